@@ -1,0 +1,204 @@
+package mil
+
+// Program is a MIL program as text describes it: the functions and nothing
+// that only a compiler could know.
+type Program struct {
+	Pos     Pos
+	Version string // the number as written, "1.3"
+	Attrs   []Arg  // buildInfo and others
+	Funcs   []*Function
+}
+
+// Func returns the function called name, or nil.
+func (p *Program) Func(name string) *Function {
+	for _, f := range p.Funcs {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Function is one procedure of a program.
+type Function struct {
+	Pos     Pos
+	Name    string
+	Opset   string // "ios18"
+	Params  []Var
+	Attrs   []Arg
+	Body    []*Op
+	Results []Ref // names of the values that leave the function
+}
+
+// Var declares a value: a parameter of a function or a result of an Op.
+type Var struct {
+	Pos  Pos // of the type
+	At   Pos // of the name
+	Type Type
+	Name string
+}
+
+// Op is one statement of a function's body.
+type Op struct {
+	Pos     Pos // of the operator's name
+	Kind    string
+	Results []Var
+	Args    []Arg
+	Attrs   []Arg // in brackets behind the arguments; name is the label
+}
+
+// Arg returns the argument called name, or nil.
+func (o *Op) Arg(name string) *Arg { return find(o.Args, name) }
+
+// Attr returns the attribute called name, or nil.
+func (o *Op) Attr(name string) *Arg { return find(o.Attrs, name) }
+
+func find(args []Arg, name string) *Arg {
+	for i := range args {
+		if args[i].Name == name {
+			return &args[i]
+		}
+	}
+	return nil
+}
+
+// Arg is a named operand.
+type Arg struct {
+	Pos   Pos // of the name
+	Name  string
+	Value Operand
+}
+
+// Operand is what an argument holds: a Ref, a Value, a Values or a Nested.
+type Operand interface {
+	Start() Pos
+	operand()
+}
+
+// Ref names a value defined before.
+type Ref struct {
+	Pos  Pos
+	Name string
+}
+
+// Value is a typed literal: fp16(0.5), tensor<int32, [2]>([1, 1]).
+type Value struct {
+	Pos     Pos
+	Type    Type
+	Literal Literal
+}
+
+// Values is a parenthesised list of operands: values = (a, b).
+type Values struct {
+	Pos   Pos
+	Items []Operand
+}
+
+// Nested is a const written in place of an operand. Readers meet it; the
+// printer writes it back, but nothing here emits it on its own.
+type Nested struct {
+	Pos   Pos
+	Args  []Arg
+	Attrs []Arg
+}
+
+// Literal is the inside of a Value: Number, BoolLit, StringLit, *Value, Blob,
+// ListLit, DictLit or TupleLit.
+type Literal interface {
+	Start() Pos
+	literal()
+}
+
+// Number is a numeric literal as written: decimal, C99 hexadecimal float, inf
+// or nan, with an optional minus sign.
+type Number struct {
+	Pos  Pos
+	Text string
+}
+
+// BoolLit is true or false.
+type BoolLit struct {
+	Pos   Pos
+	Value bool
+}
+
+// StringLit is a string, unquoted.
+type StringLit struct {
+	Pos   Pos
+	Value string
+}
+
+// Blob names an entry of a weight file.
+type Blob struct {
+	Pos    Pos
+	Path   *Value // string
+	Offset *Value // uint64: where the entry's metadata starts, in bytes
+}
+
+// ListLit is a bracketed list: a tensor, row-major, nested or flat.
+type ListLit struct {
+	Pos   Pos
+	Items []Literal
+}
+
+// DictLit is a list of pairs.
+type DictLit struct {
+	Pos   Pos
+	Pairs []Pair
+}
+
+// Pair is one entry of a DictLit.
+type Pair struct{ Key, Value Literal }
+
+// TupleLit is a parenthesised list of literals.
+type TupleLit struct {
+	Pos   Pos
+	Items []Literal
+}
+
+// Start returns the position of the operand's first character.
+func (r Ref) Start() Pos { return r.Pos }
+
+// Start returns the position of the operand's first character.
+func (v *Value) Start() Pos { return v.Pos }
+
+// Start returns the position of the opening parenthesis.
+func (v *Values) Start() Pos { return v.Pos }
+
+// Start returns the position of the word const.
+func (n *Nested) Start() Pos { return n.Pos }
+
+// Start returns the position of the first digit or sign.
+func (n Number) Start() Pos { return n.Pos }
+
+// Start returns the position of the word.
+func (b BoolLit) Start() Pos { return b.Pos }
+
+// Start returns the position of the opening quote.
+func (s StringLit) Start() Pos { return s.Pos }
+
+// Start returns the position of the word BLOBFILE.
+func (b *Blob) Start() Pos { return b.Pos }
+
+// Start returns the position of the opening bracket.
+func (l *ListLit) Start() Pos { return l.Pos }
+
+// Start returns the position of the opening brace.
+func (d *DictLit) Start() Pos { return d.Pos }
+
+// Start returns the position of the opening parenthesis.
+func (t *TupleLit) Start() Pos { return t.Pos }
+
+func (Ref) operand()     {}
+func (*Value) operand()  {}
+func (*Values) operand() {}
+func (*Nested) operand() {}
+
+func (Number) literal()    {}
+func (BoolLit) literal()   {}
+func (StringLit) literal() {}
+func (*Value) literal()    {}
+func (*Blob) literal()     {}
+func (*ListLit) literal()  {}
+func (*DictLit) literal()  {}
+func (*TupleLit) literal() {}

@@ -1,0 +1,95 @@
+package mil
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Pos is a place in MIL text. Line and Col count from 1, Col in bytes. The
+// zero Pos means that the place is not known, as in built programs.
+type Pos struct{ Line, Col int }
+
+// Known reports whether the position points into a text.
+func (p Pos) Known() bool { return p.Line > 0 }
+
+func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+
+// Error is one fault of a MIL text or of a file that it names.
+type Error struct {
+	File string // the name given to Parse; may be empty
+	Pos  Pos
+	Msg  string // what is wrong
+	Hint string // how to mend it; may be empty
+	Err  error  // the cause, if it was another error
+}
+
+// Error returns FILE:LINE:COL: what is wrong; how to mend it.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ":")
+	}
+	if e.Pos.Known() {
+		b.WriteString(e.Pos.String() + ":")
+	}
+	if b.Len() > 0 {
+		b.WriteString(" ")
+	}
+	b.WriteString(e.Msg)
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// ErrorList holds every fault found in a program, in order of position.
+type ErrorList []*Error
+
+// Add appends a fault.
+func (l *ErrorList) Add(e *Error) { *l = append(*l, e) }
+
+// Sort orders the list by file and position, keeping the order of faults at
+// one place.
+func (l ErrorList) Sort() {
+	sort.SliceStable(l, func(i, j int) bool {
+		a, b := l[i], l[j]
+		if a.File != b.File {
+			return a.File < b.File
+		}
+		if a.Pos.Line != b.Pos.Line {
+			return a.Pos.Line < b.Pos.Line
+		}
+		return a.Pos.Col < b.Pos.Col
+	})
+}
+
+// Err returns the sorted list as an error, or nil when it is empty.
+func (l ErrorList) Err() error {
+	if len(l) == 0 {
+		return nil
+	}
+	l.Sort()
+	return l
+}
+
+// Error returns the faults, one a line.
+func (l ErrorList) Error() string {
+	lines := make([]string, len(l))
+	for i, e := range l {
+		lines[i] = e.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap gives errors.Is and errors.As access to each fault.
+func (l ErrorList) Unwrap() []error {
+	errs := make([]error, len(l))
+	for i, e := range l {
+		errs[i] = e
+	}
+	return errs
+}

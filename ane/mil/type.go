@@ -1,0 +1,242 @@
+package mil
+
+import (
+	"strconv"
+	"strings"
+)
+
+// DType is the scalar type of a value: what one element is.
+type DType uint8
+
+// The scalar types of MIL text. String is a type of attributes, never of a
+// tensor that an engine computes.
+const (
+	NoType DType = iota
+	FP16
+	FP32
+	FP64
+	BF16
+	Bool
+	String
+	Int1
+	Int2
+	Int3
+	Int4
+	Int6
+	Int8
+	Int16
+	Int32
+	Int64
+	UInt1
+	UInt2
+	UInt3
+	UInt4
+	UInt6
+	UInt8
+	UInt16
+	UInt32
+	UInt64
+)
+
+// dtypes gives spelling and width in bits, indexed by DType. String has no
+// width.
+var dtypes = [...]struct {
+	name string
+	bits int
+}{
+	NoType: {"invalid", 0},
+	FP16:   {"fp16", 16}, FP32: {"fp32", 32}, FP64: {"fp64", 64}, BF16: {"bf16", 16},
+	Bool: {"bool", 8}, String: {"string", 0},
+	Int1: {"int1", 1}, Int2: {"int2", 2}, Int3: {"int3", 3}, Int4: {"int4", 4}, Int6: {"int6", 6},
+	Int8: {"int8", 8}, Int16: {"int16", 16}, Int32: {"int32", 32}, Int64: {"int64", 64},
+	UInt1: {"uint1", 1}, UInt2: {"uint2", 2}, UInt3: {"uint3", 3}, UInt4: {"uint4", 4}, UInt6: {"uint6", 6},
+	UInt8: {"uint8", 8}, UInt16: {"uint16", 16}, UInt32: {"uint32", 32}, UInt64: {"uint64", 64},
+}
+
+// ParseDType returns the scalar type that MIL text spells s, or NoType.
+func ParseDType(s string) DType {
+	for d := FP16; int(d) < len(dtypes); d++ {
+		if dtypes[d].name == s {
+			return d
+		}
+	}
+	return NoType
+}
+
+// String returns the spelling in MIL text.
+func (d DType) String() string {
+	if int(d) >= len(dtypes) {
+		return dtypes[NoType].name
+	}
+	return dtypes[d].name
+}
+
+// Bits is the width of one element in bits; 0 for String and NoType. Bool is
+// stored as one byte.
+func (d DType) Bits() int {
+	if int(d) >= len(dtypes) {
+		return 0
+	}
+	return dtypes[d].bits
+}
+
+// Size is the width of one element in whole bytes, 0 for types narrower than
+// a byte.
+func (d DType) Size() int { return d.Bits() / 8 }
+
+// Float reports whether d is a floating-point type.
+func (d DType) Float() bool { return d >= FP16 && d <= BF16 }
+
+// Integer reports whether d is a signed or unsigned integer type.
+func (d DType) Integer() bool { return d >= Int1 && int(d) < len(dtypes) }
+
+// Unsigned reports whether d is an unsigned integer type.
+func (d DType) Unsigned() bool { return d >= UInt1 && int(d) < len(dtypes) }
+
+// Kind tells the shapes of a Type apart.
+type Kind uint8
+
+// The kinds of type in MIL text.
+const (
+	Scalar Kind = iota // fp16
+	Tensor             // tensor<fp16, [1, 64, 1, 32]>
+	State              // state<tensor<..>>
+	Tuple              // tuple<T, ..>
+	Dict               // dict<K, V>
+	List               // list<T, n>
+)
+
+// Dim is one axis length of a tensor type: a size, or a symbol where the size
+// is not known ("?" or a name).
+type Dim struct {
+	Size   int    // number of elements, valid when Symbol is empty
+	Symbol string // "?" or an identifier
+}
+
+// Known reports whether the axis has a fixed size.
+func (d Dim) Known() bool { return d.Symbol == "" }
+
+func (d Dim) String() string {
+	if d.Known() {
+		return strconv.Itoa(d.Size)
+	}
+	return d.Symbol
+}
+
+// Type is the type of a value. A Scalar uses DType alone, a Tensor DType and
+// Dims, a List Elems[0] and Dims[0], the others Elems.
+type Type struct {
+	Kind  Kind
+	DType DType
+	Dims  []Dim
+	Elems []Type
+}
+
+// ScalarOf returns the scalar type d.
+func ScalarOf(d DType) Type { return Type{Kind: Scalar, DType: d} }
+
+// TensorOf returns the tensor type of elements d with a fixed shape.
+func TensorOf(d DType, shape ...int) Type {
+	t := Type{Kind: Tensor, DType: d, Dims: make([]Dim, len(shape))}
+	for i, n := range shape {
+		t.Dims[i].Size = n
+	}
+	return t
+}
+
+// DictOf returns the dictionary type from k to v.
+func DictOf(k, v Type) Type { return Type{Kind: Dict, Elems: []Type{k, v}} }
+
+// Shape returns the axis lengths of a scalar (none) or of a tensor of fixed
+// shape; ok is false for every other type.
+func (t Type) Shape() (shape []int, ok bool) {
+	switch t.Kind {
+	case Scalar:
+		return nil, true
+	case Tensor:
+		shape = make([]int, len(t.Dims))
+		for i, d := range t.Dims {
+			if !d.Known() {
+				return nil, false
+			}
+			shape[i] = d.Size
+		}
+		return shape, true
+	default:
+		return nil, false
+	}
+}
+
+// Same reports whether two types describe the same values. A scalar and a
+// tensor of rank 0 are the same: the two dialects of MIL text spell them
+// differently.
+func (t Type) Same(u Type) bool { return t.boxed().equal(u.boxed(), true) }
+
+// boxed spells a scalar as a tensor of rank 0.
+func (t Type) boxed() Type {
+	if t.Kind == Scalar {
+		return Type{Kind: Tensor, DType: t.DType}
+	}
+	return t
+}
+
+// equal compares spelling by spelling; loose treats scalars and rank-0 tensors
+// inside Elems alike.
+func (t Type) equal(u Type, loose bool) bool {
+	if t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) || len(t.Elems) != len(u.Elems) {
+		return false
+	}
+	for i := range t.Dims {
+		if t.Dims[i] != u.Dims[i] {
+			return false
+		}
+	}
+	for i := range t.Elems {
+		a, b := t.Elems[i], u.Elems[i]
+		if loose {
+			a, b = a.boxed(), b.boxed()
+		}
+		if !a.equal(b, loose) {
+			return false
+		}
+	}
+	return true
+}
+
+// String returns the type as MIL text.
+func (t Type) String() string {
+	var b strings.Builder
+	t.write(&b)
+	return b.String()
+}
+
+func (t Type) write(b *strings.Builder) {
+	switch t.Kind {
+	case Scalar:
+		b.WriteString(t.DType.String())
+	case Tensor:
+		b.WriteString("tensor<" + t.DType.String() + ", [")
+		for i, d := range t.Dims {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			b.WriteString(d.String())
+		}
+		b.WriteString("]>")
+	default:
+		b.WriteString(kinds[t.Kind] + "<")
+		for i, e := range t.Elems {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			e.write(b)
+		}
+		for _, d := range t.Dims {
+			b.WriteString(", " + d.String())
+		}
+		b.WriteString(">")
+	}
+}
+
+// kinds gives the word that opens each composed type.
+var kinds = map[Kind]string{State: "state", Tuple: "tuple", Dict: "dict", List: "list"}
