@@ -1,0 +1,30 @@
+package unimem
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+)
+
+func openBacking(size int, c config) (backing, error) {
+	if c.heap {
+		return openHeap(size)
+	}
+	table := c.table
+	if table == nil {
+		var err error
+		if table, err = iosurface.System(); err != nil {
+			return nil, &Error{Op: "open", Size: size, Err: ErrCreate, Cause: err}
+		}
+	}
+	return openSurface(table, size)
+}
+
+// machineMemory is the physical memory in bytes.
+func machineMemory() uint64 {
+	n, err := unix.SysctlUint64("hw.memsize")
+	if err != nil || n == 0 {
+		return fallbackMemory
+	}
+	return n
+}

@@ -1,0 +1,120 @@
+package unimem
+
+import (
+	"errors"
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+const kindMemfd = "memfd"
+
+// seals forbid changing the file's size and adding or lifting seals, so a mapping of it
+// cannot fault because somebody with the descriptor cut it short.
+const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
+// memfd is an anonymous file mapped shared: its descriptor is the handle that any process
+// can map again.
+type memfd struct {
+	mem    []byte
+	fd     int
+	number uint32
+	locked bool
+}
+
+func openBacking(size int, c config) (backing, error) {
+	switch {
+	case c.heap:
+		return openHeap(size)
+	case c.table != nil:
+		return openSurface(c.table, size)
+	}
+	return openMemfd(size)
+}
+
+func openMemfd(size int) (backing, error) {
+	fd, err := unix.MemfdCreate("unimem", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, createError("memfd_create", size, err)
+	}
+	mem, step, err := mapNew(fd, size)
+	if err != nil {
+		_ = unix.Close(fd) // the first failure is the one to report
+		return nil, createError(step, size, err)
+	}
+	return &memfd{mem: mem, fd: fd, number: process.nextID(), locked: lockOnFault(mem)}, nil
+}
+
+// mapNew sizes, seals and maps a new file. The step names the call that failed.
+func mapNew(fd, size int) (mem []byte, step string, err error) {
+	if err := retry(func() error { return unix.Ftruncate(fd, int64(size)) }); err != nil {
+		return nil, "ftruncate", err
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		return nil, "fcntl(F_ADD_SEALS)", err
+	}
+	mem, err = mapShared(fd, size)
+	return mem, "mmap", err
+}
+
+func createError(step string, size int, err error) error {
+	e := &Error{Op: "open", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
+	switch {
+	case errors.Is(err, unix.EMFILE):
+		e.Hint = "each Block needs a file descriptor: raise the limit (ulimit -n)"
+	case errors.Is(err, unix.ENOMEM):
+		e.Hint = "ask for less, or raise the limit on address space (ulimit -v)"
+	}
+	return e
+}
+
+// retry repeats a call that a signal interrupted.
+func retry(call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
+func (m *memfd) bytes() []byte   { return m.mem }
+func (m *memfd) handle() uintptr { return uintptr(m.fd) }
+func (m *memfd) id() uint32      { return m.number }
+func (m *memfd) pinned() bool    { return m.locked }
+func (m *memfd) kind() string    { return kindMemfd }
+
+// warm asks the kernel for all pages at once, which is faster than touching them and
+// reports a lack of memory as an error. Kernels before 5.14 do not know it.
+func (m *memfd) warm() error {
+	err := retry(func() error { return unix.Madvise(m.mem, unix.MADV_POPULATE_WRITE) })
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+		touch(m.mem)
+		return nil
+	}
+	return err
+}
+
+func (m *memfd) remap() ([]byte, func() error, error) {
+	mem, err := mapShared(m.fd, len(m.mem))
+	if err != nil {
+		return nil, nil, err
+	}
+	return mem, func() error { return unmap(mem) }, nil
+}
+
+func (m *memfd) close(poison bool) error {
+	drop := unmap
+	if poison {
+		drop = mapNothing
+	}
+	return errors.Join(drop(m.mem), unix.Close(m.fd))
+}
+
+// machineMemory is memory and swap in bytes.
+func machineMemory() uint64 {
+	var s unix.Sysinfo_t
+	if err := unix.Sysinfo(&s); err != nil {
+		return fallbackMemory
+	}
+	return (uint64(s.Totalram) + uint64(s.Totalswap)) * uint64(s.Unit)
+}

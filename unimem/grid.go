@@ -1,0 +1,225 @@
+package unimem
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"sync/atomic"
+)
+
+// MaxCells is the largest number of cells of a Grid: an index and a depth take 16 bits
+// each, and one index means none.
+const MaxCells = 1<<16 - 1
+
+// cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
+const cellUnit = 64
+
+// Grid deals cells of one size. Take and Give are lock-free, allocate nothing and answer a
+// foreign, stale or doubly given cell with an error. All methods are safe for concurrent
+// use.
+//
+// Free cells form a stack in Go memory. head is {tag 48 bits, top 16 bits}: each pop raises
+// the tag, so a pop or push that began before another pop ended fails its exchange even if
+// the same cell is on top again; it would take 2^48 pops in between to be fooled. A push
+// keeps the tag, for what it builds on is the top cell alone.
+//
+// slots[i] is {generation 32 bits, depth 16 bits, next 16 bits}: next is the cell below,
+// depth the number of cells from i down. It changes only while cell i is out:
+//
+//   - Take reads the word of the top cell and pops. The word stays; the Cell carries it.
+//   - Give exchanges the carried word for one with the next generation and the new link.
+//     Winning that exchange is the right to push; a second Give, or one of an older Cell,
+//     finds another generation and loses. Only the winner writes the word until its push,
+//     which publishes the word, and with it the bytes written to the cell.
+//
+// A stale Cell could pass for a good one only after exactly 2^32 gives of its own cell (or
+// a multiple) with the same cells below.
+type Grid struct {
+	_        [64]byte // head has a cache line of its own: everybody writes it
+	head     atomic.Uint64
+	_        [56]byte
+	slots    []atomic.Uint64
+	cellSize int
+	life     *life
+	blocks   []*Block // one for all cells, or one each
+}
+
+const (
+	noCell     = 1<<16 - 1 // as an index: the stack is empty
+	indexMask  = 1<<16 - 1
+	depthShift = 16
+	linkMask   = 1<<32 - 1 // depth and next
+)
+
+// NewGrid makes a Grid of cells of cellSize bytes each, carved out of one Block, or with
+// SurfacePerCell each at the start of a Block of its own.
+//
+// Errors: ErrCellSize, ErrZeroSize (no cells), ErrSize (negative, more than MaxCells, or
+// overflow), and those of Open.
+func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
+	if err := checkGrid(cellSize, cells); err != nil {
+		return nil, err
+	}
+	g := &Grid{slots: make([]atomic.Uint64, cells), cellSize: cellSize, life: new(life)}
+	if err := g.open(configure(opts)); err != nil {
+		return nil, err
+	}
+	// Cell 0 on top, the last cell at the bottom.
+	for i := range cells {
+		next := i + 1
+		if next == cells {
+			next = noCell
+		}
+		g.slots[i].Store(uint64(cells-i)<<depthShift | uint64(next))
+	}
+	return g, nil
+}
+
+func checkGrid(cellSize, cells int) error {
+	switch {
+	case cellSize <= 0 || cellSize%cellUnit != 0:
+		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Hint: "round the cell size up to a multiple of 64"}
+	case cells == 0:
+		return &Error{Op: "grid", Err: ErrZeroSize, Hint: "ask for at least one cell"}
+	case cells < 0 || cells > MaxCells:
+		return &Error{Op: "grid", Size: cells, Err: ErrSize,
+			Hint: "a grid has 1 to " + strconv.Itoa(MaxCells) + " cells, not " + strconv.Itoa(cells)}
+	case cellSize > math.MaxInt/cells:
+		return &Error{Op: "grid", Size: cellSize, Err: ErrSize, Hint: "cells times cell size overflows"}
+	}
+	return nil
+}
+
+// open makes the Blocks, all or none.
+func (g *Grid) open(c config) error {
+	size, count := g.cellSize*len(g.slots), 1
+	if c.perCell {
+		// Checked for all cells together, for one by one each would look affordable.
+		if err := checkMemory("grid", size); err != nil {
+			return err
+		}
+		size, count = g.cellSize, len(g.slots)
+	}
+	for range count {
+		b, err := openBlock(size, c, g.life, true)
+		if err != nil {
+			_, _ = g.life.end()
+			return errors.Join(err, g.tearDown())
+		}
+		g.blocks = append(g.blocks, b)
+	}
+	return nil
+}
+
+// Take hands out a free cell, the one given last first. ErrGridFull, ErrClosed.
+func (g *Grid) Take() (Cell, error) {
+	if g == nil {
+		return Cell{}, ErrClosed
+	}
+	for {
+		h := g.head.Load()
+		i := int(h & indexMask)
+		if i >= len(g.slots) {
+			return Cell{}, g.refusal(ErrGridFull)
+		}
+		word := g.slots[i].Load()
+		if g.head.CompareAndSwap(h, (h|indexMask)+1|word&indexMask) {
+			return Cell{g, word, i}, nil
+		}
+	}
+}
+
+// Give takes a cell back; it may be handed out again at once. It returns bare sentinels:
+// ErrForeignCell, ErrStaleCell, ErrClosed.
+func (g *Grid) Give(c Cell) error {
+	if g == nil || c.grid != g || c.index >= len(g.slots) {
+		return ErrForeignCell
+	}
+	slot := &g.slots[c.index]
+	generation := c.word&^linkMask + linkMask + 1
+	h := g.head.Load()
+	// Close ends the life before it empties the stack, so nothing is pushed after that.
+	if h&indexMask == noCell && g.life.closed() {
+		return ErrClosed
+	}
+	if !slot.CompareAndSwap(c.word, generation|g.above(h)) {
+		return g.refusal(ErrStaleCell)
+	}
+	for !g.head.CompareAndSwap(h, h&^indexMask|uint64(c.index)) {
+		h = g.head.Load()
+		if h&indexMask == noCell && g.life.closed() {
+			return ErrClosed
+		}
+		slot.Store(generation | g.above(h))
+	}
+	return nil
+}
+
+// above is the link of a cell pushed onto h. It is right if h is still the head when the
+// push succeeds.
+func (g *Grid) above(h uint64) uint64 {
+	i := int(h & indexMask)
+	if i >= len(g.slots) {
+		return 1<<depthShift | noCell
+	}
+	depth := g.slots[i].Load() & (indexMask << depthShift)
+	return depth + 1<<depthShift | uint64(i)
+}
+
+func (g *Grid) refusal(err error) error {
+	if g.life.closed() {
+		return ErrClosed
+	}
+	return err
+}
+
+// Free is the number of cells not out, 0 after Close.
+func (g *Grid) Free() int {
+	for {
+		h := g.head.Load()
+		i := int(h & indexMask)
+		if i >= len(g.slots) {
+			return 0
+		}
+		word := g.slots[i].Load()
+		if g.head.Load() == h { // the word was the top cell's
+			return int(word >> depthShift & indexMask)
+		}
+	}
+}
+
+// Total is the number of cells; it does not change.
+func (g *Grid) Total() int { return len(g.slots) }
+
+// CellSize is the size of a cell in bytes; it does not change.
+func (g *Grid) CellSize() int { return g.cellSize }
+
+// Close gives the memory back, once; repeating it returns nil. ErrInUse while a Block of
+// the Grid is retained: nothing has changed then. Cells that are out become stale.
+func (g *Grid) Close() error {
+	if g == nil || g.life == nil {
+		return nil
+	}
+	first, err := endLife(g.life, g.cellSize*len(g.slots))
+	if !first {
+		return err
+	}
+	for { // no more takes
+		h := g.head.Load()
+		if g.head.CompareAndSwap(h, (h|indexMask)+1|noCell) {
+			break
+		}
+	}
+	for i := range g.slots { // no more gives, no more Bytes
+		g.slots[i].Add(linkMask + 1)
+	}
+	return g.tearDown()
+}
+
+func (g *Grid) tearDown() error {
+	var errs []error
+	for _, b := range g.blocks {
+		errs = append(errs, b.tearDown())
+	}
+	return errors.Join(errs...)
+}

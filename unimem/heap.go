@@ -1,0 +1,37 @@
+package unimem
+
+const kindHeap = "heap"
+
+// heap is memory of the Go heap, for race tests and for systems without shared memory.
+type heap struct {
+	mem    []byte
+	number uint32
+}
+
+func openHeap(size int) (backing, error) {
+	return &heap{mem: alignedBytes(size), number: process.nextID()}, nil
+}
+
+func (h *heap) bytes() []byte   { return h.mem }
+func (h *heap) handle() uintptr { return 0 }
+func (h *heap) id() uint32      { return h.number }
+func (h *heap) pinned() bool    { return false }
+func (h *heap) kind() string    { return kindHeap }
+func (h *heap) warm() error     { touch(h.mem); return nil }
+
+// remap gives the same bytes: inside one process there is no second view of heap memory.
+func (h *heap) remap() ([]byte, func() error, error) {
+	return h.mem, func() error { return nil }, nil
+}
+
+func (h *heap) close(bool) error { return nil }
+
+// touch writes to every page what it holds, which is zero in memory just opened.
+func touch(mem []byte) {
+	for i := 0; i < len(mem); i += smallPage {
+		mem[i] = 0
+	}
+}
+
+// smallPage is the smallest page in bytes of any machine this package runs on.
+const smallPage = 4 << 10

@@ -1,0 +1,131 @@
+package iosurface
+
+import (
+	"fmt"
+	"sync/atomic"
+)
+
+// readWrite is the lock option 0: the CPU both reads and writes.
+const readWrite = 0
+
+// Error is a step that the system refused.
+type Error struct {
+	Call string // the C function
+	Code int32  // its kern_return_t, or 0 for one that returned nothing useful
+	Text string
+}
+
+func (e *Error) Error() string {
+	if e.Code != 0 {
+		return fmt.Sprintf("%s: %s (0x%x)", e.Call, e.Text, uint32(e.Code))
+	}
+	return e.Call + ": " + e.Text
+}
+
+// Locking reports whether the surface existed and could not be locked.
+func (e *Error) Locking() bool {
+	return e.Call == "IOSurfaceLock" || e.Call == "IOSurfaceGetBaseAddress"
+}
+
+// Surface is a locked IOSurface. It owns one reference and one lock until Close.
+type Surface struct {
+	Ref  Ref
+	Base uintptr
+	Size int // as asked for; the surface is at least as large
+	ID   uint32
+
+	table  *Table
+	closed atomic.Bool
+}
+
+// Open creates a surface of size bytes, a single row, and locks it.
+func Open(t *Table, size int) (*Surface, error) {
+	properties, err := describe(t, size)
+	if err != nil {
+		return nil, err
+	}
+	ref := t.Create(properties)
+	t.Release(properties)
+	if ref == 0 {
+		return nil, &Error{Call: "IOSurfaceCreate", Text: "returned no surface: out of memory, or beyond the limit of the system"}
+	}
+	return lock(t, ref, size)
+}
+
+// Lookup finds a surface of at least size bytes by its id, and locks it.
+func Lookup(t *Table, id uint32, size int) (*Surface, error) {
+	ref := t.Lookup(id)
+	if ref == 0 {
+		return nil, &Error{Call: "IOSurfaceLookup", Text: fmt.Sprintf("no surface has id %d", id)}
+	}
+	return lock(t, ref, size)
+}
+
+// describe makes the dictionary of properties. The caller releases it.
+func describe(t *Table, size int) (Ref, error) {
+	properties := [...]struct {
+		key   Ref
+		value int64
+	}{
+		{t.Width, int64(size)},
+		{t.Height, 1},
+		{t.BytesPerElement, 1},
+		{t.BytesPerRow, int64(size)},
+		{t.AllocSize, int64(size)},
+		{t.PixelFormat, 0},
+	}
+	d := t.DictionaryCreateMutable(0, len(properties), t.KeyCallBacks, t.ValueCallBacks)
+	if d == 0 {
+		return 0, &Error{Call: "CFDictionaryCreateMutable", Text: "returned no dictionary"}
+	}
+	for _, p := range properties {
+		n := t.NumberCreate(0, numberSInt64, &p.value)
+		if n == 0 {
+			t.Release(d)
+			return 0, &Error{Call: "CFNumberCreate", Text: "returned no number"}
+		}
+		t.DictionarySetValue(d, p.key, n)
+		t.Release(n) // the dictionary has its own reference
+	}
+	return d, nil
+}
+
+// lock takes over the reference: the Surface owns it, or it is released.
+func lock(t *Table, ref Ref, size int) (*Surface, error) {
+	if code := t.Lock(ref, readWrite); code != 0 {
+		t.Release(ref)
+		return nil, &Error{Call: "IOSurfaceLock", Code: code, Text: "the surface cannot be locked"}
+	}
+	s := &Surface{Ref: ref, Base: t.GetBaseAddress(ref), Size: size, ID: t.GetID(ref), table: t}
+	err := s.check(t.GetAllocSize(ref))
+	if err != nil {
+		_ = s.Close() // the first failure is the one to report
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Surface) check(have int) error {
+	switch {
+	case s.Base == 0:
+		return &Error{Call: "IOSurfaceGetBaseAddress", Text: "returned no address"}
+	case have < s.Size:
+		return &Error{Call: "IOSurfaceGetAllocSize", Text: fmt.Sprintf("%d bytes asked for, %d given", s.Size, have)}
+	case s.ID == 0:
+		return &Error{Call: "IOSurfaceGetID", Text: "returned 0"}
+	}
+	return nil
+}
+
+// Close unlocks, then releases, once. The reference is released even if unlocking fails.
+func (s *Surface) Close() error {
+	if !s.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	code := s.table.Unlock(s.Ref, readWrite)
+	s.table.Release(s.Ref)
+	if code != 0 {
+		return &Error{Call: "IOSurfaceUnlock", Code: code, Text: "the surface cannot be unlocked"}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package unimem
+
+import "errors"
+
+// Layout is the memory of an inference run: three Tapes that live as long as what they
+// hold. Weights are loaded once and stay, so their pages are warm from the start. Scratch
+// is cleared every pass, history every conversation.
+type Layout struct {
+	weights, scratch, history *Tape
+	life                      *life
+}
+
+// TapeStat is the state of one Tape in bytes.
+type TapeStat struct{ Total, Used, Free int }
+
+// Stat is the state of a Layout in bytes.
+type Stat struct{ Weights, Scratch, History TapeStat }
+
+// NewLayout makes the three Tapes, all or none. Sizes are in bytes. Errors as for Start.
+func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
+	c := configure(opts)
+	if err := c.refusePerCell("layout", weights); err != nil {
+		return nil, err
+	}
+	l := &Layout{life: new(life)}
+	for _, part := range []struct {
+		tape **Tape
+		size int
+		warm bool
+	}{{&l.weights, weights, true}, {&l.scratch, scratch, c.warm}, {&l.history, history, c.warm}} {
+		own := c
+		own.warm = part.warm
+		t, err := startTape(part.size, own, l.life, true)
+		if err != nil {
+			_, _ = l.life.end()
+			return nil, errors.Join(err, l.tearDown())
+		}
+		*part.tape = t
+	}
+	return l, nil
+}
+
+// Weights holds what is loaded once.
+func (l *Layout) Weights() *Tape { return l.weights }
+
+// Scratch holds what one pass needs.
+func (l *Layout) Scratch() *Tape { return l.scratch }
+
+// History holds what one conversation needs.
+func (l *Layout) History() *Tape { return l.history }
+
+// ClearPass frees the scratch, between passes.
+func (l *Layout) ClearPass() { l.scratch.Clear() }
+
+// ClearTalk frees scratch and history, between conversations.
+func (l *Layout) ClearTalk() {
+	l.scratch.Clear()
+	l.history.Clear()
+}
+
+// Total is the size of the three Tapes together in bytes.
+func (l *Layout) Total() int { return l.weights.Total() + l.scratch.Total() + l.history.Total() }
+
+// Stat is the present state of the three Tapes.
+func (l *Layout) Stat() Stat {
+	return Stat{l.weights.stat(), l.scratch.stat(), l.history.stat()}
+}
+
+func (t *Tape) stat() TapeStat {
+	used := t.Used()
+	return TapeStat{t.Total(), used, t.Total() - used}
+}
+
+// Close gives the memory back, once; repeating it returns nil. ErrInUse while a Block of
+// the Layout is retained: nothing has changed then.
+func (l *Layout) Close() error {
+	if l == nil || l.life == nil {
+		return nil
+	}
+	first, err := endLife(l.life, l.Total())
+	if !first {
+		return err
+	}
+	return l.tearDown()
+}
+
+func (l *Layout) tearDown() error {
+	var errs []error
+	for _, t := range []*Tape{l.weights, l.scratch, l.history} {
+		if t != nil {
+			errs = append(errs, t.tearDown())
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,53 @@
+package unimem
+
+import "sync/atomic"
+
+// Mapping is a second view of a Block's pages, made from its handle alone, the way another
+// process or an engine would see them. It keeps the Block open until its Close.
+type Mapping struct {
+	block  *Block
+	mem    []byte
+	unmap  func() error
+	closed atomic.Bool
+}
+
+// Map makes a Mapping of b. On Linux it has an address of its own. A surface looked up in
+// the process that made it has the same address, and heap memory has only one: Distinct
+// tells. Errors: ErrClosed, ErrCreate.
+func Map(b *Block) (*Mapping, error) {
+	if err := b.Retain(); err != nil {
+		return nil, &Error{Op: "map", Size: b.size(), Err: ErrClosed}
+	}
+	mem, unmap, err := b.back.remap()
+	if err != nil {
+		b.Release()
+		return nil, &Error{Op: "map", Size: b.size(), Err: ErrCreate, Cause: err}
+	}
+	process.mappings.Add(1)
+	return &Mapping{block: b, mem: mem, unmap: unmap}, nil
+}
+
+// Bytes is the whole memory, nil after Close.
+func (m *Mapping) Bytes() []byte {
+	if m == nil || m.closed.Load() {
+		return nil
+	}
+	return m.mem
+}
+
+// Distinct reports whether the Mapping's address differs from the Block's.
+func (m *Mapping) Distinct() bool { return address(m.mem) != m.block.addr }
+
+// Close undoes the Mapping, once; repeating it returns nil.
+func (m *Mapping) Close() error {
+	if m == nil || !m.closed.CompareAndSwap(false, true) {
+		return nil
+	}
+	err := m.unmap()
+	process.mappings.Add(-1)
+	m.block.Release()
+	if err != nil {
+		return &Error{Op: "unmap", Size: len(m.mem), Err: ErrCreate, Cause: err}
+	}
+	return nil
+}

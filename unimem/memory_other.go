@@ -1,0 +1,5 @@
+//go:build !linux && !darwin && !windows
+
+package unimem
+
+func machineMemory() uint64 { return fallbackMemory }

@@ -1,0 +1,52 @@
+package unimem
+
+import (
+	"errors"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+)
+
+const kindSurface = "IOSurface"
+
+// surface adapts an IOSurface to a Block. It holds no policy of its own, so that it runs
+// over any table of functions, on any system.
+type surface struct {
+	table *iosurface.Table
+	*iosurface.Surface
+}
+
+func openSurface(t *iosurface.Table, size int) (backing, error) {
+	s, err := iosurface.Open(t, size)
+	if err != nil {
+		return nil, surfaceError("open", size, err)
+	}
+	return &surface{t, s}, nil
+}
+
+func surfaceError(op string, size int, err error) error {
+	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: err}
+	var step *iosurface.Error
+	if errors.As(err, &step) && step.Locking() {
+		e.Err = ErrLock
+	}
+	return e
+}
+
+func (s *surface) bytes() []byte   { return bytesAt(s.Base, s.Size) }
+func (s *surface) handle() uintptr { return uintptr(s.Ref) }
+func (s *surface) id() uint32      { return s.ID }
+func (s *surface) pinned() bool    { return true } // a locked surface is wired
+func (s *surface) kind() string    { return kindSurface }
+func (s *surface) warm() error     { touch(s.bytes()); return nil }
+
+// remap looks the surface up by its id. In the process that made it the answer is the same
+// object at the same address.
+func (s *surface) remap() ([]byte, func() error, error) {
+	twin, err := iosurface.Lookup(s.table, s.ID, s.Size)
+	if err != nil {
+		return nil, nil, err
+	}
+	return bytesAt(twin.Base, twin.Size), twin.Close, nil
+}
+
+func (s *surface) close(bool) error { return s.Surface.Close() }

@@ -1,0 +1,77 @@
+package unimem
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// span is the memory of a Tape as the hot path wants it: the pointer keeps heap memory
+// alive, the number is the same address for aligning.
+type span struct {
+	base unsafe.Pointer
+	addr uintptr
+}
+
+func spanOf(mem []byte) span { return span{unsafe.Pointer(unsafe.SliceData(mem)), address(mem)} }
+
+// Take hands out size bytes at an address that is a multiple of align, with cap equal to
+// len. Size 0 gives an empty span. What a Clear gave back is not zeroed.
+//
+// It returns bare sentinels: ErrTapeFull, ErrInvalidAlignment (align is not a power of two),
+// ErrSize (negative), ErrClosed.
+func (t *Tape) Take(size, align int) ([]byte, error) {
+	p, err := t.bump(size, align)
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*byte)(p), size), nil
+}
+
+func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
+	// One comparison refuses negative sizes too; what passes cannot overflow below.
+	if t == nil || uintptr(size) > t.total || align <= 0 || align&(align-1) != 0 {
+		return nil, t.refusal(size, align)
+	}
+	for {
+		cur := t.cursor.Load()
+		at := cur + -(t.addr+cur)&uintptr(align-1)
+		end := at + uintptr(size)
+		// Alignments are below the top bit, so only a wrapped at could be below cur.
+		if end > t.total || at < cur {
+			return nil, t.refusal(size, align)
+		}
+		if t.cursor.CompareAndSwap(cur, end) {
+			return unsafe.Add(t.base, at), nil
+		}
+	}
+}
+
+// TakeOne hands out room for one T, aligned for it and not zeroed. Errors as for Take, and
+// ErrPointerType.
+func TakeOne[T any](t *Tape) (*T, error) {
+	var z T
+	if !pointerFree[T]() {
+		return nil, ErrPointerType
+	}
+	p, err := t.bump(int(unsafe.Sizeof(z)), int(unsafe.Alignof(z)))
+	return (*T)(p), err
+}
+
+// TakeSlice hands out room for n values of T, aligned for them and not zeroed, with cap
+// equal to len. Errors as for Take, ErrPointerType, and ErrSize when n is negative or the
+// size overflows.
+func TakeSlice[T any](t *Tape, n int) ([]T, error) {
+	var z T
+	if !pointerFree[T]() {
+		return nil, ErrPointerType
+	}
+	over, size := bits.Mul(uint(n), uint(unsafe.Sizeof(z)))
+	if n < 0 || over != 0 || int(size) < 0 {
+		return nil, ErrSize
+	}
+	p, err := t.bump(int(size), int(unsafe.Alignof(z)))
+	if err != nil {
+		return nil, err
+	}
+	return unsafe.Slice((*T)(p), n), nil
+}
