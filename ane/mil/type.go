@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"math"
 	"strconv"
 	"strings"
 )
@@ -93,6 +94,19 @@ func (d DType) Integer() bool { return d >= Int1 && int(d) < len(dtypes) }
 // Unsigned reports whether d is an unsigned integer type.
 func (d DType) Unsigned() bool { return d >= UInt1 && int(d) < len(dtypes) }
 
+// Range gives the smallest and the largest value of an integer type, zeros for
+// every other.
+func (d DType) Range() (lo int64, hi uint64) {
+	switch {
+	case d.Unsigned():
+		return 0, 1<<d.Bits() - 1
+	case d.Integer():
+		return -1 << (d.Bits() - 1), 1<<(d.Bits()-1) - 1
+	default:
+		return 0, 0
+	}
+}
+
 // Kind tells the shapes of a Type apart.
 type Kind uint8
 
@@ -167,10 +181,37 @@ func (t Type) Shape() (shape []int, ok bool) {
 	}
 }
 
+// Elements is the number of elements of a scalar (1) or of a tensor of fixed
+// shape; ok is false for every other type, for a negative axis, and when the
+// number does not fit an int.
+func (t Type) Elements() (n int, ok bool) {
+	if t.Kind != Scalar && t.Kind != Tensor {
+		return 0, false
+	}
+	n = 1
+	empty := false
+	for _, d := range t.Dims {
+		switch {
+		case !d.Known() || d.Size < 0:
+			return 0, false
+		case d.Size == 0:
+			empty = true
+		case n > math.MaxInt/d.Size:
+			return 0, false
+		default:
+			n *= d.Size
+		}
+	}
+	if empty {
+		n = 0
+	}
+	return n, true
+}
+
 // Same reports whether two types describe the same values. A scalar and a
 // tensor of rank 0 are the same: the two dialects of MIL text spell them
 // differently.
-func (t Type) Same(u Type) bool { return t.boxed().equal(u.boxed(), true) }
+func (t Type) Same(u Type) bool { return t.boxed().equal(u.boxed(), true, 0) }
 
 // boxed spells a scalar as a tensor of rank 0.
 func (t Type) boxed() Type {
@@ -181,9 +222,9 @@ func (t Type) boxed() Type {
 }
 
 // equal compares spelling by spelling; loose treats scalars and rank-0 tensors
-// inside Elems alike.
-func (t Type) equal(u Type, loose bool) bool {
-	if t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) || len(t.Elems) != len(u.Elems) {
+// inside Elems alike. Beyond MaxNesting nothing is equal.
+func (t Type) equal(u Type, loose bool, depth int) bool {
+	if depth > MaxNesting || t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) || len(t.Elems) != len(u.Elems) {
 		return false
 	}
 	for i := range t.Dims {
@@ -196,7 +237,7 @@ func (t Type) equal(u Type, loose bool) bool {
 		if loose {
 			a, b = a.boxed(), b.boxed()
 		}
-		if !a.equal(b, loose) {
+		if !a.equal(b, loose, depth+1) {
 			return false
 		}
 	}
@@ -206,11 +247,15 @@ func (t Type) equal(u Type, loose bool) bool {
 // String returns the type as MIL text.
 func (t Type) String() string {
 	var b strings.Builder
-	t.write(&b)
+	t.write(&b, 0)
 	return b.String()
 }
 
-func (t Type) write(b *strings.Builder) {
+// write stops at MaxNesting, beyond which no type is valid.
+func (t Type) write(b *strings.Builder, depth int) {
+	if depth > MaxNesting {
+		return
+	}
 	switch t.Kind {
 	case Scalar:
 		b.WriteString(t.DType.String())
@@ -229,7 +274,7 @@ func (t Type) write(b *strings.Builder) {
 			if i > 0 {
 				b.WriteString(", ")
 			}
-			e.write(b)
+			e.write(b, depth+1)
 		}
 		for _, d := range t.Dims {
 			b.WriteString(", " + d.String())

@@ -1,0 +1,31 @@
+// Package mil reads, checks, prints and builds MIL text, the language in which
+// programs reach the Neural Engine.
+//
+// [Parse] turns text into a [Program], a plain tree with a position on every
+// node. [Validate] checks what needs no table of operators: names are unique,
+// defined before use, arguments not doubled, literals fit their types. Parse
+// calls it, [Builder] calls it for programs made in Go. What an operator
+// accepts and what it returns is the matter of the ops package.
+//
+// [Print] writes the canonical text. Printing and parsing again gives an
+// [Equal] tree; comments and layout are not kept.
+//
+// Both dialects are read, in any mixture: plain scalars as in program(1.3),
+// int32(1), and boxed ones as in program(1.0), tensor<int32, []>(1).
+//
+// # Errors
+//
+// Parse and Validate return an [ErrorList] with every fault they found, each
+// with its position and how to mend it, up to [MaxFaults]. After a fault the
+// parser resumes with the next statement. Evaluating a literal returns one
+// *[Error].
+//
+// # Limits
+//
+// Types, operands and literals nest at most [MaxNesting] deep. Parsing takes
+// time and memory linear in the size of the text. A tree keeps the text it was
+// parsed from alive, because names and numbers point into it.
+//
+// Trees are not locked: any number of goroutines may read one, none may write
+// meanwhile.
+package mil

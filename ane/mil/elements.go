@@ -1,0 +1,127 @@
+package mil
+
+import "fmt"
+
+// each calls visit for every element of v in row-major order, after checking
+// that the literal has as many elements as the type says and, where lists
+// nest, the nesting of its dimensions. It stops at the first fault.
+func (v *Value) each(visit func(DType, Literal) *Error) *Error {
+	w := walker{typ: v.Type, visit: visit}
+	l, err := w.unwrap(v.Literal, v.Type)
+	if err != nil {
+		return err
+	}
+	n, known := v.Type.Elements()
+	if _, fixed := v.Type.Shape(); fixed && !known {
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " has no sensible number of elements"}
+	}
+	list, ok := l.(*ListLit)
+	switch {
+	case absent(l):
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " without a literal"}
+	case ok && len(v.Type.Dims) == 0:
+		return &Error{Pos: list.Pos, Msg: "a list for the scalar type " + v.Type.String(), Hint: fmt.Sprintf("write %v without brackets, or give the type of the list, as %v", v.Type.DType, TensorOf(v.Type.DType, len(list.Items)))}
+	case ok && w.nests(list):
+		return w.level(list, v.Type.Dims)
+	case ok:
+		if known && len(list.Items) != n {
+			return w.count(list.Pos, len(list.Items), n)
+		}
+		return w.all(list.Items)
+	}
+	if known && n != 1 {
+		return w.single(l, n)
+	}
+	return visit(v.Type.DType, l)
+}
+
+// walker goes through the elements of a literal.
+type walker struct {
+	typ   Type
+	visit func(DType, Literal) *Error
+}
+
+// unwrap removes typed literals around l. Each must have the type want or be a
+// scalar of the elements' type.
+func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
+	for range MaxNesting {
+		switch x := l.(type) {
+		case *Blob:
+			if x != nil {
+				return nil, &Error{Pos: x.Pos, Msg: "the elements of this " + shorten(w.typ.String()) + " are needed in the text", Hint: "write them as a list", Err: ErrBlob}
+			}
+			return l, nil
+		case *Value:
+			if x == nil {
+				return l, nil
+			}
+			if !x.Type.Same(want) && !x.Type.Same(ScalarOf(w.typ.DType)) {
+				return nil, &Error{Pos: x.Pos, Msg: shorten(x.Type.String()) + " inside " + shorten(w.typ.String()), Hint: "write elements of type " + w.typ.DType.String()}
+			}
+			l = x.Literal
+		default:
+			return l, nil
+		}
+	}
+	return nil, &Error{Pos: l.Start(), Msg: "nested too deep"}
+}
+
+// nests reports whether a list holds lists.
+func (w *walker) nests(l *ListLit) bool {
+	for _, item := range l.Items {
+		if inner, ok := item.(*ListLit); ok && inner != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// level visits a list that spans the dimensions dims.
+func (w *walker) level(l *ListLit, dims []Dim) *Error {
+	if dims[0].Known() && len(l.Items) != dims[0].Size {
+		return w.count(l.Pos, len(l.Items), dims[0].Size)
+	}
+	if len(dims) == 1 {
+		return w.all(l.Items)
+	}
+	for _, item := range l.Items {
+		inner, ok := item.(*ListLit)
+		if !ok || inner == nil {
+			return mismatch(item, fmt.Sprintf("a list, since %s nests %d deep", shorten(w.typ.String()), len(w.typ.Dims)))
+		}
+		if err := w.level(inner, dims[1:]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// all visits the items of the innermost lists.
+func (w *walker) all(items []Literal) *Error {
+	for _, item := range items {
+		if _, ok := item.(*Value); ok {
+			inner, err := w.unwrap(item, ScalarOf(w.typ.DType))
+			if err != nil {
+				return err
+			}
+			item = inner
+		}
+		if list, ok := item.(*ListLit); ok && list != nil {
+			return &Error{Pos: list.Pos, Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s", len(w.typ.Dims), shorten(w.typ.String())), Hint: "nest as deep as the type has dimensions, or write one flat list"}
+		}
+		if err := w.visit(w.typ.DType, item); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// count reports a wrong number of elements.
+func (w *walker) count(pos Pos, got, want int) *Error {
+	return &Error{Pos: pos, Msg: fmt.Sprintf("list of %d where %s needs %d", got, shorten(w.typ.String()), want), Hint: "make type and list agree"}
+}
+
+// single reports one element where there should be none or several.
+func (w *walker) single(l Literal, want int) *Error {
+	return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(w.typ.String()), want), Hint: "write a list in brackets"}
+}

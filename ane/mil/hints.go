@@ -1,0 +1,57 @@
+package mil
+
+import "strings"
+
+// typed guesses the typed form of a bare literal, for a hint.
+func typed(l Literal) string {
+	d := guess(l)
+	list, ok := l.(*ListLit)
+	switch {
+	case d == NoType:
+		return "a typed literal, as dict<string, string>({{..}})"
+	case !ok:
+		return d.String() + "(" + shorten(literalText(l)) + ")"
+	}
+	text := "[..]"
+	if len(list.Items) <= 8 {
+		text = shorten(literalText(l))
+	}
+	return TensorOf(d, len(list.Items)).String() + "(" + text + ")"
+}
+
+// guess is the scalar type that a literal most likely means.
+func guess(l Literal) DType {
+	switch l := l.(type) {
+	case BoolLit:
+		return Bool
+	case StringLit:
+		return String
+	case Number:
+		if floatLooking(l.Text) {
+			return FP16
+		}
+		return Int32
+	case *ListLit:
+		if len(l.Items) == 0 {
+			return Int32
+		}
+		if _, nested := l.Items[0].(*ListLit); nested {
+			return NoType
+		}
+		for _, item := range l.Items {
+			if d := guess(item); d != Int32 {
+				return d
+			}
+		}
+		return Int32
+	}
+	return NoType
+}
+
+// literalText prints l.
+func literalText(l Literal) string {
+	var b strings.Builder
+	pr := printer{out: &b}
+	pr.literal(l)
+	return b.String()
+}

@@ -1,0 +1,40 @@
+package ops
+
+import "github.com/anekit/anekit/ane/mil"
+
+// Gelu modes, as the mode argument spells them.
+const (
+	GeluExact   = "EXACT"
+	GeluTanh    = "TANH_APPROXIMATION"
+	GeluSigmoid = "SIGMOID_APPROXIMATION"
+)
+
+// activations map every element of one tensor. Attrs is a Unary.
+var activations = []Def{
+	unary("abs", numerics), unary("relu", numerics),
+	unary("sqrt", floats), unary("exp", floats), unary("sigmoid", floats), unary("tanh", floats), unary("silu", floats),
+	{Name: "rsqrt", Params: []Param{tensor("x"), option("epsilon")}, infer: func(c *Call) {
+		inferUnary(c, floats, Unary{Epsilon: c.number("epsilon", 1e-12)})
+	}},
+	{Name: "gelu", Params: []Param{tensor("x"), option("mode")}, infer: func(c *Call) {
+		inferUnary(c, floats, Unary{Mode: c.word("mode", GeluExact, GeluExact, GeluTanh, GeluSigmoid)})
+	}},
+}
+
+// Unary holds the settings of an activation.
+type Unary struct {
+	Epsilon float64 // rsqrt: 1/sqrt(x + Epsilon)
+	Mode    string  // gelu
+}
+
+func unary(name string, types []mil.DType) Def {
+	return Def{Name: name, Params: []Param{tensor("x")}, infer: func(c *Call) { inferUnary(c, types, Unary{}) }}
+}
+
+func inferUnary(c *Call, types []mil.DType, u Unary) {
+	x := c.tensor("x")
+	c.needs("x", types...)
+	c.fp32(x.DType)
+	c.attrs = u
+	c.gives(x.DType, x.Shape)
+}

@@ -1,0 +1,403 @@
+package ops
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+)
+
+// Weights hands out the files that BLOBFILE names.
+type Weights interface {
+	// ReadFile returns the whole file for a path as the program writes it.
+	ReadFile(path string) ([]byte, error)
+}
+
+// Analyze resolves the function called name (main, or the only one, when name
+// is empty). file is the name used in messages; weights may be nil when the
+// program names no files. The error is a mil.ErrorList with every fault.
+func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
+	a := &analysis{file: file, weights: weights, files: map[string]*blob.File{}, values: map[string]*Value{}, graph: &Graph{}}
+	if f := a.choose(p, name); f != nil {
+		a.function(f)
+	}
+	for _, e := range a.faults {
+		e.File = file
+	}
+	if err := a.faults.Err(); err != nil {
+		return nil, err
+	}
+	return a.graph, nil
+}
+
+// analysis is the state of one Analyze.
+type analysis struct {
+	file    string
+	weights Weights
+	files   map[string]*blob.File
+	values  map[string]*Value // nil where the definition was at fault
+	faults  mil.ErrorList
+	graph   *Graph
+}
+
+func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {
+	a.faults.Add(&mil.Error{Pos: pos, Msg: fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// choose finds the function to resolve.
+func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
+	var names []string
+	for _, f := range p.Funcs {
+		names = append(names, f.Name)
+	}
+	f := p.Func(name)
+	if name == "" {
+		f = p.Func("main")
+		if f == nil && len(p.Funcs) == 1 {
+			f = p.Funcs[0]
+		}
+	}
+	if f == nil {
+		want := name
+		if want == "" {
+			want = "main"
+		}
+		a.fail(p.Pos, "choose one of "+strings.Join(names, ", "), "no function called %s", want)
+	}
+	return f
+}
+
+// function resolves parameters, body and results in the order of the text.
+func (a *analysis) function(f *mil.Function) {
+	a.graph.Function = f.Name
+	for _, p := range f.Params {
+		a.define(p.Name, a.parameter(p))
+		if v := a.values[p.Name]; v != nil {
+			a.graph.Inputs = append(a.graph.Inputs, v)
+		}
+	}
+	for _, op := range f.Body {
+		a.statement(op)
+	}
+	for i, r := range f.Results {
+		v, known := a.values[r.Name]
+		switch {
+		case !known:
+			a.fail(r.Pos, "return a value that the function defines", "%s is not defined", r.Name)
+		case slices.ContainsFunc(f.Results[:i], func(o mil.Ref) bool { return o.Name == r.Name }):
+			a.fail(r.Pos, "list every output once", "output %s is listed twice", r.Name)
+		case v == nil: // its definition was refused
+		case slices.Contains(a.graph.Inputs, v):
+			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no operation computes", r.Name)
+		case v.Const():
+			a.fail(r.Pos, "compute it from an input", "output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
+		default:
+			a.graph.Outputs = append(a.graph.Outputs, v)
+		}
+	}
+	if len(f.Results) == 0 {
+		a.fail(f.Pos, "end it with -> (name);", "function %s has no outputs", f.Name)
+	}
+}
+
+// define makes a value known under its name, also when it is nil, so that its
+// uses are no faults of their own.
+func (a *analysis) define(name string, v *Value) { a.values[name] = v }
+
+// parameter checks the type of an input.
+func (a *analysis) parameter(p mil.Var) *Value {
+	if p.Type.Kind == mil.State {
+		a.fail(p.Pos, "feed state as an extra input and output", "input %s: state is not supported", p.Name)
+		return nil
+	}
+	v := a.declared(p)
+	if v != nil && !slices.Contains(storable, v.DType) {
+		a.fail(p.Pos, "use fp16, or fp32 with a cast", "input %s: %s cannot stand on a surface", p.Name, v.DType)
+		return nil
+	}
+	return v
+}
+
+// declared turns a declaration of fixed shape into a Value.
+func (a *analysis) declared(p mil.Var) *Value {
+	if p.Type.Kind != mil.Tensor && p.Type.Kind != mil.Scalar {
+		a.fail(p.Pos, "", "%s: %s is not a tensor", p.Name, p.Type)
+		return nil
+	}
+	shape, fixed := p.Type.Shape()
+	switch {
+	case !fixed:
+		a.fail(p.Pos, "the engine needs a fixed size for every axis", "%s: unknown axis in %s", p.Name, p.Type)
+	case len(shape) > MaxRank:
+		a.fail(p.Pos, "merge axes", "%s: rank %d, at most %d", p.Name, len(shape), MaxRank)
+	case !sensible(shape):
+		a.fail(p.Pos, "every axis is at least 1", "%s: shape %v is empty or too large", p.Name, shape)
+	default:
+		return &Value{Name: p.Name, Pos: p.At, DType: p.Type.DType, Shape: shape}
+	}
+	return nil
+}
+
+// statement resolves one line of the body.
+func (a *analysis) statement(op *mil.Op) {
+	out := a.compute(op)
+	for i, r := range op.Results {
+		var v *Value
+		if i < len(out) {
+			v = out[i]
+			v.Name, v.Pos = r.Name, r.At
+			if !v.Type().Same(r.Type) {
+				a.fail(r.Pos, "declare it as "+v.Type().String(), "%s: Expected %s; got %s", r.Name, v.Type(), r.Type)
+			}
+		}
+		a.define(r.Name, v)
+	}
+}
+
+// compute returns the results of one operation, nil when it is at fault.
+func (a *analysis) compute(op *mil.Op) []*Value {
+	if op.Kind == "const" {
+		if v := a.constant(op.Pos, op.Args, op.Attrs); v != nil && len(op.Results) == 1 {
+			return []*Value{v}
+		}
+		return nil
+	}
+	def := Lookup(op.Kind)
+	if def == nil {
+		a.fail(op.Pos, "this engine has "+strings.Join(Names(), ", "), "unknown operator %s", op.Kind)
+		return nil
+	}
+	c := &Call{def: def, op: op, args: map[string]argument{}}
+	if !a.arguments(c) {
+		return nil
+	}
+	def.infer(c)
+	a.faults = append(a.faults, c.faults...)
+	for _, n := range c.notes {
+		a.graph.Notes = append(a.graph.Notes, fmt.Sprintf("%s:%s: %s: %s", a.file, op.Pos, op.Kind, n))
+	}
+	if c.failed() {
+		return nil
+	}
+	n := &Node{Def: def, Op: op, Out: c.out, Attrs: c.attrs}
+	for _, p := range def.Params {
+		switch arg, ok := c.args[p.Name]; {
+		case p.Const:
+		case ok:
+			n.In = append(n.In, arg.values...)
+		default:
+			n.In = append(n.In, nil)
+		}
+	}
+	a.graph.Nodes = append(a.graph.Nodes, n)
+	return c.out
+}
+
+// arguments fills in c.args; false when the call cannot be looked at further.
+func (a *analysis) arguments(c *Call) bool {
+	good := true
+	for _, arg := range c.op.Args {
+		p := c.def.param(arg.Name)
+		if p == nil {
+			a.fail(arg.Pos, "write "+c.def.signature(), "%s has no argument %s", c.def.Name, arg.Name)
+			good = false
+			continue
+		}
+		if _, twice := c.args[arg.Name]; twice {
+			good = false // noted by mil.Validate
+			continue
+		}
+		values, listed := a.operand(arg.Value)
+		if values == nil {
+			good = false
+			continue
+		}
+		c.args[arg.Name] = argument{pos: arg.Value.Start(), values: values, listed: listed}
+		switch {
+		case p.Variadic != listed:
+			how := "a single value"
+			if p.Variadic {
+				how = "a list (a, b)"
+			}
+			c.fail(arg.Name, "", "takes %s", how)
+		case p.Const && !values[0].Const():
+			c.fail(arg.Name, "define it with const()", "has to be a constant")
+		case !p.Const && slices.ContainsFunc(values, func(v *Value) bool { return v.DType == mil.String }):
+			c.fail(arg.Name, "", "a string where a tensor belongs")
+		}
+	}
+	for _, p := range c.def.Params {
+		if c.op.Arg(p.Name) == nil && !p.Optional {
+			c.fail("", "write "+c.def.signature(), "argument %s is missing", p.Name)
+		}
+	}
+	a.faults = append(a.faults, c.faults...)
+	return good && !c.failed()
+}
+
+// operand resolves what an argument holds; nil when it is at fault.
+func (a *analysis) operand(o mil.Operand) (values []*Value, listed bool) {
+	switch o := o.(type) {
+	case mil.Ref:
+		v, known := a.values[o.Name]
+		if !known {
+			a.fail(o.Pos, "define it above", "%s is not defined", o.Name)
+		}
+		if v == nil {
+			return nil, false
+		}
+		return []*Value{v}, false
+	case *mil.Value:
+		if v := a.literal(o); v != nil {
+			return []*Value{v}, false
+		}
+	case *mil.Nested:
+		if v := a.constant(o.Pos, o.Args, o.Attrs); v != nil {
+			return []*Value{v}, false
+		}
+	case *mil.Values:
+		for _, item := range o.Items {
+			v, nested := a.operand(item)
+			if nested && v != nil {
+				a.fail(item.Start(), "", "a list inside a list")
+				v = nil
+			}
+			if v == nil {
+				return nil, true
+			}
+			values = append(values, v...)
+		}
+		if len(values) == 0 {
+			a.fail(o.Pos, "list at least one value", "empty list")
+		}
+		return values, true
+	}
+	return nil, false
+}
+
+// constant reads the val of a const.
+func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
+	for _, arg := range slices.Concat(attrs, args) {
+		if arg.Name != "val" {
+			continue
+		}
+		if v, ok := arg.Value.(*mil.Value); ok {
+			return a.literal(v)
+		}
+		a.fail(arg.Value.Start(), "write val = type(literal)", "const: val is not a typed literal")
+		return nil
+	}
+	a.fail(pos, "write const()[name = string(\"n\"), val = type(literal)]", "const: val is missing")
+	return nil
+}
+
+// literal turns a typed literal into a constant Value.
+func (a *analysis) literal(m *mil.Value) *Value {
+	v := a.declared(mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
+	if v == nil {
+		return nil
+	}
+	var err error
+	switch b, isBlob := m.Literal.(*mil.Blob); {
+	case isBlob:
+		return a.weight(v, m, b)
+	case v.DType == mil.String:
+		v.Text, err = m.Strings()
+	case v.DType == mil.Bool:
+		var bs []bool
+		if bs, err = m.Bools(); err == nil {
+			v.Data = make([]byte, len(bs))
+			for i, b := range bs {
+				if b {
+					v.Data[i] = 1
+				}
+			}
+		}
+	case v.DType.Integer() && v.DType.Size() > 0:
+		var is []int64
+		if is, err = m.Ints(); err == nil {
+			v.Data = encodeInts(v.DType, is)
+		}
+	case v.DType.Float() && v.DType != mil.BF16:
+		var fs []float64
+		if fs, err = m.Floats(); err == nil {
+			v.Data = encodeFloats(v.DType, fs)
+		}
+	default:
+		a.fail(m.Pos, "use fp16 or a whole-byte integer type", "%s literals are not supported", v.DType)
+		return nil
+	}
+	if err != nil {
+		a.wrap(m.Pos, err)
+		return nil
+	}
+	return v
+}
+
+// wrap notes an error of the mil package, keeping its place if it has one.
+func (a *analysis) wrap(pos mil.Pos, err error) {
+	var e *mil.Error
+	if !errors.As(err, &e) {
+		e = &mil.Error{Msg: err.Error(), Err: err}
+	}
+	if !e.Pos.Known() {
+		e.Pos = pos
+	}
+	a.faults.Add(e)
+}
+
+// weight reads the entry of a weight file that b names.
+func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
+	path, err := b.Path.Strings()
+	if err != nil {
+		a.wrap(b.Path.Pos, err)
+		return nil
+	}
+	offset, err := b.Offset.Ints()
+	if err != nil {
+		a.wrap(b.Offset.Pos, err)
+		return nil
+	}
+	if len(path) != 1 || len(offset) != 1 || offset[0] < 0 {
+		a.fail(b.Pos, "write BLOBFILE(path = string(\"..\"), offset = uint64(64))", "BLOBFILE needs one path and one offset")
+		return nil
+	}
+	if v.DType.Size() == 0 {
+		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
+		return nil
+	}
+	f, err := a.open(path[0])
+	if err == nil {
+		v.Data, err = f.Tensor(uint64(offset[0]), m.Type)
+	}
+	if err != nil {
+		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: fmt.Sprintf("weights %s: %v", path[0], err), Err: err})
+		return nil
+	}
+	return v
+}
+
+// open returns the weight file at path, opened once.
+func (a *analysis) open(path string) (*blob.File, error) {
+	if f := a.files[path]; f != nil {
+		return f, nil
+	}
+	if a.weights == nil {
+		return nil, fmt.Errorf("no weights were given; say where %s is", path)
+	}
+	data, err := a.weights.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := blob.NewReader(bytes.NewReader(data), int64(len(data)), path)
+	if err != nil {
+		return nil, err
+	}
+	a.files[path] = f
+	a.graph.Notes = append(a.graph.Notes, f.Warnings()...)
+	return f, nil
+}

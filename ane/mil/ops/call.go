@@ -1,0 +1,234 @@
+package ops
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Call is one operation while its rule looks at it. Getters of settings return
+// the default when the argument is absent and note a fault when it does not
+// fit; after the first fault a rule's result no longer matters, so rules may go
+// on as long as they do not index by what they were given.
+type Call struct {
+	def    *Def
+	op     *mil.Op
+	args   map[string]argument
+	out    []*Value // types to be filled in by the rule
+	attrs  any
+	faults mil.ErrorList
+	notes  []string
+}
+
+// argument is a resolved operand.
+type argument struct {
+	pos    mil.Pos
+	values []*Value
+	listed bool // written in parentheses
+}
+
+// fail notes a fault at the argument called name, or at the operator when name
+// is empty or absent.
+func (c *Call) fail(name, hint, format string, args ...any) {
+	pos := c.op.Pos
+	if a, ok := c.args[name]; ok {
+		pos = a.pos
+	}
+	msg := c.def.Name + ": "
+	if name != "" {
+		msg += name + ": "
+	}
+	c.faults.Add(&mil.Error{Pos: pos, Msg: msg + fmt.Sprintf(format, args...), Hint: hint})
+}
+
+// failed reports whether a fault was noted.
+func (c *Call) failed() bool { return len(c.faults) > 0 }
+
+// tensor returns the tensor argument called name, or nil when it is absent.
+func (c *Call) tensor(name string) *Value {
+	a, ok := c.args[name]
+	if !ok {
+		return nil
+	}
+	return a.values[0]
+}
+
+// setting returns a constant's elements as float64, or nil when it is absent
+// or not fit. Bool counts as 0 and 1.
+func (c *Call) setting(name string, ok func(mil.DType) bool, what string) []float64 {
+	v := c.tensor(name)
+	if v == nil {
+		return nil
+	}
+	if !ok(v.DType) {
+		c.fail(name, "", "%s where %s belongs", v.Type(), what)
+		return nil
+	}
+	return v.Floats()
+}
+
+// ints returns an integer vector of n elements (any number when n < 0), def
+// when absent. A scalar counts as a vector of one.
+func (c *Call) ints(name string, n int, def []int) []int {
+	fs := c.setting(name, mil.DType.Integer, "an integer vector")
+	if fs == nil {
+		return def
+	}
+	if v := c.tensor(name); v.Rank() > 1 || n >= 0 && len(fs) != n {
+		c.fail(name, fmt.Sprintf("give %d numbers", max(n, 1)), "%s has %d numbers", v.Type(), len(fs))
+		return def
+	}
+	out := make([]int, len(fs))
+	for i, f := range fs {
+		v, ok := toInt(f)
+		if !ok {
+			c.fail(name, "", "%v is out of range", f)
+			return def
+		}
+		out[i] = v
+	}
+	return out
+}
+
+// integer returns a single integer.
+func (c *Call) integer(name string, def int) int {
+	return c.ints(name, 1, []int{def})[0]
+}
+
+// boolean returns a single truth value.
+func (c *Call) boolean(name string, def bool) bool {
+	fs := c.setting(name, func(d mil.DType) bool { return d == mil.Bool }, "bool")
+	if len(fs) != 1 {
+		if fs != nil {
+			c.fail(name, "give one truth value", "%d truth values", len(fs))
+		}
+		return def
+	}
+	return fs[0] != 0
+}
+
+// booleans returns n truth values, all false when absent.
+func (c *Call) booleans(name string, n int) []bool {
+	fs := c.setting(name, func(d mil.DType) bool { return d == mil.Bool }, "bool")
+	out := make([]bool, n)
+	if fs != nil && len(fs) != n {
+		c.fail(name, fmt.Sprintf("give %d, one for each axis", n), "%d truth values", len(fs))
+		return out
+	}
+	for i, f := range fs {
+		out[i] = f != 0
+	}
+	return out
+}
+
+// number returns a single floating-point number.
+func (c *Call) number(name string, def float64) float64 {
+	fs := c.setting(name, mil.DType.Float, "a floating-point number")
+	if len(fs) != 1 {
+		if fs != nil {
+			c.fail(name, "give one number", "%d numbers", len(fs))
+		}
+		return def
+	}
+	return fs[0]
+}
+
+// word returns a string setting that must be one of choices.
+func (c *Call) word(name, def string, choices ...string) string {
+	v := c.tensor(name)
+	if v == nil {
+		return def
+	}
+	if v.DType != mil.String || len(v.Text) != 1 {
+		c.fail(name, "", "%s where a string belongs", v.Type())
+		return def
+	}
+	if !slices.Contains(choices, v.Text[0]) {
+		c.fail(name, "choose one of "+strings.Join(choices, ", "), "%q is not known", v.Text[0])
+		return def
+	}
+	return v.Text[0]
+}
+
+// axis returns a single axis of a value of the given rank, negative ones
+// counted from the end.
+func (c *Call) axis(name string, rank, def int) int {
+	return c.wrap(name, c.integer(name, def), rank)
+}
+
+// wrap brings one axis into 0..rank-1.
+func (c *Call) wrap(name string, a, rank int) int {
+	if a < -rank || a >= rank {
+		c.fail(name, fmt.Sprintf("choose from %d to %d", -rank, rank-1), "axis %d of a tensor of rank %d", a, rank)
+		return 0
+	}
+	return (a + rank) % max(rank, 1)
+}
+
+// axes returns a list of different axes in ascending order.
+func (c *Call) axes(name string, rank int, def []int) []int {
+	list := c.ints(name, -1, def)
+	out := make([]int, len(list))
+	for i, a := range list {
+		out[i] = c.wrap(name, a, rank)
+	}
+	slices.Sort(out)
+	if len(slices.Compact(slices.Clone(out))) != len(out) && !c.failed() {
+		c.fail(name, "", "an axis is listed twice in %v", list)
+	}
+	return out
+}
+
+// needs refuses operands of types outside the list.
+func (c *Call) needs(name string, types ...mil.DType) {
+	a := c.args[name]
+	for _, v := range a.values {
+		if !slices.Contains(types, v.DType) {
+			hint := "convert it with cast first"
+			c.fail(name, hint, "%s is not handled for type %s", v.Name, v.DType)
+			return
+		}
+	}
+}
+
+// alike refuses operands of different element types.
+func (c *Call) alike(a, b string) {
+	x, y := c.tensor(a), c.tensor(b)
+	if x != nil && y != nil && x.DType != y.DType {
+		c.fail(b, "convert one with cast", "%s is %s but %s is %s", b, y.DType, a, x.DType)
+	}
+}
+
+// gives sets the type of the only result.
+func (c *Call) gives(d mil.DType, shape []int) { c.results([]mil.DType{d}, [][]int{shape}) }
+
+// results sets the types of all results.
+func (c *Call) results(types []mil.DType, shapes [][]int) {
+	if c.failed() {
+		return
+	}
+	if len(c.op.Results) != len(types) {
+		c.fail("", "", "gives %d results, %d are named", len(types), len(c.op.Results))
+		return
+	}
+	for i, d := range types {
+		if len(shapes[i]) > MaxRank {
+			c.fail("", "merge axes with reshape", "result of rank %d, at most %d", len(shapes[i]), MaxRank)
+			return
+		}
+		if !sensible(shapes[i]) {
+			c.fail("", "", "result of shape %v is empty or too large", shapes[i])
+			return
+		}
+		c.out = append(c.out, &Value{DType: d, Shape: shapes[i]})
+	}
+}
+
+// Types that families of operators take.
+var (
+	floats   = []mil.DType{mil.FP16, mil.FP32}
+	numerics = []mil.DType{mil.FP16, mil.FP32, mil.Int32}
+	storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32}
+)

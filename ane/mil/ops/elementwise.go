@@ -1,0 +1,57 @@
+package ops
+
+import (
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// elementwise operators combine two tensors of one type, broadcast as numpy
+// does. Attrs is nil.
+var elementwise = []Def{
+	binary("add", numerics), binary("sub", numerics), binary("mul", numerics),
+	binary("real_div", floats), binary("pow", floats),
+	binary("maximum", numerics), binary("minimum", numerics),
+}
+
+func binary(name string, types []mil.DType) Def {
+	return Def{Name: name, Params: []Param{tensor("x"), tensor("y")}, infer: func(c *Call) {
+		c.needs("x", types...)
+		c.needs("y", types...)
+		c.alike("x", "y")
+		x, y := c.tensor("x"), c.tensor("y")
+		shape, ok := Broadcast(x.Shape, y.Shape)
+		if !ok {
+			c.fail("y", "make the axes equal or 1", "shape %v does not broadcast with %v", y.Shape, x.Shape)
+		}
+		c.fp32(x.DType)
+		c.gives(x.DType, shape)
+	}}
+}
+
+// Broadcast returns the shape of numpy broadcasting, false when the shapes do
+// not fit.
+func Broadcast(a, b []int) ([]int, bool) {
+	n := max(len(a), len(b))
+	out := make([]int, n)
+	for i := range out {
+		x, y := 1, 1
+		if j := i - n + len(a); j >= 0 {
+			x = a[j]
+		}
+		if j := i - n + len(b); j >= 0 {
+			y = b[j]
+		}
+		if x != y && x != 1 && y != 1 {
+			return nil, false
+		}
+		out[i] = max(x, y)
+	}
+	return out, true
+}
+
+// fp32 remarks that arithmetic outside fp16 is not known to run on a real
+// engine: there fp32 exists only at the edges of a program.
+func (c *Call) fp32(d mil.DType) {
+	if d != mil.FP16 && !c.failed() {
+		c.notes = append(c.notes, d.String()+" arithmetic is not known to run on Apple's engine; cast to fp16")
+	}
+}

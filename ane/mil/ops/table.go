@@ -1,0 +1,80 @@
+package ops
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Def describes one operator.
+type Def struct {
+	Name   string
+	Params []Param
+	// Many results are allowed; otherwise exactly one.
+	Many bool
+	// infer checks the call and sets its result types and Attrs.
+	infer func(c *Call)
+}
+
+// Param is one argument of an operator.
+type Param struct {
+	Name     string
+	Optional bool
+	// Const arguments are settings: their value is known when compiling.
+	// All others are tensors, constant or not.
+	Const bool
+	// Variadic arguments hold a list of tensors.
+	Variadic bool
+}
+
+func tensor(name string) Param   { return Param{Name: name} }
+func perhaps(name string) Param  { return Param{Name: name, Optional: true} }
+func setting(name string) Param  { return Param{Name: name, Const: true} }
+func option(name string) Param   { return Param{Name: name, Const: true, Optional: true} }
+func variadic(name string) Param { return Param{Name: name, Variadic: true} }
+
+// param returns the parameter called name, or nil.
+func (d *Def) param(name string) *Param {
+	for i := range d.Params {
+		if d.Params[i].Name == name {
+			return &d.Params[i]
+		}
+	}
+	return nil
+}
+
+// signature lists the argument names for messages, optional ones with "?".
+func (d *Def) signature() string {
+	var names []string
+	for _, p := range d.Params {
+		n := p.Name
+		if p.Optional {
+			n += "?"
+		}
+		names = append(names, n)
+	}
+	return d.Name + "(" + strings.Join(names, ", ") + ")"
+}
+
+// Lookup returns the operator called name, or nil. The Def is shared: do not
+// change it.
+func Lookup(name string) *Def { return table[name] }
+
+// Names lists every operator, const included, in alphabetical order.
+func Names() []string {
+	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(table)), "const")))
+}
+
+// table holds every operator but const, which Analyze reads itself. It is
+// never changed after the program starts.
+var table = func() map[string]*Def {
+	t := map[string]*Def{}
+	for _, family := range [][]Def{
+		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
+	} {
+		for i := range family {
+			t[family[i].Name] = &family[i]
+		}
+	}
+	return t
+}()

@@ -1,0 +1,92 @@
+package ops
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Limits of a single value.
+const (
+	// MaxRank: the engine's compiler answers "Cannot reshape a tensor of rank > 5".
+	MaxRank = 5
+	// MaxElements keeps every byte offset within an int and refuses shapes
+	// that no machine of this kind can hold: 2^31 elements are 4 GiB of fp16.
+	MaxElements = 1 << 31
+)
+
+// Value is a tensor of the graph: an input, a constant or the result of a Node.
+type Value struct {
+	Name  string
+	Pos   mil.Pos
+	DType mil.DType
+	Shape []int
+	Data  []byte   // the dense little-endian elements of a constant, else nil
+	Text  []string // the elements of a string constant
+}
+
+// Const reports whether the value is known when compiling.
+func (v *Value) Const() bool { return v.Data != nil || v.Text != nil }
+
+// Rank is the number of axes.
+func (v *Value) Rank() int { return len(v.Shape) }
+
+// Elements is the number of elements.
+func (v *Value) Elements() int { return Volume(v.Shape) }
+
+// Type returns the value's type as MIL spells it.
+func (v *Value) Type() mil.Type { return mil.TensorOf(v.DType, v.Shape...) }
+
+// Volume multiplies the axis lengths of a shape, 1 for none.
+func Volume(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
+
+// sensible reports whether every axis is at least 1 and the volume at most
+// MaxElements.
+func sensible(shape []int) bool {
+	n := 1
+	for _, d := range shape {
+		if d < 1 || d > MaxElements || n > MaxElements/d {
+			return false
+		}
+		n *= d
+	}
+	return true
+}
+
+// Node is one operation of the graph.
+type Node struct {
+	Def *Def
+	Op  *mil.Op
+	// In holds the tensor operands in the order of Def.Params, nil for an
+	// absent one; the items of a variadic operand follow each other.
+	In  []*Value
+	Out []*Value
+	// Attrs holds the settings, as the type that the operator's family file
+	// documents.
+	Attrs any
+}
+
+// Graph is one function, resolved: every name looked up, every type inferred.
+type Graph struct {
+	Function string
+	Inputs   []*Value
+	Outputs  []*Value
+	Nodes    []*Node
+	// Notes are remarks that are no faults: things known to trouble a real
+	// engine.
+	Notes []string
+}
+
+// toInt converts an integral float64 within the range of int.
+func toInt(f float64) (int, bool) {
+	if f != math.Trunc(f) || math.Abs(f) > 1<<53 {
+		return 0, false
+	}
+	return int(f), true
+}

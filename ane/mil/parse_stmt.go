@@ -1,0 +1,200 @@
+package mil
+
+// body reads statements up to the closing brace, resuming after broken ones.
+func (p *parser) body(f *Function) {
+	for p.tok.kind != '}' && p.tok.kind != tokEOF && !(p.tok.is("func") && p.ahead.kind == tokIdent) {
+		if p.got(';') {
+			continue
+		}
+		op := &Op{}
+		ok := p.statement(op)
+		if len(op.Results) > 0 || op.Kind != "" {
+			f.Body = append(f.Body, op)
+		}
+		if !ok {
+			p.toStatement(f, op)
+			continue
+		}
+		if p.got(';') {
+			continue
+		}
+		if p.tok.kind != tokIllegal {
+			p.report(p.prevEnd, `";" is missing behind the statement`, "")
+		}
+		if p.tok.kind == tokIllegal || p.tok.pos.Line == p.prevEnd.Line {
+			p.toStatement(f, op)
+		}
+	}
+}
+
+// toStatement skips from within op behind the next semicolon, or to the end of
+// the function. Names are lost if op was given up before its operator, or if
+// the skipped text spans lines and so may hold other statements.
+func (p *parser) toStatement(f *Function, op *Op) {
+	line := p.tok.pos.Line
+	for p.tok.kind != tokEOF {
+		switch {
+		case p.tok.kind == ';':
+			if op.Kind == "" || p.tok.pos.Line != line {
+				p.lose(f)
+			}
+			p.next()
+			return
+		case p.tok.kind == '}' && (p.ahead.kind == tokArrow || p.ahead.kind == tokEOF),
+			p.tok.is("func") && p.ahead.kind == tokIdent:
+			p.lose(f)
+			return
+		}
+		p.next()
+	}
+	p.lose(f)
+}
+
+// statement reads a statement without its semicolon into op, as far as it is
+// sound.
+func (p *parser) statement(op *Op) bool {
+	ok := p.declared(op)
+	if !ok {
+		return false
+	}
+	op.Pos = p.tok.pos
+	kind := p.tok.text
+	if p.tok.is("const") {
+		p.next()
+	} else if kind, ok = p.name("an operator"); !ok {
+		return false
+	}
+	if !p.want('(', "and arguments behind the operator "+shorten(kind), "") {
+		return false
+	}
+	op.Kind = kind
+	if op.Args, ok = p.args(')'); !ok {
+		return false
+	}
+	op.Attrs, ok = p.attrs()
+	return ok
+}
+
+// declared reads the results of a statement and the equals sign behind them; a
+// statement may have none.
+func (p *parser) declared(op *Op) bool {
+	const form = "a statement is written tensor<fp16, [1, 64, 1, 32]> y = mul(x = a, y = b);"
+	parens := p.got('(')
+	if !parens {
+		switch {
+		case p.tok.is("return"):
+			op.Kind = p.tok.text // a statement that declares nothing: no names are lost
+			p.report(p.tok.pos, `"return" is no statement`, "end the body with } -> (y);")
+			return false
+		case p.tok.kind != tokIdent:
+			return p.expected("a statement", form)
+		case p.ahead.kind == ':' || p.untyped():
+		case !typeWord(p.tok.text):
+			return true
+		}
+	}
+	for {
+		v, ok := p.variable("a result")
+		if !ok {
+			return false
+		}
+		op.Results = append(op.Results, v)
+		if !p.got(',') {
+			break
+		}
+	}
+	if parens && !p.want(')', "behind the results", form) {
+		return false
+	}
+	return p.want('=', "behind the results", form)
+}
+
+// variable reads a type and a name. The order of other languages, x: type, and
+// a name without type are reported and read.
+func (p *parser) variable(what string) (Var, bool) {
+	if p.tok.kind == tokIdent && p.ahead.kind == ':' {
+		v := Var{At: p.tok.pos, Name: p.tok.text}
+		p.next()
+		colon := p.tok.pos
+		p.next()
+		v.Pos = p.tok.pos
+		var ok bool
+		if v.Type, ok = p.typ(); ok {
+			p.report(colon, `unexpected ":"`, "the type stands before the name: write "+shorten(v.Type.String()+" "+v.Name))
+		}
+		return v, ok
+	}
+	v := Var{Pos: p.tok.pos}
+	if p.untyped() {
+		v.At, v.Name = p.tok.pos, p.tok.text
+		p.report(v.At, quoteShort(v.Name)+" has no type", "write its type before the name, as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
+		p.next()
+		return v, true
+	}
+	var ok bool
+	if v.Type, ok = p.typ(); !ok {
+		return v, false
+	}
+	v.At = p.tok.pos
+	v.Name, ok = p.name("the name of " + what)
+	return v, ok
+}
+
+// untyped reports whether a name stands where a type and a name belong.
+func (p *parser) untyped() bool {
+	if p.tok.kind != tokIdent || typeWord(p.tok.text) || reserved(p.tok.text) {
+		return false
+	}
+	return p.ahead.kind == '=' || p.ahead.kind == ',' || p.ahead.kind == ')'
+}
+
+// attrs reads bracketed attributes, if there are any.
+func (p *parser) attrs() ([]Arg, bool) {
+	if !p.got('[') {
+		return nil, true
+	}
+	return p.args(']')
+}
+
+// args reads named operands up to and with the closing punctuation.
+func (p *parser) args(end rune) ([]Arg, bool) {
+	var args []Arg
+	for p.tok.kind != end {
+		a := Arg{Pos: p.tok.pos, Name: p.tok.text}
+		if !p.argName() {
+			return args, false
+		}
+		p.next()
+		p.next()
+		var ok bool
+		if a.Value, ok = p.operand(a.Name); !ok {
+			return args, false
+		}
+		args = append(args, a)
+		if !p.separator(end, "an argument") {
+			return args, false
+		}
+	}
+	p.next()
+	return args, true
+}
+
+// argName checks that a name and an equals sign come next.
+func (p *parser) argName() bool {
+	const form = "arguments are named: write x = "
+	switch {
+	case p.tok.kind == tokIdent && p.ahead.kind == '=':
+		return true
+	case p.tok.kind == tokIdent && (p.ahead.kind == ',' || p.ahead.kind == ')' || p.ahead.kind == ']'):
+		p.report(p.tok.pos, "argument without a name", form+shorten(p.tok.text))
+	case p.tok.kind == tokIdent && p.ahead.kind == ':':
+		p.report(p.ahead.pos, `unexpected ":"`, "write "+shorten(p.tok.text)+" = and the value")
+	case p.tok.kind == tokIdent && p.ahead.kind != tokIllegal:
+		p.report(p.ahead.pos, `expected "=" behind the name of an argument, found `+p.ahead.String(), form+"and the value")
+	case p.tok.kind == tokNumber || p.tok.kind == tokString || p.tok.kind == '[':
+		p.report(p.tok.pos, "argument without a name", "arguments are named and typed, as axis = int32(1)")
+	default:
+		p.expected("the name of an argument", form+"and the value")
+	}
+	return false
+}

@@ -1,0 +1,237 @@
+package mil
+
+// operand reads what stands behind the equals sign of the argument called
+// name. A bare literal is reported and read.
+func (p *parser) operand(name string) (Operand, bool) {
+	if !p.enter() {
+		return nil, false
+	}
+	defer p.leave()
+	switch p.tok.kind {
+	case '(':
+		return p.values(name)
+	case tokNumber, tokString, '[', '{':
+		return p.bare(name)
+	case tokIdent:
+	default:
+		return nil, p.expected("an operand", "write "+shorten(name)+" = x for a value, or a typed literal as int32(1)")
+	}
+	word := p.tok
+	switch {
+	case word.text == "const" && p.ahead.kind == '(':
+		return p.nested()
+	case word.text == "true", word.text == "false", word.text == "inf", word.text == "nan":
+		return p.bare(name)
+	case typeWord(word.text) && (p.ahead.kind == '(' || p.ahead.kind == '<'):
+		return p.value()
+	case p.ahead.kind == '(' && word.text == "BLOBFILE":
+		p.report(word.pos, "BLOBFILE without a type", "write tensor<fp16, [..]>(BLOBFILE(path = string(\"..\"), offset = uint64(64)))")
+		return nil, false
+	case p.ahead.kind == '(':
+		p.report(word.pos, shorten(word.text)+"(..) is neither a typed literal nor a value", "give the operation a statement of its own and name its result here")
+		return nil, false
+	}
+	s, ok := p.name("the name of a value")
+	return Ref{word.pos, s}, ok
+}
+
+// values reads a parenthesised list of operands.
+func (p *parser) values(name string) (Operand, bool) {
+	v := &Values{Pos: p.tok.pos}
+	p.next()
+	for p.tok.kind != ')' {
+		o, ok := p.operand(name)
+		if !ok {
+			return nil, false
+		}
+		v.Items = append(v.Items, o)
+		if !p.separator(')', "an operand") {
+			return nil, false
+		}
+	}
+	p.next()
+	return v, true
+}
+
+// nested reads a const in place of an operand.
+func (p *parser) nested() (Operand, bool) {
+	n := &Nested{Pos: p.tok.pos}
+	p.next()
+	p.next()
+	var ok bool
+	if n.Args, ok = p.args(')'); !ok {
+		return nil, false
+	}
+	n.Attrs, ok = p.attrs()
+	return n, ok
+}
+
+// bare reports a literal without a type. The value returned has no type.
+func (p *parser) bare(name string) (Operand, bool) {
+	pos, tok := p.tok.pos, p.tok
+	l, ok := p.literal()
+	if !ok {
+		return nil, false
+	}
+	what := tok.String()
+	if tok.kind == '[' || tok.kind == '{' {
+		what = "a bracketed list"
+	}
+	p.report(pos, what+" has no type", "write "+shorten(name)+" = "+typed(l))
+	return &Value{Pos: pos, Literal: l}, true
+}
+
+// value reads a typed literal.
+func (p *parser) value() (*Value, bool) {
+	v := &Value{Pos: p.tok.pos}
+	var ok bool
+	if v.Type, ok = p.typ(); !ok {
+		return nil, false
+	}
+	if !p.want('(', "and a literal behind the type", "write "+shorten(v.Type.String())+"(..)") {
+		return nil, false
+	}
+	if v.Literal, ok = p.literal(); !ok {
+		return nil, false
+	}
+	return v, p.want(')', "behind the literal", "write "+shorten(v.Type.String())+"(..)")
+}
+
+// literal reads the inside of a value.
+func (p *parser) literal() (Literal, bool) {
+	switch p.tok.kind {
+	case tokNumber:
+		n := Number{p.tok.pos, p.tok.text}
+		p.next()
+		return n, true
+	case tokString:
+		s := StringLit{p.tok.pos, p.tok.text}
+		p.next()
+		return s, true
+	}
+	if !p.enter() {
+		return nil, false
+	}
+	defer p.leave()
+	switch p.tok.kind {
+	case '[':
+		l := &ListLit{Pos: p.tok.pos}
+		var ok bool
+		l.Items, ok = p.literals(']')
+		return l, ok
+	case '(':
+		t := &TupleLit{Pos: p.tok.pos}
+		var ok bool
+		t.Items, ok = p.literals(')')
+		return t, ok
+	case '{':
+		return p.dict()
+	case tokIdent:
+		return p.word()
+	}
+	return nil, p.expected("a literal", `literals are numbers, true, false, "..", [..], {..}, (..) and BLOBFILE(..)`)
+}
+
+// word reads a literal that starts with a word.
+func (p *parser) word() (Literal, bool) {
+	t := p.tok
+	switch {
+	case t.text == "true" || t.text == "false":
+		p.next()
+		return BoolLit{t.pos, t.text == "true"}, true
+	case t.text == "inf" || t.text == "nan":
+		p.next()
+		return Number{t.pos, t.text}, true
+	case t.text == "BLOBFILE":
+		return p.blob()
+	case typeWord(t.text):
+		v, ok := p.value()
+		return v, ok
+	}
+	return nil, p.expected("a literal", "names of values cannot stand inside a literal")
+}
+
+// literals reads a list from its opening punctuation to the closing one.
+func (p *parser) literals(end rune) ([]Literal, bool) {
+	p.next()
+	var items []Literal
+	for p.tok.kind != end {
+		l, ok := p.literal()
+		if !ok {
+			return nil, false
+		}
+		items = append(items, l)
+		if !p.separator(end, "an element") {
+			return nil, false
+		}
+	}
+	p.next()
+	return items, true
+}
+
+// dict reads {{key, value}, ..}.
+func (p *parser) dict() (Literal, bool) {
+	const form = `a dict is written {{"key", "value"}, {"key", "value"}}`
+	d := &DictLit{Pos: p.tok.pos}
+	p.next()
+	for p.tok.kind != '}' {
+		if !p.want('{', "before a pair", form) {
+			return nil, false
+		}
+		k, ok := p.literal()
+		if !ok || !p.want(',', "behind the key", form) {
+			return nil, false
+		}
+		v, ok := p.literal()
+		if !ok || !p.want('}', "behind a pair", form) {
+			return nil, false
+		}
+		d.Pairs = append(d.Pairs, Pair{k, v})
+		if !p.separator('}', "a pair") {
+			return nil, false
+		}
+	}
+	p.next()
+	return d, true
+}
+
+// blob reads BLOBFILE(path = .., offset = ..), in either order.
+func (p *parser) blob() (Literal, bool) {
+	const form = `write BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(64))`
+	b := &Blob{Pos: p.tok.pos}
+	p.next()
+	if !p.want('(', "behind BLOBFILE", form) {
+		return nil, false
+	}
+	for p.tok.kind != ')' {
+		name := p.tok
+		field := map[string]**Value{"path": &b.Path, "offset": &b.Offset}[name.text]
+		if name.kind != tokIdent || field == nil {
+			return nil, p.expected("path or offset", form)
+		}
+		if *field != nil {
+			p.report(name.pos, name.text+" is given twice", form)
+			return nil, false
+		}
+		p.next()
+		if !p.want('=', "behind "+name.text, form) {
+			return nil, false
+		}
+		if p.tok.kind != tokIdent || !typeWord(p.tok.text) {
+			return nil, p.expected("a typed literal", form)
+		}
+		var ok bool
+		if *field, ok = p.value(); !ok {
+			return nil, false
+		}
+		if !p.separator(')', "an argument of BLOBFILE") {
+			return nil, false
+		}
+	}
+	p.next()
+	if b.Path == nil || b.Offset == nil {
+		p.report(b.Pos, "BLOBFILE needs path and offset", form)
+		return nil, false
+	}
+	return b, true
+}

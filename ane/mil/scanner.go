@@ -1,0 +1,166 @@
+package mil
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// scanner cuts text into tokens. Faults go to fault; after one the scanner
+// carries on behind the bad text.
+type scanner struct {
+	src   string
+	off   int // of the next byte
+	line  int // of off, from 1
+	bol   int // offset of the line's first byte
+	fault func(pos Pos, msg, hint string)
+}
+
+// byteOrderMark may open a text; some editors write it.
+const byteOrderMark = "\uFEFF"
+
+func newScanner(src string, fault func(Pos, string, string)) *scanner {
+	s := &scanner{src: src, line: 1, fault: fault}
+	if strings.HasPrefix(src, byteOrderMark) {
+		s.off = len(byteOrderMark)
+		s.bol = s.off
+	}
+	return s
+}
+
+// pos is the position of the next byte.
+func (s *scanner) pos() Pos { return Pos{s.line, s.off - s.bol + 1} }
+
+// stop makes every later token the end of the file.
+func (s *scanner) stop() { s.src = s.src[:min(s.off, len(s.src))] }
+
+// next returns the next token.
+func (s *scanner) next() token {
+	s.space()
+	t := token{pos: s.pos()}
+	if s.off >= len(s.src) {
+		t.kind = tokEOF
+		return t
+	}
+	rest := s.src[s.off:]
+	switch c := rest[0]; {
+	case letter(c):
+		t.kind, t.text = tokIdent, rest[:identLen(rest)]
+		s.off += len(t.text)
+	case digit(c), c == '-' && (len(rest) == 1 || rest[1] != '>'):
+		s.number(&t, rest)
+	case c == '-':
+		t.kind = tokArrow
+		s.off += 2
+	case c == '"':
+		s.str(&t, rest)
+	case strings.IndexByte("()[]{}<>,;=:?", c) >= 0:
+		t.kind = rune(c)
+		s.off++
+	case c == '%' && len(rest) > 1 && letter(rest[1]):
+		name := rest[1 : 1+identLen(rest[1:])]
+		s.fault(t.pos, `unexpected "%"`, "names carry no sign: write "+shorten(name))
+		t.kind, t.text = tokIdent, name
+		s.off += 1 + len(name)
+	default:
+		s.illegal(&t, rest)
+	}
+	return t
+}
+
+func (s *scanner) number(t *token, rest string) {
+	n, msg, hint := scanNumber(rest)
+	t.kind, t.text = tokNumber, rest[:n]
+	s.off += n
+	if msg != "" {
+		t.kind = tokIllegal
+		s.fault(t.pos, msg, hint)
+	}
+}
+
+func (s *scanner) str(t *token, rest string) {
+	value, n, at, msg, hint := unquote(rest)
+	t.kind, t.text = tokString, value
+	if msg != "" {
+		s.fault(Pos{t.pos.Line, t.pos.Col + at}, msg, hint)
+		if at == 0 { // not closed: where it was meant to end is unknown
+			t.kind = tokIllegal
+		}
+	}
+	s.off += n
+}
+
+// illegal reports the run of bytes that can start no token.
+func (s *scanner) illegal(t *token, rest string) {
+	t.kind = tokIllegal
+	r, w := utf8.DecodeRuneInString(rest)
+	s.off += w
+	switch {
+	case r == utf8.RuneError && w == 1:
+		s.fault(t.pos, fmt.Sprintf("byte 0x%02x is not valid UTF-8", rest[0]), "save the text as UTF-8")
+	case r == 0:
+		s.fault(t.pos, "NUL byte in the text", "this may be a binary file; give MIL text")
+	case r == '.':
+		s.fault(t.pos, `unexpected "."`, "a number starts with a digit, as 0.5")
+	case r == '+':
+		s.fault(t.pos, `unexpected "+"`, "numbers carry no plus sign")
+	case r == '%':
+		s.fault(t.pos, `unexpected "%"`, "names carry no sign: write x, not %x")
+	case r == '/' || r == '#':
+		s.fault(t.pos, fmt.Sprintf("unexpected %q", r), "comments start with // and end with the line")
+	case r == '\'':
+		s.fault(t.pos, `unexpected "'"`, `strings stand in double quotes`)
+	default:
+		s.fault(t.pos, fmt.Sprintf("unexpected %q", r), "names are made of ASCII letters, digits and _")
+	}
+	// The rest of a run of the same kind would only repeat the fault.
+	for s.off < len(s.src) && (s.src[s.off] >= utf8.RuneSelf || s.src[s.off] == 0) {
+		s.off++
+	}
+}
+
+// space skips white space and comments.
+func (s *scanner) space() {
+	for s.off < len(s.src) {
+		switch s.src[s.off] {
+		case ' ', '\t', '\r', '\f', '\v':
+			s.off++
+		case '\n':
+			s.off++
+			s.line++
+			s.bol = s.off
+		case '/':
+			if !strings.HasPrefix(s.src[s.off:], "//") {
+				return
+			}
+			s.comment()
+		default:
+			return
+		}
+	}
+}
+
+// comment skips to the end of the line. Comments must be text too: a stray
+// byte here means that the file is damaged.
+func (s *scanner) comment() {
+	n := strings.IndexByte(s.src[s.off:], '\n')
+	if n < 0 {
+		n = len(s.src) - s.off
+	}
+	text := s.src[s.off : s.off+n]
+	if i := strings.IndexByte(text, 0); i >= 0 {
+		s.fault(Pos{s.line, s.off + i - s.bol + 1}, "NUL byte in a comment", "remove it")
+	}
+	if !utf8.ValidString(text) {
+		for i, r := range text {
+			if r != utf8.RuneError {
+				continue
+			}
+			if _, w := utf8.DecodeRuneInString(text[i:]); w == 1 {
+				s.fault(Pos{s.line, s.off + i - s.bol + 1}, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]), "save the text as UTF-8")
+				break
+			}
+		}
+	}
+	s.off += n
+}

@@ -1,0 +1,152 @@
+package mil
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// unquote reads the string whose opening quote is s[0], with the escapes of C.
+// n is the length with both quotes. On a fault, at is its offset in s, and n
+// covers the rest of the string or of the line.
+func unquote(s string) (value string, n, at int, msg, hint string) {
+	i := 1
+	start := i // of the run not yet copied
+	var b strings.Builder
+	fail := func(off int, m, h string) {
+		if msg == "" {
+			at, msg, hint = off, m, h
+		}
+	}
+	for i < len(s) {
+		switch c := s[i]; {
+		case c == '"':
+			if start == 1 {
+				return s[1:i], i + 1, at, msg, hint
+			}
+			b.WriteString(s[start:i])
+			return b.String(), i + 1, at, msg, hint
+		case c == '\n':
+			fail(0, "string is not closed", `close it with " on the same line; a line break inside is written \n`)
+			return "", i, at, msg, hint
+		case c == '\\':
+			b.WriteString(s[start:i])
+			w, h := escape(&b, s[i:])
+			if h != "" {
+				fail(i, "unknown or malformed escape "+quoteShort(s[i:i+w]), h)
+			}
+			i += w
+			start = i
+		case c == 0:
+			fail(i, "NUL byte in a string", `write it as \0`)
+			i++
+		case c < utf8.RuneSelf:
+			i++
+		default:
+			r, w := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && w == 1 {
+				fail(i, fmt.Sprintf("byte 0x%02x is not valid UTF-8", c), fmt.Sprintf(`save the text as UTF-8, or write the byte as \%03o`, c))
+			}
+			i += w
+		}
+	}
+	fail(0, "string is not closed", `close it with "`)
+	return "", len(s), at, msg, hint
+}
+
+// escape reads the escape at the start of s, a backslash, into b and returns
+// its length; a hint means a fault.
+func escape(b *strings.Builder, s string) (n int, hint string) {
+	const known = `the escapes are \n \t \r \a \b \f \v \\ \" \' \? \ooo \xhh \uhhhh \Uhhhhhhhh`
+	if len(s) < 2 || s[1] == '\n' {
+		return 1, known
+	}
+	if i := strings.IndexByte(`abfnrtv\"'?`, s[1]); i >= 0 {
+		b.WriteByte("\a\b\f\n\r\t\v\\\"'?"[i])
+		return 2, ""
+	}
+	switch c := s[1]; {
+	case '0' <= c && c <= '7':
+		n = 1 + span(s[1:min(len(s), 4)], func(c byte) bool { return '0' <= c && c <= '7' })
+		v := digits(s[1:n], 8)
+		if v > 0xff {
+			return n, `an octal escape ends at \377`
+		}
+		b.WriteByte(byte(v))
+		return n, ""
+	case c == 'x':
+		n = 2 + span(s[2:], hexDigit)
+		v := digits(s[2:n], 16)
+		if n == 2 || v > 0xff {
+			return n, `in C \x takes every hexadecimal digit that follows; write the byte in octal, as \101`
+		}
+		b.WriteByte(byte(v))
+		return n, ""
+	case c == 'u' || c == 'U':
+		want := 4
+		if c == 'U' {
+			want = 8
+		}
+		n = 2 + span(s[2:min(len(s), 2+want)], hexDigit)
+		r := digits(s[2:n], 16)
+		if n != 2+want || r > utf8.MaxRune || !utf8.ValidRune(rune(r)) {
+			return n, `\u takes four hexadecimal digits and \U eight, naming a Unicode character`
+		}
+		b.WriteRune(rune(r))
+		return n, ""
+	default:
+		_, w := utf8.DecodeRuneInString(s[1:])
+		return 1 + w, known
+	}
+}
+
+// digits is the value of s in the given base, at most 1<<32.
+func digits(s string, base uint64) (v uint64) {
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		d := uint64(c|0x20) - 'a' + 10
+		if digit(c) {
+			d = uint64(c - '0')
+		}
+		v = min(v*base+d, 1<<32)
+	}
+	return v
+}
+
+// quote writes s as a MIL string: printable UTF-8 as it is, everything else
+// escaped. Octal escapes always have three digits, so that a digit behind
+// cannot be taken for part of one.
+func quote(s string) string {
+	var b strings.Builder
+	b.Grow(len(s) + 2)
+	b.WriteByte('"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= utf8.RuneSelf {
+			r, w := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && w == 1 {
+				fmt.Fprintf(&b, `\%03o`, c)
+			} else {
+				b.WriteString(s[i : i+w])
+			}
+			i += w
+			continue
+		}
+		i++
+		switch {
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c == '\n':
+			b.WriteString(`\n`)
+		case c == '\t':
+			b.WriteString(`\t`)
+		case c < ' ' || c == 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

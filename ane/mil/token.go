@@ -1,0 +1,115 @@
+package mil
+
+import (
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// token kinds. Punctuation is its own character.
+const (
+	tokEOF rune = -(iota + 1)
+	tokIllegal
+	tokIdent
+	tokNumber
+	tokString
+	tokArrow
+)
+
+// token is one word of the text. For a string, text is the value.
+type token struct {
+	kind rune
+	pos  Pos
+	text string
+}
+
+// is reports whether t is the word w.
+func (t token) is(w string) bool { return t.kind == tokIdent && t.text == w }
+
+// String describes t for messages.
+func (t token) String() string {
+	switch t.kind {
+	case tokEOF:
+		return "end of file"
+	case tokIllegal:
+		return "illegal text"
+	case tokString:
+		return "string " + quoteShort(t.text)
+	case tokArrow:
+		return `"->"`
+	case tokIdent, tokNumber:
+		return quoteShort(t.text)
+	default:
+		return strconv.Quote(string(t.kind))
+	}
+}
+
+// maxShown bounds how much of a text is repeated in a message, in bytes.
+const maxShown = 60
+
+// shorten cuts s for a message.
+func shorten(s string) string {
+	if len(s) <= maxShown {
+		return s
+	}
+	n := maxShown
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}
+
+// quoteShort quotes s for a message.
+func quoteShort(s string) string { return strconv.Quote(shorten(s)) }
+
+// typeWord reports whether s opens a type.
+func typeWord(s string) bool {
+	switch s {
+	case "tensor", "state", "tuple", "dict", "list":
+		return true
+	default:
+		return ParseDType(s) != NoType
+	}
+}
+
+// reserved reports whether s can never name a value: the grammar would read it
+// as something else wherever a name stands.
+func reserved(s string) bool {
+	switch s {
+	case "true", "false", "inf", "nan", "const", "func", "program", "return", "BLOBFILE":
+		return true
+	default:
+		return false
+	}
+}
+
+// identifier reports whether s has the form of a name: a letter or underscore,
+// then letters, digits and underscores, all ASCII.
+func identifier(s string) bool {
+	return s != "" && letter(s[0]) && identLen(s) == len(s)
+}
+
+// identLen is the length of the run of name characters at the start of s.
+func identLen(s string) int {
+	n := 0
+	for n < len(s) && (letter(s[n]) || digit(s[n])) {
+		n++
+	}
+	return n
+}
+
+func letter(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'
+}
+
+func digit(c byte) bool { return '0' <= c && c <= '9' }
+
+func hexDigit(c byte) bool {
+	return digit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// floatLooking reports whether number text is written as a fraction, not as an
+// integer.
+func floatLooking(s string) bool {
+	return strings.ContainsAny(s, ".xXpPeE") || strings.HasSuffix(s, "inf") || strings.HasSuffix(s, "nan")
+}

@@ -1,0 +1,149 @@
+package mil
+
+// Validate checks what needs no table of operators: functions, parameters and
+// values have names of their own; every name is defined before its use and
+// every function has results; no argument of a statement is given twice;
+// literals fit their types; and the tree is one that text can express. It
+// returns an ErrorList, whose faults carry the name file. A program made in Go
+// has no positions; its faults name the function instead.
+func Validate(file string, p *Program) error {
+	f := faults{file: file}
+	v := validator{faults: &f}
+	if p == nil {
+		f.add(&Error{Msg: "no program"})
+		return f.err()
+	}
+	v.program(p)
+	return f.err()
+}
+
+// validator walks a program in the order of its text.
+type validator struct {
+	*faults
+	cur     *Function          // the function being checked
+	partial bool               // parts of the tree could not be read
+	lost    map[*Function]bool // functions with names that could not be read
+	names   map[string]Pos     // values defined so far
+	all     map[string]Pos     // every value of the function
+	depth   int
+}
+
+// fault reports what is wrong at pos.
+func (v *validator) fault(pos Pos, msg, hint string) {
+	if !pos.Known() && v.cur != nil {
+		msg = "function " + shorten(v.cur.Name) + ": " + msg
+	}
+	v.add(&Error{Pos: pos, Msg: msg, Hint: hint})
+}
+
+func (v *validator) program(p *Program) {
+	if !v.partial && !decimalVersion(p.Version) {
+		v.fault(p.Pos, "version "+quoteShort(p.Version)+" is no version number", `write "1.3" or "1.0"`)
+	}
+	v.names = map[string]Pos{}
+	v.args(p.Attrs, "attribute")
+	seen := map[string]Pos{}
+	for _, f := range p.Funcs {
+		if f == nil {
+			v.fault(p.Pos, "the program holds a nil function", "")
+			continue
+		}
+		v.unique(seen, f.Name, f.Pos, "function")
+		v.function(f)
+	}
+}
+
+// unique reports a name that seen holds already, and puts it there.
+func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what string) {
+	first, doubled := seen[name]
+	switch {
+	case !doubled:
+		seen[name] = pos
+	case first.Known():
+		v.fault(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
+	default:
+		v.fault(pos, what+" "+quoteShort(name)+" is defined twice", "rename one")
+	}
+}
+
+func (v *validator) function(f *Function) {
+	v.cur = f
+	v.named(f.Name, f.Pos, "function name")
+	v.named(f.Opset, f.Pos, "opset")
+	v.names, v.all = map[string]Pos{}, map[string]Pos{}
+	for _, op := range f.Body {
+		if op == nil {
+			continue
+		}
+		for _, r := range op.Results {
+			if _, known := v.all[r.Name]; !known {
+				v.all[r.Name] = r.At
+			}
+		}
+	}
+	v.args(f.Attrs, "attribute")
+	for _, p := range f.Params {
+		v.variable(p)
+	}
+	for _, op := range f.Body {
+		if op == nil {
+			v.fault(f.Pos, "the body holds a nil statement", "")
+			continue
+		}
+		v.statement(op)
+	}
+	if len(f.Results) == 0 && !v.lost[f] {
+		v.fault(f.Pos, "function "+quoteShort(f.Name)+" has no results", "name what leaves it: } -> (y);")
+	}
+	results := map[string]Pos{}
+	for _, r := range f.Results {
+		v.unique(results, r.Name, r.Pos, "result")
+		v.use(r)
+	}
+	v.cur = nil
+}
+
+// named reports a name that text could not express.
+func (v *validator) named(name string, pos Pos, what string) {
+	if !v.partial && (!identifier(name) || reserved(name)) {
+		v.fault(pos, what+" "+quoteShort(name)+" is not a name", "names are ASCII letters, digits and _, start with no digit and are no words of the language")
+	}
+}
+
+// variable checks and defines a parameter or a result.
+func (v *validator) variable(x Var) {
+	v.named(x.Name, x.At, "value name")
+	if !v.unread(x.Type) {
+		v.typ(x.Type, x.Pos)
+	}
+	v.unique(v.names, x.Name, x.At, "value")
+}
+
+func (v *validator) statement(op *Op) {
+	if !v.partial && (!identifier(op.Kind) || reserved(op.Kind) && op.Kind != "const" || typeWord(op.Kind)) {
+		v.fault(op.Pos, "operator "+quoteShort(op.Kind)+" is not a name", "name an operator, as mul")
+	}
+	v.args(op.Args, "argument")
+	v.args(op.Attrs, "attribute")
+	v.both(op)
+	for _, r := range op.Results {
+		v.variable(r)
+	}
+}
+
+// both reports what is argument and attribute at once. The label name is no
+// argument: an operator may have an argument of that name.
+func (v *validator) both(op *Op) {
+	if len(op.Args) == 0 || len(op.Attrs) == 0 {
+		return
+	}
+	given := make(map[string]bool, len(op.Args))
+	for _, a := range op.Args {
+		given[a.Name] = true
+	}
+	for _, a := range op.Attrs {
+		if given[a.Name] && a.Name != "name" {
+			v.fault(a.Pos, quoteShort(a.Name)+" is given as argument and as attribute", "remove one")
+		}
+	}
+}

@@ -1,0 +1,202 @@
+package mil
+
+import "errors"
+
+// few is the number of arguments up to which comparing each with each is
+// cheaper than a map.
+const few = 8
+
+// args checks that names are sound and not doubled, and checks the operands.
+func (v *validator) args(args []Arg, what string) {
+	var seen map[string]bool
+	if len(args) > few {
+		seen = make(map[string]bool, len(args))
+	}
+	for i, a := range args {
+		if !v.partial && !identifier(a.Name) {
+			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name", "names are ASCII letters, digits and _, and start with no digit")
+		}
+		doubled := seen[a.Name]
+		if seen != nil {
+			seen[a.Name] = true
+		} else {
+			doubled = find(args[:i], a.Name) != nil
+		}
+		if doubled {
+			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is given twice", "remove one")
+		}
+		v.operand(a.Value, a.Pos)
+	}
+}
+
+// enter begins a nested part of the tree; leave must follow if it returns true.
+func (v *validator) enter(pos Pos) bool {
+	if v.depth >= MaxNesting {
+		v.fault(pos, "nested too deep", "types, operands and literals nest at most 100 deep")
+		return false
+	}
+	v.depth++
+	return true
+}
+
+func (v *validator) leave() { v.depth-- }
+
+// operand checks o, which stands at or behind pos.
+func (v *validator) operand(o Operand, pos Pos) {
+	if !v.enter(pos) {
+		return
+	}
+	defer v.leave()
+	switch o := o.(type) {
+	case Ref:
+		v.use(o)
+		return
+	case *Value:
+		if o != nil {
+			v.value(o)
+			return
+		}
+	case *Values:
+		if o != nil {
+			for _, item := range o.Items {
+				v.operand(item, o.Pos)
+			}
+			return
+		}
+	case *Nested:
+		if o != nil {
+			v.args(o.Args, "argument")
+			v.args(o.Attrs, "attribute")
+			return
+		}
+	}
+	v.fault(pos, "argument without an operand", "")
+}
+
+// use reports a name that is not defined here.
+func (v *validator) use(r Ref) {
+	if _, ok := v.names[r.Name]; ok {
+		return
+	}
+	later, ok := v.all[r.Name]
+	switch {
+	case ok && later.Known():
+		v.fault(r.Pos, quoteShort(r.Name)+" is used before its definition", "it is defined at "+later.String()+"; move that up")
+	case ok:
+		v.fault(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
+	case v.cur == nil || !v.lost[v.cur]:
+		v.fault(r.Pos, quoteShort(r.Name)+" is not defined", "define it in a statement above, or make it a parameter")
+	}
+}
+
+// unread reports whether t stands for a type that the parser missed, and said so.
+func (v *validator) unread(t Type) bool {
+	return v.partial && t.Kind == Scalar && t.DType == NoType
+}
+
+// value checks a typed literal. One without type was reported by the parser.
+func (v *validator) value(x *Value) {
+	if v.unread(x.Type) {
+		return
+	}
+	n := len(v.list)
+	v.typ(x.Type, x.Pos)
+	v.literal(x.Literal, x.Pos)
+	if len(v.list) > n || v.full {
+		return
+	}
+	var fault *Error
+	if errors.As(x.Check(), &fault) {
+		v.fault(fault.Pos, fault.Msg, fault.Hint)
+	}
+}
+
+// literal checks that l is one that text can express.
+func (v *validator) literal(l Literal, pos Pos) {
+	if !v.enter(pos) {
+		return
+	}
+	defer v.leave()
+	if absent(l) {
+		v.fault(pos, "a literal is missing", "give a number, true, false, a string, a list or a BLOBFILE")
+		return
+	}
+	switch l := l.(type) {
+	case Number:
+		if !validNumber(l.Text) {
+			v.fault(l.Pos, "malformed number "+quoteShort(l.Text), "write a number as 1, 0.5, 1e-3 or 0x1p-1")
+		}
+	case *Value:
+		v.value(l)
+	case *Blob:
+		if l.Path == nil || l.Offset == nil {
+			v.fault(l.Pos, "BLOBFILE needs path and offset", "")
+			return
+		}
+		v.value(l.Path)
+		v.value(l.Offset)
+	case *ListLit:
+		v.literals(l.Items, l.Pos)
+	case *TupleLit:
+		v.literals(l.Items, l.Pos)
+	case *DictLit:
+		for _, pair := range l.Pairs {
+			v.literal(pair.Key, l.Pos)
+			v.literal(pair.Value, l.Pos)
+		}
+	}
+}
+
+func (v *validator) literals(items []Literal, pos Pos) {
+	for _, l := range items {
+		v.literal(l, pos)
+	}
+}
+
+// typ checks that t is a type that text can express.
+func (v *validator) typ(t Type, pos Pos) {
+	if !v.enter(pos) {
+		return
+	}
+	defer v.leave()
+	if msg := malformed(t); msg != "" {
+		v.fault(pos, msg, "types are fp16, int32, bool, string .. and tensor<fp16, [1, 64, 1, 32]>")
+		return
+	}
+	for _, e := range t.Elems {
+		v.typ(e, pos)
+	}
+}
+
+// malformed says what is wrong with the outermost level of t.
+func malformed(t Type) string {
+	dims, elems := 0, 0
+	scalar := t.Kind == Scalar || t.Kind == Tensor
+	switch t.Kind {
+	case Scalar:
+	case Tensor:
+		dims = len(t.Dims)
+	case State:
+		elems = 1
+	case Dict:
+		elems = 2
+	case List:
+		dims, elems = 1, 1
+	case Tuple:
+		elems = max(1, len(t.Elems))
+	default:
+		return "type of an unknown kind"
+	}
+	for _, d := range t.Dims {
+		if d.Known() && d.Size < 0 || !d.Known() && d.Symbol != "?" && !identifier(d.Symbol) {
+			return "dimension " + quoteShort(d.String()) + " is neither a size nor a symbol"
+		}
+	}
+	switch known := t.DType != NoType && int(t.DType) < len(dtypes); {
+	case scalar && !known:
+		return "type without a scalar type"
+	case !scalar && t.DType != NoType, len(t.Dims) != dims, len(t.Elems) != elems:
+		return "type " + quoteShort(t.String()) + " is not made as its kind asks"
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package mil
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// ErrBlob is wrapped by the error that evaluating a value returns when its
+// elements are not in the text but in a weight file. See Value.Blob.
+var ErrBlob = errors.New("the elements are in a weight file")
+
+// Floats returns the elements of a floating-point scalar or tensor, row-major.
+// Each is the float64 nearest to the text: rounding to the declared type is
+// the caller's. Decimals beyond float64 are refused. Like Ints, Bools and
+// Strings it checks the number of elements and, in nested lists, the nesting
+// against the declared type, and returns an *Error with the position in the
+// text and no File.
+func (v *Value) Floats() ([]float64, error) { return collect(v, DType.Float, "floating-point", float) }
+
+// Ints returns the elements of an integer scalar or tensor, row-major, each
+// within the range of the declared type. Elements of uint64 above the range of
+// int64 are refused.
+func (v *Value) Ints() ([]int64, error) { return collect(v, DType.Integer, "integer", integer) }
+
+// Bools returns the elements of a bool scalar or tensor, row-major.
+func (v *Value) Bools() ([]bool, error) {
+	return collect(v, func(d DType) bool { return d == Bool }, "bool", boolean)
+}
+
+// Strings returns the elements of a string scalar or tensor, row-major.
+func (v *Value) Strings() ([]string, error) {
+	return collect(v, func(d DType) bool { return d == String }, "string", text)
+}
+
+// Blob returns the weight-file entry that holds the elements, or nil when they
+// are in the text.
+func (v *Value) Blob() *Blob {
+	if v == nil {
+		return nil
+	}
+	b, _ := v.Literal.(*Blob)
+	return b
+}
+
+// Entry returns the path of the weight file as written and the offset of the
+// entry's metadata in bytes.
+func (b *Blob) Entry() (path string, offset uint64, err error) {
+	paths, err := b.Path.Strings()
+	if err != nil {
+		return "", 0, err
+	}
+	offsets, err := b.Offset.Ints()
+	if err != nil {
+		return "", 0, err
+	}
+	if len(paths) != 1 || len(offsets) != 1 || offsets[0] < 0 {
+		return "", 0, &Error{Pos: b.Pos, Msg: "path and offset of a BLOBFILE are one string and one offset", Hint: `write BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(64))`}
+	}
+	return paths[0], uint64(offsets[0]), nil
+}
+
+// Check reports whether the literal fits the declared type, as far as the type
+// tells: scalars and tensors are checked like the evaluating methods do, a
+// BLOBFILE must name one path and one offset, other types pass.
+func (v *Value) Check() error {
+	if b := v.Blob(); b != nil {
+		_, _, err := b.Entry()
+		return err
+	}
+	if v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor {
+		return nil
+	}
+	var err *Error
+	switch d := v.Type.DType; {
+	case d.Float():
+		err = v.each(leaf(float))
+	case d.Integer():
+		err = v.each(leaf(integer))
+	case d == Bool:
+		err = v.each(leaf(boolean))
+	default:
+		err = v.each(leaf(text))
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// reader turns one scalar literal into a Go value.
+type reader[T any] func(d DType, l Literal) (T, *Error)
+
+// leaf turns a reader into a check.
+func leaf[T any](read reader[T]) func(DType, Literal) *Error {
+	return func(d DType, l Literal) *Error {
+		_, err := read(d, l)
+		return err
+	}
+}
+
+// collect reads every element of v, whose scalar type must satisfy class.
+func collect[T any](v *Value, class func(DType) bool, want string, read reader[T]) ([]T, error) {
+	if v == nil {
+		return nil, &Error{Msg: "no value", Hint: "give a typed literal, as int32(1)"}
+	}
+	if v.Type.Kind != Scalar && v.Type.Kind != Tensor || !class(v.Type.DType) {
+		return nil, &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " where " + want + " is needed"}
+	}
+	var all []T
+	if l, ok := v.Literal.(*ListLit); ok && l != nil {
+		all = make([]T, 0, len(l.Items))
+	}
+	err := v.each(func(d DType, l Literal) *Error {
+		e, err := read(d, l)
+		all = append(all, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+func float(_ DType, l Literal) (float64, *Error) {
+	n, ok := l.(Number)
+	if !ok || !validNumber(n.Text) {
+		return 0, mismatch(l, "a number")
+	}
+	f, err := strconv.ParseFloat(n.Text, 64)
+	if err != nil {
+		return 0, &Error{Pos: n.Pos, Msg: "number " + shorten(n.Text) + " is beyond float64", Hint: "write inf if infinity is meant", Err: err}
+	}
+	return f, nil
+}
+
+func integer(d DType, l Literal) (int64, *Error) {
+	n, ok := l.(Number)
+	if !ok || !validNumber(n.Text) {
+		return 0, mismatch(l, "a whole number")
+	}
+	if floatLooking(n.Text) {
+		return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is not a whole number, %v needs one", shorten(n.Text), d), Hint: "write decimal digits without point or exponent"}
+	}
+	lo, hi := d.Range()
+	i, err := strconv.ParseInt(n.Text, 10, 64)
+	if err == nil && i >= lo && (i < 0 || uint64(i) <= hi) {
+		return i, nil
+	}
+	hint := fmt.Sprintf("%v holds %d to %d", d, lo, hi)
+	if _, wide := strconv.ParseUint(n.Text, 10, 64); wide == nil && d == UInt64 {
+		hint = fmt.Sprintf("values above %d are not read", math.MaxInt64)
+	}
+	return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is out of range", shorten(n.Text)), Hint: hint, Err: err}
+}
+
+func boolean(_ DType, l Literal) (bool, *Error) {
+	b, ok := l.(BoolLit)
+	if !ok {
+		return false, mismatch(l, "true or false")
+	}
+	return b.Value, nil
+}
+
+func text(_ DType, l Literal) (string, *Error) {
+	s, ok := l.(StringLit)
+	if !ok {
+		return "", mismatch(l, "a string")
+	}
+	return s.Value, nil
+}
+
+// mismatch reports that l is not what the declared type needs.
+func mismatch(l Literal, want string) *Error {
+	e := &Error{Msg: "expected " + want + ", found " + describe(l)}
+	if !absent(l) {
+		e.Pos = l.Start()
+	}
+	return e
+}
+
+// describe names a literal for a message.
+func describe(l Literal) string {
+	switch l := l.(type) {
+	case Number:
+		return "number " + shorten(l.Text)
+	case BoolLit:
+		return strconv.FormatBool(l.Value)
+	case StringLit:
+		return "string " + quoteShort(l.Value)
+	case *Value:
+		return "a typed literal"
+	case *Blob:
+		return "BLOBFILE"
+	case *ListLit:
+		return "a list"
+	case *DictLit:
+		return "a dict"
+	case *TupleLit:
+		return "a tuple"
+	}
+	return "nothing"
+}
+
+// absent reports whether l holds no literal.
+func absent(l Literal) bool {
+	switch l := l.(type) {
+	case nil:
+		return true
+	case *Value:
+		return l == nil
+	case *Blob:
+		return l == nil
+	case *ListLit:
+		return l == nil
+	case *DictLit:
+		return l == nil
+	case *TupleLit:
+		return l == nil
+	}
+	return false
+}
