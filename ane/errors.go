@@ -1,0 +1,107 @@
+package ane
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// What can be wrong with a call, for errors.Is.
+var (
+	// ErrUnavailable: the engine cannot be had on this machine.
+	ErrUnavailable = errors.New("engine not available")
+	// ErrClosed: the Device, Model or Request was closed before.
+	ErrClosed = errors.New("closed")
+	// ErrInUse: something that depends on the object is still open.
+	ErrInUse = errors.New("in use")
+	// ErrNotLoaded: Evaluate or Bind before Load, or after Unload.
+	ErrNotLoaded = errors.New("model not loaded")
+	// ErrBusy: the Request is being evaluated already.
+	ErrBusy = errors.New("request in flight")
+	// ErrDeadline: the context ended before the call did.
+	ErrDeadline = errors.New("deadline exceeded")
+	// ErrCompile: the program is refused; the cause lists every fault.
+	ErrCompile = errors.New("program refused")
+	// ErrShape: a shape that no surface can hold, or an index outside it.
+	ErrShape = errors.New("bad shape")
+	// ErrType: an element type that the call cannot handle.
+	ErrType = errors.New("bad element type")
+	// ErrShort: memory shorter than the layout needs.
+	ErrShort = errors.New("surface too short")
+	// ErrOffset: a tensor that does not start at byte 0 of its surface, for an
+	// engine that reads every surface from byte 0.
+	ErrOffset = errors.New("tensor at an offset")
+	// ErrAligned: memory whose first byte is not aligned to RowAlign.
+	ErrAligned = errors.New("misaligned memory")
+	// ErrName: a name that the program does not have.
+	ErrName = errors.New("no such name")
+	// ErrUnbound: an input or output without a tensor.
+	ErrUnbound = errors.New("nothing bound")
+	// ErrMismatch: a tensor laid out otherwise than the program demands.
+	ErrMismatch = errors.New("layout differs")
+	// ErrAlias: an output that shares bytes with another bound tensor.
+	ErrAlias = errors.New("output shares memory")
+	// ErrStale: the memory behind a tensor is gone.
+	ErrStale = errors.New("memory is gone")
+	// ErrLength: a slice of the wrong length for a tensor.
+	ErrLength = errors.New("wrong length")
+	// ErrForeign: an object of another Device or Model.
+	ErrForeign = errors.New("belongs to another object")
+)
+
+// Error is the one error type of this package and of the engines.
+type Error struct {
+	Op     string // the call: "compile", "bind", "evaluate"
+	Engine string // the engine's name, where one was involved
+	Name   string // the tensor, model or file it is about
+	Detail string // what is wrong, with the numbers
+	Rule   string // the engine's rule that was broken, where there is one
+	Hint   string // what to do next
+	Domain string // an NSError's domain, on Apple's engine
+	Code   int    // an NSError's code
+	Err    error  // a sentinel of this package, or the cause
+}
+
+// Error returns the text on one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("ane: " + e.Op)
+	if e.Engine != "" {
+		b.WriteString(" on " + e.Engine)
+	}
+	if e.Name != "" {
+		b.WriteString(": " + e.Name)
+	}
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	if e.Detail != "" {
+		b.WriteString(": " + e.Detail)
+	}
+	if e.Domain != "" {
+		b.WriteString(" (" + e.Domain + " " + strconv.Itoa(e.Code) + ")")
+	}
+	if e.Rule != "" {
+		b.WriteString(" [" + e.Rule + "]")
+	}
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the sentinel or the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// deadline is ErrDeadline together with the context's own error, so that both
+// answer to errors.Is.
+type deadline struct{ cause error }
+
+func (d deadline) Error() string   { return ErrDeadline.Error() + ": " + d.cause.Error() }
+func (d deadline) Unwrap() []error { return []error{ErrDeadline, d.cause} }
+
+// Deadline returns the error of a call that its context ended: it matches
+// ErrDeadline and cause, which is the context's error.
+func Deadline(op, engine string, cause error) error {
+	return &Error{Op: op, Engine: engine, Err: deadline{cause}}
+}

@@ -1,0 +1,140 @@
+package ane
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
+)
+
+// The calls of this file copy, and say how much: each returns the bytes it
+// moved. A program that never calls them never copies.
+
+// Write copies a dense row-major array of the tensor's own type (little
+// endian) into the padded rows.
+func (t *Tensor) Write(packed []byte) (int, error) {
+	return t.rows("write", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
+		copy(row, packed[at:])
+		return nil
+	})
+}
+
+// Read copies the rows into a dense row-major array, without padding.
+func (t *Tensor) Read(packed []byte) (int, error) {
+	return t.rows("read", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
+		copy(packed[at:], row)
+		return nil
+	})
+}
+
+// WriteFloat32 converts and copies one float32 for each element, row-major, as
+// Set does.
+func (t *Tensor) WriteFloat32(src []float32) (int, error) {
+	d, size := t.layout.DType, t.layout.DType.Size()
+	return t.rows("write", len(src), t.layout.Elements(), func(row []byte, at int) error {
+		part := src[at/size:][:len(row)/size]
+		if d == mil.FP16 {
+			half, err := unimem.View[fp16.Bits](row)
+			fp16.Encode(half, part)
+			return err
+		}
+		for i, v := range part {
+			store(d, row[i*size:], v)
+		}
+		return nil
+	})
+}
+
+// ReadFloat32 copies and converts one float32 for each element, row-major, as
+// At does.
+func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
+	d, size := t.layout.DType, t.layout.DType.Size()
+	return t.rows("read", len(dst), t.layout.Elements(), func(row []byte, at int) error {
+		part := dst[at/size:][:len(row)/size]
+		if d == mil.FP16 {
+			half, err := unimem.View[fp16.Bits](row)
+			fp16.Decode(part, half)
+			return err
+		}
+		for i := range part {
+			part[i] = load(d, row[i*size:])
+		}
+		return nil
+	})
+}
+
+// WriteFloat16 copies raw fp16 elements, row-major; ErrType for other tensors.
+func (t *Tensor) WriteFloat16(src []fp16.Bits) (int, error) {
+	return t.halves("write", len(src), func(half []fp16.Bits, at int) { copy(half, src[at:]) })
+}
+
+// ReadFloat16 copies raw fp16 elements out, row-major; ErrType for other
+// tensors.
+func (t *Tensor) ReadFloat16(dst []fp16.Bits) (int, error) {
+	return t.halves("read", len(dst), func(half []fp16.Bits, at int) { copy(dst[at:], half) })
+}
+
+// halves is rows for fp16 tensors, counted in elements.
+func (t *Tensor) halves(op string, have int, move func(half []fp16.Bits, at int)) (int, error) {
+	if t.layout.DType != mil.FP16 {
+		return 0, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16", Hint: "use the float32 forms"}
+	}
+	return t.rows(op, have, t.layout.Elements(), func(row []byte, at int) error {
+		half, err := unimem.View[fp16.Bits](row)
+		move(half, at/2)
+		return err
+	})
+}
+
+// Copy moves src into dst, which has the same shape and type; strides may
+// differ. It returns the bytes it moved.
+func Copy(dst, src *Tensor) (int, error) {
+	if dst == nil || src == nil {
+		return 0, &Error{Op: "copy", Err: ErrUnbound, Detail: "nil tensor"}
+	}
+	a, b := dst.layout, src.layout
+	if a.DType != b.DType || !slices.Equal(a.Shape, b.Shape) {
+		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrMismatch,
+			Detail: fmt.Sprintf("%s%v from %s%v", a.DType, a.Shape, b.DType, b.Shape)}
+	}
+	to, err := dst.bytes("copy")
+	if err != nil {
+		return 0, err
+	}
+	from, err := src.bytes("copy")
+	if err != nil {
+		return 0, err
+	}
+	n := a.RowBytes()
+	for i := range a.Rows() {
+		copy(to[a.Row(i):][:n], from[b.Row(i):])
+	}
+	return a.PackedBytes(), nil
+}
+
+// rows calls move for every row with its place in the packed array, both in
+// bytes, after checking the length the caller passed. It returns the bytes of
+// the tensor that were moved.
+func (t *Tensor) rows(op string, have, want int, move func(row []byte, at int) error) (int, error) {
+	b, err := t.bytes(op)
+	if err != nil {
+		return 0, err
+	}
+	if have != want {
+		return 0, &Error{Op: op, Name: t.layout.Name, Err: ErrLength,
+			Detail: fmt.Sprintf("slice of %d for %d (shape %v)", have, want, t.layout.Shape)}
+	}
+	n, rows := t.layout.RowBytes(), t.layout.Rows()
+	if t.layout.Packed() {
+		n, rows = t.layout.PackedBytes(), 1
+	}
+	for i := range rows {
+		at := t.layout.Row(i)
+		if err := move(b[at:at+n], i*n); err != nil {
+			return i * n, &Error{Op: op, Name: t.layout.Name, Err: err}
+		}
+	}
+	return n * rows, nil
+}

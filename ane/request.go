@@ -1,0 +1,180 @@
+package ane
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
+)
+
+// Request ties tensors to the inputs and outputs of a Model, by name. It holds
+// their Blocks until Close.
+type Request struct {
+	model *Model
+	run   Invocation
+	in    []*Tensor // in the order of Model.Inputs
+	out   []*Tensor
+	held  int // Blocks of in, then out, retained so far
+	busy  atomic.Int32
+}
+
+// States of a Request.
+const (
+	idle int32 = iota
+	flying
+	shut
+)
+
+// Bind makes a Request. Every input and output of the program needs a tensor
+// laid out as the program says; in and out map the program's names to them. All
+// mismatches are reported at once.
+func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.usable("bind"); err != nil {
+		return nil, err
+	}
+	if !m.loaded {
+		return nil, m.fail("bind", ErrNotLoaded, "", "call Load first")
+	}
+	var faults []error
+	r := &Request{model: m}
+	r.in = m.match("input", m.in, in, &faults)
+	r.out = m.match("output", m.out, out, &faults)
+	m.aliases(r, &faults)
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	for _, t := range r.tensors() {
+		if err := t.block.Retain(); err != nil {
+			r.release()
+			return nil, &Error{Op: "bind", Engine: m.device.info.Name, Name: t.layout.Name, Err: err}
+		}
+		r.held++
+	}
+	run, err := m.exec.Prepare(r.in, r.out)
+	if err != nil {
+		r.release()
+		return nil, err
+	}
+	r.run = run
+	m.requests++
+	return r, nil
+}
+
+// match finds the tensor of each layout and notes what is missing, left over
+// or laid out otherwise.
+func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faults *[]error) []*Tensor {
+	note := func(name string, err error, detail, hint string) {
+		*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: what + " " + name, Err: err, Detail: detail, Hint: hint})
+	}
+	var found []*Tensor
+	for _, l := range want {
+		t := given[l.Name]
+		switch {
+		case t == nil:
+			note(l.Name, ErrUnbound, "", "bind a tensor of layout "+l.String())
+		case t.Bytes() == nil:
+			note(l.Name, ErrStale, "", "bind before the memory is closed or given back")
+		case !t.layout.Equal(l) && t.layout.Bytes() < l.Bytes():
+			note(l.Name, ErrShort, fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, t.layout.Bytes(), t.layout), "make the tensor with the layout of the Model")
+		case !t.layout.Equal(l):
+			note(l.Name, ErrMismatch, fmt.Sprintf("program has %s, tensor %s", l, t.layout), "make the tensor with the layout of the Model")
+		case t.offset != 0 && !m.device.info.Offsets:
+			o := &Error{Op: "bind", Engine: m.device.info.Name, Name: what + " " + l.Name, Err: ErrOffset,
+				Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
+				Rule:   "the engine reads every surface from byte 0",
+				Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own"}
+			*faults = append(*faults, o)
+		default:
+			found = append(found, t)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.ContainsFunc(want, func(l Layout) bool { return l.Name == name }) {
+			note(name, ErrName, "", "the program has "+names(want))
+		}
+	}
+	return found
+}
+
+// aliases notes outputs that share bytes with an input or another output.
+func (m *Model) aliases(r *Request, faults *[]error) {
+	all := r.tensors()
+	for i, t := range r.out {
+		for _, u := range append(all[:len(r.in):len(r.in)], r.out[:i]...) {
+			if t.overlaps(u) {
+				*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: "output " + t.layout.Name, Err: ErrAlias,
+					Detail: "with " + u.layout.Name, Hint: "give every output memory of its own"})
+			}
+		}
+	}
+}
+
+// tensors returns inputs, then outputs.
+func (r *Request) tensors() []*Tensor { return slices.Concat(r.in, r.out) }
+
+// take marks the request as in flight after making sure that its memory is
+// still there.
+func (r *Request) take() error {
+	if !r.busy.CompareAndSwap(idle, flying) {
+		if r.busy.Load() == shut {
+			return r.model.fail("evaluate", ErrClosed, "", "bind a new request")
+		}
+		return r.model.fail("evaluate", ErrBusy, "", "bind one request for each goroutine")
+	}
+	for _, list := range [2][]*Tensor{r.in, r.out} {
+		for _, t := range list {
+			if t.Bytes() == nil {
+				r.busy.Store(idle)
+				return &Error{Op: "evaluate", Engine: r.model.device.info.Name, Name: t.layout.Name, Err: ErrStale,
+					Hint: "close the request before giving its cells back"}
+			}
+		}
+	}
+	return nil
+}
+
+// InputView returns the bytes through which the engine reads the input called
+// name, or nil when the engine cannot show them.
+func (r *Request) InputView(name string) []byte { return r.view(r.model.in, name, Viewer.InputView) }
+
+// OutputView is InputView for an output.
+func (r *Request) OutputView(name string) []byte {
+	return r.view(r.model.out, name, Viewer.OutputView)
+}
+
+func (r *Request) view(layouts []Layout, name string, get func(Viewer, int) []byte) []byte {
+	v, ok := r.run.(Viewer)
+	i := slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
+	if !ok || i < 0 || r.busy.Load() == shut {
+		return nil
+	}
+	return get(v, i)
+}
+
+// Close lets go of the tensors; ErrBusy while the request is in flight.
+// Repeated calls do nothing.
+func (r *Request) Close() error {
+	if !r.busy.CompareAndSwap(idle, shut) {
+		if r.busy.Load() == shut {
+			return nil
+		}
+		return r.model.fail("close", ErrBusy, "", "wait for Evaluate to return")
+	}
+	err := r.run.Close()
+	r.release()
+	r.model.mu.Lock()
+	defer r.model.mu.Unlock()
+	r.model.requests--
+	return err
+}
+
+// release gives back the Blocks held so far.
+func (r *Request) release() {
+	for _, t := range r.tensors()[:r.held] {
+		t.block.Release()
+	}
+	r.held = 0
+}
