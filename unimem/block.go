@@ -5,7 +5,7 @@ import "runtime"
 // backing is one way of getting memory. An implementation owns its pages from creation
 // until close, which is called once.
 type backing interface {
-	bytes() []byte // page-aligned, as long as the rounded size
+	bytes() []byte // from a page of the system, as long as the rounded size
 	handle() uintptr
 	id() uint32
 	pinned() bool
@@ -16,8 +16,8 @@ type backing interface {
 	close(poison bool) error
 }
 
-// Block is a run of shared, page-aligned memory: one IOSurface on macOS, one memfd on
-// Linux, heap memory elsewhere. Address, size and id never change. All methods are safe for
+// Block is a run of shared memory: one IOSurface on macOS, one memfd on Linux, heap memory
+// elsewhere. It begins at a page of the system (16 KiB on macOS, usually 4 KiB on Linux). Address, size and id never change. All methods are safe for
 // concurrent use; reading and writing the bytes is the caller's to order, and slices, spans
 // and views into a Block die with it: using one after Close is a fault of the caller.
 type Block struct {

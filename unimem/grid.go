@@ -2,8 +2,8 @@ package unimem
 
 import (
 	"errors"
+	"fmt"
 	"math"
-	"strconv"
 	"sync/atomic"
 )
 
@@ -82,8 +82,8 @@ func checkGrid(cellSize, cells int) error {
 	case cells == 0:
 		return &Error{Op: "grid", Err: ErrZeroSize, Hint: "ask for at least one cell"}
 	case cells < 0 || cells > MaxCells:
-		return &Error{Op: "grid", Size: cells, Err: ErrSize,
-			Hint: "a grid has 1 to " + strconv.Itoa(MaxCells) + " cells, not " + strconv.Itoa(cells)}
+		return &Error{Op: "grid", Size: cellSize, Err: ErrSize,
+			Hint: fmt.Sprintf("a grid has 1 to %d cells, not %d", MaxCells, cells)}
 	case cellSize > math.MaxInt/cells:
 		return &Error{Op: "grid", Size: cellSize, Err: ErrSize, Hint: "cells times cell size overflows"}
 	}

@@ -35,7 +35,7 @@ func RequirePinned() Option { return func(c *config) { c.pin = true } }
 // engine may read a bound surface only from its first byte. Only NewGrid takes it.
 func SurfacePerCell() Option { return func(c *config) { c.perCell = true } }
 
-// OnHeap takes the memory from the Go heap: page-aligned, not pinned, without a handle.
+// OnHeap takes the memory from the Go heap: aligned to PageSize, not pinned, without a handle.
 // The race detector sees such memory. Systems without shared memory use it always.
 func OnHeap() Option { return func(c *config) { c.heap = true } }
 

@@ -9,7 +9,8 @@ import "sync/atomic"
 // cursor is the number of bytes used. It alone decides who gets a span: winning the
 // exchange from cur to cur+n is owning those n bytes. It publishes no other data, and since
 // an equal value means equal free space, a value that comes back (Clear, then the same
-// takes) is as good as one that never changed. Behind total it means closed.
+// takes) is as good as one that never changed. The top bit means closed: no Take fits above
+// it, and Clear, which keeps that one bit, cannot bring a closed Tape back.
 type Tape struct {
 	cursor atomic.Uintptr
 	total  uintptr
@@ -17,6 +18,8 @@ type Tape struct {
 	block  *Block
 	owned  bool // by a Layout, which alone may close it
 }
+
+const closedBit = ^(^uintptr(0) >> 1)
 
 // Start makes a Tape over a new Block of at least size bytes. Errors as for Open.
 func Start(size int, opts ...Option) (*Tape, error) {
@@ -48,26 +51,29 @@ func (t *Tape) refusal(size, align int) error {
 	return ErrTapeFull
 }
 
-func (t *Tape) closed() bool { return t == nil || t.cursor.Load() > t.total || t.block == nil }
+func (t *Tape) closed() bool { return t == nil || t.block == nil || t.cursor.Load()&closedBit != 0 }
 
 // Clear makes the whole Tape free again without zeroing it. It does nothing after Close.
-func (t *Tape) Clear() {
-	for {
-		cur := t.cursor.Load()
-		if cur > t.total || t.cursor.CompareAndSwap(cur, 0) {
-			return
-		}
-	}
-}
+func (t *Tape) Clear() { t.cursor.And(closedBit) }
 
 // Used is the number of bytes taken, padding included. A closed Tape counts as full.
-func (t *Tape) Used() int { return int(min(t.cursor.Load(), t.total)) }
+func (t *Tape) Used() int {
+	if t == nil {
+		return 0
+	}
+	return int(min(t.cursor.Load(), t.total))
+}
 
 // Free is the number of bytes left.
 func (t *Tape) Free() int { return t.Total() - t.Used() }
 
 // Total is the size in bytes; it does not change.
-func (t *Tape) Total() int { return int(t.total) }
+func (t *Tape) Total() int {
+	if t == nil {
+		return 0
+	}
+	return int(t.total)
+}
 
 // Block is the memory under the Tape. The Tape owns it: only the Tape can close it.
 func (t *Tape) Block() *Block { return t.block }
@@ -109,6 +115,6 @@ func (t *Tape) Close() error {
 
 // tearDown runs once, by whoever ended the life of the Block.
 func (t *Tape) tearDown() error {
-	t.cursor.Store(t.total + 1)
+	t.cursor.Or(closedBit)
 	return t.block.tearDown()
 }

@@ -1,0 +1,13 @@
+package unimem_test
+
+import "unsafe"
+
+func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+func addressOfValue[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
+
+// Types that views must refuse, and one they need not.
+type (
+	rawPointer struct{ p unsafe.Pointer }
+	number     uintptr
+)

@@ -1,0 +1,157 @@
+package unimem_test
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/blocktest"
+	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
+)
+
+func TestBlocks(t *testing.T) {
+	overMemories(t, func(t *testing.T, memory unimem.Option) {
+		blocktest.Run(t, func(size int, opts ...unimem.Option) (*unimem.Block, error) {
+			return unimem.Open(size, append(opts, memory)...)
+		})
+	})
+}
+
+func TestNilAndZero(t *testing.T) {
+	for _, b := range []*unimem.Block{nil, {}} {
+		require.NoError(t, b.Close())
+		require.Nil(t, b.Bytes())
+		require.Zero(t, b.Handle())
+		require.False(t, b.Pinned())
+		require.Empty(t, b.Backing())
+		require.ErrorIs(t, b.Retain(), unimem.ErrClosed)
+		b.Release()
+		_, err := unimem.Map(b)
+		require.ErrorIs(t, err, unimem.ErrClosed)
+	}
+	var m *unimem.Mapping
+	require.NoError(t, m.Close())
+	require.Nil(t, m.Bytes())
+}
+
+func TestErrorText(t *testing.T) {
+	_, err := unimem.Open(-5)
+	require.EqualError(t, err, "unimem: open of -5 bytes: impossible size; a size is a positive number of bytes")
+	cause := errors.New("cause")
+	err = &unimem.Error{Op: "open", Size: 1, Err: unimem.ErrCreate, Cause: cause}
+	require.ErrorIs(t, err, cause)
+	require.ErrorIs(t, err, unimem.ErrCreate)
+	require.NotErrorIs(t, err, unimem.ErrPin)
+}
+
+func TestIDsSkipZero(t *testing.T) {
+	unimem.NearWrapID()
+	seen := map[uint32]bool{}
+	for range 5 {
+		b, err := unimem.Open(1, unimem.OnHeap())
+		require.NoError(t, err)
+		require.NotZero(t, b.ID())
+		seen[b.ID()] = true
+		require.NoError(t, b.Close())
+	}
+	require.Len(t, seen, 5)
+}
+
+// Each failing call of the surface library arrives as the right sentinel and leaves nothing.
+func TestSurfaceFailures(t *testing.T) {
+	for call, want := range map[string]error{
+		"CFDictionaryCreateMutable": unimem.ErrCreate,
+		"CFNumberCreate":            unimem.ErrCreate,
+		"IOSurfaceCreate":           unimem.ErrCreate,
+		"IOSurfaceLock":             unimem.ErrLock,
+		"IOSurfaceGetBaseAddress":   unimem.ErrLock,
+		"IOSurfaceGetAllocSize":     unimem.ErrCreate,
+		"IOSurfaceGetID":            unimem.ErrCreate,
+	} {
+		t.Run(call, func(t *testing.T) {
+			f := surfacetest.New(t)
+			f.Fail(call, 1)
+			_, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+			require.ErrorIs(t, err, want)
+			require.ErrorContains(t, err, call)
+			require.Zero(t, f.Live())
+		})
+	}
+	t.Run("IOSurfaceLookup", func(t *testing.T) {
+		f := surfacetest.New(t)
+		b, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+		require.NoError(t, err)
+		f.Fail("IOSurfaceLookup", 1)
+		_, err = unimem.Map(b)
+		require.ErrorIs(t, err, unimem.ErrCreate)
+		require.NoError(t, b.Close(), "a failed Map does not hold the Block")
+	})
+	t.Run("IOSurfaceUnlock", func(t *testing.T) {
+		f := surfacetest.New(t)
+		b, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+		require.NoError(t, err)
+		f.Fail("IOSurfaceUnlock", 1)
+		require.ErrorContains(t, b.Close(), "IOSurfaceUnlock")
+		require.NoError(t, b.Close(), "gone all the same")
+	})
+}
+
+// lines collects log output from other goroutines.
+type lines struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+func TestForgottenBlockIsReportedOnceAndStays(t *testing.T) {
+	var log lines
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+	defer slog.SetDefault(before)
+
+	start := unimem.Live()
+	free, err := unimem.Forget(1)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		runtime.GC()
+		return strings.Contains(log.String(), "forgotten")
+	}, 20*time.Second, time.Millisecond)
+	runtime.GC()
+	require.Equal(t, 1, strings.Count(log.String(), "forgotten"))
+	require.Contains(t, log.String(), "level=WARN")
+	require.Equal(t, start.Forgotten+1, unimem.Live().Forgotten)
+	require.Equal(t, start.Blocks+1, unimem.Live().Blocks, "the memory stays")
+	require.NoError(t, free())
+}
+
+func TestClosedBlockIsNotReported(t *testing.T) {
+	start := unimem.Live().Forgotten
+	for range 10 {
+		b, err := unimem.Open(1)
+		require.NoError(t, err)
+		require.NoError(t, b.Close())
+	}
+	for range 5 {
+		runtime.GC()
+	}
+	require.Equal(t, start, unimem.Live().Forgotten)
+}

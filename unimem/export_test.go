@@ -1,0 +1,36 @@
+package unimem
+
+import "github.com/anekit/anekit/unimem/internal/iosurface"
+
+// OnSurfaces takes the memory from a library of surfaces other than the system's.
+func OnSurfaces(t *iosurface.Table) Option { return func(c *config) { c.table = t } }
+
+// NearWrap sets the counters of a fresh Grid a few steps before they wrap around.
+func NearWrap(g *Grid) {
+	const (
+		tags        = 0xffff_ffff_fffd << 16
+		generations = 0xffff_fffd << 32
+	)
+	g.head.Store(tags | g.head.Load()&indexMask)
+	for i := range g.slots {
+		g.slots[i].Store(generations | g.slots[i].Load()&linkMask)
+	}
+}
+
+// NearWrapID sets the counter of ids before its wrap-around.
+func NearWrapID() { process.lastID.Store(^uint32(0) - 2) }
+
+// Forget opens a Block and loses it. The function it returns frees the memory behind the
+// loss and takes it out of the facts.
+func Forget(size int, opts ...Option) (func() error, error) {
+	b, err := Open(size, opts...)
+	if err != nil {
+		return nil, err
+	}
+	back := b.back
+	return func() error {
+		process.blocks.Add(-1)
+		process.bytes.Add(-int64(len(back.bytes())))
+		return back.close(false)
+	}, nil
+}

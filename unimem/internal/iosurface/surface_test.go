@@ -1,0 +1,105 @@
+package iosurface_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
+)
+
+const size = 32 << 10
+
+func TestOpenAndClose(t *testing.T) {
+	f := surfacetest.New(t)
+	s, err := iosurface.Open(f.Table(), size)
+	require.NoError(t, err)
+	require.Equal(t, 1, f.Live(), "only the surface itself survives opening")
+	require.NotZero(t, s.Base)
+	require.NotZero(t, s.ID)
+	require.Equal(t, size, s.Size)
+
+	require.NoError(t, s.Close())
+	require.Zero(t, f.Live())
+	require.NoError(t, s.Close(), "closing again does nothing")
+	require.Equal(t, 1, f.Calls("IOSurfaceUnlock"))
+}
+
+func TestLookup(t *testing.T) {
+	f := surfacetest.New(t)
+	s, err := iosurface.Open(f.Table(), size)
+	require.NoError(t, err)
+	twin, err := iosurface.Lookup(f.Table(), s.ID, size)
+	require.NoError(t, err)
+	require.Equal(t, s.Base, twin.Base)
+
+	_, err = iosurface.Lookup(f.Table(), s.ID, size+1)
+	require.ErrorContains(t, err, "IOSurfaceGetAllocSize")
+	_, err = iosurface.Lookup(f.Table(), s.ID+1, size)
+	require.ErrorContains(t, err, "IOSurfaceLookup")
+
+	require.NoError(t, s.Close())
+	require.Equal(t, 1, f.Live(), "the looked-up reference holds the surface")
+	require.NoError(t, twin.Close())
+}
+
+// Every step fails in turn; nothing may be alive afterwards.
+func TestOpenFailures(t *testing.T) {
+	steps := []struct {
+		call    string
+		times   int
+		locking bool
+	}{
+		{"CFDictionaryCreateMutable", 1, false},
+		{"CFNumberCreate", 6, false},
+		{"IOSurfaceCreate", 1, false},
+		{"IOSurfaceLock", 1, true},
+		{"IOSurfaceGetBaseAddress", 1, true},
+		{"IOSurfaceGetAllocSize", 1, false},
+		{"IOSurfaceGetID", 1, false},
+	}
+	for _, step := range steps {
+		for nth := 1; nth <= step.times; nth++ {
+			t.Run(fmt.Sprint(step.call, nth), func(t *testing.T) {
+				f := surfacetest.New(t)
+				f.Fail(step.call, nth)
+				_, err := iosurface.Open(f.Table(), size)
+				var e *iosurface.Error
+				require.ErrorAs(t, err, &e)
+				require.Equal(t, step.call, e.Call)
+				require.Equal(t, step.locking, e.Locking())
+				require.Zero(t, f.Live())
+
+				s, err := iosurface.Open(f.Table(), size)
+				require.NoError(t, err, "the next attempt is not spoiled")
+				require.NoError(t, s.Close())
+			})
+		}
+	}
+}
+
+func TestLookupFailures(t *testing.T) {
+	for _, call := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID"} {
+		t.Run(call, func(t *testing.T) {
+			f := surfacetest.New(t)
+			s, err := iosurface.Open(f.Table(), size)
+			require.NoError(t, err)
+			f.Fail(call, 1)
+			_, err = iosurface.Lookup(f.Table(), s.ID, size)
+			require.ErrorContains(t, err, call)
+			require.NoError(t, s.Close())
+			require.Zero(t, f.Live())
+		})
+	}
+}
+
+func TestUnlockFailure(t *testing.T) {
+	f := surfacetest.New(t)
+	s, err := iosurface.Open(f.Table(), size)
+	require.NoError(t, err)
+	f.Fail("IOSurfaceUnlock", 1)
+	require.ErrorContains(t, s.Close(), "IOSurfaceUnlock: the surface cannot be unlocked (0xe00002bc)")
+	require.Zero(t, f.Live(), "released all the same")
+}

@@ -1,0 +1,121 @@
+// Package surfacetest stands in for CoreFoundation and IOSurface in memory. It counts every
+// reference and lock, and fails its test on a release too many, on a call out of order, and
+// on anything alive at the end.
+package surfacetest
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+)
+
+// Constants that a real library would own; they are never released.
+const (
+	keyWidth iosurface.Ref = 0x100 + iota
+	keyHeight
+	keyBytesPerElement
+	keyBytesPerRow
+	keyAllocSize
+	keyPixelFormat
+)
+
+const (
+	keyCallBacks   = 0x201
+	valueCallBacks = 0x202
+	firstObject    = 0x1000
+)
+
+// object is whatever has a reference count.
+type object struct {
+	references int
+	locks      int
+	number     int64
+	entries    map[iosurface.Ref]iosurface.Ref
+	mem        []byte
+	id         uint32
+}
+
+// Fake is one such library. Its zero value is not ready; use New.
+type Fake struct {
+	t  testing.TB
+	mu sync.Mutex
+
+	objects map[iosurface.Ref]*object
+	next    iosurface.Ref
+	lastID  uint32
+	calls   map[string]int
+	failing map[string]int
+}
+
+// New makes a library and checks at the end of t that nothing in it is alive.
+func New(t testing.TB) *Fake {
+	f := &Fake{t: t, objects: map[iosurface.Ref]*object{}, next: firstObject,
+		calls: map[string]int{}, failing: map[string]int{}}
+	t.Cleanup(func() {
+		if n := f.Live(); n != 0 {
+			t.Errorf("surfacetest: %d objects are alive at the end", n)
+		}
+	})
+	return f
+}
+
+// Fail makes the nth call from now of a C function fail, counted from 1.
+func (f *Fake) Fail(call string, nth int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failing[call] = f.calls[call] + nth
+}
+
+// Calls is how often a C function was called.
+func (f *Fake) Calls(call string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.calls[call]
+}
+
+// Live is the number of objects with a reference.
+func (f *Fake) Live() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.objects)
+}
+
+// fails counts a call and tells whether it is to fail. The lock is held.
+func (f *Fake) fails(call string) bool {
+	f.calls[call]++
+	return f.failing[call] == f.calls[call]
+}
+
+// create gives a new object with one reference. The lock is held.
+func (f *Fake) create(o object) iosurface.Ref {
+	f.next += 0x10
+	o.references = 1
+	f.objects[f.next] = &o
+	return f.next
+}
+
+// get finds a live object. The lock is held.
+func (f *Fake) get(call string, r iosurface.Ref) *object {
+	o := f.objects[r]
+	if o == nil {
+		f.t.Errorf("surfacetest: %s of %#x, which is not alive", call, r)
+		return &object{references: 1 << 30}
+	}
+	return o
+}
+
+// release drops a reference, and with the last one what the object refers to. The lock is held.
+func (f *Fake) release(r iosurface.Ref) {
+	o := f.get("CFRelease", r)
+	if o.references--; o.references > 0 {
+		return
+	}
+	if o.locks != 0 {
+		f.t.Errorf("surfacetest: %#x was released while locked", r)
+	}
+	delete(f.objects, r)
+	for _, v := range o.entries {
+		f.release(v)
+	}
+}

@@ -1,0 +1,15 @@
+package surfacetest
+
+import "unsafe"
+
+// granule is the page of Apple silicon in bytes.
+const granule = 16 << 10
+
+func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// pages is zero memory at a page's beginning. The Fake keeps it alive while the object lives.
+func pages(size int) []byte {
+	raw := make([]byte, size+granule)
+	skip := int(-address(raw) & (granule - 1))
+	return raw[skip : skip+size : skip+size]
+}

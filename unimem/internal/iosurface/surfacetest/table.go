@@ -1,0 +1,163 @@
+package surfacetest
+
+import "github.com/anekit/anekit/unimem/internal/iosurface"
+
+// Table is the library as package iosurface calls it.
+func (f *Fake) Table() *iosurface.Table {
+	return &iosurface.Table{
+		DictionaryCreateMutable: f.dictionary,
+		DictionarySetValue:      f.set,
+		NumberCreate:            f.number,
+		Release: func(r iosurface.Ref) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			f.release(r)
+		},
+		Create:         f.surface,
+		Lookup:         f.lookup,
+		Lock:           f.lock,
+		Unlock:         f.unlock,
+		GetBaseAddress: f.base,
+		GetAllocSize:   f.size,
+		GetID:          f.id,
+
+		Width: keyWidth, Height: keyHeight, BytesPerElement: keyBytesPerElement,
+		BytesPerRow: keyBytesPerRow, AllocSize: keyAllocSize, PixelFormat: keyPixelFormat,
+		KeyCallBacks: keyCallBacks, ValueCallBacks: valueCallBacks,
+	}
+}
+
+func (f *Fake) dictionary(allocator iosurface.Ref, capacity int, keys, values uintptr) iosurface.Ref {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails("CFDictionaryCreateMutable") {
+		return 0
+	}
+	if allocator != 0 || keys != keyCallBacks || values != valueCallBacks {
+		f.t.Errorf("surfacetest: dictionary made with %#x %d %#x %#x", allocator, capacity, keys, values)
+	}
+	return f.create(object{entries: map[iosurface.Ref]iosurface.Ref{}})
+}
+
+func (f *Fake) set(dictionary, key, value iosurface.Ref) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.get("CFDictionarySetValue", value).references++
+	entries := f.get("CFDictionarySetValue", dictionary).entries
+	if old, ok := entries[key]; ok {
+		f.release(old)
+	}
+	entries[key] = value
+}
+
+func (f *Fake) number(allocator iosurface.Ref, kind int, value *int64) iosurface.Ref {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails("CFNumberCreate") {
+		return 0
+	}
+	if const64 := 4; kind != const64 { // kCFNumberSInt64Type
+		f.t.Errorf("surfacetest: number of kind %d", kind)
+	}
+	return f.create(object{number: *value})
+}
+
+// surface insists on exactly the six properties.
+func (f *Fake) surface(properties iosurface.Ref) iosurface.Ref {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails("IOSurfaceCreate") {
+		return 0
+	}
+	entries := f.get("IOSurfaceCreate", properties).entries
+	size := f.get("IOSurfaceCreate", entries[keyAllocSize]).number
+	want := map[iosurface.Ref]int64{keyWidth: size, keyHeight: 1, keyBytesPerElement: 1,
+		keyBytesPerRow: size, keyAllocSize: size, keyPixelFormat: 0}
+	if len(entries) != len(want) {
+		f.t.Errorf("surfacetest: surface with %d properties", len(entries))
+	}
+	for key, number := range want {
+		if got := f.get("IOSurfaceCreate", entries[key]).number; got != number {
+			f.t.Errorf("surfacetest: property %#x is %d, not %d", key, got, number)
+		}
+	}
+	f.lastID++
+	return f.create(object{mem: pages(int(size)), id: f.lastID})
+}
+
+func (f *Fake) lookup(id uint32) iosurface.Ref {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fails("IOSurfaceLookup") {
+		return 0
+	}
+	for r, o := range f.objects {
+		if o.mem != nil && o.id == id {
+			o.references++
+			return r
+		}
+	}
+	return 0
+}
+
+// failure is kIOReturnError of IOReturn.h.
+const failure = -0x1ffffd44
+
+func (f *Fake) lock(r iosurface.Ref, options uint32) int32 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if options != 0 {
+		f.t.Errorf("surfacetest: locked with options %d", options)
+	}
+	if f.fails("IOSurfaceLock") {
+		return failure
+	}
+	f.get("IOSurfaceLock", r).locks++
+	return 0
+}
+
+func (f *Fake) unlock(r iosurface.Ref, options uint32) int32 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := f.get("IOSurfaceUnlock", r)
+	if o.locks--; o.locks < 0 || options != 0 {
+		f.t.Errorf("surfacetest: %#x unlocked %d times too often, options %d", r, -o.locks, options)
+	}
+	if f.fails("IOSurfaceUnlock") {
+		return failure
+	}
+	return 0
+}
+
+func (f *Fake) base(r iosurface.Ref) uintptr {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := f.get("IOSurfaceGetBaseAddress", r)
+	if f.fails("IOSurfaceGetBaseAddress") {
+		return 0
+	}
+	if o.locks == 0 {
+		f.t.Errorf("surfacetest: address of %#x asked while not locked", r)
+	}
+	return address(o.mem)
+}
+
+func (f *Fake) size(r iosurface.Ref) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := f.get("IOSurfaceGetAllocSize", r)
+	if f.fails("IOSurfaceGetAllocSize") {
+		return len(o.mem) - 1
+	}
+	return len(o.mem)
+}
+
+func (f *Fake) id(r iosurface.Ref) uint32 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	o := f.get("IOSurfaceGetID", r)
+	if f.fails("IOSurfaceGetID") {
+		return 0
+	}
+	return o.id
+}

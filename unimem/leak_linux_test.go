@@ -1,0 +1,54 @@
+package unimem_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// memlockEnv is set for a child that is to run with a locked-memory limit, in bytes.
+const memlockEnv = "UNIMEM_TEST_MEMLOCK"
+
+// lowerLimits obeys memlockEnv.
+func lowerLimits() error {
+	text := os.Getenv(memlockEnv)
+	if text == "" {
+		return nil
+	}
+	limit, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		return err
+	}
+	return unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: limit, Max: limit})
+}
+
+// systemLeaks names descriptors and mappings of memfds that are still there.
+func systemLeaks() []string {
+	return append(openDescriptors(), openMappings()...)
+}
+
+func openDescriptors() []string {
+	var found []string
+	names, _ := filepath.Glob("/proc/self/fd/*")
+	for _, name := range names {
+		if target, err := os.Readlink(name); err == nil && strings.Contains(target, "memfd:unimem") {
+			found = append(found, fmt.Sprintf("descriptor %s of %s", filepath.Base(name), target))
+		}
+	}
+	return found
+}
+
+func openMappings() []string {
+	var found []string
+	maps, _ := os.ReadFile("/proc/self/maps")
+	for line := range strings.Lines(string(maps)) {
+		if strings.Contains(line, "memfd:unimem") {
+			found = append(found, "mapping "+strings.TrimSpace(line))
+		}
+	}
+	return found
+}

@@ -1,0 +1,54 @@
+package unimem_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
+)
+
+// A run that leaves anything open fails, whatever its tests said.
+func TestMain(m *testing.M) {
+	if err := lowerLimits(); err != nil {
+		fmt.Fprintln(os.Stderr, "unimem tests:", err)
+		os.Exit(1)
+	}
+	code := m.Run()
+	for _, leak := range leaks() {
+		fmt.Fprintln(os.Stderr, "unimem tests leak:", leak)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func leaks() []string {
+	found := systemLeaks()
+	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 {
+		found = append(found, fmt.Sprintf("%+v", s))
+	}
+	if err := goleak.Find(); err != nil {
+		found = append(found, err.Error())
+	}
+	return found
+}
+
+// memories are the kinds of memory that tests run over. Each call of open gives options for
+// a test of its own.
+var memories = map[string]func(*testing.T) unimem.Option{
+	"system": func(*testing.T) unimem.Option { return nil },
+	"heap":   func(*testing.T) unimem.Option { return unimem.OnHeap() },
+	"surface": func(t *testing.T) unimem.Option {
+		return unimem.OnSurfaces(surfacetest.New(t).Table())
+	},
+}
+
+// overMemories runs a test over each kind of memory.
+func overMemories(t *testing.T, test func(*testing.T, unimem.Option)) {
+	for name, option := range memories {
+		t.Run(name, func(t *testing.T) { test(t, option(t)) })
+	}
+}
