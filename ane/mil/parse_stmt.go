@@ -89,7 +89,7 @@ func (p *parser) declared(op *Op) bool {
 		case p.tok.kind != tokIdent:
 			return p.expected("a statement", form)
 		case p.ahead.kind == ':' || p.untyped():
-		case !typeWord(p.tok.text):
+		case !typeWord(p.tok.text) && p.ahead.kind != tokIdent && p.ahead.kind != '<':
 			return true
 		}
 	}

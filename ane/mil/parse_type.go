@@ -26,7 +26,8 @@ func (p *parser) typ() (t Type, ok bool) {
 		t.Kind = List
 	default:
 		p.report(p.tok.pos, "unknown type "+quoteShort(p.tok.text), form)
-		return t, false
+		p.next()
+		return t, p.tok.kind == tokIdent // a name: read on
 	}
 	if !p.enter() {
 		return t, false

@@ -160,7 +160,9 @@ func (p *parser) name(what string) (string, bool) {
 		return "", p.expected(what, "names are made of ASCII letters, digits and _, and do not start with a digit")
 	case reserved(p.tok.text):
 		p.report(p.tok.pos, quoteShort(p.tok.text)+" cannot be "+what, "it is a word of the language; choose another name")
-		return "", false
+		if p.tok.is("func") { // more likely the next function
+			return "", false
+		}
 	}
 	s := p.tok.text
 	p.next()
@@ -245,6 +247,7 @@ func (p *parser) function() *Function {
 		return nil
 	}
 	if !p.header(f, form) {
+		p.lose(f)
 		p.toBody(f)
 	} else if p.tok.kind == tokArrow {
 		p.report(p.tok.pos, "results stand behind the body", "end the body with } -> (y);")
@@ -254,6 +257,7 @@ func (p *parser) function() *Function {
 	}
 	p.body(f)
 	if !p.results(f) {
+		p.lose(f)
 		p.toFunc()
 	}
 	return f
@@ -274,12 +278,10 @@ func (p *parser) header(f *Function, form string) bool {
 	for p.tok.kind != ')' {
 		v, ok := p.variable("a parameter")
 		if !ok {
-			p.lose(f)
 			return false
 		}
 		f.Params = append(f.Params, v)
 		if !p.separator(')', "a parameter") {
-			p.lose(f)
 			return false
 		}
 	}

@@ -1,0 +1,40 @@
+// Package blob reads and writes the weight files that BLOBFILE literals of MIL
+// text name.
+//
+// # Format
+//
+// All numbers are little endian. The file starts with a header of 64 bytes:
+//
+//	+0   uint32   number of entries
+//	+4   uint32   version of the format, 2
+//	+8            zeros
+//
+// Entries follow, each at a multiple of 64 and each with metadata of 64 bytes
+// before its payload:
+//
+//	+0   uint32   0xDEADBEEF
+//	+4   uint32   scalar type, see Tag
+//	+8   uint64   bytes of the payload
+//	+16  uint64   where the payload starts in the file, entry + 64
+//	+24  uint64   unused bits in the payload's last byte, for types below 8 bits
+//	+32           zeros
+//	+64           payload, row-major; types below 8 bits start at the low bits
+//
+// The layout is that of MILBlob/Blob/StorageFormat.hpp in coremltools. The
+// "128-byte header" in which many programs keep a single tensor is the same
+// format with one entry, tagged fp16.
+//
+// The offset in a BLOBFILE names the entry's metadata, not its payload: 64 for
+// the first entry.
+//
+// # Tolerance
+//
+// Files in use deviate from the format. What has one sensible reading is read
+// with a warning, see File.Warnings: bytes set where zeros belong, entries not
+// at a multiple of 64, a payload offset of 0, int8 tagged fp16, int4 tagged
+// uint4. Everything else is an *Error. Files of version 1 are of another,
+// older format and are refused.
+//
+// Nothing is allocated on the word of a file: a length is compared with the
+// size of the file first.
+package blob

@@ -1,0 +1,48 @@
+package blob
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// What can be wrong with a weight file or its use, for errors.Is.
+var (
+	ErrFormat  = errors.New("not a weight file")
+	ErrVersion = errors.New("unsupported version of the weight format")
+	ErrOffset  = errors.New("offset names no entry")
+	ErrBounds  = errors.New("outside of the file")
+	ErrEntry   = errors.New("malformed entry metadata")
+	ErrCount   = errors.New("wrong number of entries")
+	ErrType    = errors.New("scalar type does not match")
+	ErrSize    = errors.New("payload size does not match")
+	ErrClosed  = errors.New("weight file is closed")
+)
+
+// Error is a fault of a weight file, or of a call about one.
+type Error struct {
+	File   string // as given to Open or NewReader; may be empty
+	Offset int64  // byte of the file that the fault is about; -1 if none
+	Msg    string // what is wrong
+	Hint   string // how to mend it; may be empty
+	Err    error  // one of the sentinels, or what the system reported
+}
+
+// Error returns FILE: byte N: what is wrong; how to mend it.
+func (e *Error) Error() string {
+	var b strings.Builder
+	if e.File != "" {
+		b.WriteString(e.File + ": ")
+	}
+	if e.Offset >= 0 {
+		fmt.Fprintf(&b, "byte %d: ", e.Offset)
+	}
+	b.WriteString(e.Msg)
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }

@@ -1,0 +1,175 @@
+package blob
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// Sizes and marks of the format, in bytes; see the package comment.
+const (
+	headerSize = 64
+	metaSize   = 64
+	alignment  = 64
+	version    = 2
+	sentinel   = 0xDEADBEEF
+)
+
+// First is the offset of a file's first entry.
+const First = headerSize
+
+// File is an open weight file. Any number of goroutines may use it.
+type File struct {
+	r      io.ReaderAt
+	size   int64
+	name   string
+	count  uint32
+	closer io.Closer // nil if the reader is the caller's
+	closed atomic.Bool
+
+	mu       sync.Mutex
+	warnings []string
+}
+
+// maxWarnings bounds what Warnings returns.
+const maxWarnings = 100
+
+// Open opens the weight file at path, which must be a regular file. The caller
+// closes it. Payloads are read when asked for.
+func Open(path string) (*File, error) {
+	// Opening a pipe would wait for its writer.
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, &Error{File: path, Offset: -1, Msg: "not a regular file", Hint: "name a weight file", Err: ErrFormat}
+	}
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	r, err := os.Open(path)
+	if err != nil {
+		return nil, systemError(path, err)
+	}
+	// The file may have been replaced since the first look.
+	if info, err = r.Stat(); err != nil {
+		r.Close()
+		return nil, systemError(path, err)
+	}
+	f, err := NewReader(r, info.Size(), path)
+	if err != nil {
+		r.Close()
+		return nil, err
+	}
+	f.closer = r
+	return f, nil
+}
+
+// systemError wraps what the system says about path without repeating path.
+func systemError(path string, err error) *Error {
+	msg := err.Error()
+	var p *os.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		msg = "cannot " + p.Op + ": " + p.Err.Error()
+	case errors.As(err, &l):
+		msg = "cannot " + l.Op + ": " + l.Err.Error()
+	}
+	return &Error{File: path, Offset: -1, Msg: msg, Err: err}
+}
+
+// NewReader reads a weight file of size bytes from r, which stays the
+// caller's. The name goes into errors.
+func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
+	f := &File{r: r, size: size, name: name}
+	if size < headerSize {
+		return nil, f.fault(ErrFormat, 0, fmt.Sprintf("%d bytes are too few for a weight file", size), "a weight file starts with a header of 64 bytes")
+	}
+	var h [headerSize]byte
+	if err := f.read(h[:], 0); err != nil {
+		return nil, err
+	}
+	f.count = binary.LittleEndian.Uint32(h[:])
+	switch v := binary.LittleEndian.Uint32(h[4:]); v {
+	case version:
+	case 1:
+		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not read", "write the file again as version 2")
+	default:
+		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", v), "check the path; raw tensors need the header that Writer makes")
+	}
+	if !zero(h[8:]) {
+		f.warn("byte 8: the header holds more than count and version; ignored")
+	}
+	if f.count == 0 {
+		f.warn("byte 0: the header counts no entries; entries are read by offset all the same")
+	}
+	return f, nil
+}
+
+// Close ends the use of f; closing again does nothing.
+func (f *File) Close() error {
+	if f.closed.Swap(true) || f.closer == nil {
+		return nil
+	}
+	if err := f.closer.Close(); err != nil {
+		return systemError(f.name, err)
+	}
+	return nil
+}
+
+// Size is the size of the file in bytes, as it was when opened.
+func (f *File) Size() int64 { return f.size }
+
+// Warnings returns what was read so far although it deviates from the format,
+// each once, at most 100.
+func (f *File) Warnings() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.warnings)
+}
+
+func (f *File) warn(format string, args ...any) {
+	w := fmt.Sprintf(format, args...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.warnings) < maxWarnings && !slices.Contains(f.warnings, w) {
+		f.warnings = append(f.warnings, w)
+	}
+}
+
+func (f *File) fault(sentinel error, offset int64, msg, hint string) *Error {
+	return &Error{File: f.name, Offset: offset, Msg: msg, Hint: hint, Err: sentinel}
+}
+
+// read fills dst from offset, which the caller has checked against the size.
+func (f *File) read(dst []byte, offset int64) error {
+	if f.closed.Load() {
+		return f.fault(ErrClosed, -1, "weight file is closed", "close it after the last use")
+	}
+	n, err := f.r.ReadAt(dst, offset)
+	switch {
+	case n == len(dst):
+		return nil
+	case errors.Is(err, os.ErrClosed):
+		return f.fault(ErrClosed, -1, "weight file is closed", "close it after the last use")
+	case err == nil || errors.Is(err, io.EOF):
+		return f.fault(ErrBounds, offset+int64(n), "the file has become shorter since it was opened", "")
+	}
+	e := systemError(f.name, err)
+	e.Offset = offset
+	return e
+}
+
+// zero reports whether b holds zeros only.
+func zero(b []byte) bool {
+	for _, c := range b {
+		if c != 0 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,90 @@
+package blob
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Tensor returns the payload of the entry at offset as the elements of type t,
+// row-major, in memory of its own. See Find for what is checked.
+func (f *File) Tensor(offset uint64, t mil.Type) ([]byte, error) {
+	e, err := f.Find(offset, t)
+	if err != nil {
+		return nil, err
+	}
+	return f.Data(e)
+}
+
+// Find returns the entry at offset after checking that it holds a tensor of
+// type t: ErrType if the scalar types differ or t is no tensor of fixed shape,
+// ErrSize if the payload is not ceil(elements·bits/8) bytes. Shape and type are
+// those of the text; the tag of int8 may be fp16 and that of int4 uint4, as some
+// writers have it, with a warning.
+func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
+	e, err := f.Entry(offset)
+	if err != nil {
+		return e, err
+	}
+	n, ok := t.Elements()
+	if tag, stored := TagOf(t.DType); !ok || !stored {
+		return e, f.fault(ErrType, int64(offset), fmt.Sprintf("a weight file cannot hold %v", t), "weights are tensors of fixed shape, of a type that weight files number")
+	} else if tag != e.Tag && !f.tolerated(e, t.DType) {
+		return e, f.fault(ErrType, int64(offset)+4, fmt.Sprintf("the entry holds %v, the program declares %v", e.Tag, t), "declare the type that the file holds, or write the file again")
+	}
+	bits := t.DType.Bits()
+	if n > (math.MaxInt-7)/bits {
+		return e, f.fault(ErrSize, int64(offset)+8, fmt.Sprintf("%v is larger than any file", t), "")
+	}
+	if want := int64(n*bits+7) / 8; e.Size != want {
+		return e, f.fault(ErrSize, int64(offset)+8, fmt.Sprintf("the payload has %d bytes, %v needs %d", e.Size, t, want), "make the declared shape and the file agree")
+	}
+	if spare := int(e.Size*8 - int64(n)*int64(bits)); bits < 8 && e.UnusedBits != spare {
+		f.warn("byte %d: %d unused bits, %v leaves %d", offset+24, e.UnusedBits, t, spare)
+	}
+	return e, nil
+}
+
+// tolerated reports whether the tag of e, though not that of d, is one that
+// known writers use for d.
+func (f *File) tolerated(e Entry, d mil.DType) bool {
+	tag := e.Tag.DType()
+	if d == mil.Int8 && tag == mil.FP16 || d == mil.Int4 && tag == mil.UInt4 {
+		f.warn("byte %d: %v is tagged %v", e.Offset+4, d, tag)
+		return true
+	}
+	return false
+}
+
+// Data returns the payload of e in memory of its own.
+func (f *File) Data(e Entry) ([]byte, error) {
+	if err := f.within(e); err != nil {
+		return nil, err
+	}
+	data := make([]byte, e.Size)
+	if err := f.read(data, e.DataOffset); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// ReadData fills dst with the payload of e; dst must have e.Size bytes.
+func (f *File) ReadData(e Entry, dst []byte) error {
+	if err := f.within(e); err != nil {
+		return err
+	}
+	if int64(len(dst)) != e.Size {
+		return f.fault(ErrSize, int64(e.Offset), fmt.Sprintf("%d bytes of room for a payload of %d", len(dst), e.Size), "give a slice as long as the payload")
+	}
+	return f.read(dst, e.DataOffset)
+}
+
+// within checks an entry that the caller may have made or kept from another
+// file.
+func (f *File) within(e Entry) error {
+	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset || e.Size > math.MaxInt {
+		return f.fault(ErrBounds, -1, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d", e.Size, e.DataOffset, f.size), "pass an entry that this file returned")
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package mil
+
+import "slices"
+
+// Builder makes a Program in Go. Faults are collected and returned by Program,
+// so the calls in between need no checks. A Builder is for one goroutine.
+//
+//	b := mil.NewBuilder(mil.Opset("ios18"))
+//	f := b.Func("main")
+//	x := f.Input("x", mil.FP16, 1, 64, 1, 32)
+//	one := f.Const("one", mil.FP16Scalar(1))
+//	y := f.Op("mul", mil.TensorOf(mil.FP16, 1, 64, 1, 32), "y", mil.A("x", x), mil.A("y", one))
+//	f.Output(y)
+//	p, err := b.Program()
+type Builder struct {
+	version string
+	opset   string
+	boxed   bool // scalars are spelled as tensors of rank 0
+	funcs   []*FuncBuilder
+	faults  faults
+}
+
+// Option changes what NewBuilder makes.
+type Option func(*Builder)
+
+// Opset sets the opset of the functions, "ios18" unless told.
+func Opset(name string) Option { return func(b *Builder) { b.opset = name } }
+
+// OldDialect makes programs for compilers before program(1.3): program(1.0),
+// opset ios16 and every scalar spelled as a tensor of rank 0. An Opset option
+// behind it may choose another of ios15 to ios17.
+func OldDialect() Option {
+	return func(b *Builder) { b.version, b.opset, b.boxed = "1.0", "ios16", true }
+}
+
+// NewBuilder returns an empty program of the dialect program(1.3).
+func NewBuilder(opts ...Option) *Builder {
+	b := &Builder{version: "1.3", opset: "ios18"}
+	for _, o := range opts {
+		o(b)
+	}
+	return b
+}
+
+// buildInfo names the tools whose text the Neural Engine's compiler is known
+// to take: those of coremltools 9.0, as in all six reference programs.
+var buildInfo = [...][2]string{
+	{"coremlc-component-MIL", "3510.2.1"},
+	{"coremlc-version", "3505.4.1"},
+	{"coremltools-component-milinternal", ""},
+	{"coremltools-version", "9.0"},
+}
+
+// Program returns the program made so far, or an ErrorList of every fault of
+// the calls and of Validate. What is built afterwards does not change it.
+func (b *Builder) Program() (*Program, error) {
+	info := &Value{Type: DictOf(b.box(ScalarOf(String)), b.box(ScalarOf(String)))}
+	pairs := &DictLit{}
+	for _, kv := range buildInfo {
+		pairs.Pairs = append(pairs.Pairs, Pair{StringLit{Value: kv[0]}, StringLit{Value: kv[1]}})
+	}
+	info.Literal = pairs
+	p := &Program{Version: b.version, Attrs: []Arg{A("buildInfo", info)}}
+	for _, fb := range b.funcs {
+		f := fb.fn
+		f.Params, f.Body, f.Results = slices.Clone(f.Params), slices.Clone(f.Body), slices.Clone(f.Results)
+		p.Funcs = append(p.Funcs, &f)
+	}
+	all := faults{list: slices.Clone(b.faults.list), full: b.faults.full}
+	v := validator{faults: &all}
+	v.program(p)
+	if err := all.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Func adds a function. Functions become procedures in the order of these
+// calls.
+func (b *Builder) Func(name string) *FuncBuilder {
+	f := &FuncBuilder{b: b, fn: Function{Name: name, Opset: b.opset}}
+	f.named(name, "function")
+	f.named(b.opset, "opset")
+	b.funcs = append(b.funcs, f)
+	return f
+}
+
+// box spells the type t in the builder's dialect.
+func (b *Builder) box(t Type) Type {
+	if b.boxed {
+		return t.boxed()
+	}
+	return t
+}
+
+// spell returns o with every typed literal in the builder's dialect. The
+// operand given is not changed.
+func (b *Builder) spell(o Operand, depth int) Operand {
+	if !b.boxed || depth > MaxNesting {
+		return o
+	}
+	switch o := o.(type) {
+	case *Value:
+		if o != nil {
+			return b.spellValue(o, depth)
+		}
+	case *Values:
+		if o != nil {
+			items := make([]Operand, len(o.Items))
+			for i, item := range o.Items {
+				items[i] = b.spell(item, depth+1)
+			}
+			return &Values{Items: items}
+		}
+	}
+	return o
+}
+
+// spellValue is spell for a typed literal; a BLOBFILE holds two more.
+func (b *Builder) spellValue(v *Value, depth int) *Value {
+	if v == nil || depth > MaxNesting {
+		return v
+	}
+	l := v.Literal
+	if blob := v.Blob(); blob != nil {
+		l = &Blob{Path: b.spellValue(blob.Path, depth+1), Offset: b.spellValue(blob.Offset, depth+1)}
+	}
+	return &Value{Type: b.box(v.Type), Literal: l}
+}
