@@ -1,0 +1,161 @@
+#include "textflag.h"
+
+// Each function treats 16 elements at a time, then 8, then the last 8 once more
+// if fewer are left over. R2 is the number of elements left, less one step.
+//
+// The conversions obey the rounding mode, default-NaN and alternative-half bits
+// of FPCR. Go runs with all of them clear; if C code on this thread left one
+// set, FPCR is cleared for the duration and put back at the end.
+
+// The Go assembler has no names for these (Arm Architecture Reference Manual,
+// C7.2, FCVTL and FCVTN; a "2" form uses the upper half of the half vector).
+#define FCVTL(n, d)  WORD $(0x0E217800 | n<<5 | d) // Vd.4S <- Vn.4H
+#define FCVTL2(n, d) WORD $(0x4E217800 | n<<5 | d) // Vd.4S <- Vn.8H
+#define FCVTN(n, d)  WORD $(0x0E216800 | n<<5 | d) // Vd.4H <- Vn.4S
+#define FCVTN2(n, d) WORD $(0x4E216800 | n<<5 | d) // Vd.8H <- Vn.4S
+
+#define CLEARMODE \
+	MOVD FPCR, R3   \
+	CBZ  R3, 2(PC)  \
+	MOVD ZR, FPCR
+
+#define RESTOREMODE \
+	CBZ  R3, 2(PC)    \
+	MOVD R3, FPCR
+
+// func encodeVector(dst *Bits, src *float32, n int)
+TEXT ·encodeVector(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	CLEARMODE
+	SUBS $16, R2, R2
+	BLT  rest
+
+wide:
+	VLD1.P 64(R1), [V0.S4, V1.S4, V2.S4, V3.S4]
+	FCVTN(0, 4)
+	FCVTN(2, 5)
+	FCVTN2(1, 4)
+	FCVTN2(3, 5)
+	VST1.P [V4.H8, V5.H8], 32(R0)
+	SUBS   $16, R2, R2
+	BGE    wide
+
+rest:
+	ADDS $8, R2, R2
+	BLT  last
+	VLD1.P 32(R1), [V0.S4, V1.S4]
+	FCVTN(0, 4)
+	FCVTN2(1, 4)
+	VST1.P [V4.H8], 16(R0)
+	SUB    $8, R2, R2
+
+last:
+	CMN  $8, R2
+	BEQ  done
+	ADD  R2<<2, R1, R1
+	ADD  R2<<1, R0, R0
+	VLD1 (R1), [V0.S4, V1.S4]
+	FCVTN(0, 4)
+	FCVTN2(1, 4)
+	VST1 [V4.H8], (R0)
+
+done:
+	RESTOREMODE
+	RET
+
+// func decodeVector(dst *float32, src *Bits, n int)
+TEXT ·decodeVector(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	CLEARMODE
+	SUBS $16, R2, R2
+	BLT  rest
+
+wide:
+	VLD1.P 32(R1), [V4.H8, V5.H8]
+	FCVTL(4, 0)
+	FCVTL2(4, 1)
+	FCVTL(5, 2)
+	FCVTL2(5, 3)
+	VST1.P [V0.S4, V1.S4, V2.S4, V3.S4], 64(R0)
+	SUBS   $16, R2, R2
+	BGE    wide
+
+rest:
+	ADDS $8, R2, R2
+	BLT  last
+	VLD1.P 16(R1), [V4.H8]
+	FCVTL(4, 0)
+	FCVTL2(4, 1)
+	VST1.P [V0.S4, V1.S4], 32(R0)
+	SUB    $8, R2, R2
+
+last:
+	CMN  $8, R2
+	BEQ  done
+	ADD  R2<<1, R1, R1
+	ADD  R2<<2, R0, R0
+	VLD1 (R1), [V4.H8]
+	FCVTL(4, 0)
+	FCVTL2(4, 1)
+	VST1 [V0.S4, V1.S4], (R0)
+
+done:
+	RESTOREMODE
+	RET
+
+// func roundVector(dst, src *float32, n int)
+//
+// In place, the last step rounds some elements a second time, which changes
+// nothing.
+TEXT ·roundVector(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	CLEARMODE
+	SUBS $16, R2, R2
+	BLT  rest
+
+wide:
+	VLD1.P 64(R1), [V0.S4, V1.S4, V2.S4, V3.S4]
+	FCVTN(0, 0)
+	FCVTN(1, 1)
+	FCVTN(2, 2)
+	FCVTN(3, 3)
+	FCVTL(0, 0)
+	FCVTL(1, 1)
+	FCVTL(2, 2)
+	FCVTL(3, 3)
+	VST1.P [V0.S4, V1.S4, V2.S4, V3.S4], 64(R0)
+	SUBS   $16, R2, R2
+	BGE    wide
+
+rest:
+	ADDS $8, R2, R2
+	BLT  last
+	VLD1.P 32(R1), [V0.S4, V1.S4]
+	FCVTN(0, 0)
+	FCVTN(1, 1)
+	FCVTL(0, 0)
+	FCVTL(1, 1)
+	VST1.P [V0.S4, V1.S4], 32(R0)
+	SUB    $8, R2, R2
+
+last:
+	CMN  $8, R2
+	BEQ  done
+	ADD  R2<<2, R1, R1
+	ADD  R2<<2, R0, R0
+	VLD1 (R1), [V0.S4, V1.S4]
+	FCVTN(0, 0)
+	FCVTN(1, 1)
+	FCVTL(0, 0)
+	FCVTL(1, 1)
+	VST1 [V0.S4, V1.S4], (R0)
+
+done:
+	RESTOREMODE
+	RET

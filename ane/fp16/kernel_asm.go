@@ -1,0 +1,46 @@
+//go:build amd64 || arm64
+
+package fp16
+
+// lanes is the number of elements in one step of the assembly. Shorter slices
+// go to the Go code; the assembly finishes a ragged end by doing the last eight
+// elements over again, and so needs that many.
+const lanes = 8
+
+// The assembly reads n elements at src and writes n at dst; n must be at least
+// lanes. dst and src need no alignment beyond that of their elements.
+
+//go:noescape
+func encodeVector(dst *Bits, src *float32, n int)
+
+//go:noescape
+func decodeVector(dst *float32, src *Bits, n int)
+
+//go:noescape
+func roundVector(dst, src *float32, n int)
+
+func vectors(n int) bool { return n >= lanes && machine.kernel != portable }
+
+func encode(dst []Bits, src []float32) {
+	if !vectors(len(src)) {
+		encodePortable(dst, src)
+		return
+	}
+	encodeVector(&dst[0], &src[0], len(src))
+}
+
+func decode(dst []float32, src []Bits) {
+	if !vectors(len(src)) {
+		decodePortable(dst, src)
+		return
+	}
+	decodeVector(&dst[0], &src[0], len(src))
+}
+
+func round(dst, src []float32) {
+	if !vectors(len(src)) {
+		roundPortable(dst, src)
+		return
+	}
+	roundVector(&dst[0], &src[0], len(src))
+}

@@ -1,0 +1,9 @@
+//go:build !amd64 && !arm64
+
+package fp16
+
+func detect() string { return portable }
+
+func encode(dst []Bits, src []float32) { encodePortable(dst, src) }
+func decode(dst []float32, src []Bits) { decodePortable(dst, src) }
+func round(dst, src []float32)         { roundPortable(dst, src) }

@@ -1,0 +1,26 @@
+package fp16
+
+// portable is the name of the Go code in this file, which needs nothing of the
+// processor. Its callers pass slices of equal length.
+const portable = "portable"
+
+func encodePortable(dst []Bits, src []float32) {
+	dst = dst[:len(src)]
+	for i, f := range src {
+		dst[i] = FromFloat32(f)
+	}
+}
+
+func decodePortable(dst []float32, src []Bits) {
+	dst = dst[:len(src)]
+	for i, b := range src {
+		dst[i] = b.Float32()
+	}
+}
+
+func roundPortable(dst, src []float32) {
+	dst = dst[:len(src)]
+	for i, f := range src {
+		dst[i] = FromFloat32(f).Float32()
+	}
+}
