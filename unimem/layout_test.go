@@ -1,0 +1,100 @@
+package unimem_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
+)
+
+func TestLayout(t *testing.T) {
+	overMemories(t, func(t *testing.T, memory unimem.Option) {
+		l, err := unimem.NewLayout(page, 2*page, 3*page, memory)
+		require.NoError(t, err)
+		require.Equal(t, 6*page, l.Total())
+		for i, tape := range []*unimem.Tape{l.Weights(), l.Scratch(), l.History()} {
+			_, err := tape.Take(100*(i+1), 1)
+			require.NoError(t, err)
+			require.ErrorIs(t, tape.Close(), unimem.ErrInUse, "the Layout owns its Tapes")
+			require.ErrorIs(t, tape.Block().Close(), unimem.ErrInUse)
+		}
+		weights := unimem.TapeStat{Total: page, Used: 100, Free: page - 100}
+		history := unimem.TapeStat{Total: 3 * page, Used: 300, Free: 3*page - 300}
+		require.Equal(t, unimem.Stat{
+			Weights: weights,
+			Scratch: unimem.TapeStat{Total: 2 * page, Used: 200, Free: 2*page - 200},
+			History: history,
+		}, l.Stat())
+
+		l.ClearPass()
+		empty := unimem.TapeStat{Total: 2 * page, Free: 2 * page}
+		require.Equal(t, unimem.Stat{Weights: weights, Scratch: empty, History: history}, l.Stat())
+		_, err = l.Scratch().Take(1, 1)
+		require.NoError(t, err)
+		l.ClearTalk()
+		require.Equal(t, unimem.Stat{Weights: weights, Scratch: empty,
+			History: unimem.TapeStat{Total: 3 * page, Free: 3 * page}}, l.Stat())
+
+		require.NoError(t, l.History().Block().Retain())
+		require.ErrorIs(t, l.Close(), unimem.ErrInUse)
+		_, err = l.Weights().Take(1, 1)
+		require.NoError(t, err, "a refused Close changes nothing")
+		l.History().Block().Release()
+		require.NoError(t, l.Close())
+		require.NoError(t, l.Close())
+		for _, tape := range []*unimem.Tape{l.Weights(), l.Scratch(), l.History()} {
+			_, err := tape.Take(1, 1)
+			require.Equal(t, unimem.ErrClosed, err)
+			require.NoError(t, tape.Close())
+		}
+		require.Equal(t, 6*page, l.Total())
+	})
+}
+
+func TestLayoutRefusals(t *testing.T) {
+	for _, c := range []struct {
+		weights, scratch, history int
+		want                      error
+	}{
+		{0, 1, 1, unimem.ErrZeroSize},
+		{1, 0, 1, unimem.ErrZeroSize},
+		{1, 1, 0, unimem.ErrZeroSize},
+		{1, 1, -1, unimem.ErrSize},
+		{1, math.MaxInt, 1, unimem.ErrSize},
+		{1, 1, 1 << 60, unimem.ErrCreate},
+	} {
+		before := unimem.Live()
+		l, err := unimem.NewLayout(c.weights, c.scratch, c.history)
+		require.ErrorIs(t, err, c.want)
+		require.Nil(t, l)
+		require.Equal(t, before, unimem.Live(), "all or none")
+	}
+	_, err := unimem.NewLayout(1, 1, 1, unimem.SurfacePerCell())
+	require.ErrorIs(t, err, unimem.ErrOption)
+	var l *unimem.Layout
+	require.NoError(t, l.Close())
+	require.NoError(t, new(unimem.Layout).Close())
+}
+
+// The last surface fails: the ones before it are given back.
+func TestAllOrNothing(t *testing.T) {
+	for name, open := range map[string]func(unimem.Option) error{
+		"layout": func(o unimem.Option) error { _, err := unimem.NewLayout(1, 1, 1, o); return err },
+		"grid": func(o unimem.Option) error {
+			_, err := unimem.NewGrid(64, 3, o, unimem.SurfacePerCell())
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := unimem.Live()
+			f := surfacetest.New(t)
+			f.Fail("IOSurfaceLock", 3)
+			require.ErrorIs(t, open(unimem.OnSurfaces(f.Table())), unimem.ErrLock)
+			require.Zero(t, f.Live())
+			require.Equal(t, before, unimem.Live())
+		})
+	}
+}

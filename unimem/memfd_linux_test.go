@@ -1,0 +1,118 @@
+package unimem_test
+
+import (
+	"runtime"
+	"runtime/debug"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+func TestMemfdIsSealed(t *testing.T) {
+	b, err := unimem.Open(page)
+	require.NoError(t, err)
+	fd := int(b.Handle())
+	require.Error(t, unix.Ftruncate(fd, 0), "cut short, every mapping would fault")
+	require.Error(t, unix.Ftruncate(fd, 2*page))
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
+	require.Error(t, err)
+	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
+	require.NoError(t, err)
+	require.NotZero(t, flags&unix.FD_CLOEXEC, "programs started from here do not inherit the memory")
+	require.NoError(t, b.Close())
+}
+
+// What the bytes are is what the file behind the handle holds.
+func TestHandleIsTheMemory(t *testing.T) {
+	b, err := unimem.Open(page)
+	require.NoError(t, err)
+	b.Bytes()[100] = 42
+	var got [1]byte
+	_, err = unix.Pread(int(b.Handle()), got[:], 100)
+	require.NoError(t, err)
+	require.EqualValues(t, 42, got[0])
+	require.NoError(t, b.Close())
+}
+
+func TestNoDescriptorsLeft(t *testing.T) {
+	var old unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &old))
+	low := unix.Rlimit{Cur: 64, Max: old.Max}
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &low))
+	defer func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)) }()
+
+	before := unimem.Live()
+	_, err := unimem.NewGrid(64, 100, unimem.SurfacePerCell())
+	require.ErrorIs(t, err, unimem.ErrCreate)
+	require.ErrorIs(t, err, unix.EMFILE)
+	require.ErrorContains(t, err, "ulimit -n")
+	require.Equal(t, before, unimem.Live(), "the cells before are given back")
+
+	b, err := unimem.Open(page)
+	require.NoError(t, err)
+	require.NoError(t, b.Close())
+}
+
+func TestWarmPagesArePresent(t *testing.T) {
+	const size = 8 * page
+	present := func(opts ...unimem.Option) int {
+		b, err := unimem.Open(size, opts...)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, b.Close()) }()
+		var s unix.Stat_t
+		require.NoError(t, unix.Fstat(int(b.Handle()), &s))
+		return int(s.Blocks) * 512 // st_blocks counts 512 bytes each
+	}
+	require.Zero(t, present(), "lazy")
+	require.Equal(t, size, present(unimem.Warm()))
+}
+
+func TestWeightsAreWarm(t *testing.T) {
+	l, err := unimem.NewLayout(page, page, page)
+	require.NoError(t, err)
+	var s unix.Stat_t
+	for tape, want := range map[*unimem.Tape]int64{l.Weights(): page / 512, l.Scratch(): 0, l.History(): 0} {
+		require.NoError(t, unix.Fstat(int(tape.Block().Handle()), &s))
+		require.Equal(t, want, s.Blocks)
+	}
+	require.NoError(t, l.Close())
+}
+
+// faults reports whether reading b[0] is a fault.
+func faults(b []byte) (fault bool) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			_, fault = r.(runtime.Error)
+		}
+	}()
+	runtime.KeepAlive(b[0] + 1)
+	return false
+}
+
+func TestPoisonOnClose(t *testing.T) {
+	b, err := unimem.Open(page, unimem.PoisonOnClose())
+	require.NoError(t, err)
+	stale := b.Bytes()
+	require.False(t, faults(stale))
+	require.NoError(t, b.Close())
+	require.True(t, faults(stale))
+
+	for range 50 { // the address is not handed out again
+		other, err := unimem.Open(page)
+		require.NoError(t, err)
+		require.NotEqual(t, b.Address(), other.Address())
+		require.NoError(t, other.Close())
+	}
+	require.True(t, faults(stale))
+
+	tape, err := unimem.Start(page, unimem.PoisonOnClose())
+	require.NoError(t, err)
+	span, err := tape.Take(10, 1)
+	require.NoError(t, err)
+	require.NoError(t, tape.Close())
+	require.True(t, faults(span))
+}

@@ -1,0 +1,175 @@
+package unimem_test
+
+import (
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+const workers = 4
+
+func rounds(long int) int {
+	if testing.Short() {
+		return long / 10
+	}
+	return long
+}
+
+// together runs f on several goroutines at once.
+func together(f func(worker int)) {
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() { f(w) })
+	}
+	wg.Wait()
+}
+
+// Spans never overlap, and all of the Tape is handed out.
+func TestTapeRace(t *testing.T) {
+	overMemories(t, func(t *testing.T, memory unimem.Option) {
+		tape := start(t, 64*page, memory)
+		for range rounds(20) {
+			tape.Clear()
+			var mine [workers][][]byte
+			together(func(w int) {
+				for size := 1; ; size = size%97 + 1 {
+					s, err := tape.Take(size, 1)
+					if err != nil {
+						return
+					}
+					fill(s, byte(w+1))
+					mine[w] = append(mine[w], s)
+				}
+			})
+			total := 0
+			for w, spans := range mine {
+				for _, s := range spans {
+					total += len(s)
+					require.Equal(t, filled(len(s), byte(w+1)), s)
+				}
+			}
+			require.Equal(t, tape.Used(), total)
+			require.Less(t, tape.Free(), 97)
+		}
+	})
+}
+
+// Cells have one holder at a time. Over heap memory the race detector checks, too, that
+// giving a cell hands its bytes to the next holder.
+func TestGridRace(t *testing.T) {
+	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
+		g := grid(64, workers-1)
+		var wrong atomic.Int64
+		together(func(w int) {
+			for i := range rounds(2000) {
+				c, err := g.Take()
+				if err != nil {
+					continue
+				}
+				fill(c.Bytes(), byte(w))
+				if free := g.Free(); free < 0 || free >= g.Total() {
+					wrong.Add(1)
+				}
+				for _, v := range c.Bytes() {
+					if v != byte(w) {
+						wrong.Add(1)
+					}
+				}
+				if g.Give(c) != nil {
+					wrong.Add(1)
+				}
+				if i%16 == 0 && g.Give(c) == nil {
+					wrong.Add(1)
+				}
+			}
+		})
+		require.Zero(t, wrong.Load())
+		require.Equal(t, g.Total(), g.Free())
+	})
+}
+
+// Of all copies of a cell given at once, one is accepted.
+func TestDoubleGiveRace(t *testing.T) {
+	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
+		g := grid(64, 2)
+		for range rounds(300) {
+			c, err := g.Take()
+			require.NoError(t, err)
+			var accepted, stale atomic.Int64
+			together(func(int) {
+				switch g.Give(c) {
+				case nil:
+					accepted.Add(1)
+				case unimem.ErrStaleCell:
+					stale.Add(1)
+				}
+			})
+			require.EqualValues(t, 1, accepted.Load())
+			require.EqualValues(t, workers-1, stale.Load())
+			require.Equal(t, 2, g.Free())
+		}
+	})
+}
+
+// Closing a Grid beside takes and gives ends them all with ErrClosed, and nothing is handed
+// out afterwards.
+func TestGridCloseRace(t *testing.T) {
+	for range rounds(300) {
+		g, err := unimem.NewGrid(64, workers, unimem.OnHeap())
+		require.NoError(t, err)
+		var held sync.Map
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				for {
+					c, err := g.Take()
+					if err == nil {
+						held.Store(w, c)
+						err = g.Give(c)
+					}
+					if err == unimem.ErrClosed {
+						return
+					}
+				}
+			})
+		}
+		require.NoError(t, g.Close())
+		wg.Wait()
+		_, err = g.Take()
+		require.Equal(t, unimem.ErrClosed, err)
+		held.Range(func(_, c any) bool {
+			require.Nil(t, c.(unimem.Cell).Bytes())
+			require.Error(t, g.Give(c.(unimem.Cell)))
+			return true
+		})
+		require.Zero(t, g.Free())
+	}
+}
+
+// A Tape closed beside takes and clears stays closed.
+func TestTapeCloseRace(t *testing.T) {
+	for range rounds(300) {
+		tape, err := unimem.Start(page, unimem.OnHeap())
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for range workers {
+			wg.Go(func() {
+				for {
+					_, err := tape.Take(64, 64)
+					if err == unimem.ErrClosed {
+						return
+					}
+					tape.Clear()
+				}
+			})
+		}
+		require.NoError(t, tape.Close())
+		wg.Wait()
+		_, err = tape.Take(0, 1)
+		require.Equal(t, unimem.ErrClosed, err)
+	}
+}
