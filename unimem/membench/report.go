@@ -1,0 +1,116 @@
+package membench
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
+// Report is everything measured.
+type Report struct {
+	Floors     string      `json:"floors"` // what the floors of Blocks are on this system
+	Operations []Operation `json:"operations"`
+	Sizes      []Size      `json:"sizes"`
+}
+
+// Operation is a Case with its figures, the best of several rounds.
+type Operation struct {
+	Name      string  `json:"name"`
+	Operation string  `json:"operation"`
+	Target    string  `json:"target"`
+	Within    bool    `json:"within"` // both limits of the target are met
+	Skipped   string  `json:"skipped,omitempty"`
+	Measured  Figure  `json:"measured"`
+	Allocs    int64   `json:"allocs_per_op"`
+	Bytes     int64   `json:"bytes_per_op,omitempty"`
+	GBPerSec  float64 `json:"gb_per_s,omitempty"`
+}
+
+// Figure is a value beside its floor.
+type Figure struct {
+	Value float64 `json:"value"`
+	Floor float64 `json:"floor"`
+	Ratio float64 `json:"ratio"` // how many times worse than the floor; below 1 is better
+	Unit  string  `json:"unit"`  // "ns" or "GB/s"
+}
+
+// Size is a Block of some size, the best of several.
+type Size struct {
+	Bytes      int    `json:"bytes"`
+	Open       Figure `json:"open"`
+	FirstTouch Figure `json:"first_touch"` // of 16 KiB
+	Drop       Figure `json:"drop"`
+	Write      Figure `json:"write"` // against a Go slice, as is read
+	Read       Figure `json:"read"`
+}
+
+// slower compares times.
+func slower(value, floor float64) Figure {
+	return Figure{Value: value, Floor: floor, Ratio: value / floor, Unit: "ns"}
+}
+
+// throughput turns times for the same number of bytes into GB/s.
+func throughput(bytes int, value, floor float64) Figure {
+	n := float64(bytes)
+	return Figure{Value: n / value, Floor: n / floor, Ratio: value / floor, Unit: "GB/s"}
+}
+
+// Write prints the report as two tables.
+func (r Report) Write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(t, "Operation\tTarget\tMeasured\tFloor\tRatio\tAllocs\t\n")
+	for _, o := range r.Operations {
+		o.write(t)
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintf(t, "\nFloors of open, first touch and drop: %s. Of write and read: a Go slice.\n", r.Floors)
+	fmt.Fprintf(t, "Each figure is followed by (floor, ratio).\n\n")
+	fmt.Fprintf(t, "Size\tOpen\tFirst touch of 16 KiB\tDrop\tWrite\tRead\n")
+	for _, s := range r.Sizes {
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", bytesText(s.Bytes), s.Open, s.FirstTouch, s.Drop, s.Write, s.Read)
+	}
+	return t.Flush()
+}
+
+func (o Operation) write(w io.Writer) {
+	if o.Skipped != "" {
+		fmt.Fprintf(w, "%s\t%s\tnot measured: %s\t\t\t\t\n", o.Operation, o.Target, o.Skipped)
+		return
+	}
+	value, floor := clock(o.Measured.Value), clock(o.Measured.Floor)
+	if o.Bytes != 0 {
+		value += fmt.Sprintf(" (%.1f GB/s)", o.GBPerSec)
+	}
+	verdict := "missed"
+	if o.Within {
+		verdict = ""
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2fx\t%d\t%s\n", o.Operation, o.Target, value, floor, o.Measured.Ratio, o.Allocs, verdict)
+}
+
+// String gives value, floor and ratio.
+func (f Figure) String() string {
+	if f.Unit == "ns" {
+		return fmt.Sprintf("%s (%s, %.2fx)", clock(f.Value), clock(f.Floor), f.Ratio)
+	}
+	return fmt.Sprintf("%.1f %s (%.1f, %.2fx)", f.Value, f.Unit, f.Floor, f.Ratio)
+}
+
+func clock(ns float64) string {
+	switch {
+	case ns < 1e3:
+		return fmt.Sprintf("%.1f ns", ns)
+	case ns < 1e6:
+		return fmt.Sprintf("%.1f us", ns/1e3)
+	}
+	return fmt.Sprintf("%.1f ms", ns/1e6)
+}
+
+func bytesText(n int) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d KB", n>>10)
+	}
+	return fmt.Sprintf("%d MB", n>>20)
+}
