@@ -32,9 +32,7 @@ func scanNumber(s string) (n int, msg, hint string) {
 	for n < len(s) && (s[n] == '.' || letter(s[n]) || digit(s[n])) {
 		n++
 	}
-	if n == 0 {
-		n = 1
-	}
+	n = max(n, min(1, len(s)))
 	return n, "malformed number " + quoteShort(s[:n]), hint
 }
 

@@ -31,6 +31,9 @@ func (v *validator) args(args []Arg, what string) {
 
 // enter begins a nested part of the tree; leave must follow if it returns true.
 func (v *validator) enter(pos Pos) bool {
+	if v.full {
+		return false // nothing more would be reported
+	}
 	if v.depth >= MaxNesting {
 		v.fault(pos, "nested too deep", "types, operands and literals nest at most 100 deep")
 		return false

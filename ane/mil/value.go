@@ -128,6 +128,9 @@ func float(_ DType, l Literal) (float64, *Error) {
 	if !ok || !validNumber(n.Text) {
 		return 0, mismatch(l, "a number")
 	}
+	if n.Text == "-nan" { // strconv knows no sign here
+		return math.NaN(), nil
+	}
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil {
 		return 0, &Error{Pos: n.Pos, Msg: "number " + shorten(n.Text) + " is beyond float64", Hint: "write inf if infinity is meant", Err: err}
