@@ -1,0 +1,75 @@
+package blob
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+const benchSize = 16 << 20 // bytes of payload
+
+// BenchmarkReadData reads a payload into memory of the caller's.
+func BenchmarkReadData(b *testing.B) {
+	var w Writer
+	at, err := w.Add(mil.FP16, make([]byte, benchSize), 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := open(b, w.Bytes())
+	dst := make([]byte, benchSize)
+	b.SetBytes(benchSize)
+	b.ReportAllocs()
+	for b.Loop() {
+		e, err := f.Find(at, mil.TensorOf(mil.FP16, benchSize/2))
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := f.ReadData(e, dst); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkReadDataFloor copies as many bytes.
+func BenchmarkReadDataFloor(b *testing.B) {
+	src, dst := make([]byte, benchSize+128), make([]byte, benchSize)
+	for i := range src {
+		src[i] = byte(i) // pages of its own, as a file's bytes have
+	}
+	b.SetBytes(benchSize)
+	for b.Loop() {
+		copy(dst, src[128:])
+	}
+}
+
+// BenchmarkWriteTo writes a payload to a writer that copies.
+func BenchmarkWriteTo(b *testing.B) {
+	var w Writer
+	if _, err := w.Add(mil.FP16, make([]byte, benchSize), 0); err != nil {
+		b.Fatal(err)
+	}
+	out := bytes.NewBuffer(make([]byte, 0, w.Size()))
+	b.SetBytes(w.Size())
+	b.ReportAllocs()
+	for b.Loop() {
+		out.Reset()
+		if _, err := w.WriteTo(out); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkWriteToFloor gives the same bytes to the same writer at once.
+func BenchmarkWriteToFloor(b *testing.B) {
+	src := make([]byte, benchSize+128)
+	out := bytes.NewBuffer(make([]byte, 0, len(src)))
+	b.SetBytes(int64(len(src)))
+	for b.Loop() {
+		out.Reset()
+		if _, err := io.Copy(out, bytes.NewReader(src)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
