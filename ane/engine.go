@@ -64,7 +64,7 @@ type Info struct {
 type Source struct {
 	File     string  // name used in messages; may be empty
 	Text     []byte  // MIL
-	Function string  // procedure to run; empty means main, or the only one
+	Function string  // procedure to run; empty means main, or else the first
 	Weights  Weights // files that the text names; may be nil when it names none
 }
 

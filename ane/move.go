@@ -6,6 +6,7 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -41,7 +42,7 @@ func (t *Tensor) WriteFloat32(src []float32) (int, error) {
 			return err
 		}
 		for i, v := range part {
-			store(d, row[i*size:], v)
+			element.Store(d, row[i*size:], float64(v))
 		}
 		return nil
 	})
@@ -59,7 +60,7 @@ func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 			return err
 		}
 		for i := range part {
-			part[i] = load(d, row[i*size:])
+			part[i] = float32(element.Load(d, row[i*size:]))
 		}
 		return nil
 	})

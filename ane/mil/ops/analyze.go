@@ -17,8 +17,8 @@ type Weights interface {
 	ReadFile(path string) ([]byte, error)
 }
 
-// Analyze resolves the function called name (main, or the only one, when name
-// is empty). file is the name used in messages; weights may be nil when the
+// Analyze resolves the function called name; when name is empty, main, or the
+// first where there is none, which is procedure 0 of the compiled program. file is the name used in messages; weights may be nil when the
 // program names no files. The error is a mil.ErrorList with every fault.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
 	a := &analysis{file: file, weights: weights, files: map[string]*blob.File{}, values: map[string]*Value{}, graph: &Graph{}}
@@ -57,16 +57,12 @@ func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 	f := p.Func(name)
 	if name == "" {
 		f = p.Func("main")
-		if f == nil && len(p.Funcs) == 1 {
+		if f == nil && len(p.Funcs) > 0 {
 			f = p.Funcs[0]
 		}
 	}
 	if f == nil {
-		want := name
-		if want == "" {
-			want = "main"
-		}
-		a.fail(p.Pos, "choose one of "+strings.Join(names, ", "), "no function called %s", want)
+		a.fail(p.Pos, "choose one of "+strings.Join(names, ", "), "no function called %q", name)
 	}
 	return f
 }

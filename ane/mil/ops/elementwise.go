@@ -7,12 +7,12 @@ import (
 // elementwise operators combine two tensors of one type, broadcast as numpy
 // does. Attrs is nil.
 var elementwise = []Def{
-	binary("add", numerics), binary("sub", numerics), binary("mul", numerics),
-	binary("real_div", floats), binary("pow", floats),
-	binary("maximum", numerics), binary("minimum", numerics),
+	arithmetic("add", numerics), arithmetic("sub", numerics), arithmetic("mul", numerics),
+	arithmetic("real_div", floats), arithmetic("pow", floats),
+	arithmetic("maximum", numerics), arithmetic("minimum", numerics),
 }
 
-func binary(name string, types []mil.DType) Def {
+func arithmetic(name string, types []mil.DType) Def {
 	return Def{Name: name, Params: []Param{tensor("x"), tensor("y")}, infer: func(c *Call) {
 		c.needs("x", types...)
 		c.needs("y", types...)

@@ -1,0 +1,32 @@
+package interp
+
+import "github.com/anekit/anekit/ane/mil/element"
+
+// cast converts elements: between floats exactly or with one rounding, to
+// integers toward zero with clamping, to bool as "is not zero".
+func cast(s *step) (runner, int) { return &caster{}, chunk }
+
+type caster struct{}
+
+func (r *caster) run(c *call) { c.spread(c.out[0].len(), 2) }
+
+func (r *caster) span(c *call, lo, hi, worker int) {
+	in, out := &c.in[0], &c.out[0]
+	if in.dtype == out.dtype {
+		n := in.dtype.Size()
+		copy(out.raw[lo*n:hi*n], in.raw[lo*n:])
+		return
+	}
+	if in.dtype.Float() && out.dtype.Float() {
+		for ; lo < hi; lo += chunk {
+			x := c.work[worker][:min(chunk, hi-lo)]
+			in.load(x, lo)
+			out.store(x, lo)
+		}
+		return
+	}
+	from, to := in.dtype.Size(), out.dtype.Size()
+	for i := lo; i < hi; i++ {
+		element.Store(out.dtype, out.raw[i*to:], element.Load(in.dtype, in.raw[i*from:]))
+	}
+}

@@ -1,0 +1,21 @@
+// Package interp is the software Neural Engine: it compiles MIL programs and
+// runs them on the tensors' own pages, on any machine.
+//
+// It keeps the rules of the hardware where they are known: static shapes, rows
+// padded to 64 bytes, surfaces read from byte 0, fp16 storage. Its numerics are
+// the reference mode: each operation reads stored values, sums in float32 or
+// wider, and rounds once, to nearest even, when it stores its result. NaN,
+// infinities, subnormals and the sign of zero follow IEEE 754; the hardware's
+// own deviations (narrow accumulators, tables, flushed subnormals) are not
+// imitated.
+//
+// The path of a program:
+//
+//	ops.Graph -> plan (constants folded, buffers placed) -> invocation -> kernels
+//
+// A plan is made once. Each bound surface is mapped a second time through its
+// handle, and kernels read and write that mapping, so a program that only hands
+// over addresses cannot work by accident. Rows without gaps are used in place;
+// padded rows pass through scratch memory inside the engine, as they pass
+// through the hardware's own store.
+package interp
