@@ -26,6 +26,7 @@
 // time and memory linear in the size of the text. A tree keeps the text it was
 // parsed from alive, because names and numbers point into it.
 //
-// Trees are not locked: any number of goroutines may read one, none may write
+// A Program is a tree: no node may stand in it twice. Trees are not locked: any
+// number of goroutines may read one, none may write
 // meanwhile.
 package mil

@@ -64,8 +64,8 @@ func (p *parser) statement(op *Op) bool {
 	} else if kind, ok = p.name("an operator"); !ok {
 		return false
 	}
-	if !p.want('(', "and arguments behind the operator "+shorten(kind), "") {
-		return false
+	if !p.got('(') {
+		return p.expected(`"(" and arguments behind the operator `+shorten(kind), "")
 	}
 	op.Kind = kind
 	if op.Args, ok = p.args(')'); !ok {

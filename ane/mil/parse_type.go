@@ -34,8 +34,8 @@ func (p *parser) typ() (t Type, ok bool) {
 	}
 	defer p.leave()
 	p.next()
-	if !p.want('<', "behind "+word.text, form) {
-		return t, false
+	if !p.got('<') {
+		return t, p.expected(`"<" behind `+word.text, form)
 	}
 	switch t.Kind {
 	case Tensor:

@@ -88,13 +88,16 @@ func (p *parser) value() (*Value, bool) {
 	if v.Type, ok = p.typ(); !ok {
 		return nil, false
 	}
-	if !p.want('(', "and a literal behind the type", "write "+shorten(v.Type.String())+"(..)") {
-		return nil, false
+	if !p.got('(') {
+		return nil, p.expected(`"(" and a literal behind the type`, "write "+shorten(v.Type.String())+"(..)")
 	}
 	if v.Literal, ok = p.literal(); !ok {
 		return nil, false
 	}
-	return v, p.want(')', "behind the literal", "write "+shorten(v.Type.String())+"(..)")
+	if !p.got(')') {
+		return nil, p.expected(`")" behind the literal`, "write "+shorten(v.Type.String())+"(..)")
+	}
+	return v, true
 }
 
 // literal reads the inside of a value.

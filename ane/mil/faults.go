@@ -1,0 +1,32 @@
+package mil
+
+// MaxFaults is the number of faults that Parse and Validate report before they
+// stop with the fault "too many faults".
+const MaxFaults = 100
+
+// faults collects faults up to the limit.
+type faults struct {
+	file string
+	list ErrorList
+	full bool // more faults were found than the list holds
+}
+
+// add collects a fault and reports whether there was room for it.
+func (f *faults) add(e *Error) bool {
+	if len(f.list) >= MaxFaults {
+		f.full = true
+		return false
+	}
+	e.File = f.file
+	f.list.Add(e)
+	return true
+}
+
+// err returns the sorted list, closed with a word on what it leaves out.
+func (f *faults) err() error {
+	if f.full && len(f.list) == MaxFaults {
+		f.list.Sort()
+		f.list.Add(&Error{File: f.file, Pos: f.list[MaxFaults-1].Pos, Msg: "too many faults", Hint: "mend these first"})
+	}
+	return f.list.Err()
+}
