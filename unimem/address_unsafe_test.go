@@ -8,6 +8,6 @@ func addressOfValue[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
 // Types that views must refuse, and one they need not.
 type (
-	rawPointer struct{ p unsafe.Pointer }
+	rawPointer struct{ P unsafe.Pointer }
 	number     uintptr
 )

@@ -220,7 +220,7 @@ func TestTapeAllocatesNothing(t *testing.T) {
 		"clear":      func() { tape.Clear() },
 		"full":       func() { _, _ = full.Take(1, 1) },
 		"refused":    func() { _, _ = tape.Take(1, 3) },
-		"pointers":   func() { _, _ = unimem.TakeOne[uint64](full) },
+		"pointers":   func() { _, _ = unimem.TakeOne[string](tape) },
 	} {
 		require.Zero(t, testing.AllocsPerRun(100, f), name)
 	}

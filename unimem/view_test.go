@@ -11,13 +11,13 @@ import (
 )
 
 type pair struct {
-	a float32
-	b [2]uint16
+	A float32
+	B [2]uint16
 }
 
 type nested struct {
-	p [3]pair
-	s string
+	P [3]pair
+	S string
 }
 
 func viewRefused[T any](t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // bareKind says what the floors of this system are.
-const bareKind = "bare system calls"
+const bareKind = "a bare mapping made by the same system calls"
 
 // bare is what a Block is under its surface: seven system calls and nothing else.
 type bare struct {

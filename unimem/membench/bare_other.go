@@ -3,7 +3,7 @@
 package membench
 
 // bareKind says what the floors of this system are.
-const bareKind = "Go heap"
+const bareKind = "a Go slice"
 
 // bare is memory of the Go heap: this system's own calls are not measured.
 type bare struct{ mem []byte }

@@ -112,6 +112,7 @@ func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
 	o.Measured = slower(value, floor)
 	o.GBPerSec = float64(c.Bytes) / value
 	o.Within = (c.MaxRatio == 0 || o.Measured.Ratio <= c.MaxRatio) && (c.MaxNs == 0 || value < c.MaxNs)
+	o.FloorBeyond = c.MaxNs != 0 && floor >= c.MaxNs
 	return o, nil
 }
 

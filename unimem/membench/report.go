@@ -15,15 +15,16 @@ type Report struct {
 
 // Operation is a Case with its figures, the best of several rounds.
 type Operation struct {
-	Name      string  `json:"name"`
-	Operation string  `json:"operation"`
-	Target    string  `json:"target"`
-	Within    bool    `json:"within"` // both limits of the target are met
-	Skipped   string  `json:"skipped,omitempty"`
-	Measured  Figure  `json:"measured"`
-	Allocs    int64   `json:"allocs_per_op"`
-	Bytes     int64   `json:"bytes_per_op,omitempty"`
-	GBPerSec  float64 `json:"gb_per_s,omitempty"`
+	Name        string  `json:"name"`
+	Operation   string  `json:"operation"`
+	Target      string  `json:"target"`
+	Within      bool    `json:"within"`              // both limits of the target are met
+	FloorBeyond bool    `json:"floor_beyond_target"` // the floor is beyond the limit, so nothing could meet it here
+	Skipped     string  `json:"skipped,omitempty"`
+	Measured    Figure  `json:"measured"`
+	Allocs      int64   `json:"allocs_per_op"`
+	Bytes       int64   `json:"bytes_per_op,omitempty"`
+	GBPerSec    float64 `json:"gb_per_s,omitempty"`
 }
 
 // Figure is a value beside its floor.
@@ -40,7 +41,7 @@ type Size struct {
 	Open       Figure `json:"open"`
 	FirstTouch Figure `json:"first_touch"` // of 16 KiB
 	Drop       Figure `json:"drop"`
-	Write      Figure `json:"write"` // against a Go slice, as is read
+	Write      Figure `json:"write"`
 	Read       Figure `json:"read"`
 }
 
@@ -65,8 +66,7 @@ func (r Report) Write(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(t, "\nFloors of open, first touch and drop: %s. Of write and read: a Go slice.\n", r.Floors)
-	fmt.Fprintf(t, "Each figure is followed by (floor, ratio).\n\n")
+	fmt.Fprintf(t, "\nEach figure is followed by its floor and the ratio. Floors: %s.\n\n", r.Floors)
 	fmt.Fprintf(t, "Size\tOpen\tFirst touch of 16 KiB\tDrop\tWrite\tRead\n")
 	for _, s := range r.Sizes {
 		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\n", bytesText(s.Bytes), s.Open, s.FirstTouch, s.Drop, s.Write, s.Read)
@@ -84,8 +84,11 @@ func (o Operation) write(w io.Writer) {
 		value += fmt.Sprintf(" (%.1f GB/s)", o.GBPerSec)
 	}
 	verdict := "missed"
-	if o.Within {
+	switch {
+	case o.Within:
 		verdict = ""
+	case o.FloorBeyond:
+		verdict = "floor is beyond it"
 	}
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2fx\t%d\t%s\n", o.Operation, o.Target, value, floor, o.Measured.Ratio, o.Allocs, verdict)
 }

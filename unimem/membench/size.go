@@ -2,7 +2,9 @@ package membench
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/anekit/anekit/unimem"
@@ -12,14 +14,13 @@ const (
 	smallPage = 4 << 10 // touched one by one: the page of most machines
 	// What small sizes are repeated to, in bytes: a clock reads in tens of nanoseconds.
 	passBytes = 1 << 20
-	// Blocks of all repetitions together, in bytes, and their least and largest number.
-	sampleBytes, minSamples, maxSamples = 512 << 20, 5, 200
+	// Memory of all repetitions together, in bytes, and their least and largest number.
+	sampleBytes, minSamples, maxSamples = 256 << 20, 4, 200
 )
 
-// phases are the times of a Block's life in nanoseconds.
+// phases are the times of a piece of memory's life in nanoseconds.
 type phases struct{ open, touch, drop, write, read float64 }
 
-// keepBest leaves out what q did not measure.
 func (p *phases) keepBest(q phases) {
 	keepBest(&p.open, q.open)
 	keepBest(&p.touch, q.touch)
@@ -28,69 +29,71 @@ func (p *phases) keepBest(q phases) {
 	keepBest(&p.read, q.read)
 }
 
-func measureSize(ctx context.Context, size int) (Size, error) {
-	rounded := (size + unimem.PageSize - 1) &^ (unimem.PageSize - 1)
-	slice := make([]uint64, size/8)
-	var block, floor phases
-	for range min(max(sampleBytes/size, minSamples), maxSamples) {
-		if err := ctx.Err(); err != nil {
-			return Size{}, err
-		}
-		if err := sampleBare(&floor, rounded); err != nil {
-			return Size{}, err
-		}
-		floor.keepBest(passes(slice))
-		if err := sampleBlock(&block, size); err != nil {
-			return Size{}, err
-		}
+// opener makes memory and says how to drop it.
+type opener func(size int) (mem []byte, drop func() error, err error)
+
+func block(size int) ([]byte, func() error, error) {
+	b, err := unimem.Open(size)
+	if err != nil {
+		return nil, nil, err
 	}
-	touched := float64(rounded) / unimem.PageSize
+	return b.Bytes(), b.Close, nil
+}
+
+// bareMemory rounds as a Block does, or it would have less to do.
+func bareMemory(size int) ([]byte, func() error, error) {
+	m, err := openBare((size + unimem.PageSize - 1) &^ (unimem.PageSize - 1))
+	return m.mem, m.close, err
+}
+
+// measureSize takes Block and floor in turn and changes who goes first, for what one leaves
+// in caches and in the kernel the other finds.
+func measureSize(ctx context.Context, size int) (Size, error) {
+	var value, floor phases
+	turns := []struct {
+		open opener
+		best *phases
+	}{{block, &value}, {bareMemory, &floor}}
+	for range min(max(sampleBytes/size, minSamples), maxSamples) {
+		for _, turn := range turns {
+			if err := ctx.Err(); err != nil {
+				return Size{}, err
+			}
+			p, err := sample(turn.open, size)
+			if err != nil {
+				return Size{}, err
+			}
+			turn.best.keepBest(p)
+		}
+		slices.Reverse(turns)
+	}
 	return Size{
 		Bytes:      size,
-		Open:       slower(block.open, floor.open),
-		FirstTouch: slower(block.touch/touched, floor.touch/touched),
-		Drop:       slower(block.drop, floor.drop),
-		Write:      throughput(size, block.write, floor.write),
-		Read:       throughput(size, block.read, floor.read),
+		Open:       slower(value.open, floor.open),
+		FirstTouch: slower(value.touch, floor.touch),
+		Drop:       slower(value.drop, floor.drop),
+		Write:      throughput(size, value.write, floor.write),
+		Read:       throughput(size, value.read, floor.read),
 	}, nil
 }
 
-func sampleBlock(best *phases, size int) error {
+// sample lives through all phases once.
+func sample(open opener, size int) (phases, error) {
 	began := time.Now()
-	b, err := unimem.Open(size)
-	open := since(began)
+	mem, drop, err := open(size)
+	p := phases{open: since(began)}
 	if err != nil {
-		return err
+		return p, err
 	}
-	touch := firstTouch(b.Bytes())
-	words, err := unimem.View[uint64](b.Bytes()[:size])
-	if err != nil {
-		_ = b.Close() // the first failure is the one to report
-		return err
+	p.touch = firstTouch(mem) / float64(len(mem)/unimem.PageSize)
+	words, err := unimem.View[uint64](mem[:size])
+	if err == nil {
+		p.write, p.read = passes(words)
 	}
-	p := passes(words)
-	p.open, p.touch = open, touch
 	began = time.Now()
-	err = b.Close()
+	err = errors.Join(err, drop())
 	p.drop = since(began)
-	best.keepBest(p)
-	return err
-}
-
-func sampleBare(best *phases, size int) error {
-	began := time.Now()
-	m, err := openBare(size)
-	open := since(began)
-	if err != nil {
-		return err
-	}
-	touch := firstTouch(m.mem)
-	began = time.Now()
-	err = m.close()
-	keepBest(&best.open, open)
-	keepBest(&best.touch, touch)
-	keepBest(&best.drop, since(began))
-	return err
+	return p, err
 }
 
 func firstTouch(mem []byte) float64 {
@@ -102,21 +105,21 @@ func firstTouch(mem []byte) float64 {
 }
 
 // passes times writing and reading words, which are in memory already.
-func passes(words []uint64) phases {
+func passes(words []uint64) (written, done float64) {
 	n := max(passBytes/(8*len(words)), 1)
 	began := time.Now()
 	for i := range n {
 		write(words, uint64(i))
 	}
-	written := since(began)
+	written = since(began) / float64(n)
 	began = time.Now()
 	var sum uint64
 	for range n {
 		sum += read(words)
 	}
-	p := phases{write: written / float64(n), read: since(began) / float64(n)}
+	done = since(began) / float64(n)
 	runtime.KeepAlive(sum)
-	return p
+	return written, done
 }
 
 func since(t time.Time) float64 { return max(float64(time.Since(t)), 1) }
