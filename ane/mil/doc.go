@@ -26,7 +26,6 @@
 // time and memory linear in the size of the text. A tree keeps the text it was
 // parsed from alive, because names and numbers point into it.
 //
-// A Program is a tree: no node may stand in it twice. Trees are not locked: any
-// number of goroutines may read one, none may write
-// meanwhile.
+// A Program must not contain itself. Programs are not locked: any number of
+// goroutines may read one, none may write meanwhile.
 package mil
