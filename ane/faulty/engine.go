@@ -1,0 +1,65 @@
+package faulty
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// Wrap returns an engine that works as e does, but for f. It owns e.
+func Wrap(e ane.Engine, f Fault) ane.Engine { return &engine{Engine: e, fault: f} }
+
+type engine struct {
+	ane.Engine
+	fault Fault
+
+	mu   sync.Mutex
+	late []func() error // what is done only when the engine closes
+}
+
+// postpone leaves something undone until the engine closes.
+func (e *engine) postpone(f func() error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.late = append(e.late, f)
+}
+
+// Info implements ane.Engine.
+func (e *engine) Info() ane.Info {
+	if e.fault.info == nil {
+		return e.Engine.Info()
+	}
+	return e.fault.info(e.Engine.Info())
+}
+
+// Compile implements ane.Engine.
+func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	x, err := e.Engine.Compile(ctx, src)
+	if err != nil {
+		return nil, e.told(err)
+	}
+	return &executable{Executable: x, engine: e}, nil
+}
+
+// told is what the caller learns of err.
+func (e *engine) told(err error) error {
+	if err == nil || e.fault.errs == nil {
+		return err
+	}
+	return e.fault.errs(err)
+}
+
+// Close implements ane.Engine.
+func (e *engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	for _, f := range slices.Backward(e.late) {
+		errs = append(errs, f())
+	}
+	e.late = nil
+	return errors.Join(append(errs, e.Engine.Close())...)
+}

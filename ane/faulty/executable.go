@@ -1,0 +1,84 @@
+package faulty
+
+import (
+	"context"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// prepare ties tensors to a program in a faulty way.
+type prepare func(x *executable, in, out []*ane.Tensor) (*invocation, error)
+
+type executable struct {
+	ane.Executable
+	engine *engine
+	kept   bool             // loaded by a fault that never unloads
+	first  [2][]*ane.Tensor // what was bound first, for oneRequest
+}
+
+// Inputs implements ane.Executable.
+func (x *executable) Inputs() []ane.Layout { return x.reported(x.Executable.Inputs()) }
+
+// Outputs implements ane.Executable.
+func (x *executable) Outputs() []ane.Layout { return x.reported(x.Executable.Outputs()) }
+
+func (x *executable) reported(l []ane.Layout) []ane.Layout {
+	if f := x.engine.fault.layouts; f != nil {
+		return f(l)
+	}
+	return l
+}
+
+// Load implements ane.Executable.
+func (x *executable) Load(ctx context.Context) error {
+	if x.kept {
+		return nil
+	}
+	err := x.Executable.Load(ctx)
+	x.kept = err == nil && x.engine.fault.keep
+	return err
+}
+
+// Unload implements ane.Executable.
+func (x *executable) Unload(ctx context.Context) error {
+	if x.kept {
+		return nil
+	}
+	return x.Executable.Unload(ctx)
+}
+
+// Close implements ane.Executable.
+func (x *executable) Close() error {
+	if !x.kept {
+		return x.Executable.Close()
+	}
+	x.engine.postpone(x.Executable.Close)
+	x.engine.postpone(func() error { return x.Executable.Unload(context.Background()) })
+	return nil
+}
+
+// Prepare implements ane.Executable.
+func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
+	how := x.engine.fault.prepare
+	if how == nil {
+		how = honest
+	}
+	v, err := how(x, in, out)
+	if err != nil {
+		return nil, err
+	}
+	v.engine = x.engine
+	if f := x.engine.fault.run; f != nil {
+		v.run = f()
+	}
+	return v, nil
+}
+
+// honest prepares without fault.
+func honest(x *executable, in, out []*ane.Tensor) (*invocation, error) {
+	inner, err := x.Executable.Prepare(in, out)
+	if err != nil {
+		return nil, err
+	}
+	return &invocation{Invocation: inner, in: in, out: out}, nil
+}

@@ -1,0 +1,38 @@
+package faulty
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// Fault is one broken rule. The zero Fault breaks none.
+type Fault struct {
+	Name string // as the command's --inject takes it
+	What string // what the engine does wrong
+
+	info    func(ane.Info) ane.Info
+	layouts func([]ane.Layout) []ane.Layout
+	errs    func(error) error // what becomes of the errors of Compile and Evaluate
+	prepare prepare
+	run     func() run // makes the run of one invocation, with its own memory
+	keep    bool       // unloads when the engine closes
+}
+
+// Faults returns every fault, sorted by name.
+func Faults() []Fault {
+	all := slices.Concat(copies(), results(), placements(), statements(), lifetimes())
+	slices.SortFunc(all, func(a, b Fault) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// ByName finds a fault.
+func ByName(name string) (Fault, bool) {
+	all := Faults()
+	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })
+	if i < 0 {
+		return Fault{}, false
+	}
+	return all[i], true
+}

@@ -1,0 +1,69 @@
+package faulty
+
+import (
+	"context"
+	"errors"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// run is a faulty evaluation; v.Invocation is the honest one.
+type run func(ctx context.Context, v *invocation) error
+
+type invocation struct {
+	ane.Invocation
+	engine  *engine
+	in, out []*ane.Tensor // the caller's, in the order of the program
+	run     run           // nil when evaluating is no part of the fault
+	after   []func() error
+}
+
+// Evaluate implements ane.Invocation.
+func (v *invocation) Evaluate(ctx context.Context) error {
+	if v.run == nil {
+		return v.engine.told(v.Invocation.Evaluate(ctx))
+	}
+	return v.engine.told(v.run(ctx, v))
+}
+
+// InputView implements ane.Viewer with what the engine underneath shows; nil
+// when it shows nothing.
+func (v *invocation) InputView(i int) []byte {
+	if w, ok := v.Invocation.(ane.Viewer); ok {
+		return w.InputView(i)
+	}
+	return nil
+}
+
+// OutputView implements ane.Viewer.
+func (v *invocation) OutputView(i int) []byte {
+	if w, ok := v.Invocation.(ane.Viewer); ok {
+		return w.OutputView(i)
+	}
+	return nil
+}
+
+// Close implements ane.Invocation.
+func (v *invocation) Close() error {
+	errs := []error{v.Invocation.Close()}
+	for _, f := range v.after {
+		errs = append(errs, f())
+	}
+	v.after = nil
+	return errors.Join(errs...)
+}
+
+// spoiled makes a run that damages something after an honest one. damage gets
+// the number of the run, from 0.
+func spoiled(damage func(v *invocation, n int) error) func() run {
+	return func() run {
+		n := -1
+		return func(ctx context.Context, v *invocation) error {
+			if err := v.Invocation.Evaluate(ctx); err != nil {
+				return err
+			}
+			n++
+			return damage(v, n)
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package faulty
+
+import (
+	"context"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// lifetimes are the engines that hold on to something too long.
+func lifetimes() []Fault {
+	return []Fault{
+		{Name: "ignores-cancel", What: "works on after the context has ended", run: deaf},
+		{Name: "never-unloads", What: "ignores Unload", keep: true},
+		{Name: "leaks-hold", What: "holds the Blocks of closed requests", prepare: holding},
+	}
+}
+
+func deaf() run {
+	return func(ctx context.Context, v *invocation) error {
+		return v.Invocation.Evaluate(context.WithoutCancel(ctx))
+	}
+}
+
+// holding retains every Block once more than it releases.
+func holding(x *executable, in, out []*ane.Tensor) (*invocation, error) {
+	v, err := honest(x, in, out)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range slices.Concat(in, out) {
+		b := t.Block()
+		if err := b.Retain(); err != nil {
+			_ = v.Close() // the first error is the one to report
+			return nil, err
+		}
+		x.engine.postpone(func() error { b.Release(); return nil })
+	}
+	return v, nil
+}
