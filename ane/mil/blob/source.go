@@ -1,0 +1,65 @@
+package blob
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// ModelPath is how a program names the directory of its model: paths of
+// BLOBFILE start with it.
+const ModelPath = "@model_path/"
+
+// Files are weight files in memory, by the path that the program writes.
+type Files map[string][]byte
+
+// ReadFile returns the file at path, which the caller does not change.
+func (f Files) ReadFile(path string) ([]byte, error) {
+	if data, ok := f[path]; ok {
+		return data, nil
+	}
+	return nil, &Error{File: path, Offset: -1, Msg: "no such file among the program's weights",
+		Hint: "there are: " + strings.Join(slices.Sorted(maps.Keys(f)), ", "), Err: fs.ErrNotExist}
+}
+
+// Dir is the directory that stands for @model_path. Programs cannot reach
+// files outside of it.
+type Dir string
+
+// ReadFile returns the file at path, which starts with ModelPath.
+func (d Dir) ReadFile(path string) ([]byte, error) {
+	name, ok := strings.CutPrefix(path, ModelPath)
+	if !ok {
+		return nil, &Error{File: path, Offset: -1, Msg: "the path does not start with " + ModelPath,
+			Hint: "name weight files relative to the model's directory", Err: fs.ErrInvalid}
+	}
+	data, err := d.read(name)
+	if err == nil {
+		return data, nil
+	}
+	e := systemError(filepath.Join(string(d), filepath.FromSlash(name)), err)
+	if errors.Is(err, fs.ErrNotExist) {
+		e.Hint = "put it there, or name the directory that holds " + name
+	}
+	return nil, e
+}
+
+func (d Dir) read(name string) ([]byte, error) {
+	root, err := os.OpenRoot(string(d))
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	info, err := root.Stat(name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return root.ReadFile(name)
+}

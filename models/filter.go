@@ -1,0 +1,125 @@
+package models
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Filter is a 3x3 image filter. A picture is a tensor [1, C, H+2, W+2] of
+// values within [0, 1], its edge pixels repeated once around it; the result is
+// [1, C, H, W], each channel filtered by itself, not yet clamped.
+type Filter struct {
+	Name  string
+	About string
+	// Kernels hold nine weights, row-major, each. Of two the result is the
+	// square root of the sum of the squares.
+	Kernels [][]float64
+}
+
+// Filters lists the filters by name.
+func Filters() []Filter {
+	return []Filter{
+		{"blur", "binomial 3x3 (1 2 1, 2 4 2, 1 2 1) / 16", [][]float64{
+			{1. / 16, 2. / 16, 1. / 16, 2. / 16, 4. / 16, 2. / 16, 1. / 16, 2. / 16, 1. / 16}}},
+		{"edge", "Laplacian with all eight neighbours, 8 in the middle", [][]float64{
+			{-1, -1, -1, -1, 8, -1, -1, -1, -1}}},
+		{"emboss", "light from the upper left, (-2 -1 0, -1 1 1, 0 1 2)", [][]float64{
+			{-2, -1, 0, -1, 1, 1, 0, 1, 2}}},
+		{"sharpen", "5 in the middle, -1 for the four neighbours", [][]float64{
+			{0, -1, 0, -1, 5, -1, 0, -1, 0}}},
+		{"sobel", "magnitude of the Sobel gradient", [][]float64{
+			{-1, 0, 1, -2, 0, 2, -1, 0, 1}, {-1, -2, -1, 0, 0, 0, 1, 2, 1}}},
+	}
+}
+
+// FilterByName returns the filter, false when there is none of that name.
+func FilterByName(name string) (Filter, bool) {
+	all := Filters()
+	i := slices.IndexFunc(all, func(f Filter) bool { return f.Name == name })
+	if i < 0 {
+		return Filter{}, false
+	}
+	return all[i], true
+}
+
+// FilterNames lists the names, separated by commas.
+func FilterNames() string {
+	var names []string
+	for _, f := range Filters() {
+		names = append(names, f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// Model builds the program for pictures of c channels, h rows and w columns.
+func (f Filter) Model(c, h, w int) (Model, error) {
+	t := mil.TensorOf(mil.FP16, 1, c, h, w)
+	b := mil.NewBuilder()
+	fn := b.Func("main")
+	x := fn.Input("x", mil.FP16, 1, c, h+2, w+2)
+	shared := []mil.Arg{
+		mil.A("dilations", fn.Const("dilations", mil.Int32s(1, 1))),
+		mil.A("groups", fn.Const("groups", mil.Int32Scalar(c))),
+		mil.A("pad", fn.Const("pad", mil.Int32s(0, 0, 0, 0))),
+		mil.A("pad_type", fn.Const("pad_type", mil.StringScalar("valid"))),
+		mil.A("strides", fn.Const("strides", mil.Int32s(1, 1))),
+		mil.A("x", x),
+	}
+	var file weights
+	conv := func(name string, kernel []float64) (mil.Ref, error) {
+		at, err := file.add(slices.Repeat(kernel, c))
+		weight := fn.Blob(name+"_w", mil.TensorOf(mil.FP16, c, 1, 3, 3), weightFile, at)
+		return fn.Op("conv", t, name, append(slices.Clone(shared), mil.A("weight", weight))...), err
+	}
+	var y mil.Ref
+	if len(f.Kernels) == 1 {
+		var err error
+		if y, err = conv("y", f.Kernels[0]); err != nil {
+			return Model{}, err
+		}
+	} else {
+		var squares []mil.Ref
+		for i, kernel := range f.Kernels {
+			name := string(rune('a' + i))
+			g, err := conv(name, kernel)
+			if err != nil {
+				return Model{}, err
+			}
+			squares = append(squares, fn.Op("mul", t, name+"_squared", mil.A("x", g), mil.A("y", g)))
+		}
+		sum := fn.Op("add", t, "sum", mil.A("x", squares[0]), mil.A("y", squares[1]))
+		y = fn.Op("sqrt", t, "y", mil.A("x", sum))
+	}
+	fn.Output(y)
+	return Model{
+		Name: f.Name, About: f.About, Weights: file.files(), Input: steps(1),
+		Tolerance: Tolerance{Abs: 2e-3, Rel: 4 * half, Reason: "up to four roundings in a row"},
+		Reference: func(in map[string][]float64) map[string][]float64 {
+			return map[string][]float64{"y": f.apply(in["x"], c, h, w)}
+		},
+	}.finish(b)
+}
+
+// apply is the reference of Model.
+func (f Filter) apply(x []float64, c, h, w int) []float64 {
+	y := make([]float64, c*h*w)
+	for i := range y {
+		ch, row, col := i/(h*w), i/w%h, i%w
+		var g []float64
+		for _, kernel := range f.Kernels {
+			sum := 0.0
+			for k, weight := range kernel {
+				sum += weight * x[(ch*(h+2)+row+k/3)*(w+2)+col+k%3]
+			}
+			g = append(g, sum)
+		}
+		y[i] = g[0]
+		if len(g) == 2 {
+			y[i] = math.Hypot(g[0], g[1])
+		}
+	}
+	return y
+}

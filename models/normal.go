@@ -1,0 +1,89 @@
+package models
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// softmax runs over the channels, the axis along which rows do not lie.
+func softmax() (Model, error) {
+	const classes = 128
+	b := mil.NewBuilder()
+	f := b.Func("main")
+	x := f.Input("x", mil.FP16, 1, classes, 1, width)
+	axis := f.Const("axis", mil.Int32Scalar(1))
+	f.Output(f.Op("softmax", mil.TensorOf(mil.FP16, 1, classes, 1, width), "y", mil.A("axis", axis), mil.A("x", x)))
+	return Model{
+		Name: "softmax", About: "softmax over 128 channels", Input: steps(8),
+		Tolerance: Tolerance{Abs: 2e-3, Rel: 1e-2, Reason: "an engine may take exp from a table (piecewise linear, 33 knots)"},
+		Reference: func(in map[string][]float64) map[string][]float64 {
+			x, y := in["x"], make([]float64, classes*width)
+			for j := range width {
+				column := make([]float64, classes)
+				for c := range column {
+					column[c] = x[c*width+j]
+				}
+				for c, p := range softmaxOf(column) {
+					y[c*width+j] = p
+				}
+			}
+			return map[string][]float64{"y": y}
+		},
+	}.finish(b)
+}
+
+// softmaxOf is the textbook formula.
+func softmaxOf(x []float64) []float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += math.Exp(v)
+	}
+	return each(x, func(v float64) float64 { return math.Exp(v) / sum })
+}
+
+// layerNorm normalises over the channels and scales with weights.
+func layerNorm() (Model, error) {
+	const epsilon = 1.0 / 1024 // exact in fp16
+	gamma, beta := steps(2)("gamma", width, 1), steps(2)("beta", width, 1)
+	var file weights
+	atGamma, err := file.add(gamma)
+	if err != nil {
+		return Model{}, err
+	}
+	atBeta, err := file.add(beta)
+	if err != nil {
+		return Model{}, err
+	}
+	b := mil.NewBuilder()
+	f := b.Func("main")
+	x := f.Input("x", mil.FP16, 1, channels, 1, width)
+	params := mil.TensorOf(mil.FP16, width)
+	f.Output(f.Op("layer_norm", small, "y",
+		mil.A("axes", f.Const("axes", mil.Int32s(-1))),
+		mil.A("beta", f.Blob("beta", params, weightFile, atBeta)),
+		mil.A("epsilon", f.Const("epsilon", mil.FP16Scalar(epsilon))),
+		mil.A("gamma", f.Blob("gamma", params, weightFile, atGamma)),
+		mil.A("x", x)))
+	return Model{
+		Name: "layer-norm", About: "layer norm over rows of 32, two weights in one file", Weights: file.files(), Input: steps(4),
+		Tolerance: Tolerance{Abs: 1e-2, Rel: 5e-3, Reason: "mean and variance may be rounded to fp16 on the way"},
+		Reference: func(in map[string][]float64) map[string][]float64 {
+			x, y := in["x"], make([]float64, channels*width)
+			for r := range channels {
+				row := x[r*width:][:width]
+				mean, variance := 0.0, 0.0
+				for _, v := range row {
+					mean += v / width
+				}
+				for _, v := range row {
+					variance += (v - mean) * (v - mean) / width
+				}
+				for j, v := range row {
+					y[r*width+j] = (v-mean)/math.Sqrt(variance+epsilon)*gamma[j] + beta[j]
+				}
+			}
+			return map[string][]float64{"y": y}
+		},
+	}.finish(b)
+}
