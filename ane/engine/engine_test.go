@@ -1,0 +1,55 @@
+package engine_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+)
+
+func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
+	for _, name := range []string{engine.Soft, engine.Auto} {
+		d, err := engine.Open(name, nil)
+		require.NoError(t, err)
+		r := d.Receipt()
+		if runtime.GOOS != "darwin" {
+			require.Equal(t, engine.Soft, r.Engine)
+		}
+		require.Equal(t, name == engine.Auto && r.Engine == engine.Soft, r.Fallback != "", "a fallback says why: %q", r.Fallback)
+		require.NoError(t, d.Close())
+	}
+}
+
+func TestWhatIsNotAvailableSaysWhy(t *testing.T) {
+	for _, s := range engine.Probe() {
+		require.NotEmpty(t, s.What)
+		require.Equal(t, s.Available, s.Reason == "", "%+v", s)
+		d, err := engine.Open(s.Name, nil)
+		if s.Available {
+			require.NoError(t, err)
+			require.Equal(t, s.Name, d.Receipt().Engine)
+			require.Empty(t, d.Receipt().Fallback)
+			require.NoError(t, d.Close())
+			continue
+		}
+		require.ErrorIs(t, err, ane.ErrUnavailable)
+		require.ErrorContains(t, err, s.Reason)
+	}
+	_, err := engine.Open("gpu", nil)
+	require.ErrorIs(t, err, ane.ErrName)
+	require.ErrorContains(t, err, "soft")
+}
+
+func TestWrapIsAppliedToTheEngineThatOpens(t *testing.T) {
+	var saw string
+	d, err := engine.Open(engine.Soft, func(e ane.Engine) ane.Engine {
+		saw = e.Info().Name
+		return e
+	})
+	require.NoError(t, err)
+	require.Equal(t, engine.Soft, saw)
+	require.NoError(t, d.Close())
+}
