@@ -1,0 +1,68 @@
+package npy
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Error is the only type of error that this package returns.
+type Error struct {
+	File   string // as given to ReadFile or WriteFile, else empty
+	Offset int64  // the byte of the file in question; 0 also if there is none
+	What   string // what is wrong
+	Fix    string // what to do about it
+	Err    error  // the cause, for instance from the operating system, or nil
+}
+
+// Error is one line: FILE: byte N: what; fix: cause.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("npy: ")
+	if e.File != "" {
+		b.Reset()
+		fmt.Fprintf(&b, "%s: ", e.File)
+	}
+	if e.Offset > 0 {
+		fmt.Fprintf(&b, "byte %d: ", e.Offset)
+	}
+	b.WriteString(e.What)
+	if e.Err != nil {
+		fmt.Fprintf(&b, ": %v", e.Err)
+	}
+	if e.Fix != "" {
+		fmt.Fprintf(&b, "; %s", e.Fix)
+	}
+	return b.String()
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// inFile names the file in an error of this package and makes one of any other.
+func inFile(err error, file, what, fix string) error {
+	if err == nil {
+		return nil
+	}
+	var e *Error
+	if !errors.As(err, &e) {
+		e = &Error{What: what, Fix: fix, Err: pathless(err)}
+	}
+	named := *e
+	named.File = file
+	return &named
+}
+
+// pathless takes the path out of an error of package os: ours names it first.
+func pathless(err error) error {
+	var p *os.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	var l *os.LinkError
+	if errors.As(err, &l) {
+		return l.Err
+	}
+	return err
+}

@@ -1,0 +1,100 @@
+package npy
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+)
+
+// firstChunk is how much room the data gets before any of it has arrived, if
+// nothing is known of the file's size.
+const firstChunk = 1 << 20
+
+// maxFile bounds the files that ReadFile takes: no surface of the engine is
+// larger, and a sparse file may claim any size.
+const maxFile = 4 << 30
+
+// Read reads one array from r up to its end, at most limit bytes if limit is
+// positive. It takes memory as data arrives, so a header that lies costs none.
+// Errors are of type *Error and, for a fault of r, wrap its error.
+func Read(r io.Reader, limit int64) (*Array, error) { return read(r, limit, firstChunk) }
+
+// ReadFile reads the array of a file of at most 4 GiB. Errors are of type *Error.
+func ReadFile(path string) (*Array, error) {
+	const cannot, check = "cannot read the file", "check the path and its permissions"
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, inFile(err, path, cannot, check)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, inFile(err, path, cannot, check)
+	}
+	if info.IsDir() {
+		return nil, &Error{File: path, What: "is a folder", Fix: "name a .npy file"}
+	}
+	limit, room := int64(maxFile), int64(firstChunk)
+	if info.Mode().IsRegular() {
+		if info.Size() > maxFile {
+			return nil, &Error{File: path, What: fmt.Sprintf("the file has %d bytes, more than %d", info.Size(), int64(maxFile)), Fix: "save a smaller array"}
+		}
+		room = info.Size()
+	}
+	a, err := read(f, limit, room)
+	if err != nil {
+		return nil, inFile(err, path, cannot, check)
+	}
+	return a, nil
+}
+
+// read does the work of Read; room is the memory that data may take in advance.
+func read(r io.Reader, limit, room int64) (*Array, error) {
+	h, at, err := readHeader(r)
+	if err != nil {
+		return nil, err
+	}
+	size, err := dataSize(h.kind, h.shape)
+	if err != nil {
+		var e *Error
+		errors.As(err, &e)
+		e.Offset = h.shapeAt
+		return nil, e
+	}
+	if limit > 0 && (at > limit || int64(size) > limit-at) {
+		return nil, &Error{
+			Offset: at, What: fmt.Sprintf("%d bytes of data follow by the header, more than the limit of %d for the file", size, limit),
+			Fix: "save a smaller array",
+		}
+	}
+	data := make([]byte, 0, min(int64(size), room))
+	for len(data) < size {
+		if len(data) == cap(data) {
+			data = slices.Grow(data, min(size-len(data), max(len(data), firstChunk)))
+		}
+		next := data[len(data):min(cap(data), size)]
+		n, err := io.ReadFull(r, next)
+		data = data[:len(data)+n]
+		if err != nil {
+			return nil, ended(err, at+int64(len(data)), fmt.Sprintf("%d bytes of data (%s of %s)", size, shapeText(h.shape), h.kind))
+		}
+	}
+	var extra [1]byte
+	switch _, err := io.ReadFull(r, extra[:]); {
+	case err == nil:
+		return nil, &Error{Offset: at + int64(size), What: "the file goes on after the array", Fix: "keep one array in a file, and check that its shape is right"}
+	case !errors.Is(err, io.EOF):
+		return nil, ended(err, at+int64(size), "the end of the file")
+	}
+	return &Array{Kind: h.kind, Shape: h.shape, Fortran: h.fortran, Data: data}, nil
+}
+
+// ended makes an Error of one that came up at a byte while reading what.
+func ended(err error, at int64, what string) error {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &Error{Offset: at, What: "the file ends within " + what, Fix: "copy or save it again, it is incomplete", Err: io.ErrUnexpectedEOF}
+	}
+	return &Error{Offset: at, What: "cannot read " + what, Fix: "check the file and its device", Err: pathless(err)}
+}
