@@ -1,6 +1,10 @@
 package unimem
 
-import "github.com/anekit/anekit/unimem/internal/iosurface"
+import (
+	"errors"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+)
 
 // OnSurfaces takes the memory from a library of surfaces other than the system's.
 func OnSurfaces(t *iosurface.Table) Option { return func(c *config) { c.table = t } }
@@ -33,4 +37,26 @@ func Forget(size int, opts ...Option) (func() error, error) {
 		process.bytes.Add(-int64(len(back.bytes())))
 		return back.close(false)
 	}, nil
+}
+
+// Head is the present head of a Grid, for the steps below.
+func Head(g *Grid) uint64 { return g.head.Load() }
+
+// TakeFrom is the step of Take that follows its look at the head.
+func TakeFrom(g *Grid, head uint64) bool {
+	_, ok := g.pop(head)
+	return ok
+}
+
+// FreeFrom is the step of Free that follows its look at the head.
+func FreeFrom(g *Grid, head uint64) (int, bool) { return g.freeAt(head) }
+
+// HalfClose does the first half of Close; the function it returns does the second.
+func HalfClose(g *Grid) func() error {
+	_, err := g.life.end()
+	g.stopTakes()
+	return func() error {
+		g.stopGives()
+		return errors.Join(err, g.tearDown())
+	}
 }

@@ -111,26 +111,33 @@ func (g *Grid) open(c config) error {
 	return nil
 }
 
-// Take hands out a free cell, the one given last first. ErrGridFull, ErrClosed.
+// Take hands out a free cell, the one given last first. It returns bare sentinels:
+// ErrGridFull, ErrClosed.
 func (g *Grid) Take() (Cell, error) {
 	if g == nil {
 		return Cell{}, ErrClosed
 	}
 	for {
 		h := g.head.Load()
-		i := int(h & indexMask)
-		if i >= len(g.slots) {
+		if int(h&indexMask) >= len(g.slots) {
 			return Cell{}, g.refusal(ErrGridFull)
 		}
-		word := g.slots[i].Load()
-		if g.head.CompareAndSwap(h, (h|indexMask)+1|word&indexMask) {
-			return Cell{g, word, i}, nil
+		if c, ok := g.pop(h); ok {
+			return c, nil
 		}
 	}
 }
 
-// Give takes a cell back; it may be handed out again at once. It returns bare sentinels:
-// ErrForeignCell, ErrStaleCell, ErrClosed.
+// pop takes the top cell of h, which has one, if h is still the head.
+func (g *Grid) pop(h uint64) (Cell, bool) {
+	i := int(h & indexMask)
+	word := g.slots[i].Load()
+	return Cell{g, word, i}, g.head.CompareAndSwap(h, (h|indexMask)+1|word&indexMask)
+}
+
+// Give takes a cell back; it may be handed out again at once. Of several Gives of one cell the
+// first is accepted; another may be refused while the first is still on its way. It returns
+// bare sentinels: ErrForeignCell, ErrStaleCell, ErrClosed.
 func (g *Grid) Give(c Cell) error {
 	if g == nil || c.grid != g || c.index >= len(g.slots) {
 		return ErrForeignCell
@@ -176,16 +183,21 @@ func (g *Grid) refusal(err error) error {
 // Free is the number of cells not out, 0 after Close.
 func (g *Grid) Free() int {
 	for {
-		h := g.head.Load()
-		i := int(h & indexMask)
-		if i >= len(g.slots) {
-			return 0
-		}
-		word := g.slots[i].Load()
-		if g.head.Load() == h { // the word was the top cell's
-			return int(word >> depthShift & indexMask)
+		if n, ok := g.freeAt(g.head.Load()); ok {
+			return n
 		}
 	}
+}
+
+// freeAt is the depth of h, right if h is still the head afterwards: the top cell's word
+// stays while it is on top.
+func (g *Grid) freeAt(h uint64) (int, bool) {
+	i := int(h & indexMask)
+	if i >= len(g.slots) {
+		return 0, true
+	}
+	word := g.slots[i].Load()
+	return int(word >> depthShift & indexMask), g.head.Load() == h
 }
 
 // Total is the number of cells; it does not change.
@@ -204,16 +216,26 @@ func (g *Grid) Close() error {
 	if !first {
 		return err
 	}
-	for { // no more takes
+	g.stopTakes()
+	g.stopGives()
+	return g.tearDown()
+}
+
+// stopTakes empties the stack for good: with the life ended, nothing is pushed any more.
+func (g *Grid) stopTakes() {
+	for {
 		h := g.head.Load()
 		if g.head.CompareAndSwap(h, (h|indexMask)+1|noCell) {
-			break
+			return
 		}
 	}
-	for i := range g.slots { // no more gives, no more Bytes
+}
+
+// stopGives moves every cell to another generation, so that those out become stale.
+func (g *Grid) stopGives() {
+	for i := range g.slots {
 		g.slots[i].Add(linkMask + 1)
 	}
-	return g.tearDown()
 }
 
 func (g *Grid) tearDown() error {

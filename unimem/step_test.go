@@ -1,0 +1,69 @@
+package unimem_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// The moments between two steps of a lock-free operation are too short to be hit by chance,
+// so these tests stop there and let others pass.
+
+func take(t *testing.T, g *unimem.Grid) unimem.Cell {
+	t.Helper()
+	c, err := g.Take()
+	require.NoError(t, err)
+	return c
+}
+
+// A Take looks at the head; before it pops, the same cell comes back on top of others.
+func TestTakeNoticesReturnOfTheSameCell(t *testing.T) {
+	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
+		g := grid(64, 3)
+		for range 10 {
+			head := unimem.Head(g)
+			a, b := take(t, g), take(t, g)
+			require.NoError(t, g.Give(a))
+			require.Equal(t, head&0xffff, unimem.Head(g)&0xffff, "the same cell is on top")
+			require.False(t, unimem.TakeFrom(g, head), "it would put the cell below on top, which is out")
+			require.NoError(t, g.Give(b))
+			require.Equal(t, 3, g.Free())
+		}
+	})
+}
+
+// Free looks at the head; before it reads the depth, cells come and go.
+func TestFreeNoticesChanges(t *testing.T) {
+	g := newGrid(t, 64, 3, unimem.OnHeap())
+	head := unimem.Head(g)
+	n, ok := unimem.FreeFrom(g, head)
+	require.True(t, ok)
+	require.Equal(t, 3, n)
+	a := take(t, g)
+	_, ok = unimem.FreeFrom(g, head)
+	require.False(t, ok)
+	b := take(t, g)
+	require.NoError(t, g.Give(a))
+	_, ok = unimem.FreeFrom(g, head)
+	require.False(t, ok, "the same cell is on top, at another depth")
+	require.NoError(t, g.Give(b))
+}
+
+// A Give meets a Grid whose Close is half done: nothing may be pushed any more.
+func TestGiveWhileClosing(t *testing.T) {
+	g, err := unimem.NewGrid(64, 3, unimem.OnHeap())
+	require.NoError(t, err)
+	a, b := take(t, g), take(t, g)
+	finish := unimem.HalfClose(g)
+	require.Equal(t, unimem.ErrClosed, g.Give(a))
+	_, err = g.Take()
+	require.Equal(t, unimem.ErrClosed, err)
+	require.NoError(t, finish())
+	for _, c := range []unimem.Cell{a, b} {
+		require.Equal(t, unimem.ErrClosed, g.Give(c))
+		require.Nil(t, c.Bytes())
+	}
+	require.NoError(t, g.Close())
+}
