@@ -163,6 +163,7 @@ func (b *Block) Release() {
 
 // Close gives the memory back, once; repeating it returns nil. ErrInUse while the Block is
 // retained, or when it belongs to a Tape, Grid or Layout: nothing has changed then.
+// ErrRelease when the system refuses, which it has no reason to: the Block is closed then.
 func (b *Block) Close() error {
 	if b == nil {
 		return nil
@@ -194,7 +195,7 @@ func (b *Block) tearDown() error {
 	process.blocks.Add(-1)
 	process.bytes.Add(-int64(len(b.mem)))
 	if err := b.back.close(b.poison); err != nil {
-		return &Error{Op: "close", Size: len(b.mem), Err: ErrCreate, Cause: err}
+		return &Error{Op: "close", Size: len(b.mem), Err: ErrRelease, Cause: err}
 	}
 	return nil
 }

@@ -84,14 +84,15 @@ func (m *memfd) pinned() bool    { return m.locked }
 func (m *memfd) kind() string    { return kindMemfd }
 
 // warm asks the kernel for all pages at once, which is faster than touching them and
-// reports a lack of memory as an error. Kernels before 5.14 do not know it.
+// reports a lack of memory as an error. Kernels before 5.14 do not know the request and
+// emulators ignore it, so the pages are touched as well; that is cheap when they are there.
 func (m *memfd) warm() error {
 	err := retry(func() error { return unix.Madvise(m.mem, unix.MADV_POPULATE_WRITE) })
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		touch(m.mem)
-		return nil
+	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
+		return err
 	}
-	return err
+	touch(m.mem)
+	return nil
 }
 
 func (m *memfd) remap() ([]byte, func() error, error) {

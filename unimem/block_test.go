@@ -99,7 +99,9 @@ func TestSurfaceFailures(t *testing.T) {
 		b, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
 		require.NoError(t, err)
 		f.Fail("IOSurfaceUnlock", 1)
-		require.ErrorContains(t, b.Close(), "IOSurfaceUnlock")
+		err = b.Close()
+		require.ErrorIs(t, err, unimem.ErrRelease)
+		require.ErrorContains(t, err, "IOSurfaceUnlock")
 		require.NoError(t, b.Close(), "gone all the same")
 	})
 }

@@ -19,8 +19,8 @@
 // Sizes round up to 16 KiB. Pages are zero at first, appear when touched (or at once, with
 // Warm) and stay. A Block larger than the machine's memory and swap is refused. On Linux the
 // pages are locked as they appear if the memlock limit allows the whole Block, otherwise
-// Pinned is false; and where a memory limit of a container is hit, the kernel ends the
-// process at the touch of a page, or refuses Warm.
+// Pinned is false. The memory limit of a container is not looked at: going beyond it by
+// touching pages makes the kernel end the process.
 //
 // # Errors
 //

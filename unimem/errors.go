@@ -26,6 +26,8 @@ var (
 var (
 	// ErrInUse answers a Close while somebody still holds the memory.
 	ErrInUse = errors.New("memory is in use")
+	// ErrRelease answers a Close whose system calls failed. The memory counts as closed.
+	ErrRelease = errors.New("cannot give the memory back")
 	// ErrClosed answers any use after Close.
 	ErrClosed = errors.New("memory is closed")
 )

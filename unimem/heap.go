@@ -24,6 +24,8 @@ func (h *heap) remap() ([]byte, func() error, error) {
 	return h.mem, func() error { return nil }, nil
 }
 
+// close leaves the memory to the collector, which frees it after the last slice into it and
+// the Block itself are gone.
 func (h *heap) close(bool) error { return nil }
 
 // touch writes to every page what it holds, which is zero in memory just opened.

@@ -13,7 +13,7 @@ type Mapping struct {
 
 // Map makes a Mapping of b. On Linux it has an address of its own. A surface looked up in
 // the process that made it has the same address, and heap memory has only one: Distinct
-// tells. Errors: ErrClosed, ErrCreate.
+// tells. Errors: ErrClosed, ErrCreate, ErrLock (macOS).
 func Map(b *Block) (*Mapping, error) {
 	if err := b.Retain(); err != nil {
 		return nil, &Error{Op: "map", Size: b.size(), Err: ErrClosed}
@@ -21,7 +21,7 @@ func Map(b *Block) (*Mapping, error) {
 	mem, unmap, err := b.back.remap()
 	if err != nil {
 		b.Release()
-		return nil, &Error{Op: "map", Size: b.size(), Err: ErrCreate, Cause: err}
+		return nil, systemError("map", b.size(), err)
 	}
 	process.mappings.Add(1)
 	return &Mapping{block: b, mem: mem, unmap: unmap}, nil
@@ -47,7 +47,7 @@ func (m *Mapping) Close() error {
 	process.mappings.Add(-1)
 	m.block.Release()
 	if err != nil {
-		return &Error{Op: "unmap", Size: len(m.mem), Err: ErrCreate, Cause: err}
+		return &Error{Op: "unmap", Size: len(m.mem), Err: ErrRelease, Cause: err}
 	}
 	return nil
 }

@@ -18,12 +18,14 @@ type surface struct {
 func openSurface(t *iosurface.Table, size int) (backing, error) {
 	s, err := iosurface.Open(t, size)
 	if err != nil {
-		return nil, surfaceError("open", size, err)
+		return nil, systemError("open", size, err)
 	}
 	return &surface{t, s}, nil
 }
 
-func surfaceError(op string, size int, err error) error {
+// systemError wraps what a backend said: a surface that could not be locked is ErrLock,
+// everything else ErrCreate.
+func systemError(op string, size int, err error) error {
 	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: err}
 	var step *iosurface.Error
 	if errors.As(err, &step) && step.Locking() {

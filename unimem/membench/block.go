@@ -1,6 +1,7 @@
 package membench
 
 import (
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -47,6 +48,7 @@ func blockWrite(b *testing.B) {
 }
 
 func blockWriteFloor(b *testing.B) {
+	needMemory(b)
 	words := make([]uint64, gigabyte/8)
 	writeAll(b, words)
 	runtime.KeepAlive(words)
@@ -55,6 +57,7 @@ func blockWriteFloor(b *testing.B) {
 func blockFill(b *testing.B) { withBlock(b, func(mem []byte) { fillAll(b, mem) }) }
 
 func blockFillFloor(b *testing.B) {
+	needMemory(b)
 	m, err := openBare(gigabyte)
 	if err != nil {
 		b.Fatal(err)
@@ -65,7 +68,24 @@ func blockFillFloor(b *testing.B) {
 	}
 }
 
+// needMemory skips a body that would be killed for lack of memory.
+func needMemory(b *testing.B) {
+	if lack := lacking(gigabyte); lack != "" {
+		b.Skip(lack + "; run it on a larger machine or raise the container's limit")
+	}
+}
+
+// lacking says what is missing to work on that many bytes: room for the operation, its
+// floor, and what the collector has not given back yet.
+func lacking(bytes int64) string {
+	if need, have := uint64(3*bytes), available(); need > have {
+		return fmt.Sprintf("needs %d MB of memory, %d MB are free", need>>20, have>>20)
+	}
+	return ""
+}
+
 func withBlock(b *testing.B, use func([]byte)) {
+	needMemory(b)
 	m, err := unimem.Open(gigabyte)
 	if err != nil {
 		b.Fatal(err)

@@ -87,9 +87,7 @@ func setBenchTime(d string) (restore func()) {
 // the best of each.
 func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
 	o := Operation{Name: c.Name, Operation: c.Operation, Target: c.Target, Bytes: c.Bytes}
-	// Two copies, and a third for what the collector has not given back yet.
-	if need, have := uint64(3*c.Bytes), available(); need > have {
-		o.Skipped = fmt.Sprintf("needs %d MB of memory, %d MB are free", need>>20, have>>20)
+	if o.Skipped = lacking(c.Bytes); o.Skipped != "" {
 		return o, nil
 	}
 	var value, floor float64

@@ -1,0 +1,37 @@
+package unimem_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Whatever is asked of a Tape, spans lie in it, aligned, one behind the other, or nothing
+// moves.
+func FuzzTapeTake(f *testing.F) {
+	f.Add(1, 1, 100, 64)
+	f.Add(-1, 0, 1<<62, 1<<62)
+	f.Add(page, page, 1, 3)
+	f.Fuzz(func(t *testing.T, size1, align1, size2, align2 int) {
+		tape := start(t, page, unimem.OnHeap())
+		for _, ask := range [][2]int{{size1, align1}, {size2, align2}, {size1, align2}, {size2, align1}} {
+			before := tape.Used()
+			s, err := tape.Take(ask[0], ask[1])
+			if err != nil {
+				require.Contains(t, []error{unimem.ErrTapeFull, unimem.ErrSize, unimem.ErrInvalidAlignment}, err)
+				require.Equal(t, before, tape.Used())
+				continue
+			}
+			at, err := tape.Offset(s)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, at, before)
+			require.Less(t, at-before, ask[1])
+			require.Equal(t, at+ask[0], tape.Used())
+			require.LessOrEqual(t, tape.Used(), tape.Total())
+			require.Zero(t, addressOf(s)%uintptr(ask[1]))
+			require.Len(t, s, ask[0])
+		}
+	})
+}

@@ -1,0 +1,90 @@
+package unimem
+
+// Take hands out a free cell, the one given last first. It returns bare sentinels:
+// ErrGridFull, ErrClosed.
+func (g *Grid) Take() (Cell, error) {
+	if g == nil {
+		return Cell{}, ErrClosed
+	}
+	for {
+		h := g.head.Load()
+		if int(h&indexMask) >= len(g.slots) {
+			return Cell{}, g.refusal(ErrGridFull)
+		}
+		if c, ok := g.pop(h); ok {
+			return c, nil
+		}
+	}
+}
+
+// pop takes the top cell of h, which has one, if h is still the head.
+func (g *Grid) pop(h uint64) (Cell, bool) {
+	i := int(h & indexMask)
+	word := g.slots[i].Load()
+	return Cell{g, word, i}, g.head.CompareAndSwap(h, (h|indexMask)+1|word&indexMask)
+}
+
+// Give takes a cell back; it may be handed out again at once. Of several Gives of one cell the
+// first is accepted; another may be refused while the first is still on its way. It returns
+// bare sentinels: ErrForeignCell, ErrStaleCell, ErrClosed.
+func (g *Grid) Give(c Cell) error {
+	if g == nil || c.grid != g || c.index >= len(g.slots) {
+		return ErrForeignCell
+	}
+	slot := &g.slots[c.index]
+	generation := c.word&^linkMask + linkMask + 1
+	h := g.head.Load()
+	// Close ends the life before it empties the stack, so nothing is pushed after that.
+	if h&indexMask == noCell && g.life.closed() {
+		return ErrClosed
+	}
+	if !slot.CompareAndSwap(c.word, generation|g.above(h)) {
+		return g.refusal(ErrStaleCell)
+	}
+	for !g.head.CompareAndSwap(h, h&^indexMask|uint64(c.index)) {
+		h = g.head.Load()
+		if h&indexMask == noCell && g.life.closed() {
+			return ErrClosed
+		}
+		slot.Store(generation | g.above(h))
+	}
+	return nil
+}
+
+// above is the link of a cell pushed onto h. It is right if h is still the head when the
+// push succeeds.
+func (g *Grid) above(h uint64) uint64 {
+	i := int(h & indexMask)
+	if i >= len(g.slots) {
+		return 1<<depthShift | noCell
+	}
+	depth := g.slots[i].Load() & (indexMask << depthShift)
+	return depth + 1<<depthShift | uint64(i)
+}
+
+func (g *Grid) refusal(err error) error {
+	if g.life.closed() {
+		return ErrClosed
+	}
+	return err
+}
+
+// Free is the number of cells not out, 0 after Close.
+func (g *Grid) Free() int {
+	for {
+		if n, ok := g.freeAt(g.head.Load()); ok {
+			return n
+		}
+	}
+}
+
+// freeAt is the depth of h, right if h is still the head afterwards: the top cell's word
+// stays while it is on top.
+func (g *Grid) freeAt(h uint64) (int, bool) {
+	i := int(h & indexMask)
+	if i >= len(g.slots) {
+		return 0, true
+	}
+	word := g.slots[i].Load()
+	return int(word >> depthShift & indexMask), g.head.Load() == h
+}
