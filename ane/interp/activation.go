@@ -75,7 +75,7 @@ type floatUnary struct {
 func (r *floatUnary) run(c *call) { c.spread(c.out[0].len(), r.cost) }
 
 func (r *floatUnary) span(c *call, lo, hi, worker int) {
-	for ; lo < hi; lo += chunk {
+	for ; lo < hi && !c.stopped(); lo += chunk {
 		x := c.work[worker][:min(chunk, hi-lo)]
 		c.in[0].load(x, lo)
 		r.op(x)
@@ -89,7 +89,9 @@ func (r *intUnary) run(c *call) { c.spread(c.out[0].len(), 1) }
 
 func (r *intUnary) span(c *call, lo, hi, _ int) {
 	x, out := c.in[0].ints, c.out[0].ints
-	for i := lo; i < hi; i++ {
-		out[i] = r.op(x[i])
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		for i := lo; i < min(lo+chunk, hi); i++ {
+			out[i] = r.op(x[i])
+		}
 	}
 }

@@ -6,77 +6,137 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// interval is a value in scratch: its size, the steps between which it lives,
-// and where it was put.
-type interval struct {
-	value       *ops.Value
-	first, last int
-	bytes       int
-	offset      int
+// gap is a free stretch of scratch.
+type gap struct{ at, bytes int }
+
+// heap hands out scratch. Freed neighbours become one gap.
+type heap struct {
+	gaps []gap // by offset, none touching another
+	top  int   // everything from here on is free
+}
+
+// take returns the lowest offset of the smallest gap that holds n bytes, or
+// grows the heap.
+func (h *heap) take(n int) int {
+	best := -1
+	for i, g := range h.gaps {
+		if g.bytes >= n && (best < 0 || g.bytes < h.gaps[best].bytes) {
+			best = i
+			if g.bytes == n {
+				break
+			}
+		}
+	}
+	if best < 0 {
+		at := h.top
+		if k := len(h.gaps) - 1; k >= 0 && h.gaps[k].at+h.gaps[k].bytes == h.top {
+			at, h.gaps = h.gaps[k].at, h.gaps[:k]
+		}
+		h.top = at + n
+		return at
+	}
+	g := &h.gaps[best]
+	at := g.at
+	g.at, g.bytes = g.at+n, g.bytes-n
+	if g.bytes == 0 {
+		h.gaps = slices.Delete(h.gaps, best, best+1)
+	}
+	return at
+}
+
+// give frees n bytes at an offset that take returned.
+func (h *heap) give(at, n int) {
+	i, _ := slices.BinarySearchFunc(h.gaps, at, func(g gap, at int) int { return cmp.Compare(g.at, at) })
+	joinsNext := i < len(h.gaps) && at+n == h.gaps[i].at
+	switch {
+	case i > 0 && h.gaps[i-1].at+h.gaps[i-1].bytes == at:
+		h.gaps[i-1].bytes += n
+		if joinsNext {
+			h.gaps[i-1].bytes += h.gaps[i].bytes
+			h.gaps = slices.Delete(h.gaps, i, i+1)
+		}
+	case joinsNext:
+		h.gaps[i] = gap{at, n + h.gaps[i].bytes}
+	default:
+		h.gaps = slices.Insert(h.gaps, i, gap{at, n})
+	}
 }
 
 // arrange gives every value in scratch an offset so that values alive at the
-// same time do not overlap: largest first, each at the lowest offset that is
-// free over its life. The workspace that all steps share follows behind.
+// same time do not overlap: step by step, largest results first, and what was
+// read for the last time is freed behind its step. The workspace that all steps
+// share follows behind.
 func (p *planner) arrange(ctx context.Context) error {
-	var todo []interval
+	born, dead := make([][]*ops.Value, len(p.steps)), make([][]*ops.Value, len(p.steps))
 	for v, first := range p.first {
 		if p.places[v].where == absent {
-			n := v.Elements() * v.DType.Size()
-			todo = append(todo, interval{value: v, first: first, last: p.last[v], bytes: align(n)})
+			born[first], dead[p.last[v]] = append(born[first], v), append(dead[p.last[v]], v)
 		}
 	}
-	slices.SortFunc(todo, func(a, b interval) int {
-		return cmp.Or(cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.first, b.first), cmp.Compare(a.value.Name, b.value.Name))
-	})
-	var done []interval // by offset
+	room := func(v *ops.Value) int { return align(v.Elements() * v.DType.Size()) }
+	var free heap
 	offsets := map[*ops.Value]int{}
-	for _, t := range todo {
-		for _, d := range done {
-			if t.first <= d.last && d.first <= t.last && d.offset < t.offset+t.bytes {
-				t.offset = max(t.offset, d.offset+d.bytes)
-			}
-		}
-		at, _ := slices.BinarySearchFunc(done, t, func(a, b interval) int { return cmp.Compare(a.offset, b.offset) })
-		done = slices.Insert(done, at, t)
-		offsets[t.value] = t.offset
-		p.scratch = max(p.scratch, t.offset+t.bytes)
-		if err := cmp.Or(p.sizeCheck(), ctx.Err()); err != nil {
+	for i := range p.steps {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
+		slices.SortFunc(born[i], func(a, b *ops.Value) int {
+			return cmp.Or(cmp.Compare(room(b), room(a)), cmp.Compare(a.Name, b.Name))
+		})
+		for _, v := range born[i] {
+			offsets[v] = free.take(room(v))
+			if free.top > maxScratch {
+				return tooLarge(v.Pos, free.top)
+			}
+		}
+		slices.SortFunc(dead[i], func(a, b *ops.Value) int { return cmp.Compare(offsets[a], offsets[b]) })
+		for _, v := range dead[i] {
+			free.give(offsets[v], room(v))
+		}
 	}
-	p.work = p.scratch
-	room := 0
+	p.scratch, p.work = free.top, free.top
+	return p.prepare(ctx, offsets)
+}
+
+// prepare makes every step's runner and adds the largest workspace to scratch.
+func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
 	for i := range p.steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		s := &p.steps[i]
 		for _, places := range [2][]place{s.in, s.out} {
-			if err := fix(places, offsets); err != nil {
+			if err := p.fix(places, offsets); err != nil {
 				return err
 			}
 		}
+		s.packed = &p.budget.packed
 		s.run, s.work = s.kernel(s)
+		need := p.work
 		if s.work > maxScratch/4/workers {
-			p.scratch = 2 * maxScratch
-			return p.sizeCheck()
+			need = 2 * maxScratch
+		} else {
+			need += align(4*s.work) * workers
 		}
-		room = max(room, align(4*s.work)*workers)
+		if need > maxScratch {
+			return tooLarge(s.pos, need)
+		}
+		p.scratch = max(p.scratch, need)
 	}
-	p.scratch += room
-	return p.sizeCheck()
+	return nil
 }
 
 // fix completes places: offsets in scratch, and constants as elements.
-func fix(places []place, offsets map[*ops.Value]int) (err error) {
+func (p *planner) fix(places []place, offsets map[*ops.Value]int) (err error) {
 	for i := range places {
 		switch at := &places[i]; at.where {
 		case scratch:
 			at.index = offsets[at.owner]
 		case constant:
-			if at.data, err = aligned(at.dtype, at.owner.Data); err != nil {
+			if at.data, err = p.elements(at.owner); err != nil {
 				return err
 			}
 		}
@@ -84,14 +144,19 @@ func fix(places []place, offsets map[*ops.Value]int) (err error) {
 	return nil
 }
 
-// aligned views a constant as elements; one that lies askew in its weight file
+// elements views a constant as elements; one that lies askew in its weight file
 // is moved first.
-func aligned(d mil.DType, data []byte) (vec, error) {
-	v, err := view(d, data)
-	if err != nil {
-		return view(d, slices.Clone(data))
+func (p *planner) elements(v *ops.Value) (vec, error) {
+	e, known := p.vecs[v]
+	if known {
+		return e, nil
 	}
-	return v, nil
+	e, err := view(v.DType, v.Data)
+	if err != nil {
+		e, err = view(v.DType, slices.Clone(v.Data))
+	}
+	p.vecs[v] = e
+	return e, err
 }
 
 // align rounds up to whole rows, so that every value starts aligned.

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 )
@@ -24,6 +25,9 @@ type call struct {
 	in, out []vec
 	work    [][]float32 // one for each worker
 	ctx     context.Context
+
+	budget   *int // when folding: the work that is left
+	declined bool // the step would have exceeded it
 }
 
 // workers is how many goroutines share large steps: a process-wide fact, read
@@ -38,12 +42,17 @@ const grain = 1 << 15
 // one of the n, an element's arithmetic counting as 1. Small work runs at once
 // and allocates nothing.
 func (c *call) spread(n, cost int) {
-	pieces := min(workers, n)
-	if n < 2 || cost < grain && n*cost/grain < 2 {
-		pieces = 1
-	} else if n*cost/grain < pieces && n*cost/grain > 0 {
-		pieces = n * cost / grain
+	work := math.MaxInt
+	if cost <= work/max(n, 1) {
+		work = n * cost
 	}
+	if c.budget != nil {
+		if *c.budget -= min(work, *c.budget+1); *c.budget < 0 {
+			c.declined = true
+			return
+		}
+	}
+	pieces := max(min(workers, n, work/grain), 1)
 	if pieces == 1 {
 		c.run.span(c, 0, n, 0)
 		return

@@ -17,16 +17,18 @@ func (r *caster) span(c *call, lo, hi, worker int) {
 		copy(out.raw[lo*n:hi*n], in.raw[lo*n:])
 		return
 	}
-	if in.dtype.Float() && out.dtype.Float() {
-		for ; lo < hi; lo += chunk {
-			x := c.work[worker][:min(chunk, hi-lo)]
+	floats := in.dtype.Float() && out.dtype.Float()
+	from, to := in.dtype.Size(), out.dtype.Size()
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		n := min(chunk, hi-lo)
+		if floats {
+			x := c.work[worker][:n]
 			in.load(x, lo)
 			out.store(x, lo)
+			continue
 		}
-		return
-	}
-	from, to := in.dtype.Size(), out.dtype.Size()
-	for i := lo; i < hi; i++ {
-		element.Store(out.dtype, out.raw[i*to:], element.Load(in.dtype, in.raw[i*from:]))
+		for i := lo; i < lo+n; i++ {
+			element.Store(out.dtype, out.raw[i*to:], element.Load(in.dtype, in.raw[i*from:]))
+		}
 	}
 }

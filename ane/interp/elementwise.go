@@ -83,7 +83,7 @@ func (r *floatBinary) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
 	a, b, d := work[:chunk], work[chunk:2*chunk], work[2*chunk:3*chunk]
 	x, y, out := &c.in[0], &c.in[1], &c.out[0]
-	for lo < hi {
+	for lo < hi && !c.stopped() {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
 		fill(a[:n], x, xat, r.walk.xstep)
@@ -115,9 +115,9 @@ func (r *intBinary) run(c *call) { c.spread(r.walk.total, 1) }
 
 func (r *intBinary) span(c *call, lo, hi, _ int) {
 	x, y, out := c.in[0].ints, c.in[1].ints, c.out[0].ints
-	for lo < hi {
+	for lo < hi && !c.stopped() {
 		xat, yat, n := r.walk.at(lo)
-		n = min(n, hi-lo)
+		n = min(n, hi-lo, chunk)
 		for i := range n {
 			out[lo+i] = r.op(x[xat+i*r.walk.xstep], y[yat+i*r.walk.ystep])
 		}

@@ -81,6 +81,12 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 
 // refused marks err as the program's fault.
 func refused(file string, err error) error {
+	var list mil.ErrorList
+	var one *mil.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		one.File = file
+		err = mil.ErrorList{one}
+	}
 	return &ane.Error{Op: "compile", Engine: Name, Name: file, Err: errors.Join(ane.ErrCompile, err)}
 }
 

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"context"
+	"errors"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
@@ -40,7 +41,7 @@ func (e *executable) Load(context.Context) error {
 			return &ane.Error{Op: "load", Engine: Name, Err: err, Detail: "no scratch memory"}
 		}
 		if e.scratch, err = t.Take(n, ane.RowAlign); err != nil {
-			return &ane.Error{Op: "load", Engine: Name, Err: err, Detail: "no scratch memory"}
+			return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, t.Close()), Detail: "no scratch memory"}
 		}
 		e.tape = t
 	}

@@ -68,7 +68,7 @@ func (m *mover) span(c *call, lo, hi, _ int) {
 	for i := range m.boxes {
 		b := &m.boxes[i]
 		rows := b.rows()
-		for r := max(lo, 0); r < min(hi, rows); r++ {
+		for r := max(lo, 0); r < min(hi, rows) && !c.stopped(); r++ {
 			m.row(c, b, r)
 		}
 		lo, hi = lo-rows, hi-rows

@@ -11,15 +11,20 @@ type operand struct {
 	packed     []float32 // a constant's matrices, decoded once and not flipped
 }
 
-// newOperand describes input index of a step; constants are decoded now.
+// newOperand describes input index of a step; constants are decoded now, as
+// far as the budget of the program goes.
 func newOperand(s *step, index, rows, cols int, flip bool) operand {
 	o := operand{index: index, rows: rows, cols: cols, flip: flip}
 	p := &s.in[index]
 	if p.where != constant {
 		return o
 	}
-	matrices := ops.Volume(p.shape) / (rows * cols)
-	packed := make([]float32, matrices*rows*cols)
+	matrices, n := ops.Volume(p.shape)/(rows*cols), ops.Volume(p.shape)
+	if s.packed == nil || n > *s.packed {
+		return o
+	}
+	*s.packed -= n
+	packed := make([]float32, n)
 	spare := make([]float32, rows)
 	for m := range matrices {
 		o.copy(&p.data, packed[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)

@@ -9,20 +9,13 @@ import (
 // edge, or the edge itself.
 func pad(s *step) (runner, int) {
 	a := s.attrs.(ops.Pad)
-	r := &padder{size: s.in[0].dtype.Size(), strides: dense(s.in[0].shape), fill: make([]byte, 8)}
+	r := &padder{size: s.in[0].dtype.Size(), mode: a.Mode, fill: make([]byte, 8),
+		in: s.in[0].shape, out: s.out[0].shape, before: a.Before, strides: dense(s.in[0].shape)}
 	element.Store(s.in[0].dtype, r.fill, a.Value)
 	r.fill = r.fill[:r.size]
-	for i, n := range s.in[0].shape {
-		from := make([]int, s.out[0].shape[i])
-		for o := range from {
-			from[o] = origin(o-a.Before[i], n, a.Mode)
-		}
-		r.from = append(r.from, from)
+	if len(r.in) == 0 { // a scalar has no axis to pad
+		r.in, r.out, r.before, r.strides = []int{1}, []int{1}, []int{0}, []int{1}
 	}
-	if len(r.from) == 0 { // a scalar has no axis to pad
-		r.from, r.strides = [][]int{{0}}, []int{1}
-	}
-	r.rows = s.out[0].bytes / r.size / len(r.from[len(r.from)-1])
 	return r, 0
 }
 
@@ -43,37 +36,70 @@ func origin(i, n int, mode string) int {
 }
 
 type padder struct {
-	size    int
-	rows    int
-	from    [][]int // for each axis, where its positions come from
-	strides []int   // of x
-	fill    []byte  // one element
+	size            int // of an element in bytes
+	mode            string
+	fill            []byte // one element
+	in, out, before []int  // lengths of each axis, and where x starts in it
+	strides         []int  // of x
 }
 
-func (r *padder) run(c *call) { c.spread(r.rows, len(r.from[len(r.from)-1])) }
+func (r *padder) run(c *call) {
+	last := len(r.out) - 1
+	c.spread(ops.Volume(r.out[:last]), r.out[last])
+}
 
+// span writes rows lo to hi of the result.
 func (r *padder) span(c *call, lo, hi, _ int) {
-	last := len(r.from) - 1
-	cols := r.from[last]
-	in, out := c.in[0].raw, c.out[0].raw
-	for row := lo; row < hi; row++ {
+	last := len(r.out) - 1
+	n := r.out[last] * r.size
+	for row := lo; row < hi && !c.stopped(); row++ {
 		base, k := 0, row
 		for d := last - 1; d >= 0 && base >= 0; d-- {
-			n := len(r.from[d])
-			if at := r.from[d][k%n]; at < 0 {
+			if at := origin(k%r.out[d]-r.before[d], r.in[d], r.mode); at < 0 {
 				base = -1
 			} else {
 				base += at * r.strides[d]
 			}
-			k /= n
+			k /= r.out[d]
 		}
-		dst := out[row*len(cols)*r.size:]
-		for i, at := range cols {
-			src := r.fill
-			if at >= 0 && base >= 0 {
-				src = in[(base+at*r.strides[last])*r.size:]
+		dst := c.out[0].raw[row*n:][:n]
+		if base < 0 {
+			repeat(dst, r.fill)
+			continue
+		}
+		r.row(dst, c.in[0].raw[base*r.size:][:r.in[last]*r.size])
+	}
+}
+
+// row puts the border of the last axis around src.
+func (r *padder) row(dst, src []byte) {
+	last := len(r.out) - 1
+	left, width := r.before[last]*r.size, len(src)
+	copy(dst[left:], src)
+	for _, side := range [2][2]int{{0, left}, {left + width, len(dst)}} {
+		border := dst[side[0]:side[1]]
+		switch r.mode {
+		case ops.PadConstant:
+			repeat(border, r.fill)
+		case ops.PadReplicate:
+			edge := src[:r.size]
+			if side[0] > 0 {
+				edge = src[width-r.size:]
 			}
-			copy(dst[i*r.size:][:r.size], src)
+			repeat(border, edge)
+		default:
+			for i := 0; i < len(border); i += r.size {
+				at := origin((side[0]+i-left)/r.size, r.in[last], r.mode)
+				copy(border[i:][:r.size], src[at*r.size:])
+			}
 		}
+	}
+}
+
+// repeat fills dst with copies of one element.
+func repeat(dst, e []byte) {
+	n := copy(dst, e)
+	for n > 0 && n < len(dst) {
+		n += copy(dst[n:], dst[:n])
 	}
 }

@@ -27,11 +27,13 @@ type plan struct {
 // step is one operation with the places of its operands.
 type step struct {
 	op      string // the operator's name; gather and scatter have none
+	pos     mil.Pos
 	kernel  kernel
 	attrs   any
 	in, out []place
 	run     runner // made by kernel once the places are known
 	work    int    // float32s of workspace for each worker
+	packed  *int   // what newOperand may still decode
 }
 
 // place says where a dense value lies.
@@ -61,19 +63,33 @@ const (
 type planner struct {
 	plan
 	graph  *ops.Graph
-	nodes  []*ops.Node
+	nodes  []*ops.Node               // what outputs need
 	root   map[*ops.Value]*ops.Value // a view's origin
 	places map[*ops.Value]place      // of roots
 	first  map[*ops.Value]int        // step that writes a root in scratch
 	last   map[*ops.Value]int        // last step that reads it
+	vecs   map[*ops.Value]vec        // constants as elements
+	budget budget
 }
+
+// budget is what compiling may still spend, so that a short text cannot make
+// it run or grow without end. What exceeds it is left to every run.
+type budget struct {
+	folded int // bytes of constants computed
+	work   int // arithmetic on them, in the units of call.spread
+	packed int // float32s of constants decoded ahead of the runs
+}
+
+// limits is the budget of one program: more than models of the size that the
+// engine takes can use, and a few seconds or gigabytes at worst.
+var limits = budget{folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
 
 // makePlan folds constants, drops what no output needs, decides where values
 // lie and picks kernels.
 func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
-		first: map[*ops.Value]int{}, last: map[*ops.Value]int{},
+		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, vecs: map[*ops.Value]vec{}, budget: limits,
 	}
 	p.notes = g.Notes
 	var err error
@@ -83,10 +99,10 @@ func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 	if p.out, err = layouts(g.Outputs); err != nil {
 		return nil, err
 	}
-	if p.nodes, err = fold(ctx, g); err != nil {
+	p.prune()
+	if err := p.fold(ctx); err != nil {
 		return nil, err
 	}
-	p.prune()
 	p.settle()
 	p.emit()
 	if err := p.arrange(ctx); err != nil {
@@ -114,7 +130,7 @@ func (p *planner) prune() {
 		needed[v] = true
 	}
 	var kept []*ops.Node
-	for _, n := range slices.Backward(p.nodes) {
+	for _, n := range slices.Backward(p.graph.Nodes) {
 		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
 			continue
 		}
@@ -173,21 +189,27 @@ func (p *planner) settle() {
 // emit writes the steps: gather padded inputs, compute, scatter or copy to the
 // outputs that were not written in place.
 func (p *planner) emit() {
+	read := map[*ops.Value]bool{}
+	for _, n := range p.nodes {
+		for _, v := range n.In {
+			read[v] = true
+		}
+	}
 	for i, v := range p.graph.Inputs {
-		if _, direct := p.places[v]; !direct {
-			p.add(step{kernel: gather, attrs: p.in[i], in: []place{{where: padded, index: i}}}, []*ops.Value{nil}, []*ops.Value{v})
+		if _, direct := p.places[v]; !direct && read[v] {
+			p.add(step{kernel: gather, attrs: p.in[i], in: []place{{where: padded, index: i, dtype: v.DType}}}, []*ops.Value{nil}, []*ops.Value{v})
 		}
 	}
 	for _, n := range p.nodes {
 		if !isView(n) {
-			p.add(step{op: n.Def.Name, kernel: kernels[n.Def.Name], attrs: n.Attrs}, n.In, n.Out)
+			p.add(step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], attrs: n.Attrs}, n.In, n.Out)
 		}
 	}
 	for i, v := range p.graph.Outputs {
 		if at := p.places[p.origin(v)]; at.where == output && at.index == i {
 			continue
 		}
-		p.add(step{kernel: scatter, attrs: p.out[i], out: []place{{where: padded, index: i}}}, []*ops.Value{v}, []*ops.Value{nil})
+		p.add(step{kernel: scatter, attrs: p.out[i], out: []place{{where: padded, index: i, dtype: v.DType}}}, []*ops.Value{v}, []*ops.Value{nil})
 	}
 }
 
@@ -232,10 +254,9 @@ func (p *planner) locate(v *ops.Value) place {
 	return pl
 }
 
-// sizeCheck refuses programs whose values do not fit a sane machine.
-func (p *planner) sizeCheck() error {
-	if p.scratch <= maxScratch {
-		return nil
-	}
-	return &mil.Error{Msg: fmt.Sprintf("intermediate values need %d bytes, at most %d", p.scratch, maxScratch), Hint: "split the program"}
+// tooLarge refuses programs whose values do not fit a sane machine. pos is the
+// place of the value or operation that was one too many.
+func tooLarge(pos mil.Pos, bytes int) error {
+	return &mil.Error{Pos: pos, Msg: fmt.Sprintf("intermediate values need %d bytes, at most %d", bytes, maxScratch),
+		Hint: "split the program, or make this value smaller"}
 }

@@ -39,7 +39,7 @@ type pooler struct {
 
 func (r *pooler) run(c *call) {
 	w := &r.win
-	c.spread(r.planes*w.Out[0], w.Out[1]*w.Kernel[0]*w.Kernel[1])
+	c.spread(r.planes*w.Out[0], w.Out[1]*min(w.Kernel[0], w.In[0])*min(w.Kernel[1], w.In[1]))
 }
 
 // span computes output rows lo to hi, counted through all planes.
@@ -58,7 +58,7 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 		top := oh*w.Strides[0] - w.Before[0]
 		for ih := max(top, 0); ih < min(top+w.Kernel[0], w.In[0]); ih++ {
 			c.in[0].load(row, (plane*w.In[0]+ih)*w.In[1])
-			r.fold(acc, row)
+			r.fold(c, acc, row)
 		}
 		if !r.highest {
 			r.divide(acc, r.inside(top, 0))
@@ -68,9 +68,13 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 }
 
 // fold adds one input row to the windows of an output row.
-func (r *pooler) fold(acc, row []float32) {
+func (r *pooler) fold(c *call, acc, row []float32) {
 	w := &r.win
+	pause := 1<<20/w.Kernel[1] + 1 // outputs between two looks at the clock
 	for ow := range acc {
+		if ow%pause == 0 && c.stopped() {
+			return
+		}
 		left := ow*w.Strides[1] - w.Before[1]
 		for _, v := range row[max(left, 0):min(left+w.Kernel[1], w.In[1])] {
 			if r.highest {

@@ -27,12 +27,13 @@ const (
 	tileRows = 32
 	tileCols = 256
 	panelB   = 1 << 18
+	panelA   = 1 << 20 // so that one tile takes some 100 ms at most
 )
 
 // newProduct plans the tiles. spare is the room that panels want beyond k.
 func newProduct(batch, m, k, n, spare int, p panels) (runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
-	r.rows = min(m, tileRows)
+	r.rows = min(m, tileRows, max(panelA/k, 1))
 	r.cols = min(n, tileCols, max(panelB/k/8*8, 16))
 	r.spare = max(k, r.rows, r.cols) + spare
 	return r, r.rows*r.cols + r.rows*k + r.spare + k*r.cols

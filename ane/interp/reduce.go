@@ -45,7 +45,7 @@ func (r *reducer) span(c *call, lo, hi, worker int) {
 				acc[t] = math.Inf(-1)
 			}
 		}
-		for from := 0; from < l.length; from += r.rows {
+		for from := 0; from < l.length && !c.stopped(); from += r.rows {
 			to := min(from+r.rows, l.length)
 			l.load(&c.in[0], m, base, width, from, to)
 			r.add(&acc, m[:(to-from)*width], width)
@@ -80,7 +80,7 @@ func (r *intReducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.la
 
 func (r *intReducer) span(c *call, lo, hi, _ int) {
 	l := &r.lanes
-	for g := lo; g < hi; g++ {
+	for g := lo; g < hi && !c.stopped(); g++ {
 		base, width, lane := l.group(g)
 		for t := range width {
 			mem, _ := l.at(base+t, 0)

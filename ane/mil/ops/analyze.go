@@ -1,14 +1,13 @@
 package ops
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/blob"
 )
 
 // Weights hands out the files that BLOBFILE names.
@@ -18,10 +17,15 @@ type Weights interface {
 }
 
 // Analyze resolves the function called name; when name is empty, main, or the
-// first where there is none, which is procedure 0 of the compiled program. file is the name used in messages; weights may be nil when the
-// program names no files. The error is a mil.ErrorList with every fault.
+// first where there is none, which is procedure 0 of the compiled program. file
+// is the name used in messages; weights may be nil when the program names no
+// files. Constants may alias what weights hands out. The error is a
+// mil.ErrorList with every fault.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
-	a := &analysis{file: file, weights: weights, files: map[string]*blob.File{}, values: map[string]*Value{}, graph: &Graph{}}
+	if err := mil.Validate(file, p); err != nil {
+		return nil, err
+	}
+	a := &analysis{file: file, weights: weights, files: map[string]*weightFile{}, values: map[string]*Value{}, graph: &Graph{}}
 	if f := a.choose(p, name); f != nil {
 		a.function(f)
 	}
@@ -31,14 +35,32 @@ func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph,
 	if err := a.faults.Err(); err != nil {
 		return nil, err
 	}
+	for _, path := range slices.Sorted(maps.Keys(a.files)) {
+		for _, w := range a.files[path].Warnings() {
+			a.note(w)
+		}
+	}
 	return a.graph, nil
+}
+
+// maxNotes bounds the remarks on one program.
+const maxNotes = 100
+
+// note keeps a remark.
+func (a *analysis) note(text string) {
+	switch n := len(a.graph.Notes); {
+	case n < maxNotes:
+		a.graph.Notes = append(a.graph.Notes, text)
+	case n == maxNotes:
+		a.graph.Notes = append(a.graph.Notes, "more remarks of the same kinds are left out")
+	}
 }
 
 // analysis is the state of one Analyze.
 type analysis struct {
 	file    string
 	weights Weights
-	files   map[string]*blob.File
+	files   map[string]*weightFile
 	values  map[string]*Value // nil where the definition was at fault
 	faults  mil.ErrorList
 	graph   *Graph
@@ -73,27 +95,30 @@ func (a *analysis) function(f *mil.Function) {
 	for _, p := range f.Params {
 		a.define(p.Name, a.parameter(p))
 		if v := a.values[p.Name]; v != nil {
+			v.input = true
 			a.graph.Inputs = append(a.graph.Inputs, v)
 		}
 	}
 	for _, op := range f.Body {
 		a.statement(op)
 	}
-	for i, r := range f.Results {
+	listed := map[string]bool{}
+	for _, r := range f.Results {
 		v, known := a.values[r.Name]
 		switch {
 		case !known:
 			a.fail(r.Pos, "return a value that the function defines", "%s is not defined", r.Name)
-		case slices.ContainsFunc(f.Results[:i], func(o mil.Ref) bool { return o.Name == r.Name }):
+		case listed[r.Name]:
 			a.fail(r.Pos, "list every output once", "output %s is listed twice", r.Name)
 		case v == nil: // its definition was refused
-		case slices.Contains(a.graph.Inputs, v):
+		case v.input:
 			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no operation computes", r.Name)
 		case v.Const():
 			a.fail(r.Pos, "compute it from an input", "output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
 		default:
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		}
+		listed[r.Name] = true
 	}
 	if len(f.Results) == 0 {
 		a.fail(f.Pos, "end it with -> (name);", "function %s has no outputs", f.Name)
@@ -157,7 +182,11 @@ func (a *analysis) statement(op *mil.Op) {
 // compute returns the results of one operation, nil when it is at fault.
 func (a *analysis) compute(op *mil.Op) []*Value {
 	if op.Kind == "const" {
-		if v := a.constant(op.Pos, op.Args, op.Attrs); v != nil && len(op.Results) == 1 {
+		if len(op.Results) != 1 {
+			a.fail(op.Pos, "name one result for each const", "const: gives 1 result, %d are named", len(op.Results))
+			return nil
+		}
+		if v := a.constant(op.Pos, op.Args, op.Attrs); v != nil {
 			return []*Value{v}
 		}
 		return nil
@@ -174,7 +203,7 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	def.infer(c)
 	a.faults = append(a.faults, c.faults...)
 	for _, n := range c.notes {
-		a.graph.Notes = append(a.graph.Notes, fmt.Sprintf("%s:%s: %s: %s", a.file, op.Pos, op.Kind, n))
+		a.note(fmt.Sprintf("%s:%s: %s: %s", a.file, op.Pos, op.Kind, n))
 	}
 	if c.failed() {
 		return nil
@@ -344,56 +373,4 @@ func (a *analysis) wrap(pos mil.Pos, err error) {
 		e.Pos = pos
 	}
 	a.faults.Add(e)
-}
-
-// weight reads the entry of a weight file that b names.
-func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
-	path, err := b.Path.Strings()
-	if err != nil {
-		a.wrap(b.Path.Pos, err)
-		return nil
-	}
-	offset, err := b.Offset.Ints()
-	if err != nil {
-		a.wrap(b.Offset.Pos, err)
-		return nil
-	}
-	if len(path) != 1 || len(offset) != 1 || offset[0] < 0 {
-		a.fail(b.Pos, "write BLOBFILE(path = string(\"..\"), offset = uint64(64))", "BLOBFILE needs one path and one offset")
-		return nil
-	}
-	if v.DType.Size() == 0 {
-		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
-		return nil
-	}
-	f, err := a.open(path[0])
-	if err == nil {
-		v.Data, err = f.Tensor(uint64(offset[0]), m.Type)
-	}
-	if err != nil {
-		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: fmt.Sprintf("weights %s: %v", path[0], err), Err: err})
-		return nil
-	}
-	return v
-}
-
-// open returns the weight file at path, opened once.
-func (a *analysis) open(path string) (*blob.File, error) {
-	if f := a.files[path]; f != nil {
-		return f, nil
-	}
-	if a.weights == nil {
-		return nil, fmt.Errorf("no weights were given; say where %s is", path)
-	}
-	data, err := a.weights.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	f, err := blob.NewReader(bytes.NewReader(data), int64(len(data)), path)
-	if err != nil {
-		return nil, err
-	}
-	a.files[path] = f
-	a.graph.Notes = append(a.graph.Notes, f.Warnings()...)
-	return f, nil
 }

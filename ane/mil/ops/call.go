@@ -66,7 +66,23 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what string) []floa
 		c.fail(name, "", "%s where %s belongs", v.Type(), what)
 		return nil
 	}
+	if v.Elements() > maxSetting {
+		c.fail(name, "", "%s is too long for a setting", v.Type())
+		return nil
+	}
 	return v.Floats()
+}
+
+// maxSetting bounds the elements of a setting: as many as a split may give
+// results.
+const maxSetting = 1 << 16
+
+// few spells a list for messages, cut after some numbers.
+func few(list []int) string {
+	if len(list) <= 10 {
+		return fmt.Sprint(list)
+	}
+	return strings.TrimSuffix(fmt.Sprint(list[:10]), "]") + " ..]"
 }
 
 // ints returns an integer vector of n elements (any number when n < 0), def
@@ -176,7 +192,7 @@ func (c *Call) axes(name string, rank int, def []int) []int {
 	}
 	slices.Sort(out)
 	if len(slices.Compact(slices.Clone(out))) != len(out) && !c.failed() {
-		c.fail(name, "", "an axis is listed twice in %v", list)
+		c.fail(name, "", "an axis is listed twice in %s", few(list))
 	}
 	return out
 }

@@ -57,8 +57,8 @@ func inferSplit(c *Call) {
 	}
 	length := x.Shape[axis]
 	if n := c.integer("num_splits", len(sizes)); sizes == nil {
-		if n < 1 || length%n != 0 {
-			c.fail("num_splits", "give split_sizes, or a divisor", "%d does not divide axis %d of x%v", n, axis, x.Shape)
+		if n < 1 || n > maxSetting || length%n != 0 {
+			c.fail("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis, x.Shape, n)
 			return
 		}
 		sizes = slices.Repeat([]int{length / n}, n)
@@ -68,13 +68,13 @@ func inferSplit(c *Call) {
 	sum := 0
 	for _, n := range sizes {
 		if n < 1 || n > length {
-			c.fail("split_sizes", "", "%v of an axis of length %d", sizes, length)
+			c.fail("split_sizes", "", "%s of an axis of length %d", few(sizes), length)
 			return
 		}
 		sum += n
 	}
 	if sum != length {
-		c.fail("split_sizes", "", "%v add up to %d, axis %d of x%v has %d", sizes, sum, axis, x.Shape, length)
+		c.fail("split_sizes", "", "%s add up to %d, axis %d of x%v has %d", few(sizes), sum, axis, x.Shape, length)
 		return
 	}
 	var types []mil.DType

@@ -46,6 +46,9 @@ func inferMatmul(c *Call) {
 	if a.Batch, ok = Broadcast(a.BatchX, a.BatchY); !ok {
 		c.fail("y", "make the batch axes equal or 1", "batch axes %v do not broadcast with %v", a.BatchY, a.BatchX)
 	}
+	if c.failed() {
+		return
+	}
 	a.BatchX, a.BatchY = lead(a.BatchX, len(a.Batch)), lead(a.BatchY, len(a.Batch))
 	c.attrs = a
 	c.gives(x.DType, append(slices.Clone(a.Batch), a.M, a.N))

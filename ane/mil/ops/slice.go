@@ -56,7 +56,7 @@ func inferSliceIndex(c *Call) {
 		}
 		size := (to - from + s - sign(s)) / s
 		if drop[i] {
-			if begin[i] < -length || begin[i] >= length {
+			if !fromStart[i] && (begin[i] < -length || begin[i] >= length) {
 				c.fail("begin", "", "index %d on axis %d of x%v", begin[i], i, x.Shape)
 				return
 			}

@@ -23,6 +23,8 @@ type Value struct {
 	Shape []int
 	Data  []byte   // the dense little-endian elements of a constant, else nil
 	Text  []string // the elements of a string constant
+
+	input bool // a parameter of the function
 }
 
 // Const reports whether the value is known when compiling.

@@ -24,7 +24,7 @@ func inferReshape(c *Call) {
 		case n == -1 && open < 0:
 			open = i
 		case n < 1 || n > MaxElements || known > MaxElements/n:
-			c.fail("shape", "sizes are at least 1, one may be -1", "%v", shape)
+			c.fail("shape", "sizes are at least 1, one may be -1", "%s", few(c.ints("shape", -1, nil)))
 			return
 		default:
 			known *= n
@@ -38,7 +38,7 @@ func inferReshape(c *Call) {
 		return
 	}
 	if Volume(shape) != x.Elements() {
-		c.fail("shape", "", "%v holds other than the %d elements of x%v", c.ints("shape", -1, nil), x.Elements(), x.Shape)
+		c.fail("shape", "", "%s holds other than the %d elements of x%v", few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
 	}
 	c.gives(x.DType, shape)
 }
@@ -67,8 +67,7 @@ func inferTranspose(c *Call) {
 func inferExpand(c *Call) {
 	x := c.tensor("x")
 	c.needs("x", storable...)
-	list := c.ints("axes", -1, nil)
-	rank := x.Rank() + len(list)
+	rank := x.Rank() + len(c.ints("axes", -1, nil))
 	if rank > MaxRank {
 		c.fail("axes", "", "result of rank %d, at most %d", rank, MaxRank)
 		return
