@@ -1,0 +1,150 @@
+package enginetest
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// env is what one check works with. Its methods may be called from several
+// goroutines, but fatal only from the check's own.
+type env struct {
+	ctx  context.Context
+	open func() ane.Engine
+	cfg  *config
+
+	mu      sync.Mutex
+	texts   []string
+	skipped string
+	undo    []func() // run in reverse when the check ends
+	memory  []func() // run after undo, in reverse
+}
+
+// perform runs one check in a goroutine of its own, so that a panic, a hang and
+// a fatal failure end only that check.
+func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) (texts []string, skipped string) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.limit)
+	defer cancel()
+	e := &env{ctx: ctx, open: open, cfg: cfg}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer e.guarded(e.clean)
+		e.guarded(func() { c.run(e) })
+	}()
+	select {
+	case <-done:
+	case <-after(ctx):
+		e.errorf("did not return: %v", ctx.Err())
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return append([]string(nil), e.texts...), e.skipped
+}
+
+// grace is how long a check may take to end after its context has.
+const grace = 10 * time.Second
+
+// after is closed some time after ctx ended.
+func after(ctx context.Context) <-chan struct{} {
+	over := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(over) }) })
+	return over
+}
+
+// guarded turns a panic into a failure.
+func (e *env) guarded(f func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			e.errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	f()
+}
+
+// clean closes what the check opened: requests, models and devices first,
+// memory last.
+func (e *env) clean() {
+	e.mu.Lock()
+	undo := append(e.memory, e.undo...)
+	e.undo, e.memory = nil, nil
+	e.mu.Unlock()
+	for i := len(undo) - 1; i >= 0; i-- {
+		e.guarded(undo[i])
+	}
+}
+
+func (e *env) errorf(format string, args ...any) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.texts = append(e.texts, fmt.Sprintf(format, args...))
+}
+
+// fatalf ends the check.
+func (e *env) fatalf(format string, args ...any) {
+	e.errorf(format, args...)
+	runtime.Goexit()
+}
+
+// need ends the check when err is not nil.
+func (e *env) need(err error, what string) {
+	if err != nil {
+		e.fatalf("%s: %v", what, err)
+	}
+}
+
+// skip ends the check without a verdict.
+func (e *env) skip(reason string) {
+	e.mu.Lock()
+	e.skipped = reason
+	e.mu.Unlock()
+	runtime.Goexit()
+}
+
+func (e *env) later(f func() error, what string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.undo = append(e.undo, e.closing(f, what))
+}
+
+func (e *env) laterMemory(f func() error, what string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.memory = append(e.memory, e.closing(f, what))
+}
+
+func (e *env) closing(f func() error, what string) func() {
+	return func() {
+		if err := f(); err != nil {
+			e.errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// device opens the engine behind a Device.
+func (e *env) device() *ane.Device {
+	d, err := ane.Open(e.open(), "")
+	e.need(err, "open")
+	e.later(d.Close, "closing the device")
+	return d
+}
+
+// compile compiles p.
+func (e *env) compile(d *ane.Device, p *program) *ane.Model {
+	m, err := d.Compile(e.ctx, p.source())
+	e.need(err, "compile "+p.name)
+	e.later(func() error { return m.Close(context.Background()) }, "closing the model")
+	return m
+}
+
+// loaded compiles and loads p.
+func (e *env) loaded(d *ane.Device, p *program) *ane.Model {
+	m := e.compile(d, p)
+	e.need(m.Load(e.ctx), "load "+p.name)
+	return m
+}

@@ -1,0 +1,23 @@
+package enginetest
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// pages returns the memory of this process in bytes, each page divided by the
+// number of its mappings (Pss of proc_pid_smaps(5)).
+func pages() (int64, error) {
+	text, err := os.ReadFile("/proc/self/smaps_rollup")
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var kib int64
+		if n, _ := fmt.Sscanf(line, "Pss: %d kB", &kib); n == 1 {
+			return kib << 10, nil
+		}
+	}
+	return 0, fmt.Errorf("smaps_rollup has no Pss")
+}

@@ -1,0 +1,142 @@
+package enginetest
+
+import (
+	"errors"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+var errZero = errors.New("the sign of a zero is lost")
+
+// sharing checks that the engine works on the tensors' own pages.
+func sharing() []check {
+	return []check{
+		{"late-write", "inputs changed after binding are seen, in every run", lateWrite},
+		{"views", "a byte changed on either side of a view is seen on the other", views},
+		{"copies-blocks", "binding and running open no Blocks as large as the tensors", copiesBlocks},
+		{"copies-memory", "binding and running need no memory as large as the tensors", copiesMemory},
+	}
+}
+
+func lateWrite(e *env) {
+	d := e.device()
+	for _, p := range []*program{addition(1, 8, 4, 32), addition(1, 3, 4, 5)} {
+		r := e.rig(e.loaded(d, p), p, inCell)
+		for seed := range 3 {
+			e.must(r.round(e.ctx, seed), "inputs written before run %d", seed)
+		}
+	}
+}
+
+func views(e *env) {
+	d := e.device()
+	p := addition(1, 3, 4, 32)
+	r := e.rig(e.loaded(d, p), p, inCell)
+	seen := 0
+	for _, side := range []struct {
+		tensors []*ane.Tensor
+		view    func(string) []byte
+	}{{r.in, r.request.InputView}, {r.out, r.request.OutputView}} {
+		for _, t := range side.tensors {
+			v := side.view(t.Layout().Name)
+			if v == nil {
+				continue
+			}
+			seen++
+			e.mirrored(t.Layout().Name, t.Bytes(), v)
+		}
+	}
+	if seen == 0 {
+		e.skip("the engine shows no views")
+	}
+	if all := len(r.in) + len(r.out); seen < all {
+		e.errorf("views of %d tensors, there are %d", seen, all)
+	}
+	e.must(r.round(e.ctx, 2), "after changing bytes through views")
+}
+
+// mirrored changes bytes on each side and looks at the other.
+func (e *env) mirrored(name string, tensor, view []byte) {
+	if len(view) < len(tensor) {
+		e.errorf("the view of %s has %d bytes, the tensor %d", name, len(view), len(tensor))
+		return
+	}
+	for _, i := range []int{0, len(tensor) / 2, len(tensor) - 1} {
+		tensor[i]++
+		if view[i] != tensor[i] {
+			e.errorf("byte %d of %s, changed in the tensor, is not seen by the engine", i, name)
+		}
+		view[i]++
+		if view[i] != tensor[i] {
+			e.errorf("byte %d of %s, changed by the engine, is not seen in the tensor", i, name)
+		}
+	}
+}
+
+// large is a program whose tensors dwarf everything else a run needs: 16 MiB
+// each.
+func large() *program { return identity(1, 64, 256, 512) }
+
+func copiesBlocks(e *env) {
+	p := large()
+	m := e.loaded(e.device(), p)
+	in, out := e.warm(m)
+	before := unimem.Live().Bytes
+	request, err := m.Bind(named(in), named(out))
+	e.need(err, "bind")
+	e.later(request.Close, "closing the request")
+	_, err = m.Evaluate(e.ctx, request)
+	e.need(err, "evaluate")
+	if grown, limit := unimem.Live().Bytes-before, int64(in[0].Layout().Bytes()/2); grown > limit {
+		e.errorf("open Blocks grew by %d bytes for tensors of %d", grown, in[0].Layout().Bytes())
+	}
+}
+
+// warm makes tensors for m with all pages there.
+func (e *env) warm(m *ane.Model) (in, out []*ane.Tensor) {
+	for _, l := range m.Inputs() {
+		t, _ := inBlock(unimem.Warm())(e, l, false)
+		junk(t.Block().Bytes())
+		in = append(in, t)
+	}
+	for _, l := range m.Outputs() {
+		t, _ := inBlock(unimem.Warm())(e, l, true)
+		junk(t.Block().Bytes())
+		out = append(out, t)
+	}
+	return in, out
+}
+
+// copiesMemory measures the pages of the process. A page mapped twice counts
+// once, so that an engine with a mapping of its own is not suspected.
+func copiesMemory(e *env) {
+	if _, err := pages(); err != nil {
+		e.skip("the memory of the process cannot be measured: " + err.Error())
+	}
+	p := large()
+	m := e.loaded(e.device(), p)
+	in, out := e.warm(m)
+	before := e.settled()
+	request, err := m.Bind(named(in), named(out))
+	e.need(err, "bind")
+	e.later(request.Close, "closing the request")
+	_, err = m.Evaluate(e.ctx, request)
+	e.need(err, "evaluate")
+	now, err := pages()
+	e.need(err, "measure memory")
+	if grown, limit := now-before, int64(in[0].Layout().Bytes()/2); grown > limit {
+		e.errorf("memory grew by %d bytes for tensors of %d", grown, in[0].Layout().Bytes())
+	}
+	runtime.KeepAlive(in)
+}
+
+// settled measures after the Go heap has given back what it can.
+func (e *env) settled() int64 {
+	debug.FreeOSMemory()
+	n, err := pages()
+	e.need(err, "measure memory")
+	return n
+}

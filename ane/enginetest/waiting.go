@@ -1,0 +1,125 @@
+package enginetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// waiting is about contexts.
+func waiting() []check {
+	return []check{
+		{"cancelled", "an ended context stops every call with ErrDeadline, and nothing is lost", cancelled},
+		{"cancel-noticed", "an evaluation whose context ends as it begins returns ErrDeadline", cancelNoticed},
+		{"deadline", "a deadline in the middle of a long evaluation ends it with ErrDeadline", deadline},
+	}
+}
+
+// ended reports what is wrong with the error of a call whose context is over.
+func ended(err, cause error) error {
+	if !errors.Is(err, ane.ErrDeadline) || !errors.Is(err, cause) {
+		return fmt.Errorf("returned %v, want an error that matches ErrDeadline and %v", err, cause)
+	}
+	return nil
+}
+
+func cancelled(e *env) {
+	over, cancel := context.WithCancel(context.Background())
+	cancel()
+	d := e.device()
+	p := identity(1, 2, 2, 32)
+	if m, err := d.Compile(over, p.source()); err == nil {
+		e.errorf("Compile works after its context ended")
+		e.must(m.Close(e.ctx), "close")
+	} else {
+		e.must(ended(err, context.Canceled), "Compile")
+	}
+	m := e.compile(d, p)
+	e.must(ended(m.Load(over), context.Canceled), "Load")
+	e.need(m.Load(e.ctx), "load")
+	r := e.rig(m, p, inBlock())
+	_, err := m.Evaluate(over, r.request)
+	e.must(ended(err, context.Canceled), "Evaluate")
+	if err := m.Unload(over); err != nil { // giving back may also just happen
+		e.must(ended(err, context.Canceled), "Unload")
+	}
+	e.need(m.Load(e.ctx), "load again")
+	e.must(r.round(e.ctx, 4), "after cancelled calls")
+}
+
+// late is a context that ends when it is looked at for the first time, which
+// the Model does before it calls the engine.
+type late struct {
+	context.Context
+	cancel context.CancelFunc
+}
+
+// Err implements context.Context.
+func (l *late) Err() error {
+	err := l.Context.Err()
+	l.cancel()
+	return err
+}
+
+func cancelNoticed(e *env) {
+	d := e.device()
+	for _, p := range []*program{identity(1, 2, 2, 32), multiplication(3, 20, 7)} {
+		r := e.rig(e.loaded(d, p), p, inBlock())
+		ctx, cancel := context.WithCancel(e.ctx)
+		_, err := r.model.Evaluate(&late{ctx, cancel}, r.request)
+		e.must(ended(err, context.Canceled), "%s", p.name)
+		e.must(r.round(e.ctx, 5), "%s after a cancelled run", p.name)
+	}
+}
+
+// chain multiplies a matrix with itself many times over.
+func chain(size, links int) *program {
+	p := &program{name: "chain", in: []port{half("x", 1, 1, size, size)}, out: []port{half("y", 1, 1, size, size)}}
+	from := "x"
+	for i := range links {
+		to := fmt.Sprintf("y%d", i)
+		if i == links-1 {
+			to = "y"
+		}
+		p.body += half(to, 1, 1, size, size).String() + fmt.Sprintf(" = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string(%q)];\n", from, to)
+		from = to
+	}
+	return p
+}
+
+// shortest is the least time of a whole run that can be interrupted in the
+// middle with certainty.
+const shortest = 40 * time.Millisecond
+
+// deadline gives a run an eighth of the time that it takes. Nothing is decided
+// by a few milliseconds: only a run that returned nil long after its deadline,
+// or an error not at all, has failed.
+func deadline(e *env) {
+	p := chain(512, 4)
+	r := e.rig(e.loaded(e.device(), p), p, inBlock())
+	in := [][]float64{make([]float64, 512*512)}
+	e.need(r.fill(in), "inputs")
+	whole, err := r.model.Evaluate(e.ctx, r.request)
+	e.need(err, "evaluate")
+	if whole.Elapsed < shortest {
+		e.skip(fmt.Sprintf("the longest program of the suite takes %v here, too short to interrupt", whole.Elapsed))
+	}
+	ctx, cancel := context.WithTimeout(e.ctx, whole.Elapsed/8)
+	defer cancel()
+	part, err := r.model.Evaluate(ctx, r.request)
+	switch {
+	case err != nil:
+		e.must(ended(err, context.DeadlineExceeded), "Evaluate")
+		if part.Elapsed > whole.Elapsed/2+grace {
+			e.errorf("Evaluate returned %v after a start with a deadline of %v", part.Elapsed, whole.Elapsed/8)
+		}
+	case part.Elapsed > whole.Elapsed/2:
+		e.errorf("Evaluate returned nil after %v, its deadline was %v", part.Elapsed, whole.Elapsed/8)
+	}
+	_, err = r.model.Evaluate(e.ctx, r.request)
+	e.must(err, "the run after an interrupted one")
+	e.must(r.verify(in), "the run after an interrupted one")
+}
