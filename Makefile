@@ -1,0 +1,82 @@
+# make test   everything that CI runs; as root on Debian it installs what it needs
+# make bench  the tables of measured figures
+# make build  the command, into build/
+
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
+TARGETS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
+FUZZTIME ?= 3s
+
+# What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE. The race detector
+# links with a C compiler; qemu runs the arm64 tests on other processors.
+NEEDS = gcc:gcc qemu-aarch64-static:qemu-user-static
+C_HEADERS = /usr/include/stdlib.h:libc6-dev
+
+.PHONY: build test bench needs format vet static vuln race arm64 fuzz benchonce clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
+
+test: needs format vet static vuln race arm64 fuzz benchonce
+	@echo "make test: all passed"
+
+bench:
+	@CGO_ENABLED=0 $(GO) run ./cmd/ane-roundtrip bench
+
+needs:
+	@missing=""; \
+	for n in $(NEEDS); do command -v $${n%%:*} >/dev/null || missing="$$missing $${n##*:}"; done; \
+	for n in $(C_HEADERS); do test -e $${n%%:*} || missing="$$missing $${n##*:}"; done; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			echo "installing$$missing"; \
+			export DEBIAN_FRONTEND=noninteractive; \
+			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null; \
+		else \
+			echo "missing packages:$$missing"; \
+			echo "install them, for example: sudo apt-get install -y$$missing"; exit 1; \
+		fi; \
+	fi
+
+format:
+	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi
+
+vet:
+	@for t in $(TARGETS); do echo "go vet $$t"; \
+		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
+
+static:
+	@GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
+	@for t in $(TARGETS); do echo "staticcheck $$t"; \
+		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} build/bin/staticcheck ./... || exit 1; done
+
+# Without the database of vulnerabilities there is nothing to compare with.
+vuln:
+	@out=$$(CGO_ENABLED=0 timeout 120 $(GO) run $(GOVULNCHECK) ./... 2>&1); code=$$?; \
+	case $$code in \
+	0) echo "govulncheck: nothing found";; \
+	3) echo "$$out"; exit 1;; \
+	*) echo "govulncheck: skipped, the database of vulnerabilities cannot be reached";; esac
+
+race:
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+# On an arm64 machine the race target has run these tests already.
+arm64:
+	@if [ "$$(uname -m)" != aarch64 ]; then echo "go test linux/arm64 under qemu"; \
+		CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./...; fi
+
+fuzz:
+	@mkdir -p build; for p in $$($(GO) list -f '{{.Dir}}' ./...); do \
+		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go 2>/dev/null | sed 's/func //'); do \
+			echo "fuzz $$f"; \
+			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$p" >build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }; \
+		done; \
+	done
+
+benchonce:
+	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+clean:
+	rm -rf build

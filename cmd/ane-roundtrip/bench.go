@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/unimem/membench"
+)
+
+func (a *app) benchCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "bench",
+		Short: "Measure memory, each operation beside the bare work it cannot beat",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			bar := a.bar(-1)
+			defer func() { _ = bar.Finish() }() // only the display is at stake
+			rep, err := membench.Measure(cmd.Context(), membench.Plan{Progress: func(what string) { bar.Describe(what); _ = bar.Add(1) }})
+			if err != nil {
+				return err
+			}
+			if !a.json {
+				return rep.Write(a.out)
+			}
+			r := newReport("bench", nil)
+			r.Details = rep
+			return r.write(a.out)
+		},
+	}
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/faulty"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/models"
+	"github.com/anekit/anekit/unimem"
+)
+
+// maxIterations bounds --iterations: a day of microseconds.
+const maxIterations = 1_000_000
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	iterations int
+	inject     string
+}
+
+func (a *app) checkCommand() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Run every model and prove that no copy was made (the default)",
+		Args:  noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.check(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&o.iterations, "iterations", 200, "timed evaluations of each model")
+	var names []string
+	for _, fault := range faulty.Faults() {
+		names = append(names, fault.Name)
+	}
+	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+strings.Join(names, ", "))
+	return cmd
+}
+
+// check runs the diagnostic and prints its report.
+func (a *app) check(ctx context.Context, o checkOptions) error {
+	if o.iterations < 1 || o.iterations > maxIterations {
+		return badf("--iterations %d; give 1 to %d", o.iterations, maxIterations)
+	}
+	var wrap func(ane.Engine) ane.Engine
+	if o.inject != "" {
+		fault, ok := faulty.ByName(o.inject)
+		if !ok {
+			return badf("there is no fault %q; see ane-roundtrip check --help", o.inject)
+		}
+		wrap = func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }
+		a.logf("injected fault: %s (%s)", fault.Name, fault.What)
+	}
+	before := unimem.Live()
+	d, err := a.open(wrap)
+	if errors.Is(err, ane.ErrUnavailable) {
+		r := newReport("check", nil)
+		r.Verdict, r.Error = verdictUnavailable, err.Error()
+		return errors.Join(err, a.finish(r, nil))
+	}
+	if err != nil {
+		return err
+	}
+	r := newReport("check", d)
+	rows, err := a.measure(ctx, d, o.iterations, &r)
+	err = errors.Join(err, d.Close())
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		r.Checks = append(r.Checks, trial.Check{Name: "engine/error", Status: trial.Fail, Detail: oneLine(err.Error())})
+	}
+	after := unimem.Live()
+	leaked := after.Blocks - before.Blocks + after.Mappings - before.Mappings
+	r.Checks = append(r.Checks, trial.Judge("memory/closed", leaked == 0, float64(leaked), "blocks",
+		"%d surfaces and mappings are open after everything was closed", leaked))
+	for _, c := range r.Checks {
+		if c.Status == trial.Fail {
+			r.Verdict = verdictFail
+		}
+	}
+	if err := a.finish(r, rows); err != nil {
+		return err
+	}
+	if r.Verdict != verdictPass {
+		return errFailed
+	}
+	return nil
+}
+
+// measure fills in the checks of a report: every model, then the evidence.
+func (a *app) measure(ctx context.Context, d *ane.Device, iterations int, r *report) ([]trial.Report, error) {
+	all, err := models.All()
+	if err != nil {
+		return nil, err
+	}
+	bar := a.bar(len(all) + 1)
+	defer func() { _ = bar.Finish() }() // only the display is at stake
+	var rows []trial.Report
+	var faults []error
+	copied, strays, changed := 0, 0, 0
+	for _, m := range all {
+		bar.Describe(m.Name)
+		row, err := trial.Model(ctx, d, m, iterations)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", m.Name, err))
+		}
+		rows = append(rows, row)
+		r.Checks = append(r.Checks, row.Checks...)
+		copied, strays, changed = copied+row.Copied, strays+row.Strays, changed+row.Changed
+		_ = bar.Add(1)
+	}
+	bar.Describe("evidence")
+	evidence, err := trial.Evidence(ctx, d)
+	r.Checks = append(r.Checks, evidence...)
+	r.Checks = append(r.Checks,
+		trial.Judge("memory/copies", copied == 0, float64(copied), "bytes", "%d tensor bytes of all models were reached through a copy", copied),
+		trial.Judge("memory/neighbours", strays == 0, float64(strays), "bytes", "%d bytes changed behind tensors and in the cells around them", strays),
+		trial.Judge("memory/inputs", changed == 0, float64(changed), "bytes", "%d bytes of inputs changed during evaluation", changed))
+	return rows, errors.Join(append(faults, err)...)
+}
+
+// bar shows progress on a terminal and nothing elsewhere.
+func (a *app) bar(steps int) *progressbar.ProgressBar {
+	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(a.err), progressbar.OptionSetVisibility(watched(a.err)),
+		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(false))
+}
+
+// finish prints a report, as JSON or as tables.
+func (a *app) finish(r report, rows []trial.Report) error {
+	if a.json {
+		return r.write(a.out)
+	}
+	if r.Engine == nil {
+		_, err := fmt.Fprintf(a.out, "verdict: %s\n", r.Verdict)
+		return err
+	}
+	fmt.Fprintf(a.out, "engine   %s: %s, %s\n", r.Engine.Engine, r.Engine.Chip, r.Engine.OSBuild)
+	fmt.Fprintf(a.out, "numerics %s\n", r.Engine.Numerics)
+	if r.Engine.Fallback != "" {
+		fmt.Fprintf(a.out, "because  %s\n", r.Engine.Fallback)
+	}
+	fmt.Fprintln(a.out)
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "model\tcompile\tload\tp50\tp99\tmax error\tcopied\t")
+	for _, m := range rows {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2g\t%d B\t\n", m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99), m.MaxError, m.Copied)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "check\tstatus\tvalue\tdetail")
+	passed := 0
+	for _, c := range r.Checks {
+		value := "-"
+		if c.Unit != "" {
+			value = fmt.Sprintf("%.6g %s", c.Value, c.Unit)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Status, value, c.Detail)
+		if c.Status == trial.Pass {
+			passed++
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(a.out, "\n%d of %d checks passed\nverdict: %s\n", passed, len(r.Checks), r.Verdict)
+	return err
+}
+
+// brief rounds a duration to three digits.
+func brief(d time.Duration) string {
+	switch {
+	case d < 10*time.Microsecond:
+		return d.String()
+	case d < 10*time.Millisecond:
+		return d.Round(100 * time.Nanosecond).String()
+	}
+	return d.Round(100 * time.Microsecond).String()
+}

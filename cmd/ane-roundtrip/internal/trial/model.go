@@ -1,0 +1,103 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/models"
+)
+
+// Report is what Model measured.
+type Report struct {
+	Name            string
+	Compile, Load   time.Duration
+	P50, P99        time.Duration // of Evaluate
+	MaxError        float64
+	Copied          int // bytes of tensors that the engine does not reach in place
+	Checks          []Check
+	Strays, Changed int // bytes written outside of outputs: in nobody's memory, in inputs
+}
+
+// Model runs one model: values for several inputs, then iterations timed
+// evaluations, then values again for inputs changed since binding.
+func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (rep Report, err error) {
+	rep.Name = m.Name
+	r, err := modelRig(ctx, d, m)
+	if err != nil {
+		return rep, err
+	}
+	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
+	r.Paint()
+	rep.Compile, rep.Load = r.Compile, r.Load
+
+	var shown bool
+	rep.Copied, shown = r.Unshared()
+	fault := ""
+	values := func(seed uint64) error {
+		in, err := r.Fill(m, seed)
+		if err != nil {
+			return err
+		}
+		before := r.Snapshot()
+		if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
+			return err
+		}
+		worst, bad, err := r.Compare(m, in)
+		rep.MaxError = max(rep.MaxError, worst)
+		if fault == "" {
+			fault = bad
+		}
+		rep.Changed += r.changed(before)
+		return err
+	}
+	for seed := range uint64(3) {
+		if err := values(seed); err != nil {
+			return rep, err
+		}
+	}
+	times := make([]time.Duration, iterations)
+	for i := range times {
+		res, err := r.Model.Evaluate(ctx, r.Request)
+		if err != nil {
+			return rep, err
+		}
+		times[i] = res.Elapsed
+	}
+	if err := values(99); err != nil {
+		return rep, err
+	}
+	slices.Sort(times)
+	rep.P50, rep.P99 = times[len(times)/2], times[len(times)*99/100]
+	rep.Strays = r.Strays()
+
+	t := m.Tolerance
+	said := fmt.Sprintf("allowed %.2g + %.2g of the value: %s", t.Abs, t.Rel, t.Reason)
+	if fault != "" {
+		said = fault + "; " + said
+	}
+	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", rep.MaxError, "max abs error", "%s", said))
+	if shown {
+		rep.Checks = append(rep.Checks, Judge(m.Name+"/copies", rep.Copied == 0, float64(rep.Copied), "bytes",
+			"%d of %d tensor bytes are not reached in place by the engine", rep.Copied, r.TensorBytes()))
+	} else {
+		rep.Checks = append(rep.Checks, skip(m.Name+"/copies", "the engine cannot show its side of the memory; see memory/growth"))
+	}
+	return rep, nil
+}
+
+// changed counts the input bytes that differ from a snapshot.
+func (r *Rig) changed(before map[string][]byte) int {
+	n := 0
+	for name, t := range r.In {
+		for i, b := range t.Bytes() {
+			if b != before[name][i] {
+				n++
+			}
+		}
+	}
+	return n
+}

@@ -1,0 +1,294 @@
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/models"
+	"github.com/anekit/anekit/unimem"
+)
+
+// pattern fills bytes that belong to no tensor; whoever changes one wrote where
+// he should not.
+const pattern = 0xA5
+
+// slack is how many bytes a cell is longer than its tensor at least.
+const slack = 256
+
+// Rig is one program, loaded and bound to cells of its own.
+type Rig struct {
+	Model         *ane.Model
+	Request       *ane.Request
+	In, Out       map[string]*ane.Tensor
+	Compile, Load time.Duration
+
+	grid   *unimem.Grid
+	cells  []unimem.Cell
+	guards []unimem.Cell // lie before and behind those of the tensors
+}
+
+// NewRig compiles and loads a program and binds it to Grid cells.
+func NewRig(ctx context.Context, d *ane.Device, src ane.Source) (*Rig, error) {
+	r := &Rig{In: map[string]*ane.Tensor{}, Out: map[string]*ane.Tensor{}}
+	if err := r.build(ctx, d, src); err != nil {
+		return nil, errors.Join(err, r.Close(context.WithoutCancel(ctx)))
+	}
+	return r, nil
+}
+
+func (r *Rig) build(ctx context.Context, d *ane.Device, src ane.Source) (err error) {
+	start := time.Now()
+	if r.Model, err = d.Compile(ctx, src); err != nil {
+		return err
+	}
+	r.Compile = time.Since(start)
+	start = time.Now()
+	if err = r.Model.Load(ctx); err != nil {
+		return err
+	}
+	r.Load = time.Since(start)
+	in, out := r.Model.Inputs(), r.Model.Outputs()
+	size := 0
+	for _, l := range slices.Concat(in, out) {
+		size = max(size, l.Bytes())
+	}
+	size = (size + slack + 63) / 64 * 64
+	if r.grid, err = unimem.NewGrid(size, len(in)+len(out)+2, unimem.SurfacePerCell()); err != nil {
+		return err
+	}
+	guard, err := r.take()
+	if err != nil {
+		return err
+	}
+	r.guards = append(r.guards, guard)
+	if err := r.place(in, r.In); err != nil {
+		return err
+	}
+	if err := r.place(out, r.Out); err != nil {
+		return err
+	}
+	if guard, err = r.take(); err != nil {
+		return err
+	}
+	r.guards = append(r.guards, guard)
+	r.Request, err = r.Model.Bind(r.In, r.Out)
+	return err
+}
+
+// take takes a cell.
+func (r *Rig) take() (unimem.Cell, error) {
+	c, err := r.grid.Take()
+	if err == nil {
+		r.cells = append(r.cells, c)
+	}
+	return c, err
+}
+
+// Paint fills every byte of every cell with the pattern, so that Strays can
+// tell who wrote where.
+func (r *Rig) Paint() {
+	for _, c := range r.cells {
+		b := c.Bytes()
+		for i := range b {
+			b[i] = pattern
+		}
+	}
+}
+
+// place lays each tensor on a cell.
+func (r *Rig) place(layouts []ane.Layout, named map[string]*ane.Tensor) error {
+	for _, l := range layouts {
+		c, err := r.take()
+		if err != nil {
+			return err
+		}
+		if named[l.Name], err = ane.OnCell(c, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// modelRig is NewRig for a model. It believes the program, not the engine, as
+// to the names of inputs and outputs.
+func modelRig(ctx context.Context, d *ane.Device, m models.Model) (*Rig, error) {
+	file := m.Name + ".mil"
+	p, err := mil.Parse(file, m.Text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := NewRig(ctx, d, ane.Source{File: file, Text: m.Text, Weights: m.Weights})
+	if err != nil {
+		return nil, err
+	}
+	var want, got []string
+	for _, v := range p.Funcs[0].Params {
+		want = append(want, v.Name)
+	}
+	for _, v := range p.Funcs[0].Results {
+		want = append(want, v.Name)
+	}
+	for _, l := range slices.Concat(r.Model.Inputs(), r.Model.Outputs()) {
+		got = append(got, l.Name)
+	}
+	if !slices.Equal(got, want) {
+		err := fmt.Errorf("the engine reports inputs and outputs %v, the program has %v", got, want)
+		return nil, errors.Join(err, r.Close(context.WithoutCancel(ctx)))
+	}
+	return r, nil
+}
+
+// Fill writes the inputs of m for a seed and returns them.
+func (r *Rig) Fill(m models.Model, seed uint64) (map[string][]float64, error) {
+	values := map[string][]float64{}
+	for name, t := range r.In {
+		v := m.Input(name, t.Layout().Elements(), seed)
+		single := make([]float32, len(v))
+		for i := range v {
+			single[i] = float32(v[i])
+		}
+		if _, err := t.WriteFloat32(single); err != nil {
+			return nil, err
+		}
+		values[name] = v
+	}
+	return values, nil
+}
+
+// Compare holds the outputs against the reference of m. It returns the largest
+// error and describes the first value that is out of tolerance.
+func (r *Rig) Compare(m models.Model, in map[string][]float64) (worst float64, fault string, err error) {
+	want := m.Reference(in)
+	for _, l := range r.Model.Outputs() {
+		got := make([]float32, l.Elements())
+		if _, err := r.Out[l.Name].ReadFloat32(got); err != nil {
+			return 0, "", err
+		}
+		if len(want[l.Name]) != len(got) {
+			return math.Inf(1), fmt.Sprintf("%s has %d values, the reference %d", l.Name, len(got), len(want[l.Name])), nil
+		}
+		for i, g := range got {
+			w := want[l.Name][i]
+			diff := math.Abs(float64(g) - w)
+			if math.IsNaN(diff) {
+				diff = math.Inf(1)
+			}
+			worst = max(worst, diff)
+			if fault == "" && !m.Tolerance.Allows(float64(g), w) {
+				fault = fmt.Sprintf("%s[%d] is %v, the reference %.6g", l.Name, i, g, w)
+			}
+		}
+	}
+	return worst, fault, nil
+}
+
+// page is the granularity at which memory can be shared; some systems have
+// larger pages, none a smaller one.
+const page = 4096
+
+// Unshared counts the bytes of the bound tensors that the engine does not reach
+// in place: for every page of every tensor it changes a byte on one side and
+// looks for it on the other, both ways. shown is false when the engine cannot
+// show its side. Nothing may be in flight.
+func (r *Rig) Unshared() (bytes int, shown bool) {
+	shown = true
+	probe := func(t *ane.Tensor, view []byte) {
+		mem := t.Bytes()
+		if len(view) < len(mem) {
+			shown = shown && view != nil
+			bytes += len(mem)
+			return
+		}
+		for at := 0; at < len(mem); at += page {
+			if !seen(&mem[at], &view[at]) || !seen(&view[at], &mem[at]) {
+				bytes += min(page, len(mem)-at)
+			}
+		}
+	}
+	for name, t := range r.In {
+		probe(t, r.Request.InputView(name))
+	}
+	for name, t := range r.Out {
+		probe(t, r.Request.OutputView(name))
+	}
+	return bytes, shown
+}
+
+// seen reports whether a change of *a shows in *b, and undoes it.
+func seen(a, b *byte) bool {
+	old := *a
+	*a = ^old
+	ok := *b == ^old
+	*a = old
+	return ok && *b == old
+}
+
+// TensorBytes is the size of all bound tensors.
+func (r *Rig) TensorBytes() int {
+	n := 0
+	for _, named := range []map[string]*ane.Tensor{r.In, r.Out} {
+		for _, t := range named {
+			n += len(t.Bytes())
+		}
+	}
+	return n
+}
+
+// Strays counts bytes that were changed since Paint in guard cells and behind
+// tensors.
+func (r *Rig) Strays() int {
+	n := 0
+	for _, g := range r.guards {
+		n += strays(g.Bytes())
+	}
+	for _, named := range []map[string]*ane.Tensor{r.In, r.Out} {
+		for _, t := range named {
+			n += strays(t.Block().Bytes()[t.Offset()+len(t.Bytes()) : t.Offset()+r.grid.CellSize()])
+		}
+	}
+	return n
+}
+
+func strays(b []byte) int {
+	n := 0
+	for _, v := range b {
+		if v != pattern {
+			n++
+		}
+	}
+	return n
+}
+
+// Snapshot returns a copy of every input's bytes, padding included.
+func (r *Rig) Snapshot() map[string][]byte {
+	s := map[string][]byte{}
+	for name, t := range r.In {
+		s[name] = slices.Clone(t.Bytes())
+	}
+	return s
+}
+
+// Close lets go of everything, in the order that lifetimes demand.
+func (r *Rig) Close(ctx context.Context) error {
+	var errs []error
+	if r.Request != nil {
+		errs = append(errs, r.Request.Close())
+	}
+	if r.Model != nil {
+		errs = append(errs, r.Model.Close(ctx))
+	}
+	for _, c := range r.cells {
+		errs = append(errs, r.grid.Give(c))
+	}
+	r.cells = nil
+	if r.grid != nil {
+		errs = append(errs, r.grid.Close())
+	}
+	return errors.Join(errs...)
+}
