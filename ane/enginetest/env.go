@@ -39,7 +39,7 @@ func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) 
 	}()
 	select {
 	case <-done:
-	case <-after(ctx):
+	case <-after(ctx, min(grace, cfg.limit)):
 		e.errorf("did not return: %v", ctx.Err())
 	}
 	e.mu.Lock()
@@ -47,13 +47,13 @@ func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) 
 	return append([]string(nil), e.texts...), e.skipped
 }
 
-// grace is how long a check may take to end after its context has.
+// grace is how long a check may take to end after its context has, at most.
 const grace = 10 * time.Second
 
-// after is closed some time after ctx ended.
-func after(ctx context.Context) <-chan struct{} {
+// after is closed d after ctx ended.
+func after(ctx context.Context, d time.Duration) <-chan struct{} {
 	over := make(chan struct{})
-	context.AfterFunc(ctx, func() { time.AfterFunc(grace, func() { close(over) }) })
+	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { close(over) }) })
 	return over
 }
 

@@ -113,8 +113,21 @@ func closeOrder(e *env) {
 // settle is how long goroutines that are ending get.
 const settle = 5 * time.Second
 
+// steady counts the goroutines once those that were ending are gone: the count
+// has to stay for 20 looks.
+func steady() int {
+	n := runtime.NumGoroutine()
+	for same, end := 0, time.Now().Add(settle); same < 20 && time.Now().Before(end); same++ {
+		time.Sleep(time.Millisecond)
+		if now := runtime.NumGoroutine(); now != n {
+			n, same = now, 0
+		}
+	}
+	return n
+}
+
 func leaks(e *env) {
-	before, routines := unimem.Live(), runtime.NumGoroutine()
+	before, routines := unimem.Live(), steady()
 	d := e.device()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()

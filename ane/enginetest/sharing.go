@@ -110,6 +110,9 @@ func (e *env) warm(m *ane.Model) (in, out []*ane.Tensor) {
 	return in, out
 }
 
+// A copy in pieces much smaller than the tensors escapes both measures; late
+// writes and views still tell.
+
 // copiesMemory measures the pages of the process. A page mapped twice counts
 // once, so that an engine with a mapping of its own is not suspected.
 func copiesMemory(e *env) {
