@@ -72,12 +72,8 @@ func Open(path string) (*File, error) {
 func systemError(path string, err error) *Error {
 	msg := err.Error()
 	var p *os.PathError
-	var l *os.LinkError
-	switch {
-	case errors.As(err, &p):
+	if errors.As(err, &p) {
 		msg = "cannot " + p.Op + ": " + p.Err.Error()
-	case errors.As(err, &l):
-		msg = "cannot " + l.Op + ": " + l.Err.Error()
 	}
 	return &Error{File: path, Offset: -1, Msg: msg, Err: err}
 }

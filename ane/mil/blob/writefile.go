@@ -5,56 +5,27 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/rand/v2"
-	"os"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // WriteFile writes the file to path. It replaces what is there in one step: on
-// any fault the old file stays, and nothing half-written is left behind. A
-// symbolic link at path is replaced, not followed.
+// any fault the old file stays, and nothing half-written is left behind. An
+// existing file keeps its permissions, a symbolic link is followed, a device or
+// pipe is written directly.
 func (w *Writer) WriteFile(path string) error {
-	tmp, err := beside(path)
+	err := wholefile.Replace(path, func(dst io.Writer) error {
+		buf := bufio.NewWriter(dst)
+		if _, err := w.WriteTo(buf); err != nil {
+			return err
+		}
+		return buf.Flush()
+	})
 	if err != nil {
-		return systemError(path, err)
-	}
-	err = w.fill(tmp)
-	if err == nil {
-		err = os.Rename(tmp.Name(), path)
-	}
-	if err != nil {
-		os.Remove(tmp.Name())
 		return systemError(path, err)
 	}
 	return nil
-}
-
-// beside creates a file of a new name in the directory of path.
-func beside(path string) (*os.File, error) {
-	for tries := 0; ; tries++ {
-		name := fmt.Sprintf("%s.%08x.tmp", path, rand.Uint32())
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if err == nil || !os.IsExist(err) || tries == 100 {
-			return f, err
-		}
-	}
-}
-
-// fill writes to f, brings it to the disk and closes it.
-func (w *Writer) fill(f *os.File) error {
-	buf := bufio.NewWriter(f)
-	_, err := w.WriteTo(buf)
-	if err == nil {
-		err = buf.Flush()
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	return err
 }
 
 // WriteCommunity writes one fp16 tensor in the form that many programs call the

@@ -3,8 +3,9 @@ package npy
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // Error is the only type of error that this package returns.
@@ -47,22 +48,9 @@ func inFile(err error, file, what, fix string) error {
 	}
 	var e *Error
 	if !errors.As(err, &e) {
-		e = &Error{What: what, Fix: fix, Err: pathless(err)}
+		e = &Error{What: what, Fix: fix, Err: wholefile.Cause(err)}
 	}
 	named := *e
 	named.File = file
 	return &named
-}
-
-// pathless takes the path out of an error of package os: ours names it first.
-func pathless(err error) error {
-	var p *os.PathError
-	if errors.As(err, &p) {
-		return p.Err
-	}
-	var l *os.LinkError
-	if errors.As(err, &l) {
-		return l.Err
-	}
-	return err
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"slices"
+
+	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // firstChunk is how much room the data gets before any of it has arrived, if
@@ -96,5 +98,5 @@ func ended(err error, at int64, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Error{Offset: at, What: "the file ends within " + what, Fix: "copy or save it again, it is incomplete", Err: io.ErrUnexpectedEOF}
 	}
-	return &Error{Offset: at, What: "cannot read " + what, Fix: "check the file and its device", Err: pathless(err)}
+	return &Error{Offset: at, What: "cannot read " + what, Fix: "check the file and its device", Err: wholefile.Cause(err)}
 }

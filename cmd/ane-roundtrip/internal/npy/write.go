@@ -1,6 +1,10 @@
 package npy
 
-import "io"
+import (
+	"io"
+
+	"github.com/anekit/anekit/internal/wholefile"
+)
 
 // Write writes a to w byte for byte as numpy.save would: version 1.0, or 2.0 if
 // the header is too long for that. Errors are of type *Error and, for a fault of
@@ -22,7 +26,7 @@ func Write(w io.Writer, a *Array) error {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
-			return &Error{What: "cannot write the array", Fix: "check the space and permissions at the destination", Err: pathless(err)}
+			return &Error{What: "cannot write the array", Fix: "check the space and permissions at the destination", Err: wholefile.Cause(err)}
 		}
 	}
 	return nil
@@ -32,11 +36,12 @@ func Write(w io.Writer, a *Array) error {
 // the array goes to a temporary file in the same folder, which then takes the
 // name. An existing file keeps its permissions, a new one gets those that the
 // umask leaves; a symbolic link is followed; a device or pipe is written
-// directly. Errors are of type *Error.
+// directly. To stage several files use package wholefile with Write. Errors are
+// of type *Error.
 func WriteFile(path string, a *Array) error {
 	err := a.check()
 	if err == nil {
-		err = replaceFile(path, func(w io.Writer) error { return Write(w, a) })
+		err = wholefile.Replace(path, func(w io.Writer) error { return Write(w, a) })
 	}
 	return inFile(err, path, "cannot write the file", "check the folder, its space and permissions")
 }

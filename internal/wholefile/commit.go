@@ -1,0 +1,88 @@
+package wholefile
+
+import (
+	"io"
+	"io/fs"
+	"os"
+)
+
+// Commit brings the new content to the disk and gives it the destination's name.
+// On any fault the destination stays as it was and the new content is gone. A
+// device or pipe is closed. A second Commit, or one after Discard, is
+// fs.ErrClosed.
+func (f *File) Commit() error { return CommitAll(f) }
+
+// CommitAll commits files. What takes space or time is done for all of them
+// before the first is renamed, so a full disk leaves every destination as it
+// was. If a rename fails, which needs a change of folders or permissions since
+// Create, the files before it are in place and those from it on discarded.
+func CommitAll(files ...*File) error {
+	defer func() {
+		for _, f := range files {
+			f.Discard()
+		}
+	}()
+	for _, f := range files {
+		if err := f.settle(); err != nil {
+			return fault("write", f.path, err)
+		}
+	}
+	for _, f := range files {
+		if err := f.rename(); err != nil {
+			return fault("replace", f.path, err)
+		}
+	}
+	return nil
+}
+
+// Replace has fill write a new content of path, and commits it if fill returns
+// nil. Otherwise path stays as it was and the error of fill is returned as is.
+func Replace(path string, fill func(io.Writer) error) error {
+	f, err := Create(path)
+	if err != nil {
+		return err
+	}
+	defer f.Discard()
+	if err := fill(f); err != nil {
+		return err
+	}
+	return f.Commit()
+}
+
+// settle brings everything but the name into its final state.
+func (f *File) settle() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.done || f.settled {
+		return fs.ErrClosed
+	}
+	f.settled = true
+	err := f.failed
+	if err == nil && f.old != nil {
+		keepOwner(f.file, f.old)
+		err = f.file.Chmod(f.old.Mode().Perm())
+	}
+	if err == nil && f.target != "" {
+		err = f.file.Sync()
+	}
+	if closed := f.file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// rename ends the File with its destination complete.
+func (f *File) rename() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.done {
+		return fs.ErrClosed
+	}
+	if f.target != "" {
+		if err := os.Rename(f.file.Name(), f.target); err != nil {
+			return err
+		}
+	}
+	f.done = true
+	return nil
+}

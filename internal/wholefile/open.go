@@ -1,0 +1,110 @@
+package wholefile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// open finds the destination and opens the file to be written.
+func (f *File) open() error {
+	old, err := os.Stat(f.path)
+	if err != nil && (f.path == "" || !errors.Is(err, fs.ErrNotExist)) {
+		return err
+	}
+	target, err := follow(f.path)
+	if err != nil {
+		return err
+	}
+	if old != nil {
+		if !old.Mode().IsRegular() || !leads(target, old) {
+			f.file, err = openDirect(f.path, old.Mode())
+			return err
+		}
+		// Asking for write access honours a file that is write-protected, which
+		// a rename would not.
+		probe, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		if err := probe.Close(); err != nil {
+			return err
+		}
+	}
+	f.target, f.old = target, old
+	f.file, err = createBeside(target, old)
+	return err
+}
+
+// maxLinks is how many symbolic links may follow each other, as in Linux
+// (path_resolution(7)).
+const maxLinks = 40
+
+// follow returns the name that path leads to, which need not exist. Names are
+// put together as text, never shortened: a ".." behind a link to a folder is for
+// the system to resolve.
+func follow(path string) (string, error) {
+	for range maxLinks {
+		info, err := os.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink == 0 {
+			return path, nil
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return "", err
+		}
+		if !filepath.IsAbs(to) {
+			dir, _ := filepath.Split(path)
+			to = dir + to
+		}
+		path = to
+	}
+	return "", syscall.ELOOP
+}
+
+// leads tells whether name is old. It is not if path was a link that the system
+// resolves by other means than its text, as those in /proc/self/fd.
+func leads(name string, old fs.FileInfo) bool {
+	now, err := os.Lstat(name)
+	return err == nil && os.SameFile(old, now)
+}
+
+// openDirect opens a destination that cannot be replaced. Of these, only a file
+// without a name has a length to be cut; only a pipe may make its opener wait,
+// so it is asked not to.
+func openDirect(path string, mode fs.FileMode) (*os.File, error) {
+	if mode&fs.ModeNamedPipe == 0 {
+		return os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, fmt.Errorf("nobody reads from this pipe: %w", syscall.ENXIO)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return waiting(f)
+}
+
+// createBeside makes a file of a new name in the folder of path. Unlike
+// os.CreateTemp it leaves permissions to the umask, as the file is to stay. What
+// replaces an old file is private until it takes over that one's permissions.
+func createBeside(path string, old fs.FileInfo) (*os.File, error) {
+	mode := fs.FileMode(0o666)
+	if old != nil {
+		mode = 0o600
+	}
+	dir, _ := filepath.Split(path)
+	for try := 0; ; try++ {
+		name := fmt.Sprintf("%s.wholefile-%016x.tmp", dir, rand.Uint64())
+		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if try < 100 && errors.Is(err, fs.ErrExist) {
+			continue
+		}
+		return f, err
+	}
+}
