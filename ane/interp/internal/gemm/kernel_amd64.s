@@ -1,10 +1,362 @@
 #include "textflag.h"
 
-// What the functions do is said in blocked.go. Throughout: DI is C, SI is A, DX
-// is B, R8 the bytes between rows of C and B, R9 those between rows of A, CX
-// the steps left.
+// blocked.go says what the functions do. Throughout, DI is C, SI is A, DX is B,
+// R8 the bytes between rows of C and of B, R9 those between rows of A, and CX
+// counts the rows of B. The sums of a row lie in neighbouring registers.
 
-// ROWS0 names no row; LOAD2 and the like move the halves of a row of a tile.
-#define LOAD2(at, x, y) \
-	VMOVUPS 0 at, x  \
-	VMOVUPS 32 at, y
+// func tile256(c, a, b *float32, n, k, depth int, add bool)
+//
+// 4 rows of 16 columns.
+TEXT ·tile256(SB), NOSPLIT, $0-49
+	MOVQ    c+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    depth+40(FP), CX
+	SHLQ    $2, R8
+	SHLQ    $2, R9
+	LEAQ    (R8)(R8*2), R10
+	LEAQ    (R9)(R9*2), R11
+	CMPB    add+48(FP), $0
+	JEQ     zero
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS (DI)(R8*1), Y2
+	VMOVUPS 32(DI)(R8*1), Y3
+	VMOVUPS (DI)(R8*2), Y4
+	VMOVUPS 32(DI)(R8*2), Y5
+	VMOVUPS (DI)(R10*1), Y6
+	VMOVUPS 32(DI)(R10*1), Y7
+	JMP     step
+
+zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+step:
+	VMOVUPS      (DX), Y8
+	VMOVUPS      32(DX), Y9
+	VBROADCASTSS (SI), Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y1
+	VBROADCASTSS (SI)(R9*1), Y11
+	VFMADD231PS  Y8, Y11, Y2
+	VFMADD231PS  Y9, Y11, Y3
+	VBROADCASTSS (SI)(R9*2), Y12
+	VFMADD231PS  Y8, Y12, Y4
+	VFMADD231PS  Y9, Y12, Y5
+	VBROADCASTSS (SI)(R11*1), Y13
+	VFMADD231PS  Y8, Y13, Y6
+	VFMADD231PS  Y9, Y13, Y7
+	ADDQ         $4, SI
+	ADDQ         R8, DX
+	DECQ         CX
+	JNE          step
+
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	VMOVUPS    Y2, (DI)(R8*1)
+	VMOVUPS    Y3, 32(DI)(R8*1)
+	VMOVUPS    Y4, (DI)(R8*2)
+	VMOVUPS    Y5, 32(DI)(R8*2)
+	VMOVUPS    Y6, (DI)(R10*1)
+	VMOVUPS    Y7, 32(DI)(R10*1)
+	VZEROUPPER
+	RET
+
+// func line256(c, a, b *float32, n, depth int, add bool)
+//
+// One row of 16 columns.
+TEXT ·line256(SB), NOSPLIT, $0-41
+	MOVQ    c+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), R8
+	MOVQ    depth+32(FP), CX
+	SHLQ    $2, R8
+	CMPB    add+40(FP), $0
+	JEQ     zero
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	JMP     step
+
+zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+
+step:
+	VBROADCASTSS (SI), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	ADDQ         $4, SI
+	ADDQ         R8, DX
+	DECQ         CX
+	JNE          step
+
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	VZEROUPPER
+	RET
+
+// func band256(c, a, b *float32, n, depth int, add bool)
+//
+// One row of 64 columns.
+TEXT ·band256(SB), NOSPLIT, $0-41
+	MOVQ    c+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), R8
+	MOVQ    depth+32(FP), CX
+	SHLQ    $2, R8
+	CMPB    add+40(FP), $0
+	JEQ     zero
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	VMOVUPS 64(DI), Y2
+	VMOVUPS 96(DI), Y3
+	VMOVUPS 128(DI), Y4
+	VMOVUPS 160(DI), Y5
+	VMOVUPS 192(DI), Y6
+	VMOVUPS 224(DI), Y7
+	JMP     step
+
+zero:
+	VXORPS Y0, Y0, Y0
+	VXORPS Y1, Y1, Y1
+	VXORPS Y2, Y2, Y2
+	VXORPS Y3, Y3, Y3
+	VXORPS Y4, Y4, Y4
+	VXORPS Y5, Y5, Y5
+	VXORPS Y6, Y6, Y6
+	VXORPS Y7, Y7, Y7
+
+step:
+	VBROADCASTSS (SI), Y8
+	VFMADD231PS  (DX), Y8, Y0
+	VFMADD231PS  32(DX), Y8, Y1
+	VFMADD231PS  64(DX), Y8, Y2
+	VFMADD231PS  96(DX), Y8, Y3
+	VFMADD231PS  128(DX), Y8, Y4
+	VFMADD231PS  160(DX), Y8, Y5
+	VFMADD231PS  192(DX), Y8, Y6
+	VFMADD231PS  224(DX), Y8, Y7
+	ADDQ         $4, SI
+	ADDQ         R8, DX
+	DECQ         CX
+	JNE          step
+
+	VMOVUPS    Y0, (DI)
+	VMOVUPS    Y1, 32(DI)
+	VMOVUPS    Y2, 64(DI)
+	VMOVUPS    Y3, 96(DI)
+	VMOVUPS    Y4, 128(DI)
+	VMOVUPS    Y5, 160(DI)
+	VMOVUPS    Y6, 192(DI)
+	VMOVUPS    Y7, 224(DI)
+	VZEROUPPER
+	RET
+
+// func tile512(c, a, b *float32, n, k, depth int, add bool)
+//
+// 8 rows of 32 columns.
+TEXT ·tile512(SB), NOSPLIT, $0-49
+	MOVQ    c+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), R8
+	MOVQ    k+32(FP), R9
+	MOVQ    depth+40(FP), CX
+	SHLQ    $2, R8
+	SHLQ    $2, R9
+	LEAQ    (R8)(R8*2), R10
+	LEAQ    (R9)(R9*2), R11
+	LEAQ    (DI)(R8*4), R12
+	LEAQ    (SI)(R9*4), R13
+	CMPB    add+48(FP), $0
+	JEQ     zero
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS (DI)(R8*1), Z2
+	VMOVUPS 64(DI)(R8*1), Z3
+	VMOVUPS (DI)(R8*2), Z4
+	VMOVUPS 64(DI)(R8*2), Z5
+	VMOVUPS (DI)(R10*1), Z6
+	VMOVUPS 64(DI)(R10*1), Z7
+	VMOVUPS (R12), Z8
+	VMOVUPS 64(R12), Z9
+	VMOVUPS (R12)(R8*1), Z10
+	VMOVUPS 64(R12)(R8*1), Z11
+	VMOVUPS (R12)(R8*2), Z12
+	VMOVUPS 64(R12)(R8*2), Z13
+	VMOVUPS (R12)(R10*1), Z14
+	VMOVUPS 64(R12)(R10*1), Z15
+	JMP     step
+
+zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	VPXORD Z10, Z10, Z10
+	VPXORD Z11, Z11, Z11
+	VPXORD Z12, Z12, Z12
+	VPXORD Z13, Z13, Z13
+	VPXORD Z14, Z14, Z14
+	VPXORD Z15, Z15, Z15
+
+step:
+	VMOVUPS      (DX), Z16
+	VMOVUPS      64(DX), Z17
+	VBROADCASTSS (SI), Z18
+	VFMADD231PS  Z16, Z18, Z0
+	VFMADD231PS  Z17, Z18, Z1
+	VBROADCASTSS (SI)(R9*1), Z19
+	VFMADD231PS  Z16, Z19, Z2
+	VFMADD231PS  Z17, Z19, Z3
+	VBROADCASTSS (SI)(R9*2), Z20
+	VFMADD231PS  Z16, Z20, Z4
+	VFMADD231PS  Z17, Z20, Z5
+	VBROADCASTSS (SI)(R11*1), Z21
+	VFMADD231PS  Z16, Z21, Z6
+	VFMADD231PS  Z17, Z21, Z7
+	VBROADCASTSS (R13), Z18
+	VFMADD231PS  Z16, Z18, Z8
+	VFMADD231PS  Z17, Z18, Z9
+	VBROADCASTSS (R13)(R9*1), Z19
+	VFMADD231PS  Z16, Z19, Z10
+	VFMADD231PS  Z17, Z19, Z11
+	VBROADCASTSS (R13)(R9*2), Z20
+	VFMADD231PS  Z16, Z20, Z12
+	VFMADD231PS  Z17, Z20, Z13
+	VBROADCASTSS (R13)(R11*1), Z21
+	VFMADD231PS  Z16, Z21, Z14
+	VFMADD231PS  Z17, Z21, Z15
+	ADDQ         $4, SI
+	ADDQ         $4, R13
+	ADDQ         R8, DX
+	DECQ         CX
+	JNE          step
+
+	VMOVUPS    Z0, (DI)
+	VMOVUPS    Z1, 64(DI)
+	VMOVUPS    Z2, (DI)(R8*1)
+	VMOVUPS    Z3, 64(DI)(R8*1)
+	VMOVUPS    Z4, (DI)(R8*2)
+	VMOVUPS    Z5, 64(DI)(R8*2)
+	VMOVUPS    Z6, (DI)(R10*1)
+	VMOVUPS    Z7, 64(DI)(R10*1)
+	VMOVUPS    Z8, (R12)
+	VMOVUPS    Z9, 64(R12)
+	VMOVUPS    Z10, (R12)(R8*1)
+	VMOVUPS    Z11, 64(R12)(R8*1)
+	VMOVUPS    Z12, (R12)(R8*2)
+	VMOVUPS    Z13, 64(R12)(R8*2)
+	VMOVUPS    Z14, (R12)(R10*1)
+	VMOVUPS    Z15, 64(R12)(R10*1)
+	VZEROUPPER
+	RET
+
+// func line512(c, a, b *float32, n, depth int, add bool)
+//
+// One row of 32 columns.
+TEXT ·line512(SB), NOSPLIT, $0-41
+	MOVQ    c+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), R8
+	MOVQ    depth+32(FP), CX
+	SHLQ    $2, R8
+	CMPB    add+40(FP), $0
+	JEQ     zero
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	JMP     step
+
+zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+
+step:
+	VBROADCASTSS (SI), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	ADDQ         $4, SI
+	ADDQ         R8, DX
+	DECQ         CX
+	JNE          step
+
+	VMOVUPS    Z0, (DI)
+	VMOVUPS    Z1, 64(DI)
+	VZEROUPPER
+	RET
+
+// func band512(c, a, b *float32, n, depth int, add bool)
+//
+// One row of 128 columns.
+TEXT ·band512(SB), NOSPLIT, $0-41
+	MOVQ    c+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    n+24(FP), R8
+	MOVQ    depth+32(FP), CX
+	SHLQ    $2, R8
+	CMPB    add+40(FP), $0
+	JEQ     zero
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 128(DI), Z2
+	VMOVUPS 192(DI), Z3
+	VMOVUPS 256(DI), Z4
+	VMOVUPS 320(DI), Z5
+	VMOVUPS 384(DI), Z6
+	VMOVUPS 448(DI), Z7
+	JMP     step
+
+zero:
+	VPXORD Z0, Z0, Z0
+	VPXORD Z1, Z1, Z1
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+step:
+	VBROADCASTSS (SI), Z8
+	VFMADD231PS  (DX), Z8, Z0
+	VFMADD231PS  64(DX), Z8, Z1
+	VFMADD231PS  128(DX), Z8, Z2
+	VFMADD231PS  192(DX), Z8, Z3
+	VFMADD231PS  256(DX), Z8, Z4
+	VFMADD231PS  320(DX), Z8, Z5
+	VFMADD231PS  384(DX), Z8, Z6
+	VFMADD231PS  448(DX), Z8, Z7
+	ADDQ         $4, SI
+	ADDQ         R8, DX
+	DECQ         CX
+	JNE          step
+
+	VMOVUPS    Z0, (DI)
+	VMOVUPS    Z1, 64(DI)
+	VMOVUPS    Z2, 128(DI)
+	VMOVUPS    Z3, 192(DI)
+	VMOVUPS    Z4, 256(DI)
+	VMOVUPS    Z5, 320(DI)
+	VMOVUPS    Z6, 384(DI)
+	VMOVUPS    Z7, 448(DI)
+	VZEROUPPER
+	RET

@@ -4,9 +4,7 @@ package gemm
 // code of the package runs and not changed afterwards (tests do, to reach the
 // kernels that a better one hides).
 var machine = struct {
-	kernel string // as Accelerated returns it
+	kernel string // "avx512", "avx2", "neon" or "portable"
 }{
 	kernel: detect(),
 }
-
-const portable = "portable"

@@ -1,44 +1,41 @@
 package gemm
 
-// mulPortable is mul in Go: four columns of two rows at a time, so that eight
-// sums stay in registers. The conversions of the products keep the compiler
-// from fusing them with the additions.
+// portable is the name of the Go code in this file, which needs nothing of the
+// processor.
+const portable = "portable"
+
+// mulPortable is mul in Go: four rows of B at a time are added to a row of C.
+// That keeps the scalar units busy; taking two rows of C as well was measured
+// and gains nothing. The conversions of the products keep the compiler from
+// fusing them with the additions on some machines.
 func mulPortable(c, a, b []float32, m, k, n int) {
-	i := 0
-	for ; i+2 <= m; i += 2 {
-		pair(c[i*n:][:2*n], a[i*k:][:2*k], b, k, n)
-	}
-	if i < m {
-		single(c[i*n:][:n], a[i*k:][:k], b, n)
+	clear(c)
+	for i := range m {
+		row, left := c[i*n:][:n], a[i*k:][:k]
+		at := 0
+		for ; at+4 <= k; at += 4 {
+			addFour(row, b[at*n:][:4*n], (*[4]float32)(left[at:]))
+		}
+		for ; at < k; at++ {
+			addOne(row, b[at*n:][:n], left[at])
+		}
 	}
 }
 
-// pair computes two rows of C.
-func pair(c, a, b []float32, k, n int) {
-	up, down := c[:n], c[n:2*n]
-	left, right := a[:k], a[k:2*k]
-	right = right[:len(left)]
-	j := 0
-	for ; j+4 <= n; j += 4 {
-		var s0, s1, s2, s3, t0, t1, t2, t3 float32
-		at := j
-		for p, x := range left {
-			y := right[p]
-			v := b[at : at+4 : at+4]
-			s0 += float32(x * v[0])
-			s1 += float32(x * v[1])
-			s2 += float32(x * v[2])
-			s3 += float32(x * v[3])
-			t0 += float32(y * v[0])
-			t1 += float32(y * v[1])
-			t2 += float32(y * v[2])
-			t3 += float32(y * v[3])
-			at += n
-		}
-		up[j], up[j+1], up[j+2], up[j+3] = s0, s1, s2, s3
-		down[j], down[j+1], down[j+2], down[j+3] = t0, t1, t2, t3
+// addFour adds four rows of B to c, each times its element of a.
+func addFour(c, b []float32, a *[4]float32) {
+	n := len(c)
+	a0, a1, a2, a3 := a[0], a[1], a[2], a[3]
+	b0, b1, b2, b3 := b[:n], b[n:][:n], b[2*n:][:n], b[3*n:][:n]
+	for i := range c {
+		c[i] = c[i] + float32(a0*b0[i]) + float32(a1*b1[i]) + float32(a2*b2[i]) + float32(a3*b3[i])
 	}
-	for ; j < n; j++ {
-		up[j], down[j] = dot(left, b[j:], n), dot(right, b[j:], n)
+}
+
+// addOne adds a times b to c.
+func addOne(c, b []float32, a float32) {
+	b = b[:len(c)]
+	for i := range c {
+		c[i] += float32(a * b[i])
 	}
 }

@@ -1,0 +1,61 @@
+package gemm
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+)
+
+// benchShapes are tiles of the engine: a matrix product, a vector times a
+// matrix, small convolutions with many outputs and with one, a small product,
+// one with an edge, one of a vector.
+var benchShapes = []struct{ m, k, n int }{
+	{32, 768, 256}, {1, 4096, 256}, {32, 9, 256}, {1, 9, 256}, {32, 64, 32}, {32, 64, 49}, {32, 768, 1},
+}
+
+// eachShape times f for every kernel and shape.
+func eachShape(b *testing.B, f func(c, a, b []float32, m, k, n int)) {
+	have := kernels()
+	for _, name := range slices.Sorted(maps.Keys(have)) {
+		if !have[name] {
+			b.Logf("this processor lacks %s", name)
+			continue
+		}
+		for _, s := range benchShapes {
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", s.m, s.k, s.n, name), func(b *testing.B) {
+				use(b, name)
+				c, left, right := make([]float32, s.m*s.n), make([]float32, s.m*s.k), make([]float32, s.k*s.n)
+				for i := range left {
+					left[i] = 1 / float32(i%7+1)
+				}
+				for i := range right {
+					right[i] = float32(i%13) / 16
+				}
+				b.ReportAllocs()
+				for b.Loop() {
+					f(c, left, right, s.m, s.k, s.n)
+				}
+				b.ReportMetric(2*float64(s.m*s.k*s.n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
+}
+
+func BenchmarkMul(b *testing.B) { eachShape(b, Mul) }
+
+// The floor of assembly is its tile doing as many steps on one row of B, so that
+// all it loads lies in the first-level cache. The floor of Go is the plain loop.
+func BenchmarkMulFloor(b *testing.B) { eachShape(b, floor) }
+
+func plain(c, a, b []float32, m, k, n int) {
+	for i := range m {
+		for j := range n {
+			var sum float32
+			for p := range k {
+				sum += float32(a[i*k+p] * b[p*n+j])
+			}
+			c[i*n+j] = sum
+		}
+	}
+}
