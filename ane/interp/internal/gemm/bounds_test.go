@@ -53,8 +53,8 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// TestMistakes looks that a wrong call panics and leaves c as it was. The
-// last sizes wrap around when multiplied.
+// TestMistakes looks that a wrong call panics and leaves c as it was. Capacity
+// does not count as length. The last sizes wrap around when multiplied.
 func TestMistakes(t *testing.T) {
 	const full = 64
 	for _, s := range []struct{ m, k, n, lenC, lenA, lenB int }{
@@ -64,12 +64,11 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			eachKernel(t, func(t *testing.T) {
-				c := make([]float32, s.lenC)
+				c, a, b := make([]float32, full), make([]float32, full), make([]float32, full)
 				for i := range c {
 					c[i] = 7
 				}
-				a, b := make([]float32, s.lenA), make([]float32, s.lenB)
-				require.Panics(t, func() { Mul(c[:s.lenC:s.lenC], a[:s.lenA:s.lenA], b[:s.lenB:s.lenB], s.m, s.k, s.n) })
+				require.Panics(t, func() { Mul(c[:s.lenC], a[:s.lenA], b[:s.lenB], s.m, s.k, s.n) })
 				for i, v := range c {
 					require.Equal(t, float32(7), v, "element %d", i)
 				}

@@ -92,9 +92,8 @@ TEXT ·line(SB), NOSPLIT, $0-41
 	MOVD  depth+32(FP), R5
 	MOVBU add+40(FP), R12
 	LSL   $2, R3, R3
-	MOVD  R0, R9
 	CBZ   R12, zero
-	VLD1  (R9), [V16.S4, V17.S4, V18.S4, V19.S4]
+	VLD1  (R0), [V16.S4, V17.S4, V18.S4, V19.S4]
 	B     step
 
 zero:

@@ -8,14 +8,17 @@ package gemm
 // is too short, is a mistake in the calling code: Mul panics before it writes.
 func Mul(c, a, b []float32, m, k, n int) {
 	if uint64(m|k|n)>>31 != 0 {
-		panic("gemm: size out of range")
+		panic("gemm: size below 0 or above 2^31-1")
 	}
-	c, a, b = c[:m*n], a[:m*k], b[:k*n]
-	switch {
+	short := func(s []float32, rows, cols int) bool { return uint64(len(s)) < uint64(rows)*uint64(cols) }
+	if short(c, m, n) || short(a, m, k) || short(b, k, n) {
+		panic("gemm: slice shorter than its matrix")
+	}
+	switch c = c[:m*n]; {
 	case len(c) == 0:
 	case k == 0:
 		clear(c)
 	default:
-		mul(c, a, b, m, k, n)
+		mul(c, a[:m*k], b[:k*n], m, k, n)
 	}
 }
