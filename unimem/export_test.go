@@ -11,13 +11,10 @@ func OnSurfaces(t *iosurface.Table) Option { return func(c *config) { c.table = 
 
 // NearWrap sets the counters of a fresh Grid a few steps before they wrap around.
 func NearWrap(g *Grid) {
-	const (
-		tags        = 0xffff_ffff_fffd << 16
-		generations = 0xffff_fffd << 32
-	)
-	g.head.Store(tags | g.head.Load()&indexMask)
+	tags, generations := ^g.index-2*(g.index+1), ^g.link-2*(g.link+1)
+	g.head.Store(tags | g.head.Load()&g.index)
 	for i := range g.slots {
-		g.slots[i].Store(generations | g.slots[i].Load()&linkMask)
+		g.slots[i].Store(generations | g.slots[i].Load()&g.link)
 	}
 }
 
@@ -41,6 +38,9 @@ func Forget(size int, opts ...Option) (func() error, error) {
 
 // Head is the present head of a Grid, for the steps below.
 func Head(g *Grid) uint64 { return g.head.Load() }
+
+// Top is the cell on top of a head.
+func Top(g *Grid, head uint64) uint64 { return head & g.index }
 
 // TakeFrom is the step of Take that follows its look at the head.
 func TakeFrom(g *Grid, head uint64) bool {

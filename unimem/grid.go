@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
 	"sync/atomic"
 )
 
-// MaxCells is the largest number of cells of a Grid: an index and a depth take 16 bits
-// each, and one index means none.
-const MaxCells = 1<<16 - 1
+// MaxCells is the largest number of cells of a Grid: it leaves 22 bits of a slot word for
+// the generation.
+const MaxCells = 1 << 20
 
 // cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
 const cellUnit = 64
@@ -18,12 +19,13 @@ const cellUnit = 64
 // foreign, stale or doubly given cell with an error. All methods are safe for concurrent
 // use.
 //
-// Free cells form a stack in Go memory. head is {tag 48 bits, top 16 bits}: each pop raises
+// Free cells form a stack in Go memory. With b the bits that the number of cells needs,
+// head is {tag 64-b bits, top b bits}, top all ones when the stack is empty: each pop raises
 // the tag, so a pop or push that began before another pop ended fails its exchange even if
-// the same cell is on top again; it would take 2^48 pops in between to be fooled. A push
-// keeps the tag, for what it builds on is the top cell alone.
+// the same cell is on top again. A push keeps the tag, for what it builds on is the top cell
+// alone. A tag returns after 2^43 pops or more, a year of them.
 //
-// slots[i] is {generation 32 bits, depth 16 bits, next 16 bits}: next is the cell below,
+// slots[i] is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
 // depth the number of cells from i down. It changes only while cell i is out:
 //
 //   - Take reads the word of the top cell and pops. The word stays; the Cell carries it.
@@ -32,24 +34,21 @@ const cellUnit = 64
 //     finds another generation and loses. Only the winner writes the word until its push,
 //     which publishes the word, and with it the bytes written to the cell.
 //
-// A stale Cell could pass for a good one only after exactly 2^32 gives of its own cell (or
-// a multiple) with the same cells below.
+// A stale Cell could pass for a good one only after exactly 2^(64-2b) gives of its own cell
+// (or a multiple) with the same cells below: 2^58 in a Grid of 4 to 7 cells, 2^44 below 1024
+// cells, 2^22 in the largest.
 type Grid struct {
 	_        [64]byte // head has a cache line of its own: everybody writes it
 	head     atomic.Uint64
 	_        [56]byte
 	slots    []atomic.Uint64
+	width    uint8  // b, the bits of an index or a depth
+	index    uint64 // mask of b bits; as an index: none
+	link     uint64 // mask of 2b bits: depth and next
 	cellSize int
 	life     *life
 	blocks   []*Block // one for all cells, or one each
 }
-
-const (
-	noCell     = 1<<16 - 1 // as an index: the stack is empty
-	indexMask  = 1<<16 - 1
-	depthShift = 16
-	linkMask   = 1<<32 - 1 // depth and next
-)
 
 // NewGrid makes a Grid of cells of cellSize bytes each, carved out of one Block, or with
 // SurfacePerCell each at the start of a Block of its own.
@@ -60,17 +59,19 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 	if err := checkGrid(cellSize, cells); err != nil {
 		return nil, err
 	}
-	g := &Grid{slots: make([]atomic.Uint64, cells), cellSize: cellSize, life: new(life)}
+	b := bits.Len(uint(cells))
+	g := &Grid{slots: make([]atomic.Uint64, cells), cellSize: cellSize, life: new(life),
+		width: uint8(b), index: 1<<b - 1, link: 1<<(2*b) - 1}
 	if err := g.open(configure(opts)); err != nil {
 		return nil, err
 	}
 	// Cell 0 on top, the last cell at the bottom.
 	for i := range cells {
-		next := i + 1
-		if next == cells {
-			next = noCell
+		next := uint64(i + 1)
+		if i+1 == cells {
+			next = g.index
 		}
-		g.slots[i].Store(uint64(cells-i)<<depthShift | uint64(next))
+		g.slots[i].Store(uint64(cells-i)<<b | next)
 	}
 	return g, nil
 }
@@ -136,7 +137,7 @@ func (g *Grid) Close() error {
 func (g *Grid) stopTakes() {
 	for {
 		h := g.head.Load()
-		if g.head.CompareAndSwap(h, (h|indexMask)+1|noCell) {
+		if g.head.CompareAndSwap(h, (h|g.index)+1|g.index) {
 			return
 		}
 	}
@@ -145,7 +146,7 @@ func (g *Grid) stopTakes() {
 // stopGives moves every cell to another generation, so that those out become stale.
 func (g *Grid) stopGives() {
 	for i := range g.slots {
-		g.slots[i].Add(linkMask + 1)
+		g.slots[i].Add(g.link + 1)
 	}
 }
 

@@ -8,7 +8,7 @@ func (g *Grid) Take() (Cell, error) {
 	}
 	for {
 		h := g.head.Load()
-		if int(h&indexMask) >= len(g.slots) {
+		if int(h&g.index) >= len(g.slots) {
 			return Cell{}, g.refusal(ErrGridFull)
 		}
 		if c, ok := g.pop(h); ok {
@@ -19,9 +19,9 @@ func (g *Grid) Take() (Cell, error) {
 
 // pop takes the top cell of h, which has one, if h is still the head.
 func (g *Grid) pop(h uint64) (Cell, bool) {
-	i := int(h & indexMask)
+	i := int(h & g.index)
 	word := g.slots[i].Load()
-	return Cell{g, word, i}, g.head.CompareAndSwap(h, (h|indexMask)+1|word&indexMask)
+	return Cell{g, word, i}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
 }
 
 // Give takes a cell back; it may be handed out again at once. Of several Gives of one cell the
@@ -32,18 +32,18 @@ func (g *Grid) Give(c Cell) error {
 		return ErrForeignCell
 	}
 	slot := &g.slots[c.index]
-	generation := c.word&^linkMask + linkMask + 1
+	generation := c.word&^g.link + g.link + 1
 	h := g.head.Load()
 	// Close ends the life before it empties the stack, so nothing is pushed after that.
-	if h&indexMask == noCell && g.life.closed() {
+	if h&g.index == g.index && g.life.closed() {
 		return ErrClosed
 	}
 	if !slot.CompareAndSwap(c.word, generation|g.above(h)) {
 		return g.refusal(ErrStaleCell)
 	}
-	for !g.head.CompareAndSwap(h, h&^indexMask|uint64(c.index)) {
+	for !g.head.CompareAndSwap(h, h&^g.index|uint64(c.index)) {
 		h = g.head.Load()
-		if h&indexMask == noCell && g.life.closed() {
+		if h&g.index == g.index && g.life.closed() {
 			return ErrClosed
 		}
 		slot.Store(generation | g.above(h))
@@ -54,12 +54,12 @@ func (g *Grid) Give(c Cell) error {
 // above is the link of a cell pushed onto h. It is right if h is still the head when the
 // push succeeds.
 func (g *Grid) above(h uint64) uint64 {
-	i := int(h & indexMask)
+	i := int(h & g.index)
 	if i >= len(g.slots) {
-		return 1<<depthShift | noCell
+		return g.index + 1 | g.index
 	}
-	depth := g.slots[i].Load() & (indexMask << depthShift)
-	return depth + 1<<depthShift | uint64(i)
+	depth := g.slots[i].Load() & (g.link - g.index)
+	return depth + g.index + 1 | uint64(i)
 }
 
 func (g *Grid) refusal(err error) error {
@@ -81,10 +81,10 @@ func (g *Grid) Free() int {
 // freeAt is the depth of h, right if h is still the head afterwards: the top cell's word
 // stays while it is on top.
 func (g *Grid) freeAt(h uint64) (int, bool) {
-	i := int(h & indexMask)
+	i := int(h & g.index)
 	if i >= len(g.slots) {
 		return 0, true
 	}
 	word := g.slots[i].Load()
-	return int(word >> depthShift & indexMask), g.head.Load() == h
+	return int(word >> (g.width & 63) & g.index), g.head.Load() == h
 }
