@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -60,7 +61,7 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	}
 	r := d.Receipt()
 	r.Cached, r.Notes = exec.Cached(), exec.Notes()
-	return &Model{device: d, exec: exec, in: exec.Inputs(), out: exec.Outputs(), receipt: &r}, nil
+	return &Model{device: d, exec: exec, in: clones(exec.Inputs()), out: clones(exec.Outputs()), receipt: &r, turn: make(chan struct{}, 1)}, nil
 }
 
 // vet refuses what no program may have, whatever engine compiled it.
@@ -68,7 +69,7 @@ func (d *Device) vet(exec Executable) error {
 	if len(exec.Outputs()) == 0 {
 		return &Error{Op: "compile", Engine: d.info.Name, Err: ErrCompile, Detail: "no outputs"}
 	}
-	for _, l := range append(exec.Inputs(), exec.Outputs()...) {
+	for _, l := range slices.Concat(exec.Inputs(), exec.Outputs()) {
 		if err := l.check(); err != nil {
 			return &Error{Op: "compile", Engine: d.info.Name, Err: err, Detail: "the engine reports an impossible layout"}
 		}

@@ -113,19 +113,22 @@ func (l Layout) Packed() bool { return l.Bytes() == l.PackedBytes() || l.Element
 // Rows is the number of rows.
 func (l Layout) Rows() int { return l.Batches * l.Channels * l.Depth * l.Height }
 
-// Row returns the offset of row i in bytes, rows counted in row-major order.
+// Row returns the offset of row i in bytes, rows counted in row-major order; i
+// is below Rows.
 func (l Layout) Row(i int) int {
-	h := i % l.Height
-	i /= l.Height
-	d := i % l.Depth
-	i /= l.Depth
-	return i/l.Channels*l.BatchStride + i%l.Channels*l.PlaneStride + d*l.DepthStride + h*l.RowStride
+	// The bounds of 1 are for a Layout that nobody made, whose axes are zero.
+	height, depth, channels := max(l.Height, 1), max(l.Depth, 1), max(l.Channels, 1)
+	h := i % height
+	i /= height
+	d := i % depth
+	i /= depth
+	return i/channels*l.BatchStride + i%channels*l.PlaneStride + d*l.DepthStride + h*l.RowStride
 }
 
 // Offset returns the offset in bytes of the element at index, which has one
 // number for each axis of Shape.
 func (l Layout) Offset(index ...int) (int, error) {
-	if len(index) != len(l.Shape) {
+	if len(index) != len(l.Shape) || len(index) > MaxRank {
 		return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
 			Detail: fmt.Sprintf("%d numbers for shape %v", len(index), l.Shape)}
 	}
@@ -190,6 +193,21 @@ func (l Layout) check() error {
 		return bad("larger than 1 TiB")
 	}
 	return nil
+}
+
+// clone returns l with a Shape of its own.
+func (l Layout) clone() Layout {
+	l.Shape = slices.Clone(l.Shape)
+	return l
+}
+
+// clones returns layouts that share nothing with those given.
+func clones(layouts []Layout) []Layout {
+	own := slices.Clone(layouts)
+	for i := range own {
+		own[i] = own[i].clone()
+	}
+	return own
 }
 
 // String gives name, type, shape and strides on one line.

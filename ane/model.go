@@ -2,6 +2,8 @@ package ane
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -14,30 +16,33 @@ type Model struct {
 	in, out []Layout
 	receipt *Receipt
 
-	gate gate // open while loaded; an Evaluate is inside
+	gate gate          // open while loaded; Evaluate and Bind are inside
+	turn chan struct{} // holds a token while Load, Unload or Close works
 
-	mu       sync.Mutex // orders Load, Unload, Bind, Close
-	loaded   bool
-	requests int // open ones
-	closed   bool
+	mu       sync.Mutex // guards what follows and orders Prepare; never held during a run
+	loaded   bool       // changes only in turn
+	closed   bool       // likewise
+	requests int        // open ones
 }
 
 // Inputs returns the layouts of the inputs in the order of the program's text.
-func (m *Model) Inputs() []Layout { return append([]Layout(nil), m.in...) }
+func (m *Model) Inputs() []Layout { return clones(m.in) }
 
 // Outputs returns the layouts of the outputs in the order of the program's
 // text.
-func (m *Model) Outputs() []Layout { return append([]Layout(nil), m.out...) }
+func (m *Model) Outputs() []Layout { return clones(m.out) }
 
 // Receipt says which engine runs the program.
 func (m *Model) Receipt() Receipt { return *m.receipt }
 
 // Load makes the program ready to run. Loading twice does nothing.
 func (m *Model) Load(ctx context.Context) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.usable("load"); err != nil || m.loaded {
+	if err := m.begin(ctx, "load"); err != nil {
 		return err
+	}
+	defer m.end()
+	if m.isLoaded() {
+		return nil
 	}
 	if err := ctx.Err(); err != nil {
 		return Deadline("load", m.device.info.Name, err)
@@ -45,19 +50,26 @@ func (m *Model) Load(ctx context.Context) error {
 	if err := m.exec.Load(ctx); err != nil {
 		return err
 	}
-	m.loaded = true
+	m.setLoaded(true)
 	m.gate.unlock()
 	return nil
 }
 
 // Unload waits for evaluations in flight and takes the program off the engine;
 // requests stay bound and work again after the next Load. Unloading twice does
-// nothing.
+// nothing. When ctx ends first, the program stays loaded.
 func (m *Model) Unload(ctx context.Context) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.usable("unload"); err != nil || !m.loaded {
+	if err := m.begin(ctx, "unload"); err != nil {
 		return err
+	}
+	defer m.end()
+	return m.unload(ctx)
+}
+
+// unload is Unload for those whose turn it is.
+func (m *Model) unload(ctx context.Context) error {
+	if !m.isLoaded() {
+		return nil
 	}
 	if err := m.gate.shut(ctx); err != nil {
 		m.gate.unlock()
@@ -67,7 +79,7 @@ func (m *Model) Unload(ctx context.Context) error {
 		m.gate.unlock()
 		return err
 	}
-	m.loaded = false
+	m.setLoaded(false)
 	return nil
 }
 
@@ -78,7 +90,7 @@ func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 		return Result{}, m.fail("evaluate", ErrForeign, "a request of another model", "bind it on this model")
 	}
 	if !m.gate.enter() {
-		return Result{}, m.fail("evaluate", ErrNotLoaded, "", "call Load first")
+		return Result{}, m.notReady("evaluate")
 	}
 	defer m.gate.leave()
 	if err := r.take(); err != nil {
@@ -96,39 +108,83 @@ func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 // Close unloads the program and frees it; ErrInUse while a Request is open.
 // Repeated calls do nothing.
 func (m *Model) Close(ctx context.Context) error {
-	m.mu.Lock()
-	closed, open, loaded := m.closed, m.requests, m.loaded
-	m.mu.Unlock()
-	if closed {
+	err := m.begin(ctx, "close")
+	if errors.Is(err, ErrClosed) {
 		return nil
 	}
-	if open > 0 {
-		return m.fail("close", ErrInUse, "requests are open", "close the requests first")
+	if err != nil {
+		return err
 	}
-	if loaded {
-		if err := m.Unload(ctx); err != nil {
-			return err
+	defer m.end()
+	if err := m.unused(); err != nil {
+		return err
+	}
+	if err := m.unload(ctx); err != nil {
+		return err
+	}
+	if err := m.unused(); err != nil { // bound before the gate was shut
+		return err
+	}
+	m.mu.Lock()
+	m.closed = true
+	m.mu.Unlock()
+	defer m.device.drop()
+	return m.exec.Close()
+}
+
+// unused refuses while requests are open.
+func (m *Model) unused() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.requests == 0 {
+		return nil
+	}
+	return m.fail("close", ErrInUse, fmt.Sprintf("%d requests open", m.requests), "close the requests first")
+}
+
+// begin waits for the turn of Load, Unload or Close; end must follow unless it
+// fails, as it does on a closed Model.
+func (m *Model) begin(ctx context.Context, op string) error {
+	select {
+	case m.turn <- struct{}{}:
+	default:
+		select {
+		case m.turn <- struct{}{}:
+		case <-ctx.Done():
+			return Deadline(op, m.device.info.Name, ctx.Err())
 		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.closed {
-		return nil
-	}
-	if m.requests > 0 || m.loaded {
-		return m.fail("close", ErrInUse, "it was used while closing", "close the requests first")
-	}
-	m.closed = true
-	m.device.drop()
-	return m.exec.Close()
-}
-
-// usable refuses calls on a closed Model.
-func (m *Model) usable(op string) error {
-	if m.closed {
+		m.end()
 		return m.fail(op, ErrClosed, "", "compile the program again")
 	}
 	return nil
+}
+
+func (m *Model) end() { <-m.turn }
+
+func (m *Model) isLoaded() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.loaded
+}
+
+func (m *Model) setLoaded(now bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.loaded = now
+}
+
+// notReady tells why the gate is shut.
+func (m *Model) notReady(op string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return m.fail(op, ErrClosed, "", "compile the program again")
+	}
+	return m.fail(op, ErrNotLoaded, "", "call Load first")
 }
 
 func (m *Model) fail(op string, err error, detail, hint string) error {

@@ -90,7 +90,8 @@ func (t *Tensor) halves(op string, have int, move func(half []fp16.Bits, at int)
 }
 
 // Copy moves src into dst, which has the same shape and type; strides may
-// differ. It returns the bytes it moved.
+// differ. It returns the bytes it moved. ErrAlias when they share bytes, but
+// for a tensor onto itself, which moves nothing.
 func Copy(dst, src *Tensor) (int, error) {
 	if dst == nil || src == nil {
 		return 0, &Error{Op: "copy", Err: ErrUnbound, Detail: "nil tensor"}
@@ -107,6 +108,15 @@ func Copy(dst, src *Tensor) (int, error) {
 	from, err := src.bytes("copy")
 	if err != nil {
 		return 0, err
+	}
+	if dst.overlaps(src) {
+		if dst.offset == src.offset && a.Equal(b) {
+			return 0, nil
+		}
+		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrAlias, Detail: "with " + b.Name, Hint: "copy by way of other memory"}
+	}
+	if a.Packed() && b.Packed() {
+		return copy(to[:a.PackedBytes()], from), nil
 	}
 	n := a.RowBytes()
 	for i := range a.Rows() {

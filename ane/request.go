@@ -30,14 +30,10 @@ const (
 // laid out as the program says; in and out map the program's names to them. All
 // mismatches are reported at once.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if err := m.usable("bind"); err != nil {
-		return nil, err
+	if !m.gate.enter() {
+		return nil, m.notReady("bind")
 	}
-	if !m.loaded {
-		return nil, m.fail("bind", ErrNotLoaded, "", "call Load first")
-	}
+	defer m.gate.leave()
 	var faults []error
 	r := &Request{model: m}
 	r.in = m.match("input", m.in, in, &faults)
@@ -53,6 +49,8 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 		}
 		r.held++
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	run, err := m.exec.Prepare(r.in, r.out)
 	if err != nil {
 		r.release()
@@ -66,37 +64,55 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 // match finds the tensor of each layout and notes what is missing, left over
 // or laid out otherwise.
 func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faults *[]error) []*Tensor {
-	note := func(name string, err error, detail, hint string) {
-		*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: what + " " + name, Err: err, Detail: detail, Hint: hint})
+	note := func(name string, fault Error) {
+		fault.Op, fault.Engine, fault.Name = "bind", m.device.info.Name, what+" "+name
+		*faults = append(*faults, &fault)
 	}
 	var found []*Tensor
 	for _, l := range want {
 		t := given[l.Name]
-		switch {
-		case t == nil:
-			note(l.Name, ErrUnbound, "", "bind a tensor of layout "+l.String())
-		case t.Bytes() == nil:
-			note(l.Name, ErrStale, "", "bind before the memory is closed or given back")
-		case !t.layout.Equal(l) && t.layout.Bytes() < l.Bytes():
-			note(l.Name, ErrShort, fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, t.layout.Bytes(), t.layout), "make the tensor with the layout of the Model")
-		case !t.layout.Equal(l):
-			note(l.Name, ErrMismatch, fmt.Sprintf("program has %s, tensor %s", l, t.layout), "make the tensor with the layout of the Model")
-		case t.offset != 0 && !m.device.info.Offsets:
-			o := &Error{Op: "bind", Engine: m.device.info.Name, Name: what + " " + l.Name, Err: ErrOffset,
-				Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
-				Rule:   "the engine reads every surface from byte 0",
-				Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own"}
-			*faults = append(*faults, o)
-		default:
+		if t == nil {
+			note(l.Name, Error{Err: ErrUnbound, Hint: "bind a tensor of layout " + l.String()})
+			continue
+		}
+		before := len(*faults)
+		for _, fault := range t.unfit(l, m.device.info.Offsets) {
+			note(l.Name, fault)
+		}
+		if len(*faults) == before {
 			found = append(found, t)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.ContainsFunc(want, func(l Layout) bool { return l.Name == name }) {
-			note(name, ErrName, "", "the program has "+names(want))
+			note(name, Error{Err: ErrName, Hint: "the program has " + names(want)})
 		}
 	}
 	return found
+}
+
+// unfit tells what keeps t from standing for l.
+func (t *Tensor) unfit(l Layout, offsets bool) []Error {
+	if t.Bytes() == nil {
+		return []Error{{Err: ErrStale, Hint: "bind before the memory is closed or given back"}}
+	}
+	var faults []Error
+	const hint = "make the tensor with the layout of the Model"
+	switch have := t.layout; {
+	case have.Equal(l):
+	case have.Bytes() < l.Bytes():
+		faults = append(faults, Error{Err: ErrShort, Hint: hint,
+			Detail: fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, have.Bytes(), have)})
+	default:
+		faults = append(faults, Error{Err: ErrMismatch, Hint: hint, Detail: fmt.Sprintf("program has %s, tensor %s", l, have)})
+	}
+	if t.offset != 0 && !offsets {
+		faults = append(faults, Error{Err: ErrOffset,
+			Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
+			Rule:   "the engine reads every surface from byte 0",
+			Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own"})
+	}
+	return faults
 }
 
 // aliases notes outputs that share bytes with an input or another output.

@@ -61,6 +61,7 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 	if err := t.layout.check(); err != nil {
 		return nil, err
 	}
+	t.layout = t.layout.clone()
 	if mem == nil {
 		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrStale, Hint: "make the tensor before the memory is closed or given back"}
 	}
@@ -76,8 +77,8 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 	return t, nil
 }
 
-// Layout returns where the elements stand.
-func (t *Tensor) Layout() Layout { return t.layout }
+// Layout returns where the elements stand, as a copy of the caller's own.
+func (t *Tensor) Layout() Layout { return t.layout.clone() }
 
 // Block returns the memory behind the tensor.
 func (t *Tensor) Block() *unimem.Block { return t.block }
