@@ -1,0 +1,218 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ane-roundtrip": main})
+}
+
+// TestScripts runs the command as a user would: a script for each subcommand.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireExplicitExec: true,
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"npy":    makeArray,
+			"values": compareArray,
+			"photo":  makePicture,
+			"pixel":  comparePixel,
+			"json":   compareJSON,
+			"status": expectStatus,
+		},
+	})
+}
+
+// makeArray writes a .npy file: npy FILE KIND SHAPE VALUE.. ; a single value is
+// repeated, SHAPE is like 1x4x1x32 or "scalar".
+func makeArray(ts *testscript.TestScript, _ bool, args []string) {
+	a := npy.Array{Shape: []int{}}
+	for _, k := range []npy.Kind{npy.Float16, npy.Float32, npy.Float64, npy.Int32, npy.Int8, npy.Bool} {
+		if k.String() == strings.TrimSuffix(args[1], "-fortran") {
+			a.Kind, a.Fortran = k, strings.HasSuffix(args[1], "-fortran")
+		}
+	}
+	n := 1
+	if args[2] != "scalar" {
+		for _, s := range strings.Split(args[2], "x") {
+			d, err := strconv.Atoi(s)
+			ts.Check(err)
+			a.Shape, n = append(a.Shape, d), n*d
+		}
+	}
+	for i := range n {
+		v, err := strconv.ParseFloat(args[3+i%len(args[3:])], 64)
+		ts.Check(err)
+		switch a.Kind {
+		case npy.Float16:
+			a.Data = binary.LittleEndian.AppendUint16(a.Data, uint16(fp16.FromFloat64(v)))
+		case npy.Float32:
+			a.Data = binary.LittleEndian.AppendUint32(a.Data, math.Float32bits(float32(v)))
+		case npy.Float64:
+			a.Data = binary.LittleEndian.AppendUint64(a.Data, math.Float64bits(v))
+		case npy.Int32:
+			a.Data = binary.LittleEndian.AppendUint32(a.Data, uint32(int32(v)))
+		default:
+			a.Data = append(a.Data, byte(int8(v)))
+		}
+	}
+	ts.Check(npy.WriteFile(ts.MkAbs(args[0]), &a))
+}
+
+// compareArray checks kind, shape and values of a .npy file; values as for
+// makeArray.
+func compareArray(ts *testscript.TestScript, neg bool, args []string) {
+	want := ts.MkAbs("want.npy")
+	makeArray(ts, false, append([]string{"want.npy"}, args[1:]...))
+	a, err := os.ReadFile(want)
+	ts.Check(err)
+	b, err := os.ReadFile(ts.MkAbs(args[0]))
+	ts.Check(err)
+	if bytes.Equal(a, b) == neg {
+		got, _ := npy.ReadFile(ts.MkAbs(args[0])) // for the message alone
+		ts.Fatalf("%s holds %+v", args[0], got)
+	}
+}
+
+// makePicture writes a picture: photo FILE WIDTHxHEIGHT, with a bright square
+// in the middle of a gradient; gray when the name contains "gray".
+func makePicture(ts *testscript.TestScript, _ bool, args []string) {
+	var w, h int
+	_, err := fmt.Sscanf(args[1], "%dx%d", &w, &h)
+	ts.Check(err)
+	m := image.NewNRGBA(image.Rect(0, 0, w, h))
+	gray := image.NewGray(m.Rect)
+	for y := range h {
+		for x := range w {
+			c := color.NRGBA{uint8(x * 255 / w), uint8(y * 255 / h), 64, 255}
+			if x > w/3 && x < 2*w/3 && y > h/3 && y < 2*h/3 {
+				c = color.NRGBA{255, 255, 255, 255}
+			}
+			m.SetNRGBA(x, y, c)
+			gray.Set(x, y, c)
+		}
+	}
+	var src image.Image = m
+	if strings.Contains(args[0], "gray") {
+		src = gray
+	}
+	var b bytes.Buffer
+	if strings.HasSuffix(args[0], ".jpg") {
+		ts.Check(jpeg.Encode(&b, src, nil))
+	} else {
+		ts.Check(png.Encode(&b, src))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o644))
+}
+
+// comparePixel checks size and one pixel: pixel FILE WIDTHxHEIGHT X Y R G B.
+func comparePixel(ts *testscript.TestScript, _ bool, args []string) {
+	f, err := os.Open(ts.MkAbs(args[0]))
+	ts.Check(err)
+	defer f.Close()
+	m, err := png.Decode(f)
+	ts.Check(err)
+	if got := fmt.Sprintf("%dx%d", m.Bounds().Dx(), m.Bounds().Dy()); got != args[1] {
+		ts.Fatalf("size %s", got)
+	}
+	n := make([]int, 5)
+	for i := range n {
+		n[i], err = strconv.Atoi(args[2+i])
+		ts.Check(err)
+	}
+	c := color.NRGBAModel.Convert(m.At(n[0], n[1])).(color.NRGBA)
+	for i, got := range []uint8{c.R, c.G, c.B} {
+		if d := int(got) - n[2+i]; d < -1 || d > 1 {
+			ts.Fatalf("pixel is %v", c)
+		}
+	}
+}
+
+// compareJSON checks fields of the JSON on stdout: json PATH VALUE ..., where
+// PATH is like engine.name or checks.len, the number of entries.
+func compareJSON(ts *testscript.TestScript, _ bool, args []string) {
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile("stdout")))
+	var doc any
+	ts.Check(d.Decode(&doc))
+	if _, err := d.Token(); err != io.EOF {
+		ts.Fatalf("more than one JSON value on stdout")
+	}
+	for i := 0; i < len(args); i += 2 {
+		v := doc
+		for _, key := range strings.Split(args[i], ".") {
+			switch in := v.(type) {
+			case map[string]any:
+				v = in[key]
+			case []any:
+				if key == "len" {
+					v = len(in)
+				} else if k, err := strconv.Atoi(key); err == nil && k < len(in) {
+					v = in[k]
+				}
+			}
+		}
+		if got := fmt.Sprint(v); got != args[i+1] {
+			ts.Fatalf("%s is %s, not %s", args[i], got, args[i+1])
+		}
+	}
+}
+
+// expectStatus runs the command and checks its exit status: status N ARG...
+// Its output is what the next stdout and stderr look at.
+func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
+	err := ts.Exec("ane-roundtrip", args[1:]...)
+	got := "0"
+	if err != nil {
+		got = strings.TrimPrefix(err.Error(), "exit status ")
+	}
+	if got != args[0] {
+		ts.Fatalf("exit status %s, not %s", got, args[0])
+	}
+}
+
+func TestEveryInterruptEndsCleanly(t *testing.T) {
+	for _, args := range [][]string{{"check"}, {"check", "--json"}, {"bench"}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var out, errw bytes.Buffer
+		require.Equal(t, codeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, errw.String())
+		require.Empty(t, out.String(), "nothing half-written")
+		require.Equal(t, "ane-roundtrip: interrupted\n", errw.String())
+	}
+}
+
+func TestHelpNamesEveryCommand(t *testing.T) {
+	var out, errw bytes.Buffer
+	require.Equal(t, codePass, execute(t.Context(), []string{"--help"}, &out, &errw))
+	for _, name := range []string{"check", "run", "image", "info", "bench", "--require-ane", "Exit status"} {
+		require.Contains(t, out.String(), name)
+	}
+	require.Empty(t, errw.String())
+}
+
+func TestJSONHasNoInfinities(t *testing.T) {
+	require.Equal(t, math.MaxFloat64, finite(math.Inf(1)))
+	require.Equal(t, math.MaxFloat64, finite(math.NaN()))
+	require.Equal(t, 1.5, finite(1.5))
+}
