@@ -77,17 +77,24 @@ func leads(name string, old fs.FileInfo) bool {
 // without a name has a length to be cut; only a pipe may make its opener wait,
 // so it is asked not to.
 func openDirect(path string, mode fs.FileMode) (*os.File, error) {
-	if mode&fs.ModeNamedPipe == 0 {
-		return os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+	pipe := mode&fs.ModeNamedPipe != 0
+	flags := os.O_WRONLY
+	switch {
+	case mode.IsRegular():
+		flags |= os.O_TRUNC
+	case pipe:
+		flags |= syscall.O_NONBLOCK
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) {
+	f, err := os.OpenFile(path, flags, 0)
+	switch {
+	case pipe && errors.Is(err, syscall.ENXIO):
 		return nil, fmt.Errorf("nobody reads from this pipe: %w", syscall.ENXIO)
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
+	case pipe:
+		return waiting(f)
 	}
-	return waiting(f)
+	return f, nil
 }
 
 // createBeside makes a file of a new name in the folder of path. Unlike

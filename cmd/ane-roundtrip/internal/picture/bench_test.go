@@ -1,0 +1,121 @@
+package picture
+
+import (
+	"image"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// A photograph of 12 megapixels: every benchmark treats all of its 3 channels.
+const photoWidth, photoHeight = 4000, 3000
+
+// photo makes one whose samples are random, the worst case for the tables. Its
+// tensor has padded rows.
+func photo() (p *Picture, tensor []fp16.Bits, row func(c, y int) []fp16.Bits) {
+	p = newPicture(photoWidth, photoHeight, 3)
+	p.tables = newTables()
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, plane := range p.planes {
+		for i := range plane {
+			plane[i] = uint8(random.Uint32())
+		}
+	}
+	tensor = make([]fp16.Bits, 3*(photoHeight+2)*(photoWidth+2))
+	return p, tensor, func(c, y int) []fp16.Bits {
+		return tensor[(c*(photoHeight+2)+y+1)*(photoWidth+2):][:photoWidth+2]
+	}
+}
+
+func fill(p *Picture, row func(c, y int) []fp16.Bits) {
+	for c := range 3 {
+		for y := -1; y <= photoHeight; y++ {
+			p.FillRow(row(c, y), c, y)
+		}
+	}
+}
+
+func BenchmarkFillRow(b *testing.B) {
+	p, tensor, row := photo()
+	b.SetBytes(int64(2 * len(tensor)))
+	for b.Loop() {
+		fill(p, row)
+	}
+}
+
+// BenchmarkFillRowFloor copies as many halves as FillRow writes.
+func BenchmarkFillRowFloor(b *testing.B) {
+	_, tensor, row := photo()
+	source := make([]fp16.Bits, photoWidth+2)
+	b.SetBytes(int64(2 * len(tensor)))
+	for b.Loop() {
+		for c := range 3 {
+			for y := -1; y <= photoHeight; y++ {
+				copy(row(c, y), source)
+			}
+		}
+	}
+}
+
+func BenchmarkSetRow(b *testing.B) {
+	p, tensor, row := photo()
+	fill(p, row)
+	to := p.Like()
+	b.SetBytes(int64(2 * len(tensor)))
+	for b.Loop() {
+		for c := range 3 {
+			for y := range photoHeight {
+				to.SetRow(c, y, row(c, y)[1:])
+			}
+		}
+	}
+}
+
+// BenchmarkSetRowFloor copies as many halves as SetRow reads.
+func BenchmarkSetRowFloor(b *testing.B) {
+	_, tensor, row := photo()
+	target := make([]fp16.Bits, photoWidth+2)
+	b.SetBytes(int64(2 * len(tensor)))
+	for b.Loop() {
+		for c := range 3 {
+			for y := range photoHeight {
+				copy(target, row(c, y))
+			}
+		}
+	}
+}
+
+func BenchmarkTables(b *testing.B) {
+	for b.Loop() {
+		newTables()
+	}
+}
+
+func BenchmarkDecode(b *testing.B) {
+	for name, data := range map[string][]byte{
+		"png":  encoded(b, scene(photoWidth/4, photoHeight/4)),
+		"jpeg": encodedJPEG(b, scene(photoWidth/4, photoHeight/4)),
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				decoded(b, data)
+			}
+		})
+	}
+}
+
+func BenchmarkWritePNG(b *testing.B) {
+	colour := scene(photoWidth/4, photoHeight/4)
+	for name, m := range map[string]image.Image{"opacity": colour, "gray": as(image.NewGray(colour.Rect), colour)} {
+		p := decoded(b, encoded(b, m))
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if err := p.WritePNG(io.Discard); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,40 @@
+package picture
+
+import (
+	"bytes"
+	"image"
+	"image/color/palette"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FuzzDecode has pictures of at most 4096 pixels: what is accepted comes through
+// the tensor and a PNG unchanged, all else is an *Error of one line.
+func FuzzDecode(f *testing.F) {
+	box := image.Rect(0, 0, 9, 5)
+	m := scene(9, 5)
+	for _, seed := range [][]byte{
+		encoded(f, m), encodedJPEG(f, m), flatJPEG(1, 2, 3), flatJPEG(1, 2, 3, 4), encodedJPEG(f, as(image.NewGray(box), m)),
+		encoded(f, as(image.NewPaletted(box, palette.WebSafe), m)), encoded(f, as(image.NewNRGBA64(box), m)),
+		pngOf(f, 2, 1, 8, 4, []byte{0, 10, 20, 30, 255}), pngHead(1, 1, 8, 2), []byte("GIF89a"), []byte("text"), nil,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := decode(bytes.NewReader(data), "fuzzed", 4096)
+		if err != nil {
+			requireError(t, err, "fuzzed")
+			return
+		}
+		require.Equal(t, p, identity(p))
+		var b bytes.Buffer
+		require.NoError(t, p.WritePNG(&b))
+		again := decoded(t, b.Bytes())
+		for y := range p.Height {
+			for x := range p.Width {
+				require.Equal(t, p.pixel(x, y), again.pixel(x, y))
+			}
+		}
+	})
+}

@@ -1,0 +1,148 @@
+package picture
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/require"
+)
+
+// requireError checks what every error of the package promises.
+func requireError(t *testing.T, err error, file string) {
+	t.Helper()
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, file, e.File)
+	require.True(t, strings.HasPrefix(err.Error(), file+": "))
+	require.True(t, strings.HasSuffix(err.Error(), "; "+e.Fix))
+	require.NotEmpty(t, e.Fix)
+	require.NotEmpty(t, e.What)
+	require.NotContains(t, err.Error(), "\n")
+}
+
+// precision returns a JPEG whose samples have 12 bits.
+func precision(data []byte) []byte {
+	at := bytes.Index(data, []byte{0xff, 0xc0})
+	data[at+4] = 12
+	return data
+}
+
+// noHeight returns a JPEG that leaves its height to be told later.
+func noHeight(data []byte) []byte {
+	at := bytes.Index(data, []byte{0xff, 0xc0})
+	binary.BigEndian.PutUint16(data[at+5:], 0)
+	return data
+}
+
+func TestRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"nothing":          {nil, "the file is empty"},
+		"GIF":              {[]byte("GIF89a\x01\x00\x01\x00\x00\x00\x00;"), "this is a GIF; give a PNG or JPEG file"},
+		"WebP":             {[]byte("RIFF\x10\x00\x00\x00WEBPVP8 "), "WebP"},
+		"BMP":              {[]byte("BM\x00\x00"), "BMP"},
+		"TIFF, little":     {[]byte("II*\x00\x08\x00\x00\x00"), "TIFF"},
+		"TIFF, big":        {[]byte("MM\x00*\x00\x00\x00\x08"), "TIFF"},
+		"AVIF":             {[]byte("\x00\x00\x00\x1cftypavif"), "AVIF"},
+		"HEIC":             {[]byte("\x00\x00\x00\x1cftypheic"), "HEIC"},
+		"MP4":              {[]byte("\x00\x00\x00\x1cftypisom"), "film"},
+		"JPEG XL":          {[]byte("\x00\x00\x00\x0cJXL \r\n"), "JPEG XL"},
+		"PDF":              {[]byte("%PDF-1.7"), "PDF"},
+		"text":             {[]byte("no picture\n"), "this is a text file"},
+		"long text":        {[]byte(strings.Repeat("ü", 31) + "x" + strings.Repeat("ü", 40)), "this is a text file"},
+		"bytes":            {[]byte{1, 2, 3}, "neither PNG nor JPEG"},
+		"zeros":            {make([]byte, 5000), "neither PNG nor JPEG"},
+		"signature only":   {[]byte(pngSignature), "the PNG is damaged or incomplete"},
+		"head only":        {pngHead(1, 1, 8, 2), "the PNG is damaged or incomplete"},
+		"depth 3":          {pngHead(1, 1, 3, 2), "this form of PNG cannot be read"},
+		"width 0":          {pngHead(0, 1, 8, 2), "PNG"},
+		"width negative":   {pngHead(1<<31, 1, 8, 2), "PNG"},
+		"wide":             {pngHead(MaxSide+1, 1, 8, 2), "16383x1 pixels, more than 16382 a side"},
+		"high":             {pngHead(1, MaxSide+1, 1, 0), "1x16383 pixels"},
+		"large":            {pngHead(8192, 8193, 16, 6), "8192x8193 pixels, more than 16382 a side or 67108864 in all; scale or crop it"},
+		"huge":             {pngHead(1<<31-1, 1<<31-1, 16, 6), "PNG"},
+		"largest, no data": {pngHead(MaxSide, 16, 1, 0), "damaged or incomplete"},
+		"JPEG start only":  {[]byte("\xff\xd8\xff"), "the JPEG is damaged or incomplete"},
+		"JPEG of 12 bits":  {precision(flatJPEG(1, 2, 3)), "this form of JPEG cannot be read"},
+		"JPEG, no height":  {noHeight(flatJPEG(1, 2, 3)), "8x0 pixels; give one of at least 1x1"},
+		"JPEG, two parts":  {flatJPEG(1, 2), "this form of JPEG cannot be read"},
+		"JPEG, no size": {append([]byte("\xff\xd8"), bytes.Repeat(append([]byte{0xff, 0xe1, 0xff, 0xff}, make([]byte, 0xfffd)...), maxMetadata>>16+1)...),
+			"the JPEG is damaged or incomplete"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, err := Decode(bytes.NewReader(c.data), "dir/name")
+			require.Nil(t, p)
+			requireError(t, err, "dir/name")
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+// TestIncomplete cuts pictures at every byte.
+func TestIncomplete(t *testing.T) {
+	for name, data := range map[string][]byte{
+		"PNG": encoded(t, scene(9, 7)), "JPEG": encodedJPEG(t, scene(9, 7)), "JPEG, CMYK": flatJPEG(1, 2, 3, 4),
+	} {
+		for n := range data {
+			_, err := Decode(bytes.NewReader(data[:n]), name)
+			requireError(t, err, name)
+		}
+		decoded(t, data)
+	}
+}
+
+// TestDamaged changes every byte of a PNG, all of which are under a checksum.
+func TestDamaged(t *testing.T) {
+	data := encoded(t, scene(9, 7))
+	for i := range data {
+		for _, change := range []byte{1, 0x80, 0xff} {
+			bad := bytes.Clone(data)
+			bad[i] ^= change
+			_, err := Decode(bytes.NewReader(bad), "bad")
+			requireError(t, err, "bad")
+		}
+	}
+}
+
+// TestReaderFails tells faults of the reader from those of the picture.
+func TestReaderFails(t *testing.T) {
+	broken := errors.New("broken")
+	for _, data := range [][]byte{encoded(t, scene(60, 70)), encodedJPEG(t, scene(60, 70))} {
+		for n := 0; n < len(data); n += 13 {
+			_, err := Decode(io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken)), "name")
+			requireError(t, err, "name")
+			require.ErrorIs(t, err, broken)
+			require.ErrorContains(t, err, "cannot read the file: broken")
+		}
+		_, err := Decode(iotest.OneByteReader(iotest.DataErrReader(bytes.NewReader(data))), "name")
+		require.NoError(t, err)
+	}
+}
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.jpg") // the name does not matter
+	require.NoError(t, os.WriteFile(path, append(encoded(t, scene(3, 2)), "more"...), 0o600))
+	p, err := Open(path)
+	require.NoError(t, err)
+	require.Equal(t, [3]int{3, 2, 3}, [3]int{p.Width, p.Height, p.Channels})
+
+	missing := filepath.Join(dir, "none.png")
+	for _, bad := range []string{missing, dir, "", filepath.Join(path, "below"), "a\x00b"} {
+		_, err := Open(bad)
+		requireError(t, err, bad)
+	}
+	_, err = Open(missing)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.Equal(t, 1, strings.Count(err.Error(), missing), "the path is said once")
+}
