@@ -42,10 +42,10 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	for _, t := range r.tensors() {
+	for i, t := range r.tensors() {
 		if err := t.block.Retain(); err != nil {
 			r.release()
-			return nil, &Error{Op: "bind", Engine: m.device.info.Name, Name: t.layout.Name, Err: err}
+			return nil, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: err}
 		}
 		r.held++
 	}
@@ -61,15 +61,15 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	return r, nil
 }
 
-// match finds the tensor of each layout and notes what is missing, left over
-// or laid out otherwise.
+// match finds the tensor of each layout, nil where none fits, and notes what is
+// missing, left over or laid out otherwise.
 func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faults *[]error) []*Tensor {
 	note := func(name string, fault Error) {
 		fault.Op, fault.Engine, fault.Name = "bind", m.device.info.Name, what+" "+name
 		*faults = append(*faults, &fault)
 	}
-	var found []*Tensor
-	for _, l := range want {
+	found := make([]*Tensor, len(want))
+	for i, l := range want {
 		t := given[l.Name]
 		if t == nil {
 			note(l.Name, Error{Err: ErrUnbound, Hint: "bind a tensor of layout " + l.String()})
@@ -80,7 +80,7 @@ func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faul
 			note(l.Name, fault)
 		}
 		if len(*faults) == before {
-			found = append(found, t)
+			found[i] = t
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
@@ -118,14 +118,22 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 // aliases notes outputs that share bytes with an input or another output.
 func (m *Model) aliases(r *Request, faults *[]error) {
 	all := r.tensors()
-	for i, t := range r.out {
-		for _, u := range append(all[:len(r.in):len(r.in)], r.out[:i]...) {
-			if t.overlaps(u) {
-				*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: "output " + t.layout.Name, Err: ErrAlias,
-					Detail: "with " + u.layout.Name, Hint: "give every output memory of its own"})
+	for i := len(m.in); i < len(all); i++ {
+		for j, u := range all[:i] {
+			if t := all[i]; t != nil && u != nil && t.overlaps(u) {
+				*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: ErrAlias,
+					Detail: "with " + m.port(j), Hint: "give every output memory of its own"})
 			}
 		}
 	}
+}
+
+// port names tensor i of a request's tensors as the program does.
+func (m *Model) port(i int) string {
+	if i < len(m.in) {
+		return "input " + m.in[i].Name
+	}
+	return "output " + m.out[i-len(m.in)].Name
 }
 
 // tensors returns inputs, then outputs.
@@ -140,16 +148,22 @@ func (r *Request) take() error {
 		}
 		return r.model.fail("evaluate", ErrBusy, "", "bind one request for each goroutine")
 	}
-	for _, list := range [2][]*Tensor{r.in, r.out} {
-		for _, t := range list {
-			if t.Bytes() == nil {
-				r.busy.Store(idle)
-				return &Error{Op: "evaluate", Engine: r.model.device.info.Name, Name: t.layout.Name, Err: ErrStale,
-					Hint: "close the request before giving its cells back"}
-			}
+	for i := range len(r.in) + len(r.out) {
+		if r.tensor(i).Bytes() == nil {
+			r.busy.Store(idle)
+			return &Error{Op: "evaluate", Engine: r.model.device.info.Name, Name: r.model.port(i), Err: ErrStale,
+				Hint: "close the request before giving its cells back"}
 		}
 	}
 	return nil
+}
+
+// tensor returns tensor i of tensors.
+func (r *Request) tensor(i int) *Tensor {
+	if i < len(r.in) {
+		return r.in[i]
+	}
+	return r.out[i-len(r.in)]
 }
 
 // InputView returns the bytes through which the engine reads the input called

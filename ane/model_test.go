@@ -1,0 +1,284 @@
+package ane_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+)
+
+var background = context.Background()
+
+// ended is a context that is over.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(background)
+	cancel()
+	return ctx
+}
+
+func TestStates(t *testing.T) {
+	f := adder(t)
+	loads := 0
+	f.load = func(context.Context) error { loads++; return nil }
+	f.unload = func(context.Context) error { loads--; return nil }
+	d := device(t, f)
+	m, err := d.Compile(background, ane.Source{})
+	require.NoError(t, err)
+	_, err = m.Bind(nil, nil)
+	require.ErrorIs(t, err, ane.ErrNotLoaded)
+	require.NoError(t, m.Unload(background))
+	require.Equal(t, 0, loads)
+	for range 2 {
+		require.NoError(t, m.Load(background))
+		require.Equal(t, 1, loads)
+	}
+	r, err := m.Bind(tensors(t, m.Inputs()), tensors(t, m.Outputs()))
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, m.Unload(background))
+		require.Equal(t, 0, loads)
+	}
+	_, err = m.Evaluate(background, r)
+	require.ErrorIs(t, err, ane.ErrNotLoaded)
+	require.NoError(t, m.Load(background))
+	_, err = m.Evaluate(background, r)
+	require.NoError(t, err)
+
+	require.ErrorIs(t, m.Close(background), ane.ErrInUse)
+	require.ErrorContains(t, m.Close(background), "1 requests open")
+	require.ErrorIs(t, d.Close(), ane.ErrInUse)
+	require.ErrorContains(t, d.Close(), "1 models open")
+	_, err = m.Evaluate(background, r)
+	require.NoError(t, err, "refused Close calls change nothing")
+
+	require.NoError(t, r.Close())
+	_, err = m.Evaluate(background, r)
+	require.ErrorIs(t, err, ane.ErrClosed)
+	for range 2 {
+		require.NoError(t, m.Close(background))
+		require.Equal(t, 0, loads, "Close unloads")
+	}
+	require.ErrorIs(t, m.Load(background), ane.ErrClosed)
+	require.ErrorIs(t, m.Unload(background), ane.ErrClosed)
+	_, err = m.Bind(nil, nil)
+	require.ErrorIs(t, err, ane.ErrClosed)
+	_, err = m.Evaluate(background, r)
+	require.ErrorIs(t, err, ane.ErrClosed)
+	require.NoError(t, d.Close())
+	require.NoError(t, d.Close())
+	_, err = d.Compile(background, ane.Source{})
+	require.ErrorIs(t, err, ane.ErrClosed)
+}
+
+func TestForeignRequests(t *testing.T) {
+	m, other := model(t, adder(t)), model(t, adder(t))
+	_, err := m.Evaluate(background, request(t, other))
+	require.ErrorIs(t, err, ane.ErrForeign)
+	_, err = m.Evaluate(background, nil)
+	require.ErrorIs(t, err, ane.ErrForeign)
+	_, err = m.Evaluate(background, &ane.Request{})
+	require.ErrorIs(t, err, ane.ErrForeign)
+}
+
+func TestEndedContexts(t *testing.T) {
+	f := adder(t)
+	d := device(t, f)
+	_, err := d.Compile(ended(), ane.Source{})
+	require.ErrorIs(t, err, ane.ErrDeadline)
+	require.ErrorIs(t, err, context.Canceled)
+	m := model(t, adder(t))
+	require.NoError(t, m.Unload(background))
+	require.ErrorIs(t, m.Load(ended()), ane.ErrDeadline)
+	require.NoError(t, m.Load(background))
+	_, err = m.Evaluate(ended(), request(t, m))
+	require.ErrorIs(t, err, ane.ErrDeadline)
+}
+
+func TestErrorsOfTheEngine(t *testing.T) {
+	f := adder(t)
+	bad := errors.New("bad")
+	f.refuse = bad
+	d := device(t, f)
+	_, err := d.Compile(background, ane.Source{})
+	require.ErrorIs(t, err, bad)
+	f.refuse = nil
+	m, err := d.Compile(background, ane.Source{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, m.Close(background)) }()
+	f.load = func(context.Context) error { return bad }
+	require.ErrorIs(t, m.Load(background), bad)
+	_, err = m.Bind(nil, nil)
+	require.ErrorIs(t, err, ane.ErrNotLoaded)
+	f.load = nil
+	require.NoError(t, m.Load(background))
+	r := request(t, m)
+	defer func() { require.NoError(t, r.Close()) }()
+	f.unload = func(context.Context) error { return bad }
+	require.ErrorIs(t, m.Unload(background), bad)
+	_, err = m.Evaluate(background, r)
+	require.NoError(t, err, "still loaded")
+	f.unload = nil
+	f.evaluate = func(context.Context) error { return bad }
+	res, err := m.Evaluate(background, r)
+	require.ErrorIs(t, err, bad)
+	require.Equal(t, "fake", res.Receipt.Engine)
+}
+
+// held makes evaluations of f wait until release is called; started gets one
+// value for each.
+func held(f *fake) (started chan struct{}, release func()) {
+	started, gate := make(chan struct{}, 64), make(chan struct{})
+	f.evaluate = func(context.Context) error {
+		started <- struct{}{}
+		<-gate
+		return nil
+	}
+	return started, func() { close(gate) }
+}
+
+func TestUnloadWaits(t *testing.T) {
+	f := adder(t)
+	m := model(t, f)
+	r, second := request(t, m), request(t, m)
+	started, release := held(f)
+	done := make(chan error, 1)
+	go func() { _, err := m.Evaluate(background, r); done <- err }()
+	<-started
+
+	_, err := m.Evaluate(background, r)
+	require.ErrorIs(t, err, ane.ErrBusy)
+	require.ErrorIs(t, r.Close(), ane.ErrBusy)
+
+	err = m.Unload(ended())
+	require.ErrorIs(t, err, ane.ErrDeadline)
+	f.evaluate = nil
+	_, err = m.Evaluate(background, second)
+	require.NoError(t, err, "a given-up Unload leaves the model loaded")
+
+	ctx, cancel := context.WithCancel(background)
+	unloaded := make(chan error, 1)
+	unloading := make(chan struct{})
+	go func() { close(unloading); unloaded <- m.Unload(ctx) }()
+	<-unloading
+	for { // until Unload has shut the gate
+		if _, err := m.Evaluate(background, second); errors.Is(err, ane.ErrNotLoaded) {
+			break
+		}
+	}
+	require.ErrorIs(t, m.Load(ended()), ane.ErrDeadline, "waiting for a turn ends with the context")
+	_, err = m.Bind(nil, nil)
+	require.ErrorIs(t, err, ane.ErrNotLoaded, "Bind does not wait")
+	select {
+	case err := <-unloaded:
+		t.Fatalf("Unload returned %v during an evaluation", err)
+	default:
+	}
+	release()
+	require.NoError(t, <-done)
+	require.NoError(t, <-unloaded)
+	cancel()
+	require.NoError(t, m.Load(background))
+}
+
+// Loads, unloads, binds, evaluations and closes race; each either works or
+// says why not.
+func TestRaces(t *testing.T) {
+	f := adder(t)
+	loaded := make(chan struct{}, 1)
+	f.load = func(context.Context) error {
+		select {
+		case loaded <- struct{}{}:
+			return nil
+		default:
+			return errors.New("loaded twice")
+		}
+	}
+	f.unload = func(context.Context) error { <-loaded; return nil }
+	f.evaluate = func(context.Context) error {
+		if len(loaded) == 0 {
+			return errors.New("evaluated while unloaded")
+		}
+		return nil
+	}
+	m := model(t, f)
+	in, out := tensors(t, m.Inputs()), tensors(t, m.Outputs())
+	allowed := func(err error) bool {
+		return err == nil || errors.Is(err, ane.ErrNotLoaded) || errors.Is(err, ane.ErrBusy) || errors.Is(err, ane.ErrClosed)
+	}
+	var wg sync.WaitGroup
+	faults := make(chan error, 1000)
+	check := func(err error) {
+		if !allowed(err) {
+			faults <- err
+		}
+	}
+	for range 4 {
+		wg.Go(func() {
+			for range 200 {
+				r, err := m.Bind(in, out)
+				if check(err); err != nil {
+					continue
+				}
+				_, err = m.Evaluate(background, r)
+				check(err)
+				check(r.Close())
+				_, err = m.Evaluate(background, r)
+				check(err)
+			}
+		})
+		wg.Go(func() {
+			for range 200 {
+				check(m.Unload(background))
+				check(m.Load(background))
+			}
+		})
+	}
+	wg.Wait()
+	close(faults)
+	for err := range faults {
+		t.Error(err)
+	}
+	require.NoError(t, m.Load(background))
+}
+
+func TestOneRequestManyGoroutines(t *testing.T) {
+	f := adder(t)
+	inside := make(chan struct{}, 1)
+	f.evaluate = func(context.Context) error {
+		select {
+		case inside <- struct{}{}:
+			<-inside
+			return nil
+		default:
+			return errors.New("two runs of one request")
+		}
+	}
+	m := model(t, f)
+	r := request(t, m)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for range 500 {
+				if _, err := m.Evaluate(background, r); err != nil && !errors.Is(err, ane.ErrBusy) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestLayoutsAreCopies(t *testing.T) {
+	f := adder(t)
+	m := model(t, f)
+	m.Inputs()[0].Shape[0] = 99
+	m.Outputs()[0].Name = "other"
+	f.in[1].Shape[1] = 99
+	require.Equal(t, []int{2, 5}, m.Inputs()[0].Shape)
+	require.Equal(t, []int{2, 5}, m.Inputs()[1].Shape)
+	require.Equal(t, "sum", m.Outputs()[0].Name)
+}
