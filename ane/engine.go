@@ -13,7 +13,9 @@ type Engine interface {
 	Close() error
 }
 
-// Executable is one compiled program inside an Engine.
+// Executable is one compiled program inside an Engine. Load, Unload, Prepare and
+// Close are called one at a time; Unload and Close never during an Evaluate.
+// Invocations may be evaluated and closed by other goroutines meanwhile.
 type Executable interface {
 	// Inputs and Outputs give the tensors in the order of the program's text.
 	Inputs() []Layout

@@ -71,7 +71,7 @@ func (x fakeExec) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 		return nil, x.f.prepare
 	}
 	x.f.bound.Add(1)
-	return fakeRun{x.f}, nil
+	return fakeRun(x), nil
 }
 
 func (x fakeExec) Close() error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
 )
 
 func TestNewLayout(t *testing.T) {
@@ -229,5 +230,36 @@ func FuzzLayout(f *testing.F) {
 		require.Equal(t, end, l.Row(l.Rows()-1)+l.RowBytes()-l.DType.Size())
 		require.GreaterOrEqual(t, l.Bytes(), l.PackedBytes())
 		require.True(t, l.Equal(l))
+	})
+}
+
+// A layout put together by hand is refused, or its elements do not overlap and
+// stay inside.
+func FuzzHandMade(f *testing.F) {
+	f.Add(2, 3, 1, 4, 64, 256, 256, 768, 5)
+	f.Add(1, 1, 2, 2, 8, 16, 32, 32, 2)
+	f.Add(1, 1, 1, 1, 0, 0, 0, 0, 1)
+	f.Add(3, 2, 1, 2, 12, 28, 28, 52, 3)
+	b, err := unimem.Open(1<<16, unimem.OnHeap())
+	require.NoError(f, err)
+	f.Cleanup(func() { require.NoError(f, b.Close()) })
+	f.Fuzz(func(t *testing.T, n, c, d, h, row, depth, plane, batch, w int) {
+		l := ane.Layout{Name: "x", DType: mil.Int32, Shape: []int{n, c, d, h, w},
+			Batches: n, Channels: c, Depth: d, Height: h, Width: w,
+			BatchStride: batch, PlaneStride: plane, DepthStride: depth, RowStride: row}
+		x, err := ane.OnBlock(b, l)
+		if err != nil {
+			return
+		}
+		src, dst := make([]float32, l.Elements()), make([]float32, l.Elements())
+		for i := range src {
+			src[i] = float32(i)
+		}
+		require.NoError(t, second(x.WriteFloat32(src)))
+		require.NoError(t, second(x.ReadFloat32(dst)))
+		require.Equal(t, src, dst)
+		v, err := x.At(n-1, c-1, d-1, h-1, w-1)
+		require.NoError(t, err)
+		require.Equal(t, float32(len(src)-1), v)
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
 )
 
 var background = context.Background()
@@ -281,4 +282,56 @@ func TestLayoutsAreCopies(t *testing.T) {
 	require.Equal(t, []int{2, 5}, m.Inputs()[0].Shape)
 	require.Equal(t, []int{2, 5}, m.Inputs()[1].Shape)
 	require.Equal(t, "sum", m.Outputs()[0].Name)
+}
+
+func TestEvaluateOnMemoryThatIsGone(t *testing.T) {
+	m := model(t, adder(t))
+	g, err := unimem.NewGrid(128, 1, unimem.SurfacePerCell())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, g.Close()) })
+	c, err := g.Take()
+	require.NoError(t, err)
+	in := tensors(t, m.Inputs())
+	in["alpha"], err = ane.OnCell(c, m.Outputs()[0])
+	require.NoError(t, err)
+	r, err := m.Bind(in, tensors(t, m.Outputs()))
+	require.NoError(t, err)
+	require.ErrorIs(t, g.Close(), unimem.ErrInUse)
+	require.NoError(t, g.Give(c))
+	for range 2 {
+		_, err = m.Evaluate(background, r)
+		require.ErrorIs(t, err, ane.ErrStale)
+		require.ErrorContains(t, err, "input alpha")
+	}
+	require.NoError(t, r.Close())
+}
+
+func TestCloseThatFails(t *testing.T) {
+	f := adder(t)
+	m := model(t, f)
+	bad := errors.New("bad")
+	f.unload = func(context.Context) error { return bad }
+	require.ErrorIs(t, m.Close(background), bad)
+	f.unload = nil
+	_, err := m.Evaluate(background, request(t, m))
+	require.NoError(t, err, "a failed Close leaves the model as it was")
+}
+
+// Unload and Close that wait for another call end with their context.
+func TestWaitingForATurn(t *testing.T) {
+	f := adder(t)
+	m, err := device(t, f).Compile(background, ane.Source{})
+	require.NoError(t, err)
+	inside, release := make(chan struct{}), make(chan struct{})
+	f.load = func(context.Context) error { close(inside); <-release; return nil }
+	done := make(chan error)
+	go func() { done <- m.Load(background) }()
+	<-inside
+	require.ErrorIs(t, m.Unload(ended()), ane.ErrDeadline)
+	require.ErrorIs(t, m.Close(ended()), ane.ErrDeadline)
+	_, err = m.Bind(nil, nil)
+	require.ErrorIs(t, err, ane.ErrNotLoaded)
+	close(release)
+	require.NoError(t, <-done)
+	require.NoError(t, m.Close(background))
 }

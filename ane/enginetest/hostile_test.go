@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/unimem"
 )
 
 // hostile replaces parts of the soft engine.
@@ -84,6 +85,36 @@ func TestGoroutineLeakIsAFailure(t *testing.T) {
 		return &hostile{Engine: soft(), close: func() error { go func() { <-stop }(); return nil }}
 	})
 	require.Equal(t, []string{"1 goroutines are left"}, texts)
+}
+
+func TestBlockLeakIsAFailure(t *testing.T) {
+	var leaked *unimem.Block
+	texts := only(t, "leaks", func() ane.Engine {
+		return &hostile{Engine: soft(), close: func() (err error) {
+			leaked, err = unimem.Open(1)
+			return err
+		}}
+	})
+	require.Equal(t, []string{"1 Blocks and 0 mappings are left open"}, texts)
+	require.NoError(t, leaked.Close())
+}
+
+// Memory taken when the program is compiled counts as a copy, too.
+func TestEarlyCopyIsFound(t *testing.T) {
+	for _, check := range runnable([]string{"copies-blocks", "copies-memory"}) {
+		var taken *unimem.Block
+		texts := only(t, check, func() ane.Engine {
+			e := soft()
+			return &hostile{Engine: e, close: func() error { return taken.Close() }, compile: func(ctx context.Context, src ane.Source) (x ane.Executable, err error) {
+				if taken, err = unimem.Open(16<<20, unimem.Warm()); err != nil {
+					return nil, err
+				}
+				return e.Compile(ctx, src)
+			}}
+		})
+		require.Len(t, texts, 1)
+		require.Contains(t, texts[0], "grew by 16")
+	}
 }
 
 func TestNames(t *testing.T) {

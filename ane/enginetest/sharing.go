@@ -2,7 +2,6 @@ package enginetest
 
 import (
 	"errors"
-	"runtime"
 	"runtime/debug"
 
 	"github.com/anekit/anekit/ane"
@@ -16,8 +15,8 @@ func sharing() []check {
 	return []check{
 		{"late-write", "inputs changed after binding are seen, in every run", lateWrite},
 		{"views", "a byte changed on either side of a view is seen on the other", views},
-		{"copies-blocks", "binding and running open no Blocks as large as the tensors", copiesBlocks},
-		{"copies-memory", "binding and running need no memory as large as the tensors", copiesMemory},
+		{"copies-blocks", "compiling, binding and running open no Blocks as large as the tensors", copiesBlocks},
+		{"copies-memory", "compiling, binding and running need no memory as large as the tensors", copiesMemory},
 	}
 }
 
@@ -80,34 +79,38 @@ func (e *env) mirrored(name string, tensor, view []byte) {
 // each.
 func large() *program { return identity(1, 64, 256, 512) }
 
-func copiesBlocks(e *env) {
+// grown runs the large program for the first time and returns by how many bytes
+// measure has grown since before it was compiled, and the size of a tensor.
+func (e *env) grown(measure func() int64) (grown, size int64) {
 	p := large()
-	m := e.loaded(e.device(), p)
-	in, out := e.warm(m)
-	before := unimem.Live().Bytes
+	in, out := e.warm(p.in), e.warm(p.out)
+	d := e.device()
+	before := measure()
+	m := e.loaded(d, p)
 	request, err := m.Bind(named(in), named(out))
 	e.need(err, "bind")
 	e.later(request.Close, "closing the request")
 	_, err = m.Evaluate(e.ctx, request)
 	e.need(err, "evaluate")
-	if grown, limit := unimem.Live().Bytes-before, int64(in[0].Layout().Bytes()/2); grown > limit {
-		e.errorf("open Blocks grew by %d bytes for tensors of %d", grown, in[0].Layout().Bytes())
-	}
+	return measure() - before, int64(in[0].Layout().Bytes())
 }
 
-// warm makes tensors for m with all pages there.
-func (e *env) warm(m *ane.Model) (in, out []*ane.Tensor) {
-	for _, l := range m.Inputs() {
-		t, _ := inBlock(unimem.Warm())(e, l, false)
-		junk(t.Block().Bytes())
-		in = append(in, t)
-	}
-	for _, l := range m.Outputs() {
+// warm makes tensors with all pages there.
+func (e *env) warm(ports []port) (tensors []*ane.Tensor) {
+	for _, q := range ports {
+		l, err := ane.NewLayout(q.name, q.dtype, q.shape...)
+		e.need(err, "layout")
 		t, _ := inBlock(unimem.Warm())(e, l, true)
 		junk(t.Block().Bytes())
-		out = append(out, t)
+		tensors = append(tensors, t)
 	}
-	return in, out
+	return tensors
+}
+
+func copiesBlocks(e *env) {
+	if grown, size := e.grown(func() int64 { return unimem.Live().Bytes }); grown > size/2 {
+		e.errorf("open Blocks grew by %d bytes for tensors of %d", grown, size)
+	}
 }
 
 // A copy in pieces much smaller than the tensors escapes both measures; late
@@ -119,27 +122,17 @@ func copiesMemory(e *env) {
 	if _, err := pages(); err != nil {
 		e.skip("the memory of the process cannot be measured: " + err.Error())
 	}
-	p := large()
-	m := e.loaded(e.device(), p)
-	in, out := e.warm(m)
-	before := e.settled()
-	request, err := m.Bind(named(in), named(out))
-	e.need(err, "bind")
-	e.later(request.Close, "closing the request")
-	_, err = m.Evaluate(e.ctx, request)
-	e.need(err, "evaluate")
-	now, err := pages()
-	e.need(err, "measure memory")
-	if grown, limit := now-before, int64(in[0].Layout().Bytes()/2); grown > limit {
-		e.errorf("memory grew by %d bytes for tensors of %d", grown, in[0].Layout().Bytes())
+	first := true
+	grown, size := e.grown(func() int64 {
+		if first { // the Go heap gives back what it can, but keeps what a run took
+			debug.FreeOSMemory()
+			first = false
+		}
+		n, err := pages()
+		e.need(err, "measure memory")
+		return n
+	})
+	if grown > size/2 {
+		e.errorf("memory grew by %d bytes for tensors of %d", grown, size)
 	}
-	runtime.KeepAlive(in)
-}
-
-// settled measures after the Go heap has given back what it can.
-func (e *env) settled() int64 {
-	debug.FreeOSMemory()
-	n, err := pages()
-	e.need(err, "measure memory")
-	return n
 }

@@ -106,8 +106,8 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 	return func() ane.Engine { return faulty.Wrap(soft(), f) }
 }
 
-// Each check fails for some engine: those that no fault of package faulty
-// breaks are broken here or by package ane's rules alone.
+// A fault that leaves values alone fails the checks that are meant for it, and
+// no others.
 func TestFaultsStayApart(t *testing.T) {
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
 		f, ok := faulty.ByName(name)
