@@ -29,6 +29,12 @@ func unary(s *step) (runner, int) {
 				x[i] = max(v, 0)
 			}
 		}}, chunk
+	case "sqrt": // as exact in float32: 24 bits are at least 2*11+2
+		return &floatUnary{cost: 2, op: func(x []float32) {
+			for i, v := range x {
+				x[i] = float32(math.Sqrt(float64(v)))
+			}
+		}}, chunk
 	case "rsqrt":
 		f = func(x float64) float64 { return 1 / math.Sqrt(x+u.Epsilon) }
 	case "gelu":
@@ -43,7 +49,6 @@ func unary(s *step) (runner, int) {
 
 // mathMaps are computed in float64 and rounded once.
 var mathMaps = map[string]func(x float64) float64{
-	"sqrt":    math.Sqrt,
 	"exp":     math.Exp,
 	"tanh":    math.Tanh,
 	"sigmoid": sigmoid,

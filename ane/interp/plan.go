@@ -217,25 +217,22 @@ func (p *planner) emit() {
 // place that the step has already.
 func (p *planner) add(s step, in, out []*ops.Value) {
 	at := len(p.steps)
-	for i, v := range in {
-		pl := place{}
-		if v != nil {
-			pl = p.locate(v)
-			p.last[p.origin(v)] = at
-		} else if i < len(s.in) {
-			pl = s.in[i]
+	places := func(given []place, values []*ops.Value) []place {
+		list := make([]place, len(values))
+		copy(list, given)
+		for i, v := range values {
+			if v != nil {
+				list[i] = p.locate(v)
+				p.last[p.origin(v)] = at
+			}
 		}
-		s.in = append(s.in[:i:i], pl)
+		return list
 	}
-	for i, v := range out {
-		pl := place{}
+	s.in, s.out = places(s.in, in), places(s.out, out)
+	for _, v := range out {
 		if v != nil {
-			pl = p.locate(v)
-			p.first[p.origin(v)], p.last[p.origin(v)] = at, at
-		} else if i < len(s.out) {
-			pl = s.out[i]
+			p.first[p.origin(v)] = at
 		}
-		s.out = append(s.out[:i:i], pl)
 	}
 	p.steps = append(p.steps, s)
 }

@@ -100,7 +100,12 @@ func (a *analysis) function(f *mil.Function) {
 		}
 	}
 	for _, op := range f.Body {
-		a.statement(op)
+		if a.statement(op); len(a.faults) > mil.MaxFaults {
+			a.faults.Sort()
+			a.faults = a.faults[:mil.MaxFaults]
+			a.fail(a.faults[mil.MaxFaults-1].Pos, "mend these first", "too many faults")
+			return
+		}
 	}
 	listed := map[string]bool{}
 	for _, r := range f.Results {

@@ -8,75 +8,101 @@ package gemm
 // distance between rows of C and of B, k that between rows of A, depth (at least
 // 1) the number of rows of B. It starts from C if add is set, otherwise from +0.
 
+// pieces gives the rows and columns of a tile, and the columns of a band.
+type pieces struct{ rows, cols, long int }
+
 const (
 	// depthMax bounds a call, inside of which a goroutine cannot be preempted: it
 	// takes about 1 us, and 10 to 60 us if every row of B is far away in memory
 	// (measured on Sapphire Rapids, rows 1 MiB apart). Longer calls are not
 	// faster, calls of 16 to 64 rows are slower.
 	depthMax = 256
-	// panelSize and pieceSize are what edge keeps on its stack, in float32s:
-	// 64 rows of B and 8 of C, as wide as the widest tile.
-	panelSize = 64 * 32
-	pieceSize = 8 * 32
+	// narrow is the width of the narrowest line, tall the height of its tile:
+	// fewer columns go through copies, depthNarrow rows of B at a time.
+	narrow, tall = 16, 4
+	depthNarrow  = 64
 )
 
+// mul covers C with pieces. At the right and lower edges they reach back over
+// elements that are done: those are computed once more from +0, to the same bits.
 func mul(c, a, b []float32, m, k, n int) {
-	if machine.kernel == portable {
+	switch {
+	case machine.kernel == portable:
 		mulPortable(c, a, b, m, k, n)
 		return
+	case n < narrow:
+		mulNarrow(c, a, b, m, k, n)
+		return
 	}
-	rows, cols, wide := shape()
-	mt, nt := m/rows*rows, n/cols*cols
-	for d := 0; d < k && nt > 0; d += depthMax {
-		depth, add := min(depthMax, k-d), d > 0
-		for j := 0; j < nt; j += cols {
-			for i := 0; i < mt; i += rows {
-				tile(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, k, depth, add)
-			}
-		}
-		for i := mt; i < m; i++ {
-			j := 0
-			for ; j+wide <= nt; j += wide {
-				band(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, depth, add)
-			}
-			for ; j < nt; j += cols {
-				line(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, depth, add)
-			}
-		}
-	}
-	if nt < n {
-		edge(c, a, b, m, k, n, nt)
+	p := choose(n)
+	right := n / p.cols * p.cols
+	p.columns(c, a, b, m, k, n, 0, right)
+	if right < n {
+		p.columns(c, a, b, m, k, n, n-p.cols, n)
 	}
 }
 
-// edge computes the columns from j on, fewer than a tile has, in copies of the
-// width of a tile. What stands in the other columns of the copies is not used.
-func edge(c, a, b []float32, m, k, n, j int) {
-	var panel [panelSize]float32
-	var piece [pieceSize]float32
-	rows, cols, _ := shape()
-	w := n - j
-	for d := 0; d < k; d += panelSize / cols {
-		depth, add := min(panelSize/cols, k-d), d > 0
-		for r := range depth {
-			copy(panel[r*cols:][:w], b[(d+r)*n+j:])
+// columns computes columns j0 to j1, whole tiles wide. One or two rows that
+// are left over go faster as lines than as a tile that reaches back.
+func (p pieces) columns(c, a, b []float32, m, k, n, j0, j1 int) {
+	low := m / p.rows * p.rows
+	p.tiles(c, a, b, k, n, 0, low, j0, j1)
+	if m-low > 2 && low > 0 {
+		p.tiles(c, a, b, k, n, m-p.rows, m, j0, j1)
+	} else {
+		p.lines(c, a, b, k, n, low, m, j0, j1)
+	}
+}
+
+func (p pieces) tiles(c, a, b []float32, k, n, i0, i1, j0, j1 int) {
+	for d := 0; d < k && i0 < i1; d += depthMax {
+		for j := j0; j < j1; j += p.cols {
+			for i := i0; i < i1; i += p.rows {
+				p.tile(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, k, min(depthMax, k-d), d > 0)
+			}
 		}
-		for i, high := 0, rows; i < m; i += high {
-			if m-i < rows {
+	}
+}
+
+func (p pieces) lines(c, a, b []float32, k, n, i0, i1, j0, j1 int) {
+	for d := 0; d < k && i0 < i1; d += depthMax {
+		for i := i0; i < i1; i++ {
+			j := j0
+			for ; j+p.long <= j1; j += p.long {
+				p.band(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, min(depthMax, k-d), d > 0)
+			}
+			for ; j < j1; j += p.cols {
+				p.line(&c[i*n+j], &a[i*k+d], &b[d*n+j], n, min(depthMax, k-d), d > 0)
+			}
+		}
+	}
+}
+
+// mulNarrow is mul for fewer columns than any piece has. What stands in the
+// other columns of the copies is not used.
+func mulNarrow(c, a, b []float32, m, k, n int) {
+	var panel [depthNarrow * narrow]float32
+	var sums [tall * narrow]float32
+	p := choose(narrow)
+	for d := 0; d < k; d += depthNarrow {
+		depth, add := min(depthNarrow, k-d), d > 0
+		for r := range depth {
+			copy(panel[r*narrow:][:n], b[(d+r)*n:])
+		}
+		for i, high := 0, tall; i < m; i += high {
+			if m-i < tall {
 				high = 1
 			}
-			if add {
-				for r := range high {
-					copy(piece[r*cols:][:w], c[(i+r)*n+j:])
-				}
+			for r := 0; add && r < high; r++ {
+				copy(sums[r*narrow:][:n], c[(i+r)*n:])
 			}
-			if high > 1 {
-				tile(&piece[0], &a[i*k+d], &panel[0], cols, k, depth, add)
+			if high == tall {
+				p.tile(&sums[0], &a[i*k+d], &panel[0], narrow, k, depth, add)
 			} else {
-				line(&piece[0], &a[i*k+d], &panel[0], cols, depth, add)
+				p.line(&sums[0], &a[i*k+d], &panel[0], narrow, depth, add)
 			}
 			for r := range high {
-				copy(c[(i+r)*n+j:][:w], piece[r*cols:])
+				copy(c[(i+r)*n:][:n], sums[r*narrow:])
 			}
 		}
 	}

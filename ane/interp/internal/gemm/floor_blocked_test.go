@@ -7,11 +7,11 @@ func floor(c, a, b []float32, m, k, n int) {
 		plain(c, a, b, m, k, n)
 		return
 	}
-	rows, cols, _ := shape()
+	p := choose(32)
 	var row, sums [64]float32
 	var left [depthMax]float32
 	// Distances of 0 make all rows of A, B and C one.
-	for steps := (m*k*n + rows*cols - 1) / (rows * cols); steps > 0; steps -= depthMax {
-		tile(&sums[0], &left[0], &row[0], 0, 0, min(steps, depthMax), true)
+	for steps := (m*k*n + p.rows*p.cols - 1) / (p.rows * p.cols); steps > 0; steps -= depthMax {
+		p.tile(&sums[0], &left[0], &row[0], 0, 0, min(steps, depthMax), true)
 	}
 }

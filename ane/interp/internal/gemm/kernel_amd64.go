@@ -7,24 +7,25 @@ const (
 	avx512 = "avx512"
 )
 
-// detect asks for the instructions themselves; x/sys/cpu reports AVX, FMA and
+// detect asks for the instructions themselves; x/sys/cpu reports AVX2, FMA and
 // AVX-512 only if the operating system saves the registers they use.
 func detect() string {
 	switch {
+	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:
+		return portable
 	case cpu.X86.HasAVX512F:
 		return avx512
-	case cpu.X86.HasAVX2 && cpu.X86.HasFMA:
-		return avx2
 	}
-	return portable
+	return avx2
 }
 
-// shape gives the size of a tile in rows and columns, and the columns of a band.
-func shape() (rows, cols, band int) {
-	if machine.kernel == avx512 {
-		return 8, 32, 128
+// choose returns the pieces for n columns, at least narrow: those of 512-bit
+// registers where they fit, otherwise those of 256 bits.
+func choose(n int) pieces {
+	if machine.kernel == avx512 && n >= 32 {
+		return pieces{rows: 8, cols: 32, long: 128}
 	}
-	return 4, 16, 64
+	return pieces{rows: tall, cols: narrow, long: 64}
 }
 
 //go:noescape
@@ -45,24 +46,24 @@ func line256(c, a, b *float32, n, depth int, add bool)
 //go:noescape
 func band256(c, a, b *float32, n, depth int, add bool)
 
-func tile(c, a, b *float32, n, k, depth int, add bool) {
-	if machine.kernel == avx512 {
+func (p pieces) tile(c, a, b *float32, n, k, depth int, add bool) {
+	if p.rows > tall {
 		tile512(c, a, b, n, k, depth, add)
 	} else {
 		tile256(c, a, b, n, k, depth, add)
 	}
 }
 
-func line(c, a, b *float32, n, depth int, add bool) {
-	if machine.kernel == avx512 {
+func (p pieces) line(c, a, b *float32, n, depth int, add bool) {
+	if p.rows > tall {
 		line512(c, a, b, n, depth, add)
 	} else {
 		line256(c, a, b, n, depth, add)
 	}
 }
 
-func band(c, a, b *float32, n, depth int, add bool) {
-	if machine.kernel == avx512 {
+func (p pieces) band(c, a, b *float32, n, depth int, add bool) {
+	if p.rows > tall {
 		band512(c, a, b, n, depth, add)
 	} else {
 		band256(c, a, b, n, depth, add)

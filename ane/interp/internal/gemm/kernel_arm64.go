@@ -6,14 +6,18 @@ const neon = "neon"
 // that Go runs on.
 func detect() string { return neon }
 
-// shape gives the size of a tile in rows and columns, and the columns of a band.
-func shape() (rows, cols, band int) { return 4, 16, 64 }
+// choose returns the pieces for n columns, at least narrow.
+func choose(int) pieces { return pieces{rows: tall, cols: narrow, long: 64} }
 
 //go:noescape
-func tile(c, a, b *float32, n, k, depth int, add bool)
+func tile128(c, a, b *float32, n, k, depth int, add bool)
 
 //go:noescape
-func line(c, a, b *float32, n, depth int, add bool)
+func line128(c, a, b *float32, n, depth int, add bool)
 
 //go:noescape
-func band(c, a, b *float32, n, depth int, add bool)
+func band128(c, a, b *float32, n, depth int, add bool)
+
+func (pieces) tile(c, a, b *float32, n, k, depth int, add bool) { tile128(c, a, b, n, k, depth, add) }
+func (pieces) line(c, a, b *float32, n, depth int, add bool)    { line128(c, a, b, n, depth, add) }
+func (pieces) band(c, a, b *float32, n, depth int, add bool)    { band128(c, a, b, n, depth, add) }

@@ -9,11 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// large are shapes that take several tiles, bands, blocks along k and panels of
-// the right edge.
+// large are shapes that take several tiles, bands and blocks along k, and end
+// inside a piece on either side.
 var large = []struct{ m, k, n int }{
 	{32, 768, 256}, {33, 257, 129}, {1, 1100, 256}, {17, 600, 131}, {9, 513, 1}, {8, 70, 31},
-	{1, 1000, 127}, {1, 2, 128}, {9, 9, 300}, {7, 256, 160}, {5, 512, 64}, {12, 65, 33}, {3, 129, 15}, {1, 5000, 1},
+	{1, 1000, 127}, {1, 2, 128}, {9, 9, 300}, {7, 256, 160}, {5, 512, 64}, {12, 65, 33}, {3, 129, 15}, {15, 600, 70}, {1, 5000, 1},
 }
 
 // TestExactProducts takes fp16 values, whose products need no rounding: every
