@@ -14,13 +14,13 @@
 // products are exact in float32. That is so for all fp16 values: two
 // significands of 11 bits make one of 22, and exponents stay far from the ends
 // of float32. Other float32 operands give the fused sum where there is
-// assembly and the rounded one elsewhere; the two differ by at most the rounding
-// of the products, k * 2^-24 * sum(|a*b|) to first order.
+// assembly and the rounded one elsewhere, each within k * 2^-24 * sum(|a*b|) of
+// the exact value, to first order.
 //
 // BenchmarkMul beside BenchmarkMulFloor on Sapphire Rapids: AVX-512 does twice
-// the work of AVX2, which is why there are both, and tiles of 32 rows come
-// within a tenth of what the same instructions do on first-level cache alone.
-// Products of one column, or of 4 to 7 rows with AVX-512, stay far below.
+// the work of AVX2, which is why there are both, and deep tiles of 32 rows
+// come within a tenth of what the same instructions do on first-level cache
+// alone. Products of one column, or of 4 to 7 rows with AVX-512, stay far below.
 //
 // NaN and infinities propagate as IEEE 754 says, no operand is skipped for being
 // zero, and subnormals are kept. Which bits a NaN carries is the processor's
