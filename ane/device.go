@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Device is an open engine as users see it.
+// Device is an open engine as users see it. Devices come from Open, Models from
+// Device.Compile, Requests from Model.Bind; their zero values are closed.
 type Device struct {
 	engine   Engine
 	info     Info
@@ -81,7 +82,7 @@ func (d *Device) vet(exec Executable) error {
 func (d *Device) hold() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
+	if d.closed || d.engine == nil {
 		return &Error{Op: "compile", Engine: d.info.Name, Err: ErrClosed}
 	}
 	d.models++
@@ -99,7 +100,7 @@ func (d *Device) drop() {
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.closed {
+	if d.closed || d.engine == nil {
 		return nil
 	}
 	if d.models > 0 {

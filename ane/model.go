@@ -33,7 +33,12 @@ func (m *Model) Inputs() []Layout { return clones(m.in) }
 func (m *Model) Outputs() []Layout { return clones(m.out) }
 
 // Receipt says which engine runs the program.
-func (m *Model) Receipt() Receipt { return *m.receipt }
+func (m *Model) Receipt() Receipt {
+	if m.receipt == nil {
+		return Receipt{}
+	}
+	return *m.receipt
+}
 
 // Load makes the program ready to run. Loading twice does nothing.
 func (m *Model) Load(ctx context.Context) error {
@@ -145,6 +150,9 @@ func (m *Model) unused() error {
 // begin waits for the turn of Load, Unload or Close; end must follow unless it
 // fails, as it does on a closed Model.
 func (m *Model) begin(ctx context.Context, op string) error {
+	if m.device == nil {
+		return m.notReady(op)
+	}
 	select {
 	case m.turn <- struct{}{}:
 	default:
@@ -181,12 +189,16 @@ func (m *Model) setLoaded(now bool) {
 func (m *Model) notReady(op string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed {
+	if m.closed || m.device == nil {
 		return m.fail(op, ErrClosed, "", "compile the program again")
 	}
 	return m.fail(op, ErrNotLoaded, "", "call Load first")
 }
 
 func (m *Model) fail(op string, err error, detail, hint string) error {
-	return &Error{Op: op, Engine: m.device.info.Name, Err: err, Detail: detail, Hint: hint}
+	e := &Error{Op: op, Err: err, Detail: detail, Hint: hint}
+	if m.device != nil {
+		e.Engine = m.device.info.Name
+	}
+	return e
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -334,4 +335,51 @@ func TestWaitingForATurn(t *testing.T) {
 	close(release)
 	require.NoError(t, <-done)
 	require.NoError(t, m.Close(background))
+}
+
+// Values that nobody made answer as closed ones do.
+func TestZeroValues(t *testing.T) {
+	var d ane.Device
+	_, err := d.Compile(background, ane.Source{})
+	require.ErrorIs(t, err, ane.ErrClosed)
+	require.NoError(t, d.Close())
+	require.Zero(t, d.Info())
+
+	var m ane.Model
+	require.ErrorIs(t, m.Load(background), ane.ErrClosed)
+	require.ErrorIs(t, m.Unload(background), ane.ErrClosed)
+	require.NoError(t, m.Close(background))
+	_, err = m.Bind(nil, nil)
+	require.ErrorIs(t, err, ane.ErrClosed)
+	require.Zero(t, m.Receipt())
+	require.Empty(t, m.Inputs())
+
+	var r ane.Request
+	_, err = m.Evaluate(background, &r)
+	require.ErrorIs(t, err, ane.ErrForeign)
+	require.NoError(t, r.Close())
+	require.Nil(t, r.InputView("x"))
+	require.Nil(t, r.OutputView("y"))
+}
+
+// Views are there while the request is open, by the program's names.
+func TestViews(t *testing.T) {
+	d, err := ane.Open(interp.New(), "")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	m, err := d.Compile(background, ane.Source{Text: []byte(doubling)})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, m.Close(background)) }()
+	require.NoError(t, m.Load(background))
+	in, out := tensors(t, m.Inputs()), tensors(t, m.Outputs())
+	r, err := m.Bind(in, out)
+	require.NoError(t, err)
+	in["x"].Bytes()[3] = 7
+	require.Equal(t, byte(7), r.InputView("x")[3])
+	r.OutputView("y")[4] = 8
+	require.Equal(t, byte(8), out["y"].Bytes()[4])
+	require.Nil(t, r.InputView("y"))
+	require.Nil(t, r.OutputView("x"))
+	require.NoError(t, r.Close())
+	require.Nil(t, r.InputView("x"))
 }

@@ -168,17 +168,22 @@ func (r *Request) tensor(i int) *Tensor {
 
 // InputView returns the bytes through which the engine reads the input called
 // name, or nil when the engine cannot show them.
-func (r *Request) InputView(name string) []byte { return r.view(r.model.in, name, Viewer.InputView) }
+func (r *Request) InputView(name string) []byte { return r.view(true, name, Viewer.InputView) }
 
 // OutputView is InputView for an output.
-func (r *Request) OutputView(name string) []byte {
-	return r.view(r.model.out, name, Viewer.OutputView)
-}
+func (r *Request) OutputView(name string) []byte { return r.view(false, name, Viewer.OutputView) }
 
-func (r *Request) view(layouts []Layout, name string, get func(Viewer, int) []byte) []byte {
+func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []byte {
 	v, ok := r.run.(Viewer)
+	if !ok {
+		return nil
+	}
+	layouts := r.model.out
+	if input {
+		layouts = r.model.in
+	}
 	i := slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
-	if !ok || i < 0 || r.busy.Load() == shut {
+	if i < 0 || r.busy.Load() == shut {
 		return nil
 	}
 	return get(v, i)
@@ -187,6 +192,9 @@ func (r *Request) view(layouts []Layout, name string, get func(Viewer, int) []by
 // Close lets go of the tensors; ErrBusy while the request is in flight.
 // Repeated calls do nothing.
 func (r *Request) Close() error {
+	if r.model == nil {
+		return nil
+	}
 	if !r.busy.CompareAndSwap(idle, shut) {
 		if r.busy.Load() == shut {
 			return nil

@@ -48,7 +48,7 @@ func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) 
 }
 
 // grace is how long a check may take to end after its context has, at most.
-const grace = 10 * time.Second
+const grace = 3 * time.Second
 
 // after is closed d after ctx ended.
 func after(ctx context.Context, d time.Duration) <-chan struct{} {
