@@ -15,8 +15,8 @@ func sharing() []check {
 	return []check{
 		{"late-write", "inputs changed after binding are seen, in every run", lateWrite},
 		{"views", "a byte changed on either side of a view is seen on the other", views},
-		{"copies-blocks", "compiling, binding and running open no Blocks as large as the tensors", copiesBlocks},
-		{"copies-memory", "compiling, binding and running need no memory as large as the tensors", copiesMemory},
+		{"copies-blocks", "opening, compiling, binding and running open no Blocks as large as the tensors", copiesBlocks},
+		{"copies-memory", "opening, compiling, binding and running need no memory as large as the tensors", copiesMemory},
 	}
 }
 
@@ -80,13 +80,12 @@ func (e *env) mirrored(name string, tensor, view []byte) {
 func large() *program { return identity(1, 64, 256, 512) }
 
 // grown runs the large program for the first time and returns by how many bytes
-// measure has grown since before it was compiled, and the size of a tensor.
+// measure has grown since before the engine was opened, and the size of a tensor.
 func (e *env) grown(measure func() int64) (grown, size int64) {
 	p := large()
 	in, out := e.warm(p.in), e.warm(p.out)
-	d := e.device()
 	before := measure()
-	m := e.loaded(d, p)
+	m := e.loaded(e.device(), p)
 	request, err := m.Bind(named(in), named(out))
 	e.need(err, "bind")
 	e.later(request.Close, "closing the request")
