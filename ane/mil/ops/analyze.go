@@ -188,7 +188,7 @@ func (a *analysis) statement(op *mil.Op) {
 func (a *analysis) compute(op *mil.Op) []*Value {
 	if op.Kind == "const" {
 		if len(op.Results) != 1 {
-			a.fail(op.Pos, "name one result for each const", "const: gives 1 result, %d are named", len(op.Results))
+			a.fail(op.Pos, "name one result for each const", "const: results: 1 is given, %d are named", len(op.Results))
 			return nil
 		}
 		if v := a.constant(op.Pos, op.Args, op.Attrs); v != nil {

@@ -93,14 +93,21 @@ func (c *Call) ints(name string, n int, def []int) []int {
 		return def
 	}
 	if v := c.tensor(name); v.Rank() > 1 || n >= 0 && len(fs) != n {
-		c.fail(name, fmt.Sprintf("give %d numbers", max(n, 1)), "%s has %d numbers", v.Type(), len(fs))
+		hint := "give a vector"
+		switch {
+		case n == 0:
+			hint = "a scalar has no axes; reshape it"
+		case n > 0:
+			hint = fmt.Sprintf("give a vector of %d", n)
+		}
+		c.fail(name, hint, "%s does not fit", v.Type())
 		return def
 	}
 	out := make([]int, len(fs))
 	for i, f := range fs {
 		v, ok := toInt(f)
 		if !ok {
-			c.fail(name, "", "%v is out of range", f)
+			c.fail(name, "", "%.0f is out of range", f)
 			return def
 		}
 		out[i] = v
@@ -177,7 +184,11 @@ func (c *Call) axis(name string, rank, def int) int {
 // wrap brings one axis into 0..rank-1.
 func (c *Call) wrap(name string, a, rank int) int {
 	if a < -rank || a >= rank {
-		c.fail(name, fmt.Sprintf("choose from %d to %d", -rank, rank-1), "axis %d of a tensor of rank %d", a, rank)
+		hint := "a scalar has no axes; reshape it"
+		if rank > 0 {
+			hint = fmt.Sprintf("choose from %d to %d", -rank, rank-1)
+		}
+		c.fail(name, hint, "axis %d of a tensor of rank %d", a, rank)
 		return 0
 	}
 	return (a + rank) % max(rank, 1)
@@ -226,7 +237,7 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 		return
 	}
 	if len(c.op.Results) != len(types) {
-		c.fail("", "", "gives %d results, %d are named", len(types), len(c.op.Results))
+		c.fail("", "name every result", "results: %d are given, %d are named", len(types), len(c.op.Results))
 		return
 	}
 	for i, d := range types {

@@ -2,6 +2,9 @@ package ops
 
 import (
 	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 )
 
 // slicing cuts a box out of a tensor, or puts a border around it. Attrs is a
@@ -143,6 +146,12 @@ func inferPad(c *Call) {
 	if c.failed() {
 		return
 	}
+	if e := make([]byte, 8); !x.DType.Float() {
+		if element.Store(x.DType, e, a.Value); element.Load(x.DType, e) != a.Value {
+			c.fail("constant_val", "give it in the type of x", "%v is no %s", a.Value, x.DType)
+			return
+		}
+	}
 	if len(pairs)%2 != 0 || len(pairs) > 2*n {
 		c.fail("pad", "give a pair for each of the last axes", "%d numbers for x%v", len(pairs), x.Shape)
 		return
@@ -169,10 +178,13 @@ func inferPad(c *Call) {
 	c.gives(x.DType, shape)
 }
 
-// scalar returns a single number of any numeric type.
+// scalar returns a single number of any numeric type, or a truth value as 0 or 1.
 func (c *Call) scalar(name string, def float64) float64 {
-	if v := c.tensor(name); v != nil && v.DType.Integer() {
+	switch v := c.tensor(name); {
+	case v != nil && v.DType.Integer():
 		return float64(c.integer(name, int(def)))
+	case v != nil && v.DType == mil.Bool:
+		return map[bool]float64{true: 1}[c.boolean(name, false)]
 	}
 	return c.number(name, def)
 }

@@ -95,6 +95,9 @@ func inferSqueeze(c *Call) {
 		}
 	}
 	axes := c.axes("axes", x.Rank(), ones)
+	if c.failed() {
+		return
+	}
 	shape := []int{}
 	for i, n := range x.Shape {
 		if !slices.Contains(axes, i) {

@@ -2,6 +2,7 @@ package ops
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -50,7 +51,11 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		v.Data, err = f.tensor(uint64(offset[0]), m.Type)
 	}
 	if err != nil {
-		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: fmt.Sprintf("weights %s: %v", path[0], err), Err: err})
+		msg := "weights " + path[0] + ": " + err.Error()
+		if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file itself
+			msg = "weights " + err.Error()
+		}
+		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: msg, Err: err})
 		return nil
 	}
 	return v

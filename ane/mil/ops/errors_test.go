@@ -1,0 +1,153 @@
+package ops_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+var update = flag.Bool("update", false, "write testdata/errors.txt from what Analyze says now")
+
+// TestErrors compares every fault of testdata/errors.txt: a statement, and
+// indented below it what Analyze says about it on line 6 of a program.
+func TestErrors(t *testing.T) {
+	const path = "testdata/errors.txt"
+	golden, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var now strings.Builder
+	count := 0
+	for line := range strings.Lines(string(golden)) {
+		statement, indented := strings.TrimSpace(line), strings.HasPrefix(line, " ")
+		if indented {
+			continue
+		}
+		result := "y"
+		if strings.HasPrefix(statement, "relu") { // no result at all
+			result = "x"
+		}
+		text := around(statement, result)
+		_, bad := mil.Parse("e.mil", []byte(text))
+		if bad != nil { // refused before operators are looked up: other tests' concern
+			t.Errorf("%s: %v", statement, bad)
+			continue
+		}
+		g, list := analyze(t, text, weights(t))
+		if len(list) == 0 {
+			t.Errorf("accepted: %s", statement)
+		}
+		require.True(t, g == nil || len(list) == 0)
+		for _, e := range list {
+			require.Equal(t, "e.mil", e.File)
+			require.True(t, e.Pos.Known() && e.Pos.Line >= 6, "%v", e)
+		}
+		fmt.Fprintf(&now, "%s\n    %s\n", statement, strings.ReplaceAll(strings.ReplaceAll(list.Error(), "e.mil:", ""), "\n", "\n    "))
+		count++
+	}
+	require.Greater(t, count, 100)
+	if *update {
+		require.NoError(t, os.WriteFile(path, []byte(now.String()), 0o644))
+	}
+	require.Equal(t, strings.Split(string(golden), "\n"), strings.Split(now.String(), "\n"))
+}
+
+func TestUnknownOperator(t *testing.T) {
+	_, list := analyze(t, around("fp16 y = frobnicate(x = s);", "y"), nil)
+	require.Len(t, list, 1)
+	require.Equal(t, mil.Pos{Line: 6, Col: 10}, list[0].Pos)
+	require.Equal(t, "unknown operator frobnicate", list[0].Msg)
+	for _, name := range ops.Names() {
+		require.Contains(t, list[0].Hint, name)
+	}
+}
+
+// TestEveryOperatorChecksItsArguments: for all of the table, names that it does
+// not have, names that are missing, settings that are computed, strings where
+// tensors belong, lists where they do not.
+func TestEveryOperatorChecksItsArguments(t *testing.T) {
+	for _, name := range ops.Names() {
+		d := ops.Lookup(name)
+		if d == nil {
+			require.Equal(t, "const", name)
+			continue
+		}
+		refused := func(statement, msg string) {
+			t.Helper()
+			_, list := analyze(t, around(statement, "y"), nil)
+			require.NotEmpty(t, list, statement)
+			require.Contains(t, list.Error(), msg, statement)
+			for _, e := range list {
+				require.Equal(t, 6, e.Pos.Line, statement)
+				require.Greater(t, e.Pos.Col, 1, statement)
+			}
+		}
+		refused("fp16 y = "+name+"(nonsense = s);", name+" has no argument nonsense; write "+name+"(")
+		for _, p := range d.Params {
+			if !p.Optional {
+				refused("fp16 y = "+name+"();", name+": argument "+p.Name+" is missing")
+			}
+			switch {
+			case p.Const:
+				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": has to be a constant")
+			case p.Variadic:
+				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": takes a list")
+				refused("fp16 y = "+name+`(`+p.Name+` = (s, string("a")));`, p.Name+": a string where a tensor belongs")
+			default:
+				refused("fp16 y = "+name+"("+p.Name+" = (s));", p.Name+": takes a single value")
+				refused("fp16 y = "+name+`(`+p.Name+` = string("a"));`, p.Name+": a string where a tensor belongs")
+			}
+		}
+	}
+}
+
+func TestFunctionFaults(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"output is an input":     {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (x);\n}", "3:56: output x is an input"},
+		"output is a constant":   {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = const()[val = fp16(1)]; } -> (y);\n}", "3:67: output y is a constant"},
+		"state":                  {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } -> (y);\n}", "input x: state is not supported"},
+		"no surface for strings": {"program(1.3)\n{\nfunc main<ios18>(string x) { fp16 y = relu(x = x); } -> (y);\n}", "string cannot stand on a surface"},
+		"no surface for int64":   {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}", "int64 cannot stand on a surface"},
+		"unknown axis":           {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [?]> x) { fp16 y = relu(x = x); } -> (y);\n}", "unknown axis"},
+		"rank 6":                 {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 1, 1, 1, 1, 1]> x) { fp16 y = relu(x = x); } -> (y);\n}", "rank 6, at most 5"},
+		"2^31 + 1 elements":      {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483649]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
+		"2^62 elements":          {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483648, 2147483648]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
+		"2^63 on an axis":        {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [9223372036854775807]> x) { fp16 y = relu(x = x); } -> (y);\n}", "too large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, list := analyze(t, c.text, nil)
+			require.Contains(t, list.Error(), c.want)
+			for _, e := range list {
+				require.True(t, e.Pos.Known())
+			}
+		})
+	}
+}
+
+// TestHandMadeTrees: Analyze takes trees that no text could give.
+func TestHandMadeTrees(t *testing.T) {
+	for _, p := range []*mil.Program{
+		nil, {}, {Funcs: []*mil.Function{nil}}, {Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18"}}},
+		{Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Body: []*mil.Op{nil, {}, {Kind: "const"}, {Kind: "add", Args: []mil.Arg{{Name: "x"}}}}}}},
+		{Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Body: []*mil.Op{{Kind: "relu", Args: []mil.Arg{{Name: "x", Value: &mil.Value{}}, {Name: "y", Value: (*mil.Values)(nil)}}}}}}},
+	} {
+		_, err := ops.Analyze("built", p, "", nil)
+		require.Error(t, err)
+	}
+}
+
+// TestManyFaults stops after mil.MaxFaults.
+func TestManyFaults(t *testing.T) {
+	var body strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&body, "fp16 v%d = nothing(x = s);\n", i)
+	}
+	_, list := analyze(t, around(body.String(), "v0"), nil)
+	require.Len(t, list, mil.MaxFaults+1)
+	require.Equal(t, "too many faults", list[mil.MaxFaults].Msg)
+}

@@ -1,0 +1,144 @@
+package ops_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// programs holds one good call of every operator, and variations of settings.
+var programs = []string{
+	"add(x = x, y = x)", "sub(x = x, y = s)", "mul(x = i, y = i)", "real_div(x = x, y = x)", "pow(x = x, y = s)", "maximum(x = x, y = x)", "minimum(x = i, y = i)",
+	"abs(x = i)", "relu(x = x)", "sqrt(x = x)", "exp(x = x)", "sigmoid(x = x)", "tanh(x = x)", "silu(x = x)",
+	"rsqrt(x = x, epsilon = fp32(0x1p-10))", `gelu(x = x, mode = string("TANH_APPROXIMATION"))`,
+	"reduce_sum(x = n, axes = tensor<int32, [2]>([0, -1]), keep_dims = bool(true))", "reduce_mean(x = x, axes = tensor<int32, [1]>([1]))", "reduce_max(x = i)",
+	"softmax(x = x, axis = int32(0))", "layer_norm(x = x, axes = tensor<int32, [1]>([-1]), epsilon = fp16(0.5))",
+	"matmul(x = x, y = w, transpose_x = bool(false), transpose_y = bool(true))", "linear(x = x, weight = w)",
+	`conv(x = img, weight = k, strides = tensor<int32, [2]>([1, 2]), pad_type = string("custom"), pad = tensor<int32, [4]>([1, 0, 0, 1]), dilations = tensor<int32, [2]>([1, 1]), groups = int32(1))`,
+	`max_pool(x = img, kernel_sizes = tensor<int32, [2]>([2, 2]), strides = tensor<int32, [2]>([1, 1]), pad_type = string("same"), ceil_mode = bool(true))`,
+	`avg_pool(x = n, kernel_sizes = tensor<int32, [1]>([2]), exclude_padding_from_average = bool(true))`,
+	"reshape(x = x, shape = tensor<int32, [2]>([-1, 2]))", "transpose(x = x, perm = tensor<int32, [2]>([1, 0]))", "expand_dims(x = x, axes = tensor<int32, [1]>([0]))",
+	"squeeze(x = r5)", "concat(values = (x, x), axis = int32(0), interleave = bool(true))",
+	"slice_by_index(x = x, begin = tensor<int32, [2]>([0, -1]), end = tensor<int32, [2]>([2, -9]), stride = tensor<int32, [2]>([1, -1]), squeeze_mask = tensor<bool, [2]>([true, false]))",
+	"slice_by_size(x = x, begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]))",
+	`pad(x = x, pad = tensor<int32, [2]>([1, 2]), mode = string("reflect"), constant_val = fp16(1))`,
+	`cast(x = x, dtype = string("int8"))`, "split(x = x, split_sizes = tensor<int32, [2]>([1, 1]), axis = int32(0))", "split(x = x, num_splits = int32(3), axis = int32(1))",
+	"frobnicate(x = x)",
+}
+
+// check holds what every analysis promises: a graph whose shapes are within
+// the limits, or faults that all have a place.
+func check(t *testing.T, text string) {
+	g, list := analyze(t, text, weights(t))
+	if g != nil && len(list) > 0 {
+		t.Fatal("a graph and faults")
+	}
+	for _, e := range list {
+		if !e.Pos.Known() || e.Msg == "" {
+			t.Fatalf("no place: %v\n%s", e, text)
+		}
+	}
+	if g == nil {
+		return
+	}
+	for _, n := range g.Nodes {
+		for _, v := range n.Out {
+			if v.Rank() > ops.MaxRank || v.Elements() < 1 || v.Elements() > ops.MaxElements {
+				t.Fatalf("%s of shape %v\n%s", v.Name, v.Shape, text)
+			}
+		}
+	}
+}
+
+func FuzzAnalyze(f *testing.F) {
+	for _, call := range programs {
+		f.Add(around("tensor<fp16, [2, 3]> y = "+call+";", "y"))
+	}
+	if golden, err := os.ReadFile("testdata/errors.txt"); err == nil {
+		for line := range strings.Lines(string(golden)) {
+			if !strings.HasPrefix(line, " ") {
+				f.Add(around(line, "y"))
+			}
+		}
+	}
+	f.Fuzz(check)
+}
+
+// hostile are the numbers that overflow, wrap or run out.
+var hostile = []int64{0, 1, -1, 2, -2, 3, 4, 5, -5, 7, 1 << 16, 1<<31 - 1, 1 << 31, -1 << 31, 1<<31 + 1, 1 << 32, 1 << 53, 1<<53 + 1, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
+
+// FuzzSettings writes hostile numbers over those of a good program: pick
+// chooses the program and the numbers, one byte each.
+func FuzzSettings(f *testing.F) {
+	for i := range programs {
+		f.Add([]byte{byte(i), 0, 1, 2, 3, 4, 5, 6, 7})
+		f.Add([]byte{byte(i), 20, 21, 12, 13, 255, 17})
+	}
+	f.Fuzz(func(t *testing.T, pick []byte) {
+		if len(pick) > 0 {
+			check(t, mutate(pick))
+		}
+	})
+}
+
+// mutate replaces the numbers in the lists and scalars of a call, int32 by
+// int64; 255 leaves one as it is.
+func mutate(pick []byte) string {
+	call := programs[int(pick[0])%len(programs)]
+	pick = pick[1:]
+	var out strings.Builder
+	dims := false // inside the shape of a type, which stays
+	for i := 0; i < len(call); i++ {
+		c := call[i]
+		switch c {
+		case '<':
+			dims = true
+		case '>':
+			dims = false
+		}
+		digit := c >= '0' && c <= '9'
+		inside := !dims && i > 0 && strings.ContainsRune("([ -", rune(call[i-1]))
+		if !digit || !inside || len(pick) == 0 || strings.HasPrefix(call[i:], "0x") {
+			out.WriteByte(c)
+			continue
+		}
+		if p := pick[0]; p == 255 {
+			out.WriteByte(c)
+		} else if s := strings.TrimSuffix(out.String(), "-"); true {
+			out.Reset()
+			fmt.Fprintf(&out, "%s%d", s, hostile[int(p)%len(hostile)])
+		}
+		pick = pick[1:]
+	}
+	return around("tensor<fp16, [2, 3]> y = "+strings.ReplaceAll(out.String(), "int32", "int64")+";", "y")
+}
+
+// TestEveryProgramIsCovered: the seeds call every operator, and those that the
+// declared type fits are accepted.
+func TestEveryProgramIsCovered(t *testing.T) {
+	all := strings.Join(programs, "\n")
+	for _, name := range ops.Names() {
+		if name != "const" && !strings.Contains(all, name+"(") {
+			t.Errorf("no seed for %s", name)
+		}
+	}
+	for i := range programs { // no fault but the declared type, or the number of results
+		_, list := analyze(t, mutate([]byte{byte(i)}), nil)
+		for _, e := range list {
+			if programs[i][:4] != "frob" && !strings.Contains(e.Msg, "Expected") && !strings.Contains(e.Msg, "results:") {
+				t.Errorf("%s: %v", programs[i], e)
+			}
+		}
+		for k := range hostile {
+			for pos := range 8 {
+				pick := []byte{byte(i), 255, 255, 255, 255, 255, 255, 255, 255}
+				pick[1+pos] = byte(k)
+				check(t, mutate(pick))
+			}
+		}
+	}
+}
