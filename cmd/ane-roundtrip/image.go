@@ -58,6 +58,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 		return badf("%w; name a file in a folder that exists and can be written", err)
 	}
 	defer f.Discard()
+	defer context.AfterFunc(ctx, f.Discard)() // an interrupt ends the writing too
 	d, err := a.open(nil)
 	if err != nil {
 		return err
@@ -85,10 +86,10 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 		return err
 	}
 	if err := q.WritePNG(f); err != nil {
-		return badf("%s: %w", out, err)
+		return badf("%s: %w", out, wholefile.Cause(err))
 	}
 	if err := f.Commit(); err != nil {
-		return badf("%s: %w", out, err)
+		return badf("%s: %w", out, wholefile.Cause(err))
 	}
 	return a.filtered(rig, filter, p, out, res.Elapsed)
 }

@@ -237,12 +237,7 @@ func outputs(rig *trial.Rig, wanted map[string]string, files map[string]*wholefi
 		}
 		rows = append(rows, describe("output", l, wanted[l.Name], data, n))
 	}
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		if err := files[name].Commit(); err != nil {
-			return nil, badf("output %s: %w", name, err)
-		}
-	}
-	return rows, nil
+	return rows, bad(wholefile.CommitAll(slices.Collect(maps.Values(files))...))
 }
 
 // describe measures the values of a dense tensor.

@@ -43,7 +43,7 @@ func (d Dir) ReadFile(path string) ([]byte, error) {
 	}
 	e := systemError(filepath.Join(string(d), filepath.FromSlash(name)), err)
 	if errors.Is(err, fs.ErrNotExist) {
-		e.Hint = "put it there, or name the directory that holds " + name
+		e.Msg, e.Hint = "no such file", "put it there, or name the directory that holds "+name
 	}
 	return nil, e
 }
