@@ -19,8 +19,7 @@ type Weights interface {
 // Analyze resolves the function called name; when name is empty, main, or the
 // first where there is none, which is procedure 0 of the compiled program. file
 // is the name used in messages; weights may be nil when the program names no
-// files. Constants may alias what weights hands out. The error is a
-// mil.ErrorList with every fault.
+// files. The error is a mil.ErrorList with every fault.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
 	if err := mil.Validate(file, p); err != nil {
 		return nil, err

@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// weightFile is a weight file with its bytes, which constants alias: a file
-// may be named by any number of constants without being copied.
+// weightFile is a weight file with a copy of its bytes, which constants alias:
+// any number of them may name the same entry.
 type weightFile struct {
 	*blob.File
 	data []byte
@@ -73,10 +74,10 @@ func (a *analysis) open(path string) (*weightFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := blob.NewReader(bytes.NewReader(data), int64(len(data)), path)
-	if err != nil {
+	w := &weightFile{data: slices.Clone(data)}
+	if w.File, err = blob.NewReader(bytes.NewReader(w.data), int64(len(data)), path); err != nil {
 		return nil, err
 	}
-	a.files[path] = &weightFile{f, data}
-	return a.files[path], nil
+	a.files[path] = w
+	return w, nil
 }
