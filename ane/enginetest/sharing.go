@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -118,7 +119,7 @@ func copiesBlocks(e *env) {
 // copiesMemory measures the pages of the process. A page mapped twice counts
 // once, so that an engine with a mapping of its own is not suspected.
 func copiesMemory(e *env) {
-	if _, err := pages(); err != nil {
+	if _, err := procmem.Proportional(); err != nil {
 		e.skip("the memory of the process cannot be measured: " + err.Error())
 	}
 	first := true
@@ -127,7 +128,7 @@ func copiesMemory(e *env) {
 			debug.FreeOSMemory()
 			first = false
 		}
-		n, err := pages()
+		n, err := procmem.Proportional()
 		e.need(err, "measure memory")
 		return n
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math"
 	"os"
@@ -82,9 +83,9 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(o.mil)
+	text, err := readText(o.mil)
 	if err != nil {
-		return badf("%w; give the path of a MIL text file", err)
+		return err
 	}
 	if o.modelPath == "" {
 		o.modelPath = filepath.Dir(o.mil)
@@ -127,6 +128,26 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return err
 	}
 	return a.told(d, rig, res.Elapsed, append(rows, outs...))
+}
+
+// maxText bounds the program: the largest published ones have some kilobytes.
+const maxText = 256 << 20
+
+// readText reads the program.
+func readText(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, badf("%w; give the path of a MIL text file", err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	if err != nil {
+		return nil, badf("%w; give the path of a MIL text file", err)
+	}
+	if len(text) > maxText {
+		return nil, badf("%s is larger than %d MiB; put weights into a file of their own", path, maxText>>20)
+	}
+	return text, nil
 }
 
 // programFault marks what the program, its weights or its size are to blame

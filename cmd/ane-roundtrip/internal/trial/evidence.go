@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -209,20 +210,23 @@ func growth(ctx context.Context, d *ane.Device, _ models.Model) (checks []Check,
 		return nil, err
 	}
 	runtime.GC()
-	before, known := resident()
+	before, err := procmem.Proportional()
+	if err != nil {
+		return []Check{skip(name, "%v", err)}, nil
+	}
 	if r.Request, err = r.Model.Bind(r.In, r.Out); err != nil {
 		return nil, err
 	}
 	if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
 		return nil, err
 	}
-	after, _ := resident()
-	if !known {
-		return []Check{skip(name, "this system does not tell how much memory a process holds in common and alone")}, nil
+	after, err := procmem.Proportional()
+	if err != nil {
+		return nil, err
 	}
-	size := r.TensorBytes()
+	size := int64(r.TensorBytes())
 	return []Check{Judge(name, after-before < size/4, float64(after-before), "bytes",
 		"process memory grew by %s while %s of tensors were bound and evaluated", mebi(after-before), mebi(size))}, nil
 }
 
-func mebi(n int) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

@@ -4,25 +4,7 @@ import (
 	"encoding/binary"
 	"os"
 	"reflect"
-	"strconv"
-	"strings"
 )
-
-// resident returns the memory of this process in bytes, pages that it maps
-// several times counted once ("proportional set size", proc(5)).
-func resident() (n int, known bool) {
-	text, err := os.ReadFile("/proc/self/smaps_rollup")
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "Pss:"); ok {
-			kib, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
-			return kib << 10, err == nil
-		}
-	}
-	return 0, false
-}
 
 // frames compares the page frames behind both sides' addresses, pair by pair.
 func frames(pairs ...[]byte) Check {

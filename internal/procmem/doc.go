@@ -1,0 +1,2 @@
+// Package procmem tells how much memory this process has.
+package procmem
