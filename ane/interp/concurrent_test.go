@@ -203,15 +203,15 @@ func main<ios18>(tensor<fp16, [4]> x) { tensor<fp16, [4]> y = mul(x = x, y = fp1
 // long programs of each kind of kernel, seconds of work each.
 var long = map[string]string{
 	"matmul": chain("tensor<fp16, [1024, 1024]>", "matmul(x = %s, y = %s)", 400),
-	"add":    chain("tensor<fp16, [4096, 4096]>", "add(x = %s, y = %s)", 400),
-	"int":    chain("tensor<int32, [4096, 4096]>", "mul(x = %s, y = %s)", 400),
-	"tanh":   chain("tensor<fp16, [4096, 4096]>", "tanh(x = %s)", 100),
-	"cast":   chain("tensor<uint8, [16777216]>", "cast(x = %s, dtype = string(\"uint8\"))", 9000),
-	"turn":   chain("tensor<fp16, [4096, 4096]>", "transpose(x = %s, perm = tensor<int32, [2]>([1, 0]))", 400),
+	"add":    chain("tensor<fp16, [2048, 2048]>", "add(x = %s, y = %s)", 3000),
+	"int":    chain("tensor<int32, [2048, 2048]>", "mul(x = %s, y = %s)", 3000),
+	"tanh":   chain("tensor<fp16, [2048, 2048]>", "tanh(x = %s)", 500),
+	"cast":   chain("tensor<uint8, [4194304]>", "cast(x = %s, dtype = string(\"uint8\"))", 9000),
+	"turn":   chain("tensor<fp16, [2048, 2048]>", "transpose(x = %s, perm = tensor<int32, [2]>([1, 0]))", 3000),
 	"pool": chain("tensor<fp16, [1, 1, 1048577]>",
 		`max_pool(x = %s, kernel_sizes = tensor<int32, [1]>([1048577]), pad_type = string("same"))`, 2),
-	"softmax": chain("tensor<fp16, [4096, 4096]>", "softmax(x = %s)", 100),
-	"norm":    chain("tensor<fp16, [4096, 4096]>", "layer_norm(x = %s)", 100),
+	"softmax": chain("tensor<fp16, [2048, 2048]>", "softmax(x = %s)", 500),
+	"norm":    chain("tensor<fp16, [2048, 2048]>", "layer_norm(x = %s)", 500),
 }
 
 // chain repeats an operation on its own result.

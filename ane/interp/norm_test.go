@@ -13,11 +13,10 @@ import (
 
 // normCase normalises over axes with the biased variance, two passes in float64.
 func normCase(r *rand.Rand, x nd, list []int, in []bool, epsilon float64, gamma, beta bool) operation {
-	sorted := []int{}
 	var along []int // the lengths of the normalised axes, in order
 	for a, folded := range in {
 		if folded {
-			sorted, along = append(sorted, a), append(along, x.shape[a])
+			along = append(along, x.shape[a])
 		}
 	}
 	mean, variance := zeros(x.d, foldShape(x.shape, in, false)...), zeros(x.d, foldShape(x.shape, in, false)...)
