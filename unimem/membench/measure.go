@@ -86,7 +86,7 @@ func setBenchTime(d string) (restore func()) {
 // measure takes operation and floor in turn, so that both see the same weather, and keeps
 // the best of each.
 func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
-	o := Operation{Name: c.Name, Operation: c.Operation, Target: c.Target, Bytes: c.Bytes}
+	o := Operation{Name: c.Name, Operation: c.Operation, Target: c.Target, Published: c.Published, Bytes: c.Bytes}
 	if o.Skipped = lacking(c.Bytes); o.Skipped != "" {
 		return o, nil
 	}
