@@ -13,6 +13,12 @@
 //
 //	ops.Graph -> plan (constants folded, buffers placed) -> invocation -> kernels
 //
+// Compiling is bounded, so that a short text cannot make it run or grow without
+// end: constants are computed and decoded ahead only up to a budget, the rest is
+// left to every run, and a program whose intermediate values and workspaces need
+// more than 8 GiB at once is refused with the place of the value that was one too
+// many.
+//
 // A plan is made once. Each bound surface is mapped a second time through its
 // handle, and kernels read and write that mapping, so a program that only hands
 // over addresses cannot work by accident. Rows without gaps are used in place;

@@ -72,7 +72,7 @@ func (p *planner) evaluate(ctx context.Context, n *ops.Node) (done bool, err err
 	}
 	var room int
 	c.run, room = s.kernel(s)
-	if room > maxFolded/4 {
+	if room > maxFolded/4/workers {
 		return false, nil
 	}
 	for range workers {

@@ -207,7 +207,7 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	def.infer(c)
 	a.faults = append(a.faults, c.faults...)
 	for _, n := range c.notes {
-		a.note(fmt.Sprintf("%s:%s: %s: %s", a.file, op.Pos, op.Kind, n))
+		a.note((&mil.Error{File: a.file, Pos: op.Pos, Msg: op.Kind + ": " + n}).Error())
 	}
 	if c.failed() {
 		return nil

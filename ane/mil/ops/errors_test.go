@@ -129,6 +129,38 @@ func TestFunctionFaults(t *testing.T) {
 	}
 }
 
+func TestNoSuchFunction(t *testing.T) {
+	p, err := mil.Parse("e.mil", []byte("program(1.3)\n{\nfunc a<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (y);\nfunc b<ios18>(fp16 x) { fp16 y = abs(x = x); } -> (y);\n}"))
+	require.NoError(t, err)
+	g, err := ops.Analyze("e.mil", p, "", nil)
+	require.NoError(t, err)
+	require.Equal(t, "a", g.Function) // there is no main
+	g, err = ops.Analyze("e.mil", p, "b", nil)
+	require.NoError(t, err)
+	require.Equal(t, "b", g.Function)
+	_, err = ops.Analyze("e.mil", p, "c", nil)
+	require.EqualError(t, err, "e.mil:1:1: no function called \"c\"; choose one of a, b")
+	empty, err := mil.Parse("e.mil", []byte("program(1.3) {}"))
+	if err == nil { // a program may be without functions; then there is nothing to choose
+		_, err = ops.Analyze("e.mil", empty, "", nil)
+	}
+	var list mil.ErrorList
+	require.ErrorAs(t, err, &list)
+	require.True(t, list[0].Pos.Known())
+}
+
+// TestNotes: remarks carry their place, and end somewhere.
+func TestNotes(t *testing.T) {
+	var body strings.Builder
+	for i := range 500 {
+		fmt.Fprintf(&body, "tensor<fp32, [3]> v%d = relu(x = f);\n", i)
+	}
+	g, list := analyze(t, around(body.String(), "v0"), nil)
+	require.Empty(t, list)
+	require.Len(t, g.Notes, 101)
+	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic is not known to run on Apple's engine; cast to fp16", g.Notes[0])
+}
+
 // TestHandMadeTrees: Analyze takes trees that no text could give.
 func TestHandMadeTrees(t *testing.T) {
 	for _, p := range []*mil.Program{
