@@ -160,12 +160,19 @@ func TestLoadAgain(t *testing.T) {
 		require.NoError(t, out["y"].Set(0, 1, 2))
 		require.NoError(t, b.model.Unload(ctx))
 		require.Equal(t, blocks-1, unimem.Live().Blocks, "scratch is given back")
+		// Somebody else gets the memory: a run that kept its places would write here.
+		other, err := unimem.Open(1 << 14)
+		require.NoError(t, err)
 		_, err = b.model.Evaluate(ctx, r)
 		require.ErrorIs(t, err, ane.ErrNotLoaded)
 		require.NoError(t, b.model.Load(ctx))
+		_, err = b.model.Evaluate(ctx, r)
+		require.NoError(t, err)
+		require.Equal(t, make([]byte, other.Size()), other.Bytes())
+		require.NoError(t, other.Close())
 	}
-	other, _ := b.bind(1)
-	_, err := b.model.Evaluate(ctx, other)
+	second, _ := b.bind(1)
+	_, err := b.model.Evaluate(ctx, second)
 	require.NoError(t, err)
 }
 
