@@ -65,7 +65,8 @@ race:
 # On an arm64 machine the race target has run these tests already.
 arm64:
 	@if [ "$$(uname -m)" != aarch64 ]; then echo "go test linux/arm64 under qemu"; \
-		CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec qemu-aarch64-static ./...; fi
+		export ANEKIT_EXEC=qemu-aarch64-static; \
+		CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec $$ANEKIT_EXEC ./...; fi
 
 fuzz:
 	@mkdir -p build; for p in $$($(GO) list -f '{{.Dir}}' ./...); do \

@@ -13,6 +13,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,10 +179,19 @@ func compareJSON(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// emulator names the variable with the program that runs binaries of another
+// processor, as go test -exec does for the tests themselves.
+const emulator = "ANEKIT_EXEC"
+
 // expectStatus runs the command and checks its exit status: status N ARG...
 // Its output is what the next stdout and stderr look at.
 func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
-	err := ts.Exec("ane-roundtrip", args[1:]...)
+	line := append([]string{"ane-roundtrip"}, args[1:]...)
+	if e := os.Getenv(emulator); e != "" {
+		bin, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator))
+		line = append([]string{e, filepath.Join(bin, line[0])}, args[1:]...)
+	}
+	err := ts.Exec(line[0], line[1:]...)
 	got := "0"
 	if err != nil {
 		got = strings.TrimPrefix(err.Error(), "exit status ")
