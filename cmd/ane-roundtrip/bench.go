@@ -12,9 +12,9 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure memory, each operation beside the bare work it cannot beat",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			bar := a.bar(-1)
-			defer func() { _ = bar.Finish() }() // only the display is at stake
-			rep, err := membench.Measure(cmd.Context(), membench.Plan{Progress: func(what string) { bar.Describe(what); _ = bar.Add(1) }})
+			bar := a.progress(0)
+			rep, err := membench.Measure(cmd.Context(), membench.Plan{Progress: bar.now})
+			bar.stop()
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
@@ -104,13 +103,13 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int, r *rep
 	if err != nil {
 		return nil, err
 	}
-	bar := a.bar(len(all) + 1)
-	defer func() { _ = bar.Finish() }() // only the display is at stake
+	bar := a.progress(len(all) + 1)
+	defer bar.stop()
 	var rows []trial.Report
 	var faults []error
 	copied, strays, changed := 0, 0, 0
 	for _, m := range all {
-		bar.Describe(m.Name)
+		bar.now(m.Name)
 		row, err := trial.Model(ctx, d, m, iterations)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -121,9 +120,9 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int, r *rep
 		rows = append(rows, row)
 		r.Checks = append(r.Checks, row.Checks...)
 		copied, strays, changed = copied+row.Copied, strays+row.Strays, changed+row.Changed
-		_ = bar.Add(1)
+		bar.done()
 	}
-	bar.Describe("evidence")
+	bar.now("evidence")
 	evidence, err := trial.Evidence(ctx, d)
 	r.Checks = append(r.Checks, evidence...)
 	r.Checks = append(r.Checks,
@@ -131,12 +130,6 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int, r *rep
 		trial.Judge("memory/neighbours", strays == 0, float64(strays), "bytes", "%d bytes changed behind tensors and in the cells around them", strays),
 		trial.Judge("memory/inputs", changed == 0, float64(changed), "bytes", "%d bytes of inputs changed during evaluation", changed))
 	return rows, errors.Join(append(faults, err)...)
-}
-
-// bar shows progress on a terminal and nothing elsewhere.
-func (a *app) bar(steps int) *progressbar.ProgressBar {
-	return progressbar.NewOptions(steps, progressbar.OptionSetWriter(a.err), progressbar.OptionSetVisibility(watched(a.err)),
-		progressbar.OptionClearOnFinish(), progressbar.OptionSetWidth(30), progressbar.OptionSetPredictTime(false))
 }
 
 // finish prints a report, as JSON or as tables.

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
@@ -87,12 +85,6 @@ func (a *app) open(wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
 			Hint: "run without --require-ane to use the software engine"}, d.Close())
 	}
 	return d, nil
-}
-
-// progress reports whether a person watches w.
-func watched(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // logf writes a line for people, not for machines.
