@@ -20,14 +20,15 @@ const (
 // progress starts a bar of some steps, or of nobody knows how many when steps
 // is 0.
 func (a *app) progress(steps int) *progress {
-	if !watched(a.err) {
+	width, ok := watched(a.err)
+	if !ok {
 		return &progress{}
 	}
 	look := barOf
 	if steps == 0 {
 		look = spinner
 	}
-	bar := pb.ProgressBarTemplate(look).New(steps).SetWriter(a.err).SetMaxWidth(78)
+	bar := pb.ProgressBarTemplate(look).New(steps).SetWriter(a.err).SetWidth(width)
 	bar.Set(pb.CleanOnFinish, true).Set(pb.Terminal, true)
 	return &progress{bar.Start()}
 }
@@ -53,8 +54,15 @@ func (p *progress) stop() {
 	}
 }
 
-// watched reports whether a person watches w.
-func watched(w io.Writer) bool {
+// watched reports whether a person watches w, and the columns for a bar: up to
+// 78, also where the terminal does not tell.
+func watched(w io.Writer) (width int, ok bool) {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+		return min(width, 78), true
+	}
+	return 78, true
 }
