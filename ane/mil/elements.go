@@ -13,12 +13,12 @@ func (v *Value) each(visit func(DType, Literal) *Error) *Error {
 	}
 	n, known := v.Type.Elements()
 	if _, fixed := v.Type.Shape(); fixed && !known {
-		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " has no sensible number of elements"}
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " has no sensible number of elements", Hint: "give every dimension a size"}
 	}
 	list, ok := l.(*ListLit)
 	switch {
 	case absent(l):
-		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " without a literal"}
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " without a literal", Hint: "write " + shorten(v.Type.String()) + "(..)"}
 	case ok && len(v.Type.Dims) == 0:
 		return &Error{Pos: list.Pos, Msg: "a list for the scalar type " + v.Type.String(), Hint: fmt.Sprintf("write %v without brackets, or give the type of the list, as %v", v.Type.DType, TensorOf(v.Type.DType, len(list.Items)))}
 	case ok && w.nests(list):
@@ -63,7 +63,7 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 			return l, nil
 		}
 	}
-	return nil, &Error{Pos: l.Start(), Msg: "nested too deep"}
+	return nil, &Error{Pos: l.Start(), Msg: "nested too deep", Hint: "nest as deep as the type has dimensions"}
 }
 
 // nests reports whether a list holds lists.

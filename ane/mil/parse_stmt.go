@@ -19,7 +19,7 @@ func (p *parser) body(f *Function) {
 			continue
 		}
 		if p.tok.kind != tokIllegal {
-			p.report(p.prevEnd, `";" is missing behind the statement`, "")
+			p.report(p.prevEnd, `";" is missing behind the statement`, "end every statement with ;")
 		}
 		if p.tok.kind == tokIllegal || p.tok.pos.Line == p.prevEnd.Line {
 			p.toStatement(f, op)
@@ -65,7 +65,7 @@ func (p *parser) statement(op *Op) bool {
 		return false
 	}
 	if !p.got('(') {
-		return p.expected(`"(" and arguments behind the operator `+shorten(kind), "")
+		return p.expected(`"(" and arguments behind the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)")
 	}
 	op.Kind = kind
 	if op.Args, ok = p.args(')'); !ok {

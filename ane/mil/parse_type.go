@@ -45,7 +45,7 @@ func (p *parser) typ() (t Type, ok bool) {
 	default:
 		ok = p.elems(&t, -1)
 	}
-	if !ok || !p.want('>', "at the end of the type", "") {
+	if !ok || !p.want('>', "at the end of the type", "write it like tensor<fp16, [1, 64, 1, 32]>") {
 		return t, false
 	}
 	return t, p.typeCount(word, t)
@@ -87,7 +87,7 @@ func (p *parser) dim(t *Type) bool {
 	case p.tok.kind == tokNumber && span(p.tok.text, digit) == len(p.tok.text):
 		n, err := strconv.ParseInt(p.tok.text, 10, 0)
 		if err != nil {
-			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large", "")
+			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large", "sizes fit 64 bits")
 			return false
 		}
 		d.Size = int(n)

@@ -102,7 +102,7 @@ func (p *parser) separator(end rune, item string) bool {
 	}
 	comma := p.tok.pos
 	if !p.got(',') {
-		return p.expected(`"," or `+token{kind: end}.String()+" behind "+item, "")
+		return p.expected(`"," or `+token{kind: end}.String()+" behind "+item, "separate with commas, end with "+token{kind: end}.String())
 	}
 	if p.tok.kind == end {
 		p.report(comma, "nothing follows the comma", "remove it")

@@ -10,7 +10,7 @@ func Validate(file string, p *Program) error {
 	f := faults{file: file}
 	v := validator{faults: &f}
 	if p == nil {
-		f.add(&Error{Msg: "no program"})
+		f.add(&Error{Msg: "no program", Hint: "pass the result of Parse or Builder.Program"})
 		return f.err()
 	}
 	v.program(p)
@@ -45,7 +45,7 @@ func (v *validator) program(p *Program) {
 	seen := map[string]Pos{}
 	for _, f := range p.Funcs {
 		if f == nil {
-			v.fault(p.Pos, "the program holds a nil function", "")
+			v.fault(p.Pos, "the program holds a nil function", "remove it")
 			continue
 		}
 		v.unique(seen, f.Name, f.Pos, "function")
@@ -87,7 +87,7 @@ func (v *validator) function(f *Function) {
 	}
 	for _, op := range f.Body {
 		if op == nil {
-			v.fault(f.Pos, "the body holds a nil statement", "")
+			v.fault(f.Pos, "the body holds a nil statement", "remove it")
 			continue
 		}
 		v.statement(op)

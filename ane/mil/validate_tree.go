@@ -73,7 +73,7 @@ func (v *validator) operand(o Operand, pos Pos) {
 			return
 		}
 	}
-	v.fault(pos, "argument without an operand", "")
+	v.fault(pos, "argument without an operand", "give it a value or a name")
 }
 
 // use reports a name that is not defined here.

@@ -150,7 +150,7 @@ func (a *analysis) parameter(p mil.Var) *Value {
 // declared turns a declaration of fixed shape into a Value.
 func (a *analysis) declared(p mil.Var) *Value {
 	if p.Type.Kind != mil.Tensor && p.Type.Kind != mil.Scalar {
-		a.fail(p.Pos, "", "%s: %s is not a tensor", p.Name, p.Type)
+		a.fail(p.Pos, "declare a scalar or a tensor", "%s: %s is not a tensor", p.Name, p.Type)
 		return nil
 	}
 	shape, fixed := p.Type.Shape()
@@ -252,11 +252,11 @@ func (a *analysis) arguments(c *Call) bool {
 			if p.Variadic {
 				how = "a list (a, b)"
 			}
-			c.fail(arg.Name, "", "takes %s", how)
+			c.fail(arg.Name, "see "+c.def.signature(), "takes %s", how)
 		case p.Const && !values[0].Const():
 			c.fail(arg.Name, "define it with const()", "has to be a constant")
 		case !p.Const && slices.ContainsFunc(values, func(v *Value) bool { return v.DType == mil.String }):
-			c.fail(arg.Name, "", "a string where a tensor belongs")
+			c.fail(arg.Name, "pass a tensor", "a string where a tensor belongs")
 		}
 	}
 	for _, p := range c.def.Params {
@@ -292,7 +292,7 @@ func (a *analysis) operand(o mil.Operand) (values []*Value, listed bool) {
 		for _, item := range o.Items {
 			v, nested := a.operand(item)
 			if nested && v != nil {
-				a.fail(item.Start(), "", "a list inside a list")
+				a.fail(item.Start(), "write one flat list", "a list inside a list")
 				v = nil
 			}
 			if v == nil {

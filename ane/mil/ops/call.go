@@ -63,11 +63,11 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what string) []floa
 		return nil
 	}
 	if !ok(v.DType) {
-		c.fail(name, "", "%s where %s belongs", v.Type(), what)
+		c.fail(name, "give "+what, "%s where %s belongs", v.Type(), what)
 		return nil
 	}
 	if v.Elements() > maxSetting {
-		c.fail(name, "", "%s is too long for a setting", v.Type())
+		c.fail(name, "settings are short vectors", "%s is too long for a setting", v.Type())
 		return nil
 	}
 	return v.Floats()
@@ -107,7 +107,7 @@ func (c *Call) ints(name string, n int, def []int) []int {
 	for i, f := range fs {
 		v, ok := toInt(f)
 		if !ok {
-			c.fail(name, "", "%.0f is out of range", f)
+			c.fail(name, "give a smaller number", "%.0f is out of range", f)
 			return def
 		}
 		out[i] = v
@@ -165,7 +165,7 @@ func (c *Call) word(name, def string, choices ...string) string {
 		return def
 	}
 	if v.DType != mil.String || len(v.Text) != 1 {
-		c.fail(name, "", "%s where a string belongs", v.Type())
+		c.fail(name, "give one of "+strings.Join(choices, ", "), "%s where a string belongs", v.Type())
 		return def
 	}
 	if !slices.Contains(choices, v.Text[0]) {
@@ -203,7 +203,7 @@ func (c *Call) axes(name string, rank int, def []int) []int {
 	}
 	slices.Sort(out)
 	if len(slices.Compact(slices.Clone(out))) != len(out) && !c.failed() {
-		c.fail(name, "", "an axis is listed twice in %s", few(list))
+		c.fail(name, "name every axis once", "an axis is listed twice in %s", few(list))
 	}
 	return out
 }
@@ -246,7 +246,7 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 			return
 		}
 		if !sensible(shapes[i]) {
-			c.fail("", "", "result of shape %v is empty or too large", shapes[i])
+			c.fail("", "results have 1 to 2^31 elements", "result of shape %v is empty or too large", shapes[i])
 			return
 		}
 		c.out = append(c.out, &Value{DType: d, Shape: shapes[i]})

@@ -38,14 +38,14 @@ func inferConv(c *Call) {
 	groups := c.integer("groups", 1)
 	ci, co := x.Shape[1], w.Shape[0]
 	if groups < 1 || ci%groups != 0 || co%groups != 0 {
-		c.fail("groups", "", "%d does not divide %d input and %d output channels", groups, ci, co)
+		c.fail("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci, co)
 	} else if w.Shape[1] != ci/groups {
-		c.fail("weight", "", "KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
+		c.fail("weight", "give it as [outputs, inputs/groups, kernel]", "KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
 	}
 	if b != nil {
 		c.alike("x", "bias")
 		if !slices.Equal(b.Shape, []int{co}) {
-			c.fail("bias", "", "shape %v for %d output channels", b.Shape, co)
+			c.fail("bias", "give one number for each output channel", "shape %v for %d output channels", b.Shape, co)
 		}
 		c.notes = append(c.notes, "bias is contested on Apple's engine; add a [1, C, 1, 1] tensor behind the convolution")
 	}
@@ -72,7 +72,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 			return
 		}
 		if w.Kernel[i] > MaxElements/d {
-			c.fail("", "", "kernel %d with dilation %d is too large", w.Kernel[i], d)
+			c.fail("", "shrink one of them", "kernel %d with dilation %d is too large", w.Kernel[i], d)
 			return
 		}
 		reach := d*(w.Kernel[i]-1) + 1
@@ -80,7 +80,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 		case "custom":
 			w.Before[i], w.After[i] = pad[2*i], pad[2*i+1]
 			if min(w.Before[i], w.After[i]) < 0 || max(w.Before[i], w.After[i]) > MaxElements {
-				c.fail("pad", "", "%v is out of range", pad)
+				c.fail("pad", "counts are at least 0", "%v is out of range", pad)
 				return
 			}
 		case "same", "same_lower":

@@ -46,6 +46,7 @@ func TestErrors(t *testing.T) {
 		for _, e := range list {
 			require.Equal(t, "e.mil", e.File)
 			require.True(t, e.Pos.Known() && e.Pos.Line >= 6, "%v", e)
+			require.Contains(t, e.Error(), "; ", "a fault says how to mend it")
 		}
 		fmt.Fprintf(&now, "%s\n    %s\n", statement, strings.ReplaceAll(strings.ReplaceAll(list.Error(), "e.mil:", ""), "\n", "\n    "))
 		count++

@@ -63,18 +63,18 @@ func inferSplit(c *Call) {
 		}
 		sizes = slices.Repeat([]int{length / n}, n)
 	} else if n != len(sizes) {
-		c.fail("num_splits", "", "%d for %d sizes", n, len(sizes))
+		c.fail("num_splits", "leave one of the two away", "%d for %d sizes", n, len(sizes))
 	}
 	sum := 0
 	for _, n := range sizes {
 		if n < 1 || n > length {
-			c.fail("split_sizes", "", "%s of an axis of length %d", few(sizes), length)
+			c.fail("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d", few(sizes), length)
 			return
 		}
 		sum += n
 	}
 	if sum != length {
-		c.fail("split_sizes", "", "%s add up to %d, axis %d of x%v has %d", few(sizes), sum, axis, x.Shape, length)
+		c.fail("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d", few(sizes), sum, axis, x.Shape, length)
 		return
 	}
 	var types []mil.DType

@@ -40,7 +40,7 @@ func inferMatmul(c *Call) {
 	a.BatchX, a.M, a.K = matrix(x.Shape, a.TransposeX)
 	a.BatchY, ky, a.N = matrix(y.Shape, a.TransposeY)
 	if a.K != ky {
-		c.fail("y", "", "inner axes differ: %d of x%v and %d of y%v", a.K, x.Shape, ky, y.Shape)
+		c.fail("y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K, x.Shape, ky, y.Shape)
 	}
 	var ok bool
 	if a.Batch, ok = Broadcast(a.BatchX, a.BatchY); !ok {
@@ -75,7 +75,7 @@ func inferLinear(c *Call) {
 	c.alike("x", "weight")
 	c.fp32(x.DType)
 	if x.Rank() < 1 {
-		c.fail("x", "", "a scalar has no features")
+		c.fail("x", "give it at least one axis", "a scalar has no features")
 	}
 	if w.Rank() != 2 {
 		c.fail("weight", "give it as [outputs, inputs]", "shape %v", w.Shape)
@@ -85,12 +85,12 @@ func inferLinear(c *Call) {
 	}
 	last := x.Rank() - 1
 	if x.Shape[last] != w.Shape[1] {
-		c.fail("weight", "", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape, x.Shape[last])
+		c.fail("weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape, x.Shape[last])
 	}
 	if b != nil {
 		c.alike("x", "bias")
 		if !slices.Equal(b.Shape, w.Shape[:1]) {
-			c.fail("bias", "", "shape %v for %d outputs", b.Shape, w.Shape[0])
+			c.fail("bias", "give one number for each output", "shape %v for %d outputs", b.Shape, w.Shape[0])
 		}
 	}
 	shape := slices.Clone(x.Shape)

@@ -23,7 +23,7 @@ var norms = []Def{
 			if v := c.tensor(name); v != nil {
 				c.alike("x", name)
 				if !slices.Equal(v.Shape, shape) {
-					c.fail(name, "", "shape %v for axes of shape %v", v.Shape, shape)
+					c.fail(name, "give it the shape of the normalised axes", "shape %v for axes of shape %v", v.Shape, shape)
 				}
 			}
 		}

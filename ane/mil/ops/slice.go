@@ -35,7 +35,7 @@ func inferSliceIndex(c *Call) {
 	for i, length := range x.Shape {
 		s := stride[i]
 		if s == 0 || s < -MaxElements || s > MaxElements {
-			c.fail("stride", "", "%d on axis %d", s, i)
+			c.fail("stride", "strides are not 0 and below 2^31", "%d on axis %d", s, i)
 			return
 		}
 		// The bounds of a backward walk are one lower: it starts at the last
@@ -60,7 +60,7 @@ func inferSliceIndex(c *Call) {
 		size := (to - from + s - sign(s)) / s
 		if drop[i] {
 			if !fromStart[i] && (begin[i] < -length || begin[i] >= length) {
-				c.fail("begin", "", "index %d on axis %d of x%v", begin[i], i, x.Shape)
+				c.fail("begin", "begin within the axis", "index %d on axis %d of x%v", begin[i], i, x.Shape)
 				return
 			}
 			size = 1
@@ -107,7 +107,7 @@ func inferSliceSize(c *Call) {
 			begin[i] += length
 		}
 		if begin[i] < 0 || begin[i] >= length {
-			c.fail("begin", "", "%d on axis %d of x%v", begin[i], i, x.Shape)
+			c.fail("begin", "begin within the axis", "%d on axis %d of x%v", begin[i], i, x.Shape)
 			return
 		}
 		if size[i] == -1 {
@@ -165,7 +165,7 @@ func inferPad(c *Call) {
 			limit = x.Shape[axis] - 1 // the edge itself is not repeated
 		}
 		if min(before, after) < 0 || max(before, after) > limit {
-			c.fail("pad", "", "%d and %d around axis %d of x%v in mode %s", before, after, axis, x.Shape, a.Mode)
+			c.fail("pad", "counts are at least 0, and below the axis in mode reflect", "%d and %d around axis %d of x%v in mode %s", before, after, axis, x.Shape, a.Mode)
 			return
 		}
 		if n-axis > 2 && before+after > 0 {

@@ -34,11 +34,11 @@ func inferReshape(c *Call) {
 		shape[open] = x.Elements() / known
 	}
 	if len(shape) > MaxRank {
-		c.fail("shape", "", "Cannot reshape a tensor of rank > %d", MaxRank)
+		c.fail("shape", "merge axes", "Cannot reshape a tensor of rank > %d", MaxRank)
 		return
 	}
 	if Volume(shape) != x.Elements() {
-		c.fail("shape", "", "%s holds other than the %d elements of x%v", few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
+		c.fail("shape", "make the product of the sizes equal", "%s holds other than the %d elements of x%v", few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
 	}
 	c.gives(x.DType, shape)
 }
@@ -69,7 +69,7 @@ func inferExpand(c *Call) {
 	c.needs("x", storable...)
 	rank := x.Rank() + len(c.ints("axes", -1, nil))
 	if rank > MaxRank {
-		c.fail("axes", "", "result of rank %d, at most %d", rank, MaxRank)
+		c.fail("axes", "name fewer axes", "result of rank %d, at most %d", rank, MaxRank)
 		return
 	}
 	axes := c.axes("axes", rank, nil)
@@ -103,7 +103,7 @@ func inferSqueeze(c *Call) {
 		if !slices.Contains(axes, i) {
 			shape = append(shape, n)
 		} else if n != 1 {
-			c.fail("axes", "", "axis %d of x%v is not of length 1", i, x.Shape)
+			c.fail("axes", "squeeze axes of length 1 alone", "axis %d of x%v is not of length 1", i, x.Shape)
 		}
 	}
 	c.gives(x.DType, shape)

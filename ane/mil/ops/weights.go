@@ -52,11 +52,11 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		v.Data, err = f.tensor(uint64(offset[0]), m.Type)
 	}
 	if err != nil {
-		msg := "weights " + path[0] + ": " + err.Error()
-		if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file itself
-			msg = "weights " + err.Error()
+		msg, hint := "weights "+path[0]+": "+err.Error(), "check the path, and where the weights are"
+		if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
+			msg, hint = "weights "+err.Error(), ""
 		}
-		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: msg, Err: err})
+		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: msg, Hint: hint, Err: err})
 		return nil
 	}
 	return v
