@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -158,7 +159,10 @@ func (a *app) finish(r report, rows []trial.Report) error {
 	for _, c := range r.Checks {
 		value := "-"
 		if c.Unit != "" {
-			value = fmt.Sprintf("%.6g %s", c.Value, c.Unit)
+			value = fmt.Sprintf("%.4g %s", c.Value, c.Unit)
+			if c.Value == math.Trunc(c.Value) && math.Abs(c.Value) < 1e15 {
+				value = fmt.Sprintf("%.0f %s", c.Value, c.Unit)
+			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Status, value, c.Detail)
 		if c.Status == trial.Pass {
