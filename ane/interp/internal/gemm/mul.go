@@ -8,11 +8,11 @@ package gemm
 // is too short, is a mistake in the calling code: Mul panics before it writes.
 func Mul(c, a, b []float32, m, k, n int) {
 	if uint64(m|k|n)>>31 != 0 {
-		panic("gemm: size below 0 or above 2^31-1")
+		panic("BUG: gemm: size below 0 or above 2^31-1")
 	}
 	short := func(s []float32, rows, cols int) bool { return uint64(len(s)) < uint64(rows)*uint64(cols) }
 	if short(c, m, n) || short(a, m, k) || short(b, k, n) {
-		panic("gemm: slice shorter than its matrix")
+		panic("BUG: gemm: slice shorter than its matrix")
 	}
 	switch c = c[:m*n]; {
 	case len(c) == 0:

@@ -2,6 +2,7 @@ package picture
 
 import (
 	"image"
+	"image/png"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -87,12 +88,6 @@ func BenchmarkSetRowFloor(b *testing.B) {
 	}
 }
 
-func BenchmarkTables(b *testing.B) {
-	for b.Loop() {
-		newTables()
-	}
-}
-
 func BenchmarkDecode(b *testing.B) {
 	for name, data := range map[string][]byte{
 		"png":  encoded(b, scene(photoWidth/4, photoHeight/4)),
@@ -107,12 +102,22 @@ func BenchmarkDecode(b *testing.B) {
 }
 
 func BenchmarkWritePNG(b *testing.B) {
+	writePNG(b, func(p *Picture, _ image.Image) error { return p.WritePNG(io.Discard) })
+}
+
+// The floor is the bare encoder on the picture that it takes as it is.
+func BenchmarkWritePNGFloor(b *testing.B) {
+	e := png.Encoder{CompressionLevel: png.BestSpeed}
+	writePNG(b, func(_ *Picture, m image.Image) error { return e.Encode(io.Discard, m) })
+}
+
+func writePNG(b *testing.B, write func(p *Picture, m image.Image) error) {
 	colour := scene(photoWidth/4, photoHeight/4)
 	for name, m := range map[string]image.Image{"opacity": colour, "gray": as(image.NewGray(colour.Rect), colour)} {
 		p := decoded(b, encoded(b, m))
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if err := p.WritePNG(io.Discard); err != nil {
+				if err := write(p, m); err != nil {
 					b.Fatal(err)
 				}
 			}
