@@ -109,13 +109,24 @@ func pinHint(kind string) string {
 }
 
 // Address is the first byte's address. It does not change, not even by Close.
-func (b *Block) Address() uintptr { return b.addr }
+func (b *Block) Address() uintptr {
+	if b == nil {
+		return 0
+	}
+	return b.addr
+}
 
 // Size is the size in bytes, a multiple of PageSize.
-func (b *Block) Size() int { return len(b.mem) }
+func (b *Block) Size() int { return b.size() }
 
-// ID is the IOSurface id on macOS, otherwise a number unique in this process. Never 0.
-func (b *Block) ID() uint32 { return b.number }
+// ID is the IOSurface id on macOS, otherwise a number unique in this process. Only a Block
+// that was never opened has 0.
+func (b *Block) ID() uint32 {
+	if b == nil {
+		return 0
+	}
+	return b.number
+}
 
 // Handle is the IOSurfaceRef on macOS, the file descriptor of the memfd on Linux, and 0 for
 // heap memory or after Close. The Block keeps owning it.

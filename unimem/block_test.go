@@ -157,3 +157,46 @@ func TestClosedBlockIsNotReported(t *testing.T) {
 	}
 	require.Equal(t, start, unimem.Live().Forgotten)
 }
+
+// What was never opened answers as closed, whoever asks what.
+func TestNothingIsMadeOfNil(t *testing.T) {
+	for _, b := range []*unimem.Block{nil, {}} {
+		require.Zero(t, b.Address())
+		require.Zero(t, b.Size())
+		require.Zero(t, b.ID())
+		require.Zero(t, b.Handle())
+		require.Nil(t, b.Bytes())
+		require.False(t, b.Pinned())
+		require.ErrorIs(t, b.Retain(), unimem.ErrClosed)
+		require.NoError(t, b.Close())
+		_, err := unimem.Map(b)
+		require.ErrorIs(t, err, unimem.ErrClosed)
+	}
+	for _, p := range []*unimem.Tape{nil, {}} {
+		_, err := p.Take(8, 8)
+		require.Equal(t, unimem.ErrClosed, err)
+		p.Clear()
+		require.Zero(t, p.Used()+p.Free()+p.Total())
+		require.Nil(t, p.Block())
+		require.False(t, p.Owns([]byte{1}))
+		require.NoError(t, p.Close())
+	}
+	for _, g := range []*unimem.Grid{nil, {}} {
+		_, err := g.Take()
+		require.Error(t, err)
+		require.Error(t, g.Give(unimem.Cell{}))
+		require.Zero(t, g.Free()+g.Total()+g.CellSize())
+		require.NoError(t, g.Close())
+	}
+	for _, l := range []*unimem.Layout{nil, {}} {
+		require.Zero(t, l.Total())
+		require.Zero(t, l.Stat())
+		l.ClearPass()
+		l.ClearTalk()
+		for _, p := range []*unimem.Tape{l.Weights(), l.Scratch(), l.History()} {
+			_, err := p.Take(1, 1)
+			require.Equal(t, unimem.ErrClosed, err)
+		}
+		require.NoError(t, l.Close())
+	}
+}

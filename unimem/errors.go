@@ -56,6 +56,13 @@ var (
 	ErrCellSize = errors.New("cell size is not a positive multiple of 64")
 )
 
+// overflow is the ErrTapeFull of a size that no Tape could ever hold, because adding it to
+// what is used overflows: it matches ErrSize too.
+type overflow struct{}
+
+func (overflow) Error() string   { return "tape is full: the size overflows" }
+func (overflow) Unwrap() []error { return []error{ErrTapeFull, ErrSize} }
+
 // Error is what every call of this package returns, except Tape.Take, TakeOne, TakeSlice,
 // Grid.Take and Grid.Give, which return the bare sentinels.
 type Error struct {

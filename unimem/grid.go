@@ -78,7 +78,11 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 
 func checkGrid(cellSize, cells int) error {
 	switch {
-	case cellSize <= 0 || cellSize%cellUnit != 0:
+	case cellSize < 0:
+		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Cause: ErrSize, Hint: "a cell size is a positive number of bytes"}
+	case cellSize == 0:
+		return &Error{Op: "grid", Err: ErrCellSize, Cause: ErrZeroSize, Hint: "ask for cells of at least 64 bytes"}
+	case cellSize%cellUnit != 0:
 		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Hint: "round the cell size up to a multiple of 64"}
 	case cells == 0:
 		return &Error{Op: "grid", Err: ErrZeroSize, Hint: "ask for at least one cell"}
@@ -113,10 +117,20 @@ func (g *Grid) open(c config) error {
 }
 
 // Total is the number of cells; it does not change.
-func (g *Grid) Total() int { return len(g.slots) }
+func (g *Grid) Total() int {
+	if g == nil {
+		return 0
+	}
+	return len(g.slots)
+}
 
 // CellSize is the size of a cell in bytes; it does not change.
-func (g *Grid) CellSize() int { return g.cellSize }
+func (g *Grid) CellSize() int {
+	if g == nil {
+		return 0
+	}
+	return g.cellSize
+}
 
 // Close gives the memory back, once; repeating it returns nil. ErrInUse while a Block of
 // the Grid is retained: nothing has changed then. Cells that are out become stale.

@@ -71,6 +71,9 @@ func (g *Grid) refusal(err error) error {
 
 // Free is the number of cells not out, 0 after Close.
 func (g *Grid) Free() int {
+	if g == nil {
+		return 0
+	}
 	for {
 		if n, ok := g.freeAt(g.head.Load()); ok {
 			return n

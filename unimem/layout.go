@@ -6,8 +6,19 @@ import "errors"
 // hold. Weights are loaded once and stay, so their pages are warm from the start. Scratch
 // is cleared every pass, history every conversation.
 type Layout struct {
-	weights, scratch, history *Tape
-	life                      *life
+	tapes
+	life *life
+}
+
+// tapes are the parts of a Layout; nil Tapes are empty ones.
+type tapes struct{ weights, scratch, history *Tape }
+
+// parts are the Tapes, none of a Layout that was never made.
+func (l *Layout) parts() tapes {
+	if l == nil {
+		return tapes{}
+	}
+	return l.tapes
 }
 
 // TapeStat is the state of one Tape in bytes.
@@ -41,29 +52,33 @@ func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
 }
 
 // Weights holds what is loaded once.
-func (l *Layout) Weights() *Tape { return l.weights }
+func (l *Layout) Weights() *Tape { return l.parts().weights }
 
 // Scratch holds what one pass needs.
-func (l *Layout) Scratch() *Tape { return l.scratch }
+func (l *Layout) Scratch() *Tape { return l.parts().scratch }
 
 // History holds what one conversation needs.
-func (l *Layout) History() *Tape { return l.history }
+func (l *Layout) History() *Tape { return l.parts().history }
 
 // ClearPass frees the scratch, between passes.
-func (l *Layout) ClearPass() { l.scratch.Clear() }
+func (l *Layout) ClearPass() { l.Scratch().Clear() }
 
 // ClearTalk frees scratch and history, between conversations.
 func (l *Layout) ClearTalk() {
-	l.scratch.Clear()
-	l.history.Clear()
+	l.Scratch().Clear()
+	l.History().Clear()
 }
 
 // Total is the size of the three Tapes together in bytes.
-func (l *Layout) Total() int { return l.weights.Total() + l.scratch.Total() + l.history.Total() }
+func (l *Layout) Total() int {
+	p := l.parts()
+	return p.weights.Total() + p.scratch.Total() + p.history.Total()
+}
 
 // Stat is the present state of the three Tapes.
 func (l *Layout) Stat() Stat {
-	return Stat{l.weights.stat(), l.scratch.stat(), l.history.stat()}
+	p := l.parts()
+	return Stat{p.weights.stat(), p.scratch.stat(), p.history.stat()}
 }
 
 func (t *Tape) stat() TapeStat {

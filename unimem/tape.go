@@ -1,6 +1,9 @@
 package unimem
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+)
 
 // Tape hands out spans of a Block one behind the other. Take is lock-free and allocates
 // nothing; all methods are safe for concurrent use. Memory a Clear gives back is handed out
@@ -47,6 +50,8 @@ func (t *Tape) refusal(size, align int) error {
 		return ErrInvalidAlignment
 	case size < 0:
 		return ErrSize
+	case size > math.MaxInt-t.Total():
+		return overflow{}
 	}
 	return ErrTapeFull
 }
@@ -54,7 +59,11 @@ func (t *Tape) refusal(size, align int) error {
 func (t *Tape) closed() bool { return t == nil || t.block == nil || t.cursor.Load()&closedBit != 0 }
 
 // Clear makes the whole Tape free again without zeroing it. It does nothing after Close.
-func (t *Tape) Clear() { t.cursor.And(closedBit) }
+func (t *Tape) Clear() {
+	if t != nil {
+		t.cursor.And(closedBit)
+	}
+}
 
 // Used is the number of bytes taken, padding included. A closed Tape counts as full.
 func (t *Tape) Used() int {
@@ -76,7 +85,12 @@ func (t *Tape) Total() int {
 }
 
 // Block is the memory under the Tape. The Tape owns it: only the Tape can close it.
-func (t *Tape) Block() *Block { return t.block }
+func (t *Tape) Block() *Block {
+	if t == nil {
+		return nil
+	}
+	return t.block
+}
 
 // Owns reports whether all of b lies inside the Tape. Nil belongs to nobody.
 func (t *Tape) Owns(b []byte) bool {

@@ -101,8 +101,6 @@ func TestTapeRefusals(t *testing.T) {
 		{0, 0, unimem.ErrInvalidAlignment},
 		{-1, 8, unimem.ErrSize},
 		{math.MinInt, 1, unimem.ErrSize},
-		{math.MaxInt, 1, unimem.ErrTapeFull},
-		{math.MaxInt - 1, math.MaxInt/2 + 1, unimem.ErrTapeFull},
 		{1, math.MaxInt/2 + 1, unimem.ErrTapeFull},
 		{page + 1, 1, unimem.ErrTapeFull},
 	} {
@@ -224,4 +222,18 @@ func TestTapeAllocatesNothing(t *testing.T) {
 	} {
 		require.Zero(t, testing.AllocsPerRun(100, f), name)
 	}
+}
+
+// A size beyond what any Tape could hold is both: the Tape is full, the size impossible.
+func TestTakeOverflow(t *testing.T) {
+	tape := start(t, page)
+	for _, size := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt - page + 1} {
+		for _, align := range []int{1, 64, math.MaxInt/2 + 1} {
+			_, err := tape.Take(size, align)
+			require.ErrorIs(t, err, unimem.ErrTapeFull)
+			require.ErrorIs(t, err, unimem.ErrSize)
+		}
+	}
+	require.Zero(t, tape.Used())
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = tape.Take(math.MaxInt, 64) }), "the error is made beforehand")
 }

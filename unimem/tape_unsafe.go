@@ -17,8 +17,8 @@ func spanOf(mem []byte) span { return span{unsafe.Pointer(unsafe.SliceData(mem))
 // Take hands out size bytes at an address that is a multiple of align, with cap equal to
 // len. Size 0 gives an empty span. What a Clear gave back is not zeroed.
 //
-// It returns bare sentinels: ErrTapeFull, ErrInvalidAlignment (align is not a power of two),
-// ErrSize (negative), ErrClosed.
+// It returns bare sentinels: ErrTapeFull (matching ErrSize as well when the size would
+// overflow), ErrInvalidAlignment (align is not a power of two), ErrSize (negative), ErrClosed.
 func (t *Tape) Take(size, align int) ([]byte, error) {
 	p, err := t.bump(size, align)
 	if err != nil {

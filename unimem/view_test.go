@@ -124,7 +124,8 @@ func TestTakeTyped(t *testing.T) {
 		require.Equal(t, unimem.ErrSize, err, "%d", n)
 	}
 	_, err = unimem.TakeSlice[uint64](tape, math.MaxInt/8)
-	require.Equal(t, unimem.ErrTapeFull, err)
+	require.ErrorIs(t, err, unimem.ErrTapeFull)
+	require.ErrorIs(t, err, unimem.ErrSize, "the size overflows")
 	none, err := unimem.TakeSlice[uint64](tape, 0)
 	require.NoError(t, err)
 	require.NotNil(t, none)
