@@ -59,7 +59,7 @@ func osBuild() string {
 // Compile implements ane.Engine: text to tree to graph to plan.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	p, err := mil.Parse(src.File, src.Text)
-	if err != nil {
+	if err != nil && !mil.OnlyNames(err) {
 		return nil, refused(src.File, err)
 	}
 	g, err := ops.Analyze(src.File, p, src.Function, src.Weights)

@@ -1,6 +1,7 @@
 package mil
 
 import (
+	"errors"
 	"fmt"
 	"sort"
 	"strings"
@@ -14,6 +15,11 @@ type Pos struct{ Line, Col int }
 func (p Pos) Known() bool { return p.Line > 0 }
 
 func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+
+// ErrNames marks faults of names in an otherwise sound program: defined twice,
+// used before their definition or without one, given twice. Such a program can
+// be looked at further.
+var ErrNames = errors.New("names do not fit together")
 
 // Error is one fault of a MIL text or of a file that it names.
 type Error struct {
@@ -92,4 +98,18 @@ func (l ErrorList) Unwrap() []error {
 		errs[i] = e
 	}
 	return errs
+}
+
+// OnlyNames reports whether err is a list of faults that all match ErrNames.
+func OnlyNames(err error) bool {
+	var list ErrorList
+	if !errors.As(err, &list) {
+		return false
+	}
+	for _, e := range list {
+		if !errors.Is(e, ErrNames) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,5 +1,7 @@
 package mil
 
+import "slices"
+
 // MaxFaults is the number of faults that Parse and Validate report before they
 // stop with the fault "too many faults".
 const MaxFaults = 100
@@ -29,4 +31,26 @@ func (f *faults) err() error {
 		f.list.Add(&Error{File: f.file, Pos: f.list[MaxFaults-1].Pos, Msg: "too many faults", Hint: "mend these first"})
 	}
 	return f.list.Err()
+}
+
+// Merge returns the faults of both lists in order of position, up to MaxFaults.
+// Where both tell of the same place, the first list is believed.
+func Merge(first, second ErrorList) ErrorList {
+	told := map[Pos]bool{}
+	all := slices.Clone(first)
+	for _, e := range first {
+		told[e.Pos] = true
+	}
+	for _, e := range second {
+		if !e.Pos.Known() || !told[e.Pos] {
+			all.Add(e)
+		}
+	}
+	all.Sort()
+	if len(all) > MaxFaults+1 {
+		all = all[:MaxFaults]
+		last := all[MaxFaults-1]
+		all.Add(&Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: "mend these first"})
+	}
+	return all
 }

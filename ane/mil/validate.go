@@ -29,11 +29,16 @@ type validator struct {
 }
 
 // fault reports what is wrong at pos.
-func (v *validator) fault(pos Pos, msg, hint string) {
+func (v *validator) fault(pos Pos, msg, hint string) { v.report(pos, msg, hint, nil) }
+
+// misnamed reports names that do not fit together in a sound tree.
+func (v *validator) misnamed(pos Pos, msg, hint string) { v.report(pos, msg, hint, ErrNames) }
+
+func (v *validator) report(pos Pos, msg, hint string, err error) {
 	if !pos.Known() && v.cur != nil {
 		msg = "function " + shorten(v.cur.Name) + ": " + msg
 	}
-	v.add(&Error{Pos: pos, Msg: msg, Hint: hint})
+	v.add(&Error{Pos: pos, Msg: msg, Hint: hint, Err: err})
 }
 
 func (v *validator) program(p *Program) {
@@ -60,9 +65,9 @@ func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what strin
 	case !doubled:
 		seen[name] = pos
 	case first.Known():
-		v.fault(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
+		v.misnamed(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
 	default:
-		v.fault(pos, what+" "+quoteShort(name)+" is defined twice", "rename one")
+		v.misnamed(pos, what+" "+quoteShort(name)+" is defined twice", "rename one")
 	}
 }
 
@@ -93,7 +98,7 @@ func (v *validator) function(f *Function) {
 		v.statement(op)
 	}
 	if len(f.Results) == 0 && !v.lost[f] {
-		v.fault(f.Pos, "function "+quoteShort(f.Name)+" has no results", "name what leaves it: } -> (y);")
+		v.misnamed(f.Pos, "function "+quoteShort(f.Name)+" has no results", "name what leaves it: } -> (y);")
 	}
 	results := map[string]Pos{}
 	for _, r := range f.Results {
@@ -143,7 +148,7 @@ func (v *validator) both(op *Op) {
 	}
 	for _, a := range op.Attrs {
 		if given[a.Name] && a.Name != "name" {
-			v.fault(a.Pos, quoteShort(a.Name)+" is given as argument and as attribute", "remove one")
+			v.misnamed(a.Pos, quoteShort(a.Name)+" is given as argument and as attribute", "remove one")
 		}
 	}
 }

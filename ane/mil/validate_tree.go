@@ -23,7 +23,7 @@ func (v *validator) args(args []Arg, what string) {
 			doubled = find(args[:i], a.Name) != nil
 		}
 		if doubled {
-			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is given twice", "remove one")
+			v.misnamed(a.Pos, what+" "+quoteShort(a.Name)+" is given twice", "remove one")
 		}
 		v.operand(a.Value, a.Pos)
 	}
@@ -84,11 +84,11 @@ func (v *validator) use(r Ref) {
 	later, ok := v.all[r.Name]
 	switch {
 	case ok && later.Known():
-		v.fault(r.Pos, quoteShort(r.Name)+" is used before its definition", "it is defined at "+later.String()+"; move that up")
+		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "it is defined at "+later.String()+"; move that up")
 	case ok:
-		v.fault(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
+		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
 	case v.cur == nil || !v.lost[v.cur]:
-		v.fault(r.Pos, quoteShort(r.Name)+" is not defined", "define it in a statement above, or make it a parameter")
+		v.misnamed(r.Pos, quoteShort(r.Name)+" is not defined", "define it in a statement above, or make it a parameter")
 	}
 }
 
@@ -133,7 +133,7 @@ func (v *validator) literal(l Literal, pos Pos) {
 		v.value(l)
 	case *Blob:
 		if l.Path == nil || l.Offset == nil {
-			v.fault(l.Pos, "BLOBFILE needs path and offset", "")
+			v.fault(l.Pos, "BLOBFILE needs path and offset", "give both")
 			return
 		}
 		v.value(l.Path)

@@ -3,7 +3,6 @@ package ops
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -19,25 +18,37 @@ type Weights interface {
 // Analyze resolves the function called name; when name is empty, main, or the
 // first where there is none, which is procedure 0 of the compiled program. file
 // is the name used in messages; weights may be nil when the program names no
-// files. The error is a mil.ErrorList with every fault.
+// files. The error is a mil.ErrorList with every fault, those of the other
+// functions included: a compiler takes all of a program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
-	if err := mil.Validate(file, p); err != nil {
-		return nil, err
+	invalid := mil.Validate(file, p)
+	if invalid != nil && !mil.OnlyNames(invalid) {
+		return nil, invalid
 	}
-	a := &analysis{file: file, weights: weights, files: map[string]*weightFile{}, values: map[string]*Value{}, graph: &Graph{}}
-	if f := a.choose(p, name); f != nil {
-		a.function(f)
+	files := map[string]*weightFile{}
+	start := func() *analysis {
+		return &analysis{file: file, weights: weights, files: files, values: map[string]*Value{}, graph: &Graph{}}
 	}
-	for _, e := range a.faults {
+	a := start()
+	chosen := a.choose(p, name)
+	if chosen != nil {
+		a.function(chosen)
+	}
+	faults := a.faults
+	for _, f := range p.Funcs {
+		if f != chosen {
+			other := start()
+			other.function(f)
+			faults = append(faults, other.faults...)
+		}
+	}
+	for _, e := range faults {
 		e.File = file
 	}
-	if err := a.faults.Err(); err != nil {
+	var named mil.ErrorList
+	errors.As(invalid, &named)
+	if err := mil.Merge(named, faults).Err(); err != nil {
 		return nil, err
-	}
-	for _, path := range slices.Sorted(maps.Keys(a.files)) {
-		for _, w := range a.files[path].Warnings() {
-			a.note(w)
-		}
 	}
 	return a.graph, nil
 }

@@ -57,13 +57,13 @@ func (c *Call) tensor(name string) *Value {
 
 // setting returns a constant's elements as float64, or nil when it is absent
 // or not fit. Bool counts as 0 and 1.
-func (c *Call) setting(name string, ok func(mil.DType) bool, what string) []float64 {
+func (c *Call) setting(name string, ok func(mil.DType) bool, what, example string) []float64 {
 	v := c.tensor(name)
 	if v == nil {
 		return nil
 	}
 	if !ok(v.DType) {
-		c.fail(name, "give "+what, "%s where %s belongs", v.Type(), what)
+		c.fail(name, "write "+name+" = "+example, "%s where %s belongs", v.Type(), what)
 		return nil
 	}
 	if v.Elements() > maxSetting {
@@ -88,13 +88,22 @@ func few(list []int) string {
 // ints returns an integer vector of n elements (any number when n < 0), def
 // when absent. A scalar counts as a vector of one.
 func (c *Call) ints(name string, n int, def []int) []int {
-	fs := c.setting(name, mil.DType.Integer, "an integer vector")
+	what, example := "an integer vector", "tensor<int32, [2]>([1, 1])"
+	switch {
+	case n == 1:
+		what, example = "one integer", "int32(1)"
+	case n > 0:
+		example = mil.TensorOf(mil.Int32, n).String() + "([..])"
+	}
+	fs := c.setting(name, mil.DType.Integer, what, example)
 	if fs == nil {
 		return def
 	}
 	if v := c.tensor(name); v.Rank() > 1 || n >= 0 && len(fs) != n {
 		hint := "give a vector"
 		switch {
+		case n == 1:
+			hint = "give one integer"
 		case n == 0:
 			hint = "a scalar has no axes; reshape it"
 		case n > 0:
@@ -122,7 +131,7 @@ func (c *Call) integer(name string, def int) int {
 
 // boolean returns a single truth value.
 func (c *Call) boolean(name string, def bool) bool {
-	fs := c.setting(name, func(d mil.DType) bool { return d == mil.Bool }, "bool")
+	fs := c.setting(name, isBool, "a truth value", "bool(false)")
 	if len(fs) != 1 {
 		if fs != nil {
 			c.fail(name, "give one truth value", "%d truth values", len(fs))
@@ -132,9 +141,11 @@ func (c *Call) boolean(name string, def bool) bool {
 	return fs[0] != 0
 }
 
+func isBool(d mil.DType) bool { return d == mil.Bool }
+
 // booleans returns n truth values, all false when absent.
 func (c *Call) booleans(name string, n int) []bool {
-	fs := c.setting(name, func(d mil.DType) bool { return d == mil.Bool }, "bool")
+	fs := c.setting(name, isBool, "a vector of truth values", mil.TensorOf(mil.Bool, n).String()+"([..])")
 	out := make([]bool, n)
 	if fs != nil && len(fs) != n {
 		c.fail(name, fmt.Sprintf("give %d, one for each axis", n), "%d truth values", len(fs))
@@ -148,7 +159,7 @@ func (c *Call) booleans(name string, n int) []bool {
 
 // number returns a single floating-point number.
 func (c *Call) number(name string, def float64) float64 {
-	fs := c.setting(name, mil.DType.Float, "a floating-point number")
+	fs := c.setting(name, mil.DType.Float, "a floating-point number", "fp16(0.5)")
 	if len(fs) != 1 {
 		if fs != nil {
 			c.fail(name, "give one number", "%d numbers", len(fs))

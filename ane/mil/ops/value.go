@@ -37,7 +37,12 @@ func (v *Value) Rank() int { return len(v.Shape) }
 func (v *Value) Elements() int { return Volume(v.Shape) }
 
 // Type returns the value's type as MIL spells it.
-func (v *Value) Type() mil.Type { return mil.TensorOf(v.DType, v.Shape...) }
+func (v *Value) Type() mil.Type {
+	if v.Rank() == 0 {
+		return mil.ScalarOf(v.DType)
+	}
+	return mil.TensorOf(v.DType, v.Shape...)
+}
 
 // Volume multiplies the axis lengths of a shape, 1 for none.
 func Volume(shape []int) int {

@@ -15,6 +15,7 @@ import (
 type weightFile struct {
 	*blob.File
 	data []byte
+	told int // warnings of the reader that were passed on
 }
 
 // tensor returns the elements of type t in the entry at offset.
@@ -50,6 +51,10 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	f, err := a.open(path[0])
 	if err == nil {
 		v.Data, err = f.tensor(uint64(offset[0]), m.Type)
+		for _, w := range f.Warnings()[f.told:] {
+			a.note(fmt.Sprintf("%s:%s: weights %s: %s", a.file, b.Pos, path[0], w))
+			f.told++
+		}
 	}
 	if err != nil {
 		msg, hint := "weights "+path[0]+": "+err.Error(), "check the path, and where the weights are"

@@ -1,0 +1,57 @@
+package ops_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// Faults of names and faults of operators come in one list, each place once.
+func TestAllKindsOfFaultsAreCollected(t *testing.T) {
+	const text = `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2]> x) {
+        tensor<fp16, [2]> a = relu(x = nowhere);
+        tensor<fp16, [3]> b = relu(x = x);
+        tensor<fp16, [2]> c = frobnicate(x = x);
+        tensor<fp16, [2]> d = add(x = x);
+        tensor<fp16, [2]> d = relu(x = x);
+        tensor<fp16, [2]> e = add(x = x, x = x, y = x);
+    } -> (d);
+}`
+	p, err := mil.Parse("m.mil", []byte(text))
+	require.True(t, mil.OnlyNames(err), "%v", err)
+	_, err = ops.Analyze("m.mil", p, "", nil)
+	var list mil.ErrorList
+	require.ErrorAs(t, err, &list)
+	var lines []int
+	for _, e := range list {
+		require.Equal(t, "m.mil", e.File)
+		lines = append(lines, e.Pos.Line)
+	}
+	require.Equal(t, []int{4, 5, 6, 7, 8, 9}, lines, "%v", err)
+}
+
+// A fault of any function refuses the program; notes are those of the chosen.
+func TestOtherFunctionsAreChecked(t *testing.T) {
+	const text = `program(1.3)
+{
+    func good<ios18>(tensor<fp16, [2]> x) {
+        tensor<fp16, [2]> y = relu(x = x);
+    } -> (y);
+    func bad<ios18>(tensor<fp16, [2]> x) {
+        tensor<fp16, [2]> y = frobnicate(x = x);
+    } -> (y);
+}`
+	p, err := mil.Parse("m.mil", []byte(text))
+	require.NoError(t, err)
+	for _, name := range []string{"", "good", "bad"} {
+		_, err = ops.Analyze("m.mil", p, name, nil)
+		require.ErrorContains(t, err, "m.mil:7:31: unknown operator frobnicate")
+	}
+	_, err = ops.Analyze("m.mil", p, "other", nil)
+	require.ErrorContains(t, err, `no function called "other"; choose one of good, bad`)
+}
