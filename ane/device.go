@@ -32,10 +32,14 @@ func Open(e Engine, fallback string) (*Device, error) {
 }
 
 // Info describes the engine.
-func (d *Device) Info() Info { return d.info }
+func (d *Device) Info() Info {
+	d = d.orZero()
+	return d.info
+}
 
 // Receipt returns what receipts of this Device say before a program is known.
 func (d *Device) Receipt() Receipt {
+	d = d.orZero()
 	i := d.info
 	return Receipt{Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing, Fallback: d.fallback}
 }
@@ -43,6 +47,8 @@ func (d *Device) Receipt() Receipt {
 // Compile checks and compiles a program. The error matches ErrCompile when the
 // program is at fault; errors.As then finds the mil.ErrorList.
 func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
+	d = d.orZero()
+	ctx = given(ctx)
 	if err := ctx.Err(); err != nil {
 		return nil, Deadline("compile", d.info.Name, err)
 	}
@@ -98,6 +104,7 @@ func (d *Device) drop() {
 // Close closes the engine; ErrInUse while a Model is open. Repeated calls do
 // nothing.
 func (d *Device) Close() error {
+	d = d.orZero()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.engine == nil {
@@ -105,7 +112,7 @@ func (d *Device) Close() error {
 	}
 	if d.models > 0 {
 		return &Error{Op: "close", Engine: d.info.Name, Err: ErrInUse,
-			Detail: fmt.Sprintf("%d models open", d.models), Hint: "close the models first"}
+			Detail: fmt.Sprintf("open models: %d", d.models), Hint: "close the models first"}
 	}
 	d.closed = true
 	return d.engine.Close()

@@ -11,6 +11,7 @@ import (
 // At returns the element at index, one number for each axis, as float32. A
 // 32-bit integer beyond 2^24 is rounded.
 func (t *Tensor) At(index ...int) (float32, error) {
+	t = t.orZero()
 	e, err := t.element("at", index)
 	if err != nil {
 		return 0, err
@@ -21,6 +22,7 @@ func (t *Tensor) At(index ...int) (float32, error) {
 // Set stores v at index, converted to the tensor's type: fp16 rounds to
 // nearest even, integers truncate toward zero and clamp, bool is v != 0.
 func (t *Tensor) Set(v float32, index ...int) error {
+	t = t.orZero()
 	e, err := t.element("set", index)
 	if err != nil {
 		return err
@@ -31,6 +33,7 @@ func (t *Tensor) Set(v float32, index ...int) error {
 
 // Bits returns the raw fp16 element at index; ErrType for other tensors.
 func (t *Tensor) Bits(index ...int) (fp16.Bits, error) {
+	t = t.orZero()
 	e, err := t.half("bits", index)
 	if err != nil {
 		return 0, err
@@ -40,6 +43,7 @@ func (t *Tensor) Bits(index ...int) (fp16.Bits, error) {
 
 // SetBits stores a raw fp16 element at index; ErrType for other tensors.
 func (t *Tensor) SetBits(v fp16.Bits, index ...int) error {
+	t = t.orZero()
 	e, err := t.half("set bits", index)
 	if err != nil {
 		return err

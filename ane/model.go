@@ -26,14 +26,21 @@ type Model struct {
 }
 
 // Inputs returns the layouts of the inputs in the order of the program's text.
-func (m *Model) Inputs() []Layout { return clones(m.in) }
+func (m *Model) Inputs() []Layout {
+	m = m.orZero()
+	return clones(m.in)
+}
 
 // Outputs returns the layouts of the outputs in the order of the program's
 // text.
-func (m *Model) Outputs() []Layout { return clones(m.out) }
+func (m *Model) Outputs() []Layout {
+	m = m.orZero()
+	return clones(m.out)
+}
 
 // Receipt says which engine runs the program.
 func (m *Model) Receipt() Receipt {
+	m = m.orZero()
 	if m.receipt == nil {
 		return Receipt{}
 	}
@@ -42,6 +49,8 @@ func (m *Model) Receipt() Receipt {
 
 // Load makes the program ready to run. Loading twice does nothing.
 func (m *Model) Load(ctx context.Context) error {
+	m = m.orZero()
+	ctx = given(ctx)
 	if err := m.begin(ctx, "load"); err != nil {
 		return err
 	}
@@ -64,6 +73,8 @@ func (m *Model) Load(ctx context.Context) error {
 // requests stay bound and work again after the next Load. Unloading twice does
 // nothing. When ctx ends first, the program stays loaded.
 func (m *Model) Unload(ctx context.Context) error {
+	m = m.orZero()
+	ctx = given(ctx)
 	if err := m.begin(ctx, "unload"); err != nil {
 		return err
 	}
@@ -91,6 +102,8 @@ func (m *Model) unload(ctx context.Context) error {
 // Evaluate runs a request of this model and returns when the outputs are
 // written. The request may be used again at once.
 func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
+	m = m.orZero()
+	ctx = given(ctx)
 	if r == nil || r.model != m {
 		return Result{}, m.fail("evaluate", ErrForeign, "a request of another model", "bind it on this model")
 	}
@@ -113,6 +126,8 @@ func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 // Close unloads the program and frees it; ErrInUse while a Request is open.
 // Repeated calls do nothing.
 func (m *Model) Close(ctx context.Context) error {
+	m = m.orZero()
+	ctx = given(ctx)
 	err := m.begin(ctx, "close")
 	if errors.Is(err, ErrClosed) {
 		return nil
@@ -144,7 +159,7 @@ func (m *Model) unused() error {
 	if m.requests == 0 {
 		return nil
 	}
-	return m.fail("close", ErrInUse, fmt.Sprintf("%d requests open", m.requests), "close the requests first")
+	return m.fail("close", ErrInUse, fmt.Sprintf("open requests: %d", m.requests), "close the requests first")
 }
 
 // begin waits for the turn of Load, Unload or Close; end must follow unless it

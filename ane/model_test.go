@@ -51,9 +51,9 @@ func TestStates(t *testing.T) {
 	require.NoError(t, err)
 
 	require.ErrorIs(t, m.Close(background), ane.ErrInUse)
-	require.ErrorContains(t, m.Close(background), "1 requests open")
+	require.ErrorContains(t, m.Close(background), "open requests: 1")
 	require.ErrorIs(t, d.Close(), ane.ErrInUse)
-	require.ErrorContains(t, d.Close(), "1 models open")
+	require.ErrorContains(t, d.Close(), "open models: 1")
 	_, err = m.Evaluate(background, r)
 	require.NoError(t, err, "refused Close calls change nothing")
 

@@ -16,6 +16,7 @@ import (
 // Write copies a dense row-major array of the tensor's own type (little
 // endian) into the padded rows.
 func (t *Tensor) Write(packed []byte) (int, error) {
+	t = t.orZero()
 	return t.rows("write", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
 		copy(row, packed[at:])
 		return nil
@@ -24,6 +25,7 @@ func (t *Tensor) Write(packed []byte) (int, error) {
 
 // Read copies the rows into a dense row-major array, without padding.
 func (t *Tensor) Read(packed []byte) (int, error) {
+	t = t.orZero()
 	return t.rows("read", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
 		copy(packed[at:], row)
 		return nil
@@ -33,6 +35,7 @@ func (t *Tensor) Read(packed []byte) (int, error) {
 // WriteFloat32 converts and copies one float32 for each element, row-major, as
 // Set does.
 func (t *Tensor) WriteFloat32(src []float32) (int, error) {
+	t = t.orZero()
 	d, size := t.layout.DType, t.layout.DType.Size()
 	return t.rows("write", len(src), t.layout.Elements(), func(row []byte, at int) error {
 		part := src[at/size:][:len(row)/size]
@@ -51,6 +54,7 @@ func (t *Tensor) WriteFloat32(src []float32) (int, error) {
 // ReadFloat32 copies and converts one float32 for each element, row-major, as
 // At does.
 func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
+	t = t.orZero()
 	d, size := t.layout.DType, t.layout.DType.Size()
 	return t.rows("read", len(dst), t.layout.Elements(), func(row []byte, at int) error {
 		part := dst[at/size:][:len(row)/size]
@@ -68,12 +72,14 @@ func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 
 // WriteFloat16 copies raw fp16 elements, row-major; ErrType for other tensors.
 func (t *Tensor) WriteFloat16(src []fp16.Bits) (int, error) {
+	t = t.orZero()
 	return t.halves("write", len(src), func(half []fp16.Bits, at int) { copy(half, src[at:]) })
 }
 
 // ReadFloat16 copies raw fp16 elements out, row-major; ErrType for other
 // tensors.
 func (t *Tensor) ReadFloat16(dst []fp16.Bits) (int, error) {
+	t = t.orZero()
 	return t.halves("read", len(dst), func(half []fp16.Bits, at int) { copy(dst[at:], half) })
 }
 

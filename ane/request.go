@@ -30,6 +30,7 @@ const (
 // laid out as the program says; in and out map the program's names to them. All
 // mismatches are reported at once.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
+	m = m.orZero()
 	if !m.gate.enter() {
 		return nil, m.notReady("bind")
 	}
@@ -168,10 +169,16 @@ func (r *Request) tensor(i int) *Tensor {
 
 // InputView returns the bytes through which the engine reads the input called
 // name, or nil when the engine cannot show them.
-func (r *Request) InputView(name string) []byte { return r.view(true, name, Viewer.InputView) }
+func (r *Request) InputView(name string) []byte {
+	r = r.orZero()
+	return r.view(true, name, Viewer.InputView)
+}
 
 // OutputView is InputView for an output.
-func (r *Request) OutputView(name string) []byte { return r.view(false, name, Viewer.OutputView) }
+func (r *Request) OutputView(name string) []byte {
+	r = r.orZero()
+	return r.view(false, name, Viewer.OutputView)
+}
 
 func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []byte {
 	v, ok := r.run.(Viewer)
@@ -192,6 +199,7 @@ func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []
 // Close lets go of the tensors; ErrBusy while the request is in flight.
 // Repeated calls do nothing.
 func (r *Request) Close() error {
+	r = r.orZero()
 	if r.model == nil {
 		return nil
 	}

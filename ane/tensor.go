@@ -78,17 +78,27 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 }
 
 // Layout returns where the elements stand, as a copy of the caller's own.
-func (t *Tensor) Layout() Layout { return t.layout.clone() }
+func (t *Tensor) Layout() Layout {
+	t = t.orZero()
+	return t.layout.clone()
+}
 
 // Block returns the memory behind the tensor.
-func (t *Tensor) Block() *unimem.Block { return t.block }
+func (t *Tensor) Block() *unimem.Block {
+	t = t.orZero()
+	return t.block
+}
 
 // Offset is the tensor's first byte within its Block.
-func (t *Tensor) Offset() int { return t.offset }
+func (t *Tensor) Offset() int {
+	t = t.orZero()
+	return t.offset
+}
 
 // Bytes returns the tensor's own bytes, padding included, or nil when the
 // memory was closed or the cell given back. It does not copy.
 func (t *Tensor) Bytes() []byte {
+	t = t.orZero()
 	n := t.layout.Bytes()
 	switch t.kind {
 	case onCell:
@@ -119,6 +129,7 @@ func (t *Tensor) bytes(op string) ([]byte, error) {
 // Row returns the bytes of row i without padding, rows counted in row-major
 // order. It does not copy.
 func (t *Tensor) Row(i int) ([]byte, error) {
+	t = t.orZero()
 	b, err := t.bytes("row")
 	if err != nil {
 		return nil, err

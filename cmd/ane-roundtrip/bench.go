@@ -12,6 +12,11 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure memory, each operation beside the bare work it cannot beat",
 		Args:  noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			d, err := a.open(nil)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
 			bar := a.progress(0)
 			rep, err := membench.Measure(cmd.Context(), membench.Plan{Progress: bar.now})
 			bar.stop()
@@ -21,7 +26,7 @@ func (a *app) benchCommand() *cobra.Command {
 			if !a.json {
 				return rep.Write(a.out)
 			}
-			r := newReport("bench", nil)
+			r := newReport("bench", d)
 			r.Details = rep
 			return r.write(a.out)
 		},

@@ -89,6 +89,12 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 			r.Verdict = verdictFail
 		}
 	}
+	for i := range rows {
+		rows[i].MaxError = finite(rows[i].MaxError)
+	}
+	r.Details = struct {
+		Models []trial.Report `json:"models"`
+	}{rows}
 	if err := a.finish(r, rows); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (a *app) imageCommand() *cobra.Command {
 		Short: "Filter a picture with a convolution model",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
-				return badf("%d operands; give IN.png or IN.jpg, and OUT.png", len(args))
+				return badf("operands: %d; give two, IN.png or IN.jpg and OUT.png", len(args))
 			}
 			return nil
 		},
@@ -38,7 +38,8 @@ func (a *app) imageCommand() *cobra.Command {
 	}
 	cmd.Long = "image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes\n" +
 		"an 8-bit PNG of the same size. Every channel is filtered by itself, alpha passes\n" +
-		"through, edge pixels are repeated outside, results are rounded and clamped.\n\nFilters:\n" + list.String()
+		"through, edge pixels are repeated outside, results are rounded and clamped.\n" +
+		"Samples of 16 bits are reduced to 8 first.\n\nFilters:\n" + list.String()
 	cmd.Flags().StringVar(&name, "filter", "", "one of "+models.FilterNames())
 	return cmd
 }
@@ -110,12 +111,20 @@ func rows(t *ane.Tensor, channels, height int, visit func(half []fp16.Bits, ch, 
 	return nil
 }
 
+// colours says what the channels are.
+func colours(p *picture.Picture) string {
+	if p.Channels == 1 {
+		return "gray"
+	}
+	return "colour"
+}
+
 // filtered prints what was done.
 func (a *app) filtered(rig *trial.Rig, f models.Filter, p *picture.Picture, out string, elapsed time.Duration) error {
 	receipt := rig.Model.Receipt()
 	if !a.json {
-		_, err := fmt.Fprintf(a.out, "%s: %s, %dx%d, %d channels; engine %s: compile %s, evaluate %s\n",
-			out, f.Name, p.Width, p.Height, p.Channels, receipt.Engine, brief(rig.Compile), brief(elapsed))
+		_, err := fmt.Fprintf(a.out, "%s: %s, %dx%d, %s; engine %s: compile %s, evaluate %s\n",
+			out, f.Name, p.Width, p.Height, colours(p), receipt.Engine, brief(rig.Compile), brief(elapsed))
 		return err
 	}
 	info, err := os.Stat(out)

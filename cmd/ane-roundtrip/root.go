@@ -49,7 +49,8 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return badf("%w; see ane-roundtrip --help", err)
+		text, _, _ := strings.Cut(err.Error(), ": strconv.")
+		return badf("%s; see ane-roundtrip --help", text)
 	})
 	p := root.PersistentFlags()
 	p.BoolVar(&a.json, "json", false, "print one JSON object instead of tables")

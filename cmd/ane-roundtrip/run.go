@@ -22,6 +22,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/wholefile"
+	"github.com/anekit/anekit/unimem"
 )
 
 // runOptions are the flags of run.
@@ -97,7 +98,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	defer func() { err = errors.Join(err, d.Close()) }()
 	rig, err := trial.NewRig(ctx, d, ane.Source{File: o.mil, Text: text, Function: o.function, Weights: blob.Dir(o.modelPath)})
 	if err != nil {
-		return programFault(err)
+		return programFault(o.mil, err)
 	}
 	defer func() { err = errors.Join(err, rig.Close(context.WithoutCancel(ctx))) }()
 	if err := known("--in", given, rig.Model.Inputs()); err != nil {
@@ -152,9 +153,12 @@ func readText(path string) ([]byte, error) {
 
 // programFault marks what the program, its weights or its size are to blame
 // for as bad input.
-func programFault(err error) error {
-	if errors.Is(err, ane.ErrCompile) || errors.Is(err, ane.ErrShape) || errors.Is(err, ane.ErrType) {
+func programFault(file string, err error) error {
+	switch {
+	case errors.Is(err, ane.ErrCompile) || errors.Is(err, ane.ErrShape) || errors.Is(err, ane.ErrType):
 		return bad(err)
+	case errors.Is(err, unimem.ErrCreate) || errors.Is(err, unimem.ErrSize):
+		return badf("%s: its tensors do not fit this machine: %w", file, err)
 	}
 	return err
 }
@@ -169,9 +173,6 @@ func pairs(flag string, args []string) (map[string]string, error) {
 		}
 		if _, twice := m[name]; twice {
 			return nil, badf("%s names %s twice; give one file for each", flag, name)
-		}
-		if flag == "--out" && slices.Contains(slices.Collect(maps.Values(m)), file) {
-			return nil, badf("%s writes %s twice; give each output a file of its own", flag, file)
 		}
 		m[name] = file
 	}
@@ -232,10 +233,19 @@ func stage(wanted map[string]string) (map[string]*wholefile.File, error) {
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		f, err := wholefile.Create(wanted[name])
 		if err != nil {
+			err = badf("output %s: %w; name a file in a folder that exists and can be written", name, err)
+		}
+		for other, g := range files {
+			if err == nil && f.Same(g) {
+				f.Discard()
+				err = badf("outputs %s and %s go to the same file %s; give each a file of its own", other, name, wanted[name])
+			}
+		}
+		if err != nil {
 			for _, g := range files {
 				g.Discard()
 			}
-			return nil, badf("output %s: %w; name a file in a folder that exists and can be written", name, err)
+			return nil, err
 		}
 		files[name] = f
 	}

@@ -3,6 +3,7 @@ package wholefile
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync"
 )
 
@@ -29,6 +30,20 @@ func Create(path string) (*File, error) {
 		return nil, fault("create", path, err)
 	}
 	return f, nil
+}
+
+// Same reports whether f and g would replace the same file. Devices and pipes,
+// which take any number of contents, are the same as nothing.
+func (f *File) Same(g *File) bool {
+	if f.target == "" || g.target == "" || filepath.Base(f.target) != filepath.Base(g.target) {
+		return false
+	}
+	a, err := os.Stat(filepath.Dir(f.target))
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(filepath.Dir(g.target))
+	return err == nil && os.SameFile(a, b)
 }
 
 // Write appends b to the new content. After a fault every further Write, and

@@ -26,15 +26,15 @@ func (f Files) ReadFile(path string) ([]byte, error) {
 		Hint: "there are: " + strings.Join(slices.Sorted(maps.Keys(f)), ", "), Err: fs.ErrNotExist}
 }
 
-// Dir is the directory that stands for @model_path. Programs cannot reach
-// files outside of it.
+// Dir is the directory that stands for @model_path. Programs cannot name files
+// outside of it.
 type Dir string
 
 // ReadFile returns the file at path, which starts with ModelPath.
 func (d Dir) ReadFile(path string) ([]byte, error) {
 	name, ok := strings.CutPrefix(path, ModelPath)
 	if !ok {
-		return nil, &Error{File: path, Offset: -1, Msg: "the path does not start with " + ModelPath,
+		return nil, &Error{File: quoted(path), Offset: -1, Msg: "the path does not start with " + ModelPath,
 			Hint: "name weight files relative to the model's directory", Err: fs.ErrInvalid}
 	}
 	data, err := d.read(name)
@@ -42,24 +42,34 @@ func (d Dir) ReadFile(path string) ([]byte, error) {
 		return data, nil
 	}
 	e := systemError(filepath.Join(string(d), filepath.FromSlash(name)), err)
+	e.Hint = "name a file inside " + string(d)
 	if errors.Is(err, fs.ErrNotExist) {
 		e.Msg, e.Hint = "no such file", "put it there, or name the directory that holds "+name
 	}
 	return nil, e
 }
 
+// read follows symbolic links, which the owner of the directory placed: caches
+// of models keep weights behind them.
 func (d Dir) read(name string) ([]byte, error) {
-	root, err := os.OpenRoot(string(d))
-	if err != nil {
-		return nil, err
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return nil, errors.New("the path names no file inside the model's directory")
 	}
-	defer root.Close()
-	info, err := root.Stat(name)
+	path := filepath.Join(string(d), filepath.FromSlash(name))
+	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return root.ReadFile(name)
+	return os.ReadFile(path)
+}
+
+// quoted names a path also where it is empty.
+func quoted(path string) string {
+	if path == "" {
+		return `""`
+	}
+	return path
 }

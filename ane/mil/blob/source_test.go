@@ -33,14 +33,18 @@ func TestDirStaysInside(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "W", string(data))
 
+	data, err = blob.Dir(dir).ReadFile("@model_path/link")
+	require.NoError(t, err, "links are the owner's to place")
+	require.Equal(t, "S", string(data))
+
 	for path, want := range map[string]string{
 		"weights/w.bin":           "does not start with @model_path/",
 		"@model_path/missing":     "no such file; put it there, or name the directory that holds missing",
 		"@model_path/weights":     "not a regular file",
-		"@model_path/../secret":   "secret",
-		"@model_path/link":        "link",
-		"@model_path//etc/passwd": "passwd",
-		"@model_path/":            "",
+		"@model_path/../secret":   "names no file inside the model's directory; name a file inside",
+		"@model_path//etc/passwd": "names no file inside",
+		"@model_path/":            "names no file inside",
+		"":                        `"": the path does not start with @model_path/`,
 	} {
 		_, err := blob.Dir(dir).ReadFile(path)
 		var e *blob.Error

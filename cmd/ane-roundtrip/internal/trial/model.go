@@ -13,13 +13,16 @@ import (
 
 // Report is what Model measured.
 type Report struct {
-	Name            string
-	Compile, Load   time.Duration
-	P50, P99        time.Duration // of Evaluate
-	MaxError        float64
-	Copied          int // bytes of tensors that the engine does not reach in place
-	Checks          []Check
-	Strays, Changed int // bytes written outside of outputs: in nobody's memory, in inputs
+	Name     string        `json:"name"`
+	Compile  time.Duration `json:"compile_ns"`
+	Load     time.Duration `json:"load_ns"`
+	P50      time.Duration `json:"evaluate_p50_ns"`
+	P99      time.Duration `json:"evaluate_p99_ns"`
+	MaxError float64       `json:"max_error"`
+	Copied   int           `json:"bytes_copied"` // of tensors that the engine does not reach in place
+	Checks   []Check       `json:"-"`
+	Strays   int           `json:"-"` // bytes written in nobody's memory
+	Changed  int           `json:"-"` // bytes of inputs changed by a run
 }
 
 // Model runs one model: values for several inputs, then iterations timed
