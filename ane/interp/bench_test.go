@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/interp/internal/gemm"
 )
 
 // tiny is the least a program can do.
@@ -59,26 +62,28 @@ tensor<fp16, [512, 512]> z = matmul(x = x, y = y);
 
 func BenchmarkMatmul512(b *testing.B) { benchmark(b, matmul512, 3*512*512*2) }
 
-// BenchmarkMatmul512Floor is the product of float32 matrices as three bare
-// loops, the innermost along rows.
-func BenchmarkMatmul512Floor(b *testing.B) {
-	const n = 512
-	x, y, z := make([]float32, n*n), make([]float32, n*n), make([]float32, n*n)
+// BenchmarkMatmul512Floor is the same arithmetic on float32 operands that lie
+// as the micro-kernel wants them: nothing is decoded, packed or rounded.
+func BenchmarkMatmul512Floor(b *testing.B) { bareProduct(b, 512, 512, 512, 3*512*512*2) }
+
+// bareProduct multiplies m x k by k x n with all processors.
+func bareProduct(b *testing.B, m, k, n, bytes int) {
+	x, y, z := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
 	for i := range x {
-		x[i], y[i] = 0.5, 0.5
+		x[i] = 0.5
 	}
-	b.SetBytes(3 * n * n * 2)
+	for i := range y {
+		y[i] = 0.5
+	}
+	parts := runtime.GOMAXPROCS(0)
+	b.SetBytes(int64(bytes))
 	for b.Loop() {
-		clear(z)
-		for i := range n {
-			for k := range n {
-				f := x[i*n+k]
-				row, out := y[k*n:(k+1)*n], z[i*n:(i+1)*n]
-				for j, v := range row {
-					out[j] += f * v
-				}
-			}
+		var wg sync.WaitGroup
+		for p := range parts {
+			lo, hi := m*p/parts, m*(p+1)/parts
+			wg.Go(func() { gemm.Mul(z[lo*n:], x[lo*k:], y, hi-lo, k, n) })
 		}
+		wg.Wait()
 	}
 }
 
@@ -93,31 +98,10 @@ tensor<fp16, [1, %[2]d, %[1]d, %[1]d]> z = conv(x = x, weight = w, pad_type = st
 
 func BenchmarkConv3x3(b *testing.B) { benchmark(b, conv3x3, 2*convChannels*convSize*convSize*2) }
 
-// BenchmarkConv3x3Floor is the convolution of float32 planes as bare loops,
-// the innermost along rows; the border was padded beforehand.
+// BenchmarkConv3x3Floor is the same arithmetic as one bare product.
 func BenchmarkConv3x3Floor(b *testing.B) {
-	const n, c, p = convSize, convChannels, convSize + 2
-	x, w, z := make([]float32, c*p*p), make([]float32, c*c*9), make([]float32, c*n*n)
-	for i := range x {
-		x[i] = 0.5
-	}
-	b.SetBytes(2 * c * n * n * 2)
-	for b.Loop() {
-		clear(z)
-		for o := range c {
-			for ch := range c {
-				for k := range 9 {
-					f := w[(o*c+ch)*9+k]
-					for h := range n {
-						row, out := x[ch*p*p+(h+k/3)*p+k%3:][:n], z[o*n*n+h*n:][:n]
-						for i, v := range row {
-							out[i] += f * v
-						}
-					}
-				}
-			}
-		}
-	}
+	const bytes = 2 * convChannels * convSize * convSize * 2
+	bareProduct(b, convChannels, convChannels*9, convSize*convSize, bytes)
 }
 
 const softmax4096 = `program(1.3)
