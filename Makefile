@@ -32,7 +32,9 @@ needs:
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			echo "installing$$missing"; \
 			export DEBIAN_FRONTEND=noninteractive; \
-			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } >/dev/null; \
+			mkdir -p build; \
+			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } >build/apt.log 2>&1 \
+				|| { cat build/apt.log; exit 1; }; \
 		else \
 			echo "missing packages:$$missing"; \
 			echo "install them, for example: sudo apt-get install -y$$missing"; exit 1; \

@@ -161,7 +161,7 @@ func (a *app) finish(r report, rows []trial.Report) error {
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "check\tstatus\tvalue\tdetail")
-	passed := 0
+	passed, skipped := 0, ""
 	for _, c := range r.Checks {
 		value := "-"
 		if c.Unit != "" {
@@ -171,14 +171,17 @@ func (a *app) finish(r report, rows []trial.Report) error {
 			}
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Status, value, c.Detail)
-		if c.Status == trial.Pass {
+		switch c.Status {
+		case trial.Pass:
 			passed++
+		case trial.Skip:
+			skipped = ", others could not be made here"
 		}
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "\n%d of %d checks passed\nverdict: %s\n", passed, len(r.Checks), r.Verdict)
+	_, err := fmt.Fprintf(a.out, "\n%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), skipped, r.Verdict)
 	return err
 }
 
