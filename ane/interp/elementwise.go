@@ -32,31 +32,37 @@ func binary(s *step) (runner, int) {
 // to float32 in between changes nothing: 24 bits are at least 2*11+2.
 var floatOps = map[string]func(dst, x, y []float32){
 	"add": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] + y[i]
 		}
 	},
 	"sub": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] - y[i]
 		}
 	},
 	"mul": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] * y[i]
 		}
 	},
 	"real_div": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = x[i] / y[i]
 		}
 	},
 	"maximum": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = max(x[i], y[i])
 		}
 	},
 	"minimum": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = min(x[i], y[i])
 		}
@@ -81,29 +87,40 @@ func (r *floatBinary) run(c *call) { c.spread(r.walk.total, 1) }
 
 func (r *floatBinary) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
-	a, b, d := work[:chunk], work[chunk:2*chunk], work[2*chunk:3*chunk]
-	x, y, out := &c.in[0], &c.in[1], &c.out[0]
+	x := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep, at: -1}
+	y := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
+	d, out := work[2*chunk:3*chunk], &c.out[0]
 	for lo < hi && !c.stopped() {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
-		fill(a[:n], x, xat, r.walk.xstep)
-		fill(b[:n], y, yat, r.walk.ystep)
-		r.op(d[:n], a[:n], b[:n])
+		r.op(d[:n], x.next(xat, n), y.next(yat, n))
 		out.store(d[:n], lo)
 		lo += n
 	}
 }
 
-// fill loads consecutive elements, or repeats one when step is 0.
-func fill(dst []float32, v *vec, at, step int) {
-	if step != 0 {
-		v.load(dst, at)
-		return
+// feed hands out decoded elements of an operand, run by run.
+type feed struct {
+	room  []float32
+	v     *vec
+	step  int // 0 repeats one element
+	at, n int // the element repeated in room, and how often
+}
+
+// next returns n elements from at on.
+func (f *feed) next(at, n int) []float32 {
+	dst := f.room[:n]
+	switch {
+	case f.step != 0:
+		f.v.load(dst, at)
+	case at != f.at || n > f.n:
+		f.v.load(dst[:1], at)
+		for i := range dst {
+			dst[i] = dst[0]
+		}
+		f.at, f.n = at, n
 	}
-	v.load(dst[:1], at)
-	for i := range dst {
-		dst[i] = dst[0]
-	}
+	return dst
 }
 
 type intBinary struct {
