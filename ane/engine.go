@@ -73,6 +73,8 @@ type Source struct {
 // Weights hands out the files that BLOBFILE names in a program.
 type Weights interface {
 	// ReadFile returns the whole file for a path as the program writes it,
-	// such as "@model_path/weights/weight.bin". The caller does not change it.
+	// such as "@model_path/weights/weight.bin". An engine may use the bytes
+	// where they are, without changing them: they stay as they are until the
+	// Model is closed.
 	ReadFile(path string) ([]byte, error)
 }

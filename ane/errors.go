@@ -19,7 +19,7 @@ var (
 	// ErrBusy: the Request is being evaluated already.
 	ErrBusy = errors.New("request in flight")
 	// ErrDeadline: the context ended before the call did.
-	ErrDeadline = errors.New("deadline exceeded")
+	ErrDeadline = errors.New("ended by its context")
 	// ErrCompile: the program is refused; the cause lists every fault.
 	ErrCompile = errors.New("program refused")
 	// ErrShape: a shape that no surface can hold, or an index outside it.

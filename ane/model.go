@@ -79,17 +79,22 @@ func (m *Model) Unload(ctx context.Context) error {
 		return err
 	}
 	defer m.end()
-	return m.unload(ctx)
+	return m.unload(ctx, func() error { return nil })
 }
 
-// unload is Unload for those whose turn it is.
-func (m *Model) unload(ctx context.Context) error {
+// unload is Unload for those whose turn it is. When allowed refuses, with nobody
+// inside the gate any more, the program stays loaded.
+func (m *Model) unload(ctx context.Context, allowed func() error) error {
 	if !m.isLoaded() {
 		return nil
 	}
 	if err := m.gate.shut(ctx); err != nil {
 		m.gate.unlock()
 		return Deadline("unload", m.device.info.Name, err)
+	}
+	if err := allowed(); err != nil {
+		m.gate.unlock()
+		return err
 	}
 	if err := m.exec.Unload(ctx); err != nil {
 		m.gate.unlock()
@@ -139,10 +144,7 @@ func (m *Model) Close(ctx context.Context) error {
 	if err := m.unused(); err != nil {
 		return err
 	}
-	if err := m.unload(ctx); err != nil {
-		return err
-	}
-	if err := m.unused(); err != nil { // bound before the gate was shut
+	if err := m.unload(ctx, m.unused); err != nil { // again: a Bind may have been inside the gate
 		return err
 	}
 	m.mu.Lock()

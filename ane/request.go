@@ -168,7 +168,8 @@ func (r *Request) tensor(i int) *Tensor {
 }
 
 // InputView returns the bytes through which the engine reads the input called
-// name, or nil when the engine cannot show them.
+// name, or nil when the engine cannot show them, while the request is in flight
+// and after Close.
 func (r *Request) InputView(name string) []byte {
 	r = r.orZero()
 	return r.view(true, name, Viewer.InputView)
@@ -190,9 +191,10 @@ func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []
 		layouts = r.model.in
 	}
 	i := slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
-	if i < 0 || r.busy.Load() == shut {
+	if i < 0 || !r.busy.CompareAndSwap(idle, flying) {
 		return nil
 	}
+	defer r.busy.Store(idle)
 	return get(v, i)
 }
 

@@ -20,6 +20,9 @@ func openBacking(size int, c config) (backing, error) {
 	return openSurface(table, size)
 }
 
+// memoryOf says what machineMemory counts.
+const memoryOf = "this machine has no more memory"
+
 // machineMemory is the physical memory in bytes.
 func machineMemory() uint64 {
 	n, err := unix.SysctlUint64("hw.memsize")

@@ -111,6 +111,9 @@ func (m *memfd) close(poison bool) error {
 	return errors.Join(drop(m.mem), unix.Close(m.fd))
 }
 
+// memoryOf says what machineMemory counts.
+const memoryOf = "this machine has no more memory and swap"
+
 // machineMemory is memory and swap in bytes.
 func machineMemory() uint64 {
 	var s unix.Sysinfo_t

@@ -10,7 +10,7 @@ type Stats struct {
 	Blocks     int64 // open Blocks, forgotten ones included
 	Bytes      int64 // their sizes together
 	Mappings   int64 // open Mappings
-	Forgotten  int64 // Blocks that became unreachable before Close; they stay mapped
+	Forgotten  int64 // Blocks that became unreachable before Close; but on the heap they stay mapped
 	Unbalanced int64 // Release calls that had no Retain to undo
 }
 
@@ -65,10 +65,14 @@ type forgotten struct {
 	kind string
 }
 
-// report runs when the collector finds a Block unreachable. The mapping stays: spans and
-// views point into it and the collector cannot see them.
+// report runs when the collector finds a Block unreachable. A mapping stays: spans and views
+// point into it and the collector cannot see them. Heap memory is the collector's own.
 func (f forgotten) report() {
 	process.forgotten.Add(1)
-	slog.Warn("unimem: Block was forgotten without Close; its memory stays mapped",
+	fate := "its memory stays mapped"
+	if f.kind == kindHeap {
+		fate = "the collector takes its memory"
+	}
+	slog.Warn("unimem: Block was forgotten without Close; "+fate,
 		"id", f.id, "bytes", f.size, "backing", f.kind)
 }

@@ -36,11 +36,13 @@ func (m *Mapping) Bytes() []byte {
 }
 
 // Distinct reports whether the Mapping's address differs from the Block's.
-func (m *Mapping) Distinct() bool { return address(m.mem) != m.block.addr }
+func (m *Mapping) Distinct() bool {
+	return m != nil && m.block != nil && address(m.mem) != m.block.addr
+}
 
 // Close undoes the Mapping, once; repeating it returns nil.
 func (m *Mapping) Close() error {
-	if m == nil || !m.closed.CompareAndSwap(false, true) {
+	if m == nil || m.unmap == nil || !m.closed.CompareAndSwap(false, true) {
 		return nil
 	}
 	err := m.unmap()

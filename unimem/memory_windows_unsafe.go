@@ -16,6 +16,9 @@ type memoryStatus struct {
 	totalVirtual, availVirtual, availExt uint64
 }
 
+// memoryOf says what machineMemory counts.
+const memoryOf = "this machine has no more memory and page file"
+
 // machineMemory is memory and page file in bytes.
 func machineMemory() uint64 {
 	call := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")

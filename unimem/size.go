@@ -16,7 +16,7 @@ func roundSize(op string, size int) (int, error) {
 		return 0, &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte"}
 	case size < 0:
 		return 0, &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
-	case size > math.MaxInt-(PageSize-1):
+	case size > math.MaxInt-2*PageSize: // heap memory is aligned by one page more
 		return 0, &Error{Op: op, Size: size, Err: ErrSize, Hint: "rounded up to whole pages it overflows"}
 	}
 	return (size + PageSize - 1) &^ (PageSize - 1), nil
@@ -30,5 +30,5 @@ func checkMemory(op string, size int) error {
 		return nil
 	}
 	return &Error{Op: op, Size: size, Err: ErrCreate, Cause: ErrSize,
-		Hint: fmt.Sprintf("this machine offers %d bytes of memory and swap", total)}
+		Hint: fmt.Sprintf("at most %d bytes: %s", total, memoryOf)}
 }

@@ -29,7 +29,7 @@ func (t *Tape) Take(size, align int) ([]byte, error) {
 
 func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 	// One comparison refuses negative sizes too; what passes cannot overflow below.
-	if t == nil || uintptr(size) > t.total || align <= 0 || align&(align-1) != 0 {
+	if t == nil || t.base == nil || uintptr(size) > t.total || align <= 0 || align&(align-1) != 0 {
 		return nil, t.refusal(size, align)
 	}
 	for {

@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -36,6 +37,17 @@ type candidate struct {
 	name, what string
 	probe      func() error // nil when available
 	open       func() ane.Engine
+}
+
+// available returns nil, or why the engine cannot be opened.
+func (c candidate) available() error {
+	if err := c.probe(); err != nil {
+		return err
+	}
+	if c.open == nil {
+		return errors.New("this version of anekit cannot open it yet")
+	}
+	return nil
 }
 
 // candidates lists every engine, the most real first. Auto considers the
@@ -71,7 +83,7 @@ func Probe() []Status {
 	var all []Status
 	for _, c := range candidates() {
 		s := Status{Name: c.name, What: c.what, Available: true}
-		if err := c.probe(); err != nil {
+		if err := c.available(); err != nil {
 			s.Available, s.Reason = false, err.Error()
 		}
 		all = append(all, s)
@@ -88,7 +100,7 @@ func Open(name string, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
 		if name != c.name && (name != Auto || c.name != Apple && c.name != Soft) {
 			continue
 		}
-		if err := c.probe(); err != nil {
+		if err := c.available(); err != nil {
 			if name == Auto {
 				passed = append(passed, c.name+" is not available: "+err.Error())
 				continue

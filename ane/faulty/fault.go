@@ -11,6 +11,9 @@ import (
 type Fault struct {
 	Name string // as the command's --inject takes it
 	What string // what the engine does wrong
+	// SuiteOnly marks faults that leave the data of ordinary runs right: the
+	// conformance suite notices them, a diagnostic of the data path does not.
+	SuiteOnly bool
 
 	info    func(ane.Info) ane.Info
 	layouts func([]ane.Layout) []ane.Layout

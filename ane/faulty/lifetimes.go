@@ -10,8 +10,8 @@ import (
 // lifetimes are the engines that hold on to something too long.
 func lifetimes() []Fault {
 	return []Fault{
-		{Name: "ignores-cancel", What: "works on after the context has ended", run: deaf},
-		{Name: "never-unloads", What: "ignores Unload", keep: true},
+		{Name: "ignores-cancel", SuiteOnly: true, What: "works on after the context has ended", run: deaf},
+		{Name: "never-unloads", SuiteOnly: true, What: "ignores Unload", keep: true},
 		{Name: "leaks-hold", What: "holds the Blocks of closed requests", prepare: holding},
 	}
 }

@@ -113,24 +113,36 @@ tensor<fp16, [64, 4096]> z = softmax(x = x);
 
 func BenchmarkSoftmax(b *testing.B) { benchmark(b, softmax4096, 2*64*4096*2) }
 
-// BenchmarkSoftmaxFloor is softmax of float32 rows as bare loops.
+// BenchmarkSoftmaxFloor is softmax of float32 rows as bare loops, with all
+// processors.
 func BenchmarkSoftmaxFloor(b *testing.B) {
-	x, z := make([]float32, 64*4096), make([]float32, 64*4096)
-	b.SetBytes(2 * 64 * 4096 * 2)
+	const rows, length = 64, 4096
+	x, z := make([]float32, rows*length), make([]float32, rows*length)
+	parts := runtime.GOMAXPROCS(0)
+	b.SetBytes(2 * rows * length * 2)
 	for b.Loop() {
-		for r := range 64 {
-			row, out := x[r*4096:][:4096], z[r*4096:][:4096]
-			top, sum := row[0], float32(0)
-			for _, v := range row {
-				top = max(top, v)
-			}
-			for i, v := range row {
-				out[i] = float32(math.Exp(float64(v - top)))
-				sum += out[i]
-			}
-			for i := range out {
-				out[i] /= sum
-			}
+		var wg sync.WaitGroup
+		for p := range parts {
+			wg.Go(func() {
+				for r := rows * p / parts; r < rows*(p+1)/parts; r++ {
+					bareSoftmax(z[r*length:][:length], x[r*length:][:length])
+				}
+			})
 		}
+		wg.Wait()
+	}
+}
+
+func bareSoftmax(out, row []float32) {
+	top, sum := row[0], float32(0)
+	for _, v := range row {
+		top = max(top, v)
+	}
+	for i, v := range row {
+		out[i] = float32(math.Exp(float64(v - top)))
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
 	}
 }

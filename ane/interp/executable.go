@@ -56,6 +56,7 @@ func (e *executable) Unload(context.Context) error {
 	}
 	t := e.tape
 	e.tape, e.scratch = nil, nil
+	e.loads++ // whatever Close says, nobody may touch the scratch again
 	return t.Close()
 }
 

@@ -105,6 +105,9 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		}
 	}
 	defer func() { <-e.turn }()
+	if len(e.scratch) < e.plan.scratch {
+		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
+	}
 	if v.loads != e.loads {
 		if err := v.tie(); err != nil {
 			return err

@@ -39,12 +39,19 @@ func (a *app) checkCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.iterations, "iterations", 200, "timed evaluations of each model")
+	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+strings.Join(injections(), ", "))
+	return cmd
+}
+
+// injections are the faults that the checks notice.
+func injections() []string {
 	var names []string
 	for _, fault := range faulty.Faults() {
-		names = append(names, fault.Name)
+		if !fault.SuiteOnly {
+			names = append(names, fault.Name)
+		}
 	}
-	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+strings.Join(names, ", "))
-	return cmd
+	return names
 }
 
 // check runs the diagnostic and prints its report.
@@ -55,8 +62,8 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 	var wrap func(ane.Engine) ane.Engine
 	if o.inject != "" {
 		fault, ok := faulty.ByName(o.inject)
-		if !ok {
-			return badf("there is no fault %q; see ane-roundtrip check --help", o.inject)
+		if !ok || fault.SuiteOnly {
+			return badf("there is no fault %q to inject; choose one of %s", o.inject, strings.Join(injections(), ", "))
 		}
 		wrap = func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }
 		a.logf("injected fault: %s (%s)", fault.Name, fault.What)

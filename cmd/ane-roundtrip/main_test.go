@@ -212,6 +212,16 @@ func TestEveryInterruptEndsCleanly(t *testing.T) {
 	}
 }
 
+// Every fault that --inject offers is noticed.
+func TestEveryInjectionFails(t *testing.T) {
+	require.Greater(t, len(injections()), 15)
+	for _, name := range injections() {
+		var out, errw bytes.Buffer
+		require.Equal(t, codeFail, execute(t.Context(), []string{"--inject", name, "--iterations", "1"}, &out, &errw), "%s: %s", name, errw.String())
+		require.Contains(t, out.String(), "verdict: fail", name)
+	}
+}
+
 func TestHelpNamesEveryCommand(t *testing.T) {
 	var out, errw bytes.Buffer
 	require.Equal(t, codePass, execute(t.Context(), []string{"--help"}, &out, &errw))

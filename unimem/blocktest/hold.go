@@ -56,11 +56,12 @@ func mapping(t *testing.T, open Open) {
 	m, err := unimem.Map(b)
 	require.NoError(t, err)
 	require.Len(t, m.Bytes(), b.Size())
-	if b.Backing() == "memfd" {
+	switch b.Backing() {
+	case "memfd":
 		require.True(t, m.Distinct())
-	} else {
+	case "heap":
 		require.False(t, m.Distinct())
-	}
+	} // whether a surface looked up by its own process has another address is the system's affair
 	b.Bytes()[0], m.Bytes()[2*page-1] = 11, 22
 	require.EqualValues(t, 11, m.Bytes()[0], "a byte of the Block in the Mapping")
 	require.EqualValues(t, 22, b.Bytes()[2*page-1], "a byte of the Mapping in the Block")

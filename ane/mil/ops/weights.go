@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
@@ -79,7 +78,7 @@ func (a *analysis) open(path string) (*weightFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &weightFile{data: slices.Clone(data)}
+	w := &weightFile{data: data}
 	if w.File, err = blob.NewReader(bytes.NewReader(w.data), int64(len(data)), path); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,11 @@ func (s *symbols) constant(addr uintptr, err error) Ref {
 	if s.at(addr, err); err != nil || addr == 0 {
 		return 0
 	}
-	return **(**Ref)(unsafe.Pointer(&addr))
+	r := **(**Ref)(unsafe.Pointer(&addr))
+	if r == 0 && s.err == nil {
+		s.err = &Error{Call: "dlsym", Text: "a CFString constant is NULL"}
+	}
+	return r
 }
 
 // Load fills a Table from the two libraries. They stay loaded for the life of the process.

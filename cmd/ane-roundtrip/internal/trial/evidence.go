@@ -66,15 +66,15 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	x, y := r.In["x"], r.Out["y"]
 	xv, yv := r.Request.InputView("x"), r.Request.OutputView("y")
-	if xv == nil || yv == nil {
+	if len(xv) < len(x.Bytes()) || len(yv) < len(y.Bytes()) {
 		why := "the engine cannot show its side of the memory"
 		checks = append(checks, skip("sharing/mapping", "%s", why), skip("sharing/cpu-to-engine", "%s", why),
 			skip("sharing/engine-to-cpu", "%s", why), skip("sharing/frames", "%s", why))
 	} else {
 		checks = append(checks,
 			ownMapping(d, x, xv),
-			Judge("sharing/cpu-to-engine", seen(&x.Bytes()[5], &xv[5]), 1, "byte", "a byte that the CPU writes into an input shows on the engine's side"),
-			Judge("sharing/engine-to-cpu", seen(&yv[5], &y.Bytes()[5]), 1, "byte", "a byte written on the engine's side of an output shows on the CPU's"),
+			Judge("sharing/cpu-to-engine", seen(&x.Bytes()[5], &xv[5]), 1, "byte", "a byte that the CPU writes into an input has to show on the engine's side"),
+			Judge("sharing/engine-to-cpu", seen(&yv[5], &y.Bytes()[5]), 1, "byte", "a byte written on the engine's side of an output has to show on the CPU's"),
 			frames(x.Bytes(), xv, y.Bytes(), yv))
 	}
 	late, err := r.late(ctx, m)
@@ -133,7 +133,7 @@ func (r *Rig) repeat(ctx context.Context) (Check, error) {
 			first = bytes.Clone(y.Bytes())
 		}
 	}
-	return Judge("engine/repeatable", bytes.Equal(first, y.Bytes()), 2, "runs", "the same input gives the same bits"), nil
+	return Judge("engine/repeatable", bytes.Equal(first, y.Bytes()), 2, "runs", "the same input has to give the same bits"), nil
 }
 
 // rules shows that mistakes which the hardware answers with wrong data are
@@ -168,7 +168,7 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 	if d.Info().Offsets {
 		checks = append(checks, skip("rules/offset", "this engine honours offsets"))
 	} else {
-		checks = append(checks, Judge("rules/offset", errors.Is(err, ane.ErrOffset), 64, "byte offset", "a tensor behind byte 0 of its surface is refused"))
+		checks = append(checks, Judge("rules/offset", errors.Is(err, ane.ErrOffset), 64, "byte offset", "a tensor behind byte 0 of its surface has to be refused"))
 	}
 	small, err := ane.NewLayout(l.Name, l.DType, 1, 1, 1, 32)
 	if err != nil {
@@ -182,7 +182,7 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 	if err == nil {
 		err = q.Close()
 	}
-	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), float64(small.Bytes()), "bytes", "a surface shorter than the layout is refused")), nil
+	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), float64(small.Bytes()), "bytes", "a surface shorter than the layout has to be refused")), nil
 }
 
 // growth runs a program over large tensors whose pages all exist already: an
