@@ -63,7 +63,7 @@ static:
 # Without the database of vulnerabilities there is nothing to compare with.
 # Status 3 of govulncheck means that it found some.
 vuln:
-	@GOBIN=$(CURDIR)/build/bin $(GO) install $(GOVULNCHECK) >build/vuln.log 2>&1 \
+	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOVULNCHECK) >build/vuln.log 2>&1 \
 		|| { echo "govulncheck: skipped, it cannot be installed here"; exit 0; }; \
 	CGO_ENABLED=0 build/bin/govulncheck ./... >build/vuln.log 2>&1; code=$$?; \
 	case $$code in \

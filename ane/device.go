@@ -126,3 +126,19 @@ func names(layouts []Layout) string {
 	}
 	return strings.Join(n, ", ")
 }
+
+// orZero answers for nil as the zero value does: closed, without memory.
+func (d *Device) orZero() *Device {
+	if d == nil {
+		return &Device{}
+	}
+	return d
+}
+
+// given takes a nil context for one that never ends.
+func given(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}

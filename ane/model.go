@@ -219,3 +219,11 @@ func (m *Model) fail(op string, err error, detail, hint string) error {
 	}
 	return e
 }
+
+// orZero answers for nil as the zero value does: closed, without memory.
+func (m *Model) orZero() *Model {
+	if m == nil {
+		return &Model{}
+	}
+	return m
+}

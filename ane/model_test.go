@@ -383,3 +383,41 @@ func TestViews(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.Nil(t, r.InputView("x"))
 }
+
+// A Close that is refused because of a Bind in between changes nothing.
+func TestRefusedCloseLeavesTheModelLoaded(t *testing.T) {
+	refused := 0
+	for range 300 {
+		d, err := ane.Open(interp.New(), "")
+		require.NoError(t, err)
+		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(doubling)})
+		require.NoError(t, err)
+		require.NoError(t, m.Load(t.Context()))
+		x, err := unimem.Open(m.Inputs()[0].Bytes(), unimem.OnHeap())
+		require.NoError(t, err)
+		y, err := unimem.Open(m.Outputs()[0].Bytes(), unimem.OnHeap())
+		require.NoError(t, err)
+		in, err := ane.OnBlock(x, m.Inputs()[0])
+		require.NoError(t, err)
+		out, err := ane.OnBlock(y, m.Outputs()[0])
+		require.NoError(t, err)
+		closed := make(chan error)
+		go func() { closed <- m.Close(context.Background()) }()
+		r, bound := m.Bind(map[string]*ane.Tensor{"x": in}, map[string]*ane.Tensor{"y": out})
+		if err := <-closed; err != nil {
+			refused++
+			require.ErrorIs(t, err, ane.ErrInUse)
+			require.NoError(t, bound)
+			_, err := m.Evaluate(t.Context(), r)
+			require.NoError(t, err, "the model is still loaded")
+		}
+		if bound == nil {
+			require.NoError(t, r.Close())
+		}
+		require.NoError(t, m.Close(t.Context()))
+		require.NoError(t, d.Close())
+		require.NoError(t, x.Close())
+		require.NoError(t, y.Close())
+	}
+	t.Logf("%d of 300 closes were refused", refused)
+}

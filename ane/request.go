@@ -226,3 +226,11 @@ func (r *Request) release() {
 	}
 	r.held = 0
 }
+
+// orZero answers for nil as the zero value does: closed, without memory.
+func (r *Request) orZero() *Request {
+	if r == nil {
+		return &Request{}
+	}
+	return r
+}

@@ -145,3 +145,11 @@ func (t *Tensor) Row(i int) ([]byte, error) {
 func (t *Tensor) overlaps(u *Tensor) bool {
 	return t.block == u.block && t.offset < u.offset+u.layout.Bytes() && u.offset < t.offset+t.layout.Bytes()
 }
+
+// orZero answers for nil as the zero value does: closed, without memory.
+func (t *Tensor) orZero() *Tensor {
+	if t == nil {
+		return &Tensor{}
+	}
+	return t
+}

@@ -37,7 +37,7 @@ func (t Tolerance) Allows(got, want float64) bool {
 	return math.Abs(got-want) <= t.Abs+t.Rel*math.Abs(want)
 }
 
-// Exact is the tolerance of programs that only move values or round once.
+// exact is the tolerance of programs that only move values or round once.
 var exact = Tolerance{Reason: "every result is a value that fp16 holds exactly"}
 
 // half is the relative size of one rounding to fp16: 11 significant bits, half

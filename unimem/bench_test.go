@@ -3,7 +3,7 @@ package unimem_test
 import (
 	"testing"
 
-	"github.com/anekit/anekit/unimem/membench"
+	"github.com/anekit/anekit/internal/membench"
 )
 
 // run finds a body of membench; floors go by their operation's name.

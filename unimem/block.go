@@ -18,8 +18,9 @@ type backing interface {
 
 // Block is a run of shared memory: one IOSurface on macOS, one memfd on Linux, heap memory
 // elsewhere. It begins at a page of the system (16 KiB on macOS, usually 4 KiB on Linux).
-// Address, size and id never change. All methods are safe for concurrent use; reading and writing the bytes is the caller's to order, and slices, spans
-// and views into a Block die with it: using one after Close is a fault of the caller.
+// Address, size and id never change. All methods are safe for concurrent use; reading and
+// writing the bytes is the caller's to order, and slices, spans and views into a Block die
+// with it: using one after Close is a fault of the caller.
 type Block struct {
 	mem     []byte
 	addr    uintptr

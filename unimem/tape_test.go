@@ -237,3 +237,17 @@ func TestTakeOverflow(t *testing.T) {
 	require.Zero(t, tape.Used())
 	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = tape.Take(math.MaxInt, 64) }), "the error is made beforehand")
 }
+
+// A Tape that was never started has no spans, not even empty ones.
+func TestZeroTapeHasNoSpans(t *testing.T) {
+	var tape unimem.Tape
+	_, err := tape.Take(0, 1)
+	require.Equal(t, unimem.ErrClosed, err)
+	_, err = unimem.TakeSlice[int](&tape, 0)
+	require.Equal(t, unimem.ErrClosed, err)
+	for _, m := range []*unimem.Mapping{nil, {}} {
+		require.False(t, m.Distinct())
+		require.Nil(t, m.Bytes())
+		require.NoError(t, m.Close())
+	}
+}

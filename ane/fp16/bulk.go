@@ -31,7 +31,8 @@ func Decode(dst []float32, src []Bits) int {
 
 // Round writes to dst each element of src rounded to the nearest value that a
 // half can hold, kept in float32: the same as Encode followed by Decode, without
-// the memory between. It treats as many elements as the shorter slice has. dst
+// the memory between: for references and for training that knows what storage
+// will do to its values. It treats as many elements as the shorter slice has. dst
 // may be src itself; slices that overlap otherwise give undefined values.
 func Round(dst, src []float32) {
 	n := min(len(dst), len(src))

@@ -19,9 +19,10 @@
 // more than 8 GiB at once is refused with the place of the value that was one too
 // many.
 //
-// A plan is made once. Each bound surface is mapped a second time through its
-// handle, and kernels read and write that mapping, so a program that only hands
-// over addresses cannot work by accident. Rows without gaps are used in place;
+// A plan is made once. On Linux each bound surface is mapped a second time
+// through its handle, and kernels read and write that mapping, so a program that
+// only hands over addresses cannot work by accident. Elsewhere a surface has one
+// address in a process, and the receipt says so. Rows without gaps are used in place;
 // padded rows pass through scratch memory inside the engine, as they pass
 // through the hardware's own store.
 package interp

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/anekit/anekit/unimem/membench"
+	"github.com/anekit/anekit/internal/membench"
 )
 
 func (a *app) benchCommand() *cobra.Command {

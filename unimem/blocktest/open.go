@@ -36,8 +36,8 @@ func refusedSizes(t *testing.T, open Open) {
 		{-1, unimem.ErrSize},
 		{math.MinInt, unimem.ErrSize},
 		{math.MaxInt, unimem.ErrSize},
-		{math.MaxInt - page + 2, unimem.ErrSize},
-		{math.MaxInt - page + 1, unimem.ErrCreate},
+		{math.MaxInt - page + 1, unimem.ErrSize},
+		{math.MaxInt - 3*page, unimem.ErrCreate},
 		{math.MaxInt/2 + 1, unimem.ErrCreate},
 	} {
 		for _, o := range []unimem.Option{nil, unimem.Warm(), unimem.RequirePinned()} {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"testing"
 	"time"
 )
@@ -35,15 +34,6 @@ func (p Plan) filled() Plan {
 		p.Progress = func(string) {}
 	}
 	return p
-}
-
-// WriteTables measures everything and prints the tables, in some 20 seconds.
-func WriteTables(ctx context.Context, w io.Writer, progress func(string)) error {
-	r, err := Measure(ctx, Plan{Progress: progress})
-	if err != nil {
-		return err
-	}
-	return r.Write(w)
 }
 
 // Measure runs a Plan. It looks at ctx before every single measurement, the longest of which

@@ -68,7 +68,8 @@ func (r Report) Write(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(t, "\nEach figure is followed by its floor and the ratio. Floors: %s.\n"+
+	fmt.Fprintf(t, "\nEach figure is followed by its floor and the ratio. Floors of Blocks: %s;\n"+
+		"of Tape and Grid: the bare atomic loop; of the write: the same loop on a Go slice.\n"+
 		"Published: for Apple silicon, by the specification of unimem; in the first table mimalloc's figure in brackets.\n\n", r.Floors)
 	fmt.Fprintf(t, "Size\tPublished\tOpen\tFirst touch of 16 KiB\tDrop\tWrite\tRead\n")
 	for _, s := range r.Sizes {
