@@ -73,8 +73,8 @@ type Source struct {
 // Weights hands out the files that BLOBFILE names in a program.
 type Weights interface {
 	// ReadFile returns the whole file for a path as the program writes it,
-	// such as "@model_path/weights/weight.bin". An engine may use the bytes
-	// where they are, without changing them: they stay as they are until the
-	// Model is closed.
+	// such as "@model_path/weights/weight.bin". The caller does not change it.
+	// Weights are baked in when a program is compiled: later changes of the
+	// file have no effect on the Model.
 	ReadFile(path string) ([]byte, error)
 }

@@ -12,7 +12,7 @@ import (
 // Weights hands out the files that BLOBFILE names.
 type Weights interface {
 	// ReadFile returns the whole file for a path as the program writes it.
-	// Constants of the Graph are these very bytes.
+	// The Graph keeps a copy: weights are baked in.
 	ReadFile(path string) ([]byte, error)
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
@@ -78,7 +79,9 @@ func (a *analysis) open(path string) (*weightFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &weightFile{data: data}
+	// Weights are baked in when a program is compiled, as on the hardware: what
+	// becomes of the caller's bytes afterwards changes nothing.
+	w := &weightFile{data: slices.Clone(data)}
 	if w.File, err = blob.NewReader(bytes.NewReader(w.data), int64(len(data)), path); err != nil {
 		return nil, err
 	}
