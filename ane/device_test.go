@@ -59,5 +59,5 @@ func TestErrorText(t *testing.T) {
 	require.ErrorIs(t, d, ane.ErrDeadline)
 	require.ErrorIs(t, d, context.DeadlineExceeded)
 	require.False(t, errors.Is(d, context.Canceled))
-	require.Equal(t, "ane: load on soft: deadline exceeded: context deadline exceeded", d.Error())
+	require.Equal(t, "ane: load on soft: ended by its context: context deadline exceeded", d.Error())
 }
