@@ -1,31 +1,18 @@
 package ane_test
 
 import (
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
 
 // A run that leaves anything open fails, whatever its tests said.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
-		fmt.Fprintf(os.Stderr, "ane tests: left open: %+v\n", s)
-		code = 1
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "ane tests:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // newLayout is NewLayout for shapes that fit.
 func newLayout(t testing.TB, name string, d mil.DType, shape ...int) ane.Layout {

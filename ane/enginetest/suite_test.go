@@ -1,35 +1,21 @@
 package enginetest_test
 
 import (
-	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
 	"github.com/anekit/anekit/ane/faulty"
 	"github.com/anekit/anekit/ane/interp"
-	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // A run that leaves anything open fails, whatever its tests said.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
-		fmt.Fprintf(os.Stderr, "enginetest: left open: %+v\n", s)
-		code = 1
-	}
-	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "enginetest:", err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func soft() ane.Engine { return interp.New() }
 

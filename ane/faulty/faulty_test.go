@@ -2,8 +2,6 @@ package faulty_test
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"slices"
 	"testing"
 
@@ -12,18 +10,12 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/faulty"
 	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 )
 
 // A run that leaves anything open fails, whatever its tests said.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
-		fmt.Fprintf(os.Stderr, "faulty tests: left open: %+v\n", s)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const sum = `program(1.3)
 {

@@ -1,5 +1,7 @@
 package interp
 
+import "github.com/anekit/anekit/ane/mil/ops"
+
 // walk goes through two operands in the order of the elements of their
 // broadcast result. Axes along which both move alike are merged.
 type walk struct {
@@ -10,27 +12,33 @@ type walk struct {
 
 // broadcast plans the walk for operands of shapes x and y.
 func broadcast(out, x, y []int) walk {
-	w := walk{total: 1}
-	xs, ys := repeated(out, x), repeated(out, y)
-	for i, n := range out {
-		w.total *= n
-		if n == 1 {
-			continue
-		}
-		last := len(w.dims) - 1
-		if last >= 0 && w.xs[last] == xs[i]*n && w.ys[last] == ys[i]*n {
-			w.dims[last] *= n
-			w.xs[last], w.ys[last] = xs[i], ys[i]
-			continue
-		}
-		w.dims, w.xs, w.ys = append(w.dims, n), append(w.xs, xs[i]), append(w.ys, ys[i])
-	}
-	if len(w.dims) == 0 {
-		w.dims, w.xs, w.ys = []int{1}, []int{0}, []int{0}
-	}
+	w := walk{total: ops.Volume(out)}
+	w.dims, w.xs, w.ys = merge(out, repeated(out, x), repeated(out, y))
 	last := len(w.dims) - 1
 	w.xstep, w.ystep = w.xs[last], w.ys[last]
 	return w
+}
+
+// merge joins axes along which two tensors both go on where the axis behind
+// ends, and drops axes of length 1; one axis is left at least. by and to are
+// the tensors' strides.
+func merge(dims, by, to []int) (merged, mergedBy, mergedTo []int) {
+	for i, n := range dims {
+		if n == 1 {
+			continue
+		}
+		last := len(merged) - 1
+		if last >= 0 && mergedBy[last] == by[i]*n && mergedTo[last] == to[i]*n {
+			merged[last] *= n
+			mergedBy[last], mergedTo[last] = by[i], to[i]
+			continue
+		}
+		merged, mergedBy, mergedTo = append(merged, n), append(mergedBy, by[i]), append(mergedTo, to[i])
+	}
+	if len(merged) == 0 {
+		return []int{1}, []int{1}, []int{1}
+	}
+	return merged, mergedBy, mergedTo
 }
 
 // repeated returns the strides of a dense operand of shape s along the axes of

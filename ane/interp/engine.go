@@ -58,8 +58,8 @@ func osBuild() string {
 
 // Compile implements ane.Engine: text to tree to graph to plan.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	p, err := mil.Parse(src.File, src.Text)
-	if err != nil && !mil.OnlyNames(err) {
+	p, err := mil.ParseTree(src.File, src.Text) // Analyze validates
+	if err != nil {
 		return nil, refused(src.File, err)
 	}
 	g, err := ops.Analyze(src.File, p, src.Function, src.Weights)

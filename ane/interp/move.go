@@ -26,29 +26,10 @@ type mover struct {
 // destination are both dense are merged.
 func move(size int, boxes ...box) (runner, int) {
 	for i := range boxes {
-		boxes[i].merge()
+		b := &boxes[i]
+		b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
 	}
 	return &mover{boxes: boxes, size: size}, 0
-}
-
-func (b *box) merge() {
-	dims, src, dst := []int{}, []int{}, []int{}
-	for i, n := range b.dims {
-		if n == 1 {
-			continue
-		}
-		last := len(dims) - 1
-		if last >= 0 && src[last] == b.src[i]*n && dst[last] == b.dst[i]*n {
-			dims[last] *= n
-			src[last], dst[last] = b.src[i], b.dst[i]
-			continue
-		}
-		dims, src, dst = append(dims, n), append(src, b.src[i]), append(dst, b.dst[i])
-	}
-	if len(dims) == 0 {
-		dims, src, dst = []int{1}, []int{1}, []int{1}
-	}
-	b.dims, b.src, b.dst = dims, src, dst
 }
 
 // rows is the number of runs along the last axis.

@@ -1,5 +1,7 @@
 package interp
 
+import "github.com/anekit/anekit/ane/interp/internal/gemm"
+
 // product computes C = A x B for a batch of matrices, tile by tile: every
 // matrix product and every convolution comes down to it. A is m x k, B is k x
 // n, all in float32 while computed; sums run along k in order.
@@ -70,7 +72,7 @@ func (r *product) span(c *call, lo, hi, worker int) {
 		}
 		left := r.panels.left(c, a[:(m1-m0)*r.k], spare, batch, m0, m1)
 		out := tile[:(m1-m0)*(n1-n0)]
-		multiply(out, left, b, m1-m0, r.k, n1-n0)
+		gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
 		r.panels.keep(c, out, spare, batch, m0, m1, n0, n1)
 	}
 }

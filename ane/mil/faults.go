@@ -26,9 +26,8 @@ func (f *faults) add(e *Error) bool {
 
 // err returns the sorted list, closed with a word on what it leaves out.
 func (f *faults) err() error {
-	if f.full && len(f.list) == MaxFaults {
-		f.list.Sort()
-		f.list.Add(&Error{File: f.file, Pos: f.list[MaxFaults-1].Pos, Msg: "too many faults", Hint: "mend these first"})
+	if f.full {
+		f.list = cut(f.list)
 	}
 	return f.list.Err()
 }
@@ -46,11 +45,17 @@ func Merge(first, second ErrorList) ErrorList {
 			all.Add(e)
 		}
 	}
-	all.Sort()
-	if len(all) > MaxFaults+1 {
-		all = all[:MaxFaults]
-		last := all[MaxFaults-1]
-		all.Add(&Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: "mend these first"})
+	if len(all) > MaxFaults {
+		return cut(all)
 	}
+	all.Sort()
 	return all
+}
+
+// cut keeps the first MaxFaults of at least as many faults and says so.
+func cut(list ErrorList) ErrorList {
+	list.Sort()
+	list = list[:MaxFaults]
+	last := list[MaxFaults-1]
+	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: "mend these first"})
 }

@@ -8,14 +8,31 @@ const MaxNesting = 100
 // The error is an ErrorList of every fault that Parse and Validate found. With
 // a fault the program is what could be read, and fit for no more than looking.
 func Parse(file string, src []byte) (*Program, error) {
-	p := &parser{faults: faults{file: file}}
-	p.scan = newScanner(string(src), p.report)
-	p.ahead = p.scan.next()
-	p.next()
+	p := newParser(file, src)
 	prog := p.program()
 	v := validator{faults: &p.faults, partial: len(p.faults.list) > 0, lost: p.lost}
 	v.program(prog)
 	return prog, p.faults.err()
+}
+
+// ParseTree is Parse for those who call Validate themselves: without an error
+// the text has the form of a program, and nothing more is known of it. With a
+// fault of form the error is that of Parse.
+func ParseTree(file string, src []byte) (*Program, error) {
+	p := newParser(file, src)
+	prog := p.program()
+	if len(p.faults.list) > 0 {
+		return Parse(file, src)
+	}
+	return prog, nil
+}
+
+func newParser(file string, src []byte) *parser {
+	p := &parser{faults: faults{file: file}}
+	p.scan = newScanner(string(src), p.report)
+	p.ahead = p.scan.next()
+	p.next()
+	return p
 }
 
 // parser reads tokens with one token of look-ahead. Methods that return ok

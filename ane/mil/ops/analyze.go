@@ -72,7 +72,7 @@ type analysis struct {
 	file    string
 	weights Weights
 	files   map[string]*weightFile
-	values  map[string]*Value // nil where the definition was at fault
+	values  map[string]*Value // absent or nil where the definition was at fault
 	faults  mil.ErrorList
 	graph   *Graph
 }
@@ -112,21 +112,12 @@ func (a *analysis) function(f *mil.Function) {
 	}
 	for _, op := range f.Body {
 		if a.statement(op); len(a.faults) > mil.MaxFaults {
-			a.faults.Sort()
-			a.faults = a.faults[:mil.MaxFaults]
-			a.fail(a.faults[mil.MaxFaults-1].Pos, "mend these first", "too many faults")
-			return
+			return // Merge says that there are too many
 		}
 	}
-	listed := map[string]bool{}
 	for _, r := range f.Results {
-		v, known := a.values[r.Name]
-		switch {
-		case !known:
-			a.fail(r.Pos, "return a value that the function defines", "%s is not defined", r.Name)
-		case listed[r.Name]:
-			a.fail(r.Pos, "list every output once", "output %s is listed twice", r.Name)
-		case v == nil: // its definition was refused
+		switch v := a.values[r.Name]; {
+		case v == nil: // its definition was refused, or it has none, which Validate noted
 		case v.input:
 			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no operation computes", r.Name)
 		case v.Const():
@@ -134,10 +125,6 @@ func (a *analysis) function(f *mil.Function) {
 		default:
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		}
-		listed[r.Name] = true
-	}
-	if len(f.Results) == 0 {
-		a.fail(f.Pos, "end it with -> (name);", "function %s has no outputs", f.Name)
 	}
 }
 
@@ -284,14 +271,9 @@ func (a *analysis) arguments(c *Call) bool {
 func (a *analysis) operand(o mil.Operand) (values []*Value, listed bool) {
 	switch o := o.(type) {
 	case mil.Ref:
-		v, known := a.values[o.Name]
-		if !known {
-			a.fail(o.Pos, "define it above", "%s is not defined", o.Name)
+		if v := a.values[o.Name]; v != nil { // Validate noted names without definition
+			return []*Value{v}, false
 		}
-		if v == nil {
-			return nil, false
-		}
-		return []*Value{v}, false
 	case *mil.Value:
 		if v := a.literal(o); v != nil {
 			return []*Value{v}, false

@@ -55,3 +55,20 @@ func TestOtherFunctionsAreChecked(t *testing.T) {
 	_, err = ops.Analyze("m.mil", p, "other", nil)
 	require.ErrorContains(t, err, `no function called "other"; choose one of good, bad`)
 }
+
+// A program made in Go has no positions; its faults of names are told once all
+// the same.
+func TestBuiltProgramsNameAFaultOnce(t *testing.T) {
+	half := mil.TensorOf(mil.FP16, 2)
+	p := &mil.Program{Version: "1.3", Funcs: []*mil.Function{{
+		Name: "main", Opset: "ios18",
+		Params: []mil.Var{{Name: "x", Type: half}},
+		Body: []*mil.Op{{Kind: "relu", Results: []mil.Var{{Name: "y", Type: half}},
+			Args: []mil.Arg{{Name: "x", Value: mil.Ref{Name: "nowhere"}}}}},
+		Results: []mil.Ref{{Name: "y"}, {Name: "y"}, {Name: "z"}},
+	}}}
+	_, err := ops.Analyze("", p, "", nil)
+	var list mil.ErrorList
+	require.ErrorAs(t, err, &list)
+	require.Len(t, list, 3, "%v", err)
+}

@@ -1,0 +1,28 @@
+// Package leaktest fails a run of tests that leaves shared memory or goroutines
+// behind.
+package leaktest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Main runs the tests of a package, for its TestMain, and ends the process. A
+// run that leaves anything open fails, whatever its tests said.
+func Main(m *testing.M) {
+	code := m.Run()
+	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Forgotten != 0 || s.Unbalanced != 0 {
+		fmt.Fprintf(os.Stderr, "tests left memory open: %+v\n", s)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, "tests left goroutines behind:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
