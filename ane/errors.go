@@ -45,6 +45,14 @@ var (
 	ErrStale = errors.New("memory is gone")
 	// ErrLength: a slice of the wrong length for a tensor.
 	ErrLength = errors.New("wrong length")
+	// ErrEngine: the engine itself failed; Domain, Code and the cause say how.
+	ErrEngine = errors.New("engine failed")
+	// ErrExhausted: this process has used up what the engine grants one process:
+	// compiles, loaded programs, or calls that never came back.
+	ErrExhausted = errors.New("limit of the process reached")
+	// ErrStuck: an earlier call on the same Model has not come back from the
+	// engine, and cannot be cancelled.
+	ErrStuck = errors.New("an earlier call has not come back")
 	// ErrForeign: an object of another Device or Model.
 	ErrForeign = errors.New("belongs to another object")
 )

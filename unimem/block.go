@@ -29,6 +29,7 @@ type Block struct {
 	poison  bool
 	life    *life
 	back    backing
+	last    endings
 	cleanup runtime.Cleanup
 }
 
@@ -204,6 +205,7 @@ func endLife(l *life, size int) (bool, error) {
 // tearDown runs once, by whoever ended the life.
 func (b *Block) tearDown() error {
 	b.cleanup.Stop()
+	b.last.run()
 	process.blocks.Add(-1)
 	process.bytes.Add(-int64(len(b.mem)))
 	if err := b.back.close(b.poison); err != nil {

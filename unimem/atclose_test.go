@@ -1,0 +1,53 @@
+package unimem_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+func TestAtCloseRunsOnceBeforeTheMemoryGoes(t *testing.T) {
+	b, err := unimem.Open(1)
+	require.NoError(t, err)
+	mem := b.Bytes()
+	var order []string
+	note := func(name string) func() { return func() { mem[0]++; order = append(order, name) } }
+	_, err = b.AtClose(note("first"))
+	require.NoError(t, err)
+	cancel, err := b.AtClose(note("cancelled"))
+	require.NoError(t, err)
+	_, err = b.AtClose(note("last"))
+	require.NoError(t, err)
+	require.True(t, cancel())
+	require.False(t, cancel())
+
+	require.NoError(t, b.Retain())
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	require.Empty(t, order, "a refused Close changes nothing")
+	b.Release()
+	require.NoError(t, b.Close())
+	require.NoError(t, b.Close())
+	require.Equal(t, []string{"last", "first"}, order)
+
+	_, err = b.AtClose(note("late"))
+	require.ErrorIs(t, err, unimem.ErrClosed)
+	var none *unimem.Block
+	_, err = none.AtClose(note("nil"))
+	require.ErrorIs(t, err, unimem.ErrClosed)
+}
+
+func TestAtCloseOfCells(t *testing.T) {
+	g, err := unimem.NewGrid(64, 3, unimem.SurfacePerCell())
+	require.NoError(t, err)
+	n := 0
+	for range 3 {
+		c, err := g.Take()
+		require.NoError(t, err)
+		_, err = c.Block().AtClose(func() { n++ })
+		require.NoError(t, err)
+	}
+	require.NoError(t, g.Close())
+	require.Equal(t, 3, n)
+}
