@@ -1,0 +1,22 @@
+// Package standin runs the stand-in for AppleNeuralEngine.framework inside this
+// process: Objective-C classes of Apple's names and manners, whose compile and
+// evaluate are served from Go by the software engine of package interp.
+//
+//	bridge -> stand-in framework -> Server -> interp, on the surfaces' own pages
+//
+// It exists so that the Objective-C bridge and everything above it run where
+// there is no Mac. It is never Apple's engine: receipts name it standin.
+//
+// # Lifetimes
+//
+// Objective-C classes cannot be unregistered, so the framework is started once
+// for the life of a process and is never closed; see Start. What it holds of
+// unimem are Blocks on the surfaces of requests, from a request's first
+// evaluation until the request object is gone.
+//
+// # Where it runs
+//
+// On Linux, built with cgo, with the libraries that `make bridge` builds. Every
+// other build has the same names and answers ane.ErrUnavailable; a Linux program
+// built with CGO_ENABLED=0 stays static.
+package standin
