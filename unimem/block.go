@@ -37,20 +37,13 @@ type Block struct {
 // appear on first touch and stay.
 //
 // Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrPin (with RequirePinned),
-// ErrOption (SurfacePerCell).
+// ErrOption (SurfacePerCell, or a nil library of surfaces).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
-	if err := c.refusePerCell("open", size); err != nil {
+	if err := c.refuse("open", size); err != nil {
 		return nil, err
 	}
 	return openBlock(size, c, new(life), false)
-}
-
-func (c config) refusePerCell(op string, size int) error {
-	if !c.perCell {
-		return nil
-	}
-	return &Error{Op: op, Size: size, Err: ErrOption, Hint: "SurfacePerCell is for NewGrid only"}
 }
 
 func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
@@ -65,17 +58,23 @@ func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newBlock(raw, c, l, owned)
+}
+
+// newBlock takes over the backing: the Block owns it, or it is closed.
+func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	back := opened{raw}
 	if err := back.settle(c); err != nil {
 		return nil, err
 	}
+	mem := back.bytes()
 	b := &Block{
-		mem: back.bytes(), addr: address(back.bytes()), number: back.id(),
+		mem: mem, addr: address(mem), number: back.id(),
 		owned: owned, poison: c.poison, life: l, back: raw,
 	}
 	process.blocks.Add(1)
-	process.bytes.Add(int64(rounded))
-	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, rounded, back.kind()})
+	process.bytes.Add(int64(len(mem)))
+	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind()})
 	return b, nil
 }
 
@@ -118,7 +117,7 @@ func (b *Block) Address() uintptr {
 	return b.addr
 }
 
-// Size is the size in bytes, a multiple of PageSize.
+// Size is the size in bytes, a multiple of PageSize unless the Block was adopted.
 func (b *Block) Size() int { return b.size() }
 
 // ID is the IOSurface id on macOS, otherwise a number unique in this process. Only a Block

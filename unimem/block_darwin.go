@@ -3,7 +3,7 @@ package unimem
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )
 
 func openBacking(size int, c config) (backing, error) {
@@ -13,7 +13,7 @@ func openBacking(size int, c config) (backing, error) {
 	table := c.table
 	if table == nil {
 		var err error
-		if table, err = iosurface.System(); err != nil {
+		if table, err = dynamic.System(); err != nil {
 			return nil, &Error{Op: "open", Size: size, Err: ErrCreate, Cause: err}
 		}
 	}

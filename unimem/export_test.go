@@ -1,13 +1,6 @@
 package unimem
 
-import (
-	"errors"
-
-	"github.com/anekit/anekit/unimem/internal/iosurface"
-)
-
-// OnSurfaces takes the memory from a library of surfaces other than the system's.
-func OnSurfaces(t *iosurface.Table) Option { return func(c *config) { c.table = t } }
+import "errors"
 
 // NearWrap sets the counters of a fresh Grid a few steps before they wrap around.
 func NearWrap(g *Grid) {

@@ -97,6 +97,9 @@ func checkGrid(cellSize, cells int) error {
 
 // open makes the Blocks, all or none.
 func (g *Grid) open(c config) error {
+	if err := c.refuseTable("grid", g.cellSize); err != nil {
+		return err
+	}
 	size, count := g.cellSize*len(g.slots), 1
 	if c.perCell {
 		// Checked for all cells together, for one by one each would look affordable.

@@ -1,5 +1,7 @@
 package unimem
 
+import "runtime"
+
 const kindHeap = "heap"
 
 // heap is memory of the Go heap, for race tests and for systems without shared memory.
@@ -33,6 +35,15 @@ func touch(mem []byte) {
 	for i := 0; i < len(mem); i += smallPage {
 		mem[i] = 0
 	}
+}
+
+// look reads a byte of every page.
+func look(mem []byte) {
+	var all byte
+	for i := 0; i < len(mem); i += smallPage {
+		all |= mem[i]
+	}
+	runtime.KeepAlive(all) // or the reads could be left out
 }
 
 // smallPage is the smallest page in bytes of any machine this package runs on.

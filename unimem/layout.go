@@ -30,7 +30,7 @@ type Stat struct{ Weights, Scratch, History TapeStat }
 // NewLayout makes the three Tapes, all or none. Sizes are in bytes. Errors as for Start.
 func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
 	c := configure(opts)
-	if err := c.refusePerCell("layout", weights); err != nil {
+	if err := c.refuse("layout", weights); err != nil {
 		return nil, err
 	}
 	l := &Layout{life: new(life)}

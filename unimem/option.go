@@ -11,7 +11,8 @@ type config struct {
 	perCell bool
 	heap    bool
 	poison  bool
-	table   *iosurface.Table // a surface library other than the system's; nil in production
+	foreign bool // the surfaces of table, not the system's
+	table   *iosurface.Table
 }
 
 func configure(opts []Option) config {
@@ -22,6 +23,22 @@ func configure(opts []Option) config {
 		}
 	}
 	return c
+}
+
+// refuse answers options that have no meaning for a Block, Tape or Layout.
+func (c config) refuse(op string, size int) error {
+	if c.perCell {
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "SurfacePerCell is for NewGrid only"}
+	}
+	return c.refuseTable(op, size)
+}
+
+// refuseTable answers OnSurfaces of nothing: memory of another kind would pass for surfaces.
+func (c config) refuseTable(op string, size int) error {
+	if c.foreign && c.table == nil {
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "the library of surfaces is nil: load one first"}
+	}
+	return nil
 }
 
 // Warm touches every page while opening, so that no later access pays for a first touch.
@@ -44,3 +61,10 @@ func OnHeap() Option { return func(c *config) { c.heap = true } }
 // there next. It is for tests: the address range (not the pages) is never given back. Only
 // Linux has it; a Block on the heap or on a surface ignores it.
 func PoisonOnClose() Option { return func(c *config) { c.poison = true } }
+
+// OnSurfaces takes the memory from a library of surfaces other than the system's. It is for
+// package surfaces, whose Library.Option gives it to everybody else. Opening with a nil
+// table is ErrOption.
+func OnSurfaces(t *iosurface.Table) Option {
+	return func(c *config) { c.foreign, c.table = true, t }
+}

@@ -27,6 +27,9 @@ func (e *Error) Locking() bool {
 	return e.Call == "IOSurfaceLock" || e.Call == "IOSurfaceGetBaseAddress"
 }
 
+// Short reports whether the surface has fewer bytes than asked for.
+func (e *Error) Short() bool { return e.Call == "IOSurfaceGetAllocSize" }
+
 // Surface is a locked IOSurface. It owns one reference and one lock until Close.
 type Surface struct {
 	Ref  Ref

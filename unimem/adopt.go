@@ -1,0 +1,58 @@
+package unimem
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+)
+
+// AdoptSurface makes a Block of the first size bytes of the surface with this id. It is for
+// package surfaces, whose Library.Adopt documents it.
+func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Block, error) {
+	c := configure(opts)
+	c.foreign = true
+	if c.table == nil {
+		c.table = t
+	}
+	if err := c.refuseAdopt(t, size); err != nil {
+		return nil, err
+	}
+	s, err := iosurface.Lookup(t, id, size)
+	if err != nil {
+		return nil, adoptError(size, err)
+	}
+	return newBlock(&adopted{surface{t, s}}, c, new(life), false)
+}
+
+func (c config) refuseAdopt(t *iosurface.Table, size int) error {
+	const op = "adopt"
+	switch {
+	case size == 0:
+		return &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte of the surface"}
+	case size < 0:
+		return &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
+	case c.heap:
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "OnHeap has no meaning for a surface that exists"}
+	case c.table != t:
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "adopt from the library that the option is of"}
+	}
+	return c.refuse(op, size)
+}
+
+// adoptError tells a surface that is too small from other failures: that is for the caller
+// to mend.
+func adoptError(size int, err error) error {
+	var step *iosurface.Error
+	if !errors.As(err, &step) || !step.Short() {
+		return systemError("adopt", size, err)
+	}
+	return &Error{Op: "adopt", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: %w", ErrSize, err),
+		Hint: "ask for no more than the surface has"}
+}
+
+// adopted is a surface that somebody else filled.
+type adopted struct{ surface }
+
+// warm reads, because others may be writing.
+func (a *adopted) warm() error { look(a.bytes()); return nil }

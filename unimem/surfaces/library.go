@@ -1,0 +1,53 @@
+package surfaces
+
+import (
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
+)
+
+// Library is a loaded library of surfaces. The zero value and nil have no surfaces:
+// whatever is opened with them is unimem.ErrOption.
+type Library struct {
+	table *iosurface.Table
+}
+
+// Load opens the libraries that hold the functions of IOSurface and of CoreFoundation, by
+// their paths; one library may hold both. A path names a file with at least one slash in
+// it: bare names, which would be searched for, are refused.
+//
+// The error is a *LoadError. It matches unimem.ErrCreate, and ErrNoLoader in a build that
+// cannot open libraries (other than macOS, and Linux with cgo).
+func Load(ioSurface, coreFoundation string) (*Library, error) {
+	for _, path := range []string{ioSurface, coreFoundation} {
+		if err := checkPath(path); err != nil {
+			return nil, &LoadError{ioSurface, coreFoundation, err}
+		}
+	}
+	t, err := dynamic.Load(ioSurface, coreFoundation)
+	if err != nil {
+		return nil, &LoadError{ioSurface, coreFoundation, err}
+	}
+	return &Library{t}, nil
+}
+
+// System is the library of the operating system. Other than on macOS the error is a
+// *LoadError that matches ErrNoSystem.
+func System() (*Library, error) {
+	t, err := dynamic.System()
+	if err != nil {
+		return nil, &LoadError{Err: err}
+	}
+	return &Library{t}, nil
+}
+
+// Option makes unimem.Open, NewGrid, Start and NewLayout build on surfaces of this library,
+// each locked from creation until Close. The Blocks have Backing "IOSurface".
+func (l *Library) Option() unimem.Option { return unimem.OnSurfaces(l.functions()) }
+
+func (l *Library) functions() *iosurface.Table {
+	if l == nil {
+		return nil
+	}
+	return l.table
+}
