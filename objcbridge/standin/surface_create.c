@@ -1,0 +1,157 @@
+// Making, finding and unmapping IOSurfaces.
+#define _GNU_SOURCE
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cf.h"
+#include "surface.h"
+
+enum {
+    PAGE = 16384,   // of Apple silicon; mappings are whole pages
+    ROW_ALIGN = 64, // of rows whose length the caller leaves open
+    INDEX_BITS = 20,
+};
+
+struct size {
+    int64_t width, height, element, row, alloc;
+};
+
+// A number of the properties: 1 when it is there, 0 when not, -1 when it is not a number above zero.
+static int property(const struct object *properties, CFStringRef key, int64_t *value) {
+    const struct object *o = surface_dictionary_get(properties, key);
+    *value = 0;
+    if (!o) return 0;
+    if (o->kind != KIND_NUMBER || o->as.number <= 0) return -1;
+    *value = o->as.number;
+    return 1;
+}
+
+// Bytes that the properties ask for: the larger of AllocSize and BytesPerRow times Height; 0 for nonsense.
+static size_t wanted(const struct object *properties) {
+    struct size s;
+    if (property(properties, kIOSurfaceWidth, &s.width) < 0 || property(properties, kIOSurfaceHeight, &s.height) < 0 ||
+        property(properties, kIOSurfaceBytesPerElement, &s.element) < 0 ||
+        property(properties, kIOSurfaceBytesPerRow, &s.row) < 0 ||
+        property(properties, kIOSurfaceAllocSize, &s.alloc) < 0)
+        return 0;
+    int64_t filled = 0, bytes = 0;
+    if (s.width && __builtin_mul_overflow(s.width, s.element ? s.element : 1, &filled)) return 0;
+    if (!s.row) {
+        if (__builtin_add_overflow(filled, ROW_ALIGN - 1, &s.row)) return 0;
+        s.row -= s.row % ROW_ALIGN;
+    } else if (s.row < filled) {
+        return 0;
+    }
+    if (__builtin_mul_overflow(s.row, s.height, &bytes)) return 0;
+    return (size_t)(s.alloc > bytes ? s.alloc : bytes);
+}
+
+// Whether the machine has that much memory at all.
+static int possible(size_t size) {
+    long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return size > 0 && pages > 0 && page > 0 && size / (size_t)page <= (size_t)pages;
+}
+
+static void *map(int fd, size_t size) {
+    void *base = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
+
+// The mapping outlives the descriptor.
+static void *map_new(size_t size) {
+    int fd = memfd_create("iosurface", MFD_CLOEXEC);
+    if (fd < 0) return NULL;
+    void *base = ftruncate(fd, (off_t)size) == 0 ? map(fd, size) : NULL;
+    close(fd);
+    return base;
+}
+
+// Takes over the mapping, which may be NULL.
+static struct object *surface_over(void *base, size_t size, size_t mapped) {
+    if (!base) return NULL;
+    struct object *o = surface_new_locked(KIND_SURFACE);
+    if (!o) {
+        munmap(base, mapped);
+        return NULL;
+    }
+    o->as.surface.base = base;
+    o->as.surface.size = size;
+    o->as.surface.mapped = mapped;
+    o->as.surface.seed = 1;
+    surface_stats.surfaces++;
+    surface_stats.bytes += (int64_t)mapped;
+    return o;
+}
+
+void surface_unmap_locked(struct object *o) {
+    munmap(o->as.surface.base, o->as.surface.mapped);
+    surface_stats.surfaces--;
+    surface_stats.bytes -= (int64_t)o->as.surface.mapped;
+}
+
+IOSurfaceRef IOSurfaceCreate(CFDictionaryRef properties) {
+    const char *const me = "IOSurfaceCreate";
+    pthread_mutex_lock(&surface_mutex);
+    struct object *made = NULL;
+    size_t size = wanted(surface_object_locked(me, properties, KIND_DICTIONARY));
+    if (!surface_fails_locked(me)) {
+        if (possible(size)) {
+            size_t mapped = (size + PAGE - 1) / PAGE * PAGE;
+            made = surface_over(map_new(mapped), size, mapped);
+        } else {
+            surface_log(me, "impossible size");
+        }
+    }
+    pthread_mutex_unlock(&surface_mutex);
+    return (IOSurfaceRef)made;
+}
+
+void *standin_surface_adopt(int32_t fd, size_t size) {
+    struct stat st;
+    if (size == 0 || fstat(fd, &st) != 0 || st.st_size < 0 || (size_t)st.st_size < size) return NULL;
+    pthread_mutex_lock(&surface_mutex);
+    struct object *made = surface_over(map(fd, size), size, size);
+    pthread_mutex_unlock(&surface_mutex);
+    return made;
+}
+
+static IOSurfaceID id_of(const struct object *o) { return o->generation << INDEX_BITS | (surface_index(o) + 1); }
+
+IOSurfaceRef IOSurfaceLookup(IOSurfaceID id) {
+    pthread_mutex_lock(&surface_mutex);
+    uint32_t index = id & ((1u << INDEX_BITS) - 1);
+    struct object *o = surface_fails_locked("IOSurfaceLookup") || index == 0 ? NULL : surface_slot(index - 1);
+    if (o && (o->kind != KIND_SURFACE || id_of(o) != id)) o = NULL;
+    if (o) surface_retain_locked(o);
+    pthread_mutex_unlock(&surface_mutex);
+    return (IOSurfaceRef)o;
+}
+
+IOSurfaceID IOSurfaceGetID(IOSurfaceRef surface) {
+    const char *const me = "IOSurfaceGetID";
+    pthread_mutex_lock(&surface_mutex);
+    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
+    IOSurfaceID id = surface_fails_locked(me) ? 0 : id_of(o);
+    pthread_mutex_unlock(&surface_mutex);
+    return id;
+}
+
+size_t IOSurfaceGetAllocSize(IOSurfaceRef surface) {
+    const char *const me = "IOSurfaceGetAllocSize";
+    pthread_mutex_lock(&surface_mutex);
+    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
+    size_t size = surface_fails_locked(me) ? 0 : o->as.surface.size;
+    pthread_mutex_unlock(&surface_mutex);
+    return size;
+}
+
+// Answers for an unlocked surface too: the address is fixed.
+void *IOSurfaceGetBaseAddress(IOSurfaceRef surface) {
+    const char *const me = "IOSurfaceGetBaseAddress";
+    pthread_mutex_lock(&surface_mutex);
+    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
+    void *base = surface_fails_locked(me) ? NULL : o->as.surface.base;
+    pthread_mutex_unlock(&surface_mutex);
+    return base;
+}

@@ -1,0 +1,58 @@
+// Locks of IOSurfaces: they nest, and an unlock needs a lock of the same options. A lock that is still held
+// when its surface is freed stays in standin_surface_stats.locks, so that the missing unlock shows.
+#include "cf.h"
+#include "surface.h"
+
+enum { READ_ONLY = 1 };
+
+static void tell_seed(const struct object *o, uint32_t *seed) {
+    if (seed) *seed = o->as.surface.seed;
+}
+
+kern_return_t IOSurfaceLock(IOSurfaceRef surface, IOSurfaceLockOptions options, uint32_t *seed) {
+    const char *const me = "IOSurfaceLock";
+    pthread_mutex_lock(&surface_mutex);
+    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
+    kern_return_t r = 0;
+    if (surface_fails_locked(me)) {
+        r = kIOReturnCannotLock;
+    } else if (options >= LOCK_OPTIONS) {
+        r = kIOReturnBadArgument;
+    } else {
+        o->as.surface.locks[options]++;
+        surface_stats.locks++;
+        tell_seed(o, seed);
+    }
+    pthread_mutex_unlock(&surface_mutex);
+    return r;
+}
+
+kern_return_t IOSurfaceUnlock(IOSurfaceRef surface, IOSurfaceLockOptions options, uint32_t *seed) {
+    const char *const me = "IOSurfaceUnlock";
+    pthread_mutex_lock(&surface_mutex);
+    struct object *o = surface_object_locked(me, surface, KIND_SURFACE);
+    kern_return_t r = 0;
+    if (surface_fails_locked(me)) {
+        r = kIOReturnNoMemory;
+    } else if (options >= LOCK_OPTIONS) {
+        r = kIOReturnBadArgument;
+    } else if (o->as.surface.locks[options] == 0) {
+        r = kIOReturnNotPermitted;
+    } else {
+        o->as.surface.locks[options]--;
+        surface_stats.locks--;
+        if (!(options & READ_ONLY)) o->as.surface.seed++;
+        tell_seed(o, seed);
+    }
+    pthread_mutex_unlock(&surface_mutex);
+    return r;
+}
+
+int32_t standin_surface_locks(void *surface) {
+    pthread_mutex_lock(&surface_mutex);
+    struct object *o = surface_object_locked("standin_surface_locks", surface, KIND_SURFACE);
+    int32_t n = 0;
+    for (int i = 0; i < LOCK_OPTIONS; i++) n += o->as.surface.locks[i];
+    pthread_mutex_unlock(&surface_mutex);
+    return n;
+}
