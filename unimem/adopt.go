@@ -11,9 +11,8 @@ import (
 // package surfaces, whose Library.Adopt documents it.
 func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
-	c.foreign = true
-	if c.table == nil {
-		c.table = t
+	if !c.foreign {
+		c.foreign, c.table = true, t
 	}
 	if err := c.refuseAdopt(t, size); err != nil {
 		return nil, err

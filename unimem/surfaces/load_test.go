@@ -1,0 +1,66 @@
+//go:build linux && cgo
+
+package surfaces_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/unimem/surfaces"
+)
+
+// A library without the symbols is refused by the name of the first, and not kept.
+func TestLoadOfOtherLibraries(t *testing.T) {
+	s := gated(t)
+	folder := t.TempDir()
+	source, other := filepath.Join(folder, "other.c"), filepath.Join(folder, "libother.so")
+	require.NoError(t, os.WriteFile(source, []byte("void *kIOSurfaceWidth;\n"), 0o600))
+	out, err := exec.Command("cc", "-shared", "-fPIC", "-o", other, source).CombinedOutput()
+	require.NoError(t, err, string(out))
+	for name, c := range map[string]struct{ ioSurface, coreFoundation, text string }{
+		"no functions":      {s.path, other, "kCFTypeDictionaryKeyCallBacks"},
+		"constant is NULL":  {other, s.path, "a CFString constant is NULL"},
+		"second is absent":  {filepath.Join(folder, "none.so"), other, "none.so"},
+		"neither has them":  {other, other, "NULL"},
+		"not even an ELF":   {source, s.path, "other.c"},
+		"first is a folder": {s.path, folder, folder},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := surfaces.Load(c.ioSurface, c.coreFoundation)
+			require.ErrorIs(t, err, unimem.ErrCreate)
+			require.ErrorContains(t, err, c.text)
+			var e *iosurface.Error
+			require.ErrorAs(t, err, &e)
+			maps, err := os.ReadFile("/proc/self/maps")
+			require.NoError(t, err)
+			require.NotContains(t, string(maps), other, "a refused library stays loaded")
+		})
+	}
+}
+
+// Loading is safe from several goroutines, and each Library works.
+func TestLoadAtOnce(t *testing.T) {
+	s := gated(t)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			l, err := surfaces.Load(s.path, s.path)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			b, err := unimem.Open(1, l.Option())
+			if err != nil || b.Close() != nil {
+				t.Error("a Block of it fails: ", err)
+			}
+		})
+	}
+	wg.Wait()
+}
