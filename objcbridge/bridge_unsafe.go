@@ -1,0 +1,109 @@
+package objcbridge
+
+import (
+	"math"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Bridge is an open framework.
+type Bridge struct {
+	mu     sync.RWMutex // held for writing by Close, for reading by every other call
+	lib    *library
+	handle uintptr // 0: closed
+}
+
+// Open loads the bridge and through it the framework, and runs the self-check. It fails with an
+// error matching ErrBridgeUnavailable when there is no bridge, with *Error of KindMissing when there
+// is no framework or it lacks what the bridge needs (Inspect tells what), with KindRefused for limits
+// out of range.
+func Open(o Options) (*Bridge, error) {
+	b, err := open(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.SelfCheck(); err != nil {
+		_ = b.Close() // nothing was made with it, so it cannot be refused
+		return nil, err
+	}
+	return b, nil
+}
+
+// open is Open without the self-check.
+func open(o Options) (*Bridge, error) {
+	for _, limit := range []int{o.CompileLimit, o.ProgramLimit} {
+		if limit < 0 || limit > math.MaxInt32 {
+			return nil, refuse(StageOpen, ReasonArgument, "a limit of %d is out of range", limit)
+		}
+	}
+	o = o.withDefaults()
+	if strings.ContainsRune(o.Framework+o.IOKit, 0) {
+		return nil, refuse(StageOpen, ReasonArgument, "a library path with a zero byte")
+	}
+	lib, err := load(o.Library)
+	if err != nil {
+		return nil, err
+	}
+	config := &cConfig{framework: cString(o.Framework), compileLimit: int32(o.CompileLimit), programLimit: int32(o.ProgramLimit)}
+	if o.IOKit != "" {
+		config.iokit = cString(o.IOKit)
+	}
+	b := &Bridge{lib: lib}
+	var record cError
+	k := call(lib.open, uintptr(unsafe.Pointer(config)), uintptr(unsafe.Pointer(&b.handle)), uintptr(unsafe.Pointer(&record)))
+	if err := record.err(StageOpen, k); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// use begins a call on the open Bridge; b.mu.RUnlock ends it.
+func (b *Bridge) use(stage Stage) error {
+	if b == nil {
+		return closed(stage, "bridge")
+	}
+	b.mu.RLock()
+	if b.handle == 0 {
+		b.mu.RUnlock()
+		return closed(stage, "bridge")
+	}
+	return nil
+}
+
+// Close gives the framework back; it stays loaded until the process ends. While anything made with
+// the Bridge is alive, or a call on it runs, Close is refused with ReasonState and may be repeated.
+func (b *Bridge) Close() error {
+	if b == nil {
+		return nil
+	}
+	if !b.mu.TryLock() {
+		return refuse(StageClose, ReasonState, "a call on the bridge runs")
+	}
+	defer b.mu.Unlock()
+	if b.handle == 0 {
+		return nil
+	}
+	var record cError
+	k := call(b.lib.close, b.handle, uintptr(unsafe.Pointer(&record)))
+	if err := record.err(StageClose, k); err != nil {
+		return err
+	}
+	b.handle = 0
+	return nil
+}
+
+// Usage returns what this process has spent and holds. It is zero on a closed Bridge.
+func (b *Bridge) Usage() Usage {
+	if b.use(StageCheck) != nil {
+		return Usage{}
+	}
+	defer b.mu.RUnlock()
+	var c cUsage
+	call(b.lib.usageNow, uintptr(unsafe.Pointer(&c)))
+	return Usage{
+		Compiles: c.compiles, CompileLimit: c.compileLimit, Loaded: c.loaded, ProgramLimit: c.programLimit,
+		Programs: c.programs, Surfaces: c.surfaces, Requests: c.requests, Identities: c.identities,
+		Pending: c.pending, Forgotten: c.forgotten, Unexpected: c.unexpected,
+	}
+}

@@ -1,0 +1,63 @@
+package objcbridge
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Error is what the bridge says about a failed call.
+type Error struct {
+	Stage      Stage  // the call
+	Kind       Kind   // how it failed
+	Reason     Reason // of KindRefused, else 0
+	Domain     string // NSError domain, else empty
+	Code       int64  // NSError code, aneb_reason or errno
+	Message    string // NSError description, exception reason, or the bridge's own words
+	Exception  string // exception name, else empty
+	HasStatus  bool   // Status and StatusType were found in the message
+	Status     uint32 // of ANEProgramProcessRequestDirect
+	StatusType uint32 // likewise; 8 finished, 9 failed, 19 overflow
+}
+
+// Error returns one line: the call, what happened, what it means where that is known, and what to
+// do next.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "objcbridge: %s: %s", e.Stage, e.what())
+	if e.Message != "" {
+		b.WriteString(": " + oneLine(e.Message))
+	}
+	if m := e.Meaning(); m != "" {
+		b.WriteString(" (" + m + ")")
+	}
+	if h := e.hint(); h != "" {
+		b.WriteString("; " + h)
+	}
+	return b.String()
+}
+
+// what names the failure with its numbers, without the message.
+func (e *Error) what() string {
+	switch e.Kind {
+	case KindNSError, KindContradiction:
+		s := fmt.Sprintf("%s, %s code %d", e.Kind, e.Domain, e.Code)
+		if e.HasStatus {
+			s += fmt.Sprintf(", status 0x%x of type 0x%x", e.Status, e.StatusType)
+		}
+		return s
+	case KindException:
+		return "exception " + e.Exception
+	case KindRefused:
+		return "refused, " + e.Reason.String()
+	default:
+		return e.Kind.String()
+	}
+}
+
+// oneLine joins lines and runs of blanks with one space each.
+func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// refuse is an Error of a rule that is checked before the bridge is called.
+func refuse(stage Stage, reason Reason, format string, args ...any) *Error {
+	return &Error{Stage: stage, Kind: KindRefused, Reason: reason, Code: int64(reason), Message: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,52 @@
+package objcbridge
+
+var reasonHints = map[Reason]string{
+	ReasonArgument: "correct the argument",
+	ReasonShort:    "make the surface at least as large as Batches*BatchStride of the symbol",
+	ReasonOffset:   "give every tensor a surface of its own, or slice a larger one in the MIL program",
+	ReasonIndex:    "take procedure and indices from Describe",
+	ReasonBudget:   "start a new process, or load programs that are compiled already",
+	ReasonCrowded:  "unload a program first",
+	ReasonFile:     "make room in the temporary directory, or point TMPDIR to one that can be written",
+	ReasonReload:   "close this program and create it again",
+}
+
+var codeHints = map[int64]string{
+	1: "use a QoS other than 0 and no restricted options",
+	2: "use a QoS other than 0",
+	3: "try again when fewer programs are being loaded",
+	7: "sign the binary: codesign -s - BINARY",
+	9: "create the program again",
+}
+
+// A NO without an NSError leaves open which of these it was.
+var noHints = map[Stage]string{
+	StageCompile:  "the program's files may not be writable, or the broker went away",
+	StageLoad:     "the broker may have gone away: create the program again",
+	StageEvaluate: "the program may not be loaded, the request not valid, or no slot free for 10 s",
+}
+
+// hint is what to do next, or empty.
+func (e *Error) hint() string {
+	switch e.Kind {
+	case KindRefused:
+		return reasonHints[e.Reason]
+	case KindNo:
+		return noHints[e.Stage]
+	case KindMissing:
+		return "`ane-roundtrip info` lists what this framework has"
+	case KindException:
+		return "the call had no effect that can be relied on: close the program"
+	case KindNSError, KindContradiction:
+		if e.Domain == DomainCompiler {
+			return "the soft engine names the operator that is at fault"
+		}
+		if e.Domain == DomainEngine {
+			if e.HasStatus && (e.Status == 0x1d || e.Status == 0x02) {
+				return "compare surfaces and indices with Describe"
+			}
+			return codeHints[e.Code]
+		}
+	}
+	return ""
+}

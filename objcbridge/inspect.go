@@ -1,0 +1,27 @@
+package objcbridge
+
+import "errors"
+
+// Inspect opens a bridge, collects all that it tells without compiling anything, and closes it. The
+// Report holds what could be had also when the error is not nil, for example the self-check of a
+// framework that lacks a class.
+func Inspect(o Options) (Report, error) {
+	report := Report{Framework: o.withDefaults().Framework}
+	b, err := open(o)
+	if err != nil {
+		return report, err
+	}
+	report.Library = b.lib.path
+	report.Checks, err = b.SelfCheck()
+	if err == nil {
+		var device Device
+		if device, err = b.Device(); err == nil {
+			report.Device = &device
+		}
+		var unread error
+		report.Registry, unread = b.Registry()
+		err = errors.Join(err, unread)
+	}
+	report.Usage = b.Usage()
+	return report, errors.Join(err, b.Close())
+}

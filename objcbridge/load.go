@@ -1,0 +1,46 @@
+package objcbridge
+
+// load returns the library that o means, loading it when it is not loaded yet. Failures are not
+// remembered: the next call looks again.
+func load(explicit string) (*library, error) {
+	if cannotLoad != "" {
+		return nil, &unavailable{why: cannotLoad, fix: howToLoad}
+	}
+	own := builtin()
+	path := ""
+	if own == nil || explicit != "" {
+		var err error
+		if path, err = hostPlaces(explicit).find(); err != nil {
+			return nil, err
+		}
+	}
+	process.Lock()
+	defer process.Unlock()
+	if l := process.libraries[path]; l != nil {
+		return l, nil
+	}
+	lookup := func(symbol string) uintptr { return own[symbol] }
+	if path != "" {
+		handle, err := openLibrary(path)
+		if err != nil {
+			return nil, &unavailable{why: "cannot load " + path + ": " + err.Error(), fix: howToGet, cause: err}
+		}
+		lookup = func(symbol string) uintptr { return findSymbol(handle, symbol) }
+	}
+	l := &library{path: path}
+	if err := l.fill(lookup); err != nil {
+		return nil, &unavailable{why: err.Error(), fix: howToGet, cause: err}
+	}
+	if process.libraries == nil {
+		process.libraries = map[string]*library{}
+	}
+	process.libraries[path] = l
+	return l, nil
+}
+
+// Probe returns nil when Open would find a bridge library that can be used, else an error that
+// matches ErrBridgeUnavailable. It loads the library, but no framework.
+func Probe() error {
+	_, err := load("")
+	return err
+}

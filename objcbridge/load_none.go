@@ -1,0 +1,21 @@
+//go:build !(((darwin && !ios) || (linux && cgo && !android)) && (amd64 || arm64))
+
+package objcbridge
+
+import "runtime"
+
+// This build cannot load libraries, so load fails before anything here is reached.
+const (
+	cannotLoad = "this " + runtime.GOOS + "/" + runtime.GOARCH + " binary cannot load libraries"
+	howToLoad  = "on macOS any build can; on Linux, for amd64 and arm64, build with CGO_ENABLED=1"
+)
+
+func openLibrary(string) (uintptr, error) {
+	return 0, &unavailable{why: cannotLoad, fix: howToLoad}
+}
+
+func findSymbol(uintptr, string) uintptr { return 0 }
+
+func call(uintptr, ...uintptr) int32 { return int32(KindMissing) }
+
+func callbackAddress() uintptr { return 0 }

@@ -1,0 +1,76 @@
+package objcbridge
+
+// NSError domains of the framework. The compiler's and the translator's are the first with a suffix.
+const (
+	DomainEngine   = "com.apple.appleneuralengine"
+	DomainCompiler = DomainEngine + ".compiler"
+	DomainEspresso = DomainEngine + ".espresso"
+	DomainVirtual  = "com.apple.applevirtioneuralengine"
+)
+
+// Driver status words in texts of code 8: measured on M1 to M5 by public projects. 0xb and 0x15 have
+// been seen too; nobody knows what they say.
+var statusMeanings = map[uint32]string{
+	0x02:       "symbol indices or procedure that the program does not have, or no device",
+	0x12:       "mapping the surface was refused",
+	0x1d:       "a surface is shorter than the program needs",
+	0xe00002c2: "the kernel calls it a bad argument",
+	0xe00002c7: "the kernel misses an entitlement",
+	0xe00002e2: "the kernel does not trust the program's signature",
+}
+
+// Codes of DomainEngine: from decompiled and measured framework code, macOS 15 to 26.
+var engineMeanings = map[int64]string{
+	1:  "needs an entitlement or restricted access",
+	2:  "real-time priority is not granted",
+	3:  "timed out in the framework or its broker",
+	4:  "the program could not be created",
+	5:  "too many results came back at once",
+	6:  "the program could not be loaded",
+	7:  "this process has no code-signing identity",
+	8:  "the run failed",
+	9:  "a file of the program cannot be read",
+	10: "the model is not valid",
+	11: "the model's key is not valid",
+	12: "a system model may not be purged",
+	13: "surfaces could not be mapped",
+	14: "surfaces could not be unmapped",
+	15: "chaining could not be prepared",
+	16: "no file has this identifier",
+	17: "no model has this identifier",
+	18: "the base model of a new instance was not found",
+	19: "a cache URL identifier is not allowed here",
+	20: "bad instance of a model",
+	21: "a new instance of the model could not be loaded",
+	22: "the host system or its interface is too old",
+	23: "the driver does not have this program",
+	24: "no data",
+	25: "not supported",
+	26: "bad argument",
+	27: "the virtual machine's data is not valid",
+	29: "the virtual machine's host failed",
+}
+
+// Of these codes it is not known which of the two domains brings them, so both are explained.
+var virtualCodes = map[int64]bool{22: true, 27: true, 29: true}
+
+// Meaning explains domain, code and status by what is known of the framework: "a surface is
+// shorter than the program needs" for code 8 with status 0x1d. It is empty for errors that do not
+// come from the framework and for numbers whose meaning nobody has found.
+func (e *Error) Meaning() string {
+	if e.Kind != KindNSError && e.Kind != KindContradiction {
+		return ""
+	}
+	switch {
+	case e.Domain == DomainCompiler && e.Code == 1:
+		return "the compiler refuses the MIL program"
+	case e.Domain == DomainVirtual && virtualCodes[e.Code]:
+		return engineMeanings[e.Code]
+	case e.Domain != DomainEngine:
+		return ""
+	}
+	if m := statusMeanings[e.Status]; e.HasStatus && m != "" {
+		return m
+	}
+	return engineMeanings[e.Code]
+}

@@ -1,0 +1,78 @@
+package objcbridge
+
+import "unsafe"
+
+// Go twins of the structures in src/bridge.h, in the layout of 64-bit C. Pointers may point to C
+// memory; the collector leaves such pointers alone.
+
+type cError struct {
+	kind, stage        int32
+	code               int64
+	hasStatus          int32
+	status, statusType uint32
+	domain, exception  [64]byte
+	message            [1024]byte
+}
+
+type cConfig struct {
+	framework, iokit           *byte
+	compileLimit, programLimit int32
+}
+
+type cCheck struct {
+	class, selector, expected, found, neededFor *byte
+	classMethod, required, status               int32
+}
+
+type cDevice struct {
+	hasANE, virtualMachine, internalBuild, engines, cores int32
+	board                                                 int64
+	architecture, subtype, variant                        [32]byte
+	product, build                                        [64]byte
+}
+
+type cWeight struct {
+	path *byte
+	data unsafe.Pointer
+	size uintptr
+}
+
+type cFacts struct {
+	identity, path              *byte
+	handle, intermediate, state uint64
+	loaded, queueDepth          int32
+}
+
+type cSymbol struct {
+	name, kind                                       *byte
+	output, index                                    int32
+	batches, channels, depth, height, width          int64
+	batchStride, planeStride, depthStride, rowStride int64
+	planeCount, interleave                           int64
+}
+
+type cBinding struct {
+	surface uintptr
+	index   int32
+}
+
+type cUsage struct {
+	compiles, compileLimit, loaded, programLimit int64
+	programs, surfaces, requests, identities     int64
+	pending, forgotten, unexpected               int64
+}
+
+// goString copies a C string; NULL is the empty one.
+func goString(p *byte) string {
+	if p == nil {
+		return ""
+	}
+	n := 0
+	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice(p, n))
+}
+
+// cString copies s and ends it with a zero byte.
+func cString(s string) *byte { return unsafe.SliceData(append([]byte(s), 0)) }

@@ -1,0 +1,69 @@
+package objcbridge
+
+import (
+	"runtime"
+	"sync/atomic"
+)
+
+// object is a handle of the bridge with the number of calls that use it. The closed bit ends it for
+// new calls; it is freed when the bit is set and the number is 0, by whoever brings that about.
+type object struct {
+	users  atomic.Int64
+	bridge *Bridge
+	what   string // "program"
+	handle uintptr
+	free   uintptr         // the C function that releases handle
+	pins   *runtime.Pinner // what C reads until then; may be nil
+}
+
+const closedBit = 1 << 62
+
+// use begins a call; done ends it.
+func (o *object) use(stage Stage) error {
+	for {
+		n := o.users.Load()
+		if n&closedBit != 0 || o.handle == 0 {
+			return closed(stage, o.what)
+		}
+		if o.users.CompareAndSwap(n, n+1) {
+			return nil
+		}
+	}
+}
+
+func (o *object) done() {
+	if o.users.Add(-1) == closedBit {
+		o.release()
+	}
+}
+
+// end closes the object; calls that run go on.
+func (o *object) end() {
+	for {
+		n := o.users.Load()
+		if n&closedBit != 0 || o.handle == 0 {
+			return
+		}
+		if o.users.CompareAndSwap(n, n|closedBit) {
+			if n == 0 {
+				o.release()
+			}
+			return
+		}
+	}
+}
+
+func (o *object) release() {
+	call(o.free, o.handle)
+	if o.pins != nil {
+		drop(o.pins)
+	}
+}
+
+// closed is the error of a method on a handle that is closed, nil or zero.
+func closed(stage Stage, what string) *Error {
+	if what == "" {
+		what = "handle"
+	}
+	return refuse(stage, ReasonState, "the %s is closed or was never opened", what)
+}

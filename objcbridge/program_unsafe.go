@@ -1,0 +1,133 @@
+package objcbridge
+
+import (
+	"math"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// Program is one program with its state in the framework: created, compiled, loaded.
+type Program struct {
+	object object
+	names  sync.RWMutex // read while a description is copied, whose names an unload frees
+}
+
+// NewProgram takes a MIL text and the files that it names. text and the weights' Data are used in
+// place and must not change until Close; they are kept alive and pinned until C is done with them.
+func (b *Bridge) NewProgram(text []byte, weights []Weight) (*Program, error) {
+	if len(weights) > math.MaxInt32 {
+		return nil, refuse(StageCreate, ReasonArgument, "%d weights are too many", len(weights))
+	}
+	if err := b.use(StageCreate); err != nil {
+		return nil, err
+	}
+	defer b.mu.RUnlock()
+	pins := new(runtime.Pinner)
+	rows := make([]cWeight, len(weights))
+	for i, w := range weights {
+		if strings.ContainsRune(w.Path, 0) {
+			pins.Unpin()
+			return nil, refuse(StageCreate, ReasonArgument, "the path of weight %d has a zero byte", i)
+		}
+		path := cString(w.Path)
+		pins.Pin(path)
+		rows[i] = cWeight{path: path, data: pinned(pins, w.Data), size: uintptr(len(w.Data))}
+	}
+	source := pinned(pins, text)
+	first := pinned(pins, rows)
+	p := &Program{object: object{bridge: b, what: "program", free: b.lib.programRelease, pins: pins}}
+	var record cError
+	keep(pins)
+	k := call(b.lib.programCreate, b.handle, uintptr(source), uintptr(len(text)),
+		uintptr(first), uintptr(len(rows)), uintptr(unsafe.Pointer(&p.object.handle)), uintptr(unsafe.Pointer(&record)))
+	if err := record.err(StageCreate, k); err != nil {
+		drop(pins)
+		return nil, err
+	}
+	return p, nil
+}
+
+// pinned pins the memory of a slice and returns its address, nil for an empty one. Memory outside
+// the Go heap, such as a Block's, does not move anyway.
+func pinned[T any](pins *runtime.Pinner, s []T) unsafe.Pointer {
+	if len(s) == 0 {
+		return nil
+	}
+	first := unsafe.SliceData(s)
+	pins.Pin(first)
+	return unsafe.Pointer(first)
+}
+
+// use begins a call; p.object.done ends it.
+func (p *Program) use(stage Stage) error {
+	if p == nil {
+		return closed(stage, "program")
+	}
+	return p.object.use(stage)
+}
+
+// Compile writes the program's files and compiles it, unless the framework has it cached. A program
+// is compiled once; ReasonBudget when this process has compiled as often as it may.
+func (p *Program) Compile(qos uint32) (cached bool, err error) {
+	if err := p.use(StageCompile); err != nil {
+		return false, err
+	}
+	defer p.object.done()
+	var hit int32
+	var record cError
+	k := call(p.object.bridge.lib.programCompile, p.object.handle, uintptr(qos),
+		uintptr(unsafe.Pointer(&hit)), uintptr(unsafe.Pointer(&record)))
+	if err := record.err(StageCompile, k); err != nil {
+		return false, err
+	}
+	return hit != 0, nil
+}
+
+// Load loads the compiled program into the engine; again after Unload, as long as the framework
+// still has it cached, else ReasonReload. ReasonCrowded when too many are loaded.
+func (p *Program) Load(qos uint32) error {
+	if err := p.use(StageLoad); err != nil {
+		return err
+	}
+	defer p.object.done()
+	var record cError
+	k := call(p.object.bridge.lib.programLoad, p.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&record)))
+	return record.err(StageLoad, k)
+}
+
+// Unload takes the program out of the engine and removes its files. It is refused with ReasonState
+// during Describe.
+func (p *Program) Unload(qos uint32) error {
+	if err := p.use(StageUnload); err != nil {
+		return err
+	}
+	defer p.object.done()
+	if !p.names.TryLock() {
+		return refuse(StageUnload, ReasonState, "the program is being described or unloaded")
+	}
+	defer p.names.Unlock()
+	var record cError
+	k := call(p.object.bridge.lib.programUnload, p.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&record)))
+	return record.err(StageUnload, k)
+}
+
+// Purge drops the framework's cached copy of the program. It does not need to be called.
+func (p *Program) Purge() error {
+	if err := p.use(StagePurge); err != nil {
+		return err
+	}
+	defer p.object.done()
+	var record cError
+	k := call(p.object.bridge.lib.programPurge, p.object.handle, uintptr(unsafe.Pointer(&record)))
+	return record.err(StagePurge, k)
+}
+
+// Close unloads the program if need be, removes its files and lets go of text and weights. Requests
+// made from it stay usable with another load of the same text.
+func (p *Program) Close() {
+	if p != nil {
+		p.object.end()
+	}
+}

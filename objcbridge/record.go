@@ -1,0 +1,43 @@
+package objcbridge
+
+import (
+	"bytes"
+	"strings"
+)
+
+// err turns the result of a C call, and the record it filled, into an error; nil for 0. The record
+// is 1 KB: only its kind is reset before a call, so it is read only when the call failed.
+func (r *cError) err(stage Stage, result int32) error {
+	if result == 0 {
+		return nil
+	}
+	if r.kind == 0 {
+		return &Error{Stage: stage, Kind: Kind(result), Message: "the bridge gave no description"}
+	}
+	e := &Error{
+		Stage:     Stage(r.stage),
+		Kind:      Kind(r.kind),
+		Domain:    text(r.domain[:]),
+		Code:      r.code,
+		Message:   text(r.message[:]),
+		Exception: text(r.exception[:]),
+	}
+	if e.Stage == 0 {
+		e.Stage = stage
+	}
+	if e.Kind == KindRefused {
+		e.Reason = Reason(r.code)
+	}
+	if r.hasStatus != 0 {
+		e.HasStatus, e.Status, e.StatusType = true, r.status, r.statusType
+	}
+	return e
+}
+
+// text copies a character array up to its zero byte.
+func text(b []byte) string {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		b = b[:i]
+	}
+	return strings.ToValidUTF8(string(b), "\uFFFD")
+}

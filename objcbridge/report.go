@@ -1,0 +1,106 @@
+package objcbridge
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// CheckStatus is what the self-check found. The numbers are those of enum aneb_status in src/bridge.h.
+type CheckStatus int32
+
+// The findings of the self-check.
+const (
+	CheckOK CheckStatus = iota
+	CheckNoClass
+	CheckNoSelector
+	CheckOtherEncoding
+)
+
+// String returns "ok", "no class", "no selector" or "other encoding".
+func (s CheckStatus) String() string {
+	switch s {
+	case CheckOK:
+		return "ok"
+	case CheckNoClass:
+		return "no class"
+	case CheckNoSelector:
+		return "no selector"
+	case CheckOtherEncoding:
+		return "other encoding"
+	default:
+		return "status " + strconv.Itoa(int(s))
+	}
+}
+
+// MarshalText makes the status a word in JSON.
+func (s CheckStatus) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads what MarshalText writes for the statuses above.
+func (s *CheckStatus) UnmarshalText(b []byte) error {
+	for known := CheckOK; known <= CheckOtherEncoding; known++ {
+		if known.String() == string(b) {
+			*s = known
+			return nil
+		}
+	}
+	return fmt.Errorf("objcbridge: no status of a check is called %q", b)
+}
+
+// Check is one row of the self-check: a method that the bridge sends, and what the framework has.
+type Check struct {
+	Class       string      `json:"class"`
+	Selector    string      `json:"selector"`
+	ClassMethod bool        `json:"class_method"`
+	Expected    string      `json:"expected"` // type encoding without frame offsets
+	Found       string      `json:"found"`    // likewise; empty when missing
+	NeededFor   string      `json:"needed_for"`
+	Required    bool        `json:"required"`
+	Status      CheckStatus `json:"status"`
+}
+
+// Device is what the framework tells of the machine. Numbers are -1 and strings empty where it does
+// not tell.
+type Device struct {
+	HasANE         Answer `json:"has_ane"`
+	VirtualMachine Answer `json:"virtual_machine"`
+	InternalBuild  Answer `json:"internal_build"`
+	Engines        int    `json:"engines"`
+	Cores          int    `json:"cores"` // frameworks before 382.7.4 guess on chips they do not know; see Registry
+	Board          int64  `json:"board"`
+	Architecture   string `json:"architecture"` // "h13g"
+	Subtype        string `json:"subtype"`
+	Variant        string `json:"variant"`
+	Product        string `json:"product"`
+	Build          string `json:"build"` // of the system: "25E246"
+}
+
+// Property is an entry of DeviceProperties of the IORegistry service H11ANEIn.
+type Property struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Usage is what this process has spent and holds, over all frameworks opened through one bridge library.
+type Usage struct {
+	Compiles     int64 `json:"compiles"`
+	CompileLimit int64 `json:"compile_limit"`
+	Loaded       int64 `json:"loaded"`
+	ProgramLimit int64 `json:"program_limit"`
+	Programs     int64 `json:"programs"`   // alive
+	Surfaces     int64 `json:"surfaces"`   // alive
+	Requests     int64 `json:"requests"`   // alive
+	Identities   int64 `json:"identities"` // directories of programs with a user
+	Pending      int64 `json:"pending"`    // asynchronous runs without an answer
+	Forgotten    int64 `json:"forgotten"`  // of these, given up by their caller
+	Unexpected   int64 `json:"unexpected"` // completions that came twice or after an error
+}
+
+// Report is all that can be told of a bridge and its framework without compiling anything.
+type Report struct {
+	Library   string     `json:"library"` // path of the bridge library; empty when it is part of the binary
+	Framework string     `json:"framework"`
+	Checks    []Check    `json:"checks"`
+	Device    *Device    `json:"device"`   // nil when a required check failed
+	Registry  []Property `json:"registry"` // empty where it cannot be read
+	Usage     Usage      `json:"usage"`
+}

@@ -1,0 +1,86 @@
+package objcbridge
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// EnvDir names the folder that holds the bridge library.
+const EnvDir = "ANEKIT_BRIDGE_DIR"
+
+// places is where search looks; its own type, so that tests can put the executable elsewhere.
+type places struct {
+	explicit   string                 // Options.Library
+	dir        string                 // value of EnvDir
+	executable func() (string, error) // os.Executable
+}
+
+func hostPlaces(explicit string) places {
+	return places{explicit: explicit, dir: os.Getenv(EnvDir), executable: os.Executable}
+}
+
+// find returns the absolute path of the bridge library, with symbolic links resolved so that one
+// file is loaded once. What the user names, as path or as folder, is not passed over.
+func (p places) find() (string, error) {
+	if p.explicit != "" {
+		return existing(p.explicit, "Options.Library")
+	}
+	if p.dir != "" {
+		return existing(filepath.Join(p.dir, LibraryName()), EnvDir)
+	}
+	var looked []string
+	for _, dir := range p.besideExecutable() {
+		path := filepath.Join(dir, LibraryName())
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			return resolved, nil
+		}
+		looked = append(looked, path)
+	}
+	why := EnvDir + " is not set, and the place of the executable is unknown"
+	if len(looked) > 0 {
+		why = EnvDir + " is not set, and there is neither " + strings.Join(looked, " nor ")
+	}
+	return "", &unavailable{why: why, fix: howToGet}
+}
+
+// besideExecutable lists the folders of the executable, nearest first.
+func (p places) besideExecutable() []string {
+	path, err := p.executable()
+	if err != nil {
+		return nil
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil || !filepath.IsAbs(path) {
+		return nil
+	}
+	dir := filepath.Dir(path)
+	return []string{dir, filepath.Join(dir, "bridge")}
+}
+
+// existing resolves a path that the user gave by the named setting.
+func existing(path, setting string) (string, error) {
+	absolute, err := filepath.Abs(path)
+	if err == nil {
+		absolute, err = filepath.EvalSymlinks(absolute)
+	}
+	if err != nil {
+		return "", &unavailable{why: setting + " says " + path + ": " + err.Error(), fix: howToGet, cause: err}
+	}
+	return absolute, nil
+}
+
+const howToGet = "`make bridge` builds it into build/bridge, to which " + EnvDir + " may point"
+
+// Dir returns the folder in which Open with zero Options finds a bridge library on disk; the stand-in's
+// libraries lie beside it. The error matches ErrBridgeUnavailable. A bridge that is part of the
+// binary has no folder, so there too the disk is searched.
+func Dir() (string, error) {
+	if cannotLoad != "" {
+		return "", &unavailable{why: cannotLoad, fix: howToLoad}
+	}
+	path, err := hostPlaces("").find()
+	if err != nil {
+		return "", err
+	}
+	return filepath.Dir(path), nil
+}

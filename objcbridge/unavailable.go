@@ -1,0 +1,66 @@
+package objcbridge
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrBridgeUnavailable: no bridge library can be used by this build on this machine. The errors
+// that match it say what was looked for, where, and what to do.
+var ErrBridgeUnavailable = errors.New("no Objective-C bridge")
+
+// unavailable is ErrBridgeUnavailable with the reason and the way out.
+type unavailable struct {
+	why, fix string
+	cause    error // *SymbolError, *VersionError or the loader's own; may be nil
+}
+
+func (e *unavailable) Error() string {
+	return fmt.Sprintf("%v: %s; %s", ErrBridgeUnavailable, oneLine(e.why), e.fix)
+}
+
+func (e *unavailable) Unwrap() []error {
+	if e.cause == nil {
+		return []error{ErrBridgeUnavailable}
+	}
+	return []error{ErrBridgeUnavailable, e.cause}
+}
+
+// VersionError: the library was built from another version of the C interface.
+type VersionError struct {
+	Library     string // path; empty: part of the binary
+	Found, Want uint32
+}
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("%s has version %d of the bridge's C interface, this binary needs %d", origin(e.Library), e.Found, e.Want)
+}
+
+// SymbolError: a library lacks functions of the bridge's C interface.
+type SymbolError struct {
+	Library string // path; empty: part of the binary
+	Missing []string
+}
+
+func (e *SymbolError) Error() string {
+	const shown = 3
+	list := strings.Join(e.Missing[:min(len(e.Missing), shown)], ", ")
+	if more := len(e.Missing) - shown; more > 0 {
+		list += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%s is no bridge library, it lacks %s", origin(e.Library), list)
+}
+
+func origin(path string) string {
+	if path == "" {
+		return "the bridge in this binary"
+	}
+	return path
+}
+
+func sorted(s []string) []string {
+	slices.Sort(s)
+	return s
+}
