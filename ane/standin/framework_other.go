@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem/surfaces"
 )
 
 // Framework is the running stand-in. This build cannot have one: Start always
@@ -57,5 +58,8 @@ func (f *Framework) SetBudget(int) {}
 // PurgeAll does nothing: there is no cache.
 func (f *Framework) PurgeAll() {}
 
-// FailSurface does nothing: there are no surfaces.
-func (f *Framework) FailSurface(string, int) {}
+// FailSurface returns an error matching ane.ErrUnavailable.
+func (f *Framework) FailSurface(string, int) error { return unavailable() }
+
+// Library is nil, which has no surfaces.
+func (f *Framework) Library() *surfaces.Library { return nil }

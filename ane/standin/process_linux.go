@@ -1,0 +1,42 @@
+//go:build cgo
+
+package standin
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// process is what a process has only once: libraries that are never unloaded
+// and classes that are never unregistered.
+var process struct {
+	mu        sync.Mutex // guards library and framework, and orders their making
+	library   *library
+	framework *Framework
+
+	server atomic.Pointer[server] // whom the framework calls back; set before it starts
+}
+
+// loaded returns the libraries in dir, loaded now or before.
+func loaded(dir string) (*library, error) {
+	dir, err := folder(dir)
+	if err != nil {
+		return nil, err
+	}
+	if l := process.library; l != nil {
+		if l.dir != dir {
+			return nil, &ane.Error{Op: "open", Engine: Name, Name: dir, Err: ane.ErrInUse,
+				Detail: "this process has loaded the libraries in " + l.dir,
+				Hint:   "name that folder, or use another process"}
+		}
+		return l, nil
+	}
+	l, err := load(dir)
+	if err != nil {
+		return nil, err
+	}
+	process.library = l
+	return l, nil
+}

@@ -1,0 +1,86 @@
+//go:build linux && cgo
+
+package standin
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+// surfaceOf returns the IOSurfaceRef by which the framework reaches the pages of
+// b, the engine's own view of them, and what gives both back.
+//
+// A Block on a surface of Library is that surface. A memfd is mapped a second
+// time, as a surface that is locked for life, as Blocks are on macOS.
+func (f *Framework) surfaceOf(b *unimem.Block) (ref uintptr, view []byte, release func() error, err error) {
+	refused := &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
+		Hint: "open the memory with the Option of this framework's Library, or on Linux without OnHeap"}
+	switch b.Backing() {
+	case "IOSurface":
+		if f.library.owns(b) {
+			return b.Handle(), b.Bytes(), func() error { return nil }, nil
+		}
+		refused.Detail = "the surface is of another library"
+	case "memfd":
+		return f.library.adopt(b)
+	case "":
+		refused.Err = ane.ErrStale
+	default:
+		refused.Detail = "memory of kind " + b.Backing() + " is no surface and cannot be made one"
+	}
+	return 0, nil, nil, refused
+}
+
+// owns reports whether b is a surface of this library: looked up by its id, it is
+// the same object.
+func (l *library) owns(b *unimem.Block) bool {
+	ref, _, _ := purego.SyscallN(l.lookup, uintptr(b.ID()))
+	if ref == 0 {
+		return false
+	}
+	defer call(l.release, ref)
+	return ref == b.Handle()
+}
+
+// adopt makes a surface over the pages of a memfd.
+func (l *library) adopt(b *unimem.Block) (uintptr, []byte, func() error, error) {
+	fail := func(err error, detail string) (uintptr, []byte, func() error, error) {
+		return 0, nil, nil, &ane.Error{Op: "bind", Engine: Name, Err: err, Detail: detail}
+	}
+	if err := b.Retain(); err != nil {
+		return fail(ane.ErrStale, err.Error())
+	}
+	defer b.Release() // the mapping lives on without the file's descriptor
+	ref, _, _ := purego.SyscallN(l.surfaceAdopt, b.Handle(), uintptr(b.Size()))
+	if ref == 0 {
+		return fail(ane.ErrEngine, fmt.Sprintf("no surface can be made over a memfd of %d bytes", b.Size()))
+	}
+	if code := l.locking(l.lock, ref); code != 0 {
+		call(l.release, ref)
+		return fail(ane.ErrEngine, fmt.Sprintf("IOSurfaceLock: 0x%x", code))
+	}
+	release := func() error {
+		code := l.locking(l.unlock, ref)
+		call(l.release, ref)
+		if code != 0 {
+			return &ane.Error{Op: "close", Engine: Name, Err: ane.ErrEngine, Detail: fmt.Sprintf("IOSurfaceUnlock: 0x%x", code)}
+		}
+		return nil
+	}
+	base, _, _ := purego.SyscallN(l.base, ref)
+	if base == 0 {
+		_ = release() // the first failure is the one to report
+		return fail(ane.ErrEngine, "IOSurfaceGetBaseAddress returned no address")
+	}
+	return ref, memoryAt(base, b.Size()), release, nil
+}
+
+// memoryAt is memory outside of Go's heap.
+func memoryAt(base uintptr, size int) []byte {
+	return unsafe.Slice(*(**byte)(unsafe.Pointer(&base)), size)
+}
