@@ -1,0 +1,112 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// Compile implements ane.Engine: it checks the text, reads the weights, has the
+// framework compile and load the program, and reads the layouts from it.
+func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	p, err := mil.Parse(src.File, src.Text)
+	if err != nil {
+		return nil, e.atFault(src.File, err)
+	}
+	f, err := procedure(src, p)
+	if err != nil {
+		return nil, e.atFault(src.File, err)
+	}
+	weights, err := readWeights(src, p)
+	if err != nil {
+		return nil, e.atFault(src.File, err)
+	}
+	x := &executable{engine: e, src: src, function: f, text: slices.Clone(src.Text), weights: weights}
+	x.strays.end = x.end
+	e.hold()
+	out, err := await(ctx, "compile", e.cfg.Name, &x.strays, x.build, func(error) {})
+	if err == nil {
+		return x, nil
+	}
+	if err := x.Close(); err != nil && !out {
+		return nil, err
+	}
+	return nil, e.explain(src, p, err)
+}
+
+// procedure chooses the function to run: the one asked for, main, or the first.
+func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
+	name := src.Function
+	if name == "" && p.Func("main") != nil {
+		name = "main"
+	}
+	if name == "" && len(p.Funcs) > 0 {
+		return p.Funcs[0], nil
+	}
+	if f := p.Func(name); f != nil {
+		return f, nil
+	}
+	var names []string
+	for _, f := range p.Funcs {
+		names = append(names, f.Name)
+	}
+	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "no function called " + name, Hint: "choose one of " + strings.Join(names, ", ")}}
+}
+
+// atFault marks err as the program's fault.
+func (e *Engine) atFault(file string, err error) error {
+	return &ane.Error{Op: "compile", Engine: e.cfg.Name, Name: file, Err: errors.Join(ane.ErrCompile, err)}
+}
+
+// explain adds to a refusal by the framework, which gives no reasons, what this
+// package's own analysis finds wrong with the program.
+func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
+	if !errors.Is(err, ane.ErrCompile) {
+		return err
+	}
+	var out *ane.Error
+	if !errors.As(err, &out) {
+		return err
+	}
+	why := *out
+	why.Name = src.File
+	_, faults := ops.Analyze(src.File, p, src.Function, src.Weights)
+	if faults == nil {
+		faults = mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program and does not say why",
+			Hint: "leave out statements until it compiles, or look for messages of aned in the system log"}}
+	}
+	why.Err = errors.Join(out.Err, faults)
+	return &why
+}
+
+// readWeights reads every file that the program names, each once.
+func readWeights(src ane.Source, p *mil.Program) ([]objcbridge.Weight, error) {
+	var all []objcbridge.Weight
+	var faults mil.ErrorList
+	seen := map[string]bool{}
+	for _, b := range p.Blobs() {
+		path, err := b.Path.Strings()
+		if err != nil || len(path) != 1 || seen[path[0]] {
+			continue // a path that is none is the framework's to refuse
+		}
+		seen[path[0]] = true
+		if src.Weights == nil {
+			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": no weights were given", Hint: "say where the file is"})
+			continue
+		}
+		data, err := src.Weights.ReadFile(path[0])
+		if err != nil {
+			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": " + err.Error(),
+				Hint: "check the path, and where the weights are", Err: err})
+			continue
+		}
+		all = append(all, objcbridge.Weight{Path: path[0], Data: data})
+	}
+	return all, faults.Err()
+}

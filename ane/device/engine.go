@@ -1,0 +1,137 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// qos is the quality of service of every call: the default of the framework. No
+// other value changed a measured latency, and real time needs an entitlement.
+const qos = objcbridge.QoSDefault
+
+// Engine drives one framework. It implements ane.Engine.
+type Engine struct {
+	cfg      Config
+	info     ane.Info
+	bridge   *objcbridge.Bridge
+	surfaces surfaces
+	relock   bool // surfaces are unlocked while a request runs
+
+	mu     sync.Mutex
+	users  int // programs that are not released, abandoned ones included
+	closed bool
+}
+
+// Open loads the framework, checks it, and runs a program with a known answer.
+// The error matches ane.ErrUnavailable when this machine or this version of the
+// framework cannot serve; ane.ErrDeadline when ctx ended first.
+func Open(ctx context.Context, c Config) (*Engine, error) {
+	if c.Surface == nil {
+		c.Surface = ownSurface
+	}
+	e := &Engine{cfg: c}
+	e.surfaces = surfaces{engine: e, open: map[*block]*surface{}}
+	var calls strays
+	calls.end = func() { _ = e.Close() } // nobody is left to hear of it
+	_, err := await(ctx, "open", c.Name, &calls, e.open, func(error) {})
+	if err == nil {
+		err = e.prove(ctx)
+	}
+	if err == nil {
+		return e, nil
+	}
+	if calls.close() {
+		err = errors.Join(err, e.Close())
+	}
+	if errors.Is(err, ane.ErrUnavailable) {
+		return nil, err
+	}
+	return nil, &ane.Error{Op: "open", Engine: c.Name, Err: errors.Join(ane.ErrUnavailable, err)}
+}
+
+// open loads and checks the framework.
+func (e *Engine) open() error {
+	b, err := objcbridge.Open(e.cfg.Bridge)
+	if err != nil {
+		if errors.Is(err, objcbridge.ErrBridgeUnavailable) {
+			return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: errors.Join(ane.ErrUnavailable, err)}
+		}
+		return e.fault("open", "", err)
+	}
+	e.bridge = b
+	d, err := b.Device()
+	if err != nil {
+		return e.fault("open", "", err)
+	}
+	if d.HasANE == objcbridge.No {
+		return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.ErrUnavailable,
+			Detail: "the framework says that this machine has no Neural Engine", Hint: "virtual machines have none"}
+	}
+	e.info = ane.Info{Name: e.cfg.Name, Chip: d.Architecture, OSBuild: d.Build, Numerics: e.cfg.Numerics, Sharing: e.cfg.Sharing}
+	return nil
+}
+
+// Info implements ane.Engine.
+func (e *Engine) Info() ane.Info { return e.info }
+
+// Usage returns what this process has spent of what the framework grants it.
+func (e *Engine) Usage() objcbridge.Usage { return e.bridge.Usage() }
+
+// Relocks reports whether surfaces are unlocked while a request runs, because the
+// known-answer run failed on locked ones.
+func (e *Engine) Relocks() bool { return e.relock }
+
+// hold counts a program; drop ends it and, after Close, the engine with the last.
+func (e *Engine) hold() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.users++
+}
+
+func (e *Engine) drop() {
+	e.mu.Lock()
+	e.users--
+	last := e.closed && e.users == 0
+	e.mu.Unlock()
+	if last {
+		_ = e.end() // whoever closed the engine has been told that a call was out
+	}
+}
+
+// Close implements ane.Engine. With calls out that never came back, it returns
+// an error matching ane.ErrStuck, and the engine ends when they do.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	if e.closed {
+		e.mu.Unlock()
+		return nil
+	}
+	e.closed = true
+	busy := e.users > 0
+	e.mu.Unlock()
+	if busy {
+		return stuck("close", e.cfg.Name, nil)
+	}
+	return e.end()
+}
+
+// end lets go of everything.
+func (e *Engine) end() error {
+	errs := []error{e.surfaces.close()}
+	if e.bridge != nil {
+		errs = append(errs, e.fault("close", "", e.bridge.Close()))
+	}
+	if e.cfg.Close != nil {
+		errs = append(errs, e.cfg.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// limited is a context for calls whose callers have none.
+func limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), patience)
+}
