@@ -1,0 +1,65 @@
+package metal
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Buffer is an MTLBuffer over all bytes of a Block, with shared storage. Its methods are
+// safe for concurrent use, and those of nil answer as closed.
+type Buffer struct {
+	object *object
+	size   int
+}
+
+// NewBuffer makes a Buffer over b and holds b until its Close.
+//
+// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (heap memory, an address
+// or size that is no multiple of unimem.PageSize, or more bytes than the GPU takes), ErrRefused.
+func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
+	o, err := d.make("buffer", b, func(ref uintptr) (uintptr, error) {
+		if err := checkBuffer(b, d.driver.maxBuffer(ref)); err != nil {
+			return 0, err
+		}
+		return d.driver.newBuffer(ref, b.Address(), b.Size()), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Buffer{o, b.Size()}, nil
+}
+
+// checkBuffer refuses what newBufferWithBytesNoCopy does not take: it wants whole pages of
+// one mapping, and memory of the Go heap must not be left to others.
+func checkBuffer(b *unimem.Block, limit int) error {
+	var hint string
+	switch {
+	case b.Backing() == "heap":
+		hint = "it is on the Go heap: open it without OnHeap"
+	case b.Address()%unimem.PageSize != 0 || b.Size()%unimem.PageSize != 0:
+		hint = fmt.Sprintf("address %#x and size %d are not both multiples of %d: adopt whole pages", b.Address(), b.Size(), unimem.PageSize)
+	case b.Size() > limit:
+		hint = fmt.Sprintf("it has %d bytes, and this GPU takes at most %d: use several Blocks", b.Size(), limit)
+	default:
+		return nil
+	}
+	return &Error{Op: "buffer", Err: ErrBlock, Hint: hint}
+}
+
+// Size is the size in bytes; it does not change.
+func (b *Buffer) Size() int {
+	if b == nil {
+		return 0
+	}
+	return b.size
+}
+
+// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. The GPU's
+// work with it has to have ended.
+func (b *Buffer) Close() error {
+	if b != nil {
+		b.object.close()
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package metal
+
+import (
+	"sync"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Device is a GPU. All methods are safe for concurrent use; those of a nil or closed Device
+// answer ErrClosed.
+type Device struct {
+	driver *driver
+
+	mu  sync.RWMutex
+	ref uintptr // id<MTLDevice>, zero when closed
+}
+
+// Open gives the system's default GPU. The caller closes it.
+//
+// Errors: ErrUnavailable (not macOS, or built without cgo), ErrDevice.
+func Open() (*Device, error) {
+	d, err := system()
+	if err != nil {
+		return nil, &Error{Op: "open", Err: err}
+	}
+	return openWith(d)
+}
+
+func openWith(d *driver) (*Device, error) {
+	ref := d.systemDevice()
+	if ref == 0 {
+		return nil, &Error{Op: "open", Err: ErrDevice, Hint: "a virtual machine without a GPU has none"}
+	}
+	return &Device{driver: d, ref: ref}, nil
+}
+
+// Name is what Metal calls the GPU, empty after Close.
+func (d *Device) Name() string {
+	var name string
+	_ = d.use("name", func(ref uintptr) error { name = d.driver.name(ref); return nil })
+	return name
+}
+
+// Close lets go of the GPU, once; repeating it returns nil. Buffers and Textures stay good.
+func (d *Device) Close() error {
+	if d == nil {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ref != 0 {
+		d.driver.release(d.ref)
+		d.ref = 0
+	}
+	return nil
+}
+
+// use calls f with the device, which is not closed meanwhile.
+func (d *Device) use(op string, f func(ref uintptr) error) error {
+	if d == nil {
+		return &Error{Op: op, Err: ErrClosed, Hint: "open a Device first"}
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if d.ref == 0 {
+		return &Error{Op: op, Err: ErrClosed, Hint: "open a Device first"}
+	}
+	return f(d.ref)
+}
+
+// make has f make an object over b, which is retained for it.
+func (d *Device) make(op string, b *unimem.Block, f func(ref uintptr) (uintptr, error)) (*object, error) {
+	if err := b.Retain(); err != nil {
+		return nil, &Error{Op: op, Err: err, Hint: "open a Block first"}
+	}
+	var made uintptr
+	err := d.use(op, func(ref uintptr) (err error) {
+		made, err = f(ref)
+		if err == nil && made == 0 {
+			err = &Error{Op: op, Err: ErrRefused}
+		}
+		return err
+	})
+	if err != nil {
+		b.Release()
+		return nil, err
+	}
+	return &object{driver: d.driver, block: b, ref: made}, nil
+}

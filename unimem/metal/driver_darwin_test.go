@@ -1,0 +1,73 @@
+//go:build darwin && cgo
+
+package metal
+
+import (
+	"testing"
+
+	mtl "github.com/progrium/darwinkit/macos/metal"
+	"github.com/progrium/darwinkit/objc"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// On a Mac: go test ./unimem/metal
+
+func gpu(t *testing.T) *Device {
+	d, err := Open()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	require.NotEmpty(t, d.Name())
+	t.Log(d.Name())
+	return d
+}
+
+func TestBufferIsTheBlock(t *testing.T) {
+	d := gpu(t)
+	block, err := unimem.Open(1 << 20)
+	require.NoError(t, err)
+	b, err := d.NewBuffer(block)
+	require.NoError(t, err)
+	object := mtl.BufferObject{Object: objc.ObjectFrom(b.Pointer())}
+	require.Equal(t, block.Address(), uintptr(object.Contents()), "the same address: no copy")
+	require.EqualValues(t, block.Size(), object.Length())
+	require.ErrorIs(t, block.Close(), unimem.ErrInUse)
+	require.NoError(t, b.Close())
+	block.Bytes()[0] = 1 // the pages are still the Block's
+	require.NoError(t, block.Close())
+}
+
+func TestTextureIsTheSurface(t *testing.T) {
+	d := gpu(t)
+	block, err := unimem.Open(1 << 20)
+	require.NoError(t, err)
+	s, err := Flat(block.Size(), R8Uint)
+	require.NoError(t, err)
+	x, err := d.NewTexture(block, s)
+	require.NoError(t, err)
+	object := mtl.TextureObject{Object: objc.ObjectFrom(x.Pointer())}
+	require.EqualValues(t, block.Handle(), object.Iosurface())
+	require.EqualValues(t, s.Width, object.Width())
+
+	block.Bytes()[100] = 42
+	var pixel [1]byte
+	object.GetBytesBytesPerRowFromRegionMipmapLevel(addressOf(&pixel), 1,
+		mtl.Region{Origin: mtl.Origin{X: 100}, Size: mtl.Size{Width: 1, Height: 1, Depth: 1}}, 0)
+	require.EqualValues(t, 42, pixel[0], "the texture reads the Block's bytes")
+	require.ErrorIs(t, block.Close(), unimem.ErrInUse)
+	require.NoError(t, x.Close())
+	require.NoError(t, block.Close())
+}
+
+func TestManyOnTheGPU(t *testing.T) {
+	d := gpu(t)
+	block, err := unimem.Open(1)
+	require.NoError(t, err)
+	for range 10_000 {
+		b, err := d.NewBuffer(block)
+		require.NoError(t, err)
+		require.NoError(t, b.Close())
+	}
+	require.NoError(t, block.Close())
+}

@@ -1,0 +1,6 @@
+//go:build !(darwin && cgo)
+
+package metal
+
+// system answers ErrUnavailable.
+func system() (*driver, error) { return nil, ErrUnavailable }

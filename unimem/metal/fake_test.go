@@ -1,0 +1,86 @@
+package metal
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
+)
+
+// fake stands in for Metal: it counts objects and remembers what was asked.
+type fake struct {
+	t  *testing.T
+	mu sync.Mutex
+
+	next   uintptr
+	alive  map[uintptr]bool
+	refuse bool    // makes no objects
+	limit  int     // bytes of a buffer
+	planes []plane // nil for a flat surface of as many bytes as asked last
+	made   []any   // [address, size] or [surface, Shape]
+	flat   plane
+}
+
+func newFake(t *testing.T) *fake {
+	f := &fake{t: t, next: 0x1000, alive: map[uintptr]bool{}, limit: 1 << 30, flat: flat(4 * unimem.PageSize)}
+	t.Cleanup(func() { require.Empty(t, f.alive, "objects of Metal are alive at the end") })
+	return f
+}
+
+func (f *fake) create(what ...any) uintptr {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.refuse {
+		return 0
+	}
+	f.next += 0x10
+	f.alive[f.next] = true
+	f.made = what
+	return f.next
+}
+
+func (f *fake) driver() *driver {
+	return &driver{
+		systemDevice: func() uintptr { return f.create() },
+		name:         func(uintptr) string { return "fake" },
+		maxBuffer:    func(uintptr) int { return f.limit },
+		newBuffer:    func(_, address uintptr, size int) uintptr { return f.create(address, size) },
+		plane: func(_ uintptr, number int) (plane, bool) {
+			if f.planes == nil {
+				return f.flat, number == 0
+			}
+			if number >= len(f.planes) {
+				return plane{}, false
+			}
+			return f.planes[number], true
+		},
+		newTexture: func(_, surface uintptr, s Shape) uintptr { return f.create(surface, s) },
+		release: func(ref uintptr) {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			if !f.alive[ref] {
+				f.t.Errorf("%#x is released too often", ref)
+			}
+			delete(f.alive, ref)
+		},
+	}
+}
+
+// device opens a Device of the fake and closes it at the end.
+func (f *fake) device() *Device {
+	d, err := openWith(f.driver())
+	require.NoError(f.t, err)
+	f.t.Cleanup(func() { require.NoError(f.t, d.Close()) })
+	return d
+}
+
+// surface opens a Block on a surface and closes it at the end.
+func surface(t *testing.T, size int) *unimem.Block {
+	b, err := unimem.Open(size, unimem.OnSurfaces(surfacetest.New(t).Table()))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}

@@ -1,0 +1,60 @@
+package metal
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Texture is an MTLTexture over a plane of a Block's IOSurface. Its methods are safe for
+// concurrent use, and those of nil answer as closed.
+type Texture struct {
+	object *object
+	shape  Shape
+}
+
+// NewTexture makes a Texture over b and holds b until its Close. A Block that unimem opened
+// has a flat surface, of which little can be had: see Flat. A Block adopted by package
+// surfaces has the geometry its maker gave it.
+//
+// Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (b is not an IOSurface),
+// ErrFormat, ErrShape, ErrRefused.
+func (d *Device) NewTexture(b *unimem.Block, s Shape) (*Texture, error) {
+	o, err := d.make("texture", b, func(ref uintptr) (uintptr, error) {
+		if kind := b.Backing(); kind != "IOSurface" {
+			return 0, &Error{Op: "texture", Err: ErrBlock, Hint: fmt.Sprintf("it is a %s, not an IOSurface", kind)}
+		}
+		p, ok := plane{}, false
+		if s.Plane >= 0 {
+			p, ok = d.driver.plane(b.Handle(), s.Plane)
+		}
+		if !ok {
+			return 0, shapeError(ErrShape, "the surface has no plane %d", s.Plane)
+		}
+		if err := s.check(p); err != nil {
+			return 0, err
+		}
+		return d.driver.newTexture(ref, b.Handle(), s), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Texture{o, s}, nil
+}
+
+// Shape is what the Texture was made with; it does not change.
+func (t *Texture) Shape() Shape {
+	if t == nil {
+		return Shape{}
+	}
+	return t.shape
+}
+
+// Close releases the MTLTexture and then the Block, once; repeating it returns nil. The
+// GPU's work with it has to have ended.
+func (t *Texture) Close() error {
+	if t != nil {
+		t.object.close()
+	}
+	return nil
+}
