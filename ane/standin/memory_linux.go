@@ -19,6 +19,9 @@ func (l *library) open(id uint32, size int) (*unimem.Block, error) {
 	return l.surfaces.Adopt(id, size)
 }
 
+// close implements memory.
+func (l *library) close(b *unimem.Block) error { return b.Close() }
+
 // share implements memory: a surface whose CPU lock the bridge has given up for
 // an evaluation must not stay locked by the engine.
 func (l *library) share(b *unimem.Block) error {

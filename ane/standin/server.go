@@ -12,9 +12,10 @@ import (
 
 // memory finds the surfaces that the framework names by their ids.
 type memory interface {
-	// open returns a Block on the first size bytes of a surface, or an error
-	// matching unimem.ErrSize for a shorter one.
+	// open returns a Block on the first size bytes of a surface, which close gives
+	// back, or an error matching unimem.ErrSize for a shorter one.
 	open(id uint32, size int) (*unimem.Block, error)
+	close(b *unimem.Block) error
 	// share and unshare stand around the time in which the engine has b mapped:
 	// the engine holds no lock of the CPU's on a surface.
 	share(b *unimem.Block) error
