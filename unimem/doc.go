@@ -14,6 +14,11 @@
 // answers ErrInUse. A Block that becomes unreachable without Close is logged and counted,
 // and stays mapped. Live tells what is open.
 //
+// # Elsewhere
+//
+// Package surfaces opens Blocks on a library of surfaces of the caller's choice, and on
+// surfaces that exist already. Package metal gives a Block to the GPU.
+//
 // # Memory
 //
 // Sizes round up to 16 KiB. Pages are zero at first, appear when touched (or at once, with

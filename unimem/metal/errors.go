@@ -7,7 +7,7 @@ import (
 
 var (
 	// ErrUnavailable answers Open where there is no Metal.
-	ErrUnavailable = errors.New("Metal is not available: build on macOS with CGO_ENABLED=1 (Xcode's command line tools)")
+	ErrUnavailable = errors.New("no Metal in this build: build on macOS with CGO_ENABLED=1 (Xcode's command line tools)")
 	// ErrDevice answers Open on a machine without a GPU that Metal knows.
 	ErrDevice = errors.New("no Metal device")
 	// ErrBlock answers a Block that cannot be shared with the GPU in this way.
@@ -17,7 +17,7 @@ var (
 	// ErrShape answers a width, height or plane that the surface does not have.
 	ErrShape = errors.New("texture does not fit the surface")
 	// ErrRefused answers a call for which Metal returned nothing.
-	ErrRefused = errors.New("Metal returned no object")
+	ErrRefused = errors.New("no object came back from Metal")
 	// ErrClosed answers the use of a closed Device.
 	ErrClosed = errors.New("device is closed")
 )

@@ -11,7 +11,9 @@ import "github.com/anekit/anekit/unimem"
 // maker does meanwhile: Close unlocks and releases it, and the surface lives on while
 // others hold it. Unlike other Blocks its Size is exactly size, its pages hold what their
 // maker wrote, and Warm reads them without writing. Ordering accesses with the maker's is
-// up to the caller; a maker that waits for nobody to hold a lock waits for Close.
+// up to the caller; a maker that waits for nobody to hold a lock waits for Close. The use
+// count of IOSurfaceIncrementUseCount is left alone, so a pool of frames may give the surface
+// out again: keep its maker's object (the CVPixelBuffer) until Close as well.
 //
 // Errors, all *unimem.Error: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface
 // has fewer bytes), ErrCreate (no surface has this id), ErrLock, ErrOption (a nil Library,
