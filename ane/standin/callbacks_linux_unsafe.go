@@ -12,13 +12,7 @@ package standin
 */
 import "C"
 
-import (
-	"errors"
-	"unicode/utf8"
-	"unsafe"
-
-	"github.com/anekit/anekit/ane/mil"
-)
+import "unsafe"
 
 //export anekitStandinCompile
 func anekitStandinCompile(_ unsafe.Pointer, directory *C.char, program *C.uint64_t, message *C.char, capacity C.size_t) (answer C.int32_t) {
@@ -58,27 +52,8 @@ func anekitStandinDropProgram(_ unsafe.Pointer, program C.uint64_t) {
 	process.server.Load().dropProgram(uint64(program))
 }
 
-// faults is what a compiler says: the faults of the program, one a line.
-func faults(err error) string {
-	var list mil.ErrorList
-	if errors.As(err, &list) {
-		return list.Error()
-	}
-	return err.Error()
-}
-
-// say writes text and a final zero byte, cut at a whole character.
-func say(message *C.char, capacity C.size_t, text string) {
-	room := buffer(message, capacity)
-	if len(room) == 0 {
-		return
-	}
-	n := min(len(text), len(room)-1)
-	for n < len(text) && n > 0 && !utf8.RuneStart(text[n]) {
-		n--
-	}
-	room[copy(room, text[:n])] = 0
-}
+// say writes text for C.
+func say(message *C.char, capacity C.size_t, text string) { put(buffer(message, capacity), text) }
 
 // buffer is memory of the C caller, for the time of the call.
 func buffer(p *C.char, n C.size_t) []byte {

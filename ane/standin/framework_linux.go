@@ -5,11 +5,13 @@ package standin
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
@@ -85,70 +87,22 @@ func bridgeDir() (string, error) {
 // surfaces that the framework takes as they are.
 func (f *Framework) Library() *surfaces.Library { return f.library.surfaces }
 
-// Fault arms a fault on the next count calls of a method of the framework, named
-// by its selector: -1 means until lifted, 0 lifts it. value is an NSError's code
-// or milliseconds, as FaultKind says. ane.ErrName for a method that takes no such
-// fault.
-func (f *Framework) Fault(selector string, kind FaultKind, count int, value int64) error {
-	if int(int32(count)) != count || count < -1 {
-		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrLength,
-			Detail: fmt.Sprintf("%d calls", count), Hint: "give a number of calls, 0 or -1"}
+// Config is what device.Open takes to drive this framework. Programs run on the
+// software engine, on the pages of Blocks opened with the Option of Library, and
+// on Linux also on those of Blocks opened without any.
+func (f *Framework) Config() device.Config {
+	return device.Config{
+		Name:     Name,
+		Numerics: f.server.engine.Info().Numerics,
+		Sharing:  "the software engine finds each surface by its id",
+		Bridge: objcbridge.Options{
+			Library:      filepath.Join(f.library.dir, objcbridge.LibraryName()),
+			Framework:    filepath.Join(f.library.dir, frameworkFile),
+			CompileLimit: f.options.CompileLimit,
+			ProgramLimit: f.options.ProgramLimit,
+		},
+		Memory:  []unimem.Option{f.Library().Option()},
+		Surface: f.surfaceOf,
+		Async:   f.options.Async,
 	}
-	if strings.ContainsRune(selector, 0) || !f.library.arm(selector, kind, count, value) {
-		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrName,
-			Detail: "takes no fault " + kind.String(), Hint: "standin.h says which methods take which"}
-	}
-	return nil
-}
-
-// ReleaseHangs lets every hanging call go on, and lifts the faults of kind Hang.
-func (f *Framework) ReleaseHangs() { call(f.library.releaseHangs) }
-
-// FireLost delivers the completions that Never has held back.
-func (f *Framework) FireLost() { call(f.library.fireLost) }
-
-// ClearFaults lifts all faults and lets hanging calls go on.
-func (f *Framework) ClearFaults() { call(f.library.clearFaults) }
-
-// Counts is what the framework has done and holds.
-func (f *Framework) Counts() Counts { return f.library.counts() }
-
-// SurfaceCounts is what CoreFoundation and IOSurface hold.
-func (f *Framework) SurfaceCounts() SurfaceCounts { return f.library.surfaceCounts() }
-
-// Instances is the number of objects of a class alive, 0 for a class that there
-// is not.
-func (f *Framework) Instances(class string) int {
-	if strings.ContainsRune(class, 0) {
-		return 0
-	}
-	return f.library.instancesOf(class)
-}
-
-// SetBudget grants n compiles more; after them compiling fails.
-func (f *Framework) SetBudget(n int) { call(f.library.setBudget, uintptr(int32(n))) }
-
-// PurgeAll empties the cache of compiled programs.
-func (f *Framework) PurgeAll() { call(f.library.purgeAll) }
-
-// failing are the functions that FailSurface can have fail.
-var failing = [...]string{
-	"CFDictionaryCreateMutable", "CFNumberCreate", "IOSurfaceCreate", "IOSurfaceLookup", "IOSurfaceLock",
-	"IOSurfaceUnlock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID",
-}
-
-// FailSurface has the nth coming call of a function of CoreFoundation or
-// IOSurface fail as Apple's would; 0 lifts the fault. ane.ErrName for a function
-// that cannot be made to fail, ane.ErrLength for a negative nth.
-func (f *Framework) FailSurface(function string, nth int) error {
-	if !slices.Contains(failing[:], function) {
-		return &ane.Error{Op: "fault", Engine: Name, Name: function, Err: ane.ErrName,
-			Hint: "choose one of " + strings.Join(failing[:], ", ")}
-	}
-	if int(int32(nth)) != nth || nth < 0 {
-		return &ane.Error{Op: "fault", Engine: Name, Name: function, Err: ane.ErrLength,
-			Detail: fmt.Sprintf("call %d", nth), Hint: "count calls from 1; 0 lifts the fault"}
-	}
-	f.library.failSurface(function, nth)
-	return nil
 }

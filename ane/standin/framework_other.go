@@ -6,6 +6,7 @@ import (
 	"runtime"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
@@ -63,3 +64,9 @@ func (f *Framework) FailSurface(string, int) error { return unavailable() }
 
 // Library is nil, which has no surfaces.
 func (f *Framework) Library() *surfaces.Library { return nil }
+
+// Config is one with which device.Open fails.
+func (f *Framework) Config() device.Config { return device.Config{Name: Name} }
+
+// Leftovers is empty: nothing was made.
+func (f *Framework) Leftovers() []string { return nil }

@@ -3,6 +3,8 @@ package standin
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -55,6 +57,12 @@ func (o Options) check() error {
 	if !slices.Contains(profiles[:], o.profile()) {
 		return &ane.Error{Op: "open", Engine: Name, Name: o.Profile, Err: ane.ErrName,
 			Detail: "no such profile", Hint: fmt.Sprintf("choose one of %q", profiles)}
+	}
+	for _, word := range slices.Concat(o.Missing, o.Changed) {
+		if word == "" || strings.ContainsRune(word, 0) {
+			return &ane.Error{Op: "open", Engine: Name, Name: strconv.Quote(word), Err: ane.ErrName,
+				Detail: "names no class or method", Hint: `write "Class", "Class selector" or, in Changed, "Class selector encoding"`}
+		}
 	}
 	for what, n := range map[string]int{"CompileBudget": o.CompileBudget, "CompileLimit": o.CompileLimit, "ProgramLimit": o.ProgramLimit} {
 		if int(int32(n)) != n || n < 0 {

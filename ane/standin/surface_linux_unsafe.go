@@ -9,21 +9,21 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/unimem"
 )
 
-// surfaceOf returns the IOSurfaceRef by which the framework reaches the pages of
-// b, the engine's own view of them, and what gives both back.
+// surfaceOf returns what the framework is given for the pages of b.
 //
 // A Block on a surface of Library is that surface. A memfd is mapped a second
 // time, as a surface that is locked for life, as Blocks are on macOS.
-func (f *Framework) surfaceOf(b *unimem.Block) (ref uintptr, view []byte, release func() error, err error) {
+func (f *Framework) surfaceOf(b *unimem.Block) (device.Surface, error) {
 	refused := &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
 		Hint: "open the memory with the Option of this framework's Library, or on Linux without OnHeap"}
 	switch b.Backing() {
 	case "IOSurface":
 		if f.library.owns(b) {
-			return b.Handle(), b.Bytes(), func() error { return nil }, nil
+			return device.Surface{Ref: b.Handle(), Bytes: b.Bytes()}, nil
 		}
 		refused.Detail = "the surface is of another library"
 	case "memfd":
@@ -33,7 +33,7 @@ func (f *Framework) surfaceOf(b *unimem.Block) (ref uintptr, view []byte, releas
 	default:
 		refused.Detail = "memory of kind " + b.Backing() + " is no surface and cannot be made one"
 	}
-	return 0, nil, nil, refused
+	return device.Surface{}, refused
 }
 
 // owns reports whether b is a surface of this library: looked up by its id, it is
@@ -48,9 +48,9 @@ func (l *library) owns(b *unimem.Block) bool {
 }
 
 // adopt makes a surface over the pages of a memfd.
-func (l *library) adopt(b *unimem.Block) (uintptr, []byte, func() error, error) {
-	fail := func(err error, detail string) (uintptr, []byte, func() error, error) {
-		return 0, nil, nil, &ane.Error{Op: "bind", Engine: Name, Err: err, Detail: detail}
+func (l *library) adopt(b *unimem.Block) (device.Surface, error) {
+	fail := func(err error, detail string) (device.Surface, error) {
+		return device.Surface{}, &ane.Error{Op: "bind", Engine: Name, Err: err, Detail: detail}
 	}
 	if err := b.Retain(); err != nil {
 		return fail(ane.ErrStale, err.Error())
@@ -77,7 +77,7 @@ func (l *library) adopt(b *unimem.Block) (uintptr, []byte, func() error, error) 
 		_ = release() // the first failure is the one to report
 		return fail(ane.ErrEngine, "IOSurfaceGetBaseAddress returned no address")
 	}
-	return ref, memoryAt(base, b.Size()), release, nil
+	return device.Surface{Ref: ref, Bytes: memoryAt(base, b.Size()), Release: release}, nil
 }
 
 // memoryAt is memory outside of Go's heap.

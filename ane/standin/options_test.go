@@ -1,0 +1,47 @@
+package standin
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+)
+
+func TestOptionsThatMeanNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		options  Options
+		expected error
+	}{
+		"defaults":        {Options{}, nil},
+		"every profile":   {Options{Profile: "16.5"}, nil},
+		"other profile":   {Options{Profile: "14"}, ane.ErrName},
+		"zero byte":       {Options{Missing: []string{"_ANEClient\x00x"}}, ane.ErrName},
+		"empty word":      {Options{Changed: []string{""}}, ane.ErrName},
+		"negative budget": {Options{CompileBudget: -1}, ane.ErrLength},
+		"huge limit":      {Options{ProgramLimit: 1 << 31}, ane.ErrLength},
+		"negative limit":  {Options{CompileLimit: -5}, ane.ErrLength},
+	} {
+		t.Run(name, func(t *testing.T) { require.ErrorIs(t, c.options.check(), c.expected) })
+	}
+}
+
+func TestSameOptions(t *testing.T) {
+	require.True(t, Options{}.same(Options{Profile: "26", Missing: []string{}}), "26 is the default")
+	for _, o := range []Options{{Dir: "x"}, {Profile: "27"}, {Missing: []string{"a"}}, {Changed: []string{"a"}},
+		{CompileBudget: 1}, {CompileLimit: 1}, {ProgramLimit: 1}, {Async: true}} {
+		require.False(t, Options{}.same(o), "%+v", o)
+	}
+}
+
+func TestFaultKindsHaveNames(t *testing.T) {
+	seen := map[string]bool{}
+	for k := Exception; k <= Locked; k++ {
+		require.NotEmpty(t, k.String())
+		require.False(t, seen[k.String()], k.String())
+		seen[k.String()] = true
+	}
+	require.Equal(t, "fault 0", FaultKind(0).String())
+	require.Equal(t, "fault -1", FaultKind(-1).String())
+	require.Equal(t, "fault 12", FaultKind(12).String())
+}
