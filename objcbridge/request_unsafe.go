@@ -2,6 +2,7 @@ package objcbridge
 
 import (
 	"math"
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 )
@@ -9,8 +10,9 @@ import (
 // Request ties surfaces to the symbols of a procedure. It runs once at a time.
 type Request struct {
 	object object
-	busy   atomic.Bool // a call uses record
-	record cError      // of the running call, so that a run allocates nothing
+	busy   atomic.Bool // a call uses what follows, which is here so that a run allocates nothing
+	args   [4]uintptr
+	record cError
 }
 
 // NewRequest ties surfaces to symbols of the loaded program p. The request holds what it needs of
@@ -112,7 +114,11 @@ func (r *Request) Evaluate(p *Program, qos uint32) error {
 	if err := r.begin(p); err != nil {
 		return err
 	}
-	k := call(p.object.bridge.lib.evaluate, p.object.handle, r.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&r.record)))
+	// Arguments written out in the call would be put on the heap, for the compiler cannot see that C
+	// does not keep them.
+	r.args = [...]uintptr{p.object.handle, r.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&r.record))}
+	k := call(p.object.bridge.lib.evaluate, r.args[:]...)
+	runtime.KeepAlive(r)
 	err := r.record.err(StageEvaluate, k)
 	r.busy.Store(false)
 	r.leave(p)

@@ -1,0 +1,61 @@
+package objcbridge
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// BenchmarkEvaluate is a run through a bridge whose framework does nothing.
+func BenchmarkEvaluate(b *testing.B) {
+	p, r := fakeProgram(b, openFake(b))
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := r.Evaluate(p, QoSDefault); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEvaluateFloor is a call of a C function that does nothing.
+func BenchmarkEvaluateFloor(b *testing.B) {
+	nothing := emptyFunction(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		call(nothing)
+	}
+}
+
+// BenchmarkStart is a run that is answered at once, with its goroutine.
+func BenchmarkStart(b *testing.B) {
+	p, r := fakeProgram(b, openFake(b))
+	answers := make(chan error)
+	done := func(err error) { answers <- err }
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.Start(p, qosAtOnce, done); err != nil {
+			b.Fatal(err)
+		}
+		<-answers
+	}
+}
+
+// BenchmarkStartFloor is the empty call, and a goroutine that answers.
+func BenchmarkStartFloor(b *testing.B) {
+	nothing := emptyFunction(b)
+	answers := make(chan error)
+	b.ReportAllocs()
+	for b.Loop() {
+		call(nothing)
+		go func() { answers <- nil }()
+		<-answers
+	}
+}
+
+func emptyFunction(b *testing.B) uintptr {
+	handle, err := openLibrary(fakeBridge(b))
+	require.NoError(b, err)
+	nothing := findSymbol(handle, "fake_nothing")
+	require.NotZero(b, nothing)
+	return nothing
+}

@@ -1,0 +1,232 @@
+package objcbridge
+
+import (
+	"bytes"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestOpenFailures(t *testing.T) {
+	path := fakeBridge(t)
+	var e *Error
+	_, err := Open(Options{Library: path, Framework: "none"})
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, &Error{Stage: StageOpen, Kind: KindMissing, Message: "no framework\nat none"}, e)
+	require.NotContains(t, err.Error(), "\n")
+
+	_, err = Open(Options{Library: path, Framework: "missing"})
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, StageCheck, e.Stage)
+	require.Equal(t, KindMissing, e.Kind)
+}
+
+func TestInspect(t *testing.T) {
+	path := fakeBridge(t)
+	report, err := Inspect(Options{Library: path, Framework: "fake"})
+	require.NoError(t, err)
+	require.Equal(t, path, report.Library)
+	require.Equal(t, "fake", report.Framework)
+	require.Equal(t, []Check{
+		{Class: "_ANEModel", Selector: "first", ClassMethod: true, Expected: "B@:I", Found: "B@:I", NeededFor: "compile", Required: true},
+		{Class: "_ANEModel", Selector: "other", Expected: "B@:I", NeededFor: "compile", Required: true},
+	}, report.Checks)
+	require.Equal(t, &Device{HasANE: AnswerYes, VirtualMachine: AnswerNo, InternalBuild: AnswerUnknown, Engines: 2, Cores: 16,
+		Board: 1 << 40, Architecture: "h13g", Subtype: "h13", Variant: "g", Product: "macOS", Build: "25E246"}, report.Device)
+	require.Equal(t, []Property{{"ANEDevicePropertyNumANECores", "16"}}, report.Registry)
+	require.Equal(t, int64(110), report.Usage.CompileLimit)
+
+	// Lists longer than the room of the first attempt.
+	report, err = Inspect(Options{Library: path, Framework: "fake", IOKit: "many"})
+	require.NoError(t, err)
+	require.Len(t, report.Checks, 100)
+	require.Len(t, report.Registry, 10)
+	require.Equal(t, Property{"ANEDevicePropertyNumANECores", "16"}, report.Registry[9])
+
+	// The table comes also when a method is missing: it is what tells which.
+	report, err = Inspect(Options{Library: path, Framework: "missing"})
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, KindMissing, e.Kind)
+	require.Len(t, report.Checks, 2)
+	require.Equal(t, CheckNoSelector, report.Checks[1].Status)
+	require.Nil(t, report.Device)
+
+	_, err = Inspect(Options{Library: path, Framework: "none"})
+	require.ErrorAs(t, err, &e)
+}
+
+func TestListOfImpossibleLength(t *testing.T) {
+	for name, n := range map[string]int{"negative": -1, "huge": mostRows + 1} {
+		_, err := list(StageCheck, func([]byte) (int, error) { return n, nil })
+		var e *Error
+		require.ErrorAs(t, err, &e, name)
+	}
+	room := 0
+	_, err := list(StageCheck, func(rows []byte) (int, error) { room = len(rows); return room + 1000, nil })
+	require.Error(t, err, "a list that always grows ends")
+	require.LessOrEqual(t, room, mostRows)
+}
+
+func TestSurfaceLock(t *testing.T) {
+	b := openFake(t)
+	_, err := b.WrapSurface(0, 0)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, KindNil, e.Kind)
+
+	s, err := b.WrapSurface(1, 0)
+	require.NoError(t, err)
+	defer s.Close()
+	require.NoError(t, s.Unlock())
+	refused(t, s.Unlock(), ReasonState)
+	require.NoError(t, s.Lock())
+	refused(t, s.Lock(), ReasonState)
+}
+
+func TestProgramLife(t *testing.T) {
+	b := openFake(t)
+	p, err := b.NewProgram([]byte("text"), []Weight{{"@model_path/weights/weight.bin", []byte("data")}, {Path: "@model_path/empty"}})
+	require.NoError(t, err)
+	defer p.Close()
+
+	var e *Error
+	_, err = p.Compile(1)
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, &Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "_ANECompiler : ANECCompile() FAILED"}, e)
+	before := b.Usage().Compiles
+	cached, err := p.Compile(QoSDefault)
+	require.NoError(t, err)
+	require.False(t, cached)
+	require.Equal(t, before+1, b.Usage().Compiles)
+	cached, err = p.Compile(QoSBackground)
+	require.NoError(t, err)
+	require.True(t, cached)
+
+	_, err = p.Describe("")
+	refused(t, err, ReasonState)
+	require.ErrorAs(t, p.Load(0), &e)
+	require.Equal(t, KindNo, e.Kind)
+	require.NoError(t, p.Load(QoSDefault))
+
+	facts, err := p.Inspect()
+	require.NoError(t, err)
+	require.Equal(t, Facts{Identity: "A_B_C", Path: "dir/A_B_C", Handle: 7, State: 3, Loaded: true, QueueDepth: 127}, facts)
+
+	x := Symbol{Name: "x", Type: "Float16", Batches: 1, Channels: 4, Depth: 1, Height: 2, Width: 3,
+		BatchStride: 512, PlaneStride: 128, DepthStride: 128, RowStride: 64, PlaneCount: 4, Interleave: 1}
+	y := x
+	y.Name, y.Index = "y", 1
+	d, err := p.Describe("")
+	require.NoError(t, err)
+	require.Equal(t, Description{Procedure: 0, Inputs: []Symbol{x}, Outputs: []Symbol{y}}, d)
+	d, err = p.Describe("second")
+	require.NoError(t, err)
+	require.Equal(t, 1, d.Procedure)
+
+	require.ErrorAs(t, p.Purge(), &e)
+	require.Equal(t, KindException, e.Kind)
+	require.NoError(t, p.Unload(QoSDefault))
+	refused(t, p.Unload(QoSDefault), ReasonState)
+	require.NoError(t, p.Purge())
+
+	many, err := b.NewProgram([]byte("many"), nil)
+	require.NoError(t, err)
+	defer many.Close()
+	require.NoError(t, many.Load(QoSDefault))
+	d, err = many.Describe("")
+	require.NoError(t, err)
+	require.Len(t, d.Inputs, 75)
+	require.Len(t, d.Outputs, 75)
+	require.Equal(t, 149, d.Outputs[74].Index)
+}
+
+// The bridge reads text and weights when a program is released: they must still be what they were,
+// though nothing in Go points to them any more.
+func TestTextsStayUntilRelease(t *testing.T) {
+	b := openFake(t)
+	var programs []*Program
+	for i := range 50 {
+		data := bytes.Repeat([]byte{byte(i)}, 10_000)
+		p, err := b.NewProgram(bytes.Clone(data), []Weight{{"@model_path/w", data}})
+		require.NoError(t, err)
+		programs = append(programs, p)
+	}
+	for range 3 {
+		runtime.GC()
+		for range 200 {
+			_ = bytes.Repeat([]byte{0xee}, 10_000)
+		}
+	}
+	for _, p := range programs {
+		p.Close()
+	}
+	require.Zero(t, b.Usage().Programs)
+}
+
+// A program that nobody closed keeps its texts and does not end the process when it is collected.
+func TestForgottenProgram(t *testing.T) {
+	b := openFake(t)
+	handle := func() uintptr {
+		p, err := b.NewProgram(bytes.Repeat([]byte("x"), 10_000), nil)
+		require.NoError(t, err)
+		return p.object.handle
+	}()
+	for range 3 {
+		runtime.GC()
+		_ = bytes.Repeat([]byte{0xee}, 10_000)
+	}
+	process.Lock()
+	require.Len(t, process.pinned, 1)
+	process.Unlock()
+	call(b.lib.programRelease, handle)
+	for p := range process.pinned {
+		drop(p)
+	}
+}
+
+// Closing from many goroutines while calls run: the fake ends the process if a handle is released
+// twice, during a call or used later.
+func TestCloseDuringCalls(t *testing.T) {
+	b := openFake(t)
+	held, err := b.WrapSurface(1, 0) // so that no Close of the bridge succeeds
+	require.NoError(t, err)
+	defer held.Close()
+	for range 100 {
+		s, err := b.WrapSurface(1, 0)
+		require.NoError(t, err)
+		p, err := b.NewProgram([]byte("text"), nil)
+		require.NoError(t, err)
+		require.NoError(t, p.Load(QoSDefault))
+		r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 1}})
+		require.NoError(t, err)
+		var wg sync.WaitGroup
+		for i := range 8 {
+			wg.Go(func() {
+				for range 20 {
+					_ = r.Evaluate(p, QoSDefault)
+					_, _ = p.Describe("")
+					_ = s.Lock()
+					if again, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 0}}); err == nil {
+						again.Close()
+					}
+					if i == 7 {
+						_ = p.Unload(QoSDefault)
+						_ = b.Close()
+					}
+				}
+			})
+			wg.Go(func() {
+				s.Close()
+				p.Close()
+				r.Close()
+			})
+		}
+		wg.Wait()
+		refused(t, r.Evaluate(p, QoSDefault), ReasonState)
+	}
+	u := b.Usage()
+	require.EqualValues(t, 1, u.Programs+u.Surfaces+u.Requests)
+}

@@ -1,0 +1,119 @@
+package objcbridge
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestErrorTexts(t *testing.T) {
+	for _, c := range []struct {
+		err  Error
+		want string
+	}{
+		{Error{Stage: StageEvaluate, Kind: KindNSError, Domain: DomainEngine, Code: 8, HasStatus: true, Status: 0x1d, StatusType: 9, Message: "run: failed"},
+			"objcbridge: evaluate: NSError, com.apple.appleneuralengine code 8, status 0x1d of type 0x9: run: failed " +
+				"(a surface is shorter than the program needs); compare surfaces and indices with Describe"},
+		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "two\nlines"},
+			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: two lines " +
+				"(the compiler refuses the MIL program); the soft engine names the operator that is at fault"},
+		{Error{Stage: StageLoad, Kind: KindContradiction, Domain: DomainEngine, Code: 3},
+			"objcbridge: load: YES together with an error, com.apple.appleneuralengine code 3 " +
+				"(timed out in the framework or its broker); try again when fewer programs are being loaded"},
+		{Error{Stage: StageEvaluate, Kind: KindNo},
+			"objcbridge: evaluate: NO without an error; the program may not be loaded, the request not valid, or no slot free for 10 s"},
+		{Error{Stage: StagePurge, Kind: KindNo}, "objcbridge: purge: NO without an error"},
+		{Error{Stage: StageCreate, Kind: KindException, Exception: "NSRangeException", Message: "index 4"},
+			"objcbridge: create: exception NSRangeException: index 4; the call had no effect that can be relied on: close the program"},
+		{Error{Stage: StageOpen, Kind: KindMissing, Message: "no class"},
+			"objcbridge: open: missing: no class; `ane-roundtrip info` lists what this framework has"},
+		{Error{Stage: StageSurface, Kind: KindRefused, Reason: ReasonOffset, Code: 3, Message: "offset 64"},
+			"objcbridge: surface: refused, surface at an offset: offset 64; give every tensor a surface of its own, or slice a larger one in the MIL program"},
+		{Error{Stage: 99, Kind: 98, Message: "later"}, "objcbridge: stage 99: kind 98: later"},
+		{Error{}, "objcbridge: stage 0: kind 0"},
+	} {
+		require.Equal(t, c.want, c.err.Error())
+	}
+}
+
+func TestErrorAs(t *testing.T) {
+	var e *Error
+	require.ErrorAs(t, fmt.Errorf("around: %w", refuse(StageLoad, ReasonCrowded, "%d", 100)), &e)
+	require.Equal(t, ReasonCrowded, e.Reason)
+	require.False(t, errors.Is(e, ErrBridgeUnavailable), "the bridge is there, it only refused")
+}
+
+// Every reason tells what to do, but for a state, whose message does.
+func TestEveryReasonHasNameAndHint(t *testing.T) {
+	for r := ReasonArgument; r <= ReasonReload; r++ {
+		require.NotContains(t, r.String(), "reason ")
+		if r != ReasonState {
+			require.NotEmpty(t, refuse(StageLoad, r, "").hint(), r.String())
+		}
+	}
+	for k := KindNSError; k <= KindRefused; k++ {
+		require.NotContains(t, k.String(), "kind ")
+	}
+	for s := StageOpen; s <= StageClose; s++ {
+		require.NotContains(t, s.String(), "stage ")
+	}
+}
+
+func TestMeaning(t *testing.T) {
+	engine := func(code int64) *Error { return &Error{Kind: KindNSError, Domain: DomainEngine, Code: code} }
+	status := func(s uint32) *Error {
+		return &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, HasStatus: true, Status: s}
+	}
+	for code := int64(1); code <= 29; code++ {
+		if code == 28 {
+			require.Empty(t, engine(code).Meaning(), "nobody knows 28")
+			continue
+		}
+		require.NotEmpty(t, engine(code).Meaning(), "code %d", code)
+	}
+	for _, c := range []struct {
+		name string
+		err  *Error
+		want string
+	}{
+		{"short", status(0x1d), "a surface is shorter than the program needs"},
+		{"indices", status(0x2), "symbol indices or procedure that the program does not have, or no device"},
+		{"map", status(0x12), "mapping the surface was refused"},
+		{"trust", status(0xe00002e2), "the kernel does not trust the program's signature"},
+		{"entitlement", status(0xe00002c7), "the kernel misses an entitlement"},
+		{"kernel argument", status(0xe00002c2), "the kernel calls it a bad argument"},
+		{"seen, not understood", status(0xb), "the run failed"},
+		{"status that was not found", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, Status: 0x1d}, "the run failed"},
+		{"signature", engine(7), "this process has no code-signing identity"},
+		{"host", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 22}, "the host system or its interface is too old"},
+		{"compiler", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 1}, "the compiler refuses the MIL program"},
+		{"contradiction", &Error{Kind: KindContradiction, Domain: DomainEngine, Code: 6}, "the program could not be loaded"},
+		{"code 0", engine(0), ""},
+		{"negative code", engine(-1), ""},
+		{"code 30", engine(30), ""},
+		{"other compiler code", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 2}, ""},
+		{"translator", &Error{Kind: KindNSError, Domain: DomainEspresso, Code: 1}, ""},
+		{"code 8 of a guest", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 8}, ""},
+		{"other domain", &Error{Kind: KindNSError, Domain: "NSPOSIXErrorDomain", Code: 1}, ""},
+		{"longer domain", &Error{Kind: KindNSError, Domain: DomainEngine + "s", Code: 1}, ""},
+		{"no NSError", &Error{Kind: KindNo, Domain: DomainEngine, Code: 8}, ""},
+		{"a reason is no code", refuse(StageLoad, ReasonBudget, ""), ""},
+		{"zero", &Error{}, ""},
+	} {
+		require.Equal(t, c.want, c.err.Meaning(), c.name)
+	}
+}
+
+func TestRecord(t *testing.T) {
+	require.NoError(t, new(cError).err(StageLoad, 0))
+	require.Equal(t, &Error{Stage: StageLoad, Kind: KindNo, Message: "the bridge gave no description"}, new(cError).err(StageLoad, 2))
+	r := &cError{kind: 7, code: 5}
+	require.Equal(t, &Error{Stage: StageCompile, Kind: KindRefused, Reason: ReasonBudget, Code: 5}, r.err(StageCompile, 7))
+	copy(r.message[:], strings.Repeat("m", len(r.message)))
+	var e *Error
+	require.ErrorAs(t, r.err(StageCompile, 7), &e)
+	require.Len(t, e.Message, len(r.message))
+}

@@ -1,0 +1,63 @@
+package objcbridge
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Every function of the header is looked up, and nothing else.
+func TestFunctionsOfHeader(t *testing.T) {
+	header, err := os.ReadFile("src/bridge.h")
+	require.NoError(t, err)
+	prototype := regexp.MustCompile(`(?m)^(?:int32_t|uint32_t|void) (aneb_\w+)\(`)
+	var declared []string
+	for _, m := range prototype.FindAllSubmatch(header, -1) {
+		declared = append(declared, string(m[1]))
+	}
+	require.NotEmpty(t, declared)
+	var used []string
+	for symbol := range new(library).functions() {
+		used = append(used, symbol)
+	}
+	slices.Sort(declared)
+	require.Equal(t, declared, sorted(used))
+}
+
+// Each function has a place of its own.
+func TestFunctionsAreApart(t *testing.T) {
+	l := new(library)
+	seen := map[*uintptr]string{}
+	for symbol, place := range l.functions() {
+		require.Empty(t, seen[place], "%s shares its place", symbol)
+		seen[place] = symbol
+	}
+}
+
+// The constants of the header and their names here.
+func TestConstantsOfHeader(t *testing.T) {
+	header, err := os.ReadFile("src/bridge.h")
+	require.NoError(t, err)
+	require.Regexp(t, `#define ANEB_VERSION 1\b`, string(header))
+	require.EqualValues(t, 1, abiVersion)
+	for name, want := range map[string]int32{
+		"ANEB_NSERROR": int32(KindNSError), "ANEB_NO": int32(KindNo), "ANEB_EXCEPTION": int32(KindException),
+		"ANEB_CONTRADICTION": int32(KindContradiction), "ANEB_NIL": int32(KindNil), "ANEB_MISSING": int32(KindMissing),
+		"ANEB_REFUSED": int32(KindRefused), "ANEB_ARGUMENT": int32(ReasonArgument), "ANEB_SHORT": int32(ReasonShort),
+		"ANEB_OFFSET": int32(ReasonOffset), "ANEB_INDEX": int32(ReasonIndex), "ANEB_BUDGET": int32(ReasonBudget),
+		"ANEB_CROWDED": int32(ReasonCrowded), "ANEB_STATE": int32(ReasonState), "ANEB_FILE": int32(ReasonFile),
+		"ANEB_RELOAD": int32(ReasonReload), "ANEB_FOUND": int32(CheckOK), "ANEB_NO_CLASS": int32(CheckNoClass),
+		"ANEB_NO_SELECTOR": int32(CheckNoSelector), "ANEB_OTHER_ENCODING": int32(CheckOtherEncoding),
+	} {
+		m := regexp.MustCompile(`\b` + name + ` = (\d+)`).FindSubmatch(header)
+		require.NotNil(t, m, name)
+		require.Equal(t, string(m[1]), string(rune('0'+want)), name)
+	}
+	stages := regexp.MustCompile(`ANEB_OPEN = 1, ANEB_CHECK, ANEB_DEVICE, ANEB_SURFACE, ANEB_CREATE, ANEB_COMPILE, ANEB_LOAD,\s+` +
+		`ANEB_DESCRIBE, ANEB_REQUEST, ANEB_EVALUATE, ANEB_UNLOAD, ANEB_PURGE, ANEB_CLOSE,`)
+	require.Regexp(t, stages, string(header))
+	require.EqualValues(t, 13, StageClose)
+}
