@@ -1,0 +1,15 @@
+#ifndef STANDIN_ANE_CLIENT_H
+#define STANDIN_ANE_CLIENT_H
+
+#import "core.h"
+
+#pragma GCC visibility push(hidden)
+
+// +sharedConnection: one object for the life of the process, not counted among the instances.
+id client_shared(void);
+// Mapping fails on the in-memory path with code 13.
+BOOL client_refuse_map(id request, NSString *method, NSError **error);
+
+#pragma GCC visibility pop
+
+#endif

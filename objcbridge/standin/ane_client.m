@@ -1,0 +1,108 @@
+// _ANEClient: what concerns in-memory models. The path of models on disk (compileModel:, loadModel:) is not
+// here, so those methods are missing.
+#import "ane_client.h"
+
+#include <pthread.h>
+
+#import "ane_model.h"
+
+@interface StandinClient : StandinObject {
+    BOOL restricted;
+}
+@end
+
+static id shared;
+
+// +alloc is passed by, so that the object that is never freed is not counted.
+static void make_shared(void) { shared = NSAllocateObject(core_class("_ANEClient"), 0, NULL); }
+
+id client_shared(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_shared);
+    return shared;
+}
+
+BOOL client_refuse_map(id request, NSString *method, NSError **error) {
+    core_require(request, "_ANERequest", "inputArray");
+    return core_fail(error, core_error(13, method, @"Program IOSurfaces map failure (0x12)"));
+}
+
+@implementation StandinClient
+
++ (id)sharedConnection {
+    if (fault_enter(_cmd).kind == STANDIN_NIL) return nil;
+    return client_shared();
+}
+
+- (id)initWithRestrictedAccessAllowed:(BOOL)allowed {
+    restricted = allowed;
+    return self;
+}
+
+- (BOOL)allowRestrictedAccess {
+    return restricted;
+}
+
+- (BOOL)isVirtualClient {
+    return NO;
+}
+
+// These three are for processes with an entitlement.
+- (BOOL)echo:(id)what {
+    (void)what;
+    return NO;
+}
+
+- (BOOL)beginRealTimeTask {
+    return NO;
+}
+
+- (BOOL)endRealTimeTask {
+    return NO;
+}
+
+- (BOOL)compiledModelExistsMatchingHash:(NSString *)identity {
+    return [identity length] > 0 && programs_cached(identity) != nil;
+}
+
+- (void)purgeCompiledModelMatchingHash:(NSString *)identity {
+    if ([identity length] > 0) programs_purge(identity);
+}
+
+static BOOL evaluate(StandinModel *model, id request, SEL method, NSError **error) {
+    struct fault f = fault_enter(method);
+    if (fault_refuses(f, method, error)) return NO;
+    core_require(model, "_ANEModel", "program");
+    return fault_leave(f, method, model && program_evaluate(model->program, request, f, error), error);
+}
+
+- (BOOL)evaluateWithModel:(id)model
+                  options:(NSDictionary *)options
+                  request:(id)request
+                      qos:(uint32_t)qos
+                    error:(NSError **)error {
+    (void)options, (void)qos;
+    return evaluate(model, request, _cmd, error);
+}
+
+- (BOOL)doEvaluateDirectWithModel:(id)model
+                          options:(NSDictionary *)options
+                          request:(id)request
+                              qos:(uint32_t)qos
+                            error:(NSError **)error {
+    (void)options, (void)qos;
+    return evaluate(model, request, _cmd, error);
+}
+
+- (BOOL)mapIOSurfacesWithModel:(id)model request:(id)request cacheInference:(BOOL)cache error:(NSError **)error {
+    (void)cache;
+    core_require(model, "_ANEModel", "mapper");
+    return client_refuse_map(request, NSStringFromSelector(_cmd), error);
+}
+
+- (void)unmapIOSurfacesWithModel:(id)model request:(id)request {
+    core_require(model, "_ANEModel", "mapper");
+    core_require(request, "_ANERequest", "inputArray");
+}
+
+@end

@@ -1,0 +1,132 @@
+// _ANEInMemoryModelDescriptor.
+#import "ane_descriptor.h"
+
+#import "sha256.h"
+
+@implementation StandinDescriptor
+
+static NSString *hash_of(NSData *data) {
+    struct sha256 s;
+    sha256_start(&s);
+    sha256_add(&s, [data bytes], [data length]);
+    return sha256_finish(&s);
+}
+
+// Of each inner dictionary, in the order of the sorted keys, the first of allValues.
+static NSString *hash_of_weights(NSDictionary *weights) {
+    struct sha256 s;
+    sha256_start(&s);
+    for (NSString *key in [[weights allKeys] sortedArrayUsingSelector:@selector(compare:)]) {
+        NSData *first = [[[weights objectForKey:key] allValues] objectAtIndex:0];
+        const void *bytes = [first bytes];
+        sha256_add(&s, bytes, [first length]);
+    }
+    return sha256_finish(&s);
+}
+
+static const char *unusable(NSData *text, NSDictionary *weights) {
+    if (!text) return "no text";
+    if (!weights) return "no weights";
+    for (NSString *key in [weights allKeys])
+        if ([[[weights objectForKey:key] allKeys] count] == 0) return "an empty dictionary in weights";
+    return NULL;
+}
+
+static id fill(StandinDescriptor *d, NSData *text, NSDictionary *weights, NSData *plist, BOOL mil) {
+    if (!d) return nil;
+    const char *why = unusable(text, weights);
+    if (why) {
+        core_log(@"_ANEInMemoryModelDescriptor: %s", why);
+        [d release];
+        return nil;
+    }
+    @try {
+        d->text_hash = [hash_of(text) retain];
+        d->weights_hash = [hash_of_weights(weights) retain];
+        d->plist_hash = [hash_of(plist) retain];
+    } @catch (id e) { // Apple's leaks the object here; a count that stays behind would only mislead
+        [d release];
+        @throw;
+    }
+    d->text = [text copy];
+    d->weights = [weights retain];
+    d->plist = [plist copy];
+    d->mil = mil;
+    return d;
+}
+
++ (id)modelWithMILText:(NSData *)t weights:(NSDictionary *)w optionsPlist:(NSData *)p {
+    if (fault_enter(_cmd).kind == STANDIN_NIL) return nil;
+    return [fill([self alloc], t, w, p, YES) autorelease];
+}
+
++ (id)modelWithNetworkDescription:(NSData *)t weights:(NSDictionary *)w optionsPlist:(NSData *)p {
+    return [fill([self alloc], t, w, p, NO) autorelease];
+}
+
+- (id)initWithNetworkText:(NSData *)t weights:(NSDictionary *)w optionsPlist:(NSData *)p isMILModel:(BOOL)m {
+    return fill(self, t, w, p, m);
+}
+
++ (id)new {
+    return nil;
+}
+
+- (id)init {
+    [self release];
+    return nil;
+}
+
+NSString *descriptor_identity(StandinDescriptor *d) {
+    return [NSString stringWithFormat:@"%@_%@_%@", d->text_hash, d->weights_hash, d->plist_hash];
+}
+
+- (NSString *)hexStringIdentifier {
+    if (fault_enter(_cmd).kind == STANDIN_NIL) return nil;
+    return descriptor_identity(self);
+}
+
+- (BOOL)isEqualToInMemoryModelDescriptor:(StandinDescriptor *)other {
+    core_require(other, "_ANEInMemoryModelDescriptor", "networkTextHash");
+    return other && [descriptor_identity(self) isEqualToString:descriptor_identity(other)];
+}
+
+- (BOOL)isMILModel {
+    return mil;
+}
+
+- (NSData *)networkText {
+    return text;
+}
+
+- (NSString *)networkTextHash {
+    return text_hash;
+}
+
+- (NSData *)optionsPlist {
+    return plist;
+}
+
+- (NSString *)optionsPlistHash {
+    return plist_hash;
+}
+
+- (NSDictionary *)weights {
+    return weights;
+}
+
+- (NSString *)weightsHash {
+    return weights_hash;
+}
+
+- (void)dealloc {
+    [text release];
+    [plist release];
+    [weights release];
+    [text_hash release];
+    [weights_hash release];
+    [plist_hash release];
+    [super dealloc];
+}
+
+@end

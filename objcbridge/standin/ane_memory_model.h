@@ -1,0 +1,37 @@
+#ifndef STANDIN_ANE_MEMORY_MODEL_H
+#define STANDIN_ANE_MEMORY_MODEL_H
+
+#import "ane_descriptor.h"
+#import "ane_model.h"
+
+// _ANEInMemoryModel.
+@interface StandinInMemoryModel : StandinObject {
+@public
+    StandinDescriptor *descriptor; // nil once the files are written
+    NSString *identity, *options_file;
+    NSURL *url;
+    StandinModel *model;
+    StandinProgramForEvaluation *program;
+    StandinCompiled *compiled; // what stands for the program compiled from the directory
+    NSDictionary *attributes;
+    uint64_t handle, intermediate, state, string_id;
+    uint32_t mask;
+    signed char depth;
+    BOOL mil;
+}
+@end
+
+#pragma GCC visibility push(hidden)
+
+NSString *memory_model_path(StandinInMemoryModel *m);
+// Writes the files and sets url; nil when one cannot be written. memory_model_files.m
+NSURL *memory_model_save(StandinInMemoryModel *m);
+// The options as the broker gets them: nil stays nil.
+NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *options, BOOL cached);
+BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);
+BOOL memory_model_load(StandinInMemoryModel *m, uint32_t qos, NSDictionary *options, NSString *method, NSError **error);
+BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **error);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,76 @@
+// What the files of libAppleNeuralEngine.so share. Nothing here is exported.
+//
+// Each of Apple's classes has a template here, a class of another name. standin_start makes the class of
+// Apple's name with the template's size and those of its methods that the profile has, so templates reach
+// each other's variables and call C functions rather than methods that a profile may lack.
+#ifndef STANDIN_CORE_H
+#define STANDIN_CORE_H
+
+#import <Foundation/Foundation.h>
+
+#include "cf.h"
+#include "standin.h"
+
+// Framework generations, oldest first.
+enum profile { PROFILE_15, PROFILE_16_5, PROFILE_17, PROFILE_26, PROFILE_27, PROFILES };
+
+enum {
+    QUEUE_DEPTH = 127, // asynchronous slots of a program
+    PROGRAM_WALL = 126, // programs loaded at a time
+    STATE_LOADED = 3,
+    SURFACE_LIMIT = 255, // inputs, and outputs, of a request
+};
+
+// Counters that several threads change. (<stdatomic.h> of GCC, which is found first here, is not for clang.)
+#define counter_add(pointer, n) __atomic_add_fetch(pointer, n, __ATOMIC_SEQ_CST)
+#define counter_now(pointer) __atomic_load_n(pointer, __ATOMIC_SEQ_CST)
+#define counter_set(pointer, n) __atomic_store_n(pointer, n, __ATOMIC_SEQ_CST)
+
+#pragma GCC visibility push(hidden)
+
+// Facts of the process, written by standin_start and read afterwards.
+struct core {
+    int started;
+    enum profile profile;
+    const char *profile_name;
+    standin_server server;
+};
+extern struct core core;
+
+Class core_class(const char *apples_name); // the class that standin_start made
+void core_log(NSString *format, ...) NS_FORMAT_FUNCTION(1, 2); // only where STANDIN_LOG is set
+_Noreturn void core_die(const char *why); // where Apple's framework crashes
+// Raises what sending selector to an object of another class raises. nil passes.
+void core_require(id object, const char *apples_name, const char *selector);
+
+// ---- faults; fault.m ----
+
+struct fault {
+    int32_t kind; // 0 for none
+    int64_t value;
+};
+// To be called first in each method that takes faults: raises, or hangs, or says what the method is to do.
+struct fault fault_enter(SEL method);
+int fault_refuses(struct fault f, SEL method, NSError **error);          // STANDIN_NO and STANDIN_NO_ERROR
+BOOL fault_leave(struct fault f, SEL method, BOOL done, NSError **error); // STANDIN_YES_ERROR
+NSError *fault_error(int64_t code, SEL method);
+int fault_is_asynchronous(int32_t kind);
+void fault_count(standin_counts *out);
+
+// ---- errors; ane_errors.m ----
+
+// An error of domain com.apple.appleneuralengine whose description is "METHOD: text".
+NSError *core_error(NSInteger code, NSString *method, NSString *text);
+NSError *core_domain_error(NSString *domain, NSInteger code, NSString *description);
+static inline BOOL core_fail(NSError **error, NSError *with) {
+    if (error) *error = with;
+    return NO;
+}
+
+#pragma GCC visibility pop
+
+// Superclass of all: counts the objects alive, class by class.
+@interface StandinObject : NSObject
+@end
+
+#endif

@@ -1,0 +1,144 @@
+// The broker's side: compile budget, cache and loaded programs.
+#import "programs.h"
+
+#include <pthread.h>
+
+enum { DEFAULT_BUDGET = 119 };
+
+static struct {
+    pthread_mutex_t mutex;
+    NSMutableDictionary *cache; // identity to StandinCompiled
+    struct {
+        StandinLoad *load;
+        uint64_t generation;
+    } loads[PROGRAM_WALL];
+    int64_t compiles, budget, loaded;
+    int64_t evaluations;
+} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .budget = DEFAULT_BUDGET};
+
+@implementation StandinCompiled
+
+- (void)dealloc {
+    if (core.server.drop_program) core.server.drop_program(core.server.context, number);
+    [super dealloc];
+}
+
+@end
+
+void programs_set_budget(int32_t compiles) {
+    pthread_mutex_lock(&state.mutex);
+    state.budget = compiles ? compiles : DEFAULT_BUDGET;
+    pthread_mutex_unlock(&state.mutex);
+}
+
+void standin_set_budget(int32_t compiles) { programs_set_budget(compiles); }
+
+enum compile_result programs_compile(NSString *directory, StandinCompiled **program) {
+    pthread_mutex_lock(&state.mutex);
+    int allowed = state.compiles < state.budget;
+    if (allowed) state.compiles++;
+    pthread_mutex_unlock(&state.mutex);
+    if (!allowed) return COMPILE_BEYOND_BUDGET;
+    uint64_t number = 0;
+    char message[4096] = "";
+    if (!core.server.compile || core.server.compile(core.server.context, [directory fileSystemRepresentation], &number,
+                                                    message, sizeof message) != 0) {
+        message[sizeof message - 1] = 0;
+        core_log(@"standin: compiler: %s", message);
+        return COMPILE_FAILED;
+    }
+    *program = [[[StandinCompiled alloc] init] autorelease];
+    (*program)->number = number;
+    return COMPILE_DONE;
+}
+
+StandinCompiled *programs_cached(NSString *identity) {
+    pthread_mutex_lock(&state.mutex);
+    StandinCompiled *found = [[state.cache objectForKey:identity] retain];
+    pthread_mutex_unlock(&state.mutex);
+    return [found autorelease];
+}
+
+// Takes the entry out, or puts one in. The old one is let go of outside the lock, as that calls the server.
+static void replace(NSString *identity, StandinCompiled *program) {
+    pthread_mutex_lock(&state.mutex);
+    if (!state.cache) state.cache = [[NSMutableDictionary alloc] init];
+    StandinCompiled *old = [[state.cache objectForKey:identity] retain];
+    if (program)
+        [state.cache setObject:program forKey:identity];
+    else
+        [state.cache removeObjectForKey:identity];
+    pthread_mutex_unlock(&state.mutex);
+    [old release];
+}
+
+void programs_cache(NSString *identity, StandinCompiled *program) { replace(identity, program); }
+void programs_purge(NSString *identity) { replace(identity, nil); }
+
+void standin_purge_all(void) {
+    pthread_mutex_lock(&state.mutex);
+    NSMutableDictionary *old = state.cache;
+    state.cache = nil;
+    pthread_mutex_unlock(&state.mutex);
+    @autoreleasepool {
+        [old release];
+    }
+}
+
+// A handle is a slot's number plus one in the low byte, and how often the slot was used above it.
+enum { SLOT_BITS = 8, SLOT_MASK = (1 << SLOT_BITS) - 1 };
+
+uint64_t programs_load(StandinLoad *load) {
+    uint64_t handle = 0;
+    pthread_mutex_lock(&state.mutex);
+    for (uint64_t i = 0; i < PROGRAM_WALL && !handle; i++) {
+        if (state.loads[i].load) continue;
+        state.loads[i].load = [load retain];
+        handle = ++state.loads[i].generation << SLOT_BITS | (i + 1);
+        state.loaded++;
+    }
+    pthread_mutex_unlock(&state.mutex);
+    return handle;
+}
+
+// The slot of a handle that is loaded, or -1.
+static int slot_locked(uint64_t handle) {
+    int i = (int)(handle & SLOT_MASK) - 1;
+    if (i < 0 || i >= PROGRAM_WALL || !state.loads[i].load || state.loads[i].generation != handle >> SLOT_BITS)
+        return -1;
+    return i;
+}
+
+StandinLoad *programs_loaded(uint64_t handle) {
+    pthread_mutex_lock(&state.mutex);
+    int i = slot_locked(handle);
+    StandinLoad *found = i < 0 ? nil : [state.loads[i].load retain];
+    pthread_mutex_unlock(&state.mutex);
+    return [found autorelease];
+}
+
+BOOL programs_unload(uint64_t handle) {
+    pthread_mutex_lock(&state.mutex);
+    int i = slot_locked(handle);
+    StandinLoad *found = nil;
+    if (i >= 0) {
+        found = state.loads[i].load;
+        state.loads[i].load = nil;
+        state.loaded--;
+    }
+    pthread_mutex_unlock(&state.mutex);
+    [found release];
+    return i >= 0;
+}
+
+void programs_add_evaluation(void) { counter_add(&state.evaluations, 1); }
+
+void programs_count(standin_counts *out) {
+    pthread_mutex_lock(&state.mutex);
+    out->compiles = state.compiles;
+    out->budget = state.budget;
+    out->cached = (int64_t)[state.cache count];
+    out->loaded = state.loaded;
+    pthread_mutex_unlock(&state.mutex);
+    out->evaluations = counter_now(&state.evaluations);
+}
