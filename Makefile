@@ -1,6 +1,7 @@
 # make test   everything that CI runs; as root on Debian it installs what it needs
 # make bench  the tables of measured figures
 # make build  the command, into build/
+# make bridge the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
 
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -14,18 +15,26 @@ FUZZTIME ?= 3s
 NEEDS = cc:gcc
 ifeq ($(shell uname -s),Linux)
 C_HEADERS = /usr/include/stdlib.h:libc6-dev
+# One leak gate of the bridge runs under valgrind.
+NEEDS += valgrind:valgrind
 ifeq ($(filter aarch64 arm64,$(shell uname -m)),)
 NEEDS += qemu-aarch64-static:qemu-user-static
 EMULATOR = qemu-aarch64-static
 endif
 endif
 
-.PHONY: build test bench needs format vet static vuln race arm64 fuzz benchonce clean
+.PHONY: build bridge test bench needs format vet static vuln race arm64 fuzz benchonce clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
 
-test: needs format vet static vuln race arm64 fuzz benchonce
+# Installs what it needs when root on Debian, else names it. The command beside the
+# libraries is one that can load them; on Linux a static one cannot.
+bridge:
+	@sh objcbridge/build.sh build/bridge
+	@CGO_ENABLED=1 $(GO) build -o build/bridge/ ./cmd/ane-roundtrip
+
+test: needs format vet static vuln bridge race arm64 fuzz benchonce
 	@echo "make test: all passed"
 
 bench:

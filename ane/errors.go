@@ -101,15 +101,24 @@ func (e *Error) Error() string {
 // Unwrap returns the sentinel or the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// deadline is ErrDeadline together with the context's own error, so that both
-// answer to errors.Is.
-type deadline struct{ cause error }
+// because is what went wrong together with its cause, on one line; both answer to
+// errors.Is and errors.As.
+type because struct{ what, cause error }
 
-func (d deadline) Error() string   { return ErrDeadline.Error() + ": " + d.cause.Error() }
-func (d deadline) Unwrap() []error { return []error{ErrDeadline, d.cause} }
+func (b because) Error() string   { return b.what.Error() + ": " + b.cause.Error() }
+func (b because) Unwrap() []error { return []error{b.what, b.cause} }
+
+// Because returns an error that matches what and cause and prints as one line,
+// "what: cause". Without a cause it is what.
+func Because(what, cause error) error {
+	if cause == nil {
+		return what
+	}
+	return because{what, cause}
+}
 
 // Deadline returns the error of a call that its context ended: it matches
 // ErrDeadline and cause, which is the context's error.
 func Deadline(op, engine string, cause error) error {
-	return &Error{Op: op, Engine: engine, Err: deadline{cause}}
+	return &Error{Op: op, Engine: engine, Err: because{ErrDeadline, cause}}
 }

@@ -61,7 +61,7 @@ func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
 
 // atFault marks err as the program's fault.
 func (e *Engine) atFault(file string, err error) error {
-	return &ane.Error{Op: "compile", Engine: e.cfg.Name, Name: file, Err: errors.Join(ane.ErrCompile, err)}
+	return &ane.Error{Op: "compile", Engine: e.cfg.Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
 }
 
 // explain adds to a refusal by the framework, which gives no reasons, what this
@@ -81,7 +81,7 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 		faults = mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program and does not say why",
 			Hint: "leave out statements until it compiles, or look for messages of aned in the system log"}}
 	}
-	why.Err = errors.Join(out.Err, faults)
+	why.Err = ane.Because(out.Err, faults)
 	return &why
 }
 

@@ -50,7 +50,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if errors.Is(err, ane.ErrUnavailable) {
 		return nil, err
 	}
-	return nil, &ane.Error{Op: "open", Engine: c.Name, Err: errors.Join(ane.ErrUnavailable, err)}
+	return nil, &ane.Error{Op: "open", Engine: c.Name, Err: ane.Because(ane.ErrUnavailable, err)}
 }
 
 // open loads and checks the framework.
@@ -58,7 +58,7 @@ func (e *Engine) open() error {
 	b, err := objcbridge.Open(e.cfg.Bridge)
 	if err != nil {
 		if errors.Is(err, objcbridge.ErrBridgeUnavailable) {
-			return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: errors.Join(ane.ErrUnavailable, err)}
+			return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.Because(ane.ErrUnavailable, err)}
 		}
 		return e.fault("open", "", err)
 	}
@@ -67,7 +67,7 @@ func (e *Engine) open() error {
 	if err != nil {
 		return e.fault("open", "", err)
 	}
-	if d.HasANE == objcbridge.No {
+	if d.HasANE == objcbridge.AnswerNo {
 		return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.ErrUnavailable,
 			Detail: "the framework says that this machine has no Neural Engine", Hint: "virtual machines have none"}
 	}

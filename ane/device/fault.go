@@ -14,13 +14,13 @@ func (e *Engine) fault(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	out := &ane.Error{Op: op, Engine: e.cfg.Name, Name: name, Err: errors.Join(ane.ErrEngine, err)}
+	out := &ane.Error{Op: op, Engine: e.cfg.Name, Name: name, Err: ane.Because(ane.ErrEngine, err)}
 	var b *objcbridge.Error
 	if !errors.As(err, &b) {
 		return out
 	}
 	sentinel, hint := meaning(b)
-	out.Err, out.Hint = errors.Join(sentinel, err), hint
+	out.Err, out.Hint = ane.Because(sentinel, err), hint
 	out.Domain, out.Code = b.Domain, int(b.Code)
 	if b.Domain == "" {
 		out.Code = 0

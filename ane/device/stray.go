@@ -85,7 +85,7 @@ func (s *strays) wait(ctx context.Context, op, engine string) error {
 	case <-zero:
 		return nil
 	case <-ctx.Done():
-		return stuck(op, engine, ane.Deadline(op, engine, ctx.Err()))
+		return stuck(op, engine, ane.Because(ane.ErrDeadline, ctx.Err()))
 	case <-t.C:
 		return stuck(op, engine, nil)
 	}
@@ -94,18 +94,8 @@ func (s *strays) wait(ctx context.Context, op, engine string) error {
 // stuck is the error of a call that waited in vain for an earlier one; cause, the
 // end of its context, may be nil.
 func stuck(op, engine string, cause error) error {
-	err := error(ane.ErrStuck)
-	if cause != nil {
-		err = joined{ane.ErrStuck, cause}
-	}
-	return &ane.Error{Op: op, Engine: engine, Err: err, Hint: "compile the program again on a new Model, or wait"}
+	return &ane.Error{Op: op, Engine: engine, Err: ane.Because(ane.ErrStuck, cause), Hint: "compile the program again on a new Model, or wait"}
 }
-
-// joined matches both errors and prints them on one line.
-type joined [2]error
-
-func (j joined) Error() string   { return j[0].Error() + "; " + j[1].Error() }
-func (j joined) Unwrap() []error { return j[:] }
 
 // room refuses another call that might have to be given up.
 func room(op, engine string) error {

@@ -5,13 +5,17 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
 	"strings"
+	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/ane/standin"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -36,37 +40,81 @@ type Status struct {
 type candidate struct {
 	name, what string
 	probe      func() error // nil when available
-	open       func() ane.Engine
-}
-
-// available returns nil, or why the engine cannot be opened.
-func (c candidate) available() error {
-	if err := c.probe(); err != nil {
-		return err
-	}
-	if c.open == nil {
-		return errors.New("this version of anekit cannot open it yet")
-	}
-	return nil
+	open       func() (ane.Engine, error)
 }
 
 // candidates lists every engine, the most real first. Auto considers the
 // first and the last.
 func candidates() []candidate {
 	return []candidate{
-		{name: Apple, what: "Apple Neural Engine", probe: func() error {
-			if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
-				return fmt.Errorf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)
-			}
-			return objcbridge.Probe()
-		}},
-		{name: StandIn, what: "Objective-C bridge over stand-in classes", probe: objcbridge.Probe},
+		{name: Apple, what: "Apple Neural Engine", probe: probeApple,
+			open: func() (ane.Engine, error) { return overBridge(device.Apple()) }},
+		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
+			probe: standin.Probe, open: openStandIn},
 		{name: Broker, what: "software engine in a process of its own", probe: func() error {
 			return fmt.Errorf("this version of anekit has no broker yet")
 		}},
 		{name: Soft, what: "software engine in this process", probe: func() error { return nil },
-			open: func() ane.Engine { return interp.New() }},
+			open: func() (ane.Engine, error) { return interp.New(), nil }},
 	}
+}
+
+// probeApple loads the framework and checks that it has what the bridge sends,
+// and that there is hardware. It compiles nothing.
+func probeApple() error {
+	if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
+		return fmt.Errorf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)
+	}
+	r, err := objcbridge.Inspect(device.Apple().Bridge)
+	if err == nil && r.Device.HasANE == objcbridge.AnswerNo {
+		err = errors.New("the framework says that this machine has no Neural Engine; virtual machines have none")
+	}
+	return err
+}
+
+// openStandIn starts the stand-in framework, which then stays for the life of
+// the process.
+func openStandIn() (ane.Engine, error) {
+	f, err := standin.Start(standin.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return overBridge(f.Config())
+}
+
+// opening bounds the time for loading a framework and its known-answer run. A
+// first compile takes some 30 ms.
+const opening = time.Minute
+
+func overBridge(c device.Config) (ane.Engine, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), opening)
+	defer cancel()
+	e, err := device.Open(ctx, c)
+	if err != nil {
+		return nil, err // not e, which would be a non-nil interface
+	}
+	return e, nil
+}
+
+// try opens the engine if it is available.
+func (c candidate) try() (ane.Engine, error) {
+	if err := c.probe(); err != nil {
+		return nil, err
+	}
+	return c.open()
+}
+
+// reason is why an engine is not available, on one line and without saying again
+// that it is not.
+func reason(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\n", "; ")
+	var e *ane.Error
+	if errors.As(err, &e) && errors.Is(e.Err, ane.ErrUnavailable) {
+		if _, why, found := strings.Cut(text, ane.ErrUnavailable.Error()+": "); found {
+			return why
+		}
+	}
+	return text
 }
 
 // Names lists what Open takes.
@@ -83,8 +131,8 @@ func Probe() []Status {
 	var all []Status
 	for _, c := range candidates() {
 		s := Status{Name: c.name, What: c.what, Available: true}
-		if err := c.available(); err != nil {
-			s.Available, s.Reason = false, err.Error()
+		if err := c.probe(); err != nil {
+			s.Available, s.Reason = false, reason(err)
 		}
 		all = append(all, s)
 	}
@@ -100,15 +148,18 @@ func Open(name string, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
 		if name != c.name && (name != Auto || c.name != Apple && c.name != Soft) {
 			continue
 		}
-		if err := c.available(); err != nil {
-			if name == Auto {
-				passed = append(passed, c.name+" is not available: "+err.Error())
-				continue
+		e, err := c.try()
+		if err != nil && name == Auto {
+			passed = append(passed, c.name+" is not available: "+reason(err))
+			continue
+		}
+		if err != nil {
+			if errors.Is(err, ane.ErrUnavailable) {
+				return nil, err
 			}
-			return nil, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable, Detail: err.Error(),
+			return nil, &ane.Error{Op: "open", Engine: name, Err: ane.Because(ane.ErrUnavailable, err),
 				Hint: "run `ane-roundtrip info` to see what this machine has"}
 		}
-		e := c.open()
 		if wrap != nil {
 			e = wrap(e)
 		}

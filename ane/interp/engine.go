@@ -87,7 +87,7 @@ func refused(file string, err error) error {
 		one.File = file
 		err = mil.ErrorList{one}
 	}
-	return &ane.Error{Op: "compile", Engine: Name, Name: file, Err: errors.Join(ane.ErrCompile, err)}
+	return &ane.Error{Op: "compile", Engine: Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
 }
 
 // Close implements ane.Engine.

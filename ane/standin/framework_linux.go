@@ -3,7 +3,6 @@
 package standin
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -78,7 +77,7 @@ func Start(o Options) (*Framework, error) {
 func bridgeDir() (string, error) {
 	dir, err := objcbridge.Dir()
 	if err != nil {
-		return "", &ane.Error{Op: "open", Engine: Name, Err: errors.Join(ane.ErrUnavailable, err)}
+		return "", &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err)}
 	}
 	return dir, nil
 }

@@ -1,39 +1,80 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/objcbridge"
 )
 
 func (a *app) infoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
 		Short: "Tell which engines this machine has, and why the others are not available",
-		Args:  noArgs,
-		RunE:  func(*cobra.Command, []string) error { return a.info() },
+		Long: `info tells which engines this machine has, and why the others are not
+available. For engines behind a framework it prints what the framework says of
+the machine, and every method of it that anekit calls with the type encoding it
+expects and the one it finds: that is what to send when a new macOS breaks
+something.`,
+		Args: noArgs,
+		RunE: func(*cobra.Command, []string) error { return a.info() },
 	}
+}
+
+// infoDetails are what info adds to the report.
+type infoDetails struct {
+	Engines    []engine.Status `json:"engines"`
+	Frameworks []framework     `json:"frameworks"`
+	Operators  []string        `json:"operators"`
+}
+
+// framework is one that was loaded.
+type framework struct {
+	Engine string `json:"engine"`
+	Error  string `json:"error,omitempty"`
+	objcbridge.Report
+}
+
+// frameworks inspects those that can be loaded here.
+func frameworks() []framework {
+	found := []framework{}
+	for _, name := range []string{engine.Apple, engine.StandIn} {
+		r, err := engine.Inspect(name)
+		if r.Framework == "" {
+			continue // no bridge, or another system: the table of engines says so
+		}
+		f := framework{Engine: name, Report: r}
+		if err != nil {
+			f.Error = oneLine(err.Error())
+		}
+		found = append(found, f)
+	}
+	return found
 }
 
 // info prints the machine and its engines.
 func (a *app) info() error {
-	d, err := a.open(nil)
-	if err != nil {
-		return err
+	d, unavailable := a.open(nil)
+	if unavailable != nil && !errors.Is(unavailable, ane.ErrUnavailable) {
+		return unavailable
 	}
 	defer d.Close()
 	r := newReport("info", d)
-	status := engine.Probe()
-	r.Details = struct {
-		Engines   []engine.Status `json:"engines"`
-		Operators []string        `json:"operators"`
-	}{status, ops.Names()}
+	if unavailable != nil {
+		r.Verdict, r.Error = verdictUnavailable, oneLine(unavailable.Error())
+	}
+	details := infoDetails{engine.Probe(), frameworks(), ops.Names()}
+	r.Details = details
 	if a.json {
-		return r.write(a.out)
+		return errors.Join(unavailable, r.write(a.out))
 	}
 	h := r.Host
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
@@ -45,14 +86,75 @@ func (a *app) info() error {
 	}
 	fmt.Fprintf(w, "memory\t%s, %s\n", h.Memory, pinned)
 	fmt.Fprintf(w, "fp16\t%s\n", h.FP16)
-	fmt.Fprintf(w, "auto\t%s: %s, %s\n\n", r.Engine.Engine, r.Engine.Chip, r.Engine.OSBuild)
+	answer := "not available"
+	if r.Engine != nil {
+		answer = fmt.Sprintf("%s: %s, %s", r.Engine.Engine, r.Engine.Chip, r.Engine.OSBuild)
+	}
+	fmt.Fprintf(w, "%s\t%s\n\n", a.engine, answer)
 	fmt.Fprintln(w, "engine\tavailable\twhat\twhy not")
-	for _, s := range status {
+	for _, s := range details.Engines {
 		yes := "yes"
 		if !s.Available {
 			yes = "no"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, yes, s.What, s.Reason)
 	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, f := range details.Frameworks {
+		if err := f.print(a.out); err != nil {
+			return err
+		}
+	}
+	return unavailable
+}
+
+// print writes the framework's tables.
+func (f framework) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "\nframework of %s\t%s\n", f.Engine, f.Framework)
+	fmt.Fprintf(w, "bridge\t%s\n", cmp.Or(f.Library, "part of this binary"))
+	if f.Error != "" {
+		fmt.Fprintf(w, "error\t%s\n", f.Error)
+	}
+	if d := f.Device; d != nil {
+		fmt.Fprintf(w, "hasANE\t%s\n", d.HasANE)
+		fmt.Fprintf(w, "architecture\t%s\n", cmp.Or(d.Architecture, "not told"))
+		fmt.Fprintf(w, "engines, cores\t%s, %s\n", count(int64(d.Engines)), count(int64(d.Cores)))
+		fmt.Fprintf(w, "board\t%s\n", count(d.Board))
+		fmt.Fprintf(w, "system\t%s, build %s\n", cmp.Or(d.Product, "not told"), cmp.Or(d.Build, "not told"))
+		fmt.Fprintf(w, "virtual machine\t%s\n", d.VirtualMachine)
+	}
+	u := f.Usage
+	fmt.Fprintf(w, "compiles\t%d of %d that this process may spend\n", u.Compiles, u.CompileLimit)
+	fmt.Fprintf(w, "loaded\t%d of %d programs\n", u.Loaded, u.ProgramLimit)
+	for _, p := range f.Registry {
+		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.Value)
+	}
+	if len(f.Registry) == 0 {
+		fmt.Fprintln(w, "DeviceProperties\tnot readable here")
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintln(w, "method\tstatus\texpected\tfound\tneeded for")
+	for _, c := range f.Checks {
+		sign := "-"
+		if c.ClassMethod {
+			sign = "+"
+		}
+		status := c.Status.String()
+		if !c.Required && c.Status != objcbridge.CheckOK {
+			status += " (optional)"
+		}
+		fmt.Fprintf(w, "%s[%s %s]\t%s\t%s\t%s\t%s\n", sign, c.Class, c.Selector, status, c.Expected, cmp.Or(c.Found, "-"), c.NeededFor)
+	}
 	return w.Flush()
+}
+
+// count prints a number that may not be known.
+func count(n int64) string {
+	if n < 0 {
+		return "not told"
+	}
+	return fmt.Sprint(n)
 }

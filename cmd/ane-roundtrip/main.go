@@ -23,6 +23,7 @@ import (
 const patience = 3 * time.Second
 
 func main() {
+	handOver(os.Args)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {
 		time.Sleep(patience)

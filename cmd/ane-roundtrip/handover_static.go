@@ -1,0 +1,41 @@
+//go:build linux && !cgo
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// handOver replaces this process by the command that `make bridge` puts beside the
+// bridge library, when the engine asked for needs that library: a static binary
+// cannot load it. Where there is no such command it returns, and the engine is
+// reported as not available, with the reason.
+func handOver(args []string) {
+	if !asksFor(args, engine.StandIn) {
+		return
+	}
+	dirs := []string{os.Getenv(objcbridge.EnvDir)}
+	self, err := os.Executable()
+	if err == nil {
+		dirs = append(dirs, filepath.Join(filepath.Dir(self), "bridge"))
+	}
+	for _, dir := range dirs {
+		other, err := filepath.EvalSymlinks(filepath.Join(dir, "ane-roundtrip"))
+		if dir == "" || err != nil || other == self {
+			continue
+		}
+		_ = syscall.Exec(other, args, os.Environ()) // returns only when it fails; the next may work
+	}
+}
+
+// asksFor reports whether the arguments choose the engine called name.
+func asksFor(args []string, name string) bool {
+	at := slices.Index(args, "--engine")
+	return slices.Contains(args, "--engine="+name) || at >= 0 && at+1 < len(args) && args[at+1] == name
+}
