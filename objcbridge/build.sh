@@ -1,0 +1,146 @@
+#!/bin/sh
+# Builds the Objective-C bridge for this machine, and off macOS the stand-ins too.
+#
+#   build.sh OUTDIR [--sanitize]
+#
+# macOS: OUTDIR/libanebridge.dylib.
+# Linux: OUTDIR/libstandinsurface.so, libAppleNeuralEngine.so and libanebridge.so, with
+# clang-14 and GNUstep. As root on Debian it installs the packages it lacks (log in
+# OUTDIR/apt.log), else it names them and fails. --sanitize adds AddressSanitizer; a
+# program that loads such a library has to preload libclang_rt.asan.
+#
+# Each library appears complete or not at all, so builds may run side by side.
+set -eu
+
+die() { echo "build.sh: $*" >&2; exit 1; }
+
+out="" sanitize=""
+for argument in "$@"; do
+	case $argument in
+	--sanitize) sanitize="-fsanitize=address -shared-libasan -fno-omit-frame-pointer" ;;
+	-*) die "unknown option $argument; usage: build.sh OUTDIR [--sanitize]" ;;
+	*) [ -z "$out" ] || die "one OUTDIR only; usage: build.sh OUTDIR [--sanitize]"; out=$argument ;;
+	esac
+done
+[ -n "$out" ] || die "usage: build.sh OUTDIR [--sanitize]"
+here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
+mkdir -p -- "$out"
+out=$(CDPATH= cd -- "$out" && pwd)
+work=$(mktemp -d "$out/.build.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+warnings="-Wall -Wextra -Werror"
+
+# sources DIR SUFFIX: fails when there are none, so that nothing is left out unseen.
+sources() {
+	for file in "$here/$1"/*."$2"; do
+		[ -f "$file" ] || die "no *.$2 in $here/$1"
+		echo "$file"
+	done
+}
+
+publish() { mv -f "$work/$1" "$out/$1" && echo "$out/$1"; }
+
+build_darwin() {
+	xcrun --find clang >/dev/null 2>&1 || die "no clang; install Apple's command line tools: xcode-select --install"
+	objc=$(sources src m)
+	IFS='
+'
+	set -f
+	# shellcheck disable=SC2086
+	set -- $objc
+	unset IFS
+	set +f
+	xcrun clang -dynamiclib -fblocks -fno-objc-arc -fobjc-exceptions -std=gnu11 -mmacosx-version-min=13.0 -O2 -g \
+		$warnings $sanitize -fvisibility=hidden -install_name @rpath/libanebridge.dylib \
+		-framework Foundation -framework IOSurface "$@" -o "$work/libanebridge.dylib"
+	publish libanebridge.dylib
+}
+
+has_sanitizer() { [ -z "$sanitize" ] || [ -f "$(clang-14 -print-file-name="$runtime")" ]; }
+runtime=libclang_rt.asan-$(uname -m).so
+
+# packages lists what is missing, by what each package brings.
+packages() {
+	command -v clang-14 >/dev/null || echo clang-14
+	[ -f /usr/include/stdlib.h ] || echo libc6-dev
+	[ -f /usr/include/Block.h ] || echo libblocksruntime-dev
+	command -v gnustep-config >/dev/null && [ -f "$(gnustep-config --variable=GNUSTEP_SYSTEM_HEADERS)/Foundation/Foundation.h" ] ||
+		echo libgnustep-base-dev
+	command -v gcc >/dev/null && [ -f "$(gcc -print-file-name=libobjc.so)" ] || echo gobjc
+	[ -z "$sanitize" ] || { command -v clang-14 >/dev/null && has_sanitizer; } || echo libclang-rt-14-dev
+}
+
+# Another build may hold apt's locks: hence the tries.
+install_packages() {
+	export DEBIAN_FRONTEND=noninteractive
+	for try in 1 2 3 4 5 6; do
+		missing=$(packages | tr '\n' ' ')
+		[ -n "$missing" ] || return 0
+		echo "installing $missing"
+		# shellcheck disable=SC2086
+		{ apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing; } \
+			>"$out/apt.log" 2>&1 && return 0
+		[ "$try" = 6 ] || sleep 10
+	done
+	cat "$out/apt.log" >&2
+	return 1
+}
+
+need_packages() {
+	missing=$(packages | tr '\n' ' ')
+	[ -n "$missing" ] || return 0
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		install_packages || die "cannot install $missing"
+		missing=$(packages | tr '\n' ' ')
+		[ -z "$missing" ] || die "installed, but still not found: $missing"
+	else
+		die "missing packages: ${missing}(install them: sudo apt-get install -y --no-install-recommends $missing)"
+	fi
+}
+
+# library NAME SUFFIX DIR FLAGS...: compiles DIR/*.SUFFIX into NAME.
+library() {
+	name=$1 files=$(sources "$3" "$2")
+	shift 3
+	IFS='
+'
+	set -f
+	# shellcheck disable=SC2086
+	set -- "$@" -- $files
+	unset IFS
+	set +f
+	flags="" # what comes before the mark goes after the sources, for the linker
+	while [ "$1" != -- ]; do flags="$flags $1" && shift; done
+	shift
+	# shellcheck disable=SC2086
+	clang-14 $common "$@" -o "$work/$name" $flags
+}
+
+build_linux() {
+	need_packages
+	# gcc's Objective-C headers without its others, and a file that one of them asks for.
+	mkdir -p "$work/include/objc"
+	cp "$(gcc -print-file-name=include)"/objc/*.h "$work/include/objc/"
+	echo '#include <Block.h>' >"$work/include/objc/blocks_runtime.h"
+	common="-std=gnu11 -O2 -g -fPIC -shared -pthread $warnings $sanitize -Wl,-z,defs -Wl,-Bsymbolic -Wl,-rpath,\$ORIGIN"
+	[ -z "$sanitize" ] || common="$common -Wl,-rpath,$(dirname "$(clang-14 -print-file-name="$runtime")")"
+	library libstandinsurface.so c standin
+
+	# -MMD would leave files beside the output.
+	objc=$(gnustep-config --objc-flags | sed 's/-MMD//; s/-MP//')
+	common="$objc $common -fobjc-runtime=gcc -fblocks -I$work/include"
+	base="-lBlocksRuntime $(gnustep-config --base-libs) -L$(dirname "$(gcc -print-file-name=libobjc.so)") -L$work -lstandinsurface -ldl"
+	# shellcheck disable=SC2086
+	library libAppleNeuralEngine.so m standin $base
+	# shellcheck disable=SC2086
+	library libanebridge.so m src -fvisibility=hidden $base
+	for name in libstandinsurface.so libAppleNeuralEngine.so libanebridge.so; do publish $name; done
+}
+
+case $(uname -s) in
+Darwin) build_darwin ;;
+Linux) build_linux ;;
+*) die "the bridge is built on macOS, or on Linux with GNUstep; this is $(uname -s)" ;;
+esac

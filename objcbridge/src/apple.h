@@ -1,0 +1,79 @@
+// What the bridge calls of AppleNeuralEngine.framework: one protocol per class, with
+// the selectors and types that iOS 15.0 to 26.1 and macOS 26 share. Messages go to
+// id<Protocol> and Class<Protocol>, so the compiler knows every argument's type, and
+// the self-check takes the encodings it expects from these same declarations.
+//
+// Sources: header dumps of iOS 15.0, 16.5 and 26.1, the bindings of macOS 26 and
+// binary comparison with framework 382.7.4; see the comment at each class.
+#ifndef ANEB_APPLE_H
+#define ANEB_APPLE_H
+
+#import <Foundation/Foundation.h>
+
+#ifdef GNUSTEP
+#include "iosurface_gnustep.h"
+#else
+#import <IOSurface/IOSurface.h>
+#endif
+
+// _ANEInMemoryModelDescriptor (macOS 26, iOS 26.1). text is NSData: an NSString raises.
+// weights maps each path to a dictionary of one file name and its NSData. Returns nil
+// for bad arguments.
+@protocol ANEBDescriptor <NSObject>
++ (id)modelWithMILText:(NSData *)text weights:(NSDictionary *)weights optionsPlist:(NSData *)plist;
+@end
+
+// _ANEInMemoryModel (iOS 15.0 on; intermediateBufferHandle from 15.6). options is never
+// nil: without it the broker takes the program for another model type.
+@protocol ANEBModel <NSObject>
++ (id)inMemoryModelWithDescriptor:(id)descriptor;
+- (NSString *)hexStringIdentifier;
+- (NSString *)localModelPath;
+- (BOOL)compiledModelExists;
+- (BOOL)compileWithQoS:(unsigned int)qos options:(NSDictionary *)options error:(NSError **)error;
+- (BOOL)loadWithQoS:(unsigned int)qos options:(NSDictionary *)options error:(NSError **)error;
+- (BOOL)evaluateWithQoS:(unsigned int)qos options:(NSDictionary *)options request:(id)request error:(NSError **)error;
+- (BOOL)unloadWithQoS:(unsigned int)qos error:(NSError **)error;
+- (void)purgeCompiledModel;
+- (NSDictionary *)modelAttributes;
+- (unsigned long long)programHandle;
+- (unsigned long long)intermediateBufferHandle;
+- (unsigned long long)state;
+- (signed char)queueDepth;
+@end
+
+typedef void (^aneb_completion)(BOOL ok, NSError *error);
+
+// _ANERequest (iOS 15.0 on). Keeps the arrays it is given, without copying them.
+@protocol ANEBRequest <NSObject>
++ (id)requestWithInputs:(NSArray *)inputs
+           inputIndices:(NSArray *)inputIndices
+                outputs:(NSArray *)outputs
+          outputIndices:(NSArray *)outputIndices
+          weightsBuffer:(id)weights
+              perfStats:(NSArray *)statistics
+         procedureIndex:(NSNumber *)procedure;
+- (void)setCompletionHandler:(aneb_completion)handler;
+@end
+
+// _ANEIOSurfaceObject (iOS 15.0 on). Retains the surface.
+@protocol ANEBSurface <NSObject>
++ (id)objectWithIOSurface:(IOSurfaceRef)surface;
+@end
+
+// _ANEDeviceInfo (macOS 26, iOS 26.1). Class methods only.
+@protocol ANEBDeviceInfo <NSObject>
++ (BOOL)hasANE;
++ (BOOL)isVirtualMachine;
++ (BOOL)isInternalBuild;
++ (unsigned int)numANEs;
++ (unsigned int)numANECores;
++ (long long)aneBoardType;
++ (NSString *)aneArchitectureType;
++ (NSString *)aneSubType;
++ (NSString *)aneSubTypeVariant;
++ (NSString *)productName;
++ (NSString *)buildVersion;
+@end
+
+#endif

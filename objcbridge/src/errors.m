@@ -1,0 +1,108 @@
+#import "internal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int32_t begin(aneb_error *e, int32_t stage, int32_t kind, int64_t code) {
+    memset(e, 0, sizeof *e);
+    e->kind = kind;
+    e->stage = stage;
+    e->code = code;
+    return kind;
+}
+
+int32_t aneb_fail(aneb_error *e, int32_t stage, int32_t kind, int64_t code, const char *format, ...) {
+    if (e == NULL) return kind;
+    begin(e, stage, kind, code);
+    char text[2 * sizeof e->message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    aneb_text_copy(e->message, sizeof e->message, text, strlen(text));
+    return kind;
+}
+
+// One hexadecimal number of 32 bits after label.
+static bool number(const char *text, const char *label, uint32_t *out) {
+    const char *at = strstr(text, label);
+    if (at == NULL) return false;
+    const char *digits = at + strlen(label);
+    char *end = NULL;
+    unsigned long long value = strtoull(digits, &end, 16);
+    if (end == digits || value > UINT32_MAX || strchr("+- ", *digits) != NULL) return false;
+    *out = (uint32_t)value;
+    return true;
+}
+
+// The framework writes "... status=0x%x : statusType=0x%x" at the end of code 8's text.
+static void find_status(aneb_error *e, id description) {
+    char *text = aneb_text_new(description);
+    if (text == NULL) return;
+    uint32_t status, type;
+    if (number(text, "status=0x", &status) && number(text, "statusType=0x", &type)) {
+        e->has_status = 1;
+        e->status = status;
+        e->status_type = type;
+    }
+    free(text);
+}
+
+static int32_t from_error(aneb_error *e, int32_t stage, int32_t kind, NSError *error) {
+    if (e == NULL) return kind;
+    begin(e, stage, kind, [error code]);
+    aneb_text_from(e->domain, sizeof e->domain, [error domain]);
+    NSString *text = [error localizedDescription];
+    find_status(e, text);
+    aneb_text_from(e->message, sizeof e->message, text);
+    return kind;
+}
+
+int32_t aneb_judge(aneb_error *e, int32_t stage, BOOL ok, NSError *error, const char *method, const char *cause) {
+    if (ok && error == nil) return ANEB_OK;
+    if (error != nil) return from_error(e, stage, ok ? ANEB_CONTRADICTION : ANEB_NSERROR, error);
+    return aneb_fail(e, stage, ANEB_NO, 0, "%s returned NO without an NSError; usually %s", method, cause);
+}
+
+static void tell(aneb_error *e, id thrown) {
+    if ([thrown isKindOfClass:[NSException class]]) {
+        aneb_text_from(e->exception, sizeof e->exception, [(NSException *)thrown name]);
+        NSString *reason = [(NSException *)thrown reason];
+        find_status(e, reason);
+        aneb_text_from(e->message, sizeof e->message, reason);
+    } else {
+        aneb_text_from(e->exception, sizeof e->exception, NSStringFromClass([thrown class]));
+        aneb_text_from(e->message, sizeof e->message, [thrown description]);
+    }
+}
+
+// What was thrown may raise again while it is asked for its words.
+static int32_t caught(aneb_error *e, int32_t stage, id thrown) {
+    if (e == NULL) return ANEB_EXCEPTION;
+    begin(e, stage, ANEB_EXCEPTION, 0);
+    @try {
+        tell(e, thrown);
+    } @catch (id again) {
+        (void)again;
+    }
+    if (e->message[0] == 0) strcpy(e->message, "an exception without a reason");
+    return ANEB_EXCEPTION;
+}
+
+int32_t aneb_guard(aneb_error *e, int32_t stage, int32_t (^body)(void)) {
+    int32_t kind;
+    @autoreleasepool {
+        @try {
+            kind = body();
+        } @catch (id thrown) {
+            kind = caught(e, stage, thrown);
+        }
+#ifdef __APPLE__ // clang cannot compile a second handler for the runtime used elsewhere
+        @catch (...) {
+            kind = aneb_fail(e, stage, ANEB_EXCEPTION, 0, "an exception that is no Objective-C object");
+        }
+#endif
+    }
+    return kind;
+}

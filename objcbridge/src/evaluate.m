@@ -1,0 +1,41 @@
+#import "internal.h"
+
+int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e) {
+    if (p->text_hash != r->text_hash)
+        return aneb_refuse(e, ANEB_EVALUATE, ANEB_ARGUMENT, "the request was made for a program of another text");
+    bool idle = false;
+    if (!atomic_compare_exchange_strong(&r->busy, &idle, true))
+        return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE, "the request is in flight; one run at a time, or a request for each");
+    int runs = atomic_load(&p->gate);
+    while (runs != ANEB_UNLOADED && !atomic_compare_exchange_weak(&p->gate, &runs, runs + 1)) continue;
+    if (runs != ANEB_UNLOADED) return ANEB_OK;
+    atomic_store(&r->busy, false);
+    return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE, "the program is not loaded");
+}
+
+void aneb_run_end(aneb_program *p, aneb_request *r) {
+    atomic_fetch_sub(&p->gate, 1);
+    atomic_store(&r->busy, false);
+}
+
+int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e) {
+    NSError *error = nil;
+    BOOL ok = [p->model evaluateWithQoS:qos options:p->owner->options request:r->object error:&error];
+    return aneb_judge(e, ANEB_EVALUATE, ok, error, "evaluateWithQoS:options:request:error:",
+                      "the program is not loaded, the request is not valid, or every slot of the queue is taken");
+}
+
+int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *error) {
+    if (p == NULL || r == NULL) return aneb_refuse(error, ANEB_EVALUATE, ANEB_ARGUMENT, "aneb_evaluate: NULL");
+    int32_t kind = aneb_run_begin(p, r, error);
+    if (kind != ANEB_OK) return kind;
+    kind = aneb_guard(error, ANEB_EVALUATE, ^int32_t {
+        if (r->handler) { // of an earlier asynchronous run; with it this one would be so too
+            [r->object setCompletionHandler:nil];
+            r->handler = false;
+        }
+        return aneb_run_send(p, r, qos, error);
+    });
+    aneb_run_end(p, r);
+    return kind;
+}

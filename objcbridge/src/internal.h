@@ -1,0 +1,184 @@
+// What the files of the bridge share. Lock order: an identity's mutex, then a
+// program's, then the process's; no call into the framework is made under the latter
+// two, except that describe reads modelAttributes under its program's.
+#ifndef ANEB_INTERNAL_H
+#define ANEB_INTERNAL_H
+
+#import "apple.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#pragma GCC visibility push(default)
+#include "bridge.h"
+#pragma GCC visibility pop
+
+// ---- errors.m: failures, and the guard that every entry passes ----
+
+// Runs body in an autorelease pool and turns what it raises into ANEB_EXCEPTION. e may
+// be NULL here and in every function below; all return the kind they describe.
+int32_t aneb_guard(aneb_error *e, int32_t stage, int32_t (^body)(void));
+int32_t aneb_fail(aneb_error *e, int32_t stage, int32_t kind, int64_t code, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+#define aneb_refuse(e, stage, reason, ...) aneb_fail(e, stage, ANEB_REFUSED, reason, __VA_ARGS__)
+// The BOOL of method decides; cause says what a NO without NSError comes from.
+int32_t aneb_judge(aneb_error *e, int32_t stage, BOOL ok, NSError *error, const char *method, const char *cause);
+
+// ---- text.m: C strings from and to Objective-C ----
+
+bool aneb_utf8_valid(const char *text);
+// Copies at most capacity-1 bytes, cut at a whole character; zero bytes become spaces.
+void aneb_text_copy(char *out, size_t capacity, const char *bytes, size_t size);
+void aneb_text_from(char *out, size_t capacity, id string); // empty when string is no NSString
+char *aneb_text_new(id string);                             // malloc; NULL when it is no NSString
+
+// ---- process.m: facts of the whole process ----
+
+struct aneb_identity;
+struct aneb_slot;
+
+// The only mutable state that belongs to no handle. Classes have one name space, the
+// broker counts compiles and programs per process, and programs of one identity share
+// a directory: so these are facts of the process, over all frameworks.
+struct aneb_process {
+    atomic_llong compiles, loaded;                            // spent, held
+    atomic_llong compile_limit, program_limit;                // of the latest aneb_open
+    atomic_llong programs, surfaces, requests, identities;    // alive
+    atomic_llong pending, forgotten, unexpected;              // asynchronous runs
+    pthread_mutex_t mutex;                                    // guards what follows
+    void *library;                                            // the framework whose classes are in use
+    struct aneb_identity *first;                              // list of identities
+    struct aneb_slot **slots;                                 // of asynchronous runs
+    uint32_t slot_count;
+};
+extern struct aneb_process aneb_process;
+// Adds one to *count unless it has reached limit.
+bool aneb_take(atomic_llong *count, int64_t limit);
+
+// ---- framework.m, selfcheck.m ----
+
+enum aneb_row {
+    ANEB_ROW_DESCRIPTOR, ANEB_ROW_MODEL, ANEB_ROW_IDENTITY, ANEB_ROW_PATH, ANEB_ROW_EXISTS, ANEB_ROW_COMPILE,
+    ANEB_ROW_LOAD, ANEB_ROW_EVALUATE, ANEB_ROW_UNLOAD, ANEB_ROW_ATTRIBUTES, ANEB_ROW_REQUEST, ANEB_ROW_SURFACE,
+    ANEB_ROW_PURGE, ANEB_ROW_HANDLER, ANEB_ROW_HANDLE, ANEB_ROW_INTERMEDIATE, ANEB_ROW_STATE, ANEB_ROW_DEPTH,
+    ANEB_ROW_HAS_ANE, ANEB_ROW_VIRTUAL, ANEB_ROW_INTERNAL, ANEB_ROW_ENGINES, ANEB_ROW_CORES, ANEB_ROW_BOARD,
+    ANEB_ROW_ARCHITECTURE, ANEB_ROW_SUBTYPE, ANEB_ROW_VARIANT, ANEB_ROW_PRODUCT, ANEB_ROW_BUILD,
+    ANEB_ROWS,
+};
+
+struct aneb {
+    char *framework, *iokit; // iokit may be NULL
+    int64_t compile_limit, program_limit;
+    Class<ANEBDescriptor> descriptor;
+    Class<ANEBModel> model;
+    Class<ANEBRequest> request;
+    Class<ANEBSurface> surface;
+    Class<ANEBDeviceInfo> device;
+    NSDictionary *options;    // empty, never nil
+    atomic_llong alive;       // surfaces, programs and requests
+    bool usable;              // every required row was found
+    int32_t status[ANEB_ROWS];
+    char expected[ANEB_ROWS][32], found[ANEB_ROWS][128];
+};
+void aneb_check_all(aneb *a); // fills classes, rows and usable
+// ANEB_OK when a can be used; else ANEB_REFUSED for NULL, ANEB_MISSING with the first bad row.
+int32_t aneb_usable(aneb *a, int32_t stage, aneb_error *e);
+// ANEB_OK when an optional row was found too.
+int32_t aneb_offers(aneb *a, int32_t row, int32_t stage, aneb_error *e);
+
+// ---- surface.m ----
+
+struct aneb_surface {
+    aneb *owner;
+    atomic_int refs; // the caller's and one per request
+    id<ANEBSurface> object;
+    IOSurfaceRef ref;
+    void *_Atomic base; // NULL while no lock has shown it
+    size_t size;
+};
+void aneb_surface_drop(aneb_surface *s);
+
+// ---- program.m, compile.m, load.m ----
+
+#define ANEB_UNLOADED (-1)
+
+struct aneb_program {
+    aneb *owner;
+    atomic_int refs; // the caller's and one per asynchronous run
+    atomic_int gate; // ANEB_UNLOADED, or how many runs are in flight
+    id<ANEBModel> model;
+    NSDictionary *files; // path inside the directory to NSData, model.mil among them
+    char *identity, *path;
+    uint64_t text_hash;  // of the MIL text: equal texts have equal symbols
+    struct aneb_identity *shared;
+    bool compiled, holds_files; // guarded by the identity's mutex
+    pthread_mutex_t mutex;      // guards names
+    struct aneb_name *names;    // strings given out by describe
+};
+void aneb_program_end(aneb_program *p); // after the last reference: unloads and frees
+int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e);
+// Whether the framework has p cached. Call with the identity locked.
+int32_t aneb_cached(aneb_program *p, int32_t stage, BOOL *cached, aneb_error *e);
+// Both dictionaries of a program's weights, checked: the descriptor's and the files'.
+int32_t aneb_weights(const aneb_weight *weights, int32_t count, NSMutableDictionary *descriptor,
+                     NSMutableDictionary *files, aneb_error *e);
+
+// ---- identity.m: programs of one identity share a mutex and a directory ----
+
+struct aneb_identity *aneb_identity_join(const char *path); // NULL without memory
+void aneb_identity_leave(struct aneb_identity *i);
+void aneb_identity_lock(struct aneb_identity *i);
+void aneb_identity_unlock(struct aneb_identity *i);
+// With the identity locked: write p's files and make p a user of the directory; stop
+// being one, which removes the directory when p was the last; tell whether p can load
+// from it.
+int32_t aneb_files_write(aneb_program *p, aneb_error *e);
+void aneb_files_drop(aneb_program *p);
+bool aneb_files_present(aneb_program *p);
+
+// ---- tree.m: directories, never through a symbolic link ----
+
+int aneb_tree_make(const char *path); // descriptor of a new or existing directory, or -errno
+int aneb_tree_write(int directory, const char *path, const void *bytes, size_t size); // 0 or errno
+int aneb_tree_remove(const char *path);                                               // 0 or errno
+
+// ---- describe.m, attributes.m ----
+
+struct aneb_symbols {
+    int32_t procedure, inputs, count; // inputs of count symbols come first
+    aneb_symbol *items;               // malloc
+};
+// Reads a procedure's symbols; function NULL means number procedure. Names belong to p.
+// Call with p->mutex held and inside aneb_guard; items is the caller's to free, also
+// after a failure.
+int32_t aneb_symbols_read(aneb_program *p, const char *function, int32_t procedure, int32_t stage,
+                          struct aneb_symbols *out, aneb_error *e);
+const char *aneb_name_keep(aneb_program *p, NSString *string); // lives until aneb_names_free; NULL without memory
+void aneb_names_free(aneb_program *p);
+
+// ---- request.m, evaluate.m, async.m ----
+
+struct aneb_request {
+    aneb *owner;
+    atomic_int refs;  // the caller's and one per asynchronous run
+    atomic_bool busy; // in flight
+    bool handler;     // has a completion handler; guarded by busy
+    id<ANEBRequest> object;
+    uint64_t text_hash;
+    aneb_surface **surfaces;
+    int32_t surface_count;
+};
+void aneb_request_end(aneb_request *r); // after the last reference
+// Marks p and r in flight; aneb_run_end undoes it.
+int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e);
+void aneb_run_end(aneb_program *p, aneb_request *r);
+// Sends the request. Call inside aneb_guard.
+int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e);
+
+// ---- tickets.m: asynchronous runs that wait for the framework ----
+
+uint64_t aneb_ticket_open(aneb_program *p, aneb_request *r, aneb_done done, void *context); // 0 without memory
+void aneb_ticket_fire(uint64_t ticket, int32_t kind, const aneb_error *error); // the framework called back
+void aneb_ticket_settle(uint64_t ticket, int32_t kind);                        // the call came back with kind
+
+#endif

@@ -1,0 +1,83 @@
+#import "internal.h"
+
+static int32_t load(aneb_program *p, uint32_t qos, aneb_error *e) {
+    return aneb_guard(e, ANEB_LOAD, ^int32_t {
+        NSError *error = nil;
+        BOOL ok = [p->model loadWithQoS:qos options:p->owner->options error:&error];
+        return aneb_judge(e, ANEB_LOAD, ok, error, "loadWithQoS:options:error:",
+                          "the connection to the broker is lost, or the program was never compiled");
+    });
+}
+
+static int32_t unload(aneb_program *p, uint32_t qos, aneb_error *e) {
+    return aneb_guard(e, ANEB_UNLOAD, ^int32_t {
+        NSError *error = nil;
+        BOOL ok = [p->model unloadWithQoS:qos error:&error];
+        return aneb_judge(e, ANEB_UNLOAD, ok, error, "unloadWithQoS:error:", "the connection to the broker is lost");
+    });
+}
+
+// With the identity locked, like all below.
+static int32_t may_load(aneb_program *p, aneb_error *e) {
+    if (!p->compiled) return aneb_refuse(e, ANEB_LOAD, ANEB_STATE, "the program is not compiled");
+    if (atomic_load(&p->gate) != ANEB_UNLOADED)
+        return aneb_refuse(e, ANEB_LOAD, ANEB_STATE, "the program is loaded already");
+    BOOL cached = NO;
+    int32_t kind = aneb_cached(p, ANEB_LOAD, &cached, e);
+    if (kind != ANEB_OK || cached || aneb_files_present(p)) return kind;
+    return aneb_refuse(e, ANEB_LOAD, ANEB_RELOAD,
+                       "neither the framework's cache nor the directory has the program any more; create it again");
+}
+
+static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
+    int32_t kind = may_load(p, e);
+    if (kind != ANEB_OK) return kind;
+    if (!aneb_take(&aneb_process.loaded, p->owner->program_limit))
+        return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED, "this process holds %lld programs loaded and may hold %lld; unload one",
+                           atomic_load(&aneb_process.loaded), (long long)p->owner->program_limit);
+    kind = load(p, qos, e);
+    if (kind == ANEB_OK) {
+        atomic_store(&p->gate, 0);
+        return ANEB_OK;
+    }
+    // The framework may have loaded it all the same; if not, it says so and nothing is lost.
+    if (kind == ANEB_CONTRADICTION || kind == ANEB_EXCEPTION) unload(p, qos, NULL);
+    atomic_fetch_sub(&aneb_process.loaded, 1);
+    aneb_files_drop(p);
+    return kind;
+}
+
+int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
+    int runs = 0; // closes the gate to new runs, unless some are in flight
+    if (!atomic_compare_exchange_strong(&p->gate, &runs, ANEB_UNLOADED)) {
+        if (runs == ANEB_UNLOADED) return aneb_refuse(e, ANEB_UNLOAD, ANEB_STATE, "the program is not loaded");
+        return aneb_refuse(e, ANEB_UNLOAD, ANEB_STATE, "the program is still in use by %d runs", runs);
+    }
+    int32_t kind = unload(p, qos, e);
+    if (kind != ANEB_OK && kind != ANEB_CONTRADICTION) {
+        atomic_store(&p->gate, 0); // still loaded, as far as anyone knows
+        return kind;
+    }
+    atomic_fetch_sub(&aneb_process.loaded, 1);
+    aneb_names_free(p);
+    aneb_files_drop(p);
+    return kind;
+}
+
+int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error) {
+    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_LOAD, error);
+    if (kind != ANEB_OK) return kind;
+    aneb_identity_lock(p->shared);
+    kind = load_locked(p, qos, error);
+    aneb_identity_unlock(p->shared);
+    return kind;
+}
+
+int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error) {
+    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_UNLOAD, error);
+    if (kind != ANEB_OK) return kind;
+    aneb_identity_lock(p->shared);
+    kind = aneb_unload_locked(p, qos, error);
+    aneb_identity_unlock(p->shared);
+    return kind;
+}

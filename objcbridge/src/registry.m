@@ -1,0 +1,74 @@
+#import "internal.h"
+#include <dlfcn.h>
+
+// IOKit's functions, as declared in IOKitLib.h; objects are toll-free bridged, so
+// CoreFoundation itself is not needed.
+struct iokit {
+    void *(*matching)(const char *name);                              // CFMutableDictionaryRef, +1
+    uint32_t (*service)(uint32_t port, void *matching);               // consumes matching
+    void *(*property)(uint32_t entry, void *key, void *allocator, uint32_t options); // CFTypeRef, +1
+    int (*release)(uint32_t object);
+};
+
+static int32_t load(aneb *a, struct iokit *out, aneb_error *e) {
+    if (a->iokit == NULL) return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "aneb_open was given no path of IOKit");
+    void *library = dlopen(a->iokit, RTLD_NOW); // stays loaded, like the framework
+    if (library == NULL) {
+        const char *why = dlerror();
+        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "cannot load %s: %s", a->iokit,
+                         why == NULL ? "no reason given" : why);
+    }
+    *(void **)&out->matching = dlsym(library, "IOServiceMatching");
+    *(void **)&out->service = dlsym(library, "IOServiceGetMatchingService");
+    *(void **)&out->property = dlsym(library, "IORegistryEntryCreateCFProperty");
+    *(void **)&out->release = dlsym(library, "IOObjectRelease");
+    if (out->matching == NULL || out->service == NULL || out->property == NULL || out->release == NULL)
+        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "%s lacks functions of IOKit", a->iokit);
+    return ANEB_OK;
+}
+
+// DeviceProperties of the engine's service, autoreleased.
+static int32_t properties(const struct iokit *io, NSDictionary **out, aneb_error *e) {
+    void *matching = io->matching("H11ANEIn");
+    uint32_t service = matching == NULL ? 0 : io->service(0, matching);
+    if (service == 0) return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "the IORegistry has no service H11ANEIn");
+    id value = [(id)io->property(service, (void *)@"DeviceProperties", NULL, 0) autorelease];
+    io->release(service);
+    if (value == nil) return aneb_fail(e, ANEB_DEVICE, ANEB_NIL, 0, "H11ANEIn has no readable DeviceProperties");
+    if (![value isKindOfClass:[NSDictionary class]])
+        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "DeviceProperties of H11ANEIn is no dictionary");
+    *out = value;
+    return ANEB_OK;
+}
+
+// One line of text for any value.
+static NSString *line(id value) {
+    NSString *text = [value isKindOfClass:[NSString class]] ? value : [value description];
+    NSCharacterSet *breaks = [NSCharacterSet characterSetWithCharactersInString:@"\t\r\n"];
+    return [[text componentsSeparatedByCharactersInSet:breaks] componentsJoinedByString:@" "];
+}
+
+static NSString *lines(NSDictionary *all) {
+    NSMutableArray *out = [NSMutableArray array];
+    for (id key in all) [out addObject:[NSString stringWithFormat:@"%@\t%@\n", line(key), line([all objectForKey:key])]];
+    return [[out sortedArrayUsingSelector:@selector(compare:)] componentsJoinedByString:@""];
+}
+
+int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb_error *error) {
+    int32_t kind = aneb_usable(a, ANEB_DEVICE, error);
+    if (kind != ANEB_OK) return kind;
+    if (length == NULL || (text == NULL && capacity > 0))
+        return aneb_refuse(error, ANEB_DEVICE, ANEB_ARGUMENT, "aneb_registry: text or length is NULL");
+    *length = 0;
+    return aneb_guard(error, ANEB_DEVICE, ^int32_t {
+        struct iokit io;
+        NSDictionary *all = nil;
+        int32_t result = load(a, &io, error);
+        if (result == ANEB_OK) result = properties(&io, &all, error);
+        if (result != ANEB_OK) return result;
+        NSData *data = [lines(all) dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];
+        *length = [data length];
+        if (capacity > 0) aneb_text_copy(text, capacity, [data length] == 0 ? "" : [data bytes], [data length]);
+        return ANEB_OK;
+    });
+}

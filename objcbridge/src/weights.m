@@ -1,0 +1,67 @@
+#import "internal.h"
+#include <string.h>
+
+static const char root[] = "@model_path/";
+
+// Names the framework writes into the directory itself, and the bridge's own.
+static bool taken(NSString *path) {
+    return [path isEqualToString:@"model.mil"] || [path isEqualToString:@"net.plist"] ||
+           [path isEqualToString:@"compiler_options.plist"];
+}
+
+// The path below the program's directory, or nil when it would leave it.
+static NSString *inside(const char *path) {
+    if (path == NULL || !aneb_utf8_valid(path)) return nil;
+    if (strncmp(path, root, sizeof root - 1) == 0) path += sizeof root - 1;
+    for (const char *part = path;; part++) {
+        size_t n = strcspn(part, "/");
+        if (n == 0 || n > 255 || (n == 1 && part[0] == '.') || (n == 2 && strncmp(part, "..", 2) == 0)) return nil;
+        part += n;
+        if (*part == 0) break;
+    }
+    return [NSString stringWithUTF8String:path];
+}
+
+// A file name without directories, as the framework writes weights, different for
+// every path.
+static NSString *flat(NSString *path) {
+    if ([path rangeOfString:@"/"].location == NSNotFound) return path;
+    NSString *escaped = [path stringByReplacingOccurrencesOfString:@"%" withString:@"%25"];
+    return [escaped stringByReplacingOccurrencesOfString:@"/" withString:@"%2F"];
+}
+
+static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descriptor, NSMutableDictionary *files,
+                   NSMutableSet *flats, aneb_error *e) {
+    NSString *path = inside(w->path);
+    if (path == nil || taken(path))
+        return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
+                           "weight %d: \"%.200s\" has to name a file below @model_path, other than the program's own, "
+                           "without empty, \".\" or \"..\" parts", i,
+                           w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path);
+    if (w->data == NULL || w->size == 0)
+        return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" has no data", i, w->path);
+    NSString *name = flat(path);
+    if ([files objectForKey:path] != nil || [flats containsObject:name])
+        return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" is there twice", i, w->path);
+    if ([name lengthOfBytesUsingEncoding:NSUTF8StringEncoding] > 255)
+        return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
+                           "weight %d: \"%.200s\" is too long; the framework needs it as one file name", i, w->path);
+    NSData *data = [NSData dataWithBytesNoCopy:(void *)w->data length:w->size freeWhenDone:NO];
+    if (data == nil) return aneb_fail(e, ANEB_CREATE, ANEB_NIL, 0, "no NSData for weight %d", i);
+    [files setObject:data forKey:path];
+    [flats addObject:name];
+    // One key only: the framework hashes the first value and writes it under the first key.
+    [descriptor setObject:[NSDictionary dictionaryWithObject:data forKey:name]
+                   forKey:[NSString stringWithUTF8String:w->path]];
+    return ANEB_OK;
+}
+
+int32_t aneb_weights(const aneb_weight *weights, int32_t count, NSMutableDictionary *descriptor,
+                     NSMutableDictionary *files, aneb_error *e) {
+    NSMutableSet *flats = [NSMutableSet set];
+    for (int32_t i = 0; i < count; i++) {
+        int32_t kind = add(&weights[i], i, descriptor, files, flats, e);
+        if (kind != ANEB_OK) return kind;
+    }
+    return ANEB_OK;
+}
