@@ -1,0 +1,103 @@
+package bridgetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// The libraries beside the bridge, as objcbridge/build.sh names them.
+const (
+	Framework = "libAppleNeuralEngine.so" // Options.Framework of objcbridge
+	Surface   = "libstandinsurface.so"    // CoreFoundation and IOSurface in one
+)
+
+// variant is a way of compiling the libraries.
+type variant string
+
+const (
+	plain     variant = ""
+	sanitized variant = "asan"
+)
+
+// built remembers what this process has found, so that its tests ask the disk once.
+var built struct {
+	sync.Mutex
+	folders map[variant]string
+}
+
+// Build returns the folder with the libraries: the one that ANEKIT_BRIDGE_DIR names, else one in the
+// user's cache folder, built by objcbridge/build.sh unless the same sources have been built before.
+// It skips the test when Missing gives a reason, and fails it when the build fails or the named
+// folder lacks a library.
+func Build(tb testing.TB) string {
+	tb.Helper()
+	return folder(tb, plain, Missing())
+}
+
+// BuildSanitized is Build with AddressSanitizer in the libraries; ANEKIT_BRIDGE_DIR does not count. A
+// process can load them when Sanitizer is preloaded, so a test runs itself again with LD_PRELOAD.
+func BuildSanitized(tb testing.TB) string {
+	tb.Helper()
+	_, reason := Sanitizer()
+	return folder(tb, sanitized, reason)
+}
+
+func folder(tb testing.TB, v variant, reason string) string {
+	tb.Helper()
+	if reason != "" {
+		tb.Skip(reason)
+	}
+	built.Lock()
+	defer built.Unlock()
+	if dir := built.folders[v]; dir != "" {
+		return dir
+	}
+	dir, err := find(v)
+	if err == nil {
+		err = complete(dir)
+	}
+	if err != nil {
+		tb.Fatalf("bridgetest: %v", err)
+	}
+	if built.folders == nil {
+		built.folders = map[variant]string{}
+	}
+	built.folders[v] = dir
+	return dir
+}
+
+// Missing is why the libraries cannot be had here and how to get them, on one line; empty when Build
+// returns a folder.
+func Missing() string {
+	if os.Getenv(objcbridge.EnvDir) != "" {
+		return ""
+	}
+	return missing()
+}
+
+// find returns the named folder or the one built of the present sources.
+func find(v variant) (string, error) {
+	if dir := os.Getenv(objcbridge.EnvDir); dir != "" && v == plain {
+		return filepath.Abs(dir)
+	}
+	root, err := sources()
+	if err != nil {
+		return "", err
+	}
+	return cached(root, v)
+}
+
+// complete checks that a folder has all three libraries.
+func complete(dir string) error {
+	for _, name := range []string{objcbridge.LibraryName(), Framework, Surface} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			return fmt.Errorf("%w; `make bridge` builds it", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package bridgetest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/objcbridge"
+)
+
+func TestNamedFolder(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv(objcbridge.EnvDir, dir)
+	require.Empty(t, Missing(), "a folder is named, so nothing is skipped")
+	found, err := find(plain)
+	require.NoError(t, err)
+	require.Equal(t, dir, found)
+	for _, name := range []string{objcbridge.LibraryName(), Framework, Surface} {
+		require.ErrorContains(t, complete(dir), name)
+		require.ErrorContains(t, complete(dir), "make bridge")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	require.NoError(t, complete(dir))
+}
+
+func TestSources(t *testing.T) {
+	root, err := sources()
+	require.NoError(t, err)
+	for _, name := range []string{script, "src/bridge.h", "standin/standin.h"} {
+		_, err := os.Stat(filepath.Join(root, name))
+		require.NoError(t, err)
+	}
+	a, err := fingerprint(root, plain)
+	require.NoError(t, err)
+	b, err := fingerprint(root, sanitized)
+	require.NoError(t, err)
+	require.NotEqual(t, a, b)
+}
+
+func TestMissingIsOneLine(t *testing.T) {
+	t.Setenv(objcbridge.EnvDir, "")
+	require.NotContains(t, Missing(), "\n")
+}
+
+// Build on this machine: the folder has what it promises.
+func TestBuild(t *testing.T) {
+	require.NoError(t, complete(Build(t)))
+}
+
+func TestBuildSanitized(t *testing.T) {
+	require.NoError(t, complete(BuildSanitized(t)))
+	path, _ := Sanitizer()
+	_, err := os.Stat(path)
+	require.NoError(t, err)
+}

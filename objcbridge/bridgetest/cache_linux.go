@@ -1,0 +1,129 @@
+//go:build cgo && (amd64 || arm64)
+
+package bridgetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	patience = 5 * time.Minute // for a build, and for another process's build
+	kept     = 6               // folders of other sources that stay
+	ageKept  = time.Hour       // a younger one stays anyway: a test may be about to load it
+	prefix   = "bridge-"
+	unsealed = "part-" // a folder that is being built
+)
+
+// cached returns the folder for the present sources, building it if need be. Processes that ask at
+// the same time wait for one of them to build; a folder appears under its name only when complete.
+func cached(root string, v variant) (string, error) {
+	sum, err := fingerprint(root, v)
+	if err != nil {
+		return "", err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	cache = filepath.Join(cache, "anekit")
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", err
+	}
+	unlock, err := lock(filepath.Join(cache, "lock"))
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	dir := filepath.Join(cache, prefix+sum)
+	if complete(dir) != nil {
+		if err := build(root, dir, v); err != nil {
+			return "", err
+		}
+	}
+	now := time.Now()
+	return dir, errors.Join(os.Chtimes(dir, now, now), prune(cache, now))
+}
+
+// lock takes a file lock, which ends with the process at the latest.
+func lock(path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = file.Close() }, nil
+		}
+		if err != unix.EWOULDBLOCK && err != unix.EINTR || time.Now().After(end) {
+			_ = file.Close()
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+	}
+}
+
+// build runs the script into a new folder and gives it its name.
+func build(root, dir string, v variant) error {
+	part, err := os.MkdirTemp(filepath.Dir(dir), unsealed)
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(part)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	args := []string{filepath.Join(root, script), part}
+	if v == sanitized {
+		args = append(args, "--sanitize")
+	}
+	cmd := exec.CommandContext(ctx, "sh", args...)
+	cmd.WaitDelay = time.Second // for what the script started
+	cmd.Dir = root
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", script, err, out)
+	}
+	if err := complete(part); err != nil {
+		return fmt.Errorf("%s said nothing, but: %w", script, err)
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return os.Rename(part, dir)
+}
+
+// prune removes all but the newest folders.
+func prune(cache string, now time.Time) error {
+	entries, err := os.ReadDir(cache)
+	if err != nil {
+		return err
+	}
+	type folder struct {
+		path string
+		used time.Time
+	}
+	var old []folder
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) && !strings.HasPrefix(e.Name(), unsealed) {
+			continue
+		}
+		old = append(old, folder{filepath.Join(cache, e.Name()), info.ModTime()})
+	}
+	slices.SortFunc(old, func(a, b folder) int { return b.used.Compare(a.used) })
+	var failures []error
+	for i, f := range old {
+		if i >= kept && now.Sub(f.used) > ageKept {
+			failures = append(failures, os.RemoveAll(f.path))
+		}
+	}
+	return errors.Join(failures...)
+}
