@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
@@ -19,7 +20,7 @@ const childEnv = "SURFACES_TEST_CHILD"
 
 // child runs a test of this binary again, in a process of its own, with childEnv set.
 func child(t *testing.T, test, wrong string) (string, error) {
-	libraries(t) // or there is nothing to do wrong with
+	bridgetest.Build(t) // or there is nothing to do wrong with
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(self, "-test.run=^"+test+"$", "-test.count=1")

@@ -9,6 +9,7 @@ import (
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
@@ -30,7 +31,7 @@ type standin struct {
 
 // open loads the stand-in, without a gate at the end.
 func open(t testing.TB) *standin {
-	s := &standin{path: filepath.Join(libraries(t), "libstandinsurface.so")}
+	s := &standin{path: filepath.Join(bridgetest.Build(t), bridgetest.Surface)}
 	var err error
 	s.Library, err = surfaces.Load(s.path, s.path)
 	require.NoError(t, err)
