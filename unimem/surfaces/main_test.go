@@ -1,0 +1,25 @@
+package surfaces_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// A run that leaves anything open fails, whatever its tests said.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
+		fmt.Fprintf(os.Stderr, "surfaces tests leak: %+v\n", s)
+		code = 1
+	}
+	if err := goleak.Find(); err != nil {
+		fmt.Fprintln(os.Stderr, "surfaces tests leak:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
