@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -154,6 +155,7 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	r := running(t, program, 5, []uint32{1, 2}, []uint32{3})
 	require.EqualValues(t, done, c.evaluate(r, 0))
 
+	told := logged(t)
 	process.server.Store(nil) // every callback meets a nil pointer
 	require.EqualValues(t, 1, c.compile(dir, &program, &message[0], 200))
 	require.Contains(t, string(message), "panicked")
@@ -161,6 +163,7 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	require.EqualValues(t, failed, c.evaluate(r, 0))
 	c.dropRequest(5)
 	c.dropProgram(program)
+	require.Equal(t, 5, strings.Count(told.String(), "panicked"))
 	process.server.Store(s)
 	c.dropProgram(program)
 	c.dropRequest(5)

@@ -1,8 +1,10 @@
 package standin
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"testing"
 
@@ -121,6 +123,15 @@ func TestEverySurfaceIsGivenBackWhenOneFails(t *testing.T) {
 	}
 }
 
+// logged catches what is logged until the test ends.
+func logged(t *testing.T) *bytes.Buffer {
+	var b bytes.Buffer
+	usual := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&b, nil)))
+	t.Cleanup(func() { slog.SetDefault(usual) })
+	return &b
+}
+
 func TestPanicsBecomeAStatus(t *testing.T) {
 	s, m, h := compiled(t, 3, addition)
 	m.refuse = func(call string) error {
@@ -129,7 +140,10 @@ func TestPanicsBecomeAStatus(t *testing.T) {
 		}
 		return nil
 	}
+	told := logged(t)
 	require.Equal(t, failed, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}))
+	require.Contains(t, told.String(), "evaluate panicked")
+	require.Contains(t, told.String(), "planted")
 	m.refuse = nil
 	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}), "no lock was left held")
 }

@@ -6,5 +6,6 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// TestMain fails a run that leaves Blocks, mappings or goroutines behind.
-func TestMain(m *testing.M) { leaktest.Main(m) }
+// TestMain fails a run that leaves Blocks, mappings or goroutines behind, or
+// anything of the framework, where a test has started it.
+func TestMain(m *testing.M) { leaktest.Main(m, leftovers) }

@@ -3,10 +3,12 @@
 package standin
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/ebitengine/purego"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -26,9 +28,8 @@ func (l *library) close(b *unimem.Block) error { return b.Close() }
 // an evaluation must not stay locked by the engine.
 func (l *library) share(b *unimem.Block) error {
 	for n := range held {
-		if code := l.locking(l.unlock, b.Handle()); code != 0 {
-			l.relock(b.Handle(), n)
-			return fmt.Errorf("IOSurfaceUnlock: 0x%x", code)
+		if err := l.insist(l.unlock, b.Handle()); err != nil {
+			return errors.Join(err, l.relock(b.Handle(), n))
 		}
 	}
 	return nil
@@ -37,28 +38,29 @@ func (l *library) share(b *unimem.Block) error {
 // unshare implements memory.
 func (l *library) unshare(b *unimem.Block) error { return l.relock(b.Handle(), held) }
 
-// relock takes n locks. One that is refused is tried again, because tests have
-// single locks fail, and a lock too few could not be given back.
+// relock takes n locks.
 func (l *library) relock(ref uintptr, n int) error {
-	const tries = 3
+	var errs []error
 	for range n {
-		var code int32
-		for range tries {
-			if code = l.locking(l.lock, ref); code == 0 {
-				break
-			}
-		}
-		if code != 0 {
-			return fmt.Errorf("IOSurfaceLock: 0x%x", code)
-		}
+		errs = append(errs, l.insist(l.lock, ref))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// locking calls IOSurfaceLock or IOSurfaceUnlock for reading and writing, and
-// returns its kern_return_t.
-func (l *library) locking(f, ref uintptr) int32 {
-	const readWrite, noSeed = 0, 0
-	r, _, _ := purego.SyscallN(f, ref, readWrite, noSeed)
-	return int32(r)
+// insist locks or unlocks a surface for reading and writing. A call that is
+// refused is made again, because tests have single calls fail, and what it would
+// leave uneven nobody could make even later.
+func (l *library) insist(f, ref uintptr) error {
+	const tries, readWrite, noSeed = 3, 0, 0
+	var code uintptr
+	for range tries {
+		if code, _, _ = purego.SyscallN(f, ref, readWrite, noSeed); int32(code) == 0 {
+			return nil
+		}
+	}
+	call := "IOSurfaceLock"
+	if f == l.unlock {
+		call = "IOSurfaceUnlock"
+	}
+	return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrEngine, Detail: fmt.Sprintf("%s returned 0x%x", call, uint32(code))}
 }

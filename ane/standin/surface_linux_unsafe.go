@@ -20,6 +20,10 @@ import (
 func (f *Framework) surfaceOf(b *unimem.Block) (device.Surface, error) {
 	refused := &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
 		Hint: "open the memory with the Option of this framework's Library, or on Linux without OnHeap"}
+	if b.Bytes() == nil { // nil or closed
+		refused.Err, refused.Hint = ane.ErrStale, "bind memory that is open"
+		return device.Surface{}, refused
+	}
 	switch b.Backing() {
 	case "IOSurface":
 		if f.library.owns(b) {
@@ -28,8 +32,6 @@ func (f *Framework) surfaceOf(b *unimem.Block) (device.Surface, error) {
 		refused.Detail = "the surface is of another library"
 	case "memfd":
 		return f.library.adopt(b)
-	case "":
-		refused.Err = ane.ErrStale
 	default:
 		refused.Detail = "memory of kind " + b.Backing() + " is no surface and cannot be made one"
 	}
@@ -60,17 +62,14 @@ func (l *library) adopt(b *unimem.Block) (device.Surface, error) {
 	if ref == 0 {
 		return fail(ane.ErrEngine, fmt.Sprintf("no surface can be made over a memfd of %d bytes", b.Size()))
 	}
-	if code := l.locking(l.lock, ref); code != 0 {
+	if err := l.insist(l.lock, ref); err != nil {
 		call(l.release, ref)
-		return fail(ane.ErrEngine, fmt.Sprintf("IOSurfaceLock: 0x%x", code))
+		return device.Surface{}, err
 	}
 	release := func() error {
-		code := l.locking(l.unlock, ref)
+		err := l.insist(l.unlock, ref)
 		call(l.release, ref)
-		if code != 0 {
-			return &ane.Error{Op: "close", Engine: Name, Err: ane.ErrEngine, Detail: fmt.Sprintf("IOSurfaceUnlock: 0x%x", code)}
-		}
-		return nil
+		return err
 	}
 	base, _, _ := purego.SyscallN(l.base, ref)
 	if base == 0 {

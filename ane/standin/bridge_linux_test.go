@@ -1,0 +1,211 @@
+//go:build cgo
+
+package standin
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// bridge opens the bridge over the stand-in framework.
+func bridge(tb testing.TB) (*Framework, *objcbridge.Bridge) {
+	f := started(tb)
+	b, err := objcbridge.Open(f.Config().Bridge)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, b.Close()) })
+	return f, b
+}
+
+// loadedProgram compiles and loads a text, until the test ends.
+func loadedProgram(tb testing.TB, b *objcbridge.Bridge, text string, weights ...objcbridge.Weight) *objcbridge.Program {
+	p, err := b.NewProgram([]byte(text), weights)
+	require.NoError(tb, err)
+	tb.Cleanup(p.Close)
+	_, err = p.Compile(objcbridge.QoSDefault)
+	require.NoError(tb, err)
+	require.NoError(tb, p.Load(objcbridge.QoSDefault))
+	return p
+}
+
+// wrapped is the framework's object for a Block's surface, until the test ends.
+func wrapped(tb testing.TB, f *Framework, b *objcbridge.Bridge, block *unimem.Block) *objcbridge.Surface {
+	s, err := f.surfaceOf(block)
+	require.NoError(tb, err)
+	w, err := b.WrapSurface(s.Ref, 0)
+	require.NoError(tb, err)
+	tb.Cleanup(func() {
+		w.Close()
+		if s.Release != nil {
+			require.NoError(tb, s.Release())
+		}
+	})
+	return w
+}
+
+// requested ties surfaces to the symbols of a procedure.
+func requested(tb testing.TB, p *objcbridge.Program, procedure int, in, out []objcbridge.Binding) *objcbridge.Request {
+	r, err := p.NewRequest(procedure, in, out)
+	require.NoError(tb, err)
+	tb.Cleanup(r.Close)
+	return r
+}
+
+func TestThroughTheBridge(t *testing.T) {
+	for kind, opts := range map[string]func(*Framework) []unimem.Option{
+		"surfaces": func(f *Framework) []unimem.Option { return []unimem.Option{f.Library().Option()} },
+		"memfds":   func(*Framework) []unimem.Option { return nil },
+	} {
+		t.Run(kind, func(t *testing.T) {
+			f, b := bridge(t)
+			a, c, y := opened(t, plane, opts(f)...), opened(t, plane, opts(f)...), opened(t, plane, opts(f)...)
+			p := loadedProgram(t, b, addition)
+			d, err := p.Describe("main")
+			require.NoError(t, err)
+			require.Zero(t, d.Procedure)
+			require.Len(t, d.Inputs, 2)
+			require.Len(t, d.Outputs, 1)
+			require.Equal(t, objcbridge.Symbol{Name: "b", Type: "Float16", Index: 1, Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
+				BatchStride: 256, PlaneStride: 64, DepthStride: 64, RowStride: 64, PlaneCount: 4, Interleave: 1}, d.Inputs[1])
+			require.Equal(t, "y", d.Outputs[0].Name)
+
+			r := requested(t, p, 0,
+				[]objcbridge.Binding{{Surface: wrapped(t, f, b, a), Index: 0}, {Surface: wrapped(t, f, b, c), Index: 1}},
+				[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Index: 0}})
+			fill(a.Bytes(), 8)
+			fill(c.Bytes(), 3)
+			require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+			require.Equal(t, filled(5), y.Bytes()[:plane], "a - b, and no copy")
+			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = r.Evaluate(p, objcbridge.QoSDefault) }), 2.0)
+			require.NotEmpty(t, f.server.requests)
+
+			require.NoError(t, p.Unload(objcbridge.QoSDefault))
+			require.NoError(t, p.Load(objcbridge.QoSDefault))
+			fill(a.Bytes(), 4)
+			require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault), "the request serves the next load too")
+			require.Equal(t, filled(1), y.Bytes()[:plane])
+			r.Close()
+			require.Empty(t, f.server.requests, "the request object is gone")
+		})
+	}
+}
+
+func TestTwoProceduresThroughTheBridge(t *testing.T) {
+	f, b := bridge(t)
+	p := loadedProgram(t, b, pair2)
+	d, err := p.Describe("second")
+	require.NoError(t, err)
+	require.Equal(t, 1, d.Procedure)
+	named := map[string]*unimem.Block{}
+	bind := func(symbols []objcbridge.Symbol) (list []objcbridge.Binding) {
+		for _, s := range symbols {
+			named[s.Name] = opened(t, plane, f.Library().Option())
+			list = append(list, objcbridge.Binding{Surface: wrapped(t, f, b, named[s.Name]), Index: s.Index})
+		}
+		return list
+	}
+	r := requested(t, p, d.Procedure, bind(d.Inputs), bind(d.Outputs))
+	fill(named["z"].Bytes(), 7)
+	fill(named["m"].Bytes(), 2)
+	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.Equal(t, filled(5), named["early"].Bytes()[:plane])
+	require.Equal(t, filled(14), named["late"].Bytes()[:plane])
+	require.Equal(t, 2, d.Inputs[1].Index, "z, among the symbols of both procedures")
+}
+
+func TestWeightsThroughTheBridge(t *testing.T) {
+	f, b := bridge(t)
+	p := loadedProgram(t, b, weighted, objcbridge.Weight{Path: "@model_path/weights/w.bin", Data: []byte(weights(t, 3))})
+	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x)}}, []objcbridge.Binding{{Surface: wrapped(t, f, b, y)}})
+	fill(x.Bytes(), 1)
+	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.Equal(t, filled(4), y.Bytes()[:plane])
+}
+
+func TestRefusedProgramsLeaveNothing(t *testing.T) {
+	_, b := bridge(t)
+	p, err := b.NewProgram([]byte("program(1.3) { nonsense"), nil)
+	require.NoError(t, err)
+	defer p.Close()
+	_, err = p.Compile(objcbridge.QoSDefault)
+	var e *objcbridge.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, objcbridge.KindNSError, e.Kind)
+	require.Contains(t, e.Message, "ANECCompile() FAILED")
+}
+
+// A surface that the CPU has unlocked stays so while a request holds it: the
+// engine takes no lock that a framework could trip over.
+func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
+	f, b := bridge(t)
+	p := loadedProgram(t, b, addition)
+	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
+	r := requested(t, p, 0, []objcbridge.Binding{{Surface: in, Index: 0}, {Surface: in, Index: 1}}, []objcbridge.Binding{{Surface: out}})
+	const evaluate = "evaluateWithQoS:options:request:error:"
+	require.NoError(t, f.Fault(evaluate, Locked, -1, 0))
+	fill(x.Bytes(), 1)
+	fill(y.Bytes(), 9)
+	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.Equal(t, filled(9), y.Bytes()[:plane], "the fault: locked surfaces are not written")
+	require.NoError(t, in.Unlock())
+	require.NoError(t, out.Unlock())
+	for range 3 {
+		fill(y.Bytes(), 9)
+		require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+		require.Equal(t, filled(0), y.Bytes()[:plane])
+		require.Zero(t, f.SurfaceCounts().Locks)
+	}
+	require.NoError(t, out.Lock())
+	require.NoError(t, in.Lock())
+}
+
+func TestManyRequestsOfOneProgram(t *testing.T) {
+	const threads, rounds = 16, 50
+	f, b := bridge(t)
+	p := loadedProgram(t, b, addition)
+	shared := opened(t, plane, f.Library().Option())
+	fill(shared.Bytes(), 3)
+	s := wrapped(t, f, b, shared)
+	var work sync.WaitGroup
+	errs := make(chan error, threads)
+	for i := range threads {
+		x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+		fill(x.Bytes(), float32(i))
+		in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
+		work.Go(func() {
+			for range rounds {
+				r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Index: 0}, {Surface: s, Index: 1}}, []objcbridge.Binding{{Surface: out}})
+				if err != nil {
+					errs <- err
+					return
+				}
+				for range 4 {
+					if err = r.Evaluate(p, objcbridge.QoSDefault); err != nil {
+						break
+					}
+				}
+				r.Close()
+				if err == nil && string(y.Bytes()[:plane]) != string(filled(float32(i)-3)) {
+					err = fmt.Errorf("thread %d has another's result", i)
+				}
+				if err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	work.Wait()
+	close(errs)
+	for err := range errs {
+		require.NoError(t, err)
+	}
+	require.Empty(t, f.server.requests)
+}

@@ -1,0 +1,157 @@
+//go:build cgo
+
+package standin
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+// opened is a Block that is closed with the test.
+func opened(tb testing.TB, size int, opts ...unimem.Option) *unimem.Block {
+	b, err := unimem.Open(size, opts...)
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, b.Close()) })
+	return b
+}
+
+func TestBlocksOnSurfacesGoAsTheyAre(t *testing.T) {
+	f := started(t)
+	b := opened(t, plane, f.Library().Option())
+	before := f.SurfaceCounts()
+	s, err := f.surfaceOf(b)
+	require.NoError(t, err)
+	require.Equal(t, b.Handle(), s.Ref)
+	require.Same(t, &b.Bytes()[0], &s.Bytes[0])
+	require.Nil(t, s.Release)
+	after := f.SurfaceCounts()
+	require.Equal(t, after.Retains-before.Retains, after.Releases-before.Releases, "looking it up has kept nothing")
+	require.EqualValues(t, 1, after.Surfaces)
+}
+
+func TestMemfdsBecomeLockedSurfaces(t *testing.T) {
+	f := started(t)
+	b := opened(t, 3*plane)
+	s, err := f.surfaceOf(b)
+	require.NoError(t, err)
+	c := f.SurfaceCounts()
+	require.EqualValues(t, 1, c.Surfaces)
+	require.EqualValues(t, 1, c.Locks)
+	require.Len(t, s.Bytes, b.Size())
+	require.NotSame(t, &b.Bytes()[0], &s.Bytes[0], "a second address")
+	b.Bytes()[7] = 42
+	require.EqualValues(t, 42, s.Bytes[7], "of the same pages")
+	s.Bytes[b.Size()-1] = 43
+	require.EqualValues(t, 43, b.Bytes()[b.Size()-1])
+	require.NoError(t, s.Release())
+	require.Empty(t, f.Leftovers())
+}
+
+func TestMemoryThatIsNoSurface(t *testing.T) {
+	f := started(t)
+	_, err := f.surfaceOf(opened(t, plane, unimem.OnHeap()))
+	require.ErrorIs(t, err, ane.ErrMismatch)
+	require.ErrorContains(t, err, "heap")
+	require.ErrorContains(t, err, "without OnHeap")
+	for _, opts := range [][]unimem.Option{nil, {f.Library().Option()}} {
+		b, err := unimem.Open(plane, opts...)
+		require.NoError(t, err)
+		require.NoError(t, b.Close())
+		_, err = f.surfaceOf(b)
+		require.ErrorIs(t, err, ane.ErrStale)
+	}
+	_, err = f.surfaceOf(nil)
+	require.ErrorIs(t, err, ane.ErrStale)
+}
+
+func TestMakingASurfaceFails(t *testing.T) {
+	f := started(t)
+	b := opened(t, plane)
+	require.NoError(t, f.FailSurface("IOSurfaceGetBaseAddress", 1))
+	_, err := f.surfaceOf(b)
+	require.ErrorIs(t, err, ane.ErrEngine)
+	require.ErrorContains(t, err, "IOSurfaceGetBaseAddress")
+	require.Empty(t, f.Leftovers())
+	for _, function := range []string{"IOSurfaceLock", "IOSurfaceUnlock"} {
+		require.NoError(t, f.FailSurface(function, 1))
+		s, err := f.surfaceOf(b)
+		require.NoError(t, err)
+		require.NoError(t, s.Release(), "a single refusal is survived")
+		require.Empty(t, f.Leftovers())
+	}
+}
+
+// The server on true surfaces: no copy, and no lock of its own that the CPU's
+// side could see.
+func TestServerOnSurfaces(t *testing.T) {
+	f := started(t)
+	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
+	require.NoError(t, err)
+	defer f.server.dropProgram(h)
+	a, b, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	fill(a.Bytes(), 9)
+	fill(b.Bytes(), 4)
+	live := unimem.Live().Blocks
+	in, out := []uint32{a.ID(), b.ID()}, []uint32{y.ID()}
+	require.Equal(t, done, f.server.evaluate(h, 0, 1, in, out))
+	require.Equal(t, filled(5), y.Bytes()[:plane])
+	require.EqualValues(t, 3, f.SurfaceCounts().Locks, "those of the Blocks")
+	require.Equal(t, live+3+1, unimem.Live().Blocks, "those that the request holds, and the program's scratch memory")
+	require.Zero(t, testing.AllocsPerRun(100, func() { f.server.evaluate(h, 0, 1, in, out) }))
+	f.server.dropRequest(1)
+	require.Equal(t, live, unimem.Live().Blocks)
+	require.EqualValues(t, 3, f.SurfaceCounts().Locks)
+	require.Equal(t, mapRefused, f.server.evaluate(h, 0, 2, []uint32{a.ID(), 0xfffffff}, out))
+}
+
+func TestServerOnShortSurfaces(t *testing.T) {
+	f := started(t)
+	h, err := f.server.compile(write(t, map[string]string{"model.mil": functions(
+		`func main<ios18>(tensor<fp16, [1, 4, 300, 32]> x) { tensor<fp16, [1, 4, 300, 32]> y = add(x = x, y = x)[name = string("y")]; } -> (y);`)}))
+	require.NoError(t, err)
+	defer f.server.dropProgram(h)
+	short, long := opened(t, 4*300*64-16384, f.Library().Option()), opened(t, 4*300*64, f.Library().Option())
+	require.Equal(t, tooShort, f.server.evaluate(h, 0, 1, []uint32{short.ID()}, []uint32{long.ID()}))
+	require.Equal(t, tooShort, f.server.evaluate(h, 0, 1, []uint32{long.ID()}, []uint32{short.ID()}))
+	require.EqualValues(t, 2, f.SurfaceCounts().Locks)
+}
+
+// Each call of IOSurface that binding makes fails in turn, and nothing stays
+// behind; releasing survives a lock that is refused once.
+func TestServerWhenSurfacesFail(t *testing.T) {
+	f := started(t)
+	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
+	require.NoError(t, err)
+	defer f.server.dropProgram(h)
+	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	in, out := []uint32{x.ID(), x.ID()}, []uint32{y.ID()}
+	before := f.SurfaceCounts()
+	for _, function := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID", "IOSurfaceUnlock"} {
+		for nth := 1; nth <= 6; nth++ {
+			t.Run(fmt.Sprint(function, nth), func(t *testing.T) {
+				require.NoError(t, f.FailSurface(function, nth))
+				status := f.server.evaluate(h, 0, 1, in, out)
+				require.NoError(t, f.FailSurface(function, 0))
+				if function == "IOSurfaceUnlock" {
+					require.Equal(t, done, status, "tried again")
+					f.server.dropRequest(1)
+				} else {
+					require.Contains(t, []status{mapRefused, tooShort}, status, "3 surfaces, each found twice, call each function at least 6 times")
+				}
+				require.Empty(t, f.server.requests)
+				now := f.SurfaceCounts()
+				require.Equal(t, before.Locks, now.Locks)
+				require.Equal(t, before.Objects, now.Objects)
+			})
+		}
+	}
+	require.Equal(t, done, f.server.evaluate(h, 0, 1, in, out))
+	require.NoError(t, f.FailSurface("IOSurfaceLock", 2))
+	f.server.dropRequest(1)
+	require.Equal(t, before.Locks, f.SurfaceCounts().Locks)
+}
