@@ -135,13 +135,13 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 		for nth := 1; nth <= 6; nth++ {
 			t.Run(fmt.Sprint(function, nth), func(t *testing.T) {
 				require.NoError(t, f.FailSurface(function, nth))
-				status := f.server.evaluate(h, 0, 1, in, out)
+				got := f.server.evaluate(h, 0, 1, in, out)
 				require.NoError(t, f.FailSurface(function, 0))
 				if function == "IOSurfaceUnlock" {
-					require.Equal(t, done, status, "tried again")
+					require.Equal(t, done, got, "tried again")
 					f.server.dropRequest(1)
 				} else {
-					require.Contains(t, []status{mapRefused, tooShort}, status, "3 surfaces, each found twice, call each function at least 6 times")
+					require.Contains(t, []status{mapRefused, tooShort}, got, "3 surfaces, each found twice, call each function at least 6 times")
 				}
 				require.Empty(t, f.server.requests)
 				now := f.SurfaceCounts()
