@@ -19,8 +19,9 @@ func Inspect(o Options) (Report, error) {
 			report.Device = &device
 		}
 		var unread error
-		report.Registry, unread = b.Registry()
-		err = errors.Join(err, unread)
+		if report.Registry, unread = b.Registry(); unread != nil {
+			report.Unread = unread.Error()
+		}
 	}
 	report.Usage = b.Usage()
 	return report, errors.Join(err, b.Close())

@@ -100,7 +100,8 @@ type Report struct {
 	Library   string     `json:"library"` // path of the bridge library; empty when it is part of the binary
 	Framework string     `json:"framework"`
 	Checks    []Check    `json:"checks"`
-	Device    *Device    `json:"device"`   // nil when a required check failed
-	Registry  []Property `json:"registry"` // empty where it cannot be read
+	Device    *Device    `json:"device"`                   // nil when a required check failed
+	Registry  []Property `json:"registry"`                 // empty where it cannot be read
+	Unread    string     `json:"registry_error,omitempty"` // why Registry is empty
 	Usage     Usage      `json:"usage"`
 }

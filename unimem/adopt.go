@@ -11,6 +11,7 @@ import (
 // package surfaces, whose Library.Adopt documents it.
 func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
+	c.adopted = true
 	if !c.foreign {
 		c.foreign, c.table = true, t
 	}

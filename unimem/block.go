@@ -30,6 +30,7 @@ type Block struct {
 	life    *life
 	back    backing
 	last    endings
+	counted int64 // bytes that Stats.Bytes has for it
 	cleanup runtime.Cleanup
 }
 
@@ -72,8 +73,11 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 		mem: mem, addr: address(mem), number: back.id(),
 		owned: owned, poison: c.poison, life: l, back: raw,
 	}
+	if !c.adopted {
+		b.counted = int64(len(mem))
+	}
 	process.blocks.Add(1)
-	process.bytes.Add(int64(len(mem)))
+	process.bytes.Add(b.counted)
 	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind()})
 	return b, nil
 }
@@ -206,7 +210,7 @@ func (b *Block) tearDown() error {
 	b.cleanup.Stop()
 	b.last.run()
 	process.blocks.Add(-1)
-	process.bytes.Add(-int64(len(b.mem)))
+	process.bytes.Add(-b.counted)
 	if err := b.back.close(b.poison); err != nil {
 		return &Error{Op: "close", Size: len(b.mem), Err: ErrRelease, Cause: err}
 	}

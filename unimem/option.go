@@ -12,6 +12,7 @@ type config struct {
 	heap    bool
 	poison  bool
 	foreign bool // the surfaces of table, not the system's
+	adopted bool // the surface was made by somebody else
 	table   *iosurface.Table
 }
 

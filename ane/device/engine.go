@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/objcbridge"
@@ -24,6 +25,7 @@ type Engine struct {
 	mu     sync.Mutex
 	users  int // programs that are not released, abandoned ones included
 	closed bool
+	ended  chan error // what end returned to the program that was the last
 }
 
 // Open loads the framework, checks it, and runs a program with a known answer.
@@ -33,7 +35,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Surface == nil {
 		c.Surface = ownSurface
 	}
-	e := &Engine{cfg: c}
+	e := &Engine{cfg: c, ended: make(chan error, 1)}
 	e.surfaces = surfaces{engine: e, open: map[*block]*surface{}}
 	var calls strays
 	calls.end = func() { _ = e.Close() } // nobody is left to hear of it
@@ -45,7 +47,9 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		return e, nil
 	}
 	if calls.close() {
-		err = errors.Join(err, e.Close())
+		if fault := e.shut(0); fault != nil && ctx.Err() == nil {
+			err = errors.Join(err, fault)
+		}
 	}
 	if errors.Is(err, ane.ErrUnavailable) {
 		return nil, err
@@ -95,16 +99,21 @@ func (e *Engine) hold() {
 func (e *Engine) drop() {
 	e.mu.Lock()
 	e.users--
-	last := e.closed && e.users == 0
-	e.mu.Unlock()
-	if last {
-		_ = e.end() // whoever closed the engine has been told that a call was out
+	if !e.closed || e.users > 0 {
+		e.mu.Unlock()
+		return
 	}
+	e.mu.Unlock()
+	e.ended <- e.end()
 }
 
-// Close implements ane.Engine. With calls out that never came back, it returns
-// an error matching ane.ErrStuck, and the engine ends when they do.
-func (e *Engine) Close() error {
+// Close implements ane.Engine. It waits for calls that were given up; when they
+// do not come back in time it returns an error matching ane.ErrStuck, and the
+// engine ends when they do.
+func (e *Engine) Close() error { return e.shut(patience) }
+
+// shut is Close that waits no longer than limit.
+func (e *Engine) shut(limit time.Duration) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -113,10 +122,17 @@ func (e *Engine) Close() error {
 	e.closed = true
 	busy := e.users > 0
 	e.mu.Unlock()
-	if busy {
+	if !busy {
+		return e.end()
+	}
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case err := <-e.ended:
+		return err
+	case <-t.C:
 		return stuck("close", e.cfg.Name, nil)
 	}
-	return e.end()
 }
 
 // end lets go of everything.

@@ -92,11 +92,12 @@ func (f *Framework) Library() *surfaces.Library { return f.library.surfaces }
 func (f *Framework) Config() device.Config {
 	return device.Config{
 		Name:     Name,
-		Numerics: f.server.engine.Info().Numerics,
+		Numerics: "the software engine behind stand-in classes, no Neural Engine; " + f.server.engine.Info().Numerics,
 		Sharing:  "the software engine finds each surface by its id",
 		Bridge: objcbridge.Options{
 			Library:      filepath.Join(f.library.dir, objcbridge.LibraryName()),
 			Framework:    filepath.Join(f.library.dir, frameworkFile),
+			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it has the registry too
 			CompileLimit: f.options.CompileLimit,
 			ProgramLimit: f.options.ProgramLimit,
 		},

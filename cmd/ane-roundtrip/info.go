@@ -133,7 +133,7 @@ func (f framework) print(out io.Writer) error {
 		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.Value)
 	}
 	if len(f.Registry) == 0 {
-		fmt.Fprintln(w, "DeviceProperties\tnot readable here")
+		fmt.Fprintf(w, "DeviceProperties\tnot readable: %s\n", f.Unread)
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintln(w, "method\tstatus\texpected\tfound\tneeded for")

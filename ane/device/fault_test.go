@@ -1,0 +1,195 @@
+package device_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// Selectors that faults are armed on.
+const (
+	selText     = "modelWithMILText:weights:optionsPlist:"
+	selModel    = "inMemoryModelWithDescriptor:"
+	selCompile  = "compileWithQoS:options:error:"
+	selLoad     = "loadWithQoS:options:error:"
+	selUnload   = "unloadWithQoS:error:"
+	selEvaluate = "evaluateWithQoS:options:request:error:"
+	selSurface  = "objectWithIOSurface:"
+	selRequest  = "requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:"
+)
+
+// soon is the deadline of calls that are made to hang.
+const soon = 50 * time.Millisecond
+
+// stage is one call of a user that reaches a selector.
+type stage struct {
+	name     string
+	selector string
+	faults   []standin.FaultKind
+	// try makes the call, alone or after others that it needs.
+	try func(ctx context.Context, e *device.Engine) error
+}
+
+var (
+	boolean = []standin.FaultKind{standin.Exception, standin.No, standin.NoError, standin.YesError, standin.Hang}
+	factory = []standin.FaultKind{standin.Exception, standin.Nil, standin.Hang}
+)
+
+// stages lists the calls of the framework that can fail.
+func stages() []stage {
+	return []stage{
+		{"descriptor", selText, factory, compiling},
+		{"model", selModel, factory, compiling},
+		{"compile", selCompile, boolean, compiling},
+		{"load", selLoad, boolean, compiling},
+		{"unload", selUnload, boolean, unloading},
+		{"surface", selSurface, []standin.FaultKind{standin.Exception, standin.Nil}, binding},
+		{"request", selRequest, []standin.FaultKind{standin.Exception, standin.Nil}, binding},
+		{"evaluate", selEvaluate, boolean, evaluating},
+	}
+}
+
+// fresh numbers programs that no cache knows.
+var fresh = func() func() int { n := 1000; return func() int { n++; return n } }()
+
+// compiling compiles a program that is new.
+func compiling(ctx context.Context, e *device.Engine) error {
+	x, err := e.Compile(ctx, ane.Source{File: "new.mil", Text: text(fresh())})
+	if err != nil {
+		return err
+	}
+	return x.Close()
+}
+
+// prepared compiles and binds a program, and gives it to f.
+func prepared(e *device.Engine, f func(ane.Executable, func() (ane.Invocation, error)) error) (err error) {
+	x, err := e.Compile(context.Background(), ane.Source{File: "old.mil", Text: text(1)})
+	if err != nil {
+		return fmt.Errorf("before the fault: %w", err)
+	}
+	var blocks []*unimem.Block
+	defer func() {
+		err = errors.Join(err, x.Close())
+		for _, b := range blocks {
+			err = errors.Join(err, closed(b))
+		}
+	}()
+	bind := func() (ane.Invocation, error) {
+		var tensors []*ane.Tensor
+		for _, l := range append(x.Inputs(), x.Outputs()...) {
+			b, err := unimem.Open(l.Bytes())
+			if err != nil {
+				return nil, err
+			}
+			blocks = append(blocks, b)
+			t, err := ane.OnBlock(b, l)
+			if err != nil {
+				return nil, err
+			}
+			tensors = append(tensors, t)
+		}
+		return x.Prepare(tensors[:1], tensors[1:])
+	}
+	return f(x, bind)
+}
+
+// closed closes b, which a call that was given up may hold for a while.
+func closed(b *unimem.Block) error {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if err := b.Close(); !errors.Is(err, unimem.ErrInUse) || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+func unloading(ctx context.Context, e *device.Engine) error {
+	return prepared(e, func(x ane.Executable, _ func() (ane.Invocation, error)) error { return x.Unload(ctx) })
+}
+
+func binding(_ context.Context, e *device.Engine) error {
+	return prepared(e, func(_ ane.Executable, bind func() (ane.Invocation, error)) error {
+		v, err := bind()
+		if err != nil {
+			return err
+		}
+		return v.Close()
+	})
+}
+
+func evaluating(ctx context.Context, e *device.Engine) error {
+	return prepared(e, func(_ ane.Executable, bind func() (ane.Invocation, error)) error {
+		v, err := bind()
+		if err != nil {
+			return fmt.Errorf("before the fault: %w", err)
+		}
+		return errors.Join(v.Evaluate(ctx), v.Close())
+	})
+}
+
+// kinds pairs faults with what the bridge has to call them.
+var kinds = map[standin.FaultKind]objcbridge.Kind{
+	standin.Exception: objcbridge.KindException,
+	standin.Nil:       objcbridge.KindNil,
+	standin.No:        objcbridge.KindNo,
+	standin.NoError:   objcbridge.KindNSError,
+	standin.YesError:  objcbridge.KindContradiction,
+}
+
+// Every fault of every call arrives as a typed error within its deadline, and the
+// next call works.
+func TestFaultTable(t *testing.T) {
+	f := framework(t)
+	for _, s := range stages() {
+		for _, kind := range s.faults {
+			t.Run(s.name+"/"+kind.String(), func(t *testing.T) {
+				e := open(t)
+				require.NoError(t, s.try(t.Context(), e), "without the fault")
+				ctx, cancel := context.WithTimeout(t.Context(), soon)
+				defer cancel()
+				if kind != standin.Hang {
+					ctx = t.Context()
+				}
+				const code = 6
+				require.NoError(t, f.Fault(s.selector, kind, 1, code))
+				if kind == standin.Hang {
+					release := time.AfterFunc(4*soon, f.ReleaseHangs) // prepared waits for Blocks that are held
+					defer release.Stop()
+				}
+				start := time.Now()
+				err := s.try(ctx, e)
+				f.ClearFaults()
+				require.Error(t, err)
+				if kind == standin.Hang {
+					require.ErrorIs(t, err, ane.ErrDeadline)
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					require.Less(t, time.Since(start), time.Minute)
+				} else {
+					var b *objcbridge.Error
+					require.ErrorAs(t, err, &b)
+					require.Equal(t, kinds[kind], b.Kind, "%v", err)
+					var typed *ane.Error
+					require.ErrorAs(t, err, &typed)
+					if kind == standin.NoError || kind == standin.YesError {
+						require.EqualValues(t, code, b.Code)
+						require.NotEmpty(t, b.Domain)
+					}
+					if kind == standin.Exception {
+						require.NotEmpty(t, b.Exception)
+						require.NotEmpty(t, b.Message)
+					}
+				}
+				require.NoError(t, s.try(t.Context(), e), "the next call")
+			})
+		}
+	}
+}

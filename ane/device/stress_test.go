@@ -1,0 +1,163 @@
+package device_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// steady runs f and returns by how many bytes the process grew after a tenth of
+// the rounds had warmed it up.
+func steady(t *testing.T, rounds int, f func(int)) int64 {
+	var before int64
+	for i := range rounds {
+		if i == rounds/10 {
+			before = resident(t)
+		}
+		f(i)
+	}
+	return resident(t) - before
+}
+
+func resident(t *testing.T) int64 {
+	n, err := procmem.Proportional()
+	if err != nil {
+		t.Skip(err)
+	}
+	return n
+}
+
+// drift is what the Go runtime and malloc may keep from one reading to the next.
+// A leak of 64 bytes in each of 100,000 rounds is beyond it.
+const drift = 4 << 20
+
+// rounds divides the counts of long tests under -short.
+func rounds(n int) int {
+	if testing.Short() {
+		return n / 100
+	}
+	return n
+}
+
+func TestManyEvaluationsLeaveNothing(t *testing.T) {
+	r := newRig(t, open(t), 1)
+	grown := steady(t, rounds(100_000), func(int) {
+		_, err := r.model.Evaluate(context.Background(), r.request)
+		require.NoError(t, err)
+	})
+	require.Less(t, grown, int64(drift))
+	require.NoError(t, r.run(t.Context(), 3, 1))
+}
+
+func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
+	e := open(t, async)
+	r := newRig(t, e, 1)
+	grown := steady(t, rounds(10_000), func(int) {
+		_, err := r.model.Evaluate(context.Background(), r.request)
+		require.NoError(t, err)
+	})
+	require.Less(t, grown, int64(drift))
+	require.Zero(t, e.Usage().Pending)
+}
+
+func TestManyExceptionsLeaveNothing(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, open(t), 1)
+	n := rounds(100_000)
+	require.NoError(t, f.Fault(selEvaluate, standin.Exception, n, 0))
+	defer f.ClearFaults()
+	grown := steady(t, n, func(int) {
+		_, err := r.model.Evaluate(context.Background(), r.request)
+		var b *objcbridge.Error
+		require.ErrorAs(t, err, &b)
+		require.Equal(t, objcbridge.KindException, b.Kind)
+	})
+	require.Less(t, grown, int64(drift))
+	require.NoError(t, r.run(t.Context(), 3, 1))
+}
+
+// Programs that are new each time, so that nothing comes from the cache.
+func TestManyProgramsLeaveNothing(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	grown := steady(t, rounds(1000), func(int) {
+		x, err := e.Compile(context.Background(), ane.Source{File: "new.mil", Text: text(fresh())})
+		require.NoError(t, err)
+		require.False(t, x.Cached())
+		require.NoError(t, x.Unload(context.Background()))
+		require.NoError(t, x.Load(context.Background()))
+		require.NoError(t, x.Unload(context.Background()))
+		require.NoError(t, x.Close())
+		f.PurgeAll()
+	})
+	require.Less(t, grown, int64(drift))
+	require.Zero(t, e.Usage().Programs)
+	require.Zero(t, e.Usage().Identities)
+	left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*"))
+	require.NoError(t, err)
+	require.Empty(t, left, "files of programs")
+}
+
+func TestManyGoroutines(t *testing.T) {
+	t.Run("blocking", func(t *testing.T) { crowd(t, open(t)) })
+	t.Run("asynchronous", func(t *testing.T) { crowd(t, open(t, async)) })
+}
+
+func crowd(t *testing.T, e *device.Engine) {
+	const users = 64
+	var all sync.WaitGroup
+	fail := make(chan error, users)
+	for u := range users {
+		r := newRig(t, e, 1+u%4)
+		all.Go(func() {
+			for i := range 50 {
+				if err := r.run(context.Background(), float32(u+i), float32(1+u%4)); err != nil {
+					fail <- err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	close(fail)
+	for err := range fail {
+		t.Error(err)
+	}
+}
+
+// Close of a Model waits for the requests in flight, and works afterwards.
+func TestRequestsInFlightAtClose(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, open(t), 1)
+	require.NoError(t, f.Fault(selEvaluate, standin.Hang, 1, 0))
+	defer f.ClearFaults()
+	done := make(chan error, 1)
+	go func() {
+		_, err := r.model.Evaluate(context.Background(), r.request)
+		done <- err
+	}()
+	for f.Counts().Hanging == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	require.ErrorIs(t, r.request.Close(), ane.ErrBusy)
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
+	require.ErrorIs(t, r.model.Close(ctx), ane.ErrInUse)
+	require.ErrorIs(t, r.x.Block().Close(), unimem.ErrInUse)
+	f.ReleaseHangs()
+	require.NoError(t, <-done)
+	require.NoError(t, r.run(t.Context(), 5, 1))
+}
