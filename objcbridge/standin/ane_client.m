@@ -14,7 +14,10 @@
 static id shared;
 
 // +alloc is passed by, so that the object that is never freed is not counted.
-static void make_shared(void) { shared = NSAllocateObject(core_class("_ANEClient"), 0, NULL); }
+static void make_shared(void) {
+    Class c = core_class("_ANEClient");
+    shared = NSAllocateObject(c ? c : [StandinClient class], 0, NULL);
+}
 
 id client_shared(void) {
     static pthread_once_t once = PTHREAD_ONCE_INIT;

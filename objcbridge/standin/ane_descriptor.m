@@ -34,19 +34,22 @@ static const char *unusable(NSData *text, NSDictionary *weights) {
 
 static id fill(StandinDescriptor *d, NSData *text, NSDictionary *weights, NSData *plist, BOOL mil) {
     if (!d) return nil;
-    const char *why = unusable(text, weights);
+    const char *why = NULL;
+    @try {
+        why = unusable(text, weights);
+        if (!why) {
+            d->text_hash = [hash_of(text) retain];
+            d->weights_hash = [hash_of_weights(weights) retain];
+            d->plist_hash = [hash_of(plist) retain];
+        }
+    } @catch (id e) { // the count of objects stays exact
+        [d release];
+        @throw;
+    }
     if (why) {
         core_log(@"_ANEInMemoryModelDescriptor: %s", why);
         [d release];
         return nil;
-    }
-    @try {
-        d->text_hash = [hash_of(text) retain];
-        d->weights_hash = [hash_of_weights(weights) retain];
-        d->plist_hash = [hash_of(plist) retain];
-    } @catch (id e) { // Apple's leaks the object here; a count that stays behind would only mislead
-        [d release];
-        @throw;
     }
     d->text = [text copy];
     d->weights = [weights retain];

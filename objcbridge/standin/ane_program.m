@@ -12,7 +12,7 @@ static id fill(StandinProgramForEvaluation *p, uint64_t handle, uint64_t interme
 }
 
 StandinProgramForEvaluation *program_with_handle(uint64_t handle) {
-    return [fill([core_class("_ANEProgramForEvaluation") alloc], handle, 0, QUEUE_DEPTH) autorelease];
+    return [fill(core_alloc("_ANEProgramForEvaluation", [StandinProgramForEvaluation class]), handle, 0, QUEUE_DEPTH) autorelease];
 }
 
 + (id)programWithHandle:(uint64_t)h intermediateBufferHandle:(uint64_t)i queueDepth:(signed char)d {

@@ -37,7 +37,9 @@ struct core {
 };
 extern struct core core;
 
-Class core_class(const char *apples_name); // the class that standin_start made
+Class core_class(const char *apples_name); // the class that standin_start made, or Nil
+// An object for the framework's own use: of the template's class where the class of Apple's name is missing.
+id core_alloc(const char *apples_name, Class template);
 void core_log(NSString *format, ...) NS_FORMAT_FUNCTION(1, 2); // only where STANDIN_LOG is set
 _Noreturn void core_die(const char *why); // where Apple's framework crashes
 // Raises what sending selector to an object of another class raises. nil passes.

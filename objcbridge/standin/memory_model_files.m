@@ -6,7 +6,11 @@ NSString *memory_model_path(StandinInMemoryModel *m) {
 }
 
 static BOOL write_into(NSString *directory, NSData *data, NSString *name) {
-    return [data writeToFile:[directory stringByAppendingPathComponent:name] atomically:NO];
+    NSString *path = [directory stringByAppendingPathComponent:name];
+    BOOL folder = NO;
+    // Asked first, because GNUstep prints a line for each file that it cannot open.
+    [[NSFileManager defaultManager] fileExistsAtPath:[path stringByDeletingLastPathComponent] isDirectory:&folder];
+    return folder && [data writeToFile:path atomically:NO];
 }
 
 // No folders are made below the directory: a name with a slash finds one or fails.

@@ -30,6 +30,11 @@ Class core_class(const char *name) {
     return Nil;
 }
 
+id core_alloc(const char *apples_name, Class template) {
+    Class c = core_class(apples_name);
+    return [c ? c : template alloc];
+}
+
 int64_t standin_instances(const char *class_name) {
     for (int i = 0; class_name && i < counted.count; i++)
         if (!strcmp(class_getName(counted.classes[i]), class_name)) return counter_now(&counted.alive[i]);

@@ -65,7 +65,7 @@ struct object *surface_object_locked(const char *function, const void *pointer, 
         surface_die(function, pointer, text);
     }
     if (kind != KIND_FREE && o->kind != kind) {
-        snprintf(text, sizeof text, "a %s is given where a %s is meant", kind_names[o->kind], kind_names[kind]);
+        snprintf(text, sizeof text, "%s where a %s is meant", kind_names[o->kind], kind_names[kind]);
         surface_die(function, pointer, text);
     }
     return o;
