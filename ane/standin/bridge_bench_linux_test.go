@@ -1,0 +1,44 @@
+//go:build cgo
+
+package standin
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// BenchmarkThroughTheBridge is a warm evaluation from Go through the bridge and
+// the framework's classes into the server and back. Its floor is the server
+// alone.
+func BenchmarkThroughTheBridge(b *testing.B) {
+	f, br := bridge(b)
+	p := loadedProgram(b, br, addition)
+	x, y := opened(b, plane, f.Library().Option()), opened(b, plane, f.Library().Option())
+	in, out := wrapped(b, f, br, x), wrapped(b, f, br, y)
+	r := requested(b, p, 0, []objcbridge.Binding{{Surface: in, Index: 0}, {Surface: in, Index: 1}}, []objcbridge.Binding{{Surface: out}})
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := r.Evaluate(p, objcbridge.QoSDefault); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkThroughTheBridgeFloor(b *testing.B) {
+	f := started(b)
+	h, err := f.server.compile(write(b, map[string]string{"model.mil": addition}))
+	require.NoError(b, err)
+	x, y := opened(b, plane, f.Library().Option()), opened(b, plane, f.Library().Option())
+	in, out := []uint32{x.ID(), x.ID()}, []uint32{y.ID()}
+	b.ReportAllocs()
+	for b.Loop() {
+		if f.server.evaluate(h, 0, 1, in, out) != done {
+			b.Fatal("failed")
+		}
+	}
+	f.server.dropRequest(1)
+	f.server.dropProgram(h)
+}

@@ -1,0 +1,116 @@
+//go:build cgo
+
+package standin
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+)
+
+// childEnv names the case of TestChild that a process is for. The framework is
+// started once per process, so what other Options do is seen in others.
+const childEnv = "STANDIN_TEST_CHILD"
+
+// children are what happens in processes of their own; ANEKIT_BRIDGE_DIR is set.
+var children = map[string]func(t *testing.T){
+	"found by the environment": func(t *testing.T) {
+		require.NoError(t, Probe())
+		require.NoError(t, Probe(), "again")
+		f, err := Start(Options{Profile: "15"})
+		require.NoError(t, err)
+		require.EqualValues(t, 119, f.Counts().Budget, "the default")
+		require.Equal(t, filepath.Join(os.Getenv(objcbridge.EnvDir), frameworkFile), f.Config().Bridge.Framework)
+		require.Empty(t, f.Leftovers())
+	},
+	"something is missing": func(t *testing.T) {
+		lacks(t, Options{Missing: []string{"_ANEInMemoryModel unloadWithQoS:error:"}}, "unloadWithQoS:error: no selector")
+	},
+	"a class is missing": func(t *testing.T) {
+		lacks(t, Options{Missing: []string{"_ANERequest"}}, "setCompletionHandler: no class")
+	},
+	"an encoding has changed": func(t *testing.T) {
+		lacks(t, Options{Changed: []string{"_ANEInMemoryModel loadWithQoS:options:error: B@:Q@^@"}}, "loadWithQoS:options:error: other encoding")
+	},
+	"the budget is spent": func(t *testing.T) {
+		f, err := Start(Options{CompileBudget: 1})
+		require.NoError(t, err)
+		b, err := objcbridge.Open(f.Config().Bridge)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, b.Close()) }()
+		loadedProgram(t, b, addition).Close()
+		p, err := b.NewProgram([]byte(pair2), nil)
+		require.NoError(t, err)
+		defer p.Close()
+		_, err = p.Compile(objcbridge.QoSDefault)
+		require.Error(t, err)
+		require.EqualValues(t, 1, f.Counts().Compiles)
+		f.PurgeAll()
+	},
+	"two folders": func(t *testing.T) {
+		require.NoError(t, Probe())
+		other := t.TempDir()
+		for _, file := range []string{surfaceFile, frameworkFile} {
+			require.NoError(t, os.Symlink(filepath.Join(os.Getenv(objcbridge.EnvDir), file), filepath.Join(other, file)))
+		}
+		_, err := Start(Options{Dir: other})
+		require.ErrorIs(t, err, ane.ErrInUse)
+		require.ErrorContains(t, err, os.Getenv(objcbridge.EnvDir))
+	},
+	"no libraries": func(t *testing.T) {
+		t.Setenv(objcbridge.EnvDir, t.TempDir())
+		for range 2 { // what failed is tried anew
+			_, err := Start(Options{})
+			require.ErrorIs(t, err, ane.ErrUnavailable)
+			require.ErrorIs(t, Probe(), ane.ErrUnavailable)
+		}
+	},
+	"started by others": func(t *testing.T) {
+		l, err := loaded("")
+		require.NoError(t, err)
+		require.Zero(t, l.begin(Options{}))
+		_, err = Start(Options{})
+		require.ErrorIs(t, err, ane.ErrInUse)
+	},
+}
+
+// lacks starts a framework in which the bridge misses something.
+func lacks(t *testing.T, o Options, row string) {
+	f, err := Start(o)
+	require.NoError(t, err)
+	_, err = objcbridge.Open(f.Config().Bridge)
+	var e *objcbridge.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, objcbridge.KindMissing, e.Kind)
+	report, _ := objcbridge.Inspect(f.Config().Bridge) // the error is Open's
+	var rows []string
+	for _, c := range report.Checks {
+		rows = append(rows, c.Selector+" "+c.Status.String())
+	}
+	require.Contains(t, rows, row)
+}
+
+func TestChild(t *testing.T) {
+	if name := os.Getenv(childEnv); name != "" {
+		require.Contains(t, children, name)
+		children[name](t)
+		return
+	}
+	dir := bridgetest.Build(t)
+	for name := range children {
+		t.Run(name, func(t *testing.T) {
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$", "-test.v")
+			c.Env = append(os.Environ(), childEnv+"="+name, objcbridge.EnvDir+"="+dir)
+			out, err := c.CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.Contains(t, string(out), "--- PASS: TestChild")
+		})
+	}
+}
