@@ -21,7 +21,7 @@ enum {
     SURFACE_LIMIT = 255, // inputs, and outputs, of a request
 };
 
-// Counters that several threads change. (<stdatomic.h> of GCC, which is found first here, is not for clang.)
+// Counters that several threads change; by builtins, because clang may find the <stdatomic.h> of GCC.
 #define counter_add(pointer, n) __atomic_add_fetch(pointer, n, __ATOMIC_SEQ_CST)
 #define counter_now(pointer) __atomic_load_n(pointer, __ATOMIC_SEQ_CST)
 #define counter_set(pointer, n) __atomic_store_n(pointer, n, __ATOMIC_SEQ_CST)

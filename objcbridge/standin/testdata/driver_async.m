@@ -15,16 +15,16 @@ struct answers {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
-static completion handler_for(struct answers *a) {
+static void answer_to(id<Request> r, struct answers *a) {
     a->caller = pthread_self();
-    return [[^(BOOL ok, NSError *error) {
+    [r setCompletionHandler:^(BOOL ok, NSError *error) {
       pthread_mutex_lock(&mutex);
       ok ? a->yes++ : a->no++;
       a->code = [error code];
       if (a->out) a->seen = bytes_of(a->out)[0];
       a->elsewhere = !pthread_equal(pthread_self(), a->caller);
       pthread_mutex_unlock(&mutex);
-    } copy] autorelease];
+    }];
 }
 
 static int answered(struct answers *a) {
@@ -49,7 +49,7 @@ static struct answers run(int kind, int64_t value, int count) {
     struct answers a = {.out = out};
     @autoreleasepool {
         id<Request> r = request_of(in, out);
-        [r setCompletionHandler:handler_for(&a)];
+        answer_to(r, &a);
         if (kind) standin_fault("evaluateWithQoS:options:request:error:", kind, 1, value);
         NSError *error = nil;
         CHECK("asynchronous: YES at once", [model evaluateWithQoS:21 options:nil request:r error:&error] && !error);
@@ -92,7 +92,7 @@ static void short_surface(void) {
     struct answers a = {.out = NULL};
     @autoreleasepool {
         id<Request> r = request_of(in, tiny);
-        [r setCompletionHandler:handler_for(&a)];
+        answer_to(r, &a);
         CHECK("a short surface is found out later", [model evaluateWithQoS:21 options:nil request:r error:NULL]);
         CHECK("NO with error 8", wait_for(&a, 1) && a.no == 1 && a.code == 8);
     }
@@ -105,7 +105,7 @@ static void crowd(void) {
         NSMutableArray *kept = [NSMutableArray array];
         for (int i = 0; i < 300; i++) {
             id<Request> r = request_of(in, out);
-            [r setCompletionHandler:handler_for(&a)];
+            answer_to(r, &a);
             [kept addObject:r];
             if (![model evaluateWithQoS:21 options:nil request:r error:NULL]) CHECK("a slot comes free", 0);
         }
@@ -122,7 +122,7 @@ static void full(void) {
         int64_t before = milliseconds();
         for (int i = 0; i < 128; i++) {
             id<Request> r = request_of(in, out);
-            [r setCompletionHandler:handler_for(&a)];
+            answer_to(r, &a);
             [kept addObject:r];
             BOOL ok = [model evaluateWithQoS:21 options:nil request:r error:&error];
             if (i == 127)
@@ -146,7 +146,7 @@ static void freed_in_flight(void) {
     standin_fault("evaluateWithQoS:options:request:error:", STANDIN_NEVER, 1, 0);
     @autoreleasepool {
         id<Request> r = request_of(in, out);
-        [r setCompletionHandler:handler_for(&a)];
+        answer_to(r, &a);
         [model evaluateWithQoS:21 options:nil request:r error:NULL];
     }
 }
