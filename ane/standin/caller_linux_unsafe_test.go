@@ -18,6 +18,7 @@ import (
 // caller calls the server as a framework written in C does.
 type caller struct {
 	config      func() string
+	size        func(int32) uintptr
 	compile     func(directory string, program *uint64, message *byte, capacity uintptr) int32
 	attributes  func(program uint64, plist *byte, capacity uintptr) uintptr
 	threads     func(r *run, count int32) uint32
@@ -49,6 +50,7 @@ func newCaller(t testing.TB, s *server, o Options) *caller {
 	}
 	c := &caller{evaluateAt: symbol("caller_evaluate"), configAt: symbol("caller_config")}
 	purego.RegisterFunc(&c.config, symbol("caller_config"))
+	purego.RegisterFunc(&c.size, symbol("caller_size"))
 	purego.RegisterFunc(&c.compile, symbol("caller_compile"))
 	purego.RegisterFunc(&c.attributes, symbol("caller_attributes"))
 	purego.RegisterFunc(&c.threads, symbol("caller_threads"))
@@ -89,6 +91,13 @@ func TestOptionsReachTheFramework(t *testing.T) {
 	c := newCaller(t, s, Options{Profile: "17", Missing: []string{"_ANEClient", "_ANEModel key"}, Changed: []string{"A b c"}, CompileBudget: 9})
 	require.Equal(t, "17|_ANEClient|_ANEModel key|changed|A b c|9|", c.config())
 	require.Equal(t, "26|changed|0|", newCaller(t, s, Options{}).config())
+}
+
+func TestTwinsAreAsLargeAsInC(t *testing.T) {
+	c := newCaller(t, newServer(newFake(t, 0)), Options{})
+	for i, size := range []uintptr{unsafe.Sizeof(cConfig{}), unsafe.Sizeof(cServer{}), unsafe.Sizeof(Counts{}), unsafe.Sizeof(SurfaceCounts{})} {
+		require.Equal(t, c.size(int32(i)), size, "structure %d", i)
+	}
 }
 
 func TestServerFromC(t *testing.T) {

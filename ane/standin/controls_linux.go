@@ -4,6 +4,7 @@ package standin
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -19,7 +20,11 @@ func (f *Framework) Fault(selector string, kind FaultKind, count int, value int6
 		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrLength,
 			Detail: fmt.Sprintf("%d calls", count), Hint: "give a number of calls, 0 or -1"}
 	}
-	if strings.ContainsRune(selector, 0) || !f.library.arm(selector, kind, count, value) {
+	l, err := f.running("fault")
+	if err != nil {
+		return err
+	}
+	if strings.ContainsRune(selector, 0) || !l.arm(selector, kind, count, value) {
 		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrName,
 			Detail: "takes no fault " + kind.String(), Hint: "standin.h says which methods take which"}
 	}
@@ -27,35 +32,68 @@ func (f *Framework) Fault(selector string, kind FaultKind, count int, value int6
 }
 
 // ReleaseHangs lets every hanging call go on, and lifts the faults of kind Hang.
-func (f *Framework) ReleaseHangs() { call(f.library.releaseHangs) }
+func (f *Framework) ReleaseHangs() {
+	if l, err := f.running("fault"); err == nil {
+		call(l.releaseHangs)
+	}
+}
 
 // FireLost delivers the completions that Never has held back.
-func (f *Framework) FireLost() { call(f.library.fireLost) }
+func (f *Framework) FireLost() {
+	if l, err := f.running("fault"); err == nil {
+		call(l.fireLost)
+	}
+}
 
 // ClearFaults lifts all faults and lets hanging calls go on.
-func (f *Framework) ClearFaults() { call(f.library.clearFaults) }
+func (f *Framework) ClearFaults() {
+	if l, err := f.running("fault"); err == nil {
+		call(l.clearFaults)
+	}
+}
 
 // Counts is what the framework has done and holds.
-func (f *Framework) Counts() Counts { return f.library.counts() }
+func (f *Framework) Counts() Counts {
+	l, err := f.running("count")
+	if err != nil {
+		return Counts{}
+	}
+	return l.counts()
+}
 
 // SurfaceCounts is what CoreFoundation and IOSurface hold.
-func (f *Framework) SurfaceCounts() SurfaceCounts { return f.library.surfaceCounts() }
+func (f *Framework) SurfaceCounts() SurfaceCounts {
+	l, err := f.running("count")
+	if err != nil {
+		return SurfaceCounts{}
+	}
+	return l.surfaceCounts()
+}
 
 // Instances is the number of objects of a class alive, 0 for a class that there
 // is not.
 func (f *Framework) Instances(class string) int {
-	if strings.ContainsRune(class, 0) {
+	l, err := f.running("count")
+	if err != nil || strings.ContainsRune(class, 0) {
 		return 0
 	}
-	return f.library.instancesOf(class)
+	return l.instancesOf(class)
 }
 
 // SetBudget sets how often the framework compiles in the life of the process, before
-// compiling fails; 0 means 119.
-func (f *Framework) SetBudget(n int) { call(f.library.setBudget, uintptr(int32(n))) }
+// compiling fails; 0 and less mean 119.
+func (f *Framework) SetBudget(n int) {
+	if l, err := f.running("set budget"); err == nil {
+		call(l.setBudget, uintptr(int32(min(max(n, 0), math.MaxInt32))))
+	}
+}
 
 // PurgeAll empties the cache of compiled programs.
-func (f *Framework) PurgeAll() { call(f.library.purgeAll) }
+func (f *Framework) PurgeAll() {
+	if l, err := f.running("purge"); err == nil {
+		call(l.purgeAll)
+	}
+}
 
 // failing are the functions that FailSurface can have fail.
 var failing = [...]string{
@@ -75,8 +113,11 @@ func (f *Framework) FailSurface(function string, nth int) error {
 		return &ane.Error{Op: "fault", Engine: Name, Name: function, Err: ane.ErrLength,
 			Detail: fmt.Sprintf("call %d", nth), Hint: "count calls from 1; 0 lifts the fault"}
 	}
-	f.library.failSurface(function, nth)
-	return nil
+	l, err := f.running("fault")
+	if err == nil {
+		l.failSurface(function, nth)
+	}
+	return err
 }
 
 // Leftovers names what of the framework and its surfaces is still alive, in use

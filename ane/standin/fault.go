@@ -6,7 +6,9 @@ import "strconv"
 type FaultKind int32
 
 // The kinds, numbered as in standin.h. Those of completions are for methods that
-// evaluate with a completion handler.
+// evaluate with a completion handler. Locked sees the engine's own lock on a surface
+// while a request is evaluated for the first time, and only then: meanwhile other
+// requests on the same surface write nothing either.
 const (
 	Exception  FaultKind = 1  // raises NSInternalInconsistencyException
 	Nil        FaultKind = 2  // returns nil; for methods that return objects

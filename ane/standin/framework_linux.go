@@ -84,12 +84,30 @@ func bridgeDir() (string, error) {
 
 // Library is the stand-in for IOSurface: Blocks opened with its Option are
 // surfaces that the framework takes as they are.
-func (f *Framework) Library() *surfaces.Library { return f.library.surfaces }
+func (f *Framework) Library() *surfaces.Library {
+	l, err := f.running("library")
+	if err != nil {
+		return nil
+	}
+	return l.surfaces
+}
+
+// running returns the libraries. Frameworks come from Start; the zero one and nil
+// have none.
+func (f *Framework) running(op string) (*library, error) {
+	if f == nil || f.library == nil {
+		return nil, &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable, Detail: "no framework", Hint: "take it from Start"}
+	}
+	return f.library, nil
+}
 
 // Config is what device.Open takes to drive this framework. Programs run on the
 // software engine, on the pages of Blocks opened with the Option of Library, and
 // on Linux also on those of Blocks opened without any.
 func (f *Framework) Config() device.Config {
+	if _, err := f.running("config"); err != nil {
+		return device.Config{Name: Name}
+	}
 	return device.Config{
 		Name:     Name,
 		Numerics: "the software engine behind stand-in classes, no Neural Engine; " + f.server.engine.Info().Numerics,

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -120,6 +121,8 @@ func TestSetBudget(t *testing.T) {
 	require.EqualValues(t, 10_000, f.Counts().Budget)
 	f.SetBudget(7)
 	require.EqualValues(t, 7, f.Counts().Budget)
+	f.SetBudget(-1)
+	require.EqualValues(t, 119, f.Counts().Budget)
 	f.SetBudget(10_000)
 }
 
@@ -133,4 +136,24 @@ func TestSurfaceCountsFollowBlocks(t *testing.T) {
 	require.EqualValues(t, b.Size(), c.Bytes)
 	require.Len(t, f.Leftovers(), 4, "objects, surfaces, locks, bytes")
 	require.NoError(t, b.Close())
+}
+
+func TestFrameworksThatWereNeverStarted(t *testing.T) {
+	for _, f := range []*Framework{nil, {}} {
+		require.ErrorIs(t, f.Fault("validate", No, 1, 0), ane.ErrUnavailable)
+		require.ErrorIs(t, f.FailSurface("IOSurfaceLock", 1), ane.ErrUnavailable)
+		f.ReleaseHangs()
+		f.FireLost()
+		f.ClearFaults()
+		f.SetBudget(1)
+		f.PurgeAll()
+		require.Zero(t, f.Counts())
+		require.Zero(t, f.SurfaceCounts())
+		require.Zero(t, f.Instances("_ANERequest"))
+		require.Empty(t, f.Leftovers())
+		_, err := unimem.Open(1, f.Library().Option())
+		require.ErrorIs(t, err, unimem.ErrOption)
+		_, err = device.Open(t.Context(), f.Config())
+		require.ErrorIs(t, err, ane.ErrUnavailable)
+	}
 }

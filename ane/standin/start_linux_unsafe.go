@@ -3,8 +3,8 @@
 package standin
 
 /*
-#cgo CFLAGS: -I${SRCDIR}/../../objcbridge/standin
-#include "standin.h"
+#include <stddef.h>
+#include <stdint.h>
 
 // Defined in callbacks_linux_unsafe.go.
 extern int32_t anekitStandinCompile(void *, char *, uint64_t *, char *, size_t);
@@ -22,42 +22,50 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// The Go twins of two C structures are as large as these.
-var (
-	_ [unsafe.Sizeof(Counts{})]byte        = [C.sizeof_standin_counts]byte{}
-	_ [unsafe.Sizeof(SurfaceCounts{})]byte = [C.sizeof_standin_surface_stats]byte{}
-)
+// cConfig is standin_config and cServer standin_server of standin.h. The header
+// is not included, so that the package builds where only Go packages are, as in
+// a vendor folder.
+type cConfig struct {
+	profile          *byte
+	missing, changed **byte // ended by NULL
+	compileBudget    int32
+	server           cServer
+}
 
-// begin starts the framework and returns what standin_start does. The C
-// structures stay pinned for the life of the process, because the framework may
-// keep pointers into them.
+type cServer struct {
+	context                                                 uintptr // 0: there is one server in a process
+	compile, attributes, evaluate, dropRequest, dropProgram unsafe.Pointer
+}
+
+// begin starts the framework and returns what standin_start does. What it points
+// to stays pinned for the life of the process, because the framework may keep the
+// pointers.
 func (l *library) begin(o Options) int {
 	var forever runtime.Pinner
-	list := func(words []string) **C.char {
-		pointers := make([]*C.char, len(words)+1) // ended by NULL
+	list := func(words []string) **byte {
+		pointers := make([]*byte, len(words)+1)
 		for i, w := range words {
-			b := text(w)
-			forever.Pin(b)
-			pointers[i] = (*C.char)(unsafe.Pointer(b))
+			pointers[i] = text(w)
+			forever.Pin(pointers[i])
 		}
 		forever.Pin(&pointers[0])
 		return &pointers[0]
 	}
-	config := &C.standin_config{
-		profile:        *list([]string{o.profile()}),
-		missing:        list(o.Missing),
-		changed:        list(o.Changed),
-		compile_budget: C.int32_t(o.CompileBudget),
-		server: C.standin_server{
-			compile:      (*[0]byte)(C.anekitStandinCompile),
-			attributes:   (*[0]byte)(C.anekitStandinAttributes),
-			evaluate:     (*[0]byte)(C.anekitStandinEvaluate),
-			drop_request: (*[0]byte)(C.anekitStandinDropRequest),
-			drop_program: (*[0]byte)(C.anekitStandinDropProgram),
+	config := &cConfig{
+		profile:       *list([]string{o.profile()}),
+		missing:       list(o.Missing),
+		changed:       list(o.Changed),
+		compileBudget: int32(o.CompileBudget),
+		server: cServer{
+			compile:     unsafe.Pointer(C.anekitStandinCompile),
+			attributes:  unsafe.Pointer(C.anekitStandinAttributes),
+			evaluate:    unsafe.Pointer(C.anekitStandinEvaluate),
+			dropRequest: unsafe.Pointer(C.anekitStandinDropRequest),
+			dropProgram: unsafe.Pointer(C.anekitStandinDropProgram),
 		},
 	}
 	forever.Pin(config)
-	r, _, _ := purego.SyscallN(l.start, uintptr(unsafe.Pointer(config)))
 	l.pins = append(l.pins, &forever)
+	r, _, _ := purego.SyscallN(l.start, uintptr(unsafe.Pointer(config)))
 	return int(int32(r))
 }

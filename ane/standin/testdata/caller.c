@@ -28,6 +28,16 @@ int32_t standin_start(const standin_config *config) {
     return 0;
 }
 
+// Sizes of what the Go side has twins of.
+size_t caller_size(int32_t which) {
+    switch (which) {
+    case 0: return sizeof(standin_config);
+    case 1: return sizeof(standin_server);
+    case 2: return sizeof(standin_counts);
+    default: return sizeof(standin_surface_stats);
+    }
+}
+
 const char *caller_config(void) { return config_text; }
 
 int32_t caller_compile(const char *directory, uint64_t *program, char *message, size_t capacity) {
