@@ -124,12 +124,13 @@ build_linux() {
 	mkdir -p "$work/include/objc"
 	cp "$(gcc -print-file-name=include)"/objc/*.h "$work/include/objc/"
 	echo '#include <Block.h>' >"$work/include/objc/blocks_runtime.h"
-	common="-std=gnu11 -O2 -g -fPIC -shared -pthread $warnings $sanitize -Wl,-z,defs -Wl,-Bsymbolic -Wl,-rpath,\$ORIGIN"
+	# Debian 12's valgrind cannot read clang's newer debug information.
+	common="-std=gnu11 -O2 -gdwarf-4 -fPIC -shared -pthread $warnings $sanitize -Wl,-z,defs -Wl,-Bsymbolic -Wl,-rpath,\$ORIGIN"
 	[ -z "$sanitize" ] || common="$common -Wl,-rpath,$(dirname "$(clang-14 -print-file-name="$runtime")")"
 	library libstandinsurface.so c standin
 
 	# -MMD would leave files beside the output.
-	objc=$(gnustep-config --objc-flags | sed 's/-MMD//; s/-MP//')
+	objc=$(gnustep-config --objc-flags | sed 's/-MMD//; s/-MP//; s/ -g / /')
 	common="$objc $common -fobjc-runtime=gcc -fblocks -I$work/include"
 	base="-lBlocksRuntime $(gnustep-config --base-libs) -L$(dirname "$(gcc -print-file-name=libobjc.so)") -L$work -lstandinsurface -ldl"
 	# shellcheck disable=SC2086

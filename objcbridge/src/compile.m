@@ -45,19 +45,18 @@ static int32_t compile_once(aneb_program *p, uint32_t qos, BOOL *cached, aneb_er
 }
 
 int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_COMPILE, error);
-    if (kind != ANEB_OK) return kind;
+    if (p == NULL) return aneb_null(error, ANEB_COMPILE);
     BOOL hit = NO;
     aneb_identity_lock(p->shared);
-    kind = compile_once(p, qos, &hit, error);
+    int32_t kind = compile_once(p, qos, &hit, error);
     aneb_identity_unlock(p->shared);
     if (cached != NULL) *cached = kind == ANEB_OK && hit;
     return kind;
 }
 
 int32_t aneb_program_purge(aneb_program *p, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_PURGE, error);
-    if (kind == ANEB_OK) kind = aneb_offers(p->owner, ANEB_ROW_PURGE, ANEB_PURGE, error);
+    if (p == NULL) return aneb_null(error, ANEB_PURGE);
+    int32_t kind = aneb_offers(p->owner, ANEB_ROW_PURGE, ANEB_PURGE, error);
     if (kind != ANEB_OK) return kind;
     aneb_identity_lock(p->shared);
     kind = aneb_guard(error, ANEB_PURGE, ^int32_t {

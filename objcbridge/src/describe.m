@@ -46,15 +46,14 @@ static int32_t describe(aneb_program *p, const char *function, struct aneb_symbo
 
 int32_t aneb_program_describe(aneb_program *p, const char *function, int32_t *procedure, aneb_symbol *symbols,
                               int32_t capacity, int32_t *count, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_DESCRIBE, error);
-    if (kind != ANEB_OK) return kind;
+    if (p == NULL) return aneb_null(error, ANEB_DESCRIBE);
     if (count == NULL || capacity < 0 || (symbols == NULL && capacity > 0))
         return aneb_refuse(error, ANEB_DESCRIBE, ANEB_ARGUMENT, "aneb_program_describe: NULL, or room for %d symbols", capacity);
     *count = 0;
     struct aneb_symbols read = {0};
     struct aneb_symbols *out = &read;
     pthread_mutex_lock(&p->mutex);
-    kind = describe(p, function, out, error);
+    int32_t kind = describe(p, function, out, error);
     pthread_mutex_unlock(&p->mutex);
     if (kind == ANEB_OK) {
         *count = read.count;

@@ -26,7 +26,7 @@ int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error
 }
 
 int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *error) {
-    if (p == NULL || r == NULL) return aneb_refuse(error, ANEB_EVALUATE, ANEB_ARGUMENT, "aneb_evaluate: NULL");
+    if (p == NULL || r == NULL) return aneb_null(error, ANEB_EVALUATE);
     int32_t kind = aneb_run_begin(p, r, error);
     if (kind != ANEB_OK) return kind;
     kind = aneb_guard(error, ANEB_EVALUATE, ^int32_t {

@@ -81,7 +81,7 @@ int32_t aneb_open(const aneb_config *config, aneb **out, aneb_error *error) {
 }
 
 int32_t aneb_close(aneb *a, aneb_error *error) {
-    if (a == NULL) return aneb_refuse(error, ANEB_CLOSE, ANEB_ARGUMENT, "aneb_close: NULL");
+    if (a == NULL) return aneb_null(error, ANEB_CLOSE);
     long long alive = atomic_load(&a->alive);
     if (alive != 0)
         return aneb_refuse(error, ANEB_CLOSE, ANEB_STATE,

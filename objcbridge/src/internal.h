@@ -21,6 +21,8 @@ int32_t aneb_guard(aneb_error *e, int32_t stage, int32_t (^body)(void));
 int32_t aneb_fail(aneb_error *e, int32_t stage, int32_t kind, int64_t code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 #define aneb_refuse(e, stage, reason, ...) aneb_fail(e, stage, ANEB_REFUSED, reason, __VA_ARGS__)
+// For an entry whose handle is NULL.
+#define aneb_null(e, stage) aneb_refuse(e, stage, ANEB_ARGUMENT, "%s: the handle is NULL", __func__)
 // The BOOL of method decides; cause says what a NO without NSError comes from.
 int32_t aneb_judge(aneb_error *e, int32_t stage, BOOL ok, NSError *error, const char *method, const char *cause);
 

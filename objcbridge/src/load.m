@@ -65,19 +65,17 @@ int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
 }
 
 int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_LOAD, error);
-    if (kind != ANEB_OK) return kind;
+    if (p == NULL) return aneb_null(error, ANEB_LOAD);
     aneb_identity_lock(p->shared);
-    kind = load_locked(p, qos, error);
+    int32_t kind = load_locked(p, qos, error);
     aneb_identity_unlock(p->shared);
     return kind;
 }
 
 int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_UNLOAD, error);
-    if (kind != ANEB_OK) return kind;
+    if (p == NULL) return aneb_null(error, ANEB_UNLOAD);
     aneb_identity_lock(p->shared);
-    kind = aneb_unload_locked(p, qos, error);
+    int32_t kind = aneb_unload_locked(p, qos, error);
     aneb_identity_unlock(p->shared);
     return kind;
 }

@@ -118,8 +118,7 @@ static int32_t inspect(aneb_program *p, aneb_program_facts *out) {
 }
 
 int32_t aneb_program_inspect(aneb_program *p, aneb_program_facts *out, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_DESCRIBE, error);
-    if (kind != ANEB_OK) return kind;
+    if (p == NULL) return aneb_null(error, ANEB_DESCRIBE);
     if (out == NULL) return aneb_refuse(error, ANEB_DESCRIBE, ANEB_ARGUMENT, "aneb_program_inspect: out is NULL");
     *out = (aneb_program_facts){.identity = p->identity, .path = p->path, .loaded = atomic_load(&p->gate) != ANEB_UNLOADED};
     return aneb_guard(error, ANEB_DESCRIBE, ^int32_t {

@@ -10,21 +10,24 @@ struct iokit {
     int (*release)(uint32_t object);
 };
 
-static int32_t load(aneb *a, struct iokit *out, aneb_error *e) {
-    if (a->iokit == NULL) return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "aneb_open was given no path of IOKit");
+static bool load(aneb *a, struct iokit *out, aneb_error *e) {
+    if (a->iokit == NULL) {
+        aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "aneb_open was given no path of IOKit");
+        return false;
+    }
     void *library = dlopen(a->iokit, RTLD_NOW); // stays loaded, like the framework
     if (library == NULL) {
         const char *why = dlerror();
-        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "cannot load %s: %s", a->iokit,
-                         why == NULL ? "no reason given" : why);
+        aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "cannot load %s: %s", a->iokit, why == NULL ? "no reason given" : why);
+        return false;
     }
     *(void **)&out->matching = dlsym(library, "IOServiceMatching");
     *(void **)&out->service = dlsym(library, "IOServiceGetMatchingService");
     *(void **)&out->property = dlsym(library, "IORegistryEntryCreateCFProperty");
     *(void **)&out->release = dlsym(library, "IOObjectRelease");
-    if (out->matching == NULL || out->service == NULL || out->property == NULL || out->release == NULL)
-        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "%s lacks functions of IOKit", a->iokit);
-    return ANEB_OK;
+    if (out->matching != NULL && out->service != NULL && out->property != NULL && out->release != NULL) return true;
+    aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "%s lacks functions of IOKit", a->iokit);
+    return false;
 }
 
 // DeviceProperties of the engine's service, autoreleased.
@@ -63,8 +66,8 @@ int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb
     return aneb_guard(error, ANEB_DEVICE, ^int32_t {
         struct iokit io;
         NSDictionary *all = nil;
-        int32_t result = load(a, &io, error);
-        if (result == ANEB_OK) result = properties(&io, &all, error);
+        if (!load(a, &io, error)) return ANEB_MISSING;
+        int32_t result = properties(&io, &all, error);
         if (result != ANEB_OK) return result;
         NSData *data = [lines(all) dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];
         *length = [data length];

@@ -104,8 +104,7 @@ static int32_t read_and_make(aneb_program *p, aneb_request *r, int32_t procedure
 
 int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_binding *in, int32_t in_count,
                             const aneb_binding *out, int32_t out_count, aneb_request **made, aneb_error *error) {
-    int32_t kind = aneb_usable(p == NULL ? NULL : p->owner, ANEB_REQUEST, error);
-    if (kind != ANEB_OK) return kind;
+    if (p == NULL) return aneb_null(error, ANEB_REQUEST);
     if (made != NULL) *made = NULL;
     // The framework's own limits, see -[_ANERequest validate].
     if (in == NULL || out == NULL || made == NULL || in_count < 1 || in_count > 255 || out_count < 1 || out_count > 255)
@@ -125,7 +124,7 @@ int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_bindi
     struct side inputs = {.word = "input", .bindings = in, .given = in_count};
     struct side outputs = {.word = "output", .bindings = out, .given = out_count};
     pthread_mutex_lock(&p->mutex);
-    kind = read_and_make(p, r, procedure, inputs, outputs, error);
+    int32_t kind = read_and_make(p, r, procedure, inputs, outputs, error);
     pthread_mutex_unlock(&p->mutex);
     if (kind != ANEB_OK) {
         discard(r);

@@ -125,7 +125,7 @@ int32_t aneb_offers(aneb *a, int32_t row, int32_t stage, aneb_error *e) {
 }
 
 int32_t aneb_usable(aneb *a, int32_t stage, aneb_error *e) {
-    if (a == NULL) return aneb_refuse(e, stage, ANEB_ARGUMENT, "no framework, surface, program or request: NULL");
+    if (a == NULL) return aneb_refuse(e, stage, ANEB_ARGUMENT, "the handle of the framework is NULL");
     if (a->usable) return ANEB_OK;
     int32_t kind = ANEB_OK;
     for (int row = 0; row < ANEB_ROWS && kind == ANEB_OK; row++)

@@ -36,8 +36,7 @@ int32_t aneb_surface_wrap(aneb *a, void *iosurface, size_t offset, aneb_surface 
 }
 
 int32_t aneb_surface_unlock(aneb_surface *s, aneb_error *error) {
-    int32_t kind = aneb_usable(s == NULL ? NULL : s->owner, ANEB_SURFACE, error);
-    if (kind != ANEB_OK) return kind;
+    if (s == NULL) return aneb_null(error, ANEB_SURFACE);
     return aneb_guard(error, ANEB_SURFACE, ^int32_t {
         int32_t code = IOSurfaceUnlock(s->ref, 0, NULL);
         if (code == 0) return ANEB_OK;
@@ -57,8 +56,7 @@ static int32_t lock(aneb_surface *s, aneb_error *e) {
 }
 
 int32_t aneb_surface_lock(aneb_surface *s, aneb_error *error) {
-    int32_t kind = aneb_usable(s == NULL ? NULL : s->owner, ANEB_SURFACE, error);
-    if (kind != ANEB_OK) return kind;
+    if (s == NULL) return aneb_null(error, ANEB_SURFACE);
     return aneb_guard(error, ANEB_SURFACE, ^int32_t {
         return lock(s, error);
     });
