@@ -4,12 +4,15 @@ package standin
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/surfaces"
 )
 
 // opened is a Block that is closed with the test.
@@ -67,6 +70,30 @@ func TestMemoryThatIsNoSurface(t *testing.T) {
 	}
 	_, err = f.surfaceOf(nil)
 	require.ErrorIs(t, err, ane.ErrStale)
+}
+
+// Two libraries number their surfaces alike; what counts is whose surface it is.
+func TestSurfacesOfAnotherLibrary(t *testing.T) {
+	f := started(t)
+	text, err := os.ReadFile(filepath.Join(f.library.dir, surfaceFile))
+	require.NoError(t, err)
+	copied := filepath.Join(t.TempDir(), "libother.so")
+	require.NoError(t, os.WriteFile(copied, text, 0o700))
+	other, err := surfaces.Load(copied, copied)
+	require.NoError(t, err)
+	ours := map[uint32]bool{}
+	for range 8 {
+		ours[opened(t, plane, f.Library().Option()).ID()] = true
+	}
+	collided := false
+	for range 8 {
+		b := opened(t, plane, other.Option())
+		collided = collided || ours[b.ID()]
+		_, err := f.surfaceOf(b)
+		require.ErrorIs(t, err, ane.ErrMismatch)
+		require.ErrorContains(t, err, "another library")
+	}
+	t.Log("some had an id that this library has given too:", collided)
 }
 
 func TestMakingASurfaceFails(t *testing.T) {
