@@ -7,7 +7,7 @@ import "runtime"
 // This build cannot load libraries, so load fails before anything here is reached.
 const (
 	cannotLoad = "this " + runtime.GOOS + "/" + runtime.GOARCH + " binary cannot load libraries"
-	howToLoad  = "on macOS any build can; on Linux, for amd64 and arm64, build with CGO_ENABLED=1"
+	howToLoad  = "on Linux for amd64 and arm64 build it with CGO_ENABLED=1 and run `make bridge`; on macOS any build can; other systems have no bridge"
 )
 
 func openLibrary(string) (uintptr, error) {

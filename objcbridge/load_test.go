@@ -52,6 +52,16 @@ func TestLoadOtherVersion(t *testing.T) {
 	require.ErrorContains(t, err, "needs 1")
 }
 
+// A library of another version may lack functions: its version is what is told.
+func TestLoadOtherVersionWithoutFunctions(t *testing.T) {
+	source := filepath.Join(t.TempDir(), "future.c")
+	require.NoError(t, os.WriteFile(source, []byte("unsigned aneb_version(void) { return 4000000000u; }\n"), 0o644))
+	_, err := Open(Options{Library: compile(t, "future.so", source)})
+	var e *VersionError
+	require.ErrorAs(t, err, &e)
+	require.EqualValues(t, 4_000_000_000, e.Found)
+}
+
 func TestLoadMissingSymbols(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "other.c")
 	require.NoError(t, os.WriteFile(source, []byte("unsigned aneb_version(void) { return 1; }\n"), 0o644))

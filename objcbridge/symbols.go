@@ -44,7 +44,8 @@ func (l *library) functions() map[string]*uintptr {
 	}
 }
 
-// fill takes the addresses from lookup, which returns 0 for a missing symbol, and checks the version.
+// fill takes the addresses from lookup, which returns 0 for a missing symbol, and checks the version:
+// first, for another version may have other functions.
 func (l *library) fill(lookup func(symbol string) uintptr) error {
 	var missing []string
 	for symbol, address := range l.functions() {
@@ -52,11 +53,13 @@ func (l *library) fill(lookup func(symbol string) uintptr) error {
 			missing = append(missing, symbol)
 		}
 	}
+	if l.version != 0 {
+		if v := uint32(call(l.version)); v != abiVersion {
+			return &VersionError{Library: l.path, Found: v, Want: abiVersion}
+		}
+	}
 	if len(missing) > 0 {
 		return &SymbolError{Library: l.path, Missing: sorted(missing)}
-	}
-	if v := uint32(call(l.version)); v != abiVersion {
-		return &VersionError{Library: l.path, Found: v, Want: abiVersion}
 	}
 	return nil
 }

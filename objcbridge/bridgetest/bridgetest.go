@@ -24,10 +24,11 @@ const (
 	sanitized variant = "asan"
 )
 
-// built remembers what this process has found, so that its tests ask the disk once.
+// built remembers what this process has found, so that all its tests build once, or fail once.
 var built struct {
 	sync.Mutex
 	folders map[variant]string
+	faults  map[variant]error
 }
 
 // Build returns the folder with the libraries: the one that ANEKIT_BRIDGE_DIR names, else one in the
@@ -54,21 +55,20 @@ func folder(tb testing.TB, v variant, reason string) string {
 	}
 	built.Lock()
 	defer built.Unlock()
-	if dir := built.folders[v]; dir != "" {
-		return dir
+	if built.folders == nil {
+		built.folders, built.faults = map[variant]string{}, map[variant]error{}
 	}
-	dir, err := find(v)
-	if err == nil {
-		err = complete(dir)
+	if built.folders[v] == "" && built.faults[v] == nil {
+		dir, err := find(v)
+		if err == nil {
+			err = complete(dir)
+		}
+		built.folders[v], built.faults[v] = dir, err
 	}
-	if err != nil {
+	if err := built.faults[v]; err != nil {
 		tb.Fatalf("bridgetest: %v", err)
 	}
-	if built.folders == nil {
-		built.folders = map[variant]string{}
-	}
-	built.folders[v] = dir
-	return dir
+	return built.folders[v]
 }
 
 // Missing is why the libraries cannot be had here and how to get them, on one line; empty when Build

@@ -1,0 +1,254 @@
+package objcbridge_test
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+	"github.com/anekit/anekit/unimem"
+)
+
+// rig is y = x + n over [1, 4, 1, 32] through the real bridge and the stand-in framework.
+type rig struct {
+	f       *standin.Framework
+	b       *objcbridge.Bridge
+	p       *objcbridge.Program
+	x, y    *objcbridge.Surface
+	r       *objcbridge.Request
+	in, out []byte
+}
+
+var programs atomic.Int64 // so that no program is another's cache hit
+
+func newRig(tb testing.TB) *rig {
+	tb.Helper()
+	f, err := standin.Start(standin.Options{Dir: bridgetest.Build(tb), CompileBudget: 100_000, CompileLimit: 100_000})
+	require.NoError(tb, err)
+	g := &rig{f: f}
+	g.b, err = objcbridge.Open(f.Config().Bridge)
+	require.NoError(tb, err)
+	tb.Cleanup(func() {
+		f.ClearFaults()
+		require.NoError(tb, g.b.Close())
+		require.Empty(tb, f.Leftovers())
+	})
+	g.p = g.program(tb)
+	g.x, g.in = g.surface(tb)
+	g.y, g.out = g.surface(tb)
+	require.NoError(tb, g.p.Load(objcbridge.QoSDefault))
+	g.r, err = g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x}}, []objcbridge.Binding{{Surface: g.y}})
+	require.NoError(tb, err)
+	tb.Cleanup(g.r.Close)
+	return g
+}
+
+// program compiles a program of its own.
+func (g *rig) program(tb testing.TB) *objcbridge.Program {
+	text := fmt.Appendf(nil, `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 4, 1, 32]> x) {
+        tensor<fp16, [1, 4, 1, 32]> y = add(x = x, y = fp16(%d))[name = string("y")];
+    } -> (y);
+}`, programs.Add(1))
+	p, err := g.b.NewProgram(text, nil)
+	require.NoError(tb, err)
+	tb.Cleanup(p.Close)
+	cached, err := p.Compile(objcbridge.QoSDefault)
+	require.NoError(tb, err)
+	require.False(tb, cached)
+	return p
+}
+
+func (g *rig) surface(tb testing.TB) (*objcbridge.Surface, []byte) {
+	block, err := unimem.Open(4*64, g.f.Library().Option())
+	require.NoError(tb, err)
+	tb.Cleanup(func() { require.NoError(tb, block.Close()) })
+	s, err := g.b.WrapSurface(block.Handle(), 0)
+	require.NoError(tb, err)
+	tb.Cleanup(s.Close)
+	return s, block.Bytes()
+}
+
+// fireLost delivers the answer that is held back, once there is one.
+func (g *rig) fireLost(t *testing.T) {
+	require.Eventually(t, func() bool { return g.f.Counts().Lost == 1 }, patience, tick)
+	g.f.FireLost()
+}
+
+func TestStandInInspect(t *testing.T) {
+	g := newRig(t)
+	report, err := objcbridge.Inspect(g.f.Config().Bridge)
+	require.NoError(t, err)
+	require.NotEmpty(t, report.Library)
+	require.NotEmpty(t, report.Checks)
+	for _, c := range report.Checks {
+		if c.Required {
+			require.Equal(t, objcbridge.CheckOK, c.Status, "%+v", c)
+			require.Equal(t, c.Expected, c.Found)
+		}
+		require.NotEmpty(t, c.NeededFor)
+	}
+	require.NotNil(t, report.Device)
+	require.Equal(t, objcbridge.AnswerYes, report.Device.HasANE)
+	require.Positive(t, report.Usage.Compiles)
+	require.EqualValues(t, 1, report.Usage.Programs)
+}
+
+func TestStandInEvaluate(t *testing.T) {
+	g := newRig(t)
+	d, err := g.p.Describe("")
+	require.NoError(t, err)
+	require.Len(t, d.Inputs, 1)
+	require.Equal(t, objcbridge.Symbol{Name: "x", Type: "Float16", Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
+		BatchStride: 256, PlaneStride: 64, DepthStride: d.Inputs[0].DepthStride, RowStride: 64,
+		PlaneCount: d.Inputs[0].PlaneCount, Interleave: d.Inputs[0].Interleave}, d.Inputs[0])
+	facts, err := g.p.Inspect()
+	require.NoError(t, err)
+	require.True(t, facts.Loaded)
+	require.NotEmpty(t, facts.Identity)
+	require.Equal(t, 127, facts.QueueDepth)
+
+	require.NoError(t, g.r.Evaluate(g.p, objcbridge.QoSDefault))
+	require.NotEqual(t, make([]byte, 256), g.out[:256], "0 + n is not 0")
+	require.Equal(t, make([]byte, 256), g.in[:256])
+
+	require.NoError(t, g.p.Unload(objcbridge.QoSDefault))
+	var e *objcbridge.Error
+	require.ErrorAs(t, g.r.Evaluate(g.p, objcbridge.QoSDefault), &e)
+	require.Equal(t, objcbridge.ReasonState, e.Reason)
+	require.NoError(t, g.p.Load(objcbridge.QoSDefault), "it is still cached")
+	require.NoError(t, g.r.Evaluate(g.p, objcbridge.QoSDefault))
+}
+
+// How long a state may take to come, and how often it is looked at. Neither decides a passing test.
+const (
+	patience = time.Minute
+	tick     = time.Millisecond
+)
+
+// evaluate is the selector that both ways of running send.
+const evaluate = "evaluateWithQoS:options:request:error:"
+
+func TestStandInFaults(t *testing.T) {
+	g := newRig(t)
+	for _, c := range []struct {
+		fault   standin.FaultKind
+		value   int64
+		kind    objcbridge.Kind
+		meaning string
+	}{
+		{standin.Exception, 0, objcbridge.KindException, ""},
+		{standin.No, 0, objcbridge.KindNo, ""},
+		{standin.NoError, 3, objcbridge.KindNSError, "timed out in the framework or its broker"},
+		{standin.YesError, 8, objcbridge.KindContradiction, "the run failed"},
+	} {
+		t.Run(c.fault.String(), func(t *testing.T) {
+			require.NoError(t, g.f.Fault(evaluate, c.fault, 1, c.value))
+			err := g.r.Evaluate(g.p, objcbridge.QoSDefault)
+			var e *objcbridge.Error
+			require.ErrorAs(t, err, &e)
+			require.Equal(t, objcbridge.StageEvaluate, e.Stage)
+			require.Equal(t, c.kind, e.Kind, err)
+			require.Equal(t, c.meaning, e.Meaning())
+			if c.kind == objcbridge.KindException {
+				require.Equal(t, "NSInternalInconsistencyException", e.Exception)
+			}
+			if c.value != 0 {
+				require.Equal(t, c.value, e.Code)
+				require.Equal(t, objcbridge.DomainEngine, e.Domain)
+			}
+			require.NoError(t, g.r.Evaluate(g.p, objcbridge.QoSDefault), "the next run works")
+		})
+	}
+}
+
+func TestStandInAsync(t *testing.T) {
+	g := newRig(t)
+	answers := make(chan error, 1)
+	done := func(err error) { answers <- err }
+	start := func() *objcbridge.Ticket {
+		ticket, err := g.r.Start(g.p, objcbridge.QoSDefault, done)
+		require.NoError(t, err)
+		return ticket
+	}
+	start()
+	require.NoError(t, <-answers)
+
+	require.NoError(t, g.f.Fault(evaluate, standin.AsyncError, 1, 8))
+	start()
+	var e *objcbridge.Error
+	require.ErrorAs(t, <-answers, &e)
+	require.Equal(t, objcbridge.KindNSError, e.Kind)
+	require.EqualValues(t, 8, e.Code)
+
+	unexpected := g.b.Usage().Unexpected
+	require.NoError(t, g.f.Fault(evaluate, standin.Twice, 1, 0))
+	start()
+	require.NoError(t, <-answers)
+	require.Eventually(t, func() bool { return g.b.Usage().Unexpected == unexpected+1 }, patience, tick)
+
+	// A completion that does not come: given up, it disturbs nobody when it comes after all.
+	require.NoError(t, g.f.Fault(evaluate, standin.Never, 1, 0))
+	ticket := start()
+	require.EqualValues(t, 1, g.b.Usage().Pending)
+	require.True(t, ticket.Forget())
+	require.EqualValues(t, 1, g.b.Usage().Forgotten)
+	g.fireLost(t)
+	require.Eventually(t, func() bool { return g.b.Usage().Pending == 0 }, patience, tick)
+	require.Empty(t, answers)
+	start()
+	require.NoError(t, <-answers)
+}
+
+// All handles are closed while their run is in flight; they go when the answer comes.
+func TestStandInCloseInFlight(t *testing.T) {
+	g := newRig(t)
+	answers := make(chan error, 1)
+	require.NoError(t, g.f.Fault(evaluate, standin.Never, 1, 0))
+	_, err := g.r.Start(g.p, objcbridge.QoSDefault, func(err error) { answers <- err })
+	require.NoError(t, err)
+	g.r.Close()
+	g.p.Close()
+	g.x.Close()
+	g.y.Close()
+	var e *objcbridge.Error
+	require.ErrorAs(t, g.b.Close(), &e)
+	require.Equal(t, objcbridge.ReasonState, e.Reason)
+	g.fireLost(t)
+	require.NoError(t, <-answers)
+	require.Eventually(t, func() bool { return g.b.Usage().Pending == 0 }, patience, tick)
+}
+
+func TestStandInConcurrently(t *testing.T) {
+	g := newRig(t)
+	var wg sync.WaitGroup
+	for i := range 64 {
+		r, err := g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x}}, []objcbridge.Binding{{Surface: g.y}})
+		require.NoError(t, err)
+		wg.Go(func() {
+			defer r.Close()
+			for range 50 {
+				if err := r.Evaluate(g.p, objcbridge.QoSDefault); err != nil {
+					t.Error(err)
+				}
+				if i%2 == 0 {
+					continue
+				}
+				answer := make(chan error, 1)
+				if _, err := r.Start(g.p, objcbridge.QoSDefault, func(err error) { answer <- err }); err != nil {
+					t.Error(err)
+				} else if err := <-answer; err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
