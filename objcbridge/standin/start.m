@@ -78,8 +78,7 @@ static void copy_methods(Class from, Class to, const char *apples_name, const st
         if (!version_has(core.profile, apples_name, selector)) continue;
         if (line_about(config->missing, apples_name, selector)) continue;
         const char *other = line_about(config->changed, apples_name, selector);
-        // The runtime keeps the text of a changed encoding.
-        if (other && *other) types = strdup(other);
+        if (other && *other) types = other; // the runtime makes its own copy
         class_addMethod(to, sel_registerTypedName(selector, types), method_getImplementation(methods[i]), types);
     }
     free(methods);

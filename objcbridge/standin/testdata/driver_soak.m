@@ -39,7 +39,13 @@ static void cycles(int count) {
     }
 }
 
-static size_t in_use(void) { return mallinfo2().uordblks; }
+// AddressSanitizer's own count; absent without it.
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
+
+// Bytes allocated; 0 under valgrind, whose allocator does not tell and which looks for leaks itself.
+static size_t in_use(void) {
+    return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes() : mallinfo2().uordblks;
+}
 
 // Bytes that body leaves behind, once it has filled its caches.
 static size_t growth(void (*body)(int), int count) {
@@ -70,7 +76,10 @@ static void leak(int count) {
 static void planted(int count) {
     kept = [[NSMutableArray alloc] init];
     size_t bytes = growth(leak, count);
-    CHECK("a planted leak is seen in bytes", bytes >= (size_t)count / 10 + 4096);
+    if (in_use() == 0)
+        printf("  bytes cannot be counted here; run it without valgrind too\n");
+    else
+        CHECK("a planted leak is seen in bytes", bytes >= (size_t)count / 10 + 4096);
     CHECK("and in the count of objects", standin_instances("_ANERequest") >= count / 8);
     [kept release];
     CHECK("which is exact", standin_instances("_ANERequest") == 0 && standin_instances("_ANEIOSurfaceObject") == 0);
