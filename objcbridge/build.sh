@@ -17,7 +17,7 @@ die() { echo "build.sh: $*" >&2; exit 1; }
 out="" sanitize=""
 for argument in "$@"; do
 	case $argument in
-	--sanitize) sanitize="-fsanitize=address -shared-libasan -fno-omit-frame-pointer" ;;
+	--sanitize) sanitize="-fsanitize=address -fno-omit-frame-pointer" ;;
 	-*) die "unknown option $argument; usage: build.sh OUTDIR [--sanitize]" ;;
 	*) [ -z "$out" ] || die "one OUTDIR only; usage: build.sh OUTDIR [--sanitize]"; out=$argument ;;
 	esac
@@ -26,6 +26,7 @@ done
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 mkdir -p -- "$out"
 out=$(CDPATH= cd -- "$out" && pwd)
+find "$out" -maxdepth 1 -name '.build.*' -mmin +60 -exec rm -rf {} + # of builds that were killed
 work=$(mktemp -d "$out/.build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -72,7 +73,7 @@ packages() {
 	[ -z "$sanitize" ] || { command -v clang-14 >/dev/null && has_sanitizer; } || echo libclang-rt-14-dev
 }
 
-# Another build may hold apt's locks: hence the tries.
+# Tries again while another process holds apt's locks.
 install_packages() {
 	export DEBIAN_FRONTEND=noninteractive
 	for try in 1 2 3 4 5 6; do
@@ -82,7 +83,8 @@ install_packages() {
 		# shellcheck disable=SC2086
 		{ apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing; } \
 			>"$out/apt.log" 2>&1 && return 0
-		[ "$try" = 6 ] || sleep 10
+		[ "$try" != 6 ] && grep -qi 'lock' "$out/apt.log" || break
+		sleep 10
 	done
 	cat "$out/apt.log" >&2
 	return 1
@@ -115,24 +117,25 @@ library() {
 	while [ "$1" != -- ]; do flags="$flags $1" && shift; done
 	shift
 	# shellcheck disable=SC2086
-	clang-14 $common "$@" -o "$work/$name" $flags
+	clang-14 $common "$@" -o "$name" $flags
 }
 
 build_linux() {
 	need_packages
+	cd "$work" # flags then need no name that may have spaces
 	# gcc's Objective-C headers without its others, and a file that one of them asks for.
-	mkdir -p "$work/include/objc"
-	cp "$(gcc -print-file-name=include)"/objc/*.h "$work/include/objc/"
-	echo '#include <Block.h>' >"$work/include/objc/blocks_runtime.h"
+	mkdir -p include/objc
+	cp "$(gcc -print-file-name=include)"/objc/*.h include/objc/
+	echo '#include <Block.h>' >include/objc/blocks_runtime.h
 	# Debian 12's valgrind cannot read clang's newer debug information.
 	common="-std=gnu11 -O2 -gdwarf-4 -fPIC -shared -pthread $warnings $sanitize -Wl,-z,defs -Wl,-Bsymbolic -Wl,-rpath,\$ORIGIN"
-	[ -z "$sanitize" ] || common="$common -Wl,-rpath,$(dirname "$(clang-14 -print-file-name="$runtime")")"
+	[ -z "$sanitize" ] || common="$common -shared-libasan -Wl,-rpath,$(dirname "$(clang-14 -print-file-name="$runtime")")"
 	library libstandinsurface.so c standin
 
 	# -MMD would leave files beside the output.
 	objc=$(gnustep-config --objc-flags | sed 's/-MMD//; s/-MP//; s/ -g / /')
-	common="$objc $common -fobjc-runtime=gcc -fblocks -I$work/include"
-	base="-lBlocksRuntime $(gnustep-config --base-libs) -L$(dirname "$(gcc -print-file-name=libobjc.so)") -L$work -lstandinsurface -ldl"
+	common="$objc $common -fobjc-runtime=gcc -fblocks -Iinclude"
+	base="-lBlocksRuntime $(gnustep-config --base-libs) -L$(dirname "$(gcc -print-file-name=libobjc.so)") -L. -lstandinsurface -ldl"
 	# shellcheck disable=SC2086
 	library libAppleNeuralEngine.so m standin $base
 	# shellcheck disable=SC2086

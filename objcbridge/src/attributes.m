@@ -116,8 +116,11 @@ static int32_t number_of(NSDictionary *description, const char *function, int32_
     id id_of = aneb_utf8_valid(function) ? [map objectForKey:[NSString stringWithUTF8String:function]] : nil;
     if (id_of == nil) {
         char names[512];
-        NSArray *all = [[map allKeys] sortedArrayUsingSelector:@selector(compare:)];
-        aneb_text_from(names, sizeof names, [all componentsJoinedByString:@", "]);
+        NSMutableArray *all = [NSMutableArray array];
+        for (id key in map)
+            if ([key isKindOfClass:[NSString class]]) [all addObject:key];
+        NSArray *sorted = [all sortedArrayUsingSelector:@selector(compare:)];
+        aneb_text_from(names, sizeof names, [sorted componentsJoinedByString:@", "]);
         return aneb_refuse(e, stage, ANEB_INDEX, "the program has no function %.200s; it has %s",
                            aneb_utf8_valid(function) ? function : "of that name", names);
     }

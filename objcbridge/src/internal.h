@@ -1,6 +1,6 @@
 // What the files of the bridge share. Lock order: an identity's mutex, then a
-// program's, then the process's; no call into the framework is made under the latter
-// two, except that describe reads modelAttributes under its program's.
+// program's, then the process's. Under a program's, modelAttributes is read and requests
+// are made; under the process's the framework is loaded, and never called.
 #ifndef ANEB_INTERNAL_H
 #define ANEB_INTERNAL_H
 

@@ -118,7 +118,7 @@ int32_t aneb_offers(aneb *a, int32_t row, int32_t stage, aneb_error *e) {
         [ANEB_OTHER_ENCODING] = "has another encoding",
     };
     if (a->status[row] == ANEB_FOUND) return ANEB_OK;
-    return aneb_fail(e, stage, ANEB_MISSING, a->status[row],
+    return aneb_fail(e, stage, ANEB_MISSING, 0,
                      "%c[%s %s] %s: expected %s, found %s; this version of the framework is not known", rows[row].kind,
                      classes[rows[row].of].class_name, rows[row].selector, words[a->status[row]], a->expected[row],
                      a->found[row][0] == 0 ? "nothing" : a->found[row]);
