@@ -52,6 +52,7 @@ func BenchmarkStartFloor(b *testing.B) {
 	}
 }
 
+// emptyFunction is a C function without a body.
 func emptyFunction(b *testing.B) uintptr {
 	handle, err := openLibrary(fakeBridge(b))
 	require.NoError(b, err)

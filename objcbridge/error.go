@@ -25,7 +25,7 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "objcbridge: %s: %s", e.Stage, e.what())
 	if e.Message != "" {
-		b.WriteString(": " + oneLine(e.Message))
+		b.WriteString(": " + e.Message)
 	}
 	if m := e.Meaning(); m != "" {
 		b.WriteString(" (" + m + ")")
@@ -33,7 +33,7 @@ func (e *Error) Error() string {
 	if h := e.hint(); h != "" {
 		b.WriteString("; " + h)
 	}
-	return b.String()
+	return oneLine(b.String())
 }
 
 // what names the failure with its numbers, without the message.

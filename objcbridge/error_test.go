@@ -34,6 +34,7 @@ func TestErrorTexts(t *testing.T) {
 			"objcbridge: surface: refused, surface at an offset: offset 64; give every tensor a surface of its own, or slice a larger one in the MIL program"},
 		{Error{Stage: 99, Kind: 98, Message: "later"}, "objcbridge: stage 99: kind 98: later"},
 		{Error{}, "objcbridge: stage 0: kind 0"},
+		{Error{Stage: StageLoad, Kind: KindNSError, Domain: "a\nb", Code: -1}, "objcbridge: load: NSError, a b code -1"},
 	} {
 		require.Equal(t, c.want, c.err.Error())
 	}

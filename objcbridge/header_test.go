@@ -27,6 +27,22 @@ func TestFunctionsOfHeader(t *testing.T) {
 	require.Equal(t, declared, sorted(used))
 }
 
+// The bridge that is part of darwin binaries offers the same functions.
+func TestFunctionsOfBuiltin(t *testing.T) {
+	file, err := os.ReadFile("src/cgo_darwin_unsafe.go")
+	require.NoError(t, err)
+	var offered []string
+	for _, m := range regexp.MustCompile(`"(aneb_\w+)":\s+uintptr\(C\.(aneb_\w+)\)`).FindAllSubmatch(file, -1) {
+		require.Equal(t, string(m[1]), string(m[2]))
+		offered = append(offered, string(m[1]))
+	}
+	var used []string
+	for symbol := range new(library).functions() {
+		used = append(used, symbol)
+	}
+	require.Equal(t, sorted(used), sorted(offered))
+}
+
 // Each function has a place of its own.
 func TestFunctionsAreApart(t *testing.T) {
 	l := new(library)

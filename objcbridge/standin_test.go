@@ -252,3 +252,24 @@ func TestStandInConcurrently(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// BenchmarkEntry is one entry of the real bridge: an autorelease pool, a @try, and the messages that
+// Inspect sends to a program.
+func BenchmarkEntry(b *testing.B) {
+	g := newRig(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := g.p.Inspect(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEntryFloor is the bare call of a C function that does nothing.
+func BenchmarkEntryFloor(b *testing.B) {
+	nothing := objcbridge.Nothing(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		nothing()
+	}
+}

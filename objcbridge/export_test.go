@@ -1,0 +1,10 @@
+package objcbridge
+
+import "testing"
+
+// Nothing calls a C function that does nothing, with as many arguments as a method without own ones.
+func Nothing(b *testing.B) func() {
+	nothing := emptyFunction(b)
+	args := make([]uintptr, 3)
+	return func() { call(nothing, args...) }
+}
