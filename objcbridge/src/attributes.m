@@ -5,61 +5,6 @@
 // modelAttributes, as measured by ironmill on a loaded program: NetworkStatusList holds
 // strides by name, ANEFModelDescription the names by index and each procedure's indices.
 
-static int32_t wrong(aneb_error *e, int32_t stage, NSString *key, const char *type) {
-    char name[128];
-    aneb_text_from(name, sizeof name, key);
-    return aneb_fail(e, stage, ANEB_MISSING, 0, "modelAttributes has no %s at %s; this version of the framework is not known",
-                     type, name);
-}
-
-// The value of key when it is of class type, else nil.
-static id value(id dictionary, NSString *key, Class type) {
-    if (![dictionary isKindOfClass:[NSDictionary class]]) return nil;
-    id found = [dictionary objectForKey:key];
-    return [found isKindOfClass:type] ? found : nil;
-}
-
-static NSString *base(NSString *name) {
-    return [name hasSuffix:@"@output"] ? [name substringToIndex:[name length] - 7] : name;
-}
-
-// One entry of LiveInputList or LiveOutputList.
-static int32_t read_layout(aneb_program *p, NSDictionary *entry, aneb_symbol *out, int32_t stage, aneb_error *e) {
-    out->depth = out->interleave = 1; // absent from older lists
-    const struct {
-        NSString *key;
-        int64_t *to;
-        bool required;
-    } numbers[] = {
-        {@"Batches", &out->batches, true},        {@"BatchStride", &out->batch_stride, true},
-        {@"Channels", &out->channels, true},      {@"PlaneStride", &out->plane_stride, true},
-        {@"Height", &out->height, true},          {@"RowStride", &out->row_stride, true},
-        {@"Width", &out->width, true},            {@"Depth", &out->depth, false},
-        {@"DepthStride", &out->depth_stride, false}, {@"PlaneCount", &out->plane_count, false},
-        {@"Interleave", &out->interleave, false},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        NSNumber *number = value(entry, numbers[i].key, [NSNumber class]);
-        if (number != nil) *numbers[i].to = [number longLongValue];
-        if ((number == nil && numbers[i].required) || *numbers[i].to < 0)
-            return wrong(e, stage, numbers[i].key, "number of zero or more");
-    }
-    int64_t bytes;
-    if (__builtin_mul_overflow(out->batches, out->batch_stride, &bytes)) return wrong(e, stage, @"BatchStride", "possible size");
-    NSString *type = value(entry, @"Type", [NSString class]);
-    if (type == nil) return wrong(e, stage, @"Type", "string");
-    out->type = aneb_name_keep(p, type);
-    return out->type == NULL ? wrong(e, stage, @"Type", "memory for the string") : ANEB_OK;
-}
-
-static NSDictionary *find(NSArray *list, NSString *name) {
-    for (id entry in list) {
-        NSString *found = value(entry, @"Name", [NSString class]);
-        if (found != nil && [base(found) isEqualToString:name]) return entry;
-    }
-    return nil;
-}
-
 static int by_index(const void *a, const void *b) {
     int32_t x = ((const aneb_symbol *)a)->index, y = ((const aneb_symbol *)b)->index;
     return (x > y) - (x < y);
@@ -73,37 +18,35 @@ struct side {
 // Appends the symbols of one side of a procedure, in rising index.
 static int32_t read_side(aneb_program *p, struct side keys, NSDictionary *description, NSDictionary *procedure,
                          NSDictionary *status, int32_t stage, struct aneb_symbols *out, aneb_error *e) {
-    NSArray *names = value(description, keys.names, [NSArray class]);
-    NSArray *indices = value(procedure, keys.indices, [NSArray class]);
-    NSArray *layouts = value(status, keys.layouts, [NSArray class]);
-    if (names == nil) return wrong(e, stage, keys.names, "array");
-    if (indices == nil || [indices count] > 255) return wrong(e, stage, keys.indices, "array of at most 255 indices");
-    if (layouts == nil) return wrong(e, stage, keys.layouts, "array");
+    NSArray *names = aneb_value(description, keys.names, [NSArray class]);
+    NSArray *indices = aneb_value(procedure, keys.indices, [NSArray class]);
+    NSArray *layouts = aneb_value(status, keys.layouts, [NSArray class]);
+    if (names == nil) return aneb_wrong(e, stage, keys.names, "array");
+    if (indices == nil || [indices count] > 255) return aneb_wrong(e, stage, keys.indices, "array of at most 255 indices");
+    if (layouts == nil) return aneb_wrong(e, stage, keys.layouts, "array");
     size_t first = (size_t)out->count, count = [indices count];
     aneb_symbol *grown = realloc(out->items, (first + count + 1) * sizeof *grown);
-    if (grown == NULL) return wrong(e, stage, keys.indices, "memory for the array");
+    if (grown == NULL) return aneb_wrong(e, stage, keys.indices, "memory for the array");
     out->items = grown;
     memset(grown + first, 0, count * sizeof *grown);
     for (id number in indices) {
         aneb_symbol *symbol = &out->items[out->count];
         long long index = [number isKindOfClass:[NSNumber class]] ? [number longLongValue] : -1;
-        if (index < 0 || index >= (long long)[names count]) return wrong(e, stage, keys.indices, "index of a name");
+        if (index < 0 || index >= (long long)[names count]) return aneb_wrong(e, stage, keys.indices, "index of a name");
         id name = [names objectAtIndex:(NSUInteger)index];
-        if (![name isKindOfClass:[NSString class]]) return wrong(e, stage, keys.names, "string");
-        NSDictionary *layout = find(layouts, base(name));
-        if (layout == nil) return wrong(e, stage, keys.layouts, "entry for every symbol");
+        if (![name isKindOfClass:[NSString class]]) return aneb_wrong(e, stage, keys.names, "string");
         symbol->index = (int32_t)index;
         symbol->output = keys.output;
-        symbol->name = aneb_name_keep(p, base(name));
-        if (symbol->name == NULL) return wrong(e, stage, keys.names, "memory for the string");
-        int32_t kind = read_layout(p, layout, symbol, stage, e);
+        symbol->name = aneb_name_keep(p, aneb_base_name(name));
+        if (symbol->name == NULL) return aneb_wrong(e, stage, keys.names, "memory for the string");
+        int32_t kind = aneb_layout_read(p, layouts, keys.layouts, aneb_base_name(name), symbol, stage, e);
         if (kind != ANEB_OK) return kind;
         out->count++;
     }
     qsort(out->items + first, count, sizeof *out->items, by_index);
     for (size_t i = 1; i < count; i++)
         if (out->items[first + i].index == out->items[first + i - 1].index)
-            return wrong(e, stage, keys.indices, "array of different indices");
+            return aneb_wrong(e, stage, keys.indices, "array of different indices");
     return ANEB_OK;
 }
 
@@ -111,8 +54,8 @@ static int32_t read_side(aneb_program *p, struct side keys, NSDictionary *descri
 static int32_t number_of(NSDictionary *description, const char *function, int32_t *number, int32_t stage, aneb_error *e) {
     if (function == NULL) return ANEB_OK;
     NSString *key = @"kANEFModelProcedureNameToIDMapKey";
-    NSDictionary *map = value(description, key, [NSDictionary class]);
-    if (map == nil) return wrong(e, stage, key, "dictionary");
+    NSDictionary *map = aneb_value(description, key, [NSDictionary class]);
+    if (map == nil) return aneb_wrong(e, stage, key, "dictionary");
     id id_of = aneb_utf8_valid(function) ? [map objectForKey:[NSString stringWithUTF8String:function]] : nil;
     if (id_of == nil) {
         char names[512];
@@ -125,7 +68,7 @@ static int32_t number_of(NSDictionary *description, const char *function, int32_
                            aneb_utf8_valid(function) ? function : "of that name", names);
     }
     if (![id_of isKindOfClass:[NSNumber class]] || [id_of longLongValue] < 0 || [id_of longLongValue] > 128)
-        return wrong(e, stage, key, "number from 0 to 128"); // the largest index a request takes
+        return aneb_wrong(e, stage, key, "number from 0 to 128"); // the largest index a request takes
     *number = [id_of intValue];
     return ANEB_OK;
 }
@@ -133,7 +76,7 @@ static int32_t number_of(NSDictionary *description, const char *function, int32_
 // Position of the procedure with this id; its position is its id when it has none.
 static NSUInteger position(NSArray *procedures, int32_t number) {
     for (NSUInteger i = 0; i < [procedures count]; i++) {
-        NSNumber *own = value([procedures objectAtIndex:i], @"ANEFModelProcedureID", [NSNumber class]);
+        NSNumber *own = aneb_value([procedures objectAtIndex:i], @"ANEFModelProcedureID", [NSNumber class]);
         if (own == nil ? i == (NSUInteger)number : [own longLongValue] == number) return i;
     }
     return NSNotFound;
@@ -142,13 +85,13 @@ static NSUInteger position(NSArray *procedures, int32_t number) {
 int32_t aneb_symbols_read(aneb_program *p, const char *function, int32_t number, int32_t stage,
                           struct aneb_symbols *out, aneb_error *e) {
     id all = [p->model modelAttributes];
-    NSDictionary *description = value(all, @"ANEFModelDescription", [NSDictionary class]);
-    NSArray *statuses = value(all, @"NetworkStatusList", [NSArray class]);
-    NSArray *procedures = value(description, @"ANEFModelProcedures", [NSArray class]);
+    NSDictionary *description = aneb_value(all, @"ANEFModelDescription", [NSDictionary class]);
+    NSArray *statuses = aneb_value(all, @"NetworkStatusList", [NSArray class]);
+    NSArray *procedures = aneb_value(description, @"ANEFModelProcedures", [NSArray class]);
     if (all == nil) return aneb_fail(e, stage, ANEB_NIL, 0, "modelAttributes returned nil; usually the program is not loaded");
-    if (description == nil) return wrong(e, stage, @"ANEFModelDescription", "dictionary");
-    if (statuses == nil || [statuses count] == 0) return wrong(e, stage, @"NetworkStatusList", "array with an entry");
-    if (procedures == nil) return wrong(e, stage, @"ANEFModelProcedures", "array");
+    if (description == nil) return aneb_wrong(e, stage, @"ANEFModelDescription", "dictionary");
+    if (statuses == nil || [statuses count] == 0) return aneb_wrong(e, stage, @"NetworkStatusList", "array with an entry");
+    if (procedures == nil) return aneb_wrong(e, stage, @"ANEFModelProcedures", "array");
     int32_t kind = number_of(description, function, &number, stage, e);
     if (kind != ANEB_OK) return kind;
     NSUInteger at = number < 0 ? NSNotFound : position(procedures, number);

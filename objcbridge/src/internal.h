@@ -144,7 +144,15 @@ int aneb_tree_make(const char *path); // descriptor of a new or existing directo
 int aneb_tree_write(int directory, const char *path, const void *bytes, size_t size); // 0 or errno
 int aneb_tree_remove(const char *path);                                               // 0 or errno
 
-// ---- describe.m, attributes.m ----
+// ---- describe.m, attributes.m, layout.m ----
+
+// ANEB_MISSING: what was to be at key is not, or is of another type.
+int32_t aneb_wrong(aneb_error *e, int32_t stage, NSString *key, const char *type);
+id aneb_value(id dictionary, NSString *key, Class type); // nil when it is not there or no type
+NSString *aneb_base_name(NSString *name);                // without "@output"
+// Fills type and sizes of the symbol called name from key's list, LiveInputList or LiveOutputList.
+int32_t aneb_layout_read(aneb_program *p, NSArray *list, NSString *key, NSString *name, aneb_symbol *out, int32_t stage,
+                         aneb_error *e);
 
 struct aneb_symbols {
     int32_t procedure, inputs, count; // inputs of count symbols come first
