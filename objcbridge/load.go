@@ -1,7 +1,9 @@
 package objcbridge
 
-// load returns the library that o means, loading it when it is not loaded yet. Failures are not
-// remembered: the next call looks again.
+// load returns the library at the explicit path, or the one that a search finds, loading it when it is
+// not loaded yet. Failures are not remembered: the next call looks again. A file that was loaded and
+// turned out to be no bridge of this version stays loaded, because Objective-C cannot be unloaded; a
+// replacement of the same name is seen by the next process.
 func load(explicit string) (*library, error) {
 	if cannotLoad != "" {
 		return nil, &unavailable{why: cannotLoad, fix: howToLoad}

@@ -2,13 +2,20 @@
 
 package objcbridge
 
-import "github.com/ebitengine/purego"
+import (
+	"runtime"
+
+	"github.com/ebitengine/purego"
+)
 
 // This build can load libraries.
 const cannotLoad, howToLoad = "", ""
 
 // openLibrary loads a file for the life of the process. Its names stay its own.
 func openLibrary(path string) (uintptr, error) {
+	// The loader keeps the text of its last error per thread.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 

@@ -79,7 +79,7 @@ func TestLoadMissingSymbols(t *testing.T) {
 // A failure is not remembered: what was no library may be one the next time.
 func TestLoadNoLibrary(t *testing.T) {
 	good := fakeBridge(t)
-	path := filepath.Join(fakes.dir, "late.so")
+	path := filepath.Join(t.TempDir(), "late.so")
 	_, err := load(path)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.NoError(t, os.WriteFile(path, []byte("a text, not a library\n"), 0o755))

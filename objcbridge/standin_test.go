@@ -198,6 +198,11 @@ func TestStandInAsync(t *testing.T) {
 	require.NoError(t, g.f.Fault(evaluate, standin.Never, 1, 0))
 	ticket := start()
 	require.EqualValues(t, 1, g.b.Usage().Pending)
+	_, err := g.r.Start(g.p, objcbridge.QoSDefault, done)
+	for _, err := range []error{err, g.r.Evaluate(g.p, objcbridge.QoSDefault)} {
+		require.ErrorAs(t, err, &e)
+		require.Equal(t, objcbridge.ReasonState, e.Reason, "the request is in flight")
+	}
 	require.True(t, ticket.Forget())
 	require.EqualValues(t, 1, g.b.Usage().Forgotten)
 	g.fireLost(t)
