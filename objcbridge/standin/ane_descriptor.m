@@ -71,15 +71,6 @@ static id fill(StandinDescriptor *d, NSData *text, NSDictionary *weights, NSData
     return fill(self, t, w, p, m);
 }
 
-+ (id)new {
-    return nil;
-}
-
-- (id)init {
-    [self release];
-    return nil;
-}
-
 NSString *descriptor_identity(StandinDescriptor *d) {
     return [NSString stringWithFormat:@"%@_%@_%@", d->text_hash, d->weights_hash, d->plist_hash];
 }

@@ -14,7 +14,9 @@ static id fill(StandinModel *m, NSURL *url, NSString *key) {
     return m;
 }
 
-StandinModel *model_at(NSURL *url) { return [fill(core_alloc("_ANEModel", [StandinModel class]), url, @"") autorelease]; }
+StandinModel *model_at(NSURL *url) {
+    return [fill(core_alloc("_ANEModel", [StandinModel class]), url, @"") autorelease];
+}
 
 + (id)modelAtURL:(NSURL *)u key:(NSString *)k {
     if (!u || [[[u path] pathComponents] containsObject:@".."]) return nil;

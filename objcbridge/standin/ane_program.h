@@ -21,6 +21,7 @@ BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct f
 // The driver: 0, or its status.
 uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault);
 NSError *driver_error(uint32_t status); // autoreleased
+NSError *driver_unloaded(void);         // of a program that was unloaded; autoreleased
 
 // Queues a run; NO when no slot came free. asynchronous.m
 BOOL asynchronous_submit(StandinProgramForEvaluation *program, StandinRequest *request, struct fault fault);

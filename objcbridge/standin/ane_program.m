@@ -12,7 +12,8 @@ static id fill(StandinProgramForEvaluation *p, uint64_t handle, uint64_t interme
 }
 
 StandinProgramForEvaluation *program_with_handle(uint64_t handle) {
-    return [fill(core_alloc("_ANEProgramForEvaluation", [StandinProgramForEvaluation class]), handle, 0, QUEUE_DEPTH) autorelease];
+    id program = core_alloc("_ANEProgramForEvaluation", [StandinProgramForEvaluation class]);
+    return [fill(program, handle, 0, QUEUE_DEPTH) autorelease];
 }
 
 + (id)programWithHandle:(uint64_t)h intermediateBufferHandle:(uint64_t)i queueDepth:(signed char)d {
@@ -40,9 +41,7 @@ BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct f
     StandinRequest *r = request;
     StandinLoad *load = programs_loaded(program->handle);
     if (!r || fault_enter(@selector(validate)).kind == STANDIN_NO || !request_valid(r, load)) return NO;
-    if (!load)
-        return core_fail(error, core_error(8, @"processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:",
-                                           @"Program Inference error"));
+    if (!load) return core_fail(error, driver_unloaded());
     refuse_events_without_handler(r);
     if (r->handler || r->events) return asynchronous_submit(program, r, fault);
     return run_now(load, r, fault, error);
@@ -78,7 +77,7 @@ BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct f
 }
 
 - (int64_t)currentAsyncRequestsInFlight {
-    return in_flight;
+    return counter_now(&in_flight);
 }
 
 @end

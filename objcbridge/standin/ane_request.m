@@ -5,8 +5,8 @@
 
 @implementation StandinRequest
 
-static id fill(StandinRequest *r, NSArray *in, NSArray *ini, NSArray *out, NSArray *outi, id weights, id stats, id index,
-               id events, id transaction) {
+static id fill(StandinRequest *r, NSArray *in, NSArray *ini, NSArray *out, NSArray *outi, id weights, id stats,
+               id index, id events, id transaction) {
     static uint64_t numbers;
     if (!r) return nil;
     r->inputs = [in retain];

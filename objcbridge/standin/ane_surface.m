@@ -10,7 +10,7 @@ static id fill(StandinSurface *o, IOSurfaceRef surface, NSNumber *offset, BOOL r
         [o release];
         return nil;
     }
-    (void)IOSurfaceGetID(surface); // ends the process when it is no surface
+    (void)standin_surface_locks(surface); // ends the process when it is no surface
     if (retain) CFRetain(surface);
     o->surface = surface;
     o->offset = [offset retain];

@@ -16,7 +16,8 @@ struct job {
     int64_t due; // on the monotonic clock, ns
     struct fault fault;
     StandinProgramForEvaluation *program; // retained
-    StandinRequest *request;              // not retained: its owner keeps it until the answer
+    // Retained only where no handler tells its owner when it may go.
+    StandinRequest *request;
     completion handler;                   // copied; NULL with shared events alone
     BOOL ok;
     NSError *error; // retained
@@ -59,7 +60,7 @@ static void run(struct job *j) {
     if (j->fault.kind == STANDIN_ASYNC_ERROR)
         j->error = fault_error(j->fault.value, @selector(evaluateWithQoS:options:request:error:));
     else if (!load)
-        j->error = driver_error(14);
+        j->error = driver_unloaded();
     else if ((status = driver_run(load, &j->bound, j->fault)))
         j->error = driver_error(status);
     [j->error retain];
@@ -76,7 +77,10 @@ static void answer(struct job *j) {
     pthread_cond_broadcast(&queue.slot);
     pthread_mutex_unlock(&queue.mutex);
     for (int i = 0; j->handler && i < times; i++) j->handler(j->ok, j->error);
-    if (j->handler) Block_release(j->handler);
+    if (j->handler)
+        Block_release(j->handler);
+    else
+        [j->request release];
     [j->error release];
     [j->program release];
     free(j);
@@ -156,8 +160,8 @@ BOOL asynchronous_submit(StandinProgramForEvaluation *program, StandinRequest *r
         return NO;
     }
     j->program = [program retain];
-    j->request = request;
     j->handler = request->handler ? Block_copy(request->handler) : NULL;
+    j->request = j->handler ? request : [request retain];
     j->due = now() + answer_after + (fault.kind == STANDIN_LATE ? fault.value * millisecond : 0);
     counter_set(&request->served, 1);
     if (counter_add(&request->in_flight, 1) > 1) core_log(@"standin: a request is used while it is in flight");

@@ -20,7 +20,10 @@ NSError *driver_error(uint32_t status) {
                                                  status, TYPE_ERROR]);
 }
 
-static uint32_t check_side(const struct symbol *symbols, int32_t expected, const struct binding *given, int32_t count) {
+NSError *driver_unloaded(void) { return core_error(8, method, @"Program Inference error"); }
+
+static uint32_t check_side(const struct symbol *symbols, int32_t expected, const struct binding *given,
+                           int32_t count) {
     if (count != expected) return STATUS_INDEX;
     for (int32_t i = 0; i < count; i++)
         if (given[i].index != symbols[i].index) return STATUS_INDEX;
@@ -45,7 +48,8 @@ uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault
     uint32_t status = check_side(p->inputs, p->input_count, b->inputs, b->input_count);
     if (!status) status = check_side(p->outputs, p->output_count, b->outputs, b->output_count);
     if (status) return status;
-    if (fault.kind == STANDIN_LOCKED && (any_locked(b->inputs, b->input_count) || any_locked(b->outputs, b->output_count)))
+    if (fault.kind == STANDIN_LOCKED &&
+        (any_locked(b->inputs, b->input_count) || any_locked(b->outputs, b->output_count)))
         return 0;
     uint32_t inputs[SURFACE_LIMIT], outputs[SURFACE_LIMIT];
     ids(b->inputs, b->input_count, inputs);

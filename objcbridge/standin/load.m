@@ -52,7 +52,8 @@ static struct symbol *read_symbols(NSDictionary *attributes, NSArray *indices, N
     for (NSUInteger i = 0; made && i < [indices count]; i++) {
         NSUInteger index = [[indices objectAtIndex:i] unsignedIntegerValue];
         made[i].index = (uint32_t)index;
-        if (index < [names count]) made[i].minimum = minimum_of(attributes, list, [names objectAtIndex:index], procedure);
+        if (index < [names count])
+            made[i].minimum = minimum_of(attributes, list, [names objectAtIndex:index], procedure);
     }
     if (made) qsort(made, [indices count], sizeof *made, by_index);
     return made;

@@ -70,13 +70,16 @@ BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSStri
 static StandinCompiled *find_compiled(StandinInMemoryModel *m, NSString *method, NSError **error) {
     StandinCompiled *cached = programs_cached(m->identity);
     if (cached) return cached;
-    if (!directory_exists(m->url)) core_fail(error, core_error(9, method, @"File access failure"));
-    else if (!m->compiled) core_fail(error, core_error(4, method, @"Program creation failure"));
-    else return m->compiled;
-    return nil;
+    if (!directory_exists(m->url)) {
+        core_fail(error, core_error(9, method, @"File access failure"));
+        return nil;
+    }
+    if (!m->compiled) core_fail(error, core_error(4, method, @"Program creation failure"));
+    return m->compiled;
 }
 
-BOOL memory_model_load(StandinInMemoryModel *m, uint32_t qos, NSDictionary *options, NSString *method, NSError **error) {
+BOOL memory_model_load(StandinInMemoryModel *m, uint32_t qos, NSDictionary *options, NSString *method,
+                       NSError **error) {
     NSDictionary *merged = memory_model_options(m, options, programs_cached(m->identity) != nil);
     if (qos == 0) return core_fail(error, core_error(1, method, @"Entitlement or restricted access needed"));
     if (!merged) return espresso(method, error);

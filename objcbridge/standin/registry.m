@@ -23,7 +23,8 @@ int64_t registry_instances(const char *name) { return strcmp(name, "io_object_t"
 NSMutableDictionary *IOServiceMatching(const char *name) {
     if (!name) return nil;
     @autoreleasepool {
-        return [[NSMutableDictionary alloc] initWithObjectsAndKeys:[NSString stringWithUTF8String:name], class_key, nil];
+        NSString *text = [NSString stringWithUTF8String:name];
+        return text ? [[NSMutableDictionary alloc] initWithObjectsAndKeys:text, class_key, nil] : nil;
     }
 }
 

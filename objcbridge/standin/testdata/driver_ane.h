@@ -164,7 +164,9 @@ static inline int32_t start(const char *profile, const char *const *missing, con
     return standin_start(&c);
 }
 
-static inline Class<Descriptor> descriptors(void) { return (Class<Descriptor>)NSClassFromString(@"_ANEInMemoryModelDescriptor"); }
+static inline Class<Descriptor> descriptors(void) {
+    return (Class<Descriptor>)NSClassFromString(@"_ANEInMemoryModelDescriptor");
+}
 static inline Class<Model> models(void) { return (Class<Model>)NSClassFromString(@"_ANEInMemoryModel"); }
 static inline Class<Request> requests(void) { return (Class<Request>)NSClassFromString(@"_ANERequest"); }
 static inline Class<Surface> surfaces(void) { return (Class<Surface>)NSClassFromString(@"_ANEIOSurfaceObject"); }
@@ -199,7 +201,9 @@ static inline id<Request> request_at(id in, unsigned in_index, id out, unsigned 
                           procedureIndex:nil];
 }
 
-static inline id<Request> request_of(IOSurfaceRef in, IOSurfaceRef out) { return request_at(wrap(in), 0, wrap(out), 0); }
+static inline id<Request> request_of(IOSurfaceRef in, IOSurfaceRef out) {
+    return request_at(wrap(in), 0, wrap(out), 0);
+}
 
 static inline uint8_t *bytes_of(IOSurfaceRef s) { return IOSurfaceGetBaseAddress(s); }
 

@@ -84,6 +84,10 @@ static void refused(id<Model> m, id<Request> r, const char *what) {
     CHECK(what, ![m evaluateWithQoS:21 options:none() request:r error:&error] && !error);
 }
 
+static BOOL raises(id<Model> m, id r) {
+    return unrecognized(RAISED([m evaluateWithQoS:21 options:nil request:r error:NULL]));
+}
+
 static id<Request> request_with(NSArray *in, NSArray *ini, NSArray *out, NSArray *outi, id stats, id procedure) {
     return [requests() requestWithInputs:in inputIndices:ini outputs:out outputIndices:outi weightsBuffer:nil
                                perfStats:stats procedureIndex:procedure];
@@ -117,12 +121,13 @@ static void evaluate_manners(void) {
             [indices addObject:index_of(i % 255)];
         }
         refused(m, request_with(many, indices, one, zero, nil, nil), "256 inputs");
-        CHECK("a wrong request raises", unrecognized(RAISED([m evaluateWithQoS:21 options:nil request:@"r" error:NULL])));
-        CHECK("a wrong surface raises", unrecognized(RAISED([m evaluateWithQoS:21 options:nil request:request_at(@"s", 0, p, 0) error:NULL])));
-        CHECK("a wrong index raises", unrecognized(RAISED([m evaluateWithQoS:21 options:nil request:request_with(one, one, one, zero, nil, nil) error:NULL])));
-        CHECK("statistics that are no array raise", unrecognized(RAISED([m evaluateWithQoS:21 options:nil request:request_with(one, zero, one, zero, a, nil) error:NULL])));
+        CHECK("a wrong request raises", raises(m, @"r"));
+        CHECK("a wrong surface raises", raises(m, request_at(@"s", 0, p, 0)));
+        CHECK("a wrong index raises", raises(m, request_with(one, one, one, zero, nil, nil)));
+        CHECK("statistics that are no array raise", raises(m, request_with(one, zero, one, zero, a, nil)));
         error = nil;
-        CHECK("mapping: error 13", ![m mapIOSurfacesWithRequest:request_of(in, out) cacheInference:NO error:&error] && [error code] == 13);
+        CHECK("mapping: error 13",
+              ![m mapIOSurfacesWithRequest:request_of(in, out) cacheInference:NO error:&error] && [error code] == 13);
     }
     @autoreleasepool {
         error = nil;
@@ -130,14 +135,17 @@ static void evaluate_manners(void) {
         bytes_of(in)[0] = 10;
         bytes_of(c)[0] = 20;
         id b = wrap(in), two = [NSArray arrayWithObjects:wrap(c), b, nil];
-        id<Request> r = request_with(two, [NSArray arrayWithObjects:index_of(2), index_of(1), nil],
-                                     [NSArray arrayWithObject:wrap(out)], [NSArray arrayWithObject:index_of(1)], nil, index_of(1));
+        NSArray *indices = [NSArray arrayWithObjects:index_of(2), index_of(1), nil];
+        id<Request> r = request_with(two, indices, [NSArray arrayWithObject:wrap(out)],
+                                     [NSArray arrayWithObject:index_of(1)], nil, index_of(1));
         CHECK("procedure 1 with its own indices, in any order",
               [m evaluateWithQoS:21 options:none() request:r error:&error] && bytes_of(out)[0] == 32);
         CFRelease(c);
         id offset = [surfaces() objectWithIOSurface:in startOffset:index_of(128)];
         bytes_of(in)[128] = 77;
-        CHECK("a start offset is ignored", [m evaluateWithQoS:21 options:none() request:request_at(offset, 0, wrap(out), 0) error:&error] && bytes_of(out)[0] == 11);
+        r = request_at(offset, 0, wrap(out), 0);
+        CHECK("a start offset is ignored",
+              [m evaluateWithQoS:21 options:none() request:r error:&error] && bytes_of(out)[0] == 11);
         CHECK("no surface: nil", [surfaces() objectWithIOSurface:NULL] == nil);
     }
     CFRelease(in);
@@ -167,6 +175,20 @@ static void cache_manners(void) {
     standin_set_budget(0);
 }
 
+// The 127th program is one too many.
+static void wall(void) {
+    NSMutableArray *loaded = [NSMutableArray array];
+    NSError *error = nil;
+    (void)[loaded_model("wall") unloadWithQoS:21 error:NULL];
+    for (int i = 0; i < 126; i++) {
+        id<Model> m = model_of("wall");
+        if ([m loadWithQoS:21 options:none() error:&error]) [loaded addObject:m];
+    }
+    CHECK("126 programs load", [loaded count] == 126);
+    CHECK("one more: error 6", ![model_of("wall") loadWithQoS:21 options:none() error:&error] && [error code] == 6);
+    for (id<Model> m in loaded) [m unloadWithQoS:21 error:NULL];
+}
+
 int main(void) {
     @autoreleasepool {
         CHECK("start", start("26", NULL, NULL) == 0);
@@ -176,6 +198,7 @@ int main(void) {
         file_manners();
         evaluate_manners();
         cache_manners();
+        wall();
     }
     check_end();
     return driver_failures != 0;

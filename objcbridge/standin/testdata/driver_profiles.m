@@ -111,11 +111,33 @@ static void round_trip(void) {
     CHECK("unload", [m unloadWithQoS:21 error:NULL]);
 }
 
+// From 27 on, shared events without a handler end in a line of the log.
+static void events(void) {
+    id<Model> m = loaded_model("events");
+    IOSurfaceRef in = surface_of(BYTES), out = surface_of(BYTES);
+    standin_counts c;
+    @autoreleasepool {
+        id<Request> r = request_of(in, out);
+        Class<Events> e = (Class<Events>)NSClassFromString(@"_ANESharedEvents");
+        [r setSharedEvents:[e sharedEventsWithSignalEvents:nil waitEvents:nil]];
+        CHECK("shared events without a handler: YES", [m evaluateWithQoS:21 options:nil request:r error:NULL]);
+    }
+    for (int i = 0; i < 5000 && standin_instances("_ANERequest") > 0; i++) usleep(1000);
+    standin_count(&c);
+    CHECK("they run, and nothing is left in flight", bytes_of(out)[0] == 1 && c.slots == 0);
+    CFRelease(in);
+    CFRelease(out);
+    CHECK("unload", [m unloadWithQoS:21 error:NULL]);
+}
+
 static void one_profile(void) {
     CHECK("start", start(names[profile], NULL, NULL) == 0);
     @autoreleasepool {
         for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) check_row((int)i);
-        round_trip();
+        @autoreleasepool {
+            round_trip();
+        }
+        if (profile == 4) events();
     }
     check_end();
 }
@@ -140,11 +162,14 @@ static void missing_and_changed(void) {
     check_end();
 }
 
-static void unknown_profile(void) { CHECK("an unknown profile", start("14", NULL, NULL) == 1 && start(NULL, NULL, NULL) == 1); }
+static void unknown_profile(void) {
+    CHECK("an unknown profile", start("14", NULL, NULL) == 1 && start(NULL, NULL, NULL) == 1);
+}
 
 extern NSMutableDictionary *IOServiceMatching(const char *name);
 extern uint32_t IOServiceGetMatchingService(uint32_t port, NSDictionary *matching);
-extern CFTypeRef IORegistryEntryCreateCFProperty(uint32_t entry, NSString *key, CFAllocatorRef allocator, uint32_t options);
+extern CFTypeRef IORegistryEntryCreateCFProperty(uint32_t entry, NSString *key, CFAllocatorRef allocator,
+                                                 uint32_t options);
 extern int32_t IOObjectRelease(uint32_t object);
 
 @protocol Device
@@ -165,6 +190,10 @@ static void registry(void) {
         CHECK("the same architecture in both", [[p objectForKey:@"ANEDevicePropertyTypeANEArchitectureTypeStr"]
                                                    isEqual:[d aneArchitectureType]]);
         CHECK("nine properties", [p count] == 9);
+        standin_fault("IORegistryEntryCreateCFProperty", STANDIN_NIL, 1, 0);
+        CHECK("no property by a fault", !IORegistryEntryCreateCFProperty(service, @"DeviceProperties", NULL, 0));
+        standin_fault("IOServiceGetMatchingService", STANDIN_NIL, 1, 0);
+        CHECK("no service by a fault", !IOServiceGetMatchingService(0, IOServiceMatching("H11ANEIn")));
         CHECK("a stand-in by name", [[d productName] isEqualToString:@"anekit stand-in"] &&
                                         [[d buildVersion] isEqualToString:@"standin-26"]);
         [p release];

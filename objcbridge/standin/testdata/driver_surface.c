@@ -119,6 +119,16 @@ static void faults(void) {
     CFRelease(s);
 }
 
+// In a process of its own, because it never gets even.
+static void lock_left(void) {
+    IOSurfaceRef s = surface_of(64);
+    IOSurfaceLock(s, 0, NULL);
+    CFRelease(s);
+    standin_surface_stats c;
+    standin_surface_count(&c);
+    _exit(c.locks == 1 && c.objects == 0 ? 0 : 1);
+}
+
 static void *churn(void *unused) {
     (void)unused;
     for (int i = 0; i < 2000; i++) {
@@ -162,7 +172,9 @@ static void number_for_dictionary(void) {
     int64_t one = 1;
     IOSurfaceCreate((CFDictionaryRef)CFNumberCreate(NULL, 4, &one));
 }
-static void surface_for_dictionary(void) { CFDictionarySetValue((CFMutableDictionaryRef)surface_of(64), kIOSurfaceWidth, surface_of(64)); }
+static void surface_for_dictionary(void) {
+    CFDictionarySetValue((CFMutableDictionaryRef)surface_of(64), kIOSurfaceWidth, surface_of(64));
+}
 static void dictionary_for_surface(void) { IOSurfaceLock((IOSurfaceRef)dictionary(), 0, NULL); }
 static void callbacks_by_value(void) {
     CFDictionaryCreateMutable(NULL, 0, *(const CFDictionaryKeyCallBacks *const *)&kCFTypeDictionaryKeyCallBacks,
@@ -193,6 +205,8 @@ static void deaths(void) {
     CHECK("callbacks swapped abort", aborts(callbacks_swapped, "kCFTypeDictionaryKeyCallBacks"));
     CHECK("callbacks as an object abort", aborts(callbacks_as_object, "callbacks"));
     CHECK("an unknown function aborts", aborts(unknown_fault, "IOSurfaceFly"));
+    char text[256];
+    CHECK("a lock that was never given up shows", in_child(lock_left, text, sizeof text) == 0);
     CHECK("an unknown number type aborts", aborts(bad_number_type, "CFNumberType"));
 }
 
