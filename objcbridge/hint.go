@@ -34,6 +34,9 @@ func (e *Error) hint() string {
 	case KindNo:
 		return noHints[e.Stage]
 	case KindMissing:
+		if e.Stage == StageOpen {
+			return "name a framework that is there in Options.Framework; Apple's is on macOS only"
+		}
 		return "`ane-roundtrip info` lists what this framework has"
 	case KindException:
 		return "the call had no effect that can be relied on: close the program"

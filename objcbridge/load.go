@@ -23,9 +23,9 @@ func load(explicit string) (*library, error) {
 	}
 	lookup := func(symbol string) uintptr { return own[symbol] }
 	if path != "" {
-		handle, err := openLibrary(path)
+		handle, err := openLibrary(path) // its error names the path
 		if err != nil {
-			return nil, &unavailable{why: "cannot load " + path + ": " + err.Error(), fix: howToGet, cause: err}
+			return nil, &unavailable{why: "cannot load the library: " + err.Error(), fix: howToGet, cause: err}
 		}
 		lookup = func(symbol string) uintptr { return findSymbol(handle, symbol) }
 	}
