@@ -29,10 +29,11 @@ int32_t aneb_judge(aneb_error *e, int32_t stage, BOOL ok, NSError *error, const 
 // ---- text.m: C strings from and to Objective-C ----
 
 bool aneb_utf8_valid(const char *text);
-// Copies at most capacity-1 bytes, cut at a whole character; zero bytes become spaces.
+// Copies at most capacity-1 bytes, cut at a whole character, and always well-formed: zero
+// bytes become spaces, others that are no character question marks.
 void aneb_text_copy(char *out, size_t capacity, const char *bytes, size_t size);
 void aneb_text_from(char *out, size_t capacity, id string); // empty when string is no NSString
-char *aneb_text_new(id string);                             // malloc; NULL when it is no NSString
+char *aneb_text_new(id string);                              // malloc; NULL when it is no NSString
 
 // ---- process.m: facts of the whole process ----
 

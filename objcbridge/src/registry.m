@@ -1,5 +1,7 @@
 #import "internal.h"
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
 
 // IOKit's functions, as declared in IOKitLib.h; objects are toll-free bridged, so
 // CoreFoundation itself is not needed.
@@ -69,9 +71,11 @@ int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb
         if (!load(a, &io, error)) return ANEB_MISSING;
         int32_t result = properties(&io, &all, error);
         if (result != ANEB_OK) return result;
-        NSData *data = [lines(all) dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];
-        *length = [data length];
-        if (capacity > 0) aneb_text_copy(text, capacity, [data length] == 0 ? "" : [data bytes], [data length]);
+        char *whole = aneb_text_new(lines(all));
+        if (whole == NULL) return aneb_fail(error, ANEB_DEVICE, ANEB_NIL, 0, "no memory for DeviceProperties");
+        *length = strlen(whole);
+        aneb_text_copy(text, capacity, whole, *length);
+        free(whole);
         return ANEB_OK;
     });
 }

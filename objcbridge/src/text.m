@@ -3,11 +3,11 @@
 #include <string.h>
 
 // Length of the character that starts at s, 0 when it is not well-formed (Unicode 15,
-// table 3-7). A zero byte ends every check, so nothing past the string is read.
-static size_t character(const unsigned char *s) {
+// table 3-7) or goes on beyond left bytes.
+static size_t character(const unsigned char *s, size_t left) {
     if (s[0] < 0x80) return 1;
     size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4) return 0;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || n > left) return 0;
     for (size_t i = 1; i < n; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
     if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F)) return 0;
@@ -16,41 +16,61 @@ static size_t character(const unsigned char *s) {
 }
 
 bool aneb_utf8_valid(const char *text) {
-    for (const unsigned char *s = (const unsigned char *)text; *s != 0;) {
-        size_t n = character(s);
-        if (n == 0) return false;
-        s += n;
-    }
-    return true;
+    size_t left = strlen(text), n = 1;
+    for (const unsigned char *s = (const unsigned char *)text; left > 0 && n > 0; s += n, left -= n) n = character(s, left);
+    return n > 0;
 }
 
 void aneb_text_copy(char *out, size_t capacity, const char *bytes, size_t size) {
-    if (capacity == 0) return;
-    size_t n = size < capacity ? size : capacity - 1;
-    if (n < size)
-        while (n > 0 && ((unsigned char)bytes[n] & 0xC0) == 0x80) n--;
-    for (size_t i = 0; i < n; i++) out[i] = bytes[i] == 0 ? ' ' : bytes[i];
-    out[n] = 0;
+    const unsigned char *s = (const unsigned char *)bytes;
+    size_t used = 0;
+    while (size > 0) {
+        size_t n = character(s, size), step = n == 0 ? 1 : n;
+        if (used + step >= capacity) break;
+        memcpy(out + used, s, step);
+        if (n == 0) out[used] = '?';
+        if (s[0] == 0) out[used] = ' ';
+        used += step;
+        s += step;
+        size -= step;
+    }
+    if (capacity > 0) out[used] = 0;
 }
 
-// Lossy where UTF-16 has half a character: UTF8String gives NULL or raises there.
-static NSData *encoded(id string) {
-    if (![string isKindOfClass:[NSString class]]) return nil;
-    return [string dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];
+// The character that starts at unit i; moves i past it. Half a pair is a question mark.
+static uint32_t next_character(NSString *string, NSUInteger count, NSUInteger *i) {
+    uint32_t c = [string characterAtIndex:(*i)++];
+    if (c < 0xD800 || c > 0xDFFF) return c;
+    uint32_t low = c < 0xDC00 && *i < count ? [string characterAtIndex:*i] : 0;
+    if (low < 0xDC00 || low > 0xDFFF) return '?';
+    (*i)++;
+    return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
+}
+
+static size_t put(char *out, uint32_t c) {
+    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    for (size_t i = n; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3F));
+    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
+    out[0] = (char)(lead[n] | c);
+    return n;
+}
+
+// By hand, because both systems' conversions refuse half a character, each in its way.
+char *aneb_text_new(id string) {
+    if (![string isKindOfClass:[NSString class]]) return NULL;
+    NSUInteger count = [string length];
+    char *text = malloc(3 * (size_t)count + 1); // a pair of units makes four bytes
+    size_t used = 0;
+    for (NSUInteger i = 0; text != NULL && i < count;) {
+        uint32_t c = next_character(string, count, &i);
+        used += put(text + used, c == 0 ? ' ' : c);
+    }
+    if (text != NULL) text[used] = 0;
+    return text;
 }
 
 void aneb_text_from(char *out, size_t capacity, id string) {
-    NSData *data = encoded(string);
-    const char *bytes = [data bytes];
-    aneb_text_copy(out, capacity, bytes == NULL ? "" : bytes, [data length]);
-}
-
-char *aneb_text_new(id string) {
-    NSData *data = encoded(string);
-    if (data == nil) return NULL;
-    size_t capacity = [data length] + 1;
-    char *text = malloc(capacity);
-    const char *bytes = [data bytes];
-    if (text != NULL) aneb_text_copy(text, capacity, bytes == NULL ? "" : bytes, [data length]);
-    return text;
+    char *text = aneb_text_new(string);
+    aneb_text_copy(out, capacity, text == NULL ? "" : text, text == NULL ? 0 : strlen(text));
+    free(text);
 }

@@ -2,20 +2,23 @@
 #include <string.h>
 
 static const char root[] = "@model_path/";
+enum { deepest = 32 }; // half of what tree.m removes
 
 // Names the framework writes into the directory itself, and the bridge's own.
 static bool taken(NSString *path) {
-    return [path isEqualToString:@"model.mil"] || [path isEqualToString:@"net.plist"] ||
-           [path isEqualToString:@"compiler_options.plist"];
+    NSArray *names = [NSArray arrayWithObjects:@"model.mil", @"net.plist", @"compiler_options.plist", nil];
+    return [names containsObject:[path lowercaseString]];
 }
 
 // The path below the program's directory, or nil when it would leave it.
 static NSString *inside(const char *path) {
     if (path == NULL || !aneb_utf8_valid(path)) return nil;
     if (strncmp(path, root, sizeof root - 1) == 0) path += sizeof root - 1;
-    for (const char *part = path;; part++) {
+    int parts = 1;
+    for (const char *part = path;; part++, parts++) {
         size_t n = strcspn(part, "/");
         if (n == 0 || n > 255 || (n == 1 && part[0] == '.') || (n == 2 && strncmp(part, "..", 2) == 0)) return nil;
+        if (parts > deepest) return nil;
         part += n;
         if (*part == 0) break;
     }
@@ -36,12 +39,13 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
     if (path == nil || taken(path))
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
                            "weight %d: \"%.200s\" has to name a file below @model_path, other than the program's own, "
-                           "without empty, \".\" or \"..\" parts", i,
-                           w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path);
+                           "in at most %d parts, none empty, \".\" or \"..\"", i,
+                           w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path, deepest);
     if (w->data == NULL || w->size == 0)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" has no data", i, w->path);
     NSString *name = flat(path);
-    if ([files objectForKey:path] != nil || [flats containsObject:name])
+    NSString *folded = [name lowercaseString]; // macOS's file systems take both cases for one
+    if ([flats containsObject:folded])
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" is there twice", i, w->path);
     if ([name lengthOfBytesUsingEncoding:NSUTF8StringEncoding] > 255)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
@@ -49,7 +53,7 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
     NSData *data = [NSData dataWithBytesNoCopy:(void *)w->data length:w->size freeWhenDone:NO];
     if (data == nil) return aneb_fail(e, ANEB_CREATE, ANEB_NIL, 0, "no NSData for weight %d", i);
     [files setObject:data forKey:path];
-    [flats addObject:name];
+    [flats addObject:folded];
     // One key only: the framework hashes the first value and writes it under the first key.
     [descriptor setObject:[NSDictionary dictionaryWithObject:data forKey:name]
                    forKey:[NSString stringWithUTF8String:w->path]];
