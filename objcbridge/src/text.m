@@ -37,35 +37,13 @@ void aneb_text_copy(char *out, size_t capacity, const char *bytes, size_t size) 
     if (capacity > 0) out[used] = 0;
 }
 
-// The character that starts at unit i; moves i past it. Half a pair is a question mark.
-static uint32_t next_character(NSString *string, NSUInteger count, NSUInteger *i) {
-    uint32_t c = [string characterAtIndex:(*i)++];
-    if (c < 0xD800 || c > 0xDFFF) return c;
-    uint32_t low = c < 0xDC00 && *i < count ? [string characterAtIndex:*i] : 0;
-    if (low < 0xDC00 || low > 0xDFFF) return '?';
-    (*i)++;
-    return 0x10000 + ((c - 0xD800) << 10) + (low - 0xDC00);
-}
-
-static size_t put(char *out, uint32_t c) {
-    size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    for (size_t i = n; i-- > 1; c >>= 6) out[i] = (char)(0x80 | (c & 0x3F));
-    static const unsigned char lead[] = {0, 0, 0xC0, 0xE0, 0xF0};
-    out[0] = (char)(lead[n] | c);
-    return n;
-}
-
-// By hand, because both systems' conversions refuse half a character, each in its way.
+// Lossy, because a string may hold half a character, where UTF8String gives NULL or raises.
 char *aneb_text_new(id string) {
     if (![string isKindOfClass:[NSString class]]) return NULL;
-    NSUInteger count = [string length];
-    char *text = malloc(3 * (size_t)count + 1); // a pair of units makes four bytes
-    size_t used = 0;
-    for (NSUInteger i = 0; text != NULL && i < count;) {
-        uint32_t c = next_character(string, count, &i);
-        used += put(text + used, c == 0 ? ' ' : c);
-    }
-    if (text != NULL) text[used] = 0;
+    NSData *data = [string dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];
+    size_t size = data == nil ? 0 : [data length];
+    char *text = calloc(size + 1, 1);
+    if (text != NULL && size > 0) aneb_text_copy(text, size + 1, [data bytes], size);
     return text;
 }
 
