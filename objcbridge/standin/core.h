@@ -3,6 +3,12 @@
 // Each of Apple's classes has a template here, a class of another name. standin_start makes the class of
 // Apple's name with the template's size and those of its methods that the profile has, so templates reach
 // each other's variables and call C functions rather than methods that a profile may lack.
+//
+// Not imitated, so nothing is proven of it: models on disk, chaining, shared events' signals, real-time tasks,
+// new instances, mutable weights, secure coding, the paravirtual client, performance counters, the limit of
+// two loads at a time, and queues by QoS. Where Apple's text of an error is not known it is our own wording;
+// domain and code are Apple's. Every call that reaches the compiler spends budget, failed ones too. A program
+// that was purged still loads from its directory while the object that compiled it lives.
 #ifndef STANDIN_CORE_H
 #define STANDIN_CORE_H
 

@@ -51,6 +51,7 @@ static const struct {
     {"_ANERequest", "transactionHandle", PROFILE_17, PROFILE_27},
     {"_ANERequest", "setTransactionHandle:", PROFILE_17, PROFILE_27},
     {"_ANERequest", "ioSurfacesCount", PROFILE_26, PROFILE_27},
+    {"_ANERequest", "setPerfStats:", PROFILE_26, PROFILE_27},
     {"_ANEIOSurfaceObject", "initWithIOSurface:", PROFILE_15, PROFILE_15},
     {"_ANEIOSurfaceObject", "initWithIOSurface:startOffset:shouldRetain:", PROFILE_16_5, PROFILE_27},
     {"_ANEIOSurfaceObject", "objectWithIOSurface:startOffset:", PROFILE_16_5, PROFILE_27},
