@@ -36,20 +36,8 @@ func framework(tb testing.TB) *standin.Framework {
 	return started.f
 }
 
-// leftovers tells what the bridge and the frameworks still hold.
-func leftovers() (left []string) {
-	f := started.f
-	if f == nil {
-		return nil
-	}
-	if n := f.Counts(); n.Instances != 0 || n.Hanging != 0 || n.Lost != 0 || n.Slots != 0 || n.Loaded != 0 {
-		left = append(left, fmt.Sprintf("objects of the framework: %+v", n))
-	}
-	if n := f.SurfaceCounts(); n.Objects != 0 || n.Surfaces != 0 || n.Locks != 0 || n.Bytes != 0 {
-		left = append(left, fmt.Sprintf("surfaces: %+v", n))
-	}
-	return left
-}
+// leftovers tells what the frameworks still hold.
+func leftovers() []string { return started.f.Leftovers() }
 
 // open opens the engine and closes it with the test.
 func open(tb testing.TB, change ...func(*device.Config)) *device.Engine {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/standin/internal/entry"
 )
 
 // caller calls the server as a framework written in C does.
@@ -57,11 +59,11 @@ func newCaller(t testing.TB, s *server, o Options) *caller {
 	purego.RegisterFunc(&c.dropRequest, symbol("caller_drop_request"))
 	purego.RegisterFunc(&c.dropProgram, symbol("caller_drop_program"))
 
-	other := process.server.Swap(s)
+	other := entry.Serve(serving{s})
 	l := &library{start: symbol("standin_start")}
 	require.Zero(t, l.begin(o))
 	t.Cleanup(func() {
-		process.server.Store(other)
+		entry.Serve(other)
 		for _, p := range l.pins {
 			p.Unpin()
 		}
@@ -165,7 +167,7 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	require.EqualValues(t, done, c.evaluate(r, 0))
 
 	told := logged(t)
-	process.server.Store(nil) // every callback meets a nil pointer
+	entry.Serve(serving{nil}) // every call meets a nil pointer
 	require.EqualValues(t, 1, c.compile(dir, &program, &message[0], 200))
 	require.Contains(t, string(message), "panicked")
 	require.Zero(t, c.attributes(program, nil, 0))
@@ -173,7 +175,7 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	c.dropRequest(5)
 	c.dropProgram(program)
 	require.Equal(t, 5, strings.Count(told.String(), "panicked"))
-	process.server.Store(s)
+	entry.Serve(serving{s})
 	c.dropProgram(program)
 	c.dropRequest(5)
 }

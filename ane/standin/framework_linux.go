@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/standin/internal/entry"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/surfaces"
@@ -58,7 +59,7 @@ func Start(o Options) (*Framework, error) {
 	}
 	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
 	f := &Framework{options: o, library: l, server: newServer(l)}
-	process.server.Store(f.server)
+	entry.Serve(serving{f.server})
 	switch code := l.begin(o); code {
 	case 0:
 		process.framework = f

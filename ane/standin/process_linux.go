@@ -4,7 +4,6 @@ package standin
 
 import (
 	"sync"
-	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -15,8 +14,6 @@ var process struct {
 	mu        sync.Mutex // guards library and framework, and orders their making
 	library   *library
 	framework *Framework
-
-	server atomic.Pointer[server] // whom the framework calls back; set before it starts
 }
 
 // loaded returns the libraries in dir, loaded now or before.

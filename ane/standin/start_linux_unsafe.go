@@ -2,24 +2,13 @@
 
 package standin
 
-/*
-#include <stddef.h>
-#include <stdint.h>
-
-// Defined in callbacks_linux_unsafe.go.
-extern int32_t anekitStandinCompile(void *, char *, uint64_t *, char *, size_t);
-extern size_t anekitStandinAttributes(void *, uint64_t, char *, size_t);
-extern uint32_t anekitStandinEvaluate(void *, uint64_t, uint32_t, uint64_t, uint32_t *, int32_t, uint32_t *, int32_t);
-extern void anekitStandinDropRequest(void *, uint64_t);
-extern void anekitStandinDropProgram(void *, uint64_t);
-*/
-import "C"
-
 import (
 	"runtime"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/anekit/anekit/ane/standin/internal/entry"
 )
 
 // cConfig is standin_config and cServer standin_server of standin.h. The header
@@ -33,8 +22,8 @@ type cConfig struct {
 }
 
 type cServer struct {
-	context                                                 uintptr // 0: there is one server in a process
-	compile, attributes, evaluate, dropRequest, dropProgram unsafe.Pointer
+	context uintptr // 0: there is one server in a process
+	entry.Functions
 }
 
 // begin starts the framework and returns what standin_start does. What it points
@@ -56,13 +45,7 @@ func (l *library) begin(o Options) int {
 		missing:       list(o.Missing),
 		changed:       list(o.Changed),
 		compileBudget: int32(o.CompileBudget),
-		server: cServer{
-			compile:     unsafe.Pointer(C.anekitStandinCompile),
-			attributes:  unsafe.Pointer(C.anekitStandinAttributes),
-			evaluate:    unsafe.Pointer(C.anekitStandinEvaluate),
-			dropRequest: unsafe.Pointer(C.anekitStandinDropRequest),
-			dropProgram: unsafe.Pointer(C.anekitStandinDropProgram),
-		},
+		server:        cServer{Functions: entry.Addresses()},
 	}
 	forever.Pin(config)
 	l.pins = append(l.pins, &forever)

@@ -1,0 +1,37 @@
+package standin
+
+// serving is the server as the framework meets it: no panic crosses into C.
+type serving struct{ *server }
+
+// Compile implements entry.Server.
+func (s serving) Compile(directory string) (program uint64, fault string) {
+	defer survive("compile", func() { fault = "the compiler panicked; its log has the place" })
+	program, err := s.compile(directory)
+	if err != nil {
+		fault = faults(err)
+	}
+	return program, fault
+}
+
+// Attributes implements entry.Server.
+func (s serving) Attributes(program uint64) (plist []byte) {
+	defer survive("attributes", func() { plist = nil })
+	return s.attributes(program)
+}
+
+// Evaluate implements entry.Server.
+func (s serving) Evaluate(program uint64, procedure uint32, request uint64, in, out []uint32) uint32 {
+	return uint32(s.evaluate(program, procedure, request, in, out))
+}
+
+// DropRequest implements entry.Server.
+func (s serving) DropRequest(request uint64) {
+	defer survive("drop request", func() {})
+	s.dropRequest(request)
+}
+
+// DropProgram implements entry.Server.
+func (s serving) DropProgram(program uint64) {
+	defer survive("drop program", func() {})
+	s.dropProgram(program)
+}
