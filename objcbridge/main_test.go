@@ -34,6 +34,10 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	if err := os.Setenv("TEMP", fakes.dir); err != nil { // where GNUstep keeps temporary files
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.Run()
 	if err := goleak.Find(); err != nil {
 		fmt.Fprintln(os.Stderr, "tests left goroutines behind:", err)

@@ -54,7 +54,7 @@ func inChild(t *testing.T, job task) outcome {
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0])
-	cmd.Env = append(os.Environ(), childRun+"="+string(text), "TMPDIR="+t.TempDir())
+	cmd.Env = append(os.Environ(), childRun+"="+string(text), "TEMP="+t.TempDir())
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()

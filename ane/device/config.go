@@ -19,8 +19,9 @@ type Config struct {
 	Surface func(*unimem.Block) (Surface, error)
 	// Async evaluates through completion handlers instead of blocking calls.
 	Async bool
-	// Close, which may be nil, runs after the engine has let go of everything.
-	Close func() error
+	// Open, which may be nil, runs before the framework is loaded; Close, if Open
+	// succeeded, after the engine has let go of everything.
+	Open, Close func() error
 }
 
 // Apple is the framework of macOS.

@@ -59,6 +59,12 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 
 // open loads and checks the framework.
 func (e *Engine) open() error {
+	if e.cfg.Open != nil {
+		if err := e.cfg.Open(); err != nil {
+			e.cfg.Close = nil
+			return err
+		}
+	}
 	b, err := objcbridge.Open(e.cfg.Bridge)
 	if err != nil {
 		if errors.Is(err, objcbridge.ErrBridgeUnavailable) {

@@ -235,7 +235,7 @@ func TestProgramsThatDoNotCompileLeaveNoFiles(t *testing.T) {
 	defer f.ClearFaults()
 	_, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
 	require.Error(t, err)
-	left, err := filepath.Glob(filepath.Join(os.Getenv("TMPDIR"), "*"))
+	left, err := filepath.Glob(filepath.Join(os.Getenv("TEMP"), "*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
 }

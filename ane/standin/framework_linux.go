@@ -123,5 +123,7 @@ func (f *Framework) Config() device.Config {
 		Memory:  []unimem.Option{f.Library().Option()},
 		Surface: f.surfaceOf,
 		Async:   f.options.Async,
+		Open:    process.programs.open,
+		Close:   process.programs.close,
 	}
 }

@@ -14,6 +14,8 @@ var process struct {
 	mu        sync.Mutex // guards library and framework, and orders their making
 	library   *library
 	framework *Framework
+
+	programs programs
 }
 
 // loaded returns the libraries in dir, loaded now or before.
