@@ -157,6 +157,7 @@ func (a *app) finish(r report, rows []trial.Report) error {
 	}
 	fmt.Fprintf(a.out, "engine   %s: %s, %s\n", r.Engine.Engine, r.Engine.Chip, r.Engine.OSBuild)
 	fmt.Fprintf(a.out, "numerics %s\n", r.Engine.Numerics)
+	fmt.Fprintf(a.out, "sharing  %s\n", r.Engine.Sharing)
 	if r.Engine.Fallback != "" {
 		fmt.Fprintf(a.out, "because  %s\n", r.Engine.Fallback)
 	}

@@ -23,6 +23,8 @@ import (
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
 func TestMain(m *testing.M) {
@@ -30,9 +32,23 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command as a user would: a script for each subcommand.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { scripts(t, "script", nil) }
+
+// TestStandInScripts does so on the bridge over stand-in classes.
+func TestStandInScripts(t *testing.T) {
+	dir := bridgetest.Build(t)
+	scripts(t, "standin", func(e *testscript.Env) error {
+		e.Setenv(objcbridge.EnvDir, dir)
+		tmp := e.Getenv("TMPDIR")
+		e.Setenv("TEMP", tmp)       // GNUstep's name for it
+		return os.Chmod(tmp, 0o700) // else GNUstep makes a folder of its own in it, and leaves it
+	})
+}
+
+func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 	testscript.Run(t, testscript.Params{
-		Dir:                 "../../testdata/script",
+		Dir:                 filepath.Join("../../testdata", dir),
+		Setup:               setup,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"npy":    makeArray,
