@@ -63,11 +63,13 @@ format:
 vet:
 	@for t in $(TARGETS); do echo "go vet $$t"; \
 		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
+	@echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
 
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
 	@for t in $(TARGETS); do echo "staticcheck $$t"; \
 		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} build/bin/staticcheck ./... || exit 1; done
+	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
 
 # Without the database of vulnerabilities there is nothing to compare with.
 # Status 3 of govulncheck means that it found some.

@@ -19,7 +19,7 @@ func (e *Engine) fault(op, name string, err error) error {
 	if !errors.As(err, &b) {
 		return out
 	}
-	sentinel, hint := meaning(b)
+	hint, sentinel := meaning(b)
 	out.Err, out.Hint = ane.Because(sentinel, err), hint
 	out.Domain, out.Code = b.Domain, int(b.Code)
 	if b.Domain == "" {
@@ -29,44 +29,44 @@ func (e *Engine) fault(op, name string, err error) error {
 }
 
 // meaning finds the sentinel for a failure and what to do about it.
-func meaning(b *objcbridge.Error) (sentinel error, hint string) {
+func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	switch b.Kind {
 	case objcbridge.KindMissing:
-		return ane.ErrUnavailable, "run `ane-roundtrip info` and report what it prints"
+		return "run `ane-roundtrip info` and report what it prints", ane.ErrUnavailable
 	case objcbridge.KindRefused:
 		return refusal(b.Reason)
 	}
 	if b.Stage == objcbridge.StageCompile && b.Kind == objcbridge.KindNSError && strings.HasSuffix(b.Domain, ".compiler") {
-		return ane.ErrCompile, ""
+		return "", ane.ErrCompile
 	}
 	switch {
 	case b.HasStatus && b.Status == 0x1d:
-		return ane.ErrShort, "make tensors with the layouts of the Model"
+		return "make tensors with the layouts of the Model", ane.ErrShort
 	case b.HasStatus && b.Status == 0x2:
-		return ane.ErrName, "compile the program again"
+		return "compile the program again", ane.ErrName
 	}
-	return ane.ErrEngine, ""
+	return "", ane.ErrEngine
 }
 
 // refusal is meaning for what the bridge itself refused.
-func refusal(r objcbridge.Reason) (error, string) {
+func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 	switch r {
 	case objcbridge.ReasonShort:
-		return ane.ErrShort, "make tensors with the layouts of the Model"
+		return "make tensors with the layouts of the Model", ane.ErrShort
 	case objcbridge.ReasonOffset:
-		return ane.ErrOffset, "give the tensor a surface of its own"
+		return "give the tensor a surface of its own", ane.ErrOffset
 	case objcbridge.ReasonIndex:
-		return ane.ErrName, "compile the program again"
+		return "compile the program again", ane.ErrName
 	case objcbridge.ReasonBudget:
-		return ane.ErrExhausted, "compile fewer different programs in one process; programs that were compiled before cost nothing"
+		return "compile fewer different programs in one process; programs that were compiled before cost nothing", ane.ErrExhausted
 	case objcbridge.ReasonCrowded:
-		return ane.ErrExhausted, "unload or close models that are not needed"
+		return "unload or close models that are not needed", ane.ErrExhausted
 	case objcbridge.ReasonState:
-		return ane.ErrInUse, ""
+		return "", ane.ErrInUse
 	case objcbridge.ReasonFile:
-		return ane.ErrEngine, "make room in the folder for temporary files, and check its permissions"
+		return "make room in the folder for temporary files, and check its permissions", ane.ErrEngine
 	}
-	return ane.ErrEngine, ""
+	return "", ane.ErrEngine
 }
 
 // refused reports whether the bridge refused for reason r.

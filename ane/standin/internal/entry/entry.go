@@ -32,5 +32,3 @@ func Serve(s Server) (before Server) {
 	}
 	return before
 }
-
-func server() Server { return *process.server.Load() }

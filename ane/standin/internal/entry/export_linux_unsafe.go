@@ -10,6 +10,8 @@ import "C"
 
 import "unsafe"
 
+func server() Server { return *process.server.Load() }
+
 //export anekitStandinCompile
 func anekitStandinCompile(_ unsafe.Pointer, directory *C.char, program *C.uint64_t, message *C.char, capacity C.size_t) C.int32_t {
 	handle, fault := server().Compile(C.GoString(directory))

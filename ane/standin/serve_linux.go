@@ -1,3 +1,5 @@
+//go:build cgo
+
 package standin
 
 // serving is the server as the framework meets it: no panic crosses into C.
