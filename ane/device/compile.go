@@ -29,13 +29,15 @@ func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	}
 	x := &executable{engine: e, src: src, function: f, text: slices.Clone(src.Text), weights: weights}
 	x.strays.end = x.end
-	e.hold()
-	out, err := await(ctx, "compile", e.cfg.Name, &x.strays, x.build, func(error) {})
+	if err := e.hold(); err != nil {
+		return nil, err
+	}
+	_, err = await(ctx, "compile", e.cfg.Name, &x.strays, x.first, func(error) {})
 	if err == nil {
 		return x, nil
 	}
-	if err := x.Close(); err != nil && !out {
-		return nil, err
+	if fault := x.Close(); fault != nil {
+		return nil, errors.Join(e.explain(src, p, err), fault)
 	}
 	return nil, e.explain(src, p, err)
 }

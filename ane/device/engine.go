@@ -20,7 +20,8 @@ type Engine struct {
 	info     ane.Info
 	bridge   *objcbridge.Bridge
 	surfaces surfaces
-	relock   bool // surfaces are unlocked while a request runs
+	relock   bool         // surfaces are unlocked while a request runs
+	undo     func() error // cfg.Close once there is something to undo
 
 	mu     sync.Mutex
 	users  int // programs that are not released, abandoned ones included
@@ -61,10 +62,10 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 func (e *Engine) open() error {
 	if e.cfg.Open != nil {
 		if err := e.cfg.Open(); err != nil {
-			e.cfg.Close = nil
 			return err
 		}
 	}
+	e.undo = e.cfg.Close
 	b, err := objcbridge.Open(e.cfg.Bridge)
 	if err != nil {
 		if errors.Is(err, objcbridge.ErrBridgeUnavailable) {
@@ -88,18 +89,31 @@ func (e *Engine) open() error {
 // Info implements ane.Engine.
 func (e *Engine) Info() ane.Info { return e.info }
 
-// Usage returns what this process has spent of what the framework grants it.
-func (e *Engine) Usage() objcbridge.Usage { return e.bridge.Usage() }
+// Usage returns what this process has spent of what the framework grants it; zero
+// after Close.
+func (e *Engine) Usage() objcbridge.Usage {
+	e.mu.Lock() // the bridge does not close during a call
+	defer e.mu.Unlock()
+	if e.closed {
+		return objcbridge.Usage{}
+	}
+	return e.bridge.Usage()
+}
 
 // Relocks reports whether surfaces are unlocked while a request runs, because the
 // known-answer run failed on locked ones.
 func (e *Engine) Relocks() bool { return e.relock }
 
-// hold counts a program; drop ends it and, after Close, the engine with the last.
-func (e *Engine) hold() {
+// hold counts a program, unless the engine is closed; drop ends it and, after Close,
+// the engine with the last.
+func (e *Engine) hold() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed {
+		return &ane.Error{Op: "compile", Engine: e.cfg.Name, Err: ane.ErrClosed, Hint: "open the engine again"}
+	}
 	e.users++
+	return nil
 }
 
 func (e *Engine) drop() {
@@ -137,7 +151,7 @@ func (e *Engine) shut(limit time.Duration) error {
 	case err := <-e.ended:
 		return err
 	case <-t.C:
-		return stuck("close", e.cfg.Name, nil)
+		return &ane.Error{Op: "close", Engine: e.cfg.Name, Err: ane.ErrStuck, Hint: "the engine ends when the call comes back"}
 	}
 }
 
@@ -147,8 +161,8 @@ func (e *Engine) end() error {
 	if e.bridge != nil {
 		errs = append(errs, e.fault("close", "", e.bridge.Close()))
 	}
-	if e.cfg.Close != nil {
-		errs = append(errs, e.cfg.Close())
+	if e.undo != nil {
+		errs = append(errs, e.undo())
 	}
 	return errors.Join(errs...)
 }

@@ -17,14 +17,19 @@ type executable struct {
 	text     []byte // in use by program
 	weights  []objcbridge.Weight
 
+	compiled // its program changes when Load makes it anew, nothing else
+
+	strays strays
+	loaded bool // changes while no other call is out
+}
+
+// compiled is what the framework made of a text.
+type compiled struct {
 	program   *objcbridge.Program
 	identity  string
 	procedure int
 	in, out   []port
 	cached    bool
-
-	strays strays
-	loaded bool // changes while no other call is out
 }
 
 // Inputs implements ane.Executable.
@@ -44,21 +49,36 @@ func (x *executable) Notes() []string {
 	return nil
 }
 
-// build makes, compiles and loads the program and reads its layouts.
-func (x *executable) build() error {
+// first builds the program for Compile.
+func (x *executable) first() (err error) {
+	x.compiled, err = x.build()
+	x.loaded = err == nil
+	return err
+}
+
+// build makes, compiles and loads the program and reads its layouts; or leaves
+// nothing behind.
+func (x *executable) build() (c compiled, err error) {
 	e := x.engine
-	p, err := e.bridge.NewProgram(x.text, x.weights)
-	if err != nil {
-		return e.fault("compile", x.src.File, err)
+	if c.program, err = e.bridge.NewProgram(x.text, x.weights); err != nil {
+		return compiled{}, e.fault("compile", x.src.File, err)
 	}
-	x.program = p
-	if x.cached, err = p.Compile(qos); err != nil {
+	if err := x.finish(&c); err != nil {
+		c.program.Close()
+		return compiled{}, err
+	}
+	return c, nil
+}
+
+// finish is build of a program that has been made.
+func (x *executable) finish(c *compiled) (err error) {
+	e, p := x.engine, c.program
+	if c.cached, err = p.Compile(qos); err != nil {
 		return e.fault("compile", x.src.File, err)
 	}
 	if err := p.Load(qos); err != nil {
 		return e.fault("compile", x.src.File, err)
 	}
-	x.loaded = true
 	facts, err := p.Inspect()
 	if err != nil {
 		return e.fault("compile", x.src.File, err)
@@ -67,11 +87,11 @@ func (x *executable) build() error {
 	if err != nil {
 		return e.fault("compile", x.src.File, err)
 	}
-	x.identity, x.procedure = facts.Identity, d.Procedure
-	if x.in, err = ports(x.function.Params, d.Inputs); err != nil {
+	c.identity, c.procedure = facts.Identity, d.Procedure
+	if c.in, err = ports(x.function.Params, d.Inputs); err != nil {
 		return err
 	}
-	x.out, err = ports(results(x.function), d.Outputs)
+	c.out, err = ports(results(x.function), d.Outputs)
 	return err
 }
 
@@ -96,25 +116,37 @@ func (x *executable) Load(ctx context.Context) error {
 }
 
 // load runs in turn. When the framework has dropped both the compiled program and
-// its files, the program is made anew from the same text and weights.
+// its files, the program is made anew from the same text and weights. When that
+// fails, the next Load tries again.
 func (x *executable) load() error {
 	err := x.program.Load(qos)
-	if refused(err, objcbridge.ReasonReload) {
-		in, out, identity := x.in, x.out, x.identity
-		x.program.Close()
-		if err := x.build(); err != nil {
-			return err
-		}
-		if x.identity != identity {
-			return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
-				Detail: "the weights have changed since the program was compiled", Hint: "compile it again"}
-		}
-		if !same(in, x.in) || !same(out, x.out) {
-			return differs("", "another layout than before", "a new one")
-		}
-		return nil
+	if !refused(err, objcbridge.ReasonReload) {
+		return x.engine.fault("load", x.src.File, err)
 	}
-	return x.engine.fault("load", x.src.File, err)
+	anew, err := x.build()
+	if err != nil {
+		return err
+	}
+	if err := x.differs(anew); err != nil {
+		anew.program.Close()
+		return err
+	}
+	x.program.Close()
+	x.program = anew.program
+	return nil
+}
+
+// differs is the error of a program made anew that is not the one before.
+func (x *executable) differs(anew compiled) error {
+	if x.identity != anew.identity {
+		return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
+			Detail: "the weights have changed since the program was compiled", Hint: "compile it again"}
+	}
+	if !same(x.in, anew.in) || !same(x.out, anew.out) || x.procedure != anew.procedure {
+		return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
+			Detail: "the framework has laid out the program in another way than before", Hint: "compile it again"}
+	}
+	return nil
 }
 
 // same reports whether requests for a serve b as well.
@@ -154,15 +186,22 @@ func (x *executable) change(ctx context.Context, op string, loaded bool, f func(
 	return err
 }
 
+// notLoaded is the error of a call on a program that ane.Model takes for loaded.
+func (x *executable) notLoaded(op string) error {
+	return &ane.Error{Op: op, Engine: x.engine.cfg.Name, Err: ane.ErrNotLoaded,
+		Detail: "an Unload that was given up is still out or has come to its end", Hint: "call Unload, then Load"}
+}
+
 // Close implements ane.Executable. While a call that was given up is out, the
-// program stays, and ends when the call comes back.
+// program stays, and ends when the call comes back; and when no more calls may be
+// out in this process, it ends when one of them comes back.
 func (x *executable) Close() error {
-	if !x.strays.close() {
+	if !x.strays.close() || postpone(x.strays.end) {
 		return nil
 	}
 	ctx, cancel := limited()
 	defer cancel()
-	_, err := await(ctx, "close", x.engine.cfg.Name, &strays{}, func() error { x.strays.end(); return nil }, func(error) {})
+	_, err := attend(ctx, "close", x.engine.cfg.Name, &strays{}, func() error { x.strays.end(); return nil }, func(error) {})
 	return err
 }
 

@@ -37,7 +37,11 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.request, err = x.program.NewRequest(x.procedure, reads, writes); err != nil {
+	v.request, err = x.program.NewRequest(x.procedure, reads, writes)
+	if refused(err, objcbridge.ReasonState) {
+		return nil, x.notLoaded("bind")
+	}
+	if err != nil {
 		return nil, x.engine.fault("bind", x.src.File, err)
 	}
 	return v, nil
@@ -67,8 +71,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		return err
 	}
 	if !x.loaded {
-		return &ane.Error{Op: "evaluate", Engine: x.engine.cfg.Name, Err: ane.ErrNotLoaded,
-			Detail: "an Unload that was given up has come to its end", Hint: "call Unload, then Load"}
+		return x.notLoaded("evaluate")
 	}
 	if ctx.Done() == nil && !x.engine.cfg.Async {
 		return v.run()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/unimem"
@@ -56,6 +57,7 @@ type proof struct {
 	out    *ane.Tensor
 	bound  ane.Invocation
 	faults []error // of closing the Blocks
+	ended  atomic.Bool
 }
 
 // open makes the tensors and binds them. The Blocks end with the program, which
@@ -67,6 +69,7 @@ func (p *proof) open() (err error) {
 		for _, b := range p.blocks {
 			p.faults = append(p.faults, b.Close())
 		}
+		p.ended.Store(true)
 	}
 	if p.in, err = p.tensor(p.x.in[0].Layout); err != nil {
 		return err
@@ -121,8 +124,7 @@ func (p *proof) close() error {
 			return err
 		}
 	}
-	stray := p.x.strays.count.Load() > 0
-	if err := p.x.Close(); err != nil || stray {
+	if err := p.x.Close(); err != nil || !p.ended.Load() {
 		return err
 	}
 	return errors.Join(p.faults...)

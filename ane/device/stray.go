@@ -20,7 +20,38 @@ const patience = 30 * time.Second
 
 // process counts the calls whose callers gave up. It is the one mutable state of
 // this package and a fact of the process, since threads are.
-var process struct{ strays atomic.Int64 }
+var process struct {
+	strays atomic.Int64
+
+	mu   sync.Mutex // guards ends, and holds while strays falls
+	ends []func()   // of programs that were closed while maxStray calls were out
+}
+
+// postpone has end run in the place of the next call that comes back, if no more
+// calls may be out; else it returns false. What ends a program calls the framework,
+// which may hang too.
+func postpone(end func()) bool {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if process.strays.Load() < maxStray {
+		return false
+	}
+	process.ends = append(process.ends, end)
+	return true
+}
+
+// vacate gives up the place of a call that has come back, or returns what is to run
+// in it.
+func vacate() (end func()) {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if len(process.ends) == 0 {
+		process.strays.Add(-1)
+		return nil
+	}
+	end, process.ends = process.ends[0], process.ends[1:]
+	return end
+}
 
 // strays are the calls of one program that are out although nobody waits for
 // them any more. The program ends when it was closed and none is out.
@@ -41,18 +72,25 @@ func (s *strays) add() {
 }
 
 func (s *strays) done() {
-	process.strays.Add(-1)
+	for end := s.leave(); end != nil; end = vacate() {
+		end()
+	}
+}
+
+// leave takes one call off and returns what is to run in its place.
+func (s *strays) leave() (end func()) {
 	s.mu.Lock()
-	last := s.count.Add(-1) == 0
-	if last && s.zero != nil {
+	defer s.mu.Unlock()
+	if s.closed && s.end != nil && s.count.Load() == 1 {
+		end = s.end
+	} else {
+		end = vacate()
+	}
+	if s.count.Add(-1) == 0 && s.zero != nil {
 		close(s.zero)
 		s.zero = nil
 	}
-	end := last && s.closed && s.end != nil
-	s.mu.Unlock()
-	if end {
-		s.end()
-	}
+	return end
 }
 
 // close reports whether the caller may end the program now; else the last call
@@ -119,6 +157,12 @@ func await(ctx context.Context, op, engine string, s *strays, f func() error, la
 	if err := room(op, engine); err != nil {
 		return false, err
 	}
+	return attend(ctx, op, engine, s, f, late)
+}
+
+// attend is await for calls that have to be made even when ctx has ended or too many
+// are out.
+func attend(ctx context.Context, op, engine string, s *strays, f func() error, late func(error)) (out bool, err error) {
 	var mu sync.Mutex
 	answered, given := false, false
 	back := make(chan error, 1)

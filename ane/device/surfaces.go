@@ -24,8 +24,9 @@ type surface struct {
 	wrapper *objcbridge.Surface
 	cancel  func() bool // of AtClose
 
-	mu      sync.Mutex
-	running int // requests that run with the CPU's lock given up
+	mu       sync.Mutex
+	running  int  // requests that run with the CPU's lock given up
+	unlocked bool // it is given up: while requests run, and after it could not be taken back
 }
 
 // wrap returns the surface of b. The caller holds b, so it stays until he lets go.
@@ -50,13 +51,13 @@ func (s *surfaces) wrap(b *block) (*surface, error) {
 	return f, nil
 }
 
-// forget ends the wrapper of a Block that is being closed.
+// forget ends the wrapper of a Block that is being closed. Like close it holds the
+// lock to the end, so that neither goes on while the other still releases.
 func (s *surfaces) forget(b *block) {
 	s.mu.Lock()
-	f := s.open[b]
-	delete(s.open, b)
-	s.mu.Unlock()
-	if f != nil {
+	defer s.mu.Unlock()
+	if f := s.open[b]; f != nil {
+		delete(s.open, b)
 		_ = f.release() // Close of the Block has no way to report it
 	}
 }
@@ -68,29 +69,34 @@ func (s *surfaces) close() error {
 	var errs []error
 	for b, f := range s.open {
 		delete(s.open, b)
-		if f.cancel() {
-			errs = append(errs, f.release())
-		}
+		f.cancel() // when it is too late for that, forget waits and finds nothing left
+		errs = append(errs, f.release())
 	}
 	return errors.Join(errs...)
 }
 
 func (f *surface) release() error {
-	f.wrapper.Close()
-	if f.Release == nil {
-		return nil
+	var err error
+	if f.unlocked { // the Block gives back the lock that it took
+		err = f.wrapper.Lock()
 	}
-	return f.Release()
+	f.wrapper.Close()
+	if f.Release != nil {
+		err = errors.Join(err, f.Release())
+	}
+	return err
 }
 
-// enter gives up the CPU's lock for a run; leave takes it back after the last.
+// enter gives up the CPU's lock for a run; leave takes it back after the last. When
+// it cannot be had, the next leave or release tries again.
 func (f *surface) enter() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.running == 0 {
+	if !f.unlocked {
 		if err := f.wrapper.Unlock(); err != nil {
 			return err
 		}
+		f.unlocked = true
 	}
 	f.running++
 	return nil
@@ -102,5 +108,7 @@ func (f *surface) leave() error {
 	if f.running--; f.running > 0 {
 		return nil
 	}
-	return f.wrapper.Lock()
+	err := f.wrapper.Lock()
+	f.unlocked = err != nil
+	return err
 }

@@ -1,0 +1,244 @@
+package device_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/unimem"
+)
+
+// given is how many calls may be out in a process.
+const given = 16
+
+// A program that is closed while as many calls are out as may be ends when they
+// come back, and no call more goes out for it.
+func TestCloseWhenNoMoreCallsMayBeOut(t *testing.T) {
+	f := framework(t)
+	e, err := device.Open(t.Context(), f.Config())
+	require.NoError(t, err)
+	var out []ane.Executable
+	for range given + 1 {
+		x, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
+		require.NoError(t, err)
+		out = append(out, x)
+	}
+	idle := out[given]
+	require.NoError(t, f.Fault(selUnload, standin.Hang, -1, 0))
+	defer f.ClearFaults()
+	for _, x := range out[:given] {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+		require.ErrorIs(t, x.Unload(ctx), ane.ErrDeadline)
+		cancel()
+	}
+	require.NoError(t, idle.Close())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err = e.Compile(ctx, ane.Source{File: "new.mil", Text: text(fresh())})
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.EqualValues(t, given, f.Counts().Hanging)
+	for _, x := range out[:given] {
+		require.NoError(t, x.Close())
+	}
+	f.ClearFaults()
+	require.NoError(t, e.Close(), "every program has ended")
+	require.Empty(t, f.Leftovers())
+}
+
+// An engine that never began to open undoes nothing.
+func TestWhatWasNotOpenedIsNotClosed(t *testing.T) {
+	c := framework(t).Config()
+	begin, end := c.Open, c.Close
+	opened, ended := 0, 0
+	c.Open = func() error { opened++; return begin() }
+	c.Close = func() error { ended++; return end() }
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := device.Open(ctx, c)
+	require.ErrorIs(t, err, ane.ErrDeadline)
+	require.Zero(t, opened)
+	require.Zero(t, ended)
+
+	boom := errors.New("boom")
+	c.Open = func() error { return boom }
+	_, err = device.Open(t.Context(), c)
+	require.ErrorIs(t, err, boom)
+	require.ErrorIs(t, err, ane.ErrUnavailable)
+	require.Zero(t, ended)
+
+	c.Open = func() error { opened++; return begin() }
+	e, err := device.Open(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, e.Close())
+	require.Equal(t, 1, opened)
+	require.Equal(t, 1, ended)
+}
+
+func TestAnEngineThatIsClosedCompilesNothing(t *testing.T) {
+	f := framework(t)
+	c := f.Config()
+	end, ended := c.Close, 0
+	c.Close = func() error {
+		if ended++; end == nil {
+			return nil
+		}
+		return end()
+	}
+	e, err := device.Open(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, e.Close())
+	for range 3 {
+		_, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(1)})
+		require.ErrorIs(t, err, ane.ErrClosed)
+	}
+	require.Zero(t, e.Usage())
+	require.NoError(t, e.Close())
+	require.Equal(t, 1, ended)
+}
+
+// The wrapper of a surface ends once, whoever comes first, and before the engine.
+func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
+	f := framework(t)
+	for range rounds(20_000) {
+		e, err := device.Open(t.Context(), f.Config())
+		require.NoError(t, err)
+		var blocks []*unimem.Block
+		x, err := e.Compile(t.Context(), ane.Source{File: "old.mil", Text: text(1)})
+		require.NoError(t, err)
+		var tensors []*ane.Tensor
+		for _, l := range append(x.Inputs(), x.Outputs()...) {
+			b, err := unimem.Open(l.Bytes())
+			require.NoError(t, err)
+			tensor, err := ane.OnBlock(b, l)
+			require.NoError(t, err)
+			blocks, tensors = append(blocks, b), append(tensors, tensor)
+		}
+		v, err := x.Prepare(tensors[:1], tensors[1:])
+		require.NoError(t, err)
+		require.NoError(t, v.Close())
+		require.NoError(t, x.Close())
+		faults := make([]error, len(blocks)+1)
+		var all sync.WaitGroup
+		for i, b := range blocks {
+			all.Go(func() { faults[i] = b.Close() })
+		}
+		faults[len(blocks)] = e.Close()
+		all.Wait()
+		require.NoError(t, errors.Join(faults...))
+	}
+	require.Empty(t, f.Leftovers())
+}
+
+// A Load that has to make the program anew may be repeated after it failed.
+func TestLoadAfterThePurgeFails(t *testing.T) {
+	f := framework(t)
+	defer f.ClearFaults()
+	for selector, kind := range map[string]standin.FaultKind{
+		selText: standin.Nil, selModel: standin.Exception, selCompile: standin.No, selLoad: standin.NoError,
+	} {
+		t.Run(selector, func(t *testing.T) {
+			r := newRig(t, open(t), 77)
+			require.NoError(t, r.model.Unload(t.Context()))
+			f.PurgeAll()
+			require.NoError(t, f.Fault(selector, kind, 1, 6))
+			require.ErrorIs(t, r.model.Load(t.Context()), ane.ErrEngine)
+			require.NoError(t, r.model.Load(t.Context()))
+			require.NoError(t, r.run(t.Context(), 1, 77))
+		})
+	}
+}
+
+const weighted = `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {
+        tensor<fp16, [1, 64, 1, 32]> w = const()[name = string("w"), val = tensor<fp16, [1, 64, 1, 32]>(BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(%d)))];
+        tensor<fp16, [1, 64, 1, 32]> y = add(x = x, y = w)[name = string("y")];
+    } -> (y);
+}`
+
+// weights hands out its own bytes.
+type weights []byte
+
+func (w weights) ReadFile(string) ([]byte, error) { return w, nil }
+
+// So it may when the weights are no longer those of the first compile: it fails
+// each time, and never runs the new ones.
+func TestLoadAfterThePurgeWithOtherWeights(t *testing.T) {
+	f := framework(t)
+	var file blob.Writer
+	at, err := file.Add(mil.FP16, make([]byte, 2*64*32), 0)
+	require.NoError(t, err)
+	w := weights(file.Bytes())
+	x, err := open(t).Compile(t.Context(), ane.Source{File: "weighted.mil", Text: fmt.Appendf(nil, weighted, at), Weights: w})
+	require.NoError(t, err)
+	require.NoError(t, x.Unload(t.Context()))
+	f.PurgeAll()
+	last := &w[len(w)-1]
+	*last ^= 0x40
+	for range 2 {
+		require.ErrorIs(t, x.Load(t.Context()), ane.ErrMismatch)
+	}
+	*last ^= 0x40
+	require.NoError(t, x.Load(t.Context()))
+	require.NoError(t, x.Close())
+}
+
+// A lock that could not be taken back after a run is taken back after the next, or
+// when the Block ends.
+func TestLocksAreTakenBackLater(t *testing.T) {
+	f := framework(t)
+	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
+	defer f.ClearFaults()
+	for _, function := range []string{"IOSurfaceLock", "IOSurfaceUnlock"} {
+		for name, kind := range map[string][]unimem.Option{"memfd": nil, "surface": {f.Library().Option()}} {
+			t.Run(function+"/"+name, func(t *testing.T) {
+				e := open(t)
+				require.True(t, e.Relocks())
+				r := newRig(t, e, 1, kind...)
+				require.NoError(t, r.run(t.Context(), 1, 1))
+				locks := f.SurfaceCounts().Locks
+				for _, nth := range []int{1, 2} {
+					require.NoError(t, f.FailSurface(function, nth))
+					require.ErrorIs(t, r.run(t.Context(), 2, 1), ane.ErrEngine)
+					require.NoError(t, r.run(t.Context(), 3, 1))
+					require.Equal(t, locks, f.SurfaceCounts().Locks)
+				}
+				require.NoError(t, f.FailSurface(function, 1))
+				require.ErrorIs(t, r.run(t.Context(), 2, 1), ane.ErrEngine)
+			})
+		}
+	}
+}
+
+// While an Unload that was given up is out, and after it, a Model is not loaded.
+func TestBindAfterAnUnloadThatWasGivenUp(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, open(t), 1)
+	bind := func() error {
+		_, err := r.model.Bind(map[string]*ane.Tensor{"x": r.x}, map[string]*ane.Tensor{"y": r.y})
+		return err
+	}
+	require.NoError(t, f.Fault(selUnload, standin.Hang, 1, 0))
+	defer f.ClearFaults()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	defer cancel()
+	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
+	require.ErrorIs(t, bind(), ane.ErrNotLoaded)
+	f.ClearFaults()
+	_, err := r.model.Evaluate(t.Context(), r.request) // waits for the Unload
+	require.ErrorIs(t, err, ane.ErrNotLoaded)
+	require.ErrorIs(t, bind(), ane.ErrNotLoaded)
+	require.NoError(t, r.model.Unload(t.Context()))
+	require.NoError(t, r.model.Load(t.Context()))
+	require.NoError(t, r.run(t.Context(), 1, 1))
+}
