@@ -32,11 +32,14 @@ func newRig(tb testing.TB) *rig {
 	f, err := standin.Start(standin.Options{Dir: bridgetest.Build(tb), CompileBudget: 100_000, CompileLimit: 100_000})
 	require.NoError(tb, err)
 	g := &rig{f: f}
-	g.b, err = objcbridge.Open(f.Config().Bridge)
+	c := f.Config()
+	require.NoError(tb, c.Open())
+	g.b, err = objcbridge.Open(c.Bridge)
 	require.NoError(tb, err)
 	tb.Cleanup(func() {
 		f.ClearFaults()
 		require.NoError(tb, g.b.Close())
+		require.NoError(tb, c.Close())
 		require.Empty(tb, f.Leftovers())
 	})
 	g.p = g.program(tb)

@@ -3,6 +3,8 @@ package device_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +36,14 @@ func framework(tb testing.TB) *standin.Framework {
 	})
 	require.NoError(tb, started.err)
 	return started.f
+}
+
+// programFiles lists the folders of programs in the folder that the framework has
+// while an engine is open.
+func programFiles(tb testing.TB) []string {
+	all, err := filepath.Glob(filepath.Join(os.Getenv("TEMP"), "*", "*"))
+	require.NoError(tb, err)
+	return all
 }
 
 // leftovers tells what the frameworks still hold.

@@ -3,8 +3,6 @@ package device_test
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -231,13 +229,15 @@ func TestModelsOfOneText(t *testing.T) {
 func TestProgramsThatDoNotCompileLeaveNoFiles(t *testing.T) {
 	f := framework(t)
 	e := open(t)
+	x, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
+	require.NoError(t, err)
+	require.Len(t, programFiles(t), 1, "a program that is loaded has files")
+	require.NoError(t, x.Close())
 	require.NoError(t, f.Fault(selCompile, standin.NoError, 1, 1))
 	defer f.ClearFaults()
-	_, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
+	_, err = e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
 	require.Error(t, err)
-	left, err := filepath.Glob(filepath.Join(os.Getenv("TEMP"), "*"))
-	require.NoError(t, err)
-	require.Empty(t, left)
+	require.Empty(t, programFiles(t))
 }
 
 // The wrapper of a surface is made once for each Block and ends with it.

@@ -3,8 +3,6 @@ package device_test
 import (
 	"context"
 	"math"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -127,9 +125,7 @@ func TestManyProgramsLeaveNothing(t *testing.T) {
 	require.Less(t, grown, int64(drift))
 	require.Zero(t, e.Usage().Programs)
 	require.Zero(t, e.Usage().Identities)
-	left, err := filepath.Glob(filepath.Join(os.Getenv("TEMP"), "*"))
-	require.NoError(t, err)
-	require.Empty(t, left, "files of programs")
+	require.Empty(t, programFiles(t))
 }
 
 func TestManyGoroutines(t *testing.T) {

@@ -16,10 +16,18 @@ import (
 // bridge opens the bridge over the stand-in framework.
 func bridge(tb testing.TB) (*Framework, *objcbridge.Bridge) {
 	f := started(tb)
-	b, err := objcbridge.Open(f.Config().Bridge)
+	return f, onBridge(tb, f)
+}
+
+// onBridge opens the bridge for the framework, until the test ends.
+func onBridge(tb testing.TB, f *Framework) *objcbridge.Bridge {
+	c := f.Config()
+	require.NoError(tb, c.Open())
+	tb.Cleanup(func() { require.NoError(tb, c.Close()) })
+	b, err := objcbridge.Open(c.Bridge)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, b.Close()) })
-	return f, b
+	return b
 }
 
 // loadedProgram compiles and loads a text, until the test ends.

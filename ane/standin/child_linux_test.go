@@ -42,9 +42,7 @@ var children = map[string]func(t *testing.T){
 	"the budget is spent": func(t *testing.T) {
 		f, err := Start(Options{CompileBudget: 1})
 		require.NoError(t, err)
-		b, err := objcbridge.Open(f.Config().Bridge)
-		require.NoError(t, err)
-		defer func() { require.NoError(t, b.Close()) }()
+		b := onBridge(t, f)
 		loadedProgram(t, b, addition).Close()
 		p, err := b.NewProgram([]byte(pair2), nil)
 		require.NoError(t, err)
@@ -64,6 +62,43 @@ var children = map[string]func(t *testing.T){
 		require.ErrorIs(t, err, ane.ErrInUse)
 		require.ErrorContains(t, err, os.Getenv(objcbridge.EnvDir))
 	},
+	"a folder of its own": func(t *testing.T) {
+		shared := t.TempDir()
+		for _, set := range []func(){
+			func() { t.Setenv(temporary, filepath.Join(shared, "none")) },
+			func() { t.Setenv(temporary, os.Args[0]) }, // a file
+		} {
+			set()
+			require.ErrorIs(t, Probe(), ane.ErrUnavailable)
+			require.ErrorContains(t, Probe(), temporary)
+		}
+		t.Chdir(shared)
+		t.Setenv(temporary, ".")
+		f, err := Start(Options{})
+		require.NoError(t, err)
+		require.Equal(t, ".", os.Getenv(temporary), "as before")
+		for range 2 {
+			require.Empty(t, below(t, shared))
+			c := f.Config()
+			require.NoError(t, c.Open())
+			b, err := objcbridge.Open(c.Bridge)
+			require.NoError(t, err)
+			p, err := b.NewProgram([]byte(addition), nil)
+			require.NoError(t, err)
+			_, err = p.Compile(objcbridge.QoSDefault)
+			require.NoError(t, err)
+			require.NoError(t, p.Load(objcbridge.QoSDefault))
+			facts, err := p.Inspect()
+			require.NoError(t, err)
+			own := below(t, shared)
+			require.Len(t, own, 1)
+			require.Equal(t, filepath.Join(shared, own[0], facts.Identity), facts.Path)
+			p.Close()
+			require.NoError(t, b.Close())
+			require.NoError(t, c.Close())
+		}
+		require.Empty(t, below(t, shared))
+	},
 	"no libraries": func(t *testing.T) {
 		t.Setenv(objcbridge.EnvDir, t.TempDir())
 		for range 2 { // what failed is tried anew
@@ -79,6 +114,16 @@ var children = map[string]func(t *testing.T){
 		_, err = Start(Options{})
 		require.ErrorIs(t, err, ane.ErrInUse)
 	},
+}
+
+// below lists a folder.
+func below(t *testing.T, folder string) (names []string) {
+	entries, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
 }
 
 // lacks starts a framework in which the bridge misses something.

@@ -3,7 +3,6 @@
 package standin
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -19,11 +18,57 @@ const temporary = "TEMP"
 // open. Without it processes that compile the same program share its files, and one
 // may remove them while another compiles: on a Mac a broker stands between them.
 type programs struct {
-	mu     sync.Mutex
-	users  int
-	path   string
-	before string // of the variable
-	set    bool
+	mu    sync.Mutex
+	users int
+	path  string // empty until the libraries are loaded; the folder is there while users > 0
+}
+
+// choose settles the path and calls load with the variable set to it: GNUstep copies
+// the environment when it is loaded, and never looks again.
+func (p *programs) choose(load func() error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before, set := os.LookupEnv(temporary)
+	if p.path == "" {
+		path, err := unused(before)
+		if err != nil {
+			return noFolder(err)
+		}
+		p.path = path
+	}
+	if err := os.Setenv(temporary, p.path); err != nil {
+		return noFolder(err)
+	}
+	defer func() {
+		if set {
+			os.Setenv(temporary, before)
+		} else {
+			os.Unsetenv(temporary)
+		}
+	}()
+	return load()
+}
+
+// unused returns the path of a folder that can be made in base, or where temporary
+// files go when base is empty.
+func unused(base string) (string, error) {
+	if base == "" {
+		base = os.TempDir()
+	}
+	base, err := filepath.Abs(base)
+	if err != nil {
+		return "", err
+	}
+	path, err := os.MkdirTemp(base, "anekit-standin-")
+	if err != nil {
+		return "", err
+	}
+	return path, os.Remove(path)
+}
+
+func noFolder(err error) error {
+	return &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err),
+		Detail: "no folder for the files of programs", Hint: "set " + temporary + " to a folder that can be written"}
 }
 
 // open counts an engine more.
@@ -31,27 +76,12 @@ func (p *programs) open() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.users == 0 {
-		if err := p.enter(); err != nil {
-			return &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err),
-				Detail: "no folder for the files of programs", Hint: "set " + temporary + " to a folder that can be written"}
+		if err := os.Mkdir(p.path, 0o700); err != nil {
+			return noFolder(err)
 		}
 	}
 	p.users++
 	return nil
-}
-
-func (p *programs) enter() error {
-	p.before, p.set = os.LookupEnv(temporary)
-	base := p.before
-	if base == "" {
-		base = os.TempDir()
-	}
-	path := filepath.Join(base, fmt.Sprintf("anekit-standin-%d", os.Getpid()))
-	if err := os.MkdirAll(path, 0o700); err != nil {
-		return err
-	}
-	p.path = path
-	return os.Setenv(temporary, path)
 }
 
 // close counts one less and removes the folder with the last.
@@ -60,11 +90,6 @@ func (p *programs) close() error {
 	defer p.mu.Unlock()
 	if p.users--; p.users > 0 {
 		return nil
-	}
-	if p.set {
-		os.Setenv(temporary, p.before)
-	} else {
-		os.Unsetenv(temporary)
 	}
 	return os.Remove(p.path)
 }

@@ -32,7 +32,11 @@ func loaded(dir string) (*library, error) {
 		}
 		return l, nil
 	}
-	l, err := load(dir)
+	var l *library
+	err = process.programs.choose(func() (err error) {
+		l, err = load(dir)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
