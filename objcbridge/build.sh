@@ -55,7 +55,7 @@ build_darwin() {
 	set +f
 	xcrun clang -dynamiclib -fblocks -fno-objc-arc -fobjc-exceptions -std=gnu11 -mmacosx-version-min=13.0 -O2 -g \
 		$warnings $sanitize -fvisibility=hidden -install_name @rpath/libanebridge.dylib \
-		-framework Foundation -framework IOSurface "$@" -o "$work/libanebridge.dylib"
+		-framework Foundation -framework CoreFoundation -framework IOSurface "$@" -o "$work/libanebridge.dylib"
 	publish libanebridge.dylib
 }
 

@@ -1,4 +1,5 @@
 #import "internal.h"
+#include <Block.h>
 
 static void completed(uint64_t ticket, BOOL ok, NSError *error) {
     aneb_error result = {.stage = ANEB_EVALUATE};
@@ -10,13 +11,13 @@ static void completed(uint64_t ticket, BOOL ok, NSError *error) {
     aneb_ticket_fire(ticket, kind, to);
 }
 
-// The block holds a number only: whatever the ticket stands for may be gone when the
-// framework calls once more than it should.
-static void set_handler(aneb_request *r, uint64_t ticket) {
-    r->handler = true;
-    [r->object setCompletionHandler:^(BOOL ok, NSError *error) {
+// A handler on the heap, +1, or NULL without memory: nothing says that the framework
+// copies what it is given. It holds a number only: whatever the ticket stands for may be
+// gone when the framework calls once more than it should.
+static aneb_completion new_handler(uint64_t ticket) {
+    return Block_copy(^(BOOL ok, NSError *error) {
         completed(ticket, ok, error);
-    }];
+    });
 }
 
 int32_t aneb_evaluate_async(aneb_program *p, aneb_request *r, uint32_t qos, aneb_done done, void *context,
@@ -32,10 +33,14 @@ int32_t aneb_evaluate_async(aneb_program *p, aneb_request *r, uint32_t qos, aneb
         return aneb_refuse(error, ANEB_EVALUATE, ANEB_ARGUMENT, "no memory for an asynchronous run");
     }
     if (ticket != NULL) *ticket = run; // before done can be called
+    aneb_completion handler = new_handler(run);
     kind = aneb_guard(error, ANEB_EVALUATE, ^int32_t {
-        set_handler(r, run);
+        if (handler == NULL) return aneb_refuse(error, ANEB_EVALUATE, ANEB_ARGUMENT, "no memory for a completion handler");
+        r->handler = true;
+        [r->object setCompletionHandler:handler];
         return aneb_run_send(p, r, qos, error);
     });
+    if (handler != NULL) Block_release(handler);
     aneb_ticket_settle(run, kind);
     return kind;
 }

@@ -15,12 +15,23 @@ struct side {
     int32_t output;
 };
 
+// The entries at key of all networks, those of network own first, or nil where there are
+// none. Symbols are shared by all procedures, so one that its own network does not list
+// is the same in another.
+static NSArray *layouts_at(NSArray *networks, NSUInteger own, NSString *key) {
+    NSArray *all = aneb_value([networks objectAtIndex:own], key, [NSArray class]);
+    for (NSUInteger i = 0; i < [networks count]; i++) {
+        NSArray *list = i == own ? nil : aneb_value([networks objectAtIndex:i], key, [NSArray class]);
+        if (list != nil) all = all == nil ? list : [all arrayByAddingObjectsFromArray:list];
+    }
+    return all;
+}
+
 // Appends the symbols of one side of a procedure, in rising index.
 static int32_t read_side(aneb_program *p, struct side keys, NSDictionary *description, NSDictionary *procedure,
-                         NSDictionary *status, int32_t stage, struct aneb_symbols *out, aneb_error *e) {
+                         NSArray *layouts, int32_t stage, struct aneb_symbols *out, aneb_error *e) {
     NSArray *names = aneb_value(description, keys.names, [NSArray class]);
     NSArray *indices = aneb_value(procedure, keys.indices, [NSArray class]);
-    NSArray *layouts = aneb_value(status, keys.layouts, [NSArray class]);
     if (names == nil) return aneb_wrong(e, stage, keys.names, "array");
     if (indices == nil || [indices count] > 255) return aneb_wrong(e, stage, keys.indices, "array of at most 255 indices");
     if (layouts == nil) return aneb_wrong(e, stage, keys.layouts, "array");
@@ -50,13 +61,13 @@ static int32_t read_side(aneb_program *p, struct side keys, NSDictionary *descri
     return ANEB_OK;
 }
 
-// The number that function names, or number itself without a function.
-static int32_t number_of(NSDictionary *description, const char *function, int32_t *number, int32_t stage, aneb_error *e) {
+// The number in map that function names, or number itself without a function.
+static int32_t number_of(NSDictionary *map, NSString *key, const char *function, int32_t *number, int32_t stage,
+                         aneb_error *e) {
     if (function == NULL) return ANEB_OK;
-    NSString *key = @"kANEFModelProcedureNameToIDMapKey";
-    NSDictionary *map = aneb_value(description, key, [NSDictionary class]);
     if (map == nil) return aneb_wrong(e, stage, key, "dictionary");
-    id id_of = aneb_utf8_valid(function) ? [map objectForKey:[NSString stringWithUTF8String:function]] : nil;
+    NSString *name = aneb_utf8_valid(function) ? [NSString stringWithUTF8String:function] : nil;
+    id id_of = name == nil ? nil : [map objectForKey:name];
     if (id_of == nil) {
         char names[512];
         NSMutableArray *all = [NSMutableArray array];
@@ -86,25 +97,29 @@ int32_t aneb_symbols_read(aneb_program *p, const char *function, int32_t number,
                           struct aneb_symbols *out, aneb_error *e) {
     id all = [p->model modelAttributes];
     NSDictionary *description = aneb_value(all, @"ANEFModelDescription", [NSDictionary class]);
-    NSArray *statuses = aneb_value(all, @"NetworkStatusList", [NSArray class]);
+    NSArray *networks = aneb_value(all, @"NetworkStatusList", [NSArray class]);
     NSArray *procedures = aneb_value(description, @"ANEFModelProcedures", [NSArray class]);
     if (all == nil) return aneb_fail(e, stage, ANEB_NIL, 0, "modelAttributes returned nil; usually the program is not loaded");
     if (description == nil) return aneb_wrong(e, stage, @"ANEFModelDescription", "dictionary");
-    if (statuses == nil || [statuses count] == 0) return aneb_wrong(e, stage, @"NetworkStatusList", "array with an entry");
+    if (networks == nil || [networks count] == 0) return aneb_wrong(e, stage, @"NetworkStatusList", "array with an entry");
     if (procedures == nil) return aneb_wrong(e, stage, @"ANEFModelProcedures", "array");
-    int32_t kind = number_of(description, function, &number, stage, e);
+    NSString *key = @"kANEFModelProcedureNameToIDMapKey"; // beside the procedures, or beside their description
+    NSDictionary *map = aneb_value(description, key, [NSDictionary class]);
+    if (map == nil) map = aneb_value(all, key, [NSDictionary class]);
+    int32_t kind = number_of(map, key, function, &number, stage, e);
     if (kind != ANEB_OK) return kind;
     NSUInteger at = number < 0 ? NSNotFound : position(procedures, number);
     if (at == NSNotFound)
         return aneb_refuse(e, stage, ANEB_INDEX, "the program has no procedure %d; it has %lu", number,
                            (unsigned long)[procedures count]);
     NSDictionary *procedure = [procedures objectAtIndex:at];
-    NSDictionary *status = [statuses objectAtIndex:[statuses count] == [procedures count] ? at : 0];
+    NSUInteger own = [networks count] == [procedures count] ? at : 0;
     const struct side input = {@"kANEFModelInputSymbolsArrayKey", @"ANEFModelInputSymbolIndexArray", @"LiveInputList", 0};
     const struct side output = {@"kANEFModelOutputSymbolsArrayKey", @"ANEFModelOutputSymbolIndexArray", @"LiveOutputList", 1};
     out->procedure = number;
-    kind = read_side(p, input, description, procedure, status, stage, out, e);
+    kind = read_side(p, input, description, procedure, layouts_at(networks, own, input.layouts), stage, out, e);
     out->inputs = out->count;
-    if (kind == ANEB_OK) kind = read_side(p, output, description, procedure, status, stage, out, e);
+    if (kind == ANEB_OK)
+        kind = read_side(p, output, description, procedure, layouts_at(networks, own, output.layouts), stage, out, e);
     return kind;
 }

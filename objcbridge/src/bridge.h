@@ -75,10 +75,12 @@ typedef struct {
     int32_t class_method, required, status;
 } aneb_check;
 // Fills at most capacity rows; *count is how many there are. ANEB_MISSING when a required row is not
-// found: then everything below but aneb_close fails with ANEB_MISSING.
+// found: then no surface and no program can be made, while aneb_device_info and aneb_registry still
+// answer, each value by its own row.
 int32_t aneb_self_check(aneb *a, aneb_check *rows, int32_t capacity, int32_t *count, aneb_error *error);
 
-// Device. Numbers are -1 and strings empty where the framework does not tell.
+// Device. Numbers are -1 and strings empty where the framework does not tell. Both functions answer
+// whatever the self-check found.
 typedef struct {
     int32_t has_ane, virtual_machine, internal_build, engines, cores;
     int64_t board;

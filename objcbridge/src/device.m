@@ -3,6 +3,8 @@
 
 static bool found(aneb *a, int32_t row) { return a->status[row] == ANEB_FOUND; }
 
+// Asks only what its own row found, whatever else of the framework is missing: a framework
+// that is not known has to be told apart by these very facts.
 static int32_t fill(aneb *a, aneb_device *out) {
     if (found(a, ANEB_ROW_HAS_ANE)) out->has_ane = [a->device hasANE] ? 1 : 0;
     if (found(a, ANEB_ROW_VIRTUAL)) out->virtual_machine = [a->device isVirtualMachine] ? 1 : 0;
@@ -20,8 +22,7 @@ static int32_t fill(aneb *a, aneb_device *out) {
 }
 
 int32_t aneb_device_info(aneb *a, aneb_device *out, aneb_error *error) {
-    int32_t kind = aneb_usable(a, ANEB_DEVICE, error);
-    if (kind != ANEB_OK) return kind;
+    if (a == NULL) return aneb_null(error, ANEB_DEVICE);
     if (out == NULL) return aneb_refuse(error, ANEB_DEVICE, ANEB_ARGUMENT, "aneb_device_info: out is NULL");
     memset(out, 0, sizeof *out);
     out->has_ane = out->virtual_machine = out->internal_build = out->engines = out->cores = -1;

@@ -74,6 +74,7 @@ static int32_t write_files(aneb_program *p, int directory, aneb_error *e) {
     for (NSString *path in p->files) {
         NSData *data = [p->files objectForKey:path];
         const char *name = [path UTF8String];
+        if (name == NULL) return unwritable(p, "", ENOMEM, e);
         int code = aneb_tree_write(directory, name, [data bytes], [data length]);
         if (code != 0) return unwritable(p, name, code, e);
     }

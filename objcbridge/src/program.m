@@ -92,13 +92,19 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
     return ANEB_OK;
 }
 
-void aneb_program_end(aneb_program *p) {
-    aneb *a = p->owner;
+static void give_back(aneb_program *p) {
     aneb_identity_lock(p->shared);
     // Deallocation does not unload: a second try, then the framework keeps it.
     for (int try = 0; try < 2 && atomic_load(&p->gate) != ANEB_UNLOADED; try++) aneb_unload_locked(p, 21, NULL);
     aneb_files_drop(p);
     aneb_identity_unlock(p->shared);
+}
+
+void aneb_program_end(aneb_program *p) {
+    aneb *a = p->owner;
+    // Nobody else uses p any more. One that holds nothing does not wait for the identity,
+    // which another program's call may hold for as long as the broker takes.
+    if (p->holds_files || atomic_load(&p->gate) != ANEB_UNLOADED) give_back(p);
     discard(p);
     atomic_fetch_sub(&aneb_process.programs, 1);
     atomic_fetch_sub(&a->alive, 1);

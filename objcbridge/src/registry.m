@@ -60,8 +60,7 @@ static NSString *lines(NSDictionary *all) {
 }
 
 int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb_error *error) {
-    int32_t kind = aneb_usable(a, ANEB_DEVICE, error);
-    if (kind != ANEB_OK) return kind;
+    if (a == NULL) return aneb_null(error, ANEB_DEVICE);
     if (length == NULL || (text == NULL && capacity > 0))
         return aneb_refuse(error, ANEB_DEVICE, ANEB_ARGUMENT, "aneb_registry: text or length is NULL");
     *length = 0;

@@ -79,7 +79,7 @@ static void strip(char *out, size_t capacity, const char *encoding) {
     out[n] = 0;
 }
 
-static int32_t check(int row, char *expected, size_t expected_size, char *found, size_t found_size) {
+static int32_t check_row(int row, char *expected, size_t expected_size, char *found, size_t found_size) {
     bool instance = rows[row].kind == '-';
     SEL selector = sel_registerName(rows[row].selector);
     Protocol *protocol = objc_getProtocol(classes[rows[row].of].protocol);
@@ -105,7 +105,7 @@ void aneb_check_all(aneb *a) {
     a->device = (Class<ANEBDeviceInfo>)objc_getClass(classes[device].class_name);
     a->usable = true;
     for (int row = 0; row < ANEB_ROWS; row++) {
-        a->status[row] = check(row, a->expected[row], sizeof a->expected[row], a->found[row], sizeof a->found[row]);
+        a->status[row] = check_row(row, a->expected[row], sizeof a->expected[row], a->found[row], sizeof a->found[row]);
         if (rows[row].required && a->status[row] != ANEB_FOUND) a->usable = false;
     }
 }

@@ -23,8 +23,8 @@ int aneb_tree_make(const char *path) {
 static int write_all(int fd, const char *bytes, size_t size) {
     while (size > 0) {
         ssize_t n = write(fd, bytes, size < piece ? size : piece);
-        if (n < 0 && errno != EINTR) return errno;
-        if (n <= 0) continue;
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return n < 0 ? errno : EIO;
         bytes += n;
         size -= (size_t)n;
     }
@@ -75,7 +75,7 @@ static int empty(int fd, int depth) {
         rewinddir(all);
         for (struct dirent *at; code == 0 && (at = readdir(all)) != NULL;) {
             if (strcmp(at->d_name, ".") == 0 || strcmp(at->d_name, "..") == 0) continue;
-            code = remove_entry(dirfd(all), at->d_name, depth + 1);
+            code = remove_entry(fd, at->d_name, depth + 1);
             removed++;
         }
     }

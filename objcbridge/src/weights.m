@@ -4,10 +4,12 @@
 static const char root[] = "@model_path/";
 enum { deepest = 32 }; // half of what tree.m removes
 
-// Names the framework writes into the directory itself, and the bridge's own.
+// Names the framework writes into the directory itself, and the bridge's own, among them
+// those of files being written, see tree.m.
 static bool taken(NSString *path) {
     NSArray *names = [NSArray arrayWithObjects:@"model.mil", @"net.plist", @"compiler_options.plist", nil];
-    return [names containsObject:[path lowercaseString]];
+    NSString *last = [path lastPathComponent];
+    return [names containsObject:[path lowercaseString]] || ([last hasPrefix:@"."] && [last hasSuffix:@".part"]);
 }
 
 // The path below the program's directory, or nil when it would leave it.
@@ -43,7 +45,7 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
                            w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path, deepest);
     if (w->data == NULL || w->size == 0)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" has no data", i, w->path);
-    NSString *name = flat(path);
+    NSString *key = [NSString stringWithUTF8String:w->path], *name = flat(path);
     NSString *folded = [name lowercaseString]; // macOS's file systems take both cases for one
     if ([flats containsObject:folded])
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" is there twice", i, w->path);
@@ -51,12 +53,11 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
                            "weight %d: \"%.200s\" is too long; the framework needs it as one file name", i, w->path);
     NSData *data = [NSData dataWithBytesNoCopy:(void *)w->data length:w->size freeWhenDone:NO];
-    if (data == nil) return aneb_fail(e, ANEB_CREATE, ANEB_NIL, 0, "no NSData for weight %d", i);
+    if (data == nil || key == nil) return aneb_fail(e, ANEB_CREATE, ANEB_NIL, 0, "no memory for weight %d", i);
     [files setObject:data forKey:path];
     [flats addObject:folded];
     // One key only: the framework hashes the first value and writes it under the first key.
-    [descriptor setObject:[NSDictionary dictionaryWithObject:data forKey:name]
-                   forKey:[NSString stringWithUTF8String:w->path]];
+    [descriptor setObject:[NSDictionary dictionaryWithObject:data forKey:name] forKey:key];
     return ANEB_OK;
 }
 
