@@ -24,7 +24,7 @@ func TestErrorTexts(t *testing.T) {
 			"objcbridge: load: YES together with an error, com.apple.appleneuralengine code 3 " +
 				"(timed out in the framework or its broker); try again when fewer programs are being loaded"},
 		{Error{Stage: StageEvaluate, Kind: KindNo},
-			"objcbridge: evaluate: NO without an error; the program may not be loaded, the request not valid, or no slot free for 10 s"},
+			"objcbridge: evaluate: NO without an error; load the program, and create the request again"},
 		{Error{Stage: StagePurge, Kind: KindNo}, "objcbridge: purge: NO without an error"},
 		{Error{Stage: StageCreate, Kind: KindException, Exception: "NSRangeException", Message: "index 4"},
 			"objcbridge: create: exception NSRangeException: index 4; the call had no effect that can be relied on: close the program"},

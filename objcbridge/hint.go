@@ -7,7 +7,7 @@ var reasonHints = map[Reason]string{
 	ReasonIndex:    "take procedure and indices from Describe",
 	ReasonBudget:   "start a new process, or load programs that are compiled already",
 	ReasonCrowded:  "unload a program first",
-	ReasonFile:     "make room in the temporary directory, or point TMPDIR to one that can be written",
+	ReasonFile:     "make room in the temporary directory, or point TMPDIR, on Linux TEMP, to one that can be written",
 	ReasonReload:   "close this program and create it again",
 }
 
@@ -19,11 +19,11 @@ var codeHints = map[int64]string{
 	9: "create the program again",
 }
 
-// A NO without an NSError leaves open which of these it was.
+// A NO without an NSError: the message says what it can have been.
 var noHints = map[Stage]string{
-	StageCompile:  "the program's files may not be writable, or the broker went away",
-	StageLoad:     "the broker may have gone away: create the program again",
-	StageEvaluate: "the program may not be loaded, the request not valid, or no slot free for 10 s",
+	StageCompile:  "check that the temporary directory can be written, and create the program again",
+	StageLoad:     "create the program again",
+	StageEvaluate: "load the program, and create the request again",
 }
 
 // hint is what to do next, or empty.

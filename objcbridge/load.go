@@ -42,7 +42,10 @@ func load(explicit string) (*library, error) {
 
 // Probe returns nil when Open would find a bridge library that can be used, else an error that
 // matches ErrBridgeUnavailable. It loads the library, but no framework.
-func Probe() error {
-	_, err := load("")
+func Probe() error { return ProbeLibrary("") }
+
+// ProbeLibrary is Probe for Options.Library.
+func ProbeLibrary(path string) error {
+	_, err := load(path)
 	return err
 }

@@ -48,23 +48,24 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	return "", ane.ErrEngine
 }
 
-// refusal is meaning for what the bridge itself refused.
+// refusal is meaning for what the bridge itself refused. Where the bridge says what
+// to do next, it is not said again.
 func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 	switch r {
 	case objcbridge.ReasonShort:
 		return "make tensors with the layouts of the Model", ane.ErrShort
 	case objcbridge.ReasonOffset:
-		return "give the tensor a surface of its own", ane.ErrOffset
+		return "", ane.ErrOffset
 	case objcbridge.ReasonIndex:
 		return "compile the program again", ane.ErrName
 	case objcbridge.ReasonBudget:
-		return "compile fewer different programs in one process; programs that were compiled before cost nothing", ane.ErrExhausted
+		return "", ane.ErrExhausted
 	case objcbridge.ReasonCrowded:
-		return "unload or close models that are not needed", ane.ErrExhausted
+		return "", ane.ErrExhausted
 	case objcbridge.ReasonState:
 		return "", ane.ErrInUse
 	case objcbridge.ReasonFile:
-		return "make room in the folder for temporary files, and check its permissions", ane.ErrEngine
+		return "", ane.ErrEngine
 	}
 	return "", ane.ErrEngine
 }

@@ -98,6 +98,27 @@ var children = map[string]func(t *testing.T){
 			require.NoError(t, c.Close())
 		}
 		require.Empty(t, below(t, shared))
+
+		c := f.Config() // files that the framework leaves are told of and removed
+		require.NoError(t, c.Open())
+		left := filepath.Join(shared, below(t, shared)[0], "left")
+		require.NoError(t, os.WriteFile(left, nil, 0o600))
+		require.ErrorIs(t, c.Close(), ane.ErrEngine)
+		require.Empty(t, below(t, shared))
+	},
+	"the bridge is none": func(t *testing.T) {
+		dir := t.TempDir()
+		for _, file := range []string{surfaceFile, frameworkFile} {
+			require.NoError(t, os.Symlink(filepath.Join(os.Getenv(objcbridge.EnvDir), file), filepath.Join(dir, file)))
+		}
+		bridge := filepath.Join(dir, objcbridge.LibraryName())
+		require.NoError(t, os.WriteFile(bridge, []byte("none"), 0o600))
+		t.Setenv(objcbridge.EnvDir, dir)
+		for range 2 {
+			require.ErrorIs(t, Probe(), ane.ErrUnavailable)
+			require.ErrorIs(t, Probe(), objcbridge.ErrBridgeUnavailable)
+			require.ErrorContains(t, Probe(), bridge)
+		}
 	},
 	"no libraries": func(t *testing.T) {
 		t.Setenv(objcbridge.EnvDir, t.TempDir())

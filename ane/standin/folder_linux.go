@@ -3,6 +3,7 @@
 package standin
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"sync"
@@ -84,12 +85,18 @@ func (p *programs) open() error {
 	return nil
 }
 
-// close counts one less and removes the folder with the last.
+// close counts one less and removes the folder with the last, also when there are
+// files left, as the framework leaves them where it cannot open their folders.
 func (p *programs) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.users--; p.users > 0 {
 		return nil
 	}
-	return os.Remove(p.path)
+	err := os.Remove(p.path)
+	if err == nil {
+		return nil
+	}
+	return &ane.Error{Op: "close", Engine: Name, Err: ane.Because(ane.ErrEngine, errors.Join(err, os.RemoveAll(p.path))),
+		Detail: "the framework has left files of programs", Hint: "check the limit of open files (ulimit -n)"}
 }

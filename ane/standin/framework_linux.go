@@ -28,11 +28,17 @@ type Framework struct {
 func Probe() error {
 	process.mu.Lock()
 	defer process.mu.Unlock()
-	if process.library != nil {
-		return nil
+	l := process.library
+	if l == nil {
+		var err error
+		if l, err = loaded(""); err != nil {
+			return err
+		}
 	}
-	_, err := loaded("")
-	return err
+	if err := objcbridge.ProbeLibrary(l.bridge()); err != nil {
+		return &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err)}
+	}
+	return nil
 }
 
 // Start starts the framework, once for the life of the process: a second Start
@@ -114,7 +120,7 @@ func (f *Framework) Config() device.Config {
 		Numerics: "the software engine behind stand-in classes, no Neural Engine; " + f.server.engine.Info().Numerics,
 		Sharing:  "the software engine finds each surface by its id",
 		Bridge: objcbridge.Options{
-			Library:      filepath.Join(f.library.dir, objcbridge.LibraryName()),
+			Library:      f.library.bridge(),
 			Framework:    filepath.Join(f.library.dir, frameworkFile),
 			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it has the registry too
 			CompileLimit: f.options.CompileLimit,

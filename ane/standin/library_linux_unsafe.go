@@ -3,14 +3,19 @@
 package standin
 
 import (
+	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 	"unsafe"
 
 	"github.com/ebitengine/purego"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
@@ -32,6 +37,9 @@ type library struct {
 	surfaceCount, surfaceFail, surfaceAdopt uintptr
 	lookup, lock, unlock, base, release     uintptr
 }
+
+// bridge is the path of the bridge library, which lies beside the two.
+func (l *library) bridge() string { return filepath.Join(l.dir, objcbridge.LibraryName()) }
 
 // load opens the libraries in dir, an absolute path.
 func load(dir string) (*library, error) {
@@ -70,8 +78,8 @@ func (l *library) resolve(file string, functions map[string]*uintptr) error {
 	if err != nil {
 		return missing(file, err)
 	}
-	for name, address := range functions {
-		if *address, err = purego.Dlsym(handle, name); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(functions)) {
+		if *functions[name], err = purego.Dlsym(handle, name); err != nil {
 			return missing(file, err)
 		}
 	}
@@ -80,7 +88,15 @@ func (l *library) resolve(file string, functions map[string]*uintptr) error {
 
 // missing is the error of a library that is not there or not ours.
 func missing(file string, cause error) error {
-	return &ane.Error{Op: "open", Engine: Name, Name: file, Err: ane.ErrUnavailable, Detail: cause.Error(),
+	var surface *surfaces.LoadError
+	if errors.As(cause, &surface) {
+		cause = surface.Err // which names the file
+	}
+	detail := cause.Error()
+	if !strings.Contains(detail, file) {
+		detail = file + ": " + detail
+	}
+	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable, Detail: detail,
 		Hint: "run `make bridge`, which builds it into build/bridge and names what it lacks, and set ANEKIT_BRIDGE_DIR to that folder"}
 }
 
