@@ -1,0 +1,186 @@
+// Every method that the bridge calls, made to misbehave in every way it can: the error of bridge.h, in its
+// stage, nothing left behind, and the next life works.
+#include "gate.h"
+
+// What a life comes to. Expected of a fault: its kind in stage; ANEB_OK where the bridge has another way.
+struct expected {
+    const char *selector;
+    int32_t stage;
+    int32_t none; // mask of faults that do no harm here
+};
+
+enum { NIL = 1 << STANDIN_NIL, NO_ = 1 << STANDIN_NO };
+
+static const struct expected table[] = {
+    {"modelWithMILText:weights:optionsPlist:", ANEB_CREATE, 0},
+    {"inMemoryModelWithDescriptor:", ANEB_CREATE, 0},
+    {"hexStringIdentifier", ANEB_CREATE, 0},
+    {"localModelPath", ANEB_CREATE, 0},
+    {"compiledModelExists", ANEB_COMPILE, NO_},
+    {"compileWithQoS:options:error:", ANEB_COMPILE, 0},
+    {"loadWithQoS:options:error:", ANEB_LOAD, 0},
+    {"modelAttributes", ANEB_DESCRIBE, 0},
+    {"programHandle", ANEB_DESCRIBE, 0},
+    {"intermediateBufferHandle", ANEB_DESCRIBE, 0},
+    {"queueDepth", ANEB_DESCRIBE, 0},
+    {"state", ANEB_DESCRIBE, 0},
+    {"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:", ANEB_REQUEST, 0},
+    {"evaluateWithQoS:options:request:error:", ANEB_EVALUATE, 0},
+    {"setCompletionHandler:", ANEB_EVALUATE, 0},
+    {"unloadWithQoS:error:", ANEB_UNLOAD, 0},
+    {"purgeCompiledModel", ANEB_PURGE, 0},
+    {"objectWithIOSurface:", ANEB_SURFACE, 0},
+    {"hasANE", ANEB_DEVICE, NO_},
+    {"isVirtualMachine", ANEB_DEVICE, NO_},
+    {"isInternalBuild", ANEB_DEVICE, NO_},
+    {"numANEs", ANEB_DEVICE, 0},
+    {"numANECores", ANEB_DEVICE, 0},
+    {"aneBoardType", ANEB_DEVICE, 0},
+    {"aneArchitectureType", ANEB_DEVICE, NIL},
+    {"aneSubType", ANEB_DEVICE, NIL},
+    {"aneSubTypeVariant", ANEB_DEVICE, NIL},
+    {"productName", ANEB_DEVICE, NIL},
+    {"buildVersion", ANEB_DEVICE, NIL},
+};
+
+static int32_t kind_of(int32_t fault) {
+    switch (fault) {
+    case STANDIN_EXCEPTION: return ANEB_EXCEPTION;
+    case STANDIN_NIL: return ANEB_NIL;
+    case STANDIN_NO: return ANEB_NO;
+    case STANDIN_NO_ERROR: return ANEB_NSERROR;
+    case STANDIN_YES_ERROR: return ANEB_CONTRADICTION;
+    default: return ANEB_OK;
+    }
+}
+
+static void answered(void *context, int32_t kind, const aneb_error *error) {
+    (void)kind, (void)error;
+    (*(_Atomic int *)context)++;
+}
+
+static int32_t start_and_wait(struct job *j, aneb_error *e) {
+    _Atomic int answers = 0;
+    int32_t kind = aneb_evaluate_async(j->p, j->r, QOS, answered, &answers, NULL, e);
+    if (kind == ANEB_OK && !SETTLED(answers == 1)) abort(); // answers would be written to later
+    return kind;
+}
+
+// From open to purge, until something fails; then everything is released.
+static int32_t life(const char *text, aneb_error *e) {
+    struct gate g = {0};
+    struct job j = {0};
+    aneb_device d;
+    aneb_symbol symbols[SYMBOLS];
+    aneb_program_facts facts;
+    int32_t count = 0;
+    int32_t kind = gate_open(&g, e);
+    if (kind == ANEB_OK) kind = aneb_device_info(g.a, &d, e);
+    if (kind == ANEB_OK) kind = job_begin(&g, &j, text, e);
+    if (kind == ANEB_OK) kind = aneb_program_describe(j.p, NULL, NULL, symbols, SYMBOLS, &count, e);
+    if (kind == ANEB_OK) kind = aneb_program_inspect(j.p, &facts, e);
+    if (kind == ANEB_OK) kind = aneb_evaluate(j.p, j.r, QOS, e);
+    if (kind == ANEB_OK) kind = start_and_wait(&j, e);
+    if (kind == ANEB_OK) kind = aneb_program_purge(j.p, e);
+    if (kind == ANEB_OK) kind = aneb_program_unload(j.p, QOS, e);
+    job_end(&j);
+    if (gate_close(&g, NULL) != ANEB_OK) abort();
+    return kind;
+}
+
+static void *life_of(void *result) {
+    *(int32_t *)result = life("hangs", NULL);
+    return NULL;
+}
+
+static int64_t hanging(void) {
+    standin_counts c;
+    standin_count(&c);
+    return c.hanging;
+}
+
+// The method does not come back until it is let go.
+static int32_t hang(void) {
+    int32_t kind = -1;
+    pthread_t thread;
+    pthread_create(&thread, NULL, life_of, &kind);
+    int hung = SETTLED(hanging() == 1);
+    standin_release_hangs();
+    pthread_join(thread, NULL);
+    return hung ? kind : -1;
+}
+
+static int64_t instances(void) {
+    standin_counts c;
+    standin_count(&c);
+    return c.instances + c.loaded;
+}
+
+// Whether the fault gives what it should. request reads the attributes before describe does.
+static int gives(struct expected row, int32_t fault) {
+    aneb_error e = {0};
+    char text[32];
+    if (standin_fault(row.selector, fault, 1, 7)) return -1;
+    int32_t kind = fault == STANDIN_HANG ? hang() : life(fresh_text(text), &e);
+    standin_clear_faults();
+    standin_purge_all();
+    int32_t want = row.none >> fault & 1 ? ANEB_OK : kind_of(fault);
+    int32_t stage = !strcmp(row.selector, "modelAttributes") ? ANEB_REQUEST : row.stage;
+    int ok = kind == want && (want == ANEB_OK || (e.kind == want && e.stage == stage));
+    if (want == ANEB_EXCEPTION) ok = ok && !strcmp(e.exception, "NSInternalInconsistencyException");
+    if (want == ANEB_NSERROR || want == ANEB_CONTRADICTION) ok = ok && e.code == 7;
+    if (!ok) printf("  kind %d, stage %d, code %lld: %s\n", kind, e.stage, (long long)e.code, e.message);
+    int left = !SETTLED(instances() == 0) || bridge_holds() != 0;
+    if (left) printf("  left: %lld\n", (long long)instances());
+    return ok && !left;
+}
+
+static void faults(struct expected row) {
+    int tried = 0;
+    for (int32_t fault = STANDIN_EXCEPTION; fault <= STANDIN_HANG; fault++) {
+        char what[160];
+        int ok = gives(row, fault);
+        snprintf(what, sizeof what, "%s, fault %d", row.selector, fault);
+        if (ok >= 0) CHECK(what, ok);
+        tried += ok >= 0;
+    }
+    char text[32];
+    CHECK("it takes faults, and lives after", tried > 0 && life(fresh_text(text), NULL) == ANEB_OK);
+    standin_purge_all();
+}
+
+// Asynchronous answers that come late, twice, never, or with an error.
+static void answers(void) {
+    struct gate g = {0};
+    struct job j = {0};
+    struct { _Atomic int count; } a = {0};
+    aneb_usage before, after;
+    char text[32];
+    CHECK("open", gate_open(&g, NULL) == ANEB_OK && job_begin(&g, &j, fresh_text(text), NULL) == ANEB_OK);
+    aneb_usage_now(&before);
+    static const struct { int32_t fault; int64_t value; } kinds[] = {
+        {STANDIN_LATE, 5}, {STANDIN_TWICE, 0}, {STANDIN_ASYNC_ERROR, 8}, {STANDIN_NEVER, 0}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        uint64_t ticket = 0;
+        standin_fault("evaluateWithQoS:options:request:error:", kinds[i].fault, 1, kinds[i].value);
+        int32_t kind = aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, NULL);
+        if (kinds[i].fault == STANDIN_NEVER) break;
+        CHECK("answered", kind == ANEB_OK && SETTLED(a.count == (int)i + 1));
+    }
+    aneb_usage_now(&after);
+    CHECK("the second answer is counted", SETTLED((aneb_usage_now(&after), after.unexpected == before.unexpected + 1)));
+    standin_counts c;
+    CHECK("one answer is held back", SETTLED((standin_count(&c), c.lost == 1)) && after.pending == 1);
+    standin_fire_lost();
+    CHECK("it comes after all", SETTLED(a.count == 4) && SETTLED(pending() == 0));
+    plant(&g, &j);
+    job_end_planted(&j);
+    gate_end(&g);
+}
+
+int main(int argc, char **argv) {
+    gate_start(argc, argv);
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) faults(table[i]);
+    answers();
+    return driver_failures != 0;
+}

@@ -1,0 +1,206 @@
+// Shared by the gates: programs that drive the bridge over the stand-in framework, with a small server in C.
+//
+// Like the drivers of the stand-in, a gate prints a line for each check and ends with status 0 when all hold.
+// It is built as driver.h says, with -lanebridge and bridge.h beside. A first argument plants a leak, or
+// another fault, that one of the ways of running it has to find:
+//
+//     surface program request   a handle is never released
+//     object                    one of the framework's objects is retained once too often
+//     data bytes                an NSData, or 64 bytes of malloc, are forgotten
+//     directory                 a program's directory is there again after its release
+//     stale                     a handle is used after its release
+#ifndef GATE_H
+#define GATE_H
+#define _GNU_SOURCE // dladdr
+
+#include "driver_ane.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include "bridge.h"
+
+enum { QOS = 21, SYMBOLS = 8 };
+
+// What is planted, and the last address of it, which is lost at once. One thread plants.
+static struct {
+    const char *what;
+    void *volatile last;
+} planted = {.what = ""};
+
+static inline int plants(const char *what) { return !strcmp(planted.what, what); }
+
+static size_t gate_attributes(void *context, uint64_t program, char *plist, size_t capacity) {
+    (void)context, (void)program;
+#define GATE_TENSOR(name)                                                                                 \
+    "<dict><key>Name</key><string>" name "</string><key>Type</key><string>Float16</string>"               \
+    "<key>Batches</key><integer>1</integer><key>BatchStride</key><integer>256</integer>"                  \
+    "<key>Channels</key><integer>4</integer><key>PlaneStride</key><integer>64</integer>"                  \
+    "<key>Height</key><integer>1</integer><key>RowStride</key><integer>64</integer>"                      \
+    "<key>Width</key><integer>32</integer></dict>"
+    static const char text[] =
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n"
+        "<plist version=\"1.0\"><dict><key>ANEFModelDescription</key><dict>"
+        "<key>kANEFModelInputSymbolsArrayKey</key><array><string>x</string></array>"
+        "<key>kANEFModelOutputSymbolsArrayKey</key><array><string>y@output</string></array>"
+        "<key>kANEFModelProcedureNameToIDMapKey</key><dict><key>main</key><integer>0</integer></dict>"
+        "<key>ANEFModelProcedures</key><array><dict><key>ANEFModelProcedureID</key><integer>0</integer>"
+        "<key>ANEFModelInputSymbolIndexArray</key><array><integer>0</integer></array>"
+        "<key>ANEFModelOutputSymbolIndexArray</key><array><integer>0</integer></array></dict></array></dict>"
+        "<key>NetworkStatusList</key><array><dict><key>LiveInputList</key><array>" GATE_TENSOR("x") "</array>"
+        "<key>LiveOutputList</key><array>" GATE_TENSOR("y") "</array></dict></array></dict></plist>\n";
+    size_t size = sizeof text - 1;
+    memcpy(plist, text, size < capacity ? size : capacity);
+    return size;
+}
+
+// Starts the framework with driver_ane.h's server, whose procedure 0 adds 1 to each byte.
+static inline void gate_start(int argc, char **argv) {
+    if (argc > 1) planted.what = argv[1];
+    standin_config c = {.profile = "26",
+                        .compile_budget = 1000000,
+                        .server = {NULL, serve_compile, gate_attributes, serve_evaluate, serve_drop_request,
+                                   serve_drop_program}};
+    CHECK("start", standin_start(&c) == 0);
+}
+
+// An open framework with two surfaces.
+struct gate {
+    aneb *a;
+    IOSurfaceRef in, out;
+    aneb_surface *x, *y;
+};
+
+static inline int32_t gate_open(struct gate *g, aneb_error *e) {
+    Dl_info is = {0};
+    dladdr(standin_start, &is);
+    aneb_config config = {.framework = is.dli_fname, .iokit = is.dli_fname, .compile_limit = 1000000};
+    int32_t kind = aneb_open(&config, &g->a, e);
+    g->in = surface_of(BYTES);
+    g->out = surface_of(BYTES);
+    if (kind == ANEB_OK) kind = aneb_surface_wrap(g->a, g->in, 0, &g->x, e);
+    if (kind == ANEB_OK) kind = aneb_surface_wrap(g->a, g->out, 0, &g->y, e);
+    return kind;
+}
+
+// Releases what there is; the result of aneb_close.
+static inline int32_t gate_close(struct gate *g, aneb_error *e) {
+    aneb_surface_release(g->x);
+    aneb_surface_release(g->y);
+    if (g->in) CFRelease(g->in);
+    if (g->out) CFRelease(g->out);
+    int32_t kind = aneb_close(g->a, e);
+    memset(g, 0, sizeof *g);
+    return kind;
+}
+
+// A program with a request on g's surfaces. text is borrowed until job_end.
+struct job {
+    aneb_program *p;
+    aneb_request *r;
+};
+
+static inline int32_t job_request(struct gate *g, struct job *j, aneb_error *e) {
+    aneb_binding in = {g->x, 0}, out = {g->y, 0};
+    return aneb_request_create(j->p, 0, &in, 1, &out, 1, &j->r, e);
+}
+
+static inline int32_t job_begin(struct gate *g, struct job *j, const char *text, aneb_error *e) {
+    aneb_weight w = {"@model_path/weights/w.bin", "weight", 6};
+    int32_t cached = 0;
+    int32_t kind = aneb_program_create(g->a, text, strlen(text), &w, 1, &j->p, e);
+    if (kind == ANEB_OK) kind = aneb_program_compile(j->p, QOS, &cached, e);
+    if (kind == ANEB_OK) kind = aneb_program_load(j->p, QOS, e);
+    if (kind == ANEB_OK) kind = job_request(g, j, e);
+    return kind;
+}
+
+static inline void job_end(struct job *j) {
+    aneb_request_release(j->r);
+    aneb_program_release(j->p);
+    *j = (struct job){0};
+}
+
+// The text of a program that nothing has cached. Single-threaded.
+static inline const char *fresh_text(char text[32]) {
+    static int serial;
+    snprintf(text, 32, "program %d", serial++);
+    return text;
+}
+
+// Leaves behind what the first argument names. j is a running job.
+static inline void plant(struct gate *g, struct job *j) {
+    void *made = NULL;
+    if (plants("surface")) aneb_surface_wrap(g->a, g->in, 0, (aneb_surface **)&made, NULL);
+    if (plants("program")) aneb_program_create(g->a, "forgotten", 9, NULL, 0, (aneb_program **)&made, NULL);
+    if (plants("request")) {
+        struct job other = *j;
+        job_request(g, &other, NULL);
+        made = other.r;
+    }
+    @autoreleasepool {
+        if (plants("object")) made = [wrap(g->in) retain];
+        if (plants("data")) made = [[NSData alloc] initWithBytes:"leak" length:4];
+    }
+    if (plants("bytes")) made = malloc(64);
+    if (plants("stale")) {
+        aneb_surface *s = NULL;
+        aneb_surface_wrap(g->a, g->in, 0, &s, NULL);
+        aneb_surface_release(s);
+        aneb_surface_release(s);
+    }
+    planted.last = made; // so that the compiler has to make it
+    planted.last = NULL;
+}
+
+// Ends j; a planted directory is made again.
+static inline void job_end_planted(struct job *j) {
+    aneb_program_facts facts = {0};
+    aneb_program_inspect(j->p, &facts, NULL);
+    char *path = plants("directory") ? strdup(facts.path) : NULL;
+    job_end(j);
+    if (path) mkdir(path, 0700);
+    free(path);
+}
+
+// Waits for threads of the framework and of the bridge, at most a minute.
+#define SETTLED(condition)                                              \
+    ({                                                                  \
+        for (int tries = 0; tries < 60000 && !(condition); tries++) usleep(1000); \
+        (condition);                                                    \
+    })
+
+static inline int64_t pending(void) {
+    aneb_usage u;
+    aneb_usage_now(&u);
+    return u.pending;
+}
+
+static inline void tell_usage(const char *what, int64_t count) {
+    if (count) printf("  %s: %lld alive\n", what, (long long)count);
+}
+
+// What the bridge holds, all kinds together; tells which.
+static inline int64_t bridge_holds(void) {
+    aneb_usage u;
+    aneb_usage_now(&u);
+    tell_usage("aneb_surface", u.surfaces);
+    tell_usage("aneb_program", u.programs);
+    tell_usage("aneb_request", u.requests);
+    tell_usage("directory in use", u.identities);
+    tell_usage("loaded program", u.loaded);
+    tell_usage("pending run", u.pending + u.forgotten);
+    return u.surfaces + u.programs + u.requests + u.identities + u.loaded + u.pending + u.forgotten;
+}
+
+// Closes g; then nothing may be left in the bridge or the framework.
+static inline void gate_end(struct gate *g) {
+    aneb_error e = {0};
+    CHECK("close", gate_close(g, &e) == ANEB_OK);
+    if (e.kind) printf("  %s\n", e.message);
+    CHECK("the bridge holds nothing", bridge_holds() == 0);
+    check_end();
+}
+
+#endif

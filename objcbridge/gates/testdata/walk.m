@@ -1,0 +1,153 @@
+// Every function of bridge.h, with refusals between, from one thread and from 64.
+#include "gate.h"
+
+static void describes(aneb *a) {
+    aneb_check rows[64];
+    aneb_device d;
+    char text[4096];
+    int32_t count = 0;
+    size_t length = 0;
+    CHECK("version", aneb_version() == ANEB_VERSION);
+    CHECK("self-check", aneb_self_check(a, rows, 64, &count, NULL) == ANEB_OK && count > 20 && count <= 64);
+    CHECK("device", aneb_device_info(a, &d, NULL) == ANEB_OK && d.has_ane == 1 && d.architecture[0]);
+    CHECK("registry", aneb_registry(a, text, sizeof text, &length, NULL) == ANEB_OK && strlen(text) == length && length);
+}
+
+static void surface(struct gate *g) {
+    aneb_error e;
+    aneb_surface *s = NULL, *none = NULL;
+    CHECK("wrap", aneb_surface_wrap(g->a, g->in, 0, &s, &e) == ANEB_OK);
+    CHECK("an offset is refused", aneb_surface_wrap(g->a, g->in, 64, &none, &e) == ANEB_REFUSED && e.code == ANEB_OFFSET);
+    aneb_surface_release(s);
+    CHECK("lock", aneb_surface_lock(g->x, &e) == ANEB_OK && standin_surface_locks(g->in) == 1);
+    CHECK("close while surfaces live", aneb_close(g->a, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
+    CHECK("unlock", aneb_surface_unlock(g->x, &e) == ANEB_OK && standin_surface_locks(g->in) == 0);
+    CHECK("unlock twice", aneb_surface_unlock(g->x, &e) == ANEB_NO);
+}
+
+static void refusals(struct gate *g, struct job *j) {
+    aneb_error e;
+    aneb_request *r = NULL;
+    IOSurfaceRef few = surface_of(64);
+    aneb_surface *small = NULL;
+    aneb_surface_wrap(g->a, few, 0, &small, NULL);
+    aneb_binding x = {g->x, 0}, wrong = {g->y, 3}, little = {small, 0};
+    CHECK("a short surface", aneb_request_create(j->p, 0, &x, 1, &little, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_SHORT);
+    CHECK("a wrong index", aneb_request_create(j->p, 0, &x, 1, &wrong, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_INDEX);
+    CHECK("a wrong procedure", aneb_request_create(j->p, 9, &x, 1, &x, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_INDEX);
+    CHECK("compile twice", aneb_program_compile(j->p, QOS, NULL, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
+    aneb_surface_release(small);
+    CFRelease(few);
+    aneb_program *p = NULL;
+    aneb_program_create(g->a, "bad", 3, NULL, 0, &p, NULL);
+    CHECK("load before compile", aneb_program_load(p, QOS, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
+    CHECK("bad text", aneb_program_compile(p, QOS, NULL, &e) == ANEB_NSERROR && e.domain[0]);
+    aneb_program_release(p);
+}
+
+static void lives(struct gate *g) {
+    aneb_error e = {0};
+    struct job j = {0};
+    char text[32];
+    CHECK("create, compile, load, request", job_begin(g, &j, fresh_text(text), &e) == ANEB_OK);
+    aneb_symbol symbols[SYMBOLS];
+    aneb_program_facts facts;
+    int32_t count = 0, procedure = -1;
+    CHECK("describe", aneb_program_describe(j.p, "main", &procedure, symbols, SYMBOLS, &count, &e) == ANEB_OK && count == 2 &&
+                          !strcmp(symbols[0].name, "x") && !strcmp(symbols[1].name, "y") && procedure == 0);
+    CHECK("inspect", aneb_program_inspect(j.p, &facts, &e) == ANEB_OK && facts.loaded && facts.queue_depth == 127);
+    bytes_of(g->in)[7] = 41;
+    CHECK("evaluate", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_OK && bytes_of(g->out)[7] == 42 && bytes_of(g->out)[8] == 1);
+    refusals(g, &j);
+    CHECK("unload", aneb_program_unload(j.p, QOS, &e) == ANEB_OK);
+    CHECK("evaluate after unload", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
+    CHECK("load from the cache", aneb_program_load(j.p, QOS, &e) == ANEB_OK && aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_OK);
+    CHECK("purge", aneb_program_purge(j.p, &e) == ANEB_OK);
+    plant(g, &j);
+    job_end_planted(&j);
+}
+
+struct answer {
+    _Atomic int count;
+    _Atomic int32_t kind;
+};
+
+static void answered(void *context, int32_t kind, const aneb_error *error) {
+    (void)error;
+    struct answer *a = context;
+    a->kind = kind;
+    a->count++;
+}
+
+static void asynchronous(struct gate *g) {
+    aneb_error e = {0};
+    struct job j = {0};
+    struct answer a = {0};
+    char text[32];
+    uint64_t ticket = 0;
+    job_begin(g, &j, fresh_text(text), &e);
+    CHECK("start", aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, &e) == ANEB_OK);
+    CHECK("answered once", SETTLED(a.count == 1) && a.kind == ANEB_OK);
+    CHECK("a used-up ticket cannot be forgotten", aneb_forget(ticket) == 0);
+
+    // Everything released while the answer is held back; the bridge keeps it until it comes.
+    standin_fault("evaluateWithQoS:options:request:error:", STANDIN_NEVER, 1, 0);
+    CHECK("start a run without answer", aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, &e) == ANEB_OK);
+    CHECK("the request is in flight", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
+    CHECK("forget", aneb_forget(ticket) == 1 && aneb_forget(ticket) == 0);
+    job_end(&j);
+    standin_counts c;
+    CHECK("held back", SETTLED((standin_count(&c), c.lost == 1)) && pending() == 1);
+    standin_fire_lost();
+    CHECK("gone when it comes", SETTLED(pending() == 0) && a.count == 1);
+}
+
+enum { THREADS = 64 };
+
+static struct gate *shared;
+static struct job common;
+static _Atomic int wrong;
+
+static void *several(void *number) {
+    enum { rounds = 20 };
+    struct job own = common;
+    char text[32];
+    snprintf(text, sizeof text, "thread %ld", (long)(intptr_t)number % 8); // eight to an identity
+    wrong += job_request(shared, &own, NULL) != ANEB_OK;
+    for (int i = 0; i < rounds; i++) {
+        struct answer a = {0};
+        wrong += aneb_evaluate(own.p, own.r, QOS, NULL) != ANEB_OK;
+        wrong += aneb_evaluate_async(own.p, own.r, QOS, answered, &a, NULL, NULL) != ANEB_OK;
+        wrong += !SETTLED(a.count == 1) || a.kind != ANEB_OK;
+        if (i % 10) continue;
+        struct job mine = {0};
+        wrong += job_begin(shared, &mine, text, NULL) != ANEB_OK;
+        job_end(&mine);
+    }
+    aneb_request_release(own.r);
+    return NULL;
+}
+
+static void threads(struct gate *g) {
+    pthread_t all[THREADS];
+    char text[32];
+    shared = g;
+    CHECK("a program for all threads", job_begin(g, &common, fresh_text(text), NULL) == ANEB_OK);
+    for (intptr_t i = 0; i < THREADS; i++) pthread_create(&all[i], NULL, several, (void *)i);
+    for (int i = 0; i < THREADS; i++) pthread_join(all[i], NULL);
+    CHECK("64 threads: every run and answer", wrong == 0);
+    job_end(&common);
+}
+
+int main(int argc, char **argv) {
+    gate_start(argc, argv);
+    struct gate g = {0};
+    CHECK("open", gate_open(&g, NULL) == ANEB_OK);
+    describes(g.a);
+    surface(&g);
+    lives(&g);
+    asynchronous(&g);
+    threads(&g);
+    gate_end(&g);
+    return driver_failures != 0;
+}
