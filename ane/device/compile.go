@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -58,7 +59,10 @@ func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
 	for _, f := range p.Funcs {
 		names = append(names, f.Name)
 	}
-	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "no function called " + name, Hint: "choose one of " + strings.Join(names, ", ")}}
+	if names == nil {
+		return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the program has no function", Hint: "write at least func main<ios18>(...)"}}
+	}
+	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: fmt.Sprintf("no function called %q", name), Hint: "choose one of " + strings.Join(names, ", ")}}
 }
 
 // atFault marks err as the program's fault.
@@ -66,9 +70,25 @@ func (e *Engine) atFault(file string, err error) error {
 	return &ane.Error{Op: "compile", Engine: e.cfg.Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
 }
 
+// misnamed finds the place of the weights that the bridge refuses in its message.
+func misnamed(src ane.Source, p *mil.Program, b *objcbridge.Error) mil.ErrorList {
+	fault := &mil.Error{File: src.File, Pos: p.Pos, Msg: b.Message, Hint: "correct the text or the weights", Err: b}
+	for _, blob := range p.Blobs() {
+		path, err := blob.Path.Strings()
+		if err == nil && len(path) == 1 && strings.Contains(b.Message, `"`+path[0]+`"`) {
+			fault.Pos = blob.Pos
+		}
+	}
+	return mil.ErrorList{fault}
+}
+
 // explain adds to a refusal by the framework, which gives no reasons, what this
 // package's own analysis finds wrong with the program.
 func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
+	var b *objcbridge.Error
+	if errors.As(err, &b) && b.Stage == objcbridge.StageCreate && b.Reason == objcbridge.ReasonArgument {
+		return e.atFault(src.File, misnamed(src, p, b))
+	}
 	if !errors.Is(err, ane.ErrCompile) {
 		return err
 	}

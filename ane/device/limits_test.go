@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -241,4 +243,25 @@ func TestBindAfterAnUnloadThatWasGivenUp(t *testing.T) {
 	require.NoError(t, r.model.Unload(t.Context()))
 	require.NoError(t, r.model.Load(t.Context()))
 	require.NoError(t, r.run(t.Context(), 1, 1))
+}
+
+// Faults of a program that the bridge finds name their place in the text.
+func TestWeightsThatTheBridgeRefuses(t *testing.T) {
+	e := open(t)
+	for path, w := range map[string]weights{"../w.bin": {1}, "/w.bin": {1}, "@model_path/": {1}, "@model_path/w.bin": {}} {
+		text := strings.Replace(fmt.Sprintf(weighted, 64), "@model_path/weights/w.bin", path, 1)
+		_, err := e.Compile(t.Context(), ane.Source{File: "weighted.mil", Text: []byte(text), Weights: w})
+		require.ErrorIs(t, err, ane.ErrCompile)
+		require.ErrorContains(t, err, path)
+		var faults mil.ErrorList
+		require.ErrorAs(t, err, &faults)
+		require.Equal(t, 4, faults[0].Pos.Line)
+		var b *objcbridge.Error
+		require.ErrorAs(t, err, &b)
+		require.Equal(t, objcbridge.ReasonArgument, b.Reason)
+	}
+	_, err := e.Compile(t.Context(), ane.Source{File: "none.mil", Text: []byte("program(1.3)\n{\n}")})
+	require.ErrorIs(t, err, ane.ErrCompile)
+	require.ErrorContains(t, err, "no function")
+	require.Zero(t, e.Usage().Programs)
 }
