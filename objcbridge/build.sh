@@ -75,7 +75,7 @@ packages() {
 
 # Tries again while another process holds apt's locks.
 install_packages() {
-	export DEBIAN_FRONTEND=noninteractive
+	export DEBIAN_FRONTEND=noninteractive LC_ALL=C # the log is read below
 	for try in 1 2 3 4 5 6; do
 		missing=$(packages | tr '\n' ' ')
 		[ -n "$missing" ] || return 0
@@ -83,7 +83,7 @@ install_packages() {
 		# shellcheck disable=SC2086
 		{ apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing; } \
 			>"$out/apt.log" 2>&1 && return 0
-		[ "$try" != 6 ] && grep -qi 'lock' "$out/apt.log" || break
+		[ "$try" != 6 ] && grep -Eqi '(get|acquire) .*lock|unable to lock' "$out/apt.log" || break
 		sleep 10
 	done
 	cat "$out/apt.log" >&2

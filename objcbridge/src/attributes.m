@@ -106,6 +106,7 @@ int32_t aneb_symbols_read(aneb_program *p, const char *function, int32_t number,
     NSString *key = @"kANEFModelProcedureNameToIDMapKey"; // beside the procedures, or beside their description
     NSDictionary *map = aneb_value(description, key, [NSDictionary class]);
     if (map == nil) map = aneb_value(all, key, [NSDictionary class]);
+    if (map == nil && [procedures count] == 1) function = NULL; // a name has nothing to choose between
     int32_t kind = number_of(map, key, function, &number, stage, e);
     if (kind != ANEB_OK) return kind;
     NSUInteger at = number < 0 ? NSNotFound : position(procedures, number);

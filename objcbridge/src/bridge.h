@@ -110,7 +110,9 @@ int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, ane
 int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error);
 int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error);
 int32_t aneb_program_purge(aneb_program *p, aneb_error *error); // drops the framework's cached copy
-void aneb_program_release(aneb_program *p);                     // unloads if need be; removes its files
+// Unloads if need be and removes the files. A program that the framework twice fails to unload stays
+// loaded and counted.
+void aneb_program_release(aneb_program *p);
 
 typedef struct {
     const char *identity; // hexStringIdentifier; these two live as long as the program
@@ -128,7 +130,8 @@ typedef struct {
     int64_t batch_stride, plane_stride, depth_stride, row_stride, plane_count, interleave;
 } aneb_symbol;
 // Symbols of one procedure of a loaded program: inputs, then outputs, each by index. function may be
-// NULL for procedure 0. Fills at most capacity; *count is how many there are.
+// NULL for procedure 0; where the framework gives no names, any name stands for an only procedure.
+// Fills at most capacity; *count is how many there are.
 int32_t aneb_program_describe(aneb_program *p, const char *function, int32_t *procedure,
                               aneb_symbol *symbols, int32_t capacity, int32_t *count, aneb_error *error);
 

@@ -52,7 +52,7 @@ struct aneb_process {
     void *library;                                            // the framework whose classes are in use
     struct aneb_identity *first;                              // list of identities
     struct aneb_slot **slots;                                 // of asynchronous runs
-    uint32_t slot_count;
+    uint32_t slot_count, unused_slot;                         // unused_slot: 1 + index of the first, 0 for none
 };
 extern struct aneb_process aneb_process;
 // Adds one to *count unless it has reached limit.
@@ -114,7 +114,7 @@ struct aneb_program {
     char *identity, *path;
     uint64_t text_hash;  // of the MIL text: equal texts have equal symbols
     struct aneb_identity *shared;
-    bool compiled, holds_files; // guarded by the identity's mutex
+    bool compiled, holds_files; // guarded by the identity's mutex, until the last reference is gone
     pthread_mutex_t mutex;      // guards names
     struct aneb_name *names;    // strings given out by describe
 };

@@ -9,6 +9,7 @@ enum state { unused, calling, answered, waiting };
 
 struct aneb_slot { // guarded by the process's mutex
     enum state state;
+    uint32_t next;       // while unused: 1 + index of the next unused slot, 0 for none
     uint32_t generation; // the upper half of the ticket; a used-up ticket has an older one
     bool given_up;
     aneb_program *program;
@@ -32,9 +33,11 @@ static void unlock(void) { pthread_mutex_unlock(&aneb_process.mutex); }
 
 // Index of an unused slot, or UINT32_MAX without memory.
 static uint32_t spare(void) {
-    uint32_t count = aneb_process.slot_count;
-    for (uint32_t i = 0; i < count; i++)
-        if (aneb_process.slots[i]->state == unused) return i;
+    uint32_t count = aneb_process.slot_count, first = aneb_process.unused_slot;
+    if (first != 0) {
+        aneb_process.unused_slot = aneb_process.slots[first - 1]->next;
+        return first - 1;
+    }
     struct aneb_slot **grown = realloc(aneb_process.slots, ((size_t)count + 1) * sizeof *grown);
     if (grown == NULL) return UINT32_MAX;
     aneb_process.slots = grown;
@@ -75,12 +78,15 @@ static struct aneb_slot *find(uint64_t ticket) {
     return slot->state != unused && slot->generation == (uint32_t)(ticket >> 32) ? slot : NULL;
 }
 
-static struct ending take(struct aneb_slot *slot, bool call) {
+// Ends ticket's run and gives its slot back.
+static struct ending take(struct aneb_slot *slot, uint64_t ticket, bool call) {
     struct ending end = {.any = true, .program = slot->program, .request = slot->request, .context = slot->context};
     if (call && !slot->given_up) end.done = slot->done;
     if (slot->given_up) atomic_fetch_sub(&aneb_process.forgotten, 1);
     atomic_fetch_sub(&aneb_process.pending, 1);
     slot->state = unused;
+    slot->next = aneb_process.unused_slot;
+    aneb_process.unused_slot = (uint32_t)ticket + 1;
     return end;
 }
 
@@ -136,7 +142,7 @@ void aneb_ticket_fire(uint64_t ticket, int32_t kind, const aneb_error *error) {
         slot->result = *error;
         slot->result.kind = kind;
     } else {
-        end = take(slot, true);
+        end = take(slot, ticket, true);
     }
     unlock();
     finish(end, error, true);
@@ -158,7 +164,7 @@ void aneb_ticket_settle(uint64_t ticket, int32_t kind) {
     } else if (slot != NULL) {
         if (!queued && slot->state == answered) atomic_fetch_add(&aneb_process.unexpected, 1);
         result = slot->result;
-        end = take(slot, kind == ANEB_OK);
+        end = take(slot, ticket, kind == ANEB_OK);
     }
     unlock();
     finish(end, &result, false);

@@ -15,9 +15,13 @@ static int enter(int parent, const char *name) {
 }
 
 int aneb_tree_make(const char *path) {
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) return -errno;
+    bool made = mkdir(path, 0700) == 0;
+    if (!made && errno != EEXIST) return -errno;
     int fd = enter(AT_FDCWD, path);
-    return fd < 0 ? -errno : fd;
+    if (fd >= 0) return fd;
+    int code = errno;
+    if (made) rmdir(path);
+    return -code;
 }
 
 static int write_all(int fd, const char *bytes, size_t size) {
