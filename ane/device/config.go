@@ -1,6 +1,8 @@
 package device
 
 import (
+	"time"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
@@ -17,6 +19,9 @@ type Config struct {
 	// Surface finds or makes the IOSurface of a Block. Nil takes Block.Handle,
 	// and refuses Blocks that are no IOSurface.
 	Surface func(*unimem.Block) (Surface, error)
+	// Patience is how long calls that take no context, such as Bind and Close, wait
+	// for the framework; 0 means 30 s.
+	Patience time.Duration
 	// Async evaluates through completion handlers instead of blocking calls.
 	Async bool
 	// Open, which may be nil, runs before the framework is loaded; Close, if Open

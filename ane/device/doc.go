@@ -22,5 +22,6 @@
 // caller gets ane.ErrDeadline at once and the call goes on in the background: what
 // it uses, Blocks included, stays held until it comes back. Until then other calls
 // on the same Model wait, and fail with ane.ErrStuck if it takes too long. At most
-// maxStray such calls may be out in a process; then ane.ErrExhausted.
+// maxStray such calls may be out in a process; then ane.ErrExhausted. Bind and Close
+// have no context and wait for Config.Patience.
 package device

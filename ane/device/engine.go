@@ -1,6 +1,7 @@
 package device
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -130,7 +131,7 @@ func (e *Engine) drop() {
 // Close implements ane.Engine. It waits for calls that were given up; when they
 // do not come back in time it returns an error matching ane.ErrStuck, and the
 // engine ends when they do.
-func (e *Engine) Close() error { return e.shut(patience) }
+func (e *Engine) Close() error { return e.shut(cmp.Or(e.cfg.Patience, patience)) }
 
 // shut is Close that waits no longer than limit.
 func (e *Engine) shut(limit time.Duration) error {
@@ -168,6 +169,6 @@ func (e *Engine) end() error {
 }
 
 // limited is a context for calls whose callers have none.
-func limited() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.Background(), patience)
+func (e *Engine) limited() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), cmp.Or(e.cfg.Patience, patience))
 }

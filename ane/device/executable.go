@@ -199,7 +199,7 @@ func (x *executable) Close() error {
 	if !x.strays.close() || postpone(x.strays.end) {
 		return nil
 	}
-	ctx, cancel := limited()
+	ctx, cancel := x.engine.limited()
 	defer cancel()
 	_, err := attend(ctx, "close", x.engine.cfg.Name, &strays{}, func() error { x.strays.end(); return nil }, func(error) {})
 	return err

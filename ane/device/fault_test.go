@@ -38,6 +38,8 @@ type stage struct {
 	faults   []standin.FaultKind
 	// try makes the call, alone or after others that it needs.
 	try func(ctx context.Context, e *device.Engine) error
+	// bare: it takes no context.
+	bare bool
 }
 
 var (
@@ -48,14 +50,14 @@ var (
 // stages lists the calls of the framework that can fail.
 func stages() []stage {
 	return []stage{
-		{"descriptor", selText, factory, compiling},
-		{"model", selModel, factory, compiling},
-		{"compile", selCompile, boolean, compiling},
-		{"load", selLoad, boolean, compiling},
-		{"unload", selUnload, boolean, unloading},
-		{"surface", selSurface, []standin.FaultKind{standin.Exception, standin.Nil}, binding},
-		{"request", selRequest, []standin.FaultKind{standin.Exception, standin.Nil}, binding},
-		{"evaluate", selEvaluate, boolean, evaluating},
+		{name: "descriptor", selector: selText, faults: factory, try: compiling},
+		{name: "model", selector: selModel, faults: factory, try: compiling},
+		{name: "compile", selector: selCompile, faults: boolean, try: compiling},
+		{name: "load", selector: selLoad, faults: boolean, try: compiling},
+		{name: "unload", selector: selUnload, faults: boolean, try: unloading},
+		{name: "surface", selector: selSurface, faults: factory, try: binding, bare: true},
+		{name: "request", selector: selRequest, faults: factory, try: binding, bare: true},
+		{name: "evaluate", selector: selEvaluate, faults: boolean, try: evaluating},
 	}
 }
 
@@ -145,6 +147,9 @@ var kinds = map[standin.FaultKind]objcbridge.Kind{
 	standin.YesError:  objcbridge.KindContradiction,
 }
 
+// patience is the deadline of hanging calls that take no context.
+const patience = time.Second
+
 // Every fault of every call arrives as a typed error within its deadline, and the
 // next call works.
 func TestFaultTable(t *testing.T) {
@@ -152,7 +157,7 @@ func TestFaultTable(t *testing.T) {
 	for _, s := range stages() {
 		for _, kind := range s.faults {
 			t.Run(s.name+"/"+kind.String(), func(t *testing.T) {
-				e := open(t)
+				e := open(t, func(c *device.Config) { c.Patience = patience })
 				require.NoError(t, s.try(t.Context(), e), "without the fault")
 				ctx, cancel := context.WithTimeout(t.Context(), soon)
 				defer cancel()
@@ -162,7 +167,11 @@ func TestFaultTable(t *testing.T) {
 				const code = 6
 				require.NoError(t, f.Fault(s.selector, kind, 1, code))
 				if kind == standin.Hang {
-					release := time.AfterFunc(4*soon, f.ReleaseHangs) // prepared waits for Blocks that are held
+					after := 4 * soon
+					if s.bare {
+						after += patience
+					}
+					release := time.AfterFunc(after, f.ReleaseHangs) // prepared waits for Blocks that are held
 					defer release.Stop()
 				}
 				start := time.Now()

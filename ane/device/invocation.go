@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
@@ -26,25 +27,56 @@ type invocation struct {
 	closed   bool
 }
 
-// Prepare implements ane.Executable.
+// Prepare implements ane.Executable. It has no context, so it ends after
+// Config.Patience; the Blocks stay held until a call that was given up comes back.
 func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	v := &invocation{x: x, inputs: len(in)}
-	reads, err := v.bind(in, x.in)
+	for _, t := range slices.Concat(in, out) {
+		_ = t.Block().Retain() // cannot fail: the caller holds the Block
+		v.blocks = append(v.blocks, t.Block())
+	}
+	ctx, cancel := x.engine.limited()
+	defer cancel()
+	late := func(err error) {
+		if err == nil {
+			v.end()
+		}
+		v.release()
+	}
+	stray, err := await(ctx, "bind", x.engine.cfg.Name, &x.strays, func() error { return v.prepare(in, out) }, late)
+	if stray {
+		return nil, err
+	}
+	v.release()
 	if err != nil {
 		return nil, err
+	}
+	return v, nil
+}
+
+// prepare wraps the surfaces and makes the request.
+func (v *invocation) prepare(in, out []*ane.Tensor) error {
+	x := v.x
+	reads, err := v.bind(in, x.in)
+	if err != nil {
+		return err
 	}
 	writes, err := v.bind(out, x.out)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v.request, err = x.program.NewRequest(x.procedure, reads, writes)
 	if refused(err, objcbridge.ReasonState) {
-		return nil, x.notLoaded("bind")
+		return x.notLoaded("bind")
 	}
-	if err != nil {
-		return nil, x.engine.fault("bind", x.src.File, err)
+	return x.engine.fault("bind", x.src.File, err)
+}
+
+// release lets go of the Blocks once.
+func (v *invocation) release() {
+	for _, b := range v.blocks {
+		b.Release()
 	}
-	return v, nil
 }
 
 // bind wraps the surfaces of tensors.
@@ -56,7 +88,7 @@ func (v *invocation) bind(tensors []*ane.Tensor, ports []port) ([]objcbridge.Bin
 			return nil, err
 		}
 		bound[i] = objcbridge.Binding{Surface: s.wrapper, Index: ports[i].index}
-		v.surfaces, v.blocks = append(v.surfaces, s), append(v.blocks, t.Block())
+		v.surfaces = append(v.surfaces, s)
 	}
 	return bound, nil
 }
@@ -185,9 +217,7 @@ func (v *invocation) finish(err error) {
 		v.back <- err
 		return
 	}
-	for _, b := range v.blocks {
-		b.Release()
-	}
+	v.release()
 	if closed {
 		v.end()
 	}

@@ -265,3 +265,33 @@ func TestWeightsThatTheBridgeRefuses(t *testing.T) {
 	require.ErrorContains(t, err, "no function")
 	require.Zero(t, e.Usage().Programs)
 }
+
+// A Bind that hangs holds up no other Block and no other Model.
+func TestOthersGoOnWhileABindHangs(t *testing.T) {
+	f := framework(t)
+	e := open(t, func(c *device.Config) { c.Patience = patience })
+	a, b := newRig(t, e, 1), newRig(t, e, 2)
+	require.NoError(t, f.Fault(selSurface, standin.Hang, 1, 0))
+	defer f.ClearFaults()
+	fresh := a.tensor(a.x.Layout(), nil)
+	late := make(chan error)
+	go func() {
+		_, err := a.model.Bind(map[string]*ane.Tensor{"x": fresh}, map[string]*ane.Tensor{"y": a.y})
+		late <- err
+	}()
+	require.Eventually(t, func() bool { return f.Counts().Hanging == 1 }, time.Minute, time.Millisecond)
+	memory, err := unimem.Open(b.x.Layout().Bytes())
+	require.NoError(t, err)
+	x, err := ane.OnBlock(memory, b.x.Layout())
+	require.NoError(t, err)
+	q, err := b.model.Bind(map[string]*ane.Tensor{"x": x}, map[string]*ane.Tensor{"y": b.y})
+	require.NoError(t, err)
+	require.NoError(t, q.Close())
+	require.NoError(t, memory.Close())
+	require.NoError(t, b.run(t.Context(), 1, 2))
+	require.ErrorIs(t, <-late, ane.ErrDeadline)
+	require.ErrorIs(t, fresh.Block().Close(), unimem.ErrInUse)
+	f.ClearFaults()
+	require.NoError(t, a.run(t.Context(), 1, 1))
+	require.NoError(t, closed(fresh.Block()))
+}

@@ -2,6 +2,7 @@ package device
 
 import (
 	"errors"
+	"maps"
 	"sync"
 
 	"github.com/anekit/anekit/objcbridge"
@@ -18,11 +19,14 @@ type surfaces struct {
 	open   map[*block]*surface
 }
 
-// surface is one wrapped IOSurface.
+// surface is one IOSurface.
 type surface struct {
 	Surface
 	wrapper *objcbridge.Surface
 	cancel  func() bool // of AtClose
+
+	making sync.Mutex // held while it is wrapped or released, each of which may hang
+	made   bool
 
 	mu       sync.Mutex
 	running  int  // requests that run with the CPU's lock given up
@@ -31,51 +35,86 @@ type surface struct {
 
 // wrap returns the surface of b. The caller holds b, so it stays until he lets go.
 func (s *surfaces) wrap(b *block) (*surface, error) {
+	f, err := s.of(b)
+	if err != nil {
+		return nil, s.engine.fault("bind", "", err)
+	}
+	f.making.Lock()
+	defer f.making.Unlock()
+	if f.made {
+		return f, nil
+	}
+	if f.Surface, err = s.engine.cfg.Surface(b); err != nil {
+		return nil, err
+	}
+	f.made = true
+	if f.wrapper, err = s.engine.bridge.WrapSurface(f.Ref, 0); err != nil {
+		return nil, errors.Join(s.engine.fault("bind", "", err), f.undo())
+	}
+	return f, nil
+}
+
+// of returns the surface of b, wrapped or not, which ends with b.
+func (s *surfaces) of(b *block) (*surface, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.open[b]; f != nil {
 		return f, nil
 	}
-	ref, err := s.engine.cfg.Surface(b)
+	cancel, err := b.AtClose(func() { s.forget(b) })
 	if err != nil {
 		return nil, err
 	}
-	f := &surface{Surface: ref}
-	if f.wrapper, err = s.engine.bridge.WrapSurface(ref.Ref, 0); err == nil {
-		f.cancel, err = b.AtClose(func() { s.forget(b) })
-	}
-	if err != nil {
-		return nil, errors.Join(s.engine.fault("bind", "", err), f.release())
-	}
+	f := &surface{cancel: cancel}
 	s.open[b] = f
 	return f, nil
 }
 
-// forget ends the wrapper of a Block that is being closed. Like close it holds the
-// lock to the end, so that neither goes on while the other still releases.
+// forget ends the wrapper of a Block that is being closed. It stays listed until
+// then, so that close waits for it.
 func (s *surfaces) forget(b *block) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	if f := s.open[b]; f != nil {
-		delete(s.open, b)
+	f := s.open[b]
+	s.mu.Unlock()
+	if f != nil {
 		_ = f.release() // Close of the Block has no way to report it
+		s.drop(b)
 	}
+}
+
+func (s *surfaces) drop(b *block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, b)
 }
 
 // close ends the wrappers that are left.
 func (s *surfaces) close() error {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	left := maps.Clone(s.open)
+	s.mu.Unlock()
 	var errs []error
-	for b, f := range s.open {
-		delete(s.open, b)
-		f.cancel() // when it is too late for that, forget waits and finds nothing left
+	for b, f := range left {
+		f.cancel() // when it is too late for that, forget finds nothing to do
 		errs = append(errs, f.release())
+		s.drop(b)
 	}
 	return errors.Join(errs...)
 }
 
+// release undoes wrap, once.
 func (f *surface) release() error {
+	f.making.Lock()
+	defer f.making.Unlock()
+	return f.undo()
+}
+
+// undo is release for those who hold making.
+func (f *surface) undo() error {
+	if !f.made {
+		return nil
+	}
+	f.made = false
 	var err error
 	if f.unlocked { // the Block gives back the lock that it took
 		err = f.wrapper.Lock()
