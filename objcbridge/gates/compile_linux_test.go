@@ -39,6 +39,7 @@ func (v variant) libraries(t *testing.T) string {
 func (v variant) compile(t *testing.T, source string) string {
 	t.Helper()
 	dir := v.libraries(t)
+	tools(t)
 	seen(t, source)
 	process.Lock()
 	defer process.Unlock()
@@ -58,8 +59,21 @@ func (v variant) compile(t *testing.T, source string) string {
 	return file
 }
 
-// arguments are the compiler's, as testdata/driver.h of the stand-in says; all but the last of them concern
-// Objective-C only.
+// tools skips the test where libraries are, and what compiles programs for them is not.
+func tools(t *testing.T) {
+	for _, n := range [][2]string{{"clang-14", "clang-14"}, {"gcc", "gobjc"}, {"gnustep-config", "libgnustep-base-dev"},
+		{"/usr/include/Block.h", "libblocksruntime-dev"}} {
+		_, err := exec.LookPath(n[0])
+		if filepath.IsAbs(n[0]) {
+			_, err = os.Stat(n[0])
+		}
+		if err != nil {
+			t.Skipf("no %s to compile a C program with; on Debian: apt-get install --no-install-recommends %s", n[0], n[1])
+		}
+	}
+}
+
+// arguments are the compiler's, as testdata/driver.h of the stand-in says.
 func (v variant) arguments(t *testing.T, dir, source, file string) []string {
 	args := []string{"-std=gnu11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread",
 		"-I../standin", "-I" + drivers, "-I../src"}

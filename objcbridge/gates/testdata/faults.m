@@ -110,12 +110,6 @@ static int32_t hang(void) {
     return hung ? kind : -1;
 }
 
-static int64_t instances(void) {
-    standin_counts c;
-    standin_count(&c);
-    return c.instances + c.loaded;
-}
-
 // Whether the fault gives what it should. request reads the attributes before describe does.
 static int gives(struct expected row, int32_t fault) {
     aneb_error e = {0};
@@ -130,8 +124,8 @@ static int gives(struct expected row, int32_t fault) {
     if (want == ANEB_EXCEPTION) ok = ok && !strcmp(e.exception, "NSInternalInconsistencyException");
     if (want == ANEB_NSERROR || want == ANEB_CONTRADICTION) ok = ok && e.code == 7;
     if (!ok) printf("  kind %d, stage %d, code %lld: %s\n", kind, e.stage, (long long)e.code, e.message);
-    int left = !SETTLED(instances() == 0) || bridge_holds() != 0;
-    if (left) printf("  left: %lld\n", (long long)instances());
+    int left = !SETTLED(framework_holds() == 0) || bridge_holds() != 0;
+    if (left) printf("  left: %lld, %lld\n", (long long)framework_holds(), (long long)bridge_holds());
     return ok && !left;
 }
 
@@ -149,6 +143,33 @@ static void faults(struct expected row) {
     standin_purge_all();
 }
 
+// Every row of the self-check is in the table.
+static void complete(aneb *a) {
+    aneb_check rows[64];
+    int32_t count = 0;
+    aneb_self_check(a, rows, 64, &count, NULL);
+    CHECK("rows", count > 0 && count <= 64);
+    for (int32_t i = 0; i < count && i < 64; i++) {
+        int listed = 0;
+        for (size_t k = 0; k < sizeof table / sizeof *table; k++) listed |= !strcmp(table[k].selector, rows[i].selector);
+        CHECK(rows[i].selector, listed);
+    }
+}
+
+// IOKit's two functions that may find nothing.
+static void registry(aneb *a) {
+    static const struct { const char *function; int32_t kind; } kinds[] = {
+        {"IOServiceGetMatchingService", ANEB_MISSING}, {"IORegistryEntryCreateCFProperty", ANEB_NIL}};
+    aneb_error e;
+    char text[1024];
+    size_t length;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        standin_fault(kinds[i].function, STANDIN_NIL, 1, 0);
+        CHECK(kinds[i].function, aneb_registry(a, text, sizeof text, &length, &e) == kinds[i].kind && e.stage == ANEB_DEVICE);
+        CHECK("the registry after it", aneb_registry(a, text, sizeof text, &length, &e) == ANEB_OK && length > 0);
+    }
+}
+
 // Asynchronous answers that come late, twice, never, or with an error.
 static void answers(void) {
     struct gate g = {0};
@@ -157,6 +178,8 @@ static void answers(void) {
     aneb_usage before, after;
     char text[32];
     CHECK("open", gate_open(&g, NULL) == ANEB_OK && job_begin(&g, &j, fresh_text(text), NULL) == ANEB_OK);
+    complete(g.a);
+    registry(g.a);
     aneb_usage_now(&before);
     static const struct { int32_t fault; int64_t value; } kinds[] = {
         {STANDIN_LATE, 5}, {STANDIN_TWICE, 0}, {STANDIN_ASYNC_ERROR, 8}, {STANDIN_NEVER, 0}};

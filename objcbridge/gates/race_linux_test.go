@@ -1,0 +1,20 @@
+//go:build race && cgo && (amd64 || arm64)
+
+package gates
+
+import (
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// withoutRace is this package's test binary, built anew: AddressSanitizer and the race detector want the same
+// addresses, so no process has both.
+func withoutRace(t *testing.T) string {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("this binary has the race detector, and there is no go command to build one without; run go test without -race")
+	}
+	program := filepath.Join(t.TempDir(), "gates.test")
+	output(t, "go", "test", "-c", "-o", program, ".")
+	return program
+}
