@@ -29,6 +29,18 @@ static int32_t may_load(aneb_program *p, aneb_error *e) {
                        "neither the framework's cache nor the directory has the program any more; create it again");
 }
 
+static bool unloaded(int32_t kind) { return kind == ANEB_OK || kind == ANEB_CONTRADICTION; }
+
+// After a load that failed with kind: whether the framework holds the program no more. YES
+// with an NSError has loaded it, so it counts until an unload succeeds; an exception may
+// have, and an unload that fails then says that it has not.
+static bool undo_load(aneb_program *p, uint32_t qos, int32_t kind) {
+    if (kind != ANEB_CONTRADICTION && kind != ANEB_EXCEPTION) return true;
+    bool undone = unloaded(unload(p, qos, NULL));
+    if (kind == ANEB_EXCEPTION || undone) return true;
+    return unloaded(unload(p, qos, NULL)); // a second try, as at release
+}
+
 static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
     int32_t kind = may_load(p, e);
     if (kind != ANEB_OK) return kind;
@@ -40,9 +52,7 @@ static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
         atomic_store(&p->gate, 0);
         return ANEB_OK;
     }
-    // The framework may have loaded it all the same; if not, it says so and nothing is lost.
-    if (kind == ANEB_CONTRADICTION || kind == ANEB_EXCEPTION) unload(p, qos, NULL);
-    atomic_fetch_sub(&aneb_process.loaded, 1);
+    if (undo_load(p, qos, kind)) atomic_fetch_sub(&aneb_process.loaded, 1);
     aneb_files_drop(p);
     return kind;
 }
@@ -54,7 +64,7 @@ int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
         return aneb_refuse(e, ANEB_UNLOAD, ANEB_STATE, "the program is still in use by %d runs", runs);
     }
     int32_t kind = unload(p, qos, e);
-    if (kind != ANEB_OK && kind != ANEB_CONTRADICTION) {
+    if (!unloaded(kind)) {
         atomic_store(&p->gate, 0); // still loaded, as far as anyone knows
         return kind;
     }
