@@ -111,7 +111,7 @@ func TestAnEngineThatIsClosedCompilesNothing(t *testing.T) {
 // The wrapper of a surface ends once, whoever comes first, and before the engine.
 func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
 	f := framework(t)
-	for range rounds(20_000) {
+	for range 200 {
 		e, err := device.Open(t.Context(), f.Config())
 		require.NoError(t, err)
 		var blocks []*unimem.Block
@@ -294,4 +294,43 @@ func TestOthersGoOnWhileABindHangs(t *testing.T) {
 	f.ClearFaults()
 	require.NoError(t, a.run(t.Context(), 1, 1))
 	require.NoError(t, closed(fresh.Block()))
+}
+
+// Two engines that both give up locks may run on one Block at once.
+func TestTwoEnginesGiveUpOneLock(t *testing.T) {
+	f := framework(t)
+	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
+	defer f.ClearFaults()
+	for name, kind := range map[string][]unimem.Option{"memfd": nil, "surface": {f.Library().Option()}} {
+		t.Run(name, func(t *testing.T) {
+			a := newRig(t, open(t), 1, kind...)
+			b := newRig(t, open(t), 2, kind...)
+			shared, err := b.model.Bind(map[string]*ane.Tensor{"x": a.x}, map[string]*ane.Tensor{"y": b.y})
+			require.NoError(t, err)
+			for _, r := range []struct {
+				m *ane.Model
+				q *ane.Request
+			}{{a.model, a.request}, {b.model, shared}} { // the first run of each maps the surfaces
+				_, err := r.m.Evaluate(t.Context(), r.q)
+				require.NoError(t, err)
+			}
+			locks := f.SurfaceCounts().Locks
+			var all sync.WaitGroup
+			faults := make([]error, 2)
+			for i, run := range []func() error{
+				func() error { _, err := a.model.Evaluate(t.Context(), a.request); return err },
+				func() error { _, err := b.model.Evaluate(t.Context(), shared); return err },
+			} {
+				all.Go(func() {
+					for range 500 {
+						faults[i] = errors.Join(faults[i], run())
+					}
+				})
+			}
+			all.Wait()
+			require.NoError(t, errors.Join(faults...))
+			require.Equal(t, locks, f.SurfaceCounts().Locks)
+			require.NoError(t, shared.Close())
+		})
+	}
 }

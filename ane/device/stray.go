@@ -18,13 +18,15 @@ const maxStray = 16
 // does not come back.
 const patience = 30 * time.Second
 
-// process counts the calls whose callers gave up. It is the one mutable state of
-// this package and a fact of the process, since threads are.
+// process counts the calls whose callers gave up, and knows the locks of surfaces. It
+// is the one mutable state of this package and a fact of the process, since threads
+// and surfaces are.
 var process struct {
 	strays atomic.Int64
 
-	mu   sync.Mutex // guards ends, and holds while strays falls
-	ends []func()   // of programs that were closed while maxStray calls were out
+	mu    sync.Mutex // guards what follows, and is held while strays falls
+	ends  []func()   // of programs that were closed while maxStray calls were out
+	locks map[uintptr]*lock
 }
 
 // postpone has end run in the place of the next call that comes back, if no more

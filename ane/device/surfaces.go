@@ -27,10 +27,7 @@ type surface struct {
 
 	making sync.Mutex // held while it is wrapped or released, each of which may hang
 	made   bool
-
-	mu       sync.Mutex
-	running  int  // requests that run with the CPU's lock given up
-	unlocked bool // it is given up: while requests run, and after it could not be taken back
+	lock   *lock
 }
 
 // wrap returns the surface of b. The caller holds b, so it stays until he lets go.
@@ -51,6 +48,7 @@ func (s *surfaces) wrap(b *block) (*surface, error) {
 	if f.wrapper, err = s.engine.bridge.WrapSurface(f.Ref, 0); err != nil {
 		return nil, errors.Join(s.engine.fault("bind", "", err), f.undo())
 	}
+	f.lock = lockOf(f.Ref)
 	return f, nil
 }
 
@@ -116,38 +114,12 @@ func (f *surface) undo() error {
 	}
 	f.made = false
 	var err error
-	if f.unlocked { // the Block gives back the lock that it took
-		err = f.wrapper.Lock()
+	if f.lock != nil {
+		err, f.lock = f.drop(), nil
 	}
 	f.wrapper.Close()
 	if f.Release != nil {
 		err = errors.Join(err, f.Release())
 	}
-	return err
-}
-
-// enter gives up the CPU's lock for a run; leave takes it back after the last. When
-// it cannot be had, the next leave or release tries again.
-func (f *surface) enter() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.unlocked {
-		if err := f.wrapper.Unlock(); err != nil {
-			return err
-		}
-		f.unlocked = true
-	}
-	f.running++
-	return nil
-}
-
-func (f *surface) leave() error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.running--; f.running > 0 {
-		return nil
-	}
-	err := f.wrapper.Lock()
-	f.unlocked = err != nil
 	return err
 }
