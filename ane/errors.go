@@ -86,7 +86,7 @@ func (e *Error) Error() string {
 	if e.Detail != "" {
 		b.WriteString(": " + e.Detail)
 	}
-	if e.Domain != "" {
+	if e.Domain != "" && !strings.Contains(b.String(), e.Domain) { // the cause may have said it
 		b.WriteString(" (" + e.Domain + " " + strconv.Itoa(e.Code) + ")")
 	}
 	if e.Rule != "" {

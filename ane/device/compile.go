@@ -29,6 +29,9 @@ func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 		return nil, e.atFault(src.File, err)
 	}
 	x := &executable{engine: e, src: src, function: f, text: slices.Clone(src.Text), weights: weights}
+	if len(p.Funcs) > 1 {
+		x.named = f.Name
+	}
 	x.strays.end = x.end
 	if err := e.hold(); err != nil {
 		return nil, err

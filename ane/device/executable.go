@@ -14,6 +14,7 @@ type executable struct {
 	engine   *Engine
 	src      ane.Source
 	function *mil.Function
+	named    string // the procedure asked for; empty in a program of one, whatever its name
 	text     []byte // in use by program
 	weights  []objcbridge.Weight
 
@@ -83,7 +84,7 @@ func (x *executable) finish(c *compiled) (err error) {
 	if err != nil {
 		return e.fault("compile", x.src.File, err)
 	}
-	d, err := p.Describe(x.function.Name)
+	d, err := p.Describe(x.named)
 	if err != nil {
 		return e.fault("compile", x.src.File, err)
 	}

@@ -61,11 +61,25 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
     return ANEB_OK;
 }
 
+// No path may be the folder of another.
+static int32_t part(NSString *path, NSSet *flats, aneb_error *e) {
+    NSString *folder = [path stringByDeletingLastPathComponent];
+    for (; [folder length] > 0; folder = [folder stringByDeletingLastPathComponent])
+        if ([flats containsObject:[flat(folder) lowercaseString]])
+            return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight \"%.200s\" would lie in \"%.200s\", which is a file",
+                               [path UTF8String], [folder UTF8String]);
+    return ANEB_OK;
+}
+
 int32_t aneb_weights(const aneb_weight *weights, int32_t count, NSMutableDictionary *descriptor,
                      NSMutableDictionary *files, aneb_error *e) {
     NSMutableSet *flats = [NSMutableSet set];
     for (int32_t i = 0; i < count; i++) {
         int32_t kind = add(&weights[i], i, descriptor, files, flats, e);
+        if (kind != ANEB_OK) return kind;
+    }
+    for (NSString *path in files) {
+        int32_t kind = part(path, flats, e);
         if (kind != ANEB_OK) return kind;
     }
     return ANEB_OK;
