@@ -46,8 +46,15 @@ func programFiles(tb testing.TB) []string {
 	return all
 }
 
-// leftovers tells what the frameworks still hold.
-func leftovers() []string { return started.f.Leftovers() }
+// leftovers tells what the frameworks still hold. Their threads let go of a run a
+// moment after they have said that it is over.
+func leftovers() []string {
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		if left := started.f.Leftovers(); len(left) == 0 || time.Now().After(end) {
+			return left
+		}
+	}
+}
 
 // open opens the engine and closes it with the test.
 func open(tb testing.TB, change ...func(*device.Config)) *device.Engine {

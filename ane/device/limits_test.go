@@ -54,7 +54,7 @@ func TestCloseWhenNoMoreCallsMayBeOut(t *testing.T) {
 	}
 	f.ClearFaults()
 	require.NoError(t, e.Close(), "every program has ended")
-	require.Empty(t, f.Leftovers())
+	require.Empty(t, leftovers())
 }
 
 // An engine that never began to open undoes nothing.
@@ -138,7 +138,7 @@ func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
 		all.Wait()
 		require.NoError(t, errors.Join(faults...))
 	}
-	require.Empty(t, f.Leftovers())
+	require.Empty(t, leftovers())
 }
 
 // A Load that has to make the program anew may be repeated after it failed.
