@@ -52,6 +52,14 @@ type Viewer interface {
 	OutputView(i int) []byte
 }
 
+// Peer is an Invocation of an engine in another process. It tells where that
+// process has the tensors' surfaces mapped, so that page frames can be compared.
+type Peer interface {
+	// Peer returns the process and the address of the first byte of each input's
+	// and output's surface there.
+	Peer() (pid int, inputs, outputs []uintptr)
+}
+
 // Info describes an engine.
 type Info struct {
 	Name     string // "apple", "soft", ..

@@ -53,6 +53,12 @@ var (
 	// ErrStuck: an earlier call on the same Model has not come back from the
 	// engine, and cannot be cancelled.
 	ErrStuck = errors.New("an earlier call has not come back")
+	// ErrLost: the process that the engine runs in has gone or cut the connection.
+	// Nothing that the caller holds is lost; the next call starts or finds another.
+	ErrLost = errors.New("connection to the engine lost")
+	// ErrDenied: the engine's broker does not allow the call; Detail names the
+	// entitlement that is missing.
+	ErrDenied = errors.New("not permitted")
 	// ErrForeign: an object of another Device or Model.
 	ErrForeign = errors.New("belongs to another object")
 )
