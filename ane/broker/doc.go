@@ -1,0 +1,21 @@
+// Package broker is the software engine in a process of its own, as a client
+// sees it: an ane.Engine whose programs run in another address space, on the very
+// pages of the caller's Blocks.
+//
+// The process is either private, started by Open from this program's own
+// executable and ended with the Engine, or shared by several clients over a socket.
+// A program that imports the package can be its own private broker: an init
+// function takes over in the child, before main.
+//
+// # What crosses the socket
+//
+// Each surface's descriptor once, MIL text and weights once a compile, and then one
+// small frame each way for every evaluation, whatever the size of the tensors.
+//
+// # When the broker dies
+//
+// Calls in flight end with ane.ErrLost. Memory belongs to the client, so nothing
+// else is lost: the next call starts or finds another broker and compiles, loads and
+// binds there again what it needs. Starts that fail one after the other are spaced
+// out; until the next is due, calls answer with the last failure.
+package broker
