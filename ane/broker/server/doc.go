@@ -1,0 +1,43 @@
+// Package server is the broker: it admits clients, holds their surfaces and
+// programs, and drives the engine for them.
+//
+//	socket -> session -> tables of one client -> driver -> engine
+//
+// [Serve] answers the clients of a [Listener], any number at a time, and ends
+// some seconds after the last has gone; [ServeConn] answers one client over a
+// socket pair and ends with it. Everything a client had is given back when its
+// connection ends, however it ends.
+//
+// # Who is let in
+//
+// A client is known by its user and by the SHA-256 of its executable, which
+// stand in for the team identifier and the code-directory hash of a signed
+// program. Both come from the kernel when the connection is made, never from the
+// client. Another user is refused, the superuser too: it could do nothing here
+// that it cannot do elsewhere, and its surfaces do not belong with those of a
+// plain user. What a client may ask for is a matter of the tier it opens and of
+// the entitlements a [Policy] grants it; see the table in policy.go.
+//
+// Programs in memory, the compile cache and adapters belong to an identity:
+// another identity cannot find them, attach to them, run or purge them. Handles
+// are numbers in the table of one connection, so that another client's cannot be
+// named at all.
+//
+// # What is not protected against
+//
+//   - The executable is read through /proc/PID/exe while the process that made the
+//     connection is known to live. A process that makes the connection and replaces
+//     itself before its executable is read counts as what it became; one that
+//     passes its socket on, or is debugged, acts for whoever holds it.
+//   - An interpreter is one identity whatever script it runs, and shared libraries
+//     are not part of it.
+//   - A client may change a surface while it is read. The engine computes garbage
+//     then, on that client's own surfaces; it cannot leave them.
+//   - A client may take all the engine's time that its quality of service gives it.
+//   - The user can kill the broker and change the files of its cache. A changed
+//     file is told by its checksum, unless the user computed a new one.
+//
+// Memory between processes is a Linux matter (sealed memfds, descriptors over
+// SOCK_SEQPACKET). On other systems every entry answers an error that matches
+// ane.ErrUnavailable.
+package server

@@ -1,0 +1,16 @@
+//go:build !linux
+
+package server
+
+// Listener is a socket that clients connect to; this system has none.
+type Listener struct{ path string }
+
+// Listen answers ane.ErrUnavailable: memory is passed between processes on Linux
+// only.
+func Listen(string) (*Listener, error) { return nil, unavailable("listen") }
+
+// Close does nothing.
+func (l *Listener) Close() error { return nil }
+
+// Path is where clients would find the socket.
+func (l *Listener) Path() string { return l.path }

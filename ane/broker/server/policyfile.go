@@ -1,0 +1,104 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// maxPolicy bounds a policy's text; thousands of grants fit.
+const maxPolicy = 1 << 20
+
+// maxGrants bounds a policy: every check walks all of them.
+const maxGrants = 1024
+
+// ReadPolicy reads a policy from a JSON file of this form:
+//
+//	{"grants": [
+//	  {"entitlements": ["com.apple.aned.private.allow"]},
+//	  {"user": "1000", "executable": "9f86d0…", "tiers": ["restricted"],
+//	   "entitlements": ["com.apple.aned.private.adapterWeight.allow"]}
+//	]}
+//
+// Unknown fields, tiers and entitlements are refused, as a misspelt one would
+// grant less than its writer believes. Errors name the file and the grant.
+func ReadPolicy(path string) (*Policy, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPolicy+1))
+	if err != nil {
+		return nil, &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err}
+	}
+	return parsePolicy(path, text)
+}
+
+func parsePolicy(path string, text []byte) (*Policy, error) {
+	bad := func(err error) error {
+		return &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err,
+			Hint: `write {"grants": [{"user": "*", "executable": "*", "tiers": ["restricted"], "entitlements": ["` + Baseline + `"]}]}`}
+	}
+	if len(text) > maxPolicy {
+		return nil, bad(fmt.Errorf("more than %d bytes", maxPolicy))
+	}
+	var p Policy
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&p); err != nil {
+		return nil, bad(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, bad(errors.New("text behind the policy"))
+	}
+	if err := p.check(); err != nil {
+		return nil, bad(err)
+	}
+	return &p, nil
+}
+
+// check refuses what would never match.
+func (p *Policy) check() error {
+	if len(p.Grants) > maxGrants {
+		return fmt.Errorf("%d grants, at most %d", len(p.Grants), maxGrants)
+	}
+	names := known()
+	for i, g := range p.Grants {
+		if _, err := strconv.ParseUint(g.User, 10, 32); err != nil && g.User != "" && g.User != "*" {
+			return fmt.Errorf("grant %d: user %q is no number", i+1, g.User)
+		}
+		if g.Executable != "" && g.Executable != "*" && !isHash(g.Executable) {
+			return fmt.Errorf("grant %d: executable %q is no SHA-256 in small hex digits", i+1, g.Executable)
+		}
+		for _, t := range g.Tiers {
+			if !slices.Contains(tierNames[:], t) {
+				return fmt.Errorf("grant %d: no tier %q; there are %s", i+1, t, strings.Join(tierNames[:], ", "))
+			}
+		}
+		for _, e := range g.Entitlements {
+			if !slices.Contains(names, e) {
+				return fmt.Errorf("grant %d: no entitlement %q; there are %s", i+1, e, strings.Join(names, ", "))
+			}
+		}
+	}
+	return nil
+}
+
+// isHash reports whether s is a SHA-256 as executable writes it.
+func isHash(s string) bool {
+	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+// known lists the entitlements that the broker or its driver asks for.
+func known() []string {
+	return []string{Baseline, AdapterWeight, ModelShare, LongCompiler, PowerSaving, PurgeAll, RealTime, DataChaining}
+}
