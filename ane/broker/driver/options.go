@@ -1,0 +1,70 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// QueueDepth is how many requests one client may have in the queue: the slot count
+// that Apple's framework reports for a loaded program (queueDepth 127).
+const QueueDepth = 127
+
+// TotalDepth is how many requests all clients together may have in the queue: that of
+// eight full clients. It bounds what a completion can have to wait for.
+const TotalDepth = 8 * QueueDepth
+
+// Options say what a Driver stands on.
+type Options struct {
+	// Engine answers GetVersion and the handshake, and compiled the programs that
+	// will be added. The caller closes it, after the Driver.
+	Engine ane.Engine
+	// QueueDepth bounds the requests of one client, 1 to 127; 0 means QueueDepth.
+	QueueDepth int
+	// TotalDepth bounds the requests of all clients; 0 means TotalDepth.
+	TotalDepth int
+	// Instance makes a program that differs from base in its weights alone. It is
+	// asked for bases that are no Instancer, and may compile. nil refuses those.
+	Instance func(ctx context.Context, base ane.Executable, weights ane.Weights) (ane.Executable, error)
+}
+
+// Instancer is an Executable that can make another one of the same program with
+// other weights, without compiling. The caller owns the new one.
+type Instancer interface {
+	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
+}
+
+// ClientInfo is what a driver learns about a client when it attaches; it is
+// checked then and never again.
+type ClientInfo struct {
+	// Privileged is com.apple.ane.iokit-user-access. Without it Attach refuses.
+	Privileged bool
+	// AllowDataChaining is com.apple.ane.allow-dataChaining-access, which the
+	// chaining selectors demand.
+	AllowDataChaining bool
+	// RealTime is com.apple.ane.realtime-priority-client, which requests of
+	// quality of service 0 demand.
+	RealTime bool
+	// Restricted is the broker's tier of that name, which the argument "more
+	// aggressive power saving" of an instance demands.
+	Restricted bool
+	// Identity stands for the team identifier and the code-directory hash. A
+	// program that is resident is shared between clients of one Identity alone.
+	Identity string
+	// Wake is the asynchronous port: it is called once for every request that was
+	// accepted with one, without any lock, by the goroutine that ran the request or
+	// removed it, perhaps several at a time and perhaps before Control returns. The
+	// engine waits meanwhile, so Wake must not block, and must not call Close.
+	// nil refuses requests with a port.
+	Wake func(Completion)
+}
+
+// Completion is the end of one request.
+type Completion struct {
+	Port     uint64 // as the request gave it
+	Sequence uint64
+	Return   driverabi.Return // Success, or why there is no result
+	Reply    [driverabi.SendReplySize]byte
+	Err      error // of the engine, or the reason of an end without a result; nil with Success
+}
