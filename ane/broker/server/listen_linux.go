@@ -1,21 +1,253 @@
 package server
 
-import "net"
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
+)
 
 // Listener is a socket that clients connect to, with the lock that makes its
-// broker the only one.
+// broker the only one. Close may be called at any time and more than once.
 type Listener struct {
-	l    net.Listener
+	sock *net.UnixListener
 	path string
+	dir  *os.File // the folder, which cannot be exchanged while it is open
+	name string   // of the socket in dir
+	lock *os.File
+
+	once   sync.Once
+	closed error
 }
 
-// Listen makes the socket of a shared broker.
+// backlog is how many connections may wait to be accepted.
+const backlog = 64
+
+// Listen makes the socket of a shared broker at path, for this user alone. The
+// folder is made when it is missing; it has to be a real one of ours with mode
+// 0700, so that nobody else can reach the socket or exchange it. What a broker
+// that was killed left is replaced.
+//
+// Errors match ane.ErrInUse when a broker lives there, ane.ErrDenied when the
+// folder is not private, or what the system reported.
 func Listen(path string) (*Listener, error) {
-	return nil, unavailable("listen")
+	l := &Listener{path: path, name: filepath.Base(path)}
+	if err := l.open(); err != nil {
+		l.drop()
+		var known *ane.Error
+		if errors.As(err, &known) {
+			return nil, err
+		}
+		return nil, l.fault(err, "", "name a path in a private folder, such as one in $XDG_RUNTIME_DIR")
+	}
+	return l, nil
 }
 
-// Close ends the socket and removes it.
-func (l *Listener) Close() error { return l.l.Close() }
+func (l *Listener) open() error {
+	if l.path == "" || l.name == "." || l.name == ".." || l.name == "/" {
+		return l.fault(fs.ErrInvalid, "no name of a socket", "name a path in a private folder")
+	}
+	if err := l.openDir(); err != nil {
+		return err
+	}
+	if err := l.takeLock(); err != nil {
+		return err
+	}
+	if err := l.clear(); err != nil {
+		return err
+	}
+	return l.bind()
+}
+
+// openDir opens the folder of the socket and makes sure that it is private.
+func (l *Listener) openDir() error {
+	dir, err := privateDir(filepath.Dir(l.path))
+	if err != nil {
+		return err
+	}
+	l.dir = dir
+	return nil
+}
+
+// privateDir opens a folder that only this user can use, and makes it if it is
+// missing. A symbolic link in place of the folder is refused.
+func privateDir(path string) (*os.File, error) {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	dir := os.NewFile(uintptr(fd), path)
+	var s unix.Stat_t
+	err = unix.Fstat(fd, &s)
+	if err == nil {
+		err = private(path, &s)
+	}
+	if err != nil {
+		_ = dir.Close() // the first error is the one to report
+		return nil, err
+	}
+	return dir, nil
+}
+
+// private refuses what others could reach.
+func private(path string, s *unix.Stat_t) error {
+	denied := func(detail, hint string) error {
+		return &ane.Error{Op: "listen", Engine: Name, Name: path, Err: ane.ErrDenied, Detail: detail, Hint: hint}
+	}
+	if int64(s.Uid) != int64(os.Geteuid()) {
+		return denied(fmt.Sprintf("belongs to user %d", s.Uid), "use a folder of your own")
+	}
+	if mode := s.Mode & 0o777; mode&0o077 != 0 {
+		return denied(fmt.Sprintf("mode %04o lets others in", mode), "chmod 700 it, or name another folder")
+	}
+	return nil
+}
+
+// at is a path of the folder's entry that does not depend on what its own path
+// leads to by now, and is short whatever the folder is called.
+func (l *Listener) at(name string) string {
+	return "/proc/self/fd/" + strconv.Itoa(int(l.dir.Fd())) + "/" + name
+}
+
+// takeLock takes the lock beside the socket, which only a living broker holds.
+func (l *Listener) takeLock() error {
+	for {
+		f, err := os.OpenFile(l.at(l.name+".lock"), os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW, 0o600)
+		if err != nil {
+			return err
+		}
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err != nil {
+			_ = f.Close() // the lock is what failed
+			if errors.Is(err, unix.EWOULDBLOCK) {
+				return l.live()
+			}
+			return err
+		}
+		// Its last holder may have removed the file between open and lock.
+		mine, err := f.Stat()
+		if err == nil {
+			var now fs.FileInfo
+			if now, err = os.Lstat(l.at(l.name + ".lock")); err == nil && os.SameFile(mine, now) {
+				l.lock = f
+				return nil
+			}
+		}
+		_ = f.Close() // a lock on nothing
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+}
+
+// clear removes a socket that nobody serves any more.
+func (l *Listener) clear() error {
+	info, err := os.Lstat(l.at(l.name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSocket == 0 {
+		return l.fault(fs.ErrExist, "it is no socket", "remove it, or name another path")
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	err = unix.Connect(fd, &unix.SockaddrUnix{Name: l.at(l.name)})
+	if !errors.Is(err, unix.ECONNREFUSED) {
+		return l.live()
+	}
+	return os.Remove(l.at(l.name))
+}
+
+// bind makes the socket, which nobody else may connect to from its first moment.
+func (l *Listener) bind() error {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	f := os.NewFile(uintptr(fd), l.path)
+	defer f.Close() // the net package has a descriptor of its own
+	if err := unix.Fchmod(fd, 0o600); err != nil {
+		return err
+	}
+	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: l.at(l.name)}); err != nil {
+		return err
+	}
+	err = unix.Listen(fd, backlog)
+	if err == nil {
+		var sock net.Listener
+		if sock, err = net.FileListener(f); err == nil {
+			l.sock = sock.(*net.UnixListener)
+			return nil
+		}
+	}
+	return errors.Join(err, os.Remove(l.at(l.name)))
+}
+
+func (l *Listener) live() error {
+	return l.fault(ane.ErrInUse, "a broker lives there", "connect to it, or name another path")
+}
+
+func (l *Listener) fault(err error, detail, hint string) error {
+	return &ane.Error{Op: "listen", Engine: Name, Name: l.path, Err: err, Detail: detail, Hint: hint}
+}
+
+// Close ends the socket and removes it together with its lock.
+func (l *Listener) Close() error {
+	l.once.Do(func() { l.closed = l.drop() })
+	return l.closed
+}
+
+// drop gives back what open has got so far. Files are removed while the lock is
+// held, so that they are never those of the next broker.
+func (l *Listener) drop() error {
+	var errs []error
+	if l.sock != nil {
+		errs = append(errs, os.Remove(l.at(l.name)), l.sock.Close())
+	}
+	if l.lock != nil {
+		errs = append(errs, os.Remove(l.at(l.name+".lock")), l.lock.Close())
+	}
+	if l.dir != nil {
+		errs = append(errs, l.dir.Close())
+	}
+	return errors.Join(errs...)
+}
 
 // Path is where clients find the socket.
 func (l *Listener) Path() string { return l.path }
+
+// accept waits for the next connection. The caller owns its descriptor.
+func (l *Listener) accept() (fd int, err error) {
+	c, err := l.sock.AcceptUnix()
+	if err != nil {
+		return -1, err
+	}
+	defer c.Close()
+	raw, err := c.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	var dup error
+	err = raw.Control(func(s uintptr) { fd, dup = unix.FcntlInt(s, unix.F_DUPFD_CLOEXEC, 0) })
+	if err = errors.Join(err, dup); err != nil {
+		return -1, err
+	}
+	return fd, nil
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// identify asks the kernel who made the connection that fd is an end of. The
+// error matches ane.ErrDenied when it was not somebody to be served.
+//
+// The number of a process may pass to another one, so the executable is opened
+// while a descriptor of the process shows that it lives: a process found alive
+// afterwards is the one whose executable was opened.
+func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
+	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return Identity{}, 0, refuse("", "the peer's credentials cannot be read", err)
+	}
+	who := "process " + strconv.Itoa(int(cred.Pid))
+	if own := os.Geteuid(); int64(cred.Uid) != int64(own) {
+		return Identity{}, 0, refuse(who, fmt.Sprintf("user %d, and this broker serves user %d alone", cred.Uid, own), nil)
+	}
+	alive, err := peerProcess(fd, int(cred.Pid))
+	if err != nil {
+		return Identity{}, 0, refuse(who, "the process has ended or cannot be watched", err)
+	}
+	defer unix.Close(alive)
+	exe, err := os.Open("/proc/" + strconv.Itoa(int(cred.Pid)) + "/exe")
+	if err != nil {
+		return Identity{}, 0, refuse(who, "its executable cannot be read", err)
+	}
+	defer exe.Close()
+	if ended(alive) {
+		return Identity{}, 0, refuse(who, "the process ended while it was admitted", nil)
+	}
+	sum, err := seen.of(exe)
+	if err != nil {
+		return Identity{}, 0, refuse(who, "its executable cannot be read", err)
+	}
+	return Identity{User: cred.Uid, Executable: sum}, int(cred.Pid), nil
+}
+
+// peerProcess returns a descriptor of the process at the other end: that which
+// the kernel noted when the connection was made (Linux 6.5), or else the one that
+// has its number now.
+func peerProcess(fd, pid int) (int, error) {
+	p, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
+	if err == nil {
+		return p, nil
+	}
+	if !errors.Is(err, unix.ENOPROTOOPT) {
+		return -1, err
+	}
+	return unix.PidfdOpen(pid, 0)
+}
+
+// ended reports whether the process of a descriptor has ended.
+func ended(pidfd int) bool {
+	p := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
+	n, err := unix.Poll(p, 0)
+	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
+}
+
+// file is what tells one content of an executable from another: it cannot be
+// written while it runs, and a change before that moves its times.
+func fileKey(f *os.File) (hashKey, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
+		return hashKey{}, err
+	}
+	return hashKey{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()}, nil
+}
+
+// of returns the SHA-256 of f, from memory when it was read before.
+func (h *hashes) of(f *os.File) ([sha256.Size]byte, error) {
+	key, err := fileKey(f)
+	if err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	if sum, ok := h.get(key); ok {
+		return sum, nil
+	}
+	d := sha256.New()
+	if _, err := io.Copy(d, f); err != nil {
+		return [sha256.Size]byte{}, err
+	}
+	sum := [sha256.Size]byte(d.Sum(nil))
+	h.put(key, sum)
+	return sum, nil
+}
+
+// refuse is the answer to somebody who is not admitted.
+func refuse(who, detail string, cause error) error {
+	return &ane.Error{Op: "admit", Engine: Name, Name: who, Err: ane.Because(ane.ErrDenied, cause), Detail: detail,
+		Hint: "start a broker of your own, as the same user"}
+}
