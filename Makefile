@@ -9,14 +9,17 @@ GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
 TARGETS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 3s
 
-# What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE. The race detector
+# What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE or FILE:DEBIAN-PACKAGE. The race detector
 # links with a C compiler; qemu runs the arm64 tests on other processors. On a
 # Mac, Apple's command line tools have what is needed.
 NEEDS = cc:gcc
 ifeq ($(shell uname -s),Linux)
-C_HEADERS = /usr/include/stdlib.h:libc6-dev
-# One leak gate of the bridge runs under valgrind.
-NEEDS += valgrind:valgrind
+# The bridge is built with clang and GNUstep; its leak gates run under valgrind and
+# with AddressSanitizer.
+NEEDS += clang-14:clang-14 gnustep-config:libgnustep-base-dev valgrind:valgrind
+FILES = /usr/include/stdlib.h:libc6-dev /usr/include/Block.h:libblocksruntime-dev \
+	$(shell gcc -print-file-name=libobjc.so 2>/dev/null || echo none):gobjc \
+	$(shell clang-14 -print-file-name=libclang_rt.asan-$$(uname -m).so 2>/dev/null || echo none):libclang-rt-14-dev
 ifeq ($(filter aarch64 arm64,$(shell uname -m)),)
 NEEDS += qemu-aarch64-static:qemu-user-static
 EMULATOR = qemu-aarch64-static
@@ -43,7 +46,7 @@ bench:
 needs:
 	@missing=""; \
 	for n in $(NEEDS); do command -v $${n%%:*} >/dev/null || missing="$$missing $${n##*:}"; done; \
-	for n in $(C_HEADERS); do test -e $${n%%:*} || missing="$$missing $${n##*:}"; done; \
+	for n in $(FILES); do test -e $${n%%:*} || missing="$$missing $${n##*:}"; done; \
 	if [ -n "$$missing" ]; then \
 		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 			echo "installing$$missing"; \
