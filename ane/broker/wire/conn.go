@@ -1,0 +1,133 @@
+package wire
+
+import (
+	"fmt"
+	"os"
+)
+
+// Conn is one end of a connection. Send may be called from several goroutines, frames are
+// never mixed; Receive from several too, one at a time gets a frame. Close may come at any
+// time and ends both.
+type Conn struct {
+	in, out counter
+	socket
+}
+
+// Descriptors came with a frame; whoever received them closes them.
+type Descriptors []int
+
+// Send sends a frame with descriptors, which stay the caller's. It waits while the peer does
+// not read. A payload above MaxPayload travels in a memfd, which counts as a descriptor.
+//
+// Errors: ErrClosed, ErrLong, ErrDescriptors, ErrKind, ErrSocket. Nothing was sent then.
+func (c *Conn) Send(f Frame, fds ...int) error {
+	switch {
+	case !f.Kind.known():
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
+	case f.Flags != 0:
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x", f.Flags), Hint: "leave the flags to Send"}
+	case len(f.Payload) > MaxPayload:
+		return c.sendLong(f, fds)
+	}
+	return c.sendFrame(&f, fds)
+}
+
+// sendLong puts the payload into a memfd.
+func (c *Conn) sendLong(f Frame, fds []int) error {
+	if len(f.Payload) > MaxLong {
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxLong)}
+	}
+	file, err := Seal("payload", f.Payload)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	all := append(append(make([]int, 0, len(fds)+1), fds...), int(file.Fd()))
+	return c.sendFrame(&Frame{Kind: f.Kind, Flags: FlagLong, ID: f.ID}, all)
+}
+
+func (c *Conn) sendFrame(f *Frame, fds []int) error {
+	if len(fds) > MaxDescriptors {
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrDescriptors, Detail: fmt.Sprintf("%d, at most %d", len(fds), MaxDescriptors)}
+	}
+	if err := c.send(f, fds); err != nil {
+		return err
+	}
+	c.out.add(HeaderSize+len(f.Payload), len(fds))
+	return nil
+}
+
+// Receive waits for a frame. buf is where it is put, MaxFrame bytes take every frame; the
+// Payload is part of buf, or memory of its own when it came in a memfd. The descriptors are
+// the caller's.
+//
+// Errors: ErrClosed when the peer has gone or the Conn was closed: no other call will
+// succeed. All others (ErrMagic, ErrVersion, ErrKind, ErrShort, ErrLong, ErrTrailing,
+// ErrValue, ErrDescriptors, ErrSeal, ErrSocket) are about one packet, which is gone with all
+// its descriptors; if its header was readable, Kind and ID are set.
+func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
+	n, fds, err := c.receive(buf)
+	if err != nil {
+		return Frame{}, nil, err
+	}
+	c.in.add(n, len(fds))
+	f, err := ParseFrame(buf[:n])
+	if err == nil && f.Flags&FlagLong != 0 {
+		f, fds, err = long(f, fds)
+	}
+	if err != nil {
+		fds.Close()
+		return f, nil, err
+	}
+	return f, fds, nil
+}
+
+// long reads the payload from the last descriptor. On an error all descriptors are still
+// open and those of the caller.
+func long(f Frame, fds Descriptors) (Frame, Descriptors, error) {
+	last := len(fds) - 1
+	if last < 0 {
+		return f, fds, f.fault("flags", 12, ErrDescriptors, "a long frame without the memfd of its payload")
+	}
+	payload, err := ReadSealed(fds[last], MaxLong)
+	if err != nil {
+		return f, fds, err
+	}
+	fds[last:].Close()
+	f.Flags, f.Payload = 0, payload
+	return f, fds[:last], nil
+}
+
+// PairFile is a Conn and the other end for a process that is to be started, which makes a
+// Conn of it by NewConn. Close both.
+func PairFile() (*Conn, *os.File, error) {
+	a, b, err := socketPair()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := NewConn(a)
+	if err != nil {
+		Descriptors{b}.Close()
+		return nil, nil, err
+	}
+	return c, os.NewFile(uintptr(b), "wire"), nil
+}
+
+// Pair is two connected Conns.
+func Pair() (*Conn, *Conn, error) {
+	a, b, err := socketPair()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := NewConn(a)
+	if err != nil {
+		Descriptors{b}.Close()
+		return nil, nil, err
+	}
+	d, err := NewConn(b)
+	if err != nil {
+		_ = c.Close() // the first failure is the one to report
+		return nil, nil, err
+	}
+	return c, d, nil
+}

@@ -1,0 +1,56 @@
+package wire
+
+// Hello is the first frame of a client; everything before it is refused.
+type Hello struct {
+	Version    uint32 // Version
+	Tier       string // wanted tier; empty for what the broker grants
+	Flags      uint32 // no bits are defined: 0
+	Executable string // path of the client's program, for logs only
+}
+
+// HelloReply admits a client.
+type HelloReply struct {
+	Version  uint32
+	Session  uint64 // number of the connection, for logs
+	PID      uint32 // the broker's process
+	Tier     string // granted
+	Identity string // what the broker binds caches and residency to
+
+	// Engine behind the broker, as ane.Info has it.
+	Engine, Chip, OSBuild, Numerics, Sharing string
+	Offsets                                  bool
+
+	Limits Limits
+}
+
+// Limits are what a broker grants one client.
+type Limits struct {
+	Surfaces, Programs, Requests, Queued uint32
+	PinnedBytes                          uint64
+}
+
+func (p *Hello) fields(c *coder) {
+	c.u32("version", &p.Version)
+	c.text("tier", &p.Tier, MaxName)
+	c.zero("flags", &p.Flags)
+	c.text("executable", &p.Executable, MaxPath)
+}
+
+func (p *HelloReply) fields(c *coder) {
+	c.u32("version", &p.Version)
+	c.u64("session", &p.Session)
+	c.u32("pid", &p.PID)
+	c.text("tier", &p.Tier, MaxName)
+	c.text("identity", &p.Identity, MaxName)
+	c.text("engine", &p.Engine, MaxName)
+	c.text("chip", &p.Chip, MaxName)
+	c.text("os build", &p.OSBuild, MaxName)
+	c.text("numerics", &p.Numerics, MaxText)
+	c.text("sharing", &p.Sharing, MaxText)
+	c.flag("offsets", &p.Offsets)
+	c.u32("surfaces", &p.Limits.Surfaces)
+	c.u32("programs", &p.Limits.Programs)
+	c.u32("requests", &p.Limits.Requests)
+	c.u32("queued", &p.Limits.Queued)
+	c.u64("pinned bytes", &p.Limits.PinnedBytes)
+}

@@ -1,0 +1,104 @@
+package wire
+
+// Bind ties surfaces to a program, in the order of its inputs and outputs.
+type Bind struct {
+	Program uint32
+	In, Out []Port
+}
+
+// Port is where one tensor stands.
+type Port struct {
+	Surface uint32 // token
+	Offset  uint64 // bytes; 0 unless the engine says that it takes offsets
+}
+
+// Bound answers Bind.
+type Bound struct {
+	Request uint32
+	PID     uint32   // process that runs the program
+	In, Out []uint64 // where it has each tensor's surface mapped, 0 if it does not tell
+}
+
+// Unbind frees a request.
+type Unbind struct{ Request uint32 }
+
+// Evaluate runs a request.
+type Evaluate struct {
+	Request  uint32
+	QoS      uint32 // in Apple's numbers; 0 for the one of Load
+	Sequence uint64 // chosen by the client, for Cancel
+	Deadline uint64 // nanoseconds from now; 0 for none
+}
+
+// Done answers Evaluate when it succeeded.
+type Done struct {
+	Sequence uint64
+	Status   uint32 // the driver's return code: 0
+}
+
+// Cancel takes a request out of the queue or stops it. The Evaluate is answered all the same.
+type Cancel struct{ Sequence uint64 }
+
+// Cancelled answers Cancel.
+type Cancelled struct {
+	Sequence uint64
+	State    CancelState
+}
+
+// CancelState is what Cancel found.
+type CancelState uint32
+
+// What Cancel may find.
+const (
+	CancelMissed  CancelState = iota // nothing of this sequence: finished, or never seen
+	CancelQueued                     // it was waiting and is out of the queue
+	CancelRunning                    // it was running and is told to stop
+	cancelStates
+)
+
+func (p *Bind) fields(c *coder) {
+	c.u32("program", &p.Program)
+	ports(c, "inputs", &p.In)
+	ports(c, "outputs", &p.Out)
+}
+
+func ports(c *coder, name string, list *[]Port) {
+	for i := range items(c, name, list, MaxTensors) {
+		c.u32("surface", &(*list)[i].Surface)
+		c.size("offset", &(*list)[i].Offset)
+	}
+}
+
+func (p *Bound) fields(c *coder) {
+	c.u32("request", &p.Request)
+	c.u32("pid", &p.PID)
+	addresses(c, "inputs", &p.In)
+	addresses(c, "outputs", &p.Out)
+}
+
+func addresses(c *coder, name string, list *[]uint64) {
+	for i := range items(c, name, list, MaxTensors) {
+		c.u64("address", &(*list)[i])
+	}
+}
+
+func (p *Unbind) fields(c *coder) { c.u32("request", &p.Request) }
+
+func (p *Evaluate) fields(c *coder) {
+	c.u32("request", &p.Request)
+	c.u32("qos", &p.QoS)
+	c.u64("sequence", &p.Sequence)
+	c.u64("deadline", &p.Deadline)
+}
+
+func (p *Done) fields(c *coder) {
+	c.u64("sequence", &p.Sequence)
+	c.u32("status", &p.Status)
+}
+
+func (p *Cancel) fields(c *coder) { c.u64("sequence", &p.Sequence) }
+
+func (p *Cancelled) fields(c *coder) {
+	c.u64("sequence", &p.Sequence)
+	c.below("state", (*uint32)(&p.State), uint32(cancelStates))
+}

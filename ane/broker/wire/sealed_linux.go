@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// seals freeze a file: neither its size nor its bytes nor its seals can change.
+const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
+
+// Seal makes a memfd that holds the parts one after another and can never change. The
+// caller closes it; who got it beside a frame keeps it. The name is for /proc.
+func Seal(name string, parts ...[]byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate("wire-"+name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, socketError("seal", "memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	for _, p := range parts {
+		if _, err := f.Write(p); err != nil {
+			_ = f.Close() // the first failure is the one to report
+			return nil, socketError("seal", "write", err)
+		}
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
+		_ = f.Close()
+		return nil, socketError("seal", "fcntl(F_ADD_SEALS)", err)
+	}
+	return f, nil
+}
+
+// sealedSize is the length of a frozen memfd of at most limit bytes.
+func sealedSize(op string, fd, limit int) (int, error) {
+	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	if err != nil {
+		return 0, &Error{Op: op, Err: ErrSeal, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err), Hint: "send a memfd"}
+	}
+	if missing := seals &^ got; missing != 0 {
+		return 0, &Error{Op: op, Err: ErrSeal, Detail: fmt.Sprintf("seals %#x are missing", missing), Hint: "make the file with Seal"}
+	}
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return 0, socketError(op, "fstat", err)
+	}
+	if s.Size > int64(limit) {
+		return 0, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", s.Size, limit)}
+	}
+	return int(s.Size), nil
+}
+
+// ReadSealed copies a file made by Seal, of at most limit bytes. The descriptor stays the
+// caller's. Errors: ErrSeal, ErrLong, ErrSocket.
+func ReadSealed(fd, limit int) ([]byte, error) {
+	const op = "read sealed"
+	size, err := sealedSize(op, fd, limit)
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, size)
+	for at := 0; at < size; {
+		n, err := unix.Pread(fd, b[at:], int64(at))
+		switch {
+		case err == unix.EINTR:
+			continue
+		case err != nil:
+			return nil, socketError(op, "pread", err)
+		case n == 0:
+			return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", at, size)}
+		}
+		at += n
+	}
+	return b, nil
+}
+
+// MapSealed maps a file made by Seal, of at most limit bytes, without copying it. The
+// descriptor stays the caller's and is not needed any longer. Errors: ErrSeal, ErrLong,
+// ErrSocket.
+func MapSealed(fd, limit int) (*Sealed, error) {
+	const op = "map sealed"
+	size, err := sealedSize(op, fd, limit)
+	if err != nil || size == 0 {
+		return &Sealed{}, err
+	}
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, socketError(op, "mmap", err)
+	}
+	return &Sealed{mem: mem}, nil
+}
+
+// Close unmaps the file, once; repeating it returns nil. Not for several goroutines.
+func (s *Sealed) Close() error {
+	mem := s.mem
+	if s.mem = nil; mem == nil {
+		return nil
+	}
+	if err := unix.Munmap(mem); err != nil {
+		return socketError("unmap sealed", "munmap", err)
+	}
+	return nil
+}
