@@ -37,6 +37,17 @@ func (d *Device) Info() Info {
 	return d.info
 }
 
+// Traffic returns the bytes sent to the engine's process and received from it, and
+// false for an engine in this process.
+func (d *Device) Traffic() (sent, received int64, ok bool) {
+	d = d.orZero()
+	m, ok := d.engine.(Metered)
+	if !ok {
+		return 0, 0, false
+	}
+	return m.Traffic()
+}
+
 // Receipt returns what receipts of this Device say before a program is known.
 func (d *Device) Receipt() Receipt {
 	d = d.orZero()

@@ -60,6 +60,14 @@ type Peer interface {
 	Peer() (pid int, inputs, outputs []uintptr)
 }
 
+// Metered is an Engine in another process, which counts what goes over the
+// connection in bytes.
+type Metered interface {
+	// Traffic returns what was sent and received so far; ok is false when the
+	// engine is in this process after all.
+	Traffic() (sent, received int64, ok bool)
+}
+
 // Info describes an engine.
 type Info struct {
 	Name     string // "apple", "soft", ..

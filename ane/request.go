@@ -186,16 +186,56 @@ func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []
 	if !ok {
 		return nil
 	}
-	layouts := r.model.out
-	if input {
-		layouts = r.model.in
-	}
-	i := slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
+	i := r.index(input, name)
 	if i < 0 || !r.busy.CompareAndSwap(idle, flying) {
 		return nil
 	}
 	defer r.busy.Store(idle)
 	return get(v, i)
+}
+
+// PeerInput tells where the process that the engine runs in has the surface of the
+// input called name mapped; pid is 0 for an engine in this process, while the
+// request is in flight and after Close.
+func (r *Request) PeerInput(name string) (pid int, address uintptr) {
+	r = r.orZero()
+	return r.peer(true, name)
+}
+
+// PeerOutput is PeerInput for an output.
+func (r *Request) PeerOutput(name string) (pid int, address uintptr) {
+	r = r.orZero()
+	return r.peer(false, name)
+}
+
+func (r *Request) peer(input bool, name string) (pid int, address uintptr) {
+	p, ok := r.run.(Peer)
+	i := r.index(input, name)
+	if !ok || i < 0 || !r.busy.CompareAndSwap(idle, flying) {
+		return 0, 0
+	}
+	defer r.busy.Store(idle)
+	pid, in, out := p.Peer()
+	all := out
+	if input {
+		all = in
+	}
+	if i >= len(all) {
+		return 0, 0
+	}
+	return pid, all[i]
+}
+
+// index finds an input or output by name, -1 for none.
+func (r *Request) index(input bool, name string) int {
+	if r.model == nil {
+		return -1
+	}
+	layouts := r.model.out
+	if input {
+		layouts = r.model.in
+	}
+	return slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
 }
 
 // Close lets go of the tensors; ErrBusy while the request is in flight.

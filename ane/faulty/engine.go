@@ -44,6 +44,14 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	return &executable{Executable: x, engine: e}, nil
 }
 
+// Traffic implements ane.Metered with what the engine underneath counts.
+func (e *engine) Traffic() (sent, received int64, ok bool) {
+	if m, counts := e.Engine.(ane.Metered); counts {
+		return m.Traffic()
+	}
+	return 0, 0, false
+}
+
 // told is what the caller learns of err.
 func (e *engine) told(err error) error {
 	if err == nil || e.fault.errs == nil {

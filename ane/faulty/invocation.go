@@ -43,6 +43,15 @@ func (v *invocation) OutputView(i int) []byte {
 	return nil
 }
 
+// Peer implements ane.Peer with what the engine underneath tells; process 0 when it
+// is in this one.
+func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
+	if w, ok := v.Invocation.(ane.Peer); ok {
+		return w.Peer()
+	}
+	return 0, nil, nil
+}
+
 // Close implements ane.Invocation.
 func (v *invocation) Close() error {
 	errs := []error{v.Invocation.Close()}

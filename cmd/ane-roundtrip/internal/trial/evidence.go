@@ -65,17 +65,18 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	}
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	x, y := r.In["x"], r.Out["y"]
-	xv, yv := r.Request.InputView("x"), r.Request.OutputView("y")
-	if len(xv) < len(x.Bytes()) || len(yv) < len(y.Bytes()) {
+	xv, yv := engineSide(r.Request, x, true), engineSide(r.Request, y, false)
+	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
 		why := "the engine cannot show its side of the memory"
 		checks = append(checks, skip("sharing/mapping", "%s", why), skip("sharing/cpu-to-engine", "%s", why),
 			skip("sharing/engine-to-cpu", "%s", why), skip("sharing/frames", "%s", why))
 	} else {
+		xs, ys := own(x.Bytes()), own(y.Bytes())
 		checks = append(checks,
 			ownMapping(d, x, xv),
-			Judge("sharing/cpu-to-engine", seen(&x.Bytes()[5], &xv[5]), 1, "byte", "a byte that the CPU writes into an input has to show on the engine's side"),
-			Judge("sharing/engine-to-cpu", seen(&yv[5], &y.Bytes()[5]), 1, "byte", "a byte written on the engine's side of an output has to show on the CPU's"),
-			frames(x.Bytes(), xv, y.Bytes(), yv))
+			Judge("sharing/cpu-to-engine", seen(xs, xv, 5), 1, "byte", "a byte that the CPU writes into an input has to show on the engine's side"),
+			Judge("sharing/engine-to-cpu", seen(yv, ys, 5), 1, "byte", "a byte written on the engine's side of an output has to show on the CPU's"),
+			frames(xs, xv, ys, yv))
 	}
 	late, err := r.late(ctx, m)
 	if err != nil {
@@ -87,9 +88,10 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 
 // ownMapping tells whether the engine has an address of its own for the
 // surface, so that handing over pointers would not be enough.
-func ownMapping(d *ane.Device, t *ane.Tensor, view []byte) Check {
+func ownMapping(d *ane.Device, t *ane.Tensor, there place) Check {
 	const name = "sharing/mapping"
-	if &t.Bytes()[0] != &view[0] {
+	view, here := there.(own)
+	if !here || &t.Bytes()[0] != &view[0] {
 		return Judge(name, true, 2, "mappings", "%s", d.Receipt().Sharing)
 	}
 	if runtime.GOOS != "linux" {

@@ -198,35 +198,26 @@ const page = 4096
 // show its side. Nothing may be in flight.
 func (r *Rig) Unshared() (bytes int, shown bool) {
 	shown = true
-	probe := func(t *ane.Tensor, view []byte) {
-		mem := t.Bytes()
-		if len(view) < len(mem) {
-			shown = shown && view != nil
+	probe := func(t *ane.Tensor, input bool) {
+		mem, there := own(t.Bytes()), engineSide(r.Request, t, input)
+		if there == nil || there.size() < len(mem) {
+			shown = shown && there != nil
 			bytes += len(mem)
 			return
 		}
 		for at := 0; at < len(mem); at += page {
-			if !seen(&mem[at], &view[at]) || !seen(&view[at], &mem[at]) {
+			if !seen(mem, there, at) || !seen(there, mem, at) {
 				bytes += min(page, len(mem)-at)
 			}
 		}
 	}
-	for name, t := range r.In {
-		probe(t, r.Request.InputView(name))
+	for _, t := range r.In {
+		probe(t, true)
 	}
-	for name, t := range r.Out {
-		probe(t, r.Request.OutputView(name))
+	for _, t := range r.Out {
+		probe(t, false)
 	}
 	return bytes, shown
-}
-
-// seen reports whether a change of *a shows in *b, and undoes it.
-func seen(a, b *byte) bool {
-	old := *a
-	*a = ^old
-	ok := *b == ^old
-	*a = old
-	return ok && *b == old
 }
 
 // TensorBytes is the size of all bound tensors.

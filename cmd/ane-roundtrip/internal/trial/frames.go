@@ -1,0 +1,26 @@
+package trial
+
+import "os"
+
+// frames compares the page frames behind both sides of tensors, pair by pair.
+func frames(pairs ...place) Check {
+	const name = "sharing/frames"
+	same, differ := 0, 0
+	for i := 0; i < len(pairs); i += 2 {
+		for at := 0; at < min(pairs[i].size(), pairs[i+1].size()); at += os.Getpagesize() {
+			seen(pairs[i], pairs[i+1], at) // both sides' pages exist once written
+			seen(pairs[i+1], pairs[i], at)
+			a, okA := pairs[i].frame(at)
+			b, okB := pairs[i+1].frame(at)
+			switch {
+			case !okA || !okB:
+				return skip(name, "page frames are shown to root alone, and only on Linux; the other sharing checks do not need them")
+			case a == b:
+				same++
+			default:
+				differ++
+			}
+		}
+	}
+	return Judge(name, differ == 0 && same > 0, float64(same), "frames", "%d page frames are the same on both sides, %d differ", same, differ)
+}
