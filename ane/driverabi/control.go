@@ -28,7 +28,7 @@ const ControlCount = 17
 // on the documented build: firmware is loaded inside the driver when it starts (text
 // below table 27.3).
 func ControlMethods() []Method {
-	return append(shared[:len(shared):len(shared)],
+	return append(shared(),
 		Method{Selector: 3, Handler: "ANE_ProgramCreate", StructIn: ProgramCreateSize},
 		Method{Selector: 4, Handler: "ANE_ProgramPrepare", StructIn: ProgramPrepareSize, StructOut: ProgramPrepareSize},
 		Method{Selector: 5, Handler: "ANE_ProgramUnprepare", StructIn: ProgramUnprepareSize},

@@ -72,6 +72,15 @@ func (d *DeviceInfo) Usage() UsageType { return UsageType(d.Token) }
 // SetUsage sets the usage type of an input and leaves the other bytes of the word.
 func (d *DeviceInfo) SetUsage(u UsageType) { d.Token = d.Token&^0xff | uint64(u) }
 
+// Answer is what an input is answered with: d echoed, with the session token and what
+// is output only. Unknown bytes are echoed too, which the source does not say of those
+// behind the header.
+func (d *DeviceInfo) Answer(token uint64, version [2]uint32, engines, cpuSubtype uint32) DeviceInfo {
+	out := *d
+	out.Token, out.Version, out.Engines, out.CPUSubtype = token, version, engines, cpuSubtype
+	return out
+}
+
 // Size returns DeviceInfoSize.
 func (d *DeviceInfo) Size() int { return DeviceInfoSize }
 

@@ -18,7 +18,7 @@ const DirectCount = 9
 
 // DirectMethods is table 27.4, in the order of its selectors.
 func DirectMethods() []Method {
-	return append(shared[:len(shared):len(shared)],
+	return append(shared(),
 		Method{Selector: 3, Handler: "ANE_ProgramOutputSetEnqueue", StructIn: OutputSetEnqueueSize},
 		Method{Selector: 4, Handler: "ANE_ProgramInputsReady", StructIn: InputsReadySize},
 		Method{Selector: 5, Handler: "ANE_MemoryMapRequest", ScalarIn: 1, StructIn: MemoryMapSize, ScalarOut: 1},

@@ -1,6 +1,9 @@
 package driverabi
 
-import "fmt"
+import (
+	"slices"
+	"strconv"
+)
 
 // Handler serves one selector. The arguments have the exact counts and sizes of its
 // Method, and belong to the caller again when the handler returns.
@@ -28,31 +31,31 @@ func NewDispatcher(methods []Method, handlers map[int]Handler) (*Dispatcher, err
 	d := &Dispatcher{entries: make([]entry, len(methods))}
 	for i, m := range methods {
 		if m.Selector != i {
-			return nil, badTable(m.Handler+" selector", i, m.Selector, "list every selector once, in order from 0")
+			return nil, badTable(m.Selector, m.Handler, "list every selector once, in order from 0")
 		}
-		for _, size := range [...]uint32{m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut} {
-			if size == Unchecked {
-				return nil, badTable(m.Handler+" size", 0, int(Unchecked), "give the exact size; no method of the driver is unchecked")
-			}
+		if slices.Contains([]uint32{m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut}, Unchecked) {
+			return nil, badTable(i, m.Handler, "give exact sizes; the driver has no 0xffffffff, which leaves a size unchecked")
 		}
 		d.entries[i].Method = m
 	}
 	for selector, h := range handlers {
-		switch {
-		case selector < 0 || selector >= len(methods):
-			return nil, badTable("handler", len(methods), selector, "give handlers to selectors of the table only")
+		if selector < 0 || selector >= len(methods) {
+			return nil, badTable(selector, "not in the table", "give handlers to selectors of the table only")
+		}
+		switch m := methods[selector]; {
 		case h == nil:
-			return nil, badTable(methods[selector].Handler, selector, selector, "leave the selector out instead of giving it a nil handler")
-		case methods[selector].Disabled:
-			return nil, badTable(methods[selector].Handler, selector, selector, "a disabled method answers Unsupported and takes no handler")
+			return nil, badTable(selector, m.Handler, "leave the selector out instead of giving it a nil handler")
+		case m.Disabled:
+			return nil, badTable(selector, m.Handler, "give it no handler; a disabled method answers Unsupported")
 		}
 		d.entries[selector].handler = h
 	}
 	return d, nil
 }
 
-func badTable(what string, want, have int, hint string) error {
-	return &Error{Structure: what, Want: uint64(want), Have: uint64(have), Err: ErrTable, Hint: hint}
+// badTable is about one selector, with the name of its handler.
+func badTable(selector int, name, hint string) error {
+	return &Error{Structure: "selector " + strconv.Itoa(selector) + " (" + name + ")", Err: ErrTable, Hint: hint}
 }
 
 // Call checks a call and has its handler serve it. In this order it answers
@@ -98,9 +101,4 @@ func (d *Dispatcher) Method(selector int) (Method, bool) {
 		return Method{}, false
 	}
 	return d.entries[selector].Method, true
-}
-
-// String names the dispatcher by its size.
-func (d *Dispatcher) String() string {
-	return fmt.Sprintf("dispatcher of %d selectors", len(d.entries))
 }

@@ -18,15 +18,19 @@ var (
 // Error is the one error type of this package.
 type Error struct {
 	Structure string // the structure, table or number it is about
-	Want      uint64 // bytes wanted, or the limit
-	Have      uint64 // bytes or value that came
+	Want      uint64 // bytes wanted, or the nearest value allowed
+	Have      uint64 // bytes or value that came; equal to Want where neither matters
 	Hint      string // what to do about it
 	Err       error  // ErrSize, ErrRange or ErrTable
 }
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	return fmt.Sprintf("driverabi: %s: %v: want %d, have %d; %s", e.Structure, e.Err, e.Want, e.Have, e.Hint)
+	numbers := ""
+	if e.Want != e.Have {
+		numbers = fmt.Sprintf(": want %d, have %d", e.Want, e.Have)
+	}
+	return fmt.Sprintf("driverabi: %s: %v%s; %s", e.Structure, e.Err, numbers, e.Hint)
 }
 
 // Unwrap returns the sentinel.

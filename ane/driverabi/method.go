@@ -20,10 +20,12 @@ type Method struct {
 	Async bool
 }
 
-// What both clients have at selectors 0 to 2: the direct path reuses the handlers of
-// the control client (text above table 27.4).
-var shared = [3]Method{
-	{Selector: 0, Handler: "ANE_DeviceOpen", StructIn: DeviceInfoSize, StructOut: DeviceInfoSize},
-	{Selector: 1, Handler: "ANE_DeviceClose"},
-	{Selector: 2, Handler: "ANE_ProgramSendRequest", ScalarIn: 1, StructIn: SendRequestSize, StructOut: SendReplySize, Async: true},
+// shared are selectors 0 to 2, which both clients have: the direct path reuses the
+// handlers of the control client (text above table 27.4).
+func shared() []Method {
+	return []Method{
+		{Selector: 0, Handler: "ANE_DeviceOpen", StructIn: DeviceInfoSize, StructOut: DeviceInfoSize},
+		{Selector: 1, Handler: "ANE_DeviceClose"},
+		{Selector: 2, Handler: "ANE_ProgramSendRequest", ScalarIn: 1, StructIn: SendRequestSize, StructOut: SendReplySize, Async: true},
+	}
 }

@@ -32,7 +32,7 @@ type QoSClass struct {
 	Note  string
 }
 
-// classes are the rows of the table but its last.
+// classes are the rows of the table but its last. They are never written.
 var classes = [...]QoSClass{
 	{QoS: QoSRealTime, Name: "real time", Priority: 2, Queue: 2, Known: true},
 	{QoS: QoSUserInteractive, Name: "user interactive", Priority: 3},

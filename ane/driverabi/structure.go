@@ -31,11 +31,8 @@ type Field struct {
 // Range is the bytes [Offset, End) of a structure.
 type Range struct{ Offset, End int }
 
-// Readings of fields whose width the source leaves open.
-const (
-	read32 = "width not documented, read as 32 bits"
-	read64 = "width not documented, read as 64 bits"
-)
+// read32 is the Reading of a field whose width the source leaves open.
+const read32 = "width not documented, read as 32 bits"
 
 // gaps are the ranges of size bytes that fields, ordered by offset, leave out.
 func gaps(size int, fields []Field) []Range {
