@@ -15,8 +15,11 @@ func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Blo
 	if !c.foreign {
 		c.foreign, c.table = true, t
 	}
-	if err := c.refuseAdopt(t, size); err != nil {
+	if err := c.refuseAdopt(size); err != nil {
 		return nil, err
+	}
+	if c.table != t {
+		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption, Hint: "adopt from the library that the option is of"}
 	}
 	s, err := iosurface.Lookup(t, id, size)
 	if err != nil {
@@ -25,17 +28,16 @@ func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Blo
 	return newBlock(&adopted{surface{t, s}}, c, new(life), false)
 }
 
-func (c config) refuseAdopt(t *iosurface.Table, size int) error {
+// refuseAdopt answers sizes and options that have no meaning for memory that exists.
+func (c config) refuseAdopt(size int) error {
 	const op = "adopt"
 	switch {
 	case size == 0:
-		return &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte of the surface"}
+		return &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte"}
 	case size < 0:
 		return &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
 	case c.heap:
-		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "OnHeap has no meaning for a surface that exists"}
-	case c.table != t:
-		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "adopt from the library that the option is of"}
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "OnHeap has no meaning for memory that exists"}
 	}
 	return c.refuse(op, size)
 }

@@ -1,6 +1,9 @@
 package unimem
 
-import "runtime"
+import (
+	"os"
+	"runtime"
+)
 
 // backing is one way of getting memory. An implementation owns its pages from creation
 // until close, which is called once.
@@ -13,6 +16,9 @@ type backing interface {
 	warm() error
 	// remap maps the same pages a second time, from the handle alone.
 	remap() (mem []byte, unmap func() error, err error)
+	// share returns a descriptor for another process, which the caller owns; ErrShare
+	// with a hint where there is none.
+	share() (*os.File, error)
 	close(poison bool) error
 }
 

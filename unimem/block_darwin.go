@@ -3,6 +3,7 @@ package unimem
 import (
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/unimem/internal/iosurface"
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )
 
@@ -10,14 +11,23 @@ func openBacking(size int, c config) (backing, error) {
 	if c.heap {
 		return openHeap(size)
 	}
-	table := c.table
-	if table == nil {
-		var err error
-		if table, err = dynamic.System(); err != nil {
-			return nil, &Error{Op: "open", Size: size, Err: ErrCreate, Cause: err}
-		}
+	table, err := surfaceTable("open", size, c)
+	if err != nil {
+		return nil, err
 	}
 	return openSurface(table, size)
+}
+
+// surfaceTable is the library of surfaces that c asks for.
+func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
+	if c.table != nil {
+		return c.table, nil
+	}
+	t, err := dynamic.System()
+	if err != nil {
+		return nil, &Error{Op: op, Size: size, Err: ErrCreate, Cause: err}
+	}
+	return t, nil
 }
 
 // memoryOf says what machineMemory counts.

@@ -3,6 +3,7 @@ package unimem
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"golang.org/x/sys/unix"
 )
@@ -35,12 +36,12 @@ func openBacking(size int, c config) (backing, error) {
 func openMemfd(size int) (backing, error) {
 	fd, err := unix.MemfdCreate("unimem", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
-		return nil, createError("memfd_create", size, err)
+		return nil, createError("open", "memfd_create", size, err)
 	}
 	mem, step, err := mapNew(fd, size)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
-		return nil, createError(step, size, err)
+		return nil, createError("open", step, size, err)
 	}
 	return &memfd{mem: mem, fd: fd, number: process.nextID(), locked: lockOnFault(mem)}, nil
 }
@@ -57,8 +58,8 @@ func mapNew(fd, size int) (mem []byte, step string, err error) {
 	return mem, "mmap", err
 }
 
-func createError(step string, size int, err error) error {
-	e := &Error{Op: "open", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
+func createError(op, step string, size int, err error) *Error {
+	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
 	switch {
 	case errors.Is(err, unix.EMFILE):
 		e.Hint = "each Block needs a file descriptor: raise the limit (ulimit -n)"
@@ -87,11 +88,20 @@ func (m *memfd) kind() string    { return kindMemfd }
 // reports a lack of memory as an error. Kernels before 5.14 do not know the request and
 // emulators ignore it, so the pages are touched as well; that is cheap when they are there.
 func (m *memfd) warm() error {
+	err := m.populate()
+	if err == nil {
+		touch(m.mem)
+	}
+	return err
+}
+
+// populate has the kernel bring all pages without changing their bytes. Kernels that do not
+// know the request bring none, which is no error.
+func (m *memfd) populate() error {
 	err := retry(func() error { return unix.Madvise(m.mem, unix.MADV_POPULATE_WRITE) })
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
 		return err
 	}
-	touch(m.mem)
 	return nil
 }
 
@@ -101,6 +111,15 @@ func (m *memfd) remap() ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	return mem, func() error { return unmap(mem) }, nil
+}
+
+// share duplicates the descriptor. The Block is held meanwhile.
+func (m *memfd) share() (*os.File, error) {
+	fd, err := unix.FcntlInt(uintptr(m.fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, createError("share", "fcntl(F_DUPFD_CLOEXEC)", len(m.mem), err)
+	}
+	return os.NewFile(uintptr(fd), "memfd:unimem"), nil
 }
 
 func (m *memfd) close(poison bool) error {

@@ -18,6 +18,10 @@ var (
 	ErrLock = errors.New("cannot lock the surface")
 	// ErrPin answers RequirePinned where the pages cannot be pinned.
 	ErrPin = errors.New("cannot pin the pages")
+	// ErrShare answers a Share or an Adopt of memory that has no descriptor, or none of that kind.
+	ErrShare = errors.New("memory cannot be shared this way")
+	// ErrSeal answers an Adopt of a file that its sharer could still cut short.
+	ErrSeal = errors.New("file is not sealed")
 	// ErrOption answers an option that has no meaning for what is being opened.
 	ErrOption = errors.New("option does not apply")
 )

@@ -1,6 +1,9 @@
 package unimem
 
-import "runtime"
+import (
+	"os"
+	"runtime"
+)
 
 const kindHeap = "heap"
 
@@ -24,6 +27,11 @@ func (h *heap) warm() error     { touch(h.mem); return nil }
 // remap gives the same bytes: inside one process there is no second view of heap memory.
 func (h *heap) remap() ([]byte, func() error, error) {
 	return h.mem, func() error { return nil }, nil
+}
+
+func (h *heap) share() (*os.File, error) {
+	return nil, &Error{Op: "share", Size: len(h.mem), Err: ErrShare,
+		Hint: "memory of the Go heap belongs to this process: open the Block without OnHeap, on Linux or macOS"}
 }
 
 // close leaves the memory to the collector, which frees it after the last slice into it and

@@ -8,7 +8,7 @@ import (
 // Stats are the facts of this process about the memory of this package.
 type Stats struct {
 	Blocks     int64 // open Blocks, forgotten ones included
-	Bytes      int64 // their sizes together; surfaces that were adopted are no memory of their own
+	Bytes      int64 // their sizes together; memory that was adopted is its maker's and not counted
 	Mappings   int64 // open Mappings
 	Forgotten  int64 // Blocks that became unreachable before Close; but on the heap they stay mapped
 	Unbalanced int64 // Release calls that had no Retain to undo

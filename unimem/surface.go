@@ -2,6 +2,7 @@ package unimem
 
 import (
 	"errors"
+	"os"
 
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
@@ -49,6 +50,10 @@ func (s *surface) remap() ([]byte, func() error, error) {
 		return nil, nil, err
 	}
 	return bytesAt(twin.Base, twin.Size), twin.Close, nil
+}
+
+func (s *surface) share() (*os.File, error) {
+	return nil, &Error{Op: "share", Size: s.Size, Err: ErrShare, Hint: "an IOSurface travels as a mach port: use SharePort"}
 }
 
 func (s *surface) close(bool) error { return s.Surface.Close() }

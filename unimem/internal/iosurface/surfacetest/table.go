@@ -21,6 +21,8 @@ func (f *Fake) Table() *iosurface.Table {
 		GetAllocSize:   f.size,
 		GetID:          f.id,
 
+		CreateMachPort: f.port, LookupFromMachPort: f.lookupPort, DeallocatePort: f.dropPort,
+
 		Width: keyWidth, Height: keyHeight, BytesPerElement: keyBytesPerElement,
 		BytesPerRow: keyBytesPerRow, AllocSize: keyAllocSize, PixelFormat: keyPixelFormat,
 		KeyCallBacks: keyCallBacks, ValueCallBacks: valueCallBacks,

@@ -1,0 +1,108 @@
+package unimem
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// adoptFile maps size bytes of a file that somebody else made.
+func adoptFile(f *os.File, size int) (backing, error) {
+	fd, err := duplicate(f)
+	if err != nil {
+		e := createError("adopt", "fcntl(F_DUPFD_CLOEXEC)", size, err)
+		if errors.Is(err, os.ErrClosed) {
+			e.Err, e.Hint = ErrShare, "the file is closed: adopt it before"
+		}
+		return nil, e
+	}
+	mem, err := mapForeign(fd, size)
+	if err != nil {
+		_ = unix.Close(fd) // the first failure is the one to report
+		return nil, err
+	}
+	return &adoptedMemfd{memfd{mem: mem, fd: fd, number: process.nextID(), locked: lockOnFault(mem)}}, nil
+}
+
+// duplicate returns a descriptor of f's file. The number is f's only during the call, so a
+// Close of f by somebody else cannot make it mean another file.
+func duplicate(f *os.File) (fd int, err error) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return -1, err
+	}
+	outer := raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) })
+	return fd, errors.Join(outer, err)
+}
+
+// mapForeign checks what the file is before mapping it: the seals cannot be lifted, so what
+// they promise stays true.
+func mapForeign(fd, size int) ([]byte, error) {
+	if err := checkSeals(fd, size); err != nil {
+		return nil, err
+	}
+	if err := checkFile(fd, size); err != nil {
+		return nil, err
+	}
+	mem, err := mapShared(fd, size)
+	if err != nil {
+		e := createError("adopt", "mmap", size, err)
+		if errors.Is(err, unix.EACCES) {
+			e.Hint = "the descriptor does not allow reading and writing: pass the one that Share returned"
+		}
+		return nil, e
+	}
+	return mem, nil
+}
+
+func checkSeals(fd, size int) error {
+	const need = unix.F_SEAL_SHRINK | unix.F_SEAL_SEAL
+	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
+	switch {
+	case err != nil: // directories, sockets, pipes and files on disks have no seals
+		return &Error{Op: "adopt", Size: size, Err: ErrShare, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err),
+			Hint: "pass the memfd that Share returned"}
+	case got&need != need:
+		return &Error{Op: "adopt", Size: size, Err: ErrSeal, Cause: fmt.Errorf("seals %#x, not %#x", got, need),
+			Hint: "add F_SEAL_SHRINK and F_SEAL_SEAL, or share a Block"}
+	case got&(unix.F_SEAL_WRITE|unix.F_SEAL_FUTURE_WRITE) != 0:
+		return &Error{Op: "adopt", Size: size, Err: ErrSeal, Cause: fmt.Errorf("seals %#x forbid writing", got),
+			Hint: "share memory that may be written"}
+	}
+	return nil
+}
+
+// checkFile refuses files shorter than size, and huge pages: where none is left, touching
+// them ends the process.
+func checkFile(fd, size int) error {
+	var file unix.Stat_t
+	if err := retry(func() error { return unix.Fstat(fd, &file) }); err != nil {
+		return createError("adopt", "fstat", size, err)
+	}
+	var system unix.Statfs_t
+	if err := retry(func() error { return unix.Fstatfs(fd, &system) }); err != nil {
+		return createError("adopt", "fstatfs", size, err)
+	}
+	switch {
+	case system.Type == unix.HUGETLBFS_MAGIC:
+		return &Error{Op: "adopt", Size: size, Err: ErrShare, Hint: "make the memfd without MFD_HUGETLB"}
+	case file.Size < int64(size):
+		return &Error{Op: "adopt", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
+			Hint: "ask for no more than was shared; sizes round up to whole pages of 16 KiB"}
+	}
+	return nil
+}
+
+// adoptedMemfd is memory that somebody else filled.
+type adoptedMemfd struct{ memfd }
+
+// warm reads, because others may be writing.
+func (m *adoptedMemfd) warm() error {
+	err := m.populate()
+	if err == nil {
+		look(m.mem)
+	}
+	return err
+}

@@ -1,0 +1,9 @@
+//go:build !linux
+
+package unimem
+
+import "os"
+
+func adoptFile(_ *os.File, size int) (backing, error) {
+	return nil, &Error{Op: "adopt", Size: size, Err: ErrShare, Hint: "only Linux shares memory by descriptor: on macOS use AdoptPort"}
+}

@@ -1,0 +1,13 @@
+//go:build !darwin
+
+package unimem
+
+import "github.com/anekit/anekit/unimem/internal/iosurface"
+
+// surfaceTable is the library of surfaces that c asks for: this system has none of its own.
+func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
+	if c.table == nil {
+		return nil, &Error{Op: op, Size: size, Err: ErrShare, Hint: "only macOS has mach ports: elsewhere use Share and Adopt"}
+	}
+	return c.table, nil
+}
