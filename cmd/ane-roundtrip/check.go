@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/faulty"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/models"
@@ -68,7 +69,6 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 		wrap = func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }
 		a.logf("injected fault: %s (%s)", fault.Name, fault.What)
 	}
-	before := unimem.Live()
 	d, err := a.open(wrap)
 	if errors.Is(err, ane.ErrUnavailable) {
 		r := newReport("check", nil)
@@ -79,30 +79,91 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 		return err
 	}
 	r := newReport("check", d)
-	rows, err := a.measure(ctx, d, o.iterations, &r)
+	var all []trialled
+	first, err := a.try(ctx, d, o.iterations)
+	if err != nil {
+		return err
+	}
+	all = append(all, first)
+	if second, err := a.second(d.Receipt().Engine, wrap); second != nil {
+		also, err := a.try(ctx, second, o.iterations)
+		if err != nil {
+			return err
+		}
+		all = append(all, also.named(second.Receipt().Engine))
+	} else if err != nil {
+		r.Checks = append(r.Checks, trial.Check{Name: engine.Broker + "/available", Status: trial.Skip, Detail: oneLine(err.Error())})
+	}
+	return a.judge(r, all)
+}
+
+// trialled is what was found out about one engine.
+type trialled struct {
+	receipt ane.Receipt
+	rows    []trial.Report
+	checks  []trial.Check
+}
+
+// named marks the checks as those of an engine that is not the first.
+func (t trialled) named(engine string) trialled {
+	for i := range t.checks {
+		t.checks[i].Name = engine + "/" + t.checks[i].Name
+	}
+	return t
+}
+
+// second opens the engine that is checked besides the software engine when none
+// was named: the same in a process of its own. Both results are nil when there is
+// nothing to open.
+func (a *app) second(first string, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
+	if a.engine != engine.Auto || first != engine.Soft {
+		return nil, nil
+	}
+	return engine.Open(engine.Broker, wrap)
+}
+
+// try runs every check on an engine and closes it.
+func (a *app) try(ctx context.Context, d *ane.Device, iterations int) (t trialled, err error) {
+	before := unimem.Live()
+	t.receipt = d.Receipt()
+	t.rows, t.checks, err = a.measure(ctx, d, iterations)
 	err = errors.Join(err, d.Close())
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return t, ctx.Err()
 	}
 	if err != nil {
-		r.Checks = append(r.Checks, trial.Check{Name: "engine/error", Status: trial.Fail, Detail: oneLine(err.Error())})
+		t.checks = append(t.checks, trial.Check{Name: "engine/error", Status: trial.Fail, Detail: oneLine(err.Error())})
 	}
 	after := unimem.Live()
 	leaked := after.Blocks - before.Blocks + after.Mappings - before.Mappings
-	r.Checks = append(r.Checks, trial.Judge("memory/closed", leaked == 0, float64(leaked), "blocks",
+	t.checks = append(t.checks, trial.Judge("memory/closed", leaked == 0, float64(leaked), "blocks",
 		"%d surfaces and mappings are open after everything was closed", leaked))
+	return t, nil
+}
+
+// judge prints the report of all engines.
+func (a *app) judge(r report, all []trialled) error {
+	var details []engineDetails
+	for _, t := range all {
+		r.Checks = append(r.Checks, t.checks...)
+		for i := range t.rows {
+			t.rows[i].MaxError = finite(t.rows[i].MaxError)
+		}
+		details = append(details, engineDetails{t.receipt.Engine, t.rows})
+		if len(all) > 1 {
+			r.Engines = append(r.Engines, t.receipt)
+		}
+	}
 	for _, c := range r.Checks {
 		if c.Status == trial.Fail {
 			r.Verdict = verdictFail
 		}
 	}
-	for i := range rows {
-		rows[i].MaxError = finite(rows[i].MaxError)
-	}
 	r.Details = struct {
-		Models []trial.Report `json:"models"`
-	}{rows}
-	if err := a.finish(r, rows); err != nil {
+		Models  []trial.Report  `json:"models"` // of the first engine
+		Engines []engineDetails `json:"engines"`
+	}{details[0].Models, details}
+	if err := a.finish(r, all); err != nil {
 		return err
 	}
 	if r.Verdict != verdictPass {
@@ -111,43 +172,48 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 	return nil
 }
 
-// measure fills in the checks of a report: every model, then the evidence.
-func (a *app) measure(ctx context.Context, d *ane.Device, iterations int, r *report) ([]trial.Report, error) {
+// engineDetails are the figures of one engine.
+type engineDetails struct {
+	Engine string         `json:"engine"`
+	Models []trial.Report `json:"models"`
+}
+
+// measure checks every model, then collects the evidence.
+func (a *app) measure(ctx context.Context, d *ane.Device, iterations int) (rows []trial.Report, checks []trial.Check, err error) {
 	all, err := models.All()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	bar := a.progress(len(all) + 1)
 	defer bar.stop()
-	var rows []trial.Report
 	var faults []error
 	copied, strays, changed := 0, 0, 0
 	for _, m := range all {
 		bar.now(m.Name)
 		row, err := trial.Model(ctx, d, m, iterations)
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, nil, ctx.Err()
 		}
 		if err != nil {
 			faults = append(faults, fmt.Errorf("%s: %w", m.Name, err))
 		}
 		rows = append(rows, row)
-		r.Checks = append(r.Checks, row.Checks...)
+		checks = append(checks, row.Checks...)
 		copied, strays, changed = copied+row.Copied, strays+row.Strays, changed+row.Changed
 		bar.done()
 	}
 	bar.now("evidence")
 	evidence, err := trial.Evidence(ctx, d)
-	r.Checks = append(r.Checks, evidence...)
-	r.Checks = append(r.Checks,
+	checks = append(checks, evidence...)
+	checks = append(checks,
 		trial.Judge("memory/copies", copied == 0, float64(copied), "bytes", "%d tensor bytes of all models were reached through a copy", copied),
 		trial.Judge("memory/neighbours", strays == 0, float64(strays), "bytes", "%d bytes changed behind tensors and in the cells around them", strays),
 		trial.Judge("memory/inputs", changed == 0, float64(changed), "bytes", "%d bytes of inputs changed during evaluation", changed))
-	return rows, errors.Join(append(faults, err)...)
+	return rows, checks, errors.Join(append(faults, err)...)
 }
 
 // finish prints a report, as JSON or as tables.
-func (a *app) finish(r report, rows []trial.Report) error {
+func (a *app) finish(r report, all []trialled) error {
 	if a.json {
 		return r.write(a.out)
 	}
@@ -155,19 +221,25 @@ func (a *app) finish(r report, rows []trial.Report) error {
 		_, err := fmt.Fprintf(a.out, "verdict: %s\n", r.Verdict)
 		return err
 	}
-	fmt.Fprintf(a.out, "engine   %s: %s, %s\n", r.Engine.Engine, r.Engine.Chip, r.Engine.OSBuild)
-	fmt.Fprintf(a.out, "numerics %s\n", r.Engine.Numerics)
-	fmt.Fprintf(a.out, "sharing  %s\n", r.Engine.Sharing)
-	if r.Engine.Fallback != "" {
-		fmt.Fprintf(a.out, "because  %s\n", r.Engine.Fallback)
-	}
-	fmt.Fprintln(a.out)
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "model\tcompile\tload\tp50\tp99\tmax error\tcopied\t")
-	for _, m := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2g\t%d B\t\n", m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99), m.MaxError, m.Copied)
+	for _, t := range all {
+		e := t.receipt
+		fmt.Fprintf(a.out, "engine   %s: %s, %s\n", e.Engine, e.Chip, e.OSBuild)
+		fmt.Fprintf(a.out, "numerics %s\n", e.Numerics)
+		fmt.Fprintf(a.out, "sharing  %s\n", e.Sharing)
+		if e.Fallback != "" {
+			fmt.Fprintf(a.out, "because  %s\n", e.Fallback)
+		}
+		fmt.Fprintln(a.out)
+		fmt.Fprintln(w, "model\tcompile\tload\tp50\tp99\tmax error\tcopied\t")
+		for _, m := range t.rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2g\t%d B\t\n", m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99), m.MaxError, m.Copied)
+		}
+		fmt.Fprintln(w)
+		if err := w.Flush(); err != nil {
+			return err
+		}
 	}
-	fmt.Fprintln(w)
 	fmt.Fprintln(w, "check\tstatus\tvalue\tdetail")
 	passed, skipped := 0, ""
 	for _, c := range r.Checks {

@@ -7,11 +7,26 @@ import (
 	"strings"
 )
 
-// Proportional returns the memory of this process in bytes, each page divided
-// by the number of its mappings (Pss of proc_pid_smaps(5)): a page that the
-// process maps twice counts once.
-func Proportional() (int64, error) {
-	text, err := os.ReadFile("/proc/self/smaps_rollup")
+// Proportional returns the memory of processes in bytes, of this one when none is
+// named, each page divided by the number of its mappings (Pss of
+// proc_pid_smaps(5)): a page that they map twice counts once.
+func Proportional(pids ...int) (int64, error) {
+	if len(pids) == 0 {
+		pids = []int{os.Getpid()}
+	}
+	var sum int64
+	for _, pid := range pids {
+		n, err := proportional(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+func proportional(pid int) (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
 		return 0, err
 	}

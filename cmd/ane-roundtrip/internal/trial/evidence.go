@@ -4,12 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -186,49 +183,3 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 	}
 	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), float64(small.Bytes()), "bytes", "a surface shorter than the layout has to be refused")), nil
 }
-
-// growth runs a program over large tensors whose pages all exist already: an
-// engine that copies them anywhere needs as much memory again.
-func growth(ctx context.Context, d *ane.Device, _ models.Model) (checks []Check, err error) {
-	const name, channels, side = "memory/growth", 64, 512
-	shape := []int{1, channels, side, side / 2}
-	b := mil.NewBuilder()
-	f := b.Func("main")
-	x := f.Input("x", mil.FP16, shape...)
-	f.Output(f.Op("mul", mil.TensorOf(mil.FP16, shape...), "y", mil.A("x", x), mil.A("y", f.Const("one", mil.FP16Scalar(1)))))
-	p, err := b.Program()
-	if err != nil {
-		return nil, err
-	}
-	r, err := NewRig(ctx, d, ane.Source{File: "growth.mil", Text: mil.Print(p)})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
-	// Binding again, once every page was touched, puts the whole life of a
-	// request between the two readings.
-	r.Paint()
-	if err := r.Request.Close(); err != nil {
-		return nil, err
-	}
-	runtime.GC()
-	before, err := procmem.Proportional()
-	if err != nil {
-		return []Check{skip(name, "%v", err)}, nil
-	}
-	if r.Request, err = r.Model.Bind(r.In, r.Out); err != nil {
-		return nil, err
-	}
-	if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
-		return nil, err
-	}
-	after, err := procmem.Proportional()
-	if err != nil {
-		return nil, err
-	}
-	size := int64(r.TensorBytes())
-	return []Check{Judge(name, after-before < size/4, float64(after-before), "bytes",
-		"process memory grew by %s while %s of tensors were bound and evaluated", mebi(after-before), mebi(size))}, nil
-}
-
-func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
