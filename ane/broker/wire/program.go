@@ -9,6 +9,10 @@ type Compile struct {
 	Function string // procedure to run; empty means the default
 	TextSize uint64 // bytes of MIL at the start of descriptor 0
 	Weights  []Weight
+	// Key of an earlier Compiled asks for that program out of the broker's cache. With
+	// it come neither descriptors nor text nor weights; the answer is a Fault that
+	// matches ane.ErrName when the cache has lost it.
+	Key string
 }
 
 // Weight is one weight file: Size bytes at Offset of a descriptor of the frame. Files may
@@ -67,6 +71,7 @@ func (p *Compile) fields(c *coder) {
 	c.text("function", &p.Function, MaxName)
 	c.size("text size", &p.TextSize)
 	weights(c, &p.Weights)
+	c.text("key", &p.Key, MaxName)
 }
 
 func (p *Weight) fields(c *coder) {
