@@ -1,0 +1,38 @@
+package tripbench
+
+import (
+	"bytes"
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/interp"
+)
+
+// The measurements work on any engine; their figures decide nothing here.
+func TestMeasure(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("eventfds are Linux's")
+	}
+	if testing.Short() {
+		t.Skip("takes 256 MB; run without -short")
+	}
+	d, err := ane.Open(interp.New(), "")
+	require.NoError(t, err)
+	r, err := Measure(t.Context(), d, func(string) {})
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	require.Positive(t, r.Floor)
+	require.Len(t, r.Trips, len(sizes))
+	var b bytes.Buffer
+	require.NoError(t, r.Write(&b))
+	require.Contains(t, b.String(), "one row of 256 MB")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Measure(ctx, d, func(string) {})
+	require.ErrorIs(t, err, context.Canceled)
+}
