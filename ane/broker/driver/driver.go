@@ -2,62 +2,150 @@ package driver
 
 import (
 	"context"
+	"fmt"
+	"sync"
+	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/ane/driverabi"
 )
+
+// grace is how long Close waits for the engine to come back from a request that it
+// cancelled.
+const grace = 5 * time.Second
 
 // Driver is the one owner of an engine's time. Its methods may be called from
 // several goroutines.
-type Driver struct{ opts Options }
+type Driver struct {
+	opts            Options
+	control, direct *driverabi.Dispatcher
+	served          chan struct{} // closed when the engine's goroutine has ended
+
+	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
+	rung    *sync.Cond // a doorbell was rung, the engine became free, or a client settled
+	closing bool
+	stopped bool
+
+	queue   queue
+	bell    uint32   // doorbells rung since the queue was last empty
+	running *request // nil while the engine is free
+	flying  int      // accepted requests that have not ended
+	busy    int      // clients that have some
+
+	clients   map[*Client]struct{}
+	programs  map[uint64]*program
+	weights   map[uint64]*weights
+	surfaces  map[uint32]*surface
+	iommu     *iommu
+	resident  int
+	mapped    int
+	bound     int
+	instances int // open ones
+	created   uint64
+	completed uint64
+}
 
 // New starts a driver. The error matches ane.ErrUnavailable without an Engine, and
 // ane.ErrLength for depths outside their bounds.
-func New(o Options) (*Driver, error) { return &Driver{opts: o}, nil }
+func New(o Options) (*Driver, error) {
+	if o.Engine == nil {
+		return nil, fault("open", ane.ErrUnavailable, "no engine", "give Options.Engine")
+	}
+	if o.QueueDepth < 0 || o.QueueDepth > QueueDepth || o.TotalDepth < 0 {
+		return nil, fault("open", ane.ErrLength, fmt.Sprintf("queue depth %d, total %d", o.QueueDepth, o.TotalDepth),
+			fmt.Sprintf("take 1 to %d for a client and at least 1 for all, or 0 for the defaults", QueueDepth))
+	}
+	if o.QueueDepth == 0 {
+		o.QueueDepth = QueueDepth
+	}
+	if o.TotalDepth == 0 {
+		o.TotalDepth = TotalDepth
+	}
+	d := &Driver{
+		opts: o, served: make(chan struct{}), iommu: newIOMMU(), clients: map[*Client]struct{}{},
+		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
+	}
+	d.rung = sync.NewCond(&d.mu)
+	var err error
+	if d.control, err = driverabi.NewDispatcher(driverabi.ControlMethods(), controlHandlers()); err != nil {
+		return nil, fault("open", err, "", "")
+	}
+	if d.direct, err = driverabi.NewDispatcher(driverabi.DirectMethods(), directHandlers()); err != nil {
+		return nil, fault("open", err, "", "")
+	}
+	go d.serve()
+	return d, nil
+}
 
 // Attach admits a client. Without Privileged the error matches ane.ErrDenied and
 // names the entitlement; after Close it matches ane.ErrClosed.
 func (d *Driver) Attach(info ClientInfo) (*Client, error) {
-	return &Client{driver: d, info: info}, nil
+	if !info.Privileged {
+		return nil, fault("attach", ane.ErrDenied, "com.apple.ane.iokit-user-access", "have the broker attach for you")
+	}
+	c := &Client{driver: d, info: info, gone: make(chan struct{}),
+		created: map[uint64]*attachment{}, tokens: map[uint64]*attachment{}, chains: map[uint64]*chain{}, mapped: map[uint32]*mapping{}}
+	c.control.client, c.direct.client = c, c
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closing {
+		c.cancel()
+		return nil, fault("attach", ane.ErrClosed, "", "start another driver")
+	}
+	d.clients[c] = struct{}{}
+	return c, nil
 }
 
-// AddProgram makes a program known by a number that cannot be guessed. The caller
-// keeps owning it; the first client that creates it decides whose Identity it has.
-func (d *Driver) AddProgram(x ane.Executable) (resource uint64, err error) { return 0, nil }
-
-// AddWeights makes weight files known by a number, for ANE_ProgramCreateInstance.
-func (d *Driver) AddWeights(w ane.Weights) (resource uint64, err error) { return 0, nil }
-
-// RemoveProgram forgets a program or weights; ane.ErrInUse while a client has them
-// created.
-func (d *Driver) RemoveProgram(resource uint64) error { return nil }
-
-// AddSurface makes a Block known by a number and holds it. Any client that knows the
-// number may map it, as with IOSurface ids: whoever hands out numbers keeps a table of
-// whose they are.
-func (d *Driver) AddSurface(b *unimem.Block) (surface uint32, err error) { return 0, nil }
-
-// RemoveSurface lets go of the Block; ane.ErrInUse while a client has it mapped.
-func (d *Driver) RemoveSurface(surface uint32) error { return nil }
-
-// Stats tells what the driver holds.
-func (d *Driver) Stats() Stats { return Stats{} }
-
 // Close refuses new requests and waits for accepted ones until ctx ends; what is left
-// then is cancelled. Every client is closed. The error matches ane.ErrStuck when the
-// engine does not come back from a cancelled request.
-func (d *Driver) Close(ctx context.Context) error { return nil }
+// then is cancelled. Every client is closed, and the Blocks are let go. The error
+// matches ane.ErrStuck when the engine does not come back from a cancelled request;
+// repeating Close waits again.
+func (d *Driver) Close(ctx context.Context) error {
+	d.mu.Lock()
+	d.closing = true
+	stop := context.AfterFunc(ctx, d.wakeAll)
+	for d.flying > 0 && ctx.Err() == nil {
+		d.rung.Wait()
+	}
+	stop()
+	left := make([]*Client, 0, len(d.clients))
+	for c := range d.clients {
+		left = append(left, c)
+	}
+	d.mu.Unlock()
 
-// Stats counts what a Driver holds.
-type Stats struct {
-	Clients   int
-	Programs  int // added, instances included
-	Resident  int // loaded
-	Surfaces  int // added
-	Mapped    int // with a device range
-	Bound     int // prepared Invocations
-	Queued    int // requests in the queue
-	Running   int // 0 or 1
-	Completed uint64
-	Instances uint64 // made through Options.Instance, which may compile
+	last, cancel := context.WithTimeout(context.Background(), grace)
+	defer cancel()
+	for _, c := range left { // all start at once, whatever the first waits for
+		c.shut()
+	}
+	for _, c := range left {
+		if err := c.Close(last); err != nil {
+			return fault("close", ane.ErrStuck, "the engine runs a cancelled request", "call Close again when it has come back")
+		}
+	}
+	d.mu.Lock()
+	d.stopped = true
+	d.rung.Broadcast()
+	surfaces := d.surfaces
+	d.surfaces = map[uint32]*surface{}
+	d.mu.Unlock()
+	<-d.served
+	for _, s := range surfaces {
+		s.block.Release()
+	}
+	return nil
+}
+
+// wakeAll has everybody who waits look again.
+func (d *Driver) wakeAll() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rung.Broadcast()
+}
+
+// fault is the one way this package makes an error.
+func fault(op string, err error, detail, hint string) error {
+	return &ane.Error{Op: op, Engine: "driver", Err: err, Detail: detail, Hint: hint}
 }

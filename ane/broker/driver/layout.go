@@ -125,7 +125,7 @@ func (x *Submit) Decode(s *driverabi.SendRequest) {
 // Values of the status flag in the answer to a request. The source gives none; these
 // are the status types of Apple's evaluate path, and 0.
 const (
-	StatusQueued   uint32 = 0 // a completion will come
+	StatusAccepted uint32 = 0 // with a port: the completion tells the rest
 	StatusFinished uint32 = 8
 	StatusFailed   uint32 = 9
 )

@@ -24,8 +24,9 @@ type Options struct {
 	QueueDepth int
 	// TotalDepth bounds the requests of all clients; 0 means TotalDepth.
 	TotalDepth int
-	// Instance makes a program that differs from base in its weights alone. It is
-	// asked for bases that are no Instancer, and may compile. nil refuses those.
+	// Instance makes a program that differs from base in its weights alone; the driver
+	// closes it. It is asked for bases that are no Instancer, and may compile. nil
+	// refuses those.
 	Instance func(ctx context.Context, base ane.Executable, weights ane.Weights) (ane.Executable, error)
 }
 
@@ -63,7 +64,7 @@ type ClientInfo struct {
 // Completion is the end of one request.
 type Completion struct {
 	Port     uint64 // as the request gave it
-	Sequence uint64
+	Sequence uint32
 	Return   driverabi.Return // Success, or why there is no result
 	Reply    [driverabi.SendReplySize]byte
 	Err      error // of the engine, or the reason of an end without a result; nil with Success

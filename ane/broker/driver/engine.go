@@ -1,0 +1,66 @@
+package driver
+
+import (
+	"context"
+	"errors"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// ring rings a doorbell; index was checked. The caller holds the lock.
+func (d *Driver) ring(index uint32) {
+	d.bell |= 1 << index
+	d.rung.Broadcast()
+}
+
+// serve gives the engine's turns to the queue until the driver stops.
+func (d *Driver) serve() {
+	defer close(d.served)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for !d.stopped {
+		if d.running != nil || d.queue.n == 0 {
+			d.rung.Wait()
+			continue
+		}
+		r := d.queue.pop()
+		if d.queue.n == 0 {
+			d.bell = 0
+		}
+		d.run(r)
+		d.mu.Lock()
+	}
+}
+
+// run has the engine evaluate r and settles it. The caller holds the lock, which is
+// let go.
+func (d *Driver) run(r *request) {
+	d.running, r.state = r, running
+	invocation, life := r.binding.invocation, r.life
+	d.mu.Unlock()
+	err := invocation.Evaluate(life)
+	d.mu.Lock()
+	d.running = nil
+	if d.queue.n > 0 {
+		d.rung.Broadcast()
+	}
+	d.settle(r, err)
+}
+
+// verdict is the code of a request that ended with err.
+func verdict(err error, l *life) driverabi.Return {
+	switch {
+	case err == nil:
+		return driverabi.Success
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(l.Err(), context.DeadlineExceeded):
+		return driverabi.Timeout
+	case errors.Is(err, context.Canceled), l.Err() != nil:
+		return driverabi.Aborted
+	case errors.Is(err, ane.ErrNotLoaded):
+		return driverabi.NotReady
+	case errors.Is(err, ane.ErrStuck):
+		return driverabi.Busy
+	}
+	return driverabi.DeviceError
+}

@@ -1,0 +1,186 @@
+package driver
+
+import (
+	"crypto/rand"
+
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// What the handshake and the version selector say of this engine. The values are ours
+// and belong to no chip: where an M1 has the versions 32 and 256 and the CPU subtype 4,
+// this driver has 0x534f ("SO", software) and its own revision, and subtype 0.
+const (
+	engineVersion  = 0x534f
+	engineRevision = 1
+	engineCount    = 1 // one engine, one queue
+	cpuSubtype     = 0
+)
+
+// Version is what GetVersion answers.
+const Version uint64 = engineVersion<<16 | engineRevision
+
+// guard turns a method of an open connection into a Handler.
+func guard(f func(*connection, *driverabi.Args) driverabi.Return) driverabi.Handler {
+	return func(client any, a *driverabi.Args) driverabi.Return {
+		n := client.(*connection)
+		d := n.client.driver
+		d.mu.Lock()
+		open := n.session != 0
+		d.mu.Unlock()
+		if !open {
+			return n.client.refuse(driverabi.NotOpen, "no handshake on this connection", nil)
+		}
+		return f(n, a)
+	}
+}
+
+// controlHandlers serve table 27.2. The debug work processor (11 to 15) answers
+// Unsupported, as on a release build (table 27.9: internal build No), and so does the
+// firmware load (16), which the table disables.
+func controlHandlers() map[int]driverabi.Handler {
+	return map[int]driverabi.Handler{
+		0:  open,
+		1:  guard(closeConnection),
+		2:  guard(send),
+		3:  guard(create),
+		4:  guard(prepare),
+		5:  guard(unprepare),
+		6:  guard(destroy),
+		7:  guard(status),
+		8:  guard(createInstance),
+		9:  guard(chainingPrepare),
+		10: guard(version),
+	}
+}
+
+// directHandlers serve table 27.4.
+func directHandlers() map[int]driverabi.Handler {
+	return map[int]driverabi.Handler{
+		0: open,
+		1: guard(closeConnection),
+		2: guard(send),
+		3: guard(enqueueOutputs),
+		4: guard(inputsReady),
+		5: guard(mapMemory),
+		6: guard(unmapMemory),
+		7: guard(sessionHint),
+		8: guard(setActiveProcedure),
+	}
+}
+
+// open is the handshake of table 27.3. Opening an open connection is BadArgument.
+func open(client any, a *driverabi.Args) driverabi.Return {
+	n := client.(*connection)
+	c, d := n.client, n.client.driver
+	var s driverabi.DeviceInfo
+	if err := s.Decode(a.StructIn); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	if ret := s.Usage().Check(); ret != driverabi.Success {
+		return c.refuse(ret, "usage type", nil)
+	}
+	session := token()
+	d.mu.Lock()
+	again := n.session != 0
+	if !again && !c.closing {
+		n.session = session
+	}
+	d.mu.Unlock()
+	if again {
+		return c.refuse(driverabi.BadArgument, "the connection is open", nil)
+	}
+	s.Token = session
+	s.Version = [2]uint32{engineVersion, engineRevision}
+	s.Engines, s.CPUSubtype = engineCount, cpuSubtype
+	if err := s.Encode(a.StructOut); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	return driverabi.Success
+}
+
+// closeConnection ends a session. All requests of the client are cancelled and their
+// completions awaited; with the control connection go its programs, with the direct
+// one its mappings. A handshake opens it again.
+func closeConnection(n *connection, _ *driverabi.Args) driverabi.Return {
+	c, d := n.client, n.client.driver
+	d.mu.Lock()
+	n.session = 0
+	c.barred++
+	d.mu.Unlock()
+	c.quiesce()
+	c.slow.Lock()
+	defer c.slow.Unlock()
+	if n == &c.control {
+		c.dropPrograms()
+	} else {
+		c.dropMappings()
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	c.barred--
+	return driverabi.Success
+}
+
+// status answers GetStatus.
+func status(n *connection, a *driverabi.Args) driverabi.Return {
+	c, d := n.client, n.client.driver
+	d.mu.Lock()
+	x := Status{
+		Clients: uint32(len(d.clients)), Resident: uint32(d.resident), Mapped: uint32(d.mapped), Queued: uint32(d.queue.n),
+		InFlight: uint32(c.flying), Depth: uint32(d.opts.QueueDepth), Bell: d.bell,
+	}
+	if d.running != nil {
+		x.Running = 1
+	}
+	d.mu.Unlock()
+	var s driverabi.Status
+	x.encode(&s)
+	if err := s.Encode(a.StructOut); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	return driverabi.Success
+}
+
+// version answers GetVersion.
+func version(_ *connection, a *driverabi.Args) driverabi.Return {
+	a.ScalarOut[0] = Version
+	return driverabi.Success
+}
+
+// sessionHint sets the bias of the session that its token names.
+func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
+	c, d := n.client, n.client.driver
+	var s driverabi.SessionHint
+	if err := s.Decode(a.StructIn); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	var x Hint
+	x.decode(&s)
+	d.mu.Lock()
+	ok := x.Session == n.session && x.Hint <= HintBackground
+	if ok {
+		x.Before, c.hint = c.hint, x.Hint
+		x.Queued = uint32(c.flying)
+	}
+	d.mu.Unlock()
+	if !ok {
+		return c.refuse(driverabi.BadArgument, "another session's token, or no such hint", nil)
+	}
+	var reply driverabi.SessionHintReply
+	x.encode(&reply)
+	if err := reply.Encode(a.StructOut); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	return driverabi.Success
+}
+
+// token returns a number that nobody can guess and that is not 0.
+func token() uint64 {
+	for {
+		var b [8]byte
+		_, _ = rand.Read(b[:]) // ends the process rather than fail
+		if v := le.Uint64(b[:]); v != 0 {
+			return v
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package driver
+
+// levels is the number of queues of the engine's firmware, .p0 to .p7.
+const levels = 8
+
+// StarvationBound is how many turns of the engine the longest-waiting request of any
+// level waits at most, its own included. Level n has the stride 1<<n, and a waiting
+// level i is at most one stride behind the turn that is being given. A level j meanwhile
+// gets a turn while its own count is not above that of i: at most stride(i)/stride(j)
+// times, and once more for the start. For the lowest level that is the sum over the
+// others of 128>>j, plus 7, plus its own turn.
+const StarvationBound = (128 + 64 + 32 + 16 + 8 + 4 + 2) + 7 + 1
+
+// queue holds the requests that wait for the engine: one list for each level, served
+// by stride scheduling.
+type queue struct {
+	lists [levels]list
+	pass  [levels]uint64 // the turn at which the level is due next
+	now   uint64         // the turn that was given last
+	n     int
+}
+
+// list is a queue of requests linked through themselves.
+type list struct{ head, tail *request }
+
+// push puts r at the end of its level.
+func (q *queue) push(r *request) {
+	l := &q.lists[r.level]
+	if l.head == nil { // a level that was away has no claim to the turns it missed
+		q.pass[r.level] = max(q.pass[r.level], q.now)
+	}
+	r.prev, r.next = l.tail, nil
+	if l.tail == nil {
+		l.head = r
+	} else {
+		l.tail.next = r
+	}
+	l.tail = r
+	q.n++
+}
+
+// remove takes r out, wherever it stands.
+func (q *queue) remove(r *request) {
+	l := &q.lists[r.level]
+	if r.prev == nil {
+		l.head = r.next
+	} else {
+		r.prev.next = r.next
+	}
+	if r.next == nil {
+		l.tail = r.prev
+	} else {
+		r.next.prev = r.prev
+	}
+	r.prev, r.next = nil, nil
+	q.n--
+}
+
+// pop takes out the request whose turn it is, nil when there is none.
+func (q *queue) pop() *request {
+	due := -1
+	for i := range q.lists {
+		if q.lists[i].head != nil && (due < 0 || q.pass[i] < q.pass[due]) {
+			due = i
+		}
+	}
+	if due < 0 {
+		return nil
+	}
+	r := q.lists[due].head
+	q.charge(due)
+	q.remove(r)
+	return r
+}
+
+// charge gives level the present turn. A request that runs without waiting is charged
+// as well, so that it does not get more than its share.
+func (q *queue) charge(level int) {
+	q.pass[level] = max(q.pass[level], q.now)
+	q.now = q.pass[level]
+	q.pass[level] += 1 << level
+}

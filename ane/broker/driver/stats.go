@@ -1,0 +1,32 @@
+package driver
+
+// Stats counts what a Driver holds.
+type Stats struct {
+	Clients   int
+	Programs  int    // added ones
+	Weights   int    // added ones
+	Instances int    // open ones
+	Resident  int    // programs and instances loaded
+	Surfaces  int    // added ones
+	Mapped    int    // surfaces with a device range
+	Bound     int    // prepared Invocations
+	Queued    int    // requests in the queue
+	Running   int    // 0 or 1
+	Created   uint64 // instances ever made
+	Completed uint64 // requests ever ended, whatever their result
+}
+
+// Stats tells what the driver holds.
+func (d *Driver) Stats() Stats {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	s := Stats{
+		Clients: len(d.clients), Programs: len(d.programs), Weights: len(d.weights), Instances: d.instances,
+		Resident: d.resident, Surfaces: len(d.surfaces), Mapped: d.mapped, Bound: d.bound,
+		Queued: d.queue.n, Created: d.created, Completed: d.completed,
+	}
+	if d.running != nil {
+		s.Running = 1
+	}
+	return s
+}
