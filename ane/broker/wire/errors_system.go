@@ -31,3 +31,6 @@ func closed(op string) error {
 func unsupported(op string) error {
 	return &Error{Op: op, Err: ErrUnsupported, Cause: ane.ErrUnavailable, Hint: "run it on Linux"}
 }
+
+// errTimeout is one value, because who waits meets it often.
+var errTimeout error = &Error{Op: "receive", Err: ErrTimeout}

@@ -4,16 +4,26 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
 // socket is a descriptor in blocking mode. Close wakes whoever waits in it by shutting the
 // connection down, and the last call inside gives the descriptor back.
+//
+// Waiting blocks a thread and leaves the runtime's poller alone. Of a round trip of 64 bytes
+// between two processes on a machine of 2 cores, the median was 5 us so, 11 to 70 us over
+// the poller, 10 to 15 us when looking 20 times before blocking (the two processes share a
+// core as long as nobody spins), unchanged with the goroutines locked to their threads, and
+// 55 us or more when a goroutine received and handed over by a channel: whoever waits for an
+// answer should call Receive itself. Bare calls on such a socket took 4.5 us and on eventfds
+// 3 us. The benchmarks PingPong* measure it.
 type socket struct {
 	fd       int
 	users    users
 	once     sync.Once
+	patience atomic.Int64 // of Receive, in nanoseconds; 0 is endless
 	sending  sending
 	incoming incoming
 }
@@ -70,8 +80,6 @@ func NewConn(fd int) (*Conn, error) {
 	}
 	c := &Conn{}
 	c.fd = fd
-	c.sending.init()
-	c.incoming.init()
 	return c, nil
 }
 

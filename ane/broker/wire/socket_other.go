@@ -5,6 +5,7 @@ package wire
 import (
 	"net"
 	"os"
+	"time"
 )
 
 // socket cannot be had: no other system has both SOCK_SEQPACKET and memfds.
@@ -29,6 +30,9 @@ func Dial(path string) (*Conn, error) { return nil, unsupported("dial") }
 
 // Close does nothing.
 func (c *Conn) Close() error { return nil }
+
+// SetPatience answers ErrUnsupported.
+func (c *Conn) SetPatience(time.Duration) error { return unsupported("patience") }
 
 func socketPair() (a, b int, err error) { return -1, -1, unsupported("pair") }
 

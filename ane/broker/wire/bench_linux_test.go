@@ -1,0 +1,210 @@
+package wire_test
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane/broker/wire"
+)
+
+// frameBytes is the length of the frames that the benchmarks send, with the header.
+const frameBytes = 64
+
+func init() {
+	parts["echo"] = echoConn
+	parts["echo poller"] = echoPoller
+	parts["echo eventfd"] = func() error { return echoEvents(3, 4) }
+	parts["echo seqpacket"] = func() error { return echoPackets(3) }
+}
+
+// p50 times each round trip and reports the median.
+func p50(b *testing.B, trip func() error) {
+	for range 1000 { // both sides warm
+		require.NoError(b, trip())
+	}
+	times := make([]time.Duration, b.N)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range times {
+		start := time.Now()
+		if err := trip(); err != nil {
+			b.Fatal(err)
+		}
+		times[i] = time.Since(start)
+	}
+	b.StopTimer()
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
+	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
+}
+
+func echoConn() error {
+	c, err := wire.NewConn(3)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	buf := make([]byte, wire.MaxFrame)
+	for {
+		f, _, err := c.Receive(buf)
+		if err != nil {
+			return nil // the parent has gone
+		}
+		if err := c.Send(f); err != nil {
+			return err
+		}
+	}
+}
+
+// A frame there and back over Conns of two processes.
+func BenchmarkPingPong(b *testing.B) {
+	c, peer, err := wire.PairFile()
+	require.NoError(b, err)
+	child := start(b, "echo", peer)
+	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
+	buf := make([]byte, wire.MaxFrame)
+	p50(b, func() error {
+		if err := c.Send(frame); err != nil {
+			return err
+		}
+		_, _, err := c.Receive(buf)
+		return err
+	})
+	require.NoError(b, c.Close())
+	require.NoError(b, child.Wait())
+}
+
+func eventfds(b *testing.B) (ours, theirs *os.File) {
+	files := make([]*os.File, 2)
+	for i := range files {
+		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
+		require.NoError(b, err)
+		files[i] = os.NewFile(uintptr(fd), "eventfd")
+	}
+	return files[0], files[1]
+}
+
+func echoEvents(in, out int) error {
+	buf := make([]byte, 8)
+	for {
+		if _, err := unix.Read(in, buf); err != nil {
+			return err
+		}
+		if binary.LittleEndian.Uint64(buf) > 1 { // the parent's farewell
+			return nil
+		}
+		if _, err := unix.Write(out, buf); err != nil {
+			return err
+		}
+	}
+}
+
+// The least that two processes need to wake one another: blocking calls on two eventfds.
+func BenchmarkPingPongEventfdFloor(b *testing.B) {
+	there, back := eventfds(b)
+	in, err := unix.Dup(int(back.Fd()))
+	require.NoError(b, err)
+	out, err := unix.Dup(int(there.Fd()))
+	require.NoError(b, err)
+	child := start(b, "echo eventfd", there, back)
+	one, buf := binary.LittleEndian.AppendUint64(nil, 1), make([]byte, 8)
+	p50(b, func() error {
+		if _, err := unix.Write(out, one); err != nil {
+			return err
+		}
+		_, err := unix.Read(in, buf)
+		return err
+	})
+	_, err = unix.Write(out, binary.LittleEndian.AppendUint64(nil, 2))
+	require.NoError(b, err)
+	require.NoError(b, child.Wait())
+	wire.Descriptors{in, out}.Close()
+}
+
+func packetPair(b *testing.B) (int, *os.File) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	require.NoError(b, err)
+	return fds[0], os.NewFile(uintptr(fds[1]), "peer")
+}
+
+func echoPackets(fd int) error {
+	buf := make([]byte, frameBytes)
+	for {
+		n, err := unix.Read(fd, buf)
+		if err != nil || n == 0 {
+			return err
+		}
+		if _, err := unix.Write(fd, buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+// The same packets by bare blocking calls.
+func BenchmarkPingPongSeqpacketFloor(b *testing.B) {
+	fd, peer := packetPair(b)
+	child := start(b, "echo seqpacket", peer)
+	buf := make([]byte, frameBytes)
+	p50(b, func() error {
+		if _, err := unix.Write(fd, buf); err != nil {
+			return err
+		}
+		_, err := unix.Read(fd, buf)
+		return err
+	})
+	require.NoError(b, unix.Close(fd))
+	require.NoError(b, child.Wait())
+}
+
+func overPoller(f *os.File) (net.Conn, error) {
+	defer f.Close()
+	return net.FileConn(f)
+}
+
+func echoPoller() error {
+	c, err := overPoller(os.NewFile(3, "parent"))
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	buf := make([]byte, frameBytes)
+	for {
+		n, err := c.Read(buf)
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if _, err := c.Write(buf[:n]); err != nil {
+			return err
+		}
+	}
+}
+
+// The same packets over the runtime's poller, which Conn does without: see RATIONALE in
+// the documentation of socket.
+func BenchmarkPingPongPoller(b *testing.B) {
+	fd, peer := packetPair(b)
+	child := start(b, "echo poller", peer)
+	c, err := overPoller(os.NewFile(uintptr(fd), "child"))
+	require.NoError(b, err)
+	buf := make([]byte, frameBytes)
+	p50(b, func() error {
+		if _, err := c.Write(buf); err != nil {
+			return err
+		}
+		_, err := c.Read(buf)
+		return err
+	})
+	require.NoError(b, c.Close())
+	require.NoError(b, child.Wait())
+}
