@@ -43,7 +43,7 @@ func (a *ArgsBlock) Size() int { return ArgsBlockSize }
 
 // Encode writes a to b.
 func (a *ArgsBlock) Encode(b []byte) error {
-	if err := load("ArgsBlock", b, a.Raw[:]); err != nil {
+	if err := store("ArgsBlock", b, a.Raw[:]); err != nil {
 		return err
 	}
 	put32(b, ArgsAsyncWakePort, a.AsyncWakePort)

@@ -15,7 +15,7 @@ type ChainingPrepare struct{ Raw [ChainingPrepareSize]byte }
 func (s *ChainingPrepare) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *ChainingPrepare) Encode(b []byte) error { return load("ChainingPrepare", b, s.Raw[:]) }
+func (s *ChainingPrepare) Encode(b []byte) error { return store("ChainingPrepare", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *ChainingPrepare) Decode(b []byte) error { return load("ChainingPrepare", s.Raw[:], b) }
@@ -37,7 +37,7 @@ func (s *ChainingPrepareReply) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
 func (s *ChainingPrepareReply) Encode(b []byte) error {
-	return load("ChainingPrepareReply", b, s.Raw[:])
+	return store("ChainingPrepareReply", b, s.Raw[:])
 }
 
 // Decode reads all bytes of s from b.
@@ -59,7 +59,7 @@ type SetActiveProcedure struct{ Raw [SetActiveProcedureSize]byte }
 func (s *SetActiveProcedure) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *SetActiveProcedure) Encode(b []byte) error { return load("SetActiveProcedure", b, s.Raw[:]) }
+func (s *SetActiveProcedure) Encode(b []byte) error { return store("SetActiveProcedure", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *SetActiveProcedure) Decode(b []byte) error { return load("SetActiveProcedure", s.Raw[:], b) }

@@ -86,7 +86,7 @@ func (d *DeviceInfo) Size() int { return DeviceInfoSize }
 
 // Encode writes d to b.
 func (d *DeviceInfo) Encode(b []byte) error {
-	if err := load("DeviceInfo", b, d.Raw[:]); err != nil {
+	if err := store("DeviceInfo", b, d.Raw[:]); err != nil {
 		return err
 	}
 	put64(b, deviceInfoToken, d.Token)

@@ -15,7 +15,7 @@ type OutputSetEnqueue struct{ Raw [OutputSetEnqueueSize]byte }
 func (s *OutputSetEnqueue) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *OutputSetEnqueue) Encode(b []byte) error { return load("OutputSetEnqueue", b, s.Raw[:]) }
+func (s *OutputSetEnqueue) Encode(b []byte) error { return store("OutputSetEnqueue", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *OutputSetEnqueue) Decode(b []byte) error { return load("OutputSetEnqueue", s.Raw[:], b) }
@@ -35,7 +35,7 @@ type InputsReady struct{ Raw [InputsReadySize]byte }
 func (s *InputsReady) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *InputsReady) Encode(b []byte) error { return load("InputsReady", b, s.Raw[:]) }
+func (s *InputsReady) Encode(b []byte) error { return store("InputsReady", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *InputsReady) Decode(b []byte) error { return load("InputsReady", s.Raw[:], b) }

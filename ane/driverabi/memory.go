@@ -15,7 +15,7 @@ type MemoryMap struct{ Raw [MemoryMapSize]byte }
 func (s *MemoryMap) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *MemoryMap) Encode(b []byte) error { return load("MemoryMap", b, s.Raw[:]) }
+func (s *MemoryMap) Encode(b []byte) error { return store("MemoryMap", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *MemoryMap) Decode(b []byte) error { return load("MemoryMap", s.Raw[:], b) }
@@ -35,7 +35,7 @@ type MemoryUnmap struct{ Raw [MemoryUnmapSize]byte }
 func (s *MemoryUnmap) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *MemoryUnmap) Encode(b []byte) error { return load("MemoryUnmap", b, s.Raw[:]) }
+func (s *MemoryUnmap) Encode(b []byte) error { return store("MemoryUnmap", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *MemoryUnmap) Decode(b []byte) error { return load("MemoryUnmap", s.Raw[:], b) }

@@ -17,7 +17,7 @@ type ProgramCreate struct{ Raw [ProgramCreateSize]byte }
 func (s *ProgramCreate) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *ProgramCreate) Encode(b []byte) error { return load("ProgramCreate", b, s.Raw[:]) }
+func (s *ProgramCreate) Encode(b []byte) error { return store("ProgramCreate", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *ProgramCreate) Decode(b []byte) error { return load("ProgramCreate", s.Raw[:], b) }
@@ -36,7 +36,7 @@ type ProgramPrepare struct{ Raw [ProgramPrepareSize]byte }
 func (s *ProgramPrepare) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *ProgramPrepare) Encode(b []byte) error { return load("ProgramPrepare", b, s.Raw[:]) }
+func (s *ProgramPrepare) Encode(b []byte) error { return store("ProgramPrepare", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *ProgramPrepare) Decode(b []byte) error { return load("ProgramPrepare", s.Raw[:], b) }
@@ -55,7 +55,7 @@ type ProgramUnprepare struct{ Raw [ProgramUnprepareSize]byte }
 func (s *ProgramUnprepare) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *ProgramUnprepare) Encode(b []byte) error { return load("ProgramUnprepare", b, s.Raw[:]) }
+func (s *ProgramUnprepare) Encode(b []byte) error { return store("ProgramUnprepare", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *ProgramUnprepare) Decode(b []byte) error { return load("ProgramUnprepare", s.Raw[:], b) }
@@ -74,7 +74,7 @@ type ProgramDestroy struct{ Raw [ProgramDestroySize]byte }
 func (s *ProgramDestroy) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *ProgramDestroy) Encode(b []byte) error { return load("ProgramDestroy", b, s.Raw[:]) }
+func (s *ProgramDestroy) Encode(b []byte) error { return store("ProgramDestroy", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *ProgramDestroy) Decode(b []byte) error { return load("ProgramDestroy", s.Raw[:], b) }
@@ -93,7 +93,7 @@ type CreateInstance struct{ Raw [CreateInstanceSize]byte }
 func (s *CreateInstance) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *CreateInstance) Encode(b []byte) error { return load("CreateInstance", b, s.Raw[:]) }
+func (s *CreateInstance) Encode(b []byte) error { return store("CreateInstance", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *CreateInstance) Decode(b []byte) error { return load("CreateInstance", s.Raw[:], b) }

@@ -27,7 +27,7 @@ func (s *SendReply) Size() int { return SendReplySize }
 
 // Encode writes s to b. It does not allocate.
 func (s *SendReply) Encode(b []byte) error {
-	if err := load("SendReply", b, s.Raw[:]); err != nil {
+	if err := store("SendReply", b, s.Raw[:]); err != nil {
 		return err
 	}
 	put32(b, sendReplySequence, s.Sequence)

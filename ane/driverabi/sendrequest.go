@@ -43,7 +43,7 @@ func (s *SendRequest) Size() int { return SendRequestSize }
 
 // Encode writes s to b. It does not allocate.
 func (s *SendRequest) Encode(b []byte) error {
-	if err := load("SendRequest", b, s.Raw[:]); err != nil {
+	if err := store("SendRequest", b, s.Raw[:]); err != nil {
 		return err
 	}
 	put64(b, sendRequestToken, s.Token)

@@ -14,7 +14,7 @@ type SessionHint struct{ Raw [SessionHintSize]byte }
 func (s *SessionHint) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *SessionHint) Encode(b []byte) error { return load("SessionHint", b, s.Raw[:]) }
+func (s *SessionHint) Encode(b []byte) error { return store("SessionHint", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *SessionHint) Decode(b []byte) error { return load("SessionHint", s.Raw[:], b) }
@@ -33,7 +33,7 @@ type SessionHintReply struct{ Raw [SessionHintReplySize]byte }
 func (s *SessionHintReply) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *SessionHintReply) Encode(b []byte) error { return load("SessionHintReply", b, s.Raw[:]) }
+func (s *SessionHintReply) Encode(b []byte) error { return store("SessionHintReply", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *SessionHintReply) Decode(b []byte) error { return load("SessionHintReply", s.Raw[:], b) }

@@ -14,7 +14,7 @@ type Status struct{ Raw [StatusSize]byte }
 func (s *Status) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *Status) Encode(b []byte) error { return load("Status", b, s.Raw[:]) }
+func (s *Status) Encode(b []byte) error { return store("Status", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *Status) Decode(b []byte) error { return load("Status", s.Raw[:], b) }
@@ -33,7 +33,7 @@ type DebugWorkProcessor struct{ Raw [DebugWorkProcessorSize]byte }
 func (s *DebugWorkProcessor) Size() int { return len(s.Raw) }
 
 // Encode writes all bytes of s to b.
-func (s *DebugWorkProcessor) Encode(b []byte) error { return load("DebugWorkProcessor", b, s.Raw[:]) }
+func (s *DebugWorkProcessor) Encode(b []byte) error { return store("DebugWorkProcessor", b, s.Raw[:]) }
 
 // Decode reads all bytes of s from b.
 func (s *DebugWorkProcessor) Decode(b []byte) error { return load("DebugWorkProcessor", s.Raw[:], b) }

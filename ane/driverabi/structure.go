@@ -62,6 +62,15 @@ func load(structure string, raw, b []byte) error {
 	return nil
 }
 
+// store copies raw into b if b has its length.
+func store(structure string, b, raw []byte) error {
+	if err := sized(structure, len(raw), len(b)); err != nil {
+		return err
+	}
+	copy(b, raw)
+	return nil
+}
+
 // take32 reads a field and clears it in raw, which keeps unknown bytes only.
 func take32(raw []byte, at int) uint32 {
 	v := binary.LittleEndian.Uint32(raw[at:])
