@@ -2,6 +2,7 @@ package wire_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -65,18 +66,27 @@ func echoConn() error {
 }
 
 // A frame there and back over Conns of two processes.
-func BenchmarkPingPong(b *testing.B) {
+func BenchmarkPingPong(b *testing.B) { pingPong(b, 0) }
+
+// The same with a Conn that gives up waiting now and then.
+func BenchmarkPingPongPatience(b *testing.B) { pingPong(b, time.Millisecond) }
+
+func pingPong(b *testing.B, patience time.Duration) {
 	c, peer, err := wire.PairFile()
 	require.NoError(b, err)
 	child := start(b, "echo", peer)
+	require.NoError(b, c.SetPatience(patience))
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
 	buf := make([]byte, wire.MaxFrame)
 	p50(b, func() error {
 		if err := c.Send(frame); err != nil {
 			return err
 		}
-		_, _, err := c.Receive(buf)
-		return err
+		for {
+			if _, _, err := c.Receive(buf); !errors.Is(err, wire.ErrTimeout) {
+				return err
+			}
+		}
 	})
 	require.NoError(b, c.Close())
 	require.NoError(b, child.Wait())
@@ -190,8 +200,8 @@ func echoPoller() error {
 	}
 }
 
-// The same packets over the runtime's poller, which Conn does without: see RATIONALE in
-// the documentation of socket.
+// The same packets over the runtime's poller, which Conn does without: see type
+// socket.
 func BenchmarkPingPongPoller(b *testing.B) {
 	fd, peer := packetPair(b)
 	child := start(b, "echo poller", peer)
@@ -206,5 +216,29 @@ func BenchmarkPingPongPoller(b *testing.B) {
 		return err
 	})
 	require.NoError(b, c.Close())
+	require.NoError(b, child.Wait())
+}
+
+// The same with one goroutine that receives and hands over by a channel.
+func BenchmarkPingPongHandOver(b *testing.B) {
+	c, peer, err := wire.PairFile()
+	require.NoError(b, err)
+	child := start(b, "echo", peer)
+	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
+	came := make(chan error, 1)
+	go func() {
+		buf := make([]byte, wire.MaxFrame)
+		for err := error(nil); err == nil; came <- err {
+			_, _, err = c.Receive(buf)
+		}
+	}()
+	p50(b, func() error {
+		if err := c.Send(frame); err != nil {
+			return err
+		}
+		return <-came
+	})
+	require.NoError(b, c.Close())
+	require.ErrorIs(b, <-came, wire.ErrClosed)
 	require.NoError(b, child.Wait())
 }

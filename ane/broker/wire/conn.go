@@ -19,7 +19,8 @@ type Descriptors []int
 // Send sends a frame with descriptors, which stay the caller's. It waits while the peer does
 // not read. A payload above MaxPayload travels in a memfd, which counts as a descriptor.
 //
-// Errors: ErrClosed, ErrLong, ErrDescriptors, ErrKind, ErrSocket. Nothing was sent then.
+// Errors: ErrClosed, ErrTimeout (after SetPatience), ErrLong, ErrDescriptors, ErrKind,
+// ErrValue, ErrSocket. Nothing was sent then.
 func (c *Conn) Send(f Frame, fds ...int) error {
 	switch {
 	case !f.Kind.known():
@@ -62,7 +63,7 @@ func (c *Conn) sendFrame(f *Frame, fds []int) error {
 // the caller's.
 //
 // Errors: ErrClosed when the peer has gone or the Conn was closed: no other call will
-// succeed. All others (ErrMagic, ErrVersion, ErrKind, ErrShort, ErrLong, ErrTrailing,
+// succeed. ErrTimeout after SetPatience. All others (ErrMagic, ErrVersion, ErrKind, ErrShort, ErrLong, ErrTrailing,
 // ErrValue, ErrDescriptors, ErrSeal, ErrSocket) are about one packet, which is gone with all
 // its descriptors; if its header was readable, Kind and ID are set.
 func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {

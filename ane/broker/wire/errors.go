@@ -12,8 +12,8 @@ var (
 	ErrClosed = errors.New("connection closed")
 	// ErrSocket: the system refused a call; the cause says why. The Conn may still work.
 	ErrSocket = errors.New("socket refused")
-	// ErrTimeout: no frame came for as long as SetPatience allows. The Conn works on.
-	ErrTimeout = errors.New("no frame yet")
+	// ErrTimeout: no frame came, or left, for as long as SetPatience allows. The Conn works on.
+	ErrTimeout = errors.New("out of patience")
 	// ErrUnsupported: this system lacks what the call needs. Such errors match
 	// ane.ErrUnavailable too.
 	ErrUnsupported = errors.New("not on this system")

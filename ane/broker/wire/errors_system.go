@@ -33,4 +33,4 @@ func unsupported(op string) error {
 }
 
 // errTimeout is one value, because who waits meets it often.
-var errTimeout error = &Error{Op: "receive", Err: ErrTimeout}
+var errTimeout error = &Error{Op: "wait", Err: ErrTimeout}

@@ -23,7 +23,7 @@ type socket struct {
 	fd       int
 	users    users
 	once     sync.Once
-	patience atomic.Int64 // of Receive, in nanoseconds; 0 is endless
+	patience atomic.Int64 // in nanoseconds; 0 is endless
 	sending  sending
 	incoming incoming
 }
