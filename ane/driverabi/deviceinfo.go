@@ -125,8 +125,8 @@ func (d *DeviceInfo) Fields() []Field {
 		{"callback function pointer or board id", deviceInfoCallback, 8, t, ""},
 		{"receiver context pointer", deviceInfoContext, 8, t, ""},
 		{"timeout", deviceInfoTimeout, 4, t, read32},
-		{"ANE version", deviceInfoVersion, 8, t, "two numbers given, read as 32 bits each, in that order"},
-		{"number of engines", deviceInfoEngines, 4, t, read32},
+		{"ANE version", deviceInfoVersion, 8, t, "the pair of numbers given, read as 32 bits each, in that order"},
+		{"number of engines", deviceInfoEngines, 4, t, read32 + "; appendix C of the guide has 0, 1 from here, so it may be the second 32 bits"},
 		{"CPU subtype", deviceInfoCPUSubtype, 4, t, read32},
 	}
 }

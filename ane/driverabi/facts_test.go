@@ -251,7 +251,7 @@ func TestReturns(t *testing.T) {
 		0xe00002f0: "kIOReturnNotFound (0xe00002f0)", 0xffffffff: "0xffffffff",
 	} {
 		require.Equal(t, want, r.String())
-		require.EqualError(t, r, "driverabi: "+want)
+		require.EqualError(t, r, want)
 		if r == Success {
 			require.NoError(t, r.Err())
 		} else {

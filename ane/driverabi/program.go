@@ -47,7 +47,8 @@ func (s *ProgramPrepare) Fields() []Field { return nil }
 // Unknown returns one range, the whole structure.
 func (s *ProgramPrepare) Unknown() []Range { return gaps(len(s.Raw), nil) }
 
-// ProgramUnprepare is what control selector 5 takes (table 27.2).
+// ProgramUnprepare is what control selector 5 takes (table 27.2). The symbol of its
+// handler in public kernel caches has an ANEProgramPrepareArgs, the type of selector 4.
 // The source documents its size and no field.
 type ProgramUnprepare struct{ Raw [ProgramUnprepareSize]byte }
 

@@ -107,8 +107,8 @@ func (r Return) String() string {
 	return value
 }
 
-// Error is the text of String after the package's name.
-func (r Return) Error() string { return "driverabi: " + r.String() }
+// Error is String.
+func (r Return) Error() string { return r.String() }
 
 // Err is nil for Success and r otherwise.
 func (r Return) Err() error {

@@ -16,7 +16,8 @@ func (s *SendRequest) SurfaceArea() []byte { return s.Raw[sendRequestSurfaces:] 
 //
 // How wide an identifier is and how many there are is not documented. This package
 // reads identifiers of 32 bits, one after the other from +0x020, up to the first 0 and
-// to MaxSurfaces.
+// to MaxSurfaces. Programs for older kernels are known to put identifiers elsewhere in
+// requests of another size, so this is no layout to send to Apple's driver.
 func (s *SendRequest) Surfaces(dst []uint32) []uint32 {
 	area := s.SurfaceArea()
 	for i := range MaxSurfaces {
