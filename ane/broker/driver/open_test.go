@@ -1,0 +1,158 @@
+package driver
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+func TestNew(t *testing.T) {
+	_, err := New(Options{})
+	require.ErrorIs(t, err, ane.ErrUnavailable)
+	for _, o := range []Options{{QueueDepth: -1}, {QueueDepth: 128}, {TotalDepth: -1}} {
+		o.Engine = &engine{}
+		_, err := New(o)
+		require.ErrorIs(t, err, ane.ErrLength)
+	}
+}
+
+func TestAttachNeedsUserAccess(t *testing.T) {
+	r := newRig(t, Options{})
+	_, err := r.driver.Attach(ClientInfo{Identity: "one"})
+	require.ErrorIs(t, err, ane.ErrDenied)
+	require.ErrorContains(t, err, "com.apple.ane.iokit-user-access")
+	require.NoError(t, r.driver.Close(context.Background()))
+	_, err = r.driver.Attach(privileged)
+	require.ErrorIs(t, err, ane.ErrClosed)
+}
+
+func TestHandshake(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.attach(privileged)
+	for _, tc := range []struct {
+		usage driverabi.UsageType
+		want  driverabi.Return
+	}{{0, bad}, {2, 24}, {3, bad}, {255, bad}} {
+		_, ret := handshake(c.Control, tc.usage)
+		require.Equal(t, tc.want, ret, "usage %d", tc.usage)
+		require.Error(t, c.Explain())
+	}
+	control, ret := handshake(c.Control, 1)
+	require.Equal(t, ok, ret)
+	require.NoError(t, c.Explain())
+	require.Equal(t, driverabi.DeviceInfo{
+		Token: control.Token, Callback: 7, Context: 8, Timeout: 10000,
+		Version: [2]uint32{engineVersion, engineRevision}, Engines: 1, CPUSubtype: 0, Raw: control.Raw,
+	}, control, "the header is echoed, the descriptor half filled")
+	require.Equal(t, byte(99), control.Raw[0x28], "unknown bytes are echoed")
+	require.NotZero(t, control.Token)
+	require.NotEqual(t, driverabi.HandshakeCPUSubtype, control.CPUSubtype, "no chip's value")
+
+	_, ret = handshake(c.Control, 1)
+	require.Equal(t, bad, ret, "open already")
+	require.Equal(t, driverabi.NotOpen, c.Direct(1, &driverabi.Args{}), "the direct connection is another one")
+	direct, ret := handshake(c.Direct, 1)
+	require.Equal(t, ok, ret)
+	require.NotEqual(t, control.Token, direct.Token)
+}
+
+// fitting returns arguments of the exact sizes of a method.
+func fitting(m driverabi.Method) *driverabi.Args {
+	return &driverabi.Args{ScalarIn: make([]uint64, m.ScalarIn), StructIn: make([]byte, m.StructIn),
+		ScalarOut: make([]uint64, m.ScalarOut), StructOut: make([]byte, m.StructOut)}
+}
+
+func TestClosedCode(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.attach(privileged)
+	check := func(when string) {
+		for _, m := range driverabi.ControlMethods()[1:11] {
+			require.Equal(t, driverabi.NotOpen, c.Control(m.Selector, fitting(m)), "%s %s", m.Handler, when)
+		}
+		for _, m := range driverabi.DirectMethods()[1:] {
+			require.Equal(t, driverabi.NotOpen, c.Direct(m.Selector, fitting(m)), "%s %s", m.Handler, when)
+		}
+	}
+	check("before open")
+	for _, call := range []func(int, *driverabi.Args) driverabi.Return{c.Control, c.Direct} {
+		_, ret := handshake(call, 1)
+		require.Equal(t, ok, ret)
+		require.Equal(t, ok, call(1, &driverabi.Args{}))
+	}
+	check("after close")
+	_, ret := handshake(c.Control, 1)
+	require.Equal(t, ok, ret, "it opens again")
+	require.NoError(t, c.Close(context.Background()))
+	check("after the client went")
+	_, ret = handshake(c.Control, 1)
+	require.Equal(t, driverabi.NotOpen, ret)
+	require.NoError(t, c.Close(context.Background()), "again")
+}
+
+func TestDisabledAndUnknown(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	for _, m := range driverabi.ControlMethods()[11:] {
+		require.Equal(t, driverabi.Unsupported, c.Control(m.Selector, fitting(m)), m.Handler)
+	}
+	for _, selector := range []int{-1, 17, 1 << 30} {
+		require.Equal(t, bad, c.Control(selector, &driverabi.Args{}))
+	}
+	require.Equal(t, bad, c.Direct(9, &driverabi.Args{}))
+	require.Equal(t, bad, c.Control(7, nil))
+	for _, m := range driverabi.ControlMethods()[:11] {
+		a := fitting(m)
+		a.StructIn = append(a.StructIn, 0)
+		require.Equal(t, bad, c.Control(m.Selector, a), "%s with a byte more", m.Handler)
+		require.ErrorIs(t, c.Explain(), bad)
+	}
+}
+
+func TestVersionStatusHint(t *testing.T) {
+	r := newRig(t, Options{QueueDepth: 9})
+	c := r.attach(privileged)
+	_, ret := handshake(c.Control, 1)
+	require.Equal(t, ok, ret)
+	open, ret := handshake(c.Direct, 1)
+	require.Equal(t, ok, ret)
+
+	a := fitting(driverabi.ControlMethods()[10])
+	require.Equal(t, ok, c.Control(10, a))
+	require.Equal(t, Version, a.ScalarOut[0])
+
+	r.prepared(c, r.program())
+	r.pair(c)
+	a = fitting(driverabi.ControlMethods()[7])
+	require.Equal(t, ok, c.Control(7, a))
+	var s driverabi.Status
+	require.NoError(t, s.Decode(a.StructOut))
+	var x Status
+	x.Decode(&s)
+	require.Equal(t, Status{Clients: 1, Resident: 1, Mapped: 2, Depth: 9}, x)
+
+	hint := func(h Hint) (Hint, driverabi.Return) {
+		var s driverabi.SessionHint
+		h.Encode(&s)
+		a := driverabi.Args{StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.SessionHintReplySize)}
+		ret := c.Direct(7, &a)
+		var reply driverabi.SessionHintReply
+		require.NoError(t, reply.Decode(a.StructOut))
+		h = Hint{}
+		h.Decode(&reply)
+		return h, ret
+	}
+	got, ret := hint(Hint{Session: open.Token, Hint: HintBackground})
+	require.Equal(t, ok, ret)
+	require.Equal(t, Hint{Session: open.Token, Hint: HintBackground}, got)
+	got, ret = hint(Hint{Session: open.Token})
+	require.Equal(t, ok, ret)
+	require.Equal(t, HintBackground, got.Before)
+	_, ret = hint(Hint{Session: open.Token + 1})
+	require.Equal(t, bad, ret, "another token")
+	_, ret = hint(Hint{Session: open.Token, Hint: 2})
+	require.Equal(t, bad, ret, "no such hint")
+}

@@ -1,0 +1,248 @@
+package driver
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/unimem"
+)
+
+const (
+	ok  = driverabi.Success
+	bad = driverabi.BadArgument
+)
+
+// rig is a driver over a fake engine, closed and checked at the end of the test.
+type rig struct {
+	t      testing.TB
+	engine *engine
+	driver *Driver
+}
+
+func newRig(t testing.TB, o Options) *rig {
+	r := &rig{t: t, engine: &engine{in: 1, out: 1}}
+	if o.Engine == nil {
+		o.Engine = r.engine
+	}
+	var err error
+	r.driver, err = New(o)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.NoError(t, r.driver.Close(context.Background()))
+		s := r.driver.Stats()
+		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed}, s, "everything undone")
+		require.Equal(t, newIOMMU().free, r.driver.iommu.free)
+		for _, p := range r.driver.programs {
+			require.Zero(t, p.users)
+			require.Zero(t, p.loaded)
+		}
+		r.engine.check(t)
+	})
+	return r
+}
+
+// everything a client may have.
+var privileged = ClientInfo{Privileged: true, AllowDataChaining: true, RealTime: true, Restricted: true, Identity: "one"}
+
+func (r *rig) attach(info ClientInfo) *Client {
+	r.t.Helper()
+	c, err := r.driver.Attach(info)
+	require.NoError(r.t, err)
+	return c
+}
+
+// opened attaches and shakes hands on both connections.
+func (r *rig) opened(info ClientInfo) *Client {
+	r.t.Helper()
+	c := r.attach(info)
+	for _, call := range []func(int, *driverabi.Args) driverabi.Return{c.Control, c.Direct} {
+		_, ret := handshake(call, driverabi.UsageStandard)
+		require.Equal(r.t, ok, ret)
+	}
+	return c
+}
+
+func handshake(call func(int, *driverabi.Args) driverabi.Return, usage driverabi.UsageType) (out driverabi.DeviceInfo, ret driverabi.Return) {
+	s := driverabi.DeviceInfo{Callback: 7, Context: 8, Timeout: driverabi.HandshakeTimeout}
+	s.Raw[0x28] = 99
+	s.SetUsage(usage)
+	a := driverabi.Args{StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.DeviceInfoSize)}
+	ret = call(0, &a)
+	_ = out.Decode(a.StructOut)
+	return out, ret
+}
+
+func bytesOf(s driverabi.Structure) []byte {
+	b := make([]byte, s.Size())
+	if err := s.Encode(b); err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func (r *rig) program() uint64 {
+	r.t.Helper()
+	id, err := r.driver.AddProgram(r.engine.compile())
+	require.NoError(r.t, err)
+	return id
+}
+
+// surface adds a Block that is closed when the driver is.
+func (r *rig) surface(size int) uint32 {
+	r.t.Helper()
+	b, err := unimem.Open(size)
+	require.NoError(r.t, err)
+	id, err := r.driver.AddSurface(b)
+	require.NoError(r.t, err)
+	b2 := b
+	r.t.Cleanup(func() { // runs before the driver's cleanup, so the driver lets go first
+		require.NoError(r.t, r.driver.Close(context.Background()))
+		require.NoError(r.t, b2.Close())
+	})
+	return id
+}
+
+func create1(c *Client, resource uint64) driverabi.Return {
+	var s driverabi.ProgramCreate
+	Create{resource}.Encode(&s)
+	return c.Control(3, &driverabi.Args{StructIn: bytesOf(&s)})
+}
+
+func prepare1(c *Client, resource uint64) (Prepare, driverabi.Return) {
+	var s driverabi.ProgramPrepare
+	Prepare{Resource: resource}.Encode(&s)
+	a := driverabi.Args{StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.ProgramPrepareSize)}
+	ret := c.Control(4, &a)
+	var x Prepare
+	_ = s.Decode(a.StructOut)
+	x.Decode(&s)
+	return x, ret
+}
+
+func unprepare1(c *Client, token uint64) driverabi.Return {
+	var s driverabi.ProgramUnprepare
+	Unprepare{token}.Encode(&s)
+	return c.Control(5, &driverabi.Args{StructIn: bytesOf(&s)})
+}
+
+func destroy1(c *Client, x Destroy) driverabi.Return {
+	var s driverabi.ProgramDestroy
+	x.Encode(&s)
+	return c.Control(6, &driverabi.Args{StructIn: bytesOf(&s)})
+}
+
+func instance1(c *Client, x Instance) driverabi.Return {
+	var s driverabi.CreateInstance
+	x.Encode(&s)
+	return c.Control(8, &driverabi.Args{StructIn: bytesOf(&s)})
+}
+
+// prepared gives the token of a program that c has now.
+func (r *rig) prepared(c *Client, resource uint64) uint64 {
+	r.t.Helper()
+	require.Equal(r.t, ok, create1(c, resource))
+	x, ret := prepare1(c, resource)
+	require.Equal(r.t, ok, ret)
+	require.NotZero(r.t, x.Token)
+	return x.Token
+}
+
+func map1(c *Client, which uint64, surfaces ...uint32) (uint64, driverabi.Return) {
+	var s driverabi.MemoryMap
+	if err := (Memory{surfaces}).Encode(&s); err != nil {
+		panic(err)
+	}
+	a := driverabi.Args{ScalarIn: []uint64{which}, StructIn: bytesOf(&s), ScalarOut: []uint64{0}}
+	ret := c.Direct(5, &a)
+	return a.ScalarOut[0], ret
+}
+
+func unmap1(c *Client, surfaces ...uint32) driverabi.Return {
+	var s driverabi.MemoryMap
+	if err := (Memory{surfaces}).Encode(&s); err != nil {
+		panic(err)
+	}
+	return c.Direct(6, &driverabi.Args{StructIn: bytesOf(&s)})
+}
+
+// pair maps an input and an output for c.
+func (r *rig) pair(c *Client) []uint32 {
+	r.t.Helper()
+	list := []uint32{r.surface(1), r.surface(1)}
+	_, ret := map1(c, 0, list...)
+	require.Equal(r.t, ok, ret)
+	return list
+}
+
+// ask is a request in the making.
+type ask struct {
+	token    uint64
+	sequence uint32
+	qos      uint32
+	port     uint64
+	doorbell uint64
+	submit   Submit
+	surfaces []uint32
+	edit     func(*driverabi.SendRequest)
+}
+
+func (x ask) args() *driverabi.Args {
+	if x.qos == 0 {
+		x.qos = driverabi.QoSDefault
+	}
+	s := driverabi.SendRequest{Token: x.token, Sequence: x.sequence, QoS: x.qos, Priority: driverabi.Priority(x.qos), Category: driverabi.IOCategory}
+	x.submit.Encode(&s)
+	if err := s.SetSurfaces(x.surfaces...); err != nil {
+		panic(err)
+	}
+	if x.edit != nil {
+		x.edit(&s)
+	}
+	return &driverabi.Args{AsyncPort: x.port, ScalarIn: []uint64{x.doorbell}, StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.SendReplySize)}
+}
+
+func (x ask) send(c *Client) (driverabi.SendReply, driverabi.Return) {
+	a := x.args()
+	ret := c.Control(2, a)
+	var s driverabi.SendReply
+	_ = s.Decode(a.StructOut)
+	return s, ret
+}
+
+// soon fails the test when what does not happen.
+func soon(t testing.TB, what func() bool, text string) {
+	t.Helper()
+	require.Eventually(t, what, 20*time.Second, time.Millisecond, text)
+}
+
+// within waits for one value.
+func within[T any](t testing.TB, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "nothing came")
+		panic("unreachable")
+	}
+}
+
+// hold has every run wait until let is called or its context ends.
+func (r *rig) hold() (started <-chan struct{}, let func()) {
+	begun, gate := make(chan struct{}, 1024), make(chan struct{})
+	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
+		begun <- struct{}{}
+		select {
+		case <-gate:
+			return nil
+		case <-ctx.Done():
+			return ane.Deadline("evaluate", "fake", ctx.Err())
+		}
+	}
+	return begun, func() { close(gate) }
+}
