@@ -1,0 +1,117 @@
+package driver
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/unimem"
+)
+
+func TestMap(t *testing.T) {
+	r := newRig(t, Options{})
+	c, other := r.opened(privileged), r.opened(privileged)
+	a, b := r.surface(20000), r.surface(1)
+	at, ret := map1(c, 0, a, b)
+	require.Equal(t, ok, ret)
+	require.Equal(t, uint64(deviceStart), at)
+	second, ret := map1(other, 0, b)
+	require.Equal(t, ok, ret)
+	require.Equal(t, at+32<<10, second, "its range, whoever maps it; 16 KiB pages")
+	again, ret := map1(c, 1, b, a)
+	require.Equal(t, ok, ret)
+	require.Equal(t, at, again)
+	require.Equal(t, 2, r.driver.Stats().Mapped)
+
+	require.ErrorIs(t, r.driver.RemoveSurface(a), ane.ErrInUse)
+	require.Equal(t, ok, unmap1(c, a, b))
+	require.Equal(t, ok, unmap1(c, a, b))
+	require.Equal(t, bad, unmap1(c, a), "no more claims")
+	require.Equal(t, 1, r.driver.Stats().Mapped, "the other client's")
+	require.NoError(t, r.driver.RemoveSurface(a))
+	require.NoError(t, other.Close(context.Background()))
+	require.Zero(t, r.driver.Stats().Mapped, "unmapped when the client goes")
+	require.NoError(t, r.driver.RemoveSurface(b))
+}
+
+func TestMapRefusals(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	a, b := r.surface(1), r.surface(1)
+	_, ret := map1(c, 1, a)
+	require.Equal(t, bad, ret, "answers for a surface that is not listed")
+	_, ret = map1(c, 0)
+	require.Equal(t, bad, ret, "none")
+	_, ret = map1(c, 0, a, a+b+1)
+	require.Equal(t, bad, ret, "one is unknown")
+	require.Zero(t, r.driver.Stats().Mapped, "all or none")
+	many := make([]uint32, driverabi.MaxSurfaces)
+	for i := range many {
+		many[i] = a
+	}
+	_, ret = map1(c, 127, many...)
+	require.Equal(t, ok, ret)
+	require.Equal(t, bad, unmap1(c, a, b), "one is not mapped")
+	require.Equal(t, ok, unmap1(c, many...))
+	require.Zero(t, r.driver.Stats().Mapped)
+
+	var s driverabi.MemoryMap
+	require.ErrorIs(t, Memory{append(many, a)}.Encode(&s), driverabi.ErrRange)
+	le.PutUint32(s.Raw[:], driverabi.MaxSurfaces+1)
+	require.Equal(t, bad, c.Direct(5, &driverabi.Args{ScalarIn: []uint64{0}, StructIn: s.Raw[:], ScalarOut: []uint64{0}}))
+	require.Equal(t, bad, c.Direct(6, &driverabi.Args{StructIn: s.Raw[:]}))
+}
+
+func TestDeviceSpaceFull(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	a, b := r.surface(1), r.surface(1)
+	whole := r.driver.iommu.free
+	r.driver.iommu.free = []span{{deviceStart, pageSize}}
+	_, ret := map1(c, 0, a, a, b)
+	require.Equal(t, driverabi.NoSpace, ret)
+	require.Equal(t, []span{{deviceStart, pageSize}}, r.driver.iommu.free, "all or none")
+	require.Zero(t, r.driver.Stats().Mapped)
+	r.driver.iommu.free = whole
+}
+
+func TestUnmapWhileInFlight(t *testing.T) {
+	r := newRig(t, Options{})
+	begun, let := r.hold()
+	c := r.opened(func() ClientInfo { i := privileged; i.Wake = func(Completion) {}; return i }())
+	token := r.prepared(c, r.program())
+	surfaces, spare := r.pair(c), r.pair(c)
+	_, ret := ask{token: token, port: 1, surfaces: surfaces}.send(c)
+	require.Equal(t, ok, ret)
+	within(t, begun)
+	require.Equal(t, driverabi.Busy, unmap1(c, surfaces[0]))
+	require.Equal(t, driverabi.Busy, unprepare1(c, token))
+	require.Equal(t, ok, unmap1(c, spare...), "others may go")
+	_, ret = map1(c, 0, surfaces[0])
+	require.Equal(t, ok, ret)
+	require.Equal(t, ok, unmap1(c, surfaces[0]), "a claim that is not the last")
+	let()
+	soon(t, func() bool { return r.driver.Stats().Completed == 1 }, "completion")
+	require.Equal(t, 1, r.driver.Stats().Bound)
+	require.Equal(t, ok, unmap1(c, surfaces[0]))
+	require.Zero(t, r.driver.Stats().Bound, "what was bound to it went first")
+	_, ret = ask{token: token, sequence: 1, surfaces: surfaces}.send(c)
+	require.Equal(t, bad, ret, "not mapped")
+}
+
+// TestBlockIsHeld: a surface keeps its Block open, and only that long.
+func TestBlockIsHeld(t *testing.T) {
+	r := newRig(t, Options{})
+	b, err := unimem.Open(1)
+	require.NoError(t, err)
+	id, err := r.driver.AddSurface(b)
+	require.NoError(t, err)
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	require.NoError(t, r.driver.RemoveSurface(id))
+	require.NoError(t, b.Close())
+	_, err = r.driver.AddSurface(b)
+	require.ErrorIs(t, err, ane.ErrStale)
+}

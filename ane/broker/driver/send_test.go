@@ -1,0 +1,237 @@
+package driver
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// woken is a privileged client's info whose completions go to a channel.
+func woken() (ClientInfo, chan Completion) {
+	done := make(chan Completion, 4096)
+	i := privileged
+	i.Wake = func(d Completion) { done <- d }
+	return i, done
+}
+
+func TestSendAtOnce(t *testing.T) {
+	r := newRig(t, Options{})
+	var runs atomic.Int32
+	r.engine.evaluate = func(_ context.Context, list []*ane.Tensor) error {
+		runs.Add(1)
+		list[1].Bytes()[0] = list[0].Bytes()[0] + 1
+		return nil
+	}
+	c := r.opened(privileged)
+	token := r.prepared(c, r.program())
+	surfaces := r.pair(c)
+	for n := range uint32(3) {
+		reply, ret := ask{token: token, sequence: n, surfaces: surfaces}.send(c)
+		require.Equal(t, ok, ret)
+		require.Equal(t, driverabi.SendReply{Sequence: n, Token: token, Status: StatusFinished}, reply)
+	}
+	require.Equal(t, int32(3), runs.Load())
+	require.Equal(t, 1, r.driver.Stats().Bound, "prepared once")
+	require.Equal(t, byte(1), r.driver.surfaces[surfaces[1]].block.Bytes()[0])
+
+	r.engine.evaluate = func(context.Context, []*ane.Tensor) error { return errors.New("melted") }
+	reply, ret := ask{token: token, sequence: 3, surfaces: surfaces}.send(c)
+	require.Equal(t, driverabi.DeviceError, ret)
+	require.Equal(t, driverabi.SendReply{Sequence: 3, Token: token, Status: StatusFailed, Result: uint32(driverabi.DeviceError)}, reply)
+	require.ErrorContains(t, c.Explain(), "melted")
+}
+
+func TestSendThroughBothClients(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	token, surfaces := r.prepared(c, r.program()), r.pair(c)
+	require.Equal(t, ok, c.Control(2, ask{token: token, sequence: 0, surfaces: surfaces}.args()))
+	require.Equal(t, ok, c.Direct(2, ask{token: token, sequence: 1, surfaces: surfaces}.args()))
+}
+
+func TestSendRefusals(t *testing.T) {
+	r := newRig(t, Options{})
+	plain := privileged
+	plain.RealTime = false
+	c := r.opened(plain)
+	token := r.prepared(c, r.program())
+	surfaces := r.pair(c)
+	unmapped := r.surface(1)
+	edit := func(f func(*driverabi.SendRequest)) ask {
+		return ask{token: token, sequence: 5, surfaces: surfaces, edit: f}
+	}
+	for name, tc := range map[string]struct {
+		ask  ask
+		want driverabi.Return
+	}{
+		"token":        {ask{token: token + 1, sequence: 5, surfaces: surfaces}, bad},
+		"no token":     {ask{sequence: 5, surfaces: surfaces}, bad},
+		"category":     {edit(func(s *driverabi.SendRequest) { s.Category = 3 }), bad},
+		"priority":     {edit(func(s *driverabi.SendRequest) { s.Priority++ }), bad},
+		"pair swapped": {edit(func(s *driverabi.SendRequest) { s.Priority, s.QoS = s.QoS, s.Priority }), bad},
+		"real time":    {edit(func(s *driverabi.SendRequest) { s.Priority, s.QoS = 2, 0 }), driverabi.NotPrivileged},
+		"doorbell 32":  {ask{token: token, sequence: 5, surfaces: surfaces, doorbell: 32}, bad},
+		"doorbell big": {ask{token: token, sequence: 5, surfaces: surfaces, doorbell: 1 << 32}, bad},
+		"flags":        {ask{token: token, sequence: 5, surfaces: surfaces, submit: Submit{Flags: 2}}, bad},
+		"time limit":   {ask{token: token, sequence: 5, surfaces: surfaces, submit: Submit{Timeout: math.MaxInt64 + 1}}, bad},
+		"port":         {ask{token: token, sequence: 5, surfaces: surfaces, port: 1}, bad},
+		"none":         {ask{token: token, sequence: 5}, bad},
+		"one":          {ask{token: token, sequence: 5, surfaces: surfaces[:1]}, bad},
+		"three":        {ask{token: token, sequence: 5, surfaces: append(surfaces[:2:2], unmapped)}, bad},
+		"not mapped":   {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], unmapped}}, bad},
+		"unknown":      {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], unmapped + 1}}, bad},
+		"in is out":    {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], surfaces[0]}}, bad},
+	} {
+		_, ret := tc.ask.send(c)
+		require.Equal(t, tc.want, ret, name)
+		require.ErrorIs(t, c.Explain(), tc.want, name)
+	}
+	r.engine.prepare = func() error { return &ane.Error{Err: ane.ErrStale} }
+	_, ret := edit(nil).send(c)
+	require.Equal(t, bad, ret)
+	r.engine.prepare = nil
+	for _, bell := range []uint64{0, 31} {
+		_, ret = ask{token: token, sequence: 5 + uint32(bell), surfaces: surfaces, doorbell: bell}.send(c)
+		require.Equal(t, ok, ret, "a refusal costs nothing, not even the sequence number")
+	}
+}
+
+func TestShortSurface(t *testing.T) {
+	r := newRig(t, Options{})
+	r.engine.in = 1
+	c := r.opened(privileged)
+	x := r.engine.compile()
+	res, err := r.driver.AddProgram(large{x})
+	require.NoError(t, err)
+	token := r.prepared(c, res)
+	_, ret := ask{token: token, surfaces: r.pair(c)}.send(c)
+	require.Equal(t, bad, ret)
+	require.ErrorIs(t, c.Explain(), ane.ErrShort)
+}
+
+// large is a program whose input needs more than the smallest surface.
+type large struct{ *exec }
+
+func (large) Inputs() []ane.Layout {
+	l, err := ane.NewLayout("in", ports(1, "x")[0].DType, 1<<20)
+	if err != nil {
+		panic(err)
+	}
+	return []ane.Layout{l}
+}
+
+func TestSequence(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	token, surfaces := r.prepared(c, r.program()), r.pair(c)
+	for _, tc := range []struct {
+		sequence uint32
+		want     driverabi.Return
+	}{{0, ok}, {0, bad}, {1, ok}, {7, ok}, {6, bad}, {math.MaxInt32, ok}, {math.MaxUint32 - 1, ok}, {math.MaxUint32, ok}, {math.MaxUint32, bad}, {0, ok}, {1, ok}} {
+		_, ret := ask{token: token, sequence: tc.sequence, surfaces: surfaces}.send(c)
+		require.Equal(t, tc.want, ret, "%d", tc.sequence)
+	}
+}
+
+func TestCompletionAtThePort(t *testing.T) {
+	r := newRig(t, Options{})
+	info, done := woken()
+	c := r.opened(info)
+	token, surfaces := r.prepared(c, r.program()), r.pair(c)
+	for n, flags := range []uint32{0, RunInline} {
+		reply, ret := ask{token: token, sequence: uint32(n), port: 77, surfaces: surfaces, submit: Submit{Flags: flags}}.send(c)
+		require.Equal(t, ok, ret)
+		require.Equal(t, driverabi.SendReply{Sequence: uint32(n), Token: token, Status: StatusAccepted}, reply)
+		d := within(t, done)
+		require.Equal(t, Completion{Port: 77, Sequence: uint32(n), Reply: d.Reply}, d)
+		require.NoError(t, reply.Decode(d.Reply[:]))
+		require.Equal(t, driverabi.SendReply{Sequence: uint32(n), Token: token, Status: StatusFinished}, reply)
+		soon(t, func() bool { return r.driver.Stats().Running == 0 }, "idle")
+	}
+}
+
+func TestTimeLimit(t *testing.T) {
+	r := newRig(t, Options{})
+	begun, let := r.hold()
+	info, done := woken()
+	c := r.opened(info)
+	token, surfaces := r.prepared(c, r.program()), r.pair(c)
+	limit := Submit{Timeout: uint64(20 * time.Millisecond)}
+
+	_, ret := ask{token: token, sequence: 0, surfaces: surfaces, submit: limit}.send(c)
+	require.Equal(t, driverabi.Timeout, ret, "while it runs")
+	require.ErrorIs(t, c.Explain(), context.DeadlineExceeded)
+	within(t, begun)
+
+	_, ret = ask{token: token, sequence: 1, port: 1, surfaces: surfaces}.send(c)
+	require.Equal(t, ok, ret)
+	within(t, begun)
+	_, ret = ask{token: token, sequence: 2, port: 2, surfaces: surfaces, submit: limit}.send(c)
+	require.Equal(t, ok, ret)
+	_, ret = ask{token: token, sequence: 3, port: 3, surfaces: surfaces, submit: Submit{Timeout: math.MaxInt64}}.send(c)
+	require.Equal(t, ok, ret)
+	d := within(t, done)
+	require.Equal(t, []any{uint32(2), driverabi.Timeout}, []any{d.Sequence, d.Return}, "while it waits, before what came earlier")
+	require.ErrorIs(t, d.Err, context.DeadlineExceeded)
+	let()
+	require.Equal(t, driverabi.Success, within(t, done).Return)
+	require.Equal(t, driverabi.Success, within(t, done).Return, "a limit that is far away")
+}
+
+// TestDeadlineReachesTheEngine: the context of a run carries the request's limit, and
+// a slot that is used again forgets it.
+func TestDeadlineReachesTheEngine(t *testing.T) {
+	r := newRig(t, Options{})
+	var limited bool
+	var err error
+	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
+		_, limited = ctx.Deadline()
+		err = ctx.Err()
+		return nil
+	}
+	c := r.opened(privileged)
+	token, surfaces := r.prepared(c, r.program()), r.pair(c)
+	for n := range uint32(4) {
+		_, ret := ask{token: token, sequence: n, surfaces: surfaces, submit: Submit{Timeout: uint64(n%2) * uint64(time.Hour)}}.send(c)
+		require.Equal(t, ok, ret)
+		require.Equal(t, n%2 == 1, limited)
+		require.NoError(t, err)
+	}
+	require.Len(t, c.requests, 1, "one slot")
+}
+
+func TestBindingsAreBounded(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	r.engine.in = 2
+	token := r.prepared(c, r.program())
+	var list []uint32
+	for range 34 {
+		list = append(list, r.surface(1))
+	}
+	_, ret := map1(c, 0, list...)
+	require.Equal(t, ok, ret)
+	sequence := uint32(0)
+	for _, a := range list[:33] {
+		for _, b := range list[:33] {
+			if sequence > maxBound+20 {
+				break
+			}
+			_, ret := ask{token: token, sequence: sequence, surfaces: []uint32{a, b, list[33]}}.send(c)
+			require.Equal(t, ok, ret)
+			sequence++
+		}
+	}
+	require.Equal(t, maxBound, r.driver.Stats().Bound)
+	require.Equal(t, int32(maxBound), r.engine.bound.Load(), "evicted ones are closed")
+	require.Equal(t, ok, unmap1(c, list[33]))
+	require.Zero(t, r.engine.bound.Load())
+}
