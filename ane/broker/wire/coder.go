@@ -41,11 +41,11 @@ func (c *coder) end() error {
 
 func (c *coder) fail(field string, err error, detail string) {
 	if c.err == nil {
-		op := "parse"
+		e := &Error{Op: "parse", Kind: c.kind, Field: field, At: c.at, Err: err, Detail: detail}
 		if !c.reading {
-			op = "check"
+			e.Op, e.At = "check", len(c.b)
 		}
-		c.err = &Error{Op: op, Kind: c.kind, Field: field, At: c.at, Err: err, Detail: detail}
+		c.err = e
 	}
 }
 

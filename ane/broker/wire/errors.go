@@ -82,6 +82,9 @@ func (e *Error) Error() string {
 	return s.String()
 }
 
+// Is makes errors.Is match the sentinel without allocating, for those who wait in slices.
+func (e *Error) Is(target error) bool { return e.Err == target }
+
 // Unwrap makes errors.Is match the sentinel as well as the cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {

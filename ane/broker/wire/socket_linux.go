@@ -112,6 +112,9 @@ func prepare(fd int) error {
 // FromUnix makes a Conn of an accepted or dialled "unixpacket" connection and closes u.
 func FromUnix(u *net.UnixConn) (*Conn, error) {
 	const op = "open"
+	if u == nil {
+		return nil, &Error{Op: op, Err: ErrSocket, Detail: "no connection"}
+	}
 	f, err := u.File()
 	_ = u.Close()
 	if err != nil {
