@@ -155,9 +155,9 @@ func unprepare(n *connection, a *driverabi.Args) driverabi.Return {
 		d.mu.Unlock()
 		return c.refuse(driverabi.BadArgument, "no prepared program of this client", nil)
 	}
-	if own.flying > 0 {
+	if n := own.flying; n > 0 {
 		d.mu.Unlock()
-		return c.refuse(driverabi.Busy, counted(own.flying, "requests in flight"), nil)
+		return c.refuse(driverabi.Busy, counted(n, "requests in flight"), nil)
 	}
 	own.state = isUnprepared
 	d.mu.Unlock()

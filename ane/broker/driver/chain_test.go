@@ -1,0 +1,119 @@
+package driver
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+func chain1(c *Client, token uint64) (Chain, driverabi.Return) {
+	var s driverabi.ChainingPrepare
+	Chain{Token: token}.Encode(&s)
+	a := driverabi.Args{StructIn: s.Raw[:], StructOut: make([]byte, driverabi.ChainingPrepareReplySize)}
+	ret := c.Control(9, &a)
+	var reply driverabi.ChainingPrepareReply
+	_ = reply.Decode(a.StructOut)
+	var x Chain
+	x.Decode(&reply)
+	return x, ret
+}
+
+func outputs1(c *Client, x OutputSet) driverabi.Return {
+	var s driverabi.OutputSetEnqueue
+	if err := x.Encode(&s); err != nil {
+		panic(err)
+	}
+	return c.Direct(3, &driverabi.Args{StructIn: s.Raw[:]})
+}
+
+func ready1(c *Client, x ask) driverabi.Return {
+	var r driverabi.SendRequest
+	var s driverabi.InputsReady
+	_ = r.Decode(x.args().StructIn)
+	_ = PutInputsReady(&s, &r)
+	return c.Direct(4, &driverabi.Args{AsyncPort: x.port, StructIn: s.Raw[:]})
+}
+
+func procedure1(c *Client, x Procedure) driverabi.Return {
+	var s driverabi.SetActiveProcedure
+	x.Encode(&s)
+	return c.Direct(8, &driverabi.Args{StructIn: s.Raw[:]})
+}
+
+func TestResidentSubmission(t *testing.T) {
+	r := newRig(t, Options{})
+	var outputs []uint32
+	byBlock := map[uint32]uint32{}
+	r.engine.evaluate = func(_ context.Context, list []*ane.Tensor) error {
+		outputs = append(outputs, byBlock[list[1].Block().ID()])
+		return nil
+	}
+	c, other := r.opened(privileged), r.opened(privileged)
+	token := r.prepared(c, r.program())
+	one, two := r.pair(c), r.pair(c)
+	for _, id := range append(one, two...) {
+		byBlock[r.driver.surfaces[id].block.ID()] = id
+	}
+	_, ret := chain1(c, token+1)
+	require.Equal(t, bad, ret)
+	_, ret = chain1(other, token)
+	require.Equal(t, bad, ret)
+	ch, ret := chain1(c, token)
+	require.Equal(t, ok, ret)
+	require.Equal(t, uint32(MaxOutputSets), ch.Sets)
+	_, ret = chain1(c, token)
+	require.Equal(t, bad, ret, "one chain")
+
+	in := ask{token: ch.Token, surfaces: one[:1]}
+	require.Equal(t, bad, ready1(c, in), "no output set")
+	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token}), "none")
+	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: append(one, two...)}), "too many")
+	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: []uint32{one[1] + two[1] + 1}}), "not mapped")
+	require.Equal(t, bad, outputs1(other, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
+	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
+	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: two[1:]}))
+
+	asked := in
+	asked.port = 1
+	require.Equal(t, bad, ready1(c, asked), "only selector 2 is asynchronous")
+	wrong := in
+	wrong.surfaces = nil
+	require.Equal(t, bad, ready1(c, wrong), "inputs are missing")
+	for n := range uint32(2) {
+		in.sequence = n
+		require.Equal(t, ok, ready1(c, in))
+	}
+	require.Equal(t, []uint32{one[1], two[1]}, outputs, "in the order of the sets; a refusal takes none")
+	in.sequence++
+	require.Equal(t, bad, ready1(c, in), "no set is left")
+
+	require.Equal(t, ok, procedure1(c, Procedure{Chain: ch.Token}))
+	require.Equal(t, bad, procedure1(c, Procedure{Chain: ch.Token, Number: 1}))
+	require.Equal(t, bad, procedure1(other, Procedure{Chain: ch.Token}))
+	for range MaxOutputSets {
+		require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
+	}
+	require.Equal(t, Full, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
+	require.Equal(t, ok, unprepare1(c, token))
+	require.Equal(t, bad, ready1(c, in), "the chain went with its program")
+
+	var s driverabi.OutputSetEnqueue
+	require.ErrorIs(t, OutputSet{Surfaces: make([]uint32, MaxOutputs+1)}.Encode(&s), driverabi.ErrRange)
+}
+
+func TestChainingNeedsItsEntitlement(t *testing.T) {
+	r := newRig(t, Options{})
+	info := privileged
+	info.AllowDataChaining = false
+	c := r.opened(info)
+	_, ret := chain1(c, r.prepared(c, r.program()))
+	require.Equal(t, driverabi.NotPrivileged, ret)
+	require.ErrorContains(t, c.Explain(), "com.apple.ane.allow-dataChaining-access")
+	require.Equal(t, driverabi.NotPrivileged, outputs1(c, OutputSet{}))
+	require.Equal(t, driverabi.NotPrivileged, ready1(c, ask{}))
+	require.Equal(t, driverabi.NotPrivileged, procedure1(c, Procedure{}))
+}

@@ -1,0 +1,178 @@
+package driver
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+func TestFIFOWithinALevel(t *testing.T) {
+	var q queue
+	var want []*request
+	for range 50 {
+		r := &request{level: 4}
+		want = append(want, r)
+		q.push(r)
+	}
+	q.remove(want[0])
+	q.remove(want[20])
+	q.remove(want[49])
+	want = append(want[1:20:20], want[21:49]...)
+	for _, r := range want {
+		require.Same(t, r, q.pop())
+	}
+	require.Nil(t, q.pop())
+	require.Zero(t, q.n)
+}
+
+func TestShares(t *testing.T) {
+	var q queue
+	turns := [levels]int{}
+	for level := range levels {
+		q.push(&request{level: level})
+	}
+	for range 255 * 4 { // 255 turns are one round: 128 for level 0, 1 for level 7
+		r := q.pop()
+		turns[r.level]++
+		q.push(r)
+	}
+	for level, n := range turns {
+		require.InDelta(t, 4*(128>>level), n, 2, "level %d", level)
+	}
+}
+
+// TestStarvationBound counts turns while every other level has work all the time, is
+// away at times, or comes back at the worst moments.
+func TestStarvationBound(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		var q queue
+		var away []*request
+		for level := range levels - 1 {
+			q.push(&request{level: level})
+		}
+		for range random.IntN(300) { // whatever went before
+			r := q.pop()
+			q.push(r)
+		}
+		for range 5 {
+			lowest := &request{level: levels - 1}
+			q.push(lowest)
+			for turn := 1; ; turn++ {
+				require.LessOrEqual(t, turn, StarvationBound, "seed %d", seed)
+				r := q.pop()
+				if r == lowest {
+					break
+				}
+				if seed%2 == 1 && random.IntN(3) == 0 { // odd seeds: levels come and go
+					away = append(away, r)
+				} else {
+					q.push(r)
+				}
+				if len(away) > 0 && (q.n == 1 || random.IntN(3) == 0) {
+					q.push(away[0])
+					away = away[1:]
+				}
+			}
+		}
+	}
+}
+
+// TestLowestClassIsServed fills the queue through the ABI and counts the engine's turns.
+func TestLowestClassIsServed(t *testing.T) {
+	r := newRig(t, Options{})
+	begun, let := r.hold()
+	var clients []*Client
+	order := make(chan string, 8192)
+	for i := range 6 {
+		info := privileged
+		name := []string{"busy", "background"}[i/5]
+		info.Wake = func(d Completion) { order <- name }
+		clients = append(clients, r.opened(info))
+	}
+	res := r.program()
+	for i, c := range clients {
+		token, surfaces := r.prepared(c, res), r.pair(c)
+		qos, count := driverabi.QoSUserInteractive, uint32(QueueDepth)
+		if i == 5 {
+			qos, count = driverabi.QoSBackground, 10
+		}
+		for n := range count {
+			_, ret := ask{token: token, sequence: n, port: 1, qos: qos, surfaces: surfaces}.send(c)
+			require.Equal(t, ok, ret)
+		}
+	}
+	within(t, begun)
+	require.Equal(t, 5*QueueDepth+10-1, r.driver.Stats().Queued)
+	let()
+	turns, served := 0, 0
+	for range 5*QueueDepth + 10 {
+		turns++
+		if within(t, order) == "background" {
+			require.LessOrEqual(t, turns, StarvationBound)
+			turns = 0
+			served++
+		}
+	}
+	require.Equal(t, 10, served)
+}
+
+func TestLevels(t *testing.T) {
+	for qos, want := range map[uint32]int{0: 2, 33: 3, 25: 4, 21: 5, 1234: 5, 17: 6, 9: 7} {
+		require.Equal(t, want, levelOf(qos), "qos %d", qos)
+	}
+}
+
+func TestFull(t *testing.T) {
+	r := newRig(t, Options{QueueDepth: 3, TotalDepth: 5})
+	begun, let := r.hold()
+	info, done := woken()
+	one, two := r.opened(info), r.opened(info)
+	res := r.program()
+	fill := func(c *Client, n int) ask {
+		x := ask{token: r.prepared(c, res), port: 1, surfaces: r.pair(c)}
+		for range n {
+			_, ret := x.send(c)
+			require.Equal(t, ok, ret)
+			x.sequence++
+		}
+		_, ret := x.send(c)
+		require.Equal(t, Full, ret)
+		return x
+	}
+	more := fill(one, 3)
+	require.ErrorContains(t, one.Explain(), "the client's part")
+	fill(two, 2)
+	require.ErrorContains(t, two.Explain(), "the queue is full")
+	within(t, begun)
+	let()
+	for range 5 {
+		require.Equal(t, ok, within(t, done).Return)
+	}
+	_, ret := more.send(one)
+	require.Equal(t, ok, ret, "room again")
+	within(t, done)
+}
+
+func TestPowerArgumentsLowerTheLevel(t *testing.T) {
+	r := newRig(t, Options{})
+	c := r.opened(privileged)
+	b := &binding{owner: &attachment{}}
+	level := func(flags, hint, qos uint32) int {
+		r.driver.mu.Lock()
+		defer r.driver.mu.Unlock()
+		b.owner.flags, c.hint = flags, hint
+		q := c.accept(&driverabi.SendRequest{QoS: qos}, b, 1)
+		c.flying, c.pending, r.driver.flying, r.driver.busy = 0, 0, 0, 0
+		return q.level
+	}
+	require.Equal(t, 5, level(0, 0, 21))
+	require.Equal(t, 6, level(PowerSaving, 0, 21))
+	require.Equal(t, 7, level(PowerSaving, 0, 9))
+	require.Equal(t, 7, level(MoreAggressive, 0, 33))
+	require.Equal(t, 7, level(0, HintBackground, 33))
+	require.Equal(t, 3, level(KeepWired, 0, 33))
+}
