@@ -28,6 +28,10 @@ type Config struct {
 	Linger time.Duration
 	// Stay makes Serve end with its context only.
 	Stay bool
+	// PinBytes bounds the surfaces that one client may have registered, together; 0
+	// means MaxPinned. Whether touched pages are really locked is up to the limit of
+	// the system; see unimem.Block.Pinned.
+	PinBytes uint64
 	// Policy grants entitlements; nil is SharedPolicy for Serve and OwnerPolicy
 	// for ServeConn.
 	Policy *Policy
@@ -46,6 +50,9 @@ func (c Config) settled(policy *Policy) Config {
 	}
 	if c.Linger == 0 {
 		c.Linger = DefaultLinger
+	}
+	if c.PinBytes == 0 {
+		c.PinBytes = MaxPinned
 	}
 	if c.Policy == nil {
 		c.Policy = policy

@@ -1,12 +1,41 @@
 package server
 
-import "github.com/anekit/anekit/ane"
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
 
 // Name is what errors of this package give as the engine.
 const Name = "broker"
 
-// unavailable is the answer of a system on which the broker cannot work.
-func unavailable(op string) error {
-	return &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable,
-		Detail: "memory is passed between processes on Linux only", Hint: "use the software engine of this process"}
+// exhausted is the answer to one more than a client may have.
+func exhausted(op, name, what string, limit int, hint string) error {
+	return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.ErrExhausted,
+		Detail: fmt.Sprintf("limit of %d %s", limit, what), Hint: hint}
+}
+
+// Denied is an entitlement that a client lacks. It matches ane.ErrDenied.
+type Denied struct{ Entitlement string }
+
+// Error names the entitlement.
+func (d *Denied) Error() string { return ane.ErrDenied.Error() + ": " + d.Entitlement }
+
+// Missing is the entitlement's name, for package wire.
+func (d *Denied) Missing() string { return d.Entitlement }
+
+// Unwrap returns ane.ErrDenied.
+func (d *Denied) Unwrap() error { return ane.ErrDenied }
+
+// denied is the answer to a call that an entitlement or another tier would allow.
+func denied(op, entitlement string, tier driverabi.Tier) error {
+	return &ane.Error{Op: op, Engine: Name, Err: &Denied{entitlement}, Detail: "opened the tier " + string(tier),
+		Rule: "the broker asks for the entitlement " + entitlement, Hint: "have the broker's policy grant it, in the tier that is opened"}
+}
+
+// unknown is the answer to a handle that the connection does not have.
+func unknown(op, what string, handle uint32) error {
+	return &ane.Error{Op: op, Engine: Name, Name: fmt.Sprintf("%s %d", what, handle), Err: ane.ErrForeign,
+		Detail: "this connection has none of this number", Hint: "use the numbers that the broker answered with"}
 }

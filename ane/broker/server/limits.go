@@ -21,12 +21,15 @@ const (
 	// MaxFlying is how many evaluations of one client may be out: the depth of the
 	// hardware's queue.
 	MaxFlying = 127
-	// MaxPinned is how many bytes of surfaces one client may have mapped when the
-	// memory-lock limit of the broker does not set a lower one.
+	// MaxPinned is how many bytes of surfaces one client may have, unless
+	// Config.PinBytes says otherwise: what a 32-bit size of the hardware can name.
 	MaxPinned = 4 << 30
 	// MaxUpload is how many bytes the text and the weights of one program may
 	// have together.
 	MaxUpload = 4 << 30
+	// maxCompiles is how many compiles of one client may be out. One more waits, and
+	// with it the client's further frames.
+	maxCompiles = 8
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000

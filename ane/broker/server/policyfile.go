@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 // maxPolicy bounds a policy's text; thousands of grants fit.
@@ -46,7 +47,7 @@ func ReadPolicy(path string) (*Policy, error) {
 func parsePolicy(path string, text []byte) (*Policy, error) {
 	bad := func(err error) error {
 		return &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err,
-			Hint: `write {"grants": [{"user": "*", "executable": "*", "tiers": ["restricted"], "entitlements": ["` + Baseline + `"]}]}`}
+			Hint: `write {"grants": [{"user": "*", "executable": "*", "tiers": ["restricted"], "entitlements": ["` + driverabi.EntitlementBaseline + `"]}]}`}
 	}
 	if len(text) > maxPolicy {
 		return nil, bad(fmt.Errorf("more than %d bytes", maxPolicy))
@@ -73,15 +74,15 @@ func (p *Policy) check() error {
 	}
 	names := known()
 	for i, g := range p.Grants {
-		if _, err := strconv.ParseUint(g.User, 10, 32); err != nil && g.User != "" && g.User != "*" {
+		if _, err := strconv.ParseUint(g.User, 10, 32); err != nil && !all(g.User) {
 			return fmt.Errorf("grant %d: user %q is no number", i+1, g.User)
 		}
-		if g.Executable != "" && g.Executable != "*" && !isHash(g.Executable) {
+		if !all(g.Executable) && !isHash(g.Executable) {
 			return fmt.Errorf("grant %d: executable %q is no SHA-256 in small hex digits", i+1, g.Executable)
 		}
 		for _, t := range g.Tiers {
-			if !slices.Contains(tierNames[:], t) {
-				return fmt.Errorf("grant %d: no tier %q; there are %s", i+1, t, strings.Join(tierNames[:], ", "))
+			if !slices.Contains(Tiers(), t) {
+				return fmt.Errorf("grant %d: no tier %q; there are %v", i+1, t, Tiers())
 			}
 		}
 		for _, e := range g.Entitlements {
@@ -96,9 +97,4 @@ func (p *Policy) check() error {
 // isHash reports whether s is a SHA-256 as executable writes it.
 func isHash(s string) bool {
 	return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == ""
-}
-
-// known lists the entitlements that the broker or its driver asks for.
-func known() []string {
-	return []string{Baseline, AdapterWeight, ModelShare, LongCompiler, PowerSaving, PurgeAll, RealTime, DataChaining}
 }

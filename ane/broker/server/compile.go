@@ -1,0 +1,217 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// addProgram compiles a program, in a goroutine of its own: a compile may last long
+// and the client has other work.
+func (c *session) addProgram(f *wire.Frame, fds wire.Descriptors) error {
+	var p wire.Compile
+	if err := p.Parse(f.Payload); err != nil {
+		return err
+	}
+	if err := c.allow("compile", driverabi.EntitlementBaseline); err != nil {
+		return err
+	}
+	up, err := c.receive(&p, fds)
+	if err != nil {
+		return err
+	}
+	return c.later(f, up, func() error { return c.build(f, &p, up) })
+}
+
+// later runs a compile, answers its fault, and lets go of what was sent with it. No
+// more than maxCompiles are out; one more waits here.
+func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
+	select {
+	case c.turns <- struct{}{}:
+	case <-c.ctx.Done():
+		return errors.Join(errEnd, up.close())
+	}
+	c.work.Go(func() {
+		defer func() { <-c.turns }()
+		err := work()
+		if shut := up.close(); shut != nil {
+			c.log.Error("upload not unmapped", "error", shut)
+		}
+		if err != nil {
+			c.fault(f.ID, err)
+		}
+	})
+	return nil
+}
+
+// build finds the program in memory, or compiles what came or what the cache has, and
+// answers.
+func (c *session) build(f *wire.Frame, p *wire.Compile, up *upload) error {
+	limit := compileTime
+	if c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementSecondaryCompiler) {
+		limit = longCompileTime
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	r, how, err := c.find(ctx, p, up)
+	if err != nil {
+		return err
+	}
+	c.counts.compiles.Add(1)
+	entry := &program{in: r.exec.Inputs(), out: r.exec.Outputs(), res: r}
+	if err := c.enterProgram(entry); err != nil {
+		return errors.Join(err, c.live.release(r))
+	}
+	return c.reply(f, &wire.Compiled{Program: entry.handle, Cached: how.cached, Key: r.at.key.String(), In: entry.in, Out: entry.out,
+		Notes: slices.Concat(r.exec.Notes(), how.notes)})
+}
+
+// found says how a program was come by.
+type found struct {
+	cached bool
+	notes  []string
+}
+
+// find returns the program that p asks for. The caller releases it.
+func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resident, found, error) {
+	var key Key
+	if p.Key != "" {
+		var err error
+		if key, err = parseKey(p.Key); err != nil {
+			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.Because(ane.ErrName, err), Hint: "send the key of a Compiled"}
+		}
+	} else {
+		key = up.key(c.info)
+	}
+	at := residentKey{c.id, key}
+	var how found
+	r, shared, err := c.live.acquire(ctx, at, func() (ane.Executable, error) {
+		src, files := &up.source, &up.files
+		kept, damaged := c.cache.load(c.id, key)
+		if damaged {
+			c.counts.damaged.Add(1)
+			how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
+		}
+		switch {
+		case kept != nil:
+			src, files, how.cached = kept, nil, true
+		case p.Key != "":
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName, Detail: "the cache has no such program", Hint: "send text and weights"}
+		}
+		exec, err := c.compileNow(ctx, p.File, src)
+		if err != nil {
+			return nil, err
+		}
+		if !how.cached {
+			if err := c.cache.store(c.id, key, src); err != nil {
+				c.counts.uncached.Add(1)
+				how.notes = append(how.notes, "not kept in the cache: "+err.Error())
+			}
+		}
+		return c.keepSource(exec, p.File, src, files), nil
+	})
+	if err != nil {
+		return nil, found{}, err
+	}
+	if shared {
+		how.cached = true
+		c.counts.shared.Add(1)
+	} else if how.cached {
+		c.counts.hits.Add(1)
+	}
+	return r, how, nil
+}
+
+// compileNow has the engine compile, when it is this compile's turn.
+func (c *session) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
+	exec, err := c.server.compileNow(ctx, src.compile(file))
+	if err != nil {
+		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err, Rule: "the broker compiles for a bounded time",
+				Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}
+		}
+		return nil, err
+	}
+	return exec, nil
+}
+
+// keepSource wraps the program of a client that may make instances of it, and takes
+// over the files that the source lies in.
+func (c *session) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
+	if !c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementAdapterWeight) {
+		return exec
+	}
+	b := &base{Executable: exec, file: file, src: *src}
+	if files != nil {
+		b.files, *files = *files, nil
+	}
+	return b
+}
+
+// compileNow compiles when a place is free: as many at a time as there are
+// processors to spare.
+func (s *server) compileNow(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	select {
+	case s.compile <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ane.Deadline("compile", Name, ctx.Err())
+	}
+	defer func() { <-s.compile }()
+	return s.engine.Compile(ctx, src)
+}
+
+// base is a program of which instances may be made: it keeps what it was made of.
+type base struct {
+	ane.Executable
+	file  string
+	src   source
+	files []*wire.Sealed // that src lies in; none when it came from the cache
+}
+
+// Close frees the program and what it was made of.
+func (b *base) Close() error { return errors.Join(b.Executable.Close(), closeFiles(b.files)) }
+
+// instance makes a program of a base and the weights of an adapter, which take the
+// place of the base's where they have the same name. It implements
+// driver.Options.Instance. The software engine bakes weights into its plan, so the
+// text is planned again; on hardware it is not.
+func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.Weights) (ane.Executable, error) {
+	b, ok := of.(*base)
+	if !ok {
+		return nil, &ane.Error{Op: "instance", Engine: Name, Err: ane.ErrMismatch, Detail: "the base was compiled by a client that may make no instances",
+			Hint: "purge the base and compile it again"}
+	}
+	src := b.src.compile(b.file)
+	src.Weights = overlay{weights, &b.src}
+	return s.compileNow(ctx, src)
+}
+
+// overlay hands out the files of an adapter, and the base's for the others.
+type overlay struct {
+	own  ane.Weights
+	base *source
+}
+
+// ReadFile implements ane.Weights.
+func (o overlay) ReadFile(path string) ([]byte, error) {
+	if b, err := o.own.ReadFile(path); err == nil {
+		return b, nil
+	}
+	return o.base.ReadFile(path)
+}
+
+// check refuses weights that the base does not name.
+func (o overlay) check(own *source) error {
+	for _, w := range own.weights {
+		if _, err := o.base.ReadFile(w.name); err != nil {
+			return &ane.Error{Op: "instance", Engine: Name, Name: w.name, Err: ane.ErrName,
+				Detail: fmt.Sprintf("the base has %d weight files and not this one", len(o.base.weights)), Hint: "send the files that differ, by the base's names"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package server
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker/driver"
+	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// inlineTime is what a program's runs may take to be run by the goroutine that reads
+// the client's frames, when the engine is idle: no more than some changes of
+// goroutine cost, so that a Cancel is hardly later than it would be otherwise.
+const inlineTime = 200 * time.Microsecond
+
+// flight is one evaluation that is out. A session uses a flight again and again; it
+// holds what the driver's selector takes, so that evaluating needs no memory.
+type flight struct {
+	port    uint64 // 1 more than its place in session.flights
+	frame   uint64 // to be answered
+	client  uint64 // sequence number of the client
+	number  uint32 // sequence number for the driver
+	request *request
+	program *program
+	flying  bool // the session's lock guards it
+	start   time.Time
+	send    driverabi.SendRequest
+	in      [driverabi.SendRequestSize]byte
+	out     [driverabi.SendReplySize]byte
+	bell    [1]uint64
+	args    driverabi.Args
+	state   atomic.Int32
+	end     driver.Completion // written before state becomes woken
+	ended   atomic.Int64      // number of the last request that ended
+}
+
+// States of a flight. The completion and the return from the driver's call come in
+// either order; who is second answers. The change publishes what the first wrote.
+const (
+	flown int32 = iota
+	woken       // the completion came first: the reader answers
+	sent        // the call returned first: whoever delivers answers
+)
+
+// evaluate sends a request to the driver. It is answered once, by sendDone or by a
+// fault, unless an error is returned.
+func (c *session) evaluate(f *wire.Frame) error {
+	var q wire.Evaluate
+	if err := q.Parse(f.Payload); err != nil {
+		return err
+	}
+	fl, err := c.lift(f.ID, &q)
+	if err != nil {
+		return err
+	}
+	if err := fl.send.Encode(fl.in[:]); err != nil {
+		c.land(fl)
+		return err
+	}
+	fl.start = time.Now()
+	if ret := c.dev.client.Control(driverabi.ControlSendRequest, &fl.args); ret != driverabi.Success {
+		why := c.dev.client.Explain()
+		c.land(fl)
+		return explain("evaluate", ret, why)
+	}
+	if !fl.state.CompareAndSwap(flown, sent) {
+		c.finish(fl)
+	}
+	return nil
+}
+
+// lift takes a flight for an evaluation, or tells why it is refused.
+func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.requests[q.Request]
+	switch {
+	case r == nil:
+		return nil, unknown("evaluate", "request", q.Request)
+	case !r.program.loaded:
+		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("program %d", r.program.handle), Err: ane.ErrNotLoaded, Hint: "load it first"}
+	case r.busy:
+		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy, Hint: "bind one request for each evaluation in flight"}
+	case r.program.flying >= r.program.depth:
+		return nil, exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight", r.program.depth, "wait for one of them")
+	case q.Deadline > math.MaxInt64:
+		return nil, &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength, Detail: fmt.Sprintf("deadline of %d ns", q.Deadline), Hint: "give nanoseconds from now, or 0"}
+	case c.flying(q.Sequence) != nil:
+		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("sequence %d", q.Sequence), Err: ane.ErrInUse, Hint: "count sequence numbers up"}
+	}
+	fl := c.spare()
+	if fl == nil {
+		return nil, exhausted("evaluate", "", "evaluations in flight", MaxFlying, "wait for one of them")
+	}
+	fl.frame, fl.client, fl.number, fl.request, fl.program, fl.flying = frame, q.Sequence, c.next, r, r.program, true
+	c.next++
+	fl.state.Store(flown)
+	fl.ended.Store(-1)
+	fl.send = r.send
+	qos := q.QoS
+	if qos == 0 {
+		qos = r.program.qos
+	}
+	fl.send.Token, fl.send.Sequence = r.program.token, fl.number
+	fl.send.QoS, fl.send.Priority = r.program.lowered(qos), 0
+	fl.send.Priority = driverabi.Priority(fl.send.QoS)
+	x := driver.Submit{Timeout: q.Deadline}
+	if brief := time.Duration(r.program.brief.Load()); brief > 0 && brief < inlineTime {
+		x.Flags = driver.RunInline
+	}
+	x.Encode(&fl.send)
+	r.busy = true
+	r.program.flying++
+	return fl, nil
+}
+
+// lowered is the quality of service of a program that saves power: the next lower
+// class. An instance is lowered by the driver.
+func (p *program) lowered(qos uint32) uint32 {
+	if !p.args.PowerSaving || p.inst != nil {
+		return qos
+	}
+	switch qos {
+	case driverabi.QoSRealTime:
+		return driverabi.QoSUserInteractive
+	case driverabi.QoSUserInteractive:
+		return driverabi.QoSUserInitiated
+	case driverabi.QoSUserInitiated:
+		return driverabi.QoSDefault
+	case driverabi.QoSDefault:
+		return driverabi.QoSUtility
+	}
+	return driverabi.QoSBackground
+}
+
+// spare is a flight that is not in use, nil when all are. The caller holds the lock.
+func (c *session) spare() *flight {
+	if n := len(c.idling); n > 0 {
+		fl := c.idling[n-1]
+		c.idling = c.idling[:n-1]
+		return fl
+	}
+	for i, fl := range c.flights {
+		if fl == nil {
+			fl = &flight{port: uint64(i) + 1}
+			fl.args = driverabi.Args{AsyncPort: fl.port, ScalarIn: fl.bell[:], StructIn: fl.in[:], StructOut: fl.out[:]}
+			c.flights[i] = fl
+			return fl
+		}
+	}
+	return nil
+}
+
+// flying finds the evaluation of a client's sequence number. The caller holds the
+// lock.
+func (c *session) flying(sequence uint64) *flight {
+	for _, fl := range c.flights {
+		if fl == nil {
+			return nil
+		}
+		if fl.flying && fl.client == sequence {
+			return fl
+		}
+	}
+	return nil
+}
+
+// land gives a flight back, whatever became of it.
+func (c *session) land(fl *flight) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fl.request.busy = false
+	fl.program.flying--
+	fl.program.done++
+	fl.flying, fl.request, fl.program = false, nil, nil
+	fl.end.Err = nil
+	c.idling = append(c.idling, fl)
+}
+
+// woken is what the driver calls with the end of an evaluation. It never blocks: done
+// has room for every flight.
+func (c *session) woken(end driver.Completion) {
+	fl := c.flights[end.Port-1] // written before the driver knew the port
+	fl.end = end
+	fl.ended.Store(int64(end.Sequence))
+	if !fl.state.CompareAndSwap(flown, woken) {
+		c.done <- fl
+	}
+}
+
+// deliver answers evaluations that were queued.
+func (c *session) deliver() {
+	for fl := range c.done {
+		c.finish(fl)
+	}
+}
+
+// finish answers an evaluation. The request may be evaluated again from the moment
+// that its answer can be read.
+func (c *session) finish(fl *flight) {
+	p, frame, sequence, end := fl.program, fl.frame, fl.client, &fl.end
+	took := int64(time.Since(fl.start))
+	// A quarter of the new figure: one slow run among short ones changes little.
+	if was := p.brief.Load(); was != 0 {
+		took = was + (took-was)/4
+	}
+	p.brief.Store(max(took, 1))
+	c.counts.evaluations.Add(1)
+	ret, err := end.Return, end.Err
+	c.land(fl)
+	if ret != driverabi.Success {
+		c.counts.failed.Add(1)
+		c.fault(frame, explain("evaluate", ret, err))
+		return
+	}
+	c.sendDone(frame, wire.Done{Sequence: sequence})
+}
+
+// stop cancels an evaluation, which is answered all the same.
+func (c *session) stop(f *wire.Frame) error {
+	var q wire.Cancel
+	if err := q.Parse(f.Payload); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	fl := c.flying(q.Sequence)
+	var number uint32
+	if fl != nil {
+		number = fl.number
+	}
+	c.mu.Unlock()
+	r := wire.Cancelled{Sequence: q.Sequence}
+	if fl != nil && c.dev.client.Cancel(number) {
+		// What waits ends before Cancel returns; what runs ends when the engine notices.
+		r.State = wire.CancelRunning
+		if fl.ended.Load() == int64(number) {
+			r.State = wire.CancelQueued
+		}
+	}
+	return c.reply(f, &r)
+}

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package server
+
+import "os"
+
+// keep answers ane.ErrUnavailable.
+func keep(int, uint64) (*os.File, fileID, error) { return nil, fileID{}, unavailable("surface") }

@@ -1,0 +1,271 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker/driver"
+	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// session is one client: its connection, its tables, its part of the driver. One
+// goroutine reads frames and answers them; compiles and completions of queued
+// requests are answered by others.
+type session struct {
+	*server
+	conn   *wire.Conn
+	id     Identity
+	tier   driverabi.Tier
+	number uint64
+	log    *slog.Logger
+	dev    *device
+
+	ctx    context.Context // ends with the connection
+	cancel context.CancelFunc
+	work   sync.WaitGroup // compiles
+	turns  chan struct{}  // a token for each compile that was not answered
+
+	greeted atomic.Int64 // tick at which the client has to be admitted; 0 once it is
+	sending atomic.Int64 // tick at which the present Send began; 0 for none
+	sendMu  sync.Mutex
+	answer  []byte // payload that is being sent
+	done    chan *flight
+
+	mu       sync.Mutex // guards the tables; never held while something waits
+	surfaces map[uint32]*surface
+	pinned   uint64 // bytes of surfaces
+	programs map[uint32]*program
+	requests map[uint32]*request
+	handle   uint32 // the last that was given
+	flights  [MaxFlying]*flight
+	idling   []*flight // of flights, those not in use
+	next     uint32    // sequence number of the next request to the driver
+	loaded   map[*resident]*attachment
+	trouble  int // refused frames in a row
+}
+
+// newSession makes a session that has not been admitted yet.
+func newSession(s *server, conn *wire.Conn, id Identity) *session {
+	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, MaxFlying),
+		turns: make(chan struct{}, maxCompiles), answer: make([]byte, 0, 512),
+		surfaces: map[uint32]*surface{}, programs: map[uint32]*program{}, requests: map[uint32]*request{},
+		loaded: map[*resident]*attachment{}}
+	c.ctx, c.cancel = context.WithCancel(context.Background())
+	c.greeted.Store(s.ticks.Load())
+	return c
+}
+
+// look cuts off a client that does not introduce itself or does not read. The watch
+// calls it.
+func (c *session) look(now int64) {
+	if late(c.greeted.Load(), now, helloTime) || late(c.sending.Load(), now, writeTime) {
+		_ = c.conn.Close() // never fails
+	}
+}
+
+// run serves the client until its connection ends, for whatever reason, and gives
+// back everything it had. An error is one of the broker's own.
+func (c *session) run() error {
+	if err := c.enter(c); err != nil {
+		c.cancel()
+		c.turnAway(c.conn, err)
+		return nil
+	}
+	defer c.leave(c)
+	c.log = c.log.With("session", c.number)
+	var writer sync.WaitGroup
+	writer.Go(c.deliver)
+	c.serve()
+	err := c.end()
+	close(c.done)
+	writer.Wait()
+	return err
+}
+
+// serve reads frames until the connection ends or the client is cut off.
+func (c *session) serve() {
+	defer c.conn.Close()
+	buf := make([]byte, wire.MaxFrame)
+	for c.trouble < MaxTroubles {
+		f, fds, err := c.conn.Receive(buf)
+		if errors.Is(err, wire.ErrClosed) {
+			return
+		}
+		if err == nil {
+			err = c.dispatch(&f, fds)
+		}
+		fds.Close()
+		switch {
+		case err == nil:
+			c.trouble = 0
+		case errors.Is(err, errEnd):
+			return
+		default:
+			c.trouble++
+			c.fault(f.ID, err)
+			if errors.Is(err, wire.ErrMagic) || errors.Is(err, wire.ErrVersion) {
+				return // whatever it speaks, it is not this
+			}
+		}
+	}
+	c.log.Warn("client cut off: nothing but refused frames", "frames", c.trouble)
+}
+
+// errEnd ends a session whose last answer was sent.
+var errEnd = errors.New("end of session")
+
+// dispatch answers one frame, or returns why it is refused.
+func (c *session) dispatch(f *wire.Frame, fds wire.Descriptors) error {
+	if c.greeted.Load() != 0 {
+		if f.Kind != wire.KindHello {
+			return c.refuseHello(f, &ane.Error{Op: f.Kind.String(), Engine: Name, Err: ane.ErrDenied,
+				Detail: "before the client has introduced itself", Hint: "send hello first"})
+		}
+		if err := c.hello(f); err != nil {
+			return c.refuseHello(f, err)
+		}
+		return nil
+	}
+	switch f.Kind {
+	case wire.KindEvaluate:
+		return c.evaluate(f)
+	case wire.KindCancel:
+		return c.stop(f)
+	case wire.KindSurface:
+		return c.addSurface(f, fds)
+	case wire.KindDrop:
+		return c.dropSurface(f)
+	case wire.KindCompile:
+		return c.addProgram(f, fds)
+	case wire.KindInstance:
+		return c.addInstance(f, fds)
+	case wire.KindLoad:
+		return c.loadProgram(f)
+	case wire.KindUnload:
+		return c.unloadProgram(f)
+	case wire.KindRelease:
+		return c.releaseProgram(f)
+	case wire.KindBind:
+		return c.bind(f)
+	case wire.KindUnbind:
+		return c.unbind(f)
+	case wire.KindPurge:
+		return c.purge(f)
+	case wire.KindStats:
+		return c.stats(f)
+	case wire.KindStatus:
+		return c.status(f)
+	case wire.KindPing:
+		return c.ping(f)
+	}
+	return &wire.Error{Op: "receive", Kind: f.Kind, Err: wire.ErrKind, Detail: f.Kind.String() + " is no request",
+		Hint: "send what a client sends"}
+}
+
+// refuseHello tells why, and ends the session.
+func (c *session) refuseHello(f *wire.Frame, err error) error {
+	c.fault(f.ID, err)
+	c.log.Info("client refused", "error", err)
+	return errEnd
+}
+
+// hello admits the client to a tier.
+func (c *session) hello(f *wire.Frame) error {
+	var p wire.Hello
+	if err := p.Parse(f.Payload); err != nil {
+		return err
+	}
+	if p.Version != wire.Version {
+		return &ane.Error{Op: "hello", Engine: Name, Err: ane.ErrUnavailable, Detail: "another version of the protocol",
+			Hint: "run broker and client of one release"}
+	}
+	if err := c.choose(driverabi.Tier(p.Tier)); err != nil {
+		return err
+	}
+	allows := func(key string) bool { return c.conf.Policy.Allows(c.id, c.tier, key) }
+	dev, err := openDevice(c.driver, driver.ClientInfo{
+		Privileged: true, // the broker holds the gate's entitlement, on behalf of its clients
+		RealTime:   allows(driverabi.EntitlementRealTime), AllowDataChaining: allows(driverabi.EntitlementDataChaining),
+		Restricted: c.tier == driverabi.Restricted, Identity: c.id.String(), Wake: c.woken,
+	})
+	c.dev = dev
+	if err != nil {
+		return err
+	}
+	c.greeted.Store(0)
+	i := c.server.info
+	c.log.Debug("client admitted", "tier", c.tier, "executable", p.Executable)
+	return c.reply(f, &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.tier), Identity: c.id.String(),
+		Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
+		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests, Queued: MaxFlying, PinnedBytes: c.conf.PinBytes}})
+}
+
+// choose finds the tier of a client that asked for one, or for the best it may have.
+func (c *session) choose(wanted driverabi.Tier) error {
+	mayRestricted := c.conf.Policy.Allows(c.id, driverabi.Restricted, driverabi.EntitlementBaseline)
+	switch wanted {
+	case "":
+		c.tier = driverabi.Unrestricted
+		if mayRestricted {
+			c.tier = driverabi.Restricted
+		}
+	case driverabi.Restricted:
+		c.tier = wanted
+		if !mayRestricted {
+			return denied("hello", driverabi.EntitlementBaseline, wanted)
+		}
+	case driverabi.Unrestricted, driverabi.PerUser:
+		c.tier = wanted
+	default:
+		return &ane.Error{Op: "hello", Engine: Name, Name: string(wanted), Err: ane.ErrName, Detail: "no such tier",
+			Hint: "ask for restricted, unrestricted, per-user, or none"}
+	}
+	return nil
+}
+
+// allow refuses what needs an entitlement that the client lacks. Table of methods:
+// Policy.
+func (c *session) allow(op, entitlement string) error {
+	if !c.conf.Policy.Allows(c.id, c.tier, entitlement) {
+		return denied(op, entitlement, c.tier)
+	}
+	return nil
+}
+
+// allowRestricted is allow for what the restricted tier alone serves.
+func (c *session) allowRestricted(op, entitlement string) error {
+	if c.tier != driverabi.Restricted {
+		return denied(op, entitlement, c.tier)
+	}
+	return c.allow(op, entitlement)
+}
+
+// end gives back what the client had. The connection is closed.
+func (c *session) end() error {
+	c.cancel()
+	c.work.Wait()
+	if c.dev == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	defer cancel()
+	if err := c.dev.client.Close(ctx); err != nil {
+		// The engine has not come back from a run. What it may touch stays open.
+		c.log.Error("client's memory and programs are kept: the engine is stuck", "error", err)
+		return err
+	}
+	return c.free()
+}
+
+// take gives the next handle: 0 is never one, and neither is one in use.
+func (c *session) take(used func(uint32) bool) uint32 {
+	for c.handle++; c.handle == 0 || used(c.handle); {
+		c.handle++
+	}
+	return c.handle
+}

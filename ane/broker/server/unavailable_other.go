@@ -1,0 +1,11 @@
+//go:build !linux
+
+package server
+
+import "github.com/anekit/anekit/ane"
+
+// unavailable is the answer of a system on which the broker cannot work.
+func unavailable(op string) error {
+	return &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable,
+		Detail: "memory is passed between processes on Linux only", Hint: "use the software engine of this process"}
+}
