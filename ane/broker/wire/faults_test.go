@@ -97,7 +97,7 @@ func TestFaultIsCutToItsLimits(t *testing.T) {
 	require.ErrorIs(t, across(t, errors.Join(many...)), ane.ErrUnbound)
 }
 
-func FuzzFault(f *testing.F) {
+func FuzzFaultErr(f *testing.F) {
 	bare := NewFault(&ane.Error{Op: "bind", Err: ane.ErrShape})
 	f.Add(bare.Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
