@@ -1,0 +1,74 @@
+package broker
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+func TestMain(m *testing.M) {
+	if os.Getenv(echoVariable) != "" {
+		if echo() != nil {
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	leaktest.Main(m, children, descriptors(open()))
+}
+
+// children lists the processes that this one started and did not reap.
+func children() (left []string) {
+	for _, task := range names("/proc/self/task") {
+		data, err := os.ReadFile("/proc/self/task/" + task + "/children")
+		if err != nil {
+			continue // the thread has ended
+		}
+		for _, pid := range strings.Fields(string(data)) {
+			left = append(left, "process "+pid)
+		}
+	}
+	return left
+}
+
+func names(dir string) (all []string) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		panic(err) // no /proc: nothing of this package works
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+// open lists the open descriptors that are no part of the runtime.
+func open() (all []string) {
+	for _, fd := range names("/proc/self/fd") {
+		to, err := os.Readlink("/proc/self/fd/" + fd)
+		if n, _ := strconv.Atoi(fd); err != nil || n <= 2 || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/sys/") {
+			continue
+		}
+		all = append(all, fmt.Sprintf("descriptor %s of %s", fd, to))
+	}
+	return all
+}
+
+// descriptors tells which are open that were not before, once those that are being
+// closed are.
+func descriptors(before []string) func() []string {
+	return func() (left []string) {
+		for end := time.Now().Add(2 * time.Second); ; time.Sleep(time.Millisecond) {
+			if now := open(); len(now) <= len(before) || time.Now().After(end) {
+				if len(now) > len(before) {
+					return now
+				}
+				return nil
+			}
+		}
+	}
+}

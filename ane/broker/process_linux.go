@@ -1,0 +1,118 @@
+package broker
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Variables by which a private broker knows that it is one.
+const (
+	childVariable = "ANEKIT_BROKER_CHILD" // number of its socket
+	cacheVariable = "ANEKIT_BROKER_CACHE" // folder of its compile cache
+)
+
+// childSocket is the descriptor of a private broker's socket: the first behind
+// the standard ones.
+const childSocket = 3
+
+// process is a private broker. It is a child of this process and ends with it.
+type process struct {
+	cmd  *exec.Cmd
+	gone chan struct{} // closed once it has ended and is reaped
+}
+
+// startProcess runs this program's own executable as a broker and returns our
+// end of its socket.
+func startProcess(cacheDir string) (*process, int, error) {
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, -1, os.NewSyscallError("socketpair", err)
+	}
+	theirs := os.NewFile(uintptr(pair[1]), "socket of the broker")
+	p := &process{cmd: command(theirs, cacheDir), gone: make(chan struct{})}
+	started := make(chan error, 1)
+	go p.run(started)
+	err = <-started
+	if err := errors.Join(err, theirs.Close()); err != nil {
+		return nil, -1, errors.Join(err, unix.Close(pair[0]))
+	}
+	return p, pair[0], nil
+}
+
+// command is the broker's command line. It has no terminal, so that keys which
+// end or stop the client do not reach it before the client had its say.
+func command(socket *os.File, cacheDir string) *exec.Cmd {
+	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, childVariable+"=") || strings.HasPrefix(v, cacheVariable+"=")
+	})
+	env = append(env, childVariable+"=3")
+	if cacheDir != "" {
+		env = append(env, cacheVariable+"="+cacheDir)
+	}
+	c := &exec.Cmd{
+		Path:        "/proc/self/exe", // this executable, even when its file was replaced
+		Args:        []string{"anekit-broker"},
+		Env:         env,
+		Dir:         "/", // no folder of the client's is kept busy
+		ExtraFiles:  []*os.File{socket},
+		SysProcAttr: &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setsid: true},
+	}
+	if _, err := os.Stderr.Stat(); err == nil { // what a panic prints goes where ours would
+		c.Stderr = os.Stderr
+	}
+	return c
+}
+
+// run starts the process and reaps it. The kernel takes the end of the thread
+// that started a process for the end of its parent, so this one stays.
+func (p *process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	defer close(p.gone)
+	err := p.cmd.Start()
+	started <- err
+	if err == nil {
+		_ = p.cmd.Wait() // how it ended matters to nobody: the socket tells that it has
+	}
+}
+
+// end waits for a broker whose socket was closed to end by itself, and kills it
+// after patience, frozen or not. It is reaped when end returns nil.
+func (p *process) end(patience time.Duration) error {
+	if p == nil {
+		return nil
+	}
+	if p.ended(patience) {
+		return nil
+	}
+	if err := p.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	if !p.ended(killTime) {
+		return errors.New("the broker's process does not end although it was killed")
+	}
+	return nil
+}
+
+// killTime is what a killed process has to end. Only one inside the kernel, for
+// instance in a write to a disk that hangs, takes longer than milliseconds.
+const killTime = 5 * time.Second
+
+func (p *process) ended(within time.Duration) bool {
+	t := time.NewTimer(within)
+	defer t.Stop()
+	select {
+	case <-p.gone:
+		return true
+	case <-t.C:
+		return false
+	}
+}

@@ -1,0 +1,218 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anekit/anekit/ane/broker/wire"
+)
+
+// session is one connection to one broker. It ends once, by Close of the Engine
+// or because the broker has gone, and is then replaced.
+//
+// Frames are read by one goroutine at a time, whoever holds the token of reading:
+// a caller that waits for its own answer, so that an evaluation on its own costs
+// no change of goroutine, or else run, which reads when several wait, when an
+// answer takes long, and when nobody waits for it.
+type session struct {
+	conn     *wire.Conn
+	fd       int // of conn, for waiting; open until bury closes conn
+	proc     *process
+	hello    wire.HelloReply
+	surfaces surfaces
+	queue    chan struct{} // a token for each evaluation that is out
+
+	sending chan struct{} // holds a token while somebody sends
+	reading chan struct{} // holds a token while somebody reads
+	wake    chan struct{} // hands run the token of reading
+	buf     []byte        // belongs to whoever reads
+
+	sequence   atomic.Uint64 // of evaluations
+	unanswered atomic.Int64  // frames sent whose answer was not read
+	posted     atomic.Int64  // length of outbox
+	full       atomic.Bool   // the last frame found no room, and none was received since
+	over       atomic.Bool   // lost is set
+
+	mu     sync.Mutex
+	lost   *lostError
+	slots  []*call
+	free   []uint32
+	serial uint32
+	outbox []wire.Frame // to be sent when there is room; their answers are for nobody
+	bereft []*call      // whose late is to be called when the broker has ended
+
+	grace   time.Duration // what the process has to end by itself; set before dead is closed
+	dead    chan struct{} // closed when lost is set
+	buried  chan struct{} // closed when everything is given back
+	failure error         // of ending the process; set before buried is closed
+}
+
+func newSession(conn *wire.Conn, fd int, proc *process) *session {
+	s := &session{conn: conn, fd: fd, proc: proc,
+		sending: make(chan struct{}, 1), reading: make(chan struct{}, 1), wake: make(chan struct{}, 1),
+		buf: make([]byte, wire.MaxFrame), dead: make(chan struct{}), buried: make(chan struct{})}
+	s.surfaces.open = map[*block]*surface{}
+	go s.run()
+	return s
+}
+
+// begin gives c a slot. The call may have been used before.
+func (s *session) begin(c *call) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost != nil {
+		return s.missed()
+	}
+	if len(s.free) == 0 {
+		s.free = append(s.free, uint32(len(s.slots)))
+		s.slots = append(s.slots, nil)
+	}
+	slot := s.free[len(s.free)-1]
+	s.free = s.free[:len(s.free)-1]
+	s.serial++
+	if s.serial == 0 {
+		s.serial = 1
+	}
+	c.id = uint64(s.serial)<<32 | uint64(slot)
+	c.err, c.late = nil, nil
+	s.slots[slot] = c
+	return nil
+}
+
+// missed is lost for a request that the broker has not seen.
+func (s *session) missed() error {
+	return &lostError{cause: s.lost.cause, closed: s.lost.closed, unsent: true}
+}
+
+// take removes the call with this id from its slot; nil when there is none. The
+// caller holds mu.
+func (s *session) take(id uint64) *call {
+	slot := slotOf(id)
+	if slot >= len(s.slots) || s.slots[slot] == nil || s.slots[slot].id != id {
+		return nil
+	}
+	c := s.slots[slot]
+	s.slots[slot] = nil
+	s.free = append(s.free, uint32(slot))
+	return c
+}
+
+// withdraw takes back a call that was not sent.
+func (s *session) withdraw(c *call) {
+	s.mu.Lock()
+	taken := s.take(c.id)
+	s.mu.Unlock()
+	if taken == nil {
+		<-c.done // the session ended meanwhile
+	}
+}
+
+// leave gives a call up: late is called with the answer, by whoever reads it, or
+// once the broker has ended. It reports false when the answer is there already.
+func (s *session) leave(c *call, late func(*call)) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	slot := slotOf(c.id)
+	if slot >= len(s.slots) || s.slots[slot] != c {
+		return false
+	}
+	c.late = late
+	return true
+}
+
+// lostItself reports whether the broker has gone without Close.
+func (s *session) lostItself() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lost != nil && !s.lost.closed
+}
+
+// fail ends the session, once.
+func (s *session) fail(why *lostError, grace time.Duration) {
+	s.mu.Lock()
+	if s.lost != nil {
+		s.mu.Unlock()
+		return
+	}
+	s.lost, s.grace = why, grace
+	s.over.Store(true)
+	var waiting []*call
+	for i, c := range s.slots {
+		switch {
+		case c == nil:
+		case c.late != nil:
+			s.bereft = append(s.bereft, c)
+		default:
+			waiting = append(waiting, c)
+		}
+		s.slots[i] = nil
+	}
+	s.outbox = nil
+	s.posted.Store(0)
+	s.mu.Unlock()
+
+	hangUp(s.fd)
+	for _, c := range waiting {
+		c.err = why
+		c.done <- struct{}{}
+	}
+	s.surfaces.forget()
+	close(s.dead)
+}
+
+// bury gives back what the session held, when nobody uses it any more.
+func (s *session) bury() {
+	select {
+	case s.reading <- struct{}{}:
+	case <-s.wake: // the token comes with it
+	}
+	s.sending <- struct{}{}
+	_ = s.conn.Close() // a socket that was shut down has nothing to lose
+	s.failure = s.proc.end(s.grace)
+	s.mu.Lock()
+	bereft := s.bereft
+	s.bereft = nil
+	s.mu.Unlock()
+	for _, c := range bereft { // the broker has ended: it touches no memory any more
+		c.err = s.lost
+		c.late(c)
+	}
+	<-s.sending // whoever comes now finds that it is over
+	<-s.reading
+	close(s.buried)
+}
+
+// ask sends a request and reads its answer into reply. When ctx ends before, the
+// error is an outError and late is called with the answer; a nil late means that
+// the answer does not matter.
+func (s *session) ask(ctx context.Context, k wire.Kind, request, reply wire.Payload, late func(*call), fds ...int) error {
+	if err := wire.Check(request); err != nil {
+		return err
+	}
+	if late == nil {
+		late = func(*call) {}
+	}
+	c := newCall()
+	err := s.exchange(ctx, c, k, request.Append(nil), fds...)
+	if isOut(err) && !s.leave(c, late) {
+		<-c.done
+		err = nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.heed(c.answer(k, reply))
+}
+
+// heed ends the session when a broker sends what cannot be understood.
+func (s *session) heed(err error) error {
+	if _, ok := errors.AsType[*wire.Error](err); ok {
+		why := &lostError{cause: err}
+		s.fail(why, 0)
+		return why
+	}
+	return err
+}

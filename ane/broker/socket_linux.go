@@ -1,0 +1,69 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// dial connects to the broker that listens at path. A broker of another user is
+// refused: it would be given this process's memory.
+func dial(ctx context.Context, path string) (int, error) {
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return -1, os.NewSyscallError("socket", err)
+	}
+	if err := connect(ctx, fd, path); err != nil {
+		return -1, errors.Join(err, unix.Close(fd))
+	}
+	return fd, nil
+}
+
+// queueWait is the pause between two looks at a broker whose queue of new
+// connections is full.
+const queueWait = 5 * time.Millisecond
+
+func connect(ctx context.Context, fd int, path string) error {
+	for {
+		err := unix.Connect(fd, &unix.SockaddrUnix{Name: path})
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			return &os.PathError{Op: "connect", Path: path, Err: err}
+		}
+		select {
+		case <-time.After(queueWait):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return os.NewSyscallError("getsockopt", err)
+	}
+	if int64(peer.Uid) != int64(os.Geteuid()) {
+		return fmt.Errorf("%s belongs to a broker of user %d", path, peer.Uid)
+	}
+	return unix.SetNonblock(fd, false)
+}
+
+// absent tells that nobody listens at a socket.
+func absent(err error) bool {
+	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
+}
+
+// waitReadable waits until fd has something to read, or its other end has gone,
+// or a signal came.
+func waitReadable(fd int) {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+	_, _ = unix.Poll(p, -1) // whoever reads next finds out what there is
+}
+
+// hangUp ends the connection in both directions: whoever waits for fd sees it.
+// The descriptor stays taken until it is closed.
+func hangUp(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) } // fails only when it is ended already

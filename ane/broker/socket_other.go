@@ -1,0 +1,30 @@
+//go:build !linux
+
+package broker
+
+import (
+	"context"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// process cannot be had: memory is passed between processes on Linux only.
+type process struct{}
+
+func (*process) end(time.Duration) error { return nil }
+
+func unsupported() error {
+	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
+		Detail: "memory is passed between processes on Linux only", Hint: "use the software engine of this process"}
+}
+
+func startProcess(string) (*process, int, error) { return nil, -1, unsupported() }
+
+func dial(context.Context, string) (int, error) { return -1, unsupported() }
+
+func absent(error) bool { return false }
+
+func waitReadable(int) {}
+
+func hangUp(int) {}
