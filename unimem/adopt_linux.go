@@ -33,8 +33,10 @@ func duplicate(f *os.File) (fd int, err error) {
 	if err != nil {
 		return -1, err
 	}
-	outer := raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) })
-	return fd, errors.Join(outer, err)
+	if raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }) != nil {
+		return -1, os.ErrClosed // the one reason that Control has
+	}
+	return fd, err
 }
 
 // mapForeign checks what the file is before mapping it: the seals cannot be lifted, so what

@@ -127,7 +127,8 @@ func (b *Block) Address() uintptr {
 	return b.addr
 }
 
-// Size is the size in bytes, a multiple of PageSize unless the Block was adopted.
+// Size is the size in bytes, a multiple of PageSize unless the Block is an adopted
+// surface.
 func (b *Block) Size() int { return b.size() }
 
 // ID is the IOSurface id on macOS, otherwise a number unique in this process. Only a Block

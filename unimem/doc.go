@@ -14,6 +14,12 @@
 // answers ErrInUse. A Block that becomes unreachable without Close is logged and counted,
 // and stays mapped. Live tells what is open.
 //
+// # Other processes
+//
+// Block.Share gives a descriptor of the memory that Adopt makes a Block of in another
+// process, without a copy; surfaces of macOS travel as mach ports, by SharePort and AdoptPort.
+// The pages live until the last Block or descriptor of them is closed, in whichever order.
+//
 // # Elsewhere
 //
 // Package surfaces opens Blocks on a library of surfaces of the caller's choice, and on
