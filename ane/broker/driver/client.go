@@ -12,7 +12,8 @@ import (
 )
 
 // Client is one process's pair of connections. Its methods may be called from
-// several goroutines; those that prepare or map wait for each other.
+// several goroutines; those that prepare or map wait for each other. The zero value and
+// nil are closed.
 type Client struct {
 	driver          *Driver
 	info            ClientInfo
@@ -59,13 +60,22 @@ func (n *connection) Closing() bool {
 
 // Control calls a selector of the control connection.
 func (c *Client) Control(selector int, a *driverabi.Args) driverabi.Return {
+	if !c.alive() {
+		return driverabi.NotOpen
+	}
 	return c.call(c.driver.control, &c.control, selector, a)
 }
 
 // Direct calls a selector of the direct-path connection.
 func (c *Client) Direct(selector int, a *driverabi.Args) driverabi.Return {
+	if !c.alive() {
+		return driverabi.NotOpen
+	}
 	return c.call(c.driver.direct, &c.direct, selector, a)
 }
+
+// alive reports whether c came from Attach.
+func (c *Client) alive() bool { return c != nil && c.driver != nil }
 
 func (c *Client) call(table *driverabi.Dispatcher, n *connection, selector int, a *driverabi.Args) driverabi.Return {
 	c.why.Store(nil)
@@ -87,8 +97,10 @@ func (c *Client) refuse(ret driverabi.Return, detail string, cause error) driver
 // and messages; it matches the code and what the engine said. nil after a call that
 // succeeded. Callers on several goroutines get the answer of whoever was last.
 func (c *Client) Explain() error {
-	if err := c.why.Load(); err != nil {
-		return *err
+	if c != nil {
+		if err := c.why.Load(); err != nil {
+			return *err
+		}
 	}
 	return nil
 }
@@ -96,6 +108,9 @@ func (c *Client) Explain() error {
 // Cancel ends an accepted request: a queued one completes at once, a running one as
 // soon as the engine notices. It reports whether there was such a request.
 func (c *Client) Cancel(sequence uint32) bool {
+	if !c.alive() {
+		return false
+	}
 	d := c.driver
 	d.mu.Lock()
 	for _, r := range c.requests {
@@ -106,83 +121,6 @@ func (c *Client) Cancel(sequence uint32) bool {
 	}
 	d.mu.Unlock()
 	return false
-}
-
-// Close cancels every request, waits for the completions, and undoes whatever the
-// client has: programs unprepared and destroyed, surfaces unmapped. When ctx ends
-// first the error matches ane.ErrDeadline, and the rest is done as soon as the
-// engine comes back. Repeated calls wait for the same. A Wake must not call it.
-func (c *Client) Close(ctx context.Context) error {
-	c.shut()
-	select {
-	case <-c.gone:
-		return nil
-	default:
-	}
-	select {
-	case <-c.gone:
-		return nil
-	case <-ctx.Done():
-		return ane.Deadline("close", "driver", ctx.Err())
-	}
-}
-
-// shut begins the end of a client.
-func (c *Client) shut() {
-	c.once.Do(func() {
-		d := c.driver
-		d.mu.Lock()
-		c.closing = true
-		d.mu.Unlock()
-		c.cancel()
-		go func() {
-			defer close(c.gone)
-			c.quiesce()
-			c.slow.Lock()
-			defer c.slow.Unlock()
-			c.dropPrograms()
-			c.dropMappings()
-			d.mu.Lock()
-			defer d.mu.Unlock()
-			delete(d.clients, c)
-			d.rung.Broadcast()
-		}()
-	})
-}
-
-// quiesce cancels all requests and waits until their completions are delivered. No new
-// ones may be accepted meanwhile: closing or barred is set.
-func (c *Client) quiesce() {
-	d := c.driver
-	for {
-		d.mu.Lock()
-		var one *request
-		for _, r := range c.requests {
-			if r.state == waiting {
-				one = r
-				break
-			}
-			if r.state == running {
-				r.life.end(context.Canceled)
-			}
-		}
-		if one != nil {
-			d.abort(one, context.Canceled)
-			continue
-		}
-		for c.pending > 0 {
-			d.rung.Wait()
-		}
-		d.mu.Unlock()
-		return
-	}
-}
-
-// leave counts a request whose completion was delivered. The caller holds the lock.
-func (c *Client) leave() {
-	if c.pending--; c.pending == 0 {
-		c.driver.rung.Broadcast()
-	}
 }
 
 // resultOf is the code for what went wrong outside of a run: the one in err, if there is

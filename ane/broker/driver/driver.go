@@ -10,16 +10,17 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// grace is how long Close waits for the engine to come back from a request that it
+// patience is how long Close waits for the engine to come back from a request that it
 // cancelled.
-const grace = 5 * time.Second
+const patience = 5 * time.Second
 
 // Driver is the one owner of an engine's time. Its methods may be called from
-// several goroutines.
+// several goroutines. The zero value and nil are closed.
 type Driver struct {
 	opts            Options
 	control, direct *driverabi.Dispatcher
 	served          chan struct{} // closed when the engine's goroutine has ended
+	patience        time.Duration
 
 	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
 	rung    *sync.Cond // a doorbell was rung, the engine became free, or a client settled
@@ -62,7 +63,7 @@ func New(o Options) (*Driver, error) {
 		o.TotalDepth = TotalDepth
 	}
 	d := &Driver{
-		opts: o, served: make(chan struct{}), iommu: newIOMMU(), clients: map[*Client]struct{}{},
+		opts: o, served: make(chan struct{}), patience: patience, iommu: newIOMMU(), clients: map[*Client]struct{}{},
 		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
 	}
 	d.rung = sync.NewCond(&d.mu)
@@ -83,6 +84,9 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 	if !info.Privileged {
 		return nil, fault("attach", ane.ErrDenied, "com.apple.ane.iokit-user-access", "have the broker attach for you")
 	}
+	if !d.made() {
+		return nil, fault("attach", ane.ErrClosed, "", "take a driver from New")
+	}
 	c := &Client{driver: d, info: info, gone: make(chan struct{}),
 		created: map[uint64]*attachment{}, tokens: map[uint64]*attachment{}, chains: map[uint64]*chain{}, mapped: map[uint32]*mapping{}}
 	c.control.client, c.direct.client = c, c
@@ -102,6 +106,9 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 // matches ane.ErrStuck when the engine does not come back from a cancelled request;
 // repeating Close waits again.
 func (d *Driver) Close(ctx context.Context) error {
+	if !d.made() {
+		return nil
+	}
 	d.mu.Lock()
 	d.closing = true
 	stop := context.AfterFunc(ctx, d.wakeAll)
@@ -115,7 +122,7 @@ func (d *Driver) Close(ctx context.Context) error {
 	}
 	d.mu.Unlock()
 
-	last, cancel := context.WithTimeout(context.Background(), grace)
+	last, cancel := context.WithTimeout(context.Background(), d.patience)
 	defer cancel()
 	for _, c := range left { // all start at once, whatever the first waits for
 		c.shut()
@@ -137,6 +144,9 @@ func (d *Driver) Close(ctx context.Context) error {
 	}
 	return nil
 }
+
+// made reports whether d came from New.
+func (d *Driver) made() bool { return d != nil && d.rung != nil }
 
 // wakeAll has everybody who waits look again.
 func (d *Driver) wakeAll() {

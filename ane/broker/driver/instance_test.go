@@ -146,7 +146,7 @@ func TestInstanceDepth(t *testing.T) {
 	require.Equal(t, ok, ret)
 	within(t, begun)
 	x := ask{token: inst.Token, port: 1, surfaces: r.pair(c)}
-	for range 2 { // the first is not told apart from an idle client's
+	for range 2 {
 		_, ret = x.send(c)
 		require.Equal(t, ok, ret)
 		x.sequence++

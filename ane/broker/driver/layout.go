@@ -98,7 +98,7 @@ func (x *Destroy) Decode(s *driverabi.ProgramDestroy) {
 const RunInline uint32 = 1 << 0
 
 // Submit is what a request has beside its documented fields. Ours: +0x220, behind the
-// surface identifiers, flags; +0x228 the nanoseconds it may take from now on, waiting
+// surface identifiers, flags; +0x228 the nanoseconds it may take once it is accepted, waiting
 // included, 0 for any. The one scalar of the selector is the doorbell index.
 type Submit struct {
 	Flags   uint32

@@ -25,13 +25,15 @@ type Options struct {
 	// TotalDepth bounds the requests of all clients; 0 means TotalDepth.
 	TotalDepth int
 	// Instance makes a program that differs from base in its weights alone; the driver
-	// closes it. It is asked for bases that are no Instancer, and may compile. nil
-	// refuses those.
+	// closes it. weights holds the files that differ; the others are the base's. It is
+	// asked for bases that are no Instancer, and may compile, which Stats.Created counts.
+	// nil refuses those bases.
 	Instance func(ctx context.Context, base ane.Executable, weights ane.Weights) (ane.Executable, error)
 }
 
 // Instancer is an Executable that can make another one of the same program with
-// other weights, without compiling. The caller owns the new one.
+// other weights, without compiling. weights holds the files that differ. The caller
+// owns the new one, and keeps the base open meanwhile.
 type Instancer interface {
 	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
 }
@@ -51,12 +53,14 @@ type ClientInfo struct {
 	// aggressive power saving" of an instance demands.
 	Restricted bool
 	// Identity stands for the team identifier and the code-directory hash. A
-	// program that is resident is shared between clients of one Identity alone.
+	// program that is resident is shared between clients of one Identity alone; clients
+	// whose Identity is empty share nothing.
 	Identity string
 	// Wake is the asynchronous port: it is called once for every request that was
 	// accepted with one, without any lock, by the goroutine that ran the request or
 	// removed it, perhaps several at a time and perhaps before Control returns. The
-	// engine waits meanwhile, so Wake must not block, and must not call Close.
+	// engine waits meanwhile, so Wake must not block, and it must not close the client
+	// or a connection, which would wait for it.
 	// nil refuses requests with a port.
 	Wake func(Completion)
 }

@@ -23,7 +23,7 @@ type surface struct {
 }
 
 // AddProgram makes a program known by a number that cannot be guessed. The caller
-// keeps owning it, does not load or prepare it, and closes it after RemoveProgram; the
+// keeps owning it, adds it once, does not load or prepare it, and closes it after RemoveProgram; the
 // first client that creates it decides whose Identity it has, until none has it.
 func (d *Driver) AddProgram(x ane.Executable) (resource uint64, err error) {
 	if x == nil {
@@ -43,6 +43,9 @@ func (d *Driver) AddWeights(w ane.Weights) (resource uint64, err error) {
 
 // add finds a number that no resource has.
 func (d *Driver) add(put func(id uint64)) (uint64, error) {
+	if !d.made() {
+		return 0, fault("add", ane.ErrClosed, "", "take a driver from New")
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closing {
@@ -60,6 +63,9 @@ func (d *Driver) add(put func(id uint64)) (uint64, error) {
 // RemoveProgram forgets a program or weights. The error matches ane.ErrInUse while a
 // client has created it or an instance of it, and ane.ErrName for an unknown number.
 func (d *Driver) RemoveProgram(resource uint64) error {
+	if !d.made() {
+		return fault("remove", ane.ErrClosed, "", "take a driver from New")
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p, w := d.programs[resource], d.weights[resource]
@@ -81,6 +87,9 @@ func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 	if b == nil {
 		return 0, fault("add", ane.ErrStale, "nil Block", "")
 	}
+	if !d.made() {
+		return 0, fault("add", ane.ErrClosed, "", "take a driver from New")
+	}
 	if err := b.Retain(); err != nil {
 		return 0, fault("add", ane.Because(ane.ErrStale, err), "", "add a Block before it is closed")
 	}
@@ -100,6 +109,9 @@ func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 // RemoveSurface lets go of the Block. The error matches ane.ErrInUse while a client has
 // it mapped, and ane.ErrName for an unknown number.
 func (d *Driver) RemoveSurface(id uint32) error {
+	if !d.made() {
+		return fault("remove", ane.ErrClosed, "", "take a driver from New")
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := d.surfaces[id]

@@ -18,6 +18,9 @@ type Stats struct {
 
 // Stats tells what the driver holds.
 func (d *Driver) Stats() Stats {
+	if !d.made() {
+		return Stats{}
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	s := Stats{

@@ -1,0 +1,139 @@
+package driver
+
+import (
+	"context"
+
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// unprepare unloads the program, unless another attachment needs it. With requests in
+// flight it is Busy.
+func unprepare(n *connection, a *driverabi.Args) driverabi.Return {
+	c, d := n.client, n.client.driver
+	var s driverabi.ProgramUnprepare
+	if err := s.Decode(a.StructIn); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	var x Unprepare
+	x.Decode(&s)
+	c.slow.Lock()
+	defer c.slow.Unlock()
+	d.mu.Lock()
+	own := c.tokens[x.Token]
+	if own == nil || own.state != isPrepared {
+		d.mu.Unlock()
+		return c.refuse(driverabi.BadArgument, "no prepared program of this client", nil)
+	}
+	if n := own.flying; n > 0 {
+		d.mu.Unlock()
+		return c.refuse(driverabi.Busy, counted(n, "requests in flight"), nil)
+	}
+	own.state = isUnprepared
+	d.mu.Unlock()
+	if err := c.unload(own); err != nil {
+		return c.refuse(resultOf(err), "the program did not unload cleanly", err)
+	}
+	return driverabi.Success
+}
+
+// unload closes what is bound to own, which has no requests and takes none, and unloads
+// its program with the last. The caller holds slow.
+func (c *Client) unload(own *attachment) error {
+	d, p := c.driver, own.program
+	d.mu.Lock()
+	for token, ch := range c.chains {
+		if ch.own == own {
+			delete(c.chains, token)
+		}
+	}
+	bound := own.unbind(func(*binding) bool { return true })
+	d.bound -= len(bound)
+	d.mu.Unlock()
+	first := closeAll(bound)
+	p.gate.Lock()
+	defer p.gate.Unlock()
+	d.mu.Lock()
+	p.loaded--
+	last := p.loaded == 0
+	if last {
+		d.resident--
+	}
+	d.mu.Unlock()
+	if last { // the client may be going, but its program has to be unloaded
+		if err := p.exec.Unload(context.Background()); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// destroy forgets a program that is not prepared.
+func destroy(n *connection, a *driverabi.Args) driverabi.Return {
+	c, d := n.client, n.client.driver
+	var s driverabi.ProgramDestroy
+	if err := s.Decode(a.StructIn); err != nil {
+		return c.refuse(driverabi.BadArgument, "", err)
+	}
+	var x Destroy
+	x.Decode(&s)
+	c.slow.Lock()
+	defer c.slow.Unlock()
+	d.mu.Lock()
+	own := c.tokens[x.Token]
+	if x.Token == 0 {
+		own = c.created[x.Resource]
+	}
+	ok := own != nil && own.state != isPrepared
+	d.mu.Unlock()
+	if !ok {
+		return c.refuse(driverabi.BadArgument, "no program of this client, or one that is prepared", nil)
+	}
+	if err := c.detach(own); err != nil {
+		return c.refuse(resultOf(err), "the instance did not close cleanly", err)
+	}
+	return driverabi.Success
+}
+
+// detach removes own; an instance goes with its last user. The caller holds slow.
+func (c *Client) detach(own *attachment) error {
+	d, p := c.driver, own.program
+	d.mu.Lock()
+	delete(c.created, own.resource)
+	delete(c.tokens, own.token)
+	p.users--
+	gone := p.base != nil && p.users == 0
+	d.mu.Unlock()
+	if !gone {
+		return nil
+	}
+	err := p.exec.Close()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dropInstance(p)
+	return err
+}
+
+// dropPrograms unprepares and destroys everything; no request is in flight, and none
+// is let in. What an engine says to that has no one to go to. The caller holds slow.
+func (c *Client) dropPrograms() {
+	d := c.driver
+	for {
+		d.mu.Lock()
+		var own *attachment
+		for _, own = range c.created {
+			break
+		}
+		prepared := own != nil && own.state == isPrepared
+		if prepared {
+			own.state = isUnprepared
+		}
+		d.mu.Unlock()
+		if own == nil {
+			return
+		}
+		if prepared {
+			_ = c.unload(own)
+		}
+		_ = c.detach(own)
+	}
+}
