@@ -38,6 +38,9 @@ type Config struct {
 	// Log gets what a client did wrong and what was not worth failing for; nil is
 	// nothing.
 	Log *slog.Logger
+
+	// How long the broker waits, for tests; 0 means the constants of limits.go.
+	hello, write time.Duration
 }
 
 // settled returns c with every default in place.
@@ -50,6 +53,12 @@ func (c Config) settled(policy *Policy) Config {
 	}
 	if c.Linger == 0 {
 		c.Linger = DefaultLinger
+	}
+	if c.hello == 0 {
+		c.hello = helloTime
+	}
+	if c.write == 0 {
+		c.write = writeTime
 	}
 	if c.PinBytes == 0 {
 		c.PinBytes = MaxPinned

@@ -97,7 +97,7 @@ func (s *server) turnAway(conn *wire.Conn, why error) {
 		return
 	}
 	defer s.untrack(conn)
-	late := time.AfterFunc(helloTime, func() { _ = conn.Close() }) // never fails
+	late := time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }) // never fails
 	defer late.Stop()
 	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
 	fds.Close()

@@ -63,7 +63,7 @@ func newSession(s *server, conn *wire.Conn, id Identity) *session {
 // look cuts off a client that does not introduce itself or does not read. The watch
 // calls it.
 func (c *session) look(now int64) {
-	if late(c.greeted.Load(), now, helloTime) || late(c.sending.Load(), now, writeTime) {
+	if late(c.greeted.Load(), now, c.conf.hello) || late(c.sending.Load(), now, c.conf.write) {
 		_ = c.conn.Close() // never fails
 	}
 }
@@ -141,9 +141,11 @@ func (c *session) dispatch(f *wire.Frame, fds wire.Descriptors) error {
 	case wire.KindDrop:
 		return c.dropSurface(f)
 	case wire.KindCompile:
-		return c.addProgram(f, fds)
+		own := *f // outlives this call, and f shall not: it would cost memory for every frame
+		return c.addProgram(&own, fds)
 	case wire.KindInstance:
-		return c.addInstance(f, fds)
+		own := *f
+		return c.addInstance(&own, fds)
 	case wire.KindLoad:
 		return c.loadProgram(f)
 	case wire.KindUnload:
