@@ -88,7 +88,7 @@ func checkFile(fd, size int) error {
 		return createError("adopt", "fstatfs", size, err)
 	}
 	switch {
-	case system.Type == unix.HUGETLBFS_MAGIC:
+	case uint32(system.Type) == unix.HUGETLBFS_MAGIC:
 		return &Error{Op: "adopt", Size: size, Err: ErrShare, Hint: "make the memfd without MFD_HUGETLB"}
 	case file.Size < int64(size):
 		return &Error{Op: "adopt", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),

@@ -17,13 +17,15 @@ type incoming struct {
 	mu      sync.Mutex
 	msg     unix.Msghdr
 	iov     unix.Iovec
-	control [controlSize / 8]uint64
+	control [controlWords]uint64
 }
 
 // load points the message at buf.
 func (r *incoming) load(buf []byte) {
-	r.iov.Base, r.iov.Len = unsafe.SliceData(buf), uint64(len(buf))
-	r.msg.Iov, r.msg.Iovlen = &r.iov, 1
+	r.iov.Base = unsafe.SliceData(buf)
+	r.iov.SetLen(len(buf))
+	r.msg.Iov = &r.iov
+	r.msg.SetIovlen(1)
 	r.msg.Control = (*byte)(unsafe.Pointer(&r.control[0]))
 }
 
@@ -42,7 +44,8 @@ func (s *socket) receive(buf []byte) (int, Descriptors, error) {
 	defer r.mu.Unlock()
 	r.load(buf)
 	for {
-		r.msg.Controllen, r.msg.Flags = controlSize, 0
+		r.msg.Flags = 0
+		r.msg.SetControllen(unix.CmsgSpace(4 * MaxDescriptors)) // more of them do not fit, and the system says so
 		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_CMSG_CLOEXEC)
 		if errno == 0 {
 			r.iov.Base = nil // the buffer is the caller's again

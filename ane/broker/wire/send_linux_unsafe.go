@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// controlSize is room for the descriptors of one frame: a cmsghdr of 64-bit Linux, then an
-// int each. A flood of them does not fit: the system drops what is too much and says so.
-const controlSize = 16 + 4*MaxDescriptors
+// controlWords is room for the descriptors of one frame, in words of 8 bytes: a cmsghdr of at
+// most 16 bytes, then an int each.
+const controlWords = 2 + MaxDescriptors/2
 
 // smallFrame is the longest frame in bytes that is put together in the Conn, so that one
 // buffer goes to the system and no list of them. It is beyond every frame of an evaluation.
@@ -24,37 +24,42 @@ type sending struct {
 	packet  [smallFrame]byte // header, then a small payload
 	msg     unix.Msghdr
 	iov     [2]unix.Iovec
-	control [controlSize / 8]uint64 // aligned as a cmsghdr
+	control [controlWords]uint64 // aligned as a cmsghdr
 }
 
 // load lays a frame out in one piece, or in two, and returns the length of the first.
 func (s *sending) load(f *Frame) (first int) {
 	f.putHeader((*[HeaderSize]byte)(s.packet[:]))
-	s.iov[0].Base, s.iov[0].Len = &s.packet[0], HeaderSize
-	s.msg.Iov, s.msg.Iovlen = &s.iov[0], 1
+	s.iov[0].Base, s.msg.Iov = &s.packet[0], &s.iov[0]
 	if HeaderSize+len(f.Payload) <= smallFrame {
 		first = HeaderSize + copy(s.packet[HeaderSize:], f.Payload)
-		s.iov[0].Len = uint64(first)
+		s.iov[0].SetLen(first)
+		s.msg.SetIovlen(1)
 		return first
 	}
-	s.iov[1].Base, s.iov[1].Len = unsafe.SliceData(f.Payload), uint64(len(f.Payload))
-	s.msg.Iovlen = 2
+	s.iov[1].Base = unsafe.SliceData(f.Payload)
+	s.iov[0].SetLen(HeaderSize)
+	s.iov[1].SetLen(len(f.Payload))
+	s.msg.SetIovlen(2)
 	return HeaderSize
 }
 
 // attach puts descriptors into the control message.
 func (s *sending) attach(fds []int) {
-	s.msg.Control, s.msg.Controllen = nil, 0
+	s.msg.Control = nil
+	s.msg.SetControllen(0)
 	if len(fds) == 0 {
 		return
 	}
 	at := unsafe.Pointer(&s.control[0])
 	h := (*unix.Cmsghdr)(at)
-	h.Level, h.Type, h.Len = unix.SOL_SOCKET, unix.SCM_RIGHTS, uint64(unix.CmsgLen(4*len(fds)))
+	h.Level, h.Type = unix.SOL_SOCKET, unix.SCM_RIGHTS
+	h.SetLen(unix.CmsgLen(4 * len(fds)))
 	for i, fd := range fds {
 		*(*int32)(unsafe.Add(at, unix.CmsgLen(4*i))) = int32(fd)
 	}
-	s.msg.Control, s.msg.Controllen = (*byte)(at), uint64(unix.CmsgSpace(4*len(fds)))
+	s.msg.Control = (*byte)(at)
+	s.msg.SetControllen(unix.CmsgSpace(4 * len(fds)))
 }
 
 // send sends one frame whole or not at all.

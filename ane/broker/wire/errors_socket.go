@@ -1,11 +1,11 @@
+//go:build linux || darwin
+
 package wire
 
 import (
 	"errors"
 	"fmt"
 	"syscall"
-
-	"github.com/anekit/anekit/ane"
 )
 
 // socketError tells a peer that has gone from other refusals of the system.
@@ -21,16 +21,3 @@ func socketError(op, call string, err error) error {
 	}
 	return e
 }
-
-// closed is the error of a call after Close.
-func closed(op string) error {
-	return &Error{Op: op, Err: ErrClosed, Detail: "this end was closed"}
-}
-
-// unsupported is the error of what this system lacks.
-func unsupported(op string) error {
-	return &Error{Op: op, Err: ErrUnsupported, Cause: ane.ErrUnavailable, Hint: "run it on Linux"}
-}
-
-// errTimeout is one value, because who waits meets it often.
-var errTimeout error = &Error{Op: "wait", Err: ErrTimeout}

@@ -1,0 +1,47 @@
+package wire
+
+import "sync/atomic"
+
+// users counts who uses a descriptor, so that its number is given back only when no call can
+// mean it any more. The word is 1 for the Conn itself and 1 for each call inside, with shut
+// added once nobody may enter; 0 was never opened. It publishes nothing but itself.
+type users struct{ n atomic.Int64 }
+
+const shut = 1 << 32
+
+// open lets calls in.
+func (u *users) open() { u.n.Store(1) }
+
+// enter reports whether the descriptor may be used until leave.
+func (u *users) enter() bool {
+	for {
+		n := u.n.Load()
+		if n == 0 || n >= shut {
+			return false
+		}
+		if u.n.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// leave follows an enter that was granted, or shut. It reports whether the caller was the
+// last one inside after shut, and so has to close the descriptor.
+func (u *users) leave() bool { return u.n.Add(-1) == shut }
+
+// shut lets nobody enter any more, once, and reports whether this very call did. The hold of
+// the Conn itself is the caller's until its leave.
+func (u *users) shut() bool {
+	for {
+		n := u.n.Load()
+		if n == 0 || n >= shut {
+			return false
+		}
+		if u.n.CompareAndSwap(n, n+shut) {
+			return true
+		}
+	}
+}
+
+// over reports whether shut was called.
+func (u *users) over() bool { return u.n.Load() >= shut }
