@@ -8,11 +8,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"strings"
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker"
 	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/standin"
@@ -51,9 +53,7 @@ func candidates() []candidate {
 			open: func() (ane.Engine, error) { return overBridge(device.Apple()) }},
 		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
 			probe: standin.Probe, open: openStandIn},
-		{name: Broker, what: "software engine in a process of its own", probe: func() error {
-			return fmt.Errorf("this version of anekit has no broker yet")
-		}},
+		{name: Broker, what: "software engine in a process of its own", probe: probeBroker, open: openBroker},
 		{name: Soft, what: "software engine in this process", probe: func() error { return nil },
 			open: func() (ane.Engine, error) { return interp.New(), nil }},
 	}
@@ -80,6 +80,21 @@ func openStandIn() (ane.Engine, error) {
 		return nil, err
 	}
 	return overBridge(f.Config())
+}
+
+func probeBroker() error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("needs Linux, this is %s", runtime.GOOS)
+	}
+	return nil
+}
+
+// openBroker starts a broker of this process's own, or finds the shared one that
+// the environment names.
+func openBroker() (ane.Engine, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), opening)
+	defer cancel()
+	return broker.Open(ctx, broker.Options{Path: os.Getenv(broker.Environment)})
 }
 
 // opening bounds the time for loading a framework and its known-answer run. A
