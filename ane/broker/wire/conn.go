@@ -23,6 +23,8 @@ type Descriptors []int
 // ErrValue, ErrSocket. Nothing was sent then.
 func (c *Conn) Send(f Frame, fds ...int) error {
 	switch {
+	case c == nil:
+		return none("send")
 	case !f.Kind.known():
 		return &Error{Op: "send", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
 	case f.Flags != 0:
@@ -31,6 +33,11 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 		return c.sendLong(f, fds)
 	}
 	return c.sendFrame(&f, fds)
+}
+
+// none is the error of a Conn that is nil.
+func none(op string) error {
+	return &Error{Op: op, Err: ErrClosed, Detail: "no Conn", Hint: "open one first"}
 }
 
 // sendLong puts the payload into a memfd.
@@ -67,6 +74,9 @@ func (c *Conn) sendFrame(f *Frame, fds []int) error {
 // ErrValue, ErrDescriptors, ErrSeal, ErrSocket) are about one packet, which is gone with all
 // its descriptors; if its header was readable, Kind and ID are set.
 func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
+	if c == nil {
+		return Frame{}, nil, none("receive")
+	}
 	n, fds, err := c.receive(buf)
 	if err != nil {
 		return Frame{}, nil, err

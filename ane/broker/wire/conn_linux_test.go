@@ -288,18 +288,22 @@ func TestPeerGone(t *testing.T) {
 
 // A Conn that nobody opened has no descriptor, in particular not 0.
 func TestZeroConn(t *testing.T) {
-	var c wire.Conn
-	require.NoError(t, c.Close())
-	require.NoError(t, (*wire.Conn)(nil).Close())
-	require.ErrorIs(t, c.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
-	_, _, err := c.Receive(buffer())
-	require.ErrorIs(t, err, wire.ErrClosed)
-	_, err = c.Peer()
-	require.ErrorIs(t, err, wire.ErrClosed)
-	require.Zero(t, c.Traffic())
-	_, err = unix.FcntlInt(0, unix.F_GETFD, 0)
+	for _, c := range []*wire.Conn{nil, {}} {
+		require.NoError(t, c.Close())
+		require.ErrorIs(t, c.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
+		_, _, err := c.Receive(buffer())
+		require.ErrorIs(t, err, wire.ErrClosed)
+		_, err = c.Peer()
+		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, c.SetPatience(1), wire.ErrClosed)
+		require.Zero(t, c.Traffic())
+	}
+	_, err := unix.FcntlInt(0, unix.F_GETFD, 0)
 	require.NoError(t, err, "standard input is still open")
-	require.NoError(t, (&wire.Sealed{}).Close())
+	for _, s := range []*wire.Sealed{nil, {}} {
+		require.NoError(t, s.Close())
+		require.Nil(t, s.Bytes())
+	}
 }
 
 func TestPatience(t *testing.T) {

@@ -9,7 +9,7 @@ type Credentials struct {
 // Peer tells who is at the other end.
 func (c *Conn) Peer() (Credentials, error) {
 	var who Credentials
-	err := c.control(func(fd int) (err error) {
+	err := c.Control(func(fd int) (err error) {
 		who, err = PeerOf(fd)
 		return err
 	})

@@ -6,4 +6,9 @@ type Sealed struct {
 }
 
 // Bytes is the whole file, not to be written to: that is a fault. Nil after Close.
-func (s *Sealed) Bytes() []byte { return s.mem }
+func (s *Sealed) Bytes() []byte {
+	if s == nil {
+		return nil
+	}
+	return s.mem
+}

@@ -40,6 +40,13 @@ func sealedSize(op string, fd, limit int) (int, error) {
 	if missing := seals &^ got; missing != 0 {
 		return 0, &Error{Op: op, Err: ErrSeal, Detail: fmt.Sprintf("seals %#x are missing", missing), Hint: "make the file with Seal"}
 	}
+	var system unix.Statfs_t
+	if err := unix.Fstatfs(fd, &system); err != nil {
+		return 0, socketError(op, "fstatfs", err)
+	}
+	if uint32(system.Type) == unix.HUGETLBFS_MAGIC { // a mapping of part of a huge page cannot be undone
+		return 0, &Error{Op: op, Err: ErrSeal, Detail: "huge pages", Hint: "make the file with Seal"}
+	}
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
 		return 0, socketError(op, "fstat", err)
@@ -80,8 +87,11 @@ func ReadSealed(fd, limit int) ([]byte, error) {
 func MapSealed(fd, limit int) (*Sealed, error) {
 	const op = "map sealed"
 	size, err := sealedSize(op, fd, limit)
-	if err != nil || size == 0 {
-		return &Sealed{}, err
+	if err != nil {
+		return nil, err
+	}
+	if size == 0 { // nothing to map
+		return &Sealed{}, nil
 	}
 	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_PRIVATE)
 	if err != nil {
@@ -92,10 +102,11 @@ func MapSealed(fd, limit int) (*Sealed, error) {
 
 // Close unmaps the file, once; repeating it returns nil. Not for several goroutines.
 func (s *Sealed) Close() error {
-	mem := s.mem
-	if s.mem = nil; mem == nil {
+	if s == nil || s.mem == nil {
 		return nil
 	}
+	mem := s.mem
+	s.mem = nil
 	if err := unix.Munmap(mem); err != nil {
 		return socketError("unmap sealed", "munmap", err)
 	}

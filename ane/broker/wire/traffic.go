@@ -22,6 +22,9 @@ func (c *counter) add(bytes, descriptors int) {
 
 // Traffic reads the counters.
 func (c *Conn) Traffic() Traffic {
+	if c == nil {
+		return Traffic{}
+	}
 	return Traffic{
 		FramesIn: c.in.frames.Load(), BytesIn: c.in.bytes.Load(), DescriptorsIn: c.in.descriptors.Load(),
 		FramesOut: c.out.frames.Load(), BytesOut: c.out.bytes.Load(), DescriptorsOut: c.out.descriptors.Load(),

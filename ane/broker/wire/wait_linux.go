@@ -16,7 +16,7 @@ func (c *Conn) SetPatience(d time.Duration) error {
 	if d > 0 {
 		d = max(d, time.Microsecond) // or the system would take it for 0
 	}
-	return c.control(func(fd int) error {
+	return c.Control(func(fd int) error {
 		v := unix.NsecToTimeval(d.Nanoseconds())
 		for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
 			if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &v); err != nil {
