@@ -59,6 +59,7 @@ func (c *Counters) add(s *session) {
 	t := s.conn.Traffic()
 	c.Frames += int64(t.FramesOut)
 	c.Bytes += int64(t.BytesOut)
+	c.Received += int64(t.BytesIn)
 	if s.lostItself() {
 		c.Lost++
 	}

@@ -35,6 +35,8 @@ type Counters struct {
 	Lost   int64 // connections that ended before Close
 	Frames int64 // sent
 	Bytes  int64 // sent, headers included
+
+	Received int64 // bytes, likewise
 }
 
 // Restarts is how often a broker that was lost has been replaced.
