@@ -64,11 +64,10 @@ func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 		return nil, false
 	}
 	path := c.path(id, k)
-	info, err := os.Lstat(path)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > c.bound {
+	b, err := c.read(path)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false
 	}
-	b, err := readAtMost(path, info.Size())
 	if err == nil {
 		s, err = readEntry(b, k)
 	}
@@ -81,19 +80,28 @@ func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 	return s, false
 }
 
-// readAtMost reads a file of n bytes; one that has more is not the one that was
-// asked about.
-func readAtMost(path string, n int64) ([]byte, error) {
+// read returns a whole file of the cache. Another one may take its name meanwhile.
+func (c *cache) read(path string) ([]byte, error) {
+	if info, err := os.Lstat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, errEntry
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	b := make([]byte, n)
-	if _, err := io.ReadFull(f, b); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return nil, err
 	}
-	return b, nil
+	if info.Size() > c.bound {
+		return nil, errEntry
+	}
+	b := make([]byte, info.Size())
+	_, err = io.ReadFull(f, b)
+	return b, err
 }
 
 // store keeps a program and makes room for it. The error says why it is not kept.
@@ -107,10 +115,18 @@ func (c *cache) store(id Identity, k Key, s *source) error {
 	if err := os.Mkdir(c.partition(id), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	err := wholefile.Replace(c.path(id, k), func(w io.Writer) error { return writeEntry(w, k, s) })
-	c.sweep()
-	return err
+	defer c.sweep()
+	for try := 1; ; try++ {
+		err := wholefile.Replace(c.path(id, k), func(w io.Writer) error { return writeEntry(w, k, s) })
+		if try == storeTries || !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 }
+
+// storeTries is how often an entry is written again because the one that it was to
+// replace went away meanwhile, by an eviction or a purge.
+const storeTries = 10
 
 // kept is a file of the cache.
 type kept struct {

@@ -1,0 +1,94 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+func TestPolicyGrantsWhatMatches(t *testing.T) {
+	id := Identity{User: 1000, Executable: [32]byte{0xab}}
+	other := Identity{User: 1001}
+	const key = driverabi.EntitlementAdapterWeight
+	for name, c := range map[string]struct {
+		grant Grant
+		mine  bool
+		other bool
+		tiers []driverabi.Tier // where it does not hold for id
+	}{
+		"everybody":          {Grant{}, true, true, nil},
+		"stars":              {Grant{User: "*", Executable: "*"}, true, true, nil},
+		"a user":             {Grant{User: "1000"}, true, false, nil},
+		"an executable":      {Grant{Executable: id.executable()}, true, false, nil},
+		"a tier":             {Grant{Tiers: []driverabi.Tier{driverabi.Restricted}}, true, true, []driverabi.Tier{driverabi.Unrestricted, driverabi.PerUser}},
+		"another executable": {Grant{Executable: other.executable()}, false, true, nil},
+	} {
+		c.grant.Entitlements = []string{key}
+		p := &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline}}, c.grant}}
+		require.Equal(t, c.mine, p.Allows(id, driverabi.Restricted, key), name)
+		require.Equal(t, c.other, p.Allows(other, driverabi.Restricted, key), name)
+		require.False(t, p.Allows(id, driverabi.Restricted, driverabi.EntitlementRealTime), name)
+		for _, tier := range c.tiers {
+			require.False(t, p.Allows(id, tier, key), name)
+		}
+	}
+	require.False(t, (&Policy{}).Allows(id, driverabi.Restricted, driverabi.EntitlementBaseline))
+	require.True(t, SharedPolicy().Allows(id, driverabi.Unrestricted, driverabi.EntitlementBaseline))
+	require.False(t, SharedPolicy().Allows(id, driverabi.Restricted, key))
+	for _, e := range known() {
+		require.True(t, OwnerPolicy().Allows(id, driverabi.Restricted, e))
+	}
+}
+
+func TestReadPolicy(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "policy.json")
+	good := `{"grants":[{"entitlements":["com.apple.aned.private.allow"]},
+	 {"user":"1000","executable":"` + strings.Repeat("0a", 32) + `","tiers":["restricted"],"entitlements":["com.apple.ane.realtime-priority-client"]}]}`
+	require.NoError(t, os.WriteFile(path, []byte(good), 0o600))
+	p, err := ReadPolicy(path)
+	require.NoError(t, err)
+	require.Len(t, p.Grants, 2)
+	require.False(t, p.Allows(Identity{User: 1000}, driverabi.Restricted, driverabi.EntitlementRealTime))
+
+	for want, text := range map[string]string{
+		"EOF":                   ``,
+		"unknown field":         `{"grant":[]}`,
+		"behind the policy":     `{"grants":[]} {}`,
+		"no entitlement":        `{"grants":[{"entitlements":["com.apple.aned.private.alow"]}]}`,
+		"no tier":               `{"grants":[{"tiers":["root"],"entitlements":[]}]}`,
+		"no number":             `{"grants":[{"user":"me","entitlements":[]}]}`,
+		"no SHA-256":            `{"grants":[{"executable":"ABCD","entitlements":[]}]}`,
+		"more than 1048576":     strings.Repeat(" ", maxPolicy) + `{}`,
+		"1025 grants, at most":  `{"grants":[` + strings.Repeat(`{"entitlements":[]},`, maxGrants) + `{"entitlements":[]}]}`,
+		"grant 2":               `{"grants":[{"entitlements":[]},{"user":"-1","entitlements":[]}]}`,
+		"cannot unmarshal":      `[1]`,
+		"invalid character 'x'": `x`,
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := ReadPolicy(path)
+		require.ErrorContains(t, err, want)
+		require.ErrorContains(t, err, path)
+		var e *ane.Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Hint)
+	}
+	_, err = ReadPolicy(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func FuzzPolicy(f *testing.F) {
+	f.Add([]byte(`{"grants":[{"user":"1000","tiers":["restricted"],"entitlements":["com.apple.aned.private.allow"]}]}`))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		p, err := parsePolicy("p", text)
+		if err == nil {
+			require.NoError(t, p.check())
+			p.Allows(Identity{}, driverabi.Restricted, driverabi.EntitlementBaseline)
+		}
+	})
+}
