@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
@@ -51,14 +52,33 @@ func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 		Setup:               setup,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"npy":    makeArray,
-			"values": compareArray,
-			"photo":  makePicture,
-			"pixel":  comparePixel,
-			"json":   compareJSON,
-			"status": expectStatus,
+			"npy":     makeArray,
+			"values":  compareArray,
+			"photo":   makePicture,
+			"pixel":   comparePixel,
+			"json":    compareJSON,
+			"status":  expectStatus,
+			"waitfor": waitFor,
+		},
+		Condition: func(name string) (bool, error) {
+			if name != "emulated" {
+				return false, fmt.Errorf("no condition %q", name)
+			}
+			return os.Getenv(emulator) != "", nil
 		},
 	})
+}
+
+// waitFor waits until a file is there: waitfor FILE.
+func waitFor(ts *testscript.TestScript, _ bool, args []string) {
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Stat(ts.MkAbs(args[0])); err == nil {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s did not appear", args[0])
+		}
+	}
 }
 
 // makeArray writes a .npy file: npy FILE KIND SHAPE VALUE.. ; a single value is
