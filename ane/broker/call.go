@@ -3,7 +3,6 @@ package broker
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
@@ -40,7 +39,7 @@ func (c *call) answer(k wire.Kind, p wire.Payload) error {
 		}
 		return f.Err()
 	case c.kind != k|wire.Reply:
-		return fmt.Errorf("%v answers %v", c.kind, k)
+		return &wire.Error{Op: "receive", Kind: c.kind, Err: wire.ErrKind, Detail: "in answer to " + k.String()}
 	}
 	return p.Parse(c.body)
 }
@@ -110,19 +109,20 @@ func ended(ctx context.Context) error { return context.Cause(ctx) }
 
 // failed gives err, of whatever layer, the form in which callers see it.
 func failed(ctx context.Context, op, name string, err error) error {
-	var lost *lostError
-	var told *ane.Error
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.As(err, &lost) && lost.closed:
-		return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.ErrClosed, Detail: "the engine was closed"}
-	case errors.As(err, &lost):
+	}
+	if lost, ok := errors.AsType[*lostError](err); ok {
+		if lost.closed {
+			return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.ErrClosed, Detail: "the engine was closed"}
+		}
 		return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.Because(ane.ErrLost, lost.cause),
 			Hint: "call again: programs and requests are made anew in the next broker"}
-	case errors.As(err, &told):
+	}
+	if _, ok := errors.AsType[*ane.Error](err); ok {
 		return err
-	case ctx.Err() != nil:
+	}
+	if ctx.Err() != nil {
 		return ane.Deadline(op, Name, joinCause(ctx))
 	}
 	return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.Because(ane.ErrEngine, err)}

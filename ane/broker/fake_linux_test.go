@@ -41,13 +41,12 @@ type fake struct {
 	hello  func(*wire.HelloReply)
 	seen   map[wire.Kind]int
 	open   []*wire.Conn
-	live   map[uint32]int // surfaces now, by token
 	active sync.WaitGroup
 }
 
 // newFake starts a fake that listens until the test ends.
 func newFake(t *testing.T) *fake {
-	f := &fake{path: filepath.Join(t.TempDir(), "s"), thaw: make(chan struct{}), seen: map[wire.Kind]int{}, live: map[uint32]int{}}
+	f := &fake{path: filepath.Join(t.TempDir(), "s"), thaw: make(chan struct{}), seen: map[wire.Kind]int{}}
 	f.listen(t)
 	return f
 }
@@ -117,6 +116,7 @@ type client struct {
 	conn     *wire.Conn
 	engine   ane.Engine
 	blocks   map[uint32]*unimem.Block
+	dropped  []*unimem.Block
 	programs map[uint32]ane.Executable
 	requests map[uint32]ane.Invocation
 	flying   map[uint64]context.CancelFunc
@@ -168,12 +168,7 @@ func (c *client) handle(frame wire.Frame, fds wire.Descriptors, what fate) bool 
 		fds.Close()
 		return c.conn.Send(reply) == nil
 	case freeze:
-		select {
-		case <-c.thaw:
-		case <-c.gone():
-			fds.Close()
-			return false
-		}
+		<-c.thaw
 	case refuse:
 		fault := wire.NewFault(&ane.Error{Op: "test", Err: ane.ErrExhausted, Hint: "try less"})
 		fds.Close()
@@ -191,17 +186,6 @@ func (c *client) handle(frame wire.Frame, fds wire.Descriptors, what fate) bool 
 		reply.Payload = p.Append(nil)
 	}
 	return c.conn.Send(reply) == nil
-}
-
-// gone is closed when the connection has been cut.
-func (c *client) gone() <-chan struct{} {
-	over := make(chan struct{})
-	c.active.Go(func() {
-		defer close(over)
-		_, fds, _ := c.conn.Receive(make([]byte, wire.MaxFrame))
-		fds.Close()
-	})
-	return over
 }
 
 type weights map[string][]byte
@@ -223,6 +207,8 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		i := c.engine.Info()
 		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild,
 			Numerics: i.Numerics, Sharing: i.Sharing, Limits: wire.Limits{Surfaces: 1024, Programs: 256, Requests: 4096, Queued: 127}}
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if c.hello != nil {
 			c.hello(reply)
 		}
@@ -248,7 +234,10 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		}
 		b := c.blocks[p.Token]
 		delete(c.blocks, p.Token)
-		return &wire.Empty{}, b.Close()
+		if b.Close() != nil { // a request is bound to it
+			c.dropped = append(c.dropped, b)
+		}
+		return &wire.Empty{}, nil
 	case wire.KindCompile:
 		return c.compile(ctx, frame, fds)
 	case wire.KindLoad:
@@ -411,6 +400,9 @@ func (c *client) end() {
 	}
 	_ = c.engine.Close()
 	for _, b := range c.blocks {
+		c.dropped = append(c.dropped, b)
+	}
+	for _, b := range c.dropped {
 		_ = b.Close()
 	}
 }

@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strconv"
@@ -12,13 +13,35 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	if os.Getenv(echoVariable) != "" {
-		if echo() != nil {
+	for v, play := range map[string]func() error{echoVariable: echo, clientVariable: patientClient} {
+		if os.Getenv(v) == "" {
+			continue
+		}
+		if err := play(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	leaktest.Main(m, children, descriptors(open()))
+}
+
+// clientVariable has a test binary be the client of TestEndsWithClient.
+const clientVariable = "ANEKIT_TEST_CLIENT"
+
+// patientClient opens a private broker, tells its process and waits to be killed.
+func patientClient() error {
+	e, err := Open(context.Background(), Options{})
+	if err != nil {
+		return err
+	}
+	s, err := e.(*engine).session(context.Background())
+	if err != nil {
+		return err
+	}
+	fmt.Println(s.proc.cmd.Process.Pid)
+	time.Sleep(time.Minute)
+	return e.Close()
 }
 
 // children lists the processes that this one started and did not reap.

@@ -123,8 +123,8 @@ func (e *engine) greet(ctx context.Context, s *session) error {
 	}
 	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Executable: exe}
 	if err := s.ask(ctx, wire.KindHello, hello, &s.hello, nil); err != nil {
-		if gone(err) {
-			return e.unreachable(fmt.Errorf("the broker ended before it greeted: %w", err))
+		if lost, ok := errors.AsType[*lostError](err); ok {
+			return e.unreachable(fmt.Errorf("the broker ended before it greeted: %w", lost.cause))
 		}
 		return failed(ctx, "open", e.options.Path, err)
 	}

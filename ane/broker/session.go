@@ -13,8 +13,7 @@ import (
 // session is one connection to one broker. It ends once, by Close of the Engine
 // or because the broker has gone, and is then replaced.
 //
-// Frames are read by one goroutine at a time, whoever holds the token of reading:
-// a caller that waits for its own answer, so that an evaluation on its own costs
+// Frames are read by one goroutine at a time, whoever has reading: a caller that waits for its own answer, so that an evaluation on its own costs
 // no change of goroutine, or else run, which reads when several wait, when an
 // answer takes long, and when nobody waits for it.
 type session struct {
@@ -25,9 +24,9 @@ type session struct {
 	surfaces surfaces
 	queue    chan struct{} // a token for each evaluation that is out
 
-	sending chan struct{} // holds a token while somebody sends
-	reading chan struct{} // holds a token while somebody reads
-	wake    chan struct{} // hands run the token of reading
+	reading sync.Mutex    // held by whoever reads; run gets it locked
+	wake    chan struct{} // tells run that it has reading
+	posting sync.Mutex    // held by whoever sends what was posted
 	buf     []byte        // belongs to whoever reads
 
 	sequence   atomic.Uint64 // of evaluations
@@ -52,8 +51,8 @@ type session struct {
 
 func newSession(conn *wire.Conn, fd int, proc *process) *session {
 	s := &session{conn: conn, fd: fd, proc: proc,
-		sending: make(chan struct{}, 1), reading: make(chan struct{}, 1), wake: make(chan struct{}, 1),
-		buf: make([]byte, wire.MaxFrame), dead: make(chan struct{}), buried: make(chan struct{})}
+		wake: make(chan struct{}, 1),
+		buf:  make([]byte, wire.MaxFrame), dead: make(chan struct{}), buried: make(chan struct{})}
 	s.surfaces.open = map[*block]*surface{}
 	go s.run()
 	return s
@@ -165,11 +164,13 @@ func (s *session) fail(why *lostError, grace time.Duration) {
 
 // bury gives back what the session held, when nobody uses it any more.
 func (s *session) bury() {
-	select {
-	case s.reading <- struct{}{}:
-	case <-s.wake: // the token comes with it
+	for got := false; !got && !s.reading.TryLock(); {
+		select {
+		case <-s.wake:
+			got = true
+		case <-time.After(slice):
+		}
 	}
-	s.sending <- struct{}{}
 	_ = s.conn.Close() // a socket that was shut down has nothing to lose
 	s.failure = s.proc.end(s.grace)
 	s.mu.Lock()
@@ -180,8 +181,7 @@ func (s *session) bury() {
 		c.err = s.lost
 		c.late(c)
 	}
-	<-s.sending // whoever comes now finds that it is over
-	<-s.reading
+	s.reading.Unlock() // whoever reads now finds that it is over
 	close(s.buried)
 }
 

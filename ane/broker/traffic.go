@@ -23,10 +23,8 @@ func (s *session) exchange(ctx context.Context, c *call, k wire.Kind, payload []
 		s.withdraw(c)
 		return err
 	}
-	select {
-	case s.reading <- struct{}{}:
-		s.lead(ctx, c)
-	default:
+	if s.reading.TryLock() && s.lead(ctx, c) {
+		return c.err
 	}
 	select {
 	case <-c.done:
@@ -41,27 +39,31 @@ func (s *session) exchange(ctx context.Context, c *call, k wire.Kind, payload []
 	}
 }
 
-// lead reads until c is answered, or its answer takes long.
-func (s *session) lead(ctx context.Context, c *call) {
-	for len(c.done) == 0 && s.receive() && ctx.Err() == nil {
+// lead reads until c is answered, and reports that it is, or its answer takes
+// long.
+func (s *session) lead(ctx context.Context, c *call) bool {
+	defer s.passOn()
+	for {
+		id, ok := s.receive(c)
+		if ok && id == c.id {
+			return true
+		}
+		if !ok || len(c.done) > 0 || ctx.Err() != nil {
+			return false
+		}
 	}
-	s.passOn()
 }
 
-// passOn gives up the token of reading: to run while answers are missing.
+// passOn gives up reading: to run while answers are missing.
 func (s *session) passOn() {
 	for {
 		if s.unanswered.Load() > 0 {
-			s.wake <- struct{}{} // one place, and only who has the token sends
+			s.wake <- struct{}{} // one place, and only who reads sends
 			return
 		}
-		<-s.reading
-		if s.unanswered.Load() == 0 {
-			return
-		}
-		select { // somebody sent meanwhile and found the token taken
-		case s.reading <- struct{}{}:
-		default:
+		s.reading.Unlock()
+		// Somebody may have sent meanwhile and found reading taken.
+		if s.unanswered.Load() == 0 || !s.reading.TryLock() {
 			return
 		}
 	}
@@ -74,10 +76,10 @@ func (s *session) run() {
 		case <-s.wake:
 			for s.unanswered.Load() > 0 && !s.over.Load() {
 				waitReadable(s.fd) // instead of a look every slice
-				s.receive()
+				s.receive(nil)
 			}
 			if s.over.Load() {
-				<-s.reading
+				s.reading.Unlock()
 			} else {
 				s.passOn()
 			}
@@ -88,16 +90,17 @@ func (s *session) run() {
 	}
 }
 
-// receive reads one frame and hands it to whom it is for; false when none came in
-// time, or the session is over. A frame that cannot be understood ends the
-// session: what it answered would be waited for in vain.
-func (s *session) receive() bool {
+// receive reads one frame and hands it to whom it is for, unless that is own,
+// whose caller reads. It returns the frame's id; false when none came in time, or
+// the session is over. A frame that cannot be understood ends the session: what it
+// answered would be waited for in vain.
+func (s *session) receive(own *call) (uint64, bool) {
 	f, fds, err := s.conn.Receive(s.buf)
 	if err != nil {
 		if !errors.Is(err, wire.ErrTimeout) {
 			s.fail(&lostError{cause: err}, 0)
 		}
-		return false
+		return 0, false
 	}
 	fds.Close() // no answer has any
 	s.unanswered.Add(-1)
@@ -106,32 +109,29 @@ func (s *session) receive() bool {
 		s.flush()
 	}
 	if f.ID == 0 {
-		return true
+		return 0, true
 	}
 	s.mu.Lock()
 	c := s.take(f.ID)
 	if c == nil {
 		s.mu.Unlock()
 		s.fail(&lostError{cause: errors.New("the broker answers what was not asked: " + f.Kind.String())}, 0)
-		return false
+		return 0, false
 	}
 	c.kind, c.body = f.Kind, append(c.body[:0], f.Payload...)
 	late := c.late
 	s.mu.Unlock()
-	if late != nil {
+	switch {
+	case late != nil:
 		late(c)
-	} else {
+	case c != own:
 		c.done <- struct{}{}
 	}
-	return true
+	return f.ID, true
 }
 
 // send sends a frame, or nothing. It waits for room in the socket until ctx ends.
 func (s *session) send(ctx context.Context, f wire.Frame, fds ...int) error {
-	if err := enter(ctx, s.sending); err != nil {
-		return err
-	}
-	defer s.sent()
 	for {
 		err := s.put(f, fds...)
 		if !errors.Is(err, wire.ErrTimeout) {
@@ -143,41 +143,24 @@ func (s *session) send(ctx context.Context, f wire.Frame, fds ...int) error {
 	}
 }
 
-// put sends a frame; wire.ErrTimeout when there was no room for it. The caller
-// has the token of sending.
+// put sends a frame; wire.ErrTimeout when there was no room for it.
 func (s *session) put(f wire.Frame, fds ...int) error {
 	s.unanswered.Add(1) // before the answer can come
 	err := s.conn.Send(f, fds...)
-	s.full.Store(errors.Is(err, wire.ErrTimeout))
 	if err == nil {
 		return nil
 	}
 	s.unanswered.Add(-1)
-	if errors.Is(err, wire.ErrClosed) {
+	switch {
+	case errors.Is(err, wire.ErrTimeout):
+		s.full.Store(true)
+	case errors.Is(err, wire.ErrClosed):
 		s.fail(&lostError{cause: err}, 0)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.missed()
 	}
 	return err
-}
-
-// sent gives the token of sending back and sends what was posted meanwhile.
-func (s *session) sent() {
-	for {
-		if s.posted.Load() > 0 {
-			s.drain()
-		}
-		<-s.sending
-		if s.posted.Load() == 0 || s.full.Load() {
-			return
-		}
-		select {
-		case s.sending <- struct{}{}:
-		default:
-			return
-		}
-	}
 }
 
 // post sends a frame whose answer does not matter, now or when there is room. It
@@ -192,43 +175,28 @@ func (s *session) post(k wire.Kind, p wire.Payload) {
 	s.posted.Store(int64(len(s.outbox)))
 	s.mu.Unlock()
 	s.flush()
-	select { // the answer has to be read
-	case s.reading <- struct{}{}:
+	if s.reading.TryLock() { // the answer has to be read
 		s.passOn()
-	default:
 	}
 }
 
-// flush sends what was posted, unless somebody is sending and will do it.
+// flush sends what was posted while there is room, unless somebody else does.
 func (s *session) flush() {
-	select {
-	case s.sending <- struct{}{}:
-		s.sent()
-	default:
-	}
-}
-
-// drain sends what was posted while there is room. The caller has the token of
-// sending.
-func (s *session) drain() {
-	for !s.full.Load() {
+	for s.posted.Load() > 0 && !s.full.Load() && s.posting.TryLock() {
 		s.mu.Lock()
-		if len(s.outbox) == 0 {
-			s.outbox = nil
-			s.posted.Store(0)
+		var f wire.Frame
+		if len(s.outbox) > 0 {
+			f = s.outbox[0]
+		}
+		s.mu.Unlock()
+		if f.Kind != 0 && !errors.Is(s.put(f), wire.ErrTimeout) {
+			s.mu.Lock()
+			if len(s.outbox) > 0 { // else the session has ended
+				s.outbox = s.outbox[1:]
+				s.posted.Store(int64(len(s.outbox)))
+			}
 			s.mu.Unlock()
-			return
 		}
-		f := s.outbox[0]
-		s.mu.Unlock()
-		if err := s.put(f); errors.Is(err, wire.ErrTimeout) {
-			return
-		}
-		s.mu.Lock()
-		if len(s.outbox) > 0 { // else the session ended
-			s.outbox = s.outbox[1:]
-		}
-		s.posted.Store(int64(len(s.outbox)))
-		s.mu.Unlock()
+		s.posting.Unlock()
 	}
 }
