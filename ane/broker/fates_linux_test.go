@@ -1,0 +1,140 @@
+package broker
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/unimem"
+)
+
+// life is everything that a client does, once. It returns the first error and closes
+// what it opened all the same.
+func life(ctx context.Context, e ane.Engine) (err error) {
+	note := func(got error) bool {
+		if err == nil {
+			err = got
+		}
+		return got == nil
+	}
+	x, got := e.Compile(ctx, negation())
+	if !note(got) {
+		return err
+	}
+	defer func() { note(x.Close()) }()
+	if !note(x.Load(ctx)) {
+		return err
+	}
+	defer func() { note(x.Unload(ctx)) }()
+	var tensors []*ane.Tensor
+	for _, l := range []ane.Layout{x.Inputs()[0], x.Outputs()[0]} {
+		b, got := unimem.Open(l.Bytes())
+		if !note(got) {
+			return err
+		}
+		defer func() {
+			for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+				got := b.Close() // a run that was given up holds it until the broker has ended
+				if !errors.Is(got, unimem.ErrInUse) || time.Now().After(end) {
+					note(got)
+					return
+				}
+			}
+		}()
+		t, got := ane.OnBlock(b, l)
+		if !note(got) {
+			return err
+		}
+		tensors = append(tensors, t)
+	}
+	v, got := x.Prepare(tensors[:1], tensors[1:])
+	if !note(got) {
+		return err
+	}
+	defer func() { note(v.Close()) }()
+	if !note(v.Evaluate(ctx)) {
+		return err
+	}
+	return err
+}
+
+// stages are the requests of a life, in their order.
+var stages = []wire.Kind{wire.KindCompile, wire.KindLoad, wire.KindSurface, wire.KindBind, wire.KindEvaluate, wire.KindUnbind, wire.KindUnload, wire.KindRelease}
+
+// ending are those that undo something: without a broker nothing is left to undo.
+var ending = []wire.Kind{wire.KindUnbind, wire.KindUnload, wire.KindRelease}
+
+// The connection ends at every stage of a life, each time in every way.
+func TestFates(t *testing.T) {
+	for what, fate := range map[string]fate{"dies": die, "babbles": babble, "answers something else": other, "answers another": stray} {
+		t.Run(what, func(t *testing.T) {
+			f := newFake(t)
+			e, err := Open(t.Context(), Options{Path: f.path})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, e.Close()) }()
+			for _, k := range stages {
+				f.on(k, fate)
+				err := life(t.Context(), e)
+				switch {
+				case slices.Contains(ending, k):
+					require.NoError(t, err, k)
+				default:
+					require.ErrorIs(t, err, ane.ErrLost, k)
+				}
+				f.on(0, work)
+				require.NoError(t, life(t.Context(), e), "after %v", k)
+			}
+			c, ok := Counts(e)
+			require.True(t, ok)
+			require.EqualValues(t, len(stages), c.Restarts())
+			require.EqualValues(t, len(stages), c.Lost)
+		})
+	}
+}
+
+// A broker that refuses keeps the connection.
+func TestRefusals(t *testing.T) {
+	f := newFake(t)
+	e, err := Open(t.Context(), Options{Path: f.path})
+	require.NoError(t, err)
+	for _, k := range stages {
+		f.on(k, refuse)
+		require.ErrorIs(t, life(t.Context(), e), ane.ErrExhausted, k)
+		f.on(0, work)
+	}
+	c, _ := Counts(e)
+	require.EqualValues(t, 1, c.Starts)
+	require.NoError(t, e.Close())
+}
+
+// A broker that does not answer costs a call its context, or patience where it has
+// none; what it held is given back.
+func TestFreezes(t *testing.T) {
+	for _, k := range stages {
+		t.Run(k.String(), func(t *testing.T) {
+			f := newFake(t)
+			e, err := Open(t.Context(), Options{Path: f.path})
+			require.NoError(t, err)
+			require.NoError(t, life(t.Context(), e))
+			impatient(e, 50*time.Millisecond)
+			f.on(k, freeze)
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			defer cancel()
+			thaw := time.AfterFunc(500*time.Millisecond, func() { f.on(0, work); close(f.thaw) })
+			defer thaw.Stop()
+			start := time.Now()
+			require.ErrorIs(t, life(ctx, e), ane.ErrDeadline)
+			require.Less(t, time.Since(start), 30*time.Second)
+			<-f.thaw
+			impatient(e, DefaultPatience)
+			require.NoError(t, life(t.Context(), e), "after the thaw")
+			require.NoError(t, e.Close())
+		})
+	}
+}
