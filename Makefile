@@ -93,11 +93,15 @@ arm64:
 	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
 		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec $(EMULATOR) ./...; fi
 
+# A fuzzer that its deadline catches in the middle of an input says so and fails; only
+# one that has found an input to fail on has found something.
 fuzz:
 	@mkdir -p build; for p in $$($(GO) list -f '{{.Dir}}' ./...); do \
 		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go 2>/dev/null | sed 's/func //'); do \
 			echo "fuzz $$f"; \
-			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$p" >build/fuzz.log 2>&1 || { cat build/fuzz.log; exit 1; }; \
+			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$p" >build/fuzz.log 2>&1 || \
+				{ grep -q 'context deadline exceeded' build/fuzz.log && ! grep -q 'Failing input' build/fuzz.log; } || \
+				{ cat build/fuzz.log; exit 1; }; \
 		done; \
 	done
 
