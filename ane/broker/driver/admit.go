@@ -16,7 +16,6 @@ func refused(ret driverabi.Return, why string) *refusal {
 var (
 	refusedClosed   = refused(driverabi.NotOpen, "the client or the driver is closing")
 	refusedToken    = refused(driverabi.BadArgument, "no program of this client has this token")
-	refusedState    = refused(driverabi.NotReady, "the program is not prepared")
 	refusedSequence = refused(driverabi.BadArgument, "the sequence number does not come after the last one")
 	refusedDepth    = refused(Full, "the client's part of the queue is full; send it again after a completion")
 	refusedInstance = refused(Full, "the instance's queue depth is reached; send it again after a completion")
@@ -24,7 +23,7 @@ var (
 )
 
 // admit decides on a request. Neither a binding nor a refusal: its surfaces have to be
-// bound first. The caller holds the lock.
+// bound first, which only a prepared program can have. The caller holds the lock.
 func (c *Client) admit(s *driverabi.SendRequest, surfaces []uint32) (*binding, *refusal) {
 	d := c.driver
 	if c.closing || c.barred > 0 || d.closing {
@@ -34,8 +33,6 @@ func (c *Client) admit(s *driverabi.SendRequest, surfaces []uint32) (*binding, *
 	switch {
 	case own == nil:
 		return nil, refusedToken
-	case own.state != isPrepared:
-		return nil, refusedState
 	case int32(s.Sequence-c.next) < 0: // serial numbers: they may wrap around
 		return nil, refusedSequence
 	case c.flying >= d.opts.QueueDepth:

@@ -46,14 +46,14 @@ func hash(surfaces []uint32) uint64 {
 	return h
 }
 
-// unbind takes out the idle bindings that match. The caller holds the lock, adjusts
-// Driver.bound, and closes them without it.
+// unbind takes out the bindings that match, none of which has requests in flight. The
+// caller holds the lock, adjusts Driver.bound, and closes them without it.
 func (x *attachment) unbind(match func(*binding) bool) []*binding {
 	var out []*binding
 	for h, list := range x.bound {
 		kept := list[:0]
 		for _, b := range list {
-			if b.flying == 0 && match(b) {
+			if match(b) {
 				out = append(out, b)
 			} else {
 				kept = append(kept, b)
@@ -112,7 +112,7 @@ func (c *Client) bind(token uint64, surfaces []uint32) (driverabi.Return, error)
 	own := c.tokens[token]
 	if own == nil || own.state != isPrepared || c.closing || c.barred > 0 {
 		d.mu.Unlock()
-		return driverabi.NotReady, errors.New("the program went meanwhile")
+		return driverabi.NotReady, fault("bind", ane.ErrNotLoaded, "the program is not prepared", "prepare it with control selector 4")
 	}
 	if own.find(surfaces) != nil {
 		d.mu.Unlock()

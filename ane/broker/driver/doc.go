@@ -7,9 +7,9 @@
 // numbers. Whatever a number names was given to that client before; another client's
 // token is refused like one that never was.
 //
-// What the seed of the ABI leaves undocumented, this package fills with fields of its
-// own. All of them are declared in layout.go and marked as ours; no other driver reads
-// them.
+// What the source of the ABI leaves undocumented, this package fills with fields of its
+// own. All of them are declared in the files layout*.go and marked as ours; no other
+// driver reads them.
 //
 // # Queue
 //
@@ -32,4 +32,15 @@
 // A program belongs to whoever added it, and stays open until after RemoveProgram. A
 // surface's Block is held from AddSurface to RemoveSurface. Everything else belongs to
 // the client and is undone by Client.Close.
+//
+// # Limits
+//
+// Answered as on a release build: the debug work processor and the firmware load are
+// Unsupported. There is no power state, so arguments about power change a request's
+// level; a loaded program is never unwired, so keeping it wired changes nothing. A
+// chain has one procedure, and answers when its outputs are written. The levels 0 and 1,
+// which the firmware counts as real time, are never used: quality of service 0 has the
+// documented level 2. An instance of a base that is no Instancer is compiled by
+// Options.Instance; a driver without that refuses it. An engine that does not heed its
+// context holds up everybody: nothing can take a run from it.
 package driver

@@ -48,6 +48,10 @@ func TestMapRefusals(t *testing.T) {
 	_, ret = map1(c, 0, a, a+b+1)
 	require.Equal(t, bad, ret, "one is unknown")
 	require.Zero(t, r.driver.Stats().Mapped, "all or none")
+	_, ret = map1(c, 0, a)
+	require.Equal(t, ok, ret)
+	require.Equal(t, bad, unmap1(c, a, a), "one claim is not two")
+	require.Equal(t, ok, unmap1(c, a))
 	many := make([]uint32, driverabi.MaxSurfaces)
 	for i := range many {
 		many[i] = a

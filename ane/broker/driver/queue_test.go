@@ -28,6 +28,22 @@ func TestFIFOWithinALevel(t *testing.T) {
 	require.Zero(t, q.n)
 }
 
+// TestComeBack: levels that were away have no claim to the turns they missed.
+func TestComeBack(t *testing.T) {
+	var q queue
+	for range 3 { // level 3 has had more turns than level 7
+		q.push(&request{level: 3})
+		q.pop()
+	}
+	for range 100 {
+		q.push(&request{level: 2})
+		q.pop()
+	}
+	q.push(&request{level: 7})
+	q.push(&request{level: 3})
+	require.Equal(t, 3, q.pop().level, "the more urgent one first")
+}
+
 func TestShares(t *testing.T) {
 	var q queue
 	turns := [levels]int{}

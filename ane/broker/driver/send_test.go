@@ -235,3 +235,48 @@ func TestBindingsAreBounded(t *testing.T) {
 	require.Equal(t, ok, unmap1(c, list[33]))
 	require.Zero(t, r.engine.bound.Load())
 }
+
+// TestLateTimer: the timer of an earlier request finds a slot that is used again.
+func TestLateTimer(t *testing.T) {
+	r := newRig(t, Options{})
+	begun, let := r.hold()
+	info, done := woken()
+	c := r.opened(info)
+	x := ask{token: r.prepared(c, r.program()), port: 1, surfaces: r.pair(c)}
+	for _, limit := range []uint64{0, uint64(time.Hour)} {
+		x.submit.Timeout = limit
+		_, ret := x.send(c)
+		require.Equal(t, ok, ret)
+		x.sequence++
+	}
+	within(t, begun)
+	for _, slot := range c.requests {
+		slot.expire()
+	}
+	let()
+	for range 2 {
+		require.Equal(t, ok, within(t, done).Return)
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	over := &life{}
+	over.end(context.DeadlineExceeded)
+	over.end(context.Canceled)
+	<-over.Done()
+	require.Nil(t, over.Value(t))
+	for _, tc := range []struct {
+		err  error
+		life *life
+		want driverabi.Return
+	}{
+		{nil, over, ok},
+		{errors.New("cut short"), over, driverabi.Timeout},
+		{context.Canceled, &life{}, driverabi.Aborted},
+		{&ane.Error{Err: ane.ErrNotLoaded}, &life{}, driverabi.NotReady},
+		{&ane.Error{Err: ane.ErrStuck}, &life{}, driverabi.Busy},
+		{ane.ErrEngine, &life{}, driverabi.DeviceError},
+	} {
+		require.Equal(t, tc.want, verdict(tc.err, tc.life), "%v", tc.err)
+	}
+}
