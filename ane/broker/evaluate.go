@@ -81,9 +81,9 @@ func (v *invocation) giveUp(s *session) bool {
 	}
 	sequence := v.evaluate.Sequence
 	if !s.leave(v.call, func(*call) {
-		free()
 		<-s.queue
 		v.leave()
+		free()
 	}) {
 		free()
 		return false

@@ -68,7 +68,8 @@ func (v *invocation) bind(ctx context.Context, s *session, program uint32, loads
 	for i, t := range v.tensors {
 		f, err := s.attach(ctx, t.Block())
 		if err != nil {
-			v.detach(s)
+			s.detach(v.surfaces)
+			v.surfaces = nil
 			return err
 		}
 		v.surfaces = append(v.surfaces, f)
@@ -80,33 +81,38 @@ func (v *invocation) bind(ctx context.Context, s *session, program uint32, loads
 		}
 	}
 	var reply wire.Bound
+	surfaces := v.surfaces
 	late := func(c *call) {
 		if c.answer(wire.KindBind, &reply) == nil {
 			s.post(wire.KindUnbind, &wire.Unbind{Request: reply.Request})
 		}
+		s.detach(surfaces)
 	}
-	if err := s.ask(ctx, wire.KindBind, &request, &reply, late); err != nil {
-		v.detach(s)
-		return err
-	}
-	v.at, v.loads, v.bound = s, loads, reply
-	return nil
-}
-
-// detach lets go of the surfaces.
-func (v *invocation) detach(s *session) {
-	for _, f := range v.surfaces {
-		s.release(f)
+	err = s.ask(ctx, wire.KindBind, &request, &reply, late)
+	switch {
+	case err == nil:
+		v.at, v.loads, v.bound = s, loads, reply
+		return nil
+	case !isOut(err):
+		s.detach(surfaces)
 	}
 	v.surfaces = nil
+	return err
+}
+
+// detach counts one request less on each surface.
+func (s *session) detach(surfaces []*surface) {
+	for _, f := range surfaces {
+		s.release(f)
+	}
 }
 
 // unbind lets the broker free the request, without waiting for it.
 func (v *invocation) unbind() {
 	if v.at != nil {
 		v.at.post(wire.KindUnbind, &wire.Unbind{Request: v.bound.Request})
-		v.detach(v.at)
-		v.at = nil
+		v.at.detach(v.surfaces)
+		v.at, v.surfaces = nil, nil
 	}
 }
 
@@ -116,8 +122,9 @@ func (v *invocation) dismiss() error {
 	if s == nil || s.over.Load() {
 		return nil
 	}
-	v.at = nil
-	defer v.detach(s)
+	surfaces := v.surfaces
+	v.at, v.surfaces = nil, nil
+	defer s.detach(surfaces)
 	ctx, cancel := v.exec.engine.patient(context.Background())
 	defer cancel()
 	err := s.ask(ctx, wire.KindUnbind, &wire.Unbind{Request: v.bound.Request}, &wire.Empty{}, nil)

@@ -24,7 +24,8 @@ type surfaces struct {
 // surface is a Block that the broker knows, or is being told of.
 type surface struct {
 	token  uint32
-	users  int           // requests that are bound to it
+	users  int           // requests that are or may be bound to it at the broker
+	gone   bool          // closed here, to be dropped with its last user
 	ready  chan struct{} // closed when it is known, or failed
 	failed bool
 	cancel func() bool // of what happens at the Block's Close
@@ -73,21 +74,43 @@ func (t *surfaces) find(b *block) (f *surface, first bool) {
 	return f, first
 }
 
+// release counts one request less, which the broker has been told to free.
 func (s *session) release(f *surface) {
 	s.surfaces.mu.Lock()
-	defer s.surfaces.mu.Unlock()
 	f.users--
+	drop := f.gone && f.users == 0
+	s.surfaces.mu.Unlock()
+	if drop {
+		s.drop(f)
+	}
 }
 
-// remove forgets f and reports whether it was there.
-func (t *surfaces) remove(b *block, f *surface) bool {
+// drop has the broker forget a surface that nothing is bound to.
+func (s *session) drop(f *surface) { s.post(wire.KindDrop, &wire.Drop{Token: f.token}) }
+
+// part is what happens when a Block closes. A request may outlive that at the
+// broker, if its caller has stopped waiting.
+func (s *session) part(b *block, f *surface) {
+	s.surfaces.mu.Lock()
+	known := s.surfaces.open[b] == f
+	if known {
+		delete(s.surfaces.open, b)
+		f.gone = true
+	}
+	drop := known && f.users == 0
+	s.surfaces.mu.Unlock()
+	if drop {
+		s.drop(f)
+	}
+}
+
+// remove forgets f, which the broker does not know.
+func (t *surfaces) remove(b *block, f *surface) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.open[b] != f {
-		return false
+	if t.open[b] == f {
+		delete(t.open, b)
 	}
-	delete(t.open, b)
-	return true
 }
 
 // introduce sends the descriptor of b.
@@ -98,22 +121,17 @@ func (s *session) introduce(ctx context.Context, b *block, f *surface) error {
 	}
 	defer file.Close()
 	request := wire.Surface{ID: b.ID(), Size: uint64(b.Size()), Token: f.token}
-	drop := func() { s.post(wire.KindDrop, &wire.Drop{Token: f.token}) }
 	late := func(c *call) {
 		if c.answer(wire.KindSurface, &wire.SurfaceReply{}) == nil {
-			drop()
+			s.drop(f)
 		}
 	}
 	if err := s.ask(ctx, wire.KindSurface, &request, &wire.SurfaceReply{}, late, int(file.Fd())); err != nil {
 		return err
 	}
-	cancel, err := b.AtClose(func() {
-		if s.surfaces.remove(b, f) {
-			drop()
-		}
-	})
+	cancel, err := b.AtClose(func() { s.part(b, f) })
 	if err != nil {
-		drop()
+		s.drop(f)
 		return &ane.Error{Op: "bind", Engine: Name, Err: ane.Because(ane.ErrStale, err)}
 	}
 	s.surfaces.mu.Lock()
@@ -140,7 +158,7 @@ func (s *session) evict() bool {
 	}
 	t.mu.Unlock()
 	for _, f := range idle {
-		s.post(wire.KindDrop, &wire.Drop{Token: f.token})
+		s.drop(f)
 	}
 	return len(idle) > 0
 }
