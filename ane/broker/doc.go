@@ -5,7 +5,8 @@
 // The process is either private, started by Open from this program's own
 // executable and ended with the Engine, or shared by several clients over a socket.
 // A program that imports the package can be its own private broker: an init
-// function takes over in the child, before main.
+// function takes over in the child, before main; only the init functions of packages
+// that Go initialises before this one run there as well.
 //
 // # What crosses the socket
 //
@@ -18,4 +19,11 @@
 // else is lost: the next call starts or finds another broker and compiles, loads and
 // binds there again what it needs. Starts that fail one after the other are spaced
 // out; until the next is due, calls answer with the last failure.
+//
+// # Limits
+//
+// A compile whose context ends goes on at the broker, and is freed there when it is
+// done. A broker that has been killed may have written part of the outputs of the
+// calls that were in flight. Heap memory cannot be shared: binding it is an error
+// that matches unimem.ErrShare. Private brokers need Linux and /proc.
 package broker

@@ -53,7 +53,8 @@ func DefaultPath() string {
 // describe says what is behind a session.
 func (e *engine) describe(s *session) ane.Info {
 	h := &s.hello
-	return ane.Info{Name: Name, Chip: h.Chip, OSBuild: h.OSBuild, Numerics: h.Numerics, Sharing: h.Sharing, Offsets: h.Offsets}
+	return ane.Info{Name: Name, Chip: h.Chip, OSBuild: h.OSBuild, Numerics: h.Numerics, Offsets: h.Offsets,
+		Sharing: "each surface is mapped by its descriptor in the broker's process"}
 }
 
 // reach gets a new session, whose broker has greeted.
