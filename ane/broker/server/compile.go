@@ -63,7 +63,7 @@ func (c *session) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 		return err
 	}
 	c.counts.compiles.Add(1)
-	entry := &program{in: r.exec.Inputs(), out: r.exec.Outputs(), res: r}
+	entry := newProgram(r)
 	if err := c.enterProgram(entry); err != nil {
 		return errors.Join(err, c.live.release(r))
 	}

@@ -85,12 +85,12 @@ func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("program %d", r.program.handle), Err: ane.ErrNotLoaded, Hint: "load it first"}
 	case r.busy:
 		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy, Hint: "bind one request for each evaluation in flight"}
+	case c.flying(q.Sequence) != nil:
+		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("sequence %d", q.Sequence), Err: ane.ErrInUse, Hint: "count sequence numbers up"}
 	case r.program.flying >= r.program.depth:
 		return nil, exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight", r.program.depth, "wait for one of them")
 	case q.Deadline > math.MaxInt64:
 		return nil, &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength, Detail: fmt.Sprintf("deadline of %d ns", q.Deadline), Hint: "give nanoseconds from now, or 0"}
-	case c.flying(q.Sequence) != nil:
-		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("sequence %d", q.Sequence), Err: ane.ErrInUse, Hint: "count sequence numbers up"}
 	}
 	fl := c.spare()
 	if fl == nil {

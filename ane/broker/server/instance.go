@@ -84,7 +84,8 @@ func (c *session) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *r
 		return err
 	}
 	c.counts.instances.Add(1)
-	entry := &program{in: of.exec.Inputs(), out: of.exec.Outputs(), res: of, inst: a, token: token, args: q.Args}
+	entry := newProgram(of)
+	entry.inst, entry.token, entry.args = a, token, q.Args
 	if err := c.enterProgram(entry); err != nil {
 		return errors.Join(err, c.dev.unload(token))
 	}

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -28,6 +29,18 @@ type program struct {
 	flying int          // evaluations
 	done   uint64       // evaluations that have ended
 	brief  atomic.Int64 // nanoseconds that the last runs took, smoothed
+}
+
+// newProgram makes an entry with layouts of its own: writing a payload takes them to
+// be its own.
+func newProgram(r *resident) *program {
+	p := &program{res: r, in: slices.Clone(r.exec.Inputs()), out: slices.Clone(r.exec.Outputs())}
+	for _, list := range [][]ane.Layout{p.in, p.out} {
+		for i := range list {
+			list[i].Shape = slices.Clone(list[i].Shape)
+		}
+	}
+	return p
 }
 
 // attachment is what a session has loaded of a resident program, once for all its
@@ -80,10 +93,10 @@ func (c *session) loadProgram(f *wire.Frame) error {
 }
 
 // depth is the queue depth that a client gets: what it asked for, but no more than
-// its part when others want some too.
+// its part when others want some too. Who does not ask has the limit of a client alone.
 func (c *session) depth(wanted uint32) int {
 	if wanted == 0 {
-		wanted = MaxFlying
+		return MaxFlying
 	}
 	return max(1, min(int(wanted), MaxFlying/max(1, int(c.active.Load()))))
 }

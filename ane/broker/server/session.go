@@ -107,6 +107,11 @@ func (c *session) serve() {
 			return
 		default:
 			c.trouble++
+			if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {
+				// The packet is here all the same, only its descriptors are not: too many
+				// for a frame, or for this process. Who asked has to hear of it.
+				f, _ = wire.ParseFrame(buf[:wire.HeaderSize])
+			}
 			c.fault(f.ID, err)
 			if errors.Is(err, wire.ErrMagic) || errors.Is(err, wire.ErrVersion) {
 				return // whatever it speaks, it is not this
