@@ -180,7 +180,7 @@ func TestEngineThatFails(t *testing.T) {
 // TestEightClientsOfMixedPriority have every request answered once, the lowest class
 // among them.
 func TestEightClientsOfMixedPriority(t *testing.T) {
-	rounds := 5000
+	rounds := 10_000
 	if testing.Short() {
 		rounds = 500
 	}
