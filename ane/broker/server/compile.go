@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane"
@@ -163,55 +162,4 @@ func (s *server) compileNow(ctx context.Context, src ane.Source) (ane.Executable
 	}
 	defer func() { <-s.compile }()
 	return s.engine.Compile(ctx, src)
-}
-
-// base is a program of which instances may be made: it keeps what it was made of.
-type base struct {
-	ane.Executable
-	file  string
-	src   source
-	files []*wire.Sealed // that src lies in; none when it came from the cache
-}
-
-// Close frees the program and what it was made of.
-func (b *base) Close() error { return errors.Join(b.Executable.Close(), closeFiles(b.files)) }
-
-// instance makes a program of a base and the weights of an adapter, which take the
-// place of the base's where they have the same name. It implements
-// driver.Options.Instance. The software engine bakes weights into its plan, so the
-// text is planned again; on hardware it is not.
-func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.Weights) (ane.Executable, error) {
-	b, ok := of.(*base)
-	if !ok {
-		return nil, &ane.Error{Op: "instance", Engine: Name, Err: ane.ErrMismatch, Detail: "the base was compiled by a client that may make no instances",
-			Hint: "purge the base and compile it again"}
-	}
-	src := b.src.compile(b.file)
-	src.Weights = overlay{weights, &b.src}
-	return s.compileNow(ctx, src)
-}
-
-// overlay hands out the files of an adapter, and the base's for the others.
-type overlay struct {
-	own  ane.Weights
-	base *source
-}
-
-// ReadFile implements ane.Weights.
-func (o overlay) ReadFile(path string) ([]byte, error) {
-	if b, err := o.own.ReadFile(path); err == nil {
-		return b, nil
-	}
-	return o.base.ReadFile(path)
-}
-
-// check refuses weights that the base does not name.
-func (o overlay) check(own *source) error {
-	for _, w := range own.weights {
-		if _, err := o.base.ReadFile(w.name); err != nil {
-			return &ane.Error{Op: "instance", Engine: Name, Name: w.name, Err: ane.ErrName,
-				Detail: fmt.Sprintf("the base has %d weight files and not this one", len(o.base.weights)), Hint: "send the files that differ, by the base's names"}
-		}
-	}
-	return nil
 }
