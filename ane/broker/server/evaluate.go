@@ -112,9 +112,10 @@ func (p *program) lowered(qos uint32) uint32 {
 func (c *session) finish(fl *flight) {
 	p, frame, sequence, end := fl.program, fl.frame, fl.client, &fl.end
 	took := int64(time.Since(fl.start))
-	// A quarter of the new figure: one slow run among short ones changes little.
-	if was := p.brief.Load(); was != 0 {
-		took = was + (took-was)/4
+	// Quick to fall and slow to rise: the time contains what the run waited for, and a
+	// busy machine must not keep short programs from being run at once.
+	if was := p.brief.Load(); was != 0 && took > was {
+		took = was + (took-was)/8
 	}
 	p.brief.Store(max(took, 1))
 	c.counts.evaluations.Add(1)
