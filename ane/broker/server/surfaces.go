@@ -21,7 +21,7 @@ type surface struct {
 }
 
 // fileID tells files apart, whatever descriptors lead to them.
-type fileID struct{ device, inode uint64 }
+type fileID [2]uint64 // device, inode
 
 // addSurface registers memory. Its seals and its size are checked now, so that who
 // sends a wrong descriptor learns it here.
