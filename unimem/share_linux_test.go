@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/unimem"
@@ -110,6 +112,7 @@ func openFiles(t *testing.T) int {
 }
 
 func TestShareWithAnotherProcess(t *testing.T) {
+	leaktest.SkipEmulated(t)
 	live := unimem.Live()
 	b, err := unimem.Open(3 * page)
 	require.NoError(t, err)
@@ -134,6 +137,7 @@ func TestShareWithAnotherProcess(t *testing.T) {
 
 // The sharer dies without a Close; its memory lives on here.
 func TestAdoptFromProcessThatDied(t *testing.T) {
+	leaktest.SkipEmulated(t)
 	before, live := openFiles(t), unimem.Live()
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	leaktest.NeedsProcesses()
 	leaktest.Main(m, children, descriptors(open()))
 }
 

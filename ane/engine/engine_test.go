@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
@@ -24,6 +25,7 @@ func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
 }
 
 func TestWhatIsNotAvailableSaysWhy(t *testing.T) {
+	leaktest.SkipEmulated(t)
 	for _, s := range engine.Probe() {
 		require.NotEmpty(t, s.What)
 		require.Equal(t, s.Available, s.Reason == "", "%+v", s)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // The measurements work on any engine; their figures decide nothing here.
@@ -17,6 +18,7 @@ func TestMeasure(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("eventfds are Linux's")
 	}
+	leaktest.SkipEmulated(t)
 	if testing.Short() {
 		t.Skip("takes 256 MB; run without -short")
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // childEnv names what this binary does instead of testing.
@@ -17,6 +19,7 @@ var child = map[string]func() int{}
 // inChild runs one of them and returns what it wrote.
 func inChild(t *testing.T, what string, env ...string) string {
 	t.Helper()
+	leaktest.SkipEmulated(t)
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(append(os.Environ(), childEnv+"="+what), env...)
 	out, err := cmd.CombinedOutput()

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
@@ -119,6 +121,7 @@ func echoEvents(in, out int) error {
 
 // The least that two processes need to wake one another: blocking calls on two eventfds.
 func BenchmarkPingPongEventfdFloor(b *testing.B) {
+	leaktest.SkipEmulated(b)
 	there, back := eventfds(b)
 	in, err := unix.Dup(int(back.Fd()))
 	require.NoError(b, err)
@@ -160,6 +163,7 @@ func echoPackets(fd int) error {
 
 // The same packets by bare blocking calls.
 func BenchmarkPingPongSeqpacketFloor(b *testing.B) {
+	leaktest.SkipEmulated(b)
 	fd, peer := packetPair(b)
 	child := start(b, "echo seqpacket", peer)
 	buf := make([]byte, frameBytes)
@@ -203,6 +207,7 @@ func echoPoller() error {
 // The same packets over the runtime's poller, which Conn does without: see type
 // socket.
 func BenchmarkPingPongPoller(b *testing.B) {
+	leaktest.SkipEmulated(b)
 	fd, peer := packetPair(b)
 	child := start(b, "echo poller", peer)
 	c, err := overPoller(os.NewFile(uintptr(fd), "child"))
@@ -221,6 +226,7 @@ func BenchmarkPingPongPoller(b *testing.B) {
 
 // The same with one goroutine that receives and hands over by a channel.
 func BenchmarkPingPongHandOver(b *testing.B) {
+	leaktest.SkipEmulated(b)
 	c, peer, err := wire.PairFile()
 	require.NoError(b, err)
 	child := start(b, "echo", peer)

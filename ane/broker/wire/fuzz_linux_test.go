@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
@@ -12,6 +14,7 @@ import (
 // FuzzReceive sends any packet with any number of descriptors past Conn: what arrives is the
 // packet, or an error that closed everything, and the next frame arrives.
 func FuzzReceive(f *testing.F) {
+	leaktest.SkipEmulated(f) // qemu loses what does not fit into a control message
 	frame := wire.Frame{Kind: wire.KindEvaluate, ID: 1, Payload: (&wire.Evaluate{}).Append(nil)}
 	f.Add(frame.Append(nil), uint8(0), uint32(wire.MaxFrame-1))
 	f.Add(frame.Append(nil), uint8(16), uint32(64))

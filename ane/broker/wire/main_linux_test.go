@@ -37,6 +37,7 @@ func TestMain(m *testing.M) {
 
 // start runs this program in a part; files are its descriptors from 3 on and closed here.
 func start(t testing.TB, part string, files ...*os.File) *exec.Cmd {
+	leaktest.SkipEmulated(t)
 	cmd := exec.Command("/proc/self/exe")
 	cmd.Env = append(os.Environ(), childEnv+"="+part)
 	cmd.ExtraFiles = files

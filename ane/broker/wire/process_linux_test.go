@@ -7,11 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/leaktest"
+
 	"github.com/anekit/anekit/ane/broker/wire"
 )
 
 // A process that is killed is noticed, with and without a call waiting.
 func TestPeerKilled(t *testing.T) {
+	leaktest.SkipEmulated(t)
 	c, peer, err := wire.PairFile()
 	require.NoError(t, err)
 	child := start(t, "echo", peer)

@@ -1,0 +1,30 @@
+package leaktest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// emulator names the variable with the program that runs test binaries of another
+// processor.
+const emulator = "ANEKIT_EXEC"
+
+const emulated = "an emulator cannot start the processes that this needs; run it on the processor itself"
+
+// SkipEmulated skips a test that starts its own binary again.
+func SkipEmulated(tb testing.TB) {
+	tb.Helper()
+	if os.Getenv(emulator) != "" {
+		tb.Skip(emulated)
+	}
+}
+
+// NeedsProcesses ends a run of tests, all of which start their own binary again,
+// under an emulator. It is for TestMain.
+func NeedsProcesses() {
+	if os.Getenv(emulator) != "" {
+		fmt.Println("skipped:", emulated)
+		os.Exit(0)
+	}
+}
