@@ -236,7 +236,7 @@ func TestCloseUnderneath(t *testing.T) {
 // Descriptors, processes and goroutines stay as many over many lives.
 func TestManyLives(t *testing.T) {
 	cycles := 1000
-	if testing.Short() {
+	if testing.Short() || raceDetector { // under which a process takes a quarter of a second to start
 		cycles = 50
 	}
 	var before, routines int
