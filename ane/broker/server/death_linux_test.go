@@ -126,10 +126,12 @@ func TestLinger(t *testing.T) {
 	l, err := Listen(path)
 	require.NoError(t, err)
 	done := make(chan error, 1)
-	go func() { done <- Serve(context.Background(), l, Config{Linger: 300 * time.Millisecond}) }()
-	for range 3 {
+	go func() { done <- Serve(context.Background(), l, Config{Linger: 2 * time.Second}) }()
+	for i := range 3 {
 		p := dial(t, path)
-		time.Sleep(400 * time.Millisecond) // longer than it lingers: it has a client
+		if i == 0 {
+			time.Sleep(2200 * time.Millisecond) // longer than it lingers: it has a client
+		}
 		require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
 		p.close()
 	}
