@@ -10,7 +10,7 @@ import (
 // processor.
 const emulator = "ANEKIT_EXEC"
 
-const emulated = "an emulator cannot start the processes that this needs; run it on the processor itself"
+const emulated = "an emulator can neither start the processes that this needs nor keep its deadlines; run it on the processor itself"
 
 // SkipEmulated skips a test that starts its own binary again.
 func SkipEmulated(tb testing.TB) {
@@ -20,7 +20,7 @@ func SkipEmulated(tb testing.TB) {
 	}
 }
 
-// NeedsProcesses ends a run of tests, all of which start their own binary again,
+// NeedsProcesses ends a run of tests that start their own binary or have deadlines
 // under an emulator. It is for TestMain.
 func NeedsProcesses() {
 	if os.Getenv(emulator) != "" {

@@ -11,6 +11,7 @@ func TestMain(m *testing.M) {
 	if f := child[os.Getenv(childEnv)]; f != nil {
 		os.Exit(f())
 	}
+	leaktest.NeedsProcesses()
 	leaktest.Main(m, openFiles(len(files())))
 }
 
