@@ -64,16 +64,23 @@ func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 		return nil, false
 	}
 	path := c.path(id, k)
-	b, err := c.read(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, false
-	}
-	if err == nil {
-		s, err = readEntry(b, k)
-	}
-	if err != nil {
-		_ = os.Remove(path) // gone already, or found damaged once more
-		return nil, true
+	// Looked at more than once, since other processes write, replace and remove
+	// entries meanwhile.
+	for looks := 0; ; looks++ {
+		b, err := c.read(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, false
+		}
+		if err == nil {
+			s, err = readEntry(b, k)
+		}
+		if err == nil {
+			break
+		}
+		if looks == 2 {
+			_ = os.Remove(path) // gone already, or found damaged once more
+			return nil, true
+		}
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now) // entries go by their last use; a failure makes this one go early
