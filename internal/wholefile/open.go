@@ -10,7 +10,8 @@ import (
 	"syscall"
 )
 
-// open finds the destination and opens the file to be written.
+// open finds the destination and opens the file to be written. Others may replace
+// or remove the destination meanwhile.
 func (f *File) open() error {
 	old, err := os.Stat(f.path)
 	if err != nil && (f.path == "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -21,18 +22,22 @@ func (f *File) open() error {
 		return err
 	}
 	if old != nil {
-		if !old.Mode().IsRegular() || !leads(target, old) {
+		if !old.Mode().IsRegular() || !leads(f.path, target) {
 			f.file, err = openDirect(f.path, old.Mode())
 			return err
 		}
 		// Asking for write access honours a file that is write-protected, which
 		// a rename would not.
 		probe, err := os.OpenFile(target, os.O_WRONLY, 0)
-		if err != nil {
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			old = nil // removed meanwhile
+		case err != nil:
 			return err
-		}
-		if err := probe.Close(); err != nil {
-			return err
+		default:
+			if err := probe.Close(); err != nil {
+				return err
+			}
 		}
 	}
 	f.target, f.old = target, old
@@ -66,11 +71,26 @@ func follow(path string) (string, error) {
 	return "", syscall.ELOOP
 }
 
-// leads tells whether name is old. It is not if path was a link that the system
-// resolves by other means than its text, as those in /proc/self/fd.
-func leads(name string, old fs.FileInfo) bool {
-	now, err := os.Lstat(name)
-	return err == nil && os.SameFile(old, now)
+// looks is how often leads looks: each time but the last, somebody else would have
+// to replace the file between two calls of the system.
+const looks = 10
+
+// leads tells whether target, to which the links of path point as text, is the file
+// that path opens. It is not if one of them is a link that the system resolves by
+// other means, as those in /proc/self/fd. A file that was removed is led to as well
+// as any other.
+func leads(path, target string) bool {
+	if path == target {
+		return true // no link
+	}
+	for range looks {
+		opens, err := os.Stat(path)
+		named, other := os.Lstat(target)
+		if errors.Is(err, fs.ErrNotExist) || err == nil && other == nil && os.SameFile(opens, named) {
+			return true
+		}
+	}
+	return false
 }
 
 // openDirect opens a destination that cannot be replaced. Of these, only a file

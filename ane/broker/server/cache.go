@@ -64,23 +64,16 @@ func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 		return nil, false
 	}
 	path := c.path(id, k)
-	// Looked at more than once, since other processes write, replace and remove
-	// entries meanwhile.
-	for looks := 0; ; looks++ {
-		b, err := c.read(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil, false
-		}
-		if err == nil {
-			s, err = readEntry(b, k)
-		}
-		if err == nil {
-			break
-		}
-		if looks == 2 {
-			_ = os.Remove(path) // gone already, or found damaged once more
-			return nil, true
-		}
+	b, err := c.read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, false
+	}
+	if err == nil {
+		s, err = readEntry(b, k)
+	}
+	if err != nil {
+		_ = os.Remove(path) // gone already, or found damaged once more
+		return nil, true
 	}
 	now := time.Now()
 	_ = os.Chtimes(path, now, now) // entries go by their last use; a failure makes this one go early
@@ -123,17 +116,8 @@ func (c *cache) store(id Identity, k Key, s *source) error {
 		return err
 	}
 	defer c.sweep()
-	for try := 1; ; try++ {
-		err := wholefile.Replace(c.path(id, k), func(w io.Writer) error { return writeEntry(w, k, s) })
-		if try == storeTries || !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
+	return wholefile.Replace(c.path(id, k), func(w io.Writer) error { return writeEntry(w, k, s) })
 }
-
-// storeTries is how often an entry is written again because the one that it was to
-// replace went away meanwhile, by an eviction or a purge.
-const storeTries = 10
 
 // kept is a file of the cache.
 type kept struct {
