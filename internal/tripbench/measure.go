@@ -24,7 +24,7 @@ func Measure(ctx context.Context, d *ane.Device, progress func(string)) (r Repor
 	r.Engine = d.Receipt().Engine
 	for _, n := range sizes {
 		progress("an evaluation of " + size(n))
-		floor, err := signals(ctx, rounds)
+		floor, err := signals(ctx)
 		if err != nil {
 			return r, err
 		}
@@ -108,6 +108,19 @@ func trip(ctx context.Context, d *ane.Device, bytes int) (t Trip, err error) {
 		}
 	})
 	return t, err
+}
+
+// signals returns the median time of a signal to another process and back.
+func signals(ctx context.Context) (p50 time.Duration, err error) {
+	s, err := NewSignals()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	// Should the other process die, nobody waits for it longer than ctx.
+	defer context.AfterFunc(ctx, s.interrupt)()
+	p50, _, err = timed(ctx, s.Trip)
+	return p50, err
 }
 
 // timed returns the median and the 99th percentile of a call, looking at ctx now

@@ -1,12 +1,12 @@
 package tripbench
 
 import (
-	"context"
+	"encoding/binary"
+	"errors"
 	"os"
 	"os/exec"
 	"runtime"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -18,61 +18,87 @@ const (
 	back  = 4
 )
 
+// signal is what is sent and returned; anything else ends the other process.
+const signal = 1
+
 // A program that imports the package is its own other process.
 func init() {
 	if os.Getenv(other) == "" {
 		return
 	}
 	runtime.LockOSThread()
-	var b [8]byte
+	b := make([]byte, 8)
 	for {
-		if _, err := unix.Read(there, b[:]); err != nil {
+		if _, err := unix.Read(there, b); err != nil {
 			os.Exit(1)
 		}
-		if _, err := unix.Write(back, b[:]); err != nil {
+		if binary.NativeEndian.Uint64(b) != signal {
+			os.Exit(0)
+		}
+		if _, err := unix.Write(back, b); err != nil {
 			os.Exit(1)
 		}
 	}
 }
 
-// signals times a signal to another process and back, n times, and returns the
-// median.
-func signals(ctx context.Context, n int) (p50 time.Duration, err error) {
-	var ends [2]*os.File
-	for i := range ends {
+// Signals is another process that answers signals through bare eventfds: the least
+// that two processes need to wake each other.
+type Signals struct {
+	cmd      *exec.Cmd
+	ends     [2]*os.File
+	out, in  int
+	one, got []byte
+}
+
+// NewSignals starts the process. The goroutine keeps its thread until Close, which
+// is its to call, because the other process ends with that thread.
+func NewSignals() (*Signals, error) {
+	s := &Signals{one: binary.NativeEndian.AppendUint64(nil, signal), got: make([]byte, 8)}
+	for i := range s.ends {
 		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
 		if err != nil {
-			return 0, err
+			return nil, errors.Join(err, s.closeEnds())
 		}
-		ends[i] = os.NewFile(uintptr(fd), "eventfd")
-		defer ends[i].Close()
+		s.ends[i] = os.NewFile(uintptr(fd), "eventfd")
 	}
-	cmd := exec.CommandContext(ctx, "/proc/self/exe")
-	cmd.Env = append(os.Environ(), other+"=1")
-	cmd.ExtraFiles = ends[:]
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // the death signal follows the thread that started the process
-	defer runtime.UnlockOSThread()
-	if err := cmd.Start(); err != nil {
-		return 0, err
+	s.out, s.in = int(s.ends[0].Fd()), int(s.ends[1].Fd())
+	s.cmd = exec.Command("/proc/self/exe")
+	s.cmd.Env = append(os.Environ(), other+"=1")
+	s.cmd.ExtraFiles = s.ends[:]
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	runtime.LockOSThread()
+	if err := s.cmd.Start(); err != nil {
+		runtime.UnlockOSThread()
+		return nil, errors.Join(err, s.closeEnds())
 	}
-	// Should the other process die, this answers in its place, so that nobody waits
-	// for ever.
-	died := context.AfterFunc(ctx, func() { _, _ = unix.Write(int(ends[1].Fd()), []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
-	defer died()
-	defer func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // says that it was killed
-	}()
-	out, in := int(ends[0].Fd()), int(ends[1].Fd())
-	one := [8]byte{1}
-	p50, _, err = timed(ctx, func() error {
-		if _, err := unix.Write(out, one[:]); err != nil {
-			return err
-		}
-		var b [8]byte
-		_, err := unix.Read(in, b[:])
+	return s, nil
+}
+
+// Trip sends a signal and waits for it to come back.
+func (s *Signals) Trip() error {
+	if _, err := unix.Write(s.out, s.one); err != nil {
 		return err
-	})
-	return p50, err
+	}
+	_, err := unix.Read(s.in, s.got)
+	return err
+}
+
+// interrupt ends the present Trip, or the next, in place of the other process.
+func (s *Signals) interrupt() { _, _ = unix.Write(s.in, s.one) }
+
+// Close ends the process.
+func (s *Signals) Close() error {
+	defer runtime.UnlockOSThread()
+	_, err := unix.Write(s.out, binary.NativeEndian.AppendUint64(nil, signal+1))
+	return errors.Join(err, s.cmd.Wait(), s.closeEnds())
+}
+
+func (s *Signals) closeEnds() error {
+	var errs []error
+	for _, f := range s.ends {
+		if f != nil {
+			errs = append(errs, f.Close())
+		}
+	}
+	return errors.Join(errs...)
 }

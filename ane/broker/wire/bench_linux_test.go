@@ -1,21 +1,19 @@
 package wire_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"os"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/leaktest"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/tripbench"
 )
 
 // frameBytes is the length of the frames that the benchmarks send, with the header.
@@ -24,29 +22,7 @@ const frameBytes = 64
 func init() {
 	parts["echo"] = echoConn
 	parts["echo poller"] = echoPoller
-	parts["echo eventfd"] = func() error { return echoEvents(3, 4) }
 	parts["echo seqpacket"] = func() error { return echoPackets(3) }
-}
-
-// p50 times each round trip and reports the median.
-func p50(b *testing.B, trip func() error) {
-	for range 1000 { // both sides warm
-		require.NoError(b, trip())
-	}
-	times := make([]time.Duration, b.N)
-	b.ReportAllocs()
-	b.ResetTimer()
-	for i := range times {
-		start := time.Now()
-		if err := trip(); err != nil {
-			b.Fatal(err)
-		}
-		times[i] = time.Since(start)
-	}
-	b.StopTimer()
-	slices.Sort(times)
-	b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
-	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
 }
 
 func echoConn() error {
@@ -80,7 +56,7 @@ func pingPong(b *testing.B, patience time.Duration) {
 	require.NoError(b, c.SetPatience(patience))
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}
 	buf := make([]byte, wire.MaxFrame)
-	p50(b, func() error {
+	tripbench.Percentiles(b, func() error {
 		if err := c.Send(frame); err != nil {
 			return err
 		}
@@ -94,52 +70,10 @@ func pingPong(b *testing.B, patience time.Duration) {
 	require.NoError(b, child.Wait())
 }
 
-func eventfds(b *testing.B) (ours, theirs *os.File) {
-	files := make([]*os.File, 2)
-	for i := range files {
-		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
-		require.NoError(b, err)
-		files[i] = os.NewFile(uintptr(fd), "eventfd")
-	}
-	return files[0], files[1]
-}
-
-func echoEvents(in, out int) error {
-	buf := make([]byte, 8)
-	for {
-		if _, err := unix.Read(in, buf); err != nil {
-			return err
-		}
-		if binary.LittleEndian.Uint64(buf) > 1 { // the parent's farewell
-			return nil
-		}
-		if _, err := unix.Write(out, buf); err != nil {
-			return err
-		}
-	}
-}
-
 // The least that two processes need to wake one another: blocking calls on two eventfds.
 func BenchmarkPingPongEventfdFloor(b *testing.B) {
 	leaktest.SkipEmulated(b)
-	there, back := eventfds(b)
-	in, err := unix.Dup(int(back.Fd()))
-	require.NoError(b, err)
-	out, err := unix.Dup(int(there.Fd()))
-	require.NoError(b, err)
-	child := start(b, "echo eventfd", there, back)
-	one, buf := binary.LittleEndian.AppendUint64(nil, 1), make([]byte, 8)
-	p50(b, func() error {
-		if _, err := unix.Write(out, one); err != nil {
-			return err
-		}
-		_, err := unix.Read(in, buf)
-		return err
-	})
-	_, err = unix.Write(out, binary.LittleEndian.AppendUint64(nil, 2))
-	require.NoError(b, err)
-	require.NoError(b, child.Wait())
-	wire.Descriptors{in, out}.Close()
+	tripbench.Floor(b)
 }
 
 func packetPair(b *testing.B) (int, *os.File) {
@@ -167,7 +101,7 @@ func BenchmarkPingPongSeqpacketFloor(b *testing.B) {
 	fd, peer := packetPair(b)
 	child := start(b, "echo seqpacket", peer)
 	buf := make([]byte, frameBytes)
-	p50(b, func() error {
+	tripbench.Percentiles(b, func() error {
 		if _, err := unix.Write(fd, buf); err != nil {
 			return err
 		}
@@ -213,7 +147,7 @@ func BenchmarkPingPongPoller(b *testing.B) {
 	c, err := overPoller(os.NewFile(uintptr(fd), "child"))
 	require.NoError(b, err)
 	buf := make([]byte, frameBytes)
-	p50(b, func() error {
+	tripbench.Percentiles(b, func() error {
 		if _, err := c.Write(buf); err != nil {
 			return err
 		}
@@ -238,7 +172,7 @@ func BenchmarkPingPongHandOver(b *testing.B) {
 			_, _, err = c.Receive(buf)
 		}
 	}()
-	p50(b, func() error {
+	tripbench.Percentiles(b, func() error {
 		if err := c.Send(frame); err != nil {
 			return err
 		}

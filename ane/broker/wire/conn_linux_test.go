@@ -12,11 +12,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/leaktest"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func pair(t testing.TB) (a, b *wire.Conn) {

@@ -4,11 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/anekit/anekit/internal/leaktest"
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // FuzzReceive sends any packet with any number of descriptors past Conn: what arrives is the

@@ -1,0 +1,44 @@
+package tripbench
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+// Percentiles runs a benchmark that reports the median and the 99th percentile of a
+// call besides the mean.
+func Percentiles(b *testing.B, call func() error) {
+	b.Helper()
+	for range 1000 { // both sides warm
+		if err := call(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	times := make([]time.Duration, b.N)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range times {
+		start := time.Now()
+		if err := call(); err != nil {
+			b.Fatal(err)
+		}
+		times[i] = time.Since(start)
+	}
+	b.StopTimer()
+	slices.Sort(times)
+	b.ReportMetric(float64(times[len(times)/2].Nanoseconds()), "p50-ns")
+	b.ReportMetric(float64(times[len(times)*99/100].Nanoseconds()), "p99-ns")
+}
+
+// Floor is the benchmark of Signals.
+func Floor(b *testing.B) {
+	s, err := NewSignals()
+	if err != nil {
+		b.Fatal(err)
+	}
+	Percentiles(b, s.Trip)
+	if err := s.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
