@@ -329,3 +329,15 @@ func TestNotABroker(t *testing.T) {
 		require.Contains(t, string(out), "unset it")
 	}
 }
+
+// A start that takes too long is not waited for, and leaves nothing behind.
+func TestStartIsGivenUp(t *testing.T) {
+	tooLong := errors.New("too long")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(tooLong)
+	before := len(open())
+	_, _, err := startProcess(ctx, "")
+	require.ErrorIs(t, err, tooLong)
+	require.Eventually(t, func() bool { return len(children()) == 0 && len(open()) <= before }, 10*time.Second, time.Millisecond,
+		"a process that started all the same ends")
+}

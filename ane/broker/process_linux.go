@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -30,8 +31,9 @@ type process struct {
 }
 
 // startProcess runs this program's own executable as a broker and returns our
-// end of its socket.
-func startProcess(cacheDir string) (*process, int, error) {
+// end of its socket. When ctx ends first, a process that starts nevertheless
+// finds its socket closed and ends.
+func startProcess(ctx context.Context, cacheDir string) (*process, int, error) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, -1, os.NewSyscallError("socketpair", err)
@@ -39,9 +41,13 @@ func startProcess(cacheDir string) (*process, int, error) {
 	theirs := os.NewFile(uintptr(pair[1]), "socket of the broker")
 	p := &process{cmd: command(theirs, cacheDir), gone: make(chan struct{})}
 	started := make(chan error, 1)
-	go p.run(started)
-	err = <-started
-	if err := errors.Join(err, theirs.Close()); err != nil {
+	go p.run(theirs, started)
+	select {
+	case err = <-started:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return nil, -1, errors.Join(err, unix.Close(pair[0]))
 	}
 	return p, pair[0], nil
@@ -73,13 +79,13 @@ func command(socket *os.File, cacheDir string) *exec.Cmd {
 
 // run starts the process and reaps it. The kernel takes the end of the thread
 // that started a process for the end of its parent, so this one stays.
-func (p *process) run(started chan<- error) {
+func (p *process) run(socket *os.File, started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	defer close(p.gone)
-	err := p.cmd.Start()
+	err := errors.Join(p.cmd.Start(), socket.Close())
 	started <- err
-	if err == nil {
+	if p.cmd.Process != nil {
 		_ = p.cmd.Wait() // how it ended matters to nobody: the socket tells that it has
 	}
 }
