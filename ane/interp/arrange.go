@@ -113,8 +113,7 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 				return err
 			}
 		}
-		s.packed = &p.budget.packed
-		s.run, s.work = s.kernel(s)
+		s.make(&p.budget.packed)
 		need := p.work
 		if s.work > maxScratch/4/workers {
 			need = 2 * maxScratch
@@ -142,21 +141,6 @@ func (p *planner) fix(places []place, offsets map[*ops.Value]int) (err error) {
 		}
 	}
 	return nil
-}
-
-// elements views a constant as elements; one that lies askew in its weight file
-// is moved first.
-func (p *planner) elements(v *ops.Value) (vec, error) {
-	e, known := p.vecs[v]
-	if known {
-		return e, nil
-	}
-	e, err := view(v.DType, v.Data)
-	if err != nil {
-		e, err = view(v.DType, slices.Clone(v.Data))
-	}
-	p.vecs[v] = e
-	return e, err
 }
 
 // align rounds up to whole rows, so that every value starts aligned.

@@ -12,6 +12,14 @@ import (
 // each worker needs.
 type kernel func(s *step) (runner, int)
 
+// make has the kernel prepare the step. It may decode budget float32s of constants
+// ahead of the runs, and takes from budget what it does.
+func (s *step) make(budget *int) {
+	s.decode = budget
+	s.run, s.work = s.kernel(s)
+	s.decode = nil
+}
+
 // runner is a step made ready. It is shared by all runs and does not change.
 // run splits its work over c.spread, which calls span.
 type runner interface {

@@ -60,11 +60,11 @@ func osBuild() string {
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	p, err := mil.ParseTree(src.File, src.Text) // Analyze validates
 	if err != nil {
-		return nil, refused(src.File, err)
+		return nil, refused("compile", src.File, err)
 	}
 	g, err := ops.Analyze(src.File, p, src.Function, src.Weights)
 	if err != nil {
-		return nil, refused(src.File, err)
+		return nil, refused("compile", src.File, err)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
@@ -74,20 +74,21 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())
 		}
-		return nil, refused(src.File, err)
+		return nil, refused("compile", src.File, err)
 	}
-	return &executable{engine: e, plan: pl, turn: make(chan struct{}, 1)}, nil
+	pl.links.file = src.File
+	return newExecutable(e, pl), nil
 }
 
-// refused marks err as the program's fault.
-func refused(file string, err error) error {
+// refused marks err as the fault of the program or of its weights.
+func refused(op, file string, err error) error {
 	var list mil.ErrorList
 	var one *mil.Error
 	if !errors.As(err, &list) && errors.As(err, &one) {
 		one.File = file
 		err = mil.ErrorList{one}
 	}
-	return &ane.Error{Op: "compile", Engine: Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
+	return &ane.Error{Op: op, Engine: Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
 }
 
 // Close implements ane.Engine.

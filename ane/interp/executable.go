@@ -20,6 +20,10 @@ type executable struct {
 	turn    chan struct{} // holds a token while a run uses the scratch
 }
 
+func newExecutable(e *engine, p *plan) *executable {
+	return &executable{engine: e, plan: p, turn: make(chan struct{}, 1)}
+}
+
 // Inputs implements ane.Executable.
 func (e *executable) Inputs() []ane.Layout { return e.plan.in }
 

@@ -12,7 +12,7 @@ type operand struct {
 }
 
 // newOperand describes input index of a step; constants are decoded now, as
-// far as the budget of the program goes.
+// far as the budget of the program goes, unless they are already.
 func newOperand(s *step, index, rows, cols int, flip bool) operand {
 	o := operand{index: index, rows: rows, cols: cols, flip: flip}
 	p := &s.in[index]
@@ -20,15 +20,20 @@ func newOperand(s *step, index, rows, cols int, flip bool) operand {
 		return o
 	}
 	matrices, n := ops.Volume(p.shape)/(rows*cols), ops.Volume(p.shape)
-	if s.packed == nil || n > *s.packed {
+	if p.ahead != nil {
+		o.packed, o.flip = p.ahead, false
 		return o
 	}
-	*s.packed -= n
+	if s.decode == nil || n > *s.decode {
+		return o
+	}
+	*s.decode -= n
 	packed := make([]float32, n)
 	spare := make([]float32, rows)
 	for m := range matrices {
 		o.copy(&p.data, packed[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
 	}
+	p.ahead = packed
 	o.packed, o.flip = packed, false
 	return o
 }

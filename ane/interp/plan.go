@@ -22,6 +22,7 @@ type plan struct {
 	scratch int // bytes of intermediate values and workspace
 	work    int // offset of the workspace within scratch
 	notes   []string
+	links   links
 }
 
 // step is one operation with the places of its operands.
@@ -33,7 +34,7 @@ type step struct {
 	in, out []place
 	run     runner // made by kernel once the places are known
 	work    int    // float32s of workspace for each worker
-	packed  *int   // what newOperand may still decode
+	decode  *int   // while run is made: the float32s that newOperand may still decode ahead
 }
 
 // place says where a dense value lies.
@@ -45,6 +46,7 @@ type place struct {
 	shape []int
 	owner *ops.Value // the value whose elements lie here
 	data  vec        // of a constant
+	ahead []float32  // of a constant that newOperand has decoded
 }
 
 // where tells memories apart.
@@ -62,34 +64,21 @@ const (
 // planner is the state of makePlan.
 type planner struct {
 	plan
+	constants
 	graph  *ops.Graph
 	nodes  []*ops.Node               // what outputs need
 	root   map[*ops.Value]*ops.Value // a view's origin
 	places map[*ops.Value]place      // of roots
 	first  map[*ops.Value]int        // step that writes a root in scratch
 	last   map[*ops.Value]int        // last step that reads it
-	vecs   map[*ops.Value]vec        // constants as elements
-	budget budget
 }
-
-// budget is what compiling may still spend, so that a short text cannot make
-// it run or grow without end. What exceeds it is left to every run.
-type budget struct {
-	folded int // bytes of constants computed
-	work   int // arithmetic on them, in the units of call.spread
-	packed int // float32s of constants decoded ahead of the runs
-}
-
-// limits is the budget of one program: more than models of the size that the
-// engine takes can use, and a few seconds or gigabytes at worst.
-var limits = budget{folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
 
 // makePlan folds constants, drops what no output needs, decides where values
 // lie and picks kernels.
 func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
-		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, vecs: map[*ops.Value]vec{}, budget: limits,
+		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}),
 	}
 	p.notes = g.Notes
 	var err error
@@ -100,6 +89,7 @@ func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 		return nil, err
 	}
 	p.prune()
+	p.links.start(g, p.nodes)
 	if err := p.fold(ctx); err != nil {
 		return nil, err
 	}
@@ -108,7 +98,9 @@ func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 	if err := p.arrange(ctx); err != nil {
 		return nil, err
 	}
-	return &p.plan, nil
+	p.links.settle(&p.constants)
+	made := p.plan // the planner need not outlive it
+	return &made, nil
 }
 
 func layouts(values []*ops.Value) ([]ane.Layout, error) {
@@ -242,7 +234,7 @@ func (p *planner) add(s step, in, out []*ops.Value) {
 func (p *planner) locate(v *ops.Value) place {
 	o := p.origin(v)
 	pl := p.places[o]
-	if o.Data != nil {
+	if p.data(o) != nil {
 		pl = place{where: constant}
 	} else if pl.where == absent {
 		pl = place{where: scratch}

@@ -34,6 +34,7 @@ func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph,
 	chosen := a.choose(p, name)
 	if chosen != nil {
 		a.function(chosen)
+		a.named()
 	}
 	faults := a.faults
 	for _, f := range p.Funcs {
@@ -41,6 +42,7 @@ func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph,
 			other := start()
 			other.function(f)
 			faults = append(faults, other.faults...)
+			a.graph.Weights = append(a.graph.Weights, other.elsewhere()...)
 		}
 	}
 	for _, e := range faults {
@@ -54,15 +56,15 @@ func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph,
 	return a.graph, nil
 }
 
-// maxNotes bounds the remarks on one program.
-const maxNotes = 100
+// MaxNotes bounds the remarks on one program.
+const MaxNotes = 100
 
 // note keeps a remark.
 func (a *analysis) note(text string) {
 	switch n := len(a.graph.Notes); {
-	case n < maxNotes:
+	case n < MaxNotes:
 		a.graph.Notes = append(a.graph.Notes, text)
-	case n == maxNotes:
+	case n == MaxNotes:
 		a.graph.Notes = append(a.graph.Notes, "more remarks of the same kinds are left out")
 	}
 }

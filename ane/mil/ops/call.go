@@ -70,6 +70,7 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what, example strin
 		c.fail(name, "settings are short vectors", "%s is too long for a setting", v.Type())
 		return nil
 	}
+	v.weight.take(v)
 	return v.Floats()
 }
 

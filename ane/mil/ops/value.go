@@ -24,7 +24,8 @@ type Value struct {
 	Data  []byte   // the dense little-endian elements of a constant, else nil
 	Text  []string // the elements of a string constant
 
-	input bool // a parameter of the function
+	input  bool    // a parameter of the function
+	weight *Weight // that it was read from, if it was
 }
 
 // Const reports whether the value is known when compiling.
@@ -88,6 +89,9 @@ type Graph struct {
 	// Notes are remarks that are no faults: things known to trouble a real
 	// engine.
 	Notes []string
+	// Weights are the constants that were read from files, in the order of the text;
+	// those of the other functions follow.
+	Weights []*Weight
 }
 
 // toInt converts an integral float64 within the range of int.

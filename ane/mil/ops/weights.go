@@ -10,8 +10,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// weightFile is a weight file with a copy of its bytes, which constants alias:
-// any number of them may name the same entry.
+// weightFile is a weight file with its bytes, which constants alias: any number of
+// them may name the same entry.
 type weightFile struct {
 	*blob.File
 	data []byte
@@ -48,23 +48,42 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
 		return nil
 	}
-	f, err := a.open(path[0])
+	w := &Weight{Value: v, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
+	f, err := a.open(w.Path)
 	if err == nil {
-		v.Data, err = f.tensor(uint64(offset[0]), m.Type)
-		for _, w := range f.Warnings()[f.told:] {
-			a.note(fmt.Sprintf("%s:%s: weights %s: %s", a.file, b.Pos, path[0], w))
-			f.told++
+		v.Data, err = f.tensor(w.Offset, w.Type)
+		w.Notes = f.warned(a.file, w)
+		for _, n := range w.Notes {
+			a.note(n)
 		}
 	}
 	if err != nil {
-		msg, hint := "weights "+path[0]+": "+err.Error(), "check the path, and where the weights are"
-		if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
-			msg, hint = "weights "+err.Error(), ""
-		}
-		a.faults.Add(&mil.Error{Pos: b.Pos, Msg: msg, Hint: hint, Err: err})
+		a.faults.Add(w.fault(err))
 		return nil
 	}
+	v.weight = w
+	a.graph.Weights = append(a.graph.Weights, w)
 	return v
+}
+
+// warned returns the remarks of the reader that were not passed on yet. w is what
+// brought them up.
+func (f *weightFile) warned(file string, w *Weight) []string {
+	var notes []string
+	for _, text := range f.Warnings()[f.told:] {
+		notes = append(notes, fmt.Sprintf("%s:%s: weights %s: %s", file, w.Pos, w.Path, text))
+		f.told++
+	}
+	return notes
+}
+
+// fault places what is wrong with the file or the entry.
+func (w *Weight) fault(err error) *mil.Error {
+	msg, hint := "weights "+w.Path+": "+err.Error(), "check the path, and where the weights are"
+	if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
+		msg, hint = "weights "+err.Error(), ""
+	}
+	return &mil.Error{Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
 }
 
 // open returns the weight file at path, opened once.
@@ -81,10 +100,19 @@ func (a *analysis) open(path string) (*weightFile, error) {
 	}
 	// Weights are baked in when a program is compiled, as on the hardware: what
 	// becomes of the caller's bytes afterwards changes nothing.
-	w := &weightFile{data: slices.Clone(data)}
-	if w.File, err = blob.NewReader(bytes.NewReader(w.data), int64(len(data)), path); err != nil {
+	w, err := read(slices.Clone(data), path)
+	if err != nil {
 		return nil, err
 	}
 	a.files[path] = w
 	return w, nil
+}
+
+// read looks at the header of a weight file in memory.
+func read(data []byte, path string) (*weightFile, error) {
+	f, err := blob.NewReader(bytes.NewReader(data), int64(len(data)), path)
+	if err != nil {
+		return nil, err
+	}
+	return &weightFile{File: f, data: data}, nil
 }
