@@ -1,6 +1,9 @@
 package driver
 
-import "github.com/anekit/anekit/ane/driverabi"
+import (
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
 
 // refusal is a code with its reason, made once: a client that fills the queue must not
 // cost memory for each refusal.
@@ -16,6 +19,7 @@ func refused(ret driverabi.Return, why string) *refusal {
 var (
 	refusedClosed   = refused(driverabi.NotOpen, "the client or the driver is closing")
 	refusedToken    = refused(driverabi.BadArgument, "no program of this client has this token")
+	refusedPrepare  = &refusal{driverabi.NotReady, fault("call", ane.Because(driverabi.NotReady, ane.ErrNotLoaded), "the program is not prepared", "prepare it with control selector 4")}
 	refusedSequence = refused(driverabi.BadArgument, "the sequence number does not come after the last one")
 	refusedDepth    = refused(Full, "the client's part of the queue is full; send it again after a completion")
 	refusedInstance = refused(Full, "the instance's queue depth is reached; send it again after a completion")
@@ -33,6 +37,8 @@ func (c *Client) admit(s *driverabi.SendRequest, surfaces []uint32) (*binding, *
 	switch {
 	case own == nil:
 		return nil, refusedToken
+	case own.state != isPrepared: // its bindings may be closing
+		return nil, refusedPrepare
 	case int32(s.Sequence-c.next) < 0: // serial numbers: they may wrap around
 		return nil, refusedSequence
 	case c.flying >= d.opts.QueueDepth:
