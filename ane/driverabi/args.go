@@ -9,7 +9,7 @@ const AsyncReferenceSize = 0x20
 // Args is what an IOExternalMethodArguments leads to: the arguments of one call. The
 // lengths of the outputs are what the caller asks for, and handlers write into them.
 type Args struct {
-	AsyncPort uint64 // the mach port that completion wakes, in asynchronous calls
+	AsyncPort uint64 // the mach port that completion wakes, in asynchronous calls; 0 in others
 	ScalarIn  []uint64
 	StructIn  []byte
 	ScalarOut []uint64

@@ -59,6 +59,12 @@ type InstanceArgument struct {
 	Tier   Tier // the tier that may set it, "" for all
 }
 
+// AdapterArguments are what the create-instance method with weights names beside: an
+// instance holds the weight files of its adapter and no others (text below table 27.8).
+func AdapterArguments() []string {
+	return []string{"base-model identifier", "weight-file count"}
+}
+
 // InstanceArguments are the arguments of create-instance.
 func InstanceArguments() []InstanceArgument {
 	return []InstanceArgument{

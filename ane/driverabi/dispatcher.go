@@ -61,6 +61,7 @@ func badTable(selector int, name, hint string) error {
 // Call checks a call and has its handler serve it. In this order it answers
 //   - BadArgument to a selector that the table does not have, to nil arguments, and to
 //     every count or size that is not exactly the method's; nil and empty are equal;
+//   - BadArgument to a port for a method that is not Async, which would never wake it;
 //   - Unsupported for a disabled method;
 //   - NotOpen if client is Closing;
 //   - Unsupported for a method without a handler;
@@ -73,7 +74,7 @@ func (d *Dispatcher) Call(client any, selector int, a *Args) Return {
 	}
 	e := &d.entries[selector]
 	switch {
-	case !e.fits(a):
+	case !e.fits(a), a.AsyncPort != 0 && !e.Async:
 		return BadArgument
 	case e.Disabled:
 		return Unsupported

@@ -121,6 +121,46 @@ func TestSelectorsOutOfRange(t *testing.T) {
 	require.False(t, ok)
 }
 
+// Text below table 27.6 and listing 27.2: selector 2 alone is asynchronous, and the wake
+// port is for asynchronous selectors only.
+func TestPortOfASynchronousMethod(t *testing.T) {
+	for _, methods := range tables() {
+		d, err := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { return Success }))
+		require.NoError(t, err)
+		for _, m := range methods() {
+			for _, port := range []uint64{1, math.MaxUint32, 1 << 32, math.MaxUint64} {
+				want := BadArgument
+				if m.Selector == 2 {
+					want = Success
+				}
+				a := exact(m)
+				a.AsyncPort = port
+				require.Equal(t, want, d.Call(nil, m.Selector, a), "%s, port %#x", m.Handler, port)
+			}
+		}
+	}
+}
+
+// Text below table 27.2: selector 0 may have one buffer as input and output.
+func TestOneBufferForBoth(t *testing.T) {
+	d, err := NewDispatcher(ControlMethods(), map[int]Handler{ControlDeviceOpen: func(_ any, a *Args) Return {
+		var s DeviceInfo
+		if s.Decode(a.StructIn) != nil {
+			return BadArgument
+		}
+		out := s.Answer(9, [2]uint32{32, 256}, 1, 4)
+		if out.Encode(a.StructOut) != nil {
+			return BadArgument
+		}
+		return Success
+	}})
+	require.NoError(t, err)
+	b := noise(104)
+	require.Equal(t, Success, d.Call(nil, ControlDeviceOpen, &Args{StructIn: b, StructOut: b}))
+	require.Equal(t, noise(104)[8:0x48], b[8:0x48])
+	require.Equal(t, []byte{9, 0, 0, 0, 0, 0, 0, 0}, b[:8])
+}
+
 type door struct{ closing bool }
 
 func (d *door) Closing() bool { return d.closing }
@@ -158,7 +198,7 @@ func TestLoadFirmwareIsUnsupported(t *testing.T) {
 }
 
 func TestHandlerGetsTheCall(t *testing.T) {
-	client, a := &door{}, &Args{AsyncPort: 7, StructIn: make([]byte, 2080)}
+	client, a := &door{}, &Args{StructIn: make([]byte, 2080)}
 	d, err := NewDispatcher(DirectMethods(), map[int]Handler{DirectMemoryUnmap: func(c any, got *Args) Return {
 		require.Same(t, client, c)
 		require.Same(t, a, got)

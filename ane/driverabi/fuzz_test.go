@@ -76,6 +76,9 @@ func FuzzSurfaces(f *testing.F) {
 		}
 		require.NoError(t, err)
 		require.Equal(t, want, s.Surfaces(nil))
+		out := make([]byte, SendRequestSize)
+		require.NoError(t, s.Encode(out))
+		sameFields(t, &s, out)
 		clear(s.Raw[0x20:][:4*MaxSurfaces])
 		clear(before.Raw[0x20:][:4*MaxSurfaces])
 		require.Equal(t, before, s)

@@ -16,7 +16,8 @@ type Method struct {
 	// Disabled methods answer Unsupported, whoever asks.
 	Disabled bool
 	// Async methods use the asynchronous machinery: completion arrives at the wake
-	// port, as a callback.
+	// port, as a callback. All others refuse a port, which is what the public header
+	// IOUserClient.h has its flag allowAsync for.
 	Async bool
 }
 

@@ -45,23 +45,33 @@ var classes = [...]QoSClass{
 // QoSClasses are the classes of the table, most urgent first.
 func QoSClasses() []QoSClass { return append([]QoSClass(nil), classes[:]...) }
 
+// other is the last row of the table: all that are no class. It is never written.
+var other = QoSClass{Name: "other", Priority: 5, Queue: 5, Known: true, Note: "logged as an invalid qos"}
+
+// row is the row of a QoS in the table.
+func row(qos uint32) *QoSClass {
+	for i := range classes {
+		if classes[i].QoS == qos {
+			return &classes[i]
+		}
+	}
+	return &other
+}
+
 // Class is the row of a QoS. All that are no class share the table's last row, with
 // priority 5 and queue index 5.
 func Class(qos uint32) QoSClass {
-	for i := range classes {
-		if classes[i].QoS == qos {
-			return classes[i]
-		}
-	}
-	return QoSClass{QoS: qos, Name: "other", Priority: 5, Queue: 5, Known: true, Note: "logged as an invalid qos"}
+	c := *row(qos)
+	c.QoS = qos
+	return c
 }
 
 // Priority is the program priority of a QoS; lower is more urgent.
-func Priority(qos uint32) uint32 { return Class(qos).Priority }
+func Priority(qos uint32) uint32 { return row(qos).Priority }
 
 // QueueIndex is the queue index of a QoS, and whether it is documented; it is for real
 // time and for what is no class.
 func QueueIndex(qos uint32) (index uint32, known bool) {
-	c := Class(qos)
+	c := row(qos)
 	return c.Queue, c.Known
 }

@@ -19,9 +19,13 @@ func (s *SendRequest) SurfaceArea() []byte { return s.Raw[sendRequestSurfaces:] 
 // to MaxSurfaces. Programs for older kernels are known to put identifiers elsewhere in
 // requests of another size, so this is no layout to send to Apple's driver.
 func (s *SendRequest) Surfaces(dst []uint32) []uint32 {
-	area := s.SurfaceArea()
-	for i := range MaxSurfaces {
-		id := binary.LittleEndian.Uint32(area[4*i:])
+	return identifiers(s.SurfaceArea(), dst)
+}
+
+// identifiers appends those in area to dst, up to the first 0 and to MaxSurfaces.
+func identifiers(area []byte, dst []uint32) []uint32 {
+	for area := area[:4*MaxSurfaces]; len(area) > 0; area = area[4:] {
+		id := binary.LittleEndian.Uint32(area)
 		if id == 0 {
 			break
 		}

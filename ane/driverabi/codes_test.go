@@ -1,0 +1,133 @@
+package driverabi
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestReturns(t *testing.T) {
+	// Text below listing 27.2, and below table 27.3 for the last.
+	require.EqualValues(t, 0xe00002c2, BadArgument)
+	require.EqualValues(t, 0xe00002c7, Unsupported)
+	require.EqualValues(t, 0xe00002c5, NotOpen)
+	require.EqualValues(t, 24, UnsupportedUsage)
+	// Section 6 of the facts.
+	require.EqualValues(t, 0xe00002e2, NotPermitted)
+	for r, want := range map[Return]string{
+		Success: "kIOReturnSuccess (0x0)", BadArgument: "kIOReturnBadArgument (0xe00002c2)",
+		Unsupported: "kIOReturnUnsupported (0xe00002c7)", NotOpen: "closed or closing client (0xe00002c5)",
+		UnsupportedUsage: "unsupported usage type (0x18)", 0xe00002bc: "kIOReturnError (0xe00002bc)",
+		0xe00002bd: "kIOReturnNoMemory (0xe00002bd)", 0xe00002be: "kIOReturnNoResources (0xe00002be)",
+		0xe00002c0: "kIOReturnNoDevice (0xe00002c0)", 0xe00002c1: "kIOReturnNotPrivileged (0xe00002c1)",
+		0xe00002c9: "kIOReturnInternalError (0xe00002c9)", 0xe00002cc: "kIOReturnCannotLock (0xe00002cc)",
+		0xe00002d5: "kIOReturnBusy (0xe00002d5)", 0xe00002d6: "kIOReturnTimeout (0xe00002d6)",
+		0xe00002d7: "kIOReturnOffline (0xe00002d7)", 0xe00002d8: "kIOReturnNotReady (0xe00002d8)",
+		0xe00002db: "kIOReturnNoSpace (0xe00002db)", 0xe00002de: "kIOReturnCannotWire (0xe00002de)",
+		0xe00002e2: "kIOReturnNotPermitted (0xe00002e2)", 0xe00002e8: "kIOReturnOverrun (0xe00002e8)",
+		0xe00002e9: "kIOReturnDeviceError (0xe00002e9)", 0xe00002eb: "kIOReturnAborted (0xe00002eb)",
+		0xe00002f0: "kIOReturnNotFound (0xe00002f0)", 0xffffffff: "0xffffffff",
+	} {
+		require.Equal(t, want, r.String())
+		require.EqualError(t, r, want)
+		if r == Success {
+			require.NoError(t, r.Err())
+		} else {
+			require.ErrorIs(t, fmt.Errorf("call: %w", r.Err()), r)
+		}
+	}
+}
+
+// Listing 27.5 and the text below table 27.6.
+func TestDoorbell(t *testing.T) {
+	require.Equal(t, 32, Doorbells)
+	for i := range uint32(32) {
+		mask, err := Doorbell(i)
+		require.NoError(t, err)
+		require.Equal(t, uint32(math.Pow(2, float64(i))), mask)
+	}
+	for _, i := range []uint32{32, 33, 64, math.MaxUint32} {
+		mask, err := Doorbell(i)
+		require.ErrorIs(t, err, ErrRange)
+		require.Zero(t, mask)
+		require.EqualError(t, err, fmt.Sprintf("driverabi: doorbell index: out of range: want 31, have %d; use an index from 0 to 31", i))
+	}
+	require.Equal(t, []string{"H11ANEInUserClient::externalMethod", "IOUserClient2022::dispatchExternalMethod",
+		"ANE_ProgramSendRequest", "ANEClientDevice::programSendRequest", "ANEDriver::ANE_ProgramSendRequest",
+		"ANEHWDevice::doorBellRing", "ANERegisterControl::write32"}, SubmitPath())
+}
+
+// Text below table 27.6.
+func TestStoreBack(t *testing.T) {
+	require.Equal(t, "S3_3_C15_C8_0", PostedWriteRegister)
+	require.Equal(t, 39, PostedWriteBit)
+	for status, want := range map[uint64][2]bool{0: {}, 2: {true, false}, 0x80: {false, true}, 0x82: {true, true},
+		math.MaxUint64: {true, true}, ^uint64(0x82): {}} {
+		cache, rejected := StoreFailed(status)
+		require.Equal(t, want, [2]bool{cache, rejected}, "%#x", status)
+	}
+}
+
+// The table of section 7 of the facts.
+func TestQoS(t *testing.T) {
+	for _, c := range []struct {
+		qos, priority, queue uint32
+		known                bool
+		name                 string
+	}{
+		{0, 2, 2, true, "real time"}, {33, 3, 0, false, "user interactive"}, {25, 4, 0, false, "user initiated"},
+		{21, 5, 0, false, "default"}, {17, 5, 0, false, "utility"}, {9, 6, 0, false, "background"},
+		{1, 5, 5, true, "other"}, {22, 5, 5, true, "other"}, {math.MaxUint32, 5, 5, true, "other"},
+	} {
+		require.Equal(t, c.priority, Priority(c.qos), "QoS %d", c.qos)
+		queue, known := QueueIndex(c.qos)
+		require.Equal(t, c.queue, queue, "QoS %d", c.qos)
+		require.Equal(t, c.known, known, "QoS %d", c.qos)
+		require.Equal(t, c.name, Class(c.qos).Name)
+	}
+	require.Len(t, QoSClasses(), 6)
+	for i, c := range QoSClasses() {
+		require.Equal(t, c, Class(c.QoS))
+		if i > 0 {
+			require.GreaterOrEqual(t, c.Priority, QoSClasses()[i-1].Priority)
+		}
+	}
+	QoSClasses()[0].Priority = 99
+	require.EqualValues(t, 2, Priority(0), "the table is a copy")
+	require.Equal(t, Class(ObservedQoS).Priority, ObservedPriority, "the pair of table 27.6")
+	require.Equal(t, [3]int{8, 2, 127}, [3]int{Queues, FirstNormalQueue, QueueDepth})
+}
+
+// Section 6 of the facts.
+func TestClientErrors(t *testing.T) {
+	var codes []int
+	for _, e := range ClientErrors() {
+		codes = append(codes, e.Code)
+		require.NotEmpty(t, e.Meaning)
+	}
+	want := []int{29}
+	for i := 27; i >= 1; i-- {
+		want = append([]int{i}, want...)
+	}
+	require.Equal(t, want, codes)
+	for driver, want := range map[int]int{14: 23, 15: 3} {
+		code, known := ClientErrorOf(driver)
+		require.True(t, known)
+		require.Equal(t, want, code)
+	}
+	_, known := ClientErrorOf(13)
+	require.False(t, known)
+	require.Equal(t, [6]int{0x2, 0x12, 0x1d, 8, 9, 19},
+		[6]int{StatusBadIndex, StatusMapRefused, StatusBadGeometry, StatusTypeFinished, StatusTypeError, StatusTypeOverflow})
+	require.Equal(t, ErrorDomain+".compiler", CompilerErrorDomain)
+}
+
+func TestErrorText(t *testing.T) {
+	err := new(SendRequest).Decode(make([]byte, 2375))
+	require.EqualError(t, err, "driverabi: SendRequest: wrong size: want 2376, have 2375; pass a buffer of exactly that many bytes")
+	require.False(t, errors.Is(err, ErrRange))
+	require.NotContains(t, (&Error{Structure: "x", Err: ErrTable, Hint: "y"}).Error(), "want")
+}
