@@ -6,10 +6,12 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker/driver"
 	"github.com/anekit/anekit/ane/broker/wire"
 )
 
-// base is a program of which instances may be made: it keeps what it was made of.
+// base is a program of which instances may be made. It keeps what it was made of,
+// for an engine that has to compile that again for an instance.
 type base struct {
 	ane.Executable
 	file  string
@@ -20,10 +22,35 @@ type base struct {
 // Close frees the program and what it was made of.
 func (b *base) Close() error { return errors.Join(b.Executable.Close(), closeFiles(b.files)) }
 
+// linkable is a base whose engine makes instances without compiling, which the driver
+// asks it for. Of what it was made of it keeps the names of the weights.
+type linkable struct {
+	*base
+	own driver.Instancer
+	on  *server
+}
+
+// NewInstance implements driver.Instancer. Reading weights takes time as compiling
+// does, so it has its turn with compiles.
+func (l linkable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
+	return l.on.turn(ctx, "instance", func() (ane.Executable, error) { return l.own.NewInstance(ctx, weights) })
+}
+
+// baseOf returns the base that an executable of the driver is.
+func baseOf(exec ane.Executable) (b *base, ok bool) {
+	switch x := exec.(type) {
+	case linkable:
+		return x.base, true
+	case *base:
+		return x, true
+	}
+	return nil, false
+}
+
 // instance makes a program of a base and the weights of an adapter, which take the
 // place of the base's where they have the same name. It implements
-// driver.Options.Instance. The software engine bakes weights into its plan, so the
-// text is planned again; on hardware it is not.
+// driver.Options.Instance: the driver asks it for what is not linkable, and the
+// program is compiled again.
 func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.Weights) (ane.Executable, error) {
 	b, ok := of.(*base)
 	if !ok {

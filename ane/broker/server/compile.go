@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/broker/driver"
 	"github.com/anekit/anekit/ane/broker/wire"
 	"github.com/anekit/anekit/ane/driverabi"
 )
@@ -140,10 +141,13 @@ func (c *session) compileNow(ctx context.Context, file string, src *source) (ane
 }
 
 // keepSource wraps the program of a client that may make instances of it, and takes
-// over the files that the source lies in.
+// over the files that the source lies in if it will be compiled again for them.
 func (c *session) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
 	if !c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementAdapterWeight) {
 		return exec
+	}
+	if own, ok := exec.(driver.Instancer); ok {
+		return linkable{&base{Executable: exec, file: file, src: src.names()}, own, c.server}
 	}
 	b := &base{Executable: exec, file: file, src: *src}
 	if files != nil {
@@ -152,14 +156,19 @@ func (c *session) keepSource(exec ane.Executable, file string, src *source, file
 	return b
 }
 
-// compileNow compiles when a place is free: as many at a time as there are
-// processors to spare.
+// compileNow compiles when a place is free.
 func (s *server) compileNow(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	return s.turn(ctx, "compile", func() (ane.Executable, error) { return s.engine.Compile(ctx, src) })
+}
+
+// turn makes a program when a place is free: as many at a time as there are processors
+// to spare.
+func (s *server) turn(ctx context.Context, op string, build func() (ane.Executable, error)) (ane.Executable, error) {
 	select {
 	case s.compile <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ane.Deadline("compile", Name, ctx.Err())
+		return nil, ane.Deadline(op, Name, ctx.Err())
 	}
 	defer func() { <-s.compile }()
-	return s.engine.Compile(ctx, src)
+	return build()
 }

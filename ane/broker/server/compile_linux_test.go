@@ -10,7 +10,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
-	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 )
 
@@ -203,77 +202,4 @@ func TestManyCompileTheSame(t *testing.T) {
 	}
 	all.Wait()
 	require.Zero(t, b.live.count())
-}
-
-// TestInstances have weights of their own on a base that is loaded.
-func TestInstances(t *testing.T) {
-	b := startBroker(t, Config{})
-	p := b.join(alice, driverabi.Restricted)
-	m := model(t, "conv-1x1")
-	r, err := p.ready(m, 21)
-	require.NoError(t, err)
-	for _, x := range r.in {
-		l := x.Layout()
-		values := make([]float32, l.Elements())
-		for i, v := range m.Input(l.Name, l.Elements(), 3) {
-			values[i] = float32(v)
-		}
-		_, err := x.WriteFloat32(values)
-		require.NoError(t, err)
-	}
-	require.NoError(t, p.evaluate(r, 0))
-	before := append([]byte(nil), r.out[0].Bytes()...)
-
-	own := map[string][]byte{}
-	for name, data := range m.Weights {
-		own[name] = append([]byte(nil), data...)
-		clear(own[name][len(data)/2:]) // values, not headers
-	}
-	send := func(program uint32, weights map[string][]byte, args wire.Arguments) (c wire.Compiled, err error) {
-		q := wire.Instance{Program: program, Args: args}
-		var parts [][]byte
-		at := uint64(0)
-		for name, data := range weights {
-			q.Weights = append(q.Weights, wire.Weight{Name: name, Offset: at, Size: uint64(len(data))})
-			parts = append(parts, data)
-			at += uint64(len(data))
-		}
-		f, err := wire.Seal("weights", parts...)
-		require.NoError(t, err)
-		defer f.Close()
-		return c, p.ask(wire.KindInstance, &q, &c, int(f.Fd()))
-	}
-	c, err := send(r.program, own, wire.Arguments{PowerSaving: true, KeepWired: true, QueueDepth: 3})
-	require.NoError(t, err)
-	var l wire.Loaded
-	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &l))
-	i, err := p.tie(c)
-	require.NoError(t, err)
-	copy(i.in[0].Bytes(), r.in[0].Bytes())
-	require.NoError(t, p.evaluate(i, 0))
-	require.NotEqual(t, before, i.out[0].Bytes(), "the adapter's weights")
-	require.NoError(t, p.evaluate(r, 0))
-	require.Equal(t, before, r.out[0].Bytes(), "the base's are as they were")
-
-	require.EqualValues(t, 1, p.counter(t, "instances"))
-	_, err = send(r.program, map[string][]byte{"@model_path/other": nil}, wire.Arguments{})
-	require.ErrorIs(t, err, ane.ErrName)
-	_, err = send(c.Program, own, wire.Arguments{})
-	require.ErrorIs(t, err, ane.ErrNotLoaded, "an instance is no base")
-	_, err = send(99, own, wire.Arguments{})
-	require.ErrorIs(t, err, ane.ErrForeign)
-	_, err = send(r.program, map[string][]byte{"@model_path/weights/weight.bin": []byte("short")}, wire.Arguments{})
-	require.ErrorIs(t, err, ane.ErrCompile)
-
-	require.NoError(t, p.ask(wire.KindUnbind, &wire.Unbind{Request: i.request}, &wire.Empty{}))
-	require.NoError(t, p.ask(wire.KindRelease, &wire.Release{Program: c.Program}, &wire.Empty{}))
-	require.Zero(t, b.driver.Stats().Instances+b.driver.Stats().Weights)
-	require.NoError(t, p.ask(wire.KindUnload, &wire.Unload{Program: r.program}, &wire.Empty{}))
-	_, err = send(r.program, own, wire.Arguments{})
-	require.ErrorIs(t, err, ane.ErrNotLoaded)
-
-	denied := b.join(alice, driverabi.Unrestricted)
-	err = denied.ask(wire.KindInstance, &wire.Instance{}, &wire.Compiled{})
-	require.ErrorIs(t, err, ane.ErrDenied)
-	require.ErrorContains(t, err, driverabi.EntitlementAdapterWeight)
 }

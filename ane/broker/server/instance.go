@@ -34,7 +34,7 @@ func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
 		return &ane.Error{Op: "instance", Engine: Name, Name: fmt.Sprintf("program %d", q.Program), Err: ane.ErrNotLoaded,
 			Detail: "the base has to be a compiled program that is loaded", Hint: "load the base first"}
 	}
-	of, ok := p.res.exec.(*base)
+	of, ok := baseOf(p.res.exec)
 	if !ok {
 		_, err := c.instance(c.ctx, p.res.exec, nil)
 		return err

@@ -97,6 +97,15 @@ func (s *source) compile(file string) ane.Source {
 	return src
 }
 
+// names is the source without its bytes: what it calls its weights.
+func (s *source) names() source {
+	var n source
+	for _, w := range s.weights {
+		n.weights = append(n.weights, weight{name: w.name})
+	}
+	return n
+}
+
 // bytes is how much there is of text and weights.
 func (s *source) bytes() int64 {
 	n := int64(len(s.text))
