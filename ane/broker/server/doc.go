@@ -23,6 +23,17 @@
 // are numbers in the table of one connection, so that another client's cannot be
 // named at all.
 //
+// # Adapters
+//
+// An instance is a loaded program with other weights, of which only the files that
+// differ are sent. An engine whose programs are a driver.Instancer, as the software
+// engine's are, links it to the base without compiling: it reads the weights, computes
+// again what was folded from them, and shares everything else. A weight that decides
+// about the program itself, such as an axis, has to stay as the base has it. For
+// other engines the broker keeps text and weights of the base and compiles them with
+// the adapter's. Either way an instance has its turn with compiles, since reading
+// large weights takes as long.
+//
 // # What is not protected against
 //
 //   - The executable is read through /proc/PID/exe while the process that made the

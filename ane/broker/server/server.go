@@ -24,7 +24,7 @@ type server struct {
 	seen    hashes
 	live    residents
 	counts  counters
-	compile chan struct{} // a token for every compile that is running
+	compile chan struct{} // a token for every program or instance that is being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
