@@ -31,21 +31,21 @@ func Seal(name string, parts ...[]byte) (*os.File, error) {
 	return f, nil
 }
 
-// sealedSize is the length of a frozen memfd of at most limit bytes.
-func sealedSize(op string, fd, limit int) (int, error) {
+// sealedSize is the length of a memfd of at most limit bytes that has the wanted seals.
+func sealedSize(op string, fd, want, limit int) (int, error) {
 	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil {
 		return 0, &Error{Op: op, Err: ErrSeal, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err), Hint: "send a memfd"}
 	}
-	if missing := seals &^ got; missing != 0 {
-		return 0, &Error{Op: op, Err: ErrSeal, Detail: fmt.Sprintf("seals %#x are missing", missing), Hint: "make the file with Seal"}
+	if missing := want &^ got; missing != 0 {
+		return 0, &Error{Op: op, Err: ErrSeal, Detail: fmt.Sprintf("seals %#x are missing", missing), Hint: "make the file with this package"}
 	}
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(fd, &system); err != nil {
 		return 0, socketError(op, "fstatfs", err)
 	}
 	if uint32(system.Type) == unix.HUGETLBFS_MAGIC { // a mapping of part of a huge page cannot be undone
-		return 0, &Error{Op: op, Err: ErrSeal, Detail: "huge pages", Hint: "make the file with Seal"}
+		return 0, &Error{Op: op, Err: ErrSeal, Detail: "huge pages", Hint: "make the file with this package"}
 	}
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
@@ -61,7 +61,7 @@ func sealedSize(op string, fd, limit int) (int, error) {
 // caller's. Errors: ErrSeal, ErrLong, ErrSocket.
 func ReadSealed(fd, limit int) ([]byte, error) {
 	const op = "read sealed"
-	size, err := sealedSize(op, fd, limit)
+	size, err := sealedSize(op, fd, seals, limit)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func ReadSealed(fd, limit int) ([]byte, error) {
 // ErrSocket.
 func MapSealed(fd, limit int) (*Sealed, error) {
 	const op = "map sealed"
-	size, err := sealedSize(op, fd, limit)
+	size, err := sealedSize(op, fd, seals, limit)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,110 @@
+package wire
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// Bell is memory that both ends of a connection have mapped, with room for one frame each
+// way: a doorbell beside the socket, for what is asked often and answered soon. A frame takes
+// two copies of its bytes and one wake-up, where the socket takes the system's buffers too.
+//
+// Send puts a frame into the box of the other end and wakes it; the next one only follows
+// when the answer to the last has come, or it replaces that. Frames in a Bell carry no
+// descriptors, and their IDs have BellID set, so that who answers knows where. Nothing that
+// the other end writes there is trusted: a frame is copied out before anybody looks at it. The
+// end of the other process shows on the socket alone.
+//
+// Send may be called from several goroutines, Receive from one at a time. Close may come at
+// any time.
+type Bell struct {
+	in, out  counter
+	send     sync.Mutex
+	seen     uint32 // rings that Receive has answered; whoever receives has it
+	own, far box    // filled by the other end, and by this one
+	memory
+}
+
+// BellID is set in the ID of each frame that goes through a Bell.
+const BellID = 1 << 63
+
+// The memory is two boxes. Each has a word that counts frames, on which the other side
+// sleeps (futex), the length of the present frame, and behind a cache line of 64 bytes the
+// frame itself.
+const (
+	boxHead  = 64
+	boxSize  = boxHead + (MaxFrame+63)&^63
+	bellSize = 2 * boxSize
+)
+
+// Send puts a frame where the other end finds it.
+//
+// Errors: ErrClosed, ErrKind, ErrValue, ErrLong. Nothing was sent then.
+func (b *Bell) Send(f Frame) error {
+	switch {
+	case b == nil:
+		return none("ring")
+	case !f.Kind.known():
+		return &Error{Op: "ring", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
+	case f.Flags != 0 || f.ID&BellID == 0:
+		return &Error{Op: "ring", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x, id %#x", f.Flags, f.ID), Hint: "set BellID and no flags"}
+	case len(f.Payload) > MaxPayload:
+		return &Error{Op: "ring", Kind: f.Kind, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxPayload), Hint: "send it through the Conn"}
+	}
+	if !b.users.enter() {
+		return closed("ring")
+	}
+	defer b.leave()
+	b.send.Lock()
+	defer b.send.Unlock()
+	b.far.put(&f)
+	b.out.add(HeaderSize+len(f.Payload), 0)
+	return nil
+}
+
+// Receive takes the next frame out of the box, once there is one. It sleeps once, for wait at
+// most, and may return ErrTimeout before that. buf takes MaxFrame bytes; the Payload is part
+// of it.
+//
+// Errors: ErrTimeout; ErrClosed after Close of this end; others as those of Conn.Receive are
+// about one frame.
+func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
+	const op = "answer the bell"
+	if b == nil {
+		return Frame{}, none(op)
+	}
+	if len(buf) < MaxFrame {
+		return Frame{}, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)), Hint: "pass MaxFrame bytes"}
+	}
+	if !b.users.enter() {
+		return Frame{}, closed(op)
+	}
+	defer b.leave()
+	rings := b.own.await(b.seen, wait)
+	if b.users.over() {
+		return Frame{}, closed(op)
+	}
+	if rings == b.seen {
+		return Frame{}, errTimeout
+	}
+	b.seen = rings
+	n := b.own.take(buf)
+	if n > MaxFrame {
+		return Frame{}, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", n, MaxFrame)}
+	}
+	b.in.add(n, 0)
+	f, err := ParseFrame(buf[:n])
+	if err == nil && (f.Flags != 0 || f.ID&BellID == 0) {
+		err = f.fault("id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))
+	}
+	return f, err
+}
+
+// Traffic reads the counters.
+func (b *Bell) Traffic() Traffic {
+	if b == nil {
+		return Traffic{}
+	}
+	return Traffic{FramesIn: b.in.frames.Load(), BytesIn: b.in.bytes.Load(), FramesOut: b.out.frames.Load(), BytesOut: b.out.bytes.Load()}
+}

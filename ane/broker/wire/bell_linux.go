@@ -1,0 +1,89 @@
+package wire
+
+import (
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// bellSeals keep the memory of a Bell from going away under those who have mapped it.
+const bellSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
+
+// memory is the mapping of a Bell. The last call inside unmaps it.
+type memory struct {
+	mem   []byte
+	users users
+}
+
+// NewBell makes a Bell and the descriptor of its memory for the other end, which OpenBell
+// takes. Both are the caller's. Errors: ErrSocket.
+func NewBell() (*Bell, *os.File, error) {
+	const op = "make a bell"
+	fd, err := unix.MemfdCreate("wire-bell", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, nil, socketError(op, "memfd_create", err)
+	}
+	f := os.NewFile(uintptr(fd), "bell")
+	err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, bellSize))
+	if err == nil {
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, bellSeals)
+		err = os.NewSyscallError("fcntl(F_ADD_SEALS)", err)
+	}
+	if err != nil {
+		_ = f.Close() // the first failure is the one to report
+		return nil, nil, &Error{Op: op, Err: ErrSocket, Cause: err}
+	}
+	b, err := mapBell(op, fd)
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	b.own, b.far = boxAt(b.mem), boxAt(b.mem[boxSize:])
+	return b, f, nil
+}
+
+// OpenBell is the other end of a Bell. The descriptor stays the caller's and is not needed any
+// longer. Errors: ErrSeal, ErrLong, ErrShort, ErrSocket.
+func OpenBell(fd int) (*Bell, error) {
+	const op = "open a bell"
+	size, err := sealedSize(op, fd, bellSeals, bellSize)
+	if err != nil {
+		return nil, err
+	}
+	if size != bellSize {
+		return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", size, bellSize), Hint: "make it with NewBell of the same release"}
+	}
+	b, err := mapBell(op, fd)
+	if err != nil {
+		return nil, err
+	}
+	b.own, b.far = boxAt(b.mem[boxSize:]), boxAt(b.mem)
+	return b, nil
+}
+
+func mapBell(op string, fd int) (*Bell, error) {
+	mem, err := unix.Mmap(fd, 0, bellSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return nil, socketError(op, "mmap", err)
+	}
+	b := &Bell{}
+	b.mem = mem
+	b.users.open()
+	return b, nil
+}
+
+// Close ends every call on this end with ErrClosed. Repeating it returns nil.
+func (b *Bell) Close() error {
+	if b != nil && b.users.shut() {
+		b.own.wake()
+		b.leave()
+	}
+	return nil
+}
+
+func (m *memory) leave() {
+	if m.users.leave() {
+		_ = unix.Munmap(m.mem) // fails for what is no mapping alone
+	}
+}

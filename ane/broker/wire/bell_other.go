@@ -1,0 +1,29 @@
+//go:build !linux
+
+package wire
+
+import (
+	"os"
+	"time"
+)
+
+type box struct{}
+
+func (*box) put(*Frame) {}
+
+func (*box) take([]byte) int { return 0 }
+
+func (*box) await(seen uint32, _ time.Duration) uint32 { return seen }
+
+type memory struct{ users users }
+
+func (*memory) leave() {}
+
+// NewBell answers ErrUnsupported.
+func NewBell() (*Bell, *os.File, error) { return nil, nil, unsupported("make a bell") }
+
+// OpenBell answers ErrUnsupported.
+func OpenBell(fd int) (*Bell, error) { return nil, unsupported("open a bell") }
+
+// Close does nothing.
+func (b *Bell) Close() error { return nil }
