@@ -29,15 +29,6 @@ type Bell struct {
 // BellID is set in the ID of each frame that goes through a Bell.
 const BellID = 1 << 63
 
-// The memory is two boxes. Each has a word that counts frames, on which the other side
-// sleeps (futex), the length of the present frame, and behind a cache line of 64 bytes the
-// frame itself.
-const (
-	boxHead  = 64
-	boxSize  = boxHead + (MaxFrame+63)&^63
-	bellSize = 2 * boxSize
-)
-
 // Send puts a frame where the other end finds it.
 //
 // Errors: ErrClosed, ErrKind, ErrValue, ErrLong. Nothing was sent then.
@@ -52,7 +43,7 @@ func (b *Bell) Send(f Frame) error {
 	case len(f.Payload) > MaxPayload:
 		return &Error{Op: "ring", Kind: f.Kind, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxPayload), Hint: "send it through the Conn"}
 	}
-	if !b.users.enter() {
+	if !b.enter() {
 		return closed("ring")
 	}
 	defer b.leave()
@@ -77,12 +68,12 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 	if len(buf) < MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)), Hint: "pass MaxFrame bytes"}
 	}
-	if !b.users.enter() {
+	if !b.enter() {
 		return Frame{}, closed(op)
 	}
 	defer b.leave()
 	rings := b.own.await(b.seen, wait)
-	if b.users.over() {
+	if b.over() {
 		return Frame{}, closed(op)
 	}
 	if rings == b.seen {

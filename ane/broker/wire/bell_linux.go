@@ -7,6 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// The memory is two boxes. Each has a word that counts frames, on which the other side
+// sleeps (futex), the length of the present frame, and behind a cache line of 64 bytes the
+// frame itself.
+const (
+	boxHead  = 64
+	boxSize  = boxHead + (MaxFrame+63)&^63
+	bellSize = 2 * boxSize
+)
+
 // bellSeals keep the memory of a Bell from going away under those who have mapped it.
 const bellSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
@@ -81,6 +90,10 @@ func (b *Bell) Close() error {
 	}
 	return nil
 }
+
+func (m *memory) enter() bool { return m.users.enter() }
+
+func (m *memory) over() bool { return m.users.over() }
 
 func (m *memory) leave() {
 	if m.users.leave() {
