@@ -64,10 +64,7 @@ type linker struct {
 
 // read takes over the constants that the files hold.
 func (l *linker) read(weights ane.Weights) error {
-	entries, err := ops.Reread(l.links.file, l.links.weights, weights)
-	if err != nil {
-		return err
-	}
+	entries, bad := ops.Reread(l.links.file, l.links.weights, weights)
 	type place struct {
 		path   string
 		offset uint64
@@ -104,7 +101,7 @@ func (l *linker) read(weights ane.Weights) error {
 		l.notes = slices.DeleteFunc(slices.Clone(l.notes), func(n string) bool { return slices.Contains(old, n) })
 		l.notes = append(l.notes, told[:min(len(told), ops.MaxNotes)]...)
 	}
-	return mil.Merge(nil, faults).Err()
+	return mil.Merge(bad, faults).Err()
 }
 
 // fold computes again what depends on changed constants. The work of a node depends

@@ -83,6 +83,11 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 	_, err := base.(instancer).NewInstance(context.Background(), one(0, zeros(mil.FP16, 1)).over(one(3, zeros(mil.FP16, 1))))
 	require.ErrorAs(t, err, &list)
 	require.Len(t, list, 2, "every fault at once")
+	_, err = base.(instancer).NewInstance(context.Background(), one(0, zeros(mil.FP16, 1)).over(one(1, zeros(mil.Int32, 1))))
+	require.ErrorAs(t, err, &list)
+	require.Len(t, list, 2, "of both kinds")
+	require.ErrorIs(t, err, ane.ErrMismatch)
+	require.ErrorIs(t, err, blob.ErrSize)
 
 	for name, w := range map[string]ane.Weights{
 		"none": nil, "no file": files{}, "not there": failing{fs.ErrNotExist}, "foreign": files{"@model_path/else.bin": []byte("x")},
@@ -128,6 +133,7 @@ func TestInstanceNotes(t *testing.T) {
 	require.Contains(t, inst.Notes()[0], weightPath(1))
 	require.Equal(t, compileOn(t, e, p.text, own).Notes(), inst.Notes())
 	require.Contains(t, base.Notes()[0], weightPath(0))
+	require.Equal(t, inst.Notes(), instanceOf(t, base, own).Notes(), "once more")
 	require.Equal(t, base.Notes(), instanceOf(t, inst, p.files).Notes())
 	require.NoError(t, e.Close())
 }

@@ -59,8 +59,8 @@ type Entry struct {
 // Reread looks up list in other files, each read once, with the checks that Analyze
 // makes. A file is not there when weights is nil or its error matches
 // fs.ErrNotExist. The Entries stand in the order of list. file is the name used in
-// messages; the error is a mil.ErrorList with every fault.
-func Reread(file string, list []*Weight, weights Weights) ([]Entry, error) {
+// messages. The faults are as Analyze tells them; what they are about has no Data.
+func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorList) {
 	entries := make([]Entry, len(list))
 	if weights == nil {
 		return entries, nil
@@ -98,5 +98,5 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, error) {
 			break // Merge says that there are too many
 		}
 	}
-	return entries, mil.Merge(nil, faults).Err()
+	return entries, mil.Merge(nil, faults)
 }
