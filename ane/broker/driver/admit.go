@@ -1,6 +1,8 @@
 package driver
 
 import (
+	"slices"
+
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 )
@@ -12,43 +14,84 @@ type refusal struct {
 	err error
 }
 
-func refused(ret driverabi.Return, why string) *refusal {
-	return &refusal{ret, fault("call", ret, why, "")}
+func refused(ret driverabi.Return, why, hint string) *refusal {
+	return &refusal{ret, fault("call", ret, why, hint)}
 }
 
+// again is what to do about a full queue.
+const again = "send it again after a completion"
+
+// The reasons. They are never written.
 var (
-	refusedClosed   = refused(driverabi.NotOpen, "the client or the driver is closing")
-	refusedToken    = refused(driverabi.BadArgument, "no program of this client has this token")
+	refusedClosed   = refused(driverabi.NotOpen, "the connection, the client or the driver is closing", "shake hands again, or attach to another driver")
+	refusedToken    = refused(driverabi.BadArgument, "no program of this client has this token", "send the token that prepare answered with")
 	refusedPrepare  = &refusal{driverabi.NotReady, fault("call", ane.Because(driverabi.NotReady, ane.ErrNotLoaded), "the program is not prepared", "prepare it with control selector 4")}
-	refusedSequence = refused(driverabi.BadArgument, "the sequence number does not come after the last one")
-	refusedDepth    = refused(Full, "the client's part of the queue is full; send it again after a completion")
-	refusedInstance = refused(Full, "the instance's queue depth is reached; send it again after a completion")
-	refusedTotal    = refused(Full, "the queue is full; send it again after a completion")
+	refusedSequence = refused(driverabi.BadArgument, "the sequence number does not come after the last one", "count sequence numbers up; they may wrap around")
+	refusedLap      = refused(driverabi.BadArgument, "a request is in flight whose sequence number lies half the circle behind", "count sequence numbers up by less, or wait for it")
+	refusedDepth    = refused(Full, "the client's part of the queue is full", again)
+	refusedInstance = refused(Full, "the instance's queue depth is reached", again)
+	refusedTotal    = refused(Full, "the queue is full", again)
 )
 
 // admit decides on a request. Neither a binding nor a refusal: its surfaces have to be
 // bound first, which only a prepared program can have. The caller holds the lock.
-func (c *Client) admit(s *driverabi.SendRequest, surfaces []uint32) (*binding, *refusal) {
+func (c *Client) admit(o *order) (*binding, *refusal) {
 	d := c.driver
-	if c.closing || c.barred > 0 || d.closing {
+	if c.quiet.Load() > 0 || d.closing {
 		return nil, refusedClosed
 	}
-	own := c.tokens[s.Token]
-	switch {
-	case own == nil:
+	b := c.bound.newest // most requests are like the one before
+	var own *attachment
+	if b != nil && b.owner.token == o.token {
+		own = b.owner
+	} else if own = c.tokens[o.token]; own == nil {
 		return nil, refusedToken
+	}
+	switch {
 	case own.state != isPrepared: // its bindings may be closing
 		return nil, refusedPrepare
-	case int32(s.Sequence-c.next) < 0: // serial numbers: they may wrap around
+	case int32(o.sequence-c.next) < 0: // serial numbers: they may wrap around
 		return nil, refusedSequence
-	case c.flying >= d.opts.QueueDepth:
-		return nil, refusedDepth
-	case own.depth > 0 && own.flying >= own.depth/d.sharers(c) && own.flying > 0:
-		return nil, refusedInstance
-	case d.flying >= d.opts.TotalDepth:
-		return nil, refusedTotal
+	case c.flying > 0 && int32(o.sequence-c.first) < 0 && c.laps(o.sequence):
+		return nil, refusedLap
 	}
-	return own.find(surfaces), nil
+	if no := c.full(own); no != nil {
+		d.levels[own.level(o.qos, c.hint)].Refused++
+		return nil, no
+	}
+	if b != nil && b.owner == own && slices.Equal(b.surfaces, o.surfaces) {
+		return b, nil
+	}
+	return own.find(o.surfaces), nil
+}
+
+// full tells which bound leaves no room for one more request to own, nil for none. A
+// client without requests is let in even where the others fill the queue, so that
+// they cannot keep it out. The caller holds the lock.
+func (c *Client) full(own *attachment) *refusal {
+	d := c.driver
+	switch {
+	case c.flying >= d.opts.QueueDepth:
+		return refusedDepth
+	case own.depth > 0 && own.flying > 0 && own.flying >= own.depth/d.sharers(c):
+		return refusedInstance
+	case d.flying >= d.opts.TotalDepth && c.flying > 0:
+		return refusedTotal
+	}
+	return nil
+}
+
+// laps reports whether sequence is so far ahead that a request in flight would seem to
+// come after it, by which two in flight could have one number. The caller holds the lock.
+func (c *Client) laps(sequence uint32) bool {
+	behind := uint32(0)
+	for _, r := range c.requests {
+		if r.state == waiting || r.state == running {
+			behind = max(behind, c.next-r.sequence)
+		}
+	}
+	c.first = c.next - behind
+	return int32(sequence-c.first) < 0
 }
 
 // sharers is how many clients are busy when c is: an instance's queue depth is divided
@@ -61,45 +104,22 @@ func (d *Driver) sharers(c *Client) int {
 }
 
 // accept takes a slot for a request that was admitted. The caller holds the lock.
-func (c *Client) accept(s *driverabi.SendRequest, b *binding, port uint64) *request {
+func (c *Client) accept(o *order, b *binding) *request {
 	d, own := c.driver, b.owner
 	r := c.slot()
-	r.binding, r.sequence, r.token, r.port = b, s.Sequence, s.Token, port
-	r.level = levelOf(s.QoS)
-	if own.flags&PowerSaving != 0 {
-		r.level = min(r.level+1, levels-1)
-	}
-	if own.flags&MoreAggressive != 0 || c.hint == HintBackground {
-		r.level = levels - 1
-	}
-	c.next = s.Sequence + 1
-	own.turn++
-	b.used = own.turn
-	b.flying++
-	own.flying++
-	if c.flying++; c.flying == 1 {
+	r.binding, r.sequence, r.token, r.port = b, o.sequence, o.token, o.port
+	r.level = own.level(o.qos, c.hint)
+	if c.flying == 0 {
+		c.first = o.sequence
 		d.busy++
 	}
-	c.pending++
+	c.next = o.sequence + 1
+	c.bound.use(b)
+	b.flying++
+	own.flying++
+	c.flying++
+	c.pending.Add(1)
 	d.flying++
+	d.levels[r.level].Sent++
 	return r
-}
-
-// levelOf is the queue of a quality of service. Where the documented table knows none,
-// the order of the classes is ours.
-func levelOf(qos uint32) int {
-	if index, known := driverabi.QueueIndex(qos); known {
-		return int(index)
-	}
-	switch qos {
-	case driverabi.QoSUserInteractive:
-		return 3
-	case driverabi.QoSUserInitiated:
-		return 4
-	case driverabi.QoSUtility:
-		return 6 // "differs from 21"
-	case driverabi.QoSBackground:
-		return 7
-	}
-	return 5
 }

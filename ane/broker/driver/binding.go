@@ -2,35 +2,83 @@ package driver
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// maxBound is how many sets of surfaces one attachment keeps prepared. One more evicts
-// the one that was used longest ago, which is prepared anew when it comes again.
-const maxBound = 1024
+// maxBound is how many sets of surfaces one client keeps prepared, with all its programs
+// together. One more evicts the one that was used longest ago, which is prepared anew
+// when it comes again. It is far above QueueDepth, so one is always idle.
+const maxBound = 4096
 
 // binding is a prepared Invocation: a program with surfaces, kept so that a request
-// that comes again costs no memory. The Driver's lock guards flying and used.
+// that comes again costs no memory. The Driver's lock guards what follows invocation.
+// Bindings come and go with the lock and with the client's slow as well.
 type binding struct {
-	owner      *attachment
-	surfaces   []uint32
-	invocation ane.Invocation
-	flying     int
-	used       uint64
+	owner        *attachment
+	surfaces     []uint32
+	hash         uint64
+	invocation   ane.Invocation
+	flying       int
+	newer, older *binding // in the order of use, among all of the client
+}
+
+// bindings are those of a client in the order of their use.
+type bindings struct {
+	newest, oldest *binding
+	n              int
+}
+
+// use makes b, which is there already or is new, the newest.
+func (l *bindings) use(b *binding) {
+	if l.newest == b {
+		return
+	}
+	if b.newer != nil {
+		l.drop(b)
+	}
+	if b.older = l.newest; b.older == nil {
+		l.oldest = b
+	} else {
+		b.older.newer = b
+	}
+	l.newest = b
+	l.n++
+}
+
+// drop takes b out.
+func (l *bindings) drop(b *binding) {
+	if b.newer == nil {
+		l.newest = b.older
+	} else {
+		b.newer.older = b.older
+	}
+	if b.older == nil {
+		l.oldest = b.newer
+	} else {
+		b.older.newer = b.newer
+	}
+	b.newer, b.older = nil, nil
+	l.n--
+}
+
+// idle is the one without requests that was used longest ago.
+func (l *bindings) idle() *binding {
+	b := l.oldest
+	for b != nil && b.flying > 0 {
+		b = b.newer
+	}
+	return b
 }
 
 // find returns the binding of surfaces, nil where there is none. The caller holds the
 // lock.
 func (x *attachment) find(surfaces []uint32) *binding {
-	if x.last != nil && slices.Equal(x.last.surfaces, surfaces) {
-		return x.last
-	}
 	for _, b := range x.bound[hash(surfaces)] {
 		if slices.Equal(b.surfaces, surfaces) {
-			x.last = b
 			return b
 		}
 	}
@@ -46,50 +94,39 @@ func hash(surfaces []uint32) uint64 {
 	return h
 }
 
-// unbind takes out the bindings that match, none of which has requests in flight. The
-// caller holds the lock, adjusts Driver.bound, and closes them without it.
-func (x *attachment) unbind(match func(*binding) bool) []*binding {
+// those are the bindings of x that match. The caller holds slow and may do without the
+// lock.
+func (x *attachment) those(match func(*binding) bool) []*binding {
 	var out []*binding
-	for h, list := range x.bound {
-		kept := list[:0]
-		for _, b := range list {
+	for _, same := range x.bound {
+		for _, b := range same {
 			if match(b) {
 				out = append(out, b)
-			} else {
-				kept = append(kept, b)
-			}
-		}
-		clear(list[len(kept):])
-		if x.bound[h] = kept; len(kept) == 0 {
-			delete(x.bound, h)
-		}
-	}
-	x.last = nil
-	x.count -= len(out)
-	return out
-}
-
-// unbind does the same for all programs of a client.
-func (c *Client) unbind(match func(*binding) bool) []*binding {
-	var out []*binding
-	for _, x := range c.created {
-		out = append(out, x.unbind(match)...)
-	}
-	c.driver.bound -= len(out)
-	return out
-}
-
-// anyFlying reports whether a binding that matches has requests in flight.
-func (c *Client) anyFlying(match func(*binding) bool) bool {
-	for _, x := range c.created {
-		for _, list := range x.bound {
-			if slices.ContainsFunc(list, func(b *binding) bool { return b.flying > 0 && match(b) }) {
-				return true
 			}
 		}
 	}
-	return false
+	return out
 }
+
+// unbind takes list out. None of it has requests in flight, and the caller, who holds
+// slow and the lock, closes it without the lock.
+func (c *Client) unbind(list []*binding) {
+	for _, b := range list {
+		bound := b.owner.bound
+		same := bound[b.hash]
+		if len(same) == 1 {
+			delete(bound, b.hash)
+		} else {
+			i := slices.Index(same, b)
+			bound[b.hash] = slices.Delete(same, i, i+1)
+		}
+		c.bound.drop(b)
+	}
+	c.driver.bound -= len(list)
+}
+
+// everyone matches all bindings.
+func everyone(*binding) bool { return true }
 
 func closeAll(list []*binding) error {
 	var errs []error
@@ -110,68 +147,44 @@ func (c *Client) bind(token uint64, surfaces []uint32) (driverabi.Return, error)
 	defer c.slow.Unlock()
 	d.mu.Lock()
 	own := c.tokens[token]
-	if own == nil || own.state != isPrepared || c.closing || c.barred > 0 {
-		d.mu.Unlock()
-		return driverabi.NotReady, fault("bind", ane.ErrNotLoaded, "the program is not prepared", "prepare it with control selector 4")
+	fit := own != nil && own.state == isPrepared && c.quiet.Load() == 0
+	done := fit && own.find(surfaces) != nil
+	d.mu.Unlock()
+	if !fit || done {
+		return driverabi.Success, nil // admit tells why, or finds it
 	}
-	if own.find(surfaces) != nil {
-		d.mu.Unlock()
-		return driverabi.Success, nil
+	p := own.program
+	tensors, err := c.tensors(p, surfaces)
+	if err != nil {
+		return resultOf(err), err
 	}
-	tensors, err := c.tensors(own.program.exec, surfaces)
+	inputs := len(p.in)
+	p.gate.Lock()
+	invocation, err := p.exec.Prepare(tensors[:inputs:inputs], tensors[inputs:])
+	p.gate.Unlock()
+	if err != nil {
+		return resultOf(err), err
+	}
+	b := &binding{owner: own, surfaces: slices.Clone(surfaces), hash: hash(surfaces), invocation: invocation}
 	var old []*binding
-	if err == nil && own.count >= maxBound {
-		if old = own.evict(); old == nil {
-			err = driverabi.NoResources
-		}
-		d.bound -= len(old)
+	d.mu.Lock()
+	own.bound[b.hash] = append(own.bound[b.hash], b)
+	c.bound.use(b)
+	d.bound++
+	if c.bound.n > maxBound {
+		old = append(old, c.bound.idle())
+		c.unbind(old)
 	}
 	d.mu.Unlock()
-	if err == nil {
-		err = closeAll(old)
-	}
-	if err != nil {
+	if err := closeAll(old); err != nil {
 		return resultOf(err), err
 	}
-	inputs := len(own.program.exec.Inputs())
-	own.program.gate.Lock()
-	invocation, err := own.program.exec.Prepare(tensors[:inputs:inputs], tensors[inputs:])
-	own.program.gate.Unlock()
-	if err != nil {
-		return resultOf(err), err
-	}
-	b := &binding{owner: own, surfaces: slices.Clone(surfaces), invocation: invocation}
-	h := hash(surfaces)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	own.bound[h] = append(own.bound[h], b)
-	own.count++
-	own.turn++
-	b.used = own.turn
-	d.bound++
 	return driverabi.Success, nil
 }
 
-// evict takes out the idle binding that was used longest ago, nil when none is idle.
-func (x *attachment) evict() []*binding {
-	var oldest *binding
-	for _, list := range x.bound {
-		for _, b := range list {
-			if b.flying == 0 && (oldest == nil || b.used < oldest.used) {
-				oldest = b
-			}
-		}
-	}
-	if oldest == nil {
-		return nil
-	}
-	return x.unbind(func(b *binding) bool { return b == oldest })
-}
-
-// tensors lays a program's tensors on mapped surfaces. The caller holds the lock.
-func (c *Client) tensors(x ane.Executable, surfaces []uint32) ([]*ane.Tensor, error) {
-	in := len(x.Inputs())
-	layouts := slices.Concat(x.Inputs(), x.Outputs())
+// tensors lays a program's tensors on mapped surfaces. The caller holds slow.
+func (c *Client) tensors(p *program, surfaces []uint32) ([]*ane.Tensor, error) {
+	layouts := slices.Concat(p.in, p.out)
 	if len(surfaces) != len(layouts) {
 		return nil, fault("bind", ane.ErrMismatch, counted(len(surfaces), "surfaces")+" for "+counted(len(layouts), "tensors"), "name one surface for each input, then for each output")
 	}
@@ -179,9 +192,9 @@ func (c *Client) tensors(x ane.Executable, surfaces []uint32) ([]*ane.Tensor, er
 	for i, l := range layouts {
 		m := c.mapped[surfaces[i]]
 		if m == nil {
-			return nil, fault("bind", ane.ErrStale, "the surface of "+l.Name+" is not mapped", "map it with direct selector 5")
+			return nil, fault("bind", ane.ErrStale, fmt.Sprintf("surface %d, of %s, is not mapped", surfaces[i], l.Name), "map it with direct selector 5")
 		}
-		if i >= in && slices.Contains(surfaces[:i], surfaces[i]) {
+		if i >= len(p.in) && slices.Contains(surfaces[:i], surfaces[i]) {
 			return nil, fault("bind", ane.ErrMismatch, "the surface of output "+l.Name+" is bound twice", "give every output a surface of its own")
 		}
 		var err error

@@ -1,12 +1,32 @@
 package driver
 
-import "github.com/anekit/anekit/ane/driverabi"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane/driverabi"
+)
 
 // chain is a program with output sets that wait for inputs. The Driver's lock guards
 // it.
 type chain struct {
-	own  *attachment
-	sets [][]uint32
+	own   *attachment
+	sets  []outputSet // by number
+	count uint64      // sets ever enqueued
+}
+
+// outputSet is the outputs of one future run. Numbers keep the order when a set that was
+// taken comes back.
+type outputSet struct {
+	number   uint64
+	surfaces []uint32
+}
+
+// put puts a set in its place.
+func (ch *chain) put(s outputSet) {
+	i, _ := slices.BinarySearchFunc(ch.sets, s.number, func(x outputSet, n uint64) int { return cmp.Compare(x.number, n) })
+	ch.sets = slices.Insert(ch.sets, i, s)
 }
 
 // chainingPrepare makes the chain of a prepared program.
@@ -17,7 +37,7 @@ func chainingPrepare(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	var s driverabi.ChainingPrepare
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Chain
 	x.decode(&s)
@@ -35,19 +55,19 @@ func chainingPrepare(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	d.mu.Unlock()
 	if !ok {
-		return c.refuse(driverabi.BadArgument, "no prepared program of this client, or one that has a chain", nil)
+		return c.refuse(driverabi.BadArgument, "no prepared program of this client, or one that has a chain", "prepare it with selector 4, and make its chain once", nil)
 	}
 	x.Sets = MaxOutputSets
 	var reply driverabi.ChainingPrepareReply
 	x.encode(&reply)
 	if err := reply.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	return driverabi.Success
 }
 
 func (c *Client) noChaining() driverabi.Return {
-	return c.refuse(driverabi.NotPrivileged, "com.apple.ane.allow-dataChaining-access", nil)
+	return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementDataChaining, "send requests with selector 2", nil)
 }
 
 // enqueueOutputs adds an output set to a chain; Full when MaxOutputSets wait.
@@ -58,27 +78,28 @@ func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	var s driverabi.OutputSetEnqueue
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x OutputSet
 	if !x.decode(&s) {
-		return c.refuse(driverabi.BadArgument, "count of surfaces", nil)
+		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large", fmt.Sprintf("name 1 to %d", MaxOutputs), nil)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ch := c.chains[x.Chain]
-	if ch == nil || len(x.Surfaces) != len(ch.own.program.exec.Outputs()) {
-		return c.refuse(driverabi.BadArgument, "no chain of this client, or not one surface for each output", nil)
+	if ch == nil || len(x.Surfaces) != len(ch.own.program.out) {
+		return c.refuse(driverabi.BadArgument, "no chain of this client, or not one surface for each output", "give the token that selector 9 answered with, and every output a surface", nil)
 	}
 	for _, id := range x.Surfaces {
 		if c.mapped[id] == nil {
-			return c.refuse(driverabi.BadArgument, "a surface is not mapped", nil)
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped", id), "map it with direct selector 5", nil)
 		}
 	}
 	if len(ch.sets) >= MaxOutputSets {
-		return c.refuse(Full, "output sets waiting", nil)
+		return c.refuse(Full, counted(len(ch.sets), "output sets waiting"), "send inputs for one first", nil)
 	}
-	ch.sets = append(ch.sets, x.Surfaces)
+	ch.count++
+	ch.put(outputSet{ch.count, x.Surfaces})
 	return driverabi.Success
 }
 
@@ -89,30 +110,27 @@ func inputsReady(n *connection, a *driverabi.Args) driverabi.Return {
 	if !c.info.AllowDataChaining {
 		return c.noChaining()
 	}
-	if a.AsyncPort != 0 {
-		return c.refuse(driverabi.BadArgument, "only selector 2 completes asynchronously", nil)
+	v, err := driverabi.ViewSendRequest(a.StructIn[:driverabi.SendRequestSize])
+	if err != nil {
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
-	var s driverabi.SendRequest
-	if err := s.Decode(a.StructIn[:driverabi.SendRequestSize]); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
-	}
-	var room [2 * driverabi.MaxSurfaces]uint32
-	ids := s.Surfaces(room[:0])
+	var room [driverabi.MaxSurfaces + MaxOutputs]uint32
+	o := read(v, room[:0])
 	d.mu.Lock()
-	ch := c.chains[s.Token]
+	ch := c.chains[o.token]
 	if ch == nil || len(ch.sets) == 0 {
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "no chain of this client, or no output set", nil)
+		return c.refuse(driverabi.BadArgument, "no chain of this client, or no output set", "give the token that selector 9 answered with, and enqueue outputs with direct selector 3", nil)
 	}
 	set := ch.sets[0]
-	ch.sets = ch.sets[1:]
-	s.Token = ch.own.token
+	ch.sets = slices.Delete(ch.sets, 0, 1)
+	o.token = ch.own.token
 	d.mu.Unlock()
-	ids = append(ids, set...)
-	accepted, ret := c.submit(&s, ids, 0, 0, nil)
+	o.surfaces = append(o.surfaces, set.surfaces...)
+	accepted, ret := c.submit(&o, nil)
 	if !accepted {
 		d.mu.Lock()
-		ch.sets = append([][]uint32{set}, ch.sets...)
+		ch.put(set)
 		d.mu.Unlock()
 	}
 	return ret
@@ -126,14 +144,14 @@ func setActiveProcedure(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	var s driverabi.SetActiveProcedure
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Procedure
 	x.decode(&s)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c.chains[x.Chain] == nil || x.Number != 0 {
-		return c.refuse(driverabi.BadArgument, "no chain of this client, or a procedure other than 0", nil)
+		return c.refuse(driverabi.BadArgument, "no chain of this client, or a procedure other than 0", "give the token that selector 9 answered with, and procedure 0", nil)
 	}
 	return driverabi.Success
 }

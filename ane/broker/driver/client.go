@@ -2,12 +2,9 @@ package driver
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
@@ -28,17 +25,22 @@ type Client struct {
 	// needs it takes it before a program's gate and before the Driver's lock.
 	slow sync.Mutex
 
+	closing atomic.Bool // raised with the lock
+	// quiet counts the closing connections, and the client when it closes. While it is
+	// not 0 no request is let in. It is raised with the lock.
+	quiet   atomic.Int32
+	pending atomic.Int32 // accepted requests whose completion is not delivered
+
 	// The Driver's lock guards the rest.
-	closing  bool
-	barred   int        // closing connections, which let no request in
-	pending  int        // accepted requests whose completion is not delivered
 	flying   int        // accepted requests that have not ended
 	next     uint32     // sequence number that is due
+	first    uint32     // one that none in flight comes before
 	requests []*request // all slots
 	spare    []*request
 	created  map[uint64]*attachment // by resource
 	tokens   map[uint64]*attachment
 	chains   map[uint64]*chain
+	bound    bindings
 	mapped   map[uint32]*mapping
 	hint     uint32
 }
@@ -47,16 +49,11 @@ type Client struct {
 // client value of the dispatchers.
 type connection struct {
 	client  *Client
-	session uint64 // 0: not open; the Driver's lock guards it
+	session atomic.Uint64 // 0: not open; written with the Driver's lock
 }
 
 // Closing implements driverabi.Closing.
-func (n *connection) Closing() bool {
-	d := n.client.driver
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return n.client.closing
-}
+func (n *connection) Closing() bool { return n.client.closing.Load() }
 
 // Control calls a selector of the control connection.
 func (c *Client) Control(selector int, a *driverabi.Args) driverabi.Return {
@@ -78,31 +75,15 @@ func (c *Client) Direct(selector int, a *driverabi.Args) driverabi.Return {
 func (c *Client) alive() bool { return c != nil && c.driver != nil }
 
 func (c *Client) call(table *driverabi.Dispatcher, n *connection, selector int, a *driverabi.Args) driverabi.Return {
-	c.why.Store(nil)
+	if c.why.Load() != nil {
+		c.why.Store(nil)
+	}
 	ret := table.Call(n, selector, a)
 	if ret != driverabi.Success && c.why.Load() == nil {
-		return c.refuse(ret, "refused by the dispatcher: selector, counts or sizes, or a path without a handler", nil)
+		detail, hint := dispatched(table, selector, a, ret)
+		return c.refuse(ret, detail, hint, nil)
 	}
 	return ret
-}
-
-// refuse notes why the answer is ret.
-func (c *Client) refuse(ret driverabi.Return, detail string, cause error) driverabi.Return {
-	err := fault("call", ane.Because(ret, cause), detail, "")
-	c.why.Store(&err)
-	return ret
-}
-
-// Explain tells why the most recent call that did not succeed was refused, for logs
-// and messages; it matches the code and what the engine said. nil after a call that
-// succeeded. Callers on several goroutines get the answer of whoever was last.
-func (c *Client) Explain() error {
-	if c != nil {
-		if err := c.why.Load(); err != nil {
-			return *err
-		}
-	}
-	return nil
 }
 
 // Cancel ends an accepted request: a queued one completes at once, a running one as
@@ -122,25 +103,3 @@ func (c *Client) Cancel(sequence uint32) bool {
 	d.mu.Unlock()
 	return false
 }
-
-// resultOf is the code for what went wrong outside of a run: the one in err, if there is
-// one, or else the one that says what the engine said.
-func resultOf(err error) driverabi.Return {
-	var ret driverabi.Return
-	switch {
-	case errors.As(err, &ret):
-		return ret
-	case errors.Is(err, ane.ErrDeadline), errors.Is(err, context.Canceled):
-		return driverabi.Aborted
-	case errors.Is(err, ane.ErrShort), errors.Is(err, ane.ErrStale), errors.Is(err, ane.ErrAligned),
-		errors.Is(err, ane.ErrCompile), errors.Is(err, ane.ErrMismatch):
-		return driverabi.BadArgument
-	case errors.Is(err, ane.ErrExhausted):
-		return driverabi.NoResources
-	case errors.Is(err, ane.ErrStuck):
-		return driverabi.Busy
-	}
-	return driverabi.DeviceError
-}
-
-func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, what) }

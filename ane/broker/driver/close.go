@@ -33,7 +33,8 @@ func (c *Client) shut() {
 	c.once.Do(func() {
 		d := c.driver
 		d.mu.Lock()
-		c.closing = true
+		c.closing.Store(true)
+		c.quiet.Add(1)
 		d.mu.Unlock()
 		c.cancel()
 		go func() {
@@ -46,13 +47,12 @@ func (c *Client) shut() {
 			d.mu.Lock()
 			defer d.mu.Unlock()
 			delete(d.clients, c)
-			d.rung.Broadcast()
 		}()
 	})
 }
 
 // quiesce cancels all requests and waits until their completions are delivered. No new
-// ones may be accepted meanwhile: closing or barred is set.
+// ones may be accepted meanwhile: quiet is raised.
 func (c *Client) quiesce() {
 	d := c.driver
 	for {
@@ -71,17 +71,10 @@ func (c *Client) quiesce() {
 			d.abort(one, context.Canceled)
 			continue
 		}
-		for c.pending > 0 {
-			d.rung.Wait()
+		for c.pending.Load() > 0 {
+			d.settled.Wait()
 		}
 		d.mu.Unlock()
 		return
-	}
-}
-
-// leave counts a request whose completion was delivered. The caller holds the lock.
-func (c *Client) leave() {
-	if c.pending--; c.pending == 0 {
-		c.driver.rung.Broadcast()
 	}
 }

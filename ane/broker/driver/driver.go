@@ -23,9 +23,11 @@ type Driver struct {
 	patience        time.Duration
 
 	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
-	rung    *sync.Cond // a doorbell was rung, the engine became free, or a client settled
+	rung    *sync.Cond // a doorbell was rung, or the engine became free: for its goroutine
+	settled *sync.Cond // a client, or all of them, has no requests: for those who close
 	closing bool
 	stopped bool
+	born    time.Time
 
 	queue   queue
 	bell    uint32   // doorbells rung since the queue was last empty
@@ -44,6 +46,7 @@ type Driver struct {
 	instances int // open ones
 	created   uint64
 	completed uint64
+	levels    [Levels]Level // but Waiting and MostWaiting, which queue has
 }
 
 // New starts a driver. The error matches ane.ErrUnavailable without an Engine, and
@@ -63,10 +66,10 @@ func New(o Options) (*Driver, error) {
 		o.TotalDepth = TotalDepth
 	}
 	d := &Driver{
-		opts: o, served: make(chan struct{}), patience: patience, iommu: newIOMMU(), clients: map[*Client]struct{}{},
+		opts: o, served: make(chan struct{}), patience: patience, born: time.Now(), iommu: newIOMMU(), clients: map[*Client]struct{}{},
 		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
 	}
-	d.rung = sync.NewCond(&d.mu)
+	d.rung, d.settled = sync.NewCond(&d.mu), sync.NewCond(&d.mu)
 	var err error
 	if d.control, err = driverabi.NewDispatcher(driverabi.ControlMethods(), controlHandlers()); err != nil {
 		return nil, fault("open", err, "", "")
@@ -82,7 +85,7 @@ func New(o Options) (*Driver, error) {
 // names the entitlement; after Close it matches ane.ErrClosed.
 func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 	if !info.Privileged {
-		return nil, fault("attach", ane.ErrDenied, "com.apple.ane.iokit-user-access", "have the broker attach for you")
+		return nil, fault("attach", ane.ErrDenied, driverabi.EntitlementOpen, "have the broker attach for you")
 	}
 	if !d.made() {
 		return nil, fault("attach", ane.ErrClosed, "", "take a driver from New")
@@ -95,7 +98,7 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 	defer d.mu.Unlock()
 	if d.closing {
 		c.cancel()
-		return nil, fault("attach", ane.ErrClosed, "", "start another driver")
+		return nil, fault("attach", ane.ErrClosed, "", "attach to another driver")
 	}
 	d.clients[c] = struct{}{}
 	return c, nil
@@ -113,7 +116,7 @@ func (d *Driver) Close(ctx context.Context) error {
 	d.closing = true
 	stop := context.AfterFunc(ctx, d.wakeAll)
 	for d.flying > 0 && ctx.Err() == nil {
-		d.rung.Wait()
+		d.settled.Wait()
 	}
 	stop()
 	left := make([]*Client, 0, len(d.clients))
@@ -134,7 +137,7 @@ func (d *Driver) Close(ctx context.Context) error {
 	}
 	d.mu.Lock()
 	d.stopped = true
-	d.rung.Broadcast()
+	d.rung.Signal()
 	surfaces := d.surfaces
 	d.surfaces = map[uint32]*surface{}
 	d.mu.Unlock()
@@ -148,11 +151,11 @@ func (d *Driver) Close(ctx context.Context) error {
 // made reports whether d came from New.
 func (d *Driver) made() bool { return d != nil && d.rung != nil }
 
-// wakeAll has everybody who waits look again.
+// wakeAll has everybody who closes look again.
 func (d *Driver) wakeAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.rung.Broadcast()
+	d.settled.Broadcast()
 }
 
 // fault is the one way this package makes an error.

@@ -8,10 +8,14 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// ring rings a doorbell; index was checked. The caller holds the lock.
-func (d *Driver) ring(index uint32) {
+// enqueue puts r into the queue and rings a doorbell, whose index was checked. The caller
+// holds the lock, which is let go.
+func (d *Driver) enqueue(r *request, index uint32) {
+	r.state, r.since = waiting, d.clock()
+	d.queue.push(r)
 	d.bell |= 1 << index
-	d.rung.Broadcast()
+	d.mu.Unlock()
+	d.rung.Signal() // the engine's goroutine alone waits for it
 }
 
 // serve gives the engine's turns to the queue until the driver stops.
@@ -25,16 +29,18 @@ func (d *Driver) serve() {
 			continue
 		}
 		r := d.queue.pop()
+		d.waited(r)
 		if d.queue.n == 0 {
 			d.bell = 0
 		}
 		d.run(r)
+		d.deliver(r)
 		d.mu.Lock()
 	}
 }
 
-// run has the engine evaluate r and settles it. The caller holds the lock, which is
-// let go.
+// run has the engine evaluate r and settles it. The caller holds the lock, which is let
+// go meanwhile.
 func (d *Driver) run(r *request) {
 	d.running, r.state = r, running
 	invocation, life := r.binding.invocation, r.life
@@ -42,10 +48,7 @@ func (d *Driver) run(r *request) {
 	err := invocation.Evaluate(life)
 	d.mu.Lock()
 	d.running = nil
-	if d.queue.n > 0 {
-		d.rung.Broadcast()
-	}
-	d.settle(r, err)
+	r.settle(err)
 }
 
 // verdict is the code of a request that ended with err.

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"crypto/rand"
+	"fmt"
 
 	"github.com/anekit/anekit/ane/driverabi"
 )
@@ -23,12 +24,8 @@ const Version uint64 = engineVersion<<16 | engineRevision
 func guard(f func(*connection, *driverabi.Args) driverabi.Return) driverabi.Handler {
 	return func(client any, a *driverabi.Args) driverabi.Return {
 		n := client.(*connection)
-		d := n.client.driver
-		d.mu.Lock()
-		open := n.session != 0
-		d.mu.Unlock()
-		if !open {
-			return n.client.refuse(driverabi.NotOpen, "no handshake on this connection", nil)
+		if n.session.Load() == 0 {
+			return n.client.refuse(driverabi.NotOpen, "no handshake on this connection", "open it with selector 0", nil)
 		}
 		return f(n, a)
 	}
@@ -74,39 +71,48 @@ func open(client any, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.DeviceInfo
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	if ret := s.Usage().Check(); ret != driverabi.Success {
-		return c.refuse(ret, "usage type", nil)
+		return c.refuse(ret, fmt.Sprintf("usage type %d", s.Usage()), "open with usage type 1", nil)
 	}
 	session := token()
 	d.mu.Lock()
-	again := n.session != 0
-	if !again && !c.closing {
-		n.session = session
+	again, closing := n.session.Load() != 0, c.closing.Load()
+	if !again && !closing {
+		n.session.Store(session)
 	}
 	d.mu.Unlock()
-	if again {
-		return c.refuse(driverabi.BadArgument, "the connection is open", nil)
+	switch {
+	case again:
+		return c.refuse(driverabi.BadArgument, "the connection is open", "close it with selector 1 first", nil)
+	case closing:
+		return c.refuse(driverabi.NotOpen, "the client is closing", "attach again", nil)
 	}
 	s.Token = session
 	s.Version = [2]uint32{engineVersion, engineRevision}
 	s.Engines, s.CPUSubtype = engineCount, cpuSubtype
 	if err := s.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	return driverabi.Success
 }
 
 // closeConnection ends a session. All requests of the client are cancelled and their
-// completions awaited; with the control connection go its programs, with the direct
-// one its mappings. A handshake opens it again.
+// completions awaited; with the control connection go its programs and the count of
+// sequence numbers, with the direct one its mappings and its hint. A handshake opens it
+// again.
 func closeConnection(n *connection, _ *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()
-	n.session = 0
-	c.barred++
+	open := n.session.Swap(0) != 0
+	if open {
+		c.quiet.Add(1)
+	}
 	d.mu.Unlock()
+	if !open {
+		return c.refuse(driverabi.NotOpen, "another call closes this connection", "open it with selector 0", nil)
+	}
 	c.quiesce()
 	c.slow.Lock()
 	defer c.slow.Unlock()
@@ -117,7 +123,12 @@ func closeConnection(n *connection, _ *driverabi.Args) driverabi.Return {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c.barred--
+	if n == &c.control {
+		c.next = 0
+	} else {
+		c.hint = HintNone
+	}
+	c.quiet.Add(-1)
 	return driverabi.Success
 }
 
@@ -136,7 +147,7 @@ func status(n *connection, a *driverabi.Args) driverabi.Return {
 	var s driverabi.Status
 	x.encode(&s)
 	if err := s.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	return driverabi.Success
 }
@@ -152,24 +163,24 @@ func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.SessionHint
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Hint
 	x.decode(&s)
 	d.mu.Lock()
-	ok := x.Session == n.session && x.Hint <= HintBackground
+	ok := x.Session == n.session.Load() && x.Hint <= HintBackground
 	if ok {
 		x.Before, c.hint = c.hint, x.Hint
 		x.Queued = uint32(c.flying)
 	}
 	d.mu.Unlock()
 	if !ok {
-		return c.refuse(driverabi.BadArgument, "another session's token, or no such hint", nil)
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("another session's token, or hint %d", x.Hint), "give the token that this connection's handshake answered with, and a hint that there is", nil)
 	}
 	var reply driverabi.SessionHintReply
 	x.encode(&reply)
 	if err := reply.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	return driverabi.Success
 }

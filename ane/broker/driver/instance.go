@@ -31,15 +31,15 @@ func createInstance(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.CreateInstance
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Instance
 	x.Decode(&s)
 	if err := c.info.CheckInstance(x.Flags, x.Depth); err != nil {
 		if x.Flags&MoreAggressive != 0 && !c.info.Restricted {
-			return c.refuse(driverabi.NotPrivileged, "", err)
+			return c.refuse(driverabi.NotPrivileged, "", "", err)
 		}
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	c.slow.Lock()
 	defer c.slow.Unlock()
@@ -48,13 +48,13 @@ func createInstance(n *connection, a *driverabi.Args) driverabi.Return {
 	switch {
 	case base == nil || w == nil:
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "no base program of this client, or no weights of this number", nil)
+		return c.refuse(driverabi.BadArgument, "no base program of this client, or no weights of this number", "give the token of a prepared program and the number of added weights", nil)
 	case base.state != isPrepared:
 		d.mu.Unlock()
-		return c.refuse(driverabi.NotReady, "the base program is not resident", nil)
+		return c.refuse(driverabi.NotReady, "the base program is not resident", "prepare it with selector 4", nil)
 	case c.created[x.Resource] != nil:
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "created already", nil)
+		return c.refuse(driverabi.BadArgument, "created already", "prepare it, or destroy it first", nil)
 	}
 	base.program.users++
 	w.users++
@@ -66,7 +66,7 @@ func createInstance(n *connection, a *driverabi.Args) driverabi.Return {
 	defer d.mu.Unlock()
 	if err != nil {
 		d.dropInstance(p)
-		return c.refuse(resultOf(err), "the instance cannot be made", err)
+		return c.refuse(resultOf(err), "the instance cannot be made", "", err)
 	}
 	d.created++
 	// slow is held, so nothing has closed meanwhile that did not wait for it
@@ -94,7 +94,8 @@ func (c *Client) instance(p *program) (err error) {
 	if err != nil {
 		return err
 	}
-	if !same(base.Inputs(), p.exec.Inputs()) || !same(base.Outputs(), p.exec.Outputs()) {
+	p.in, p.out = p.exec.Inputs(), p.exec.Outputs()
+	if !same(p.base.in, p.in) || !same(p.base.out, p.out) {
 		_ = p.exec.Close()
 		return fault("create instance", ane.ErrMismatch, "its inputs and outputs differ from the base's", "change weights only")
 	}

@@ -3,12 +3,14 @@ package driver
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // life is the context of one request after another: it is made once, so that a request
 // costs no memory, and replaced when it has ended.
 type life struct {
+	over     atomic.Bool // cause is there
 	mu       sync.Mutex
 	done     chan struct{} // made when somebody asks
 	cause    error
@@ -37,6 +39,9 @@ func (l *life) Done() <-chan struct{} {
 
 // Err implements context.Context.
 func (l *life) Err() error {
+	if !l.over.Load() {
+		return nil
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.cause
@@ -51,6 +56,7 @@ func (l *life) end(cause error) {
 	defer l.mu.Unlock()
 	if l.cause == nil {
 		l.cause = cause
+		l.over.Store(true)
 		if l.done != nil {
 			close(l.done)
 		}

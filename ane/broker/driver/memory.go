@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane/driverabi"
@@ -20,18 +21,18 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	var room [driverabi.MaxSurfaces]uint32
 	x := Memory{Surfaces: room[:0]}
 	if !x.decode(a.StructIn) || a.ScalarIn[0] >= uint64(len(x.Surfaces)) {
-		return c.refuse(driverabi.BadArgument, "count of surfaces, or which of them to answer", nil)
+		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large, or an answer for one that is not listed", fmt.Sprintf("list 1 to %d, and let the scalar be the place of one", driverabi.MaxSurfaces), nil)
 	}
 	c.slow.Lock()
 	defer c.slow.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c.closing || c.barred > 0 {
-		return c.refuse(driverabi.NotOpen, "the connection is closing", nil)
+	if c.quiet.Load() > 0 {
+		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed", nil)
 	}
 	for _, id := range x.Surfaces {
 		if d.surfaces[id] == nil {
-			return c.refuse(driverabi.BadArgument, "no surface of this number", nil)
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("no surface has the number %d", id), "give numbers that the broker has for surfaces", nil)
 		}
 	}
 	for i, id := range x.Surfaces {
@@ -39,7 +40,7 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 			for _, id := range x.Surfaces[:i] {
 				c.unclaim(c.mapped[id])
 			}
-			return c.refuse(driverabi.NoSpace, "the device's address space is full", nil)
+			return c.refuse(driverabi.NoSpace, "the device's address space is full", "unmap surfaces that are not needed", nil)
 		}
 	}
 	a.ScalarOut[0] = d.surfaces[x.Surfaces[a.ScalarIn[0]]].at.at
@@ -85,11 +86,10 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	var room, last [driverabi.MaxSurfaces]uint32
 	x := Memory{Surfaces: room[:0]}
 	if !x.decode(a.StructIn) {
-		return c.refuse(driverabi.BadArgument, "count of surfaces", nil)
+		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large", fmt.Sprintf("list 1 to %d", driverabi.MaxSurfaces), nil)
 	}
 	c.slow.Lock()
-	defer c.slow.Unlock()
-	d.mu.Lock()
+	defer c.slow.Unlock() // which keeps bindings and mappings as they are
 	slices.Sort(x.Surfaces)
 	going := last[:0] // surfaces whose last claim is listed
 	for i := 0; i < len(x.Surfaces); {
@@ -99,24 +99,22 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 		}
 		m := c.mapped[id]
 		if m == nil || m.count < times {
-			d.mu.Unlock()
-			return c.refuse(driverabi.BadArgument, "a surface that this client has not mapped as often", nil)
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped as often by this client", id), "unmap what was mapped, once for each time", nil)
 		}
 		if m.count == times {
 			going = append(going, id)
 		}
 	}
-	needs := func(b *binding) bool {
-		return slices.ContainsFunc(b.surfaces, func(id uint32) bool { return slices.Contains(going, id) })
-	}
-	if len(going) > 0 && c.anyFlying(needs) {
-		d.mu.Unlock()
-		return c.refuse(driverabi.Busy, "a request in flight needs a surface", nil)
-	}
 	var bound []*binding
-	if len(going) > 0 {
-		bound = c.unbind(needs)
+	if len(going) > 0 { // it may take long, so without the lock that other clients wait for
+		bound = c.naming(going)
 	}
+	d.mu.Lock()
+	if slices.ContainsFunc(bound, func(b *binding) bool { return b.flying > 0 }) {
+		d.mu.Unlock()
+		return c.refuse(driverabi.Busy, "a request in flight needs a surface", "cancel it or wait for it", nil)
+	}
+	c.unbind(bound)
 	d.mu.Unlock()
 	err := closeAll(bound) // before the ranges go, and the Blocks may
 	d.mu.Lock()
@@ -125,17 +123,35 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 		c.unclaim(c.mapped[id])
 	}
 	if err != nil {
-		return c.refuse(resultOf(err), "an invocation did not close cleanly", err)
+		return c.refuse(resultOf(err), "an invocation did not close cleanly", "", err)
 	}
 	return driverabi.Success
+}
+
+// naming are the bindings that name one of ids, which are sorted. The caller holds slow.
+func (c *Client) naming(ids []uint32) []*binding {
+	var out []*binding
+	for _, x := range c.created {
+		out = append(out, x.those(func(b *binding) bool {
+			return slices.ContainsFunc(b.surfaces, func(id uint32) bool {
+				_, named := slices.BinarySearch(ids, id)
+				return named
+			})
+		})...)
+	}
+	return out
 }
 
 // dropMappings undoes every claim. No request is in flight and none is let in; the
 // caller holds slow.
 func (c *Client) dropMappings() {
 	d := c.driver
+	var bound []*binding
+	for _, x := range c.created {
+		bound = append(bound, x.those(everyone)...)
+	}
 	d.mu.Lock()
-	bound := c.unbind(func(*binding) bool { return true })
+	c.unbind(bound)
 	d.mu.Unlock()
 	_ = closeAll(bound) // nobody is left to hear of it
 	d.mu.Lock()

@@ -17,12 +17,13 @@ const TotalDepth = 8 * QueueDepth
 
 // Options say what a Driver stands on.
 type Options struct {
-	// Engine answers GetVersion and the handshake, and compiled the programs that
-	// will be added. The caller closes it, after the Driver.
+	// Engine is the one that compiled the programs that will be added. The driver calls
+	// nothing of it. The caller closes it, after the Driver.
 	Engine ane.Engine
 	// QueueDepth bounds the requests of one client, 1 to 127; 0 means QueueDepth.
 	QueueDepth int
-	// TotalDepth bounds the requests of all clients; 0 means TotalDepth.
+	// TotalDepth bounds the requests of all clients; 0 means TotalDepth. A client that
+	// has none is let in all the same, so that the others cannot keep it out.
 	TotalDepth int
 	// Instance makes a program that differs from base in its weights alone; the driver
 	// closes it. weights holds the files that differ; the others are the base's. It is
@@ -59,8 +60,9 @@ type ClientInfo struct {
 	// Wake is the asynchronous port: it is called once for every request that was
 	// accepted with one, without any lock, by the goroutine that ran the request or
 	// removed it, perhaps several at a time and perhaps before Control returns. The
-	// engine waits meanwhile, so Wake must not block, and it must not close the client
-	// or a connection, which would wait for it.
+	// engine waits meanwhile, so Wake must not block: it may cancel, and send requests
+	// with a port, but a request without one, or the end of the client or of a
+	// connection, would wait for Wake itself.
 	// nil refuses requests with a port.
 	Wake func(Completion)
 }

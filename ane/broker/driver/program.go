@@ -10,6 +10,7 @@ import (
 // program is an Executable that clients of one identity share while it is created.
 type program struct {
 	exec         ane.Executable
+	in, out      []ane.Layout
 	intermediate uint64     // handle of the buffers between its operations
 	gate         sync.Mutex // Load, Unload, Prepare and Close, one at a time
 
@@ -41,10 +42,7 @@ type attachment struct {
 	// The Driver's lock guards the rest.
 	state  int
 	flying int
-	turn   uint64 // counts requests, to age bindings
-	bound  map[uint64][]*binding
-	count  int
-	last   *binding // the one that ran last
+	bound  map[uint64][]*binding // by hash of their surfaces
 }
 
 // create attaches the client to a program. What another identity has created is
@@ -54,29 +52,31 @@ func create(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.ProgramCreate
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Create
 	x.Decode(&s)
+	c.slow.Lock()
+	defer c.slow.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	p := d.programs[x.Resource]
 	switch {
 	case p == nil:
-		return c.refuse(driverabi.BadArgument, "no program of this number", nil)
+		return c.refuse(driverabi.BadArgument, "no program of this number", "give the number that the broker has for it", nil)
 	case c.created[x.Resource] != nil:
-		return c.refuse(driverabi.BadArgument, "created already", nil)
+		return c.refuse(driverabi.BadArgument, "created already", "prepare it, or destroy it first", nil)
 	case p.users > 0 && (p.owner != c.info.Identity || p.owner == ""):
-		return c.refuse(driverabi.NotPermitted, "the program is resident for another identity", nil)
+		return c.refuse(driverabi.NotPermitted, "the program is resident for another identity", "compile it for this one", nil)
 	}
 	return c.attach(&attachment{program: p, resource: x.Resource})
 }
 
 // attach enters a new attachment to what the client has not created yet. The caller
-// holds the lock.
+// holds slow and the lock.
 func (c *Client) attach(x *attachment) driverabi.Return {
-	if c.closing || c.barred > 0 {
-		return c.refuse(driverabi.NotOpen, "the connection is closing", nil)
+	if c.quiet.Load() > 0 {
+		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed", nil)
 	}
 	x.bound = map[uint64][]*binding{}
 	for x.token == 0 || c.tokens[x.token] != nil {
@@ -93,7 +93,7 @@ func prepare(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.ProgramPrepare
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Prepare
 	x.Decode(&s)
@@ -101,18 +101,18 @@ func prepare(n *connection, a *driverabi.Args) driverabi.Return {
 	defer c.slow.Unlock()
 	d.mu.Lock()
 	own := c.created[x.Resource]
-	ready := own != nil && own.state != isPrepared && !c.closing && c.barred == 0
+	ready := own != nil && own.state != isPrepared && c.quiet.Load() == 0
 	d.mu.Unlock()
 	if !ready {
-		return c.refuse(driverabi.BadArgument, "not created by this client, or prepared already", nil)
+		return c.refuse(driverabi.BadArgument, "not created by this client, or prepared already", "create it with selector 3 or 8, and prepare it once", nil)
 	}
 	if err := c.load(own); err != nil {
-		return c.refuse(resultOf(err), "the program cannot be loaded", err)
+		return c.refuse(resultOf(err), "the program cannot be loaded", "", err)
 	}
 	x.Token, x.Intermediate = own.token, own.program.intermediate
 	x.Encode(&s)
 	if err := s.Encode(a.StructOut); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	return driverabi.Success
 }

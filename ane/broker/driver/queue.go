@@ -1,7 +1,9 @@
 package driver
 
-// levels is the number of queues of the engine's firmware, .p0 to .p7.
-const levels = 8
+import "github.com/anekit/anekit/ane/driverabi"
+
+// Levels is the number of queues of the engine's firmware, .p0 to .p7.
+const Levels = driverabi.Queues
 
 // StarvationBound is how many turns of the engine the longest-waiting request of any
 // level waits at most, its own included. Level n has the stride 1<<n, and a waiting
@@ -14,14 +16,17 @@ const StarvationBound = (128 + 64 + 32 + 16 + 8 + 4 + 2) + 7 + 1
 // queue holds the requests that wait for the engine: one list for each level, served
 // by stride scheduling.
 type queue struct {
-	lists [levels]list
-	pass  [levels]uint64 // the turn at which the level is due next
+	lists [Levels]list
+	pass  [Levels]uint64 // the turn at which the level is due next
 	now   uint64         // the turn that was given last
 	n     int
 }
 
 // list is a queue of requests linked through themselves.
-type list struct{ head, tail *request }
+type list struct {
+	head, tail *request
+	n, most    int // now, and at any time
+}
 
 // push puts r at the end of its level.
 func (q *queue) push(r *request) {
@@ -36,6 +41,9 @@ func (q *queue) push(r *request) {
 		l.tail.next = r
 	}
 	l.tail = r
+	if l.n++; l.n > l.most {
+		l.most = l.n
+	}
 	q.n++
 }
 
@@ -53,6 +61,7 @@ func (q *queue) remove(r *request) {
 		r.next.prev = r.prev
 	}
 	r.prev, r.next = nil, nil
+	l.n--
 	q.n--
 }
 

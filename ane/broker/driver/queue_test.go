@@ -46,8 +46,8 @@ func TestComeBack(t *testing.T) {
 
 func TestShares(t *testing.T) {
 	var q queue
-	turns := [levels]int{}
-	for level := range levels {
+	turns := [Levels]int{}
+	for level := range Levels {
 		q.push(&request{level: level})
 	}
 	for range 255 * 4 { // 255 turns are one round: 128 for level 0, 1 for level 7
@@ -67,7 +67,7 @@ func TestStarvationBound(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var q queue
 		var away []*request
-		for level := range levels - 1 {
+		for level := range Levels - 1 {
 			q.push(&request{level: level})
 		}
 		for range random.IntN(300) { // whatever went before
@@ -75,7 +75,7 @@ func TestStarvationBound(t *testing.T) {
 			q.push(r)
 		}
 		for range 5 {
-			lowest := &request{level: levels - 1}
+			lowest := &request{level: Levels - 1}
 			q.push(lowest)
 			for turn := 1; ; turn++ {
 				require.LessOrEqual(t, turn, StarvationBound, "seed %d", seed)
@@ -138,7 +138,7 @@ func TestLowestClassIsServed(t *testing.T) {
 
 func TestLevels(t *testing.T) {
 	for qos, want := range map[uint32]int{0: 2, 33: 3, 25: 4, 21: 5, 1234: 5, 17: 6, 9: 7} {
-		require.Equal(t, want, levelOf(qos), "qos %d", qos)
+		require.Equal(t, want, LevelOf(qos), "qos %d", qos)
 	}
 }
 
@@ -174,21 +174,12 @@ func TestFull(t *testing.T) {
 }
 
 func TestPowerArgumentsLowerTheLevel(t *testing.T) {
-	r := newRig(t, Options{})
-	c := r.opened(privileged)
-	b := &binding{owner: &attachment{}}
-	level := func(flags, hint, qos uint32) int {
-		r.driver.mu.Lock()
-		defer r.driver.mu.Unlock()
-		b.owner.flags, c.hint = flags, hint
-		q := c.accept(&driverabi.SendRequest{QoS: qos}, b, 1)
-		c.flying, c.pending, r.driver.flying, r.driver.busy = 0, 0, 0, 0
-		return q.level
+	for _, tc := range []struct {
+		flags, hint, qos uint32
+		want             int
+	}{{0, 0, 21, 5}, {PowerSaving, 0, 21, 6}, {PowerSaving, 0, 9, 7}, {MoreAggressive, 0, 33, 7},
+		{0, HintBackground, 33, 7}, {KeepWired, 0, 33, 3}, {PowerSaving, HintBackground, 0, 7}} {
+		x := attachment{flags: tc.flags}
+		require.Equal(t, tc.want, x.level(tc.qos, tc.hint), "%+v", tc)
 	}
-	require.Equal(t, 5, level(0, 0, 21))
-	require.Equal(t, 6, level(PowerSaving, 0, 21))
-	require.Equal(t, 7, level(PowerSaving, 0, 9))
-	require.Equal(t, 7, level(MoreAggressive, 0, 33))
-	require.Equal(t, 7, level(0, HintBackground, 33))
-	require.Equal(t, 3, level(KeepWired, 0, 33))
 }

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"context"
 	"time"
 
 	"github.com/anekit/anekit/ane/driverabi"
@@ -21,19 +20,21 @@ type request struct {
 	client     *Client
 	state      int
 	level      int
-	prev, next *request // in the queue
+	prev, next *request      // in the queue
+	since      time.Duration // when it came there, by Driver.clock
 
 	binding  *binding
 	sequence uint32
 	token    uint64
 	port     uint64 // 0: a caller waits for ready
 
-	life   *life
-	due    time.Time // zero: never
-	timer  *time.Timer
-	ready  chan struct{} // for one result
-	result driverabi.Return
-	err    error
+	life    *life
+	limited bool      // life has a deadline
+	due     time.Time // zero: never
+	timer   *time.Timer
+	ready   chan struct{} // for one result
+	result  driverabi.Return
+	err     error
 }
 
 // slot takes a spare request of c, or makes one; the caller has checked the depth.
@@ -48,95 +49,70 @@ func (c *Client) slot() *request {
 	return r
 }
 
-// arm gives r its time limit.
-func (r *request) arm(timeout time.Duration) {
-	r.due = time.Time{}
-	if timeout > 0 {
-		r.due = time.Now().Add(timeout)
-		if r.timer == nil {
-			r.timer = time.AfterFunc(timeout, r.expire)
-		} else {
-			r.timer.Reset(timeout)
-		}
-	}
-	r.life.begin(r.due)
-}
-
-// expire ends r when its time is over. A timer of an earlier request that comes late
-// finds a later due time.
-func (r *request) expire() {
-	d := r.client.driver
-	d.mu.Lock()
-	if r.due.IsZero() || time.Now().Before(r.due) {
-		d.mu.Unlock()
-		return
-	}
-	d.abort(r, context.DeadlineExceeded)
-}
-
-// abort ends a request that has not ended: out of the queue at once, in the engine by
-// its context. The caller holds the lock, which is let go.
-func (d *Driver) abort(r *request, cause error) {
-	switch r.state {
-	case waiting:
-		d.queue.remove(r)
-		d.settle(r, cause)
-		return
-	case running: // with the lock, so that it is this request's life and not the next one's
-		r.life.end(cause)
-	}
-	d.mu.Unlock()
-}
-
-// settle ends r with what the engine, or whoever removed it, says, and delivers the
-// completion. The caller holds the lock, which is let go.
-func (d *Driver) settle(r *request, err error) {
-	c := r.client
+// settle ends r with what the engine, or whoever removed it, says. The caller holds the
+// lock, and has deliver or take pass the result on.
+func (r *request) settle(err error) {
+	c, d := r.client, r.client.driver
 	r.result, r.err = verdict(err, r.life), err
-	if r.timer != nil && !r.due.IsZero() {
+	if !r.due.IsZero() {
 		r.timer.Stop()
+		r.due = time.Time{}
 	}
-	r.due = time.Time{}
 	r.binding.flying--
 	r.binding.owner.flying--
 	if c.flying--; c.flying == 0 {
 		d.busy--
 	}
-	d.flying--
+	d.levels[r.level].end(r.result)
 	d.completed++
+	if d.flying--; d.flying == 0 && d.closing {
+		d.settled.Broadcast()
+	}
+}
+
+// deliver passes the result of r to its waiter or to its port. The caller holds the lock,
+// which is let go.
+func (d *Driver) deliver(r *request) {
 	if r.port == 0 {
 		r.state = ended
 		d.mu.Unlock()
 		r.ready <- struct{}{}
 		return
 	}
+	c := r.client
 	done := Completion{Port: r.port, Sequence: r.sequence, Return: r.result, Err: r.err}
 	r.reply(done.Reply[:])
 	r.recycle()
 	d.mu.Unlock()
 	c.info.Wake(done)
-	d.mu.Lock()
 	c.leave()
-	d.mu.Unlock()
 }
 
-// collect takes the result of a request without a port, once it is ready.
-func (r *request) collect(out []byte) (driverabi.Return, error) {
-	d := r.client.driver
+// collect waits for a request without a port that was queued, and takes its result.
+func (r *request) collect(out []byte) driverabi.Return {
 	<-r.ready
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	ret, err := r.result, r.err
+	r.client.driver.mu.Lock()
+	return r.take(out)
+}
+
+// take takes the result of a request without a port. The caller holds the lock, which is
+// let go.
+func (r *request) take(out []byte) driverabi.Return {
+	c, ret, err := r.client, r.result, r.err
 	r.reply(out)
 	r.recycle()
-	r.client.leave()
-	return ret, err
+	c.driver.mu.Unlock()
+	c.leave()
+	if ret != driverabi.Success {
+		return c.refuse(ret, "the request did not run to its end", "", err)
+	}
+	return ret
 }
 
 // recycle puts r back on its client's list.
 func (r *request) recycle() {
-	if r.life.Err() != nil {
-		r.life = &life{}
+	if r.life.over.Load() {
+		r.life, r.limited = &life{}, false
 	}
 	r.state, r.binding, r.err = spare, nil, nil
 	r.client.spare = append(r.client.spare, r)
@@ -149,4 +125,12 @@ func (r *request) reply(out []byte) {
 		s.Status = StatusFailed
 	}
 	_ = s.Encode(out) // of chains there is no answer, and out is empty
+}
+
+// leave counts a request whose completion was delivered. Who waits for the last one has
+// raised quiet before it looked at pending, so one of the two sees the other.
+func (c *Client) leave() {
+	if c.pending.Add(-1) == 0 && c.quiet.Load() > 0 {
+		c.driver.wakeAll()
+	}
 }

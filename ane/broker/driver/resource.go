@@ -29,7 +29,11 @@ func (d *Driver) AddProgram(x ane.Executable) (resource uint64, err error) {
 	if x == nil {
 		return 0, fault("add", ane.ErrUnavailable, "nil program", "add what Engine.Compile returned")
 	}
-	return d.add(func(id uint64) { d.programs[id] = &program{exec: x, intermediate: token()} })
+	if !d.made() {
+		return 0, fault("add", ane.ErrClosed, "", "take a driver from New")
+	}
+	p := &program{exec: x, in: x.Inputs(), out: x.Outputs(), intermediate: token()}
+	return d.add(func(id uint64) { d.programs[id] = p })
 }
 
 // AddWeights makes weight files known by a number, for ANE_ProgramCreateInstance.
@@ -49,7 +53,7 @@ func (d *Driver) add(put func(id uint64)) (uint64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closing {
-		return 0, fault("add", ane.ErrClosed, "", "")
+		return 0, fault("add", ane.ErrClosed, "", "add to another driver")
 	}
 	for {
 		id := token()
@@ -71,7 +75,7 @@ func (d *Driver) RemoveProgram(resource uint64) error {
 	p, w := d.programs[resource], d.weights[resource]
 	switch {
 	case p == nil && w == nil:
-		return fault("remove", ane.ErrName, "no program or weights of this number", "")
+		return fault("remove", ane.ErrName, "no program or weights of this number", "remove what was added, once")
 	case p != nil && p.users > 0, w != nil && w.users > 0:
 		return fault("remove", ane.ErrInUse, "a client has it created", "destroy it with every client first")
 	}
@@ -85,7 +89,7 @@ func (d *Driver) RemoveProgram(resource uint64) error {
 // whose they are.
 func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 	if b == nil {
-		return 0, fault("add", ane.ErrStale, "nil Block", "")
+		return 0, fault("add", ane.ErrStale, "nil Block", "add one that unimem.Open returned")
 	}
 	if !d.made() {
 		return 0, fault("add", ane.ErrClosed, "", "take a driver from New")
@@ -97,7 +101,7 @@ func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 	defer d.mu.Unlock()
 	if d.closing {
 		b.Release()
-		return 0, fault("add", ane.ErrClosed, "", "")
+		return 0, fault("add", ane.ErrClosed, "", "add to another driver")
 	}
 	for id == 0 || d.surfaces[id] != nil {
 		id = uint32(token())
@@ -117,7 +121,7 @@ func (d *Driver) RemoveSurface(id uint32) error {
 	s := d.surfaces[id]
 	switch {
 	case s == nil:
-		return fault("remove", ane.ErrName, "no surface of this number", "")
+		return fault("remove", ane.ErrName, "no surface of this number", "remove what was added, once")
 	case s.users > 0:
 		return fault("remove", ane.ErrInUse, counted(s.users, "mappings"), "unmap it with every client first")
 	}

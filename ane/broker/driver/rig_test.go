@@ -35,7 +35,14 @@ func newRig(t testing.TB, o Options) *rig {
 	t.Cleanup(func() {
 		require.NoError(t, r.driver.Close(context.Background()))
 		s := r.driver.Stats()
-		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed}, s, "everything undone")
+		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed, Levels: s.Levels}, s, "everything undone")
+		ends := uint64(0)
+		for i, l := range s.Levels {
+			require.Zero(t, l.Waiting)
+			require.Equal(t, l.Sent, l.Completed+l.Failed+l.Cancelled+l.TimedOut, "level %d", i)
+			ends += l.Sent
+		}
+		require.Equal(t, s.Completed, ends)
 		require.Equal(t, newIOMMU().free, r.driver.iommu.free)
 		for _, p := range r.driver.programs {
 			require.Zero(t, p.users)

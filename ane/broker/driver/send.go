@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -11,92 +12,107 @@ import (
 // queue: nothing has happened, and it may be sent again after a completion.
 const Full = driverabi.NoResources
 
+// tries is how often a request has its surfaces bound that others unmap meanwhile.
+const tries = 8
+
 // send is selector 2 of both clients. See driverabi.SendRequest and Submit for what it
 // takes. With a port it answers when the request is accepted, or, with RunInline and
 // an idle queue, when it has run; without a port when it has run.
 func send(n *connection, a *driverabi.Args) driverabi.Return {
-	var s driverabi.SendRequest
-	if err := s.Decode(a.StructIn); err != nil {
-		return n.client.refuse(driverabi.BadArgument, "", err)
+	v, err := driverabi.ViewSendRequest(a.StructIn)
+	if err != nil {
+		return n.client.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var room [driverabi.MaxSurfaces]uint32
-	_, ret := n.client.submit(&s, s.Surfaces(room[:0]), a.ScalarIn[0], a.AsyncPort, a.StructOut)
+	o := read(v, room[:0])
+	o.doorbell, o.port = a.ScalarIn[0], a.AsyncPort
+	_, ret := n.client.submit(&o, a.StructOut)
 	return ret
+}
+
+// check refuses what no client may ask for, and what this one may not.
+func (c *Client) check(o *order) driverabi.Return {
+	switch {
+	case o.category != driverabi.IOCategory:
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("io category %d", o.category), fmt.Sprintf("give %d", driverabi.IOCategory), nil)
+	case o.priority != driverabi.Priority(o.qos):
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("priority %d with quality of service %d", o.priority, o.qos),
+			fmt.Sprintf("give its priority, %d", driverabi.Priority(o.qos)), nil)
+	case o.qos == driverabi.QoSRealTime && !c.info.RealTime:
+		return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementRealTime, "send with another quality of service", nil)
+	case o.doorbell >= driverabi.Doorbells:
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("doorbell index %d", o.doorbell), "use an index from 0 to 31", nil)
+	case o.flags&^RunInline != 0:
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("flags %#x", o.flags), "use RunInline or 0", nil)
+	case o.timeout > math.MaxInt64:
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("time limit of %d ns", o.timeout), "give at most 2^63-1, or 0 for none", nil)
+	case o.port != 0 && c.info.Wake == nil:
+		return c.refuse(driverabi.BadArgument, "a port, of a client that nothing wakes", "attach with ClientInfo.Wake, or give no port", nil)
+	case len(o.surfaces) > driverabi.MaxSurfaces:
+		return c.refuse(driverabi.BadArgument, counted(len(o.surfaces), "surfaces"), fmt.Sprintf("name at most %d", driverabi.MaxSurfaces), nil)
+	}
+	return driverabi.Success
 }
 
 // submit checks a request and hands it to the engine. accepted tells whether it was,
 // and so has one completion. A quality of service that is no class has the priority
 // and the queue that the documented table gives to all others.
-func (c *Client) submit(s *driverabi.SendRequest, surfaces []uint32, doorbell, port uint64, out []byte) (accepted bool, ret driverabi.Return) {
-	var x Submit
-	x.Decode(s)
-	switch {
-	case s.Category != driverabi.IOCategory:
-		return false, c.refuse(driverabi.BadArgument, "io category", nil)
-	case s.Priority != driverabi.Priority(s.QoS):
-		return false, c.refuse(driverabi.BadArgument, "the priority is not that of the quality of service", nil)
-	case s.QoS == driverabi.QoSRealTime && !c.info.RealTime:
-		return false, c.refuse(driverabi.NotPrivileged, "com.apple.ane.realtime-priority-client", nil)
-	case doorbell >= driverabi.Doorbells:
-		return false, c.refuse(driverabi.BadArgument, "doorbell index", nil)
-	case x.Flags&^RunInline != 0 || x.Timeout > math.MaxInt64:
-		return false, c.refuse(driverabi.BadArgument, "flags or time limit", nil)
-	case port != 0 && c.info.Wake == nil:
-		return false, c.refuse(driverabi.BadArgument, "a port, of a client without Wake", nil)
+func (c *Client) submit(o *order, out []byte) (accepted bool, ret driverabi.Return) {
+	if ret := c.check(o); ret != driverabi.Success {
+		return false, ret
 	}
 	d := c.driver
 	d.mu.Lock()
-	b, err := c.admit(s, surfaces)
-	for try := 0; b == nil && err == nil; try++ {
+	b, no := c.admit(o)
+	for try := 0; b == nil && no == nil; try++ {
 		d.mu.Unlock()
-		if try == 8 { // other goroutines of the client unmap what is being bound
-			return false, c.refuse(driverabi.Busy, "the surfaces come and go", nil)
+		if try == tries { // other goroutines of the client unmap what is being bound
+			return false, c.refuse(driverabi.Busy, "the surfaces come and go", "keep them mapped while requests name them", nil)
 		}
-		if ret, err := c.bind(s.Token, surfaces); err != nil {
-			return false, c.refuse(ret, "the surfaces cannot be bound", err)
+		if ret, err := c.bind(o.token, o.surfaces); err != nil {
+			return false, c.refuse(ret, "the surfaces cannot be bound", "", err)
 		}
 		d.mu.Lock()
-		b, err = c.admit(s, surfaces)
+		b, no = c.admit(o)
 	}
-	if err != nil {
+	if no != nil {
 		d.mu.Unlock()
-		c.why.Store(&err.err)
-		return false, err.ret
+		c.why.Store(&no.err)
+		return false, no.ret
 	}
-	r := c.accept(s, b, port)
-	r.arm(time.Duration(x.Timeout))
-	if d.running == nil && d.queue.n == 0 && (port == 0 || x.Flags&RunInline != 0) {
-		d.queue.charge(r.level)
-		if port == 0 {
-			d.run(r)
-			return true, c.outcome(r, out)
+	r := c.accept(o, b)
+	r.arm(time.Duration(o.timeout))
+	if d.running != nil || d.queue.n > 0 || !c.inline(o) {
+		d.enqueue(r, uint32(o.doorbell))
+		if o.port == 0 {
+			return true, r.collect(out)
 		}
-		d.run(r)
-		answer(out, s)
+		answer(out, o)
 		return true, driverabi.Success
 	}
-	r.state = waiting
-	d.queue.push(r)
-	d.ring(uint32(doorbell))
-	d.mu.Unlock()
-	if port == 0 {
-		return true, c.outcome(r, out)
+	d.queue.charge(r.level)
+	d.run(r)
+	if d.queue.n > 0 {
+		d.rung.Signal()
 	}
-	answer(out, s)
+	if o.port == 0 {
+		return true, r.take(out)
+	}
+	d.deliver(r)
+	answer(out, o)
 	return true, driverabi.Success
 }
 
-// outcome waits for a request without a port.
-func (c *Client) outcome(r *request, out []byte) driverabi.Return {
-	ret, err := r.collect(out)
-	if ret != driverabi.Success {
-		return c.refuse(ret, "the request did not run to its end", err)
-	}
-	return ret
+// inline reports whether a request that was accepted may run on its caller's goroutine.
+// With a port that would call Wake from it, so that a completion which sends the next
+// request from Wake would never return; it goes through the queue. The caller holds the
+// lock.
+func (c *Client) inline(o *order) bool {
+	return o.port == 0 || o.flags&RunInline != 0 && c.pending.Load() == 1
 }
 
 // answer writes the answer of a request with a port.
-func answer(out []byte, s *driverabi.SendRequest) {
-	reply := driverabi.SendReply{Sequence: s.Sequence, Token: s.Token, Status: StatusAccepted}
+func answer(out []byte, o *order) {
+	reply := driverabi.SendReply{Sequence: o.sequence, Token: o.token, Status: StatusAccepted}
 	_ = reply.Encode(out) // the dispatcher saw to its size
 }

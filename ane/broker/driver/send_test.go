@@ -214,25 +214,25 @@ func TestBindingsAreBounded(t *testing.T) {
 	r.engine.in = 2
 	token := r.prepared(c, r.program())
 	var list []uint32
-	for range 34 {
+	for range 66 {
 		list = append(list, r.surface(1))
 	}
 	_, ret := map1(c, 0, list...)
 	require.Equal(t, ok, ret)
 	sequence := uint32(0)
-	for _, a := range list[:33] {
-		for _, b := range list[:33] {
+	for _, a := range list[:65] {
+		for _, b := range list[:65] {
 			if sequence > maxBound+20 {
 				break
 			}
-			_, ret := ask{token: token, sequence: sequence, surfaces: []uint32{a, b, list[33]}}.send(c)
+			_, ret := ask{token: token, sequence: sequence, surfaces: []uint32{a, b, list[65]}}.send(c)
 			require.Equal(t, ok, ret)
 			sequence++
 		}
 	}
 	require.Equal(t, maxBound, r.driver.Stats().Bound)
 	require.Equal(t, int32(maxBound), r.engine.bound.Load(), "evicted ones are closed")
-	require.Equal(t, ok, unmap1(c, list[33]))
+	require.Equal(t, ok, unmap1(c, list[65]))
 	require.Zero(t, r.engine.bound.Load())
 }
 

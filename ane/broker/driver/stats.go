@@ -14,6 +14,9 @@ type Stats struct {
 	Running   int    // 0 or 1
 	Created   uint64 // instances ever made
 	Completed uint64 // requests ever ended, whatever their result
+	// Levels are the levels of the queue, by queue index: 0 and 1 are never used, and
+	// LevelOf gives the one of a quality of service.
+	Levels [Levels]Level
 }
 
 // Stats tells what the driver holds.
@@ -26,7 +29,10 @@ func (d *Driver) Stats() Stats {
 	s := Stats{
 		Clients: len(d.clients), Programs: len(d.programs), Weights: len(d.weights), Instances: d.instances,
 		Resident: d.resident, Surfaces: len(d.surfaces), Mapped: d.mapped, Bound: d.bound,
-		Queued: d.queue.n, Created: d.created, Completed: d.completed,
+		Queued: d.queue.n, Created: d.created, Completed: d.completed, Levels: d.levels,
+	}
+	for i := range s.Levels {
+		s.Levels[i].Waiting, s.Levels[i].MostWaiting = d.queue.lists[i].n, d.queue.lists[i].most
 	}
 	if d.running != nil {
 		s.Running = 1

@@ -88,11 +88,7 @@ func TestNothingLostNothingDoubled(t *testing.T) {
 				n++
 			}
 			if i%2 == 0 { // half of them go with requests in flight
-				soon(t, func() bool {
-					r.driver.mu.Lock()
-					defer r.driver.mu.Unlock()
-					return c.pending == 0
-				}, "completions")
+				soon(t, func() bool { return c.pending.Load() == 0 }, "completions")
 			}
 			if err := c.Close(context.Background()); err != nil {
 				t.Error(err)

@@ -12,7 +12,7 @@ func unprepare(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.ProgramUnprepare
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Unprepare
 	x.Decode(&s)
@@ -22,16 +22,16 @@ func unprepare(n *connection, a *driverabi.Args) driverabi.Return {
 	own := c.tokens[x.Token]
 	if own == nil || own.state != isPrepared {
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "no prepared program of this client", nil)
+		return c.refuse(driverabi.BadArgument, "no prepared program of this client", "give the token that prepare answered with", nil)
 	}
 	if n := own.flying; n > 0 {
 		d.mu.Unlock()
-		return c.refuse(driverabi.Busy, counted(n, "requests in flight"), nil)
+		return c.refuse(driverabi.Busy, counted(n, "requests in flight"), "cancel them or wait for them", nil)
 	}
 	own.state = isUnprepared
 	d.mu.Unlock()
 	if err := c.unload(own); err != nil {
-		return c.refuse(resultOf(err), "the program did not unload cleanly", err)
+		return c.refuse(resultOf(err), "the program did not unload cleanly", "", err)
 	}
 	return driverabi.Success
 }
@@ -46,8 +46,8 @@ func (c *Client) unload(own *attachment) error {
 			delete(c.chains, token)
 		}
 	}
-	bound := own.unbind(func(*binding) bool { return true })
-	d.bound -= len(bound)
+	bound := own.those(everyone)
+	c.unbind(bound)
 	d.mu.Unlock()
 	first := closeAll(bound)
 	p.gate.Lock()
@@ -72,7 +72,7 @@ func destroy(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var s driverabi.ProgramDestroy
 	if err := s.Decode(a.StructIn); err != nil {
-		return c.refuse(driverabi.BadArgument, "", err)
+		return c.refuse(driverabi.BadArgument, "", "", err)
 	}
 	var x Destroy
 	x.Decode(&s)
@@ -86,10 +86,10 @@ func destroy(n *connection, a *driverabi.Args) driverabi.Return {
 	ok := own != nil && own.state != isPrepared
 	d.mu.Unlock()
 	if !ok {
-		return c.refuse(driverabi.BadArgument, "no program of this client, or one that is prepared", nil)
+		return c.refuse(driverabi.BadArgument, "no program of this client, or one that is prepared", "unprepare it with selector 5 first", nil)
 	}
 	if err := c.detach(own); err != nil {
-		return c.refuse(resultOf(err), "the instance did not close cleanly", err)
+		return c.refuse(resultOf(err), "the instance did not close cleanly", "", err)
 	}
 	return driverabi.Success
 }
