@@ -19,6 +19,13 @@
 // more than 8 GiB at once is refused with the place of the value that was one too
 // many.
 //
+// A plan keeps where its constants came from and what was folded. So an executable
+// makes others with other weight files (its method NewInstance, which a broker's
+// driver asks for) without parsing, analysing or planning: what the files change is
+// read, folded and decoded anew, and everything else is shared. The price is that a
+// plan holds its weights, and operands of folded operations, also where no run reads
+// them any more.
+//
 // A plan is made once. On Linux each bound surface is mapped a second time
 // through its handle, and kernels read and write that mapping, so a program that
 // only hands over addresses cannot work by accident. Elsewhere a surface has one
