@@ -14,6 +14,7 @@ type call struct {
 	id   uint64        // slot in the low half, a serial number above; never 0
 	done chan struct{} // gets one token when the answer is there
 	late func(*call)   // set when nobody waits any more: called instead
+	rung bool          // it went by the bell and has no slot
 
 	// The answer; written before done gets its token.
 	kind wire.Kind

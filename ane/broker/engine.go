@@ -56,7 +56,7 @@ func Counts(x ane.Engine) (c Counters, ok bool) {
 
 // add counts what went over the session.
 func (c *Counters) add(s *session) {
-	t := s.conn.Traffic()
+	t := s.conn.Traffic().Plus(s.bell.Traffic())
 	c.Frames += int64(t.FramesOut)
 	c.Bytes += int64(t.BytesOut)
 	c.Received += int64(t.BytesIn)

@@ -122,13 +122,20 @@ func (e *engine) greet(ctx context.Context, s *session) error {
 	if err != nil {
 		exe = "" // only for logs
 	}
+	bell, memory, err := wire.NewBell()
+	if err != nil {
+		return e.unreachable(err)
+	}
+	defer memory.Close()
 	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Executable: exe}
-	if err := s.ask(ctx, wire.KindHello, hello, &s.hello, nil); err != nil {
+	if err := s.ask(ctx, wire.KindHello, hello, &s.hello, nil, int(memory.Fd())); err != nil {
+		_ = bell.Close() // never fails
 		if lost, ok := errors.AsType[*lostError](err); ok {
 			return e.unreachable(fmt.Errorf("the broker ended before it greeted: %w", lost.cause))
 		}
 		return failed(ctx, "open", e.options.Path, err)
 	}
+	s.hang(bell)
 	if s.hello.Version != wire.Version {
 		return e.unreachable(fmt.Errorf("the broker speaks version %d, this program version %d", s.hello.Version, wire.Version))
 	}

@@ -13,9 +13,11 @@ import (
 // session is one connection to one broker. It ends once, by Close of the Engine
 // or because the broker has gone, and is then replaced.
 //
-// Frames are read by one goroutine at a time, whoever has reading: a caller that waits for its own answer, so that an evaluation on its own costs
-// no change of goroutine, or else run, which reads when several wait, when an
-// answer takes long, and when nobody waits for it.
+// An evaluation goes by the bell when that is free. Everything else goes by the
+// socket, whose frames are read by one goroutine at a time, whoever has reading: a
+// caller that waits for its own answer, so that an evaluation on its own costs no
+// change of goroutine, or else run, which reads when several wait, when an answer
+// takes long, and when nobody waits for it.
 type session struct {
 	conn     *wire.Conn
 	fd       int // of conn, for waiting; open until bury closes conn
@@ -23,6 +25,7 @@ type session struct {
 	hello    wire.HelloReply
 	surfaces surfaces
 	queue    chan struct{} // a token for each evaluation that is out
+	bell     doorbell
 
 	reading sync.Mutex    // held by whoever reads; run gets it locked
 	wake    chan struct{} // tells run that it has reading
@@ -71,12 +74,11 @@ func (s *session) begin(c *call) error {
 	}
 	slot := s.free[len(s.free)-1]
 	s.free = s.free[:len(s.free)-1]
-	s.serial++
-	if s.serial == 0 {
+	if s.serial++; s.serial == wire.BellID>>32 {
 		s.serial = 1
 	}
 	c.id = uint64(s.serial)<<32 | uint64(slot)
-	c.err, c.late = nil, nil
+	c.err, c.late, c.rung = nil, nil, false
 	s.slots[slot] = c
 	return nil
 }
@@ -114,6 +116,9 @@ func (s *session) withdraw(c *call) {
 func (s *session) leave(c *call, late func(*call)) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if c.rung {
+		return s.leaveRung(c, late)
+	}
 	slot := slotOf(c.id)
 	if slot >= len(s.slots) || s.slots[slot] != c {
 		return false
@@ -149,11 +154,17 @@ func (s *session) fail(why *lostError, grace time.Duration) {
 		}
 		s.slots[i] = nil
 	}
+	s.bell.unseen = s.bell.Retract()
+	if s.bell.out != nil {
+		s.bereft = append(s.bereft, s.bell.out)
+		s.bell.out = nil
+	}
 	s.outbox = nil
 	s.posted.Store(0)
 	s.mu.Unlock()
 
 	hangUp(s.fd)
+	_ = s.bell.Close() // never fails
 	for _, c := range waiting {
 		c.err = why
 		c.done <- struct{}{}

@@ -64,6 +64,13 @@ func waitReadable(fd int) {
 	_, _ = unix.Poll(p, -1) // whoever reads next finds out what there is
 }
 
+// hungUp reports whether the other end of fd has gone.
+func hungUp(fd int) bool {
+	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(p, 0)
+	return err == nil && n > 0
+}
+
 // hangUp ends the connection in both directions: whoever waits for fd sees it.
 // The descriptor stays taken until it is closed.
 func hangUp(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) } // fails only when it is ended already

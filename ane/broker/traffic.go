@@ -16,6 +16,9 @@ const slice = time.Millisecond
 // exchange sends a request for c and waits for its answer. When ctx ends
 // before, the error is an outError and the call is still out.
 func (s *session) exchange(ctx context.Context, c *call, k wire.Kind, payload []byte, fds ...int) error {
+	if k == wire.KindEvaluate && s.bell.free() {
+		return s.ring(ctx, c, k, payload)
+	}
 	if err := s.begin(c); err != nil {
 		return err
 	}

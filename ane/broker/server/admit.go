@@ -15,7 +15,7 @@ func (c *session) refuseHello(f *wire.Frame, err error) error {
 }
 
 // hello admits the client to a tier.
-func (c *session) hello(f *wire.Frame) error {
+func (c *session) hello(f *wire.Frame, fds wire.Descriptors) error {
 	var p wire.Hello
 	if err := p.Parse(f.Payload); err != nil {
 		return err
@@ -25,6 +25,9 @@ func (c *session) hello(f *wire.Frame) error {
 			Hint: "run broker and client of one release"}
 	}
 	if err := c.choose(driverabi.Tier(p.Tier)); err != nil {
+		return err
+	}
+	if err := c.hang(fds); err != nil {
 		return err
 	}
 	allows := func(key string) bool { return c.conf.Policy.Allows(c.id, c.tier, key) }
@@ -38,11 +41,15 @@ func (c *session) hello(f *wire.Frame) error {
 		return err
 	}
 	c.greeted.Store(0)
+	if c.bell != nil {
+		c.ringer.Go(c.ring)
+	}
 	i := c.server.info
 	c.log.Debug("client admitted", "tier", c.tier, "executable", p.Executable)
 	return c.reply(f, &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.tier), Identity: c.id.String(),
 		Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
-		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests, Queued: MaxFlying, PinnedBytes: c.conf.PinBytes}})
+		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests, Queued: MaxFlying, PinnedBytes: c.conf.PinBytes},
+		Bell:   c.bell != nil})
 }
 
 // choose finds the tier of a client that asked for one, or for the best it may have.

@@ -13,11 +13,13 @@ import (
 )
 
 // session is one client: its connection, its tables, its part of the driver. One
-// goroutine reads frames and answers them; compiles and completions of queued
-// requests are answered by others.
+// goroutine reads frames of the connection and answers them, and another one those of
+// the bell, never both at once; compiles and completions of queued requests are
+// answered by others.
 type session struct {
 	*server
 	conn   *wire.Conn
+	bell   *wire.Bell // nil for a client that has none; set before it is admitted
 	id     Identity
 	tier   driverabi.Tier
 	number uint64
@@ -28,6 +30,8 @@ type session struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup // compiles
 	turns  chan struct{}  // a token for each compile that was not answered
+	ringer sync.WaitGroup // who answers the bell
+	turn   sync.Mutex     // held while a frame is answered
 
 	greeted atomic.Int64 // tick at which the client has to be admitted; 0 once it is
 	sending atomic.Int64 // tick at which the present Send began; 0 for none
@@ -45,7 +49,7 @@ type session struct {
 	idling   []*flight // of flights, those not in use
 	next     uint32    // sequence number of the next request to the driver
 	loaded   map[*resident]*attachment
-	trouble  int // refused frames in a row
+	trouble  int // refused frames in a row; turn guards it
 }
 
 // newSession makes a session that has not been admitted yet.
@@ -80,6 +84,8 @@ func (c *session) run() error {
 	var writer sync.WaitGroup
 	writer.Go(c.deliver)
 	c.serve()
+	_ = c.bell.Close() // never fails
+	c.ringer.Wait()
 	err := c.end()
 	close(c.done)
 	writer.Wait()
@@ -90,34 +96,47 @@ func (c *session) run() error {
 func (c *session) serve() {
 	defer c.conn.Close()
 	buf := make([]byte, wire.MaxFrame)
-	for c.trouble < MaxTroubles {
+	for {
 		f, fds, err := c.conn.Receive(buf)
 		if errors.Is(err, wire.ErrClosed) {
 			return
 		}
-		if err == nil {
-			err = c.dispatch(&f, fds)
+		if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {
+			// The packet is here all the same, only its descriptors are not: too many
+			// for a frame, or for this process. Who asked has to hear of it.
+			f, _ = wire.ParseFrame(buf[:wire.HeaderSize])
 		}
+		more := c.treat(&f, fds, err)
 		fds.Close()
-		switch {
-		case err == nil:
-			c.trouble = 0
-		case errors.Is(err, errEnd):
+		if !more {
 			return
-		default:
-			c.trouble++
-			if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {
-				// The packet is here all the same, only its descriptors are not: too many
-				// for a frame, or for this process. Who asked has to hear of it.
-				f, _ = wire.ParseFrame(buf[:wire.HeaderSize])
-			}
-			c.fault(f.ID, err)
-			if errors.Is(err, wire.ErrMagic) || errors.Is(err, wire.ErrVersion) {
-				return // whatever it speaks, it is not this
-			}
 		}
 	}
-	c.log.Warn("client cut off: nothing but refused frames", "frames", c.trouble)
+}
+
+// treat answers one frame, of which err is what was wrong with it. It reports false when
+// it was the last one.
+func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	if err == nil {
+		err = c.dispatch(f, fds)
+	}
+	switch {
+	case err == nil:
+		c.trouble = 0
+		return true
+	case errors.Is(err, errEnd):
+		return false
+	}
+	c.trouble++
+	c.fault(f.ID, err)
+	if c.trouble >= MaxTroubles {
+		c.log.Warn("client cut off: nothing but refused frames", "frames", c.trouble)
+		return false
+	}
+	// Whatever speaks another version, it is not this.
+	return !errors.Is(err, wire.ErrMagic) && !errors.Is(err, wire.ErrVersion)
 }
 
 // errEnd ends a session whose last answer was sent.
@@ -130,7 +149,7 @@ func (c *session) dispatch(f *wire.Frame, fds wire.Descriptors) error {
 			return c.refuseHello(f, &ane.Error{Op: f.Kind.String(), Engine: Name, Err: ane.ErrDenied,
 				Detail: "before the client has introduced itself", Hint: "send hello first"})
 		}
-		if err := c.hello(f); err != nil {
+		if err := c.hello(f, fds); err != nil {
 			return c.refuseHello(f, err)
 		}
 		return nil

@@ -22,7 +22,7 @@ func (c *session) stats(f *wire.Frame) error {
 	if err := p.Parse(f.Payload); err != nil {
 		return err
 	}
-	d, n, t := c.driver.Stats(), &c.counts, c.conn.Traffic()
+	d, n, t := c.driver.Stats(), &c.counts, c.conn.Traffic().Plus(c.bell.Traffic())
 	c.mu.Lock()
 	surfaces, pinned, programs, requests := len(c.surfaces), c.pinned, len(c.programs), len(c.requests)
 	c.mu.Unlock()

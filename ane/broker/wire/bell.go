@@ -11,7 +11,8 @@ import (
 // two copies of its bytes and one wake-up, where the socket takes the system's buffers too.
 //
 // Send puts a frame into the box of the other end and wakes it; the next one only follows
-// when the answer to the last has come, or it replaces that. Frames in a Bell carry no
+// when the answer to the last has come, or it replaces that. Until the other end has taken a
+// frame it can be taken back. Frames in a Bell carry no
 // descriptors, and their IDs have BellID set, so that who answers knows where. Nothing that
 // the other end writes there is trusted: a frame is copied out before anybody looks at it. The
 // end of the other process shows on the socket alone.
@@ -80,7 +81,10 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 		return Frame{}, errTimeout
 	}
 	b.seen = rings
-	n := b.own.take(buf)
+	if !b.own.claim(rings) {
+		return Frame{}, errTimeout // taken back
+	}
+	n := b.own.copy(buf)
 	if n > MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", n, MaxFrame)}
 	}
@@ -90,6 +94,18 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 		err = f.fault("id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))
 	}
 	return f, err
+}
+
+// Retract takes back the frame that was sent last, and reports whether the other end had not
+// taken it: then it never will, and the frame may be sent elsewhere. False after Close.
+func (b *Bell) Retract() bool {
+	if b == nil || !b.enter() {
+		return false
+	}
+	defer b.leave()
+	b.send.Lock()
+	defer b.send.Unlock()
+	return b.far.retract()
 }
 
 // Traffic reads the counters.

@@ -8,8 +8,8 @@ import (
 )
 
 // The memory is two boxes. Each has a word that counts frames, on which the other side
-// sleeps (futex), the length of the present frame, and behind a cache line of 64 bytes the
-// frame itself.
+// sleeps (futex), the length of the present frame, the count of the frame that was
+// taken last, and behind a cache line of 64 bytes the frame itself.
 const (
 	boxHead  = 64
 	boxSize  = boxHead + (MaxFrame+63)&^63

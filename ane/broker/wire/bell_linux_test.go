@@ -90,8 +90,57 @@ func TestBellRefusesToSend(t *testing.T) {
 	require.ErrorIs(t, none.Send(wire.Frame{}), wire.ErrClosed)
 	_, err = none.Receive(buffer(), 0)
 	require.ErrorIs(t, err, wire.ErrClosed)
+	require.False(t, none.Retract())
 	require.NoError(t, none.Close())
 	require.Zero(t, none.Traffic())
+}
+
+// A frame is taken by the other end or taken back, never both.
+func TestBellRetracts(t *testing.T) {
+	a, b, _ := bells(t)
+	frame := wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}
+	require.False(t, a.Retract(), "nothing was sent")
+	require.NoError(t, a.Send(frame))
+	require.True(t, a.Retract())
+	require.False(t, a.Retract(), "once")
+	_, err := b.Receive(buffer(), 0)
+	require.ErrorIs(t, err, wire.ErrTimeout)
+	require.NoError(t, a.Send(frame))
+	_, err = b.Receive(buffer(), 0)
+	require.NoError(t, err)
+	require.False(t, a.Retract(), "taken")
+
+	const rounds = 50_000
+	took, stop := make(chan int), make(chan struct{})
+	go func() {
+		n, buf := 0, buffer()
+		for {
+			if _, err := b.Receive(buf, 0); err == nil {
+				n++
+			} else {
+				select {
+				case <-stop:
+					took <- n
+					return
+				default:
+				}
+			}
+		}
+	}()
+	back := 0
+	for i := range rounds {
+		require.NoError(t, a.Send(frame))
+		for range i % 50 {
+			if b.Traffic().FramesIn == a.Traffic().FramesOut {
+				break
+			}
+		}
+		if a.Retract() {
+			back++
+		}
+	}
+	close(stop)
+	require.Equal(t, rounds, <-took+back)
 }
 
 // Close wakes who sleeps, at this end alone, and calls under way keep the memory.

@@ -14,12 +14,14 @@ import (
 type box struct {
 	rings  *atomic.Uint32 // counts frames; wraps around
 	length *atomic.Uint32 // of the frame
+	taken  *atomic.Uint32 // the count of the last frame that was taken, or taken back
 	frame  []byte
 }
 
 func boxAt(mem []byte) box {
 	at := unsafe.Pointer(unsafe.SliceData(mem[:boxSize]))
-	return box{rings: (*atomic.Uint32)(at), length: (*atomic.Uint32)(unsafe.Add(at, 4)), frame: mem[boxHead:boxSize]}
+	return box{rings: (*atomic.Uint32)(at), length: (*atomic.Uint32)(unsafe.Add(at, 4)),
+		taken: (*atomic.Uint32)(unsafe.Add(at, 8)), frame: mem[boxHead:boxSize]}
 }
 
 // put writes a frame and wakes the other end.
@@ -30,9 +32,18 @@ func (b *box) put(f *Frame) {
 	b.wake()
 }
 
-// take copies the frame out and returns its length. Nothing is copied of one that is longer
-// than a frame can be.
-func (b *box) take(buf []byte) int {
+// claim makes the frame of a count the caller's, unless that or a later one has been claimed.
+func (b *box) claim(rings uint32) bool {
+	last := b.taken.Load()
+	return int32(rings-last) > 0 && b.taken.CompareAndSwap(last, rings)
+}
+
+// retract takes the frame back that was put last, unless the other end has claimed it.
+func (b *box) retract() bool { return b.claim(b.rings.Load()) }
+
+// copy copies the frame out and returns its length. Nothing is copied of one that is
+// longer than a frame can be.
+func (b *box) copy(buf []byte) int {
 	n := int(b.length.Load())
 	if n <= MaxFrame {
 		copy(buf, b.frame[:n])

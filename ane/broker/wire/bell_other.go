@@ -11,7 +11,11 @@ type box struct{}
 
 func (*box) put(*Frame) {}
 
-func (*box) take([]byte) int { return 0 }
+func (*box) claim(uint32) bool { return false }
+
+func (*box) retract() bool { return false }
+
+func (*box) copy([]byte) int { return 0 }
 
 func (*box) await(seen uint32, _ time.Duration) uint32 { return seen }
 

@@ -1,6 +1,7 @@
 package wire
 
-// Hello is the first frame of a client; everything before it is refused.
+// Hello is the first frame of a client; everything before it is refused. The memory of a
+// Bell may come beside it.
 type Hello struct {
 	Version    uint32 // Version
 	Tier       string // wanted tier; empty for what the broker grants
@@ -21,6 +22,7 @@ type HelloReply struct {
 	Offsets                                  bool
 
 	Limits Limits
+	Bell   bool // the broker answers the Bell that came beside Hello
 }
 
 // Limits are what a broker grants one client.
@@ -53,4 +55,5 @@ func (p *HelloReply) fields(c *coder) {
 	c.u32("requests", &p.Limits.Requests)
 	c.u32("queued", &p.Limits.Queued)
 	c.u64("pinned bytes", &p.Limits.PinnedBytes)
+	c.flag("bell", &p.Bell)
 }

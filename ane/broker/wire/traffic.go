@@ -9,6 +9,14 @@ type Traffic struct {
 	FramesOut, BytesOut, DescriptorsOut uint64
 }
 
+// Plus is the sum of both.
+func (t Traffic) Plus(u Traffic) Traffic {
+	return Traffic{
+		FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn, DescriptorsIn: t.DescriptorsIn + u.DescriptorsIn,
+		FramesOut: t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut, DescriptorsOut: t.DescriptorsOut + u.DescriptorsOut,
+	}
+}
+
 // counter counts one direction.
 type counter struct{ frames, bytes, descriptors atomic.Uint64 }
 
