@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -35,6 +36,7 @@ const (
 type fake struct {
 	path string
 	thaw chan struct{} // closed to answer what was frozen
+	deaf bool          // it answers no bell
 
 	mu     sync.Mutex
 	fate   func(k wire.Kind) fate
@@ -114,6 +116,9 @@ func (f *fake) count(k wire.Kind) int {
 type client struct {
 	*fake
 	conn     *wire.Conn
+	bell     *wire.Bell
+	ringer   sync.WaitGroup
+	turn     sync.Mutex // held while a frame is answered
 	engine   ane.Engine
 	blocks   map[uint32]*unimem.Block
 	dropped  []*unimem.Block
@@ -131,24 +136,50 @@ func (f *fake) serve(conn *wire.Conn) {
 	buf := make([]byte, wire.MaxFrame)
 	for {
 		frame, fds, err := conn.Receive(buf)
-		if err != nil {
-			return
-		}
-		f.mu.Lock()
-		f.seen[frame.Kind]++
-		what := work
-		if f.fate != nil {
-			what = f.fate(frame.Kind)
-		}
-		f.mu.Unlock()
-		if what == die {
-			fds.Close()
-			return
-		}
-		if !c.handle(frame, fds, what) {
+		if err != nil || !c.meet(frame, fds) {
 			return
 		}
 	}
+}
+
+// ring serves the bell until the connection ends.
+func (c *client) ring() {
+	buf := make([]byte, wire.MaxFrame)
+	for {
+		frame, err := c.bell.Receive(buf, time.Minute)
+		switch {
+		case errors.Is(err, wire.ErrTimeout): // or taken back
+		case err != nil || !c.meet(frame, nil):
+			_ = c.conn.Close()
+			return
+		}
+	}
+}
+
+// meet lets a frame have its fate, and reports whether the connection goes on.
+func (c *client) meet(frame wire.Frame, fds wire.Descriptors) bool {
+	c.turn.Lock()
+	defer c.turn.Unlock()
+	c.mu.Lock()
+	c.seen[frame.Kind]++
+	what := work
+	if c.fate != nil {
+		what = c.fate(frame.Kind)
+	}
+	c.mu.Unlock()
+	if what == die {
+		fds.Close()
+		return false
+	}
+	return c.handle(frame, fds, what)
+}
+
+// send answers by what the question came by.
+func (c *client) send(f wire.Frame) error {
+	if f.ID&wire.BellID != 0 {
+		return c.bell.Send(f)
+	}
+	return c.conn.Send(f)
 }
 
 // handle answers one frame.
@@ -158,21 +189,21 @@ func (c *client) handle(frame wire.Frame, fds wire.Descriptors, what fate) bool 
 	case babble:
 		reply.Payload = []byte{0xff, 1, 2}
 		fds.Close()
-		return c.conn.Send(reply) == nil
+		return c.send(reply) == nil
 	case other:
 		reply.Kind = wire.KindPing | wire.Reply
 		fds.Close()
-		return c.conn.Send(reply) == nil
+		return c.send(reply) == nil
 	case stray:
 		reply.ID += 1 << 32
 		fds.Close()
-		return c.conn.Send(reply) == nil
+		return c.send(reply) == nil
 	case freeze:
 		<-c.thaw
 	case refuse:
 		fault := wire.NewFault(&ane.Error{Op: "test", Err: ane.ErrExhausted, Hint: "try less"})
 		fds.Close()
-		return c.conn.Send(wire.Frame{Kind: wire.KindFault, ID: frame.ID, Payload: fault.Append(nil)}) == nil
+		return c.send(wire.Frame{Kind: wire.KindFault, ID: frame.ID, Payload: fault.Append(nil)}) == nil
 	}
 	p, err := c.answer(frame, fds)
 	fds.Close()
@@ -185,7 +216,7 @@ func (c *client) handle(frame wire.Frame, fds wire.Descriptors, what fate) bool 
 	default:
 		reply.Payload = p.Append(nil)
 	}
-	return c.conn.Send(reply) == nil
+	return c.send(reply) == nil
 }
 
 type weights map[string][]byte
@@ -207,6 +238,14 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		i := c.engine.Info()
 		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild,
 			Numerics: i.Numerics, Sharing: i.Sharing, Limits: wire.Limits{Surfaces: 1024, Programs: 256, Requests: 4096, Queued: 127}}
+		if len(fds) == 1 && !c.deaf {
+			bell, err := wire.OpenBell(fds[0])
+			if err != nil {
+				return nil, err
+			}
+			c.bell, reply.Bell = bell, true
+			c.ringer.Go(c.ring)
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.hello != nil {
@@ -368,11 +407,11 @@ func (c *client) evaluate(frame wire.Frame) error {
 		cancel()
 		if err != nil {
 			fault := wire.NewFault(err)
-			_ = c.conn.Send(wire.Frame{Kind: wire.KindFault, ID: id, Payload: fault.Append(nil)})
+			_ = c.send(wire.Frame{Kind: wire.KindFault, ID: id, Payload: fault.Append(nil)})
 			return
 		}
 		done := wire.Done{Sequence: p.Sequence}
-		_ = c.conn.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: done.Append(nil)})
+		_ = c.send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: done.Append(nil)})
 	})
 	return nil
 }
@@ -380,6 +419,8 @@ func (c *client) evaluate(frame wire.Frame) error {
 // end gives everything back.
 func (c *client) end() {
 	_ = c.conn.Close()
+	_ = c.bell.Close()
+	c.ringer.Wait()
 	for {
 		c.mu.Lock()
 		n := len(c.flying)

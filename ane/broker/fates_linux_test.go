@@ -70,8 +70,23 @@ var stages = []wire.Kind{wire.KindCompile, wire.KindLoad, wire.KindSurface, wire
 // ending are those that undo something: without a broker nothing is left to undo.
 var ending = []wire.Kind{wire.KindUnbind, wire.KindUnload, wire.KindRelease}
 
+// ways runs a test with a broker that answers the bell, and with one that does not.
+func ways(t *testing.T, test func(t *testing.T, newFake func(*testing.T) *fake)) {
+	for name, deaf := range map[string]bool{"bell": false, "socket": true} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(t *testing.T) *fake {
+				f := newFake(t)
+				f.deaf = deaf
+				return f
+			})
+		})
+	}
+}
+
 // The connection ends at every stage of a life, each time in every way.
-func TestFates(t *testing.T) {
+func TestFates(t *testing.T) { ways(t, testFates) }
+
+func testFates(t *testing.T, newFake func(*testing.T) *fake) {
 	for what, fate := range map[string]fate{"dies": die, "babbles": babble, "answers something else": other, "answers another": stray} {
 		t.Run(what, func(t *testing.T) {
 			f := newFake(t)
@@ -99,7 +114,9 @@ func TestFates(t *testing.T) {
 }
 
 // A broker that refuses keeps the connection.
-func TestRefusals(t *testing.T) {
+func TestRefusals(t *testing.T) { ways(t, testRefusals) }
+
+func testRefusals(t *testing.T, newFake func(*testing.T) *fake) {
 	f := newFake(t)
 	e, err := Open(t.Context(), Options{Path: f.path})
 	require.NoError(t, err)
@@ -115,7 +132,9 @@ func TestRefusals(t *testing.T) {
 
 // A broker that does not answer costs a call its context, or patience where it has
 // none; what it held is given back.
-func TestFreezes(t *testing.T) {
+func TestFreezes(t *testing.T) { ways(t, testFreezes) }
+
+func testFreezes(t *testing.T, newFake func(*testing.T) *fake) {
 	for _, k := range stages {
 		t.Run(k.String(), func(t *testing.T) {
 			f := newFake(t)

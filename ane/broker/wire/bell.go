@@ -22,7 +22,8 @@ import (
 type Bell struct {
 	in, out  counter
 	send     sync.Mutex
-	seen     uint32 // rings that Receive has answered; whoever receives has it
+	last     uint32 // count of the last frame that was sent; send guards it
+	seen     uint32 // count that Receive has looked at; whoever receives has it
 	own, far box    // filled by the other end, and by this one
 	memory
 }
@@ -50,7 +51,7 @@ func (b *Bell) Send(f Frame) error {
 	defer b.leave()
 	b.send.Lock()
 	defer b.send.Unlock()
-	b.far.put(&f)
+	b.last = b.far.put(&f)
 	b.out.add(HeaderSize+len(f.Payload), 0)
 	return nil
 }
@@ -105,7 +106,7 @@ func (b *Bell) Retract() bool {
 	defer b.leave()
 	b.send.Lock()
 	defer b.send.Unlock()
-	return b.far.retract()
+	return b.far.claim(b.last)
 }
 
 // Traffic reads the counters.

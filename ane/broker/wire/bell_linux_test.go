@@ -109,7 +109,10 @@ func TestBellRetracts(t *testing.T) {
 	_, err = b.Receive(buffer(), 0)
 	require.NoError(t, err)
 	require.False(t, a.Retract(), "taken")
+	require.NoError(t, b.Close())
+	require.False(t, a.Retract(), "taken, whatever became of the other end")
 
+	a, b, _ = bells(t)
 	const rounds = 50_000
 	took, stop := make(chan int), make(chan struct{})
 	go func() {

@@ -24,12 +24,12 @@ func boxAt(mem []byte) box {
 		taken: (*atomic.Uint32)(unsafe.Add(at, 8)), frame: mem[boxHead:boxSize]}
 }
 
-// put writes a frame and wakes the other end.
-func (b *box) put(f *Frame) {
+// put writes a frame, wakes the other end and returns the frame's count.
+func (b *box) put(f *Frame) uint32 {
 	f.putHeader((*[HeaderSize]byte)(b.frame))
 	n := HeaderSize + copy(b.frame[HeaderSize:], f.Payload)
 	b.length.Store(uint32(n))
-	b.wake()
+	return b.wake()
 }
 
 // claim makes the frame of a count the caller's, unless that or a later one has been claimed.
@@ -37,9 +37,6 @@ func (b *box) claim(rings uint32) bool {
 	last := b.taken.Load()
 	return int32(rings-last) > 0 && b.taken.CompareAndSwap(last, rings)
 }
-
-// retract takes the frame back that was put last, unless the other end has claimed it.
-func (b *box) retract() bool { return b.claim(b.rings.Load()) }
 
 // copy copies the frame out and returns its length. Nothing is copied of one that is
 // longer than a frame can be.
@@ -53,9 +50,10 @@ func (b *box) copy(buf []byte) int {
 
 // wake counts and wakes whoever sleeps in await. The call never blocks, so the runtime need
 // not know of it.
-func (b *box) wake() {
-	b.rings.Add(1)
+func (b *box) wake() uint32 {
+	rings := b.rings.Add(1)
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(b.rings)), futexWake, 1, 0, 0, 0)
+	return rings
 }
 
 // await returns the count of frames, after one sleep of at most wait if it is seen still.
