@@ -238,6 +238,8 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 		i := c.engine.Info()
 		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild,
 			Numerics: i.Numerics, Sharing: i.Sharing, Limits: wire.Limits{Surfaces: 1024, Programs: 256, Requests: 4096, Queued: 127}}
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		if len(fds) == 1 && !c.deaf {
 			bell, err := wire.OpenBell(fds[0])
 			if err != nil {
@@ -246,8 +248,6 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 			c.bell, reply.Bell = bell, true
 			c.ringer.Go(c.ring)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
 		if c.hello != nil {
 			c.hello(reply)
 		}

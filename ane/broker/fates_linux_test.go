@@ -76,6 +76,8 @@ func ways(t *testing.T, test func(t *testing.T, newFake func(*testing.T) *fake))
 		t.Run(name, func(t *testing.T) {
 			test(t, func(t *testing.T) *fake {
 				f := newFake(t)
+				f.mu.Lock()
+				defer f.mu.Unlock()
 				f.deaf = deaf
 				return f
 			})
