@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/driver"
@@ -70,8 +71,8 @@ type overlay struct {
 
 // ReadFile implements ane.Weights.
 func (o overlay) ReadFile(path string) ([]byte, error) {
-	if b, err := o.own.ReadFile(path); err == nil {
-		return b, nil
+	if b, err := o.own.ReadFile(path); !errors.Is(err, fs.ErrNotExist) {
+		return b, err
 	}
 	return o.base.ReadFile(path)
 }

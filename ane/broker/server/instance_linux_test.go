@@ -172,9 +172,9 @@ func TestInstancesCompileNothing(t *testing.T) {
 	}
 }
 
-// TestInstanceKeepsNothingOfTheUpload: the files of a base that the engine links are
-// given back when it is compiled, and those of an adapter when the instance is made.
-func TestInstanceKeepsNothingOfTheUpload(t *testing.T) {
+// TestBaseKeepsNothingOfTheUpload: the files of a base that the engine links are
+// given back when it is compiled.
+func TestBaseKeepsNothingOfTheUpload(t *testing.T) {
 	b := startBroker(t, Config{})
 	p := b.join(alice, driverabi.Restricted)
 	m := model(t, "conv-1x1")
@@ -183,6 +183,7 @@ func TestInstanceKeepsNothingOfTheUpload(t *testing.T) {
 	b.live.mu.Lock()
 	defer b.live.mu.Unlock()
 	for _, r := range b.live.open {
+		<-r.ready
 		of, ok := baseOf(r.exec)
 		require.True(t, ok)
 		require.Empty(t, of.files)
