@@ -8,10 +8,12 @@
 // function takes over in the child, before main; only the init functions of packages
 // that Go initialises before this one run there as well.
 //
-// # What crosses the socket
+// # What goes between the processes
 //
-// Each surface's descriptor once, MIL text and weights once a compile, and then one
-// small frame each way for every evaluation, whatever the size of the tensors.
+// Over the socket each surface's descriptor once, and MIL text and weights once a
+// compile. Then one small frame each way for every evaluation, whatever the size of the
+// tensors: through memory that both have mapped (wire.Bell), or over the socket for those
+// that run at the same time.
 //
 // # When the broker dies
 //

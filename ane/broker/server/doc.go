@@ -1,7 +1,7 @@
 // Package server is the broker: it admits clients, holds their surfaces and
 // programs, and drives the engine for them.
 //
-//	socket -> session -> tables of one client -> driver -> engine
+//	socket or bell -> session -> tables of one client -> driver -> engine
 //
 // [Serve] answers the clients of a [Listener], any number at a time, and ends
 // some seconds after the last has gone; [ServeConn] answers one client over a
