@@ -84,6 +84,14 @@ func (c *session) allow(op, entitlement string) error {
 	return nil
 }
 
+// allowArguments refuses arguments of an instance or a load that are not for the client.
+func (c *session) allowArguments(op string, a wire.Arguments) error {
+	if !a.Aggressive {
+		return nil
+	}
+	return c.allowRestricted(op, driverabi.EntitlementAggressivePower)
+}
+
 // allowRestricted is allow for what the restricted tier alone serves.
 func (c *session) allowRestricted(op, entitlement string) error {
 	if c.tier != driverabi.Restricted {

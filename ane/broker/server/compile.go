@@ -28,17 +28,17 @@ func (c *session) addProgram(f *wire.Frame, fds wire.Descriptors) error {
 	return c.later(f, up, func() error { return c.build(f, &p, up) })
 }
 
-// later runs a compile, answers its fault, and lets go of what was sent with it. No
-// more than maxCompiles are out; one more waits here.
+// later runs a compile in its turn, answers its fault, and lets go of what was sent with
+// it.
 func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
 	select {
-	case c.turns <- struct{}{}:
-	case <-c.ctx.Done():
-		return errors.Join(errEnd, up.close())
+	case c.asked <- struct{}{}:
+	default:
+		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles, "wait for one of them"), up.close())
 	}
 	c.work.Go(func() {
-		defer func() { <-c.turns }()
-		err := work()
+		defer func() { <-c.asked }()
+		err := c.inTurn(work)
 		if shut := up.close(); shut != nil {
 			c.log.Error("upload not unmapped", "error", shut)
 		}
@@ -47,6 +47,17 @@ func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
 		}
 	})
 	return nil
+}
+
+// inTurn does work when fewer than maxCompiling others are done for this client.
+func (c *session) inTurn(work func() error) error {
+	select {
+	case c.turns <- struct{}{}:
+		defer func() { <-c.turns }()
+		return work()
+	case <-c.ctx.Done():
+		return ane.Deadline("compile", Name, c.ctx.Err())
+	}
 }
 
 // build finds the program in memory, or compiles what came or what the cache has, and

@@ -89,9 +89,14 @@ func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 }
 
 // lowered is the quality of service of a program that saves power: the next lower
-// class. An instance is lowered by the driver.
+// class, or the lowest. An instance is lowered by the driver.
 func (p *program) lowered(qos uint32) uint32 {
-	if !p.args.PowerSaving || p.inst != nil {
+	switch {
+	case p.inst != nil:
+		return qos
+	case p.args.Aggressive:
+		return driverabi.QoSBackground
+	case !p.args.PowerSaving:
 		return qos
 	}
 	switch qos {

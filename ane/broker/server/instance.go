@@ -26,6 +26,9 @@ func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
 	if err := c.allowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
 		return err
 	}
+	if err := c.allowArguments("instance", q.Args); err != nil {
+		return err
+	}
 	p, err := c.programOf("instance", q.Program)
 	if err != nil {
 		return err
@@ -75,6 +78,9 @@ func (c *session) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *r
 	i := driver.Instance{Base: baseToken, Resource: resource, Depth: q.Args.QueueDepth}
 	if q.Args.PowerSaving {
 		i.Flags |= driver.PowerSaving
+	}
+	if q.Args.Aggressive {
+		i.Flags |= driver.MoreAggressive
 	}
 	if q.Args.KeepWired {
 		i.Flags |= driver.KeepWired

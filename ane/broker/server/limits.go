@@ -27,9 +27,11 @@ const (
 	// MaxUpload is how many bytes the text and the weights of one program may
 	// have together.
 	MaxUpload = 4 << 30
-	// maxCompiles is how many compiles of one client may be out. One more waits, and
-	// with it the client's further frames.
-	maxCompiles = 8
+	// MaxCompiles is how many compiles of one client may be unanswered, instances among
+	// them.
+	MaxCompiles = 256
+	// maxCompiling is how many of them are done at a time; the others wait.
+	maxCompiling = 8
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000

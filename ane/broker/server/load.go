@@ -22,6 +22,9 @@ func (c *session) loadProgram(f *wire.Frame) error {
 			return err
 		}
 	}
+	if err := c.allowArguments("load", q.Args); err != nil {
+		return err
+	}
 	p, err := c.programOf("load", q.Program)
 	if err != nil {
 		return err

@@ -29,7 +29,8 @@ type session struct {
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
 	work   sync.WaitGroup // compiles
-	turns  chan struct{}  // a token for each compile that was not answered
+	asked  chan struct{}  // a token for each compile that was not answered
+	turns  chan struct{}  // a token for each that is being done
 	ringer sync.WaitGroup // who answers the bell
 	turn   sync.Mutex     // held while a frame is answered
 
@@ -55,7 +56,7 @@ type session struct {
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id Identity) *session {
 	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, MaxFlying),
-		turns: make(chan struct{}, maxCompiles), answer: make([]byte, 0, 512),
+		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling), answer: make([]byte, 0, 512),
 		surfaces: map[uint32]*surface{}, programs: map[uint32]*program{}, requests: map[uint32]*request{},
 		loaded: map[*resident]*attachment{}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())

@@ -34,6 +34,7 @@ type Instance struct {
 // Arguments are what one instance of a program may ask for.
 type Arguments struct {
 	PowerSaving bool
+	Aggressive  bool   // more of it; an entitlement of the restricted tier
 	KeepWired   bool   // keep the memory of the program wired between requests
 	QueueDepth  uint32 // requests in flight, at most MaxQueueDepth; 0 for the broker's default
 }
@@ -95,6 +96,7 @@ func (p *Instance) fields(c *coder) {
 
 func (p *Arguments) fields(c *coder) {
 	c.flag("power saving", &p.PowerSaving)
+	c.flag("aggressive power saving", &p.Aggressive)
 	c.flag("keep wired", &p.KeepWired)
 	c.below("queue depth", &p.QueueDepth, MaxQueueDepth+1)
 }

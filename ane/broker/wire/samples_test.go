@@ -14,7 +14,7 @@ import (
 func samples() []wire.Payload {
 	l := ane.Layout{Name: "x", DType: mil.FP16, Shape: []int{1, 2, 3, 4}, Batches: 1, Channels: 2, Depth: 1, Height: 3, Width: 4,
 		BatchStride: 384, PlaneStride: 192, DepthStride: 192, RowStride: 64}
-	args := wire.Arguments{PowerSaving: true, KeepWired: true, QueueDepth: wire.MaxQueueDepth}
+	args := wire.Arguments{PowerSaving: true, Aggressive: true, KeepWired: true, QueueDepth: wire.MaxQueueDepth}
 	weights := []wire.Weight{{Name: "@model_path/w.bin", Descriptor: 1, Offset: 64, Size: 128}, {Name: "b", Descriptor: 15, Size: wire.MaxBytes}}
 	fault := wire.Fault{Code: 7, Causes: []uint32{1, 2}, Text: "cause", Op: "compile", Engine: "soft", Name: "x", Detail: "d", Rule: "r", Hint: "h",
 		Domain: "com.apple.ane", NSCode: -5, Entitlement: "com.apple.ane.x", Return: 0xe00002c2,
