@@ -108,7 +108,9 @@ func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (
 		cost[i] = s - sent + g - received
 	}
 	return Judge("sharing/traffic", cost[0] == cost[1] && cost[0] > 0 && cost[0] <= messages, float64(cost[0]), "bytes",
-		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s", cost[0], mebi(int64(big.TensorBytes())), cost[1], mebi(int64(r.TensorBytes()))), nil
+		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s", cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))), nil
 }
 
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+func kibi(n int64) string { return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10)) }
