@@ -33,8 +33,10 @@ func newRig(t testing.TB, o Options) *rig {
 	r.driver, err = New(o)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		require.NoError(t, r.driver.Close(context.Background()))
+		r.close()
 		s := r.driver.Stats()
+		require.Zero(t, r.driver.busy)
+		require.Zero(t, r.driver.flying)
 		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed, Levels: s.Levels}, s, "everything undone")
 		ends := uint64(0)
 		for i, l := range s.Levels {
@@ -51,6 +53,15 @@ func newRig(t testing.TB, o Options) *rig {
 		r.engine.check(t)
 	})
 	return r
+}
+
+// close closes the driver. Requests that a failed test has left in the engine are
+// cancelled after a while.
+func (r *rig) close() {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	require.NoError(r.t, r.driver.Close(ctx))
 }
 
 // everything a client may have.
@@ -108,7 +119,7 @@ func (r *rig) surface(size int) uint32 {
 	require.NoError(r.t, err)
 	b2 := b
 	r.t.Cleanup(func() { // runs before the driver's cleanup, so the driver lets go first
-		require.NoError(r.t, r.driver.Close(context.Background()))
+		r.close()
 		require.NoError(r.t, b2.Close())
 	})
 	return id
