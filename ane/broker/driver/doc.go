@@ -14,13 +14,15 @@
 // # Queue
 //
 // All requests of all clients go through one queue to one engine, which runs one at
-// a time. There are eight levels; driverabi.QueueIndex gives a request's level. Within
+// a time. There are eight levels; LevelOf gives that of a quality of service. Within
 // a level requests run in the order in which they came. Between levels the engine's
 // turns are divided by weight: level n+1 gets half the turns of level n while both
 // have work, and a level that has work gets one turn in any StarvationBound, so the
 // lowest class is served however busy the others are. A client has at most QueueDepth
 // requests in the queue; one more is answered with a full code and may be sent again
-// after a completion.
+// after a completion. When all clients together fill the queue, one that has nothing in it
+// is let in all the same. Stats counts, for every level, what became of its requests and
+// how long they waited.
 //
 // # Completion
 //

@@ -12,7 +12,8 @@ import (
 const QueueDepth = 127
 
 // TotalDepth is how many requests all clients together may have in the queue: that of
-// eight full clients. It bounds what a completion can have to wait for.
+// eight full clients, and one more for every client that has none. It bounds what a
+// completion can have to wait for.
 const TotalDepth = 8 * QueueDepth
 
 // Options say what a Driver stands on.
