@@ -44,5 +44,6 @@
 // which the firmware counts as real time, are never used: quality of service 0 has the
 // documented level 2. An instance of a base that is no Instancer is compiled by
 // Options.Instance; a driver without that refuses it. An engine that does not heed its
-// context holds up everybody: nothing can take a run from it.
+// context holds up everybody: nothing can take a run from it. Clients that share a
+// program wait for each other's loading of it, and a client that ends waits with them.
 package driver

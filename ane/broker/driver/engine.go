@@ -18,6 +18,13 @@ func (d *Driver) enqueue(r *request, index uint32) {
 	d.rung.Signal() // the engine's goroutine alone waits for it
 }
 
+// hush forgets the doorbells when the queue is empty. The caller holds the lock.
+func (d *Driver) hush() {
+	if d.queue.n == 0 {
+		d.bell = 0
+	}
+}
+
 // serve gives the engine's turns to the queue until the driver stops.
 func (d *Driver) serve() {
 	defer close(d.served)
@@ -30,9 +37,7 @@ func (d *Driver) serve() {
 		}
 		r := d.queue.pop()
 		d.waited(r)
-		if d.queue.n == 0 {
-			d.bell = 0
-		}
+		d.hush()
 		d.run(r)
 		d.deliver(r)
 		d.mu.Lock()

@@ -63,6 +63,10 @@ func TestDoorbells(t *testing.T) {
 		require.Equal(t, ok, ret)
 	}
 	require.Equal(t, uint32(1<<3|1<<31), bell())
+	require.True(t, c.Cancel(1))
+	require.Equal(t, uint32(1<<3|1<<31), bell(), "one still waits")
+	require.True(t, c.Cancel(2))
+	require.Zero(t, bell(), "none does")
 	let()
 	for range 3 {
 		within(t, done)
