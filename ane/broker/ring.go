@@ -43,21 +43,27 @@ func (s *session) ring(ctx context.Context, c *call, k wire.Kind, payload []byte
 	b := &s.bell
 	b.serial++
 	c.id, c.err, c.late, c.rung = wire.BellID|b.serial&^wire.BellID, nil, nil, true
-	if err := b.Send(wire.Frame{Kind: k, ID: c.id, Payload: payload}); err != nil {
-		b.taken.Unlock()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.lost != nil {
-			return s.missed()
-		}
-		return err
+	over := s.over.Load() // or a broker that was given up would be asked
+	var err error
+	if !over {
+		err = b.Send(wire.Frame{Kind: k, ID: c.id, Payload: payload})
 	}
-	return s.listen(ctx, c)
+	if !over && err == nil {
+		return s.listen(ctx, c)
+	}
+	b.taken.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.lost != nil {
+		return s.missed()
+	}
+	return err
 }
 
 // listen waits at the bell for the answer to c. When ctx ends before, the error is an
 // outError, and the bell is taken still, unless the broker had not seen the call.
 func (s *session) listen(ctx context.Context, c *call) error {
+	last := false
 	for wait := slice; ; wait = min(2*wait, longest) {
 		f, err := s.bell.Receive(s.bell.buf, wait)
 		switch {
@@ -69,17 +75,14 @@ func (s *session) listen(ctx context.Context, c *call) error {
 			s.fail(&lostError{cause: errors.New("the broker answers what was not asked: " + f.Kind.String())}, 0)
 		case !errors.Is(err, wire.ErrTimeout) && !errors.Is(err, wire.ErrClosed):
 			s.fail(&lostError{cause: err}, 0)
-		case !s.over.Load() && hungUp(s.fd):
+		case last:
 			s.fail(&lostError{cause: errGone}, 0)
+		case !s.over.Load() && hungUp(s.fd):
+			last, wait = true, 0 // what it answered before is there now
+			continue
 		}
 		if s.over.Load() {
-			s.bell.taken.Unlock()
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.bell.unseen {
-				return s.missed()
-			}
-			return s.lost
+			return s.verdict()
 		}
 		if ctx.Err() != nil {
 			if s.bell.Retract() {
@@ -91,6 +94,19 @@ func (s *session) listen(ctx context.Context, c *call) error {
 	}
 }
 
+// verdict is the error of the call that was out when the session ended, whose caller has
+// taken the bell, and gives it back. fail may be under way still: what it finds out is
+// about this call because nobody else can ring before.
+func (s *session) verdict() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.bell.taken.Unlock()
+	if s.bell.unseen {
+		return s.missed()
+	}
+	return s.lost
+}
+
 // errGone is how the end of the broker shows to who waits at the bell.
 var errGone = errors.New("the broker's process has ended")
 
@@ -99,6 +115,7 @@ func (s *session) leaveRung(c *call, late func(*call)) bool {
 	if s.lost != nil {
 		c.err = s.lost
 		c.done <- struct{}{}
+		s.bell.taken.Unlock()
 		return false
 	}
 	c.late = late

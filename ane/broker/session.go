@@ -182,7 +182,8 @@ func (s *session) bury() {
 		case <-time.After(slice):
 		}
 	}
-	_ = s.conn.Close() // a socket that was shut down has nothing to lose
+	s.bell.taken.Lock() // whoever waited at the bell has seen that it is over
+	_ = s.conn.Close()  // a socket that was shut down has nothing to lose
 	s.failure = s.proc.end(s.grace)
 	s.mu.Lock()
 	bereft := s.bereft

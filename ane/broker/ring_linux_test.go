@@ -1,0 +1,156 @@
+package broker
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/broker/wire"
+)
+
+// belled is a session whose broker is the test: it has the other ends.
+func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell) {
+	here, conn, err := wire.Pair()
+	require.NoError(t, err)
+	fd := -1
+	require.NoError(t, here.Control(func(n int) error { fd = n; return nil }))
+	require.NoError(t, here.SetPatience(slice))
+	s = newSession(here, fd, nil)
+	own, memory, err := wire.NewBell()
+	require.NoError(t, err)
+	bell, err = wire.OpenBell(int(memory.Fd()))
+	require.NoError(t, err)
+	require.NoError(t, memory.Close())
+	s.hello.Bell = true
+	s.hang(own)
+	t.Cleanup(func() {
+		s.fail(errEngineClosed, 0)
+		<-s.buried
+		require.NoError(t, conn.Close())
+		require.NoError(t, bell.Close())
+	})
+	return s, conn, bell
+}
+
+// next takes the next frame that was rung.
+func next(t *testing.T, b *wire.Bell) wire.Frame {
+	t.Helper()
+	buf := make([]byte, wire.MaxFrame)
+	for end := time.Now().Add(10 * time.Second); ; {
+		f, err := b.Receive(buf, time.Second)
+		if err == nil {
+			return f
+		}
+		require.ErrorIs(t, err, wire.ErrTimeout)
+		require.True(t, time.Now().Before(end), "nothing was rung")
+	}
+}
+
+// rung rings as soon as the bell is free, and tells how it ended.
+func rung(ctx context.Context, s *session, c *call) <-chan error {
+	done := make(chan error, 1)
+	go func() {
+		for !s.bell.free() {
+			select {
+			case <-s.buried: // it never is again
+				done <- errEngineClosed
+				return
+			default:
+			}
+		}
+		done <- s.ring(ctx, c, wire.KindEvaluate, nil)
+	}()
+	return done
+}
+
+// While a session ends, whoever takes the bell next does not make it look as if the call
+// before had not been seen: that would be made a second time.
+func TestSeenCallsAreNotMadeAgain(t *testing.T) {
+	for range 5 {
+		s, _, bell := belled(t)
+		s.slots = make([]*call, 1<<22) // so that ending it takes some milliseconds
+		first := rung(context.Background(), s, newCall())
+		next(t, bell)
+		second := rung(context.Background(), s, newCall())
+		s.fail(&lostError{cause: errGone}, 0)
+		err := <-first
+		require.True(t, gone(err))
+		require.False(t, unsent(err), "the broker has seen it")
+		err = <-second
+		require.True(t, gone(err))
+		if _, got := bell.Receive(make([]byte, wire.MaxFrame), 0); got == nil {
+			require.False(t, unsent(err), "the broker can see it")
+		}
+	}
+}
+
+// A call that was given up is answered while its broker is lost: late is called once, and
+// the call is not touched any more behind that.
+func TestAnswerOfALostBroker(t *testing.T) {
+	for range 200 {
+		s, _, bell := belled(t)
+		c := newCall()
+		ctx, cancel := context.WithCancel(context.Background())
+		done := rung(ctx, s, c)
+		id := next(t, bell).ID
+		cancel()
+		require.True(t, isOut(<-done))
+		free := make(chan struct{}, 2)
+		if !s.leave(c, func(*call) { free <- struct{}{} }) {
+			t.Fatal("nobody has answered")
+		}
+		var both sync.WaitGroup
+		both.Go(func() { _ = bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: []byte{1}}) })
+		both.Go(func() { s.fail(&lostError{cause: errGone}, 0) })
+		<-free
+		c.id, c.kind, c.body, c.err = 1, 2, append(c.body[:0], 3), nil // used again
+		both.Wait()
+		<-s.buried
+		require.Empty(t, free)
+		require.Equal(t, []byte{3}, c.body)
+	}
+}
+
+// What the broker answered before it ended counts.
+func TestAnswerBeforeTheEnd(t *testing.T) {
+	for range 50 {
+		s, conn, bell := belled(t)
+		c := newCall()
+		done := rung(context.Background(), s, c)
+		id := next(t, bell).ID
+		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id}))
+		require.NoError(t, conn.Close())
+		require.NoError(t, <-done)
+		require.Equal(t, wire.KindEvaluate|wire.Reply, c.kind)
+	}
+}
+
+// A session can be left while nobody answers what was given up.
+func TestGivenUpWhileItEnds(t *testing.T) {
+	for range 50 {
+		s, conn, bell := belled(t)
+		c := newCall()
+		ctx, cancel := context.WithCancel(context.Background())
+		done := rung(ctx, s, c)
+		next(t, bell)
+		go func() { _ = conn.Close() }()
+		cancel()
+		err := <-done
+		late := make(chan struct{}, 1)
+		switch {
+		case !isOut(err):
+			require.True(t, gone(err), "%v", err)
+		case s.leave(c, func(*call) { late <- struct{}{} }):
+			<-late
+			require.True(t, gone(c.err), "%v", c.err)
+		default:
+			<-c.done
+			require.True(t, gone(c.err))
+		}
+		s.fail(&lostError{cause: errGone}, 0)
+		<-s.buried
+	}
+}
