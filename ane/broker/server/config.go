@@ -40,7 +40,7 @@ type Config struct {
 	Log *slog.Logger
 
 	// How long the broker waits, for tests; 0 means the constants of limits.go.
-	hello, write time.Duration
+	hello, write, end time.Duration
 }
 
 // settled returns c with every default in place.
@@ -59,6 +59,9 @@ func (c Config) settled(policy *Policy) Config {
 	}
 	if c.write == 0 {
 		c.write = writeTime
+	}
+	if c.end == 0 {
+		c.end = endTime
 	}
 	if c.PinBytes == 0 {
 		c.PinBytes = MaxPinned

@@ -112,19 +112,26 @@ func (p *program) lowered(qos uint32) uint32 {
 	return driverabi.QoSBackground
 }
 
+// timed notes how long a run to its end took: how soon one was stopped says nothing.
+// Quick to fall and slow to rise: the time contains what the run waited for, and a busy
+// machine must not keep short programs from being run at once.
+func (p *program) timed(took int64) {
+	if was := p.brief.Load(); was != 0 && took > was {
+		took = was + (took-was)/8
+	}
+	p.brief.Store(max(took, 1))
+}
+
 // finish answers an evaluation. The request may be evaluated again from the moment
 // that its answer can be read.
 func (c *session) finish(fl *flight) {
 	p, frame, sequence, end := fl.program, fl.frame, fl.client, &fl.end
 	took := int64(time.Since(fl.start))
-	// Quick to fall and slow to rise: the time contains what the run waited for, and a
-	// busy machine must not keep short programs from being run at once.
-	if was := p.brief.Load(); was != 0 && took > was {
-		took = was + (took-was)/8
-	}
-	p.brief.Store(max(took, 1))
 	c.counts.evaluations.Add(1)
 	ret, err := end.Return, end.Err
+	if ret == driverabi.Success {
+		p.timed(took)
+	}
 	c.land(fl)
 	if ret != driverabi.Success {
 		c.counts.failed.Add(1)

@@ -81,8 +81,9 @@ func (c *session) land(fl *flight) {
 	c.idling = append(c.idling, fl)
 }
 
-// woken is what the driver calls with the end of an evaluation. It never blocks: done
-// has room for every flight.
+// woken is what the driver calls with the end of an evaluation, which may be long after
+// the session's own if the engine was stuck. It never blocks: done has room for every
+// flight.
 func (c *session) woken(end driver.Completion) {
 	fl := c.flights[end.Port-1] // written before the driver knew the port
 	fl.end = end
@@ -95,6 +96,9 @@ func (c *session) woken(end driver.Completion) {
 // deliver answers evaluations that were queued.
 func (c *session) deliver() {
 	for fl := range c.done {
+		if fl == nil {
+			return
+		}
 		c.finish(fl)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/ane/interp"
 )
 
 // many binds n requests to one program, all on the same memory.
@@ -234,4 +235,53 @@ func hammer(t *testing.T, p *peer, requests []uint32, rounds int, seed uint64) {
 		free = append(free, r)
 		answered++
 	}
+}
+
+// TestStoppedRunSaysNothing: that one run of a program was stopped at once does not make
+// the next one a short one, which nobody could stop.
+func TestStoppedRunSaysNothing(t *testing.T) {
+	b := startBroker(t, Config{Engine: doors(nil)})
+	p, bell := b.belled(alice)
+	r, err := p.ready(model(t, "identity"), 21)
+	require.NoError(t, err)
+	for i := range uint64(5) {
+		err := p.ask(wire.KindEvaluate, &wire.Evaluate{Request: r.request, Sequence: i, Deadline: 1}, &wire.Done{})
+		require.ErrorIs(t, err, ane.ErrDeadline)
+	}
+	done := make(chan error, 1)
+	go func() { done <- ring(t, bell, &wire.Evaluate{Request: r.request, Sequence: 9}) }()
+	eventually(t, "it runs", func() bool { return b.driver.Stats().Running == 1 })
+	require.NoError(t, p.conn.SetPatience(10*time.Second))
+	require.NoError(t, p.ask(wire.KindCancel, &wire.Cancel{Sequence: 9}, &wire.Cancelled{}))
+	require.ErrorIs(t, <-done, ane.ErrDeadline)
+}
+
+// TestEngineComesBackLate: a run that does not heed its context ends when its client, and
+// the patience with the engine, have gone.
+func TestEngineComesBackLate(t *testing.T) {
+	back := make(chan struct{})
+	s, err := newServer(Config{end: 20 * time.Millisecond, Engine: func() ane.Engine {
+		return slow{interp.New(), func(context.Context) error { <-back; return nil }}
+	}}.settled(OwnerPolicy()))
+	require.NoError(t, err)
+	here, there, err := wire.Pair()
+	require.NoError(t, err)
+	ended := make(chan error, 1)
+	go func() { ended <- newSession(s, there, alice).run() }()
+	p := newPeer(here)
+	defer p.close()
+	require.NoError(t, p.greet(""))
+	r, err := p.ready(model(t, "identity"), 21)
+	require.NoError(t, err)
+	_, err = p.post(wire.KindEvaluate, &wire.Evaluate{Request: r.request, Sequence: 1})
+	require.NoError(t, err)
+	eventually(t, "it runs", func() bool { return s.driver.Stats().Running == 1 })
+	p.close()
+	require.ErrorIs(t, <-ended, ane.ErrDeadline)
+	close(back)
+	eventually(t, "the run has ended", func() bool { return s.driver.Stats().Clients == 0 })
+	require.NoError(t, s.close())
+	require.Zero(t, s.live.count())
+	require.Zero(t, s.driver.Stats().Surfaces)
+	require.NoError(t, s.failure())
 }

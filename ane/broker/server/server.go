@@ -38,6 +38,7 @@ type server struct {
 	watched  sync.WaitGroup
 
 	connections sync.WaitGroup // of Serve
+	stuck       sync.WaitGroup // of sessions that have ended, while the engine runs for them
 
 	ticks  atomic.Int64 // of the watch, from 1
 	active atomic.Int64 // how many sessions there are
@@ -68,7 +69,7 @@ func newServer(c Config) (*server, error) {
 
 // close ends every session and gives back what they shared.
 func (s *server) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	ctx, cancel := context.WithTimeout(context.Background(), s.conf.end)
 	defer cancel()
 	close(s.watching)
 	s.watched.Wait()
@@ -76,6 +77,7 @@ func (s *server) close() error {
 	if errors.Is(err, ane.ErrStuck) {
 		return err // a run that does not come back uses the engine
 	}
+	s.stuck.Wait()
 	return errors.Join(err, s.engine.Close())
 }
 

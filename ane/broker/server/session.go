@@ -37,8 +37,8 @@ type session struct {
 	greeted atomic.Int64 // tick at which the client has to be admitted; 0 once it is
 	sending atomic.Int64 // tick at which the present Send began; 0 for none
 	sendMu  sync.Mutex
-	answer  []byte // payload that is being sent
-	done    chan *flight
+	answer  []byte       // payload that is being sent
+	done    chan *flight // those to be answered, then nil; has room for all of them
 
 	mu       sync.Mutex // guards the tables; never held while something waits
 	surfaces map[uint32]*surface
@@ -55,7 +55,7 @@ type session struct {
 
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id Identity) *session {
-	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, MaxFlying),
+	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, MaxFlying+1),
 		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling), answer: make([]byte, 0, 512),
 		surfaces: map[uint32]*surface{}, programs: map[uint32]*program{}, requests: map[uint32]*request{},
 		loaded: map[*resident]*attachment{}}
@@ -88,7 +88,7 @@ func (c *session) run() error {
 	_ = c.bell.Close() // never fails
 	c.ringer.Wait()
 	err := c.end()
-	close(c.done)
+	c.done <- nil
 	writer.Wait()
 	return err
 }
@@ -200,11 +200,14 @@ func (c *session) end() error {
 	if c.dev == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), endTime)
+	ctx, cancel := context.WithTimeout(context.Background(), c.conf.end)
 	defer cancel()
 	if err := c.dev.client.Close(ctx); err != nil {
-		// The engine has not come back from a run. What it may touch stays open.
+		// The engine has not come back from a run. What it may touch stays open until then.
 		c.log.Error("client's memory and programs are kept: the engine is stuck", "error", err)
+		c.stuck.Go(func() {
+			c.server.fail(errors.Join(c.dev.client.Close(context.Background()), c.free()))
+		})
 		return err
 	}
 	return c.free()
