@@ -85,21 +85,3 @@ func (c *Client) call(table *driverabi.Dispatcher, n *connection, selector int, 
 	}
 	return ret
 }
-
-// Cancel ends an accepted request: a queued one completes at once, a running one as
-// soon as the engine notices. It reports whether there was such a request.
-func (c *Client) Cancel(sequence uint32) bool {
-	if !c.alive() {
-		return false
-	}
-	d := c.driver
-	d.mu.Lock()
-	for _, r := range c.requests {
-		if r.sequence == sequence && (r.state == waiting || r.state == running) {
-			d.abort(r, context.Canceled)
-			return true
-		}
-	}
-	d.mu.Unlock()
-	return false
-}
