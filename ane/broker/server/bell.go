@@ -8,9 +8,10 @@ import (
 	"github.com/anekit/anekit/ane/broker/wire"
 )
 
-// bellWait is how long a thread sleeps at a bell before it looks around: nothing has to
-// be noticed there that does not wake it, so that an idle broker stays idle.
-const bellWait = 10 * time.Second
+// bellWait is how long a thread sleeps at a bell before it looks around. Nothing has to be
+// noticed there that does not wake it, so that an idle broker stays idle; but a client that
+// means harm can keep the thread from being woken, and so its session from ending before.
+const bellWait = 2 * time.Second
 
 // hang takes the memory of a client's bell, if it came beside its Hello.
 func (c *session) hang(fds wire.Descriptors) (err error) {

@@ -89,7 +89,7 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 	if n > MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", n, MaxFrame)}
 	}
-	b.in.add(n, 0)
+	b.in.add(int(n), 0)
 	f, err := ParseFrame(buf[:n])
 	if err == nil && (f.Flags != 0 || f.ID&BellID == 0) {
 		err = f.fault("id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"math"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -82,10 +83,12 @@ func mapBell(op string, fd int) (*Bell, error) {
 	return b, nil
 }
 
-// Close ends every call on this end with ErrClosed. Repeating it returns nil.
+// Close ends every call on this end with ErrClosed. Repeating it returns nil. An other end
+// that means harm can take a sleeper's wake-up away (FUTEX_REQUEUE): that one sleeps to the
+// end of its wait.
 func (b *Bell) Close() error {
 	if b != nil && b.users.shut() {
-		b.own.wake()
+		b.own.wake(math.MaxInt32) // the other end may have put sleepers of its own before ours
 		b.leave()
 	}
 	return nil

@@ -29,7 +29,7 @@ func (b *box) put(f *Frame) uint32 {
 	f.putHeader((*[HeaderSize]byte)(b.frame))
 	n := HeaderSize + copy(b.frame[HeaderSize:], f.Payload)
 	b.length.Store(uint32(n))
-	return b.wake()
+	return b.wake(1)
 }
 
 // claim makes the frame of a count the caller's, unless that or a later one has been claimed.
@@ -40,19 +40,19 @@ func (b *box) claim(rings uint32) bool {
 
 // copy copies the frame out and returns its length. Nothing is copied of one that is
 // longer than a frame can be.
-func (b *box) copy(buf []byte) int {
-	n := int(b.length.Load())
+func (b *box) copy(buf []byte) uint32 {
+	n := b.length.Load()
 	if n <= MaxFrame {
 		copy(buf, b.frame[:n])
 	}
 	return n
 }
 
-// wake counts and wakes whoever sleeps in await. The call never blocks, so the runtime need
-// not know of it.
-func (b *box) wake() uint32 {
+// wake counts and wakes as many of those who sleep in await. The call never blocks, so the
+// runtime need not know of it.
+func (b *box) wake(sleepers uint32) uint32 {
 	rings := b.rings.Add(1)
-	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(b.rings)), futexWake, 1, 0, 0, 0)
+	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(b.rings)), futexWake, uintptr(sleepers), 0, 0, 0)
 	return rings
 }
 

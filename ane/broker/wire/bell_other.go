@@ -13,7 +13,7 @@ func (*box) put(*Frame) uint32 { return 0 }
 
 func (*box) claim(uint32) bool { return false }
 
-func (*box) copy([]byte) int { return 0 }
+func (*box) copy([]byte) uint32 { return 0 }
 
 func (*box) await(seen uint32, _ time.Duration) uint32 { return seen }
 
