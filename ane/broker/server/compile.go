@@ -25,11 +25,13 @@ func (c *session) addProgram(f *wire.Frame, fds wire.Descriptors) error {
 	if err != nil {
 		return err
 	}
-	return c.later(f, up, func() error { return c.build(f, &p, up) })
+	return c.later(f, up, func() error {
+		return c.inTurn(func() error { return c.build(f, &p, up) })
+	})
 }
 
-// later runs a compile in its turn, answers its fault, and lets go of what was sent with
-// it.
+// later does the work of a compile, answers its fault, and lets go of what was sent with
+// it. When it returns an error the work is not done.
 func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
 	select {
 	case c.asked <- struct{}{}:
@@ -38,7 +40,7 @@ func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
 	}
 	c.work.Go(func() {
 		defer func() { <-c.asked }()
-		err := c.inTurn(work)
+		err := work()
 		if shut := up.close(); shut != nil {
 			c.log.Error("upload not unmapped", "error", shut)
 		}
@@ -75,11 +77,11 @@ func (c *session) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 	}
 	c.counts.compiles.Add(1)
 	entry := newProgram(r)
-	if err := c.enterProgram(entry); err != nil {
+	err = c.enterProgram(f, entry, &wire.Compiled{Cached: how.cached, Key: r.at.key.String(), Notes: slices.Concat(r.exec.Notes(), how.notes)})
+	if err != nil {
 		return errors.Join(err, c.live.release(r))
 	}
-	return c.reply(f, &wire.Compiled{Program: entry.handle, Cached: how.cached, Key: r.at.key.String(), In: entry.in, Out: entry.out,
-		Notes: slices.Concat(r.exec.Notes(), how.notes)})
+	return nil
 }
 
 // found says how a program was come by.

@@ -69,7 +69,6 @@ func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 	fl.frame, fl.client, fl.number, fl.request, fl.program, fl.flying = frame, q.Sequence, c.next, r, r.program, true
 	c.next++
 	fl.state.Store(flown)
-	fl.ended.Store(-1)
 	fl.send = r.send
 	qos := q.QoS
 	if qos == 0 {
@@ -155,11 +154,13 @@ func (c *session) stop(f *wire.Frame) error {
 	}
 	c.mu.Unlock()
 	r := wire.Cancelled{Sequence: q.Sequence}
-	if fl != nil && c.dev.client.Cancel(number) {
-		// What waits ends before Cancel returns; what runs ends when the engine notices.
-		r.State = wire.CancelRunning
-		if fl.ended.Load() == int64(number) {
+	if fl != nil {
+		// What waits ends before Stop returns; what runs ends when the engine notices.
+		switch c.dev.client.Stop(number) {
+		case driver.WasWaiting:
 			r.State = wire.CancelQueued
+		case driver.WasRunning:
+			r.State = wire.CancelRunning
 		}
 	}
 	return c.reply(f, &r)

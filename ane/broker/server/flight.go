@@ -26,7 +26,6 @@ type flight struct {
 	args    driverabi.Args
 	state   atomic.Int32
 	end     driver.Completion // written before state becomes woken
-	ended   atomic.Int64      // number of the last request that ended
 }
 
 // States of a flight. The completion and the return from the driver's call come in
@@ -87,7 +86,6 @@ func (c *session) land(fl *flight) {
 func (c *session) woken(end driver.Completion) {
 	fl := c.flights[end.Port-1] // written before the driver knew the port
 	fl.end = end
-	fl.ended.Store(int64(end.Sequence))
 	if !fl.state.CompareAndSwap(flown, woken) {
 		c.done <- fl
 	}

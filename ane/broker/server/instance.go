@@ -53,13 +53,15 @@ func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
 		return errors.Join(err, up.close())
 	}
 	token, base := p.token, p.res
-	return c.later(f, up, func() error {
-		err := c.instantiate(f, &q, up, base, token)
+	unless := func(err error) error {
 		if err != nil {
 			err = errors.Join(err, c.live.release(base))
 		}
 		return err
-	})
+	}
+	return unless(c.later(f, up, func() error {
+		return unless(c.inTurn(func() error { return c.instantiate(f, &q, up, base, token) }))
+	}))
 }
 
 // instantiate makes the instance and answers. The instance holds its base from then
@@ -92,8 +94,8 @@ func (c *session) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *r
 	c.counts.instances.Add(1)
 	entry := newProgram(of)
 	entry.inst, entry.token, entry.args = a, token, q.Args
-	if err := c.enterProgram(entry); err != nil {
+	if err := c.enterProgram(f, entry, &wire.Compiled{Key: of.at.key.String(), Notes: of.exec.Notes()}); err != nil {
 		return errors.Join(err, c.dev.unload(token))
 	}
-	return c.reply(f, &wire.Compiled{Program: entry.handle, Key: of.at.key.String(), In: entry.in, Out: entry.out, Notes: of.exec.Notes()})
+	return nil
 }

@@ -246,3 +246,36 @@ func other(r *rand.Rand, weights map[string][]byte) map[string][]byte {
 	}
 	return own
 }
+
+// An instance that is refused before it is made leaves its base to be freed.
+func TestInstanceRefusedInTurn(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, driverabi.Restricted)
+	m := model(t, "conv-1x1")
+	r, err := p.ready(m, 21)
+	require.NoError(t, err)
+	var c *session
+	b.mu.Lock()
+	for s := range b.sessions {
+		c = s
+	}
+	b.mu.Unlock()
+	for range MaxCompiles {
+		c.asked <- struct{}{}
+	}
+	_, err = p.adapt(r.program, m.Weights, wire.Arguments{})
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	for range MaxCompiles {
+		<-c.asked
+	}
+	_, err = p.adapt(r.program, m.Weights, wire.Arguments{})
+	require.NoError(t, err)
+	for range maxCompiling { // and one whose client goes while it waits
+		c.turns <- struct{}{}
+	}
+	q := wire.Instance{Program: r.program}
+	_, err = p.post(wire.KindInstance, &q)
+	require.NoError(t, err)
+	eventually(t, "it waits", func() bool { return len(c.asked) == 1 })
+	p.close() // startBroker requires that nothing is left
+}

@@ -116,16 +116,29 @@ func (c *session) free() error {
 	return errors.Join(errs...)
 }
 
-// enterProgram puts a program into the table; ErrExhausted when it is full.
-func (c *session) enterProgram(p *program) error {
+// enterProgram gives a program its handle and answers with r. It does not enter what it
+// cannot tell the client about.
+func (c *session) enterProgram(f *wire.Frame, p *program, r *wire.Compiled) error {
+	r.In, r.Out = p.in, p.out
+	if err := wire.Check(r); err != nil {
+		return err
+	}
+	if r.Program = c.enlist(p); r.Program == 0 {
+		return exhausted("compile", "", "programs", MaxPrograms, "release programs")
+	}
+	return c.reply(f, r)
+}
+
+// enlist enters a program and returns its handle, 0 when the table is full.
+func (c *session) enlist(p *program) uint32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.programs) >= MaxPrograms {
-		return exhausted("compile", "", "programs", MaxPrograms, "release programs")
+		return 0
 	}
 	p.handle = c.take(func(h uint32) bool { return c.programs[h] != nil })
 	c.programs[p.handle] = p
-	return nil
+	return p.handle
 }
 
 // status tells about a program.

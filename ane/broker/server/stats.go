@@ -1,9 +1,12 @@
 package server
 
 import (
+	"fmt"
 	"sync/atomic"
 
+	"github.com/anekit/anekit/ane/broker/driver"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 // counters count since the broker began.
@@ -58,6 +61,18 @@ func (c *session) stats(f *wire.Frame) error {
 		{"own bytes sent", t.BytesOut},
 	} {
 		r.Counters = append(r.Counters, wire.Counter{Name: one.name, Value: one.value})
+	}
+	for level := driver.LevelOf(driverabi.QoSRealTime); level < driver.Levels; level++ {
+		l := d.Levels[level]
+		for _, one := range []struct {
+			name  string
+			value uint64
+		}{
+			{"sent", l.Sent}, {"completed", l.Completed}, {"failed", l.Failed}, {"cancelled", l.Cancelled}, {"timed out", l.TimedOut},
+			{"refused", l.Refused}, {"waiting", uint64(l.Waiting)}, {"most waiting", uint64(l.MostWaiting)}, {"longest wait ns", uint64(l.LongestWait)},
+		} {
+			r.Counters = append(r.Counters, wire.Counter{Name: fmt.Sprintf("level %d %s", level, one.name), Value: one.value})
+		}
 	}
 	return c.reply(f, &r)
 }
