@@ -42,8 +42,9 @@
 // level; a loaded program is never unwired, so keeping it wired changes nothing. A
 // chain has one procedure, and answers when its outputs are written. The levels 0 and 1,
 // which the firmware counts as real time, are never used: quality of service 0 has the
-// documented level 2. An instance of a base that is no Instancer is compiled by
-// Options.Instance; a driver without that refuses it. An engine that does not heed its
-// context holds up everybody: nothing can take a run from it. Clients that share a
-// program wait for each other's loading of it, and a client that ends waits with them.
+// documented level 2. Programs of the software engine are Instancers, so their instances
+// compile nothing; an instance of a base that is none is made by Options.Instance, and
+// refused by a driver without that. An engine that does not heed its context holds up
+// everybody: nothing can take a run from it. Clients that share a program wait for each
+// other's loading of it, and a client that ends waits with them.
 package driver

@@ -28,14 +28,14 @@ type Options struct {
 	TotalDepth int
 	// Instance makes a program that differs from base in its weights alone; the driver
 	// closes it. weights holds the files that differ; the others are the base's. It is
-	// asked for bases that are no Instancer, and may compile, which Stats.Created counts.
+	// asked for bases that are no Instancer, and may compile.
 	// nil refuses those bases.
 	Instance func(ctx context.Context, base ane.Executable, weights ane.Weights) (ane.Executable, error)
 }
 
 // Instancer is an Executable that can make another one of the same program with
 // other weights, without compiling. weights holds the files that differ. The caller
-// owns the new one, and keeps the base open meanwhile.
+// owns the new one, and keeps the base open during the call.
 type Instancer interface {
 	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
 }
