@@ -18,7 +18,7 @@ const (
 // Report is what Measure found.
 type Report struct {
 	Engine string        `json:"engine"`
-	Floor  time.Duration `json:"floor_p50_ns"` // of a signal to another process and back
+	Floor  time.Duration `json:"floor_p50_ns"` // of a signal to another process and back, in its best round
 	Trips  []Trip        `json:"trips"`
 	Spread float64       `json:"largest_to_smallest"` // P50 of the largest tensor to that of the smallest
 }
@@ -26,9 +26,9 @@ type Report struct {
 // Trip is the evaluation of a program that reads one row of its input.
 type Trip struct {
 	Bytes  int           `json:"tensor_bytes"` // of the input
-	P50    time.Duration `json:"p50_ns"`
-	P99    time.Duration `json:"p99_ns"`
-	Ratio  float64       `json:"ratio"` // of P50 to the floor
+	P50    time.Duration `json:"p50_ns"`       // of the best round
+	P99    time.Duration `json:"p99_ns"`       // of all calls
+	Ratio  float64       `json:"ratio"`        // of P50 to the floor
 	Target string        `json:"target"`
 	Within bool          `json:"within"` // the target is met
 	Allocs float64       `json:"allocs_per_op"`
@@ -47,7 +47,7 @@ func (r Report) Write(w io.Writer) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "Floor: two processes that wake each other through eventfds.")
+	_, err := fmt.Fprintln(w, "p50: of the best round; p99: of all calls. Floor: two processes that wake each other through eventfds.")
 	return err
 }
 
