@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 )
 
@@ -287,6 +288,7 @@ func init() {
 
 // bellPeer is a Bell that another process answers.
 func bellPeer(t testing.TB) (*wire.Bell, func()) {
+	leaktest.SkipEmulated(t) // before anything is open
 	b, file, err := wire.NewBell()
 	require.NoError(t, err)
 	c, peer, err := wire.PairFile()
