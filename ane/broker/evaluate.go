@@ -62,23 +62,54 @@ func (v *invocation) run(ctx context.Context) error {
 		err = s.heed(v.call.answer(wire.KindEvaluate, &v.done))
 	}
 	<-s.queue
+	if gone(err) && !unsent(err) {
+		err = v.outlast(ctx, s, err)
+	}
 	return err
 }
 
-// giveUp leaves the run to the broker, which is told to stop it. The Blocks are
-// held until it says that it has, or has ended. False when it has answered.
-func (v *invocation) giveUp(s *session) bool {
+// hold keeps the Blocks open until free is called.
+func (v *invocation) hold() (free func()) {
 	var held []*block
 	for _, t := range v.tensors {
 		if b := t.Block(); b.Retain() == nil { // fails for a Block that is closed already
 			held = append(held, b)
 		}
 	}
-	free := func() {
+	return func() {
 		for _, b := range held {
 			b.Release()
 		}
 	}
+}
+
+// outlast waits until the broker that was lost, or left, in the middle of a run can write
+// to the Blocks no more: it may not have ended yet. When ctx ends before, the run is out
+// until then.
+func (v *invocation) outlast(ctx context.Context, s *session, lost error) error {
+	select {
+	case <-s.buried:
+		return lost
+	default:
+	}
+	select {
+	case <-s.buried:
+		return lost
+	case <-ctx.Done():
+	}
+	free := v.hold()
+	go func() {
+		<-s.buried
+		v.leave()
+		free()
+	}()
+	return outError{lost}
+}
+
+// giveUp leaves the run to the broker, which is told to stop it. The Blocks are
+// held until it says that it has, or has ended. False when it has answered.
+func (v *invocation) giveUp(s *session) bool {
+	free := v.hold()
 	sequence := v.evaluate.Sequence
 	if !s.leave(v.call, func(*call) {
 		<-s.queue

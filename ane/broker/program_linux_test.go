@@ -41,11 +41,14 @@ tensor<fp16, [1, 1, 1, 32]> y = slice_by_size(x = x, begin = begin, size = size)
 }
 
 // endless multiplies a matrix with itself so often that nobody waits for it.
-func endless() ane.Source {
+func endless() ane.Source { return long(4096) }
+
+// long multiplies a matrix with itself some times, each of which takes milliseconds.
+func long(times int) ane.Source {
 	const shape = "tensor<fp16, [1, 1, 512, 512]>"
 	body := ""
 	from := "x"
-	for i := range 4096 {
+	for i := range times {
 		to := fmt.Sprintf("y%d", i)
 		body += fmt.Sprintf("%s %s = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string(\"%s\")];\n", shape, to, from, to)
 		from = to

@@ -7,8 +7,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/unimem"
 )
 
 // belled is a session whose broker is the test: it has the other ends.
@@ -152,5 +155,38 @@ func TestGivenUpWhileItEnds(t *testing.T) {
 		}
 		s.fail(&lostError{cause: errGone}, 0)
 		<-s.buried
+	}
+}
+
+// A run whose broker was left in the middle of it is not over before the broker is.
+func TestRunOutlivesItsSession(t *testing.T) {
+	for _, patient := range []bool{true, false} {
+		r := newRig(t, Options{}, long(100))
+		pid := r.pid(t)
+		s, err := r.engine.(*engine).session(t.Context())
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		if patient {
+			ctx = t.Context()
+		}
+		done := make(chan error, 1)
+		go func() { done <- r.run(ctx) }()
+		require.Eventually(t, func() bool { return s.sequence.Load() == 1 }, 10*time.Second, time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // or it may not have been seen
+		signal(t, pid, unix.SIGSTOP)
+		go s.fail(&lostError{cause: errGone}, 50*time.Millisecond)
+		require.Eventually(t, func() bool { return s.over.Load() }, 10*time.Second, time.Millisecond)
+		cancel()
+		require.ErrorIs(t, <-done, ane.ErrLost)
+		require.NoError(t, r.request.Close())
+		if err := r.out.Block().Close(); patient || err == nil {
+			require.NoError(t, err)
+			require.False(t, lives(pid), "the Block was let go before")
+		} else {
+			require.ErrorIs(t, err, unimem.ErrInUse)
+		}
+		ends(t, pid)
+		<-s.buried
+		require.Eventually(t, func() bool { return r.in.Block().Close() == nil && r.out.Block().Close() == nil }, 10*time.Second, time.Millisecond)
 	}
 }
