@@ -32,6 +32,27 @@ func serve(t *testing.T) (path string) {
 	return path
 }
 
+// A broker is found wherever one can listen.
+func TestLongPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), strings.Repeat("x", 200))
+	l, err := server.Listen(filepath.Join(dir, "s"))
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(ctx, l, server.Config{Stay: true}) }()
+	e, err := Open(t.Context(), Options{Path: l.Path()})
+	require.NoError(t, err)
+	require.NoError(t, life(t.Context(), e))
+	require.NoError(t, e.Close())
+	cancel()
+	require.NoError(t, <-done)
+	_, err = Open(t.Context(), Options{Path: l.Path()})
+	require.ErrorContains(t, err, "no broker listens there")
+	require.NoError(t, os.Remove(dir))
+	_, err = Open(t.Context(), Options{Path: l.Path()})
+	require.ErrorContains(t, err, "no broker listens there")
+}
+
 func TestConformanceShared(t *testing.T) {
 	conform(t, Options{Path: serve(t)},
 		enginetest.Without("the broker's Blocks and goroutines are of this process too", "leaks", "reload"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,19 +18,41 @@ func dial(ctx context.Context, path string) (int, error) {
 	if err != nil {
 		return -1, os.NewSyscallError("socket", err)
 	}
-	if err := connect(ctx, fd, path); err != nil {
+	short, done, err := reachable(path)
+	if err == nil {
+		err = connect(ctx, fd, path, short)
+		done()
+	}
+	if err != nil {
 		return -1, errors.Join(err, unix.Close(fd))
 	}
 	return fd, nil
+}
+
+// longestPath is how long the path of a socket may be: sun_path of sockaddr_un, with the
+// zero behind it.
+const longestPath = 107
+
+// reachable is a path of the socket that fits into its address, until done is called: a
+// long one goes by a descriptor of its folder, as that of the broker that listens there.
+func reachable(path string) (short string, done func(), err error) {
+	if len(path) <= longestPath {
+		return path, func() {}, nil
+	}
+	dir, err := unix.Open(filepath.Dir(path), unix.O_PATH|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return "", nil, &os.PathError{Op: "open", Path: filepath.Dir(path), Err: err}
+	}
+	return fmt.Sprintf("/proc/self/fd/%d/%s", dir, filepath.Base(path)), func() { _ = unix.Close(dir) }, nil
 }
 
 // queueWait is the pause between two looks at a broker whose queue of new
 // connections is full.
 const queueWait = 5 * time.Millisecond
 
-func connect(ctx context.Context, fd int, path string) error {
+func connect(ctx context.Context, fd int, path, short string) error {
 	for {
-		err := unix.Connect(fd, &unix.SockaddrUnix{Name: path})
+		err := unix.Connect(fd, &unix.SockaddrUnix{Name: short})
 		if err == nil {
 			break
 		}

@@ -45,9 +45,12 @@ func openCache(dir string, bound int64) (*cache, error) {
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
+	if err == nil {
+		err = trusted(dir)
+	}
 	if err != nil {
 		return &cache{}, &ane.Error{Op: "cache", Engine: Name, Name: dir, Err: err,
-			Hint: "name a folder that can be made; programs are not cached"}
+			Hint: "name a folder of this user's own that can be made; programs are not cached"}
 	}
 	return &cache{dir: dir, bound: bound}, nil
 }

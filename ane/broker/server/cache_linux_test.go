@@ -216,6 +216,24 @@ func TestCacheThatCannotBeMade(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestCacheOfOthers(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o777))
+	_, err := openCache(dir, 1<<20)
+	require.ErrorIs(t, err, ane.ErrDenied)
+	require.ErrorContains(t, err, "0777 lets others write")
+	require.NoError(t, os.Chmod(dir, 0o755))
+	if os.Geteuid() == 0 {
+		require.NoError(t, os.Chown(dir, 65534, -1))
+		_, err = openCache(dir, 1<<20)
+		require.ErrorIs(t, err, ane.ErrDenied)
+		require.NoError(t, os.Chown(dir, 0, -1))
+	}
+	c, err := openCache(dir, 1<<20)
+	require.NoError(t, err)
+	require.NotEmpty(t, c.dir)
+}
+
 func sizeOf(t *testing.T, dir string) (sum int64) {
 	t.Helper()
 	c := cache{}

@@ -34,6 +34,21 @@ func privateDir(path string) (*os.File, error) {
 	return dir, nil
 }
 
+// trusted refuses a folder in which others could put what this user would run.
+func trusted(path string) error {
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	if int64(s.Uid) != int64(os.Geteuid()) {
+		return ane.Because(ane.ErrDenied, fmt.Errorf("it belongs to user %d", s.Uid))
+	}
+	if s.Mode&0o002 != 0 {
+		return ane.Because(ane.ErrDenied, fmt.Errorf("mode %04o lets others write there", s.Mode&0o777))
+	}
+	return nil
+}
+
 // private refuses what others could reach.
 func private(path string, s *unix.Stat_t) error {
 	denied := func(detail, hint string) error {

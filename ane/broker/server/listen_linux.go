@@ -2,11 +2,13 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -26,6 +28,10 @@ type Listener struct {
 	once   sync.Once
 	closed error
 }
+
+// longestName is how long the name of a socket may be without its folder, which at puts
+// before it: sun_path of sockaddr_un has 108 bytes.
+const longestName = 80
 
 // backlog is how many connections may wait to be accepted.
 const backlog = 64
@@ -51,8 +57,11 @@ func Listen(path string) (*Listener, error) {
 }
 
 func (l *Listener) open() error {
-	if l.path == "" || l.name == "." || l.name == ".." || l.name == "/" {
-		return l.fault(fs.ErrInvalid, "no name of a socket", "name a path in a private folder")
+	switch {
+	case l.path == "" || strings.HasSuffix(l.path, "/") || l.name == "." || l.name == "..":
+		return l.fault(fs.ErrInvalid, "no name of a socket", "name a path in a private folder, such as one in $XDG_RUNTIME_DIR")
+	case len(l.name) > longestName:
+		return l.fault(fs.ErrInvalid, fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer", len(l.name), longestName), "name the socket shorter")
 	}
 	if err := l.openDir(); err != nil {
 		return err

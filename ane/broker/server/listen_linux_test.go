@@ -93,6 +93,11 @@ func TestListenRefuses(t *testing.T) {
 		alive:                               ane.ErrInUse,
 		stream:                              ane.ErrInUse,
 		"":                                  fs.ErrInvalid,
+		"/":                                 fs.ErrInvalid,
+		private + "/":                       fs.ErrInvalid, // a folder, which clients would not find the socket in
+		private + "/..":                     fs.ErrInvalid,
+		filepath.Join(private, strings.Repeat("x", 81)):  fs.ErrInvalid,
+		filepath.Join(private, strings.Repeat("x", 300)): fs.ErrInvalid,
 	} {
 		_, err := Listen(path)
 		require.ErrorIs(t, err, want, path)

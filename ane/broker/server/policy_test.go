@@ -78,6 +78,19 @@ func TestReadPolicy(t *testing.T) {
 		require.ErrorAs(t, err, &e)
 		require.NotEmpty(t, e.Hint)
 	}
+	for line, text := range map[string]string{
+		"line 1:": "x", "line 3:": "{\"grants\": [\n{\"entitlements\":\n,", "line 2:": "{\"grants\": [\n{\"user\": 1000}]}",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		_, err := ReadPolicy(path)
+		require.ErrorContains(t, err, path+": "+line)
+	}
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), t.TempDir()} {
+		_, err = ReadPolicy(path)
+		var e *ane.Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Hint)
+	}
 	_, err = ReadPolicy(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, os.ErrNotExist)
 }

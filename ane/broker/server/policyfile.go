@@ -30,18 +30,22 @@ const maxGrants = 1024
 //	]}
 //
 // Unknown fields, tiers and entitlements are refused, as a misspelt one would
-// grant less than its writer believes. Errors name the file and the grant.
+// grant less than its writer believes. Errors name the file and the line or the grant.
 func ReadPolicy(path string) (*Policy, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err}
+		return nil, unread(path, err)
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxPolicy+1))
 	if err != nil {
-		return nil, &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err}
+		return nil, unread(path, err)
 	}
 	return parsePolicy(path, text)
+}
+
+func unread(path string, err error) error {
+	return &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err, Hint: "name a JSON file that this user may read"}
 }
 
 func parsePolicy(path string, text []byte) (*Policy, error) {
@@ -56,7 +60,8 @@ func parsePolicy(path string, text []byte) (*Policy, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&p); err != nil {
-		return nil, bad(err)
+		line := 1 + bytes.Count(text[:min(offset(d, err), int64(len(text)))], []byte("\n"))
+		return nil, bad(fmt.Errorf("line %d: %w", line, err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, bad(errors.New("text behind the policy"))
@@ -65,6 +70,17 @@ func parsePolicy(path string, text []byte) (*Policy, error) {
 		return nil, bad(err)
 	}
 	return &p, nil
+}
+
+// offset is the byte at which a policy cannot be read on.
+func offset(d *json.Decoder, err error) int64 {
+	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return e.Offset
+	}
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return e.Offset
+	}
+	return d.InputOffset()
 }
 
 // check refuses what would never match.

@@ -4,6 +4,9 @@ package server
 
 import "github.com/anekit/anekit/ane"
 
+// trusted answers ane.ErrUnavailable.
+func trusted(string) error { return unavailable("cache") }
+
 // unavailable is the answer of a system on which the broker cannot work.
 func unavailable(op string) error {
 	return &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable,
