@@ -2,6 +2,7 @@ package broker
 
 import (
 	"context"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -14,8 +15,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// belled is a session whose broker is the test: it has the other ends.
-func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell) {
+// belled is a session whose broker is the test: it has the other ends, and the memory of
+// the bell, whose first half is the client's box.
+func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell, mem []byte) {
 	here, conn, err := wire.Pair()
 	require.NoError(t, err)
 	fd := -1
@@ -26,6 +28,10 @@ func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell) {
 	require.NoError(t, err)
 	bell, err = wire.OpenBell(int(memory.Fd()))
 	require.NoError(t, err)
+	info, err := memory.Stat()
+	require.NoError(t, err)
+	mem, err = unix.Mmap(int(memory.Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	require.NoError(t, err)
 	require.NoError(t, memory.Close())
 	s.hello.Bell = true
 	s.hang(own)
@@ -34,8 +40,9 @@ func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell) {
 		<-s.buried
 		require.NoError(t, conn.Close())
 		require.NoError(t, bell.Close())
+		require.NoError(t, unix.Munmap(mem))
 	})
-	return s, conn, bell
+	return s, conn, bell, mem
 }
 
 // next takes the next frame that was rung.
@@ -73,7 +80,7 @@ func rung(ctx context.Context, s *session, c *call) <-chan error {
 // before had not been seen: that would be made a second time.
 func TestSeenCallsAreNotMadeAgain(t *testing.T) {
 	for range 5 {
-		s, _, bell := belled(t)
+		s, _, bell, _ := belled(t)
 		s.slots = make([]*call, 1<<22) // so that ending it takes some milliseconds
 		first := rung(context.Background(), s, newCall())
 		next(t, bell)
@@ -94,7 +101,7 @@ func TestSeenCallsAreNotMadeAgain(t *testing.T) {
 // the call is not touched any more behind that.
 func TestAnswerOfALostBroker(t *testing.T) {
 	for range 200 {
-		s, _, bell := belled(t)
+		s, _, bell, _ := belled(t)
 		c := newCall()
 		ctx, cancel := context.WithCancel(context.Background())
 		done := rung(ctx, s, c)
@@ -120,7 +127,7 @@ func TestAnswerOfALostBroker(t *testing.T) {
 // What the broker answered before it ended counts.
 func TestAnswerBeforeTheEnd(t *testing.T) {
 	for range 50 {
-		s, conn, bell := belled(t)
+		s, conn, bell, _ := belled(t)
 		c := newCall()
 		done := rung(context.Background(), s, c)
 		id := next(t, bell).ID
@@ -134,7 +141,7 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 // A session can be left while nobody answers what was given up.
 func TestGivenUpWhileItEnds(t *testing.T) {
 	for range 50 {
-		s, conn, bell := belled(t)
+		s, conn, bell, _ := belled(t)
 		c := newCall()
 		ctx, cancel := context.WithCancel(context.Background())
 		done := rung(ctx, s, c)
@@ -189,4 +196,69 @@ func TestRunOutlivesItsSession(t *testing.T) {
 		<-s.buried
 		require.Eventually(t, func() bool { return r.in.Block().Close() == nil && r.out.Block().Close() == nil }, 10*time.Second, time.Millisecond)
 	}
+}
+
+// Whatever a broker writes into the bell, a call ends with its context at the latest, and
+// with its own answer, or a lost broker, before.
+func TestBrokerScribbles(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Log("seed", seed)
+	ends := map[string]int{}
+	for round := range uint64(100) {
+		s, _, bell, mem := belled(t)
+		dice := rand.New(rand.NewPCG(seed, round))
+		stop := make(chan struct{})
+		var scribbling sync.WaitGroup
+		scribbling.Go(func() {
+			at := []int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 64, 66, 70, 72, 80, 81}
+			if round%2 == 0 {
+				mem[11] = 0x40 // what is rung looks as if it had been taken back
+				at = at[:1]    // and it rings without end
+				mem[3] = 0x3f
+			}
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				mem[at[dice.IntN(len(at))]] = byte(dice.Uint32())
+				if round%2 == 1 && dice.IntN(100) == 0 {
+					_ = bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: wire.BellID | dice.Uint64N(4)})
+				}
+			}
+		})
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
+		for i := 0; ; i++ {
+			c := newCall()
+			err := <-rung(ctx, s, c)
+			if err == nil {
+				require.Equal(t, wire.BellID|s.bell.serial, c.id)
+				if i < 100 {
+					continue
+				}
+			}
+			switch {
+			case isOut(err):
+				ends["out"]++
+				late := make(chan struct{})
+				if s.leave(c, func(*call) { close(late) }) {
+					s.fail(&lostError{cause: errGone}, 0)
+					<-late
+				}
+			case gone(err):
+				ends["lost"]++
+			case err != nil:
+				ends["ended"]++
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+			}
+			break
+		}
+		cancel()
+		close(stop)
+		scribbling.Wait()
+	}
+	t.Log(ends)
+	require.NotZero(t, ends["lost"])
+	require.NotZero(t, ends["ended"], "those that nothing was answered to")
 }

@@ -1,9 +1,11 @@
 package wire_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -213,6 +215,104 @@ func TestBellTrustsNothing(t *testing.T) {
 	_, err = b.Receive(buffer(), 0)
 	require.Error(t, err)
 	require.Error(t, unix.Ftruncate(int(file.Fd()), 4096), "sealed")
+}
+
+// Counts wrap around.
+func TestBellCountsWrapAround(t *testing.T) {
+	a, b, file := bells(t)
+	info, err := file.Stat()
+	require.NoError(t, err)
+	for _, box := range []int64{0, info.Size() / 2} {
+		for _, at := range []int64{0, 8} { // the count, and the one that was taken last
+			_, err := unix.Pwrite(int(file.Fd()), []byte{0xfb, 0xff, 0xff, 0xff}, box+at)
+			require.NoError(t, err)
+		}
+	}
+	buf := buffer()
+	for i := range uint64(12) {
+		for _, from := range []*wire.Bell{a, b} {
+			to := a
+			if from == a {
+				to = b
+			}
+			sent := wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | i, Payload: []byte{byte(i)}}
+			require.NoError(t, from.Send(sent))
+			if i%3 == 0 {
+				require.True(t, from.Retract(), i)
+				_, err := to.Receive(buf, 0)
+				require.ErrorIs(t, err, wire.ErrTimeout)
+				require.NoError(t, from.Send(sent))
+			}
+			got, err := heard(to, buf)
+			require.NoError(t, err)
+			require.Equal(t, sent, got)
+			require.False(t, from.Retract(), i)
+		}
+	}
+}
+
+// Close comes while others send, take back and wait, on either end: the memory stays as
+// long as they use it.
+func TestBellClosesAtAnyMoment(t *testing.T) {
+	for round := range 300 {
+		a, file, err := wire.NewBell()
+		require.NoError(t, err)
+		b, err := wire.OpenBell(int(file.Fd()))
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		var all sync.WaitGroup
+		for _, end := range []*wire.Bell{a, b} {
+			all.Go(func() {
+				for end.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}) == nil {
+					end.Retract()
+				}
+			})
+			all.Go(func() {
+				buf := buffer()
+				for {
+					if _, err := end.Receive(buf, time.Minute); errors.Is(err, wire.ErrClosed) {
+						return
+					}
+				}
+			})
+			all.Go(func() {
+				time.Sleep(time.Duration(round) * time.Microsecond)
+				_ = end.Close()
+			})
+		}
+		all.Wait()
+	}
+}
+
+// FuzzBell has the other end write anything: what is received is a frame of those bytes
+// or refused, once.
+func FuzzBell(f *testing.F) {
+	good := wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | 7, Payload: []byte("abc")}.Append(nil)
+	f.Add(uint32(1), uint32(len(good)), uint32(0), good)
+	f.Add(uint32(1<<31), uint32(1<<31), uint32(5), good)
+	f.Add(^uint32(0), ^uint32(0), ^uint32(0), good[:10])
+	f.Fuzz(func(t *testing.T, count, length, taken uint32, frame []byte) {
+		_, b, file := bells(t)
+		info, err := file.Stat()
+		require.NoError(t, err)
+		box := info.Size() / 2
+		var head [64]byte
+		for i, v := range []uint32{count, length, taken} {
+			binary.LittleEndian.PutUint32(head[4*i:], v)
+		}
+		all := append(head[:], frame[:min(len(frame), wire.MaxFrame)]...)
+		_, err = unix.Pwrite(int(file.Fd()), all, box)
+		require.NoError(t, err)
+		buf := buffer()
+		got, err := b.Receive(buf, 0)
+		if err == nil {
+			want := append(all[64:], make([]byte, max(0, int(length)-len(all)+64))...)[:length]
+			require.Equal(t, want, got.Append(nil))
+			require.NotZero(t, got.ID&wire.BellID)
+		}
+		_, err = b.Receive(buf, 0)
+		require.ErrorIs(t, err, wire.ErrTimeout, "once")
+	})
 }
 
 func TestOpenBellRefuses(t *testing.T) {
