@@ -2,7 +2,10 @@ package broker
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -261,4 +264,45 @@ func TestBrokerScribbles(t *testing.T) {
 	t.Log(ends)
 	require.NotZero(t, ends["lost"])
 	require.NotZero(t, ends["ended"], "those that nothing was answered to")
+}
+
+// frozen waits until every thread of a stopped process stands still.
+func frozen(t *testing.T, pid int) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		dir := fmt.Sprintf("/proc/%d/task/", pid)
+		for _, task := range names(dir) {
+			data, err := os.ReadFile(dir + task + "/stat")
+			if _, rest, _ := strings.Cut(string(data), ") "); err != nil || !strings.HasPrefix(rest, "T") {
+				return false
+			}
+		}
+		return true
+	}, 10*time.Second, time.Millisecond)
+}
+
+// What a broker that stood still had not seen when its caller stopped waiting is never run.
+func TestTakenBackIsNeverRun(t *testing.T) {
+	r := newRig(t, Options{}, negation())
+	pid := r.pid(t)
+	s, err := r.engine.(*engine).session(t.Context())
+	require.NoError(t, err)
+	for i := range 5 {
+		n := float32(2*i + 1)
+		r.negates(t, n)
+		signal(t, pid, unix.SIGSTOP)
+		frozen(t, pid)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		require.ErrorIs(t, r.negate(ctx, n+1), ane.ErrDeadline)
+		cancel()
+		signal(t, pid, unix.SIGCONT)
+		require.NoError(t, s.ask(t.Context(), wire.KindPing, &wire.Empty{}, &wire.Empty{}, nil))
+		var stats wire.Stats
+		require.NoError(t, s.ask(t.Context(), wire.KindStats, &wire.Empty{}, &stats, nil))
+		require.Contains(t, stats.Counters, wire.Counter{Name: "evaluations", Value: uint64(i + 1)})
+		out := make([]float32, r.out.Layout().Elements())
+		_, err := r.out.ReadFloat32(out)
+		require.NoError(t, err)
+		require.Equal(t, -n, out[0])
+	}
 }

@@ -26,7 +26,7 @@ func (c *session) hang(fds wire.Descriptors) (err error) {
 		Detail: fmt.Sprintf("%d beside hello", len(fds)), Hint: "send the memory of one bell, or nothing"}
 }
 
-// ring answers what comes by the bell, until the session ends.
+// ring answers evaluations that come by the bell, until the session ends.
 func (c *session) ring() {
 	buf := make([]byte, wire.MaxFrame)
 	for {
@@ -36,6 +36,11 @@ func (c *session) ring() {
 			continue
 		case errors.Is(err, wire.ErrClosed):
 			return
+		}
+		if err == nil && f.Kind != wire.KindEvaluate {
+			// Ringing costs a client next to nothing. What it costs here is to be the
+			// engine's time, which is given out by class, or trouble.
+			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for", Hint: "send it over the socket"}
 		}
 		if !c.treat(&f, nil, err) {
 			_ = c.conn.Close() // never fails

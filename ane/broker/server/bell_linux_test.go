@@ -117,6 +117,12 @@ func TestBellOfRefusedFrames(t *testing.T) {
 		require.Equal(t, wire.KindFault, hear(t, bell).Kind)
 	}
 	gone(t, p)
+	p, bell = b.belled(alice)
+	for i := range MaxTroubles { // what is answered over the socket
+		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindPing, ID: wire.BellID | uint64(i)}))
+		require.Equal(t, wire.KindFault, hear(t, bell).Kind)
+	}
+	gone(t, p)
 	q, bell := b.belled(alice)
 	for range 2 { // a second Hello, and one by the bell
 		require.Error(t, q.ask(wire.KindHello, &wire.Hello{Version: wire.Version}, &q.hello))

@@ -45,6 +45,10 @@
 //   - A client may change a surface while it is read. The engine computes garbage
 //     then, on that client's own surfaces; it cannot leave them.
 //   - A client may take all the engine's time that its quality of service gives it.
+//     Refused frames cost a thread until the client is cut off, whether they come by
+//     the socket or by the bell; counts of a bell without a frame cost next to nothing.
+//   - A shared broker that is lost may still run what its client had out: the client
+//     cannot wait for its end, as it does for that of a private one.
 //   - The user can kill the broker and change the files of its cache. A changed
 //     file is told by its checksum, unless the user computed a new one.
 //

@@ -24,6 +24,7 @@ type Bell struct {
 	send     sync.Mutex
 	last     uint32 // count of the last frame that was sent; send guards it
 	seen     uint32 // count that Receive has looked at; whoever receives has it
+	idle     int    // counts in a row that no frame was there for, likewise
 	own, far box    // filled by the other end, and by this one
 	memory
 }
@@ -83,8 +84,10 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 	}
 	b.seen = rings
 	if !b.own.claim(rings) {
+		b.rest(wait)
 		return Frame{}, errTimeout // taken back
 	}
+	b.idle = 0
 	n := b.own.copy(buf)
 	if n > MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", n, MaxFrame)}
@@ -95,6 +98,20 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 		err = f.fault("id", 16, ErrValue, fmt.Sprintf("flags %#x, id %#x in a bell", f.Flags, f.ID))
 	}
 	return f, err
+}
+
+// firstRest is how long Receive rests when a frame was taken back before it could be
+// received; it doubles with every further one in a row, to lastRest. Counting costs the
+// other end a nanosecond and this one a thousand, so who counts without end for no frame
+// would keep a thread busy at each of its Bells from a single one of its own.
+const (
+	firstRest = 50 * time.Microsecond
+	lastRest  = 8 * time.Millisecond
+)
+
+func (b *Bell) rest(limit time.Duration) {
+	time.Sleep(min(firstRest<<min(b.idle, 8), lastRest, limit))
+	b.idle++
 }
 
 // Retract takes back the frame that was sent last, and reports whether the other end had not
