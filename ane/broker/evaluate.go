@@ -62,7 +62,7 @@ func (v *invocation) run(ctx context.Context) error {
 		err = s.heed(v.call.answer(wire.KindEvaluate, &v.done))
 	}
 	<-s.queue
-	if gone(err) && !unsent(err) {
+	if lost, ok := errors.AsType[*lostError](err); ok && !lost.unsent {
 		err = v.outlast(ctx, s, err)
 	}
 	return err
