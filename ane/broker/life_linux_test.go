@@ -150,8 +150,10 @@ func TestFrozen(t *testing.T) {
 	r.negates(t, 1)
 	impatient(r.engine, 30*time.Millisecond)
 	defer impatient(r.engine, DefaultPatience)
+	defer func() { _ = unix.Kill(pid, unix.SIGCONT) }() // or nothing could be closed after a failure
 	for range 3 {
 		signal(t, pid, unix.SIGSTOP)
+		frozen(t, pid)
 		for range 3 { // the second waits for the first, which is still out
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 			err := r.run(ctx)
