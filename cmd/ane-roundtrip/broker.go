@@ -60,7 +60,7 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	}
 	l, err := server.Listen(o.socket)
 	if err != nil {
-		return err
+		return bad(err)
 	}
 	a.logf("serving on %s", l.Path())
 	err = server.Serve(ctx, l, c)
