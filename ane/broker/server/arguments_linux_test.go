@@ -103,3 +103,29 @@ func TestCompilesDoNotKeepFrames(t *testing.T) {
 	}
 	require.EqualValues(t, MaxCompiles-1, b.counts.shared.Load(), "they share one")
 }
+
+// One program in memory serves several processes of an identity if they may share.
+func TestProgramsAreSharedByEntitlement(t *testing.T) {
+	plain := Grant{Entitlements: []string{driverabi.EntitlementBaseline}}
+	share := Grant{Executable: mary.executable(), Entitlements: []string{driverabi.EntitlementProcessModelShare}}
+	b := startBroker(t, Config{Policy: &Policy{Grants: []Grant{plain, share}}})
+	m := model(t, "identity")
+	for _, one := range []struct {
+		id     Identity
+		tier   driverabi.Tier
+		copies int
+	}{{alice, driverabi.Restricted, 2}, {mary, driverabi.Unrestricted, 2}, {mary, driverabi.Restricted, 1}} {
+		before := b.live.count()
+		for range 2 {
+			p := b.join(one.id, one.tier)
+			for range 2 { // of one client it is there once in any case
+				_, err := p.ready(m, 21)
+				require.NoError(t, err)
+			}
+		}
+		require.Equal(t, one.copies, b.live.count()-before, "%v %s", one.id == mary, one.tier)
+	}
+	var purged wire.Purged
+	p := b.join(alice, "")
+	require.NoError(t, p.ask(wire.KindPurge, &wire.Purge{}, &purged))
+}

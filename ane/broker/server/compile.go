@@ -101,7 +101,10 @@ func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resid
 	} else {
 		key = up.key(c.info)
 	}
-	at := residentKey{c.id, key}
+	at := residentKey{id: c.id, key: key}
+	if c.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
+		at.own = c.number
+	}
 	var how found
 	r, shared, err := c.live.acquire(ctx, at, func() (ane.Executable, error) {
 		src, files := &up.source, &up.files

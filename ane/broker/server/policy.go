@@ -32,6 +32,9 @@ type Grant struct {
 //	the restricted tier           EntitlementBaseline
 //	loading at real time          EntitlementRealTime, restricted tier
 //	instances with own weights    EntitlementAdapterWeight, restricted tier
+//	aggressive power saving       EntitlementAggressivePower, restricted tier
+//	one program in memory for     EntitlementProcessModelShare, restricted tier; without
+//	several processes             it each connection has its own
 //	compiles beyond a minute      EntitlementSecondaryCompiler
 //	purging other identities'     EntitlementPurgeAllPartitions
 //
@@ -42,10 +45,10 @@ type Policy struct {
 	Grants []Grant `json:"grants"`
 }
 
-// SharedPolicy grants the baseline to every client that is admitted, and nothing
-// else.
+// SharedPolicy grants every client that is admitted the baseline and programs shared
+// with other processes of its identity, and nothing else.
 func SharedPolicy() *Policy {
-	return &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline}}}}
+	return &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementProcessModelShare}}}}
 }
 
 // OwnerPolicy grants everything: the broker's only client is the process that

@@ -10,8 +10,8 @@ import (
 )
 
 // residents are the programs in memory. The same program of the same identity is
-// there once, however many clients have compiled it; programs of different
-// identities are never one.
+// there once, however many of the clients that may share have compiled it; programs of
+// different identities are never one.
 type residents struct {
 	driver *driver.Driver
 	mu     sync.Mutex
@@ -22,6 +22,7 @@ type residents struct {
 type residentKey struct {
 	id  Identity
 	key Key
+	own uint64 // number of the session that shares with nobody, or 0
 }
 
 // resident is one program. Fields but users are settled once ready is closed.
