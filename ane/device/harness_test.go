@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/standin"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -123,7 +124,10 @@ func (r *rig) close() {
 	require.NoError(r.tb, r.device.Close())
 }
 
-// run sets every element to v, evaluates, and checks that y = v + n.
+// half is the nearest number that fp16 has.
+func half(f float32) float32 { return fp16.FromFloat32(f).Float32() }
+
+// run sets every element to v, evaluates, and checks that y = v + n as fp16 has it.
 func (r *rig) run(ctx context.Context, v, n float32) error {
 	in := make([]float32, r.x.Layout().Elements())
 	for i := range in {
@@ -138,9 +142,10 @@ func (r *rig) run(ctx context.Context, v, n float32) error {
 	if _, err := r.y.ReadFloat32(in); err != nil {
 		return err
 	}
+	want := half(v + half(n))
 	for i, got := range in {
-		if got != v+n {
-			return fmt.Errorf("element %d is %v, want %v", i, got, v+n)
+		if got != want {
+			return fmt.Errorf("element %d is %v, want %v", i, got, want)
 		}
 	}
 	return nil
