@@ -35,7 +35,7 @@ func quick() membench.Plan {
 			small = append(small, c)
 		}
 	}
-	return membench.Plan{Cases: small, Sizes: []int{4 << 10, 1 << 20}, Rounds: 1, Time: time.Millisecond}
+	return membench.Plan{Cases: small, Sizes: []int{4 << 10, 1 << 20}, Rounds: 3, Time: time.Millisecond}
 }
 
 func TestMeasure(t *testing.T) {
