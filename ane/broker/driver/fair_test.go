@@ -19,17 +19,7 @@ func TestNobodyIsKeptOut(t *testing.T) {
 	begun, let := r.hold()
 	info, done := woken()
 	res := r.program()
-	fill := func(n int) {
-		c := r.opened(info)
-		x := ask{token: r.prepared(c, res), port: 1, surfaces: r.pair(c)}
-		for range n {
-			_, ret := x.send(c)
-			require.Equal(t, ok, ret)
-			x.sequence++
-		}
-		_, ret := x.send(c)
-		require.Equal(t, Full, ret)
-	}
+	fill := func(n int) { r.fill(r.opened(info), res, n) }
 	fill(3)
 	fill(2)
 	within(t, begun)

@@ -148,17 +148,7 @@ func TestFull(t *testing.T) {
 	info, done := woken()
 	one, two := r.opened(info), r.opened(info)
 	res := r.program()
-	fill := func(c *Client, n int) ask {
-		x := ask{token: r.prepared(c, res), port: 1, surfaces: r.pair(c)}
-		for range n {
-			_, ret := x.send(c)
-			require.Equal(t, ok, ret)
-			x.sequence++
-		}
-		_, ret := x.send(c)
-		require.Equal(t, Full, ret)
-		return x
-	}
+	fill := func(c *Client, n int) ask { return r.fill(c, res, n) }
 	more := fill(one, 3)
 	require.ErrorContains(t, one.Explain(), "the client's part")
 	fill(two, 2)

@@ -264,3 +264,18 @@ func (r *rig) hold() (started <-chan struct{}, let func()) {
 	}
 	return begun, func() { close(gate) }
 }
+
+// fill has c send n requests to a program, after which the queue is full for it. It
+// returns the next request.
+func (r *rig) fill(c *Client, resource uint64, n int) ask {
+	r.t.Helper()
+	x := ask{token: r.prepared(c, resource), port: 1, surfaces: r.pair(c)}
+	for range n {
+		_, ret := x.send(c)
+		require.Equal(r.t, ok, ret)
+		x.sequence++
+	}
+	_, ret := x.send(c)
+	require.Equal(r.t, Full, ret)
+	return x
+}

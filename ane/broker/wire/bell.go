@@ -12,10 +12,10 @@ import (
 //
 // Send puts a frame into the box of the other end and wakes it; the next one only follows
 // when the answer to the last has come, or it replaces that. Until the other end has taken a
-// frame it can be taken back. Frames in a Bell carry no
-// descriptors, and their IDs have BellID set, so that who answers knows where. Nothing that
-// the other end writes there is trusted: a frame is copied out before anybody looks at it. The
-// end of the other process shows on the socket alone.
+// frame it can be taken back. Frames in a Bell carry no descriptors, and their IDs have
+// BellID set, so that who answers knows where. Nothing that the other end writes there is
+// trusted: a frame is copied out before anybody looks at it. The end of the other process
+// shows on the socket alone.
 //
 // Send may be called from several goroutines, Receive from one at a time. Close may come at
 // any time.
