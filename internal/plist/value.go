@@ -1,0 +1,106 @@
+package plist
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Limits of what is read. The longest attributes dumped from a real machine have 9 KiB.
+const (
+	MaxBytes  = 16 << 20
+	MaxDepth  = 64
+	MaxValues = 1 << 20
+)
+
+// Array is a list of values.
+type Array []any
+
+// Dict is a list of keys with their values, in the order read.
+type Dict []Entry
+
+// Entry is one key with its value.
+type Entry struct {
+	Key   string
+	Value any
+}
+
+// Get returns the value at key, and whether there is one.
+func (d Dict) Get(key string) (any, bool) {
+	for _, e := range d {
+		if e.Key == key {
+			return e.Value, true
+		}
+	}
+	return nil, false
+}
+
+// Dict returns the dictionary at key, nil where there is none.
+func (d Dict) Dict(key string) Dict {
+	v, _ := d.Get(key)
+	inner, _ := v.(Dict)
+	return inner
+}
+
+// Array returns the array at key, nil where there is none.
+func (d Dict) Array(key string) Array {
+	v, _ := d.Get(key)
+	list, _ := v.(Array)
+	return list
+}
+
+// String returns the string at key, "" where there is none.
+func (d Dict) String(key string) string {
+	v, _ := d.Get(key)
+	s, _ := v.(string)
+	return s
+}
+
+// MarshalJSON writes the keys in their order.
+func (d Dict) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range d {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(e.Key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(e.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Key, err)
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// MarshalJSON writes an empty Array as [], also a nil one.
+func (a Array) MarshalJSON() ([]byte, error) {
+	if len(a) == 0 {
+		return []byte("[]"), nil
+	}
+	return json.Marshal([]any(a))
+}
+
+// number reads the digits of JSON and XML: an integer of 64 bits, else a finite float64.
+func number(text string) (any, error) {
+	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return n, nil
+	}
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return n, nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
+	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
+		return nil, fmt.Errorf("%.40q is no finite number", text)
+	}
+	return f, nil
+}
