@@ -88,7 +88,7 @@ func (d *Device) vet(exec Executable) error {
 		return &Error{Op: "compile", Engine: d.info.Name, Err: ErrCompile, Detail: "no outputs"}
 	}
 	for _, l := range slices.Concat(exec.Inputs(), exec.Outputs()) {
-		if err := l.check(); err != nil {
+		if err := l.Check(); err != nil {
 			return &Error{Op: "compile", Engine: d.info.Name, Err: err, Detail: "the engine reports an impossible layout"}
 		}
 	}

@@ -15,8 +15,8 @@ func TestNewLayout(t *testing.T) {
 	for _, c := range []struct {
 		dtype                    mil.DType
 		shape                    []int
-		axes                     [5]int // N C D H W
-		row, depth, plane, batch int
+		axes                     [5]int // N D C H W
+		row, plane, depth, batch int
 		bytes                    int
 		packed                   bool
 	}{
@@ -25,65 +25,145 @@ func TestNewLayout(t *testing.T) {
 		{mil.FP16, []int{33}, [5]int{1, 1, 1, 1, 33}, 128, 128, 128, 128, 128, true},
 		{mil.FP16, []int{2, 32}, [5]int{1, 1, 1, 2, 32}, 64, 128, 128, 128, 128, true},
 		{mil.FP16, []int{2, 31}, [5]int{1, 1, 1, 2, 31}, 64, 128, 128, 128, 128, false},
-		{mil.FP32, []int{3, 2, 17}, [5]int{1, 3, 1, 2, 17}, 128, 256, 256, 768, 768, false},
-		{mil.FP16, []int{1, 4, 1, 4}, [5]int{1, 4, 1, 1, 4}, 64, 64, 64, 256, 256, false},
-		{mil.FP16, []int{2, 3, 5, 7}, [5]int{2, 3, 1, 5, 7}, 64, 320, 320, 960, 1920, false},
-		{mil.Int8, []int{1, 2, 2, 64}, [5]int{1, 2, 1, 2, 64}, 64, 128, 128, 256, 256, true},
+		{mil.FP32, []int{3, 2, 17}, [5]int{1, 1, 3, 2, 17}, 128, 256, 768, 768, 768, false},
+		{mil.FP16, []int{1, 4, 1, 4}, [5]int{1, 1, 4, 1, 4}, 64, 64, 256, 256, 256, false},
+		{mil.FP16, []int{2, 3, 5, 7}, [5]int{2, 1, 3, 5, 7}, 64, 320, 960, 960, 1920, false},
+		{mil.Int8, []int{1, 2, 2, 64}, [5]int{1, 1, 2, 2, 64}, 64, 128, 256, 256, 256, true},
 		{mil.FP32, []int{2, 3, 4, 5, 16}, [5]int{2, 3, 4, 5, 16}, 64, 320, 1280, 3840, 7680, true},
 		{mil.Bool, []int{1, 1, 2, 3, 65}, [5]int{1, 1, 2, 3, 65}, 128, 384, 768, 768, 768, false},
-		{mil.FP16, []int{1, 768, 1, 1}, [5]int{1, 768, 1, 1, 1}, 64, 64, 64, 49152, 49152, false},
+		{mil.FP16, []int{1, 768, 1, 1}, [5]int{1, 1, 768, 1, 1}, 64, 64, 49152, 49152, 49152, false},
 	} {
 		l := newLayout(t, "n", c.dtype, c.shape...)
-		require.Equal(t, c.axes, [5]int{l.Batches, l.Channels, l.Depth, l.Height, l.Width}, "%v", c.shape)
-		require.Equal(t, [4]int{c.row, c.depth, c.plane, c.batch}, [4]int{l.RowStride, l.DepthStride, l.PlaneStride, l.BatchStride}, "%v", c.shape)
+		require.Equal(t, c.axes, [5]int{l.Batches, l.Depth, l.Channels, l.Height, l.Width}, "%v", c.shape)
+		require.Equal(t, [4]int{c.row, c.plane, c.depth, c.batch}, [4]int{l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride}, "%v", c.shape)
 		require.Equal(t, c.bytes, l.Bytes(), "%v", c.shape)
 		require.Equal(t, c.packed, l.Packed(), "%v", c.shape)
 		require.Equal(t, l.Elements()*c.dtype.Size(), l.PackedBytes())
 		require.Equal(t, l.Elements(), l.Rows()*l.Width)
+		require.NoError(t, l.Check())
 	}
 }
 
-// Every index of a shape has an offset of its own that follows the definition,
+// Tensors of real programs: shapes of their texts, and what an M1 with macOS 27.0.1
+// (the first four), an M2 and an M5 printed for them.
+func TestNewLayoutPlacesAsRealMachinesDo(t *testing.T) {
+	for _, c := range []struct {
+		dtype                    mil.DType
+		shape                    []int
+		axes                     [5]int // N D C H W
+		row, plane, depth, batch int
+	}{
+		{mil.FP16, []int{14, 1, 8, 256, 128}, [5]int{14, 1, 8, 256, 128}, 256, 65536, 524288, 524288},
+		{mil.FP16, []int{3, 1, 8, 8, 128}, [5]int{3, 1, 8, 8, 128}, 256, 2048, 16384, 16384},
+		{mil.FP16, []int{1, 1, 8, 264}, [5]int{1, 1, 1, 8, 264}, 576, 4608, 4608, 4608},
+		{mil.FP16, []int{2, 1, 8, 1024}, [5]int{2, 1, 1, 8, 1024}, 2048, 16384, 16384, 16384},
+		{mil.FP16, []int{1, 8, 3072}, [5]int{1, 1, 1, 8, 3072}, 6144, 49152, 49152, 49152},
+		{mil.FP16, []int{1, 4, 1, 4}, [5]int{1, 1, 4, 1, 4}, 64, 64, 256, 256},
+		{mil.FP32, []int{1, 64, 1, 1}, [5]int{1, 1, 64, 1, 1}, 64, 64, 4096, 4096},
+	} {
+		l := newLayout(t, "n", c.dtype, c.shape...)
+		require.Equal(t, c.axes, [5]int{l.Batches, l.Depth, l.Channels, l.Height, l.Width}, "%v", c.shape)
+		require.Equal(t, [4]int{c.row, c.plane, c.depth, c.batch}, [4]int{l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride}, "%v", c.shape)
+	}
+}
+
+// Every index of a shape has an offset of its own that counts up in row-major order,
 // and Row and Offset agree.
 func TestOffsets(t *testing.T) {
-	for _, shape := range [][]int{{}, {5}, {3, 5}, {2, 3, 5}, {2, 3, 2, 5}, {2, 3, 2, 2, 5}} {
+	for _, shape := range [][]int{{}, {5}, {3, 5}, {2, 3, 5}, {2, 3, 2, 5}, {2, 3, 2, 2, 5}, {2, 1, 3, 1, 5}} {
 		for _, d := range []mil.DType{mil.Int8, mil.FP16, mil.FP32} {
 			l := newLayout(t, "x", d, shape...)
-			full := make([]int, 5-len(shape), 5)
-			for i := range full {
-				full[i] = 1
-			}
-			full = append(full, shape...)
-			if len(shape) < 5 && len(shape) > 2 { // N C H W: depth stands between C and H
-				full = []int{full[1], full[2], 1, full[3], full[4]}
-			}
-			seen := map[int]bool{}
-			row := 0
 			index := make([]int, len(shape))
-			for {
-				var at [5]int
-				copy(at[5-len(index):], index)
-				if len(shape) < 5 {
-					at = [5]int{at[1], at[2], 0, at[3], at[4]}
-				}
-				want := (((at[0]*full[1]+at[1])*full[2]+at[2])*full[3]+at[3])*l.RowStride + at[4]*d.Size()
+			elements := 0
+			for more := true; more; more = next(index, shape) {
+				// Rows are dense above their padding, so the row-major number of an element says where it is.
+				want := elements/l.Width*l.RowStride + elements%l.Width*d.Size()
 				got, err := l.Offset(index...)
 				require.NoError(t, err)
 				require.Equal(t, want, got, "%v of %v", index, shape)
-				require.False(t, seen[got])
-				seen[got] = true
-				if at[4] == 0 {
-					require.Equal(t, got, l.Row(row))
-					row++
+				if elements%l.Width == 0 {
+					require.Equal(t, got, l.Row(elements/l.Width))
 				}
-				if !next(index, shape) {
-					break
-				}
+				elements++
 			}
-			require.Len(t, seen, l.Elements())
-			require.Equal(t, l.Rows(), row)
+			require.Equal(t, l.Elements(), elements)
 		}
 	}
+}
+
+// What a compiled program may say of a shape: the axes of length other than 1 in order.
+func TestAxesAreThoseOfTheProgram(t *testing.T) {
+	at := func(n, d, c, h, w int) ane.Layout {
+		row := (2*w + 63) / 64 * 64
+		return ane.Layout{Name: "x", DType: mil.FP16, Batches: n, Depth: d, Channels: c, Height: h, Width: w,
+			RowStride: row, PlaneStride: h * row, DepthStride: c * h * row, BatchStride: d * c * h * row}
+	}
+	for _, c := range []struct {
+		shape  []int
+		layout ane.Layout
+		fits   bool
+	}{
+		{[]int{8}, at(1, 1, 8, 1, 1), true}, {[]int{8}, at(8, 1, 1, 1, 1), true}, {[]int{8}, at(1, 1, 1, 1, 8), true},
+		{[]int{8}, at(1, 1, 4, 2, 1), false}, {[]int{8}, at(1, 1, 1, 1, 1), false}, {[]int{1}, at(1, 1, 1, 1, 1), true},
+		{[]int{4, 6}, at(1, 1, 4, 1, 6), true}, {[]int{4, 6}, at(1, 1, 6, 1, 4), false}, {[]int{4, 6}, at(4, 1, 6, 1, 1), true},
+		{[]int{8, 4, 6}, at(8, 1, 1, 4, 6), true}, {[]int{8, 1, 6}, at(1, 1, 8, 6, 1), true},
+		{[]int{8, 4, 6}, at(8, 1, 4, 1, 6), true}, {[]int{8, 4, 6}, at(8, 1, 4, 2, 6), false},
+		{[]int{1, 8, 1, 1}, at(1, 1, 8, 1, 1), true}, {[]int{1, 8, 1, 1}, at(1, 1, 1, 1, 8), false},
+		{[]int{2, 3, 4, 5}, at(2, 3, 1, 4, 5), false},
+		{[]int{3, 1, 8, 8, 2}, at(3, 1, 8, 8, 2), true}, {[]int{3, 8, 1, 8, 2}, at(3, 1, 8, 8, 2), true},
+		{[]int{3, 2, 4, 8, 2}, at(3, 2, 4, 8, 2), true}, {[]int{3, 4, 2, 8, 2}, at(3, 2, 4, 8, 2), true},
+		{[]int{3, 4, 2, 8, 2}, at(3, 2, 4, 8, 3), false},
+	} {
+		l := c.layout
+		l.Shape = c.shape
+		require.Equal(t, c.fits, l.Fits(), "%v on %v", c.shape, l)
+		if !c.fits {
+			require.ErrorIs(t, l.Check(), ane.ErrShape)
+			continue
+		}
+		require.NoError(t, l.Check())
+		x := onBlock(t, l)
+		values := make([]float32, l.Elements())
+		for i := range values {
+			values[i] = float32(i)
+		}
+		require.NoError(t, second(x.WriteFloat32(values)))
+		index := make([]int, len(c.shape))
+		for i, more := 0, true; more; i, more = i+1, next(index, c.shape) {
+			v, err := x.At(index...)
+			require.NoError(t, err)
+			require.EqualValues(t, i, v, "%v of %v on %v", index, c.shape, l)
+		}
+	}
+}
+
+// The text of a program with its depth within its channels: the planes of one batch
+// are then not in row-major order.
+func TestDepthInsideChannels(t *testing.T) {
+	l := newLayout(t, "x", mil.FP16, 2, 3, 4, 5, 32) // N D C H W
+	l.Shape = []int{2, 4, 3, 5, 32}
+	require.NoError(t, l.Check())
+	require.False(t, l.Packed())
+	at, err := l.Offset(1, 3, 2, 4, 31)
+	require.NoError(t, err)
+	require.Equal(t, l.BatchStride+3*l.PlaneStride+2*l.DepthStride+4*l.RowStride+62, at)
+	l.Shape = []int{2, 3, 4, 5, 32}
+	require.True(t, l.Packed())
+}
+
+// Strides of axes of length 1 neither overlap nor count.
+func TestStridesOfSingleAxes(t *testing.T) {
+	l := newLayout(t, "x", mil.FP16, 1, 8, 4, 32)
+	odd := l
+	odd.BatchStride, odd.DepthStride = 0, 7
+	require.NoError(t, odd.Check())
+	require.True(t, odd.Equal(l))
+	require.True(t, odd.Packed())
+	require.Equal(t, l.Bytes(), odd.Bytes())
+	odd.BatchStride = 1 << 20
+	require.Equal(t, 1<<20, odd.Bytes(), "the driver asks for whole batches")
+	odd.DepthStride = -1
+	require.ErrorIs(t, odd.Check(), ane.ErrShape)
 }
 
 // next counts index up within shape, the last axis fastest.
@@ -149,7 +229,7 @@ func TestHostileLayouts(t *testing.T) {
 		"rank 60":              func(l *ane.Layout) { l.Shape = make([]int, 60) },
 		"overlapping rows":     func(l *ane.Layout) { l.RowStride = 8 },
 		"overlapping planes":   func(l *ane.Layout) { l.PlaneStride = 64 },
-		"overlapping depths":   func(l *ane.Layout) { l.DepthStride = 0 },
+		"overlapping depths":   func(l *ane.Layout) { l.Depth, l.Channels, l.DepthStride = 3, 1, 0; l.Shape = []int{2, 3, 1, 4, 5} },
 		"negative stride":      func(l *ane.Layout) { l.BatchStride = -64 },
 		"ragged stride":        func(l *ane.Layout) { l.RowStride, l.DepthStride, l.PlaneStride, l.BatchStride = 65, 65*4, 65*4, 65*12 },
 		"stride overflow":      func(l *ane.Layout) { l.BatchStride = math.MaxInt - 1 },
@@ -167,7 +247,7 @@ func TestHostileLayouts(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrType)
 
 	wide := good // strides beyond the engine's own are a layout like any other
-	wide.RowStride, wide.DepthStride, wide.PlaneStride, wide.BatchStride = 128, 1024, 1024, 4096
+	wide.RowStride, wide.PlaneStride, wide.DepthStride, wide.BatchStride = 128, 1024, 4096, 4096
 	x, err := ane.OnBlock(b, wide)
 	require.NoError(t, err)
 	require.NoError(t, x.Set(3, 1, 2, 3, 4))

@@ -100,7 +100,7 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 	var faults []Error
 	const hint = "make the tensor with the layout of the Model"
 	switch have := t.layout; {
-	case have.Equal(l):
+	case have.Equal(l) && have.Bytes() >= l.Bytes():
 	case have.Bytes() < l.Bytes():
 		faults = append(faults, Error{Err: ErrShort, Hint: hint,
 			Detail: fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, have.Bytes(), have)})

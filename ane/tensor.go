@@ -58,7 +58,7 @@ func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 }
 
 func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
-	if err := t.layout.check(); err != nil {
+	if err := t.layout.Check(); err != nil {
 		return nil, err
 	}
 	t.layout = t.layout.clone()

@@ -48,9 +48,9 @@ func wider(layouts []ane.Layout) []ane.Layout {
 	for i := range wide {
 		l := &wide[i]
 		l.RowStride = (l.RowBytes() + align - 1) / align * align
-		l.DepthStride = l.Height * l.RowStride
-		l.PlaneStride = l.Depth * l.DepthStride
-		l.BatchStride = l.Channels * l.PlaneStride
+		l.PlaneStride = l.Height * l.RowStride
+		l.DepthStride = l.Channels * l.PlaneStride
+		l.BatchStride = l.Depth * l.DepthStride
 	}
 	return wide
 }

@@ -108,8 +108,8 @@ func dense(shape []int) []int {
 // layout.
 func rowsOf(l ane.Layout) (dims, strides []int) {
 	size := l.DType.Size()
-	return []int{l.Batches, l.Channels, l.Depth, l.Height, l.Width},
-		[]int{l.BatchStride / size, l.PlaneStride / size, l.DepthStride / size, l.RowStride / size, 1}
+	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
+		[]int{l.BatchStride / size, l.DepthStride / size, l.PlaneStride / size, l.RowStride / size, 1}
 }
 
 // gather brings a padded input into scratch.

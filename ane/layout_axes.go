@@ -1,0 +1,154 @@
+package ane
+
+import "fmt"
+
+// The axes of the engine, in the order in which it nests them (reference dumps of M1
+// and M5: DepthStride is Channels*PlaneStride).
+const (
+	axisN = iota
+	axisD
+	axisC
+	axisH
+	axisW
+)
+
+// textAxes are the axes that a shape of each rank gets.
+var textAxes = [MaxRank + 1][]int{
+	{}, {axisW}, {axisH, axisW}, {axisC, axisH, axisW}, {axisN, axisC, axisH, axisW}, {axisN, axisD, axisC, axisH, axisW},
+}
+
+// Orders of the engine's axes, slowest first. The second is for a program whose text
+// is N, C, D, H, W.
+var (
+	depthOutside = [MaxRank]int{axisN, axisD, axisC, axisH, axisW}
+	depthInside  = [MaxRank]int{axisN, axisC, axisD, axisH, axisW}
+)
+
+// length returns the number of elements along an axis.
+func (l *Layout) length(axis int) *int {
+	switch axis {
+	case axisN:
+		return &l.Batches
+	case axisD:
+		return &l.Depth
+	case axisC:
+		return &l.Channels
+	case axisH:
+		return &l.Height
+	}
+	return &l.Width
+}
+
+// stride returns the bytes between neighbours along an axis.
+func (l *Layout) stride(axis int) int {
+	switch axis {
+	case axisN:
+		return l.BatchStride
+	case axisD:
+		return l.DepthStride
+	case axisC:
+		return l.PlaneStride
+	case axisH:
+		return l.RowStride
+	}
+	return l.DType.Size()
+}
+
+// order is that of the axes in which the elements of Shape count up.
+func (l *Layout) order() [MaxRank]int {
+	if l.Depth > 1 && l.Channels > 1 { // else both orders are the same
+		if _, ok := l.assign(depthOutside); !ok {
+			return depthInside
+		}
+	}
+	return depthOutside
+}
+
+// assign finds the axis of the engine for each axis of Shape, both in order: those of
+// length 1 are skipped on either side, except that rank 4 is N, C, H, W. ok is false
+// where the lengths differ.
+func (l *Layout) assign(order [MaxRank]int) (axes [MaxRank]int, ok bool) {
+	if len(l.Shape) > MaxRank {
+		return axes, false
+	}
+	if len(l.Shape) == 4 {
+		for i, axis := range textAxes[4] {
+			if axes[i] = axis; *l.length(axis) != l.Shape[i] {
+				return axes, false
+			}
+		}
+		return axes, l.Depth == 1
+	}
+	next := 0
+	for i, n := range l.Shape {
+		axes[i] = axisW // of length 1: its index is 0
+		if n == 1 {
+			continue
+		}
+		for next < MaxRank && *l.length(order[next]) == 1 {
+			next++
+		}
+		if next == MaxRank || *l.length(order[next]) != n {
+			return axes, false
+		}
+		axes[i] = order[next]
+		next++
+	}
+	for ; next < MaxRank; next++ {
+		if *l.length(order[next]) != 1 {
+			return axes, false
+		}
+	}
+	return axes, true
+}
+
+// Fits reports whether the axes of the engine can be those of Shape: equal lengths in
+// equal order, axes of length 1 left out, or exactly N, C, H, W for rank 4. Rank 5 may
+// also be N, C, D, H, W.
+func (l Layout) Fits() bool {
+	_, outside := l.assign(depthOutside)
+	_, inside := l.assign(depthInside)
+	return outside || inside
+}
+
+// Row returns the offset of row i in bytes, rows counted in row-major order of Shape;
+// i is below Rows.
+func (l Layout) Row(i int) int {
+	// The bounds of 1 are for a Layout that nobody made, whose axes are zero.
+	height, depth, channels := max(l.Height, 1), max(l.Depth, 1), max(l.Channels, 1)
+	h := i % height
+	i /= height
+	var c, d int
+	if l.order() == depthInside {
+		d, i = i%depth, i/depth
+		c, i = i%channels, i/channels
+	} else {
+		c, i = i%channels, i/channels
+		d, i = i%depth, i/depth
+	}
+	return i*l.BatchStride + d*l.DepthStride + c*l.PlaneStride + h*l.RowStride
+}
+
+// Offset returns the offset in bytes of the element at index, which has one
+// number for each axis of Shape.
+func (l Layout) Offset(index ...int) (int, error) {
+	if len(index) != len(l.Shape) || len(index) > MaxRank {
+		return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
+			Detail: fmt.Sprintf("%d numbers for shape %v", len(index), l.Shape)}
+	}
+	axes, ok := l.assign(depthOutside)
+	if !ok {
+		if axes, ok = l.assign(depthInside); !ok {
+			return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape, Detail: fmt.Sprintf("shape %v does not match its axes", l.Shape)}
+		}
+	}
+	at := 0
+	for i, n := range index {
+		if n < 0 || n >= l.Shape[i] {
+			return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
+				Detail: fmt.Sprintf("%d on axis %d of %v", n, i, l.Shape)}
+		}
+		at += n * l.stride(axes[i])
+	}
+	return at, nil
+}

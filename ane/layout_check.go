@@ -1,0 +1,73 @@
+package ane
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Check refuses a layout that reaches outside its own bytes, whose rows overlap, or
+// whose Shape does not fit its axes. Strides of axes of length 1 do not matter, except
+// that none is negative. The error is ErrShape or ErrType; layouts of NewLayout and of
+// a Model have none.
+func (l Layout) Check() error {
+	bad := func(format string, args ...any) error {
+		return &Error{Op: "layout", Name: l.Name, Err: ErrShape, Detail: fmt.Sprintf(format, args...),
+			Hint: "take the layout from the Model or from NewLayout"}
+	}
+	if !storable(l.DType) {
+		return &Error{Op: "layout", Name: l.Name, Err: ErrType, Detail: l.DType.String()}
+	}
+	if len(l.Shape) > MaxRank {
+		return bad("rank %d, at most %d", len(l.Shape), MaxRank)
+	}
+	volume := l.DType.Size()
+	for axis, name := range axisNames {
+		n := *l.length(axis)
+		if n < 1 || n > MaxBytes/volume {
+			return bad("%s is %d; every axis is at least 1 and the tensor below 1 TiB", name, n)
+		}
+		volume *= n
+	}
+	if !l.Fits() {
+		return bad("shape %v does not match its axes: N %d, D %d, C %d, H %d, W %d",
+			l.Shape, l.Batches, l.Depth, l.Channels, l.Height, l.Width)
+	}
+	return l.checkStrides(bad)
+}
+
+var axisNames = [MaxRank]string{axisN: "Batches", axisD: "Depth", axisC: "Channels", axisH: "Height", axisW: "Width"}
+
+var strideNames = [MaxRank]string{axisN: "BatchStride", axisD: "DepthStride", axisC: "PlaneStride", axisH: "RowStride"}
+
+// checkStrides goes through the axes in the order of their strides: each has to step
+// over all that lies within it.
+func (l Layout) checkStrides(bad func(format string, args ...any) error) error {
+	var axes []int
+	for _, axis := range []int{axisH, axisC, axisD, axisN} {
+		if s := l.stride(axis); s < 0 || s > MaxBytes {
+			return bad("%s is %d, outside 0 to 1 TiB", strideNames[axis], s)
+		}
+		if *l.length(axis) > 1 {
+			axes = append(axes, axis)
+		}
+	}
+	slices.SortStableFunc(axes, func(a, b int) int { return l.stride(a) - l.stride(b) })
+	inner, within := l.RowBytes(), "a row" // bytes that the axes so far span
+	for _, axis := range axes {
+		n, s := *l.length(axis), l.stride(axis)
+		switch {
+		case s < inner:
+			return bad("strides overlap: %s is %d, %s spans %d bytes", strideNames[axis], s, within, inner)
+		case s%l.DType.Size() != 0:
+			return bad("%s is %d, no multiple of the %d bytes of an element", strideNames[axis], s, l.DType.Size())
+		case n-1 > (MaxBytes-inner)/s:
+			return bad("larger than 1 TiB")
+		}
+		inner += (n - 1) * s
+		within = "what lies along " + axisNames[axis]
+	}
+	if l.BatchStride > MaxBytes/l.Batches {
+		return bad("larger than 1 TiB")
+	}
+	return nil
+}
