@@ -75,6 +75,7 @@ func (f Filter) Model(c, h, w int) (Model, error) {
 		return fn.Op("conv", t, name, append(slices.Clone(shared), mil.A("weight", weight))...), err
 	}
 	var y mil.Ref
+	tolerance := exactly("weights and sums are multiples of 1/128 of at most 11 bits")
 	if len(f.Kernels) == 1 {
 		var err error
 		if y, err = conv("y", f.Kernels[0]); err != nil {
@@ -92,11 +93,11 @@ func (f Filter) Model(c, h, w int) (Model, error) {
 		}
 		sum := fn.Op("add", t, "sum", mil.A("x", squares[0]), mil.A("y", squares[1]))
 		y = fn.Op("sqrt", t, "y", mil.A("x", sum))
+		tolerance = Tolerance{Abs: 1e-3, Rel: 2. / 1024, Reason: "squares and their sum are exact; sqrt comes from a table, on M6 up to 1.2 units in the last place off"}
 	}
 	fn.Output(y)
 	return Model{
-		Name: f.Name, About: f.About, Weights: file.files(), Input: steps(1),
-		Tolerance: Tolerance{Abs: 2e-3, Rel: 4 * half, Reason: "up to four roundings in a row"},
+		Name: f.Name, About: f.About, Weights: file.files(), Input: multiples(1./8, 0, 8), Tolerance: tolerance,
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			return map[string][]float64{"y": f.apply(in["x"], c, h, w)}
 		},

@@ -37,12 +37,9 @@ func (t Tolerance) Allows(got, want float64) bool {
 	return math.Abs(got-want) <= t.Abs+t.Rel*math.Abs(want)
 }
 
-// exact is the tolerance of programs that only move values or round once.
-var exact = Tolerance{Reason: "every result is a value that fp16 holds exactly"}
-
-// half is the relative size of one rounding to fp16: 11 significant bits, half
-// a unit in the last place.
-const half = 1.0 / 2048
+// exactly is the tolerance of programs whose inputs leave nothing to round, with
+// the reason for it.
+func exactly(reason string) Tolerance { return Tolerance{Reason: reason} }
 
 // All builds every model, in the order of what they need from an engine.
 func All() ([]Model, error) {
@@ -69,20 +66,33 @@ func (m Model) finish(b *mil.Builder) (Model, error) {
 	return m, nil
 }
 
-// steps generates multiples of 1/64 within [-limit, limit): exact in fp16 up to
-// a limit of 16. Inputs of different names differ.
-func steps(limit float64) func(name string, n int, seed uint64) []float64 {
+// input generates values as Model.Input does.
+type input = func(name string, n int, seed uint64) []float64
+
+// multiples generates unit times the whole numbers lo to hi. Inputs of different
+// names differ. fp16 holds the values exactly when unit is a power of two and no
+// number is beyond 2048.
+func multiples(unit float64, lo, hi int) input {
 	return func(name string, n int, seed uint64) []float64 {
 		h := fnv.New64a()
 		h.Write([]byte(name)) // never fails
 		r := rand.New(rand.NewPCG(seed, h.Sum64()))
 		out := make([]float64, n)
 		for i := range out {
-			out[i] = float64(r.IntN(int(limit*128))-int(limit*64)) / 64
+			out[i] = unit * float64(lo+r.IntN(hi-lo+1))
 		}
 		return out
 	}
 }
+
+// steps generates multiples of 1/64 within [-limit, limit), for limits up to 32.
+func steps(limit int) input { return multiples(1./64, -64*limit, 64*limit-1) }
+
+// factors generates what the models multiply and sum: quarters within 5/4, 11
+// values. A product is at most 25 sixteenths, so 80 of them sum to 2000 at most:
+// fp16 holds every partial sum, in any order and any grouping, and no sum comes
+// near 32768, from which on the engine gives infinity.
+func factors() input { return multiples(1./4, -5, 5) }
 
 // weightFile is where every model keeps its weights.
 const weightFile = blob.ModelPath + "weights/weight.bin"

@@ -27,8 +27,8 @@ func packedMatmul() (Model, error) {
 	shape := f.Const("shape", mil.Int32s(1, n, 1, seq))
 	f.Output(f.Op("reshape", t(1, n, 1, seq), "y", mil.A("shape", shape), mil.A("x", back)))
 	return Model{
-		Name: "packed-matmul", About: "matmul whose weights are an input, packed beside the activations", Input: steps(1),
-		Tolerance: Tolerance{Abs: 1e-6, Rel: half, Reason: "products are exact and 64 of them sum exactly in fp32; one rounding"},
+		Name: "packed-matmul", About: "matmul whose weights are an input, packed beside the activations", Input: factors(),
+		Tolerance: exactly("sums of 64 products are sixteenths within 100, which fp16 holds"),
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			x, y := in["x"], make([]float64, n*seq)
 			for o := range n {
@@ -45,18 +45,18 @@ func packedMatmul() (Model, error) {
 
 // convPointwise is the 1x1 convolution that the engine likes best.
 func convPointwise() (Model, error) {
-	return convolution("conv-1x1", "1x1 convolution, 64 to 32 channels, weights in a file", 64, 32, 1, 1, 64)
+	return convolution("conv-1x1", "1x1 convolution, 64 to 32 channels, weights in a file", 64, 32, 1, 1, 64, factors())
 }
 
 // conv3x3 needs a border of zeros.
 func conv3x3() (Model, error) {
-	return convolution("conv-3x3", "3x3 convolution with a border, 8 to 16 channels", 8, 16, 3, 16, 32)
+	return convolution("conv-3x3", "3x3 convolution with a border, 8 to 16 channels", 8, 16, 3, 16, 32, factors())
 }
 
 // convolution maps [1, ci, h, w] to [1, co, h, w] with a k x k kernel and a
-// border of (k-1)/2 zeros.
-func convolution(name, about string, ci, co, k, h, w int) (Model, error) {
-	values := steps(1)(name, co*ci*k*k, 1)
+// border of (k-1)/2 zeros. generate makes weights and inputs.
+func convolution(name, about string, ci, co, k, h, w int, generate input) (Model, error) {
+	values := generate(name, co*ci*k*k, 1)
 	var file weights
 	at, err := file.add(values)
 	if err != nil {
@@ -77,8 +77,8 @@ func convolution(name, about string, ci, co, k, h, w int) (Model, error) {
 	}
 	f.Output(f.Op("conv", mil.TensorOf(mil.FP16, 1, co, h, w), "y", args...))
 	return Model{
-		Name: name, About: about, Weights: file.files(), Input: steps(1),
-		Tolerance: Tolerance{Abs: 1e-6, Rel: half, Reason: "products are exact and sum exactly in fp32; one rounding"},
+		Name: name, About: about, Weights: file.files(), Input: generate,
+		Tolerance: exactly("sums of up to 72 products are sixteenths within 112.5, which fp16 holds"),
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			x, y := in["x"], make([]float64, co*h*w)
 			at := func(c, i, j int) float64 {
