@@ -1,79 +1,99 @@
 package standin
 
 import (
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/plist"
 )
 
 // typeNames are the framework's names of the types that can stand on a surface.
-// Float16 is the one that has been read from compiled models; the others follow
-// its form.
+// Float16 and Float32 have been read from compiled programs; the others follow their
+// form.
 var typeNames = map[mil.DType]string{
 	mil.FP16: "Float16", mil.FP32: "Float32", mil.Bool: "Bool",
 	mil.Int8: "Int8", mil.Int16: "Int16", mil.Int32: "Int32",
 	mil.UInt8: "UInt8", mil.UInt16: "UInt16", mil.UInt32: "UInt32",
 }
 
-// outputSuffix marks the names of outputs in the symbol arrays.
+// outputSuffix ends the names of outputs.
 const outputSuffix = "@output"
 
-// describe orders the symbols and returns the modelAttributes of a loaded
-// program: names and shape of the lists as they have been read from compiled
-// models on hardware.
-func (p *program) describe() []byte {
-	inputs := p.order(ane.Executable.Inputs, func(f *procedure) *[]port { return &f.in })
-	outputs := p.order(ane.Executable.Outputs, func(f *procedure) *[]port { return &f.out })
-	var network, procedures []any
-	var ids []pair
+// liveKeys are the keys of a live entry in the order of M1, macOS 27.0.1.
+var liveKeys = []string{"Name", "Symbol", "Type", "Batches", "Channels", "Depth", "Height", "Width", "RowStride",
+	"PlaneStride", "DepthStride", "BatchStride", "PlaneCount", "Interleave"}
+
+// describe returns the modelAttributes of a loaded program as Apple's framework has
+// been seen to give them. keys are those of live entries.
+func (p *program) describe(keys []string) plist.Dict {
+	var networks, procedures plist.Array
+	var ids plist.Dict
 	for i, f := range p.procedures {
-		network = append(network, []pair{
-			{"Name", f.name},
-			{"LiveInputList", live(f.in)},
-			{"LiveOutputList", live(f.out)},
+		networks = append(networks, plist.Dict{
+			{Key: "LiveInputList", Value: live(f.in, "", keys)},
+			{Key: "LiveOutputList", Value: live(f.out, outputSuffix, keys)},
+			{Key: "Name", Value: f.name},
 		})
-		procedures = append(procedures, []pair{
-			{"ANEFModelProcedureID", i},
-			{"ANEFModelInputSymbolIndexArray", symbols(f.in)},
-			{"ANEFModelOutputSymbolIndexArray", symbols(f.out)},
+		procedures = append(procedures, plist.Dict{
+			{Key: "ANEFModelInputSymbolIndexArray", Value: symbols(f.in)},
+			{Key: "ANEFModelOutputSymbolIndexArray", Value: symbols(f.out)},
+			{Key: "ANEFModelProcedureID", Value: i},
 		})
-		ids = append(ids, pair{f.name, i})
+		ids = append(ids, plist.Entry{Key: f.name, Value: i})
 	}
-	suffixed := make([]string, len(outputs))
-	for i, name := range outputs {
-		suffixed[i] = name + outputSuffix
-	}
-	return encode([]pair{
-		{"ANEFModelDescription", []pair{
-			{"kANEFModelInputSymbolsArrayKey", array(inputs)},
-			{"kANEFModelOutputSymbolsArrayKey", array(suffixed)},
-			{"ANEFModelInput16KAlignmentArray", array(make([]bool, len(inputs)))},
-			{"ANEFModelOutput16KAlignmentArray", array(make([]bool, len(outputs)))},
-			{"ANEFModelProcedures", procedures},
-			{"kANEFModelProcedureNameToIDMapKey", ids},
+	return plist.Dict{
+		{Key: "ANEFModelDescription", Value: plist.Dict{
+			{Key: "ANEFModelInput16KAlignmentArray", Value: zeros(p.inputs)},
+			{Key: "ANEFModelOutput16KAlignmentArray", Value: zeros(p.outputs)},
+			{Key: "ANEFModelProcedures", Value: procedures},
+			{Key: "kANEFModelInputSymbolsArrayKey", Value: p.inputs},
+			{Key: "kANEFModelOutputSymbolsArrayKey", Value: p.outputs},
+			{Key: "kANEFModelProcedureNameToIDMapKey", Value: ids},
 		}},
-		{"NetworkStatusList", network},
-	})
+		{Key: "NetworkStatusList", Value: networks},
+	}
 }
 
-func symbols(ports []port) []any {
-	list := make([]int, len(ports))
+// zeros is one 0 for each symbol; no program with another number has been seen.
+func zeros(symbols plist.Array) plist.Array {
+	list := make(plist.Array, len(symbols))
+	for i := range list {
+		list[i] = 0
+	}
+	return list
+}
+
+func symbols(ports []port) plist.Array {
+	list := make(plist.Array, len(ports))
 	for i, p := range ports {
 		list[i] = p.symbol
 	}
-	return array(list)
+	return list
 }
 
 // live lists tensors with their places: lengths in elements, strides in bytes.
-func live(ports []port) []any {
-	var list []any
-	for _, p := range ports {
-		l := p.layout
-		list = append(list, []pair{
-			{"Name", l.Name}, {"Type", typeNames[l.DType]},
-			{"Batches", l.Batches}, {"Channels", l.Channels}, {"Depth", l.Depth}, {"Height", l.Height}, {"Width", l.Width},
-			{"BatchStride", l.BatchStride}, {"PlaneStride", l.PlaneStride}, {"PlaneCount", l.Channels},
-			{"DepthStride", l.DepthStride}, {"RowStride", l.RowStride}, {"Interleave", 1},
-		})
+func live(ports []port, suffix string, keys []string) plist.Array {
+	list := make(plist.Array, len(ports))
+	for i, p := range ports {
+		list[i] = entry(p, suffix, keys)
 	}
 	return list
+}
+
+// entry is the live entry of one tensor with the given keys, those unknown left out.
+func entry(p port, suffix string, keys []string) plist.Dict {
+	s := p.spot
+	values := map[string]any{
+		"Name": p.name + suffix, "Symbol": p.name + suffix, "Type": typeNames[p.dtype],
+		"RowStride": s.strides[axisH], "PlaneStride": s.strides[axisC], "DepthStride": s.strides[axisD],
+		"BatchStride": s.strides[axisN], "PlaneCount": s.lengths[axisN] * s.lengths[axisC], "Interleave": 1,
+	}
+	for at, name := range order {
+		values[name] = s.lengths[at]
+	}
+	var d plist.Dict
+	for _, key := range keys {
+		if v, ok := values[key]; ok {
+			d = append(d, plist.Entry{Key: key, Value: v})
+		}
+	}
+	return d
 }

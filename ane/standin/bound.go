@@ -3,6 +3,7 @@ package standin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync/atomic"
@@ -19,7 +20,8 @@ type bound struct {
 	memory    memory
 	ids       []uint32 // of the surfaces: inputs, then outputs
 	blocks    []*unimem.Block
-	shared    int // of blocks
+	own       []*unimem.Block // the engine's, where surfaces are not as it wants them
+	shared    int             // of blocks
 	run       ane.Invocation
 	users     atomic.Int64 // the server's list, and each evaluation
 }
@@ -47,27 +49,47 @@ func (f *procedure) bind(m memory, in, out []uint32) (*bound, status) {
 		return b, done
 	case errors.Is(err, unimem.ErrSize), errors.Is(err, ane.ErrShort):
 		return nil, tooShort
+	case errors.Is(err, errPlace):
+		complain("bind", err)
+		return nil, failed
 	default:
 		slog.Debug("standin: a surface cannot be mapped", "error", err)
 		return nil, mapRefused
 	}
 }
 
-// prepare opens the surfaces and has the engine map them.
+// prepare opens the surfaces and has the engine map them, or tensors of its own where
+// the attributes place elements otherwise.
 func (b *bound) prepare() error {
 	f := b.procedure
 	in, out := make([]*ane.Tensor, len(f.in)), make([]*ane.Tensor, len(f.out))
+	var s staged
 	for i, id := range b.ids {
-		list, at, l := in, i, f.in
+		list, at, ports, layouts, copies := in, i, f.in, f.exec.Inputs(), &s.in
 		if i >= len(f.in) {
-			list, at, l = out, i-len(f.in), f.out
+			list, at, ports, layouts, copies = out, i-len(f.in), f.out, f.exec.Outputs(), &s.out
 		}
-		block, err := b.memory.open(id, l[at].layout.Bytes())
+		p := ports[at]
+		l := layouts[p.place]
+		t, ok := transferOf(p, l)
+		if !ok {
+			return fmt.Errorf("%w: %s, by its attributes %+v", errPlace, p.name, p.spot)
+		}
+		block, err := b.memory.open(id, t.room)
 		if err != nil {
 			return err
 		}
 		b.blocks = append(b.blocks, block)
-		if list[l[at].place], err = ane.OnBlock(block, l[at].layout); err != nil {
+		t.surface = block
+		if !t.agrees {
+			if block, err = unimem.Open(l.Bytes()); err != nil {
+				return err
+			}
+			b.own = append(b.own, block)
+			t.own = block
+			*copies = append(*copies, t)
+		}
+		if list[p.place], err = ane.OnBlock(block, l); err != nil {
 			return err
 		}
 	}
@@ -76,6 +98,10 @@ func (b *bound) prepare() error {
 		return err
 	}
 	b.run = run
+	if len(b.own) > 0 {
+		s.run = run
+		b.run = &s
+	}
 	for _, block := range b.blocks {
 		if err := b.memory.share(block); err != nil {
 			return err
@@ -84,6 +110,9 @@ func (b *bound) prepare() error {
 	}
 	return nil
 }
+
+// errPlace is that of a tensor which cannot be where the attributes have it.
+var errPlace = errors.New("the surface cannot hold the tensor")
 
 // leave counts one user less, and closes b with the last.
 func (b *bound) leave() {
@@ -111,6 +140,9 @@ func (b *bound) close() {
 	}
 	for _, block := range b.blocks {
 		complain("close", b.memory.close(block))
+	}
+	for _, block := range b.own {
+		complain("close", block.Close())
 	}
 	f := b.procedure
 	f.program.bounds--

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/plist"
 )
 
 // The files that hold a program's text. Bridges write model.mil; the framework
@@ -26,6 +26,8 @@ const maxProcedures = 129
 type program struct {
 	handle     uint64
 	procedures []*procedure
+	inputs     plist.Array // names of the symbols, outputs with their suffix
+	outputs    plist.Array
 	attributes []byte // its modelAttributes, an XML property list
 
 	mu      sync.Mutex // orders what an ane.Executable wants one at a time
@@ -45,9 +47,10 @@ type procedure struct {
 
 // port is one tensor of a procedure.
 type port struct {
-	layout ane.Layout
-	symbol int // its index among the inputs or outputs of the whole program
-	place  int // its index in the Executable's own order
+	tensor
+	spot   spot // where it stands on its surface
+	symbol int  // its index among the inputs or outputs of the whole program
+	place  int  // its index in the Executable's own order
 }
 
 // build reads and compiles what stands in a directory. Weights are files inside
@@ -72,13 +75,43 @@ func (s *server) build(directory string) (*program, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.procedures = append(p.procedures, &procedure{program: p, index: uint32(i), name: f.Name, exec: exec})
+		own := &procedure{program: p, index: uint32(i), name: f.Name, exec: exec}
+		p.procedures = append(p.procedures, own)
+		if err := own.place(f); err != nil {
+			return nil, err
+		}
 	}
 	if len(p.procedures) == 0 {
 		return nil, &mil.Error{File: file, Msg: "the program has no function", Hint: "write at least func main<ios18>(...)"}
 	}
-	p.attributes = p.describe()
-	return p, nil
+	p.inputs = p.order("", func(f *procedure) []port { return f.in })
+	p.outputs = p.order(outputSuffix, func(f *procedure) []port { return f.out })
+	p.attributes, err = plist.XML(p.describe(liveKeys))
+	return p, err
+}
+
+// place takes the tensors of the procedure from its function, and not from the
+// Executable: what the attributes say is written down apart from package ane.
+func (f *procedure) place(text *mil.Function) error {
+	in, out, err := tensorsOf(text)
+	if err != nil {
+		return err
+	}
+	for side, list := range [][]tensor{in, out} {
+		for i, t := range list {
+			s, ok := spotOf(t)
+			if !ok {
+				return &mil.Error{Pos: text.Pos, Msg: fmt.Sprintf("%s needs more than 1 TiB with padded rows", t.name), Hint: "widen its last axis"}
+			}
+			p := port{tensor: t, spot: s, place: i}
+			if side == 0 {
+				f.in = append(f.in, p)
+			} else {
+				f.out = append(f.out, p)
+			}
+		}
+	}
+	return nil
 }
 
 // readText returns the program's text and the name of the file that has it.
@@ -98,26 +131,30 @@ func readText(directory blob.Dir) ([]byte, string, error) {
 }
 
 // order gives the tensors of all procedures their symbols, and returns the names
-// of the symbols: bytewise sorted, shared by the procedures. Outputs are sorted
-// without the suffix that their names carry elsewhere.
-func (p *program) order(layouts func(ane.Executable) []ane.Layout, ports func(*procedure) *[]port) []string {
+// of the symbols, sorted bytewise with their suffix: y2@output stands before y@output.
+// A name that several functions have is one symbol; what Apple's compiler does with
+// such MIL has not been dumped.
+func (p *program) order(suffix string, ports func(*procedure) []port) plist.Array {
 	var names []string
 	for _, f := range p.procedures {
-		for _, l := range layouts(f.exec) {
-			names = append(names, l.Name)
+		for _, t := range ports(f) {
+			names = append(names, t.name+suffix)
 		}
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	for _, f := range p.procedures {
 		list := ports(f)
-		for place, l := range layouts(f.exec) {
-			symbol, _ := slices.BinarySearch(names, l.Name)
-			*list = append(*list, port{l, symbol, place})
+		for i := range list {
+			list[i].symbol, _ = slices.BinarySearch(names, list[i].name+suffix)
 		}
-		slices.SortFunc(*list, func(a, b port) int { return strings.Compare(a.layout.Name, b.layout.Name) })
+		slices.SortFunc(list, func(a, b port) int { return a.symbol - b.symbol })
 	}
-	return names
+	symbols := make(plist.Array, len(names))
+	for i, name := range names {
+		symbols[i] = name
+	}
+	return symbols
 }
 
 // drop has the program closed, at once or when nothing is bound to it any more.
