@@ -21,11 +21,18 @@ func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Blo
 	if c.table != t {
 		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption, Hint: "adopt from the library that the option is of"}
 	}
-	s, err := iosurface.Lookup(t, id, size)
-	if err != nil {
-		return nil, adoptError(size, err)
-	}
-	return newBlock(&adopted{surface{t, s}}, c, new(life), false)
+	return adoptFrom(t, size, c, func() (*iosurface.Surface, error) { return iosurface.Lookup(t, id, size) })
+}
+
+// adoptFrom makes a Block of the surface that find finds.
+func adoptFrom(t *iosurface.Table, size int, c config, find func() (*iosurface.Surface, error)) (*Block, error) {
+	return recovering(func() (*Block, error) {
+		s, err := find()
+		if err != nil {
+			return nil, adoptError(size, err)
+		}
+		return newBlock(&adopted{surface{t, s}}, c, new(life), false)
+	})
 }
 
 // refuseAdopt answers sizes and options that have no meaning for memory that exists.

@@ -13,8 +13,8 @@ type backing interface {
 	id() uint32
 	pinned() bool
 	kind() string
-	warm() error
-	// remap maps the same pages a second time, from the handle alone.
+	warm() error // an *Error
+	// remap maps the same pages a second time, from the handle alone; its errors are an *Error.
 	remap() (mem []byte, unmap func() error, err error)
 	// share returns a descriptor for another process, which the caller owns; ErrShare
 	// with a hint where there is none.
@@ -43,8 +43,8 @@ type Block struct {
 // Open makes a Block of at least size bytes, rounded up to PageSize. Pages read as zero,
 // appear on first touch and stay.
 //
-// Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrPin (with RequirePinned),
-// ErrOption (SurfacePerCell, or a nil library of surfaces).
+// Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these
+// two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, or a nil library of surfaces).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
 	if err := c.refuse("open", size); err != nil {
@@ -61,11 +61,13 @@ func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
 	if err := checkMemory("open", rounded); err != nil {
 		return nil, err
 	}
-	raw, err := openBacking(rounded, c)
-	if err != nil {
-		return nil, err
-	}
-	return newBlock(raw, c, l, owned)
+	return recovering(func() (*Block, error) {
+		raw, err := openBacking(rounded, c)
+		if err != nil {
+			return nil, err
+		}
+		return newBlock(raw, c, l, owned)
+	})
 }
 
 // newBlock takes over the backing: the Block owns it, or it is closed.
@@ -95,21 +97,15 @@ type opened struct{ backing }
 func (o opened) settle(c config) error {
 	size := len(o.bytes())
 	if c.pin && !o.pinned() {
-		return o.fail(&Error{Op: "open", Size: size, Err: ErrPin, Hint: pinHint(o.kind())})
+		return &Error{Op: "open", Size: size, Err: ErrPin, Cause: o.close(false), Hint: pinHint(o.kind())}
 	}
 	if c.warm {
 		if err := o.warm(); err != nil {
-			return o.fail(&Error{Op: "warm", Size: size, Err: ErrCreate, Cause: err})
+			_ = o.close(false) // the first failure is the one to report
+			return err
 		}
 	}
 	return nil
-}
-
-func (o opened) fail(err *Error) error {
-	if cause := o.close(false); cause != nil && err.Cause == nil {
-		err.Cause = cause
-	}
-	return err
 }
 
 func pinHint(kind string) string {

@@ -62,10 +62,15 @@ func createError(op, step string, size int, err error) *Error {
 	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
 	switch {
 	case errors.Is(err, unix.EMFILE):
-		e.Hint = "each Block needs a file descriptor: raise the limit (ulimit -n)"
+		e.Hint = "each Block needs a file descriptor: close idle Blocks, or raise the limit (ulimit -n)"
+	case errors.Is(err, unix.ENFILE):
+		e.Hint = "the system has no file descriptor left: close idle Blocks, or raise the limit (sysctl fs.file-max)"
 	case errors.Is(err, unix.ENOMEM):
-		e.Hint = "ask for less, or raise the limit on address space (ulimit -v)"
+		e.Hint = "close idle Blocks, ask for less, or raise the limit on address space (ulimit -v)"
+	default:
+		return e
 	}
+	e.Cause = exhausted(e.Cause)
 	return e
 }
 
@@ -100,7 +105,7 @@ func (m *memfd) warm() error {
 func (m *memfd) populate() error {
 	err := retry(func() error { return unix.Madvise(m.mem, unix.MADV_POPULATE_WRITE) })
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
-		return err
+		return createError("warm", "madvise(MADV_POPULATE_WRITE)", len(m.mem), err)
 	}
 	return nil
 }
@@ -108,7 +113,7 @@ func (m *memfd) populate() error {
 func (m *memfd) remap() ([]byte, func() error, error) {
 	mem, err := mapShared(m.fd, len(m.mem))
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, createError(opMap, "mmap", len(m.mem), err)
 	}
 	return mem, func() error { return unmap(mem) }, nil
 }

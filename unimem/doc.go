@@ -33,6 +33,13 @@
 // Pinned is false. The memory limit of a container is not looked at: going beyond it by
 // touching pages makes the kernel end the process.
 //
+// # Exhaustion
+//
+// A system may refuse surfaces for a while, with memory to spare. Such a refusal matches
+// ErrExhausted, says what this process has open, and may be repeated later. Before it arrives,
+// the functions given to OnExhausted free what their owners can do without, and the refused
+// call is made once more. Blocks that are open stay as they are.
+//
 // # Errors
 //
 // Every failure is an *Error around one of the sentinels, except on the hot paths (Take,

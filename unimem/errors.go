@@ -16,6 +16,10 @@ var (
 	ErrCreate = errors.New("cannot create shared memory")
 	// ErrLock answers a surface that could not be locked for the CPU.
 	ErrLock = errors.New("cannot lock the surface")
+	// ErrExhausted answers, together with ErrCreate or ErrLock, a system that has nothing left
+	// to give for now: the same call may work later, or after closing what is idle. The Error
+	// says what this process has open. See OnExhausted.
+	ErrExhausted = errors.New("the system gives no more surfaces for now")
 	// ErrPin answers RequirePinned where the pages cannot be pinned.
 	ErrPin = errors.New("cannot pin the pages")
 	// ErrShare answers a Share or an Adopt of memory that has no descriptor, or none of that kind.

@@ -53,3 +53,10 @@ func HalfClose(g *Grid) func() error {
 		return errors.Join(err, g.tearDown())
 	}
 }
+
+// Holders is the number of functions given to OnExhausted that are not cancelled.
+func Holders() int {
+	process.exhaustion.mu.Lock()
+	defer process.exhaustion.mu.Unlock()
+	return len(process.exhaustion.holders)
+}

@@ -96,7 +96,7 @@ func checkGrid(cellSize, cells int) error {
 }
 
 // open makes the Blocks, all or none.
-func (g *Grid) open(c config) error {
+func (g *Grid) open(c config) (err error) {
 	if err := c.refuseTable("grid", g.cellSize); err != nil {
 		return err
 	}
@@ -108,11 +108,16 @@ func (g *Grid) open(c config) error {
 		}
 		size, count = g.cellSize, len(g.slots)
 	}
+	defer func() {
+		if len(g.blocks) < count { // failed, or left by a panic of a function given to OnExhausted
+			_, _ = g.life.end()
+			err = errors.Join(err, g.tearDown())
+		}
+	}()
 	for range count {
 		b, err := openBlock(size, c, g.life, true)
 		if err != nil {
-			_, _ = g.life.end()
-			return errors.Join(err, g.tearDown())
+			return err
 		}
 		g.blocks = append(g.blocks, b)
 	}

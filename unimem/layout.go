@@ -28,12 +28,18 @@ type TapeStat struct{ Total, Used, Free int }
 type Stat struct{ Weights, Scratch, History TapeStat }
 
 // NewLayout makes the three Tapes, all or none. Sizes are in bytes. Errors as for Start.
-func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
+func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err error) {
 	c := configure(opts)
 	if err := c.refuse("layout", weights); err != nil {
 		return nil, err
 	}
 	l := &Layout{life: new(life)}
+	defer func() {
+		if made == nil { // failed, or left by a panic of a function given to OnExhausted
+			_, _ = l.life.end()
+			err = errors.Join(err, l.tearDown())
+		}
+	}()
 	for _, part := range []struct {
 		tape **Tape
 		size int
@@ -43,8 +49,7 @@ func NewLayout(weights, scratch, history int, opts ...Option) (*Layout, error) {
 		own.warm = part.warm
 		t, err := startTape(part.size, own, l.life, true)
 		if err != nil {
-			_, _ = l.life.end()
-			return nil, errors.Join(err, l.tearDown())
+			return nil, err
 		}
 		*part.tape = t
 	}

@@ -24,6 +24,8 @@ type facts struct {
 	total atomic.Uint64
 	// plain remembers types known to be free of pointers; see pointerFree.
 	plain [64]atomic.Uintptr
+	// exhaustion has the functions that free idle memory; see OnExhausted.
+	exhaustion exhaustion
 }
 
 var process facts

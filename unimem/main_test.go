@@ -40,6 +40,9 @@ func leaks() []string {
 	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 {
 		found = append(found, fmt.Sprintf("%+v", s))
 	}
+	if n := unimem.Holders(); n != 0 {
+		found = append(found, fmt.Sprintf("%d functions given to OnExhausted", n))
+	}
 	if err := goleak.Find(); err != nil {
 		found = append(found, err.Error())
 	}

@@ -13,15 +13,26 @@ type Mapping struct {
 
 // Map makes a Mapping of b. On Linux it has an address of its own. A surface looked up in
 // the process that made it has the same address, and heap memory has only one: Distinct
-// tells. Errors: ErrClosed, ErrCreate, ErrLock (macOS).
-func Map(b *Block) (*Mapping, error) {
+// tells. Errors: ErrClosed, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these two).
+func Map(b *Block) (m *Mapping, err error) {
 	if err := b.Retain(); err != nil {
-		return nil, &Error{Op: "map", Size: b.size(), Err: ErrClosed}
+		return nil, &Error{Op: opMap, Size: b.size(), Err: ErrClosed}
 	}
+	defer func() {
+		if m == nil { // failed, or left by a panic of a function given to OnExhausted
+			b.Release()
+		}
+	}()
+	return recovering(b.mapAgain)
+}
+
+// opMap is the operation of Map in errors.
+const opMap = "map"
+
+func (b *Block) mapAgain() (*Mapping, error) {
 	mem, unmap, err := b.back.remap()
 	if err != nil {
-		b.Release()
-		return nil, systemError("map", b.size(), err)
+		return nil, err
 	}
 	process.mappings.Add(1)
 	return &Mapping{block: b, mem: mem, unmap: unmap}, nil

@@ -76,8 +76,8 @@ func (p *Port) Close() error {
 // size, and the surface lives on while others hold it.
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface is smaller),
-// ErrCreate (the port is not a surface's), ErrLock, ErrOption, ErrShare where there are no
-// mach ports. Proven against a stand-in on Linux only: not tried on a Mac.
+// ErrCreate (the port is not a surface's), ErrLock, ErrExhausted (with ErrLock), ErrOption,
+// ErrShare where there are no mach ports. Proven against a stand-in on Linux only: not tried on a Mac.
 func AdoptPort(name uint32, size int, opts ...Option) (*Block, error) {
 	const op = "adopt"
 	c := configure(opts)
@@ -92,9 +92,5 @@ func AdoptPort(name uint32, size int, opts ...Option) (*Block, error) {
 	if err := checkPorts(t, op, size); err != nil {
 		return nil, err
 	}
-	s, err := iosurface.LookupPort(t, name, size)
-	if err != nil {
-		return nil, adoptError(size, err)
-	}
-	return newBlock(&adopted{surface{t, s}}, c, new(life), false)
+	return adoptFrom(t, size, c, func() (*iosurface.Surface, error) { return iosurface.LookupPort(t, name, size) })
 }

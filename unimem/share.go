@@ -11,14 +11,14 @@ import "os"
 // pages of it, which then read as zero (fallocate with FALLOC_FL_PUNCH_HOLE); its size cannot
 // change. There is no taking it back.
 //
-// Errors: ErrClosed, ErrCreate (no descriptor left), ErrShare for memory that has none: the
+// Errors: ErrClosed, ErrCreate with ErrExhausted (no descriptor left), ErrShare for memory that has none: the
 // heap, and surfaces, which have SharePort.
 func (b *Block) Share() (*os.File, error) {
 	if err := b.Retain(); err != nil {
 		return nil, &Error{Op: "share", Size: b.size(), Err: ErrClosed, Hint: "share the Block before closing it"}
 	}
 	defer b.Release()
-	return b.back.share()
+	return recovering(b.back.share)
 }
 
 // Adopt makes a Block of memory that another process shares, or this one: the first size
@@ -35,8 +35,8 @@ func (b *Block) Share() (*os.File, error) {
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the file is shorter, or larger
 // than the machine's memory), ErrSeal, ErrShare (no file, or no memfd; other systems than
-// Linux), ErrCreate, ErrPin (with RequirePinned), ErrOption (OnHeap, SurfacePerCell, a
-// library of surfaces).
+// Linux), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned), ErrOption
+// (OnHeap, SurfacePerCell, a library of surfaces).
 func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
 	c.adopted = true
@@ -56,9 +56,11 @@ func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
 	if f == nil {
 		return nil, &Error{Op: "adopt", Size: rounded, Err: ErrShare, Hint: "pass the file that Share returned"}
 	}
-	raw, err := adoptFile(f, rounded)
-	if err != nil {
-		return nil, err
-	}
-	return newBlock(raw, c, new(life), false)
+	return recovering(func() (*Block, error) {
+		raw, err := adoptFile(f, rounded)
+		if err != nil {
+			return nil, err
+		}
+		return newBlock(raw, c, new(life), false)
+	})
 }

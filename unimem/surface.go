@@ -24,16 +24,26 @@ func openSurface(t *iosurface.Table, size int) (backing, error) {
 	return &surface{t, s}, nil
 }
 
-// systemError wraps what a backend said: a surface that could not be locked is ErrLock,
-// everything else ErrCreate.
-func systemError(op string, size int, err error) error {
+// systemError wraps what a library of surfaces said: a surface that could not be locked is
+// ErrLock, everything else ErrCreate. Want of memory is ErrExhausted as well.
+func systemError(op string, size int, err error) *Error {
 	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: err}
 	var step *iosurface.Error
-	if errors.As(err, &step) && step.Locking() {
+	if !errors.As(err, &step) {
+		return e
+	}
+	if step.Locking() {
 		e.Err = ErrLock
+	}
+	// To Map a surface is to look up one that exists.
+	if step.Exhausted() || op == opMap && step.Missing() {
+		e.Cause, e.Hint = exhausted(err), surfacesHint
 	}
 	return e
 }
+
+// surfacesHint is how to get surfaces again.
+const surfacesHint = "close surfaces that are idle, ask for less, or try again later: other processes take surfaces too"
 
 func (s *surface) bytes() []byte   { return bytesAt(s.Base, s.Size) }
 func (s *surface) handle() uintptr { return uintptr(s.Ref) }
@@ -47,7 +57,7 @@ func (s *surface) warm() error     { touch(s.bytes()); return nil }
 func (s *surface) remap() ([]byte, func() error, error) {
 	twin, err := iosurface.Lookup(s.table, s.ID, s.Size)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, systemError(opMap, s.Size, err)
 	}
 	return bytesAt(twin.Base, twin.Size), twin.Close, nil
 }

@@ -16,8 +16,8 @@ import "github.com/anekit/anekit/unimem"
 // out again: keep its maker's object (the CVPixelBuffer) until Close as well.
 //
 // Errors, all *unimem.Error: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface
-// has fewer bytes), ErrCreate (no surface has this id), ErrLock, ErrOption (a nil Library,
-// SurfacePerCell, OnHeap, another Library's Option).
+// has fewer bytes), ErrCreate (no surface has this id), ErrLock, ErrExhausted (with ErrLock),
+// ErrOption (a nil Library, SurfacePerCell, OnHeap, another Library's Option).
 //
 // Proven against a stand-in on Linux. That surfaces of macOS frameworks behave the same has
 // not been tried on a Mac.

@@ -45,26 +45,20 @@ type Fake struct {
 	next    iosurface.Ref
 	lastID  uint32
 	calls   map[string]int
-	failing map[string]int
+	failing map[string]failure
+	limit   int // surfaces alive at most; 0 for any number
 }
 
 // New makes a library and checks at the end of t that nothing in it is alive.
 func New(t testing.TB) *Fake {
 	f := &Fake{t: t, objects: map[iosurface.Ref]*object{}, next: firstObject,
-		calls: map[string]int{}, failing: map[string]int{}}
+		calls: map[string]int{}, failing: map[string]failure{}}
 	t.Cleanup(func() {
 		if n := f.Live(); n != 0 {
 			t.Errorf("surfacetest: %d objects are alive at the end", n)
 		}
 	})
 	return f
-}
-
-// Fail makes the nth call from now of a C function fail, counted from 1.
-func (f *Fake) Fail(call string, nth int) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.failing[call] = f.calls[call] + nth
 }
 
 // Calls is how often a C function was called.
@@ -79,12 +73,6 @@ func (f *Fake) Live() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.objects)
-}
-
-// fails counts a call and tells whether it is to fail. The lock is held.
-func (f *Fake) fails(call string) bool {
-	f.calls[call]++
-	return f.failing[call] == f.calls[call]
 }
 
 // create gives a new object with one reference. The lock is held.

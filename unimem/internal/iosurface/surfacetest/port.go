@@ -30,7 +30,7 @@ func (f *Fake) dropPort(port uint32) int32 {
 	defer f.mu.Unlock()
 	f.release(iosurface.Ref(port))
 	if f.fails("mach_port_deallocate") {
-		return failure
+		return f.code("mach_port_deallocate")
 	}
 	return 0
 }

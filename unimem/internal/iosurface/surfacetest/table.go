@@ -68,7 +68,7 @@ func (f *Fake) number(allocator iosurface.Ref, kind int, value *int64) iosurface
 func (f *Fake) surface(properties iosurface.Ref) iosurface.Ref {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.fails("IOSurfaceCreate") {
+	if f.fails("IOSurfaceCreate") || f.full() {
 		return 0
 	}
 	entries := f.get("IOSurfaceCreate", properties).entries
@@ -102,9 +102,6 @@ func (f *Fake) lookup(id uint32) iosurface.Ref {
 	return 0
 }
 
-// failure is kIOReturnError of IOReturn.h.
-const failure = -0x1ffffd44
-
 func (f *Fake) lock(r iosurface.Ref, options uint32) int32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -112,7 +109,7 @@ func (f *Fake) lock(r iosurface.Ref, options uint32) int32 {
 		f.t.Errorf("surfacetest: locked with options %d", options)
 	}
 	if f.fails("IOSurfaceLock") {
-		return failure
+		return f.code("IOSurfaceLock")
 	}
 	f.get("IOSurfaceLock", r).locks++
 	return 0
@@ -126,7 +123,7 @@ func (f *Fake) unlock(r iosurface.Ref, options uint32) int32 {
 		f.t.Errorf("surfacetest: %#x unlocked %d times too often, options %d", r, -o.locks, options)
 	}
 	if f.fails("IOSurfaceUnlock") {
-		return failure
+		return f.code("IOSurfaceUnlock")
 	}
 	return 0
 }
