@@ -1,0 +1,44 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Scripts that run on a Mac do not depend on which engine auto opens there: each
+// command that could open one names it. Two may open any: check without a word,
+// which every engine passes, and info.
+func TestScriptsNameTheirEngine(t *testing.T) {
+	scripts, err := filepath.Glob("../../testdata/script/*.txtar")
+	require.NoError(t, err)
+	require.NotEmpty(t, scripts)
+	named := 0
+	for _, script := range scripts {
+		text, err := os.ReadFile(script)
+		require.NoError(t, err)
+		if strings.HasPrefix(string(text), "[!linux] skip") {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			words := strings.Fields(line)
+			if i := slices.Index(words, "status"); i < 0 || strings.HasPrefix(line, "#") {
+				continue
+			} else {
+				words = words[i+1:]
+			}
+			switch named++; {
+			case slices.Contains(words, "--engine"), slices.Contains(words, "--require-ane"):
+			case slices.Equal(words, []string{"0"}), slices.Contains(words, "info"):
+			case words[0] == "2" && !slices.Contains(words, "run") && !slices.Contains(words, "image"): // wrong usage, found before an engine opens
+			default:
+				t.Errorf("%s: %q opens whatever engine the machine has; give --engine", script, strings.TrimSpace(line))
+			}
+		}
+	}
+	require.Greater(t, named, 50)
+}
