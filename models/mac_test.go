@@ -17,8 +17,8 @@ func product(x, w float64) float64 {
 	return math.Round(x*w/lsb) * lsb
 }
 
-// mac sums the products of x and w onto bias. A sum that has once left the
-// register stays infinite.
+// mac sums the products of x and w onto bias, as M6 does; no model has a bias. A
+// sum that has once left the register stays infinite.
 func (c chip) mac(x, w []float64, bias float64) float64 {
 	group := 1
 	if c.fours {

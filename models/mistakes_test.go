@@ -43,9 +43,9 @@ func TestMistakesAreRefused(t *testing.T) {
 		require.Contains(t, string(m.Text), c.text, c.model)
 		m.Text = []byte(strings.Replace(string(m.Text), c.text, c.wrong, 1))
 		in := inputs(t, m, 1)
-		for _, build := range builds(m) {
-			off, all := refused(t, build, m, in, m.Reference(in))
-			require.Greater(t, off, all/2, "%s on %s: %s", c.model, build.name, c.mistake)
+		for _, on := range chips() {
+			off, all := refused(t, on, m, in, m.Reference(in))
+			require.Greater(t, off, all/2, "%s on %s: %s", c.model, on.name, c.mistake)
 		}
 	}
 }

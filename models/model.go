@@ -89,9 +89,9 @@ func multiples(unit float64, lo, hi int) input {
 func steps(limit int) input { return multiples(1./64, -64*limit, 64*limit-1) }
 
 // factors generates what the models multiply and sum: quarters within 5/4, 11
-// values. A product is at most 25 sixteenths, so 80 of them sum to 2000 at most:
-// fp16 holds every partial sum, in any order and any grouping, and no sum comes
-// near 32768, from which on the engine gives infinity.
+// values. Products are whole sixteenths, 25 at most, and sums of 80 products are
+// 2000 sixteenths at most: fp16 holds every partial sum, in any order and any
+// grouping. No sum comes near 32768, from which on the engine gives infinity.
 func factors() input { return multiples(1./4, -5, 5) }
 
 // weightFile is where every model keeps its weights.
