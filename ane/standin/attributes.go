@@ -73,13 +73,13 @@ func symbols(ports []port) plist.Array {
 func live(ports []port, suffix string, keys []string) plist.Array {
 	list := make(plist.Array, len(ports))
 	for i, p := range ports {
-		list[i] = entry(p, suffix, keys)
+		list[i] = liveEntry(p, suffix, keys)
 	}
 	return list
 }
 
-// entry is the live entry of one tensor with the given keys, those unknown left out.
-func entry(p port, suffix string, keys []string) plist.Dict {
+// liveEntry is the live entry of one tensor with the given keys, those unknown left out.
+func liveEntry(p port, suffix string, keys []string) plist.Dict {
 	s := p.spot
 	values := map[string]any{
 		"Name": p.name + suffix, "Symbol": p.name + suffix, "Type": typeNames[p.dtype],

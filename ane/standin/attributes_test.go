@@ -86,7 +86,7 @@ func TestEveryTypeAndRowPadding(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, map[string]any{"Name": "x", "Symbol": "x", "Type": name, "Batches": 2, "Channels": 3, "Depth": 1, "Height": 5, "Width": 7,
 			"BatchStride": 3 * 5 * 64, "PlaneStride": 5 * 64, "PlaneCount": 6, "DepthStride": 3 * 5 * 64, "RowStride": 64, "Interleave": 1},
-			unordered(normal(t, entry(port{tensor: x, spot: s}, "", liveKeys))))
+			unordered(normal(t, liveEntry(port{tensor: x, spot: s}, "", liveKeys))))
 	}
 	require.Len(t, typeNames, 9)
 }

@@ -18,6 +18,7 @@ type cConfig struct {
 	profile          *byte
 	missing, changed **byte // ended by NULL
 	compileBudget    int32
+	replay           *byte // NULL without a dump
 	server           cServer
 }
 

@@ -8,7 +8,7 @@
 // +sharedConnection: one object for the life of the process, not counted among the instances.
 id client_shared(void);
 // Mapping fails on the in-memory path with code 13.
-BOOL client_refuse_map(id request, NSString *method, NSError **error);
+BOOL client_refuse_map(id request, NSError **error);
 
 #pragma GCC visibility pop
 

@@ -5,6 +5,8 @@
 #include <pthread.h>
 
 #import "ane_model.h"
+#import "errors.h"
+#import "replay.h"
 
 @interface StandinClient : StandinObject {
     BOOL restricted;
@@ -25,9 +27,11 @@ id client_shared(void) {
     return shared;
 }
 
-BOOL client_refuse_map(id request, NSString *method, NSError **error) {
+// As an M3 does for in-memory models. Macs of other chips and releases map some requests, or say 0x1D.
+BOOL client_refuse_map(id request, NSError **error) {
     core_require(request, "_ANERequest", "inputArray");
-    return core_fail(error, core_error(13, method, @"Program IOSurfaces map failure (0x12)"));
+    NSError *replayed = replay_error(@"map");
+    return core_fail(error, replayed ? replayed : error_status(13, method_map, 0x12));
 }
 
 @implementation StandinClient
@@ -100,7 +104,19 @@ static BOOL evaluate(StandinModel *model, id request, SEL method, NSError **erro
 - (BOOL)mapIOSurfacesWithModel:(id)model request:(id)request cacheInference:(BOOL)cache error:(NSError **)error {
     (void)cache;
     core_require(model, "_ANEModel", "mapper");
-    return client_refuse_map(request, NSStringFromSelector(_cmd), error);
+    return client_refuse_map(request, error);
+}
+
+// Prepares nothing, and says so only where a dump does.
+- (BOOL)prepareChainingWithModel:(id)model
+                         options:(NSDictionary *)options
+                     chainingReq:(id)request
+                             qos:(uint32_t)qos
+                           error:(NSError **)error {
+    (void)options, (void)request, (void)qos;
+    core_require(model, "_ANEModel", "program");
+    NSError *replayed = replay_error(@"chaining");
+    return replayed ? core_fail(error, replayed) : YES;
 }
 
 - (void)unmapIOSurfacesWithModel:(id)model request:(id)request {

@@ -1,7 +1,8 @@
-// _ANEDeviceInfo: says of itself that it is a stand-in, with names that no Apple chip has.
+// _ANEDeviceInfo: says of itself that it is a stand-in, with names that no Apple chip has, unless a dump is replayed.
 #import "core.h"
 
 #import "device.h"
+#import "replay.h"
 
 @interface StandinDeviceInfo : StandinObject
 @end
@@ -15,21 +16,26 @@
 
 @implementation StandinDeviceInfo
 
-GETTER(BOOL, hasANE, YES, NO)
-GETTER(BOOL, isVirtualMachine, NO, NO)
-GETTER(BOOL, isInternalBuild, NO, NO)
-GETTER(BOOL, isExcessivePowerDrainWhenIdle, NO, NO)
-GETTER(BOOL, precompiledModelChecksDisabled, NO, NO)
-GETTER(NSString *, aneArchitectureType, @DEVICE_SUBTYPE DEVICE_VARIANT, nil)
-GETTER(NSString *, aneSubType, @DEVICE_SUBTYPE, nil)
-GETTER(NSString *, aneSubTypeVariant, @DEVICE_VARIANT, nil)
-GETTER(NSString *, aneSubTypeProductVariant, @"", nil)
-GETTER(int64_t, aneBoardType, DEVICE_BOARD, 0)
-GETTER(uint32_t, numANEs, DEVICE_ENGINES, 0)
-GETTER(uint32_t, numANECores, DEVICE_CORES, 0)
-GETTER(NSString *, productName, @"anekit stand-in", nil)
-GETTER(NSString *, buildVersion, ([NSString stringWithFormat:@"standin-%s", core.profile_name]), nil)
-GETTER(NSString *, bootArgs, @"", nil)
+// The same of what a dump may say, under the selector.
+#define FLAG(selector, own) GETTER(BOOL, selector, replay_flag(@"device", @ #selector, own), NO)
+#define STRING(selector, own) GETTER(NSString *, selector, replay_string(@"device", @ #selector, own), nil)
+#define NUMBER(type, selector, own) GETTER(type, selector, (type)replay_number(@"device", @ #selector, own), 0)
+
+FLAG(hasANE, YES)
+FLAG(isVirtualMachine, NO)
+FLAG(isInternalBuild, NO)
+FLAG(isExcessivePowerDrainWhenIdle, NO)
+FLAG(precompiledModelChecksDisabled, NO)
+STRING(aneArchitectureType, @DEVICE_SUBTYPE DEVICE_VARIANT)
+STRING(aneSubType, @DEVICE_SUBTYPE)
+STRING(aneSubTypeVariant, @DEVICE_VARIANT)
+STRING(aneSubTypeProductVariant, @"")
+NUMBER(int64_t, aneBoardType, DEVICE_BOARD)
+NUMBER(uint32_t, numANEs, DEVICE_ENGINES)
+NUMBER(uint32_t, numANECores, DEVICE_CORES)
+STRING(productName, @"anekit stand-in")
+STRING(buildVersion, ([NSString stringWithFormat:@"standin-%s", core.profile_name]))
+STRING(bootArgs, @"")
 
 + (BOOL)isBoolBootArgSetTrue:(NSString *)name {
     (void)[name length];

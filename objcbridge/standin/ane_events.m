@@ -14,6 +14,11 @@ static id fill(StandinSharedEvents *e, NSArray *signals, NSArray *waits) {
     return [fill([self alloc], s, w) autorelease];
 }
 
+- (id)init {
+    [self release];
+    return nil;
+}
+
 - (id)initWithSignalEvents:(NSArray *)s waitEvents:(NSArray *)w {
     return fill(self, s, w);
 }

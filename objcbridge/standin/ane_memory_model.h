@@ -29,7 +29,7 @@ NSURL *memory_model_save(StandinInMemoryModel *m);
 // The options as the broker gets them: nil stays nil.
 NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *options, BOOL cached);
 BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);
-BOOL memory_model_load(StandinInMemoryModel *m, uint32_t qos, NSDictionary *options, NSString *method, NSError **error);
+BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);
 BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **error);
 
 #pragma GCC visibility pop

@@ -39,6 +39,7 @@ static id fill(StandinInMemoryModel *m, StandinDescriptor *d) {
     m->options_file = d->plist ? @"compiler_options.plist" : nil;
     m->mil = d->mil;
     m->string_id = counter_add(&strings, 1);
+    m->attributes = [[NSDictionary alloc] init]; // empty before load
     return m;
 }
 
@@ -70,9 +71,10 @@ static id fill(StandinInMemoryModel *m, StandinDescriptor *d) {
 }
 
 - (BOOL)loadWithQoS:(uint32_t)qos options:(NSDictionary *)options error:(NSError **)error {
+    (void)qos;
     struct fault f = fault_enter(_cmd);
     if (fault_refuses(f, _cmd, error)) return NO;
-    return fault_leave(f, _cmd, memory_model_load(self, qos, options, NSStringFromSelector(_cmd), error), error);
+    return fault_leave(f, _cmd, memory_model_load(self, options, NSStringFromSelector(_cmd), error), error);
 }
 
 - (BOOL)evaluateWithQoS:(uint32_t)qos options:(NSDictionary *)options request:(id)request error:(NSError **)error {
@@ -111,7 +113,7 @@ static id fill(StandinInMemoryModel *m, StandinDescriptor *d) {
     (void)cache;
     struct fault f = fault_enter(_cmd);
     if (fault_refuses(f, _cmd, error)) return NO;
-    return fault_leave(f, _cmd, client_refuse_map(request, NSStringFromSelector(_cmd), error), error);
+    return fault_leave(f, _cmd, client_refuse_map(request, error), error);
 }
 
 - (void)unmapIOSurfacesWithRequest:(id)request {

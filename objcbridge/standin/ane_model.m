@@ -1,6 +1,8 @@
 // _ANEModel.
 #import "ane_model.h"
 
+#import "typed.h"
+
 @implementation StandinModel
 
 static id fill(StandinModel *m, NSURL *url, NSString *key) {
@@ -10,6 +12,7 @@ static id fill(StandinModel *m, NSURL *url, NSString *key) {
     m->key = [key copy];
     m->uuid = [[NSUUID alloc] init];
     m->state = MODEL_FRESH;
+    m->attributes = [[NSDictionary alloc] init]; // empty before load
     m->string_id = counter_add(&strings, 1);
     return m;
 }
@@ -48,7 +51,7 @@ StandinModel *model_at(NSURL *url) {
 }
 
 - (uint64_t)programHandle {
-    return program ? program->handle : 0;
+    return program ? program_shown_handle(program) : 0;
 }
 
 - (uint64_t)intermediateBufferHandle {
@@ -80,7 +83,7 @@ StandinModel *model_at(NSURL *url) {
 }
 
 static NSArray *symbols(StandinModel *m, NSString *name) {
-    return [[m->attributes objectForKey:@"ANEFModelDescription"] objectForKey:name];
+    return at(NSArray, at(NSDictionary, m->attributes, @"ANEFModelDescription"), name);
 }
 
 - (uint64_t)numInputs {
@@ -92,13 +95,15 @@ static NSArray *symbols(StandinModel *m, NSString *name) {
 }
 
 static NSDictionary *procedure(StandinModel *m, uint32_t index) {
-    NSArray *list = symbols(m, @"ANEFModelProcedures");
-    return index < [list count] ? [list objectAtIndex:index] : nil;
+    return as(NSDictionary, item(symbols(m, @"ANEFModelProcedures"), index));
 }
 
 static NSIndexSet *index_set(StandinModel *m, uint32_t index, NSString *name) {
     NSMutableIndexSet *set = [NSMutableIndexSet indexSet];
-    for (NSNumber *n in [procedure(m, index) objectForKey:name]) [set addIndex:[n unsignedIntegerValue]];
+    for (id n in at(NSArray, procedure(m, index), name)) {
+        long long i = [as(NSNumber, n) longLongValue];
+        if (as(NSNumber, n) && i >= 0 && i < INT32_MAX) [set addIndex:(NSUInteger)i];
+    }
     return set;
 }
 

@@ -15,11 +15,15 @@
 #pragma GCC visibility push(hidden)
 
 StandinProgramForEvaluation *program_with_handle(uint64_t handle); // autoreleased
+// The handle that getters tell, which a replayed dump may say.
+uint64_t program_shown_handle(StandinProgramForEvaluation *program);
 // Evaluates at once, or later when the request has a handler or events. program may be nil: NO.
 BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct fault fault, NSError **error);
 
 // The driver: 0, or its status.
 uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault);
+// A run and its error: nil when it succeeded. load is nil for a program that was unloaded. Autoreleased.
+NSError *driver_try(StandinLoad *load, const struct bound *b, struct fault fault);
 NSError *driver_error(uint32_t status); // autoreleased
 NSError *driver_unloaded(void);         // of a program that was unloaded; autoreleased
 

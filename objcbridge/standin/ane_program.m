@@ -1,6 +1,8 @@
 // _ANEProgramForEvaluation.
 #import "ane_program.h"
 
+#import "replay.h"
+
 @implementation StandinProgramForEvaluation
 
 static id fill(StandinProgramForEvaluation *p, uint64_t handle, uint64_t intermediate, signed char depth) {
@@ -13,7 +15,13 @@ static id fill(StandinProgramForEvaluation *p, uint64_t handle, uint64_t interme
 
 StandinProgramForEvaluation *program_with_handle(uint64_t handle) {
     id program = core_alloc("_ANEProgramForEvaluation", [StandinProgramForEvaluation class]);
-    return [fill(program, handle, 0, QUEUE_DEPTH) autorelease];
+    return [fill(program, handle, (uint64_t)replay_number(@"model", @"intermediateBufferHandle", 0),
+                 (signed char)replay_number(@"model", @"queueDepth", QUEUE_DEPTH)) autorelease];
+}
+
+uint64_t program_shown_handle(StandinProgramForEvaluation *program) {
+    NSNumber *replayed = replay_value(@"model", @"programHandle", [NSNumber class]);
+    return replayed ? [replayed unsignedLongLongValue] : program->handle;
 }
 
 + (id)programWithHandle:(uint64_t)h intermediateBufferHandle:(uint64_t)i queueDepth:(signed char)d {
@@ -31,8 +39,8 @@ static BOOL run_now(StandinLoad *load, StandinRequest *r, struct fault fault, NS
     struct bound b;
     request_bind(r, &b);
     counter_set(&r->served, 1);
-    uint32_t status = driver_run(load, &b, fault);
-    return status ? core_fail(error, driver_error(status)) : YES;
+    NSError *failure = driver_try(load, &b, fault);
+    return failure ? core_fail(error, failure) : YES;
 }
 
 BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct fault fault, NSError **error) {
@@ -65,7 +73,7 @@ BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct f
 }
 
 - (uint64_t)programHandle {
-    return handle;
+    return program_shown_handle(self);
 }
 
 - (uint64_t)intermediateBufferHandle {

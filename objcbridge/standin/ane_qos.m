@@ -1,14 +1,26 @@
 // _ANEQoSMapper.
 #import "core.h"
 
-enum { REAL_TIME = 2, DEFAULT_PRIORITY = 5 };
+#import "replay.h"
 
+enum { REAL_TIME = 2, DEFAULT_PRIORITY = 5, DEFAULT_QOS = 21 };
+
+// As an M3 Pro of macOS 26.3.1 answers: a QoS has the queue of its priority's number.
 static const struct {
     uint32_t qos;
     int priority;
-} table[] = {{0, REAL_TIME}, {33, 3}, {25, 4}, {21, DEFAULT_PRIORITY}, {17, DEFAULT_PRIORITY}, {9, 6}};
+} priorities[] = {{0, REAL_TIME}, {33, 3}, {25, 4}, {21, DEFAULT_PRIORITY}, {17, DEFAULT_PRIORITY}, {9, 6}};
 
-enum { ROWS = sizeof table / sizeof table[0] };
+// By priority.
+static const uint32_t qualities[] = {33, 33, 33, 33, 25, 21, 9};
+
+enum { PRIORITIES = sizeof priorities / sizeof priorities[0], QUALITIES = sizeof qualities / sizeof qualities[0] };
+
+// What a dump says of a number, in a table of its own; its other numbers share the key "other".
+static int64_t replayed(NSString *table, int64_t number, int64_t own) {
+    int64_t other = replay_number(table, @"other", own);
+    return replay_number(table, [NSString stringWithFormat:@"%lld", (long long)number], other);
+}
 
 @interface StandinQoSMapper : StandinObject
 @end
@@ -39,22 +51,24 @@ enum { ROWS = sizeof table / sizeof table[0] };
     return 33;
 }
 
-+ (int)programPriorityForQoS:(uint32_t)qos {
-    for (int i = 0; i < ROWS; i++)
-        if (table[i].qos == qos) return table[i].priority;
+static int priority_of(uint32_t qos) {
+    for (int i = 0; i < PRIORITIES; i++)
+        if (priorities[i].qos == qos) return priorities[i].priority;
     core_log(@"Invalid qos requested: %u", qos);
     return DEFAULT_PRIORITY;
 }
 
-+ (uint32_t)qosForProgramPriority:(int)priority {
-    for (int i = 0; i < ROWS; i++)
-        if (table[i].priority == priority) return table[i].qos;
-    return 21;
++ (int)programPriorityForQoS:(uint32_t)qos {
+    return (int)replayed(@"priorityOfQoS", qos, priority_of(qos));
 }
 
-// Which queues 33, 25, 21, 17 and 9 have on Apple's side is not known; here all but real time share one.
++ (uint32_t)qosForProgramPriority:(int)priority {
+    BOOL known = priority >= 0 && priority < QUALITIES;
+    return (uint32_t)replayed(@"qosOfPriority", priority, known ? qualities[priority] : DEFAULT_QOS);
+}
+
 + (uint64_t)queueIndexForQoS:(uint32_t)qos {
-    return qos == 0 ? REAL_TIME : DEFAULT_PRIORITY;
+    return (uint64_t)replayed(@"queueOfQoS", qos, priority_of(qos));
 }
 
 + (int)realTimeProgramPriority {

@@ -56,13 +56,9 @@ static int wait_locked(pthread_cond_t *condition, int64_t until) {
 
 static void run(struct job *j) {
     StandinLoad *load = programs_loaded(j->program->handle);
-    uint32_t status = 0;
-    if (j->fault.kind == STANDIN_ASYNC_ERROR)
-        j->error = fault_error(j->fault.value, @selector(evaluateWithQoS:options:request:error:));
-    else if (!load)
-        j->error = driver_unloaded();
-    else if ((status = driver_run(load, &j->bound, j->fault)))
-        j->error = driver_error(status);
+    j->error = j->fault.kind == STANDIN_ASYNC_ERROR
+                   ? fault_error(j->fault.value, @selector(evaluateWithQoS:options:request:error:))
+                   : driver_try(load, &j->bound, j->fault);
     [j->error retain];
     j->ok = j->error == nil;
 }
@@ -131,7 +127,7 @@ static int start_thread_locked(void) {
 
 static int take_slot_locked(StandinProgramForEvaluation *program) {
     int64_t until = now() + SLOT_WAIT_SECONDS * second;
-    while (program->in_flight >= program->depth)
+    while (program->in_flight >= (program->depth > 0 ? program->depth : 1)) // a dump may say any depth
         if (!wait_locked(&queue.slot, until)) return 0;
     program->in_flight++;
     queue.in_flight++;

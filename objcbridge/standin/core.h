@@ -6,9 +6,10 @@
 //
 // Not imitated, so nothing is proven of it: models on disk, chaining, shared events' signals, real-time tasks,
 // new instances, mutable weights, secure coding, the paravirtual client, performance counters, the limit of
-// two loads at a time, and queues by QoS. Where Apple's text of an error is not known it is our own wording;
-// domain and code are Apple's. Every call that reaches the compiler spends budget, failed ones too. A program
-// that was purged still loads from its directory while the object that compiled it lives.
+// two loads at a time, and queues by QoS. Texts of errors are those that logs of real machines show. Every call
+// that reaches the compiler spends budget, failed ones too. A program that was purged still loads from its
+// directory while the object that compiled it lives. What real machines do with a model's state after unload, and
+// with MIL functions that share names, has not been dumped: here state stays and symbols are shared.
 #ifndef STANDIN_CORE_H
 #define STANDIN_CORE_H
 
@@ -22,7 +23,6 @@ enum profile { PROFILE_15, PROFILE_16_5, PROFILE_17, PROFILE_26, PROFILE_27, PRO
 
 enum {
     QUEUE_DEPTH = 127, // asynchronous slots of a program
-    PROGRAM_WALL = 126, // programs loaded at a time
     STATE_LOADED = 3,
     SURFACE_LIMIT = 255, // inputs, and outputs, of a request
 };

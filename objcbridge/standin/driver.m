@@ -1,26 +1,31 @@
 // What the driver checks before a program runs, and how its status is told.
 #import "ane_program.h"
 
+#import "errors.h"
+#import "replay.h"
+
 enum {
     STATUS_INDEX = 0x2,
     STATUS_NOT_FOUND = 14,
     STATUS_TIMEOUT = 15,
+    STATUS_CANCELLED = 0x12,
     STATUS_SIZE = 0x1d,
     TYPE_ERROR = 9,
 };
 
-static NSString *const method = @"processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:";
-
 NSError *driver_error(uint32_t status) {
-    if (status == STATUS_NOT_FOUND) return core_error(23, method, @"Program not found");
-    if (status == STATUS_TIMEOUT) return core_error(3, method, @"Timed out");
-    return core_error(8, method,
-                      [NSString stringWithFormat:@"ANEProgramProcessRequestDirect() Failed with status=0x%x : "
-                                                 @"statusType=0x%x",
-                                                 status, TYPE_ERROR]);
+    NSError *newer = error_27(method_evaluate, status);
+    if (newer) return newer;
+    NSString *said = [NSString stringWithFormat:@"%@: ANEProgramProcessRequestDirect() Failed with status=0x%x : statusType=0x%x",
+                                                method_evaluate, status, TYPE_ERROR];
+    if (status == STATUS_NOT_FOUND)
+        return error_plain(23, [said stringByAppendingString:@": Program not found"]);
+    if (status == STATUS_TIMEOUT) return error_plain(3, [said stringByAppendingString:@": Program Inference timeout"]);
+    if (status == STATUS_CANCELLED && core.profile >= PROFILE_27) return core_error(8, said, @"Request cancelled");
+    return error_plain(8, said);
 }
 
-NSError *driver_unloaded(void) { return core_error(8, method, @"Program Inference error"); }
+NSError *driver_unloaded(void) { return error_plain(8, method_evaluate); }
 
 static uint32_t check_side(const struct symbol *symbols, int32_t expected, const struct binding *given,
                            int32_t count) {
@@ -42,11 +47,27 @@ static void ids(const struct binding *given, int32_t count, uint32_t *out) {
     for (int32_t i = 0; i < count; i++) out[i] = IOSurfaceGetID(given[i].surface);
 }
 
-uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault) {
-    if (b->procedure >= load->procedure_count) return STATUS_INDEX;
-    const struct procedure *p = &load->procedures[b->procedure];
+// The place of a procedure: by its id, and for a program of one any number, as 0 to 15 have been seen to run it.
+static NSUInteger place_of(StandinLoad *load, uint32_t procedure) {
+    if (load->procedure_count == 1) return 0;
+    for (NSUInteger i = 0; i < load->procedure_count; i++)
+        if (load->procedures[i].number == (int64_t)procedure) return i;
+    return NSNotFound;
+}
+
+static uint32_t check(const struct procedure *p, const struct bound *b) {
     uint32_t status = check_side(p->inputs, p->input_count, b->inputs, b->input_count);
-    if (!status) status = check_side(p->outputs, p->output_count, b->outputs, b->output_count);
+    return status ? status : check_side(p->outputs, p->output_count, b->outputs, b->output_count);
+}
+
+uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault) {
+    NSUInteger at = b->procedure;
+    uint32_t status = 0;
+    if (load->procedure_count > 0) { // else the attributes say nothing, and the server checks alone
+        at = place_of(load, b->procedure);
+        if (at == NSNotFound) return STATUS_INDEX;
+        status = check(&load->procedures[at], b);
+    }
     if (status) return status;
     if (fault.kind == STANDIN_LOCKED &&
         (any_locked(b->inputs, b->input_count) || any_locked(b->outputs, b->output_count)))
@@ -54,8 +75,16 @@ uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault
     uint32_t inputs[SURFACE_LIMIT], outputs[SURFACE_LIMIT];
     ids(b->inputs, b->input_count, inputs);
     ids(b->outputs, b->output_count, outputs);
-    status = core.server.evaluate(core.server.context, load->compiled->number, b->procedure, b->request, inputs,
+    status = core.server.evaluate(core.server.context, load->compiled->number, (uint32_t)at, b->request, inputs,
                                   b->input_count, outputs, b->output_count);
     programs_add_evaluation();
     return status;
+}
+
+NSError *driver_try(StandinLoad *load, const struct bound *b, struct fault fault) {
+    if (!load) return driver_unloaded();
+    NSError *replayed = replay_error(@"evaluate");
+    if (replayed) return replayed;
+    uint32_t status = driver_run(load, b, fault);
+    return status ? driver_error(status) : nil;
 }

@@ -1,6 +1,9 @@
 // What the broker does with an in-memory model: compile, load, unload.
 #import "ane_memory_model.h"
 
+#import "errors.h"
+#import "replay.h"
+
 extern NSString *const kANEFModelTypeKey, *const kANEFModelMIL, *const kANEFModelANECIR;
 
 NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *options, BOOL cached) {
@@ -13,10 +16,11 @@ NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *option
 }
 
 // Without options the model type is lost, and Core ML's translator finds no network of its kind.
-static BOOL espresso(NSString *method, NSError **error) {
+static BOOL espresso(StandinInMemoryModel *m, NSString *method, NSError **error) {
     core_log(@"standin: %@: options are nil", method);
-    return core_fail(error, core_domain_error(@"com.apple.appleneuralengine.espresso", 1,
-                                              @"_ANEEspressoIRTranslator : error Cannot load network"));
+    NSString *network = [memory_model_path(m) stringByAppendingPathComponent:@"model.espresso.net"];
+    NSString *text = [@"_ANEEspressoIRTranslator : error Cannot load network " stringByAppendingString:network];
+    return core_fail(error, core_domain_error(@"com.apple.appleneuralengine.espresso", 1, text));
 }
 
 static BOOL directory_exists(NSURL *url) {
@@ -31,9 +35,17 @@ static void keep(id *variable, id value) {
     [old release];
 }
 
-static StandinModel *inner_model(StandinInMemoryModel *m) {
-    if (!m->model) m->model = [model_at(m->url) retain];
+// Each compile and each load makes a new inner model.
+static StandinModel *renew_model(StandinInMemoryModel *m, NSURL *url) {
+    keep(&m->model, model_at(url));
     return m->model;
+}
+
+// What the compiler returned is not part of its text; 1 is the number that it stands for here.
+static NSError *compiler_error(NSString *directory) {
+    NSString *domain = @"com.apple.appleneuralengine.compiler";
+    NSString *text = [NSString stringWithFormat:@"ANECCompile(%@) FAILED: err=(InvalidMILProgram)", directory];
+    return error_nested(domain, 1, @"_ANECompiler : ANECCompile() FAILED", nil, error_nested(domain, 1, text, nil, nil));
 }
 
 static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
@@ -42,8 +54,7 @@ static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
     case COMPILE_BEYOND_BUDGET:
         return NO;
     case COMPILE_FAILED:
-        return core_fail(error, core_domain_error(@"com.apple.appleneuralengine.compiler", 1,
-                                                  @"_ANECompiler : ANECCompile() FAILED"));
+        return core_fail(error, compiler_error([m->url path]));
     case COMPILE_DONE:
         break;
     }
@@ -52,61 +63,80 @@ static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
     return YES;
 }
 
+// The framework tells the broker that nothing is cached, whatever the cache has; the broker looks itself.
 BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error) {
-    StandinCompiled *cached = programs_cached(m->identity);
-    NSDictionary *merged = memory_model_options(m, options, cached != nil);
+    NSDictionary *merged = memory_model_options(m, options, NO);
     if (!m->url && !memory_model_save(m)) return NO;
-    if (!directory_exists(m->url)) return core_fail(error, core_error(9, method, @"File access failure"));
-    if (!merged) return espresso(method, error);
+    StandinModel *inner = renew_model(m, m->url);
+    if (!directory_exists(m->url)) return core_fail(error, error_plain(9, method));
+    NSError *replayed = replay_error(@"compile");
+    if (replayed) return core_fail(error, replayed);
+    if (!merged) return espresso(m, method, error);
+    StandinCompiled *cached = programs_cached(m->identity);
     if (cached)
         keep(&m->compiled, cached);
     else if (!compile_directory(m, error))
         return NO;
-    inner_model(m)->state = MODEL_COMPILED;
+    inner->state = MODEL_COMPILED;
     return YES;
 }
 
 // The compiled program: the cache's, or else that of the directory while it stands.
-static StandinCompiled *find_compiled(StandinInMemoryModel *m, NSString *method, NSError **error) {
+static StandinCompiled *find_compiled(StandinInMemoryModel *m, NSError **error) {
     StandinCompiled *cached = programs_cached(m->identity);
     if (cached) return cached;
-    if (!directory_exists(m->url)) {
-        core_fail(error, core_error(9, method, @"File access failure"));
-        return nil;
-    }
-    if (!m->compiled) core_fail(error, core_error(4, method, @"Program creation failure"));
-    return m->compiled;
+    if (m->compiled && directory_exists(m->url)) return m->compiled;
+    core_fail(error, error_plain(16, method_cached));
+    return nil;
 }
 
-BOOL memory_model_load(StandinInMemoryModel *m, uint32_t qos, NSDictionary *options, NSString *method,
-                       NSError **error) {
-    NSDictionary *merged = memory_model_options(m, options, programs_cached(m->identity) != nil);
-    if (qos == 0) return core_fail(error, core_error(1, method, @"Entitlement or restricted access needed"));
-    if (!merged) return espresso(method, error);
-    StandinCompiled *found = find_compiled(m, method, error);
+static NSError *wall_error(void) {
+    NSError *error = replay_error(@"wall");
+    if (!error) error = error_27_load(method_load);
+    return error ? error : error_status(6, method_load, 0x50004);
+}
+
+// What a loaded model says of itself, unless a dump says otherwise.
+static void show(StandinInMemoryModel *m) {
+    m->handle = program_shown_handle(m->program);
+    m->intermediate = m->program->intermediate;
+    m->depth = m->program->depth;
+    m->state = (uint64_t)replay_number(@"model", @"state", STATE_LOADED);
+    m->mask = (uint32_t)replay_number(@"model", @"perfStatsMask", m->mask);
+    m->mil = replay_flag(@"model", @"isMILModel", m->mil);
+}
+
+BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error) {
+    BOOL is_cached = programs_cached(m->identity) != nil;
+    NSDictionary *merged = memory_model_options(m, options, is_cached);
+    StandinModel *inner = renew_model(m, is_cached ? [NSURL fileURLWithPath:memory_model_path(m)] : m->url);
+    if (!merged) return espresso(m, method, error);
+    NSError *replayed = replay_error(@"load");
+    if (replayed) return core_fail(error, replayed);
+    StandinCompiled *found = find_compiled(m, error);
     if (!found) return NO;
     StandinLoad *load = [[[StandinLoad alloc] initWithCompiled:found] autorelease];
-    uint64_t handle = load ? programs_load(load) : 0;
-    if (!handle) return core_fail(error, core_error(6, method, @"Program load failure (0x5)"));
+    if (!load) return core_fail(error, error_plain(6, method_load));
+    uint64_t handle = programs_load(load);
+    if (!handle) return core_fail(error, wall_error());
     keep(&m->compiled, found);
     keep(&m->program, program_with_handle(handle));
     keep(&m->attributes, load->attributes);
-    m->handle = handle;
-    m->intermediate = m->program->intermediate;
-    m->depth = m->program->depth;
-    m->state = STATE_LOADED;
-    StandinModel *inner = inner_model(m);
+    show(m);
     keep(&inner->program, m->program);
     keep(&inner->attributes, m->attributes);
     inner->state = MODEL_LOADED;
     return YES;
 }
 
-// Leaves program and state as they are.
+// Leaves program and state as they are. The directory goes whatever the broker says.
 BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **error) {
-    if (!m->program) return NO;
-    if (!programs_unload(m->handle)) return core_fail(error, core_error(23, method, @"Program not found"));
-    m->model->state = MODEL_UNLOADED;
+    NSError *failure = m->program ? replay_error(@"unload") : nil;
+    BOOL done = m->program && !failure && programs_unload(m->program->handle);
+    if (done)
+        m->model->state = MODEL_UNLOADED;
+    else if (m->program)
+        core_fail(error, failure ? failure : error_plain(23, [method stringByAppendingString:@": Program not found"]));
     [[NSFileManager defaultManager] removeItemAtPath:memory_model_path(m) error:NULL];
-    return YES;
+    return done;
 }

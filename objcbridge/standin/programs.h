@@ -19,6 +19,7 @@ struct symbol {
 };
 
 struct procedure {
+    int64_t number; // that requests name it by
     struct symbol *inputs, *outputs; // by rising index
     int32_t input_count, output_count;
 };
@@ -31,7 +32,8 @@ struct procedure {
     struct procedure *procedures;
     NSUInteger procedure_count, input_symbols, output_symbols;
 }
-// nil where the server's property list cannot be read.
+// nil where the server's property list cannot be read. One that says nothing of procedures makes a load without
+// procedures.
 - (id)initWithCompiled:(StandinCompiled *)program;
 @end
 
@@ -44,6 +46,7 @@ StandinCompiled *programs_cached(NSString *identity); // autoreleased, or nil
 void programs_cache(NSString *identity, StandinCompiled *program);
 void programs_purge(NSString *identity);
 
+void programs_set_wall(int64_t programs); // how many can be loaded at a time; 0 means 126
 uint64_t programs_load(StandinLoad *load);   // the handle, or 0 beyond the wall
 StandinLoad *programs_loaded(uint64_t handle); // autoreleased, or nil
 BOOL programs_unload(uint64_t handle);       // NO when it was not loaded

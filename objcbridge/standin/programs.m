@@ -3,7 +3,8 @@
 
 #include <pthread.h>
 
-enum { DEFAULT_BUDGET = 119 };
+// Real machines stop at 54 to 239 programs, by chip and by the programs' memory.
+enum { DEFAULT_BUDGET = 119, DEFAULT_WALL = 126, MOST_LOADS = 4095 };
 
 static struct {
     pthread_mutex_t mutex;
@@ -11,10 +12,10 @@ static struct {
     struct {
         StandinLoad *load;
         uint64_t generation;
-    } loads[PROGRAM_WALL];
-    int64_t compiles, budget, loaded;
+    } loads[MOST_LOADS];
+    int64_t compiles, budget, loaded, wall;
     int64_t evaluations;
-} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .budget = DEFAULT_BUDGET};
+} state = {.mutex = PTHREAD_MUTEX_INITIALIZER, .budget = DEFAULT_BUDGET, .wall = DEFAULT_WALL};
 
 @implementation StandinCompiled
 
@@ -85,13 +86,19 @@ void standin_purge_all(void) {
     }
 }
 
-// A handle is a slot's number plus one in the low byte, and how often the slot was used above it.
-enum { SLOT_BITS = 8, SLOT_MASK = (1 << SLOT_BITS) - 1 };
+// A handle is a slot's number plus one in the low bits, and how often the slot was used above it.
+enum { SLOT_BITS = 12, SLOT_MASK = (1 << SLOT_BITS) - 1 };
+
+void programs_set_wall(int64_t programs) {
+    pthread_mutex_lock(&state.mutex);
+    state.wall = programs < 1 ? DEFAULT_WALL : programs > MOST_LOADS ? MOST_LOADS : programs;
+    pthread_mutex_unlock(&state.mutex);
+}
 
 uint64_t programs_load(StandinLoad *load) {
     uint64_t handle = 0;
     pthread_mutex_lock(&state.mutex);
-    for (uint64_t i = 0; i < PROGRAM_WALL && !handle; i++) {
+    for (uint64_t i = 0; i < (uint64_t)state.wall && !handle; i++) {
         if (state.loads[i].load) continue;
         state.loads[i].load = [load retain];
         handle = ++state.loads[i].generation << SLOT_BITS | (i + 1);
@@ -104,7 +111,7 @@ uint64_t programs_load(StandinLoad *load) {
 // The slot of a handle that is loaded, or -1.
 static int slot_locked(uint64_t handle) {
     int i = (int)(handle & SLOT_MASK) - 1;
-    if (i < 0 || i >= PROGRAM_WALL || !state.loads[i].load || state.loads[i].generation != handle >> SLOT_BITS)
+    if (i < 0 || i >= MOST_LOADS || !state.loads[i].load || state.loads[i].generation != handle >> SLOT_BITS)
         return -1;
     return i;
 }

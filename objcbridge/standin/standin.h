@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define STANDIN_VERSION 1
+#define STANDIN_VERSION 2
 
 // ---- libstandinsurface.so: CoreFoundation and IOSurface ----
 
@@ -49,9 +49,11 @@ typedef struct {
     const char *const *missing; // "Class" or "Class selector", ended by NULL; may be NULL
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
     int32_t compile_budget;     // 0 means 119
+    const char *replay;         // an XML property list of what a dumped machine answers, see replay.h; may be NULL
     standin_server server;
 } standin_config;
-// Registers the classes. Once per process: returns 0, or 1 for an unknown profile, 2 when started before.
+// Registers the classes. Once per process: returns 0, or 1 for an unknown profile, 2 when started before, 3 when
+// replay is no property list.
 int32_t standin_start(const standin_config *config);
 
 enum standin_fault_kind {

@@ -9,6 +9,7 @@
 
 #import "ane_program.h"
 #import "programs.h"
+#import "replay.h"
 
 struct core core;
 
@@ -104,11 +105,13 @@ static int32_t start(const standin_config *config) {
     int profile = 0;
     while (profile < PROFILES && (!config->profile || strcmp(config->profile, profile_names[profile]))) profile++;
     if (profile == PROFILES) return 1;
+    if (replay_start(config->replay)) return 3;
     core.started = 1;
     core.profile = (enum profile)profile;
     core.profile_name = profile_names[profile];
     core.server = config->server;
     programs_set_budget(config->compile_budget);
+    programs_set_wall(replay_number(@"limits", @"programs", 0));
     for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
         make_class(classes[i].template_name, classes[i].apples_name, config);
     return 0;

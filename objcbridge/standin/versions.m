@@ -29,6 +29,7 @@ static const struct {
     {"_ANEInMemoryModel", "setState:", PROFILE_17, PROFILE_27},
     {"_ANEClient", "mapIOSurfacesWithModel:request:cacheInference:error:", PROFILE_16_5, PROFILE_27},
     {"_ANEClient", "unmapIOSurfacesWithModel:request:", PROFILE_16_5, PROFILE_27},
+    {"_ANEClient", "prepareChainingWithModel:options:chainingReq:qos:error:", PROFILE_17, PROFILE_27},
     {"_ANEClient", "isVirtualClient", PROFILE_16_5, PROFILE_27},
     {"_ANEClient", "allowRestrictedAccess", PROFILE_17, PROFILE_27},
     {"_ANEModel", "numInputs", PROFILE_27, PROFILE_27},

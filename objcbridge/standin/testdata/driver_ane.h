@@ -2,7 +2,7 @@
 //
 // Procedure 0 of each program writes to symbol "p" (output 0) what "a" (input 0) holds plus 1; procedure 1
 // reads "b" (input 1) and "c" (input 2) and writes their sum plus 2 to "q" (output 1). Bytes, not numbers.
-// A program text that begins with "bad" does not compile.
+// A program text that begins with "bad" does not compile; one that begins with "one" has procedure 0 only.
 #ifndef DRIVER_ANE_H
 #define DRIVER_ANE_H
 
@@ -90,45 +90,60 @@ static int32_t serve_compile(void *context, const char *directory, uint64_t *pro
         snprintf(message, capacity, "the text is bad");
         return 1;
     }
-    *program = __atomic_add_fetch(&served.programs, 1, __ATOMIC_SEQ_CST);
+    *program = __atomic_add_fetch(&served.programs, 1, __ATOMIC_SEQ_CST) << 1 | !strcmp(head, "one");
     count_up(&served.compiled);
     return 0;
 }
 
 #define TENSOR(name)                                                                                        \
-    "<dict><key>Name</key><string>" name "</string><key>Type</key><string>Float16</string>"                 \
-    "<key>Batches</key><integer>1</integer><key>BatchStride</key><integer>256</integer></dict>"
+    "<dict><key>Name</key><string>" name "</string><key>Symbol</key><string>" name "</string>"              \
+    "<key>Type</key><string>Float16</string><key>Batches</key><integer>1</integer>"                         \
+    "<key>BatchStride</key><integer>256</integer></dict>"
+#define PLIST_HEAD                                                                                                 \
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                                                                 \
+    "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n" \
+    "<plist version=\"1.0\"><dict>"
+#define PROCEDURE_0                                                                    \
+    "<dict><key>ANEFModelProcedureID</key><integer>0</integer>"                        \
+    "<key>ANEFModelInputSymbolIndexArray</key><array><integer>0</integer></array>"     \
+    "<key>ANEFModelOutputSymbolIndexArray</key><array><integer>0</integer></array></dict>"
+#define NETWORK_0                                              \
+    "<dict><key>LiveInputList</key><array>" TENSOR("a") "</array>" \
+    "<key>LiveOutputList</key><array>" TENSOR("p@output") "</array></dict>"
 
 static size_t serve_attributes(void *context, uint64_t program, char *plist, size_t capacity) {
-    (void)context, (void)program;
-    static const char text[] =
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN\" \"http://www.apple.com/DTDs/PropertyList-1.0.dtd\">\n"
-        "<plist version=\"1.0\"><dict><key>ANEFModelDescription</key><dict>"
+    (void)context;
+    static const char two[] =
+        PLIST_HEAD "<key>ANEFModelDescription</key><dict>"
         "<key>kANEFModelInputSymbolsArrayKey</key><array><string>a</string><string>b</string><string>c</string></array>"
         "<key>kANEFModelOutputSymbolsArrayKey</key><array><string>p@output</string><string>q@output</string></array>"
-        "<key>ANEFModelProcedures</key><array>"
-        "<dict><key>ANEFModelProcedureID</key><integer>0</integer>"
-        "<key>ANEFModelInputSymbolIndexArray</key><array><integer>0</integer></array>"
-        "<key>ANEFModelOutputSymbolIndexArray</key><array><integer>0</integer></array></dict>"
+        "<key>ANEFModelProcedures</key><array>" PROCEDURE_0
         "<dict><key>ANEFModelProcedureID</key><integer>1</integer>"
         "<key>ANEFModelInputSymbolIndexArray</key><array><integer>1</integer><integer>2</integer></array>"
         "<key>ANEFModelOutputSymbolIndexArray</key><array><integer>1</integer></array></dict>"
-        "</array></dict><key>NetworkStatusList</key><array>"
-        "<dict><key>LiveInputList</key><array>" TENSOR("a") "</array>"
-        "<key>LiveOutputList</key><array>" TENSOR("p") "</array></dict>"
+        "</array></dict><key>NetworkStatusList</key><array>" NETWORK_0
         "<dict><key>LiveInputList</key><array>" TENSOR("b") TENSOR("c") "</array>"
-        "<key>LiveOutputList</key><array>" TENSOR("q") "</array></dict>"
+        "<key>LiveOutputList</key><array>" TENSOR("q@output") "</array></dict>"
         "</array></dict></plist>\n";
-    size_t size = sizeof text - 1;
+    static const char one[] =
+        PLIST_HEAD "<key>ANEFModelDescription</key><dict>"
+        "<key>kANEFModelInputSymbolsArrayKey</key><array><string>a</string></array>"
+        "<key>kANEFModelOutputSymbolsArrayKey</key><array><string>p@output</string></array>"
+        "<key>ANEFModelProcedures</key><array>" PROCEDURE_0 "</array></dict>"
+        "<key>NetworkStatusList</key><array>" NETWORK_0 "</array></dict></plist>\n";
+    const char *text = program & 1 ? one : two;
+    size_t size = strlen(text);
     memcpy(plist, text, size < capacity ? size : capacity);
     return size;
 }
+
+static uint32_t answered; // what the server's runs come to, where it is not 0
 
 static uint32_t serve_evaluate(void *context, uint64_t program, uint32_t procedure, uint64_t request,
                                const uint32_t *inputs, int32_t input_count, const uint32_t *outputs,
                                int32_t output_count) {
     (void)context, (void)program, (void)request, (void)output_count;
+    if (answered) return answered;
     IOSurfaceRef out = IOSurfaceLookup(outputs[0]);
     if (!out) return 0x12;
     uint8_t sum[BYTES];
@@ -155,13 +170,19 @@ static void serve_drop_program(void *context, uint64_t program) {
     count_up(&served.dropped);
 }
 
-static inline int32_t start(const char *profile, const char *const *missing, const char *const *changed) {
+static inline int32_t start_replaying(const char *profile, const char *const *missing, const char *const *changed,
+                                      const char *replay) {
     standin_config c = {.profile = profile,
                         .missing = missing,
                         .changed = changed,
+                        .replay = replay,
                         .server = {NULL, serve_compile, serve_attributes, serve_evaluate, serve_drop_request,
                                    serve_drop_program}};
     return standin_start(&c);
+}
+
+static inline int32_t start(const char *profile, const char *const *missing, const char *const *changed) {
+    return start_replaying(profile, missing, changed, NULL);
 }
 
 static inline Class<Descriptor> descriptors(void) {

@@ -16,6 +16,7 @@ static void files(id<Model> m) {
                                                        [[path lastPathComponent] isEqualToString:[m hexStringIdentifier]]);
     CHECK("nothing is written before compile", !exists(path));
     CHECK("fresh", [m state] == 0 && [m descriptor] && ![m modelURL] && ![m model] && ![m program]);
+    CHECK("attributes are empty before load", [m modelAttributes] && [[m modelAttributes] count] == 0);
 }
 
 static void compile(id<Model> m) {
@@ -28,6 +29,12 @@ static void compile(id<Model> m) {
     CHECK("weights are written", exists([path stringByAppendingPathComponent:@"one.bin"]));
     CHECK("descriptor is cleared, URL set", ![m descriptor] && [[[m modelURL] path] isEqualToString:path] && [m model]);
     CHECK("cached", [m compiledModelExists]);
+    CHECK("the inner model's attributes are empty before load",
+          [[m model] modelAttributes] && [[[m model] modelAttributes] count] == 0);
+    id before = [[m model] retain];
+    CHECK("a second compile makes another inner model",
+          [m compileWithQoS:21 options:[NSDictionary dictionary] error:&error] && [m model] != before);
+    [before release];
 }
 
 static void run(id<Model> m) {
@@ -55,7 +62,9 @@ static void unload(id<Model> m) {
     NSString *path = [m localModelPath];
     CHECK("unload", [m unloadWithQoS:21 error:&error] && !error);
     CHECK("unload removes the directory, keeps program and state", !exists(path) && [m program] && [m state] == 3);
-    CHECK("a second unload fails", ![m unloadWithQoS:21 error:&error] && error);
+    [[NSFileManager defaultManager] createDirectoryAtPath:path withIntermediateDirectories:YES attributes:nil error:NULL];
+    CHECK("a second unload fails, and removes the directory too",
+          ![m unloadWithQoS:21 error:&error] && error && !exists(path));
     error = nil;
     IOSurfaceRef s = surface_of(BYTES);
     id<Request> r = request_of(s, s);
@@ -66,9 +75,13 @@ static void unload(id<Model> m) {
     CHECK("unload again", [m unloadWithQoS:21 error:&error]);
     [m purgeCompiledModel];
     CHECK("purged", ![m compiledModelExists]);
-    CHECK("load without cache and files: error 9", ![m loadWithQoS:21 options:options error:&error] && [error code] == 9);
+    CHECK("load without cache and files: error 16",
+          ![m loadWithQoS:21 options:options error:&error] && [error code] == 16 &&
+              [[error localizedDescription] isEqualToString:@"compileAsNeededAndLoadCachedModel:...: file not found"]);
     error = nil;
-    CHECK("compile without files: error 9", ![m compileWithQoS:21 options:options error:&error] && [error code] == 9);
+    CHECK("compile without files: error 9",
+          ![m compileWithQoS:21 options:options error:&error] && [error code] == 9 &&
+              [[error localizedDescription] isEqualToString:@"compileWithQoS:options:error:: file access failure"]);
 }
 
 // Released while loaded: files stay, the driver keeps the program.

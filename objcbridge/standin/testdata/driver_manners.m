@@ -38,18 +38,22 @@ static void compile_manners(void) {
     CHECK("its domain, code and text", [[error domain] isEqualToString:@"com.apple.appleneuralengine.compiler"] &&
                                            [error code] == 1 &&
                                            [[error localizedDescription] isEqualToString:@"_ANECompiler : ANECCompile() FAILED"]);
+    NSError *cause = [[error userInfo] objectForKey:NSUnderlyingErrorKey];
+    NSString *text = [NSString stringWithFormat:@"ANECCompile(%@) FAILED: err=(InvalidMILProgram)", [m localModelPath]];
+    CHECK("its cause", [[cause domain] isEqualToString:[error domain]] && [[cause localizedDescription] isEqualToString:text]);
     CHECK("files stay after a failed compile", exists([m localModelPath]));
     CHECK("a failed compile needs no error", ![m compileWithQoS:21 options:none() error:NULL]);
     error = nil;
-    CHECK("load of what is not compiled: error 4", ![m loadWithQoS:21 options:none() error:&error] && [error code] == 4);
+    CHECK("load of what is not compiled: error 16", ![m loadWithQoS:21 options:none() error:&error] && [error code] == 16);
     [[NSFileManager defaultManager] removeItemAtPath:[m localModelPath] error:NULL];
     error = nil;
     m = model_of("never saved");
-    CHECK("load of what has no files: error 9", ![m loadWithQoS:21 options:none() error:&error] && [error code] == 9);
+    CHECK("load of what has no files: error 16", ![m loadWithQoS:21 options:none() error:&error] && [error code] == 16);
     error = nil;
     CHECK("nil options: Core ML's error", ![m compileWithQoS:21 options:nil error:&error] &&
                                               [[error domain] hasSuffix:@".espresso"] &&
-                                              [[error localizedDescription] rangeOfString:@"Cannot load network"].length);
+                                              [[error localizedDescription] hasSuffix:@"/model.espresso.net"] &&
+                                              [[error localizedDescription] rangeOfString:@"Cannot load network /"].length);
     [[NSFileManager defaultManager] removeItemAtPath:[m localModelPath] error:NULL];
     CHECK("options that are no dictionary raise", RAISED([model_of("o") compileWithQoS:21 options:@"o" error:NULL]) != nil);
 }
@@ -96,20 +100,28 @@ static id<Request> request_with(NSArray *in, NSArray *ini, NSArray *out, NSArray
 static void evaluate_manners(void) {
     id<Model> m = loaded_model("evaluate");
     NSError *error = nil;
-    CHECK("load at QoS 0: error 1", ![m loadWithQoS:0 options:none() error:&error] && [error code] == 1);
+    id<Model> zero_qos = model_of("one at QoS 0");
+    CHECK("QoS 0 compiles and loads", [zero_qos compileWithQoS:0 options:none() error:&error] &&
+                                          [zero_qos loadWithQoS:0 options:none() error:&error] && !error);
     IOSurfaceRef in = surface_of(16384), out = surface_of(16384), tiny = surface_of(BYTES - 1);
     memset(bytes_of(out), 9, BYTES);
     @autoreleasepool {
         id a = wrap(in), p = wrap(out);
         NSArray *one = [NSArray arrayWithObject:a], *zero = [NSArray arrayWithObject:index_of(0)];
-        NSString *bad = @": ANEProgramProcessRequestDirect() Failed with status=0x2 : statusType=0x9";
-        NSString *small = @": ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9";
+        NSString *bad = @": ANEProgramProcessRequestDirect() Failed with status=0x2 : statusType=0x9: Program Inference error";
+        NSString *small = @": ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error";
         evaluate_status(m, request_at(a, 1, p, 0), "wrong input index: 0x2", 8, bad);
         evaluate_status(m, request_at(a, 0, p, 1), "wrong output index: 0x2", 8, bad);
         evaluate_status(m, request_with(one, zero, one, zero, nil, index_of(2)), "unknown procedure: 0x2", 8, bad);
         evaluate_status(m, request_at(wrap(tiny), 0, p, 0), "short input: 0x1d", 8, small);
         evaluate_status(m, request_at(a, 0, wrap(tiny), 0), "short output: 0x1d", 8, small);
         CHECK("a failed run leaves the output", bytes_of(out)[0] == 9);
+        for (unsigned i = 0; i < 16; i++)
+            if (![zero_qos evaluateWithQoS:0 options:none() request:request_with(one, zero, [NSArray arrayWithObject:p], zero, nil,
+                                                                               index_of(i)) error:&error])
+                CHECK("a program of one procedure takes the indices 0 to 15", NO);
+        CHECK("which run it", bytes_of(out)[0] == 1 && [zero_qos unloadWithQoS:0 error:&error]);
+        memset(bytes_of(out), 9, BYTES);
         refused(m, nil, "no request");
         refused(m, request_with([NSArray array], [NSArray array], one, zero, nil, nil), "no inputs");
         refused(m, request_with(one, [NSArray array], one, zero, nil, nil), "too few indices");
@@ -127,7 +139,9 @@ static void evaluate_manners(void) {
         CHECK("statistics that are no array raise", raises(m, request_with(one, zero, one, zero, a, nil)));
         error = nil;
         CHECK("mapping: error 13",
-              ![m mapIOSurfacesWithRequest:request_of(in, out) cacheInference:NO error:&error] && [error code] == 13);
+              ![m mapIOSurfacesWithRequest:request_of(in, out) cacheInference:NO error:&error] && [error code] == 13 &&
+                  [[error localizedDescription] isEqualToString:@"mapIOSurfacesWithModel:request:cacheInference:error:: "
+                                                                @"Program IOSurfaces map failure (0x12)"]);
     }
     @autoreleasepool {
         error = nil;
@@ -185,7 +199,9 @@ static void wall(void) {
         if ([m loadWithQoS:21 options:none() error:&error]) [loaded addObject:m];
     }
     CHECK("126 programs load", [loaded count] == 126);
-    CHECK("one more: error 6", ![model_of("wall") loadWithQoS:21 options:none() error:&error] && [error code] == 6);
+    CHECK("one more: error 6", ![model_of("wall") loadWithQoS:21 options:none() error:&error] && [error code] == 6 &&
+                                   [[error localizedDescription] hasPrefix:@"createProgramInstanceForModel:"] &&
+                                   [[error localizedDescription] hasSuffix:@":: Program load failure (0x50004)"]);
     for (id<Model> m in loaded) [m unloadWithQoS:21 error:NULL];
 }
 

@@ -189,7 +189,14 @@ static void registry(void) {
         Class<Device> d = (Class<Device>)NSClassFromString(@"_ANEDeviceInfo");
         CHECK("the same architecture in both", [[p objectForKey:@"ANEDevicePropertyTypeANEArchitectureTypeStr"]
                                                    isEqual:[d aneArchitectureType]]);
-        CHECK("nine properties", [p count] == 9);
+        CHECK("eight properties", [p count] == 8 && [p objectForKey:@"ANEDevicePropertyANECPUSubType"] &&
+                                      ![p objectForKey:@"ANEDevicePropertyNumANEs"]);
+        uint32_t balancer = IOServiceGetMatchingService(0, IOServiceMatching("H1xANELoadBalancer"));
+        NSDictionary *engines = IORegistryEntryCreateCFProperty(balancer, @"DeviceProperties", NULL, 0);
+        CHECK("the load balancer has the number of engines",
+              balancer != service && [engines count] == 1 && [[engines objectForKey:@"ANEDevicePropertyNumANEs"] intValue] == 1);
+        [engines release];
+        CHECK("release the balancer", IOObjectRelease(balancer) == 0);
         standin_fault("IORegistryEntryCreateCFProperty", STANDIN_NIL, 1, 0);
         CHECK("no property by a fault", !IORegistryEntryCreateCFProperty(service, @"DeviceProperties", NULL, 0));
         standin_fault("IOServiceGetMatchingService", STANDIN_NIL, 1, 0);

@@ -1,0 +1,51 @@
+// Errors of macOS 27 that have been seen with their code. Other statuses keep the form of 26 here: their codes,
+// between 30 and 53, have not been published.
+#import "core.h"
+#import "errors.h"
+
+static const struct {
+    int64_t status;
+    NSInteger code;
+    NSString *text;
+} inference[] = {
+    {0x1d, 42,
+     @"Inference failed — IOSurface smaller than the model expects (re-check inputBufferSize/outputBufferSize from the "
+     @"load reply)"},
+    {0x15, 47, @"Inference failed — request aborted"},
+};
+
+enum { ROWS = sizeof inference / sizeof inference[0], LOAD = 53, NO_MEMORY = 1, STAGE = 4 };
+
+static NSString *const no_memory =
+    @"Program load failed — no memory (transient; retry under lower memory pressure)";
+
+static NSString *with(NSString *text, int64_t status) {
+    return [NSString stringWithFormat:@"%@ (underlying=0x%llX)", text, (unsigned long long)status];
+}
+
+static NSError *made(NSInteger code, NSString *method, NSString *text, NSDictionary *more) {
+    return error_nested(@"com.apple.appleneuralengine", code, [NSString stringWithFormat:@"%@: %@", method, text], more, nil);
+}
+
+NSError *error_27(NSString *method, int64_t status) {
+    if (core.profile < PROFILE_27) return nil;
+    for (int i = 0; i < ROWS; i++)
+        if (inference[i].status == status)
+            return made(inference[i].code, method, with(inference[i].text, status),
+                        [NSDictionary dictionaryWithObject:[NSNumber numberWithLongLong:status]
+                                                    forKey:@"_ANEErrorUnderlyingStatus"]);
+    return nil;
+}
+
+NSError *error_27_load(NSString *method) {
+    if (core.profile < PROFILE_27) return nil;
+    return made(LOAD, method, with(no_memory, NO_MEMORY),
+                [NSDictionary dictionaryWithObjectsAndKeys:[NSNumber numberWithInt:NO_MEMORY], @"_ANEErrorUnderlyingStatus",
+                                                           [NSNumber numberWithInt:STAGE], @"_ANEErrorLoadStage", nil]);
+}
+
+NSString *error_27_text(NSInteger code, int64_t status) {
+    for (int i = 0; i < ROWS; i++)
+        if (inference[i].code == code) return with(inference[i].text, status);
+    return code == LOAD ? with(no_memory, status) : nil;
+}
