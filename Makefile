@@ -11,7 +11,8 @@ FUZZTIME ?= 3s
 
 # What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE or FILE:DEBIAN-PACKAGE. The race detector
 # links with a C compiler; qemu runs the arm64 tests on other processors. On a
-# Mac, Apple's command line tools have what is needed.
+# Mac, Apple's Command Line Tools have what is needed; cc is there without them, as
+# a stub, so build.sh looks for the tools themselves.
 NEEDS = cc:gcc
 ifeq ($(shell uname -s),Linux)
 # The bridge is built with clang and GNUstep; its leak gates run under valgrind and
@@ -31,7 +32,8 @@ endif
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
 
-# Installs what it needs when root on Debian, else names it. The command beside the
+# Installs what it needs when root on Debian, else names it. On a Mac it needs Apple's
+# Command Line Tools; a Mac without them can use the library that another built. The command beside the
 # libraries is one that can load them; on Linux a static one cannot.
 bridge:
 	@sh objcbridge/build.sh build/bridge
@@ -44,6 +46,7 @@ bench:
 	@CGO_ENABLED=0 $(GO) run ./cmd/ane-roundtrip bench
 
 needs:
+	@sh objcbridge/build.sh --tools
 	@missing=""; \
 	for n in $(NEEDS); do command -v $${n%%:*} >/dev/null || missing="$$missing $${n##*:}"; done; \
 	for n in $(FILES); do test -e $${n%%:*} || missing="$$missing $${n##*:}"; done; \

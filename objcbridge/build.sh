@@ -2,8 +2,10 @@
 # Builds the Objective-C bridge for this machine, and off macOS the stand-ins too.
 #
 #   build.sh OUTDIR [--sanitize]
+#   build.sh --tools
 #
-# macOS: OUTDIR/libanebridge.dylib.
+# macOS: OUTDIR/libanebridge.dylib, with Apple's Command Line Tools. --tools builds nothing:
+# it fails on a Mac that lacks them, and says how to get them and how to do without.
 # Linux: OUTDIR/libstandinsurface.so, libAppleNeuralEngine.so and libanebridge.so, with
 # clang-14 and GNUstep. As root on Debian it installs the packages it lacks (log in
 # OUTDIR/apt.log), else it names them and fails. --sanitize adds AddressSanitizer; a
@@ -14,15 +16,35 @@ set -eu
 
 die() { echo "build.sh: $*" >&2; exit 1; }
 
-out="" sanitize=""
+usage="usage: build.sh OUTDIR [--sanitize], or build.sh --tools"
+out="" sanitize="" tools=""
 for argument in "$@"; do
 	case $argument in
 	--sanitize) sanitize="-fsanitize=address -fno-omit-frame-pointer" ;;
-	-*) die "unknown option $argument; usage: build.sh OUTDIR [--sanitize]" ;;
-	*) [ -z "$out" ] || die "one OUTDIR only; usage: build.sh OUTDIR [--sanitize]"; out=$argument ;;
+	--tools) tools=only ;;
+	-*) die "unknown option $argument; $usage" ;;
+	*) [ -z "$out" ] || die "one OUTDIR only; $usage"; out=$argument ;;
 	esac
 done
-[ -n "$out" ] || die "usage: build.sh OUTDIR [--sanitize]"
+
+# need_tools finds out whether clang is more than a stub: /usr/bin/cc and /usr/bin/clang are
+# there without the tools too. Without tools xcrun opens a dialog, so xcode-select goes first.
+need_tools() {
+	said=$(xcode-select -p 2>&1) && said=$(xcrun --find clang 2>&1) && return 0
+	die "no clang: Apple's Command Line Tools are missing or cannot be used
+  the system says: $said
+  to install them: xcode-select --install
+  to do without:   set CGO_ENABLED=0, and take libanebridge.dylib from another Mac, where \`make bridge\`
+                   builds it into build/bridge; ANEKIT_BRIDGE_DIR names the folder that holds it, or it lies
+                   beside the executable, or in the folder bridge there"
+}
+
+if [ -n "$tools" ]; then
+	[ -z "$out$sanitize" ] || die "--tools stands alone; $usage"
+	[ "$(uname -s)" != Darwin ] || need_tools
+	exit 0
+fi
+[ -n "$out" ] || die "$usage"
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 mkdir -p -- "$out"
 out=$(CDPATH= cd -- "$out" && pwd)
@@ -44,7 +66,7 @@ sources() {
 publish() { mv -f "$work/$1" "$out/$1" && echo "$out/$1"; }
 
 build_darwin() {
-	xcrun --find clang >/dev/null 2>&1 || die "no clang; install Apple's command line tools: xcode-select --install"
+	need_tools
 	objc=$(sources src m)
 	IFS='
 '

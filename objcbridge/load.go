@@ -25,13 +25,13 @@ func load(explicit string) (*library, error) {
 	if path != "" {
 		handle, err := openLibrary(path) // its error names the path
 		if err != nil {
-			return nil, &unavailable{why: "cannot load the library: " + err.Error(), fix: howToGet, cause: err}
+			return nil, &unavailable{why: "cannot load the library: " + err.Error(), fix: howToGet(), cause: err}
 		}
 		lookup = func(symbol string) uintptr { return findSymbol(handle, symbol) }
 	}
 	l := &library{path: path}
 	if err := l.fill(lookup); err != nil {
-		return nil, &unavailable{why: err.Error(), fix: howToGet, cause: err}
+		return nil, &unavailable{why: err.Error(), fix: howToGet(), cause: err}
 	}
 	if process.libraries == nil {
 		process.libraries = map[string]*library{}

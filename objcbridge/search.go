@@ -41,7 +41,7 @@ func (p places) find() (string, error) {
 	if len(looked) > 0 {
 		why = EnvDir + " is not set, and there is neither " + strings.Join(looked, " nor ")
 	}
-	return "", &unavailable{why: why, fix: howToGet}
+	return "", &unavailable{why: why, fix: howToGet()}
 }
 
 // besideExecutable lists the folders of the executable, nearest first.
@@ -64,12 +64,10 @@ func existing(path, setting string) (string, error) {
 		absolute, err = filepath.EvalSymlinks(absolute)
 	}
 	if err != nil {
-		return "", &unavailable{why: setting + " says " + path + ": " + err.Error(), fix: howToGet, cause: err}
+		return "", &unavailable{why: setting + " says " + path + ": " + err.Error(), fix: howToGet(), cause: err}
 	}
 	return absolute, nil
 }
-
-const howToGet = "`make bridge` builds it into build/bridge, to which " + EnvDir + " may point"
 
 // Dir returns the folder in which Open with zero Options finds a bridge library on disk; the stand-in's
 // libraries lie beside it. The error matches ErrBridgeUnavailable. A bridge that is part of the

@@ -3,6 +3,7 @@ package objcbridge
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -26,6 +27,21 @@ func (e *unavailable) Unwrap() []error {
 		return []error{ErrBridgeUnavailable}
 	}
 	return []error{ErrBridgeUnavailable, e.cause}
+}
+
+// howToGet says how this build on this machine comes by a bridge library.
+func howToGet() string { return howToGetOn(runtime.GOOS, builtin() != nil) }
+
+// howToGetOn is howToGet of a system, for a binary that contains the bridge or does not.
+func howToGetOn(system string, inside bool) string {
+	const build = "`make bridge` builds it into build/bridge, to which " + EnvDir + " may point"
+	if system != "darwin" || inside {
+		return build
+	}
+	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and puts the bridge " +
+		"into the binary; or keep CGO_ENABLED=0 and take libanebridge.dylib from a Mac that has them, where " +
+		"`make bridge` builds it into build/bridge: " + EnvDir + " names its folder, or it lies beside the executable " +
+		"or in the folder bridge there"
 }
 
 // VersionError: the library was built from another version of the C interface.
