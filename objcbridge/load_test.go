@@ -1,6 +1,7 @@
 package objcbridge
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,9 +48,9 @@ func TestLoadOtherVersion(t *testing.T) {
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
 	var e *VersionError
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, &VersionError{Library: path, Found: 7, Want: 1}, e)
+	require.Equal(t, &VersionError{Library: path, Found: 7, Want: abiVersion}, e)
 	require.ErrorContains(t, err, "version 7")
-	require.ErrorContains(t, err, "needs 1")
+	require.ErrorContains(t, err, fmt.Sprintf("needs %d", abiVersion))
 }
 
 // A library of another version may lack functions: its version is what is told.
@@ -64,7 +65,8 @@ func TestLoadOtherVersionWithoutFunctions(t *testing.T) {
 
 func TestLoadMissingSymbols(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "other.c")
-	require.NoError(t, os.WriteFile(source, []byte("unsigned aneb_version(void) { return 1; }\n"), 0o644))
+	text := fmt.Sprintf("unsigned aneb_version(void) { return %d; }\n", abiVersion)
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o644))
 	path := compile(t, "other.so", source)
 	_, err := Open(Options{Library: path})
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
@@ -73,7 +75,7 @@ func TestLoadMissingSymbols(t *testing.T) {
 	require.Len(t, e.Missing, len(new(library).functions())-1)
 	require.NotContains(t, e.Missing, "aneb_version")
 	require.ErrorContains(t, err, "aneb_close")
-	require.ErrorContains(t, err, "20 more")
+	require.ErrorContains(t, err, fmt.Sprintf("and %d more", len(e.Missing)-3))
 }
 
 // A failure is not remembered: what was no library may be one the next time.
