@@ -48,8 +48,11 @@ var (
 	// ErrEngine: the engine itself failed; Domain, Code and the cause say how.
 	ErrEngine = errors.New("engine failed")
 	// ErrExhausted: this process has used up what the engine grants one process:
-	// compiles, loaded programs, or calls that never came back.
+	// compiles, loaded programs, surfaces, memory, or calls that never came back.
 	ErrExhausted = errors.New("limit of the process reached")
+	// ErrCancelled: the engine gave the run up before it was done; the outputs are
+	// unchanged, and the same call may succeed.
+	ErrCancelled = errors.New("cancelled by the engine")
 	// ErrStuck: an earlier call on the same Model has not come back from the
 	// engine, and cannot be cancelled.
 	ErrStuck = errors.New("an earlier call has not come back")
@@ -59,6 +62,9 @@ var (
 	// ErrDenied: the engine's broker does not allow the call; Detail names the
 	// entitlement that is missing.
 	ErrDenied = errors.New("not permitted")
+	// ErrAttributes: what a compiled program says of its tensors is incomplete,
+	// contradicts itself, or is of a form that anekit does not know.
+	ErrAttributes = errors.New("attributes of the compiled program cannot be used")
 	// ErrForeign: an object of another Device or Model.
 	ErrForeign = errors.New("belongs to another object")
 )

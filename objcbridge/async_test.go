@@ -82,7 +82,7 @@ func TestCloseInFlight(t *testing.T) {
 	require.NoError(t, err)
 	p, err := b.NewProgram([]byte("text"), nil)
 	require.NoError(t, err)
-	r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 0}})
+	r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 0, 64}})
 	require.NoError(t, err)
 	answers := make(chan error)
 	proceed := make(chan struct{})
@@ -110,7 +110,7 @@ func TestForgetRace(t *testing.T) {
 	const routines, rounds = 16, 200
 	for range routines {
 		wg.Go(func() {
-			r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 1}})
+			r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 1, 64}})
 			if err != nil {
 				t.Error(err)
 				return

@@ -2,6 +2,7 @@ package objcbridge
 
 import (
 	"bytes"
+	"encoding/json"
 	"runtime"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ func TestInspect(t *testing.T) {
 	}, report.Checks)
 	require.Equal(t, &Device{HasANE: AnswerYes, VirtualMachine: AnswerNo, InternalBuild: AnswerUnknown, Engines: 2, Cores: 16,
 		Board: 1 << 40, Architecture: "h13g", Subtype: "h13", Variant: "g", Product: "macOS", Build: "25E246"}, report.Device)
-	require.Equal(t, []Property{{"ANEDevicePropertyNumANECores", "16"}}, report.Registry)
+	require.Equal(t, []Property{{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}}, report.Registry)
 	require.Equal(t, int64(110), report.Usage.CompileLimit)
 
 	// Lists longer than the room of the first attempt.
@@ -43,7 +44,7 @@ func TestInspect(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, report.Checks, 100)
 	require.Len(t, report.Registry, 10)
-	require.Equal(t, Property{"ANEDevicePropertyNumANECores", "16"}, report.Registry[9])
+	require.Equal(t, Property{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}, report.Registry[9])
 
 	// The table comes also when a method is missing: it is what tells which.
 	report, err = Inspect(Options{Library: path, Framework: "missing"})
@@ -105,7 +106,7 @@ func TestProgramLife(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, cached)
 
-	_, err = p.Describe("")
+	_, err = p.Attributes()
 	refused(t, err, ReasonState)
 	require.ErrorAs(t, p.Load(0), &e)
 	require.Equal(t, KindNo, e.Kind)
@@ -113,18 +114,11 @@ func TestProgramLife(t *testing.T) {
 
 	facts, err := p.Inspect()
 	require.NoError(t, err)
-	require.Equal(t, Facts{Identity: "A_B_C", Path: "dir/A_B_C", Handle: 7, State: 3, Loaded: true, QueueDepth: 127}, facts)
+	require.Equal(t, Facts{Identity: "A_B_C", Path: "dir/A_B_C", Handle: 7, State: 3, Loaded: true, QueueDepth: 127, PerfStats: 5}, facts)
 
-	x := Symbol{Name: "x", Type: "Float16", Batches: 1, Channels: 4, Depth: 1, Height: 2, Width: 3,
-		BatchStride: 512, PlaneStride: 128, DepthStride: 128, RowStride: 64, PlaneCount: 4, Interleave: 1}
-	y := x
-	y.Name, y.Index = "y", 1
-	d, err := p.Describe("")
+	text, err := p.Attributes()
 	require.NoError(t, err)
-	require.Equal(t, Description{Procedure: 0, Inputs: []Symbol{x}, Outputs: []Symbol{y}}, d)
-	d, err = p.Describe("second")
-	require.NoError(t, err)
-	require.Equal(t, 1, d.Procedure)
+	require.Equal(t, "{}", string(text))
 
 	require.ErrorAs(t, p.Purge(), &e)
 	require.Equal(t, KindException, e.Kind)
@@ -136,11 +130,14 @@ func TestProgramLife(t *testing.T) {
 	require.NoError(t, err)
 	defer many.Close()
 	require.NoError(t, many.Load(QoSDefault))
-	d, err = many.Describe("")
+	text, err = many.Attributes()
 	require.NoError(t, err)
-	require.Len(t, d.Inputs, 75)
-	require.Len(t, d.Outputs, 75)
-	require.Equal(t, 149, d.Outputs[74].Index)
+	require.Len(t, text, 100<<10, "more than the first attempt has room for")
+	require.True(t, json.Valid(text))
+	facts, err = many.Inspect()
+	require.NoError(t, err)
+	require.Equal(t, &Error{Stage: StageLoad, Kind: KindNSError, Code: 53, Message: "refused", LoadStage: 4,
+		Causes: []Cause{{Domain: "domain", Code: -7, Message: "the first"}}}, facts.Recovered)
 }
 
 // The bridge reads text and weights when a program is released: they must still be what they were,
@@ -200,16 +197,16 @@ func TestCloseDuringCalls(t *testing.T) {
 		p, err := b.NewProgram([]byte("text"), nil)
 		require.NoError(t, err)
 		require.NoError(t, p.Load(QoSDefault))
-		r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 1}})
+		r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 1, 64}})
 		require.NoError(t, err)
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
 				for range 20 {
 					_ = r.Evaluate(p, QoSDefault)
-					_, _ = p.Describe("")
+					_, _ = p.Attributes()
 					_ = s.Lock()
-					if again, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 0}}); err == nil {
+					if again, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 0, 64}}); err == nil {
 						again.Close()
 					}
 					if i == 7 {

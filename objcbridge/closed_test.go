@@ -21,7 +21,7 @@ func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Reque
 		"Load":        func() error { return p.Load(QoSDefault) },
 		"Unload":      func() error { return p.Unload(QoSDefault) },
 		"Purge":       p.Purge,
-		"Describe":    func() error { _, err := p.Describe(""); return err },
+		"Attributes":  func() error { _, err := p.Attributes(); return err },
 		"Inspect":     func() error { _, err := p.Inspect(); return err },
 		"NewRequest":  func() error { _, err := p.NewRequest(0, nil, nil); return err },
 		"Evaluate":    func() error { return r.Evaluate(p, QoSDefault) },
@@ -56,7 +56,7 @@ func TestClosedHandles(t *testing.T) {
 	require.NoError(t, err)
 	p, err := b.NewProgram([]byte("text"), nil)
 	require.NoError(t, err)
-	r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 0}})
+	r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 0, 64}})
 	require.NoError(t, err)
 
 	refused(t, b.Close(), ReasonState, "something is alive")
@@ -82,7 +82,7 @@ func TestBadArguments(t *testing.T) {
 	stranger, err := other.NewProgram([]byte("text"), nil)
 	require.NoError(t, err)
 	defer stranger.Close()
-	good := []Binding{{s, 0}}
+	good := []Binding{{s, 0, 64}}
 	request := func(procedure int, in, out []Binding) error {
 		_, err := p.NewRequest(procedure, in, out)
 		return err
@@ -104,12 +104,13 @@ func TestBadArguments(t *testing.T) {
 		{"negative procedure", request(-1, good, good), ReasonIndex, "-1"},
 		{"huge procedure", request(1<<31, good, good), ReasonIndex, "2147483648"},
 		{"procedure beyond the program", request(2, good, good), ReasonIndex, ""},
-		{"negative index", request(0, []Binding{{s, 0}, {s, -1}}, good), ReasonIndex, "input 1"},
-		{"huge index", request(0, good, []Binding{{s, 1 << 31}}), ReasonIndex, "output 0"},
-		{"nil surface", request(0, good, []Binding{{s, 0}, {nil, 1}}), ReasonState, "output 1"},
-		{"foreign surface", request(0, []Binding{{foreign, 0}}, good), ReasonArgument, "input 0: the surface belongs to another bridge"},
+		{"negative index", request(0, []Binding{{s, 0, 64}, {s, -1, 64}}, good), ReasonIndex, "input 1"},
+		{"huge index", request(0, good, []Binding{{s, 1 << 31, 64}}), ReasonIndex, "output 0"},
+		{"nil surface", request(0, good, []Binding{{s, 0, 64}, {nil, 1, 64}}), ReasonState, "output 1"},
+		{"foreign surface", request(0, []Binding{{foreign, 0, 64}}, good), ReasonArgument, "input 0: the surface belongs to another bridge"},
 		{"too many", request(0, make([]Binding, 256), good), ReasonArgument, "256 inputs"},
 		{"nothing bound", request(0, nil, nil), ReasonIndex, ""},
+		{"short surface", request(0, []Binding{{s, 0, 2 << 20}}, good), ReasonShort, ""},
 		{"foreign program", r.Evaluate(stranger, QoSDefault), ReasonArgument, "another bridge"},
 		{"no text", program(""), ReasonArgument, "empty text"},
 		{"path with a zero byte", program("text", "@model_path/good", "@model_path/\x00"), ReasonArgument, "weight 1"},
@@ -121,10 +122,6 @@ func TestBadArguments(t *testing.T) {
 	refused(t, err, ReasonOffset, "-1")
 	_, err = b.WrapSurface(1, 64)
 	refused(t, err, ReasonOffset)
-	_, err = p.Describe("ma\x00in")
-	refused(t, err, ReasonArgument)
-	_, err = p.Describe("absent")
-	refused(t, err, ReasonIndex, "absent")
 	_, err = r.Start(p, QoSDefault, nil)
 	refused(t, err, ReasonArgument)
 	for _, o := range []Options{{CompileLimit: -1}, {ProgramLimit: 1 << 31}, {Framework: "a\x00b"}} {

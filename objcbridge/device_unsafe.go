@@ -95,8 +95,9 @@ func (b *Bridge) Registry() ([]Property, error) {
 	}
 	var properties []Property
 	for line := range strings.Lines(text(characters)) {
-		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
-		properties = append(properties, Property{Name: name, Value: value})
+		service, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		name, value, _ := strings.Cut(rest, "\t")
+		properties = append(properties, Property{Service: service, Name: name, Value: value})
 	}
 	return properties, nil
 }

@@ -15,8 +15,17 @@ type Error struct {
 	Message    string // NSError description, exception reason, or the bridge's own words
 	Exception  string // exception name, else empty
 	HasStatus  bool   // Status and StatusType were found in the message
-	Status     uint32 // of ANEProgramProcessRequestDirect
-	StatusType uint32 // likewise; 8 finished, 9 failed, 19 overflow
+	Status     uint32 // the driver's
+	StatusType uint32 // likewise; 8 finished, 9 failed, 19 overflow, 0 not told
+	LoadStage  int    // the framework's number of the step of loading that failed; 0 not told
+	Causes     []Cause
+}
+
+// Cause is an error that the framework gives as the reason of another (NSUnderlyingErrorKey).
+type Cause struct {
+	Domain  string `json:"domain"`
+	Code    int64  `json:"code"`
+	Message string `json:"text"`
 }
 
 // Error returns one line: the call, what happened, what it means where that is known, and what to
@@ -26,6 +35,9 @@ func (e *Error) Error() string {
 	fmt.Fprintf(&b, "objcbridge: %s: %s", e.Stage, e.what())
 	if e.Message != "" {
 		b.WriteString(": " + e.Message)
+	}
+	for _, c := range e.Causes {
+		b.WriteString(", because " + c.Message)
 	}
 	if m := e.Meaning(); m != "" {
 		b.WriteString(" (" + m + ")")
@@ -42,7 +54,10 @@ func (e *Error) what() string {
 	case KindNSError, KindContradiction:
 		s := fmt.Sprintf("%s, %s code %d", e.Kind, e.Domain, e.Code)
 		if e.HasStatus {
-			s += fmt.Sprintf(", status 0x%x of type 0x%x", e.Status, e.StatusType)
+			s += fmt.Sprintf(", status 0x%x", e.Status)
+		}
+		if e.StatusType != 0 {
+			s += fmt.Sprintf(" of type 0x%x", e.StatusType)
 		}
 		return s
 	case KindException:

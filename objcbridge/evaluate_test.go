@@ -103,7 +103,7 @@ func TestEvaluateConcurrently(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 64 {
 		wg.Go(func() {
-			r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 1}})
+			r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 1, 64}})
 			if err != nil {
 				t.Error(err)
 				return

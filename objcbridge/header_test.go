@@ -57,8 +57,8 @@ func TestFunctionsAreApart(t *testing.T) {
 func TestConstantsOfHeader(t *testing.T) {
 	header, err := os.ReadFile("src/bridge.h")
 	require.NoError(t, err)
-	require.Regexp(t, `#define ANEB_VERSION 1\b`, string(header))
-	require.EqualValues(t, 1, abiVersion)
+	require.Regexp(t, `#define ANEB_VERSION 2\b`, string(header))
+	require.EqualValues(t, 2, abiVersion)
 	for name, want := range map[string]int32{
 		"ANEB_NSERROR": int32(KindNSError), "ANEB_NO": int32(KindNo), "ANEB_EXCEPTION": int32(KindException),
 		"ANEB_CONTRADICTION": int32(KindContradiction), "ANEB_NIL": int32(KindNil), "ANEB_MISSING": int32(KindMissing),

@@ -4,7 +4,7 @@ var reasonHints = map[Reason]string{
 	ReasonArgument: "correct the argument",
 	ReasonShort:    "make the surface at least as large as Batches*BatchStride of the symbol",
 	ReasonOffset:   "give every tensor a surface of its own, or slice a larger one in the MIL program",
-	ReasonIndex:    "take procedure and indices from Describe",
+	ReasonIndex:    "take procedure and indices from the attributes",
 	ReasonBudget:   "start a new process, or load programs that are compiled already",
 	ReasonCrowded:  "unload a program first",
 	ReasonFile:     "make room in the temporary directory, or point TMPDIR, on Linux TEMP, to one that can be written",
@@ -12,11 +12,22 @@ var reasonHints = map[Reason]string{
 }
 
 var codeHints = map[int64]string{
-	1: "use a QoS other than 0 and no restricted options",
-	2: "use a QoS other than 0",
-	3: "try again when fewer programs are being loaded",
-	7: "sign the binary: codesign -s - BINARY",
-	9: "create the program again",
+	1:  "use a QoS other than 0 and no restricted options",
+	2:  "use a QoS other than 0",
+	3:  "try again when fewer programs are being loaded",
+	7:  "sign the binary: codesign -s - BINARY",
+	9:  "create the program again",
+	16: "create the program again",
+	53: "unload programs, free memory, and try again",
+}
+
+var statusHints = map[uint32]string{
+	StatusShort:       "compare surfaces and indices with the attributes",
+	StatusIndex:       "compare surfaces and indices with the attributes",
+	StatusNoMemory:    "unload programs, free memory, and try again",
+	StatusNoResources: "unload a program, or try again",
+	StatusCancelled:   "try again",
+	StatusAborted:     "try again",
 }
 
 // A NO without an NSError: the message says what it can have been.
@@ -45,8 +56,8 @@ func (e *Error) hint() string {
 			return "the soft engine names the operator that is at fault"
 		}
 		if e.Domain == DomainEngine {
-			if e.HasStatus && (e.Status == 0x1d || e.Status == 0x02) {
-				return "compare surfaces and indices with Describe"
+			if s := e.DriverStatus(); e.HasStatus && statusHints[s] != "" {
+				return statusHints[s]
 			}
 			return codeHints[e.Code]
 		}

@@ -110,7 +110,7 @@ func fakeProgram(tb testing.TB, b *Bridge) (*Program, *Request) {
 	_, err = p.Compile(QoSDefault)
 	require.NoError(tb, err)
 	require.NoError(tb, p.Load(QoSDefault))
-	r, err := p.NewRequest(0, []Binding{{s, 0}}, []Binding{{s, 1}})
+	r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 1, 64}})
 	require.NoError(tb, err)
 	tb.Cleanup(func() {
 		r.Close()

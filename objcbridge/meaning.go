@@ -1,5 +1,25 @@
 package objcbridge
 
+// Statuses of the driver that callers act on.
+const (
+	StatusNoMemory    uint32 = 0x01
+	StatusIndex       uint32 = 0x02
+	StatusNoResources uint32 = 0x05
+	StatusCancelled   uint32 = 0x12
+	StatusAborted     uint32 = 0x15
+	StatusShort       uint32 = 0x1d
+)
+
+// DriverStatus is Status without the step of loading. Up to macOS 26 failures of loading have one
+// number for both, status<<16 | step: 0x50004 there is status 5 in step 4 on 27 (inferred from the two
+// forms of the same refusal).
+func (e *Error) DriverStatus() uint32 {
+	if e.Stage == StageLoad && e.Status > 0xffff && e.Status < 0xe0000000 {
+		return e.Status >> 16
+	}
+	return e.Status
+}
+
 // NSError domains of the framework. The compiler's and the translator's are the first with a suffix.
 const (
 	DomainEngine   = "com.apple.appleneuralengine"
@@ -8,15 +28,18 @@ const (
 	DomainVirtual  = "com.apple.applevirtioneuralengine"
 )
 
-// Driver status words in texts of code 8: measured on M1 to M5 by public projects. 0xb and 0x15 have
-// been seen too; nobody knows what they say.
+// Driver status words: measured on M1 to M5 by public projects, and spelled out by the framework of
+// macOS 27. 0xb and 0x16 have been seen too; their meaning is not known.
 var statusMeanings = map[uint32]string{
-	0x02:       "symbol indices or procedure that the program does not have, or no device",
-	0x12:       "mapping the surface was refused",
-	0x1d:       "a surface is shorter than the program needs",
-	0xe00002c2: "the kernel calls it a bad argument",
-	0xe00002c7: "the kernel misses an entitlement",
-	0xe00002e2: "the kernel does not trust the program's signature",
+	StatusNoMemory:    "no memory",
+	StatusIndex:       "symbol indices or procedure that the program does not have, or no device",
+	StatusNoResources: "no engine resources are free",
+	StatusCancelled:   "the request was cancelled",
+	StatusAborted:     "the request was aborted",
+	StatusShort:       "a surface is shorter than the program needs",
+	0xe00002c2:        "the kernel calls it a bad argument",
+	0xe00002c7:        "the kernel misses an entitlement",
+	0xe00002e2:        "the kernel does not trust the program's signature",
 }
 
 // Codes of DomainEngine: from decompiled and measured framework code, macOS 15 to 26.
@@ -48,7 +71,11 @@ var engineMeanings = map[int64]string{
 	25: "not supported",
 	26: "bad argument",
 	27: "the virtual machine's data is not valid",
+	28: "the virtual machine's call of the kernel failed",
 	29: "the virtual machine's host failed",
+	42: "a surface is shorter than the program needs", // this and the next two: macOS 27
+	47: "the request was aborted",
+	53: "the program could not be loaded for want of memory",
 }
 
 // Of these codes it is not known which of the two domains brings them, so both are explained.
@@ -69,7 +96,8 @@ func (e *Error) Meaning() string {
 	case e.Domain != DomainEngine:
 		return ""
 	}
-	if m := statusMeanings[e.Status]; e.HasStatus && m != "" {
+	mapping := e.Code == 13 || e.Code == 14 // their statuses say other things
+	if m := statusMeanings[e.DriverStatus()]; e.HasStatus && m != "" && !mapping {
 		return m
 	}
 	return engineMeanings[e.Code]

@@ -6,13 +6,12 @@ import "unsafe"
 
 // The sizes of the structures in src/bridge.h. A twin of another size does not compile.
 var (
-	_ [1184]byte = [unsafe.Sizeof(cError{})]byte{}
+	_ [3232]byte = [unsafe.Sizeof(cError{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cConfig{})]byte{}
 	_ [56]byte   = [unsafe.Sizeof(cCheck{})]byte{}
 	_ [256]byte  = [unsafe.Sizeof(cDevice{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cWeight{})]byte{}
-	_ [48]byte   = [unsafe.Sizeof(cFacts{})]byte{}
-	_ [112]byte  = [unsafe.Sizeof(cSymbol{})]byte{}
-	_ [16]byte   = [unsafe.Sizeof(cBinding{})]byte{}
+	_ [3288]byte = [unsafe.Sizeof(cFacts{})]byte{}
+	_ [24]byte   = [unsafe.Sizeof(cBinding{})]byte{}
 	_ [88]byte   = [unsafe.Sizeof(cUsage{})]byte{}
 )

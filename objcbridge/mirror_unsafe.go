@@ -10,8 +10,10 @@ type cError struct {
 	code               int64
 	hasStatus          int32
 	status, statusType uint32
+	loadStage          int32
 	domain, exception  [64]byte
 	message            [1024]byte
+	causes             [2048]byte
 }
 
 type cConfig struct {
@@ -41,19 +43,14 @@ type cFacts struct {
 	identity, path              *byte
 	handle, intermediate, state uint64
 	loaded, queueDepth          int32
-}
-
-type cSymbol struct {
-	name, kind                                       *byte
-	output, index                                    int32
-	batches, channels, depth, height, width          int64
-	batchStride, planeStride, depthStride, rowStride int64
-	planeCount, interleave                           int64
+	perfStatsMask               uint32
+	recovered                   cError
 }
 
 type cBinding struct {
 	surface uintptr
 	index   int32
+	bytes   int64
 }
 
 type cUsage struct {

@@ -34,7 +34,6 @@ func TestMirrors(t *testing.T) {
 		dev cDevice
 		w   cWeight
 		f   cFacts
-		s   cSymbol
 		b   cBinding
 		u   cUsage
 	)
@@ -46,7 +45,8 @@ func TestMirrors(t *testing.T) {
 	}{
 		{"aneb_error", unsafe.Sizeof(e), unsafe.Pointer(&e), func(o unsafe.Pointer) []place {
 			return []place{at(o, "kind", &e.kind), at(o, "stage", &e.stage), at(o, "code", &e.code), at(o, "has_status", &e.hasStatus),
-				at(o, "status", &e.status), at(o, "status_type", &e.statusType), at(o, "domain", &e.domain),
+				at(o, "status", &e.status), at(o, "status_type", &e.statusType), at(o, "load_stage", &e.loadStage),
+				at(o, "causes", &e.causes), at(o, "domain", &e.domain),
 				at(o, "exception", &e.exception), at(o, "message", &e.message)}
 		}},
 		{"aneb_config", unsafe.Sizeof(cfg), unsafe.Pointer(&cfg), func(o unsafe.Pointer) []place {
@@ -70,17 +70,10 @@ func TestMirrors(t *testing.T) {
 		{"aneb_program_facts", unsafe.Sizeof(f), unsafe.Pointer(&f), func(o unsafe.Pointer) []place {
 			return []place{at(o, "identity", &f.identity), at(o, "path", &f.path), at(o, "handle", &f.handle),
 				at(o, "intermediate", &f.intermediate), at(o, "state", &f.state), at(o, "loaded", &f.loaded),
-				at(o, "queue_depth", &f.queueDepth)}
-		}},
-		{"aneb_symbol", unsafe.Sizeof(s), unsafe.Pointer(&s), func(o unsafe.Pointer) []place {
-			return []place{at(o, "name", &s.name), at(o, "type", &s.kind), at(o, "output", &s.output), at(o, "index", &s.index),
-				at(o, "batches", &s.batches), at(o, "channels", &s.channels), at(o, "depth", &s.depth), at(o, "height", &s.height),
-				at(o, "width", &s.width), at(o, "batch_stride", &s.batchStride), at(o, "plane_stride", &s.planeStride),
-				at(o, "depth_stride", &s.depthStride), at(o, "row_stride", &s.rowStride), at(o, "plane_count", &s.planeCount),
-				at(o, "interleave", &s.interleave)}
+				at(o, "queue_depth", &f.queueDepth), at(o, "perf_stats_mask", &f.perfStatsMask), at(o, "recovered", &f.recovered)}
 		}},
 		{"aneb_binding", unsafe.Sizeof(b), unsafe.Pointer(&b), func(o unsafe.Pointer) []place {
-			return []place{at(o, "surface", &b.surface), at(o, "index", &b.index)}
+			return []place{at(o, "surface", &b.surface), at(o, "index", &b.index), at(o, "bytes", &b.bytes)}
 		}},
 		{"aneb_usage", unsafe.Sizeof(u), unsafe.Pointer(&u), func(o unsafe.Pointer) []place {
 			return []place{at(o, "compiles", &u.compiles), at(o, "compile_limit", &u.compileLimit), at(o, "loaded", &u.loaded),

@@ -7,30 +7,11 @@ type Weight struct {
 	Data []byte
 }
 
-// Description is the interface of one procedure of a loaded program.
-type Description struct {
-	Procedure int
-	Inputs    []Symbol // by rising index
-	Outputs   []Symbol // likewise
-}
-
-// Symbol is an input or output as the compiler laid it out. Strides are in bytes: element (c, h, w)
-// of the first batch is at c*PlaneStride + h*RowStride + w*size of the type. A surface for it has
-// at least Batches*BatchStride bytes.
-type Symbol struct {
-	Name  string // without the framework's suffix "@output"
-	Type  string // "Float16"
-	Index int    // for Binding
-
-	Batches, Channels, Depth, Height, Width          int
-	BatchStride, PlaneStride, DepthStride, RowStride int
-	PlaneCount, Interleave                           int
-}
-
 // Binding ties a surface to a symbol.
 type Binding struct {
 	Surface *Surface
-	Index   int
+	Index   int // of the symbol, 0 to 254
+	Bytes   int // that the symbol needs; a shorter surface is refused with ReasonShort
 }
 
 // Facts is what the framework tells of a program.
@@ -42,4 +23,6 @@ type Facts struct {
 	State        uint64 // the framework's own state; it is not reset by unloading
 	Loaded       bool   // the bridge's own account
 	QueueDepth   int    // asynchronous runs that may be in flight
+	PerfStats    uint32 // the mask of performance statistics
+	Recovered    *Error // what the latest load was refused with before it succeeded, or nil
 }

@@ -4,14 +4,12 @@ import (
 	"math"
 	"runtime"
 	"strings"
-	"sync"
 	"unsafe"
 )
 
 // Program is one program with its state in the framework: created, compiled, loaded.
 type Program struct {
 	object object
-	names  sync.RWMutex // read while a description is copied, whose names an unload frees
 }
 
 // NewProgram takes a MIL text and the files that it names. text and the weights' Data are used in
@@ -86,7 +84,8 @@ func (p *Program) Compile(qos uint32) (cached bool, err error) {
 }
 
 // Load loads the compiled program into the engine; again after Unload, as long as the framework
-// still has it cached, else ReasonReload. ReasonCrowded when too many are loaded.
+// still has it cached, else ReasonReload. ReasonCrowded when too many are loaded. A load that the
+// framework refuses is tried once more after 100 ms; Facts.Recovered tells of it.
 func (p *Program) Load(qos uint32) error {
 	if err := p.use(StageLoad); err != nil {
 		return err
@@ -97,17 +96,12 @@ func (p *Program) Load(qos uint32) error {
 	return record.err(StageLoad, k)
 }
 
-// Unload takes the program out of the engine and removes its files. It is refused with ReasonState
-// during Describe.
+// Unload takes the program out of the engine and removes its files.
 func (p *Program) Unload(qos uint32) error {
 	if err := p.use(StageUnload); err != nil {
 		return err
 	}
 	defer p.object.done()
-	if !p.names.TryLock() {
-		return refuse(StageUnload, ReasonState, "the program is being described or unloaded")
-	}
-	defer p.names.Unlock()
 	var record cError
 	k := call(p.object.bridge.lib.programUnload, p.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&record)))
 	return record.err(StageUnload, k)

@@ -2,6 +2,7 @@ package objcbridge
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -31,7 +32,30 @@ func (r *cError) err(stage Stage, result int32) error {
 	if r.hasStatus != 0 {
 		e.HasStatus, e.Status, e.StatusType = true, r.status, r.statusType
 	}
+	e.LoadStage = int(r.loadStage)
+	e.Causes = causes(text(r.causes[:]))
 	return e
+}
+
+// refusal is the error of a record that C filled for information; nil for none.
+func (r *cError) refusal() *Error {
+	err := r.err(Stage(r.stage), r.kind)
+	e, _ := err.(*Error)
+	return e
+}
+
+// causes reads the lines "domain<TAB>code<TAB>message" of aneb_error.
+func causes(lines string) []Cause {
+	var all []Cause
+	for line := range strings.Lines(lines) {
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), "\t", 3)
+		if len(fields) < 3 {
+			continue
+		}
+		code, _ := strconv.ParseInt(fields[1], 10, 64) // the bridge writes nothing but numbers
+		all = append(all, Cause{Domain: fields[0], Code: code, Message: fields[2]})
+	}
+	return all
 }
 
 // text copies a character array up to its zero byte.

@@ -74,10 +74,11 @@ type Device struct {
 	Build          string `json:"build"` // of the system: "25E246"
 }
 
-// Property is an entry of DeviceProperties of the IORegistry service H11ANEIn.
+// Property is an entry of DeviceProperties of a service of the IORegistry.
 type Property struct {
-	Name  string `json:"name"`
-	Value string `json:"value"`
+	Service string `json:"service"` // "H11ANEIn", or "H1xANELoadBalancer", its root
+	Name    string `json:"name"`
+	Value   string `json:"value"`
 }
 
 // Usage is what this process has spent and holds, over all frameworks opened through one bridge library.

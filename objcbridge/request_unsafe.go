@@ -62,7 +62,7 @@ func (p *Program) bind(side string, bindings []Binding) ([]cBinding, error) {
 		if b.Surface.use(StageRequest) != nil {
 			return rows, refuse(StageRequest, ReasonState, "%s %d: the surface is closed or was never opened", side, i)
 		}
-		rows = append(rows, cBinding{surface: b.Surface.object.handle, index: int32(b.Index)})
+		rows = append(rows, cBinding{surface: b.Surface.object.handle, index: int32(b.Index), bytes: int64(b.Bytes)})
 		if b.Surface.object.bridge != p.object.bridge {
 			return rows, refuse(StageRequest, ReasonArgument, "%s %d: the surface belongs to another bridge", side, i)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
@@ -46,7 +47,7 @@ func newRig(tb testing.TB) *rig {
 	g.x, g.in = g.surface(tb)
 	g.y, g.out = g.surface(tb)
 	require.NoError(tb, g.p.Load(objcbridge.QoSDefault))
-	g.r, err = g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x}}, []objcbridge.Binding{{Surface: g.y}})
+	g.r, err = g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
 	require.NoError(tb, err)
 	tb.Cleanup(g.r.Close)
 	return g
@@ -106,12 +107,17 @@ func TestStandInInspect(t *testing.T) {
 
 func TestStandInEvaluate(t *testing.T) {
 	g := newRig(t)
-	d, err := g.p.Describe("")
+	raw, err := g.p.Attributes()
 	require.NoError(t, err)
-	require.Len(t, d.Inputs, 1)
-	require.Equal(t, objcbridge.Symbol{Name: "x", Type: "Float16", Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
-		BatchStride: 256, PlaneStride: 64, DepthStride: d.Inputs[0].DepthStride, RowStride: 64,
-		PlaneCount: d.Inputs[0].PlaneCount, Interleave: d.Inputs[0].Interleave}, d.Inputs[0])
+	tree, err := plist.Read(raw)
+	require.NoError(t, err)
+	live := tree.(plist.Dict).Array("NetworkStatusList")[0].(plist.Dict).Array("LiveInputList")
+	require.Len(t, live, 1)
+	for key, want := range map[string]any{"Symbol": "x", "Type": "Float16", "Channels": int64(4), "Width": int64(32),
+		"RowStride": int64(64), "PlaneStride": int64(64), "DepthStride": int64(256), "BatchStride": int64(256)} {
+		got, _ := live[0].(plist.Dict).Get(key)
+		require.Equal(t, want, got, key)
+	}
 	facts, err := g.p.Inspect()
 	require.NoError(t, err)
 	require.True(t, facts.Loaded)
@@ -238,7 +244,7 @@ func TestStandInConcurrently(t *testing.T) {
 	g := newRig(t)
 	var wg sync.WaitGroup
 	for i := range 64 {
-		r, err := g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x}}, []objcbridge.Binding{{Surface: g.y}})
+		r, err := g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
 		require.NoError(t, err)
 		wg.Go(func() {
 			defer r.Close()

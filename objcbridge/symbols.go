@@ -1,7 +1,7 @@
 package objcbridge
 
 // abiVersion is ANEB_VERSION of the src/bridge.h that this package was written for.
-const abiVersion = 1
+const abiVersion = 2
 
 // library is a loaded bridge: the addresses of its functions.
 type library struct {
@@ -10,37 +10,37 @@ type library struct {
 	version, open, close, selfCheck, deviceInfo, registry, usageNow   uintptr
 	surfaceWrap, surfaceUnlock, surfaceLock, surfaceRelease           uintptr
 	programCreate, programCompile, programLoad, programUnload         uintptr
-	programPurge, programRelease, programInspect, programDescribe     uintptr
+	programPurge, programRelease, programInspect, programAttributes   uintptr
 	requestCreate, requestRelease, evaluate, evaluateAsync, giveUpRun uintptr
 }
 
 // functions is every function of src/bridge.h with its place in the library.
 func (l *library) functions() map[string]*uintptr {
 	return map[string]*uintptr{
-		"aneb_version":          &l.version,
-		"aneb_open":             &l.open,
-		"aneb_close":            &l.close,
-		"aneb_self_check":       &l.selfCheck,
-		"aneb_device_info":      &l.deviceInfo,
-		"aneb_registry":         &l.registry,
-		"aneb_usage_now":        &l.usageNow,
-		"aneb_surface_wrap":     &l.surfaceWrap,
-		"aneb_surface_unlock":   &l.surfaceUnlock,
-		"aneb_surface_lock":     &l.surfaceLock,
-		"aneb_surface_release":  &l.surfaceRelease,
-		"aneb_program_create":   &l.programCreate,
-		"aneb_program_compile":  &l.programCompile,
-		"aneb_program_load":     &l.programLoad,
-		"aneb_program_unload":   &l.programUnload,
-		"aneb_program_purge":    &l.programPurge,
-		"aneb_program_release":  &l.programRelease,
-		"aneb_program_inspect":  &l.programInspect,
-		"aneb_program_describe": &l.programDescribe,
-		"aneb_request_create":   &l.requestCreate,
-		"aneb_request_release":  &l.requestRelease,
-		"aneb_evaluate":         &l.evaluate,
-		"aneb_evaluate_async":   &l.evaluateAsync,
-		"aneb_forget":           &l.giveUpRun,
+		"aneb_version":            &l.version,
+		"aneb_open":               &l.open,
+		"aneb_close":              &l.close,
+		"aneb_self_check":         &l.selfCheck,
+		"aneb_device_info":        &l.deviceInfo,
+		"aneb_registry":           &l.registry,
+		"aneb_usage_now":          &l.usageNow,
+		"aneb_surface_wrap":       &l.surfaceWrap,
+		"aneb_surface_unlock":     &l.surfaceUnlock,
+		"aneb_surface_lock":       &l.surfaceLock,
+		"aneb_surface_release":    &l.surfaceRelease,
+		"aneb_program_create":     &l.programCreate,
+		"aneb_program_compile":    &l.programCompile,
+		"aneb_program_load":       &l.programLoad,
+		"aneb_program_unload":     &l.programUnload,
+		"aneb_program_purge":      &l.programPurge,
+		"aneb_program_release":    &l.programRelease,
+		"aneb_program_inspect":    &l.programInspect,
+		"aneb_program_attributes": &l.programAttributes,
+		"aneb_request_create":     &l.requestCreate,
+		"aneb_request_release":    &l.requestRelease,
+		"aneb_evaluate":           &l.evaluate,
+		"aneb_evaluate_async":     &l.evaluateAsync,
+		"aneb_forget":             &l.giveUpRun,
 	}
 }
 

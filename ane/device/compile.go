@@ -16,6 +16,16 @@ import (
 // Compile implements ane.Engine: it checks the text, reads the weights, has the
 // framework compile and load the program, and reads the layouts from it.
 func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	x, err := e.compile(ctx, src, nil)
+	if err != nil {
+		return nil, err // not x, which would be a non-nil interface
+	}
+	return x, nil
+}
+
+// compile is Compile; watch, which may be nil, gets what the framework says of the
+// program, also when its attributes are refused.
+func (e *Engine) compile(ctx context.Context, src ane.Source, watch *Known) (*executable, error) {
 	p, err := mil.Parse(src.File, src.Text)
 	if err != nil {
 		return nil, e.atFault(src.File, err)
@@ -28,7 +38,7 @@ func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	if err != nil {
 		return nil, e.atFault(src.File, err)
 	}
-	x := &executable{engine: e, src: src, function: f, text: slices.Clone(src.Text), weights: weights}
+	x := &executable{engine: e, src: src, function: f, text: slices.Clone(src.Text), weights: weights, watch: watch}
 	if len(p.Funcs) > 1 {
 		x.named = f.Name
 	}

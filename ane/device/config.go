@@ -22,6 +22,9 @@ type Config struct {
 	// Patience is how long calls that take no context, such as Bind and Close, wait
 	// for the framework; 0 means 30 s.
 	Patience time.Duration
+	// Observe, which may be nil, is told at the end of Open, also when that failed, what the
+	// framework said of the known-answer program and which errors were met.
+	Observe func(Known, []Met)
 	// Async evaluates through completion handlers instead of blocking calls.
 	Async bool
 	// Open, which may be nil, runs before the framework is loaded; Close, if Open

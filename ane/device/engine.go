@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
 )
 
 // qos is the quality of service of every call: the default of the framework. No
@@ -23,6 +24,11 @@ type Engine struct {
 	surfaces surfaces
 	relock   bool         // surfaces are unlocked while a request runs
 	undo     func() error // cfg.Close once there is something to undo
+
+	known  Known
+	met    met         // errors of the framework
+	idle   invocations // that may be shed
+	forget func()      // ends the registration with unimem
 
 	mu     sync.Mutex
 	users  int // programs that are not released, abandoned ones included
@@ -39,11 +45,15 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	}
 	e := &Engine{cfg: c, ended: make(chan error, 1)}
 	e.surfaces = surfaces{engine: e, open: map[*block]*surface{}}
+	e.forget = unimem.OnExhausted(e.shed)
 	var calls strays
 	calls.end = func() { _ = e.Close() } // nobody is left to hear of it
 	_, err := await(ctx, "open", c.Name, &calls, e.open, func(error) {})
 	if err == nil {
 		err = e.prove(ctx)
+	}
+	if c.Observe != nil {
+		c.Observe(e.known, e.Met())
 	}
 	if err == nil {
 		return e, nil
@@ -158,6 +168,7 @@ func (e *Engine) shut(limit time.Duration) error {
 
 // end lets go of everything.
 func (e *Engine) end() error {
+	e.forget()
 	errs := []error{e.surfaces.close()}
 	if e.bridge != nil {
 		errs = append(errs, e.fault("close", "", e.bridge.Close()))

@@ -2,9 +2,14 @@ package device
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -17,8 +22,9 @@ type executable struct {
 	named    string // the procedure asked for; empty in a program of one, whatever its name
 	text     []byte // in use by program
 	weights  []objcbridge.Weight
+	watch    *Known // nil but for the known-answer program
 
-	compiled // its program changes when Load makes it anew, nothing else
+	compiled // its program changes when Load makes it again, nothing else
 
 	strays strays
 	loaded bool // changes while no other call is out
@@ -31,6 +37,7 @@ type compiled struct {
 	procedure int
 	in, out   []port
 	cached    bool
+	raw       []byte // its attributes as JSON
 }
 
 // Inputs implements ane.Executable.
@@ -52,48 +59,104 @@ func (x *executable) Notes() []string {
 
 // first builds the program for Compile.
 func (x *executable) first() (err error) {
-	x.compiled, err = x.build()
+	x.compiled, err = x.build(false)
 	x.loaded = err == nil
 	return err
 }
 
-// build makes, compiles and loads the program and reads its layouts; or leaves
-// nothing behind.
-func (x *executable) build() (c compiled, err error) {
-	e := x.engine
-	if c.program, err = e.bridge.NewProgram(x.text, x.weights); err != nil {
-		return compiled{}, e.fault("compile", x.src.File, err)
+// build makes, compiles and loads the program and reads its layouts; or leaves nothing
+// behind. A compiled program that the framework has and does not load is purged and
+// compiled again, once; with purge that happens in any case.
+func (x *executable) build(purge bool) (compiled, error) {
+	c, unloadable, err := x.attempt(purge)
+	if !unloadable || purge {
+		return c, err
 	}
-	if err := x.finish(&c); err != nil {
-		c.program.Close()
-		return compiled{}, err
-	}
-	return c, nil
+	x.engine.recovering(err)
+	c, _, err = x.attempt(true)
+	return c, err
 }
 
-// finish is build of a program that has been made.
-func (x *executable) finish(c *compiled) (err error) {
+// attempt is build without a second try. unloadable says that the framework refused to
+// load what it has compiled.
+func (x *executable) attempt(purge bool) (c compiled, unloadable bool, err error) {
+	e := x.engine
+	if c.program, err = e.bridge.NewProgram(x.text, x.weights); err != nil {
+		return compiled{}, false, e.fault("compile", x.src.File, err)
+	}
+	if purge {
+		_ = c.program.Purge() // a framework without it compiles only what it does not have
+	}
+	if unloadable, err = x.finish(&c); err != nil {
+		c.program.Close()
+		return compiled{}, unloadable, err
+	}
+	return c, false, nil
+}
+
+// finish is attempt for a program that has been made.
+func (x *executable) finish(c *compiled) (unloadable bool, err error) {
 	e, p := x.engine, c.program
 	if c.cached, err = p.Compile(qos); err != nil {
-		return e.fault("compile", x.src.File, err)
+		return false, e.fault("compile", x.src.File, err)
 	}
 	if err := p.Load(qos); err != nil {
-		return e.fault("compile", x.src.File, err)
+		err := e.fault("compile", x.src.File, err)
+		return corrupt(err), err
 	}
 	facts, err := p.Inspect()
 	if err != nil {
-		return e.fault("compile", x.src.File, err)
+		return false, e.fault("compile", x.src.File, err)
 	}
-	d, err := p.Describe(x.named)
+	if facts.Recovered != nil {
+		e.recovering(facts.Recovered)
+	}
+	if c.raw, err = p.Attributes(); err != nil {
+		return false, e.fault("compile", x.src.File, err)
+	}
+	if x.watch != nil {
+		x.watch.Attributes, x.watch.Facts = c.raw, facts
+	}
+	c.identity = facts.Identity
+	return false, x.place(c)
+}
+
+// place reads the layouts from the attributes.
+func (x *executable) place(c *compiled) error {
+	wrong := func(err error) error {
+		return &ane.Error{Op: "compile", Engine: x.engine.cfg.Name, Name: x.src.File, Err: err}
+	}
+	tree, err := plist.Read(c.raw)
 	if err != nil {
-		return e.fault("compile", x.src.File, err)
+		return wrong(ane.Because(ane.ErrAttributes, err))
 	}
-	c.identity, c.procedure = facts.Identity, d.Procedure
-	if c.in, err = ports(x.function.Params, d.Inputs); err != nil {
+	all, err := attributes.Read(tree)
+	if err != nil {
+		return wrong(err)
+	}
+	procedure, err := all.Find(x.named)
+	if err != nil {
+		return wrong(err)
+	}
+	if len(procedure.Unplaced) > 0 {
+		return wrong(ane.Because(ane.ErrAttributes, fmt.Errorf("no entry says where %s stands", strings.Join(procedure.Unplaced, ", "))))
+	}
+	c.procedure = procedure.Number
+	if c.in, err = ports(x.function.Params, procedure.Inputs); err != nil {
 		return err
 	}
-	c.out, err = ports(results(x.function), d.Outputs)
+	c.out, err = ports(results(x.function), procedure.Outputs)
 	return err
+}
+
+// corrupt reports whether the framework refused to load a program for another reason
+// than that it has no room: then what it has compiled may be of no use.
+func corrupt(err error) bool {
+	var b *objcbridge.Error
+	if !errors.As(err, &b) || b.Stage != objcbridge.StageLoad || errors.Is(err, ane.ErrExhausted) {
+		return false
+	}
+	return b.Kind == objcbridge.KindNSError || b.Kind == objcbridge.KindNo || refused(err, objcbridge.ReasonReload)
 }
 
 // results are the declarations of what leaves a function.
@@ -116,34 +179,35 @@ func (x *executable) Load(ctx context.Context) error {
 	return x.change(ctx, "load", true, x.load)
 }
 
-// load runs in turn. When the framework has dropped both the compiled program and
-// its files, the program is made anew from the same text and weights. When that
-// fails, the next Load tries again.
+// load runs in turn. When the framework has dropped both the compiled program and its
+// files, or does not load what it has compiled, the program is made again from the same
+// text and weights. When that fails, the next Load tries again.
 func (x *executable) load() error {
-	err := x.program.Load(qos)
-	if !refused(err, objcbridge.ReasonReload) {
-		return x.engine.fault("load", x.src.File, err)
+	err := x.engine.fault("load", x.src.File, x.program.Load(qos))
+	if err == nil || !corrupt(err) {
+		return err
 	}
-	anew, err := x.build()
+	x.engine.recovering(err)
+	again, err := x.build(!refused(err, objcbridge.ReasonReload))
 	if err != nil {
 		return err
 	}
-	if err := x.differs(anew); err != nil {
-		anew.program.Close()
+	if err := x.differs(again); err != nil {
+		again.program.Close()
 		return err
 	}
 	x.program.Close()
-	x.program = anew.program
+	x.program = again.program
 	return nil
 }
 
-// differs is the error of a program made anew that is not the one before.
-func (x *executable) differs(anew compiled) error {
-	if x.identity != anew.identity {
+// differs is the error of a program made again that is not the one before.
+func (x *executable) differs(again compiled) error {
+	if x.identity != again.identity {
 		return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
 			Detail: "the weights have changed since the program was compiled", Hint: "compile it again"}
 	}
-	if !same(x.in, anew.in) || !same(x.out, anew.out) || x.procedure != anew.procedure {
+	if !same(x.in, again.in) || !same(x.out, again.out) || x.procedure != again.procedure {
 		return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
 			Detail: "the framework has laid out the program in another way than before", Hint: "compile it again"}
 	}

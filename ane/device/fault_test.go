@@ -64,6 +64,15 @@ func stages() []stage {
 // fresh numbers programs that no cache knows.
 var fresh = func() func() int { n := 1000; return func() int { n++; return n } }()
 
+// refusals is how often a call has to fail until the engine gives up: a load is tried
+// twice, and twice again after the program was compiled anew.
+func (s stage) refusals(kind standin.FaultKind) int {
+	if s.selector == selLoad && (kind == standin.No || kind == standin.NoError) {
+		return 4
+	}
+	return 1
+}
+
 // compiling compiles a program that is new.
 func compiling(ctx context.Context, e *device.Engine) error {
 	x, err := e.Compile(ctx, ane.Source{File: "new.mil", Text: text(fresh())})
@@ -165,7 +174,7 @@ func TestFaultTable(t *testing.T) {
 					ctx = t.Context()
 				}
 				const code = 6
-				require.NoError(t, f.Fault(s.selector, kind, 1, code))
+				require.NoError(t, f.Fault(s.selector, kind, s.refusals(kind), code))
 				if kind == standin.Hang {
 					after := 4 * soon
 					if s.bare {

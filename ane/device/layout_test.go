@@ -7,13 +7,13 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/internal/attributes"
 )
 
-// symbol is what a framework reports for fp16 [1, 4, 1, 4], as measured.
-func symbol(name string, change func(*objcbridge.Symbol)) objcbridge.Symbol {
-	s := objcbridge.Symbol{Name: name, Type: "Float16", Index: 7, Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 4,
-		BatchStride: 256, PlaneStride: 64, DepthStride: 64, RowStride: 64, PlaneCount: 4, Interleave: 1}
+// tensor is what a framework reports for fp16 [1, 4, 1, 4], as dumped.
+func tensor(name string, change func(*attributes.Tensor)) attributes.Tensor {
+	s := attributes.Tensor{Name: name, Type: "Float16", Index: 7, Layout: ane.Layout{Name: name, DType: mil.FP16, Shape: []int{1, 4, 1, 4},
+		Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 4, BatchStride: 256, DepthStride: 256, PlaneStride: 64, RowStride: 64}}
 	if change != nil {
 		change(&s)
 	}
@@ -22,17 +22,18 @@ func symbol(name string, change func(*objcbridge.Symbol)) objcbridge.Symbol {
 
 func TestPlacesComeFromTheCompiledProgram(t *testing.T) {
 	x := mil.Var{Name: "x", Type: mil.TensorOf(mil.FP16, 1, 4, 1, 4)}
-	wide := symbol("x", func(s *objcbridge.Symbol) {
-		s.RowStride, s.DepthStride, s.PlaneStride, s.BatchStride = 128, 128, 128, 512
+	wide := tensor("x", func(s *attributes.Tensor) {
+		l := &s.Layout
+		l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride = 128, 128, 512, 512
 	})
-	got, err := ports([]mil.Var{x}, []objcbridge.Symbol{wide})
+	got, err := ports([]mil.Var{x}, []attributes.Tensor{wide})
 	require.NoError(t, err)
 	require.Equal(t, 7, got[0].index)
 	require.Equal(t, 128, got[0].RowStride)
 	require.Equal(t, 512, got[0].Bytes())
 
 	y := mil.Var{Name: "y", Type: x.Type}
-	got, err = ports([]mil.Var{y, x}, []objcbridge.Symbol{symbol("x", nil), symbol("y", func(s *objcbridge.Symbol) { s.DepthStride = 0 })})
+	got, err = ports([]mil.Var{y, x}, []attributes.Tensor{tensor("x", nil), tensor("y", nil)})
 	require.NoError(t, err)
 	require.Equal(t, []string{"y", "x"}, []string{got[0].Name, got[1].Name}, "the order of the text")
 	want, err := ane.NewLayout("y", mil.FP16, 1, 4, 1, 4)
@@ -42,16 +43,14 @@ func TestPlacesComeFromTheCompiledProgram(t *testing.T) {
 
 func TestACompiledProgramThatIsNotItsTextIsRefused(t *testing.T) {
 	x := mil.Var{Name: "x", Type: mil.TensorOf(mil.FP16, 1, 4, 1, 4)}
-	for what, symbols := range map[string][]objcbridge.Symbol{
+	for what, tensors := range map[string][]attributes.Tensor{
 		"none":        nil,
-		"other name":  {symbol("z", nil)},
-		"two":         {symbol("x", nil), symbol("y", nil)},
-		"other type":  {symbol("x", func(s *objcbridge.Symbol) { s.Type = "Float32" })},
-		"strange":     {symbol("x", func(s *objcbridge.Symbol) { s.Type = "Float8" })},
-		"other shape": {symbol("x", func(s *objcbridge.Symbol) { s.Channels = 5 })},
-		"interleaved": {symbol("x", func(s *objcbridge.Symbol) { s.Interleave = 4 })},
+		"other name":  {tensor("z", nil)},
+		"two":         {tensor("x", nil), tensor("y", nil)},
+		"other type":  {tensor("x", func(s *attributes.Tensor) { s.Layout.DType = mil.FP32 })},
+		"other shape": {tensor("x", func(s *attributes.Tensor) { s.Layout.Channels = 5 })},
 	} {
-		_, err := ports([]mil.Var{x}, symbols)
+		_, err := ports([]mil.Var{x}, tensors)
 		require.ErrorIs(t, err, ane.ErrMismatch, what)
 	}
 }

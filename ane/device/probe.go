@@ -7,12 +7,15 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
 
-// known is a program whose results are exact in fp16 for the numbers it is given:
-// y = 2x + 3. Its rows need no padding.
-const known = `program(1.3)
+// known are forms of one program whose results are exact in fp16 for the numbers it is
+// given: y = 2x + 3. Its rows need no padding. The first is for macOS 15 and later, the
+// second, in the older dialect, for macOS 13 and 14.
+var known = [...]struct{ opset, text string }{
+	{"ios18", `program(1.3)
 [buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
 {
     func main<ios18>(tensor<fp16, [1, 64, 4, 32]> x) {
@@ -21,17 +24,36 @@ const known = `program(1.3)
         tensor<fp16, [1, 64, 4, 32]> double = mul(x = x, y = two)[name = string("double")];
         tensor<fp16, [1, 64, 4, 32]> y = add(x = double, y = three)[name = string("y")];
     } -> (y);
-}`
+}`},
+	{"ios16", `program(1.0)
+[buildInfo = dict<tensor<string, []>, tensor<string, []>>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
+{
+    func main<ios16>(tensor<fp16, [1, 64, 4, 32]> x) {
+        tensor<fp16, []> two = const()[name = tensor<string, []>("two"), val = tensor<fp16, []>(0x1p+1)];
+        tensor<fp16, []> three = const()[name = tensor<string, []>("three"), val = tensor<fp16, []>(0x1.8p+1)];
+        tensor<fp16, [1, 64, 4, 32]> double = mul(x = x, y = two)[name = tensor<string, []>("double")];
+        tensor<fp16, [1, 64, 4, 32]> y = add(x = double, y = three)[name = tensor<string, []>("y")];
+    } -> (y);
+}`},
+}
+
+// Known is what the engine has seen of its known-answer program.
+type Known struct {
+	Opset      string           // of the form that the framework took
+	Text       string           // of that form
+	Attributes []byte           // as JSON; nil where the program was not loaded
+	Facts      objcbridge.Facts // of the loaded program
+}
 
 // prove runs the known program on locked surfaces and, if its answer is wrong or
 // missing, once more with the locks given up during the run. Nobody has published
 // whether the engine needs that.
 func (e *Engine) prove(ctx context.Context) (err error) {
-	x, err := e.Compile(ctx, ane.Source{File: "known.mil", Text: []byte(known)})
+	x, err := e.compileKnown(ctx)
 	if err != nil {
 		return err
 	}
-	p := &proof{engine: e, x: x.(*executable)}
+	p := &proof{engine: e, x: x}
 	defer func() { err = errors.Join(err, p.close()) }()
 	if err := p.open(); err != nil {
 		return err
@@ -41,11 +63,35 @@ func (e *Engine) prove(ctx context.Context) (err error) {
 		return locked
 	}
 	e.relock = true
+	e.recovering(locked)
 	if unlocked := p.run(ctx); unlocked != nil {
 		return fmt.Errorf("the known-answer run fails on locked surfaces (%w) and on unlocked ones (%w)", locked, unlocked)
 	}
 	e.info.Sharing += "; surfaces are unlocked while the engine runs"
 	return nil
+}
+
+// compileKnown compiles the first form that the framework's compiler takes. When it takes
+// none, the error is that of the first.
+func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
+	var first error
+	for _, form := range known {
+		e.known = Known{Opset: form.opset, Text: form.text}
+		x, err := e.compile(ctx, ane.Source{File: "known-" + form.opset + ".mil", Text: []byte(form.text)}, &e.known)
+		if err == nil {
+			if first != nil {
+				e.recovering(first)
+			}
+			return x, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if !errors.Is(err, ane.ErrCompile) {
+			break
+		}
+	}
+	return nil, first
 }
 
 // proof is the known program with tensors of its own.

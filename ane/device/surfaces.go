@@ -27,10 +27,11 @@ type surface struct {
 
 	making sync.Mutex // held while it is wrapped or released, each of which may hang
 	made   bool
+	users  int // invocations that have it bound; guarded by making
 	lock   *lock
 }
 
-// wrap returns the surface of b. The caller holds b, so it stays until he lets go.
+// wrap returns the surface of b for one user more, until leaveOut. The caller holds b.
 func (s *surfaces) wrap(b *block) (*surface, error) {
 	f, err := s.of(b)
 	if err != nil {
@@ -39,6 +40,7 @@ func (s *surfaces) wrap(b *block) (*surface, error) {
 	f.making.Lock()
 	defer f.making.Unlock()
 	if f.made {
+		f.users++
 		return f, nil
 	}
 	if f.Surface, err = s.engine.cfg.Surface(b); err != nil {
@@ -49,7 +51,15 @@ func (s *surfaces) wrap(b *block) (*surface, error) {
 		return nil, errors.Join(s.engine.fault("bind", "", err), f.undo())
 	}
 	f.lock = lockOf(f.Ref)
+	f.users++
 	return f, nil
+}
+
+// leaveOut ends the use by an invocation. The wrapper stays for the next.
+func (f *surface) leaveOut() {
+	f.making.Lock()
+	defer f.making.Unlock()
+	f.users--
 }
 
 // of returns the surface of b, wrapped or not, which ends with b.
@@ -107,7 +117,7 @@ func (f *surface) release() error {
 	return f.undo()
 }
 
-// undo is release for those who hold making.
+// undo is release for callers that hold making.
 func (f *surface) undo() error {
 	if !f.made {
 		return nil

@@ -9,6 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -39,6 +43,19 @@ func loadedProgram(tb testing.TB, b *objcbridge.Bridge, text string, weights ...
 	require.NoError(tb, err)
 	require.NoError(tb, p.Load(objcbridge.QoSDefault))
 	return p
+}
+
+// described is a procedure as the program's attributes have it.
+func described(tb testing.TB, p *objcbridge.Program, function string) *attributes.Procedure {
+	raw, err := p.Attributes()
+	require.NoError(tb, err)
+	tree, err := plist.Read(raw)
+	require.NoError(tb, err)
+	all, err := attributes.Read(tree)
+	require.NoError(tb, err)
+	d, err := all.Find(function)
+	require.NoError(tb, err)
+	return d
 }
 
 // wrapped is the framework's object for a Block's surface, until the test ends.
@@ -73,18 +90,18 @@ func TestThroughTheBridge(t *testing.T) {
 			f, b := bridge(t)
 			a, c, y := opened(t, plane, opts(f)...), opened(t, plane, opts(f)...), opened(t, plane, opts(f)...)
 			p := loadedProgram(t, b, addition)
-			d, err := p.Describe("main")
-			require.NoError(t, err)
-			require.Zero(t, d.Procedure)
+			d := described(t, p, "main")
+			require.Zero(t, d.Number)
 			require.Len(t, d.Inputs, 2)
 			require.Len(t, d.Outputs, 1)
-			require.Equal(t, objcbridge.Symbol{Name: "b", Type: "Float16", Index: 1, Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
-				BatchStride: 256, PlaneStride: 64, DepthStride: 64, RowStride: 64, PlaneCount: 4, Interleave: 1}, d.Inputs[1])
+			require.Equal(t, attributes.Tensor{Name: "b", Type: "Float16", Index: 1, List: "LiveInputList", Layout: ane.Layout{
+				Name: "b", DType: mil.FP16, Shape: []int{1, 4, 1, 32}, Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
+				BatchStride: 256, DepthStride: 256, PlaneStride: 64, RowStride: 64}}, d.Inputs[1])
 			require.Equal(t, "y", d.Outputs[0].Name)
 
 			r := requested(t, p, 0,
-				[]objcbridge.Binding{{Surface: wrapped(t, f, b, a), Index: 0}, {Surface: wrapped(t, f, b, c), Index: 1}},
-				[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Index: 0}})
+				[]objcbridge.Binding{{Surface: wrapped(t, f, b, a), Index: 0, Bytes: plane}, {Surface: wrapped(t, f, b, c), Index: 1, Bytes: plane}},
+				[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Index: 0, Bytes: plane}})
 			fill(a.Bytes(), 8)
 			fill(c.Bytes(), 3)
 			require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
@@ -106,18 +123,17 @@ func TestThroughTheBridge(t *testing.T) {
 func TestTwoProceduresThroughTheBridge(t *testing.T) {
 	f, b := bridge(t)
 	p := loadedProgram(t, b, pair2)
-	d, err := p.Describe("second")
-	require.NoError(t, err)
-	require.Equal(t, 1, d.Procedure)
+	d := described(t, p, "second")
+	require.Equal(t, 1, d.Number)
 	named := map[string]*unimem.Block{}
-	bind := func(symbols []objcbridge.Symbol) (list []objcbridge.Binding) {
-		for _, s := range symbols {
+	bind := func(tensors []attributes.Tensor) (list []objcbridge.Binding) {
+		for _, s := range tensors {
 			named[s.Name] = opened(t, plane, f.Library().Option())
-			list = append(list, objcbridge.Binding{Surface: wrapped(t, f, b, named[s.Name]), Index: s.Index})
+			list = append(list, objcbridge.Binding{Surface: wrapped(t, f, b, named[s.Name]), Index: s.Index, Bytes: plane})
 		}
 		return list
 	}
-	r := requested(t, p, d.Procedure, bind(d.Inputs), bind(d.Outputs))
+	r := requested(t, p, d.Number, bind(d.Inputs), bind(d.Outputs))
 	fill(named["z"].Bytes(), 7)
 	fill(named["m"].Bytes(), 2)
 	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
@@ -130,7 +146,7 @@ func TestWeightsThroughTheBridge(t *testing.T) {
 	f, b := bridge(t)
 	p := loadedProgram(t, b, weighted, objcbridge.Weight{Path: "@model_path/weights/w.bin", Data: []byte(weights(t, 3))})
 	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
-	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x)}}, []objcbridge.Binding{{Surface: wrapped(t, f, b, y)}})
+	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x), Bytes: plane}}, []objcbridge.Binding{{Surface: wrapped(t, f, b, y), Bytes: plane}})
 	fill(x.Bytes(), 1)
 	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
 	require.Equal(t, filled(4), y.Bytes()[:plane])
@@ -155,7 +171,7 @@ func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
 	p := loadedProgram(t, b, addition)
 	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
 	in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
-	r := requested(t, p, 0, []objcbridge.Binding{{Surface: in, Index: 0}, {Surface: in, Index: 1}}, []objcbridge.Binding{{Surface: out}})
+	r := requested(t, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
 	const evaluate = "evaluateWithQoS:options:request:error:"
 	require.NoError(t, f.Fault(evaluate, Locked, -1, 0))
 	fill(x.Bytes(), 1)
@@ -189,7 +205,7 @@ func TestManyRequestsOfOneProgram(t *testing.T) {
 		in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
 		work.Go(func() {
 			for range rounds {
-				r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Index: 0}, {Surface: s, Index: 1}}, []objcbridge.Binding{{Surface: out}})
+				r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: s, Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
 				if err != nil {
 					errs <- err
 					return

@@ -153,7 +153,7 @@ func wrapped(t *testing.T, b *objcbridge.Bridge, block *unimem.Block) *objcbridg
 }
 
 func requested(t *testing.T, p *objcbridge.Program, in, out *objcbridge.Surface) *objcbridge.Request {
-	r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in}}, []objcbridge.Binding{{Surface: out}})
+	r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: out, Bytes: 4 * 64}})
 	require.NoError(t, err)
 	return r
 }
@@ -170,7 +170,7 @@ func loaded(t *testing.T, b *objcbridge.Bridge, number int) *objcbridge.Program 
 	_, err = p.Compile(objcbridge.QoSDefault)
 	require.NoError(t, err)
 	require.NoError(t, p.Load(objcbridge.QoSDefault))
-	_, err = p.Describe("main")
+	_, err = p.Attributes()
 	require.NoError(t, err)
 	return p
 }

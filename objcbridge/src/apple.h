@@ -40,6 +40,7 @@
 - (unsigned long long)intermediateBufferHandle;
 - (unsigned long long)state;
 - (signed char)queueDepth;
+- (unsigned int)perfStatsMask;
 @end
 
 typedef void (^aneb_completion)(BOOL ok, NSError *error);
@@ -54,6 +55,7 @@ typedef void (^aneb_completion)(BOOL ok, NSError *error);
               perfStats:(NSArray *)statistics
          procedureIndex:(NSNumber *)procedure;
 - (void)setCompletionHandler:(aneb_completion)handler;
+- (BOOL)validate;
 @end
 
 // _ANEIOSurfaceObject (iOS 15.0 on). Retains the surface.

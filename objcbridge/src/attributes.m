@@ -1,126 +1,162 @@
 #import "internal.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-// modelAttributes, as measured by ironmill on a loaded program: NetworkStatusList holds
-// strides by name, ANEFModelDescription the names by index and each procedure's indices.
+// modelAttributes as JSON. Nothing of it is judged here: package internal/attributes reads
+// it. What the framework hands out may be of any class, hold itself, or be as large as it
+// likes, so depth, number of values and length are limited.
 
-static int by_index(const void *a, const void *b) {
-    int32_t x = ((const aneb_symbol *)a)->index, y = ((const aneb_symbol *)b)->index;
-    return (x > y) - (x < y);
-}
+enum { deepest = 64, most_values = 1 << 20, longest = 16 << 20 };
 
-struct side {
-    NSString *names, *indices, *layouts; // keys
-    int32_t output;
+struct writer {
+    char *text;
+    size_t size, room;
+    int depth, values;
+    const char *fault; // the first; NULL for none
+    char key[128];     // the innermost key there
 };
 
-// The entries at key of all networks, those of network own first, or nil where there are
-// none. Symbols are shared by all procedures, so one that its own network does not list
-// is the same in another.
-static NSArray *layouts_at(NSArray *networks, NSUInteger own, NSString *key) {
-    NSArray *all = aneb_value([networks objectAtIndex:own], key, [NSArray class]);
-    for (NSUInteger i = 0; i < [networks count]; i++) {
-        NSArray *list = i == own ? nil : aneb_value([networks objectAtIndex:i], key, [NSArray class]);
-        if (list != nil) all = all == nil ? list : [all arrayByAddingObjectsFromArray:list];
-    }
-    return all;
+static void fault(struct writer *w, const char *why) {
+    if (w->fault == NULL) w->fault = why;
 }
 
-// Appends the symbols of one side of a procedure, in rising index.
-static int32_t read_side(aneb_program *p, struct side keys, NSDictionary *description, NSDictionary *procedure,
-                         NSArray *layouts, int32_t stage, struct aneb_symbols *out, aneb_error *e) {
-    NSArray *names = aneb_value(description, keys.names, [NSArray class]);
-    NSArray *indices = aneb_value(procedure, keys.indices, [NSArray class]);
-    if (names == nil) return aneb_wrong(e, stage, keys.names, "array");
-    if (indices == nil || [indices count] > 255) return aneb_wrong(e, stage, keys.indices, "array of at most 255 indices");
-    if (layouts == nil) return aneb_wrong(e, stage, keys.layouts, "array");
-    size_t first = (size_t)out->count, count = [indices count];
-    aneb_symbol *grown = realloc(out->items, (first + count + 1) * sizeof *grown);
-    if (grown == NULL) return aneb_wrong(e, stage, keys.indices, "memory for the array");
-    out->items = grown;
-    memset(grown + first, 0, count * sizeof *grown);
-    for (id number in indices) {
-        aneb_symbol *symbol = &out->items[out->count];
-        long long index = [number isKindOfClass:[NSNumber class]] ? [number longLongValue] : -1;
-        if (index < 0 || index >= (long long)[names count]) return aneb_wrong(e, stage, keys.indices, "index of a name");
-        id name = [names objectAtIndex:(NSUInteger)index];
-        if (![name isKindOfClass:[NSString class]]) return aneb_wrong(e, stage, keys.names, "string");
-        symbol->index = (int32_t)index;
-        symbol->output = keys.output;
-        symbol->name = aneb_name_keep(p, aneb_base_name(name));
-        if (symbol->name == NULL) return aneb_wrong(e, stage, keys.names, "memory for the string");
-        int32_t kind = aneb_layout_read(p, layouts, keys.layouts, aneb_base_name(name), symbol, stage, e);
-        if (kind != ANEB_OK) return kind;
-        out->count++;
+static void put(struct writer *w, const char *bytes, size_t size) {
+    if (w->fault != NULL) return;
+    if (w->size + size > longest) return fault(w, "is longer than 16 MiB");
+    if (w->size + size > w->room) {
+        size_t room = 2 * (w->size + size) + 4096;
+        char *grown = realloc(w->text, room);
+        if (grown == NULL) return fault(w, "does not fit into memory");
+        w->text = grown;
+        w->room = room;
     }
-    qsort(out->items + first, count, sizeof *out->items, by_index);
-    for (size_t i = 1; i < count; i++)
-        if (out->items[first + i].index == out->items[first + i - 1].index)
-            return aneb_wrong(e, stage, keys.indices, "array of different indices");
-    return ANEB_OK;
+    memcpy(w->text + w->size, bytes, size);
+    w->size += size;
 }
 
-// The number in map that function names, or number itself without a function.
-static int32_t number_of(NSDictionary *map, NSString *key, const char *function, int32_t *number, int32_t stage,
-                         aneb_error *e) {
-    if (function == NULL) return ANEB_OK;
-    if (map == nil) return aneb_wrong(e, stage, key, "dictionary");
-    NSString *name = aneb_utf8_valid(function) ? [NSString stringWithUTF8String:function] : nil;
-    id id_of = name == nil ? nil : [map objectForKey:name];
-    if (id_of == nil) {
-        char names[512];
-        NSMutableArray *all = [NSMutableArray array];
-        for (id key in map)
-            if ([key isKindOfClass:[NSString class]]) [all addObject:key];
-        NSArray *sorted = [all sortedArrayUsingSelector:@selector(compare:)];
-        aneb_text_from(names, sizeof names, [sorted componentsJoinedByString:@", "]);
-        return aneb_refuse(e, stage, ANEB_INDEX, "the program has no function %.200s; it has %s",
-                           aneb_utf8_valid(function) ? function : "of that name", names);
+static void put_text(struct writer *w, const char *text) { put(w, text, strlen(text)); }
+
+static void put_string(struct writer *w, NSString *string) {
+    NSData *data = [string dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:NO];
+    if (data == nil) return fault(w, "has a string that is no Unicode text");
+    const unsigned char *bytes = [data bytes];
+    size_t size = [data length];
+    put_text(w, "\"");
+    for (size_t i = 0; i < size; i++) {
+        char escaped[8];
+        if (bytes[i] == '"' || bytes[i] == '\\') {
+            escaped[0] = '\\';
+            escaped[1] = (char)bytes[i];
+            put(w, escaped, 2);
+        } else if (bytes[i] < 0x20) {
+            snprintf(escaped, sizeof escaped, "\\u%04x", bytes[i]);
+            put(w, escaped, 6);
+        } else {
+            put(w, (const char *)&bytes[i], 1);
+        }
     }
-    if (![id_of isKindOfClass:[NSNumber class]] || [id_of longLongValue] < 0 || [id_of longLongValue] > 128)
-        return aneb_wrong(e, stage, key, "number from 0 to 128"); // the largest index a request takes
-    *number = [id_of intValue];
-    return ANEB_OK;
+    put_text(w, "\"");
 }
 
-// Position of the procedure with this id; its position is its id when it has none.
-static NSUInteger position(NSArray *procedures, int32_t number) {
-    for (NSUInteger i = 0; i < [procedures count]; i++) {
-        NSNumber *own = aneb_value([procedures objectAtIndex:i], @"ANEFModelProcedureID", [NSNumber class]);
-        if (own == nil ? i == (NSUInteger)number : [own longLongValue] == number) return i;
+static void put_number(struct writer *w, NSNumber *number) {
+    char text[40];
+    if (number == [NSNumber numberWithBool:YES] || number == [NSNumber numberWithBool:NO])
+        return put_text(w, [number boolValue] ? "true" : "false");
+    switch ([number objCType][0]) {
+    case 'f':
+    case 'd':
+        if (!([number doubleValue] - [number doubleValue] == 0)) return fault(w, "has a number that is not finite");
+        snprintf(text, sizeof text, "%.17g", [number doubleValue]);
+        break;
+    case 'Q':
+    case 'L':
+        snprintf(text, sizeof text, "%llu", [number unsignedLongLongValue]);
+        break;
+    default:
+        snprintf(text, sizeof text, "%lld", [number longLongValue]);
     }
-    return NSNotFound;
+    put_text(w, text);
 }
 
-int32_t aneb_symbols_read(aneb_program *p, const char *function, int32_t number, int32_t stage,
-                          struct aneb_symbols *out, aneb_error *e) {
-    id all = [p->model modelAttributes];
-    NSDictionary *description = aneb_value(all, @"ANEFModelDescription", [NSDictionary class]);
-    NSArray *networks = aneb_value(all, @"NetworkStatusList", [NSArray class]);
-    NSArray *procedures = aneb_value(description, @"ANEFModelProcedures", [NSArray class]);
-    if (all == nil) return aneb_fail(e, stage, ANEB_NIL, 0, "modelAttributes returned nil; usually the program is not loaded");
-    if (description == nil) return aneb_wrong(e, stage, @"ANEFModelDescription", "dictionary");
-    if (networks == nil || [networks count] == 0) return aneb_wrong(e, stage, @"NetworkStatusList", "array with an entry");
-    if (procedures == nil) return aneb_wrong(e, stage, @"ANEFModelProcedures", "array");
-    NSString *key = @"kANEFModelProcedureNameToIDMapKey"; // beside the procedures, or beside their description
-    NSDictionary *map = aneb_value(description, key, [NSDictionary class]);
-    if (map == nil) map = aneb_value(all, key, [NSDictionary class]);
-    if (map == nil && [procedures count] == 1) function = NULL; // a name has nothing to choose between
-    int32_t kind = number_of(map, key, function, &number, stage, e);
-    if (kind != ANEB_OK) return kind;
-    NSUInteger at = number < 0 ? NSNotFound : position(procedures, number);
-    if (at == NSNotFound)
-        return aneb_refuse(e, stage, ANEB_INDEX, "the program has no procedure %d; it has %lu", number,
-                           (unsigned long)[procedures count]);
-    NSDictionary *procedure = [procedures objectAtIndex:at];
-    NSUInteger own = [networks count] == [procedures count] ? at : 0;
-    const struct side input = {@"kANEFModelInputSymbolsArrayKey", @"ANEFModelInputSymbolIndexArray", @"LiveInputList", 0};
-    const struct side output = {@"kANEFModelOutputSymbolsArrayKey", @"ANEFModelOutputSymbolIndexArray", @"LiveOutputList", 1};
-    out->procedure = number;
-    kind = read_side(p, input, description, procedure, layouts_at(networks, own, input.layouts), stage, out, e);
-    out->inputs = out->count;
-    if (kind == ANEB_OK)
-        kind = read_side(p, output, description, procedure, layouts_at(networks, own, output.layouts), stage, out, e);
+static void put_value(struct writer *w, id value);
+
+static void put_array(struct writer *w, NSArray *array) {
+    put_text(w, "[");
+    for (NSUInteger i = 0; i < [array count] && w->fault == NULL; i++) {
+        if (i > 0) put_text(w, ",");
+        put_value(w, [array objectAtIndex:i]);
+    }
+    put_text(w, "]");
+}
+
+static void put_dictionary(struct writer *w, NSDictionary *dictionary) {
+    NSMutableArray *keys = [NSMutableArray array];
+    for (id key in dictionary) {
+        if (![key isKindOfClass:[NSString class]]) return fault(w, "has a key that is no string");
+        [keys addObject:key];
+    }
+    [keys sortUsingSelector:@selector(compare:)];
+    put_text(w, "{");
+    for (NSUInteger i = 0; i < [keys count] && w->fault == NULL; i++) {
+        if (i > 0) put_text(w, ",");
+        put_string(w, [keys objectAtIndex:i]);
+        put_text(w, ":");
+        put_value(w, [dictionary objectForKey:[keys objectAtIndex:i]]);
+        if (w->fault != NULL && w->key[0] == 0) aneb_text_from(w->key, sizeof w->key, [keys objectAtIndex:i]);
+    }
+    put_text(w, "}");
+}
+
+static void put_value(struct writer *w, id value) {
+    if (++w->values > most_values) return fault(w, "has more than 1048576 values");
+    if (++w->depth > deepest) return fault(w, "nests deeper than 64 levels, or holds itself");
+    if ([value isKindOfClass:[NSString class]]) {
+        put_string(w, value);
+    } else if ([value isKindOfClass:[NSNumber class]]) {
+        put_number(w, value);
+    } else if ([value isKindOfClass:[NSArray class]]) {
+        put_array(w, value);
+    } else if ([value isKindOfClass:[NSDictionary class]]) {
+        put_dictionary(w, value);
+    } else { // of no use to anybody here, but no reason to give up
+        put_text(w, "{\"$class\":");
+        put_string(w, NSStringFromClass([value class]));
+        put_text(w, "}");
+    }
+    w->depth--;
+}
+
+static int32_t write_attributes(aneb_program *p, struct writer *w, aneb_error *e) {
+    if (atomic_load(&p->gate) == ANEB_UNLOADED)
+        return aneb_refuse(e, ANEB_DESCRIBE, ANEB_STATE, "the program is not loaded; its symbols are known once it is");
+    return aneb_guard(e, ANEB_DESCRIBE, ^int32_t {
+        id all = [p->model modelAttributes];
+        if (all == nil)
+            return aneb_fail(e, ANEB_DESCRIBE, ANEB_NIL, 0, "modelAttributes returned nil; usually the program is not loaded");
+        if (![all isKindOfClass:[NSDictionary class]])
+            return aneb_fail(e, ANEB_DESCRIBE, ANEB_MISSING, 0, "modelAttributes returned no dictionary");
+        put_value(w, all);
+        if (w->fault == NULL) return ANEB_OK;
+        return aneb_fail(e, ANEB_DESCRIBE, ANEB_MISSING, 0, "modelAttributes %s, at key \"%s\"", w->fault, w->key);
+    });
+}
+
+int32_t aneb_program_attributes(aneb_program *p, char *text, size_t capacity, size_t *length, aneb_error *error) {
+    if (p == NULL) return aneb_null(error, ANEB_DESCRIBE);
+    if (length == NULL || (text == NULL && capacity > 0))
+        return aneb_refuse(error, ANEB_DESCRIBE, ANEB_ARGUMENT, "aneb_program_attributes: text or length is NULL");
+    *length = 0;
+    struct writer written = {0};
+    struct writer *w = &written;
+    pthread_mutex_lock(&p->mutex);
+    int32_t kind = write_attributes(p, w, error);
+    pthread_mutex_unlock(&p->mutex);
+    if (kind == ANEB_OK) {
+        *length = w->size;
+        size_t n = w->size < capacity ? w->size : capacity;
+        if (n > 0) memcpy(text, w->text, n);
+    }
+    free(w->text);
     return kind;
 }

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ANEB_VERSION 1
+#define ANEB_VERSION 2
 
 enum aneb_kind {
     ANEB_OK = 0,
@@ -44,11 +44,15 @@ enum aneb_stage {
 typedef struct {
     int32_t kind, stage;
     int64_t code;                 // NSError code, aneb_reason or errno
-    int32_t has_status;           // status and status_type were found in the message
-    uint32_t status, status_type; // of ANEProgramProcessRequestDirect
+    int32_t has_status;           // status was found, in userInfo or in the message
+    uint32_t status, status_type; // the driver's; status_type is 0 where only status is told
+    int32_t load_stage;           // userInfo's _ANEErrorLoadStage, 0 where it has none
     char domain[64];              // NSError domain
     char exception[64];           // exception name
     char message[1024];           // NSError description, exception reason or own words; cut at a whole character
+    // The errors below it (NSUnderlyingErrorKey), outermost first, a line for each:
+    // "domain<TAB>code<TAB>description\n". At most 4, cut at a whole line.
+    char causes[2048];
 } aneb_error;
 
 typedef struct aneb aneb;                 // an open framework
@@ -87,8 +91,8 @@ typedef struct {
     char architecture[32], subtype[32], variant[32], product[64], build[64];
 } aneb_device;
 int32_t aneb_device_info(aneb *a, aneb_device *out, aneb_error *error);
-// Lines "name<TAB>value" of DeviceProperties of service H11ANEIn; *length without the final zero byte,
-// even where capacity is less.
+// Lines "service<TAB>name<TAB>value" of DeviceProperties of the services H11ANEIn and, where there is one,
+// H1xANELoadBalancer; *length without the final zero byte, even where capacity is less.
 int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb_error *error);
 
 // Surfaces. The handle retains the IOSurfaceRef. offset has to be 0.
@@ -107,6 +111,7 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
                             aneb_program **out, aneb_error *error);
 // Writes the files and compiles, unless the framework has the program cached. Once per program.
 int32_t aneb_program_compile(aneb_program *p, uint32_t qos, int32_t *cached, aneb_error *error);
+// Loads; when the framework refuses, once more after 100 ms, before the files are removed.
 int32_t aneb_program_load(aneb_program *p, uint32_t qos, aneb_error *error);
 int32_t aneb_program_unload(aneb_program *p, uint32_t qos, aneb_error *error);
 int32_t aneb_program_purge(aneb_program *p, aneb_error *error); // drops the framework's cached copy
@@ -119,27 +124,22 @@ typedef struct {
     const char *path;     // localModelPath
     uint64_t handle, intermediate, state;
     int32_t loaded, queue_depth;
+    uint32_t perf_stats_mask;
+    aneb_error recovered; // what the latest load was refused with before it succeeded; its kind is 0 for nothing
 } aneb_program_facts;
 int32_t aneb_program_inspect(aneb_program *p, aneb_program_facts *out, aneb_error *error);
 
-typedef struct {
-    const char *name; // without "@output"; names and types live until unload or release
-    const char *type; // "Float16"
-    int32_t output, index;
-    int64_t batches, channels, depth, height, width;
-    int64_t batch_stride, plane_stride, depth_stride, row_stride, plane_count, interleave;
-} aneb_symbol;
-// Symbols of one procedure of a loaded program: inputs, then outputs, each by index. function may be
-// NULL for procedure 0; where the framework gives no names, any name stands for an only procedure.
-// Fills at most capacity; *count is how many there are.
-int32_t aneb_program_describe(aneb_program *p, const char *function, int32_t *procedure,
-                              aneb_symbol *symbols, int32_t capacity, int32_t *count, aneb_error *error);
+// modelAttributes of a loaded program as JSON, in UTF-8 without a final zero byte: strings, numbers, booleans,
+// arrays and dictionaries as the framework has them, objects of other classes as {"$class": NAME}. *length is
+// that of the whole, even where capacity is less.
+int32_t aneb_program_attributes(aneb_program *p, char *text, size_t capacity, size_t *length, aneb_error *error);
 
-// Requests. A request holds its surfaces; p, loaded, is asked for sizes only, so the request serves
-// every later load of the same text.
+// Requests. A request holds its surfaces and serves every later load of p's text. Numbers of procedures and
+// symbols are the program's own, from its attributes.
 typedef struct {
     aneb_surface *surface;
-    int32_t index;
+    int32_t index; // of the symbol, 0 to 254
+    int64_t bytes; // that the symbol needs; a shorter surface is ANEB_SHORT
 } aneb_binding;
 int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_binding *in, int32_t in_count,
                             const aneb_binding *out, int32_t out_count, aneb_request **made, aneb_error *error);

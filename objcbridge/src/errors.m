@@ -36,17 +36,61 @@ static bool number(const char *text, const char *label, uint32_t *out) {
     return true;
 }
 
-// The framework writes "... status=0x%x : statusType=0x%x" at the end of code 8's text.
+// Up to macOS 26 the framework writes "... status=0x%x : statusType=0x%x" into code 8's text and
+// "... failure (0x%X)" into those of loading and mapping; from 27 on "(underlying=0x%lX)" into all.
 static void find_status(aneb_error *e, id description) {
     char *text = aneb_text_new(description);
     if (text == NULL) return;
-    uint32_t status, type;
-    if (number(text, "status=0x", &status) && number(text, "statusType=0x", &type)) {
+    uint32_t status = 0, type = 0;
+    bool found = number(text, "status=0x", &status) && number(text, "statusType=0x", &type);
+    if (!found) found = number(text, "(underlying=0x", &status) || number(text, "failure (0x", &status);
+    if (found) {
         e->has_status = 1;
         e->status = status;
         e->status_type = type;
     }
     free(text);
+}
+
+// What is at key of an error's userInfo, nil where it is none of the class.
+static id info(NSError *error, NSString *key, Class class) {
+    id all = [error userInfo];
+    id found = [all isKindOfClass:[NSDictionary class]] ? [all objectForKey:key] : nil;
+    return [found isKindOfClass:class] ? found : nil;
+}
+
+static void flatten(char *text) {
+    for (; *text != 0; text++)
+        if (strchr("\t\r\n", *text) != NULL) *text = ' ';
+}
+
+// Lists the errors below. An error may be its own cause, so their number is limited.
+static void find_causes(aneb_error *e, NSError *error) {
+    size_t used = 0;
+    for (int level = 0; level < 4; level++) {
+        error = info(error, NSUnderlyingErrorKey, [NSError class]);
+        if (error == nil) return;
+        char domain[128], message[1024], line[sizeof domain + sizeof message + 32];
+        aneb_text_from(domain, sizeof domain, [error domain]);
+        aneb_text_from(message, sizeof message, [error localizedDescription]);
+        flatten(domain);
+        flatten(message);
+        int n = snprintf(line, sizeof line, "%s\t%lld\t%s\n", domain, (long long)[error code], message);
+        if (n < 0 || used + (size_t)n >= sizeof e->causes) return;
+        memcpy(e->causes + used, line, (size_t)n + 1);
+        used += (size_t)n;
+    }
+}
+
+// macOS 27 puts the driver's numbers into userInfo.
+static void find_numbers(aneb_error *e, NSError *error) {
+    NSNumber *status = info(error, @"_ANEErrorUnderlyingStatus", [NSNumber class]);
+    NSNumber *stage = info(error, @"_ANEErrorLoadStage", [NSNumber class]);
+    if (status != nil && [status longLongValue] >= 0 && [status longLongValue] <= UINT32_MAX) {
+        e->has_status = 1;
+        e->status = (uint32_t)[status longLongValue];
+    }
+    if (stage != nil && [stage longLongValue] > 0 && [stage longLongValue] <= INT32_MAX) e->load_stage = [stage intValue];
 }
 
 static int32_t from_error(aneb_error *e, int32_t stage, int32_t kind, NSError *error) {
@@ -55,6 +99,8 @@ static int32_t from_error(aneb_error *e, int32_t stage, int32_t kind, NSError *e
     aneb_text_from(e->domain, sizeof e->domain, [error domain]);
     NSString *text = [error localizedDescription];
     find_status(e, text);
+    find_numbers(e, error);
+    find_causes(e, error);
     aneb_text_from(e->message, sizeof e->message, text);
     return kind;
 }

@@ -21,8 +21,11 @@ void aneb_run_end(aneb_program *p, aneb_request *r) {
 int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e) {
     NSError *error = nil;
     BOOL ok = [p->model evaluateWithQoS:qos options:p->owner->options request:r->object error:&error];
-    return aneb_judge(e, ANEB_EVALUATE, ok, error, "evaluateWithQoS:options:request:error:",
-                      "the program is not loaded, the request is not valid, or every slot of the queue is taken");
+    const char *cause = "the program is not loaded, the request is not valid, or every slot of the queue is taken";
+    if (!ok && error == nil && p->owner->status[ANEB_ROW_VALIDATE] == ANEB_FOUND)
+        cause = [r->object validate] ? "the program is not loaded, or every slot of the queue is taken; -validate finds no fault in the request"
+                                     : "-validate refuses the request";
+    return aneb_judge(e, ANEB_EVALUATE, ok, error, "evaluateWithQoS:options:request:error:", cause);
 }
 
 int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *error) {

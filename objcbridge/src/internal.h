@@ -63,7 +63,8 @@ bool aneb_take(atomic_llong *count, int64_t limit);
 enum aneb_row {
     ANEB_ROW_DESCRIPTOR, ANEB_ROW_MODEL, ANEB_ROW_IDENTITY, ANEB_ROW_PATH, ANEB_ROW_EXISTS, ANEB_ROW_COMPILE,
     ANEB_ROW_LOAD, ANEB_ROW_EVALUATE, ANEB_ROW_UNLOAD, ANEB_ROW_ATTRIBUTES, ANEB_ROW_REQUEST, ANEB_ROW_SURFACE,
-    ANEB_ROW_PURGE, ANEB_ROW_HANDLER, ANEB_ROW_HANDLE, ANEB_ROW_INTERMEDIATE, ANEB_ROW_STATE, ANEB_ROW_DEPTH,
+    ANEB_ROW_PURGE, ANEB_ROW_HANDLER, ANEB_ROW_VALIDATE, ANEB_ROW_HANDLE, ANEB_ROW_INTERMEDIATE, ANEB_ROW_STATE,
+    ANEB_ROW_DEPTH, ANEB_ROW_MASK,
     ANEB_ROW_HAS_ANE, ANEB_ROW_VIRTUAL, ANEB_ROW_INTERNAL, ANEB_ROW_ENGINES, ANEB_ROW_CORES, ANEB_ROW_BOARD,
     ANEB_ROW_ARCHITECTURE, ANEB_ROW_SUBTYPE, ANEB_ROW_VARIANT, ANEB_ROW_PRODUCT, ANEB_ROW_BUILD,
     ANEB_ROWS,
@@ -115,8 +116,8 @@ struct aneb_program {
     uint64_t text_hash;  // of the MIL text: equal texts have equal symbols
     struct aneb_identity *shared;
     bool compiled, holds_files; // guarded by the identity's mutex, until the last reference is gone
-    pthread_mutex_t mutex;      // guards names
-    struct aneb_name *names;    // strings given out by describe
+    pthread_mutex_t mutex;      // held while modelAttributes is read and requests are made
+    aneb_error recovered;       // see aneb_program_facts; guarded by mutex
 };
 void aneb_program_end(aneb_program *p); // after the last reference: unloads and frees
 int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e);
@@ -144,28 +145,6 @@ bool aneb_files_present(aneb_program *p);
 int aneb_tree_make(const char *path); // descriptor of a new or existing directory, or -errno
 int aneb_tree_write(int directory, const char *path, const void *bytes, size_t size); // 0 or errno
 int aneb_tree_remove(const char *path);                                               // 0 or errno
-
-// ---- describe.m, attributes.m, layout.m ----
-
-// ANEB_MISSING: what was to be at key is not, or is of another type.
-int32_t aneb_wrong(aneb_error *e, int32_t stage, NSString *key, const char *type);
-id aneb_value(id dictionary, NSString *key, Class type); // nil when it is not there or no type
-NSString *aneb_base_name(NSString *name);                // without "@output"
-// Fills type and sizes of the symbol called name from key's list, LiveInputList or LiveOutputList.
-int32_t aneb_layout_read(aneb_program *p, NSArray *list, NSString *key, NSString *name, aneb_symbol *out, int32_t stage,
-                         aneb_error *e);
-
-struct aneb_symbols {
-    int32_t procedure, inputs, count; // inputs of count symbols come first
-    aneb_symbol *items;               // malloc
-};
-// Reads a procedure's symbols; function NULL means number procedure. Names belong to p.
-// Call with p->mutex held and inside aneb_guard; items is the caller's to free, also
-// after a failure.
-int32_t aneb_symbols_read(aneb_program *p, const char *function, int32_t procedure, int32_t stage,
-                          struct aneb_symbols *out, aneb_error *e);
-const char *aneb_name_keep(aneb_program *p, NSString *string); // lives until aneb_names_free; NULL without memory
-void aneb_names_free(aneb_program *p);
 
 // ---- request.m, evaluate.m, async.m ----
 

@@ -1,4 +1,5 @@
 #import "internal.h"
+#include <time.h>
 
 static int32_t load(aneb_program *p, uint32_t qos, aneb_error *e) {
     return aneb_guard(e, ANEB_LOAD, ^int32_t {
@@ -41,13 +42,32 @@ static bool undo_load(aneb_program *p, uint32_t qos, int32_t kind) {
     return unloaded(unload(p, qos, NULL)); // a second try, as at release
 }
 
+// A load that is refused is tried once more: maderix and MLXFast saw the first load of a
+// program fail where the second, 100 ms later, did not.
+static int32_t load_twice(aneb_program *p, uint32_t qos, aneb_error *e) {
+    aneb_error first = {0};
+    aneb_error *refusal = &first;
+    int32_t kind = load(p, qos, refusal);
+    if (kind == ANEB_NSERROR || kind == ANEB_NO) {
+        const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+        nanosleep(&pause, NULL);
+        kind = load(p, qos, e);
+    } else if (kind != ANEB_OK && e != NULL) {
+        *e = first;
+    }
+    pthread_mutex_lock(&p->mutex);
+    p->recovered = first;
+    pthread_mutex_unlock(&p->mutex);
+    return kind;
+}
+
 static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
     int32_t kind = may_load(p, e);
     if (kind != ANEB_OK) return kind;
     if (!aneb_take(&aneb_process.loaded, p->owner->program_limit))
         return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED, "this process holds %lld programs loaded and may hold %lld; unload one",
                            atomic_load(&aneb_process.loaded), (long long)p->owner->program_limit);
-    kind = load(p, qos, e);
+    kind = load_twice(p, qos, e);
     if (kind == ANEB_OK) {
         atomic_store(&p->gate, 0);
         return ANEB_OK;
@@ -69,7 +89,6 @@ int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
         return kind;
     }
     atomic_fetch_sub(&aneb_process.loaded, 1);
-    aneb_names_free(p);
     aneb_files_drop(p);
     return kind;
 }

@@ -56,7 +56,6 @@ static void discard(aneb_program *p) {
         return ANEB_OK;
     });
     if (p->shared != NULL) aneb_identity_leave(p->shared);
-    aneb_names_free(p);
     pthread_mutex_destroy(&p->mutex);
     free(p->identity);
     free(p->path);
@@ -120,6 +119,7 @@ static int32_t inspect(aneb_program *p, aneb_program_facts *out) {
     if (status[ANEB_ROW_INTERMEDIATE] == ANEB_FOUND) out->intermediate = [p->model intermediateBufferHandle];
     if (status[ANEB_ROW_STATE] == ANEB_FOUND) out->state = [p->model state];
     if (status[ANEB_ROW_DEPTH] == ANEB_FOUND) out->queue_depth = [p->model queueDepth];
+    if (status[ANEB_ROW_MASK] == ANEB_FOUND) out->perf_stats_mask = [p->model perfStatsMask];
     return ANEB_OK;
 }
 
@@ -127,6 +127,9 @@ int32_t aneb_program_inspect(aneb_program *p, aneb_program_facts *out, aneb_erro
     if (p == NULL) return aneb_null(error, ANEB_DESCRIBE);
     if (out == NULL) return aneb_refuse(error, ANEB_DESCRIBE, ANEB_ARGUMENT, "aneb_program_inspect: out is NULL");
     *out = (aneb_program_facts){.identity = p->identity, .path = p->path, .loaded = atomic_load(&p->gate) != ANEB_UNLOADED};
+    pthread_mutex_lock(&p->mutex);
+    out->recovered = p->recovered;
+    pthread_mutex_unlock(&p->mutex);
     return aneb_guard(error, ANEB_DESCRIBE, ^int32_t {
         return inspect(p, out);
     });

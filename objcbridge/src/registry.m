@@ -32,16 +32,16 @@ static bool load(aneb *a, struct iokit *out, aneb_error *e) {
     return false;
 }
 
-// DeviceProperties of the engine's service, autoreleased.
-static int32_t properties(const struct iokit *io, NSDictionary **out, aneb_error *e) {
-    void *matching = io->matching("H11ANEIn");
+// DeviceProperties of a service, autoreleased.
+static int32_t properties(const struct iokit *io, const char *name, NSDictionary **out, aneb_error *e) {
+    void *matching = io->matching(name);
     uint32_t service = matching == NULL ? 0 : io->service(0, matching);
-    if (service == 0) return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "the IORegistry has no service H11ANEIn");
+    if (service == 0) return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "the IORegistry has no service %s", name);
     id value = [(id)io->property(service, (void *)@"DeviceProperties", NULL, 0) autorelease];
     io->release(service);
-    if (value == nil) return aneb_fail(e, ANEB_DEVICE, ANEB_NIL, 0, "H11ANEIn has no readable DeviceProperties");
+    if (value == nil) return aneb_fail(e, ANEB_DEVICE, ANEB_NIL, 0, "%s has no readable DeviceProperties", name);
     if (![value isKindOfClass:[NSDictionary class]])
-        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "DeviceProperties of H11ANEIn is no dictionary");
+        return aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "DeviceProperties of %s is no dictionary", name);
     *out = value;
     return ANEB_OK;
 }
@@ -53,9 +53,10 @@ static NSString *line(id value) {
     return [[text componentsSeparatedByCharactersInSet:breaks] componentsJoinedByString:@" "];
 }
 
-static NSString *lines(NSDictionary *all) {
+static NSString *lines(const char *service, NSDictionary *all) {
     NSMutableArray *out = [NSMutableArray array];
-    for (id key in all) [out addObject:[NSString stringWithFormat:@"%@\t%@\n", line(key), line([all objectForKey:key])]];
+    for (id key in all)
+        [out addObject:[NSString stringWithFormat:@"%s\t%@\t%@\n", service, line(key), line([all objectForKey:key])]];
     return [[out sortedArrayUsingSelector:@selector(compare:)] componentsJoinedByString:@""];
 }
 
@@ -66,11 +67,15 @@ int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb
     *length = 0;
     return aneb_guard(error, ANEB_DEVICE, ^int32_t {
         struct iokit io;
-        NSDictionary *all = nil;
+        NSDictionary *all = nil, *balancer = nil;
         if (!load(a, &io, error)) return ANEB_MISSING;
-        int32_t result = properties(&io, &all, error);
+        int32_t result = properties(&io, "H11ANEIn", &all, error);
         if (result != ANEB_OK) return result;
-        char *whole = aneb_text_new(lines(all));
+        NSString *text_of = lines("H11ANEIn", all);
+        // Its root; it has the number of engines. A machine without one is no fault.
+        if (properties(&io, "H1xANELoadBalancer", &balancer, NULL) == ANEB_OK)
+            text_of = [text_of stringByAppendingString:lines("H1xANELoadBalancer", balancer)];
+        char *whole = aneb_text_new(text_of);
         if (whole == NULL) return aneb_fail(error, ANEB_DEVICE, ANEB_NIL, 0, "no memory for DeviceProperties");
         *length = strlen(whole);
         aneb_text_copy(text, capacity, whole, *length);

@@ -1,52 +1,45 @@
 #import "internal.h"
 #include <stdlib.h>
 
-// One side of a request: its symbols in rising index, and what the caller binds.
+enum { most_procedures = 128, most_symbols = 254 }; // the framework's own limits, see -[_ANERequest validate]
+
+// One side of a request.
 struct side {
     const char *word;
-    const aneb_symbol *symbols;
-    int32_t count;
     const aneb_binding *bindings;
     int32_t given;
 };
 
-static int32_t known(struct side s, int32_t index, aneb_error *e) {
-    int32_t found = 0, uses = 0;
-    for (int32_t i = 0; i < s.count; i++) found += s.symbols[i].index == index;
-    for (int32_t i = 0; i < s.given; i++) uses += s.bindings[i].index == index;
-    if (found == 0) return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "the procedure has no %s with index %d", s.word, index);
-    if (uses > 1) return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "%s %d is bound %d times", s.word, index, uses);
+static int32_t fits(struct side s, const aneb_binding *b, aneb_error *e) {
+    if (b->surface == NULL) return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d has no surface", s.word, b->index);
+    if (b->index < 0 || b->index > most_symbols)
+        return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "no %s has index %d", s.word, b->index);
+    int32_t uses = 0;
+    for (int32_t i = 0; i < s.given; i++) uses += s.bindings[i].index == b->index;
+    if (uses > 1) return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "%s %d is bound %d times", s.word, b->index, uses);
+    if (b->bytes <= 0)
+        return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d: how many bytes it needs is not told", s.word, b->index);
+    if ((uint64_t)b->bytes > b->surface->size)
+        return aneb_refuse(e, ANEB_REQUEST, ANEB_SHORT, "%s %d needs %lld bytes, its surface has %zu; rows are padded to 64 bytes",
+                           s.word, b->index, (long long)b->bytes, b->surface->size);
     return ANEB_OK;
-}
-
-static int32_t fits(const char *word, const aneb_symbol *symbol, const aneb_surface *surface, aneb_error *e) {
-    int64_t need = symbol->batches * symbol->batch_stride; // checked against overflow when it was read
-    if ((uint64_t)need <= surface->size) return ANEB_OK;
-    return aneb_refuse(e, ANEB_REQUEST, ANEB_SHORT, "%s %s needs %lld bytes, its surface has %zu; rows are padded to %lld bytes",
-                       word, symbol->name, (long long)need, surface->size, (long long)symbol->row_stride);
 }
 
 // Fills the arrays in rising index and keeps the surfaces.
 static int32_t tie(aneb_request *r, struct side s, NSMutableArray *objects, NSMutableArray *indices, aneb_error *e) {
     for (int32_t i = 0; i < s.given; i++) {
-        if (s.bindings[i].surface == NULL)
-            return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d has no surface", s.word, s.bindings[i].index);
-        int32_t kind = known(s, s.bindings[i].index, e);
+        int32_t kind = fits(s, &s.bindings[i], e);
         if (kind != ANEB_OK) return kind;
     }
-    for (int32_t i = 0; i < s.count; i++) {
-        aneb_surface *surface = NULL;
-        for (int32_t k = 0; k < s.given && surface == NULL; k++)
-            if (s.bindings[k].index == s.symbols[i].index) surface = s.bindings[k].surface;
-        if (surface == NULL)
-            return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "%s %s (index %d) is not bound", s.word, s.symbols[i].name,
-                               s.symbols[i].index);
-        int32_t kind = fits(s.word, &s.symbols[i], surface, e);
-        if (kind != ANEB_OK) return kind;
-        [objects addObject:surface->object];
-        [indices addObject:[NSNumber numberWithInt:s.symbols[i].index]];
-        atomic_fetch_add(&surface->refs, 1);
-        r->surfaces[r->surface_count++] = surface;
+    for (int32_t index = 0; index <= most_symbols; index++) {
+        for (int32_t i = 0; i < s.given; i++) {
+            if (s.bindings[i].index != index) continue;
+            aneb_surface *surface = s.bindings[i].surface;
+            [objects addObject:surface->object];
+            [indices addObject:[NSNumber numberWithInt:index]];
+            atomic_fetch_add(&surface->refs, 1);
+            r->surfaces[r->surface_count++] = surface;
+        }
     }
     return ANEB_OK;
 }
@@ -82,35 +75,24 @@ static void discard(aneb_request *r) {
 }
 
 // With p's mutex held.
-static int32_t read_and_make(aneb_program *p, aneb_request *r, int32_t procedure, struct side in, struct side out,
-                             aneb_error *e) {
+static int32_t make_loaded(aneb_program *p, aneb_request *r, int32_t procedure, struct side in, struct side out, aneb_error *e) {
     if (atomic_load(&p->gate) == ANEB_UNLOADED)
         return aneb_refuse(e, ANEB_REQUEST, ANEB_STATE, "the program is not loaded; its symbols are known once it is");
-    struct aneb_symbols read = {0};
-    struct aneb_symbols *symbols = &read;
-    int32_t kind = aneb_guard(e, ANEB_REQUEST, ^int32_t {
-        int32_t result = aneb_symbols_read(p, NULL, procedure, ANEB_REQUEST, symbols, e);
-        if (result != ANEB_OK) return result;
-        struct side inputs = in, outputs = out;
-        inputs.symbols = symbols->items;
-        inputs.count = symbols->inputs;
-        outputs.symbols = symbols->items + symbols->inputs;
-        outputs.count = symbols->count - symbols->inputs;
-        return make(r, inputs, outputs, procedure, e);
+    return aneb_guard(e, ANEB_REQUEST, ^int32_t {
+        return make(r, in, out, procedure, e);
     });
-    free(read.items);
-    return kind;
 }
 
 int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_binding *in, int32_t in_count,
                             const aneb_binding *out, int32_t out_count, aneb_request **made, aneb_error *error) {
     if (p == NULL) return aneb_null(error, ANEB_REQUEST);
     if (made != NULL) *made = NULL;
-    // The framework's own limits, see -[_ANERequest validate].
     if (in == NULL || out == NULL || made == NULL || in_count < 1 || in_count > 255 || out_count < 1 || out_count > 255)
         return aneb_refuse(error, ANEB_REQUEST, ANEB_ARGUMENT,
                            "aneb_request_create: NULL, or %d inputs and %d outputs; 1 to 255 of each are possible", in_count,
                            out_count);
+    if (procedure < 0 || procedure > most_procedures)
+        return aneb_refuse(error, ANEB_REQUEST, ANEB_INDEX, "no procedure has number %d", procedure);
     aneb_request *r = calloc(1, sizeof *r);
     if (r != NULL) r->surfaces = calloc((size_t)in_count + (size_t)out_count, sizeof *r->surfaces);
     if (r == NULL || r->surfaces == NULL) {
@@ -124,7 +106,7 @@ int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_bindi
     struct side inputs = {.word = "input", .bindings = in, .given = in_count};
     struct side outputs = {.word = "output", .bindings = out, .given = out_count};
     pthread_mutex_lock(&p->mutex);
-    int32_t kind = read_and_make(p, r, procedure, inputs, outputs, error);
+    int32_t kind = make_loaded(p, r, procedure, inputs, outputs, error);
     pthread_mutex_unlock(&p->mutex);
     if (kind != ANEB_OK) {
         discard(r);

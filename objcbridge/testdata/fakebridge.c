@@ -129,7 +129,7 @@ int32_t aneb_device_info(aneb *a, aneb_device *out, aneb_error *error) {
 int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb_error *error) {
     take(a, 0);
     if (a->missing) return fail(error, ANEB_MISSING, ANEB_DEVICE, 0, "1 method is missing");
-    static const char line[] = "ANEDevicePropertyNumANECores\t16\n";
+    static const char line[] = "H11ANEIn\tANEDevicePropertyNumANECores\t16\n";
     const size_t lines = a->many ? 10 : 1;
     *length = lines * (sizeof line - 1);
     for (size_t i = 0; i < *length && i + 1 < capacity; i++) {
@@ -231,22 +231,20 @@ void aneb_program_release(aneb_program *p) {
 int32_t aneb_program_inspect(aneb_program *p, aneb_program_facts *out, aneb_error *error) {
     (void)error;
     take(p, 0);
-    *out = (aneb_program_facts){"A_B_C", "dir/A_B_C", 7, 0, 3, p->loaded, 127};
+    *out = (aneb_program_facts){"A_B_C", "dir/A_B_C", 7, 0, 3, p->loaded, 127, 5, {0}};
+    if (p->many) {
+        fail(&out->recovered, ANEB_NSERROR, ANEB_LOAD, 53, "refused");
+        strcpy(out->recovered.causes, "domain\t-7\tthe first\ncut off");
+        out->recovered.load_stage = 4;
+    }
     return ANEB_OK;
 }
 
-int32_t aneb_program_describe(aneb_program *p, const char *function, int32_t *procedure, aneb_symbol *symbols,
-                              int32_t capacity, int32_t *count, aneb_error *error) {
+int32_t aneb_program_attributes(aneb_program *p, char *text, size_t capacity, size_t *length, aneb_error *error) {
     take(p, 0);
     if (!p->loaded) return fail(error, ANEB_REFUSED, ANEB_DESCRIBE, ANEB_STATE, "not loaded");
-    if (function != NULL && strcmp(function, "second") != 0)
-        return fail(error, ANEB_REFUSED, ANEB_DESCRIBE, ANEB_INDEX, function);
-    *procedure = function != NULL;
-    *count = p->many ? 150 : 2;
-    for (int32_t i = 0; i < *count && i < capacity; i++) {
-        const int output = i >= *count / 2;
-        symbols[i] = (aneb_symbol){output ? "y" : "x", "Float16", output, i, 1, 4, 1, 2, 3, 512, 128, 128, 64, 4, 1};
-    }
+    *length = p->many ? 100 << 10 : 2;
+    for (size_t i = 0; i < *length && i < capacity; i++) text[i] = i == 0 ? '{' : i + 1 == *length ? '}' : ' ';
     return ANEB_OK;
 }
 
@@ -255,7 +253,10 @@ int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_bindi
     take(p, 0);
     if (in_count < 1 || out_count < 1 || procedure > 1)
         return fail(error, ANEB_REFUSED, ANEB_REQUEST, ANEB_INDEX, "nothing bound");
-    for (int32_t i = 0; i < in_count; i++) take(in[i].surface, 0);
+    for (int32_t i = 0; i < in_count; i++) {
+        take(in[i].surface, 0);
+        if (in[i].bytes > 1 << 20) return fail(error, ANEB_REFUSED, ANEB_REQUEST, ANEB_SHORT, "short");
+    }
     for (int32_t i = 0; i < out_count; i++) take(out[i].surface, 0);
     *made = make(sizeof **made, &usage.requests, p->head.owner);
     return ANEB_OK;

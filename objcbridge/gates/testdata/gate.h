@@ -20,7 +20,7 @@
 
 #include "bridge.h"
 
-enum { QOS = 21, SYMBOLS = 8 };
+enum { QOS = 21, TEXT = 4096 };
 
 // What is planted, and the last address of it, which is lost at once. One thread plants.
 static struct {
@@ -102,7 +102,7 @@ struct job {
 };
 
 static inline int32_t job_request(struct gate *g, struct job *j, aneb_error *e) {
-    aneb_binding in = {g->x, 0}, out = {g->y, 0};
+    aneb_binding in = {g->x, 0, 256}, out = {g->y, 0, 256};
     return aneb_request_create(j->p, 0, &in, 1, &out, 1, &j->r, e);
 }
 

@@ -31,10 +31,10 @@ static void refusals(struct gate *g, struct job *j) {
     IOSurfaceRef few = surface_of(64);
     aneb_surface *small = NULL;
     aneb_surface_wrap(g->a, few, 0, &small, NULL);
-    aneb_binding x = {g->x, 0}, wrong = {g->y, 3}, little = {small, 0};
+    aneb_binding x = {g->x, 0, 256}, wrong = {g->y, 300, 256}, little = {small, 0, 256};
     CHECK("a short surface", aneb_request_create(j->p, 0, &x, 1, &little, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_SHORT);
     CHECK("a wrong index", aneb_request_create(j->p, 0, &x, 1, &wrong, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_INDEX);
-    CHECK("a wrong procedure", aneb_request_create(j->p, 9, &x, 1, &x, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_INDEX);
+    CHECK("a wrong procedure", aneb_request_create(j->p, 129, &x, 1, &x, 1, &r, &e) == ANEB_REFUSED && e.code == ANEB_INDEX);
     CHECK("compile twice", aneb_program_compile(j->p, QOS, NULL, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
     aneb_surface_release(small);
     CFRelease(few);
@@ -50,11 +50,12 @@ static void lives(struct gate *g) {
     struct job j = {0};
     char text[32];
     CHECK("create, compile, load, request", job_begin(g, &j, fresh_text(text), &e) == ANEB_OK);
-    aneb_symbol symbols[SYMBOLS];
+    char attributes[TEXT] = "";
     aneb_program_facts facts;
-    int32_t count = 0, procedure = -1;
-    CHECK("describe", aneb_program_describe(j.p, "main", &procedure, symbols, SYMBOLS, &count, &e) == ANEB_OK && count == 2 &&
-                          !strcmp(symbols[0].name, "x") && !strcmp(symbols[1].name, "y") && procedure == 0);
+    size_t length = 0, again = 0;
+    CHECK("attributes", aneb_program_attributes(j.p, attributes, sizeof attributes - 1, &length, &e) == ANEB_OK &&
+                            length < sizeof attributes && attributes[0] == '{' && strstr(attributes, "y@output") != NULL);
+    CHECK("their length alone", aneb_program_attributes(j.p, NULL, 0, &again, &e) == ANEB_OK && again == length);
     CHECK("inspect", aneb_program_inspect(j.p, &facts, &e) == ANEB_OK && facts.loaded && facts.queue_depth == 127);
     bytes_of(g->in)[7] = 41;
     CHECK("evaluate", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_OK && bytes_of(g->out)[7] == 42 && bytes_of(g->out)[8] == 1);

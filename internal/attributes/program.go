@@ -1,0 +1,83 @@
+package attributes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Suffix is what the framework appends to the names of outputs.
+const Suffix = "@output"
+
+// Program is a compiled program.
+type Program struct {
+	Procedures []Procedure
+}
+
+// Procedure is one function of the program.
+type Procedure struct {
+	Name   string // empty where the attributes have none
+	Number int    // what a request calls it, 0 to 128
+	// Inputs, with parameters and states among them, and Outputs by rising index.
+	Inputs, Outputs []Tensor
+	// Unplaced are symbols of the procedure that no entry describes.
+	Unplaced []string
+}
+
+// Tensor is one input or output of a procedure.
+type Tensor struct {
+	Name   string // without Suffix
+	Index  int    // of its symbol, among the inputs or outputs of the whole program
+	Output bool
+	List   string // "LiveInputList", "LiveInputParamList", "LiveStateList" or "LiveOutputList"
+	Type   string // the framework's name of the element type: "Float16"
+	// Layout has the strides as the attributes have them. Its shape is N, C, H, W, or N, D,
+	// C, H, W where the depth is not 1; a program's text may have another, see Place.
+	Layout ane.Layout
+}
+
+// Place puts the declared shape of v on the tensor's strides. The error matches
+// ane.ErrMismatch where type or axes differ from the text.
+func (t Tensor) Place(v mil.Var) (ane.Layout, error) {
+	shape, static := v.Type.Shape()
+	l := t.Layout
+	if !static || v.Type.DType != l.DType {
+		return ane.Layout{}, differs(v.Name, v.Type.String(), t.Type)
+	}
+	l.Name, l.Shape = v.Name, slices.Clone(shape)
+	if !l.Fits() {
+		return ane.Layout{}, differs(v.Name, fmt.Sprint(shape),
+			fmt.Sprintf("N %d, D %d, C %d, H %d, W %d", l.Batches, l.Depth, l.Channels, l.Height, l.Width))
+	}
+	return l, nil
+}
+
+func differs(name, text, compiled string) error {
+	return &ane.Error{Op: "compile", Name: name, Err: ane.ErrMismatch,
+		Detail: fmt.Sprintf("the text has %s, the compiled program %s", text, compiled)}
+}
+
+// Find returns the procedure called name. An empty name is procedure 0, and any name is
+// that of an only procedure without one.
+func (p *Program) Find(name string) (*Procedure, error) {
+	var names []string
+	for i := range p.Procedures {
+		q := &p.Procedures[i]
+		if name == "" && q.Number == 0 || name != "" && q.Name == name || q.Name == "" && len(p.Procedures) == 1 {
+			return q, nil
+		}
+		names = append(names, q.Name)
+	}
+	return nil, &Error{Path: "ANEFModelDescription", Err: ErrMissing,
+		Msg: fmt.Sprintf("no procedure %q; the program has %s", name, strings.Join(names, ", "))}
+}
+
+// types are the framework's names of element types. Float16 and Float32 were dumped from
+// real machines; the others follow their form and were never seen.
+var types = map[string]mil.DType{
+	"Float16": mil.FP16, "Float32": mil.FP32, "Bool": mil.Bool, "Int8": mil.Int8, "UInt8": mil.UInt8,
+	"Int16": mil.Int16, "UInt16": mil.UInt16, "Int32": mil.Int32, "UInt32": mil.UInt32,
+}

@@ -1,0 +1,236 @@
+package attributes_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/plist"
+)
+
+// program is a description with two procedures; KEY=VALUE pairs of edit replace text in it.
+const program = `{
+ "ANEFModelDescription": {
+  "ANEFModelInput16KAlignmentArray": [0, 0, 0],
+  "kANEFModelInputSymbolsArrayKey": ["a", "b", "s"],
+  "kANEFModelOutputSymbolsArrayKey": ["y2@output", "y@output"],
+  "ANEFModelProcedures": [
+   {"ANEFModelProcedureID": 1, "ANEFModelInputSymbolIndexArray": [2, 0], "ANEFModelOutputSymbolIndexArray": [1]},
+   {"ANEFModelProcedureID": 0, "ANEFModelInputSymbolIndexArray": [1], "ANEFModelOutputSymbolIndexArray": [0]}
+  ],
+  "kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}
+ },
+ "NetworkStatusList": [
+  {"Name": "second", "LiveInputList": [ENTRY("Symbol": "b")], "LiveOutputList": [ENTRY("Name": "y2@output")]},
+  {"Name": "first", "LiveInputList": [ENTRY("Name": "a")], "LiveInputParamList": [],
+   "LiveStateList": [ENTRY("Symbol": "s")], "LiveOutputList": [ENTRY("Symbol": "y@output", "Name": "other")]}
+ ]
+}`
+
+const entry = `"Type": "Float16", "Batches": 2, "Channels": 8, "Depth": 1, "Height": 4, "Width": 32,
+ "RowStride": 64, "PlaneStride": 256, "DepthStride": 2048, "BatchStride": 2048, "PlaneCount": 16, "Interleave": 1`
+
+// edited is program with pairs of texts replaced, each once.
+func edited(t testing.TB, pairs ...string) any {
+	text := strings.ReplaceAll(program, "ENTRY(", "{"+entry+", ")
+	text = strings.ReplaceAll(text, ")", "}")
+	for i := 0; i < len(pairs); i += 2 {
+		require.Contains(t, text, pairs[i])
+		text = strings.Replace(text, pairs[i], pairs[i+1], 1)
+	}
+	v, err := plist.Read([]byte(text))
+	require.NoError(t, err, text)
+	return v
+}
+
+func TestProceduresAndLists(t *testing.T) {
+	p, err := attributes.Read(edited(t))
+	require.NoError(t, err)
+	first, err := p.Find("first")
+	require.NoError(t, err)
+	require.Equal(t, 1, first.Number)
+	names := func(tensors []attributes.Tensor) (all []string) {
+		for _, t := range tensors {
+			all = append(all, t.Name)
+		}
+		return all
+	}
+	require.Equal(t, []string{"a", "s"}, names(first.Inputs), "by index, states among them")
+	require.Equal(t, []int{0, 2}, []int{first.Inputs[0].Index, first.Inputs[1].Index})
+	require.Equal(t, "LiveStateList", first.Inputs[1].List)
+	require.Equal(t, []string{"y"}, names(first.Outputs))
+	require.Equal(t, 1, first.Outputs[0].Index)
+	require.True(t, first.Outputs[0].Output)
+	require.Empty(t, first.Unplaced)
+	second, err := p.Find("")
+	require.NoError(t, err)
+	require.Equal(t, "second", second.Name, "no name is procedure 0")
+	_, err = p.Find("third")
+	require.ErrorIs(t, err, attributes.ErrMissing)
+	require.ErrorContains(t, err, "first, second")
+}
+
+// The compiler's status has no description: the entries are in the order of the symbols.
+func TestWithoutDescription(t *testing.T) {
+	text := `{"NetworkStatusList": [{"Name": "main", "LiveInputList": [{` + entry + `, "Symbol": "k"}, {` + entry + `, "Symbol": "q"}],
+	 "LiveOutputList": [{` + entry + `, "Symbol": "y@output"}]}]}`
+	v, err := plist.Read([]byte(text))
+	require.NoError(t, err)
+	p, err := attributes.Read(v)
+	require.NoError(t, err)
+	require.Equal(t, 1, tensor(t, p, "q").Index)
+	any, err := p.Find("whatever")
+	require.Error(t, err, "its only procedure has a name")
+	require.Nil(t, any)
+
+	// With several lists the symbols are sorted over all of them.
+	v, err = plist.Read([]byte(strings.Replace(text, `"LiveOutputList"`, `"LiveStateList": [{`+entry+`, "Symbol": "l"}], "LiveOutputList"`, 1)))
+	require.NoError(t, err)
+	p, err = attributes.Read(v)
+	require.NoError(t, err)
+	require.Equal(t, []int{0, 1, 2}, []int{tensor(t, p, "k").Index, tensor(t, p, "l").Index, tensor(t, p, "q").Index})
+}
+
+func TestAbsentKeys(t *testing.T) {
+	p, err := attributes.Read(edited(t, `"Depth": 1, `, ``, `"DepthStride": 2048, `, ``, `"PlaneCount": 16, `, ``, `, "Interleave": 1`, ``,
+		`"kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}`, `"other": 0`))
+	require.NoError(t, err)
+	b := tensor(t, p, "b")
+	require.Equal(t, 1, b.Layout.Depth)
+	require.Equal(t, 2048, b.Layout.DepthStride)
+}
+
+// A tensor of depth 3: strides nest N, D, C, H, W.
+func TestDepth(t *testing.T) {
+	p, err := attributes.Read(edited(t, `"Depth": 1`, `"Depth": 3`, `"BatchStride": 2048`, `"BatchStride": 6144`))
+	require.NoError(t, err)
+	b := tensor(t, p, "b").Layout
+	require.Equal(t, []int{2, 3, 8, 4, 32}, b.Shape)
+	require.Equal(t, 2*6144, b.Bytes())
+	require.True(t, b.Packed())
+}
+
+func TestLies(t *testing.T) {
+	huge := `"Channels": 1099511627776`
+	for name, c := range map[string]struct {
+		pairs []string
+		want  error
+		words string
+	}{
+		"no networks":           {[]string{`"NetworkStatusList"`, `"Networks"`}, attributes.ErrMissing, "NetworkStatusList: missing"},
+		"networks no array":     {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": 3, "x": [`}, attributes.ErrKind, "3 where an array"},
+		"network no dict":       {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": [7,`}, attributes.ErrKind, "NetworkStatusList[0]"},
+		"description no dict":   {[]string{`"ANEFModelDescription": {`, `"ANEFModelDescription": null, "x": {`}, attributes.ErrKind, "null where a dictionary"},
+		"no description":        {[]string{`"ANEFModelDescription"`, `"Description"`}, attributes.ErrMissing, "2 procedures"},
+		"no procedures":         {[]string{`"ANEFModelProcedures"`, `"Procedures"`}, attributes.ErrMissing, "ANEFModelProcedures"},
+		"no names":              {[]string{`"kANEFModelInputSymbolsArrayKey"`, `"Names"`}, attributes.ErrMissing, "kANEFModelInputSymbolsArrayKey"},
+		"name no string":        {[]string{`["a", "b", "s"]`, `["a", 4, "s"]`}, attributes.ErrKind, "kANEFModelInputSymbolsArrayKey[1]"},
+		"no indices":            {[]string{`"ANEFModelInputSymbolIndexArray"`, `"Indices"`}, attributes.ErrMissing, "ANEFModelProcedures[0].ANEFModelInputSymbolIndexArray"},
+		"index beyond":          {[]string{`[2, 0]`, `[3, 0]`}, attributes.ErrRange, "3 is no index"},
+		"index negative":        {[]string{`[2, 0]`, `[-1, 0]`}, attributes.ErrRange, "-1 is no index"},
+		"index no number":       {[]string{`[2, 0]`, `["2", 0]`}, attributes.ErrRange, "is no index"},
+		"index a fraction":      {[]string{`[2, 0]`, `[1.5, 0]`}, attributes.ErrRange, "1.5 is no index"},
+		"index twice":           {[]string{`[2, 0]`, `[2, 2]`}, attributes.ErrTwice, "symbol 2"},
+		"procedure twice":       {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 0`}, attributes.ErrTwice, "procedure 0"},
+		"procedure 129":         {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 129`}, attributes.ErrRange, "outside 0 to 128"},
+		"procedure two names":   {[]string{`"second": 0`, `"second": 1`}, attributes.ErrTwice, "two names"},
+		"procedure name number": {[]string{`"second": 0`, `"second": "0"`}, attributes.ErrKind, "kANEFModelProcedureNameToIDMapKey.second"},
+		"symbol twice":          {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [{"Symbol": "a"}]`}, attributes.ErrTwice, `"a" stands twice`},
+		"list no array":         {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": true`}, attributes.ErrKind, "LiveInputParamList: true"},
+		"entry no dict":         {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [[]]`}, attributes.ErrKind, "an array of 0"},
+		"no type":               {[]string{`"Type": "Float16", `, ``}, attributes.ErrMissing, "has no Type"},
+		"type no string":        {[]string{`"Type": "Float16"`, `"Type": 16`}, attributes.ErrKind, "Type: 16"},
+		"unknown type":          {[]string{`"Type": "Float16"`, `"Type": "BFloat16"`}, attributes.ErrFormat, "known are Bool"},
+		"no width":              {[]string{`"Width": 32,`, ``}, attributes.ErrMissing, "Width: missing"},
+		"no batch stride":       {[]string{`"BatchStride": 2048, `, ``}, attributes.ErrMissing, "BatchStride: missing"},
+		"depth without stride":  {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``}, attributes.ErrMissing, "no DepthStride"},
+		"width a string":        {[]string{`"Width": 32`, `"Width": "32"`}, attributes.ErrKind, "where a whole number"},
+		"width a fraction":      {[]string{`"Width": 32`, `"Width": 32.5`}, attributes.ErrKind, "32.5"},
+		"width a boolean":       {[]string{`"Width": 32`, `"Width": true`}, attributes.ErrKind, "true"},
+		"width 0":               {[]string{`"Width": 32`, `"Width": 0`}, attributes.ErrRange, "0 is outside 1"},
+		"negative stride":       {[]string{`"RowStride": 64`, `"RowStride": -64`}, attributes.ErrRange, "-64 is outside 0"},
+		"huge count":            {[]string{`"Channels": 8`, huge}, attributes.ErrLayout, "1 TiB"},
+		"beyond 64 bits":        {[]string{`"Width": 32`, `"Width": 18446744073709551615`}, attributes.ErrRange, "18446744073709551615"},
+		"beyond any bits":       {[]string{`"Width": 32`, `"Width": 1e30`}, attributes.ErrKind, "1e+30"},
+		"rows overlap":          {[]string{`"RowStride": 64`, `"RowStride": 32`}, attributes.ErrLayout, "strides overlap: RowStride is 32"},
+		"planes overlap":        {[]string{`"PlaneStride": 256`, `"PlaneStride": 128`}, attributes.ErrLayout, "strides overlap: PlaneStride is 128"},
+		"batches overlap":       {[]string{`"BatchStride": 2048`, `"BatchStride": 1024`}, attributes.ErrLayout, "strides overlap: BatchStride is 1024"},
+		"depth in channels":     {[]string{`"Depth": 1`, `"Depth": 8`, `"DepthStride": 2048`, `"DepthStride": 256`}, attributes.ErrLayout, "overlap"},
+		"ragged":                {[]string{`"PlaneStride": 256`, `"PlaneStride": 257`, `"BatchStride": 2048`, `"BatchStride": 4096`}, attributes.ErrLayout, "no multiple"},
+		"interleaved":           {[]string{`"Interleave": 1`, `"Interleave": 4`}, attributes.ErrFormat, "4 channels interleaved"},
+		"interleave 0":          {[]string{`"Interleave": 1`, `"Interleave": 0`}, attributes.ErrRange, "Interleave"},
+		"an image":              {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 875704438`}, attributes.ErrFormat, "420v"},
+		"a strange image":       {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 7`}, attributes.ErrFormat, "0x7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := attributes.Read(edited(t, c.pairs...))
+			var e *attributes.Error
+			require.ErrorAs(t, err, &e)
+			require.NotEmpty(t, e.Path)
+			require.ErrorIs(t, err, c.want)
+			require.ErrorIs(t, err, ane.ErrAttributes)
+			require.ErrorContains(t, err, c.words)
+		})
+	}
+	for _, v := range []any{nil, "text", plist.Array{}, true, int64(3)} {
+		_, err := attributes.Read(v)
+		require.ErrorIs(t, err, attributes.ErrKind)
+	}
+}
+
+// Entries that are fewer than the nameless ones cannot be told apart.
+func TestNamelessEntriesHaveToBeComplete(t *testing.T) {
+	_, err := attributes.Read(edited(t, `, "Symbol": "b"`, `}, {`+entry))
+	require.ErrorIs(t, err, attributes.ErrMissing)
+	require.ErrorContains(t, err, "2 entries without Symbol or Name for 1 symbols")
+}
+
+func TestListsAreBounded(t *testing.T) {
+	many := strings.Repeat(`{},`, 255) + `{}`
+	_, err := attributes.Read(edited(t, `"LiveInputParamList": []`, `"LiveInputParamList": [`+many+`]`))
+	require.ErrorIs(t, err, attributes.ErrRange)
+	list := strings.Repeat(`{},`, 129) + `{}`
+	_, err = attributes.Read(edited(t, `"NetworkStatusList": [`, `"NetworkStatusList": [`+list+`,`))
+	require.ErrorIs(t, err, attributes.ErrRange)
+}
+
+// Whatever a document says, it is refused with an *Error, or every tensor can be placed.
+func FuzzRead(f *testing.F) {
+	for _, name := range []string{"m1-status-projector", "ironmill-identity-1x4x1x4-fp16", "m1-hwx-two-procedures-420v"} {
+		text, err := json.Marshal(dump(f, name))
+		require.NoError(f, err)
+		f.Add(text)
+	}
+	text, err := json.Marshal(edited(f))
+	require.NoError(f, err)
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		v, err := plist.Read(data)
+		if err != nil {
+			return
+		}
+		found, ok := attributes.Search(v)
+		if !ok {
+			return
+		}
+		p, err := attributes.Read(found)
+		if err != nil {
+			var e *attributes.Error
+			require.True(t, errors.As(err, &e), "%v", err)
+			require.ErrorIs(t, err, ane.ErrAttributes)
+			return
+		}
+		for _, q := range p.Procedures {
+			for _, tensor := range append(q.Inputs, q.Outputs...) {
+				require.NoError(t, tensor.Layout.Check())
+				require.GreaterOrEqual(t, tensor.Layout.Bytes(), tensor.Layout.RowBytes())
+				require.LessOrEqual(t, tensor.Layout.Bytes(), 2*ane.MaxBytes)
+			}
+		}
+	})
+}
