@@ -61,7 +61,7 @@ func newCaller(t testing.TB, s *server, o Options) *caller {
 
 	other := entry.Serve(serving{s})
 	l := &library{start: symbol("standin_start")}
-	require.Zero(t, l.begin(o))
+	require.Zero(t, l.begin(o, nil))
 	t.Cleanup(func() {
 		entry.Serve(other)
 		for _, p := range l.pins {
@@ -89,14 +89,14 @@ func running(t testing.TB, program, request uint64, in, out []uint32) *run {
 }
 
 func TestOptionsReachTheFramework(t *testing.T) {
-	s := newServer(newFake(t, 0))
+	s := newServer(newFake(t, 0), nil)
 	c := newCaller(t, s, Options{Profile: "17", Missing: []string{"_ANEClient", "_ANEModel key"}, Changed: []string{"A b c"}, CompileBudget: 9})
 	require.Equal(t, "17|_ANEClient|_ANEModel key|changed|A b c|9|", c.config())
 	require.Equal(t, "26|changed|0|", newCaller(t, s, Options{}).config())
 }
 
 func TestTwinsAreAsLargeAsInC(t *testing.T) {
-	c := newCaller(t, newServer(newFake(t, 0)), Options{})
+	c := newCaller(t, newServer(newFake(t, 0), nil), Options{})
 	for i, size := range []uintptr{unsafe.Sizeof(cConfig{}), unsafe.Sizeof(cServer{}), unsafe.Sizeof(Counts{}), unsafe.Sizeof(SurfaceCounts{})} {
 		require.Equal(t, c.size(int32(i)), size, "structure %d", i)
 	}
@@ -104,7 +104,7 @@ func TestTwinsAreAsLargeAsInC(t *testing.T) {
 
 func TestServerFromC(t *testing.T) {
 	m := newFake(t, 3)
-	c := newCaller(t, newServer(m), Options{})
+	c := newCaller(t, newServer(m, nil), Options{})
 	var program uint64
 	message := make([]byte, 400)
 	dir := write(t, map[string]string{"model.mil": addition})
@@ -137,7 +137,7 @@ func TestServerFromC(t *testing.T) {
 }
 
 func TestCompileFromCSaysWhatIsWrong(t *testing.T) {
-	c := newCaller(t, newServer(newFake(t, 0)), Options{})
+	c := newCaller(t, newServer(newFake(t, 0), nil), Options{})
 	dir := write(t, map[string]string{"model.mil": functions(`func main<ios18>(T x) { T y = nosuch(x = x)[name = string("y")]; } -> (y);`)})
 	var program uint64
 	for _, room := range []int{0, 1, 20, 4096} {
@@ -157,7 +157,7 @@ func TestCompileFromCSaysWhatIsWrong(t *testing.T) {
 
 func TestPanicsDoNotCrossC(t *testing.T) {
 	m := newFake(t, 3)
-	s := newServer(m)
+	s := newServer(m, nil)
 	c := newCaller(t, s, Options{})
 	var program uint64
 	message := make([]byte, 200)
@@ -195,7 +195,7 @@ func BenchmarkFromC(b *testing.B) {
 }
 
 func BenchmarkFromCFloor(b *testing.B) {
-	c := newCaller(b, newServer(newFake(b, 0)), Options{})
+	c := newCaller(b, newServer(newFake(b, 0), nil), Options{})
 	b.ReportAllocs()
 	for b.Loop() {
 		purego.SyscallN(c.configAt, 0, 0)

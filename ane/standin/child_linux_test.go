@@ -131,7 +131,7 @@ var children = map[string]func(t *testing.T){
 	"started by others": func(t *testing.T) {
 		l, err := loaded("")
 		require.NoError(t, err)
-		require.Zero(t, l.begin(Options{}))
+		require.Zero(t, l.begin(Options{}, nil))
 		_, err = Start(Options{})
 		require.ErrorIs(t, err, ane.ErrInUse)
 	},

@@ -31,10 +31,10 @@ func (s *server) enter(handle uint64, index uint32, request uint64, in, out []ui
 	switch {
 	case p == nil:
 		return nil, notFound
-	case int64(index) >= int64(len(p.procedures)):
+	case int64(index) >= int64(len(p.named)) || p.named[index] == nil:
 		return nil, badIndex
 	}
-	f := p.procedures[index]
+	f := p.named[index]
 	if len(in) != len(f.in) || len(out) != len(f.out) {
 		return nil, badIndex
 	}

@@ -160,7 +160,7 @@ func TestWarmEvaluateAllocatesNothing(t *testing.T) {
 func TestEvaluateFromManyThreads(t *testing.T) {
 	const threads, rounds = 16, 40
 	m := newFake(t, threads+2)
-	s := newServer(m)
+	s := newServer(m, nil)
 	fill(m.bytes(threads+1), 5)
 	fill(m.bytes(threads+2), 2)
 	h, err := s.compile(write(t, map[string]string{"model.mil": addition}))

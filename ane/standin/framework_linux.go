@@ -4,6 +4,7 @@ package standin
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -45,9 +46,15 @@ func Probe() error {
 // with the same Options returns the same Framework, with others an error that
 // matches ane.ErrInUse. Other errors match ane.ErrUnavailable, or ane.ErrName or
 // ane.ErrLength for Options that mean nothing.
+//
+// The dump that Options or EnvDump name is replayed: see ReadDump, whose error this
+// returns.
 func Start(o Options) (*Framework, error) {
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if o.Dump == "" {
+		o.Dump = os.Getenv(EnvDump)
 	}
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -59,25 +66,61 @@ func Start(o Options) (*Framework, error) {
 		}
 		return f, nil
 	}
+	dump, list, err := replayed(o.Dump)
+	if err != nil {
+		return nil, err
+	}
 	l, err := loaded(o.Dir)
 	if err != nil {
 		return nil, err
 	}
 	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
-	f := &Framework{options: o, library: l, server: newServer(l)}
+	f := &Framework{options: o, library: l, server: newServer(l, dump)}
 	entry.Serve(serving{f.server})
-	switch code := l.begin(o); code {
+	switch code := l.begin(o.with(dump), list); code {
 	case 0:
 		process.framework = f
 		return f, nil
 	case 1:
 		return nil, &ane.Error{Op: "open", Engine: Name, Name: o.profile(), Err: ane.ErrName,
 			Detail: "the library knows no such profile", Hint: "run `make bridge` to build the library of this version"}
+	case 3:
+		return nil, &ane.Error{Op: "open", Engine: Name, Name: dump.File, Err: ane.ErrUnavailable,
+			Detail: "the framework cannot read what the dump comes to", Hint: "start it without " + EnvDump}
 	default:
 		return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
 			Detail: fmt.Sprintf("standin_start returned %d: something else has started the framework in this process", code),
 			Hint:   "use another process"}
 	}
+}
+
+// replayed reads the dump of a name and what of it the framework is told; nil without a
+// name.
+func replayed(name string) (*Dump, []byte, error) {
+	if name == "" {
+		return nil, nil, nil
+	}
+	d, err := ReadDump(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := d.list()
+	if err != nil {
+		return nil, nil, &ane.Error{Op: "open", Engine: Name, Name: d.File, Err: ane.Because(ane.ErrUnavailable, err),
+			Detail: "the dump cannot be replayed", Hint: "start without " + EnvDump}
+	}
+	return d, list, nil
+}
+
+// Replayed is the dump that the framework of this process answers from; ok is false
+// where it replays none, or has not been started.
+func Replayed() (d *Dump, ok bool) {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if process.framework == nil || process.framework.server.dump == nil {
+		return nil, false
+	}
+	return process.framework.server.dump, true
 }
 
 // bridgeDir is the folder in which a bridge was found.
@@ -115,10 +158,14 @@ func (f *Framework) Config() device.Config {
 	if _, err := f.running("config"); err != nil {
 		return device.Config{Name: Name}
 	}
+	sharing := "the software engine finds each surface by its id"
+	if d := f.server.dump; d != nil {
+		sharing += "; replaying " + d.File
+	}
 	return device.Config{
 		Name:     Name,
 		Numerics: "the software engine behind stand-in classes, no Neural Engine; " + f.server.engine.Info().Numerics,
-		Sharing:  "the software engine finds each surface by its id",
+		Sharing:  sharing,
 		Bridge: objcbridge.Options{
 			Library:      f.library.bridge(),
 			Framework:    filepath.Join(f.library.dir, frameworkFile),

@@ -32,6 +32,9 @@ func Probe() error { return unavailable() }
 // Start returns an error matching ane.ErrUnavailable.
 func Start(Options) (*Framework, error) { return nil, unavailable() }
 
+// Replayed is none: there is no framework.
+func Replayed() (d *Dump, ok bool) { return nil, false }
+
 // Fault returns an error matching ane.ErrUnavailable.
 func (f *Framework) Fault(string, FaultKind, int, int64) error { return unavailable() }
 

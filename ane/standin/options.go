@@ -18,7 +18,7 @@ type Options struct {
 	// Dir holds the libraries; empty means the folder of the bridge library.
 	Dir string
 	// Profile is the framework's generation: "15", "16.5", "17", "26" or "27";
-	// empty means "26".
+	// empty means that of the dump, or else "26".
 	Profile string
 	// Missing takes classes ("Class") and methods ("Class selector") away.
 	Missing []string
@@ -30,6 +30,9 @@ type Options struct {
 	// CompileLimit and ProgramLimit are the bridge's own limits, which it
 	// refuses to pass; 0 means 110 and 100.
 	CompileLimit, ProgramLimit int
+	// Dump names a file of what a real machine has answered, for the framework to
+	// answer too, as ReadDump reads it: FILE, or FILE#N. Empty means what EnvDump says.
+	Dump string
 	// Async has the engine evaluate through completion handlers.
 	Async bool
 }
@@ -39,7 +42,7 @@ func (o Options) same(p Options) bool {
 	return o.Dir == p.Dir && o.profile() == p.profile() &&
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
 		o.CompileBudget == p.CompileBudget && o.CompileLimit == p.CompileLimit &&
-		o.ProgramLimit == p.ProgramLimit && o.Async == p.Async
+		o.ProgramLimit == p.ProgramLimit && o.Async == p.Async && o.Dump == p.Dump
 }
 
 func (o Options) profile() string {
@@ -47,6 +50,19 @@ func (o Options) profile() string {
 		return "26"
 	}
 	return o.Profile
+}
+
+// with are the Options with what a dump, which may be nil, adds to them.
+func (o Options) with(d *Dump) Options {
+	if d == nil {
+		return o
+	}
+	if o.Profile == "" {
+		o.Profile = d.Profile
+	}
+	o.Missing = slices.Concat(o.Missing, d.missing)
+	o.Changed = slices.Concat(o.Changed, d.changed)
+	return o
 }
 
 // profiles are the generations of the framework that the stand-in can be.

@@ -26,7 +26,8 @@ const maxProcedures = 129
 type program struct {
 	handle     uint64
 	procedures []*procedure
-	inputs     plist.Array // names of the symbols, outputs with their suffix
+	named      []*procedure // as requests number them; nil for one that cannot be run
+	inputs     plist.Array  // names of the symbols, outputs with their suffix
 	outputs    plist.Array
 	attributes []byte // its modelAttributes, an XML property list
 
@@ -38,7 +39,7 @@ type program struct {
 // procedure is one function of a program.
 type procedure struct {
 	program *program
-	index   uint32 // its place in the program's text
+	index   uint32 // its place in named
 	name    string
 	exec    ane.Executable
 	in, out []port // by rising symbol index
@@ -86,7 +87,8 @@ func (s *server) build(directory string) (*program, error) {
 	}
 	p.inputs = p.order("", func(f *procedure) []port { return f.in })
 	p.outputs = p.order(outputSuffix, func(f *procedure) []port { return f.out })
-	p.attributes, err = plist.XML(p.describe(liveKeys))
+	p.named = p.procedures
+	p.attributes, err = plist.XML(s.dump.describe(p))
 	return p, err
 }
 

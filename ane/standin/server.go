@@ -27,6 +27,7 @@ type memory interface {
 type server struct {
 	memory memory
 	engine ane.Engine
+	dump   *Dump // that is replayed; may be nil
 
 	mu       sync.RWMutex // guards what follows; never held while anything is compiled, bound or computed
 	last     uint64       // the latest handle
@@ -34,8 +35,8 @@ type server struct {
 	requests map[uint64][]*bound // by request; one bound for each procedure it was evaluated on
 }
 
-func newServer(m memory) *server {
-	return &server{memory: m, engine: interp.New(), programs: map[uint64]*program{}, requests: map[uint64][]*bound{}}
+func newServer(m memory, d *Dump) *server {
+	return &server{memory: m, dump: d, engine: interp.New(), programs: map[uint64]*program{}, requests: map[uint64][]*bound{}}
 }
 
 // compile compiles what stands in a directory and returns its handle.

@@ -16,7 +16,7 @@ import (
 func compiled(t testing.TB, count int, text string) (*server, *fake, uint64) {
 	t.Helper()
 	m := newFake(t, count)
-	s := newServer(m)
+	s := newServer(m, nil)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
 	require.NoError(t, err)
 	t.Cleanup(func() { s.dropProgram(h) })
@@ -43,7 +43,7 @@ func TestCompileReadsTheTextWhereBridgesAndTheFrameworkWriteIt(t *testing.T) {
 		"weights that are none":   {map[string]string{"model.mil": weighted, "weights/w.bin": "short"}, "w.bin"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newServer(newFake(t, 0))
+			s := newServer(newFake(t, 0), nil)
 			h, err := s.compile(write(t, c.files))
 			if c.says == "" {
 				require.NoError(t, err)
@@ -59,7 +59,7 @@ func TestCompileReadsTheTextWhereBridgesAndTheFrameworkWriteIt(t *testing.T) {
 }
 
 func TestCompileTellsEveryFault(t *testing.T) {
-	s := newServer(newFake(t, 0))
+	s := newServer(newFake(t, 0), nil)
 	_, err := s.compile(write(t, map[string]string{"model.mil": functions(
 		`func main<ios18>(T x) { T y = nosuch(x = x)[name = string("y")]; } -> (y);`,
 		`func other<ios18>(T x) { T y = add(x = x, y = missing)[name = string("y")]; } -> (y);`)}))
@@ -85,7 +85,7 @@ func TestWeightsDoNotLeaveTheDirectory(t *testing.T) {
 				T y = add(x = x, y = w)[name = string("y")];
 			} -> (y);`)
 			dir := write(t, map[string]string{"inner/model.mil": text, "secret.bin": weights(t, 1), "inner/weights/w.bin": "x"})
-			_, err := newServer(newFake(t, 0)).compile(filepath.Join(dir, "inner"))
+			_, err := newServer(newFake(t, 0), nil).compile(filepath.Join(dir, "inner"))
 			require.ErrorIs(t, err, ane.ErrCompile)
 			require.ErrorContains(t, err, says)
 		})
@@ -94,7 +94,7 @@ func TestWeightsDoNotLeaveTheDirectory(t *testing.T) {
 
 func TestWeightsAreBakedIn(t *testing.T) {
 	m := newFake(t, 2)
-	s := newServer(m)
+	s := newServer(m, nil)
 	dir := write(t, map[string]string{"model.mil": weighted, "weights/w.bin": weights(t, 3)})
 	h, err := s.compile(dir)
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestTooManyFunctions(t *testing.T) {
 		}
 		return functions(all...)
 	}
-	s := newServer(newFake(t, 0))
+	s := newServer(newFake(t, 0), nil)
 	_, err := s.compile(write(t, map[string]string{"model.mil": body(maxProcedures + 1)}))
 	var fault *mil.Error
 	require.True(t, errors.As(err, &fault), "%v", err)

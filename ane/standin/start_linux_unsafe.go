@@ -29,9 +29,14 @@ type cServer struct {
 
 // begin starts the framework and returns what standin_start does. What it points
 // to stays pinned for the life of the process, because the framework may keep the
-// pointers.
-func (l *library) begin(o Options) int {
+// pointers. replay is a property list, or nil.
+func (l *library) begin(o Options, replay []byte) int {
 	var forever runtime.Pinner
+	var dumped *byte
+	if replay != nil {
+		dumped = text(string(replay))
+		forever.Pin(dumped)
+	}
 	list := func(words []string) **byte {
 		pointers := make([]*byte, len(words)+1)
 		for i, w := range words {
@@ -46,6 +51,7 @@ func (l *library) begin(o Options) int {
 		missing:       list(o.Missing),
 		changed:       list(o.Changed),
 		compileBudget: int32(o.CompileBudget),
+		replay:        dumped,
 		server:        cServer{Functions: entry.Addresses()},
 	}
 	forever.Pin(config)

@@ -1,0 +1,137 @@
+package standin
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/anekit/anekit/internal/plist"
+)
+
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
+// The registry's classes.
+const (
+	engineService   = "H11ANEIn"
+	balancerService = "H1xANELoadBalancer"
+)
+
+// propertyPrefix begins the keys of DeviceProperties.
+const propertyPrefix = "ANEDeviceProperty"
+
+// readDevice takes what stands at the top of the data.
+func (d *Dump) readDevice(data plist.Dict) {
+	if d.Build != "" {
+		defer func() { d.tables.put("device", "buildVersion", d.Build) }()
+	}
+	d.readClass(data.Dict("device"))
+	d.readRegistry(data)
+}
+
+// isDevice reports whether a row is about a device.
+func isDevice(row plist.Dict) bool {
+	for _, key := range [...]string{"numANECores", "numANEs", "hasANE", "aneArchitectureType", "arch", "board", "ioreg", engineService, balancerService} {
+		if _, ok := row.Get(key); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// readRow takes a row of a table of devices.
+func (d *Dump) readDeviceRow(row plist.Dict) {
+	d.readClass(row)
+	d.readRegistry(row)
+	d.readShort(row)
+	if build := buildOf(row.String("os")); build != "" {
+		d.tables.put("device", "buildVersion", build)
+	}
+}
+
+// readClass takes what class methods of _ANEDeviceInfo have answered.
+func (d *Dump) readClass(answers plist.Dict) {
+	for _, e := range answers {
+		ok := false
+		switch e.Key {
+		case "hasANE", "isVirtualMachine", "isInternalBuild", "isExcessivePowerDrainWhenIdle", "precompiledModelChecksDisabled":
+			_, ok = e.Value.(bool)
+		case "numANEs", "numANECores", "aneBoardType":
+			_, ok = e.Value.(int64)
+		case "aneArchitectureType", "aneSubType", "aneSubTypeVariant", "aneSubTypeProductVariant", "productName", "buildVersion", "bootArgs":
+			_, ok = e.Value.(string)
+		}
+		if ok {
+			d.tables.put("device", e.Key, e.Value)
+		}
+	}
+}
+
+// readRegistry takes properties of the registry: of services by their class, or in an
+// object called ioreg, which may have the engine's alone.
+func (d *Dump) readRegistry(from plist.Dict) {
+	ioreg := from.Dict("ioreg")
+	services := map[string]plist.Dict{}
+	for _, class := range [...]string{engineService, balancerService} {
+		services[class] = append(append(plist.Dict{}, from.Dict(class)...), ioreg.Dict(class)...)
+	}
+	for _, e := range ioreg {
+		if _, nested := e.Value.(plist.Dict); !nested && e.Key != "class" && e.Key != "root" {
+			services[engineService] = append(services[engineService], e)
+		}
+	}
+	for _, class := range [...]string{engineService, balancerService} {
+		d.properties(class, services[class])
+	}
+}
+
+// properties notes those of a service. Keys of DeviceProperties may stand beside the
+// service's own, also without their prefix.
+func (d *Dump) properties(class string, from plist.Dict) {
+	var own, device plist.Dict
+	add := func(list *plist.Dict, key string, value any) {
+		if _, ok := list.Get(key); !ok {
+			*list = append(*list, plist.Entry{Key: key, Value: value})
+		}
+	}
+	for _, e := range append(append(plist.Dict{}, from.Dict("DeviceProperties")...), from...) {
+		switch {
+		case e.Key == "DeviceProperties":
+		case strings.HasPrefix(e.Key, propertyPrefix):
+			add(&device, e.Key, e.Value)
+		case e.Key == "NumANECores", e.Key == "NumANEs":
+			add(&device, propertyPrefix+e.Key, e.Value)
+		default:
+			add(&own, e.Key, e.Value)
+		}
+	}
+	if len(device) > 0 {
+		add(&own, "DeviceProperties", device)
+	}
+	if len(own) > 0 {
+		d.tables.put("registry", class, own)
+	}
+}
+
+// readShort takes the words of rows that name properties in short.
+func (d *Dump) readShort(row plist.Dict) {
+	var engine, balancer plist.Dict
+	for _, e := range row {
+		property := map[string]string{"arch": "TypeANEArchitectureTypeStr", "ANEVersion": "ANEVersion", "board": "ANEHWBoardType", "minor": "ANEMinorVersion"}[e.Key]
+		switch {
+		case property != "":
+			engine = append(engine, plist.Entry{Key: propertyPrefix + property, Value: e.Value})
+		case e.Key == "instances", strings.HasSuffix(e.Key, "_instances"):
+			balancer = append(balancer, plist.Entry{Key: propertyPrefix + "NumANEs", Value: e.Value})
+		}
+	}
+	if arch, ok := row.Get("arch"); ok {
+		d.readClass(plist.Dict{{Key: "aneArchitectureType", Value: arch}})
+	}
+	if board, ok := row.Get("board"); ok {
+		d.readClass(plist.Dict{{Key: "aneBoardType", Value: board}})
+	}
+	for _, e := range balancer {
+		d.readClass(plist.Dict{{Key: "numANEs", Value: e.Value}})
+	}
+	d.properties(engineService, engine)
+	d.properties(balancerService, balancer)
+}

@@ -1,0 +1,89 @@
+package standin
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/anekit/anekit/internal/plist"
+)
+
+var (
+	className    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,199}$`)
+	selectorName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]{0,999}$`)
+	encoding     = regexp.MustCompile(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]{1,999}$`)
+)
+
+// factories are the selectors that a table writes with an ellipsis.
+var factories = [...]string{
+	"requestWithInputs:inputIndices:outputs:outputIndices:procedureIndex:",
+	"requestWithInputs:inputIndices:outputs:outputIndices:perfStats:procedureIndex:",
+	"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:procedureIndex:",
+	"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:",
+	"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:sharedEvents:",
+}
+
+// readMethods takes encodings of methods: from tables by class, and from the rows of a
+// self-check, where an empty one says that the method is missing.
+func (d *Dump) readMethods(data plist.Dict) {
+	for _, e := range data {
+		methods, ok := e.Value.(plist.Dict)
+		if !ok || !className.MatchString(e.Key) || !strings.HasPrefix(e.Key, "_ANE") {
+			continue
+		}
+		for _, m := range methods {
+			types, _ := m.Value.(string)
+			d.method(e.Key, whole(strings.TrimLeft(m.Key, "+-"), types), types, types != "")
+		}
+	}
+	for _, v := range data.Array("self_check") {
+		row, _ := v.(plist.Dict)
+		found, told := row.Get("found")
+		types, isText := found.(string)
+		d.method(row.String("class"), row.String("selector"), types, told && isText)
+	}
+}
+
+// method notes one method with its encoding, which is empty for a missing one.
+func (d *Dump) method(class, selector, types string, told bool) {
+	switch {
+	case !told || !className.MatchString(class) || !selectorName.MatchString(selector):
+	case types == "":
+		d.missing = append(d.missing, class+" "+selector)
+	case encoding.MatchString(types):
+		d.changed = append(d.changed, class+" "+selector+" "+asHere(types))
+	}
+}
+
+// asHere is an encoding with the BOOL of GNUstep, an unsigned char, for that of a Mac:
+// the bridge here expects its own.
+func asHere(types string) string {
+	depth := 0
+	return strings.Map(func(c rune) rune {
+		switch c {
+		case '{', '(':
+			depth++
+		case '}', ')':
+			depth--
+		case 'B':
+			if depth <= 0 {
+				return 'C'
+			}
+		}
+		return c
+	}, types)
+}
+
+// whole is the selector that one with an ellipsis stands for, found by its ends and by
+// how many arguments its encoding has; empty where there is none.
+func whole(selector, types string) string {
+	head, tail, cut := strings.Cut(selector, "…")
+	if !cut {
+		return selector
+	}
+	for _, s := range factories {
+		if strings.HasPrefix(s, head) && strings.HasSuffix(s, tail) && strings.Count(s, ":") == strings.Count(types, "@")-2 {
+			return s
+		}
+	}
+	return ""
+}

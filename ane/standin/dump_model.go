@@ -1,0 +1,81 @@
+package standin
+
+import (
+	"strings"
+
+	"github.com/anekit/anekit/internal/plist"
+)
+
+// readModel takes what getters of a loaded model have answered: from the object called
+// model, from the one beside the attributes, or from the top of the data.
+func (d *Dump) readModel(data plist.Dict) {
+	for _, from := range []plist.Dict{data.Dict("model"), data.Dict("after_load"), data} {
+		for _, e := range from {
+			key := e.Key
+			if key == "intermediateHandle" {
+				key = "intermediateBufferHandle"
+			}
+			switch key {
+			case "state", "queueDepth", "intermediateBufferHandle", "programHandle", "perfStatsMask":
+				if n, ok := integer(e.Value); ok {
+					d.tables.put("model", key, n)
+				} else if n, ok := e.Value.(uint64); ok {
+					d.tables.put("model", key, n)
+				}
+			case "isMILModel":
+				if b, ok := e.Value.(bool); ok {
+					d.tables.put("model", key, b)
+				}
+			}
+		}
+	}
+}
+
+// readQoS takes the tables of _ANEQoSMapper.
+func (d *Dump) readQoS(data plist.Dict) {
+	for _, e := range data.Dict("qos") {
+		row, _ := e.Value.(plist.Dict)
+		key := "other"
+		if e.Key != "unknown" {
+			qos, ok := row.Get("qos")
+			n, isNumber := integer(qos)
+			if !ok || !isNumber {
+				continue
+			}
+			key = decimal(n)
+		}
+		for name, table := range map[string]string{"priority": "priorityOfQoS", "queue": "queueOfQoS"} {
+			if v, ok := row.Get(name); ok {
+				if n, ok := integer(v); ok {
+					d.tables.put(table, key, n)
+				}
+			}
+		}
+	}
+	for _, e := range data.Dict("qosForProgramPriority") {
+		if n, ok := integer(e.Value); ok {
+			d.tables.put("qosOfPriority", e.Key, n)
+		}
+	}
+}
+
+// readTexts takes the texts of errors by code. What follows the words, a number or a
+// cause, the framework adds itself.
+func (d *Dump) readTexts(data plist.Dict) {
+	for _, e := range data.Dict("codes") {
+		text, ok := e.Value.(string)
+		if !ok {
+			continue
+		}
+		for i, one := range strings.Split(text, " | ") {
+			key := e.Key
+			if i > 0 {
+				key += "." + decimal(int64(i))
+			}
+			for _, rest := range [...]string{"[ (0x%X)]", " (0x%X)", " 0x%x", "=%@"} {
+				one = strings.TrimSuffix(one, rest)
+			}
+			d.tables.put("texts", key, one)
+		}
+	}
+}

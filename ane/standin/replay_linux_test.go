@@ -1,0 +1,420 @@
+//go:build cgo
+
+package standin
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+)
+
+// replays are what the framework answers under each dump, in processes of their own.
+var replays = map[string]func(*replay){
+	"anerrors-27.json#0": func(r *replay) {
+		r.evaluateFails(42, "processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:: Inference failed — IOSurface smaller than "+
+			"the model expects (re-check inputBufferSize/outputBufferSize from the load reply) (underlying=0x1D)")
+	},
+	"anerrors-27.json#1": func(r *replay) {
+		r.evaluateFails(47, "processRequest:… Inference failed — request aborted (underlying=0x15)")
+	},
+	"anerrors-27.json#2": func(r *replay) {
+		r.loadFails(53, "createProgramInstanceForModel:...: Program load failed — no memory (transient; retry under lower memory pressure) (underlying=0x1)")
+	},
+	"anerrors-27.json#3": func(r *replay) {
+		r.loadFails(0, "Program load failed — no ANE resources (transient; retry) (underlying=0x5)")
+	},
+	"anerrors-texts-pre-27.json": func(r *replay) {
+		r.runs()
+		c := newMessages(r.t)
+		code, says := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"), "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
+		require.EqualValues(r.t, 13, code)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", says)
+	},
+	"compile-errors.json":   func(r *replay) { r.compileFails("InvalidMILProgram") },
+	"compile-errors.json#1": func(r *replay) { r.compileFails("InvalidCompilationParam") },
+	"compile-errors.json#2": func(r *replay) { r.compileFails("") },
+	"device-info.json": func(r *replay) {
+		d := r.device()
+		require.Equal(r.t, objcbridge.Device{HasANE: objcbridge.AnswerYes, VirtualMachine: objcbridge.AnswerNo, InternalBuild: objcbridge.AnswerNo,
+			Engines: 2, Cores: 32, Board: 65535, Architecture: "h15g", Subtype: "h15", Variant: "g", Product: "anekit stand-in", Build: "25F84"}, d)
+	},
+	"device-info.json#1": func(r *replay) {
+		d := r.device()
+		require.Equal(r.t, []any{"h16g", "h16", "macOS", 16, int64(256)}, []any{d.Architecture, d.Subtype, d.Product, d.Cores, d.Board})
+	},
+	"device-info.json#2": func(r *replay) {
+		r.property("ANEDevicePropertyANEVersion", "192")
+		r.property("ANEDevicePropertyANEMinorVersion", "17")
+		r.property("ANEDevicePropertyTypeANEArchitectureTypeStr", "h16g")
+	},
+	"device-info.json#3": func(r *replay) {
+		r.property("ANEDevicePropertyANECPUSubType", "9")
+		r.property("ANEDevicePropertyANEHWBoardType", "544")
+	},
+	"device-info.json#5": func(r *replay) { r.property("ANEDevicePropertyNumANECores", "16") },
+	"device-info.json#8": func(r *replay) { require.Equal(r.t, 2, r.device().Engines) },
+	"errors-up-to-26.json": func(r *replay) {
+		_, err := r.program(addition).Compile(objcbridge.QoSDefault)
+		r.is(err, 10, "verifyBundleAtPath: invalid model")
+		c := newMessages(r.t)
+		client := c.send(c.named("_ANEClient"), "sharedConnection")
+		code, says := c.refused(client, "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
+		require.EqualValues(r.t, 13, code)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)", says)
+		code, says = c.refused(client, "prepareChainingWithModel:options:chainingReq:qos:error:", 0, 0, 0, 21)
+		require.EqualValues(r.t, 15, code)
+		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", says)
+	},
+	"errors-up-to-26.json#0": func(r *replay) {
+		r.evaluateFails(8, "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error")
+	},
+	"errors-up-to-26.json#5": func(r *replay) { // seven calls, then none
+		p, q := r.ready(addition)
+		failures := 0
+		for failures < 20 {
+			err := q.Evaluate(p, objcbridge.QoSDefault)
+			if err == nil {
+				break
+			}
+			r.is(err, 8, "status=0x12 : statusType=0x9: Request cancelled")
+			failures++
+		}
+		require.LessOrEqual(r.t, failures, 7)
+		require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+	},
+	"errors-up-to-26.json#10": func(r *replay) {
+		r.loadFails(16, `… file not found; "cachedModelFilePath=<private> does not exist"; compileAsNeededAndLoadCachedModel:...`)
+	},
+	"h15g-26.3.1-qos-hints-attributes.json": func(r *replay) {
+		c := newMessages(r.t)
+		mapper := c.named("_ANEQoSMapper")
+		table := dataOf(r.t, "h15g-26.3.1-qos-hints-attributes.json").(map[string]any)
+		for name, v := range table["qos"].(map[string]any) {
+			row := v.(map[string]any)
+			qos, ok := row["qos"].(int)
+			if !ok {
+				qos = 77 // the row of unknown ones
+			}
+			require.EqualValues(r.t, row["queue"], c.send(mapper, "queueIndexForQoS:", uintptr(qos)), name)
+			require.EqualValues(r.t, row["priority"], c.send(mapper, "programPriorityForQoS:", uintptr(qos)), name)
+		}
+		require.EqualValues(r.t, 25, c.send(mapper, "qosForProgramPriority:", 4))
+		r.facts("state", 3, "queueDepth", 127, "intermediate", 0)
+		require.Equal(r.t, "25D2128", r.device().Build)
+	},
+	"h15g-26.3.1-xpc-replies.json": func(r *replay) { r.facts("handle", 0x4d697c3e1f2, "queueDepth", 127, "intermediate", 0) },
+	"h17-fp32-live-entry.json": func(r *replay) {
+		want := dataOf(r.t, "h17-fp32-live-entry.json").(map[string]any)["entry"].(map[string]any)
+		got := r.entry(`program(1.3) { func main<ios18>(tensor<fp32, [1, 64, 1, 1]> x) { tensor<fp32, [1, 64, 1, 1]> y = relu(x = x)[name = string("y")]; } -> (y); }`)
+		for key, v := range want {
+			require.EqualValues(r.t, v, got[key], key)
+		}
+	},
+	"in-memory-model-behaviour.json": func(r *replay) { r.runs() },
+	"ironmill-identity-1x4x1x4-fp16.json": func(r *replay) {
+		all := dataOf(r.t, "ironmill-identity-1x4x1x4-fp16.json").(map[string]any)
+		text := `program(1.3) { func main<ios18>(tensor<fp16, [1, 4, 1, 4]> a_input0) { tensor<fp16, [1, 4, 1, 4]> out = add(x = a_input0, y = a_input0)[name = string("out")]; } -> (out); }`
+		require.Equal(r.t, map[string]any{"ANEFModelDescription": all["ANEFModelDescription"], "NetworkStatusList": all["NetworkStatusList"]}, r.attributes(text))
+		d := r.device()
+		require.Equal(r.t, []any{"h14g", 16, 1, "macOS"}, []any{d.Architecture, d.Cores, d.Engines, d.Product})
+		p, q := r.ready(text)
+		require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+	},
+	"m1-capture-mlx-ane-sd.json": func(r *replay) {
+		root := r.attributes(functions(`func main<ios18>(T q, T k, T v) { T y = add(x = q, y = k)[name = string("y")]; T z = add(x = y, y = v)[name = string("z")]; } -> (z);`))
+		require.Equal(r.t, []any{"k", "q", "v"}, root["ANEFModelDescription"].(map[string]any)["kANEFModelInputSymbolsArrayKey"])
+	},
+	"m1-hwx-two-procedures-420v.json": func(r *replay) {
+		after := dataOf(r.t, "m1-hwx-two-procedures-420v.json").(map[string]any)["after_load"].(map[string]any)
+		text := functions(`func main<ios18>(T input_tensor) { T output_tensor = add(x = input_tensor, y = input_tensor)[name = string("output_tensor")]; } -> (output_tensor);`)
+		require.Equal(r.t, after["attr"], r.attributes(text))
+		r.facts("handle", 13180918199944, "intermediate", 13180918268745)
+	},
+	"m1-status-head.json":      func(r *replay) { r.status("m1-status-head.json") },
+	"m1-status-projector.json": func(r *replay) { r.status("m1-status-projector.json") },
+	"m1-status-target0.json":   func(r *replay) { r.status("m1-status-target0.json") },
+	"m1-task-descriptor-strides.json": func(r *replay) {
+		got := r.entry(`program(1.3) { func main<ios18>(tensor<fp16, [1, 512, 1, 32]> x) { tensor<fp16, [1, 512, 1, 32]> y = relu(x = x)[name = string("y")]; } -> (y); }`)
+		require.Equal(r.t, []any{0x40, 0x40, 0x8000}, []any{got["RowStride"], got["PlaneStride"], got["DepthStride"]})
+	},
+	"m5-26.3-qos-index-weights.json": func(r *replay) {
+		p, q := r.ready(addition)
+		for _, qos := range []uint32{0, 1, 5, 10, 21, 33, 47, 63} {
+			require.NoError(r.t, q.Evaluate(p, qos))
+		}
+	},
+	"m5-26.3-two-procedures-mil.json": func(r *replay) {
+		const form = "tensor<fp32, [1, 64, 1, 32]>"
+		body := func(name, x, y string) string {
+			return "func " + name + "<ios18>(" + form + " " + x + ") { " + form + " " + y + ` = relu(x = ` + x + `)[name = string("` + y + `")]; } -> (` + y + ");"
+		}
+		d := r.attributes("program(1.3) { " + body("layer0", "x0", "y0") + body("layer1", "x1", "y1") + " }")["ANEFModelDescription"].(map[string]any)
+		all := dataOf(r.t, "m5-26.3-two-procedures-mil.json").(map[string]any)
+		require.Equal(r.t, all["name_to_id"], d["kANEFModelProcedureNameToIDMapKey"])
+		require.Equal(r.t, all["input_symbols"], d["kANEFModelInputSymbolsArrayKey"])
+		require.Equal(r.t, all["output_symbols"], d["kANEFModelOutputSymbolsArrayKey"])
+		for i, v := range all["procedures"].([]any) {
+			want, got := v.(map[string]any), d["ANEFModelProcedures"].([]any)[i].(map[string]any)
+			require.Equal(r.t, []any{want["ANEFModelProcedureID"], want["in"], want["out"]},
+				[]any{got["ANEFModelProcedureID"], got["ANEFModelInputSymbolIndexArray"], got["ANEFModelOutputSymbolIndexArray"]})
+		}
+	},
+	"m5max-h17-strides.json": func(r *replay) {
+		for _, c := range []int{1, 3, 64} {
+			got := r.entry(fmt.Sprintf(`program(1.3) { func main<ios18>(tensor<fp16, [1, %d, 1, 32]> x) { tensor<fp16, [1, %d, 1, 32]> y = relu(x = x)[name = string("y")]; } -> (y); }`, c, c))
+			require.Equal(r.t, []any{64, 64, 2 * c * 32, 2 * c * 32, 1, "Float16"},
+				[]any{got["RowStride"], got["PlaneStride"], got["DepthStride"], got["BatchStride"], got["Interleave"], got["Type"]})
+		}
+		r.facts("handle", 0x52938642d2b)
+	},
+	"method-encodings-27.json": func(r *replay) {
+		report, err := objcbridge.Inspect(r.f.Config().Bridge)
+		require.NoError(r.t, err)
+		plain := func(types string) string {
+			return strings.Map(func(c rune) rune { return map[bool]rune{true: -1, false: c}[c >= '0' && c <= '9'] }, types)
+		}
+		found := 0
+		for class, v := range dataOf(r.t, "method-encodings-27.json").(map[string]any) {
+			methods, _ := v.(map[string]any)
+			for selector, types := range methods {
+				for _, c := range report.Checks {
+					if c.Class == class && c.Selector == selector[1:] {
+						require.Equal(r.t, asHere(plain(types.(string))), c.Found, selector)
+						found++
+					}
+				}
+			}
+		}
+		require.Greater(r.t, found, 8)
+	},
+	"perf-stats.json": func(r *replay) { r.runs() },
+	"slots-and-loads.json": func(r *replay) {
+		r.wall(127, 6, "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load failure (0x50004)")
+	},
+	"slots-and-loads.json#1": func(r *replay) { r.wall(237, 6, "") },
+	"slots-and-loads.json#4": func(r *replay) {
+		r.loadFails(6, "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load failure (0x10004)")
+	},
+	"symbol-orders.json": func(r *replay) {
+		d := r.attributes(functions(`func main<ios18>(T x, T gate_weight, T up_weight, T down_weight) {
+			T a = add(x = x, y = gate_weight)[name = string("a")]; T y = add(x = a, y = up_weight)[name = string("y")]; T y2 = add(x = a, y = down_weight)[name = string("y2")];
+		} -> (y, y2);`))["ANEFModelDescription"].(map[string]any)
+		rows := dataOf(r.t, "symbol-orders.json").([]any)
+		for i, key := range []string{"kANEFModelInputSymbolsArrayKey", "kANEFModelOutputSymbolsArrayKey"} {
+			for name, at := range rows[i].(map[string]any)["symbols"].(map[string]any) {
+				require.Equal(r.t, name, d[key].([]any)[at.(int)])
+			}
+		}
+	},
+}
+
+// replay is a framework that answers from a dump, with the bridge over it.
+type replay struct {
+	t *testing.T
+	f *Framework
+	b *objcbridge.Bridge
+}
+
+func (r *replay) program(text string) *objcbridge.Program {
+	p, err := r.b.NewProgram([]byte(text), nil)
+	require.NoError(r.t, err)
+	r.t.Cleanup(p.Close)
+	return p
+}
+
+// is requires an NSError of the framework's.
+func (r *replay) is(err error, code int64, text string) *objcbridge.Error {
+	r.t.Helper()
+	var e *objcbridge.Error
+	require.ErrorAs(r.t, err, &e)
+	require.Equal(r.t, objcbridge.KindNSError, e.Kind, err)
+	require.Equal(r.t, code, e.Code, err)
+	if text != "" {
+		require.Equal(r.t, text, e.Message)
+	}
+	return e
+}
+
+func (r *replay) compileFails(cause string) {
+	p := r.program(addition)
+	_, err := p.Compile(objcbridge.QoSDefault)
+	e := r.is(err, 1, "_ANECompiler : ANECCompile() FAILED")
+	require.Equal(r.t, objcbridge.DomainCompiler, e.Domain)
+	require.Equal(r.t, compileError(cause).Underlying[0].Text, e.Causes[0].Message)
+}
+
+func (r *replay) loadFails(code int64, text string) {
+	p := r.program(addition)
+	_, err := p.Compile(objcbridge.QoSDefault)
+	require.NoError(r.t, err)
+	r.is(p.Load(objcbridge.QoSDefault), code, text)
+}
+
+// ready is a program that is loaded, and a request of one surface for each symbol.
+func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
+	p := loadedProgram(r.t, r.b, text)
+	root := r.read(p)
+	description, _ := root["ANEFModelDescription"].(map[string]any)
+	bindings := func(key string) (list []objcbridge.Binding) {
+		for i := range description[key].([]any) {
+			list = append(list, objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, opened(r.t, 16384, r.f.Library().Option())), Index: i, Bytes: plane})
+		}
+		return list
+	}
+	return p, requested(r.t, p, 0, bindings("kANEFModelInputSymbolsArrayKey"), bindings("kANEFModelOutputSymbolsArrayKey"))
+}
+
+func (r *replay) runs() {
+	p, q := r.ready(addition)
+	require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+}
+
+func (r *replay) evaluateFails(code int64, text string) {
+	p, q := r.ready(addition)
+	for range 3 {
+		r.is(q.Evaluate(p, objcbridge.QoSDefault), code, text)
+	}
+}
+
+// read is the attributes of a loaded program.
+func (r *replay) read(p *objcbridge.Program) map[string]any {
+	raw, err := p.Attributes()
+	require.NoError(r.t, err)
+	v, err := plist.Read(raw)
+	require.NoError(r.t, err)
+	return unordered(v).(map[string]any)
+}
+
+func (r *replay) attributes(text string) map[string]any {
+	return r.read(loadedProgram(r.t, r.b, text))
+}
+
+// entry is the first live entry of a text.
+func (r *replay) entry(text string) map[string]any {
+	network := r.attributes(text)["NetworkStatusList"].([]any)[0].(map[string]any)
+	return network["LiveInputList"].([]any)[0].(map[string]any)
+}
+
+// status answers a program with the names and shapes of a dump of a compiler's status.
+func (r *replay) status(file string) {
+	text, weights := sums(r.t, dumped(r.t, file).Program)
+	p := loadedProgram(r.t, r.b, text, objcbridge.Weight{Path: "@model_path/weights/w.bin", Data: weights})
+	require.Equal(r.t, dataOf(r.t, file), any(r.read(p)))
+}
+
+// sums is a text with the tensors of a dump, whose outputs are sums of weights.
+func sums(t *testing.T, p *DumpedProgram) (text string, weights []byte) {
+	shape := func(d DumpedTensor) string {
+		list := []int{int(d.Batches), int(d.Channels), int(d.Height), int(d.Width)}
+		if d.Batches > 1 && d.Channels > 1 {
+			list = slices.Insert(list, 1, int(d.Depth))
+		}
+		return tensorType("fp16", list...)
+	}
+	var w blob.Writer
+	var in, body, out []string
+	for _, x := range p.Inputs {
+		in = append(in, shape(x)+" "+x.Name)
+	}
+	for _, y := range p.Outputs {
+		at, err := w.Add(mil.FP16, make([]byte, 2*y.Batches*y.Depth*y.Channels*y.Height*y.Width), 0)
+		require.NoError(t, err)
+		body = append(body, fmt.Sprintf(`%[1]s w_%[2]s = const()[name = string("w_%[2]s"), val = %[1]s(BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(%[3]d)))];
+			%[1]s %[2]s = add(x = w_%[2]s, y = w_%[2]s)[name = string("%[2]s")];`, shape(y), y.Name, at))
+		out = append(out, y.Name)
+	}
+	return "program(1.3) { func main<ios18>(" + strings.Join(in, ", ") + ") {\n" + strings.Join(body, "\n") + "\n} -> (" + strings.Join(out, ", ") + "); }", w.Bytes()
+}
+
+// facts requires what getters of a loaded model answer.
+func (r *replay) facts(pairs ...any) {
+	f, err := loadedProgram(r.t, r.b, addition).Inspect()
+	require.NoError(r.t, err)
+	all := map[string]uint64{"state": f.State, "handle": f.Handle, "intermediate": f.Intermediate, "queueDepth": uint64(f.QueueDepth)}
+	for i := 0; i < len(pairs); i += 2 {
+		require.EqualValues(r.t, pairs[i+1], all[pairs[i].(string)], pairs[i])
+	}
+}
+
+func (r *replay) device() objcbridge.Device {
+	report, err := objcbridge.Inspect(r.f.Config().Bridge)
+	require.NoError(r.t, err)
+	return *report.Device
+}
+
+// property requires one of the registry's.
+func (r *replay) property(name, value string) {
+	report, err := objcbridge.Inspect(r.f.Config().Bridge)
+	require.NoError(r.t, err)
+	at := slices.IndexFunc(report.Registry, func(p objcbridge.Property) bool { return p.Name == name })
+	require.GreaterOrEqual(r.t, at, 0, "%s of %v", name, report.Registry)
+	require.Equal(r.t, value, report.Registry[at].Value)
+}
+
+// wall loads programs until one is refused.
+func (r *replay) wall(programs int, code int64, text string) {
+	for range programs {
+		loadedProgram(r.t, r.b, addition)
+	}
+	r.loadFails(code, text)
+}
+
+const replayEnv = "STANDIN_TEST_REPLAY"
+
+func TestReplay(t *testing.T) {
+	if name := os.Getenv(replayEnv); name != "" {
+		f, err := Start(Options{CompileBudget: 10_000, CompileLimit: 10_000, ProgramLimit: 10_000})
+		require.NoError(t, err)
+		d, ok := Replayed()
+		require.True(t, ok)
+		require.Equal(t, strings.Split(os.Getenv(EnvDump), "#")[0], d.File)
+		require.Contains(t, f.Config().Sharing, "replaying "+d.File)
+		r := &replay{t: t, f: f, b: onBridge(t, f)}
+		replays[name](r)
+		return
+	}
+	dir := bridgetest.Build(t)
+	entries, err := os.ReadDir(dumps)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".json") {
+			require.True(t, slices.ContainsFunc(keys(replays), func(name string) bool { return strings.Split(name, "#")[0] == e.Name() }), "no replay of %s", e.Name())
+		}
+	}
+	for name := range replays {
+		t.Run(name, func(t *testing.T) {
+			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplay$", "-test.v")
+			c.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+dumps+name, objcbridge.EnvDir+"="+dir)
+			out, err := c.CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.Contains(t, string(out), "--- PASS: TestReplay")
+		})
+	}
+}
+
+func keys[V any](m map[string]V) (list []string) {
+	for k := range m {
+		list = append(list, k)
+	}
+	return list
+}
+
+func TestBadDumpsEndTheStart(t *testing.T) {
+	o := options(t)
+	o.Dump = written(t, "{")
+	_, _, err := replayed(o.Dump)
+	require.ErrorIs(t, err, ane.ErrUnavailable)
+	require.ErrorContains(t, err, o.Dump)
+}
