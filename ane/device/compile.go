@@ -95,8 +95,8 @@ func misnamed(src ane.Source, p *mil.Program, b *objcbridge.Error) mil.ErrorList
 	return mil.ErrorList{fault}
 }
 
-// explain adds to a refusal by the framework, which gives no reasons, what this
-// package's own analysis finds wrong with the program.
+// explain adds to a refusal by the framework its own reason, a word or two, and what this
+// package's analysis finds wrong with the program.
 func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	var b *objcbridge.Error
 	if errors.As(err, &b) && b.Stage == objcbridge.StageCreate && b.Reason == objcbridge.ReasonArgument {
@@ -111,13 +111,26 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	}
 	why := *out
 	why.Name = src.File
-	_, faults := ops.Analyze(src.File, p, src.Function, src.Weights)
+	_, analysis := ops.Analyze(src.File, p, src.Function, src.Weights)
+	var faults mil.ErrorList
+	errors.As(analysis, &faults)
+	refusal := &mil.Error{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program: " + words(b)}
 	if faults == nil {
-		faults = mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program and does not say why",
-			Hint: "leave out statements until it compiles, or look for messages of aned in the system log"}}
+		refusal.Hint = "leave out statements until it compiles, or look for messages of aned in the system log"
 	}
-	why.Err = ane.Because(out.Err, faults)
+	why.Err = ane.Because(out.Err, append(mil.ErrorList{refusal}, faults...))
 	return &why
+}
+
+// words are the innermost reason that the framework gives.
+func words(b *objcbridge.Error) string {
+	if n := len(b.Causes); n > 0 && b.Causes[n-1].Message != "" {
+		return b.Causes[n-1].Message
+	}
+	if b.Message != "" {
+		return b.Message
+	}
+	return "it does not say why"
 }
 
 // readWeights reads every file that the program names, each once.

@@ -184,6 +184,7 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int) (rows 
 	if err != nil {
 		return nil, nil, err
 	}
+	all, checks = withReplay(d, all)
 	bar := a.progress(len(all) + 1)
 	defer bar.stop()
 	var faults []error

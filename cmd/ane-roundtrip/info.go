@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,17 +17,42 @@ import (
 )
 
 func (a *app) infoCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "info",
+	var attributes, report string
+	cmd := &cobra.Command{
+		Use:   "info [--attributes FILE | --report FILE]",
 		Short: "Tell which engines this machine has, and why the others are not available",
 		Long: `info tells which engines this machine has, and why the others are not
 available. For engines behind a framework it prints what the framework says of
 the machine, and every method of it that anekit calls with the type encoding it
-expects and the one it finds: that is what to send when a new macOS breaks
-something.`,
+expects and the one it finds. With --json, "dump" holds what the framework said
+in a form that the stand-in can say again.
+
+--report FILE writes that dump alone, with the round trip of every model and the
+reason of every failure: the file to attach when something does not work on a
+Mac. It names no user, no host, no serial number, and no path outside of folders
+for temporary and system files. The exit status is that of the round trip; the
+file is written in any case.
+
+--attributes FILE reads the modelAttributes of a compiled program, as JSON or as
+the XML property list that macOS prints, alone or within a dump, and tells how
+anekit places each tensor, or why it cannot (exit status 2).`,
 		Args: noArgs,
-		RunE: func(*cobra.Command, []string) error { return a.info() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case attributes != "" && report != "":
+				return badf("--attributes and --report are two commands; give one of them")
+			case cmd.Flags().Changed("attributes"):
+				return a.attributes(attributes)
+			case cmd.Flags().Changed("report"):
+				return a.report(cmd.Context(), report)
+			}
+			return a.info(cmd.Context())
+		},
 	}
+	f := cmd.Flags()
+	f.StringVar(&attributes, "attributes", "", "tell how the tensors of the compiled program in `FILE` are placed")
+	f.StringVar(&report, "report", "", "write what this machine said, and a round trip, to `FILE`")
+	return cmd
 }
 
 // infoDetails are what info adds to the report.
@@ -61,8 +87,9 @@ func frameworks() []framework {
 }
 
 // info prints the machine and its engines.
-func (a *app) info() error {
+func (a *app) info(ctx context.Context) error {
 	d, unavailable := a.open(nil)
+	var err error
 	if unavailable != nil && !errors.Is(unavailable, ane.ErrUnavailable) {
 		return unavailable
 	}
@@ -74,6 +101,9 @@ func (a *app) info() error {
 	details := infoDetails{engine.Probe(), frameworks(), ops.Names()}
 	r.Details = details
 	if a.json {
+		if r.Dump, err = a.dump(ctx); err != nil {
+			return err
+		}
 		return errors.Join(unavailable, r.write(a.out))
 	}
 	h := r.Host

@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -34,6 +35,8 @@ type report struct {
 	Checks  []trial.Check `json:"checks"`
 	Verdict string        `json:"verdict"`
 	Error   string        `json:"error,omitempty"`
+	Tensors []placed      `json:"tensors,omitempty"` // of info --attributes
+	Dump    plist.Dict    `json:"dump,omitempty"`    // of info: an envelope as in testdata/dumps
 	Details any           `json:"details,omitempty"` // what the command measured besides
 }
 

@@ -34,7 +34,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 	l := &t.Layout
 	l.Name = name
 	if v, image := e.Get("4CCFormat"); image {
-		return t, &Error{Path: e.path + ".4CCFormat", Err: ErrFormat,
+		return t, &Error{Path: e.path + ".4CCFormat", Err: ErrImage,
 			Msg:  fmt.Sprintf("%q is an image of pixel format %s, no tensor", name, fourCC(v)),
 			Hint: "anekit places tensors of MIL programs; compile the program with tensor inputs and outputs"}
 	}

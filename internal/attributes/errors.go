@@ -2,6 +2,7 @@ package attributes
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -22,6 +23,9 @@ var (
 	// ErrFormat: a tensor of a type or an order of elements that anekit does not know,
 	// or an image.
 	ErrFormat = errors.New("unknown format")
+	// ErrImage: planes of pixels, as programs of Core Video have them. It matches
+	// ErrFormat too.
+	ErrImage = fmt.Errorf("image: %w", ErrFormat)
 )
 
 // Error is a fault of attributes.

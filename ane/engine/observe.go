@@ -1,0 +1,80 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// Observation is what a framework said of the machine, of the known-answer program and
+// of failures: what a dump of the machine consists of.
+type Observation struct {
+	Known  device.Known
+	Report objcbridge.Report
+	Fault  error         // why parts of Report are missing, or nil
+	Opened time.Duration // from loading the framework to the end of the known-answer run
+
+	first []device.Met // met while the engine was opened
+	met   func() []device.Met
+}
+
+// Met returns the first errors of the framework that were met, in their order.
+func (o *Observation) Met() []device.Met {
+	if o.met == nil {
+		return o.first
+	}
+	return o.met()
+}
+
+// Observe opens the engine behind a framework, Apple or StandIn, and tells what the
+// framework said meanwhile. The Observation is there also when the engine cannot be
+// opened; the error matches ane.ErrUnavailable then, or ane.ErrName for an engine that has
+// no framework.
+func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error) {
+	o := &Observation{}
+	c, err := frameworkOf(name)
+	if err != nil {
+		return nil, o, err
+	}
+	o.Report, o.Fault = objcbridge.Inspect(c.Bridge)
+	c.Observe = func(k device.Known, met []device.Met) { o.Known, o.first = k, met }
+	ctx, cancel := context.WithTimeout(ctx, opening)
+	defer cancel()
+	start := time.Now()
+	e, err := device.Open(ctx, c)
+	o.Opened = time.Since(start)
+	if err != nil {
+		return nil, o, err
+	}
+	o.met = e.Met
+	d, err := ane.Open(e, "")
+	return d, o, err
+}
+
+// frameworkOf is how to drive the framework behind an engine.
+func frameworkOf(name string) (device.Config, error) {
+	switch name {
+	case Apple:
+		if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
+			return device.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable,
+				Detail: fmt.Sprintf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)}
+		}
+		return device.Apple(), nil
+	case StandIn:
+		if err := standin.Probe(); err != nil {
+			return device.Config{}, err
+		}
+		f, err := standin.Start(standin.Options{})
+		if err != nil {
+			return device.Config{}, err
+		}
+		return f.Config(), nil
+	}
+	return device.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose " + Apple + " or " + StandIn}
+}

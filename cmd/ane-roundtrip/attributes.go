@@ -1,0 +1,110 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/plist"
+)
+
+// placed is a tensor of a compiled program as anekit places it. Lengths are in
+// elements, strides and bytes in bytes.
+type placed struct {
+	Name        string `json:"name"` // without the framework's suffix "@output"
+	Output      bool   `json:"output"`
+	Type        string `json:"type"` // the framework's name: "Float16"
+	Batches     int    `json:"batches"`
+	Channels    int    `json:"channels"`
+	Depth       int    `json:"depth"`
+	Height      int    `json:"height"`
+	Width       int    `json:"width"`
+	RowStride   int    `json:"row_stride"`
+	PlaneStride int    `json:"plane_stride"`
+	DepthStride int    `json:"depth_stride"`
+	BatchStride int    `json:"batch_stride"`
+	Bytes       int    `json:"bytes"` // of the shortest surface that holds it
+	Packed      bool   `json:"packed"`
+	Index       int    `json:"index"` // of its symbol
+	List        string `json:"list"`
+	Procedure   string `json:"procedure"`
+}
+
+// placedAll lists the tensors of all procedures, inputs first, and the symbols that the
+// attributes place nowhere.
+func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {
+	for _, q := range p.Procedures {
+		for _, t := range append(append([]attributes.Tensor(nil), q.Inputs...), q.Outputs...) {
+			l := t.Layout
+			tensors = append(tensors, placed{
+				Name: t.Name, Output: t.Output, Type: t.Type,
+				Batches: l.Batches, Channels: l.Channels, Depth: l.Depth, Height: l.Height, Width: l.Width,
+				RowStride: l.RowStride, PlaneStride: l.PlaneStride, DepthStride: l.DepthStride, BatchStride: l.BatchStride,
+				Bytes: l.Bytes(), Packed: l.Packed(), Index: t.Index, List: t.List, Procedure: q.Name,
+			})
+		}
+		unplaced = append(unplaced, q.Unplaced...)
+	}
+	return tensors, unplaced
+}
+
+// attributes reads the attributes of a compiled program from a file and tells how its
+// tensors are placed.
+func (a *app) attributes(file string) error {
+	r := newReport("info", nil)
+	tensors, unplaced, err := readAttributes(file)
+	if err != nil {
+		r.Verdict, r.Error = verdictFail, oneLine(err.Error())
+		if a.json {
+			return errors.Join(bad(err), r.write(a.out))
+		}
+		return bad(err)
+	}
+	r.Tensors = tensors
+	if a.json {
+		if len(unplaced) > 0 {
+			r.Details = map[string]any{"unplaced": unplaced}
+		}
+		return r.write(a.out)
+	}
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "procedure\ttensor\tin/out\tindex\ttype\tN x D x C x H x W\trow\tplane\tdepth\tbatch\tbytes\tpacked")
+	for _, t := range tensors {
+		side, packed := "in", "no"
+		if t.Output {
+			side = "out"
+		}
+		if t.Packed {
+			packed = "yes"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d x %d x %d x %d x %d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Procedure, t.Name, side, t.Index, t.Type,
+			t.Batches, t.Depth, t.Channels, t.Height, t.Width, t.RowStride, t.PlaneStride, t.DepthStride, t.BatchStride, t.Bytes, packed)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if len(unplaced) > 0 {
+		_, err = fmt.Fprintf(a.out, "\nno entry says where %s stands: a program with these attributes is refused\n", strings.Join(unplaced, ", "))
+	}
+	return err
+}
+
+func readAttributes(file string) ([]placed, []string, error) {
+	v, err := plist.ReadFile(file)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, ok := attributes.Search(v)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s: neither NetworkStatusList nor ANEFModelDescription; give the modelAttributes of a compiled program, "+
+			"as JSON or as an XML property list", file)
+	}
+	p, err := attributes.Read(found)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", file, err)
+	}
+	tensors, unplaced := placedAll(p)
+	return tensors, unplaced, nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"runtime"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/internal/wholefile"
+)
+
+// reportIterations is how often a report evaluates each model for its timings.
+const reportIterations = 200
+
+// observed is the engine that a dump is about: on a Mac Apple's, also where auto falls
+// back to another, and the one asked for elsewhere.
+func (a *app) observed() string {
+	if a.engine == engine.Auto && runtime.GOOS == "darwin" {
+		return engine.Apple
+	}
+	return a.engine
+}
+
+// observe opens that engine. d is nil when it cannot be opened: unavailable says why.
+// An engine without a framework has an empty Observation.
+func (a *app) observe(ctx context.Context) (d *ane.Device, o *engine.Observation, unavailable, err error) {
+	name := a.observed()
+	if a.apple && name != engine.Apple {
+		d, err = a.open(nil) // which refuses, and says why
+		return d, &engine.Observation{}, err, nil
+	}
+	if name != engine.Apple && name != engine.StandIn {
+		d, err = a.open(nil)
+		if errors.Is(err, ane.ErrUnavailable) {
+			return nil, &engine.Observation{}, err, nil
+		}
+		return d, &engine.Observation{}, nil, err
+	}
+	d, o, err = engine.Observe(ctx, name)
+	if ctx.Err() != nil {
+		return nil, o, nil, ctx.Err()
+	}
+	return d, o, err, nil
+}
+
+// dump is the envelope of this machine without a round trip.
+func (a *app) dump(ctx context.Context) (plist.Dict, error) {
+	d, o, unavailable, err := a.observe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return envelopeOf(a.observed(), o, unavailable, nil), d.Close()
+}
+
+// report writes the envelope of this machine with a round trip to a file, whatever comes
+// of it.
+func (a *app) report(ctx context.Context, path string) (err error) {
+	if path == "" {
+		return badf("--report needs the name of a file")
+	}
+	f, err := wholefile.Create(path)
+	if err != nil {
+		return badf("%w; name a file in a folder that exists and can be written", err)
+	}
+	defer f.Discard()
+	defer context.AfterFunc(ctx, f.Discard)() // an interrupt ends the writing too
+	d, o, unavailable, err := a.observe(ctx)
+	if err != nil {
+		return err
+	}
+	var trip *trialled
+	if d != nil {
+		t, err := a.try(ctx, d, reportIterations)
+		if err != nil {
+			return err
+		}
+		trip = &t
+	}
+	text, err := json.MarshalIndent(envelopeOf(a.observed(), o, unavailable, trip), "", " ")
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(append(text, '\n')); err != nil {
+		return badf("%s: %w", path, wholefile.Cause(err))
+	}
+	if err := f.Commit(); err != nil {
+		return badf("%s: %w", path, wholefile.Cause(err))
+	}
+	a.logf("%s is written; attach it to an issue, nothing in it names you", path)
+	if unavailable != nil {
+		return unavailable
+	}
+	for _, c := range trip.checks {
+		if c.Status == trial.Fail {
+			a.logf("%s failed: %s", c.Name, c.Detail)
+			err = errFailed
+		}
+	}
+	return err
+}

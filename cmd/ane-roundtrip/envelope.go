@@ -1,0 +1,237 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anekit/anekit/ane/device"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// envelope is a dump of this machine, in the form of testdata/dumps: what a framework
+// said, so that the stand-in can say it again.
+type envelope struct {
+	scrub scrubber
+	data  plist.Dict
+}
+
+// envelopeOf tells what was observed while the engine of that name was opened, and why it
+// could not be. t, which may be nil, is its round trip.
+func envelopeOf(name string, o *engine.Observation, unavailable error, t *trialled) plist.Dict {
+	e := envelope{scrub: newScrubber()}
+	e.attributes(o.Known)
+	e.model(o.Known)
+	e.device(o.Report)
+	e.selfCheck(o.Report)
+	e.errors(o.Met(), unavailable)
+	e.add("known", plist.Dict{{Key: "opset", Value: o.Known.Opset}, {Key: "text", Value: o.Known.Text}})
+	e.versions(o.Report)
+	e.budget(o)
+	if t != nil {
+		e.roundTrip(*t)
+	}
+	chip, system := "", ""
+	if d := o.Report.Device; d != nil {
+		chip = d.Architecture
+		if d.Build != "" {
+			system = fmt.Sprintf("%s (%s)", cmp.Or(d.Product, runtime.GOOS), d.Build)
+		}
+	}
+	return plist.Dict{
+		{Key: "source", Value: "ane-roundtrip info, engine " + name},
+		{Key: "chip", Value: cmp.Or(chip, runtime.GOARCH)},
+		{Key: "os", Value: cmp.Or(system, runtime.GOOS)},
+		{Key: "program", Value: "known-answer program y = 2x + 3 over tensor<fp16, [1, 64, 4, 32]>"},
+		{Key: "what", Value: "modelAttributes after load, self-check, device, registry, errors" + map[bool]string{true: ", round trips"}[t != nil]},
+		{Key: "trust", Value: "written by the machine itself"},
+		{Key: "data", Value: e.data},
+	}
+}
+
+func (e *envelope) add(key string, value any) {
+	e.data = append(e.data, plist.Entry{Key: key, Value: value})
+}
+
+// attributes adds modelAttributes of the known program as they stand.
+func (e *envelope) attributes(k device.Known) {
+	if k.Attributes == nil {
+		return
+	}
+	v, err := plist.Read(k.Attributes)
+	if d, ok := v.(plist.Dict); ok && err == nil {
+		e.data = append(e.data, d...)
+		return
+	}
+	e.add("attributes_text", string(k.Attributes))
+}
+
+func (e *envelope) model(k device.Known) {
+	if k.Attributes == nil {
+		return
+	}
+	f := k.Facts
+	e.add("model", plist.Dict{
+		{Key: "state", Value: int64(f.State)},
+		{Key: "queueDepth", Value: int64(f.QueueDepth)},
+		{Key: "intermediateBufferHandle", Value: int64(f.Intermediate)},
+		{Key: "perfStatsMask", Value: int64(f.PerfStats)},
+	})
+}
+
+// device adds what _ANEDeviceInfo and the IORegistry say. Of the registry only what is
+// about the engine: DeviceProperties could hold more one day.
+func (e *envelope) device(r objcbridge.Report) {
+	if d := r.Device; d != nil {
+		told := plist.Dict{}
+		answer := func(key string, a objcbridge.Answer) {
+			if a == objcbridge.AnswerYes || a == objcbridge.AnswerNo {
+				told = append(told, plist.Entry{Key: key, Value: a == objcbridge.AnswerYes})
+			}
+		}
+		number := func(key string, n int64) {
+			if n >= 0 {
+				told = append(told, plist.Entry{Key: key, Value: n})
+			}
+		}
+		text := func(key, s string) {
+			if s != "" {
+				told = append(told, plist.Entry{Key: key, Value: s})
+			}
+		}
+		answer("hasANE", d.HasANE)
+		number("numANEs", int64(d.Engines))
+		number("numANECores", int64(d.Cores))
+		text("aneArchitectureType", d.Architecture)
+		text("aneSubType", d.Subtype)
+		text("aneSubTypeVariant", d.Variant)
+		number("aneBoardType", d.Board)
+		text("productName", d.Product)
+		text("buildVersion", d.Build)
+		answer("isVirtualMachine", d.VirtualMachine)
+		answer("isInternalBuild", d.InternalBuild)
+		e.add("device", told)
+	}
+	services := plist.Dict{}
+	for _, p := range r.Registry {
+		if !strings.HasPrefix(p.Name, "ANEDeviceProperty") {
+			continue
+		}
+		at := slices.IndexFunc(services, func(s plist.Entry) bool { return s.Key == p.Service })
+		if at < 0 {
+			at, services = len(services), append(services, plist.Entry{Key: p.Service, Value: plist.Dict{}})
+		}
+		properties := services[at].Value.(plist.Dict)
+		var value any = e.scrub.text(p.Value)
+		if n, err := strconv.ParseInt(p.Value, 10, 64); err == nil {
+			value = n
+		}
+		services[at].Value = append(properties, plist.Entry{Key: p.Name, Value: value})
+	}
+	e.add("ioreg", services)
+	if r.Unread != "" {
+		e.add("ioreg_error", e.scrub.text(oneLine(r.Unread)))
+	}
+}
+
+func (e *envelope) selfCheck(r objcbridge.Report) {
+	rows := plist.Array{}
+	for _, c := range r.Checks {
+		rows = append(rows, plist.Dict{
+			{Key: "class", Value: c.Class}, {Key: "selector", Value: c.Selector}, {Key: "class_method", Value: c.ClassMethod},
+			{Key: "required", Value: c.Required}, {Key: "expected", Value: c.Expected}, {Key: "found", Value: c.Found},
+			{Key: "status", Value: c.Status.String()},
+		})
+	}
+	e.add("self_check", rows)
+}
+
+// errors adds what the framework answered with, and why the engine could not be opened.
+func (e *envelope) errors(met []device.Met, unavailable error) {
+	rows := plist.Array{}
+	for _, m := range met {
+		b := m.Err
+		row := plist.Dict{
+			{Key: "stage", Value: b.Stage.String()}, {Key: "kind", Value: b.Kind.String()},
+			{Key: "domain", Value: b.Domain}, {Key: "code", Value: b.Code}, {Key: "text", Value: e.scrub.text(b.Message)},
+		}
+		info := plist.Dict{}
+		if b.HasStatus && b.StatusType == 0 {
+			info = append(info, plist.Entry{Key: "_ANEErrorUnderlyingStatus", Value: int64(b.Status)})
+		}
+		if b.LoadStage != 0 {
+			info = append(info, plist.Entry{Key: "_ANEErrorLoadStage", Value: int64(b.LoadStage)})
+		}
+		if len(info) > 0 {
+			row = append(row, plist.Entry{Key: "userInfo", Value: info})
+		}
+		causes := plist.Array{}
+		for _, c := range b.Causes {
+			causes = append(causes, plist.Dict{{Key: "domain", Value: c.Domain}, {Key: "code", Value: c.Code},
+				{Key: "text", Value: e.scrub.text(c.Message)}})
+		}
+		if len(causes) > 0 {
+			row = append(row, plist.Entry{Key: "underlying", Value: causes})
+		}
+		rows = append(rows, append(row, plist.Entry{Key: "recovered", Value: m.Recovered}))
+	}
+	e.add("errors", rows)
+	if unavailable != nil {
+		e.add("unavailable", e.scrub.text(oneLine(unavailable.Error())))
+	}
+}
+
+func (e *envelope) versions(r objcbridge.Report) {
+	e.add("versions", plist.Dict{
+		{Key: "anekit", Value: version()}, {Key: "go", Value: runtime.Version()},
+		{Key: "system", Value: runtime.GOOS + "/" + runtime.GOARCH}, {Key: "framework", Value: e.scrub.text(r.Framework)},
+	})
+}
+
+func (e *envelope) budget(o *engine.Observation) {
+	u := o.Report.Usage
+	e.add("budget", plist.Dict{
+		{Key: "compiles", Value: u.Compiles}, {Key: "compile_limit", Value: u.CompileLimit},
+		{Key: "loaded", Value: u.Loaded}, {Key: "program_limit", Value: u.ProgramLimit},
+	})
+	e.add("open_ns", o.Opened.Nanoseconds())
+}
+
+// roundTrip adds the figures of every model and every check.
+func (e *envelope) roundTrip(t trialled) {
+	models := plist.Array{}
+	for _, row := range t.rows {
+		models = append(models, tree(row))
+	}
+	e.add("round_trip", models)
+	checks, verdict := plist.Array{}, verdictPass
+	for _, c := range t.checks {
+		c.Detail, c.Value = e.scrub.text(c.Detail), finite(c.Value)
+		checks = append(checks, tree(c))
+		if c.Status == trial.Fail {
+			verdict = verdictFail
+		}
+	}
+	e.add("checks", checks)
+	e.add("verdict", verdict)
+}
+
+// tree is what v is as JSON, with its keys in their order.
+func tree(v any) any {
+	text, err := json.Marshal(v)
+	if err == nil {
+		v, err = plist.Read(text)
+	}
+	if err != nil {
+		return err.Error() // reports hold nothing but numbers and texts
+	}
+	return v
+}
+

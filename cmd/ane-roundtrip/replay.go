@@ -1,0 +1,79 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/models"
+)
+
+// replayName is what the program of a dump is called in reports.
+const replayName = "replay"
+
+// replay returns a model with the very tensors of the program in the dump that the
+// stand-in replays, so that the engine meets what the dump says of them. m is nil where
+// there is none; check then tells why, or is nil when nothing is replayed.
+func replay(name string) (m *models.Model, check *trial.Check) {
+	file, _, _ := strings.Cut(os.Getenv(standin.EnvDump), "#")
+	if name != engine.StandIn || file == "" {
+		return nil, nil
+	}
+	told := func(status, format string, args ...any) (*models.Model, *trial.Check) {
+		return nil, &trial.Check{Name: replayName + "/attributes", Status: status, Detail: oneLine(fmt.Sprintf(format, args...))}
+	}
+	v, err := plist.ReadFile(file)
+	if err != nil {
+		return told(trial.Fail, "%v", err)
+	}
+	found, ok := attributes.Search(v)
+	if !ok {
+		return told(trial.Skip, "%s has no compiled program; what it says of errors, devices and limits is in force", file)
+	}
+	p, err := attributes.Read(found)
+	switch {
+	case errors.Is(err, attributes.ErrImage):
+		return told(trial.Skip, "%v", err)
+	case err != nil:
+		return told(trial.Fail, "%v", err)
+	case len(p.Procedures) > 1:
+		return told(trial.Skip, "%s has a program of %d procedures; one is run", file, len(p.Procedures))
+	case len(p.Procedures[0].Unplaced) > 0:
+		return told(trial.Skip, "%s has no entry that says where %s stands", file, strings.Join(p.Procedures[0].Unplaced, ", "))
+	}
+	q := p.Procedures[0]
+	between, err := models.Between(replayName, variables(q.Inputs), variables(q.Outputs))
+	if err != nil {
+		return told(trial.Fail, "%s: %v", file, err)
+	}
+	return &between, nil
+}
+
+// variables declares tensors with the axes that the attributes have.
+func variables(tensors []attributes.Tensor) []mil.Var {
+	vars := make([]mil.Var, len(tensors))
+	for i, t := range tensors {
+		vars[i] = mil.Var{Name: t.Name, Type: mil.TensorOf(t.Layout.DType, t.Layout.Shape...)}
+	}
+	return vars
+}
+
+// withReplay adds the program of a dump to the models that are tried on a device.
+func withReplay(d *ane.Device, all []models.Model) ([]models.Model, []trial.Check) {
+	m, check := replay(d.Receipt().Engine)
+	if m != nil {
+		all = append(all, *m)
+	}
+	if check != nil {
+		return all, []trial.Check{*check}
+	}
+	return all, nil
+}
