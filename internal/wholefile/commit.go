@@ -58,7 +58,7 @@ func (f *File) settle() error {
 	}
 	f.settled = true
 	err := f.failed
-	if err == nil && f.old != nil {
+	if err == nil && f.target != "" && f.old != nil {
 		keepOwner(f.file, f.old)
 		err = f.file.Chmod(f.old.Mode().Perm())
 	}

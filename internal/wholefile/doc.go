@@ -31,6 +31,11 @@
 // nothing to be replaced: they are opened by Create and written as data comes. A
 // pipe that nobody has open for reading is refused, not waited for.
 //
+// # What is not overwritten
+//
+// Create takes the files that its caller reads, and refuses a path that leads to
+// one of them. Files are compared as the system tells them apart, never by name.
+//
 // # What may stay behind
 //
 // Only a process that is killed leaves its temporary file, called

@@ -3,7 +3,6 @@ package wholefile
 import (
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 )
 
@@ -12,7 +11,7 @@ import (
 type File struct {
 	path   string      // as given to Create, for errors
 	target string      // what path leads to; empty if file is the destination itself
-	old    fs.FileInfo // what target was, nil if new
+	old    fs.FileInfo // what path led to, nil if nothing
 	file   *os.File    // safe for concurrent use by itself
 
 	mu      sync.Mutex // guards what follows
@@ -24,26 +23,16 @@ type File struct {
 // Create begins a new content for path. It finds out whether the destination can
 // be written and leaves it as it is. The caller owns the File and must end it by
 // Commit or Discard.
-func Create(path string) (*File, error) {
+//
+// Sources are files that the caller reads: a path that leads to one of them, by
+// any name, hard link, symbolic link or descriptor, is a *SourceError, and nothing
+// was touched.
+func Create(path string, sources ...fs.FileInfo) (*File, error) {
 	f := &File{path: path}
-	if err := f.open(); err != nil {
+	if err := f.open(sources); err != nil {
 		return nil, fault("create", path, err)
 	}
 	return f, nil
-}
-
-// Same reports whether f and g would replace the same file. Devices and pipes,
-// which take any number of contents, are the same as nothing.
-func (f *File) Same(g *File) bool {
-	if f.target == "" || g.target == "" || filepath.Base(f.target) != filepath.Base(g.target) {
-		return false
-	}
-	a, err := os.Stat(filepath.Dir(f.target))
-	if err != nil {
-		return false
-	}
-	b, err := os.Stat(filepath.Dir(g.target))
-	return err == nil && os.SameFile(a, b)
 }
 
 // Write appends b to the new content. After a fault every further Write, and

@@ -7,15 +7,21 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 )
 
 // open finds the destination and opens the file to be written. Others may replace
 // or remove the destination meanwhile.
-func (f *File) open() error {
+func (f *File) open(sources []fs.FileInfo) error {
 	old, err := os.Stat(f.path)
 	if err != nil && (f.path == "" || !errors.Is(err, fs.ErrNotExist)) {
 		return err
+	}
+	if err == nil {
+		if err := source(old, sources); err != nil {
+			return err
+		}
 	}
 	target, err := follow(f.path)
 	if err != nil {
@@ -23,7 +29,8 @@ func (f *File) open() error {
 	}
 	if old != nil {
 		if !old.Mode().IsRegular() || !leads(f.path, target) {
-			f.file, err = openDirect(f.path, old.Mode())
+			f.old = old
+			f.file, err = openDirect(f.path, old.Mode(), sources)
 			return err
 		}
 		// Asking for write access honours a file that is write-protected, which
@@ -71,6 +78,9 @@ func follow(path string) (string, error) {
 	return "", syscall.ELOOP
 }
 
+// descriptors is the folder of this process's open files.
+const descriptors = "/dev/fd/"
+
 // looks is how often leads looks: each time but the last, somebody else would have
 // to replace the file between two calls of the system.
 const looks = 10
@@ -80,6 +90,9 @@ const looks = 10
 // other means, as those in /proc/self/fd. A file that was removed is led to as well
 // as any other.
 func leads(path, target string) bool {
+	if strings.HasPrefix(target, descriptors) {
+		return false // macOS shows open files there, not links to them
+	}
 	if path == target {
 		return true // no link
 	}
@@ -94,15 +107,12 @@ func leads(path, target string) bool {
 }
 
 // openDirect opens a destination that cannot be replaced. Of these, only a file
-// without a name has a length to be cut; only a pipe may make its opener wait,
-// so it is asked not to.
-func openDirect(path string, mode fs.FileMode) (*os.File, error) {
+// without a name has a length to be cut, which waits until it is known to be no
+// source; only a pipe may make its opener wait, so it is asked not to.
+func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File, error) {
 	pipe := mode&fs.ModeNamedPipe != 0
 	flags := os.O_WRONLY
-	switch {
-	case mode.IsRegular():
-		flags |= os.O_TRUNC
-	case pipe:
+	if pipe {
 		flags |= syscall.O_NONBLOCK
 	}
 	f, err := os.OpenFile(path, flags, 0)
@@ -111,7 +121,19 @@ func openDirect(path string, mode fs.FileMode) (*os.File, error) {
 		return nil, fmt.Errorf("nobody reads from this pipe: %w", syscall.ENXIO)
 	case err != nil:
 		return nil, err
-	case pipe:
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = source(info, sources)
+	}
+	if err == nil && info.Mode().IsRegular() {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		_ = f.Close() // the first error says more
+		return nil, err
+	}
+	if pipe {
 		return waiting(f)
 	}
 	return f, nil
