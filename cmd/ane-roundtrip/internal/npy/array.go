@@ -13,8 +13,10 @@ type Array struct {
 	Shape []int
 	// Fortran tells that the first index varies fastest in Data, not the last.
 	Fortran bool
-	// Data holds the elements as in the file: little-endian, without gaps. The
-	// Array owns it.
+	// Swapped tells that the file was big-endian. It is not written.
+	Swapped bool
+	// Data holds the elements in the order of the file, little-endian and without
+	// gaps. The Array owns it.
 	Data []byte
 }
 

@@ -32,7 +32,14 @@ func FuzzRead(f *testing.F) {
 			require.Nil(t, a)
 			return
 		}
+		if a.Swapped {
+			swap(a.Data, a.Kind.Size())
+		}
 		require.True(t, bytes.HasSuffix(data, a.Data))
+		if a.Swapped {
+			swap(a.Data, a.Kind.Size())
+			a.Swapped = false // what is written is not
+		}
 		var first, second bytes.Buffer
 		require.NoError(t, Write(&first, a))
 		back, err := Read(bytes.NewReader(first.Bytes()), 0)

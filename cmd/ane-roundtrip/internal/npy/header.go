@@ -3,6 +3,7 @@ package npy
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"slices"
 	"strconv"
@@ -50,7 +51,7 @@ func (s *scanner) parseDict() (h header, err error) {
 		s.peek()
 		switch key {
 		case keyDescr:
-			h.kind, err = s.descr()
+			h.kind, h.big, err = s.descr()
 		case keyFortran:
 			h.fortran, err = s.boolean()
 		case keyShape:
@@ -85,11 +86,14 @@ func (s *scanner) parseDict() (h header, err error) {
 func readHeader(r io.Reader) (header, int64, error) {
 	var fixed [12]byte
 	lead := fixed[:len(magic)+2]
-	if n, err := io.ReadFull(r, lead); err != nil {
-		return header{}, 0, ended(err, int64(n), "the magic string and version")
+	n, err := io.ReadFull(r, lead)
+	if err == nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		if other := otherFile(lead[:n]); other != nil {
+			return header{}, 0, other
+		}
 	}
-	if string(lead[:len(magic)]) != magic {
-		return header{}, 0, &Error{What: "not a .npy file: it does not begin with \\x93NUMPY", Fix: saveAgain}
+	if err != nil {
+		return header{}, 0, ended(err, int64(n), "the magic string and version")
 	}
 	major, minor := lead[6], lead[7]
 	if major < 1 || major > 3 || minor != 0 {

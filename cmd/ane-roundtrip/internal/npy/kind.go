@@ -66,11 +66,12 @@ func (k Kind) descr() string {
 	return "<" + kinds[k].code
 }
 
-// parseDescr finds the kind of a type string. "=" is the order of the machine
-// that reads, little-endian wherever this package is used with NumPy's files.
-func parseDescr(s string) (Kind, *Error) {
-	refuse := func(what, fix string) (Kind, *Error) {
-		return 0, &Error{What: fmt.Sprintf("type %q %s", s, what), Fix: fix}
+// parseDescr finds the kind of a type string, and whether its numbers are
+// big-endian. "=" is the order of the machine that reads, little-endian wherever
+// this package is used with NumPy's files.
+func parseDescr(s string) (k Kind, big bool, refused *Error) {
+	refuse := func(what, fix string) (Kind, bool, *Error) {
+		return 0, false, &Error{What: fmt.Sprintf("type %q %s", s, what), Fix: fix}
 	}
 	if s == "" {
 		return refuse("is empty", "save it again with NumPy")
@@ -82,17 +83,14 @@ func parseDescr(s string) (Kind, *Error) {
 		}
 		switch order {
 		case '<', '=':
-			return k, nil
+			return k, false, nil
 		case '|':
 			if k.Size() == 1 {
-				return k, nil
+				return k, false, nil
 			}
 			return refuse("has no byte order", saveAs(k))
 		case '>':
-			if k.Size() == 1 {
-				return k, nil
-			}
-			return refuse("is big-endian", saveAs(k))
+			return k, k.Size() > 1, nil
 		}
 		return refuse("has an unknown byte order", saveAs(k))
 	}

@@ -1,5 +1,7 @@
 package npy
 
+import "slices"
+
 // ToC returns the same array in C order: a itself if it is in C order already,
 // else a new Array. The new one shares Data with a if both orders are the same,
 // as for a single dimension, and owns a copy otherwise. The error, of type
@@ -11,7 +13,7 @@ func (a *Array) ToC() (*Array, error) {
 	if !a.Fortran {
 		return a, nil
 	}
-	c := &Array{Kind: a.Kind, Shape: append([]int{}, a.Shape...), Data: a.Data}
+	c := &Array{Kind: a.Kind, Swapped: a.Swapped, Shape: append([]int{}, a.Shape...), Data: a.Data}
 	// Dimensions of 1 change no position; without them the others are at most
 	// 62, since their product is an int.
 	var dims, strides []int
@@ -51,5 +53,12 @@ func gather(dst, src []byte, size int, dims, strides []int) {
 			at -= index[d] * strides[d]
 			index[d] = 0
 		}
+	}
+}
+
+// swap turns the bytes of every element around.
+func swap(data []byte, size int) {
+	for ; len(data) >= size; data = data[size:] {
+		slices.Reverse(data[:size])
 	}
 }

@@ -1,6 +1,7 @@
 package npy
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"testing"
 
@@ -81,4 +82,19 @@ func TestToCManyOnes(t *testing.T) {
 	c, err := f.ToC()
 	require.NoError(t, err)
 	require.Equal(t, byte(7), c.Data[2])
+}
+
+func TestBigEndian(t *testing.T) {
+	for _, c := range []struct{ descr, in, want string }{
+		{">f4", "abcd", "dcba"}, {">i2", "ab", "ba"}, {">f8", "abcdefgh", "hgfedcba"},
+	} {
+		a, err := Read(bytes.NewReader(file(1, dict(c.descr, "False", "(1,)"), c.in)), 0)
+		require.NoError(t, err)
+		require.True(t, a.Swapped)
+		require.Equal(t, c.want, string(a.Data))
+	}
+	a, err := Read(bytes.NewReader(file(1, dict(">u1", "False", "(2,)"), "ab")), 0)
+	require.NoError(t, err)
+	require.False(t, a.Swapped, "single bytes have no order")
+	require.Equal(t, "ab", string(a.Data))
 }

@@ -18,42 +18,54 @@ const firstChunk = 1 << 20
 // larger, and a sparse file may claim any size.
 const maxFile = 4 << 30
 
+// Accept decides, once the header is read, whether the array is wanted. It is
+// asked before any memory is taken for the data. It returns nil or what is wrong.
+type Accept func(kind Kind, shape []int) *Error
+
 // Read reads one array from r up to its end, at most limit bytes if limit is
 // positive. It takes memory as data arrives, so a header that lies costs none.
 // Errors are of type *Error and, for a fault of r, wrap its error.
-func Read(r io.Reader, limit int64) (*Array, error) { return read(r, limit, firstChunk) }
+func Read(r io.Reader, limit int64) (*Array, error) { return read(r, limit, firstChunk, nil) }
 
 // ReadFile reads the array of a file of at most 4 GiB. Errors are of type *Error.
 func ReadFile(path string) (*Array, error) {
-	const cannot, check = "cannot read the file", "check the path and its permissions"
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, inFile(err, path, cannot, check)
+		return nil, inFile(err, path, cannotRead, checkPath)
 	}
 	defer f.Close()
+	return ReadOpen(f, path, nil)
+}
+
+// What is said of a file that the system does not let read.
+const cannotRead, checkPath = "cannot read the file", "check the path and its permissions"
+
+// ReadOpen reads the array of an open file, of at most 4 GiB, up to its end. It may
+// be a pipe. The name is for errors, which are of type *Error; accept may be nil.
+func ReadOpen(f *os.File, name string, accept Accept) (*Array, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, inFile(err, path, cannot, check)
+		return nil, inFile(err, name, cannotRead, checkPath)
 	}
 	if info.IsDir() {
-		return nil, &Error{File: path, What: "is a folder", Fix: "name a .npy file"}
+		return nil, &Error{File: name, What: "is a folder", Fix: "name a .npy file"}
 	}
-	limit, room := int64(maxFile), int64(firstChunk)
+	room := int64(firstChunk)
 	if info.Mode().IsRegular() {
 		if info.Size() > maxFile {
-			return nil, &Error{File: path, What: fmt.Sprintf("the file has %d bytes, more than %d", info.Size(), int64(maxFile)), Fix: "save a smaller array"}
+			return nil, &Error{File: name, What: fmt.Sprintf("the file has %d bytes, more than %d", info.Size(), int64(maxFile)), Fix: "save a smaller array"}
 		}
 		room = info.Size()
 	}
-	a, err := read(f, limit, room)
+	a, err := read(f, maxFile, room, accept)
 	if err != nil {
-		return nil, inFile(err, path, cannot, check)
+		return nil, inFile(err, name, cannotRead, checkPath)
 	}
 	return a, nil
 }
 
 // read does the work of Read; room is the memory that data may take in advance.
-func read(r io.Reader, limit, room int64) (*Array, error) {
+func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 	h, at, err := readHeader(r)
 	if err != nil {
 		return nil, err
@@ -64,6 +76,11 @@ func read(r io.Reader, limit, room int64) (*Array, error) {
 		errors.As(err, &e)
 		e.Offset = h.shapeAt
 		return nil, e
+	}
+	if accept != nil {
+		if e := accept(h.kind, h.shape); e != nil {
+			return nil, e
+		}
 	}
 	if limit > 0 && (at > limit || int64(size) > limit-at) {
 		return nil, &Error{
@@ -90,7 +107,10 @@ func read(r io.Reader, limit, room int64) (*Array, error) {
 	case !errors.Is(err, io.EOF):
 		return nil, ended(err, at+int64(size), "the end of the file")
 	}
-	return &Array{Kind: h.kind, Shape: h.shape, Fortran: h.fortran, Data: data}, nil
+	if h.big {
+		swap(data, h.kind.Size())
+	}
+	return &Array{Kind: h.kind, Shape: h.shape, Fortran: h.fortran, Swapped: h.big, Data: data}, nil
 }
 
 // ended makes an Error of one that came up at a byte while reading what.

@@ -9,6 +9,7 @@ import (
 // header is what the dictionary at the head of a file says.
 type header struct {
 	kind    Kind
+	big     bool // big-endian
 	fortran bool
 	shape   []int
 	shapeAt int64 // position of the shape in the file
@@ -150,22 +151,22 @@ func (s *scanner) tuple() ([]int, error) {
 }
 
 // descr reads the element type.
-func (s *scanner) descr() (Kind, error) {
+func (s *scanner) descr() (k Kind, big bool, err error) {
 	start := s.at
 	if c := s.peek(); c == '[' || c == '(' || c == '{' {
-		return 0, &Error{
+		return 0, false, &Error{
 			Offset: s.base + int64(s.at), What: "the array has a structured type",
 			Fix: "save one field as numbers, e.g. arr['name'].astype('<f4')",
 		}
 	}
 	text, err := s.str("descr")
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	kind, refused := parseDescr(text)
+	k, big, refused := parseDescr(text)
 	if refused != nil {
 		refused.Offset = s.base + int64(start)
-		return 0, refused
+		return 0, false, refused
 	}
-	return kind, nil
+	return k, big, nil
 }

@@ -6,6 +6,9 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
+// checkSpace is the remedy for a destination that takes no more.
+const checkSpace = "check the space and permissions at the destination"
+
 // Write writes a to w byte for byte as numpy.save would: version 1.0, or 2.0 if
 // the header is too long for that. Errors are of type *Error and, for a fault of
 // w, wrap its error; w may then hold a part.
@@ -26,7 +29,7 @@ func Write(w io.Writer, a *Array) error {
 			err = io.ErrShortWrite
 		}
 		if err != nil {
-			return &Error{What: "cannot write the array", Fix: "check the space and permissions at the destination", Err: wholefile.Cause(err)}
+			return &Error{What: "cannot write the array", Fix: checkSpace, Err: wholefile.Cause(err)}
 		}
 	}
 	return nil

@@ -1,0 +1,149 @@
+package npy
+
+import (
+	"archive/zip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// MaxDirectory bounds the list of entries of an archive, in bytes: some 40,000
+// arrays.
+const MaxDirectory = 4 << 20
+
+// suffix of the entries that are arrays; a key lacks it.
+const suffix = ".npy"
+
+// Archive is an .npz file: arrays by key.
+type Archive struct {
+	name    string
+	entries map[string]*zip.File
+	twice   map[string]bool
+}
+
+// OpenArchive reads the list of arrays in an archive of the given size. The name
+// is for errors, which are of type *Error.
+func OpenArchive(r io.ReaderAt, size int64, name string) (*Archive, error) {
+	budget := &directory{r: r, left: MaxDirectory}
+	z, err := zip.NewReader(budget, size)
+	if budget.left < 0 {
+		return nil, &Error{File: name, What: fmt.Sprintf("the archive's list of arrays takes more than %d bytes", MaxDirectory), Fix: "save fewer arrays in one file"}
+	}
+	if err != nil {
+		return nil, inFile(err, name, "the .npz archive is damaged or incomplete", "copy or save it again")
+	}
+	budget.open = true
+	a := &Archive{name: name, entries: map[string]*zip.File{}, twice: map[string]bool{}}
+	for _, f := range z.File {
+		key, ok := strings.CutSuffix(f.Name, suffix)
+		if !ok {
+			continue
+		}
+		a.twice[key] = a.entries[key] != nil
+		a.entries[key] = f
+	}
+	return a, nil
+}
+
+// directory bounds what is read while an archive is opened.
+type directory struct {
+	r    io.ReaderAt
+	left int
+	open bool
+}
+
+func (d *directory) ReadAt(b []byte, at int64) (int, error) {
+	if !d.open {
+		if d.left -= len(b); d.left < 0 {
+			return 0, errors.New("too many entries")
+		}
+	}
+	return d.r.ReadAt(b, at)
+}
+
+// Keys lists the arrays by name.
+func (a *Archive) Keys() []string {
+	var keys []string
+	for key := range a.entries {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Read reads the array of a key; accept may be nil. Errors are of type *Error.
+func (a *Archive) Read(key string, accept Accept) (*Array, error) {
+	f := a.entries[key]
+	switch {
+	case f == nil:
+		return nil, &Error{File: a.name, What: fmt.Sprintf("there is no array %q in it", key), Fix: a.has()}
+	case a.twice[key]:
+		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is in it twice", key), Fix: "save it again"}
+	case f.Flags&1 != 0:
+		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is encrypted", key), Fix: "save it without a password"}
+	}
+	name := a.name + ":" + plain(key)
+	r, err := f.Open()
+	if errors.Is(err, zip.ErrAlgorithm) {
+		return nil, &Error{File: name, What: fmt.Sprintf("compressed by method %d of zip", f.Method), Fix: "save it with numpy.savez or numpy.savez_compressed"}
+	}
+	if err != nil {
+		return nil, inFile(err, name, "the .npz archive is damaged", "copy or save it again")
+	}
+	defer r.Close()
+	array, err := read(r, maxFile, firstChunk, accept)
+	if err != nil {
+		return nil, inFile(err, name, "the .npz archive is damaged", "copy or save it again")
+	}
+	return array, nil
+}
+
+// plain is a key for a message, quoted where it is no plain text.
+func plain(key string) string {
+	if quoted := strconv.Quote(key); quoted != `"`+key+`"` {
+		return quoted
+	}
+	return key
+}
+
+// has lists some keys for a message.
+func (a *Archive) has() string {
+	const shown = 8
+	keys := a.Keys()
+	for i := range keys[:min(len(keys), shown)] {
+		keys[i] = plain(keys[i])
+	}
+	switch n := len(keys); {
+	case n == 0:
+		return "it has no arrays"
+	case n > shown:
+		return fmt.Sprintf("it has %s and %d more", strings.Join(keys[:shown], ", "), n-shown)
+	}
+	return "it has " + strings.Join(keys, ", ")
+}
+
+// Member is an array to be written into an archive.
+type Member struct {
+	Key   string
+	Array *Array
+}
+
+// WriteArchive writes an .npz file as numpy.savez does: members in their order, not
+// compressed. Errors are of type *Error and, for a fault of w, wrap its error; w may
+// then hold a part.
+func WriteArchive(w io.Writer, members []Member) error {
+	z := zip.NewWriter(w)
+	for _, m := range members {
+		entry, err := z.CreateHeader(&zip.FileHeader{Name: m.Key + suffix, Method: zip.Store})
+		if err == nil {
+			err = Write(entry, m.Array)
+		}
+		if err != nil {
+			return inFile(err, "", "cannot write the archive", checkSpace)
+		}
+	}
+	return inFile(z.Close(), "", "cannot write the archive", checkSpace)
+}

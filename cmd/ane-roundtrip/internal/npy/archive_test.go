@@ -1,0 +1,166 @@
+package npy
+
+import (
+	"archive/zip"
+	"bytes"
+	"fmt"
+	"io"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// packed makes an archive of entries name, content, name, content ...
+func packed(t testing.TB, method uint16, parts ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	for i := 0; i < len(parts); i += 2 {
+		w, err := z.CreateHeader(&zip.FileHeader{Name: parts[i], Method: method})
+		require.NoError(t, err)
+		_, err = io.WriteString(w, parts[i+1])
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	return b.Bytes()
+}
+
+func open(t testing.TB, data []byte) *Archive {
+	t.Helper()
+	a, err := OpenArchive(bytes.NewReader(data), int64(len(data)), "a.npz")
+	require.NoError(t, err)
+	return a
+}
+
+func TestArchive(t *testing.T) {
+	x := &Array{Kind: Float32, Shape: []int{2}, Data: []byte("abcdefgh")}
+	y := &Array{Kind: UInt8, Shape: []int{}, Data: []byte("z")}
+	var b bytes.Buffer
+	require.NoError(t, WriteArchive(&b, []Member{{"x", x}, {"deep/y", y}}))
+	a := open(t, b.Bytes())
+	require.Equal(t, []string{"deep/y", "x"}, a.Keys())
+	got, err := a.Read("x", nil)
+	require.NoError(t, err)
+	require.Equal(t, x, got)
+	got, err = a.Read("deep/y", nil)
+	require.NoError(t, err)
+	require.Equal(t, y, got)
+
+	one := string(file(1, dict("<f4", "False", "(1,)"), "abcd"))
+	for _, method := range []uint16{zip.Store, zip.Deflate} {
+		a := open(t, packed(t, method, "readme.txt", "hello", "x.npy", one))
+		require.Equal(t, []string{"x"}, a.Keys())
+		got, err := a.Read("x", nil)
+		require.NoError(t, err)
+		require.Equal(t, "abcd", string(got.Data))
+	}
+}
+
+func TestArchiveRefuses(t *testing.T) {
+	one := string(file(1, dict("<f4", "False", "(1,)"), "abcd"))
+	fault := func(data []byte, key, what string) {
+		t.Helper()
+		a, err := OpenArchive(bytes.NewReader(data), int64(len(data)), "a.npz")
+		if err == nil {
+			_, err = a.Read(key, nil)
+		}
+		var e *Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Fix)
+		require.True(t, strings.HasPrefix(err.Error(), "a.npz"), "%v", err)
+		require.NotContains(t, err.Error(), "\n")
+		require.ErrorContains(t, err, what)
+	}
+	fault([]byte("no archive"), "x", "damaged or incomplete")
+	fault(packed(t, zip.Store), "x", `no array "x" in it; it has no arrays`)
+	fault(packed(t, zip.Store, "a.npy", one, "b.npy", one), "x", "it has a, b")
+	fault(packed(t, zip.Store, "x.npy", one, "x.npy", one), "x", "in it twice")
+	fault(packed(t, zip.Deflate, "x.npy", "hello"), "x", "a.npz:x: this is text")
+	fault(packed(t, zip.Store, "x.npy", one+"more"), "x", "goes on after the array")
+	damaged := packed(t, zip.Store, "x.npy", one)
+	damaged[bytes.Index(damaged, []byte("abcd"))]++
+	fault(damaged, "x", "checksum")
+	odd := packed(t, zip.Store, "x.npy", one)
+	at := bytes.LastIndex(odd, []byte("PK\x01\x02"))
+	odd[at+10] = 99
+	fault(odd, "x", "method 99 of zip")
+	odd[at+10], odd[at+8] = 0, 1
+	fault(odd, "x", "encrypted")
+
+	var many []string
+	for i := range 12 {
+		many = append(many, fmt.Sprintf("k%02d.npy", i), "")
+	}
+	fault(packed(t, zip.Store, many...), "x", "k07 and 4 more")
+	fault(packed(t, zip.Store, strings.Repeat("n", 65000), "", strings.Repeat("m", 65000), ""), "x", "it has no arrays")
+	many = nil
+	for i := range MaxDirectory/65000 + 1 {
+		many = append(many, fmt.Sprint(i)+strings.Repeat("n", 65000), "")
+	}
+	fault(packed(t, zip.Store, many...), "x", fmt.Sprintf("more than %d bytes", MaxDirectory))
+}
+
+// TestBomb has a small archive promise, and hold, far more than is wanted.
+func TestBomb(t *testing.T) {
+	const huge = 32 << 20
+	head := string(file(1, dict("|u1", "False", fmt.Sprintf("(%d,)", huge)), ""))
+	honest := packed(t, zip.Deflate, "x.npy", head+strings.Repeat("\x00", huge))
+	small := string(file(1, dict("|u1", "False", "(3,)"), ""))
+	liar := packed(t, zip.Deflate, "x.npy", small+strings.Repeat("\x00", huge))
+	cost := func(data []byte, what string) {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := open(t, data).Read("x", func(_ Kind, shape []int) *Error {
+			if shape[0] > 10 {
+				return &Error{What: "not wanted", Fix: "none"}
+			}
+			return nil
+		})
+		runtime.ReadMemStats(&after)
+		require.ErrorContains(t, err, what)
+		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
+	}
+	cost(honest, "a.npz:x: not wanted")
+	cost(liar, "goes on after the array")
+}
+
+// FuzzArchive feeds any bytes to the reader of archives: it answers with arrays
+// that fit together or an *Error, within the memory that the arrays may take.
+func FuzzArchive(f *testing.F) {
+	one := string(file(1, dict("<f4", "False", "(1,)"), "abcd"))
+	f.Add(packed(f, zip.Store, "x.npy", one, "y.npy", one))
+	f.Add(packed(f, zip.Deflate, "x.npy", one))
+	f.Add(packed(f, zip.Store))
+	f.Add(packed(f, zip.Store, "a\nb.npy", "hello"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		refused := func(err error) {
+			var e *Error
+			require.ErrorAs(t, err, &e)
+			require.NotEmpty(t, e.Fix)
+			require.NotContains(t, err.Error(), "\n")
+		}
+		a, err := OpenArchive(bytes.NewReader(data), int64(len(data)), "f")
+		if err != nil {
+			refused(err)
+			return
+		}
+		const limit = 1 << 16
+		small := func(kind Kind, shape []int) *Error {
+			if n, err := dataSize(kind, shape); err != nil || n > limit {
+				return &Error{What: "too large", Fix: "none"}
+			}
+			return nil
+		}
+		for _, key := range a.Keys() {
+			array, err := a.Read(key, small)
+			if err != nil {
+				refused(err)
+				continue
+			}
+			require.NoError(t, array.check())
+			require.LessOrEqual(t, len(array.Data), limit)
+		}
+	})
+}
