@@ -7,6 +7,13 @@
 // It exists so that the Objective-C bridge and everything above it run where
 // there is no Mac. It is never Apple's engine: receipts name it standin.
 //
+// # What it answers
+//
+// What the framework says of programs, devices and failures is what dumps of real
+// machines show; testdata/dumps holds them. Where a tensor stands is written down here a
+// second time, apart from package ane, so that a mistake in one is seen by the other.
+// Start replays a dump that Options or the environment name: see ReadDump.
+//
 // # Lifetimes
 //
 // Objective-C classes cannot be unregistered, so the framework is started once

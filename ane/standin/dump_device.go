@@ -20,10 +20,10 @@ const propertyPrefix = "ANEDeviceProperty"
 
 // readDevice takes what stands at the top of the data.
 func (d *Dump) readDevice(data plist.Dict) {
-	if d.Build != "" {
-		defer func() { d.tables.put("device", "buildVersion", d.Build) }()
-	}
 	d.readClass(data.Dict("device"))
+	if d.Build != "" {
+		d.tables.put("device", "buildVersion", d.Build)
+	}
 	d.readRegistry(data)
 }
 
@@ -37,7 +37,7 @@ func isDevice(row plist.Dict) bool {
 	return false
 }
 
-// readRow takes a row of a table of devices.
+// readDeviceRow takes a row of a table of devices.
 func (d *Dump) readDeviceRow(row plist.Dict) {
 	d.readClass(row)
 	d.readRegistry(row)
@@ -88,6 +88,9 @@ func (d *Dump) readRegistry(from plist.Dict) {
 func (d *Dump) properties(class string, from plist.Dict) {
 	var own, device plist.Dict
 	add := func(list *plist.Dict, key string, value any) {
+		if len(*list) >= most {
+			return
+		}
 		if _, ok := list.Get(key); !ok {
 			*list = append(*list, plist.Entry{Key: key, Value: value})
 		}

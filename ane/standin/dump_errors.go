@@ -58,32 +58,26 @@ func (e DumpedError) row() plist.Dict {
 var stages = [...]string{"compile", "load", "evaluate", "map", "unload", "chaining"}
 
 // stageWords find the stage of a row that names none, in this order.
-var stageWords = [...]struct{ stage, domain, text string }{
-	{"compile", `\.(compiler|espresso)$`, `verifyBundleAtPath|(?i:espresso)|ANECCompile`},
-	{"load", "", `createProgramInstance|Program load|file not found`},
-	{"map", "", `IOSurfaces (un)?map failure`},
-	{"chaining", "", `[Cc]haining`},
-	{"evaluate", "", `processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`},
+var stageWords = [...]struct {
+	stage string
+	words *regexp.Regexp // of its domain and text, a line each
+}{
+	{"compile", regexp.MustCompile(`\.(compiler|espresso)\n|verifyBundleAtPath|(?i:espresso)|ANECCompile`)},
+	{"load", regexp.MustCompile(`createProgramInstance|Program load|file not found`)},
+	{"map", regexp.MustCompile(`IOSurfaces (un)?map failure`)},
+	{"chaining", regexp.MustCompile(`[Cc]haining`)},
+	{"evaluate", regexp.MustCompile(`processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`)},
 }
 
 var stageCodes = map[int64]string{3: "evaluate", 5: "evaluate", 8: "evaluate", 23: "evaluate", 42: "evaluate", 47: "evaluate",
 	6: "load", 16: "load", 53: "load", 13: "map", 14: "map", 15: "chaining"}
-
-// matches reports whether a pattern that is not empty is in a text.
-func matches(pattern, text string) bool {
-	if pattern == "" {
-		return false
-	}
-	found, err := regexp.MatchString(pattern, text)
-	return err == nil && found
-}
 
 func stageOf(row plist.Dict, domain, text string, code int64) string {
 	if named := row.String("stage"); slices.Contains(stages[:], named) {
 		return named
 	}
 	for _, s := range stageWords {
-		if matches(s.domain, domain) || matches(s.text, text) {
+		if s.words.MatchString(domain + "\n" + text) {
 			return s.stage
 		}
 	}
@@ -107,25 +101,26 @@ var (
 	counted     = regexp.MustCompile(`^(\d+) of \d+`)
 )
 
-// errorOf reads one row; before are those above it in their table, to which "same"
-// refers.
-func errorOf(row plist.Dict, before []DumpedError) DumpedError {
+// errorOf reads one row. first is the first above it in its table with a status and a
+// code, to which "same" refers; nil where there is none.
+func errorOf(row plist.Dict, first *DumpedError) DumpedError {
 	e := DumpedError{Domain: domainOf(row.String("domain")), Text: row.String("text"), Refusals: refusals(row)}
-	code, hasCode := row.Get("code")
+	code, _ := row.Get("code")
+	var hasCode bool
 	e.Code, hasCode = integer(code)
-	e.Recovered, _ = func() (bool, bool) { v, _ := row.Get("recovered"); b, ok := v.(bool); return b, ok }()
-	last := slices.IndexFunc(before, func(b DumpedError) bool { return statusWords.MatchString(b.Text) && b.Code != 0 })
-	if strings.HasPrefix(e.Text, "same") && last >= 0 {
+	recovered, _ := row.Get("recovered")
+	e.Recovered, _ = recovered.(bool)
+	if strings.HasPrefix(e.Text, "same") && first != nil {
 		said := e.Text
-		e.Text = before[last].Text
+		e.Text = first.Text
 		for _, words := range [...]*regexp.Regexp{typeWords, statusWords} {
 			if one := words.FindString(said); one != "" {
 				e.Text = words.ReplaceAllLiteralString(e.Text, one)
 			}
 		}
 	}
-	if !hasCode && statusWords.MatchString(e.Text) && last >= 0 { // the rows with a code all have one and the same
-		e.Code = before[last].Code
+	if !hasCode && statusWords.MatchString(e.Text) && first != nil { // rows with a status all have one and the same
+		e.Code = first.Code
 	}
 	e.causes(row)
 	if info := row.Dict("userInfo"); info != nil {

@@ -58,7 +58,11 @@ func compileRows(data plist.Dict) (rows plist.Array) {
 // readRows takes the table's rows: the chosen one, or the first of each kind and stage.
 // named says that the envelope names the generation, which a chosen row may do better.
 func (d *Dump) readRows(rows plist.Array, named bool) error {
+	if len(rows) > most {
+		return fmt.Errorf("a table of %d entries, at most %d", len(rows), most)
+	}
 	var seen struct{ device, limit bool }
+	var first *DumpedError
 	stages := map[string]bool{}
 	limits := false
 	for _, v := range rows {
@@ -90,10 +94,13 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 				}
 			}
 		case isError(row):
-			e := errorOf(row, d.Errors)
-			first := !stages[e.Stage] && !limits // other codes of a limit are no errors of their own
-			if e.Stage != "" && !e.Recovered && (chosen || (all && first)) {
+			e := errorOf(row, first)
+			leads := !stages[e.Stage] && !limits // other codes of a limit are no errors of their own
+			if e.Stage != "" && !e.Recovered && (chosen || (all && leads)) {
 				e.Replayed, stages[e.Stage], answered = true, true, true
+			}
+			if first == nil && e.Code != 0 && statusWords.MatchString(e.Text) {
+				first = &e
 			}
 			d.Errors = append(d.Errors, e)
 		}

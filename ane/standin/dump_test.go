@@ -326,7 +326,7 @@ func TestDumpsThatCannotBeReplayed(t *testing.T) {
 		"no table":          {dumps + "perf-stats.json#0", "table of 0"},
 		"nothing to say":    {dumps + "errors-up-to-26.json#14", "nothing that can be replayed"},
 		"many procedures":   {written(t, `{"data": {"NetworkStatusList": [`+strings.Repeat("{},", 129)+`{}]}}`), "at most 129"},
-		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", most)+`{}]}]}}`), "more than 4096"},
+		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", most)+`{}]}]}}`), "more than 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadDump(c.file)

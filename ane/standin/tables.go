@@ -5,10 +5,13 @@ import "github.com/anekit/anekit/internal/plist"
 // tables are what the framework is told to answer, by table and key: see replay.h.
 type tables map[string]plist.Dict
 
-// put says a value unless the table has the key already.
+// put says a value unless the table has the key already, or is full.
 func (t *tables) put(table, key string, value any) {
 	if *t == nil {
 		*t = tables{}
+	}
+	if len((*t)[table]) >= most {
+		return
 	}
 	if _, ok := (*t)[table].Get(key); !ok {
 		(*t)[table] = append((*t)[table], plist.Entry{Key: key, Value: value})

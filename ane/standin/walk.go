@@ -51,10 +51,10 @@ func (w walk) step(index []int64, offset int64) int64 {
 // move copies count elements of size bytes each from the places of one walk to those of
 // another.
 func move(to, from []byte, there, here walk, count, size int64) {
-	toIndex, fromIndex := make([]int64, len(there)), make([]int64, len(here))
+	var toIndex, fromIndex [len(order)]int64
 	var toAt, fromAt int64
 	for range count {
 		copy(to[toAt:toAt+size], from[fromAt:fromAt+size])
-		toAt, fromAt = there.step(toIndex, toAt), here.step(fromIndex, fromAt)
+		toAt, fromAt = there.step(toIndex[:], toAt), here.step(fromIndex[:], fromAt)
 	}
 }
