@@ -59,9 +59,9 @@ static NSError *fail_with(uint32_t status) {
     id<Model> m = loaded_model("two");
     IOSurfaceRef s = surface_of(BYTES);
     NSError *error = nil;
-    answered = status;
+    served.status = status;
     BOOL ok = [m evaluateWithQoS:21 options:none() request:request_of(s, s) error:&error];
-    answered = 0;
+    served.status = 0;
     CFRelease(s);
     CHECK("the run fails", !ok);
     [m unloadWithQoS:21 error:NULL];
@@ -151,6 +151,52 @@ static void replayed(void) {
                                                           [error code] == -1 && !exists(path));
 }
 
+// Attributes that say anything load, and runs fail or work.
+static const char *const odd[] = {
+    PLIST(""),
+    PLIST(KEY("NetworkStatusList") TEXT("x") KEY("ANEFModelDescription") "<array/>"),
+    PLIST(KEY("NetworkStatusList") "<array><true/>" DICT(KEY("LiveInputList") DICT("") KEY("LiveOutputList") "<array><integer>1</integer></array>") "</array>"),
+    PLIST(KEY("NetworkStatusList") "<array>" DICT(KEY("LiveInputList") "<array>" DICT(KEY("Batches") TEXT("9") KEY("BatchStride") NUMBER(-5)) "</array>") "</array>"),
+    PLIST(KEY("NetworkStatusList") "<array>" DICT(KEY("LiveInputList") "<array>" DICT(KEY("Batches") NUMBER(9223372036854775807) KEY("BatchStride") NUMBER(3)) "</array>") "</array>"),
+    PLIST(KEY("ANEFModelDescription") DICT(KEY("ANEFModelProcedures") "<array><integer>1</integer>" DICT(KEY("ANEFModelInputSymbolIndexArray") "<array><integer>-1</integer>" TEXT("x") "</array>") "</array>"
+        KEY("kANEFModelInputSymbolsArrayKey") "<array><integer>3</integer></array>" KEY("kANEFModelOutputSymbolsArrayKey") NUMBER(4))),
+};
+static size_t next_odd;
+
+static size_t odd_attributes(void *context, uint64_t program, char *plist, size_t capacity) {
+    (void)context, (void)program;
+    size_t size = strlen(odd[next_odd]);
+    memcpy(plist, odd[next_odd], size < capacity ? size : capacity);
+    return size;
+}
+
+@protocol Inner
+- (uint64_t)numInputs;
+- (id)procedureInfoForProcedureIndex:(uint32_t)index;
+- (id)inputSymbolIndicesForProcedureIndex:(uint32_t)index;
+@end
+
+static void odd_ones(void) {
+    standin_config c = {.profile = "27", .server = {NULL, serve_compile, odd_attributes, serve_evaluate, serve_drop_request, serve_drop_program}};
+    CHECK("start", standin_start(&c) == 0);
+    IOSurfaceRef s = surface_of(BYTES);
+    for (next_odd = 0; next_odd < sizeof odd / sizeof odd[0]; next_odd++) {
+        @autoreleasepool {
+            id<Model> m = loaded_model("odd");
+            id<Inner> inner = [m model];
+            for (uint32_t i = 0; i < 3; i++) {
+                [inner numInputs];
+                [inner procedureInfoForProcedureIndex:i];
+                [inner inputSymbolIndicesForProcedureIndex:i];
+                [m evaluateWithQoS:21 options:none() request:request_at(wrap(s), i, wrap(s), i) error:NULL];
+            }
+            CHECK("odd attributes load and unload", [m unloadWithQoS:21 error:NULL]);
+        }
+    }
+    CFRelease(s);
+    check_end();
+}
+
 static void no_list(void) {
     CHECK("no property list", start_replaying("26", NULL, NULL, "<plist><dict>") == 3);
     CHECK("another type", start_replaying("26", NULL, NULL, "<plist version=\"1.0\"><array/></plist>") == 3);
@@ -176,6 +222,7 @@ int main(void) {
         run(replayed_wall, "a replayed wall");
         run(replayed, "replayed tables");
         run(no_list, "no list");
+        run(odd_ones, "odd attributes");
     }
     return driver_failures != 0;
 }
