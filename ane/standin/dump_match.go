@@ -2,7 +2,8 @@ package standin
 
 import "slices"
 
-// is reports whether a program has the tensors of the dump by name.
+// is reports whether a program has the tensors of the dump: by their names, and where the
+// dump says how many elements they have, by that.
 func (p *DumpedProgram) is(q *program) bool {
 	if p == nil {
 		return false
@@ -11,9 +12,15 @@ func (p *DumpedProgram) is(q *program) bool {
 	for _, f := range q.procedures {
 		for _, t := range f.in {
 			in = append(in, t.name)
+			if !fits(p.Inputs, t) {
+				return false
+			}
 		}
 		for _, t := range f.out {
 			out = append(out, t.name)
+			if !fits(p.Outputs, t) {
+				return false
+			}
 		}
 	}
 	names := func(list []DumpedTensor) (n []string) {
@@ -23,6 +30,24 @@ func (p *DumpedProgram) is(q *program) bool {
 		return n
 	}
 	return sameSet(in, names(p.Inputs)) && sameSet(out, names(p.Outputs))
+}
+
+// fits reports whether one of the dump's tensors of that name has as many elements. One
+// of which the dump does not say it fits any.
+func fits(list []DumpedTensor, p port) bool {
+	have, _ := p.spot.elements()
+	named := false
+	for _, t := range list {
+		if t.Name != p.name {
+			continue
+		}
+		named = true
+		s := spot{lengths: [...]int64{axisN: t.Batches, axisD: max(t.Depth, 1), axisC: t.Channels, axisH: t.Height, axisW: t.Width}}
+		if n, ok := s.elements(); !ok || n == have {
+			return true
+		}
+	}
+	return !named
 }
 
 func sameSet(a, b []string) bool {

@@ -42,7 +42,8 @@ func envelopeOf(name string, o *engine.Observation, unavailable error, t *triall
 	if d := o.Report.Device; d != nil {
 		chip = d.Architecture
 		if d.Build != "" {
-			system = fmt.Sprintf("%s (%s)", cmp.Or(d.Product, runtime.GOOS), d.Build)
+			name := strings.TrimSpace(cmp.Or(d.Product, runtime.GOOS) + " " + systemVersion())
+			system = fmt.Sprintf("%s (%s)", name, d.Build)
 		}
 	}
 	return plist.Dict{

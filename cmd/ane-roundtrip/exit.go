@@ -65,6 +65,8 @@ func explain(ctx context.Context, w io.Writer, err error) {
 	case err == nil || errors.Is(err, errFailed):
 	case ctx.Err() != nil:
 		fmt.Fprintln(w, "ane-roundtrip: interrupted")
+	case errors.Is(err, ane.ErrUnavailable): // also when a program that it tries itself is refused
+		fmt.Fprintln(w, "ane-roundtrip: "+oneLine(err.Error()))
 	case errors.As(err, &list):
 		for _, e := range list {
 			fmt.Fprintln(w, oneLine(e.Error()))

@@ -41,8 +41,11 @@ func TestScripts(t *testing.T) { scripts(t, "script", nil) }
 // TestStandInScripts does so on the bridge over stand-in classes.
 func TestStandInScripts(t *testing.T) {
 	dir := bridgetest.Build(t)
+	dumps, err := filepath.Abs("../../testdata/dumps")
+	require.NoError(t, err)
 	scripts(t, "standin", func(e *testscript.Env) error {
 		e.Setenv(objcbridge.EnvDir, dir)
+		e.Setenv("DUMPS", dumps)
 		tmp := e.Getenv("TMPDIR")
 		e.Setenv("TEMP", tmp)       // GNUstep's name for it
 		return os.Chmod(tmp, 0o700) // else GNUstep makes a folder of its own in it, and leaves it

@@ -42,7 +42,8 @@ static void find_status(aneb_error *e, id description) {
     char *text = aneb_text_new(description);
     if (text == NULL) return;
     uint32_t status = 0, type = 0;
-    bool found = number(text, "status=0x", &status) && number(text, "statusType=0x", &type);
+    bool found = number(text, "status=0x", &status);
+    number(text, "statusType=0x", &type);
     if (!found) found = number(text, "(underlying=0x", &status) || number(text, "failure (0x", &status);
     if (found) {
         e->has_status = 1;
