@@ -8,10 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/blocktest"
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
@@ -133,10 +133,10 @@ func TestForgottenBlockIsReportedOnceAndStays(t *testing.T) {
 	start := unimem.Live()
 	free, err := unimem.Forget(1)
 	require.NoError(t, err)
-	require.Eventually(t, func() bool {
+	await.Until(t, "the report", func() bool {
 		runtime.GC()
 		return strings.Contains(log.String(), "forgotten")
-	}, 20*time.Second, time.Millisecond)
+	})
 	runtime.GC()
 	require.Equal(t, 1, strings.Count(log.String(), "forgotten"))
 	require.Contains(t, log.String(), "level=WARN")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // A broker that dies between two calls is not noticed: what makes something is done
@@ -71,10 +72,7 @@ func TestKilledBetweenCalls(t *testing.T) {
 
 // Brokers that die while they start are an error of Open, and leave nothing.
 func TestKilledInOpen(t *testing.T) {
-	rounds := 30
-	if testing.Short() {
-		rounds = 10
-	}
+	rounds := budget.Rounds(30, 10)
 	var stop atomic.Bool
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -19,6 +19,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -84,7 +85,7 @@ func TestSurfacesAreSentOnce(t *testing.T) {
 	require.Equal(t, 3, f.count(wire.KindSurface))
 	require.Zero(t, f.count(wire.KindDrop))
 	require.NoError(t, b.Close())
-	require.Eventually(t, func() bool { return f.count(wire.KindDrop) == 1 }, 10*time.Second, time.Millisecond)
+	await.Until(t, "the broker is told", func() bool { return f.count(wire.KindDrop) == 1 })
 }
 
 // Where the broker takes no more surfaces, those that nothing is bound to make room.

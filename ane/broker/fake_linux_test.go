@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,9 +35,10 @@ const (
 // fake is a broker for clients' tests, in this process, that misbehaves when it is
 // told to. It is no more than the frames' meaning.
 type fake struct {
-	path string
-	thaw chan struct{} // closed to answer what was frozen
-	deaf bool          // it answers no bell
+	path   string
+	thaw   chan struct{} // closed to answer what was frozen
+	deaf   bool          // it answers no bell
+	frozen atomic.Bool   // it has met a frame that it answers when it is thawed
 
 	mu     sync.Mutex
 	fate   func(k wire.Kind) fate
@@ -199,6 +201,7 @@ func (c *client) handle(frame wire.Frame, fds wire.Descriptors, what fate) bool 
 		fds.Close()
 		return c.send(reply) == nil
 	case freeze:
+		c.frozen.Store(true)
 		<-c.thaw
 	case refuse:
 		fault := wire.NewFault(&ane.Error{Op: "test", Err: ane.ErrExhausted, Hint: "try less"})

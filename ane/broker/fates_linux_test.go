@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -11,12 +12,17 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
 // life is everything that a client does, once. It returns the first error and closes
 // what it opened all the same.
-func life(ctx context.Context, e ane.Engine) (err error) {
+func life(ctx context.Context, e ane.Engine) error { return lifeOf(ctx, e, func() {}) }
+
+// lifeOf calls held before it waits for a run that was given up, which holds a Block until
+// the broker has answered or ended.
+func lifeOf(ctx context.Context, e ane.Engine, held func()) (err error) {
 	note := func(got error) bool {
 		if err == nil {
 			err = got
@@ -39,13 +45,12 @@ func life(ctx context.Context, e ane.Engine) (err error) {
 			return err
 		}
 		defer func() {
-			for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
-				got := b.Close() // a run that was given up holds it until the broker has ended
-				if !errors.Is(got, unimem.ErrInUse) || time.Now().After(end) {
-					note(got)
-					return
-				}
+			got := b.Close()
+			if errors.Is(got, unimem.ErrInUse) {
+				held()
+				await.Poll(func() bool { got = b.Close(); return !errors.Is(got, unimem.ErrInUse) })
 			}
+			note(got)
 		}()
 		t, got := ane.OnBlock(b, l)
 		if !note(got) {
@@ -145,14 +150,10 @@ func testFreezes(t *testing.T, newFake func(*testing.T) *fake) {
 			require.NoError(t, life(t.Context(), e))
 			impatient(e, 50*time.Millisecond)
 			f.on(k, freeze)
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
-			thaw := time.AfterFunc(500*time.Millisecond, func() { f.on(0, work); close(f.thaw) })
-			defer thaw.Stop()
-			start := time.Now()
-			require.ErrorIs(t, life(ctx, e), ane.ErrDeadline)
-			require.Less(t, time.Since(start), 30*time.Second)
-			<-f.thaw
+			thaw := sync.OnceFunc(func() { f.on(0, work); close(f.thaw) })
+			ctx := await.DeadlineWhen(t, t.Context(), func() bool { return f.frozen.Load() })
+			require.ErrorIs(t, lifeOf(ctx, e, thaw), ane.ErrDeadline)
+			thaw()
 			impatient(e, DefaultPatience)
 			require.NoError(t, life(t.Context(), e), "after the thaw")
 			require.NoError(t, e.Close())

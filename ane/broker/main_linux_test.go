@@ -3,12 +3,13 @@ package broker
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -38,7 +39,7 @@ func patientClient() error {
 		return err
 	}
 	fmt.Println(s.proc.cmd.Process.Pid)
-	time.Sleep(time.Minute)
+	_, _ = io.Copy(io.Discard, os.Stdin) // the test holds the other end
 	return e.Close()
 }
 
@@ -82,14 +83,12 @@ func open() (all []string) {
 // descriptors tells which are open that were not before, once those that are being
 // closed are.
 func descriptors(before []string) func() []string {
-	return func() (left []string) {
-		for end := time.Now().Add(2 * time.Second); ; time.Sleep(time.Millisecond) {
-			if now := open(); len(now) <= len(before) || time.Now().After(end) {
-				if len(now) > len(before) {
-					return now
-				}
-				return nil
+	return func() []string {
+		return await.Left(func() []string {
+			if now := open(); len(now) > len(before) {
+				return now
 			}
-		}
+			return nil
+		})
 	}
 }

@@ -134,13 +134,15 @@ func (r *rig) negate(ctx context.Context, n float32) error {
 	return nil
 }
 
-// pid is the process that the request runs in.
-func (r *rig) pid(t testing.TB) int {
-	e := r.engine.(*engine)
-	s, err := e.session(t.Context())
+// session is the present session of the engine.
+func (r *rig) session(t testing.TB) *session {
+	s, err := r.engine.(*engine).session(t.Context())
 	require.NoError(t, err)
-	return s.proc.cmd.Process.Pid
+	return s
 }
+
+// pid is the process that the request runs in.
+func (r *rig) pid(t testing.TB) int { return r.session(t).proc.cmd.Process.Pid }
 
 func (r *rig) counts() Counters {
 	c, _ := Counts(r.engine)

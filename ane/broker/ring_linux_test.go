@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -52,7 +53,7 @@ func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell, mem []b
 func next(t *testing.T, b *wire.Bell) wire.Frame {
 	t.Helper()
 	buf := make([]byte, wire.MaxFrame)
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(await.Patience); ; {
 		f, err := b.Receive(buf, time.Second)
 		if err == nil {
 			return f
@@ -171,21 +172,19 @@ func TestGivenUpWhileItEnds(t *testing.T) {
 // A run whose broker was left in the middle of it is not over before the broker is.
 func TestRunOutlivesItsSession(t *testing.T) {
 	for _, patient := range []bool{true, false} {
-		r := newRig(t, Options{}, long(100))
-		pid := r.pid(t)
-		s, err := r.engine.(*engine).session(t.Context())
-		require.NoError(t, err)
+		r := newRig(t, Options{}, endless())
+		s := r.session(t)
+		pid := s.proc.cmd.Process.Pid
 		ctx, cancel := context.WithCancel(t.Context())
 		if patient {
 			ctx = t.Context()
 		}
 		done := make(chan error, 1)
 		go func() { done <- r.run(ctx) }()
-		require.Eventually(t, func() bool { return s.sequence.Load() == 1 }, 10*time.Second, time.Millisecond)
-		time.Sleep(5 * time.Millisecond) // or it may not have been seen
+		runs(t, s)
 		signal(t, pid, unix.SIGSTOP)
 		go s.fail(&lostError{cause: errGone}, 50*time.Millisecond)
-		require.Eventually(t, func() bool { return s.over.Load() }, 10*time.Second, time.Millisecond)
+		await.Until(t, "the session is over", s.over.Load)
 		cancel()
 		require.ErrorIs(t, <-done, ane.ErrLost)
 		require.NoError(t, r.request.Close())
@@ -197,7 +196,7 @@ func TestRunOutlivesItsSession(t *testing.T) {
 		}
 		ends(t, pid)
 		<-s.buried
-		require.Eventually(t, func() bool { return r.in.Block().Close() == nil && r.out.Block().Close() == nil }, 10*time.Second, time.Millisecond)
+		await.Until(t, "the Blocks are free", func() bool { return r.in.Block().Close() == nil && r.out.Block().Close() == nil })
 	}
 }
 
@@ -207,10 +206,12 @@ func TestBrokerScribbles(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
 	ends := map[string]int{}
+	const scribbles = 100_000 // before the context ends
 	for round := range uint64(100) {
 		s, _, bell, mem := belled(t)
 		dice := rand.New(rand.NewPCG(seed, round))
 		stop := make(chan struct{})
+		ctx, expire := await.Deadline(context.Background())
 		var scribbling sync.WaitGroup
 		scribbling.Go(func() {
 			at := []int{0, 1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 64, 66, 70, 72, 80, 81}
@@ -219,11 +220,14 @@ func TestBrokerScribbles(t *testing.T) {
 				at = at[:1]    // and it rings without end
 				mem[3] = 0x3f
 			}
-			for {
+			for n := 0; ; n++ {
 				select {
 				case <-stop:
 					return
 				default:
+				}
+				if n == scribbles {
+					expire()
 				}
 				mem[at[dice.IntN(len(at))]] = byte(dice.Uint32())
 				if round%2 == 1 && dice.IntN(100) == 0 {
@@ -231,7 +235,6 @@ func TestBrokerScribbles(t *testing.T) {
 				}
 			}
 		})
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 		for i := 0; ; i++ {
 			c := newCall()
 			err := <-rung(ctx, s, c)
@@ -257,7 +260,6 @@ func TestBrokerScribbles(t *testing.T) {
 			}
 			break
 		}
-		cancel()
 		close(stop)
 		scribbling.Wait()
 	}
@@ -269,7 +271,7 @@ func TestBrokerScribbles(t *testing.T) {
 // frozen waits until every thread of a stopped process stands still.
 func frozen(t *testing.T, pid int) {
 	t.Helper()
-	require.Eventually(t, func() bool {
+	await.Until(t, "every thread has stopped", func() bool {
 		dir := fmt.Sprintf("/proc/%d/task/", pid)
 		for _, task := range names(dir) {
 			data, err := os.ReadFile(dir + task + "/stat")
@@ -278,7 +280,7 @@ func frozen(t *testing.T, pid int) {
 			}
 		}
 		return true
-	}, 10*time.Second, time.Millisecond)
+	})
 }
 
 // What a broker that stood still had not seen when its caller stopped waiting is never run.

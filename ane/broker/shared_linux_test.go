@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/broker/server"
 	"github.com/anekit/anekit/ane/broker/wire"
 	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // serve runs a shared broker in this process until the test ends.
@@ -155,26 +156,26 @@ func TestBrokerComesBack(t *testing.T) {
 	moved := f.path + ".moved"
 	require.NoError(t, os.Rename(f.path, moved))
 	f.cut()
-	require.Eventually(t, func() bool {
+	await.Until(t, "the engine notices", func() bool {
 		_, err := e.Compile(t.Context(), negation())
 		return err != nil
-	}, 10*time.Second, time.Millisecond)
+	})
 	for range 1000 {
 		_, err := e.Compile(t.Context(), negation())
 		require.ErrorIs(t, err, ane.ErrUnavailable)
 		require.ErrorContains(t, err, "no broker listens there")
 	}
 	require.NoError(t, os.Rename(moved, f.path))
-	require.Eventually(t, func() bool { return life(t.Context(), e) == nil }, 2*lastDelay, time.Millisecond)
+	await.Until(t, "the engine works again", func() bool { return life(t.Context(), e) == nil })
 
 	f.mu.Lock()
 	f.hello = func(h *wire.HelloReply) { h.Chip = "another" }
 	f.mu.Unlock()
 	f.cut()
-	require.Eventually(t, func() bool {
+	await.Until(t, "another broker is refused", func() bool {
 		err = life(t.Context(), e)
 		return err != nil && strings.Contains(err.Error(), "not the one from before")
-	}, 10*time.Second, time.Millisecond)
+	})
 	require.ErrorIs(t, err, ane.ErrUnavailable)
 }
 

@@ -111,7 +111,7 @@ func closeOrder(e *env) {
 }
 
 // settle is how long goroutines that are ending get.
-const settle = 5 * time.Second
+const settle = time.Minute
 
 // steady counts the goroutines once those that were ending are gone: the count
 // has to stay for 20 looks.

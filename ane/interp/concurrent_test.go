@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -243,8 +244,7 @@ func chain(kind, op string, n int) string {
 	return b.String() + "} -> (" + last + ");\n}"
 }
 
-// TestCancel ends the context before and amid a long run. The bound is far
-// above what it takes and far below the run.
+// TestCancel ends the context before and amid a long run.
 func TestCancel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs seconds of arithmetic; run without -short")
@@ -260,12 +260,12 @@ func TestCancel(t *testing.T) {
 			require.ErrorIs(t, err, context.Canceled)
 			ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 			defer cancel()
-			began := time.Now()
-			_, err = b.model.Evaluate(ctx, r)
+			err = await.Done(t, func() error {
+				_, err := b.model.Evaluate(ctx, r)
+				return err
+			})
 			require.ErrorIs(t, err, ane.ErrDeadline)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			t.Log("returned after", time.Since(began))
-			require.Less(t, time.Since(began), 30*time.Second)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // seeds are programs with every kind of kernel.
@@ -44,7 +45,7 @@ func FuzzCompileRun(f *testing.F) {
 }
 
 func compileAndRun(t *testing.T, text string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
 	dev, err := ane.Open(interp.New(), "")
 	require.NoError(t, err)
@@ -52,7 +53,7 @@ func compileAndRun(t *testing.T, text string) {
 	m, err := dev.Compile(ctx, ane.Source{File: "fuzz.mil", Text: []byte(text)})
 	if err != nil {
 		if errors.Is(err, ane.ErrDeadline) {
-			t.Fatalf("compiling takes longer than 20 s\n%s", text)
+			t.Fatalf("compiling takes longer than %v\n%s", await.Patience, text)
 		}
 		var list mil.ErrorList
 		require.True(t, errors.As(err, &list) && list[0].Pos.Known(), "%v\n%s", err, text)

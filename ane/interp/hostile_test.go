@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // compile compiles text and closes what comes of it.
@@ -88,8 +89,8 @@ func TestHostilePrograms(t *testing.T) {
 		"100000 faults": {program("tensor<fp16, [7]> v0", lines(100000, "tensor<fp16, [7]> v%[1]d = nothing(x = v0);"), "v100000"), "unknown operator", 2 << 30},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && c.room > 1<<28 {
-				t.Skip("takes seconds; run without -short")
+			if c.room >= 1<<30 {
+				budget.Skip(t, "seconds and a gigabyte")
 			}
 			var err error
 			used := grown(func() { err = compile(t, c.text) })

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // graph builds a random program beside the values it has: every value in memory
@@ -150,10 +151,7 @@ func (g *graph) text(results []string) string {
 // TestRandomGraphs compares the planned engine with values that never share
 // memory: any two alive at once that overlap would differ.
 func TestRandomGraphs(t *testing.T) {
-	rounds := 250
-	if testing.Short() {
-		rounds = 40
-	}
+	rounds := budget.Rounds(250, 120)
 	for round := range rounds {
 		g := newGraph(rand.New(rand.NewPCG(uint64(round), 11)))
 		for range 1 + g.r.IntN(3) {

@@ -10,9 +10,10 @@ import (
 	"strconv"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/await"
 )
 
 func mode(t *testing.T, path string) fs.FileMode {
@@ -140,12 +141,7 @@ func TestDiscardEndsWrite(t *testing.T) {
 		ended <- err
 	}()
 	f.Discard()
-	select {
-	case err := <-ended:
-		require.ErrorIs(t, err, fs.ErrClosed)
-	case <-time.After(time.Minute):
-		t.Fatal("Write still waits for the pipe")
-	}
+	require.ErrorIs(t, await.Value(t, ended), fs.ErrClosed)
 }
 
 // TestDescriptorOnly writes to a file that has lost its name: its link in

@@ -3,12 +3,12 @@ package driver
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -59,7 +59,7 @@ func newRig(t testing.TB, o Options) *rig {
 // cancelled after a while.
 func (r *rig) close() {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
 	require.NoError(r.t, r.driver.Close(ctx))
 }
@@ -235,19 +235,13 @@ func (x ask) send(c *Client) (driverabi.SendReply, driverabi.Return) {
 // soon fails the test when what does not happen.
 func soon(t testing.TB, what func() bool, text string) {
 	t.Helper()
-	require.Eventually(t, what, 20*time.Second, time.Millisecond, text)
+	await.Until(t, text, what)
 }
 
 // within waits for one value.
 func within[T any](t testing.TB, from <-chan T) T {
 	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(20 * time.Second):
-		require.Fail(t, "nothing came")
-		panic("unreachable")
-	}
+	return await.Value(t, from)
 }
 
 // hold has every run wait until let is called or its context ends.

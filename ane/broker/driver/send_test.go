@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -158,7 +159,9 @@ func TestCompletionAtThePort(t *testing.T) {
 	}
 }
 
-func TestTimeLimit(t *testing.T) {
+func TestTimeLimit(t *testing.T) { synctest.Test(t, testTimeLimit) }
+
+func testTimeLimit(t *testing.T) {
 	r := newRig(t, Options{})
 	begun, let := r.hold()
 	info, done := woken()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // TestNothingLostNothingDoubled has 8 clients send 10,000 requests each, of all classes
@@ -70,7 +71,7 @@ func TestNothingLostNothingDoubled(t *testing.T) {
 				if ret == Full {
 					select {
 					case <-room:
-					case <-time.After(20 * time.Second):
+					case <-time.After(await.Patience):
 						t.Error("no completion makes room")
 						return
 					}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // belled connects a client that has a bell.
@@ -29,7 +30,7 @@ func (b *broker) belled(id Identity) (*peer, *wire.Bell) {
 func hear(t *testing.T, b *wire.Bell) wire.Frame {
 	t.Helper()
 	buf := make([]byte, wire.MaxFrame)
-	for end := time.Now().Add(10 * time.Second); ; {
+	for end := time.Now().Add(await.Patience); ; {
 		f, err := b.Receive(buf, time.Second)
 		if err == nil {
 			return f

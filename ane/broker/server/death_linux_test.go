@@ -2,17 +2,20 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"sync"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // TestClientDiesAtEveryStage looks after each death at what is left, which the broker
@@ -121,34 +124,71 @@ func TestBrokerEndsAtEveryStage(t *testing.T) {
 	}
 }
 
+// TestLinger has clients come and go, on a clock of its own: a broker ends when it had no
+// client for as long as it lingers, and not before.
 func TestLinger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const linger = 2 * time.Second
+		begin := time.Now()
+		s, err := newServer(Config{Linger: linger}.settled(OwnerPolicy()))
+		require.NoError(t, err)
+		s.linger()
+		stays := func(d time.Duration) {
+			t.Helper()
+			select {
+			case <-s.over:
+				t.Fatalf("over after %v", time.Since(begin))
+			case <-time.After(d):
+			}
+		}
+		come := func() *session {
+			here, there, err := wire.Pair()
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, errors.Join(here.Close(), there.Close())) })
+			one := newSession(s, there, alice)
+			require.NoError(t, s.enter(one))
+			return one
+		}
+		stays(linger - 1) // before the first
+		for range 3 {
+			one := come()
+			stays(10 * linger)
+			other := come()
+			s.leave(one)
+			stays(10 * linger)
+			s.leave(other)
+			stays(linger - 1)
+		}
+		left := time.Now()
+		<-s.over
+		require.EqualValues(t, 1, time.Since(left))
+		require.NoError(t, s.close())
+	})
+}
+
+// TestLingerOfServe: it ends by itself when there is no client, before the first or after
+// the last, and with its context alone when it stays.
+func TestLingerOfServe(t *testing.T) {
 	path := socket(t)
 	l, err := Listen(path)
 	require.NoError(t, err)
-	done := make(chan error, 1)
-	go func() { done <- Serve(context.Background(), l, Config{Linger: 2 * time.Second}) }()
-	for i := range 3 {
-		p := dial(t, path)
-		if i == 0 {
-			time.Sleep(2200 * time.Millisecond) // longer than it lingers: it has a client
-		}
-		require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
-		p.close()
-	}
-	require.NoError(t, <-done)
+	require.NoError(t, Serve(context.Background(), l, Config{Linger: time.Millisecond}), "nobody ever came")
 	_, err = os.Lstat(path)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	l, err = Listen(path)
 	require.NoError(t, err)
-	require.NoError(t, Serve(context.Background(), l, Config{Linger: time.Millisecond}), "nobody ever came")
-
-	l, err = Listen(path)
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	require.NoError(t, Serve(ctx, l, Config{Linger: time.Millisecond, Stay: true}))
-	require.Error(t, ctx.Err(), "it stayed")
+	done := make(chan error, 1)
+	go func() { done <- Serve(ctx, l, Config{Linger: time.Millisecond, Stay: true}) }()
+	for range 3 { // it serves after the last has gone
+		p := dial(t, path)
+		require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
+		p.close()
+	}
+	cancel()
+	require.NoError(t, await.Value(t, done))
 }
 
 // TestServeConn is the private form: a process that is its own client.

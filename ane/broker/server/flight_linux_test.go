@@ -13,6 +13,8 @@ import (
 	"github.com/anekit/anekit/ane/broker/wire"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // many binds n requests to one program, all on the same memory.
@@ -181,10 +183,7 @@ func TestEngineThatFails(t *testing.T) {
 // TestEightClientsOfMixedPriority have every request answered once, the lowest class
 // among them.
 func TestEightClientsOfMixedPriority(t *testing.T) {
-	rounds := 10_000
-	if testing.Short() {
-		rounds = 500
-	}
+	rounds := budget.Rounds(10_000, 2000)
 	b := startBroker(t, Config{})
 	classes := []uint32{driverabi.QoSRealTime, driverabi.QoSUserInteractive, driverabi.QoSUserInitiated, driverabi.QoSDefault, driverabi.QoSUtility, driverabi.QoSBackground, 77, driverabi.QoSBackground}
 	var all sync.WaitGroup
@@ -251,7 +250,7 @@ func TestStoppedRunSaysNothing(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- ring(t, bell, &wire.Evaluate{Request: r.request, Sequence: 9}) }()
 	eventually(t, "it runs", func() bool { return b.driver.Stats().Running == 1 })
-	require.NoError(t, p.conn.SetPatience(10*time.Second))
+	require.NoError(t, p.conn.SetPatience(await.Patience))
 	require.NoError(t, p.ask(wire.KindCancel, &wire.Cancel{Sequence: 9}, &wire.Cancelled{}))
 	require.ErrorIs(t, <-done, ane.ErrDeadline)
 }

@@ -1,13 +1,13 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/broker/wire"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -26,10 +27,16 @@ type broker struct {
 	work sync.WaitGroup
 }
 
+// patient gives a busy machine time, unless the test is about the time.
+func patient(c Config) Config {
+	c.hello, c.write, c.end = cmp.Or(c.hello, await.Patience), cmp.Or(c.write, await.Patience), cmp.Or(c.end, await.Patience)
+	return c
+}
+
 // startBroker runs a server without a listener; it has to end cleanly.
 func startBroker(t *testing.T, c Config) *broker {
 	t.Helper()
-	s, err := newServer(c.settled(OwnerPolicy()))
+	s, err := newServer(patient(c).settled(OwnerPolicy()))
 	require.NoError(t, err)
 	b := &broker{server: s, t: t}
 	t.Cleanup(func() {
@@ -313,7 +320,7 @@ func listen(t *testing.T, c Config) string {
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- Serve(ctx, l, c) }()
+	go func() { done <- Serve(ctx, l, patient(c)) }()
 	t.Cleanup(func() {
 		cancel()
 		require.NoError(t, <-done)
@@ -338,7 +345,7 @@ func dial(t *testing.T, path string) *peer {
 // eventually waits for what other goroutines are about to do.
 func eventually(t *testing.T, what string, f func() bool) {
 	t.Helper()
-	require.Eventually(t, f, 20*time.Second, time.Millisecond, what)
+	await.Until(t, what, f)
 }
 
 // newRawEvaluate returns a round trip that uses no memory of its own.

@@ -4,6 +4,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -36,9 +37,11 @@ func files() []string {
 func openFiles(before int) func() []string {
 	const poller = 3
 	return func() []string {
-		if now := files(); len(now) > before+poller {
-			return now
-		}
-		return nil
+		return await.Left(func() []string {
+			if now := files(); len(now) > before+poller {
+				return now
+			}
+			return nil
+		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/anekit/anekit/ane/broker/wire"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/models"
 )
 
@@ -212,7 +213,7 @@ func served(t *testing.T) (*server, string) {
 	path := socket(t)
 	l, err := Listen(path)
 	require.NoError(t, err)
-	s, err := newServer(Config{Stay: true}.settled(OwnerPolicy()))
+	s, err := newServer(patient(Config{Stay: true}).settled(OwnerPolicy()))
 	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.accept(l) }()
@@ -231,10 +232,7 @@ func served(t *testing.T) (*server, string) {
 // the socket, whatever its class; and the lowest class is served while the others never
 // let go.
 func TestEightProcesses(t *testing.T) {
-	rounds := 10_000
-	if testing.Short() {
-		rounds = 500
-	}
+	rounds := budget.Rounds(10_000, 2000)
 	s, path := served(t)
 	low := startClient(t, path, driverabi.QoSBackground, rounds)
 	var others []*process

@@ -55,7 +55,6 @@ func TestSilentClientsAreCutOff(t *testing.T) {
 	b := startBroker(t, Config{hello: 100 * time.Millisecond})
 	p := b.raw(alice)
 	gone(t, p)
-	b.join(alice, "")
 }
 
 func TestEntitlements(t *testing.T) {

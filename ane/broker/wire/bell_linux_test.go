@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 )
@@ -152,14 +153,12 @@ func TestBellRetracts(t *testing.T) {
 // Close wakes who sleeps, at this end alone, and calls under way keep the memory.
 func TestBellCloses(t *testing.T) {
 	a, b, _ := bells(t)
-	done := make(chan error, 1)
-	go func() {
-		_, err := a.Receive(buffer(), time.Minute)
-		done <- err
-	}()
-	time.Sleep(10 * time.Millisecond)
+	done := sleeper(t, func() error {
+		_, err := a.Receive(buffer(), time.Hour)
+		return err
+	})
 	require.NoError(t, a.Close())
-	require.ErrorIs(t, soon(t, func() error { return <-done }), wire.ErrClosed)
+	require.ErrorIs(t, await.Value(t, done), wire.ErrClosed)
 	require.NoError(t, a.Close())
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}), wire.ErrClosed)
 	require.NoError(t, b.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}), "the other end is told by the socket")
@@ -303,7 +302,7 @@ func TestBellClosesAtAnyMoment(t *testing.T) {
 			all.Go(func() {
 				buf := buffer()
 				for {
-					if _, err := end.Receive(buf, time.Minute); errors.Is(err, wire.ErrClosed) {
+					if _, err := end.Receive(buf, time.Hour); errors.Is(err, wire.ErrClosed) {
 						return
 					}
 				}

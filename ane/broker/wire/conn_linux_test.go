@@ -2,10 +2,13 @@ package wire_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -15,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -206,33 +210,44 @@ func TestLongPayloads(t *testing.T) {
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing, Flags: wire.FlagLong}), wire.ErrValue)
 }
 
-// soon runs f and fails the test if it does not return.
-func soon(t *testing.T, f func() error) error {
+// sleeper runs f in a thread of its own and returns when that sleeps.
+func sleeper(t *testing.T, f func() error) <-chan error {
 	t.Helper()
-	done := make(chan error, 1)
-	go func() { done <- f() }()
-	select {
-	case err := <-done:
-		return err
-	case <-time.After(time.Minute):
-		t.Fatal("does not return")
-		return nil
-	}
+	thread, done := make(chan int, 1), make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		thread <- unix.Gettid()
+		done <- f()
+	}()
+	stat := fmt.Sprintf("/proc/self/task/%d/stat", <-thread)
+	await.Until(t, "the thread sleeps", func() bool {
+		text, err := os.ReadFile(stat)
+		_, state, _ := strings.Cut(string(text), ") ")
+		return err != nil || strings.HasPrefix(state, "S")
+	})
+	return done
 }
 
 func TestCloseWakesReceive(t *testing.T) {
-	for range 100 {
+	for round := range 100 {
 		a, _ := pair(t)
-		waiting := make(chan struct{})
-		err := soon(t, func() error {
-			go func() { <-waiting; _ = a.Close() }()
-			close(waiting)
+		receive := func() error {
 			_, _, err := a.Receive(buffer())
 			return err
-		})
-		require.ErrorIs(t, err, wire.ErrClosed)
+		}
+		done := make(chan error, 1)
+		if round%2 == 0 {
+			go func() { done <- receive() }() // before Close, amid it or after it
+			require.NoError(t, a.Close())
+			require.ErrorIs(t, await.Value(t, done), wire.ErrClosed)
+		} else {
+			done := sleeper(t, receive)
+			require.NoError(t, a.Close())
+			require.ErrorIs(t, await.Value(t, done), wire.ErrClosed)
+		}
 		require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
-		_, err = a.Peer()
+		_, err := a.Peer()
 		require.ErrorIs(t, err, wire.ErrClosed)
 		require.ErrorIs(t, a.SetPatience(1), wire.ErrClosed)
 	}
@@ -241,20 +256,8 @@ func TestCloseWakesReceive(t *testing.T) {
 // The peer is frozen: it reads nothing, so sooner or later there is no room.
 func TestCloseWakesSend(t *testing.T) {
 	a, _ := pair(t)
-	full := make(chan struct{}, 1)
+	done := make(chan error, 1)
 	go func() {
-		<-full
-		for last := uint64(0); ; time.Sleep(20 * time.Millisecond) {
-			if n := a.Traffic().FramesOut; n > 0 && n == last {
-				break
-			} else {
-				last = n
-			}
-		}
-		_ = a.Close()
-	}()
-	err := soon(t, func() error {
-		full <- struct{}{}
 		var writers sync.WaitGroup
 		var failed [4]error
 		for i := range failed {
@@ -267,12 +270,21 @@ func TestCloseWakesSend(t *testing.T) {
 		writers.Wait()
 		for _, err := range failed {
 			if !errors.Is(err, wire.ErrClosed) {
-				return err
+				done <- err
 			}
 		}
-		return nil
+		close(done)
+	}()
+	await.Until(t, "there is no room", func() (full bool) {
+		require.NoError(t, a.Control(func(fd int) error {
+			_, err := unix.SendmsgN(fd, make([]byte, 1<<14), nil, nil, unix.MSG_DONTWAIT)
+			full = errors.Is(err, unix.EAGAIN)
+			return nil
+		}))
+		return full
 	})
-	require.NoError(t, err)
+	require.NoError(t, a.Close())
+	require.NoError(t, await.Value(t, done))
 }
 
 func TestPeerGone(t *testing.T) {
@@ -315,7 +327,7 @@ func TestPatience(t *testing.T) {
 		_, _, err := a.Receive(buffer())
 		require.ErrorIs(t, err, wire.ErrTimeout)
 	}
-	err := soon(t, func() (err error) {
+	err := await.Done(t, func() (err error) {
 		for err == nil {
 			err = a.Send(wire.Frame{Kind: wire.KindPing, Payload: make([]byte, 1<<14)})
 		}
@@ -352,11 +364,12 @@ func TestNonBlockingSocket(t *testing.T) {
 	_, _, err = c.Receive(buffer())
 	require.ErrorIs(t, err, wire.ErrTimeout)
 	require.NoError(t, c.SetPatience(0))
-	require.NoError(t, soon(t, func() error {
-		go func() { time.Sleep(10 * time.Millisecond); _ = peer.Send(wire.Frame{Kind: wire.KindPing}) }()
+	done := sleeper(t, func() error {
 		_, _, err := c.Receive(buffer())
 		return err
-	}))
+	})
+	require.NoError(t, peer.Send(wire.Frame{Kind: wire.KindPing}))
+	require.NoError(t, await.Value(t, done))
 	require.NoError(t, c.Close())
 	require.NoError(t, peer.Close())
 	require.NoError(t, unix.Close(twin))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -32,7 +33,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	before := descriptors()
-	leaktest.Main(m, func() []string { return newDescriptors(before) })
+	leaktest.Main(m, func() []string { return await.Left(func() []string { return newDescriptors(before) }) })
 }
 
 // start runs this program in a part; files are its descriptors from 3 on and closed here.

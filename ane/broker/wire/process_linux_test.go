@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/leaktest"
-
 	"github.com/anekit/anekit/ane/broker/wire"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // A process that is killed is noticed, with and without a call waiting.
@@ -22,7 +22,7 @@ func TestPeerKilled(t *testing.T) {
 	f, _, err := c.Receive(buffer())
 	require.NoError(t, err)
 	require.EqualValues(t, 4, f.ID)
-	require.ErrorIs(t, soon(t, func() error {
+	require.ErrorIs(t, await.Done(t, func() error {
 		if err := child.Process.Kill(); err != nil {
 			return err
 		}
