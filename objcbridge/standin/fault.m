@@ -37,6 +37,7 @@ static struct armed {
     {"intermediateBufferHandle", ANY, 0, 0, 0},
     {"queueDepth", ANY, 0, 0, 0},
     {"state", ANY, 0, 0, 0},
+    {"perfStatsMask", ANY, 0, 0, 0},
     {"objectWithIOSurface:", OBJECT, 0, 0, 0},
     {"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:", OBJECT, 0, 0, 0},
     {"setCompletionHandler:", ANY, 0, 0, 0},
