@@ -2,7 +2,6 @@ package standin
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,15 +85,6 @@ func TestEveryDumpFileCanBeReplayed(t *testing.T) {
 		_, err = d.list()
 		require.NoError(t, err)
 	}
-}
-
-// tensorType is a MIL type.
-func tensorType(element string, shape ...int) string {
-	text := make([]string, len(shape))
-	for i, n := range shape {
-		text[i] = fmt.Sprint(n)
-	}
-	return "tensor<" + element + ", [" + strings.Join(text, ", ") + "]>"
 }
 
 // replaying returns the attributes of a text under a dump.
@@ -267,6 +257,12 @@ func TestTablesOfDevices(t *testing.T) {
 		value("device-info.json#5", "registry", "H11ANEIn"))
 	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANEs", Value: int64(1)}}}},
 		value("device-info.json#5", "registry", "H1xANELoadBalancer"))
+	require.Equal(t, "26A5378j", value("device-info.json#4", "device", "buildVersion"))
+	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyTypeANEArchitectureTypeStr", Value: "h14g"},
+		{Key: "ANEDevicePropertyANEVersion", Value: int64(128)}, {Key: "ANEDevicePropertyANEHWBoardType", Value: int64(160)},
+		{Key: "ANEDevicePropertyANEMinorVersion", Value: int64(1)}}}}, value("device-info.json#6", "registry", "H11ANEIn"))
+	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANEs", Value: int64(2)}}}},
+		value("device-info.json#7", "registry", "H1xANELoadBalancer"))
 	require.EqualValues(t, 2, value("device-info.json#8", "device", "numANEs"))
 	require.Equal(t, "h13g", value("device-info.json#8", "device", "aneArchitectureType"))
 	require.EqualValues(t, 127, value("slots-and-loads.json", "limits", "programs"))

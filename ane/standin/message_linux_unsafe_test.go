@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runtime sends messages to the framework's classes past the bridge.
+// messages go to the framework's classes past the bridge.
 type messages struct {
 	t                       *testing.T
 	class, selector, lookup uintptr
