@@ -41,7 +41,9 @@ type outcome struct {
 	Registry             []objcbridge.Property
 	Compiled             int // programs, all with right values
 	Compile              string
-	Exhausted            bool // the last error matched ErrExhausted
+	Exhausted            bool   // the last error matched ErrExhausted
+	Known                string // opset of the form of the known program tried last
+	Met                  []device.Met
 	Left                 []string
 }
 
@@ -92,7 +94,9 @@ func (job task) do() (o outcome) {
 	started.f = f
 	r, err := objcbridge.Inspect(f.Config().Bridge)
 	o.Inspect, o.Checks, o.Device, o.Registry = say(err), r.Checks, r.Device, r.Registry
-	e, err := device.Open(context.Background(), f.Config())
+	c := f.Config()
+	c.Observe = func(k device.Known, met []device.Met) { o.Known, o.Met = k.Opset, met }
+	e, err := device.Open(context.Background(), c)
 	o.Open, o.Unavailable = say(err), errors.Is(err, ane.ErrUnavailable)
 	if err != nil {
 		o.Left = leftovers()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -118,14 +119,17 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	if faults == nil {
 		refusal.Hint = "leave out statements until it compiles, or look for messages of aned in the system log"
 	}
-	why.Err = ane.Because(out.Err, append(mil.ErrorList{refusal}, faults...))
+	why.Err = ane.Because(out.Err, append(faults, refusal))
 	return &why
 }
+
+// directory is where the compiler found the program, in its messages: hundreds of digits.
+var directory = regexp.MustCompile(`ANECCompile\([^)]+\)`)
 
 // words are the innermost reason that the framework gives.
 func words(b *objcbridge.Error) string {
 	if n := len(b.Causes); n > 0 && b.Causes[n-1].Message != "" {
-		return b.Causes[n-1].Message
+		return directory.ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
 	}
 	if b.Message != "" {
 		return b.Message

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
@@ -49,13 +49,7 @@ func programFiles(tb testing.TB) []string {
 
 // leftovers tells what the frameworks still hold. Their threads let go of a run a
 // moment after they have said that it is over.
-func leftovers() []string {
-	for end := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
-		if left := started.f.Leftovers(); len(left) == 0 || time.Now().After(end) {
-			return left
-		}
-	}
-}
+func leftovers() []string { return await.Left(started.f.Leftovers) }
 
 // open opens the engine and closes it with the test.
 func open(tb testing.TB, change ...func(*device.Config)) *device.Engine {
@@ -117,7 +111,7 @@ func (r *rig) tensor(l ane.Layout, opts []unimem.Option) *ane.Tensor {
 
 // close ends the rig before its Blocks.
 func (r *rig) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
 	require.NoError(r.tb, r.request.Close())
 	require.NoError(r.tb, r.model.Close(ctx))

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -38,13 +38,11 @@ func TestCloseWhenNoMoreCallsMayBeOut(t *testing.T) {
 	idle := out[given]
 	require.NoError(t, f.Fault(selUnload, standin.Hang, -1, 0))
 	defer f.ClearFaults()
-	for _, x := range out[:given] {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
-		require.ErrorIs(t, x.Unload(ctx), ane.ErrDeadline)
-		cancel()
+	for i, x := range out[:given] {
+		require.ErrorIs(t, x.Unload(hanging(t, f, int64(i+1))), ane.ErrDeadline)
 	}
 	require.NoError(t, idle.Close())
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
 	_, err = e.Compile(ctx, ane.Source{File: "new.mil", Text: text(fresh())})
 	require.ErrorIs(t, err, ane.ErrExhausted)
@@ -233,9 +231,7 @@ func TestBindAfterAnUnloadThatWasGivenUp(t *testing.T) {
 	}
 	require.NoError(t, f.Fault(selUnload, standin.Hang, 1, 0))
 	defer f.ClearFaults()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
+	require.ErrorIs(t, r.model.Unload(hanging(t, f, 1)), ane.ErrDeadline)
 	require.ErrorIs(t, bind(), ane.ErrNotLoaded)
 	f.ClearFaults()
 	_, err := r.model.Evaluate(t.Context(), r.request) // waits for the Unload
@@ -270,17 +266,20 @@ func TestWeightsThatTheBridgeRefuses(t *testing.T) {
 // A Bind that hangs holds up no other Block and no other Model.
 func TestOthersGoOnWhileABindHangs(t *testing.T) {
 	f := framework(t)
-	e := open(t, func(c *device.Config) { c.Patience = patience })
+	e := open(t)
 	a, b := newRig(t, e, 1), newRig(t, e, 2)
 	require.NoError(t, f.Fault(selSurface, standin.Hang, 1, 0))
 	defer f.ClearFaults()
 	fresh := a.tensor(a.x.Layout(), nil)
-	late := make(chan error)
+	late := make(chan error, 1)
 	go func() {
-		_, err := a.model.Bind(map[string]*ane.Tensor{"x": fresh}, map[string]*ane.Tensor{"y": a.y})
+		q, err := a.model.Bind(map[string]*ane.Tensor{"x": fresh}, map[string]*ane.Tensor{"y": a.y})
+		if err == nil {
+			err = q.Close()
+		}
 		late <- err
 	}()
-	require.Eventually(t, func() bool { return f.Counts().Hanging == 1 }, time.Minute, time.Millisecond)
+	await.Until(t, "a Bind hangs", func() bool { return f.Counts().Hanging == 1 })
 	memory, err := unimem.Open(b.x.Layout().Bytes())
 	require.NoError(t, err)
 	x, err := ane.OnBlock(memory, b.x.Layout())
@@ -290,11 +289,23 @@ func TestOthersGoOnWhileABindHangs(t *testing.T) {
 	require.NoError(t, q.Close())
 	require.NoError(t, memory.Close())
 	require.NoError(t, b.run(t.Context(), 1, 2))
-	require.ErrorIs(t, <-late, ane.ErrDeadline)
+	f.ClearFaults()
+	require.NoError(t, await.Value(t, late))
+}
+
+// A Bind that was given up holds its Blocks until it comes back.
+func TestABindThatIsGivenUpHoldsItsBlocks(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, impatient(t), 1)
+	require.NoError(t, f.Fault(selSurface, standin.Hang, 1, 0))
+	defer f.ClearFaults()
+	fresh := r.tensor(r.x.Layout(), nil)
+	_, err := r.model.Bind(map[string]*ane.Tensor{"x": fresh}, map[string]*ane.Tensor{"y": r.y})
+	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorIs(t, fresh.Block().Close(), unimem.ErrInUse)
 	f.ClearFaults()
-	require.NoError(t, a.run(t.Context(), 1, 1))
-	require.NoError(t, closed(fresh.Block()))
+	require.NoError(t, r.run(t.Context(), 1, 1))
+	require.NoError(t, closed(fresh.Block(), never))
 }
 
 // Two engines that both give up locks may run on one Block at once.

@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -81,13 +82,11 @@ func TestOpeningHasADeadline(t *testing.T) {
 		t.Run(selector, func(t *testing.T) {
 			before := unimem.Live()
 			require.NoError(t, f.Fault(selector, standin.Hang, 1, 0))
-			ctx, cancel := context.WithTimeout(t.Context(), soon)
-			defer cancel()
-			_, err := device.Open(ctx, f.Config())
+			_, err := device.Open(hanging(t, f, 1), f.Config())
 			require.ErrorIs(t, err, ane.ErrDeadline)
 			require.ErrorIs(t, err, ane.ErrUnavailable)
 			f.ClearFaults()
-			require.Eventually(t, func() bool { return unimem.Live() == before }, 10*time.Second, time.Millisecond, "%+v", unimem.Live())
+			await.Until(t, "the memory is given back", func() bool { return unimem.Live() == before })
 		})
 	}
 }
@@ -98,16 +97,10 @@ func TestAModelWithACallOutWaitsForIt(t *testing.T) {
 	r := newRig(t, open(t), 1)
 	require.NoError(t, f.Fault(selEvaluate, standin.Hang, 1, 0))
 	defer f.ClearFaults()
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	require.ErrorIs(t, r.run(ctx, 1, 1), ane.ErrDeadline)
+	require.ErrorIs(t, r.run(hanging(t, f, 1), 1, 1), ane.ErrDeadline)
 
-	ctx, cancel = context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	err := r.run(ctx, 1, 1)
-	require.ErrorIs(t, err, ane.ErrStuck)
-	require.ErrorIs(t, err, ane.ErrDeadline)
-	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
+	stuck(t, func(ctx context.Context) error { return r.run(ctx, 1, 1) })
+	stuck(t, r.model.Unload)
 	f.ReleaseHangs()
 	require.NoError(t, r.run(t.Context(), 2, 1))
 }
@@ -129,16 +122,14 @@ func TestBlocksAreHeldByACallThatIsOut(t *testing.T) {
 	v, err := x.Prepare([]*ane.Tensor{a}, []*ane.Tensor{b})
 	require.NoError(t, err)
 	require.NoError(t, f.Fault(selEvaluate, standin.Hang, 1, 0))
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
-	defer cancel()
-	require.ErrorIs(t, v.Evaluate(ctx), ane.ErrDeadline)
+	require.ErrorIs(t, v.Evaluate(hanging(t, f, 1)), ane.ErrDeadline)
 	require.NoError(t, v.Close())
 	require.NoError(t, x.Close())
 	require.ErrorIs(t, in.Close(), unimem.ErrInUse)
 	require.ErrorIs(t, out.Close(), unimem.ErrInUse)
 	f.ClearFaults()
-	require.NoError(t, closed(in))
-	require.NoError(t, closed(out))
+	require.NoError(t, closed(in, never))
+	require.NoError(t, closed(out, never))
 }
 
 func TestCompletionHandlers(t *testing.T) {
@@ -149,27 +140,31 @@ func TestCompletionHandlers(t *testing.T) {
 	require.NoError(t, r.run(t.Context(), 1, 1))
 
 	t.Run("late", func(t *testing.T) {
-		require.NoError(t, f.Fault(selEvaluate, standin.Late, 1, 4*soon.Milliseconds()))
-		ctx, cancel := context.WithTimeout(t.Context(), soon)
-		defer cancel()
-		require.ErrorIs(t, r.run(ctx, 1, 1), ane.ErrDeadline)
-		require.NoError(t, r.run(t.Context(), 2, 1))
+		for late := 100 * time.Millisecond; ; late *= 2 { // until the deadline passes before
+			require.NoError(t, f.Fault(selEvaluate, standin.Late, 1, late.Milliseconds()))
+			ctx, cancel := context.WithTimeout(t.Context(), late/4)
+			err := r.run(ctx, 1, 1)
+			cancel()
+			f.ClearFaults()
+			require.NoError(t, r.run(t.Context(), 2, 1))
+			if err != nil {
+				require.ErrorIs(t, err, ane.ErrDeadline)
+				break
+			}
+		}
 	})
 	t.Run("twice", func(t *testing.T) {
 		before := e.Usage().Unexpected
 		require.NoError(t, f.Fault(selEvaluate, standin.Twice, 1, 0))
 		require.NoError(t, r.run(t.Context(), 3, 1))
-		require.Eventually(t, func() bool { return e.Usage().Unexpected == before+1 }, 10*time.Second, time.Millisecond)
+		await.Until(t, "the second answer", func() bool { return e.Usage().Unexpected == before+1 })
 		require.NoError(t, r.run(t.Context(), 4, 1))
 	})
 	t.Run("never", func(t *testing.T) {
 		require.NoError(t, f.Fault(selEvaluate, standin.Never, 1, 0))
-		ctx, cancel := context.WithTimeout(t.Context(), soon)
-		defer cancel()
-		require.ErrorIs(t, r.run(ctx, 1, 1), ane.ErrDeadline)
-		ctx, cancel = context.WithTimeout(t.Context(), soon)
-		defer cancel()
-		require.ErrorIs(t, r.run(ctx, 1, 1), ane.ErrStuck)
+		lost := await.DeadlineWhen(t, t.Context(), func() bool { return f.Counts().Lost == 1 })
+		require.ErrorIs(t, r.run(lost, 1, 1), ane.ErrDeadline)
+		stuck(t, func(ctx context.Context) error { return r.run(ctx, 1, 1) })
 		f.FireLost()
 		require.NoError(t, r.run(t.Context(), 5, 1))
 	})

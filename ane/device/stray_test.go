@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	wait "github.com/anekit/anekit/internal/await"
 )
 
 // over is a context that has ended.
@@ -41,9 +41,8 @@ func TestACallThatIsGivenUpKeepsTheProgramUntilItComesBack(t *testing.T) {
 	s := strays{end: func() { close(ended) }}
 	gate, late := make(chan struct{}), make(chan error, 1)
 	boom := errors.New("boom")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	out, err := await(ctx, "load", "x", &s, func() error { <-gate; return boom }, func(err error) { late <- err })
+	ctx, expire := wait.Deadline(t.Context())
+	out, err := await(ctx, "load", "x", &s, func() error { expire(); <-gate; return boom }, func(err error) { late <- err })
 	require.True(t, out)
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -68,8 +67,7 @@ func TestCallsThatNeverComeBackAreCapped(t *testing.T) {
 	var s strays
 	for range maxStray {
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Millisecond, cancel)
-		out, err := await(ctx, "load", "x", &s, func() error { <-gate; return nil }, func(error) {})
+		out, err := await(ctx, "load", "x", &s, func() error { cancel(); <-gate; return nil }, func(error) {})
 		require.True(t, out)
 		require.ErrorIs(t, err, context.Canceled)
 	}

@@ -12,6 +12,8 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
@@ -63,17 +65,9 @@ func TestGrowthSeesALeak(t *testing.T) {
 	require.Less(t, growth(t, 100_000, every(func(b *unimem.Block) { require.NoError(t, b.Close()) })), int64(drift))
 }
 
-// rounds divides the counts of long tests under -short.
-func rounds(n int) int {
-	if testing.Short() {
-		return n / 100
-	}
-	return n
-}
-
 func TestManyEvaluationsLeaveNothing(t *testing.T) {
 	r := newRig(t, open(t), 1)
-	grown := growth(t, rounds(100_000), func(int) {
+	grown := growth(t, budget.Rounds(100_000, 20_000), func(int) {
 		_, err := r.model.Evaluate(context.Background(), r.request)
 		require.NoError(t, err)
 	})
@@ -84,7 +78,7 @@ func TestManyEvaluationsLeaveNothing(t *testing.T) {
 func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
 	e := open(t, async)
 	r := newRig(t, e, 1)
-	grown := growth(t, rounds(10_000), func(int) {
+	grown := growth(t, budget.Rounds(10_000, 2000), func(int) {
 		_, err := r.model.Evaluate(context.Background(), r.request)
 		require.NoError(t, err)
 	})
@@ -95,7 +89,7 @@ func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
 func TestManyExceptionsLeaveNothing(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 1)
-	n := rounds(100_000)
+	n := budget.Rounds(100_000, 20_000)
 	require.NoError(t, f.Fault(selEvaluate, standin.Exception, n, 0))
 	defer f.ClearFaults()
 	grown := growth(t, n, func(int) {
@@ -112,7 +106,7 @@ func TestManyExceptionsLeaveNothing(t *testing.T) {
 func TestManyProgramsLeaveNothing(t *testing.T) {
 	f := framework(t)
 	e := open(t)
-	grown := growth(t, rounds(1000), func(int) {
+	grown := growth(t, budget.Rounds(1000, 300), func(int) {
 		x, err := e.Compile(context.Background(), ane.Source{File: "new.mil", Text: text(fresh())})
 		require.NoError(t, err)
 		require.False(t, x.Cached())
@@ -166,11 +160,9 @@ func TestRequestsInFlightAtClose(t *testing.T) {
 		_, err := r.model.Evaluate(context.Background(), r.request)
 		done <- err
 	}()
-	for f.Counts().Hanging == 0 {
-		time.Sleep(time.Millisecond)
-	}
+	await.Until(t, "a run hangs", func() bool { return f.Counts().Hanging == 1 })
 	require.ErrorIs(t, r.request.Close(), ane.ErrBusy)
-	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond) // the run does not end before
 	defer cancel()
 	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
 	require.ErrorIs(t, r.model.Close(ctx), ane.ErrInUse)
