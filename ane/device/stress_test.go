@@ -3,6 +3,7 @@ package device_test
 import (
 	"context"
 	"math"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"time"
@@ -37,7 +38,9 @@ func growth(t *testing.T, rounds int, f func(int)) int64 {
 	return least
 }
 
+// resident is the memory of the process without what the runtime keeps for later.
 func resident(t *testing.T) int64 {
+	debug.FreeOSMemory()
 	n, err := procmem.Proportional()
 	if err != nil {
 		t.Skip(err)
