@@ -62,8 +62,11 @@ func (p *DumpedProgram) read() error {
 	return nil
 }
 
-// few refuses more tensors than programs have, over all procedures.
+// few refuses more names and tensors than programs have, over all procedures.
 func few(description plist.Dict, procedures, networks plist.Array) error {
+	if n := len(description.Dict("kANEFModelProcedureNameToIDMapKey")); n > most {
+		return fmt.Errorf("%d names of procedures, at most %d", n, most)
+	}
 	for _, keys := range [...][3]string{
 		{"kANEFModelInputSymbolsArrayKey", "ANEFModelInputSymbolIndexArray", "LiveInputList"},
 		{"kANEFModelOutputSymbolsArrayKey", "ANEFModelOutputSymbolIndexArray", "LiveOutputList"},

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -312,6 +313,15 @@ func TestReports(t *testing.T) {
 	require.Equal(t, "16.5", Options{Profile: "16.5"}.with(d).Profile)
 }
 
+// manyNames are more keys than a map of procedures may have.
+func manyNames() string {
+	names := make([]string, most+1)
+	for i := range names {
+		names[i] = fmt.Sprintf(`"f%d": 0`, i)
+	}
+	return strings.Join(names, ",")
+}
+
 func TestDumpsThatCannotBeReplayed(t *testing.T) {
 	for name, c := range map[string]struct{ file, says string }{
 		"no file":           {filepath.Join(t.TempDir(), "none.json"), "none.json"},
@@ -322,6 +332,7 @@ func TestDumpsThatCannotBeReplayed(t *testing.T) {
 		"no table":          {dumps + "perf-stats.json#0", "table of 0"},
 		"nothing to say":    {dumps + "errors-up-to-26.json#14", "nothing that can be replayed"},
 		"many procedures":   {written(t, `{"data": {"NetworkStatusList": [`+strings.Repeat("{},", 129)+`{}]}}`), "at most 129"},
+		"many names":        {written(t, `{"data": {"ANEFModelDescription": {"kANEFModelProcedureNameToIDMapKey": {`+manyNames()+`}}}}`), "1025 names"},
 		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", most)+`{}]}]}}`), "more than 1024"},
 	} {
 		t.Run(name, func(t *testing.T) {
