@@ -3,18 +3,30 @@ package mil
 // Blobs returns every reference to a weight file in the program, in the order of
 // the text.
 func (p *Program) Blobs() []*Blob {
-	var c collector
+	return p.collect().found
+}
+
+// Weights returns every value whose elements are in a weight file, in the order of
+// the text.
+func (p *Program) Weights() []*Value {
+	return p.collect().values
+}
+
+func (p *Program) collect() (c collector) {
 	for _, f := range p.Funcs {
 		for _, op := range f.Body {
 			c.args(op.Args)
 			c.args(op.Attrs)
 		}
 	}
-	return c.found
+	return c
 }
 
-// collector gathers the Blobs of literals.
-type collector struct{ found []*Blob }
+// collector gathers the Blobs of literals, and the values that consist of one.
+type collector struct {
+	found  []*Blob
+	values []*Value
+}
 
 func (c *collector) args(args []Arg) {
 	for _, a := range args {
@@ -39,6 +51,9 @@ func (c *collector) operand(o Operand) {
 func (c *collector) literal(l Literal) {
 	switch l := l.(type) {
 	case *Value:
+		if l.Blob() != nil {
+			c.values = append(c.values, l)
+		}
 		c.literal(l.Literal)
 	case *Blob:
 		c.found = append(c.found, l)

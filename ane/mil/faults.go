@@ -1,6 +1,9 @@
 package mil
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // MaxFaults is the number of faults that Parse and Validate report before they
 // stop with the fault "too many faults".
@@ -57,5 +60,5 @@ func cut(list ErrorList) ErrorList {
 	list.Sort()
 	list = list[:MaxFaults]
 	last := list[MaxFaults-1]
-	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: "mend these first"})
+	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: fmt.Sprintf("mend these %d first", MaxFaults)})
 }

@@ -5,7 +5,7 @@ func (p *parser) program() *Program {
 	prog := &Program{Pos: p.tok.pos}
 	const form = "a program starts with program(1.3) {"
 	if !p.tok.is("program") {
-		p.expected(`"program"`, form)
+		p.expected(`"program"`, p.meant("program")+form)
 		return prog
 	}
 	p.next()
@@ -23,12 +23,12 @@ func (p *parser) program() *Program {
 			prog.Funcs = append(prog.Funcs, f)
 		}
 		if p.tok.kind != '}' && p.tok.kind != tokEOF && !p.tok.is("func") {
-			p.expected(`"func" or the closing "}" of the program`, "a program holds functions only")
+			p.expected(`"func" or the closing "}" of the program`, p.meant("func")+"a program holds functions only")
 			p.toFunc()
 		}
 	}
 	if p.tok.kind != '}' {
-		p.expected(`"func" or the closing "}" of the program`, "a program holds functions only")
+		p.expected(`"func" or the closing "}" of the program`, p.meant("func")+"a program holds functions only")
 		return prog
 	}
 	p.next()

@@ -1,6 +1,10 @@
 package mil
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/anekit/anekit/internal/near"
+)
 
 // typ reads a type.
 func (p *parser) typ() (t Type, ok bool) {
@@ -25,7 +29,7 @@ func (p *parser) typ() (t Type, ok bool) {
 	case "list":
 		t.Kind = List
 	default:
-		p.report(p.tok.pos, "unknown type "+quoteShort(p.tok.text), form)
+		p.report(p.tok.pos, "unknown type "+quoteShort(p.tok.text), near.Hint(p.tok.text, typeWords())+form)
 		p.next()
 		return t, p.tok.kind == tokIdent // a name: read on
 	}
@@ -58,7 +62,7 @@ func (p *parser) tensor(t *Type) bool {
 		t.DType = ParseDType(p.tok.text)
 	}
 	if t.DType == NoType {
-		return p.expected("a scalar type", "a tensor's elements are fp16, fp32, int32, bool, string ..: "+form)
+		return p.expected("a scalar type", p.meant(typeWords()...)+"a tensor's elements are fp16, fp32, int32, bool, string ..: "+form)
 	}
 	p.next()
 	if !p.want(',', "behind the tensor's scalar type", form) || !p.want('[', "before the dimensions", form) {
@@ -87,7 +91,7 @@ func (p *parser) dim(t *Type) bool {
 	case p.tok.kind == tokNumber && span(p.tok.text, digit) == len(p.tok.text):
 		n, err := strconv.ParseInt(p.tok.text, 10, 0)
 		if err != nil {
-			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large", "sizes fit 64 bits")
+			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large", "sizes are at most 9223372036854775807")
 			return false
 		}
 		d.Size = int(n)

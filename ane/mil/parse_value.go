@@ -151,7 +151,7 @@ func (p *parser) word() (Literal, bool) {
 		v, ok := p.value()
 		return v, ok
 	}
-	return nil, p.expected("a literal", "names of values cannot stand inside a literal")
+	return nil, p.expected("a literal", p.meant("true", "false", "inf", "nan", "BLOBFILE")+"names of values cannot stand inside a literal")
 }
 
 // literals reads a list from its opening punctuation to the closing one.
@@ -210,7 +210,7 @@ func (p *parser) blob() (Literal, bool) {
 		name := p.tok
 		field := map[string]**Value{"path": &b.Path, "offset": &b.Offset}[name.text]
 		if name.kind != tokIdent || field == nil {
-			return nil, p.expected("path or offset", form)
+			return nil, p.expected("path or offset", p.meant("path", "offset")+form)
 		}
 		if *field != nil {
 			p.report(name.pos, name.text+" is given twice", form)

@@ -1,5 +1,7 @@
 package mil
 
+import "github.com/anekit/anekit/internal/near"
+
 // MaxNesting is how deep types, operands and literals nest. Programs in use
 // stay below ten.
 const MaxNesting = 100
@@ -91,6 +93,14 @@ func (p *parser) expected(what, hint string) bool {
 		p.report(p.tok.pos, "expected "+what+", found "+p.tok.String(), hint)
 	}
 	return false
+}
+
+// meant begins a hint with the word that tok was probably meant to be.
+func (p *parser) meant(words ...string) string {
+	if p.tok.kind != tokIdent {
+		return ""
+	}
+	return near.Hint(p.tok.text, words)
 }
 
 // want takes the punctuation kind, or reports that it is missing.

@@ -207,3 +207,19 @@ func TestHostile(t *testing.T) {
 		}
 	}
 }
+
+// A word that is nearly one of the language, or nearly a name, is recognised.
+func TestDidYouMean(t *testing.T) {
+	for text, want := range map[string]string{
+		"porgram(1.3) {}": "did you mean program? ",
+		"program(1.3) { fucn main<ios18>() { } -> (); }":                                                               "did you mean func? ",
+		"program(1.3) { func main<ios18>(tensr<fp16, [1]> x) { } -> (x); }":                                            "did you mean tensor? ",
+		"program(1.3) { func main<ios18>(tensor<fp61, [1]> x) { } -> (x); }":                                           "did you mean fp16? ",
+		"program(1.3) { func main<ios18>(fp16 weight) { fp16 y = relu(x = wieght); } -> (y); }":                        "did you mean weight? ",
+		"program(1.3) { func main<ios18>(fp16 x) { fp16 y = relu(x = x, b = bool(flase)); } -> (y); }":                 "did you mean false? ",
+		`program(1.3) { func main<ios18>(fp16 x) { fp16 y = relu(x = fp16(BLOBFILE(paht = string("w")))); } -> (y); }`: "did you mean path? ",
+	} {
+		_, err := Parse("f", []byte(text))
+		require.ErrorContains(t, err, want, text)
+	}
+}

@@ -72,6 +72,15 @@ func typeWord(s string) bool {
 	}
 }
 
+// typeWords lists the words that open a type.
+func typeWords() []string {
+	words := []string{"tensor", "state", "tuple", "dict", "list"}
+	for d := FP16; int(d) < len(dtypes); d++ {
+		words = append(words, dtypes[d].name)
+	}
+	return words
+}
+
 // reserved reports whether s can never name a value: the grammar would read it
 // as something else wherever a name stands.
 func reserved(s string) bool {

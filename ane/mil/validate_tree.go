@@ -1,6 +1,12 @@
 package mil
 
-import "errors"
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/anekit/anekit/internal/near"
+)
 
 // few is the number of arguments up to which comparing each with each is
 // cheaper than a map.
@@ -88,8 +94,20 @@ func (v *validator) use(r Ref) {
 	case ok:
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
 	case v.cur == nil || !v.lost[v.cur]:
-		v.misnamed(r.Pos, quoteShort(r.Name)+" is not defined", "define it in a statement above, or make it a parameter")
+		v.misnamed(r.Pos, quoteShort(r.Name)+" is not defined", near.Hint(r.Name, v.known())+"define it in a statement above, or make it a parameter")
 	}
+}
+
+// many is the number of names above which none is suggested: looking would take
+// longer than the rest.
+const many = 1000
+
+// known lists the names defined so far.
+func (v *validator) known() []string {
+	if len(v.names) > many {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(v.names))
 }
 
 // unread reports whether t stands for a type that the parser missed, and said so.

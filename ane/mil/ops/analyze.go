@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // Weights hands out the files that BLOBFILE names.
@@ -97,7 +98,7 @@ func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 		}
 	}
 	if f == nil {
-		a.fail(p.Pos, "choose one of "+strings.Join(names, ", "), "no function called %q", name)
+		a.fail(p.Pos, near.Hint(name, names)+"choose one of "+strings.Join(names, ", "), "no function called %q", name)
 	}
 	return f
 }
@@ -198,7 +199,7 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	}
 	def := Lookup(op.Kind)
 	if def == nil {
-		a.fail(op.Pos, "this engine has "+strings.Join(Names(), ", "), "unknown operator %s", op.Kind)
+		a.fail(op.Pos, near.Hint(op.Kind, Names())+"this engine has "+strings.Join(Names(), ", "), "unknown operator %s", op.Kind)
 		return nil
 	}
 	c := &Call{def: def, op: op, args: map[string]argument{}}
@@ -233,7 +234,7 @@ func (a *analysis) arguments(c *Call) bool {
 	for _, arg := range c.op.Args {
 		p := c.def.param(arg.Name)
 		if p == nil {
-			a.fail(arg.Pos, "write "+c.def.signature(), "%s has no argument %s", c.def.Name, arg.Name)
+			a.fail(arg.Pos, near.Hint(arg.Name, c.def.names())+"write "+c.def.signature(), "%s has no argument %s", c.def.Name, arg.Name)
 			good = false
 			continue
 		}
@@ -351,6 +352,9 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		var fs []float64
 		if fs, err = m.Floats(); err == nil {
 			v.Data = encodeFloats(v.DType, fs)
+			if text := left(v.DType, fs, v.Data); text != "" {
+				a.note((&mil.Error{File: a.file, Pos: m.Pos, Msg: text}).Error())
+			}
 		}
 	default:
 		a.fail(m.Pos, "use fp16 or a whole-byte integer type", "%s literals are not supported", v.DType)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // Call is one operation while its rule looks at it. Getters of settings return
@@ -67,7 +68,7 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what, example strin
 		return nil
 	}
 	if v.Elements() > maxSetting {
-		c.fail(name, "settings are short vectors", "%s is too long for a setting", v.Type())
+		c.fail(name, fmt.Sprintf("settings have at most %d elements", maxSetting), "%s is too long for a setting", v.Type())
 		return nil
 	}
 	v.weight.take(v)
@@ -181,7 +182,7 @@ func (c *Call) word(name, def string, choices ...string) string {
 		return def
 	}
 	if !slices.Contains(choices, v.Text[0]) {
-		c.fail(name, "choose one of "+strings.Join(choices, ", "), "%q is not known", v.Text[0])
+		c.fail(name, near.Hint(v.Text[0], choices)+"choose one of "+strings.Join(choices, ", "), "%q is not known", v.Text[0])
 		return def
 	}
 	return v.Text[0]

@@ -56,6 +56,15 @@ func (d *Def) signature() string {
 	return d.Name + "(" + strings.Join(names, ", ") + ")"
 }
 
+// names lists the arguments.
+func (d *Def) names() []string {
+	var names []string
+	for _, p := range d.Params {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
 // Lookup returns the operator called name, or nil. The Def is shared: do not
 // change it.
 func Lookup(name string) *Def { return table[name] }

@@ -1,0 +1,64 @@
+// Package near finds the word that was probably meant.
+package near
+
+import (
+	"slices"
+	"strings"
+)
+
+// longest is the length of words that are compared; longer ones are no typing
+// mistakes, and comparing takes the product of both lengths.
+const longest = 40
+
+// Word returns the choice that is closest to word: one that differs in a letter or
+// two by the length of the word, upper and lower case being the same. It returns ""
+// if there is none. Of equally close choices it takes the first.
+func Word(word string, choices []string) string {
+	if word == "" || len(word) > longest {
+		return ""
+	}
+	best, least := "", 1+max(1, len(word)/3)
+	for _, c := range choices {
+		if c == "" || len(c) > longest || c == word {
+			continue
+		}
+		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < least && d < len(c) {
+			best, least = c, d
+		}
+	}
+	return best
+}
+
+// Hint is "did you mean X? " for the closest choice, or empty.
+func Hint(word string, choices []string) string {
+	if w := Word(word, choices); w != "" {
+		return "did you mean " + w + "? "
+	}
+	return ""
+}
+
+// distance counts the letters to insert, remove, replace or exchange with their
+// neighbour (the optimal string alignment of Damerau and Levenshtein).
+func distance(a, b string) int {
+	var before []int
+	last := make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next[j+1] = slices.Min([]int{next[j] + 1, last[j+1] + 1, last[j] + cost})
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, next
+	}
+	return last[len(b)]
+}
