@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/plist"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+)
+
+// A report is a dump: whatever `info --report` wrote, in testdata/dumps or here, comes to
+// the same end when the stand-in replays it.
+func TestReportsReplayToTheirVerdict(t *testing.T) {
+	dir := bridgetest.Build(t)
+	passing, failing := filepath.Join(t.TempDir(), "passing.json"), filepath.Join(t.TempDir(), "failing.json")
+	require.Equal(t, codePass, command(t, dir, "", "info", "--engine", "standin", "--report", passing))
+	require.Equal(t, codeUnavailable, command(t, dir, "../../testdata/dumps/compile-errors.json", "info", "--engine", "standin", "--report", failing))
+	files, err := filepath.Glob("../../testdata/dumps/*.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	replayed := map[int]int{}
+	for _, file := range append(files, passing, failing) {
+		want, written := verdictOf(t, file)
+		if !written {
+			continue // a document's, not a machine's own; dumps.txtar says what becomes of those
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--iterations", "2"))
+		})
+		replayed[want]++
+	}
+	require.NotZero(t, replayed[codePass])
+	require.NotZero(t, replayed[codeUnavailable])
+}
+
+// verdictOf returns the exit status that a report calls for, false for another dump.
+func verdictOf(t *testing.T, file string) (code int, written bool) {
+	v, err := plist.ReadFile(file)
+	require.NoError(t, err)
+	data := v.(plist.Dict).Dict("data")
+	if data.String("unavailable") != "" {
+		return codeUnavailable, true
+	}
+	switch data.String("verdict") {
+	case verdictPass:
+		return codePass, true
+	case verdictFail:
+		return codeFail, true
+	}
+	return 0, false
+}
+
+// command runs the command in a process of its own, with a dump to replay, and returns its
+// exit status.
+func command(t *testing.T, bridge, dump string, args ...string) int {
+	c := exec.CommandContext(t.Context(), os.Args[0])
+	c.Args = append([]string{"ane-roundtrip"}, args...)
+	c.Env = append(os.Environ(), objcbridge.EnvDir+"="+bridge, standin.EnvDump+"="+dump, "TEMP="+t.TempDir())
+	var out bytes.Buffer
+	c.Stdout, c.Stderr = &out, &out
+	err := c.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) {
+		require.NoError(t, err, "%s", &out)
+		return codePass
+	}
+	t.Logf("%s", &out)
+	return exit.ExitCode()
+}
