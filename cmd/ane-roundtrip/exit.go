@@ -78,7 +78,8 @@ func explain(ctx context.Context, w io.Writer, err error) {
 	}
 }
 
-// oneLine puts what several errors say on one line.
+// oneLine puts what several errors say on one line, control characters escaped.
 func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+	return visible(s)
 }

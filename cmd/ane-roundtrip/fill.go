@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
 	"hash/fnv"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -11,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// fill makes up the values of inputs that no file was given for.
+// fill makes up values: of inputs that no file was given for, or of weights.
 type fill struct {
 	kind string // "", zeros, ones, random
 	seed uint64
@@ -31,12 +33,28 @@ func parseFill(s string) (fill, error) {
 	return fill{}, badf("--fill %q; give zeros, ones or random:SEED with a whole number", s)
 }
 
-// elements returns dense elements for a tensor. Random ones depend on the seed
-// and the tensor's name alone: floats are multiples of 1/1024 within [-1, 1),
-// integers lie within [-8, 8] or, unsigned, [0, 8].
+// parseFillWeights reads the value of --fill-weights.
+func parseFillWeights(s string) (fill, error) {
+	f, err := parseFill(s)
+	if err != nil || s != "" && f.kind != "random" {
+		return fill{}, badf("--fill-weights %q; give random:SEED with a whole number", s)
+	}
+	return f, nil
+}
+
+// elements returns dense elements for a tensor.
 func (f fill) elements(l ane.Layout) []byte {
+	data := make([]byte, l.PackedBytes())
+	f.values(l.DType, l.Name, data)
+	return data
+}
+
+// values fills data with elements of a type. Random ones depend on the seed and the
+// name alone: floats are multiples of 1/1024 within [-1, 1), integers lie within
+// [-8, 8] or, unsigned, [0, 8]. Elements below a byte are any bits.
+func (f fill) values(d mil.DType, name string, data []byte) {
 	h := fnv.New64a()
-	h.Write([]byte(l.Name)) // never fails
+	h.Write([]byte(name)) // never fails
 	r := rand.New(rand.NewPCG(f.seed, h.Sum64()))
 	next := func() float64 { return float64(r.IntN(2048)-1024) / 1024 }
 	switch {
@@ -44,17 +62,22 @@ func (f fill) elements(l ane.Layout) []byte {
 		next = func() float64 { return 0 }
 	case f.kind == "ones":
 		next = func() float64 { return 1 }
-	case l.DType == mil.Bool:
+	case d == mil.Bool:
 		next = func() float64 { return float64(r.IntN(2)) }
-	case l.DType.Unsigned():
+	case d.Unsigned():
 		next = func() float64 { return float64(r.IntN(9)) }
-	case l.DType.Integer():
+	case d.Integer():
 		next = func() float64 { return float64(r.IntN(17) - 8) }
 	}
-	size := l.DType.Size()
-	data := make([]byte, l.PackedBytes())
-	for at := 0; at < len(data); at += size {
-		element.Store(l.DType, data[at:], next())
+	size := d.Size()
+	for at := 0; at < len(data); at += max(size, 1) {
+		switch {
+		case size == 0:
+			data[at] = byte(r.IntN(256))
+		case d == mil.BF16: // the upper half of a float32
+			binary.LittleEndian.PutUint16(data[at:], uint16(math.Float32bits(float32(next()))>>16))
+		default:
+			element.Store(d, data[at:], next())
+		}
 	}
-	return data
 }

@@ -1,55 +1,125 @@
 package main
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 )
 
-// kinds pairs the element types of tensors with those of .npy files.
-var kinds = map[mil.DType]npy.Kind{
-	mil.FP16: npy.Float16, mil.FP32: npy.Float32, mil.Bool: npy.Bool,
-	mil.Int8: npy.Int8, mil.UInt8: npy.UInt8, mil.Int16: npy.Int16, mil.UInt16: npy.UInt16,
-	mil.Int32: npy.Int32, mil.UInt32: npy.UInt32,
+// kindOf pairs the element types of tensors with those of .npy files; 0 where
+// there is none.
+func kindOf(d mil.DType) npy.Kind {
+	switch d {
+	case mil.FP16:
+		return npy.Float16
+	case mil.FP32:
+		return npy.Float32
+	case mil.FP64:
+		return npy.Float64
+	case mil.Bool:
+		return npy.Bool
+	case mil.Int8:
+		return npy.Int8
+	case mil.UInt8:
+		return npy.UInt8
+	case mil.Int16:
+		return npy.Int16
+	case mil.UInt16:
+		return npy.UInt16
+	case mil.Int32:
+		return npy.Int32
+	case mil.UInt32:
+		return npy.UInt32
+	}
+	return 0
+}
+
+// floatOf is the type of a kind of floating-point numbers, false for all others.
+func floatOf(k npy.Kind) (mil.DType, bool) {
+	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.FP64} {
+		if kindOf(d) == k {
+			return d, true
+		}
+	}
+	return mil.NoType, false
+}
+
+// wanted takes the arrays that can be brought into the form of a tensor: of its
+// type, or floating-point numbers for floating-point numbers; of its shape, or of
+// one that can only mean the same.
+func wanted(side string, l ane.Layout) npy.Accept {
+	return func(kind npy.Kind, shape []int) *npy.Error {
+		if e := sameElements(side, l, shape); e != nil {
+			return e
+		}
+		_, float := floatOf(kind)
+		if kind != kindOf(l.DType) && !(float && l.DType.Float()) {
+			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", kind, side, l.Name, l.DType), Fix: fmt.Sprintf("save it with arr.astype('%s')", kindOf(l.DType))}
+		}
+		return nil
+	}
+}
+
+// sameElements compares shapes. Axes of length 1 may be missing or more, and a flat
+// array is taken in the order of its elements; anything else is the caller's to say.
+func sameElements(side string, l ane.Layout, shape []int) *npy.Error {
+	n := 1
+	for _, d := range shape {
+		n *= d // npy has checked that it fits
+	}
+	if want := l.Elements(); n != want {
+		return &npy.Error{What: fmt.Sprintf("%d elements of shape %v, %s %s has %d of shape %v", n, shape, side, l.Name, want, l.Shape),
+			Fix: fmt.Sprintf("give an array of %d elements", want)}
+	}
+	if len(shape) == 1 || slices.Equal(squeezed(shape), squeezed(l.Shape)) {
+		return nil
+	}
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", ", "), "[]")
+	fix := fmt.Sprintf("save it with arr.reshape(%s)", text)
+	if slices.Equal(slices.Sorted(slices.Values(squeezed(shape))), slices.Sorted(slices.Values(squeezed(l.Shape)))) {
+		fix = fmt.Sprintf("transpose it, or, if its elements are in the right order, save it with arr.reshape(%s)", text)
+	}
+	return &npy.Error{What: fmt.Sprintf("shape %v, %s %s has %v, as many elements along other axes", shape, side, l.Name, l.Shape), Fix: fix}
+}
+
+// squeezed is a shape without axes of length 1.
+func squeezed(shape []int) []int {
+	return slices.DeleteFunc(slices.Clone(shape), func(d int) bool { return d == 1 })
 }
 
 // elements returns the array's bytes as the tensor takes them: dense, row-major
-// and of its own type. float32 and float64 are rounded for an fp16 tensor;
-// overflow counts values that became infinite by that. Every other difference
-// is refused.
-func elements(a *npy.Array, l ane.Layout) (data []byte, overflow int, err error) {
-	if !slices.Equal(a.Shape, l.Shape) {
-		return nil, 0, fmt.Errorf("shape %v, input %s has %v; reshape the array", a.Shape, l.Name, l.Shape)
+// and of its own type. The notes say what was converted.
+func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err error) {
+	if a.Swapped {
+		notes = append(notes, "big-endian numbers were turned around")
 	}
-	wide := a.Kind == npy.Float32 || a.Kind == npy.Float64
-	if a.Kind != kinds[l.DType] && !(l.DType == mil.FP16 && wide) {
-		return nil, 0, fmt.Errorf("%s, input %s is %s; save it with arr.astype('%s')", a.Kind, l.Name, l.DType, kinds[l.DType])
+	if !slices.Equal(a.Shape, l.Shape) {
+		notes = append(notes, fmt.Sprintf("shape %v is taken as %v", a.Shape, l.Shape))
 	}
 	if a, err = a.ToC(); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	if a.Kind == kinds[l.DType] {
-		return a.Data, 0, nil
+	from, _ := floatOf(a.Kind)
+	if a.Kind == kindOf(l.DType) {
+		return a.Data, notes, nil
 	}
-	data = make([]byte, 0, 2*l.Elements())
-	for at := 0; at < len(a.Data); at += a.Kind.Size() {
-		var f float64
-		if a.Kind == npy.Float32 {
-			f = float64(math.Float32frombits(binary.LittleEndian.Uint32(a.Data[at:])))
-		} else {
-			f = math.Float64frombits(binary.LittleEndian.Uint64(a.Data[at:]))
-		}
-		h := fp16.FromFloat64(f)
-		if h.IsInf() && !math.IsInf(f, 0) {
+	size, overflow := l.DType.Size(), 0
+	data = make([]byte, l.PackedBytes())
+	for i := range l.Elements() {
+		v := element.Load(from, a.Data[i*a.Kind.Size():])
+		element.Store(l.DType, data[i*size:], v)
+		if !math.IsInf(v, 0) && math.IsInf(element.Load(l.DType, data[i*size:]), 0) {
 			overflow++
 		}
-		data = binary.LittleEndian.AppendUint16(data, uint16(h))
 	}
-	return data, overflow, nil
+	if overflow > 0 {
+		notes = append(notes, fmt.Sprintf("%d values beyond %s became infinite", overflow, l.DType))
+	}
+	return data, notes, nil
 }

@@ -3,152 +3,297 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"maps"
-	"math"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/mil/blob"
-	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
-	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/unimem"
 )
 
 // runOptions are the flags of run.
 type runOptions struct {
-	mil, modelPath, function, fill string
-	in, out                        []string // NAME=FILE
+	mil, modelPath, function, fill, fillWeights string
+	in, out, expect                             []string // NAME=FILE
+	repeat                                      int
+	tol                                         float64
 }
 
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
 		Use:   "run --mil FILE [--model-path DIR] --in NAME=FILE.npy ... --out NAME=FILE.npy ...",
-		Short: "Run a MIL program on .npy files",
-		Long: `run compiles a MIL program and evaluates it once. Inputs come from .npy files
-of the program's own types and shapes; float32 and float64 are rounded for an
-fp16 input, Fortran order is put right, everything else is refused. Each output
-file has the output's own type and shape; only those asked for are written, and
-either all of them or none.`,
+		Short: "Run a MIL program on .npy and .npz files",
+		Long: `run compiles a MIL program and evaluates it. Inputs come from .npy files, or
+from arrays of .npz archives (FILE.npz:KEY; without KEY the array called as the
+input). Each output file has the output's own type and shape; only those asked for
+are written, and either all of them or none. Several outputs may go into one
+archive.
+
+A file called - is standard input (--mil or one --in) or standard output (one
+--out); the report then goes to standard error. An output that is a file which the
+run reads, by whatever name or link, is refused.
+
+Arrays are brought into the form of the input, with a note, where nothing is lost
+but digits: floating-point types are converted, big-endian numbers turned around,
+Fortran order put right, axes of length 1 added or removed, flat arrays taken in
+their order. Everything else is refused.
+
+--expect compares an output with a file, and the run fails (status 1) if a value
+differs by more than --tol T, or T times the expected value where that is above 1.
+The file is rounded to the output's type first.`,
+		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
+  ane-roundtrip run --mil model.mil --in x=in.npz --out y=out.npz --out z=out.npz
+  ane-roundtrip run --mil model.mil --fill random:1 --fill-weights random:1 --repeat 1000 --json
+  python make.py | ane-roundtrip run --mil model.mil --in x=- --out y=- | python show.py`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.run(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.tol != 0 && len(o.expect) == 0 {
+				return badf("--tol compares nothing; give --expect NAME=FILE.npy")
+			}
+			return a.run(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.mil, "mil", "", "the program, MIL text")
+	f.StringVar(&o.mil, "mil", "", "the program, MIL text, or - for standard input")
 	f.StringVar(&o.modelPath, "model-path", "", "the directory that @model_path stands for (default: the program's)")
 	f.StringVar(&o.function, "function", "", "the function to run (default: main, or the first)")
 	f.StringVar(&o.fill, "fill", "", "values of inputs without a file: zeros, ones or random:SEED")
-	f.StringArrayVar(&o.in, "in", nil, "NAME=FILE.npy, an input")
-	f.StringArrayVar(&o.out, "out", nil, "NAME=FILE.npy, an output to write")
+	f.StringVar(&o.fillWeights, "fill-weights", "", "values of weight files that are not there: random:SEED")
+	f.StringArrayVar(&o.in, "in", nil, "NAME=FILE.npy, FILE.npz:KEY or -, an input")
+	f.StringArrayVar(&o.out, "out", nil, "NAME=FILE.npy, FILE.npz:KEY or -, an output to write")
+	f.IntVar(&o.repeat, "repeat", 1, "evaluations, which are timed")
+	f.StringArrayVar(&o.expect, "expect", nil, "NAME=FILE.npy, FILE.npz:KEY or -, what an output has to be")
+	f.Float64Var(&o.tol, "tol", 0, "how far a value may be from the expected one")
 	return cmd
 }
 
-// tensorRow tells about one tensor of a run.
-type tensorRow struct {
-	Name   string  `json:"name"`
-	Side   string  `json:"side"` // input or output
-	DType  string  `json:"dtype"`
-	Shape  []int   `json:"shape"`
-	File   string  `json:"file,omitempty"`
-	Min    float64 `json:"min"`
-	Max    float64 `json:"max"`
-	NaN    int     `json:"nan"`
-	Copied int     `json:"bytes_copied"` // between the file's dense array and the tensor's rows
+// runJob is a run with its flags read.
+type runJob struct {
+	app     *app
+	o       runOptions
+	files   *traffic
+	in, out ports
+	expect  ports
+	made    fill
+	weights *weightFiles
+	rig     *trial.Rig
+	rows    []tensorRow
+	checks  []trial.Check
+	eval    evaluation
 }
 
-// run compiles, fills, evaluates once, and writes what was asked for.
+// run compiles, fills, evaluates, and writes what was asked for.
 func (a *app) run(ctx context.Context, o runOptions) (err error) {
-	if o.mil == "" {
-		return badf("no program; give --mil FILE")
-	}
-	given, err := pairs("--in", o.in)
+	j := &runJob{app: a, o: o, files: &traffic{app: a}}
+	weights, err := j.parse()
 	if err != nil {
 		return err
 	}
-	wanted, err := pairs("--out", o.out)
+	text, _, err := j.files.text("--mil", o.mil)
 	if err != nil {
 		return err
 	}
-	made, err := parseFill(o.fill)
-	if err != nil {
-		return err
+	file := o.mil
+	if file == stdio {
+		file = "<stdin>"
 	}
-	text, err := readText(o.mil)
-	if err != nil {
-		return err
+	if j.o.modelPath == "" {
+		j.o.modelPath = filepath.Dir(o.mil)
 	}
-	if o.modelPath == "" {
-		o.modelPath = filepath.Dir(o.mil)
+	program, err := mil.ParseTree(file, text)
+	if err != nil {
+		return bad(err)
+	}
+	j.weights = newWeights(program, j.o.modelPath, weights)
+	for _, path := range j.weights.order {
+		if f := j.weights.file(path); f != "" {
+			j.files.also("the program's "+path, f)
+		}
 	}
 	d, err := a.open(nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	rig, err := trial.NewRig(ctx, d, ane.Source{File: o.mil, Text: text, Function: o.function, Weights: blob.Dir(o.modelPath)})
+	bar := a.progress(3 + min(rounds, o.repeat))
+	defer bar.stop()
+	bar.now("compile")
+	j.rig, err = trial.NewRig(ctx, d, ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights})
 	if err != nil {
-		return programFault(o.mil, err)
+		return programFault(file, err)
 	}
-	defer func() { err = errors.Join(err, rig.Close(context.WithoutCancel(ctx))) }()
-	if err := known("--in", given, rig.Model.Inputs()); err != nil {
+	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
+	if err := j.run(ctx, bar); err != nil {
 		return err
 	}
-	if err := known("--out", wanted, rig.Model.Outputs()); err != nil {
-		return err
-	}
-	rows, err := a.inputs(rig, given, made)
-	if err != nil {
-		return err
-	}
-	files, err := stage(wanted)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		for _, f := range files {
-			f.Discard()
-		}
-	}()
-	res, err := rig.Model.Evaluate(ctx, rig.Request)
-	if err != nil {
-		return err
-	}
-	outs, err := outputs(rig, wanted, files)
-	if err != nil {
-		return err
-	}
-	return a.told(d, rig, res.Elapsed, append(rows, outs...))
+	bar.stop()
+	return j.told(d)
 }
 
-// maxText bounds the program: the largest published ones have some kilobytes.
-const maxText = 256 << 20
+// parse reads the flags.
+func (j *runJob) parse() (weights fill, err error) {
+	o := j.o
+	if o.mil == "" {
+		return weights, badf("no program; give --mil FILE")
+	}
+	if o.repeat < 1 || o.repeat > maxIterations {
+		return weights, badf("--repeat %d; give 1 to %d", o.repeat, maxIterations)
+	}
+	if !(o.tol >= 0) {
+		return weights, badf("--tol %v; give 0 or more", o.tol)
+	}
+	if j.in, err = parsePorts("--in", o.in); err != nil {
+		return weights, err
+	}
+	if j.out, err = parsePorts("--out", o.out); err != nil {
+		return weights, err
+	}
+	if j.expect, err = parsePorts("--expect", o.expect); err != nil {
+		return weights, err
+	}
+	reader := ""
+	if o.mil == stdio {
+		reader = "--mil"
+	}
+	for flag, all := range map[string]ports{"--in": j.in, "--expect": j.expect} {
+		for _, p := range all {
+			if p.path != stdio {
+				continue
+			}
+			if reader != "" {
+				return weights, twoReaders(reader, flag+" "+p.name)
+			}
+			reader = flag + " " + p.name
+		}
+	}
+	if j.made, err = parseFill(o.fill); err != nil {
+		return weights, err
+	}
+	return parseFillWeights(o.fillWeights)
+}
 
-// readText reads the program.
-func readText(path string) ([]byte, error) {
-	f, err := os.Open(path)
+// run does what follows compiling, all but the report.
+func (j *runJob) run(ctx context.Context, bar *progress) error {
+	bar.done()
+	model := j.rig.Model
+	if err := j.in.known("--in", model.Inputs()); err != nil {
+		return err
+	}
+	if err := j.out.known("--out", model.Outputs()); err != nil {
+		return err
+	}
+	if err := j.expect.known("--expect", model.Outputs()); err != nil {
+		return err
+	}
+	bar.now("read")
+	copied, shown := j.rig.Unshared()
+	if err := j.inputs(); err != nil {
+		return err
+	}
+	want, err := j.expectations()
 	if err != nil {
-		return nil, badf("%w; give the path of a MIL text file", err)
+		return err
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
+	files, err := j.files.stage(j.out)
 	if err != nil {
-		return nil, badf("%w; give the path of a MIL text file", err)
+		return err
 	}
-	if len(text) > maxText {
-		return nil, badf("%s is larger than %d MiB; put weights into a file of their own", path, maxText>>20)
+	defer files.discard()
+	defer context.AfterFunc(ctx, files.discard)() // an interrupt ends the writing too
+	bar.done()
+	bar.now("evaluate")
+	if j.eval, err = evaluate(ctx, j.rig, j.o.repeat, bar.done); err != nil {
+		return err
 	}
-	return text, nil
+	if shown {
+		j.eval.Copied = &copied
+	}
+	bar.now("write")
+	arrays, err := j.outputs(want)
+	if err != nil {
+		return err
+	}
+	if err := files.write(func(name string) *npy.Array { return arrays[name] }); err != nil {
+		return err
+	}
+	return files.commit()
+}
+
+// inputs fills every input from its file or by the rule of --fill.
+func (j *runJob) inputs() error {
+	for _, l := range j.rig.Model.Inputs() {
+		p, ok := j.in.find(l.Name)
+		var data []byte
+		var notes []string
+		var err error
+		file := ""
+		switch {
+		case ok:
+			file = p.String()
+			data, notes, err = j.files.array("--in", "input", p, l)
+		case j.made.kind != "":
+			data = j.made.elements(l)
+		default:
+			err = badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name, l.DType, l.Shape, l.Name)
+		}
+		if err != nil {
+			return err
+		}
+		n, err := j.rig.In[l.Name].Write(data)
+		if err != nil {
+			return err
+		}
+		row := describe("input", l, file, data, n)
+		row.Notes = notes
+		j.rows = append(j.rows, row)
+	}
+	return nil
+}
+
+// expectations reads what outputs have to be.
+func (j *runJob) expectations() (map[string][]byte, error) {
+	want := map[string][]byte{}
+	for _, l := range j.rig.Model.Outputs() {
+		p, ok := j.expect.find(l.Name)
+		if !ok {
+			continue
+		}
+		data, notes, err := j.files.array("--expect", "output", p, l)
+		if err != nil {
+			return nil, err
+		}
+		want[l.Name] = data
+		for _, n := range notes {
+			j.app.logf("note: %s", n)
+		}
+	}
+	return want, nil
+}
+
+// outputs takes the results, judges them, and returns those that were asked for.
+func (j *runJob) outputs(want map[string][]byte) (map[string]*npy.Array, error) {
+	arrays := map[string]*npy.Array{}
+	for _, l := range j.rig.Model.Outputs() {
+		data := make([]byte, l.PackedBytes())
+		n, err := j.rig.Out[l.Name].Read(data)
+		if err != nil {
+			return nil, err
+		}
+		file := ""
+		if p, ok := j.out.find(l.Name); ok {
+			file = p.String()
+			arrays[l.Name] = &npy.Array{Kind: kindOf(l.DType), Shape: l.Shape, Data: data}
+		}
+		j.rows = append(j.rows, describe("output", l, file, data, n))
+		if w := want[l.Name]; w != nil {
+			j.checks = append(j.checks, expected(l, data, w, j.o.tol))
+		}
+	}
+	return arrays, nil
 }
 
 // programFault marks what the program, its weights or its size are to blame
@@ -160,161 +305,5 @@ func programFault(file string, err error) error {
 	case errors.Is(err, unimem.ErrCreate) || errors.Is(err, unimem.ErrSize):
 		return badf("%s: its tensors do not fit this machine: %w", file, err)
 	}
-	return err
-}
-
-// pairs reads NAME=FILE arguments.
-func pairs(flag string, args []string) (map[string]string, error) {
-	m := map[string]string{}
-	for _, s := range args {
-		name, file, ok := strings.Cut(s, "=")
-		if !ok || name == "" || file == "" {
-			return nil, badf("%s %q; give NAME=FILE.npy", flag, s)
-		}
-		if _, twice := m[name]; twice {
-			return nil, badf("%s names %s twice; give one file for each", flag, name)
-		}
-		m[name] = file
-	}
-	return m, nil
-}
-
-// known refuses names that the program does not have.
-func known(flag string, given map[string]string, layouts []ane.Layout) error {
-	var names []string
-	for _, l := range layouts {
-		names = append(names, l.Name)
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(names, name) {
-			return badf("%s %s: the program has no such tensor; it has %s", flag, name, strings.Join(names, ", "))
-		}
-	}
-	return nil
-}
-
-// inputs fills every input from its file or by the rule of --fill.
-func (a *app) inputs(rig *trial.Rig, given map[string]string, made fill) ([]tensorRow, error) {
-	var rows []tensorRow
-	for _, l := range rig.Model.Inputs() {
-		file, ok := given[l.Name]
-		var data []byte
-		switch {
-		case ok:
-			array, err := npy.ReadFile(file)
-			if err != nil {
-				return nil, bad(err)
-			}
-			var overflow int
-			if data, overflow, err = elements(array, l); err != nil {
-				return nil, badf("%s: %w", file, err)
-			}
-			if overflow > 0 {
-				a.logf("%s: %d values beyond fp16 became infinite", file, overflow)
-			}
-		case made.kind != "":
-			data = made.elements(l)
-		default:
-			return nil, badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name, l.DType, l.Shape, l.Name)
-		}
-		n, err := rig.In[l.Name].Write(data)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, describe("input", l, file, data, n))
-	}
-	return rows, nil
-}
-
-// stage starts a file for every output, so that one that cannot be written is
-// found before the work is done.
-func stage(wanted map[string]string) (map[string]*wholefile.File, error) {
-	files := map[string]*wholefile.File{}
-	for _, name := range slices.Sorted(maps.Keys(wanted)) {
-		f, err := wholefile.Create(wanted[name])
-		if err != nil {
-			err = badf("output %s: %w; name a file in a folder that exists and can be written", name, err)
-		}
-		for other, g := range files {
-			if err == nil && f.Same(g) {
-				f.Discard()
-				err = badf("outputs %s and %s go to the same file %s; give each a file of its own", other, name, wanted[name])
-			}
-		}
-		if err != nil {
-			for _, g := range files {
-				g.Discard()
-			}
-			return nil, err
-		}
-		files[name] = f
-	}
-	return files, nil
-}
-
-// outputs writes the files that were asked for, all or none.
-func outputs(rig *trial.Rig, wanted map[string]string, files map[string]*wholefile.File) ([]tensorRow, error) {
-	var rows []tensorRow
-	for _, l := range rig.Model.Outputs() {
-		data := make([]byte, l.PackedBytes())
-		n, err := rig.Out[l.Name].Read(data)
-		if err != nil {
-			return nil, err
-		}
-		if f := files[l.Name]; f != nil {
-			if err := npy.Write(f, &npy.Array{Kind: kinds[l.DType], Shape: l.Shape, Data: data}); err != nil {
-				return nil, badf("%s: %w", wanted[l.Name], err)
-			}
-		}
-		rows = append(rows, describe("output", l, wanted[l.Name], data, n))
-	}
-	return rows, bad(wholefile.CommitAll(slices.Collect(maps.Values(files))...))
-}
-
-// describe measures the values of a dense tensor.
-func describe(side string, l ane.Layout, file string, data []byte, copied int) tensorRow {
-	r := tensorRow{Name: l.Name, Side: side, DType: l.DType.String(), Shape: l.Shape, File: file, Copied: copied,
-		Min: math.Inf(1), Max: math.Inf(-1)}
-	size := l.DType.Size()
-	for at := 0; at < len(data); at += size {
-		v := element.Load(l.DType, data[at:])
-		if math.IsNaN(v) {
-			r.NaN++
-			continue
-		}
-		r.Min, r.Max = min(r.Min, v), max(r.Max, v)
-	}
-	return r
-}
-
-// told prints what was done.
-func (a *app) told(d *ane.Device, rig *trial.Rig, elapsed time.Duration, rows []tensorRow) error {
-	receipt := rig.Model.Receipt()
-	for _, n := range receipt.Notes {
-		a.logf("note: %s", n)
-	}
-	if a.json {
-		r := newReport("run", d)
-		r.Engine = &receipt
-		for i := range rows {
-			rows[i].Min, rows[i].Max = finite(rows[i].Min), finite(rows[i].Max)
-		}
-		r.Details = struct {
-			Tensors  []tensorRow `json:"tensors"`
-			Compile  float64     `json:"compile_s"`
-			Load     float64     `json:"load_s"`
-			Evaluate float64     `json:"evaluate_s"`
-		}{rows, rig.Compile.Seconds(), rig.Load.Seconds(), elapsed.Seconds()}
-		return r.write(a.out)
-	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "tensor\tside\ttype\tshape\tmin\tmax\tnan\tfile")
-	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%.6g\t%.6g\t%d\t%s\n", r.Name, r.Side, r.DType, r.Shape, r.Min, r.Max, r.NaN, r.File)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.out, "\nengine %s: compile %s, load %s, evaluate %s\n", receipt.Engine, brief(rig.Compile), brief(rig.Load), brief(elapsed))
 	return err
 }

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+// expected compares an output with the values it should have, both dense and of the
+// type of l. A value may differ by tol, or by tol times the expected value where that
+// is above 1. NaN and infinities match themselves only.
+func expected(l ane.Layout, got, want []byte, tol float64) trial.Check {
+	size, wrong, where, worst := l.DType.Size(), 0, -1, 0.0
+	for i := range l.Elements() {
+		g, w := element.Load(l.DType, got[i*size:]), element.Load(l.DType, want[i*size:])
+		if g == w || math.IsNaN(g) && math.IsNaN(w) {
+			continue
+		}
+		diff := math.Abs(g - w)
+		if math.IsNaN(diff) || math.IsInf(w, 0) {
+			diff = math.Inf(1)
+		}
+		if diff > tol*max(1, math.Abs(w)) || math.IsInf(diff, 1) {
+			if wrong++; where < 0 {
+				where = i
+			}
+		}
+		worst = max(worst, diff)
+	}
+	name := "expect/" + l.Name
+	if wrong == 0 {
+		return trial.Judge(name, true, worst, "max abs error", "all %d values are within %g", l.Elements(), tol)
+	}
+	return trial.Judge(name, false, worst, "max abs error", "%d of %d values are not within %g: %s%v is %g, expected %g", wrong, l.Elements(), tol,
+		l.Name, indexOf(where, l.Shape), element.Load(l.DType, got[where*size:]), element.Load(l.DType, want[where*size:]))
+}
+
+// indexOf is the index of the n-th element of a shape, row-major.
+func indexOf(n int, shape []int) []int {
+	index := make([]int, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		index[i], n = n%shape[i], n/shape[i]
+	}
+	return index
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+func layout(t *testing.T, d mil.DType, shape ...int) ane.Layout {
+	t.Helper()
+	l, err := ane.NewLayout("x", d, shape...)
+	require.NoError(t, err)
+	return l
+}
+
+func TestWanted(t *testing.T) {
+	l := layout(t, mil.FP16, 1, 2, 1, 20)
+	for _, shape := range [][]int{{1, 2, 1, 20}, {40}, {2, 20}, {1, 1, 2, 20, 1}} {
+		require.Nil(t, wanted("input", l)(npy.Float32, shape), "%v", shape)
+	}
+	for what, shape := range map[string][]int{
+		"transpose it, or":             {20, 2},
+		"arr.reshape(1, 2, 1, 20)":     {4, 10},
+		"give an array of 40 elements": {41},
+		"0 elements of shape [0]":      {0},
+		"1 elements of shape []":       {},
+	} {
+		e := wanted("input", l)(npy.Float16, shape)
+		require.NotNil(t, e)
+		require.Contains(t, e.Error(), what)
+	}
+	for _, kind := range []npy.Kind{npy.Int32, npy.Bool, npy.Int64} {
+		require.Contains(t, wanted("input", l)(kind, []int{40}).Fix, "arr.astype('float16')")
+	}
+	require.Nil(t, wanted("input", layout(t, mil.FP32))(npy.Float16, []int{1}))
+	require.NotNil(t, wanted("input", layout(t, mil.Int32, 3))(npy.Float32, []int{3}))
+}
+
+func TestElementsOfOtherFloats(t *testing.T) {
+	half := &npy.Array{Kind: npy.Float16, Shape: []int{2}, Data: []byte{0, 0x38, 0, 0x7c}}
+	data, notes, err := elements(half, layout(t, mil.FP32, 2))
+	require.NoError(t, err)
+	require.Empty(t, notes, "infinity stays what it was")
+	require.Equal(t, []byte{0, 0, 0, 0x3f, 0, 0, 0x80, 0x7f}, data)
+	turned := &npy.Array{Kind: npy.Float32, Shape: []int{2, 1}, Swapped: true, Fortran: true, Data: []byte{0, 0, 0, 0x3f, 0, 0x50, 0xc3, 0x47}}
+	data, notes, err = elements(turned, layout(t, mil.FP16, 2))
+	require.NoError(t, err)
+	require.Equal(t, []byte{0, 0x38, 0, 0x7c}, data)
+	require.Equal(t, []string{"big-endian numbers were turned around", "shape [2 1] is taken as [2]", "1 values beyond fp16 became infinite"}, notes)
+}
+
+func TestExpected(t *testing.T) {
+	l := layout(t, mil.FP32, 2, 2)
+	bits := func(v ...float32) (b []byte) {
+		for _, f := range v {
+			u := math.Float32bits(f)
+			b = append(b, byte(u), byte(u>>8), byte(u>>16), byte(u>>24))
+		}
+		return b
+	}
+	inf, nan := float32(math.Inf(1)), float32(math.NaN())
+	for _, c := range []struct {
+		got, want []byte
+		tol       float64
+		status    string
+	}{
+		{bits(1, 2, nan, inf), bits(1, 2, nan, inf), 0, trial.Pass},
+		{bits(1, 2, 3, 4), bits(1, 2, 3, 4.5), 0, trial.Fail},
+		{bits(1, 2, 3, 100), bits(1, 2, 3, 101), 0.01, trial.Pass},
+		{bits(1, 2, 3, 0.01), bits(1, 2, 3, 0), 0.01, trial.Pass},
+		{bits(1, 2, 3, nan), bits(1, 2, 3, 4), 1e9, trial.Fail},
+		{bits(1, 2, 3, 4), bits(1, 2, 3, nan), 1e9, trial.Fail},
+		{bits(1, 2, 3, 4), bits(1, 2, 3, inf), 1e9, trial.Fail},
+		{bits(1, 2, 3, -inf), bits(1, 2, 3, inf), math.Inf(1), trial.Fail},
+	} {
+		check := expected(l, c.got, c.want, c.tol)
+		require.Equal(t, c.status, check.Status, "%+v", check)
+		require.Equal(t, "expect/x", check.Name)
+		if c.status == trial.Fail {
+			require.Contains(t, check.Detail, "x[1 1] is ")
+		}
+	}
+}

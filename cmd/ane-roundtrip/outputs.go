@@ -1,0 +1,120 @@
+package main
+
+import (
+	"io"
+	"slices"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/internal/wholefile"
+)
+
+// sink is a file that outputs go to: one, or several into an archive.
+type sink struct {
+	path  string
+	ports ports
+	file  *wholefile.File // nil for standard output
+	out   io.Writer
+}
+
+// sinks are all files of a run.
+type sinks []*sink
+
+// stage starts a file for every output, so that one that cannot be written is
+// found before the work is done.
+func (t *traffic) stage(wanted ports) (all sinks, err error) {
+	defer func() {
+		if err != nil {
+			all.discard()
+		}
+	}()
+	for _, p := range wanted {
+		what := "--out " + p.name
+		if p.path == stdio {
+			out, err := t.output(what, "standard output")
+			if err != nil {
+				return all, err
+			}
+			all = append(all, &sink{path: p.path, ports: ports{p}, out: out})
+			continue
+		}
+		if s := all.archive(p); s != nil {
+			for _, other := range s.ports {
+				if other.key == p.key {
+					return all, badf("outputs %s and %s both go to %s; give each a key of its own", other.name, p.name, p)
+				}
+			}
+			s.ports = append(s.ports, p)
+			continue
+		}
+		f, err := t.create(what, p.path)
+		if err != nil {
+			return all, err
+		}
+		for _, s := range all {
+			if s.file != nil && s.file.Same(f) {
+				f.Discard()
+				return all, badf("outputs %s and %s go to the same file %s; give each a file of its own", s.ports[0].name, p.name, p.path)
+			}
+		}
+		all = append(all, &sink{path: p.path, ports: ports{p}, file: f, out: f})
+	}
+	return all, nil
+}
+
+// archive returns the sink of an archive that was named before.
+func (all sinks) archive(p port) *sink {
+	for _, s := range all {
+		if p.archive && s.path == p.path {
+			return s
+		}
+	}
+	return nil
+}
+
+// write fills every file with the arrays of its outputs, and gives none its name yet.
+// Standard output comes last: it cannot be taken back.
+func (all sinks) write(array func(name string) *npy.Array) error {
+	ordered := slices.Clone(all)
+	slices.SortStableFunc(ordered, func(a, b *sink) int {
+		switch {
+		case a.file == nil && b.file != nil:
+			return 1
+		case a.file != nil && b.file == nil:
+			return -1
+		}
+		return 0
+	})
+	for _, s := range ordered {
+		var err error
+		if s.ports[0].archive {
+			var members []npy.Member
+			for _, p := range s.ports {
+				members = append(members, npy.Member{Key: p.key, Array: array(p.name)})
+			}
+			err = npy.WriteArchive(s.out, members)
+		} else {
+			err = npy.Write(s.out, array(s.ports[0].name))
+		}
+		if err != nil {
+			return badf("%s: %w", s.path, err)
+		}
+	}
+	return nil
+}
+
+// commit gives every file its name.
+func (all sinks) commit() error {
+	var files []*wholefile.File
+	for _, s := range all {
+		if s.file != nil {
+			files = append(files, s.file)
+		}
+	}
+	return bad(wholefile.CommitAll(files...))
+}
+
+func (all sinks) discard() {
+	for _, s := range all {
+		s.file.Discard()
+	}
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/near"
+)
+
+// port is NAME=FILE: an input, an output or what an output is compared with.
+type port struct {
+	name, path string
+	key        string // of an array in an .npz, or empty
+	archive    bool   // path ends with .npz
+}
+
+// npz ends the names of archives.
+const npz = ".npz"
+
+// parsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
+func parsePort(flag, s string) (port, error) {
+	name, file, ok := strings.Cut(s, "=")
+	if !ok || name == "" || file == "" {
+		return port{}, badf("%s %q; give NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-", flag, s)
+	}
+	p := port{name: name, path: file}
+	if i := strings.LastIndex(strings.ToLower(file), npz+":"); i >= 0 {
+		p.path, p.key, p.archive = file[:i+len(npz)], file[i+len(npz)+1:], true
+		if p.key == "" {
+			return port{}, badf("%s %q names no array; give %s %s=%s:KEY", flag, s, flag, name, p.path)
+		}
+	} else if strings.HasSuffix(strings.ToLower(file), npz) {
+		p.archive, p.key = true, name
+	}
+	return p, nil
+}
+
+// String is the file as the report names it.
+func (p port) String() string {
+	if p.archive {
+		return p.path + ":" + p.key
+	}
+	return p.path
+}
+
+// ports reads the values of a flag that may be given several times.
+type ports []port
+
+func parsePorts(flag string, args []string) (ports, error) {
+	var all ports
+	for _, s := range args {
+		p, err := parsePort(flag, s)
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := all.find(p.name); twice {
+			return nil, badf("%s names %s twice; give one file for each", flag, p.name)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// find returns the port of a tensor.
+func (all ports) find(name string) (port, bool) {
+	for _, p := range all {
+		if p.name == name {
+			return p, true
+		}
+	}
+	return port{}, false
+}
+
+// known refuses names that the program does not have.
+func (all ports) known(flag string, layouts []ane.Layout) error {
+	var names []string
+	for _, l := range layouts {
+		names = append(names, l.Name)
+	}
+	for _, p := range all {
+		if !slices.Contains(names, p.name) {
+			return badf("%s %s: the program has no such tensor; %sit has %s", flag, p.name, near.Hint(p.name, names), strings.Join(names, ", "))
+		}
+	}
+	return nil
+}

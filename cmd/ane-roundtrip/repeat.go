@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"time"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+// evaluation is what --repeat measured.
+type evaluation struct {
+	Repeat int           `json:"repeat"`
+	Min    time.Duration `json:"min_ns"`
+	P50    time.Duration `json:"p50_ns"`
+	P99    time.Duration `json:"p99_ns"`
+	Copied *int          `json:"bytes_copied"` // of tensors that the engine does not reach in place; null if it cannot show
+	Allocs uint64        `json:"allocs"`       // of Go memory by one evaluation
+
+	first time.Duration
+}
+
+// rounds is how often allocations are counted: the least of the rounds is told, as
+// the runtime and a progress bar allocate too.
+const rounds = 10
+
+// evaluate runs the program repeat times on the same tensors; done is called after
+// each of up to ten rounds.
+func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e evaluation, err error) {
+	e.Repeat = repeat
+	times := make([]time.Duration, 0, repeat)
+	var before, after runtime.MemStats
+	for round := range min(rounds, repeat) {
+		n := (round+1)*repeat/min(rounds, repeat) - len(times)
+		runtime.ReadMemStats(&before)
+		for range n {
+			res, err := rig.Model.Evaluate(ctx, rig.Request)
+			if err != nil {
+				return e, err
+			}
+			times = append(times, res.Elapsed)
+		}
+		runtime.ReadMemStats(&after)
+		allocs := (after.Mallocs - before.Mallocs) / uint64(n)
+		if round == 0 || allocs < e.Allocs {
+			e.Allocs = allocs
+		}
+		done()
+	}
+	e.first = times[0]
+	slices.Sort(times)
+	e.Min, e.P50, e.P99 = times[0], times[len(times)/2], times[len(times)*99/100]
+	return e, nil
+}
+
+// String is the evaluation in the report.
+func (e evaluation) String() string {
+	if e.Repeat == 1 {
+		return "evaluate " + brief(e.first)
+	}
+	copied := "copies not known"
+	if e.Copied != nil {
+		copied = fmt.Sprintf("%d bytes copied", *e.Copied)
+	}
+	return fmt.Sprintf("evaluate %d times: min %s, p50 %s, p99 %s, %s, %d allocations each",
+		e.Repeat, brief(e.Min), brief(e.P50), brief(e.P99), copied, e.Allocs)
+}

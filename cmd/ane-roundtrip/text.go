@@ -1,0 +1,32 @@
+package main
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// visible is s with everything that a terminal would not show, or would obey,
+// escaped as Go does: a file may be called anything.
+func visible(s string) string {
+	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if hidden(r) || r == utf8.RuneError {
+			quoted := strconv.QuoteToASCII(s[:n])
+			b.WriteString(quoted[1 : len(quoted)-1])
+		} else {
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return b.String()
+}
+
+// hidden reports whether r is a control character, an invisible mark or one that
+// turns the direction of text around.
+func hidden(r rune) bool { return !unicode.IsPrint(r) }
