@@ -80,11 +80,10 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 		}
 		trip = &t
 	}
-	text, err := json.MarshalIndent(envelopeOf(a.observed(), o, unavailable, trip), "", " ")
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(append(text, '\n')); err != nil {
+	e := json.NewEncoder(f)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false) // types have < and >
+	if err := e.Encode(envelopeOf(a.observed(), o, unavailable, trip)); err != nil {
 		return badf("%s: %w", path, wholefile.Cause(err))
 	}
 	if err := f.Commit(); err != nil {

@@ -66,11 +66,11 @@ func (d Dict) MarshalJSON() ([]byte, error) {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		key, err := json.Marshal(e.Key)
+		key, err := plain(e.Key)
 		if err != nil {
 			return nil, err
 		}
-		value, err := json.Marshal(e.Value)
+		value, err := plain(e.Value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Key, err)
 		}
@@ -87,7 +87,16 @@ func (a Array) MarshalJSON() ([]byte, error) {
 	if len(a) == 0 {
 		return []byte("[]"), nil
 	}
-	return json.Marshal([]any(a))
+	return plain([]any(a))
+}
+
+// plain is json.Marshal that leaves <, > and & as they are.
+func plain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
 // number reads the digits of JSON and XML: an integer of 64 bits, else a finite float64.
