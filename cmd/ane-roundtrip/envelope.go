@@ -235,4 +235,3 @@ func tree(v any) any {
 	}
 	return v
 }
-
