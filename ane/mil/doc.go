@@ -8,7 +8,8 @@
 // accepts and what it returns is the matter of the ops package.
 //
 // [Print] writes the canonical text. Printing and parsing again gives an
-// [Equal] tree; comments and layout are not kept.
+// [Equal] tree; comments and layout are not kept. [Format] writes the same text with
+// the comments of its source.
 //
 // Both dialects are read, in any mixture: plain scalars as in program(1.3),
 // int32(1), and boxed ones as in program(1.0), tensor<int32, []>(1).

@@ -14,6 +14,7 @@ type scanner struct {
 	line  int // of off, from 1
 	bol   int // offset of the line's first byte
 	fault func(pos Pos, msg, hint string)
+	note  func(line int, comment string) // if set, takes comments with their signs
 }
 
 // byteOrderMark may open a text; some editors write it.
@@ -148,6 +149,9 @@ func (s *scanner) comment() {
 		n = len(s.src) - s.off
 	}
 	text := s.src[s.off : s.off+n]
+	if s.note != nil {
+		s.note(s.line, text)
+	}
 	if i := strings.IndexByte(text, 0); i >= 0 {
 		s.fault(Pos{s.line, s.off + i - s.bol + 1}, "NUL byte in a comment", "remove it")
 	}

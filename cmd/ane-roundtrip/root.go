@@ -56,7 +56,7 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 	p.BoolVar(&a.json, "json", false, "print one JSON object instead of tables")
 	p.StringVar(&a.engine, "engine", engine.Auto, strings.Join(engine.Names(), "|"))
 	p.BoolVar(&a.apple, "require-ane", false, "fail with status 3 unless Apple's Neural Engine answers")
-	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(), a.brokerCommand())
+	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(), a.brokerCommand(), a.inspectCommand(), a.formatCommand())
 	return root
 }
 

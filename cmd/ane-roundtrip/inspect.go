@@ -1,0 +1,233 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"maps"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+func (a *app) inspectCommand() *cobra.Command {
+	var modelPath string
+	cmd := &cobra.Command{
+		Use:   "inspect FILE.mil",
+		Short: "Tell what a MIL program takes, gives, computes and weighs",
+		Long: `inspect reads a MIL program and tells its functions, their inputs and outputs as
+the engine lays them out, the operators with their numbers, and the weights with
+type and size. It opens no engine and compiles nothing. The file may be - for
+standard input.`,
+		Example: `  ane-roundtrip inspect model.mil
+  ane-roundtrip inspect --json model.mil`,
+		Args: oneFile("FILE.mil"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.inspect(args[0], modelPath) },
+	}
+	cmd.Flags().StringVar(&modelPath, "model-path", "", "the directory that @model_path stands for (default: the program's)")
+	return cmd
+}
+
+// inspection is what inspect finds.
+type inspection struct {
+	File       string              `json:"file"`
+	Version    string              `json:"version"`
+	BuildInfo  map[string]string   `json:"build_info,omitempty"`
+	Functions  []inspectedFunction `json:"functions"`
+	Weights    []inspectedWeight   `json:"weights"`
+	WeightSize int64               `json:"weight_bytes"`
+}
+
+type inspectedFunction struct {
+	Name      string              `json:"name"`
+	Opset     string              `json:"opset"`
+	Inputs    []inspectedTensor   `json:"inputs"`
+	Outputs   []inspectedTensor   `json:"outputs"`
+	Constants int                 `json:"constants"`
+	Operators []inspectedOperator `json:"operators"`
+}
+
+// inspectedTensor is an input or output with the layout that the engine gives it.
+type inspectedTensor struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	DType   string `json:"dtype,omitempty"`
+	Shape   []int  `json:"shape,omitempty"`
+	Bytes   int    `json:"bytes,omitempty"`      // of the surface
+	Padding int    `json:"padding_bytes"`        // of them
+	Row     int    `json:"row_stride,omitempty"` // in bytes, as all strides
+	Plane   int    `json:"plane_stride,omitempty"`
+	Depth   int    `json:"depth_stride,omitempty"`
+	Batch   int    `json:"batch_stride,omitempty"`
+	Problem string `json:"problem,omitempty"` // why it has no layout
+}
+
+type inspectedOperator struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+	Known bool   `json:"known"` // to the software engine
+}
+
+type inspectedWeight struct {
+	Path   string `json:"path"`
+	Offset uint64 `json:"offset"`
+	Type   string `json:"type"`
+	Bytes  int64  `json:"bytes"`
+	File   string `json:"file,omitempty"`
+	Status string `json:"status"` // found, missing, or what is wrong
+}
+
+// inspect reads a program and prints what is in it.
+func (a *app) inspect(path, modelPath string) error {
+	files := &traffic{app: a}
+	text, _, err := files.text("inspect", path)
+	if err != nil {
+		return err
+	}
+	name := path
+	if path == stdio {
+		name = "<stdin>"
+	}
+	p, err := mil.Parse(name, text)
+	if err != nil {
+		return bad(err)
+	}
+	if modelPath == "" {
+		modelPath = filepath.Dir(path)
+	}
+	found := inspection{File: path, Version: p.Version, BuildInfo: buildInfo(p), Functions: []inspectedFunction{}, Weights: []inspectedWeight{}}
+	for _, f := range p.Funcs {
+		found.Functions = append(found.Functions, inspectFunction(f))
+	}
+	found.weigh(p, newWeights(p, modelPath, fill{}))
+	if a.json {
+		r := newReport("inspect", nil)
+		r.Details = found
+		return r.write(a.out)
+	}
+	return found.print(a)
+}
+
+// buildInfo returns the words of the attribute of that name.
+func buildInfo(p *mil.Program) map[string]string {
+	info := map[string]string{}
+	for _, attr := range p.Attrs {
+		v, _ := attr.Value.(*mil.Value)
+		if v == nil || attr.Name != "buildInfo" {
+			continue
+		}
+		d, _ := v.Literal.(*mil.DictLit)
+		if d == nil {
+			continue
+		}
+		for _, pair := range d.Pairs {
+			if key, ok := word(pair.Key); ok {
+				info[key], _ = word(pair.Value)
+			}
+		}
+	}
+	return info
+}
+
+// word is a string literal, boxed or not.
+func word(l mil.Literal) (string, bool) {
+	for range mil.MaxNesting {
+		v, ok := l.(*mil.Value)
+		if !ok || v == nil {
+			break
+		}
+		l = v.Literal
+	}
+	s, ok := l.(mil.StringLit)
+	return s.Value, ok
+}
+
+func inspectFunction(f *mil.Function) inspectedFunction {
+	out := inspectedFunction{Name: f.Name, Opset: f.Opset, Inputs: []inspectedTensor{}, Outputs: []inspectedTensor{}, Operators: []inspectedOperator{}}
+	types := map[string]mil.Type{}
+	for _, v := range f.Params {
+		types[v.Name] = v.Type
+		out.Inputs = append(out.Inputs, inspectTensor(v.Name, v.Type))
+	}
+	counts := map[string]int{}
+	for _, op := range f.Body {
+		for _, v := range op.Results {
+			types[v.Name] = v.Type
+		}
+		if op.Kind == "const" {
+			out.Constants++
+		} else {
+			counts[op.Kind]++
+		}
+	}
+	for _, r := range f.Results {
+		out.Outputs = append(out.Outputs, inspectTensor(r.Name, types[r.Name]))
+	}
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		out.Operators = append(out.Operators, inspectedOperator{kind, counts[kind], ops.Lookup(kind) != nil})
+	}
+	return out
+}
+
+func inspectTensor(name string, t mil.Type) inspectedTensor {
+	out := inspectedTensor{Name: name, Type: t.String()}
+	shape, fixed := t.Shape()
+	if t.Kind != mil.Tensor && t.Kind != mil.Scalar || !fixed {
+		out.Problem = "the engine needs a tensor whose every axis has a size"
+		return out
+	}
+	l, err := ane.NewLayout(name, t.DType, shape...)
+	var e *ane.Error
+	if errors.As(err, &e) {
+		out.Problem = e.Detail + "; " + e.Hint
+		return out
+	}
+	out.DType, out.Shape = l.DType.String(), l.Shape
+	if out.Shape == nil {
+		out.Shape = []int{}
+	}
+	out.Bytes, out.Padding = l.Bytes(), l.Bytes()-l.PackedBytes()
+	out.Row, out.Plane, out.Depth, out.Batch = l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride
+	return out
+}
+
+// weigh looks for the weights.
+func (i *inspection) weigh(p *mil.Program, w *weightFiles) {
+	for _, path := range w.order {
+		file := w.file(path)
+		var f *blob.File
+		fault := errors.New("the path leaves the model's directory")
+		if file != "" {
+			f, fault = blob.Open(file)
+		}
+		for _, n := range w.needs[path] {
+			row := inspectedWeight{Path: path, Offset: n.Offset, Type: n.Type.String(), File: file, Status: "found"}
+			var err error
+			if row.Bytes, err = n.Bytes(); err == nil {
+				err = fault
+			}
+			if err == nil {
+				_, err = f.Find(n.Offset, n.Type)
+			}
+			switch e := (*blob.Error)(nil); {
+			case errors.Is(err, fs.ErrNotExist):
+				row.Status = "missing"
+			case errors.As(err, &e):
+				row.Status = e.Msg
+			case err != nil:
+				row.Status = err.Error()
+			}
+			i.WeightSize += min(row.Bytes, math.MaxInt64-i.WeightSize) // a program may claim anything
+			i.Weights = append(i.Weights, row)
+		}
+		if f != nil {
+			f.Close()
+		}
+	}
+}
