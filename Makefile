@@ -2,12 +2,20 @@
 # make bench  the tables of measured figures
 # make build  the command, into build/
 # make bridge the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
+# make mutate PKG=./ane/mil/ops  which changes of a package its tests do not notice; takes hours
 
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
-GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@latest
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 TARGETS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 3s
+# What ran and what was skipped, for the last line of make test.
+NOTES = build/notes
+TESTRUN = build/bin/testrun -notes $(NOTES)
+# The packages whose tests wait for threads or processes.
+WAITING = ./ane/broker/... ./ane/device ./ane/standin/... ./objcbridge ./cmd/ane-roundtrip ./unimem/... \
+	./internal/await ./internal/wholefile
 
 # What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE or FILE:DEBIAN-PACKAGE. The race detector
 # links with a C compiler; qemu runs the arm64 tests on other processors. On a
@@ -27,7 +35,7 @@ EMULATOR = qemu-aarch64-static
 endif
 endif
 
-.PHONY: build bridge test bench needs format vet static vuln race arm64 fuzz benchonce clean
+.PHONY: build bridge test bench needs format vet static vuln race busy arm64 fuzz benchonce mutate testrun fresh clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
@@ -39,8 +47,15 @@ bridge:
 	@sh objcbridge/build.sh build/bridge
 	@CGO_ENABLED=1 $(GO) build -o build/bridge/ ./cmd/ane-roundtrip
 
-test: needs format vet static vuln bridge race arm64 fuzz benchonce
-	@echo "make test: all passed"
+test: fresh needs format vet static vuln bridge race busy arm64 fuzz benchonce
+	@echo "make test: all passed; $$($(TESTRUN) -report)"
+
+# The notes are of one make test.
+fresh:
+	@rm -f $(NOTES)
+
+testrun:
+	@mkdir -p build; CGO_ENABLED=0 $(GO) build -o build/bin/ ./internal/testrun
 
 bench:
 	@CGO_ENABLED=0 $(GO) run ./cmd/ane-roundtrip bench
@@ -89,14 +104,18 @@ vuln:
 	*) echo "govulncheck: skipped, the database of vulnerabilities cannot be reached";; esac
 
 # A process with the race detector sleeps a second before it ends unless told not to, and
-# the broker's tests end many.
-race:
-	GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -race ./...
+# the broker's tests end many. ANEKIT_FULL has the tests do all that they can.
+race: testrun
+	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GO) test -race ./...
+
+# A test that depends on time fails here: each core has a spinner while the tests run.
+busy: testrun
+	CGO_ENABLED=1 $(TESTRUN) -busy $(GO) test -count=1 $(WAITING)
 
 # On an arm64 machine the race target has run these tests already.
-arm64:
+arm64: testrun
 	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
-		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test -exec $(EMULATOR) ./...; fi
+		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GO) test -exec $(EMULATOR) ./...; fi
 
 # A fuzzer that its deadline catches in the middle of an input says so and fails; only
 # one that has found an input to fail on has found something.
@@ -112,6 +131,12 @@ fuzz:
 
 benchonce:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+# By hand only: it changes the package in one place after another and runs its tests each time.
+mutate:
+	@test -n "$(PKG)" || { echo "no package; give one: make mutate PKG=./ane/mil/ops"; exit 2; }
+	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GREMLINS)
+	build/bin/gremlins unleash $(MUTATEFLAGS) $(PKG)
 
 clean:
 	rm -rf build

@@ -34,7 +34,7 @@ func TestScriptsNameTheirEngine(t *testing.T) {
 			switch named++; {
 			case slices.Contains(words, "--engine"), slices.Contains(words, "--require-ane"):
 			case slices.Equal(words, []string{"0"}), slices.Contains(words, "info"):
-			case words[0] == "2" && !slices.Contains(words, "run") && !slices.Contains(words, "image"): // wrong usage, found before an engine opens
+			case len(words) > 0 && words[0] == "2" && !slices.Contains(words, "run") && !slices.Contains(words, "image"): // wrong usage, found before an engine opens
 			default:
 				t.Errorf("%s: %q opens whatever engine the machine has; give --engine", script, strings.TrimSpace(line))
 			}

@@ -9,7 +9,9 @@ import (
 
 // Proportional returns the memory of processes in bytes, of this one when none is
 // named, each page divided by the number of its mappings (Pss of
-// proc_pid_smaps(5)): a page that they map twice counts once.
+// proc_pid_smaps(5)): a page that they map twice counts once. Pages of files on disk,
+// such as a program's code, are left out where the kernel tells them apart (Linux 5.3):
+// the part of a process in them grows when another process of that program ends.
 func Proportional(pids ...int) (int64, error) {
 	if len(pids) == 0 {
 		pids = []int{os.Getpid()}
@@ -30,11 +32,16 @@ func proportional(pid int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	sums := map[string]int64{}
 	for line := range strings.Lines(string(text)) {
+		name, rest, _ := strings.Cut(line, ":")
 		var kib int64
-		if n, _ := fmt.Sscanf(line, "Pss: %d kB", &kib); n == 1 {
-			return kib << 10, nil
+		if n, _ := fmt.Sscanf(rest, "%d kB", &kib); n == 1 {
+			sums[name] = kib << 10
 		}
+	}
+	if all, ok := sums["Pss"]; ok {
+		return all - sums["Pss_File"], nil
 	}
 	return 0, errors.New("smaps_rollup has no Pss")
 }

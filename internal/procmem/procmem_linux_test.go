@@ -1,9 +1,12 @@
 package procmem_test
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
@@ -27,4 +30,28 @@ func TestAPageMappedTwiceCountsOnce(t *testing.T) {
 	require.InDelta(t, size, after-before, size/4)
 	require.NoError(t, m.Close())
 	require.NoError(t, b.Close())
+}
+
+// What a process shares with others of its program is none of its own memory.
+func TestProgramsDoNotCount(t *testing.T) {
+	before, err := procmem.Proportional()
+	if err != nil {
+		t.Skip(err)
+	}
+	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
+	require.NoError(t, err)
+	if !strings.Contains(string(rollup), "Pss_File:") {
+		t.Skip("the kernel does not tell pages of files apart; run it on Linux 5.3 or later")
+	}
+	f, err := os.Open("/proc/self/exe")
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	code, err := unix.Mmap(int(f.Fd()), 0, int(info.Size()), unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_POPULATE)
+	require.NoError(t, err)
+	after, err := procmem.Proportional()
+	require.NoError(t, err)
+	require.Less(t, after-before, info.Size()/4)
+	require.NoError(t, unix.Munmap(code))
 }

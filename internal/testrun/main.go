@@ -1,0 +1,71 @@
+// Command testrun runs go test, prints what it prints, and notes which tests ran and which
+// were skipped:
+//
+//	testrun -notes FILE [-busy] go test ARGUMENT..
+//	testrun -notes FILE -report
+//
+// With -busy every core has a spinner while the tests run. With -report it prints, in one
+// line, the tests that no run noted in the file has run, with the reasons.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+)
+
+func main() {
+	notes := flag.String("notes", "", "`file` that keeps what ran and what was skipped")
+	busy := flag.Bool("busy", false, "hold every core while the tests run")
+	report := flag.Bool("report", false, "print what was skipped")
+	flag.Parse()
+	code, err := 0, error(nil)
+	if *report {
+		err = printReport(os.Stdout, *notes)
+	} else {
+		if *busy {
+			spin()
+		}
+		code, err = run(flag.Args(), *notes)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testrun:", err)
+		code = max(code, 1)
+	}
+	os.Exit(code) // the spinners end with the process
+}
+
+// run starts the command and returns its exit status.
+func run(args []string, notes string) (code int, err error) {
+	i := slices.Index(args, "test")
+	if i < 1 {
+		return 2, errors.New("no go test to run; give: testrun -notes FILE go test ARGUMENT..")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cmd := exec.CommandContext(ctx, args[0], slices.Insert(slices.Clone(args[1:]), i, "-json")...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = time.Minute
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 1, err
+	}
+	if err := cmd.Start(); err != nil {
+		return 1, err
+	}
+	log := newLog(os.Stdout)
+	read := log.read(out)
+	err = cmd.Wait()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code, err = max(1, exit.ExitCode()), nil
+	}
+	return code, errors.Join(err, read, log.note(notes))
+}
