@@ -15,6 +15,7 @@ const (
 	faults  = "testdata/faults.m"  // every fault of every method
 	flat    = "testdata/flat.m"    // many rounds
 	classes = "testdata/classes.m" // objects alive by class
+	lies    = "testdata/lies.m"    // attributes and errors that should not be
 )
 
 // both are the programs that each gate takes.
@@ -42,6 +43,13 @@ func TestCounts(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What a framework should not hand out is written down or refused.
+func TestLies(t *testing.T) {
+	t.Parallel()
+	run(t, nil, plain.compile(t, lies)).passes(t)
+	run(t, []string{noLeaks}, address.compile(t, lies)).passes(t)
 }
 
 func TestTemporaryFiles(t *testing.T) {
