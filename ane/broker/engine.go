@@ -127,6 +127,8 @@ func (e *engine) try(a *attempt, pause time.Duration) {
 	defer cancel()
 	a.session, a.err = e.reach(ctx)
 
+	starts := int64(0)
+	defer func() { e.report(starts, a.err) }() // after mu is free: a handler may call the engine
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	defer close(a.done)
@@ -137,8 +139,22 @@ func (e *engine) try(a *attempt, pause time.Duration) {
 	}
 	e.sweep()
 	e.counters.Starts++
+	starts = e.counters.Starts
 	e.now = a.session
 	e.sessions = append(e.sessions, a.session)
+}
+
+// report logs how an attempt went.
+func (e *engine) report(starts int64, err error) {
+	switch log := e.options.Logger; {
+	case errors.Is(err, errEngineClosed):
+	case err != nil:
+		log.Warn("broker not reached", "path", e.options.Path, "error", err)
+	case starts > 1:
+		log.Warn("broker lost and replaced", "path", e.options.Path, "starts", starts)
+	default:
+		log.Info("broker reached", "path", e.options.Path)
+	}
 }
 
 // patient is ctx with the end that calls without a context have.

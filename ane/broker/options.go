@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"log/slog"
 	"path/filepath"
 	"time"
 )
@@ -27,6 +28,8 @@ type Options struct {
 	// Patience bounds every wait for the broker in calls that have no context:
 	// starting it, binding, closing. Zero means DefaultPatience.
 	Patience time.Duration
+	// Logger is told when a broker is reached, lost or replaced; nil logs nothing.
+	Logger *slog.Logger
 }
 
 // Counters are facts about one Engine's connections.
@@ -46,6 +49,9 @@ func (c Counters) Restarts() int64 { return max(c.Starts-1, 0) }
 func (o Options) settled() Options {
 	if o.Patience <= 0 {
 		o.Patience = DefaultPatience
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	if o.CacheDir != "" {
 		if dir, err := filepath.Abs(o.CacheDir); err == nil { // the broker runs in another folder

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ type Status struct {
 type candidate struct {
 	name, what string
 	probe      func() error // nil when available
-	open       func() (ane.Engine, error)
+	open       func(context.Context, config) (ane.Engine, error)
 }
 
 // candidates lists every engine, the most real first. Auto considers the
@@ -50,12 +49,11 @@ type candidate struct {
 func candidates() []candidate {
 	return []candidate{
 		{name: Apple, what: "Apple Neural Engine", probe: probeApple,
-			open: func() (ane.Engine, error) { return overBridge(device.Apple()) }},
+			open: func(ctx context.Context, _ config) (ane.Engine, error) { return overBridge(ctx, device.Apple()) }},
 		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
 			probe: standin.Probe, open: openStandIn},
 		{name: Broker, what: "software engine in a process of its own", probe: probeBroker, open: openBroker},
-		{name: Soft, what: "software engine in this process", probe: func() error { return nil },
-			open: func() (ane.Engine, error) { return interp.New(), nil }},
+		{name: Soft, what: "software engine in this process", probe: func() error { return nil }, open: openSoft},
 	}
 }
 
@@ -74,12 +72,12 @@ func probeApple() error {
 
 // openStandIn starts the stand-in framework, which then stays for the life of
 // the process.
-func openStandIn() (ane.Engine, error) {
+func openStandIn(ctx context.Context, _ config) (ane.Engine, error) {
 	f, err := standin.Start(standin.Options{})
 	if err != nil {
 		return nil, err
 	}
-	return overBridge(f.Config())
+	return overBridge(ctx, f.Config())
 }
 
 func probeBroker() error {
@@ -89,34 +87,28 @@ func probeBroker() error {
 	return nil
 }
 
-// openBroker starts a broker of this process's own, or finds the shared one that
-// the environment names.
-func openBroker() (ane.Engine, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), opening)
-	defer cancel()
-	return broker.Open(ctx, broker.Options{Path: os.Getenv(broker.Environment)})
+// openBroker starts a broker of this process's own, or connects to the shared one.
+func openBroker(ctx context.Context, c config) (ane.Engine, error) {
+	return broker.Open(ctx, broker.Options{Path: c.broker, Logger: c.log})
 }
 
-// opening bounds the time for loading a framework and its known-answer run. A
-// first compile takes some 30 ms.
+func openSoft(_ context.Context, c config) (ane.Engine, error) {
+	if c.offsets {
+		return interp.New(interp.AllowOffsets()), nil
+	}
+	return interp.New(), nil
+}
+
+// opening bounds the time for loading a framework and its known-answer run, or for
+// reaching a broker. A first compile takes some 30 ms.
 const opening = time.Minute
 
-func overBridge(c device.Config) (ane.Engine, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), opening)
-	defer cancel()
+func overBridge(ctx context.Context, c device.Config) (ane.Engine, error) {
 	e, err := device.Open(ctx, c)
 	if err != nil {
 		return nil, err // not e, which would be a non-nil interface
 	}
 	return e, nil
-}
-
-// try opens the engine if it is available.
-func (c candidate) try() (ane.Engine, error) {
-	if err := c.probe(); err != nil {
-		return nil, err
-	}
-	return c.open()
 }
 
 // reason is why an engine is not available, on one line and without saying again
@@ -152,33 +144,4 @@ func Probe() []Status {
 		all = append(all, s)
 	}
 	return all
-}
-
-// Open opens the engine called name. wrap, which may be nil, replaces the
-// engine before anything uses it. An error matches ane.ErrUnavailable, or
-// ane.ErrName when there is no such engine.
-func Open(name string, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
-	var passed []string // why Auto went past an engine
-	for _, c := range candidates() {
-		if name != c.name && (name != Auto || c.name != Apple && c.name != Soft) {
-			continue
-		}
-		e, err := c.try()
-		if err != nil && name == Auto {
-			passed = append(passed, c.name+" is not available: "+reason(err))
-			continue
-		}
-		if err != nil {
-			if errors.Is(err, ane.ErrUnavailable) {
-				return nil, err
-			}
-			return nil, &ane.Error{Op: "open", Engine: name, Err: ane.Because(ane.ErrUnavailable, err),
-				Hint: "run `ane-roundtrip info` to see what this machine has"}
-		}
-		if wrap != nil {
-			e = wrap(e)
-		}
-		return ane.Open(e, strings.Join(passed, "; "))
-	}
-	return nil, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose one of " + strings.Join(Names(), ", ")}
 }

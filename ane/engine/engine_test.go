@@ -13,7 +13,7 @@ import (
 
 func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
 	for _, name := range []string{engine.Soft, engine.Auto} {
-		d, err := engine.Open(name, nil)
+		d, err := engine.Open(t.Context(), name)
 		require.NoError(t, err)
 		r := d.Receipt()
 		if runtime.GOOS != "darwin" {
@@ -29,7 +29,7 @@ func TestWhatIsNotAvailableSaysWhy(t *testing.T) {
 	for _, s := range engine.Probe() {
 		require.NotEmpty(t, s.What)
 		require.Equal(t, s.Available, s.Reason == "", "%+v", s)
-		d, err := engine.Open(s.Name, nil)
+		d, err := engine.Open(t.Context(), s.Name)
 		if s.Available {
 			require.NoError(t, err)
 			require.Equal(t, s.Name, d.Receipt().Engine)
@@ -40,17 +40,17 @@ func TestWhatIsNotAvailableSaysWhy(t *testing.T) {
 		require.ErrorIs(t, err, ane.ErrUnavailable)
 		require.ErrorContains(t, err, s.Reason)
 	}
-	_, err := engine.Open("gpu", nil)
+	_, err := engine.Open(t.Context(), "gpu")
 	require.ErrorIs(t, err, ane.ErrName)
 	require.ErrorContains(t, err, "soft")
 }
 
 func TestWrapIsAppliedToTheEngineThatOpens(t *testing.T) {
 	var saw string
-	d, err := engine.Open(engine.Soft, func(e ane.Engine) ane.Engine {
+	d, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(nil), engine.Wrap(func(e ane.Engine) ane.Engine {
 		saw = e.Info().Name
 		return e
-	})
+	}))
 	require.NoError(t, err)
 	require.Equal(t, engine.Soft, saw)
 	require.NoError(t, d.Close())

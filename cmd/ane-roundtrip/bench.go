@@ -67,7 +67,7 @@ func (a *app) bench(ctx context.Context) error {
 
 // trips measures evaluations in another process.
 func trips(ctx context.Context, progress func(string)) (_ *tripbench.Report, err error) {
-	d, err := engine.Open(engine.Broker, nil)
+	d, err := engine.Open(ctx, engine.Broker)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (a *app) second(first string, wrap func(ane.Engine) ane.Engine) (*ane.Devic
 	if a.engine != engine.Auto || first != engine.Soft {
 		return nil, nil
 	}
-	return engine.Open(engine.Broker, wrap)
+	return engine.Open(context.Background(), engine.Broker, engine.Wrap(wrap))
 }
 
 // try runs every check on an engine and closes it.

@@ -70,7 +70,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 // open opens the engine that the flags ask for.
 func (a *app) open(wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
-	d, err := engine.Open(a.engine, wrap)
+	d, err := engine.Open(context.Background(), a.engine, engine.Wrap(wrap))
 	if errors.Is(err, ane.ErrName) {
 		return nil, badf("there is no engine %q; choose one of %s", a.engine, strings.Join(engine.Names(), ", "))
 	}
