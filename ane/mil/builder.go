@@ -2,8 +2,11 @@ package mil
 
 import "slices"
 
-// Builder makes a Program in Go. Faults are collected and returned by Program,
-// so the calls in between need no checks. A Builder is for one goroutine.
+// Builder makes a Program in Go, statement by statement: the caller names every
+// value and declares its type. Package build infers both and knows the
+// operators; a Builder writes whatever it is told. Faults are collected and
+// returned by Program, so the calls in between need no checks. A Builder is for
+// one goroutine.
 //
 //	b := mil.NewBuilder(mil.Opset("ios18"))
 //	f := b.Func("main")
@@ -83,6 +86,12 @@ func (b *Builder) Func(name string) *FuncBuilder {
 	f.named(b.opset, "opset")
 	b.funcs = append(b.funcs, f)
 	return f
+}
+
+// ValidName reports whether name can name a function, a parameter or a value:
+// ASCII letters, digits and _, no digit first, and no word of the language.
+func ValidName(name string) bool {
+	return identifier(name) && !reserved(name) && !typeWord(name)
 }
 
 // box spells the type t in the builder's dialect.

@@ -4,17 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"sort"
+	"strconv"
 	"strings"
 )
 
-// Pos is a place in MIL text. Line and Col count from 1, Col in bytes. The
-// zero Pos means that the place is not known, as in built programs.
+// Pos is a place in MIL text, or the line of a call that builds a program. Line
+// and Col count from 1, Col in bytes; Col is 0 for a whole line. The zero Pos
+// means that the place is not known, as in built programs.
 type Pos struct{ Line, Col int }
 
 // Known reports whether the position points into a text.
 func (p Pos) Known() bool { return p.Line > 0 }
 
-func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Col) }
+func (p Pos) String() string {
+	if p.Col == 0 {
+		return strconv.Itoa(p.Line)
+	}
+	return fmt.Sprintf("%d:%d", p.Line, p.Col)
+}
 
 // ErrNames marks faults of names in an otherwise sound program: defined twice,
 // used before their definition or without one, given twice. Such a program can

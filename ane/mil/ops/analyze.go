@@ -248,24 +248,9 @@ func (a *analysis) arguments(c *Call) bool {
 			continue
 		}
 		c.args[arg.Name] = argument{pos: arg.Value.Start(), values: values, listed: listed}
-		switch {
-		case p.Variadic != listed:
-			how := "a single value"
-			if p.Variadic {
-				how = "a list (a, b)"
-			}
-			c.fail(arg.Name, "see "+c.def.signature(), "takes %s", how)
-		case p.Const && !values[0].Const():
-			c.fail(arg.Name, "define it with const()", "has to be a constant")
-		case !p.Const && slices.ContainsFunc(values, func(v *Value) bool { return v.DType == mil.String }):
-			c.fail(arg.Name, "pass a tensor", "a string where a tensor belongs")
-		}
+		c.suits(p)
 	}
-	for _, p := range c.def.Params {
-		if c.op.Arg(p.Name) == nil && !p.Optional {
-			c.fail("", "write "+c.def.signature(), "argument %s is missing", p.Name)
-		}
-	}
+	c.complete()
 	a.faults = append(a.faults, c.faults...)
 	return good && !c.failed()
 }

@@ -21,6 +21,7 @@ type Call struct {
 	attrs  any
 	faults mil.ErrorList
 	notes  []string
+	open   bool // the results have no names yet: the rule alone says how many there are
 }
 
 // argument is a resolved operand.
@@ -46,6 +47,32 @@ func (c *Call) fail(name, hint, format string, args ...any) {
 
 // failed reports whether a fault was noted.
 func (c *Call) failed() bool { return len(c.faults) > 0 }
+
+// suits checks what an argument holds against its parameter.
+func (c *Call) suits(p *Param) {
+	a := c.args[p.Name]
+	switch {
+	case p.Variadic != a.listed:
+		how := "a single value"
+		if p.Variadic {
+			how = "a list (a, b)"
+		}
+		c.fail(p.Name, "see "+c.def.signature(), "takes %s", how)
+	case p.Const && !a.values[0].Const():
+		c.fail(p.Name, "define it with const()", "has to be a constant")
+	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):
+		c.fail(p.Name, "pass a tensor", "a string where a tensor belongs")
+	}
+}
+
+// complete notes the arguments that are missing.
+func (c *Call) complete() {
+	for _, p := range c.def.Params {
+		if c.op.Arg(p.Name) == nil && !p.Optional {
+			c.fail("", "write "+c.def.signature(), "argument %s is missing", p.Name)
+		}
+	}
+}
 
 // tensor returns the tensor argument called name, or nil when it is absent.
 func (c *Call) tensor(name string) *Value {
@@ -249,7 +276,7 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 	if c.failed() {
 		return
 	}
-	if len(c.op.Results) != len(types) {
+	if !c.open && len(c.op.Results) != len(types) {
 		c.fail("", "name every result", "results: %d are given, %d are named", len(types), len(c.op.Results))
 		return
 	}

@@ -1,0 +1,84 @@
+package ops
+
+import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
+)
+
+// Operand is an argument whose values are known already.
+type Operand struct {
+	Name   string
+	Values []*Value // none is nil
+	List   bool     // the argument is a list (a, b), be it of one
+}
+
+// Infer applies the rule of the operator called kind, for programs that are made
+// statement by statement. It returns the results, as many as the rule gives and
+// not yet named, and remarks as Graph.Notes holds them. The error is a
+// mil.ErrorList, its faults without places.
+func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err error) {
+	var faults mil.ErrorList
+	def := Lookup(kind)
+	if def == nil {
+		faults.Add(&mil.Error{Msg: "unknown operator " + kind, Hint: near.Hint(kind, Names()) + "choose one that this table has"})
+		return nil, nil, faults
+	}
+	c := &Call{def: def, op: &mil.Op{Kind: kind}, args: map[string]argument{}, open: true}
+	for _, o := range operands {
+		p := def.param(o.Name)
+		switch {
+		case p == nil:
+			c.fail("", near.Hint(o.Name, def.names())+"write "+def.signature(), "there is no argument %s", o.Name)
+			continue
+		case c.op.Arg(o.Name) != nil:
+			c.fail(o.Name, "remove one", "given twice")
+			continue
+		}
+		c.op.Args = append(c.op.Args, mil.Arg{Name: o.Name})
+		if len(o.Values) == 0 {
+			c.fail(o.Name, "list at least one value", "empty list")
+			continue
+		}
+		c.args[o.Name] = argument{values: o.Values, listed: o.List}
+		c.suits(p)
+	}
+	if c.complete(); !c.failed() {
+		def.infer(c)
+	}
+	for _, n := range c.notes {
+		notes = append(notes, kind+": "+n)
+	}
+	return c.out, notes, c.faults.Err()
+}
+
+// Parameter returns the value of a function's parameter, or says why the engine
+// cannot have it.
+func Parameter(p mil.Var) (*Value, error) {
+	a := analysis{graph: &Graph{}}
+	v := a.parameter(p)
+	if v != nil {
+		v.input = true
+	}
+	return v, a.faults.Err()
+}
+
+// Constant returns the value of a typed literal, and remarks as Graph.Notes holds
+// them. Elements in a weight file are not looked at: such a Value has a type and
+// no Data.
+func Constant(m *mil.Value) (*Value, []string, error) {
+	a := analysis{graph: &Graph{}}
+	if m == nil {
+		a.fail(mil.Pos{}, "give a typed literal", "no value")
+		return nil, nil, a.faults
+	}
+	var v *Value
+	if m.Blob() == nil {
+		v = a.literal(m)
+	} else if v = a.declared(mil.Var{Pos: m.Pos, Type: m.Type, Name: "weight"}); v != nil && v.DType.Size() == 0 {
+		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
+	}
+	if err := a.faults.Err(); err != nil {
+		return nil, nil, err
+	}
+	return v, a.graph.Notes, nil
+}
