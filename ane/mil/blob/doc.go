@@ -27,6 +27,13 @@
 // The offset in a BLOBFILE names the entry's metadata, not its payload: 64 for
 // the first entry.
 //
+// # Making a file
+//
+// A Writer takes tensors as bytes, as float32 to be kept as fp16, or as streams
+// that are read while the file is written. Writers are all files of a program. A
+// Source hands whole files to an engine: Files in memory, Dir a directory, FS any
+// file system, Writers what is being made.
+//
 // # Tolerance
 //
 // Files in use deviate from the format. What has one sensible reading is read

@@ -22,8 +22,16 @@ func (f Files) ReadFile(path string) ([]byte, error) {
 	if data, ok := f[path]; ok {
 		return data, nil
 	}
-	return nil, &Error{File: path, Offset: -1, Msg: "no such file among the program's weights",
-		Hint: "there are: " + strings.Join(slices.Sorted(maps.Keys(f)), ", "), Err: fs.ErrNotExist}
+	return nil, missing(path, slices.Sorted(maps.Keys(f)))
+}
+
+// missing says that there is no file at path, only those in have.
+func missing(path string, have []string) error {
+	hint := "the program has none"
+	if len(have) > 0 {
+		hint = "there are: " + strings.Join(have, ", ")
+	}
+	return &Error{File: path, Offset: -1, Msg: "no such file among the program's weights", Hint: hint, Err: fs.ErrNotExist}
 }
 
 // Dir is the directory that stands for @model_path. Programs cannot name files
@@ -32,10 +40,9 @@ type Dir string
 
 // ReadFile returns the file at path, which starts with ModelPath.
 func (d Dir) ReadFile(path string) ([]byte, error) {
-	name, ok := strings.CutPrefix(path, ModelPath)
-	if !ok {
-		return nil, &Error{File: quoted(path), Offset: -1, Msg: "the path does not start with " + ModelPath,
-			Hint: "name weight files relative to the model's directory", Err: fs.ErrInvalid}
+	name, err := relative(path)
+	if err != nil {
+		return nil, err
 	}
 	data, err := d.read(name)
 	if err == nil {

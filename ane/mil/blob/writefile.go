@@ -2,6 +2,7 @@ package blob
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,6 +23,9 @@ func (w *Writer) WriteFile(path string) error {
 		}
 		return buf.Flush()
 	})
+	if e := (*Error)(nil); errors.As(err, &e) { // a stream failed
+		return named(e, path)
+	}
 	if err != nil {
 		return systemError(path, err)
 	}

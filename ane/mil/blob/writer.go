@@ -1,28 +1,30 @@
 package blob
 
 import (
-	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 )
 
 // Writer makes a weight file. It keeps the payloads that Add was given, without
 // copying them, until it is dropped: the caller must not change them before the
-// file is written. The zero Writer is an empty file. A Writer is for one
-// goroutine; once nothing is added, any number may write it out.
+// file is written. Payloads of AddStream are read while the file is written. The
+// zero Writer is an empty file. A Writer is for one goroutine; once nothing is
+// added, any number may write it out.
 type Writer struct {
 	entries []pending
 	end     int64 // behind the last payload; 0 for an empty file
 }
 
-// pending is an entry to be written.
+// pending is an entry to be written: from data, or from a stream.
 type pending struct {
 	Entry
 	data []byte
+	open func() (io.ReadCloser, error)
 }
 
 // Add appends a tensor of type d and returns the offset by which a BLOBFILE
@@ -52,20 +54,34 @@ func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64,
 	if used <= 0 || used%int64(bits) != 0 {
 		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes with %d unused bits are no whole number of %v elements", len(payload), unusedBits, tag), Hint: "give at least one element and whole ones", Err: ErrSize}
 	}
-	if len(w.entries) >= math.MaxUint32 {
-		return 0, &Error{Offset: -1, Msg: "a weight file cannot count more entries", Err: ErrCount}
-	}
+	return w.put(Entry{Tag: tag, Size: int64(len(payload)), UnusedBits: unusedBits}, pending{data: payload})
+}
+
+// put gives an entry its place behind the others.
+func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
 	at := align(max(w.end, headerSize))
-	e := Entry{Offset: uint64(at), Tag: tag, DataOffset: at + metaSize, Size: int64(len(payload)), UnusedBits: unusedBits}
-	w.entries = append(w.entries, pending{e, payload})
+	switch {
+	case len(w.entries) >= math.MaxUint32:
+		return 0, &Error{Offset: -1, Msg: "a weight file cannot count more entries", Err: ErrCount}
+	case at > math.MaxInt64-2*alignment-metaSize-e.Size:
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d more bytes are more than a file can have", e.Size), Err: ErrSize}
+	}
+	e.Offset, e.DataOffset = uint64(at), at+metaSize
+	p.Entry = e
+	w.entries = append(w.entries, p)
 	w.end = e.end()
 	return e.Offset, nil
 }
 
+// Clone returns a Writer of the same entries: what is added to one is not in the
+// other. Payloads are shared.
+func (w *Writer) Clone() *Writer { return &Writer{entries: slices.Clone(w.entries), end: w.end} }
+
 // Size is the size of the file in bytes.
 func (w *Writer) Size() int64 { return max(w.end, headerSize) }
 
-// WriteTo writes the file to dst and returns the number of bytes written.
+// WriteTo writes the file to dst and returns the number of bytes written. Streams
+// are opened one after the other and go through a small buffer.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	var n int64
 	put := func(b []byte) error {
@@ -77,8 +93,7 @@ func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 		return err
 	}
 	header := make([]byte, headerSize)
-	binary.LittleEndian.PutUint32(header, uint32(len(w.entries)))
-	binary.LittleEndian.PutUint32(header[4:], version)
+	w.header(header)
 	if err := put(header); err != nil {
 		return n, err
 	}
@@ -86,6 +101,11 @@ func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 		padding := make([]byte, int64(e.Offset)-n)
 		for _, part := range [][]byte{padding, e.meta(), e.data} {
 			if err := put(part); err != nil {
+				return n, err
+			}
+		}
+		if e.open != nil {
+			if err := e.stream(put); err != nil {
 				return n, err
 			}
 		}
@@ -104,9 +124,39 @@ func (e Entry) meta() []byte {
 	return b
 }
 
-// Bytes returns the file in memory of its own.
+// Bytes returns the file in memory of its own. It is nil when a stream fails, and
+// then WriteTo says why.
 func (w *Writer) Bytes() []byte {
-	b := bytes.NewBuffer(make([]byte, 0, w.Size()))
-	_, _ = w.WriteTo(b) // a bytes.Buffer takes everything
-	return b.Bytes()
+	b, err := w.bytes()
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// bytes is Bytes with the reason. Streams are read into the file's own memory.
+func (w *Writer) bytes() ([]byte, error) {
+	if w.Size() > math.MaxInt {
+		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()), Hint: "write it to a file", Err: ErrSize}
+	}
+	b := make([]byte, w.Size())
+	w.header(b)
+	for _, e := range w.entries {
+		copy(b[e.Offset:], e.meta())
+		payload := b[e.DataOffset:e.end()]
+		if e.open == nil {
+			copy(payload, e.data)
+			continue
+		}
+		if err := e.fill(payload); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// header fills the first bytes of the file.
+func (w *Writer) header(b []byte) {
+	binary.LittleEndian.PutUint32(b, uint32(len(w.entries)))
+	binary.LittleEndian.PutUint32(b[4:], version)
 }
