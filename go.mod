@@ -4,6 +4,7 @@ go 1.26.0
 
 require (
 	github.com/anishathalye/porcupine v1.3.1
+	github.com/bep/imagemeta v1.0.1
 	github.com/cheggaaa/pb/v3 v3.2.1
 	github.com/ebitengine/purego v0.11.3
 	github.com/fatih/color v1.19.0
@@ -25,5 +26,6 @@ require (
 	github.com/mattn/go-runewidth v0.0.27 // indirect
 	github.com/spf13/pflag v1.0.9 // indirect
 	go.yaml.in/yaml/v3 v3.0.5 // indirect
-	golang.org/x/tools v0.30.0 // indirect
+	golang.org/x/text v0.41.0 // indirect
+	golang.org/x/tools v0.48.0 // indirect
 )

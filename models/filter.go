@@ -45,6 +45,19 @@ func FilterByName(name string) (Filter, bool) {
 	return all[i], true
 }
 
+// Averages reports whether the filter leaves a flat picture as it is: one kernel,
+// whose weights add up to 1. Opacity can then be filtered like a colour.
+func (f Filter) Averages() bool {
+	if len(f.Kernels) != 1 {
+		return false
+	}
+	sum := 0.0
+	for _, w := range f.Kernels[0] {
+		sum += w
+	}
+	return sum == 1 // weights are multiples of 1/16: the sum is exact
+}
+
 // FilterNames lists the names, separated by commas.
 func FilterNames() string {
 	var names []string

@@ -4,19 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"io"
+	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
-	"github.com/anekit/anekit/unimem"
 )
 
 func (a *app) imageCommand() *cobra.Command {
@@ -24,6 +24,8 @@ func (a *app) imageCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "image --filter NAME IN.png|jpg OUT.png",
 		Short: "Filter a picture with a convolution model",
+		Example: `  ane-roundtrip image --filter blur in.jpg out.png
+  ane-roundtrip image --filter sobel - - <in.png >out.png`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 2 {
 				return badf("operands: %d; give two, IN.png or IN.jpg and OUT.png", len(args))
@@ -36,10 +38,22 @@ func (a *app) imageCommand() *cobra.Command {
 	for _, f := range models.Filters() {
 		fmt.Fprintf(&list, "  %-8s %s\n", f.Name, f.About)
 	}
-	cmd.Long = "image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes\n" +
-		"an 8-bit PNG of the same size. Every channel is filtered by itself, alpha passes\n" +
-		"through, edge pixels are repeated outside, results are rounded and clamped.\n" +
-		"Samples of 16 bits are reduced to 8 first.\n\nFilters:\n" + list.String()
+	cmd.Long = `image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes a
+PNG of the same size and depth. Every channel is filtered by itself, edge pixels are
+repeated outside, results are rounded and clamped. Of samples of 16 bits fp16 keeps
+11.
+
+The orientation that a camera noted (Exif) is applied. Colours count as much as
+their opacity; filters that keep flat parts (blur, emboss, sharpen) take opacity
+through the same kernel, the others pass it on. Colour profiles and animations are
+told, not applied.
+
+IN and OUT may be - for standard input and output; the report then goes to standard
+error. An output that is the picture read, by whatever name or link, is refused, and
+so is a name of another type than PNG.
+
+Filters:
+` + list.String()
 	cmd.Flags().StringVar(&name, "filter", "", "one of "+models.FilterNames())
 	return cmd
 }
@@ -48,100 +62,122 @@ func (a *app) imageCommand() *cobra.Command {
 func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	filter, ok := models.FilterByName(name)
 	if !ok {
-		return badf("--filter %q; choose one of %s", name, models.FilterNames())
+		return badf("--filter %q; %schoose one of %s", name, near.Hint(name, strings.Split(models.FilterNames(), ", ")), models.FilterNames())
 	}
-	p, err := picture.Open(in)
+	if err := honest(out); err != nil {
+		return err
+	}
+	bar := a.progress(4)
+	defer bar.stop()
+	bar.now("read")
+	files := &traffic{app: a}
+	p, err := files.picture(in)
 	if err != nil {
-		return bad(err)
+		return err
 	}
-	f, err := wholefile.Create(out)
+	dst, commit, err := files.destination(out)
 	if err != nil {
-		return badf("%w; name a file in a folder that exists and can be written", err)
+		return err
 	}
-	defer f.Discard()
-	defer context.AfterFunc(ctx, f.Discard)() // an interrupt ends the writing too
+	defer dst.Discard()
+	defer context.AfterFunc(ctx, dst.Discard)() // an interrupt ends the writing too
+	bar.done()
+	bar.now("compile")
 	d, err := a.open(nil)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	m, err := filter.Model(p.Channels, p.Height, p.Width)
+	way := wayOf(p, filter)
+	m, err := filter.Model(way.channels(p), p.Height, p.Width)
 	if err != nil {
 		return err
 	}
 	rig, err := trial.NewRig(ctx, d, ane.Source{File: m.Name + ".mil", Text: m.Text, Weights: m.Weights})
 	if err != nil {
-		return err
+		return programFault(in, err)
 	}
 	defer func() { err = errors.Join(err, rig.Close(context.WithoutCancel(ctx))) }()
-	x, y := rig.In["x"], rig.Out["y"]
-	if err := rows(x, p.Channels, p.Height+2, func(half []fp16.Bits, ch, row int) { p.FillRow(half, ch, row-1) }); err != nil {
+	if err := way.fill(rig.In["x"], p); err != nil {
 		return err
 	}
+	bar.done()
+	bar.now("filter")
 	res, err := rig.Model.Evaluate(ctx, rig.Request)
 	if err != nil {
 		return err
 	}
-	q := p.Like()
-	if err := rows(y, p.Channels, p.Height, func(half []fp16.Bits, ch, row int) { q.SetRow(ch, row, half) }); err != nil {
-		return err
-	}
-	if err := q.WritePNG(f); err != nil {
-		return badf("%s: %w", out, wholefile.Cause(err))
-	}
-	if err := f.Commit(); err != nil {
-		return badf("%s: %w", out, wholefile.Cause(err))
-	}
-	return a.filtered(rig, filter, p, out, res.Elapsed)
-}
-
-// rows visits every row of a tensor [1, channels, height, width] in place.
-func rows(t *ane.Tensor, channels, height int, visit func(half []fp16.Bits, ch, row int)) error {
-	for i := range channels * height {
-		b, err := t.Row(i)
-		if err != nil {
-			return err
-		}
-		half, err := unimem.View[fp16.Bits](b)
-		if err != nil {
-			return err
-		}
-		visit(half, i/height, i%height)
-	}
-	return nil
-}
-
-// colours says what the channels are.
-func colours(p *picture.Picture) string {
-	if p.Channels == 1 {
-		return "gray"
-	}
-	return "colour"
-}
-
-// filtered prints what was done.
-func (a *app) filtered(rig *trial.Rig, f models.Filter, p *picture.Picture, out string, elapsed time.Duration) error {
-	receipt := rig.Model.Receipt()
-	if !a.json {
-		_, err := fmt.Fprintf(a.out, "%s: %s, %dx%d, %s; engine %s: compile %s, evaluate %s\n",
-			out, f.Name, p.Width, p.Height, colours(p), receipt.Engine, brief(rig.Compile), brief(elapsed))
-		return err
-	}
-	info, err := os.Stat(out)
+	q, err := way.take(rig.Out["y"], p)
 	if err != nil {
 		return err
 	}
-	r := newReport("image", nil)
-	r.Engine = &receipt
-	r.Details = struct {
-		Filter   string  `json:"filter"`
-		File     string  `json:"file"`
-		Bytes    int64   `json:"bytes"`
-		Width    int     `json:"width"`
-		Height   int     `json:"height"`
-		Channels int     `json:"channels"`
-		Compile  float64 `json:"compile_s"`
-		Evaluate float64 `json:"evaluate_s"`
-	}{f.Name, out, info.Size(), p.Width, p.Height, p.Channels, rig.Compile.Seconds(), elapsed.Seconds()}
-	return r.write(a.out)
+	bar.done()
+	bar.now("write")
+	count := &counter{w: commit.writer}
+	if err := q.WritePNG(count); err != nil {
+		return badf("%s: %w", out, wholefile.Cause(err))
+	}
+	if err := commit.done(); err != nil {
+		return badf("%s: %w", out, wholefile.Cause(err))
+	}
+	bar.stop()
+	return a.filtered(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n, Width: p.Width, Height: p.Height, Channels: p.Channels,
+		Depth: p.Depth, Orientation: max(p.Orientation, 1), Opacity: way.String(), Notes: p.Notes,
+		Compile: rig.Compile.Seconds(), Evaluate: res.Elapsed.Seconds()}, res.Elapsed)
+}
+
+// picture reads a picture, or standard input.
+func (t *traffic) picture(path string) (*picture.Picture, error) {
+	f, err := t.open("image", path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if path == stdio {
+		path = "standard input"
+	}
+	p, err := picture.ReadOpen(f, path)
+	return p, bad(err)
+}
+
+// ending is where a picture goes, and how that ends.
+type ending struct {
+	writer io.Writer
+	done   func() error
+}
+
+// destination begins the output; the File is nil for standard output.
+func (t *traffic) destination(path string) (*wholefile.File, ending, error) {
+	if path == stdio {
+		w, err := t.output("the output", "standard output")
+		return nil, ending{w, func() error { return nil }}, err
+	}
+	f, err := t.create("the output", path)
+	if err != nil {
+		return nil, ending{}, err
+	}
+	return f, ending{f, f.Commit}, nil
+}
+
+// counter counts the bytes of the output.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += int64(n)
+	return n, err
+}
+
+// honest refuses a name that says that the file is something else than a PNG.
+func honest(out string) error {
+	others := []string{".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".ico", ".svg",
+		".ppm", ".pgm", ".pdf", ".npy", ".npz", ".mil", ".txt", ".json", ".mp4", ".mov", ".raw", ".dng"}
+	ext := filepath.Ext(out)
+	if !slices.Contains(others, strings.ToLower(ext)) {
+		return nil
+	}
+	return badf("%s says another type than PNG, which is what is written; name it %s.png", out, strings.TrimSuffix(out, ext))
 }

@@ -16,7 +16,7 @@ const photoWidth, photoHeight = 4000, 3000
 // photo makes one whose samples are random, the worst case for the tables. Its
 // tensor has padded rows.
 func photo() (p *Picture, tensor []fp16.Bits, row func(c, y int) []fp16.Bits) {
-	p = newPicture(photoWidth, photoHeight, 3)
+	p = newPicture(photoWidth, photoHeight, 3, 8)
 	p.tables = newTables()
 	random := rand.New(rand.NewPCG(1, 2))
 	for _, plane := range p.planes {

@@ -32,14 +32,20 @@ func Open(path string) (*Picture, error) {
 		return nil, unreadable(path, err)
 	}
 	defer f.Close()
+	return ReadOpen(f, path)
+}
+
+// ReadOpen reads a picture from an open file, which may be a pipe; name is for
+// errors, which are of type *Error.
+func ReadOpen(f *os.File, name string) (*Picture, error) {
 	info, err := f.Stat()
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, unreadable(name, err)
 	}
 	if info.IsDir() {
-		return nil, &Error{File: path, What: "this is a folder", Fix: "name a PNG or JPEG file"}
+		return nil, &Error{File: name, What: "this is a folder", Fix: "name a PNG or JPEG file"}
 	}
-	return Decode(f, path)
+	return Decode(f, name)
 }
 
 // Decode reads a picture from r; name is for errors, which are of type *Error.
@@ -73,11 +79,14 @@ func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
 			Fix: "scale or crop it",
 		}
 	}
-	img, err := format.decode(io.MultiReader(&seen, in))
+	parts := newWatcher(format.name == "PNG")
+	img, err := format.decode(io.TeeReader(io.MultiReader(&seen, in), parts))
 	if err != nil {
 		return nil, source.blame(name, format.name, err)
 	}
-	return fromImage(img, gray), nil
+	p := fromImage(img, gray)
+	p.meant(parts.parts)
+	return p, nil
 }
 
 // watched remembers the fault of a reader, which decoders mix with their own.

@@ -62,7 +62,7 @@ func TestForms(t *testing.T) {
 			at := c.m.Bounds().Min
 			require.Equal(t, c.m.Bounds().Size(), image.Pt(p.Width, p.Height))
 			require.Equal(t, c.channels, p.Channels)
-			require.Equal(t, c.alpha, p.alpha != nil)
+			require.Equal(t, c.alpha, p.HasOpacity())
 			for y := range p.Height {
 				for x := range p.Width {
 					require.Equal(t, nearest(c.m.At(at.X+x, at.Y+y)), p.pixel(x, y), "%d,%d", x, y)
@@ -83,8 +83,16 @@ func nearest(c color.Color) color.NRGBA {
 	return color.NRGBA{r(wide.R), r(wide.G), r(wide.B), r(wide.A)}
 }
 
-// pixel is the colour that WritePNG would give a pixel.
+// pixel is the colour that WritePNG would give a pixel, rounded to 8 bits.
 func (p *Picture) pixel(x, y int) color.NRGBA {
+	if p.Depth == 16 {
+		round := func(v uint16) uint8 { return uint8((uint32(v) + 128) / 257) }
+		c := color.NRGBA{round(p.deepRow(0, y)[x]), round(p.deepRow(p.Channels/2, y)[x]), round(p.deepRow(p.Channels-1, y)[x]), 255}
+		if p.deep.alpha != nil {
+			c.A = round(p.deep.alpha[y*p.Width+x])
+		}
+		return c
+	}
 	c := color.NRGBA{p.row(0, y)[x], p.row(p.Channels/2, y)[x], p.row(p.Channels-1, y)[x], 255}
 	if p.alpha != nil {
 		c.A = p.alpha[y*p.Width+x]

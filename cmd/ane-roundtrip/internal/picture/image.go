@@ -1,7 +1,6 @@
 package picture
 
 import (
-	"encoding/binary"
 	"image"
 	"image/color"
 	"image/draw"
@@ -18,7 +17,17 @@ func fromImage(img image.Image, gray bool) *Picture {
 		channels = 1
 	}
 	size := img.Bounds().Size()
-	p := newPicture(size.X, size.Y, channels)
+	if row, alpha := deepRowsOf(img); row != nil {
+		p := newPicture(size.X, size.Y, channels, 16)
+		if alpha {
+			p.deep.alpha = make([]uint16, size.X*size.Y)
+		}
+		for y := range size.Y {
+			p.splitDeep(y, row(y))
+		}
+		return p
+	}
+	p := newPicture(size.X, size.Y, channels, 8)
 	p.tables = newTables()
 	row, alpha := rowsOf(img)
 	if alpha {
@@ -55,7 +64,7 @@ func every4th(dst, src []uint8) {
 
 // rowsOf gives the pixels of a row as bytes red, green, blue, opacity, not
 // premultiplied and valid until the next call. alpha tells whether the file has
-// opacity. The decoders give image.RGBA and image.RGBA64 only where it has none.
+// opacity. The decoders give image.RGBA only where it has none.
 func rowsOf(img image.Image) (row func(y int) []uint8, alpha bool) {
 	at, w := img.Bounds().Min, img.Bounds().Dx()
 	buf := image.NewRGBA(image.Rect(0, 0, w, 1))
@@ -65,18 +74,6 @@ func rowsOf(img image.Image) (row func(y int) []uint8, alpha bool) {
 		return func(y int) []uint8 { return m.Pix[m.PixOffset(at.X, at.Y+y):][:4*w] }, false
 	case *image.NRGBA:
 		return func(y int) []uint8 { return m.Pix[m.PixOffset(at.X, at.Y+y):][:4*w] }, true
-	case *image.Gray16:
-		return func(y int) []uint8 {
-			for x := range w {
-				v := round8(m.Pix[m.PixOffset(at.X+x, at.Y+y):])
-				out[4*x], out[4*x+1], out[4*x+2], out[4*x+3] = v, v, v, 255
-			}
-			return out
-		}, false
-	case *image.RGBA64:
-		return func(y int) []uint8 { return round8s(out, m.Pix[m.PixOffset(at.X, at.Y+y):]) }, false
-	case *image.NRGBA64:
-		return func(y int) []uint8 { return round8s(out, m.Pix[m.PixOffset(at.X, at.Y+y):]) }, true
 	case *image.Paletted:
 		colors, alpha := paletteOf(m.Palette)
 		return func(y int) []uint8 {
@@ -91,16 +88,6 @@ func rowsOf(img image.Image) (row func(y int) []uint8, alpha bool) {
 		draw.Draw(buf, buf.Rect, img, at.Add(image.Pt(0, y)), draw.Src)
 		return out
 	}, false
-}
-
-// round8 brings a big-endian sample from the range 0..65535 to 0..255.
-func round8(b []uint8) uint8 { return uint8((uint32(binary.BigEndian.Uint16(b)) + 128) / 257) }
-
-func round8s(dst, src []uint8) []uint8 {
-	for i := range dst {
-		dst[i] = round8(src[2*i : 2*i+2])
-	}
-	return dst
 }
 
 // paletteOf lays a palette out by index. Opaque black stands for indices that

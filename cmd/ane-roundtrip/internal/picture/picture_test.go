@@ -80,7 +80,7 @@ func TestSetRowRounds(t *testing.T) {
 		{half(254.5 / 256), 255}, {half(255.5 / 256), 255}, {half(1), 255}, {half(1.01), 255}, {half(60000), 255}, {half(-0.5 / 256), 0},
 		{half(-1), 0}, {fp16.Inf, 255}, {fp16.NegInf, 0}, {fp16.NaN, 0}, {0xfe00, 0}, {0x7c01, 0}, {1, 0}, {0x8001, 0},
 	} {
-		p := newPicture(1, 1, 1)
+		p := newPicture(1, 1, 1, 8)
 		p.tables = newTables()
 		p.planes[0][0] = 99
 		p.SetRow(0, 0, []fp16.Bits{c.v})
@@ -120,7 +120,9 @@ func TestWritePNG(t *testing.T) {
 		"full opacity":    {decoded(t, pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 255})), &image.NRGBA{}},
 		"no opacity":      {decoded(t, pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 0})), &image.NRGBA{}},
 		"gray, opacity":   {decoded(t, pngOf(t, 1, 1, 8, 4, []byte{0, 77, 5})), &image.NRGBA{}},
-		"16 bits become8": {decoded(t, encoded(t, as(image.NewRGBA64(image.Rect(0, 0, 6, 5)), full))), &image.RGBA{}},
+		"16 bits":         {decoded(t, encoded(t, as(image.NewRGBA64(image.Rect(0, 0, 6, 5)), full))), &image.RGBA64{}},
+		"16 bits, gray":   {decoded(t, encoded(t, as(image.NewGray16(image.Rect(0, 0, 6, 5)), full))), &image.Gray16{}},
+		"16 bits, opaque": {decoded(t, pngOf(t, 1, 1, 16, 6, []byte{0, 9, 8, 7, 6, 5, 4, 255, 255})), &image.NRGBA64{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer

@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// WritePNG writes the picture as a PNG of 8 bits a sample: gray, or red, green
+// WritePNG writes the picture as a PNG of its depth: gray, or red, green
 // and blue; with opacity, if the picture has it, always as red, green, blue and
 // opacity, since the encoder knows no gray with opacity. It stops at the first
 // error of w and returns it; w may then hold a part.
@@ -18,6 +18,9 @@ func (p *Picture) WritePNG(w io.Writer) error {
 
 // image returns the picture in the form that the encoder is quick for.
 func (p *Picture) image() image.Image {
+	if p.Depth == 16 {
+		return p.deepImage()
+	}
 	bounds := image.Rect(0, 0, p.Width, p.Height)
 	if p.Channels == 1 && p.alpha == nil {
 		return &image.Gray{Pix: p.planes[0], Stride: p.Width, Rect: bounds}
