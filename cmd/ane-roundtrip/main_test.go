@@ -11,6 +11,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"io"
+	"log/slog"
 	"math"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -32,6 +34,7 @@ import (
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
+	"github.com/anekit/anekit/unimem"
 )
 
 func TestMain(m *testing.M) {
@@ -270,10 +273,41 @@ func TestEveryInterruptEndsCleanly(t *testing.T) {
 	}
 }
 
+// lines collects what is written by any goroutine.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // Every fault that --inject offers is noticed, on the software engine here and in
 // a process of its own. On Apple's engine some are no faults: it may call itself
 // apple.
 func TestEveryInjectionFails(t *testing.T) {
+	var warnings lines
+	usual := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&warnings, nil)))
+	defer slog.SetDefault(usual)
+	before := unimem.Live()
+	defer func() { // faults that leak are told of when the collector finds the Blocks
+		await.Until(t, "every Block that a fault leaks is told of", func() bool {
+			runtime.GC()
+			now := unimem.Live()
+			found := now.Forgotten - before.Forgotten
+			return found == now.Blocks-before.Blocks && found == int64(strings.Count(warnings.String(), "was forgotten"))
+		})
+	}()
 	require.Greater(t, len(injections()), 15)
 	engines := []string{engine.Soft}
 	if runtime.GOOS == "linux" && os.Getenv(emulator) == "" {
