@@ -36,7 +36,7 @@ func (a *app) imageCommand() *cobra.Command {
 	}
 	var list strings.Builder
 	for _, f := range models.Filters() {
-		fmt.Fprintf(&list, "  %-8s %s\n", f.Name, f.About)
+		fmt.Fprintf(&list, "    %-8s %s\n", f.Name, f.About)
 	}
 	cmd.Long = `image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes a
 PNG of the same size and depth. Every channel is filtered by itself, edge pixels are
@@ -53,6 +53,7 @@ error. An output that is the picture read, by whatever name or link, is refused,
 so is a name of another type than PNG.
 
 Filters:
+
 ` + list.String()
 	cmd.Flags().StringVar(&name, "filter", "", "one of "+models.FilterNames())
 	return cmd
@@ -62,7 +63,7 @@ Filters:
 func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	filter, ok := models.FilterByName(name)
 	if !ok {
-		return badf("--filter %q; %schoose one of %s", name, near.Hint(name, strings.Split(models.FilterNames(), ", ")), models.FilterNames())
+		return badf("--filter %q; %schoose one of %s", name, near.Hint(name, filters()), models.FilterNames())
 	}
 	if err := honest(out); err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // app is one run of the command.
@@ -47,16 +48,13 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 130 interrupted.`
 	root.Version = version()
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		text, _, _ := strings.Cut(err.Error(), ": strconv.")
-		return badf("%s; see ane-roundtrip --help", text)
-	})
+	root.SetFlagErrorFunc(wrongFlag)
 	p := root.PersistentFlags()
 	p.BoolVar(&a.json, "json", false, "print one JSON object instead of tables")
 	p.StringVar(&a.engine, "engine", engine.Auto, strings.Join(engine.Names(), "|"))
 	p.BoolVar(&a.apple, "require-ane", false, "fail with status 3 unless Apple's Neural Engine answers")
-	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(), a.brokerCommand(), a.inspectCommand(), a.formatCommand())
+	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(), a.brokerCommand(), a.inspectCommand(), a.formatCommand(), a.manCommand())
+	a.completions(root)
 	return root
 }
 
@@ -65,14 +63,14 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return badf("unknown command or operand %q; see ane-roundtrip --help", args[0])
+	return noSuch(cmd, args[0])
 }
 
 // open opens the engine that the flags ask for.
 func (a *app) open(wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
 	d, err := engine.Open(context.Background(), a.engine, engine.Wrap(wrap))
 	if errors.Is(err, ane.ErrName) {
-		return nil, badf("there is no engine %q; choose one of %s", a.engine, strings.Join(engine.Names(), ", "))
+		return nil, badf("there is no engine %q; %schoose one of %s", a.engine, near.Hint(a.engine, engine.Names()), strings.Join(engine.Names(), ", "))
 	}
 	if err != nil {
 		return nil, err

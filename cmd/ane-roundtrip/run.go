@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -107,6 +109,13 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	program, err := mil.ParseTree(file, text)
 	if err != nil {
 		return bad(err)
+	}
+	if o.function != "" && program.Func(o.function) == nil {
+		var names []string
+		for _, f := range program.Funcs {
+			names = append(names, f.Name)
+		}
+		return badf("--function %s: the program has no such function; %sit has %s", o.function, near.Hint(o.function, names), strings.Join(names, ", "))
 	}
 	j.weights = newWeights(program, j.o.modelPath, weights)
 	for _, path := range j.weights.order {

@@ -12,18 +12,21 @@ const longest = 40
 
 // Word returns the choice that is closest to word: one that differs in a letter or
 // two by the length of the word, upper and lower case being the same. It returns ""
-// if there is none. Of equally close choices it takes the first.
+// if there is none. Of equally close choices it takes the one that begins like word,
+// or the first.
 func Word(word string, choices []string) string {
 	if word == "" || len(word) > longest {
 		return ""
 	}
-	best, least := "", 1+max(1, len(word)/3)
+	lower := strings.ToLower(word)
+	best, least, alike := "", 1+max(1, len(word)/3), 0
 	for _, c := range choices {
 		if c == "" || len(c) > longest || c == word {
 			continue
 		}
-		if d := distance(strings.ToLower(word), strings.ToLower(c)); d < least && d < len(c) {
-			best, least = c, d
+		d, start := distance(lower, strings.ToLower(c)), common(lower, strings.ToLower(c))
+		if d < len(c) && (d < least || d == least && best != "" && start > alike) {
+			best, least, alike = c, d, start
 		}
 	}
 	return best
@@ -35,6 +38,15 @@ func Hint(word string, choices []string) string {
 		return "did you mean " + w + "? "
 	}
 	return ""
+}
+
+// common is the length of what both begin with.
+func common(a, b string) int {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // distance counts the letters to insert, remove, replace or exchange with their

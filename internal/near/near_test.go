@@ -19,5 +19,6 @@ func TestWord(t *testing.T) {
 	}
 	require.Equal(t, "did you mean edge? ", near.Hint("egde", choices))
 	require.Empty(t, near.Hint("nonsense", choices))
+	require.Equal(t, "mil", near.Word("mill", []string{"fill", "mil", "tol"}), "it begins alike")
 	require.Empty(t, near.Word("a", nil))
 }

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/models"
+)
+
+// completions tells the shell what may follow: engines, filters, faults, files and
+// the tensors of the program that --mil names.
+func (a *app) completions(root *cobra.Command) {
+	const none = cobra.ShellCompDirectiveNoFileComp
+	flags := map[string]cobra.CompletionFunc{
+		"engine":       cobra.FixedCompletions(engine.Names(), none),
+		"filter":       cobra.FixedCompletions(filters(), none),
+		"inject":       cobra.FixedCompletions(injections(), none),
+		"fill":         cobra.FixedCompletions([]string{"zeros", "ones", "random:"}, none|cobra.ShellCompDirectiveNoSpace),
+		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
+		"mil":          extensions("mil"),
+		"policy":       extensions("json"),
+		"model-path":   directories,
+		"cache":        directories,
+		"in":           tensors(inputsOf),
+		"out":          tensors(resultsOf),
+		"expect":       tensors(resultsOf),
+	}
+	for _, cmd := range append(root.Commands(), root) {
+		for name, complete := range flags {
+			if cmd.Flag(name) != nil {
+				_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one: engine, of every command
+			}
+		}
+		switch cmd.Name() {
+		case "fmt", "inspect":
+			cmd.ValidArgsFunction = extensions("mil")
+		case "image":
+			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
+		case "man":
+		default:
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+		}
+	}
+	root.ValidArgsFunction = nil // commands follow
+}
+
+// filters lists the filters by name.
+func filters() []string { return strings.Split(models.FilterNames(), ", ") }
+
+// extensions completes files by the end of their names.
+func extensions(all ...string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return all, cobra.ShellCompDirectiveFilterFileExt
+	}
+}
+
+func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveFilterDirs
+}
+
+// Limits of completing, which happens while somebody types.
+const (
+	maxRead  = 1 << 20 // bytes of the program
+	maxFiles = 500
+)
+
+// tensors completes NAME=FILE: names of the program's tensors first, then arrays.
+func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		const none = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		name, file, named := strings.Cut(typed, "=")
+		var all []string
+		if !named {
+			if f := functionOf(cmd); f != nil {
+				for _, n := range names(f) {
+					all = append(all, n+"=")
+				}
+			}
+			return all, none
+		}
+		dir, _ := filepath.Split(file)
+		entries, err := os.ReadDir(filepath.Join(dir, "."))
+		if err != nil {
+			return nil, none
+		}
+		for _, e := range entries {
+			path := dir + e.Name()
+			ext := strings.ToLower(filepath.Ext(path))
+			if e.IsDir() {
+				path += string(filepath.Separator)
+			} else if ext != ".npy" && ext != npz {
+				continue
+			}
+			if strings.HasPrefix(path, file) && len(all) < maxFiles {
+				all = append(all, name+"="+path)
+			}
+		}
+		return all, none
+	}
+}
+
+// functionOf reads the program that the command line names so far; nil if it has none
+// that can be read.
+func functionOf(cmd *cobra.Command) *mil.Function {
+	path := cmd.Flag("mil").Value.String()
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxRead))
+	if err != nil {
+		return nil
+	}
+	p, err := mil.ParseTree(path, text)
+	if err != nil || len(p.Funcs) == 0 {
+		return nil
+	}
+	for _, name := range []string{cmd.Flag("function").Value.String(), "main"} {
+		if f := p.Func(name); f != nil {
+			return f
+		}
+	}
+	return p.Funcs[0]
+}
+
+func inputsOf(f *mil.Function) (names []string) {
+	for _, v := range f.Params {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+func resultsOf(f *mil.Function) (names []string) {
+	for _, r := range f.Results {
+		names = append(names, r.Name)
+	}
+	return names
+}

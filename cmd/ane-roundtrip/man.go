@@ -1,0 +1,75 @@
+package main
+
+import (
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/anekit/anekit/internal/near"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man [COMMAND]",
+		Short: "Print the manual page, made from the help",
+		Long: `man prints the manual page of ane-roundtrip, or of one of its commands, for man(1).
+It is made from what --help says.`,
+		Example: `  ane-roundtrip man | man -l -
+  ane-roundtrip man run >/usr/local/share/man/man1/ane-roundtrip-run.1`,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			return commandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return a.man(cmd.Root(), args) },
+	}
+}
+
+// commandNames lists the commands that the help shows.
+func commandNames(root *cobra.Command) (names []string) {
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// man prints the page of a command.
+func (a *app) man(root *cobra.Command, args []string) error {
+	page := root
+	if len(args) > 1 {
+		return badf("operands: %d; give at most one, COMMAND", len(args))
+	}
+	if len(args) == 1 {
+		found, rest, err := root.Find(args)
+		if err != nil || len(rest) > 0 || found == root {
+			return badf("there is no command %q; %sthere are %s", args[0], near.Hint(args[0], commandNames(root)), strings.Join(commandNames(root), ", "))
+		}
+		page = found
+	}
+	root.DisableAutoGenTag, page.DisableAutoGenTag = true, true
+	header := doc.GenManHeader{
+		Title: strings.ToUpper(strings.ReplaceAll(page.CommandPath(), " ", "-")), Section: "1",
+		Source: "anekit " + version(), Manual: "anekit", Date: built(),
+	}
+	return doc.GenMan(page, &header, a.out)
+}
+
+// built is when the source was committed, nil if the binary does not say: the page
+// then has the date of SOURCE_DATE_EPOCH, or of today.
+func built() *time.Time {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return nil
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.time" {
+			if t, err := time.Parse(time.RFC3339, s.Value); err == nil {
+				return &t
+			}
+		}
+	}
+	return nil
+}

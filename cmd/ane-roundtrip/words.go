@@ -1,0 +1,34 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/anekit/anekit/internal/near"
+)
+
+// noSuch refuses an operand of a command that takes none.
+func noSuch(cmd *cobra.Command, word string) error {
+	return badf("unknown command or operand %q; %ssee ane-roundtrip --help", word, near.Hint(word, commandNames(cmd.Root())))
+}
+
+// wrongFlag says what is wrong with a flag, and which one was probably meant.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	text, _, _ := strings.Cut(err.Error(), ": strconv.")
+	hint := ""
+	if word, ok := strings.CutPrefix(text, "unknown flag: --"); ok {
+		word, _, _ = strings.Cut(word, "=")
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if w := near.Word(word, names); w != "" {
+			hint = "did you mean --" + w + "? "
+		}
+	}
+	help := "ane-roundtrip --help"
+	if cmd.HasParent() {
+		help = cmd.CommandPath() + " --help"
+	}
+	return badf("%s; %ssee %s", text, hint, help)
+}
