@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/anekit/anekit/unimem"
 )
 
 // Device is an open engine as users see it. Devices come from Open, Models from
@@ -19,6 +21,7 @@ type Device struct {
 	mu     sync.Mutex
 	models int // open ones
 	closed bool
+	parked []*unimem.Block // of closed Requests, held by others still
 }
 
 // Open wraps an engine. The Device owns it from here on. fallback tells why
@@ -63,12 +66,26 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, Deadline("compile", d.info.Name, err)
 	}
-	if err := d.hold(); err != nil {
+	if err := d.hold("compile"); err != nil {
 		return nil, err
 	}
-	exec, err := d.engine.Compile(ctx, src)
+	exec, err := d.compile(ctx, src)
+	return d.model("compile", exec, err)
+}
+
+// compile refuses what is no program and has the engine do the rest.
+func (d *Device) compile(ctx context.Context, src Source) (Executable, error) {
+	if src.Program != nil && src.Text != nil {
+		return nil, &Error{Op: "compile", Engine: d.info.Name, Name: src.File, Err: ErrCompile,
+			Detail: "the Source has a Program and a Text", Hint: "give one of them"}
+	}
+	return d.engine.Compile(ctx, src)
+}
+
+// model makes a Model of what the engine returned for a call that hold went before.
+func (d *Device) model(op string, exec Executable, err error) (*Model, error) {
 	if err == nil {
-		err = d.vet(exec)
+		err = d.vet(op, exec)
 		if err != nil {
 			err = errors.Join(err, exec.Close())
 		}
@@ -83,24 +100,24 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 }
 
 // vet refuses what no program may have, whatever engine compiled it.
-func (d *Device) vet(exec Executable) error {
+func (d *Device) vet(op string, exec Executable) error {
 	if len(exec.Outputs()) == 0 {
-		return &Error{Op: "compile", Engine: d.info.Name, Err: ErrCompile, Detail: "no outputs"}
+		return &Error{Op: op, Engine: d.info.Name, Err: ErrCompile, Detail: "no outputs"}
 	}
 	for _, l := range slices.Concat(exec.Inputs(), exec.Outputs()) {
 		if err := l.Check(); err != nil {
-			return &Error{Op: "compile", Engine: d.info.Name, Err: err, Detail: "the engine reports an impossible layout"}
+			return &Error{Op: op, Engine: d.info.Name, Err: err, Detail: "the engine reports an impossible layout"}
 		}
 	}
 	return nil
 }
 
 // hold counts one more open Model; drop one less.
-func (d *Device) hold() error {
+func (d *Device) hold(op string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.engine == nil {
-		return &Error{Op: "compile", Engine: d.info.Name, Err: ErrClosed}
+		return &Error{Op: op, Engine: d.info.Name, Err: ErrClosed, Hint: "open the engine again"}
 	}
 	d.models++
 	return nil
@@ -113,20 +130,43 @@ func (d *Device) drop() {
 }
 
 // Close closes the engine; ErrInUse while a Model is open. Repeated calls do
-// nothing.
+// nothing, but free surfaces of Requests that an abandoned run held so far.
 func (d *Device) Close() error {
 	d = d.orZero()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed || d.engine == nil {
-		return nil
+		return d.sweep()
 	}
 	if d.models > 0 {
 		return &Error{Op: "close", Engine: d.info.Name, Err: ErrInUse,
 			Detail: fmt.Sprintf("open models: %d", d.models), Hint: "close the models first"}
 	}
 	d.closed = true
-	return d.engine.Close()
+	return errors.Join(d.engine.Close(), d.sweep())
+}
+
+// free closes the surfaces of a Request. Those that others hold, such as an abandoned run
+// or a Request of another Model, are closed by a later call of free or by Close.
+func (d *Device) free(blocks []*unimem.Block) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.parked = append(d.parked, blocks...)
+	return d.sweep()
+}
+
+// sweep closes the parked surfaces that nothing holds any more. The caller holds mu.
+func (d *Device) sweep() error {
+	var errs []error
+	d.parked = slices.DeleteFunc(d.parked, func(b *unimem.Block) bool {
+		err := b.Close()
+		if errors.Is(err, unimem.ErrInUse) {
+			return false
+		}
+		errs = append(errs, err)
+		return true
+	})
+	return errors.Join(errs...)
 }
 
 // names lists the tensors' names for messages.

@@ -7,7 +7,8 @@ import "context"
 type Engine interface {
 	// Info describes the engine. It does not change while the engine is open.
 	Info() Info
-	// Compile turns a program into an Executable or tells every fault in it.
+	// Compile turns a program into an Executable or tells every fault in it. It takes
+	// the program by Source.Tree or Source.MIL, whichever it needs.
 	Compile(ctx context.Context, src Source) (Executable, error)
 	// Close frees what the engine holds. Every Executable is closed before.
 	Close() error
@@ -76,21 +77,4 @@ type Info struct {
 	Numerics string // how sums and roundings are done
 	Sharing  string // how the engine reaches the tensors' pages
 	Offsets  bool   // whether a tensor may start behind byte 0 of its surface
-}
-
-// Source is a program to compile.
-type Source struct {
-	File     string  // name used in messages; may be empty
-	Text     []byte  // MIL
-	Function string  // procedure to run; empty means main, or else the first
-	Weights  Weights // files that the text names; may be nil when it names none
-}
-
-// Weights hands out the files that BLOBFILE names in a program.
-type Weights interface {
-	// ReadFile returns the whole file for a path as the program writes it,
-	// such as "@model_path/weights/weight.bin". The caller does not change it.
-	// Weights are baked in when a program is compiled: later changes of the
-	// file have no effect on the Model.
-	ReadFile(path string) ([]byte, error)
 }

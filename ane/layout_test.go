@@ -113,6 +113,8 @@ func TestAxesAreThoseOfTheProgram(t *testing.T) {
 		{[]int{3, 1, 8, 8, 2}, at(3, 1, 8, 8, 2), true}, {[]int{3, 8, 1, 8, 2}, at(3, 1, 8, 8, 2), true},
 		{[]int{3, 2, 4, 8, 2}, at(3, 2, 4, 8, 2), true}, {[]int{3, 4, 2, 8, 2}, at(3, 2, 4, 8, 2), true},
 		{[]int{3, 4, 2, 8, 2}, at(3, 2, 4, 8, 3), false},
+		{[]int{3, 4, 5}, at(1, 4, 3, 1, 5), false}, {[]int{3, 4, 5}, at(1, 3, 4, 1, 5), true},
+		{[]int{3, 4, 1, 1, 5}, at(1, 4, 3, 1, 5), true}, {[]int{3, 2, 4, 1, 6}, at(1, 2, 3, 4, 6), true},
 	} {
 		l := c.layout
 		l.Shape = c.shape

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
@@ -36,6 +37,37 @@ func (m *Model) Inputs() []Layout {
 func (m *Model) Outputs() []Layout {
 	m = m.orZero()
 	return clones(m.out)
+}
+
+// Input returns the layout of the input called name; ErrName when the program has
+// none.
+func (m *Model) Input(name string) (Layout, error) {
+	m = m.orZero()
+	return m.layout("input", name, m.in)
+}
+
+// Output returns the layout of the output called name; ErrName when the program has
+// none.
+func (m *Model) Output(name string) (Layout, error) {
+	m = m.orZero()
+	return m.layout("output", name, m.out)
+}
+
+// layout finds a layout by its name.
+func (m *Model) layout(what, name string, among []Layout) (Layout, error) {
+	i := slices.IndexFunc(among, func(l Layout) bool { return l.Name == name })
+	if i < 0 {
+		return Layout{}, m.unknown(what, name, among)
+	}
+	return among[i].clone(), nil
+}
+
+// unknown is the error for a name that is not among the layouts.
+func (m *Model) unknown(what, name string, among []Layout) *Error {
+	if m.device == nil {
+		return &Error{Op: what, Name: name, Err: ErrClosed, Hint: "compile the program again"}
+	}
+	return &Error{Op: what, Engine: m.engine(), Name: name, Err: ErrName, Hint: "the program has " + names(among)}
 }
 
 // Receipt says which engine runs the program.
@@ -105,7 +137,7 @@ func (m *Model) unload(ctx context.Context, allowed func() error) error {
 }
 
 // Evaluate runs a request of this model and returns when the outputs are
-// written. The request may be used again at once.
+// written, as Request.Evaluate does. The request may be used again at once.
 func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 	m = m.orZero()
 	ctx = given(ctx)
@@ -120,6 +152,11 @@ func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 		return Result{}, err
 	}
 	defer r.busy.Store(idle)
+	return m.run(ctx, r)
+}
+
+// run evaluates a request that was taken, inside the gate.
+func (m *Model) run(ctx context.Context, r *Request) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, Deadline("evaluate", m.device.info.Name, err)
 	}
@@ -213,11 +250,15 @@ func (m *Model) notReady(op string) error {
 }
 
 func (m *Model) fail(op string, err error, detail, hint string) error {
-	e := &Error{Op: op, Err: err, Detail: detail, Hint: hint}
-	if m.device != nil {
-		e.Engine = m.device.info.Name
+	return &Error{Op: op, Engine: m.engine(), Err: err, Detail: detail, Hint: hint}
+}
+
+// engine is the engine's name, empty for a zero Model.
+func (m *Model) engine() string {
+	if m.device == nil {
+		return ""
 	}
-	return e
+	return m.device.info.Name
 }
 
 // orZero answers for nil as the zero value does: closed, without memory.

@@ -2,6 +2,7 @@ package ane
 
 import (
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
@@ -68,6 +69,38 @@ func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 		}
 		return nil
 	})
+}
+
+// Float32s returns a copy of the elements, row-major, converted as At does. It allocates
+// the slice; ReadFloat32 fills one of the caller's.
+func (t *Tensor) Float32s() ([]float32, error) {
+	t = t.orZero()
+	if _, err := t.bytes("read"); err != nil {
+		return nil, err
+	}
+	all := make([]float32, t.layout.Elements())
+	_, err := t.ReadFloat32(all)
+	return all, err
+}
+
+// FillFrom reads a dense row-major array of the tensor's own type (little endian) from r
+// straight into the rows, and returns the bytes that it read: PackedBytes, unless r ends
+// before (ErrLength, and io.ErrUnexpectedEOF) or fails. It reads no byte more.
+func (t *Tensor) FillFrom(r io.Reader) (int, error) {
+	t = t.orZero()
+	want, done := t.layout.PackedBytes(), 0
+	_, err := t.rows("fill", want, want, func(row []byte, _ int) error {
+		n, err := io.ReadFull(r, row)
+		done += n
+		switch err {
+		case nil:
+			return nil
+		case io.EOF, io.ErrUnexpectedEOF:
+			return Because(ErrLength, fmt.Errorf("%w after %d of %d bytes", io.ErrUnexpectedEOF, done, want))
+		}
+		return err
+	})
+	return done, err
 }
 
 // WriteFloat16 copies raw fp16 elements, row-major; ErrType for other tensors.

@@ -6,10 +6,14 @@ import (
 	"maps"
 	"slices"
 	"sync/atomic"
+
+	"github.com/anekit/anekit/unimem"
 )
 
-// Request ties tensors to the inputs and outputs of a Model, by name. It holds
-// their Blocks until Close.
+// Request ties tensors to the inputs and outputs of a Model, by name: surfaces of
+// its own, made by Model.NewRequest, or tensors of the caller's, given to
+// Model.Bind. It holds their Blocks until Close. A Request is for one goroutine at
+// a time; Pool hands them out to many.
 type Request struct {
 	model *Model
 	run   Invocation
@@ -17,6 +21,10 @@ type Request struct {
 	out   []*Tensor
 	held  int // Blocks of in, then out, retained so far
 	busy  atomic.Int32
+
+	own  []*unimem.Block // made by NewRequest, freed by Close
+	pool *Pool           // that the request belongs to, or nil
+	lent atomic.Bool     // by the pool
 }
 
 // States of a Request.
@@ -26,7 +34,8 @@ const (
 	shut
 )
 
-// Bind makes a Request. Every input and output of the program needs a tensor
+// Bind makes a Request of tensors that the caller has, where NewRequest would make
+// new ones. The Model has to be loaded. Every input and output of the program needs a tensor
 // laid out as the program says; in and out map the program's names to them. All
 // mismatches are reported at once.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
@@ -94,16 +103,19 @@ func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faul
 
 // unfit tells what keeps t from standing for l.
 func (t *Tensor) unfit(l Layout, offsets bool) []Error {
+	if t.fault != nil {
+		return []Error{*t.fault}
+	}
 	if t.Bytes() == nil {
 		return []Error{{Err: ErrStale, Hint: "bind before the memory is closed or given back"}}
 	}
 	var faults []Error
 	const hint = "make the tensor with the layout of the Model"
 	switch have := t.layout; {
-	case have.Equal(l) && have.Bytes() >= l.Bytes():
-	case have.Bytes() < l.Bytes():
+	case have.Equal(l) && t.size >= l.Bytes():
+	case t.size < l.Bytes():
 		faults = append(faults, Error{Err: ErrShort, Hint: hint,
-			Detail: fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, have.Bytes(), have)})
+			Detail: fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, t.size, have)})
 	default:
 		faults = append(faults, Error{Err: ErrMismatch, Hint: hint, Detail: fmt.Sprintf("program has %s, tensor %s", l, have)})
 	}
@@ -112,6 +124,9 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 			Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
 			Rule:   "the engine reads every surface from byte 0",
 			Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own"})
+	} else if t.offset%RowAlign != 0 {
+		faults = append(faults, Error{Err: ErrAligned, Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
+			Hint: fmt.Sprintf("engines take tensors at multiples of %d bytes", RowAlign)})
 	}
 	return faults
 }
@@ -153,7 +168,7 @@ func (r *Request) take() error {
 		if r.tensor(i).Bytes() == nil {
 			r.busy.Store(idle)
 			return &Error{Op: "evaluate", Engine: r.model.device.info.Name, Name: r.model.port(i), Err: ErrStale,
-				Hint: "close the request before giving its cells back"}
+				Hint: "close the request before closing its memory, giving its cells back or clearing its tapes"}
 		}
 	}
 	return nil
@@ -238,10 +253,19 @@ func (r *Request) index(input bool, name string) int {
 	return slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
 }
 
-// Close lets go of the tensors; ErrBusy while the request is in flight.
-// Repeated calls do nothing.
+// Close lets go of the tensors and frees the surfaces that NewRequest made; ErrBusy
+// while the request is in flight, ErrInUse for a request of a Pool. Repeated calls do
+// nothing. A surface that is held elsewhere, by a run that its context abandoned or by
+// another Request, is freed after that: by a later Close of a Request, or of the Device.
 func (r *Request) Close() error {
 	r = r.orZero()
+	if r.pool != nil {
+		return r.model.fail("close", ErrInUse, "the request belongs to a Pool", "give it back by Put, and close the Pool")
+	}
+	return r.close()
+}
+
+func (r *Request) close() error {
 	if r.model == nil {
 		return nil
 	}
@@ -253,6 +277,10 @@ func (r *Request) Close() error {
 	}
 	err := r.run.Close()
 	r.release()
+	if r.own != nil {
+		err = errors.Join(err, r.model.device.free(r.own))
+		r.own = nil
+	}
 	r.model.mu.Lock()
 	defer r.model.mu.Unlock()
 	r.model.requests--

@@ -14,12 +14,16 @@ import (
 // an equal value means equal free space, a value that comes back (Clear, then the same
 // takes) is as good as one that never changed. The top bit means closed: no Take fits above
 // it, and Clear, which keeps that one bit, cannot bring a closed Tape back.
+//
+// generation changes with every Clear: before it frees anything, so that spans from before
+// are stale by then, and again after, so that those taken in between are stale too.
 type Tape struct {
-	cursor atomic.Uintptr
-	total  uintptr
-	span   // where the bytes are
-	block  *Block
-	owned  bool // by a Layout, which alone may close it
+	cursor     atomic.Uintptr
+	generation atomic.Uint64
+	total      uintptr
+	span       // where the bytes are
+	block      *Block
+	owned      bool // by a Layout, which alone may close it
 }
 
 const closedBit = ^(^uintptr(0) >> 1)
@@ -61,8 +65,21 @@ func (t *Tape) closed() bool { return t == nil || t.block == nil || t.cursor.Loa
 // Clear makes the whole Tape free again without zeroing it. It does nothing after Close.
 func (t *Tape) Clear() {
 	if t != nil {
+		t.generation.Add(1)
 		t.cursor.And(closedBit)
+		t.generation.Add(1)
 	}
+}
+
+// Generation is a number that every Clear raises. A span belongs to its taker as long as the
+// number is what it was when the span was taken; afterwards its bytes may be another's. A
+// span that is taken while a Clear is under way is of neither generation. Tensors on a Tape
+// keep the number, so that one whose span was cleared is refused.
+func (t *Tape) Generation() uint64 {
+	if t == nil {
+		return 0
+	}
+	return t.generation.Load()
 }
 
 // Used is the number of bytes taken, padding included. A closed Tape counts as full.

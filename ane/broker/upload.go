@@ -7,7 +7,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/broker/wire"
-	"github.com/anekit/anekit/ane/mil"
 )
 
 // weightAlign is where a weight file may begin in the memfd that all share: at a
@@ -24,11 +23,15 @@ type upload struct {
 	missing error // why a weight file that the text names could not be read
 }
 
-// newUpload takes a copy of text and weights.
+// newUpload takes a copy of text and weights. A program that comes as a tree is printed.
 func newUpload(src ane.Source) (*upload, error) {
-	u := &upload{request: wire.Compile{File: src.File, Function: src.Function, TextSize: uint64(len(src.Text))}}
+	text, err := src.MIL()
+	if err != nil {
+		return nil, &ane.Error{Op: "compile", Engine: Name, Name: src.File, Err: ane.Because(ane.ErrCompile, err)}
+	}
+	u := &upload{request: wire.Compile{File: src.File, Function: src.Function, TextSize: uint64(len(text))}}
 	weights := u.weigh(src)
-	for _, content := range [][][]byte{{src.Text}, weights} {
+	for _, content := range [][][]byte{{text}, weights} {
 		if content == nil {
 			continue
 		}
@@ -65,7 +68,7 @@ func weightPaths(src ane.Source) []string {
 	if src.Weights == nil {
 		return nil
 	}
-	p, err := mil.ParseTree(src.File, src.Text)
+	p, err := src.Tree()
 	if err != nil {
 		return nil
 	}

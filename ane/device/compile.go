@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// Compile implements ane.Engine: it checks the text, reads the weights, has the
+// Compile implements ane.Engine: it prints a program that comes as a tree, checks the text, reads the weights, has the
 // framework compile and load the program, and reads the layouts from it.
 func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	x, err := e.compile(ctx, src, nil)
@@ -27,9 +27,16 @@ func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 // compile is Compile; watch, which may be nil, gets what the framework says of the
 // program, also when its attributes are refused.
 func (e *Engine) compile(ctx context.Context, src ane.Source, watch *Known) (*executable, error) {
-	p, err := mil.Parse(src.File, src.Text)
+	p, err := src.Tree()
+	if err == nil {
+		err = mil.Validate(src.File, p)
+	}
 	if err != nil {
 		return nil, e.atFault(src.File, err)
+	}
+	text := slices.Clone(src.Text)
+	if src.Program != nil {
+		text = mil.Print(p)
 	}
 	f, err := procedure(src, p)
 	if err != nil {
@@ -39,7 +46,7 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *Known) (*ex
 	if err != nil {
 		return nil, e.atFault(src.File, err)
 	}
-	x := &executable{engine: e, src: src, function: f, text: slices.Clone(src.Text), weights: weights, watch: watch}
+	x := &executable{engine: e, src: src, function: f, text: text, weights: weights, watch: watch}
 	if len(p.Funcs) > 1 {
 		x.named = f.Name
 	}

@@ -18,6 +18,7 @@ func refusals() []check {
 		{"mismatches", "Bind reports everything that does not fit at once", mismatches},
 		{"aliases", "an output that shares bytes with another tensor is refused", aliases},
 		{"stale", "a request whose memory is gone is refused", stale},
+		{"stale-span", "a request whose tape was cleared is refused", staleSpan},
 	}
 }
 
@@ -162,4 +163,30 @@ func stale(e *env) {
 		e.errorf("evaluating on a cell that was given back returns %v, want ErrStale", err)
 	}
 	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a cell that was given back")
+}
+
+func staleSpan(e *env) {
+	p := identity(1, 2, 2, 32)
+	m := e.loaded(e.device(), p)
+	l := m.Inputs()[0]
+	tape, err := unimem.Start(l.Bytes())
+	e.need(err, "memory")
+	e.laterMemory(tape.Close, "closing a Tape")
+	span, err := tape.Take(l.Bytes(), ane.RowAlign)
+	e.need(err, "span")
+	in, err := ane.OnSpan(tape, span, l)
+	e.need(err, "tensor")
+	out, _ := inBlock()(e, m.Outputs()[0], true)
+	r, err := m.Bind(named([]*ane.Tensor{in}), named([]*ane.Tensor{out}))
+	e.need(err, "bind")
+	e.later(r.Close, "closing the request")
+	_, err = m.Evaluate(e.ctx, r)
+	e.must(err, "evaluating on a span")
+	tape.Clear()
+	_, err = tape.Take(l.Bytes(), ane.RowAlign) // the same bytes again
+	e.need(err, "span")
+	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
+		e.errorf("evaluating on a span of a tape that was cleared returns %v, want ErrStale", err)
+	}
+	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a span of a tape that was cleared")
 }

@@ -56,9 +56,10 @@ func osBuild() string {
 	return runtime.GOOS
 }
 
-// Compile implements ane.Engine: text to tree to graph to plan.
+// Compile implements ane.Engine: text to tree to graph to plan. A program that comes as a
+// tree is neither printed nor parsed.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	p, err := mil.ParseTree(src.File, src.Text) // Analyze validates
+	p, err := src.Tree() // Analyze validates
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}

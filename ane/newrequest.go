@@ -1,0 +1,83 @@
+package ane
+
+import (
+	"context"
+	"errors"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// NewRequest makes a Request with surfaces of its own, one for each input and output,
+// laid out as the program demands. Their bytes are zero at first. opts say how the
+// surfaces are opened, as unimem.Warm does. NewRequest loads the program if it is not
+// loaded; what can go wrong there and in unimem.Open can go wrong here.
+func (m *Model) NewRequest(ctx context.Context, opts ...unimem.Option) (*Request, error) {
+	if err := m.Load(ctx); err != nil {
+		return nil, err
+	}
+	own := surfaces{options: opts}
+	in, out := own.tensors(m.in), own.tensors(m.out)
+	r, err := (*Request)(nil), own.err
+	if err == nil {
+		r, err = m.Bind(in, out)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.device.free(own.blocks))
+	}
+	r.own = own.blocks
+	return r, nil
+}
+
+// surfaces are Blocks under way to a Request.
+type surfaces struct {
+	options []unimem.Option
+	blocks  []*unimem.Block
+	err     error // the first
+}
+
+// tensors makes a tensor on a Block of its own for each layout, until one fails.
+func (s *surfaces) tensors(layouts []Layout) map[string]*Tensor {
+	made := map[string]*Tensor{}
+	for _, l := range layouts {
+		if s.err != nil {
+			break
+		}
+		var b *unimem.Block
+		if b, s.err = unimem.Open(l.Bytes(), s.options...); s.err != nil {
+			s.err = &Error{Op: "request", Name: l.Name, Err: s.err}
+			break
+		}
+		s.blocks = append(s.blocks, b)
+		made[l.Name], s.err = OnBlock(b, l)
+	}
+	return made
+}
+
+// Input returns the tensor of the input called name, of whichever way the request was
+// made. The calls of a tensor whose name the program does not have answer ErrName, so
+// that r.Input("x").Set(..) needs no check in between.
+func (r *Request) Input(name string) *Tensor {
+	r = r.orZero()
+	return r.named("input", name, true)
+}
+
+// Output is Input for an output.
+func (r *Request) Output(name string) *Tensor {
+	r = r.orZero()
+	return r.named("output", name, false)
+}
+
+func (r *Request) named(what, name string, input bool) *Tensor {
+	if r.model == nil {
+		return &Tensor{fault: &Error{Op: what, Name: name, Err: ErrClosed, Hint: "make a new request"}}
+	}
+	among, tensors := r.model.out, r.out
+	if input {
+		among, tensors = r.model.in, r.in
+	}
+	i := r.index(input, name)
+	if i < 0 {
+		return &Tensor{fault: r.model.unknown(what, name, among)}
+	}
+	return tensors[i]
+}

@@ -1,0 +1,180 @@
+package ane_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
+)
+
+// compiled is a Model of f that nothing has loaded.
+func compiled(t testing.TB, f *fake) *ane.Model {
+	t.Helper()
+	m, err := device(t, f).Compile(context.Background(), ane.Source{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, m.Close(context.Background())) })
+	return m
+}
+
+func TestNewRequestLoadsAndHasSurfacesOfItsOwn(t *testing.T) {
+	f := adder(t)
+	loads := 0
+	f.load = func(context.Context) error { loads++; return nil }
+	m := compiled(t, f)
+	before := unimem.Live()
+	r, err := m.NewRequest(t.Context(), unimem.Warm())
+	require.NoError(t, err)
+	again, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, loads)
+	require.Equal(t, before.Blocks+6, unimem.Live().Blocks, "a surface for each tensor")
+
+	blocks := map[*unimem.Block]bool{}
+	for _, q := range []*ane.Request{r, again} {
+		for _, x := range []*ane.Tensor{q.Input("zeta"), q.Input("alpha"), q.Output("sum")} {
+			require.Zero(t, x.Offset())
+			blocks[x.Block()] = true
+		}
+	}
+	require.Len(t, blocks, 6)
+	l, err := m.Input("zeta")
+	require.NoError(t, err)
+	require.Equal(t, l, r.Input("zeta").Layout())
+	l, err = m.Output("sum")
+	require.NoError(t, err)
+	require.Equal(t, l, r.Output("sum").Layout())
+
+	result, err := r.Evaluate(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "fake", result.Receipt.Engine)
+	x := r.Input("alpha")
+	require.NoError(t, r.Close())
+	require.NoError(t, r.Close())
+	require.NoError(t, again.Close())
+	require.Equal(t, before.Blocks, unimem.Live().Blocks)
+	require.Nil(t, x.Bytes(), "the tensor died with the request")
+	_, err = r.Evaluate(t.Context())
+	require.ErrorIs(t, err, ane.ErrClosed)
+}
+
+// A name that the program does not have is told by whatever is done with the tensor.
+func TestUnknownNames(t *testing.T) {
+	m := model(t, adder(t))
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	defer r.Close()
+	_, err = m.Input("sum")
+	require.ErrorIs(t, err, ane.ErrName)
+	require.ErrorContains(t, err, "zeta, alpha")
+	_, err = m.Output("zeta")
+	require.ErrorIs(t, err, ane.ErrName)
+	for _, x := range []*ane.Tensor{r.Input("sum"), r.Output("alpha")} {
+		require.Nil(t, x.Bytes())
+		_, err := x.WriteFloat32(nil)
+		require.ErrorIs(t, err, ane.ErrName)
+		require.ErrorIs(t, x.Set(1), ane.ErrName)
+		_, err = x.Float32s()
+		require.ErrorIs(t, err, ane.ErrName)
+		_, err = x.Slice(0, 0, 1)
+		require.ErrorIs(t, err, ane.ErrName)
+		for range x.Rows() {
+			t.Fatal("a row of nothing")
+		}
+		_, err = m.Bind(map[string]*ane.Tensor{"zeta": x, "alpha": r.Input("alpha")}, map[string]*ane.Tensor{"sum": r.Output("sum")})
+		require.ErrorIs(t, err, ane.ErrName)
+	}
+	for _, none := range []*ane.Request{nil, {}} {
+		_, err = none.Input("x").At()
+		require.ErrorIs(t, err, ane.ErrClosed)
+		_, err = none.Output("x").At()
+		require.ErrorIs(t, err, ane.ErrClosed)
+	}
+}
+
+func TestNewRequestThatFailsKeepsNothing(t *testing.T) {
+	f := adder(t)
+	m := compiled(t, f)
+	before := unimem.Live()
+	f.prepare = errors.New("no room")
+	_, err := m.NewRequest(t.Context())
+	require.ErrorIs(t, err, f.prepare)
+	_, err = m.NewRequest(t.Context(), unimem.SurfacePerCell())
+	require.ErrorIs(t, err, unimem.ErrOption)
+	f.prepare = nil
+	require.NoError(t, m.Unload(t.Context()))
+	f.load = func(context.Context) error { return errors.New("no engine") }
+	_, err = m.NewRequest(t.Context())
+	require.ErrorContains(t, err, "no engine")
+	require.Equal(t, before, unimem.Live())
+	_, err = (*ane.Model)(nil).NewRequest(t.Context())
+	require.ErrorIs(t, err, ane.ErrClosed)
+}
+
+// A surface that is held elsewhere is freed when that has ended.
+func TestSurfacesHeldElsewhereAreFreedLater(t *testing.T) {
+	m := model(t, adder(t))
+	before := unimem.Live().Blocks
+	first, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	second, err := m.Bind(map[string]*ane.Tensor{"zeta": first.Output("sum"), "alpha": first.Input("alpha")}, tensors(t, m.Outputs()))
+	require.NoError(t, err)
+	own := unimem.Live().Blocks - 3
+	require.NoError(t, first.Close())
+	require.Equal(t, own+2, unimem.Live().Blocks, "one is free, two are bound")
+	_, err = second.Evaluate(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, second.Close())
+	third, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, third.Close(), "which frees what is left")
+	require.Equal(t, own, unimem.Live().Blocks)
+	require.Equal(t, before+1, own)
+}
+
+func TestDeviceCloseFreesWhatRunsHeld(t *testing.T) {
+	f := adder(t)
+	d, err := ane.Open(f, "")
+	require.NoError(t, err)
+	m, err := d.Compile(t.Context(), ane.Source{})
+	require.NoError(t, err)
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	held := r.Input("zeta").Block()
+	require.NoError(t, held.Retain())
+	before := unimem.Live().Blocks
+	require.NoError(t, r.Close())
+	require.Equal(t, before-2, unimem.Live().Blocks)
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, d.Close())
+	require.Equal(t, before-2, unimem.Live().Blocks)
+	held.Release()
+	require.NoError(t, d.Close())
+	require.Equal(t, before-3, unimem.Live().Blocks)
+}
+
+func TestSourceIsTextOrProgram(t *testing.T) {
+	d := device(t, adder(t))
+	_, err := d.Compile(t.Context(), ane.Source{File: "two.mil", Text: []byte("x"), Program: &mil.Program{}})
+	require.ErrorIs(t, err, ane.ErrCompile)
+	require.ErrorContains(t, err, "give one of them")
+	p, err := mil.Parse("d.mil", []byte(doubling))
+	require.NoError(t, err)
+	text, err := ane.Source{Program: p}.MIL()
+	require.NoError(t, err)
+	back, err := ane.Source{Text: text}.Tree()
+	require.NoError(t, err)
+	require.True(t, mil.Equal(p, back))
+	same, err := ane.Source{Program: p}.Tree()
+	require.NoError(t, err)
+	require.Same(t, p, same)
+	_, err = ane.Source{Program: &mil.Program{}}.MIL()
+	var list mil.ErrorList
+	require.ErrorAs(t, err, &list)
+	_, err = ane.Source{Text: []byte("nonsense")}.Tree()
+	require.ErrorAs(t, err, &list)
+}
