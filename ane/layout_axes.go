@@ -68,7 +68,7 @@ func (l *Layout) order() [MaxRank]int {
 // length 1 are skipped on either side, except that rank 4 is N, C, H, W. ok is false
 // where the lengths differ.
 func (l *Layout) assign(order [MaxRank]int) (axes [MaxRank]int, ok bool) {
-	if len(l.Shape) > MaxRank {
+	if len(l.Shape) > MaxRank || order == depthInside && len(l.Shape) < MaxRank {
 		return axes, false
 	}
 	if len(l.Shape) == 4 {

@@ -33,7 +33,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 	t := Tensor{Name: name, Index: index, Output: output, List: e.list}
 	l := &t.Layout
 	l.Name = name
-	if v, image := e.Get("4CCFormat"); image {
+	if v, _ := e.Get("4CCFormat"); v != nil {
 		return t, &Error{Path: e.path + ".4CCFormat", Err: ErrImage,
 			Msg:  fmt.Sprintf("%q is an image of pixel format %s, no tensor", name, fourCC(v)),
 			Hint: "anekit places tensors of MIL programs; compile the program with tensor inputs and outputs"}
@@ -65,7 +65,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 		{"DepthStride", &depthStride, 0, true}, {"BatchStride", &l.BatchStride, 0, false},
 		{"Interleave", &interleave, 1, true},
 	} {
-		if _, there := e.Get(n.key); !there && n.optional {
+		if n.optional && !has(e.Dict, n.key) {
 			continue
 		}
 		if *n.to, err = number(e.Dict, e.path, n.key, n.least, ane.MaxBytes); err != nil {

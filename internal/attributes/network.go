@@ -2,6 +2,8 @@ package attributes
 
 import (
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/anekit/anekit/internal/plist"
 )
@@ -70,10 +72,10 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 	var all []entry
 	seen := map[string]bool{}
 	for _, key := range s.lists {
-		v, ok := d.Get(key)
-		if !ok {
+		if !has(d, key) {
 			continue
 		}
+		v, _ := d.Get(key)
 		list, ok := v.(plist.Array)
 		if !ok {
 			return nil, &Error{Path: path + "." + key, Err: ErrKind, Msg: show(v) + " where an array has to be"}
@@ -94,6 +96,9 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 				}
 			}
 			if name := e.symbol(); name != "" {
+				if repeated(all, e) {
+					continue // a state may stand among the inputs as well
+				}
 				if seen[bare(name)] {
 					return nil, &Error{Path: e.path, Err: ErrTwice, Msg: fmt.Sprintf("%.80q stands twice", bare(name))}
 				}
@@ -103,6 +108,11 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 		}
 	}
 	return all, nil
+}
+
+// repeated reports whether another list has the very entry.
+func repeated(all []entry, e entry) bool {
+	return slices.ContainsFunc(all, func(o entry) bool { return o.list != e.list && reflect.DeepEqual(o.Dict, e.Dict) })
 }
 
 // find returns the entry of the symbol at a position of its procedure, nil where there

@@ -1,6 +1,7 @@
 package attributes
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func (p *Program) Find(name string) (*Procedure, error) {
 		if name == "" && q.Number == 0 || name != "" && q.Name == name || q.Name == "" && len(p.Procedures) == 1 {
 			return q, nil
 		}
-		names = append(names, q.Name)
+		names = append(names, cmp.Or(q.Name, fmt.Sprintf("number %d", q.Number)))
 	}
 	return nil, &Error{Path: "ANEFModelDescription", Err: ErrMissing,
 		Msg: fmt.Sprintf("no procedure %q; the program has %s", name, strings.Join(names, ", "))}

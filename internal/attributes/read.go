@@ -48,8 +48,8 @@ func Read(attributes any) (*Program, error) {
 	if err != nil {
 		return nil, err
 	}
-	value, described := all.Get(keyDescription)
-	if !described {
+	value, there := all.Get(keyDescription)
+	if !there {
 		return undescribed(networks)
 	}
 	description, err := asDict(keyDescription, value)
@@ -128,7 +128,7 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 			return nil, err
 		}
 		q := Procedure{Number: i}
-		if _, ok := d.Get(keyNumber); ok {
+		if has(d, keyNumber) {
 			if q.Number, err = number(d, path, keyNumber, 0, maxProcedures-1); err != nil {
 				return nil, err
 			}
@@ -138,6 +138,9 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 		}
 		q.Name = names[q.Number]
 		own := choose(networks, q.Name, i, len(procedures))
+		if q.Name == "" && own != nil && len(networks) == len(procedures) {
+			q.Name = own.name
+		}
 		for _, s := range sides {
 			if err := q.read(s, path, description, d, own, networks); err != nil {
 				return nil, err

@@ -105,6 +105,19 @@ func TestAbsentKeys(t *testing.T) {
 	require.Equal(t, 2048, b.Layout.DepthStride)
 }
 
+// null is a key that is absent, and a state may stand in two lists.
+func TestNullAndRepeats(t *testing.T) {
+	p, err := attributes.Read(edited(t, `"DepthStride": 2048`, `"DepthStride": null`, `"kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}`, `"x": 0`,
+		`"LiveInputParamList": []`, `"LiveInputParamList": [{`+entry+`, "Symbol": "s"}]`))
+	require.NoError(t, err)
+	require.Equal(t, 2048, tensor(t, p, "b").Layout.DepthStride)
+	first, err := p.Find("second")
+	require.NoError(t, err, "a network's name is its procedure's where there is no map")
+	require.Equal(t, 1, first.Number)
+	_, err = attributes.Read(edited(t, `"Width": 32`, `"Width": null`))
+	require.ErrorIs(t, err, attributes.ErrMissing)
+}
+
 // A tensor of depth 3: strides nest N, D, C, H, W.
 func TestDepth(t *testing.T) {
 	p, err := attributes.Read(edited(t, `"Depth": 1`, `"Depth": 3`, `"BatchStride": 2048`, `"BatchStride": 6144`))
@@ -151,6 +164,7 @@ func TestLies(t *testing.T) {
 		"depth without stride":  {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``}, attributes.ErrMissing, "no DepthStride"},
 		"width a string":        {[]string{`"Width": 32`, `"Width": "32"`}, attributes.ErrKind, "where a whole number"},
 		"width a fraction":      {[]string{`"Width": 32`, `"Width": 32.5`}, attributes.ErrKind, "32.5"},
+		"width a float":         {[]string{`"Width": 32`, `"Width": 32.0`}, attributes.ErrKind, "32.0"},
 		"width a boolean":       {[]string{`"Width": 32`, `"Width": true`}, attributes.ErrKind, "true"},
 		"width 0":               {[]string{`"Width": 32`, `"Width": 0`}, attributes.ErrRange, "0 is outside 1"},
 		"negative stride":       {[]string{`"RowStride": 64`, `"RowStride": -64`}, attributes.ErrRange, "-64 is outside 0"},

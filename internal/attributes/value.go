@@ -2,6 +2,8 @@ package attributes
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/anekit/anekit/internal/plist"
 )
@@ -35,10 +37,16 @@ func array(d plist.Dict, path, key string) (plist.Array, error) {
 	return list, nil
 }
 
+// has reports whether there is a value at key. JSON's null is none.
+func has(d plist.Dict, key string) bool {
+	v, _ := d.Get(key)
+	return v != nil
+}
+
 // number returns the number at key, which has to be there and from least to most.
 func number(d plist.Dict, path, key string, least, most int) (int, error) {
 	v, ok := d.Get(key)
-	if !ok {
+	if !ok || v == nil {
 		return 0, &Error{Path: join(path, key), Err: ErrMissing, Msg: "missing"}
 	}
 	n, ok := v.(int64)
@@ -54,8 +62,8 @@ func number(d plist.Dict, path, key string, least, most int) (int, error) {
 
 // text returns the string at key, empty where there is none.
 func text(d plist.Dict, path, key string) (string, error) {
-	v, ok := d.Get(key)
-	if !ok {
+	v, _ := d.Get(key)
+	if v == nil {
 		return "", nil
 	}
 	s, ok := v.(string)
@@ -76,6 +84,12 @@ func show(v any) string {
 		return fmt.Sprintf("an array of %d", len(v))
 	case string:
 		return fmt.Sprintf("the string %.40q", v)
+	case float64:
+		text := strconv.FormatFloat(v, 'g', -1, 64)
+		if !strings.ContainsAny(text, ".e") {
+			text += ".0" // 64.0 is no whole number of a property list
+		}
+		return text
 	}
 	return fmt.Sprint(v)
 }

@@ -2,6 +2,7 @@ package plist
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,20 +43,30 @@ func Read(data []byte) (any, error) {
 		return nil, &Error{Msg: "empty; give a property list as JSON or XML"}
 	case first[0] == '<':
 		return readXML(data)
+	case bytes.IndexByte([]byte("{[\"-0123456789tfn"), first[0]) < 0:
+		return nil, &Error{Line: line(data, len(data)-len(first)), Msg: "neither JSON nor an XML property list; " +
+			"what a log prints is none: write the dictionary with NSPropertyListSerialization, or convert a file with plutil -convert xml1"}
 	}
 	return readJSON(data)
 }
 
 // ReadFile reads the file at path. It reads at most MaxBytes, whatever kind of file it is.
 func ReadFile(path string) (any, error) {
+	info, err := os.Stat(path) // before it is opened, which waits for the writer of a pipe
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory; name a file")}
+	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
+		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a pipe, which may never end; save it to a file first")}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err == nil && info.IsDir() {
-		return nil, &os.PathError{Op: "read", Path: path, Err: fmt.Errorf("is a directory; name a file")}
-	}
 	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
 	if err != nil {
 		return nil, err

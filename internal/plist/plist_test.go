@@ -76,6 +76,9 @@ func TestRefusals(t *testing.T) {
 		"bad integer":     {"<plist><integer>1.5</integer></plist>", "no integer"},
 		"word":            {"<plist><integer>many</integer></plist>", "no finite number"},
 		"infinite":        {"<plist><real>inf</real></plist>", "no finite number"},
+		"log":             {"{\n}; ANEFModelDescription = {", "more than one value"},
+		"log line":        {"\nANEFModelDescription = {", "line 2: neither JSON nor an XML property list"},
+		"charset":         {`<?xml version="1.0" encoding="latin1"?><plist/>`, "save it as UTF-8"},
 		"entity":          {"<plist><string>&lol;</string></plist>", "entity"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,9 @@ type xmlReader struct {
 
 func readXML(data []byte) (any, error) {
 	r := xmlReader{tokens: xml.NewDecoder(bytes.NewReader(data))}
+	r.tokens.CharsetReader = func(name string, _ io.Reader) (io.Reader, error) {
+		return nil, fmt.Errorf("encoding %.40q; save it as UTF-8", name)
+	}
 	v, err := r.document()
 	if err != nil {
 		var syntax *xml.SyntaxError
