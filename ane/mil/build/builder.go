@@ -1,0 +1,129 @@
+package build
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// The element types that the hardware takes at the edges of a program, as package
+// mil names them.
+const (
+	FP16 = mil.FP16
+	FP32 = mil.FP32
+	Bool = mil.Bool
+)
+
+// Builder makes one program and its weights. The zero Builder is that of New. A
+// Builder is for one goroutine.
+type Builder struct {
+	options []mil.Option
+	apart   bool // a file for each weight
+	funcs   []*Func
+	files   blob.Writers
+	faults  mil.ErrorList
+	notes   []string
+}
+
+// Option changes what New makes.
+type Option func(*Builder)
+
+// OldDialect makes programs for compilers before program(1.3), as mil.OldDialect
+// does. An Opset option behind it may choose another of ios15 to ios17.
+func OldDialect() Option {
+	return func(b *Builder) { b.options = append(b.options, mil.OldDialect()) }
+}
+
+// Opset sets the opset of the functions, "ios18" unless told.
+func Opset(name string) Option {
+	return func(b *Builder) {
+		if !mil.ValidName(name) {
+			b.fault(&mil.Error{Msg: fmt.Sprintf("opset %q is not a name", name), Hint: "choose ios15 to ios18"})
+			return
+		}
+		b.options = append(b.options, mil.Opset(name))
+	}
+}
+
+// FilePerWeight gives each weight a file of its own, called after it. Otherwise all
+// are in one. The compiler of M1 is reported to need it.
+func FilePerWeight() Option { return func(b *Builder) { b.apart = true } }
+
+// New returns an empty program.
+func New(options ...Option) *Builder {
+	b := &Builder{}
+	for _, o := range options {
+		if o == nil {
+			continue
+		}
+		o(b)
+	}
+	return b
+}
+
+// Func adds a function. Functions become procedures in the order of these calls.
+func (b *Builder) Func(name string) *Func {
+	f := &Func{b: b, name: name, place: caller(), names: map[string]place{}, counts: map[string]int{}, shared: map[string]*node{}}
+	if !mil.ValidName(name) {
+		b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is not a name", quote(name)), Hint: nameHint})
+	}
+	for _, other := range b.funcs {
+		if other.name == name {
+			b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is defined twice", quote(name)), Hint: "the first is at " + other.place.String() + "; rename one"})
+			break
+		}
+	}
+	b.funcs = append(b.funcs, f)
+	return f
+}
+
+// Program returns what was built so far, or a mil.ErrorList of every fault. What is
+// built afterwards does not change it.
+func (b *Builder) Program() (*Program, error) {
+	faults := b.faults
+	add := func(at place, msg, hint string) {
+		faults = append(faults[:len(faults):len(faults)], at.on(&mil.Error{Msg: msg, Hint: hint}))
+	}
+	if len(b.funcs) == 0 {
+		add(caller(), "the program has no function", `add one with Func("main")`)
+	}
+	for _, f := range b.funcs {
+		if !f.ends {
+			add(f.place, "function "+quote(f.name)+" has no output", "name what leaves it with Output")
+		}
+	}
+	if err := mil.Merge(faults, nil).Err(); err != nil {
+		return nil, err
+	}
+	m := mil.NewBuilder(b.options...)
+	for _, f := range b.funcs {
+		f.write(m.Func(f.name))
+	}
+	tree, err := m.Program()
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{Program: tree, Weights: blob.Writers{}, Notes: append([]string(nil), b.notes...)}
+	for path, w := range b.files {
+		p.Weights[path] = w.Clone()
+	}
+	return p, nil
+}
+
+// fault keeps a fault of the call that the caller of this package made.
+func (b *Builder) fault(e *mil.Error) {
+	if len(b.faults) <= mil.MaxFaults { // Merge says that there are too many
+		b.faults.Add(caller().on(e))
+	}
+}
+
+// note keeps remarks on such a call.
+func (b *Builder) note(remarks ...string) {
+	for _, r := range remarks {
+		if len(b.notes) < ops.MaxNotes {
+			b.notes = append(b.notes, caller().on(&mil.Error{Msg: r}).Error())
+		}
+	}
+}

@@ -1,0 +1,158 @@
+package build
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// Func is one function of a program. Its Values belong to it alone.
+type Func struct {
+	b      *Builder
+	name   string
+	place  place
+	params []*node
+	body   []statement
+	outs   []*node
+	ends   bool             // Output was called
+	names  map[string]place // that the caller chose, and where
+	counts map[string]int   // how many values are called after an operator
+	shared map[string]*node // settings and scalars, by what they say
+}
+
+// statement is one line of the body: a constant, or an operator.
+type statement struct {
+	constant *node
+	kind     string
+	args     []argument // in the order of their names
+	results  []*node
+}
+
+// Input adds a parameter. The engine binds parameters by name, in the order of the
+// bytes of their names; it takes tensors of fp16, on newer chips fp32 and bool.
+func (f *Func) Input(name string, d mil.DType, shape ...int) Value {
+	if !f.claim("input", name) {
+		return f.lost()
+	}
+	v, err := ops.Parameter(mil.V(mil.TensorOf(d, shape...), name))
+	if err != nil {
+		f.refuse("", err)
+		return f.lost()
+	}
+	n := &node{f: f, v: v, kind: input, name: name}
+	f.params = append(f.params, n)
+	return Value{n}
+}
+
+// Output makes v leave the function, and names it. An output is the result of an
+// operator, and has one name.
+func (f *Func) Output(name string, v Value) {
+	f.ends = true
+	n := f.take("output "+quote(name), v)
+	if !f.claim("output", name) || n == nil {
+		return
+	}
+	why := ""
+	switch {
+	case n.kind == input:
+		why = "is an input"
+	case n.kind == constant:
+		why = "is a constant"
+	case n.name != "":
+		why = "is the output " + quote(n.name) + " already"
+	default:
+		n.name = name
+		f.outs = append(f.outs, n)
+		return
+	}
+	f.fault("output "+quote(name)+" "+why, "multiply it by one: f.Mul(x, f.Scalar(1))")
+}
+
+// Const adds a constant whose elements are in the text.
+func (f *Func) Const(name string, value *mil.Value) Value {
+	if !f.claim("constant", name) {
+		return f.lost()
+	}
+	return f.constant(name, "constant "+quote(name), value)
+}
+
+// Scalar returns a constant fp16, one for every number.
+func (f *Func) Scalar(x float64) Value {
+	key := fmt.Sprintf("scalar %x", x)
+	if n := f.shared[key]; n != nil {
+		return Value{n}
+	}
+	v := f.constant("", "scalar", mil.FP16Scalar(x))
+	v.n.base = "const"
+	v.n.number()
+	f.shared[key] = v.n
+	return v
+}
+
+// constant adds a constant, named or not; what says what it is.
+func (f *Func) constant(name, what string, m *mil.Value) Value {
+	v, notes, err := ops.Constant(m)
+	if err == nil {
+		err = m.Check()
+	}
+	if err != nil {
+		f.refuse(what+": ", err)
+		return f.lost()
+	}
+	for _, n := range notes {
+		f.b.note(what + ": " + n)
+	}
+	v.Name = name
+	n := &node{f: f, v: v, kind: constant, name: name, lit: m}
+	f.body = append(f.body, statement{constant: n})
+	return Value{n}
+}
+
+// claim makes name one that the caller chose, if it can be.
+func (f *Func) claim(what, name string) bool {
+	if !mil.ValidName(name) {
+		f.fault(what+" "+quote(name)+" is not a name", nameHint)
+		return false
+	}
+	if first, taken := f.names[name]; taken {
+		f.fault(what+" "+quote(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
+		return false
+	}
+	f.names[name] = caller()
+	return true
+}
+
+// take returns the node of an operand, nil when it is none or at fault.
+func (f *Func) take(what string, v Value) *node {
+	switch n := v.n; {
+	case n == nil:
+		f.fault(what+": no value", "pass what Input, Weight, Const or an operator returned")
+	case n.f.b != f.b:
+		f.fault(what+": the value belongs to another program", "build both with one Builder")
+	case n.f != f:
+		f.fault(what+": the value belongs to function "+quote(n.f.name), "pass it as an input; weights can be taken over with Share")
+	case n.v != nil:
+		return n
+	}
+	return nil
+}
+
+func (f *Func) fault(msg, hint string) { f.b.fault(&mil.Error{Msg: msg, Hint: hint}) }
+
+// refuse keeps the faults that err holds.
+func (f *Func) refuse(prefix string, err error) {
+	list, ok := err.(mil.ErrorList)
+	if !ok {
+		e, one := err.(*mil.Error)
+		if !one {
+			e = &mil.Error{Msg: err.Error(), Err: err}
+		}
+		list = mil.ErrorList{e}
+	}
+	for _, e := range list {
+		copied := *e
+		copied.Msg = prefix + e.Msg
+		f.b.fault(&copied)
+	}
+}

@@ -1,0 +1,76 @@
+package build
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// Arg is an argument of Op.
+type Arg struct {
+	name  string
+	value any
+}
+
+// A names an operand: a Value, a []Value for a list (a, b), or a *mil.Value, as
+// mil.Int32Scalar makes it, which becomes a constant.
+func A(name string, operand any) Arg { return Arg{name, operand} }
+
+// Op adds an operator of one result by its name, for operators that have no method
+// here. The result has type t. For an operator that package ops knows, t has to be
+// what it infers; for all others the caller's word is taken.
+func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
+	c := f.call(kind)
+	if !mil.ValidName(kind) {
+		f.fault("operator "+quote(kind)+" is not a name", "name an operator, as mul")
+		return f.lost()
+	}
+	given := map[string]bool{}
+	for _, a := range args {
+		switch {
+		case !mil.ValidName(a.name):
+			f.fault(kind+": argument "+quote(a.name)+" is not a name", nameHint)
+			c.lost = true
+			continue
+		case given[a.name]:
+			f.fault(kind+": argument "+quote(a.name)+" is given twice", "remove one")
+			c.lost = true
+			continue
+		}
+		given[a.name] = true
+		switch o := a.value.(type) {
+		case Value:
+			c.value(a.name, o)
+		case []Value:
+			c.values(a.name, o)
+		case *mil.Value:
+			if o == nil {
+				f.fault(kind+": "+a.name+": no value", "make one with mil.FP16Scalar, mil.Int32s ..")
+				c.lost = true
+				continue
+			}
+			c.setting(a.name, o, o)
+		default:
+			f.fault(fmt.Sprintf("%s: %s: %T is no operand", kind, a.name, a.value), "give a Value, a []Value or a *mil.Value")
+			c.lost = true
+		}
+	}
+	if ops.Lookup(kind) != nil {
+		y := c.one()
+		if y.n.v != nil && !y.Type().Same(t) {
+			f.fault(fmt.Sprintf("%s: the result is %v, not %v", kind, y.Type(), t), "declare the type that the operator gives")
+			return f.lost()
+		}
+		return y
+	}
+	shape, fixed := t.Shape()
+	if n, _ := t.Elements(); !fixed || n < 1 || n > maxElements || len(shape) > ops.MaxRank || t.DType == mil.NoType {
+		f.fault(fmt.Sprintf("%s: a result of type %v", kind, t), "declare a tensor of fixed shape")
+		return f.lost()
+	}
+	if c.lost {
+		return f.lost()
+	}
+	return c.add([]*ops.Value{{DType: t.DType, Shape: shape}})[0]
+}

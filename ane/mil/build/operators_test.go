@@ -1,0 +1,326 @@
+package build_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// values are what the calls below work on.
+type values struct{ f, x, y, img, k, n, v, i, w, row, half build.Value }
+
+func inputs(f *build.Func) values {
+	return values{
+		x: f.Input("x", build.FP16, 1, 4, 2, 32), y: f.Input("x2", build.FP16, 1, 4, 1, 32),
+		f: f.Input("f", build.FP32, 2, 3), i: f.Input("i", mil.Int32, 2, 3), img: f.Input("img", build.FP16, 1, 4, 8, 9),
+		k: f.Weight("k", make([]float32, 6*4*3*3), 6, 4, 3, 3), n: f.Weight("n", make([]float32, 32), 32),
+		w: f.Weight("w", make([]float32, 8*32), 8, 32), v: f.Weight("v", make([]float32, 8), 8),
+		row: f.Input("row", build.FP16, 1, 4, 9), half: f.Scalar(0.5),
+	}
+}
+
+// calls has one call or more of every operator, and the statement that it makes, with
+// the settings in place of their names.
+var calls = []struct {
+	call func(f *build.Func, v values) build.Value
+	want string
+}{
+	{func(f *build.Func, v values) build.Value { return f.Add(v.x, v.y) }, "tensor<fp16, [1, 4, 2, 32]> = add(x = x, y = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Sub(v.x, v.half) }, "tensor<fp16, [1, 4, 2, 32]> = sub(x = x, y = fp16(0x1p-1))"},
+	{func(f *build.Func, v values) build.Value { return f.Mul(v.i, v.i) }, "tensor<int32, [2, 3]> = mul(x = i, y = i)"},
+	{func(f *build.Func, v values) build.Value { return f.RealDiv(v.half, v.y) }, "tensor<fp16, [1, 4, 1, 32]> = real_div(x = fp16(0x1p-1), y = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Pow(v.y, v.half) }, "tensor<fp16, [1, 4, 1, 32]> = pow(x = x2, y = fp16(0x1p-1))"},
+	{func(f *build.Func, v values) build.Value { return f.Maximum(v.x, v.x) }, "tensor<fp16, [1, 4, 2, 32]> = maximum(x = x, y = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Minimum(v.x, v.x) }, "tensor<fp16, [1, 4, 2, 32]> = minimum(x = x, y = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Abs(v.i) }, "tensor<int32, [2, 3]> = abs(x = i)"},
+	{func(f *build.Func, v values) build.Value { return f.Relu(v.f) }, "tensor<fp32, [2, 3]> = relu(x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Sqrt(v.f) }, "tensor<fp32, [2, 3]> = sqrt(x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Exp(v.f) }, "tensor<fp32, [2, 3]> = exp(x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Sigmoid(v.f) }, "tensor<fp32, [2, 3]> = sigmoid(x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Tanh(v.f) }, "tensor<fp32, [2, 3]> = tanh(x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Silu(v.f) }, "tensor<fp32, [2, 3]> = silu(x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Rsqrt(v.f, 0.25) }, "tensor<fp32, [2, 3]> = rsqrt(epsilon = fp32(0x1p-2), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Rsqrt(v.y, 0.25) }, "tensor<fp16, [1, 4, 1, 32]> = rsqrt(epsilon = fp16(0x1p-2), x = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Gelu(v.f) }, `tensor<fp32, [2, 3]> = gelu(mode = string("EXACT"), x = f)`},
+	{func(f *build.Func, v values) build.Value { return f.Gelu(v.f, build.GeluExact, build.GeluTanh) }, `tensor<fp32, [2, 3]> = gelu(mode = string("TANH_APPROXIMATION"), x = f)`},
+	{func(f *build.Func, v values) build.Value { return f.ReduceSum(v.i, nil) }, "int32 = reduce_sum(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = i)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.ReduceMean(v.x, []int{-1}, build.KeepDims(true))
+	}, "tensor<fp16, [1, 4, 2, 1]> = reduce_mean(axes = tensor<int32, [1]>([-1]), keep_dims = bool(true), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceMax(v.x, []int{1, 2}) }, "tensor<fp16, [1, 32]> = reduce_max(axes = tensor<int32, [2]>([1, 2]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Softmax(v.x, -1) }, "tensor<fp16, [1, 4, 2, 32]> = softmax(axis = int32(-1), x = x)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.LayerNorm(v.y, []int{-1}, build.Gamma(v.n), build.Beta(v.n), build.Epsilon(0.5))
+	}, "tensor<fp16, [1, 4, 1, 32]> = layer_norm(axes = tensor<int32, [1]>([-1]), beta = n, epsilon = fp16(0x1p-1), gamma = n, x = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.LayerNorm(v.y, []int{1}) }, "tensor<fp16, [1, 4, 1, 32]> = layer_norm(axes = tensor<int32, [1]>([1]), epsilon = fp16(0x1.4f8b588e368f1p-17), x = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Matmul(v.x, v.y, build.TransposeY(true)) }, "tensor<fp16, [1, 4, 2, 1]> = matmul(transpose_x = bool(false), transpose_y = bool(true), x = x, y = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Matmul(v.y, v.y, build.TransposeX(true)) }, "tensor<fp16, [1, 4, 32, 32]> = matmul(transpose_x = bool(true), transpose_y = bool(false), x = x2, y = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Linear(v.x, v.w) }, "tensor<fp16, [1, 4, 2, 8]> = linear(weight = w, x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Linear(v.x, v.w, build.Bias(v.v)) }, "tensor<fp16, [1, 4, 2, 8]> = linear(bias = v, weight = w, x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Conv(v.img, v.k) },
+		`tensor<fp16, [1, 6, 6, 7]> = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string("valid"), strides = tensor<int32, [2]>([1, 1]), weight = k, x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Conv(v.img, v.k, build.Strides{1, 2}, build.Padding{1, 1, 2, 2}, build.Dilations{2, 1}, build.Groups(1))
+	}, `tensor<fp16, [1, 6, 6, 6]> = conv(dilations = tensor<int32, [2]>([2, 1]), groups = int32(1), pad = tensor<int32, [4]>([1, 1, 2, 2]), pad_type = string("custom"), strides = tensor<int32, [2]>([1, 2]), weight = k, x = img)`},
+	{func(f *build.Func, v values) build.Value { return f.MaxPool(v.row, []int{2}, build.SameLower) },
+		`tensor<fp16, [1, 4, 9]> = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same_lower"), strides = tensor<int32, [1]>([1]), x = row)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.MaxPool(v.img, []int{2, 2}, build.Strides{2, 2}, build.Padding{0, 0, 0, 0}, build.CeilMode(true))
+	}, `tensor<fp16, [1, 4, 4, 5]> = max_pool(ceil_mode = bool(true), kernel_sizes = tensor<int32, [2]>([2, 2]), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string("custom"), strides = tensor<int32, [2]>([2, 2]), x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.AvgPool(v.img, []int{2, 3}, build.Strides{2, 3}, build.Same, build.Padding{0, 0, 1, 1}, build.CeilMode(true), build.Valid, build.ExcludePadding(true))
+	}, `tensor<fp16, [1, 4, 4, 3]> = avg_pool(ceil_mode = bool(true), exclude_padding_from_average = bool(true), kernel_sizes = tensor<int32, [2]>([2, 3]), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string("valid"), strides = tensor<int32, [2]>([2, 3]), x = img)`},
+	{func(f *build.Func, v values) build.Value { return f.Reshape(v.x, 2, -1) }, "tensor<fp16, [2, 128]> = reshape(shape = tensor<int32, [2]>([2, 128]), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Transpose(v.x, 0, 3, 2, 1) }, "tensor<fp16, [1, 32, 2, 4]> = transpose(perm = tensor<int32, [4]>([0, 3, 2, 1]), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ExpandDims(v.f, 0, -1) }, "tensor<fp32, [1, 2, 3, 1]> = expand_dims(axes = tensor<int32, [2]>([0, -1]), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Squeeze(v.y) }, "tensor<fp16, [4, 32]> = squeeze(axes = tensor<int32, [2]>([0, 2]), x = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Squeeze(v.y, -2) }, "tensor<fp16, [1, 4, 32]> = squeeze(axes = tensor<int32, [1]>([-2]), x = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Concat(2, v.x, v.y) }, "tensor<fp16, [1, 4, 3, 32]> = concat(axis = int32(2), interleave = bool(false), values = (x, x2))"},
+	{func(f *build.Func, v values) build.Value { return f.ConcatInterleaved(1, v.x, v.x) }, "tensor<fp16, [1, 8, 2, 32]> = concat(axis = int32(1), interleave = bool(true), values = (x, x))"},
+	{func(f *build.Func, v values) build.Value { return f.Split(v.x, 1, 2)[1] }, "tensor<fp16, [1, 2, 2, 32]>, tensor<fp16, [1, 2, 2, 32]> = split(axis = int32(1), num_splits = int32(2), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.SplitSizes(v.x, 1, 1, 3)[0] }, "tensor<fp16, [1, 1, 2, 32]>, tensor<fp16, [1, 3, 2, 32]> = split(axis = int32(1), split_sizes = tensor<int32, [2]>([1, 3]), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.SliceBySize(v.f, []int{0, 1}, []int{1, -1}) }, "tensor<fp32, [1, 2]> = slice_by_size(begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
+		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.SliceByIndex(v.f, []int{1, 9}, []int{9, 1}, build.Strides{1, 2}, build.BeginMask{false, true}, build.EndMask{true, true}, build.SqueezeMask{true, false})
+	}, "tensor<fp32, [2]> = slice_by_index(begin = tensor<int32, [2]>([1, 9]), begin_mask = tensor<bool, [2]>([false, true]), end = tensor<int32, [2]>([9, 1]), end_mask = tensor<bool, [2]>([true, true]), squeeze_mask = tensor<bool, [2]>([true, false]), stride = tensor<int32, [2]>([1, 2]), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Pad(v.f, []int{0, 1}) }, `tensor<fp32, [2, 4]> = pad(constant_val = fp32(0x0p+0), mode = string("constant"), pad = tensor<int32, [2]>([0, 1]), x = f)`},
+	{func(f *build.Func, v values) build.Value { return f.Pad(v.i, []int{1, 1}, build.PadValue(-3)) }, `tensor<int32, [2, 5]> = pad(constant_val = int32(-3), mode = string("constant"), pad = tensor<int32, [2]>([1, 1]), x = i)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Pad(f.Cast(v.i, mil.Bool), []int{1, 1}, build.PadReflect, build.PadValue(1))
+	}, `tensor<bool, [2, 5]> = pad(constant_val = bool(true), mode = string("reflect"), pad = tensor<int32, [2]>([1, 1]), x = cast_0)`},
+	{func(f *build.Func, v values) build.Value { return f.Cast(v.f, mil.FP16) }, `tensor<fp16, [2, 3]> = cast(dtype = string("fp16"), x = f)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Op("concat", mil.TensorOf(mil.FP16, 1, 8, 2, 32), build.A("values", []build.Value{v.x, v.x}), build.A("axis", mil.Int32Scalar(1)), build.A("interleave", mil.BoolScalar(false)))
+	}, "tensor<fp16, [1, 8, 2, 32]> = concat(axis = int32(1), interleave = bool(false), values = (x, x))"},
+}
+
+// Each call makes one statement with inferred types, which the engine compiles, in
+// both dialects.
+func TestOperators(t *testing.T) {
+	seen := map[string]bool{"const": true}
+	for _, c := range calls {
+		kind := strings.TrimPrefix(c.want[:strings.Index(c.want, "(")], c.want[:strings.Index(c.want, "= ")+2])
+		seen[kind] = true
+		t.Run(kind, func(t *testing.T) {
+			for _, options := range [][]build.Option{nil, {build.OldDialect()}} {
+				b := build.New(options...)
+				f := b.Func("main")
+				y := c.call(f, inputs(f))
+				f.Output("y", y)
+				p, err := b.Program()
+				require.NoError(t, err)
+				requireSound(t, p)
+				shape, _ := y.Type().Shape()
+				require.Equal(t, shape, append([]int(nil), y.Shape()...))
+				if options == nil {
+					require.Equal(t, c.want, statement(t, p, kind))
+				} else {
+					require.Contains(t, string(p.Text()), "program(1.0)")
+					require.Contains(t, string(p.Text()), "func main<ios16>")
+				}
+				compile(t, p)
+			}
+		})
+	}
+	for _, kind := range ops.Names() {
+		require.True(t, seen[kind], "no call of %s above; give it a method and a call", kind)
+	}
+}
+
+// Every operator is the method called as it is.
+func TestEveryOperatorHasItsMethod(t *testing.T) {
+	methods := reflect.TypeFor[*build.Func]()
+	for _, kind := range ops.Names() {
+		name := ""
+		for _, word := range strings.Split(kind, "_") {
+			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+		_, ok := methods.MethodByName(name)
+		require.True(t, ok, "%s has no method %s", kind, name)
+	}
+}
+
+// Every argument is written, but for tensors that the caller need not give.
+func TestEveryArgumentIsWritten(t *testing.T) {
+	all := map[string]map[string]bool{}
+	for _, c := range calls {
+		head, args, _ := strings.Cut(c.want, "(")
+		kind := head[strings.LastIndex(head, " ")+1:]
+		if all[kind] == nil {
+			all[kind] = map[string]bool{}
+		}
+		for _, p := range ops.Lookup(kind).Params {
+			if strings.Contains(", "+args, ", "+p.Name+" = ") {
+				all[kind][p.Name] = true
+			} else {
+				require.True(t, p.Optional && !p.Const || kind == "split", "%s without %s", kind, p.Name)
+			}
+		}
+	}
+	for kind, given := range all {
+		for _, p := range ops.Lookup(kind).Params {
+			require.True(t, given[p.Name] || kind == "conv" && p.Name == "bias", "%s is never given %s", kind, p.Name)
+		}
+	}
+}
+
+// statement is the last statement of an operator, with the settings in place of their
+// names.
+func statement(t *testing.T, p *build.Program, kind string) string {
+	settings := map[string]*mil.Value{}
+	var last *mil.Op
+	for _, op := range p.Funcs[0].Body {
+		if v, ok := constant(op); ok && v.Blob() == nil {
+			settings[op.Results[0].Name] = v
+		} else if op.Kind == kind {
+			last = op
+		}
+	}
+	require.NotNil(t, last)
+	shown := *last
+	shown.Args, shown.Attrs, shown.Results = slices.Clone(last.Args), nil, slices.Clone(last.Results)
+	for i, a := range shown.Args {
+		if r, ok := a.Value.(mil.Ref); ok && settings[r.Name] != nil {
+			shown.Args[i].Value = settings[r.Name]
+		}
+	}
+	for i := range shown.Results {
+		shown.Results[i].Name = ""
+	}
+	text := string(mil.Print(&mil.Program{Funcs: []*mil.Function{{Body: []*mil.Op{&shown}}}}))
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, " = ") {
+			line = strings.TrimSuffix(strings.TrimSpace(line), ";")
+			return strings.ReplaceAll(strings.ReplaceAll(line, "  =", " ="), " ,", ",")
+		}
+	}
+	return ""
+}
+
+func constant(op *mil.Op) (*mil.Value, bool) {
+	if op.Kind != "const" {
+		return nil, false
+	}
+	v, ok := op.Attr("val").Value.(*mil.Value)
+	return v, ok
+}
+
+// requireSound holds what every program promises: its text parses to the same tree,
+// and its operators accept it.
+func requireSound(t *testing.T, p *build.Program) {
+	t.Helper()
+	text := p.Text()
+	again, err := mil.Parse("built.mil", text)
+	require.NoError(t, err, "%s", text)
+	require.True(t, mil.Equal(p.Program, again), "%s", text)
+	for _, f := range p.Funcs {
+		_, err = ops.Analyze("built.mil", again, f.Name, p.Weights)
+		require.NoError(t, err, "%s", text)
+	}
+}
+
+// compile gives the program to the software engine.
+func compile(t *testing.T, p *build.Program) {
+	t.Helper()
+	d, err := ane.Open(interp.New(), "")
+	require.NoError(t, err)
+	m, err := d.Compile(t.Context(), ane.Source{Text: p.Text(), Weights: p.Weights})
+	require.NoError(t, err, "%s", p.Text())
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, d.Close())
+}
+
+// faulty are calls that are at fault, and what is told.
+var faulty = []struct {
+	call func(f *build.Func, v values)
+	want string
+}{
+	{func(f *build.Func, v values) { f.Add(v.x, v.img) }, "add: y: shape [1 4 8 9] does not broadcast"},
+	{func(f *build.Func, v values) { f.Relu(build.Value{}) }, "relu: x: no value; pass what Input"},
+	{func(f *build.Func, v values) { f.Mul(v.f, v.half) }, "mul: y: y is fp16 but x is fp32; convert one with cast"},
+	{func(f *build.Func, v values) { f.Softmax(v.x, 1<<40) }, "softmax: axis: 1099511627776 is out of range; int32 holds"},
+	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.Groups(0)) }, "conv: groups: 0 does not divide"},
+	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.Padding{1}) }, "conv: pad: tensor<int32, [1]> does not fit; give a vector of 4"},
+	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.Strides{}) }, "conv: strides: the list is empty"},
+	{func(f *build.Func, v values) { f.Conv(v.half, v.k, nil) }, "conv: x: shape []; use [N, C, W]"},
+	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.PadType("sane")) }, `conv: pad_type: "sane" is not known; did you mean same`},
+	{func(f *build.Func, v values) { f.MaxPool(v.img, nil) }, "max_pool: kernel_sizes: the list is empty"},
+	{func(f *build.Func, v values) { f.LayerNorm(v.x, nil, nil) }, "layer_norm: axes: the list is empty"},
+	{func(f *build.Func, v values) { f.ReduceSum(v.half, nil) }, "reduce_sum: axes: the list is empty"},
+	{func(f *build.Func, v values) { f.Gelu(v.x, "ABOUT") }, `gelu: mode: "ABOUT" is not known`},
+	{func(f *build.Func, v values) { f.Reshape(v.x, -1, -1) }, "reshape: shape: [-1 -1]; sizes are at least 1, one may be -1"},
+	{func(f *build.Func, v values) { f.Reshape(v.x, -1, 7) }, "reshape: shape: "},
+	{func(f *build.Func, v values) { f.Reshape(v.x) }, "reshape: shape: the list is empty"},
+	{func(f *build.Func, v values) { f.Squeeze(v.f) }, "squeeze: axes: the list is empty"},
+	{func(f *build.Func, v values) { f.Concat(0) }, "concat: values: empty list"},
+	{func(f *build.Func, v values) { f.Concat(0, v.x, build.Value{}) }, "concat: values[1]: no value"},
+	{func(f *build.Func, v values) { f.Split(v.x, 1, 3) }, "split: num_splits: axis 1 of x[1 4 2 32] cannot be split into 3"},
+	{func(f *build.Func, v values) { f.SplitSizes(v.x, 1) }, "split: split_sizes: the list is empty"},
+	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
+	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) }, "pad: constant_val: 0.5 is no int32"},
+	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(math.Inf(1))) }, "pad: constant_val: +Inf is no int32"},
+	{func(f *build.Func, v values) { f.Cast(v.x, mil.String) }, `cast: dtype: "string" is not known`},
+	{func(f *build.Func, v values) { f.Linear(v.x, v.w, build.Bias{}) }, "linear: bias: no value"},
+	{func(f *build.Func, v values) { f.Input("x", build.FP16, 1) }, `input "x" is defined twice; the first is at `},
+	{func(f *build.Func, v values) { f.Input("tensor", build.FP16, 1) }, `input "tensor" is not a name`},
+	{func(f *build.Func, v values) { f.Input("z", build.FP16, 1, -1) }, `z: shape [1 -1] is empty`},
+	{func(f *build.Func, v values) { f.Input("z", mil.Int4, 1) }, `input z: int4 cannot stand on a surface`},
+	{func(f *build.Func, v values) { f.Input(strings.Repeat("é", 99), build.FP16, 1) }, `.. is not a name`},
+	{func(f *build.Func, v values) { f.Const("c", nil) }, `constant "c": no value`},
+	{func(f *build.Func, v values) { f.Const("c", mil.Ints(mil.TensorOf(mil.Int32, 3), []int{1})) }, `constant "c": list of 1 where tensor<int32, [3]> needs 3`},
+	{func(f *build.Func, v values) { f.Weight("u", make([]float32, 3), 2, 2) }, `weight "u": 3 values for 4 elements of shape [2 2]`},
+	{func(f *build.Func, v values) { f.Weight("u", nil, 0) }, `weight: shape [0] is empty`},
+	{func(f *build.Func, v values) { f.WeightFrom("u", mil.TensorOf(mil.FP16, 1), nil) }, `weight "u": no stream of tensor<fp16, [1]>`},
+	{func(f *build.Func, v values) { f.WeightFrom("u", mil.TensorOf(mil.Int64, 1), nil) }, `weight "u": a weight file cannot hold tensor<int64, [1]>`},
+	{func(f *build.Func, v values) { f.Blob("u", mil.TensorOf(mil.FP16, 1), "w.bin", 64) }, `weight "u": path "w.bin" does not start with @model_path/`},
+	{func(f *build.Func, v values) { f.Blob("u", mil.TensorOf(mil.FP16, 1), "@model_path/w", math.MaxUint64) }, `weight "u": 18446744073709551615 is out of range`},
+	{func(f *build.Func, v values) { f.Output("a", v.x) }, `output "a" is an input; multiply it by one`},
+	{func(f *build.Func, v values) { f.Output("a", v.k) }, `output "a" is a constant; multiply it by one`},
+	{func(f *build.Func, v values) { f.Output("a", build.Value{}) }, `output "a": no value`},
+	{func(f *build.Func, v values) { f.Output("x", f.Relu(v.x)) }, `output "x" is defined twice`},
+	{func(f *build.Func, v values) { y := f.Relu(v.x); f.Output("a", y); f.Output("b", y) }, `output "b" is the output "a" already`},
+	{func(f *build.Func, v values) { f.Share(v.x) }, "share: the value is no weight"},
+	{func(f *build.Func, v values) { f.Share(build.Value{}) }, "share: no value"},
+	{func(f *build.Func, v values) { f.Op("a b", mil.TensorOf(mil.FP16, 1)) }, `operator "a b" is not a name`},
+	{func(f *build.Func, v values) { f.Op("sin", mil.TensorOf(mil.FP16, 0), build.A("x", v.x)) }, `sin: a result of type tensor<fp16, [0]>`},
+	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", 1.5)) }, `sin: x: float64 is no operand`},
+	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x y", v.x)) }, `sin: argument "x y" is not a name`},
+	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", v.x), build.A("x", v.x)) }, `sin: argument "x" is given twice`},
+	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", (*mil.Value)(nil))) }, `sin: x: no value`},
+	{func(f *build.Func, v values) { f.Op("relu", v.y.Type(), build.A("x", v.x)) }, `relu: the result is tensor<fp16, [1, 4, 2, 32]>, not`},
+	{func(f *build.Func, v values) { f.Op("relu", v.y.Type(), build.A("y", v.x)) }, `relu: there is no argument y`},
+}
+
+func TestFaults(t *testing.T) {
+	for _, c := range faulty {
+		t.Run(c.want, func(t *testing.T) {
+			b := build.New()
+			f := b.Func("main")
+			v := inputs(f)
+			f.Output("good", f.Relu(v.x))
+			c.call(f, v)
+			p, err := b.Program()
+			require.ErrorContains(t, err, c.want)
+			require.Nil(t, p)
+			var list mil.ErrorList
+			require.True(t, errors.As(err, &list))
+			for _, e := range list {
+				require.True(t, strings.HasSuffix(e.File, "/operators_test.go"), e.File)
+				require.Positive(t, e.Pos.Line)
+			}
+		})
+	}
+}

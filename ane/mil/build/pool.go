@@ -1,0 +1,44 @@
+package build
+
+// PoolOption is Strides, Padding, a PadType or CeilMode.
+type PoolOption interface{ pool(*window) }
+
+// AvgPoolOption is a PoolOption or ExcludePadding.
+type AvgPoolOption interface{ avgPool(*window) }
+
+// CeilMode makes one more window along an axis when strides leave a rest.
+type CeilMode bool
+
+// ExcludePadding divides by the elements of the window that lie inside x, not by all.
+type ExcludePadding bool
+
+func (m CeilMode) pool(w *window)          { w.ceil = m }
+func (e ExcludePadding) avgPool(w *window) { w.exclude = e }
+func (s Strides) avgPool(w *window)        { s.pool(w) }
+func (p Padding) avgPool(w *window)        { p.pool(w) }
+func (p PadType) avgPool(w *window)        { p.pool(w) }
+func (m CeilMode) avgPool(w *window)       { m.pool(w) }
+
+// MaxPool takes the largest of a window of x [N, C, H, W] or [N, C, W]; kernel is its
+// length along each spatial axis.
+func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
+	var w window
+	for _, o := range given(options) {
+		o.pool(&w)
+	}
+	return f.pool("max_pool", x, kernel, w).one()
+}
+
+// AvgPool takes the mean of a window of x [N, C, H, W] or [N, C, W]; kernel is its
+// length along each spatial axis.
+func (f *Func) AvgPool(x Value, kernel []int, options ...AvgPoolOption) Value {
+	var w window
+	for _, o := range given(options) {
+		o.avgPool(&w)
+	}
+	return f.pool("avg_pool", x, kernel, w).bool("exclude_padding_from_average", bool(w.exclude)).one()
+}
+
+func (f *Func) pool(kind string, x Value, kernel []int, w window) *call {
+	return f.call(kind).value("x", x).bool("ceil_mode", bool(w.ceil)).ints("kernel_sizes", kernel).slide(w, spatial(x))
+}

@@ -1,0 +1,48 @@
+package build
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/internal/wholefile"
+)
+
+// Program is what was built: a tree, and the weight files that it names.
+type Program struct {
+	*mil.Program
+	Weights blob.Writers
+	// Notes are remarks that are no faults: what is known to trouble a real engine,
+	// and numbers that fp16 does not hold. Each starts with file and line.
+	Notes []string
+}
+
+// Text returns the program as MIL text.
+func (p *Program) Text() []byte { return mil.Print(p.Program) }
+
+// TextFile is the name of the text in the directory of a model.
+const TextFile = "model.mil"
+
+// WriteDir writes the text and its weights below dir, which is the directory of the
+// model then; blob.Dir(dir) reads the weights again. Weights that are streams pass
+// through a small buffer. The text comes last.
+func (p *Program) WriteDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	if err := p.Weights.WriteDir(dir); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, TextFile)
+	err := wholefile.Replace(path, func(dst io.Writer) error {
+		_, err := dst.Write(p.Text())
+		return err
+	})
+	if err != nil && !errors.As(err, new(*os.PathError)) {
+		err = &os.PathError{Op: "write", Path: path, Err: err}
+	}
+	return err
+}

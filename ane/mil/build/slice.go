@@ -1,0 +1,97 @@
+package build
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// maxElements bounds shapes, as the rules of operators do.
+const maxElements = ops.MaxElements
+
+// SliceBySize cuts a box out of x: size elements from begin on, along each axis. A
+// size of -1 takes the rest.
+func (f *Func) SliceBySize(x Value, begin, size []int) Value {
+	return f.call("slice_by_size").value("x", x).ints("begin", begin).ints("size", size).one()
+}
+
+// SliceOption is Strides, BeginMask, EndMask or SqueezeMask.
+type SliceOption interface{ slice(*slice) }
+
+// BeginMask ignores begin where it is true: the slice starts with the axis.
+type BeginMask []bool
+
+// EndMask ignores end where it is true: the slice ends with the axis.
+type EndMask []bool
+
+// SqueezeMask drops an axis where it is true, of which the slice takes one element.
+type SqueezeMask []bool
+
+func (s Strides) slice(o *slice)     { o.stride = s }
+func (m BeginMask) slice(o *slice)   { o.begin = m }
+func (m EndMask) slice(o *slice)     { o.end = m }
+func (m SqueezeMask) slice(o *slice) { o.squeeze = m }
+
+type slice struct {
+	stride  Strides
+	begin   BeginMask
+	end     EndMask
+	squeeze SqueezeMask
+}
+
+// SliceByIndex cuts a box out of x: from begin up to, not including, end, along each
+// axis. Negative numbers count from the end.
+func (f *Func) SliceByIndex(x Value, begin, end []int, options ...SliceOption) Value {
+	var s slice
+	for _, o := range given(options) {
+		o.slice(&s)
+	}
+	n := x.rank()
+	return f.call("slice_by_index").value("x", x).ints("begin", begin).bools("begin_mask", or(s.begin, false, n)).
+		ints("end", end).bools("end_mask", or(s.end, false, n)).bools("squeeze_mask", or(s.squeeze, false, n)).
+		ints("stride", or(s.stride, 1, n)).one()
+}
+
+// PadOption is a PadMode or PadValue.
+type PadOption interface{ pad(*border) }
+
+// PadMode is what Pad fills in.
+type PadMode string
+
+// The modes of Pad.
+const (
+	PadConstant  PadMode = ops.PadConstant  // PadValue: the default
+	PadReflect   PadMode = ops.PadReflect   // what lies on the other side of the edge
+	PadReplicate PadMode = ops.PadReplicate // the edge
+)
+
+// PadValue is the number that Pad fills in, 0 unless told.
+type PadValue float64
+
+func (m PadMode) pad(b *border)  { b.mode = m }
+func (v PadValue) pad(b *border) { b.value = float64(v) }
+
+type border struct {
+	mode  PadMode
+	value float64
+}
+
+// Pad puts a border around x, a pair of widths for each of the last axes. Engines pad
+// the last two alone.
+func (f *Func) Pad(x Value, widths []int, options ...PadOption) Value {
+	b := border{mode: PadConstant}
+	for _, o := range given(options) {
+		o.pad(&b)
+	}
+	c := f.call("pad").value("x", x)
+	switch d := x.dtype(); {
+	case d == mil.Bool && (b.value == 0 || b.value == 1):
+		c.bool("constant_val", b.value == 1)
+	case d.Integer() && b.value == math.Trunc(b.value) && math.Abs(b.value) <= math.MaxUint32:
+		c.setting("constant_val", b.value, mil.IntScalar(d, int(b.value)))
+	default:
+		c.number("constant_val", b.value, x)
+	}
+	return c.word("mode", string(b.mode)).ints("pad", widths).one()
+}

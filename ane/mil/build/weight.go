@@ -1,0 +1,135 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+)
+
+// WeightFile is where weights are kept, unless each has a file of its own.
+const WeightFile = blob.ModelPath + "weights/weight.bin"
+
+// Weight adds a constant of type fp16 whose elements, row-major, go into the weight
+// file. They are rounded at the call and not kept as float32.
+func (f *Func) Weight(name string, values []float32, shape ...int) Value {
+	t := mil.TensorOf(mil.FP16, shape...)
+	return f.weight(name, t, func(w *blob.Writer) (uint64, error) {
+		if n, _ := t.Elements(); n != len(values) {
+			return 0, &mil.Error{Msg: fmt.Sprintf("%d values for %d elements of shape %v", len(values), n, shape), Hint: "make both agree"}
+		}
+		if n := beyond(values); n > 0 {
+			f.b.note(fmt.Sprintf("weight %s: %d of %d values are beyond the range of fp16 and become infinite", quote(name), n, len(values)))
+		}
+		return w.AddFloat32As16(values)
+	})
+}
+
+// beyond counts the numbers that round to an infinity.
+func beyond(values []float32) int {
+	const first = fp16.MaxValue + 16 // half a unit in the last place above the largest
+	n := 0
+	for _, v := range values {
+		if (v >= first || v <= -first) && !math.IsInf(float64(v), 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// WeightFrom is Weight for elements that are read only when the weight file is made,
+// for gigabytes and for other types: open is called then, and gives the elements of
+// t, row-major and little endian. blob.Float32As16 makes fp16 of float32 on the way.
+// Program.WriteDir passes them through a small buffer; Program.Weights.ReadFile reads
+// them straight into the file that it makes.
+func (f *Func) WeightFrom(name string, t mil.Type, open func() (io.ReadCloser, error)) Value {
+	return f.weight(name, t, func(w *blob.Writer) (uint64, error) { return w.AddStream(t, open) })
+}
+
+// Blob adds a constant whose elements are in a weight file that exists: the entry at
+// offset of the file at path, which starts with blob.ModelPath. The caller gives the
+// file to the engine, by itself or in blob.Sources together with Program.Weights.
+func (f *Func) Blob(name string, t mil.Type, path string, offset uint64) Value {
+	if !f.claim("weight", name) {
+		return f.lost()
+	}
+	what := "weight " + quote(name)
+	if !strings.HasPrefix(path, blob.ModelPath) {
+		f.fault(what+": path "+quote(path)+" does not start with "+blob.ModelPath, "name weight files relative to the model's directory")
+		return f.lost()
+	}
+	return f.constant(name, what, mil.BlobValue(t, path, offset))
+}
+
+// Share makes a weight of another function of this program known here, under the same
+// name. The file holds it once.
+func (f *Func) Share(w Value) Value {
+	switch n := w.n; {
+	case n == nil:
+		f.fault("share: no value", "pass what Weight returned")
+	case n.f.b != f.b:
+		f.fault("share: the value belongs to another program", "build both with one Builder")
+	case n.v == nil:
+	case n.lit.Blob() == nil:
+		f.fault("share: the value is no weight", "pass it as an input, or define it in both functions")
+	case n.f == f:
+		return w
+	case f.claim("weight", n.name):
+		return f.constant(n.name, "weight "+quote(n.name), n.lit)
+	}
+	return f.lost()
+}
+
+// weight adds a constant of type t whose elements add puts into a file.
+func (f *Func) weight(name string, t mil.Type, add func(*blob.Writer) (uint64, error)) Value {
+	if !f.claim("weight", name) {
+		return f.lost()
+	}
+	what := "weight " + quote(name)
+	path := f.b.file(name)
+	v := f.constant(name, what, mil.BlobValue(t, path, 0)) // the offset comes below
+	if v.n.v == nil {
+		return v
+	}
+	w := f.b.files[path]
+	if w == nil {
+		w = &blob.Writer{}
+	}
+	offset, err := add(w)
+	if err != nil {
+		if e := (*blob.Error)(nil); errors.As(err, &e) {
+			err = &mil.Error{Msg: e.Msg, Hint: e.Hint, Err: err}
+		}
+		f.refuse(what+": ", err)
+		return f.lost()
+	}
+	if f.b.files == nil {
+		f.b.files = blob.Writers{}
+	}
+	f.b.files[path] = w
+	v.n.lit = mil.BlobValue(t, path, offset)
+	return v
+}
+
+// file is where the weight called name goes.
+func (b *Builder) file(name string) string {
+	if !b.apart {
+		return WeightFile
+	}
+	path := blob.ModelPath + "weights/" + name
+	for i, tried := 0, path; ; i++ {
+		taken := false
+		for other := range b.files { // some file systems know no case
+			taken = taken || strings.EqualFold(other, tried+".bin")
+		}
+		if !taken {
+			return tried + ".bin"
+		}
+		tried = fmt.Sprintf("%s_%d", path, i)
+	}
+}
