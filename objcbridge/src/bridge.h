@@ -51,7 +51,8 @@ typedef struct {
     char exception[64];           // exception name
     char message[1024];           // NSError description, exception reason or own words; cut at a whole character
     // The errors below it (NSUnderlyingErrorKey), outermost first, a line for each:
-    // "domain<TAB>code<TAB>description\n". At most 4, cut at a whole line.
+    // "domain<TAB>code<TAB>description\n". At most 4: the first three and the innermost, whose words are
+    // not cut short.
     char causes[2048];
 } aneb_error;
 

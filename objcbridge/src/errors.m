@@ -37,14 +37,14 @@ static bool number(const char *text, const char *label, uint32_t *out) {
 }
 
 // Up to macOS 26 the framework writes "... status=0x%x : statusType=0x%x" into code 8's text and
-// "... failure (0x%X)" into those of loading and mapping; from 27 on "(underlying=0x%lX)" into all.
+// "... failure (0x%X)" into those of loading and mapping; from 27 on "underlying=0x%lX" into all.
 static void find_status(aneb_error *e, id description) {
     char *text = aneb_text_new(description);
     if (text == NULL) return;
     uint32_t status = 0, type = 0;
     bool found = number(text, "status=0x", &status);
     number(text, "statusType=0x", &type);
-    if (!found) found = number(text, "(underlying=0x", &status) || number(text, "failure (0x", &status);
+    if (!found) found = number(text, "underlying=0x", &status) || number(text, "failure (0x", &status);
     if (found) {
         e->has_status = 1;
         e->status = status;
@@ -65,21 +65,31 @@ static void flatten(char *text) {
         if (strchr("\t\r\n", *text) != NULL) *text = ' ';
 }
 
-// Lists the errors below. An error may be its own cause, so their number is limited.
+enum { told = 4, levels = 16, outer = 200 };
+
+// One line of causes. Of an error above others a few words do.
+static size_t cause(char *out, size_t capacity, NSError *error, bool innermost) {
+    char domain[64], message[1024];
+    aneb_text_from(domain, sizeof domain, [error domain]);
+    aneb_text_from(message, innermost ? sizeof message : outer, [error localizedDescription]);
+    flatten(domain);
+    flatten(message);
+    int n = snprintf(out, capacity, "%s\t%lld\t%s\n", domain, (long long)[error code], message);
+    if (n > 0 && (size_t)n < capacity) return (size_t)n;
+    out[0] = 0;
+    return 0;
+}
+
+// Lists the errors below: the first three and the innermost, which says most. An error
+// may be its own cause, so their number is limited.
 static void find_causes(aneb_error *e, NSError *error) {
+    NSError *below[levels];
+    int count = 0;
+    while (count < levels && (error = info(error, NSUnderlyingErrorKey, [NSError class])) != nil) below[count++] = error;
     size_t used = 0;
-    for (int level = 0; level < 4; level++) {
-        error = info(error, NSUnderlyingErrorKey, [NSError class]);
-        if (error == nil) return;
-        char domain[128], message[1024], line[sizeof domain + sizeof message + 32];
-        aneb_text_from(domain, sizeof domain, [error domain]);
-        aneb_text_from(message, sizeof message, [error localizedDescription]);
-        flatten(domain);
-        flatten(message);
-        int n = snprintf(line, sizeof line, "%s\t%lld\t%s\n", domain, (long long)[error code], message);
-        if (n < 0 || used + (size_t)n >= sizeof e->causes) return;
-        memcpy(e->causes + used, line, (size_t)n + 1);
-        used += (size_t)n;
+    for (int i = 0; i < count; i++) {
+        if (i >= told - 1 && i < count - 1) continue;
+        used += cause(e->causes + used, sizeof e->causes - used, below[i], i == count - 1);
     }
 }
 

@@ -1,4 +1,5 @@
 #import "internal.h"
+#include <errno.h>
 #include <time.h>
 
 static int32_t load(aneb_program *p, uint32_t qos, aneb_error *e) {
@@ -49,8 +50,8 @@ static int32_t load_twice(aneb_program *p, uint32_t qos, aneb_error *e) {
     aneb_error *refusal = &first;
     int32_t kind = load(p, qos, refusal);
     if (kind == ANEB_NSERROR || kind == ANEB_NO) {
-        const struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
-        nanosleep(&pause, NULL);
+        struct timespec pause = {.tv_nsec = 100 * 1000 * 1000};
+        while (nanosleep(&pause, &pause) != 0 && errno == EINTR) continue;
         kind = load(p, qos, e);
     } else if (kind != ANEB_OK && e != NULL) {
         *e = first;

@@ -147,6 +147,13 @@ static void errors(struct job *j) {
     NSString *page = [@"" stringByPaddingToLength:1 << 12 withString:@"p" startingAtIndex:0];
     inner = [NSError errorWithDomain:page code:1 userInfo:[NSDictionary dictionaryWithObject:page forKey:NSLocalizedDescriptionKey]];
     inner = [NSError errorWithDomain:page code:1 userInfo:[NSDictionary dictionaryWithObjectsAndKeys:page, NSLocalizedDescriptionKey, inner, NSUnderlyingErrorKey, nil]];
+    NSError *deep = [NSError errorWithDomain:@"deep" code:9 userInfo:[NSDictionary dictionaryWithObject:@"the reason" forKey:NSLocalizedDescriptionKey]];
+    for (int i = 0; i < 8; i++)
+        deep = [NSError errorWithDomain:@"d" code:i userInfo:[NSDictionary dictionaryWithObjectsAndKeys:page, NSLocalizedDescriptionKey, deep, NSUnderlyingErrorKey, nil]];
+    CHECK("the innermost of nine", load_refused(j, [NSDictionary dictionaryWithObject:deep forKey:NSUnderlyingErrorKey], &e) &&
+                                       strstr(e.causes, "\ndeep\t9\tthe reason\n") != NULL);
+    CHECK("a status of macOS 27", load_refused(j, [NSDictionary dictionaryWithObject:@"m: ANE error (code=7, underlying=0x5)" forKey:NSLocalizedDescriptionKey], &e) &&
+                                      e.has_status && e.status == 5);
     CHECK("long errors", load_refused(j, [NSDictionary dictionaryWithObject:inner forKey:NSUnderlyingErrorKey], &e) &&
                              strlen(e.causes) < sizeof e.causes && e.causes[strlen(e.causes) - 1] == '\n');
 }
