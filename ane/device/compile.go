@@ -26,7 +26,7 @@ func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 
 // compile is Compile; watch, which may be nil, gets what the framework says of the
 // program, also when its attributes are refused.
-func (e *Engine) compile(ctx context.Context, src ane.Source, watch *Known) (*executable, error) {
+func (e *Engine) compile(ctx context.Context, src ane.Source, watch *witness) (*executable, error) {
 	p, err := src.Tree()
 	if err == nil {
 		err = mil.Validate(src.File, p)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -25,10 +26,10 @@ type Engine struct {
 	relock   bool         // surfaces are unlocked while a request runs
 	undo     func() error // cfg.Close once there is something to undo
 
-	known  Known
-	met    met         // errors of the framework
-	idle   invocations // that may be shed
-	forget func()      // ends the registration with unimem
+	seen   atomic.Pointer[witness] // of the known-answer program
+	met    met                     // errors of the framework
+	idle   invocations             // that may be shed
+	forget func()                  // ends the registration with unimem
 
 	mu     sync.Mutex
 	users  int // programs that are not released, abandoned ones included
@@ -53,7 +54,7 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 		err = e.prove(ctx)
 	}
 	if c.Observe != nil {
-		c.Observe(e.known, e.Met())
+		c.Observe(e.seen.Load().tell(), e.Met())
 	}
 	if err == nil {
 		return e, nil

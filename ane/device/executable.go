@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
@@ -22,7 +23,7 @@ type executable struct {
 	named    string // the procedure asked for; empty in a program of one, whatever its name
 	text     []byte // in use by program
 	weights  []objcbridge.Weight
-	watch    *Known // nil but for the known-answer program
+	watch    *witness // nil but for the known-answer program
 
 	compiled // its program changes when Load makes it again, nothing else
 
@@ -65,7 +66,7 @@ func (x *executable) first() (err error) {
 }
 
 // build makes, compiles and loads the program and reads its layouts; or leaves nothing
-// behind. A compiled program that the framework has and does not load is purged and
+// behind. A compiled program that the framework had and does not load is purged and
 // compiled again, once; with purge that happens in any case.
 func (x *executable) build(purge bool) (compiled, error) {
 	c, unloadable, err := x.attempt(purge)
@@ -102,7 +103,7 @@ func (x *executable) finish(c *compiled) (unloadable bool, err error) {
 	}
 	if err := p.Load(qos); err != nil {
 		err := e.fault("compile", x.src.File, err)
-		return corrupt(err), err
+		return c.cached && corrupt(err), err
 	}
 	facts, err := p.Inspect()
 	if err != nil {
@@ -115,7 +116,7 @@ func (x *executable) finish(c *compiled) (unloadable bool, err error) {
 		return false, e.fault("compile", x.src.File, err)
 	}
 	if x.watch != nil {
-		x.watch.Attributes, x.watch.Facts = c.raw, facts
+		x.watch.saw(c.raw, facts)
 	}
 	c.identity = facts.Identity
 	return false, x.place(c)
@@ -149,11 +150,18 @@ func (x *executable) place(c *compiled) error {
 	return err
 }
 
-// corrupt reports whether the framework refused to load a program for another reason
-// than that it has no room: then what it has compiled may be of no use.
+// notOfPrograms are codes of refusals that compiling again cannot mend: entitlements, time,
+// code signing.
+var notOfPrograms = [...]int64{1, 2, 3, 7}
+
+// corrupt reports whether the framework refused to load a program for a reason that
+// lies in what it has compiled: not for want of room, rights or a broker that answers.
 func corrupt(err error) bool {
 	var b *objcbridge.Error
 	if !errors.As(err, &b) || b.Stage != objcbridge.StageLoad || errors.Is(err, ane.ErrExhausted) {
+		return false
+	}
+	if b.Kind == objcbridge.KindNSError && b.Domain == objcbridge.DomainEngine && slices.Contains(notOfPrograms[:], b.Code) {
 		return false
 	}
 	return b.Kind == objcbridge.KindNSError || b.Kind == objcbridge.KindNo || refused(err, objcbridge.ReasonReload)
@@ -184,7 +192,13 @@ func (x *executable) Load(ctx context.Context) error {
 // text and weights. When that fails, the next Load tries again.
 func (x *executable) load() error {
 	err := x.engine.fault("load", x.src.File, x.program.Load(qos))
-	if err == nil || !corrupt(err) {
+	if err == nil {
+		if facts, unknown := x.program.Inspect(); unknown == nil && facts.Recovered != nil {
+			x.engine.recovering(facts.Recovered)
+		}
+		return nil
+	}
+	if !corrupt(err) {
 		return err
 	}
 	x.engine.recovering(err)

@@ -16,7 +16,7 @@ func (e *Engine) fault(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e.met.add(err, false)
+	e.met.add(err)
 	out := &ane.Error{Op: op, Engine: e.cfg.Name, Name: name, Err: ane.Because(ane.ErrEngine, err)}
 	var b *objcbridge.Error
 	if !errors.As(err, &b) {

@@ -84,11 +84,10 @@ func stages() []stage {
 // fresh numbers programs that no cache knows.
 var fresh = func() func() int { n := 1000; return func() int { n++; return n } }()
 
-// refusals is how often a call has to fail until the engine gives up: a load is tried
-// twice, and twice again after the program was compiled anew.
+// refusals is how often a call has to fail until the engine gives up: a load is tried twice.
 func (s stage) refusals(kind standin.FaultKind) int {
 	if s.selector == selLoad && (kind == standin.No || kind == standin.NoError) {
-		return 4
+		return 2
 	}
 	return 1
 }

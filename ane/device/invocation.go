@@ -56,8 +56,18 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	return v, nil
 }
 
-// tie wraps the surfaces and makes the request; or leaves nothing behind.
+// tie is tieOnce, and once more when surfaces have run out and idle invocations had some.
 func (v *invocation) tie() error {
+	err := v.tieOnce()
+	if err != nil && exhausted(err) && v.x.engine.shed() > 0 {
+		v.x.engine.recovering(err)
+		err = v.tieOnce()
+	}
+	return err
+}
+
+// tieOnce wraps the surfaces and makes the request; or leaves nothing behind.
+func (v *invocation) tieOnce() error {
 	x := v.x
 	reads, err := v.bind(v.tensors[:v.inputs], x.in)
 	if err != nil {

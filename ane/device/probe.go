@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane"
@@ -45,6 +46,28 @@ type Known struct {
 	Facts      objcbridge.Facts // of the loaded program
 }
 
+// witness is what is seen of a program while it is compiled, by a call that may have been
+// given up.
+type witness struct {
+	mu    sync.Mutex
+	known Known
+}
+
+func (w *witness) saw(attributes []byte, facts objcbridge.Facts) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.known.Attributes, w.known.Facts = attributes, facts
+}
+
+func (w *witness) tell() Known {
+	if w == nil {
+		return Known{}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known
+}
+
 // prove runs the known program on locked surfaces and, if its answer is wrong or
 // missing, once more with the locks given up during the run. Nobody has published
 // whether the engine needs that.
@@ -76,8 +99,9 @@ func (e *Engine) prove(ctx context.Context) (err error) {
 func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
 	var first error
 	for _, form := range known {
-		e.known = Known{Opset: form.opset, Text: form.text}
-		x, err := e.compile(ctx, ane.Source{File: "known-" + form.opset + ".mil", Text: []byte(form.text)}, &e.known)
+		seen := &witness{known: Known{Opset: form.opset, Text: form.text}}
+		e.seen.Store(seen)
+		x, err := e.compile(ctx, ane.Source{File: "known-" + form.opset + ".mil", Text: []byte(form.text)}, seen)
 		if err == nil {
 			if first != nil {
 				e.recovering(first)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Public reports have processes in which IOSurfaceCreate or mapping fails for a while
@@ -45,7 +46,7 @@ func (i *invocations) list() []*invocation {
 }
 
 // shed gives back what no run uses, and returns how many surfaces that was. It waits for
-// nothing.
+// no lock.
 func (e *Engine) shed() (surfaces int) {
 	for _, v := range e.idle.list() {
 		v.shed()
@@ -81,10 +82,12 @@ func (s *surfaces) shed() (n int) {
 	return n
 }
 
-// exhausted reports whether the framework failed for want of memory or surfaces.
+// exhausted reports whether the framework or the system failed for want of memory or
+// surfaces.
 func exhausted(err error) bool {
 	var b *objcbridge.Error
-	return errors.Is(err, ane.ErrExhausted) && errors.As(err, &b) && b.Kind == objcbridge.KindNSError
+	return errors.Is(err, unimem.ErrExhausted) ||
+		errors.Is(err, ane.ErrExhausted) && errors.As(err, &b) && b.Kind == objcbridge.KindNSError
 }
 
 // cancelled reports whether the engine cancelled a run that may be sent again.

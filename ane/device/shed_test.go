@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -117,4 +118,30 @@ func TestSheddingWhileRunsAreOut(t *testing.T) {
 	for err := range errs {
 		require.NoError(t, err)
 	}
+}
+
+// A call that comes back just as opening ends tells what it saw without a race.
+func TestObservingWhileACallComesBack(t *testing.T) {
+	f := framework(t)
+	open(t) // the known program is in the cache from here on
+	defer f.ClearFaults()
+	for range 20 {
+		require.NoError(t, f.Fault(selLoad, standin.Hang, 1, 0))
+		ctx, cancel := context.WithCancel(t.Context())
+		c := f.Config()
+		c.Observe = func(k device.Known, _ []device.Met) { _ = len(k.Attributes) }
+		done := make(chan error, 1)
+		go func() {
+			e, err := device.Open(ctx, c)
+			if err == nil {
+				err = e.Close()
+			}
+			done <- err
+		}()
+		require.Eventually(t, func() bool { return f.Counts().Hanging == 1 }, time.Minute, time.Millisecond)
+		go cancel()
+		f.ReleaseHangs()
+		<-done // opened, or given up: both are right
+	}
+	require.Empty(t, leftovers())
 }
