@@ -28,9 +28,7 @@ func (a *app) filtered(rig *trial.Rig, d imageDetails, elapsed time.Duration) er
 	if d.Depth == 16 {
 		d.Notes = append(d.Notes, "of samples of 16 bits fp16 keeps 11")
 	}
-	for _, n := range d.Notes {
-		a.logf("note: %s", visible(n))
-	}
+	a.notes(d.Notes)
 	receipt := rig.Model.Receipt()
 	if a.json {
 		r := newReport("image", nil)

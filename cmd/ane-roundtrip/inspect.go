@@ -58,7 +58,7 @@ type inspectedTensor struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"`
 	DType   string `json:"dtype,omitempty"`
-	Shape   []int  `json:"shape,omitempty"`
+	Shape   []int  `json:"shape"`
 	Bytes   int    `json:"bytes,omitempty"`      // of the surface
 	Padding int    `json:"padding_bytes"`        // of them
 	Row     int    `json:"row_stride,omitempty"` // in bytes, as all strides

@@ -85,6 +85,7 @@ type runJob struct {
 	rig     *trial.Rig
 	rows    []tensorRow
 	checks  []trial.Check
+	notes   []string // on the files of --expect
 	eval    evaluation
 }
 
@@ -276,9 +277,7 @@ func (j *runJob) expectations() (map[string][]byte, error) {
 			return nil, err
 		}
 		want[l.Name] = data
-		for _, n := range notes {
-			j.app.logf("note: %s", n)
-		}
+		j.notes = append(j.notes, notes...)
 	}
 	return want, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/anekit/anekit/ane"
@@ -47,24 +48,34 @@ type runDetails struct {
 	Load        float64     `json:"load_s"`
 	EvaluateS   float64     `json:"evaluate_s"` // the first one
 	Evaluate    evaluation  `json:"evaluate"`
+	Notes       []string    `json:"notes,omitempty"`        // on the files of --expect
 	MadeWeights []string    `json:"made_weights,omitempty"` // files that --fill-weights stood in for
+}
+
+// notes prints remarks for people. They do not go where a report in JSON goes, which
+// has them itself.
+func (a *app) notes(all []string) {
+	if a.json && a.out == a.err {
+		return
+	}
+	for _, n := range all {
+		a.logf("note: %s", visible(n))
+	}
 }
 
 // told prints what was done, and fails if an output is not what was expected.
 func (j *runJob) told(d *ane.Device) error {
 	a, rig := j.app, j.rig
 	receipt := rig.Model.Receipt()
-	for _, n := range receipt.Notes {
-		a.logf("note: %s", visible(n))
-	}
+	notes := slices.Clone(receipt.Notes)
 	for _, r := range j.rows {
-		for _, n := range r.Notes {
-			a.logf("note: %s", visible(n))
-		}
+		notes = append(notes, r.Notes...)
 	}
+	notes = append(notes, j.notes...)
 	for _, path := range j.weights.made {
-		a.logf("note: %s is not there; its values are made up by --fill-weights %s", visible(path), j.o.fillWeights)
+		notes = append(notes, fmt.Sprintf("%s is not there; its values are made up by --fill-weights %s", path, j.o.fillWeights))
 	}
+	a.notes(notes)
 	var failed error
 	for _, c := range j.checks {
 		if c.Status == trial.Fail {
@@ -81,7 +92,7 @@ func (j *runJob) told(d *ane.Device) error {
 		for i := range j.rows {
 			j.rows[i].Min, j.rows[i].Max = finite(j.rows[i].Min), finite(j.rows[i].Max)
 		}
-		r.Details = runDetails{j.rows, rig.Compile.Seconds(), rig.Load.Seconds(), j.eval.first.Seconds(), j.eval, j.weights.made}
+		r.Details = runDetails{j.rows, rig.Compile.Seconds(), rig.Load.Seconds(), j.eval.first.Seconds(), j.eval, j.notes, j.weights.made}
 		if err := r.write(a.out); err != nil {
 			return err
 		}

@@ -127,7 +127,7 @@ func (t *traffic) output(what, path string) (io.Writer, error) {
 			return nil, badf("%s: standard output is a terminal; send it to a file or a pipe", what)
 		}
 		info, err := f.Stat()
-		if err == nil && info.Mode()&fs.ModeCharDevice == 0 {
+		if err == nil && info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) == 0 {
 			for _, s := range t.sources {
 				if os.SameFile(s.info, info) {
 					return nil, t.refuse(what, path, s.info)

@@ -17,10 +17,11 @@ type SourceError struct {
 
 func (e *SourceError) Error() string { return "this file is read by the same run" }
 
-// source returns the one of sources that info is. Character devices are none:
-// what is written to a terminal or to /dev/null changes nothing that is read.
+// source returns the one of sources that info is. Character devices and sockets are
+// none: what is written to a terminal, to /dev/null or to the other end of a
+// connection changes nothing that is read.
 func source(info fs.FileInfo, sources []fs.FileInfo) error {
-	if info == nil || info.Mode()&fs.ModeCharDevice != 0 {
+	if info == nil || info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) != 0 {
 		return nil
 	}
 	for _, s := range sources {

@@ -162,7 +162,7 @@ func (a *analysis) declared(p mil.Var) *Value {
 	case len(shape) > MaxRank:
 		a.fail(p.Pos, "merge axes", "%s: rank %d, at most %d", p.Name, len(shape), MaxRank)
 	case !sensible(shape):
-		a.fail(p.Pos, "every axis is at least 1", "%s: shape %v is empty or too large", p.Name, shape)
+		a.fail(p.Pos, "every axis is at least 1, and all together have up to 2^31 elements", "%s: shape %v is empty or too large", p.Name, shape)
 	default:
 		return &Value{Name: p.Name, Pos: p.At, DType: p.Type.DType, Shape: shape}
 	}

@@ -145,7 +145,7 @@ func (c *Call) ints(name string, n int, def []int) []int {
 	for i, f := range fs {
 		v, ok := toInt(f)
 		if !ok {
-			c.fail(name, "give a smaller number", "%.0f is out of range", f)
+			c.fail(name, "numbers go up to 2^53", "%.0f is out of range", f)
 			return def
 		}
 		out[i] = v

@@ -1,6 +1,9 @@
 package ops
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // convolutions slide a kernel over one or two spatial axes. Attrs is a Window.
 var convolutions = []Def{
@@ -72,7 +75,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 			return
 		}
 		if w.Kernel[i] > MaxElements/d {
-			c.fail("", "shrink one of them", "kernel %d with dilation %d is too large", w.Kernel[i], d)
+			c.fail("", fmt.Sprintf("both together reach over at most %d elements", MaxElements), "kernel %d with dilation %d is too large", w.Kernel[i], d)
 			return
 		}
 		reach := d*(w.Kernel[i]-1) + 1
