@@ -3,7 +3,7 @@ package standin
 import "slices"
 
 // is reports whether a program has the tensors of the dump: by their names, and where the
-// dump says how many elements they have, by that.
+// dump has their types and axes, by those. Another program of equal names is not the dump's.
 func (p *DumpedProgram) is(q *program) bool {
 	if p == nil {
 		return false
@@ -32,22 +32,44 @@ func (p *DumpedProgram) is(q *program) bool {
 	return sameSet(in, names(p.Inputs)) && sameSet(out, names(p.Outputs))
 }
 
-// fits reports whether one of the dump's tensors of that name has as many elements. One
-// of which the dump does not say it fits any.
+// fits reports whether one of the dump's tensors of that name can be the text's.
 func fits(list []DumpedTensor, p port) bool {
-	have, _ := p.spot.elements()
 	named := false
 	for _, t := range list {
 		if t.Name != p.name {
 			continue
 		}
+		if t.means(p) {
+			return true
+		}
 		named = true
-		s := spot{lengths: [...]int64{axisN: t.Batches, axisD: max(t.Depth, 1), axisC: t.Channels, axisH: t.Height, axisW: t.Width}}
-		if n, ok := s.elements(); !ok || n == have {
+	}
+	return !named
+}
+
+// means reports whether type and axes are the text's. What the dump does not say, or
+// says in a way that nothing can have, means any.
+func (t DumpedTensor) means(p port) bool {
+	if own := typeNames[p.dtype]; t.Type != own && isType(t.Type) {
+		return false
+	}
+	lengths := [...]int64{axisN: t.Batches, axisD: max(t.Depth, 1), axisC: t.Channels, axisH: t.Height, axisW: t.Width}
+	for _, n := range lengths {
+		if n < 1 || n > mostBytes {
 			return true
 		}
 	}
-	return !named
+	_, ok := axesOf(p.shape, lengths)
+	return ok
+}
+
+func isType(name string) bool {
+	for _, known := range typeNames {
+		if name == known {
+			return true
+		}
+	}
+	return false
 }
 
 func sameSet(a, b []string) bool {
@@ -118,20 +140,24 @@ func (t DumpedTensor) spot(p port) spot {
 		return spot{}
 	}
 	s, good := p.spot, true
-	take := func(to *int64, key string) {
+	take := func(to *int64, key string, least int64) {
 		v, ok := t.entry.Get(key)
 		if !ok {
 			return
 		}
 		n, isNumber := v.(int64)
-		good = good && isNumber && n >= 1 && n <= mostBytes
+		good = good && isNumber && n >= least && n <= mostBytes
 		*to = n
 	}
 	for at, key := range order {
-		take(&s.lengths[at], key)
+		take(&s.lengths[at], key, 1)
 	}
 	for at, key := range [...]string{axisN: "BatchStride", axisD: "DepthStride", axisC: "PlaneStride", axisH: "RowStride"} {
-		take(&s.strides[at], key)
+		least := int64(1)
+		if s.lengths[at] == 1 { // no two elements are apart by it
+			least = -mostBytes
+		}
+		take(&s.strides[at], key, least)
 	}
 	if !good {
 		return spot{}

@@ -35,7 +35,7 @@ const most = 1024
 
 // replyKeys are the keys that replies of a compile and of a load have been seen to
 // have. Others at the top of a dump are its author's.
-var replyKeys = [...]string{"ANEFModelDescription", "NetworkStatusList", "ErrorList", "ModelMaxDramUsage", "CompiledInputSourceFileName"}
+var replyKeys = [...]string{"ANEFModelDescription", "NetworkStatusList", "kANEFModelProcedureNameToIDMapKey", "ErrorList", "ModelMaxDramUsage", "CompiledInputSourceFileName"}
 
 func holdsProgram(d plist.Dict) bool {
 	_, networks := d.Get("NetworkStatusList")

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/anekit/anekit/internal/plist"
 )
@@ -24,33 +23,27 @@ func (p *DumpedProgram) read() error {
 	if err := few(description, list, networks); err != nil {
 		return err
 	}
+	known := make([]*dumpedNetwork, len(networks))
+	for i := range networks {
+		known[i] = networkOf(dictAt(networks, i))
+	}
+	names := procedureNames(p.attributes, description)
 	for i := range count {
-		own, network := dictAt(list, i), dictAt(networks, i)
-		f := dumpedProcedure{name: network.String("Name")}
+		own := dictAt(list, i)
 		number := int64(i)
 		if v, ok := own.Get("ANEFModelProcedureID"); ok {
 			number, _ = integer(v)
 		}
-		for _, e := range description.Dict("kANEFModelProcedureNameToIDMapKey") {
-			if n, ok := integer(e.Value); ok && n == number {
-				f.name = e.Key
-			}
+		f := dumpedProcedure{name: names[number]}
+		network := networkAt(known, f.name, i, count)
+		if f.name == "" && network != nil {
+			f.name = network.name
 		}
-		for _, side := range [...]struct {
-			indices, names, live string
-			to, all              *[]DumpedTensor
-		}{
-			{"ANEFModelInputSymbolIndexArray", "kANEFModelInputSymbolsArrayKey", "LiveInputList", &f.in, &p.Inputs},
-			{"ANEFModelOutputSymbolIndexArray", "kANEFModelOutputSymbolsArrayKey", "LiveOutputList", &f.out, &p.Outputs},
-		} {
-			var indices plist.Array
-			if list != nil {
-				indices = own.Array(side.indices)
-			}
-			*side.to = tensorsAt(indices, description.Array(side.names), network.Array(side.live), int64(len(*side.all)))
-			for _, t := range *side.to {
-				if !slices.ContainsFunc(*side.all, func(o DumpedTensor) bool { return o.index == t.index }) {
-					*side.all = append(*side.all, t)
+		for side, to := range [...]struct{ own, all *[]DumpedTensor }{{&f.in, &p.Inputs}, {&f.out, &p.Outputs}} {
+			*to.own = tensorsAt(dumpedSides[side], side, own, description, known, network, int64(len(*to.all)))
+			for _, t := range *to.own {
+				if !slices.ContainsFunc(*to.all, func(o DumpedTensor) bool { return o.index == t.index }) {
+					*to.all = append(*to.all, t)
 				}
 			}
 		}
@@ -67,22 +60,37 @@ func few(description plist.Dict, procedures, networks plist.Array) error {
 	if n := len(description.Dict("kANEFModelProcedureNameToIDMapKey")); n > most {
 		return fmt.Errorf("%d names of procedures, at most %d", n, most)
 	}
-	for _, keys := range [...][3]string{
-		{"kANEFModelInputSymbolsArrayKey", "ANEFModelInputSymbolIndexArray", "LiveInputList"},
-		{"kANEFModelOutputSymbolsArrayKey", "ANEFModelOutputSymbolIndexArray", "LiveOutputList"},
-	} {
+	for _, side := range dumpedSides {
 		indices, entries := 0, 0
 		for i := range procedures {
-			indices += len(dictAt(procedures, i).Array(keys[1]))
+			indices += len(dictAt(procedures, i).Array(side.indices))
 		}
 		for i := range networks {
-			entries += len(dictAt(networks, i).Array(keys[2]))
+			for _, key := range side.lists {
+				entries += len(dictAt(networks, i).Array(key))
+			}
 		}
-		if max(len(description.Array(keys[0])), indices, entries) > most {
-			return fmt.Errorf("more than %d tensors at %s or %s; no program has as many", most, keys[1], keys[2])
+		if max(len(description.Array(side.names)), indices, entries) > most {
+			return fmt.Errorf("more than %d tensors at %s or %s; no program has as many", most, side.indices, side.lists[0])
 		}
 	}
 	return nil
+}
+
+// procedureNames are names by number, from the description or beside it.
+func procedureNames(attributes, description plist.Dict) map[int64]string {
+	const key = "kANEFModelProcedureNameToIDMapKey"
+	ids := description.Dict(key)
+	if ids == nil {
+		ids = attributes.Dict(key)
+	}
+	names := map[int64]string{}
+	for _, e := range ids {
+		if n, ok := integer(e.Value); ok {
+			names[n] = e.Key
+		}
+	}
+	return names
 }
 
 func dictAt(list plist.Array, i int) plist.Dict {
@@ -93,54 +101,37 @@ func dictAt(list plist.Array, i int) plist.Dict {
 	return d
 }
 
-// tensorsAt lists one side of a procedure by rising symbol. Without indices the entries
-// are the symbols from first on.
-func tensorsAt(indices, names, entries plist.Array, first int64) (list []DumpedTensor) {
+// tensorsAt lists one side of a procedure by rising symbol. Entries without names stand
+// in the order of the procedure's indices. Without indices the entries are the symbols
+// from first on.
+func tensorsAt(keys dumpedSide, side int, procedure, description plist.Dict, networks []*dumpedNetwork, own *dumpedNetwork, first int64) (list []DumpedTensor) {
+	indices := procedure.Array(keys.indices)
 	if indices == nil {
-		for i := range entries {
-			list = append(list, tensorOf("", first+int64(i), dictAt(entries, i)))
+		if own == nil {
+			return nil
+		}
+		for i, e := range own.sides[side].symbols() {
+			list = append(list, tensorOf("", first+int64(i), e))
 		}
 		return list
 	}
-	var numbers []int64
-	for _, v := range indices {
+	names := description.Array(keys.names)
+	for place, v := range indices {
 		n, _ := integer(v)
-		numbers = append(numbers, n)
-	}
-	slices.Sort(numbers)
-	byName := map[string]plist.Dict{}
-	for i := range entries {
-		if e := dictAt(entries, i); nameOf(e) != "" && byName[nameOf(e)] == nil {
-			byName[nameOf(e)] = e
-		}
-	}
-	for place, n := range numbers {
 		var name string
 		if n >= 0 && n < int64(len(names)) {
 			name, _ = names[n].(string)
 		}
-		name = strings.TrimSuffix(name, outputSuffix)
-		e := byName[name]
-		if e == nil && nameOf(dictAt(entries, place)) == "" {
-			e = dictAt(entries, place)
-		}
-		list = append(list, tensorOf(name, n, e))
+		name = bareName(name)
+		list = append(list, tensorOf(name, n, entryAt(networks, own, side, name, place)))
 	}
+	slices.SortStableFunc(list, func(a, b DumpedTensor) int { return cmp.Compare(a.index, b.index) })
 	return list
-}
-
-// nameOf is the name of a live entry without suffix; some have a Symbol only.
-func nameOf(e plist.Dict) string {
-	name := e.String("Name")
-	if name == "" {
-		name = e.String("Symbol")
-	}
-	return strings.TrimSuffix(name, outputSuffix)
 }
 
 func tensorOf(name string, index int64, e plist.Dict) DumpedTensor {
 	if name == "" {
-		name = nameOf(e)
+		name = bareName(symbolOf(e))
 	}
 	t := DumpedTensor{Name: name, Type: e.String("Type"), index: index, entry: e}
 	for at, to := range [...]*int64{axisN: &t.Batches, axisD: &t.Depth, axisC: &t.Channels, axisH: &t.Height, axisW: &t.Width} {

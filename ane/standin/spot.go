@@ -69,9 +69,32 @@ func product(a, b int64) (int64, bool) {
 	return int64(low), high == 0 && low <= mostBytes
 }
 
-// bytes is how long the surface has to be. ok is false where that is no number from 1
-// to mostBytes.
-func (s spot) bytes() (n int64, ok bool) { return product(s.lengths[axisN], s.strides[axisN]) }
+// bytes is how long the surface has to be: as the driver counts it, and to the end of
+// the last element. Strides of axes of length 1 place nothing. ok is false where that is
+// no number from 1 to mostBytes.
+func (s spot) bytes() (n int64, ok bool) {
+	n = s.strides[axisW]
+	if n < 1 || n > mostBytes {
+		return 0, false
+	}
+	for at := range order {
+		if s.lengths[at] == 1 {
+			continue
+		}
+		reach, ok := product(s.lengths[at]-1, s.strides[at])
+		if !ok {
+			return 0, false
+		}
+		if n += reach; n > mostBytes {
+			return 0, false
+		}
+	}
+	if s.strides[axisN] < 1 {
+		return n, true
+	}
+	whole, ok := product(s.lengths[axisN], s.strides[axisN])
+	return max(n, whole), ok
+}
 
 // elements is the number of elements.
 func (s spot) elements() (n int64, ok bool) {
@@ -82,29 +105,4 @@ func (s spot) elements() (n int64, ok bool) {
 		}
 	}
 	return n, true
-}
-
-// inside reports whether every element lies within bytes.
-func (s spot) inside() bool {
-	room, ok := s.bytes()
-	if !ok {
-		return false
-	}
-	last := s.strides[axisW]
-	if last < 1 || last > mostBytes {
-		return false
-	}
-	for at := range order {
-		if s.lengths[at] == 1 {
-			continue
-		}
-		reach, ok := product(s.lengths[at]-1, s.strides[at])
-		if !ok {
-			return false
-		}
-		if last += reach; last > room {
-			return false
-		}
-	}
-	return last <= room
 }

@@ -24,12 +24,12 @@ func transferOf(p port, own ane.Layout) (t transfer, ok bool) {
 	room, sized := s.bytes()
 	count, counted := s.elements()
 	t = transfer{count: count, size: int64(p.dtype.Size()), room: int(room)}
-	if !sized || !counted || !s.inside() || s.strides[axisW] != t.size || count != int64(own.Elements()) {
+	if !sized || !counted || s.strides[axisW] != t.size || count != int64(own.Elements()) {
 		return t, false
 	}
-	axes := order5[:]
-	if len(p.shape) == len(order) && !p.along(axes) && p.along(swapped[:]) {
-		axes = swapped[:]
+	axes, ok := axesOf(p.shape, s.lengths)
+	if !ok {
+		return t, false
 	}
 	t.here = walkOf(s, axes)
 	if t.there, ok = walkIn(own); !ok {
@@ -37,20 +37,6 @@ func transferOf(p port, own ane.Layout) (t transfer, ok bool) {
 	}
 	t.agrees = t.here.same(t.there) && room >= int64(own.Bytes())
 	return t, true
-}
-
-// swapped is the order of a shape whose second axis the attributes give to the
-// channels and the third to the depth.
-var swapped = [...]int{axisN, axisC, axisD, axisH, axisW}
-
-// along reports whether the lengths of the spot are those of the shape, in this order.
-func (p port) along(axes []int) bool {
-	for i, at := range axes {
-		if p.spot.lengths[at] != int64(p.shape[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // walkIn visits the elements where the engine has them.

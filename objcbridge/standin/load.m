@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#import "live_entries.h"
 #import "typed.h"
 
 @implementation StandinLoad
@@ -23,72 +24,54 @@ static NSDictionary *read_attributes(uint64_t number) {
     return as(NSDictionary, plist);
 }
 
-static NSString *bare(NSString *name) {
-    return [name hasSuffix:@"@output"] ? [name substringToIndex:[name length] - [@"@output" length]] : name;
-}
-
-// Whether the live entry is that of a name.
-static BOOL is_named(NSDictionary *live, NSString *name) {
-    NSString *own = at(NSString, live, @"Name");
-    if (!own) own = at(NSString, live, @"Symbol");
-    return own && [bare(own) isEqualToString:bare(name)];
-}
-
-static BOOL is_nameless(NSDictionary *live) {
-    return live && !at(NSString, live, @"Name") && !at(NSString, live, @"Symbol");
-}
-
-// Bytes of a live entry's surface: Batches * BatchStride. No surface is as long as a number that is none.
-static int64_t minimum_of(NSDictionary *live) {
-    NSNumber *count = at(NSNumber, live, @"Batches");
-    int64_t batches = count ? [count longLongValue] : 1, bytes = 0;
-    if (__builtin_mul_overflow(batches, [at(NSNumber, live, @"BatchStride") longLongValue], &bytes) || bytes < 0)
-        return INT64_MAX;
-    return bytes;
-}
-
-// The live entry of a symbol: that of its name in the procedure's network or another, else the one at its place
-// among the procedure's where entries have no names. nil where there is none.
-static NSDictionary *find(NSArray *networks, NSUInteger procedure, NSString *list, NSString *name, NSUInteger place) {
-    for (NSUInteger i = 0; name && i <= [networks count]; i++) { // the procedure's own goes first
-        NSUInteger network = i == 0 ? procedure : i - 1;
-        for (id live in at(NSArray, item(networks, network), list))
-            if (is_named(as(NSDictionary, live), name)) return live;
-    }
-    NSDictionary *live = as(NSDictionary, item(at(NSArray, item(networks, procedure), list), place));
-    return is_nameless(live) ? live : nil;
-}
-
 static int by_index(const void *a, const void *b) {
     uint32_t x = ((const struct symbol *)a)->index, y = ((const struct symbol *)b)->index;
     return (x > y) - (x < y);
 }
 
-// indices of the symbols, which rise from first on where the attributes have none.
-static struct symbol *read_symbols(NSArray *networks, NSArray *indices, NSUInteger first, NSUInteger count, NSArray *names,
-                                   NSString *list, NSUInteger procedure) {
+// What the attributes say, taken apart once for all procedures.
+struct said {
+    NSArray *networks, *procedures, *entries[LIVE_SIDES];
+    NSDictionary *description, *numbers; // numbers of procedures by name
+};
+
+// The symbols of a procedure's side, which rise from first on where the attributes number none. Entries without names
+// stand in the order of the procedure's own list of symbols.
+static struct symbol *read_symbols(const struct said *said, enum live_side side, NSArray *indices, NSUInteger network,
+                                   NSUInteger first, NSUInteger count) {
+    NSArray *names = at(NSArray, said->description,
+                        side == LIVE_INPUTS ? @"kANEFModelInputSymbolsArrayKey" : @"kANEFModelOutputSymbolsArrayKey");
     struct symbol *made = calloc(count + 1, sizeof *made);
-    for (NSUInteger i = 0; made && i < count; i++)
+    for (NSUInteger i = 0; made && i < count; i++) {
         made[i].index = indices ? (uint32_t)[as(NSNumber, item(indices, i)) longLongValue] : (uint32_t)(first + i);
+        NSDictionary *entry = indices ? live_find(said->entries[side], network, as(NSString, item(names, made[i].index)), i)
+                                      : as(NSDictionary, item(item(said->entries[side], network), i));
+        made[i].minimum = live_bytes(entry);
+    }
     if (made) qsort(made, count, sizeof *made, by_index);
-    for (NSUInteger i = 0; made && i < count; i++)
-        made[i].minimum = minimum_of(find(networks, procedure, list, as(NSString, item(names, made[i].index)), i));
     return made;
 }
 
-- (BOOL)readProcedure:(NSUInteger)i of:(NSDictionary *)description networks:(NSArray *)networks {
-    NSDictionary *own = as(NSDictionary, item(at(NSArray, description, @"ANEFModelProcedures"), i));
+static NSString *name_of(const struct said *said, int64_t number) {
+    for (id name in said->numbers) {
+        NSNumber *n = at(NSNumber, said->numbers, name);
+        if (n && [n longLongValue] == number) return as(NSString, name);
+    }
+    return nil;
+}
+
+- (BOOL)readProcedure:(NSUInteger)i of:(const struct said *)said count:(NSUInteger)count {
+    NSDictionary *own = as(NSDictionary, item(said->procedures, i));
     NSArray *in = at(NSArray, own, @"ANEFModelInputSymbolIndexArray");
     NSArray *out = at(NSArray, own, @"ANEFModelOutputSymbolIndexArray");
-    NSUInteger inputs = in ? [in count] : [at(NSArray, item(networks, i), @"LiveInputList") count];
-    NSUInteger outputs = out ? [out count] : [at(NSArray, item(networks, i), @"LiveOutputList") count];
     struct procedure *p = &procedures[i];
     NSNumber *number = at(NSNumber, own, @"ANEFModelProcedureID");
     p->number = number ? [number longLongValue] : (int64_t)i;
-    p->inputs = read_symbols(networks, in, input_symbols, inputs, at(NSArray, description, @"kANEFModelInputSymbolsArrayKey"),
-                             @"LiveInputList", i);
-    p->outputs = read_symbols(networks, out, output_symbols, outputs,
-                              at(NSArray, description, @"kANEFModelOutputSymbolsArrayKey"), @"LiveOutputList", i);
+    NSUInteger network = live_network(said->networks, name_of(said, p->number), i, count);
+    NSUInteger inputs = in ? [in count] : [(NSArray *)item(said->entries[LIVE_INPUTS], network) count];
+    NSUInteger outputs = out ? [out count] : [(NSArray *)item(said->entries[LIVE_OUTPUTS], network) count];
+    p->inputs = read_symbols(said, LIVE_INPUTS, in, network, input_symbols, inputs);
+    p->outputs = read_symbols(said, LIVE_OUTPUTS, out, network, output_symbols, outputs);
     p->input_count = inputs > INT32_MAX ? INT32_MAX : (int32_t)inputs;
     p->output_count = outputs > INT32_MAX ? INT32_MAX : (int32_t)outputs;
     input_symbols += inputs;
@@ -98,15 +81,20 @@ static struct symbol *read_symbols(NSArray *networks, NSArray *indices, NSUInteg
 
 // Without a description of procedures each network is one, and its entries are its symbols.
 - (BOOL)readProcedures {
-    NSDictionary *description = at(NSDictionary, attributes, @"ANEFModelDescription");
-    NSArray *networks = at(NSArray, attributes, @"NetworkStatusList");
-    NSArray *list = at(NSArray, description, @"ANEFModelProcedures");
-    NSUInteger count = list ? [list count] : [networks count];
+    NSString *const numbers = @"kANEFModelProcedureNameToIDMapKey";
+    struct said said = {.networks = at(NSArray, attributes, @"NetworkStatusList"),
+                        .description = at(NSDictionary, attributes, @"ANEFModelDescription")};
+    said.procedures = at(NSArray, said.description, @"ANEFModelProcedures");
+    said.numbers = at(NSDictionary, said.description, numbers);
+    if (!said.numbers) said.numbers = at(NSDictionary, attributes, numbers);
+    for (int side = 0; side < LIVE_SIDES; side++)
+        said.entries[side] = live_entries(said.networks, (enum live_side)side, said.procedures != nil);
+    NSUInteger count = said.procedures ? [said.procedures count] : [said.networks count];
     procedures = calloc(count + 1, sizeof *procedures);
     for (; procedures && procedure_count < count; procedure_count++)
-        if (![self readProcedure:procedure_count of:description networks:networks]) return NO;
-    NSArray *in = at(NSArray, description, @"kANEFModelInputSymbolsArrayKey");
-    NSArray *out = at(NSArray, description, @"kANEFModelOutputSymbolsArrayKey");
+        if (![self readProcedure:procedure_count of:&said count:count]) return NO;
+    NSArray *in = at(NSArray, said.description, @"kANEFModelInputSymbolsArrayKey");
+    NSArray *out = at(NSArray, said.description, @"kANEFModelOutputSymbolsArrayKey");
     if (in) input_symbols = [in count];
     if (out) output_symbols = [out count];
     return procedures != NULL;

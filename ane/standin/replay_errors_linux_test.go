@@ -1,0 +1,6 @@
+//go:build cgo
+
+package standin
+
+// writtenErrors are dumps of errors.
+var writtenErrors = map[string]writtenReplay{}
