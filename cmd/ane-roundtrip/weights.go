@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -75,7 +76,9 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 		at := int64(n.Offset) + blob.First // metadata is as long as the header
 		w.fill.values(n.Type.DType, fmt.Sprintf("%s:%d", path, n.Offset), data[at:at+size])
 	}
-	w.made = append(w.made, path)
+	if !slices.Contains(w.made, path) {
+		w.made = append(w.made, path)
+	}
 	return data, nil
 }
 

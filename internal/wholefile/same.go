@@ -41,8 +41,7 @@ func (f *File) Old() fs.FileInfo { return f.old }
 // nothing.
 func (f *File) Same(g *File) bool {
 	if f.target == "" || g.target == "" {
-		regular := f.target == g.target && f.old != nil && f.old.Mode().IsRegular()
-		return regular && g.old != nil && os.SameFile(f.old, g.old)
+		return f.old != nil && g.old != nil && f.old.Mode().IsRegular() && os.SameFile(f.old, g.old)
 	}
 	dir := filepath.Dir(f.target)
 	a, err := os.Stat(dir)

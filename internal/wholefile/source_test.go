@@ -98,3 +98,21 @@ func TestSameName(t *testing.T) {
 	holds(t, dir, map[string]string{"probe": ""})
 	require.True(t, oneName(filepath.Join(dir, "none"), "y", "Y"), "the stricter answer where nothing can be tried")
 }
+
+// A file that a descriptor leads to is one destination, however often it is named.
+func TestSameDescriptor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a file without a name is reached on Linux")
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	put(t, path, "")
+	open, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer open.Close()
+	require.NoError(t, os.Remove(path))
+	fd := "/proc/self/fd/" + strconv.Itoa(int(open.Fd()))
+	a, b := stage(t, fd, "1"), stage(t, fd, "2")
+	require.True(t, a.Same(b))
+	null, other := stage(t, os.DevNull, "1"), stage(t, os.DevNull, "2")
+	require.False(t, null.Same(other), "a device takes any number of contents")
+}
