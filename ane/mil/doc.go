@@ -5,7 +5,9 @@
 // node. [Validate] checks what needs no table of operators: names are unique,
 // defined before use, arguments not doubled, literals fit their types. Parse
 // calls it, [Builder] calls it for programs made in Go. What an operator
-// accepts and what it returns is the matter of the ops package.
+// accepts and what it returns is the matter of the ops package; programs are
+// made most easily with package build, which knows the operators and infers
+// types.
 //
 // [Print] writes the canonical text. Printing and parsing again gives an
 // [Equal] tree; comments and layout are not kept. [Format] writes the same text with

@@ -5,6 +5,7 @@ import (
 	"io"
 	"testing"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 )
 
@@ -71,5 +72,26 @@ func BenchmarkWriteToFloor(b *testing.B) {
 		if _, err := io.Copy(out, bytes.NewReader(src)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkAddFloat32As16 converts values and keeps them.
+func BenchmarkAddFloat32As16(b *testing.B) {
+	values := make([]float32, benchSize/2)
+	b.SetBytes(benchSize)
+	for b.Loop() {
+		var w Writer
+		if _, err := w.AddFloat32As16(values); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkAddFloat32As16Floor converts as many, into memory that is there.
+func BenchmarkAddFloat32As16Floor(b *testing.B) {
+	values, halves := make([]float32, benchSize/2), make([]fp16.Bits, benchSize/2)
+	b.SetBytes(benchSize)
+	for b.Loop() {
+		fp16.Encode(halves, values)
 	}
 }

@@ -9,15 +9,17 @@ import (
 	"testing/fstest"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/ane/mil/build"
 )
 
-// A 1x1 convolution with weights, from Go values to a compiled model.
+// A 1x1 convolution with weights, from Go values to its result.
 func Example() {
+	ctx := context.Background()
 	weights := make([]float32, 32*64)
+	weights[0] = 0.5 // of input 0 for output 0
 
 	b := build.New()
 	f := b.Func("main")
@@ -25,25 +27,34 @@ func Example() {
 	w := f.Weight("w", weights, 32, 64, 1, 1)
 	f.Output("y", f.Conv(x, w))
 	p, err := b.Program()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 
-	device, err := ane.Open(interp.New(), "")
-	if err != nil {
-		log.Fatal(err)
-	}
+	device, err := engine.Open(ctx, engine.Soft)
+	check(err)
 	defer device.Close()
-	model, err := device.Compile(context.Background(), ane.Source{Text: p.Text(), Weights: p.Weights})
+	model, err := device.Compile(ctx, ane.Source{Text: p.Text(), Weights: p.Weights})
+	check(err)
+	defer model.Close(ctx)
+	r, err := model.NewRequest(ctx)
+	check(err)
+	defer r.Close()
+	check(r.Input("x").Set(3, 0, 0, 0, 63))
+	_, err = r.Evaluate(ctx)
+	check(err)
+	y, err := r.Output("y").At(0, 0, 0, 63)
+	check(err)
+	fmt.Println(r.Output("y").Layout())
+	fmt.Println(y)
+	// Output:
+	// y fp16[1 32 1 64] row 128 plane 128 batch 4096
+	// 1.5
+}
+
+// check ends the program on an error.
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer model.Close(context.Background())
-	fmt.Println(model.Inputs()[0])
-	fmt.Println(model.Outputs()[0])
-	// Output:
-	// x fp16[1 64 1 64] row 128 plane 128 batch 8192
-	// y fp16[1 32 1 64] row 128 plane 128 batch 4096
 }
 
 func ExampleBuilder() {
@@ -53,10 +64,7 @@ func ExampleBuilder() {
 	squares := f.ReduceMean(f.Mul(x, x), []int{1}, build.KeepDims(true))
 	f.Output("y", f.Mul(x, f.Rsqrt(squares, 1e-5)))
 	p, err := b.Program()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	check(err)
 	p.Attrs = nil // buildInfo is long
 	fmt.Print(string(p.Text()))
 	// Output:
@@ -86,9 +94,7 @@ func ExampleFunc_WeightFrom() {
 	})
 	f.Output("y", f.Conv(x, w))
 	p, err := b.Program()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	file, err := p.Weights.ReadFile(build.WeightFile) // or p.WriteDir(dir)
 	fmt.Println(len(file), err)
 	// Output: 4224 <nil>
@@ -104,9 +110,7 @@ func ExampleFunc_Conv() {
 	fmt.Println(y.Shape())
 	f.Output("y", y)
 	p, err := b.Program()
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	for line := range strings.Lines(string(p.Text())) {
 		if strings.Contains(line, "= conv(") {
 			fmt.Println(strings.TrimSpace(line))
