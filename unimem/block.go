@@ -86,7 +86,7 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	}
 	process.blocks.Add(1)
 	process.bytes.Add(b.counted)
-	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind()})
+	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind(), c.log})
 	return b, nil
 }
 

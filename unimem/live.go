@@ -65,6 +65,7 @@ type forgotten struct {
 	id   uint32
 	size int
 	kind string
+	log  *slog.Logger // nil for the default
 }
 
 // report runs when the collector finds a Block unreachable. A mapping stays: spans and views
@@ -75,6 +76,10 @@ func (f forgotten) report() {
 	if f.kind == kindHeap {
 		fate = "the collector takes its memory"
 	}
-	slog.Warn("unimem: Block was forgotten without Close; "+fate,
+	log := f.log
+	if log == nil {
+		log = slog.Default()
+	}
+	log.Warn("unimem: Block was forgotten without Close; "+fate,
 		"id", f.id, "bytes", f.size, "backing", f.kind)
 }

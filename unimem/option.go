@@ -1,6 +1,10 @@
 package unimem
 
-import "github.com/anekit/anekit/unimem/internal/iosurface"
+import (
+	"log/slog"
+
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+)
 
 // Option changes how memory is opened.
 type Option func(*config)
@@ -14,6 +18,7 @@ type config struct {
 	foreign bool // the surfaces of table, not the system's
 	adopted bool // the surface was made by somebody else
 	table   *iosurface.Table
+	log     *slog.Logger // nil: the default at the time
 }
 
 func configure(opts []Option) config {
@@ -62,6 +67,10 @@ func OnHeap() Option { return func(c *config) { c.heap = true } }
 // there next. It is for tests: the address range (not the pages) is never given back. Only
 // Linux has it; a Block on the heap or on a surface ignores it.
 func PoisonOnClose() Option { return func(c *config) { c.poison = true } }
+
+// Logger is told of Blocks that become unreachable before Close. Without it, or with nil,
+// slog.Default at that time is told.
+func Logger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
 
 // OnSurfaces takes the memory from a library of surfaces other than the system's. It is for
 // package surfaces, whose Library.Option gives it to everybody else. Opening with a nil

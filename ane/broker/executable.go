@@ -35,6 +35,9 @@ type executable struct {
 
 	closed   atomic.Bool
 	finished sync.Once
+
+	base   *executable // of which this is an instance, nil for a compiled program
+	family family
 }
 
 // Compile implements ane.Engine.
@@ -158,14 +161,14 @@ func (x *executable) changed(at *session, loaded bool) {
 	x.loads.Add(1)
 }
 
-// compile sends the program.
+// compile sends the program, or makes the instance.
 func (x *executable) compile(ctx context.Context, s *session) error {
 	var reply wire.Compiled
 	settle := func() { // in the turn, so nobody else looks
 		x.program = reply.Program
 		x.changed(s, false)
 	}
-	if err := x.ask(ctx, s, wire.KindCompile, &x.upload.request, &reply, settle, x.upload.descriptors()...); err != nil {
+	if err := x.make(ctx, s, &reply, settle); err != nil {
 		return err
 	}
 	same := func(a, b ane.Layout) bool { return a.Name == b.Name && a.Equal(b) }
@@ -211,9 +214,24 @@ func (x *executable) unload(ctx context.Context) (err error) {
 	return x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{}, func() { x.changed(s, false) })
 }
 
+// make has the broker make the program.
+func (x *executable) make(ctx context.Context, s *session, reply *wire.Compiled, settle func()) error {
+	if x.base != nil {
+		return x.instantiate(ctx, s, reply, settle)
+	}
+	return x.ask(ctx, s, wire.KindCompile, &x.upload.request, reply, settle, x.upload.descriptors()...)
+}
+
 // Close implements ane.Executable. When the broker does not answer, the program
-// is freed there as soon as it does.
+// is freed there as soon as it does. A base stays while it has instances.
 func (x *executable) Close() error {
+	if !x.family.part() {
+		return nil
+	}
+	return x.shut()
+}
+
+func (x *executable) shut() error {
 	if x.closed.Swap(true) {
 		return nil
 	}
@@ -223,7 +241,11 @@ func (x *executable) Close() error {
 	if gone(err) {
 		err = nil
 	}
-	return failed(ctx, "close", x.upload.request.File, err)
+	err = failed(ctx, "close", x.upload.request.File, err)
+	if x.base != nil && x.base.family.lose() {
+		err = errors.Join(err, x.base.shut())
+	}
+	return err
 }
 
 func (x *executable) release(ctx context.Context) error {

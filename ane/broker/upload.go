@@ -47,14 +47,24 @@ func newUpload(src ane.Source) (*upload, error) {
 // weigh reads the weight files and returns what their memfd is to hold. What
 // cannot be read is left out: the broker finds where the text needs it.
 func (u *upload) weigh(src ane.Source) (content [][]byte) {
-	end := 0
-	for _, path := range weightPaths(src) {
+	return u.pack(weightPaths(src), 1, func(path string) ([]byte, error) {
 		data, err := src.Weights.ReadFile(path)
 		if err != nil {
 			u.missing = errors.Join(u.missing, err)
+		}
+		return data, err
+	})
+}
+
+// pack puts the files that read can read one behind the other.
+func (u *upload) pack(paths []string, descriptor uint32, read func(path string) ([]byte, error)) (content [][]byte) {
+	end := 0
+	for _, path := range paths {
+		data, err := read(path)
+		if err != nil {
 			continue
 		}
-		u.request.Weights = append(u.request.Weights, wire.Weight{Name: path, Descriptor: 1, Offset: uint64(end), Size: uint64(len(data))})
+		u.request.Weights = append(u.request.Weights, wire.Weight{Name: path, Descriptor: descriptor, Offset: uint64(end), Size: uint64(len(data))})
 		pad := -len(data) & (weightAlign - 1)
 		content = append(content, data, make([]byte, pad))
 		end += len(data) + pad

@@ -3,11 +3,7 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"strings"
-	"testing"
-
-	"github.com/stretchr/testify/require"
+	"log"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
@@ -22,15 +18,53 @@ var text = []byte(`program(1.3)
     } -> (y);
 }`)
 
-func halve(ctx context.Context) error {
+// From a program to a result, with memory that the request brings along.
+func Example() {
+	ctx := context.Background()
 	device, err := engine.Open(ctx, engine.Auto) // Apple's engine if it is there
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer device.Close()
+	model, err := device.Compile(ctx, ane.Source{File: "half.mil", Text: text})
+	if err != nil {
+		log.Fatal(err) // half.mil:LINE:COL: what is wrong; how to fix it
+	}
+	defer model.Close(ctx)
+	request, err := model.NewRequest(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer request.Close()
+
+	x, y := request.Input("x"), request.Output("y")
+	if err := x.Set(3, 0, 63, 0, 31); err != nil { // straight into the shared page
+		log.Fatal(err)
+	}
+	if _, err := request.Evaluate(ctx); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(y.At(0, 63, 0, 31))
+	// Output: 1.5 <nil>
+}
+
+// The level below: memory of the caller's, tensors on it, and a request that binds them.
+func Example_memory() {
+	if err := halve(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output: 1.5
+}
+
+func halve(ctx context.Context) error {
+	device, err := engine.Open(ctx, engine.Auto)
 	if err != nil {
 		return err
 	}
 	defer device.Close()
 	model, err := device.Compile(ctx, ane.Source{File: "half.mil", Text: text})
 	if err != nil {
-		return err // half.mil:LINE:COL: what is wrong; how to fix it
+		return err
 	}
 	defer model.Close(ctx)
 	if err := model.Load(ctx); err != nil {
@@ -56,10 +90,10 @@ func halve(ctx context.Context) error {
 	}
 	defer request.Close()
 
-	if err := x.Set(3, 0, 63, 0, 31); err != nil { // straight into the shared page
+	if err := x.Set(3, 0, 63, 0, 31); err != nil {
 		return err
 	}
-	if _, err := model.Evaluate(ctx, request); err != nil {
+	if _, err := request.Evaluate(ctx); err != nil {
 		return err
 	}
 	v, err := y.At(0, 63, 0, 31)
@@ -76,23 +110,33 @@ func tensor(grid *unimem.Grid, l ane.Layout) (*ane.Tensor, error) {
 	return ane.OnCell(cell, l)
 }
 
-func Example() {
-	if err := halve(context.Background()); err != nil {
-		fmt.Println(err)
+// Options stand where they are needed and nowhere else.
+func ExampleOption() {
+	_, err := engine.Open(context.Background(), engine.Soft, engine.RequireApple())
+	fmt.Println(err)
+	device, err := engine.Open(context.Background(), engine.Soft, engine.AllowOffsets())
+	if err != nil {
+		log.Fatal(err)
 	}
-	// Output: 1.5
+	defer device.Close()
+	fmt.Println(device.Info().Offsets)
+	// Output:
+	// ane: open on soft: engine not available: Apple's engine is required, and this is the software engine in this process; open apple, or leave RequireApple out
+	// true
 }
 
-// The README shows this very code.
-func TestTheReadmeShowsCodeThatRuns(t *testing.T) {
-	source, err := os.ReadFile("example_test.go")
-	require.NoError(t, err)
-	readme, err := os.ReadFile("../../README.md")
-	require.NoError(t, err)
-	from := strings.Index(string(source), "func halve")
-	to := strings.Index(string(source), "// tensor lays")
-	if !strings.Contains(string(readme), "engine.Open(ctx, engine.Auto)") {
-		t.Skip("the README still shows the call before this one")
+func ExampleStatus() {
+	for _, s := range engine.Probe() {
+		if s.Name == engine.Soft {
+			fmt.Println(s.What, s.Available)
+		}
 	}
-	require.Contains(t, string(readme), strings.TrimSpace(string(source)[from:to]))
+	// Output: software engine in this process true
+}
+
+// What a framework says of the machine; engines without a framework have nothing to say.
+func ExampleObservation() {
+	_, o, err := engine.Observe(context.Background(), engine.Soft)
+	fmt.Println(len(o.Met()), err)
+	// Output: 0 ane: open on soft: no such name; choose apple or standin
 }

@@ -22,6 +22,16 @@ type Observation struct {
 
 	first []device.Met // met while the engine was opened
 	met   func() []device.Met
+	usage func() objcbridge.Usage
+}
+
+// Usage returns what this process has spent of what the framework grants it; zero where
+// the engine was not opened.
+func (o *Observation) Usage() objcbridge.Usage {
+	if o.usage == nil {
+		return o.Report.Usage
+	}
+	return o.usage()
 }
 
 // Met returns the first errors of the framework that were met, in their order.
@@ -53,6 +63,7 @@ func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error
 		return nil, o, err
 	}
 	o.met = e.Met
+	o.usage = e.Usage
 	d, err := ane.Open(e, "")
 	return d, o, err
 }

@@ -158,12 +158,15 @@ func (f files) ReadFile(path string) ([]byte, error) {
 }
 
 // convolution is a 1x1 convolution whose weights come from a file.
-func convolution() (*program, error) {
+func convolution() (*program, error) { return weighted(99) }
+
+// weighted is convolution with the weights of seed.
+func weighted(seed int) (*program, error) {
 	const from, to, plane = 8, 4, 2 * 32
 	kernel := make([]float64, to*from)
 	payload := make([]byte, 2*len(kernel))
 	for i := range kernel {
-		kernel[i] = sample(i, 99)
+		kernel[i] = sample(i, seed)
 		binary.LittleEndian.PutUint16(payload[2*i:], uint16(fp16.FromFloat64(kernel[i])))
 	}
 	var w blob.Writer

@@ -43,6 +43,7 @@ func values() []check {
 			e.compare(p)
 		}},
 		{"values-padded", "rows that do not fill 64 bytes start at the next multiple of 64", of(padded)},
+		{"instances", "a program with other weights has their results, and its base keeps its own", instances},
 		{"tree", "a program that comes as a tree runs as its text does; a tree at fault is refused with a mil.ErrorList", tree},
 		{"rounding", "every fp16 value survives, subnormals too; a sum rounds once, to nearest even", rounding},
 	}

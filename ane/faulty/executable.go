@@ -2,6 +2,7 @@ package faulty
 
 import (
 	"context"
+	"errors"
 
 	"github.com/anekit/anekit/ane"
 )
@@ -14,6 +15,19 @@ type executable struct {
 	engine *engine
 	kept   bool             // loaded by a fault that never unloads
 	first  [2][]*ane.Tensor // what was bound first, for oneRequest
+}
+
+// NewInstance implements ane.Instancer where the engine underneath does.
+func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
+	own, ok := x.Executable.(ane.Instancer)
+	if !ok {
+		return nil, &ane.Error{Op: "instance", Engine: x.engine.Info().Name, Err: errors.ErrUnsupported}
+	}
+	made, err := own.NewInstance(ctx, weights)
+	if err != nil {
+		return nil, x.engine.told(err)
+	}
+	return &executable{Executable: made, engine: x.engine}, nil
 }
 
 // Inputs implements ane.Executable.

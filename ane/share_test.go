@@ -1,0 +1,111 @@
+package ane_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
+)
+
+func TestSharedTensorsSeeTheSameBytes(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only memory of Linux is shared by a descriptor")
+	}
+	for _, d := range storable {
+		whole := onBlock(t, newLayout(t, "w", d, 2, 4, 3, 5))
+		part, err := whole.Slice(1, 1, 3)
+		require.NoError(t, err)
+		part, err = part.Slice(3, 2, 4)
+		require.NoError(t, err)
+		for _, x := range []*ane.Tensor{whole, part} {
+			memory, header, err := ane.ShareTensor(x)
+			require.NoError(t, err)
+			y, err := ane.AdoptTensor(memory, header)
+			require.NoError(t, err)
+			require.NoError(t, memory.Close())
+			require.Equal(t, x.Layout(), y.Layout())
+			require.Equal(t, x.Offset(), y.Offset())
+			require.Len(t, y.Bytes(), len(x.Bytes()))
+			require.NoError(t, x.Set(1, 1, 1, 2, 1))
+			v, err := y.At(1, 1, 2, 1)
+			require.NoError(t, err)
+			require.Equal(t, float32(1), v)
+			require.NoError(t, y.Set(0, 1, 1, 2, 1))
+			v, err = x.At(1, 1, 2, 1)
+			require.NoError(t, err)
+			require.Zero(t, v)
+			s, err := y.Slice(0, 1, 2)
+			require.NoError(t, err)
+			require.NoError(t, s.Set(1, 0, 0, 0, 0))
+			v, err = x.At(1, 0, 0, 0)
+			require.NoError(t, err)
+			require.Equal(t, float32(1), v)
+			require.NoError(t, y.Block().Close())
+		}
+	}
+}
+
+// An adopted tensor is bound as every other.
+func TestAdoptedTensorsAreBound(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only memory of Linux is shared by a descriptor")
+	}
+	m := model(t, adder(t))
+	in, out := tensors(t, m.Inputs()), tensors(t, m.Outputs())
+	memory, header, err := ane.ShareTensor(in["zeta"])
+	require.NoError(t, err)
+	defer memory.Close()
+	in["zeta"], err = ane.AdoptTensor(memory, header)
+	require.NoError(t, err)
+	r, err := m.Bind(in, out)
+	require.NoError(t, err)
+	_, err = r.Evaluate(t.Context())
+	require.NoError(t, err)
+	require.ErrorIs(t, in["zeta"].Block().Close(), unimem.ErrInUse)
+	require.NoError(t, r.Close())
+	require.NoError(t, in["zeta"].Block().Close())
+}
+
+func TestWhatCannotBeSharedOrAdopted(t *testing.T) {
+	_, _, err := ane.ShareTensor(nil)
+	require.ErrorIs(t, err, ane.ErrStale)
+	heap := onBlock(t, newLayout(t, "x", mil.FP16, 4), unimem.OnHeap())
+	_, _, err = ane.ShareTensor(heap)
+	require.ErrorIs(t, err, unimem.ErrShare)
+	if runtime.GOOS != "linux" {
+		return
+	}
+	memory, header, err := ane.ShareTensor(fp16On(t, 2, 2, 3))
+	require.NoError(t, err)
+	defer memory.Close()
+	before := unimem.Live()
+	for _, c := range []struct {
+		from, to string
+		want     error
+	}{
+		{`{`, `[`, ane.ErrLength},
+		{`"fp16"`, `"fp8"`, ane.ErrType},
+		{`"shape":[2,2,3]`, `"shape":[2,2,4]`, ane.ErrShape},
+		{`"shape":[2,2,3]`, `"shape":[2,2,3,1,1,1]`, ane.ErrShape},
+		{`[1,1,2,2,3]`, `[1,1,2,2,-3]`, ane.ErrShape},
+		{`[256,256,128,64]`, `[256,256,128,4]`, ane.ErrShape},
+		{`"offset":0`, `"offset":-2`, ane.ErrOffset},
+		{`"offset":0`, `"offset":1`, ane.ErrOffset},
+		{`"size":256`, `"size":100`, ane.ErrShort},
+		{`"size":256`, `"size":257`, ane.ErrShort},
+		{`"offset":0`, `"offset":1048576`, unimem.ErrSize},
+	} {
+		bad := strings.Replace(string(header), c.from, c.to, 1)
+		require.NotEqual(t, string(header), bad, c.from)
+		_, err := ane.AdoptTensor(memory, []byte(bad))
+		require.ErrorIs(t, err, c.want, c.to)
+	}
+	_, err = ane.AdoptTensor(nil, header)
+	require.ErrorIs(t, err, unimem.ErrShare)
+	require.Equal(t, before, unimem.Live())
+}

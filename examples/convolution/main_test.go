@@ -1,0 +1,47 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+// A run that leaves anything open fails.
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+func TestItRuns(t *testing.T) { main() }
+
+// What it takes to run a convolution stays as little as it is.
+func TestItFitsOnAPage(t *testing.T) {
+	source, err := os.ReadFile("main.go")
+	require.NoError(t, err)
+	file, err := parser.ParseFile(token.NewFileSet(), "main.go", source, parser.ImportsOnly)
+	require.NoError(t, err)
+	require.Len(t, file.Imports, 4)
+	lines := 0
+	for line := range strings.Lines(string(source)) {
+		if text := strings.TrimSpace(line); text != "" && !strings.HasPrefix(text, "//") {
+			lines++
+		}
+	}
+	require.LessOrEqual(t, lines, 30)
+}
+
+// The README shows this very program.
+func TestTheReadmeShowsCodeThatRuns(t *testing.T) {
+	source, err := os.ReadFile("main.go")
+	require.NoError(t, err)
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	if !strings.Contains(string(readme), "model.NewRequest(ctx)") {
+		t.Skip("the README shows the calls below this level")
+	}
+	_, program, _ := strings.Cut(string(source), "\npackage main")
+	require.Contains(t, string(readme), "package main"+strings.TrimSpace(program))
+}
