@@ -32,7 +32,8 @@ type Engine struct {
 	forget func()                  // ends the registration with unimem
 
 	mu     sync.Mutex
-	users  int // programs that are not released, abandoned ones included
+	spent  objcbridge.Usage // when Usage last looked
+	users  int              // programs that are not released, abandoned ones included
 	closed bool
 	ended  chan error // what end returned to the program that was the last
 }
@@ -101,15 +102,15 @@ func (e *Engine) open() error {
 // Info implements ane.Engine.
 func (e *Engine) Info() ane.Info { return e.info }
 
-// Usage returns what this process has spent of what the framework grants it; zero
-// after Close.
+// Usage returns what this process has spent of what the framework grants it; after
+// Close what it was then.
 func (e *Engine) Usage() objcbridge.Usage {
 	e.mu.Lock() // the bridge does not close during a call
 	defer e.mu.Unlock()
-	if e.closed {
-		return objcbridge.Usage{}
+	if !e.closed {
+		e.spent = e.bridge.Usage()
 	}
-	return e.bridge.Usage()
+	return e.spent
 }
 
 // Relocks reports whether surfaces are unlocked while a request runs, because the
@@ -150,6 +151,9 @@ func (e *Engine) shut(limit time.Duration) error {
 	if e.closed {
 		e.mu.Unlock()
 		return nil
+	}
+	if e.bridge != nil {
+		e.spent = e.bridge.Usage()
 	}
 	e.closed = true
 	busy := e.users > 0

@@ -101,7 +101,7 @@ func TestAnEngineThatIsClosedCompilesNothing(t *testing.T) {
 		_, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(1)})
 		require.ErrorIs(t, err, ane.ErrClosed)
 	}
-	require.Zero(t, e.Usage())
+	require.Positive(t, e.Usage().CompileLimit, "what it was at the end")
 	require.NoError(t, e.Close())
 	require.Equal(t, 1, ended)
 }

@@ -52,10 +52,12 @@ func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error
 	if err != nil {
 		return nil, o, err
 	}
-	o.Report, o.Fault = objcbridge.Inspect(c.Bridge)
-	c.Observe = func(k device.Known, met []device.Met) { o.Known, o.first = k, met }
 	ctx, cancel := context.WithTimeout(ctx, opening)
 	defer cancel()
+	if o.Report, o.Fault, err = inspect(ctx, c); err != nil {
+		return nil, o, err
+	}
+	c.Observe = func(k device.Known, met []device.Met) { o.Known, o.first = k, met }
 	start := time.Now()
 	e, err := device.Open(ctx, c)
 	o.Opened = time.Since(start)
@@ -66,6 +68,25 @@ func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error
 	o.usage = e.Usage
 	d, err := ane.Open(e, "")
 	return d, o, err
+}
+
+// inspect is objcbridge.Inspect, which a framework may hold up, until ctx ends.
+func inspect(ctx context.Context, c device.Config) (r objcbridge.Report, fault, late error) {
+	type answer struct {
+		report objcbridge.Report
+		fault  error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		r, err := objcbridge.Inspect(c.Bridge)
+		done <- answer{r, err}
+	}()
+	select {
+	case a := <-done:
+		return a.report, a.fault, nil
+	case <-ctx.Done():
+		return r, nil, &ane.Error{Op: "open", Engine: c.Name, Err: ane.Because(ane.ErrUnavailable, ane.Deadline("inspect", c.Name, ctx.Err()))}
+	}
 }
 
 // frameworkOf is how to drive the framework behind an engine.

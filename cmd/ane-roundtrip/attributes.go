@@ -3,8 +3,10 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
@@ -79,7 +81,7 @@ func (a *app) attributes(file string) error {
 		if t.Packed {
 			packed = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d x %d x %d x %d x %d\t%d\t%d\t%d\t%d\t%d\t%s\n", t.Procedure, t.Name, side, t.Index, t.Type,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d x %d x %d x %d x %d\t%d\t%d\t%d\t%d\t%d\t%s\n", printable(t.Procedure), printable(t.Name), side, t.Index, t.Type,
 			t.Batches, t.Depth, t.Channels, t.Height, t.Width, t.RowStride, t.PlaneStride, t.DepthStride, t.BatchStride, t.Bytes, packed)
 	}
 	if err := w.Flush(); err != nil {
@@ -107,4 +109,14 @@ func readAttributes(file string) ([]placed, []string, error) {
 	}
 	tensors, unplaced := placedAll(p)
 	return tensors, unplaced, nil
+}
+
+// printable shows characters that a terminal would act on as Go writes them.
+func printable(text string) string {
+	for _, r := range text {
+		if !unicode.IsPrint(r) {
+			return strings.Trim(strconv.Quote(text), `"`)
+		}
+	}
+	return text
 }

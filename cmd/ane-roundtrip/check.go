@@ -187,7 +187,6 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int) (rows 
 	all, checks = withReplay(d, all)
 	bar := a.progress(len(all) + 1)
 	defer bar.stop()
-	var faults []error
 	copied, strays, changed := 0, 0, 0
 	for _, m := range all {
 		bar.now(m.Name)
@@ -196,7 +195,8 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int) (rows 
 			return nil, nil, ctx.Err()
 		}
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s: %w", m.Name, err))
+			row.Error = oneLine(err.Error())
+			checks = append(checks, trial.Judge(m.Name+"/run", false, 0, "", "%s", row.Error))
 		}
 		rows = append(rows, row)
 		checks = append(checks, row.Checks...)
@@ -210,7 +210,7 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int) (rows 
 		trial.Judge("memory/copies", copied == 0, float64(copied), "bytes", "%d tensor bytes of all models were reached through a copy", copied),
 		trial.Judge("memory/neighbours", strays == 0, float64(strays), "bytes", "%d bytes changed behind tensors and in the cells around them", strays),
 		trial.Judge("memory/inputs", changed == 0, float64(changed), "bytes", "%d bytes of inputs changed during evaluation", changed))
-	return rows, checks, errors.Join(append(faults, err)...)
+	return rows, checks, err
 }
 
 // finish prints a report, as JSON or as tables.
@@ -234,6 +234,10 @@ func (a *app) finish(r report, all []trialled) error {
 		fmt.Fprintln(a.out)
 		fmt.Fprintln(w, "model\tcompile\tload\tp50\tp99\tmax error\tcopied\t")
 		for _, m := range t.rows {
+			if m.Error != "" {
+				fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\t-\t\n", m.Name)
+				continue
+			}
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2g\t%d B\t\n", m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99), m.MaxError, m.Copied)
 		}
 		fmt.Fprintln(w)

@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"math"
+	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/standin"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -26,7 +29,7 @@ type envelope struct {
 // envelopeOf tells what was observed while the engine of that name was opened, and why it
 // could not be. t, which may be nil, is its round trip.
 func envelopeOf(name string, o *engine.Observation, unavailable error, t *trialled) plist.Dict {
-	e := envelope{scrub: newScrubber()}
+	e := envelope{scrub: newScrubber(o.Report.Library, o.Report.Framework, os.Getenv(standin.EnvDump))}
 	e.attributes(o.Known)
 	e.model(o.Known)
 	e.device(o.Report)
@@ -38,18 +41,21 @@ func envelopeOf(name string, o *engine.Observation, unavailable error, t *triall
 	if t != nil {
 		e.roundTrip(*t)
 	}
-	chip, system := "", ""
+	chip, system := "", strings.TrimSpace(runtime.GOOS+" "+systemVersion())
 	if d := o.Report.Device; d != nil {
 		chip = d.Architecture
+		system = strings.TrimSpace(cmp.Or(d.Product, runtime.GOOS) + " " + systemVersion())
 		if d.Build != "" {
-			name := strings.TrimSpace(cmp.Or(d.Product, runtime.GOOS) + " " + systemVersion())
-			system = fmt.Sprintf("%s (%s)", name, d.Build)
+			system += " (" + d.Build + ")"
 		}
+	}
+	if replayed, ok := standin.Replayed(); ok && name == engine.StandIn {
+		system = cmp.Or(replayed.OS, system) // whose generation it is
 	}
 	return plist.Dict{
 		{Key: "source", Value: "ane-roundtrip info, engine " + name},
-		{Key: "chip", Value: cmp.Or(chip, runtime.GOARCH)},
-		{Key: "os", Value: cmp.Or(system, runtime.GOOS)},
+		{Key: "chip", Value: e.scrub.text(cmp.Or(chip, runtime.GOARCH))},
+		{Key: "os", Value: e.scrub.text(system)},
 		{Key: "program", Value: "known-answer program y = 2x + 3 over tensor<fp16, [1, 64, 4, 32]>"},
 		{Key: "what", Value: "modelAttributes after load, self-check, device, registry, errors" + map[bool]string{true: ", round trips"}[t != nil]},
 		{Key: "trust", Value: "written by the machine itself"},
@@ -61,17 +67,30 @@ func (e *envelope) add(key string, value any) {
 	e.data = append(e.data, plist.Entry{Key: key, Value: value})
 }
 
-// attributes adds modelAttributes of the known program as they stand.
+// attributes adds modelAttributes of the known program as they stand. What a load has
+// never been seen to answer has a key of its own, scrubbed: it could be about anybody.
 func (e *envelope) attributes(k device.Known) {
 	if k.Attributes == nil {
 		return
 	}
 	v, err := plist.Read(k.Attributes)
-	if d, ok := v.(plist.Dict); ok && err == nil {
-		e.data = append(e.data, d...)
+	d, ok := v.(plist.Dict)
+	if !ok || err != nil {
+		e.add("attributes_text", e.scrub.text(string(k.Attributes)))
 		return
 	}
-	e.add("attributes_text", string(k.Attributes))
+	others := plist.Dict{}
+	for _, entry := range d {
+		switch entry.Key {
+		case "ANEFModelDescription", "NetworkStatusList":
+			e.data = append(e.data, entry)
+		default:
+			others = append(others, plist.Entry{Key: entry.Key, Value: e.scrub.tree(entry.Value)})
+		}
+	}
+	if len(others) > 0 {
+		e.add("other_attributes", others)
+	}
 }
 
 func (e *envelope) model(k device.Known) {
@@ -80,12 +99,23 @@ func (e *envelope) model(k device.Known) {
 	}
 	f := k.Facts
 	e.add("model", plist.Dict{
-		{Key: "state", Value: int64(f.State)},
+		{Key: "state", Value: whole(f.State)},
 		{Key: "queueDepth", Value: int64(f.QueueDepth)},
-		{Key: "intermediateBufferHandle", Value: int64(f.Intermediate)},
+		{Key: "intermediateBufferHandle", Value: whole(f.Intermediate)},
 		{Key: "perfStatsMask", Value: int64(f.PerfStats)},
 	})
 }
+
+// whole is a number in the form that package plist has for it.
+func whole(n uint64) any {
+	if n > math.MaxInt64 {
+		return n
+	}
+	return int64(n)
+}
+
+// personal are properties that could name one machine.
+var personal = regexp.MustCompile(`(?i)serial|uuid|unique|ecid|identifier`)
 
 // device adds what _ANEDeviceInfo and the IORegistry say. Of the registry only what is
 // about the engine: DeviceProperties could hold more one day.
@@ -104,7 +134,7 @@ func (e *envelope) device(r objcbridge.Report) {
 		}
 		text := func(key, s string) {
 			if s != "" {
-				told = append(told, plist.Entry{Key: key, Value: s})
+				told = append(told, plist.Entry{Key: key, Value: e.scrub.text(s)})
 			}
 		}
 		answer("hasANE", d.HasANE)
@@ -122,7 +152,7 @@ func (e *envelope) device(r objcbridge.Report) {
 	}
 	services := plist.Dict{}
 	for _, p := range r.Registry {
-		if !strings.HasPrefix(p.Name, "ANEDeviceProperty") {
+		if !strings.HasPrefix(p.Name, "ANEDeviceProperty") || personal.MatchString(p.Name) {
 			continue
 		}
 		at := slices.IndexFunc(services, func(s plist.Entry) bool { return s.Key == p.Service })
@@ -161,7 +191,7 @@ func (e *envelope) errors(met []device.Met, unavailable error) {
 		b := m.Err
 		row := plist.Dict{
 			{Key: "stage", Value: b.Stage.String()}, {Key: "kind", Value: b.Kind.String()},
-			{Key: "domain", Value: b.Domain}, {Key: "code", Value: b.Code}, {Key: "text", Value: e.scrub.text(b.Message)},
+			{Key: "domain", Value: e.scrub.text(b.Domain)}, {Key: "code", Value: b.Code}, {Key: "text", Value: e.scrub.text(b.Message)},
 		}
 		info := plist.Dict{}
 		if b.HasStatus && b.StatusType == 0 {
@@ -175,13 +205,13 @@ func (e *envelope) errors(met []device.Met, unavailable error) {
 		}
 		causes := plist.Array{}
 		for _, c := range b.Causes {
-			causes = append(causes, plist.Dict{{Key: "domain", Value: c.Domain}, {Key: "code", Value: c.Code},
+			causes = append(causes, plist.Dict{{Key: "domain", Value: e.scrub.text(c.Domain)}, {Key: "code", Value: c.Code},
 				{Key: "text", Value: e.scrub.text(c.Message)}})
 		}
 		if len(causes) > 0 {
 			row = append(row, plist.Entry{Key: "underlying", Value: causes})
 		}
-		rows = append(rows, append(row, plist.Entry{Key: "recovered", Value: m.Recovered}))
+		rows = append(rows, append(row, plist.Entry{Key: "recovered", Value: m.Recovered}, plist.Entry{Key: "times", Value: int64(m.Count)}))
 	}
 	e.add("errors", rows)
 	if unavailable != nil {
@@ -197,7 +227,7 @@ func (e *envelope) versions(r objcbridge.Report) {
 }
 
 func (e *envelope) budget(o *engine.Observation) {
-	u := o.Report.Usage
+	u := o.Usage()
 	e.add("budget", plist.Dict{
 		{Key: "compiles", Value: u.Compiles}, {Key: "compile_limit", Value: u.CompileLimit},
 		{Key: "loaded", Value: u.Loaded}, {Key: "program_limit", Value: u.ProgramLimit},
@@ -209,6 +239,9 @@ func (e *envelope) budget(o *engine.Observation) {
 func (e *envelope) roundTrip(t trialled) {
 	models := plist.Array{}
 	for _, row := range t.rows {
+		if row.Error != "" {
+			row.Error = e.scrub.text(row.Error)
+		}
 		models = append(models, tree(row))
 	}
 	e.add("round_trip", models)

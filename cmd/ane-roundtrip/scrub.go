@@ -4,12 +4,23 @@ import (
 	"os"
 	"os/user"
 	"path"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/anekit/anekit/internal/plist"
 )
 
-// absolute finds absolute paths within a text.
-var absolute = regexp.MustCompile(`(?:^|[\s"'(\[<=:,;])(/[^\s"'()\[\]<>:,;]+)`)
+// Paths within a text: one in quotes as a whole, a home folder whose name has spaces, and
+// any other up to the next character that ends one.
+var (
+	quoted = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\n]+")
+	homes  = regexp.MustCompile(`/(?:Users|home)/[^/\s"]+(?: [^/\s"]+)+/`)
+	paths  = regexp.MustCompile(`(?:~|\.\.?)?/[^\s"'()\[\]{}<>:,;|` + "`“”‘’" + `]+`)
+)
 
 // Folders whose paths say nothing of their user.
 var (
@@ -19,61 +30,147 @@ var (
 
 // scrubber takes out of texts what is about the person and not about the machine.
 type scrubber struct {
-	words *regexp.Regexp // names of the user and of the machine; nil for none
-	temp  []string       // folders for temporary files, longest first
+	folders []string // of this user and program, longest first; they may have spaces
+	names   []string // of the user and of the machine
+	temp    []string // folders for temporary files
 }
 
-func newScrubber() scrubber {
+// newScrubber knows this process's user, host and folders, and the folders of files that
+// reports name.
+func newScrubber(files ...string) scrubber {
 	s := scrubber{temp: append([]string{strings.TrimRight(os.TempDir(), "/") + "/"}, temporary...)}
-	names := map[string]bool{}
-	if u, err := user.Current(); err == nil {
-		names[u.Username] = true
-		names[path.Base(u.HomeDir)] = true
-	}
-	if host, err := os.Hostname(); err == nil {
-		names[host] = true
-		short, _, _ := strings.Cut(host, ".")
-		names[short] = true
-	}
-	var words []string
-	for name := range names {
-		if len(name) > 2 { // shorter ones are within other words
-			words = append(words, regexp.QuoteMeta(name))
+	folder := func(name string) {
+		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !s.harmless(abs+"/") {
+			s.folders = append(s.folders, abs)
 		}
 	}
-	if len(words) > 0 {
-		s.words = regexp.MustCompile(`(?i)\b(?:` + strings.Join(words, "|") + `)\b`)
+	if u, err := user.Current(); err == nil {
+		s.names = append(append(s.names, u.Username, path.Base(u.HomeDir)), strings.Fields(u.Name)...)
+		folder(u.HomeDir)
 	}
+	if host, err := os.Hostname(); err == nil {
+		short, _, _ := strings.Cut(host, ".")
+		s.names = append(s.names, host, short)
+	}
+	if cwd, err := os.Getwd(); err == nil {
+		folder(cwd)
+	}
+	if self, err := os.Executable(); err == nil {
+		files = append(files, self)
+	}
+	for _, f := range files {
+		if f != "" {
+			folder(filepath.Dir(f))
+		}
+	}
+	s.names = slices.DeleteFunc(s.names, func(n string) bool { return utf8.RuneCountInString(n) < 3 }) // shorter ones are words
+	longer := func(a, b string) int { return len(b) - len(a) }
+	slices.SortFunc(s.folders, longer)
+	slices.SortFunc(s.names, longer)
 	return s
 }
 
 // text shortens paths outside of temporary and system folders to their last part, and
 // replaces the names of user and machine.
 func (s scrubber) text(text string) string {
-	text = absolute.ReplaceAllStringFunc(text, func(found string) string {
-		at := strings.IndexByte(found, '/')
-		return found[:at] + s.path(found[at:])
-	})
-	if s.words != nil {
-		text = s.words.ReplaceAllString(text, "...")
+	text = s.paths(text)
+	for _, name := range s.names {
+		text = without(text, name)
 	}
 	return text
 }
 
+// paths is text without replacing names.
+func (s scrubber) paths(text string) string {
+	for _, folder := range s.folders {
+		text = strings.ReplaceAll(text, folder+"/", gone+"/")
+	}
+	text = quoted.ReplaceAllStringFunc(text, func(found string) string {
+		_, n := utf8.DecodeRuneInString(found)
+		return found[:n] + s.path(found[n:])
+	})
+	text = homes.ReplaceAllString(text, gone+"/")
+	text = paths.ReplaceAllStringFunc(text, s.path)
+	return strings.ReplaceAll(strings.ReplaceAll(text, gone+gone, gone), gone, "...")
+}
+
+// gone stands for what was taken out of a path, until all are found.
+const gone = "\x00"
+
+func (s scrubber) harmless(p string) bool {
+	return slices.ContainsFunc(slices.Concat(system, s.temp), func(folder string) bool { return strings.HasPrefix(p, folder) })
+}
+
 func (s scrubber) path(p string) string {
+	if !strings.ContainsRune(strings.Trim(p, "/"), '/') && !strings.HasPrefix(p, "~") {
+		return p // no more than a name
+	}
+	clean := path.Clean(p)
 	for _, folder := range system {
-		if strings.HasPrefix(p, folder) {
-			return p
+		if strings.HasPrefix(clean, folder) {
+			return clean
 		}
 	}
 	for _, folder := range s.temp {
-		if rest, ok := strings.CutPrefix(p, folder); ok && folder != "/" {
-			if strings.HasSuffix(folder, "folders/") { // two parts that name the user, then T
-				parts := strings.SplitN(rest, "/", 4)
-				rest = parts[len(parts)-1]
-			}
-			return "$TMPDIR/" + rest
+		rest, ok := strings.CutPrefix(clean, folder)
+		if !ok || folder == "/" {
+			continue
 		}
+		if strings.HasSuffix(folder, "folders/") { // two parts that name the user, then T
+			parts := strings.SplitN(rest, "/", 4)
+			rest = parts[len(parts)-1]
+		}
+		return "$TMPDIR/" + rest
 	}
-	return ".../" + path.Base(p)
+	return gone + "/" + path.Base(clean)
+}
+
+// without replaces a name where it is not part of a longer word. Words are letters and
+// digits of any script.
+func without(text, name string) string {
+	var out strings.Builder
+	wordly := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	lower, sought := strings.ToLower(text), strings.ToLower(name)
+	if len(lower) != len(text) { // a script whose cases differ in length: as it is written
+		lower, sought = text, name
+	}
+	for from := 0; ; {
+		at := strings.Index(lower[from:], sought)
+		if at < 0 {
+			out.WriteString(text[from:])
+			return out.String()
+		}
+		at += from
+		end := at + len(sought)
+		before, _ := utf8.DecodeLastRuneInString(text[:at])
+		after, _ := utf8.DecodeRuneInString(text[end:])
+		out.WriteString(text[from:at])
+		if at > 0 && wordly(before) || end < len(text) && wordly(after) {
+			out.WriteString(text[at:end])
+		} else {
+			out.WriteString("...")
+		}
+		from = end
+	}
+}
+
+// tree is value with its strings scrubbed, whatever holds them.
+func (s scrubber) tree(value any) any {
+	switch v := value.(type) {
+	case string:
+		return s.text(v)
+	case plist.Array:
+		all := make(plist.Array, len(v))
+		for i := range v {
+			all[i] = s.tree(v[i])
+		}
+		return all
+	case plist.Dict:
+		all := make(plist.Dict, len(v))
+		for i, e := range v {
+			all[i] = plist.Entry{Key: s.paths(e.Key), Value: s.tree(e.Value)}
+		}
+		return all
+	}
+	return value
 }

@@ -19,7 +19,8 @@ type Report struct {
 	P50      time.Duration `json:"evaluate_p50_ns"`
 	P99      time.Duration `json:"evaluate_p99_ns"`
 	MaxError float64       `json:"max_error"`
-	Copied   int           `json:"bytes_copied"` // of tensors that the engine does not reach in place
+	Copied   int           `json:"bytes_copied"`    // of tensors that the engine does not reach in place
+	Error    string        `json:"error,omitempty"` // why the model did not run; the figures are then zero
 	Checks   []Check       `json:"-"`
 	Strays   int           `json:"-"` // bytes written in nobody's memory
 	Changed  int           `json:"-"` // bytes of inputs changed by a run
