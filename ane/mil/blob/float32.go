@@ -3,7 +3,7 @@ package blob
 import (
 	"encoding/binary"
 	"io"
-	"math"
+	"slices"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
@@ -12,16 +12,22 @@ import (
 // AddFloat32As16 is Add for float32 values that the file holds as fp16, rounded
 // once. They are converted at the call and not kept.
 func (w *Writer) AddFloat32As16(values []float32) (offset uint64, err error) {
-	payload := make([]byte, 2*len(values))
-	halves := make([]fp16.Bits, min(len(values), chunk/4))
-	for dst := payload; len(values) > 0; {
-		n := fp16.Encode(halves, values)
-		for i, h := range halves[:n] {
-			binary.LittleEndian.PutUint16(dst[2*i:], uint16(h))
-		}
-		values, dst = values[n:], dst[2*n:]
-	}
+	halves := make([]fp16.Bits, len(values))
+	fp16.Encode(halves, values)
+	payload := raw(halves)
+	order(payload, 2)
 	return w.Add(mil.FP16, payload, 0)
+}
+
+// order exchanges the bytes of elements of the machine, size bytes each, for those of a
+// file or back. On all but rare machines they are the same.
+func order(b []byte, size int) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
+		return
+	}
+	for ; len(b) >= size; b = b[size:] {
+		slices.Reverse(b[:size])
+	}
 }
 
 // Float32As16 returns a stream of fp16 made from r, a stream of float32, both
@@ -39,12 +45,10 @@ func Float32As16(r io.ReadCloser) io.ReadCloser { return &halving{r: r} }
 // read.
 type halving struct {
 	r      io.ReadCloser
-	in     []byte
 	wide   []float32
-	halves []fp16.Bits
-	out    []byte // storage of ready
-	ready  []byte // converted and not yet read
-	err    error  // after ready
+	halves []fp16.Bits // storage of ready
+	ready  []byte      // converted and not yet read
+	err    error       // after ready
 }
 
 func (h *halving) Close() error { return h.r.Close() }
@@ -63,25 +67,17 @@ func (h *halving) Read(p []byte) (int, error) {
 
 // refill converts the next chunk.
 func (h *halving) refill() {
-	if h.in == nil {
-		h.in, h.out = make([]byte, chunk), make([]byte, chunk/2)
+	if h.wide == nil {
 		h.wide, h.halves = make([]float32, chunk/4), make([]fp16.Bits, chunk/4)
 	}
-	n, err := io.ReadFull(h.r, h.in)
-	switch {
-	case err == io.ErrUnexpectedEOF && n%4 == 0:
+	in := raw(h.wide)
+	n, err := io.ReadFull(h.r, in)
+	if err == io.ErrUnexpectedEOF && n%4 == 0 {
 		err = io.EOF
-	case err == io.ErrUnexpectedEOF:
-		err = io.ErrUnexpectedEOF
 	}
 	h.err = err
-	n /= 4
-	for i := range n {
-		h.wide[i] = math.Float32frombits(binary.LittleEndian.Uint32(h.in[4*i:]))
-	}
-	fp16.Encode(h.halves, h.wide[:n])
-	for i, b := range h.halves[:n] {
-		binary.LittleEndian.PutUint16(h.out[2*i:], uint16(b))
-	}
-	h.ready = h.out[:2*n]
+	order(in, 4)
+	n = fp16.Encode(h.halves, h.wide[:n/4])
+	h.ready = raw(h.halves[:n])
+	order(h.ready, 2)
 }

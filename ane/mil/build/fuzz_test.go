@@ -239,7 +239,7 @@ func FuzzCalls(f *testing.F) {
 // Programs grow from random calls, of which those that are at fault are taken back.
 func TestGrownPrograms(t *testing.T) {
 	kinds := map[string]int{}
-	for seed := range uint64(30) {
+	for seed := range uint64(16) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		start := []byte{byte(seed), byte(seed / 2)}
 		var calls [][]byte
@@ -255,7 +255,7 @@ func TestGrownPrograms(t *testing.T) {
 			return s.finish(t)
 		}
 		var last *mil.Program
-		for range 150 {
+		for range 100 {
 			call := make([]byte, 16)
 			for i := range call {
 				call[i] = byte(r.Uint32())

@@ -1,0 +1,11 @@
+package blob
+
+import "unsafe"
+
+// raw is the memory of list as bytes.
+func raw[T ~uint16 | ~float32](list []T) []byte {
+	if len(list) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), len(list)*int(unsafe.Sizeof(list[0])))
+}
