@@ -12,8 +12,8 @@ const longest = 40
 
 // Word returns the choice that is closest to word: one that differs in a letter or
 // two by the length of the word, upper and lower case being the same. It returns ""
-// if there is none. Of equally close choices it takes the one that begins like word,
-// or the first.
+// if there is none. Of equally close choices it takes the one of the same letters, the
+// one that begins like word, or the first.
 func Word(word string, choices []string) string {
 	if word == "" || len(word) > longest {
 		return ""
@@ -24,9 +24,9 @@ func Word(word string, choices []string) string {
 		if c == "" || len(c) > longest || c == word {
 			continue
 		}
-		d, start := distance(lower, strings.ToLower(c)), common(lower, strings.ToLower(c))
-		if d < len(c) && (d < least || d == least && best != "" && start > alike) {
-			best, least, alike = c, d, start
+		d, like := distance(lower, strings.ToLower(c)), likeness(lower, strings.ToLower(c))
+		if d < len(c) && (d < least || d == least && best != "" && like > alike) {
+			best, least, alike = c, d, like
 		}
 	}
 	return best
@@ -40,11 +40,15 @@ func Hint(word string, choices []string) string {
 	return ""
 }
 
-// common is the length of what both begin with.
-func common(a, b string) int {
+// likeness is the length of what both begin with, or longest and more for words of
+// the same letters.
+func likeness(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
+	}
+	if slices.Equal(slices.Sorted(slices.Values([]byte(a))), slices.Sorted(slices.Values([]byte(b)))) {
+		n += longest
 	}
 	return n
 }
