@@ -61,6 +61,9 @@ type Sources []Source
 func (s Sources) ReadFile(path string) ([]byte, error) {
 	var first error
 	for _, source := range s {
+		if source == nil {
+			continue
+		}
 		data, err := source.ReadFile(path)
 		if err == nil || !errors.Is(err, fs.ErrNotExist) {
 			return data, err

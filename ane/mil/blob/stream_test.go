@@ -219,7 +219,7 @@ func TestSources(t *testing.T) {
 	require.NoError(t, err)
 	made := blob.Writers{blob.ModelPath + "made.bin": &w, blob.ModelPath + "none.bin": nil}
 	tree := fstest.MapFS{"weights/w.bin": {Data: []byte("w")}, "made.bin": {Data: []byte("second")}}
-	all := blob.Sources{made, blob.FS(tree)}
+	all := blob.Sources{nil, made, blob.FS(tree)}
 	got, err := all.ReadFile(blob.ModelPath + "weights/w.bin")
 	require.NoError(t, err)
 	require.Equal(t, "w", string(got))
