@@ -84,7 +84,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	defer context.AfterFunc(ctx, dst.Discard)() // an interrupt ends the writing too
 	bar.done()
 	bar.now("compile")
-	d, err := a.open(nil)
+	d, err := a.engineOrHint()
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 			j.files.also("the program's "+path, f)
 		}
 	}
-	d, err := a.open(nil)
+	d, err := a.engineOrHint()
 	if err != nil {
 		return err
 	}

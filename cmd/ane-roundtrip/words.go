@@ -1,17 +1,31 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/near"
 )
 
 // noSuch refuses an operand of a command that takes none.
 func noSuch(cmd *cobra.Command, word string) error {
 	return badf("unknown command or operand %q; %ssee ane-roundtrip --help", word, near.Hint(word, commandNames(cmd.Root())))
+}
+
+// engineOrHint opens the engine that the flags ask for. Where it is not available,
+// another can do the same work.
+func (a *app) engineOrHint() (*ane.Device, error) {
+	d, err := a.open(nil)
+	if errors.Is(err, ane.ErrUnavailable) && !a.apple && a.engine != engine.Soft {
+		return nil, fmt.Errorf("%w; give --engine %s to compute it in software", err, engine.Soft)
+	}
+	return d, err
 }
 
 // wrongFlag says what is wrong with a flag, and which one was probably meant.

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// fmt -w does not write over what somebody else wrote since the file was read.
+func TestRewriteSparesNewerText(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.mil")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	read, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, rewrite(path, read, []byte("formatted")))
+	err = rewrite(path, read, []byte("formatted again"))
+	require.ErrorContains(t, err, "was changed while it was read; run fmt again")
+	got, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "formatted", string(got))
+	require.NoError(t, os.Remove(path))
+	require.Error(t, rewrite(path, read, []byte("formatted")), "a file that has gone is not made again")
+	require.NoFileExists(t, path)
+	null, err := os.Stat(os.DevNull)
+	require.NoError(t, err)
+	require.ErrorContains(t, rewrite(os.DevNull, null, nil), "is no regular file")
+}
