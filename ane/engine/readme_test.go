@@ -1,0 +1,31 @@
+package engine_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The program in the README compiles as it stands, and does what it says.
+func TestReadmeProgram(t *testing.T) {
+	if testing.Short() || os.Getenv("ANEKIT_EXEC") != "" {
+		t.Skip("builds a program for this machine")
+	}
+	readme, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	_, rest, found := strings.Cut(string(readme), "```go\n")
+	require.True(t, found)
+	source, _, found := strings.Cut(rest, "```")
+	require.True(t, found)
+	file := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
+	cmd := exec.CommandContext(t.Context(), "go", "run", file)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "2048\n", string(out))
+}
