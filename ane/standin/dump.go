@@ -31,6 +31,9 @@ type Dump struct {
 	Program *DumpedProgram
 	// Errors are all errors in the file, those that are not answered too.
 	Errors []DumpedError
+	// Ignored are the keys of data, and entries of its table as "#3", that nothing was
+	// taken from.
+	Ignored []string
 
 	keys             []string // of live entries, nil for the stand-in's own
 	missing, changed []string // as in Options
@@ -42,12 +45,8 @@ type Dump struct {
 // #N. The error matches ane.ErrUnavailable and names the file, the line where the form is
 // broken, and what to do.
 func ReadDump(name string) (*Dump, error) {
-	d := &Dump{File: name, Row: -1, Profile: "26"}
-	if at := strings.LastIndexByte(name, '#'); at > 0 {
-		if row, err := strconv.Atoi(name[at+1:]); err == nil && row >= 0 {
-			d.File, d.Row = name[:at], row
-		}
-	}
+	d := &Dump{Profile: "26"}
+	d.File, d.Row = SplitDump(name)
 	v, err := plist.ReadFile(d.File)
 	if err == nil {
 		err = d.read(v)
@@ -60,18 +59,32 @@ func ReadDump(name string) (*Dump, error) {
 	return d, nil
 }
 
+// SplitDump splits FILE#N. The row is -1 where nothing but digits follows the last #.
+func SplitDump(name string) (file string, row int) {
+	at := strings.LastIndexByte(name, '#')
+	if at < 1 || strings.Trim(name[at+1:], "0123456789") != "" {
+		return name, -1
+	}
+	row, err := strconv.Atoi(name[at+1:])
+	if err != nil {
+		return name, -1
+	}
+	return name[:at], row
+}
+
 // read takes what is known from the tree of a file.
 func (d *Dump) read(v any) error {
-	root, ok := withoutNull(v).(plist.Dict)
-	if !ok {
-		return errors.New("no dictionary at its top; an envelope has the keys os and data")
-	}
+	v = withoutNull(v)
+	root, isDict := v.(plist.Dict)
 	data, ok := root.Get("data")
-	if !ok {
-		if !holdsProgram(root) {
+	if !ok { // perhaps attributes alone, or a document around them
+		if breadthFirst(v, holdsProgram) == nil {
+			if !isDict {
+				return errors.New("no dictionary at its top; an envelope has the keys os and data")
+			}
 			return errors.New("no key data; an envelope has the keys os and data")
 		}
-		data = root
+		data = v
 	}
 	d.Source, d.Chip, d.OS, d.What = root.String("source"), root.String("chip"), root.String("os"), root.String("what")
 	profile, named := profileOf(d.OS)
@@ -80,6 +93,16 @@ func (d *Dump) read(v any) error {
 	if d.Row >= len(rows) {
 		return fmt.Errorf("no entry %d: the file has a table of %d", d.Row, len(rows))
 	}
+	if err := d.take(data, rows, named); err != nil {
+		return err
+	}
+	d.Ignored = d.ignored(data, rows)
+	return nil
+}
+
+// take has every reader take what is its own. named says that the envelope names the
+// generation.
+func (d *Dump) take(data any, rows plist.Array, named bool) error {
 	dict, _ := data.(plist.Dict)
 	if err := d.readProgram(dict, data); err != nil {
 		return err
@@ -130,19 +153,7 @@ func withoutNull(v any) any {
 	return v
 }
 
-var (
-	generation = regexp.MustCompile(`\b2[67]\b`)
-	build      = regexp.MustCompile(`\((\d\d[A-Z]\d+[a-z]?)\)`)
-)
-
-// profileOf returns the profile of an operating system; named says that it is in the
-// text, and not the default.
-func profileOf(os string) (profile string, named bool) {
-	if found := generation.FindString(os); found != "" {
-		return found, true
-	}
-	return "26", false
-}
+var build = regexp.MustCompile(`\((\d\d[A-Z]\d+[a-z]?)\)`)
 
 // buildOf returns the build that stands in parentheses.
 func buildOf(os string) string {

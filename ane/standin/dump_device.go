@@ -18,9 +18,10 @@ const (
 // propertyPrefix begins the keys of DeviceProperties.
 const propertyPrefix = "ANEDeviceProperty"
 
-// readDevice takes what stands at the top of the data.
+// readDevice takes what stands in an object called device, or at the top of the data.
 func (d *Dump) readDevice(data plist.Dict) {
 	d.readClass(data.Dict("device"))
+	d.readClass(data)
 	if d.Build != "" {
 		d.tables.put("device", "buildVersion", d.Build)
 	}
@@ -50,19 +51,33 @@ func (d *Dump) readDeviceRow(row plist.Dict) {
 // readClass takes what class methods of _ANEDeviceInfo have answered.
 func (d *Dump) readClass(answers plist.Dict) {
 	for _, e := range answers {
-		ok := false
+		value, ok := e.Value, false
 		switch e.Key {
 		case "hasANE", "isVirtualMachine", "isInternalBuild", "isExcessivePowerDrainWhenIdle", "precompiledModelChecksDisabled":
-			_, ok = e.Value.(bool)
+			value, ok = flag(e.Value)
 		case "numANEs", "numANECores", "aneBoardType":
 			_, ok = e.Value.(int64)
 		case "aneArchitectureType", "aneSubType", "aneSubTypeVariant", "aneSubTypeProductVariant", "productName", "buildVersion", "bootArgs":
 			_, ok = e.Value.(string)
 		}
 		if ok {
-			d.tables.put("device", e.Key, e.Value)
+			d.tables.put("device", e.Key, value)
 		}
 	}
+}
+
+// flag is a truth value, which may be written as a word or as a number.
+func flag(v any) (yes, ok bool) {
+	switch v := v.(type) {
+	case bool:
+		return v, true
+	case int64:
+		return v == 1, v == 0 || v == 1
+	case string:
+		word := strings.ToLower(v)
+		return word == "yes" || word == "true", word == "yes" || word == "true" || word == "no" || word == "false"
+	}
+	return false, false
 }
 
 // readRegistry takes properties of the registry: of services by their class, or in an

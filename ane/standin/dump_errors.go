@@ -2,7 +2,6 @@ package standin
 
 import (
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,7 +13,12 @@ const errorDomain = "com.apple.appleneuralengine"
 
 // DumpedError is an NSError in a dump.
 type DumpedError struct {
-	Stage  string // "compile", "load", "evaluate", "map", "unload", "chaining", "wall" beyond the loaded programs; empty where unknown
+	// Stage is the call that it ended: "compile", "load", "evaluate", "map", "unload",
+	// "chaining", "create", "describe", "request", "surface", another word of
+	// objcbridge.Stage, or "wall" beyond the loaded programs; empty where unknown.
+	Stage string
+	// Kind is how the call ended, a word of objcbridge.Kind; empty for an NSError.
+	Kind   string
 	Domain string
 	Code   int64  // 0 where the dump has none
 	Text   string // may be empty, and may have "…" where the dump leaves something out
@@ -24,12 +28,17 @@ type DumpedError struct {
 	Refusals int
 	// Recovered says that the machine went on after it.
 	Recovered bool
+	// Program is the label of the one program that it concerns; empty for all programs.
+	Program string
 	// Replayed says that the framework answers calls of the stage with it.
 	Replayed bool
 
-	status   int64 // the driver's, where hasStatus
-	has      bool
-	userInfo plist.Dict
+	status    int64 // the driver's, where has is true
+	has       bool
+	userInfo  plist.Dict
+	fault     FaultKind // instead of an NSError, where it is not 0
+	selectors []string  // of the methods that fault
+	exception string    // its name, which may be empty
 }
 
 // row is the error as the framework takes it.
@@ -47,15 +56,22 @@ func (e DumpedError) row() plist.Dict {
 	if len(e.userInfo) > 0 {
 		d = append(d, plist.Entry{Key: "userInfo", Value: e.userInfo})
 	}
+	if e.fault != 0 {
+		selectors := plist.Array{}
+		for _, s := range e.selectors {
+			selectors = append(selectors, s)
+		}
+		d = append(d, plist.Entry{Key: "fault", Value: int64(e.fault)}, plist.Entry{Key: "selectors", Value: selectors})
+		if e.exception != "" {
+			d = append(d, plist.Entry{Key: "exception", Value: e.exception})
+		}
+	}
 	causes := plist.Array{}
 	for _, c := range e.Underlying {
 		causes = append(causes, c.row())
 	}
 	return append(d, plist.Entry{Key: "underlying", Value: causes})
 }
-
-// stages are the stages that a file may name.
-var stages = [...]string{"compile", "load", "evaluate", "map", "unload", "chaining"}
 
 // stageWords find the stage of a row that names none, in this order.
 var stageWords = [...]struct {
@@ -72,21 +88,9 @@ var stageWords = [...]struct {
 var stageCodes = map[int64]string{3: "evaluate", 5: "evaluate", 8: "evaluate", 23: "evaluate", 42: "evaluate", 47: "evaluate",
 	6: "load", 16: "load", 53: "load", 13: "map", 14: "map", 15: "chaining"}
 
-func stageOf(row plist.Dict, domain, text string, code int64) string {
-	if named := row.String("stage"); slices.Contains(stages[:], named) {
-		return named
-	}
-	for _, s := range stageWords {
-		if s.words.MatchString(domain + "\n" + text) {
-			return s.stage
-		}
-	}
-	return stageCodes[code]
-}
-
 // isError reports whether a row is an error.
 func isError(row plist.Dict) bool {
-	for _, key := range [...]string{"code", "text", "domain", "userInfo", "underlying", "NSUnderlyingError"} {
+	for _, key := range [...]string{"code", "text", "domain", "userInfo", "underlying", "NSUnderlyingError", "kind"} {
 		if _, ok := row.Get(key); ok {
 			return true
 		}
@@ -104,10 +108,10 @@ var (
 // errorOf reads one row. first is the first above it in its table with a status and a
 // code, to which "same" refers; nil where there is none.
 func errorOf(row plist.Dict, first *DumpedError) DumpedError {
-	e := DumpedError{Domain: domainOf(row.String("domain")), Text: row.String("text"), Refusals: refusals(row)}
-	code, _ := row.Get("code")
+	e := DumpedError{Domain: domainOf(row.String("domain")), Text: textOf(row), Refusals: refusals(row)}
 	var hasCode bool
-	e.Code, hasCode = integer(code)
+	e.Code, hasCode = codeOf(row)
+	e.Program = row.String("program")
 	recovered, _ := row.Get("recovered")
 	e.Recovered, _ = recovered.(bool)
 	if strings.HasPrefix(e.Text, "same") && first != nil {
@@ -123,36 +127,9 @@ func errorOf(row plist.Dict, first *DumpedError) DumpedError {
 		e.Code = first.Code
 	}
 	e.causes(row)
-	if info := row.Dict("userInfo"); info != nil {
-		e.userInfo = info
-	}
 	e.Stage = stageOf(row, e.Domain, e.Text, e.Code)
+	e.ending(row)
 	return e
-}
-
-// causes reads what lies under an error: a status, an error, or a list of errors.
-func (e *DumpedError) causes(row plist.Dict) {
-	under, _ := row.Get("underlying")
-	if n, ok := integer(under); ok {
-		e.status, e.has = n, true
-	}
-	for _, list := range []plist.Array{row.Array("underlying"), {row.Dict("underlying")}, {row.Dict("NSUnderlyingError")}} {
-		for _, v := range list {
-			if cause, _ := v.(plist.Dict); len(cause) > 0 && len(e.Underlying) < plist.MaxDepth/4 {
-				c := DumpedError{Domain: domainOf(cause.String("domain")), Text: cause.String("text"), Code: e.Code}
-				code, _ := cause.Get("code")
-				if n, ok := integer(code); ok {
-					c.Code = n
-				}
-				e.Underlying = append(e.Underlying, c)
-			}
-		}
-	}
-	if codes := row.Array("codes"); len(codes) > 0 && !e.has && e.Text == "" {
-		if text, ok := codes[0].(string); ok {
-			e.status, e.has = integer(strings.Fields(text + " -")[0])
-		}
-	}
 }
 
 // domainOf completes a domain that is cut at its front.

@@ -39,14 +39,19 @@ func (d *Dump) readMethods(data plist.Dict) {
 		row, _ := v.(plist.Dict)
 		found, told := row.Get("found")
 		types, isText := found.(string)
-		d.method(row.String("class"), row.String("selector"), types, told && isText)
+		missing := row.String("status") == "missing" && types == ""
+		d.method(row.String("class"), row.String("selector"), types, told && isText || missing)
 	}
 }
 
-// method notes one method with its encoding, which is empty for a missing one.
+// method notes one method with its encoding, which is empty for a missing one. A missing
+// class has no selector.
 func (d *Dump) method(class, selector, types string, told bool) {
 	switch {
-	case !told || !className.MatchString(class) || !selectorName.MatchString(selector):
+	case !told || !className.MatchString(class):
+	case selector == "" && types == "":
+		d.missing = append(d.missing, class)
+	case !selectorName.MatchString(selector):
 	case types == "":
 		d.missing = append(d.missing, class+" "+selector)
 	case encoding.MatchString(types):

@@ -21,9 +21,27 @@ func rowsOf(data any) plist.Array {
 				return rows
 			}
 		}
-		return compileRows(data)
+		if rows := compileRows(data); rows != nil {
+			return rows
+		}
+		if v, ok := data.Get("error"); ok {
+			if _, list := v.(plist.Array); !list {
+				v = plist.Array{v}
+			}
+			return v.(plist.Array)
+		}
+		if isOneError(data) {
+			return plist.Array{data}
+		}
 	}
 	return nil
+}
+
+// isOneError reports whether the data is itself an error. A table of texts has a domain
+// too.
+func isOneError(data plist.Dict) bool {
+	_, coded := codeOf(data)
+	return coded && !holdsProgram(data) || data.String("domain") != "" && textOf(data) != ""
 }
 
 // seenCause is the cause within the text of a compile error.
@@ -63,7 +81,7 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 	}
 	var seen struct{ device, limit bool }
 	var first *DumpedError
-	stages := map[string]bool{}
+	stageSeen := map[string]bool{}
 	limits := false
 	for _, v := range rows {
 		row, _ := v.(plist.Dict)
@@ -95,10 +113,19 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 			}
 		case isError(row):
 			e := errorOf(row, first)
-			leads := !stages[e.Stage] && !limits // other codes of a limit are no errors of their own
-			if e.Stage != "" && !e.Recovered && (chosen || (all && leads)) {
-				e.Replayed, stages[e.Stage], answered = true, true, true
+			if (chosen || all) && e.isLost(row) {
+				return fmt.Errorf(`entry %d, code %d of %s, names no stage; give it the key "stage" with one of %q, or choose another entry with #N`,
+					i, e.Code, e.Domain, stages)
 			}
+			leads := !stageSeen[e.Stage] && !limits // other codes of a limit are no errors of their own
+			switch {
+			case e.Recovered || e.Program != "" || !chosen && (!all || !leads):
+			case e.Kind == kindMissing:
+				e.Replayed = d.readMissing(e.Text)
+			case e.can():
+				e.Replayed, stageSeen[e.Stage] = true, true
+			}
+			answered = answered || e.Replayed
 			if first == nil && e.Code != 0 && statusWords.MatchString(e.Text) {
 				first = &e
 			}
@@ -109,6 +136,13 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 		return fmt.Errorf("entry %d says nothing that can be replayed; choose another", d.Row)
 	}
 	return nil
+}
+
+// isLost reports whether a row says an error of no known stage. Prose with neither code
+// nor domain is for readers.
+func (e *DumpedError) isLost(row plist.Dict) bool {
+	_, coded := codeOf(row)
+	return e.Stage == "" && e.Kind == "" && !e.Recovered && e.Program == "" && (coded || row.String("domain") != "")
 }
 
 var firstNumber = regexp.MustCompile(`\d+`)

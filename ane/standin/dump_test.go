@@ -286,7 +286,7 @@ func TestTablesOfDevices(t *testing.T) {
 func TestReports(t *testing.T) {
 	d, err := ReadDump(written(t, `{"os": "macOS 27.1 (27B12)", "data": {
 		"model": {"state": 3, "queueDepth": 64, "intermediateBufferHandle": 0, "perfStatsMask": 0},
-		"device": {"hasANE": true, "numANEs": 1, "aneArchitectureType": "h13g", "buildVersion": "27B13", "isVirtualMachine": "no"},
+		"device": {"hasANE": true, "numANEs": 1, "aneArchitectureType": "h13g", "buildVersion": "27B13", "isVirtualMachine": "no", "isInternalBuild": "maybe"},
 		"ioreg": {"H11ANEIn": {"ANEDevicePropertyANEVersion": 96}},
 		"self_check": [{"class": "_ANERequest", "selector": "validate", "class_method": false, "found": "c@:"},
 			{"class": "_ANEClient", "selector": "echo:", "found": ""}, {"class": "_ANEClient", "selector": "other:"}, {"class": "a b", "selector": "c", "found": "v@:"}],
@@ -300,7 +300,9 @@ func TestReports(t *testing.T) {
 	require.Equal(t, []string{"_ANEClient echo:"}, d.missing)
 	build, _ := d.tables["device"].Get("buildVersion")
 	require.Equal(t, "27B13", build)
-	_, ok := d.tables["device"].Get("isVirtualMachine")
+	virtual, _ := d.tables["device"].Get("isVirtualMachine")
+	require.Equal(t, false, virtual)
+	_, ok := d.tables["device"].Get("isInternalBuild")
 	require.False(t, ok, "of another type")
 	require.Len(t, d.Errors, 4)
 	for i, replayed := range []bool{false, true, true, false} {

@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#import "replay.h"
+
 enum {
     ANY = 1 << STANDIN_EXCEPTION | 1 << STANDIN_HANG,
     OBJECT = ANY | 1 << STANDIN_NIL,
@@ -131,14 +133,14 @@ static struct fault take_locked(const char *method) {
 }
 
 struct fault fault_enter(SEL method) {
-    if (counter_now(&armed) == 0) return (struct fault){0, 0};
+    if (counter_now(&armed) == 0) return replay_fault(method);
     pthread_mutex_lock(&hangs.mutex);
     struct fault f = take_locked(sel_getName(method));
     if (f.kind == STANDIN_HANG) hang_locked();
     pthread_mutex_unlock(&hangs.mutex);
     if (f.kind == STANDIN_EXCEPTION)
         [NSException raise:NSInternalInconsistencyException format:@"stand-in fault in %s", sel_getName(method)];
-    return f;
+    return f.kind ? f : replay_fault(method);
 }
 
 NSError *fault_error(int64_t code, SEL method) {
@@ -151,7 +153,10 @@ int fault_refuses(struct fault f, SEL method, NSError **error) {
 }
 
 BOOL fault_leave(struct fault f, SEL method, BOOL done, NSError **error) {
-    if (f.kind == STANDIN_YES_ERROR && done) core_fail(error, fault_error(f.value, method));
+    if (f.kind == STANDIN_YES_ERROR && done) {
+        NSError *replayed = replay_contradiction(method);
+        core_fail(error, replayed ? replayed : fault_error(f.value, method));
+    }
     return done;
 }
 

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+#import "core.h"
+
 #pragma GCC visibility push(hidden)
 
 // Takes the property list; NULL for none. Returns 0, or 1 when it is not a property list. Called once.
@@ -21,6 +23,12 @@ NSString *replay_string(NSString *table, NSString *key, NSString *own);
 // The dumped error of a stage, autoreleased, or nil when the call goes on: "compile", "load", "evaluate", "map",
 // "unload", "chaining" or "wall". A transient error stops after as many calls as the dump says.
 NSError *replay_error(NSString *stage);
+
+// How a dumped call ended that did not end with an NSError: what the method is to do, kind 0 for its work. Raises
+// where the dump has an exception.
+struct fault replay_fault(SEL method);
+// The dumped error that a method sets although it returns YES, or nil.
+NSError *replay_contradiction(SEL method);
 
 #pragma GCC visibility pop
 

@@ -10,6 +10,7 @@
 
 static NSDictionary *tables; // set once, before any class is made
 static int64_t *calls;       // refused so far, for each row of "errors"
+static int faults;           // rows that end otherwise than with an NSError
 
 int replay_start(const char *text) {
     if (!text) return 0;
@@ -23,6 +24,8 @@ int replay_start(const char *text) {
     tables = [as(NSDictionary, list) retain];
     NSUInteger rows = [at(NSArray, tables, @"errors") count];
     calls = calloc(rows + 1, sizeof *calls);
+    for (id row in at(NSArray, tables, @"errors"))
+        if (at(NSNumber, row, @"fault")) faults++;
     return !tables || !calls;
 }
 
@@ -52,27 +55,58 @@ static NSError *cause(NSArray *list, NSUInteger i) {
     NSDictionary *row = as(NSDictionary, item(list, i));
     if (!row) return nil;
     NSString *domain = at(NSString, row, @"domain");
-    return error_nested(domain ? domain : generic, [at(NSNumber, row, @"code") integerValue], at(NSString, row, @"text"), nil,
-                        cause(list, i + 1));
+    return error_nested(domain ? domain : generic, [at(NSNumber, row, @"code") integerValue], at(NSString, row, @"text"),
+                        at(NSDictionary, row, @"userInfo"), cause(list, i + 1));
 }
 
 static NSError *error_of(NSDictionary *row, NSString *stage) {
     NSString *domain = at(NSString, row, @"domain"), *text = at(NSString, row, @"text");
     NSNumber *status = at(NSNumber, row, @"status");
     NSInteger code = [at(NSNumber, row, @"code") integerValue];
-    if (!text) text = error_text_of(code, stage, [status longLongValue], status != nil);
+    if (!text && (!domain || [domain isEqual:generic])) text = error_text_of(code, stage, [status longLongValue], status != nil);
     return error_nested(domain ? domain : generic, code, text, at(NSDictionary, row, @"userInfo"),
                         cause(at(NSArray, row, @"underlying"), 0));
+}
+
+// Whether the row refuses this call too.
+static BOOL refuses(NSDictionary *row, NSUInteger i) {
+    NSNumber *refusals = at(NSNumber, row, @"refusals");
+    return !refusals || counter_add(&calls[i], 1) <= [refusals longLongValue];
 }
 
 NSError *replay_error(NSString *stage) {
     NSArray *rows = at(NSArray, tables, @"errors");
     for (NSUInteger i = 0; i < [rows count]; i++) {
         NSDictionary *row = as(NSDictionary, item(rows, i));
-        if (![stage isEqual:at(NSString, row, @"stage")]) continue;
-        NSNumber *refusals = at(NSNumber, row, @"refusals");
-        if (refusals && counter_add(&calls[i], 1) > [refusals longLongValue]) continue;
-        return error_of(row, stage);
+        if (at(NSNumber, row, @"fault") || ![stage isEqual:at(NSString, row, @"stage")]) continue;
+        if (refuses(row, i)) return error_of(row, stage);
     }
+    return nil;
+}
+
+// Whether the row is a fault of a method.
+static BOOL is_about(NSDictionary *row, SEL method) {
+    return at(NSNumber, row, @"fault") && [at(NSArray, row, @"selectors") containsObject:NSStringFromSelector(method)];
+}
+
+struct fault replay_fault(SEL method) {
+    struct fault none = {0, 0};
+    if (!faults) return none;
+    NSArray *rows = at(NSArray, tables, @"errors");
+    for (NSUInteger i = 0; i < [rows count]; i++) {
+        NSDictionary *row = as(NSDictionary, item(rows, i));
+        if (!is_about(row, method) || !refuses(row, i)) continue;
+        struct fault f = {[at(NSNumber, row, @"fault") intValue], [at(NSNumber, row, @"code") longLongValue]};
+        if (f.kind != STANDIN_EXCEPTION) return f;
+        NSString *name = at(NSString, row, @"exception"), *text = at(NSString, row, @"text");
+        [NSException raise:name ? name : NSInternalInconsistencyException format:@"%@", text ? text : @""];
+    }
+    return none;
+}
+
+NSError *replay_contradiction(SEL method) {
+    for (id row in faults ? at(NSArray, tables, @"errors") : nil)
+        if (is_about(row, method) && [at(NSNumber, row, @"fault") intValue] == STANDIN_YES_ERROR)
+            return error_of(row, at(NSString, row, @"stage"));
     return nil;
 }

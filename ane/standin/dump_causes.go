@@ -1,0 +1,117 @@
+package standin
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/anekit/anekit/internal/plist"
+)
+
+// Keys of userInfo, as a Mac prints it. GNUstep has other words for them, so what they
+// hold is told apart from userInfo.
+const (
+	descriptionKey = "NSLocalizedDescription"
+	underlyingKey  = "NSUnderlyingError"
+	multipleKey    = "NSMultipleUnderlyingErrorsKey"
+)
+
+// mostCauses bounds the errors that lie under one.
+const mostCauses = plist.MaxDepth / 4
+
+// textOf is an error's text: of the key text, or the description within userInfo.
+func textOf(row plist.Dict) string {
+	if text := row.String("text"); text != "" {
+		return text
+	}
+	return row.Dict("userInfo").String(descriptionKey)
+}
+
+// codeOf is an error's code, which may be a text with a number.
+func codeOf(row plist.Dict) (int64, bool) {
+	code, _ := row.Get("code")
+	if n, ok := integer(code); ok {
+		return n, true
+	}
+	text, _ := code.(string)
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil
+}
+
+// causes reads what lies under an error, level by level: a status, an error, or a list
+// of errors. What it takes from userInfo it leaves out there.
+func (e *DumpedError) causes(row plist.Dict) {
+	under, _ := row.Get("underlying")
+	if n, ok := integer(under); ok {
+		e.status, e.has = n, true
+	}
+	e.userInfo = infoOf(row)
+	e.under(row, e.Code)
+	if codes := row.Array("codes"); len(codes) > 0 && !e.has && e.Text == "" {
+		if text, ok := codes[0].(string); ok {
+			e.status, e.has = integer(strings.Fields(text + " -")[0])
+		}
+	}
+}
+
+// infoOf is userInfo without what has a place of its own.
+func infoOf(row plist.Dict) (info plist.Dict) {
+	for _, entry := range row.Dict("userInfo") {
+		taken := entry.Key == descriptionKey && row.Dict("userInfo").String(descriptionKey) != ""
+		if entry.Key == underlyingKey || entry.Key == multipleKey {
+			taken = len(errorsIn(entry.Value)) > 0
+		}
+		if !taken {
+			info = append(info, entry)
+		}
+	}
+	return info
+}
+
+// under appends the errors under one, each followed by those under it. One without a
+// code has the code of the error above it.
+func (e *DumpedError) under(row plist.Dict, code int64) {
+	info := row.Dict("userInfo")
+	for _, at := range [...]struct {
+		holder plist.Dict
+		key    string
+	}{{row, "underlying"}, {row, underlyingKey}, {info, underlyingKey}, {info, multipleKey}} {
+		v, _ := at.holder.Get(at.key)
+		for _, cause := range errorsIn(v) {
+			if len(e.Underlying) == mostCauses {
+				return
+			}
+			c := DumpedError{Domain: domainOf(cause.String("domain")), Text: textOf(cause), Code: code, userInfo: infoOf(cause)}
+			if n, ok := codeOf(cause); ok {
+				c.Code = n
+			}
+			e.Underlying = append(e.Underlying, c)
+			e.under(cause, c.Code)
+		}
+	}
+}
+
+// printed is an NSError as a Mac prints it within another.
+var printed = regexp.MustCompile(`^(?:0x[0-9a-f]+ \{)?Error Domain=(\S+) Code=(-?\d+)(?: "([^"]*)")?`)
+
+// errorsIn are the errors that a value is.
+func errorsIn(v any) (list []plist.Dict) {
+	switch v := v.(type) {
+	case plist.Dict:
+		if len(v) > 0 {
+			list = append(list, v)
+		}
+	case string:
+		if found := printed.FindStringSubmatch(v); found != nil {
+			list = append(list, plist.Dict{{Key: "domain", Value: found[1]}, {Key: "code", Value: found[2]}, {Key: "text", Value: found[3]}})
+		}
+	case plist.Array:
+		for _, one := range v {
+			if _, nested := one.(plist.Array); !nested {
+				list = append(list, errorsIn(one)...)
+			}
+		}
+	}
+	return slices.Clip(list)
+}
