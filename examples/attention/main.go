@@ -1,0 +1,95 @@
+// Command attention runs one step of attention for each token. Keys and values of the tokens
+// so far are in a cache that the engine reads where it is: it is bound once, and each token
+// adds one row to it in place.
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil/build"
+)
+
+const heads, length, dim = 2, 64, 32 // the cache has room for 64 tokens
+
+func main() {
+	ctx := context.Background()
+	b := build.New()
+	f := b.Func("main")
+	keys := f.Input("keys", build.FP16, 1, heads, length, dim)
+	mask := f.Input("mask", build.FP16, 1, 1, 1, length) // 0 for a token that is there, else -10000
+	query := f.Input("query", build.FP16, 1, heads, 1, dim)
+	values := f.Input("values", build.FP16, 1, heads, length, dim)
+	scores := f.Mul(f.Matmul(query, keys, build.TransposeY(true)), f.Scalar(1/math.Sqrt(dim)))
+	f.Output("y", f.Matmul(f.Softmax(f.Add(scores, mask), -1), values))
+	p := must(b.Program())
+
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	defer device.Close()
+	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+	defer model.Close(ctx)
+	r := must(model.NewRequest(ctx)) // binds the cache, once
+	defer r.Close()
+
+	seen := slices.Repeat([]float32{-10000}, length)
+	cacheK, cacheV := r.Input("keys"), r.Input("values")
+	worst, written := 0.0, 0
+	for t := range length {
+		written += must(r.Input("query").WriteFloat32(features(0, t)))
+		// A slice is a view of the cache: row t of every head.
+		written += must(must(cacheK.Slice(2, t, t+1)).WriteFloat32(features(1, t)))
+		written += must(must(cacheV.Slice(2, t, t+1)).WriteFloat32(features(2, t)))
+		seen[t] = 0
+		written += must(r.Input("mask").WriteFloat32(seen))
+		must(r.Evaluate(ctx))
+		worst = max(worst, off(must(r.Output("y").Float32s()), t))
+	}
+	fmt.Printf("%d tokens: %d bytes written for each; the cache of %d bytes stayed in place\n",
+		length, written/length, len(cacheK.Bytes())+len(cacheV.Bytes()))
+	if worst > 0.01 {
+		log.Fatalf("wrong: off by %v", worst)
+	}
+	fmt.Println("every result is within 0.01 of the definition")
+}
+
+// features are the query (kind 0), key (1) or value (2) of token t, which a model would
+// compute. They are multiples of 1/64, which fp16 holds exactly.
+func features(kind, t int) []float32 {
+	all := make([]float32, heads*dim)
+	for i := range all {
+		all[i] = float32((kind*37+t*29+i*(11+t%5))%129-64) / 64
+	}
+	return all
+}
+
+// off is the largest difference between got and attention by its definition.
+func off(got []float32, t int) (worst float64) {
+	query := features(0, t)
+	for i, y := range got {
+		head := i / dim * dim // first feature of the head
+		var sum, want float64
+		for past := range t + 1 {
+			key, value, dot := features(1, past), features(2, past), 0.0
+			for d := head; d < head+dim; d++ {
+				dot += float64(query[d]) * float64(key[d])
+			}
+			weight := math.Exp(dot / math.Sqrt(dim))
+			sum += weight
+			want += weight * float64(value[i])
+		}
+		worst = max(worst, math.Abs(want/sum-float64(y)))
+	}
+	return worst
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		log.Fatal(err) // status 1
+	}
+	return v
+}
