@@ -1,0 +1,89 @@
+// Command processes has two processes use one tensor: it starts itself as a child, the child
+// fills the input in shared memory, and the parent's engine reads it there.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil/build"
+)
+
+func main() {
+	switch {
+	case runtime.GOOS != "linux":
+		// Memory is a surface on a Mac, which has no descriptor to give to a child.
+		fmt.Println("skipped: tensors are shared by descriptor on Linux only")
+	case len(os.Args) > 1 && os.Args[1] == "child":
+		child()
+	default:
+		parent(context.Background())
+	}
+}
+
+func parent(ctx context.Context) {
+	b := build.New()
+	f := b.Func("main")
+	x := f.Input("x", build.FP16, 1, 64, 1, 64)
+	f.Output("y", f.Mul(x, f.Scalar(0.5)))
+	p := must(b.Program())
+	device := must(engine.Open(ctx, engine.Auto))
+	defer device.Close()
+	model := must(device.Compile(ctx, ane.Source{Program: p.Program}))
+	defer model.Close(ctx)
+	r := must(model.NewRequest(ctx))
+	defer r.Close()
+
+	// A tensor crosses as a descriptor of its memory and a header with its layout.
+	memory, header, err := ane.ShareTensor(r.Input("x"))
+	check(err)
+	defer memory.Close()
+	cmd := exec.CommandContext(ctx, must(os.Executable()), "child")
+	cmd.ExtraFiles = []*os.File{memory} // descriptor 3 of the child
+	cmd.Stderr = os.Stderr
+	stdin := must(cmd.StdinPipe())
+	cmd.Stdout = os.Stdout
+	check(cmd.Start())
+	must(stdin.Write(header))
+	check(stdin.Close()) // the header ends here
+	check(cmd.Wait())    // the end of the child orders its writes before the evaluation
+
+	must(r.Evaluate(ctx))
+	last := must(r.Output("y").At(0, 63, 0, 63))
+	fmt.Println("parent: the engine halves the last element to", last)
+	if last != 31.5 {
+		log.Fatal("wrong: not 31.5")
+	}
+}
+
+// child writes the number of its column into each element.
+func child() {
+	memory := os.NewFile(3, "memory")
+	x := must(ane.AdoptTensor(memory, must(io.ReadAll(os.Stdin))))
+	defer x.Block().Close()
+	check(memory.Close()) // the Block has a descriptor of its own
+	for c := range 64 {
+		for w := range 64 {
+			check(x.Set(float32(w), 0, c, 0, w))
+		}
+	}
+	fmt.Println("child:  wrote", x.Layout())
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err) // status 1
+	}
+}
