@@ -1,0 +1,85 @@
+// Command goroutines has 16 goroutines share four requests of one model through a pool.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil/build"
+)
+
+const goroutines, requests, runs, width = 16, 4, 50, 32
+
+func main() {
+	ctx := context.Background()
+	b := build.New()
+	f := b.Func("main")
+	x := f.Input("x", build.FP16, 1, 64, 1, width)
+	f.Output("y", f.Add(f.Mul(x, f.Scalar(2)), f.Scalar(1)))
+	p := must(b.Program())
+
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	defer device.Close()
+	model := must(device.Compile(ctx, ane.Source{Program: p.Program}))
+	defer model.Close(ctx)
+	// A request is for one goroutine at a time. Four of them are four sets of surfaces,
+	// made once; Get waits while all four are lent.
+	pool := must(model.NewPool(ctx, requests))
+	defer pool.Close()
+
+	faults := make([]error, goroutines) // each goroutine has its own
+	var all sync.WaitGroup
+	for g := range goroutines {
+		all.Go(func() {
+			for i := range runs {
+				if err := double(ctx, pool, float32(g*runs+i)); err != nil {
+					faults[g] = err
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	check(errors.Join(faults...))
+	fmt.Printf("%d goroutines, %d requests, %d right results\n", goroutines, requests, goroutines*runs)
+}
+
+// double borrows a request, has the engine compute 2v+1, and gives the request back.
+func double(ctx context.Context, pool *ane.Pool, v float32) (err error) {
+	r, err := pool.Get(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pool.Put(r)) }()
+	// The tensors hold what the last borrower left, so every element that counts is set.
+	for i := range width {
+		if err := r.Input("x").Set(v, 0, 63, 0, i); err != nil {
+			return err
+		}
+	}
+	if _, err := r.Evaluate(ctx); err != nil {
+		return err
+	}
+	for i := range width {
+		if got, err := r.Output("y").At(0, 63, 0, i); err != nil || got != 2*v+1 {
+			return errors.Join(err, fmt.Errorf("%v became %v", v, got))
+		}
+	}
+	return nil
+}
+
+func must[T any](v T, err error) T {
+	check(err)
+	return v
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err) // status 1
+	}
+}
