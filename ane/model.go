@@ -162,7 +162,7 @@ func (m *Model) run(ctx context.Context, r *Request) (Result, error) {
 	}
 	start := time.Now()
 	err := r.run.Evaluate(ctx)
-	return Result{Receipt: m.receipt, Elapsed: time.Since(start)}, err
+	return Result{Receipt: m.receipt, Elapsed: time.Since(start), QoS: r.qos}, err
 }
 
 // Close unloads the program and frees it; ErrInUse while a Request is open.

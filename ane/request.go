@@ -25,6 +25,7 @@ type Request struct {
 	own  []*unimem.Block // made by NewRequest, freed by Close
 	pool *Pool           // that the request belongs to, or nil
 	lent atomic.Bool     // by the pool
+	qos  QoS             // 0 where the engine has none, or it was not set
 }
 
 // States of a Request.

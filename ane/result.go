@@ -6,6 +6,7 @@ import "time"
 type Result struct {
 	Receipt *Receipt      // shared by all results of a Model; do not change
 	Elapsed time.Duration // from the call to the engine until its return
+	QoS     QoS           // that of Request.SetQoS; 0 where none was set
 }
 
 // Receipt says what answered. A software engine can never call itself apple,

@@ -45,7 +45,7 @@ func (v *invocation) run(ctx context.Context) error {
 	if err := enter(ctx, s.queue); err != nil {
 		return err
 	}
-	v.evaluate = wire.Evaluate{Request: v.bound.Request, Sequence: s.sequence.Add(1)}
+	v.evaluate = wire.Evaluate{Request: v.bound.Request, QoS: v.qos, Sequence: s.sequence.Add(1)}
 	if end, ok := ctx.Deadline(); ok {
 		v.evaluate.Deadline = uint64(max(time.Until(end), 1))
 	}

@@ -27,6 +27,7 @@ type invocation struct {
 	evaluate wire.Evaluate
 	done     wire.Done
 	payload  []byte
+	qos      uint32 // 0 for that of Load
 
 	closed atomic.Bool
 }

@@ -52,6 +52,22 @@ func (e *engine) Traffic() (sent, received int64, ok bool) {
 	return 0, 0, false
 }
 
+// Purge implements ane.Keeper where the engine underneath does.
+func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err error) {
+	if k, ok := e.Engine.(ane.Keeper); ok {
+		return k.Purge(ctx)
+	}
+	return 0, 0, &ane.Error{Op: "purge", Engine: e.Info().Name, Err: errors.ErrUnsupported}
+}
+
+// Counters implements ane.Keeper, likewise.
+func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
+	if k, ok := e.Engine.(ane.Keeper); ok {
+		return k.Counters(ctx)
+	}
+	return nil, &ane.Error{Op: "counters", Engine: e.Info().Name, Err: errors.ErrUnsupported}
+}
+
 // told is what the caller learns of err.
 func (e *engine) told(err error) error {
 	if err == nil || e.fault.errs == nil {

@@ -52,6 +52,14 @@ func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	return 0, nil, nil
 }
 
+// SetQoS implements ane.Prioritizer where the engine underneath does.
+func (v *invocation) SetQoS(q ane.QoS) error {
+	if p, ok := v.Invocation.(ane.Prioritizer); ok {
+		return p.SetQoS(q)
+	}
+	return &ane.Error{Op: "qos", Engine: v.engine.Info().Name, Err: errors.ErrUnsupported}
+}
+
 // Close implements ane.Invocation.
 func (v *invocation) Close() error {
 	errs := []error{v.Invocation.Close()}
