@@ -43,6 +43,7 @@ var caught = map[string][]string{
 	"flushes-subnormals": {"rounding"},
 	"hidden-copy":        {"copies-blocks", "copies-memory", "views"},
 	"ignores-cancel":     {"cancel-noticed", "deadline"},
+	"keeps-weights":      {"instances"},
 	"last-row-missing":   {"values-identity", "values-conv"},
 	"leaks-hold":         {"close-order"},
 	"neighbour-write":    {"surroundings"},

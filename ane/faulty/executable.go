@@ -23,6 +23,9 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 	if !ok {
 		return nil, &ane.Error{Op: "instance", Engine: x.engine.Info().Name, Err: errors.ErrUnsupported}
 	}
+	if x.engine.fault.based {
+		weights = ane.Files{}
+	}
 	made, err := own.NewInstance(ctx, weights)
 	if err != nil {
 		return nil, x.engine.told(err)

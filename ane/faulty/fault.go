@@ -21,6 +21,7 @@ type Fault struct {
 	prepare prepare
 	run     func() run // makes the run of one invocation, with its own memory
 	keep    bool       // unloads when the engine closes
+	based   bool       // instances have the weights of their base
 }
 
 // Faults returns every fault, sorted by name.

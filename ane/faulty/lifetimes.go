@@ -12,6 +12,7 @@ func lifetimes() []Fault {
 	return []Fault{
 		{Name: "ignores-cancel", SuiteOnly: true, What: "works on after the context has ended", run: deaf},
 		{Name: "never-unloads", SuiteOnly: true, What: "ignores Unload", keep: true},
+		{Name: "keeps-weights", SuiteOnly: true, What: "gives instances the weights of their base", based: true},
 		{Name: "leaks-hold", What: "holds the Blocks of closed requests", prepare: holding},
 	}
 }
