@@ -14,13 +14,18 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// Paths within a text: one in quotes as a whole, a home folder whose name has spaces, and
-// any other up to the next character that ends one.
+// Paths within a text: one in quotes as a whole, folders of people and volumes with the
+// spaces in their names, what is left of a person's, and any other up to the next
+// character that ends one.
 var (
-	quoted = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\n]+")
-	homes  = regexp.MustCompile(`/(?:Users|home)/[^/\s"]+(?: [^/\s"]+)+/`)
-	paths  = regexp.MustCompile(`(?:~|\.\.?)?/[^\s"'()\[\]{}<>:,;|` + "`“”‘’" + `]+`)
+	quoted  = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\\n]+")
+	folders = regexp.MustCompile("/(?:Users|home|Volumes|opt|srv)/(?:[^/" + ends + "]*/)+")
+	homes   = regexp.MustCompile("/(?:Users|home)/[^ " + ends + "]+")
+	paths   = regexp.MustCompile("(?:~|\\.\\.?)?/[^ " + ends + "]+")
 )
+
+// ends are the characters that no path goes on behind, for a class of a pattern.
+const ends = "\\t\\r\\n\"'()\\[\\]{}<>:,;|`“”‘’"
 
 // Folders whose paths say nothing of their user.
 var (
@@ -89,7 +94,8 @@ func (s scrubber) paths(text string) string {
 		_, n := utf8.DecodeRuneInString(found)
 		return found[:n] + s.path(found[n:])
 	})
-	text = homes.ReplaceAllString(text, gone+"/")
+	text = folders.ReplaceAllString(text, gone+"/")
+	text = homes.ReplaceAllString(text, gone)
 	text = paths.ReplaceAllStringFunc(text, s.path)
 	return strings.ReplaceAll(strings.ReplaceAll(text, gone+gone, gone), gone, "...")
 }
@@ -104,6 +110,9 @@ func (s scrubber) harmless(p string) bool {
 func (s scrubber) path(p string) string {
 	if !strings.ContainsRune(strings.Trim(p, "/"), '/') && !strings.HasPrefix(p, "~") {
 		return p // no more than a name
+	}
+	if strings.Contains(p, gone) { // part of it is taken out already
+		return gone + "/" + path.Base(p)
 	}
 	clean := path.Clean(p)
 	for _, folder := range system {
@@ -158,6 +167,9 @@ func without(text, name string) string {
 func (s scrubber) tree(value any) any {
 	switch v := value.(type) {
 	case string:
+		if strings.HasPrefix(v, "/") {
+			v = s.path(v) // it is a path as a whole
+		}
 		return s.text(v)
 	case plist.Array:
 		all := make(plist.Array, len(v))

@@ -12,18 +12,20 @@ import (
 func TestScrub(t *testing.T) {
 	s := scrubber{folders: []string{"/opt/Wanda Zed/b"}, names: []string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed", "Émile"}, temp: temporary}
 	for text, want := range map[string]string{
-		"cannot load /Users/bob/Secret/model.mil: no":                           "cannot load .../model.mil: no",
-		`"/Users/Dave Jones/Secret Dir/m.mil"`:                                  `".../m.mil"`,
-		"/opt/Wanda Zed/b/libanebridge.dylib is missing":                        ".../libanebridge.dylib is missing",
-		"“/Users/kim/x”, `/home/kim/y` |/srv/kim/z|":                            "“.../x”, `.../y` |.../z|",
-		"~/ivan/file ../../Users/oscar/x":                                       ".../file .../x",
-		"/System/Library/../../Users/pete/x":                                    ".../x",
-		"/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/A":       "/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/A",
-		"ANECCompile(/private/var/folders/ab/c123_xyz/T/6F86_E3B0/) FAILED":     "ANECCompile($TMPDIR/6F86_E3B0) FAILED",
-		"/tmp/../Users/pete/x":                                                  ".../x",
-		"host wanda-air.local, user WANDA, wanda_cache, Émile's":                "host ..., user ..., ..._cache, ...'s",
-		"wandaful zedoary":                                                      "wandaful zedoary",
-		"a/b of 3/4, MIL 1/x":                                                   "a/b of 3/4, MIL 1/x",
+		"cannot load /Users/bob/Secret/model.mil: no":                       "cannot load .../model.mil: no",
+		`"/Users/Dave Jones/Secret Dir/m.mil"`:                              `".../m.mil"`,
+		"/opt/Wanda Zed/b/libanebridge.dylib is missing":                    ".../libanebridge.dylib is missing",
+		"“/Users/kim/x”, `/home/kim/y` |/srv/kim/z|":                        "“.../x”, `.../y` |.../z|",
+		"~/ivan/file ../../Users/oscar/x":                                   ".../file .../x",
+		"/System/Library/../../Users/pete/x":                                ".../x",
+		"/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/A":   "/System/Library/PrivateFrameworks/AppleNeuralEngine.framework/A",
+		"ANECCompile(/private/var/folders/ab/c123_xyz/T/6F86_E3B0/) FAILED": "ANECCompile($TMPDIR/6F86_E3B0) FAILED",
+		"/tmp/../Users/pete/x":                                              ".../x",
+		"/Users/bob/Secret Project/model.mil is missing":                    ".../model.mil is missing",
+		"/Users/bob": "...",
+		"host wanda-air.local, user WANDA, wanda_cache, Émile's": "host ..., user ..., ..._cache, ...'s",
+		"wandaful zedoary":    "wandaful zedoary",
+		"a/b of 3/4, MIL 1/x": "a/b of 3/4, MIL 1/x",
 		"identity: 0 of 8192 tensor bytes, NSError com.apple.appleneuralengine": "identity: 0 of 8192 tensor bytes, NSError com.apple.appleneuralengine",
 	} {
 		got := s.text(text)
