@@ -1,6 +1,5 @@
-// Command attention runs one step of attention for each token. Keys and values of the tokens
-// so far are in a cache that the engine reads where it is: it is bound once, and each token
-// adds one row to it in place.
+// Command attention runs one step of attention for each token. The engine reads the cache of
+// keys and values in place: it is bound once, and each token writes one row into it.
 package main
 
 import (
@@ -28,14 +27,12 @@ func main() {
 	scores := f.Mul(f.Matmul(query, keys, build.TransposeY(true)), f.Scalar(1/math.Sqrt(dim)))
 	f.Output("y", f.Matmul(f.Softmax(f.Add(scores, mask), -1), values))
 	p := must(b.Program())
-
 	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
 	defer device.Close()
 	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
 	defer model.Close(ctx)
 	r := must(model.NewRequest(ctx)) // binds the cache, once
 	defer r.Close()
-
 	seen := slices.Repeat([]float32{-10000}, length)
 	cacheK, cacheV := r.Input("keys"), r.Input("values")
 	worst, written := 0.0, 0
@@ -49,16 +46,15 @@ func main() {
 		must(r.Evaluate(ctx))
 		worst = max(worst, off(must(r.Output("y").Float32s()), t))
 	}
-	fmt.Printf("%d tokens: %d bytes written for each; the cache of %d bytes stayed in place\n",
-		length, written/length, len(cacheK.Bytes())+len(cacheV.Bytes()))
+	cache := len(cacheK.Bytes()) + len(cacheV.Bytes())
+	fmt.Printf("%d tokens: %d bytes written for each; the cache of %d bytes stayed in place\n", length, written/length, cache)
 	if worst > 0.01 {
 		log.Fatalf("wrong: off by %v", worst)
 	}
 	fmt.Println("every result is within 0.01 of the definition")
 }
 
-// features are the query (kind 0), key (1) or value (2) of token t, which a model would
-// compute. They are multiples of 1/64, which fp16 holds exactly.
+// features are query (kind 0), key (1) or value (2) of token t, numbers that fp16 holds.
 func features(kind, t int) []float32 {
 	all := make([]float32, heads*dim)
 	for i := range all {
@@ -74,13 +70,12 @@ func off(got []float32, t int) (worst float64) {
 		head := i / dim * dim // first feature of the head
 		var sum, want float64
 		for past := range t + 1 {
-			key, value, dot := features(1, past), features(2, past), 0.0
+			key, dot := features(1, past), 0.0
 			for d := head; d < head+dim; d++ {
 				dot += float64(query[d]) * float64(key[d])
 			}
-			weight := math.Exp(dot / math.Sqrt(dim))
-			sum += weight
-			want += weight * float64(value[i])
+			sum += math.Exp(dot / math.Sqrt(dim))
+			want += math.Exp(dot/math.Sqrt(dim)) * float64(features(2, past)[i])
 		}
 		worst = max(worst, math.Abs(want/sum-float64(y)))
 	}
