@@ -10,7 +10,8 @@ import (
 // compileKeys are read together with the key outer.
 var compileKeys = [...]string{"outer", "NSUnderlyingError", "err_seen", "other"}
 
-// ignored lists what nothing was taken from: what, read alone, answers nothing.
+// ignored lists what nothing was taken from: what, read alone, answers nothing. Of very
+// many keys it lists the first.
 func (d *Dump) ignored(data any, rows plist.Array) (keys []string) {
 	dict, isDict := data.(plist.Dict)
 	if !isDict {
@@ -22,11 +23,14 @@ func (d *Dump) ignored(data any, rows plist.Array) (keys []string) {
 		}
 		return nil
 	}
-	for _, e := range dict {
+	_, compile := dict.Get("outer")
+	program := holdsProgram(dict)
+	alone := isOneError(dict) && len(dict.Array("errors"))+len(dict.Array("instances")) == 0
+	for _, e := range dict[:min(len(dict), most)] {
 		switch {
-		case holdsProgram(dict) && slices.Contains(replyKeys[:], e.Key):
-		case dict.Dict("outer") != nil && slices.Contains(compileKeys[:], e.Key):
-		case len(rows) > 0 && isOneError(dict) && len(dict.Array("errors"))+len(dict.Array("instances")) == 0:
+		case program && slices.Contains(replyKeys[:], e.Key):
+		case compile && slices.Contains(compileKeys[:], e.Key):
+		case alone && len(rows) > 0:
 		case !d.answers(e):
 			keys = append(keys, e.Key)
 		case e.Key == "errors" || e.Key == "instances":

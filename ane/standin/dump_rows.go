@@ -114,8 +114,8 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 		case isError(row):
 			e := errorOf(row, first)
 			if (chosen || all) && e.isLost(row) {
-				return fmt.Errorf(`entry %d, code %d of %s, names no stage; give it the key "stage" with one of %q, or choose another entry with #N`,
-					i, e.Code, e.Domain, stages)
+				return fmt.Errorf(`entry %d, code %d of %s, names no stage; give it the key "stage" with one of %s, or choose another entry with #N`,
+					i, e.Code, e.Domain, strings.Join(stages[:], ", "))
 			}
 			leads := !stageSeen[e.Stage] && !limits // other codes of a limit are no errors of their own
 			switch {

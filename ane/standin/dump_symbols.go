@@ -46,6 +46,9 @@ func (p *DumpedProgram) read() error {
 					*to.all = append(*to.all, t)
 				}
 			}
+			if len(*to.all) > most { // procedures without indices share a network
+				return fmt.Errorf("more than %d tensors without %s; no program has as many", most, dumpedSides[side].indices)
+			}
 		}
 		p.procedures = append(p.procedures, f)
 	}

@@ -336,6 +336,8 @@ func TestDumpsThatCannotBeReplayed(t *testing.T) {
 		"many procedures":   {written(t, `{"data": {"NetworkStatusList": [`+strings.Repeat("{},", 129)+`{}]}}`), "at most 129"},
 		"many names":        {written(t, `{"data": {"ANEFModelDescription": {"kANEFModelProcedureNameToIDMapKey": {`+manyNames()+`}}}}`), "1025 names"},
 		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", most)+`{}]}]}}`), "more than 1024"},
+		"shared entries": {written(t, `{"data": {"ANEFModelDescription": {"ANEFModelProcedures": [`+strings.Repeat("{},", 127)+`{}]},
+			"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", 999)+`{}]}]}}`), "without ANEFModelInputSymbolIndexArray"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadDump(c.file)
