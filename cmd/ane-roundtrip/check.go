@@ -3,11 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"math"
 	"strings"
-	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/faulty"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -26,6 +23,7 @@ const maxIterations = 1_000_000
 type checkOptions struct {
 	iterations int
 	inject     string
+	quiet      bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -41,6 +39,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f := cmd.Flags()
 	f.IntVar(&o.iterations, "iterations", 200, "timed evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+strings.Join(injections(), ", "))
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print what failed and the verdict, no tables")
 	return cmd
 }
 
@@ -64,7 +63,7 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 	if o.inject != "" {
 		fault, ok := faulty.ByName(o.inject)
 		if !ok || fault.SuiteOnly {
-			return badf("there is no fault %q to inject; choose one of %s", o.inject, strings.Join(injections(), ", "))
+			return badf("there is no fault %q to inject; %schoose one of %s", o.inject, near.Hint(o.inject, injections()), strings.Join(injections(), ", "))
 		}
 		wrap = func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }
 		a.logf("injected fault: %s (%s)", fault.Name, fault.What)
@@ -73,7 +72,7 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 	if errors.Is(err, ane.ErrUnavailable) {
 		r := newReport("check", nil)
 		r.Verdict, r.Error = verdictUnavailable, err.Error()
-		return errors.Join(err, a.finish(r, nil))
+		return errors.Join(err, a.finish(r, nil, o.quiet))
 	}
 	if err != nil {
 		return err
@@ -94,7 +93,7 @@ func (a *app) check(ctx context.Context, o checkOptions) error {
 	} else if err != nil {
 		r.Checks = append(r.Checks, trial.Check{Name: engine.Broker + "/available", Status: trial.Skip, Detail: oneLine(err.Error())})
 	}
-	return a.judge(r, all)
+	return a.judge(r, all, o.quiet)
 }
 
 // trialled is what was found out about one engine.
@@ -142,7 +141,7 @@ func (a *app) try(ctx context.Context, d *ane.Device, iterations int) (t trialle
 }
 
 // judge prints the report of all engines.
-func (a *app) judge(r report, all []trialled) error {
+func (a *app) judge(r report, all []trialled, quiet bool) error {
 	var details []engineDetails
 	for _, t := range all {
 		r.Checks = append(r.Checks, t.checks...)
@@ -163,7 +162,7 @@ func (a *app) judge(r report, all []trialled) error {
 		Models  []trial.Report  `json:"models"` // of the first engine
 		Engines []engineDetails `json:"engines"`
 	}{details[0].Models, details}
-	if err := a.finish(r, all); err != nil {
+	if err := a.finish(r, all, quiet); err != nil {
 		return err
 	}
 	if r.Verdict != verdictPass {
@@ -211,72 +210,4 @@ func (a *app) measure(ctx context.Context, d *ane.Device, iterations int) (rows 
 		trial.Judge("memory/neighbours", strays == 0, float64(strays), "bytes", "%d bytes changed behind tensors and in the cells around them", strays),
 		trial.Judge("memory/inputs", changed == 0, float64(changed), "bytes", "%d bytes of inputs changed during evaluation", changed))
 	return rows, checks, err
-}
-
-// finish prints a report, as JSON or as tables.
-func (a *app) finish(r report, all []trialled) error {
-	if a.json {
-		return r.write(a.out)
-	}
-	if r.Engine == nil {
-		_, err := fmt.Fprintf(a.out, "verdict: %s\n", r.Verdict)
-		return err
-	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, t := range all {
-		e := t.receipt
-		fmt.Fprintf(a.out, "engine   %s: %s, %s\n", e.Engine, e.Chip, e.OSBuild)
-		fmt.Fprintf(a.out, "numerics %s\n", e.Numerics)
-		fmt.Fprintf(a.out, "sharing  %s\n", e.Sharing)
-		if e.Fallback != "" {
-			fmt.Fprintf(a.out, "because  %s\n", e.Fallback)
-		}
-		fmt.Fprintln(a.out)
-		fmt.Fprintln(w, "model\tcompile\tload\tp50\tp99\tmax error\tcopied\t")
-		for _, m := range t.rows {
-			if m.Error != "" {
-				fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\t-\t\n", m.Name)
-				continue
-			}
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2g\t%d B\t\n", m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99), m.MaxError, m.Copied)
-		}
-		fmt.Fprintln(w)
-		if err := w.Flush(); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintln(w, "check\tstatus\tvalue\tdetail")
-	passed, skipped := 0, ""
-	for _, c := range r.Checks {
-		value := "-"
-		if c.Unit != "" {
-			value = fmt.Sprintf("%.4g %s", c.Value, c.Unit)
-			if c.Value == math.Trunc(c.Value) && math.Abs(c.Value) < 1e15 {
-				value = fmt.Sprintf("%.0f %s", c.Value, c.Unit)
-			}
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Status, value, c.Detail)
-		switch c.Status {
-		case trial.Pass:
-			passed++
-		case trial.Skip:
-			skipped = ", others could not be made here"
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(a.out, "\n%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), skipped, r.Verdict)
-	return err
-}
-
-// brief rounds a duration to three digits.
-func brief(d time.Duration) string {
-	switch {
-	case d < 10*time.Microsecond:
-		return d.String()
-	case d < 10*time.Millisecond:
-		return d.Round(100 * time.Nanosecond).String()
-	}
-	return d.Round(100 * time.Microsecond).String()
 }
