@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/anekit/anekit/ane"
@@ -36,7 +37,7 @@ func replay(name string) (m *models.Model, check *trial.Check) {
 	}
 	found, ok := attributes.Search(v)
 	if !ok {
-		return told(trial.Skip, "%s has no compiled program; what it says of errors, devices and limits is in force", file)
+		return told(trial.Skip, "%s has no compiled program; %s", file, inForce(replayed))
 	}
 	p, err := attributes.Read(found)
 	switch {
@@ -55,6 +56,20 @@ func replay(name string) (m *models.Model, check *trial.Check) {
 		return told(trial.Skip, "%s: its tensors can be placed, but not be those of a program that is run here: %v", file, err)
 	}
 	return &between, nil
+}
+
+// inForce tells how much of a dump without a program the stand-in answers with.
+func inForce(d *standin.Dump) string {
+	const most = 8 // names on a line
+	const told = "what it says of errors, devices and limits is in force"
+	names := d.Ignored
+	if len(names) == 0 {
+		return told
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
+	}
+	return told + ", except " + strings.Join(names, ", ")
 }
 
 // variables declares tensors with the axes that the attributes have.

@@ -89,6 +89,7 @@ func (r report) write(w io.Writer) error {
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false) // types have < and >
 	return e.Encode(r)
 }
 
