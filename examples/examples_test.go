@@ -1,0 +1,160 @@
+package examples
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// machine names the lines that tell the machine's own chip, system and reasons.
+var machine = regexp.MustCompile(`(?m)^(chip|system|because) .*$`)
+
+// Each example runs, ends with status 0, and prints its output.txt.
+func TestEachExampleRunsAndPrintsWhatItSays(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds programs")
+	}
+	leaktest.SkipEmulated(t)
+	bin, names := built(t.Context(), t), sources(t)
+	require.GreaterOrEqual(t, len(names), 8)
+	soft := bestEngine() == engine.Soft
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name))
+			cmd.Dir = t.TempDir() // nothing is left there, below
+			said, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", said)
+			left, err := os.ReadDir(cmd.Dir)
+			require.NoError(t, err)
+			require.Empty(t, left, "an example writes no files unasked")
+			if !soft || runtime.GOOS != "linux" {
+				return // output.txt is of the software engine, on Linux
+			}
+			want, err := os.ReadFile(filepath.Join(name, "output.txt"))
+			require.NoError(t, err)
+			require.Equal(t, normal(t, want), normal(t, said))
+		})
+	}
+	t.Run("picture -out", func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), "edge.png")
+		said, err := exec.CommandContext(t.Context(), filepath.Join(bin, "picture"), "-out", file).CombinedOutput()
+		require.NoError(t, err, "%s", said)
+		png, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.True(t, bytes.HasPrefix(png, []byte("\x89PNG")))
+	})
+}
+
+// The tutorial shows code that the examples contain, and what they print.
+func TestTheTutorialShowsWhatRuns(t *testing.T) {
+	text := page(t, "TUTORIAL.md")
+	var code strings.Builder
+	for _, name := range sources(t) {
+		source, err := read(filepath.Join(name, "main.go"))
+		require.NoError(t, err)
+		code.WriteString(source)
+	}
+	blocks := fenced(text, "go")
+	require.NotEmpty(t, blocks)
+	for _, block := range blocks {
+		require.Contains(t, code.String(), block, "the tutorial shows code that no example has")
+	}
+	runs := 0
+	for _, block := range fenced(text, "console") {
+		command, said, _ := strings.Cut(block, "\n")
+		name, ok := strings.CutPrefix(command, "$ go run ./examples/")
+		if !ok {
+			continue
+		}
+		want, err := os.ReadFile(filepath.Join(name, "output.txt"))
+		require.NoError(t, err)
+		require.Equal(t, normal(t, want), normal(t, []byte(said)), command)
+		runs++
+	}
+	require.GreaterOrEqual(t, runs, 2, "the tutorial shows what its programs print")
+}
+
+// built puts the examples into a folder.
+func built(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	bin := t.TempDir()
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./...")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	said, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return bin
+}
+
+// sources are the names of the examples.
+func sources(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("*/main.go")
+	require.NoError(t, err)
+	for i := range names {
+		names[i] = filepath.Dir(names[i])
+	}
+	return names
+}
+
+// bestEngine is what Auto opens here.
+func bestEngine() string {
+	for _, s := range engine.Probe() {
+		if s.Name == engine.Apple && s.Available {
+			return engine.Apple
+		}
+	}
+	return engine.Soft
+}
+
+// normal leaves out what differs between machines: names of the machine, the folder of the
+// repository and the ends of lines.
+func normal(t *testing.T, said []byte) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	require.NoError(t, err)
+	text := strings.ReplaceAll(string(said), "\r\n", "\n")
+	text = strings.ReplaceAll(text, filepath.ToSlash(root)+"/", "")
+	text = strings.ReplaceAll(text, "github.com/anekit/anekit/", "") // instead of the folder with -trimpath
+	return strings.TrimSpace(machine.ReplaceAllString(text, "$1"))
+}
+
+// page is a file of docs.
+func page(t *testing.T, name string) string {
+	t.Helper()
+	text, err := read(filepath.Join("..", "docs", name))
+	require.NoError(t, err)
+	return text
+}
+
+// read is a file with the line ends of Unix.
+func read(name string) (string, error) {
+	text, err := os.ReadFile(name)
+	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
+}
+
+// fenced lists what stands between ```kind and ```.
+func fenced(text, kind string) (blocks []string) {
+	for {
+		_, rest, ok := strings.Cut(text, "\n```"+kind+"\n")
+		if !ok {
+			return blocks
+		}
+		block, rest, _ := strings.Cut(rest, "\n```\n")
+		blocks, text = append(blocks, block), rest
+	}
+}
