@@ -41,6 +41,7 @@ func TestInferTellsEveryFault(t *testing.T) {
 		{"relu", nil, "relu: argument x is missing"},
 		{"relu", []ops.Operand{{Name: "x"}}, "relu: x: empty list"},
 		{"relu", []ops.Operand{{Name: "x", Values: []*ops.Value{x}, List: true}}, "relu: x: takes a single value"},
+		{"split", []ops.Operand{one("x", x)}, "split: neither num_splits nor split_sizes says into what x[4] is split; give num_splits"},
 		{"softmax", []ops.Operand{one("x", x), one("axis", x)}, "softmax: axis: has to be a constant"},
 	} {
 		out, _, err := ops.Infer(c.kind, c.operands...)

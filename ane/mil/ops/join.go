@@ -56,7 +56,12 @@ func inferSplit(c *Call) {
 		return
 	}
 	length := x.Shape[axis]
-	if n := c.integer("num_splits", len(sizes)); sizes == nil {
+	n := c.integer("num_splits", len(sizes))
+	if _, given := c.args["num_splits"]; sizes == nil && !given {
+		c.fail("", "give num_splits=2 for equal parts, or split_sizes", "neither num_splits nor split_sizes says into what x%v is split", x.Shape)
+		return
+	}
+	if sizes == nil {
 		if n < 1 || n > maxSetting || length%n != 0 {
 			c.fail("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis, x.Shape, n)
 			return
