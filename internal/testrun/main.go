@@ -46,7 +46,7 @@ func main() {
 func run(args []string, notes string) (code int, err error) {
 	i := slices.Index(args, "test")
 	if i < 1 {
-		return 2, errors.New("no go test to run; give: testrun -notes FILE go test ARGUMENT..")
+		return 2, errors.New("no go test to run; give: testrun -notes FILE go test, and its arguments")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
