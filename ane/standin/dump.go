@@ -78,7 +78,7 @@ func (d *Dump) read(v any) error {
 	root, isDict := v.(plist.Dict)
 	data, ok := root.Get("data")
 	if !ok { // perhaps attributes alone, or a document around them
-		if breadthFirst(v, holdsProgram) == nil {
+		if _, ok := plist.Nearest(v, holdsProgram); !ok {
 			if !isDict {
 				return errors.New("no dictionary at its top; an envelope has the keys os and data")
 			}

@@ -48,8 +48,8 @@ func (d *Dump) readProgram(top plist.Dict, data any) error {
 	if keys := findKeys(data); keys != nil {
 		d.keys = keys
 	}
-	found := breadthFirst(data, holdsProgram)
-	if found == nil {
+	found, ok := plist.Nearest(data, holdsProgram)
+	if !ok {
 		return nil
 	}
 	p := &DumpedProgram{attributes: found}
@@ -66,27 +66,9 @@ func (d *Dump) readProgram(top plist.Dict, data any) error {
 	return nil
 }
 
-// breadthFirst returns the dictionary nearest to the top that has what is looked for.
-func breadthFirst(v any, is func(plist.Dict) bool) plist.Dict {
-	for queue := []any{v}; len(queue) > 0; queue = queue[1:] {
-		switch v := queue[0].(type) {
-		case plist.Dict:
-			if is(v) {
-				return v
-			}
-			for _, e := range v {
-				queue = append(queue, e.Value)
-			}
-		case plist.Array:
-			queue = append(queue, v...)
-		}
-	}
-	return nil
-}
-
 // findKeys returns a list of keys of live entries that stands for itself.
 func findKeys(data any) (keys []string) {
-	holder := breadthFirst(data, func(d plist.Dict) bool { return len(d.Array("live_entry_keys")) > 0 })
+	holder, _ := plist.Nearest(data, func(d plist.Dict) bool { return len(d.Array("live_entry_keys")) > 0 })
 	for _, v := range holder.Array("live_entry_keys") {
 		if key, ok := v.(string); ok {
 			keys = append(keys, key)
