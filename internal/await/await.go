@@ -40,8 +40,8 @@ func Value[T any](tb testing.TB, from <-chan T) T {
 		return v
 	case <-end.C:
 		tb.Fatalf("waited %v in vain for a value", Patience)
-		panic("unreachable")
 	}
+	return *new(T) // Fatalf does not return
 }
 
 // Done returns what f returns and fails the test when f does not return.
