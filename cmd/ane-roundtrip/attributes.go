@@ -3,10 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
-	"text/tabwriter"
-	"unicode"
 
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
@@ -71,7 +68,7 @@ func (a *app) attributes(file string) error {
 		}
 		return r.write(a.out)
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := columns(a.out)
 	fmt.Fprintln(w, "procedure\ttensor\tin/out\tindex\ttype\tN x D x C x H x W\trow\tplane\tdepth\tbatch\tbytes\tpacked")
 	for _, t := range tensors {
 		side, packed := "in", "no"
@@ -81,7 +78,7 @@ func (a *app) attributes(file string) error {
 		if t.Packed {
 			packed = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d x %d x %d x %d x %d\t%d\t%d\t%d\t%d\t%d\t%s\n", printable(t.Procedure), printable(t.Name), side, t.Index, t.Type,
+		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d x %d x %d x %d x %d\t%d\t%d\t%d\t%d\t%d\t%s\n", visible(t.Procedure), visible(t.Name), side, t.Index, t.Type,
 			t.Batches, t.Depth, t.Channels, t.Height, t.Width, t.RowStride, t.PlaneStride, t.DepthStride, t.BatchStride, t.Bytes, packed)
 	}
 	if err := w.Flush(); err != nil {
@@ -109,14 +106,4 @@ func readAttributes(file string) ([]placed, []string, error) {
 	}
 	tensors, unplaced := placedAll(p)
 	return tensors, unplaced, nil
-}
-
-// printable shows characters that a terminal would act on as Go writes them.
-func printable(text string) string {
-	for _, r := range text {
-		if !unicode.IsPrint(r) {
-			return strings.Trim(strconv.Quote(text), `"`)
-		}
-	}
-	return text
 }

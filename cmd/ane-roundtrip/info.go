@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -107,7 +106,7 @@ func (a *app) info(ctx context.Context) error {
 		return errors.Join(unavailable, r.write(a.out))
 	}
 	h := r.Host
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := columns(a.out)
 	fmt.Fprintf(w, "anekit\t%s, %s\n", h.Version, h.Go)
 	fmt.Fprintf(w, "host\t%s/%s, %d CPUs, %d-byte pages\n", h.OS, h.Arch, h.CPUs, h.Page)
 	pinned := "pinned"
@@ -142,7 +141,7 @@ func (a *app) info(ctx context.Context) error {
 
 // print writes the framework's tables.
 func (f framework) print(out io.Writer) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	w := columns(out)
 	fmt.Fprintf(w, "\nframework of %s\t%s\n", f.Engine, f.Framework)
 	fmt.Fprintf(w, "bridge\t%s\n", cmp.Or(f.Library, "part of this binary"))
 	if f.Error != "" {

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 )
 
 // print writes the tables.
@@ -14,7 +13,7 @@ func (i *inspection) print(a *app) error {
 	for _, key := range slices.Sorted(maps.Keys(i.BuildInfo)) {
 		fmt.Fprintf(a.out, "  %s %s\n", visible(key), visible(i.BuildInfo[key]))
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := columns(a.out)
 	for _, f := range i.Functions {
 		fmt.Fprintf(w, "\nfunction %s for %s\n", f.Name, f.Opset)
 		fmt.Fprintln(w, "tensor\tside\ttype\tshape\tbytes\tpadding\trow\tplane\tbatch")

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"text/tabwriter"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/element"
@@ -98,7 +97,7 @@ func (j *runJob) told(d *ane.Device) error {
 		}
 		return failed
 	}
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	w := columns(a.out)
 	fmt.Fprintln(w, "tensor\tside\ttype\tshape\tmin\tmax\tnan\tfile")
 	for _, r := range j.rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%.6g\t%.6g\t%d\t%s\n", r.Name, r.Side, r.DType, r.Shape, r.Min, r.Max, r.NaN, visible(r.File))
