@@ -14,7 +14,7 @@ FUZZTIME ?= 3s
 NOTES = build/notes
 TESTRUN = build/bin/testrun -notes $(NOTES)
 # The packages whose tests wait for threads or processes.
-WAITING = ./ane/broker/... ./ane/device ./ane/standin/... ./objcbridge ./cmd/ane-roundtrip ./unimem/... \
+WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge ./cmd/ane-roundtrip ./unimem/... \
 	./internal/await ./internal/wholefile
 
 # What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE or FILE:DEBIAN-PACKAGE. The race detector

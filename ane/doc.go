@@ -24,7 +24,7 @@
 // # Who does what
 //
 // An Engine is what an implementation provides: Apple's framework, or the
-// software engine of package interp. Users hold a Device, which wraps an Engine
+// software engine. Users hold a Device, which wraps an Engine
 // and keeps the rules that are the same for all of them: states, names, sizes,
 // offsets, aliasing, lifetimes. What only some engines have is an interface of
 // its own, such as Instancer; elsewhere its calls answer errors.ErrUnsupported.

@@ -7,7 +7,7 @@ import (
 	"log"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // watched is an engine around another: it tells what is compiled and run.
@@ -35,14 +35,14 @@ func (r watchedRun) Evaluate(ctx context.Context) error {
 
 // An engine provides three things: itself, programs, and runs.
 func ExampleEngine() {
-	run(watched{interp.New()})
+	run(watched{soft.New()})
 	// Output:
 	// compile doubling.mil
 	// evaluate
 }
 
 func ExampleExecutable() {
-	x, err := interp.New().Compile(context.Background(), ane.Source{Text: []byte(doubling)})
+	x, err := soft.New().Compile(context.Background(), ane.Source{Text: []byte(doubling)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +54,7 @@ func ExampleExecutable() {
 }
 
 func ExampleInvocation() {
-	run(watched{interp.New()}) // whose Evaluate is called once
+	run(watched{soft.New()}) // whose Evaluate is called once
 	// Output:
 	// compile doubling.mil
 	// evaluate
@@ -86,7 +86,7 @@ func run(e ane.Engine) {
 // What only some engines have, they have as further methods; a Device asks for them and
 // says where there are none.
 func ExampleKeeper() {
-	device, err := ane.Open(interp.New(), "")
+	device, err := ane.Open(soft.New(), "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func ExampleKeeper() {
 }
 
 func ExampleMetered() {
-	device, err := ane.Open(interp.New(), "")
+	device, err := ane.Open(soft.New(), "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func ExampleMetered() {
 
 // The software engine makes instances.
 func ExampleInstancer() {
-	x, err := interp.New().Compile(context.Background(), ane.Source{Text: []byte(doubling)})
+	x, err := soft.New().Compile(context.Background(), ane.Source{Text: []byte(doubling)})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -146,7 +146,7 @@ func ExamplePeer() {
 
 // invocation shows a prepared run to f.
 func invocation(f func(ane.Invocation)) {
-	run(shown{interp.New(), f})
+	run(shown{soft.New(), f})
 }
 
 type shown struct {

@@ -10,15 +10,15 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
 
 // ready is a program on the software engine, for the examples below.
 func ready(src ane.Source) (m *ane.Model, done func()) {
-	device, err := ane.Open(interp.New(), "")
+	device, err := ane.Open(soft.New(), "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func ExampleQoS() {
 }
 
 func ExampleDevice() {
-	device, err := ane.Open(interp.New(), "apple is not available: no Mac")
+	device, err := ane.Open(soft.New(), "apple is not available: no Mac")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func ExampleDevice() {
 }
 
 func ExampleInfo() {
-	info := interp.New(interp.AllowOffsets()).Info()
+	info := soft.New(soft.AllowOffsets()).Info()
 	fmt.Println(info.Name, info.Offsets)
 	// Output: soft true
 }

@@ -7,8 +7,8 @@ import (
 	"log"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -24,7 +24,7 @@ const doubling = `program(1.3)
 // the same memory.
 func Example() {
 	ctx := context.Background()
-	device, err := ane.Open(interp.New(), "")
+	device, err := ane.Open(soft.New(), "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func Example() {
 // the tensor's own memory.
 func ExampleModel_Evaluate() {
 	ctx := context.Background()
-	device, err := ane.Open(interp.New(), "")
+	device, err := ane.Open(soft.New(), "")
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func ExampleModel_Evaluate() {
 
 // A fault in a program is told with its place.
 func ExampleDevice_Compile() {
-	device, err := ane.Open(interp.New(), "")
+	device, err := ane.Open(soft.New(), "")
 	if err != nil {
 		log.Fatal(err)
 	}

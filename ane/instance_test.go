@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/faulty"
+	"github.com/anekit/anekit/internal/engine/faulty"
 )
 
 func TestWithWeightsNeedsAnEngineThatMakesInstances(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -364,7 +364,7 @@ func TestZeroValues(t *testing.T) {
 
 // Views are there while the request is open, by the program's names.
 func TestViews(t *testing.T) {
-	d, err := ane.Open(interp.New(), "")
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, d.Close()) }()
 	m, err := d.Compile(background, ane.Source{Text: []byte(doubling)})
@@ -388,7 +388,7 @@ func TestViews(t *testing.T) {
 func TestRefusedCloseLeavesTheModelLoaded(t *testing.T) {
 	refused := 0
 	for range 300 {
-		d, err := ane.Open(interp.New(), "")
+		d, err := ane.Open(soft.New(), "")
 		require.NoError(t, err)
 		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(doubling)})
 		require.NoError(t, err)

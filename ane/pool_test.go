@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -118,7 +118,7 @@ func TestPoolCloseWakesWaitingCallers(t *testing.T) {
 
 // Every borrower reads what it wrote.
 func TestPoolUnderLoad(t *testing.T) {
-	d, err := ane.Open(interp.New(), "")
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	m, err := d.Compile(t.Context(), ane.Source{Text: []byte(doubling)})
 	require.NoError(t, err)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -132,11 +132,11 @@ func TestSliceKeepsTheOrderOfTheAxes(t *testing.T) {
 // A slice is bound where layout and offset are what the program demands.
 func TestSlicesAreBoundWhereTheRulesAllow(t *testing.T) {
 	for _, offsets := range []bool{false, true} {
-		var opts []interp.Option
+		var opts []soft.Option
 		if offsets {
-			opts = append(opts, interp.AllowOffsets())
+			opts = append(opts, soft.AllowOffsets())
 		}
-		d, err := ane.Open(interp.New(opts...), "")
+		d, err := ane.Open(soft.New(opts...), "")
 		require.NoError(t, err)
 		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(doubling)})
 		require.NoError(t, err)

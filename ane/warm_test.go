@@ -6,12 +6,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // A warm run allocates nothing, by the upper level as by the lower, and a loan neither.
 func TestWarmRequestsAllocateNothing(t *testing.T) {
-	d, err := ane.Open(interp.New(), "")
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	m, err := d.Compile(t.Context(), ane.Source{Text: []byte(doubling)})
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -31,7 +31,7 @@ func TestModelsMeetTheirReferenceOnTheSoftwareEngine(t *testing.T) {
 // compare runs m on a few inputs and holds every output against the reference.
 func compare(t *testing.T, m models.Model) {
 	ctx := t.Context()
-	d, err := ane.Open(interp.New(), "")
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	model, err := d.Compile(ctx, ane.Source{File: m.Name, Text: m.Text, Weights: m.Weights})
 	require.NoError(t, err, "%s", m.Text)

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/broker"
-	"github.com/anekit/anekit/ane/device"
-	"github.com/anekit/anekit/ane/interp"
-	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -49,7 +49,7 @@ type candidate struct {
 func candidates() []candidate {
 	return []candidate{
 		{name: Apple, what: "Apple Neural Engine", probe: probeApple,
-			open: func(ctx context.Context, _ config) (ane.Engine, error) { return overBridge(ctx, device.Apple()) }},
+			open: func(ctx context.Context, _ config) (ane.Engine, error) { return overBridge(ctx, apple.Apple()) }},
 		{name: StandIn, what: "Objective-C bridge over stand-in classes, served by the software engine",
 			probe: standin.Probe, open: openStandIn},
 		{name: Broker, what: "software engine in a process of its own", probe: probeBroker, open: openBroker},
@@ -63,7 +63,7 @@ func probeApple() error {
 	if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
 		return fmt.Errorf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
-	r, err := objcbridge.Inspect(device.Apple().Bridge)
+	r, err := objcbridge.Inspect(apple.Apple().Bridge)
 	if err == nil && r.Device.HasANE == objcbridge.AnswerNo {
 		err = errors.New("the framework says that this machine has no Neural Engine; virtual machines have none")
 	}
@@ -94,17 +94,17 @@ func openBroker(ctx context.Context, c config) (ane.Engine, error) {
 
 func openSoft(_ context.Context, c config) (ane.Engine, error) {
 	if c.offsets {
-		return interp.New(interp.AllowOffsets()), nil
+		return soft.New(soft.AllowOffsets()), nil
 	}
-	return interp.New(), nil
+	return soft.New(), nil
 }
 
 // opening bounds the time for loading a framework and its known-answer run, or for
 // reaching a broker. A first compile takes some 30 ms.
 const opening = time.Minute
 
-func overBridge(ctx context.Context, c device.Config) (ane.Engine, error) {
-	e, err := device.Open(ctx, c)
+func overBridge(ctx context.Context, c apple.Config) (ane.Engine, error) {
+	e, err := apple.Open(ctx, c)
 	if err != nil {
 		return nil, err // not e, which would be a non-nil interface
 	}

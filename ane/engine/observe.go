@@ -7,21 +7,21 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/device"
-	"github.com/anekit/anekit/ane/standin"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 )
 
 // Observation is what a framework said of the machine, of the known-answer program and
 // of failures: what a dump of the machine consists of.
 type Observation struct {
-	Known  device.Known
+	Known  apple.Known
 	Report objcbridge.Report
 	Fault  error         // why parts of Report are missing, or nil
 	Opened time.Duration // from loading the framework to the end of the known-answer run
 
-	first []device.Met // met while the engine was opened
-	met   func() []device.Met
+	first []apple.Met // met while the engine was opened
+	met   func() []apple.Met
 	usage func() objcbridge.Usage
 }
 
@@ -35,7 +35,7 @@ func (o *Observation) Usage() objcbridge.Usage {
 }
 
 // Met returns the first errors of the framework that were met, in their order.
-func (o *Observation) Met() []device.Met {
+func (o *Observation) Met() []apple.Met {
 	if o.met == nil {
 		return o.first
 	}
@@ -57,9 +57,9 @@ func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error
 	if o.Report, o.Fault, err = inspect(ctx, c); err != nil {
 		return nil, o, err
 	}
-	c.Observe = func(k device.Known, met []device.Met) { o.Known, o.first = k, met }
+	c.Observe = func(k apple.Known, met []apple.Met) { o.Known, o.first = k, met }
 	start := time.Now()
-	e, err := device.Open(ctx, c)
+	e, err := apple.Open(ctx, c)
 	o.Opened = time.Since(start)
 	if err != nil {
 		return nil, o, err
@@ -71,7 +71,7 @@ func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error
 }
 
 // inspect is objcbridge.Inspect, which a framework may hold up, until ctx ends.
-func inspect(ctx context.Context, c device.Config) (r objcbridge.Report, fault, late error) {
+func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, late error) {
 	type answer struct {
 		report objcbridge.Report
 		fault  error
@@ -90,23 +90,23 @@ func inspect(ctx context.Context, c device.Config) (r objcbridge.Report, fault, 
 }
 
 // frameworkOf is how to drive the framework behind an engine.
-func frameworkOf(name string) (device.Config, error) {
+func frameworkOf(name string) (apple.Config, error) {
 	switch name {
 	case Apple:
 		if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
-			return device.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable,
+			return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable,
 				Detail: fmt.Sprintf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)}
 		}
-		return device.Apple(), nil
+		return apple.Apple(), nil
 	case StandIn:
 		if err := standin.Probe(); err != nil {
-			return device.Config{}, err
+			return apple.Config{}, err
 		}
 		f, err := standin.Start(standin.Options{})
 		if err != nil {
-			return device.Config{}, err
+			return apple.Config{}, err
 		}
 		return f.Config(), nil
 	}
-	return device.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose " + Apple + " or " + StandIn}
+	return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose " + Apple + " or " + StandIn}
 }

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/broker"
+	"github.com/anekit/anekit/internal/engine/broker"
 )
 
 // Option changes what Open opens.

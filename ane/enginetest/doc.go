@@ -5,7 +5,7 @@
 // Both run the same named checks; Checks lists them.
 //
 //	func TestConformance(t *testing.T) {
-//		enginetest.Run(t, func() ane.Engine { return interp.New() }, enginetest.Named("soft"))
+//		enginetest.Run(t, func() ane.Engine { return mine.New() }, enginetest.Named("mine"))
 //	}
 //
 // The programs are MIL text of this package, small, with inputs whose results

@@ -46,7 +46,7 @@ func fine() error { return nil }
 
 func TestPanicIsAFailure(t *testing.T) {
 	texts := only(t, "layouts", func() ane.Engine {
-		return &hostile{Engine: soft(), close: fine, compile: func(context.Context, ane.Source) (ane.Executable, error) { panic("no such luck") }}
+		return &hostile{Engine: newSoft(), close: fine, compile: func(context.Context, ane.Source) (ane.Executable, error) { panic("no such luck") }}
 	})
 	require.NotEmpty(t, texts)
 	require.Contains(t, texts[0], "panic: no such luck")
@@ -56,7 +56,7 @@ func TestHangIsAFailure(t *testing.T) {
 	release := make(chan struct{})
 	ended := make(chan struct{})
 	texts := only(t, "layouts", func() ane.Engine {
-		return &hostile{Engine: soft(), close: func() error { close(ended); return nil }, compile: func(context.Context, ane.Source) (ane.Executable, error) {
+		return &hostile{Engine: newSoft(), close: func() error { close(ended); return nil }, compile: func(context.Context, ane.Source) (ane.Executable, error) {
 			<-release
 			return nil, errors.New("released")
 		}}
@@ -69,7 +69,7 @@ func TestHangIsAFailure(t *testing.T) {
 
 func TestErrorOfCloseIsAFailure(t *testing.T) {
 	texts := only(t, "layouts", func() ane.Engine {
-		return &hostile{Engine: soft(), close: func() error { return errors.New("cannot close") }}
+		return &hostile{Engine: newSoft(), close: func() error { return errors.New("cannot close") }}
 	})
 	require.Equal(t, []string{"closing the device: cannot close"}, texts)
 }
@@ -82,7 +82,7 @@ func TestGoroutineLeakIsAFailure(t *testing.T) {
 	stop := make(chan struct{})
 	defer close(stop)
 	texts := only(t, "leaks", func() ane.Engine {
-		return &hostile{Engine: soft(), close: func() error { go func() { <-stop }(); return nil }}
+		return &hostile{Engine: newSoft(), close: func() error { go func() { <-stop }(); return nil }}
 	})
 	require.Equal(t, []string{"1 goroutines are left"}, texts)
 }
@@ -90,7 +90,7 @@ func TestGoroutineLeakIsAFailure(t *testing.T) {
 func TestBlockLeakIsAFailure(t *testing.T) {
 	var leaked *unimem.Block
 	texts := only(t, "leaks", func() ane.Engine {
-		return &hostile{Engine: soft(), close: func() (err error) {
+		return &hostile{Engine: newSoft(), close: func() (err error) {
 			leaked, err = unimem.Open(1)
 			return err
 		}}
@@ -104,7 +104,7 @@ func TestEarlyCopyIsFound(t *testing.T) {
 	for _, check := range runnable([]string{"copies-blocks", "copies-memory"}) {
 		var taken *unimem.Block
 		texts := only(t, check, func() ane.Engine {
-			e := soft()
+			e := newSoft()
 			return &hostile{Engine: e, close: func() error { return taken.Close() }, compile: func(ctx context.Context, src ane.Source) (x ane.Executable, err error) {
 				if taken, err = unimem.Open(16<<20, unimem.Warm()); err != nil {
 					return nil, err
@@ -118,15 +118,15 @@ func TestEarlyCopyIsFound(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	require.NotEmpty(t, only(t, "info", soft, enginetest.Named("apple")))
-	require.Empty(t, only(t, "info", soft, enginetest.Named("soft")))
+	require.NotEmpty(t, only(t, "info", newSoft, enginetest.Named("apple")))
+	require.Empty(t, only(t, "info", newSoft, enginetest.Named("soft")))
 	require.NotEmpty(t, enginetest.Checks()["info"])
 }
 
 func TestOptions(t *testing.T) {
-	require.Equal(t, []enginetest.Failure{{Check: "nothing", Text: "no such check"}}, enginetest.Check(t.Context(), soft, enginetest.Only("nothing")))
-	require.Equal(t, "nothing: no such check", enginetest.Check(t.Context(), soft, enginetest.Only("info"), enginetest.Without("why", "nothing"))[0].String())
+	require.Equal(t, []enginetest.Failure{{Check: "nothing", Text: "no such check"}}, enginetest.Check(t.Context(), newSoft, enginetest.Only("nothing")))
+	require.Equal(t, "nothing: no such check", enginetest.Check(t.Context(), newSoft, enginetest.Only("info"), enginetest.Without("why", "nothing"))[0].String())
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Equal(t, "not run: context canceled", enginetest.Check(over, soft)[0].Text)
+	require.Equal(t, "not run: context canceled", enginetest.Check(over, newSoft)[0].Text)
 }

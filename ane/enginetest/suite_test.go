@@ -9,27 +9,27 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
-	"github.com/anekit/anekit/ane/faulty"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/faulty"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // A run that leaves anything open fails, whatever its tests said.
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-func soft() ane.Engine { return interp.New() }
+func newSoft() ane.Engine { return soft.New() }
 
 func TestSoftEngine(t *testing.T) {
-	enginetest.Run(t, soft, enginetest.Named(interp.Name))
+	enginetest.Run(t, newSoft, enginetest.Named(soft.Name))
 }
 
 func TestSoftEngineWithOffsets(t *testing.T) {
-	enginetest.Run(t, func() ane.Engine { return interp.New(interp.AllowOffsets()) }, enginetest.Named(interp.Name), enginetest.Only("offsets", "info"))
+	enginetest.Run(t, func() ane.Engine { return soft.New(soft.AllowOffsets()) }, enginetest.Named(soft.Name), enginetest.Only("offsets", "info"))
 }
 
 // The wrapper alone is no fault.
 func TestHonestWrapper(t *testing.T) {
-	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return faulty.Wrap(soft(), faulty.Fault{}) }))
+	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return faulty.Wrap(newSoft(), faulty.Fault{}) }))
 }
 
 // caught names the checks that are meant for each fault.
@@ -90,7 +90,7 @@ func runnable(checks []string) []string {
 }
 
 func wrapped(f faulty.Fault) func() ane.Engine {
-	return func() ane.Engine { return faulty.Wrap(soft(), f) }
+	return func() ane.Engine { return faulty.Wrap(newSoft(), f) }
 }
 
 // A fault that leaves values alone fails the checks that are meant for it, and

@@ -36,7 +36,7 @@ func (r *reader) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 // integers, or fails on them, so the suite has none there.
 func TestNoProgramTakesOrGivesIntegers(t *testing.T) {
 	sent := texts{all: map[string]bool{}}
-	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return &reader{soft(), &sent} }))
+	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return &reader{newSoft(), &sent} }))
 	require.Greater(t, len(sent.all), 15)
 	parsed := 0
 	for text := range sent.all {

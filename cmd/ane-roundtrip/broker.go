@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/anekit/anekit/ane/broker"
-	"github.com/anekit/anekit/ane/broker/server"
+	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
 // brokerOptions are the flags of broker.

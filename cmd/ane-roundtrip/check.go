@@ -9,8 +9,8 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/faulty"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"

@@ -11,10 +11,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/anekit/anekit/ane/device"
 	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/ane/standin"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -69,7 +69,7 @@ func (e *envelope) add(key string, value any) {
 
 // attributes adds modelAttributes of the known program as they stand. What a load has
 // never been seen to answer has a key of its own, scrubbed: it could be about anybody.
-func (e *envelope) attributes(k device.Known) {
+func (e *envelope) attributes(k apple.Known) {
 	if k.Attributes == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func (e *envelope) attributes(k device.Known) {
 	}
 }
 
-func (e *envelope) model(k device.Known) {
+func (e *envelope) model(k apple.Known) {
 	if k.Attributes == nil {
 		return
 	}
@@ -185,7 +185,7 @@ func (e *envelope) selfCheck(r objcbridge.Report) {
 }
 
 // errors adds what the framework answered with, and why the engine could not be opened.
-func (e *envelope) errors(met []device.Met, unavailable error) {
+func (e *envelope) errors(met []apple.Met, unavailable error) {
 	rows := plist.Array{}
 	for _, m := range met {
 		b := m.Err

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -22,7 +22,7 @@ func TestMeasure(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 256 MB; run without -short")
 	}
-	d, err := ane.Open(interp.New(), "")
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	r, err := Measure(t.Context(), d, func(string) {})
 	require.NoError(t, err)

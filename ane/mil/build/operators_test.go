@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/interp"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // values are what the calls below work on.
@@ -235,7 +235,7 @@ func requireSound(t *testing.T, p *build.Program) {
 // compile gives the program to the software engine.
 func compile(t *testing.T, p *build.Program) {
 	t.Helper()
-	d, err := ane.Open(interp.New(), "")
+	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	m, err := d.Compile(t.Context(), ane.Source{Text: p.Text(), Weights: p.Weights})
 	require.NoError(t, err, "%s", p.Text())

@@ -1,6 +1,0 @@
-//go:build race
-
-package device_test
-
-// slack is how much more the race detector keeps, for every goroutine among others.
-const slack = 8

@@ -1,0 +1,199 @@
+package apple_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+)
+
+// childRun holds the task of a process that starts a framework of its own, since
+// classes cannot be taken back.
+const childRun = "ANEKIT_DEVICE_TEST_CHILD"
+
+// task is what a child does.
+type task struct {
+	Options  standin.Options
+	Programs int  // different ones to compile, each closed before the next
+	Keep     bool // or closed only in the end
+}
+
+// outcome is what a child found.
+type outcome struct {
+	Start, Inspect, Open string // errors
+	Unavailable          bool   // Open matched ErrUnavailable
+	Checks               []objcbridge.Check
+	Device               *objcbridge.Device
+	Registry             []objcbridge.Property
+	Compiled             int // programs, all with right values
+	Compile              string
+	Exhausted            bool   // the last error matched ErrExhausted
+	Known                string // opset of the form of the known program tried last
+	Met                  []apple.Met
+	Left                 []string
+}
+
+// inChild runs t in a process of its own.
+func inChild(t *testing.T, job task) outcome {
+	t.Helper()
+	job.Options.Dir = bridgetest.Build(t)
+	text, err := json.Marshal(job)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), childRun+"="+string(text), "TEMP="+t.TempDir())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s%s", out, &stderr)
+	var o outcome
+	require.NoError(t, json.Unmarshal(out, &o), "%s", out)
+	return o
+}
+
+// child does the task and prints the outcome.
+func child(run string) int {
+	var job task
+	if err := json.Unmarshal([]byte(run), &job); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(job.do()); err != nil {
+		return 1
+	}
+	return 0
+}
+
+func say(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func (job task) do() (o outcome) {
+	f, err := standin.Start(job.Options)
+	if o.Start = say(err); err != nil {
+		return o
+	}
+	started.f = f
+	r, err := objcbridge.Inspect(f.Config().Bridge)
+	o.Inspect, o.Checks, o.Device, o.Registry = say(err), r.Checks, r.Device, r.Registry
+	c := f.Config()
+	c.Observe = func(k apple.Known, met []apple.Met) { o.Known, o.Met = k.Opset, met }
+	e, err := apple.Open(context.Background(), c)
+	o.Open, o.Unavailable = say(err), errors.Is(err, ane.ErrUnavailable)
+	if err != nil {
+		o.Left = leftovers()
+		return o
+	}
+	var kept []ane.Executable
+	for n := range job.Programs {
+		x, err := e.Compile(context.Background(), ane.Source{File: "new.mil", Text: text(n)})
+		if err != nil {
+			o.Compile, o.Exhausted = say(err), errors.Is(err, ane.ErrExhausted)
+			break
+		}
+		o.Compiled++
+		if kept = append(kept, x); !job.Keep {
+			kept = nil
+			if err := x.Close(); err != nil {
+				o.Compile = say(err)
+				break
+			}
+		}
+	}
+	for _, x := range kept {
+		if err := x.Close(); err != nil {
+			o.Compile = say(err)
+		}
+	}
+	if err := e.Close(); err != nil {
+		o.Open = say(err)
+	}
+	o.Left = leftovers()
+	return o
+}
+
+// Every generation of the framework either serves or is refused by name.
+func TestProfiles(t *testing.T) {
+	for _, p := range []string{"15", "16.5", "17", "26", "27"} {
+		t.Run(p, func(t *testing.T) {
+			o := inChild(t, task{Options: standin.Options{Profile: p}, Programs: 3})
+			require.Empty(t, o.Left)
+			missing := slices.DeleteFunc(slices.Clone(o.Checks), func(c objcbridge.Check) bool { return !c.Required || c.Status == objcbridge.CheckOK })
+			if len(missing) == 0 {
+				require.Empty(t, o.Inspect)
+				require.Empty(t, o.Open)
+				require.Empty(t, o.Compile)
+				require.Equal(t, 3, o.Compiled)
+				require.Equal(t, objcbridge.AnswerYes, o.Device.HasANE)
+				require.Contains(t, o.Device.Build, p)
+				require.NotEmpty(t, o.Registry)
+				return
+			}
+			require.True(t, o.Unavailable)
+			require.Contains(t, o.Open, missing[0].Selector)
+			t.Log(p, "is refused:", o.Open)
+		})
+	}
+}
+
+// What is missing or of another type is found before anything is called.
+func TestSelfCheckFindsWhatChanged(t *testing.T) {
+	for what, c := range map[string]struct {
+		options standin.Options
+		status  objcbridge.CheckStatus
+		in      string
+	}{
+		"class":    {standin.Options{Missing: []string{"_ANERequest"}}, objcbridge.CheckNoClass, "_ANERequest"},
+		"method":   {standin.Options{Missing: []string{"_ANEInMemoryModel " + selEvaluate}}, objcbridge.CheckNoSelector, selEvaluate},
+		"encoding": {standin.Options{Changed: []string{"_ANEInMemoryModel " + selEvaluate + " B@:Q@@^@"}}, objcbridge.CheckOtherEncoding, selEvaluate},
+	} {
+		t.Run(what, func(t *testing.T) {
+			o := inChild(t, task{Options: c.options})
+			require.True(t, o.Unavailable)
+			require.Contains(t, o.Open, c.in)
+			found := false
+			for _, row := range o.Checks {
+				if row.Status != objcbridge.CheckOK && row.Required {
+					found = true
+					require.Equal(t, c.status, row.Status, "%+v", row)
+				}
+			}
+			require.True(t, found)
+			require.Empty(t, o.Left)
+		})
+	}
+}
+
+// The budget of compiles is refused before the framework runs out of it.
+func TestCompileBudget(t *testing.T) {
+	o := inChild(t, task{Programs: 200})
+	require.True(t, o.Exhausted, o.Compile)
+	require.Equal(t, 109, o.Compiled, "110, one of them for the known-answer run")
+	require.Empty(t, o.Left)
+}
+
+// So is the number of loaded programs.
+func TestProgramLimit(t *testing.T) {
+	o := inChild(t, task{Options: standin.Options{ProgramLimit: 20}, Programs: 30, Keep: true})
+	require.True(t, o.Exhausted, o.Compile)
+	require.Equal(t, 20, o.Compiled)
+	require.Empty(t, o.Left)
+}

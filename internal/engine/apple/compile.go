@@ -1,0 +1,171 @@
+package apple
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/objcbridge"
+)
+
+// Compile implements ane.Engine: it prints a program that comes as a tree, checks the text, reads the weights, has the
+// framework compile and load the program, and reads the layouts from it.
+func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	x, err := e.compile(ctx, src, nil)
+	if err != nil {
+		return nil, err // not x, which would be a non-nil interface
+	}
+	return x, nil
+}
+
+// compile is Compile; watch, which may be nil, gets what the framework says of the
+// program, also when its attributes are refused.
+func (e *Engine) compile(ctx context.Context, src ane.Source, watch *witness) (*executable, error) {
+	p, err := src.Tree()
+	if err == nil {
+		err = mil.Validate(src.File, p)
+	}
+	if err != nil {
+		return nil, e.atFault(src.File, err)
+	}
+	text := slices.Clone(src.Text)
+	if src.Program != nil {
+		text = mil.Print(p)
+	}
+	f, err := procedure(src, p)
+	if err != nil {
+		return nil, e.atFault(src.File, err)
+	}
+	weights, err := readWeights(src, p)
+	if err != nil {
+		return nil, e.atFault(src.File, err)
+	}
+	x := &executable{engine: e, src: src, function: f, text: text, weights: weights, watch: watch}
+	if len(p.Funcs) > 1 {
+		x.named = f.Name
+	}
+	x.strays.end = x.end
+	if err := e.hold(); err != nil {
+		return nil, err
+	}
+	_, err = await(ctx, "compile", e.cfg.Name, &x.strays, x.first, func(error) {})
+	if err == nil {
+		return x, nil
+	}
+	if fault := x.Close(); fault != nil {
+		return nil, errors.Join(e.explain(src, p, err), fault)
+	}
+	return nil, e.explain(src, p, err)
+}
+
+// procedure chooses the function to run: the one asked for, main, or the first.
+func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
+	name := src.Function
+	if name == "" && p.Func("main") != nil {
+		name = "main"
+	}
+	if name == "" && len(p.Funcs) > 0 {
+		return p.Funcs[0], nil
+	}
+	if f := p.Func(name); f != nil {
+		return f, nil
+	}
+	var names []string
+	for _, f := range p.Funcs {
+		names = append(names, f.Name)
+	}
+	if names == nil {
+		return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the program has no function", Hint: "write at least func main<ios18>(...)"}}
+	}
+	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: fmt.Sprintf("no function called %q", name), Hint: "choose one of " + strings.Join(names, ", ")}}
+}
+
+// atFault marks err as the program's fault.
+func (e *Engine) atFault(file string, err error) error {
+	return &ane.Error{Op: "compile", Engine: e.cfg.Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
+}
+
+// misnamed finds the place of the weights that the bridge refuses in its message.
+func misnamed(src ane.Source, p *mil.Program, b *objcbridge.Error) mil.ErrorList {
+	fault := &mil.Error{File: src.File, Pos: p.Pos, Msg: b.Message, Hint: "correct the text or the weights", Err: b}
+	for _, blob := range p.Blobs() {
+		path, err := blob.Path.Strings()
+		if err == nil && len(path) == 1 && strings.Contains(b.Message, `"`+path[0]+`"`) {
+			fault.Pos = blob.Pos
+		}
+	}
+	return mil.ErrorList{fault}
+}
+
+// explain adds to a refusal by the framework its own reason, a word or two, and what this
+// package's analysis finds wrong with the program.
+func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
+	var b *objcbridge.Error
+	if errors.As(err, &b) && b.Stage == objcbridge.StageCreate && b.Reason == objcbridge.ReasonArgument {
+		return e.atFault(src.File, misnamed(src, p, b))
+	}
+	if !errors.Is(err, ane.ErrCompile) {
+		return err
+	}
+	var out *ane.Error
+	if !errors.As(err, &out) {
+		return err
+	}
+	why := *out
+	why.Name = src.File
+	_, analysis := ops.Analyze(src.File, p, src.Function, src.Weights)
+	var faults mil.ErrorList
+	errors.As(analysis, &faults)
+	refusal := &mil.Error{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program: " + words(b)}
+	if faults == nil {
+		refusal.Hint = "leave out statements until it compiles, or look for messages of aned in the system log"
+	}
+	why.Err = ane.Because(out.Err, append(faults, refusal))
+	return &why
+}
+
+// directory is where the compiler found the program, in its messages: hundreds of digits.
+var directory = regexp.MustCompile(`ANECCompile\([^)]+\)`)
+
+// words are the innermost reason that the framework gives.
+func words(b *objcbridge.Error) string {
+	if n := len(b.Causes); n > 0 && b.Causes[n-1].Message != "" {
+		return directory.ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
+	}
+	if b.Message != "" {
+		return b.Message
+	}
+	return "it does not say why"
+}
+
+// readWeights reads every file that the program names, each once.
+func readWeights(src ane.Source, p *mil.Program) ([]objcbridge.Weight, error) {
+	var all []objcbridge.Weight
+	var faults mil.ErrorList
+	seen := map[string]bool{}
+	for _, b := range p.Blobs() {
+		path, err := b.Path.Strings()
+		if err != nil || len(path) != 1 || seen[path[0]] {
+			continue // a path that is none is the framework's to refuse
+		}
+		seen[path[0]] = true
+		if src.Weights == nil {
+			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": no weights were given", Hint: "say where the file is"})
+			continue
+		}
+		data, err := src.Weights.ReadFile(path[0])
+		if err != nil {
+			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": " + err.Error(),
+				Hint: "check the path, and where the weights are", Err: err})
+			continue
+		}
+		all = append(all, objcbridge.Weight{Path: path[0], Data: data})
+	}
+	return all, faults.Err()
+}

@@ -1,0 +1,30 @@
+package apple_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin"
+)
+
+func TestTheStandInPassesTheSuite(t *testing.T) {
+	f := framework(t)
+	for _, mode := range []struct {
+		name   string
+		change func(*apple.Config)
+	}{{"blocking", func(*apple.Config) {}}, {"asynchronous", async}} {
+		t.Run(mode.name, func(t *testing.T) {
+			c := f.Config()
+			mode.change(&c)
+			enginetest.Run(t, func() ane.Engine {
+				e, err := apple.Open(t.Context(), c)
+				require.NoError(t, err)
+				return e
+			}, enginetest.Named(standin.Name), enginetest.Without("heap memory is no surface", "parallel-heap"))
+		})
+	}
+}

@@ -1,0 +1,102 @@
+package apple_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/objcbridge/bridgetest"
+)
+
+// dumps is the folder of what real machines answered.
+const dumps = "../../../testdata/dumps"
+
+// The engine passes the suite on every dump of a working machine that has the stand-in
+// answer otherwise than without one. A framework is one for a process, so each has its own.
+func TestTheStandInPassesTheSuiteOnDumps(t *testing.T) {
+	bridgetest.Build(t)
+	for i, name := range []string{
+		"m1-status-head", "m1-status-projector", "m1-status-target0", "ironmill-identity-1x4x1x4-fp16",
+		"m1-hwx-two-procedures-420v", "h15g-26.3.1-qos-hints-attributes", "h15g-26.3.1-xpc-replies",
+		"m5-26.3-qos-index-weights", "device-info", "method-encodings-27", "slots-and-loads",
+	} {
+		t.Run(name, func(t *testing.T) {
+			if i%4 != 0 {
+				budget.Skip(t, "seconds for each dump")
+			}
+			file, err := filepath.Abs(filepath.Join(dumps, name+".json"))
+			require.NoError(t, err)
+			require.FileExists(t, file)
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheStandInPassesTheSuite$/^blocking$", "-test.v")
+			cmd.Env = append(os.Environ(), standin.EnvDump+"="+file, "TEMP="+t.TempDir())
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Contains(t, string(out), "--- PASS: TestTheStandInPassesTheSuite/blocking")
+		})
+	}
+}
+
+// refusing writes a dump of a framework that answers calls of a stage with an error, the
+// first n of them, or all for 0.
+func refusing(t *testing.T, stage, domain string, code, n int) string {
+	row := map[string]any{"stage": stage, "domain": domain, "code": code, "text": "refused"}
+	if n > 0 {
+		row["count"] = n
+	}
+	text, err := json.Marshal(map[string]any{"os": "macOS 14.5 (23F79)", "data": map[string]any{"errors": []any{row}}})
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), fmt.Sprintf("%s-%d.json", stage, n))
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// A compiler that does not take the ios18 form of the known-answer program is given the
+// ios16 form, as on macOS 13 and 14.
+func TestTheKnownProgramHasAnOlderForm(t *testing.T) {
+	const domain = "com.apple.appleneuralengine.compiler"
+	o := inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", domain, 1, 1)}, Programs: 1})
+	require.Empty(t, o.Open)
+	require.Equal(t, "ios16", o.Known)
+	require.Equal(t, 1, o.Compiled)
+	require.Len(t, o.Met, 1)
+	require.True(t, o.Met[0].Recovered)
+
+	// A compiler that takes neither.
+	o = inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", domain, 1, 0)}})
+	require.True(t, o.Unavailable)
+	require.Contains(t, o.Open, "known-ios18.mil")
+	require.Len(t, o.Met, 2)
+	require.False(t, o.Met[0].Recovered)
+
+	// An error that is not about the text has no other form to try.
+	o = inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", "com.apple.appleneuralengine", 10, 0)}})
+	require.True(t, o.Unavailable)
+	require.Equal(t, "ios18", o.Known)
+}
+
+// Runs that the engine cancels are sent again, up to eight times.
+func TestCancelledRunsAreSentAgain(t *testing.T) {
+	dump := func(n int) string {
+		file := filepath.Join(t.TempDir(), fmt.Sprintf("cancelled-%d.json", n))
+		text := fmt.Sprintf(`{"os": "macOS 27.0 beta", "data": {"errors": [{"stage": "evaluate", "domain": "com.apple.appleneuralengine", "code": 8,
+		 "text": "status=0x12 : statusType=0x9: Request cancelled", "count": %d}]}}`, n)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
+	o := inChild(t, task{Options: standin.Options{Dump: dump(8)}, Programs: 1})
+	require.Empty(t, o.Open)
+	require.Len(t, o.Met, 1)
+	require.True(t, o.Met[0].Recovered)
+	require.Equal(t, 8, o.Met[0].Count)
+	require.EqualValues(t, 0x12, o.Met[0].Err.Status)
+	o = inChild(t, task{Options: standin.Options{Dump: dump(0)}})
+	require.True(t, o.Unavailable)
+	require.Contains(t, o.Open, "cancelled by the engine")
+}

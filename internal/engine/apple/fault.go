@@ -1,0 +1,100 @@
+package apple
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// fault turns what the bridge says into the error that users of any engine know.
+// nil stays nil.
+func (e *Engine) fault(op, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e.met.add(err)
+	out := &ane.Error{Op: op, Engine: e.cfg.Name, Name: name, Err: ane.Because(ane.ErrEngine, err)}
+	var b *objcbridge.Error
+	if !errors.As(err, &b) {
+		return out
+	}
+	hint, sentinel := meaning(b)
+	out.Err, out.Hint = ane.Because(sentinel, err), hint
+	out.Domain, out.Code = b.Domain, int(b.Code)
+	if b.Domain == "" {
+		out.Code = 0
+	}
+	if sentinel == ane.ErrExhausted && b.Kind == objcbridge.KindNSError {
+		live := unimem.Live()
+		out.Detail = fmt.Sprintf("open in this process: %d Blocks of %d bytes, %d Requests", live.Blocks, live.Bytes, len(e.idle.list()))
+	}
+	return out
+}
+
+// meaning finds the sentinel for a failure and what to do about it.
+func meaning(b *objcbridge.Error) (hint string, sentinel error) {
+	switch b.Kind {
+	case objcbridge.KindMissing:
+		return "run `ane-roundtrip info` and report what it prints", ane.ErrUnavailable
+	case objcbridge.KindRefused:
+		return refusal(b.Reason)
+	}
+	if b.Stage == objcbridge.StageCompile && b.Kind == objcbridge.KindNSError && strings.HasSuffix(b.Domain, ".compiler") {
+		return "", ane.ErrCompile
+	}
+	if b.Kind != objcbridge.KindNSError || b.Domain != objcbridge.DomainEngine {
+		return "", ane.ErrEngine
+	}
+	switch status := b.DriverStatus(); {
+	case b.HasStatus && status == objcbridge.StatusShort && b.Stage == objcbridge.StageEvaluate, b.Code == codeShort:
+		return "make tensors with the layouts of the Model", ane.ErrShort
+	case b.HasStatus && status == objcbridge.StatusIndex:
+		return "compile the program again", ane.ErrName
+	case b.HasStatus && (status == objcbridge.StatusNoMemory || status == objcbridge.StatusNoResources),
+		b.Code == codeMap, b.Code == codeNoMemory:
+		return "close Requests and Models, free memory, and try again", ane.ErrExhausted
+	case b.HasStatus && (status == objcbridge.StatusCancelled || status == objcbridge.StatusAborted), b.Code == codeAborted:
+		return "try again", ane.ErrCancelled
+	}
+	return "", ane.ErrEngine
+}
+
+// Codes of the framework's errors; those above 40 are macOS 27's.
+const (
+	codeMap      = 13 // surfaces could not be mapped
+	codeShort    = 42 // a surface is shorter than the program needs
+	codeAborted  = 47 // the request was aborted
+	codeNoMemory = 53 // the program could not be loaded for want of memory
+)
+
+// refusal is meaning for what the bridge itself refused. Where the bridge says what
+// to do next, it is not said again.
+func refusal(r objcbridge.Reason) (hint string, sentinel error) {
+	switch r {
+	case objcbridge.ReasonShort:
+		return "make tensors with the layouts of the Model", ane.ErrShort
+	case objcbridge.ReasonOffset:
+		return "", ane.ErrOffset
+	case objcbridge.ReasonIndex:
+		return "compile the program again", ane.ErrName
+	case objcbridge.ReasonBudget:
+		return "", ane.ErrExhausted
+	case objcbridge.ReasonCrowded:
+		return "", ane.ErrExhausted
+	case objcbridge.ReasonState:
+		return "", ane.ErrInUse
+	case objcbridge.ReasonFile:
+		return "", ane.ErrEngine
+	}
+	return "", ane.ErrEngine
+}
+
+// refused reports whether the bridge refused for reason r.
+func refused(err error, r objcbridge.Reason) bool {
+	var b *objcbridge.Error
+	return errors.As(err, &b) && b.Kind == objcbridge.KindRefused && b.Reason == r
+}

@@ -1,0 +1,270 @@
+package apple_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// Where the engine sees nothing of surfaces that the CPU holds locked, they are
+// unlocked for each run, the receipt says so, and results are right.
+func TestLockedSurfaces(t *testing.T) {
+	f := framework(t)
+	require.False(t, open(t).Relocks())
+
+	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
+	defer f.ClearFaults()
+	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {}, "asynchronous": async} {
+		t.Run(name, func(t *testing.T) {
+			e := open(t, change)
+			require.True(t, e.Relocks())
+			require.Contains(t, e.Info().Sharing, "unlocked")
+			locks := f.SurfaceCounts().Locks
+			a := newRig(t, e, 1)
+			b := newRig(t, e, 2, f.Library().Option())
+			require.Contains(t, a.model.Receipt().Notes[0], "unlocked")
+			for i := range 5 {
+				require.NoError(t, a.run(t.Context(), float32(i), 1))
+				require.NoError(t, b.run(t.Context(), float32(i), 2))
+			}
+			require.Equal(t, locks+4, f.SurfaceCounts().Locks, "every surface is locked again")
+
+			// Two requests that share an input, at once.
+			second, err := a.model.Bind(map[string]*ane.Tensor{"x": a.x}, map[string]*ane.Tensor{"y": a.tensor(a.model.Outputs()[0], nil)})
+			require.NoError(t, err)
+			done := make(chan error)
+			go func() {
+				var errs []error
+				for range 200 {
+					_, err := a.model.Evaluate(context.Background(), second)
+					errs = append(errs, err)
+				}
+				done <- errors.Join(errs...)
+			}()
+			for range 200 {
+				_, err := a.model.Evaluate(context.Background(), a.request)
+				require.NoError(t, err)
+			}
+			require.NoError(t, <-done)
+			require.NoError(t, second.Close())
+		})
+	}
+}
+
+// When neither way gives the known answer, the engine is not available.
+func TestAnEngineThatComputesNothingDoesNotOpen(t *testing.T) {
+	f := framework(t)
+	require.NoError(t, f.Fault(selEvaluate, standin.No, -1, 0))
+	defer f.ClearFaults()
+	_, err := apple.Open(t.Context(), f.Config())
+	require.ErrorIs(t, err, ane.ErrUnavailable)
+	require.ErrorContains(t, err, "known-answer")
+	var b *objcbridge.Error
+	require.ErrorAs(t, err, &b)
+}
+
+// A framework that hangs while the engine opens gives ErrDeadline, and what was
+// held is given back when it goes on.
+func TestOpeningHasADeadline(t *testing.T) {
+	f := framework(t)
+	open(t) // the known program is in the cache from here on
+	for _, selector := range []string{selText, selLoad, selEvaluate} {
+		t.Run(selector, func(t *testing.T) {
+			before := unimem.Live()
+			require.NoError(t, f.Fault(selector, standin.Hang, 1, 0))
+			_, err := apple.Open(hanging(t, f, 1), f.Config())
+			require.ErrorIs(t, err, ane.ErrDeadline)
+			require.ErrorIs(t, err, ane.ErrUnavailable)
+			f.ClearFaults()
+			await.Until(t, "the memory is given back", func() bool { return unimem.Live() == before })
+		})
+	}
+}
+
+// A model that was given up stays usable: calls wait for the one that is out.
+func TestAModelWithACallOutWaitsForIt(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, open(t), 1)
+	require.NoError(t, f.Fault(selEvaluate, standin.Hang, 1, 0))
+	defer f.ClearFaults()
+	require.ErrorIs(t, r.run(hanging(t, f, 1), 1, 1), ane.ErrDeadline)
+
+	stuck(t, func(ctx context.Context) error { return r.run(ctx, 1, 1) })
+	stuck(t, r.model.Unload)
+	f.ReleaseHangs()
+	require.NoError(t, r.run(t.Context(), 2, 1))
+}
+
+// Blocks of a request that was closed with its call out stay held until it is back.
+func TestBlocksAreHeldByACallThatIsOut(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	x, err := e.Compile(t.Context(), ane.Source{File: "add.mil", Text: text(1)})
+	require.NoError(t, err)
+	in, err := unimem.Open(x.Inputs()[0].Bytes())
+	require.NoError(t, err)
+	out, err := unimem.Open(x.Outputs()[0].Bytes())
+	require.NoError(t, err)
+	a, err := ane.OnBlock(in, x.Inputs()[0])
+	require.NoError(t, err)
+	b, err := ane.OnBlock(out, x.Outputs()[0])
+	require.NoError(t, err)
+	v, err := x.Prepare([]*ane.Tensor{a}, []*ane.Tensor{b})
+	require.NoError(t, err)
+	require.NoError(t, f.Fault(selEvaluate, standin.Hang, 1, 0))
+	require.ErrorIs(t, v.Evaluate(hanging(t, f, 1)), ane.ErrDeadline)
+	require.NoError(t, v.Close())
+	require.NoError(t, x.Close())
+	require.ErrorIs(t, in.Close(), unimem.ErrInUse)
+	require.ErrorIs(t, out.Close(), unimem.ErrInUse)
+	f.ClearFaults()
+	require.NoError(t, closed(in, never))
+	require.NoError(t, closed(out, never))
+}
+
+func TestCompletionHandlers(t *testing.T) {
+	f := framework(t)
+	defer f.ClearFaults()
+	e := open(t, async)
+	r := newRig(t, e, 1)
+	require.NoError(t, r.run(t.Context(), 1, 1))
+
+	t.Run("late", func(t *testing.T) {
+		for late := 100 * time.Millisecond; ; late *= 2 { // until the deadline passes before
+			require.NoError(t, f.Fault(selEvaluate, standin.Late, 1, late.Milliseconds()))
+			ctx, cancel := context.WithTimeout(t.Context(), late/4)
+			err := r.run(ctx, 1, 1)
+			cancel()
+			f.ClearFaults()
+			require.NoError(t, r.run(t.Context(), 2, 1))
+			if err != nil {
+				require.ErrorIs(t, err, ane.ErrDeadline)
+				break
+			}
+		}
+	})
+	t.Run("twice", func(t *testing.T) {
+		before := e.Usage().Unexpected
+		require.NoError(t, f.Fault(selEvaluate, standin.Twice, 1, 0))
+		require.NoError(t, r.run(t.Context(), 3, 1))
+		await.Until(t, "the second answer", func() bool { return e.Usage().Unexpected == before+1 })
+		require.NoError(t, r.run(t.Context(), 4, 1))
+	})
+	t.Run("never", func(t *testing.T) {
+		require.NoError(t, f.Fault(selEvaluate, standin.Never, 1, 0))
+		lost := await.DeadlineWhen(t, t.Context(), func() bool { return f.Counts().Lost == 1 })
+		require.ErrorIs(t, r.run(lost, 1, 1), ane.ErrDeadline)
+		stuck(t, func(ctx context.Context) error { return r.run(ctx, 1, 1) })
+		f.FireLost()
+		require.NoError(t, r.run(t.Context(), 5, 1))
+	})
+	t.Run("error", func(t *testing.T) {
+		require.NoError(t, f.Fault(selEvaluate, standin.AsyncError, 1, 8))
+		var b *objcbridge.Error
+		require.ErrorAs(t, r.run(t.Context(), 1, 1), &b)
+		require.Equal(t, objcbridge.KindNSError, b.Kind)
+		require.EqualValues(t, 8, b.Code)
+		require.NoError(t, r.run(t.Context(), 6, 1))
+	})
+	for _, kind := range []standin.FaultKind{standin.Exception, standin.No, standin.NoError} {
+		t.Run(kind.String(), func(t *testing.T) {
+			require.NoError(t, f.Fault(selEvaluate, kind, 1, 8))
+			var b *objcbridge.Error
+			require.ErrorAs(t, r.run(t.Context(), 1, 1), &b)
+			require.Equal(t, kinds[kind], b.Kind)
+			require.NoError(t, r.run(t.Context(), 7, 1))
+		})
+	}
+}
+
+// A program that the framework has forgotten is compiled again by Load.
+func TestLoadAfterThePurge(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, open(t), 77)
+	require.NoError(t, r.model.Unload(t.Context()))
+	f.PurgeAll()
+	compiled := f.Counts().Compiles
+	require.NoError(t, r.model.Load(t.Context()))
+	require.Equal(t, compiled+1, f.Counts().Compiles)
+	require.NoError(t, r.run(t.Context(), 1, 77), "the request is still bound")
+
+	require.NoError(t, r.model.Unload(t.Context()))
+	require.NoError(t, r.model.Load(t.Context()))
+	require.Equal(t, compiled+1, f.Counts().Compiles, "from the cache")
+}
+
+// Models of one text share a folder for their files; none takes it from another.
+func TestModelsOfOneText(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	n := fresh()
+	a, b := newRig(t, e, n), newRig(t, e, n)
+	require.False(t, a.model.Receipt().Cached)
+	require.True(t, b.model.Receipt().Cached)
+	require.NoError(t, a.model.Unload(t.Context()))
+	require.NoError(t, b.run(t.Context(), 1, float32(n)))
+	require.NoError(t, a.model.Load(t.Context()))
+	f.PurgeAll()
+	require.NoError(t, b.model.Unload(t.Context()))
+	require.NoError(t, b.model.Load(t.Context()))
+	require.NoError(t, a.run(t.Context(), 2, float32(n)))
+	require.NoError(t, b.run(t.Context(), 3, float32(n)))
+}
+
+func TestProgramsThatDoNotCompileLeaveNoFiles(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	x, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
+	require.NoError(t, err)
+	require.Len(t, programFiles(t), 1, "a program that is loaded has files")
+	require.NoError(t, x.Close())
+	require.NoError(t, f.Fault(selCompile, standin.NoError, 1, 1))
+	defer f.ClearFaults()
+	_, err = e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
+	require.Error(t, err)
+	require.Empty(t, programFiles(t))
+}
+
+// The wrapper of a surface is made once for each Block and ends with it.
+func TestSurfacesAreWrappedOncePerBlock(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	r := newRig(t, e, 1)
+	before := f.Instances("_ANEIOSurfaceObject")
+	for range 10 {
+		q, err := r.model.Bind(map[string]*ane.Tensor{"x": r.x}, map[string]*ane.Tensor{"y": r.y})
+		require.NoError(t, err)
+		require.NoError(t, q.Close())
+	}
+	require.Equal(t, before, f.Instances("_ANEIOSurfaceObject"))
+
+	extra := e.Usage().Surfaces
+	b, err := unimem.Open(r.x.Layout().Bytes())
+	require.NoError(t, err)
+	x, err := ane.OnBlock(b, r.x.Layout())
+	require.NoError(t, err)
+	q, err := r.model.Bind(map[string]*ane.Tensor{"x": x}, map[string]*ane.Tensor{"y": r.y})
+	require.NoError(t, err)
+	require.NoError(t, q.Close())
+	require.Equal(t, extra+1, e.Usage().Surfaces)
+	require.NoError(t, b.Close())
+	require.Equal(t, extra, e.Usage().Surfaces)
+}
+
+// Heap memory is no surface.
+func TestHeapBlocksAreRefused(t *testing.T) {
+	r := newRig(t, open(t), 1)
+	x := r.tensor(r.x.Layout(), []unimem.Option{unimem.OnHeap()})
+	_, err := r.model.Bind(map[string]*ane.Tensor{"x": x}, map[string]*ane.Tensor{"y": r.y})
+	require.ErrorIs(t, err, ane.ErrMismatch)
+}

@@ -1,0 +1,201 @@
+package apple
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// known are forms of one program whose results are exact in fp16 for the numbers it is
+// given: y = 2x + 3. Its rows need no padding. The first is for macOS 15 and later, the
+// second, in the older dialect, for macOS 13 and 14.
+var known = [...]struct{ opset, text string }{
+	{"ios18", `program(1.3)
+[buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
+{
+    func main<ios18>(tensor<fp16, [1, 64, 4, 32]> x) {
+        fp16 two = const()[name = string("two"), val = fp16(0x1p+1)];
+        fp16 three = const()[name = string("three"), val = fp16(0x1.8p+1)];
+        tensor<fp16, [1, 64, 4, 32]> double = mul(x = x, y = two)[name = string("double")];
+        tensor<fp16, [1, 64, 4, 32]> y = add(x = double, y = three)[name = string("y")];
+    } -> (y);
+}`},
+	{"ios16", `program(1.0)
+[buildInfo = dict<tensor<string, []>, tensor<string, []>>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
+{
+    func main<ios16>(tensor<fp16, [1, 64, 4, 32]> x) {
+        tensor<fp16, []> two = const()[name = tensor<string, []>("two"), val = tensor<fp16, []>(0x1p+1)];
+        tensor<fp16, []> three = const()[name = tensor<string, []>("three"), val = tensor<fp16, []>(0x1.8p+1)];
+        tensor<fp16, [1, 64, 4, 32]> double = mul(x = x, y = two)[name = tensor<string, []>("double")];
+        tensor<fp16, [1, 64, 4, 32]> y = add(x = double, y = three)[name = tensor<string, []>("y")];
+    } -> (y);
+}`},
+}
+
+// Known is what the engine has seen of its known-answer program.
+type Known struct {
+	Opset      string           // of the form that the framework took
+	Text       string           // of that form
+	Attributes []byte           // as JSON; nil where the program was not loaded
+	Facts      objcbridge.Facts // of the loaded program
+}
+
+// witness is what is seen of a program while it is compiled, by a call that may have been
+// given up.
+type witness struct {
+	mu    sync.Mutex
+	known Known
+}
+
+func (w *witness) saw(attributes []byte, facts objcbridge.Facts) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.known.Attributes, w.known.Facts = attributes, facts
+}
+
+func (w *witness) tell() Known {
+	if w == nil {
+		return Known{}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.known
+}
+
+// prove runs the known program on locked surfaces and, if its answer is wrong or
+// missing, once more with the locks given up during the run. Nobody has published
+// whether the engine needs that.
+func (e *Engine) prove(ctx context.Context) (err error) {
+	x, err := e.compileKnown(ctx)
+	if err != nil {
+		return err
+	}
+	p := &proof{engine: e, x: x}
+	defer func() { err = errors.Join(err, p.close()) }()
+	if err := p.open(); err != nil {
+		return err
+	}
+	locked := p.run(ctx)
+	if locked == nil || ctx.Err() != nil {
+		return locked
+	}
+	e.relock = true
+	e.recovering(locked)
+	if unlocked := p.run(ctx); unlocked != nil {
+		return fmt.Errorf("the known-answer run fails on locked surfaces (%w) and on unlocked ones (%w)", locked, unlocked)
+	}
+	e.info.Sharing += "; surfaces are unlocked while the engine runs"
+	return nil
+}
+
+// compileKnown compiles the first form that the framework's compiler takes. When it takes
+// none, the error is that of the first.
+func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
+	var first error
+	for _, form := range known {
+		seen := &witness{known: Known{Opset: form.opset, Text: form.text}}
+		e.seen.Store(seen)
+		x, err := e.compile(ctx, ane.Source{File: "known-" + form.opset + ".mil", Text: []byte(form.text)}, seen)
+		if err == nil {
+			if first != nil {
+				e.recovering(first)
+			}
+			return x, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if !errors.Is(err, ane.ErrCompile) {
+			break
+		}
+	}
+	return nil, first
+}
+
+// proof is the known program with tensors of its own.
+type proof struct {
+	engine *Engine
+	x      *executable
+	blocks []*block
+	in     *ane.Tensor
+	out    *ane.Tensor
+	bound  ane.Invocation
+	faults []error // of closing the Blocks
+	ended  atomic.Bool
+}
+
+// open makes the tensors and binds them. The Blocks end with the program, which
+// waits for a run that was given up.
+func (p *proof) open() (err error) {
+	end := p.x.strays.end
+	p.x.strays.end = func() {
+		end()
+		for _, b := range p.blocks {
+			p.faults = append(p.faults, b.Close())
+		}
+		p.ended.Store(true)
+	}
+	if p.in, err = p.tensor(p.x.in[0].Layout); err != nil {
+		return err
+	}
+	if p.out, err = p.tensor(p.x.out[0].Layout); err != nil {
+		return err
+	}
+	p.bound, err = p.x.Prepare([]*ane.Tensor{p.in}, []*ane.Tensor{p.out})
+	return err
+}
+
+func (p *proof) tensor(l ane.Layout) (*ane.Tensor, error) {
+	b, err := unimem.Open(l.Bytes(), p.engine.cfg.Memory...)
+	if err != nil {
+		return nil, err
+	}
+	p.blocks = append(p.blocks, b)
+	return ane.OnBlock(b, l)
+}
+
+// run evaluates and compares.
+func (p *proof) run(ctx context.Context) error {
+	x := make([]float32, p.in.Layout().Elements())
+	y := make([]float32, len(x))
+	for i := range x {
+		x[i], y[i] = float32(i%199-99), -1
+	}
+	if _, err := p.in.WriteFloat32(x); err != nil {
+		return err
+	}
+	if _, err := p.out.WriteFloat32(y); err != nil {
+		return err
+	}
+	if err := p.bound.Evaluate(ctx); err != nil {
+		return err
+	}
+	if _, err := p.out.ReadFloat32(y); err != nil {
+		return err
+	}
+	for i, got := range y {
+		if want := 2*x[i] + 3; got != want {
+			return fmt.Errorf("element %d is %v, want %v", i, got, want)
+		}
+	}
+	return nil
+}
+
+// close lets go of everything that no run uses any more.
+func (p *proof) close() error {
+	if p.bound != nil {
+		if err := p.bound.Close(); err != nil {
+			return err
+		}
+	}
+	if err := p.x.Close(); err != nil || !p.ended.Load() {
+		return err
+	}
+	return errors.Join(p.faults...)
+}

@@ -1,0 +1,109 @@
+package apple
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+)
+
+// Public reports have processes in which IOSurfaceCreate or mapping fails for a while
+// after hundreds of good runs. So what idle invocations hold of the framework can be given
+// back at any time: their requests and the wrappers of their surfaces. The next run makes
+// both again.
+
+// invocations are those that may be shed.
+type invocations struct {
+	mu  sync.Mutex
+	all map[*invocation]struct{}
+}
+
+func (i *invocations) add(v *invocation) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.all == nil {
+		i.all = map[*invocation]struct{}{}
+	}
+	i.all[v] = struct{}{}
+}
+
+func (i *invocations) remove(v *invocation) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	delete(i.all, v)
+}
+
+func (i *invocations) list() []*invocation {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return slices.Collect(maps.Keys(i.all))
+}
+
+// shed gives back what no run uses, and returns how many surfaces that was. It waits for
+// no lock.
+func (e *Engine) shed() (surfaces int) {
+	for _, v := range e.idle.list() {
+		v.shed()
+	}
+	return e.surfaces.shed()
+}
+
+// shed gives up request and surfaces unless a run or a caller uses them.
+func (v *invocation) shed() {
+	if !v.mu.TryLock() {
+		return
+	}
+	defer v.mu.Unlock()
+	if !v.flying && !v.closed && !v.viewed {
+		v.untie()
+	}
+}
+
+// shed ends the wrappers that no invocation has bound.
+func (s *surfaces) shed() (n int) {
+	s.mu.Lock()
+	all := slices.Collect(maps.Values(s.open))
+	s.mu.Unlock()
+	for _, f := range all {
+		if !f.making.TryLock() {
+			continue // it is being wrapped or released
+		}
+		if f.made && f.users == 0 && f.undo() == nil {
+			n++
+		}
+		f.making.Unlock()
+	}
+	return n
+}
+
+// exhausted reports whether the framework or the system failed for want of memory or
+// surfaces.
+func exhausted(err error) bool {
+	var b *objcbridge.Error
+	return errors.Is(err, unimem.ErrExhausted) ||
+		errors.Is(err, ane.ErrExhausted) && errors.As(err, &b) && b.Kind == objcbridge.KindNSError
+}
+
+// cancelled reports whether the engine cancelled a run that may be sent again.
+func cancelled(err error) bool {
+	var b *objcbridge.Error
+	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) && b.HasStatus && b.Status == objcbridge.StatusCancelled
+}
+
+// sleep waits for d and reports whether ctx lasted.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

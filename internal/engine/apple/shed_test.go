@@ -1,0 +1,147 @@
+package apple_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin"
+	"github.com/anekit/anekit/unimem"
+)
+
+// A run that fails for want of memory is sent again once idle invocations have given back
+// what they hold of the framework; theirs is made again when they run next.
+func TestIdleInvocationsGiveTheirSurfacesBack(t *testing.T) {
+	f := framework(t)
+	defer f.ClearFaults()
+	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {}, "asynchronous": async} {
+		t.Run(name, func(t *testing.T) {
+			e := open(t, change)
+			var rigs []*rig
+			for i := range 4 {
+				rigs = append(rigs, newRig(t, e, 100+i))
+				require.NoError(t, rigs[i].run(t.Context(), 1, float32(100+i)))
+			}
+			require.Equal(t, 4, f.Instances("_ANERequest"))
+			require.Equal(t, 8, f.Instances("_ANEIOSurfaceObject"))
+			const mapping = 13
+			require.NoError(t, f.Fault(selEvaluate, standin.NoError, 1, mapping))
+			require.NoError(t, rigs[0].run(t.Context(), 2, 100))
+			require.Equal(t, 1, f.Instances("_ANERequest"), "the others are idle")
+			require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
+			for i, r := range rigs {
+				require.NoError(t, r.run(t.Context(), 3, float32(100+i)))
+			}
+			require.Equal(t, 4, f.Instances("_ANERequest"))
+			met := e.Met()
+			require.Len(t, met, 1)
+			require.True(t, met[0].Recovered)
+
+			// Without end it is told, with what is open, and it can be over.
+			require.NoError(t, f.Fault(selEvaluate, standin.NoError, -1, mapping))
+			err := rigs[1].run(t.Context(), 4, 101)
+			require.ErrorIs(t, err, ane.ErrExhausted)
+			require.ErrorContains(t, err, "open in this process: ")
+			require.ErrorContains(t, err, "4 Requests")
+			f.ClearFaults()
+			for i, r := range rigs {
+				require.NoError(t, r.run(t.Context(), 5, float32(100+i)))
+			}
+		})
+	}
+}
+
+// 388 good runs, then refusals: unimem asks the engine for what is idle, and opens.
+func TestSurfacesThatCannotBeCreated(t *testing.T) {
+	f := framework(t)
+	e := open(t)
+	option := f.Library().Option()
+	r := newRig(t, e, 7, option)
+	for i := range 388 {
+		require.NoError(t, r.run(t.Context(), float32(i%32), 7))
+	}
+	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
+	require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
+	b, err := unimem.Open(1, option)
+	require.NoError(t, err, "the engine has given its wrappers back, and the second try succeeds")
+	require.NoError(t, b.Close())
+	require.Zero(t, f.Instances("_ANEIOSurfaceObject"))
+	require.NoError(t, r.run(t.Context(), 1, 7))
+}
+
+// A caller that looks at the engine's bytes keeps them.
+func TestViewsAreNotGivenBack(t *testing.T) {
+	f := framework(t)
+	r := newRig(t, open(t), 9)
+	view := r.request.OutputView("y")
+	require.NotNil(t, view)
+	require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
+	_, err := unimem.Open(1, f.Library().Option())
+	require.ErrorIs(t, err, unimem.ErrExhausted)
+	require.NoError(t, r.run(t.Context(), 1, 9))
+	require.NotZero(t, view[0]|view[1])
+}
+
+// Runs, and memory that runs out meanwhile, from many goroutines.
+func TestSheddingWhileRunsAreOut(t *testing.T) {
+	f := framework(t)
+	defer f.ClearFaults()
+	e := open(t)
+	var all sync.WaitGroup
+	errs := make(chan error, 8)
+	for i := range 8 {
+		r := newRig(t, e, 200+i)
+		all.Go(func() {
+			for n := range 100 {
+				if err := r.run(context.Background(), float32(n%8), float32(200+i)); err != nil {
+					errs <- err
+					return
+				}
+			}
+		})
+	}
+	for range 50 {
+		require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
+		if b, err := unimem.Open(1, f.Library().Option()); err == nil {
+			require.NoError(t, b.Close())
+		} else {
+			require.ErrorIs(t, err, unimem.ErrExhausted)
+		}
+	}
+	all.Wait()
+	close(errs)
+	for err := range errs {
+		require.NoError(t, err)
+	}
+}
+
+// A call that comes back just as opening ends tells what it saw without a race.
+func TestObservingWhileACallComesBack(t *testing.T) {
+	f := framework(t)
+	open(t) // the known program is in the cache from here on
+	defer f.ClearFaults()
+	for range 20 {
+		require.NoError(t, f.Fault(selLoad, standin.Hang, 1, 0))
+		ctx, cancel := context.WithCancel(t.Context())
+		c := f.Config()
+		c.Observe = func(k apple.Known, _ []apple.Met) { _ = len(k.Attributes) }
+		done := make(chan error, 1)
+		go func() {
+			e, err := apple.Open(ctx, c)
+			if err == nil {
+				err = e.Close()
+			}
+			done <- err
+		}()
+		require.Eventually(t, func() bool { return f.Counts().Hanging == 1 }, time.Minute, time.Millisecond)
+		go cancel()
+		f.ReleaseHangs()
+		<-done // opened, or given up: both are right
+	}
+	require.Empty(t, leftovers())
+}

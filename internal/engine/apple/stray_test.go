@@ -1,0 +1,82 @@
+package apple
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	wait "github.com/anekit/anekit/internal/await"
+)
+
+// over is a context that has ended.
+func over() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestAwaitReturnsWhatTheCallReturns(t *testing.T) {
+	boom := errors.New("boom")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	for _, ctx := range []context.Context{context.Background(), ctx} {
+		for _, want := range []error{nil, boom} {
+			var s strays
+			out, err := await(ctx, "load", "x", &s, func() error { return want }, func(error) { t.Error("nobody gave up") })
+			require.False(t, out)
+			require.Equal(t, want, err)
+			require.Zero(t, s.count.Load())
+		}
+	}
+	out, err := await(over(), "load", "x", &strays{}, func() error { t.Error("called"); return nil }, nil)
+	require.False(t, out)
+	require.ErrorIs(t, err, ane.ErrDeadline)
+}
+
+func TestACallThatIsGivenUpKeepsTheProgramUntilItComesBack(t *testing.T) {
+	ended := make(chan struct{})
+	s := strays{end: func() { close(ended) }}
+	gate, late := make(chan struct{}), make(chan error, 1)
+	boom := errors.New("boom")
+	ctx, expire := wait.Deadline(t.Context())
+	out, err := await(ctx, "load", "x", &s, func() error { expire(); <-gate; return boom }, func(err error) { late <- err })
+	require.True(t, out)
+	require.ErrorIs(t, err, ane.ErrDeadline)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+
+	err = s.wait(over(), "load", "x")
+	require.ErrorIs(t, err, ane.ErrStuck)
+	require.ErrorIs(t, err, ane.ErrDeadline)
+	require.False(t, s.close(), "the call is still out")
+	select {
+	case <-ended:
+		t.Fatal("ended under a call")
+	default:
+	}
+	close(gate)
+	require.Equal(t, boom, <-late)
+	<-ended
+	require.NoError(t, s.wait(t.Context(), "load", "x"))
+}
+
+func TestCallsThatNeverComeBackAreCapped(t *testing.T) {
+	gate := make(chan struct{})
+	var s strays
+	for range maxStray {
+		ctx, cancel := context.WithCancel(t.Context())
+		out, err := await(ctx, "load", "x", &s, func() error { cancel(); <-gate; return nil }, func(error) {})
+		require.True(t, out)
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	_, err := await(ctx, "load", "x", &s, func() error { t.Error("called"); return nil }, nil)
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	close(gate)
+	require.NoError(t, s.wait(t.Context(), "load", "x"))
+	_, err = await(ctx, "load", "x", &s, func() error { return nil }, nil)
+	require.NoError(t, err)
+}

@@ -1,0 +1,50 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// bellWait is how long a thread sleeps at a bell before it looks around. Nothing has to be
+// noticed there that does not wake it, so that an idle broker stays idle; but a client that
+// means harm can keep the thread from being woken, and so its session from ending before.
+const bellWait = 2 * time.Second
+
+// hang takes the memory of a client's bell, if it came beside its Hello.
+func (c *session) hang(fds wire.Descriptors) (err error) {
+	switch len(fds) {
+	case 0:
+		return nil
+	case 1:
+		c.bell, err = wire.OpenBell(fds[0])
+		return err
+	}
+	return &wire.Error{Op: "receive", Kind: wire.KindHello, Err: wire.ErrDescriptors,
+		Detail: fmt.Sprintf("%d beside hello", len(fds)), Hint: "send the memory of one bell, or nothing"}
+}
+
+// ring answers evaluations that come by the bell, until the session ends.
+func (c *session) ring() {
+	buf := make([]byte, wire.MaxFrame)
+	for {
+		f, err := c.bell.Receive(buf, bellWait)
+		switch {
+		case errors.Is(err, wire.ErrTimeout):
+			continue
+		case errors.Is(err, wire.ErrClosed):
+			return
+		}
+		if err == nil && f.Kind != wire.KindEvaluate {
+			// Ringing costs a client next to nothing. What it costs here is to be the
+			// engine's time, which is given out by class, or trouble.
+			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for", Hint: "send it over the socket"}
+		}
+		if !c.treat(&f, nil, err) {
+			_ = c.conn.Close() // never fails
+			return
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package server
+
+import (
+	"testing"
+
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// BenchmarkEvaluate is a run of 2,048 elements, asked for and answered over a socket.
+func BenchmarkEvaluate(b *testing.B) {
+	s, err := newServer(Config{}.settled(OwnerPolicy()))
+	if err != nil {
+		b.Fatal(err)
+	}
+	here, there, err := wire.Pair()
+	if err != nil {
+		b.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- newSession(s, there, alice).run() }()
+	p := newPeer(here)
+	if err := p.greet(""); err != nil {
+		b.Fatal(err)
+	}
+	r, err := p.ready(model(b, "identity"), driverabi.QoSDefault)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ask := newRawEvaluate(p, r)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := ask(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	p.close()
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+	if err := s.close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkEvaluateFloor is the same two frames with nobody between them.
+func BenchmarkEvaluateFloor(b *testing.B) {
+	here, there, err := wire.Pair()
+	if err != nil {
+		b.Fatal(err)
+	}
+	go func() {
+		buf, body := make([]byte, wire.MaxFrame), make([]byte, 0, 64)
+		for {
+			f, _, err := there.Receive(buf)
+			if err != nil {
+				return
+			}
+			var q wire.Evaluate
+			if q.Parse(f.Payload) != nil {
+				return
+			}
+			d := wire.Done{Sequence: q.Sequence}
+			body = d.Append(body[:0])
+			if there.Send(wire.Frame{Kind: f.Kind | wire.Reply, ID: f.ID, Payload: body}) != nil {
+				return
+			}
+		}
+	}()
+	ask := newRawEvaluate(newPeer(here), &run{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := ask(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	_, _ = here.Close(), there.Close()
+}

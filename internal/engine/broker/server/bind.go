@@ -1,0 +1,158 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// request is a program tied to surfaces. The session's lock guards busy.
+type request struct {
+	handle   uint32
+	program  *program
+	surfaces []*surface // of inputs, then of outputs
+	send     driverabi.SendRequest
+	busy     bool
+}
+
+// bind makes a request. Everything that ane.Model.Bind checks in the client is
+// checked again, since a client need not be ours.
+func (c *session) bind(f *wire.Frame) error {
+	var q wire.Bind
+	if err := q.Parse(f.Payload); err != nil {
+		return err
+	}
+	p, err := c.programOf("bind", q.Program)
+	if err != nil {
+		return err
+	}
+	r := &request{program: p}
+	if err := c.choosePorts(r, &q); err != nil {
+		return err
+	}
+	ids := make([]uint32, len(r.surfaces))
+	for i, s := range r.surfaces {
+		if err := c.open(s); err != nil {
+			return err
+		}
+		ids[i] = s.name
+	}
+	if err := r.send.SetSurfaces(ids...); err != nil {
+		return err
+	}
+	r.send.Category = driverabi.IOCategory
+	if err := c.enterRequest(r); err != nil {
+		return err
+	}
+	in := len(p.in)
+	return c.reply(f, &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]), Out: addresses(r.surfaces[in:])})
+}
+
+// enterRequest puts a request into the table.
+func (c *session) enterRequest(r *request) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.requests) >= MaxRequests {
+		return exhausted("bind", "", "requests", MaxRequests, "unbind requests")
+	}
+	r.handle = c.take(func(h uint32) bool { return c.requests[h] != nil })
+	c.requests[r.handle] = r
+	r.program.bound++
+	for _, s := range r.surfaces {
+		s.users++
+	}
+	return nil
+}
+
+// choosePorts finds the surfaces of a request and checks them against the program.
+// All mismatches are reported at once.
+func (c *session) choosePorts(r *request, q *wire.Bind) error {
+	p := r.program
+	if len(q.In) != len(p.in) || len(q.Out) != len(p.out) {
+		return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
+			Detail: fmt.Sprintf("%d inputs and %d outputs for %d and %d", len(q.In), len(q.Out), len(p.in), len(p.out)),
+			Hint:   "name one surface for each tensor of the program, in its order"}
+	}
+	if n := len(q.In) + len(q.Out); n > driverabi.MaxSurfaces {
+		return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrExhausted, Detail: fmt.Sprintf("%d surfaces", n),
+			Rule: fmt.Sprintf("the mapper takes %d surfaces a request", driverabi.MaxSurfaces), Hint: "pack tensors that belong together into one"}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var faults []error
+	for i, port := range q.In {
+		faults = append(faults, c.port(r, "input ", p.in[i], port, false))
+	}
+	for i, port := range q.Out {
+		faults = append(faults, c.port(r, "output ", p.out[i], port, true))
+	}
+	return errors.Join(faults...)
+}
+
+// port adds a surface to a request, or tells what keeps it from standing for l.
+// Outputs share their memory with nothing, whatever tokens name it.
+func (c *session) port(r *request, kind string, l ane.Layout, port wire.Port, output bool) error {
+	fault := func(err error, detail, hint string) error {
+		return &ane.Error{Op: "bind", Engine: Name, Name: kind + l.Name, Err: err, Detail: detail, Hint: hint}
+	}
+	s := c.surfaces[port.Surface]
+	switch {
+	case s == nil:
+		return fault(ane.ErrForeign, fmt.Sprintf("this connection has no surface %d", port.Surface), "register the surface first")
+	case port.Offset != 0:
+		return fault(ane.ErrOffset, fmt.Sprintf("starts at byte %d of its surface", port.Offset), "give the tensor a surface of its own")
+	case s.size < uint64(l.Bytes()):
+		return fault(ane.ErrShort, fmt.Sprintf("program needs %d bytes, surface has %d", l.Bytes(), s.size), "make the tensor with the layout of the program")
+	}
+	for _, other := range r.surfaces {
+		if output && other.at == s.at {
+			return fault(ane.ErrAlias, "its memory is bound twice", "give every output memory of its own")
+		}
+	}
+	r.surfaces = append(r.surfaces, s)
+	return nil
+}
+
+// addresses are where surfaces are mapped in this process. The first and the last
+// page are there to be looked up.
+func addresses(list []*surface) []uint64 {
+	at := make([]uint64, len(list))
+	for i, s := range list {
+		at[i] = uint64(s.block.Address())
+		touch(s.block.Bytes())
+	}
+	return at
+}
+
+// touch reads the first and the last byte.
+//
+//go:noinline
+func touch(b []byte) byte { return b[0] ^ b[len(b)-1] }
+
+// unbind frees a request that is not in flight.
+func (c *session) unbind(f *wire.Frame) error {
+	var q wire.Unbind
+	if err := q.Parse(f.Payload); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	r := c.requests[q.Request]
+	switch {
+	case r == nil:
+		c.mu.Unlock()
+		return unknown("unbind", "request", q.Request)
+	case r.busy:
+		c.mu.Unlock()
+		return &ane.Error{Op: "unbind", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy, Hint: "wait for its evaluation, or cancel it"}
+	}
+	delete(c.requests, q.Request)
+	r.program.bound--
+	for _, s := range r.surfaces {
+		s.users--
+	}
+	c.mu.Unlock()
+	return c.reply(f, &wire.Empty{})
+}

@@ -1,0 +1,190 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// addProgram compiles a program, in a goroutine of its own: a compile may last long
+// and the client has other work.
+func (c *session) addProgram(f *wire.Frame, fds wire.Descriptors) error {
+	var p wire.Compile
+	if err := p.Parse(f.Payload); err != nil {
+		return err
+	}
+	if err := c.allow("compile", driverabi.EntitlementBaseline); err != nil {
+		return err
+	}
+	up, err := c.receive(&p, fds)
+	if err != nil {
+		return err
+	}
+	return c.later(f, up, func() error {
+		return c.inTurn(func() error { return c.build(f, &p, up) })
+	})
+}
+
+// later does the work of a compile, answers its fault, and lets go of what was sent with
+// it. When it returns an error the work is not done.
+func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
+	select {
+	case c.asked <- struct{}{}:
+	default:
+		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles, "wait for one of them"), up.close())
+	}
+	c.work.Go(func() {
+		defer func() { <-c.asked }()
+		err := work()
+		if shut := up.close(); shut != nil {
+			c.log.Error("upload not unmapped", "error", shut)
+		}
+		if err != nil {
+			c.fault(f.ID, err)
+		}
+	})
+	return nil
+}
+
+// inTurn does work when fewer than maxCompiling others are done for this client.
+func (c *session) inTurn(work func() error) error {
+	select {
+	case c.turns <- struct{}{}:
+		defer func() { <-c.turns }()
+		return work()
+	case <-c.ctx.Done():
+		return ane.Deadline("compile", Name, c.ctx.Err())
+	}
+}
+
+// build finds the program in memory, or compiles what came or what the cache has, and
+// answers.
+func (c *session) build(f *wire.Frame, p *wire.Compile, up *upload) error {
+	limit := compileTime
+	if c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementSecondaryCompiler) {
+		limit = longCompileTime
+	}
+	ctx, cancel := context.WithTimeout(c.ctx, limit)
+	defer cancel()
+	r, how, err := c.find(ctx, p, up)
+	if err != nil {
+		return err
+	}
+	c.counts.compiles.Add(1)
+	entry := newProgram(r)
+	err = c.enterProgram(f, entry, &wire.Compiled{Cached: how.cached, Key: r.at.key.String(), Notes: slices.Concat(r.exec.Notes(), how.notes)})
+	if err != nil {
+		return errors.Join(err, c.live.release(r))
+	}
+	return nil
+}
+
+// found says how a program was come by.
+type found struct {
+	cached bool
+	notes  []string
+}
+
+// find returns the program that p asks for. The caller releases it.
+func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resident, found, error) {
+	var key Key
+	if p.Key != "" {
+		var err error
+		if key, err = parseKey(p.Key); err != nil {
+			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.Because(ane.ErrName, err), Hint: "send the key of a Compiled"}
+		}
+	} else {
+		key = up.key(c.info)
+	}
+	at := residentKey{id: c.id, key: key}
+	if c.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
+		at.own = c.number
+	}
+	var how found
+	r, shared, err := c.live.acquire(ctx, at, func() (ane.Executable, error) {
+		src, files := &up.source, &up.files
+		kept, damaged := c.cache.load(c.id, key)
+		if damaged {
+			c.counts.damaged.Add(1)
+			how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
+		}
+		switch {
+		case kept != nil:
+			src, files, how.cached = kept, nil, true
+		case p.Key != "":
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName, Detail: "the cache has no such program", Hint: "send text and weights"}
+		}
+		exec, err := c.compileNow(ctx, p.File, src)
+		if err != nil {
+			return nil, err
+		}
+		if !how.cached {
+			if err := c.cache.store(c.id, key, src); err != nil {
+				c.counts.uncached.Add(1)
+				how.notes = append(how.notes, "not kept in the cache: "+err.Error())
+			}
+		}
+		return c.keepSource(exec, p.File, src, files), nil
+	})
+	if err != nil {
+		return nil, found{}, err
+	}
+	if shared {
+		how.cached = true
+		c.counts.shared.Add(1)
+	} else if how.cached {
+		c.counts.hits.Add(1)
+	}
+	return r, how, nil
+}
+
+// compileNow has the engine compile, when it is this compile's turn.
+func (c *session) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
+	exec, err := c.server.compileNow(ctx, src.compile(file))
+	if err != nil {
+		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err, Rule: "the broker compiles for a bounded time",
+				Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}
+		}
+		return nil, err
+	}
+	return exec, nil
+}
+
+// keepSource wraps the program of a client that may make instances of it, and takes
+// over the files that the source lies in if it will be compiled again for them.
+func (c *session) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
+	if !c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementAdapterWeight) {
+		return exec
+	}
+	if own, ok := exec.(driver.Instancer); ok {
+		return linkable{&base{Executable: exec, file: file, src: src.names()}, own, c.server}
+	}
+	b := &base{Executable: exec, file: file, src: *src}
+	if files != nil {
+		b.files, *files = *files, nil
+	}
+	return b
+}
+
+// compileNow compiles when a place is free.
+func (s *server) compileNow(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	return s.turn(ctx, "compile", func() (ane.Executable, error) { return s.engine.Compile(ctx, src) })
+}
+
+// turn makes a program when a place is free: as many at a time as there are processors
+// to spare.
+func (s *server) turn(ctx context.Context, op string, build func() (ane.Executable, error)) (ane.Executable, error) {
+	select {
+	case s.compile <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ane.Deadline(op, Name, ctx.Err())
+	}
+	defer func() { <-s.compile }()
+	return build()
+}

@@ -1,0 +1,205 @@
+package server
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// byKey asks for a cached program and sends nothing.
+func (p *peer) byKey(key string) (c wire.Compiled, err error) {
+	return c, p.ask(wire.KindCompile, &wire.Compile{File: "again", Key: key}, &c)
+}
+
+func (p *peer) counter(t *testing.T, name string) uint64 {
+	t.Helper()
+	var s wire.Stats
+	require.NoError(t, p.ask(wire.KindStats, &wire.Empty{}, &s))
+	for _, c := range s.Counters {
+		if c.Name == name {
+			return c.Value
+		}
+	}
+	t.Fatal("no counter ", name)
+	return 0
+}
+
+func TestCompileSharesAndCaches(t *testing.T) {
+	dir := t.TempDir()
+	b := startBroker(t, Config{CacheDir: dir})
+	p, q, other := b.join(alice, ""), b.join(alice, ""), b.join(mary, "")
+	m := model(t, "conv-3x3")
+	first, err := p.compile(m)
+	require.NoError(t, err)
+	require.False(t, first.Cached)
+	second, err := q.compile(m)
+	require.NoError(t, err)
+	require.True(t, second.Cached)
+	require.Equal(t, first.Key, second.Key)
+	require.EqualValues(t, 1, p.counter(t, "programs in memory"))
+	require.EqualValues(t, 1, p.counter(t, "compiles from memory"))
+
+	_, err = other.byKey(first.Key)
+	require.ErrorIs(t, err, ane.ErrName, "another identity's program")
+	foreign, err := other.compile(m)
+	require.NoError(t, err)
+	require.False(t, foreign.Cached)
+	require.EqualValues(t, 2, p.counter(t, "programs in memory"))
+
+	var purged wire.Purged
+	require.NoError(t, other.ask(wire.KindPurge, &wire.Purge{}, &purged))
+	require.EqualValues(t, 1, purged.Programs, "its own alone")
+	third, err := q.byKey(first.Key)
+	require.NoError(t, err)
+	require.True(t, third.Cached)
+	require.NotEqual(t, second.Program, third.Program)
+	require.Equal(t, first.In, third.In)
+
+	require.ErrorIs(t, p.ask(wire.KindPurge, &wire.Purge{Key: "../../x"}, &purged), ane.ErrName)
+	require.NoError(t, p.ask(wire.KindPurge, &wire.Purge{Key: first.Key}, &purged))
+	require.EqualValues(t, 1, purged.Programs)
+	_, err = p.byKey(first.Key)
+	require.ErrorIs(t, err, ane.ErrName, "purged")
+	again, err := p.compile(m)
+	require.NoError(t, err)
+	require.False(t, again.Cached)
+	require.NoError(t, p.ask(wire.KindPurge, &wire.Purge{Key: PurgeEverybody}, &purged))
+	require.EqualValues(t, 1, purged.Programs)
+	require.Zero(t, sizeOf(t, dir))
+	for _, k := range []string{first.Key, "no key", ""} {
+		_, err := p.byKey(k)
+		require.Error(t, err)
+	}
+}
+
+func TestCacheSurvivesTheBroker(t *testing.T) {
+	dir := t.TempDir()
+	m := model(t, "conv-3x3")
+	var key string
+	once := func(check func(p *peer)) {
+		t.Run("", func(t *testing.T) {
+			check(startBroker(t, Config{CacheDir: dir}).join(alice, ""))
+		})
+	}
+	once(func(p *peer) {
+		c, err := p.compile(m)
+		require.NoError(t, err)
+		key = c.Key
+	})
+	once(func(p *peer) {
+		c, err := p.byKey(key)
+		require.NoError(t, err)
+		require.True(t, c.Cached)
+		require.EqualValues(t, 1, p.counter(t, "compiles from the cache"))
+		var l wire.Loaded
+		require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &l))
+		r, err := p.tie(c)
+		require.NoError(t, err)
+		require.NoError(t, p.evaluate(r, 0))
+	})
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*"+suffix))
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	text, err := os.ReadFile(files[0])
+	require.NoError(t, err)
+	text[len(text)/2] ^= 0x10
+	require.NoError(t, os.WriteFile(files[0], text, 0o600))
+	once(func(p *peer) {
+		c, err := p.compile(m)
+		require.NoError(t, err)
+		require.False(t, c.Cached)
+		require.Contains(t, c.Notes[len(c.Notes)-1], "damaged")
+		require.EqualValues(t, 1, p.counter(t, "cache entries damaged"))
+	})
+	once(func(p *peer) {
+		c, err := p.compile(m)
+		require.NoError(t, err)
+		require.True(t, c.Cached, "made again")
+	})
+	once(func(p *peer) {
+		small := startBroker(t, Config{CacheDir: dir, CacheBytes: 64}).join(alice, "")
+		c, err := small.compile(m)
+		require.NoError(t, err)
+		require.Contains(t, c.Notes[len(c.Notes)-1], "not kept in the cache")
+	})
+}
+
+// TestCompileTellsEveryFault sends programs that are wrong.
+func TestCompileTellsEveryFault(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, "")
+	m := model(t, "conv-3x3")
+	bad := m
+	bad.Text = []byte("program(1.3) { nonsense }")
+	_, err := p.compile(bad)
+	require.ErrorIs(t, err, ane.ErrCompile)
+	var list mil.ErrorList
+	require.ErrorAs(t, err, &list)
+	require.True(t, list[0].Pos.Known())
+	bad = m
+	bad.Weights = nil
+	_, err = p.compile(bad)
+	require.ErrorIs(t, err, ane.ErrCompile)
+	require.Zero(t, p.counter(t, "programs in memory"))
+
+	whole, err := wire.Seal("text", m.Text)
+	require.NoError(t, err)
+	defer whole.Close()
+	open, err := os.Create(filepath.Join(t.TempDir(), "text"))
+	require.NoError(t, err)
+	defer open.Close()
+	fd := int(whole.Fd())
+	for name, c := range map[string]struct {
+		q    wire.Compile
+		fds  []int
+		want error
+	}{
+		"no descriptor":      {wire.Compile{TextSize: 1}, nil, nil},
+		"text beyond":        {wire.Compile{TextSize: uint64(len(m.Text)) + 1}, []int{fd}, ane.ErrShort},
+		"not sealed":         {wire.Compile{TextSize: 0}, []int{int(open.Fd())}, nil},
+		"no such descriptor": {wire.Compile{Weights: []wire.Weight{{Name: "w", Descriptor: 1}}}, []int{fd}, ane.ErrShort},
+		"offset beyond":      {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1 << 30}}}, []int{fd}, ane.ErrShort},
+		"size beyond":        {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1, Size: uint64(len(m.Text))}}}, []int{fd}, ane.ErrShort},
+		"twice":              {wire.Compile{Weights: []wire.Weight{{Name: "w"}, {Name: "w"}}}, []int{fd}, ane.ErrName},
+		"key and program":    {wire.Compile{Key: "k", TextSize: 1}, []int{fd}, ane.ErrMismatch},
+		"empty text":         {wire.Compile{}, []int{fd}, ane.ErrCompile},
+	} {
+		var r wire.Compiled
+		err := p.ask(wire.KindCompile, &c.q, &r, c.fds...)
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, wire.ErrClosed, name)
+		if c.want != nil {
+			require.ErrorIs(t, err, c.want, name)
+		}
+	}
+}
+
+// TestManyCompileTheSame has one compile done for all.
+func TestManyCompileTheSame(t *testing.T) {
+	b := startBroker(t, Config{})
+	m := model(t, "attention")
+	var all sync.WaitGroup
+	for range 8 {
+		p := b.join(alice, "")
+		all.Go(func() {
+			for range 20 {
+				c, err := p.compile(m)
+				if err == nil {
+					err = p.ask(wire.KindRelease, &wire.Release{Program: c.Program}, &wire.Empty{})
+				}
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Zero(t, b.live.count())
+}

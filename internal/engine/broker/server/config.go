@@ -1,0 +1,76 @@
+package server
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft"
+)
+
+// DefaultLinger is how long a shared broker outlives its last client: long enough
+// for a command that is run again and again to find it warm.
+const DefaultLinger = 5 * time.Second
+
+// Config says how a broker works. The zero value is a broker over the software
+// engine, without a cache on disk.
+type Config struct {
+	// Engine makes the engine behind the broker; nil is the software engine. The
+	// broker closes it.
+	Engine func() ane.Engine
+	// CacheDir is the folder of the compile cache, made with mode 0700 when it is
+	// missing; empty means no cache on disk.
+	CacheDir string
+	// CacheBytes bounds the files in CacheDir; 0 means DefaultCacheBytes.
+	CacheBytes int64
+	// Linger is how long Serve goes on without a client, also before the first;
+	// 0 means DefaultLinger.
+	Linger time.Duration
+	// Stay makes Serve end with its context only.
+	Stay bool
+	// PinBytes bounds the surfaces that one client may have registered, together; 0
+	// means MaxPinned. Whether touched pages are really locked is up to the limit of
+	// the system; see unimem.Block.Pinned.
+	PinBytes uint64
+	// Policy grants entitlements; nil is SharedPolicy for Serve and OwnerPolicy
+	// for ServeConn.
+	Policy *Policy
+	// Log gets what a client did wrong and what was not worth failing for; nil is
+	// nothing.
+	Log *slog.Logger
+
+	// How long the broker waits, for tests; 0 means the constants of limits.go.
+	hello, write, end time.Duration
+}
+
+// settled returns c with every default in place.
+func (c Config) settled(policy *Policy) Config {
+	if c.Engine == nil {
+		c.Engine = func() ane.Engine { return soft.New() }
+	}
+	if c.CacheBytes == 0 {
+		c.CacheBytes = DefaultCacheBytes
+	}
+	if c.Linger == 0 {
+		c.Linger = DefaultLinger
+	}
+	if c.hello == 0 {
+		c.hello = helloTime
+	}
+	if c.write == 0 {
+		c.write = writeTime
+	}
+	if c.end == 0 {
+		c.end = endTime
+	}
+	if c.PinBytes == 0 {
+		c.PinBytes = MaxPinned
+	}
+	if c.Policy == nil {
+		c.Policy = policy
+	}
+	if c.Log == nil {
+		c.Log = slog.New(slog.DiscardHandler)
+	}
+	return c
+}

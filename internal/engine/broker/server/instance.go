@@ -1,0 +1,101 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// adapter is the weights of an instance, as the driver knows them.
+type adapter struct {
+	resource uint64
+}
+
+func (a *adapter) close(d *driver.Driver) error { return d.RemoveProgram(a.resource) }
+
+// addInstance makes an instance of a loaded program.
+func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
+	var q wire.Instance
+	if err := q.Parse(f.Payload); err != nil {
+		return err
+	}
+	if err := c.allowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
+		return err
+	}
+	if err := c.allowArguments("instance", q.Args); err != nil {
+		return err
+	}
+	p, err := c.programOf("instance", q.Program)
+	if err != nil {
+		return err
+	}
+	if p.inst != nil || !p.loaded {
+		return &ane.Error{Op: "instance", Engine: Name, Name: fmt.Sprintf("program %d", q.Program), Err: ane.ErrNotLoaded,
+			Detail: "the base has to be a compiled program that is loaded", Hint: "load the base first"}
+	}
+	of, ok := baseOf(p.res.exec)
+	if !ok {
+		_, err := c.instance(c.ctx, p.res.exec, nil)
+		return err
+	}
+	up, err := receiveWeights(&q, fds)
+	if err != nil {
+		return err
+	}
+	if err := (overlay{base: &of.src}).check(&up.source); err != nil {
+		return errors.Join(err, up.close())
+	}
+	if err := c.live.hold(p.res); err != nil { // the base may be released meanwhile
+		return errors.Join(err, up.close())
+	}
+	token, base := p.token, p.res
+	unless := func(err error) error {
+		if err != nil {
+			err = errors.Join(err, c.live.release(base))
+		}
+		return err
+	}
+	return unless(c.later(f, up, func() error {
+		return unless(c.inTurn(func() error { return c.instantiate(f, &q, up, base, token) }))
+	}))
+}
+
+// instantiate makes the instance and answers. The instance holds its base from then
+// on.
+func (c *session) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident, baseToken uint64) (err error) {
+	resource, err := c.driver.AddWeights(&up.source)
+	if err != nil {
+		return err
+	}
+	a := &adapter{resource}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.close(c.driver))
+		}
+	}()
+	i := driver.Instance{Base: baseToken, Resource: resource, Depth: q.Args.QueueDepth}
+	if q.Args.PowerSaving {
+		i.Flags |= driver.PowerSaving
+	}
+	if q.Args.Aggressive {
+		i.Flags |= driver.MoreAggressive
+	}
+	if q.Args.KeepWired {
+		i.Flags |= driver.KeepWired
+	}
+	token, err := c.dev.instance(i)
+	if err != nil {
+		return err
+	}
+	c.counts.instances.Add(1)
+	entry := newProgram(of)
+	entry.inst, entry.token, entry.args = a, token, q.Args
+	if err := c.enterProgram(f, entry, &wire.Compiled{Key: of.at.key.String(), Notes: of.exec.Notes()}); err != nil {
+		return errors.Join(err, c.dev.unload(token))
+	}
+	return nil
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// crowd is how many connections beside MaxClients may be waiting to be refused; more
+// are closed without an answer.
+const crowd = 16
+
+// pause is how long accepting rests when the system has no descriptors left.
+const pause = 50 * time.Millisecond
+
+// Serve answers the clients of l until ctx ends, or, unless Config.Stay, until
+// there was none for Config.Linger. It closes l and everything else it had. The
+// error is nil after either end, and otherwise what kept the broker from starting,
+// or from giving everything back.
+func Serve(ctx context.Context, l *Listener, c Config) error {
+	s, err := newServer(c.settled(SharedPolicy()))
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	s.linger()
+	stop := context.AfterFunc(ctx, func() { _ = l.Close() })
+	defer stop()
+	var closing sync.WaitGroup
+	closing.Go(func() {
+		select {
+		case <-s.over:
+		case <-s.watching:
+		}
+		_ = l.Close() // reported below
+	})
+	err = s.accept(l)
+	s.hangUp()
+	s.connections.Wait()
+	err = errors.Join(err, s.close(), l.Close())
+	closing.Wait()
+	return errors.Join(err, s.failure())
+}
+
+// accept takes connections until l is closed.
+func (s *server) accept(l *Listener) error {
+	places := make(chan struct{}, MaxClients+crowd)
+	for {
+		fd, err := l.accept()
+		if errors.Is(err, net.ErrClosed) {
+			return nil
+		}
+		if err != nil {
+			s.conf.Log.Warn("connection not accepted", "error", err)
+			time.Sleep(pause)
+			continue
+		}
+		select {
+		case places <- struct{}{}:
+		default:
+			wire.Descriptors{fd}.Close()
+			s.counts.refusedPeer.Add(1)
+			continue
+		}
+		s.connections.Go(func() {
+			defer func() { <-places }()
+			s.fail(s.answer(fd))
+		})
+	}
+}
+
+// answer serves one connection, whose descriptor it owns.
+func (s *server) answer(fd int) error {
+	id, _, denied := identify(fd, &s.seen)
+	conn, err := wire.NewConn(fd)
+	if err != nil {
+		s.conf.Log.Warn("connection not taken", "error", err)
+		return nil
+	}
+	if denied != nil {
+		s.turnAway(conn, denied)
+		return nil
+	}
+	return newSession(s, conn, id).run()
+}
+
+// turnAway tells somebody who is not admitted why, once it has introduced itself: an
+// answer that comes before the question may be lost with the connection.
+func (s *server) turnAway(conn *wire.Conn, why error) {
+	s.counts.refusedPeer.Add(1)
+	s.conf.Log.Info("client refused", "error", why)
+	defer conn.Close()
+	if !s.track(conn) {
+		return
+	}
+	defer s.untrack(conn)
+	late := time.AfterFunc(s.conf.hello, func() { _ = conn.Close() }) // never fails
+	defer late.Stop()
+	f, fds, err := conn.Receive(make([]byte, wire.MaxFrame))
+	fds.Close()
+	if err == nil {
+		p := wire.NewFault(why)
+		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: p.Append(nil)}) // it is turned away all the same
+	}
+}
+
+// ServeConn answers one client until it goes or ctx ends. It closes conn and
+// everything else it had.
+func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
+	defer conn.Close()
+	s, err := newServer(c.settled(OwnerPolicy()))
+	if err != nil {
+		return err
+	}
+	stop := context.AfterFunc(ctx, s.hangUp)
+	defer stop()
+	var id Identity
+	err = conn.Control(func(fd int) (err error) {
+		id, _, err = identify(fd, &s.seen)
+		return err
+	})
+	if err != nil {
+		s.turnAway(conn, err)
+		return errors.Join(err, s.close())
+	}
+	return errors.Join(newSession(s, conn, id).run(), s.close())
+}

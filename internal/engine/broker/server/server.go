@@ -1,0 +1,217 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// server is what the sessions of one broker share.
+type server struct {
+	conf    Config
+	engine  ane.Engine
+	info    ane.Info
+	driver  *driver.Driver
+	cache   *cache
+	seen    hashes
+	live    residents
+	counts  counters
+	compile chan struct{} // a token for every program or instance that is being made
+
+	mu       sync.Mutex
+	sessions map[*session]struct{}
+	open     map[*wire.Conn]struct{} // of sessions, and of those who are turned away
+	ending   bool                    // no more of them
+	failed   []error                 // of sessions
+	last     uint64                  // number of the last session
+	idle     *time.Timer             // runs while there is no session; nil without a limit
+	over     chan struct{}           // closed when idle ran out
+	watching chan struct{}           // closed to end the watch
+	watched  sync.WaitGroup
+
+	connections sync.WaitGroup // of Serve
+	stuck       sync.WaitGroup // of sessions that have ended, while the engine runs for them
+
+	ticks  atomic.Int64 // of the watch, from 1
+	active atomic.Int64 // how many sessions there are
+}
+
+// newServer makes the engine and what goes around it. close must follow.
+func newServer(c Config) (*server, error) {
+	s := &server{conf: c, engine: c.Engine(), sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
+		compile: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
+		over:    make(chan struct{}), watching: make(chan struct{})}
+	if s.engine == nil {
+		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
+	}
+	s.info = s.engine.Info()
+	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: MaxFlying, Instance: s.instance})
+	if err != nil {
+		return nil, errors.Join(err, s.engine.Close())
+	}
+	s.driver = d
+	s.live = residents{driver: d, open: map[residentKey]*resident{}}
+	if s.cache, err = openCache(c.CacheDir, c.CacheBytes); err != nil {
+		c.Log.Warn("no cache", "error", err)
+	}
+	s.ticks.Store(1)
+	s.watched.Go(s.watch)
+	return s, nil
+}
+
+// close ends every session and gives back what they shared.
+func (s *server) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), s.conf.end)
+	defer cancel()
+	close(s.watching)
+	s.watched.Wait()
+	err := s.driver.Close(ctx)
+	if errors.Is(err, ane.ErrStuck) {
+		return err // a run that does not come back uses the engine
+	}
+	s.stuck.Wait()
+	return errors.Join(err, s.engine.Close())
+}
+
+// tick is how often the watch looks; what it enforces may be late by as much.
+const tick = 250 * time.Millisecond
+
+// watch cuts off clients that keep the broker waiting.
+func (s *server) watch() {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.watching:
+			return
+		case <-t.C:
+			now := s.ticks.Add(1)
+			s.mu.Lock()
+			for one := range s.sessions {
+				one.look(now)
+			}
+			s.mu.Unlock()
+		}
+	}
+}
+
+// late reports whether something that began at a tick, 0 for nothing, has lasted
+// longer than allowed.
+func late(since, now int64, allowed time.Duration) bool {
+	return since != 0 && time.Duration(now-since)*tick > allowed+tick
+}
+
+// track notes a connection, which hangUp closes; false when that was called.
+func (s *server) track(conn *wire.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.ending {
+		s.open[conn] = struct{}{}
+	}
+	return !s.ending
+}
+
+func (s *server) untrack(conn *wire.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, conn)
+}
+
+// hangUp closes every connection and lets none begin.
+func (s *server) hangUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending = true
+	for conn := range s.open {
+		_ = conn.Close() // never fails
+	}
+}
+
+// fail notes what a session could not give back.
+func (s *server) fail(err error) {
+	if err == nil {
+		return
+	}
+	s.conf.Log.Error("session did not end cleanly", "error", err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.failed) < maxFailures {
+		s.failed = append(s.failed, err)
+	}
+}
+
+// maxFailures bounds what Serve returns of them.
+const maxFailures = 16
+
+func (s *server) failure() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return errors.Join(s.failed...)
+}
+
+// enter counts a session in; ErrExhausted when there are too many.
+func (s *server) enter(one *session) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ending {
+		return &ane.Error{Op: "admit", Engine: Name, Err: ane.ErrClosed, Detail: "the broker is ending", Hint: "connect again"}
+	}
+	if len(s.sessions) >= MaxClients {
+		return exhausted("admit", "", "clients", MaxClients, "wait until another client has gone")
+	}
+	if s.idle != nil {
+		s.idle.Stop()
+	}
+	s.last++
+	one.number = s.last
+	s.sessions[one] = struct{}{}
+	s.open[one.conn] = struct{}{}
+	s.active.Store(int64(len(s.sessions)))
+	s.counts.clients.Add(1)
+	return nil
+}
+
+// leave counts a session out, and begins to linger after the last.
+func (s *server) leave(one *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, one)
+	delete(s.open, one.conn)
+	s.active.Store(int64(len(s.sessions)))
+	if len(s.sessions) == 0 && s.idle != nil {
+		s.idle.Reset(s.conf.Linger)
+	}
+}
+
+// linger ends the server when no session was there for some time, unless it is to
+// stay.
+func (s *server) linger() {
+	if s.conf.Stay {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.idle = time.AfterFunc(s.conf.Linger, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.sessions) > 0 { // one came while the timer ran out
+			return
+		}
+		select {
+		case <-s.over:
+		default:
+			close(s.over)
+		}
+	})
+}
+
+// pid is the broker's process, in answers.
+func pid() uint32 { return uint32(os.Getpid()) }

@@ -1,0 +1,87 @@
+package server
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// counters count since the broker began.
+type counters struct {
+	clients, faults                  atomic.Uint64
+	compiles, hits, shared           atomic.Uint64
+	damaged, uncached, instances     atomic.Uint64
+	evaluations, failed, refusedPeer atomic.Uint64
+}
+
+// stats answers with the counters of the broker, and of this connection. They tell
+// of other clients that they exist and are busy, as a load average does, and nothing
+// about them.
+func (c *session) stats(f *wire.Frame) error {
+	var p wire.Empty
+	if err := p.Parse(f.Payload); err != nil {
+		return err
+	}
+	d, n, t := c.driver.Stats(), &c.counts, c.conn.Traffic().Plus(c.bell.Traffic())
+	c.mu.Lock()
+	surfaces, pinned, programs, requests := len(c.surfaces), c.pinned, len(c.programs), len(c.requests)
+	c.mu.Unlock()
+	r := wire.Stats{}
+	for _, one := range []struct {
+		name  string
+		value uint64
+	}{
+		{"clients", uint64(c.active.Load())},
+		{"clients admitted", n.clients.Load()},
+		{"clients refused", n.refusedPeer.Load()},
+		{"faults", n.faults.Load()},
+		{"compiles", n.compiles.Load()},
+		{"compiles from the cache", n.hits.Load()},
+		{"compiles from memory", n.shared.Load()},
+		{"cache entries damaged", n.damaged.Load()},
+		{"programs not cached", n.uncached.Load()},
+		{"instances", n.instances.Load()},
+		{"programs in memory", uint64(c.live.count())},
+		{"programs loaded", uint64(d.Resident)},
+		{"surfaces mapped", uint64(d.Mapped)},
+		{"requests waiting", uint64(d.Queued)},
+		{"requests running", uint64(d.Running)},
+		{"evaluations", n.evaluations.Load()},
+		{"evaluations failed", n.failed.Load()},
+		{"own surfaces", uint64(surfaces)},
+		{"own bytes of surfaces", pinned},
+		{"own programs", uint64(programs)},
+		{"own requests", uint64(requests)},
+		{"own frames received", t.FramesIn},
+		{"own bytes received", t.BytesIn},
+		{"own frames sent", t.FramesOut},
+		{"own bytes sent", t.BytesOut},
+	} {
+		r.Counters = append(r.Counters, wire.Counter{Name: one.name, Value: one.value})
+	}
+	for level := driver.LevelOf(driverabi.QoSRealTime); level < driver.Levels; level++ {
+		l := d.Levels[level]
+		for _, one := range []struct {
+			name  string
+			value uint64
+		}{
+			{"sent", l.Sent}, {"completed", l.Completed}, {"failed", l.Failed}, {"cancelled", l.Cancelled}, {"timed out", l.TimedOut},
+			{"refused", l.Refused}, {"waiting", uint64(l.Waiting)}, {"most waiting", uint64(l.MostWaiting)}, {"longest wait ns", uint64(l.LongestWait)},
+		} {
+			r.Counters = append(r.Counters, wire.Counter{Name: fmt.Sprintf("level %d %s", level, one.name), Value: one.value})
+		}
+	}
+	return c.reply(f, &r)
+}
+
+// ping answers, so that a client can tell a broker that is busy from one that hangs.
+func (c *session) ping(f *wire.Frame) error {
+	var p wire.Empty
+	if err := p.Parse(f.Payload); err != nil {
+		return err
+	}
+	return c.reply(f, &p)
+}

@@ -1,0 +1,102 @@
+package soft
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// unary is the kernel of operators on every element of one tensor.
+func unary(s *step) (runner, int) {
+	u, _ := s.attrs.(ops.Unary)
+	d := s.out[0].dtype
+	if d == mil.Int32 {
+		return &intUnary{op: intMaps[s.op]}, 0
+	}
+	cost := 8 // in additions: a function of the math package
+	f := mathMaps[s.op]
+	switch s.op {
+	case "abs":
+		return &floatUnary{cost: 1, op: func(x []float32) {
+			for i, v := range x {
+				x[i] = math.Float32frombits(math.Float32bits(v) &^ (1 << 31))
+			}
+		}}, chunk
+	case "relu":
+		return &floatUnary{cost: 1, op: func(x []float32) {
+			for i, v := range x {
+				x[i] = max(v, 0)
+			}
+		}}, chunk
+	case "sqrt": // as exact in float32: 24 bits are at least 2*11+2
+		return &floatUnary{cost: 2, op: func(x []float32) {
+			for i, v := range x {
+				x[i] = float32(math.Sqrt(float64(v)))
+			}
+		}}, chunk
+	case "rsqrt":
+		f = func(x float64) float64 { return 1 / math.Sqrt(x+u.Epsilon) }
+	case "gelu":
+		f = gelu[u.Mode]
+	}
+	return &floatUnary{cost: cost, op: func(x []float32) {
+		for i, v := range x {
+			x[i] = narrow(d, f(float64(v)))
+		}
+	}}, chunk
+}
+
+// mathMaps are computed in float64 and rounded once.
+var mathMaps = map[string]func(x float64) float64{
+	"exp":     math.Exp,
+	"tanh":    math.Tanh,
+	"sigmoid": sigmoid,
+	"silu":    func(x float64) float64 { return x * sigmoid(x) },
+}
+
+func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
+
+// gelu holds the three forms that the mode argument names.
+var gelu = map[string]func(x float64) float64{
+	ops.GeluExact: func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 },
+	ops.GeluTanh: func(x float64) float64 {
+		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+	},
+	ops.GeluSigmoid: func(x float64) float64 { return x * sigmoid(1.702*x) },
+}
+
+// intMaps are the maps that integers have too.
+var intMaps = map[string]func(x int32) int32{
+	"abs":  func(x int32) int32 { return max(x, -x) },
+	"relu": func(x int32) int32 { return max(x, 0) },
+}
+
+type floatUnary struct {
+	cost int
+	op   func(x []float32) // in place
+}
+
+func (r *floatUnary) run(c *call) { c.spread(c.out[0].len(), r.cost) }
+
+func (r *floatUnary) span(c *call, lo, hi, worker int) {
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		x := c.work[worker][:min(chunk, hi-lo)]
+		c.in[0].load(x, lo)
+		r.op(x)
+		c.out[0].store(x, lo)
+	}
+}
+
+type intUnary struct{ op func(x int32) int32 }
+
+func (r *intUnary) run(c *call) { c.spread(c.out[0].len(), 1) }
+
+func (r *intUnary) span(c *call, lo, hi, _ int) {
+	x, out := c.in[0].ints, c.out[0].ints
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		for i := lo; i < min(lo+chunk, hi); i++ {
+			out[i] = r.op(x[i])
+		}
+	}
+}

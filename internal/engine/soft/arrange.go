@@ -1,0 +1,147 @@
+package soft
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// gap is a free stretch of scratch.
+type gap struct{ at, bytes int }
+
+// heap hands out scratch. Freed neighbours become one gap.
+type heap struct {
+	gaps []gap // by offset, none touching another
+	top  int   // everything from here on is free
+}
+
+// take returns the lowest offset of the smallest gap that holds n bytes, or
+// grows the heap.
+func (h *heap) take(n int) int {
+	best := -1
+	for i, g := range h.gaps {
+		if g.bytes >= n && (best < 0 || g.bytes < h.gaps[best].bytes) {
+			best = i
+			if g.bytes == n {
+				break
+			}
+		}
+	}
+	if best < 0 {
+		at := h.top
+		if k := len(h.gaps) - 1; k >= 0 && h.gaps[k].at+h.gaps[k].bytes == h.top {
+			at, h.gaps = h.gaps[k].at, h.gaps[:k]
+		}
+		h.top = at + n
+		return at
+	}
+	g := &h.gaps[best]
+	at := g.at
+	g.at, g.bytes = g.at+n, g.bytes-n
+	if g.bytes == 0 {
+		h.gaps = slices.Delete(h.gaps, best, best+1)
+	}
+	return at
+}
+
+// give frees n bytes at an offset that take returned.
+func (h *heap) give(at, n int) {
+	i, _ := slices.BinarySearchFunc(h.gaps, at, func(g gap, at int) int { return cmp.Compare(g.at, at) })
+	joinsNext := i < len(h.gaps) && at+n == h.gaps[i].at
+	switch {
+	case i > 0 && h.gaps[i-1].at+h.gaps[i-1].bytes == at:
+		h.gaps[i-1].bytes += n
+		if joinsNext {
+			h.gaps[i-1].bytes += h.gaps[i].bytes
+			h.gaps = slices.Delete(h.gaps, i, i+1)
+		}
+	case joinsNext:
+		h.gaps[i] = gap{at, n + h.gaps[i].bytes}
+	default:
+		h.gaps = slices.Insert(h.gaps, i, gap{at, n})
+	}
+}
+
+// arrange gives every value in scratch an offset so that values alive at the
+// same time do not overlap: step by step, largest results first, and what was
+// read for the last time is freed behind its step. The workspace that all steps
+// share follows behind.
+func (p *planner) arrange(ctx context.Context) error {
+	born, dead := make([][]*ops.Value, len(p.steps)), make([][]*ops.Value, len(p.steps))
+	for v, first := range p.first {
+		if p.places[v].where == absent {
+			born[first], dead[p.last[v]] = append(born[first], v), append(dead[p.last[v]], v)
+		}
+	}
+	room := func(v *ops.Value) int { return align(v.Elements() * v.DType.Size()) }
+	var free heap
+	offsets := map[*ops.Value]int{}
+	for i := range p.steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		slices.SortFunc(born[i], func(a, b *ops.Value) int {
+			return cmp.Or(cmp.Compare(room(b), room(a)), cmp.Compare(a.Name, b.Name))
+		})
+		for _, v := range born[i] {
+			offsets[v] = free.take(room(v))
+			if free.top > maxScratch {
+				return tooLarge(v.Pos, free.top)
+			}
+		}
+		slices.SortFunc(dead[i], func(a, b *ops.Value) int { return cmp.Compare(offsets[a], offsets[b]) })
+		for _, v := range dead[i] {
+			free.give(offsets[v], room(v))
+		}
+	}
+	p.scratch, p.work = free.top, free.top
+	return p.prepare(ctx, offsets)
+}
+
+// prepare makes every step's runner and adds the largest workspace to scratch.
+func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
+	for i := range p.steps {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s := &p.steps[i]
+		for _, places := range [2][]place{s.in, s.out} {
+			if err := p.fix(places, offsets); err != nil {
+				return err
+			}
+		}
+		s.make(&p.budget.packed)
+		need := p.work
+		if s.work > maxScratch/4/workers {
+			need = 2 * maxScratch
+		} else {
+			need += align(4*s.work) * workers
+		}
+		if need > maxScratch {
+			return tooLarge(s.pos, need)
+		}
+		p.scratch = max(p.scratch, need)
+	}
+	return nil
+}
+
+// fix completes places: offsets in scratch, and constants as elements.
+func (p *planner) fix(places []place, offsets map[*ops.Value]int) (err error) {
+	for i := range places {
+		switch at := &places[i]; at.where {
+		case scratch:
+			at.index = offsets[at.owner]
+		case constant:
+			if at.data, err = p.elements(at.owner); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// align rounds up to whole rows, so that every value starts aligned.
+func align(n int) int { return (n + ane.RowAlign - 1) / ane.RowAlign * ane.RowAlign }

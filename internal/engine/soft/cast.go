@@ -1,0 +1,34 @@
+package soft
+
+import "github.com/anekit/anekit/ane/mil/element"
+
+// cast converts elements: between floats exactly or with one rounding, to
+// integers toward zero with clamping, to bool as "is not zero".
+func cast(s *step) (runner, int) { return &caster{}, chunk }
+
+type caster struct{}
+
+func (r *caster) run(c *call) { c.spread(c.out[0].len(), 2) }
+
+func (r *caster) span(c *call, lo, hi, worker int) {
+	in, out := &c.in[0], &c.out[0]
+	if in.dtype == out.dtype {
+		n := in.dtype.Size()
+		copy(out.raw[lo*n:hi*n], in.raw[lo*n:])
+		return
+	}
+	floats := in.dtype.Float() && out.dtype.Float()
+	from, to := in.dtype.Size(), out.dtype.Size()
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		n := min(chunk, hi-lo)
+		if floats {
+			x := c.work[worker][:n]
+			in.load(x, lo)
+			out.store(x, lo)
+			continue
+		}
+		for i := lo; i < lo+n; i++ {
+			element.Store(out.dtype, out.raw[i*to:], element.Load(in.dtype, in.raw[i*from:]))
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package soft
+
+import (
+	"context"
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// constants are the values that are known before any run, and what may be spent on
+// knowing more of them.
+type constants struct {
+	known  map[*ops.Value][]byte // computed, or given in place of a value's own Data
+	vecs   map[*ops.Value]vec    // as elements
+	budget budget
+}
+
+// newConstants starts from what is known, which it adds to.
+func newConstants(known map[*ops.Value][]byte) constants {
+	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: limits}
+}
+
+// budget is what compiling may still spend, so that a short text cannot make
+// it run or grow without end. What exceeds it is left to every run.
+type budget struct {
+	folded int // bytes of constants computed
+	work   int // arithmetic on them, in the units of call.spread
+	packed int // float32s of constants decoded ahead of the runs
+}
+
+// limits is the budget of one program: more than models of the size that the
+// engine takes can use, and a few seconds or gigabytes at worst.
+var limits = budget{folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
+
+// maxFolded bounds the bytes of a value computed when compiling; larger ones
+// are cheaper to compute than to keep.
+const maxFolded = 1 << 28
+
+// data returns the dense elements of a constant, nil for another value.
+func (k *constants) data(v *ops.Value) []byte {
+	if d := k.known[v]; d != nil {
+		return d
+	}
+	return v.Data
+}
+
+// elements views a constant as elements; one that lies askew in its weight file
+// is moved first.
+func (k *constants) elements(v *ops.Value) (vec, error) {
+	e, seen := k.vecs[v]
+	if seen {
+		return e, nil
+	}
+	e, err := view(v.DType, k.data(v))
+	if err != nil {
+		e, err = view(v.DType, slices.Clone(k.data(v)))
+	}
+	k.vecs[v] = e
+	return e, err
+}
+
+// evaluate runs one node on constants and notes the results. It reports false when
+// that is beyond the budget.
+func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err error) {
+	if isView(n) {
+		k.known[n.Out[0]] = k.data(n.In[0])
+		return true, nil
+	}
+	size := 0
+	for _, v := range n.Out {
+		size += v.Elements() * v.DType.Size()
+	}
+	if size > min(maxFolded, k.budget.folded) || k.budget.work <= 0 {
+		return false, nil
+	}
+	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], attrs: n.Attrs}
+	c := &call{ctx: ctx, budget: &k.budget.work}
+	for _, v := range n.In {
+		at, e := place{}, vec{}
+		if v != nil {
+			if e, err = k.elements(v); err != nil {
+				return false, err
+			}
+			at = place{where: constant, dtype: v.DType, shape: v.Shape, data: e}
+		}
+		s.in, c.in = append(s.in, at), append(c.in, e)
+	}
+	for _, v := range n.Out {
+		data := make([]byte, v.Elements()*v.DType.Size())
+		e, err := view(v.DType, data)
+		if err != nil {
+			return false, err
+		}
+		s.out, c.out = append(s.out, place{where: scratch, dtype: v.DType, shape: v.Shape}), append(c.out, e)
+	}
+	var room int
+	c.run, room = s.kernel(s)
+	if room > maxFolded/4/workers {
+		return false, nil
+	}
+	for range workers {
+		c.work = append(c.work, make([]float32, room))
+	}
+	c.run.run(c)
+	if err := ctx.Err(); err != nil || c.declined {
+		return false, err
+	}
+	k.budget.folded -= size
+	for i, v := range n.Out {
+		k.known[v] = c.out[i].raw
+	}
+	return true, nil
+}

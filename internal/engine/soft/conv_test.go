@@ -1,0 +1,176 @@
+package soft_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// sliding are random settings over the spatial axes, one number for each.
+type sliding struct {
+	kernel, stride, dilation, before, after []int
+	in, out                                 []int
+	padType                                 string
+	ceil                                    bool
+}
+
+// randomSliding draws settings that leave at least one output. dilate and ceil
+// say whether the operator has them; pools keep padding below the kernel.
+func randomSliding(r *rand.Rand, in []int, dilate, pool bool) sliding {
+	for {
+		n := len(in)
+		s := sliding{in: in, padType: []string{"valid", "same", "same_lower", "custom", ""}[r.IntN(5)], ceil: pool && r.IntN(2) == 0,
+			before: make([]int, n), after: make([]int, n), dilation: slices.Repeat([]int{1}, n)}
+		good := true
+		for i, length := range in {
+			k, st, d := 1+r.IntN(4), 1+r.IntN(3), 1
+			if dilate {
+				d = 1 + r.IntN(3)
+			}
+			s.kernel, s.stride, s.dilation[i] = append(s.kernel, k), append(s.stride, st), d
+			reach := (k-1)*d + 1
+			switch s.padType {
+			case "same", "same_lower":
+				// The result has length/stride outputs, rounded up: find the padding
+				// that makes it so.
+				want := int(math.Ceil(float64(length) / float64(st)))
+				total := 0
+				for (want-1)*st+reach > length+total {
+					total++
+				}
+				s.before[i], s.after[i] = total/2, total-total/2
+				if s.padType == "same_lower" {
+					s.before[i], s.after[i] = s.after[i], s.before[i]
+				}
+			case "custom":
+				s.before[i], s.after[i] = r.IntN(4), r.IntN(4)
+				if pool {
+					s.before[i], s.after[i] = s.before[i]%k, s.after[i]%k
+				}
+			}
+			// Count the windows by walking.
+			count := 0
+			for at := 0; at+reach <= length+s.before[i]+s.after[i]; at += st {
+				count++
+			}
+			if last := count * st; s.ceil && (count-1)*st+reach < length+s.before[i]+s.after[i] && last < length+s.before[i] {
+				count++ // a window that reaches over the end, begun inside
+			}
+			good = good && count > 0 && length+s.before[i]+s.after[i] >= reach
+			s.out = append(s.out, count)
+		}
+		if good {
+			return s
+		}
+	}
+}
+
+func (s sliding) settings(pool bool) string {
+	text := ", strides = " + intVec(s.stride...)
+	if pool {
+		text += ", kernel_sizes = " + intVec(s.kernel...)
+		if s.ceil {
+			text += ", ceil_mode = bool(true)"
+		}
+	} else {
+		text += ", dilations = " + intVec(s.dilation...)
+	}
+	if s.padType != "" {
+		text += fmt.Sprintf(", pad_type = string(%q)", s.padType)
+	}
+	var pad []int
+	for i := range s.before {
+		if s.padType == "custom" {
+			pad = append(pad, s.before[i], s.after[i])
+		} else {
+			pad = append(pad, 1, 2) // counts for custom alone
+		}
+	}
+	return text + ", pad = " + intVec(pad...)
+}
+
+// spatial returns shapes [N, C, *D] with one or two spatial axes.
+func spatial(r *rand.Rand, channels int) []int {
+	for {
+		shape := append([]int{1 + r.IntN(3), channels}, randomShape(r, 1, 2)...)
+		if volume(shape) <= 4000 {
+			return shape
+		}
+	}
+}
+
+func TestConv(t *testing.T) {
+	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+		t.Run(d.String(), func(t *testing.T) {
+			r := seeded(t)
+			for k := range 80 {
+				groups := 1 + r.IntN(3)
+				ci, co := groups*(1+r.IntN(3)), groups*(1+r.IntN(3))
+				x := fill(r, d, spatial(r, ci)...)
+				s := randomSliding(r, x.shape[2:], true, false)
+				w, b := fill(r, d, append([]int{co, ci / groups}, s.kernel...)...), fill(r, d, co)
+				sum := convRef(x, w, b, s, groups, k%3 == 0)
+				o := operation{op: "conv", in: []operand{{"x", x, k%9 == 0}, {"weight", w, k%4 != 0}}, want: []nd{sum.want},
+					settings: s.settings(false) + fmt.Sprintf(", groups = int32(%d)", groups)}
+				if k%3 == 0 {
+					o.in = append(o.in, operand{"bias", b, k%2 == 0})
+				}
+				o.near(t, sum.bound)
+			}
+		})
+	}
+}
+
+// convRef adds every product of every window; what lies outside x is 0.
+func convRef(x, w, b nd, s sliding, groups int, bias bool) sums {
+	ci, co := w.shape[1], w.shape[0]
+	r := sums{want: zeros(x.d, append([]int{x.shape[0], co}, s.out...)...), terms: ci*volume(s.kernel) + 1}
+	r.mass = make([]float64, len(r.want.v))
+	each(r.want.shape, func(i []int) {
+		at := r.want.index(i)
+		first := i[1] / (co / groups) * ci // input channel of the group
+		each(append([]int{ci}, s.kernel...), func(k []int) {
+			from := []int{i[0], first + k[0]}
+			for a := range s.kernel {
+				p := i[2+a]*s.stride[a] + k[1+a]*s.dilation[a] - s.before[a]
+				if p < 0 || p >= s.in[a] {
+					return
+				}
+				from = append(from, p)
+			}
+			p := x.at(from...) * w.at(append([]int{i[1]}, k...)...)
+			r.want.v[at] += p
+			r.mass[at] += math.Abs(p)
+		})
+		if bias {
+			r.want.v[at] += b.v[i[1]]
+			r.mass[at] += math.Abs(b.v[i[1]])
+		}
+	})
+	return r
+}
+
+// TestConvDefaults omits every setting, and crosses the edges of tiles.
+func TestConvDefaults(t *testing.T) {
+	r := seeded(t)
+	for _, c := range []struct{ x, w []int }{
+		{[]int{1, 3, 40, 41}, []int{35, 3, 3, 3}},
+		{[]int{2, 70, 1, 32}, []int{33, 70, 1, 1}},
+		{[]int{1, 5, 600}, []int{2, 5, 7}},
+		{[]int{1, 1, 1, 1}, []int{1, 1, 1, 1}},
+	} {
+		x, w := fill(r, mil.FP16, c.x...), fill(r, mil.FP16, c.w...)
+		s := sliding{in: c.x[2:], kernel: c.w[2:]}
+		for i := range s.in {
+			s.stride, s.dilation, s.before = append(s.stride, 1), append(s.dilation, 1), append(s.before, 0)
+			s.out = append(s.out, s.in[i]-s.kernel[i]+1)
+		}
+		sum := convRef(x, w, nd{}, s, 1, false)
+		o := operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, len(w.v) < 200}}, want: []nd{sum.want}}
+		o.near(t, sum.bound)
+	}
+}

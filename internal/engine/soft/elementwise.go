@@ -1,0 +1,143 @@
+package soft
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// chunk is how many elements a kernel decodes, computes and rounds at a time:
+// three chunks of float32 stay within a first-level cache.
+const chunk = 1024
+
+// binary is the kernel of operators on two tensors of one type.
+func binary(s *step) (runner, int) {
+	w := broadcast(s.out[0].shape, s.in[0].shape, s.in[1].shape)
+	if s.out[0].dtype == mil.Int32 {
+		return &intBinary{walk: w, op: intOps[s.op]}, 0
+	}
+	op := floatOps[s.op]
+	if op == nil { // pow alone needs to know how its result will be rounded
+		d := s.out[0].dtype
+		op = func(dst, x, y []float32) {
+			for i := range dst {
+				dst[i] = narrow(d, math.Pow(float64(x[i]), float64(y[i])))
+			}
+		}
+	}
+	return &floatBinary{walk: w, op: op}, 3 * chunk
+}
+
+// floatOps compute in float32. For operands and results in fp16 the rounding
+// to float32 in between changes nothing: 24 bits are at least 2*11+2.
+var floatOps = map[string]func(dst, x, y []float32){
+	"add": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] + y[i]
+		}
+	},
+	"sub": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] - y[i]
+		}
+	},
+	"mul": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] * y[i]
+		}
+	},
+	"real_div": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = x[i] / y[i]
+		}
+	},
+	"maximum": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = max(x[i], y[i])
+		}
+	},
+	"minimum": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = min(x[i], y[i])
+		}
+	},
+}
+
+// intOps wrap around as two's complement does.
+var intOps = map[string]func(x, y int32) int32{
+	"add":     func(x, y int32) int32 { return x + y },
+	"sub":     func(x, y int32) int32 { return x - y },
+	"mul":     func(x, y int32) int32 { return x * y },
+	"maximum": func(x, y int32) int32 { return max(x, y) },
+	"minimum": func(x, y int32) int32 { return min(x, y) },
+}
+
+type floatBinary struct {
+	walk walk
+	op   func(dst, x, y []float32)
+}
+
+func (r *floatBinary) run(c *call) { c.spread(r.walk.total, 1) }
+
+func (r *floatBinary) span(c *call, lo, hi, worker int) {
+	work := c.work[worker]
+	x := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep, at: -1}
+	y := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
+	d, out := work[2*chunk:3*chunk], &c.out[0]
+	for lo < hi && !c.stopped() {
+		xat, yat, n := r.walk.at(lo)
+		n = min(n, hi-lo, chunk)
+		r.op(d[:n], x.next(xat, n), y.next(yat, n))
+		out.store(d[:n], lo)
+		lo += n
+	}
+}
+
+// feed hands out decoded elements of an operand, run by run.
+type feed struct {
+	room  []float32
+	v     *vec
+	step  int // 0 repeats one element
+	at, n int // the element repeated in room, and how often
+}
+
+// next returns n elements from at on.
+func (f *feed) next(at, n int) []float32 {
+	dst := f.room[:n]
+	switch {
+	case f.step != 0:
+		f.v.load(dst, at)
+	case at != f.at || n > f.n:
+		f.v.load(dst[:1], at)
+		for i := range dst {
+			dst[i] = dst[0]
+		}
+		f.at, f.n = at, n
+	}
+	return dst
+}
+
+type intBinary struct {
+	walk walk
+	op   func(x, y int32) int32
+}
+
+func (r *intBinary) run(c *call) { c.spread(r.walk.total, 1) }
+
+func (r *intBinary) span(c *call, lo, hi, _ int) {
+	x, y, out := c.in[0].ints, c.in[1].ints, c.out[0].ints
+	for lo < hi && !c.stopped() {
+		xat, yat, n := r.walk.at(lo)
+		n = min(n, hi-lo, chunk)
+		for i := range n {
+			out[lo+i] = r.op(x[xat+i*r.walk.xstep], y[yat+i*r.walk.ystep])
+		}
+		lo += n
+	}
+}

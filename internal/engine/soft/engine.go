@@ -1,0 +1,96 @@
+package soft
+
+import (
+	"context"
+	"errors"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// Name is what the engine calls itself on receipts.
+const Name = "soft"
+
+// Option changes how the engine is made.
+type Option func(*engine)
+
+// AllowOffsets lets tensors start behind byte 0 of their surface, which
+// hardware engines do not honour. Programs written with it do not carry over.
+func AllowOffsets() Option { return func(e *engine) { e.offsets = true } }
+
+// New returns the engine. It holds no memory until a program is loaded.
+func New(opts ...Option) ane.Engine {
+	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}}
+	for _, o := range opts {
+		o(e)
+	}
+	return e
+}
+
+type engine struct {
+	offsets  bool
+	surfaces surfaces
+}
+
+// Info implements ane.Engine.
+func (e *engine) Info() ane.Info {
+	return ane.Info{
+		Name:     Name,
+		Chip:     "software on " + runtime.GOARCH,
+		OSBuild:  osBuild(),
+		Numerics: "reference: sums in fp32 or wider, one rounding to nearest even per stored value",
+		Sharing:  sharing,
+		Offsets:  e.offsets,
+	}
+}
+
+// osBuild names the running kernel, or the system where it does not tell.
+func osBuild() string {
+	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		return runtime.GOOS + " " + strings.TrimSpace(string(release))
+	}
+	return runtime.GOOS
+}
+
+// Compile implements ane.Engine: text to tree to graph to plan. A program that comes as a
+// tree is neither printed nor parsed.
+func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	p, err := src.Tree() // Analyze validates
+	if err != nil {
+		return nil, refused("compile", src.File, err)
+	}
+	g, err := ops.Analyze(src.File, p, src.Function, src.Weights)
+	if err != nil {
+		return nil, refused("compile", src.File, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, ane.Deadline("compile", Name, err)
+	}
+	pl, err := makePlan(ctx, g)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ane.Deadline("compile", Name, ctx.Err())
+		}
+		return nil, refused("compile", src.File, err)
+	}
+	pl.links.file = src.File
+	return newExecutable(e, pl), nil
+}
+
+// refused marks err as the fault of the program or of its weights.
+func refused(op, file string, err error) error {
+	var list mil.ErrorList
+	var one *mil.Error
+	if !errors.As(err, &list) && errors.As(err, &one) {
+		one.File = file
+		err = mil.ErrorList{one}
+	}
+	return &ane.Error{Op: op, Engine: Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
+}
+
+// Close implements ane.Engine.
+func (e *engine) Close() error { return e.surfaces.close() }

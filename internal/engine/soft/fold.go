@@ -1,0 +1,35 @@
+package soft
+
+import (
+	"context"
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// fold computes the nodes whose operands are all constant, as far as the budget
+// goes, and keeps the rest. Nodes that depend on a weight file are noted.
+func (p *planner) fold(ctx context.Context) error {
+	var rest []*ops.Node
+	for _, n := range p.nodes {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if slices.ContainsFunc(n.In, func(v *ops.Value) bool { return v != nil && p.data(v) == nil }) {
+			rest = append(rest, n)
+			continue
+		}
+		done, err := p.evaluate(ctx, n)
+		if err != nil {
+			return &mil.Error{Pos: n.Op.Pos, Msg: err.Error(), Err: err}
+		}
+		if !done {
+			rest = append(rest, n)
+			continue
+		}
+		p.links.folded(n)
+	}
+	p.nodes = rest
+	return nil
+}

@@ -1,0 +1,142 @@
+package soft
+
+import (
+	"context"
+	"errors"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+// invocation is a plan tied to surfaces.
+type invocation struct {
+	exec   *executable
+	blocks []*block // whose surfaces are acquired
+	in     [][]byte // the engine's own view of each input
+	out    [][]byte
+	calls  []call
+	loads  int // the Load whose scratch the calls point into
+}
+
+// attach maps the surfaces of tensors.
+func (v *invocation) attach(tensors []*ane.Tensor, views *[][]byte) error {
+	for _, t := range tensors {
+		f, err := v.exec.engine.surfaces.acquire(t.Block())
+		if err != nil {
+			return err
+		}
+		v.blocks = append(v.blocks, t.Block())
+		at, n := t.Offset(), t.Layout().Bytes()
+		mem := f.mapping.Bytes()
+		if len(mem) < at+n {
+			return &ane.Error{Op: "bind", Engine: Name, Name: t.Layout().Name, Err: ane.ErrShort, Detail: "the surface is shorter than its Block"}
+		}
+		*views = append(*views, mem[at:at+n:at+n])
+	}
+	return nil
+}
+
+// tie points every operand of every step at its memory.
+func (v *invocation) tie() error {
+	e := v.exec
+	v.calls = make([]call, len(e.plan.steps))
+	for i := range e.plan.steps {
+		s, c := &e.plan.steps[i], &v.calls[i]
+		c.run = s.run
+		var err error
+		if c.in, err = v.find(s.in, v.in); err != nil {
+			return err
+		}
+		if c.out, err = v.find(s.out, v.out); err != nil {
+			return err
+		}
+		room := align(4 * s.work)
+		for w := range workers {
+			if room == 0 {
+				break
+			}
+			at := e.plan.work + w*room
+			f, err := unimem.View[float32](e.scratch[at : at+room])
+			if err != nil {
+				return err
+			}
+			c.work = append(c.work, f[:s.work])
+		}
+	}
+	v.loads = e.loads
+	return nil
+}
+
+// find returns the memory of places. Padded ones name an index into surfaces,
+// the views of the side they stand on.
+func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
+	found := make([]vec, len(places))
+	for i, p := range places {
+		var err error
+		switch p.where {
+		case constant:
+			found[i] = p.data
+		case scratch:
+			found[i], err = view(p.dtype, v.exec.scratch[p.index:p.index+p.bytes:p.index+p.bytes])
+		case input:
+			found[i], err = view(p.dtype, v.in[p.index][:p.bytes:p.bytes])
+		case output:
+			found[i], err = view(p.dtype, v.out[p.index][:p.bytes:p.bytes])
+		case padded:
+			found[i], err = view(p.dtype, surfaces[p.index])
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return found, nil
+}
+
+// Evaluate implements ane.Invocation. Runs of one program follow each other.
+func (v *invocation) Evaluate(ctx context.Context) error {
+	e := v.exec
+	select {
+	case e.turn <- struct{}{}:
+	default:
+		select {
+		case e.turn <- struct{}{}:
+		case <-ctx.Done():
+			return ane.Deadline("evaluate", Name, ctx.Err())
+		}
+	}
+	defer func() { <-e.turn }()
+	if len(e.scratch) < e.plan.scratch {
+		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
+	}
+	if v.loads != e.loads {
+		if err := v.tie(); err != nil {
+			return err
+		}
+	}
+	for i := range v.calls {
+		c := &v.calls[i]
+		c.ctx = ctx
+		c.run.run(c)
+		c.ctx = nil
+		if err := ctx.Err(); err != nil {
+			return ane.Deadline("evaluate", Name, err)
+		}
+	}
+	return nil
+}
+
+// InputView implements ane.Viewer.
+func (v *invocation) InputView(i int) []byte { return v.in[i] }
+
+// OutputView implements ane.Viewer.
+func (v *invocation) OutputView(i int) []byte { return v.out[i] }
+
+// Close lets go of the surfaces.
+func (v *invocation) Close() error {
+	var errs []error
+	for _, b := range v.blocks {
+		errs = append(errs, v.exec.engine.surfaces.release(b))
+	}
+	v.blocks, v.in, v.out, v.calls = nil, nil, nil, nil
+	return errors.Join(errs...)
+}

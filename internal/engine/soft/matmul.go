@@ -1,0 +1,53 @@
+package soft
+
+import "github.com/anekit/anekit/ane/mil/ops"
+
+// matmul multiplies the matrices in the last two axes of x and y.
+func matmul(s *step) (runner, int) {
+	a := s.attrs.(ops.Matmul)
+	p := &matrices{m: a.M, n: a.N,
+		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newOperand(s, 1, a.K, a.N, a.TransposeY),
+		batch: a.Batch, byX: repeated(a.Batch, a.BatchX), byY: repeated(a.Batch, a.BatchY)}
+	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, 0, p)
+}
+
+// linear multiplies the rows of x by the transposed weight and adds the bias.
+func linear(s *step) (runner, int) {
+	x, w := s.in[0].shape, s.in[1].shape
+	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
+	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newOperand(s, 1, k, n, true), bias: s.in[2].where != absent}
+	return newProduct(1, m, k, n, 0, p)
+}
+
+// matrices are the panels of matmul and linear.
+type matrices struct {
+	m, n     int
+	x, y     operand
+	batch    []int // batch axes of the result, and how far x and y move along them
+	byX, byY []int
+	bias     bool // linear: input 2 is added to every row
+}
+
+func (p *matrices) left(c *call, dst, spare []float32, batch, m0, m1 int) []float32 {
+	return p.x.block(c, dst, spare, offset(batch, p.batch, p.byX), m0, m1, 0, p.x.cols)
+}
+
+func (p *matrices) right(c *call, dst, spare []float32, batch, n0, n1 int) []float32 {
+	return p.y.block(c, dst, spare, offset(batch, p.batch, p.byY), 0, p.y.rows, n0, n1)
+}
+
+func (p *matrices) keep(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+	w := n1 - n0
+	if p.bias {
+		b := spare[:w]
+		c.in[2].load(b, n0)
+		for at := 0; at < len(tile); at += w {
+			for i, v := range b {
+				tile[at+i] += v
+			}
+		}
+	}
+	for m := m0; m < m1; m++ {
+		c.out[0].store(tile[(m-m0)*w:][:w], (batch*p.m+m)*p.n+n0)
+	}
+}

@@ -1,0 +1,166 @@
+package soft_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// sums are the exact results of products with what bounds their error: the
+// magnitudes that were added and how many.
+type sums struct {
+	want  nd
+	mass  []float64 // sum of the magnitudes of all terms
+	terms int
+}
+
+// bound allows one unit of the last place for the result's own rounding (half
+// of it, and a tie decided otherwise) plus the error of a float32 sum in any
+// order: (terms+1) * 2^-24 of the magnitudes added.
+func (s sums) bound(_, i int, want float64) float64 {
+	return ulp(s.want.d, want) + float64(s.terms+1)*0x1p-24*s.mass[i]
+}
+
+// swapped exchanges the last two axes.
+func swapped(shape []int) []int {
+	s := slices.Clone(shape)
+	n := len(s)
+	s[n-1], s[n-2] = s[n-2], s[n-1]
+	return s
+}
+
+// turned indexes a matrix in its last two axes, transposed or not, with its
+// batch axes broadcast to those of i.
+func (a nd) turned(i []int, row, col int, transposed bool) float64 {
+	rank := len(a.shape)
+	j := slices.Clone(i[len(i)-2-(rank-2) : len(i)-2])
+	for k := range j {
+		if a.shape[k] == 1 {
+			j[k] = 0
+		}
+	}
+	if transposed {
+		row, col = col, row
+	}
+	return a.at(append(j, row, col)...)
+}
+
+func matmulCase(r *rand.Rand, d mil.DType, batchX, batchY, batch []int, m, k, n int) (operation, sums) {
+	tx, ty := r.IntN(2) == 0, r.IntN(2) == 0
+	xs, ys := append(slices.Clone(batchX), m, k), append(slices.Clone(batchY), k, n)
+	if tx {
+		xs = swapped(xs)
+	}
+	if ty {
+		ys = swapped(ys)
+	}
+	x, y := fill(r, d, xs...), fill(r, d, ys...)
+	s := sums{want: zeros(d, append(slices.Clone(batch), m, n)...), terms: k}
+	s.mass = make([]float64, len(s.want.v))
+	each(s.want.shape, func(i []int) {
+		at := s.want.index(i)
+		for c := range k {
+			p := x.turned(i, i[len(i)-2], c, tx) * y.turned(i, c, i[len(i)-1], ty)
+			s.want.v[at] += p
+			s.mass[at] += math.Abs(p)
+		}
+	})
+	o := operation{op: "matmul", in: []operand{{"x", x, r.IntN(4) == 0}, {"y", y, r.IntN(4) == 0}}, want: []nd{s.want}}
+	if tx || r.IntN(2) == 0 {
+		o.settings += fmt.Sprintf(", transpose_x = bool(%t)", tx)
+	}
+	if ty || r.IntN(2) == 0 {
+		o.settings += fmt.Sprintf(", transpose_y = bool(%t)", ty)
+	}
+	return o, s
+}
+
+func TestMatmul(t *testing.T) {
+	batches := [][3][]int{ // x, y, result
+		{{}, {}, {}}, {{2}, {}, {2}}, {{}, {3}, {3}}, {{2}, {2}, {2}}, {{1}, {4}, {4}}, {{4}, {1}, {4}},
+		{{2, 3}, {2, 3}, {2, 3}}, {{2, 1}, {1, 3}, {2, 3}}, {{1, 3}, {2, 1}, {2, 3}}, {{2, 3}, {3}, {2, 3}}, {{1, 1}, {2, 2}, {2, 2}},
+		{{2, 1}, {3}, {2, 3}},
+	}
+	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+		t.Run(d.String(), func(t *testing.T) {
+			r := seeded(t)
+			for range 12 {
+				for _, b := range batches {
+					dim := func() int { return axisLengths[r.IntN(len(axisLengths))] }
+					o, s := matmulCase(r, d, b[0], b[1], b[2], dim(), dim(), dim())
+					o.near(t, s.bound)
+				}
+			}
+		})
+	}
+}
+
+// TestMatmulTiles crosses the edges of tiles in every direction.
+func TestMatmulTiles(t *testing.T) {
+	r := seeded(t)
+	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255}, {2, 70000, 3}} {
+		o, sum := matmulCase(r, mil.FP16, nil, nil, nil, s[0], s[1], s[2])
+		for i := range o.in {
+			o.in[i].fixed = false // literals of this size only slow the test down
+		}
+		o.near(t, sum.bound)
+	}
+}
+
+func TestMatmulEdges(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		x, y []float64
+		want float64
+	}{
+		{[]float64{65504, 65504}, []float64{1, -1}, 0},
+		{[]float64{65504, 1}, []float64{65504, 1}, inf},
+		{[]float64{inf, 1}, []float64{0, 1}, nan},
+		{[]float64{0x1p-24}, []float64{1}, 0x1p-24},
+		{[]float64{0x1p-12, 0x1p-14}, []float64{0x1p-12, 0x1p-12}, 0x1p-24}, // 2^-24 + 2^-26
+		{[]float64{256, 256, -256}, []float64{256, 256, 256}, inf},          // 65536 is beyond the halves
+		{[]float64{2048, 1}, []float64{1, 1}, 2048},
+		{[]float64{2048, 1, 1}, []float64{1, 1, 1}, 2050}, // the sum is wide
+	} {
+		n := len(c.x)
+		operation{op: "matmul", in: []operand{{"x", nd{mil.FP16, []int{1, n}, c.x}, false}, {"y", nd{mil.FP16, []int{n, 1}, c.y}, false}},
+			want: []nd{{mil.FP16, []int{1, 1}, []float64{c.want}}}}.exact(t)
+	}
+}
+
+func TestLinear(t *testing.T) {
+	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+		r := seeded(t)
+		for k := range 40 {
+			x := fill(r, d, randomShape(r, 1, 5)...)
+			in, out := x.shape[len(x.shape)-1], axisLengths[r.IntN(len(axisLengths))]
+			w, b := fill(r, d, out, in), fill(r, d, out)
+			shape := append(slices.Clone(x.shape[:len(x.shape)-1]), out)
+			s := sums{want: zeros(d, shape...), terms: in + 1}
+			s.mass = make([]float64, len(s.want.v))
+			each(shape, func(i []int) {
+				at, o := s.want.index(i), i[len(i)-1]
+				j := slices.Clone(i)
+				for c := range in {
+					j[len(j)-1] = c
+					p := x.at(j...) * w.at(o, c)
+					s.want.v[at] += p
+					s.mass[at] += math.Abs(p)
+				}
+				if k%2 == 0 {
+					s.want.v[at] += b.v[o]
+					s.mass[at] += math.Abs(b.v[o])
+				}
+			})
+			o := operation{op: "linear", in: []operand{{"x", x, k%7 == 0}, {"weight", w, k%3 != 0}}, want: []nd{s.want}}
+			if k%2 == 0 {
+				o.in = append(o.in, operand{"bias", b, k%4 == 0})
+			}
+			o.near(t, s.bound)
+		}
+	}
+}

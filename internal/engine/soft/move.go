@@ -1,0 +1,127 @@
+package soft
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// box is a block of elements that moves from one dense tensor to another:
+// the same number along each axis, at different strides.
+type box struct {
+	from, to         int // operand and result
+	dims             []int
+	src, dst         []int // strides in elements
+	srcBase, dstBase int
+}
+
+// mover copies boxes, bit by bit.
+type mover struct {
+	boxes []box
+	size  int // of an element in bytes
+}
+
+// move plans boxes over elements of one size: axes along which source and
+// destination are both dense are merged.
+func move(size int, boxes ...box) (runner, int) {
+	for i := range boxes {
+		b := &boxes[i]
+		b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
+	}
+	return &mover{boxes: boxes, size: size}, 0
+}
+
+// rows is the number of runs along the last axis.
+func (b *box) rows() int { return ops.Volume(b.dims[:len(b.dims)-1]) }
+
+func (m *mover) run(c *call) {
+	rows, elements := 0, 0
+	for i := range m.boxes {
+		rows += m.boxes[i].rows()
+		elements += ops.Volume(m.boxes[i].dims)
+	}
+	c.spread(rows, elements/max(rows, 1)/2+1)
+}
+
+// span moves rows lo to hi, counted through all boxes.
+func (m *mover) span(c *call, lo, hi, _ int) {
+	for i := range m.boxes {
+		b := &m.boxes[i]
+		rows := b.rows()
+		for r := max(lo, 0); r < min(hi, rows) && !c.stopped(); r++ {
+			m.row(c, b, r)
+		}
+		lo, hi = lo-rows, hi-rows
+		if hi <= 0 {
+			return
+		}
+	}
+}
+
+// row moves one run along the last axis.
+func (m *mover) row(c *call, b *box, r int) {
+	last := len(b.dims) - 1
+	src, dst := b.srcBase, b.dstBase
+	for d := last - 1; d >= 0; d-- {
+		k := r % b.dims[d]
+		src += k * b.src[d]
+		dst += k * b.dst[d]
+		r /= b.dims[d]
+	}
+	n, ss, ds := b.dims[last], b.src[last], b.dst[last]
+	from, to := &c.in[b.from], &c.out[b.to]
+	if ss == 1 && ds == 1 {
+		copy(to.raw[dst*m.size:][:n*m.size], from.raw[src*m.size:])
+		return
+	}
+	switch m.size {
+	case 1:
+		stride(to.raw, from.raw, dst, src, ds, ss, n)
+	case 2:
+		stride(to.pairs, from.pairs, dst, src, ds, ss, n)
+	default:
+		stride(to.quads, from.quads, dst, src, ds, ss, n)
+	}
+}
+
+func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
+	for range n {
+		to[dst] = from[src]
+		dst += ds
+		src += ss
+	}
+}
+
+// dense returns the strides of a dense tensor.
+func dense(shape []int) []int {
+	strides := make([]int, len(shape))
+	step := 1
+	for i, n := range slices.Backward(shape) {
+		strides[i] = step
+		step *= n
+	}
+	return strides
+}
+
+// rowsOf is the box of a whole tensor on its surface, with the strides of its
+// layout.
+func rowsOf(l ane.Layout) (dims, strides []int) {
+	size := l.DType.Size()
+	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
+		[]int{l.BatchStride / size, l.DepthStride / size, l.PlaneStride / size, l.RowStride / size, 1}
+}
+
+// gather brings a padded input into scratch.
+func gather(s *step) (runner, int) {
+	l := s.attrs.(ane.Layout)
+	dims, strides := rowsOf(l)
+	return move(l.DType.Size(), box{dims: dims, src: strides, dst: dense(dims)})
+}
+
+// scatter writes a dense value to an output's rows.
+func scatter(s *step) (runner, int) {
+	l := s.attrs.(ane.Layout)
+	dims, strides := rowsOf(l)
+	return move(l.DType.Size(), box{dims: dims, src: dense(dims), dst: strides})
+}

@@ -1,0 +1,20 @@
+package soft
+
+import "math"
+
+// toOdd rounds f to float32 so that inexact results have an odd last bit.
+// Rounding that to a format at least two bits narrower gives the correctly
+// rounded value of f (Boldo and Melquiond, "Emulation of FMA and correctly
+// rounded sums: proved algorithms using rounding to odd", 2008).
+func toOdd(f float64) float32 {
+	r := float32(f)
+	back := float64(r)
+	if back == f || f != f || math.IsInf(back, 0) {
+		return r
+	}
+	b := math.Float32bits(r)
+	if math.Abs(back) > math.Abs(f) {
+		b-- // toward zero
+	}
+	return math.Float32frombits(b | 1)
+}

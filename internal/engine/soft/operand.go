@@ -1,0 +1,77 @@
+package soft
+
+import "github.com/anekit/anekit/ane/mil/ops"
+
+// operand is a batch of matrices of rows x cols. In memory each is dense, with
+// rows and columns exchanged when flip is set.
+type operand struct {
+	index      int // of the call's input
+	rows, cols int
+	flip       bool
+	packed     []float32 // a constant's matrices, decoded once and not flipped
+}
+
+// newOperand describes input index of a step; constants are decoded now, as
+// far as the budget of the program goes, unless they are already.
+func newOperand(s *step, index, rows, cols int, flip bool) operand {
+	o := operand{index: index, rows: rows, cols: cols, flip: flip}
+	p := &s.in[index]
+	if p.where != constant {
+		return o
+	}
+	matrices, n := ops.Volume(p.shape)/(rows*cols), ops.Volume(p.shape)
+	if p.ahead != nil {
+		o.packed, o.flip = p.ahead, false
+		return o
+	}
+	if s.decode == nil || n > *s.decode {
+		return o
+	}
+	*s.decode -= n
+	packed := make([]float32, n)
+	spare := make([]float32, rows)
+	for m := range matrices {
+		o.copy(&p.data, packed[m*rows*cols:][:rows*cols], spare, m, 0, rows, 0, cols)
+	}
+	p.ahead = packed
+	o.packed, o.flip = packed, false
+	return o
+}
+
+// block fills dst with rows r0 to r1 and columns c0 to c1 of a matrix,
+// row-major, or returns them where they lie. spare holds at least r1-r0.
+func (o *operand) block(c *call, dst, spare []float32, matrix, r0, r1, c0, c1 int) []float32 {
+	if o.packed == nil {
+		o.copy(&c.in[o.index], dst, spare, matrix, r0, r1, c0, c1)
+		return dst
+	}
+	from := o.packed[matrix*o.rows*o.cols:][:o.rows*o.cols]
+	if c1-c0 == o.cols {
+		return from[r0*o.cols : r1*o.cols]
+	}
+	for r := r0; r < r1; r++ {
+		copy(dst[(r-r0)*(c1-c0):][:c1-c0], from[r*o.cols+c0:])
+	}
+	return dst
+}
+
+// copy is block for elements in memory.
+func (o *operand) copy(v *vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
+	base, w := matrix*o.rows*o.cols, c1-c0
+	switch {
+	case o.flip:
+		column := spare[:r1-r0]
+		for col := c0; col < c1; col++ {
+			v.load(column, base+col*o.rows+r0)
+			for i, f := range column {
+				dst[i*w+col-c0] = f
+			}
+		}
+	case w == o.cols:
+		v.load(dst, base+r0*o.cols)
+	default:
+		for r := r0; r < r1; r++ {
+			v.load(dst[(r-r0)*w:][:w], base+r*o.cols+c0)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package soft
+
+import (
+	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// pad puts a border around x: a constant, the mirrored inside without the
+// edge, or the edge itself.
+func pad(s *step) (runner, int) {
+	a := s.attrs.(ops.Pad)
+	r := &padder{size: s.in[0].dtype.Size(), mode: a.Mode, fill: make([]byte, 8),
+		in: s.in[0].shape, out: s.out[0].shape, before: a.Before, strides: dense(s.in[0].shape)}
+	element.Store(s.in[0].dtype, r.fill, a.Value)
+	r.fill = r.fill[:r.size]
+	if len(r.in) == 0 { // a scalar has no axis to pad
+		r.in, r.out, r.before, r.strides = []int{1}, []int{1}, []int{0}, []int{1}
+	}
+	return r, 0
+}
+
+// origin returns which element of an axis of length n stands at position i of
+// the padded one, -1 for the constant.
+func origin(i, n int, mode string) int {
+	switch {
+	case i >= 0 && i < n:
+		return i
+	case mode == ops.PadReplicate:
+		return min(max(i, 0), n-1)
+	case mode == ops.PadReflect && i < 0:
+		return -i
+	case mode == ops.PadReflect:
+		return 2*(n-1) - i
+	}
+	return -1
+}
+
+type padder struct {
+	size            int // of an element in bytes
+	mode            string
+	fill            []byte // one element
+	in, out, before []int  // lengths of each axis, and where x starts in it
+	strides         []int  // of x
+}
+
+func (r *padder) run(c *call) {
+	last := len(r.out) - 1
+	c.spread(ops.Volume(r.out[:last]), r.out[last])
+}
+
+// span writes rows lo to hi of the result.
+func (r *padder) span(c *call, lo, hi, _ int) {
+	last := len(r.out) - 1
+	n := r.out[last] * r.size
+	for row := lo; row < hi && !c.stopped(); row++ {
+		base, k := 0, row
+		for d := last - 1; d >= 0 && base >= 0; d-- {
+			if at := origin(k%r.out[d]-r.before[d], r.in[d], r.mode); at < 0 {
+				base = -1
+			} else {
+				base += at * r.strides[d]
+			}
+			k /= r.out[d]
+		}
+		dst := c.out[0].raw[row*n:][:n]
+		if base < 0 {
+			repeat(dst, r.fill)
+			continue
+		}
+		r.row(dst, c.in[0].raw[base*r.size:][:r.in[last]*r.size])
+	}
+}
+
+// row puts the border of the last axis around src.
+func (r *padder) row(dst, src []byte) {
+	last := len(r.out) - 1
+	left, width := r.before[last]*r.size, len(src)
+	copy(dst[left:], src)
+	for _, side := range [2][2]int{{0, left}, {left + width, len(dst)}} {
+		border := dst[side[0]:side[1]]
+		switch r.mode {
+		case ops.PadConstant:
+			repeat(border, r.fill)
+		case ops.PadReplicate:
+			edge := src[:r.size]
+			if side[0] > 0 {
+				edge = src[width-r.size:]
+			}
+			repeat(border, edge)
+		default:
+			for i := 0; i < len(border); i += r.size {
+				at := origin((side[0]+i-left)/r.size, r.in[last], r.mode)
+				copy(border[i:][:r.size], src[at*r.size:])
+			}
+		}
+	}
+}
+
+// repeat fills dst with copies of one element.
+func repeat(dst, e []byte) {
+	n := copy(dst, e)
+	for n > 0 && n < len(dst) {
+		n += copy(dst[n:], dst[:n])
+	}
+}

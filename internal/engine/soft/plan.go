@@ -1,0 +1,251 @@
+package soft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// maxScratch bounds the intermediate values of one program: 8 GiB, beyond
+// which a plan is a mistake rather than a model.
+const maxScratch = 8 << 30
+
+// plan is a program ready to be bound: what to compute in which order, and
+// where every value lies.
+type plan struct {
+	in, out []ane.Layout
+	steps   []step
+	scratch int // bytes of intermediate values and workspace
+	work    int // offset of the workspace within scratch
+	notes   []string
+	links   links
+}
+
+// step is one operation with the places of its operands.
+type step struct {
+	op      string // the operator's name; gather and scatter have none
+	pos     mil.Pos
+	kernel  kernel
+	attrs   any
+	in, out []place
+	run     runner // made by kernel once the places are known
+	work    int    // float32s of workspace for each worker
+	decode  *int   // while run is made: the float32s that newOperand may still decode ahead
+}
+
+// place says where a dense value lies.
+type place struct {
+	where where
+	index int // of the input or output, or the offset in scratch
+	bytes int
+	dtype mil.DType
+	shape []int
+	owner *ops.Value // the value whose elements lie here
+	data  vec        // of a constant
+	ahead []float32  // of a constant that newOperand has decoded
+}
+
+// where tells memories apart.
+type where uint8
+
+const (
+	absent where = iota // an optional operand that is not there
+	constant
+	scratch
+	input  // a surface whose rows have no gaps, read in place
+	output // likewise, written in place
+	padded // a surface row by row, for the kernels gather and scatter
+)
+
+// planner is the state of makePlan.
+type planner struct {
+	plan
+	constants
+	graph  *ops.Graph
+	nodes  []*ops.Node               // what outputs need
+	root   map[*ops.Value]*ops.Value // a view's origin
+	places map[*ops.Value]place      // of roots
+	first  map[*ops.Value]int        // step that writes a root in scratch
+	last   map[*ops.Value]int        // last step that reads it
+}
+
+// makePlan folds constants, drops what no output needs, decides where values
+// lie and picks kernels.
+func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
+	p := &planner{
+		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
+		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}),
+	}
+	p.notes = g.Notes
+	var err error
+	if p.in, err = layouts(g.Inputs); err != nil {
+		return nil, err
+	}
+	if p.out, err = layouts(g.Outputs); err != nil {
+		return nil, err
+	}
+	p.prune()
+	p.links.start(g, p.nodes)
+	if err := p.fold(ctx); err != nil {
+		return nil, err
+	}
+	p.settle()
+	p.emit()
+	if err := p.arrange(ctx); err != nil {
+		return nil, err
+	}
+	p.links.settle(&p.constants)
+	made := p.plan // the planner need not outlive it
+	return &made, nil
+}
+
+func layouts(values []*ops.Value) ([]ane.Layout, error) {
+	var out []ane.Layout
+	for _, v := range values {
+		l, err := ane.NewLayout(v.Name, v.DType, v.Shape...)
+		if err != nil {
+			return nil, &mil.Error{Pos: v.Pos, Msg: err.Error(), Err: err}
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// prune drops nodes whose results nobody reads.
+func (p *planner) prune() {
+	needed := map[*ops.Value]bool{}
+	for _, v := range p.graph.Outputs {
+		needed[v] = true
+	}
+	var kept []*ops.Node
+	for _, n := range slices.Backward(p.graph.Nodes) {
+		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
+			continue
+		}
+		for _, v := range n.In {
+			needed[v] = true
+		}
+		kept = append(kept, n)
+	}
+	slices.Reverse(kept)
+	p.nodes = kept
+}
+
+// isView reports whether a node leaves its dense elements where they are.
+func isView(n *ops.Node) bool {
+	switch n.Def.Name {
+	case "reshape", "expand_dims", "squeeze":
+		return true
+	}
+	return false
+}
+
+// origin follows views to the value that owns the elements.
+func (p *planner) origin(v *ops.Value) *ops.Value {
+	if o := p.root[v]; o != nil {
+		return o
+	}
+	return v
+}
+
+// settle decides which values lie on surfaces: inputs without gaps, and results
+// that go to an output without gaps. The rest goes to scratch.
+func (p *planner) settle() {
+	made := map[*ops.Value]bool{}
+	for _, n := range p.nodes {
+		if isView(n) {
+			p.root[n.Out[0]] = p.origin(n.In[0])
+			continue
+		}
+		for _, v := range n.Out {
+			made[v] = true
+		}
+	}
+	for i, v := range p.graph.Inputs {
+		if p.in[i].Packed() {
+			p.places[v] = place{where: input, index: i}
+		}
+	}
+	for i, v := range p.graph.Outputs {
+		o := p.origin(v)
+		if _, taken := p.places[o]; !taken && made[o] && p.out[i].Packed() {
+			p.places[o] = place{where: output, index: i}
+		}
+	}
+}
+
+// emit writes the steps: gather padded inputs, compute, scatter or copy to the
+// outputs that were not written in place.
+func (p *planner) emit() {
+	read := map[*ops.Value]bool{}
+	for _, n := range p.nodes {
+		for _, v := range n.In {
+			read[v] = true
+		}
+	}
+	for i, v := range p.graph.Inputs {
+		if _, direct := p.places[v]; !direct && read[v] {
+			p.add(step{kernel: gather, attrs: p.in[i], in: []place{{where: padded, index: i, dtype: v.DType}}}, []*ops.Value{nil}, []*ops.Value{v})
+		}
+	}
+	for _, n := range p.nodes {
+		if !isView(n) {
+			p.add(step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], attrs: n.Attrs}, n.In, n.Out)
+		}
+	}
+	for i, v := range p.graph.Outputs {
+		if at := p.places[p.origin(v)]; at.where == output && at.index == i {
+			continue
+		}
+		p.add(step{kernel: scatter, attrs: p.out[i], out: []place{{where: padded, index: i, dtype: v.DType}}}, []*ops.Value{v}, []*ops.Value{nil})
+	}
+}
+
+// add appends a step and notes when its values live. A nil value keeps the
+// place that the step has already.
+func (p *planner) add(s step, in, out []*ops.Value) {
+	at := len(p.steps)
+	places := func(given []place, values []*ops.Value) []place {
+		list := make([]place, len(values))
+		copy(list, given)
+		for i, v := range values {
+			if v != nil {
+				list[i] = p.locate(v)
+				p.last[p.origin(v)] = at
+			}
+		}
+		return list
+	}
+	s.in, s.out = places(s.in, in), places(s.out, out)
+	for _, v := range out {
+		if v != nil {
+			p.first[p.origin(v)] = at
+		}
+	}
+	p.steps = append(p.steps, s)
+}
+
+// locate returns the place of a value with its own shape. The offset of a
+// value in scratch is filled in by arrange.
+func (p *planner) locate(v *ops.Value) place {
+	o := p.origin(v)
+	pl := p.places[o]
+	if p.data(o) != nil {
+		pl = place{where: constant}
+	} else if pl.where == absent {
+		pl = place{where: scratch}
+	}
+	pl.bytes, pl.dtype, pl.shape, pl.owner = v.Elements()*v.DType.Size(), v.DType, v.Shape, o
+	return pl
+}
+
+// tooLarge refuses programs whose values do not fit a sane machine. pos is the
+// place of the value or operation that was one too many.
+func tooLarge(pos mil.Pos, bytes int) error {
+	return &mil.Error{Pos: pos, Msg: fmt.Sprintf("intermediate values need %d bytes, at most %d", bytes, maxScratch),
+		Hint: "split the program, or make this value smaller"}
+}

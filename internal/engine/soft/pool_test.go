@@ -1,0 +1,88 @@
+package soft_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// poolCase walks each window. A mean divides by the elements inside x, or by
+// those inside x and its padding.
+func poolCase(op string, x nd, s sliding, exclude bool) (operation, sums) {
+	r := sums{want: zeros(x.d, append([]int{x.shape[0], x.shape[1]}, s.out...)...), terms: volume(s.kernel)}
+	r.mass = make([]float64, len(r.want.v))
+	each(r.want.shape, func(i []int) {
+		at, top, sum, mass, inside, covered := r.want.index(i), math.Inf(-1), 0.0, 0.0, 0, 0
+		each(s.kernel, func(k []int) {
+			from := []int{i[0], i[1]}
+			in, padded := true, true
+			for a := range s.kernel {
+				p := i[2+a]*s.stride[a] + k[a] - s.before[a]
+				in = in && p >= 0 && p < s.in[a]
+				padded = padded && p < s.in[a]+s.after[a]
+				from = append(from, p)
+			}
+			if padded {
+				covered++
+			}
+			if in {
+				inside++
+				top, sum, mass = max(top, x.at(from...)), sum+x.at(from...), mass+math.Abs(x.at(from...))
+			}
+		})
+		switch {
+		case op == "max_pool":
+			r.want.v[at] = top
+		case exclude:
+			r.want.v[at], r.mass[at] = sum/float64(inside), mass/float64(inside)
+		default:
+			r.want.v[at], r.mass[at] = sum/float64(covered), mass/float64(covered)
+		}
+	})
+	o := operation{op: op, in: []operand{{"x", x, false}}, settings: s.settings(true), want: []nd{r.want}}
+	if exclude {
+		o.settings += ", exclude_padding_from_average = bool(true)"
+	}
+	return o, r
+}
+
+func TestPool(t *testing.T) {
+	for _, op := range []string{"max_pool", "avg_pool"} {
+		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+			t.Run(op+"/"+d.String(), func(t *testing.T) {
+				r := seeded(t)
+				for k := range 80 {
+					x := fill(r, d, spatial(r, 1+r.IntN(4))...)
+					if op == "max_pool" && k%4 == 0 {
+						x = special(r, d, x.shape...)
+					}
+					o, s := poolCase(op, x, randomSliding(r, x.shape[2:], false, true), op == "avg_pool" && r.IntN(2) == 0)
+					o.in[0].fixed = k%7 == 0
+					if op == "max_pool" {
+						o.exact(t)
+					} else {
+						o.near(t, s.bound)
+					}
+				}
+			})
+		}
+	}
+}
+
+// TestPoolPadding: padding never wins a maximum, and counts in a mean unless
+// told otherwise.
+func TestPoolPadding(t *testing.T) {
+	x := nd{mil.FP16, []int{1, 1, 2}, []float64{-4, -6}}
+	for _, c := range []struct {
+		op, settings string
+		want         []float64
+	}{
+		{"max_pool", "", []float64{-4, -4, -6}},
+		{"avg_pool", "", []float64{-2, -5, -3}},
+		{"avg_pool", ", exclude_padding_from_average = bool(true)", []float64{-4, -5, -6}},
+	} {
+		operation{op: c.op, in: []operand{{"x", x, false}}, want: []nd{{mil.FP16, []int{1, 1, 3}, c.want}},
+			settings: `, kernel_sizes = tensor<int32, [1]>([2]), pad_type = string("custom"), pad = tensor<int32, [2]>([1, 1])` + c.settings}.exact(t)
+	}
+}

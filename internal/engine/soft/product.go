@@ -1,0 +1,78 @@
+package soft
+
+import "github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+
+// product computes C = A x B for a batch of matrices, tile by tile: every
+// matrix product and every convolution comes down to it. A is m x k, B is k x
+// n, all in float32 while computed; sums run along k in order.
+type product struct {
+	batch, m, k, n int
+	rows, cols     int // of a tile of C
+	spare          int // float32s that panels use between two calls
+	panels         panels
+}
+
+// panels brings the operands of one kind of product into tiles and takes the
+// results out. spare is room to work in.
+type panels interface {
+	// left returns rows m0 to m1 of A, row-major; dst is room for them.
+	left(c *call, dst, spare []float32, batch, m0, m1 int) []float32
+	// right returns columns n0 to n1 of B likewise.
+	right(c *call, dst, spare []float32, batch, n0, n1 int) []float32
+	// keep stores a tile of C.
+	keep(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int)
+}
+
+// Sizes of a tile: C stays in a first-level cache beside a row of B, and the
+// panel of B within 1 MiB unless k alone is larger.
+const (
+	tileRows = 32
+	tileCols = 256
+	panelB   = 1 << 18
+	panelA   = 1 << 20 // so that one tile takes some 100 ms at most
+)
+
+// newProduct plans the tiles. spare is the room that panels want beyond k.
+func newProduct(batch, m, k, n, spare int, p panels) (runner, int) {
+	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
+	r.rows = min(m, tileRows, max(panelA/k, 1))
+	r.cols = min(n, tileCols, max(panelB/k/8*8, 16))
+	r.spare = max(k, r.rows, r.cols) + spare
+	return r, r.rows*r.cols + r.rows*k + r.spare + k*r.cols
+}
+
+// tiles counts the tiles of C along its rows and columns.
+func (r *product) tiles() (down, across int) {
+	return (r.m + r.rows - 1) / r.rows, (r.n + r.cols - 1) / r.cols
+}
+
+func (r *product) run(c *call) {
+	down, across := r.tiles()
+	c.spread(r.batch*down*across, r.rows*r.cols*r.k)
+}
+
+// span computes tiles lo to hi: those of one batch and one range of columns
+// follow each other, so that the panel of B is filled once for them.
+func (r *product) span(c *call, lo, hi, worker int) {
+	down, across := r.tiles()
+	take := func(rest []float32, n int) ([]float32, []float32) { return rest[:n], rest[n:] }
+	tile, rest := take(c.work[worker], r.rows*r.cols)
+	a, rest := take(rest, r.rows*r.k)
+	spare, room := take(rest, r.spare)
+	var b []float32
+	filled := -1
+	for i := lo; i < hi && !c.stopped(); i++ {
+		m0 := i % down * r.rows
+		m1 := min(m0+r.rows, r.m)
+		batch, n0 := i/down/across, i/down%across*r.cols
+		n1 := min(n0+r.cols, r.n)
+		if filled != i/down {
+			b = r.panels.right(c, room[:r.k*(n1-n0)], spare, batch, n0, n1)
+			filled = i / down
+		}
+		left := r.panels.left(c, a[:(m1-m0)*r.k], spare, batch, m0, m1)
+		out := tile[:(m1-m0)*(n1-n0)]
+		gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
+		r.panels.keep(c, out, spare, batch, m0, m1, n0, n1)
+	}
+}

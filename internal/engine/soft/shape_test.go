@@ -1,0 +1,236 @@
+package soft_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// stored are the types that a surface holds; moves take all of them.
+var stored = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32}
+
+// moved are random values of a type; a float may be special.
+func moved(r *rand.Rand, d mil.DType, shape ...int) nd {
+	if d.Float() && r.IntN(2) == 0 {
+		return special(r, d, shape...)
+	}
+	return fill(r, d, shape...)
+}
+
+func perType(t *testing.T, rounds int, f func(t *testing.T, r *rand.Rand, d mil.DType)) {
+	for _, d := range stored {
+		t.Run(d.String(), func(t *testing.T) {
+			r := seeded(t)
+			for range rounds {
+				f(t, r, d)
+			}
+		})
+	}
+}
+
+func TestTranspose(t *testing.T) {
+	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		x := moved(r, d, randomShape(r, 1, 5)...)
+		perm := r.Perm(len(x.shape))
+		shape := []int{}
+		for _, a := range perm {
+			shape = append(shape, x.shape[a])
+		}
+		want := zeros(d, shape...)
+		each(shape, func(i []int) {
+			from := make([]int, len(i))
+			for k, a := range perm {
+				from[a] = i[k]
+			}
+			want.set(x.at(from...), i...)
+		})
+		for k := range perm {
+			perm[k] -= r.IntN(2) * len(perm)
+		}
+		operation{op: "transpose", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: ", perm = " + intVec(perm...), want: []nd{want}}.exact(t)
+	})
+}
+
+func TestViews(t *testing.T) {
+	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		x := moved(r, d, randomShape(r, 0, 5)...)
+		same := func(op, settings string, shape []int) {
+			operation{op: op, in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{{d, shape, x.v}}}.exact(t)
+		}
+		// reshape: split the elements at random into up to five axes.
+		var shape []int
+		rest := volume(x.shape)
+		for len(shape) < 4 && rest > 1 {
+			n := 1 + r.IntN(rest)
+			for rest%n != 0 {
+				n--
+			}
+			shape, rest = append(shape, n), rest/n
+		}
+		shape = append(shape, rest)
+		given := slices.Clone(shape)
+		if k := r.IntN(len(given)); r.IntN(2) == 0 {
+			given[k] = -1
+		}
+		same("reshape", ", shape = "+intVec(given...), shape)
+		// expand_dims: axes of the result.
+		if rank := len(x.shape); rank < 5 {
+			n := 1 + r.IntN(5-rank)
+			axes := r.Perm(rank + n)[:n]
+			var wide []int
+			for i, k := 0, 0; i < rank+n; i++ {
+				if slices.Contains(axes, i) {
+					wide = append(wide, 1)
+				} else {
+					wide = append(wide, x.shape[k])
+					k++
+				}
+			}
+			for k := range axes {
+				axes[k] -= r.IntN(2) * (rank + n)
+			}
+			same("expand_dims", ", axes = "+intVec(axes...), wide)
+		}
+		// squeeze: some of the ones, or all.
+		var ones []int
+		tight, some := []int{}, []int{}
+		for i, n := range x.shape {
+			if n != 1 {
+				tight, some = append(tight, n), append(some, n)
+			} else if r.IntN(2) == 0 {
+				ones = append(ones, i-r.IntN(2)*len(x.shape))
+			} else {
+				some = append(some, n)
+			}
+		}
+		same("squeeze", "", tight)
+		if len(ones) > 0 {
+			same("squeeze", ", axes = "+intVec(ones...), some)
+		}
+	})
+}
+
+func TestConcat(t *testing.T) {
+	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		base := randomShape(r, 1, 5)
+		axis, n, turns := r.IntN(len(base)), 1+r.IntN(4), r.IntN(3) == 0
+		o := operation{op: "concat", settings: fmt.Sprintf(", axis = int32(%d), interleave = bool(%t)", axis-r.IntN(2)*len(base), turns)}
+		shape := slices.Clone(base)
+		shape[axis] = 0
+		for range n {
+			s := slices.Clone(base)
+			if !turns {
+				s[axis] = 1 + r.IntN(4)
+			}
+			shape[axis] += s[axis]
+			o.in = append(o.in, operand{"values", moved(r, d, s...), r.IntN(6) == 0})
+		}
+		want := zeros(d, shape...)
+		each(shape, func(i []int) {
+			j := slices.Clone(i)
+			part := 0
+			if turns {
+				part, j[axis] = i[axis]%n, i[axis]/n
+			} else {
+				for j[axis] >= o.in[part].value.shape[axis] {
+					j[axis] -= o.in[part].value.shape[axis]
+					part++
+				}
+			}
+			want.set(o.in[part].value.at(j...), i...)
+		})
+		o.want = []nd{want}
+		o.exact(t)
+	})
+}
+
+func TestSplit(t *testing.T) {
+	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		x := moved(r, d, randomShape(r, 1, 5)...)
+		axis := r.IntN(len(x.shape))
+		var sizes []int
+		settings := fmt.Sprintf(", axis = int32(%d)", axis-r.IntN(2)*len(x.shape))
+		if length := x.shape[axis]; r.IntN(2) == 0 {
+			n := 1 + r.IntN(length)
+			for length%n != 0 {
+				n--
+			}
+			sizes = slices.Repeat([]int{length / n}, n)
+			settings += fmt.Sprintf(", num_splits = int32(%d)", n)
+		} else {
+			for length > 0 {
+				k := 1 + r.IntN(length)
+				sizes, length = append(sizes, k), length-k
+			}
+			settings += ", split_sizes = " + intVec(sizes...)
+		}
+		o := operation{op: "split", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings}
+		from := 0
+		for _, n := range sizes {
+			o.want = append(o.want, cut(x, axis, from, 1, n))
+			from += n
+		}
+		o.exact(t)
+	})
+}
+
+// cut takes n elements along an axis.
+func cut(x nd, axis, from, step, n int) nd {
+	shape := slices.Clone(x.shape)
+	shape[axis] = n
+	out := zeros(x.d, shape...)
+	each(shape, func(i []int) {
+		j := slices.Clone(i)
+		j[axis] = from + step*i[axis]
+		out.set(x.at(j...), i...)
+	})
+	return out
+}
+
+// TestMovesKeepEveryBit sends all 65,536 halves through every kind of move, to
+// padded and to packed surfaces.
+func TestMovesKeepEveryBit(t *testing.T) {
+	half := func(shape ...int) string { return tensorType(mil.FP16, shape) }
+	pair := half(256, 256)
+	for name, c := range map[string]struct{ params, body, result string }{
+		"reshape":        {pair + " x", half(1<<16) + ` y = reshape(x = x, shape = tensor<int32, [1]>([65536]));`, "y"},
+		"padded columns": {half(1<<16, 1) + " x", pair + ` y = reshape(x = x, shape = tensor<int32, [2]>([256, 256]));`, "y"},
+		"to columns":     {pair + " x", half(1<<16, 1) + ` y = reshape(x = x, shape = tensor<int32, [2]>([65536, 1]));`, "y"},
+		"transpose twice": {pair + " x", pair + ` u = transpose(x = x, perm = tensor<int32, [2]>([1, 0]));` + "\n" +
+			pair + ` y = transpose(x = u, perm = tensor<int32, [2]>([1, 0]));`, "y"},
+		"split, concat": {half(1<<16) + " x", half(30000) + " u, " + half(35536) + ` v = split(x = x, split_sizes = tensor<int32, [2]>([30000, 35536]), axis = int32(0));` + "\n" +
+			half(1<<16) + ` y = concat(values = (u, v), axis = int32(0), interleave = bool(false));`, "y"},
+		"slice": {half(2, 32768) + " x", half(2, 32768) + ` y = slice_by_size(x = x, begin = tensor<int32, [2]>([0, 0]), size = tensor<int32, [2]>([-1, -1]));`, "y"},
+		"pad, slice": {pair + " x", half(258, 259) + ` u = pad(x = x, pad = tensor<int32, [4]>([1, 1, 1, 2]), mode = string("reflect"));` + "\n" +
+			pair + ` y = slice_by_index(x = u, begin = tensor<int32, [2]>([1, 1]), end = tensor<int32, [2]>([-1, -2]));`, "y"},
+		"cast to itself": {pair + " x", pair + ` y = cast(x = x, dtype = string("fp16"));`, "y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := "program(1.3)\n{\nfunc main<ios18>(" + c.params + ") {\n" + c.body + "\n} -> (" + c.result + ");\n}"
+			got := evaluate(t, text, map[string][]byte{"x": allHalves()})
+			require.Equal(t, string(allHalves()), string(got["y"]))
+		})
+	}
+	// Through float32 and back everything but signalling NaNs, which get quiet.
+	text := strings.ReplaceAll(`program(1.3)
+{
+func main<ios18>(tensor<fp16, [65536]> x) {
+tensor<fp32, [65536]> f = cast(x = x, dtype = string("fp32"));
+tensor<fp16, [65536]> y = cast(x = f, dtype = string("fp16"));
+} -> (y);
+}`, "\t", "")
+	got := evaluate(t, text, map[string][]byte{"x": allHalves()})["y"]
+	for i := range 1 << 16 {
+		want := uint16(i)
+		if want&0x7fff > 0x7c00 {
+			want |= 0x200
+		}
+		require.Equal(t, want, le.Uint16(got[2*i:]), "half %04x", i)
+	}
+}

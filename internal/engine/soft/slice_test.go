@@ -1,0 +1,191 @@
+package soft_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// walk lists the positions that one axis of slice_by_index keeps, as Python's
+// slices do: None where a mask is set.
+func walk(length, begin, end, step int, fromStart, toEnd bool) (at []int) {
+	norm := func(i int) int {
+		if i < 0 {
+			i += length
+		}
+		return i
+	}
+	b, e := norm(begin), norm(end)
+	if step > 0 {
+		if fromStart {
+			b = 0
+		}
+		if toEnd {
+			e = length
+		}
+		for i := max(b, 0); i < min(e, length); i += step {
+			at = append(at, i)
+		}
+		return at
+	}
+	if fromStart {
+		b = length - 1
+	}
+	if toEnd {
+		e = -1
+	}
+	for i := min(b, length-1); i > max(e, -1); i += step {
+		at = append(at, i)
+	}
+	return at
+}
+
+func TestSliceByIndex(t *testing.T) {
+	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		x := moved(r, d, randomShape(r, 1, 5)...)
+		n := len(x.shape)
+		kept := make([][]int, n)
+		begin, end, stride := make([]int, n), make([]int, n), make([]int, n)
+		fromStart, toEnd, drop := make([]bool, n), make([]bool, n), make([]bool, n)
+		var shape, full []int
+		shape = []int{}
+		for i, length := range x.shape {
+			for len(kept[i]) == 0 {
+				begin[i], end[i] = r.IntN(4*length+2)-2*length, r.IntN(4*length+2)-2*length
+				stride[i] = []int{1, 1, 2, 3, -1, -2, 40, -40}[r.IntN(8)]
+				fromStart[i], toEnd[i], drop[i] = r.IntN(4) == 0, r.IntN(4) == 0, r.IntN(6) == 0
+				kept[i] = walk(length, begin[i], end[i], stride[i], fromStart[i], toEnd[i])
+				if drop[i] {
+					k := begin[i]
+					if fromStart[i] {
+						k = 0
+						if stride[i] < 0 {
+							k = length - 1
+						}
+					} else if k < 0 {
+						k += length
+					}
+					if kept[i] = []int{k}; k < 0 || k >= length {
+						kept[i] = nil
+					}
+				}
+			}
+			full = append(full, len(kept[i]))
+			if !drop[i] {
+				shape = append(shape, len(kept[i]))
+			}
+		}
+		var v []float64
+		each(full, func(i []int) {
+			from := []int{}
+			for a, k := range i {
+				from = append(from, kept[a][k])
+			}
+			v = append(v, x.at(from...))
+		})
+		settings := ", begin = " + intVec(begin...) + ", end = " + intVec(end...) + ", stride = " + intVec(stride...)
+		for name, mask := range map[string][]bool{"begin_mask": fromStart, "end_mask": toEnd, "squeeze_mask": drop} {
+			if slices.Contains(mask, true) {
+				settings += ", " + name + " = " + boolVec(mask...)
+			}
+		}
+		operation{op: "slice_by_index", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{{d, shape, v}}}.exact(t)
+	})
+}
+
+func TestSliceBySize(t *testing.T) {
+	perType(t, 15, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		x := moved(r, d, randomShape(r, 1, 5)...)
+		want := x
+		var begin, size []int
+		for a, length := range x.shape {
+			b := r.IntN(length)
+			n := 1 + r.IntN(length-b)
+			want = cut(want, a, b, 1, n)
+			if b+n == length && r.IntN(2) == 0 {
+				n = -1
+			}
+			begin, size = append(begin, b-r.IntN(2)*length), append(size, n)
+		}
+		operation{op: "slice_by_size", in: []operand{{"x", x, r.IntN(5) == 0}},
+			settings: ", begin = " + intVec(begin...) + ", size = " + intVec(size...), want: []nd{want}}.exact(t)
+	})
+}
+
+func TestPad(t *testing.T) {
+	perType(t, 30, func(t *testing.T, r *rand.Rand, d mil.DType) {
+		x := moved(r, d, randomShape(r, 1, 5)...)
+		n := len(x.shape)
+		mode := []string{"constant", "reflect", "replicate", ""}[r.IntN(4)]
+		before, shape := make([]int, n), slices.Clone(x.shape)
+		var pairs []int
+		for a := n - 1 - r.IntN(n); a < n; a++ {
+			limit := 4
+			if mode == "reflect" {
+				limit = min(limit, x.shape[a]-1)
+			}
+			before[a] = r.IntN(limit + 1)
+			after := r.IntN(limit + 1)
+			pairs = append(pairs, before[a], after)
+			shape[a] += before[a] + after
+		}
+		fillWith := 0.0
+		settings := ", pad = " + intVec(pairs...)
+		if mode != "" {
+			settings += fmt.Sprintf(", mode = string(%q)", mode)
+		}
+		switch {
+		case r.IntN(2) == 0 || d == mil.Bool:
+		case d.Float():
+			fillWith = -2.5
+			settings += ", constant_val = " + d.String() + "(-2.5)"
+		default:
+			fillWith = 7
+			settings += ", constant_val = " + d.String() + "(7)"
+		}
+		want := zeros(d, shape...)
+		each(shape, func(i []int) {
+			from := slices.Clone(i)
+			inside := true
+			for a := range from {
+				k, length := i[a]-before[a], x.shape[a]
+				switch mode {
+				case "reflect": // back and forth between the edges, which are not repeated
+					for k < 0 || k >= length {
+						if k < 0 {
+							k = -k
+						} else {
+							k = 2*(length-1) - k
+						}
+					}
+				case "replicate":
+					k = min(max(k, 0), length-1)
+				}
+				inside = inside && k >= 0 && k < length
+				from[a] = k
+			}
+			if inside {
+				want.set(x.at(from...), i...)
+			} else {
+				want.set(fillWith, i...)
+			}
+		})
+		operation{op: "pad", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{want}}.exact(t)
+	})
+}
+
+// TestPadWide: a border far larger than x.
+func TestPadWide(t *testing.T) {
+	x := nd{mil.FP16, []int{1, 2}, []float64{1, 2}}
+	want := zeros(mil.FP16, 3, 100002)
+	for i := range want.v {
+		if want.v[i] = 1; i%100002 > 50000 {
+			want.v[i] = 2
+		}
+	}
+	operation{op: "pad", in: []operand{{"x", x, false}}, want: []nd{want},
+		settings: `, pad = tensor<int32, [4]>([1, 1, 50000, 50000]), mode = string("replicate")`}.exact(t)
+}

@@ -1,0 +1,72 @@
+package soft
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+type block = unimem.Block
+
+// sharing says how kernels reach a tensor's pages on this system.
+var sharing = map[bool]string{
+	true:  "each surface is mapped a second time by its handle",
+	false: "the process's own mapping of each surface",
+}[runtime.GOOS == "linux"]
+
+// surfaces maps Blocks, each once however many requests use it.
+type surfaces struct {
+	mu   sync.Mutex
+	open map[*block]*surface
+}
+
+// surface is the engine's own mapping of a Block.
+type surface struct {
+	mapping *unimem.Mapping
+	users   int
+}
+
+// acquire maps b, or counts one more user of its mapping.
+func (s *surfaces) acquire(b *block) (*surface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.open[b]
+	if f == nil {
+		m, err := unimem.Map(b)
+		if err != nil {
+			return nil, &ane.Error{Op: "bind", Engine: Name, Err: err, Detail: "the surface cannot be mapped by its handle"}
+		}
+		f = &surface{mapping: m}
+		s.open[b] = f
+	}
+	f.users++
+	return f, nil
+}
+
+// release counts one user less and unmaps b with the last.
+func (s *surfaces) release(b *block) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f := s.open[b]
+	if f.users--; f.users > 0 {
+		return nil
+	}
+	delete(s.open, b)
+	return f.mapping.Close()
+}
+
+// close unmaps what is left.
+func (s *surfaces) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var first error
+	for b, f := range s.open {
+		delete(s.open, b)
+		if err := f.mapping.Close(); err != nil && first == nil {
+			first = err
+		}
+	}
+	return first
+}

@@ -1,0 +1,74 @@
+package soft
+
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
+)
+
+// vec is a dense tensor in memory, seen as elements. raw always holds its
+// bytes; the others view them for types that kernels compute with, and by
+// width for kernels that only move elements.
+type vec struct {
+	dtype  mil.DType
+	raw    []byte
+	half   []fp16.Bits
+	single []float32
+	ints   []int32
+	pairs  []uint16
+	quads  []uint32
+}
+
+// view returns b as elements of type d; the error says that b is not aligned to
+// them.
+func view(d mil.DType, b []byte) (v vec, err error) {
+	v = vec{dtype: d, raw: b}
+	switch d.Size() {
+	case 2:
+		v.pairs, err = unimem.View[uint16](b)
+	case 4:
+		v.quads, err = unimem.View[uint32](b)
+	}
+	if err != nil {
+		return vec{}, err
+	}
+	switch d {
+	case mil.FP16:
+		v.half, err = unimem.View[fp16.Bits](b)
+	case mil.FP32:
+		v.single, err = unimem.View[float32](b)
+	case mil.Int32:
+		v.ints, err = unimem.View[int32](b)
+	}
+	return v, err
+}
+
+// len is the number of elements.
+func (v *vec) len() int { return len(v.raw) / v.dtype.Size() }
+
+// load decodes the floating-point elements from at on into dst.
+func (v *vec) load(dst []float32, at int) {
+	if v.half != nil {
+		fp16.Decode(dst, v.half[at:at+len(dst)])
+		return
+	}
+	copy(dst, v.single[at:at+len(dst)])
+}
+
+// store rounds src into the floating-point elements from at on.
+func (v *vec) store(src []float32, at int) {
+	if v.half != nil {
+		fp16.Encode(v.half[at:at+len(src)], src)
+		return
+	}
+	copy(v.single[at:at+len(src)], src)
+}
+
+// narrow prepares a float64 for storing as d: for fp16 it rounds to odd, so
+// that the second rounding, to half, gives what a single one would.
+func narrow(d mil.DType, f float64) float32 {
+	if d == mil.FP16 {
+		return toOdd(f)
+	}
+	return float32(f)
+}

@@ -1,0 +1,182 @@
+//go:build cgo
+
+package standin
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/standin/internal/entry"
+	"github.com/anekit/anekit/objcbridge"
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/surfaces"
+)
+
+// Framework is the running stand-in. All methods may be called from several
+// goroutines.
+type Framework struct {
+	options Options
+	library *library
+	server  *server
+}
+
+// Probe returns nil when the libraries can be loaded; they are, then. An error
+// matches ane.ErrUnavailable and says what is missing and how to get it.
+func Probe() error {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	l := process.library
+	if l == nil {
+		var err error
+		if l, err = loaded(""); err != nil {
+			return err
+		}
+	}
+	if err := objcbridge.ProbeLibrary(l.bridge()); err != nil {
+		return &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err)}
+	}
+	return nil
+}
+
+// Start starts the framework, once for the life of the process: a second Start
+// with the same Options returns the same Framework, with others an error that
+// matches ane.ErrInUse. Other errors match ane.ErrUnavailable, or ane.ErrName or
+// ane.ErrLength for Options that mean nothing.
+//
+// The dump that Options or EnvDump name is replayed: see ReadDump, whose error this
+// returns.
+func Start(o Options) (*Framework, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if o.Dump == "" {
+		o.Dump = os.Getenv(EnvDump)
+	}
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if f := process.framework; f != nil {
+		if !f.options.same(o) {
+			return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
+				Detail: fmt.Sprintf("the framework runs already in this process, with %+v", f.options),
+				Hint:   "start it once with the same Options, or use another process"}
+		}
+		return f, nil
+	}
+	dump, list, err := replayed(o.Dump)
+	if err != nil {
+		return nil, err
+	}
+	l, err := loaded(o.Dir)
+	if err != nil {
+		return nil, err
+	}
+	o.Missing, o.Changed = slices.Clone(o.Missing), slices.Clone(o.Changed)
+	f := &Framework{options: o, library: l, server: newServer(l, dump)}
+	entry.Serve(serving{f.server})
+	switch code := l.begin(o.with(dump), list); code {
+	case 0:
+		process.framework = f
+		return f, nil
+	case 1:
+		return nil, &ane.Error{Op: "open", Engine: Name, Name: o.profile(), Err: ane.ErrName,
+			Detail: "the library knows no such profile", Hint: "run `make bridge` to build the library of this version"}
+	case 3:
+		return nil, &ane.Error{Op: "open", Engine: Name, Name: dump.File, Err: ane.ErrUnavailable,
+			Detail: "the framework cannot read what the dump comes to", Hint: "start it without " + EnvDump}
+	default:
+		return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
+			Detail: fmt.Sprintf("standin_start returned %d: something else has started the framework in this process", code),
+			Hint:   "use another process"}
+	}
+}
+
+// replayed reads the dump of a name and what of it the framework is told; nil without a
+// name.
+func replayed(name string) (*Dump, []byte, error) {
+	if name == "" {
+		return nil, nil, nil
+	}
+	d, err := ReadDump(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	list, err := d.list()
+	if err != nil {
+		return nil, nil, &ane.Error{Op: "open", Engine: Name, Name: d.File, Err: ane.Because(ane.ErrUnavailable, err),
+			Detail: "the dump cannot be replayed", Hint: "start without " + EnvDump}
+	}
+	return d, list, nil
+}
+
+// Replayed is the dump that the framework of this process answers from; ok is false
+// where it replays none, or has not been started.
+func Replayed() (d *Dump, ok bool) {
+	process.mu.Lock()
+	defer process.mu.Unlock()
+	if process.framework == nil || process.framework.server.dump == nil {
+		return nil, false
+	}
+	return process.framework.server.dump, true
+}
+
+// bridgeDir is the folder in which a bridge was found.
+func bridgeDir() (string, error) {
+	dir, err := objcbridge.Dir()
+	if err != nil {
+		return "", &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err)}
+	}
+	return dir, nil
+}
+
+// Library is the stand-in for IOSurface: Blocks opened with its Option are
+// surfaces that the framework takes as they are.
+func (f *Framework) Library() *surfaces.Library {
+	l, err := f.running("library")
+	if err != nil {
+		return nil
+	}
+	return l.surfaces
+}
+
+// running returns the libraries. Frameworks come from Start; the zero one and nil
+// have none.
+func (f *Framework) running(op string) (*library, error) {
+	if f == nil || f.library == nil {
+		return nil, &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable, Detail: "no framework", Hint: "take it from Start"}
+	}
+	return f.library, nil
+}
+
+// Config is what device.Open takes to drive this framework. Programs run on the
+// software engine, on the pages of Blocks opened with the Option of Library, and
+// on Linux also on those of Blocks opened without any.
+func (f *Framework) Config() apple.Config {
+	if _, err := f.running("config"); err != nil {
+		return apple.Config{Name: Name}
+	}
+	sharing := "the software engine finds each surface by its id"
+	if d := f.server.dump; d != nil {
+		sharing += "; replaying " + d.File
+	}
+	return apple.Config{
+		Name:     Name,
+		Numerics: "the software engine behind stand-in classes, no Neural Engine; " + f.server.engine.Info().Numerics,
+		Sharing:  sharing,
+		Bridge: objcbridge.Options{
+			Library:      f.library.bridge(),
+			Framework:    filepath.Join(f.library.dir, frameworkFile),
+			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it has the registry too
+			CompileLimit: f.options.CompileLimit,
+			ProgramLimit: f.options.ProgramLimit,
+		},
+		Memory:  []unimem.Option{f.Library().Option()},
+		Surface: f.surfaceOf,
+		Async:   f.options.Async,
+		Open:    process.programs.open,
+		Close:   process.programs.close,
+	}
+}

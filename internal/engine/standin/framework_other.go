@@ -1,0 +1,75 @@
+//go:build !linux || !cgo
+
+package standin
+
+import (
+	"runtime"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/unimem/surfaces"
+)
+
+// Framework is the running stand-in. This build cannot have one: Start always
+// fails, and the methods answer for nothing.
+type Framework struct{}
+
+// unavailable says why this build has no framework.
+func unavailable() error {
+	e := &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
+		Detail: "the stand-in framework runs on Linux, this is " + runtime.GOOS,
+		Hint:   "run it on Linux, or use the soft engine"}
+	if runtime.GOOS == "linux" {
+		e.Detail = "this program was built without cgo and cannot load libraries"
+		e.Hint = "build with CGO_ENABLED=1, or use the soft engine"
+	}
+	return e
+}
+
+// Probe returns an error matching ane.ErrUnavailable.
+func Probe() error { return unavailable() }
+
+// Start returns an error matching ane.ErrUnavailable.
+func Start(Options) (*Framework, error) { return nil, unavailable() }
+
+// Replayed is none: there is no framework.
+func Replayed() (d *Dump, ok bool) { return nil, false }
+
+// Fault returns an error matching ane.ErrUnavailable.
+func (f *Framework) Fault(string, FaultKind, int, int64) error { return unavailable() }
+
+// ReleaseHangs does nothing: no call hangs.
+func (f *Framework) ReleaseHangs() {}
+
+// FireLost does nothing: no completion is held back.
+func (f *Framework) FireLost() {}
+
+// ClearFaults does nothing: no fault is armed.
+func (f *Framework) ClearFaults() {}
+
+// Counts is zero: there is no framework.
+func (f *Framework) Counts() Counts { return Counts{} }
+
+// SurfaceCounts is zero: there are no surfaces.
+func (f *Framework) SurfaceCounts() SurfaceCounts { return SurfaceCounts{} }
+
+// Instances is 0: there are no objects.
+func (f *Framework) Instances(string) int { return 0 }
+
+// SetBudget does nothing.
+func (f *Framework) SetBudget(int) {}
+
+// PurgeAll does nothing: there is no cache.
+func (f *Framework) PurgeAll() {}
+
+// FailSurface returns an error matching ane.ErrUnavailable.
+func (f *Framework) FailSurface(string, int) error { return unavailable() }
+
+// Library is nil, which has no surfaces.
+func (f *Framework) Library() *surfaces.Library { return nil }
+
+// Config is one with which device.Open fails.
+func (f *Framework) Config() apple.Config { return apple.Config{Name: Name} }
+
+// Leftovers is empty: nothing was made.
+func (f *Framework) Leftovers() []string { return nil }

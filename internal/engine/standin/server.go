@@ -1,0 +1,123 @@
+package standin
+
+import (
+	"log/slog"
+	"runtime/debug"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft"
+	"github.com/anekit/anekit/unimem"
+)
+
+// memory finds the surfaces that the framework names by their ids.
+type memory interface {
+	// open returns a Block on the first size bytes of a surface, which close gives
+	// back, or an error matching unimem.ErrSize for a shorter one.
+	open(id uint32, size int) (*unimem.Block, error)
+	close(b *unimem.Block) error
+	// share and unshare stand around the time in which the engine has b mapped:
+	// the engine holds no lock of the CPU's on a surface.
+	share(b *unimem.Block) error
+	unshare(b *unimem.Block) error
+}
+
+// server is what the framework asks to compile and to evaluate. All methods may
+// be called from several threads.
+type server struct {
+	memory memory
+	engine ane.Engine
+	dump   *Dump // that is replayed; may be nil
+
+	mu       sync.RWMutex // guards what follows; never held while anything is compiled, bound or computed
+	last     uint64       // the latest handle
+	programs map[uint64]*program
+	requests map[uint64][]*bound // by request; one bound for each procedure it was evaluated on
+}
+
+func newServer(m memory, d *Dump) *server {
+	return &server{memory: m, dump: d, engine: soft.New(), programs: map[uint64]*program{}, requests: map[uint64][]*bound{}}
+}
+
+// compile compiles what stands in a directory and returns its handle.
+func (s *server) compile(directory string) (handle uint64, err error) {
+	p, err := s.build(directory)
+	if err != nil {
+		return 0, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	p.handle = s.last
+	s.programs[p.handle] = p
+	return p.handle, nil
+}
+
+// attributes returns the property list of a program, nil when there is none.
+func (s *server) attributes(handle uint64) []byte {
+	if p := s.program(handle); p != nil {
+		return p.attributes
+	}
+	return nil
+}
+
+func (s *server) program(handle uint64) *program {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.programs[handle]
+}
+
+// dropRequest lets go of what was bound for a request.
+func (s *server) dropRequest(request uint64) {
+	s.mu.Lock()
+	gone := s.requests[request]
+	delete(s.requests, request)
+	s.mu.Unlock()
+	for _, b := range gone {
+		b.leave()
+	}
+}
+
+// dropProgram lets go of a program and of what was bound to it.
+func (s *server) dropProgram(handle uint64) {
+	s.mu.Lock()
+	p := s.programs[handle]
+	delete(s.programs, handle)
+	var gone []*bound
+	for request, list := range s.requests {
+		var kept []*bound
+		for _, b := range list {
+			if b.procedure.program == p {
+				gone = append(gone, b)
+			} else {
+				kept = append(kept, b)
+			}
+		}
+		s.keep(request, kept)
+	}
+	s.mu.Unlock()
+	for _, b := range gone {
+		b.leave()
+	}
+	if p != nil {
+		p.drop()
+	}
+}
+
+// keep replaces the list of a request. The caller holds the lock.
+func (s *server) keep(request uint64, list []*bound) {
+	if len(list) == 0 {
+		delete(s.requests, request)
+		return
+	}
+	s.requests[request] = list
+}
+
+// survive keeps a panic from crossing the C caller's frames, which would end
+// the process without a word; call it deferred.
+func survive(call string, fail func()) {
+	if p := recover(); p != nil {
+		slog.Error("standin: "+call+" panicked", "panic", p, "stack", string(debug.Stack()))
+		fail()
+	}
+}
