@@ -7,27 +7,43 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// AdoptSurface makes a Block of the first size bytes of the surface with this id. It is for
-// package surfaces, whose Library.Adopt documents it.
-func AdoptSurface(t *iosurface.Table, id uint32, size int, opts ...Option) (*Block, error) {
-	c := configure(opts)
-	c.adopted = true
-	if !c.foreign {
-		c.foreign, c.table = true, t
-	}
-	if err := c.refuseAdopt(size); err != nil {
-		return nil, err
-	}
-	if c.table != t {
-		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption, Hint: "adopt from the library that the option is of"}
-	}
-	return adoptFrom(t, size, c, func() (*iosurface.Surface, error) { return iosurface.Lookup(t, id, size) })
+// AdoptSurface makes a Block of the first size bytes of a surface that exists already, found
+// by its IOSurfaceID in this process or, where the system permits that, in another. The frames
+// of a video decoder become Blocks this way, without a copy. The surface belongs to macOS's own
+// library, or to the library whose Option is among opts.
+//
+// The Block owns one reference and one lock from AdoptSurface until Close, independently of the
+// surface's creator: Close unlocks and releases it, and the surface lives until its last owner
+// releases it. Unlike other Blocks its Size is exactly size, its pages keep what they hold, and
+// Warm reads them without writing. The caller orders its accesses with the creator's; a creator
+// that waits until no lock is left waits for Close. AdoptSurface does not change the use count
+// of IOSurfaceIncrementUseCount, so a pool of frames may hand out the surface again: keep the
+// creator's object (the CVPixelBuffer) until Close as well.
+//
+// Errors, all *Error: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface has fewer
+// bytes), ErrCreate (no surface has this id), ErrLock, ErrExhausted (with ErrLock), ErrOption
+// (a nil library or two of them, SurfacePerCell, OnHeap), ErrShare where there are no surfaces.
+//
+// Proven against a stand-in on Linux. It has not been tried with surfaces of macOS frameworks.
+func AdoptSurface(id uint32, size int, opts ...Option) (*Block, error) {
+	return adoptFound(size, opts, func(t *iosurface.Table) (*iosurface.Surface, error) {
+		return iosurface.Lookup(t, id, size)
+	})
 }
 
-// adoptFrom makes a Block of the surface that find finds.
-func adoptFrom(t *iosurface.Table, size int, c config, find func() (*iosurface.Surface, error)) (*Block, error) {
+// adoptFound makes a Block of the surface that find returns for the library that opts name.
+func adoptFound(size int, opts []Option, find func(*iosurface.Table) (*iosurface.Surface, error)) (*Block, error) {
+	c := configure(opts)
+	c.Adopted = true
+	if err := refuseAdopt(c, size); err != nil {
+		return nil, err
+	}
+	t, err := surfaceTable("adopt", size, c)
+	if err != nil {
+		return nil, err
+	}
 	return recovering(func() (*Block, error) {
-		s, err := find()
+		s, err := find(t)
 		if err != nil {
 			return nil, adoptError(size, err)
 		}
@@ -35,23 +51,27 @@ func adoptFrom(t *iosurface.Table, size int, c config, find func() (*iosurface.S
 	})
 }
 
-// refuseAdopt answers sizes and options that have no meaning for memory that exists.
-func (c config) refuseAdopt(size int) error {
+// refuseAdopt reports sizes and options that have no meaning for memory that exists.
+func refuseAdopt(c config, size int) error {
 	const op = "adopt"
 	switch {
 	case size == 0:
 		return &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte"}
 	case size < 0:
 		return &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
-	case c.heap:
+	case c.Heap:
 		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "OnHeap has no meaning for memory that exists"}
 	}
-	return c.refuse(op, size)
+	return refuse(c, op, size)
 }
 
 // adoptError tells a surface that is too small from other failures: that is for the caller
 // to mend.
 func adoptError(size int, err error) error {
+	var told *Error
+	if errors.As(err, &told) {
+		return told
+	}
 	var step *iosurface.Error
 	if !errors.As(err, &step) || !step.Short() {
 		return systemError("adopt", size, err)
@@ -60,7 +80,7 @@ func adoptError(size int, err error) error {
 		Hint: "ask for no more than the surface has"}
 }
 
-// adopted is a surface that somebody else filled.
+// adopted is a surface that exists already.
 type adopted struct{ surface }
 
 // warm reads, because others may be writing.

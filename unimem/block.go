@@ -47,7 +47,7 @@ type Block struct {
 // two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, or a nil library of surfaces).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
-	if err := c.refuse("open", size); err != nil {
+	if err := refuse(c, "open", size); err != nil {
 		return nil, err
 	}
 	return openBlock(size, c, new(life), false)
@@ -79,14 +79,14 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	mem := back.bytes()
 	b := &Block{
 		mem: mem, addr: address(mem), number: back.id(),
-		owned: owned, poison: c.poison, life: l, back: raw,
+		owned: owned, poison: c.Poison, life: l, back: raw,
 	}
-	if !c.adopted {
+	if !c.Adopted {
 		b.counted = int64(len(mem))
 	}
 	process.blocks.Add(1)
 	process.bytes.Add(b.counted)
-	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind(), c.log})
+	b.cleanup = runtime.AddCleanup(b, forgotten.report, forgotten{b.number, len(mem), back.kind(), c.Log})
 	return b, nil
 }
 
@@ -96,10 +96,10 @@ type opened struct{ backing }
 // settle meets the options, or closes the backing.
 func (o opened) settle(c config) error {
 	size := len(o.bytes())
-	if c.pin && !o.pinned() {
+	if c.Pin && !o.pinned() {
 		return &Error{Op: "open", Size: size, Err: ErrPin, Cause: o.close(false), Hint: pinHint(o.kind())}
 	}
-	if c.warm {
+	if c.Warm {
 		if err := o.warm(); err != nil {
 			_ = o.close(false) // the first failure is the one to report
 			return err

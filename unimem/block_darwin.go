@@ -8,7 +8,7 @@ import (
 )
 
 func openBacking(size int, c config) (backing, error) {
-	if c.heap {
+	if c.Heap {
 		return openHeap(size)
 	}
 	table, err := surfaceTable("open", size, c)
@@ -20,8 +20,8 @@ func openBacking(size int, c config) (backing, error) {
 
 // surfaceTable is the library of surfaces that c asks for.
 func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
-	if c.table != nil {
-		return c.table, nil
+	if c.Table != nil {
+		return c.Table, nil
 	}
 	t, err := dynamic.System()
 	if err != nil {

@@ -25,10 +25,10 @@ type memfd struct {
 
 func openBacking(size int, c config) (backing, error) {
 	switch {
-	case c.heap:
+	case c.Heap:
 		return openHeap(size)
-	case c.table != nil:
-		return openSurface(c.table, size)
+	case c.Table != nil:
+		return openSurface(c.Table, size)
 	}
 	return openMemfd(size)
 }

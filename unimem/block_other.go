@@ -3,8 +3,8 @@
 package unimem
 
 func openBacking(size int, c config) (backing, error) {
-	if c.table != nil {
-		return openSurface(c.table, size)
+	if c.Table != nil {
+		return openSurface(c.Table, size)
 	}
 	return openHeap(size)
 }

@@ -79,7 +79,7 @@ func TestSurfaceFailures(t *testing.T) {
 		t.Run(call, func(t *testing.T) {
 			f := surfacetest.New(t)
 			f.Fail(call, 1)
-			_, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+			_, err := unimem.Open(1, surfacetest.On(f.Table()))
 			require.ErrorIs(t, err, want)
 			require.ErrorContains(t, err, call)
 			require.Zero(t, f.Live())
@@ -87,7 +87,7 @@ func TestSurfaceFailures(t *testing.T) {
 	}
 	t.Run("IOSurfaceLookup", func(t *testing.T) {
 		f := surfacetest.New(t)
-		b, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+		b, err := unimem.Open(1, surfacetest.On(f.Table()))
 		require.NoError(t, err)
 		f.Fail("IOSurfaceLookup", 1)
 		_, err = unimem.Map(b)
@@ -96,7 +96,7 @@ func TestSurfaceFailures(t *testing.T) {
 	})
 	t.Run("IOSurfaceUnlock", func(t *testing.T) {
 		f := surfacetest.New(t)
-		b, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+		b, err := unimem.Open(1, surfacetest.On(f.Table()))
 		require.NoError(t, err)
 		f.Fail("IOSurfaceUnlock", 1)
 		err = b.Close()

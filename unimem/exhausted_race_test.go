@@ -36,7 +36,7 @@ func (p *pool) free() int {
 func TestExhaustionRace(t *testing.T) {
 	f := surfacetest.New(t)
 	f.Limit(workers + 2)
-	option := unimem.OnSurfaces(f.Table())
+	option := surfacetest.On(f.Table())
 	var p pool
 	var running, twice, wrong, opened atomic.Int64
 	whenExhausted(t, func() int {
@@ -78,7 +78,7 @@ func TestExhaustionRace(t *testing.T) {
 func TestOneRoundForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := surfacetest.New(t)
-		option := unimem.OnSurfaces(f.Table())
+		option := surfacetest.On(f.Table())
 		var idle kept
 		idle.keep(t, 3, option)
 		f.Limit(3)
@@ -124,7 +124,7 @@ func TestHolderThatOpensMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := surfacetest.New(t)
-				option := unimem.OnSurfaces(f.Table())
+				option := surfacetest.On(f.Table())
 				calls := 0
 				var inner error
 				cancel := unimem.OnExhausted(func() int {

@@ -61,7 +61,7 @@ func TestExhaustionPassesAndLeavesNothing(t *testing.T) {
 		for nth := 1; nth <= o.surfaces; nth++ {
 			t.Run(name, func(t *testing.T) {
 				f := surfacetest.New(t)
-				option := unimem.OnSurfaces(f.Table())
+				option := surfacetest.On(f.Table())
 				live := unimem.Live()
 				for range 3 {
 					c, err := o.open(option)
@@ -112,7 +112,7 @@ func TestWhatIsExhaustion(t *testing.T) {
 		asked := 0
 		cancel := unimem.OnExhausted(func() int { asked++; return 0 })
 		f.FailWith(c.call, 1, 1, c.code)
-		_, err := unimem.Open(1, unimem.OnSurfaces(f.Table()))
+		_, err := unimem.Open(1, surfacetest.On(f.Table()))
 		cancel()
 		require.ErrorIs(t, err, c.kind, c.call)
 		require.ErrorContains(t, err, c.call)
@@ -132,7 +132,7 @@ func TestWhatIsExhaustion(t *testing.T) {
 // The error tells what is open and what to do.
 func TestExhaustionTellsWhatIsOpen(t *testing.T) {
 	f := surfacetest.New(t)
-	option := unimem.OnSurfaces(f.Table())
+	option := surfacetest.On(f.Table())
 	var held kept
 	held.keep(t, 2, option)
 	m, err := unimem.Map(held[0])
@@ -157,7 +157,7 @@ func TestRecovery(t *testing.T) {
 	for name, o := range openers {
 		t.Run(name, func(t *testing.T) {
 			f := surfacetest.New(t)
-			option := unimem.OnSurfaces(f.Table())
+			option := surfacetest.On(f.Table())
 			var idle kept
 			whenExhausted(t, idle.free)
 			idle.keep(t, o.surfaces, option)
@@ -175,7 +175,7 @@ func TestRecovery(t *testing.T) {
 func TestRecoveryOfMapAndAdopt(t *testing.T) {
 	f := surfacetest.New(t)
 	table := f.Table()
-	option := unimem.OnSurfaces(table)
+	option := surfacetest.On(table)
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
 	p, err := b.SharePort()
@@ -184,7 +184,7 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 	live := unimem.Live()
 	calls := map[string]func() (io.Closer, error){
 		"map":   func() (io.Closer, error) { return unimem.Map(b) },
-		"adopt": func() (io.Closer, error) { return unimem.AdoptSurface(table, b.ID(), page) },
+		"adopt": func() (io.Closer, error) { return unimem.AdoptSurface(b.ID(), page, option) },
 		"port":  func() (io.Closer, error) { return unimem.AdoptPort(p.Name(), page, option) },
 	}
 	for name, call := range calls {
@@ -221,7 +221,7 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 // The functions are called once per refused call, in order, and the call is repeated once.
 func TestHoldersAreCalledInOrder(t *testing.T) {
 	f := surfacetest.New(t)
-	option := unimem.OnSurfaces(f.Table())
+	option := surfacetest.On(f.Table())
 	var order []string
 	note := func(name string, freed int) func() int {
 		return func() int { order = append(order, name); return freed }
@@ -263,7 +263,7 @@ func TestHoldersAreCalledInOrder(t *testing.T) {
 // A panic reaches the caller, and what was open of the refused call is closed.
 func TestPanicOfHolder(t *testing.T) {
 	f := surfacetest.New(t)
-	option := unimem.OnSurfaces(f.Table())
+	option := surfacetest.On(f.Table())
 	live := unimem.Live()
 	cancel := unimem.OnExhausted(func() int { panic("holder") })
 	for name, o := range openers {

@@ -97,11 +97,11 @@ func checkGrid(cellSize, cells int) error {
 
 // open makes the Blocks, all or none.
 func (g *Grid) open(c config) (err error) {
-	if err := c.refuseTable("grid", g.cellSize); err != nil {
+	if err := refuseLibrary(c, "grid", g.cellSize); err != nil {
 		return err
 	}
 	size, count := g.cellSize*len(g.slots), 1
-	if c.perCell {
+	if c.PerCell {
 		// Checked for all cells together, for one by one each would look affordable.
 		if err := checkMemory("grid", size); err != nil {
 			return err

@@ -30,7 +30,7 @@ type Stat struct{ Weights, Scratch, History TapeStat }
 // NewLayout makes the three Tapes, all or none. Sizes are in bytes. Errors as for Start.
 func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err error) {
 	c := configure(opts)
-	if err := c.refuse("layout", weights); err != nil {
+	if err := refuse(c, "layout", weights); err != nil {
 		return nil, err
 	}
 	l := &Layout{life: new(life)}
@@ -44,9 +44,9 @@ func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err
 		tape **Tape
 		size int
 		warm bool
-	}{{&l.weights, weights, true}, {&l.scratch, scratch, c.warm}, {&l.history, history, c.warm}} {
+	}{{&l.weights, weights, true}, {&l.scratch, scratch, c.Warm}, {&l.history, history, c.Warm}} {
 		own := c
-		own.warm = part.warm
+		own.Warm = part.warm
 		t, err := startTape(part.size, own, l.life, true)
 		if err != nil {
 			return nil, err

@@ -92,7 +92,7 @@ func TestAllOrNothing(t *testing.T) {
 			before := unimem.Live()
 			f := surfacetest.New(t)
 			f.Fail("IOSurfaceLock", 3)
-			require.ErrorIs(t, open(unimem.OnSurfaces(f.Table())), unimem.ErrLock)
+			require.ErrorIs(t, open(surfacetest.On(f.Table())), unimem.ErrLock)
 			require.Zero(t, f.Live())
 			require.Equal(t, before, unimem.Live())
 		})

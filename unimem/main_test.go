@@ -55,7 +55,7 @@ var memories = map[string]func(*testing.T) unimem.Option{
 	"system": func(*testing.T) unimem.Option { return nil },
 	"heap":   func(*testing.T) unimem.Option { return unimem.OnHeap() },
 	"surface": func(t *testing.T) unimem.Option {
-		return unimem.OnSurfaces(surfacetest.New(t).Table())
+		return surfacetest.On(surfacetest.New(t).Table())
 	},
 }
 

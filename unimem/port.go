@@ -71,26 +71,17 @@ func (p *Port) Close() error {
 }
 
 // AdoptPort makes a Block of the first size bytes of the surface behind a mach port, named as
-// in this process. The port stays the caller's and may be closed at once. Everything else is
-// as in Library.Adopt of package surfaces, which finds surfaces by their ids: Size is exactly
-// size, and the surface lives on while others hold it.
+// in this process. The port stays the caller's, which may close it at once. Everything else is
+// as with AdoptSurface, which finds surfaces by their ids.
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface is smaller),
 // ErrCreate (the port is not a surface's), ErrLock, ErrExhausted (with ErrLock), ErrOption,
 // ErrShare where there are no mach ports. Proven against a stand-in on Linux only: not tried on a Mac.
 func AdoptPort(name uint32, size int, opts ...Option) (*Block, error) {
-	const op = "adopt"
-	c := configure(opts)
-	c.adopted = true
-	if err := c.refuseAdopt(size); err != nil {
-		return nil, err
-	}
-	t, err := surfaceTable(op, size, c)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkPorts(t, op, size); err != nil {
-		return nil, err
-	}
-	return adoptFrom(t, size, c, func() (*iosurface.Surface, error) { return iosurface.LookupPort(t, name, size) })
+	return adoptFound(size, opts, func(t *iosurface.Table) (*iosurface.Surface, error) {
+		if err := checkPorts(t, "adopt", size); err != nil {
+			return nil, err
+		}
+		return iosurface.LookupPort(t, name, size)
+	})
 }

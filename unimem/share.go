@@ -39,11 +39,11 @@ func (b *Block) Share() (*os.File, error) {
 // (OnHeap, SurfacePerCell, a library of surfaces).
 func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
-	c.adopted = true
-	if err := c.refuseAdopt(size); err != nil {
+	c.Adopted = true
+	if err := refuseAdopt(c, size); err != nil {
 		return nil, err
 	}
-	if c.table != nil {
+	if c.Table != nil {
 		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption, Hint: "a file is no surface: adopt it without a library"}
 	}
 	rounded, err := roundSize("adopt", size)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
 // playShare plays the part that the environment asks for. Descriptor 3 is what the part
@@ -290,7 +291,7 @@ func TestAdoptRefuses(t *testing.T) {
 		}
 	}
 	for name, option := range map[string]unimem.Option{
-		"heap": unimem.OnHeap(), "cells": unimem.SurfacePerCell(), "no library": unimem.OnSurfaces(nil),
+		"heap": unimem.OnHeap(), "cells": unimem.SurfacePerCell(), "no library": surfacetest.On(nil),
 		"library": memories["surface"](t),
 	} {
 		_, err := unimem.Adopt(sealed, page, option)

@@ -38,7 +38,7 @@ func TestShareAfterClose(t *testing.T) {
 
 func TestPorts(t *testing.T) {
 	f := surfacetest.New(t)
-	option := unimem.OnSurfaces(f.Table())
+	option := surfacetest.On(f.Table())
 	live := unimem.Live()
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestPorts(t *testing.T) {
 	}
 	_, err = unimem.AdoptPort(p.Name(), page, option, unimem.OnHeap())
 	require.ErrorIs(t, err, unimem.ErrOption)
-	_, err = unimem.AdoptPort(p.Name(), page, unimem.OnSurfaces(nil))
+	_, err = unimem.AdoptPort(p.Name(), page, surfacetest.On(nil))
 	require.ErrorIs(t, err, unimem.ErrOption)
 
 	name := p.Name()
@@ -88,7 +88,7 @@ func TestPorts(t *testing.T) {
 
 func TestPortFailures(t *testing.T) {
 	f := surfacetest.New(t)
-	option := unimem.OnSurfaces(f.Table())
+	option := surfacetest.On(f.Table())
 	b, err := unimem.Open(page, option)
 	require.NoError(t, err)
 	f.Fail("IOSurfaceCreateMachPort", 1)
@@ -111,7 +111,7 @@ func TestPortFailures(t *testing.T) {
 func TestNoPorts(t *testing.T) {
 	table := surfacetest.New(t).Table()
 	table.CreateMachPort = nil
-	option := unimem.OnSurfaces(table)
+	option := surfacetest.On(table)
 	for _, option := range []unimem.Option{option, unimem.OnHeap()} {
 		b, err := unimem.Open(page, option)
 		require.NoError(t, err)

@@ -31,7 +31,7 @@ const closedBit = ^(^uintptr(0) >> 1)
 // Start makes a Tape over a new Block of at least size bytes. Errors as for Open.
 func Start(size int, opts ...Option) (*Tape, error) {
 	c := configure(opts)
-	if err := c.refuse("start", size); err != nil {
+	if err := refuse(c, "start", size); err != nil {
 		return nil, err
 	}
 	return startTape(size, c, new(life), false)

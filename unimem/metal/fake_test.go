@@ -79,7 +79,7 @@ func (f *fake) device() *Device {
 
 // surface opens a Block on a surface and closes it at the end.
 func surface(t *testing.T, size int) *unimem.Block {
-	b, err := unimem.Open(size, unimem.OnSurfaces(surfacetest.New(t).Table()))
+	b, err := unimem.Open(size, surfacetest.On(surfacetest.New(t).Table()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	return b

@@ -61,9 +61,9 @@ func TestRefusals(t *testing.T) {
 	onHeap, err := unimem.Open(1, unimem.OnHeap())
 	require.NoError(t, err)
 	table := surfacetest.New(t).Table()
-	whole, err := unimem.Open(2*page, unimem.OnSurfaces(table))
+	whole, err := unimem.Open(2*page, surfacetest.On(table))
 	require.NoError(t, err)
-	ragged, err := unimem.AdoptSurface(table, whole.ID(), page+1)
+	ragged, err := unimem.AdoptSurface(whole.ID(), page+1, surfacetest.On(table))
 	require.NoError(t, err)
 	good := surface(t, 2*page)
 	shape := Shape{Width: 1, Height: 1, Format: R8Unorm}

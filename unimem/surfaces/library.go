@@ -4,6 +4,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
+	"github.com/anekit/anekit/unimem/internal/settings"
 )
 
 // Library is a loaded library of surfaces. The zero value and nil have no surfaces:
@@ -41,9 +42,11 @@ func System() (*Library, error) {
 	return &Library{t}, nil
 }
 
-// Option makes unimem.Open, NewGrid, Start and NewLayout build on surfaces of this library,
-// each locked from creation until Close. The Blocks have Backing "IOSurface".
-func (l *Library) Option() unimem.Option { return unimem.OnSurfaces(l.functions()) }
+// Option makes unimem.Open, NewGrid, Start and NewLayout create surfaces of this library, each
+// locked from creation until Close. The Blocks have Backing "IOSurface".
+func (l *Library) Option() unimem.Option {
+	return func(s *settings.Settings) { s.Surfaces(l.functions()) }
+}
 
 func (l *Library) functions() *iosurface.Table {
 	if l == nil {

@@ -1,0 +1,11 @@
+package surfacetest
+
+import (
+	"github.com/anekit/anekit/unimem/internal/iosurface"
+	"github.com/anekit/anekit/unimem/internal/settings"
+)
+
+// On is the unimem.Option that takes the memory from the library with this table.
+func On(t *iosurface.Table) func(*settings.Settings) {
+	return func(s *settings.Settings) { s.Surfaces(t) }
+}
