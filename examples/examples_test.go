@@ -19,11 +19,11 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// machine names the lines that tell the machine's own chip, system and reasons.
+// machine matches lines that name the chip, the system and reasons of the machine.
 var machine = regexp.MustCompile(`(?m)^(chip|system|because) .*$`)
 
-// Each example runs, ends with status 0, and prints its output.txt.
-func TestEachExampleRunsAndPrintsWhatItSays(t *testing.T) {
+// Each example exits with status 0 and prints its output.txt.
+func TestEachExamplePrintsItsOutput(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds programs")
 	}
@@ -35,18 +35,18 @@ func TestEachExampleRunsAndPrintsWhatItSays(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cmd := exec.CommandContext(t.Context(), filepath.Join(bin, name))
-			cmd.Dir = t.TempDir() // nothing is left there, below
+			cmd.Dir = t.TempDir() // must stay empty, see below
 			said, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", said)
 			left, err := os.ReadDir(cmd.Dir)
 			require.NoError(t, err)
-			require.Empty(t, left, "an example writes no files unasked")
+			require.Empty(t, left, "an example writes no files by default")
 			if !soft || runtime.GOOS != "linux" {
-				return // output.txt is of the software engine, on Linux
+				return // output.txt is from the software engine on Linux
 			}
 			want, err := os.ReadFile(filepath.Join(name, "output.txt"))
 			require.NoError(t, err)
-			require.Equal(t, normal(t, want), normal(t, said))
+			require.Equal(t, normal(want), normal(said))
 		})
 	}
 	t.Run("picture -out", func(t *testing.T) {
@@ -60,8 +60,8 @@ func TestEachExampleRunsAndPrintsWhatItSays(t *testing.T) {
 	})
 }
 
-// The tutorial shows code that the examples contain, and what they print.
-func TestTheTutorialShowsWhatRuns(t *testing.T) {
+// The tutorial shows code and output of the examples.
+func TestTutorialMatchesExamples(t *testing.T) {
 	text := page(t, "TUTORIAL.md")
 	var code strings.Builder
 	for _, name := range sources(t) {
@@ -72,7 +72,7 @@ func TestTheTutorialShowsWhatRuns(t *testing.T) {
 	blocks := fenced(text, "go")
 	require.NotEmpty(t, blocks)
 	for _, block := range blocks {
-		require.Contains(t, code.String(), block, "the tutorial shows code that no example has")
+		require.Contains(t, code.String(), block, "no example has this code of the tutorial")
 	}
 	runs := 0
 	for _, block := range fenced(text, "console") {
@@ -83,13 +83,13 @@ func TestTheTutorialShowsWhatRuns(t *testing.T) {
 		}
 		want, err := os.ReadFile(filepath.Join(name, "output.txt"))
 		require.NoError(t, err)
-		require.Equal(t, normal(t, want), normal(t, []byte(said)), command)
+		require.Equal(t, normal(want), normal([]byte(said)), command)
 		runs++
 	}
-	require.GreaterOrEqual(t, runs, 2, "the tutorial shows what its programs print")
+	require.GreaterOrEqual(t, runs, 2, "the tutorial shows the output of its programs")
 }
 
-// built puts the examples into a folder.
+// built builds the examples into a temporary folder.
 func built(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
@@ -111,7 +111,7 @@ func sources(t *testing.T) []string {
 	return names
 }
 
-// bestEngine is what Auto opens here.
+// bestEngine is the engine that Auto opens on this machine.
 func bestEngine() string {
 	for _, s := range engine.Probe() {
 		if s.Name == engine.Apple && s.Available {
@@ -121,19 +121,16 @@ func bestEngine() string {
 	return engine.Soft
 }
 
-// normal leaves out what differs between machines: names of the machine, the folder of the
-// repository and the ends of lines.
-func normal(t *testing.T, said []byte) string {
-	t.Helper()
-	root, err := filepath.Abs("..")
-	require.NoError(t, err)
+// normal removes what differs between machines and working directories: names of the
+// machine, the folders before examples/NAME, and the line ends of Windows.
+func normal(said []byte) string {
 	text := strings.ReplaceAll(string(said), "\r\n", "\n")
-	text = strings.ReplaceAll(text, filepath.ToSlash(root)+"/", "")
-	text = strings.ReplaceAll(text, "github.com/anekit/anekit/", "") // instead of the folder with -trimpath
+	text = strings.ReplaceAll(text, "github.com/anekit/anekit/", "") // with -trimpath
+	text = strings.ReplaceAll(text, "examples/", "")
 	return strings.TrimSpace(machine.ReplaceAllString(text, "$1"))
 }
 
-// page is a file of docs.
+// page returns the text of a file of docs.
 func page(t *testing.T, name string) string {
 	t.Helper()
 	text, err := read(filepath.Join("..", "docs", name))
@@ -141,13 +138,13 @@ func page(t *testing.T, name string) string {
 	return text
 }
 
-// read is a file with the line ends of Unix.
+// read returns the text of a file with the line ends of Unix.
 func read(name string) (string, error) {
 	text, err := os.ReadFile(name)
 	return strings.ReplaceAll(string(text), "\r\n", "\n"), err
 }
 
-// fenced lists what stands between ```kind and ```.
+// fenced returns the blocks between ```kind and ```.
 func fenced(text, kind string) (blocks []string) {
 	for {
 		_, rest, ok := strings.Cut(text, "\n```"+kind+"\n")

@@ -1,7 +1,6 @@
 package mil
 
-// Program is a MIL program as text describes it: the functions and nothing
-// that only a compiler could know.
+// Program is a MIL program as its text describes it, before a compiler sees it.
 type Program struct {
 	Pos     Pos
 	Version string // the number as written, "1.3"
@@ -27,7 +26,7 @@ type Function struct {
 	Params  []Var
 	Attrs   []Arg
 	Body    []*Op
-	Results []Ref // names of the values that leave the function
+	Results []Ref // names of the values that the function returns
 }
 
 // Var declares a value: a parameter of a function or a result of an Op.
@@ -44,7 +43,7 @@ type Op struct {
 	Kind    string
 	Results []Var
 	Args    []Arg
-	Attrs   []Arg // in brackets behind the arguments; name is the label
+	Attrs   []Arg // in brackets after the arguments; the attribute name is the label
 }
 
 // Arg returns the argument called name, or nil.
@@ -75,7 +74,7 @@ type Operand interface {
 	operand()
 }
 
-// Ref names a value defined before.
+// Ref names a value that is defined above.
 type Ref struct {
 	Pos  Pos
 	Name string
@@ -94,15 +93,15 @@ type Values struct {
 	Items []Operand
 }
 
-// Nested is a const written in place of an operand. Readers meet it; the
-// printer writes it back, but nothing here emits it on its own.
+// Nested is a const written in place of an operand. Parse reads it and Print
+// writes it again; a Builder never produces it.
 type Nested struct {
 	Pos   Pos
 	Args  []Arg
 	Attrs []Arg
 }
 
-// Literal is the inside of a Value: Number, BoolLit, StringLit, *Value, Blob,
+// Literal is the content of a Value: Number, BoolLit, StringLit, *Value, Blob,
 // ListLit, DictLit or TupleLit.
 type Literal interface {
 	Start() Pos

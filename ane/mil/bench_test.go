@@ -25,8 +25,7 @@ func numbers() []byte {
 	return []byte(body("tensor<fp16, [100000]> w = const()[val = tensor<fp16, [100000]>([" + strings.Repeat("0x1.99ap-4, ", 99999) + "1])];"))
 }
 
-// scanBytes looks at every byte once and counts lines: what any reader of the
-// text must do.
+// scanBytes reads every byte once and counts words: the least that any parser does.
 func scanBytes(src []byte) (words int) {
 	inside := false
 	for _, c := range src {

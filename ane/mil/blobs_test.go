@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-func TestBlobsAreFoundWhereverTheyStand(t *testing.T) {
+func TestBlobsAreFoundInEveryPosition(t *testing.T) {
 	p, err := mil.Parse("t.mil", []byte(`program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 1, 1, 4]> x) {

@@ -3,10 +3,10 @@ package mil
 import "slices"
 
 // Builder makes a Program in Go, statement by statement: the caller names every
-// value and declares its type. Package build infers both and knows the
-// operators; a Builder writes whatever it is told. Faults are collected and
-// returned by Program, so the calls in between need no checks. A Builder is for
-// one goroutine.
+// value and declares its type, and the Builder does not check operators. Package
+// build generates names, infers types and checks operators. Faults are collected and
+// returned by Program, so the calls before it need no checks. One goroutine at a
+// time may use a Builder.
 //
 //	b := mil.NewBuilder(mil.Opset("ios18"))
 //	f := b.Func("main")
@@ -18,25 +18,25 @@ import "slices"
 type Builder struct {
 	version string
 	opset   string
-	boxed   bool // scalars are spelled as tensors of rank 0
+	boxed   bool // scalars are written as tensors of rank 0
 	funcs   []*FuncBuilder
 	faults  faults
 }
 
-// Option changes what NewBuilder makes.
+// Option configures NewBuilder.
 type Option func(*Builder)
 
-// Opset sets the opset of the functions, "ios18" unless told.
+// Opset sets the opset of the functions. The default is "ios18".
 func Opset(name string) Option { return func(b *Builder) { b.opset = name } }
 
 // OldDialect makes programs for compilers before program(1.3): program(1.0),
-// opset ios16 and every scalar spelled as a tensor of rank 0. An Opset option
-// behind it may choose another of ios15 to ios17.
+// opset ios16, and every scalar written as a tensor of rank 0. A later Opset option
+// can choose ios15 to ios17 instead.
 func OldDialect() Option {
 	return func(b *Builder) { b.version, b.opset, b.boxed = "1.0", "ios16", true }
 }
 
-// NewBuilder returns an empty program of the dialect program(1.3).
+// NewBuilder returns a Builder of an empty program(1.3).
 func NewBuilder(opts ...Option) *Builder {
 	b := &Builder{version: "1.3", opset: "ios18"}
 	for _, o := range opts {
@@ -45,8 +45,8 @@ func NewBuilder(opts ...Option) *Builder {
 	return b
 }
 
-// buildInfo names the tools whose text the Neural Engine's compiler is known
-// to take: those of coremltools 9.0, as in all six reference programs.
+// buildInfo names tools whose text the Neural Engine's compiler is known to accept:
+// those of coremltools 9.0, as in all six reference programs.
 var buildInfo = [...][2]string{
 	{"coremlc-component-MIL", "3510.2.1"},
 	{"coremlc-version", "3505.4.1"},
@@ -54,8 +54,8 @@ var buildInfo = [...][2]string{
 	{"coremltools-version", "9.0"},
 }
 
-// Program returns the program made so far, or an ErrorList of every fault of
-// the calls and of Validate. What is built afterwards does not change it.
+// Program returns the program built so far, or an ErrorList of every fault of
+// the calls and of Validate. Later calls do not change the returned program.
 func (b *Builder) Program() (*Program, error) {
 	info := &Value{Type: DictOf(b.box(ScalarOf(String)), b.box(ScalarOf(String)))}
 	pairs := &DictLit{}
@@ -89,12 +89,12 @@ func (b *Builder) Func(name string) *FuncBuilder {
 }
 
 // ValidName reports whether name can name a function, a parameter or a value:
-// ASCII letters, digits and _, no digit first, and no word of the language.
+// ASCII letters, digits and _, not starting with a digit, and not a reserved word.
 func ValidName(name string) bool {
 	return identifier(name) && !reserved(name) && !typeWord(name)
 }
 
-// box spells the type t in the builder's dialect.
+// box returns the type t in the builder's dialect.
 func (b *Builder) box(t Type) Type {
 	if b.boxed {
 		return t.boxed()
@@ -102,8 +102,7 @@ func (b *Builder) box(t Type) Type {
 	return t
 }
 
-// spell returns o with every typed literal in the builder's dialect. The
-// operand given is not changed.
+// spell returns a copy of o with every typed literal in the builder's dialect.
 func (b *Builder) spell(o Operand, depth int) Operand {
 	if !b.boxed || depth > MaxNesting {
 		return o
@@ -125,7 +124,7 @@ func (b *Builder) spell(o Operand, depth int) Operand {
 	return o
 }
 
-// spellValue is spell for a typed literal; a BLOBFILE holds two more.
+// spellValue is spell for a typed literal. A BLOBFILE contains two more typed literals.
 func (b *Builder) spellValue(v *Value, depth int) *Value {
 	if v == nil || depth > MaxNesting {
 		return v

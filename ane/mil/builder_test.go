@@ -85,7 +85,7 @@ func TestBuilderReference(t *testing.T) {
 	}
 }
 
-// TestBuilderForms builds what the reference programs do not show.
+// TestBuilderForms builds forms that the reference programs do not contain.
 func TestBuilderForms(t *testing.T) {
 	b := NewBuilder(Opset("ios17"))
 	f := b.Func("main")
@@ -112,7 +112,7 @@ func TestBuilderForms(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, Equal(p, q))
 
-	// A program handed out stays as it is.
+	// A later call does not change a returned program.
 	f.Op("relu", TensorOf(FP16, 2), "late", A("x", s))
 	require.True(t, Equal(p, q))
 }
@@ -138,7 +138,7 @@ func TestBuilderFaults(t *testing.T) {
 	var list ErrorList
 	require.ErrorAs(t, err, &list)
 	for _, want := range []string{
-		`function main: parameter "tensor" is a word of the language`,
+		`function main: parameter "tensor" is a reserved word`,
 		`function main: value name "1st" is not a name`,
 		`dimension "-4" is neither`,
 		`value "x" is defined twice`,
@@ -153,7 +153,7 @@ func TestBuilderFaults(t *testing.T) {
 		`operator "" is not a name`,
 		`"nowhere" is not defined`,
 		`operator "list" is not a name`,
-		`type "dict<>" is not made as its kind asks`,
+		`type "dict<>" does not fit its kind`,
 		`a literal is missing`,
 		`malformed number "0x1"`,
 		`function "none" has no results`,
@@ -161,13 +161,13 @@ func TestBuilderFaults(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, want)
 	}
-	require.Len(t, list, 21) // the operand y of mul and x of list are absent alike
+	require.Len(t, list, 21) // two of them: the absent operands y of mul and x of list
 	again := list.Error()
 	_, err = b.Program()
 	require.EqualError(t, err, again, "faults are not collected twice")
 }
 
-// TestMalformedTrees prints, compares and checks trees that no text can give.
+// TestMalformedTrees prints, compares and validates trees that no text can produce.
 func TestMalformedTrees(t *testing.T) {
 	ring := &Values{}
 	ring.Items = []Operand{ring}

@@ -2,8 +2,7 @@ package mil
 
 import "strings"
 
-// cutter divides a text that has the form of a program into slots, and collects its
-// comments.
+// cutter divides the text of a well-formed program into slots, and collects its comments.
 type cutter struct {
 	scan     *scanner
 	tok      token
@@ -11,7 +10,7 @@ type cutter struct {
 	comments []comment
 }
 
-// cutText divides a text.
+// cutText divides the text src.
 func cutText(src []byte) *cutter {
 	c := &cutter{}
 	c.scan = newScanner(string(src), func(Pos, string, string) {})
@@ -25,8 +24,8 @@ func cutText(src []byte) *cutter {
 
 func (c *cutter) next() { c.tok = c.scan.next() }
 
-// take makes a slot of the tokens up to and with the first one of the kind end that
-// stands in no brackets within the slot.
+// take makes a slot of the tokens up to and including the first one of the kind end
+// that is not inside brackets of the slot.
 func (c *cutter) take(s slot, end rune) {
 	s.first = c.tok.pos.Line
 	earlier, depth := len(c.comments), 0
@@ -38,16 +37,16 @@ func (c *cutter) take(s slot, end rune) {
 			depth = max(depth-1, 0)
 		}
 		if depth == 0 && c.tok.kind == end {
-			break // it closed a bracket of the slot
+			break // this token closed a bracket of the slot
 		}
 		c.next()
 	}
-	c.close(s, earlier)
+	c.finish(s, earlier)
 }
 
-// close ends a slot with the token at hand. Comments within the slot count as
-// standing at its start.
-func (c *cutter) close(s slot, earlier int) {
+// finish ends a slot with the current token. Comments inside the slot count as
+// comments at its start.
+func (c *cutter) finish(s slot, earlier int) {
 	s.last, s.before = c.tok.pos.Line, len(c.comments)
 	for i := earlier; i < s.before; i++ {
 		c.comments[i].line = s.first
@@ -78,10 +77,9 @@ func (c *cutter) program() {
 	c.take(slot{closes: true}, '}')
 }
 
-// attributes makes a slot of the program's attributes; empty brackets are not
-// printed.
+// attributes makes a slot of the program's attributes. Empty brackets are not printed.
 func (c *cutter) attributes() {
-	ahead := *c.scan // the scanner is a value: looking ahead is done on a copy
+	ahead := *c.scan // a copy of the scanner looks ahead
 	ahead.note = nil
 	if ahead.next().kind == ']' {
 		c.next()

@@ -13,7 +13,7 @@ func (v *Value) each(visit func(DType, Literal) *Error) *Error {
 	}
 	n, known := v.Type.Elements()
 	if _, fixed := v.Type.Shape(); fixed && !known {
-		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " has no sensible number of elements", Hint: "give every dimension a size"}
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + ": the number of elements is unknown or too large", Hint: "give every dimension a fixed size"}
 	}
 	list, ok := l.(*ListLit)
 	switch {
@@ -35,7 +35,7 @@ func (v *Value) each(visit func(DType, Literal) *Error) *Error {
 	return visit(v.Type.DType, l)
 }
 
-// walker goes through the elements of a literal.
+// walker visits the elements of a literal.
 type walker struct {
 	typ   Type
 	visit func(DType, Literal) *Error
@@ -121,7 +121,7 @@ func (w *walker) count(pos Pos, got, want int) *Error {
 	return &Error{Pos: pos, Msg: fmt.Sprintf("list of %d where %s needs %d", got, shorten(w.typ.String()), want), Hint: "make type and list agree"}
 }
 
-// single reports one element where there should be none or several.
+// single reports one element where the type needs none or several.
 func (w *walker) single(l Literal, want int) *Error {
 	return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(w.typ.String()), want), Hint: "write a list in brackets"}
 }

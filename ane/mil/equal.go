@@ -1,8 +1,8 @@
 package mil
 
-// Equal reports whether a and b are the same program wherever their parts
-// stand: it compares everything but positions. Numbers compare as written, so
-// 1 and 1.0 differ. Trees nested deeper than MaxNesting are equal to nothing.
+// Equal reports whether a and b are the same program: it compares everything but
+// positions. Numbers compare as written, so 1 and 1.0 differ. A tree nested deeper
+// than MaxNesting is not equal to any tree, not even to itself.
 func Equal(a, b *Program) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -110,7 +110,7 @@ func equalLiteral(a, b Literal, depth int) bool {
 	}
 }
 
-// equalComposite compares the literals that hold others.
+// equalComposite compares literals that contain other literals.
 func equalComposite(a, b Literal, depth int) bool {
 	each := func(a, b Literal) bool { return equalLiteral(a, b, depth+1) }
 	switch a := a.(type) {

@@ -9,8 +9,8 @@ import (
 )
 
 // Pos is a place in MIL text, or the line of a call that builds a program. Line
-// and Col count from 1, Col in bytes; Col is 0 for a whole line. The zero Pos
-// means that the place is not known, as in built programs.
+// and Col count from 1, Col in bytes; Col is 0 for a whole line. The zero Pos is an
+// unknown place, as in programs made in Go.
 type Pos struct{ Line, Col int }
 
 // Known reports whether the position points into a text.
@@ -23,9 +23,9 @@ func (p Pos) String() string {
 	return fmt.Sprintf("%d:%d", p.Line, p.Col)
 }
 
-// ErrNames marks faults of names in an otherwise sound program: defined twice,
-// used before their definition or without one, given twice. Such a program can
-// be looked at further.
+// ErrNames marks faults of names in an otherwise well-formed program: a name that is
+// defined twice, used before its definition or not defined at all, or an argument given
+// twice. Such a program can be analyzed further.
 var ErrNames = errors.New("names do not fit together")
 
 // Error is one fault of a MIL text or of a file that it names.
@@ -33,11 +33,11 @@ type Error struct {
 	File string // the name given to Parse; may be empty
 	Pos  Pos
 	Msg  string // what is wrong
-	Hint string // how to mend it; may be empty
-	Err  error  // the cause, if it was another error
+	Hint string // how to fix it; may be empty
+	Err  error  // the cause; may be nil
 }
 
-// Error returns FILE:LINE:COL: what is wrong; how to mend it.
+// Error returns FILE:LINE:COL: what is wrong; how to fix it.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {
@@ -89,7 +89,7 @@ func (l ErrorList) Err() error {
 	return l
 }
 
-// Error returns the faults, one a line.
+// Error returns the faults, one per line.
 func (l ErrorList) Error() string {
 	lines := make([]string, len(l))
 	for i, e := range l {

@@ -16,7 +16,7 @@ type faults struct {
 	full bool // more faults were found than the list holds
 }
 
-// add collects a fault and reports whether there was room for it.
+// add collects a fault and reports whether the list had room for it.
 func (f *faults) add(e *Error) bool {
 	if len(f.list) >= MaxFaults {
 		f.full = true
@@ -27,7 +27,7 @@ func (f *faults) add(e *Error) bool {
 	return true
 }
 
-// err returns the sorted list, closed with a word on what it leaves out.
+// err returns the sorted list; if faults were left out, its last fault says so.
 func (f *faults) err() error {
 	if f.full {
 		f.list = cut(f.list)
@@ -36,7 +36,7 @@ func (f *faults) err() error {
 }
 
 // Merge returns the faults of both lists in order of position, up to MaxFaults.
-// Where both tell of the same place, the first list is believed.
+// Where both have faults at the same place, Merge keeps those of the first list.
 func Merge(first, second ErrorList) ErrorList {
 	told := map[Pos]bool{}
 	all := slices.Clone(first)
@@ -55,10 +55,10 @@ func Merge(first, second ErrorList) ErrorList {
 	return all
 }
 
-// cut keeps the first MaxFaults of at least as many faults and says so.
+// cut keeps the first MaxFaults faults of list and adds the fault "too many faults".
 func cut(list ErrorList) ErrorList {
 	list.Sort()
 	list = list[:MaxFaults]
 	last := list[MaxFaults-1]
-	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: fmt.Sprintf("mend these %d first", MaxFaults)})
+	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: fmt.Sprintf("fix these %d first", MaxFaults)})
 }

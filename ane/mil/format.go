@@ -7,12 +7,12 @@ import (
 )
 
 // Format returns the canonical text of src, as Print writes it, with its comments.
-// It needs the form of a program, no more: the error is that of ParseTree. The tree
-// stays the same, and formatting again changes nothing.
+// The program has to be well-formed, not valid: the error is that of ParseTree. The
+// result parses to the same tree, and formatting it again changes nothing.
 //
-// A comment behind a statement stays behind it; one within a statement goes before
-// it, on a line of its own. Of empty lines one is kept, except at the edges of a
-// body.
+// A comment after a statement stays after it. A comment inside a statement moves to
+// a line of its own before it. Several empty lines become one; those at the start and
+// the end of a body are removed.
 func Format(file string, src []byte) ([]byte, error) {
 	prog, err := ParseTree(file, src)
 	if err != nil {
@@ -25,7 +25,7 @@ func Format(file string, src []byte) ([]byte, error) {
 		for i, line := range lines {
 			w.slot(cut.slots[i], line)
 		}
-		w.leading(len(w.comments), "") // behind the program
+		w.leading(len(w.comments), "") // comments after the program
 		if out := w.out.Bytes(); same(prog, cut.comments, out) {
 			return out, nil
 		}
@@ -33,7 +33,7 @@ func Format(file string, src []byte) ([]byte, error) {
 	return nil, ErrorList{{File: file, Pos: prog.Pos, Msg: "the program cannot be formatted without changing it", Hint: "leave it as it is, and report this fault of the formatter"}}
 }
 
-// same reports whether a text has the tree and the comments that it should have.
+// same reports whether text parses to the tree prog and has these comments.
 func same(prog *Program, comments []comment, text []byte) bool {
 	again, err := ParseTree("", text)
 	if err != nil || !Equal(prog, again) {
@@ -42,15 +42,15 @@ func same(prog *Program, comments []comment, text []byte) bool {
 	return slices.EqualFunc(comments, cutText(text).comments, func(a, b comment) bool { return a.text == b.text })
 }
 
-// slot is a part of a text that makes up one line of the canonical form.
+// slot is the part of a text that becomes one line of the canonical form.
 type slot struct {
 	first, last int // lines of its first and its last token
 	indent      string
 	opens       bool // ends with the brace that opens a body
-	closes      bool // starts with the brace that closes one
+	closes      bool // starts with the brace that closes a body
 	tight       bool // no empty line before it
-	before      int  // comments up to and within it
-	trailing    bool // the comment behind those stands behind it on its last line
+	before      int  // number of comments before and inside it
+	trailing    bool // the next comment follows it on its last line
 }
 
 // comment is one comment of a text.
@@ -64,11 +64,11 @@ type formatter struct {
 	out      bytes.Buffer
 	comments []comment
 	done     int  // comments written
-	end      int  // line of the source where what was written last ends
-	fresh    bool // a body was opened, or nothing was written yet: no empty line follows
+	end      int  // source line on which the last written slot or comment ends
+	fresh    bool // at the start of the text or of a body: no empty line follows
 }
 
-// slot writes the comments before a slot, its line, and the comment behind it.
+// slot writes the comments before a slot, its line, and the comment after it.
 func (f *formatter) slot(s slot, line string) {
 	indent := s.indent
 	if s.closes {
@@ -87,7 +87,7 @@ func (f *formatter) slot(s slot, line string) {
 	f.end, f.fresh = s.last, s.opens
 }
 
-// leading writes comments, up to the given one, on lines of their own.
+// leading writes the comments up to number before, each on a line of its own.
 func (f *formatter) leading(before int, indent string) {
 	for ; f.done < before; f.done++ {
 		c := f.comments[f.done]
@@ -99,7 +99,7 @@ func (f *formatter) leading(before int, indent string) {
 	}
 }
 
-// gap writes an empty line, unless at the start of a body.
+// gap writes an empty line, except at the start of a body.
 func (f *formatter) gap() {
 	if f.out.Len() > 0 && !f.fresh {
 		f.out.WriteByte('\n')

@@ -113,12 +113,12 @@ func TestFormatRefuses(t *testing.T) {
 	require.ErrorAs(t, err, &list)
 	require.Equal(t, "f.mil", list[0].File)
 	out, err := Format("f.mil", []byte("\uFEFFprogram(1.3) [] { func f<o>() { fp16 y = none(x = nowhere); } -> (); } // x\r\n\r\n"))
-	require.NoError(t, err, "names and results are for the compiler")
+	require.NoError(t, err, "Format does not check names and results")
 	require.Equal(t, "program(1.3)\n{\n    func f<o>() {\n        fp16 y = none(x = nowhere);\n    } -> ();\n} // x\n", string(out))
 }
 
-// FuzzFormat holds Format to its word: the tree stays, comments stay, and a second
-// time changes nothing.
+// FuzzFormat checks that Format keeps the tree and the comments, and that formatting
+// again changes nothing.
 func FuzzFormat(f *testing.F) {
 	for _, pattern := range []string{"canonical/*.mil", "forms/*.mil"} {
 		for _, path := range files(f, pattern) {

@@ -1,7 +1,7 @@
 package mil
 
-// FuncBuilder makes one function of a Builder. The Refs it returns belong to
-// this function alone.
+// FuncBuilder makes one function of a Builder. The Refs it returns are valid in
+// this function only.
 type FuncBuilder struct {
 	b  *Builder
 	fn Function
@@ -10,7 +10,7 @@ type FuncBuilder struct {
 // A names an operand.
 func A(name string, value Operand) Arg { return Arg{Name: name, Value: value} }
 
-// Refs makes the operand of a variadic argument, as values = (a, b).
+// Refs returns the operand of a variadic argument, such as values = (a, b).
 func Refs(items ...Ref) *Values {
 	v := &Values{}
 	for _, r := range items {
@@ -22,16 +22,15 @@ func Refs(items ...Ref) *Values {
 // V declares a result for Ops.
 func V(t Type, name string) Var { return Var{Type: t, Name: name} }
 
-// fault notes a fault of a call.
+// fault records a fault of a call.
 func (f *FuncBuilder) fault(msg, hint string) {
 	f.b.faults.add(&Error{Msg: "function " + shorten(f.fn.Name) + ": " + msg, Hint: hint})
 }
 
-// named notes a name that would read as a word of the language. Validate sees
-// to the rest of what makes a name.
+// named reports a name that is a reserved word. Validate checks the rest of its form.
 func (f *FuncBuilder) named(name, what string) {
 	if typeWord(name) {
-		f.fault(what+" "+quoteShort(name)+" is a word of the language", "choose another name")
+		f.fault(what+" "+quoteShort(name)+" is a reserved word", "choose another name")
 	}
 }
 
@@ -41,7 +40,7 @@ func (f *FuncBuilder) Input(name string, d DType, shape ...int) Ref {
 	return f.InputOf(name, TensorOf(d, shape...))
 }
 
-// InputOf adds a parameter of any type, as a state.
+// InputOf adds a parameter of any type, such as a state.
 func (f *FuncBuilder) InputOf(name string, t Type) Ref {
 	f.named(name, "parameter")
 	f.fn.Params = append(f.fn.Params, Var{Name: name, Type: t})
@@ -98,7 +97,7 @@ func (f *FuncBuilder) Ops(kind string, results []Var, args ...Arg) []Ref {
 // Output adds results of the function, in order.
 func (f *FuncBuilder) Output(results ...Ref) { f.fn.Results = append(f.fn.Results, results...) }
 
-// label is the attribute that names a statement.
+// label returns the attribute that labels a statement.
 func (f *FuncBuilder) label(name string) Arg {
 	return A("name", f.b.spell(StringScalar(name), 0))
 }

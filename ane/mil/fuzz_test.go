@@ -2,7 +2,7 @@ package mil
 
 import "testing"
 
-// FuzzParse feeds any bytes to Parse. What parses must print to text that
+// FuzzParse passes any bytes to Parse. A program that parses must print to text that
 // parses to an equal program and prints the same again.
 func FuzzParse(f *testing.F) {
 	for _, pattern := range []string{"canonical/*.mil", "forms/*.mil", "errors/*.mil"} {
@@ -29,8 +29,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzValue feeds any text to the evaluation of literals. What Parse accepts
-// must evaluate, to as many elements as the type says.
+// FuzzValue evaluates any text as a literal. What Parse accepts must evaluate to as
+// many elements as its type has.
 func FuzzValue(f *testing.F) {
 	for _, seed := range []string{
 		"fp16(0x1p-1)", "tensor<int4, [2, 2]>([[1, -8], [3, 7]])", "bool(true)", `string("a\n\x41")`,

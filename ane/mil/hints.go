@@ -2,13 +2,13 @@ package mil
 
 import "strings"
 
-// typed guesses the typed form of a bare literal, for a hint.
+// typed returns a likely typed form of a bare literal, for a hint.
 func typed(l Literal) string {
 	d := guess(l)
 	list, ok := l.(*ListLit)
 	switch {
 	case d == NoType:
-		return "a typed literal, as dict<string, string>({{..}})"
+		return "a typed literal, such as dict<string, string>({{..}})"
 	case !ok:
 		return d.String() + "(" + shorten(literalText(l)) + ")"
 	}

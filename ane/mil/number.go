@@ -2,7 +2,7 @@ package mil
 
 // scanNumber measures the number at the start of s: an optional minus sign,
 // then a decimal with optional fraction and exponent, a C99 hexadecimal float,
-// inf or nan. If the text is no number, msg says why, hint how to mend it, and
+// inf or nan. If the text is not a number, msg says why, hint how to fix it, and
 // n covers the malformed run. n is at least 1 for non-empty s.
 func scanNumber(s string) (n int, msg, hint string) {
 	i := 0
@@ -16,7 +16,7 @@ func scanNumber(s string) (n int, msg, hint string) {
 		if rest[:w] == "inf" || rest[:w] == "nan" {
 			return i + w, "", ""
 		}
-		return i + w, "malformed number " + quoteShort(s[:i+w]), "a minus sign stands before a number, inf or nan only"
+		return i + w, "malformed number " + quoteShort(s[:i+w]), "write a minus sign only before a number, inf or nan"
 	case len(rest) > 1 && rest[0] == '0' && (rest[1] == 'x' || rest[1] == 'X'):
 		n, hint = scanHex(rest)
 	default:
@@ -24,7 +24,7 @@ func scanNumber(s string) (n int, msg, hint string) {
 	}
 	n += i
 	if hint == "" && n < len(s) && (s[n] == '.' || letter(s[n]) || digit(s[n])) {
-		hint = "write a number without a suffix, as 1, 0.5, 1e-3 or 0x1p-1"
+		hint = "write a number without a suffix, such as 1, 0.5, 1e-3 or 0x1p-1"
 	}
 	if hint == "" {
 		return n, "", ""
@@ -40,13 +40,13 @@ func scanNumber(s string) (n int, msg, hint string) {
 func scanDecimal(s string) (n int, hint string) {
 	n = span(s, digit)
 	if n == 0 {
-		return 0, "a number starts with a digit, as 0.5"
+		return 0, "a number starts with a digit, such as 0.5"
 	}
 	if n < len(s) && s[n] == '.' {
 		d := span(s[n+1:], digit)
 		n += 1 + d
 		if d == 0 {
-			return n, "a digit follows the point, as 1.0"
+			return n, "a digit follows the point, such as 1.0"
 		}
 	}
 	if n < len(s) && (s[n] == 'e' || s[n] == 'E') {
@@ -66,11 +66,11 @@ func scanHex(s string) (n int, hint string) {
 	}
 	switch {
 	case digits == 0:
-		return n, "a hexadecimal float has digits, as 0x1p-1"
+		return n, "a hexadecimal float has digits, such as 0x1p-1"
 	case n < len(s) && (s[n] == 'p' || s[n] == 'P'):
 		return scanExponent(s, n)
 	default:
-		return n, "a hexadecimal float has an exponent, as " + shorten(s[:n]) + "p+0; bit patterns are not read"
+		return n, "a hexadecimal float has an exponent, such as " + shorten(s[:n]) + "p+0; bit patterns are not supported"
 	}
 }
 
@@ -82,7 +82,7 @@ func scanExponent(s string, n int) (int, string) {
 	}
 	d := span(s[n:], digit)
 	if d == 0 {
-		return n, "digits follow the exponent's letter, as 1e-3 or 0x1p-1"
+		return n, "digits follow the exponent's letter, such as 1e-3 or 0x1p-1"
 	}
 	return n + d, ""
 }

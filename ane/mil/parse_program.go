@@ -9,7 +9,7 @@ func (p *parser) program() *Program {
 		return prog
 	}
 	p.next()
-	if !p.want('(', "behind program", form) || !p.version(prog) || !p.want(')', "behind the version", form) {
+	if !p.want('(', "after program", form) || !p.version(prog) || !p.want(')', "after the version", form) {
 		return prog
 	}
 	var ok bool
@@ -47,8 +47,8 @@ func (p *parser) version(prog *Program) bool {
 	return true
 }
 
-// decimalVersion reports whether s is a number as versions are written: digits
-// with an optional fraction.
+// decimalVersion reports whether s has the form of a version: digits with an
+// optional fraction.
 func decimalVersion(s string) bool {
 	n := span(s, digit)
 	if n < len(s) && s[n] == '.' {
@@ -67,7 +67,7 @@ func (p *parser) toFunc() {
 	}
 }
 
-// function reads a function from the word func to the semicolon.
+// function reads a function from the word func to the semicolon after its results.
 func (p *parser) function() *Function {
 	const form = "a function starts with func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {"
 	p.next()
@@ -81,7 +81,7 @@ func (p *parser) function() *Function {
 		p.lose(f)
 		p.toBody(f)
 	} else if p.tok.kind == tokArrow {
-		p.report(p.tok.pos, "results stand behind the body", "end the body with } -> (y);")
+		p.report(p.tok.pos, "results come after the body", "end the body with } -> (y);")
 		p.toBody(f)
 	} else if !p.want('{', "before the body of the function", form) {
 		p.toBody(f)
@@ -96,14 +96,14 @@ func (p *parser) function() *Function {
 
 // header reads opset, parameters and attributes.
 func (p *parser) header(f *Function, form string) bool {
-	if !p.want('<', "and the opset behind the function's name", form) {
+	if !p.want('<', "and the opset after the function's name", form) {
 		return false
 	}
 	var ok bool
 	if f.Opset, ok = p.name("an opset"); !ok {
 		return false
 	}
-	if !p.want('>', "behind the opset", form) || !p.want('(', "before the parameters", form) {
+	if !p.want('>', "after the opset", form) || !p.want('(', "before the parameters", form) {
 		return false
 	}
 	for p.tok.kind != ')' {
@@ -133,7 +133,7 @@ func (p *parser) toBody(f *Function) {
 	p.lose(f)
 }
 
-// lose notes that names of f may be missing from the tree.
+// lose records that names of f may be missing from the tree.
 func (p *parser) lose(f *Function) {
 	if p.lost == nil {
 		p.lost = map[*Function]bool{}
@@ -168,7 +168,7 @@ func (p *parser) results(f *Function) bool {
 	}
 	p.next()
 	if p.tok.kind != ';' {
-		p.report(p.prevEnd, `";" is missing behind the results`, form)
+		p.report(p.prevEnd, `";" is missing after the results`, form)
 		return true
 	}
 	p.next()

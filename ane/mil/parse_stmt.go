@@ -19,7 +19,7 @@ func (p *parser) body(f *Function) {
 			continue
 		}
 		if p.tok.kind != tokIllegal {
-			p.report(p.prevEnd, `";" is missing behind the statement`, "end every statement with ;")
+			p.report(p.prevEnd, `";" is missing after the statement`, "end every statement with ;")
 		}
 		if p.tok.kind == tokIllegal || p.tok.pos.Line == p.prevEnd.Line {
 			p.toStatement(f, op)
@@ -27,9 +27,9 @@ func (p *parser) body(f *Function) {
 	}
 }
 
-// toStatement skips from within op behind the next semicolon, or to the end of
-// the function. Names are lost if op was given up before its operator, or if
-// the skipped text spans lines and so may hold other statements.
+// toStatement skips from inside op to the text after the next semicolon, or to the end
+// of the function. It marks names as lost if the parser read no operator of op, or if
+// the skipped text spans lines and so may contain other statements.
 func (p *parser) toStatement(f *Function, op *Op) {
 	line := p.tok.pos.Line
 	for p.tok.kind != tokEOF {
@@ -50,8 +50,7 @@ func (p *parser) toStatement(f *Function, op *Op) {
 	p.lose(f)
 }
 
-// statement reads a statement without its semicolon into op, as far as it is
-// sound.
+// statement reads a statement without its semicolon into op, up to its first fault.
 func (p *parser) statement(op *Op) bool {
 	ok := p.declared(op)
 	if !ok {
@@ -65,7 +64,7 @@ func (p *parser) statement(op *Op) bool {
 		return false
 	}
 	if !p.got('(') {
-		return p.expected(`"(" and arguments behind the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)")
+		return p.expected(`"(" and arguments after the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)")
 	}
 	op.Kind = kind
 	if op.Args, ok = p.args(')'); !ok {
@@ -75,8 +74,8 @@ func (p *parser) statement(op *Op) bool {
 	return ok
 }
 
-// declared reads the results of a statement and the equals sign behind them; a
-// statement may have none.
+// declared reads the results of a statement and the equals sign after them. A
+// statement may have no results.
 func (p *parser) declared(op *Op) bool {
 	const form = "a statement is written tensor<fp16, [1, 64, 1, 32]> y = mul(x = a, y = b);"
 	parens := p.got('(')
@@ -84,7 +83,7 @@ func (p *parser) declared(op *Op) bool {
 		switch {
 		case p.tok.is("return"):
 			op.Kind = p.tok.text // a statement that declares nothing: no names are lost
-			p.report(p.tok.pos, `"return" is no statement`, "end the body with } -> (y);")
+			p.report(p.tok.pos, `"return" is not a statement`, "end the body with } -> (y);")
 			return false
 		case p.tok.kind != tokIdent:
 			return p.expected("a statement", form)
@@ -103,14 +102,14 @@ func (p *parser) declared(op *Op) bool {
 			break
 		}
 	}
-	if parens && !p.want(')', "behind the results", form) {
+	if parens && !p.want(')', "after the results", form) {
 		return false
 	}
-	return p.want('=', "behind the results", form)
+	return p.want('=', "after the results", form)
 }
 
-// variable reads a type and a name. The order of other languages, x: type, and
-// a name without type are reported and read.
+// variable reads a type and a name. It reports a name before its type (x: type) and a
+// name without type, and reads on.
 func (p *parser) variable(what string) (Var, bool) {
 	if p.tok.kind == tokIdent && p.ahead.kind == ':' {
 		v := Var{At: p.tok.pos, Name: p.tok.text}
@@ -127,7 +126,7 @@ func (p *parser) variable(what string) (Var, bool) {
 	v := Var{Pos: p.tok.pos}
 	if p.untyped() {
 		v.At, v.Name = p.tok.pos, p.tok.text
-		p.report(v.At, quoteShort(v.Name)+" has no type", "write its type before the name, as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
+		p.report(v.At, quoteShort(v.Name)+" has no type", "write its type before the name, such as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
 		p.next()
 		return v, true
 	}
@@ -140,7 +139,7 @@ func (p *parser) variable(what string) (Var, bool) {
 	return v, ok
 }
 
-// untyped reports whether a name stands where a type and a name belong.
+// untyped reports whether a name without type comes next.
 func (p *parser) untyped() bool {
 	if p.tok.kind != tokIdent || typeWord(p.tok.text) || reserved(p.tok.text) {
 		return false
@@ -156,7 +155,7 @@ func (p *parser) attrs() ([]Arg, bool) {
 	return p.args(']')
 }
 
-// args reads named operands up to and with the closing punctuation.
+// args reads named operands up to and including the closing punctuation.
 func (p *parser) args(end rune) ([]Arg, bool) {
 	var args []Arg
 	for p.tok.kind != end {
@@ -190,9 +189,9 @@ func (p *parser) argName() bool {
 	case p.tok.kind == tokIdent && p.ahead.kind == ':':
 		p.report(p.ahead.pos, `unexpected ":"`, "write "+shorten(p.tok.text)+" = and the value")
 	case p.tok.kind == tokIdent && p.ahead.kind != tokIllegal:
-		p.report(p.ahead.pos, `expected "=" behind the name of an argument, found `+p.ahead.String(), form+"and the value")
+		p.report(p.ahead.pos, `expected "=" after the name of an argument, found `+p.ahead.String(), form+"and the value")
 	case p.tok.kind == tokNumber || p.tok.kind == tokString || p.tok.kind == '[':
-		p.report(p.tok.pos, "argument without a name", "arguments are named and typed, as axis = int32(1)")
+		p.report(p.tok.pos, "argument without a name", "arguments are named and typed, such as axis = int32(1)")
 	default:
 		p.expected("the name of an argument", form+"and the value")
 	}

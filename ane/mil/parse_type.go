@@ -39,7 +39,7 @@ func (p *parser) typ() (t Type, ok bool) {
 	defer p.leave()
 	p.next()
 	if !p.got('<') {
-		return t, p.expected(`"<" behind `+word.text, form)
+		return t, p.expected(`"<" after `+word.text, form)
 	}
 	switch t.Kind {
 	case Tensor:
@@ -65,7 +65,7 @@ func (p *parser) tensor(t *Type) bool {
 		return p.expected("a scalar type", p.meant(typeWords()...)+"a tensor's elements are fp16, fp32, int32, bool, string ..: "+form)
 	}
 	p.next()
-	if !p.want(',', "behind the tensor's scalar type", form) || !p.want('[', "before the dimensions", form) {
+	if !p.want(',', "after the tensor's scalar type", form) || !p.want('[', "before the dimensions", form) {
 		return false
 	}
 	for p.tok.kind != ']' {

@@ -1,7 +1,7 @@
 package mil
 
-// operand reads what stands behind the equals sign of the argument called
-// name. A bare literal is reported and read.
+// operand reads the operand of the argument called name. It reports a literal
+// without a type, and reads on.
 func (p *parser) operand(name string) (Operand, bool) {
 	if !p.enter() {
 		return nil, false
@@ -14,7 +14,7 @@ func (p *parser) operand(name string) (Operand, bool) {
 		return p.bare(name)
 	case tokIdent:
 	default:
-		return nil, p.expected("an operand", "write "+shorten(name)+" = x for a value, or a typed literal as int32(1)")
+		return nil, p.expected("an operand", "write "+shorten(name)+" = x for a value, or a typed literal such as int32(1)")
 	}
 	word := p.tok
 	switch {
@@ -66,7 +66,7 @@ func (p *parser) nested() (Operand, bool) {
 	return n, ok
 }
 
-// bare reports a literal without a type. The value returned has no type.
+// bare reads and reports a literal without a type. The returned Value has no type.
 func (p *parser) bare(name string) (Operand, bool) {
 	pos, tok := p.tok.pos, p.tok
 	l, ok := p.literal()
@@ -89,18 +89,18 @@ func (p *parser) value() (*Value, bool) {
 		return nil, false
 	}
 	if !p.got('(') {
-		return nil, p.expected(`"(" and a literal behind the type`, "write "+shorten(v.Type.String())+"(..)")
+		return nil, p.expected(`"(" and a literal after the type`, "write "+shorten(v.Type.String())+"(..)")
 	}
 	if v.Literal, ok = p.literal(); !ok {
 		return nil, false
 	}
 	if !p.got(')') {
-		return nil, p.expected(`")" behind the literal`, "write "+shorten(v.Type.String())+"(..)")
+		return nil, p.expected(`")" after the literal`, "write "+shorten(v.Type.String())+"(..)")
 	}
 	return v, true
 }
 
-// literal reads the inside of a value.
+// literal reads the content of a value.
 func (p *parser) literal() (Literal, bool) {
 	switch p.tok.kind {
 	case tokNumber:
@@ -182,11 +182,11 @@ func (p *parser) dict() (Literal, bool) {
 			return nil, false
 		}
 		k, ok := p.literal()
-		if !ok || !p.want(',', "behind the key", form) {
+		if !ok || !p.want(',', "after the key", form) {
 			return nil, false
 		}
 		v, ok := p.literal()
-		if !ok || !p.want('}', "behind a pair", form) {
+		if !ok || !p.want('}', "after a pair", form) {
 			return nil, false
 		}
 		d.Pairs = append(d.Pairs, Pair{k, v})
@@ -203,7 +203,7 @@ func (p *parser) blob() (Literal, bool) {
 	const form = `write BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(64))`
 	b := &Blob{Pos: p.tok.pos}
 	p.next()
-	if !p.want('(', "behind BLOBFILE", form) {
+	if !p.want('(', "after BLOBFILE", form) {
 		return nil, false
 	}
 	for p.tok.kind != ')' {
@@ -217,7 +217,7 @@ func (p *parser) blob() (Literal, bool) {
 			return nil, false
 		}
 		p.next()
-		if !p.want('=', "behind "+name.text, form) {
+		if !p.want('=', "after "+name.text, form) {
 			return nil, false
 		}
 		if p.tok.kind != tokIdent || !typeWord(p.tok.text) {

@@ -6,9 +6,9 @@ import "github.com/anekit/anekit/internal/near"
 // stay below ten.
 const MaxNesting = 100
 
-// Parse reads MIL text. The name file goes into the faults; it is not opened.
-// The error is an ErrorList of every fault that Parse and Validate found. With
-// a fault the program is what could be read, and fit for no more than looking.
+// Parse reads MIL text. The name file appears in faults; the file is not opened.
+// The error is an ErrorList of every fault that Parse and Validate found. With an
+// error, the returned program is incomplete: use it for inspection only.
 func Parse(file string, src []byte) (*Program, error) {
 	p := newParser(file, src)
 	prog := p.program()
@@ -17,9 +17,8 @@ func Parse(file string, src []byte) (*Program, error) {
 	return prog, p.faults.err()
 }
 
-// ParseTree is Parse for those who call Validate themselves: without an error
-// the text has the form of a program, and nothing more is known of it. With a
-// fault of form the error is that of Parse.
+// ParseTree is Parse for callers of Validate: it checks the syntax, and calls Validate
+// only to complete the list of faults of a text with syntax errors.
 func ParseTree(file string, src []byte) (*Program, error) {
 	p := newParser(file, src)
 	prog := p.program()
@@ -37,22 +36,21 @@ func newParser(file string, src []byte) *parser {
 	return p
 }
 
-// parser reads tokens with one token of look-ahead. Methods that return ok
-// have reported a fault when it is false; the statement is then given up and
-// the parser resumes at the next.
+// parser reads tokens with one token of look-ahead. A method that returns false for
+// ok has reported a fault; the parser then resumes at the next statement.
 type parser struct {
 	scan    *scanner
 	tok     token
-	ahead   token // behind tok
-	prevEnd Pos   // behind the token before tok
+	ahead   token // after tok
+	prevEnd Pos   // the end of the token before tok
 	faults  faults
 	depth   int
 	last    Pos                // of the latest fault
 	lost    map[*Function]bool // functions with statements whose names were not read
 }
 
-// report collects a fault; when there are too many, the text ends here. What
-// follows from a fault at the same place is not repeated.
+// report collects a fault. It ignores a second fault at the same place. After too
+// many faults it ends the text here.
 func (p *parser) report(pos Pos, msg, hint string) {
 	if pos == p.last {
 		return
@@ -65,7 +63,7 @@ func (p *parser) report(pos Pos, msg, hint string) {
 	}
 }
 
-// next moves on by a token.
+// next advances by one token.
 func (p *parser) next() {
 	p.prevEnd = p.tok.pos
 	switch p.tok.kind {
@@ -86,8 +84,8 @@ func (p *parser) next() {
 	}
 }
 
-// expected reports that something else than tok should stand here. Illegal
-// text has its fault already.
+// expected reports that what is expected in place of tok. The scanner has already
+// reported an illegal tok.
 func (p *parser) expected(what, hint string) bool {
 	if p.tok.kind != tokIllegal {
 		p.report(p.tok.pos, "expected "+what+", found "+p.tok.String(), hint)
@@ -112,7 +110,7 @@ func (p *parser) want(kind rune, where, hint string) bool {
 	return true
 }
 
-// got takes the punctuation kind if it is there.
+// got takes the punctuation kind if it comes next.
 func (p *parser) got(kind rune) bool {
 	if p.tok.kind != kind {
 		return false
@@ -121,15 +119,15 @@ func (p *parser) got(kind rune) bool {
 	return true
 }
 
-// separator takes the comma behind an item of a list that ends with end, unless
-// the list ends here.
+// separator takes the comma after an item of a list that ends with end. It takes
+// nothing at the end of the list.
 func (p *parser) separator(end rune, item string) bool {
 	if p.tok.kind == end {
 		return true
 	}
 	comma := p.tok.pos
 	if !p.got(',') {
-		return p.expected(`"," or `+token{kind: end}.String()+" behind "+item, "separate with commas, end with "+token{kind: end}.String())
+		return p.expected(`"," or `+token{kind: end}.String()+" after "+item, "separate with commas, end with "+token{kind: end}.String())
 	}
 	if p.tok.kind == end {
 		p.report(comma, "nothing follows the comma", "remove it")
@@ -137,7 +135,7 @@ func (p *parser) separator(end rune, item string) bool {
 	return true
 }
 
-// enter begins a nested construct; leave must follow if it returns true.
+// enter begins a nested construct. If it returns true, the caller must call leave.
 func (p *parser) enter() bool {
 	if p.depth >= MaxNesting {
 		p.report(p.tok.pos, "nested too deep", "types, operands and literals nest at most 100 deep")
@@ -149,13 +147,13 @@ func (p *parser) enter() bool {
 
 func (p *parser) leave() { p.depth-- }
 
-// name takes the name of a value, function or operator; what says which.
+// name takes the name of a value, function or operator; what describes it in messages.
 func (p *parser) name(what string) (string, bool) {
 	switch {
 	case p.tok.kind != tokIdent:
 		return "", p.expected(what, "names are made of ASCII letters, digits and _, and do not start with a digit")
 	case reserved(p.tok.text):
-		p.report(p.tok.pos, quoteShort(p.tok.text)+" cannot be "+what, "it is a word of the language; choose another name")
+		p.report(p.tok.pos, quoteShort(p.tok.text)+" cannot be "+what, "it is a reserved word; choose another name")
 		if p.tok.is("func") { // more likely the next function
 			return "", false
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// read returns the text of a file and fails the test if there is none.
+// read returns the text of a file. It fails the test if there is no such file.
 func read(t testing.TB, path string) []byte {
 	t.Helper()
 	src, err := os.ReadFile(path)
@@ -54,7 +54,7 @@ func TestForms(t *testing.T) {
 }
 
 // A caret comment says that the line above has a fault at the caret's column,
-// or at the column in front of the caret, whose text the pattern matches.
+// or at the column in the number before the caret, and that its text matches the pattern.
 var caret = regexp.MustCompile(`^\s*//(\d*)\s*\^ (.*)$`)
 
 type expectation struct {
@@ -82,7 +82,7 @@ func expectations(t *testing.T, src []byte) (want []expectation) {
 }
 
 // TestErrors parses faulty texts that carry their faults in caret comments:
-// these faults must come, in this order, and no others.
+// Parse must return exactly these faults, in this order.
 func TestErrors(t *testing.T) {
 	for _, path := range files(t, "errors/*.mil") {
 		t.Run(filepath.Base(path), func(t *testing.T) {
@@ -185,8 +185,8 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// TestHostile parses long runs of repeated fragments behind every kind of
-// opening: what matters is that it ends, with faults and short messages.
+// TestHostile parses long runs of repeated fragments after every kind of opening.
+// Parse must end with faults and short messages.
 func TestHostile(t *testing.T) {
 	const size = 1 << 18
 	openings := []string{
@@ -208,7 +208,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// A word that is nearly one of the language, or nearly a name, is recognised.
+// A hint suggests the reserved word or the name that a misspelt word resembles.
 func TestDidYouMean(t *testing.T) {
 	for text, want := range map[string]string{
 		"porgram(1.3) {}": "did you mean program? ",

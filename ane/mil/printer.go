@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Print returns the canonical text of p: a statement a line, four blanks of
-// indentation a level, one blank behind a comma. Numbers keep their spelling.
+// Print returns the canonical text of p: one statement per line, four spaces of
+// indentation per level, one space after a comma. Numbers keep their spelling.
 // The text of a program that Validate accepts parses to an Equal program.
 func Print(p *Program) []byte {
 	var b strings.Builder

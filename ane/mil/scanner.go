@@ -6,18 +6,18 @@ import (
 	"unicode/utf8"
 )
 
-// scanner cuts text into tokens. Faults go to fault; after one the scanner
-// carries on behind the bad text.
+// scanner cuts text into tokens. It reports faults to fault and continues after the
+// bad text.
 type scanner struct {
 	src   string
-	off   int // of the next byte
-	line  int // of off, from 1
+	off   int // offset of the next byte
+	line  int // line of off, from 1
 	bol   int // offset of the line's first byte
 	fault func(pos Pos, msg, hint string)
-	note  func(line int, comment string) // if set, takes comments with their signs
+	note  func(line int, comment string) // if set, receives each comment with its slashes
 }
 
-// byteOrderMark may open a text; some editors write it.
+// byteOrderMark may start a text; some editors write it.
 const byteOrderMark = "\uFEFF"
 
 func newScanner(src string, fault func(Pos, string, string)) *scanner {
@@ -60,7 +60,7 @@ func (s *scanner) next() token {
 		s.off++
 	case c == '%' && len(rest) > 1 && letter(rest[1]):
 		name := rest[1 : 1+identLen(rest[1:])]
-		s.fault(t.pos, `unexpected "%"`, "names carry no sign: write "+shorten(name))
+		s.fault(t.pos, `unexpected "%"`, "names have no % prefix: write "+shorten(name))
 		t.kind, t.text = tokIdent, name
 		s.off += 1 + len(name)
 	default:
@@ -84,14 +84,14 @@ func (s *scanner) str(t *token, rest string) {
 	t.kind, t.text = tokString, value
 	if msg != "" {
 		s.fault(Pos{t.pos.Line, t.pos.Col + at}, msg, hint)
-		if at == 0 { // not closed: where it was meant to end is unknown
+		if at == 0 { // the string is not closed, and its intended end is unknown
 			t.kind = tokIllegal
 		}
 	}
 	s.off += n
 }
 
-// illegal reports the run of bytes that can start no token.
+// illegal reports a run of bytes that cannot start a token.
 func (s *scanner) illegal(t *token, rest string) {
 	t.kind = tokIllegal
 	r, w := utf8.DecodeRuneInString(rest)
@@ -102,15 +102,15 @@ func (s *scanner) illegal(t *token, rest string) {
 	case r == 0:
 		s.fault(t.pos, "NUL byte in the text", "this may be a binary file; give MIL text")
 	case r == '.':
-		s.fault(t.pos, `unexpected "."`, "a number starts with a digit, as 0.5")
+		s.fault(t.pos, `unexpected "."`, "a number starts with a digit, such as 0.5")
 	case r == '+':
-		s.fault(t.pos, `unexpected "+"`, "numbers carry no plus sign")
+		s.fault(t.pos, `unexpected "+"`, "write the number without a plus sign")
 	case r == '%':
-		s.fault(t.pos, `unexpected "%"`, "names carry no sign: write x, not %x")
+		s.fault(t.pos, `unexpected "%"`, "names have no % prefix: write x, not %x")
 	case r == '/' || r == '#':
 		s.fault(t.pos, fmt.Sprintf("unexpected %q", r), "comments start with // and end with the line")
 	case r == '\'':
-		s.fault(t.pos, `unexpected "'"`, `strings stand in double quotes`)
+		s.fault(t.pos, `unexpected "'"`, `strings are written in double quotes`)
 	default:
 		s.fault(t.pos, fmt.Sprintf("unexpected %q", r), "names are made of ASCII letters, digits and _")
 	}
@@ -141,8 +141,8 @@ func (s *scanner) space() {
 	}
 }
 
-// comment skips to the end of the line. Comments must be text too: a stray
-// byte here means that the file is damaged.
+// comment skips to the end of the line. A comment must be valid UTF-8 without NUL
+// bytes: anything else means that the file is damaged.
 func (s *scanner) comment() {
 	n := strings.IndexByte(s.src[s.off:], '\n')
 	if n < 0 {

@@ -7,11 +7,11 @@ import (
 )
 
 // unquote reads the string whose opening quote is s[0], with the escapes of C.
-// n is the length with both quotes. On a fault, at is its offset in s, and n
+// n is the length with both quotes. For a fault, at is its offset in s, and n
 // covers the rest of the string or of the line.
 func unquote(s string) (value string, n, at int, msg, hint string) {
 	i := 1
-	start := i // of the run not yet copied
+	start := i // of the bytes that are not copied yet
 	var b strings.Builder
 	fail := func(off int, m, h string) {
 		if msg == "" {
@@ -54,8 +54,8 @@ func unquote(s string) (value string, n, at int, msg, hint string) {
 	return "", len(s), at, msg, hint
 }
 
-// escape reads the escape at the start of s, a backslash, into b and returns
-// its length; a hint means a fault.
+// escape reads the escape sequence at the start of s into b and returns its length.
+// A non-empty hint means a fault.
 func escape(b *strings.Builder, s string) (n int, hint string) {
 	const known = `the escapes are \n \t \r \a \b \f \v \\ \" \' \? \ooo \xhh \uhhhh \Uhhhhhhhh`
 	if len(s) < 2 || s[1] == '\n' {
@@ -78,7 +78,7 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 		n = 2 + span(s[2:], hexDigit)
 		v := digits(s[2:n], 16)
 		if n == 2 || v > 0xff {
-			return n, `in C \x takes every hexadecimal digit that follows; write the byte in octal, as \101`
+			return n, `in C \x takes every hexadecimal digit that follows; write the byte in octal, such as \101`
 		}
 		b.WriteByte(byte(v))
 		return n, ""
@@ -113,9 +113,9 @@ func digits(s string, base uint64) (v uint64) {
 	return v
 }
 
-// quote writes s as a MIL string: printable UTF-8 as it is, everything else
-// escaped. Octal escapes always have three digits, so that a digit behind
-// cannot be taken for part of one.
+// quote writes s as a MIL string: printable UTF-8 unchanged, everything else
+// escaped. Octal escapes always have three digits, so that a digit after an escape
+// is not read as part of it.
 func quote(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 2)

@@ -44,7 +44,7 @@ func (t token) String() string {
 	}
 }
 
-// maxShown bounds how much of a text is repeated in a message, in bytes.
+// maxShown is the number of bytes of a text that a message shows.
 const maxShown = 60
 
 // shorten cuts s for a message.
@@ -62,7 +62,7 @@ func shorten(s string) string {
 // quoteShort quotes s for a message.
 func quoteShort(s string) string { return strconv.Quote(shorten(s)) }
 
-// typeWord reports whether s opens a type.
+// typeWord reports whether a type can start with the word s.
 func typeWord(s string) bool {
 	switch s {
 	case "tensor", "state", "tuple", "dict", "list":
@@ -72,7 +72,7 @@ func typeWord(s string) bool {
 	}
 }
 
-// typeWords lists the words that open a type.
+// typeWords lists the words that can start a type.
 func typeWords() []string {
 	words := []string{"tensor", "state", "tuple", "dict", "list"}
 	for d := FP16; int(d) < len(dtypes); d++ {
@@ -81,8 +81,8 @@ func typeWords() []string {
 	return words
 }
 
-// reserved reports whether s can never name a value: the grammar would read it
-// as something else wherever a name stands.
+// reserved reports whether s is a reserved word: it can never name a value, because
+// the grammar reads it as something else in the place of a name.
 func reserved(s string) bool {
 	switch s {
 	case "true", "false", "inf", "nan", "const", "func", "program", "return", "BLOBFILE":
@@ -117,7 +117,7 @@ func hexDigit(c byte) bool {
 	return digit(c) || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// floatLooking reports whether number text is written as a fraction, not as an
+// floatLooking reports whether the number s is written as a fraction, not as an
 // integer.
 func floatLooking(s string) bool {
 	return strings.ContainsAny(s, ".xXpPeE") || strings.HasSuffix(s, "inf") || strings.HasSuffix(s, "nan")

@@ -9,8 +9,8 @@ import (
 // DType is the scalar type of a value: what one element is.
 type DType uint8
 
-// The scalar types of MIL text. String is a type of attributes, never of a
-// tensor that an engine computes.
+// The scalar types of MIL text. String is a type of attributes; engines do not
+// compute tensors of strings.
 const (
 	NoType DType = iota
 	FP16
@@ -39,8 +39,7 @@ const (
 	UInt64
 )
 
-// dtypes gives spelling and width in bits, indexed by DType. String has no
-// width.
+// dtypes has the spelling and the width in bits of each DType. String has no width.
 var dtypes = [...]struct {
 	name string
 	bits int
@@ -107,7 +106,7 @@ func (d DType) Range() (lo int64, hi uint64) {
 	}
 }
 
-// Kind tells the shapes of a Type apart.
+// Kind is the kind of a Type.
 type Kind uint8
 
 // The kinds of type in MIL text.
@@ -120,8 +119,8 @@ const (
 	List               // list<T, n>
 )
 
-// Dim is one axis length of a tensor type: a size, or a symbol where the size
-// is not known ("?" or a name).
+// Dim is one axis length of a tensor type: a size, or a symbol for an unknown size
+// ("?" or a name).
 type Dim struct {
 	Size   int    // number of elements, valid when Symbol is empty
 	Symbol string // "?" or an identifier
@@ -221,8 +220,8 @@ func (t Type) boxed() Type {
 	return t
 }
 
-// equal compares spelling by spelling; loose treats scalars and rank-0 tensors
-// inside Elems alike. Beyond MaxNesting nothing is equal.
+// equal compares spellings. If loose is set, scalars and rank-0 tensors in Elems are
+// equal. Types nested deeper than MaxNesting are never equal.
 func (t Type) equal(u Type, loose bool, depth int) bool {
 	if depth > MaxNesting || t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) || len(t.Elems) != len(u.Elems) {
 		return false
@@ -251,7 +250,7 @@ func (t Type) String() string {
 	return b.String()
 }
 
-// write stops at MaxNesting, beyond which no type is valid.
+// write appends the text of t to b. It stops at MaxNesting; no deeper type is valid.
 func (t Type) write(b *strings.Builder, depth int) {
 	if depth > MaxNesting {
 		return
@@ -283,5 +282,5 @@ func (t Type) write(b *strings.Builder, depth int) {
 	}
 }
 
-// kinds gives the word that opens each composed type.
+// kinds has the word that starts each composite type.
 var kinds = map[Kind]string{State: "state", Tuple: "tuple", Dict: "dict", List: "list"}

@@ -1,11 +1,10 @@
 package mil
 
 // Validate checks what needs no table of operators: functions, parameters and
-// values have names of their own; every name is defined before its use and
-// every function has results; no argument of a statement is given twice;
-// literals fit their types; and the tree is one that text can express. It
-// returns an ErrorList, whose faults carry the name file. A program made in Go
-// has no positions; its faults name the function instead.
+// values have unique names; every name is defined before its use; every function has
+// results; no argument of a statement is given twice; literals fit their types; and
+// MIL text can express the tree. It returns an ErrorList whose faults carry the name
+// file. A program made in Go has no positions; its faults name the function instead.
 func Validate(file string, p *Program) error {
 	f := faults{file: file}
 	v := validator{faults: &f}
@@ -31,7 +30,7 @@ type validator struct {
 // fault reports what is wrong at pos.
 func (v *validator) fault(pos Pos, msg, hint string) { v.report(pos, msg, hint, nil) }
 
-// misnamed reports names that do not fit together in a sound tree.
+// misnamed reports a fault that matches ErrNames.
 func (v *validator) misnamed(pos Pos, msg, hint string) { v.report(pos, msg, hint, ErrNames) }
 
 func (v *validator) report(pos Pos, msg, hint string, err error) {
@@ -43,7 +42,7 @@ func (v *validator) report(pos Pos, msg, hint string, err error) {
 
 func (v *validator) program(p *Program) {
 	if !v.partial && !decimalVersion(p.Version) {
-		v.fault(p.Pos, "version "+quoteShort(p.Version)+" is no version number", `write "1.3" or "1.0"`)
+		v.fault(p.Pos, "version "+quoteShort(p.Version)+" is not a version number", `write "1.3" or "1.0"`)
 	}
 	v.names = map[string]Pos{}
 	v.args(p.Attrs, "attribute")
@@ -58,7 +57,7 @@ func (v *validator) program(p *Program) {
 	}
 }
 
-// unique reports a name that seen holds already, and puts it there.
+// unique adds a name to seen, and reports it if seen already has it.
 func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what string) {
 	first, doubled := seen[name]
 	switch {
@@ -98,7 +97,7 @@ func (v *validator) function(f *Function) {
 		v.statement(op)
 	}
 	if len(f.Results) == 0 && !v.lost[f] {
-		v.misnamed(f.Pos, "function "+quoteShort(f.Name)+" has no results", "name what leaves it: } -> (y);")
+		v.misnamed(f.Pos, "function "+quoteShort(f.Name)+" has no results", "name its results: } -> (y);")
 	}
 	results := map[string]Pos{}
 	for _, r := range f.Results {
@@ -108,10 +107,10 @@ func (v *validator) function(f *Function) {
 	v.cur = nil
 }
 
-// named reports a name that text could not express.
+// named reports a name that MIL text cannot express.
 func (v *validator) named(name string, pos Pos, what string) {
 	if !v.partial && (!identifier(name) || reserved(name)) {
-		v.fault(pos, what+" "+quoteShort(name)+" is not a name", "names are ASCII letters, digits and _, start with no digit and are no words of the language")
+		v.fault(pos, what+" "+quoteShort(name)+" is not a name", "a name is ASCII letters, digits and _, does not start with a digit and is not a reserved word")
 	}
 }
 
@@ -126,7 +125,7 @@ func (v *validator) variable(x Var) {
 
 func (v *validator) statement(op *Op) {
 	if !v.partial && (!identifier(op.Kind) || reserved(op.Kind) && op.Kind != "const" || typeWord(op.Kind)) {
-		v.fault(op.Pos, "operator "+quoteShort(op.Kind)+" is not a name", "name an operator, as mul")
+		v.fault(op.Pos, "operator "+quoteShort(op.Kind)+" is not a name", "name an operator, such as mul")
 	}
 	v.args(op.Args, "argument")
 	v.args(op.Attrs, "attribute")
@@ -136,8 +135,8 @@ func (v *validator) statement(op *Op) {
 	}
 }
 
-// both reports what is argument and attribute at once. The label name is no
-// argument: an operator may have an argument of that name.
+// both reports a name that is given as argument and as attribute. The label, the
+// attribute name, is exempt: an operator may have an argument of that name.
 func (v *validator) both(op *Op) {
 	if len(op.Args) == 0 || len(op.Attrs) == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 // cheaper than a map.
 const few = 8
 
-// args checks that names are sound and not doubled, and checks the operands.
+// args checks that names are valid and unique, and checks the operands.
 func (v *validator) args(args []Arg, what string) {
 	var seen map[string]bool
 	if len(args) > few {
@@ -20,7 +20,7 @@ func (v *validator) args(args []Arg, what string) {
 	}
 	for i, a := range args {
 		if !v.partial && !identifier(a.Name) {
-			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name", "names are ASCII letters, digits and _, and start with no digit")
+			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name", "a name is ASCII letters, digits and _, and does not start with a digit")
 		}
 		doubled := seen[a.Name]
 		if seen != nil {
@@ -35,10 +35,10 @@ func (v *validator) args(args []Arg, what string) {
 	}
 }
 
-// enter begins a nested part of the tree; leave must follow if it returns true.
+// enter begins a nested part of the tree. If it returns true, the caller must call leave.
 func (v *validator) enter(pos Pos) bool {
 	if v.full {
-		return false // nothing more would be reported
+		return false // the list of faults is full
 	}
 	if v.depth >= MaxNesting {
 		v.fault(pos, "nested too deep", "types, operands and literals nest at most 100 deep")
@@ -50,7 +50,7 @@ func (v *validator) enter(pos Pos) bool {
 
 func (v *validator) leave() { v.depth-- }
 
-// operand checks o, which stands at or behind pos.
+// operand checks o; pos is the position of faults without one of their own.
 func (v *validator) operand(o Operand, pos Pos) {
 	if !v.enter(pos) {
 		return
@@ -98,8 +98,8 @@ func (v *validator) use(r Ref) {
 	}
 }
 
-// many is the number of names above which none is suggested: looking would take
-// longer than the rest.
+// many is the number of names above which a fault suggests none: the search would
+// take longer than the whole validation.
 const many = 1000
 
 // known lists the names defined so far.
@@ -110,7 +110,7 @@ func (v *validator) known() []string {
 	return slices.Sorted(maps.Keys(v.names))
 }
 
-// unread reports whether t stands for a type that the parser missed, and said so.
+// unread reports whether t is missing because the parser reported a fault in it.
 func (v *validator) unread(t Type) bool {
 	return v.partial && t.Kind == Scalar && t.DType == NoType
 }
@@ -132,7 +132,7 @@ func (v *validator) value(x *Value) {
 	}
 }
 
-// literal checks that l is one that text can express.
+// literal checks that MIL text can express l.
 func (v *validator) literal(l Literal, pos Pos) {
 	if !v.enter(pos) {
 		return
@@ -145,7 +145,7 @@ func (v *validator) literal(l Literal, pos Pos) {
 	switch l := l.(type) {
 	case Number:
 		if !validNumber(l.Text) {
-			v.fault(l.Pos, "malformed number "+quoteShort(l.Text), "write a number as 1, 0.5, 1e-3 or 0x1p-1")
+			v.fault(l.Pos, "malformed number "+quoteShort(l.Text), "write a number such as 1, 0.5, 1e-3 or 0x1p-1")
 		}
 	case *Value:
 		v.value(l)
@@ -174,7 +174,7 @@ func (v *validator) literals(items []Literal, pos Pos) {
 	}
 }
 
-// typ checks that t is a type that text can express.
+// typ checks that MIL text can express t.
 func (v *validator) typ(t Type, pos Pos) {
 	if !v.enter(pos) {
 		return
@@ -189,7 +189,7 @@ func (v *validator) typ(t Type, pos Pos) {
 	}
 }
 
-// malformed says what is wrong with the outermost level of t.
+// malformed describes the fault of the outermost level of t; it is empty if there is none.
 func malformed(t Type) string {
 	dims, elems := 0, 0
 	scalar := t.Kind == Scalar || t.Kind == Tensor
@@ -217,7 +217,7 @@ func malformed(t Type) string {
 	case scalar && !known:
 		return "type without a scalar type"
 	case !scalar && t.DType != NoType, len(t.Dims) != dims, len(t.Elems) != elems:
-		return "type " + quoteShort(t.String()) + " is not made as its kind asks"
+		return "type " + quoteShort(t.String()) + " does not fit its kind"
 	}
 	return ""
 }

@@ -7,16 +7,15 @@ import (
 	"strconv"
 )
 
-// ErrBlob is wrapped by the error that evaluating a value returns when its
-// elements are not in the text but in a weight file. See Value.Blob.
+// ErrBlob is wrapped by the error of evaluating a value whose elements are in a weight
+// file, not in the text. See Value.Blob.
 var ErrBlob = errors.New("the elements are in a weight file")
 
 // Floats returns the elements of a floating-point scalar or tensor, row-major.
-// Each is the float64 nearest to the text: rounding to the declared type is
-// the caller's. Decimals beyond float64 are refused. Like Ints, Bools and
-// Strings it checks the number of elements and, in nested lists, the nesting
-// against the declared type, and returns an *Error with the position in the
-// text and no File.
+// Each is the float64 nearest to the text; the caller rounds it to the declared type.
+// Decimals out of the range of float64 are refused. Like Ints, Bools and Strings it
+// checks the number of elements and, in nested lists, the nesting against the declared
+// type. The error is an *Error with the position in the text and no File.
 func (v *Value) Floats() ([]float64, error) { return collect(v, DType.Float, "floating-point", float) }
 
 // Ints returns the elements of an integer scalar or tensor, row-major, each
@@ -61,9 +60,9 @@ func (b *Blob) Entry() (path string, offset uint64, err error) {
 	return paths[0], uint64(offsets[0]), nil
 }
 
-// Check reports whether the literal fits the declared type, as far as the type
-// tells: scalars and tensors are checked like the evaluating methods do, a
-// BLOBFILE must name one path and one offset, other types pass.
+// Check returns an error if the literal does not fit the declared type. It checks
+// scalars and tensors as the evaluating methods do, and that a BLOBFILE has one path
+// and one offset. It accepts all other types.
 func (v *Value) Check() error {
 	if b := v.Blob(); b != nil {
 		_, _, err := b.Entry()
@@ -89,10 +88,10 @@ func (v *Value) Check() error {
 	return nil
 }
 
-// reader turns one scalar literal into a Go value.
+// reader converts one scalar literal to a Go value.
 type reader[T any] func(d DType, l Literal) (T, *Error)
 
-// leaf turns a reader into a check.
+// leaf makes a check of a reader.
 func leaf[T any](read reader[T]) func(DType, Literal) *Error {
 	return func(d DType, l Literal) *Error {
 		_, err := read(d, l)
@@ -103,7 +102,7 @@ func leaf[T any](read reader[T]) func(DType, Literal) *Error {
 // collect reads every element of v, whose scalar type must satisfy class.
 func collect[T any](v *Value, class func(DType) bool, want string, read reader[T]) ([]T, error) {
 	if v == nil {
-		return nil, &Error{Msg: "no value", Hint: "give a typed literal, as int32(1)"}
+		return nil, &Error{Msg: "no value", Hint: "give a typed literal, such as int32(1)"}
 	}
 	if v.Type.Kind != Scalar && v.Type.Kind != Tensor || !class(v.Type.DType) {
 		return nil, &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " where " + want + " is needed"}
@@ -128,12 +127,12 @@ func float(_ DType, l Literal) (float64, *Error) {
 	if !ok || !validNumber(n.Text) {
 		return 0, mismatch(l, "a number")
 	}
-	if n.Text == "-nan" { // strconv knows no sign here
+	if n.Text == "-nan" { // strconv accepts no sign before nan
 		return math.NaN(), nil
 	}
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil {
-		return 0, &Error{Pos: n.Pos, Msg: "number " + shorten(n.Text) + " is beyond float64", Hint: "write inf if infinity is meant", Err: err}
+		return 0, &Error{Pos: n.Pos, Msg: "number " + shorten(n.Text) + " is out of the range of float64", Hint: "write inf if infinity is meant", Err: err}
 	}
 	return f, nil
 }
@@ -153,7 +152,7 @@ func integer(d DType, l Literal) (int64, *Error) {
 	}
 	hint := fmt.Sprintf("%v holds %d to %d", d, lo, hi)
 	if _, wide := strconv.ParseUint(n.Text, 10, 64); wide == nil && d == UInt64 {
-		hint = fmt.Sprintf("values above %d are not read", math.MaxInt64)
+		hint = fmt.Sprintf("values above %d are not supported", math.MaxInt64)
 	}
 	return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is out of range", shorten(n.Text)), Hint: hint, Err: err}
 }
@@ -206,7 +205,7 @@ func describe(l Literal) string {
 	return "nothing"
 }
 
-// absent reports whether l holds no literal.
+// absent reports whether l is nil or holds a nil pointer.
 func absent(l Literal) bool {
 	switch l := l.(type) {
 	case nil:

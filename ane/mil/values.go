@@ -8,8 +8,7 @@ import (
 
 // The functions below make typed literals for arguments and for
 // FuncBuilder.Const. Floating-point numbers are written exactly, as C99
-// hexadecimal floats; rounding to the declared type is left to the reader of
-// the program.
+// hexadecimal floats; the compiler of the program rounds them to the declared type.
 
 // FP16Scalar returns fp16(x).
 func FP16Scalar(x float64) *Value { return scalar(FP16, hexFloat(x)) }
@@ -75,7 +74,7 @@ func hexFloat(x float64) Literal {
 	case math.IsInf(x, -1):
 		return Number{Text: "-inf"}
 	}
-	// Go gives the exponent two digits at least, C as few as it needs.
+	// Go writes at least two digits of the exponent, C as few as possible.
 	s := strconv.FormatFloat(x, 'x', -1, 64)
 	i := strings.IndexByte(s, 'p') + 2
 	exponent := strings.TrimLeft(s[i:], "0")

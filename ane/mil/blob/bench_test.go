@@ -11,7 +11,7 @@ import (
 
 const benchSize = 16 << 20 // bytes of payload
 
-// BenchmarkReadData reads a payload into memory of the caller's.
+// BenchmarkReadData reads a payload into memory of the caller.
 func BenchmarkReadData(b *testing.B) {
 	var w Writer
 	at, err := w.Add(mil.FP16, make([]byte, benchSize), 0)
@@ -37,7 +37,7 @@ func BenchmarkReadData(b *testing.B) {
 func BenchmarkReadDataFloor(b *testing.B) {
 	src, dst := make([]byte, benchSize+128), make([]byte, benchSize)
 	for i := range src {
-		src[i] = byte(i) // pages of its own, as a file's bytes have
+		src[i] = byte(i) // touch every page, as reading a file does
 	}
 	b.SetBytes(benchSize)
 	for b.Loop() {
@@ -62,7 +62,7 @@ func BenchmarkWriteTo(b *testing.B) {
 	}
 }
 
-// BenchmarkWriteToFloor gives the same bytes to the same writer at once.
+// BenchmarkWriteToFloor passes the same bytes to the same writer in one call.
 func BenchmarkWriteToFloor(b *testing.B) {
 	src := make([]byte, benchSize+128)
 	out := bytes.NewBuffer(make([]byte, 0, len(src)))
@@ -87,7 +87,7 @@ func BenchmarkAddFloat32As16(b *testing.B) {
 	}
 }
 
-// BenchmarkAddFloat32As16Floor converts as many, into memory that is there.
+// BenchmarkAddFloat32As16Floor converts as many values into existing memory.
 func BenchmarkAddFloat32As16Floor(b *testing.B) {
 	values, halves := make([]float32, benchSize/2), make([]fp16.Bits, benchSize/2)
 	b.SetBytes(benchSize)

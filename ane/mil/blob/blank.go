@@ -21,7 +21,7 @@ func (n Need) Bytes() (int64, error) {
 	elements, fixed := n.Type.Elements()
 	if _, stored := TagOf(n.Type.DType); !fixed || !stored {
 		return 0, &Error{Offset: int64(n.Offset), Msg: fmt.Sprintf("a weight file cannot hold %v", n.Type),
-			Hint: "weights are tensors of fixed shape, of a type that weight files number", Err: ErrType}
+			Hint: "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
 	}
 	bits := n.Type.DType.Bits()
 	if elements > (math.MaxInt-7)/bits {
@@ -30,9 +30,9 @@ func (n Need) Bytes() (int64, error) {
 	return int64(elements*bits+7) / 8, nil
 }
 
-// Blank returns a weight file in which every need has an entry of zeros, of at
-// most limit bytes. Needs that name the same entry are one; needs that overlap
-// are ErrEntry. Errors name the file name.
+// Blank returns a weight file of at most limit bytes with an entry of zeros for every
+// need. Equal needs share an entry; overlapping needs are ErrEntry. name is the name
+// of the file in errors.
 func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 	fail := func(n Need, sentinel error, msg, hint string) ([]byte, error) {
 		return nil, &Error{File: name, Offset: int64(min(n.Offset, math.MaxInt64)), Msg: msg, Hint: hint, Err: sentinel}
@@ -55,19 +55,19 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 		}
 		size, err := n.Bytes()
 		if err != nil {
-			e := *err.(*Error) // as Bytes says
+			e := *err.(*Error) // the only type of error of Bytes
 			e.File = name
 			return nil, &e
 		}
 		switch {
 		case n.Offset > uint64(limit) || size > limit-metaSize-int64(n.Offset):
-			return fail(n, ErrSize, fmt.Sprintf("%v at %d makes a file of more than %d bytes", n.Type, n.Offset, limit), "use the true file")
+			return fail(n, ErrSize, fmt.Sprintf("%v at %d makes a file of more than %d bytes", n.Type, n.Offset, limit), "use the real file")
 		case n.Offset < First:
 			return fail(n, ErrOffset, fmt.Sprintf("offset %d lies in the header of the file", n.Offset), "the first entry is at 64")
 		case int64(n.Offset) < end:
-			return fail(n, ErrEntry, fmt.Sprintf("%v at %d overlaps the entry before it, which ends at %d", n.Type, n.Offset, end), "use the true file")
+			return fail(n, ErrEntry, fmt.Sprintf("%v at %d overlaps the entry before it, which ends at %d", n.Type, n.Offset, end), "use the real file")
 		}
-		tag, _ := TagOf(n.Type.DType) // Bytes has looked
+		tag, _ := TagOf(n.Type.DType) // Bytes has checked the type
 		e := Entry{Offset: n.Offset, Tag: tag, DataOffset: int64(n.Offset) + metaSize, Size: size}
 		elements, _ := n.Type.Elements()
 		e.UnusedBits = int(size*8 - int64(elements)*int64(n.Type.DType.Bits()))

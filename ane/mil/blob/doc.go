@@ -29,19 +29,18 @@
 //
 // # Making a file
 //
-// A Writer takes tensors as bytes, as float32 to be kept as fp16, or as streams
-// that are read while the file is written. Writers are all files of a program. A
-// Source hands whole files to an engine: Files in memory, Dir a directory, FS any
-// file system, Writers what is being made.
+// A Writer takes tensors as bytes, as float32 that it stores as fp16, or as streams
+// that it reads while it writes the file. Writers holds all files of a program. An
+// engine reads whole files from a Source: Files in memory, Dir in a directory, FS in
+// any file system, Writers from the Writers of a program.
 //
 // # Tolerance
 //
-// Files in use deviate from the format. What has one sensible reading is read
-// with a warning, see File.Warnings: bytes set where zeros belong, entries not
-// at a multiple of 64, a payload offset of 0, int8 tagged fp16, int4 tagged
-// uint4. Everything else is an *Error. Files of version 1 are of another,
-// older format and are refused.
+// Files in use deviate from the format. An unambiguous deviation gives a warning,
+// see File.Warnings: reserved bytes that are not zero, entries not at a multiple of
+// 64, a payload offset of 0, int8 tagged fp16, int4 tagged uint4. Everything else is
+// an *Error. Files of version 1 have another, older format and are refused.
 //
-// Nothing is allocated on the word of a file: a length is compared with the
-// size of the file first.
+// A length is compared with the size of the file before memory of that length is
+// allocated.
 package blob

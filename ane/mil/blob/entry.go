@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Entry describes one tensor of a file. All of it was checked against the size
-// of the file.
+// Entry describes one tensor of a file. The file has checked all of it against its size.
 type Entry struct {
 	Offset     uint64 // of the metadata, as a BLOBFILE names it
 	Tag        Tag    // scalar type
@@ -15,7 +14,7 @@ type Entry struct {
 	UnusedBits int    // at the end of the payload, below 8
 }
 
-// end is the offset behind the payload.
+// end is the offset after the payload.
 func (e Entry) end() int64 { return e.DataOffset + e.Size }
 
 // Entry returns the entry whose metadata starts at offset. Faults are ErrOffset
@@ -46,15 +45,15 @@ func (f *File) Entry(offset uint64) (Entry, error) {
 	return e, nil
 }
 
-// meta reads the metadata at offset, or says why there is none.
+// meta reads the metadata at offset.
 func (f *File) meta(offset uint64) ([]byte, error) {
 	switch {
 	case offset == 0:
-		return nil, f.fault(ErrOffset, 0, "offset 0 is the header of the file", "name the entry; the first is at 64")
+		return nil, f.fault(ErrOffset, 0, "offset 0 is the header of the file", "give the offset of an entry; the first is at 64")
 	case offset < First:
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d lies in the header of the file", offset), "name the entry; the first is at 64")
+		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d lies in the header of the file", offset), "give the offset of an entry; the first is at 64")
 	case offset > uint64(f.size):
-		return nil, f.fault(ErrOffset, f.size, fmt.Sprintf("offset %d is beyond the end of the file, which has %d bytes", offset, f.size), "check offset and file")
+		return nil, f.fault(ErrOffset, f.size, fmt.Sprintf("offset %d is beyond the end of the file, which has %d bytes", offset, f.size), "check the offset and the path")
 	}
 	var meta [metaSize]byte
 	if uint64(f.size)-offset >= metaSize {
@@ -66,12 +65,12 @@ func (f *File) meta(offset uint64) ([]byte, error) {
 		}
 	}
 	if f.payloadAt(offset) {
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d points at the payload", offset), fmt.Sprintf("name the entry, %d", offset-metaSize))
+		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d points at the payload", offset), fmt.Sprintf("give the offset of its entry, %d", offset-metaSize))
 	}
 	if uint64(f.size)-offset < metaSize {
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size), "check offset and file")
+		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size), "check the offset and the path")
 	}
-	return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, binary.LittleEndian.Uint32(meta[:])), "name the offset of an entry's metadata; the first is at 64")
+	return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, binary.LittleEndian.Uint32(meta[:])), "give the offset of an entry; the first is at 64")
 }
 
 // payloadAt reports whether an entry's metadata ends where offset points.
@@ -83,23 +82,23 @@ func (f *File) payloadAt(offset uint64) bool {
 	return binary.LittleEndian.Uint32(meta[:]) == sentinel
 }
 
-// payload reads where the payload is.
+// payload reads the place of the payload.
 func (f *File) payload(e *Entry, meta []byte) error {
 	at := int64(e.Offset)
-	behind := e.Offset + metaSize
+	after := e.Offset + metaSize
 	size, start := binary.LittleEndian.Uint64(meta[8:]), binary.LittleEndian.Uint64(meta[16:])
 	switch {
 	case start == 0:
-		f.warn("byte %d: the payload offset is 0; %d is taken, behind the metadata", at+16, behind)
-		start = behind
-	case start < behind:
-		return f.fault(ErrEntry, at+16, fmt.Sprintf("the payload starts at %d, before the end of its own metadata at %d", start, behind), "a payload follows its metadata")
-	case start != behind:
-		f.warn("byte %d: the payload starts at %d, not behind the metadata at %d", at+16, start, behind)
+		f.warn("byte %d: the payload offset is 0; %d is used, after the metadata", at+16, after)
+		start = after
+	case start < after:
+		return f.fault(ErrEntry, at+16, fmt.Sprintf("the payload starts at %d, before its metadata ends at %d", start, after), "a payload follows its metadata")
+	case start != after:
+		f.warn("byte %d: the payload starts at %d, not after the metadata at %d", at+16, start, after)
 	}
 	total := uint64(f.size)
 	if start > total || size > total-start {
-		return f.fault(ErrBounds, at+8, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d", size, start, total), "the file is cut short or the entry is wrong; write it again")
+		return f.fault(ErrBounds, at+8, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d", size, start, total), "the file is truncated or the entry is wrong; write the file again")
 	}
 	e.DataOffset, e.Size = int64(start), int64(size)
 	return nil
@@ -120,14 +119,14 @@ func (f *File) unused(e *Entry, bits uint64) error {
 	return nil
 }
 
-// Entries returns the entries that the header counts, in order. ErrCount means
-// that the file holds fewer.
+// Entries returns as many entries as the header says, in order. ErrCount means that
+// the file has fewer.
 func (f *File) Entries() ([]Entry, error) {
 	var all []Entry
 	next := int64(First)
 	for range f.count {
 		if next > f.size-metaSize {
-			return all, f.fault(ErrCount, 0, fmt.Sprintf("the header counts %d entries, the file ends after %d", f.count, len(all)), "the file is cut short or the header is wrong")
+			return all, f.fault(ErrCount, 0, fmt.Sprintf("the header says %d entries, the file has %d", f.count, len(all)), "the file is truncated or the header is wrong")
 		}
 		e, err := f.Entry(uint64(next))
 		if err != nil {
@@ -139,8 +138,8 @@ func (f *File) Entries() ([]Entry, error) {
 	return all, nil
 }
 
-// following is where the entry behind e starts: at the next multiple of 64, or
-// directly behind its payload in files that do not align.
+// following is the offset of the entry after e: the next multiple of 64, or directly
+// after its payload in files that do not align entries.
 func (f *File) following(e Entry) int64 {
 	direct := e.end()
 	aligned := align(direct)
@@ -156,6 +155,5 @@ func (f *File) following(e Entry) int64 {
 	return aligned
 }
 
-// align rounds n up to a multiple of 64. A size in memory is far from
-// overflowing here.
+// align rounds n up to a multiple of 64. The size of a file in memory cannot overflow.
 func align(n int64) int64 { return (n + alignment - 1) / alignment * alignment }

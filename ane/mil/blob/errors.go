@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// What can be wrong with a weight file or its use, for errors.Is.
+// The kinds of fault of a weight file or of its use, for errors.Is.
 var (
 	ErrFormat  = errors.New("not a weight file")
 	ErrVersion = errors.New("unsupported version of the weight format")
@@ -22,13 +22,13 @@ var (
 // Error is a fault of a weight file, or of a call about one.
 type Error struct {
 	File   string // as given to Open or NewReader; may be empty
-	Offset int64  // byte of the file that the fault is about; -1 if none
+	Offset int64  // byte of the file at fault; -1 if none
 	Msg    string // what is wrong
-	Hint   string // how to mend it; may be empty
-	Err    error  // one of the sentinels, or what the system reported
+	Hint   string // how to fix it; may be empty
+	Err    error  // one of the errors above, or one of the system
 }
 
-// Error returns FILE: byte N: what is wrong; how to mend it.
+// Error returns FILE: byte N: what is wrong; how to fix it.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.File != "" {

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 )
 
-// Sizes and marks of the format, in bytes; see the package comment.
+// Sizes in bytes and constants of the format; see the package comment.
 const (
 	headerSize = 64
 	metaSize   = 64
@@ -29,18 +29,18 @@ type File struct {
 	size   int64
 	name   string
 	count  uint32
-	closer io.Closer // nil if the reader is the caller's
+	closer io.Closer // nil if the caller owns the reader
 	closed atomic.Bool
 
 	mu       sync.Mutex
 	warnings []string
 }
 
-// maxWarnings bounds what Warnings returns.
+// maxWarnings is the largest number of warnings.
 const maxWarnings = 100
 
 // Open opens the weight file at path, which must be a regular file. The caller
-// closes it. Payloads are read when asked for.
+// closes it. Open does not read payloads.
 func Open(path string) (*File, error) {
 	// Opening a pipe would wait for its writer.
 	info, err := os.Stat(path)
@@ -54,7 +54,7 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, systemError(path, err)
 	}
-	// The file may have been replaced since the first look.
+	// The file may have been replaced since the first Stat.
 	if info, err = r.Stat(); err != nil {
 		r.Close()
 		return nil, systemError(path, err)
@@ -68,7 +68,7 @@ func Open(path string) (*File, error) {
 	return f, nil
 }
 
-// systemError wraps what the system says about path without repeating path.
+// systemError wraps an error of the system about path without repeating path.
 func systemError(path string, err error) *Error {
 	msg := err.Error()
 	var p *os.PathError
@@ -78,8 +78,8 @@ func systemError(path string, err error) *Error {
 	return &Error{File: path, Offset: -1, Msg: msg, Err: err}
 }
 
-// NewReader reads a weight file of size bytes from r, which stays the
-// caller's. The name goes into errors.
+// NewReader reads a weight file of size bytes from r, which the caller owns. The
+// name appears in errors.
 func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{r: r, size: size, name: name}
 	if size < headerSize {
@@ -93,20 +93,20 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	switch v := binary.LittleEndian.Uint32(h[4:]); v {
 	case version:
 	case 1:
-		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not read", "write the file again as version 2")
+		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not supported", "write the file again as version 2")
 	default:
 		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", v), "check the path; raw tensors need the header that Writer makes")
 	}
 	if !zero(h[8:]) {
-		f.warn("byte 8: the header holds more than count and version; ignored")
+		f.warn("byte 8: the header has more than count and version; ignored")
 	}
 	if f.count == 0 {
-		f.warn("byte 0: the header counts no entries; entries are read by offset all the same")
+		f.warn("byte 0: the header says 0 entries; entries are still read by offset")
 	}
 	return f, nil
 }
 
-// Close ends the use of f; closing again does nothing.
+// Close closes the file. A second Close does nothing.
 func (f *File) Close() error {
 	if f.closed.Swap(true) || f.closer == nil {
 		return nil
@@ -120,8 +120,8 @@ func (f *File) Close() error {
 // Size is the size of the file in bytes, as it was when opened.
 func (f *File) Size() int64 { return f.size }
 
-// Warnings returns what was read so far although it deviates from the format,
-// each once, at most 100.
+// Warnings returns the deviations from the format that were found so far, each once,
+// at most 100.
 func (f *File) Warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,7 +141,7 @@ func (f *File) fault(sentinel error, offset int64, msg, hint string) *Error {
 	return &Error{File: f.name, Offset: offset, Msg: msg, Hint: hint, Err: sentinel}
 }
 
-// read fills dst from offset, which the caller has checked against the size.
+// read fills dst from offset. The caller has checked both against the size.
 func (f *File) read(dst []byte, offset int64) error {
 	if f.closed.Load() {
 		return f.fault(ErrClosed, -1, "weight file is closed", "close it after the last use")

@@ -69,8 +69,7 @@ func TestRoundTrip(t *testing.T) {
 	require.Empty(t, f.Warnings())
 }
 
-// TestLayout compares a file with the bytes that the format asks for, written
-// out by hand.
+// TestLayout compares a file with its bytes written by hand.
 func TestLayout(t *testing.T) {
 	want := make([]byte, 132)
 	copy(want, []byte{1, 0, 0, 0, 2, 0, 0, 0})
@@ -94,13 +93,13 @@ func TestOffsets(t *testing.T) {
 	data, _ := three(t)
 	f := open(t, data)
 	for offset, want := range map[uint64]string{
-		0:       "w.bin: byte 0: offset 0 is the header of the file; name the entry; the first is at 64",
+		0:       "w.bin: byte 0: offset 0 is the header of the file; give the offset of an entry; the first is at 64",
 		8:       "offset 8 lies in the header of the file",
 		63:      "offset 63 lies in the header",
 		65:      "no entry starts at offset 65",
-		128:     "w.bin: byte 128: offset 128 points at the payload; name the entry, 64",
-		256:     "offset 256 points at the payload; name the entry, 192",
-		384:     "offset 384 points at the payload; name the entry, 320",
+		128:     "w.bin: byte 128: offset 128 points at the payload; give the offset of its entry, 64",
+		256:     "offset 256 points at the payload; give the offset of its entry, 192",
+		384:     "offset 384 points at the payload; give the offset of its entry, 320",
 		440:     "no room for an entry at offset 440 in a file of 448 bytes",
 		448:     "no room for an entry at offset 448",
 		449:     "offset 449 is beyond the end of the file, which has 448 bytes",
@@ -112,10 +111,10 @@ func TestOffsets(t *testing.T) {
 		_, err = f.Tensor(offset, mil.TensorOf(mil.FP16, 3))
 		require.ErrorIs(t, err, ErrOffset, offset)
 	}
-	// A payload too short to hold metadata is found out all the same.
+	// Also an offset of a payload that is too short for metadata.
 	small := open(t, data[:134])
 	_, err := small.Entry(128)
-	require.ErrorContains(t, err, "points at the payload; name the entry, 64")
+	require.ErrorContains(t, err, "points at the payload; give the offset of its entry, 64")
 }
 
 // put32 and put64 change a copy of data.
@@ -141,7 +140,7 @@ func TestHeader(t *testing.T) {
 	}{
 		{"empty", nil, ErrFormat, "0 bytes are too few"},
 		{"short", data[:63], ErrFormat, "63 bytes are too few"},
-		{"old", put32(data, 4, 1), ErrVersion, "version 1 of the format is not read"},
+		{"old", put32(data, 4, 1), ErrVersion, "version 1 of the format is not supported"},
 		{"other", put32(data, 4, 0x46554747), ErrFormat, "version 1179993927 where 2 is expected"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -153,7 +152,7 @@ func TestHeader(t *testing.T) {
 	_, err := NewReader(bytes.NewReader(nil), -1, "w.bin")
 	require.ErrorIs(t, err, ErrFormat)
 	_, err = NewReader(bytes.NewReader(nil), 1<<40, "w.bin")
-	require.ErrorIs(t, err, ErrBounds, "the reader holds less than it promised")
+	require.ErrorIs(t, err, ErrBounds, "the reader has fewer bytes than size")
 }
 
 func TestMetadata(t *testing.T) {
@@ -171,7 +170,7 @@ func TestMetadata(t *testing.T) {
 		{"size that wraps", put64(data, 72, ^uint64(0)-100), ErrBounds, 72},
 		{"payload in the header", put64(data, 80, 32), ErrEntry, 80},
 		{"payload in its metadata", put64(data, 80, 127), ErrEntry, 80},
-		{"payload behind the end", put64(data, 80, 449), ErrBounds, 72},
+		{"payload after the end", put64(data, 80, 449), ErrBounds, 72},
 		{"payload at 2^64-1", put64(data, 80, ^uint64(0)), ErrBounds, 72},
 		{"cut", data[:131], ErrBounds, 72},
 	} {
@@ -219,9 +218,9 @@ func TestWarnings(t *testing.T) {
 		typ    mil.Type
 		want   string
 	}{
-		{"header", put32(data, 8, 1), 64, mil.TensorOf(mil.FP16, 3), "byte 8: the header holds more"},
-		{"no count", put32(data, 0, 0), 64, mil.TensorOf(mil.FP16, 3), "byte 0: the header counts no entries"},
-		{"payload offset 0", put64(data, 80, 0), 64, mil.TensorOf(mil.FP16, 3), "byte 80: the payload offset is 0; 128 is taken"},
+		{"header", put32(data, 8, 1), 64, mil.TensorOf(mil.FP16, 3), "byte 8: the header has more"},
+		{"no count", put32(data, 0, 0), 64, mil.TensorOf(mil.FP16, 3), "byte 0: the header says 0 entries"},
+		{"payload offset 0", put64(data, 80, 0), 64, mil.TensorOf(mil.FP16, 3), "byte 80: the payload offset is 0; 128 is used"},
 		{"gap", put64(data, 80, 132), 64, mil.TensorOf(mil.FP16, 3), "byte 80: the payload starts at 132"},
 		{"garbage", put64(data, 96, 7), 64, mil.TensorOf(mil.FP16, 3), "byte 96: the metadata does not end with zeros"},
 		{"unused bits of fp16", put64(data, 88, 99), 64, mil.TensorOf(mil.FP16, 3), "byte 88: 99 unused bits for fp16"},
@@ -315,7 +314,7 @@ func TestOpen(t *testing.T) {
 	require.ErrorAs(t, err, &be)
 }
 
-// failing reads nothing.
+// failing always fails to read.
 type failing struct{}
 
 func (failing) ReadAt([]byte, int64) (int, error) { return 0, io.ErrNoProgress }

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// AddFloat32As16 is Add for float32 values that the file holds as fp16, rounded
-// once. They are converted at the call and not kept.
+// AddFloat32As16 is Add for float32 values that the file stores as fp16, rounded once.
+// It converts them at once and does not keep the slice.
 func (w *Writer) AddFloat32As16(values []float32) (offset uint64, err error) {
 	halves := make([]fp16.Bits, len(values))
 	fp16.Encode(halves, values)
@@ -19,8 +19,8 @@ func (w *Writer) AddFloat32As16(values []float32) (offset uint64, err error) {
 	return w.Add(mil.FP16, payload, 0)
 }
 
-// order exchanges the bytes of elements of the machine, size bytes each, for those of a
-// file or back. On all but rare machines they are the same.
+// order converts elements of size bytes between the byte order of the machine and the
+// little-endian order of a file. On almost all machines they are the same.
 func order(b []byte, size int) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) == 1 {
 		return
@@ -30,8 +30,8 @@ func order(b []byte, size int) {
 	}
 }
 
-// Float32As16 returns a stream of fp16 made from r, a stream of float32, both
-// little endian; closing it closes r. It is for AddStream:
+// Float32As16 returns a stream of fp16 converted from r, a stream of float32, both
+// little endian. Closing it closes r. It is for AddStream:
 //
 //	w.AddStream(t, func() (io.ReadCloser, error) {
 //		r, err := os.Open("w.f32")
@@ -41,14 +41,13 @@ func order(b []byte, size int) {
 // A stream that ends within a float32 ends with io.ErrUnexpectedEOF.
 func Float32As16(r io.ReadCloser) io.ReadCloser { return &halving{r: r} }
 
-// halving is the stream of Float32As16. It has no memory of its own until it is
-// read.
+// halving is the stream of Float32As16. It allocates its buffers at the first Read.
 type halving struct {
 	r      io.ReadCloser
 	wide   []float32
-	halves []fp16.Bits // storage of ready
+	halves []fp16.Bits // memory of ready
 	ready  []byte      // converted and not yet read
-	err    error       // after ready
+	err    error       // returned after ready
 }
 
 func (h *halving) Close() error { return h.r.Close() }

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Source hands out whole weight files by the path that a program writes, as
-// ane.Source takes them. Files, Dir, Writers and Sources are of this kind.
+// Source reads whole weight files by the path that a program writes. ane.Source takes
+// one. Files, Dir, Writers and Sources are Sources.
 type Source interface {
 	ReadFile(path string) ([]byte, error)
 }
 
-// FS is the Source whose @model_path is the root of fsys: an embed.FS, an archive,
-// a directory.
+// FS returns the Source whose @model_path is the root of fsys: an embed.FS, an archive
+// or a directory.
 func FS(fsys fs.FS) Source { return rooted{fsys} }
 
 type rooted struct{ fs.FS }
@@ -24,7 +24,7 @@ func (r rooted) ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if r.FS == nil || !fs.ValidPath(name) {
-		return nil, &Error{File: path, Offset: -1, Msg: "the path names no file of the file system", Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
+		return nil, &Error{File: path, Offset: -1, Msg: "not a path of the file system", Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
 	}
 	info, err := fs.Stat(r.FS, name)
 	if err == nil && !info.Mode().IsRegular() {
@@ -44,7 +44,7 @@ func (r rooted) ReadFile(path string) ([]byte, error) {
 	return nil, e
 }
 
-// relative returns the part of a path behind ModelPath.
+// relative returns the part of path after ModelPath.
 func relative(path string) (string, error) {
 	name, ok := strings.CutPrefix(path, ModelPath)
 	if !ok {
@@ -54,10 +54,10 @@ func relative(path string) (string, error) {
 	return name, nil
 }
 
-// Sources asks one after the other: a file is that of the first that has it.
+// Sources reads a file from the first Source that has it.
 type Sources []Source
 
-// ReadFile returns the file at path, which the caller does not change.
+// ReadFile returns the file at path. The caller must not change it.
 func (s Sources) ReadFile(path string) ([]byte, error) {
 	var first error
 	for _, source := range s {

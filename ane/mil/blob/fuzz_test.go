@@ -8,9 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// FuzzReader opens any bytes and reads the entries that the header counts and
-// the one at any offset. Whatever is returned lies within the file; whatever
-// is refused is an *Error.
+// FuzzReader opens any bytes, and reads the entries of the header and the entry at any
+// offset. A returned entry lies within the file; every error is an *Error.
 func FuzzReader(f *testing.F) {
 	data, offsets := three(f)
 	for _, at := range append(offsets, 0, 128, 1<<63) {

@@ -2,7 +2,7 @@ package blob
 
 import "unsafe"
 
-// raw is the memory of list as bytes.
+// raw returns the memory of list as bytes.
 func raw[T ~uint16 | ~float32](list []T) []byte {
 	if len(list) == 0 {
 		return nil

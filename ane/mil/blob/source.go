@@ -10,14 +10,13 @@ import (
 	"strings"
 )
 
-// ModelPath is how a program names the directory of its model: paths of
-// BLOBFILE start with it.
+// ModelPath is the directory of the model in a program: paths of BLOBFILE start with it.
 const ModelPath = "@model_path/"
 
 // Files are weight files in memory, by the path that the program writes.
 type Files map[string][]byte
 
-// ReadFile returns the file at path, which the caller does not change.
+// ReadFile returns the file at path. The caller must not change it.
 func (f Files) ReadFile(path string) ([]byte, error) {
 	if data, ok := f[path]; ok {
 		return data, nil
@@ -25,17 +24,16 @@ func (f Files) ReadFile(path string) ([]byte, error) {
 	return nil, missing(path, slices.Sorted(maps.Keys(f)))
 }
 
-// missing says that there is no file at path, only those in have.
+// missing returns the error for an unknown path; have lists the known ones.
 func missing(path string, have []string) error {
-	hint := "the program has none"
+	hint := "it has no weight files"
 	if len(have) > 0 {
-		hint = "there are: " + strings.Join(have, ", ")
+		hint = "its weight files are " + strings.Join(have, ", ")
 	}
 	return &Error{File: path, Offset: -1, Msg: "no such file among the program's weights", Hint: hint, Err: fs.ErrNotExist}
 }
 
-// Dir is the directory that stands for @model_path. Programs cannot name files
-// outside of it.
+// Dir is the directory that @model_path means. Programs cannot name files outside of it.
 type Dir string
 
 // ReadFile returns the file at path, which starts with ModelPath.
@@ -56,11 +54,11 @@ func (d Dir) ReadFile(path string) ([]byte, error) {
 	return nil, e
 }
 
-// read follows symbolic links, which the owner of the directory placed: caches
-// of models keep weights behind them.
+// read follows symbolic links, also out of the directory: its owner created them, and
+// caches of models store weights as links.
 func (d Dir) read(name string) ([]byte, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return nil, errors.New("the path names no file inside the model's directory")
+		return nil, errors.New("the path is not inside the model's directory")
 	}
 	path := filepath.Join(string(d), filepath.FromSlash(name))
 	info, err := os.Stat(path)
@@ -73,7 +71,7 @@ func (d Dir) read(name string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// quoted names a path also where it is empty.
+// quoted quotes an empty path.
 func quoted(path string) string {
 	if path == "" {
 		return `""`

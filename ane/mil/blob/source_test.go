@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-func TestFilesHandOutWhatTheyHold(t *testing.T) {
+func TestFilesReturnTheirContent(t *testing.T) {
 	f := blob.Files{"@model_path/a": []byte("A"), "@model_path/b": []byte("B")}
 	data, err := f.ReadFile("@model_path/b")
 	require.NoError(t, err)
@@ -34,16 +34,16 @@ func TestDirStaysInside(t *testing.T) {
 	require.Equal(t, "W", string(data))
 
 	data, err = blob.Dir(dir).ReadFile("@model_path/link")
-	require.NoError(t, err, "links are the owner's to place")
+	require.NoError(t, err, "the owner of the directory may link to other files")
 	require.Equal(t, "S", string(data))
 
 	for path, want := range map[string]string{
 		"weights/w.bin":           "does not start with @model_path/",
 		"@model_path/missing":     "no such file; put it there, or name the directory that holds missing",
 		"@model_path/weights":     "not a regular file",
-		"@model_path/../secret":   "names no file inside the model's directory; name a file inside",
-		"@model_path//etc/passwd": "names no file inside",
-		"@model_path/":            "names no file inside",
+		"@model_path/../secret":   "the path is not inside the model's directory; name a file inside",
+		"@model_path//etc/passwd": "is not inside",
+		"@model_path/":            "is not inside",
 		"":                        `"": the path does not start with @model_path/`,
 	} {
 		_, err := blob.Dir(dir).ReadFile(path)

@@ -9,10 +9,9 @@ import (
 )
 
 // AddStream is Add for a payload that is read only while the file is written, so
-// that gigabytes need not be in memory. t is a tensor of fixed shape, which says
-// how many bytes the stream gives. Each time the file is written open is called,
-// and what it returns is read to its end and closed. A stream that gives fewer
-// bytes or more is ErrSize when the file is written.
+// that gigabytes need not be in memory. t is a tensor of fixed shape; its size is the
+// number of bytes of the stream. Each write of the file calls open, reads the stream
+// to its end and closes it. A stream with fewer or more bytes is ErrSize then.
 func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offset uint64, err error) {
 	size, err := Need{Type: t}.Bytes()
 	if err != nil {
@@ -21,13 +20,13 @@ func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offs
 	if size == 0 || open == nil {
 		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("no stream of %v", t), Hint: "give at least one element and a function that opens the stream", Err: ErrSize}
 	}
-	tag, _ := TagOf(t.DType) // Bytes has looked
+	tag, _ := TagOf(t.DType) // Bytes has checked the type
 	elements, _ := t.Elements()
 	spare := int(size*8 - int64(elements)*int64(tag.Bits()))
 	return w.put(Entry{Tag: tag, Size: size, UnusedBits: spare}, pending{open: open})
 }
 
-// unplaced takes the byte of a file from an error that is about no file yet.
+// unplaced removes the offset from an error that does not belong to a file yet.
 func unplaced(err error) error {
 	if e := (*Error)(nil); errors.As(err, &e) {
 		e.Offset = -1
@@ -35,10 +34,10 @@ func unplaced(err error) error {
 	return err
 }
 
-// chunk is the number of bytes of a stream in memory at a time.
+// chunk is the number of bytes of a stream that are in memory at a time.
 const chunk = 256 << 10
 
-// stream hands the payload to put, a chunk at a time.
+// stream passes the payload to put, a chunk at a time.
 func (p pending) stream(put func([]byte) error) error {
 	return p.reading(func(r io.Reader) error {
 		buf := make([]byte, min(chunk, p.Size))
@@ -57,7 +56,7 @@ func (p pending) stream(put func([]byte) error) error {
 	})
 }
 
-// fill reads the payload into dst, which has its size.
+// fill reads the payload into dst, which has the same size.
 func (p pending) fill(dst []byte) error {
 	return p.reading(func(r io.Reader) error {
 		if n, err := io.ReadFull(r, dst); err != nil {
@@ -67,7 +66,7 @@ func (p pending) fill(dst []byte) error {
 	})
 }
 
-// reading opens the stream for read, which takes all of the payload, and closes it.
+// reading opens the stream, calls read, which reads the whole payload, and closes it.
 func (p pending) reading(read func(io.Reader) error) error {
 	r, err := p.open()
 	if err != nil {
@@ -80,7 +79,7 @@ func (p pending) reading(read func(io.Reader) error) error {
 	if err == nil {
 		var more [1]byte
 		if n, _ := io.ReadFull(r, more[:]); n > 0 {
-			err = &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream gives more than %d bytes", p.Size), Hint: "make the declared type and the stream agree", Err: ErrSize}
+			err = &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream has more than %d bytes", p.Size), Hint: "make the declared type and the stream agree", Err: ErrSize}
 		}
 	}
 	if closing := r.Close(); err == nil && closing != nil {
@@ -89,7 +88,7 @@ func (p pending) reading(read func(io.Reader) error) error {
 	return err
 }
 
-// short tells why a stream gave n bytes only.
+// short returns the error of a stream that ended after n bytes.
 func (p pending) short(n int64, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream ends after %d of %d bytes", n, p.Size), Hint: "make the declared type and the stream agree", Err: ErrSize}
@@ -97,7 +96,7 @@ func (p pending) short(n int64, err error) error {
 	return p.broken(err)
 }
 
-// broken wraps what a stream reports.
+// broken wraps an error of the stream.
 func (p pending) broken(err error) error {
 	e := systemError("", err)
 	e.Offset, e.Msg = p.DataOffset, "cannot read the stream: "+err.Error()

@@ -23,7 +23,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// stream opens r once for each time a file is written, and counts what is closed.
+// stream returns a function that opens a stream of make, and counts closed streams.
 func stream(make func() io.Reader, closed *int) func() (io.ReadCloser, error) {
 	return func() (io.ReadCloser, error) { return &closing{make(), closed}, nil }
 }
@@ -35,7 +35,7 @@ type closing struct {
 
 func (c *closing) Close() error { *c.closed++; return nil }
 
-// singles makes n numbers, some of them beyond fp16, and their bytes.
+// singles returns n numbers, some of them out of the range of fp16, and their bytes.
 func singles(n int) ([]float32, []byte) {
 	r := rand.New(rand.NewPCG(1, 2))
 	values, raw := make([]float32, n), []byte(nil)
@@ -46,8 +46,8 @@ func singles(n int) ([]float32, []byte) {
 	return values, raw
 }
 
-// A stream makes the same file as the values in memory, whatever pieces it comes in,
-// in memory and on disk.
+// A stream gives the same file as values in memory, for pieces of any size, in memory
+// and on disk.
 func TestStreamsMakeTheSameFile(t *testing.T) {
 	const n = 200_000 // several chunks and a rest
 	values, raw := singles(n)
@@ -81,7 +81,7 @@ func TestStreamsMakeTheSameFile(t *testing.T) {
 			})
 			require.NoError(t, err)
 			require.Equal(t, at, streamed)
-			require.Zero(t, closed, "nothing is read before the file is written")
+			require.Zero(t, closed, "streams are not opened before the file is written")
 			var out bytes.Buffer
 			written, err := w.WriteTo(&out)
 			require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestStreamsThatFail(t *testing.T) {
 		want string
 	}{
 		"short":   {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 7))), nil }, blob.ErrSize, "byte 128: the stream ends after 7 of 8 bytes"},
-		"long":    {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 9))), nil }, blob.ErrSize, "the stream gives more than 8 bytes"},
+		"long":    {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 9))), nil }, blob.ErrSize, "the stream has more than 8 bytes"},
 		"refused": {func() (io.ReadCloser, error) { return nil, broken }, broken, "cannot read the stream: the disk is gone"},
 		"nil":     {func() (io.ReadCloser, error) { return nil, nil }, nil, "returned nil"},
 		"breaks":  {func() (io.ReadCloser, error) { return io.NopCloser(iotest.ErrReader(broken)), nil }, broken, "the disk is gone"},
@@ -151,7 +151,7 @@ func TestStreamsThatFail(t *testing.T) {
 			require.Nil(t, w.Bytes())
 			left, err := os.ReadDir(dir)
 			require.NoError(t, err)
-			require.Empty(t, left, "nothing half-written is left")
+			require.Empty(t, left, "no partial file remains")
 		})
 	}
 }
@@ -163,7 +163,7 @@ type unclosable struct {
 
 func (u unclosable) Close() error { return u.err }
 
-func TestStreamsThatCannotBe(t *testing.T) {
+func TestInvalidStreams(t *testing.T) {
 	open := func() (io.ReadCloser, error) { return nil, nil }
 	var w blob.Writer
 	for _, c := range []struct {
@@ -187,7 +187,7 @@ func TestStreamsThatCannotBe(t *testing.T) {
 	require.EqualValues(t, 64, w.Size())
 }
 
-func TestClonesGrowApart(t *testing.T) {
+func TestClonesAreIndependent(t *testing.T) {
 	var w blob.Writer
 	_, err := w.AddFloat32As16([]float32{1})
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestClonesGrowApart(t *testing.T) {
 	require.Equal(t, before[64:130], c.Bytes()[64:130])
 }
 
-// What a caller does with the values afterwards changes nothing.
+// The caller may change the values after the call.
 func TestValuesAreConvertedAtTheCall(t *testing.T) {
 	var w blob.Writer
 	values := []float32{1, 2}

@@ -16,8 +16,8 @@ const (
 	Float8E5M2   Tag = 17
 )
 
-// tags gives the type for each tag, from BlobDataType in coremltools. A
-// type missing here cannot be stored.
+// tags has the type of each tag, from BlobDataType in coremltools. Weight files cannot
+// store other types.
 var tags = [...]mil.DType{
 	1: mil.FP16, 2: mil.FP32, 3: mil.UInt8, 4: mil.Int8, 5: mil.BF16, 6: mil.Int16, 7: mil.UInt16,
 	8: mil.Int4, 9: mil.UInt1, 10: mil.UInt2, 11: mil.UInt4, 12: mil.UInt3, 13: mil.UInt6,
@@ -25,8 +25,8 @@ var tags = [...]mil.DType{
 	Float8E4M3FN: mil.NoType, Float8E5M2: mil.NoType,
 }
 
-// TagOf returns the tag of a type; ok is false for types that weight files do
-// not hold.
+// TagOf returns the tag of a type; ok is false for types that weight files cannot
+// store.
 func TagOf(d mil.DType) (t Tag, ok bool) {
 	for t := Tag(1); int(t) < len(tags); t++ {
 		if tags[t] == d && d != mil.NoType {

@@ -8,7 +8,7 @@ import (
 )
 
 // Tensor returns the payload of the entry at offset as the elements of type t,
-// row-major, in memory of its own. See Find for what is checked.
+// row-major, in new memory. It makes the checks of Find.
 func (f *File) Tensor(offset uint64, t mil.Type) ([]byte, error) {
 	e, err := f.Find(offset, t)
 	if err != nil {
@@ -20,8 +20,8 @@ func (f *File) Tensor(offset uint64, t mil.Type) ([]byte, error) {
 // Find returns the entry at offset after checking that it holds a tensor of
 // type t: ErrType if the scalar types differ or t is no tensor of fixed shape,
 // ErrSize if the payload is not ceil(elements·bits/8) bytes. Shape and type are
-// those of the text; the tag of int8 may be fp16 and that of int4 uint4, as some
-// writers have it, with a warning.
+// those of the text. As some writers do, the tag of int8 may be fp16 and that of int4
+// uint4, with a warning.
 func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	e, err := f.Entry(offset)
 	if err != nil {
@@ -29,7 +29,7 @@ func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	}
 	n, ok := t.Elements()
 	if tag, stored := TagOf(t.DType); !ok || !stored {
-		return e, f.fault(ErrType, int64(offset), fmt.Sprintf("a weight file cannot hold %v", t), "weights are tensors of fixed shape, of a type that weight files number")
+		return e, f.fault(ErrType, int64(offset), fmt.Sprintf("a weight file cannot hold %v", t), "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits")
 	} else if tag != e.Tag && !f.tolerated(e, t.DType) {
 		return e, f.fault(ErrType, int64(offset)+4, fmt.Sprintf("the entry holds %v, the program declares %v", e.Tag, t), "declare the type that the file holds, or write the file again")
 	}
@@ -46,8 +46,7 @@ func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	return e, nil
 }
 
-// tolerated reports whether the tag of e, though not that of d, is one that
-// known writers use for d.
+// tolerated reports whether known writers use the tag of e for d.
 func (f *File) tolerated(e Entry, d mil.DType) bool {
 	tag := e.Tag.DType()
 	if d == mil.Int8 && tag == mil.FP16 || d == mil.Int4 && tag == mil.UInt4 {
@@ -57,7 +56,7 @@ func (f *File) tolerated(e Entry, d mil.DType) bool {
 	return false
 }
 
-// Data returns the payload of e in memory of its own.
+// Data returns the payload of e in new memory.
 func (f *File) Data(e Entry) ([]byte, error) {
 	if err := f.within(e); err != nil {
 		return nil, err
@@ -75,13 +74,12 @@ func (f *File) ReadData(e Entry, dst []byte) error {
 		return err
 	}
 	if int64(len(dst)) != e.Size {
-		return f.fault(ErrSize, int64(e.Offset), fmt.Sprintf("%d bytes of room for a payload of %d", len(dst), e.Size), "give a slice as long as the payload")
+		return f.fault(ErrSize, int64(e.Offset), fmt.Sprintf("a slice of %d bytes for a payload of %d", len(dst), e.Size), "give a slice as long as the payload")
 	}
 	return f.read(dst, e.DataOffset)
 }
 
-// within checks an entry that the caller may have made or kept from another
-// file.
+// within checks an entry, which the caller may have made or taken from another file.
 func (f *File) within(e Entry) error {
 	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset || e.Size > math.MaxInt {
 		return f.fault(ErrBounds, -1, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d", e.Size, e.DataOffset, f.size), "pass an entry that this file returned")

@@ -11,10 +11,10 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// WriteFile writes the file to path. It replaces what is there in one step: on
-// any fault the old file stays, and nothing half-written is left behind. An
-// existing file keeps its permissions, a symbolic link is followed, a device or
-// pipe is written directly.
+// WriteFile writes the file to path and replaces an existing file in one step: after
+// an error the old file is unchanged, and no partial file remains. An existing file
+// keeps its permissions, a symbolic link is followed, a device or pipe is written
+// directly.
 func (w *Writer) WriteFile(path string) error {
 	err := wholefile.Replace(path, func(dst io.Writer) error {
 		buf := bufio.NewWriter(dst)
@@ -34,7 +34,7 @@ func (w *Writer) WriteFile(path string) error {
 
 // WriteCommunity writes one fp16 tensor in the form that many programs call the
 // "128-byte header": this format with a single entry at 64, its payload at 128,
-// and a length that fits 32 bits, since their readers look at no more.
+// and a length below 2^32, because their readers read only 32 bits of it.
 func WriteCommunity(dst io.Writer, payload []byte) (int64, error) {
 	if len(payload) > math.MaxUint32 {
 		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit the 128-byte header form", len(payload)), Hint: "use Writer", Err: ErrSize}

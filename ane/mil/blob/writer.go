@@ -10,14 +10,14 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// Writer makes a weight file. It keeps the payloads that Add was given, without
-// copying them, until it is dropped: the caller must not change them before the
-// file is written. Payloads of AddStream are read while the file is written. The
-// zero Writer is an empty file. A Writer is for one goroutine; once nothing is
-// added, any number may write it out.
+// Writer makes a weight file. It keeps the payloads of Add without copying them: the
+// caller must not change them before the file is written. Payloads of AddStream are
+// read while the file is written. The zero Writer is an empty file. Calls that add
+// entries need a single goroutine; after the last one, any number of goroutines may
+// write the file.
 type Writer struct {
 	entries []pending
-	end     int64 // behind the last payload; 0 for an empty file
+	end     int64 // after the last payload; 0 for an empty file
 }
 
 // pending is an entry to be written: from data, or from a stream.
@@ -27,11 +27,11 @@ type pending struct {
 	open func() (io.ReadCloser, error)
 }
 
-// Add appends a tensor of type d and returns the offset by which a BLOBFILE
-// names it. The payload is row-major and little endian; types below 8 bits are
-// packed from the low bits on, with unusedBits, less than 8, left over in the
-// last byte. Faults are ErrType for a type that weight files do not hold and
-// ErrSize for a payload that is no whole number of elements.
+// Add appends a tensor of type d and returns its offset for a BLOBFILE. The payload
+// is row-major and little endian. Types below 8 bits are packed from the low bits up;
+// unusedBits, less than 8, is the number of unused bits of the last byte. Errors are
+// ErrType for a type that weight files cannot store and ErrSize for a payload that is
+// not a whole number of elements.
 func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64, err error) {
 	tag, ok := TagOf(d)
 	if !ok {
@@ -40,8 +40,7 @@ func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64
 	return w.AddTag(tag, payload, unusedBits)
 }
 
-// AddTag is Add for any tag of the format, also those without a type in MIL
-// text.
+// AddTag is Add for any tag of the format, including those without a type in MIL text.
 func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64, err error) {
 	bits := tag.Bits()
 	if bits == 0 {
@@ -52,19 +51,19 @@ func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64,
 	}
 	used := int64(len(payload))*8 - int64(unusedBits)
 	if used <= 0 || used%int64(bits) != 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes with %d unused bits are no whole number of %v elements", len(payload), unusedBits, tag), Hint: "give at least one element and whole ones", Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes with %d unused bits are not a whole number of %v elements", len(payload), unusedBits, tag), Hint: "give one or more whole elements", Err: ErrSize}
 	}
 	return w.put(Entry{Tag: tag, Size: int64(len(payload)), UnusedBits: unusedBits}, pending{data: payload})
 }
 
-// put gives an entry its place behind the others.
+// put places an entry after the others.
 func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
 	at := align(max(w.end, headerSize))
 	switch {
 	case len(w.entries) >= math.MaxUint32:
-		return 0, &Error{Offset: -1, Msg: "a weight file cannot count more entries", Err: ErrCount}
+		return 0, &Error{Offset: -1, Msg: "a weight file cannot have more entries", Err: ErrCount}
 	case at > math.MaxInt64-2*alignment-metaSize-e.Size:
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d more bytes are more than a file can have", e.Size), Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d more bytes exceed the largest size of a file", e.Size), Err: ErrSize}
 	}
 	e.Offset, e.DataOffset = uint64(at), at+metaSize
 	p.Entry = e
@@ -73,15 +72,14 @@ func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
 	return e.Offset, nil
 }
 
-// Clone returns a Writer of the same entries: what is added to one is not in the
-// other. Payloads are shared.
+// Clone returns an independent Writer of the same entries. Both share the payloads.
 func (w *Writer) Clone() *Writer { return &Writer{entries: slices.Clone(w.entries), end: w.end} }
 
 // Size is the size of the file in bytes.
 func (w *Writer) Size() int64 { return max(w.end, headerSize) }
 
-// WriteTo writes the file to dst and returns the number of bytes written. Streams
-// are opened one after the other and go through a small buffer.
+// WriteTo writes the file to dst and returns the number of bytes written. It opens
+// streams one after the other and copies them through a small buffer.
 func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	var n int64
 	put := func(b []byte) error {
@@ -113,7 +111,7 @@ func (w *Writer) WriteTo(dst io.Writer) (int64, error) {
 	return n, nil
 }
 
-// meta is the metadata of e as the file holds it.
+// meta returns the metadata of e in the form of the file.
 func (e Entry) meta() []byte {
 	b := make([]byte, metaSize)
 	binary.LittleEndian.PutUint32(b, sentinel)
@@ -124,8 +122,8 @@ func (e Entry) meta() []byte {
 	return b
 }
 
-// Bytes returns the file in memory of its own. It is nil when a stream fails, and
-// then WriteTo says why.
+// Bytes returns the file in new memory. It returns nil when a stream fails; WriteTo
+// returns the error.
 func (w *Writer) Bytes() []byte {
 	b, err := w.bytes()
 	if err != nil {
@@ -134,10 +132,10 @@ func (w *Writer) Bytes() []byte {
 	return b
 }
 
-// bytes is Bytes with the reason. Streams are read into the file's own memory.
+// bytes is Bytes with the error. It reads streams directly into the result.
 func (w *Writer) bytes() ([]byte, error) {
 	if w.Size() > math.MaxInt {
-		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()), Hint: "write it to a file", Err: ErrSize}
+		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()), Hint: "use WriteFile", Err: ErrSize}
 	}
 	b := make([]byte, w.Size())
 	w.header(b)
@@ -155,7 +153,7 @@ func (w *Writer) bytes() ([]byte, error) {
 	return b, nil
 }
 
-// header fills the first bytes of the file.
+// header writes the header of the file to b.
 func (w *Writer) header(b []byte) {
 	binary.LittleEndian.PutUint32(b, uint32(len(w.entries)))
 	binary.LittleEndian.PutUint32(b[4:], version)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTags takes every tag through a file and back.
+// TestTags writes and reads an entry of every tag.
 func TestTags(t *testing.T) {
 	seen := map[mil.DType]bool{}
 	for tag := Tag(1); tag <= 17; tag++ {
@@ -51,13 +51,13 @@ func TestAddFaults(t *testing.T) {
 		is      error
 		message string
 	}{
-		{mil.FP16, 3, 0, ErrSize, "no whole number of fp16 elements"},
-		{mil.FP16, 0, 0, ErrSize, "no whole number"},
+		{mil.FP16, 3, 0, ErrSize, "not a whole number of fp16 elements"},
+		{mil.FP16, 0, 0, ErrSize, "not a whole number"},
 		{mil.FP16, 2, 4, ErrSize, "4 unused bits for fp16"},
 		{mil.Int4, 1, 8, ErrSize, "8 unused bits for int4"},
 		{mil.Int4, 1, -1, ErrSize, "-1 unused bits"},
-		{mil.Int4, 1, 3, ErrSize, "no whole number of int4"},
-		{mil.UInt3, 1, 1, ErrSize, "no whole number of uint3"},
+		{mil.Int4, 1, 3, ErrSize, "not a whole number of int4"},
+		{mil.UInt3, 1, 1, ErrSize, "not a whole number of uint3"},
 		{mil.Bool, 1, 0, ErrType, "cannot hold bool"},
 		{mil.NoType, 1, 0, ErrType, "cannot hold invalid"},
 	} {
@@ -65,7 +65,7 @@ func TestAddFaults(t *testing.T) {
 		_, err := w.Add(c.d, make([]byte, c.bytes), c.unused)
 		require.ErrorIs(t, err, c.is)
 		require.ErrorContains(t, err, c.message)
-		require.EqualValues(t, headerSize, w.Size(), "a refused entry leaves no trace")
+		require.EqualValues(t, headerSize, w.Size(), "a refused entry does not change the file")
 	}
 	var w Writer
 	_, err := w.AddTag(18, []byte{1}, 0)
@@ -94,7 +94,7 @@ func TestWriteFile(t *testing.T) {
 	require.ErrorIs(t, w.WriteFile(filepath.Join(dir, "none", "w.bin")), os.ErrNotExist)
 	list, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, list, 2, "no temporary file is left behind")
+	require.Len(t, list, 2, "no temporary file remains")
 }
 
 // short takes n bytes and then fails.

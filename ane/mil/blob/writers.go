@@ -9,11 +9,11 @@ import (
 	"slices"
 )
 
-// Writers are weight files being made, by the path that the program writes.
+// Writers are the Writers of a program's weight files, by the path that the program
+// writes.
 type Writers map[string]*Writer
 
-// ReadFile makes the file at path in memory of its own. Streams are read straight
-// into it.
+// ReadFile returns the file at path in new memory. It reads streams directly into it.
 func (w Writers) ReadFile(path string) ([]byte, error) {
 	f, ok := w[path]
 	if !ok || f == nil {
@@ -23,9 +23,9 @@ func (w Writers) ReadFile(path string) ([]byte, error) {
 	return data, named(err, path)
 }
 
-// WriteDir writes the files below dir, which stands for @model_path; Dir(dir) reads
-// them again. Each file replaces what is there in one step, and streams pass through
-// a small buffer.
+// WriteDir writes the files below dir, which @model_path means; Dir(dir) reads them
+// again. It replaces each existing file in one step, and copies streams through a small
+// buffer.
 func (w Writers) WriteDir(dir string) error {
 	for _, path := range slices.Sorted(maps.Keys(w)) {
 		if w[path] == nil {
@@ -33,7 +33,7 @@ func (w Writers) WriteDir(dir string) error {
 		}
 		name, err := relative(path)
 		if err == nil && !filepath.IsLocal(filepath.FromSlash(name)) {
-			err = &Error{File: path, Offset: -1, Msg: "the path names no file inside the model's directory", Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
+			err = &Error{File: path, Offset: -1, Msg: "the path is not inside the model's directory", Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
 		}
 		if err != nil {
 			return err
@@ -49,7 +49,7 @@ func (w Writers) WriteDir(dir string) error {
 	return nil
 }
 
-// named adds the name of the file to an error of this package.
+// named adds the path of the file to an error of this package.
 func named(err error, path string) error {
 	if e := (*Error)(nil); errors.As(err, &e) && e.File == "" {
 		e.File = path

@@ -27,13 +27,13 @@ func (f *Func) Silu(x Value) Value { return f.unary("silu", x) }
 
 func (f *Func) unary(kind string, x Value) Value { return f.call(kind).value("x", x).one() }
 
-// Rsqrt returns 1 / sqrt(x + epsilon). Below some 1e-5 fp16 has few digits left for
-// epsilon.
+// Rsqrt returns 1 / sqrt(x + epsilon). fp16 has little precision for an epsilon below
+// about 1e-5.
 func (f *Func) Rsqrt(x Value, epsilon float64) Value {
 	return f.call("rsqrt").value("x", x).number("epsilon", epsilon, x).one()
 }
 
-// GeluMode is how Gelu is computed.
+// GeluMode is the formula of Gelu.
 type GeluMode string
 
 // The modes of Gelu.
@@ -43,7 +43,7 @@ const (
 	GeluSigmoid GeluMode = ops.GeluSigmoid // x * sigmoid(1.702 x)
 )
 
-// Gelu returns the Gaussian error linear unit. The last of several modes holds.
+// Gelu returns the Gaussian error linear unit. The last of several modes applies.
 func (f *Func) Gelu(x Value, mode ...GeluMode) Value {
 	m := GeluExact
 	for _, m = range mode {

@@ -18,8 +18,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 )
 
-// Generated names are those of the operator and of the argument, stay clear of the
-// caller's, and depend on the calls alone.
+// Generated names start with the operator or the argument, differ from those of the
+// caller, and depend only on the calls.
 func TestNames(t *testing.T) {
 	text := func() string {
 		b := build.New()
@@ -58,7 +58,7 @@ func TestNames(t *testing.T) {
 	require.Equal(t, text(), text())
 }
 
-func TestWhatIsBuiltLaterChangesNoProgram(t *testing.T) {
+func TestLaterCallsDoNotChangeAProgram(t *testing.T) {
 	b := build.New()
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 2, 1, 32)
@@ -90,7 +90,7 @@ func TestFunctions(t *testing.T) {
 			w := f.Weight("w", []float32{1, 2, 3, 4}, 1, 4, 1, 1)
 			f.Output("y", f.Mul(x, w))
 			v := g.Share(w)
-			require.Equal(t, v, g.Share(v), "it is known already")
+			require.Equal(t, v, g.Share(v), "it belongs to g already")
 			g.Output("u", g.Add(g.Mul(z, v), g.Weight("W", []float32{5, 6, 7, 8}, 1, 4, 1, 1)))
 			p, err := b.Program()
 			require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestValuesOfOthers(t *testing.T) {
 	require.ErrorContains(t, err, `share: the value belongs to another program`)
 }
 
-func TestProgramsThatCannotBe(t *testing.T) {
+func TestInvalidPrograms(t *testing.T) {
 	var empty build.Builder
 	_, err := empty.Program()
 	require.ErrorContains(t, err, "the program has no function")
@@ -145,8 +145,8 @@ func TestProgramsThatCannotBe(t *testing.T) {
 	require.EqualError(t, again, err.Error(), "faults are not collected twice")
 }
 
-// One fault does not bring others with it, and there is an end to them.
-func TestFaultsAreToldOnce(t *testing.T) {
+// A fault does not cause others, and the number of faults is limited.
+func TestFaultsAreReportedOnce(t *testing.T) {
 	b := build.New()
 	f := b.Func("main")
 	bad := f.Input("1", build.FP16, 1)
@@ -189,7 +189,7 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Weights come from memory, from streams and from files that exist, in one program.
+// One program has weights from memory, from streams and from existing files.
 func TestWeightsOfAllKinds(t *testing.T) {
 	var w blob.Writer
 	offset, err := w.AddFloat32As16([]float32{1, 2})
@@ -230,7 +230,7 @@ func TestWeightsOfAllKinds(t *testing.T) {
 	require.ErrorIs(t, p.WriteDir(t.TempDir()), broken)
 }
 
-// An operator without a method is written as it is told.
+// Op writes an operator without a method as given.
 func TestOperatorsWithoutMethod(t *testing.T) {
 	b := build.New(build.OldDialect(), build.Opset("ios17"))
 	f := b.Func("main")

@@ -8,35 +8,34 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// The element types that the hardware takes at the edges of a program, as package
-// mil names them.
+// The element types of package mil that the hardware supports for inputs and outputs.
 const (
 	FP16 = mil.FP16
 	FP32 = mil.FP32
 	Bool = mil.Bool
 )
 
-// Builder makes one program and its weights. The zero Builder is that of New. A
-// Builder is for one goroutine.
+// Builder makes one program and its weights. The zero Builder is ready to use, like
+// one of New without options. One goroutine at a time may use a Builder.
 type Builder struct {
 	options []mil.Option
-	apart   bool // a file for each weight
+	apart   bool // each weight has its own file
 	funcs   []*Func
 	files   blob.Writers
 	faults  mil.ErrorList
 	notes   []string
 }
 
-// Option changes what New makes.
+// Option configures New.
 type Option func(*Builder)
 
-// OldDialect makes programs for compilers before program(1.3), as mil.OldDialect
-// does. An Opset option behind it may choose another of ios15 to ios17.
+// OldDialect makes programs for compilers before program(1.3), like mil.OldDialect.
+// A later Opset option can choose ios15 to ios17.
 func OldDialect() Option {
 	return func(b *Builder) { b.options = append(b.options, mil.OldDialect()) }
 }
 
-// Opset sets the opset of the functions, "ios18" unless told.
+// Opset sets the opset of the functions. The default is "ios18".
 func Opset(name string) Option {
 	return func(b *Builder) {
 		if !mil.ValidName(name) {
@@ -47,11 +46,11 @@ func Opset(name string) Option {
 	}
 }
 
-// FilePerWeight gives each weight a file of its own, called after it. Otherwise all
-// are in one. The compiler of M1 is reported to need it.
+// FilePerWeight puts each weight into its own file, named after the weight. By default
+// one file has all weights. The compiler of M1 is reported to need this option.
 func FilePerWeight() Option { return func(b *Builder) { b.apart = true } }
 
-// New returns an empty program.
+// New returns a Builder of an empty program.
 func New(options ...Option) *Builder {
 	b := &Builder{}
 	for _, o := range options {
@@ -79,8 +78,8 @@ func (b *Builder) Func(name string) *Func {
 	return f
 }
 
-// Program returns what was built so far, or a mil.ErrorList of every fault. What is
-// built afterwards does not change it.
+// Program returns the program built so far, or a mil.ErrorList of every fault. Later
+// calls do not change the returned program.
 func (b *Builder) Program() (*Program, error) {
 	faults := b.faults
 	add := func(at place, msg, hint string) {
@@ -91,7 +90,7 @@ func (b *Builder) Program() (*Program, error) {
 	}
 	for _, f := range b.funcs {
 		if !f.ends {
-			add(f.place, "function "+quote(f.name)+" has no output", "name what leaves it with Output")
+			add(f.place, "function "+quote(f.name)+" has no output", "name a result with Output")
 		}
 	}
 	if err := mil.Merge(faults, nil).Err(); err != nil {
@@ -112,14 +111,14 @@ func (b *Builder) Program() (*Program, error) {
 	return p, nil
 }
 
-// fault keeps a fault of the call that the caller of this package made.
+// fault records a fault at the line that called into this package.
 func (b *Builder) fault(e *mil.Error) {
-	if len(b.faults) <= mil.MaxFaults { // Merge says that there are too many
+	if len(b.faults) <= mil.MaxFaults { // Merge adds the fault "too many faults"
 		b.faults.Add(caller().on(e))
 	}
 }
 
-// note keeps remarks on such a call.
+// note records remarks at the line that called into this package.
 func (b *Builder) note(remarks ...string) {
 	for _, r := range remarks {
 		if len(b.notes) < ops.MaxNotes {

@@ -14,10 +14,10 @@ type call struct {
 	f    *Func
 	kind string
 	args []argument
-	lost bool // an argument is at fault, and the fault is told
+	lost bool // an argument is faulty, and its fault is recorded
 }
 
-// argument is one of them.
+// argument is an argument of a call.
 type argument struct {
 	name  string
 	nodes []*node
@@ -31,7 +31,7 @@ func given[O any](options []O) []O {
 
 func (f *Func) call(kind string) *call { return &call{f: f, kind: kind} }
 
-// value gives a tensor.
+// value adds a tensor argument.
 func (c *call) value(name string, v Value) *call {
 	if n := c.f.take(c.kind+": "+name, v); n != nil {
 		c.args = append(c.args, argument{name: name, nodes: []*node{n}})
@@ -41,7 +41,7 @@ func (c *call) value(name string, v Value) *call {
 	return c
 }
 
-// values gives a list of tensors.
+// values adds an argument that is a list of tensors.
 func (c *call) values(name string, list []Value) *call {
 	a := argument{name: name, list: true}
 	for i, v := range list {
@@ -55,8 +55,8 @@ func (c *call) values(name string, list []Value) *call {
 	return c
 }
 
-// setting gives a constant. Within a function the same setting is one constant; said
-// is what it says.
+// setting adds a constant argument. Equal settings of a function share one constant;
+// said is the value to compare.
 func (c *call) setting(name string, said any, m *mil.Value) *call {
 	key := fmt.Sprintf("%s %v %v", name, m.Type, said)
 	n := c.f.shared[key]
@@ -87,7 +87,7 @@ func (c *call) bools(name string, list []bool) *call {
 	return c.setting(name, list, mil.BoolVec(list...))
 }
 
-// empty tells of a list without elements, which the language cannot express.
+// empty reports a list without elements, which MIL text cannot express.
 func (c *call) empty(name string, n int) bool {
 	if n == 0 {
 		if !c.lost {
@@ -102,7 +102,7 @@ func (c *call) int(name string, n int) *call   { return c.setting(name, n, mil.I
 func (c *call) bool(name string, b bool) *call { return c.setting(name, b, mil.BoolScalar(b)) }
 func (c *call) word(name, s string) *call      { return c.setting(name, s, mil.StringScalar(s)) }
 
-// number gives a floating-point number, in the type of like where that is one.
+// number adds a floating-point number, of the type of like if that is a float type.
 func (c *call) number(name string, x float64, like Value) *call {
 	if like.dtype() == mil.FP32 {
 		return c.setting(name, fmt.Sprintf("%x", x), mil.FP32Scalar(x))
@@ -113,8 +113,8 @@ func (c *call) number(name string, x float64, like Value) *call {
 // one adds the statement and returns its result.
 func (c *call) one() Value { return c.many(1)[0] }
 
-// many adds the statement and returns its results, as many as wanted when the call
-// is at fault.
+// many adds the statement and returns its results. A faulty call returns as many as
+// wanted.
 func (c *call) many(wanted int) []Value {
 	if !c.lost {
 		operands := make([]ops.Operand, len(c.args))
@@ -153,8 +153,8 @@ func (c *call) add(out []*ops.Value) []Value {
 	return values
 }
 
-// number gives a node without a name the one that messages call it by. The program
-// calls it the same unless the caller takes that name, or names it with Output.
+// number sets the name of a node in messages. The program uses the same name unless
+// the caller takes that name for another value, or names the node with Output.
 func (n *node) number() {
 	if n.v != nil && n.v.Name == "" {
 		n.v.Name = numbered(n, n.f.counts[n.base])
@@ -162,8 +162,8 @@ func (n *node) number() {
 	}
 }
 
-// numbered is a generated name: results count from conv_0, settings from strides,
-// strides_1.
+// numbered returns generated name i of n: conv_0, conv_1 for results, and strides,
+// strides_1 for settings.
 func numbered(n *node, i int) string {
 	if n.kind == constant && n.base != "const" && i == 0 {
 		return n.base

@@ -1,5 +1,5 @@
-// Package build makes programs in Go: operators are methods, their results are
-// inferred, their names are generated, and weights go into a file beside the text.
+// Package build makes programs in Go: operators are methods, the types and names of
+// their results are generated, and weights go into a file beside the text.
 //
 //	b := build.New()
 //	f := b.Func("main")
@@ -12,32 +12,32 @@
 //
 // # Operators
 //
-// A method is called as its operator, in the spelling of Go: [Func.SliceBySize]
-// is slice_by_size. It takes the tensors, then what every call has to say, then
-// options. An option is a value of the type that is called as the argument:
+// A method has the name of its operator in Go's spelling: [Func.SliceBySize] is
+// slice_by_size. It takes the tensors, then required settings, then options. An option
+// is a value whose type has the name of the argument:
 //
 //	f.Conv(x, w, build.Strides{2, 2}, build.Same, build.Groups(4))
 //	f.ReduceMean(x, []int{-1}, build.KeepDims(true))
 //
-// An option that an operator does not have does not compile. All arguments of an
-// operator are written, those with their default value too: the engine's compiler
-// refuses some programs that leave them out.
+// An option of another operator does not compile. The program has all arguments of an
+// operator, including those with default values: the engine's compiler refuses some
+// programs without them.
 //
 // # Names
 //
-// The caller names inputs, weights, constants and outputs, and keeps those of a
-// function apart. Results in between are called after their operator, conv_0, and
-// settings after their argument, strides, strides_1; names that the caller took are
-// skipped. The same calls give the same text.
+// The caller names inputs, weights, constants and outputs; these names are unique in a
+// function. Other results are named after their operator, conv_0, and settings after
+// their argument, strides, strides_1, without names that the caller uses. The same
+// calls give the same text.
 //
 // # Faults
 //
-// No call fails or panics. Faults are collected, each with file and line of the call
-// that is at fault, and [Builder.Program] returns all of them as a mil.ErrorList. What
-// depends on a faulty Value is no fault of its own.
+// No call returns an error or panics. The Builder collects faults, each with file and
+// line of the faulty call, and [Builder.Program] returns all of them as a
+// mil.ErrorList. A call with a faulty Value adds no other fault.
 //
 // # The level below
 //
-// [Func.Op] writes an operator that has no method here. mil.Builder writes a whole
-// program as it is told, statement by statement.
+// [Func.Op] writes an operator without a method here. mil.Builder writes a program
+// statement by statement, without checking operators.
 package build

@@ -1,7 +1,7 @@
 package build
 
-// Operators on two tensors of one type, broadcast as numpy does. A number is
-// f.Scalar(0.5).
+// Operators on two tensors of one type, broadcast as in numpy. To use a number as an
+// operand, write f.Scalar(0.5).
 
 // Add returns x + y.
 func (f *Func) Add(x, y Value) Value { return f.binary("add", x, y) }

@@ -50,7 +50,7 @@ func Example() {
 	// 1.5
 }
 
-// check ends the program on an error.
+// check stops the program on an error.
 func check(err error) {
 	if err != nil {
 		log.Fatal(err)
@@ -100,7 +100,7 @@ func ExampleFunc_WeightFrom() {
 	// Output: 4224 <nil>
 }
 
-// Options are values of types that are called as the arguments.
+// Options are values of types named after the arguments.
 func ExampleFunc_Conv() {
 	b := build.New()
 	f := b.Func("main")

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"os"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strconv"
@@ -15,18 +17,32 @@ type place struct {
 	line int
 }
 
-func (p place) String() string { return p.file + ":" + strconv.Itoa(p.line) }
+func (p place) String() string { return short(p.file) + ":" + strconv.Itoa(p.line) }
 
-// on puts a fault there.
+// short makes an absolute path relative to the working directory if it lies below
+// it, and cuts it to its last two elements otherwise.
+func short(path string) string {
+	if !filepath.IsAbs(path) { // built with -trimpath
+		return path
+	}
+	if dir, err := os.Getwd(); err == nil {
+		if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
+			return rel
+		}
+	}
+	return filepath.Join(filepath.Base(filepath.Dir(path)), filepath.Base(path))
+}
+
+// on gives e this place.
 func (p place) on(e *mil.Error) *mil.Error {
-	e.File, e.Pos = p.file, mil.Pos{Line: p.line}
+	e.File, e.Pos = short(p.file), mil.Pos{Line: p.line}
 	return e
 }
 
-// caller is the line that called into this package.
+// caller returns the line that called into this package.
 func caller() place {
 	inside := reflect.TypeFor[Builder]().PkgPath() + "."
-	var pcs [16]uintptr // more than this package nests
+	var pcs [16]uintptr // more frames than this package nests
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		frame, more := frames.Next()
@@ -36,12 +52,12 @@ func caller() place {
 	}
 }
 
-const nameHint = "names are ASCII letters, digits and _, start with no digit and are no words of the language"
+const nameHint = "a name is ASCII letters, digits and _, does not start with a digit and is not a reserved word"
 
-// longest is the number of bytes of a name that messages show.
+// longest is the number of bytes that messages show of a name.
 const longest = 60
 
-// quote shows a name in a message.
+// quote quotes a name for a message.
 func quote(name string) string {
 	if len(name) > longest {
 		return strconv.Quote(name[:longest]) + ".."

@@ -16,16 +16,16 @@ type Func struct {
 	body   []statement
 	outs   []*node
 	ends   bool             // Output was called
-	names  map[string]place // that the caller chose, and where
-	counts map[string]int   // how many values are called after an operator
-	shared map[string]*node // settings and scalars, by what they say
+	names  map[string]place // names that the caller chose, and the line
+	counts map[string]int   // number of values named after each operator
+	shared map[string]*node // settings and scalars, by value
 }
 
 // statement is one line of the body: a constant, or an operator.
 type statement struct {
 	constant *node
 	kind     string
-	args     []argument // in the order of their names
+	args     []argument // sorted by name
 	results  []*node
 }
 
@@ -45,8 +45,8 @@ func (f *Func) Input(name string, d mil.DType, shape ...int) Value {
 	return Value{n}
 }
 
-// Output makes v leave the function, and names it. An output is the result of an
-// operator, and has one name.
+// Output makes v a result of the function, called name. An output must be the result
+// of an operator, and has one name.
 func (f *Func) Output(name string, v Value) {
 	f.ends = true
 	n := f.take("output "+quote(name), v)
@@ -60,7 +60,7 @@ func (f *Func) Output(name string, v Value) {
 	case n.kind == constant:
 		why = "is a constant"
 	case n.name != "":
-		why = "is the output " + quote(n.name) + " already"
+		why = "is already output " + quote(n.name)
 	default:
 		n.name = name
 		f.outs = append(f.outs, n)
@@ -77,7 +77,7 @@ func (f *Func) Const(name string, value *mil.Value) Value {
 	return f.constant(name, "constant "+quote(name), value)
 }
 
-// Scalar returns a constant fp16, one for every number.
+// Scalar returns an fp16 constant. Equal numbers share one constant.
 func (f *Func) Scalar(x float64) Value {
 	key := fmt.Sprintf("scalar %x", x)
 	if n := f.shared[key]; n != nil {
@@ -90,7 +90,7 @@ func (f *Func) Scalar(x float64) Value {
 	return v
 }
 
-// constant adds a constant, named or not; what says what it is.
+// constant adds a constant; name may be empty. what describes it in messages.
 func (f *Func) constant(name, what string, m *mil.Value) Value {
 	v, notes, err := ops.Constant(m)
 	if err == nil {
@@ -109,7 +109,7 @@ func (f *Func) constant(name, what string, m *mil.Value) Value {
 	return Value{n}
 }
 
-// claim makes name one that the caller chose, if it can be.
+// claim records name as chosen by the caller, or reports a fault and returns false.
 func (f *Func) claim(what, name string) bool {
 	if !mil.ValidName(name) {
 		f.fault(what+" "+quote(name)+" is not a name", nameHint)
@@ -123,7 +123,7 @@ func (f *Func) claim(what, name string) bool {
 	return true
 }
 
-// take returns the node of an operand, nil when it is none or at fault.
+// take returns the node of an operand, nil for a missing or faulty one.
 func (f *Func) take(what string, v Value) *node {
 	switch n := v.n; {
 	case n == nil:
@@ -131,7 +131,7 @@ func (f *Func) take(what string, v Value) *node {
 	case n.f.b != f.b:
 		f.fault(what+": the value belongs to another program", "build both with one Builder")
 	case n.f != f:
-		f.fault(what+": the value belongs to function "+quote(n.f.name), "pass it as an input; weights can be taken over with Share")
+		f.fault(what+": the value belongs to function "+quote(n.f.name), "pass it as an input, or use Share for a weight")
 	case n.v != nil:
 		return n
 	}
@@ -140,7 +140,7 @@ func (f *Func) take(what string, v Value) *node {
 
 func (f *Func) fault(msg, hint string) { f.b.fault(&mil.Error{Msg: msg, Hint: hint}) }
 
-// refuse keeps the faults that err holds.
+// refuse records the faults in err.
 func (f *Func) refuse(prefix string, err error) {
 	list, ok := err.(mil.ErrorList)
 	if !ok {

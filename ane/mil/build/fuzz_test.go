@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// tape hands out choices from a fuzzer's bytes, zeros behind their end.
+// tape reads choices from a fuzzer's bytes, zeros after their end.
 type tape struct{ left []byte }
 
 func (t *tape) next() int {
@@ -25,7 +25,7 @@ func (t *tape) next() int {
 	return int(n)
 }
 
-// number is mostly a length that fits, sometimes one that nothing fits.
+// number is usually a length that fits, sometimes an invalid one.
 func (t *tape) number() int {
 	return []int{1, 2, 4, 8, 3, -1, 0, 32, 1, 2, 4, -2, 1 << 31, -1 << 62, 16, 1}[t.next()%16]
 }
@@ -38,7 +38,7 @@ func (t *tape) numbers(most int) []int {
 	return list
 }
 
-// box is a number for each axis of x, def for most.
+// box returns a number for each axis of x, def for most.
 func (t *tape) box(x build.Value, def int) []int {
 	list := make([]int, len(x.Shape()))
 	for i := range list {
@@ -66,7 +66,7 @@ func (t *tape) dtype() mil.DType {
 
 func pick[T any](t *tape, list []T) T { return list[t.next()%len(list)] }
 
-// session is a Builder with what its functions hold.
+// session is a Builder with its functions and values.
 type session struct {
 	*tape
 	b      *build.Builder
@@ -76,7 +76,7 @@ type session struct {
 
 func (s *session) value() build.Value { return pick(s.tape, s.values) }
 
-// step makes one call that the bytes choose.
+// step makes one call, chosen by the bytes.
 func (s *session) step() {
 	f, x := pick(s.tape, s.funcs), s.value()
 	keep := func(v ...build.Value) { s.values = append(s.values, v...) }
@@ -169,7 +169,7 @@ func (s *session) step() {
 	}
 }
 
-// begin starts a program with an input and, as the bytes choose, a weight.
+// begin starts a program with an input and, if the bytes choose so, a weight.
 func begin(choices []byte) *session {
 	s := &session{tape: &tape{left: choices}, values: []build.Value{{}}}
 	var options []build.Option
@@ -184,9 +184,9 @@ func begin(choices []byte) *session {
 	return s
 }
 
-// finish holds what every sequence of calls promises: faults, each with its line, or a
-// program whose text parses to the same tree and whose every function the operators
-// accept. It returns the program, nil for faults.
+// finish checks that a sequence of calls gives faults, each with its line, or a program
+// whose text parses to the same tree and that ops.Analyze accepts for every function.
+// It returns the program, nil for faults.
 func (s *session) finish(t *testing.T) *mil.Program {
 	p, err := s.b.Program()
 	if err != nil {
@@ -236,7 +236,7 @@ func FuzzCalls(f *testing.F) {
 	})
 }
 
-// Programs grow from random calls, of which those that are at fault are taken back.
+// Random calls build programs; faulty calls are removed.
 func TestGrownPrograms(t *testing.T) {
 	kinds := map[string]int{}
 	for seed := range uint64(16) {

@@ -3,13 +3,13 @@ package build
 // NormOption is Gamma, Beta or Epsilon.
 type NormOption interface{ norm(*norm) }
 
-// Gamma is what normalised values are multiplied with, of the shape of the axes.
+// Gamma is the factor of normalized values, of the shape of the axes.
 type Gamma Value
 
-// Beta is what is added then, of the shape of the axes.
+// Beta is added after the multiplication by Gamma, of the shape of the axes.
 type Beta Value
 
-// Epsilon is added to the variance, 1e-5 unless told.
+// Epsilon is added to the variance. The default is 1e-5.
 type Epsilon float64
 
 func (g Gamma) norm(n *norm)   { n.gamma = &g }
@@ -22,7 +22,7 @@ type norm struct {
 	epsilon Epsilon
 }
 
-// LayerNorm brings x to a mean of 0 and a variance of 1 over axes.
+// LayerNorm scales x to a mean of 0 and a variance of 1 over axes.
 func (f *Func) LayerNorm(x Value, axes []int, options ...NormOption) Value {
 	n := norm{epsilon: 1e-5}
 	for _, o := range given(options) {

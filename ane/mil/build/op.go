@@ -13,17 +13,17 @@ type Arg struct {
 	value any
 }
 
-// A names an operand: a Value, a []Value for a list (a, b), or a *mil.Value, as
-// mil.Int32Scalar makes it, which becomes a constant.
+// A names an operand: a Value, a []Value for a list (a, b), or a *mil.Value such as
+// that of mil.Int32Scalar, which becomes a constant.
 func A(name string, operand any) Arg { return Arg{name, operand} }
 
-// Op adds an operator of one result by its name, for operators that have no method
-// here. The result has type t. For an operator that package ops knows, t has to be
-// what it infers; for all others the caller's word is taken.
+// Op adds an operator with one result of type t by its name, for operators without a
+// method here. For an operator that package ops knows, t has to be the inferred type;
+// the type of other operators is not checked.
 func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 	c := f.call(kind)
 	if !mil.ValidName(kind) {
-		f.fault("operator "+quote(kind)+" is not a name", "name an operator, as mul")
+		f.fault("operator "+quote(kind)+" is not a name", "name an operator, such as mul")
 		return f.lost()
 	}
 	given := map[string]bool{}
@@ -52,14 +52,14 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 			}
 			c.setting(a.name, o, o)
 		default:
-			f.fault(fmt.Sprintf("%s: %s: %T is no operand", kind, a.name, a.value), "give a Value, a []Value or a *mil.Value")
+			f.fault(fmt.Sprintf("%s: %s: %T is not an operand", kind, a.name, a.value), "give a Value, a []Value or a *mil.Value")
 			c.lost = true
 		}
 	}
 	if ops.Lookup(kind) != nil {
 		y := c.one()
 		if y.n.v != nil && !y.Type().Same(t) {
-			f.fault(fmt.Sprintf("%s: the result is %v, not %v", kind, y.Type(), t), "declare the type that the operator gives")
+			f.fault(fmt.Sprintf("%s: the result is %v, not %v", kind, y.Type(), t), "declare the inferred type")
 			return f.lost()
 		}
 		return y

@@ -3,6 +3,7 @@ package build_test
 import (
 	"errors"
 	"math"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -17,7 +18,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// values are what the calls below work on.
+// values are the operands of the calls below.
 type values struct{ f, x, y, img, k, n, v, i, w, row, half build.Value }
 
 func inputs(f *build.Func) values {
@@ -30,8 +31,8 @@ func inputs(f *build.Func) values {
 	}
 }
 
-// calls has one call or more of every operator, and the statement that it makes, with
-// the settings in place of their names.
+// calls has at least one call of every operator, and the statement that it writes, with
+// settings in place of their names.
 var calls = []struct {
 	call func(f *build.Func, v values) build.Value
 	want string
@@ -107,8 +108,8 @@ var calls = []struct {
 	}, "tensor<fp16, [1, 8, 2, 32]> = concat(axis = int32(1), interleave = bool(false), values = (x, x))"},
 }
 
-// Each call makes one statement with inferred types, which the engine compiles, in
-// both dialects.
+// Each call writes one statement with inferred types, which the software engine
+// compiles, in both dialects.
 func TestOperators(t *testing.T) {
 	seen := map[string]bool{"const": true}
 	for _, c := range calls {
@@ -140,7 +141,7 @@ func TestOperators(t *testing.T) {
 	}
 }
 
-// Every operator is the method called as it is.
+// Every operator has a method of the same name.
 func TestEveryOperatorHasItsMethod(t *testing.T) {
 	methods := reflect.TypeFor[*build.Func]()
 	for _, kind := range ops.Names() {
@@ -153,7 +154,7 @@ func TestEveryOperatorHasItsMethod(t *testing.T) {
 	}
 }
 
-// Every argument is written, but for tensors that the caller need not give.
+// Every argument is written, except optional tensors.
 func TestEveryArgumentIsWritten(t *testing.T) {
 	all := map[string]map[string]bool{}
 	for _, c := range calls {
@@ -177,7 +178,7 @@ func TestEveryArgumentIsWritten(t *testing.T) {
 	}
 }
 
-// statement is the last statement of an operator, with the settings in place of their
+// statement returns the last statement of an operator, with settings in place of their
 // names.
 func statement(t *testing.T, p *build.Program, kind string) string {
 	settings := map[string]*mil.Value{}
@@ -218,8 +219,8 @@ func constant(op *mil.Op) (*mil.Value, bool) {
 	return v, ok
 }
 
-// requireSound holds what every program promises: its text parses to the same tree,
-// and its operators accept it.
+// requireSound checks a program: its text parses to the same tree, and ops.Analyze
+// accepts it.
 func requireSound(t *testing.T, p *build.Program) {
 	t.Helper()
 	text := p.Text()
@@ -232,7 +233,7 @@ func requireSound(t *testing.T, p *build.Program) {
 	}
 }
 
-// compile gives the program to the software engine.
+// compile compiles the program on the software engine.
 func compile(t *testing.T, p *build.Program) {
 	t.Helper()
 	d, err := ane.Open(soft.New(), "")
@@ -243,7 +244,7 @@ func compile(t *testing.T, p *build.Program) {
 	require.NoError(t, d.Close())
 }
 
-// faulty are calls that are at fault, and what is told.
+// faulty has faulty calls and their faults.
 var faulty = []struct {
 	call func(f *build.Func, v values)
 	want string
@@ -270,14 +271,14 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Split(v.x, 1, 3) }, "split: num_splits: axis 1 of x[1 4 2 32] cannot be split into 3"},
 	{func(f *build.Func, v values) { f.SplitSizes(v.x, 1) }, "split: split_sizes: the list is empty"},
 	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
-	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) }, "pad: constant_val: 0.5 is no int32"},
-	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(math.Inf(1))) }, "pad: constant_val: +Inf is no int32"},
+	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) }, "pad: constant_val: 0.5 is not of type int32"},
+	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(math.Inf(1))) }, "pad: constant_val: +Inf is not of type int32"},
 	{func(f *build.Func, v values) { f.Cast(v.x, mil.String) }, `cast: dtype: "string" is not known`},
 	{func(f *build.Func, v values) { f.Linear(v.x, v.w, build.Bias{}) }, "linear: bias: no value"},
 	{func(f *build.Func, v values) { f.Input("x", build.FP16, 1) }, `input "x" is defined twice; the first is at `},
 	{func(f *build.Func, v values) { f.Input("tensor", build.FP16, 1) }, `input "tensor" is not a name`},
 	{func(f *build.Func, v values) { f.Input("z", build.FP16, 1, -1) }, `z: shape [1 -1] is empty`},
-	{func(f *build.Func, v values) { f.Input("z", mil.Int4, 1) }, `input z: int4 cannot stand on a surface`},
+	{func(f *build.Func, v values) { f.Input("z", mil.Int4, 1) }, `input z: int4 cannot be stored on a surface`},
 	{func(f *build.Func, v values) { f.Input(strings.Repeat("é", 99), build.FP16, 1) }, `.. is not a name`},
 	{func(f *build.Func, v values) { f.Const("c", nil) }, `constant "c": no value`},
 	{func(f *build.Func, v values) { f.Const("c", mil.Ints(mil.TensorOf(mil.Int32, 3), []int{1})) }, `constant "c": list of 1 where tensor<int32, [3]> needs 3`},
@@ -291,12 +292,12 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Output("a", v.k) }, `output "a" is a constant; multiply it by one`},
 	{func(f *build.Func, v values) { f.Output("a", build.Value{}) }, `output "a": no value`},
 	{func(f *build.Func, v values) { f.Output("x", f.Relu(v.x)) }, `output "x" is defined twice`},
-	{func(f *build.Func, v values) { y := f.Relu(v.x); f.Output("a", y); f.Output("b", y) }, `output "b" is the output "a" already`},
-	{func(f *build.Func, v values) { f.Share(v.x) }, "share: the value is no weight"},
+	{func(f *build.Func, v values) { y := f.Relu(v.x); f.Output("a", y); f.Output("b", y) }, `output "b" is already output "a"`},
+	{func(f *build.Func, v values) { f.Share(v.x) }, "share: the value is not a weight"},
 	{func(f *build.Func, v values) { f.Share(build.Value{}) }, "share: no value"},
 	{func(f *build.Func, v values) { f.Op("a b", mil.TensorOf(mil.FP16, 1)) }, `operator "a b" is not a name`},
 	{func(f *build.Func, v values) { f.Op("sin", mil.TensorOf(mil.FP16, 0), build.A("x", v.x)) }, `sin: a result of type tensor<fp16, [0]>`},
-	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", 1.5)) }, `sin: x: float64 is no operand`},
+	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", 1.5)) }, `sin: x: float64 is not an operand`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x y", v.x)) }, `sin: argument "x y" is not a name`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", v.x), build.A("x", v.x)) }, `sin: argument "x" is given twice`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", (*mil.Value)(nil))) }, `sin: x: no value`},
@@ -318,7 +319,7 @@ func TestFaults(t *testing.T) {
 			var list mil.ErrorList
 			require.True(t, errors.As(err, &list))
 			for _, e := range list {
-				require.True(t, strings.HasSuffix(e.File, "/operators_test.go"), e.File)
+				require.Equal(t, "operators_test.go", filepath.Base(e.File))
 				require.Positive(t, e.Pos.Line)
 			}
 		})

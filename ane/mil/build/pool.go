@@ -6,10 +6,10 @@ type PoolOption interface{ pool(*window) }
 // AvgPoolOption is a PoolOption or ExcludePadding.
 type AvgPoolOption interface{ avgPool(*window) }
 
-// CeilMode makes one more window along an axis when strides leave a rest.
+// CeilMode adds one more window along an axis when the strides leave a remainder.
 type CeilMode bool
 
-// ExcludePadding divides by the elements of the window that lie inside x, not by all.
+// ExcludePadding divides by the number of elements of the window inside x, not by all.
 type ExcludePadding bool
 
 func (m CeilMode) pool(w *window)          { w.ceil = m }
@@ -19,8 +19,8 @@ func (p Padding) avgPool(w *window)        { p.pool(w) }
 func (p PadType) avgPool(w *window)        { p.pool(w) }
 func (m CeilMode) avgPool(w *window)       { m.pool(w) }
 
-// MaxPool takes the largest of a window of x [N, C, H, W] or [N, C, W]; kernel is its
-// length along each spatial axis.
+// MaxPool returns the maximum of each window of x [N, C, H, W] or [N, C, W]; kernel is
+// the window's length along each spatial axis.
 func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
 	var w window
 	for _, o := range given(options) {
@@ -29,8 +29,8 @@ func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
 	return f.pool("max_pool", x, kernel, w).one()
 }
 
-// AvgPool takes the mean of a window of x [N, C, H, W] or [N, C, W]; kernel is its
-// length along each spatial axis.
+// AvgPool returns the mean of each window of x [N, C, H, W] or [N, C, W]; kernel is
+// the window's length along each spatial axis.
 func (f *Func) AvgPool(x Value, kernel []int, options ...AvgPoolOption) Value {
 	var w window
 	for _, o := range given(options) {

@@ -3,10 +3,10 @@ package build
 // MatmulOption is TransposeX or TransposeY.
 type MatmulOption interface{ matmul(*product) }
 
-// TransposeX exchanges the last two axes of x.
+// TransposeX swaps the last two axes of x.
 type TransposeX bool
 
-// TransposeY exchanges the last two axes of y.
+// TransposeY swaps the last two axes of y.
 type TransposeY bool
 
 func (t TransposeX) matmul(p *product) { p.x = t }
@@ -29,7 +29,7 @@ func (f *Func) Matmul(x, y Value, options ...MatmulOption) Value {
 // LinearOption is Bias.
 type LinearOption interface{ linear(*linear) }
 
-// Bias is what Linear adds, one number for each output.
+// Bias is added by Linear, one number for each output.
 type Bias Value
 
 func (b Bias) linear(l *linear) { l.bias = &b }

@@ -11,12 +11,12 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Program is what was built: a tree, and the weight files that it names.
+// Program is a built program: a tree, and the weight files that it names.
 type Program struct {
 	*mil.Program
 	Weights blob.Writers
-	// Notes are remarks that are no faults: what is known to trouble a real engine,
-	// and numbers that fp16 does not hold. Each starts with file and line.
+	// Notes are remarks that are not faults: what a real engine may refuse or compute
+	// differently, and numbers out of the range of fp16. Each starts with file and line.
 	Notes []string
 }
 
@@ -26,9 +26,9 @@ func (p *Program) Text() []byte { return mil.Print(p.Program) }
 // TextFile is the name of the text in the directory of a model.
 const TextFile = "model.mil"
 
-// WriteDir writes the text and its weights below dir, which is the directory of the
-// model then; blob.Dir(dir) reads the weights again. Weights that are streams pass
-// through a small buffer. The text comes last.
+// WriteDir writes the weights and then the text below dir, the directory of the model;
+// blob.Dir(dir) reads the weights again. Streams of weights are copied through a small
+// buffer.
 func (p *Program) WriteDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return err

@@ -3,24 +3,24 @@ package build
 // ReduceOption is KeepDims.
 type ReduceOption interface{ reduce(*reduction) }
 
-// KeepDims leaves the axes that are folded with length 1, instead of dropping them.
+// KeepDims keeps the reduced axes with length 1, instead of dropping them.
 type KeepDims bool
 
 func (k KeepDims) reduce(r *reduction) { r.keep = k }
 
 type reduction struct{ keep KeepDims }
 
-// ReduceSum sums over axes, over all when there are none.
+// ReduceSum sums over axes, or over all axes if the list is empty.
 func (f *Func) ReduceSum(x Value, axes []int, options ...ReduceOption) Value {
 	return f.fold("reduce_sum", x, axes, options)
 }
 
-// ReduceMean takes the mean over axes, over all when there are none.
+// ReduceMean returns the mean over axes, or over all axes if the list is empty.
 func (f *Func) ReduceMean(x Value, axes []int, options ...ReduceOption) Value {
 	return f.fold("reduce_mean", x, axes, options)
 }
 
-// ReduceMax takes the largest along axes, along all when there are none.
+// ReduceMax returns the maximum along axes, or along all axes if the list is empty.
 func (f *Func) ReduceMax(x Value, axes []int, options ...ReduceOption) Value {
 	return f.fold("reduce_max", x, axes, options)
 }

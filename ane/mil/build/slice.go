@@ -7,10 +7,10 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// maxElements bounds shapes, as the rules of operators do.
+// maxElements is the largest number of elements of a shape, as in package ops.
 const maxElements = ops.MaxElements
 
-// SliceBySize cuts a box out of x: size elements from begin on, along each axis. A
+// SliceBySize returns a box of x: size elements from begin on, along each axis. A
 // size of -1 takes the rest.
 func (f *Func) SliceBySize(x Value, begin, size []int) Value {
 	return f.call("slice_by_size").value("x", x).ints("begin", begin).ints("size", size).one()
@@ -25,7 +25,7 @@ type BeginMask []bool
 // EndMask ignores end where it is true: the slice ends with the axis.
 type EndMask []bool
 
-// SqueezeMask drops an axis where it is true, of which the slice takes one element.
+// SqueezeMask drops an axis where it is true; the slice takes one element of that axis.
 type SqueezeMask []bool
 
 func (s Strides) slice(o *slice)     { o.stride = s }
@@ -40,7 +40,7 @@ type slice struct {
 	squeeze SqueezeMask
 }
 
-// SliceByIndex cuts a box out of x: from begin up to, not including, end, along each
+// SliceByIndex returns a box of x: from begin up to, not including, end, along each
 // axis. Negative numbers count from the end.
 func (f *Func) SliceByIndex(x Value, begin, end []int, options ...SliceOption) Value {
 	var s slice
@@ -56,17 +56,17 @@ func (f *Func) SliceByIndex(x Value, begin, end []int, options ...SliceOption) V
 // PadOption is a PadMode or PadValue.
 type PadOption interface{ pad(*border) }
 
-// PadMode is what Pad fills in.
+// PadMode is the rule for the elements of the border.
 type PadMode string
 
 // The modes of Pad.
 const (
 	PadConstant  PadMode = ops.PadConstant  // PadValue: the default
-	PadReflect   PadMode = ops.PadReflect   // what lies on the other side of the edge
-	PadReplicate PadMode = ops.PadReplicate // the edge
+	PadReflect   PadMode = ops.PadReflect   // x mirrored at its edge
+	PadReplicate PadMode = ops.PadReplicate // the edge of x
 )
 
-// PadValue is the number that Pad fills in, 0 unless told.
+// PadValue is the number in the border. The default is 0.
 type PadValue float64
 
 func (m PadMode) pad(b *border)  { b.mode = m }
@@ -77,8 +77,8 @@ type border struct {
 	value float64
 }
 
-// Pad puts a border around x, a pair of widths for each of the last axes. Engines pad
-// the last two alone.
+// Pad adds a border around x; widths has a pair for each of the last axes. Engines pad
+// only the last two axes.
 func (f *Func) Pad(x Value, widths []int, options ...PadOption) Value {
 	b := border{mode: PadConstant}
 	for _, o := range given(options) {

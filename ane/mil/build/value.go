@@ -8,17 +8,17 @@ import (
 )
 
 // Value is a tensor of a Func: an input, a weight, a constant or a result. The zero
-// Value is none.
+// Value is invalid.
 type Value struct{ n *node }
 
-// node is what a Value stands for.
+// node is the tensor of a Value.
 type node struct {
 	f    *Func
-	v    *ops.Value // nil where the call that makes it is at fault
+	v    *ops.Value // nil if its call is faulty
 	kind role
-	name string     // that the caller chose; empty for a generated one
-	base string     // what a generated name starts with
-	lit  *mil.Value // of a constant
+	name string     // name that the caller chose; empty for a generated one
+	base string     // start of a generated name
+	lit  *mil.Value // literal of a constant
 }
 
 type role uint8
@@ -29,11 +29,11 @@ const (
 	constant
 )
 
-// lost is the Value of a call that is at fault.
+// lost returns the Value of a faulty call.
 func (f *Func) lost() Value { return Value{&node{f: f}} }
 
-// Type returns the inferred type; the zero Type when the call that makes the value
-// is at fault.
+// Type returns the inferred type; the zero Type if the call that made the value is
+// faulty.
 func (v Value) Type() mil.Type {
 	if v.n == nil || v.n.v == nil {
 		return mil.Type{}
@@ -41,8 +41,7 @@ func (v Value) Type() mil.Type {
 	return v.n.v.Type()
 }
 
-// Shape returns the axis lengths, none when the call that makes the value is at
-// fault.
+// Shape returns the axis lengths; nil if the call that made the value is faulty.
 func (v Value) Shape() []int {
 	if v.n == nil || v.n.v == nil {
 		return nil
@@ -50,8 +49,8 @@ func (v Value) Shape() []int {
 	return slices.Clone(v.n.v.Shape)
 }
 
-// Dim returns the length of an axis, negative ones counted from the end; 0 where
-// there is none, and when the call that makes the value is at fault.
+// Dim returns the length of an axis; a negative axis counts from the end. It returns 0
+// if there is no such axis, or if the call that made the value is faulty.
 func (v Value) Dim(axis int) int {
 	shape := v.Shape()
 	if axis < 0 {

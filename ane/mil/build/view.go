@@ -2,12 +2,12 @@ package build
 
 // Operators that keep the elements and change the shape.
 
-// Reshape gives x another shape; one axis may be -1, for what is left.
+// Reshape gives x another shape. One axis may be -1: its length follows from the others.
 func (f *Func) Reshape(x Value, shape ...int) Value {
 	return f.call("reshape").value("x", x).ints("shape", closed(shape, x)).one()
 }
 
-// closed replaces an axis of -1 by its length, since not every compiler works it out.
+// closed replaces an axis of -1 by its length, because not every compiler computes it.
 func closed(shape []int, x Value) []int {
 	open, known := -1, 1
 	for i, n := range shape {
@@ -15,7 +15,7 @@ func closed(shape []int, x Value) []int {
 		case n == -1 && open < 0:
 			open = i
 		case n < 1 || known > maxElements/n:
-			return shape // a fault, that the rule of reshape tells
+			return shape // a fault, which the rule of reshape reports
 		default:
 			known *= n
 		}
@@ -29,17 +29,17 @@ func closed(shape []int, x Value) []int {
 	return out
 }
 
-// Transpose puts axis perm[i] of x at i.
+// Transpose reorders the axes: axis i of the result is axis perm[i] of x.
 func (f *Func) Transpose(x Value, perm ...int) Value {
 	return f.call("transpose").value("x", x).ints("perm", perm).one()
 }
 
-// ExpandDims puts axes of length 1 at the places that they have in the result.
+// ExpandDims inserts axes of length 1. axes are their indexes in the result.
 func (f *Func) ExpandDims(x Value, axes ...int) Value {
 	return f.call("expand_dims").value("x", x).ints("axes", axes).one()
 }
 
-// Squeeze drops axes of length 1, all of them when none is named.
+// Squeeze drops axes of length 1, or all axes of length 1 if axes is empty.
 func (f *Func) Squeeze(x Value, axes ...int) Value {
 	if len(axes) == 0 {
 		for i, n := range x.Shape() {

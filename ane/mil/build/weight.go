@@ -12,11 +12,11 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// WeightFile is where weights are kept, unless each has a file of its own.
+// WeightFile is the path of the file of all weights, without FilePerWeight.
 const WeightFile = blob.ModelPath + "weights/weight.bin"
 
 // Weight adds a constant of type fp16 whose elements, row-major, go into the weight
-// file. They are rounded at the call and not kept as float32.
+// file. It rounds them at once and does not keep the slice.
 func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 	t := mil.TensorOf(mil.FP16, shape...)
 	return f.weight(name, t, func(w *blob.Writer) (uint64, error) {
@@ -30,7 +30,7 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 	})
 }
 
-// beyond counts the numbers that round to an infinity.
+// beyond counts the values that round to an infinity.
 func beyond(values []float32) int {
 	const first = fp16.MaxValue + 16 // half a unit in the last place above the largest
 	n := 0
@@ -42,18 +42,18 @@ func beyond(values []float32) int {
 	return n
 }
 
-// WeightFrom is Weight for elements that are read only when the weight file is made,
-// for gigabytes and for other types: open is called then, and gives the elements of
-// t, row-major and little endian. blob.Float32As16 makes fp16 of float32 on the way.
-// Program.WriteDir passes them through a small buffer; Program.Weights.ReadFile reads
-// them straight into the file that it makes.
+// WeightFrom is Weight for gigabytes and for other types: open is called each time the
+// weight file is written, and returns a stream of the elements of t, row-major and
+// little endian. blob.Float32As16 converts a stream of float32 to fp16.
+// Program.WriteDir copies the stream through a small buffer; Program.Weights.ReadFile
+// reads it directly into the file.
 func (f *Func) WeightFrom(name string, t mil.Type, open func() (io.ReadCloser, error)) Value {
 	return f.weight(name, t, func(w *blob.Writer) (uint64, error) { return w.AddStream(t, open) })
 }
 
-// Blob adds a constant whose elements are in a weight file that exists: the entry at
-// offset of the file at path, which starts with blob.ModelPath. The caller gives the
-// file to the engine, by itself or in blob.Sources together with Program.Weights.
+// Blob adds a constant whose elements are in an existing weight file: the entry at
+// offset of the file at path, which starts with blob.ModelPath. The caller passes the
+// file to the engine, alone or in blob.Sources with Program.Weights.
 func (f *Func) Blob(name string, t mil.Type, path string, offset uint64) Value {
 	if !f.claim("weight", name) {
 		return f.lost()
@@ -66,8 +66,8 @@ func (f *Func) Blob(name string, t mil.Type, path string, offset uint64) Value {
 	return f.constant(name, what, mil.BlobValue(t, path, offset))
 }
 
-// Share makes a weight of another function of this program known here, under the same
-// name. The file holds it once.
+// Share makes a weight of another function of this program a weight of f with the same
+// name. The file has it once.
 func (f *Func) Share(w Value) Value {
 	switch n := w.n; {
 	case n == nil:
@@ -76,7 +76,7 @@ func (f *Func) Share(w Value) Value {
 		f.fault("share: the value belongs to another program", "build both with one Builder")
 	case n.v == nil:
 	case n.lit.Blob() == nil:
-		f.fault("share: the value is no weight", "pass it as an input, or define it in both functions")
+		f.fault("share: the value is not a weight", "pass it as an input, or define it in both functions")
 	case n.f == f:
 		return w
 	case f.claim("weight", n.name):
@@ -85,14 +85,14 @@ func (f *Func) Share(w Value) Value {
 	return f.lost()
 }
 
-// weight adds a constant of type t whose elements add puts into a file.
+// weight adds a constant of type t; add writes its elements to a file.
 func (f *Func) weight(name string, t mil.Type, add func(*blob.Writer) (uint64, error)) Value {
 	if !f.claim("weight", name) {
 		return f.lost()
 	}
 	what := "weight " + quote(name)
 	path := f.b.file(name)
-	v := f.constant(name, what, mil.BlobValue(t, path, 0)) // the offset comes below
+	v := f.constant(name, what, mil.BlobValue(t, path, 0)) // the offset is set below
 	if v.n.v == nil {
 		return v
 	}
@@ -116,7 +116,7 @@ func (f *Func) weight(name string, t mil.Type, add func(*blob.Writer) (uint64, e
 	return v
 }
 
-// file is where the weight called name goes.
+// file returns the path of the file for the weight called name.
 func (b *Builder) file(name string) string {
 	if !b.apart {
 		return WeightFile
@@ -124,7 +124,7 @@ func (b *Builder) file(name string) string {
 	path := blob.ModelPath + "weights/" + name
 	for i, tried := 0, path; ; i++ {
 		taken := false
-		for other := range b.files { // some file systems know no case
+		for other := range b.files { // some file systems ignore case
 			taken = taken || strings.EqualFold(other, tried+".bin")
 		}
 		if !taken {

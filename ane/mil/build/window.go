@@ -3,12 +3,12 @@ package build
 // What Conv and the pools have in common: a window that slides over the spatial axes
 // of x, which are the last one or two.
 
-// Strides are the steps of the window along each spatial axis, 1 unless told; in
-// SliceByIndex those along each axis.
+// Strides are the steps of the window along each spatial axis; in SliceByIndex the
+// steps along each axis. The default is 1.
 type Strides []int
 
 // Padding is the number of zeros around x, a pair for each spatial axis: top, bottom,
-// left, right. It is none unless told.
+// left, right. The default is none.
 type Padding []int
 
 // PadType is a rule for the padding.
@@ -17,8 +17,8 @@ type PadType string
 // The rules for the padding.
 const (
 	Valid     PadType = "valid"      // none: the default
-	Same      PadType = "same"       // for a result as large as x, at stride 1; an odd one at the end
-	SameLower PadType = "same_lower" // the same; an odd one at the start
+	Same      PadType = "same"       // at stride 1 the result is as large as x; an odd zero is at the end
+	SameLower PadType = "same_lower" // like Same, but an odd zero is at the start
 )
 
 func (s Strides) conv(w *window) { w.strides = s }
@@ -41,7 +41,7 @@ type window struct {
 // spatial is the number of spatial axes of x.
 func spatial(x Value) int { return max(x.rank()-2, 1) }
 
-// slide gives strides and padding.
+// slide adds the arguments strides, pad_type and pad.
 func (c *call) slide(w window, n int) *call {
 	if w.padType == "" {
 		w.padType = Valid
@@ -53,7 +53,7 @@ func (c *call) slide(w window, n int) *call {
 	return c.ints("pad", padding).word("pad_type", string(w.padType)).ints("strides", or(w.strides, 1, n))
 }
 
-// or returns list, or n times def when it is not given.
+// or returns list, or n times def if list is nil.
 func or[T any, L ~[]T](list L, def T, n int) []T {
 	if list != nil {
 		return list

@@ -2,7 +2,7 @@ package build
 
 import "github.com/anekit/anekit/ane/mil"
 
-// write tells the function to fb, names and all.
+// write writes the function to fb.
 func (f *Func) write(fb *mil.FuncBuilder) {
 	names := f.naming()
 	ref := func(n *node) mil.Ref { return mil.Ref{Name: names[n]} }
@@ -37,8 +37,8 @@ func (f *Func) write(fb *mil.FuncBuilder) {
 	}
 }
 
-// naming gives every value its name: the caller's, or a generated one that the caller
-// did not take.
+// naming returns the name of every value: the caller's, or a generated one that the
+// caller does not use.
 func (f *Func) naming() map[*node]string {
 	names := map[*node]string{}
 	counts := map[string]int{}
@@ -55,7 +55,7 @@ func (f *Func) naming() map[*node]string {
 		for counts[n.base]++; n.name == "" && taken[chosen]; counts[n.base]++ {
 			chosen = numbered(n, counts[n.base])
 		}
-		if n.name != "" { // an output: the others keep their numbers
+		if n.name != "" { // an output; the other numbers do not change
 			chosen = n.name
 		}
 		names[n], taken[chosen] = chosen, true

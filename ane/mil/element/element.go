@@ -1,6 +1,6 @@
-// Package element reads and writes single elements of tensors: little-endian
-// bytes of any whole-byte type to and from float64, which holds all of them
-// exactly but 64-bit integers beyond 2^53.
+// Package element reads and writes single elements of tensors: it converts
+// little-endian bytes of any whole-byte type to and from float64. The conversion is
+// exact except for 64-bit integers beyond 2^53.
 package element
 
 import (
@@ -51,9 +51,8 @@ func Load(d mil.DType, e []byte) float64 {
 }
 
 // Store writes v as type d to the start of e: floats round once to nearest
-// even, integers truncate toward zero and clamp, NaN counts as 0 there, bool is
-// v != 0. It reports whether d is a type it can write: all that Load reads but
-// bf16.
+// even, integers truncate toward zero and clamp, NaN becomes the integer 0, bool is
+// v != 0. It reports whether it can write the type d: all that Load reads except bf16.
 func Store(d mil.DType, e []byte, v float64) bool {
 	switch d {
 	case mil.FP16:

@@ -34,7 +34,7 @@ func TestStoreAndLoad(t *testing.T) {
 		require.True(t, element.Store(c.d, e, c.v))
 		n := c.d.Size()
 		require.Equal(t, c.bytes, e[:n], "%s %v", c.d, c.v)
-		require.Equal(t, byte(0xA5), e[n], "%s wrote behind its element", c.d)
+		require.Equal(t, byte(0xA5), e[n], "%s wrote after its element", c.d)
 		require.Equal(t, c.back, element.Load(c.d, e), "%s %v", c.d, c.v)
 	}
 }

@@ -2,7 +2,7 @@ package ops
 
 import "github.com/anekit/anekit/ane/mil"
 
-// Gelu modes, as the mode argument spells them.
+// Gelu modes, as the argument mode spells them.
 const (
 	GeluExact   = "EXACT"
 	GeluTanh    = "TANH_APPROXIMATION"

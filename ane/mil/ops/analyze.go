@@ -10,18 +10,18 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Weights hands out the files that BLOBFILE names.
+// Weights reads the files that BLOBFILE names.
 type Weights interface {
 	// ReadFile returns the whole file for a path as the program writes it.
-	// The Graph keeps a copy: weights are baked in.
+	// The Graph keeps a copy.
 	ReadFile(path string) ([]byte, error)
 }
 
-// Analyze resolves the function called name; when name is empty, main, or the
-// first where there is none, which is procedure 0 of the compiled program. file
-// is the name used in messages; weights may be nil when the program names no
-// files. The error is a mil.ErrorList with every fault, those of the other
-// functions included: a compiler takes all of a program or nothing.
+// Analyze resolves the function called name. If name is empty, it resolves main, or
+// the first function of a program without main: procedure 0 of the compiled program.
+// file is the name used in messages; weights may be nil when the program names no
+// files. The error is a mil.ErrorList with the faults of all functions, because a
+// compiler accepts a whole program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
 	invalid := mil.Validate(file, p)
 	if invalid != nil && !mil.OnlyNames(invalid) {
@@ -57,16 +57,16 @@ func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph,
 	return a.graph, nil
 }
 
-// MaxNotes bounds the remarks on one program.
+// MaxNotes is the largest number of notes on one program.
 const MaxNotes = 100
 
-// note keeps a remark.
+// note adds a note.
 func (a *analysis) note(text string) {
 	switch n := len(a.graph.Notes); {
 	case n < MaxNotes:
 		a.graph.Notes = append(a.graph.Notes, text)
 	case n == MaxNotes:
-		a.graph.Notes = append(a.graph.Notes, "more remarks of the same kinds are left out")
+		a.graph.Notes = append(a.graph.Notes, "more notes are left out")
 	}
 }
 
@@ -75,7 +75,7 @@ type analysis struct {
 	file    string
 	weights Weights
 	files   map[string]*weightFile
-	values  map[string]*Value // absent or nil where the definition was at fault
+	values  map[string]*Value // absent or nil for a faulty definition
 	faults  mil.ErrorList
 	graph   *Graph
 }
@@ -115,12 +115,12 @@ func (a *analysis) function(f *mil.Function) {
 	}
 	for _, op := range f.Body {
 		if a.statement(op); len(a.faults) > mil.MaxFaults {
-			return // Merge says that there are too many
+			return // Merge adds the fault "too many faults"
 		}
 	}
 	for _, r := range f.Results {
 		switch v := a.values[r.Name]; {
-		case v == nil: // its definition was refused, or it has none, which Validate noted
+		case v == nil: // the definition is faulty or, as Validate reported, missing
 		case v.input:
 			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no operation computes", r.Name)
 		case v.Const():
@@ -131,8 +131,8 @@ func (a *analysis) function(f *mil.Function) {
 	}
 }
 
-// define makes a value known under its name, also when it is nil, so that its
-// uses are no faults of their own.
+// define records the value of a name. A nil value records a faulty definition, so
+// that uses of the name are not reported again.
 func (a *analysis) define(name string, v *Value) { a.values[name] = v }
 
 // parameter checks the type of an input.
@@ -143,13 +143,13 @@ func (a *analysis) parameter(p mil.Var) *Value {
 	}
 	v := a.declared(p)
 	if v != nil && !slices.Contains(storable, v.DType) {
-		a.fail(p.Pos, "use fp16, or fp32 with a cast", "input %s: %s cannot stand on a surface", p.Name, v.DType)
+		a.fail(p.Pos, "use fp16, or fp32 with a cast", "input %s: %s cannot be stored on a surface", p.Name, v.DType)
 		return nil
 	}
 	return v
 }
 
-// declared turns a declaration of fixed shape into a Value.
+// declared returns the Value of a declaration of fixed shape.
 func (a *analysis) declared(p mil.Var) *Value {
 	if p.Type.Kind != mil.Tensor && p.Type.Kind != mil.Scalar {
 		a.fail(p.Pos, "declare a scalar or a tensor", "%s: %s is not a tensor", p.Name, p.Type)
@@ -185,11 +185,11 @@ func (a *analysis) statement(op *mil.Op) {
 	}
 }
 
-// compute returns the results of one operation, nil when it is at fault.
+// compute returns the results of one operation, nil for a fault.
 func (a *analysis) compute(op *mil.Op) []*Value {
 	if op.Kind == "const" {
 		if len(op.Results) != 1 {
-			a.fail(op.Pos, "name one result for each const", "const: results: 1 is given, %d are named", len(op.Results))
+			a.fail(op.Pos, "declare one result", "const: results: 1 expected, %d declared", len(op.Results))
 			return nil
 		}
 		if v := a.constant(op.Pos, op.Args, op.Attrs); v != nil {
@@ -199,7 +199,7 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	}
 	def := Lookup(op.Kind)
 	if def == nil {
-		a.fail(op.Pos, near.Hint(op.Kind, Names())+"this engine has "+strings.Join(Names(), ", "), "unknown operator %s", op.Kind)
+		a.fail(op.Pos, unknownHint(op.Kind), "unknown operator %s", op.Kind)
 		return nil
 	}
 	c := &Call{def: def, op: op, args: map[string]argument{}}
@@ -228,7 +228,7 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	return c.out
 }
 
-// arguments fills in c.args; false when the call cannot be looked at further.
+// arguments fills in c.args. It returns false when the call cannot be analyzed further.
 func (a *analysis) arguments(c *Call) bool {
 	good := true
 	for _, arg := range c.op.Args {
@@ -239,7 +239,7 @@ func (a *analysis) arguments(c *Call) bool {
 			continue
 		}
 		if _, twice := c.args[arg.Name]; twice {
-			good = false // noted by mil.Validate
+			good = false // reported by mil.Validate
 			continue
 		}
 		values, listed := a.operand(arg.Value)
@@ -255,11 +255,11 @@ func (a *analysis) arguments(c *Call) bool {
 	return good && !c.failed()
 }
 
-// operand resolves what an argument holds; nil when it is at fault.
+// operand resolves the operand of an argument; values is nil for a fault.
 func (a *analysis) operand(o mil.Operand) (values []*Value, listed bool) {
 	switch o := o.(type) {
 	case mil.Ref:
-		if v := a.values[o.Name]; v != nil { // Validate noted names without definition
+		if v := a.values[o.Name]; v != nil { // Validate reports undefined names
 			return []*Value{v}, false
 		}
 	case *mil.Value:
@@ -306,7 +306,7 @@ func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 	return nil
 }
 
-// literal turns a typed literal into a constant Value.
+// literal returns the constant Value of a typed literal.
 func (a *analysis) literal(m *mil.Value) *Value {
 	v := a.declared(mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
 	if v == nil {
@@ -337,7 +337,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 		var fs []float64
 		if fs, err = m.Floats(); err == nil {
 			v.Data = encodeFloats(v.DType, fs)
-			if text := left(v.DType, fs, v.Data); text != "" {
+			if text := outOfRange(v.DType, fs, v.Data); text != "" {
 				a.note((&mil.Error{File: a.file, Pos: m.Pos, Msg: text}).Error())
 			}
 		}
@@ -352,7 +352,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 	return v
 }
 
-// wrap notes an error of the mil package, keeping its place if it has one.
+// wrap records an error of package mil, at its own position if it has one.
 func (a *analysis) wrap(pos mil.Pos, err error) {
 	var e *mil.Error
 	if !errors.As(err, &e) {

@@ -9,19 +9,19 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Call is one operation while its rule looks at it. Getters of settings return
-// the default when the argument is absent and note a fault when it does not
-// fit; after the first fault a rule's result no longer matters, so rules may go
-// on as long as they do not index by what they were given.
+// Call is one operation while its rule checks it. Getters of settings return the
+// default when the argument is absent, and record a fault when it does not fit. After
+// the first fault the result of the rule is ignored: the rule may continue, but must
+// not use the arguments as indexes.
 type Call struct {
 	def    *Def
 	op     *mil.Op
 	args   map[string]argument
-	out    []*Value // types to be filled in by the rule
+	out    []*Value // the rule fills in the types
 	attrs  any
 	faults mil.ErrorList
 	notes  []string
-	open   bool // the results have no names yet: the rule alone says how many there are
+	open   bool // the results are not declared: the rule decides their number
 }
 
 // argument is a resolved operand.
@@ -31,7 +31,7 @@ type argument struct {
 	listed bool // written in parentheses
 }
 
-// fail notes a fault at the argument called name, or at the operator when name
+// fail records a fault at the argument called name, or at the operator when name
 // is empty or absent.
 func (c *Call) fail(name, hint, format string, args ...any) {
 	pos := c.op.Pos
@@ -45,10 +45,10 @@ func (c *Call) fail(name, hint, format string, args ...any) {
 	c.faults.Add(&mil.Error{Pos: pos, Msg: msg + fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// failed reports whether a fault was noted.
+// failed reports whether the call has a fault.
 func (c *Call) failed() bool { return len(c.faults) > 0 }
 
-// suits checks what an argument holds against its parameter.
+// suits checks the operand of an argument against its parameter p.
 func (c *Call) suits(p *Param) {
 	a := c.args[p.Name]
 	switch {
@@ -61,11 +61,11 @@ func (c *Call) suits(p *Param) {
 	case p.Const && !a.values[0].Const():
 		c.fail(p.Name, "define it with const()", "has to be a constant")
 	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):
-		c.fail(p.Name, "pass a tensor", "a string where a tensor belongs")
+		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
 	}
 }
 
-// complete notes the arguments that are missing.
+// complete reports missing arguments.
 func (c *Call) complete() {
 	for _, p := range c.def.Params {
 		if c.op.Arg(p.Name) == nil && !p.Optional {
@@ -84,14 +84,14 @@ func (c *Call) tensor(name string) *Value {
 }
 
 // setting returns a constant's elements as float64, or nil when it is absent
-// or not fit. Bool counts as 0 and 1.
+// or does not fit. A bool is 0 or 1.
 func (c *Call) setting(name string, ok func(mil.DType) bool, what, example string) []float64 {
 	v := c.tensor(name)
 	if v == nil {
 		return nil
 	}
 	if !ok(v.DType) {
-		c.fail(name, "write "+name+" = "+example, "%s where %s belongs", v.Type(), what)
+		c.fail(name, "write "+name+" = "+example, "%s where %s is expected", v.Type(), what)
 		return nil
 	}
 	if v.Elements() > maxSetting {
@@ -102,11 +102,10 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what, example strin
 	return v.Floats()
 }
 
-// maxSetting bounds the elements of a setting: as many as a split may give
-// results.
+// maxSetting is the largest number of elements of a setting, and of results of split.
 const maxSetting = 1 << 16
 
-// few spells a list for messages, cut after some numbers.
+// few formats a list for messages, cut after some numbers.
 func few(list []int) string {
 	if len(list) <= 10 {
 		return fmt.Sprint(list)
@@ -205,7 +204,7 @@ func (c *Call) word(name, def string, choices ...string) string {
 		return def
 	}
 	if v.DType != mil.String || len(v.Text) != 1 {
-		c.fail(name, "give one of "+strings.Join(choices, ", "), "%s where a string belongs", v.Type())
+		c.fail(name, "give one of "+strings.Join(choices, ", "), "%s where a string is expected", v.Type())
 		return def
 	}
 	if !slices.Contains(choices, v.Text[0]) {
@@ -221,7 +220,7 @@ func (c *Call) axis(name string, rank, def int) int {
 	return c.wrap(name, c.integer(name, def), rank)
 }
 
-// wrap brings one axis into 0..rank-1.
+// wrap converts a possibly negative axis to 0..rank-1.
 func (c *Call) wrap(name string, a, rank int) int {
 	if a < -rank || a >= rank {
 		hint := "a scalar has no axes; reshape it"
@@ -260,8 +259,8 @@ func (c *Call) needs(name string, types ...mil.DType) {
 	}
 }
 
-// alike refuses operands of different element types.
-func (c *Call) alike(a, b string) {
+// sameType refuses operands of different element types.
+func (c *Call) sameType(a, b string) {
 	x, y := c.tensor(a), c.tensor(b)
 	if x != nil && y != nil && x.DType != y.DType {
 		c.fail(b, "convert one with cast", "%s is %s but %s is %s", b, y.DType, a, x.DType)
@@ -277,7 +276,7 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 		return
 	}
 	if !c.open && len(c.op.Results) != len(types) {
-		c.fail("", "name every result", "results: %d are given, %d are named", len(types), len(c.op.Results))
+		c.fail("", "declare every result", "results: %d expected, %d declared", len(types), len(c.op.Results))
 		return
 	}
 	for i, d := range types {

@@ -2,8 +2,7 @@ package ops
 
 import "github.com/anekit/anekit/ane/mil"
 
-// casts convert between element types. Attrs is nil: the type of the result
-// says it all.
+// casts convert between element types. Attrs is nil: the result has the type.
 var casts = []Def{
 	{Name: "cast", Params: []Param{tensor("x"), setting("dtype")}, infer: func(c *Call) {
 		c.needs("x", storable...)
@@ -14,7 +13,7 @@ var casts = []Def{
 		x := c.tensor("x")
 		to := mil.ParseDType(c.word("dtype", "", names...))
 		if x.DType == mil.Int32 || to == mil.Int32 {
-			c.notes = append(c.notes, "int32 casts are refused by Apple's engine")
+			c.notes = append(c.notes, "Apple's engine refuses int32 casts")
 		}
 		c.gives(to, x.Shape)
 	}},

@@ -9,7 +9,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// Faults of names and faults of operators come in one list, each place once.
+// One list holds faults of names and faults of operators, at most one for each place.
 func TestAllKindsOfFaultsAreCollected(t *testing.T) {
 	const text = `program(1.3)
 {
@@ -35,7 +35,7 @@ func TestAllKindsOfFaultsAreCollected(t *testing.T) {
 	require.Equal(t, []int{4, 5, 6, 7, 8, 9}, lines, "%v", err)
 }
 
-// A fault of any function refuses the program; notes are those of the chosen.
+// A fault of any function refuses the program. Notes are only on the chosen function.
 func TestOtherFunctionsAreChecked(t *testing.T) {
 	const text = `program(1.3)
 {
@@ -56,8 +56,7 @@ func TestOtherFunctionsAreChecked(t *testing.T) {
 	require.ErrorContains(t, err, `no function called "other"; choose one of good, bad`)
 }
 
-// A program made in Go has no positions; its faults of names are told once all
-// the same.
+// A program made in Go has no positions. Its faults of names are still reported once.
 func TestBuiltProgramsNameAFaultOnce(t *testing.T) {
 	half := mil.TensorOf(mil.FP16, 2)
 	p := &mil.Program{Version: "1.3", Funcs: []*mil.Function{{

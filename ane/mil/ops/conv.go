@@ -26,7 +26,7 @@ var padTypes = []string{"valid", "same", "same_lower", "custom"}
 func inferConv(c *Call) {
 	x, w, b := c.tensor("x"), c.tensor("weight"), c.tensor("bias")
 	c.needs("x", floats...)
-	c.alike("x", "weight")
+	c.sameType("x", "weight")
 	c.fp32(x.DType)
 	spatial := x.Rank() - 2
 	if spatial < 1 || spatial > 2 {
@@ -46,11 +46,11 @@ func inferConv(c *Call) {
 		c.fail("weight", "give it as [outputs, inputs/groups, kernel]", "KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
 	}
 	if b != nil {
-		c.alike("x", "bias")
+		c.sameType("x", "bias")
 		if !slices.Equal(b.Shape, []int{co}) {
 			c.fail("bias", "give one number for each output channel", "shape %v for %d output channels", b.Shape, co)
 		}
-		c.notes = append(c.notes, "bias is contested on Apple's engine; add a [1, C, 1, 1] tensor behind the convolution")
+		c.notes = append(c.notes, "some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after the convolution")
 	}
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
 	c.slide(&win, false)
@@ -59,7 +59,8 @@ func inferConv(c *Call) {
 }
 
 // slide reads strides, dilations and padding and computes the output lengths:
-// floor((D + before + after - d(K-1) - 1) / s) + 1, or ceil when asked.
+// floor((D + before + after - d(K-1) - 1) / s) + 1, with ceil instead of floor if
+// ceil is set.
 func (c *Call) slide(w *Window, ceil bool) {
 	n := len(w.In)
 	ones, zeros := slices.Repeat([]int{1}, n), make([]int, 2*n)
@@ -75,7 +76,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 			return
 		}
 		if w.Kernel[i] > MaxElements/d {
-			c.fail("", fmt.Sprintf("both together reach over at most %d elements", MaxElements), "kernel %d with dilation %d is too large", w.Kernel[i], d)
+			c.fail("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements), "kernel %d with dilation %d is too large", w.Kernel[i], d)
 			return
 		}
 		reach := d*(w.Kernel[i]-1) + 1
@@ -95,7 +96,7 @@ func (c *Call) slide(w *Window, ceil bool) {
 		}
 		room := in + w.Before[i] + w.After[i] - reach
 		if room < 0 {
-			c.fail("", "pad the input or shrink the kernel", "kernel reaches over %d of %d elements", reach, in+w.Before[i]+w.After[i])
+			c.fail("", "pad the input or shrink the kernel", "the kernel spans %d elements, the padded axis has %d", reach, in+w.Before[i]+w.After[i])
 			return
 		}
 		w.Out[i] = room/s + 1

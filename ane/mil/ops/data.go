@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// Floats returns the elements of a constant as float64, exactly; nil for
-// strings and for values that are not constant.
+// Floats returns the elements of a constant, converted exactly to float64. It returns
+// nil for strings and for values that are not constant.
 func (v *Value) Floats() []float64 {
 	if v.Data == nil {
 		return nil

@@ -16,7 +16,7 @@ func arithmetic(name string, types []mil.DType) Def {
 	return Def{Name: name, Params: []Param{tensor("x"), tensor("y")}, infer: func(c *Call) {
 		c.needs("x", types...)
 		c.needs("y", types...)
-		c.alike("x", "y")
+		c.sameType("x", "y")
 		x, y := c.tensor("x"), c.tensor("y")
 		shape, ok := Broadcast(x.Shape, y.Shape)
 		if !ok {

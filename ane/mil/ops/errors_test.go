@@ -13,10 +13,10 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-var update = flag.Bool("update", false, "write testdata/errors.txt from what Analyze says now")
+var update = flag.Bool("update", false, "write testdata/errors.txt from the current faults of Analyze")
 
-// TestErrors compares every fault of testdata/errors.txt: a statement, and
-// indented below it what Analyze says about it on line 6 of a program.
+// TestErrors compares the faults of testdata/errors.txt: a statement, and indented
+// below it the faults that Analyze reports with the statement on line 6 of a program.
 func TestErrors(t *testing.T) {
 	const path = "testdata/errors.txt"
 	golden, err := os.ReadFile(path)
@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		}
 		text := around(statement, result)
 		_, bad := mil.Parse("e.mil", []byte(text))
-		if bad != nil { // refused before operators are looked up: other tests' concern
+		if bad != nil { // Parse refuses it: other tests cover that
 			t.Errorf("%s: %v", statement, bad)
 			continue
 		}
@@ -46,7 +46,7 @@ func TestErrors(t *testing.T) {
 		for _, e := range list {
 			require.Equal(t, "e.mil", e.File)
 			require.True(t, e.Pos.Known() && e.Pos.Line >= 6, "%v", e)
-			require.Contains(t, e.Error(), "; ", "a fault says how to mend it")
+			require.Contains(t, e.Error(), "; ", "a fault says how to fix it")
 		}
 		fmt.Fprintf(&now, "%s\n    %s\n", statement, strings.ReplaceAll(strings.ReplaceAll(list.Error(), "e.mil:", ""), "\n", "\n    "))
 		count++
@@ -68,9 +68,9 @@ func TestUnknownOperator(t *testing.T) {
 	}
 }
 
-// TestEveryOperatorChecksItsArguments: for all of the table, names that it does
-// not have, names that are missing, settings that are computed, strings where
-// tensors belong, lists where they do not.
+// TestEveryOperatorChecksItsArguments calls every operator with unknown arguments,
+// missing arguments, computed settings, strings in place of tensors, and lists in place
+// of single values.
 func TestEveryOperatorChecksItsArguments(t *testing.T) {
 	for _, name := range ops.Names() {
 		d := ops.Lookup(name)
@@ -98,10 +98,10 @@ func TestEveryOperatorChecksItsArguments(t *testing.T) {
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": has to be a constant")
 			case p.Variadic:
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": takes a list")
-				refused("fp16 y = "+name+`(`+p.Name+` = (s, string("a")));`, p.Name+": a string where a tensor belongs")
+				refused("fp16 y = "+name+`(`+p.Name+` = (s, string("a")));`, p.Name+": a string where a tensor is expected")
 			default:
 				refused("fp16 y = "+name+"("+p.Name+" = (s));", p.Name+": takes a single value")
-				refused("fp16 y = "+name+`(`+p.Name+` = string("a"));`, p.Name+": a string where a tensor belongs")
+				refused("fp16 y = "+name+`(`+p.Name+` = string("a"));`, p.Name+": a string where a tensor is expected")
 			}
 		}
 	}
@@ -112,8 +112,8 @@ func TestFunctionFaults(t *testing.T) {
 		"output is an input":     {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (x);\n}", "3:56: output x is an input"},
 		"output is a constant":   {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = const()[val = fp16(1)]; } -> (y);\n}", "3:67: output y is a constant"},
 		"state":                  {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } -> (y);\n}", "input x: state is not supported"},
-		"no surface for strings": {"program(1.3)\n{\nfunc main<ios18>(string x) { fp16 y = relu(x = x); } -> (y);\n}", "string cannot stand on a surface"},
-		"no surface for int64":   {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}", "int64 cannot stand on a surface"},
+		"no surface for strings": {"program(1.3)\n{\nfunc main<ios18>(string x) { fp16 y = relu(x = x); } -> (y);\n}", "string cannot be stored on a surface"},
+		"no surface for int64":   {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}", "int64 cannot be stored on a surface"},
 		"unknown axis":           {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [?]> x) { fp16 y = relu(x = x); } -> (y);\n}", "unknown axis"},
 		"rank 6":                 {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 1, 1, 1, 1, 1]> x) { fp16 y = relu(x = x); } -> (y);\n}", "rank 6, at most 5"},
 		"2^31 + 1 elements":      {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483649]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
@@ -135,14 +135,14 @@ func TestNoSuchFunction(t *testing.T) {
 	require.NoError(t, err)
 	g, err := ops.Analyze("e.mil", p, "", nil)
 	require.NoError(t, err)
-	require.Equal(t, "a", g.Function) // there is no main
+	require.Equal(t, "a", g.Function) // the first function: there is no main
 	g, err = ops.Analyze("e.mil", p, "b", nil)
 	require.NoError(t, err)
 	require.Equal(t, "b", g.Function)
 	_, err = ops.Analyze("e.mil", p, "c", nil)
 	require.EqualError(t, err, "e.mil:1:1: no function called \"c\"; choose one of a, b")
 	empty, err := mil.Parse("e.mil", []byte("program(1.3) {}"))
-	if err == nil { // a program may be without functions; then there is nothing to choose
+	if err == nil { // a program without functions is valid
 		_, err = ops.Analyze("e.mil", empty, "", nil)
 	}
 	var list mil.ErrorList
@@ -150,7 +150,7 @@ func TestNoSuchFunction(t *testing.T) {
 	require.True(t, list[0].Pos.Known())
 }
 
-// TestNotes: remarks carry their place, and end somewhere.
+// TestNotes checks that notes carry their place and that their number is limited.
 func TestNotes(t *testing.T) {
 	var body strings.Builder
 	for i := range 500 {
@@ -162,7 +162,7 @@ func TestNotes(t *testing.T) {
 	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic is not known to run on Apple's engine; cast to fp16", g.Notes[0])
 }
 
-// TestHandMadeTrees: Analyze takes trees that no text could give.
+// TestHandMadeTrees passes trees to Analyze that no text can produce.
 func TestHandMadeTrees(t *testing.T) {
 	for _, p := range []*mil.Program{
 		nil, {}, {Funcs: []*mil.Function{nil}}, {Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18"}}},
@@ -174,7 +174,7 @@ func TestHandMadeTrees(t *testing.T) {
 	}
 }
 
-// TestManyFaults stops after mil.MaxFaults.
+// TestManyFaults checks that Analyze stops after mil.MaxFaults.
 func TestManyFaults(t *testing.T) {
 	var body strings.Builder
 	for i := range 500 {

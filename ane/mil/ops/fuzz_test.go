@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// programs holds one good call of every operator, and variations of settings.
+// programs has a valid call of every operator, and variations of settings.
 var programs = []string{
 	"add(x = x, y = x)", "sub(x = x, y = s)", "mul(x = i, y = i)", "real_div(x = x, y = x)", "pow(x = x, y = s)", "maximum(x = x, y = x)", "minimum(x = i, y = i)",
 	"abs(x = i)", "relu(x = x)", "sqrt(x = x)", "exp(x = x)", "sigmoid(x = x)", "tanh(x = x)", "silu(x = x)",
@@ -30,8 +30,8 @@ var programs = []string{
 	"frobnicate(x = x)",
 }
 
-// check holds what every analysis promises: a graph whose shapes are within
-// the limits, or faults that all have a place.
+// check checks that an analysis gives a graph whose shapes are within the limits, or
+// faults that all have a place.
 func check(t *testing.T, text string) {
 	g, list := analyze(t, text, weights(t))
 	if g != nil && len(list) > 0 {
@@ -68,11 +68,11 @@ func FuzzAnalyze(f *testing.F) {
 	f.Fuzz(check)
 }
 
-// hostile are the numbers that overflow, wrap or run out.
+// hostile are numbers at limits: they overflow, wrap around or are out of range.
 var hostile = []int64{0, 1, -1, 2, -2, 3, 4, 5, -5, 7, 1 << 16, 1<<31 - 1, 1 << 31, -1 << 31, 1<<31 + 1, 1 << 32, 1 << 53, 1<<53 + 1, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 
-// FuzzSettings writes hostile numbers over those of a good program: pick
-// chooses the program and the numbers, one byte each.
+// FuzzSettings replaces the numbers of a valid program by hostile ones: each byte of
+// pick chooses the program or a number.
 func FuzzSettings(f *testing.F) {
 	for i := range programs {
 		f.Add([]byte{byte(i), 0, 1, 2, 3, 4, 5, 6, 7})
@@ -91,7 +91,7 @@ func mutate(pick []byte) string {
 	call := programs[int(pick[0])%len(programs)]
 	pick = pick[1:]
 	var out strings.Builder
-	dims := false // inside the shape of a type, which stays
+	dims := false // inside the shape of a type, which does not change
 	for i := 0; i < len(call); i++ {
 		c := call[i]
 		switch c {
@@ -117,8 +117,8 @@ func mutate(pick []byte) string {
 	return around("tensor<fp16, [2, 3]> y = "+strings.ReplaceAll(out.String(), "int32", "int64")+";", "y")
 }
 
-// TestEveryProgramIsCovered: the seeds call every operator, and those that the
-// declared type fits are accepted.
+// TestEveryProgramIsCovered checks that the seeds call every operator, and that
+// Analyze accepts those whose declared type fits.
 func TestEveryProgramIsCovered(t *testing.T) {
 	all := strings.Join(programs, "\n")
 	for _, name := range ops.Names() {

@@ -33,7 +33,7 @@ func (f files) ReadFile(path string) ([]byte, error) {
 	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
 
-// weights holds a good file and two damaged ones.
+// weights returns a valid file and two damaged ones.
 func weights(t testing.TB) files {
 	var w blob.Writer
 	at, err := w.Add(mil.FP16, []byte{0, 0x3c, 0, 0x40}, 0)
@@ -42,7 +42,7 @@ func weights(t testing.TB) files {
 	return files{"w.bin": w.Bytes(), "short.bin": w.Bytes()[:130], "text.bin": []byte(strings.Repeat("no weights ", 20))}
 }
 
-// analyze parses and resolves text. A fault of any kind comes as ErrorList.
+// analyze parses and resolves text. It returns any faults as ErrorList.
 func analyze(t testing.TB, text string, w ops.Weights) (*ops.Graph, mil.ErrorList) {
 	p, err := mil.Parse("e.mil", []byte(text))
 	var g *ops.Graph

@@ -5,22 +5,21 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// Operand is an argument whose values are known already.
+// Operand is an argument with its values.
 type Operand struct {
 	Name   string
 	Values []*Value // none is nil
-	List   bool     // the argument is a list (a, b), be it of one
+	List   bool     // the argument is written as a list (a, b), even of one value
 }
 
 // Infer applies the rule of the operator called kind, for programs that are made
-// statement by statement. It returns the results, as many as the rule gives and
-// not yet named, and remarks as Graph.Notes holds them. The error is a
-// mil.ErrorList, its faults without places.
+// statement by statement. It returns the results, still without names, and notes like
+// Graph.Notes. The error is a mil.ErrorList; its faults have no places.
 func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err error) {
 	var faults mil.ErrorList
 	def := Lookup(kind)
 	if def == nil {
-		faults.Add(&mil.Error{Msg: "unknown operator " + kind, Hint: near.Hint(kind, Names()) + "choose one that this table has"})
+		faults.Add(&mil.Error{Msg: "unknown operator " + kind, Hint: unknownHint(kind)})
 		return nil, nil, faults
 	}
 	c := &Call{def: def, op: &mil.Op{Kind: kind}, args: map[string]argument{}, open: true}
@@ -51,8 +50,8 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 	return c.out, notes, c.faults.Err()
 }
 
-// Parameter returns the value of a function's parameter, or says why the engine
-// cannot have it.
+// Parameter returns the value of a function's parameter, or an error if the engine
+// does not support it.
 func Parameter(p mil.Var) (*Value, error) {
 	a := analysis{graph: &Graph{}}
 	v := a.parameter(p)
@@ -62,9 +61,8 @@ func Parameter(p mil.Var) (*Value, error) {
 	return v, a.faults.Err()
 }
 
-// Constant returns the value of a typed literal, and remarks as Graph.Notes holds
-// them. Elements in a weight file are not looked at: such a Value has a type and
-// no Data.
+// Constant returns the value of a typed literal, and notes like Graph.Notes. It does
+// not read elements from a weight file: such a Value has a type and no Data.
 func Constant(m *mil.Value) (*Value, []string, error) {
 	a := analysis{graph: &Graph{}}
 	if m == nil {

@@ -27,7 +27,7 @@ func TestInferGivesTheResultsOfOneStatement(t *testing.T) {
 	require.Contains(t, notes[0], "concat: Apple's engine refuses concat without interleave")
 }
 
-func TestInferTellsEveryFault(t *testing.T) {
+func TestInferReportsEveryFault(t *testing.T) {
 	x, err := ops.Parameter(mil.V(mil.TensorOf(mil.FP16, 4), "x"))
 	require.NoError(t, err)
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestInferTellsEveryFault(t *testing.T) {
 		{"relu", nil, "relu: argument x is missing"},
 		{"relu", []ops.Operand{{Name: "x"}}, "relu: x: empty list"},
 		{"relu", []ops.Operand{{Name: "x", Values: []*ops.Value{x}, List: true}}, "relu: x: takes a single value"},
-		{"split", []ops.Operand{one("x", x)}, "split: neither num_splits nor split_sizes says into what x[4] is split; give num_splits"},
+		{"split", []ops.Operand{one("x", x)}, "split: num_splits and split_sizes are both missing for x[4]; give num_splits"},
 		{"softmax", []ops.Operand{one("x", x), one("axis", x)}, "softmax: axis: has to be a constant"},
 	} {
 		out, _, err := ops.Infer(c.kind, c.operands...)

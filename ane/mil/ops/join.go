@@ -6,8 +6,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// joins put tensors together and take them apart along one axis. Attrs is a
-// Join for concat, an int, the axis, for split.
+// joins concatenate and split tensors along one axis. Attrs is a Join for concat, an
+// int, the axis, for split.
 var joins = []Def{
 	{Name: "concat", Params: []Param{variadic("values"), setting("axis"), option("interleave")}, infer: inferConcat},
 	{Name: "split", Many: true, Params: []Param{tensor("x"), option("num_splits"), option("split_sizes"), option("axis")}, infer: inferSplit},
@@ -16,7 +16,7 @@ var joins = []Def{
 // Join holds the settings of concat.
 type Join struct {
 	Axis       int
-	Interleave bool // deal single slices out in turns
+	Interleave bool // take one slice of each operand in turn
 }
 
 func inferConcat(c *Call) {
@@ -58,7 +58,7 @@ func inferSplit(c *Call) {
 	length := x.Shape[axis]
 	n := c.integer("num_splits", len(sizes))
 	if _, given := c.args["num_splits"]; sizes == nil && !given {
-		c.fail("", "give num_splits=2 for equal parts, or split_sizes", "neither num_splits nor split_sizes says into what x%v is split", x.Shape)
+		c.fail("", "give num_splits=2 for equal parts, or split_sizes", "num_splits and split_sizes are both missing for x%v", x.Shape)
 		return
 	}
 	if sizes == nil {
@@ -68,7 +68,7 @@ func inferSplit(c *Call) {
 		}
 		sizes = slices.Repeat([]int{length / n}, n)
 	} else if n != len(sizes) {
-		c.fail("num_splits", "leave one of the two away", "%d for %d sizes", n, len(sizes))
+		c.fail("num_splits", "remove one of the two", "%d for %d sizes", n, len(sizes))
 	}
 	sum := 0
 	for _, n := range sizes {

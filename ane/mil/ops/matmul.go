@@ -17,19 +17,19 @@ type Matmul struct {
 	BatchX, BatchY         []int // of the operands, padded with ones to the same rank
 }
 
-// matmulRank: "depth > 1 is not supported for MatMult" is the compiler's answer
-// beyond it.
+// matmulRank is the largest rank of operands of matmul. For a larger one Apple's
+// compiler reports "depth > 1 is not supported for MatMult".
 const matmulRank = 4
 
 func inferMatmul(c *Call) {
 	x, y := c.tensor("x"), c.tensor("y")
 	c.needs("x", floats...)
 	c.needs("y", floats...)
-	c.alike("x", "y")
+	c.sameType("x", "y")
 	c.fp32(x.DType)
 	for _, name := range []string{"x", "y"} {
 		if r := c.tensor(name).Rank(); r < 2 || r > matmulRank {
-			c.fail(name, "reshape it", "rank %d, from 2 to %d are multiplied", r, matmulRank)
+			c.fail(name, "reshape it", "rank %d, supported are 2 to %d", r, matmulRank)
 		}
 	}
 	a := Matmul{TransposeX: c.boolean("transpose_x", false), TransposeY: c.boolean("transpose_y", false)}
@@ -72,7 +72,7 @@ func lead(shape []int, rank int) []int {
 func inferLinear(c *Call) {
 	x, w, b := c.tensor("x"), c.tensor("weight"), c.tensor("bias")
 	c.needs("x", floats...)
-	c.alike("x", "weight")
+	c.sameType("x", "weight")
 	c.fp32(x.DType)
 	if x.Rank() < 1 {
 		c.fail("x", "give it at least one axis", "a scalar has no features")
@@ -88,7 +88,7 @@ func inferLinear(c *Call) {
 		c.fail("weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape, x.Shape[last])
 	}
 	if b != nil {
-		c.alike("x", "bias")
+		c.sameType("x", "bias")
 		if !slices.Equal(b.Shape, w.Shape[:1]) {
 			c.fail("bias", "give one number for each output", "shape %v for %d outputs", b.Shape, w.Shape[0])
 		}

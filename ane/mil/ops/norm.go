@@ -2,7 +2,7 @@ package ops
 
 import "slices"
 
-// norms bring values to a mean of 0 and a variance of 1. Attrs is a Norm.
+// norms scale values to a mean of 0 and a variance of 1. Attrs is a Norm.
 var norms = []Def{
 	{Name: "layer_norm", Params: []Param{tensor("x"), perhaps("gamma"), perhaps("beta"), option("axes"), option("epsilon")}, infer: func(c *Call) {
 		x := c.tensor("x")
@@ -21,9 +21,9 @@ var norms = []Def{
 		}
 		for _, name := range []string{"gamma", "beta"} {
 			if v := c.tensor(name); v != nil {
-				c.alike("x", name)
+				c.sameType("x", name)
 				if !slices.Equal(v.Shape, shape) {
-					c.fail(name, "give it the shape of the normalised axes", "shape %v for axes of shape %v", v.Shape, shape)
+					c.fail(name, "give it the shape of the normalized axes", "shape %v for axes of shape %v", v.Shape, shape)
 				}
 			}
 		}

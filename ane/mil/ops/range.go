@@ -8,9 +8,9 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// left says which of the numbers in a literal left the range of its type when they
-// were rounded to it, and is empty if none did. data holds them rounded.
-func left(d mil.DType, numbers []float64, data []byte) string {
+// outOfRange returns a note on the numbers of a literal that became infinite or zero
+// when they were rounded to its type, or "". data holds the rounded numbers.
+func outOfRange(d mil.DType, numbers []float64, data []byte) string {
 	size := d.Size()
 	infinite, zero, firstInfinite, firstZero := 0, 0, 0.0, 0.0
 	for i, x := range numbers {
@@ -34,10 +34,13 @@ func left(d mil.DType, numbers []float64, data []byte) string {
 	return ""
 }
 
-// others counts the elements of the same kind.
+// others mentions the n-1 elements that a message does not show.
 func others(n int) string {
-	if n == 1 {
+	switch n {
+	case 1:
 		return ""
+	case 2:
+		return ", and so does 1 other element"
 	}
-	return fmt.Sprintf(", as %d more do", n-1)
+	return fmt.Sprintf(", and so do %d other elements", n-1)
 }

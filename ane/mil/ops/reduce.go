@@ -21,7 +21,7 @@ var reductions = []Def{
 
 // Reduce holds the settings of a reduction.
 type Reduce struct {
-	Axes []int // ascending, at least one unless the tensor is a scalar
+	Axes []int // ascending; empty only for a scalar
 }
 
 func reduction(name string, types []mil.DType) Def {

@@ -8,32 +8,32 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// Weight is a constant that was read from a weight file. It says what another
-// file has to hold in place of it, so that the program need not be analysed again.
+// Weight is a constant that was read from a weight file. It describes what a
+// replacement file must contain, so that the program need not be analyzed again.
 type Weight struct {
-	Value  *Value // nil with Other
-	Other  bool   // of a function that is not the Graph's: the entry has to fit, no more
-	Name   string // the constant's, "constant" where it has none
+	Value  *Value // nil if Other
+	Other  bool   // belongs to another function than the Graph's: only the type has to fit
+	Name   string // name of the constant, "constant" if it has none
 	Type   mil.Type
-	Path   string // of the file, as the program writes it
-	Offset uint64 // of the entry in it
+	Path   string // path of the file, as the program writes it
+	Offset uint64 // offset of the entry in the file
 	Pos    mil.Pos
-	// Taken holds the elements when an operator took them for a setting, such as an
-	// axis: the Graph holds for these alone. nil when only the type counts.
+	// Taken holds the elements when an operator uses them as a setting, such as an
+	// axis: the Graph is valid only for these elements. nil when only the type matters.
 	Taken []byte
-	Notes []string // those of Graph.Notes that the file brought up here
+	Notes []string // the entries of Graph.Notes about this constant's file
 }
 
-// take notes that the elements of v decide about the Graph. w is nil for a value
-// that came from no file.
+// take records that the Graph depends on the elements of v. w is nil for a value
+// that is not from a file.
 func (w *Weight) take(v *Value) {
 	if w != nil && w.Taken == nil {
 		w.Taken = slices.Clone(v.Data)
 	}
 }
 
-// named gives the weights of an analysis their names, which are known behind the
-// statement.
+// named sets the names of the weights of an analysis. A name is known only after its
+// statement is resolved.
 func (a *analysis) named() []*Weight {
 	for _, w := range a.graph.Weights {
 		w.Name = w.Value.Name
@@ -41,7 +41,7 @@ func (a *analysis) named() []*Weight {
 	return a.graph.Weights
 }
 
-// elsewhere returns the weights of a function whose Graph nobody needs.
+// elsewhere returns the weights of a function whose Graph is not needed.
 func (a *analysis) elsewhere() []*Weight {
 	list := a.named()
 	for _, w := range list {
@@ -50,16 +50,16 @@ func (a *analysis) elsewhere() []*Weight {
 	return list
 }
 
-// Entry is what a file holds in place of a Weight.
+// Entry is the content of another file in place of a Weight.
 type Entry struct {
-	Data  []byte   // the dense elements, in the bytes of the file; nil when there is no such file
-	Notes []string // as Graph.Notes
+	Data  []byte   // the dense elements, aliasing the file; nil when there is no such file
+	Notes []string // like Graph.Notes
 }
 
-// Reread looks up list in other files, each read once, with the checks that Analyze
-// makes. A file is not there when weights is nil or its error matches
-// fs.ErrNotExist. The Entries stand in the order of list. file is the name used in
-// messages. The faults are as Analyze tells them; what they are about has no Data.
+// Reread reads the entries of list from other files, with the same checks as Analyze.
+// It reads each file once. A file is missing when weights is nil or the error of
+// ReadFile matches fs.ErrNotExist. The Entries are in the order of list. file is the
+// name used in messages. Faults are like those of Analyze; a faulty Entry has no Data.
 func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorList) {
 	entries := make([]Entry, len(list))
 	if weights == nil {
@@ -95,7 +95,7 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 			faults.Add(fault)
 		}
 		if len(faults) > mil.MaxFaults {
-			break // Merge says that there are too many
+			break // Merge adds the fault "too many faults"
 		}
 	}
 	return entries, mil.Merge(nil, faults)

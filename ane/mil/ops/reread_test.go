@@ -13,12 +13,12 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// blobAt spells entry 64 of a file.
+// blobAt writes a BLOBFILE of type d for the entry at 64.
 func blobAt(d, path string) string {
 	return d + `(BLOBFILE(path = string("` + path + `"), offset = uint64(64)))`
 }
 
-// holding is a weight file of one entry.
+// holding returns a weight file of one entry.
 func holding(t *testing.T, d mil.DType, data ...byte) []byte {
 	var w blob.Writer
 	_, err := w.Add(d, data, 0)
@@ -26,13 +26,13 @@ func holding(t *testing.T, d mil.DType, data ...byte) []byte {
 	return w.Bytes()
 }
 
-// broken answers with an error that is no absence.
+// broken fails with an error that is not fs.ErrNotExist.
 type broken struct{}
 
 func (broken) ReadFile(string) ([]byte, error) { return nil, errors.New("the disk is on fire") }
 
-// TestReread: every constant of a file is found again in another file, with the place
-// of its BLOBFILE, and those whose elements decided are marked.
+// TestReread reads every constant again from another file, reports faults at the
+// position of its BLOBFILE, and marks those whose elements are settings.
 func TestReread(t *testing.T) {
 	body := "tensor<fp16, [2]> c = const()[val = " + blobAt("tensor<fp16, [2]>", "w.bin") + "];\n" +
 		"tensor<int32, [1]> axes = const()[val = " + blobAt("tensor<int32, [1]>", "axes.bin") + "];\n" +
@@ -70,7 +70,7 @@ func TestReread(t *testing.T) {
 	require.Equal(t, []byte{1, 2, 3, 4}, entries[2].Data)
 	require.Len(t, entries[0].Notes, 1)
 	require.Contains(t, entries[0].Notes[0], "e.mil:"+c.Pos.String()+": weights w.bin: byte 8")
-	require.Empty(t, entries[2].Notes, "told once")
+	require.Empty(t, entries[2].Notes, "reported once")
 
 	for name, x := range map[string]struct {
 		w    ops.Weights

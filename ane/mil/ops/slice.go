@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// slicing cuts a box out of a tensor, or puts a border around it. Attrs is a
-// Slice for the slices, a Pad for pad.
+// slicing takes a box out of a tensor, or adds a border. Attrs is a Slice for the
+// slices, a Pad for pad.
 var slicing = []Def{
 	{Name: "slice_by_index", Params: []Param{tensor("x"), setting("begin"), setting("end"), option("stride"),
 		option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceIndex},
@@ -16,8 +16,7 @@ var slicing = []Def{
 	{Name: "pad", Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")}, infer: inferPad},
 }
 
-// Slice says which elements stay: on axis i those at Begin + k*Stride for k
-// below Size.
+// Slice selects elements: on axis i those at Begin + k*Stride for k below Size.
 type Slice struct{ Begin, Stride, Size []int }
 
 func inferSliceIndex(c *Call) {
@@ -66,7 +65,7 @@ func inferSliceIndex(c *Call) {
 			size = 1
 		}
 		if size < 1 {
-			c.fail("end", "every axis keeps at least one element", "nothing is left of axis %d of x%v", i, x.Shape)
+			c.fail("end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty", i, x.Shape)
 			return
 		}
 		a.Begin[i], a.Stride[i], a.Size[i] = from, s, size
@@ -78,8 +77,7 @@ func inferSliceIndex(c *Call) {
 	c.gives(x.DType, shape)
 }
 
-// bound counts a negative index from the end and brings the result into
-// [lo, hi].
+// bound counts a negative index from the end and clamps the result to [lo, hi].
 func bound(i, length, lo, hi int) int {
 	if i < 0 {
 		i += length
@@ -148,7 +146,7 @@ func inferPad(c *Call) {
 	}
 	if e := make([]byte, 8); !x.DType.Float() {
 		if element.Store(x.DType, e, a.Value); element.Load(x.DType, e) != a.Value {
-			c.fail("constant_val", "give it in the type of x", "%v is no %s", a.Value, x.DType)
+			c.fail("constant_val", "give it in the type of x", "%v is not of type %s", a.Value, x.DType)
 			return
 		}
 	}

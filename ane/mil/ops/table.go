@@ -4,13 +4,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/internal/near"
 )
 
 // Def describes one operator.
 type Def struct {
 	Name   string
 	Params []Param
-	// Many results are allowed; otherwise exactly one.
+	// Many allows any number of results; otherwise there is exactly one.
 	Many bool
 	// infer checks the call and sets its result types and Attrs.
 	infer func(c *Call)
@@ -20,7 +22,7 @@ type Def struct {
 type Param struct {
 	Name     string
 	Optional bool
-	// Const arguments are settings: their value is known when compiling.
+	// Const arguments are settings: the compiler needs their value.
 	// All others are tensors, constant or not.
 	Const bool
 	// Variadic arguments hold a list of tensors.
@@ -74,7 +76,15 @@ func Names() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(table)), "const")))
 }
 
-// table holds every operator but const, which Analyze reads itself. It is
+// unknownHint suggests the operator that kind resembles, or lists all.
+func unknownHint(kind string) string {
+	if guess := near.Hint(kind, Names()); guess != "" {
+		return guess + "ane-roundtrip info --json lists all operators"
+	}
+	return "the operators are " + strings.Join(Names(), ", ")
+}
+
+// table holds every operator except const, which Analyze reads itself. It is
 // never changed after the program starts.
 var table = func() map[string]*Def {
 	t := map[string]*Def{}

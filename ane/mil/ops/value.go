@@ -8,10 +8,11 @@ import (
 
 // Limits of a single value.
 const (
-	// MaxRank: the engine's compiler answers "Cannot reshape a tensor of rank > 5".
+	// MaxRank is the largest rank. Beyond it Apple's compiler reports
+	// "Cannot reshape a tensor of rank > 5".
 	MaxRank = 5
-	// MaxElements keeps every byte offset within an int and refuses shapes
-	// that no machine of this kind can hold: 2^31 elements are 4 GiB of fp16.
+	// MaxElements keeps every byte offset within an int and refuses shapes that
+	// fit no machine with a Neural Engine: 2^31 elements are 4 GiB of fp16.
 	MaxElements = 1 << 31
 )
 
@@ -25,7 +26,7 @@ type Value struct {
 	Text  []string // the elements of a string constant
 
 	input  bool    // a parameter of the function
-	weight *Weight // that it was read from, if it was
+	weight *Weight // the weight that it was read from, or nil
 }
 
 // Const reports whether the value is known when compiling.
@@ -45,7 +46,7 @@ func (v *Value) Type() mil.Type {
 	return mil.TensorOf(v.DType, v.Shape...)
 }
 
-// Volume multiplies the axis lengths of a shape, 1 for none.
+// Volume returns the product of the axis lengths of a shape, 1 for a scalar.
 func Volume(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -75,7 +76,7 @@ type Node struct {
 	// absent one; the items of a variadic operand follow each other.
 	In  []*Value
 	Out []*Value
-	// Attrs holds the settings, as the type that the operator's family file
+	// Attrs holds the settings, in the type that the table of the operator's family
 	// documents.
 	Attrs any
 }
@@ -86,8 +87,8 @@ type Graph struct {
 	Inputs   []*Value
 	Outputs  []*Value
 	Nodes    []*Node
-	// Notes are remarks that are no faults: things known to trouble a real
-	// engine.
+	// Notes are remarks that are not faults: what a real engine may refuse or
+	// compute differently.
 	Notes []string
 	// Weights are the constants that were read from files, in the order of the text;
 	// those of the other functions follow.

@@ -3,7 +3,7 @@ package ops
 import "slices"
 
 // views keep the elements and change the shape. Attrs of transpose is a []int,
-// the permutation; of the others nil, since dense elements stay where they are.
+// the permutation; of the others nil, because dense elements do not move.
 var views = []Def{
 	{Name: "reshape", Params: []Param{tensor("x"), setting("shape")}, infer: inferReshape},
 	{Name: "transpose", Params: []Param{tensor("x"), setting("perm")}, infer: inferTranspose},
@@ -38,7 +38,7 @@ func inferReshape(c *Call) {
 		return
 	}
 	if Volume(shape) != x.Elements() {
-		c.fail("shape", "make the product of the sizes equal", "%s holds other than the %d elements of x%v", few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
+		c.fail("shape", "make the number of elements equal", "%s does not have the %d elements of x%v", few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
 	}
 	c.gives(x.DType, shape)
 }

@@ -10,12 +10,12 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// weightFile is a weight file with its bytes, which constants alias: any number of
-// them may name the same entry.
+// weightFile is a weight file with its bytes. Any number of constants may name the
+// same entry and alias its bytes.
 type weightFile struct {
 	*blob.File
-	data []byte
-	told int // warnings of the reader that were passed on
+	data  []byte
+	noted int // number of the reader's warnings that became notes
 }
 
 // tensor returns the elements of type t in the entry at offset.
@@ -66,20 +66,19 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	return v
 }
 
-// warned returns the remarks of the reader that were not passed on yet. w is what
-// brought them up.
+// warned returns the reader's new warnings as notes at the place of w.
 func (f *weightFile) warned(file string, w *Weight) []string {
 	var notes []string
-	for _, text := range f.Warnings()[f.told:] {
+	for _, text := range f.Warnings()[f.noted:] {
 		notes = append(notes, fmt.Sprintf("%s:%s: weights %s: %s", file, w.Pos, w.Path, text))
-		f.told++
+		f.noted++
 	}
 	return notes
 }
 
-// fault places what is wrong with the file or the entry.
+// fault returns err as a fault at the place of w.
 func (w *Weight) fault(err error) *mil.Error {
-	msg, hint := "weights "+w.Path+": "+err.Error(), "check the path, and where the weights are"
+	msg, hint := "weights "+w.Path+": "+err.Error(), "check the path and the source of the weights"
 	if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
 		msg, hint = "weights "+err.Error(), ""
 	}
@@ -92,14 +91,14 @@ func (a *analysis) open(path string) (*weightFile, error) {
 		return f, nil
 	}
 	if a.weights == nil {
-		return nil, fmt.Errorf("no weights were given; say where %s is", path)
+		return nil, fmt.Errorf("no weights were given; give a source of %s", path)
 	}
 	data, err := a.weights.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
-	// Weights are baked in when a program is compiled, as on the hardware: what
-	// becomes of the caller's bytes afterwards changes nothing.
+	// Compiling copies weights into the model, as on the hardware. The caller may
+	// change its bytes afterwards.
 	w, err := read(slices.Clone(data), path)
 	if err != nil {
 		return nil, err
@@ -108,7 +107,7 @@ func (a *analysis) open(path string) (*weightFile, error) {
 	return w, nil
 }
 
-// read looks at the header of a weight file in memory.
+// read opens a weight file in memory.
 func read(data []byte, path string) (*weightFile, error) {
 	f, err := blob.NewReader(bytes.NewReader(data), int64(len(data)), path)
 	if err != nil {

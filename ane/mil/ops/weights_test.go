@@ -17,7 +17,7 @@ import (
 // blobConst is a constant from entry 64 of w.bin.
 const blobConst = `%s c%d = const()[val = %[1]s(BLOBFILE(path = string("w.bin"), offset = uint64(64)))];` + "\n"
 
-// counted hands out files and counts the reads.
+// counted returns files and counts the reads.
 type counted struct {
 	files
 	reads int
@@ -28,8 +28,8 @@ func (c *counted) ReadFile(path string) ([]byte, error) {
 	return c.files.ReadFile(path)
 }
 
-// TestWeightsAreReadOnce: a thousand constants of one entry take one copy,
-// which later changes of the caller's bytes do not reach.
+// TestWeightsAreReadOnce checks that a thousand constants of one entry share one copy,
+// and that the caller can change its bytes without changing that copy.
 func TestWeightsAreReadOnce(t *testing.T) {
 	const n, size = 1000, 1 << 20
 	var w blob.Writer
@@ -49,19 +49,19 @@ func TestWeightsAreReadOnce(t *testing.T) {
 	require.Equal(t, 1, src.reads)
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(64<<20))
 	src.files["w.bin"][128] = 7
-	require.Zero(t, g.Nodes[0].In[0].Data[0], "weights are baked in")
+	require.Zero(t, g.Nodes[0].In[0].Data[0], "the graph has a copy")
 }
 
-// TestWeightWarnings: what the file reader tolerates ends up among the notes.
+// TestWeightWarnings checks that warnings of the file reader become notes.
 func TestWeightWarnings(t *testing.T) {
 	data := weights(t)["w.bin"]
 	data[20] = 9 // the header's reserved bytes
 	g, list := analyze(t, around(fmt.Sprintf(blobConst, "tensor<fp16, [2]>", 0)+"tensor<fp16, [2]> y = add(x = c0, y = q);", "y"), files{"w.bin": data})
 	require.Empty(t, list)
-	require.Contains(t, strings.Join(g.Notes, "\n"), "header holds more")
+	require.Contains(t, strings.Join(g.Notes, "\n"), "header has more")
 }
 
-// TestWeightErrorsUnwrap: causes stay visible to errors.Is and errors.As.
+// TestWeightErrorsUnwrap checks that errors.Is and errors.As find the causes.
 func TestWeightErrorsUnwrap(t *testing.T) {
 	_, list := analyze(t, around(fmt.Sprintf(blobConst, "tensor<fp16, [2]>", 0), "c0"), files{})
 	require.True(t, errors.Is(list, fs.ErrNotExist))
