@@ -22,11 +22,11 @@ import (
 
 // Names of engines, as the command's --engine takes them.
 const (
-	Auto    = "auto"    // Apple if it is available, else Soft
-	Apple   = "apple"   // the Neural Engine, through Apple's private framework
-	Broker  = "broker"  // the software engine in a process of its own
-	Soft    = "soft"    // the software engine in this process
-	StandIn = "standin" // the Objective-C bridge over stand-in classes
+	Auto    = "auto"       // Apple if it is available, else Soft
+	Apple   = apple.Name   // the Neural Engine, through Apple's private framework
+	Broker  = broker.Name  // the software engine in a process of its own
+	Soft    = soft.Name    // the software engine in this process
+	StandIn = standin.Name // the Objective-C bridge over stand-in classes
 )
 
 // Status says whether an engine is available here.

@@ -133,10 +133,3 @@ func ExampleStatus() {
 	}
 	// Output: software engine in this process true
 }
-
-// What a framework says of the machine; engines without a framework have nothing to say.
-func ExampleObservation() {
-	_, o, err := engine.Observe(context.Background(), engine.Soft)
-	fmt.Println(len(o.Met()), err)
-	// Output: 0 ane: open on soft: no such name; choose apple or standin
-}

@@ -11,26 +11,15 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
-	"time"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/tripbench"
 )
 
-// patience is how long an interrupted command may take to tidy up. One that
-// waits for a pipe nobody writes to cannot notice the interrupt.
-const patience = 3 * time.Second
-
 func main() {
+	engine.ServeChild()
+	tripbench.ServeSignals()
 	handOver(os.Args)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, func() {
-		time.Sleep(patience)
-		explain(ctx, os.Stderr, ctx.Err())
-		os.Exit(codeInterrupted)
-	})
-	code := execute(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	os.Exit(start(os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -32,12 +32,15 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 )
 
 func TestMain(m *testing.M) {
+	engine.ServeChild()
+	tripbench.ServeSignals()
 	testscript.Main(m, map[string]func(){"ane-roundtrip": main})
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -21,9 +22,17 @@ const (
 // signal is what is sent and returned; anything else ends the other process.
 const signal = 1
 
-// A program that imports the package is its own other process.
-func init() {
+// fact holds what is true of the whole process.
+var fact struct {
+	// served: main called ServeSignals. Without that call the other process would run main.
+	served atomic.Bool
+}
+
+// ServeSignals answers signals and exits in a process that NewSignals started. In every other
+// process it returns at once. Programs that call NewSignals call it first in main or TestMain.
+func ServeSignals() {
 	if os.Getenv(other) == "" {
+		fact.served.Store(true)
 		return
 	}
 	runtime.LockOSThread()
@@ -50,9 +59,13 @@ type Signals struct {
 	one, got []byte
 }
 
-// NewSignals starts the process. The goroutine keeps its thread until Close, which
-// is its to call, because the other process ends with that thread.
+// NewSignals starts the other process: this program's own executable, which ServeSignals
+// takes over. The calling goroutine stays locked to its thread until it calls Close, because
+// the other process ends with that thread.
 func NewSignals() (*Signals, error) {
+	if !fact.served.Load() {
+		return nil, errors.New("tripbench: call ServeSignals first in main or TestMain")
+	}
 	s := &Signals{one: binary.NativeEndian.AppendUint64(nil, signal), got: make([]byte, 8)}
 	for i := range s.ends {
 		fd, err := unix.Eventfd(0, unix.EFD_CLOEXEC)

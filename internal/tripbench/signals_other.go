@@ -4,6 +4,9 @@ package tripbench
 
 import "errors"
 
+// ServeSignals does nothing: only Linux has the other process.
+func ServeSignals() {}
+
 // Signals is another process that answers signals. It needs Linux.
 type Signals struct{}
 

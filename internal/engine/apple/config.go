@@ -32,10 +32,13 @@ type Config struct {
 	Open, Close func() error
 }
 
+// Name is what engine.Open and receipts call this engine on macOS.
+const Name = "apple"
+
 // Apple is the framework of macOS.
 func Apple() Config {
 	return Config{
-		Name:     "apple",
+		Name:     Name,
 		Numerics: "hardware: fp16 with the engine's own order of sums",
 		Sharing:  "the engine's own mapping of each IOSurface",
 		Bridge:   objcbridge.Options{Framework: objcbridge.AppleFramework, IOKit: objcbridge.AppleIOKit},

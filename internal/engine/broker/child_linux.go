@@ -5,22 +5,37 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// In a process that was started to be a private broker, nothing of the program
-// behind this package's imports runs.
-func init() {
+// ServeChild serves and exits in a process that Open started as a private broker. In every
+// other process it returns at once.
+func ServeChild() {
 	if v, set := os.LookupEnv(childVariable); set {
 		os.Exit(child(v))
 	}
+	fact.served.Store(true)
 }
 
-// child is the whole life of a private broker. It returns the exit status.
+// fact holds what is true of the whole process.
+var fact struct {
+	// served: main called ServeChild. Without that call a child would run main again.
+	served atomic.Bool
+}
+
+// errNotServed explains why this program cannot start a private broker.
+var errNotServed error = &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
+	Detail: "a private broker is a second process of this program, whose main has not called engine.ServeChild",
+	Hint: "call engine.ServeChild() first in main (in tests: in TestMain), or start `ane-roundtrip broker` " +
+		"and pass its socket to engine.BrokerPath"}
+
+// child runs a private broker from start to end and returns its exit status.
 func child(socket string) int {
 	cache := os.Getenv(cacheVariable)
 	for _, v := range []string{childVariable, cacheVariable} {
@@ -50,9 +65,8 @@ func complain(err error) int {
 	return 1
 }
 
-// closeInherited closes the descriptors that the client's process was given by
-// others without a mark to close them. Those that this process opened itself
-// since it runs have the mark.
+// closeInherited closes the descriptors that the client's process inherited without
+// FD_CLOEXEC. Descriptors that this process opened itself have that flag.
 func closeInherited() error {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -64,7 +78,7 @@ func closeInherited() error {
 			continue
 		}
 		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
-			_ = unix.Close(fd) // it was somebody else's, and is gone either way
+			_ = unix.Close(fd) // a foreign descriptor: closed or never open, both will do
 		}
 	}
 	return nil

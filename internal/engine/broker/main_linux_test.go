@@ -11,9 +11,12 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/tripbench"
 )
 
 func TestMain(m *testing.M) {
+	ServeChild()
+	tripbench.ServeSignals()
 	if os.Getenv(clientVariable) != "" {
 		if err := patientClient(); err != nil {
 			fmt.Fprintln(os.Stderr, err)

@@ -101,10 +101,11 @@ func (e *engine) link(ctx context.Context) (*session, error) {
 
 // unreachable tells why there is no broker.
 func (e *engine) unreachable(err error) error {
+	if errors.Is(err, ane.ErrUnavailable) {
+		return err // which says why
+	}
 	fault := &ane.Error{Op: "open", Engine: Name, Name: e.options.Path, Err: ane.Because(ane.ErrUnavailable, err)}
 	switch {
-	case errors.Is(err, ane.ErrUnavailable):
-		fault.Err = err
 	case e.options.Path == "":
 		fault.Detail, fault.Hint = "no private broker could be started", "check that /proc is mounted and that the limits on processes and files (ulimit -u, ulimit -n) leave room"
 	case absent(err):

@@ -34,6 +34,9 @@ type process struct {
 // end of its socket. When ctx ends first, a process that starts nevertheless
 // finds its socket closed and ends.
 func startProcess(ctx context.Context, cacheDir string) (*process, int, error) {
+	if !fact.served.Load() {
+		return nil, -1, errNotServed
+	}
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, -1, os.NewSyscallError("socketpair", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/tripbench"
 )
 
 // childEnv names the part that this program plays when a test starts it again. Its
@@ -20,6 +21,7 @@ const childEnv = "WIRE_TEST_CHILD"
 var parts = map[string]func() error{}
 
 func TestMain(m *testing.M) {
+	tripbench.ServeSignals()
 	if name := os.Getenv(childEnv); name != "" {
 		part := parts[name]
 		if part == nil {

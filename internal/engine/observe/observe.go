@@ -1,4 +1,6 @@
-package engine
+// Package observe opens the engines that have a framework, and records what the framework
+// says of the machine. The command writes dumps from it.
+package observe
 
 import (
 	"context"
@@ -12,21 +14,21 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// Observation is what a framework said of the machine, of the known-answer program and
-// of failures: what a dump of the machine consists of.
+// Observation holds what a framework says of the machine, of the known-answer program and of
+// failures. A dump of the machine consists of it.
 type Observation struct {
 	Known  apple.Known
 	Report objcbridge.Report
 	Fault  error         // why parts of Report are missing, or nil
 	Opened time.Duration // from loading the framework to the end of the known-answer run
 
-	first []apple.Met // met while the engine was opened
+	first []apple.Met // errors while the engine was opened
 	met   func() []apple.Met
 	usage func() objcbridge.Usage
 }
 
-// Usage returns what this process has spent of what the framework grants it; zero where
-// the engine was not opened.
+// Usage returns what this process has spent of the framework's grants, zero if the engine was
+// not opened.
 func (o *Observation) Usage() objcbridge.Usage {
 	if o.usage == nil {
 		return o.Report.Usage
@@ -34,7 +36,7 @@ func (o *Observation) Usage() objcbridge.Usage {
 	return o.usage()
 }
 
-// Met returns the first errors of the framework that were met, in their order.
+// Met returns the first errors of the framework, in order of appearance.
 func (o *Observation) Met() []apple.Met {
 	if o.met == nil {
 		return o.first
@@ -42,17 +44,20 @@ func (o *Observation) Met() []apple.Met {
 	return o.met()
 }
 
-// Observe opens the engine behind a framework, Apple or StandIn, and tells what the
-// framework said meanwhile. The Observation is there also when the engine cannot be
-// opened; the error matches ane.ErrUnavailable then, or ane.ErrName for an engine that has
-// no framework.
-func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error) {
+// timeout bounds the time for loading a framework and its known-answer run. A first compile
+// takes some 30 ms.
+const timeout = time.Minute
+
+// Open opens an engine that has a framework, apple or standin, and records what the framework
+// says meanwhile. It returns an Observation also when the engine cannot be opened; the error
+// then matches ane.ErrUnavailable, or ane.ErrName for an engine without a framework.
+func Open(ctx context.Context, name string) (*ane.Device, *Observation, error) {
 	o := &Observation{}
 	c, err := frameworkOf(name)
 	if err != nil {
 		return nil, o, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, opening)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if o.Report, o.Fault, err = inspect(ctx, c); err != nil {
 		return nil, o, err
@@ -70,7 +75,18 @@ func Observe(ctx context.Context, name string) (*ane.Device, *Observation, error
 	return d, o, err
 }
 
-// inspect is objcbridge.Inspect, which a framework may hold up, until ctx ends.
+// Inspect loads the framework of an engine without compiling a program: the self-check of
+// every method that the bridge sends, the device, and what the process has spent. The report
+// holds what is known also when the error is not nil. Engines without a framework: ane.ErrName.
+func Inspect(name string) (objcbridge.Report, error) {
+	c, err := frameworkOf(name)
+	if err != nil {
+		return objcbridge.Report{}, err
+	}
+	return objcbridge.Inspect(c.Bridge)
+}
+
+// inspect calls objcbridge.Inspect, which a framework may delay, until ctx ends.
 func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, late error) {
 	type answer struct {
 		report objcbridge.Report
@@ -89,16 +105,16 @@ func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, l
 	}
 }
 
-// frameworkOf is how to drive the framework behind an engine.
+// frameworkOf returns the configuration of the framework of an engine.
 func frameworkOf(name string) (apple.Config, error) {
 	switch name {
-	case Apple:
+	case apple.Name:
 		if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
 			return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrUnavailable,
 				Detail: fmt.Sprintf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)}
 		}
 		return apple.Apple(), nil
-	case StandIn:
+	case standin.Name:
 		if err := standin.Probe(); err != nil {
 			return apple.Config{}, err
 		}
@@ -108,5 +124,5 @@ func frameworkOf(name string) (apple.Config, error) {
 		}
 		return f.Config(), nil
 	}
-	return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose " + Apple + " or " + StandIn}
+	return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose " + apple.Name + " or " + standin.Name}
 }
