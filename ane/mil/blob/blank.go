@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -38,15 +39,7 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 		return nil, &Error{File: name, Offset: int64(min(n.Offset, math.MaxInt64)), Msg: msg, Hint: hint, Err: sentinel}
 	}
 	needs = slices.Clone(needs)
-	slices.SortStableFunc(needs, func(a, b Need) int {
-		switch {
-		case a.Offset < b.Offset:
-			return -1
-		case a.Offset > b.Offset:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(needs, func(a, b Need) int { return cmp.Compare(a.Offset, b.Offset) })
 	var entries []Entry
 	end := int64(headerSize)
 	for i, n := range needs {

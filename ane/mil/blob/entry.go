@@ -144,7 +144,7 @@ func (f *File) following(e Entry) int64 {
 	direct := e.end()
 	aligned := align(direct)
 	var mark [4]byte
-	if direct == aligned || direct > f.size-metaSize {
+	if direct == aligned {
 		return aligned
 	}
 	for _, at := range []int64{aligned, direct} {

@@ -40,7 +40,7 @@ func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	if want := int64(n*bits+7) / 8; e.Size != want {
 		return e, f.fault(ErrSize, int64(offset)+8, fmt.Sprintf("the payload has %d bytes, %v needs %d", e.Size, t, want), "make the declared shape and the file agree")
 	}
-	if spare := int(e.Size*8 - int64(n)*int64(bits)); bits < 8 && e.UnusedBits != spare {
+	if spare := int(e.Size*8 - int64(n)*int64(bits)); e.UnusedBits != spare {
 		f.warn("byte %d: %d unused bits, %v leaves %d", offset+24, e.UnusedBits, t, spare)
 	}
 	return e, nil
