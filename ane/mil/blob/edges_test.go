@@ -71,7 +71,7 @@ func TestErrorsAboutNoByte(t *testing.T) {
 	}
 }
 
-// second drops the result before an error.
+// second returns the error of a call with one result.
 func second[T any](_ T, err error) error { return err }
 
 // TestErrorsNameTheField compares the offsets of errors with the layout in the
@@ -246,9 +246,9 @@ func TestFloat32As16EndsAsItsStreamDoes(t *testing.T) {
 func TestSourcesReportWhatTheFirstSays(t *testing.T) {
 	_, err := Sources{Files{"@model_path/a": nil}, Files{"@model_path/b": nil}}.ReadFile("@model_path/w")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.ErrorContains(t, err, "there are: @model_path/a")
+	require.ErrorContains(t, err, "@model_path/a", "the files that the first source has")
 	_, err = Files{}.ReadFile("@model_path/w")
-	require.ErrorContains(t, err, "the program has none")
+	require.ErrorContains(t, err, "it has no weight files")
 }
 
 // TestAFileOfTheLargestSize fills files up to a few bytes below the largest int64,
