@@ -6,12 +6,11 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// attention is causal attention of two heads, in the portable form: matmul,
-// scale, additive mask, softmax, matmul. The fused operator ignores its mask on
-// real hardware.
+// attention is causal attention of two heads in the portable form: matmul, scale,
+// additive mask, softmax, matmul. The fused operator ignores its mask on real hardware.
 func attention() (Model, error) {
 	const heads, seq, dim = 2, 32, 64
-	const hidden = -1e4 // what the mask adds to positions that are not seen
+	const hidden = -1e4 // added by the mask to masked positions
 	mask := make([]float64, seq*seq)
 	for i := range mask {
 		if i%seq > i/seq {

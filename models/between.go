@@ -9,10 +9,10 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// Between builds a program of given inputs and outputs, for tensors of which no program
-// is known. Output i is input i, or i less the number of inputs where there are fewer:
-// as much of it as fits along every axis, and zeros beyond. So every element of an output
-// shows where it came from. Types are fp16, fp32 or bool; ranks below 5 count from the
+// Between builds a program with given inputs and outputs, to test tensors without
+// a known program. Output i is input i modulo the number of inputs: as much of it as
+// fits along every axis, and zeros beyond. So each output element identifies its input
+// element. Types are fp16, fp32 or bool; shapes of different rank are aligned at the
 // last axis.
 func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 	if len(inputs) == 0 || len(outputs) == 0 {
@@ -60,8 +60,8 @@ func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 // pair is an output with its input, both with shapes of one rank.
 type pair struct {
 	in, out      mil.Var
-	from, common []int // of the input, and the part that fits into the output
-	to           []int // of the output
+	from, common []int // shape of the input, and of the part that fits into the output
+	to           []int // shape of the output
 }
 
 func pairOf(in, out mil.Var) (pair, error) {
@@ -84,7 +84,7 @@ func pairOf(in, out mil.Var) (pair, error) {
 	return p, nil
 }
 
-// raised puts axes of length 1 before a shape.
+// raised returns a shape with leading axes of length 1.
 func raised(shape []int, rank int) []int {
 	return append(slices.Repeat([]int{1}, rank-len(shape)), shape...)
 }
@@ -128,7 +128,7 @@ func (p pair) emit(f *mil.FuncBuilder, prefix string) mil.Ref {
 	return f.Op("mul", p.out.Type, p.out.Name, mil.A("x", at), mil.A("y", f.Const(prefix+"one", mil.FP16Scalar(1))))
 }
 
-// reference moves the values of the input.
+// reference computes the output from the input.
 func (p pair) reference(x []float64) []float64 {
 	volume := 1
 	for _, n := range p.to {

@@ -13,7 +13,7 @@ func variable(name string, d mil.DType, shape ...int) mil.Var {
 	return mil.Var{Name: name, Type: mil.TensorOf(d, shape...)}
 }
 
-// Whatever the shapes: the program runs, and its outputs are parts of its inputs.
+// For all shapes the program runs, and its outputs are parts of its inputs.
 func TestBetween(t *testing.T) {
 	for name, c := range map[string]struct{ in, out []mil.Var }{
 		"equal":           {[]mil.Var{variable("x", mil.FP16, 1, 4, 1, 4)}, []mil.Var{variable("y", mil.FP16, 1, 4, 1, 4)}},

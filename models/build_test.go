@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// ports makes models again with package build. Where exact is true, the text is the
-// one that the model has, byte by byte.
+// ports builds the models again with package build. If exact is true, the text is that
+// of the model, byte by byte.
 var ports = map[string]struct {
 	exact bool
 	build func(t *testing.T, f *build.Func, m models.Model)
@@ -89,15 +89,14 @@ func weights(t *testing.T, m models.Model, name string) []float32 {
 	return out
 }
 
-// Every model says the same when package build makes it: its text where only the names
-// could differ and do not, its results in any case.
+// Package build gives models with the same results, and with the same text if exact.
 func TestModelsBuiltFromOperators(t *testing.T) {
 	all, err := models.All()
 	require.NoError(t, err)
 	for _, m := range all {
 		t.Run(m.Name, func(t *testing.T) {
 			port, ok := ports[m.Name]
-			require.True(t, ok, "port it")
+			require.True(t, ok, "write a port of it")
 			b := build.New()
 			port.build(t, b.Func("main"), m)
 			p, err := b.Program()

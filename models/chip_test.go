@@ -2,15 +2,14 @@ package models_test
 
 import "math"
 
-// chip imitates how a generation of the Neural Engine computes, as far as it has
-// been measured. Values are the numbers that fp16 holds. The engine reads the
-// largest exponent like any other, so infinity is the number 65536 here, and
-// nothing is NaN.
+// chip simulates the arithmetic of a generation of the Neural Engine, as far as it is
+// measured. Values are fp16 numbers. The engine reads the largest exponent like any
+// other, so infinity is the number 65536 here, and there is no NaN.
 type chip struct {
 	name   string
-	even   bool // results are rounded half to even; without it half away from zero
-	fours  bool // products are summed in fours first, each sum rounded to 12 bits
-	shifts bool // a slice behind column 0 passes through 16 times its value
+	even   bool // results are rounded half to even, otherwise half away from zero
+	fours  bool // products are summed in groups of four first, each sum rounded to 12 bits
+	shifts bool // a slice after column 0 is multiplied by 16 on the way
 
 	exp2, reciprocal, root, reciprocalRoot curve
 
@@ -18,15 +17,15 @@ type chip struct {
 	order func(n int) []int // in which order n products are summed; nil is as they come
 }
 
-// recipe tells how an operator is put together from others where no measurement
-// tells.
+// recipe is one possible composition of an operator from others, where no measurement
+// decides.
 type recipe struct {
-	divide  bool // softmax divides; without it, it multiplies by a reciprocal
-	macSums bool // sums of softmax and layer_norm run as products with 1
-	squares bool // the variance is the mean square less the square of the mean
+	divide  bool // softmax divides, otherwise it multiplies by a reciprocal
+	macSums bool // softmax and layer_norm compute sums as products with 1
+	squares bool // the variance is the mean square minus the square of the mean
 }
 
-// infinity is what fp16 has in place of numbers that are too large.
+// infinity replaces numbers that are too large for fp16.
 const infinity = 65536
 
 // chips are the generations that differ in what the models compute. H14 is like
@@ -35,8 +34,8 @@ func chips() []chip {
 	return []chip{chip{name: "m1", even: true, fours: true, shifts: true}.sampled(), chip{name: "m6"}.sampled()}
 }
 
-// recipes are all ways to put composed operators together: none looks at both
-// divide and squares.
+// recipes returns all compositions to test: no operator depends on both divide and
+// squares.
 func recipes() []recipe {
 	return []recipe{{}, {divide: true, squares: true}, {macSums: true}, {divide: true, squares: true, macSums: true}}
 }
@@ -44,11 +43,11 @@ func recipes() []recipe {
 // half rounds to fp16.
 func (c chip) half(v float64) float64 { return round(v, 10, c.even) }
 
-// away rounds to fp16 as reductions do on every chip.
+// away rounds to fp16, half away from zero, as reductions do on every chip.
 func away(v float64) float64 { return round(v, 10, false) }
 
-// round keeps bits bits after the first, at least those that fp16 has below its
-// smallest normal number. Numbers beyond fp16 become infinity, -0 becomes 0.
+// round keeps bits bits after the first, but no bits below the last bit of fp16
+// subnormals. Numbers beyond fp16 become infinity, -0 becomes 0.
 func round(v float64, bits int, even bool) float64 {
 	if v == 0 {
 		return 0
@@ -65,7 +64,7 @@ func round(v float64, bits int, even bool) float64 {
 	return v + 0 // -0 + 0 is 0
 }
 
-// exponent is that of v as fp16 writes it: at least -14.
+// exponent is the exponent of v in fp16: at least -14.
 func exponent(v float64) int {
 	if v == 0 {
 		return -14

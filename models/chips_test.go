@@ -9,11 +9,11 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// seeds is how many inputs of each model the imitated chips get.
+// seeds is the number of inputs of each model for the simulated chips.
 const seeds = 3
 
-// Every chip that has been measured passes every model. Half of a tolerance is
-// left for the tables of chips that have not.
+// Every measured chip passes every model within half of its tolerance. The other half
+// is for chips that are not measured.
 func TestEveryChipMeetsTheReferences(t *testing.T) {
 	for _, m := range everything(t) {
 		t.Run(m.Name, func(t *testing.T) {
@@ -32,9 +32,9 @@ func TestEveryChipMeetsTheReferences(t *testing.T) {
 	}
 }
 
-// Sums of products are exact in every order of adding, and none comes near 32768,
-// from which on the engine gives infinity.
-func TestTheOrderOfAddingMakesNoDifference(t *testing.T) {
+// Sums of products are exact in every order of addition, and far below 32768, above
+// which the engine gives infinity.
+func TestOrderOfAdditionDoesNotMatter(t *testing.T) {
 	orders := map[string]func(n int) []int{
 		"backwards": func(n int) []int {
 			order := make([]int, n)
@@ -64,8 +64,8 @@ func TestTheOrderOfAddingMakesNoDifference(t *testing.T) {
 	}
 }
 
-// The imitation notices inputs whose sums M1 rounds: finer ones, compared with
-// half a unit in the last place.
+// The simulation detects that M1 rounds sums of finer inputs: they differ from the
+// reference by more than half a unit in the last place.
 func TestFinerInputsFailOnM1(t *testing.T) {
 	fine, err := models.FineConvolution()
 	require.NoError(t, err)
@@ -78,7 +78,7 @@ func TestFinerInputsFailOnM1(t *testing.T) {
 	require.Zero(t, off)
 }
 
-// builds are the chips, with every recipe where m has operators that need one.
+// builds returns the chips, with every recipe if m has operators that need one.
 func builds(m models.Model) []chip {
 	var all []chip
 	for _, c := range chips() {
@@ -91,7 +91,7 @@ func builds(m models.Model) []chip {
 	return all
 }
 
-// refused counts outputs of m on c that its tolerance does not allow.
+// refused counts the outputs of m on c that its tolerance refuses.
 func refused(t *testing.T, c chip, m models.Model, in, want map[string][]float64) (off, all int) {
 	out, _, err := evaluate(c, m, in)
 	require.NoError(t, err)

@@ -2,7 +2,7 @@ package models
 
 import "github.com/anekit/anekit/ane/mil"
 
-// Shapes of the small programs: 64 channels of 32 values, 64 bytes a row.
+// Shapes of the small programs: 64 channels of 32 values, 64 bytes per row.
 const channels, width = 64, 32
 
 var small = mil.TensorOf(mil.FP16, 1, channels, 1, width)
@@ -16,7 +16,7 @@ func identity() (Model, error) {
 	f.Output(f.Op("mul", small, "y", mil.A("x", x), mil.A("y", one)))
 	return Model{
 		Name: "identity", About: "y = x", Input: steps(32),
-		Tolerance: exactly("values of 11 bits pass through"),
+		Tolerance: exactly("values of 11 bits do not change"),
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			return map[string][]float64{"y": in["x"]}
 		},
@@ -39,7 +39,7 @@ func add() (Model, error) {
 	}.finish(b)
 }
 
-// scaleBias stores one value between two operations.
+// scaleBias has an intermediate value between two operations.
 func scaleBias() (Model, error) {
 	b := mil.NewBuilder()
 	f := b.Func("main")
@@ -57,7 +57,7 @@ func scaleBias() (Model, error) {
 	}.finish(b)
 }
 
-// castEdges takes and gives fp32; the arithmetic is fp16. Its rows of 20 values
+// castEdges has fp32 input and output; the arithmetic is fp16. Its rows of 20 values
 // are padded to 128 bytes.
 func castEdges() (Model, error) {
 	shape := []int{1, channels, 1, 20}
@@ -79,7 +79,7 @@ func castEdges() (Model, error) {
 	}.finish(b)
 }
 
-// split gives two outputs of the same size, which an engine could exchange.
+// split has two outputs of the same size, which an engine could swap by mistake.
 func split() (Model, error) {
 	b := mil.NewBuilder()
 	f := b.Func("main")

@@ -15,8 +15,8 @@ func (e *evaluation) pair(op *mil.Op, f func(a, b float64) float64) []*tensor {
 	})}
 }
 
-// spread is where element i of a tensor of the shape lies in one of the shape
-// from that is repeated to fill it.
+// spread is the index in a tensor of shape from, broadcast to shape, of element i of
+// the result.
 func spread(from, shape []int, i int) int {
 	at, step := 0, 1
 	for d := len(shape) - 1; d >= 0; d-- {
@@ -48,7 +48,7 @@ func (e *evaluation) single(op *mil.Op, f func(float64) float64) []*tensor {
 func (e *evaluation) abs(op *mil.Op) []*tensor  { return e.single(op, math.Abs) }
 func (e *evaluation) root(op *mil.Op) []*tensor { return e.single(op, e.sqrt) }
 
-// cast rounds on the way to fp16; the way to fp32 changes nothing.
+// cast rounds to fp16; a cast to fp32 does not change values.
 func (e *evaluation) cast(op *mil.Op) []*tensor {
 	if e.arg(op, "dtype").word == "fp16" {
 		return e.single(op, e.half)

@@ -26,7 +26,7 @@ func along(x *tensor, axis int, f func(lane []float64) []float64) []*tensor {
 	return []*tensor{y}
 }
 
-// reduce sums times factor, as a reduction or as products.
+// reduce returns the sum of x times factor, computed as a reduction or as products.
 func (e *evaluation) reduce(x []float64, factor float64) float64 {
 	if e.macSums {
 		return e.sum(x, slices.Repeat([]float64{factor}, len(x)))

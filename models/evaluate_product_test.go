@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// sum multiplies and adds on the array, and notes how far sums can reach.
+// sum multiplies and adds as the chip does, and records the reach of the sum.
 func (e *evaluation) sum(x, w []float64) float64 {
 	reach := 0.0
 	for i := range x {
@@ -16,7 +16,7 @@ func (e *evaluation) sum(x, w []float64) float64 {
 	return e.dot(x, w)
 }
 
-// matmul multiplies the last two axes; the axes before them are alike.
+// matmul multiplies the matrices in the last two axes; the axes before them are equal.
 func (e *evaluation) matmul(op *mil.Op) []*tensor {
 	x, y := e.arg(op, "x"), e.arg(op, "y")
 	turnX, turnY := e.arg(op, "transpose_x").yes(), e.arg(op, "transpose_y").yes()
@@ -37,8 +37,7 @@ func (e *evaluation) matmul(op *mil.Op) []*tensor {
 	})}
 }
 
-// cell is where element (row, col) of a matrix lies that may be stored
-// transposed.
+// cell is the index of element (row, col) of a matrix, which may be stored transposed.
 func cell(row, col, rows, cols int, turned bool) int {
 	if turned {
 		return col*rows + row
@@ -46,8 +45,8 @@ func cell(row, col, rows, cols int, turned bool) int {
 	return row*cols + col
 }
 
-// conv has strides and dilations of 1. Its products come row by row and column
-// by column of the kernel, channels fastest.
+// conv has strides and dilations of 1. The order of products is by row and column of
+// the kernel, channels fastest.
 func (e *evaluation) conv(op *mil.Op) []*tensor {
 	x, w := e.arg(op, "x"), e.arg(op, "weight")
 	groups := e.arg(op, "groups").ints()[0]

@@ -25,7 +25,7 @@ func (e *evaluation) transpose(op *mil.Op) []*tensor {
 	})}
 }
 
-// slice copies a box. Some chips lose what is large when it does not start at
+// slice copies a box. Some chips overflow large values of a box that does not start at
 // column 0.
 func (e *evaluation) slice(op *mil.Op) []*tensor {
 	x, begin := e.arg(op, "x"), e.arg(op, "begin").ints()
@@ -59,7 +59,7 @@ func (e *evaluation) split(op *mil.Op) []*tensor {
 	return parts
 }
 
-// indices are those of element i in row-major order.
+// indices returns the indexes of element i in row-major order.
 func indices(shape []int, i int) []int {
 	at := make([]int, len(shape))
 	for d := len(shape) - 1; d >= 0; d-- {

@@ -18,7 +18,7 @@ type tensor struct {
 	word  string
 }
 
-// filled makes a tensor of the shape and asks f for each element.
+// filled returns a tensor of the shape; f returns each element.
 func filled(shape []int, f func(i int) float64) *tensor {
 	t := &tensor{shape: shape, at: make([]float64, volume(shape))}
 	for i := range t.at {
@@ -51,8 +51,8 @@ type evaluation struct {
 	chip
 	files  blob.Files
 	values map[string]*tensor
-	// reach is the largest sum of the magnitudes of products: no order of adding
-	// can lead further.
+	// reach is the largest sum of the magnitudes of products: no order of addition
+	// gives a larger partial sum.
 	reach float64
 }
 
@@ -71,7 +71,7 @@ func evaluate(c chip, m models.Model, in map[string][]float64) (out map[string][
 	if err != nil {
 		return nil, 0, err
 	}
-	defer func() { // an argument that is not there, or a file that cannot be read
+	defer func() { // a missing argument, or an unreadable file
 		if r := recover(); r != nil {
 			err = fmt.Errorf("%s on %s: %v", m.Name, c.name, r)
 		}

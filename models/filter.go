@@ -14,8 +14,8 @@ import (
 type Filter struct {
 	Name  string
 	About string
-	// Kernels hold nine weights, row-major, each. Of two the result is the
-	// square root of the sum of the squares.
+	// Kernels has one or two kernels of nine weights each, row-major. For two the
+	// result is the square root of the sum of their squares.
 	Kernels [][]float64
 }
 
@@ -35,7 +35,7 @@ func Filters() []Filter {
 	}
 }
 
-// FilterByName returns the filter, false when there is none of that name.
+// FilterByName returns the filter called name, or false if there is none.
 func FilterByName(name string) (Filter, bool) {
 	all := Filters()
 	i := slices.IndexFunc(all, func(f Filter) bool { return f.Name == name })
@@ -45,8 +45,8 @@ func FilterByName(name string) (Filter, bool) {
 	return all[i], true
 }
 
-// Averages reports whether the filter leaves a flat picture as it is: one kernel,
-// whose weights add up to 1. Opacity can then be filtered like a colour.
+// Averages reports whether the filter does not change a flat picture: it has one
+// kernel, whose weights add up to 1. Such a filter can also filter opacity.
 func (f Filter) Averages() bool {
 	if len(f.Kernels) != 1 {
 		return false

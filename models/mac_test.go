@@ -2,14 +2,14 @@ package models_test
 
 import "math"
 
-// lsb is the last bit of the register that sums products: 32 bits in all.
+// lsb is the value of the last bit of the 32-bit register that sums products.
 const lsb = 1. / 65536
 
-// limit is where that register ends.
+// limit is the largest magnitude of that register.
 const limit = 32768
 
-// product multiplies into the register. A product is lost when its exponents sum
-// to -17 or less, whatever its size.
+// product is the product of x and w in the register. It is 0 when the exponents sum to
+// -17 or less, for all fractions.
 func product(x, w float64) float64 {
 	if x == 0 || w == 0 || exponent(x)+exponent(w) <= -17 {
 		return 0
@@ -17,8 +17,8 @@ func product(x, w float64) float64 {
 	return math.Round(x*w/lsb) * lsb
 }
 
-// mac sums the products of x and w onto bias, as M6 does; no model has a bias. A
-// sum that has once left the register stays infinite.
+// mac adds the products of x and w to bias, as M6 does; no model has a bias. After an
+// overflow of the register the sum stays infinite.
 func (c chip) mac(x, w []float64, bias float64) float64 {
 	group := 1
 	if c.fours {

@@ -13,8 +13,8 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// The imitated chips give the bits that were measured on real ones.
-func TestTheImitationGivesWhatWasMeasured(t *testing.T) {
+// The simulated chips give the bits that were measured on real ones.
+func TestSimulationMatchesMeasurements(t *testing.T) {
 	m1, m6 := chips()[0], chips()[1]
 	as := map[string]chip{"h13": m1, "h14g": m1, "h16g": m6, "h17": m6, "h18g": m6}
 	counts := map[string]int{}
@@ -74,8 +74,8 @@ func vector(t *testing.T, s string) (v []float64) {
 	return v
 }
 
-// number reads the bits of fp16 as the engine does: the largest exponent is no
-// exception.
+// number reads the bits of fp16 as the engine does: the largest exponent is not
+// special.
 func number(t *testing.T, bits string) float64 {
 	b, err := strconv.ParseUint(bits, 16, 16)
 	require.NoError(t, err)
@@ -97,10 +97,10 @@ func total(x []float64) (sum float64) {
 	return sum
 }
 
-// The tables are off by as much as was measured on M6 over all fp16 numbers of a
-// range: the largest error, and the largest in units of the last place. The
-// figures were published with four digits and with one decimal.
-func TestTheTablesErrAsMuchAsWasMeasured(t *testing.T) {
+// The tables have the errors that were measured on M6 over all fp16 numbers of a range:
+// the largest error, and the largest in units of the last place. The figures were
+// published with four digits and with one decimal.
+func TestErrorsOfTablesMatchMeasurements(t *testing.T) {
 	m6 := chips()[1]
 	for _, c := range []struct {
 		name      string

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// A program that computes something else is refused on every chip, so the
-// tolerances are not too wide: more than half of the outputs are off.
+// Tolerances are not too wide: they refuse a program with a mistake on every chip, with
+// more than half of its outputs.
 func TestMistakesAreRefused(t *testing.T) {
 	named := map[string]models.Model{}
 	for _, m := range everything(t) {

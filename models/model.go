@@ -13,14 +13,14 @@ import (
 // Model is one ready program.
 type Model struct {
 	Name    string
-	About   string     // what it tests, in a few words
-	Text    []byte     // MIL
+	About   string     // short description of what it tests
+	Text    []byte     // MIL text
 	Weights blob.Files // files that the text names
 	// Input generates the values of the input called name, n of them in
 	// row-major order: the same for the same seed, and exact in fp16.
 	Input func(name string, n int, seed uint64) []float64
-	// Reference computes every output from the inputs, both row-major, in
-	// float64 and without regard to how an engine would go about it.
+	// Reference computes every output from the inputs, both row-major, in float64,
+	// independent of any engine.
 	Reference func(in map[string][]float64) map[string][]float64
 	Tolerance Tolerance
 }
@@ -32,16 +32,15 @@ type Tolerance struct {
 	Reason   string
 }
 
-// Allows reports whether got is close enough to want. NaN is close to nothing.
+// Allows reports whether got is close enough to want. It refuses NaN.
 func (t Tolerance) Allows(got, want float64) bool {
 	return math.Abs(got-want) <= t.Abs+t.Rel*math.Abs(want)
 }
 
-// exactly is the tolerance of programs whose inputs leave nothing to round, with
-// the reason for it.
+// exactly is the tolerance of programs without any rounding; reason says why.
 func exactly(reason string) Tolerance { return Tolerance{Reason: reason} }
 
-// All builds every model, in the order of what they need from an engine.
+// All builds every model. Later ones need more of an engine.
 func All() ([]Model, error) {
 	var all []Model
 	for _, build := range []func() (Model, error){
@@ -56,7 +55,7 @@ func All() ([]Model, error) {
 	return all, nil
 }
 
-// finish turns a built program into the text of m.
+// finish sets the text of m to the program of b.
 func (m Model) finish(b *mil.Builder) (Model, error) {
 	p, err := b.Program()
 	if err != nil {
@@ -69,9 +68,9 @@ func (m Model) finish(b *mil.Builder) (Model, error) {
 // input generates values as Model.Input does.
 type input = func(name string, n int, seed uint64) []float64
 
-// multiples generates unit times the whole numbers lo to hi. Inputs of different
-// names differ. fp16 holds the values exactly when unit is a power of two and no
-// number is beyond 2048.
+// multiples generates products of unit and whole numbers from lo to hi. Inputs of
+// different names differ. fp16 holds the values exactly if unit is a power of two and
+// no number exceeds 2048.
 func multiples(unit float64, lo, hi int) input {
 	return func(name string, n int, seed uint64) []float64 {
 		h := fnv.New64a()
@@ -88,19 +87,19 @@ func multiples(unit float64, lo, hi int) input {
 // steps generates multiples of 1/64 within [-limit, limit), for limits up to 32.
 func steps(limit int) input { return multiples(1./64, -64*limit, 64*limit-1) }
 
-// factors generates what the models multiply and sum: quarters within 5/4, 11
-// values. Products are whole sixteenths, 25 at most, and sums of 80 products are
-// 2000 sixteenths at most: fp16 holds every partial sum, in any order and any
-// grouping. No sum comes near 32768, from which on the engine gives infinity.
+// factors generates operands of products: the 11 quarters within 5/4. Products are at
+// most 25 sixteenths and sums of 80 products at most 2000 sixteenths: fp16 holds every
+// partial sum, in any order and any grouping. All sums are far below 32768, above which
+// the engine gives infinity.
 func factors() input { return multiples(1./4, -5, 5) }
 
-// weightFile is where every model keeps its weights.
+// weightFile is the path of the weights of every model.
 const weightFile = blob.ModelPath + "weights/weight.bin"
 
 // weights collects the tensors of a weight file.
 type weights struct{ w blob.Writer }
 
-// add appends values as fp16 and returns the offset that names them.
+// add appends values as fp16 and returns their offset.
 func (w *weights) add(values []float64) (uint64, error) {
 	data := make([]byte, 2*len(values))
 	for i, v := range values {

@@ -25,10 +25,10 @@ func TestModelsMeetTheirReferenceOnTheSoftwareEngine(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.Name, func(t *testing.T) { compare(t, m) })
 	}
-	require.Zero(t, unimem.Live().Blocks, "a test left memory open")
+	require.Zero(t, unimem.Live().Blocks, "a test left a Block open")
 }
 
-// compare runs m on a few inputs and holds every output against the reference.
+// compare runs m on a few inputs and compares every output with the reference.
 func compare(t *testing.T, m models.Model) {
 	ctx := t.Context()
 	d, err := ane.Open(soft.New(), "")
@@ -114,7 +114,7 @@ func TestFiltersKeepWhatTheyPromise(t *testing.T) {
 		for i := range flat {
 			flat[i] = 0.25
 		}
-		want := 0.25 // a flat picture stays as it is, or has no edges
+		want := 0.25 // the filter does not change a flat picture, or finds no edges
 		if f.Name == "edge" || f.Name == "sobel" {
 			want = 0
 		}
@@ -127,8 +127,8 @@ func TestFiltersKeepWhatTheyPromise(t *testing.T) {
 }
 
 func TestTheLargestErrorLeavesRoom(t *testing.T) {
-	// The references are independent of the engine; this guards them against a
-	// tolerance that would accept anything.
+	// The references are independent of the engine. This checks that the tolerance
+	// does not accept every result.
 	all, err := models.All()
 	require.NoError(t, err)
 	for _, m := range all {

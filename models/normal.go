@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// softmax runs over the channels, the axis along which rows do not lie.
+// softmax runs over the channels, not along rows.
 func softmax() (Model, error) {
 	const classes = 128
 	b := mil.NewBuilder()
@@ -42,10 +42,9 @@ func softmaxOf(x []float64) []float64 {
 	return each(x, func(v float64) float64 { return math.Exp(v) / sum })
 }
 
-// layerNorm normalises rows, whose means fp16 holds exactly, and scales with
-// weights.
+// layerNorm normalizes rows, whose means fp16 holds exactly, and scales them by weights.
 func layerNorm() (Model, error) {
-	const epsilon = 0.5 // a tenth of the variance, so that it shows when it is left out
+	const epsilon = 0.5 // a tenth of the variance, so that the test fails without it
 	gamma, beta := steps(2)("gamma", width, 1), steps(2)("beta", width, 1)
 	var file weights
 	atGamma, err := file.add(gamma)

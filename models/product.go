@@ -2,9 +2,8 @@ package models
 
 import "github.com/anekit/anekit/ane/mil"
 
-// packedMatmul takes activations and weights in one surface: columns 0 to 31
-// hold the activations, 32 to 95 the weights. That is how weights are changed
-// without compiling again.
+// packedMatmul has activations and weights in one input: columns 0 to 31 are the
+// activations, 32 to 95 the weights. So weights can change without compiling again.
 func packedMatmul() (Model, error) {
 	const k, n, seq = 64, 64, 32
 	t := func(shape ...int) mil.Type { return mil.TensorOf(mil.FP16, shape...) }
@@ -43,12 +42,12 @@ func packedMatmul() (Model, error) {
 	}.finish(b)
 }
 
-// convPointwise is the 1x1 convolution that the engine likes best.
+// convPointwise is a 1x1 convolution, the engine's fastest form.
 func convPointwise() (Model, error) {
 	return convolution("conv-1x1", "1x1 convolution, 64 to 32 channels, weights in a file", 64, 32, 1, 1, 64, factors())
 }
 
-// conv3x3 needs a border of zeros.
+// conv3x3 pads its input with a border of zeros.
 func conv3x3() (Model, error) {
 	return convolution("conv-3x3", "3x3 convolution with a border, 8 to 16 channels", 8, 16, 3, 16, 32, factors())
 }

@@ -2,7 +2,7 @@ package models_test
 
 import "math"
 
-// curve is a function as the engine holds it: knots at equal distances, straight
+// curve is a function as the engine stores it: knots at equal distances and straight
 // lines between them.
 type curve struct {
 	first, step float64
@@ -34,8 +34,8 @@ func (c chip) sampled() chip {
 	return c
 }
 
-// exp is 2 to the power of x log2(e), rounded: its whole part is an exponent,
-// the rest goes through the table.
+// exp is 2 to the power of x log2(e), rounded: the whole part is an exponent, the
+// fraction is looked up in the table.
 func (c chip) exp(x float64) float64 {
 	z := c.half(x * c.half(math.Log2E))
 	whole := math.Floor(z)
@@ -48,7 +48,7 @@ func (c chip) inverse(x, epsilon float64) float64 {
 	return c.half(math.Ldexp(c.reciprocal.at(c, m), -e))
 }
 
-// sqrt takes an even exponent off. The root of what is not positive is 0.
+// sqrt removes an even exponent. The root of a number that is not positive is 0.
 func (c chip) sqrt(x float64) float64 {
 	if x <= 0 {
 		return 0

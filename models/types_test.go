@@ -9,9 +9,9 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// The hardware takes fp16, fp32 and bool at the edges of a program. It refuses
-// integers, or fails on them.
-func TestNoModelTakesOrGivesIntegers(t *testing.T) {
+// The hardware supports fp16, fp32 and bool for inputs and outputs. It refuses integers,
+// or fails on them.
+func TestNoModelHasIntegerInputsOrOutputs(t *testing.T) {
 	for _, m := range everything(t) {
 		p, err := mil.Parse(m.Name, m.Text)
 		require.NoError(t, err)

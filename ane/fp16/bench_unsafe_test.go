@@ -7,10 +7,9 @@ import (
 	"unsafe"
 )
 
-// The floor of a conversion is copy moving as many bytes. Encode and Decode of n
-// elements read and write 6n bytes together, as a copy of 3n does; Round 8n, as
-// a copy of 4n. All buffers begin on a page and are written before the clock
-// starts.
+// The floor of a conversion is a copy of as many bytes. Encode and Decode of n elements
+// read and write 6n bytes in total, like a copy of 3n bytes; Round 8n, like a copy of
+// 4n. All buffers begin on a page and are written before the clock starts.
 
 const benchPage = 4096
 
@@ -26,7 +25,8 @@ func pages[T any](n int, v T) []T {
 	return all
 }
 
-// eachSize runs prepare for each number of elements and times what it returns.
+// eachSize runs prepare for each number of elements and times the function that it
+// returns.
 func eachSize(b *testing.B, moved int, prepare func(n int) func()) {
 	for _, size := range []struct {
 		name string

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Elements around the slices handed over keep this pattern.
+// Elements around the converted slices keep this pattern.
 const (
 	guardHalf  Bits    = 0x5a5a
 	guardFloat float32 = 12345.678
@@ -30,8 +30,8 @@ func framed[T comparable](n, offset int, guard T) ([]T, func(t *testing.T)) {
 	}
 }
 
-// TestLengthsAndOffsets takes every length to 200 at every position of source
-// and destination in a 64-byte line, and looks at what lies around.
+// TestLengthsAndOffsets converts every length up to 200 at every position of source
+// and destination in a 64-byte line, and checks the elements around the slices.
 func TestLengthsAndOffsets(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	values := randomFloats(r, 200)

@@ -1,13 +1,13 @@
 package fp16
 
-// stretch is the number of elements converted between two points at which the
-// scheduler may stop the goroutine: assembly cannot be preempted. At some 20 GB/s
-// it is below 0.1 ms, and long enough for the cost of the call to vanish.
+// stretch is the number of elements converted in one call of assembly, which the
+// scheduler cannot preempt. At about 20 GB/s it takes less than 0.1 ms, and is long
+// enough to make the cost of the call negligible.
 const stretch = 256 << 10
 
 // Encode rounds src into dst, element by element as [FromFloat32] does, and
-// returns the number of elements converted: the lesser of both lengths. Elements
-// of dst beyond it are left alone. The two must not share memory.
+// returns the number of elements converted: the lesser of both lengths. It does not
+// change elements of dst beyond it. The two must not share memory.
 func Encode(dst []Bits, src []float32) int {
 	n := min(len(dst), len(src))
 	for i := 0; i < n; i += stretch {
@@ -18,8 +18,8 @@ func Encode(dst []Bits, src []float32) int {
 }
 
 // Decode widens src into dst, element by element as [Bits.Float32] does, and
-// returns the number of elements converted: the lesser of both lengths. Elements
-// of dst beyond it are left alone. The two must not share memory.
+// returns the number of elements converted: the lesser of both lengths. It does not
+// change elements of dst beyond it. The two must not share memory.
 func Decode(dst []float32, src []Bits) int {
 	n := min(len(dst), len(src))
 	for i := 0; i < n; i += stretch {
@@ -29,11 +29,11 @@ func Decode(dst []float32, src []Bits) int {
 	return n
 }
 
-// Round writes to dst each element of src rounded to the nearest value that a
-// half can hold, kept in float32: the same as Encode followed by Decode, without
-// the memory between: for references and for training that knows what storage
-// will do to its values. It treats as many elements as the shorter slice has. dst
-// may be src itself; slices that overlap otherwise give undefined values.
+// Round writes to dst each element of src rounded to the nearest half, as float32: the
+// same as Encode followed by Decode, without a buffer between. Use it for references
+// and for training that simulates storage as fp16. It converts as many elements as the
+// shorter slice has. dst may be src itself; slices that overlap otherwise give
+// undefined values.
 func Round(dst, src []float32) {
 	n := min(len(dst), len(src))
 	for i := 0; i < n; i += stretch {
@@ -42,7 +42,7 @@ func Round(dst, src []float32) {
 	}
 }
 
-// Accelerated names the code behind Encode, Decode and Round on this machine:
+// Accelerated names the implementation of Encode, Decode and Round on this machine:
 // "f16c" (amd64), "neon" (arm64) or "portable" (Go). Slices of fewer than eight
 // elements are always converted by the Go code.
 func Accelerated() string { return machine.kernel }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// eachKernel runs f with the kernel of this machine and with the Go code. Both
-// are held against the scalar functions, hence against each other.
+// eachKernel runs f with the kernel of this machine and with the Go code. f compares
+// each with the scalar functions, and so both with each other.
 func eachKernel(t *testing.T, f func(t *testing.T)) {
 	best := machine.kernel
 	t.Run(best, f)
@@ -102,7 +102,7 @@ func TestEncodeRandom(t *testing.T) {
 	})
 }
 
-// TestStretches crosses the points at which bulk calls pause.
+// TestStretches converts slices longer than a stretch.
 func TestStretches(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(7, 8))
@@ -147,7 +147,7 @@ func TestCounts(t *testing.T) {
 func TestNoAllocations(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(100, func() {
-			var wide [100]float32 // on the stack, if nothing makes them escape
+			var wide [100]float32 // on the stack, unless a call makes it escape
 			var half [100]Bits
 			Encode(half[:], wide[:])
 			Decode(wide[:], half[:])

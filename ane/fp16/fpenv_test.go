@@ -23,8 +23,8 @@ func altered(f func()) (inside uint32) {
 	return inside
 }
 
-// TestControlRegister holds conversions in an altered mode against those made in
-// the default mode.
+// TestControlRegister compares conversions in an altered mode with those in the default
+// mode.
 func TestControlRegister(t *testing.T) {
 	src := floats(neighbourhoods())
 	half, wide, rounded := make([]Bits, len(src)), make([]float32, 1<<16), make([]float32, len(src))
@@ -47,8 +47,8 @@ func TestControlRegister(t *testing.T) {
 			Decode(wide, halves)
 			Round(rounded, src)
 		})
-		require.Greater(t, sum, float32(1), "the mode was not altered: the test would prove nothing")
-		require.Equal(t, uint32(fpenv.Altered), inside&fpenv.Altered, "the caller's mode was not put back")
+		require.Greater(t, sum, float32(1), "the mode was not altered: the test proves nothing")
+		require.Equal(t, uint32(fpenv.Altered), inside&fpenv.Altered, "the caller's mode was not restored")
 		sameHalves(t, wantHalf, half)
 		sameFloats(t, wantWide, wide)
 		sameFloats(t, wantRounded, rounded)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzBulk takes any bytes as float32s and as halves, at any offset, and holds
-// the bulk functions against the scalar ones.
+// FuzzBulk converts any bytes as float32s and as halves, at any offset, and compares
+// the bulk functions with the scalar ones.
 func FuzzBulk(f *testing.F) {
 	f.Add([]byte{}, uint8(0))
 	f.Add([]byte{0, 0, 128, 127, 1, 0, 128, 127, 255, 255, 255, 255}, uint8(1)) // Inf, NaNs

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fenced returns n elements that end where a page without access begins, or
-// begin where one ends: reading or writing one byte too many is a fault.
+// fenced returns n elements directly before or directly after a page without access: an
+// access outside of them is a fault.
 func fenced[T any](t *testing.T, n int, atEnd bool) []T {
 	page := syscall.Getpagesize()
 	mem, err := syscall.Mmap(-1, 0, 3*page, syscall.PROT_NONE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

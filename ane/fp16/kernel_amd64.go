@@ -2,8 +2,8 @@ package fp16
 
 import "golang.org/x/sys/cpu"
 
-// detect asks for F16C, and for AVX, which x/sys/cpu reports only if the
-// operating system saves the 256-bit registers.
+// detect requires F16C and AVX. x/sys/cpu reports AVX only if the operating system
+// saves the 256-bit registers.
 func detect() string {
 	if cpu.X86.HasAVX && cpu.X86.HasF16C {
 		return "f16c"

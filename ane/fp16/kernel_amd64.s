@@ -1,12 +1,12 @@
 #include "textflag.h"
 
-// Each function treats 32 elements at a time, then 8, then the last 8 once more
-// if fewer are left over. CX is the number of elements left, less one step. The
-// immediate 0 of VCVTPS2PH is round to nearest even, whatever MXCSR says.
+// Each function converts 32 elements at a time, then 8, then the last 8 again
+// if fewer remain. CX is the number of remaining elements minus one step. The
+// immediate 0 of VCVTPS2PH is round to nearest even, for any MXCSR.
 //
 // Non-temporal stores and 512-bit registers were measured on Sapphire Rapids with
-// 4 Ki to 16 Mi elements: the former gain nothing at the large end and cost up to
-// eight times at the small one, the latter gain where all fits the first-level
+// 4 Ki to 16 Mi elements: the former gain nothing for large sizes and cost up to
+// eight times for small ones, the latter gain where all fits the first-level
 // cache and little elsewhere. Neither is worth another kernel.
 
 // func encodeVector(dst *Bits, src *float32, n int)
@@ -99,8 +99,8 @@ done:
 
 // func roundVector(dst, src *float32, n int)
 //
-// In place, the last step rounds some elements a second time, which changes
-// nothing.
+// In place, the last step rounds some elements again, which does not change
+// them.
 TEXT ·roundVector(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI

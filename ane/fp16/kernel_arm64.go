@@ -1,5 +1,5 @@
 package fp16
 
-// detect has nothing to ask: FCVTL and FCVTN between half and single precision
-// are part of Advanced SIMD in every ARMv8-A processor that Go runs on.
+// detect returns a constant: FCVTL and FCVTN between half and single precision are part
+// of Advanced SIMD in every ARMv8-A processor that Go runs on.
 func detect() string { return "neon" }

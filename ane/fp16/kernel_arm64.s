@@ -1,11 +1,11 @@
 #include "textflag.h"
 
-// Each function treats 16 elements at a time, then 8, then the last 8 once more
-// if fewer are left over. R2 is the number of elements left, less one step.
+// Each function converts 16 elements at a time, then 8, then the last 8 again
+// if fewer remain. R2 is the number of remaining elements minus one step.
 //
-// The conversions obey the rounding mode, default-NaN and alternative-half bits
+// The conversions depend on the rounding mode, default-NaN and alternative-half bits
 // of FPCR. Go runs with all of them clear; if C code on this thread left one
-// set, FPCR is cleared for the duration and put back at the end.
+// set, the function clears FPCR and restores it at the end.
 
 // The Go assembler has no names for these (Arm Architecture Reference Manual,
 // C7.2, FCVTL and FCVTN; a "2" form uses the upper half of the half vector).
@@ -109,8 +109,8 @@ done:
 
 // func roundVector(dst, src *float32, n int)
 //
-// In place, the last step rounds some elements a second time, which changes
-// nothing.
+// In place, the last step rounds some elements again, which does not change
+// them.
 TEXT ·roundVector(SB), NOSPLIT, $0-24
 	MOVD dst+0(FP), R0
 	MOVD src+8(FP), R1

@@ -2,9 +2,9 @@
 
 package fp16
 
-// lanes is the number of elements in one step of the assembly. Shorter slices
-// go to the Go code; the assembly finishes a ragged end by doing the last eight
-// elements over again, and so needs that many.
+// lanes is the number of elements in one step of the assembly. The Go code converts
+// shorter slices: for a rest of fewer elements the assembly converts the last eight
+// again, and so needs at least eight.
 const lanes = 8
 
 // The assembly reads n elements at src and writes n at dst; n must be at least

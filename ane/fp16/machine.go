@@ -1,8 +1,7 @@
 package fp16
 
-// machine holds what is known of the processor. It is filled before any other
-// code of the package runs and not changed afterwards (tests do, to reach the
-// Go code on a processor that has better).
+// machine describes the processor. It is set before any other code of the package runs.
+// Only tests change it, to run the Go code on a processor with a kernel.
 var machine = struct {
 	kernel string // as Accelerated returns it
 }{

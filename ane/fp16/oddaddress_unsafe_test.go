@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOddAddresses converts at byte offsets that Go slices of these types do not
-// normally have, as data of a file mapped into memory may.
+// TestOddAddresses converts at byte offsets that Go slices of these types normally do
+// not have, but data of a mapped file may.
 func TestOddAddresses(t *testing.T) {
 	if Accelerated() == portable {
 		t.Skip("this processor lacks F16C; run on one that has it, or on arm64")

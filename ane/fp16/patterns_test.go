@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 )
 
-// neighbourhoods returns float32 encodings at which rounding decides: for every
-// half its value, the middle to the next half, and the float32 on both sides of
-// each; then NaNs of many payloads and the borders of float32.
+// neighbourhoods returns float32 encodings near decisions of rounding: for every half
+// its value, the middle to the next half, and the float32 on both sides of each; then
+// NaNs of many payloads and the limits of float32.
 func neighbourhoods() []uint32 {
 	var out []uint32
 	around := func(f float64) {
@@ -41,7 +41,7 @@ func neighbourhoods() []uint32 {
 	return out
 }
 
-// floats turns encodings into float32s without touching NaNs.
+// floats converts encodings to float32s without changing NaNs.
 func floats(us []uint32) []float32 {
 	out := make([]float32, len(us))
 	for i, u := range us {

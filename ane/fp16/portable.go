@@ -1,7 +1,7 @@
 package fp16
 
-// portable is the name of the Go code in this file, which needs nothing of the
-// processor. Its callers pass slices of equal length.
+// portable is the name of the Go code in this file, which runs on every processor. Its
+// callers pass slices of equal length.
 const portable = "portable"
 
 func encodePortable(dst []Bits, src []float32) {

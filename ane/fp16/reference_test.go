@@ -2,8 +2,8 @@ package fp16
 
 import "math"
 
-// The reference shares nothing with the package: it computes in float64, where
-// every step is exact, and looks encodings up by value.
+// The reference is independent of the package: it computes in float64, where every step
+// is exact, and looks encodings up by value.
 
 // referenceValue is the value of a finite or infinite half, from its definition.
 func referenceValue(b Bits) float64 {
@@ -44,12 +44,12 @@ func referenceRound(f float64) Bits {
 	ulp := math.Ldexp(1, max(e-1, -14)-10)
 	b, ok := referenceBits[math.RoundToEven(f/ulp)*ulp]
 	if !ok {
-		panic("BUG: the reference rounded to a value that is no half")
+		panic("BUG: the reference rounded to a value that is not a half")
 	}
 	return sign | b
 }
 
-// referenceNaN applies the NaN rule to a float32 NaN, on its text of bits.
+// referenceNaN applies the NaN rule to the bits of a float32 NaN, written as text.
 func referenceNaN(u uint32) Bits {
 	sign, payload := u/(1<<31), u%(1<<23)
 	return Bits(sign*32768 + 31*1024 + 512 + payload/(1<<13)%512)

@@ -2,18 +2,18 @@ package fp16
 
 import "math"
 
-// Float32 encodings at which the conversion to a half changes its course.
+// Float32 encodings that separate the cases of the conversion to a half.
 const (
 	sign32 = 1 << 31
 	inf32  = 0xff << 23
 	over32 = (127 + 16) << 23 // 65536: this and above is an infinity or NaN
 	norm32 = (127 - 14) << 23 // SmallestNormal: below lie subnormal halves
 	tiny32 = (127 - 25) << 23 // half of SmallestSubnormal: this and below is zero
-	rebias = (127 - 15) << 23 // between the two exponent biases
+	rebias = (127 - 15) << 23 // difference of the exponent biases
 )
 
-// FromFloat32 rounds f to the nearest half, ties to even, as the package
-// comment lays down for overflow, subnormals and NaNs.
+// FromFloat32 rounds f to the nearest half, ties to even. The package comment has the
+// rules for overflow, subnormals and NaNs.
 func FromFloat32(f float32) Bits {
 	u := math.Float32bits(f)
 	sign := Bits(u >> 16 & signMask)
@@ -25,10 +25,10 @@ func FromFloat32(f float32) Bits {
 		}
 		return sign | NaN | Bits(u>>13&fractionMask)
 	case u >= norm32:
-		// A carry out of the fraction moves the exponent up, at the top to Inf.
+		// A carry out of the fraction increments the exponent, at most to that of Inf.
 		return sign | Bits((u-rebias+0xfff+u>>13&1)>>13)
 	case u > tiny32:
-		// The fraction with its hidden bit, brought to units of SmallestSubnormal.
+		// The fraction with its hidden bit, in units of SmallestSubnormal.
 		m, shift := u&(1<<23-1)|1<<23, 126-u>>23
 		half := uint32(1)<<(shift-1) - 1
 		return sign | Bits((m+half+m>>shift&1)>>shift)
@@ -36,7 +36,7 @@ func FromFloat32(f float32) Bits {
 	return sign
 }
 
-// Float64 encodings between which truncation to float32 leaves a normal number.
+// Float64 encodings between which truncation to float32 gives a normal number.
 const (
 	inf64  = 0x7ff << 52
 	over64 = (1023 + 16) << 52 // 65536
@@ -58,8 +58,8 @@ func FromFloat64(f float64) Bits {
 		return sign
 	}
 	// Truncate to float32 and mark lost bits in the last place ("round to odd").
-	// A float32 has more than two bits beyond a half, so the mark keeps a value
-	// above a tie above it and never turns an exact value into a tie.
+	// A float32 has more than two bits beyond a half, so the mark keeps a value above
+	// a tie above it, and never makes an exact value a tie.
 	short := uint32(u>>29 - (1023-127)<<23)
 	if u&(1<<29-1) != 0 {
 		short |= 1
@@ -67,8 +67,8 @@ func FromFloat64(f float64) Bits {
 	return sign | FromFloat32(math.Float32frombits(short))
 }
 
-// Float32 returns the value of b, which float32 holds exactly. A signaling NaN
-// comes back quiet.
+// Float32 returns the value of b, which float32 holds exactly. A signaling NaN becomes
+// quiet.
 func (b Bits) Float32() float32 {
 	sign := uint32(b&signMask) << 16
 	u := uint32(b&^signMask) << 13

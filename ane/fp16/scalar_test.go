@@ -94,7 +94,7 @@ func checkFloat32(t *testing.T, u uint32) {
 	if got := FromFloat32(f); got != want {
 		require.Equal(t, want, got, "FromFloat32 of %#08x (%g)", u, f)
 	}
-	// Built from bits: a conversion by the processor would quiet a NaN.
+	// Made from bits: a conversion by the processor would make a NaN quiet.
 	d := math.Float64bits(float64(f))
 	if f != f {
 		d = uint64(u>>31)<<63 | 0x7ff<<52 | uint64(u%(1<<23))<<29
@@ -120,8 +120,8 @@ func TestFromFloat32Random(t *testing.T) {
 	}
 }
 
-// TestFromFloat64RoundsOnce takes doubles around each tie, so close to it that
-// float32 cannot tell them from the tie.
+// TestFromFloat64RoundsOnce converts doubles so close to each tie that float32 rounds
+// them to the tie.
 func TestFromFloat64RoundsOnce(t *testing.T) {
 	for b := Bits(0); b < Inf; b++ {
 		low, high := referenceValue(b), referenceValue(b+1)

@@ -1,6 +1,6 @@
 package fpenv
 
-// Altered is a mode in which careless conversions go wrong: alternative half
+// Altered is a mode that makes careless conversions wrong: alternative half
 // format, default NaN, flush to zero for single and half precision, round up
 // (Arm Architecture Reference Manual, FPCR: AHP 26, DN 25, FZ 24, RMode 23:22,
 // FZ16 19).
