@@ -17,20 +17,9 @@ TESTRUN = build/bin/testrun -notes $(NOTES)
 WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge ./cmd/ane-roundtrip ./unimem/... \
 	./internal/await ./internal/wholefile
 
-# What the tests need besides Go: PROGRAM:DEBIAN-PACKAGE or FILE:DEBIAN-PACKAGE. The race detector
-# links with a C compiler; qemu runs the arm64 tests on other processors. On a
-# Mac, Apple's Command Line Tools have what is needed; cc is there without them, as
-# a stub, so build.sh looks for the tools themselves.
-NEEDS = cc:gcc
+# Other processors run the arm64 tests in an emulator.
 ifeq ($(shell uname -s),Linux)
-# The bridge is built with clang and GNUstep; its leak gates run under valgrind and
-# with AddressSanitizer.
-NEEDS += clang-14:clang-14 gnustep-config:libgnustep-base-dev valgrind:valgrind
-FILES = /usr/include/stdlib.h:libc6-dev /usr/include/Block.h:libblocksruntime-dev \
-	$(shell gcc -print-file-name=libobjc.so 2>/dev/null || echo none):gobjc \
-	$(shell clang-14 -print-file-name=libclang_rt.asan-$$(uname -m).so 2>/dev/null || echo none):libclang-rt-14-dev
 ifeq ($(filter aarch64 arm64,$(shell uname -m)),)
-NEEDS += qemu-aarch64-static:qemu-user-static
 EMULATOR = qemu-aarch64-static
 endif
 endif
@@ -60,23 +49,11 @@ testrun:
 bench:
 	@CGO_ENABLED=0 $(GO) run ./cmd/ane-roundtrip bench
 
+# On a Mac, Apple's Command Line Tools have what the tests need; cc is there without them, as
+# a stub, so build.sh looks for the tools themselves.
 needs:
 	@sh objcbridge/build.sh --tools
-	@missing=""; \
-	for n in $(NEEDS); do command -v $${n%%:*} >/dev/null || missing="$$missing $${n##*:}"; done; \
-	for n in $(FILES); do test -e $${n%%:*} || missing="$$missing $${n##*:}"; done; \
-	if [ -n "$$missing" ]; then \
-		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-			echo "installing$$missing"; \
-			export DEBIAN_FRONTEND=noninteractive; \
-			mkdir -p build; \
-			{ apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing; } >build/apt.log 2>&1 \
-				|| { cat build/apt.log; exit 1; }; \
-		else \
-			echo "missing packages:$$missing"; \
-			echo "install them, for example: sudo apt-get install -y$$missing"; exit 1; \
-		fi; \
-	fi
+	@sh objcbridge/needs.sh
 
 format:
 	@out=$$(gofmt -l .); if [ -n "$$out" ]; then echo "not gofmt-clean:"; echo "$$out"; exit 1; fi

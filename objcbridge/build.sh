@@ -17,10 +17,10 @@ set -eu
 die() { echo "build.sh: $*" >&2; exit 1; }
 
 usage="usage: build.sh OUTDIR [--sanitize], or build.sh --tools"
-out="" sanitize="" tools=""
+out="" sanitize="" kind=bridge tools=""
 for argument in "$@"; do
 	case $argument in
-	--sanitize) sanitize="-fsanitize=address -fno-omit-frame-pointer" ;;
+	--sanitize) sanitize="-fsanitize=address -fno-omit-frame-pointer" kind=sanitize ;;
 	--tools) tools=only ;;
 	-*) die "unknown option $argument; $usage" ;;
 	*) [ -z "$out" ] || die "one OUTDIR only; $usage"; out=$argument ;;
@@ -48,6 +48,7 @@ fi
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 mkdir -p -- "$out"
 out=$(CDPATH= cd -- "$out" && pwd)
+. "$here/needs.sh"
 find "$out" -maxdepth 1 -name '.build.*' -mmin +60 -exec rm -rf {} + # of builds that were killed
 work=$(mktemp -d "$out/.build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
@@ -81,49 +82,6 @@ build_darwin() {
 	publish libanebridge.dylib
 }
 
-has_sanitizer() { [ -z "$sanitize" ] || [ -f "$(clang-14 -print-file-name="$runtime")" ]; }
-runtime=libclang_rt.asan-$(uname -m).so
-
-# packages lists what is missing, by what each package brings.
-packages() {
-	command -v clang-14 >/dev/null || echo clang-14
-	[ -f /usr/include/stdlib.h ] || echo libc6-dev
-	[ -f /usr/include/Block.h ] || echo libblocksruntime-dev
-	command -v gnustep-config >/dev/null && [ -f "$(gnustep-config --variable=GNUSTEP_SYSTEM_HEADERS)/Foundation/Foundation.h" ] ||
-		echo libgnustep-base-dev
-	command -v gcc >/dev/null && [ -f "$(gcc -print-file-name=libobjc.so)" ] || echo gobjc
-	[ -z "$sanitize" ] || { command -v clang-14 >/dev/null && has_sanitizer; } || echo libclang-rt-14-dev
-}
-
-# Tries again while another process holds apt's locks.
-install_packages() {
-	export DEBIAN_FRONTEND=noninteractive LC_ALL=C # the log is read below
-	for try in 1 2 3 4 5 6; do
-		missing=$(packages | tr '\n' ' ')
-		[ -n "$missing" ] || return 0
-		echo "installing $missing"
-		# shellcheck disable=SC2086
-		{ apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing; } \
-			>"$out/apt.log" 2>&1 && return 0
-		[ "$try" != 6 ] && grep -Eqi '(get|acquire) .*lock|unable to lock' "$out/apt.log" || break
-		sleep 10
-	done
-	cat "$out/apt.log" >&2
-	return 1
-}
-
-need_packages() {
-	missing=$(packages | tr '\n' ' ')
-	[ -n "$missing" ] || return 0
-	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-		install_packages || die "cannot install $missing"
-		missing=$(packages | tr '\n' ' ')
-		[ -z "$missing" ] || die "installed, but still not found: $missing"
-	else
-		die "missing packages: ${missing}(install them: sudo apt-get install -y --no-install-recommends $missing)"
-	fi
-}
-
 # library NAME SUFFIX DIR FLAGS...: compiles DIR/*.SUFFIX into NAME.
 library() {
 	name=$1 files=$(sources "$3" "$2")
@@ -143,7 +101,7 @@ library() {
 }
 
 build_linux() {
-	need_packages
+	need_packages "$kind"
 	cd "$work" # flags then need no name that may have spaces
 	# gcc's Objective-C headers without its others, and a file that one of them asks for.
 	mkdir -p include/objc

@@ -77,7 +77,7 @@ func Missing() string {
 	if os.Getenv(objcbridge.EnvDir) != "" {
 		return ""
 	}
-	return missing()
+	return missing("bridge")
 }
 
 // find returns the named folder or the one built of the present sources.

@@ -153,12 +153,12 @@ func TestMissingNamesWhatAndHow(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	reason := Missing()
 	require.Contains(t, reason, "clang-14")
-	require.Contains(t, reason, "gnustep-config")
+	require.Contains(t, reason, "libgnustep-base-dev")
 	require.Contains(t, reason, "apt-get install")
 	require.Contains(t, reason, "make bridge")
 	require.NotContains(t, reason, "\n")
 	_, sanitizer := Sanitizer()
-	require.Equal(t, reason, sanitizer)
+	require.Contains(t, sanitizer, "libclang-rt-14-dev")
 }
 
 func TestMissingCacheFolder(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 const onlyLinux = "the stand-ins run in Linux binaries for amd64 and arm64 built with CGO_ENABLED=1, not in this one for " +
 	runtime.GOOS + "/" + runtime.GOARCH
 
-func missing() string { return onlyLinux }
+func missing(string) string { return onlyLinux }
 
 // Sanitizer returns the reason why there is no AddressSanitizer for the bridge here.
 func Sanitizer() (path, reason string) { return "", onlyLinux }

@@ -1,0 +1,76 @@
+# The Debian packages that the bridge and the tests need, by what each package brings.
+#
+#   needs.sh              installs what `make test` needs, or names it
+#   needs.sh --list KIND  lists the missing packages of a kind: bridge, sanitize or test
+#   . needs.sh            defines need_packages for build.sh
+#
+# As root on Debian it installs the packages; otherwise it names them and fails. Sourcing it
+# needs $out, the folder of the log, and die.
+
+runtime=libclang_rt.asan-$(uname -m).so
+
+# packages bridge|sanitize|test lists what is missing. The race detector links with gcc; the
+# gates run under valgrind and AddressSanitizer; other processors run the arm64 tests in qemu.
+packages() {
+	command -v clang-14 >/dev/null || echo clang-14
+	[ -f /usr/include/stdlib.h ] || echo libc6-dev
+	[ -f /usr/include/Block.h ] || echo libblocksruntime-dev
+	command -v gnustep-config >/dev/null && [ -f "$(gnustep-config --variable=GNUSTEP_SYSTEM_HEADERS)/Foundation/Foundation.h" ] ||
+		echo libgnustep-base-dev
+	command -v gcc >/dev/null && [ -f "$(gcc -print-file-name=libobjc.so)" ] || echo gobjc
+	[ "$1" != bridge ] || return 0
+	command -v clang-14 >/dev/null && [ -f "$(clang-14 -print-file-name="$runtime")" ] || echo libclang-rt-14-dev
+	[ "$1" != sanitize ] || return 0
+	command -v gcc >/dev/null || echo gcc
+	command -v valgrind >/dev/null || echo valgrind
+	case $(uname -m) in
+	aarch64 | arm64) ;;
+	*) command -v qemu-aarch64-static >/dev/null || echo qemu-user-static ;;
+	esac
+}
+
+# install_packages tries again while another process holds apt's locks.
+install_packages() {
+	export DEBIAN_FRONTEND=noninteractive LC_ALL=C # the log is read below
+	for try in 1 2 3 4 5 6; do
+		missing=$(packages "$1" | tr '\n' ' ')
+		[ -n "$missing" ] || return 0
+		echo "installing $missing"
+		# shellcheck disable=SC2086
+		{ apt-get update -qq && apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends $missing; } \
+			>"$out/apt.log" 2>&1 && return 0
+		[ "$try" != 6 ] && grep -Eqi '(get|acquire) .*lock|unable to lock' "$out/apt.log" || break
+		sleep 10
+	done
+	cat "$out/apt.log" >&2
+	return 1
+}
+
+# need_packages bridge|sanitize|test returns when nothing is missing.
+need_packages() {
+	missing=$(packages "$1" | tr '\n' ' ')
+	[ -n "$missing" ] || return 0
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		install_packages "$1" || die "cannot install $missing"
+		missing=$(packages "$1" | tr '\n' ' ')
+		[ -z "$missing" ] || die "installed, but still not found: $missing"
+	else
+		die "missing packages: ${missing}(install them: sudo apt-get install -y --no-install-recommends $missing)"
+	fi
+}
+
+case $0 in
+*needs.sh)
+	set -eu
+	die() { echo "needs.sh: $*" >&2; exit 1; }
+	case $* in
+	"") [ "$(uname -s)" != Linux ] || {
+		out=$(mktemp -d)
+		trap 'rm -rf "$out"' EXIT
+		need_packages test
+	} ;;
+	"--list bridge" | "--list sanitize" | "--list test") packages "$2" ;;
+	*) die "usage: needs.sh, or needs.sh --list bridge|sanitize|test" ;;
+	esac
+	;;
+esac
