@@ -1,0 +1,285 @@
+package house
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/anekit/anekit/"
+
+// may lists for each folder the folders of this module whose packages its files may import,
+// beside the internal ones below it. The first entry that holds a package decides; an import that
+// ends in "/" includes the folders below it. Tests may import more.
+var may = []struct {
+	folder  string
+	imports []string
+}{
+	{"unimem/surfaces", []string{"unimem", "unimem/internal/"}},
+	{"unimem/metal", []string{"unimem"}},
+	{"unimem/blocktest", []string{"unimem"}},
+	{"unimem/internal", []string{"unimem/internal/"}},
+	{"unimem", []string{"unimem/internal/"}},
+	{"objcbridge/bridgetest", []string{"objcbridge"}},
+	{"objcbridge", []string{"objcbridge/src"}},
+	{"ane/fp16", nil},
+	{"ane/driverabi", nil},
+	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
+	{"ane/mil/element", []string{"ane/mil", "ane/fp16"}},
+	{"ane/mil/ops", []string{"ane/mil", "ane/mil/blob", "ane/mil/element", "internal/near"}},
+	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/fp16", "internal/wholefile"}},
+	{"ane/mil", []string{"internal/near"}},
+	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
+	{"ane/engine", []string{"ane", "internal/engine/", "objcbridge"}},
+	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16"}},
+	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
+	{"internal/engine/standin", []string{"ane", "ane/mil", "ane/mil/blob", "internal/engine/apple",
+		"internal/engine/soft", "internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},
+	{"internal/engine/apple", []string{"ane", "ane/mil", "ane/mil/ops", "internal/attributes", "internal/plist",
+		"objcbridge", "unimem"}},
+	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "internal/engine/broker/",
+		"internal/engine/soft", "internal/wholefile", "unimem"}},
+	{"internal/engine/soft", []string{"ane", "ane/fp16", "ane/mil", "ane/mil/element", "ane/mil/ops", "unimem"}},
+	{"internal/engine/faulty", []string{"ane", "ane/mil", "unimem"}},
+	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
+	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
+	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
+	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "objcbridge", "unimem"}},
+}
+
+// source is one Go file that is no test.
+type source struct {
+	path, folder string // from the root of the module, with slashes
+	*ast.File
+}
+
+// sources parses every Go file of the module but tests and files below testdata.
+func sources(t *testing.T) (all []source) {
+	root := filepath.Join("..", "..")
+	require.FileExists(t, filepath.Join(root, "go.mod"))
+	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() && (e.Name() == "build" || e.Name() == "testdata" || len(e.Name()) > 2 && e.Name()[0] == '.') {
+			return fs.SkipDir
+		}
+		if e.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, file)
+		rel = filepath.ToSlash(rel)
+		all = append(all, source{rel, path.Dir(rel), f})
+		return err
+	})
+	require.NoError(t, err)
+	require.Greater(t, len(all), 300, "the walk has found the module")
+	return all
+}
+
+// imports lists the paths that a file imports.
+func (s source) imports() (all []string) {
+	for _, i := range s.Imports {
+		p, _ := strconv.Unquote(i.Path.Value) // the parser has accepted it
+		all = append(all, p)
+	}
+	return all
+}
+
+// allowed reports whether files of a folder may import another folder of the module.
+func allowed(from, to string) bool {
+	for _, rule := range may {
+		if !within(from, rule.folder) {
+			continue
+		}
+		return within(to, rule.folder+"/internal") || slices.ContainsFunc(rule.imports, func(i string) bool {
+			return i == to || strings.HasSuffix(i, "/") && strings.HasPrefix(to, i)
+		})
+	}
+	return false
+}
+
+// within reports whether folder is dir or below it.
+func within(folder, dir string) bool { return folder == dir || strings.HasPrefix(folder, dir+"/") }
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, p := range s.imports() {
+			if to, ours := strings.CutPrefix(p, module); ours && !allowed(s.folder, to) {
+				t.Errorf("%s imports %s: add the direction to the table here, or turn the import round", s.path, to)
+			}
+		}
+	}
+}
+
+// A rule that allows everything would pass every import.
+func TestDirectionsThatAreRefused(t *testing.T) {
+	for _, c := range [][2]string{
+		{"unimem", "ane"}, {"unimem", "unimem/surfaces"}, {"ane/mil", "unimem"}, {"ane/mil", "ane/mil/ops"},
+		{"ane", "ane/engine"}, {"ane", "internal/engine/soft"}, {"ane/fp16", "ane"}, {"models", "ane"},
+		{"internal/engine/soft", "internal/engine/broker"}, {"internal/engine/broker/wire", "objcbridge"},
+		{"examples/tutorial", "internal/engine/soft"}, {"objcbridge", "ane"}, {"ane/engine", "cmd/ane-roundtrip"},
+		{"unknown", "ane"},
+	} {
+		require.False(t, allowed(c[0], c[1]), "%s imports %s", c[0], c[1])
+	}
+}
+
+func TestUnsafeStandsInFilesOfThatName(t *testing.T) {
+	for _, s := range sources(t) {
+		named := strings.HasSuffix(s.path, "_unsafe.go")
+		uses := slices.ContainsFunc(s.imports(), func(p string) bool { return p == "unsafe" || p == "C" })
+		if uses && !named {
+			t.Errorf("%s imports unsafe or C: move that code to a file named *_unsafe.go", s.path)
+		}
+		if slices.Contains(s.imports(), "C") && s.folder != "objcbridge" && !within(s.folder, "objcbridge") &&
+			!within(s.folder, "internal") {
+			t.Errorf("%s calls C: only objcbridge and internal may", s.path)
+		}
+	}
+}
+
+func TestImportingStartsNothing(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, d := range s.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
+				t.Errorf("%s has an init: let main call it by name", s.path)
+			}
+		}
+	}
+}
+
+// The exported declarations of public packages mention no type of an internal package.
+func TestPublicPackagesMentionNoInternalType(t *testing.T) {
+	for _, s := range sources(t) {
+		if strings.Contains("/"+s.folder+"/", "/internal/") || within(s.folder, "cmd") || within(s.folder, "examples") {
+			continue
+		}
+		internal := map[string]string{} // by name in the file
+		for _, i := range s.Imports {
+			p, _ := strconv.Unquote(i.Path.Value)
+			if strings.Contains(p, "/internal/") {
+				name := path.Base(p)
+				if i.Name != nil {
+					name = i.Name.Name
+				}
+				internal[name] = p
+			}
+		}
+		for _, d := range s.Decls {
+			for _, n := range mentions(d) {
+				if p := internal[n]; p != "" {
+					t.Errorf("%s: an exported declaration mentions a type of %s", s.path, p)
+				}
+			}
+		}
+	}
+}
+
+// mentions lists the package names that the exported part of a declaration uses.
+func mentions(d ast.Decl) (names []string) {
+	look := func(n ast.Node) {
+		if n == nil {
+			return
+		}
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Field:
+				return len(n.Names) == 0 || slices.ContainsFunc(n.Names, (*ast.Ident).IsExported)
+			case *ast.SelectorExpr:
+				if x, ok := n.X.(*ast.Ident); ok {
+					names = append(names, x.Name)
+				}
+			}
+			return true
+		})
+	}
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		if !d.Name.IsExported() || d.Recv != nil && !exportedReceiver(d.Recv.List[0].Type) {
+			return nil
+		}
+		for _, list := range []*ast.FieldList{d.Type.Params, d.Type.Results} {
+			if list != nil {
+				for _, f := range list.List {
+					look(f.Type)
+				}
+			}
+		}
+	case *ast.GenDecl:
+		for _, spec := range d.Specs {
+			switch s := spec.(type) {
+			case *ast.TypeSpec:
+				if s.Name.IsExported() {
+					look(s.Type)
+				}
+			case *ast.ValueSpec:
+				if slices.ContainsFunc(s.Names, (*ast.Ident).IsExported) && s.Type != nil {
+					look(s.Type)
+				}
+			}
+		}
+	}
+	return names
+}
+
+func exportedReceiver(e ast.Expr) bool {
+	for {
+		switch x := e.(type) {
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.Ident:
+			return x.IsExported()
+		default:
+			return true
+		}
+	}
+}
+
+// The check above would find what it looks for.
+func TestMentions(t *testing.T) {
+	const text = `package p
+import "x/internal/a"
+func F(t *a.T) {}
+func (u U) G() a.T { return a.T{} }
+func (u u) H() a.T { return a.T{} }
+func f(t a.T) {}
+type U struct { Field a.T; hidden a.T }
+type V func(*config)
+type config = a.T
+`
+	f, err := parser.ParseFile(token.NewFileSet(), "p.go", text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	found := 0
+	for _, d := range f.Decls {
+		found += len(mentions(d))
+	}
+	require.Equal(t, 3, found, "F, G and Field")
+}
+
+// Every rule of the table is about a folder that exists.
+func TestFoldersOfTheTableExist(t *testing.T) {
+	for _, rule := range may {
+		for _, f := range append([]string{rule.folder}, rule.imports...) {
+			info, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(f)))
+			require.NoError(t, err)
+			require.True(t, info.IsDir())
+		}
+	}
+}
