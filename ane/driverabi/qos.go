@@ -48,12 +48,31 @@ func QoSClasses() []QoSClass { return append([]QoSClass(nil), classes[:]...) }
 // other is the last row of the table: all that are no class. It is never written.
 var other = QoSClass{Name: "other", Priority: 5, Queue: 5, Known: true, Note: "logged as an invalid qos"}
 
-// row is the row of a QoS in the table.
-func row(qos uint32) *QoSClass {
+// Rank is the place of a QoS among the classes, 0 for the most urgent; false for what is
+// no class.
+func Rank(qos uint32) (rank int, class bool) {
 	for i := range classes {
 		if classes[i].QoS == qos {
-			return &classes[i]
+			return i, true
 		}
+	}
+	return 0, false
+}
+
+// Lower is the class that comes after that of a QoS; QoSBackground for the last one and
+// for what is no class.
+func Lower(qos uint32) uint32 {
+	rank, class := Rank(qos)
+	if !class || rank == len(classes)-1 {
+		return QoSBackground
+	}
+	return classes[rank+1].QoS
+}
+
+// row is the row of a QoS in the table.
+func row(qos uint32) *QoSClass {
+	if rank, class := Rank(qos); class {
+		return &classes[rank]
 	}
 	return &other
 }

@@ -24,7 +24,7 @@ func TestKilledBetweenCalls(t *testing.T) {
 	kills := 0
 	kill := func() {
 		var s *session
-		require.NoError(t, again(func() (err error) { // one that lives, if the last was not replaced yet
+		require.NoError(t, retry(func() (err error) { // one that lives, if the last was not replaced yet
 			if s, err = e.(*engine).session(t.Context()); err == nil {
 				err = s.ask(t.Context(), wire.KindPing, &wire.Empty{}, &wire.Empty{}, nil)
 			}

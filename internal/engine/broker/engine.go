@@ -56,7 +56,7 @@ func Counts(x ane.Engine) (c Counters, ok bool) {
 
 // add counts what went over the session.
 func (c *Counters) add(s *session) {
-	t := s.conn.Traffic().Plus(s.bell.Traffic())
+	t := s.traffic()
 	c.Frames += int64(t.FramesOut)
 	c.Bytes += int64(t.BytesOut)
 	c.Received += int64(t.BytesIn)
@@ -87,7 +87,7 @@ func (e *engine) session(ctx context.Context) (*session, error) {
 	switch {
 	case e.closed:
 		e.mu.Unlock()
-		return nil, errEngineClosed
+		return nil, notSent(errEngineClosed)
 	case e.now != nil && !e.now.over.Load():
 		defer e.mu.Unlock()
 		return e.now, nil
@@ -107,12 +107,9 @@ func (e *engine) session(ctx context.Context) (*session, error) {
 	case <-a.done:
 		return a.session, a.err
 	case <-ctx.Done():
-		return nil, ended(ctx)
+		return nil, context.Cause(ctx)
 	}
 }
-
-// errEngineClosed answers every call after Close.
-var errEngineClosed = &lostError{cause: errors.New("the engine was closed"), closed: true}
 
 // try makes the attempt after a pause. It ends within Options.Patience behind
 // that, and at once when the engine closes.
@@ -179,7 +176,7 @@ func (e *engine) Close() error {
 	e.mu.Unlock()
 	var errs []error
 	for _, s := range all {
-		s.fail(errEngineClosed, e.options.Patience)
+		s.close(errEngineClosed, e.options.Patience)
 		<-s.buried
 		if s.failure != nil {
 			errs = append(errs, &ane.Error{Op: "close", Engine: Name, Err: ane.Because(ane.ErrEngine, s.failure)})

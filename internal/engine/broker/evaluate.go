@@ -17,11 +17,15 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	}
 	err := enter(ctx, v.busy) // waits for a run that was given up
 	if err == nil {
-		if err = again(func() error { return v.run(ctx) }); err == nil {
+		err = v.run(ctx)
+		for made := 1; made < attempts && unsent(err); made++ {
+			err = v.run(ctx)
+		}
+		if err == nil {
 			v.leave()
 			return nil
 		}
-		if !isOut(err) {
+		if !isInFlight(err) {
 			v.leave()
 		}
 	}
@@ -35,11 +39,7 @@ func (v *invocation) run(ctx context.Context) error {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrClosed}
 	}
 	if err := v.ready(ctx); err != nil {
-		var out outError
-		if errors.As(err, &out) {
-			return out.cause
-		}
-		return err
+		return settled(err)
 	}
 	s := v.at
 	if err := enter(ctx, s.queue); err != nil {
@@ -51,7 +51,7 @@ func (v *invocation) run(ctx context.Context) error {
 	}
 	v.payload = v.evaluate.Append(v.payload[:0])
 	err := s.exchange(ctx, v.call, wire.KindEvaluate, v.payload)
-	if isOut(err) {
+	if isInFlight(err) {
 		if v.giveUp(s) {
 			return err
 		}
@@ -59,10 +59,10 @@ func (v *invocation) run(ctx context.Context) error {
 		err = v.call.err
 	}
 	if err == nil {
-		err = s.heed(v.call.answer(wire.KindEvaluate, &v.done))
+		err = s.understood(v.call.answer(wire.KindEvaluate, &v.done))
 	}
 	<-s.queue
-	if lost, ok := errors.AsType[*lostError](err); ok && !lost.unsent {
+	if errors.Is(err, wire.Lost) {
 		err = v.outlast(ctx, s, err)
 	}
 	return err
@@ -103,7 +103,7 @@ func (v *invocation) outlast(ctx context.Context, s *session, lost error) error 
 		v.leave()
 		free()
 	}()
-	return outError{lost}
+	return inFlight(lost)
 }
 
 // giveUp leaves the run to the broker, which is told to stop it. The Blocks are
@@ -111,7 +111,7 @@ func (v *invocation) outlast(ctx context.Context, s *session, lost error) error 
 func (v *invocation) giveUp(s *session) bool {
 	free := v.hold()
 	sequence := v.evaluate.Sequence
-	if !s.leave(v.call, func(*call) {
+	if !s.orphan(v.call, func(*call) {
 		<-s.queue
 		v.leave()
 		free()

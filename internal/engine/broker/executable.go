@@ -11,10 +11,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// qos is the quality of service of every program, in Apple's numbers: the default
-// of its framework.
-const qos = 21
-
 // executable is a program that the broker compiles, and that each broker after
 // the first compiles anew when it is needed.
 type executable struct {
@@ -73,7 +69,7 @@ func (x *executable) Notes() []string { return x.notes }
 // leave gives the turn back after a call that returned err, unless the request is
 // still out: then whoever reads the answer does it.
 func (x *executable) leave(err error) {
-	if !isOut(err) {
+	if !isInFlight(err) {
 		<-x.turn
 		x.tidy()
 	}
@@ -127,7 +123,7 @@ func (x *executable) place(ctx context.Context) (s *session, program uint32, loa
 	}
 	defer x.leave(nil)
 	if x.at == nil { // its broker ended since, or it was closed
-		return nil, 0, 0, &lostError{cause: errors.New("the program is gone"), unsent: true}
+		return nil, 0, 0, notSent(errors.New("the program is gone"))
 	}
 	return x.at, x.program, x.loads.Load(), nil
 }
@@ -142,7 +138,7 @@ func (x *executable) ready(ctx context.Context) (err error) {
 	if x.closed.Load() {
 		return &ane.Error{Op: "load", Engine: Name, Name: x.upload.request.File, Err: ane.ErrClosed}
 	}
-	return again(func() error {
+	return retry(func() error {
 		s, err := x.engine.session(ctx)
 		if err == nil && x.at != s {
 			err = x.compile(ctx, s)
@@ -150,7 +146,7 @@ func (x *executable) ready(ctx context.Context) (err error) {
 		if err != nil || !x.wanted.Load() || x.loaded {
 			return err
 		}
-		request := wire.Load{Program: x.program, QoS: qos}
+		request := wire.Load{Program: x.program, QoS: uint32(ane.QoSDefault)}
 		return x.ask(ctx, s, wire.KindLoad, &request, &wire.Loaded{}, func() { x.changed(s, true) })
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -64,7 +65,7 @@ func (f *fake) listen(t *testing.T) (stop func()) {
 			if err != nil {
 				return
 			}
-			c, err := wire.FromUnix(u)
+			c, err := wiretest.FromUnix(u)
 			if err != nil {
 				return
 			}

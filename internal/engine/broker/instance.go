@@ -125,23 +125,15 @@ func (x *executable) lend(ctx context.Context, s *session, use func(program uint
 		err = x.compile(ctx, s)
 	}
 	if err == nil && !x.loaded {
-		request := wire.Load{Program: x.program, QoS: qos}
+		request := wire.Load{Program: x.program, QoS: uint32(ane.QoSDefault)}
 		err = x.ask(ctx, s, wire.KindLoad, &request, &wire.Loaded{}, func() { x.changed(s, true) })
 	}
 	if err != nil {
-		return within(err)
+		return settled(err)
 	}
 	if used := use(x.program); used != nil || x.wanted.Load() {
 		return used
 	}
 	err = x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{}, func() { x.changed(s, false) })
 	return nil // loaded or not, the instance is made
-}
-
-// within is err of a request about a base, for the instance: its own request is not out.
-func within(err error) error {
-	if out, ok := errors.AsType[outError](err); ok {
-		return out.cause
-	}
-	return err
 }

@@ -49,7 +49,7 @@ func (v *invocation) ready(ctx context.Context) error {
 	if v.at != nil && !v.at.over.Load() && v.loads == v.exec.loads.Load() {
 		return nil
 	}
-	return again(func() error {
+	return retry(func() error {
 		s, program, loads, err := v.exec.place(ctx)
 		if err != nil {
 			return err
@@ -94,7 +94,7 @@ func (v *invocation) bind(ctx context.Context, s *session, program uint32, loads
 	case err == nil:
 		v.at, v.loads, v.bound = s, loads, reply
 		return nil
-	case !isOut(err):
+	case !isInFlight(err):
 		s.detach(surfaces)
 	}
 	v.surfaces = nil

@@ -34,17 +34,14 @@ func (e *engine) tell(ctx context.Context, op string, k wire.Kind, request, repl
 	}
 	ctx, cancel := e.patient(ctx)
 	defer cancel()
-	err := again(func() error {
+	err := retry(func() error {
 		s, err := e.session(ctx)
 		if err != nil {
 			return err
 		}
 		return s.ask(ctx, k, request, reply, nil)
 	})
-	if out, ok := err.(outError); ok {
-		err = out.cause
-	}
-	return failed(ctx, op, e.options.Path, err)
+	return failed(ctx, op, e.options.Path, settled(err))
 }
 
 // SetQoS implements ane.Prioritizer: it is the place of the runs in the broker's queue.

@@ -50,7 +50,7 @@ func DefaultPath() string {
 	return filepath.Join("/tmp", "anekit-"+strconv.Itoa(os.Getuid()), "broker.sock")
 }
 
-// describe says what is behind a session.
+// describe is the engine that answers a session.
 func (e *engine) describe(s *session) ane.Info {
 	h := &s.hello
 	return ane.Info{Name: Name, Chip: h.Chip, OSBuild: h.OSBuild, Numerics: h.Numerics, Offsets: h.Offsets,
@@ -60,14 +60,14 @@ func (e *engine) describe(s *session) ane.Info {
 // reach gets a new session, whose broker has greeted.
 func (e *engine) reach(ctx context.Context) (*session, error) {
 	if err := ctx.Err(); err != nil { // the engine was closed
-		return nil, errEngineClosed
+		return nil, notSent(errEngineClosed)
 	}
 	s, err := e.link(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if err := e.greet(ctx, s); err != nil {
-		s.fail(&lostError{cause: err}, 0)
+		s.close(err, 0)
 		<-s.buried
 		return nil, err
 	}
@@ -131,12 +131,12 @@ func (e *engine) greet(ctx context.Context, s *session) error {
 	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Executable: exe}
 	if err := s.ask(ctx, wire.KindHello, hello, &s.hello, nil, int(memory.Fd())); err != nil {
 		_ = bell.Close() // never fails
-		if lost, ok := errors.AsType[*lostError](err); ok {
-			return e.unreachable(fmt.Errorf("the broker ended before it greeted: %w", lost.cause))
+		if ended, ok := errors.AsType[*wire.Error](settled(err)); ok && gone(ended) {
+			return e.unreachable(fmt.Errorf("the broker ended before it greeted: %w", ended.Cause))
 		}
 		return failed(ctx, "open", e.options.Path, err)
 	}
-	s.hang(bell)
+	s.install(bell, s.hello.Bell)
 	if s.hello.Version != wire.Version {
 		return e.unreachable(fmt.Errorf("the broker speaks version %d, this program version %d", s.hello.Version, wire.Version))
 	}

@@ -16,13 +16,14 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/unimem"
 )
 
 // belled is a session whose broker is the test: it has the other ends, and the memory of
 // the bell, whose first half is the client's box.
 func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell, mem []byte) {
-	here, conn, err := wire.Pair()
+	here, conn, err := wiretest.Pair()
 	require.NoError(t, err)
 	fd := -1
 	require.NoError(t, here.Control(func(n int) error { fd = n; return nil }))
@@ -38,9 +39,9 @@ func belled(t *testing.T) (s *session, conn *wire.Conn, bell *wire.Bell, mem []b
 	require.NoError(t, err)
 	require.NoError(t, memory.Close())
 	s.hello.Bell = true
-	s.hang(own)
+	s.install(own, s.hello.Bell)
 	t.Cleanup(func() {
-		s.fail(errEngineClosed, 0)
+		s.close(errEngineClosed, 0)
 		<-s.buried
 		require.NoError(t, conn.Close())
 		require.NoError(t, bell.Close())
@@ -67,10 +68,10 @@ func next(t *testing.T, b *wire.Bell) wire.Frame {
 func rung(ctx context.Context, s *session, c *call) <-chan error {
 	done := make(chan error, 1)
 	go func() {
-		for !s.bell.free() {
+		for !s.bell.take() {
 			select {
 			case <-s.buried: // it never is again
-				done <- errEngineClosed
+				done <- notSent(errEngineClosed)
 				return
 			default:
 			}
@@ -85,11 +86,13 @@ func rung(ctx context.Context, s *session, c *call) <-chan error {
 func TestSeenCallsAreNotMadeAgain(t *testing.T) {
 	for range 5 {
 		s, _, bell, _ := belled(t)
-		s.slots = make([]*call, 1<<22) // so that ending it takes some milliseconds
+		for id := range uint64(1 << 18) { // so that closing it takes some milliseconds
+			s.calls[id] = nil
+		}
 		first := rung(context.Background(), s, newCall())
 		next(t, bell)
 		second := rung(context.Background(), s, newCall())
-		s.fail(&lostError{cause: errGone}, 0)
+		s.close(errGone, 0)
 		err := <-first
 		require.True(t, gone(err))
 		require.False(t, unsent(err), "the broker has seen it")
@@ -111,14 +114,14 @@ func TestAnswerOfALostBroker(t *testing.T) {
 		done := rung(ctx, s, c)
 		id := next(t, bell).ID
 		cancel()
-		require.True(t, isOut(<-done))
+		require.True(t, isInFlight(<-done))
 		free := make(chan struct{}, 2)
-		if !s.leave(c, func(*call) { free <- struct{}{} }) {
+		if !s.orphan(c, func(*call) { free <- struct{}{} }) {
 			t.Fatal("nobody has answered")
 		}
 		var both sync.WaitGroup
 		both.Go(func() { _ = bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: []byte{1}}) })
-		both.Go(func() { s.fail(&lostError{cause: errGone}, 0) })
+		both.Go(func() { s.close(errGone, 0) })
 		<-free
 		c.id, c.kind, c.body, c.err = 1, 2, append(c.body[:0], 3), nil // used again
 		both.Wait()
@@ -155,16 +158,16 @@ func TestGivenUpWhileItEnds(t *testing.T) {
 		err := <-done
 		late := make(chan struct{}, 1)
 		switch {
-		case !isOut(err):
+		case !isInFlight(err):
 			require.True(t, gone(err), "%v", err)
-		case s.leave(c, func(*call) { late <- struct{}{} }):
+		case s.orphan(c, func(*call) { late <- struct{}{} }):
 			<-late
 			require.True(t, gone(c.err), "%v", c.err)
 		default:
 			<-c.done
 			require.True(t, gone(c.err))
 		}
-		s.fail(&lostError{cause: errGone}, 0)
+		s.close(errGone, 0)
 		<-s.buried
 	}
 }
@@ -183,7 +186,7 @@ func TestRunOutlivesItsSession(t *testing.T) {
 		go func() { done <- r.run(ctx) }()
 		runs(t, s)
 		signal(t, pid, unix.SIGSTOP)
-		go s.fail(&lostError{cause: errGone}, 50*time.Millisecond)
+		go s.close(errGone, 50*time.Millisecond)
 		await.Until(t, "the session is over", s.over.Load)
 		cancel()
 		require.ErrorIs(t, <-done, ane.ErrLost)
@@ -245,11 +248,11 @@ func TestBrokerScribbles(t *testing.T) {
 				}
 			}
 			switch {
-			case isOut(err):
+			case isInFlight(err):
 				ends["out"]++
 				late := make(chan struct{})
-				if s.leave(c, func(*call) { close(late) }) {
-					s.fail(&lostError{cause: errGone}, 0)
+				if s.orphan(c, func(*call) { close(late) }) {
+					s.close(errGone, 0)
 					<-late
 				}
 			case gone(err):

@@ -40,7 +40,7 @@ func (s *session) attach(ctx context.Context, b *block) (*surface, error) {
 			case <-f.ready:
 			case <-ctx.Done():
 				s.release(f)
-				return nil, ended(ctx)
+				return nil, context.Cause(ctx)
 			}
 			if f.failed {
 				continue // for a reason of the other caller's, maybe

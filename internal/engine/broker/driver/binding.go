@@ -11,7 +11,7 @@ import (
 
 // maxBound is how many sets of surfaces one client keeps prepared, with all its programs
 // together. One more evicts the one that was used longest ago, which is prepared anew
-// when it comes again. It is far above QueueDepth, so one is always idle.
+// when it comes again. It is far above driverabi.QueueDepth, so one is always idle.
 const maxBound = 4096
 
 // binding is a prepared Invocation: a program with surfaces, kept so that a request

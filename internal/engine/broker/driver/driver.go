@@ -55,12 +55,12 @@ func New(o Options) (*Driver, error) {
 	if o.Engine == nil {
 		return nil, fault("open", ane.ErrUnavailable, "no engine", "give Options.Engine")
 	}
-	if o.QueueDepth < 0 || o.QueueDepth > QueueDepth || o.TotalDepth < 0 {
+	if o.QueueDepth < 0 || o.QueueDepth > driverabi.QueueDepth || o.TotalDepth < 0 {
 		return nil, fault("open", ane.ErrLength, fmt.Sprintf("queue depth %d, total %d", o.QueueDepth, o.TotalDepth),
-			fmt.Sprintf("take 1 to %d for a client and at least 1 for all, or 0 for the defaults", QueueDepth))
+			fmt.Sprintf("take 1 to %d for a client and at least 1 for all, or 0 for the defaults", driverabi.QueueDepth))
 	}
 	if o.QueueDepth == 0 {
-		o.QueueDepth = QueueDepth
+		o.QueueDepth = driverabi.QueueDepth
 	}
 	if o.TotalDepth == 0 {
 		o.TotalDepth = TotalDepth

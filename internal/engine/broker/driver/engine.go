@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
@@ -65,10 +64,6 @@ func verdict(err error, l *life) driverabi.Return {
 		return driverabi.Timeout
 	case errors.Is(err, context.Canceled), l.Err() != nil:
 		return driverabi.Aborted
-	case errors.Is(err, ane.ErrNotLoaded):
-		return driverabi.NotReady
-	case errors.Is(err, ane.ErrStuck):
-		return driverabi.Busy
 	}
-	return driverabi.DeviceError
+	return resultOf(err)
 }

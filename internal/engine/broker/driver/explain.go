@@ -48,22 +48,52 @@ func (c *Client) Explain() error {
 	return nil
 }
 
-// resultOf is the code for what went wrong outside of a run: the one in err, if there is
-// one, or else the one that says what the engine said.
+// meanings join the driver's codes with the errors of package ane: means is what a code
+// says to a caller, from are the errors that become the code. The first row with a match
+// counts. The table is never written.
+var meanings = []struct {
+	code  driverabi.Return
+	means error
+	from  []error
+}{
+	{driverabi.Aborted, ane.ErrDeadline, []error{context.Canceled, ane.ErrDeadline}},
+	{driverabi.Timeout, ane.ErrDeadline, nil},
+	{driverabi.BadArgument, ane.ErrEngine,
+		[]error{ane.ErrShort, ane.ErrStale, ane.ErrAligned, ane.ErrCompile, ane.ErrMismatch}},
+	{driverabi.NoResources, ane.ErrExhausted, []error{ane.ErrExhausted}},
+	{driverabi.NoMemory, ane.ErrExhausted, nil},
+	{driverabi.NoSpace, ane.ErrExhausted, nil},
+	{driverabi.Overrun, ane.ErrExhausted, nil},
+	{driverabi.Busy, ane.ErrInUse, []error{ane.ErrStuck}},
+	{driverabi.NotReady, ane.ErrNotLoaded, []error{ane.ErrNotLoaded}},
+	{driverabi.NotPermitted, ane.ErrDenied, nil},
+	{driverabi.NotPrivileged, ane.ErrDenied, nil},
+	{driverabi.NotOpen, ane.ErrClosed, nil},
+	{driverabi.Offline, ane.ErrClosed, nil},
+	{driverabi.NotFound, ane.ErrForeign, nil},
+}
+
+// Meaning is what a code says to a caller of package ane.
+func Meaning(code driverabi.Return) error {
+	for i := range meanings {
+		if meanings[i].code == code {
+			return meanings[i].means
+		}
+	}
+	return ane.ErrEngine
+}
+
+// resultOf is the code in err, if there is one, or else that of its meaning.
 func resultOf(err error) driverabi.Return {
-	var ret driverabi.Return
-	switch {
-	case errors.As(err, &ret):
-		return ret
-	case errors.Is(err, ane.ErrDeadline), errors.Is(err, context.Canceled):
-		return driverabi.Aborted
-	case errors.Is(err, ane.ErrShort), errors.Is(err, ane.ErrStale), errors.Is(err, ane.ErrAligned),
-		errors.Is(err, ane.ErrCompile), errors.Is(err, ane.ErrMismatch):
-		return driverabi.BadArgument
-	case errors.Is(err, ane.ErrExhausted):
-		return driverabi.NoResources
-	case errors.Is(err, ane.ErrStuck):
-		return driverabi.Busy
+	if code, ok := errors.AsType[driverabi.Return](err); ok {
+		return code
+	}
+	for i := range meanings {
+		for _, from := range meanings[i].from {
+			if errors.Is(err, from) {
+				return meanings[i].code
+			}
+		}
 	}
 	return driverabi.DeviceError
 }

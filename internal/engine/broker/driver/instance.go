@@ -17,9 +17,9 @@ func (i ClientInfo) CheckInstance(flags, depth uint32) error {
 	case flags&^(PowerSaving|MoreAggressive|KeepWired) != 0:
 		return fault("create instance", ane.ErrName, fmt.Sprintf("arguments %#x", flags), "use PowerSaving, MoreAggressive, KeepWired")
 	case flags&MoreAggressive != 0 && !i.Restricted:
-		return fault("create instance", ane.ErrDenied, "com.apple.aned.private.aggressivePowerSaving: aggressive power saving is for the restricted tier", "ask for PowerSaving")
-	case depth > QueueDepth:
-		return fault("create instance", ane.ErrName, fmt.Sprintf("queue depth %d", depth), fmt.Sprintf("at most %d", QueueDepth))
+		return fault("create instance", ane.ErrDenied, driverabi.EntitlementAggressivePower+": aggressive power saving is for the restricted tier", "ask for PowerSaving")
+	case depth > driverabi.QueueDepth:
+		return fault("create instance", ane.ErrName, fmt.Sprintf("queue depth %d", depth), fmt.Sprintf("at most %d", driverabi.QueueDepth))
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import "github.com/anekit/anekit/ane/driverabi"
 const MaxOutputs = 6
 
 // MaxOutputSets is how many output sets of one chain may wait: as many as requests.
-const MaxOutputSets = QueueDepth
+const MaxOutputSets = driverabi.QueueDepth
 
 // Chain asks for the chain of a program. Ours: +0x00 token of the program; in the
 // answer +0x00 token of the chain, +0x08 how many output sets may wait.

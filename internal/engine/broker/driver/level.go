@@ -49,20 +49,11 @@ func (d *Driver) clock() time.Duration { return time.Since(d.born) }
 // index. Where the documented table knows none, the order of the classes is ours.
 // Arguments of an instance and the hint of a session may lower a request's level.
 func LevelOf(qos uint32) int {
-	if index, known := driverabi.QueueIndex(qos); known {
-		return int(index)
+	index, known := driverabi.QueueIndex(qos)
+	if rank, class := driverabi.Rank(qos); class && !known {
+		return driverabi.FirstNormalQueue + rank
 	}
-	switch qos {
-	case driverabi.QoSUserInteractive:
-		return 3
-	case driverabi.QoSUserInitiated:
-		return 4
-	case driverabi.QoSUtility:
-		return 6 // "differs from 21"
-	case driverabi.QoSBackground:
-		return 7
-	}
-	return 5
+	return int(index)
 }
 
 // level is the level of a request of x with a session's hint.

@@ -7,21 +7,17 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// QueueDepth is how many requests one client may have in the queue: the slot count
-// that Apple's framework reports for a loaded program (queueDepth 127).
-const QueueDepth = 127
-
 // TotalDepth is how many requests all clients together may have in the queue: that of
 // eight full clients, and one more for every client that has none. It bounds what a
 // completion can have to wait for.
-const TotalDepth = 8 * QueueDepth
+const TotalDepth = 8 * driverabi.QueueDepth
 
 // Options say what a Driver stands on.
 type Options struct {
 	// Engine is the one that compiled the programs that will be added. The driver calls
 	// nothing of it. The caller closes it, after the Driver.
 	Engine ane.Engine
-	// QueueDepth bounds the requests of one client, 1 to 127; 0 means QueueDepth.
+	// QueueDepth bounds the requests of one client, 1 to driverabi.QueueDepth; 0 means driverabi.QueueDepth.
 	QueueDepth int
 	// TotalDepth bounds the requests of all clients; 0 means TotalDepth. A client that
 	// has none is let in all the same, so that the others cannot keep it out.

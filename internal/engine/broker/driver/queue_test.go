@@ -112,7 +112,7 @@ func TestLowestClassIsServed(t *testing.T) {
 	res := r.program()
 	for i, c := range clients {
 		token, surfaces := r.prepared(c, res), r.pair(c)
-		qos, count := driverabi.QoSUserInteractive, uint32(QueueDepth)
+		qos, count := driverabi.QoSUserInteractive, uint32(driverabi.QueueDepth)
 		if i == 5 {
 			qos, count = driverabi.QoSBackground, 10
 		}
@@ -122,10 +122,10 @@ func TestLowestClassIsServed(t *testing.T) {
 		}
 	}
 	within(t, begun)
-	require.Equal(t, 5*QueueDepth+10-1, r.driver.Stats().Queued)
+	require.Equal(t, 5*driverabi.QueueDepth+10-1, r.driver.Stats().Queued)
 	let()
 	turns, served := 0, 0
-	for range 5*QueueDepth + 10 {
+	for range 5*driverabi.QueueDepth + 10 {
 		turns++
 		if within(t, order) == "background" {
 			require.LessOrEqual(t, turns, StarvationBound)

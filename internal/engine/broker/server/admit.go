@@ -48,7 +48,7 @@ func (c *session) hello(f *wire.Frame, fds wire.Descriptors) error {
 	c.log.Debug("client admitted", "tier", c.tier, "executable", p.Executable)
 	return c.reply(f, &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.tier), Identity: c.id.String(),
 		Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
-		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests, Queued: MaxFlying, PinnedBytes: c.conf.PinBytes},
+		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests, Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes},
 		Bell:   c.bell != nil})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
 
 // BenchmarkEvaluate is a run of 2,048 elements, asked for and answered over a socket.
@@ -13,7 +14,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	here, there, err := wire.Pair()
+	here, there, err := wiretest.Pair()
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -45,7 +46,7 @@ func BenchmarkEvaluate(b *testing.B) {
 
 // BenchmarkEvaluateFloor is the same two frames with nobody between them.
 func BenchmarkEvaluateFloor(b *testing.B) {
-	here, there, err := wire.Pair()
+	here, there, err := wiretest.Pair()
 	if err != nil {
 		b.Fatal(err)
 	}

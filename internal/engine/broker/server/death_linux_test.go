@@ -16,6 +16,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
 
 // TestClientDiesAtEveryStage looks after each death at what is left, which the broker
@@ -142,7 +143,7 @@ func TestLinger(t *testing.T) {
 			}
 		}
 		come := func() *session {
-			here, there, err := wire.Pair()
+			here, there, err := wiretest.Pair()
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, errors.Join(here.Close(), there.Close())) })
 			one := newSession(s, there, alice)
@@ -194,7 +195,7 @@ func TestLingerOfServe(t *testing.T) {
 // TestServeConn is the private form: a process that is its own client.
 func TestServeConn(t *testing.T) {
 	for _, byClient := range []bool{true, false} {
-		here, there, err := wire.Pair()
+		here, there, err := wiretest.Pair()
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
@@ -215,11 +216,11 @@ func TestServeConn(t *testing.T) {
 		cancel()
 		p.close()
 	}
-	here, there, err := wire.Pair()
+	here, there, err := wiretest.Pair()
 	require.NoError(t, err)
 	require.NoError(t, here.Close())
 	require.NoError(t, ServeConn(context.Background(), there, Config{}))
-	here, there, err = wire.Pair()
+	here, there, err = wiretest.Pair()
 	require.NoError(t, err)
 	defer here.Close()
 	require.ErrorIs(t, ServeConn(context.Background(), there, Config{Engine: func() ane.Engine { return nil }}), ane.ErrUnavailable)
@@ -233,7 +234,7 @@ func TestManyComeAndGo(t *testing.T) {
 	for range 8 {
 		all.Go(func() {
 			for i := range 10 {
-				conn, err := wire.Dial(path)
+				conn, err := wiretest.Dial(path)
 				if err != nil {
 					t.Error(err)
 					return
@@ -282,7 +283,7 @@ func starve() error {
 	done := make(chan error, 1)
 	go func() { done <- Serve(ctx, l, Config{Stay: true}) }()
 	defer func() { cancel(); <-done }()
-	conn, err := wire.Dial(dir + "/b/s")
+	conn, err := wiretest.Dial(dir + "/b/s")
 	if err != nil {
 		return err
 	}
@@ -306,7 +307,7 @@ func starve() error {
 		return fmt.Errorf("100 surfaces with 60 descriptors")
 	}
 	for range 10 { // connections that cannot be accepted
-		if c, err := wire.Dial(dir + "/b/s"); err == nil {
+		if c, err := wiretest.Dial(dir + "/b/s"); err == nil {
 			_ = c.Close()
 		}
 	}
@@ -320,7 +321,7 @@ func starve() error {
 	if err := p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}); err != nil {
 		return err
 	}
-	again, err := wire.Dial(dir + "/b/s")
+	again, err := wiretest.Dial(dir + "/b/s")
 	if err != nil {
 		return err
 	}

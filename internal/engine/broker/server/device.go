@@ -142,31 +142,10 @@ func explain(op string, ret driverabi.Return, why error) error {
 		e.Err = ane.Because(e.Err, ret)
 	}
 	var inner *ane.Error
-	if meaning := sentinel(ret); !errors.Is(e.Err, meaning) && !errors.As(e.Err, &inner) {
+	if meaning := driver.Meaning(ret); !errors.Is(e.Err, meaning) && !errors.As(e.Err, &inner) {
 		e.Err = ane.Because(meaning, e.Err)
 	}
 	return e
-}
-
-// sentinel is what a return code means to a caller of package ane.
-func sentinel(ret driverabi.Return) error {
-	switch ret {
-	case driverabi.NoResources, driverabi.NoMemory, driverabi.NoSpace, driverabi.Overrun:
-		return ane.ErrExhausted
-	case driverabi.Busy:
-		return ane.ErrInUse
-	case driverabi.Timeout, driverabi.Aborted:
-		return ane.ErrDeadline
-	case driverabi.NotPermitted, driverabi.NotPrivileged:
-		return ane.ErrDenied
-	case driverabi.NotOpen, driverabi.Offline:
-		return ane.ErrClosed
-	case driverabi.NotReady:
-		return ane.ErrNotLoaded
-	case driverabi.NotFound:
-		return ane.ErrForeign
-	}
-	return ane.ErrEngine
 }
 
 // status reads the driver's counters.

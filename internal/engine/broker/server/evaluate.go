@@ -64,7 +64,7 @@ func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 	}
 	fl := c.spare()
 	if fl == nil {
-		return nil, exhausted("evaluate", "", "evaluations in flight", MaxFlying, "wait for one of them")
+		return nil, exhausted("evaluate", "", "evaluations in flight", driverabi.QueueDepth, "wait for one of them")
 	}
 	fl.frame, fl.client, fl.number, fl.request, fl.program, fl.flying = frame, q.Sequence, c.next, r, r.program, true
 	c.next++
@@ -98,17 +98,7 @@ func (p *program) lowered(qos uint32) uint32 {
 	case !p.args.PowerSaving:
 		return qos
 	}
-	switch qos {
-	case driverabi.QoSRealTime:
-		return driverabi.QoSUserInteractive
-	case driverabi.QoSUserInteractive:
-		return driverabi.QoSUserInitiated
-	case driverabi.QoSUserInitiated:
-		return driverabi.QoSDefault
-	case driverabi.QoSDefault:
-		return driverabi.QoSUtility
-	}
-	return driverabi.QoSBackground
+	return driverabi.Lower(qos)
 }
 
 // timed notes how long a run to its end took: how soon one was stopped says nothing.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // Name is what errors of this package give as the engine.
@@ -16,21 +17,9 @@ func exhausted(op, name, what string, limit int, hint string) error {
 		Detail: fmt.Sprintf("limit of %d %s", limit, what), Hint: hint}
 }
 
-// Denied is an entitlement that a client lacks. It matches ane.ErrDenied.
-type Denied struct{ Entitlement string }
-
-// Error names the entitlement.
-func (d *Denied) Error() string { return ane.ErrDenied.Error() + ": " + d.Entitlement }
-
-// Missing is the entitlement's name, for package wire.
-func (d *Denied) Missing() string { return d.Entitlement }
-
-// Unwrap returns ane.ErrDenied.
-func (d *Denied) Unwrap() error { return ane.ErrDenied }
-
 // denied is the answer to a call that an entitlement or another tier would allow.
 func denied(op, entitlement string, tier driverabi.Tier) error {
-	return &ane.Error{Op: op, Engine: Name, Err: &Denied{entitlement}, Detail: "opened the tier " + string(tier),
+	return &ane.Error{Op: op, Engine: Name, Err: wire.Denied(entitlement), Detail: "opened the tier " + string(tier),
 		Rule: "the broker asks for the entitlement " + entitlement, Hint: "have the broker's policy grant it, in the tier that is opened"}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -35,8 +36,8 @@ func TestBackPressureAndCancel(t *testing.T) {
 	p := b.join(alice, "")
 	r, err := p.ready(model(t, "identity"), 21)
 	require.NoError(t, err)
-	requests := p.many(t, r, MaxFlying+1)
-	ids := make([]uint64, MaxFlying)
+	requests := p.many(t, r, driverabi.QueueDepth+1)
+	ids := make([]uint64, driverabi.QueueDepth)
 	for i := range ids {
 		ids[i], err = p.post(wire.KindEvaluate, &wire.Evaluate{Request: requests[i], Sequence: uint64(1000 + i)})
 		require.NoError(t, err)
@@ -45,15 +46,15 @@ func TestBackPressureAndCancel(t *testing.T) {
 		t.Helper()
 		require.ErrorIs(t, p.ask(kind, q, &wire.Empty{}), want)
 	}
-	busy(wire.KindEvaluate, &wire.Evaluate{Request: requests[MaxFlying], Sequence: 5}, ane.ErrExhausted)
+	busy(wire.KindEvaluate, &wire.Evaluate{Request: requests[driverabi.QueueDepth], Sequence: 5}, ane.ErrExhausted)
 	busy(wire.KindEvaluate, &wire.Evaluate{Request: requests[0], Sequence: 6}, ane.ErrBusy)
-	busy(wire.KindEvaluate, &wire.Evaluate{Request: requests[MaxFlying], Sequence: 1000}, ane.ErrInUse)
+	busy(wire.KindEvaluate, &wire.Evaluate{Request: requests[driverabi.QueueDepth], Sequence: 1000}, ane.ErrInUse)
 	busy(wire.KindUnbind, &wire.Unbind{Request: requests[0]}, ane.ErrBusy)
 	busy(wire.KindUnload, &wire.Unload{Program: r.program}, ane.ErrBusy)
 	eventually(t, "the first runs", func() bool { return b.driver.Stats().Running == 1 })
 	var s wire.StatusReply
 	require.NoError(t, p.ask(wire.KindStatus, &wire.Status{Program: r.program}, &s))
-	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true, Queued: MaxFlying - 1, Running: 1, Args: wire.Arguments{QueueDepth: MaxFlying}}, wire.StatusReply{
+	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true, Queued: driverabi.QueueDepth - 1, Running: 1, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, wire.StatusReply{
 		Program: s.Program, Loaded: s.Loaded, Resident: s.Resident, Queued: s.Queued, Running: s.Running, Args: s.Args})
 
 	cancel := func(sequence uint64) wire.CancelState {
@@ -131,8 +132,8 @@ func TestQueueDepthOfAProgram(t *testing.T) {
 	b.join(alice, "")
 	b.join(mary, "")
 	require.NoError(t, p.ask(wire.KindUnload, &wire.Unload{Program: c.Program}, &wire.Empty{}))
-	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{QueueDepth: MaxFlying}}, &l))
-	require.EqualValues(t, MaxFlying/3, l.QueueDepth, "its part of what three want")
+	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, &l))
+	require.EqualValues(t, driverabi.QueueDepth/3, l.QueueDepth, "its part of what three want")
 	require.NoError(t, p.evaluate(r, 0), "requests stay bound")
 }
 
@@ -263,7 +264,7 @@ func TestEngineComesBackLate(t *testing.T) {
 		return slow{soft.New(), func(context.Context) error { <-back; return nil }}
 	}}.settled(OwnerPolicy()))
 	require.NoError(t, err)
-	here, there, err := wire.Pair()
+	here, there, err := wiretest.Pair()
 	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- newSession(s, there, alice).run() }()

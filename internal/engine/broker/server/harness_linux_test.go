@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
@@ -58,7 +59,7 @@ var (
 // raw connects a client of an identity that has not said hello.
 func (b *broker) raw(id Identity) *peer {
 	b.t.Helper()
-	here, there, err := wire.Pair()
+	here, there, err := wiretest.Pair()
 	require.NoError(b.t, err)
 	b.work.Go(func() {
 		if err := newSession(b.server, there, id).run(); err != nil {
@@ -334,7 +335,7 @@ func listen(t *testing.T, c Config) string {
 // dial connects to a socket and says hello.
 func dial(t *testing.T, path string) *peer {
 	t.Helper()
-	conn, err := wire.Dial(path)
+	conn, err := wiretest.Dial(path)
 	require.NoError(t, err)
 	p := newPeer(conn)
 	t.Cleanup(p.close)

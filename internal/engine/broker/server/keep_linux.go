@@ -1,12 +1,14 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -14,15 +16,13 @@ import (
 // be cut short by anybody. That no page of it can vanish is checked again, with all
 // else, when it is mapped.
 func keep(fd int, size uint64) (*os.File, fileID, error) {
-	const need = unix.F_SEAL_SHRINK | unix.F_SEAL_SEAL
-	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
-	if err != nil {
-		return nil, fileID{}, &ane.Error{Op: "surface", Engine: Name, Err: ane.Because(unimem.ErrShare, err), Detail: "no memfd",
+	if err := wire.CheckSeals("surface", fd, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL); err != nil {
+		what := unimem.ErrSeal
+		if e, ok := errors.AsType[*wire.Error](err); ok && e.Cause != nil { // it is no memfd
+			what = unimem.ErrShare
+		}
+		return nil, fileID{}, &ane.Error{Op: "surface", Engine: Name, Err: ane.Because(what, err),
 			Hint: "send the descriptor that Block.Share returns"}
-	}
-	if got&need != need {
-		return nil, fileID{}, &ane.Error{Op: "surface", Engine: Name, Err: unimem.ErrSeal,
-			Detail: fmt.Sprintf("seals %#x, and F_SEAL_SHRINK and F_SEAL_SEAL are needed", got), Hint: "send the descriptor that Block.Share returns"}
 	}
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {

@@ -15,12 +15,6 @@ const (
 	// where Apple's engine ends; a request is some hundred bytes.
 	MaxPrograms = 256
 	MaxRequests = 4096
-	// MaxPorts is how many surfaces one request may name, of inputs and outputs
-	// together: the limit of the mapper.
-	MaxPorts = 128
-	// MaxFlying is how many evaluations of one client may be out: the depth of the
-	// hardware's queue.
-	MaxFlying = 127
 	// MaxPinned is how many bytes of surfaces one client may have, unless
 	// Config.PinBytes says otherwise: what a 32-bit size of the hardware can name.
 	MaxPinned = 4 << 30

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 )
 
 func TestListenMakesAPrivateSocket(t *testing.T) {
@@ -143,7 +143,7 @@ func isInUse(err error) bool {
 }
 
 func TestIdentityIsUserAndExecutable(t *testing.T) {
-	a, b, err := wire.Pair()
+	a, b, err := wiretest.Pair()
 	require.NoError(t, err)
 	defer a.Close()
 	defer b.Close()
@@ -182,7 +182,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 			got <- errno
 			return
 		}
-		conn, err := wire.Dial(path)
+		conn, err := wiretest.Dial(path)
 		if err != nil {
 			got <- err
 			return

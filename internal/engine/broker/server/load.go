@@ -47,9 +47,9 @@ func (c *session) loadProgram(f *wire.Frame) error {
 // its part when others want some too. Who does not ask has the limit of a client alone.
 func (c *session) depth(wanted uint32) int {
 	if wanted == 0 {
-		return MaxFlying
+		return driverabi.QueueDepth
 	}
-	return max(1, min(int(wanted), MaxFlying/max(1, int(c.active.Load()))))
+	return max(1, min(int(wanted), driverabi.QueueDepth/max(1, int(c.active.Load()))))
 }
 
 // attach has the driver load p, unless it is there for another handle.

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // identify asks the kernel who made the connection that fd is an end of. The
@@ -20,20 +21,21 @@ import (
 // while a descriptor of the process shows that it lives: a process found alive
 // afterwards is the one whose executable was opened.
 func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
-	cred, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	cred, err := wire.PeerOf(fd)
 	if err != nil {
 		return Identity{}, 0, refuse("", "the peer's credentials cannot be read", err)
 	}
-	who := "process " + strconv.Itoa(int(cred.Pid))
-	if own := os.Geteuid(); int64(cred.Uid) != int64(own) {
-		return Identity{}, 0, refuse(who, fmt.Sprintf("user %d, and this broker serves user %d alone", cred.Uid, own), nil)
+	who := "process " + strconv.Itoa(cred.PID)
+	if cred.Foreign() {
+		detail := fmt.Sprintf("user %d, and this broker serves user %d alone", cred.UID, os.Geteuid())
+		return Identity{}, 0, refuse(who, detail, nil)
 	}
-	alive, err := peerProcess(fd, int(cred.Pid))
+	alive, err := peerProcess(fd, cred.PID)
 	if err != nil {
 		return Identity{}, 0, refuse(who, "the process has ended or cannot be watched", err)
 	}
 	defer unix.Close(alive)
-	exe, err := os.Open("/proc/" + strconv.Itoa(int(cred.Pid)) + "/exe")
+	exe, err := os.Open("/proc/" + strconv.Itoa(cred.PID) + "/exe")
 	if err != nil {
 		return Identity{}, 0, refuse(who, "its executable cannot be read", err)
 	}
@@ -45,7 +47,7 @@ func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
 	if err != nil {
 		return Identity{}, 0, refuse(who, "its executable cannot be read", err)
 	}
-	return Identity{User: cred.Uid, Executable: sum}, int(cred.Pid), nil
+	return Identity{User: cred.UID, Executable: sum}, cred.PID, nil
 }
 
 // peerProcess returns a descriptor of the process at the other end: that which

@@ -19,6 +19,7 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/models"
 )
 
@@ -52,7 +53,7 @@ func clientProcess() (answered int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	conn, err := wire.Dial(os.Getenv(pathEnv))
+	conn, err := wiretest.Dial(os.Getenv(pathEnv))
 	if err != nil {
 		return 0, err
 	}

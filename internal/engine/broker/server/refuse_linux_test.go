@@ -67,9 +67,9 @@ func TestEntitlements(t *testing.T) {
 		t.Helper()
 		require.ErrorIs(t, err, ane.ErrDenied)
 		require.ErrorContains(t, err, key)
-		var m interface{ Missing() string }
+		var m *wire.Error
 		require.ErrorAs(t, err, &m)
-		require.Equal(t, key, m.Missing())
+		require.Equal(t, key, m.Entitlement)
 	}
 	none := b.raw(Identity{User: 6})
 	deny(none.greet(driverabi.Restricted), driverabi.EntitlementBaseline)
@@ -263,7 +263,7 @@ func TestTooManyPorts(t *testing.T) {
 	fn := build.Func("main")
 	shape := mil.TensorOf(mil.FP16, 1, 1, 1, 32)
 	sum := fn.Input("x0", mil.FP16, 1, 1, 1, 32)
-	for i := 1; i < MaxPorts; i++ {
+	for i := 1; i < driverabi.MaxSurfaces; i++ {
 		sum = fn.Op("add", shape, "s"+string(rune('a'+i/26))+string(rune('a'+i%26)), mil.A("x", sum),
 			mil.A("y", fn.Input("x"+string(rune('a'+i/26))+string(rune('a'+i%26)), mil.FP16, 1, 1, 1, 32)))
 	}

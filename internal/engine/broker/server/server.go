@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -53,7 +54,7 @@ func newServer(c Config) (*server, error) {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
 	}
 	s.info = s.engine.Info()
-	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: MaxFlying, Instance: s.instance})
+	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance})
 	if err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}

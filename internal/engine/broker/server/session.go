@@ -46,7 +46,7 @@ type session struct {
 	programs map[uint32]*program
 	requests map[uint32]*request
 	handle   uint32 // the last that was given
-	flights  [MaxFlying]*flight
+	flights  [driverabi.QueueDepth]*flight
 	idling   []*flight // of flights, those not in use
 	next     uint32    // sequence number of the next request to the driver
 	loaded   map[*resident]*attachment
@@ -55,7 +55,7 @@ type session struct {
 
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id Identity) *session {
-	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, MaxFlying+1),
+	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, driverabi.QueueDepth+1),
 		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling), answer: make([]byte, 0, 512),
 		surfaces: map[uint32]*surface{}, programs: map[uint32]*program{}, requests: map[uint32]*request{},
 		loaded: map[*resident]*attachment{}}

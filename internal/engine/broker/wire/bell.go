@@ -38,7 +38,7 @@ const BellID = 1 << 63
 func (b *Bell) Send(f Frame) error {
 	switch {
 	case b == nil:
-		return none("ring")
+		return absent("ring")
 	case !f.Kind.known():
 		return &Error{Op: "ring", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
 	case f.Flags != 0 || f.ID&BellID == 0:
@@ -66,7 +66,7 @@ func (b *Bell) Send(f Frame) error {
 func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 	const op = "answer the bell"
 	if b == nil {
-		return Frame{}, none(op)
+		return Frame{}, absent(op)
 	}
 	if len(buf) < MaxFrame {
 		return Frame{}, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)), Hint: "pass MaxFrame bytes"}

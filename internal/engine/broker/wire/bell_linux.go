@@ -30,21 +30,16 @@ type memory struct {
 // takes. Both are the caller's. Errors: ErrSocket.
 func NewBell() (*Bell, *os.File, error) {
 	const op = "make a bell"
-	fd, err := unix.MemfdCreate("wire-bell", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	f, err := sealedFile(op, "bell", bellSeals, func(f *os.File) error {
+		if err := f.Truncate(bellSize); err != nil {
+			return socketError(op, "ftruncate", err)
+		}
+		return nil
+	})
 	if err != nil {
-		return nil, nil, socketError(op, "memfd_create", err)
+		return nil, nil, err
 	}
-	f := os.NewFile(uintptr(fd), "bell")
-	err = os.NewSyscallError("ftruncate", unix.Ftruncate(fd, bellSize))
-	if err == nil {
-		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, bellSeals)
-		err = os.NewSyscallError("fcntl(F_ADD_SEALS)", err)
-	}
-	if err != nil {
-		_ = f.Close() // the first failure is the one to report
-		return nil, nil, &Error{Op: op, Err: ErrSocket, Cause: err}
-	}
-	b, err := mapBell(op, fd)
+	b, err := mapBell(op, int(f.Fd()))
 	if err != nil {
 		_ = f.Close()
 		return nil, nil, err

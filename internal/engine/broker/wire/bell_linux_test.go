@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 )
@@ -423,7 +424,7 @@ func bellPeer(t testing.TB) (*wire.Bell, func()) {
 	leaktest.SkipEmulated(t) // before anything is open
 	b, file, err := wire.NewBell()
 	require.NoError(t, err)
-	c, peer, err := wire.PairFile()
+	c, peer, err := wiretest.PairFile()
 	require.NoError(t, err)
 	child := start(t, "echo bell", file, peer)
 	return b, func() {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 )
@@ -50,7 +51,7 @@ func BenchmarkPingPong(b *testing.B) { pingPong(b, 0) }
 func BenchmarkPingPongPatience(b *testing.B) { pingPong(b, time.Millisecond) }
 
 func pingPong(b *testing.B, patience time.Duration) {
-	c, peer, err := wire.PairFile()
+	c, peer, err := wiretest.PairFile()
 	require.NoError(b, err)
 	child := start(b, "echo", peer)
 	require.NoError(b, c.SetPatience(patience))
@@ -161,7 +162,7 @@ func BenchmarkPingPongPoller(b *testing.B) {
 // The same with one goroutine that receives and hands over by a channel.
 func BenchmarkPingPongHandOver(b *testing.B) {
 	leaktest.SkipEmulated(b)
-	c, peer, err := wire.PairFile()
+	c, peer, err := wiretest.PairFile()
 	require.NoError(b, err)
 	child := start(b, "echo", peer)
 	frame := wire.Frame{Kind: wire.KindPing, Payload: make([]byte, frameBytes-wire.HeaderSize)}

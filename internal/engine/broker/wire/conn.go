@@ -2,7 +2,7 @@ package wire
 
 import (
 	"fmt"
-	"os"
+	"sync/atomic"
 )
 
 // Conn is one end of a connection. Send may be called from several goroutines, frames are
@@ -24,7 +24,7 @@ type Descriptors []int
 func (c *Conn) Send(f Frame, fds ...int) error {
 	switch {
 	case c == nil:
-		return none("send")
+		return absent("send")
 	case !f.Kind.known():
 		return &Error{Op: "send", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
 	case f.Flags != 0:
@@ -33,11 +33,6 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 		return c.sendLong(f, fds)
 	}
 	return c.sendFrame(&f, fds)
-}
-
-// none is the error of a Conn that is nil.
-func none(op string) error {
-	return &Error{Op: op, Err: ErrClosed, Detail: "no Conn", Hint: "open one first"}
 }
 
 // sendLong puts the payload into a memfd.
@@ -75,7 +70,7 @@ func (c *Conn) sendFrame(f *Frame, fds []int) error {
 // its descriptors; if its header was readable, Kind and ID are set.
 func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
 	if c == nil {
-		return Frame{}, nil, none("receive")
+		return Frame{}, nil, absent("receive")
 	}
 	n, fds, err := c.receive(buf)
 	if err != nil {
@@ -109,36 +104,48 @@ func long(f Frame, fds Descriptors) (Frame, Descriptors, error) {
 	return f, fds[:last], nil
 }
 
-// PairFile is a Conn and the other end for a process that is to be started, which makes a
-// Conn of it by NewConn. Close both.
-func PairFile() (*Conn, *os.File, error) {
-	a, b, err := socketPair()
-	if err != nil {
-		return nil, nil, err
+// Control lends the socket's descriptor to f, which does not keep it, for what a Conn has
+// no call for. ErrClosed after Close, otherwise what f returns.
+func (c *Conn) Control(f func(fd int) error) error {
+	if c == nil {
+		return absent("control")
 	}
-	c, err := NewConn(a)
-	if err != nil {
-		Descriptors{b}.Close()
-		return nil, nil, err
-	}
-	return c, os.NewFile(uintptr(b), "wire"), nil
+	return c.control(f)
 }
 
-// Pair is two connected Conns.
-func Pair() (*Conn, *Conn, error) {
-	a, b, err := socketPair()
-	if err != nil {
-		return nil, nil, err
+// Traffic is what went through a Conn. Bytes are those of frames with their headers; what
+// travels in memfds is not among them.
+type Traffic struct {
+	FramesIn, BytesIn, DescriptorsIn    uint64
+	FramesOut, BytesOut, DescriptorsOut uint64
+}
+
+// Plus is the sum of both.
+func (t Traffic) Plus(u Traffic) Traffic {
+	return Traffic{
+		FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn, DescriptorsIn: t.DescriptorsIn + u.DescriptorsIn,
+		FramesOut: t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut, DescriptorsOut: t.DescriptorsOut + u.DescriptorsOut,
 	}
-	c, err := NewConn(a)
-	if err != nil {
-		Descriptors{b}.Close()
-		return nil, nil, err
+}
+
+// counter counts one direction.
+type counter struct{ frames, bytes, descriptors atomic.Uint64 }
+
+func (c *counter) add(bytes, descriptors int) {
+	c.frames.Add(1)
+	c.bytes.Add(uint64(bytes))
+	if descriptors != 0 {
+		c.descriptors.Add(uint64(descriptors))
 	}
-	d, err := NewConn(b)
-	if err != nil {
-		_ = c.Close() // the first failure is the one to report
-		return nil, nil, err
+}
+
+// Traffic reads the counters.
+func (c *Conn) Traffic() Traffic {
+	if c == nil {
+		return Traffic{}
 	}
-	return c, d, nil
+	return Traffic{
+		FramesIn: c.in.frames.Load(), BytesIn: c.in.bytes.Load(), DescriptorsIn: c.in.descriptors.Load(),
+		FramesOut: c.out.frames.Load(), BytesOut: c.out.bytes.Load(), DescriptorsOut: c.out.descriptors.Load(),
+	}
 }

@@ -19,11 +19,12 @@ import (
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
 func pair(t testing.TB) (a, b *wire.Conn) {
-	a, b, err := wire.Pair()
+	a, b, err := wiretest.Pair()
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, a.Close())
@@ -34,7 +35,7 @@ func pair(t testing.TB) (a, b *wire.Conn) {
 
 // raw is a Conn and the bare socket at its other end.
 func raw(t testing.TB) (*wire.Conn, int) {
-	c, f, err := wire.PairFile()
+	c, f, err := wiretest.PairFile()
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, c.Close())
@@ -247,8 +248,7 @@ func TestCloseWakesReceive(t *testing.T) {
 			require.ErrorIs(t, await.Value(t, done), wire.ErrClosed)
 		}
 		require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
-		_, err := a.Peer()
-		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, a.Control(func(int) error { return nil }), wire.ErrClosed)
 		require.ErrorIs(t, a.SetPatience(1), wire.ErrClosed)
 	}
 }
@@ -307,8 +307,7 @@ func TestZeroConn(t *testing.T) {
 		require.ErrorIs(t, c.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
 		_, _, err := c.Receive(buffer())
 		require.ErrorIs(t, err, wire.ErrClosed)
-		_, err = c.Peer()
-		require.ErrorIs(t, err, wire.ErrClosed)
+		require.ErrorIs(t, c.Control(func(int) error { return nil }), wire.ErrClosed)
 		require.ErrorIs(t, c.SetPatience(1), wire.ErrClosed)
 		require.Zero(t, c.Traffic())
 	}
@@ -470,8 +469,14 @@ func TestNoAllocations(t *testing.T) {
 
 func TestPeerCredentials(t *testing.T) {
 	a, _ := pair(t)
-	who, err := a.Peer()
+	var who wire.Credentials
+	err := a.Control(func(fd int) (err error) {
+		who, err = wire.PeerOf(fd)
+		return err
+	})
 	require.NoError(t, err)
+	require.False(t, who.Foreign())
+	require.True(t, wire.Credentials{UID: who.UID + 1}.Foreign())
 	require.Equal(t, wire.Credentials{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), PID: os.Getpid()}, who)
 	_, err = wire.PeerOf(-1)
 	require.ErrorIs(t, err, wire.ErrSocket)

@@ -57,3 +57,44 @@ func (p *HelloReply) fields(c *coder) {
 	c.u64("pinned bytes", &p.Limits.PinnedBytes)
 	c.flag("bell", &p.Bell)
 }
+
+// Empty is the payload of frames that say all with their kind.
+type Empty struct{}
+
+// Purge removes programs of the client's identity from the cache of compiled programs.
+type Purge struct {
+	Key string // of Compiled; empty for all
+}
+
+// Purged answers Purge.
+type Purged struct {
+	Programs uint32
+	Bytes    uint64
+}
+
+// Stats are counters of the broker.
+type Stats struct {
+	Counters []Counter
+}
+
+// Counter is one of them.
+type Counter struct {
+	Name  string
+	Value uint64
+}
+
+func (p *Empty) fields(*coder) {}
+
+func (p *Purge) fields(c *coder) { c.text("key", &p.Key, MaxName) }
+
+func (p *Purged) fields(c *coder) {
+	c.u32("programs", &p.Programs)
+	c.u64("bytes", &p.Bytes)
+}
+
+func (p *Stats) fields(c *coder) {
+	for i := range items(c, "counters", &p.Counters, MaxCounters) {
+		c.text("name", &p.Counters[i].Name, MaxName)
+		c.u64("value", &p.Counters[i].Value)
+	}
+}

@@ -1,5 +1,21 @@
 package wire
 
+// Limits of what payloads hold.
+const (
+	MaxName     = 1 << 10  // bytes of a name: tensor, tier, entitlement
+	MaxPath     = 4 << 10  // bytes of a path: PATH_MAX of Linux
+	MaxText     = 16 << 10 // bytes of a text for people: note, message, hint
+	MaxTensors  = 256      // inputs or outputs of a program
+	MaxWeights  = 4 << 10  // weight files of a program
+	MaxNotes    = 1 << 10  // remarks of a compile
+	MaxLines    = 4 << 10  // faults that a compile finds in one program
+	MaxFaults   = 2 * MaxTensors
+	MaxCauses   = 16  // sentinels that one error matches
+	MaxCounters = 256 // counters of a Stats
+	// MaxBytes bounds a size, offset or stride: ane.MaxBytes.
+	MaxBytes = 1 << 40
+)
+
 // Payload is what a frame carries: every struct of this package that a Kind names.
 type Payload interface {
 	// Append writes the payload behind b, whatever it holds.

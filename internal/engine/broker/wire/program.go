@@ -1,6 +1,12 @@
 package wire
 
-import "github.com/anekit/anekit/ane"
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/ane/mil"
+)
 
 // Compile brings a program: descriptor 0 is a sealed memfd with its text, the others hold
 // weight files.
@@ -36,7 +42,7 @@ type Arguments struct {
 	PowerSaving bool
 	Aggressive  bool   // more of it; an entitlement of the restricted tier
 	KeepWired   bool   // keep the memory of the program wired between requests
-	QueueDepth  uint32 // requests in flight, at most MaxQueueDepth; 0 for the broker's default
+	QueueDepth  uint32 // requests in flight, at most driverabi.QueueDepth; 0 for the broker's default
 }
 
 // Compiled answers Compile and Instance.
@@ -98,7 +104,7 @@ func (p *Arguments) fields(c *coder) {
 	c.flag("power saving", &p.PowerSaving)
 	c.flag("aggressive power saving", &p.Aggressive)
 	c.flag("keep wired", &p.KeepWired)
-	c.below("queue depth", &p.QueueDepth, MaxQueueDepth+1)
+	c.below("queue depth", &p.QueueDepth, driverabi.QueueDepth+1)
 }
 
 func (p *Compiled) fields(c *coder) {
@@ -120,9 +126,70 @@ func (p *Load) fields(c *coder) {
 
 func (p *Loaded) fields(c *coder) {
 	c.u32("program", &p.Program)
-	c.below("queue depth", &p.QueueDepth, MaxQueueDepth+1)
+	c.below("queue depth", &p.QueueDepth, driverabi.QueueDepth+1)
 }
 
 func (p *Unload) fields(c *coder) { c.u32("program", &p.Program) }
 
 func (p *Release) fields(c *coder) { c.u32("program", &p.Program) }
+
+// Status asks about a program.
+type Status struct{ Program uint32 }
+
+// StatusReply answers Status.
+type StatusReply struct {
+	Program  uint32
+	Loaded   bool
+	Resident bool   // memory wired
+	Queued   uint32 // requests waiting
+	Running  uint32
+	Done     uint64 // requests finished
+	Args     Arguments
+}
+
+func (p *Status) fields(c *coder) { c.u32("program", &p.Program) }
+
+func (p *StatusReply) fields(c *coder) {
+	c.u32("program", &p.Program)
+	c.flag("loaded", &p.Loaded)
+	c.flag("resident", &p.Resident)
+	c.u32("queued", &p.Queued)
+	c.u32("running", &p.Running)
+	c.u64("done", &p.Done)
+	p.Args.fields(c)
+}
+
+// layouts is a list of tensors as the program declares them.
+func layouts(c *coder, name string, list *[]ane.Layout) {
+	for i := range items(c, name, list, MaxTensors) {
+		layout(c, &(*list)[i])
+	}
+}
+
+func layout(c *coder, l *ane.Layout) {
+	c.text("name", &l.Name, MaxName)
+	dtype := uint32(l.DType)
+	c.below("dtype", &dtype, uint32(mil.UInt64)+1)
+	l.DType = mil.DType(dtype)
+	for i := range items(c, "shape", &l.Shape, ane.MaxRank) {
+		length(c, "axis", &l.Shape[i])
+	}
+	for _, p := range []*int{
+		&l.Batches, &l.Channels, &l.Depth, &l.Height, &l.Width,
+		&l.BatchStride, &l.PlaneStride, &l.DepthStride, &l.RowStride,
+	} {
+		length(c, "axis or stride", p)
+	}
+}
+
+// length is an int from 0 to MaxBytes.
+func length(c *coder, field string, p *int) {
+	v := uint64(*p)
+	if *p < 0 {
+		c.fail(field, ErrValue, fmt.Sprintf("%d is negative", *p))
+	}
+	c.size(field, &v)
+	if c.reading {
+		*p = int(v)
+	}
+}

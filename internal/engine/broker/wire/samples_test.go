@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -14,7 +15,7 @@ import (
 func samples() []wire.Payload {
 	l := ane.Layout{Name: "x", DType: mil.FP16, Shape: []int{1, 2, 3, 4}, Batches: 1, Channels: 2, Depth: 1, Height: 3, Width: 4,
 		BatchStride: 384, PlaneStride: 192, DepthStride: 192, RowStride: 64}
-	args := wire.Arguments{PowerSaving: true, Aggressive: true, KeepWired: true, QueueDepth: wire.MaxQueueDepth}
+	args := wire.Arguments{PowerSaving: true, Aggressive: true, KeepWired: true, QueueDepth: driverabi.QueueDepth}
 	weights := []wire.Weight{{Name: "@model_path/w.bin", Descriptor: 1, Offset: 64, Size: 128}, {Name: "b", Descriptor: 15, Size: wire.MaxBytes}}
 	fault := wire.Fault{Code: 7, Causes: []uint32{1, 2}, Text: "cause", Op: "compile", Engine: "soft", Name: "x", Detail: "d", Rule: "r", Hint: "h",
 		Domain: "com.apple.ane", NSCode: -5, Entitlement: "com.apple.ane.x", Return: 0xe00002c2,
@@ -71,8 +72,8 @@ func beyond() map[string]wire.Payload {
 		"weight size":   &wire.Instance{Weights: []wire.Weight{{Size: wire.MaxBytes + 1}}},
 		"weight offset": &wire.Instance{Weights: []wire.Weight{{Offset: wire.MaxBytes + 1}}},
 		"key":           &wire.Compile{Key: long(wire.MaxName)},
-		"queue depth":   &wire.Instance{Args: wire.Arguments{QueueDepth: wire.MaxQueueDepth + 1}},
-		"granted":       &wire.Loaded{QueueDepth: wire.MaxQueueDepth + 1},
+		"queue depth":   &wire.Instance{Args: wire.Arguments{QueueDepth: driverabi.QueueDepth + 1}},
+		"granted":       &wire.Loaded{QueueDepth: driverabi.QueueDepth + 1},
 		"inputs":        &wire.Compiled{In: make([]ane.Layout, wire.MaxTensors+1)},
 		"shape":         &wire.Compiled{In: []ane.Layout{{Shape: make([]int, ane.MaxRank+1)}}},
 		"axis":          &wire.Compiled{In: []ane.Layout{{Shape: []int{-1}}}},

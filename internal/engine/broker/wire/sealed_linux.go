@@ -13,32 +13,54 @@ const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F
 // Seal makes a memfd that holds the parts one after another and can never change. The
 // caller closes it; who got it beside a frame keeps it. The name is for /proc.
 func Seal(name string, parts ...[]byte) (*os.File, error) {
+	return sealedFile("seal", name, seals, func(f *os.File) error {
+		for _, p := range parts {
+			if _, err := f.Write(p); err != nil {
+				return socketError("seal", "write", err)
+			}
+		}
+		return nil
+	})
+}
+
+// sealedFile makes a memfd, has fill give it its size and bytes, and seals it.
+func sealedFile(op, name string, seals int, fill func(*os.File) error) (*os.File, error) {
 	fd, err := unix.MemfdCreate("wire-"+name, unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
 	if err != nil {
-		return nil, socketError("seal", "memfd_create", err)
+		return nil, socketError(op, "memfd_create", err)
 	}
 	f := os.NewFile(uintptr(fd), name)
-	for _, p := range parts {
-		if _, err := f.Write(p); err != nil {
-			_ = f.Close() // the first failure is the one to report
-			return nil, socketError("seal", "write", err)
+	err = fill(f)
+	if err == nil {
+		if _, errno := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); errno != nil {
+			err = socketError(op, "fcntl(F_ADD_SEALS)", errno)
 		}
 	}
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
-		_ = f.Close()
-		return nil, socketError("seal", "fcntl(F_ADD_SEALS)", err)
+	if err != nil {
+		_ = f.Close() // the first failure is the one to report
+		return nil, err
 	}
 	return f, nil
 }
 
-// sealedSize is the length of a memfd of at most limit bytes that has the wanted seals.
-func sealedSize(op string, fd, want, limit int) (int, error) {
+// CheckSeals refuses a descriptor that is no memfd, with ErrSeal and the system's error as
+// the cause, or that lacks one of the wanted seals, with ErrSeal.
+func CheckSeals(op string, fd, want int) error {
 	got, err := unix.FcntlInt(uintptr(fd), unix.F_GET_SEALS, 0)
 	if err != nil {
-		return 0, &Error{Op: op, Err: ErrSeal, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err), Hint: "send a memfd"}
+		return &Error{Op: op, Err: ErrSeal, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err), Hint: "send a memfd"}
 	}
 	if missing := want &^ got; missing != 0 {
-		return 0, &Error{Op: op, Err: ErrSeal, Detail: fmt.Sprintf("seals %#x are missing", missing), Hint: "make the file with this package"}
+		return &Error{Op: op, Err: ErrSeal, Detail: fmt.Sprintf("seals %#x are missing", missing),
+			Hint: "make the file with this package"}
+	}
+	return nil
+}
+
+// sealedSize is the length of a memfd of at most limit bytes that has the wanted seals.
+func sealedSize(op string, fd, want, limit int) (int, error) {
+	if err := CheckSeals(op, fd, want); err != nil {
+		return 0, err
 	}
 	var system unix.Statfs_t
 	if err := unix.Fstatfs(fd, &system); err != nil {

@@ -3,10 +3,16 @@
 package wire
 
 import (
-	"net"
 	"os"
 	"time"
+
+	"github.com/anekit/anekit/ane"
 )
+
+// unsupported is the error of what this system lacks.
+func unsupported(op string) error {
+	return &Error{Op: op, Err: ErrUnsupported, Cause: ane.ErrUnavailable, Hint: "run it on Linux"}
+}
 
 // socket cannot be had: no other system has both SOCK_SEQPACKET and memfds.
 type socket struct{}
@@ -17,24 +23,11 @@ func (d Descriptors) Close() {}
 // NewConn answers ErrUnsupported and leaves fd alone.
 func NewConn(fd int) (*Conn, error) { return nil, unsupported("open") }
 
-// FromUnix answers ErrUnsupported and closes u.
-func FromUnix(u *net.UnixConn) (*Conn, error) {
-	if u != nil {
-		_ = u.Close()
-	}
-	return nil, unsupported("open")
-}
-
-// Dial answers ErrUnsupported.
-func Dial(path string) (*Conn, error) { return nil, unsupported("dial") }
-
 // Close does nothing.
 func (c *Conn) Close() error { return nil }
 
 // SetPatience answers ErrUnsupported.
 func (c *Conn) SetPatience(time.Duration) error { return unsupported("patience") }
-
-func socketPair() (a, b int, err error) { return -1, -1, unsupported("pair") }
 
 func (*socket) send(*Frame, []int) error { return unsupported("send") }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // dial connects to the broker that listens at path. A broker of another user is
@@ -65,12 +67,12 @@ func connect(ctx context.Context, fd int, path, short string) error {
 			return ctx.Err()
 		}
 	}
-	peer, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	peer, err := wire.PeerOf(fd)
 	if err != nil {
-		return os.NewSyscallError("getsockopt", err)
+		return err
 	}
-	if int64(peer.Uid) != int64(os.Geteuid()) {
-		return fmt.Errorf("%s belongs to a broker of user %d", path, peer.Uid)
+	if peer.Foreign() {
+		return fmt.Errorf("%s belongs to a broker of user %d", path, peer.UID)
 	}
 	return unix.SetNonblock(fd, false)
 }

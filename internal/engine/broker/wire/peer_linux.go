@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// Credentials are who connected, as the system knows it.
+type Credentials struct {
+	UID, GID uint32
+	PID      int // when it connected; the number may be another process's since
+}
+
+// Foreign reports whether the peer runs as another user than this process.
+func (c Credentials) Foreign() bool { return int64(c.UID) != int64(os.Geteuid()) }
+
+// PeerOf tells who is at the other end of a Unix socket: SO_PEERCRED.
+func PeerOf(fd int) (Credentials, error) {
+	u, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
+	if err != nil {
+		return Credentials{}, socketError("peer", "getsockopt(SO_PEERCRED)", err)
+	}
+	return Credentials{UID: u.Uid, GID: u.Gid, PID: int(u.Pid)}, nil
+}

@@ -1,0 +1,71 @@
+// Package wiretest makes connections of package wire for tests: pairs within a process, and
+// clients of a socket.
+package wiretest
+
+import (
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// Pair is two connected Conns.
+func Pair() (*wire.Conn, *wire.Conn, error) {
+	a, f, err := PairFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	b, err := fromFile(f)
+	if err != nil {
+		_ = a.Close() // the first failure is the one to report
+		return nil, nil, err
+	}
+	return a, b, nil
+}
+
+// PairFile is a Conn and the descriptor of the other end. Close both.
+func PairFile() (*wire.Conn, *os.File, error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, os.NewSyscallError("socketpair", err)
+	}
+	f := os.NewFile(uintptr(fds[1]), "wire")
+	c, err := wire.NewConn(fds[0])
+	if err != nil {
+		_ = f.Close()
+		return nil, nil, err
+	}
+	return c, f, nil
+}
+
+// Dial connects to a broker's socket.
+func Dial(path string) (*wire.Conn, error) {
+	u, err := net.DialUnix("unixpacket", nil, &net.UnixAddr{Name: path, Net: "unixpacket"})
+	if err != nil {
+		return nil, err
+	}
+	return FromUnix(u)
+}
+
+// FromUnix makes a Conn of an accepted or dialled "unixpacket" connection and closes u.
+func FromUnix(u *net.UnixConn) (*wire.Conn, error) {
+	defer u.Close()
+	f, err := u.File()
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return fromFile(f)
+}
+
+// fromFile makes a Conn of a copy of f's descriptor.
+func fromFile(f *os.File) (*wire.Conn, error) {
+	fd, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl(F_DUPFD_CLOEXEC)", err)
+	}
+	return wire.NewConn(fd)
+}
