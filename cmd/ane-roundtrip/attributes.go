@@ -1,10 +1,10 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
 )
@@ -52,24 +52,21 @@ func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {
 // attributes reads the attributes of a compiled program from a file and tells how its
 // tensors are placed.
 func (a *app) attributes(file string) error {
-	r := newReport("info", nil)
 	tensors, unplaced, err := readAttributes(file)
 	if err != nil {
-		r.Verdict, r.Error = verdictFail, oneLine(err.Error())
-		if a.json {
-			return errors.Join(bad(err), r.write(a.out))
-		}
 		return bad(err)
 	}
+	r := newReport(nil)
 	r.Tensors = tensors
-	if a.json {
-		if len(unplaced) > 0 {
-			r.Details = map[string]any{"unplaced": unplaced}
-		}
-		return r.write(a.out)
+	if len(unplaced) > 0 {
+		r.Details = map[string]any{"unplaced": unplaced}
 	}
-	w := columns(a.out)
-	fmt.Fprintln(w, "procedure\ttensor\tin/out\tindex\ttype\tN x D x C x H x W\trow\tplane\tdepth\tbatch\tbytes\tpacked")
+	a.deliver(r)
+	if a.json {
+		return nil
+	}
+	w := page.NewTable("procedure", "tensor", "in/out", "index", "type", "N x D x C x H x W", "row", "plane", "depth", "batch",
+		"bytes", "packed")
 	for _, t := range tensors {
 		side, packed := "in", "no"
 		if t.Output {
@@ -78,14 +75,17 @@ func (a *app) attributes(file string) error {
 		if t.Packed {
 			packed = "yes"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\t%d x %d x %d x %d x %d\t%d\t%d\t%d\t%d\t%d\t%s\n", visible(t.Procedure), visible(t.Name), side, t.Index, t.Type,
-			t.Batches, t.Depth, t.Channels, t.Height, t.Width, t.RowStride, t.PlaneStride, t.DepthStride, t.BatchStride, t.Bytes, packed)
+		w.Row(visible(t.Procedure), visible(t.Name), side, fmt.Sprint(t.Index), t.Type,
+			fmt.Sprintf("%d x %d x %d x %d x %d", t.Batches, t.Depth, t.Channels, t.Height, t.Width),
+			fmt.Sprint(t.RowStride), fmt.Sprint(t.PlaneStride), fmt.Sprint(t.DepthStride), fmt.Sprint(t.BatchStride),
+			fmt.Sprint(t.Bytes), packed)
 	}
-	if err := w.Flush(); err != nil {
+	if err := a.table(w); err != nil {
 		return err
 	}
 	if len(unplaced) > 0 {
-		_, err = fmt.Fprintf(a.out, "\nno entry says where %s stands: a program with these attributes is refused\n", strings.Join(unplaced, ", "))
+		err = a.printf("\nno entry says where %s stands: a program with these attributes is refused\n",
+			visible(strings.Join(unplaced, ", ")))
 	}
 	return err
 }

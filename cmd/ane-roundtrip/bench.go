@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -14,64 +16,233 @@ import (
 )
 
 func (a *app) benchCommand() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure memory and evaluations in another process, each beside the bare work it cannot beat",
-		Args:  noArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.bench(cmd.Context()) },
+		Short: "Measure memory and evaluations, each beside the bare work it cannot beat",
+		Long: `bench measures memory, then evaluations by an engine in another process, or by
+the one that --engine names. Each figure stands beside its floor, the barest code
+that does the same work, measured in the same round.
+
+A target is missed if the figure is beyond it by more than the spread of the
+rounds; the verdict is then fail. A step that cannot run is skipped with its
+reason: the verdict is fail then too, unless the engine is not available.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.bench(cmd.Context(), wholeBench()) },
 	}
+	a.reportFlag(cmd)
+	a.engineFlags(cmd)
+	return cmd
 }
 
-// benchDetails are what bench measured.
-type benchDetails struct {
-	membench.Report
-	Evaluate *tripbench.Report `json:"evaluate,omitempty"` // of the engine in another process
-	Without  string            `json:"without_evaluate,omitempty"`
+// benchPlan says what bench measures.
+type benchPlan struct {
+	cases  []membench.Case
+	sizes  []int         // of Blocks, in bytes
+	rounds int           // of each
+	time   time.Duration // of a round
+}
+
+func wholeBench() benchPlan {
+	return benchPlan{cases: membench.Cases(), sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20},
+		rounds: 5, time: 60 * time.Millisecond}
+}
+
+// benchRun is a run of bench.
+type benchRun struct {
+	plan     benchPlan
+	progress func(string)
+	found    benchDetails
+	targets  []target
+	broken   []string // steps that could not run although they should
 }
 
 // bench measures and prints.
-func (a *app) bench(ctx context.Context) error {
-	d, err := a.open(nil)
+func (a *app) bench(ctx context.Context, plan benchPlan) error {
+	d, err := a.open(ctx, nil)
 	if err != nil {
 		return err
 	}
 	defer d.Close()
 	bar := a.progress(0)
-	var found benchDetails
-	found.Report, err = membench.Measure(ctx, membench.Plan{Progress: bar.now})
-	if err == nil {
-		found.Evaluate, err = trips(ctx, bar.now)
+	defer bar.stop()
+	b := &benchRun{plan: plan, progress: bar.now}
+	if err := b.memory(ctx); err != nil {
+		return err
+	}
+	if err := b.blocks(ctx); err != nil {
+		return err
+	}
+	if err := b.evaluations(ctx, a, d); err != nil {
+		return err
 	}
 	bar.stop()
-	if errors.Is(err, ane.ErrUnavailable) {
-		found.Without, err = oneLine(err.Error()), nil
+	r := newReport(d)
+	for _, t := range b.targets {
+		r.Checks = append(r.Checks, t.check())
 	}
-	if err != nil {
-		return err
+	r.Details = b.found
+	err = r.judge()
+	if len(b.broken) > 0 {
+		err = errors.Join(err, fmt.Errorf("%s could not run: %s", counted(len(b.broken), "step", "steps"), joined(b.broken)))
 	}
+	a.deliver(r)
 	if a.json {
-		r := newReport("bench", d)
-		r.Details = found
-		return r.write(a.out)
-	}
-	if err := found.Write(a.out); err != nil {
 		return err
 	}
-	fmt.Fprintln(a.out)
-	if found.Evaluate == nil {
-		_, err := fmt.Fprintln(a.out, "Evaluate in another process: not measured:", found.Without)
-		return err
-	}
-	return found.Evaluate.Write(a.out)
+	return errors.Join(b.print(a, r, err == nil), err)
 }
 
-// trips measures evaluations in another process.
-func trips(ctx context.Context, progress func(string)) (_ *tripbench.Report, err error) {
-	d, err := engine.Open(ctx, engine.Broker)
-	if err != nil {
-		return nil, err
+// skip notes a step that could not run, and ends everything if that is because ctx ended.
+func (b *benchRun) skip(ctx context.Context, step string, why error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	r, err := tripbench.Measure(ctx, d, progress)
-	return &r, err
+	b.found.Skipped = append(b.found.Skipped, skippedStep{step, oneLine(why.Error())})
+	if !errors.Is(why, ane.ErrUnavailable) {
+		b.broken = append(b.broken, step)
+	}
+	return nil
+}
+
+// memory measures the operations of package unimem.
+func (b *benchRun) memory(ctx context.Context) error {
+	b.found.Operations = []operation{}
+	for _, c := range b.plan.cases {
+		b.progress(c.Operation)
+		o := operation{Name: c.Name, Operation: c.Operation, Target: c.Target, Published: c.Published}
+		var ratio, value figure
+		var fault error
+		floor := math.Inf(1)
+		for range b.plan.rounds {
+			r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{c}, Sizes: []int{}, Rounds: 1, Time: b.plan.time})
+			if err == nil && r.Operations[0].Skipped != "" {
+				err = errors.New(r.Operations[0].Skipped)
+			}
+			if fault = err; fault != nil {
+				break
+			}
+			one := r.Operations[0]
+			ratio.add(one.Measured.Ratio)
+			value.add(one.Measured.Value)
+			floor = min(floor, one.Measured.Floor)
+			o.Allocs, o.Bytes = one.Allocs, one.Bytes
+			b.found.Floors = r.Floors
+		}
+		if fault != nil {
+			if err := b.skip(ctx, c.Operation, fault); err != nil {
+				return err
+			}
+			continue
+		}
+		ratio.value = value.value / floor
+		o.Measured, o.Floor, o.Ratio, o.Spread = thousand(value.value), thousand(floor), ratio.value, ratio.spread()
+		if c.Bytes > 0 {
+			o.Throughput = int64(float64(c.Bytes) / value.value * 1e9)
+		}
+		if c.MaxRatio > 0 {
+			b.targets = append(b.targets, target{name: c.Name + "/ratio", what: c.Operation, unit: "x", figure: ratio, most: c.MaxRatio})
+		}
+		if c.MaxNs > 0 {
+			t := target{name: c.Name + "/time", what: c.Operation, unit: "ns", figure: value, most: c.MaxNs}
+			if floor >= c.MaxNs {
+				t.beyond = fmt.Sprintf("the floor alone takes %s", clock(floor))
+			}
+			b.targets = append(b.targets, t)
+		}
+		o.Missed = b.missed(c.Name)
+		b.found.Operations = append(b.found.Operations, o)
+	}
+	return nil
+}
+
+// missed says how a case stands to its targets.
+func (b *benchRun) missed(name string) string {
+	text := ""
+	for _, t := range b.targets {
+		if t.name == name+"/ratio" || t.name == name+"/time" {
+			text = worse(text, t.verdict())
+		}
+	}
+	return text
+}
+
+// blocks measures Blocks of several sizes.
+func (b *benchRun) blocks(ctx context.Context) error {
+	b.found.Sizes = []blockSize{}
+	for _, n := range b.plan.sizes {
+		step := "a Block of " + bytesText(n)
+		b.progress(step)
+		r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{}, Sizes: []int{n}, Time: b.plan.time})
+		if err != nil {
+			if err := b.skip(ctx, step, err); err != nil {
+				return err
+			}
+			continue
+		}
+		b.found.Sizes = append(b.found.Sizes, sizeOf(r.Sizes[0]))
+	}
+	return nil
+}
+
+// Targets of an evaluation in another process, those of package tripbench.
+const (
+	tripRatio  = 2.0
+	tripP50    = 25 * time.Microsecond
+	tripSpread = 1.2
+)
+
+// tripRounds is how often the evaluations are measured.
+const tripRounds = 3
+
+// evaluations measures evaluations on d, or, where no engine was named, in another process.
+func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error {
+	const step = "Evaluate in another process"
+	if a.engine == engine.Auto && a.socket == "" {
+		other, err := engine.Open(ctx, engine.Broker)
+		if err != nil {
+			return b.skip(ctx, step, err)
+		}
+		defer other.Close()
+		d = other
+	}
+	e := &evaluated{Engine: d.Receipt().Engine}
+	ratios, times := map[int]*figure{}, map[int]*figure{}
+	var spread figure
+	for range tripRounds {
+		r, err := tripbench.Measure(ctx, d, b.progress)
+		if err != nil {
+			return b.skip(ctx, step, err)
+		}
+		if e.Floor == 0 || r.Floor < e.Floor {
+			e.Floor = r.Floor
+		}
+		spread.add(r.Spread)
+		for i, t := range r.Trips {
+			if i == len(e.Trips) {
+				e.Trips = append(e.Trips, trip{Bytes: t.Bytes, Target: t.Target, P50: t.P50, P99: t.P99, Allocs: t.Allocs})
+				ratios[i], times[i] = &figure{}, &figure{}
+			}
+			ratios[i].add(t.Ratio)
+			times[i].add(float64(t.P50))
+			e.Trips[i].P50, e.Trips[i].P99 = min(e.Trips[i].P50, t.P50), min(e.Trips[i].P99, t.P99)
+			e.Trips[i].Allocs = min(e.Trips[i].Allocs, t.Allocs)
+		}
+	}
+	for i := range e.Trips {
+		t := &e.Trips[i]
+		what := "Evaluate one row of " + bytesText(t.Bytes)
+		t.Ratio, t.Spread = ratios[i].value, ratios[i].spread()
+		one := target{name: fmt.Sprintf("Evaluate%dMB/ratio", t.Bytes>>20), what: what, unit: "x", figure: *ratios[i], most: tripRatio}
+		two := target{name: fmt.Sprintf("Evaluate%dMB/time", t.Bytes>>20), what: what, unit: "ns", figure: *times[i], most: float64(tripP50)}
+		if e.Floor >= tripP50 {
+			two.beyond = fmt.Sprintf("the floor alone takes %v", e.Floor)
+		}
+		b.targets = append(b.targets, one, two)
+		t.Missed = worse(one.verdict(), two.verdict())
+	}
+	e.Largest = spread.value
+	b.targets = append(b.targets, target{name: "Evaluate/largest-to-smallest", what: "Evaluate, largest to smallest tensor",
+		unit: "x", figure: spread, most: tripSpread})
+	b.found.Evaluate = e
+	return nil
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
+// brokerVariable names the variable with the socket of a shared broker.
+const brokerVariable = broker.Environment
+
 // brokerOptions are the flags of broker.
 type brokerOptions struct {
 	socket, cache, policy string
@@ -28,16 +31,21 @@ func (a *app) brokerCommand() *cobra.Command {
 		Short: "Serve the software engine to several processes over a socket",
 		Long: `broker serves the software engine to every process of this user that opens the
 socket, as the system's broker serves the Neural Engine: programs stay in this
-process, tensors stay in the pages of those who made them. Clients name the
-socket in ` + broker.Environment + ` and open the engine "broker".
+process, tensors stay in the pages of the client that made them. Clients name the
+socket with --broker or in ` + broker.Environment + `.
 
 It ends some seconds after its last client, or, with --stay, when it is
 interrupted.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.broker(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := together(cmd, "linger", "stay", "which never ends by itself"); err != nil {
+				return err
+			}
+			return a.broker(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.socket, "socket", cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()), "where to listen, in a folder of this user's own")
+	f.StringVar(&o.socket, "socket", cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()), "`path` to listen at, in a folder of this user's own")
 	f.StringVar(&o.cache, "cache", "", "folder in which compiled programs are kept; none if not given")
 	f.StringVar(&o.policy, "policy", "", "JSON file that says which entitlements clients have")
 	f.BoolVar(&o.stay, "stay", false, "go on without clients")
@@ -45,7 +53,7 @@ interrupted.`,
 	return cmd
 }
 
-// broker serves until nobody needs it or ctx ends.
+// broker serves until its last client has gone or ctx ends.
 func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if o.linger <= 0 {
 		return badf("--linger %v; give a time above 0", o.linger)

@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/internal/wholefile"
 )
@@ -19,7 +20,10 @@ const reportIterations = 200
 // observed is the engine that a dump is about: on a Mac Apple's, also where auto falls
 // back to another, and the one asked for elsewhere.
 func (a *app) observed() string {
-	if a.engine == engine.Auto && runtime.GOOS == "darwin" {
+	switch {
+	case a.engine == engine.Auto && a.socket != "":
+		return engine.Broker
+	case a.engine == engine.Auto && runtime.GOOS == "darwin":
 		return engine.Apple
 	}
 	return a.engine
@@ -27,20 +31,20 @@ func (a *app) observed() string {
 
 // observe opens that engine. d is nil when it cannot be opened: unavailable says why.
 // An engine without a framework has an empty Observation.
-func (a *app) observe(ctx context.Context) (d *ane.Device, o *engine.Observation, unavailable, err error) {
+func (a *app) observe(ctx context.Context) (d *ane.Device, o *observe.Observation, unavailable, err error) {
 	name := a.observed()
 	if a.apple && name != engine.Apple {
-		d, err = a.open(nil) // which refuses, and says why
-		return d, &engine.Observation{}, err, nil
+		d, err = a.open(ctx, nil) // which refuses, and says why
+		return d, &observe.Observation{}, err, nil
 	}
 	if name != engine.Apple && name != engine.StandIn {
-		d, err = a.open(nil)
+		d, err = a.open(ctx, nil)
 		if errors.Is(err, ane.ErrUnavailable) {
-			return nil, &engine.Observation{}, err, nil
+			return nil, &observe.Observation{}, err, nil
 		}
-		return d, &engine.Observation{}, nil, err
+		return d, &observe.Observation{}, nil, err
 	}
-	d, o, err = engine.Observe(ctx, name)
+	d, o, err = observe.Open(ctx, name)
 	if ctx.Err() != nil {
 		return nil, o, nil, ctx.Err()
 	}
@@ -54,6 +58,11 @@ func (a *app) dump(ctx context.Context) (plist.Dict, error) {
 		return nil, err
 	}
 	return envelopeOf(a.observed(), o, unavailable, nil), d.Close()
+}
+
+// reportDetails are what info --report adds to the report.
+type reportDetails struct {
+	File string `json:"file"`
 }
 
 // report writes the envelope of this machine with a round trip to a file, whatever comes
@@ -74,7 +83,7 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	}
 	var trip *trialled
 	if d != nil {
-		t, err := a.try(ctx, d, reportIterations)
+		t, err := (&checkRun{app: a, iterations: reportIterations}).try(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -89,15 +98,21 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	if err := f.Commit(); err != nil {
 		return badf("%s: %w", path, wholefile.Cause(err))
 	}
-	a.logf("%s is written; attach it to an issue, nothing in it names you", path)
-	if unavailable != nil {
+	a.logf("%s is written; attach it to an issue, nothing in it names you", visible(path))
+	r := newReport(nil)
+	r.Details = reportDetails{path}
+	if trip == nil {
+		a.deliver(r)
 		return unavailable
 	}
+	r.answeredBy(&trip.receipt)
+	r.Checks = append(r.Checks, trip.checks...)
 	for _, c := range trip.checks {
 		if c.Status == trial.Fail {
-			a.logf("%s failed: %s", c.Name, c.Detail)
-			err = errFailed
+			a.logf("%s failed: %s", c.Name, visible(c.Detail))
 		}
 	}
+	err = r.judge()
+	a.deliver(r)
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/apple"
+	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -28,7 +29,7 @@ type envelope struct {
 
 // envelopeOf tells what was observed while the engine of that name was opened, and why it
 // could not be. t, which may be nil, is its round trip.
-func envelopeOf(name string, o *engine.Observation, unavailable error, t *trialled) plist.Dict {
+func envelopeOf(name string, o *observe.Observation, unavailable error, t *trialled) plist.Dict {
 	e := envelope{scrub: newScrubber(o.Report.Library, o.Report.Framework, os.Getenv(standin.EnvDump))}
 	e.attributes(o.Known)
 	e.model(o.Known)
@@ -226,7 +227,7 @@ func (e *envelope) versions(r objcbridge.Report) {
 	})
 }
 
-func (e *envelope) budget(o *engine.Observation) {
+func (e *envelope) budget(o *observe.Observation) {
 	u := o.Usage()
 	e.add("budget", plist.Dict{
 		{Key: "compiles", Value: u.Compiles}, {Key: "compile_limit", Value: u.CompileLimit},
@@ -247,7 +248,7 @@ func (e *envelope) roundTrip(t trialled) {
 	e.add("round_trip", models)
 	checks, verdict := plist.Array{}, verdictPass
 	for _, c := range t.checks {
-		c.Detail, c.Value = e.scrub.text(c.Detail), finite(c.Value)
+		c.Detail = e.scrub.text(c.Detail)
 		checks = append(checks, tree(c))
 		if c.Status == trial.Fail {
 			verdict = verdictFail

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/anekit/anekit/ane"
@@ -29,12 +30,13 @@ func expected(l ane.Layout, got, want []byte, tol float64) trial.Check {
 		}
 		worst = max(worst, diff)
 	}
-	name := "expect/" + l.Name
-	if wrong == 0 {
-		return trial.Judge(name, true, worst, "max abs error", "all %d values are within %g", l.Elements(), tol)
+	name, elements := "expect/"+l.Name, l.Elements()
+	c := trial.Judge(name, wrong == 0, worst, "max abs error", "all %d values are within %g", elements, tol)
+	if wrong > 0 {
+		c.Detail = fmt.Sprintf("%d of %d values are not within %g: %s%v is %g, expected %g", wrong, elements, tol,
+			l.Name, indexOf(where, l.Shape), element.Load(l.DType, got[where*size:]), element.Load(l.DType, want[where*size:]))
 	}
-	return trial.Judge(name, false, worst, "max abs error", "%d of %d values are not within %g: %s%v is %g, expected %g", wrong, l.Elements(), tol,
-		l.Name, indexOf(where, l.Shape), element.Load(l.DType, got[where*size:]), element.Load(l.DType, want[where*size:]))
+	return c.Against(trial.Scaled(tol))
 }
 
 // indexOf is the index of the n-th element of a shape, row-major.

@@ -29,6 +29,7 @@ only if it changed.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.format(args[0], write) },
 	}
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "write the result into the file")
+	a.reportFlag(cmd)
 	return cmd
 }
 
@@ -80,12 +81,10 @@ func (a *app) format(path string, write bool) error {
 			return err
 		}
 	}
-	if !a.json {
-		return nil
-	}
-	r := newReport("fmt", nil)
+	r := newReport(nil)
 	r.Details = formatDetails{path, changed, len(out)}
-	return r.write(a.out)
+	a.deliver(r)
+	return nil
 }
 
 // rewrite replaces the text of a file, if it still is the file that was read.

@@ -56,6 +56,8 @@ Filters:
 
 ` + list.String()
 	cmd.Flags().StringVar(&name, "filter", "", "one of "+models.FilterNames())
+	a.reportFlag(cmd)
+	a.engineFlags(cmd)
 	return cmd
 }
 
@@ -63,7 +65,7 @@ Filters:
 func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	filter, ok := models.FilterByName(name)
 	if !ok {
-		return badf("--filter %q; %schoose one of %s", name, near.Hint(name, filters()), models.FilterNames())
+		return badf("--filter %q; %s", name, near.Choices(name, "choose one of", filters()))
 	}
 	if err := honest(out); err != nil {
 		return err
@@ -84,7 +86,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	defer context.AfterFunc(ctx, dst.Discard)() // an interrupt ends the writing too
 	bar.done()
 	bar.now("compile")
-	d, err := a.engineOrHint()
+	d, err := a.engineOrHint(ctx)
 	if err != nil {
 		return err
 	}
@@ -124,7 +126,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	bar.stop()
 	return a.filtered(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n, Width: p.Width, Height: p.Height, Channels: p.Channels,
 		Depth: p.Depth, Orientation: max(p.Orientation, 1), Opacity: way.String(), Notes: p.Notes,
-		Compile: rig.Compile.Seconds(), Evaluate: res.Elapsed.Seconds()}, res.Elapsed)
+		Compile: rig.Compile, Evaluate: res.Elapsed})
 }
 
 // picture reads a picture, or standard input.

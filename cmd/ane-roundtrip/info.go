@@ -5,13 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -37,6 +38,13 @@ the XML property list that macOS prints, alone or within a dump, and tells how
 anekit places each tensor, or why it cannot (exit status 2).`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("attributes") {
+				for _, idle := range []string{"engine", "broker", "require-ane"} {
+					if err := together(cmd, idle, "attributes", "which opens no engine"); err != nil {
+						return err
+					}
+				}
+			}
 			switch {
 			case attributes != "" && report != "":
 				return badf("--attributes and --report are two commands; give one of them")
@@ -51,6 +59,8 @@ anekit places each tensor, or why it cannot (exit status 2).`,
 	f := cmd.Flags()
 	f.StringVar(&attributes, "attributes", "", "tell how the tensors of the compiled program in `FILE` are placed")
 	f.StringVar(&report, "report", "", "write what this machine said, and a round trip, to `FILE`")
+	a.reportFlag(cmd)
+	a.engineFlags(cmd)
 	return cmd
 }
 
@@ -72,7 +82,7 @@ type framework struct {
 func frameworks() []framework {
 	found := []framework{}
 	for _, name := range []string{engine.Apple, engine.StandIn} {
-		r, err := engine.Inspect(name)
+		r, err := observe.Inspect(name)
 		if r.Framework == "" {
 			continue // no bridge, or another system: the table of engines says so
 		}
@@ -87,52 +97,52 @@ func frameworks() []framework {
 
 // info prints the machine and its engines.
 func (a *app) info(ctx context.Context) error {
-	d, unavailable := a.open(nil)
-	var err error
+	d, unavailable := a.open(ctx, nil)
 	if unavailable != nil && !errors.Is(unavailable, ane.ErrUnavailable) {
 		return unavailable
 	}
 	defer d.Close()
-	r := newReport("info", d)
-	if unavailable != nil {
-		r.Verdict, r.Error = verdictUnavailable, oneLine(unavailable.Error())
-	}
+	r := newReport(d)
 	details := infoDetails{engine.Probe(), frameworks(), ops.Names()}
 	r.Details = details
 	if a.json {
-		if r.Dump, err = a.dump(ctx); err != nil {
-			return err
-		}
-		return errors.Join(unavailable, r.write(a.out))
+		var err error
+		r.Dump, err = a.dump(ctx)
+		a.deliver(r)
+		return errors.Join(unavailable, err)
 	}
 	h := r.Host
-	w := columns(a.out)
-	fmt.Fprintf(w, "anekit\t%s, %s\n", h.Version, h.Go)
-	fmt.Fprintf(w, "host\t%s/%s, %d CPUs, %d-byte pages\n", h.OS, h.Arch, h.CPUs, h.Page)
 	pinned := "pinned"
 	if !h.Pinned {
 		pinned = "not pinned"
 	}
-	fmt.Fprintf(w, "memory\t%s, %s\n", h.Memory, pinned)
-	fmt.Fprintf(w, "fp16\t%s\n", h.FP16)
 	answer := "not available"
 	if r.Engine != nil {
-		answer = fmt.Sprintf("%s: %s, %s", r.Engine.Engine, r.Engine.Chip, r.Engine.OSBuild)
+		answer = receiptOf(r.Engine)
 	}
-	fmt.Fprintf(w, "%s\t%s\n\n", a.engine, answer)
-	fmt.Fprintln(w, "engine\tavailable\twhat\twhy not")
+	w := page.NewTable()
+	w.Row("anekit", h.Version+", "+h.Go)
+	w.Row("host", fmt.Sprintf("%s/%s, %d CPUs, %d-byte pages", h.OS, h.Arch, h.CPUs, h.Page))
+	w.Row("memory", h.Memory+", "+pinned)
+	w.Row("fp16", h.FP16)
+	w.Row(a.engine, answer)
+	if err := a.table(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	w = page.NewTable("engine", "available", "what", "why not")
 	for _, s := range details.Engines {
 		yes := "yes"
 		if !s.Available {
 			yes = "no"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", s.Name, yes, s.What, s.Reason)
+		w.Row(s.Name, yes, s.What, s.Reason)
 	}
-	if err := w.Flush(); err != nil {
+	if err := a.table(w); err != nil {
 		return err
 	}
 	for _, f := range details.Frameworks {
-		if err := f.print(a.out); err != nil {
+		if err := f.print(a); err != nil {
 			return err
 		}
 	}
@@ -140,32 +150,36 @@ func (a *app) info(ctx context.Context) error {
 }
 
 // print writes the framework's tables.
-func (f framework) print(out io.Writer) error {
-	w := columns(out)
-	fmt.Fprintf(w, "\nframework of %s\t%s\n", f.Engine, f.Framework)
-	fmt.Fprintf(w, "bridge\t%s\n", cmp.Or(f.Library, "part of this binary"))
+func (f framework) print(a *app) error {
+	fmt.Fprintln(a.out)
+	w := page.NewTable()
+	w.Row("framework of "+f.Engine, f.Framework)
+	w.Row("bridge", cmp.Or(f.Library, "part of this binary"))
 	if f.Error != "" {
-		fmt.Fprintf(w, "error\t%s\n", f.Error)
+		w.Row("error", f.Error)
 	}
 	if d := f.Device; d != nil {
-		fmt.Fprintf(w, "hasANE\t%s\n", d.HasANE)
-		fmt.Fprintf(w, "architecture\t%s\n", cmp.Or(d.Architecture, "not told"))
-		fmt.Fprintf(w, "engines, cores\t%s, %s\n", count(int64(d.Engines)), count(int64(d.Cores)))
-		fmt.Fprintf(w, "board\t%s\n", count(d.Board))
-		fmt.Fprintf(w, "system\t%s, build %s\n", cmp.Or(d.Product, "not told"), cmp.Or(d.Build, "not told"))
-		fmt.Fprintf(w, "virtual machine\t%s\n", d.VirtualMachine)
+		w.Row("hasANE", d.HasANE.String())
+		w.Row("architecture", cmp.Or(d.Architecture, "not told"))
+		w.Row("engines, cores", count(int64(d.Engines))+", "+count(int64(d.Cores)))
+		w.Row("board", count(d.Board))
+		w.Row("system", fmt.Sprintf("%s, build %s", cmp.Or(d.Product, "not told"), cmp.Or(d.Build, "not told")))
+		w.Row("virtual machine", d.VirtualMachine.String())
 	}
 	u := f.Usage
-	fmt.Fprintf(w, "compiles\t%d of %d that this process may spend\n", u.Compiles, u.CompileLimit)
-	fmt.Fprintf(w, "loaded\t%d of %d programs\n", u.Loaded, u.ProgramLimit)
+	w.Row("compiles", fmt.Sprintf("%d of %d that this process may spend", u.Compiles, u.CompileLimit))
+	w.Row("loaded", fmt.Sprintf("%d of %d programs", u.Loaded, u.ProgramLimit))
 	for _, p := range f.Registry {
-		fmt.Fprintf(w, "%s\t%s\n", p.Name, p.Value)
+		w.Row(p.Name, p.Value)
 	}
 	if len(f.Registry) == 0 {
-		fmt.Fprintf(w, "DeviceProperties\tnot readable: %s\n", f.Unread)
+		w.Row("DeviceProperties", "not readable: "+f.Unread)
 	}
-	fmt.Fprintln(w)
-	fmt.Fprintln(w, "method\tstatus\texpected\tfound\tneeded for")
+	if err := a.table(w); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	w = page.NewTable("method", "status", "expected", "found", "needed for")
 	for _, c := range f.Checks {
 		sign := "-"
 		if c.ClassMethod {
@@ -175,9 +189,9 @@ func (f framework) print(out io.Writer) error {
 		if !c.Required && c.Status != objcbridge.CheckOK {
 			status += " (optional)"
 		}
-		fmt.Fprintf(w, "%s[%s %s]\t%s\t%s\t%s\t%s\n", sign, c.Class, c.Selector, status, c.Expected, cmp.Or(c.Found, "-"), c.NeededFor)
+		w.Row(fmt.Sprintf("%s[%s %s]", sign, c.Class, c.Selector), status, c.Expected, cmp.Or(c.Found, "-"), c.NeededFor)
 	}
-	return w.Flush()
+	return a.table(w)
 }
 
 // count prints a number that may not be known.

@@ -31,6 +31,7 @@ standard input.`,
 		RunE: func(_ *cobra.Command, args []string) error { return a.inspect(args[0], modelPath) },
 	}
 	cmd.Flags().StringVar(&modelPath, "model-path", "", "the directory that @model_path stands for (default: the program's)")
+	a.reportFlag(cmd)
 	return cmd
 }
 
@@ -106,10 +107,11 @@ func (a *app) inspect(path, modelPath string) error {
 		found.Functions = append(found.Functions, inspectFunction(f))
 	}
 	found.weigh(p, newWeights(p, modelPath, fill{}))
+	r := newReport(nil)
+	r.Details = found
+	a.deliver(r)
 	if a.json {
-		r := newReport("inspect", nil)
-		r.Details = found
-		return r.write(a.out)
+		return nil
 	}
 	return found.print(a)
 }

@@ -5,35 +5,45 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
 
 // print writes the tables.
 func (i *inspection) print(a *app) error {
-	fmt.Fprintf(a.out, "%s: program %s\n", visible(i.File), i.Version)
-	for _, key := range slices.Sorted(maps.Keys(i.BuildInfo)) {
-		fmt.Fprintf(a.out, "  %s %s\n", visible(key), visible(i.BuildInfo[key]))
+	if err := a.printf("%s: program %s\n", visible(i.File), i.Version); err != nil {
+		return err
 	}
-	w := columns(a.out)
+	for _, key := range slices.Sorted(maps.Keys(i.BuildInfo)) {
+		if err := a.printf("  %s %s\n", visible(key), visible(i.BuildInfo[key])); err != nil {
+			return err
+		}
+	}
 	for _, f := range i.Functions {
-		fmt.Fprintf(w, "\nfunction %s for %s\n", f.Name, f.Opset)
-		fmt.Fprintln(w, "tensor\tside\ttype\tshape\tbytes\tpadding\trow\tplane\tbatch")
+		if err := a.printf("\nfunction %s for %s\n", f.Name, f.Opset); err != nil {
+			return err
+		}
+		w := page.NewTable("tensor", "side", "type", "shape", "bytes", "padding", "row", "plane", "batch")
 		var problems []string
 		rows := func(side string, tensors []inspectedTensor) {
 			for _, t := range tensors {
 				if t.Problem != "" {
-					fmt.Fprintf(w, "%s\t%s\t%s\t-\t-\t-\t-\t-\t-\n", t.Name, side, t.Type)
+					w.Row(t.Name, side, t.Type, "-", "-", "-", "-", "-", "-")
 					problems = append(problems, fmt.Sprintf("%s has no layout: %s\n", t.Name, t.Problem))
 					continue
 				}
-				fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%d\t%d\t%d\t%d\t%d\n", t.Name, side, t.DType, t.Shape, t.Bytes, t.Padding, t.Row, t.Plane, t.Batch)
+				w.Row(t.Name, side, t.DType, fmt.Sprint(t.Shape), fmt.Sprint(t.Bytes), fmt.Sprint(t.Padding),
+					fmt.Sprint(t.Row), fmt.Sprint(t.Plane), fmt.Sprint(t.Batch))
 			}
 		}
 		rows("input", f.Inputs)
 		rows("output", f.Outputs)
-		if err := w.Flush(); err != nil {
+		if err := a.table(w); err != nil {
 			return err
 		}
-		fmt.Fprint(a.out, strings.Join(problems, ""))
+		if err := a.printf("%s", strings.Join(problems, "")); err != nil {
+			return err
+		}
 		var list []string
 		for _, o := range f.Operators {
 			text := fmt.Sprintf("%d %s", o.Count, o.Name)
@@ -42,21 +52,23 @@ func (i *inspection) print(a *app) error {
 			}
 			list = append(list, text)
 		}
-		fmt.Fprintf(a.out, "operators: %s; %d constants\n", strings.Join(append(list, nothing(list)...), ", "), f.Constants)
+		all := strings.Join(append(list, nothing(list)...), ", ")
+		if err := a.printf("operators: %s; %s\n", all, counted(f.Constants, "constant", "constants")); err != nil {
+			return err
+		}
 	}
 	if len(i.Weights) == 0 {
-		_, err := fmt.Fprintln(a.out, "\nno weight files")
-		return err
+		return a.printf("\nno weight files\n")
 	}
-	fmt.Fprintln(w, "\nweights\toffset\ttype\tbytes\tfile")
+	fmt.Fprintln(a.out)
+	w := page.NewTable("weights", "offset", "type", "bytes", "file")
 	for _, r := range i.Weights {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%d\t%s\n", visible(r.Path), r.Offset, r.Type, r.Bytes, visible(r.Status))
+		w.Row(visible(r.Path), fmt.Sprint(r.Offset), r.Type, fmt.Sprint(r.Bytes), visible(r.Status))
 	}
-	if err := w.Flush(); err != nil {
+	if err := a.table(w); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(a.out, "%d tensors, %d bytes in all\n", len(i.Weights), i.WeightSize)
-	return err
+	return a.printf("%s, %d bytes in all\n", counted(len(i.Weights), "tensor", "tensors"), i.WeightSize)
 }
 
 // nothing stands for an empty list.

@@ -29,6 +29,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker"
@@ -265,13 +266,19 @@ func onEngine(args []string) []string {
 }
 
 func TestEveryInterruptEndsCleanly(t *testing.T) {
-	for _, args := range [][]string{{"check"}, {"check", "--json"}, {"bench"}} {
+	for _, args := range [][]string{{"check"}, {"check", "--json"}, {"bench"}, {"bench", "--json"}} {
 		args = append(args, "--engine", engine.Soft)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		var out, errw bytes.Buffer
 		require.Equal(t, codeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, errw.String())
-		require.Empty(t, out.String(), "nothing half-written")
+		if slices.Contains(args, "--json") {
+			var r report
+			require.NoError(t, json.Unmarshal(out.Bytes(), &r), "%s", out.String())
+			require.Equal(t, &failure{Message: "interrupted", Code: codeInterrupted}, r.Error)
+		} else {
+			require.Empty(t, out.String(), "nothing half-written")
+		}
 		require.Equal(t, "ane-roundtrip: interrupted\n", errw.String())
 	}
 }
@@ -338,8 +345,16 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	require.Empty(t, errw.String())
 }
 
-func TestJSONHasNoInfinities(t *testing.T) {
-	require.Equal(t, math.MaxFloat64, finite(math.Inf(1)))
-	require.Equal(t, math.MaxFloat64, finite(math.NaN()))
-	require.Equal(t, 1.5, finite(1.5))
+func TestJSONHasNullForWhatIsNoNumber(t *testing.T) {
+	for v, want := range map[trial.Number]string{trial.Number(math.Inf(1)): "null", trial.Number(math.Inf(-1)): "null", 1.5: "1.5"} {
+		text, err := json.Marshal(trial.Judge("x", true, float64(v), "bytes", "").Value)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
+	text, err := json.Marshal(trial.Judge("x", true, 7, "", "measures nothing"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"value":null`)
+	text, err = json.Marshal(trial.Number(math.NaN()))
+	require.NoError(t, err)
+	require.Equal(t, "null", string(text))
 }

@@ -45,7 +45,7 @@ func (a *app) man(root *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		found, rest, err := root.Find(args)
 		if err != nil || len(rest) > 0 || found == root {
-			return badf("there is no command %q; %sthere are %s", args[0], near.Hint(args[0], commandNames(root)), strings.Join(commandNames(root), ", "))
+			return badf("there is no command %q; %s", args[0], near.Choices(args[0], "there are", commandNames(root)))
 		}
 		page = found
 	}

@@ -80,7 +80,7 @@ func (all ports) known(flag string, layouts []ane.Layout) error {
 	}
 	for _, p := range all {
 		if !slices.Contains(names, p.name) {
-			return badf("%s %s: the program has no such tensor; %sit has %s", flag, p.name, near.Hint(p.name, names), strings.Join(names, ", "))
+			return badf("%s %s: the program has no such tensor; %s", flag, p.name, near.Choices(p.name, "it has", names))
 		}
 	}
 	return nil

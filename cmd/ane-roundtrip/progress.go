@@ -1,28 +1,29 @@
 package main
 
 import (
-	"io"
-	"os"
-
 	"github.com/cheggaaa/pb/v3"
-	"golang.org/x/term"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
 
 // progress is a bar on a terminal, and nothing elsewhere.
 type progress struct{ bar *pb.ProgressBar }
 
-// look of the bar; without a known end it only tells what is going on.
+// look of the bar; without a known end it names the step alone.
 const (
 	barOf   = `{{bar . }} {{counters . }} {{string . "what"}}`
 	spinner = `{{cycle . "|" "/" "-" "\\" }} {{string . "what"}}`
 )
 
-// progress starts a bar of some steps, or of nobody knows how many when steps
-// is 0.
+// progress starts a bar; steps is 0 where their number is not known.
 func (a *app) progress(steps int) *progress {
-	width, ok := watched(a.err)
+	columns, ok := page.Terminal(a.err)
 	if !ok {
 		return &progress{}
+	}
+	width := barWidth
+	if columns > 0 {
+		width = min(columns, barWidth)
 	}
 	look := barOf
 	if steps == 0 {
@@ -33,14 +34,14 @@ func (a *app) progress(steps int) *progress {
 	return &progress{bar.Start()}
 }
 
-// now says what is being done.
+// now names the step that starts.
 func (p *progress) now(what string) {
 	if p.bar != nil {
 		p.bar.Set("what", what).Write()
 	}
 }
 
-// done counts one step.
+// done counts a step that has ended.
 func (p *progress) done() {
 	if p.bar != nil {
 		p.bar.Increment().Write()
@@ -54,15 +55,5 @@ func (p *progress) stop() {
 	}
 }
 
-// watched reports whether a person watches w, and the columns for a bar: up to
-// 78, also where the terminal does not tell.
-func watched(w io.Writer) (width int, ok bool) {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
-	}
-	if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-		return min(width, 78), true
-	}
-	return 78, true
-}
+// barWidth is the columns of a bar, also where the terminal does not tell its own.
+const barWidth = 78

@@ -13,16 +13,15 @@ import (
 // evaluation is what --repeat measured.
 type evaluation struct {
 	Repeat int           `json:"repeat"`
+	First  time.Duration `json:"first_ns"`
 	Min    time.Duration `json:"min_ns"`
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	Copied *int          `json:"bytes_copied"` // of tensors that the engine does not reach in place; null if it cannot show
 	Allocs uint64        `json:"allocs"`       // of Go memory by one evaluation
-
-	first time.Duration
 }
 
-// rounds is how often allocations are counted: the least of the rounds is told, as
+// rounds is how often allocations are counted. The least of the rounds is reported, since
 // the runtime and a progress bar allocate too.
 const rounds = 10
 
@@ -49,7 +48,7 @@ func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e e
 		}
 		done()
 	}
-	e.first = times[0]
+	e.First = times[0]
 	slices.Sort(times)
 	e.Min, e.P50, e.P99 = times[0], times[len(times)/2], times[len(times)*99/100]
 	return e, nil
@@ -58,7 +57,7 @@ func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e e
 // String is the evaluation in the report.
 func (e evaluation) String() string {
 	if e.Repeat == 1 {
-		return "evaluate " + brief(e.first)
+		return "evaluate " + brief(e.First)
 	}
 	copied := "copies not known"
 	if e.Copied != nil {

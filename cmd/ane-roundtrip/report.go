@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"io"
-	"math"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
@@ -15,7 +18,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// schema names the form of the JSON. Additions keep the number.
+// schema names the form of the JSON, which docs/schema describes. Additions keep the
+// number.
 const schema = "ane-roundtrip/1"
 
 // Verdicts of a report.
@@ -25,19 +29,23 @@ const (
 	verdictUnavailable = "unavailable"
 )
 
-// report is what --json prints.
+// report is what --json prints. Durations are in nanoseconds (_ns), sizes in bytes.
 type report struct {
-	Schema  string        `json:"schema"`
-	Command string        `json:"command"`
-	Engine  *ane.Receipt  `json:"engine"`
-	Engines []ane.Receipt `json:"engines,omitempty"`
-	Host    host          `json:"host"`
-	Checks  []trial.Check `json:"checks"`
-	Verdict string        `json:"verdict"`
-	Error   string        `json:"error,omitempty"`
-	Tensors []placed      `json:"tensors,omitempty"` // of info --attributes
-	Dump    plist.Dict    `json:"dump,omitempty"`    // of info: an envelope as in testdata/dumps
-	Details any           `json:"details,omitempty"` // what the command measured besides
+	Schema   string        `json:"schema"`
+	Command  string        `json:"command"`
+	Args     []string      `json:"args"`     // of the command line
+	Time     string        `json:"time"`     // RFC 3339, UTC
+	Engine   *ane.Receipt  `json:"engine"`   // null if none was opened
+	Numerics *string       `json:"numerics"` // of that engine
+	Injected []string      `json:"injected"` // faults
+	Engines  []ane.Receipt `json:"engines,omitempty"`
+	Host     host          `json:"host"`
+	Checks   []trial.Check `json:"checks"`
+	Verdict  string        `json:"verdict"`
+	Error    *failure      `json:"error,omitempty"`
+	Tensors  []placed      `json:"tensors,omitempty"` // of info --attributes
+	Dump     plist.Dict    `json:"dump,omitempty"`    // of info: an envelope as in testdata/dumps
+	Details  any           `json:"details,omitempty"` // what the command measured besides
 }
 
 // host describes the machine.
@@ -71,31 +79,73 @@ func version() string {
 	return "devel"
 }
 
-// newReport starts a report; d may be nil when no engine answered.
-func newReport(command string, d *ane.Device) report {
-	r := report{Schema: schema, Command: command, Host: thisHost(), Checks: []trial.Check{}, Verdict: verdictPass}
+// epoch names the variable that pins the time in reports, in seconds since 1970
+// (reproducible-builds.org).
+const epoch = "SOURCE_DATE_EPOCH"
+
+// now is the time of a report.
+func now() string {
+	t := time.Now()
+	if s, err := strconv.ParseInt(os.Getenv(epoch), 10, 64); err == nil {
+		t = time.Unix(s, 0)
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+// newReport starts a report; d is nil when no engine was opened.
+func newReport(d *ane.Device) report {
+	r := report{Schema: schema, Time: now(), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{}, Verdict: verdictPass}
 	if d != nil {
 		receipt := d.Receipt()
-		r.Engine = &receipt
+		r.answeredBy(&receipt)
 	}
 	return r
 }
 
-// write prints the report as JSON. JSON has no infinities: a value without
-// bound is printed as the largest there is.
-func (r report) write(w io.Writer) error {
-	for i := range r.Checks {
-		r.Checks[i].Value = finite(r.Checks[i].Value)
+// answeredBy records the engine.
+func (r *report) answeredBy(receipt *ane.Receipt) { r.Engine, r.Numerics = receipt, &receipt.Numerics }
+
+// judge turns the verdict to fail if a check failed.
+func (r *report) judge() error {
+	for _, c := range r.Checks {
+		if c.Status == trial.Fail {
+			r.Verdict = verdictFail
+			return errFailed
+		}
 	}
+	return nil
+}
+
+// deliver hands over what --json prints at the end of the command.
+func (a *app) deliver(r report) { a.result = &r }
+
+// conclude prints the report of a command that ended with err, and returns its error.
+// It prints once: an interrupted command may come here twice.
+func (a *app) conclude(ctx context.Context, err error) error {
+	if !a.json || a.result == nil && err == nil || a.concluded.Swap(true) {
+		return err
+	}
+	r := newReport(nil)
+	if a.result != nil {
+		r = *a.result
+	}
+	r.Command, r.Args = a.command(), a.args
+	if a.injected != "" {
+		r.Injected = append(r.Injected, a.injected)
+	}
+	if err != nil {
+		r.Verdict, r.Error = verdictFail, failureOf(ctx, err, r.Checks)
+		if r.Error.Code == codeUnavailable {
+			r.Verdict = verdictUnavailable
+		}
+	}
+	return errors.Join(err, r.write(a.out))
+}
+
+// write prints the report as JSON.
+func (r report) write(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	e.SetEscapeHTML(false) // types have < and >
 	return e.Encode(r)
-}
-
-func finite(v float64) float64 {
-	if math.IsNaN(v) || math.IsInf(v, 0) {
-		return math.MaxFloat64
-	}
-	return v
 }

@@ -5,33 +5,83 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/near"
 )
 
 // app is one run of the command.
 type app struct {
+	args     []string
 	out, err io.Writer // data; logs and progress
 	json     bool
 	engine   string
-	apple    bool // --require-ane
+	socket   string // --broker
+	apple    bool   // --require-ane
+	injected string // the fault that check injects
+
+	result    *report // what --json prints, once the command has it
+	concluded atomic.Bool
+}
+
+// newApp is a run that is about to start. Whether it prints JSON is known before its
+// flags are read, since an error in those is printed so too.
+func newApp(args []string, out, errw io.Writer) *app {
+	return &app{args: append([]string{}, args...), out: out, err: errw, json: asksForJSON(args)}
+}
+
+// asksForJSON looks for --json.
+func asksForJSON(args []string) (yes bool) {
+	for _, arg := range args {
+		switch value, given := strings.CutPrefix(arg, "--json="); {
+		case arg == "--":
+			return yes
+		case arg == "--json":
+			yes = true
+		case given:
+			yes, _ = strconv.ParseBool(value)
+		}
+	}
+	return yes
 }
 
 // execute runs the command line and returns the exit code.
 func execute(ctx context.Context, args []string, out, errw io.Writer) int {
-	a := &app{out: out, err: errw}
+	return newApp(args, out, errw).execute(ctx)
+}
+
+func (a *app) execute(ctx context.Context) int {
 	root := a.root()
-	root.SetArgs(args)
-	root.SetOut(out)
-	root.SetErr(errw)
-	err := root.ExecuteContext(ctx)
-	explain(ctx, errw, err)
+	root.SetArgs(a.args)
+	root.SetOut(a.out)
+	root.SetErr(a.err)
+	return a.end(ctx, root.ExecuteContext(ctx))
+}
+
+// end prints the report of a command and its error, and returns the exit code.
+func (a *app) end(ctx context.Context, err error) int {
+	err = a.conclude(ctx, err)
+	if !a.json || a.out != a.err { // where JSON goes nothing else does
+		explain(ctx, a.err, err)
+	}
 	return exitCode(ctx, err)
+}
+
+// command is the name of the command that the arguments choose.
+func (a *app) command() string {
+	root := (&app{}).root()
+	cmd, _, err := root.Find(a.args)
+	if err != nil || cmd == root {
+		return "check"
+	}
+	return cmd.Name()
 }
 
 // root builds the command tree. Without a subcommand it is check.
@@ -41,7 +91,11 @@ func (a *app) root() *cobra.Command {
 	root.Short = "Show that tensors reach the Neural Engine and come back without a copy"
 	root.Long = `ane-roundtrip runs small programs on the Neural Engine, or on the software
 engine where there is none, and measures that the values are right and that
-nobody copied them. Without a command it does check.
+nothing copied them. Without a command it does check.
+
+--json prints one object, also on failure; ane-roundtrip schema prints its JSON
+Schema. SOURCE_DATE_EPOCH sets the time in it. COLUMNS sets the width of tables,
+NO_COLOR turns colour off.
 
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 2 wrong usage or bad input, 3 the demanded engine is not available,
@@ -49,13 +103,27 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 	root.Version = version()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(wrongFlag)
-	p := root.PersistentFlags()
-	p.BoolVar(&a.json, "json", false, "print one JSON object instead of tables")
-	p.StringVar(&a.engine, "engine", engine.Auto, strings.Join(engine.Names(), "|"))
-	p.BoolVar(&a.apple, "require-ane", false, "fail with status 3 unless Apple's Neural Engine answers")
-	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(), a.brokerCommand(), a.inspectCommand(), a.formatCommand(), a.manCommand())
+	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),
+		a.brokerCommand(), a.inspectCommand(), a.formatCommand(), a.manCommand(), a.schemaCommand())
+	// Help of 80 columns, whatever reads it.
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 "))
 	a.completions(root)
 	return root
+}
+
+// reportFlag gives a command --json.
+func (a *app) reportFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.json, "json", a.json, "print one JSON object instead of tables")
+	cmd.Flags().Lookup("json").DefValue = "false"
+}
+
+// engineFlags gives a command the flags that choose an engine.
+func (a *app) engineFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&a.engine, "engine", engine.Auto, strings.Join(engine.Names(), "|"))
+	f.StringVar(&a.socket, "broker", "",
+		"socket of a shared broker, for --engine broker (default: $"+brokerVariable+", else a private broker)")
+	f.BoolVar(&a.apple, "require-ane", false, "fail with status 3 unless Apple's Neural Engine answers")
 }
 
 // noArgs refuses operands with a hint.
@@ -66,25 +134,45 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	return noSuch(cmd, args[0])
 }
 
-// open opens the engine that the flags ask for.
-func (a *app) open(wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
-	d, err := engine.Open(context.Background(), a.engine, engine.Wrap(wrap))
-	if errors.Is(err, ane.ErrName) {
-		return nil, badf("there is no engine %q; %schoose one of %s", a.engine, near.Hint(a.engine, engine.Names()), strings.Join(engine.Names(), ", "))
+// chosen is the engine that the flags ask for, and how it is opened.
+func (a *app) chosen() (name string, opts []engine.Option, err error) {
+	name = a.engine
+	if a.socket != "" {
+		if name != engine.Auto && name != engine.Broker {
+			return name, nil, badf("--broker is for --engine %s, not for %s; leave one of them out", engine.Broker, name)
+		}
+		name, opts = engine.Broker, append(opts, engine.BrokerPath(a.socket))
 	}
+	if a.apple {
+		opts = append(opts, engine.RequireApple())
+	}
+	return name, opts, nil
+}
+
+// open opens the engine that the flags ask for.
+func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
+	name, opts, err := a.chosen()
 	if err != nil {
 		return nil, err
 	}
-	if r := d.Receipt(); a.apple && r.Engine != engine.Apple {
-		why := r.Fallback
-		if why == "" {
-			why = "--engine " + a.engine + " is not Apple's"
-		}
-		return nil, errors.Join(&ane.Error{Op: "open", Engine: engine.Apple, Err: ane.ErrUnavailable, Detail: why,
-			Hint: "run without --require-ane to use the software engine"}, d.Close())
+	d, err := engine.Open(ctx, name, append(opts, engine.Wrap(wrap))...)
+	var e *ane.Error
+	switch {
+	case errors.Is(err, ane.ErrName):
+		return nil, badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
+	case a.apple && errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e):
+		e.Hint = "leave --require-ane out to use another engine"
 	}
-	return d, nil
+	return d, err
 }
 
 // logf writes a line for people, not for machines.
-func (a *app) logf(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
+func (a *app) logf(format string, args ...any) {
+	fmt.Fprintln(a.err, page.Fold(fmt.Sprintf(format, args...), page.Width(a.err), 2))
+}
+
+// printf writes lines of the report for people.
+func (a *app) printf(format string, args ...any) error {
+	_, err := io.WriteString(a.out, page.Fold(fmt.Sprintf(format, args...), page.Width(a.out), 2))
+	return err
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -53,7 +52,7 @@ The file is rounded to the output's type first.`,
   python make.py | ane-roundtrip run --mil model.mil --in x=- --out y=- | python show.py`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.tol != 0 && len(o.expect) == 0 {
+			if cmd.Flags().Changed("tol") && len(o.expect) == 0 {
 				return badf("--tol compares nothing; give --expect NAME=FILE.npy")
 			}
 			return a.run(cmd.Context(), o)
@@ -70,6 +69,8 @@ The file is rounded to the output's type first.`,
 	f.IntVar(&o.repeat, "repeat", 1, "evaluations, which are timed")
 	f.StringArrayVar(&o.expect, "expect", nil, "NAME=FILE.npy, FILE.npz:KEY or -, what an output has to be")
 	f.Float64Var(&o.tol, "tol", 0, "how far a value may be from the expected one")
+	a.reportFlag(cmd)
+	a.engineFlags(cmd)
 	return cmd
 }
 
@@ -116,7 +117,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		for _, f := range program.Funcs {
 			names = append(names, f.Name)
 		}
-		return badf("--function %s: the program has no such function; %sit has %s", o.function, near.Hint(o.function, names), strings.Join(names, ", "))
+		return badf("--function %s: the program has no such function; %s", o.function, near.Choices(o.function, "it has", names))
 	}
 	j.weights = newWeights(program, j.o.modelPath, weights)
 	for _, path := range j.weights.order {
@@ -124,7 +125,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 			j.files.also("the program's "+path, f)
 		}
 	}
-	d, err := a.engineOrHint()
+	d, err := a.engineOrHint(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,98 +2,118 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
-	"text/tabwriter"
 	"time"
 
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// finish prints the report of check: as JSON, as tables, or quietly as what failed.
-func (a *app) finish(r report, all []trialled, quiet bool) error {
-	if a.json {
-		return r.write(a.out)
-	}
-	if r.Engine == nil {
-		_, err := fmt.Fprintf(a.out, "verdict: %s\n", r.Verdict)
-		return err
-	}
-	if !quiet {
+// print prints the report of check: tables, or quietly what failed.
+func (c *checkRun) print(all []trialled) error {
+	a, r := c.app, c.report
+	if !c.quiet {
 		for _, t := range all {
-			if err := engineTable(a.out, t); err != nil {
+			if err := a.engineTable(t); err != nil {
 				return err
 			}
 		}
-		if err := checkTable(a.out, r.Checks); err != nil {
+		if err := a.checkTable(r.Checks); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.out)
 	}
 	var failed []trial.Check
-	passed, skipped := 0, ""
-	for _, c := range r.Checks {
-		switch c.Status {
+	passed, more := 0, ""
+	for _, one := range r.Checks {
+		switch one.Status {
 		case trial.Pass:
 			passed++
 		case trial.Fail:
-			failed = append(failed, c)
+			failed = append(failed, one)
 		case trial.Skip:
-			skipped = ", others could not be made here"
+			more = ", others could not be made here"
 		}
 	}
+	if c.left > 0 {
+		more += fmt.Sprintf(", %d left out by --only %s", c.left, c.only.pattern)
+	}
 	if len(failed) > 0 { // again, where a reader of a long table looks
-		if err := checkTable(a.out, failed); err != nil {
+		if err := a.checkTable(failed); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.out)
 	}
-	_, err := fmt.Fprintf(a.out, "%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), skipped, r.Verdict)
-	return err
+	return a.printf("%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), visible(more), paint(a.out, r.Verdict))
 }
 
 // engineTable prints an engine's receipt and a row for each model.
-func engineTable(out io.Writer, t trialled) error {
+func (a *app) engineTable(t trialled) error {
 	e := t.receipt
-	fmt.Fprintf(out, "engine   %s: %s, %s\n", e.Engine, e.Chip, e.OSBuild)
-	fmt.Fprintf(out, "numerics %s\n", e.Numerics)
-	fmt.Fprintf(out, "sharing  %s\n", e.Sharing)
-	if e.Fallback != "" {
-		fmt.Fprintf(out, "because  %s\n", e.Fallback)
+	about := page.NewTable()
+	about.Row("engine", receiptOf(&e))
+	for _, row := range [][2]string{{"numerics", e.Numerics}, {"sharing", e.Sharing}, {"because", e.Fallback}} {
+		if row[1] != "" {
+			about.Row(row[0], row[1])
+		}
 	}
-	fmt.Fprintln(out)
-	w := columns(out)
-	fmt.Fprintln(w, "model\tcompile\tload\tp50\tp99\tmax error\tcopied\t")
+	if err := a.table(about); err != nil {
+		return err
+	}
+	fmt.Fprintln(a.out)
+	if len(t.rows) == 0 {
+		return nil
+	}
+	w := page.NewTable("model", "compile", "load", "p50", "p99", "max error", "copied")
 	for _, m := range t.rows {
 		if m.Error != "" {
-			fmt.Fprintf(w, "%s\t-\t-\t-\t-\t-\t-\t\n", m.Name)
+			w.Row(m.Name, "-", "-", "-", "-", "-", "-")
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2g\t%d B\t\n", m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99), m.MaxError, m.Copied)
+		w.Row(m.Name, brief(m.Compile), brief(m.Load), brief(m.P50), brief(m.P99),
+			fmt.Sprintf("%.2g", float64(m.MaxError)), fmt.Sprintf("%d B", m.Copied))
 	}
-	fmt.Fprintln(w)
-	return w.Flush()
+	if err := a.table(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out)
+	return err
 }
 
 // checkTable prints a row for each check.
-func checkTable(out io.Writer, checks []trial.Check) error {
-	w := columns(out)
-	fmt.Fprintln(w, "check\tstatus\tvalue\tdetail")
-	for _, c := range checks {
-		value := "-"
-		if c.Unit != "" {
-			value = fmt.Sprintf("%.4g %s", c.Value, c.Unit)
-			if c.Value == math.Trunc(c.Value) && math.Abs(c.Value) < 1e15 {
-				value = fmt.Sprintf("%.0f %s", c.Value, c.Unit)
-			}
+func (a *app) checkTable(checks []trial.Check) error {
+	const status = 1 // column
+	w := page.NewTable("check", "status", "value", "detail")
+	w.Paint = func(column int, cell string) string {
+		if column == status {
+			return paint(a.out, cell)
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.Name, c.Status, value, c.Detail)
+		return cell
 	}
-	return w.Flush()
+	for _, c := range checks {
+		w.Row(c.Name, c.Status, valueOf(c), visible(c.Detail))
+	}
+	return a.table(w)
 }
 
-// columns aligns what is written to it by tabs.
-func columns(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 2, ' ', 0) }
+// valueOf is what a check measured.
+func valueOf(c trial.Check) string {
+	v := float64(c.Value)
+	switch {
+	case c.Unit == "":
+		return "-"
+	case v == math.Trunc(v) && math.Abs(v) < 1e15:
+		return fmt.Sprintf("%.0f %s", v, c.Unit)
+	}
+	return fmt.Sprintf("%.4g %s", v, c.Unit)
+}
+
+// table prints a table at the width of its reader.
+func (a *app) table(t *page.Table) error { return t.Write(a.out, page.Width(a.out)) }
+
+// receiptOf prints the name of an engine and what it is.
+func receiptOf(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
 
 // brief rounds a duration to three digits.
 func brief(d time.Duration) string {

@@ -40,6 +40,12 @@ func Hint(word string, choices []string) string {
 	return ""
 }
 
+// Choices is Hint followed by all choices: "did you mean X? LEAD A, B, C". lead
+// introduces the list: "choose one of", "it has".
+func Choices(word, lead string, choices []string) string {
+	return Hint(word, choices) + lead + " " + strings.Join(choices, ", ")
+}
+
 // likeness is the length of what both begin with, or longest and more for words of
 // the same letters.
 func likeness(a, b string) int {

@@ -1,6 +1,10 @@
 package trial
 
-import "fmt"
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+)
 
 // Status of a Check.
 const (
@@ -9,25 +13,77 @@ const (
 	Skip = "skip"
 )
 
-// Check is one thing that was measured and judged.
-type Check struct {
-	Name   string  `json:"name"`
-	Status string  `json:"status"`
-	Value  float64 `json:"value"`
-	Unit   string  `json:"unit"`
-	Detail string  `json:"detail"`
+// Number is a measured value. JSON has neither NaN nor infinities: they are null there.
+// NaN also stands for a check that measures nothing.
+type Number float64
+
+// Finite reports whether n is a number that JSON can hold.
+func (n Number) Finite() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
+
+// MarshalJSON prints the number, or null.
+func (n Number) MarshalJSON() ([]byte, error) {
+	if !n.Finite() {
+		return []byte("null"), nil
+	}
+	return json.Marshal(float64(n))
 }
 
-// Judge makes a Check that passes when ok.
+// Check is one thing that was measured and judged.
+type Check struct {
+	Name    string  `json:"name"`
+	Status  string  `json:"status"`
+	Value   Number  `json:"value"` // null: nothing is measured, or it is no number
+	Unit    string  `json:"unit"`
+	Allowed *Bounds `json:"allowed"` // null: the value is not compared
+	Detail  string  `json:"detail"`
+}
+
+// Bounds are what a value is compared with, in its unit. A missing one is no bound.
+type Bounds struct {
+	Min *Number `json:"min,omitempty"`
+	Max *Number `json:"max,omitempty"`
+	// Relative times the magnitude of the expected value is added to Max.
+	Relative *Number `json:"relative,omitempty"`
+	// Above1 times that magnitude takes the place of Max where it is above 1.
+	Above1 *Number `json:"relative_above_1,omitempty"`
+}
+
+// AtMost is an upper bound.
+func AtMost(v float64) *Bounds { return &Bounds{Max: (*Number)(&v)} }
+
+// AtLeast is a lower bound.
+func AtLeast(v float64) *Bounds { return &Bounds{Min: (*Number)(&v)} }
+
+// Within is a range.
+func Within(low, high float64) *Bounds { return &Bounds{Min: (*Number)(&low), Max: (*Number)(&high)} }
+
+// Tolerance is an absolute bound and one relative to the expected value; they add up.
+func Tolerance(abs, rel float64) *Bounds {
+	return &Bounds{Max: (*Number)(&abs), Relative: (*Number)(&rel)}
+}
+
+// Scaled is a bound that grows with expected values above 1.
+func Scaled(v float64) *Bounds { return &Bounds{Max: (*Number)(&v), Above1: (*Number)(&v)} }
+
+// Judge makes a Check that passes when ok. Without a unit the value counts for nothing.
 func Judge(name string, ok bool, value float64, unit, format string, args ...any) Check {
-	c := Check{Name: name, Status: Pass, Value: value, Unit: unit, Detail: fmt.Sprintf(format, args...)}
+	c := Check{Name: name, Status: Pass, Value: Number(value), Unit: unit, Detail: fmt.Sprintf(format, args...)}
+	if unit == "" {
+		c.Value = Number(math.NaN())
+	}
 	if !ok {
 		c.Status = Fail
 	}
 	return c
 }
 
-// skip makes a Check that could not be made here.
-func skip(name, format string, args ...any) Check {
-	return Check{Name: name, Status: Skip, Detail: fmt.Sprintf(format, args...)}
+// Against returns the Check with the bounds that its value was compared with.
+func (c Check) Against(b *Bounds) Check {
+	c.Allowed = b
+	return c
+}
+
+// Skipped makes a Check that could not be made here.
+func Skipped(name, format string, args ...any) Check {
+	return Check{Name: name, Status: Skip, Value: Number(math.NaN()), Detail: fmt.Sprintf(format, args...)}
 }

@@ -11,18 +11,50 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
+// step makes some checks.
+type step struct {
+	names []string
+	run   func(context.Context, *ane.Device, models.Model) ([]Check, error)
+}
+
+// steps are those of Evidence.
+func steps() []step {
+	return []step{
+		{[]string{"memory/block"}, func(context.Context, *ane.Device, models.Model) ([]Check, error) { return []Check{memory()}, nil }},
+		{[]string{"engine/receipt"}, func(_ context.Context, d *ane.Device, _ models.Model) ([]Check, error) {
+			return []Check{receipt(d)}, nil
+		}},
+		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames", "sharing/late-write",
+			"engine/repeatable"}, sharing},
+		{[]string{"rules/offset", "rules/short"}, rules},
+		{[]string{"memory/growth", "sharing/traffic"}, growth},
+	}
+}
+
+// EvidenceChecks names the checks that Evidence makes.
+func EvidenceChecks() (names []string) {
+	for _, s := range steps() {
+		names = append(names, s.names...)
+	}
+	return names
+}
+
 // Evidence collects what holds for an engine as a whole: that memory is what
-// it says, and that the engine reads and writes the caller's own pages.
-func Evidence(ctx context.Context, d *ane.Device) ([]Check, error) {
-	checks := []Check{memory(), receipt(d)}
+// it says, and that the engine reads and writes the caller's own pages. It leaves out
+// steps none of whose checks wanted selects.
+func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool) ([]Check, error) {
 	all, err := models.All()
 	if err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context, *ane.Device, models.Model) ([]Check, error){sharing, rules, growth} {
-		got, err := step(ctx, d, all[0])
+	var checks []Check
+	for _, s := range steps() {
+		if !wanted(s.names...) {
+			continue
+		}
+		got, err := s.run(ctx, d, all[0])
 		if err != nil {
-			return nil, err
+			return checks, err
 		}
 		checks = append(checks, got...)
 	}
@@ -34,7 +66,7 @@ func memory() Check {
 	const want = 16<<20 - 100
 	b, err := unimem.Open(want)
 	if err != nil {
-		return Judge("memory/block", false, 0, "bytes", "%v", err)
+		return Judge("memory/block", false, 0, "bytes", "%v", err).Against(AtLeast(want))
 	}
 	defer b.Close()
 	mem := b.Bytes()
@@ -43,15 +75,17 @@ func memory() Check {
 	if b.Pinned() {
 		pinned = "pinned"
 	}
-	return Judge("memory/block", b.Size() >= want && b.Size()%16384 == 0 && mem[0] == 1 && mem[len(mem)-1] == 2, float64(b.Size()), "bytes",
-		"%s, %s, id %d", b.Backing(), pinned, b.ID())
+	ok := b.Size() >= want && b.Size()%16384 == 0 && mem[0] == 1 && mem[len(mem)-1] == 2
+	return Judge("memory/block", ok, float64(b.Size()), "bytes", "%s, %s, id %d", b.Backing(), pinned, b.ID()).
+		Against(AtLeast(want))
 }
 
 // receipt holds the engine to its name.
 func receipt(d *ane.Device) Check {
 	r := d.Receipt()
 	apple := runtime.GOOS == "darwin" && runtime.GOARCH == "arm64"
-	return Judge("engine/receipt", r.Engine != "" && (r.Engine != "apple" || apple), 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics)
+	ok := r.Engine != "" && (r.Engine != "apple" || apple)
+	return Judge("engine/receipt", ok, 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics)
 }
 
 // sharing shows on the identity program that both sides see one memory.
@@ -65,14 +99,15 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	xv, yv := engineSide(r.Request, x, true), engineSide(r.Request, y, false)
 	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
 		why := "the engine cannot show its side of the memory"
-		checks = append(checks, skip("sharing/mapping", "%s", why), skip("sharing/cpu-to-engine", "%s", why),
-			skip("sharing/engine-to-cpu", "%s", why), skip("sharing/frames", "%s", why))
+		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
+			checks = append(checks, Skipped("sharing/"+name, "%s", why))
+		}
 	} else {
 		xs, ys := own(x.Bytes()), own(y.Bytes())
 		checks = append(checks,
 			ownMapping(d, x, xv),
-			Judge("sharing/cpu-to-engine", seen(xs, xv, 5), 1, "byte", "a byte that the CPU writes into an input has to show on the engine's side"),
-			Judge("sharing/engine-to-cpu", seen(yv, ys, 5), 1, "byte", "a byte written on the engine's side of an output has to show on the CPU's"),
+			shows("sharing/cpu-to-engine", xs, xv, "a byte that the CPU writes into an input has to show on the engine's side"),
+			shows("sharing/engine-to-cpu", yv, ys, "a byte written on the engine's side of an output has to show on the CPU's"),
 			frames(xs, xv, ys, yv))
 	}
 	late, err := r.late(ctx, m)
@@ -83,24 +118,34 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	return append(checks, late, same), err
 }
 
+// shows writes a byte on one side and looks for it on the other.
+func shows(name string, from, to place, detail string) Check {
+	n := 0
+	if seen(from, to, 5) {
+		n = 1
+	}
+	return Judge(name, n == 1, float64(n), "bytes", "%s", detail).Against(AtLeast(1))
+}
+
 // ownMapping tells whether the engine has an address of its own for the
 // surface, so that handing over pointers would not be enough.
 func ownMapping(d *ane.Device, t *ane.Tensor, there place) Check {
 	const name = "sharing/mapping"
 	view, here := there.(own)
 	if !here || &t.Bytes()[0] != &view[0] {
-		return Judge(name, true, 2, "mappings", "%s", d.Receipt().Sharing)
+		return Judge(name, true, 2, "mappings", "%s", d.Receipt().Sharing).Against(AtLeast(2))
 	}
 	if runtime.GOOS != "linux" {
-		return skip(name, "inside one process this system gives a surface one address only")
+		return Skipped(name, "inside one process this system gives a surface one address only")
 	}
-	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses")
+	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses").Against(AtLeast(2))
 }
 
-// late changes an input after binding and evaluates twice.
+// late changes an input after binding and evaluates, several times.
 func (r *Rig) late(ctx context.Context, m models.Model) (Check, error) {
+	const name, times = "sharing/late-write", 4
 	changed := 0
-	for seed := range uint64(4) {
+	for seed := range uint64(times) {
 		in, err := r.Fill(m, seed)
 		if err != nil {
 			return Check{}, err
@@ -113,11 +158,12 @@ func (r *Rig) late(ctx context.Context, m models.Model) (Check, error) {
 			return Check{}, err
 		}
 		if fault != "" {
-			return Judge("sharing/late-write", false, float64(changed), "changes", "%s", fault), nil
+			return Judge(name, false, float64(changed), "changes", "%s", fault).Against(AtLeast(times)), nil
 		}
 		changed++
 	}
-	return Judge("sharing/late-write", true, float64(changed), "changes", "inputs changed after binding are what the next evaluation reads"), nil
+	return Judge(name, true, float64(changed), "changes",
+		"inputs changed after binding are what the next evaluation reads").Against(AtLeast(times)), nil
 }
 
 // repeat evaluates twice and compares bits.
@@ -132,7 +178,14 @@ func (r *Rig) repeat(ctx context.Context) (Check, error) {
 			first = bytes.Clone(y.Bytes())
 		}
 	}
-	return Judge("engine/repeatable", bytes.Equal(first, y.Bytes()), 2, "runs", "the same input has to give the same bits"), nil
+	differ := 0
+	for i, b := range y.Bytes() {
+		if b != first[i] {
+			differ++
+		}
+	}
+	return Judge("engine/repeatable", differ == 0, float64(differ), "bytes",
+		"the same input has to give the same bits in both of 2 runs").Against(AtMost(0)), nil
 }
 
 // rules shows that mistakes which the hardware answers with wrong data are
@@ -165,9 +218,10 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 		err = q.Close()
 	}
 	if d.Info().Offsets {
-		checks = append(checks, skip("rules/offset", "this engine honours offsets"))
+		checks = append(checks, Skipped("rules/offset", "this engine honours offsets"))
 	} else {
-		checks = append(checks, Judge("rules/offset", errors.Is(err, ane.ErrOffset), 64, "byte offset", "a tensor behind byte 0 of its surface has to be refused"))
+		checks = append(checks, Judge("rules/offset", errors.Is(err, ane.ErrOffset), 0, "",
+			"a tensor that starts 64 bytes into its surface has to be refused"))
 	}
 	small, err := ane.NewLayout(l.Name, l.DType, 1, 1, 1, 32)
 	if err != nil {
@@ -181,5 +235,6 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 	if err == nil {
 		err = q.Close()
 	}
-	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), float64(small.Bytes()), "bytes", "a surface shorter than the layout has to be refused")), nil
+	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), 0, "",
+		"a surface of %d bytes for a layout of %d has to be refused", small.Bytes(), l.Bytes())), nil
 }

@@ -34,6 +34,13 @@ func large(apart bool) (ane.Source, error) {
 	return ane.Source{File: "growth.mil", Text: mil.Print(p)}, nil
 }
 
+// rounds is how often what other clients of a shared engine disturb is measured at most.
+// A copy shows in every round, other clients' memory and messages do not.
+const rounds = 8
+
+// meter reads memory in bytes.
+type meter func() (int64, error)
+
 // growth runs a program over a large tensor whose pages all exist already: an
 // engine that copies it anywhere, in either process, needs as much memory again.
 func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Check, err error) {
@@ -48,39 +55,26 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
-	processes, whose := []int{os.Getpid()}, "this process"
-	if pid, _ := r.Request.PeerInput("x"); pid != 0 {
-		processes, whose = append(processes, pid), "both processes"
-	}
-	// Binding again, once every page was touched, puts the whole life of a
-	// request between the two readings.
-	clear(r.In["x"].Bytes())
-	clear(r.Out["y"].Bytes())
-	if err := r.Request.Close(); err != nil {
-		return nil, err
-	}
-	runtime.GC()
-	before, err := procmem.Proportional(processes...)
-	if err != nil {
-		return []Check{skip(name, "%v", err)}, nil
-	}
-	if r.Request, err = r.Model.Bind(r.In, r.Out); err != nil {
-		return nil, err
-	}
-	if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
-		return nil, err
-	}
-	after, err := procmem.Proportional(processes...)
-	if err != nil {
-		return nil, err
-	}
 	size := int64(r.TensorBytes())
-	limit := size / 4
+	read, whose, limit, times := meter(func() (int64, error) { return procmem.Proportional() }), "this process", size/4, 1
+	if pid, _ := r.Request.PeerInput("x"); pid != 0 {
+		read, whose, times = func() (int64, error) { return unshared(os.Getpid(), pid) }, "both processes", rounds
+	}
 	if apart {
 		limit = size / 30
 	}
-	checks = append(checks, Judge(name, after-before < limit, float64(after-before), "bytes",
-		"memory of %s grew by %s while %s of tensors were bound and evaluated", whose, mebi(after-before), mebi(size)))
+	clear(r.In["x"].Bytes())
+	clear(r.Out["y"].Bytes())
+	grown, err := r.grown(ctx, read, times, limit)
+	switch {
+	case errors.Is(err, errUnread):
+		return []Check{Skipped(name, "%v", err)}, nil
+	case err != nil:
+		return nil, err
+	}
+	checks = append(checks, Judge(name, grown < limit, float64(grown), "bytes",
+		"memory of %s grew by %s while %s of tensors were bound and evaluated", whose, mebi(grown), mebi(size)).
+		Against(AtMost(float64(limit-1))))
 	if !apart {
 		return checks, nil
 	}
@@ -88,11 +82,48 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 	return append(checks, traffic), err
 }
 
+// errUnread marks the error of a system that does not tell what memory a process has.
+var errUnread = errors.New("memory cannot be measured")
+
+// grown returns the least growth in several rounds of binding and evaluating, and ends
+// at the first below limit. Binding again, once every page was touched, puts the whole
+// life of a request between two readings.
+func (r *Rig) grown(ctx context.Context, read meter, times int, limit int64) (least int64, err error) {
+	for round := range times {
+		if err := r.Request.Close(); err != nil {
+			return 0, err
+		}
+		runtime.GC()
+		before, err := read()
+		if err != nil {
+			return 0, fmt.Errorf("%w: %w", errUnread, err)
+		}
+		if r.Request, err = r.Model.Bind(r.In, r.Out); err != nil {
+			return 0, err
+		}
+		if _, err := r.Model.Evaluate(ctx, r.Request); err != nil {
+			return 0, err
+		}
+		after, err := read()
+		if err != nil {
+			return 0, err
+		}
+		if round == 0 || after-before < least {
+			least = after - before
+		}
+		if least < limit {
+			break
+		}
+	}
+	return least, nil
+}
+
 // messages is what an evaluation may send and receive at most, in bytes.
 const messages = 256
 
 // traffic counts what goes between the processes for an evaluation of a large
-// tensor, and of a small one.
+// tensor, and of a small one: the least of several, since answers to earlier calls may
+// arrive meanwhile.
 func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (check Check, err error) {
 	r, err := modelRig(ctx, d, small)
 	if err != nil {
@@ -100,16 +131,25 @@ func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (
 	}
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	var cost [2]int64
-	for i, rig := range []*Rig{big, r} {
-		sent, received, _ := d.Traffic()
-		if _, err := rig.Model.Evaluate(ctx, rig.Request); err != nil {
-			return Check{}, err
+	for round := range rounds {
+		for i, rig := range []*Rig{big, r} {
+			sent, received, _ := d.Traffic()
+			if _, err := rig.Model.Evaluate(ctx, rig.Request); err != nil {
+				return Check{}, err
+			}
+			s, g, _ := d.Traffic()
+			if n := s - sent + g - received; round == 0 || n < cost[i] {
+				cost[i] = n
+			}
 		}
-		s, g, _ := d.Traffic()
-		cost[i] = s - sent + g - received
+		if cost[0] == cost[1] && cost[0] <= messages {
+			break
+		}
 	}
-	return Judge("sharing/traffic", cost[0] == cost[1] && cost[0] > 0 && cost[0] <= messages, float64(cost[0]), "bytes",
-		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s", cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))), nil
+	ok := cost[0] == cost[1] && cost[0] > 0 && cost[0] <= messages
+	return Judge("sharing/traffic", ok, float64(cost[0]), "bytes",
+		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s",
+		cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))).Against(Within(1, messages)), nil
 }
 
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

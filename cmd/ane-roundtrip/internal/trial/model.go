@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,13 +19,28 @@ type Report struct {
 	Load     time.Duration `json:"load_ns"`
 	P50      time.Duration `json:"evaluate_p50_ns"`
 	P99      time.Duration `json:"evaluate_p99_ns"`
-	MaxError float64       `json:"max_error"`
-	Copied   int           `json:"bytes_copied"`    // of tensors that the engine does not reach in place
-	Error    string        `json:"error,omitempty"` // why the model did not run; the figures are then zero
+	MaxError Number        `json:"max_error"`    // null if a value is no number
+	Copied   int           `json:"bytes_copied"` // of tensors that the engine does not reach in place
+	Error    string        `json:"-"`            // why the model did not run; there are no figures then
 	Checks   []Check       `json:"-"`
 	Strays   int           `json:"-"` // bytes written in nobody's memory
 	Changed  int           `json:"-"` // bytes of inputs changed by a run
 }
+
+// MarshalJSON prints the figures, or the reason why there are none.
+func (r Report) MarshalJSON() ([]byte, error) {
+	if r.Error != "" {
+		return json.Marshal(struct {
+			Name  string `json:"name"`
+			Error string `json:"error"`
+		}{r.Name, r.Error})
+	}
+	type figures Report
+	return json.Marshal(figures(r))
+}
+
+// ModelChecks names the checks that Model makes of a model.
+func ModelChecks(model string) []string { return []string{model + "/values", model + "/copies"} }
 
 // Model runs one model: values for several inputs, then iterations timed
 // evaluations, then values again for inputs changed since binding.
@@ -51,7 +67,7 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 			return err
 		}
 		worst, bad, err := r.Compare(m, in)
-		rep.MaxError = max(rep.MaxError, worst)
+		rep.MaxError = max(rep.MaxError, Number(worst))
 		if fault == "" {
 			fault = bad
 		}
@@ -83,12 +99,14 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 	if fault != "" {
 		said = fault + "; " + said
 	}
-	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", rep.MaxError, "max abs error", "%s", said))
+	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s", said).
+		Against(Tolerance(t.Abs, t.Rel)))
 	if shown {
 		rep.Checks = append(rep.Checks, Judge(m.Name+"/copies", rep.Copied == 0, float64(rep.Copied), "bytes",
-			"%d of %d tensor bytes are not reached in place by the engine", rep.Copied, r.TensorBytes()))
+			"%d of %d tensor bytes are not reached in place by the engine", rep.Copied, r.TensorBytes()).Against(AtMost(0)))
 	} else {
-		rep.Checks = append(rep.Checks, skip(m.Name+"/copies", "the engine cannot show its side of the memory; see memory/growth"))
+		rep.Checks = append(rep.Checks,
+			Skipped(m.Name+"/copies", "the engine cannot show its side of the memory; see memory/growth"))
 	}
 	return rep, nil
 }

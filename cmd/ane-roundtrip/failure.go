@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/unimem"
+)
+
+// failure is the error of a command in its report.
+type failure struct {
+	Message string  `json:"message"`
+	Hint    string  `json:"hint"` // what to do; may be empty
+	Code    int     `json:"exit_code"`
+	Faults  []fault `json:"faults,omitempty"` // of a program
+}
+
+// fault is what is wrong at one place of a program.
+type fault struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`   // from 1; 0 if not known
+	Column  int    `json:"column"` // in bytes, from 1; 0 if not known
+	Message string `json:"message"`
+	Hint    string `json:"hint"`
+}
+
+// failureOf says in a report why the command fails.
+func failureOf(ctx context.Context, err error, checks []trial.Check) *failure {
+	f := &failure{Code: exitCode(ctx, err)}
+	faults := faultsOf(err)
+	switch {
+	case f.Code == codeInterrupted:
+		f.Message = "interrupted"
+	case errors.Is(err, errFailed):
+		f.Message = failedChecks(checks)
+	case faults != nil:
+		for _, e := range faults {
+			f.Faults = append(f.Faults, fault{visible(e.File), e.Pos.Line, e.Pos.Col, oneLine(e.Msg), oneLine(e.Hint)})
+		}
+		f.Message, f.Hint = parted(faults[0].Error(), faults[0].Hint)
+		if n := len(faults); n > 1 {
+			f.Message += fmt.Sprintf(", the first of %d faults", n)
+		}
+	default:
+		f.Message, f.Hint = parted(err.Error(), hintOf(err))
+	}
+	return f
+}
+
+// failedChecks names the checks that failed.
+func failedChecks(checks []trial.Check) string {
+	var names []string
+	for _, c := range checks {
+		if c.Status == trial.Fail {
+			names = append(names, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return errFailed.Error()
+	}
+	return fmt.Sprintf("%s: %s", counted(len(names), "check failed", "checks failed"), strings.Join(names, ", "))
+}
+
+// counted is a number with what it counts.
+func counted(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// parted takes the hint out of an error's text.
+func parted(text, hint string) (message, todo string) {
+	text, hint = oneLine(text), oneLine(hint)
+	if hint == "" {
+		return text, ""
+	}
+	return strings.Replace(text, "; "+hint, "", 1), hint
+}
+
+// hintOf finds what an error says is to be done.
+func hintOf(err error) string {
+	var input badInput
+	if errors.As(err, &input) && input.hint != "" {
+		return input.hint
+	}
+	var engine *ane.Error
+	var program *mil.Error
+	var array *npy.Error
+	var image *picture.Error
+	var weights *blob.Error
+	var memory *unimem.Error
+	var placed *attributes.Error
+	switch {
+	case errors.As(err, &engine) && engine.Hint != "":
+		return engine.Hint
+	case errors.As(err, &program) && program.Hint != "":
+		return program.Hint
+	case errors.As(err, &array) && array.Fix != "":
+		return array.Fix
+	case errors.As(err, &image) && image.Fix != "":
+		return image.Fix
+	case errors.As(err, &weights) && weights.Hint != "":
+		return weights.Hint
+	case errors.As(err, &memory) && memory.Hint != "":
+		return memory.Hint
+	case errors.As(err, &placed):
+		return placed.Hint
+	}
+	return ""
+}

@@ -1,0 +1,101 @@
+package page_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+)
+
+const long = "memory of both processes grew by 90.9 MiB while 256.0 MiB of tensors were bound and evaluated"
+
+func TestFold(t *testing.T) {
+	require.Equal(t, "one two\n  three", page.Fold("one two three", 8, 2))
+	require.Equal(t, "one two three", page.Fold("one two three", 0, 2))
+	require.Equal(t, "  one\n  two\nthree", page.Fold("  one two\nthree", 6, 2))
+	require.Equal(t, "a\nmuchtoolong\nb", page.Fold("a muchtoolong b", 5, 0), "a word stays whole")
+	require.Equal(t, "µµ µµ", page.Fold("µµ µµ", 5, 0), "columns, not bytes")
+	require.Equal(t, "keeps  two  blanks", page.Fold("keeps  two  blanks", 40, 0))
+	require.Empty(t, page.Fold("", 5, 0))
+}
+
+// Rows never exceed the width unless a word does, and every word of a cell stays whole.
+func TestTableKeepsToItsWidth(t *testing.T) {
+	for _, first := range []int{4, 30, 60, 78} {
+		table := page.NewTable("check", "status", "detail")
+		table.Row(strings.Repeat("x", first), "fail", long)
+		table.Row("short", "pass", "fits")
+		table.Row("rest")
+		for _, width := range []int{0, 20, 40, 80, 120, 200} {
+			var out bytes.Buffer
+			require.NoError(t, table.Write(&out, width))
+			for line := range strings.Lines(out.String()) {
+				line = strings.TrimRight(line, "\n")
+				require.Equal(t, strings.TrimRight(line, " "), line)
+				if width > 0 && first <= width {
+					require.LessOrEqual(t, utf8.RuneCountInString(line), width, "%q", line)
+				}
+			}
+			words := strings.Fields(out.String())
+			for _, word := range strings.Fields(long) {
+				require.Contains(t, words, word)
+			}
+			if width == 0 {
+				require.Equal(t, 4, strings.Count(out.String(), "\n"))
+			}
+		}
+	}
+}
+
+func TestPaintedCellsStayInPlace(t *testing.T) {
+	for _, width := range []int{0, 40, 20} {
+		plain, painted := page.NewTable("a", "status", "b"), page.NewTable("a", "status", "b")
+		painted.Paint = func(column int, cell string) string {
+			if column == 1 && cell == "pass" {
+				return "<" + cell + ">"
+			}
+			return cell
+		}
+		var one, two bytes.Buffer
+		for _, table := range []*page.Table{plain, painted} {
+			table.Row("something", "pass", "a detail of several words")
+		}
+		require.NoError(t, plain.Write(&one, width))
+		require.NoError(t, painted.Write(&two, width))
+		require.Contains(t, two.String(), "<pass>")
+		require.Equal(t, one.String(), strings.NewReplacer("<", "", ">", "").Replace(two.String()))
+	}
+}
+
+func TestWidth(t *testing.T) {
+	t.Setenv("COLUMNS", "")
+	require.Zero(t, page.Width(&bytes.Buffer{}), "no terminal")
+	t.Setenv("COLUMNS", "72")
+	require.Equal(t, 72, page.Width(&bytes.Buffer{}))
+	t.Setenv("COLUMNS", "3")
+	require.Equal(t, 20, page.Width(&bytes.Buffer{}))
+	for _, other := range []string{"-1", "many"} {
+		t.Setenv("COLUMNS", other)
+		require.Zero(t, page.Width(&bytes.Buffer{}))
+	}
+}
+
+func TestColour(t *testing.T) {
+	f, err := os.Create(t.TempDir() + "/file")
+	require.NoError(t, err)
+	defer f.Close()
+	require.False(t, page.Coloured(f))
+	require.Equal(t, "x", page.Plain.Paint("x"))
+	seen := map[string]bool{}
+	for _, c := range []page.Colour{page.Green, page.Red, page.Yellow} {
+		text := c.Paint("x")
+		require.Contains(t, text, "\x1b[")
+		require.False(t, seen[text])
+		seen[text] = true
+	}
+}

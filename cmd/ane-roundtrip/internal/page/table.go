@@ -1,0 +1,151 @@
+package page
+
+import (
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Table has columns that are as wide as their widest cell.
+type Table struct {
+	// Paint, if set, colours a cell of a column, counted from 0, once it is in place.
+	Paint func(column int, cell string) string
+
+	head bool // the first row names the columns
+	rows [][]string
+}
+
+// NewTable returns a table whose first row names the columns; without names it has none.
+func NewTable(head ...string) *Table {
+	t := &Table{}
+	if len(head) > 0 {
+		t.head = true
+		t.Row(head...)
+	}
+	return t
+}
+
+// Row adds a row.
+func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
+
+// Space between columns, the least width of a last column that is folded beside the
+// others, and the indentation of cells below.
+const (
+	gap    = 2
+	beside = 28
+	below  = 4
+)
+
+// Write prints the table with lines of at most width columns; 0 is no limit. A last
+// column that does not fit is folded between words: beside the others if there is room,
+// else below them. Where the others do not fit, each row becomes a list of its cells.
+func (t *Table) Write(w io.Writer, width int) error {
+	widths, others, all := t.measure()
+	var out strings.Builder
+	for i, row := range t.rows {
+		switch {
+		case width <= 0 || all <= width:
+			t.line(&out, row, widths)
+		case width-others >= beside:
+			t.folded(&out, row, widths, others, width)
+		case others-gap <= width:
+			last := row
+			if len(row) == len(widths) {
+				last = row[:len(row)-1]
+			}
+			t.line(&out, last, widths)
+			if len(row) == len(widths) && row[len(row)-1] != "" {
+				indent := strings.Repeat(" ", below)
+				out.WriteString(Fold(indent+row[len(row)-1], width, below) + "\n")
+			}
+		case t.head && i == 0: // the names stand beside each cell
+		default:
+			t.list(&out, row, width)
+		}
+	}
+	_, err := io.WriteString(w, out.String())
+	return err
+}
+
+// measure returns the width of each column, of all but the last with the gaps behind
+// them, and of all.
+func (t *Table) measure() (widths []int, others, all int) {
+	for _, row := range t.rows {
+		for i, cell := range row {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
+		}
+	}
+	for i, n := range widths {
+		all += n
+		if i < len(widths)-1 {
+			all += gap
+			others = all
+		}
+	}
+	return widths, others, all
+}
+
+// cell is a cell with its colour.
+func (t *Table) cell(column int, text string) string {
+	if t.Paint == nil {
+		return text
+	}
+	return t.Paint(column, text)
+}
+
+// line prints a row on one line.
+func (t *Table) line(out *strings.Builder, row []string, widths []int) {
+	for len(row) > 0 && row[len(row)-1] == "" {
+		row = row[:len(row)-1]
+	}
+	for i, text := range row {
+		out.WriteString(t.cell(i, text))
+		if i < len(row)-1 {
+			out.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text)+gap))
+		}
+	}
+	out.WriteByte('\n')
+}
+
+// folded prints a row with its last cell folded beside the others.
+func (t *Table) folded(out *strings.Builder, row []string, widths []int, others, width int) {
+	if len(row) < len(widths) {
+		t.line(out, row, widths)
+		return
+	}
+	lines := strings.Split(Fold(row[len(row)-1], width-others, 0), "\n")
+	row = append(append([]string(nil), row[:len(row)-1]...), lines[0])
+	t.line(out, row, widths)
+	for _, rest := range lines[1:] {
+		out.WriteString(strings.Repeat(" ", others) + rest + "\n")
+	}
+}
+
+// list prints a row with a line for each cell.
+func (t *Table) list(out *strings.Builder, row []string, width int) {
+	for i, text := range row {
+		if text == "" {
+			continue
+		}
+		lead, name := "", ""
+		if i > 0 {
+			lead = strings.Repeat(" ", below)
+			if t.head && i < len(t.rows[0]) && t.rows[0][i] != "" {
+				name = t.rows[0][i] + ": "
+			}
+		}
+		folded := Fold(lead+name+text, width, 2*below)
+		out.WriteString(t.paintLast(folded, i, text) + "\n")
+	}
+}
+
+// paintLast colours a cell at the end of a line that was laid out.
+func (t *Table) paintLast(line string, column int, text string) string {
+	if before, ok := strings.CutSuffix(line, text); ok {
+		return before + t.cell(column, text)
+	}
+	return line
+}
