@@ -27,7 +27,7 @@ func TestEvaluateAsyncOwnsTheRequestUntilItsOutcome(t *testing.T) {
 		require.ErrorIs(t, r.Close(), ane.ErrBusy)
 		select {
 		case <-c:
-			t.Fatal("an Outcome before the end")
+			t.Fatal("an Outcome before the run ended")
 		default:
 		}
 		leave <- want
@@ -37,7 +37,7 @@ func TestEvaluateAsyncOwnsTheRequestUntilItsOutcome(t *testing.T) {
 		_, open := <-c
 		require.False(t, open, "one Outcome, then the channel is closed")
 	}
-	require.NoError(t, r.Close(), "the receiver has the request back")
+	require.NoError(t, r.Close(), "after the Outcome the caller owns the request again")
 	require.ErrorIs(t, (<-r.EvaluateAsync(t.Context())).Err, ane.ErrClosed)
 	require.ErrorIs(t, (<-(*ane.Request)(nil).EvaluateAsync(t.Context())).Err, ane.ErrClosed)
 }

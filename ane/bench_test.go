@@ -32,8 +32,8 @@ func TestElementsAllocateNothing(t *testing.T) {
 	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = x.WriteFloat32(row) }), 2.0, "for the whole tensor")
 }
 
-// BenchmarkEvaluateNop is what Model.Evaluate costs beyond the engine's work;
-// its floor is the engine called directly.
+// BenchmarkEvaluateNop is the cost of Model.Evaluate without the engine's work;
+// its floor is a direct call of the engine.
 func BenchmarkEvaluateNop(b *testing.B) {
 	m := model(b, adder(b))
 	r := request(b, m)
@@ -55,8 +55,8 @@ func BenchmarkEvaluateNopFloor(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateNopParallel shares one model among goroutines with a request
-// each; its floor is the engine called directly by each.
+// BenchmarkEvaluateNopParallel shares one model among goroutines, each with its own
+// request; its floor is direct calls of the engine.
 func BenchmarkEvaluateNopParallel(b *testing.B) {
 	m := model(b, adder(b))
 	b.RunParallel(func(pb *testing.PB) {
@@ -89,8 +89,8 @@ func BenchmarkEvaluateNopParallelFloor(b *testing.B) {
 	})
 }
 
-// BenchmarkWriteFloat16Padded moves 1 Mi halves into rows with gaps; its floor
-// is one copy of the same bytes.
+// BenchmarkWriteFloat16Padded copies 1 Mi halves into padded rows; its floor is one
+// copy of the same bytes.
 func BenchmarkWriteFloat16Padded(b *testing.B) {
 	x := onBlock(b, newLayout(b, "x", mil.FP16, 1, 64, 129, 127))
 	src := make([]fp16.Bits, x.Layout().Elements())

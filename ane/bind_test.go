@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Every fault is told in one go, in the order of the program, with the fix.
+// Bind reports all faults at once, in the order of the program, each with its fix.
 func TestBindReportsEverything(t *testing.T) {
 	f := adder(t)
 	for _, name := range []string{"short", "typed", "late", "moved", "spoiled"} {
@@ -44,20 +44,20 @@ func TestBindReportsEverything(t *testing.T) {
 	require.Equal(t, `ane: bind on fake: input alpha: nothing bound; bind a tensor of layout alpha fp16[2 5] row 64 plane 128 batch 128
 ane: bind on fake: input short: surface too short: program needs 128 bytes (short fp16[2 5] row 64 plane 128 batch 128), tensor has 64 (x fp16[5] row 64 plane 64 batch 64); make the tensor with the layout of the Model
 ane: bind on fake: input typed: layout differs: program has typed fp16[2 5] row 64 plane 128 batch 128, tensor i int16[2 5] row 64 plane 128 batch 128; make the tensor with the layout of the Model
-ane: bind on fake: input late: memory is gone; bind before the memory is closed or given back
-ane: bind on fake: input moved: tensor at an offset: starts at byte 128 of its surface [the engine reads every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own
+ane: bind on fake: input late: memory is gone; bind before the memory is closed or returned
+ane: bind on fake: input moved: tensor at an offset: starts at byte 128 of its surface [the engine reads every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its own Block
 ane: bind on fake: input spoiled: layout differs: program has spoiled fp16[2 5] row 64 plane 128 batch 128, tensor s int16[2 5] row 64 plane 128 batch 128; make the tensor with the layout of the Model
-ane: bind on fake: input spoiled: tensor at an offset: starts at byte 128 of its surface [the engine reads every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own
+ane: bind on fake: input spoiled: tensor at an offset: starts at byte 128 of its surface [the engine reads every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its own Block
 ane: bind on fake: input abroad: no such name; the program has zeta, alpha, short, typed, late, moved, spoiled
 ane: bind on fake: input yonder: no such name; the program has zeta, alpha, short, typed, late, moved, spoiled
-ane: bind on fake: output sum: output shares memory: with input zeta; give every output memory of its own`, err.Error())
+ane: bind on fake: output sum: output shares memory: with input zeta; use separate memory for every output`, err.Error())
 	for _, s := range []error{ane.ErrUnbound, ane.ErrShort, ane.ErrMismatch, ane.ErrStale, ane.ErrOffset, ane.ErrName, ane.ErrAlias} {
 		require.ErrorIs(t, err, s)
 	}
 	var e *ane.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "bind", e.Op)
-	require.Zero(t, f.bound.Load(), "the engine was not asked")
+	require.Zero(t, f.bound.Load(), "the engine is not called")
 }
 
 func TestBindAliases(t *testing.T) {
@@ -111,7 +111,7 @@ func TestBindWhenTheEngineRefuses(t *testing.T) {
 	in, out := tensors(t, m.Inputs()), tensors(t, m.Outputs())
 	_, err := m.Bind(in, out)
 	require.ErrorIs(t, err, f.prepare)
-	require.NoError(t, in["zeta"].Block().Close(), "nothing is held")
+	require.NoError(t, in["zeta"].Block().Close(), "Bind holds no Block after an error")
 }
 
 func TestViewsOfAnEngineWithoutAny(t *testing.T) {

@@ -11,22 +11,22 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Device is an open engine as users see it. Devices come from Open, Models from
-// Device.Compile, Requests from Model.Bind; their zero values are closed.
+// Device is an open engine. Open makes a Device, Device.Compile a Model, and
+// Model.NewRequest and Model.Bind a Request; their zero values are closed.
 type Device struct {
 	engine   Engine
 	info     Info
 	fallback string
 
 	mu     sync.Mutex
-	models int // open ones
+	models int // number of open Models
 	closed bool
-	parked []*unimem.Block // of closed Requests, held by others still
+	parked []*unimem.Block // surfaces of closed Requests that are still in use
 }
 
-// Open wraps an engine. The Device owns it from here on. fallback tells why
-// this engine was taken instead of a better one; it is empty for a first
-// choice and is repeated on every receipt.
+// Open wraps an engine, which the Device then owns. fallback is the reason why the
+// caller uses this engine instead of a better one; it is empty for the best engine.
+// Every Receipt repeats it.
 func Open(e Engine, fallback string) (*Device, error) {
 	if e == nil {
 		return nil, &Error{Op: "open", Err: ErrUnavailable, Detail: "nil engine"}
@@ -51,7 +51,7 @@ func (d *Device) Traffic() (sent, received int64, ok bool) {
 	return m.Traffic()
 }
 
-// Receipt returns what receipts of this Device say before a program is known.
+// Receipt returns the Receipt of this Device, without fields of a program.
 func (d *Device) Receipt() Receipt {
 	d = d.orZero()
 	i := d.info
@@ -73,7 +73,7 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 	return d.model("compile", exec, err)
 }
 
-// compile refuses what is no program and has the engine do the rest.
+// compile checks that src has one program and calls the engine.
 func (d *Device) compile(ctx context.Context, src Source) (Executable, error) {
 	if src.Program != nil && src.Text != nil {
 		return nil, &Error{Op: "compile", Engine: d.info.Name, Name: src.File, Err: ErrCompile,
@@ -82,7 +82,7 @@ func (d *Device) compile(ctx context.Context, src Source) (Executable, error) {
 	return d.engine.Compile(ctx, src)
 }
 
-// model makes a Model of what the engine returned for a call that hold went before.
+// model makes a Model of the engine's result. The caller has called hold.
 func (d *Device) model(op string, exec Executable, err error) (*Model, error) {
 	if err == nil {
 		err = d.vet(op, exec)
@@ -99,7 +99,7 @@ func (d *Device) model(op string, exec Executable, err error) (*Model, error) {
 	return &Model{device: d, exec: exec, in: clones(exec.Inputs()), out: clones(exec.Outputs()), receipt: &r, turn: make(chan struct{}, 1)}, nil
 }
 
-// vet refuses what no program may have, whatever engine compiled it.
+// vet refuses a program with impossible layouts or names, from any engine.
 func (d *Device) vet(op string, exec Executable) error {
 	if len(exec.Outputs()) == 0 {
 		return &Error{Op: op, Engine: d.info.Name, Err: ErrCompile, Detail: "no outputs"}
@@ -112,7 +112,7 @@ func (d *Device) vet(op string, exec Executable) error {
 	return nil
 }
 
-// hold counts one more open Model; drop one less.
+// hold adds one to the number of open Models; drop subtracts one.
 func (d *Device) hold(op string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,8 +129,8 @@ func (d *Device) drop() {
 	d.models--
 }
 
-// Close closes the engine; ErrInUse while a Model is open. Repeated calls do
-// nothing, but free surfaces of Requests that an abandoned run held so far.
+// Close closes the engine; ErrInUse while a Model is open. A repeated call frees only
+// the surfaces of closed Requests that an abandoned run was still using.
 func (d *Device) Close() error {
 	d = d.orZero()
 	d.mu.Lock()
@@ -146,8 +146,8 @@ func (d *Device) Close() error {
 	return errors.Join(d.engine.Close(), d.sweep())
 }
 
-// free closes the surfaces of a Request. Those that others hold, such as an abandoned run
-// or a Request of another Model, are closed by a later call of free or by Close.
+// free closes the surfaces of a Request. Surfaces still in use by an abandoned run or by
+// another Request are closed by a later call of free or by Close.
 func (d *Device) free(blocks []*unimem.Block) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -155,7 +155,7 @@ func (d *Device) free(blocks []*unimem.Block) error {
 	return d.sweep()
 }
 
-// sweep closes the parked surfaces that nothing holds any more. The caller holds mu.
+// sweep closes the parked surfaces that are no longer in use. The caller holds mu.
 func (d *Device) sweep() error {
 	var errs []error
 	d.parked = slices.DeleteFunc(d.parked, func(b *unimem.Block) bool {
@@ -178,7 +178,7 @@ func names(layouts []Layout) string {
 	return strings.Join(n, ", ")
 }
 
-// orZero answers for nil as the zero value does: closed, without memory.
+// orZero returns the zero value for nil: a closed Device.
 func (d *Device) orZero() *Device {
 	if d == nil {
 		return &Device{}
@@ -186,7 +186,7 @@ func (d *Device) orZero() *Device {
 	return d
 }
 
-// given takes a nil context for one that never ends.
+// given returns ctx, or for nil a context that never ends.
 func given(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()

@@ -29,7 +29,7 @@ func TestReceipt(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrUnavailable)
 }
 
-// What an engine may not report is refused, and the Executable is closed.
+// Compile refuses an impossible layout of an engine and closes the Executable.
 func TestImpossiblePrograms(t *testing.T) {
 	f := adder(t)
 	d := device(t, f)
@@ -43,7 +43,7 @@ func TestImpossiblePrograms(t *testing.T) {
 	require.Zero(t, f.running.Load())
 }
 
-func TestInputsOnlyWhatTheProgramHas(t *testing.T) {
+func TestInputsOfAnUnknownName(t *testing.T) {
 	f := &fake{out: []ane.Layout{newLayout(t, "y", mil.FP16, 4)}}
 	m := model(t, f)
 	require.Empty(t, m.Inputs())

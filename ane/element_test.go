@@ -16,7 +16,7 @@ var (
 	nan = float32(math.NaN())
 )
 
-// Set converts as its comment says, for every element type.
+// Set converts to every element type as documented.
 func TestSet(t *testing.T) {
 	for _, c := range []struct {
 		dtype     mil.DType
@@ -60,7 +60,7 @@ func TestSet(t *testing.T) {
 		require.NoError(t, second(x.WriteFloat32(elements)))
 		bulk := make([]float32, 6)
 		require.NoError(t, second(x.ReadFloat32(bulk)))
-		require.Equal(t, append(make([]float32, 5), c.want), bulk, "the bulk forms convert alike: %s of %v", c.dtype, c.set)
+		require.Equal(t, append(make([]float32, 5), c.want), bulk, "the bulk forms convert the same: %s of %v", c.dtype, c.set)
 	}
 }
 

@@ -2,37 +2,37 @@ package ane
 
 import "context"
 
-// Engine is what an implementation provides. Its methods may be called from
-// several goroutines. Users call them through a Device.
+// Engine is an implementation of a Neural Engine. Its methods are safe for concurrent
+// use. Users call them through a Device.
 type Engine interface {
 	// Info describes the engine. It does not change while the engine is open.
 	Info() Info
-	// Compile turns a program into an Executable or tells every fault in it. It takes
-	// the program by Source.Tree or Source.MIL, whichever it needs.
+	// Compile compiles a program to an Executable, or returns every fault in it. It
+	// reads the program by Source.Tree or Source.MIL.
 	Compile(ctx context.Context, src Source) (Executable, error)
-	// Close frees what the engine holds. Every Executable is closed before.
+	// Close frees the engine's resources. Every Executable is closed before.
 	Close() error
 }
 
-// Executable is one compiled program inside an Engine. Load, Unload, Prepare and
-// Close are called one at a time; Unload and Close never during an Evaluate.
-// Invocations may be evaluated and closed by other goroutines meanwhile.
+// Executable is one compiled program of an Engine. Load, Unload, Prepare and Close are
+// called one at a time; Unload and Close never during an Evaluate. Other goroutines may
+// evaluate and close Invocations during the other calls.
 type Executable interface {
-	// Inputs and Outputs give the tensors in the order of the program's text.
+	// Inputs and Outputs return the layouts in the order of the program's text.
 	Inputs() []Layout
 	Outputs() []Layout
 	// Cached reports whether Compile found the program in a cache.
 	Cached() bool
-	// Notes are remarks of the compiler that are no faults.
+	// Notes are remarks of the compiler that are not faults.
 	Notes() []string
-	// Load makes the program ready to run; Unload undoes it.
+	// Load makes the program ready to run; Unload reverses Load.
 	Load(ctx context.Context) error
 	Unload(ctx context.Context) error
-	// Prepare ties tensors to the program, in the order of Inputs and Outputs.
-	// The tensors were checked against the layouts, and their Blocks are held
+	// Prepare binds tensors to the program, in the order of Inputs and Outputs. The
+	// Device has checked the tensors against the layouts, and holds their Blocks
 	// until the Invocation is closed.
 	Prepare(in, out []*Tensor) (Invocation, error)
-	// Close frees the program. It is unloaded and its Invocations are closed.
+	// Close frees the program. Before, it is unloaded and its Invocations are closed.
 	Close() error
 }
 
@@ -45,27 +45,26 @@ type Invocation interface {
 	Close() error
 }
 
-// Viewer is an Invocation that shows the bytes through which the engine itself
-// reads and writes. Engines in another address space cannot.
+// Viewer is an Invocation that returns the engine's own mapping of the tensors. An
+// engine in another address space has none.
 type Viewer interface {
-	// InputView and OutputView return the engine's bytes of tensor i.
+	// InputView and OutputView return tensor i in the engine's mapping.
 	InputView(i int) []byte
 	OutputView(i int) []byte
 }
 
-// Peer is an Invocation of an engine in another process. It tells where that
-// process has the tensors' surfaces mapped, so that page frames can be compared.
+// Peer is an Invocation of an engine in another process. It returns the addresses of
+// the tensors' surfaces in that process, so that page frames can be compared.
 type Peer interface {
 	// Peer returns the process and the address of the first byte of each input's
 	// and output's surface there.
 	Peer() (pid int, inputs, outputs []uintptr)
 }
 
-// Metered is an Engine in another process, which counts what goes over the
-// connection in bytes.
+// Metered is an Engine in another process, which counts the bytes of its connection.
 type Metered interface {
-	// Traffic returns what was sent and received so far; ok is false when the
-	// engine is in this process after all.
+	// Traffic returns the bytes sent and received so far; ok is false if the engine is
+	// in this process.
 	Traffic() (sent, received int64, ok bool)
 }
 
@@ -74,7 +73,7 @@ type Info struct {
 	Name     string // "apple", "soft", ..
 	Chip     string // architecture such as "h13g", or the software's own name
 	OSBuild  string // build of the operating system
-	Numerics string // how sums and roundings are done
-	Sharing  string // how the engine reaches the tensors' pages
-	Offsets  bool   // whether a tensor may start behind byte 0 of its surface
+	Numerics string // how the engine sums and rounds
+	Sharing  string // how the engine accesses the tensors' pages
+	Offsets  bool   // whether a tensor may start after byte 0 of its surface
 }

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// What can be wrong with a call, for errors.Is.
+// The kinds of error of a call, for errors.Is.
 var (
-	// ErrUnavailable: the engine cannot be had on this machine.
+	// ErrUnavailable: the engine is not available on this machine.
 	ErrUnavailable = errors.New("engine not available")
-	// ErrClosed: the Device, Model or Request was closed before.
+	// ErrClosed: the Device, Model or Request is closed.
 	ErrClosed = errors.New("closed")
 	// ErrInUse: something that depends on the object is still open.
 	ErrInUse = errors.New("in use")
 	// ErrNotLoaded: Evaluate or Bind before Load, or after Unload.
 	ErrNotLoaded = errors.New("model not loaded")
-	// ErrBusy: the Request is being evaluated already.
+	// ErrBusy: the Request is already in flight.
 	ErrBusy = errors.New("request in flight")
 	// ErrDeadline: the context ended before the call did.
 	ErrDeadline = errors.New("ended by its context")
@@ -37,33 +37,33 @@ var (
 	ErrName = errors.New("no such name")
 	// ErrUnbound: an input or output without a tensor.
 	ErrUnbound = errors.New("nothing bound")
-	// ErrMismatch: a tensor laid out otherwise than the program demands.
+	// ErrMismatch: a tensor with another layout than the program's.
 	ErrMismatch = errors.New("layout differs")
 	// ErrAlias: an output that shares bytes with another bound tensor.
 	ErrAlias = errors.New("output shares memory")
-	// ErrStale: the memory behind a tensor is gone.
+	// ErrStale: the memory of a tensor is closed, returned or cleared.
 	ErrStale = errors.New("memory is gone")
 	// ErrLength: a slice of the wrong length for a tensor.
 	ErrLength = errors.New("wrong length")
-	// ErrEngine: the engine itself failed; Domain, Code and the cause say how.
+	// ErrEngine: the engine itself failed; Domain, Code and the cause have details.
 	ErrEngine = errors.New("engine failed")
-	// ErrExhausted: this process has used up what the engine grants one process:
-	// compiles, loaded programs, surfaces, memory, or calls that never came back.
+	// ErrExhausted: this process has reached a limit of the engine per process:
+	// compiles, loaded programs, surfaces, memory, or calls that never returned.
 	ErrExhausted = errors.New("limit of the process reached")
-	// ErrCancelled: the engine gave the run up before it was done; the outputs are
-	// unchanged, and the same call may succeed.
+	// ErrCancelled: the engine cancelled the run; the outputs are unchanged, and a
+	// retry may succeed.
 	ErrCancelled = errors.New("cancelled by the engine")
-	// ErrStuck: an earlier call on the same Model has not come back from the
-	// engine, and cannot be cancelled.
-	ErrStuck = errors.New("an earlier call has not come back")
-	// ErrLost: the process that the engine runs in has gone or cut the connection.
-	// Nothing that the caller holds is lost; the next call starts or finds another.
+	// ErrStuck: the engine has not returned from an earlier call on the same Model,
+	// which cannot be cancelled.
+	ErrStuck = errors.New("an earlier call has not returned")
+	// ErrLost: the process of the engine has ended or closed the connection. The
+	// caller's objects remain valid; the next call reconnects or starts a process.
 	ErrLost = errors.New("connection to the engine lost")
 	// ErrDenied: the engine's broker does not allow the call; Detail names the
 	// entitlement that is missing.
 	ErrDenied = errors.New("not permitted")
-	// ErrAttributes: what a compiled program says of its tensors is incomplete,
-	// contradicts itself, or is of a form that anekit does not know.
+	// ErrAttributes: the description of tensors in a compiled program is incomplete,
+	// contradictory, or of an unknown form.
 	ErrAttributes = errors.New("attributes of the compiled program cannot be used")
 	// ErrForeign: an object of another Device or Model.
 	ErrForeign = errors.New("belongs to another object")
@@ -72,11 +72,11 @@ var (
 // Error is the one error type of this package and of the engines.
 type Error struct {
 	Op     string // the call: "compile", "bind", "evaluate"
-	Engine string // the engine's name, where one was involved
-	Name   string // the tensor, model or file it is about
-	Detail string // what is wrong, with the numbers
-	Rule   string // the engine's rule that was broken, where there is one
-	Hint   string // what to do next
+	Engine string // name of the engine; may be empty
+	Name   string // name of the tensor, model or file at fault
+	Detail string // what is wrong, with numbers
+	Rule   string // the violated rule of the engine; may be empty
+	Hint   string // how to fix it
 	Domain string // an NSError's domain, on Apple's engine
 	Code   int    // an NSError's code
 	Err    error  // a sentinel of this package, or the cause
@@ -98,7 +98,7 @@ func (e *Error) Error() string {
 	if e.Detail != "" {
 		b.WriteString(": " + e.Detail)
 	}
-	if e.Domain != "" && !strings.Contains(b.String(), e.Domain) { // the cause may have said it
+	if e.Domain != "" && !strings.Contains(b.String(), e.Domain) { // the cause may contain it
 		b.WriteString(" (" + e.Domain + " " + strconv.Itoa(e.Code) + ")")
 	}
 	if e.Rule != "" {
@@ -113,15 +113,14 @@ func (e *Error) Error() string {
 // Unwrap returns the sentinel or the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// because is what went wrong together with its cause, on one line; both answer to
-// errors.Is and errors.As.
+// because is an error and its cause on one line. errors.Is and errors.As find both.
 type because struct{ what, cause error }
 
 func (b because) Error() string   { return b.what.Error() + ": " + b.cause.Error() }
 func (b because) Unwrap() []error { return []error{b.what, b.cause} }
 
-// Because returns an error that matches what and cause and prints as one line,
-// "what: cause". Without a cause it is what.
+// Because returns an error that matches what and cause and prints as "what: cause". If
+// cause is nil, it returns what.
 func Because(what, cause error) error {
 	if cause == nil {
 		return what
@@ -129,8 +128,8 @@ func Because(what, cause error) error {
 	return because{what, cause}
 }
 
-// Deadline returns the error of a call that its context ended: it matches
-// ErrDeadline and cause, which is the context's error.
+// Deadline returns the error of a call ended by its context. It matches ErrDeadline
+// and cause, the context's error.
 func Deadline(op, engine string, cause error) error {
 	return &Error{Op: op, Engine: engine, Err: because{ErrDeadline, cause}}
 }

@@ -3,12 +3,12 @@ package ane
 import "context"
 
 // Evaluate runs the request and returns when the outputs are written. The request may be
-// used again at once. While the call lasts, inputs and outputs are the engine's: the
-// caller neither writes the former nor reads the latter.
+// used again at once. During the call the engine owns the tensors: the caller must not
+// write inputs or read outputs.
 //
 // The error matches ErrNotLoaded after Model.Unload, ErrBusy while another run of the
-// request is in flight, ErrStale when the memory of a tensor is gone, ErrDeadline when ctx
-// ended first; then the outputs may hold anything.
+// request is in flight, ErrStale if the memory of a tensor is closed, ErrDeadline if ctx
+// ended first; in that case the content of the outputs is undefined.
 func (r *Request) Evaluate(ctx context.Context) (Result, error) {
 	r = r.orZero()
 	if r.model == nil {
@@ -17,19 +17,19 @@ func (r *Request) Evaluate(ctx context.Context) (Result, error) {
 	return r.model.Evaluate(ctx, r)
 }
 
-// Outcome is what a run in the background came to.
+// Outcome is the outcome of a run in the background.
 type Outcome struct {
 	Result Result
-	Err    error // as Evaluate returns it
+	Err    error // the error that Evaluate would return
 }
 
-// EvaluateAsync starts a run and returns at once. The channel gets exactly one Outcome,
-// also when the run could not start, and is closed then. It has room for it, so a caller
-// that stops waiting leaves nothing behind.
+// EvaluateAsync starts a run and returns at once. The channel receives exactly one
+// Outcome, also if the run cannot start, and is then closed. The channel is buffered: a
+// caller may stop waiting without leaking a goroutine.
 //
-// From this call until the Outcome is there, the request is in flight: its tensors are the
-// engine's, further runs of it answer ErrBusy, and so does Close. The caller who receives
-// the Outcome has the request back. A run that is to end early ends by ctx.
+// From this call until the Outcome arrives, the request is in flight: the engine owns its
+// tensors, and Evaluate and Close return ErrBusy. After the Outcome the caller owns the
+// tensors again. To end a run early, cancel ctx.
 func (r *Request) EvaluateAsync(ctx context.Context) <-chan Outcome {
 	r = r.orZero()
 	c := make(chan Outcome, 1)
@@ -49,7 +49,7 @@ func (r *Request) EvaluateAsync(ctx context.Context) <-chan Outcome {
 	return c
 }
 
-// start takes the request for a run and enters the gate of its model.
+// start marks the request as in flight and enters the gate of its model.
 func (r *Request) start() (*Model, error) {
 	m := r.model.orZero()
 	if r.model == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// watched is an engine around another: it tells what is compiled and run.
+// watched wraps an engine and prints what is compiled and evaluated.
 type watched struct{ ane.Engine }
 
 func (w watched) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
@@ -33,7 +33,7 @@ func (r watchedRun) Evaluate(ctx context.Context) error {
 	return r.Invocation.Evaluate(ctx)
 }
 
-// An engine provides three things: itself, programs, and runs.
+// An engine implements three interfaces: Engine, Executable and Invocation.
 func ExampleEngine() {
 	run(watched{soft.New()})
 	// Output:
@@ -83,8 +83,8 @@ func run(e ane.Engine) {
 	}
 }
 
-// What only some engines have, they have as further methods; a Device asks for them and
-// says where there are none.
+// A feature of only some engines is an optional interface; a Device returns
+// errors.ErrUnsupported if the engine does not implement it.
 func ExampleKeeper() {
 	device, err := ane.Open(soft.New(), "")
 	if err != nil {
@@ -118,7 +118,7 @@ func ExampleInstancer() {
 	// Output: true
 }
 
-// The software engine has no queue, so no run comes before another.
+// The software engine has no queue, so its runs have no quality of service.
 func ExamplePrioritizer() {
 	invocation(func(v ane.Invocation) {
 		_, ok := v.(ane.Prioritizer)
@@ -127,7 +127,7 @@ func ExamplePrioritizer() {
 	// Output: false
 }
 
-// The software engine shows through which bytes it reads and writes.
+// The software engine returns its view of the tensors.
 func ExampleViewer() {
 	invocation(func(v ane.Invocation) {
 		fmt.Println(len(v.(ane.Viewer).InputView(0)))
@@ -144,7 +144,7 @@ func ExamplePeer() {
 	// Output: false
 }
 
-// invocation shows a prepared run to f.
+// invocation calls f with a prepared run.
 func invocation(f func(ane.Invocation)) {
 	run(shown{soft.New(), f})
 }
@@ -172,7 +172,7 @@ func (p shownProgram) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	return v, err
 }
 
-// counted are Weights that count how often they are asked.
+// counted are Weights that count calls of ReadFile.
 type counted struct {
 	ane.Weights
 	asked int
@@ -183,7 +183,7 @@ func (c *counted) ReadFile(path string) ([]byte, error) {
 	return c.Weights.ReadFile(path)
 }
 
-// Weights are read while the program is compiled, and not afterwards.
+// Weights are read only while the program is compiled.
 func ExampleWeights() {
 	p := scaled(2)
 	weights := &counted{Weights: p.Weights}

@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// ready is a program on the software engine, for the examples below.
+// ready compiles a program on the software engine, for the examples below.
 func ready(src ane.Source) (m *ane.Model, done func()) {
 	device, err := ane.Open(soft.New(), "")
 	if err != nil {
@@ -33,7 +33,7 @@ func ready(src ane.Source) (m *ane.Model, done func()) {
 	}
 }
 
-// A request brings its surfaces along; its tensors are found by name.
+// A request has its own surfaces. Input and Output find its tensors by name.
 func ExampleRequest() {
 	model, done := ready(ane.Source{Text: []byte(doubling)})
 	defer done()
@@ -68,7 +68,7 @@ func ExampleRequest_EvaluateAsync() {
 		log.Fatal(err)
 	}
 	outcome := request.EvaluateAsync(context.Background())
-	// other work; the tensors are the engine's meanwhile
+	// other work, while the engine owns the tensors
 	if o := <-outcome; o.Err != nil {
 		log.Fatal(o.Err)
 	}
@@ -91,7 +91,7 @@ func ExampleOutcome() {
 	// Output: true
 }
 
-// Goroutines borrow requests, and wait where there are fewer than goroutines.
+// Goroutines borrow requests. Get waits while all requests are lent.
 func ExamplePool() {
 	ctx := context.Background()
 	model, done := ready(ane.Source{Text: []byte(doubling)})
@@ -127,7 +127,7 @@ func ExamplePool() {
 	// Output: [0 2 4 6 8]
 }
 
-// A tensor is filled from a reader, seen in parts, and walked row by row, all in place.
+// A tensor is filled from a reader, sliced, and read row by row, all in place.
 func ExampleTensor() {
 	l, err := ane.NewLayout("x", mil.UInt8, 2, 3, 4)
 	if err != nil {
@@ -156,7 +156,7 @@ func ExampleTensor() {
 	// mnop qrst uvwx [1 3 4] 192
 }
 
-// scaled is a program that multiplies by a weight.
+// scaled returns a program that multiplies by a weight.
 func scaled(by float32) *build.Program {
 	b := build.New()
 	f := b.Func("main")
@@ -169,7 +169,7 @@ func scaled(by float32) *build.Program {
 	return p
 }
 
-// A built program is compiled as it is, without text in between.
+// A built program is compiled directly, without text.
 func ExampleSource() {
 	p := scaled(3)
 	model, done := ready(ane.Source{Program: p.Program, Weights: p.Weights})
@@ -178,7 +178,7 @@ func ExampleSource() {
 	// Output: y fp16[1 1 1 4] row 64 plane 64 batch 64 <nil>
 }
 
-// The same program with other weights is linked, not compiled.
+// WithWeights links the same program with other weights instead of compiling it again.
 func ExampleModel_WithWeights() {
 	ctx := context.Background()
 	three, five := scaled(3), scaled(5)
@@ -211,7 +211,7 @@ func ExampleFiles() {
 	// Output: true
 }
 
-// Engines that run everything alike say so.
+// Engines without a quality of service return errors.ErrUnsupported.
 func ExampleQoS() {
 	model, done := ready(ane.Source{Text: []byte(doubling)})
 	defer done()
@@ -279,7 +279,7 @@ func ExampleReceipt() {
 	// Output: soft false true
 }
 
-// One type tells what is wrong, where, and what to do.
+// An Error has what is wrong, where, and how to fix it.
 func ExampleError() {
 	_, err := ane.NewLayout("x", mil.String, 1)
 	var e *ane.Error

@@ -9,7 +9,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Descriptor and header go to another process, here to this one: both see the same bytes.
+// The descriptor and the header go to another process, here to the same one: both tensors
+// see the same bytes.
 func ExampleShareTensor() {
 	l, err := ane.NewLayout("x", mil.FP16, 2, 3)
 	if err != nil {

@@ -20,8 +20,7 @@ const doubling = `program(1.3)
     } -> (y);
 }`
 
-// The whole path: memory, tensors on it, a program, a run, and the result in
-// the same memory.
+// The whole path: memory, tensors on it, a program, a run, and the result in place.
 func Example() {
 	ctx := context.Background()
 	device, err := ane.Open(soft.New(), "")
@@ -84,8 +83,8 @@ func Example() {
 	// soft says 12
 }
 
-// Inputs may be changed in place between runs of one request: the engine reads
-// the tensor's own memory.
+// Inputs may be changed in place between runs of one request, because the engine reads
+// the tensor's memory.
 func ExampleModel_Evaluate() {
 	ctx := context.Background()
 	device, err := ane.Open(soft.New(), "")
@@ -137,7 +136,7 @@ func ExampleModel_Evaluate() {
 	// -6
 }
 
-// A fault in a program is told with its place.
+// A fault in a program has its place.
 func ExampleDevice_Compile() {
 	device, err := ane.Open(soft.New(), "")
 	if err != nil {
@@ -153,7 +152,7 @@ func ExampleDevice_Compile() {
 	// line 3
 }
 
-// A layout is arithmetic; it needs no engine.
+// A layout is computed without an engine.
 func ExampleNewLayout() {
 	l, err := ane.NewLayout("x", mil.FP16, 1, 4, 3, 20)
 	if err != nil {

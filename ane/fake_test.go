@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// fake is an engine that does nothing but what a test asks for.
+// fake is an engine whose calls are functions of the test.
 type fake struct {
 	in, out  []ane.Layout
 	offsets  bool
@@ -105,7 +105,7 @@ func device(t testing.TB, f *fake) *ane.Device {
 	return d
 }
 
-// model compiles and loads on f.
+// model compiles and loads a program on f.
 func model(t testing.TB, f *fake) *ane.Model {
 	t.Helper()
 	m, err := device(t, f).Compile(context.Background(), ane.Source{})
@@ -115,7 +115,7 @@ func model(t testing.TB, f *fake) *ane.Model {
 	return m
 }
 
-// tensors makes one for each layout.
+// tensors makes a tensor for each layout.
 func tensors(t testing.TB, layouts []ane.Layout) map[string]*ane.Tensor {
 	t.Helper()
 	m := map[string]*ane.Tensor{}
@@ -125,7 +125,7 @@ func tensors(t testing.TB, layouts []ane.Layout) map[string]*ane.Tensor {
 	return m
 }
 
-// request binds m to memory of its own.
+// request binds m to new memory.
 func request(t testing.TB, m *ane.Model) *ane.Request {
 	t.Helper()
 	r, err := m.Bind(tensors(t, m.Inputs()), tensors(t, m.Outputs()))

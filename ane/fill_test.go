@@ -26,7 +26,7 @@ func TestFillFromReadsRowsInPlace(t *testing.T) {
 			n, err := x.FillFrom(iotest.OneByteReader(from))
 			require.NoError(t, err)
 			require.Equal(t, len(packed), n)
-			require.Equal(t, 3, from.Len(), "not a byte more")
+			require.Equal(t, 3, from.Len(), "it reads no further byte")
 			var rows []byte
 			for row := range x.Rows() {
 				rows = append(rows, row...)
@@ -36,7 +36,7 @@ func TestFillFromReadsRowsInPlace(t *testing.T) {
 	}
 }
 
-func TestFillFromTellsWhatIsMissing(t *testing.T) {
+func TestFillFromShortReader(t *testing.T) {
 	x := fp16On(t, 2, 3)
 	n, err := x.FillFrom(bytes.NewReader(make([]byte, 7)))
 	require.Equal(t, 7, n)

@@ -5,22 +5,22 @@ import (
 	"sync"
 )
 
-// gate lets callers in while it is open and, when shut, waits for those inside.
+// gate lets callers enter while it is open. Shutting it waits until all have left.
 type gate struct {
 	mu     sync.Mutex
-	open   bool
+	isOpen bool
 	inside int
-	empty  chan struct{} // closed by the last leaver while somebody waits
+	empty  chan struct{} // closed by the last caller that leaves while shut waits
 }
 
-// enter reports whether the gate was open; then leave must follow.
+// enter reports whether the gate is open. If it is, the caller must call leave.
 func (g *gate) enter() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open {
+	if g.isOpen {
 		g.inside++
 	}
-	return g.open
+	return g.isOpen
 }
 
 func (g *gate) leave() {
@@ -33,18 +33,18 @@ func (g *gate) leave() {
 	}
 }
 
-// unlock opens the gate.
-func (g *gate) unlock() {
+// open opens the gate.
+func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.open = true
+	g.isOpen = true
 }
 
-// shut closes the gate and waits until nobody is inside. When ctx ends first it
-// returns ctx's error and the gate stays shut.
+// shut closes the gate and waits until no caller is inside. If ctx ends first, it
+// returns the error of ctx and the gate stays shut.
 func (g *gate) shut(ctx context.Context) error {
 	g.mu.Lock()
-	g.open = false
+	g.isOpen = false
 	if g.inside == 0 {
 		g.mu.Unlock()
 		return nil

@@ -13,14 +13,14 @@ func TestGateIsShutAtFirst(t *testing.T) {
 	var g gate
 	require.False(t, g.enter())
 	require.NoError(t, g.shut(context.Background()), "shutting a shut gate")
-	g.unlock()
+	g.open()
 	require.True(t, g.enter())
 	g.leave()
 }
 
-func TestGateGivesUp(t *testing.T) {
+func TestShutEndsWithItsContext(t *testing.T) {
 	var g gate
-	g.unlock()
+	g.open()
 	require.True(t, g.enter())
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -30,11 +30,11 @@ func TestGateGivesUp(t *testing.T) {
 	require.NoError(t, g.shut(context.Background()))
 }
 
-// Nobody is inside once shut has returned, however many come and go.
+// No caller is inside after shut has returned, even if many enter and leave.
 func TestGateUnderLoad(t *testing.T) {
 	var g gate
 	var inside, visits atomic.Int64
-	g.unlock()
+	g.open()
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
 	for range 8 {
@@ -57,12 +57,12 @@ func TestGateUnderLoad(t *testing.T) {
 	for n := range 2000 {
 		ctx, cancel := context.WithCancel(context.Background())
 		if n%2 == 1 {
-			cancel() // half of them give up, if they have to wait
+			cancel() // half of them return early if they have to wait
 		}
 		if err := g.shut(ctx); err == nil && inside.Load() != 0 {
-			t.Error("somebody is inside a shut gate")
+			t.Error("a caller is inside a shut gate")
 		}
-		g.unlock()
+		g.open()
 		cancel()
 	}
 	for visits.Load() == 0 {

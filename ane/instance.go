@@ -5,26 +5,26 @@ import (
 	"errors"
 )
 
-// Instancer is an Executable that makes others of the same program with other weights,
-// without compiling it again.
+// Instancer is an Executable that can make an Executable of the same program with other
+// weights, without compiling it again.
 type Instancer interface {
-	// NewInstance returns an Executable that differs in its weights: a file takes the
-	// place of the one of the same name, and where weights answers an error matching
-	// fs.ErrNotExist the receiver's file stays. It is called as Load is, one at a time.
-	// The receiver may be closed before the instance.
+	// NewInstance returns an Executable with other weights: each file of weights
+	// replaces the file of the same path; for a path whose error matches
+	// fs.ErrNotExist the receiver's file is used. Like Load, it is called one at a
+	// time. The receiver may be closed before the instance.
 	NewInstance(ctx context.Context, weights Weights) (Executable, error)
 }
 
 // WithWeights makes a Model of the same program with other weights, without compiling it
-// again: a file takes the place of the one of the same name, and where weights answers an
-// error matching fs.ErrNotExist, the weights of m stay. The new Model is one like every
-// other: it is not loaded, has requests of its own, and the caller closes it, before or
-// after m. m may be such an instance itself, and keeps its weights.
+// again. Each file of weights replaces the file of the same path; for a path whose error
+// matches fs.ErrNotExist the new Model uses the file of m. The new Model is not loaded and
+// has its own requests. The caller closes it, before or after m. m does not change, and
+// may itself be the result of WithWeights.
 //
-// A file has to pass what Compile checks; otherwise the error matches ErrCompile and tells
-// every fault with its place. It matches ErrMismatch where a constant decides about the
-// program itself, such as an axis, and has changed; errors.ErrUnsupported where the engine
-// makes no instances; ErrDenied where the engine's broker does not allow them.
+// A file has to pass the checks of Compile; otherwise the error matches ErrCompile and has
+// every fault with its place. The error matches ErrMismatch if a constant that determines
+// the program, such as an axis, has changed; errors.ErrUnsupported if the engine makes no
+// instances; ErrDenied if the engine's broker does not allow them.
 func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error) {
 	m = m.orZero()
 	ctx = given(ctx)

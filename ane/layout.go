@@ -7,27 +7,28 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// RowAlign is the alignment of rows in bytes: the compiled-model attributes of
-// Apple's engine give a row stride of 64 for a row of 8 bytes, and published
-// round trips over widths 1 to 64 agree.
+// RowAlign is the alignment of rows in bytes. Source: the attributes of models compiled
+// for Apple's engine have a row stride of 64 for a row of 8 bytes, and published round
+// trips with widths 1 to 64 agree.
 const RowAlign = 64
 
-// MaxRank is the highest rank the engine takes ("Cannot reshape a tensor of
-// rank > 5" is the compiler's own message).
+// MaxRank is the highest rank that the engine supports. Apple's compiler reports "Cannot
+// reshape a tensor of rank > 5".
 const MaxRank = 5
 
-// MaxBytes bounds one tensor: 1 TiB, far beyond any surface, so that sums of
-// sizes cannot overflow.
+// MaxBytes is the largest size of a tensor, 1 TiB: far more than any surface has, so
+// that sums of sizes cannot overflow.
 const MaxBytes = 1 << 40
 
-// Layout says where each element of a tensor stands on its surface. It is read
-// from the compiled program, never guessed. Apple's engine has five axes, which it
-// nests N, D, C, H, W: element (n, d, c, h, w) starts at
+// Layout gives the place of each element of a tensor on its surface. It is read from the
+// compiled program. Apple's engine has five axes, nested N, D, C, H, W: element
+// (n, d, c, h, w) starts at
 //
 //	n*BatchStride + d*DepthStride + c*PlaneStride + h*RowStride + w*DType.Size()
 //
 // Strides are in bytes. The axes of Shape are those of the program's text, in its
-// order; NewLayout says where each rank goes, and a compiled program may say otherwise.
+// order. NewLayout documents their default mapping to N, D, C, H, W; a compiled program
+// may have another.
 type Layout struct {
 	Name  string
 	DType mil.DType
@@ -37,16 +38,15 @@ type Layout struct {
 	BatchStride, PlaneStride, DepthStride, RowStride int
 }
 
-// NewLayout returns the layout that the engine gives a tensor: rows padded to
-// RowAlign bytes, everything above them dense. Rank 5 is N, D, C, H, W; rank 4 N, C,
-// H, W; rank 3 C, H, W; a matrix [H, W] is one plane and a vector [W] one row, as
-// dumped from compiled programs on an M1 for ranks 3 to 5. The error is ErrShape or
-// ErrType.
+// NewLayout returns the engine's default layout of a tensor: rows padded to RowAlign
+// bytes, no other padding. Rank 5 is N, D, C, H, W; rank 4 N, C, H, W; rank 3 C, H, W; a
+// matrix [H, W] is one plane and a vector [W] one row. Source for ranks 3 to 5: dumps of
+// programs compiled on an M1. The error is ErrShape or ErrType.
 func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
 	l := Layout{Name: name, DType: dtype, Shape: slices.Clone(shape)}
 	if !storable(dtype) {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrType,
-			Detail: dtype.String() + " cannot stand on a surface", Hint: "use fp16, or fp32 with a cast at the edge"}
+			Detail: dtype.String() + " cannot be stored on a surface", Hint: "use fp16, or fp32 with a cast at the edge"}
 	}
 	if len(shape) > MaxRank {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
@@ -75,7 +75,7 @@ func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
 	return l, nil
 }
 
-// storable lists the element types a surface may hold.
+// storable reports whether a surface can hold elements of type d.
 func storable(d mil.DType) bool {
 	switch d {
 	case mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32:
@@ -84,8 +84,8 @@ func storable(d mil.DType) bool {
 	return false
 }
 
-// Bytes is the shortest surface that can hold the tensor: Batches*BatchStride, as
-// Apple's driver demands it, or up to the last element where that lies beyond.
+// Bytes is the size of the smallest surface for the tensor: Batches*BatchStride, which
+// Apple's driver requires, or the end of the last element if that is larger.
 func (l Layout) Bytes() int { return max(l.Batches*l.BatchStride, l.extent()) }
 
 // extent is the end of the last element.
@@ -106,9 +106,9 @@ func (l Layout) RowBytes() int { return l.Width * l.DType.Size() }
 // PackedBytes is the length of the tensor without padding.
 func (l Layout) PackedBytes() int { return l.Elements() * l.DType.Size() }
 
-// Packed reports whether the tensor stands on its surface without gaps, so
-// that its bytes are those of a dense row-major array. In layouts of the engine
-// it does exactly when its rows have no padding, or it is a single row.
+// Packed reports whether the tensor has no gaps, so that its bytes are those of a dense
+// row-major array. For layouts of the engine this is true if its rows have no padding or
+// it is a single row.
 func (l Layout) Packed() bool {
 	order := l.order()
 	dense := l.DType.Size()
@@ -125,8 +125,8 @@ func (l Layout) Packed() bool {
 // Rows is the number of rows.
 func (l Layout) Rows() int { return l.Batches * l.Channels * l.Depth * l.Height }
 
-// Equal reports whether two layouts place the same elements at the same bytes.
-// Names do not matter, nor do strides of axes of length 1.
+// Equal reports whether two layouts place the same elements at the same bytes. It
+// ignores names and the strides of axes of length 1.
 func (l Layout) Equal(m Layout) bool {
 	if l.DType != m.DType || !slices.Equal(l.Shape, m.Shape) || l.order() != m.order() {
 		return false
@@ -140,13 +140,13 @@ func (l Layout) Equal(m Layout) bool {
 	return true
 }
 
-// clone returns l with a Shape of its own.
+// clone returns l with a copy of Shape.
 func (l Layout) clone() Layout {
 	l.Shape = slices.Clone(l.Shape)
 	return l
 }
 
-// clones returns layouts that share nothing with those given.
+// clones returns copies of layouts that share no memory with them.
 func clones(layouts []Layout) []Layout {
 	own := slices.Clone(layouts)
 	for i := range own {
@@ -155,7 +155,7 @@ func clones(layouts []Layout) []Layout {
 	return own
 }
 
-// String gives name, type, shape and strides on one line.
+// String returns name, type, shape and strides on one line.
 func (l Layout) String() string {
 	return fmt.Sprintf("%s %s%v row %d plane %d batch %d", l.Name, l.DType, l.Shape, l.RowStride, l.PlaneStride, l.BatchStride)
 }

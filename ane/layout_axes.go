@@ -2,8 +2,8 @@ package ane
 
 import "fmt"
 
-// The axes of the engine, in the order in which it nests them (reference dumps of M1
-// and M5: DepthStride is Channels*PlaneStride).
+// The axes of the engine, in the order of nesting. Source: reference dumps of M1 and M5,
+// in which DepthStride is Channels*PlaneStride.
 const (
 	axisN = iota
 	axisD
@@ -12,13 +12,13 @@ const (
 	axisW
 )
 
-// textAxes are the axes that a shape of each rank gets.
+// textAxes has the default axes of a shape of each rank.
 var textAxes = [MaxRank + 1][]int{
 	{}, {axisW}, {axisH, axisW}, {axisC, axisH, axisW}, {axisN, axisC, axisH, axisW}, {axisN, axisD, axisC, axisH, axisW},
 }
 
-// Orders of the engine's axes, slowest first. The second is for a program whose text
-// is N, C, D, H, W.
+// Orders of the engine's axes, slowest first. The second is for a program with the
+// order N, C, D, H, W.
 var (
 	depthOutside = [MaxRank]int{axisN, axisD, axisC, axisH, axisW}
 	depthInside  = [MaxRank]int{axisN, axisC, axisD, axisH, axisW}
@@ -54,9 +54,9 @@ func (l *Layout) stride(axis int) int {
 	return l.DType.Size()
 }
 
-// order is that of the axes in which the elements of Shape count up.
+// order is the order of the axes in Shape.
 func (l *Layout) order() [MaxRank]int {
-	if l.Depth > 1 && l.Channels > 1 { // else both orders are the same
+	if l.Depth > 1 && l.Channels > 1 { // otherwise both orders are the same
 		if _, ok := l.assign(depthOutside); !ok {
 			return depthInside
 		}
@@ -64,9 +64,9 @@ func (l *Layout) order() [MaxRank]int {
 	return depthOutside
 }
 
-// assign finds the axis of the engine for each axis of Shape, both in order: those of
-// length 1 are skipped on either side, except that rank 4 is N, C, H, W. ok is false
-// where the lengths differ.
+// assign finds the engine's axis for each axis of Shape, both in order. It skips axes of
+// length 1 on both sides, except that rank 4 is N, C, H, W. ok is false if the lengths
+// differ.
 func (l *Layout) assign(order [MaxRank]int) (axes [MaxRank]int, ok bool) {
 	if len(l.Shape) > MaxRank || order == depthInside && len(l.Shape) < MaxRank {
 		return axes, false
@@ -102,9 +102,9 @@ func (l *Layout) assign(order [MaxRank]int) (axes [MaxRank]int, ok bool) {
 	return axes, true
 }
 
-// Fits reports whether the axes of the engine can be those of Shape: equal lengths in
-// equal order, axes of length 1 left out, or exactly N, C, H, W for rank 4. Rank 5 may
-// also be N, C, D, H, W.
+// Fits reports whether Shape fits the engine's axes: without axes of length 1 it has the
+// same lengths in the same order; rank 4 is exactly N, C, H, W. Rank 5 may also be
+// N, C, D, H, W.
 func (l Layout) Fits() bool {
 	_, outside := l.assign(depthOutside)
 	_, inside := l.assign(depthInside)
@@ -114,7 +114,7 @@ func (l Layout) Fits() bool {
 // Row returns the offset of row i in bytes, rows counted in row-major order of Shape;
 // i is below Rows.
 func (l Layout) Row(i int) int {
-	// The bounds of 1 are for a Layout that nobody made, whose axes are zero.
+	// The minimum of 1 is for the zero Layout.
 	height, depth, channels := max(l.Height, 1), max(l.Depth, 1), max(l.Channels, 1)
 	h := i % height
 	i /= height
@@ -129,8 +129,8 @@ func (l Layout) Row(i int) int {
 	return i*l.BatchStride + d*l.DepthStride + c*l.PlaneStride + h*l.RowStride
 }
 
-// Offset returns the offset in bytes of the element at index, which has one
-// number for each axis of Shape.
+// Offset returns the offset in bytes of the element at index; index has one number for
+// each axis of Shape.
 func (l Layout) Offset(index ...int) (int, error) {
 	if len(index) != len(l.Shape) || len(index) > MaxRank {
 		return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,

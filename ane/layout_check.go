@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Check refuses a layout that reaches outside its own bytes, whose rows overlap, or
-// whose Shape does not fit its axes. Strides of axes of length 1 do not matter, except
-// that none is negative. The error is ErrShape or ErrType; layouts of NewLayout and of
-// a Model have none.
+// Check returns an error for a layout with elements outside of its own bytes, with
+// overlapping rows, or with a Shape that does not fit its axes. It ignores strides of
+// axes of length 1, except negative ones. The error is ErrShape or ErrType; layouts of
+// NewLayout and of a Model have none.
 func (l Layout) Check() error {
 	bad := func(format string, args ...any) error {
 		return &Error{Op: "layout", Name: l.Name, Err: ErrShape, Detail: fmt.Sprintf(format, args...),
@@ -39,8 +39,8 @@ var axisNames = [MaxRank]string{axisN: "Batches", axisD: "Depth", axisC: "Channe
 
 var strideNames = [MaxRank]string{axisN: "BatchStride", axisD: "DepthStride", axisC: "PlaneStride", axisH: "RowStride"}
 
-// checkStrides goes through the axes in the order of their strides: each has to step
-// over all that lies within it.
+// checkStrides checks the axes in the order of their strides: the stride of each has to
+// be at least the extent of all axes inside it.
 func (l Layout) checkStrides(bad func(format string, args ...any) error) error {
 	var axes []int
 	for _, axis := range []int{axisH, axisC, axisD, axisN} {
@@ -59,12 +59,12 @@ func (l Layout) checkStrides(bad func(format string, args ...any) error) error {
 		case s < inner:
 			return bad("strides overlap: %s is %d, %s spans %d bytes", strideNames[axis], s, within, inner)
 		case s%l.DType.Size() != 0:
-			return bad("%s is %d, no multiple of the %d bytes of an element", strideNames[axis], s, l.DType.Size())
+			return bad("%s is %d, not a multiple of the %d bytes of an element", strideNames[axis], s, l.DType.Size())
 		case n-1 > (MaxBytes-inner)/s:
 			return bad("larger than 1 TiB")
 		}
 		inner += (n - 1) * s
-		within = "what lies along " + axisNames[axis]
+		within = "axis " + axisNames[axis]
 	}
 	if l.BatchStride > MaxBytes/l.Batches {
 		return bad("larger than 1 TiB")

@@ -44,9 +44,9 @@ func TestNewLayout(t *testing.T) {
 	}
 }
 
-// Tensors of real programs: shapes of their texts, and what an M1 with macOS 27.0.1
-// (the first four), an M2 and an M5 printed for them.
-func TestNewLayoutPlacesAsRealMachinesDo(t *testing.T) {
+// Tensors of real programs: shapes of their texts, and the strides that an M1 with macOS
+// 27.0.1 (the first four), an M2 and an M5 printed for them.
+func TestNewLayoutMatchesRealMachines(t *testing.T) {
 	for _, c := range []struct {
 		dtype                    mil.DType
 		shape                    []int
@@ -67,8 +67,8 @@ func TestNewLayoutPlacesAsRealMachinesDo(t *testing.T) {
 	}
 }
 
-// Every index of a shape has an offset of its own that counts up in row-major order,
-// and Row and Offset agree.
+// Offsets of the indexes of a shape increase in row-major order, and Row and Offset
+// agree.
 func TestOffsets(t *testing.T) {
 	for _, shape := range [][]int{{}, {5}, {3, 5}, {2, 3, 5}, {2, 3, 2, 5}, {2, 3, 2, 2, 5}, {2, 1, 3, 1, 5}} {
 		for _, d := range []mil.DType{mil.Int8, mil.FP16, mil.FP32} {
@@ -76,7 +76,7 @@ func TestOffsets(t *testing.T) {
 			index := make([]int, len(shape))
 			elements := 0
 			for more := true; more; more = next(index, shape) {
-				// Rows are dense above their padding, so the row-major number of an element says where it is.
+				// Only rows have padding, so the row-major number of an element gives its offset.
 				want := elements/l.Width*l.RowStride + elements%l.Width*d.Size()
 				got, err := l.Offset(index...)
 				require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// What a compiled program may say of a shape: the axes of length other than 1 in order.
+// A compiled program may assign the axes of a shape that are longer than 1 in order.
 func TestAxesAreThoseOfTheProgram(t *testing.T) {
 	at := func(n, d, c, h, w int) ane.Layout {
 		row := (2*w + 63) / 64 * 64
@@ -139,8 +139,8 @@ func TestAxesAreThoseOfTheProgram(t *testing.T) {
 	}
 }
 
-// The text of a program with its depth within its channels: the planes of one batch
-// are then not in row-major order.
+// A program with depth inside channels: the planes of one batch are not in row-major
+// order.
 func TestDepthInsideChannels(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 2, 3, 4, 5, 32) // N D C H W
 	l.Shape = []int{2, 4, 3, 5, 32}
@@ -153,7 +153,7 @@ func TestDepthInsideChannels(t *testing.T) {
 	require.True(t, l.Packed())
 }
 
-// Strides of axes of length 1 neither overlap nor count.
+// Strides of axes of length 1 are ignored.
 func TestStridesOfSingleAxes(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 1, 8, 4, 32)
 	odd := l
@@ -163,7 +163,7 @@ func TestStridesOfSingleAxes(t *testing.T) {
 	require.True(t, odd.Packed())
 	require.Equal(t, l.Bytes(), odd.Bytes())
 	odd.BatchStride = 1 << 20
-	require.Equal(t, 1<<20, odd.Bytes(), "the driver asks for whole batches")
+	require.Equal(t, 1<<20, odd.Bytes(), "the driver requires whole batches")
 	odd.DepthStride = -1
 	require.ErrorIs(t, odd.Check(), ane.ErrShape)
 }
@@ -218,7 +218,7 @@ func TestNewLayoutKeepsItsShape(t *testing.T) {
 	require.Equal(t, []int{2, 3}, l.Shape)
 }
 
-// Layouts put together by hand are refused when they reach outside themselves.
+// Check refuses hand-made layouts with elements outside of their bytes.
 func TestHostileLayouts(t *testing.T) {
 	b := open(t, 1<<16)
 	good := newLayout(t, "x", mil.FP16, 2, 3, 4, 5)
@@ -248,7 +248,7 @@ func TestHostileLayouts(t *testing.T) {
 	_, err := ane.OnBlock(b, typeless)
 	require.ErrorIs(t, err, ane.ErrType)
 
-	wide := good // strides beyond the engine's own are a layout like any other
+	wide := good // larger strides than the engine's are valid
 	wide.RowStride, wide.PlaneStride, wide.DepthStride, wide.BatchStride = 128, 1024, 4096, 4096
 	x, err := ane.OnBlock(b, wide)
 	require.NoError(t, err)
@@ -256,7 +256,7 @@ func TestHostileLayouts(t *testing.T) {
 	require.Equal(t, byte(0x42), b.Bytes()[4096+2*1024+3*128+4*2+1])
 }
 
-// The arithmetic of a Layout nobody made does not panic.
+// The methods of the zero Layout do not panic.
 func TestZeroLayout(t *testing.T) {
 	var l ane.Layout
 	require.Zero(t, l.Bytes()+l.Elements()+l.RowBytes()+l.PackedBytes()+l.Rows()+l.Row(0)+l.Row(3))
@@ -288,8 +288,7 @@ func TestLayoutEqual(t *testing.T) {
 	require.Equal(t, "x fp16[2 3 4 5] row 64 plane 256 batch 768", l.String())
 }
 
-// Whatever a layout is made of: either it is refused or every element lies
-// inside it, aligned.
+// NewLayout refuses a shape, or every element of the layout lies inside it, aligned.
 func FuzzLayout(f *testing.F) {
 	f.Add(uint8(mil.FP16), 2, 3, 4, 5, 6, 5)
 	f.Add(uint8(mil.FP32), 1, 1, 1, 1, 1, 0)
@@ -315,8 +314,7 @@ func FuzzLayout(f *testing.F) {
 	})
 }
 
-// A layout put together by hand is refused, or its elements do not overlap and
-// stay inside.
+// Check refuses a hand-made layout, or its elements do not overlap and lie inside it.
 func FuzzHandMade(f *testing.F) {
 	f.Add(2, 3, 1, 4, 64, 256, 256, 768, 5)
 	f.Add(1, 1, 2, 2, 8, 16, 32, 32, 2)

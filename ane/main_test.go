@@ -11,10 +11,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// A run that leaves anything open fails, whatever its tests said.
+// A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// newLayout is NewLayout for shapes that fit.
+// newLayout is NewLayout for valid shapes.
 func newLayout(t testing.TB, name string, d mil.DType, shape ...int) ane.Layout {
 	t.Helper()
 	l, err := ane.NewLayout(name, d, shape...)
@@ -22,7 +22,7 @@ func newLayout(t testing.TB, name string, d mil.DType, shape ...int) ane.Layout 
 	return l
 }
 
-// open makes a Block that the test closes at its end.
+// open opens a Block that the test closes at its end.
 func open(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {
 	t.Helper()
 	b, err := unimem.Open(size, opts...)
@@ -31,7 +31,7 @@ func open(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {
 	return b
 }
 
-// onBlock lays a tensor on a Block of its own.
+// onBlock makes a tensor on a new Block.
 func onBlock(t testing.TB, l ane.Layout, opts ...unimem.Option) *ane.Tensor {
 	t.Helper()
 	x, err := ane.OnBlock(open(t, l.Bytes(), opts...), l)
@@ -39,7 +39,7 @@ func onBlock(t testing.TB, l ane.Layout, opts ...unimem.Option) *ane.Tensor {
 	return x
 }
 
-// fp16On makes an fp16 tensor on a Block of its own.
+// fp16On makes an fp16 tensor on a new Block.
 func fp16On(t testing.TB, shape ...int) *ane.Tensor {
 	return onBlock(t, newLayout(t, "x", mil.FP16, shape...))
 }

@@ -5,20 +5,20 @@ import (
 	"errors"
 )
 
-// Keeper is an Engine whose programs are kept by a process that others use too: it has a
-// cache to empty and counters to read.
+// Keeper is an Engine in a process shared with other clients, which has a cache of
+// programs and counters.
 type Keeper interface {
-	// Purge removes this client's programs from the cache, and tells how many they were
-	// and their bytes. Loaded programs go on.
+	// Purge removes this client's programs from the cache, and returns their number
+	// and their bytes. Loaded programs continue to work.
 	Purge(ctx context.Context) (programs int, bytes int64, err error)
-	// Counters returns facts about the process by name.
+	// Counters returns counters of the process by name.
 	Counters(ctx context.Context) (map[string]uint64, error)
 }
 
 // Purge removes the programs of this client from the engine's cache, so that the next
-// Compile of each starts from the text. It returns how many they were and their bytes.
-// Programs that are loaded go on. errors.ErrUnsupported for an engine without a cache of
-// its own, which is every one but the broker.
+// Compile of each compiles its text again. It returns their number and their bytes.
+// Loaded programs continue to work. The error is errors.ErrUnsupported for every engine
+// except the broker.
 func (d *Device) Purge(ctx context.Context) (programs int, bytes int64, err error) {
 	d = d.orZero()
 	k, err := d.keeper("purge")
@@ -28,8 +28,9 @@ func (d *Device) Purge(ctx context.Context) (programs int, bytes int64, err erro
 	return k.Purge(given(ctx))
 }
 
-// Counters returns what the engine's process counts, by name: requests, programs and
-// surfaces of all its clients. errors.ErrUnsupported for an engine that is no broker.
+// Counters returns the counters of the engine's process by name: requests, programs and
+// surfaces of all its clients. The error is errors.ErrUnsupported for every engine except
+// the broker.
 func (d *Device) Counters(ctx context.Context) (map[string]uint64, error) {
 	d = d.orZero()
 	k, err := d.keeper("counters")
@@ -39,7 +40,7 @@ func (d *Device) Counters(ctx context.Context) (map[string]uint64, error) {
 	return k.Counters(given(ctx))
 }
 
-// keeper is the engine, if it keeps programs.
+// keeper returns the engine as a Keeper, or an error.
 func (d *Device) keeper(op string) (Keeper, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// Model is a compiled program on a Device. Its methods may be called from
-// several goroutines.
+// Model is a compiled program on a Device. Its methods are safe for concurrent use.
 type Model struct {
 	device  *Device
 	exec    Executable
 	in, out []Layout
 	receipt *Receipt
 
-	gate gate          // open while loaded; Evaluate and Bind are inside
-	turn chan struct{} // holds a token while Load, Unload or Close works
+	gate gate          // open while loaded; Evaluate and Bind enter it
+	turn chan struct{} // has a token during Load, Unload and Close
 
-	mu       sync.Mutex // guards what follows and orders Prepare; never held during a run
-	loaded   bool       // changes only in turn
+	mu       sync.Mutex // guards the fields below and orders Prepare; never held during a run
+	loaded   bool       // changes only while turn has a token
 	closed   bool       // likewise
-	requests int        // open ones
+	requests int        // number of open Requests
 }
 
 // Inputs returns the layouts of the inputs in the order of the program's text.
@@ -39,15 +38,13 @@ func (m *Model) Outputs() []Layout {
 	return clones(m.out)
 }
 
-// Input returns the layout of the input called name; ErrName when the program has
-// none.
+// Input returns the layout of the input called name; ErrName if there is none.
 func (m *Model) Input(name string) (Layout, error) {
 	m = m.orZero()
 	return m.layout("input", name, m.in)
 }
 
-// Output returns the layout of the output called name; ErrName when the program has
-// none.
+// Output returns the layout of the output called name; ErrName if there is none.
 func (m *Model) Output(name string) (Layout, error) {
 	m = m.orZero()
 	return m.layout("output", name, m.out)
@@ -62,7 +59,7 @@ func (m *Model) layout(what, name string, among []Layout) (Layout, error) {
 	return among[i].clone(), nil
 }
 
-// unknown is the error for a name that is not among the layouts.
+// unknown returns the error for a name that is not among the layouts.
 func (m *Model) unknown(what, name string, among []Layout) *Error {
 	if m.device == nil {
 		return &Error{Op: what, Name: name, Err: ErrClosed, Hint: "compile the program again"}
@@ -70,7 +67,7 @@ func (m *Model) unknown(what, name string, among []Layout) *Error {
 	return &Error{Op: what, Engine: m.engine(), Name: name, Err: ErrName, Hint: "the program has " + names(among)}
 }
 
-// Receipt says which engine runs the program.
+// Receipt describes the engine that runs the program.
 func (m *Model) Receipt() Receipt {
 	m = m.orZero()
 	if m.receipt == nil {
@@ -97,13 +94,13 @@ func (m *Model) Load(ctx context.Context) error {
 		return err
 	}
 	m.setLoaded(true)
-	m.gate.unlock()
+	m.gate.open()
 	return nil
 }
 
-// Unload waits for evaluations in flight and takes the program off the engine;
-// requests stay bound and work again after the next Load. Unloading twice does
-// nothing. When ctx ends first, the program stays loaded.
+// Unload waits for evaluations in flight and removes the program from the engine.
+// Requests stay bound and work again after the next Load. Unloading twice does nothing.
+// If ctx ends first, the program stays loaded.
 func (m *Model) Unload(ctx context.Context) error {
 	m = m.orZero()
 	ctx = given(ctx)
@@ -114,30 +111,29 @@ func (m *Model) Unload(ctx context.Context) error {
 	return m.unload(ctx, func() error { return nil })
 }
 
-// unload is Unload for those whose turn it is. When allowed refuses, with nobody
-// inside the gate any more, the program stays loaded.
+// unload is Unload for a caller between begin and end. It calls allowed when no caller is
+// inside the gate; if allowed returns an error, the program stays loaded.
 func (m *Model) unload(ctx context.Context, allowed func() error) error {
 	if !m.isLoaded() {
 		return nil
 	}
 	if err := m.gate.shut(ctx); err != nil {
-		m.gate.unlock()
+		m.gate.open()
 		return Deadline("unload", m.device.info.Name, err)
 	}
 	if err := allowed(); err != nil {
-		m.gate.unlock()
+		m.gate.open()
 		return err
 	}
 	if err := m.exec.Unload(ctx); err != nil {
-		m.gate.unlock()
+		m.gate.open()
 		return err
 	}
 	m.setLoaded(false)
 	return nil
 }
 
-// Evaluate runs a request of this model and returns when the outputs are
-// written, as Request.Evaluate does. The request may be used again at once.
+// Evaluate runs a request of this model, as Request.Evaluate does.
 func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 	m = m.orZero()
 	ctx = given(ctx)
@@ -155,7 +151,7 @@ func (m *Model) Evaluate(ctx context.Context, r *Request) (Result, error) {
 	return m.run(ctx, r)
 }
 
-// run evaluates a request that was taken, inside the gate.
+// run evaluates a request that is in flight, inside the gate.
 func (m *Model) run(ctx context.Context, r *Request) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, Deadline("evaluate", m.device.info.Name, err)
@@ -181,7 +177,7 @@ func (m *Model) Close(ctx context.Context) error {
 	if err := m.unused(); err != nil {
 		return err
 	}
-	if err := m.unload(ctx, m.unused); err != nil { // again: a Bind may have been inside the gate
+	if err := m.unload(ctx, m.unused); err != nil { // check again: a Bind may have been inside the gate
 		return err
 	}
 	m.mu.Lock()
@@ -201,8 +197,8 @@ func (m *Model) unused() error {
 	return m.fail("close", ErrInUse, fmt.Sprintf("open requests: %d", m.requests), "close the requests first")
 }
 
-// begin waits for the turn of Load, Unload or Close; end must follow unless it
-// fails, as it does on a closed Model.
+// begin waits until no other Load, Unload or Close is running. If it succeeds, the caller
+// must call end. It fails on a closed Model.
 func (m *Model) begin(ctx context.Context, op string) error {
 	if m.device == nil {
 		return m.notReady(op)
@@ -239,7 +235,7 @@ func (m *Model) setLoaded(now bool) {
 	m.loaded = now
 }
 
-// notReady tells why the gate is shut.
+// notReady returns the reason why the gate is shut.
 func (m *Model) notReady(op string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -253,7 +249,7 @@ func (m *Model) fail(op string, err error, detail, hint string) error {
 	return &Error{Op: op, Engine: m.engine(), Err: err, Detail: detail, Hint: hint}
 }
 
-// engine is the engine's name, empty for a zero Model.
+// engine returns the engine's name, empty for the zero Model.
 func (m *Model) engine() string {
 	if m.device == nil {
 		return ""
@@ -261,7 +257,7 @@ func (m *Model) engine() string {
 	return m.device.info.Name
 }
 
-// orZero answers for nil as the zero value does: closed, without memory.
+// orZero returns the zero value for nil: a closed Model.
 func (m *Model) orZero() *Model {
 	if m == nil {
 		return &Model{}

@@ -15,7 +15,7 @@ import (
 
 var background = context.Background()
 
-// ended is a context that is over.
+// ended returns a context that has ended.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(background)
 	cancel()
@@ -55,7 +55,7 @@ func TestStates(t *testing.T) {
 	require.ErrorIs(t, d.Close(), ane.ErrInUse)
 	require.ErrorContains(t, d.Close(), "open models: 1")
 	_, err = m.Evaluate(background, r)
-	require.NoError(t, err, "refused Close calls change nothing")
+	require.NoError(t, err, "a refused Close changes nothing")
 
 	require.NoError(t, r.Close())
 	_, err = m.Evaluate(background, r)
@@ -130,8 +130,8 @@ func TestErrorsOfTheEngine(t *testing.T) {
 	require.Equal(t, "fake", res.Receipt.Engine)
 }
 
-// held makes evaluations of f wait until release is called; started gets one
-// value for each.
+// held makes evaluations of f wait until release is called; started receives one value
+// for each.
 func held(f *fake) (started chan struct{}, release func()) {
 	started, gate := make(chan struct{}, 64), make(chan struct{})
 	f.evaluate = func(context.Context) error {
@@ -159,7 +159,7 @@ func TestUnloadWaits(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	f.evaluate = nil
 	_, err = m.Evaluate(background, second)
-	require.NoError(t, err, "a given-up Unload leaves the model loaded")
+	require.NoError(t, err, "after an Unload that ended with its context the model is loaded")
 
 	ctx, cancel := context.WithCancel(background)
 	unloaded := make(chan error, 1)
@@ -186,8 +186,7 @@ func TestUnloadWaits(t *testing.T) {
 	require.NoError(t, m.Load(background))
 }
 
-// Loads, unloads, binds, evaluations and closes race; each either works or
-// says why not.
+// Load, Unload, Bind, Evaluate and Close race; each succeeds or returns a typed error.
 func TestRaces(t *testing.T) {
 	f := adder(t)
 	loaded := make(chan struct{}, 1)
@@ -285,7 +284,7 @@ func TestLayoutsAreCopies(t *testing.T) {
 	require.Equal(t, "sum", m.Outputs()[0].Name)
 }
 
-func TestEvaluateOnMemoryThatIsGone(t *testing.T) {
+func TestEvaluateOnClosedMemory(t *testing.T) {
 	m := model(t, adder(t))
 	g, err := unimem.NewGrid(128, 1, unimem.SurfacePerCell())
 	require.NoError(t, err)
@@ -337,7 +336,7 @@ func TestWaitingForATurn(t *testing.T) {
 	require.NoError(t, m.Close(background))
 }
 
-// Values that nobody made answer as closed ones do.
+// Zero values behave like closed ones.
 func TestZeroValues(t *testing.T) {
 	var d ane.Device
 	_, err := d.Compile(background, ane.Source{})
@@ -362,7 +361,7 @@ func TestZeroValues(t *testing.T) {
 	require.Nil(t, r.OutputView("y"))
 }
 
-// Views are there while the request is open, by the program's names.
+// An open request has views, by the program's names.
 func TestViews(t *testing.T) {
 	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
@@ -384,7 +383,7 @@ func TestViews(t *testing.T) {
 	require.Nil(t, r.InputView("x"))
 }
 
-// A Close that is refused because of a Bind in between changes nothing.
+// A Close that is refused because of a concurrent Bind changes nothing.
 func TestRefusedCloseLeavesTheModelLoaded(t *testing.T) {
 	refused := 0
 	for range 300 {

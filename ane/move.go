@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// The calls of this file copy, and say how much: each returns the bytes it
-// moved. A program that never calls them never copies.
+// The calls of this file copy, and return the number of bytes copied. A program that
+// never calls them never copies.
 
 // Write copies a dense row-major array of the tensor's own type (little
 // endian) into the padded rows.
@@ -72,7 +72,7 @@ func (t *Tensor) ReadFloat32(dst []float32) (int, error) {
 }
 
 // Float32s returns a copy of the elements, row-major, converted as At does. It allocates
-// the slice; ReadFloat32 fills one of the caller's.
+// the slice; ReadFloat32 fills a slice of the caller.
 func (t *Tensor) Float32s() ([]float32, error) {
 	t = t.orZero()
 	if _, err := t.bytes("read"); err != nil {
@@ -84,8 +84,8 @@ func (t *Tensor) Float32s() ([]float32, error) {
 }
 
 // FillFrom reads a dense row-major array of the tensor's own type (little endian) from r
-// straight into the rows, and returns the bytes that it read: PackedBytes, unless r ends
-// before (ErrLength, and io.ErrUnexpectedEOF) or fails. It reads no byte more.
+// directly into the rows, and returns the number of bytes read: PackedBytes, unless r ends
+// early (ErrLength and io.ErrUnexpectedEOF) or fails. It reads no further byte.
 func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 	t = t.orZero()
 	want, done := t.layout.PackedBytes(), 0
@@ -128,9 +128,9 @@ func (t *Tensor) halves(op string, have int, move func(half []fp16.Bits, at int)
 	})
 }
 
-// Copy moves src into dst, which has the same shape and type; strides may
-// differ. It returns the bytes it moved. ErrAlias when they share bytes, but
-// for a tensor onto itself, which moves nothing.
+// Copy copies src to dst, which has the same shape and type; strides may differ. It
+// returns the number of bytes copied. The error is ErrAlias if they share bytes; copying
+// a tensor to itself does nothing.
 func Copy(dst, src *Tensor) (int, error) {
 	if dst == nil || src == nil {
 		return 0, &Error{Op: "copy", Err: ErrUnbound, Detail: "nil tensor"}
@@ -152,7 +152,7 @@ func Copy(dst, src *Tensor) (int, error) {
 		if dst.offset == src.offset && a.Equal(b) {
 			return 0, nil
 		}
-		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrAlias, Detail: "with " + b.Name, Hint: "copy by way of other memory"}
+		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrAlias, Detail: "with " + b.Name, Hint: "copy through a third tensor"}
 	}
 	if a.Packed() && b.Packed() {
 		return copy(to[:a.PackedBytes()], from), nil
@@ -164,9 +164,9 @@ func Copy(dst, src *Tensor) (int, error) {
 	return a.PackedBytes(), nil
 }
 
-// rows calls move for every row with its place in the packed array, both in
-// bytes, after checking the length the caller passed. It returns the bytes of
-// the tensor that were moved.
+// rows checks the length that the caller passed, then calls move for every row with the
+// row's offset in the packed array in bytes. It returns the bytes of the tensor that were
+// copied.
 func (t *Tensor) rows(op string, have, want int, move func(row []byte, at int) error) (int, error) {
 	b, err := t.bytes(op)
 	if err != nil {

@@ -16,8 +16,7 @@ var shapes = [][]int{{}, {1}, {40}, {2, 32}, {2, 3, 5}, {1, 2, 3, 64}, {2, 2, 2,
 
 var storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32}
 
-// Write and Read move the tensor's own bytes, count them, and leave padding
-// alone.
+// Write and Read copy and count the tensor's bytes, and do not change padding.
 func TestWriteRead(t *testing.T) {
 	for _, shape := range shapes {
 		for _, d := range storable {
@@ -49,7 +48,7 @@ func TestWriteRead(t *testing.T) {
 					kept++
 				}
 			}
-			require.GreaterOrEqual(t, kept, x.Block().Size()-l.PackedBytes(), "padding and slack stay")
+			require.GreaterOrEqual(t, kept, x.Block().Size()-l.PackedBytes(), "padding and slack do not change")
 		}
 	}
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// NewRequest makes a Request with surfaces of its own, one for each input and output,
-// laid out as the program demands. Their bytes are zero at first. opts say how the
-// surfaces are opened, as unimem.Warm does. NewRequest loads the program if it is not
-// loaded; what can go wrong there and in unimem.Open can go wrong here.
+// NewRequest makes a Request with new surfaces, one for each input and output, in the
+// program's layout. Their bytes are zero at first. opts are options of unimem.Open, such
+// as unimem.Warm. NewRequest loads the program if it is not loaded; its errors are those
+// of Load and of unimem.Open.
 func (m *Model) NewRequest(ctx context.Context, opts ...unimem.Option) (*Request, error) {
 	if err := m.Load(ctx); err != nil {
 		return nil, err
@@ -28,14 +28,14 @@ func (m *Model) NewRequest(ctx context.Context, opts ...unimem.Option) (*Request
 	return r, nil
 }
 
-// surfaces are Blocks under way to a Request.
+// surfaces are new Blocks of a Request that is being made.
 type surfaces struct {
 	options []unimem.Option
 	blocks  []*unimem.Block
-	err     error // the first
+	err     error // the first error
 }
 
-// tensors makes a tensor on a Block of its own for each layout, until one fails.
+// tensors makes a tensor on a new Block for each layout, until one fails.
 func (s *surfaces) tensors(layouts []Layout) map[string]*Tensor {
 	made := map[string]*Tensor{}
 	for _, l := range layouts {
@@ -53,9 +53,9 @@ func (s *surfaces) tensors(layouts []Layout) map[string]*Tensor {
 	return made
 }
 
-// Input returns the tensor of the input called name, of whichever way the request was
-// made. The calls of a tensor whose name the program does not have answer ErrName, so
-// that r.Input("x").Set(..) needs no check in between.
+// Input returns the tensor of the input called name, of NewRequest or Bind. If there is
+// no such input, the calls of the returned tensor return ErrName, so that
+// r.Input("x").Set(..) needs only one check.
 func (r *Request) Input(name string) *Tensor {
 	r = r.orZero()
 	return r.named("input", name, true)

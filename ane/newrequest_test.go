@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// compiled is a Model of f that nothing has loaded.
+// compiled returns a Model of f that is not loaded.
 func compiled(t testing.TB, f *fake) *ane.Model {
 	t.Helper()
 	m, err := device(t, f).Compile(context.Background(), ane.Source{})
@@ -57,12 +57,12 @@ func TestNewRequestLoadsAndHasSurfacesOfItsOwn(t *testing.T) {
 	require.NoError(t, r.Close())
 	require.NoError(t, again.Close())
 	require.Equal(t, before.Blocks, unimem.Live().Blocks)
-	require.Nil(t, x.Bytes(), "the tensor died with the request")
+	require.Nil(t, x.Bytes(), "the request has closed the tensor's memory")
 	_, err = r.Evaluate(t.Context())
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
-// A name that the program does not have is told by whatever is done with the tensor.
+// Every call of a tensor with an unknown name returns ErrName.
 func TestUnknownNames(t *testing.T) {
 	m := model(t, adder(t))
 	r, err := m.NewRequest(t.Context())
@@ -83,7 +83,7 @@ func TestUnknownNames(t *testing.T) {
 		_, err = x.Slice(0, 0, 1)
 		require.ErrorIs(t, err, ane.ErrName)
 		for range x.Rows() {
-			t.Fatal("a row of nothing")
+			t.Fatal("a tensor of an unknown name has a row")
 		}
 		_, err = m.Bind(map[string]*ane.Tensor{"zeta": x, "alpha": r.Input("alpha")}, map[string]*ane.Tensor{"sum": r.Output("sum")})
 		require.ErrorIs(t, err, ane.ErrName)
@@ -115,8 +115,8 @@ func TestNewRequestThatFailsKeepsNothing(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
-// A surface that is held elsewhere is freed when that has ended.
-func TestSurfacesHeldElsewhereAreFreedLater(t *testing.T) {
+// A surface that another request holds is freed after that request is closed.
+func TestSurfacesInUseAreFreedLater(t *testing.T) {
 	m := model(t, adder(t))
 	before := unimem.Live().Blocks
 	first, err := m.NewRequest(t.Context())
@@ -125,13 +125,13 @@ func TestSurfacesHeldElsewhereAreFreedLater(t *testing.T) {
 	require.NoError(t, err)
 	own := unimem.Live().Blocks - 3
 	require.NoError(t, first.Close())
-	require.Equal(t, own+2, unimem.Live().Blocks, "one is free, two are bound")
+	require.Equal(t, own+2, unimem.Live().Blocks, "one is freed, two are bound")
 	_, err = second.Evaluate(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, second.Close())
 	third, err := m.NewRequest(t.Context())
 	require.NoError(t, err)
-	require.NoError(t, third.Close(), "which frees what is left")
+	require.NoError(t, third.Close(), "closing a request frees the other surfaces")
 	require.Equal(t, own, unimem.Live().Blocks)
 	require.Equal(t, before+1, own)
 }

@@ -9,20 +9,20 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Pool lends the requests of a Model to many goroutines, each to one at a time. Its
-// methods may be called from several goroutines.
+// Pool lends the requests of a Model to goroutines, each to one at a time. Its methods
+// are safe for concurrent use.
 type Pool struct {
 	model *Model
-	free  chan *Request // has room for all
+	free  chan *Request // has capacity for all
 	made  int
 	done  chan struct{} // closed by Close
 
-	mu     sync.Mutex // orders Close
+	mu     sync.Mutex // serializes Close
 	closed bool
 }
 
-// NewPool makes n requests, all or none, as NewRequest does: each with surfaces of its
-// own. n is at least 1, otherwise ErrLength.
+// NewPool makes n requests, each by NewRequest with its own surfaces. After an error no
+// request remains. n is at least 1, otherwise the error is ErrLength.
 func (m *Model) NewPool(ctx context.Context, n int, opts ...unimem.Option) (*Pool, error) {
 	m = m.orZero()
 	if n < 1 {
@@ -41,9 +41,9 @@ func (m *Model) NewPool(ctx context.Context, n int, opts ...unimem.Option) (*Poo
 	return p, nil
 }
 
-// Get lends a request, and waits while all are lent. Its tensors hold what the last
-// borrower left there. The caller gives it back by Put, once. The error matches ErrClosed
-// after Close, or ErrDeadline when ctx ended first.
+// Get lends a request. It waits while all are lent. The tensors have the values of the
+// last borrower. The caller returns the request by Put, once. The error matches ErrClosed
+// after Close, or ErrDeadline if ctx ended first.
 func (p *Pool) Get(ctx context.Context) (*Request, error) {
 	p = p.orZero()
 	ctx = given(ctx)
@@ -64,10 +64,10 @@ func (p *Pool) Get(ctx context.Context) (*Request, error) {
 	}
 }
 
-// Put gives a request back that Get lent. ErrForeign for one that this pool has not lent,
-// or that was given back already; ErrBusy while it is in flight. A request that was given
-// back and lent again belongs to its new borrower: an older borrower that puts it again
-// cannot be told from the new one.
+// Put returns a request that Get lent. The error is ErrForeign for a request that this
+// pool has not lent, or that was returned already; ErrBusy while it is in flight. A
+// caller must not put a request twice: if the pool has lent it again, Put cannot detect
+// that the borrower is another one.
 func (p *Pool) Put(r *Request) error {
 	p = p.orZero()
 	switch m := p.model.orZero(); {
@@ -76,14 +76,14 @@ func (p *Pool) Put(r *Request) error {
 	case r.busy.Load() == flying:
 		return m.fail("put", ErrBusy, "", "wait for the run to end")
 	case !r.lent.CompareAndSwap(true, false):
-		return m.fail("put", ErrForeign, "the request is in the pool already", "give it back once")
+		return m.fail("put", ErrForeign, "the request is in the pool already", "put it once")
 	}
-	p.free <- r // has room: r was lent
+	p.free <- r // does not block: r was lent
 	return nil
 }
 
-// Close closes the requests and has waiting calls of Get answer ErrClosed. ErrInUse while
-// a request is lent: nothing has changed then. Repeated calls do nothing.
+// Close closes the requests and makes waiting calls of Get return ErrClosed. The error is
+// ErrInUse while a request is lent; then Close changes nothing. Repeated calls do nothing.
 func (p *Pool) Close() error {
 	p = p.orZero()
 	if p.model == nil {
@@ -106,7 +106,7 @@ func (p *Pool) Close() error {
 		for _, r := range back {
 			p.free <- r
 		}
-		return p.model.fail("close", ErrInUse, fmt.Sprintf("requests that are lent: %d", lent), "give them back first")
+		return p.model.fail("close", ErrInUse, fmt.Sprintf("lent requests: %d", lent), "put them first")
 	}
 	p.closed = true
 	close(p.done)
@@ -117,7 +117,7 @@ func (p *Pool) Close() error {
 	return errors.Join(errs...)
 }
 
-// orZero answers for nil as the zero value does: closed.
+// orZero returns the zero value for nil: a closed Pool.
 func (p *Pool) orZero() *Pool {
 	if p == nil || p.model == nil {
 		closed := make(chan struct{})

@@ -29,7 +29,7 @@ func TestPoolLendsEachRequestOnce(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorIs(t, err, context.Canceled)
 
-	require.ErrorIs(t, a.Close(), ane.ErrInUse, "it is the pool's")
+	require.ErrorIs(t, a.Close(), ane.ErrInUse, "the pool owns it")
 	require.ErrorIs(t, p.Close(), ane.ErrInUse)
 	got := make(chan *ane.Request)
 	go func() {
@@ -50,7 +50,7 @@ func TestPoolLendsEachRequestOnce(t *testing.T) {
 	require.NoError(t, p.Close())
 	_, err = p.Get(t.Context())
 	require.ErrorIs(t, err, ane.ErrClosed)
-	require.Equal(t, before+3, unimem.Live().Blocks, "those of the request beside it")
+	require.Equal(t, before+3, unimem.Live().Blocks, "those of the other request remain")
 }
 
 func TestPoolRefusesRequestsInFlight(t *testing.T) {
@@ -70,7 +70,7 @@ func TestPoolRefusesRequestsInFlight(t *testing.T) {
 	require.NoError(t, p.Close())
 }
 
-func TestPoolsThatCannotBe(t *testing.T) {
+func TestInvalidPools(t *testing.T) {
 	m := model(t, adder(t))
 	before := unimem.Live()
 	_, err := m.NewPool(t.Context(), 0)
@@ -88,7 +88,7 @@ func TestPoolsThatCannotBe(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
-// Waiting callers hear of a Close that comes when every request is back.
+// Waiting calls of Get return ErrClosed if Close comes when every request was put.
 func TestPoolCloseWakesWaitingCallers(t *testing.T) {
 	m := model(t, adder(t))
 	p, err := m.NewPool(t.Context(), 1)
@@ -116,7 +116,7 @@ func TestPoolCloseWakesWaitingCallers(t *testing.T) {
 	require.EqualValues(t, 8, refused.Load())
 }
 
-// Every borrower reads what it wrote.
+// Every borrower reads the values that it wrote.
 func TestPoolUnderLoad(t *testing.T) {
 	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)

@@ -3,37 +3,39 @@ package ane
 import (
 	"errors"
 	"fmt"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// QoS is the quality of service of a run: how urgent it is beside those of others that use
+// QoS is the quality of service of a run: its priority among the runs of all clients of
 // the engine. The numbers are Apple's.
 type QoS uint32
 
-// Qualities of service, from the least to the most urgent.
+// Qualities of service, from the lowest to the highest priority.
 const (
-	QoSBackground      QoS = 9
-	QoSUtility         QoS = 17
-	QoSDefault         QoS = 21 // what runs have unless told
-	QoSUserInitiated   QoS = 25
-	QoSUserInteractive QoS = 33
+	QoSBackground      = QoS(driverabi.QoSBackground)
+	QoSUtility         = QoS(driverabi.QoSUtility)
+	QoSDefault         = QoS(driverabi.QoSDefault) // the default
+	QoSUserInitiated   = QoS(driverabi.QoSUserInitiated)
+	QoSUserInteractive = QoS(driverabi.QoSUserInteractive)
 )
 
 // Prioritizer is an Invocation whose runs have a quality of service.
 type Prioritizer interface {
-	// SetQoS changes that of the runs to come. It is not called during a run.
+	// SetQoS sets it for later runs. It is not called during a run.
 	SetQoS(q QoS) error
 }
 
-// SetQoS changes the quality of service of the runs to come, which Result.QoS tells.
-// errors.ErrUnsupported where the engine runs everything alike, as one without a queue
-// does; ErrName for a number that is no QoS; ErrBusy while the request is in flight.
+// SetQoS sets the quality of service of later runs; Result.QoS returns it. The error is
+// errors.ErrUnsupported for an engine without a queue of priorities; ErrName for a number
+// that is not a QoS; ErrBusy while the request is in flight.
 func (r *Request) SetQoS(q QoS) error {
 	r = r.orZero()
 	m := r.model.orZero()
 	switch q {
 	case QoSBackground, QoSUtility, QoSDefault, QoSUserInitiated, QoSUserInteractive:
 	default:
-		return m.fail("qos", ErrName, fmt.Sprintf("%d is no quality of service", q), "use QoSDefault or one beside it")
+		return m.fail("qos", ErrName, fmt.Sprintf("%d is not a quality of service", q), "use QoSDefault or another constant QoS..")
 	}
 	if r.model == nil || !r.busy.CompareAndSwap(idle, flying) {
 		if r.model == nil || r.busy.Load() == shut {
@@ -44,7 +46,7 @@ func (r *Request) SetQoS(q QoS) error {
 	defer r.busy.Store(idle)
 	p, ok := r.run.(Prioritizer)
 	if !ok {
-		return m.fail("qos", errors.ErrUnsupported, "the engine runs every request alike", "leave it out")
+		return m.fail("qos", errors.ErrUnsupported, "the engine has no priorities", "do not call SetQoS on this engine")
 	}
 	if err := p.SetQoS(q); err != nil {
 		return err

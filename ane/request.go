@@ -10,22 +10,21 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Request ties tensors to the inputs and outputs of a Model, by name: surfaces of
-// its own, made by Model.NewRequest, or tensors of the caller's, given to
-// Model.Bind. It holds their Blocks until Close. A Request is for one goroutine at
-// a time; Pool hands them out to many.
+// Request binds tensors to the inputs and outputs of a Model, by name: new surfaces of
+// Model.NewRequest, or tensors of the caller by Model.Bind. It holds their Blocks until
+// Close. One goroutine at a time may use a Request; a Pool lends requests to many.
 type Request struct {
 	model *Model
 	run   Invocation
 	in    []*Tensor // in the order of Model.Inputs
 	out   []*Tensor
-	held  int // Blocks of in, then out, retained so far
+	held  int // number of Blocks of in, then out, that are retained
 	busy  atomic.Int32
 
 	own  []*unimem.Block // made by NewRequest, freed by Close
-	pool *Pool           // that the request belongs to, or nil
-	lent atomic.Bool     // by the pool
-	qos  QoS             // 0 where the engine has none, or it was not set
+	pool *Pool           // owner of the request, or nil
+	lent atomic.Bool     // the pool has lent the request
+	qos  QoS             // 0 if not set
 }
 
 // States of a Request.
@@ -35,10 +34,9 @@ const (
 	shut
 )
 
-// Bind makes a Request of tensors that the caller has, where NewRequest would make
-// new ones. The Model has to be loaded. Every input and output of the program needs a tensor
-// laid out as the program says; in and out map the program's names to them. All
-// mismatches are reported at once.
+// Bind makes a Request of tensors of the caller; NewRequest makes one of new tensors. The
+// Model has to be loaded. in and out map the program's names to tensors: one for every
+// input and output, with the program's layout. Bind reports all mismatches at once.
 func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	m = m.orZero()
 	if !m.gate.enter() {
@@ -72,8 +70,8 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	return r, nil
 }
 
-// match finds the tensor of each layout, nil where none fits, and notes what is
-// missing, left over or laid out otherwise.
+// match finds the tensor of each layout, or nil if none fits. It reports missing tensors,
+// unknown names and wrong layouts.
 func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faults *[]error) []*Tensor {
 	note := func(name string, fault Error) {
 		fault.Op, fault.Engine, fault.Name = "bind", m.device.info.Name, what+" "+name
@@ -102,13 +100,13 @@ func (m *Model) match(what string, want []Layout, given map[string]*Tensor, faul
 	return found
 }
 
-// unfit tells what keeps t from standing for l.
+// unfit returns the reasons why t cannot be bound to l.
 func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 	if t.fault != nil {
 		return []Error{*t.fault}
 	}
 	if t.Bytes() == nil {
-		return []Error{{Err: ErrStale, Hint: "bind before the memory is closed or given back"}}
+		return []Error{{Err: ErrStale, Hint: "bind before the memory is closed or returned"}}
 	}
 	var faults []Error
 	const hint = "make the tensor with the layout of the Model"
@@ -124,7 +122,7 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 		faults = append(faults, Error{Err: ErrOffset,
 			Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
 			Rule:   "the engine reads every surface from byte 0",
-			Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or give the tensor a Block of its own"})
+			Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its own Block"})
 	} else if t.offset%RowAlign != 0 {
 		faults = append(faults, Error{Err: ErrAligned, Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
 			Hint: fmt.Sprintf("engines take tensors at multiples of %d bytes", RowAlign)})
@@ -132,20 +130,20 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 	return faults
 }
 
-// aliases notes outputs that share bytes with an input or another output.
+// aliases reports outputs that share bytes with an input or another output.
 func (m *Model) aliases(r *Request, faults *[]error) {
 	all := r.tensors()
 	for i := len(m.in); i < len(all); i++ {
 		for j, u := range all[:i] {
 			if t := all[i]; t != nil && u != nil && t.overlaps(u) {
 				*faults = append(*faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: ErrAlias,
-					Detail: "with " + m.port(j), Hint: "give every output memory of its own"})
+					Detail: "with " + m.port(j), Hint: "use separate memory for every output"})
 			}
 		}
 	}
 }
 
-// port names tensor i of a request's tensors as the program does.
+// port returns the program's name of tensor i of a request.
 func (m *Model) port(i int) string {
 	if i < len(m.in) {
 		return "input " + m.in[i].Name
@@ -156,8 +154,7 @@ func (m *Model) port(i int) string {
 // tensors returns inputs, then outputs.
 func (r *Request) tensors() []*Tensor { return slices.Concat(r.in, r.out) }
 
-// take marks the request as in flight after making sure that its memory is
-// still there.
+// take marks the request as in flight, and checks that its memory is valid.
 func (r *Request) take() error {
 	if !r.busy.CompareAndSwap(idle, flying) {
 		if r.busy.Load() == shut {
@@ -169,13 +166,13 @@ func (r *Request) take() error {
 		if r.tensor(i).Bytes() == nil {
 			r.busy.Store(idle)
 			return &Error{Op: "evaluate", Engine: r.model.device.info.Name, Name: r.model.port(i), Err: ErrStale,
-				Hint: "close the request before closing its memory, giving its cells back or clearing its tapes"}
+				Hint: "close the request before closing its memory, returning its cells or clearing its tapes"}
 		}
 	}
 	return nil
 }
 
-// tensor returns tensor i of tensors.
+// tensor returns element i of tensors without allocating.
 func (r *Request) tensor(i int) *Tensor {
 	if i < len(r.in) {
 		return r.in[i]
@@ -183,9 +180,8 @@ func (r *Request) tensor(i int) *Tensor {
 	return r.out[i-len(r.in)]
 }
 
-// InputView returns the bytes through which the engine reads the input called
-// name, or nil when the engine cannot show them, while the request is in flight
-// and after Close.
+// InputView returns the engine's own mapping of the input called name. It returns nil if
+// the engine has none in this process, while the request is in flight, and after Close.
 func (r *Request) InputView(name string) []byte {
 	r = r.orZero()
 	return r.view(true, name, Viewer.InputView)
@@ -210,9 +206,9 @@ func (r *Request) view(input bool, name string, get func(Viewer, int) []byte) []
 	return get(v, i)
 }
 
-// PeerInput tells where the process that the engine runs in has the surface of the
-// input called name mapped; pid is 0 for an engine in this process, while the
-// request is in flight and after Close.
+// PeerInput returns the process of the engine and the address there of the surface of the
+// input called name. pid is 0 for an engine in this process, while the request is in
+// flight, and after Close.
 func (r *Request) PeerInput(name string) (pid int, address uintptr) {
 	r = r.orZero()
 	return r.peer(true, name)
@@ -242,7 +238,7 @@ func (r *Request) peer(input bool, name string) (pid int, address uintptr) {
 	return pid, all[i]
 }
 
-// index finds an input or output by name, -1 for none.
+// index returns the index of an input or output by name, or -1.
 func (r *Request) index(input bool, name string) int {
 	if r.model == nil {
 		return -1
@@ -254,14 +250,14 @@ func (r *Request) index(input bool, name string) int {
 	return slices.IndexFunc(layouts, func(l Layout) bool { return l.Name == name })
 }
 
-// Close lets go of the tensors and frees the surfaces that NewRequest made; ErrBusy
-// while the request is in flight, ErrInUse for a request of a Pool. Repeated calls do
-// nothing. A surface that is held elsewhere, by a run that its context abandoned or by
-// another Request, is freed after that: by a later Close of a Request, or of the Device.
+// Close releases the tensors and frees the surfaces of NewRequest; ErrBusy while the
+// request is in flight, ErrInUse for a request of a Pool. Repeated calls do nothing. A
+// surface that an abandoned run or another Request still uses is freed by a later Close
+// of a Request or of the Device.
 func (r *Request) Close() error {
 	r = r.orZero()
 	if r.pool != nil {
-		return r.model.fail("close", ErrInUse, "the request belongs to a Pool", "give it back by Put, and close the Pool")
+		return r.model.fail("close", ErrInUse, "the request belongs to a Pool", "return it by Put, and close the Pool")
 	}
 	return r.close()
 }
@@ -288,7 +284,7 @@ func (r *Request) close() error {
 	return err
 }
 
-// release gives back the Blocks held so far.
+// release releases the retained Blocks.
 func (r *Request) release() {
 	for _, t := range r.tensors()[:r.held] {
 		t.block.Release()
@@ -296,7 +292,7 @@ func (r *Request) release() {
 	r.held = 0
 }
 
-// orZero answers for nil as the zero value does: closed, without memory.
+// orZero returns the zero value for nil: a closed Request.
 func (r *Request) orZero() *Request {
 	if r == nil {
 		return &Request{}

@@ -2,15 +2,15 @@ package ane
 
 import "time"
 
-// Result is what one Evaluate tells.
+// Result describes one run.
 type Result struct {
 	Receipt *Receipt      // shared by all results of a Model; do not change
 	Elapsed time.Duration // from the call to the engine until its return
-	QoS     QoS           // that of Request.SetQoS; 0 where none was set
+	QoS     QoS           // that of Request.SetQoS, or 0
 }
 
-// Receipt says what answered. A software engine can never call itself apple,
-// and nothing falls back without saying why.
+// Receipt describes the engine that ran the program. The software engine never reports
+// the name apple, and Fallback gives the reason for an engine that is not the best.
 type Receipt struct {
 	Engine   string   `json:"name"`
 	Chip     string   `json:"chip"`

@@ -8,13 +8,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// ShareTensor gives what another process needs to see the tensor: a new descriptor of its
-// memory, which the caller passes beside a message or to a child and then closes, and a
-// header that tells the layout, for the message itself. AdoptTensor makes a tensor of both.
+// ShareTensor returns what another process needs to use the tensor: a new descriptor of
+// its memory, which the caller sends to the other process and then closes, and a header
+// with the layout, for a message. AdoptTensor makes a tensor of both.
 //
-// The descriptor is of the whole Block: the other process can read and write all of it,
-// for good, with the cells and spans beside the tensor. ErrStale when the memory is gone;
-// other errors are those of unimem.Block.Share, such as unimem.ErrShare for heap memory.
+// The descriptor grants access to the whole Block: the other process can read and write
+// all of it, including other cells and spans, and this cannot be revoked. The error is
+// ErrStale if the memory is closed; other errors are those of unimem.Block.Share, such as
+// unimem.ErrShare for heap memory.
 func ShareTensor(t *Tensor) (memory *os.File, header []byte, err error) {
 	t = t.orZero()
 	if _, err := t.bytes("share"); err != nil {
@@ -37,25 +38,26 @@ func ShareTensor(t *Tensor) (memory *os.File, header []byte, err error) {
 	return memory, header, nil
 }
 
-// AdoptTensor makes a tensor of what ShareTensor gave, in another process or in this one:
-// both see the same bytes, nothing is copied, and who writes when is theirs to order. The
-// caller owns the tensor's Block and closes it: t.Block().Close(). memory stays the
-// caller's and may be closed at once. opts are for unimem.Adopt.
+// AdoptTensor makes a tensor from the results of ShareTensor, in another process or in
+// the same one. Both tensors share the same bytes; the processes have to synchronize
+// their accesses. The caller owns the tensor's Block and closes it: t.Block().Close().
+// The caller also keeps ownership of memory and may close it at once. opts are options of
+// unimem.Adopt.
 //
-// The sharer is not trusted. A header that says what cannot be matches ErrShape, ErrType,
-// ErrOffset or ErrLength; memory shorter than it says matches ErrShort, or is an error of
-// unimem.Adopt as memory of another kind is.
+// AdoptTensor does not trust the sharing process. For an invalid header the error matches
+// ErrShape, ErrType, ErrOffset or ErrLength; for memory that is too short, ErrShort or an
+// error of unimem.Adopt; for memory of another kind, an error of unimem.Adopt.
 func AdoptTensor(memory *os.File, header []byte, opts ...unimem.Option) (*Tensor, error) {
 	var s sharedTensor
 	if err := json.Unmarshal(header, &s); err != nil {
-		return nil, &Error{Op: "adopt", Err: Because(ErrLength, err), Detail: "this is no header of ShareTensor"}
+		return nil, &Error{Op: "adopt", Err: Because(ErrLength, err), Detail: "not a header of ShareTensor"}
 	}
 	l, err := s.layout()
 	if err != nil {
 		return nil, err
 	}
 	if s.Offset < 0 || s.Offset > MaxBytes || s.Offset%l.DType.Size() != 0 {
-		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrOffset, Detail: "the header's offset lies outside every surface"}
+		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrOffset, Detail: "the header's offset is out of range"}
 	}
 	if s.Size < l.extent() || s.Size > l.Bytes() {
 		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrShort, Detail: "the header's size does not fit its layout"}
@@ -78,7 +80,7 @@ type sharedTensor struct {
 	Size    int              `json:"size"`
 }
 
-// layout is the header's, checked.
+// layout returns the header's layout after checking it.
 func (s *sharedTensor) layout() (Layout, error) {
 	l := Layout{
 		Name: s.Name, Shape: s.Shape,

@@ -50,7 +50,7 @@ func TestSharedTensorsSeeTheSameBytes(t *testing.T) {
 	}
 }
 
-// An adopted tensor is bound as every other.
+// An adopted tensor can be bound like any other.
 func TestAdoptedTensorsAreBound(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only memory of Linux is shared by a descriptor")
@@ -71,7 +71,7 @@ func TestAdoptedTensorsAreBound(t *testing.T) {
 	require.NoError(t, in["zeta"].Block().Close())
 }
 
-func TestWhatCannotBeSharedOrAdopted(t *testing.T) {
+func TestShareAndAdoptRefuse(t *testing.T) {
 	_, _, err := ane.ShareTensor(nil)
 	require.ErrorIs(t, err, ane.ErrStale)
 	heap := onBlock(t, newLayout(t, "x", mil.FP16, 4), unimem.OnHeap())

@@ -2,14 +2,14 @@ package ane
 
 import "fmt"
 
-// Slice is a view of the elements from to to-1 along one axis of Shape; a negative axis
-// counts from the last. It shares the memory of t and dies with it; nothing is copied, and
-// strides stay what they are.
+// Slice returns a view of the elements [from, to) along one axis of Shape; a negative
+// axis counts from the last. The view shares the memory of t and keeps its strides; it is
+// valid as long as t.
 //
-// A slice can be bound where its layout is what the program demands, as for a part of the
-// outermost axis that is longer than 1, and where its first byte is byte 0 of the surface,
-// or Info.Offsets is true and it starts at a multiple of RowAlign. Two slices count as
-// sharing memory when the bytes from the first to the last of one meet those of the other.
+// A slice can be bound if it has the program's layout, such as a part of the outermost
+// axis longer than 1, and starts at byte 0 of its surface, or at a multiple of RowAlign if
+// Info.Offsets is true. Two slices share memory if their ranges from first to last byte
+// overlap.
 //
 // The error is ErrShape for an axis or a range that t does not have.
 func (t *Tensor) Slice(axis, from, to int) (*Tensor, error) {
@@ -44,7 +44,7 @@ func (t *Tensor) Slice(axis, from, to int) (*Tensor, error) {
 	}
 	l.Shape[axis] = to - from
 	if l.Depth > 1 && l.Channels > 1 && l.order() != order {
-		return nil, bad("%v has depth and channels of one length, which a layout cannot tell apart", l.Shape)
+		return nil, bad("depth and channels of %v have one length, so their order is ambiguous", l.Shape)
 	}
 	if l.Batches == 1 {
 		l.BatchStride = l.span()
@@ -58,7 +58,7 @@ func (t *Tensor) Slice(axis, from, to int) (*Tensor, error) {
 	return &view, nil
 }
 
-// span is how many bytes the longest stride below the batches steps over.
+// span is the largest extent in bytes of an axis inside the batches.
 func (l *Layout) span() int {
 	n := l.RowStride
 	for _, axis := range []int{axisH, axisC, axisD} {

@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// numbered is a tensor whose elements count up.
+// numbered returns a tensor whose elements count up.
 func numbered(t testing.TB, shape ...int) *ane.Tensor {
 	x := onBlock(t, newLayout(t, "x", mil.Int32, shape...))
 	all := make([]float32, x.Layout().Elements())
@@ -24,8 +24,8 @@ func numbered(t testing.TB, shape ...int) *ane.Tensor {
 	return x
 }
 
-// Every slice of every shape holds what indexing the whole finds, and no element outside
-// it is reached.
+// Every slice of every shape has the elements that indexing the whole tensor gives, and
+// no others.
 func TestSliceIsAViewOfTheElements(t *testing.T) {
 	for _, shape := range [][]int{{7}, {3, 5}, {2, 3, 5}, {2, 3, 4, 17}, {3, 2, 3, 2, 5}, {1, 4, 1, 3}} {
 		x := numbered(t, shape...)
@@ -48,7 +48,7 @@ func TestSliceIsAViewOfTheElements(t *testing.T) {
 	}
 }
 
-// expected reads a slice element by element from the whole.
+// expected reads a slice element by element from the whole tensor.
 func expected(x *ane.Tensor, axis, from, to int) []float32 {
 	var want []float32
 	shape := x.Layout().Shape
@@ -98,10 +98,10 @@ func TestSlicesOfSlicesWriteIntoTheWhole(t *testing.T) {
 			zeros++
 		}
 	}
-	require.Equal(t, 2*4*2+1, zeros, "and nothing else but the first element")
+	require.Equal(t, 2*4*2+1, zeros, "and no other element except the first")
 }
 
-func TestSlicesThatCannotBe(t *testing.T) {
+func TestInvalidSlices(t *testing.T) {
 	x := fp16On(t, 2, 3)
 	for _, c := range [][3]int{{2, 0, 1}, {-3, 0, 1}, {0, -1, 1}, {0, 1, 1}, {0, 2, 1}, {0, 0, 3}, {1, 0, 4}} {
 		_, err := x.Slice(c[0], c[1], c[2])
@@ -114,7 +114,7 @@ func TestSlicesThatCannotBe(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrStale)
 }
 
-// An order of axes that the lengths alone no longer tell is refused, not guessed.
+// Slice refuses a result whose order of axes is ambiguous.
 func TestSliceKeepsTheOrderOfTheAxes(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 1, 3, 2, 2, 4) // D 3, C 2
 	require.Equal(t, 3, l.Depth)
@@ -129,7 +129,7 @@ func TestSliceKeepsTheOrderOfTheAxes(t *testing.T) {
 	require.Equal(t, []int{1, 1, 2, 2, 4}, s.Layout().Shape)
 }
 
-// A slice is bound where layout and offset are what the program demands.
+// Bind accepts a slice with the program's layout and a permitted offset.
 func TestSlicesAreBoundWhereTheRulesAllow(t *testing.T) {
 	for _, offsets := range []bool{false, true} {
 		var opts []soft.Option
@@ -175,7 +175,7 @@ func TestSlicesAreBoundWhereTheRulesAllow(t *testing.T) {
 		_, err = m.Bind(map[string]*ane.Tensor{"x": left}, map[string]*ane.Tensor{"y": left})
 		require.ErrorIs(t, err, ane.ErrAlias)
 		r, err := m.Bind(map[string]*ane.Tensor{"x": left}, map[string]*ane.Tensor{"y": right})
-		require.NotErrorIs(t, err, ane.ErrAlias, "parts of the outermost axis do not meet")
+		require.NotErrorIs(t, err, ane.ErrAlias, "parts of the outermost axis do not overlap")
 		if offsets {
 			require.NoError(t, err)
 			require.NoError(t, r.Close())
@@ -185,7 +185,7 @@ func TestSlicesAreBoundWhereTheRulesAllow(t *testing.T) {
 	}
 }
 
-// A tensor on a span is stale once the tape is cleared, whether taken again or not.
+// A tensor on a span is stale after the tape is cleared, also if the span is taken again.
 func TestTensorsOnClearedTapesAreStale(t *testing.T) {
 	tape, err := unimem.Start(1 << 14)
 	require.NoError(t, err)
@@ -217,13 +217,13 @@ func TestTensorsOnClearedTapesAreStale(t *testing.T) {
 		require.ErrorIs(t, err, ane.ErrStale)
 		if tape.Used() == 0 {
 			_, err = ane.OnSpan(tape, span, l)
-			require.ErrorIs(t, err, ane.ErrStale, "the span is not out")
+			require.ErrorIs(t, err, ane.ErrStale, "the span is not taken")
 		}
 		span, err = tape.Take(l.Bytes(), ane.RowAlign)
 		require.NoError(t, err)
 	}
 	x, err = ane.OnSpan(tape, span, l)
 	require.NoError(t, err)
-	require.NoError(t, x.Set(1, 0, 0), "a span of now")
+	require.NoError(t, x.Set(1, 0, 0), "a new span")
 	require.NoError(t, r.Close())
 }

@@ -9,14 +9,14 @@ import (
 // Source is a program to compile: a Text or a Program, not both.
 type Source struct {
 	File     string       // name used in messages; may be empty
-	Text     []byte       // MIL
-	Program  *mil.Program // the same as a tree, which stays unchanged while a Model of it is open
-	Function string       // procedure to run; empty means main, or else the first
-	Weights  Weights      // files that the program names; may be nil when it names none
+	Text     []byte       // MIL text
+	Program  *mil.Program // a tree, which must not change while a Model of it is open
+	Function string       // function to run; empty is main, or the first one without main
+	Weights  Weights      // files that the program names; may be nil if it names none
 }
 
-// Tree is the program as a tree: Program, or else Text parsed. It is not validated; the
-// error of Text that is no MIL is a mil.ErrorList.
+// Tree returns the program as a tree: Program, or Text parsed. It does not validate the
+// tree; the error for malformed Text is a mil.ErrorList.
 func (s Source) Tree() (*mil.Program, error) {
 	if s.Program != nil {
 		return s.Program, nil
@@ -24,8 +24,8 @@ func (s Source) Tree() (*mil.Program, error) {
 	return mil.ParseTree(s.File, s.Text)
 }
 
-// MIL is the program as text: Text as it is, or else Program printed. A Program that does
-// not validate has no text, and the error is a mil.ErrorList.
+// MIL returns the program as text: Text unchanged, or Program printed. The error for a
+// Program that does not validate is a mil.ErrorList.
 func (s Source) MIL() ([]byte, error) {
 	if s.Program == nil {
 		return s.Text, nil
@@ -36,12 +36,12 @@ func (s Source) MIL() ([]byte, error) {
 	return mil.Print(s.Program), nil
 }
 
-// Weights hands out the files that BLOBFILE names in a program.
+// Weights reads the files that BLOBFILE names in a program.
 type Weights interface {
 	// ReadFile returns the whole file for a path as the program writes it,
-	// such as "@model_path/weights/weight.bin". The caller does not change it.
-	// Weights are baked in when a program is compiled: later changes of the
-	// file have no effect on the Model.
+	// such as "@model_path/weights/weight.bin". The caller must not change it.
+	// Compile copies weights into the Model: later changes of the file do not
+	// change it.
 	ReadFile(path string) ([]byte, error)
 }
 

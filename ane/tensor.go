@@ -7,16 +7,16 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Tensor is a typed view of shared memory: a Layout over a Block, a Tape span
-// or a Grid cell, or a Slice of such a view. It owns nothing; it dies with the
-// memory behind it, and then answers ErrStale. A Tensor is safe for concurrent reads; writers arrange
-// among themselves who writes what, as with a slice.
+// Tensor is a typed view of shared memory: a Layout over a Block, a Tape span or a Grid
+// cell, or a Slice of such a view. It does not own its memory; after that is closed,
+// returned or cleared, calls return ErrStale. Concurrent reads are safe; writers have to
+// synchronize, as with a slice.
 type Tensor struct {
 	layout Layout
 	block  *unimem.Block
-	offset int // of the first byte in block
-	at     int // of the first byte in the Block, cell or span; not 0 for slices
-	size   int // bytes of memory that are the tensor's
+	offset int // offset of the first byte in block
+	at     int // offset of the first byte in the Block, cell or span; may be above 0 for slices
+	size   int // size of the tensor's memory in bytes
 	kind   backing
 	cell   unimem.Cell // set by OnCell
 
@@ -24,10 +24,10 @@ type Tensor struct {
 	span       []byte
 	generation uint64 // of tape when the tensor was made
 
-	fault *Error // what the calls of a tensor that never was answer
+	fault *Error // returned by every call of a tensor with an unknown name
 }
 
-// backing tells where a tensor's bytes come from.
+// backing is the kind of a tensor's memory.
 type backing uint8
 
 const (
@@ -36,7 +36,7 @@ const (
 	onCell
 )
 
-// OnBlock lays a tensor at byte 0 of a Block. The Block may be longer than the
+// OnBlock makes a tensor at byte 0 of a Block. The Block may be longer than the
 // layout; a shorter one is ErrShort.
 func OnBlock(b *unimem.Block, l Layout) (*Tensor, error) {
 	if b == nil {
@@ -45,22 +45,21 @@ func OnBlock(b *unimem.Block, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: b, kind: onBlock}, b.Bytes())
 }
 
-// OnCell lays a tensor on a Grid cell. Cells of a Grid made with
-// unimem.SurfacePerCell start at byte 0 of a surface of their own, which is
-// what Apple's engine demands; other cells stand at an offset.
+// OnCell makes a tensor on a Grid cell. A cell of a Grid with unimem.SurfacePerCell has
+// its own surface and starts at byte 0 of it, as Apple's engine requires; other cells are
+// at an offset.
 func OnCell(c unimem.Cell, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: c.Block(), offset: c.Offset(), cell: c, kind: onCell}, c.Bytes())
 }
 
-// OnSpan lays a tensor on a span that t handed out. The tensor is stale, as one on a
-// cell that was given back, once the tape is cleared or closed: it answers ErrStale, and
-// so do Bind and the evaluations of requests that hold it. A span that was taken before
-// an earlier Clear is refused unless the same bytes were taken again since.
+// OnSpan makes a tensor on a span that t.Take returned. After the tape is cleared or
+// closed the tensor is stale: its calls, Bind, and runs of requests that hold it return
+// ErrStale. OnSpan refuses a span of before the last Clear, unless the same bytes were
+// taken again.
 //
 // A span that does not start at the tape's first byte is at an offset, and most engines
-// read every surface from byte 0. Where Info.Offsets is true it can be bound: see
-// engine.AllowOffsets. Otherwise tensors on tapes are for other uses than Bind, which
-// refuses them with ErrOffset.
+// read every surface from byte 0. It can be bound only if Info.Offsets is true, see
+// engine.AllowOffsets; otherwise Bind returns ErrOffset.
 func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 	if t == nil {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "nil Tape"}
@@ -71,7 +70,7 @@ func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: err, Hint: "pass a span that this tape's Take returned"}
 	}
 	if offset+len(span) > t.Used() {
-		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "the tape was cleared since it handed the span out",
+		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "the tape was cleared after it returned the span",
 			Hint: "make the tensor before the tape is cleared"}
 	}
 	return newTensor(&Tensor{layout: l, block: t.Block(), offset: offset, tape: t, span: span, generation: generation, kind: onSpan}, span)
@@ -83,7 +82,7 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 	}
 	t.layout = t.layout.clone()
 	if mem == nil {
-		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrStale, Hint: "make the tensor before the memory is closed or given back"}
+		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrStale, Hint: "make the tensor before the memory is closed or returned"}
 	}
 	if need := t.layout.Bytes(); len(mem) < need {
 		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrShort,
@@ -98,26 +97,26 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 	return t, nil
 }
 
-// Layout returns where the elements stand, as a copy of the caller's own.
+// Layout returns a copy of the tensor's layout.
 func (t *Tensor) Layout() Layout {
 	t = t.orZero()
 	return t.layout.clone()
 }
 
-// Block returns the memory behind the tensor.
+// Block returns the Block with the tensor's memory.
 func (t *Tensor) Block() *unimem.Block {
 	t = t.orZero()
 	return t.block
 }
 
-// Offset is the tensor's first byte within its Block.
+// Offset is the offset of the tensor's first byte in its Block.
 func (t *Tensor) Offset() int {
 	t = t.orZero()
 	return t.offset
 }
 
-// Bytes returns the tensor's own bytes, padding included, or nil when the
-// memory was closed, the cell given back or the tape cleared. It does not copy.
+// Bytes returns the tensor's bytes, including padding, or nil after the memory was
+// closed, the cell returned or the tape cleared. It does not copy.
 func (t *Tensor) Bytes() []byte {
 	t = t.orZero()
 	mem := t.memory()
@@ -128,7 +127,7 @@ func (t *Tensor) Bytes() []byte {
 	return mem[t.at:end:end]
 }
 
-// memory is the whole Block, cell or span, nil when it is gone.
+// memory returns the whole Block, cell or span, nil if it is no longer valid.
 func (t *Tensor) memory() []byte {
 	switch {
 	case t.kind == onCell:
@@ -141,7 +140,7 @@ func (t *Tensor) memory() []byte {
 	return t.span
 }
 
-// bytes is Bytes with the error that its callers return.
+// bytes is Bytes with an error instead of nil.
 func (t *Tensor) bytes(op string) ([]byte, error) {
 	if t.fault != nil {
 		return nil, t.fault
@@ -168,9 +167,10 @@ func (t *Tensor) Row(i int) ([]byte, error) {
 	return b[at : at+n : at+n], nil
 }
 
-// Rows goes through the rows in row-major order: the bytes of each without padding, in
-// place. unimem.View gives them the type of their elements. It ends early when the memory
-// goes meanwhile, and yields nothing when it was gone before; Bytes tells that by nil.
+// Rows iterates over the rows in row-major order: the bytes of each in place, without
+// padding. unimem.View converts them to the type of the elements. It ends early if the
+// memory is closed meanwhile, and yields no row if it was closed before; Bytes then
+// returns nil.
 func (t *Tensor) Rows() iter.Seq[[]byte] {
 	t = t.orZero()
 	return func(yield func([]byte) bool) {
@@ -188,12 +188,12 @@ func (t *Tensor) Rows() iter.Seq[[]byte] {
 	}
 }
 
-// overlaps reports whether the bytes from the first to the last of two tensors meet.
+// overlaps reports whether the ranges from first to last byte of two tensors overlap.
 func (t *Tensor) overlaps(u *Tensor) bool {
 	return t.block == u.block && t.offset < u.offset+u.size && u.offset < t.offset+t.size
 }
 
-// orZero answers for nil as the zero value does: closed, without memory.
+// orZero returns the zero value for nil: a stale tensor.
 func (t *Tensor) orZero() *Tensor {
 	if t == nil {
 		return &Tensor{}

@@ -29,8 +29,8 @@ func TestOnBlock(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrStale)
 }
 
-// A tensor keeps its own shape, whatever happens to the slices it was made of
-// or gives out.
+// A tensor has its own copy of the shape: changes to slices passed in or returned do not
+// change it.
 func TestTensorSharesNoShape(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 2, 3)
 	x := onBlock(t, l)
@@ -53,7 +53,7 @@ func TestTensorOnClosedBlock(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrStale)
 }
 
-// stale expects every call to answer that the memory is gone.
+// stale checks that every call returns ErrStale.
 func stale(t *testing.T, x *ane.Tensor) {
 	t.Helper()
 	require.Nil(t, x.Bytes())
@@ -178,7 +178,7 @@ func TestRow(t *testing.T) {
 	}
 }
 
-// A Tensor that nobody made answers like one whose memory is gone.
+// The zero Tensor behaves like a stale one.
 func TestZeroTensor(t *testing.T) {
 	var x ane.Tensor
 	require.Nil(t, x.Bytes())

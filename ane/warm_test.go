@@ -9,7 +9,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// A warm run allocates nothing, by the upper level as by the lower, and a loan neither.
+// A warm run allocates nothing, at both levels, and so do Get and Put.
 func TestWarmRequestsAllocateNothing(t *testing.T) {
 	d, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)

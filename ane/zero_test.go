@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// What was never made answers as closed, whoever asks what.
+// Every method of nil behaves like one of a closed object.
 func TestNilIsClosed(t *testing.T) {
 	ctx := t.Context()
 	for _, d := range []*ane.Device{nil, {}} {
