@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 func TestStart(t *testing.T) {
 	p, r := fakeProgram(t, openFake(t))
-	for name, qos := range map[string]uint32{"later": QoSDefault, "before the return": qosAtOnce} {
+	for name, qos := range map[string]uint32{"later": driverabi.QoSDefault, "before the return": qosAtOnce} {
 		t.Run(name, func(t *testing.T) {
 			answers := make(chan error)
 			ticket, err := r.Start(p, qos, func(err error) { answers <- err })
@@ -41,7 +43,7 @@ func TestStartFails(t *testing.T) {
 	require.Nil(t, ticket)
 	require.False(t, ticket.Forget())
 	require.Zero(t, listed())
-	require.NoError(t, r.Evaluate(p, QoSDefault))
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 }
 
 // Answers that the header rules out still reach done once.
@@ -53,7 +55,7 @@ func TestStartAnswersBeyondTheContract(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, <-answers)
 		done := make(chan error)
-		_, err = r.Start(p, QoSDefault, func(err error) { done <- err })
+		_, err = r.Start(p, driverabi.QoSDefault, func(err error) { done <- err })
 		require.NoError(t, err)
 		require.NoError(t, <-done)
 		require.Empty(t, answers)
@@ -86,7 +88,7 @@ func TestCloseInFlight(t *testing.T) {
 	require.NoError(t, err)
 	answers := make(chan error)
 	proceed := make(chan struct{})
-	_, err = r.Start(p, QoSDefault, func(error) {
+	_, err = r.Start(p, driverabi.QoSDefault, func(error) {
 		<-proceed
 		answers <- b.Close()
 	})
@@ -118,7 +120,7 @@ func TestForgetRace(t *testing.T) {
 			defer r.Close()
 			for i := range rounds {
 				done := make(chan struct{})
-				ticket, err := r.Start(p, QoSDefault, func(error) {
+				ticket, err := r.Start(p, driverabi.QoSDefault, func(error) {
 					answered.Add(1)
 					close(done) // a second call panics
 				})

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 // BenchmarkEvaluate is a run through a bridge whose framework does nothing.
@@ -11,7 +13,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	p, r := fakeProgram(b, openFake(b))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := r.Evaluate(p, QoSDefault); err != nil {
+		if err := r.Evaluate(p, driverabi.QoSDefault); err != nil {
 			b.Fatal(err)
 		}
 	}

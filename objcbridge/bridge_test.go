@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 func TestOpenFailures(t *testing.T) {
@@ -98,11 +100,11 @@ func TestProgramLife(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, &Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "_ANECompiler : ANECCompile() FAILED"}, e)
 	before := b.Usage().Compiles
-	cached, err := p.Compile(QoSDefault)
+	cached, err := p.Compile(driverabi.QoSDefault)
 	require.NoError(t, err)
 	require.False(t, cached)
 	require.Equal(t, before+1, b.Usage().Compiles)
-	cached, err = p.Compile(QoSBackground)
+	cached, err = p.Compile(driverabi.QoSBackground)
 	require.NoError(t, err)
 	require.True(t, cached)
 
@@ -110,7 +112,7 @@ func TestProgramLife(t *testing.T) {
 	refused(t, err, ReasonState)
 	require.ErrorAs(t, p.Load(0), &e)
 	require.Equal(t, KindNo, e.Kind)
-	require.NoError(t, p.Load(QoSDefault))
+	require.NoError(t, p.Load(driverabi.QoSDefault))
 
 	facts, err := p.Inspect()
 	require.NoError(t, err)
@@ -122,14 +124,14 @@ func TestProgramLife(t *testing.T) {
 
 	require.ErrorAs(t, p.Purge(), &e)
 	require.Equal(t, KindException, e.Kind)
-	require.NoError(t, p.Unload(QoSDefault))
-	refused(t, p.Unload(QoSDefault), ReasonState)
+	require.NoError(t, p.Unload(driverabi.QoSDefault))
+	refused(t, p.Unload(driverabi.QoSDefault), ReasonState)
 	require.NoError(t, p.Purge())
 
 	many, err := b.NewProgram([]byte("many"), nil)
 	require.NoError(t, err)
 	defer many.Close()
-	require.NoError(t, many.Load(QoSDefault))
+	require.NoError(t, many.Load(driverabi.QoSDefault))
 	text, err = many.Attributes()
 	require.NoError(t, err)
 	require.Len(t, text, 100<<10, "more than the first attempt has room for")
@@ -196,21 +198,21 @@ func TestCloseDuringCalls(t *testing.T) {
 		require.NoError(t, err)
 		p, err := b.NewProgram([]byte("text"), nil)
 		require.NoError(t, err)
-		require.NoError(t, p.Load(QoSDefault))
+		require.NoError(t, p.Load(driverabi.QoSDefault))
 		r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 1, 64}})
 		require.NoError(t, err)
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() {
 				for range 20 {
-					_ = r.Evaluate(p, QoSDefault)
+					_ = r.Evaluate(p, driverabi.QoSDefault)
 					_, _ = p.Attributes()
 					_ = s.Lock()
 					if again, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 0, 64}}); err == nil {
 						again.Close()
 					}
 					if i == 7 {
-						_ = p.Unload(QoSDefault)
+						_ = p.Unload(driverabi.QoSDefault)
 						_ = b.Close()
 					}
 				}
@@ -222,7 +224,7 @@ func TestCloseDuringCalls(t *testing.T) {
 			})
 		}
 		wg.Wait()
-		refused(t, r.Evaluate(p, QoSDefault), ReasonState)
+		refused(t, r.Evaluate(p, driverabi.QoSDefault), ReasonState)
 	}
 	u := b.Usage()
 	require.EqualValues(t, 1, u.Programs+u.Surfaces+u.Requests)

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 // Every method of every handle, called on what is not open.
@@ -17,15 +19,15 @@ func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Reque
 		"NewProgram":  func() error { _, err := b.NewProgram([]byte("x"), nil); return err },
 		"Unlock":      s.Unlock,
 		"Lock":        s.Lock,
-		"Compile":     func() error { _, err := p.Compile(QoSDefault); return err },
-		"Load":        func() error { return p.Load(QoSDefault) },
-		"Unload":      func() error { return p.Unload(QoSDefault) },
+		"Compile":     func() error { _, err := p.Compile(driverabi.QoSDefault); return err },
+		"Load":        func() error { return p.Load(driverabi.QoSDefault) },
+		"Unload":      func() error { return p.Unload(driverabi.QoSDefault) },
 		"Purge":       p.Purge,
 		"Attributes":  func() error { _, err := p.Attributes(); return err },
 		"Inspect":     func() error { _, err := p.Inspect(); return err },
 		"NewRequest":  func() error { _, err := p.NewRequest(0, nil, nil); return err },
-		"Evaluate":    func() error { return r.Evaluate(p, QoSDefault) },
-		"Start":       func() error { _, err := r.Start(p, QoSDefault, func(error) { panic("done") }); return err },
+		"Evaluate":    func() error { return r.Evaluate(p, driverabi.QoSDefault) },
+		"Start":       func() error { _, err := r.Start(p, driverabi.QoSDefault, func(error) { panic("done") }); return err },
 	}
 	for name, f := range call {
 		t.Run(name, func(t *testing.T) { refused(t, f(), ReasonState, "closed or was never opened") })
@@ -111,7 +113,7 @@ func TestBadArguments(t *testing.T) {
 		{"too many", request(0, make([]Binding, 256), good), ReasonArgument, "256 inputs"},
 		{"nothing bound", request(0, nil, nil), ReasonIndex, ""},
 		{"short surface", request(0, []Binding{{s, 0, 2 << 20}}, good), ReasonShort, ""},
-		{"foreign program", r.Evaluate(stranger, QoSDefault), ReasonArgument, "another bridge"},
+		{"foreign program", r.Evaluate(stranger, driverabi.QoSDefault), ReasonArgument, "another bridge"},
 		{"no text", program(""), ReasonArgument, "empty text"},
 		{"path with a zero byte", program("text", "@model_path/good", "@model_path/\x00"), ReasonArgument, "weight 1"},
 		{"path that the bridge refuses", program("text", "/etc/passwd"), ReasonArgument, "/etc/passwd"},
@@ -122,12 +124,12 @@ func TestBadArguments(t *testing.T) {
 	refused(t, err, ReasonOffset, "-1")
 	_, err = b.WrapSurface(1, 64)
 	refused(t, err, ReasonOffset)
-	_, err = r.Start(p, QoSDefault, nil)
+	_, err = r.Start(p, driverabi.QoSDefault, nil)
 	refused(t, err, ReasonArgument)
 	for _, o := range []Options{{CompileLimit: -1}, {ProgramLimit: 1 << 31}, {Framework: "a\x00b"}} {
 		o.Library = fakeBridge(t)
 		_, err = Open(o)
 		refused(t, err, ReasonArgument)
 	}
-	require.NoError(t, r.Evaluate(p, QoSDefault), "after all that the request still runs")
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "after all that the request still runs")
 }

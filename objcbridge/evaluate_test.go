@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 // What testdata/fakebridge.c does with a run, by its QoS.
@@ -52,7 +54,7 @@ func TestEvaluateErrors(t *testing.T) {
 			var e *Error
 			require.ErrorAs(t, r.Evaluate(p, c.qos), &e)
 			require.Equal(t, &c.want, e)
-			require.NoError(t, r.Evaluate(p, QoSDefault), "the next run works")
+			require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "the next run works")
 		})
 	}
 }
@@ -66,14 +68,14 @@ func TestEvaluateTwiceAtOnce(t *testing.T) {
 	wg.Go(func() { hung = r.Evaluate(p, qosHang) })
 	for !r.busy.Load() {
 	}
-	refused(t, r.Evaluate(p, QoSDefault), ReasonState, "in flight")
-	_, err := r.Start(p, QoSDefault, func(error) { panic("done") })
+	refused(t, r.Evaluate(p, driverabi.QoSDefault), ReasonState, "in flight")
+	_, err := r.Start(p, driverabi.QoSDefault, func(error) { panic("done") })
 	refused(t, err, ReasonState, "in flight")
 
 	// Closed during the call: refused from now on, released when the call has ended.
 	r.Close()
 	p.Close()
-	refused(t, r.Evaluate(p, QoSDefault), ReasonState, "closed")
+	refused(t, r.Evaluate(p, driverabi.QoSDefault), ReasonState, "closed")
 	require.Equal(t, int64(2), b.Usage().Requests)
 	require.Equal(t, int64(2), b.Usage().Programs)
 	require.NoError(t, other.Evaluate(p2, qosRelease))
@@ -87,7 +89,7 @@ func TestEvaluateAllocatesNothing(t *testing.T) {
 	p, r := fakeProgram(t, openFake(t))
 	var err error
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
-		if e := r.Evaluate(p, QoSDefault); e != nil {
+		if e := r.Evaluate(p, driverabi.QoSDefault); e != nil {
 			err = e
 		}
 	}))
@@ -110,7 +112,7 @@ func TestEvaluateConcurrently(t *testing.T) {
 			}
 			defer r.Close()
 			for n := range 100 {
-				qos := QoSDefault
+				qos := driverabi.QoSDefault
 				if (i+n)%3 == 0 {
 					qos = qosTooShort
 				}

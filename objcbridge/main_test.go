@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/anekit/anekit/ane/driverabi"
 )
 
 // fakes are the bridge libraries compiled for a run of the tests.
@@ -107,9 +109,9 @@ func fakeProgram(tb testing.TB, b *Bridge) (*Program, *Request) {
 	require.NoError(tb, err)
 	p, err := b.NewProgram([]byte("program"), nil)
 	require.NoError(tb, err)
-	_, err = p.Compile(QoSDefault)
+	_, err = p.Compile(driverabi.QoSDefault)
 	require.NoError(tb, err)
-	require.NoError(tb, p.Load(QoSDefault))
+	require.NoError(tb, p.Load(driverabi.QoSDefault))
 	r, err := p.NewRequest(0, []Binding{{s, 0, 64}}, []Binding{{s, 1, 64}})
 	require.NoError(tb, err)
 	tb.Cleanup(func() {

@@ -8,15 +8,6 @@ const (
 	AppleIOKit     = "/System/Library/Frameworks/IOKit.framework/IOKit"
 )
 
-// QoS classes: the values of qos_class_t. 0, real time, is refused without a restricted entitlement.
-const (
-	QoSBackground      uint32 = 9
-	QoSUtility         uint32 = 17
-	QoSDefault         uint32 = 21
-	QoSUserInitiated   uint32 = 25
-	QoSUserInteractive uint32 = 33
-)
-
 // Options says which libraries a Bridge uses. The zero value is Apple's framework through the
 // bridge that the package comment describes.
 type Options struct {

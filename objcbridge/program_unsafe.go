@@ -67,7 +67,9 @@ func (p *Program) use(stage Stage) error {
 }
 
 // Compile writes the program's files and compiles it, unless the framework has it cached. A program
-// is compiled once; ReasonBudget when this process has compiled as often as it may.
+// is compiled once; ReasonBudget when this process has compiled as often as it may. qos is one of
+// the classes of package driverabi, here and in Load, Unload, Evaluate and Start; the framework
+// refuses real time without a restricted entitlement.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	if err := p.use(StageCompile); err != nil {
 		return false, err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/internal/plist"
 	"github.com/anekit/anekit/objcbridge"
@@ -46,7 +47,7 @@ func newRig(tb testing.TB) *rig {
 	g.p = g.program(tb)
 	g.x, g.in = g.surface(tb)
 	g.y, g.out = g.surface(tb)
-	require.NoError(tb, g.p.Load(objcbridge.QoSDefault))
+	require.NoError(tb, g.p.Load(driverabi.QoSDefault))
 	g.r, err = g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
 	require.NoError(tb, err)
 	tb.Cleanup(g.r.Close)
@@ -64,7 +65,7 @@ func (g *rig) program(tb testing.TB) *objcbridge.Program {
 	p, err := g.b.NewProgram(text, nil)
 	require.NoError(tb, err)
 	tb.Cleanup(p.Close)
-	cached, err := p.Compile(objcbridge.QoSDefault)
+	cached, err := p.Compile(driverabi.QoSDefault)
 	require.NoError(tb, err)
 	require.False(tb, cached)
 	return p
@@ -124,16 +125,16 @@ func TestStandInEvaluate(t *testing.T) {
 	require.NotEmpty(t, facts.Identity)
 	require.Equal(t, 127, facts.QueueDepth)
 
-	require.NoError(t, g.r.Evaluate(g.p, objcbridge.QoSDefault))
+	require.NoError(t, g.r.Evaluate(g.p, driverabi.QoSDefault))
 	require.NotEqual(t, make([]byte, 256), g.out[:256], "0 + n is not 0")
 	require.Equal(t, make([]byte, 256), g.in[:256])
 
-	require.NoError(t, g.p.Unload(objcbridge.QoSDefault))
+	require.NoError(t, g.p.Unload(driverabi.QoSDefault))
 	var e *objcbridge.Error
-	require.ErrorAs(t, g.r.Evaluate(g.p, objcbridge.QoSDefault), &e)
+	require.ErrorAs(t, g.r.Evaluate(g.p, driverabi.QoSDefault), &e)
 	require.Equal(t, objcbridge.ReasonState, e.Reason)
-	require.NoError(t, g.p.Load(objcbridge.QoSDefault), "it is still cached")
-	require.NoError(t, g.r.Evaluate(g.p, objcbridge.QoSDefault))
+	require.NoError(t, g.p.Load(driverabi.QoSDefault), "it is still cached")
+	require.NoError(t, g.r.Evaluate(g.p, driverabi.QoSDefault))
 }
 
 // How long a state may take to come, and how often it is looked at. Neither decides a passing test.
@@ -160,7 +161,7 @@ func TestStandInFaults(t *testing.T) {
 	} {
 		t.Run(c.fault.String(), func(t *testing.T) {
 			require.NoError(t, g.f.Fault(evaluate, c.fault, 1, c.value))
-			err := g.r.Evaluate(g.p, objcbridge.QoSDefault)
+			err := g.r.Evaluate(g.p, driverabi.QoSDefault)
 			var e *objcbridge.Error
 			require.ErrorAs(t, err, &e)
 			require.Equal(t, objcbridge.StageEvaluate, e.Stage)
@@ -173,7 +174,7 @@ func TestStandInFaults(t *testing.T) {
 				require.Equal(t, c.value, e.Code)
 				require.Equal(t, objcbridge.DomainEngine, e.Domain)
 			}
-			require.NoError(t, g.r.Evaluate(g.p, objcbridge.QoSDefault), "the next run works")
+			require.NoError(t, g.r.Evaluate(g.p, driverabi.QoSDefault), "the next run works")
 		})
 	}
 }
@@ -183,7 +184,7 @@ func TestStandInAsync(t *testing.T) {
 	answers := make(chan error, 1)
 	done := func(err error) { answers <- err }
 	start := func() *objcbridge.Ticket {
-		ticket, err := g.r.Start(g.p, objcbridge.QoSDefault, done)
+		ticket, err := g.r.Start(g.p, driverabi.QoSDefault, done)
 		require.NoError(t, err)
 		return ticket
 	}
@@ -207,8 +208,8 @@ func TestStandInAsync(t *testing.T) {
 	require.NoError(t, g.f.Fault(evaluate, standin.Never, 1, 0))
 	ticket := start()
 	require.EqualValues(t, 1, g.b.Usage().Pending)
-	_, err := g.r.Start(g.p, objcbridge.QoSDefault, done)
-	for _, err := range []error{err, g.r.Evaluate(g.p, objcbridge.QoSDefault)} {
+	_, err := g.r.Start(g.p, driverabi.QoSDefault, done)
+	for _, err := range []error{err, g.r.Evaluate(g.p, driverabi.QoSDefault)} {
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, objcbridge.ReasonState, e.Reason, "the request is in flight")
 	}
@@ -226,7 +227,7 @@ func TestStandInCloseInFlight(t *testing.T) {
 	g := newRig(t)
 	answers := make(chan error, 1)
 	require.NoError(t, g.f.Fault(evaluate, standin.Never, 1, 0))
-	_, err := g.r.Start(g.p, objcbridge.QoSDefault, func(err error) { answers <- err })
+	_, err := g.r.Start(g.p, driverabi.QoSDefault, func(err error) { answers <- err })
 	require.NoError(t, err)
 	g.r.Close()
 	g.p.Close()
@@ -249,14 +250,14 @@ func TestStandInConcurrently(t *testing.T) {
 		wg.Go(func() {
 			defer r.Close()
 			for range 50 {
-				if err := r.Evaluate(g.p, objcbridge.QoSDefault); err != nil {
+				if err := r.Evaluate(g.p, driverabi.QoSDefault); err != nil {
 					t.Error(err)
 				}
 				if i%2 == 0 {
 					continue
 				}
 				answer := make(chan error, 1)
-				if _, err := r.Start(g.p, objcbridge.QoSDefault, func(err error) { answer <- err }); err != nil {
+				if _, err := r.Start(g.p, driverabi.QoSDefault, func(err error) { answer <- err }); err != nil {
 					t.Error(err)
 				} else if err := <-answer; err != nil {
 					t.Error(err)

@@ -18,6 +18,19 @@ func (p *Program) Func(name string) *Function {
 	return nil
 }
 
+// Select returns the function called name. An empty name selects main, or the first function of
+// a program without main, which is procedure 0 of the compiled program. Select returns nil when
+// there is no such function.
+func (p *Program) Select(name string) *Function {
+	if name != "" {
+		return p.Func(name)
+	}
+	if f := p.Func("main"); f != nil || len(p.Funcs) == 0 {
+		return f
+	}
+	return p.Funcs[0]
+}
+
 // Function is one procedure of a program.
 type Function struct {
 	Pos     Pos

@@ -42,7 +42,7 @@ func (a *app) completions(root *cobra.Command) {
 			cmd.ValidArgsFunction = extensions("mil")
 		case "image":
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
-		case "man":
+		case "man", "schema":
 		default:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
@@ -126,12 +126,7 @@ func functionOf(cmd *cobra.Command) *mil.Function {
 	if err != nil || len(p.Funcs) == 0 {
 		return nil
 	}
-	for _, name := range []string{cmd.Flag("function").Value.String(), "main"} {
-		if f := p.Func(name); f != nil {
-			return f
-		}
-	}
-	return p.Funcs[0]
+	return p.Select(cmd.Flag("function").Value.String())
 }
 
 func inputsOf(f *mil.Function) (names []string) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -108,9 +109,9 @@ func life(t *testing.T, f *standin.Framework, number int, planted string) {
 	in, out := wrapped(t, b, x), wrapped(t, b, y)
 	p := loaded(t, b, number)
 	r := requested(t, p, in, out)
-	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	answer := make(chan error, 1)
-	_, err = r.Start(p, objcbridge.QoSDefault, func(err error) { answer <- err })
+	_, err = r.Start(p, driverabi.QoSDefault, func(err error) { answer <- err })
 	require.NoError(t, err)
 	require.NoError(t, <-answer)
 	require.Error(t, failing(t, b))
@@ -167,9 +168,9 @@ func loaded(t *testing.T, b *objcbridge.Bridge, number int) *objcbridge.Program 
     } -> (y);
 }`, number), nil)
 	require.NoError(t, err)
-	_, err = p.Compile(objcbridge.QoSDefault)
+	_, err = p.Compile(driverabi.QoSDefault)
 	require.NoError(t, err)
-	require.NoError(t, p.Load(objcbridge.QoSDefault))
+	require.NoError(t, p.Load(driverabi.QoSDefault))
 	_, err = p.Attributes()
 	require.NoError(t, err)
 	return p
@@ -180,6 +181,6 @@ func failing(t *testing.T, b *objcbridge.Bridge) error {
 	p, err := b.NewProgram([]byte("no program"), nil)
 	require.NoError(t, err)
 	defer p.Close()
-	_, err = p.Compile(objcbridge.QoSDefault)
+	_, err = p.Compile(driverabi.QoSDefault)
 	return err
 }

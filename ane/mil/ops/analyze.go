@@ -90,13 +90,7 @@ func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 	for _, f := range p.Funcs {
 		names = append(names, f.Name)
 	}
-	f := p.Func(name)
-	if name == "" {
-		f = p.Func("main")
-		if f == nil && len(p.Funcs) > 0 {
-			f = p.Funcs[0]
-		}
-	}
+	f := p.Select(name)
 	if f == nil {
 		a.fail(p.Pos, near.Hint(name, names)+"choose one of "+strings.Join(names, ", "), "no function called %q", name)
 	}

@@ -64,16 +64,9 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *witness) (*
 	return nil, e.explain(src, p, err)
 }
 
-// procedure chooses the function to run: the one asked for, main, or the first.
+// procedure selects the function to run.
 func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
-	name := src.Function
-	if name == "" && p.Func("main") != nil {
-		name = "main"
-	}
-	if name == "" && len(p.Funcs) > 0 {
-		return p.Funcs[0], nil
-	}
-	if f := p.Func(name); f != nil {
+	if f := p.Select(src.Function); f != nil {
 		return f, nil
 	}
 	var names []string
@@ -83,7 +76,7 @@ func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
 	if names == nil {
 		return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the program has no function", Hint: "write at least func main<ios18>(...)"}}
 	}
-	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: fmt.Sprintf("no function called %q", name), Hint: "choose one of " + strings.Join(names, ", ")}}
+	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: fmt.Sprintf("no function called %q", src.Function), Hint: "choose one of " + strings.Join(names, ", ")}}
 }
 
 // atFault marks err as the program's fault.

@@ -9,13 +9,14 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
 
 // qos is the quality of service of every call: the default of the framework. No
 // other value changed a measured latency, and real time needs an entitlement.
-const qos = objcbridge.QoSDefault
+const qos = driverabi.QoSDefault
 
 // Engine drives one framework. It implements ane.Engine.
 type Engine struct {

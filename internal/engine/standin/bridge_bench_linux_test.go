@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -21,7 +22,7 @@ func BenchmarkThroughTheBridge(b *testing.B) {
 	r := requested(b, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := r.Evaluate(p, objcbridge.QoSDefault); err != nil {
+		if err := r.Evaluate(p, driverabi.QoSDefault); err != nil {
 			b.Fatal(err)
 		}
 	}

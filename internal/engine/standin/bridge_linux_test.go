@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/internal/plist"
@@ -39,9 +40,9 @@ func loadedProgram(tb testing.TB, b *objcbridge.Bridge, text string, weights ...
 	p, err := b.NewProgram([]byte(text), weights)
 	require.NoError(tb, err)
 	tb.Cleanup(p.Close)
-	_, err = p.Compile(objcbridge.QoSDefault)
+	_, err = p.Compile(driverabi.QoSDefault)
 	require.NoError(tb, err)
-	require.NoError(tb, p.Load(objcbridge.QoSDefault))
+	require.NoError(tb, p.Load(driverabi.QoSDefault))
 	return p
 }
 
@@ -104,15 +105,15 @@ func TestThroughTheBridge(t *testing.T) {
 				[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Index: 0, Bytes: plane}})
 			fill(a.Bytes(), 8)
 			fill(c.Bytes(), 3)
-			require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+			require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 			require.Equal(t, filled(5), y.Bytes()[:plane], "a - b, and no copy")
-			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = r.Evaluate(p, objcbridge.QoSDefault) }), 2.0)
+			require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _ = r.Evaluate(p, driverabi.QoSDefault) }), 2.0)
 			require.NotEmpty(t, f.server.requests)
 
-			require.NoError(t, p.Unload(objcbridge.QoSDefault))
-			require.NoError(t, p.Load(objcbridge.QoSDefault))
+			require.NoError(t, p.Unload(driverabi.QoSDefault))
+			require.NoError(t, p.Load(driverabi.QoSDefault))
 			fill(a.Bytes(), 4)
-			require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault), "the request serves the next load too")
+			require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "the request serves the next load too")
 			require.Equal(t, filled(1), y.Bytes()[:plane])
 			r.Close()
 			require.Empty(t, f.server.requests, "the request object is gone")
@@ -136,7 +137,7 @@ func TestTwoProceduresThroughTheBridge(t *testing.T) {
 	r := requested(t, p, d.Number, bind(d.Inputs), bind(d.Outputs))
 	fill(named["z"].Bytes(), 7)
 	fill(named["m"].Bytes(), 2)
-	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	require.Equal(t, filled(5), named["early"].Bytes()[:plane])
 	require.Equal(t, filled(14), named["late"].Bytes()[:plane])
 	require.Equal(t, 2, d.Inputs[1].Index, "z, among the symbols of both procedures")
@@ -148,7 +149,7 @@ func TestWeightsThroughTheBridge(t *testing.T) {
 	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
 	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x), Bytes: plane}}, []objcbridge.Binding{{Surface: wrapped(t, f, b, y), Bytes: plane}})
 	fill(x.Bytes(), 1)
-	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	require.Equal(t, filled(4), y.Bytes()[:plane])
 }
 
@@ -157,7 +158,7 @@ func TestRefusedProgramsLeaveNothing(t *testing.T) {
 	p, err := b.NewProgram([]byte("program(1.3) { nonsense"), nil)
 	require.NoError(t, err)
 	defer p.Close()
-	_, err = p.Compile(objcbridge.QoSDefault)
+	_, err = p.Compile(driverabi.QoSDefault)
 	var e *objcbridge.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, objcbridge.KindNSError, e.Kind)
@@ -176,13 +177,13 @@ func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
 	require.NoError(t, f.Fault(evaluate, Locked, -1, 0))
 	fill(x.Bytes(), 1)
 	fill(y.Bytes(), 9)
-	require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	require.Equal(t, filled(9), y.Bytes()[:plane], "the fault: locked surfaces are not written")
 	require.NoError(t, in.Unlock())
 	require.NoError(t, out.Unlock())
 	for range 3 {
 		fill(y.Bytes(), 9)
-		require.NoError(t, r.Evaluate(p, objcbridge.QoSDefault))
+		require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 		require.Equal(t, filled(0), y.Bytes()[:plane])
 		require.Zero(t, f.SurfaceCounts().Locks)
 	}
@@ -211,7 +212,7 @@ func TestManyRequestsOfOneProgram(t *testing.T) {
 					return
 				}
 				for range 4 {
-					if err = r.Evaluate(p, objcbridge.QoSDefault); err != nil {
+					if err = r.Evaluate(p, driverabi.QoSDefault); err != nil {
 						break
 					}
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -47,7 +48,7 @@ var children = map[string]func(t *testing.T){
 		p, err := b.NewProgram([]byte(pair2), nil)
 		require.NoError(t, err)
 		defer p.Close()
-		_, err = p.Compile(objcbridge.QoSDefault)
+		_, err = p.Compile(driverabi.QoSDefault)
 		require.Error(t, err)
 		require.EqualValues(t, 1, f.Counts().Compiles)
 		f.PurgeAll()
@@ -85,9 +86,9 @@ var children = map[string]func(t *testing.T){
 			require.NoError(t, err)
 			p, err := b.NewProgram([]byte(addition), nil)
 			require.NoError(t, err)
-			_, err = p.Compile(objcbridge.QoSDefault)
+			_, err = p.Compile(driverabi.QoSDefault)
 			require.NoError(t, err)
-			require.NoError(t, p.Load(objcbridge.QoSDefault))
+			require.NoError(t, p.Load(driverabi.QoSDefault))
 			facts, err := p.Inspect()
 			require.NoError(t, err)
 			own := below(t, shared)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -30,9 +31,9 @@ func TestHostileDumps(t *testing.T) {
 		}
 		r := &replay{t: t, f: f, b: b}
 		p := r.program(addition)
-		_, err = p.Compile(objcbridge.QoSDefault)
+		_, err = p.Compile(driverabi.QoSDefault)
 		t.Log("compile:", err)
-		t.Log("load:", p.Load(objcbridge.QoSDefault))
+		t.Log("load:", p.Load(driverabi.QoSDefault))
 		_, err = p.Attributes()
 		t.Log("attributes:", err)
 		facts, err := p.Inspect()
@@ -45,7 +46,7 @@ func TestHostileDumps(t *testing.T) {
 				if err != nil {
 					continue
 				}
-				t.Log("evaluate:", q.Evaluate(p, objcbridge.QoSDefault))
+				t.Log("evaluate:", q.Evaluate(p, driverabi.QoSDefault))
 				q.Close()
 			}
 		}
@@ -56,7 +57,7 @@ func TestHostileDumps(t *testing.T) {
 			m.send(mapper, "qosForProgramPriority:", n)
 			m.send(mapper, "programPriorityForQoS:", n)
 		}
-		t.Log("unload:", p.Unload(objcbridge.QoSDefault))
+		t.Log("unload:", p.Unload(driverabi.QoSDefault))
 		t.Log("the process goes on")
 		return
 	}

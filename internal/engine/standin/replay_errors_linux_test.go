@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 )
 
@@ -40,7 +41,7 @@ var writtenErrors = map[string]writtenReplay{
 		p, err := r.b.NewProgram([]byte(addition), nil)
 		if err == nil {
 			defer p.Close()
-			_, err = p.Compile(objcbridge.QoSDefault)
+			_, err = p.Compile(driverabi.QoSDefault)
 		}
 		r.ends(err, objcbridge.KindNil, objcbridge.StageCreate)
 	}},
@@ -66,9 +67,9 @@ var writtenErrors = map[string]writtenReplay{
 	"evaluate": {`{"data": [{"stage": "evaluate", "kind": "NO without an error", "count": 2}]}`, func(r *replay) {
 		p, q := r.ready(addition)
 		for range 2 {
-			r.ends(q.Evaluate(p, objcbridge.QoSDefault), objcbridge.KindNo, objcbridge.StageEvaluate)
+			r.ends(q.Evaluate(p, driverabi.QoSDefault), objcbridge.KindNo, objcbridge.StageEvaluate)
 		}
-		require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+		require.NoError(r.t, q.Evaluate(p, driverabi.QoSDefault))
 	}},
 }
 
@@ -84,6 +85,6 @@ func (r *replay) ends(err error, kind objcbridge.Kind, stage objcbridge.Stage) *
 // compiling requires an error of a compile.
 func (r *replay) compiling(kind objcbridge.Kind) *objcbridge.Error {
 	r.t.Helper()
-	_, err := r.program(addition).Compile(objcbridge.QoSDefault)
+	_, err := r.program(addition).Compile(driverabi.QoSDefault)
 	return r.ends(err, kind, objcbridge.StageCompile)
 }

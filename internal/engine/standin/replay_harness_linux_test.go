@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/plist"
@@ -54,7 +55,7 @@ func (r *replay) is(err error, code int64, text string) *objcbridge.Error {
 
 func (r *replay) compileFails(cause string) {
 	p := r.program(addition)
-	_, err := p.Compile(objcbridge.QoSDefault)
+	_, err := p.Compile(driverabi.QoSDefault)
 	e := r.is(err, 1, "_ANECompiler : ANECCompile() FAILED")
 	require.Equal(r.t, objcbridge.DomainCompiler, e.Domain)
 	require.Equal(r.t, compileError(cause).Underlying[0].Text, e.Causes[0].Message)
@@ -62,9 +63,9 @@ func (r *replay) compileFails(cause string) {
 
 func (r *replay) loadFails(code int64, text string) {
 	p := r.program(addition)
-	_, err := p.Compile(objcbridge.QoSDefault)
+	_, err := p.Compile(driverabi.QoSDefault)
 	require.NoError(r.t, err)
-	r.is(p.Load(objcbridge.QoSDefault), code, text)
+	r.is(p.Load(driverabi.QoSDefault), code, text)
 }
 
 // ready is a program that is loaded, and a request of one surface for each symbol.
@@ -83,13 +84,13 @@ func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
 
 func (r *replay) runs() {
 	p, q := r.ready(addition)
-	require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+	require.NoError(r.t, q.Evaluate(p, driverabi.QoSDefault))
 }
 
 func (r *replay) evaluateFails(code int64, text string) {
 	p, q := r.ready(addition)
 	for range 3 {
-		r.is(q.Evaluate(p, objcbridge.QoSDefault), code, text)
+		r.is(q.Evaluate(p, driverabi.QoSDefault), code, text)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -63,7 +64,7 @@ var replays = map[string]func(*replay){
 	"device-info.json#5": func(r *replay) { r.property("ANEDevicePropertyNumANECores", "16") },
 	"device-info.json#8": func(r *replay) { require.Equal(r.t, 2, r.device().Engines) },
 	"errors-up-to-26.json": func(r *replay) {
-		_, err := r.program(addition).Compile(objcbridge.QoSDefault)
+		_, err := r.program(addition).Compile(driverabi.QoSDefault)
 		r.is(err, 10, "verifyBundleAtPath: invalid model")
 		c := newMessages(r.t)
 		client := c.send(c.named("_ANEClient"), "sharedConnection")
@@ -81,7 +82,7 @@ var replays = map[string]func(*replay){
 		p, q := r.ready(addition)
 		failures := 0
 		for failures < 20 {
-			err := q.Evaluate(p, objcbridge.QoSDefault)
+			err := q.Evaluate(p, driverabi.QoSDefault)
 			if err == nil {
 				break
 			}
@@ -89,7 +90,7 @@ var replays = map[string]func(*replay){
 			failures++
 		}
 		require.LessOrEqual(r.t, failures, 7)
-		require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+		require.NoError(r.t, q.Evaluate(p, driverabi.QoSDefault))
 	},
 	"errors-up-to-26.json#10": func(r *replay) {
 		r.loadFails(16, `… file not found; "cachedModelFilePath=<private> does not exist"; compileAsNeededAndLoadCachedModel:...`)
@@ -127,7 +128,7 @@ var replays = map[string]func(*replay){
 		d := r.device()
 		require.Equal(r.t, []any{"h14g", 16, 1, "macOS"}, []any{d.Architecture, d.Cores, d.Engines, d.Product})
 		p, q := r.ready(text)
-		require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+		require.NoError(r.t, q.Evaluate(p, driverabi.QoSDefault))
 	},
 	"m1-capture-mlx-ane-sd.json": func(r *replay) {
 		root := r.attributes(functions(`func main<ios18>(T q, T k, T v) { T y = add(x = q, y = k)[name = string("y")]; T z = add(x = y, y = v)[name = string("z")]; } -> (z);`))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -67,7 +68,7 @@ func (r *replay) differs(text, function string) {
 		half(memory["a"], at("a", i), float32(3*i))
 		half(memory["b"], at("b", i), float32(i+7))
 	}
-	require.NoError(r.t, q.Evaluate(p, objcbridge.QoSDefault))
+	require.NoError(r.t, q.Evaluate(p, driverabi.QoSDefault))
 	for i := range int64(128) {
 		require.Equal(r.t, float32(2*i-7), halfAt(memory["y"], at("y", i)), "element %d", i)
 	}
