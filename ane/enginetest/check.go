@@ -9,16 +9,16 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// Failure is one thing that an engine did wrong.
+// Failure is one failure of a check.
 type Failure struct {
 	Check string // name of the check
-	Text  string // what was expected and what came
+	Text  string // what was expected and what happened
 }
 
-// String gives both on one line.
+// String returns both on one line.
 func (f Failure) String() string { return f.Check + ": " + f.Text }
 
-// Option changes what is checked.
+// Option configures Check and Run.
 type Option func(*config)
 
 type config struct {
@@ -28,14 +28,14 @@ type config struct {
 	limit   time.Duration
 }
 
-// Named says what the engine has to call itself. Without it any name passes but
-// "apple", which only an engine on macOS may use.
+// Named sets the required name of the engine. Without it any name passes except "apple",
+// which only an engine on macOS may use.
 func Named(name string) Option { return func(c *config) { c.name = name } }
 
 // Only runs the named checks.
 func Only(checks ...string) Option { return func(c *config) { c.only = append(c.only, checks...) } }
 
-// Without leaves the named checks out for a reason, which Run reports.
+// Without omits the named checks. Run reports the reason.
 func Without(reason string, checks ...string) Option {
 	return func(c *config) {
 		for _, n := range checks {
@@ -44,8 +44,8 @@ func Without(reason string, checks ...string) Option {
 	}
 }
 
-// Limit is how long one check may take, two minutes if not given. A check that
-// takes longer has failed and is abandoned with what it holds.
+// Limit is the time limit of one check; the default is two minutes. A check that takes
+// longer has failed, and is abandoned without cleanup.
 func Limit(d time.Duration) Option { return func(c *config) { c.limit = d } }
 
 // check is one named property.
@@ -60,7 +60,7 @@ func all() []check {
 	return slices.Concat(statements(), values(), sharing(), places(), repeats(), refusals(), waiting(), lives())
 }
 
-// Checks returns the names of all checks, each with what it demands.
+// Checks returns the names of all checks, each with its requirement.
 func Checks() map[string]string {
 	names := map[string]string{}
 	for _, c := range all() {
@@ -69,8 +69,8 @@ func Checks() map[string]string {
 	return names
 }
 
-// Check opens an engine for each check and returns what went wrong. An ended
-// ctx ends the suite with a failure of the check that was running.
+// Check opens an engine for each check and returns the failures. If ctx ends, the suite
+// ends with a failure of the running check.
 func Check(ctx context.Context, open func() ane.Engine, opts ...Option) []Failure {
 	cfg, unknown := configure(opts)
 	failures := unknown
@@ -112,7 +112,7 @@ func Run(t *testing.T, open func() ane.Engine, opts ...Option) {
 	}
 }
 
-// configure applies options. Names of checks that do not exist are failures.
+// configure applies options. Unknown names of checks are failures.
 func configure(opts []Option) (*config, []Failure) {
 	cfg := &config{without: map[string]string{}, limit: 2 * time.Minute}
 	for _, o := range opts {
@@ -133,10 +133,10 @@ func configure(opts []Option) (*config, []Failure) {
 	return cfg, unknown
 }
 
-// reason tells why a check is left out; it is empty for those to run.
+// reason is the reason to omit a check; it is empty for checks to run.
 func (c *config) reason(name string) string {
 	if len(c.only) > 0 && !slices.Contains(c.only, name) {
-		return "not among the checks asked for"
+		return "not selected"
 	}
 	return c.without[name]
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// env is what one check works with. Its methods may be called from several
-// goroutines, but fatal only from the check's own.
+// env is the environment of one check. Any goroutine may call its methods, but fatalf,
+// need and skip only the goroutine of the check.
 type env struct {
 	ctx  context.Context
 	open func() ane.Engine
@@ -25,8 +25,8 @@ type env struct {
 	memory  []func() // run after undo, in reverse
 }
 
-// perform runs one check in a goroutine of its own, so that a panic, a hang and
-// a fatal failure end only that check.
+// perform runs one check in a new goroutine, so that a panic, a hang or a fatal failure
+// ends only that check.
 func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) (texts []string, skipped string) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.limit)
 	defer cancel()
@@ -47,17 +47,17 @@ func perform(ctx context.Context, c check, open func() ane.Engine, cfg *config) 
 	return append([]string(nil), e.texts...), e.skipped
 }
 
-// grace is how long a check may take to end after its context has, at most.
+// grace is the time that a check has to end after its context has ended.
 const grace = 3 * time.Second
 
-// after is closed d after ctx ended.
+// after returns a channel that is closed d after ctx has ended.
 func after(ctx context.Context, d time.Duration) <-chan struct{} {
 	over := make(chan struct{})
 	context.AfterFunc(ctx, func() { time.AfterFunc(d, func() { close(over) }) })
 	return over
 }
 
-// guarded turns a panic into a failure.
+// guarded reports a panic as a failure.
 func (e *env) guarded(f func()) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -67,8 +67,7 @@ func (e *env) guarded(f func()) {
 	f()
 }
 
-// clean closes what the check opened: requests, models and devices first,
-// memory last.
+// clean closes what the check opened: requests, models and devices, then memory.
 func (e *env) clean() {
 	e.mu.Lock()
 	undo := append(e.memory, e.undo...)
@@ -126,7 +125,7 @@ func (e *env) closing(f func() error, what string) func() {
 	}
 }
 
-// device opens the engine behind a Device.
+// device opens the engine as a Device.
 func (e *env) device() *ane.Device {
 	d, err := ane.Open(e.open(), "")
 	e.need(err, "open")
@@ -142,7 +141,7 @@ func (e *env) compile(d *ane.Device, p *program) *ane.Model {
 	return m
 }
 
-// loaded compiles and loads p.
+// loaded returns p, compiled and loaded.
 func (e *env) loaded(d *ane.Device, p *program) *ane.Model {
 	m := e.compile(d, p)
 	e.need(m.Load(e.ctx), "load "+p.name)

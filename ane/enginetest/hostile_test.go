@@ -84,7 +84,7 @@ func TestGoroutineLeakIsAFailure(t *testing.T) {
 	texts := only(t, "leaks", func() ane.Engine {
 		return &hostile{Engine: newSoft(), close: func() error { go func() { <-stop }(); return nil }}
 	})
-	require.Equal(t, []string{"1 goroutines are left"}, texts)
+	require.Equal(t, []string{"1 goroutines are still running"}, texts)
 }
 
 func TestBlockLeakIsAFailure(t *testing.T) {
@@ -95,11 +95,11 @@ func TestBlockLeakIsAFailure(t *testing.T) {
 			return err
 		}}
 	})
-	require.Equal(t, []string{"1 Blocks and 0 mappings are left open"}, texts)
+	require.Equal(t, []string{"1 Blocks and 0 mappings are still open"}, texts)
 	require.NoError(t, leaked.Close())
 }
 
-// Memory taken when the program is compiled counts as a copy, too.
+// Memory allocated while the program is compiled counts as a copy, too.
 func TestEarlyCopyIsFound(t *testing.T) {
 	for _, check := range runnable([]string{"copies-blocks", "copies-memory"}) {
 		var taken *unimem.Block

@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// instances makes programs with other weights, one of another, and closes the base first.
+// instances makes instances of a program and of an instance, and closes the base first.
 func instances(e *env) {
 	d := e.device()
 	base, err := weighted(99)
@@ -44,13 +44,13 @@ func instances(e *env) {
 	second, q := of(first, 7)
 	run(second, q, "an instance of an instance")
 	same, err := second.WithWeights(e.ctx, files{})
-	e.need(err, "an instance without weights of its own")
+	e.need(err, "an instance with the same weights")
 	e.later(func() error { return same.Close(context.Background()) }, "closing an instance")
-	run(same, q, "an instance without weights of its own")
-	run(first, p, "an instance beside its own")
+	run(same, q, "an instance with the same weights")
+	run(first, p, "an instance that has an instance")
 
 	if _, err := m.WithWeights(e.ctx, files{weightPath: []byte("short")}); !errors.Is(err, ane.ErrCompile) {
-		e.errorf("weights that are none are refused with %v, want ErrCompile", err)
+		e.errorf("malformed weights are refused with %v, want ErrCompile", err)
 	}
 	e.must(m.Close(e.ctx), "closing the base before its instances")
 	run(first, p, "an instance whose base is closed")

@@ -10,13 +10,13 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// lives are about states and about what is left behind.
+// lives check states and leaks.
 func lives() []check {
 	return []check{
-		{"states", "calls out of order are refused with the error that says why", states},
-		{"reload", "Unload gives back what Load took; bound requests work again after the next Load", reload},
-		{"close-order", "nothing closes under what depends on it, and everything closes once that is gone", closeOrder},
-		{"leaks", "after the last Close no memory and no goroutine is left", leaks},
+		{"states", "calls in a wrong state are refused with the error of that state", states},
+		{"reload", "Unload frees what Load allocated; bound requests work again after the next Load", reload},
+		{"close-order", "an object cannot be closed while another depends on it, and can be closed after that", closeOrder},
+		{"leaks", "after the last Close no memory is open and no goroutine is running", leaks},
 	}
 }
 
@@ -110,11 +110,11 @@ func closeOrder(e *env) {
 	e.must(d.Close(), "Device.Close")
 }
 
-// settle is how long goroutines that are ending get.
+// settle is the time limit for goroutines to end.
 const settle = time.Minute
 
-// steady counts the goroutines once those that were ending are gone: the count
-// has to stay for 20 looks.
+// steady counts the goroutines after those that are ending have ended: the count has to
+// be the same 20 times.
 func steady() int {
 	n := runtime.NumGoroutine()
 	for same, end := 0, time.Now().Add(settle); same < 20 && time.Now().Before(end); same++ {
@@ -146,12 +146,12 @@ func leaks(e *env) {
 	e.clean()
 
 	if now := unimem.Live(); now.Blocks > before.Blocks || now.Mappings > before.Mappings {
-		e.errorf("%d Blocks and %d mappings are left open", now.Blocks-before.Blocks, now.Mappings-before.Mappings)
+		e.errorf("%d Blocks and %d mappings are still open", now.Blocks-before.Blocks, now.Mappings-before.Mappings)
 	}
 	for end := time.Now().Add(settle); runtime.NumGoroutine() > routines && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if now := runtime.NumGoroutine(); now > routines {
-		e.errorf("%d goroutines are left", now-routines)
+		e.errorf("%d goroutines are still running", now-routines)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// places are about bytes that the engine has no business with.
+// places check bytes that the engine must not change.
 func places() []check {
 	return []check{
-		{"surroundings", "inputs, their padding, the rest of every surface and other cells stay as they were", surroundings},
-		{"offsets", "a tensor behind byte 0 of its surface is refused, or honoured when Info says so", offsets},
+		{"surroundings", "inputs, their padding, the rest of every surface and other cells do not change", surroundings},
+		{"offsets", "a tensor after byte 0 of its surface is refused, or used if Info.Offsets is true", offsets},
 	}
 }
 
@@ -43,7 +43,7 @@ func offsets(e *env) {
 		junk(c.Bytes())
 		var l ane.Layout
 		switch {
-		case c.Offset() == 0: // what an engine that ignores offsets would take
+		case c.Offset() == 0: // the cell that an engine without offsets would use
 			continue
 		case len(r.in) < len(m.Inputs()):
 			l = m.Inputs()[len(r.in)]
@@ -68,7 +68,7 @@ func offsets(e *env) {
 		}
 		return
 	}
-	e.need(err, "bind at offsets, which Info says are honoured")
+	e.need(err, "bind at offsets, which Info.Offsets permits")
 	e.later(r.request.Close, "closing the request")
 	e.must(r.round(e.ctx, 1), "at offsets")
 }

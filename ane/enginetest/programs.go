@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// program is MIL text with an independent account of what it computes.
+// program is MIL text with an independent reference.
 type program struct {
 	name    string
 	in, out []port
@@ -42,13 +42,13 @@ func (p port) elements() int {
 	return n
 }
 
-// header opens a program in the dialect that all reports agree on.
+// header starts a program in the dialect that all reports agree on.
 const header = `program(1.3)
 [buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
 {
     func main<ios18>(`
 
-// source writes the program's text.
+// source returns the program's text.
 func (p *program) source() ane.Source {
 	var params, results []string
 	for _, q := range p.in {
@@ -65,8 +65,7 @@ func (p *program) source() ane.Source {
 func half(name string, shape ...int) port   { return port{name, mil.FP16, shape} }
 func single(name string, shape ...int) port { return port{name, mil.FP32, shape} }
 
-// identity multiplies by one, since the engine refuses an output that is an
-// input.
+// identity multiplies by one, because the engine refuses an output that is an input.
 func identity(shape ...int) *program {
 	x, y := half("x", shape...), half("y", shape...)
 	return &program{name: fmt.Sprint("identity", shape), in: []port{x}, out: []port{y},
@@ -92,7 +91,7 @@ func zip(a, b []float64, f func(a, b float64) float64) []float64 {
 	return c
 }
 
-// order has inputs and outputs whose names do not sort as they are declared.
+// order has inputs and outputs whose names do not sort in the order of declaration.
 func order() *program {
 	p := func(name string) port { return half(name, 1, 4, 3, 32) }
 	return &program{name: "order", in: []port{p("zeta"), p("beta"), p("alpha")}, out: []port{p("rest"), p("all")},
@@ -104,7 +103,7 @@ func order() *program {
 		}}
 }
 
-// splitting has two outputs of one layout, named against their order.
+// splitting has two outputs of one layout, whose names sort in reverse order.
 func splitting() *program {
 	x, head, tail := half("x", 1, 8, 2, 32), half("head", 1, 4, 2, 32), half("tail", 1, 4, 2, 32)
 	return &program{name: "split", in: []port{x}, out: []port{tail, head},
@@ -115,7 +114,7 @@ func splitting() *program {
 		}}
 }
 
-// casting has fp32 at the edges and fp16 inside.
+// casting has fp32 inputs and outputs and computes in fp16.
 func casting(shape ...int) *program {
 	x, y := single("x", shape...), single("y", shape...)
 	return &program{name: "cast", in: []port{x}, out: []port{y},
@@ -143,7 +142,7 @@ func multiplication(rows, inner, cols int) *program {
 		}}
 }
 
-// weightPath is how the convolution names its file.
+// weightPath is the path of the convolution's weight file.
 const weightPath = "@model_path/weights/w.bin"
 
 // files are weight files in memory.
@@ -157,10 +156,10 @@ func (f files) ReadFile(path string) ([]byte, error) {
 	return nil, os.ErrNotExist
 }
 
-// convolution is a 1x1 convolution whose weights come from a file.
+// convolution is a 1x1 convolution with weights from a file.
 func convolution() (*program, error) { return weighted(99) }
 
-// weighted is convolution with the weights of seed.
+// weighted is convolution with weights of the given seed.
 func weighted(seed int) (*program, error) {
 	const from, to, plane = 8, 4, 2 * 32
 	kernel := make([]float64, to*from)

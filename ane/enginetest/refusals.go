@@ -10,14 +10,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// refusals are about bad programs and tensors.
+// refusals check bad programs and tensors.
 func refusals() []check {
 	return []check{
-		{"bad-programs", "programs at fault are refused with ErrCompile and a mil.ErrorList that has the line", badPrograms},
+		{"bad-programs", "faulty programs are refused with ErrCompile and a mil.ErrorList that has the line", badPrograms},
 		{"short", "a surface or tensor shorter than the layout is refused with both numbers", short},
-		{"mismatches", "Bind reports everything that does not fit at once", mismatches},
+		{"mismatches", "Bind reports all mismatches at once", mismatches},
 		{"aliases", "an output that shares bytes with another tensor is refused", aliases},
-		{"stale", "a request whose memory is gone is refused", stale},
+		{"stale", "a request whose memory was returned is refused", stale},
 		{"stale-span", "a request whose tape was cleared is refused", staleSpan},
 	}
 }
@@ -32,9 +32,9 @@ func badPrograms(e *env) {
 	}{
 		{"syntax error", "tensor<fp16, [1, 2, 2, 32]> y = mul(x = x, y = ;", 5},
 		{"unknown operator", "\n" + good.out[0].String() + ` = frobnicate(x = x)[name = string("y")];`, 6},
-		{"value that is not defined", good.out[0].String() + ` = add(x = x, y = nowhere)[name = string("y")];`, 5},
-		{"type that is not the result's", `tensor<fp16, [1, 2, 2, 33]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`, 5},
-		{"weights file that is not there", `tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/none.bin"), offset = uint64(64)))]; ` + good.body, 5},
+		{"undefined value", good.out[0].String() + ` = add(x = x, y = nowhere)[name = string("y")];`, 5},
+		{"wrong type of a result", `tensor<fp16, [1, 2, 2, 33]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`, 5},
+		{"missing weight file", `tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/none.bin"), offset = uint64(64)))]; ` + good.body, 5},
 	} {
 		p := *good
 		p.body = c.body
@@ -49,16 +49,16 @@ func badPrograms(e *env) {
 		case !errors.Is(err, ane.ErrCompile):
 			e.errorf("%s: %v does not match ErrCompile", c.what, err)
 		case !errors.As(err, &list) || len(list) == 0:
-			e.errorf("%s: %v holds no mil.ErrorList", c.what, err)
+			e.errorf("%s: %v has no mil.ErrorList", c.what, err)
 		case list[0].Pos.Line != c.line:
 			e.errorf("%s on line %d is reported on line %d: %v", c.what, c.line, list[0].Pos.Line, err)
 		}
 	}
-	m := e.loaded(d, good) // the device is as good as before
+	m := e.loaded(d, good) // the device still works
 	e.must(e.rig(m, good, inBlock()).round(e.ctx, 1), "after refused programs")
 }
 
-// says tells whether err matches and names all numbers.
+// says reports whether err matches match and contains all numbers.
 func says(err, match error, numbers ...int) bool {
 	if !errors.Is(err, match) {
 		return false
@@ -158,11 +158,11 @@ func stale(e *env) {
 	r, err := m.Bind(named([]*ane.Tensor{in}), named([]*ane.Tensor{out}))
 	e.need(err, "bind")
 	e.later(r.Close, "closing the request")
-	e.need(g.Give(c), "giving the cell back")
+	e.need(g.Give(c), "returning the cell")
 	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
-		e.errorf("evaluating on a cell that was given back returns %v, want ErrStale", err)
+		e.errorf("evaluating on a returned cell returns %v, want ErrStale", err)
 	}
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a cell that was given back")
+	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a returned cell")
 }
 
 func staleSpan(e *env) {
@@ -186,7 +186,7 @@ func staleSpan(e *env) {
 	_, err = tape.Take(l.Bytes(), ane.RowAlign) // the same bytes again
 	e.need(err, "span")
 	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
-		e.errorf("evaluating on a span of a tape that was cleared returns %v, want ErrStale", err)
+		e.errorf("evaluating on a span of a cleared tape returns %v, want ErrStale", err)
 	}
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a span of a tape that was cleared")
+	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a span of a cleared tape")
 }

@@ -9,14 +9,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// repeats are about many runs, requests and models.
+// repeats check many runs, requests and models.
 func repeats() []check {
 	return []check{
-		{"reuse", "a request runs any number of times, each time on what its inputs hold", reuse},
+		{"reuse", "a request runs any number of times, each time on the current inputs", reuse},
 		{"determinism", "the same input gives the same bits", determinism},
-		{"requests", "requests of one model do not touch each other", requests},
-		{"models", "several loaded models do not touch each other", models},
-		{"parallel", "64 goroutines evaluate requests of their own", func(e *env) { parallel(e, inBlock()) }},
+		{"requests", "requests of one model do not affect each other", requests},
+		{"models", "several loaded models do not affect each other", models},
+		{"parallel", "64 goroutines evaluate a request each", func(e *env) { parallel(e, inBlock()) }},
 		{"parallel-heap", "the same on heap memory, which the race detector sees", func(e *env) { parallel(e, inBlock(unimem.OnHeap())) }},
 	}
 }
@@ -81,7 +81,7 @@ func models(e *env) {
 	for _, p := range e.programs() {
 		rigs = append(rigs, e.rig(e.loaded(d, p), p, inCell))
 	}
-	second := addition(1, 8, 4, 32) // the same text once more
+	second := addition(1, 8, 4, 32) // the same text again
 	rigs = append(rigs, e.rig(e.loaded(d, second), second, inCell))
 	e.interleave(rigs)
 }

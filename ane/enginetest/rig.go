@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// rig is a loaded program with tensors of its own, bound.
+// rig is a loaded program with a request on new tensors.
 type rig struct {
 	env     *env
 	program *program
@@ -21,7 +21,7 @@ type rig struct {
 	guards  []guard
 }
 
-// guard is memory of which only part may change: bytes lo to hi.
+// guard is memory of which only the bytes [lo, hi) may change.
 type guard struct {
 	what   string
 	mem    []byte
@@ -29,11 +29,11 @@ type guard struct {
 	lo, hi int
 }
 
-// room makes a tensor of some kind of memory and the guards around it. mutable
-// tells whether the tensor itself may change.
+// room makes a tensor on some kind of memory, and the guards around it. mutable tells
+// whether the tensor itself may change.
 type room func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard)
 
-// inBlock gives the tensor a Block of its own with room behind it.
+// inBlock makes the tensor on a new Block that is longer than the tensor.
 func inBlock(opts ...unimem.Option) room {
 	return func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
 		b, err := unimem.Open(l.Bytes()+ane.RowAlign, opts...)
@@ -45,7 +45,7 @@ func inBlock(opts ...unimem.Option) room {
 	}
 }
 
-// inCell gives the tensor a cell with a surface of its own, between two others.
+// inCell makes the tensor on a cell with its own surface, between two others.
 func inCell(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
 	g, err := unimem.NewGrid(l.Bytes()+ane.RowAlign, 3, unimem.SurfacePerCell())
 	e.need(err, "memory")
@@ -96,7 +96,7 @@ func (e *env) rig(m *ane.Model, p *program, where room) *rig {
 	return r
 }
 
-// junk fills memory with finite fp16 numbers that no sample equals.
+// junk fills memory with finite fp16 numbers that are not samples.
 func junk(mem []byte) {
 	for i := range mem {
 		mem[i] = byte(0x81 + i%97)
@@ -112,7 +112,7 @@ func named(tensors []*ane.Tensor) map[string]*ane.Tensor {
 	return m
 }
 
-// samples are the inputs of run seed.
+// samples returns the inputs of run seed.
 func (p *program) samples(seed int) [][]float64 {
 	in := make([][]float64, len(p.in))
 	for i, q := range p.in {
@@ -141,7 +141,7 @@ func (r *rig) fill(in [][]float64) error {
 	return nil
 }
 
-// evaluate runs once and compares the guards with what they were.
+// evaluate runs once and checks the guards.
 func (r *rig) evaluate(ctx context.Context) error {
 	for i := range r.guards {
 		r.guards[i].before = slices.Clone(r.guards[i].mem)
@@ -184,8 +184,8 @@ func (r *rig) verify(want [][]float64) error {
 	return nil
 }
 
-// round fills, runs and verifies with the samples of seed, leaving the guards
-// out of it: they have checks of their own.
+// round fills, runs and verifies with the samples of seed. It does not check the guards,
+// which have separate checks.
 func (r *rig) round(ctx context.Context, seed int) error {
 	in := r.program.samples(seed)
 	if err := r.fill(in); err != nil {
@@ -197,7 +197,7 @@ func (r *rig) round(ctx context.Context, seed int) error {
 	return r.verify(r.program.reference(in))
 }
 
-// must reports err of round number n.
+// must reports err with the given description.
 func (e *env) must(err error, format string, args ...any) {
 	if err != nil {
 		e.errorf("%s: %v", fmt.Sprintf(format, args...), err)
@@ -210,5 +210,5 @@ type kind struct {
 	room room
 }
 
-// kinds are the memories that tensors usually stand on.
+// kinds returns the usual kinds of memory of tensors.
 func kinds() []kind { return []kind{{"cells", inCell}, {"Blocks", inBlock()}} }

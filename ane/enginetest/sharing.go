@@ -11,11 +11,11 @@ import (
 
 var errZero = errors.New("the sign of a zero is lost")
 
-// sharing checks that the engine works on the tensors' own pages.
+// sharing checks that the engine uses the tensors' own pages.
 func sharing() []check {
 	return []check{
-		{"late-write", "inputs changed after binding are seen, in every run", lateWrite},
-		{"views", "a byte changed on either side of a view is seen on the other", views},
+		{"late-write", "every run reads inputs that changed after binding", lateWrite},
+		{"views", "a byte changed in a tensor is seen in its view, and the reverse", views},
 		{"copies-blocks", "opening, compiling, binding and running open no Blocks as large as the tensors", copiesBlocks},
 		{"copies-memory", "opening, compiling, binding and running need no memory as large as the tensors", copiesMemory},
 	}
@@ -50,15 +50,15 @@ func views(e *env) {
 		}
 	}
 	if seen == 0 {
-		e.skip("the engine shows no views")
+		e.skip("the engine has no views")
 	}
 	if all := len(r.in) + len(r.out); seen < all {
-		e.errorf("views of %d tensors, there are %d", seen, all)
+		e.errorf("%d tensors have views, want %d", seen, all)
 	}
 	e.must(r.round(e.ctx, 2), "after changing bytes through views")
 }
 
-// mirrored changes bytes on each side and looks at the other.
+// mirrored changes bytes on each side and reads them on the other.
 func (e *env) mirrored(name string, tensor, view []byte) {
 	if len(view) < len(tensor) {
 		e.errorf("the view of %s has %d bytes, the tensor %d", name, len(view), len(tensor))
@@ -76,12 +76,12 @@ func (e *env) mirrored(name string, tensor, view []byte) {
 	}
 }
 
-// large is a program whose tensors dwarf everything else a run needs: 16 MiB
-// each.
+// large is a program whose tensors, 16 MiB each, are far larger than all other memory
+// of a run.
 func large() *program { return identity(1, 64, 256, 512) }
 
-// grown runs the large program for the first time and returns by how many bytes
-// measure has grown since before the engine was opened, and the size of a tensor.
+// grown opens the engine and runs the large program once. It returns the growth of
+// measure in bytes, and the size of a tensor.
 func (e *env) grown(measure func() int64) (grown, size int64) {
 	p := large()
 	in, out := e.warm(p.in), e.warm(p.out)
@@ -95,7 +95,7 @@ func (e *env) grown(measure func() int64) (grown, size int64) {
 	return measure() - before, int64(in[0].Layout().Bytes())
 }
 
-// warm makes tensors with all pages there.
+// warm makes tensors whose pages are all present.
 func (e *env) warm(ports []port) (tensors []*ane.Tensor) {
 	for _, q := range ports {
 		l, err := ane.NewLayout(q.name, q.dtype, q.shape...)
@@ -113,18 +113,18 @@ func copiesBlocks(e *env) {
 	}
 }
 
-// A copy in pieces much smaller than the tensors escapes both measures; late
-// writes and views still tell.
+// Both measures miss a copy in pieces much smaller than the tensors; the checks
+// late-write and views detect it.
 
-// copiesMemory measures the pages of the process. A page mapped twice counts
-// once, so that an engine with a mapping of its own is not suspected.
+// copiesMemory measures the pages of the process. A page mapped twice counts once, so
+// that an engine may have its own mapping.
 func copiesMemory(e *env) {
 	if _, err := procmem.Proportional(); err != nil {
 		e.skip("the memory of the process cannot be measured: " + err.Error())
 	}
 	first := true
 	grown, size := e.grown(func() int64 {
-		if first { // the Go heap gives back what it can, but keeps what a run took
+		if first { // free unused Go heap before the run; keep what the run allocates
 			debug.FreeOSMemory()
 			first = false
 		}

@@ -7,11 +7,11 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// statements are about what the engine says of itself and of programs.
+// statements check what the engine reports about itself and about programs.
 func statements() []check {
 	return []check{
-		{"info", "the engine names itself, truthfully and always alike", info},
-		{"receipt", "results carry the engine's statements", receipt},
+		{"info", "the engine reports a permitted name, and always the same Info", info},
+		{"receipt", "receipts repeat the engine's Info", receipt},
 		{"layouts", "inputs and outputs have the text's names, order, types and shapes, rows padded to 64 bytes", layouts},
 	}
 }
@@ -58,7 +58,7 @@ func receipt(e *env) {
 		e.errorf("receipt %+v, want %+v", got, want)
 	}
 	if got.Fallback != "" {
-		e.errorf("receipt of a first choice tells of a fallback: %s", got.Fallback)
+		e.errorf("the receipt of an engine without fallback has one: %s", got.Fallback)
 	}
 	if res.Elapsed <= 0 {
 		e.errorf("elapsed time %v", res.Elapsed)
@@ -90,9 +90,9 @@ func (e *env) declared(what string, got []ane.Layout, ports []port) {
 		case l.DType != q.dtype || !slices.Equal(l.Shape, q.shape):
 			e.errorf("%s %s is %s%v, the text has %s%v", what, q.name, l.DType, l.Shape, q.dtype, q.shape)
 		case l.RowStride%ane.RowAlign != 0:
-			e.errorf("%s %s: row stride %d is no multiple of %d", what, q.name, l.RowStride, ane.RowAlign)
+			e.errorf("%s %s: row stride %d is not a multiple of %d", what, q.name, l.RowStride, ane.RowAlign)
 		case !l.Equal(want):
-			e.errorf("%s is laid out as %s, want %s", what, l, want)
+			e.errorf("%s has layout %s, want %s", what, l, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// A run that leaves anything open fails, whatever its tests said.
+// A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func newSoft() ane.Engine { return soft.New() }
@@ -27,12 +27,12 @@ func TestSoftEngineWithOffsets(t *testing.T) {
 	enginetest.Run(t, func() ane.Engine { return soft.New(soft.AllowOffsets()) }, enginetest.Named(soft.Name), enginetest.Only("offsets", "info"))
 }
 
-// The wrapper alone is no fault.
+// The wrapper without a fault passes.
 func TestHonestWrapper(t *testing.T) {
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return faulty.Wrap(newSoft(), faulty.Fault{}) }))
 }
 
-// caught names the checks that are meant for each fault.
+// caught lists the checks that must detect each fault.
 var caught = map[string][]string{
 	"claims-apple":       {"info"},
 	"claims-offsets":     {"offsets"},
@@ -63,12 +63,12 @@ var caught = map[string][]string{
 	"wrong-strides":      {"layouts"},
 }
 
-// Every faulty engine fails the checks that are meant for it.
+// Every faulty engine fails the checks that must detect its fault.
 func TestFaultyEngines(t *testing.T) {
 	for _, f := range faulty.Faults() {
 		t.Run(f.Name, func(t *testing.T) {
 			meant := caught[f.Name]
-			require.NotEmpty(t, meant, "no check is meant for this fault")
+			require.NotEmpty(t, meant, "no check is listed for this fault")
 			meant = runnable(meant)
 			failures := enginetest.Check(t.Context(), wrapped(f), enginetest.Only(meant...))
 			failed := map[string]string{}
@@ -84,7 +84,7 @@ func TestFaultyEngines(t *testing.T) {
 	require.Len(t, caught, len(faulty.Faults()))
 }
 
-// runnable drops the check that needs a measure only Linux has.
+// runnable drops the check that can only measure on Linux.
 func runnable(checks []string) []string {
 	return slices.DeleteFunc(slices.Clone(checks), func(c string) bool { return c == "copies-memory" && runtime.GOOS != "linux" })
 }
@@ -93,9 +93,8 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 	return func() ane.Engine { return faulty.Wrap(newSoft(), f) }
 }
 
-// A fault that leaves values alone fails the checks that are meant for it, and
-// no others.
-func TestFaultsStayApart(t *testing.T) {
+// A fault that does not change values fails its checks, and no others.
+func TestFaultsAreIndependent(t *testing.T) {
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)

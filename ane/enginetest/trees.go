@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// tree compiles programs that were parsed before.
+// tree compiles parsed programs.
 func tree(e *env) {
 	d := e.device()
 	for _, p := range e.programs() {
@@ -22,8 +22,8 @@ func tree(e *env) {
 		e.must(e.rig(m, p, inBlock()).round(e.ctx, 1), "as a tree")
 	}
 	for what, bad := range map[string]*mil.Program{
-		"without functions":          {Version: "1.3"},
-		"with a result from nowhere": {Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Results: []mil.Ref{{Name: "y"}}}}},
+		"without functions":        {Version: "1.3"},
+		"with an undefined result": {Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Results: []mil.Ref{{Name: "y"}}}}},
 	} {
 		m, err := d.Compile(e.ctx, ane.Source{File: "tree.mil", Program: bad})
 		if err == nil {
@@ -33,7 +33,7 @@ func tree(e *env) {
 		}
 		var list mil.ErrorList
 		if !errors.Is(err, ane.ErrCompile) || !errors.As(err, &list) {
-			e.errorf("a tree %s is refused with %v, which does not match ErrCompile or holds no mil.ErrorList", what, err)
+			e.errorf("a tree %s is refused with %v, which does not match ErrCompile or has no mil.ErrorList", what, err)
 		}
 	}
 }

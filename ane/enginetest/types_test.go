@@ -13,13 +13,13 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// texts collects the programs that engines are given.
+// texts collects the programs that engines compile.
 type texts struct {
 	mu  sync.Mutex
 	all map[string]bool
 }
 
-// reader is the software engine that keeps every text.
+// reader is a software engine that records every text.
 type reader struct {
 	ane.Engine
 	texts *texts
@@ -32,9 +32,9 @@ func (r *reader) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	return r.Engine.Compile(ctx, src)
 }
 
-// The hardware takes fp16, fp32 and bool at the edges of a program. It refuses
-// integers, or fails on them, so the suite has none there.
-func TestNoProgramTakesOrGivesIntegers(t *testing.T) {
+// The hardware supports fp16, fp32 and bool for inputs and outputs. It refuses integers,
+// or fails on them, so the suite has no integer inputs and outputs.
+func TestNoProgramHasIntegerInputsOrOutputs(t *testing.T) {
 	sent := texts{all: map[string]bool{}}
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return &reader{newSoft(), &sent} }))
 	require.Greater(t, len(sent.all), 15)
@@ -54,7 +54,7 @@ func TestNoProgramTakesOrGivesIntegers(t *testing.T) {
 	require.Greater(t, parsed, 15)
 }
 
-// edges are the inputs and outputs of f. A name without a value is no output.
+// edges returns the inputs and outputs of f. A name without a value is not an output.
 func edges(f *mil.Function) []mil.Var {
 	all := slices.Clone(f.Params)
 	for _, op := range f.Body {

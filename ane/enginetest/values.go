@@ -7,20 +7,20 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// programs are those whose values are compared.
+// programs returns the programs whose values are compared.
 func (e *env) programs() []*program {
 	conv, err := convolution()
 	e.need(err, "weights")
 	return append([]*program{conv}, plain()...)
 }
 
-// plain are the programs without weights.
+// plain returns the programs without weights.
 func plain() []*program {
 	return append([]*program{identity(1, 8, 4, 32), addition(1, 8, 4, 32), order(), splitting(),
 		casting(1, 4, 2, 16), casting(1, 2, 3, 5), multiplication(4, 32, 32), multiplication(3, 20, 7)}, padded()...)
 }
 
-// padded are programs whose rows have gaps.
+// padded returns programs with padded rows.
 func padded() []*program {
 	return []*program{identity(1, 3, 2, 1), identity(1, 2, 3, 31), identity(1, 2, 3, 33), identity(2, 3, 5, 7), identity(6, 10), identity(9)}
 }
@@ -31,10 +31,10 @@ func values() []check {
 	}
 	one := func(p *program) func() []*program { return func() []*program { return []*program{p} } }
 	return []check{
-		{"values-identity", "multiplying by one hands the input on", of(one(identity(1, 8, 4, 32)))},
+		{"values-identity", "multiplying by one returns the input", of(one(identity(1, 8, 4, 32)))},
 		{"values-add", "the sum of two inputs", of(one(addition(1, 8, 4, 32)))},
-		{"values-order", "inputs and outputs bind by name, whatever their alphabetical order", of(one(order()))},
-		{"values-split", "two outputs of one layout are the right way round", of(one(splitting()))},
+		{"values-order", "inputs and outputs bind by name, in any alphabetical order", of(one(order()))},
+		{"values-split", "two outputs of one layout are not swapped", of(one(splitting()))},
 		{"values-cast", "fp32 inputs and outputs around fp16", of(func() []*program { return []*program{casting(1, 4, 2, 16), casting(1, 2, 3, 5)} })},
 		{"values-matmul", "a matrix product of two inputs", of(func() []*program { return []*program{multiplication(4, 32, 32), multiplication(3, 20, 7)} })},
 		{"values-conv", "a convolution with weights from a file", func(e *env) {
@@ -43,9 +43,9 @@ func values() []check {
 			e.compare(p)
 		}},
 		{"values-padded", "rows that do not fill 64 bytes start at the next multiple of 64", of(padded)},
-		{"instances", "a program with other weights has their results, and its base keeps its own", instances},
-		{"tree", "a program that comes as a tree runs as its text does; a tree at fault is refused with a mil.ErrorList", tree},
-		{"rounding", "every fp16 value survives, subnormals too; a sum rounds once, to nearest even", rounding},
+		{"instances", "an instance computes with its own weights, and its base with the original ones", instances},
+		{"tree", "a tree computes the same as its text; a faulty tree is refused with a mil.ErrorList", tree},
+		{"rounding", "every fp16 value is kept, also subnormals; a sum rounds once, to nearest even", rounding},
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *env) compare(programs ...*program) {
 	}
 }
 
-// rounding sends all halves through, and adds pairs of them.
+// rounding multiplies all halves by one, and adds pairs of them.
 func rounding(e *env) {
 	d := e.device()
 	var halves, others [1 << 16]float64
@@ -78,7 +78,7 @@ func rounding(e *env) {
 	e.exact(r, [][]float64{halves[:], others[:]}, [][]float64{sums})
 }
 
-// exact runs r on in and compares with want, the sign of zero included.
+// exact runs r on in and compares with want, including signs of zeros.
 func (e *env) exact(r *rig, in, want [][]float64) {
 	e.need(r.fill(in), "inputs")
 	_, err := r.model.Evaluate(e.ctx, r.request)
@@ -87,7 +87,7 @@ func (e *env) exact(r *rig, in, want [][]float64) {
 	e.must(signs(r.out[0], want[0]), "%s", r.program.name)
 }
 
-// signs compares the signs of zeros, which verify does not tell apart.
+// signs compares the signs of zeros, which verify ignores.
 func signs(t *ane.Tensor, want []float64) error {
 	got := make([]float32, len(want))
 	if _, err := t.ReadFloat32(got); err != nil {

@@ -9,16 +9,16 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// waiting is about contexts.
+// waiting checks contexts.
 func waiting() []check {
 	return []check{
-		{"cancelled", "an ended context stops every call with ErrDeadline, and nothing is lost", cancelled},
+		{"cancelled", "an ended context stops every call with ErrDeadline, and later calls work", cancelled},
 		{"cancel-noticed", "an evaluation whose context ends as it begins returns ErrDeadline", cancelNoticed},
 		{"deadline", "a deadline in the middle of a long evaluation ends it with ErrDeadline", deadline},
 	}
 }
 
-// ended reports what is wrong with the error of a call whose context is over.
+// ended checks the error of a call whose context has ended.
 func ended(err, cause error) error {
 	if !errors.Is(err, ane.ErrDeadline) || !errors.Is(err, cause) {
 		return fmt.Errorf("returned %v, want an error that matches ErrDeadline and %v", err, cause)
@@ -43,15 +43,15 @@ func cancelled(e *env) {
 	r := e.rig(m, p, inBlock())
 	_, err := m.Evaluate(over, r.request)
 	e.must(ended(err, context.Canceled), "Evaluate")
-	if err := m.Unload(over); err != nil { // giving back may also just happen
+	if err := m.Unload(over); err != nil { // Unload may also succeed
 		e.must(ended(err, context.Canceled), "Unload")
 	}
 	e.need(m.Load(e.ctx), "load again")
 	e.must(r.round(e.ctx, 4), "after cancelled calls")
 }
 
-// late is a context that ends when it is looked at for the first time, which
-// the Model does before it calls the engine.
+// late is a context that ends at its first use. The Model uses it before it calls the
+// engine.
 type late struct {
 	context.Context
 	cancel context.CancelFunc
@@ -75,7 +75,7 @@ func cancelNoticed(e *env) {
 	}
 }
 
-// chain multiplies a matrix with itself many times over.
+// chain multiplies a matrix by itself many times.
 func chain(size, links int) *program {
 	p := &program{name: "chain", in: []port{half("x", 1, 1, size, size)}, out: []port{half("y", 1, 1, size, size)}}
 	from := "x"
@@ -90,21 +90,19 @@ func chain(size, links int) *program {
 	return p
 }
 
-// shortest is the least time of a whole run that can be interrupted in the
-// middle with certainty: many times the 10 ms after which Go preempts a loop
-// that keeps a timer from being seen.
+// shortest is the shortest run that the check can interrupt reliably: many times the
+// 10 ms after which Go preempts a loop that delays timers.
 const shortest = 150 * time.Millisecond
 
-// patience is how long after its deadline a call may return on a machine that is
-// busy with other things.
+// patience is the time limit for a call to return after its deadline, on a busy machine.
 const patience = time.Minute
 
-// attempts is how often an engine may finish before it sees its deadline.
+// attempts is the number of runs that may finish before their deadline.
 const attempts = 5
 
-// deadline gives a run an eighth of the time that the run before took, until
-// one is interrupted. No engine gets eight times as fast five times over, so the
-// load of the machine does not decide.
+// deadline gives each run an eighth of the time that the previous one took, until one
+// is interrupted. A run cannot become eight times faster five times in a row, so the
+// result does not depend on the load of the machine.
 func deadline(e *env) {
 	var r *rig
 	var in [][]float64
