@@ -1,7 +1,7 @@
-// Package engine finds out which engines this machine has and opens one.
+// Package engine finds the engines of this machine and opens one.
 //
-// Nothing falls back silently: Auto takes the first engine that is available,
-// and the receipt of every result then says why those before it were not.
+// Auto opens the first available engine. It never falls back silently: the receipt of
+// every result has the reason why a better engine is not available.
 package engine
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// Names of engines, as the command's --engine takes them.
+// Names of engines, also for the flag --engine of ane-roundtrip.
 const (
-	Auto    = "auto"       // Apple if it is available, else Soft
+	Auto    = "auto"       // Apple if it is available, otherwise Soft
 	Apple   = apple.Name   // the Neural Engine, through Apple's private framework
-	Broker  = broker.Name  // the software engine in a process of its own
+	Broker  = broker.Name  // the software engine in another process
 	Soft    = soft.Name    // the software engine in this process
 	StandIn = standin.Name // the Objective-C bridge over stand-in classes
 )
 
-// Status says whether an engine is available here.
+// Status reports whether an engine is available on this machine.
 type Status struct {
 	Name      string `json:"name"`
 	Available bool   `json:"available"`
@@ -37,15 +37,14 @@ type Status struct {
 	Reason    string `json:"reason,omitempty"` // why it is not available
 }
 
-// candidate is one engine that Auto or a caller may choose.
+// candidate is one engine that Open can open.
 type candidate struct {
 	name, what string
-	probe      func() error // nil when available
+	probe      func() error // returns nil if available
 	open       func(context.Context, config) (ane.Engine, error)
 }
 
-// candidates lists every engine, the most real first. Auto considers the
-// first and the last.
+// candidates lists every engine, the best first. Auto tries the first and the last.
 func candidates() []candidate {
 	return []candidate{
 		{name: Apple, what: "Apple Neural Engine", probe: probeApple,
@@ -57,21 +56,20 @@ func candidates() []candidate {
 	}
 }
 
-// probeApple loads the framework and checks that it has what the bridge sends,
-// and that there is hardware. It compiles nothing.
+// probeApple loads the framework and checks that it has the bridge's selectors, and that
+// the machine has the hardware. It compiles nothing.
 func probeApple() error {
 	if runtime.GOOS != "darwin" || runtime.GOARCH != "arm64" {
 		return fmt.Errorf("needs macOS on Apple silicon, this is %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	r, err := objcbridge.Inspect(apple.Apple().Bridge)
 	if err == nil && r.Device.HasANE == objcbridge.AnswerNo {
-		err = errors.New("the framework says that this machine has no Neural Engine; virtual machines have none")
+		err = errors.New("the framework reports no Neural Engine; virtual machines have none")
 	}
 	return err
 }
 
-// openStandIn starts the stand-in framework, which then stays for the life of
-// the process.
+// openStandIn loads the stand-in framework, which stays loaded until the process ends.
 func openStandIn(ctx context.Context, _ config) (ane.Engine, error) {
 	f, err := standin.Start(standin.Options{})
 	if err != nil {
@@ -87,7 +85,7 @@ func probeBroker() error {
 	return nil
 }
 
-// openBroker starts a broker of this process's own, or connects to the shared one.
+// openBroker starts a private broker, or connects to the shared one.
 func openBroker(ctx context.Context, c config) (ane.Engine, error) {
 	return broker.Open(ctx, broker.Options{Path: c.broker, Logger: c.log})
 }
@@ -99,8 +97,8 @@ func openSoft(_ context.Context, c config) (ane.Engine, error) {
 	return soft.New(), nil
 }
 
-// opening bounds the time for loading a framework and its known-answer run, or for
-// reaching a broker. A first compile takes some 30 ms.
+// opening is the time limit to load a framework and run its known-answer test, or to
+// connect to a broker. A first compile takes about 30 ms.
 const opening = time.Minute
 
 func overBridge(ctx context.Context, c apple.Config) (ane.Engine, error) {
@@ -111,8 +109,7 @@ func overBridge(ctx context.Context, c apple.Config) (ane.Engine, error) {
 	return e, nil
 }
 
-// reason is why an engine is not available, on one line and without saying again
-// that it is not.
+// reason returns the reason why an engine is not available, on one line.
 func reason(err error) string {
 	text := strings.ReplaceAll(err.Error(), "\n", "; ")
 	var e *ane.Error
@@ -124,7 +121,7 @@ func reason(err error) string {
 	return text
 }
 
-// Names lists what Open takes.
+// Names lists the names that Open accepts.
 func Names() []string {
 	names := []string{Auto}
 	for _, c := range candidates() {

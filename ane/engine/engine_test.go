@@ -19,12 +19,12 @@ func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
 		if runtime.GOOS != "darwin" {
 			require.Equal(t, engine.Soft, r.Engine)
 		}
-		require.Equal(t, name == engine.Auto && r.Engine == engine.Soft, r.Fallback != "", "a fallback says why: %q", r.Fallback)
+		require.Equal(t, name == engine.Auto && r.Engine == engine.Soft, r.Fallback != "", "a fallback has a reason: %q", r.Fallback)
 		require.NoError(t, d.Close())
 	}
 }
 
-func TestWhatIsNotAvailableSaysWhy(t *testing.T) {
+func TestUnavailableEnginesHaveAReason(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	for _, s := range engine.Probe() {
 		require.NotEmpty(t, s.What)

@@ -18,10 +18,10 @@ var text = []byte(`program(1.3)
     } -> (y);
 }`)
 
-// From a program to a result, with memory that the request brings along.
+// From a program to a result, with memory allocated by the request.
 func Example() {
 	ctx := context.Background()
-	device, err := engine.Open(ctx, engine.Auto) // Apple's engine if it is there
+	device, err := engine.Open(ctx, engine.Auto) // Apple's engine if available
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func Example() {
 	defer request.Close()
 
 	x, y := request.Input("x"), request.Output("y")
-	if err := x.Set(3, 0, 63, 0, 31); err != nil { // straight into the shared page
+	if err := x.Set(3, 0, 63, 0, 31); err != nil { // writes into the shared page
 		log.Fatal(err)
 	}
 	if _, err := request.Evaluate(ctx); err != nil {
@@ -48,7 +48,7 @@ func Example() {
 	// Output: 1.5 <nil>
 }
 
-// The level below: memory of the caller's, tensors on it, and a request that binds them.
+// The lower level: the caller's memory, tensors on it, and a request that binds them.
 func Example_memory() {
 	if err := halve(context.Background()); err != nil {
 		fmt.Println(err)
@@ -101,7 +101,7 @@ func halve(ctx context.Context) error {
 	return err
 }
 
-// tensor lays a tensor on a cell of its own.
+// tensor makes a tensor on a new cell.
 func tensor(grid *unimem.Grid, l ane.Layout) (*ane.Tensor, error) {
 	cell, err := grid.Take()
 	if err != nil {
@@ -110,7 +110,7 @@ func tensor(grid *unimem.Grid, l ane.Layout) (*ane.Tensor, error) {
 	return ane.OnCell(cell, l)
 }
 
-// Options stand where they are needed and nowhere else.
+// RequireApple refuses every other engine.
 func ExampleOption() {
 	_, err := engine.Open(context.Background(), engine.Soft, engine.RequireApple())
 	fmt.Println(err)
@@ -121,7 +121,7 @@ func ExampleOption() {
 	defer device.Close()
 	fmt.Println(device.Info().Offsets)
 	// Output:
-	// ane: open on soft: engine not available: Apple's engine is required, and this is the software engine in this process; open apple, or leave RequireApple out
+	// ane: open on soft: engine not available: RequireApple refuses the software engine in this process; open apple, or remove RequireApple
 	// true
 }
 

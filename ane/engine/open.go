@@ -9,11 +9,11 @@ import (
 )
 
 // Open opens the engine called name; Auto is the best of this machine. The caller closes
-// the Device. Open waits until the engine has answered, a minute at most, or until ctx
+// the Device. Open waits until the engine is ready, for at most a minute, or until ctx
 // ends.
 //
-// An error matches ane.ErrUnavailable and says why the engine cannot be had, ane.ErrName
-// when there is no such engine, or ane.ErrDeadline when ctx ended first.
+// The error matches ane.ErrUnavailable and has the reason if the engine is not available,
+// ane.ErrName if there is no such engine, or ane.ErrDeadline if ctx ended first.
 func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -24,18 +24,18 @@ func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error)
 	ctx, cancel := context.WithTimeout(ctx, opening)
 	defer cancel()
 	c := configure(opts)
-	var passed []string // why Auto went past an engine
+	var skipped []string // engines that Auto skipped, with reasons
 	for _, k := range candidates() {
 		if name != k.name && (name != Auto || k.name != Apple && k.name != Soft) {
 			continue
 		}
 		e, err := k.try(ctx, c)
 		if err == nil {
-			return c.device(e, strings.Join(passed, "; "))
+			return c.device(e, strings.Join(skipped, "; "))
 		}
 		if name == Auto && !c.apple && ctx.Err() == nil {
 			c.log.Info("engine not available", "engine", k.name, "reason", reason(err))
-			passed = append(passed, k.name+" is not available: "+reason(err))
+			skipped = append(skipped, k.name+" is not available: "+reason(err))
 			continue
 		}
 		c.log.Warn("engine cannot be opened", "engine", k.name, "reason", reason(err))
@@ -43,16 +43,16 @@ func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error)
 			return nil, err
 		}
 		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.Because(ane.ErrUnavailable, err),
-			Hint: "run `ane-roundtrip info` to see what this machine has"}
+			Hint: "run `ane-roundtrip info` to list the engines of this machine"}
 	}
 	return nil, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose one of " + strings.Join(Names(), ", ")}
 }
 
-// try opens the engine if it is available and is what the options demand.
+// try opens the engine if it is available and satisfies the options.
 func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 	if c.apple && k.name != Apple {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable, Detail: "Apple's engine is required, and this is the " + k.what,
-			Hint: "open " + Apple + ", or leave RequireApple out"}
+		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable, Detail: "RequireApple refuses the " + k.what,
+			Hint: "open " + Apple + ", or remove RequireApple"}
 	}
 	if err := k.probe(); err != nil {
 		return nil, err
@@ -63,12 +63,12 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 	}
 	if c.offsets && !e.Info().Offsets {
 		return nil, errors.Join(&ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable, Detail: "it reads every surface from byte 0",
-			Hint: "open " + Soft + ", or leave AllowOffsets out and give every tensor a surface of its own"}, e.Close())
+			Hint: "open " + Soft + ", or remove AllowOffsets and make every tensor on its own surface"}, e.Close())
 	}
 	return e, nil
 }
 
-// device makes a Device of the engine that Open chose.
+// device makes a Device of the engine e.
 func (c config) device(e ane.Engine, fallback string) (*ane.Device, error) {
 	for _, f := range c.wrap {
 		e = f(e)

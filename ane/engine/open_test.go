@@ -30,10 +30,10 @@ func TestRequireAppleTakesNothingElse(t *testing.T) {
 	}
 	_, err = engine.Open(t.Context(), engine.Soft, engine.RequireApple())
 	require.ErrorIs(t, err, ane.ErrUnavailable)
-	require.ErrorContains(t, err, "leave RequireApple out")
+	require.ErrorContains(t, err, "remove RequireApple")
 }
 
-func TestAllowOffsetsOpensAnEngineThatHonoursThem(t *testing.T) {
+func TestAllowOffsetsOpensAnEngineWithOffsets(t *testing.T) {
 	d, err := engine.Open(t.Context(), engine.Auto, engine.AllowOffsets())
 	require.NoError(t, err)
 	require.True(t, d.Info().Offsets)
@@ -71,11 +71,11 @@ func TestBrokerPathIsTheSocket(t *testing.T) {
 	require.ErrorContains(t, err, path)
 	leaktest.SkipEmulated(t) // a private broker is a process
 	d, err := engine.Open(t.Context(), engine.Broker, engine.BrokerPath(""))
-	require.NoError(t, err, "an empty path is a private broker, whatever the environment says")
+	require.NoError(t, err, "an empty path is a private broker, also with ANEKIT_BROKER set")
 	require.NoError(t, d.Close())
 }
 
-func TestLoggerHearsWhatOpens(t *testing.T) {
+func TestLoggerRecordsOpen(t *testing.T) {
 	var b bytes.Buffer
 	d, err := engine.Open(t.Context(), engine.Soft, engine.Logger(slog.New(slog.NewTextHandler(&b, nil))))
 	require.NoError(t, err)

@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker"
 )
 
-// Option changes what Open opens.
+// Option configures Open.
 type Option func(*config)
 
 type config struct {
@@ -32,26 +32,26 @@ func configure(opts []Option) config {
 	return c
 }
 
-// RequireApple refuses every engine but Apple's: where it is not available, Open returns
-// an error that says why, also for Auto.
+// RequireApple refuses every engine except Apple's: if that is not available, Open returns
+// an error with the reason, also for Auto.
 func RequireApple() Option { return func(c *config) { c.apple = true } }
 
-// AllowOffsets demands an engine that takes tensors behind byte 0 of their surface: those
-// of a Tape, of a Grid without a surface for each cell, and slices. The software engine is
-// opened so. Apple's engine reads every surface from byte 0 and does not qualify, nor does
-// what behaves as it does: Open refuses it by name, and Auto goes past it. Programs that
-// need this option do not carry over to hardware.
+// AllowOffsets requires an engine that accepts tensors after byte 0 of their surface: those
+// of a Tape, of a Grid without a surface for each cell, and slices. Only the software
+// engine does. Apple's engine, the stand-in and the broker read every surface from byte 0:
+// Open refuses them by name, and Auto skips them. A program that needs this option does not run
+// on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 
-// Logger has Open tell which engines Auto goes past, and why, which one it opens, and when
-// the Broker's process is reached, lost and replaced. Without it nothing is logged.
+// Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and
+// connects, losses and reconnects of the Broker's process. By default nothing is logged.
 func Logger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
 
 // BrokerPath is the socket of a shared broker for the engine Broker; an empty path starts
 // a private one. Without the option the environment variable ANEKIT_BROKER decides.
 func BrokerPath(path string) Option { return func(c *config) { c.broker = path } }
 
-// Wrap replaces the engine before anything uses it, for tests. Of several the last one is
+// Wrap replaces the engine before its first use, for tests. The last of several is
 // outermost.
 func Wrap(f func(ane.Engine) ane.Engine) Option {
 	return func(c *config) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The program in the README compiles as it stands, and does what it says.
+// The program in the README compiles unchanged and prints its documented output.
 func TestReadmeProgram(t *testing.T) {
 	if testing.Short() || os.Getenv("ANEKIT_EXEC") != "" {
 		t.Skip("builds a program for this machine")
