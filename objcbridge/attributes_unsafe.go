@@ -14,14 +14,16 @@ func (p *Program) Attributes() ([]byte, error) {
 		text := make([]byte, room)
 		var length uintptr
 		var record cError
-		k := call(p.object.bridge.lib.programAttributes, p.object.handle, uintptr(unsafe.Pointer(unsafe.SliceData(text))),
+		k := call(p.object.bridge.lib.programAttributes, p.object.handle,
+			uintptr(unsafe.Pointer(unsafe.SliceData(text))),
 			uintptr(room), uintptr(unsafe.Pointer(&length)), uintptr(unsafe.Pointer(&record)))
 		if err := record.err(StageDescribe, k); err != nil {
 			return nil, err
 		}
 		switch {
 		case length > mostAttributes:
-			return nil, &Error{Stage: StageDescribe, Kind: KindContradiction, Message: "the bridge reports an impossible length"}
+			return nil, &Error{Stage: StageDescribe, Kind: KindContradiction,
+				Message: "the bridge reports an impossible length"}
 		case int(length) <= room:
 			return text[:length], nil
 		}
@@ -43,7 +45,8 @@ func (p *Program) Inspect() (Facts, error) {
 	defer p.object.done()
 	var c cFacts
 	var record cError
-	k := call(p.object.bridge.lib.programInspect, p.object.handle, uintptr(unsafe.Pointer(&c)), uintptr(unsafe.Pointer(&record)))
+	k := call(p.object.bridge.lib.programInspect, p.object.handle, uintptr(unsafe.Pointer(&c)),
+		uintptr(unsafe.Pointer(&record)))
 	if err := record.err(StageDescribe, k); err != nil {
 		return Facts{}, err
 	}

@@ -33,10 +33,12 @@ func TestInspect(t *testing.T) {
 	require.Equal(t, path, report.Library)
 	require.Equal(t, "fake", report.Framework)
 	require.Equal(t, []Check{
-		{Class: "_ANEModel", Selector: "first", ClassMethod: true, Expected: "B@:I", Found: "B@:I", NeededFor: "compile", Required: true},
+		{Class: "_ANEModel", Selector: "first", ClassMethod: true, Expected: "B@:I", Found: "B@:I",
+			NeededFor: "compile", Required: true},
 		{Class: "_ANEModel", Selector: "other", Expected: "B@:I", NeededFor: "compile", Required: true},
 	}, report.Checks)
-	require.Equal(t, &Device{HasANE: AnswerYes, VirtualMachine: AnswerNo, InternalBuild: AnswerUnknown, Engines: 2, Cores: 16,
+	require.Equal(t, &Device{HasANE: AnswerYes, VirtualMachine: AnswerNo, InternalBuild: AnswerUnknown, Engines: 2,
+		Cores: 16,
 		Board: 1 << 40, Architecture: "h13g", Subtype: "h13", Variant: "g", Product: "macOS", Build: "25E246"}, report.Device)
 	require.Equal(t, []Property{{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}}, report.Registry)
 	require.Equal(t, int64(110), report.Usage.CompileLimit)
@@ -91,14 +93,16 @@ func TestSurfaceLock(t *testing.T) {
 
 func TestProgramLife(t *testing.T) {
 	b := openFake(t)
-	p, err := b.NewProgram([]byte("text"), []Weight{{"@model_path/weights/weight.bin", []byte("data")}, {Path: "@model_path/empty"}})
+	p, err := b.NewProgram([]byte("text"), []Weight{{"@model_path/weights/weight.bin", []byte("data")},
+		{Path: "@model_path/empty"}})
 	require.NoError(t, err)
 	defer p.Close()
 
 	var e *Error
 	_, err = p.Compile(1)
 	require.ErrorAs(t, err, &e)
-	require.Equal(t, &Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "_ANECompiler : ANECCompile() FAILED"}, e)
+	require.Equal(t, &Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1,
+		Message: "_ANECompiler : ANECCompile() FAILED"}, e)
 	before := b.Usage().Compiles
 	cached, err := p.Compile(driverabi.QoSDefault)
 	require.NoError(t, err)
@@ -116,7 +120,8 @@ func TestProgramLife(t *testing.T) {
 
 	facts, err := p.Inspect()
 	require.NoError(t, err)
-	require.Equal(t, Facts{Identity: "A_B_C", Path: "dir/A_B_C", Handle: 7, State: 3, Loaded: true, QueueDepth: 127, PerfStats: 5}, facts)
+	require.Equal(t, Facts{Identity: "A_B_C", Path: "dir/A_B_C", Handle: 7, State: 3, Loaded: true, QueueDepth: 127,
+		PerfStats: 5}, facts)
 
 	text, err := p.Attributes()
 	require.NoError(t, err)

@@ -45,13 +45,15 @@ func open(o Options) (*Bridge, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := &cConfig{framework: cString(o.Framework), compileLimit: int32(o.CompileLimit), programLimit: int32(o.ProgramLimit)}
+	config := &cConfig{framework: cString(o.Framework), compileLimit: int32(o.CompileLimit),
+		programLimit: int32(o.ProgramLimit)}
 	if o.IOKit != "" {
 		config.iokit = cString(o.IOKit)
 	}
 	b := &Bridge{lib: lib}
 	var record cError
-	k := call(lib.open, uintptr(unsafe.Pointer(config)), uintptr(unsafe.Pointer(&b.handle)), uintptr(unsafe.Pointer(&record)))
+	k := call(lib.open, uintptr(unsafe.Pointer(config)), uintptr(unsafe.Pointer(&b.handle)),
+		uintptr(unsafe.Pointer(&record)))
 	if err := record.err(StageOpen, k); err != nil {
 		return nil, err
 	}

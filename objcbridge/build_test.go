@@ -117,7 +117,8 @@ func TestToolsElsewhere(t *testing.T) {
 
 func TestBuildUsage(t *testing.T) {
 	env := mac(t, map[string]string{"uname": darwin, "xcode-select": dialog, "xcrun": dialog})
-	for _, args := range [][]string{{}, {"--sanitize"}, {"--tools", "dir"}, {"--tools", "--sanitize"}, {"--other"}, {"a", "b"}} {
+	for _, args := range [][]string{{}, {"--sanitize"}, {"--tools", "dir"}, {"--tools", "--sanitize"}, {"--other"},
+		{"a", "b"}} {
 		out, err := runIn(env, "sh", append([]string{"build.sh"}, args...)...)
 		require.Error(t, err, "%s", args)
 		require.Contains(t, out, "usage: build.sh OUTDIR", "%s", args)

@@ -27,7 +27,11 @@ func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Reque
 		"Inspect":     func() error { _, err := p.Inspect(); return err },
 		"NewRequest":  func() error { _, err := p.NewRequest(0, nil, nil); return err },
 		"Evaluate":    func() error { return r.Evaluate(p, driverabi.QoSDefault) },
-		"Start":       func() error { _, err := r.Start(p, driverabi.QoSDefault, func(error) { panic("done") }); return err },
+		"Start": func() error {
+			_, err := r.Start(p, driverabi.QoSDefault,
+				func(error) { panic("done") })
+			return err
+		},
 	}
 	for name, f := range call {
 		t.Run(name, func(t *testing.T) { refused(t, f(), ReasonState, "closed or was never opened") })
@@ -109,7 +113,8 @@ func TestBadArguments(t *testing.T) {
 		{"negative index", request(0, []Binding{{s, 0, 64}, {s, -1, 64}}, good), ReasonIndex, "input 1"},
 		{"huge index", request(0, good, []Binding{{s, 1 << 31, 64}}), ReasonIndex, "output 0"},
 		{"nil surface", request(0, good, []Binding{{s, 0, 64}, {nil, 1, 64}}), ReasonState, "output 1"},
-		{"foreign surface", request(0, []Binding{{foreign, 0, 64}}, good), ReasonArgument, "input 0: the surface belongs to another bridge"},
+		{"foreign surface", request(0, []Binding{{foreign, 0, 64}}, good), ReasonArgument,
+			"input 0: the surface belongs to another bridge"},
 		{"too many", request(0, make([]Binding, 256), good), ReasonArgument, "256 inputs"},
 		{"nothing bound", request(0, nil, nil), ReasonIndex, ""},
 		{"short surface", request(0, []Binding{{s, 0, 2 << 20}}, good), ReasonShort, ""},

@@ -24,7 +24,8 @@ func list[T any](stage Stage, fill func(rows []T) (count int, err error)) ([]T, 
 		}
 		room = n
 	}
-	return nil, &Error{Stage: stage, Kind: KindContradiction, Message: "the bridge reports an impossible number of rows"}
+	return nil, &Error{Stage: stage, Kind: KindContradiction,
+		Message: "the bridge reports an impossible number of rows"}
 }
 
 // SelfCheck compares every method that the bridge sends with what the framework has. The rows come

@@ -74,5 +74,6 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // refuse is an Error of a rule that is checked before the bridge is called.
 func refuse(stage Stage, reason Reason, format string, args ...any) *Error {
-	return &Error{Stage: stage, Kind: KindRefused, Reason: reason, Code: int64(reason), Message: fmt.Sprintf(format, args...)}
+	return &Error{Stage: stage, Kind: KindRefused, Reason: reason, Code: int64(reason),
+		Message: fmt.Sprintf(format, args...)}
 }

@@ -14,19 +14,24 @@ func TestErrorTexts(t *testing.T) {
 		err  Error
 		want string
 	}{
-		{Error{Stage: StageEvaluate, Kind: KindNSError, Domain: DomainEngine, Code: 8, HasStatus: true, Status: 0x1d, StatusType: 9, Message: "run: failed"},
+		{Error{Stage: StageEvaluate, Kind: KindNSError, Domain: DomainEngine, Code: 8, HasStatus: true, Status: 0x1d,
+			StatusType: 9, Message: "run: failed"},
 			"objcbridge: evaluate: NSError, com.apple.appleneuralengine code 8, status 0x1d of type 0x9: run: failed " +
 				"(a surface is shorter than the program needs); compare surfaces and indices with the attributes"},
 		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "two\nlines"},
 			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: two lines " +
 				"(the compiler refuses the MIL program); the soft engine names the operator that is at fault"},
-		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "_ANECompiler : ANECCompile() FAILED",
-			Causes: []Cause{{DomainCompiler, 22, "ANECCompile(p) FAILED: err=(InvalidMILProgram)"}}},
-			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: _ANECompiler : ANECCompile() FAILED, " +
+		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1,
+			Message: "_ANECompiler : ANECCompile() FAILED",
+			Causes:  []Cause{{DomainCompiler, 22, "ANECCompile(p) FAILED: err=(InvalidMILProgram)"}}},
+			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: _ANECompiler : ANECCompile() " +
+				"FAILED, " +
 				"because ANECCompile(p) FAILED: err=(InvalidMILProgram) " +
 				"(the compiler refuses the MIL program); the soft engine names the operator that is at fault"},
-		{Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 53, HasStatus: true, Status: 1, LoadStage: 4, Message: "no"},
-			"objcbridge: load: NSError, com.apple.appleneuralengine code 53, status 0x1: no (no memory); unload programs, free memory, and try again"},
+		{Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 53, HasStatus: true, Status: 1,
+			LoadStage: 4, Message: "no"},
+			"objcbridge: load: NSError, com.apple.appleneuralengine code 53, status 0x1: no (no memory); unload " +
+				"programs, free memory, and try again"},
 		{Error{Stage: StageLoad, Kind: KindContradiction, Domain: DomainEngine, Code: 3},
 			"objcbridge: load: YES together with an error, com.apple.appleneuralengine code 3 " +
 				"(timed out in the framework or its broker); try again when fewer programs are being loaded"},
@@ -34,16 +39,20 @@ func TestErrorTexts(t *testing.T) {
 			"objcbridge: evaluate: NO without an error; load the program, and create the request again"},
 		{Error{Stage: StagePurge, Kind: KindNo}, "objcbridge: purge: NO without an error"},
 		{Error{Stage: StageCreate, Kind: KindException, Exception: "NSRangeException", Message: "index 4"},
-			"objcbridge: create: exception NSRangeException: index 4; the call had no effect that can be relied on: close the program"},
+			"objcbridge: create: exception NSRangeException: index 4; the call had no effect that can be relied on: " +
+				"close the program"},
 		{Error{Stage: StageCheck, Kind: KindMissing, Message: "no class"},
 			"objcbridge: check: missing: no class; `ane-roundtrip info` lists what this framework has"},
 		{Error{Stage: StageOpen, Kind: KindMissing, Message: "no file"},
-			"objcbridge: open: missing: no file; name a framework that is there in Options.Framework; Apple's is on macOS only"},
+			"objcbridge: open: missing: no file; name a framework that is there in Options.Framework; Apple's is on " +
+				"macOS only"},
 		{Error{Stage: StageSurface, Kind: KindRefused, Reason: ReasonOffset, Code: 3, Message: "offset 64"},
-			"objcbridge: surface: refused, surface at an offset: offset 64; give every tensor a surface of its own, or slice a larger one in the MIL program"},
+			"objcbridge: surface: refused, surface at an offset: offset 64; give every tensor a surface of its own, " +
+				"or slice a larger one in the MIL program"},
 		{Error{Stage: 99, Kind: 98, Message: "later"}, "objcbridge: stage 99: kind 98: later"},
 		{Error{}, "objcbridge: stage 0: kind 0"},
-		{Error{Stage: StageLoad, Kind: KindNSError, Domain: "a\nb", Code: -1}, "objcbridge: load: NSError, a b code -1"},
+		{Error{Stage: StageLoad, Kind: KindNSError, Domain: "a\nb", Code: -1},
+			"objcbridge: load: NSError, a b code -1"},
 	} {
 		require.Equal(t, c.want, c.err.Error())
 	}
@@ -89,21 +98,28 @@ func TestMeaning(t *testing.T) {
 		{"indices", status(0x2), "symbol indices or procedure that the program does not have, or no device"},
 		{"cancelled", status(0x12), "the request was cancelled"},
 		{"aborted", status(0x15), "the request was aborted"},
-		{"map", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 13, HasStatus: true, Status: 0x12}, "surfaces could not be mapped"},
+		{"map", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 13, HasStatus: true, Status: 0x12},
+			"surfaces could not be mapped"},
 		{"short on 27", engine(42), "a surface is shorter than the program needs"},
 		{"aborted on 27", engine(47), "the request was aborted"},
 		{"memory on 27", engine(53), "the program could not be loaded for want of memory"},
-		{"no place", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true, Status: 0x50004}, "no engine resources are free"},
-		{"no memory", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true, Status: 0x10004}, "no memory"},
+		{"no place", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true,
+			Status: 0x50004}, "no engine resources are free"},
+		{"no memory", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true,
+			Status: 0x10004}, "no memory"},
 		{"trust", status(0xe00002e2), "the kernel does not trust the program's signature"},
 		{"entitlement", status(0xe00002c7), "the kernel misses an entitlement"},
 		{"kernel argument", status(0xe00002c2), "the kernel calls it a bad argument"},
 		{"seen, not understood", status(0xb), "the run failed"},
-		{"status that was not found", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, Status: 0x1d}, "the run failed"},
+		{"status that was not found", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, Status: 0x1d},
+			"the run failed"},
 		{"signature", engine(7), "this process has no code-signing identity"},
-		{"host", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 22}, "the host system or its interface is too old"},
-		{"compiler", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 1}, "the compiler refuses the MIL program"},
-		{"contradiction", &Error{Kind: KindContradiction, Domain: DomainEngine, Code: 6}, "the program could not be loaded"},
+		{"host", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 22},
+			"the host system or its interface is too old"},
+		{"compiler", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 1},
+			"the compiler refuses the MIL program"},
+		{"contradiction", &Error{Kind: KindContradiction, Domain: DomainEngine, Code: 6},
+			"the program could not be loaded"},
 		{"code 0", engine(0), ""},
 		{"negative code", engine(-1), ""},
 		{"code 30", engine(30), ""},
@@ -122,9 +138,11 @@ func TestMeaning(t *testing.T) {
 
 func TestRecord(t *testing.T) {
 	require.NoError(t, new(cError).err(StageLoad, 0))
-	require.Equal(t, &Error{Stage: StageLoad, Kind: KindNo, Message: "the bridge gave no description"}, new(cError).err(StageLoad, 2))
+	require.Equal(t, &Error{Stage: StageLoad, Kind: KindNo, Message: "the bridge gave no description"},
+		new(cError).err(StageLoad, 2))
 	r := &cError{kind: 7, code: 5}
-	require.Equal(t, &Error{Stage: StageCompile, Kind: KindRefused, Reason: ReasonBudget, Code: 5}, r.err(StageCompile, 7))
+	require.Equal(t, &Error{Stage: StageCompile, Kind: KindRefused, Reason: ReasonBudget, Code: 5},
+		r.err(StageCompile, 7))
 	copy(r.message[:], strings.Repeat("m", len(r.message)))
 	var e *Error
 	require.ErrorAs(t, r.err(StageCompile, 7), &e)

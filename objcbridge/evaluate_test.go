@@ -35,14 +35,18 @@ var runErrors = []struct {
 	qos  uint32
 	want Error
 }{
-	{"status", qosBadStatus, Error{Stage: StageEvaluate, Kind: KindNSError, Domain: DomainEngine, Code: 8, HasStatus: true, Status: 0x1d, StatusType: 9,
+	{"status", qosBadStatus, Error{Stage: StageEvaluate, Kind: KindNSError, Domain: DomainEngine, Code: 8,
+		HasStatus: true, Status: 0x1d, StatusType: 9,
 		Message: "ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9"}},
 	{"NO", qosNoError, Error{Stage: StageEvaluate, Kind: KindNo}},
-	{"exception", qosRaise, Error{Stage: StageEvaluate, Kind: KindException, Exception: "NSInvalidArgumentException", Message: "unrecognized selector"}},
-	{"YES with error", qosYesError, Error{Stage: StageEvaluate, Kind: KindContradiction, Domain: DomainEngine, Code: 8, HasStatus: true, Status: 0x1d, StatusType: 9,
+	{"exception", qosRaise, Error{Stage: StageEvaluate, Kind: KindException, Exception: "NSInvalidArgumentException",
+		Message: "unrecognized selector"}},
+	{"YES with error", qosYesError, Error{Stage: StageEvaluate, Kind: KindContradiction, Domain: DomainEngine, Code: 8,
+		HasStatus: true, Status: 0x1d, StatusType: 9,
 		Message: "ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9"}},
 	{"missing", qosLacking, Error{Stage: StageEvaluate, Kind: KindMissing, Message: "no such selector"}},
-	{"short", qosTooShort, Error{Stage: StageEvaluate, Kind: KindRefused, Reason: ReasonShort, Code: 2, Message: "input x has 64 bytes, needs 512"}},
+	{"short", qosTooShort, Error{Stage: StageEvaluate, Kind: KindRefused, Reason: ReasonShort, Code: 2,
+		Message: "input x has 64 bytes, needs 512"}},
 	{"no record", qosNoRecord, Error{Stage: StageEvaluate, Kind: KindNo, Message: "the bridge gave no description"}},
 	{"full message", qosLong, Error{Stage: StageEvaluate, Kind: KindNo, Message: strings.Repeat("x", 1023) + "\uFFFD"}},
 }

@@ -7,7 +7,8 @@ import "runtime"
 // This build cannot load libraries, so load fails before anything here is reached.
 const (
 	cannotLoad = "this " + runtime.GOOS + "/" + runtime.GOARCH + " binary cannot load libraries"
-	howToLoad  = "on Linux for amd64 and arm64 build it with CGO_ENABLED=1 and run `make bridge`; on macOS any build can; other systems have no bridge"
+	howToLoad  = "on Linux for amd64 and arm64 build it with CGO_ENABLED=1 and run `make bridge`; on macOS any build " +
+		"can; other systems have no bridge"
 )
 
 func openLibrary(string) (uintptr, error) {

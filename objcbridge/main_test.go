@@ -48,7 +48,8 @@ func runAll(m *testing.M) int {
 	process.Lock()
 	defer process.Unlock()
 	if len(process.runs) != 0 || len(process.pinned) != 0 {
-		fmt.Fprintf(os.Stderr, "tests left %d runs and %d pinned programs behind\n", len(process.runs), len(process.pinned))
+		fmt.Fprintf(os.Stderr, "tests left %d runs and %d pinned programs behind\n", len(process.runs),
+			len(process.pinned))
 		code = 1
 	}
 	return code
@@ -68,7 +69,8 @@ func compile(tb testing.TB, name, source string, flags ...string) string {
 		return file
 	}
 	require.NoError(tb, os.MkdirAll(filepath.Dir(file), 0o755))
-	args := append([]string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-Isrc", source, "-o", file, "-lpthread"}, flags...)
+	args := append([]string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-Isrc", source, "-o", file, "-lpthread"},
+		flags...)
 	out, err := exec.Command(cc, args...).CombinedOutput()
 	require.NoError(tb, err, "%s", out)
 	return file

@@ -44,7 +44,8 @@ func TestMirrors(t *testing.T) {
 		places func(unsafe.Pointer) []place
 	}{
 		{"aneb_error", unsafe.Sizeof(e), unsafe.Pointer(&e), func(o unsafe.Pointer) []place {
-			return []place{at(o, "kind", &e.kind), at(o, "stage", &e.stage), at(o, "code", &e.code), at(o, "has_status", &e.hasStatus),
+			return []place{at(o, "kind", &e.kind), at(o, "stage", &e.stage), at(o, "code", &e.code),
+				at(o, "has_status", &e.hasStatus),
 				at(o, "status", &e.status), at(o, "status_type", &e.statusType), at(o, "load_stage", &e.loadStage),
 				at(o, "causes", &e.causes), at(o, "domain", &e.domain),
 				at(o, "exception", &e.exception), at(o, "message", &e.message)}
@@ -54,8 +55,10 @@ func TestMirrors(t *testing.T) {
 				at(o, "compile_limit", &cfg.compileLimit), at(o, "program_limit", &cfg.programLimit)}
 		}},
 		{"aneb_check", unsafe.Sizeof(chk), unsafe.Pointer(&chk), func(o unsafe.Pointer) []place {
-			return []place{at(o, "class_name", &chk.class), at(o, "selector", &chk.selector), at(o, "expected", &chk.expected),
-				at(o, "found", &chk.found), at(o, "needed_for", &chk.neededFor), at(o, "class_method", &chk.classMethod),
+			return []place{at(o, "class_name", &chk.class), at(o, "selector", &chk.selector),
+				at(o, "expected", &chk.expected),
+				at(o, "found", &chk.found), at(o, "needed_for", &chk.neededFor), at(o, "class_method",
+					&chk.classMethod),
 				at(o, "required", &chk.required), at(o, "status", &chk.status)}
 		}},
 		{"aneb_device", unsafe.Sizeof(dev), unsafe.Pointer(&dev), func(o unsafe.Pointer) []place {
@@ -70,13 +73,15 @@ func TestMirrors(t *testing.T) {
 		{"aneb_program_facts", unsafe.Sizeof(f), unsafe.Pointer(&f), func(o unsafe.Pointer) []place {
 			return []place{at(o, "identity", &f.identity), at(o, "path", &f.path), at(o, "handle", &f.handle),
 				at(o, "intermediate", &f.intermediate), at(o, "state", &f.state), at(o, "loaded", &f.loaded),
-				at(o, "queue_depth", &f.queueDepth), at(o, "perf_stats_mask", &f.perfStatsMask), at(o, "recovered", &f.recovered)}
+				at(o, "queue_depth", &f.queueDepth), at(o, "perf_stats_mask", &f.perfStatsMask), at(o, "recovered",
+					&f.recovered)}
 		}},
 		{"aneb_binding", unsafe.Sizeof(b), unsafe.Pointer(&b), func(o unsafe.Pointer) []place {
 			return []place{at(o, "surface", &b.surface), at(o, "index", &b.index), at(o, "bytes", &b.bytes)}
 		}},
 		{"aneb_usage", unsafe.Sizeof(u), unsafe.Pointer(&u), func(o unsafe.Pointer) []place {
-			return []place{at(o, "compiles", &u.compiles), at(o, "compile_limit", &u.compileLimit), at(o, "loaded", &u.loaded),
+			return []place{at(o, "compiles", &u.compiles), at(o, "compile_limit", &u.compileLimit),
+				at(o, "loaded", &u.loaded),
 				at(o, "program_limit", &u.programLimit), at(o, "programs", &u.programs), at(o, "surfaces", &u.surfaces),
 				at(o, "requests", &u.requests), at(o, "identities", &u.identities), at(o, "pending", &u.pending),
 				at(o, "forgotten", &u.forgotten), at(o, "unexpected", &u.unexpected)}
@@ -88,8 +93,10 @@ func TestMirrors(t *testing.T) {
 	for _, twin := range twins {
 		source += fmt.Sprintf("_Static_assert(sizeof(%s) == %d, \"size of %s\");\n", twin.name, twin.size, twin.name)
 		for _, p := range twin.places(twin.base) {
-			source += fmt.Sprintf("_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", twin.name, p.field, p.offset, twin.name, p.field)
-			source += fmt.Sprintf("_Static_assert(sizeof(((%s *)0)->%s) == %d, \"size of %s.%s\");\n", twin.name, p.field, p.size, twin.name, p.field)
+			source += fmt.Sprintf("_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", twin.name, p.field, p.offset,
+				twin.name, p.field)
+			source += fmt.Sprintf("_Static_assert(sizeof(((%s *)0)->%s) == %d, \"size of %s.%s\");\n", twin.name,
+				p.field, p.size, twin.name, p.field)
 		}
 	}
 	check := func(source string) (string, error) {

@@ -48,7 +48,8 @@ func newRig(tb testing.TB) *rig {
 	g.x, g.in = g.surface(tb)
 	g.y, g.out = g.surface(tb)
 	require.NoError(tb, g.p.Load(driverabi.QoSDefault))
-	g.r, err = g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
+	g.r, err = g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}},
+		[]objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
 	require.NoError(tb, err)
 	tb.Cleanup(g.r.Close)
 	return g
@@ -245,7 +246,8 @@ func TestStandInConcurrently(t *testing.T) {
 	g := newRig(t)
 	var wg sync.WaitGroup
 	for i := range 64 {
-		r, err := g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
+		r, err := g.p.NewRequest(0, []objcbridge.Binding{{Surface: g.x, Bytes: 4 * 64}},
+			[]objcbridge.Binding{{Surface: g.y, Bytes: 4 * 64}})
 		require.NoError(t, err)
 		wg.Go(func() {
 			defer r.Close()

@@ -38,9 +38,11 @@ func howToGetOn(system string, inside bool) string {
 	if system != "darwin" || inside {
 		return build
 	}
-	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and puts the bridge " +
+	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and puts the " +
+		"bridge " +
 		"into the binary; or keep CGO_ENABLED=0 and take libanebridge.dylib from a Mac that has them, where " +
-		"`make bridge` builds it into build/bridge: " + EnvDir + " names its folder, or it lies beside the executable " +
+		"`make bridge` builds it into build/bridge: " + EnvDir +
+		" names its folder, or it lies beside the executable " +
 		"or in the folder bridge there"
 }
 
@@ -51,7 +53,8 @@ type VersionError struct {
 }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("%s has version %d of the bridge's C interface, this binary needs %d", origin(e.Library), e.Found, e.Want)
+	return fmt.Sprintf("%s has version %d of the bridge's C interface, this binary needs %d", origin(e.Library),
+		e.Found, e.Want)
 }
 
 // SymbolError: a library lacks functions of the bridge's C interface.

@@ -37,15 +37,22 @@ func TestM1Tensors(t *testing.T) {
 		axes         [5]int // N D C H W
 		strides      [4]int // batch, depth, plane, row
 	}{
-		{"m1-status-projector", "features", 1, []int{1, 8, 3072}, [5]int{1, 1, 1, 8, 3072}, [4]int{49152, 49152, 49152, 6144}},
+		{"m1-status-projector", "features", 1, []int{1, 8, 3072}, [5]int{1, 1, 1, 8, 3072}, [4]int{49152, 49152, 49152,
+			6144}},
 		{"m1-status-projector", "cos", 0, []int{1, 1, 8, 128}, [5]int{1, 1, 1, 8, 128}, [4]int{2048, 2048, 2048, 256}},
-		{"m1-status-projector", "new_k", 0, []int{3, 1, 8, 8, 128}, [5]int{3, 1, 8, 8, 128}, [4]int{16384, 16384, 2048, 256}},
-		{"m1-status-projector", "new_v", 1, []int{3, 1, 8, 8, 128}, [5]int{3, 1, 8, 8, 128}, [4]int{16384, 16384, 2048, 256}},
-		{"m1-status-target0", "cache_k", 0, []int{14, 1, 8, 256, 128}, [5]int{14, 1, 8, 256, 128}, [4]int{524288, 524288, 65536, 256}},
+		{"m1-status-projector", "new_k", 0, []int{3, 1, 8, 8, 128}, [5]int{3, 1, 8, 8, 128}, [4]int{16384, 16384, 2048,
+			256}},
+		{"m1-status-projector", "new_v", 1, []int{3, 1, 8, 8, 128}, [5]int{3, 1, 8, 8, 128}, [4]int{16384, 16384, 2048,
+			256}},
+		{"m1-status-target0", "cache_k", 0, []int{14, 1, 8, 256, 128}, [5]int{14, 1, 8, 256, 128},
+			[4]int{524288, 524288, 65536, 256}},
 		{"m1-status-target0", "mask", 4, []int{1, 1, 8, 264}, [5]int{1, 1, 1, 8, 264}, [4]int{4608, 4608, 4608, 576}},
-		{"m1-status-target0", "captures", 0, []int{2, 1, 8, 1024}, [5]int{2, 1, 1, 8, 1024}, [4]int{16384, 16384, 16384, 2048}},
-		{"m1-status-head", "logits18", 9, []int{1, 8, 4480}, [5]int{1, 1, 1, 8, 4480}, [4]int{71680, 71680, 71680, 8960}},
-		{"m1-status-head", "logits1", 10, []int{1, 8, 8192}, [5]int{1, 1, 1, 8, 8192}, [4]int{131072, 131072, 131072, 16384}},
+		{"m1-status-target0", "captures", 0, []int{2, 1, 8, 1024}, [5]int{2, 1, 1, 8, 1024}, [4]int{16384, 16384, 16384,
+			2048}},
+		{"m1-status-head", "logits18", 9, []int{1, 8, 4480}, [5]int{1, 1, 1, 8, 4480}, [4]int{71680, 71680, 71680,
+			8960}},
+		{"m1-status-head", "logits1", 10, []int{1, 8, 8192}, [5]int{1, 1, 1, 8, 8192}, [4]int{131072, 131072, 131072,
+			16384}},
 	} {
 		p := read(t, c.dump)
 		require.Len(t, p.Procedures, 1)

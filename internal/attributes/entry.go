@@ -73,12 +73,14 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 		}
 	}
 	if interleave > 1 {
-		return t, &Error{Path: e.path + ".Interleave", Err: ErrFormat, Msg: fmt.Sprintf("%q has %d channels interleaved", name, interleave),
+		return t, &Error{Path: e.path + ".Interleave", Err: ErrFormat,
+			Msg:  fmt.Sprintf("%q has %d channels interleaved", name, interleave),
 			Hint: "anekit places tensors whose planes are apart"}
 	}
 	if l.DepthStride = depthStride; depthStride < 0 {
 		if l.Depth > 1 {
-			return t, &Error{Path: e.path + ".DepthStride", Err: ErrMissing, Msg: fmt.Sprintf("%q has a depth of %d and no DepthStride", name, l.Depth)}
+			return t, &Error{Path: e.path + ".DepthStride", Err: ErrMissing,
+				Msg: fmt.Sprintf("%q has a depth of %d and no DepthStride", name, l.Depth)}
 		}
 		l.DepthStride = l.BatchStride // the same, since the depth is 1
 	}

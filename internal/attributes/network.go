@@ -22,7 +22,8 @@ func readNetworks(all plist.Dict) ([]network, error) {
 		return nil, err
 	}
 	if len(list) == 0 || len(list) > maxProcedures {
-		return nil, &Error{Path: keyNetworks, Err: ErrRange, Msg: fmt.Sprintf("%d networks, 1 to %d are possible", len(list), maxProcedures)}
+		return nil, &Error{Path: keyNetworks, Err: ErrRange,
+			Msg: fmt.Sprintf("%d networks, 1 to %d are possible", len(list), maxProcedures)}
 	}
 	var networks []network
 	for i, v := range list {

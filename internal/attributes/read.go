@@ -77,7 +77,8 @@ func undescribed(networks []network) (*Program, error) {
 		for i, e := range entries {
 			name := e.symbol()
 			if name == "" {
-				return nil, &Error{Path: e.path, Err: ErrMissing, Msg: "neither Symbol nor Name, and no " + keyDescription + " that has it"}
+				return nil, &Error{Path: e.path, Err: ErrMissing, Msg: "neither Symbol nor Name, and no " +
+					keyDescription + " that has it"}
 			}
 			t, err := e.tensor(bare(name), i, s.output)
 			if err != nil {
@@ -198,7 +199,8 @@ func readNumbers(all, description plist.Dict) (map[int]string, error) {
 }
 
 // read reads one side of a procedure.
-func (p *Procedure) read(s side, path string, description, procedure plist.Dict, own *network, networks []network) error {
+func (p *Procedure) read(s side, path string, description, procedure plist.Dict, own *network,
+	networks []network) error {
 	names, err := array(description, keyDescription, s.names)
 	if err != nil {
 		return err
@@ -219,12 +221,14 @@ func (p *Procedure) read(s side, path string, description, procedure plist.Dict,
 				Msg: fmt.Sprintf("%s is no index of one of the %d names in %s", show(v), len(names), s.names)}
 		}
 		if seen[int(i)] {
-			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrTwice, Msg: fmt.Sprintf("symbol %d stands twice", i)}
+			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrTwice,
+				Msg: fmt.Sprintf("symbol %d stands twice", i)}
 		}
 		seen[int(i)] = true
 		symbol, ok := names[i].(string)
 		if !ok || bare(symbol) == "" {
-			return &Error{Path: fmt.Sprintf("%s.%s[%d]", keyDescription, s.names, i), Err: ErrKind, Msg: show(names[i]) + " where a name has to be"}
+			return &Error{Path: fmt.Sprintf("%s.%s[%d]", keyDescription, s.names, i), Err: ErrKind,
+				Msg: show(names[i]) + " where a name has to be"}
 		}
 		e, err := find(s, symbol, at, len(indices), own, networks)
 		if err != nil {

@@ -77,7 +77,8 @@ func TestProceduresAndLists(t *testing.T) {
 
 // The compiler's status has no description: the entries are in the order of the symbols.
 func TestWithoutDescription(t *testing.T) {
-	text := `{"NetworkStatusList": [{"Name": "main", "LiveInputList": [{` + entry + `, "Symbol": "k"}, {` + entry + `, "Symbol": "q"}],
+	text := `{"NetworkStatusList": [{"Name": "main", "LiveInputList": [{` + entry + `, "Symbol": "k"}, {` + entry +
+		`, "Symbol": "q"}],
 	 "LiveOutputList": [{` + entry + `, "Symbol": "y@output"}]}]}`
 	v, err := plist.Read([]byte(text))
 	require.NoError(t, err)
@@ -89,7 +90,8 @@ func TestWithoutDescription(t *testing.T) {
 	require.Nil(t, any)
 
 	// With several lists the symbols are sorted over all of them.
-	v, err = plist.Read([]byte(strings.Replace(text, `"LiveOutputList"`, `"LiveStateList": [{`+entry+`, "Symbol": "l"}], "LiveOutputList"`, 1)))
+	v, err = plist.Read([]byte(strings.Replace(text, `"LiveOutputList"`, `"LiveStateList": [{`+entry+
+		`, "Symbol": "l"}], "LiveOutputList"`, 1)))
 	require.NoError(t, err)
 	p, err = attributes.Read(v)
 	require.NoError(t, err)
@@ -97,7 +99,8 @@ func TestWithoutDescription(t *testing.T) {
 }
 
 func TestAbsentKeys(t *testing.T) {
-	p, err := attributes.Read(edited(t, `"Depth": 1, `, ``, `"DepthStride": 2048, `, ``, `"PlaneCount": 16, `, ``, `, "Interleave": 1`, ``,
+	p, err := attributes.Read(edited(t, `"Depth": 1, `, ``, `"DepthStride": 2048, `, ``, `"PlaneCount": 16, `, ``,
+		`, "Interleave": 1`, ``,
 		`"kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}`, `"other": 0`))
 	require.NoError(t, err)
 	b := tensor(t, p, "b")
@@ -107,7 +110,8 @@ func TestAbsentKeys(t *testing.T) {
 
 // null is a key that is absent, and a state may stand in two lists.
 func TestNullAndRepeats(t *testing.T) {
-	p, err := attributes.Read(edited(t, `"DepthStride": 2048`, `"DepthStride": null`, `"kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}`, `"x": 0`,
+	p, err := attributes.Read(edited(t, `"DepthStride": 2048`, `"DepthStride": null`,
+		`"kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}`, `"x": 0`,
 		`"LiveInputParamList": []`, `"LiveInputParamList": [{`+entry+`, "Symbol": "s"}]`))
 	require.NoError(t, err)
 	require.Equal(t, 2048, tensor(t, p, "b").Layout.DepthStride)
@@ -135,51 +139,78 @@ func TestLies(t *testing.T) {
 		want  error
 		words string
 	}{
-		"no networks":           {[]string{`"NetworkStatusList"`, `"Networks"`}, attributes.ErrMissing, "NetworkStatusList: missing"},
-		"networks no array":     {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": 3, "x": [`}, attributes.ErrKind, "3 where an array"},
-		"network no dict":       {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": [7,`}, attributes.ErrKind, "NetworkStatusList[0]"},
-		"description no dict":   {[]string{`"ANEFModelDescription": {`, `"ANEFModelDescription": null, "x": {`}, attributes.ErrKind, "null where a dictionary"},
-		"no description":        {[]string{`"ANEFModelDescription"`, `"Description"`}, attributes.ErrMissing, "2 procedures"},
-		"no procedures":         {[]string{`"ANEFModelProcedures"`, `"Procedures"`}, attributes.ErrMissing, "ANEFModelProcedures"},
-		"no names":              {[]string{`"kANEFModelInputSymbolsArrayKey"`, `"Names"`}, attributes.ErrMissing, "kANEFModelInputSymbolsArrayKey"},
-		"name no string":        {[]string{`["a", "b", "s"]`, `["a", 4, "s"]`}, attributes.ErrKind, "kANEFModelInputSymbolsArrayKey[1]"},
-		"no indices":            {[]string{`"ANEFModelInputSymbolIndexArray"`, `"Indices"`}, attributes.ErrMissing, "ANEFModelProcedures[0].ANEFModelInputSymbolIndexArray"},
-		"index beyond":          {[]string{`[2, 0]`, `[3, 0]`}, attributes.ErrRange, "3 is no index"},
-		"index negative":        {[]string{`[2, 0]`, `[-1, 0]`}, attributes.ErrRange, "-1 is no index"},
-		"index no number":       {[]string{`[2, 0]`, `["2", 0]`}, attributes.ErrRange, "is no index"},
-		"index a fraction":      {[]string{`[2, 0]`, `[1.5, 0]`}, attributes.ErrRange, "1.5 is no index"},
-		"index twice":           {[]string{`[2, 0]`, `[2, 2]`}, attributes.ErrTwice, "symbol 2"},
-		"procedure twice":       {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 0`}, attributes.ErrTwice, "procedure 0"},
-		"procedure 129":         {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 129`}, attributes.ErrRange, "outside 0 to 128"},
-		"procedure two names":   {[]string{`"second": 0`, `"second": 1`}, attributes.ErrTwice, "two names"},
-		"procedure name number": {[]string{`"second": 0`, `"second": "0"`}, attributes.ErrKind, "kANEFModelProcedureNameToIDMapKey.second"},
-		"symbol twice":          {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [{"Symbol": "a"}]`}, attributes.ErrTwice, `"a" stands twice`},
-		"list no array":         {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": true`}, attributes.ErrKind, "LiveInputParamList: true"},
-		"entry no dict":         {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [[]]`}, attributes.ErrKind, "an array of 0"},
-		"no type":               {[]string{`"Type": "Float16", `, ``}, attributes.ErrMissing, "has no Type"},
-		"type no string":        {[]string{`"Type": "Float16"`, `"Type": 16`}, attributes.ErrKind, "Type: 16"},
-		"unknown type":          {[]string{`"Type": "Float16"`, `"Type": "BFloat16"`}, attributes.ErrFormat, "known are Bool"},
-		"no width":              {[]string{`"Width": 32,`, ``}, attributes.ErrMissing, "Width: missing"},
-		"no batch stride":       {[]string{`"BatchStride": 2048, `, ``}, attributes.ErrMissing, "BatchStride: missing"},
-		"depth without stride":  {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``}, attributes.ErrMissing, "no DepthStride"},
-		"width a string":        {[]string{`"Width": 32`, `"Width": "32"`}, attributes.ErrKind, "where a whole number"},
-		"width a fraction":      {[]string{`"Width": 32`, `"Width": 32.5`}, attributes.ErrKind, "32.5"},
-		"width a float":         {[]string{`"Width": 32`, `"Width": 32.0`}, attributes.ErrKind, "32.0"},
-		"width a boolean":       {[]string{`"Width": 32`, `"Width": true`}, attributes.ErrKind, "true"},
-		"width 0":               {[]string{`"Width": 32`, `"Width": 0`}, attributes.ErrRange, "0 is outside 1"},
-		"negative stride":       {[]string{`"RowStride": 64`, `"RowStride": -64`}, attributes.ErrRange, "-64 is outside 0"},
-		"huge count":            {[]string{`"Channels": 8`, huge}, attributes.ErrLayout, "1 TiB"},
-		"beyond 64 bits":        {[]string{`"Width": 32`, `"Width": 18446744073709551615`}, attributes.ErrRange, "18446744073709551615"},
-		"beyond any bits":       {[]string{`"Width": 32`, `"Width": 1e30`}, attributes.ErrKind, "1e+30"},
-		"rows overlap":          {[]string{`"RowStride": 64`, `"RowStride": 32`}, attributes.ErrLayout, "strides overlap: RowStride is 32"},
-		"planes overlap":        {[]string{`"PlaneStride": 256`, `"PlaneStride": 128`}, attributes.ErrLayout, "strides overlap: PlaneStride is 128"},
-		"batches overlap":       {[]string{`"BatchStride": 2048`, `"BatchStride": 1024`}, attributes.ErrLayout, "strides overlap: BatchStride is 1024"},
-		"depth in channels":     {[]string{`"Depth": 1`, `"Depth": 8`, `"DepthStride": 2048`, `"DepthStride": 256`}, attributes.ErrLayout, "overlap"},
-		"ragged":                {[]string{`"PlaneStride": 256`, `"PlaneStride": 257`, `"BatchStride": 2048`, `"BatchStride": 4096`}, attributes.ErrLayout, "no multiple"},
-		"interleaved":           {[]string{`"Interleave": 1`, `"Interleave": 4`}, attributes.ErrFormat, "4 channels interleaved"},
-		"interleave 0":          {[]string{`"Interleave": 1`, `"Interleave": 0`}, attributes.ErrRange, "Interleave"},
-		"an image":              {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 875704438`}, attributes.ErrFormat, "420v"},
-		"a strange image":       {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 7`}, attributes.ErrFormat, "0x7"},
+		"no networks": {[]string{`"NetworkStatusList"`, `"Networks"`}, attributes.ErrMissing,
+			"NetworkStatusList: missing"},
+		"networks no array": {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": 3, "x": [`},
+			attributes.ErrKind, "3 where an array"},
+		"network no dict": {[]string{`"NetworkStatusList": [`, `"NetworkStatusList": [7,`}, attributes.ErrKind,
+			"NetworkStatusList[0]"},
+		"description no dict": {[]string{`"ANEFModelDescription": {`, `"ANEFModelDescription": null, "x": {`},
+			attributes.ErrKind, "null where a dictionary"},
+		"no description": {[]string{`"ANEFModelDescription"`, `"Description"`}, attributes.ErrMissing,
+			"2 procedures"},
+		"no procedures": {[]string{`"ANEFModelProcedures"`, `"Procedures"`}, attributes.ErrMissing,
+			"ANEFModelProcedures"},
+		"no names": {[]string{`"kANEFModelInputSymbolsArrayKey"`, `"Names"`}, attributes.ErrMissing,
+			"kANEFModelInputSymbolsArrayKey"},
+		"name no string": {[]string{`["a", "b", "s"]`, `["a", 4, "s"]`}, attributes.ErrKind,
+			"kANEFModelInputSymbolsArrayKey[1]"},
+		"no indices": {[]string{`"ANEFModelInputSymbolIndexArray"`, `"Indices"`}, attributes.ErrMissing,
+			"ANEFModelProcedures[0].ANEFModelInputSymbolIndexArray"},
+		"index beyond":     {[]string{`[2, 0]`, `[3, 0]`}, attributes.ErrRange, "3 is no index"},
+		"index negative":   {[]string{`[2, 0]`, `[-1, 0]`}, attributes.ErrRange, "-1 is no index"},
+		"index no number":  {[]string{`[2, 0]`, `["2", 0]`}, attributes.ErrRange, "is no index"},
+		"index a fraction": {[]string{`[2, 0]`, `[1.5, 0]`}, attributes.ErrRange, "1.5 is no index"},
+		"index twice":      {[]string{`[2, 0]`, `[2, 2]`}, attributes.ErrTwice, "symbol 2"},
+		"procedure twice": {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 0`},
+			attributes.ErrTwice, "procedure 0"},
+		"procedure 129": {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 129`},
+			attributes.ErrRange, "outside 0 to 128"},
+		"procedure two names": {[]string{`"second": 0`, `"second": 1`}, attributes.ErrTwice, "two names"},
+		"procedure name number": {[]string{`"second": 0`, `"second": "0"`}, attributes.ErrKind,
+			"kANEFModelProcedureNameToIDMapKey.second"},
+		"symbol twice": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [{"Symbol": "a"}]`},
+			attributes.ErrTwice, `"a" stands twice`},
+		"list no array": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": true`},
+			attributes.ErrKind, "LiveInputParamList: true"},
+		"entry no dict": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [[]]`},
+			attributes.ErrKind, "an array of 0"},
+		"no type":        {[]string{`"Type": "Float16", `, ``}, attributes.ErrMissing, "has no Type"},
+		"type no string": {[]string{`"Type": "Float16"`, `"Type": 16`}, attributes.ErrKind, "Type: 16"},
+		"unknown type": {[]string{`"Type": "Float16"`, `"Type": "BFloat16"`}, attributes.ErrFormat,
+			"known are Bool"},
+		"no width":        {[]string{`"Width": 32,`, ``}, attributes.ErrMissing, "Width: missing"},
+		"no batch stride": {[]string{`"BatchStride": 2048, `, ``}, attributes.ErrMissing, "BatchStride: missing"},
+		"depth without stride": {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``},
+			attributes.ErrMissing, "no DepthStride"},
+		"width a string":   {[]string{`"Width": 32`, `"Width": "32"`}, attributes.ErrKind, "where a whole number"},
+		"width a fraction": {[]string{`"Width": 32`, `"Width": 32.5`}, attributes.ErrKind, "32.5"},
+		"width a float":    {[]string{`"Width": 32`, `"Width": 32.0`}, attributes.ErrKind, "32.0"},
+		"width a boolean":  {[]string{`"Width": 32`, `"Width": true`}, attributes.ErrKind, "true"},
+		"width 0":          {[]string{`"Width": 32`, `"Width": 0`}, attributes.ErrRange, "0 is outside 1"},
+		"negative stride": {[]string{`"RowStride": 64`, `"RowStride": -64`}, attributes.ErrRange,
+			"-64 is outside 0"},
+		"huge count": {[]string{`"Channels": 8`, huge}, attributes.ErrLayout, "1 TiB"},
+		"beyond 64 bits": {[]string{`"Width": 32`, `"Width": 18446744073709551615`}, attributes.ErrRange,
+			"18446744073709551615"},
+		"beyond any bits": {[]string{`"Width": 32`, `"Width": 1e30`}, attributes.ErrKind, "1e+30"},
+		"rows overlap": {[]string{`"RowStride": 64`, `"RowStride": 32`}, attributes.ErrLayout,
+			"strides overlap: RowStride is 32"},
+		"planes overlap": {[]string{`"PlaneStride": 256`, `"PlaneStride": 128`}, attributes.ErrLayout,
+			"strides overlap: PlaneStride is 128"},
+		"batches overlap": {[]string{`"BatchStride": 2048`, `"BatchStride": 1024`}, attributes.ErrLayout,
+			"strides overlap: BatchStride is 1024"},
+		"depth in channels": {[]string{`"Depth": 1`, `"Depth": 8`, `"DepthStride": 2048`, `"DepthStride": 256`},
+			attributes.ErrLayout, "overlap"},
+		"ragged": {[]string{`"PlaneStride": 256`, `"PlaneStride": 257`, `"BatchStride": 2048`,
+			`"BatchStride": 4096`}, attributes.ErrLayout, "no multiple"},
+		"interleaved": {[]string{`"Interleave": 1`, `"Interleave": 4`}, attributes.ErrFormat,
+			"4 channels interleaved"},
+		"interleave 0": {[]string{`"Interleave": 1`, `"Interleave": 0`}, attributes.ErrRange, "Interleave"},
+		"an image": {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 875704438`},
+			attributes.ErrFormat, "420v"},
+		"a strange image": {[]string{`"Symbol": "b"`, `"Symbol": "b", "4CCFormat": 7`}, attributes.ErrFormat,
+			"0x7"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := attributes.Read(edited(t, c.pairs...))
@@ -215,7 +246,8 @@ func TestListsAreBounded(t *testing.T) {
 
 // Whatever a document says, it is refused with an *Error, or every tensor can be placed.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"m1-status-projector", "ironmill-identity-1x4x1x4-fp16", "m1-hwx-two-procedures-420v"} {
+	for _, name := range []string{"m1-status-projector", "ironmill-identity-1x4x1x4-fp16",
+		"m1-hwx-two-procedures-420v"} {
 		text, err := json.Marshal(dump(f, name))
 		require.NoError(f, err)
 		f.Add(text)

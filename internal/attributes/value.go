@@ -55,7 +55,8 @@ func number(d plist.Dict, path, key string, least, most int) (int, error) {
 	case !ok && !unsigned:
 		return 0, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a whole number has to be"}
 	case unsigned || n < int64(least) || n > int64(most):
-		return 0, &Error{Path: join(path, key), Err: ErrRange, Msg: fmt.Sprintf("%v is outside %d to %d", v, least, most)}
+		return 0, &Error{Path: join(path, key), Err: ErrRange,
+			Msg: fmt.Sprintf("%v is outside %d to %d", v, least, most)}
 	}
 	return int(n), nil
 }

@@ -70,10 +70,12 @@ func (r Report) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(t, "\nEach figure is followed by its floor and the ratio. Floors of Blocks: %s;\n"+
 		"of Tape and Grid: the bare atomic loop; of the write: the same loop on a Go slice.\n"+
-		"Published: for Apple silicon, by the specification of unimem; in the first table mimalloc's figure in brackets.\n\n", r.Floors)
+		"Published: for Apple silicon, by the specification of unimem; in the first table mimalloc's figure in "+
+		"brackets.\n\n", r.Floors)
 	fmt.Fprintf(t, "Size\tPublished\tOpen\tFirst touch of 16 KiB\tDrop\tWrite\tRead\n")
 	for _, s := range r.Sizes {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", bytesText(s.Bytes), s.Published, s.Open, s.FirstTouch, s.Drop, s.Write, s.Read)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", bytesText(s.Bytes), s.Published, s.Open, s.FirstTouch, s.Drop,
+			s.Write, s.Read)
 	}
 	return t.Flush()
 }
@@ -94,7 +96,8 @@ func (o Operation) write(w io.Writer) {
 	case o.FloorBeyond:
 		verdict = "floor is beyond it"
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2fx\t%d\t%s\n", o.Operation, o.Published, o.Target, value, floor, o.Measured.Ratio, o.Allocs, verdict)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.2fx\t%d\t%s\n", o.Operation, o.Published, o.Target, value, floor,
+		o.Measured.Ratio, o.Allocs, verdict)
 }
 
 // String gives value, floor and ratio.

@@ -45,7 +45,8 @@ func Read(data []byte) (any, error) {
 		return readXML(data)
 	case bytes.IndexByte([]byte("{[\"-0123456789tfn"), first[0]) < 0:
 		return nil, &Error{Line: line(data, len(data)-len(first)), Msg: "neither JSON nor an XML property list; " +
-			"what a log prints is none: write the dictionary with NSPropertyListSerialization, or convert a file with plutil -convert xml1"}
+			"what a log prints is none: write the dictionary with NSPropertyListSerialization, or convert a file " +
+			"with plutil -convert xml1"}
 	}
 	return readJSON(data)
 }
@@ -60,7 +61,8 @@ func ReadFile(path string) (any, error) {
 	case info.IsDir():
 		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a directory; name a file")}
 	case info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0:
-		return nil, &os.PathError{Op: "read", Path: path, Err: errors.New("is a pipe, which may never end; save it to a file first")}
+		return nil, &os.PathError{Op: "read", Path: path,
+			Err: errors.New("is a pipe, which may never end; save it to a file first")}
 	}
 	f, err := os.Open(path)
 	if err != nil {

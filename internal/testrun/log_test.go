@@ -39,7 +39,8 @@ func TestLog(t *testing.T) {
 	var out bytes.Buffer
 	l := newLog(&out)
 	require.NoError(t, l.read(strings.NewReader(events)))
-	require.Equal(t, "ok  \tm/a\t0.1s\n    b_test.go:3: wrong\npanic: off\nFAIL\tm/b\t0.2s\nok  \tm/c\t0.0s\n?   \tm/d\t[no test files]\ne.go:1: no\nnot an event\n", out.String())
+	require.Equal(t, "ok  \tm/a\t0.1s\n    b_test.go:3: wrong\npanic: off\nFAIL\tm/b\t0.2s\nok  \tm/c\t0.0s\n?   "+
+		"\tm/d\t[no test files]\ne.go:1: no\nnot an event\n", out.String())
 	require.Equal(t, []id{{"m/a", "TestGood"}, {"m/b", "TestBad"}}, l.ran)
 	require.Equal(t, []skip{{id{"m/a", "TestAway"}, "needs a tab"}, {id{"m/c", ""}, "not here"}}, l.skips)
 

@@ -202,7 +202,8 @@ func TestSymbolicLinks(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Join(dir, "a", "b"), 0o700))
 			put(t, filepath.Join(dir, "target"), "before")
 			link := filepath.Join(dir, c.link)
-			for _, l := range [][2]string{{"a/b", "deep"}, {"target", "middle"}, {"fresh", "toward"}, {strings.Replace(c.to, "ABS", dir, 1), c.link}} {
+			for _, l := range [][2]string{{"a/b", "deep"}, {"target", "middle"}, {"fresh", "toward"},
+				{strings.Replace(c.to, "ABS", dir, 1), c.link}} {
 				if err := os.Symlink(filepath.FromSlash(l[0]), filepath.Join(dir, l[1])); err != nil {
 					t.Skipf("this system makes no symbolic links (%v); run on Linux or macOS", err)
 				}

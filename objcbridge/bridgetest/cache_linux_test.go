@@ -145,7 +145,8 @@ func TestPrune(t *testing.T) {
 		names = append(names, e.Name())
 	}
 	// The young part counts among those kept; what has another name is not touched.
-	require.Equal(t, []string{"bridge-a", "bridge-b", "bridge-c", "bridge-d", "bridge-e", "other", unsealed + "young"}, names)
+	require.Equal(t, []string{"bridge-a", "bridge-b", "bridge-c", "bridge-d", "bridge-e", "other", unsealed + "young"},
+		names)
 }
 
 func TestMissingNamesWhatAndHow(t *testing.T) {

@@ -7,7 +7,8 @@ import (
 	"runtime"
 )
 
-const onlyLinux = "the stand-ins run in Linux binaries for amd64 and arm64 built with CGO_ENABLED=1, not in this one for " +
+const onlyLinux = "the stand-ins run in Linux binaries for amd64 and arm64 built with CGO_ENABLED=1, not in this one " +
+	"for " +
 	runtime.GOOS + "/" + runtime.GOARCH
 
 func missing(string) string { return onlyLinux }

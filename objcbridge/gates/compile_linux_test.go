@@ -68,14 +68,16 @@ func tools(t *testing.T) {
 			_, err = os.Stat(n[0])
 		}
 		if err != nil {
-			t.Skipf("no %s to compile a C program with; on Debian: apt-get install --no-install-recommends %s", n[0], n[1])
+			t.Skipf("no %s to compile a C program with; on Debian: apt-get install --no-install-recommends %s", n[0],
+				n[1])
 		}
 	}
 }
 
 // arguments are the compiler's, as testdata/driver.h of the stand-in says.
 func (v variant) arguments(t *testing.T, dir, source, file string) []string {
-	args := []string{"-std=gnu11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-pthread",
+	args := []string{"-std=gnu11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
+		"-pthread",
 		"-I../standin", "-I" + drivers, "-I../src"}
 	libraries := []string{"-L" + dir, "-Wl,-rpath," + dir}
 	if v == address {

@@ -80,7 +80,8 @@ func TestAllocatedClasses(t *testing.T) {
 	program := plain.compile(t, classes)
 	run(t, nil, program).passes(t)
 	for planted, class := range map[string]string{
-		"data": "NSDataMalloc: 50 more", "object": "_ANEIOSurfaceObject: 50 more", "program": "_ANEInMemoryModel: 50 more",
+		"data": "NSDataMalloc: 50 more", "object": "_ANEIOSurfaceObject: 50 more", "program": "_ANEInMemoryModel: 50 " +
+			"more",
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +120,8 @@ func TestValgrind(t *testing.T) {
 		t.Skip("no valgrind; on Debian: apt-get install --no-install-recommends valgrind")
 	}
 	check := func(t *testing.T, source string, planted ...string) result {
-		args := append([]string{"-q", "--suppressions=" + drivers + "/valgrind.supp", "--leak-check=full", "--show-leak-kinds=definite",
+		args := append([]string{"-q", "--suppressions=" + drivers + "/valgrind.supp", "--leak-check=full",
+			"--show-leak-kinds=definite",
 			"--errors-for-leak-kinds=definite", "--error-exitcode=9", plain.compile(t, source)}, planted...)
 		return run(t, nil, "valgrind", args...)
 	}
@@ -131,7 +133,8 @@ func TestValgrind(t *testing.T) {
 			require.Empty(t, r.errors)
 		})
 	}
-	for planted, found := range map[string]string{"bytes": "64 bytes in 1 blocks are definitely lost", "data": "NSAllocateObject"} {
+	for planted, found := range map[string]string{"bytes": "64 bytes in 1 blocks are definitely lost",
+		"data": "NSAllocateObject"} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
 			run(t, nil, plain.compile(t, walk), planted).passes(t) // no count tells

@@ -154,7 +154,8 @@ func wrapped(t *testing.T, b *objcbridge.Bridge, block *unimem.Block) *objcbridg
 }
 
 func requested(t *testing.T, p *objcbridge.Program, in, out *objcbridge.Surface) *objcbridge.Request {
-	r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: out, Bytes: 4 * 64}})
+	r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Bytes: 4 * 64}}, []objcbridge.Binding{{Surface: out,
+		Bytes: 4 * 64}})
 	require.NoError(t, err)
 	return r
 }

@@ -12,7 +12,8 @@ import (
 // addresses, so no process has both.
 func withoutRace(t *testing.T) string {
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("this binary has the race detector, and there is no go command to build one without; run go test without -race")
+		t.Skip("this binary has the race detector, and there is no go command to build one without; run go test " +
+			"without -race")
 	}
 	program := filepath.Join(t.TempDir(), "gates.test")
 	output(t, "go", "test", "-c", "-o", program, ".")

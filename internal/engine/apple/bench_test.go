@@ -34,7 +34,8 @@ func BenchmarkEvaluateFloor(b *testing.B) {
 		require.NoError(b, err)
 		return t
 	}
-	q, err := m.Bind(map[string]*ane.Tensor{"x": tensor(m.Inputs()[0])}, map[string]*ane.Tensor{"y": tensor(m.Outputs()[0])})
+	q, err := m.Bind(map[string]*ane.Tensor{"x": tensor(m.Inputs()[0])},
+		map[string]*ane.Tensor{"y": tensor(m.Outputs()[0])})
 	require.NoError(b, err)
 	evaluate(b, context.Background(), m, q)
 	require.NoError(b, q.Close())

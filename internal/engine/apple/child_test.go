@@ -136,7 +136,10 @@ func TestProfiles(t *testing.T) {
 		t.Run(p, func(t *testing.T) {
 			o := inChild(t, task{Options: standin.Options{Profile: p}, Programs: 3})
 			require.Empty(t, o.Left)
-			missing := slices.DeleteFunc(slices.Clone(o.Checks), func(c objcbridge.Check) bool { return !c.Required || c.Status == objcbridge.CheckOK })
+			missing := slices.DeleteFunc(slices.Clone(o.Checks), func(c objcbridge.Check) bool {
+				return !c.Required ||
+					c.Status == objcbridge.CheckOK
+			})
 			if len(missing) == 0 {
 				require.Empty(t, o.Inspect)
 				require.Empty(t, o.Open)
@@ -161,9 +164,11 @@ func TestSelfCheckFindsWhatChanged(t *testing.T) {
 		status  objcbridge.CheckStatus
 		in      string
 	}{
-		"class":    {standin.Options{Missing: []string{"_ANERequest"}}, objcbridge.CheckNoClass, "_ANERequest"},
-		"method":   {standin.Options{Missing: []string{"_ANEInMemoryModel " + selEvaluate}}, objcbridge.CheckNoSelector, selEvaluate},
-		"encoding": {standin.Options{Changed: []string{"_ANEInMemoryModel " + selEvaluate + " B@:Q@@^@"}}, objcbridge.CheckOtherEncoding, selEvaluate},
+		"class": {standin.Options{Missing: []string{"_ANERequest"}}, objcbridge.CheckNoClass, "_ANERequest"},
+		"method": {standin.Options{Missing: []string{"_ANEInMemoryModel " + selEvaluate}}, objcbridge.CheckNoSelector,
+			selEvaluate},
+		"encoding": {standin.Options{Changed: []string{"_ANEInMemoryModel " + selEvaluate + " B@:Q@@^@"}},
+			objcbridge.CheckOtherEncoding, selEvaluate},
 	} {
 		t.Run(what, func(t *testing.T) {
 			o := inChild(t, task{Options: c.options})

@@ -74,9 +74,11 @@ func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
 		names = append(names, f.Name)
 	}
 	if names == nil {
-		return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the program has no function", Hint: "write at least func main<ios18>(...)"}}
+		return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: "the program has no function",
+			Hint: "write at least func main<ios18>(...)"}}
 	}
-	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: fmt.Sprintf("no function called %q", src.Function), Hint: "choose one of " + strings.Join(names, ", ")}}
+	return nil, mil.ErrorList{{File: src.File, Pos: p.Pos, Msg: fmt.Sprintf("no function called %q", src.Function),
+		Hint: "choose one of " + strings.Join(names, ", ")}}
 }
 
 // atFault marks err as the program's fault.
@@ -149,7 +151,8 @@ func readWeights(src ane.Source, p *mil.Program) ([]objcbridge.Weight, error) {
 		}
 		seen[path[0]] = true
 		if src.Weights == nil {
-			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": no weights were given", Hint: "say where the file is"})
+			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": no weights were given",
+				Hint: "say where the file is"})
 			continue
 		}
 		data, err := src.Weights.ReadFile(path[0])

@@ -34,7 +34,8 @@ func TestTheStandInPassesTheSuiteOnDumps(t *testing.T) {
 			file, err := filepath.Abs(filepath.Join(dumps, name+".json"))
 			require.NoError(t, err)
 			require.FileExists(t, file)
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheStandInPassesTheSuite$/^blocking$", "-test.v")
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheStandInPassesTheSuite$/^blocking$",
+				"-test.v")
 			cmd.Env = append(os.Environ(), standin.EnvDump+"="+file, "TEMP="+t.TempDir())
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)

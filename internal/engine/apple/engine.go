@@ -96,7 +96,8 @@ func (e *Engine) open() error {
 		return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.ErrUnavailable,
 			Detail: "the framework says that this machine has no Neural Engine", Hint: "virtual machines have none"}
 	}
-	e.info = ane.Info{Name: e.cfg.Name, Chip: d.Architecture, OSBuild: d.Build, Numerics: e.cfg.Numerics, Sharing: e.cfg.Sharing}
+	e.info = ane.Info{Name: e.cfg.Name, Chip: d.Architecture, OSBuild: d.Build, Numerics: e.cfg.Numerics,
+		Sharing: e.cfg.Sharing}
 	return nil
 }
 
@@ -168,7 +169,8 @@ func (e *Engine) shut(limit time.Duration) error {
 	case err := <-e.ended:
 		return err
 	case <-t.C:
-		return &ane.Error{Op: "close", Engine: e.cfg.Name, Err: ane.ErrStuck, Hint: "the engine ends when the call comes back"}
+		return &ane.Error{Op: "close", Engine: e.cfg.Name, Err: ane.ErrStuck,
+			Hint: "the engine ends when the call comes back"}
 	}
 }
 

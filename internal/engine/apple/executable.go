@@ -140,7 +140,8 @@ func (x *executable) place(c *compiled) error {
 		return wrong(err)
 	}
 	if len(procedure.Unplaced) > 0 {
-		return wrong(ane.Because(ane.ErrAttributes, fmt.Errorf("no entry says where %s stands", strings.Join(procedure.Unplaced, ", "))))
+		return wrong(ane.Because(ane.ErrAttributes, fmt.Errorf("no entry says where %s stands",
+			strings.Join(procedure.Unplaced, ", "))))
 	}
 	c.procedure = procedure.Number
 	if c.in, err = ports(x.function.Params, procedure.Inputs); err != nil {
@@ -161,7 +162,8 @@ func corrupt(err error) bool {
 	if !errors.As(err, &b) || b.Stage != objcbridge.StageLoad || errors.Is(err, ane.ErrExhausted) {
 		return false
 	}
-	if b.Kind == objcbridge.KindNSError && b.Domain == objcbridge.DomainEngine && slices.Contains(notOfPrograms[:], b.Code) {
+	if b.Kind == objcbridge.KindNSError && b.Domain == objcbridge.DomainEngine &&
+		slices.Contains(notOfPrograms[:], b.Code) {
 		return false
 	}
 	return b.Kind == objcbridge.KindNSError || b.Kind == objcbridge.KindNo || refused(err, objcbridge.ReasonReload)
@@ -280,7 +282,8 @@ func (x *executable) Close() error {
 	}
 	ctx, cancel := x.engine.limited()
 	defer cancel()
-	_, err := attend(ctx, "close", x.engine.cfg.Name, &strays{}, func() error { x.strays.end(); return nil }, func(error) {})
+	_, err := attend(ctx, "close", x.engine.cfg.Name, &strays{}, func() error { x.strays.end(); return nil },
+		func(error) {})
 	return err
 }
 

@@ -30,7 +30,8 @@ func (e *Engine) fault(op, name string, err error) error {
 	}
 	if sentinel == ane.ErrExhausted && b.Kind == objcbridge.KindNSError {
 		live := unimem.Live()
-		out.Detail = fmt.Sprintf("open in this process: %d Blocks of %d bytes, %d Requests", live.Blocks, live.Bytes, len(e.idle.list()))
+		out.Detail = fmt.Sprintf("open in this process: %d Blocks of %d bytes, %d Requests", live.Blocks, live.Bytes,
+			len(e.idle.list()))
 	}
 	return out
 }
@@ -43,7 +44,8 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	case objcbridge.KindRefused:
 		return refusal(b.Reason)
 	}
-	if b.Stage == objcbridge.StageCompile && b.Kind == objcbridge.KindNSError && strings.HasSuffix(b.Domain, ".compiler") {
+	if b.Stage == objcbridge.StageCompile && b.Kind == objcbridge.KindNSError &&
+		strings.HasSuffix(b.Domain, ".compiler") {
 		return "", ane.ErrCompile
 	}
 	if b.Kind != objcbridge.KindNSError || b.Domain != objcbridge.DomainEngine {
@@ -57,7 +59,8 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	case b.HasStatus && (status == objcbridge.StatusNoMemory || status == objcbridge.StatusNoResources),
 		b.Code == codeMap, b.Code == codeNoMemory:
 		return "close Requests and Models, free memory, and try again", ane.ErrExhausted
-	case b.HasStatus && (status == objcbridge.StatusCancelled || status == objcbridge.StatusAborted), b.Code == codeAborted:
+	case b.HasStatus && (status == objcbridge.StatusCancelled ||
+		status == objcbridge.StatusAborted), b.Code == codeAborted:
 		return "try again", ane.ErrCancelled
 	}
 	return "", ane.ErrEngine

@@ -33,7 +33,8 @@ var started struct {
 func framework(tb testing.TB) *standin.Framework {
 	dir := bridgetest.Build(tb)
 	started.Do(func() {
-		started.f, started.err = standin.Start(standin.Options{Dir: dir, CompileBudget: compiles, CompileLimit: compiles})
+		started.f, started.err = standin.Start(standin.Options{Dir: dir, CompileBudget: compiles,
+			CompileLimit: compiles})
 	})
 	require.NoError(tb, started.err)
 	return started.f

@@ -30,13 +30,15 @@ func layouts(ports []port) []ane.Layout {
 func ports(vars []mil.Var, tensors []attributes.Tensor) ([]port, error) {
 	if len(tensors) != len(vars) {
 		return nil, &ane.Error{Op: "compile", Err: ane.ErrMismatch,
-			Detail: fmt.Sprintf("the text has %d tensors on one side, the compiled program %d", len(vars), len(tensors))}
+			Detail: fmt.Sprintf("the text has %d tensors on one side, the compiled program %d", len(vars),
+				len(tensors))}
 	}
 	found := make([]port, len(vars))
 	for i, v := range vars {
 		at := slices.IndexFunc(tensors, func(t attributes.Tensor) bool { return t.Name == v.Name })
 		if at < 0 {
-			return nil, &ane.Error{Op: "compile", Name: v.Name, Err: ane.ErrMismatch, Detail: "the compiled program has no tensor of that name"}
+			return nil, &ane.Error{Op: "compile", Name: v.Name, Err: ane.ErrMismatch,
+				Detail: "the compiled program has no tensor of that name"}
 		}
 		l, err := tensors[at].Place(v)
 		if err != nil {

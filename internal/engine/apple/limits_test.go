@@ -180,7 +180,8 @@ func TestLoadAfterThePurgeWithOtherWeights(t *testing.T) {
 	at, err := file.Add(mil.FP16, make([]byte, 2*64*32), 0)
 	require.NoError(t, err)
 	w := weights(file.Bytes())
-	x, err := open(t).Compile(t.Context(), ane.Source{File: "weighted.mil", Text: fmt.Appendf(nil, weighted, at), Weights: w})
+	x, err := open(t).Compile(t.Context(), ane.Source{File: "weighted.mil", Text: fmt.Appendf(nil, weighted, at),
+		Weights: w})
 	require.NoError(t, err)
 	require.NoError(t, x.Unload(t.Context()))
 	f.PurgeAll()
@@ -245,7 +246,8 @@ func TestBindAfterAnUnloadThatWasGivenUp(t *testing.T) {
 // Faults of a program that the bridge finds name their place in the text.
 func TestWeightsThatTheBridgeRefuses(t *testing.T) {
 	e := open(t)
-	for path, w := range map[string]weights{"../w.bin": {1}, "/w.bin": {1}, "@model_path/": {1}, "@model_path/w.bin": {}} {
+	for path, w := range map[string]weights{"../w.bin": {1}, "/w.bin": {1}, "@model_path/": {1},
+		"@model_path/w.bin": {}} {
 		text := strings.Replace(fmt.Sprintf(weighted, 64), "@model_path/weights/w.bin", path, 1)
 		_, err := e.Compile(t.Context(), ane.Source{File: "weighted.mil", Text: []byte(text), Weights: w})
 		require.ErrorIs(t, err, ane.ErrCompile)

@@ -75,7 +75,8 @@ func (m *met) find(b *objcbridge.Error) int {
 
 // alike reports whether two errors say the same.
 func alike(a, b *objcbridge.Error) bool {
-	return a.Stage == b.Stage && a.Kind == b.Kind && a.Domain == b.Domain && a.Code == b.Code && a.Status == b.Status && a.Message == b.Message
+	return a.Stage == b.Stage && a.Kind == b.Kind && a.Domain == b.Domain && a.Code == b.Code && a.Status == b.Status &&
+		a.Message == b.Message
 }
 
 // recovering notes that the engine goes on after err.

@@ -24,7 +24,8 @@ func TestLockedSurfaces(t *testing.T) {
 
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
-	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {}, "asynchronous": async} {
+	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {},
+		"asynchronous": async} {
 		t.Run(name, func(t *testing.T) {
 			e := open(t, change)
 			require.True(t, e.Relocks())
@@ -40,7 +41,8 @@ func TestLockedSurfaces(t *testing.T) {
 			require.Equal(t, locks+4, f.SurfaceCounts().Locks, "every surface is locked again")
 
 			// Two requests that share an input, at once.
-			second, err := a.model.Bind(map[string]*ane.Tensor{"x": a.x}, map[string]*ane.Tensor{"y": a.tensor(a.model.Outputs()[0], nil)})
+			second, err := a.model.Bind(map[string]*ane.Tensor{"x": a.x},
+				map[string]*ane.Tensor{"y": a.tensor(a.model.Outputs()[0], nil)})
 			require.NoError(t, err)
 			done := make(chan error)
 			go func() {

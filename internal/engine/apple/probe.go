@@ -88,7 +88,8 @@ func (e *Engine) prove(ctx context.Context) (err error) {
 	e.relock = true
 	e.recovering(locked)
 	if unlocked := p.run(ctx); unlocked != nil {
-		return fmt.Errorf("the known-answer run fails on locked surfaces (%w) and on unlocked ones (%w)", locked, unlocked)
+		return fmt.Errorf("the known-answer run fails on locked surfaces (%w) and on unlocked ones (%w)", locked,
+			unlocked)
 	}
 	e.info.Sharing += "; surfaces are unlocked while the engine runs"
 	return nil

@@ -93,7 +93,8 @@ func exhausted(err error) bool {
 // cancelled reports whether the engine cancelled a run that may be sent again.
 func cancelled(err error) bool {
 	var b *objcbridge.Error
-	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) && b.HasStatus && b.Status == objcbridge.StatusCancelled
+	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) && b.HasStatus &&
+		b.Status == objcbridge.StatusCancelled
 }
 
 // sleep waits for d and reports whether ctx lasted.

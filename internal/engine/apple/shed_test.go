@@ -19,7 +19,8 @@ import (
 func TestIdleInvocationsGiveTheirSurfacesBack(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
-	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {}, "asynchronous": async} {
+	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {},
+		"asynchronous": async} {
 		t.Run(name, func(t *testing.T) {
 			e := open(t, change)
 			var rigs []*rig

@@ -134,7 +134,8 @@ func (s *strays) wait(ctx context.Context, op, engine string) error {
 // stuck is the error of a call that waited in vain for an earlier one; cause, the
 // end of its context, may be nil.
 func stuck(op, engine string, cause error) error {
-	return &ane.Error{Op: op, Engine: engine, Err: ane.Because(ane.ErrStuck, cause), Hint: "compile the program again on a new Model, or wait"}
+	return &ane.Error{Op: op, Engine: engine, Err: ane.Because(ane.ErrStuck, cause),
+		Hint: "compile the program again on a new Model, or wait"}
 }
 
 // room refuses another call that might have to be given up.

@@ -25,7 +25,8 @@ func TestAwaitReturnsWhatTheCallReturns(t *testing.T) {
 	for _, ctx := range []context.Context{context.Background(), ctx} {
 		for _, want := range []error{nil, boom} {
 			var s strays
-			out, err := await(ctx, "load", "x", &s, func() error { return want }, func(error) { t.Error("nobody gave up") })
+			out, err := await(ctx, "load", "x", &s, func() error { return want },
+				func(error) { t.Error("nobody gave up") })
 			require.False(t, out)
 			require.Equal(t, want, err)
 			require.Zero(t, s.count.Load())
@@ -42,7 +43,8 @@ func TestACallThatIsGivenUpKeepsTheProgramUntilItComesBack(t *testing.T) {
 	gate, late := make(chan struct{}), make(chan error, 1)
 	boom := errors.New("boom")
 	ctx, expire := wait.Deadline(t.Context())
-	out, err := await(ctx, "load", "x", &s, func() error { expire(); <-gate; return boom }, func(err error) { late <- err })
+	out, err := await(ctx, "load", "x", &s, func() error { expire(); <-gate; return boom },
+		func(err error) { late <- err })
 	require.True(t, out)
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorIs(t, err, context.DeadlineExceeded)

@@ -10,10 +10,12 @@ import (
 // copies are the engines that do not work on the tensors' own pages.
 func copies() []Fault {
 	return []Fault{
-		{Name: "hidden-copy", What: "stages inputs and outputs through Blocks of its own", prepare: staged(eachRun, eachRun)},
+		{Name: "hidden-copy", What: "stages inputs and outputs through Blocks of its own",
+			prepare: staged(eachRun, eachRun)},
 		{Name: "copies-inputs", What: "stages inputs through Blocks of its own", prepare: staged(eachRun, never)},
 		{Name: "copies-outputs", What: "stages outputs through Blocks of its own", prepare: staged(never, eachRun)},
-		{Name: "copies-at-bind", What: "copies inputs when they are bound; later changes are not seen", prepare: staged(once, never)},
+		{Name: "copies-at-bind", What: "copies inputs when they are bound; later changes are not seen",
+			prepare: staged(once, never)},
 	}
 }
 

@@ -15,7 +15,8 @@ func placements() []Fault {
 		{Name: "swaps-inputs", What: "takes two inputs of one layout for each other", prepare: swapped(true)},
 		{Name: "swaps-outputs", What: "takes two outputs of one layout for each other", prepare: swapped(false)},
 		{Name: "packs-rows", What: "writes output rows one behind the other, without padding", run: spoiled(pack)},
-		{Name: "one-request", SuiteOnly: true, What: "runs every request of a model on the tensors that were bound first", prepare: oneRequest},
+		{Name: "one-request", SuiteOnly: true,
+			What: "runs every request of a model on the tensors that were bound first", prepare: oneRequest},
 	}
 }
 

@@ -10,12 +10,15 @@ import (
 // results are the engines whose results are not those of the program.
 func results() []Fault {
 	return []Fault{
-		{Name: "wrong-result", What: "flips the bit below the sign of the last output element", run: spoiled(flipElement)},
+		{Name: "wrong-result", What: "flips the bit below the sign of the last output element",
+			run: spoiled(flipElement)},
 		{Name: "stale-result", What: "returns the result of the run before", run: stale},
 		{Name: "last-row-missing", What: "leaves the last row of the last output as it was", run: unfinished},
-		{Name: "flushes-subnormals", SuiteOnly: true, What: "writes zero for results below the smallest normal fp16", run: spoiled(eachHalf(flush))},
+		{Name: "flushes-subnormals", SuiteOnly: true, What: "writes zero for results below the smallest normal fp16",
+			run: spoiled(eachHalf(flush))},
 		{Name: "short-mantissa", What: "clears the lowest bit of every fp16 result", run: spoiled(eachHalf(shorten))},
-		{Name: "not-deterministic", What: "changes the lowest bit of one element in every other run", run: spoiled(waver)},
+		{Name: "not-deterministic", What: "changes the lowest bit of one element in every other run",
+			run: spoiled(waver)},
 	}
 }
 

@@ -15,14 +15,17 @@ func statements() []Fault {
 			i.Name = "apple"
 			return i
 		}},
-		{Name: "claims-offsets", SuiteOnly: true, What: "says that it honours offsets, and reads every surface from byte 0", info: func(i ane.Info) ane.Info {
-			i.Offsets = true
-			return i
-		}, prepare: fromZero},
+		{Name: "claims-offsets", SuiteOnly: true,
+			What: "says that it honours offsets, and reads every surface from byte 0", info: func(i ane.Info) ane.Info {
+				i.Offsets = true
+				return i
+			}, prepare: fromZero},
 		{Name: "wrong-strides", What: "reports rows padded to 128 bytes", layouts: wider},
 		{Name: "wrong-names", What: "reports inputs and outputs under other names", layouts: renamed},
-		{Name: "drops-errors", SuiteOnly: true, What: "returns nil from an evaluation that failed or never ran", run: dropping},
-		{Name: "untyped-errors", SuiteOnly: true, What: "returns errors that match nothing", errs: func(err error) error { return errors.New(err.Error()) }},
+		{Name: "drops-errors", SuiteOnly: true, What: "returns nil from an evaluation that failed or never ran",
+			run: dropping},
+		{Name: "untyped-errors", SuiteOnly: true, What: "returns errors that match nothing",
+			errs: func(err error) error { return errors.New(err.Error()) }},
 	}
 }
 

@@ -101,7 +101,8 @@ func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, l
 	case a := <-done:
 		return a.report, a.fault, nil
 	case <-ctx.Done():
-		return r, nil, &ane.Error{Op: "open", Engine: c.Name, Err: ane.Because(ane.ErrUnavailable, ane.Deadline("inspect", c.Name, ctx.Err()))}
+		return r, nil, &ane.Error{Op: "open", Engine: c.Name,
+			Err: ane.Because(ane.ErrUnavailable, ane.Deadline("inspect", c.Name, ctx.Err()))}
 	}
 }
 
@@ -124,5 +125,6 @@ func frameworkOf(name string) (apple.Config, error) {
 		}
 		return f.Config(), nil
 	}
-	return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose " + apple.Name + " or " + standin.Name}
+	return apple.Config{}, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName,
+		Hint: "choose " + apple.Name + " or " + standin.Name}
 }

@@ -15,21 +15,23 @@ var unaryRefs = map[string]struct {
 	settings string
 	f        func(x float64) float64
 }{
-	"abs":                 {"", math.Abs},
-	"relu":                {"", func(x float64) float64 { return max(x, 0) }},
-	"sqrt":                {"", math.Sqrt},
-	"exp":                 {"", math.Exp},
-	"sigmoid":             {"", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
-	"tanh":                {"", math.Tanh},
-	"silu":                {"", func(x float64) float64 { return x / (1 + math.Exp(-x)) }},
-	"rsqrt":               {"", func(x float64) float64 { return 1 / math.Sqrt(x+1e-12) }},
-	"rsqrt/eps":           {", epsilon = fp32(0.5)", func(x float64) float64 { return 1 / math.Sqrt(x+0.5) }},
-	"rsqrt/half":          {", epsilon = fp16(0x1p-24)", func(x float64) float64 { return 1 / math.Sqrt(x+0x1p-24) }},
-	"gelu":                {"", geluRef},
-	"gelu/exact":          {`, mode = string("EXACT")`, geluRef},
-	"gelu/TANH":           {`, mode = string("TANH_APPROXIMATION")`, geluTanhRef},
-	"gelu/SIGMOID":        {`, mode = string("SIGMOID_APPROXIMATION")`, func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }},
-	"gelu/SIGMOID/nested": {`, mode = const()[val = string("SIGMOID_APPROXIMATION")]`, func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }},
+	"abs":        {"", math.Abs},
+	"relu":       {"", func(x float64) float64 { return max(x, 0) }},
+	"sqrt":       {"", math.Sqrt},
+	"exp":        {"", math.Exp},
+	"sigmoid":    {"", func(x float64) float64 { return 1 / (1 + math.Exp(-x)) }},
+	"tanh":       {"", math.Tanh},
+	"silu":       {"", func(x float64) float64 { return x / (1 + math.Exp(-x)) }},
+	"rsqrt":      {"", func(x float64) float64 { return 1 / math.Sqrt(x+1e-12) }},
+	"rsqrt/eps":  {", epsilon = fp32(0.5)", func(x float64) float64 { return 1 / math.Sqrt(x+0.5) }},
+	"rsqrt/half": {", epsilon = fp16(0x1p-24)", func(x float64) float64 { return 1 / math.Sqrt(x+0x1p-24) }},
+	"gelu":       {"", geluRef},
+	"gelu/exact": {`, mode = string("EXACT")`, geluRef},
+	"gelu/TANH":  {`, mode = string("TANH_APPROXIMATION")`, geluTanhRef},
+	"gelu/SIGMOID": {`, mode = string("SIGMOID_APPROXIMATION")`,
+		func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }},
+	"gelu/SIGMOID/nested": {`, mode = const()[val = string("SIGMOID_APPROXIMATION")]`,
+		func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }},
 }
 
 // geluRef is x times the normal distribution; the complement keeps digits

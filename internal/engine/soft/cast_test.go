@@ -33,7 +33,8 @@ func castCase(x nd, to mil.DType, fixed bool) operation {
 	for i, f := range x.v {
 		want.v[i] = castRef(f, to)
 	}
-	return operation{op: "cast", in: []operand{{"x", x, fixed}}, settings: fmt.Sprintf(", dtype = string(%q)", to), want: []nd{want}}
+	return operation{op: "cast", in: []operand{{"x", x, fixed}}, settings: fmt.Sprintf(", dtype = string(%q)", to),
+		want: []nd{want}}
 }
 
 func TestCast(t *testing.T) {
@@ -62,7 +63,8 @@ func TestCastEveryHalf(t *testing.T) {
 
 // TestCastTies: what lies between two halves goes to the even one, once.
 func TestCastTies(t *testing.T) {
-	x := nd{mil.FP32, []int{9}, []float64{2049, 2051, 1 + 0x1p-11, 1 + 3*0x1p-11, 0x1p-25, 0x1.000002p-25, 65519, 65520, -65520}}
+	x := nd{mil.FP32, []int{9}, []float64{2049, 2051, 1 + 0x1p-11, 1 + 3*0x1p-11, 0x1p-25, 0x1.000002p-25, 65519, 65520,
+		-65520}}
 	castCase(x, mil.FP16, false).exact(t)
 	n := nd{mil.Int32, []int{6}, []float64{16777217, 16777219, -16777217, 2147483647, 2049, 65520}}
 	castCase(n, mil.FP32, false).exact(t)

@@ -131,7 +131,8 @@ func TestManyModelsAtOnce(t *testing.T) {
 				}
 				_, err = m.Evaluate(context.Background(), r)
 				v, bad := out.At(3, 3)
-				if err = errors.Join(err, bad, r.Close(), m.Unload(context.Background())); err != nil || v != float32(2*i*i) {
+				if err = errors.Join(err, bad, r.Close(), m.Unload(context.Background())); err != nil ||
+					v != float32(2*i*i) {
 					t.Errorf("model %d gives %v, %v", i, v, err)
 				}
 			}

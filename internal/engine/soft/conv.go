@@ -36,7 +36,8 @@ func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []floa
 		plane := (batch*p.channels + ch) * w.In[0]
 		for kh := range w.Kernel[0] {
 			for kw := range w.Kernel[1] {
-				p.fill(c, dst[i*(n1-n0):][:n1-n0], spare, plane, kh*w.Dilations[0]-w.Before[0], kw*w.Dilations[1]-w.Before[1], n0)
+				p.fill(c, dst[i*(n1-n0):][:n1-n0], spare, plane, kh*w.Dilations[0]-w.Before[0],
+					kw*w.Dilations[1]-w.Before[1], n0)
 				i++
 			}
 		}

@@ -23,7 +23,8 @@ type sliding struct {
 func randomSliding(r *rand.Rand, in []int, dilate, pool bool) sliding {
 	for {
 		n := len(in)
-		s := sliding{in: in, padType: []string{"valid", "same", "same_lower", "custom", ""}[r.IntN(5)], ceil: pool && r.IntN(2) == 0,
+		s := sliding{in: in, padType: []string{"valid", "same", "same_lower", "custom", ""}[r.IntN(5)], ceil: pool &&
+			r.IntN(2) == 0,
 			before: make([]int, n), after: make([]int, n), dilation: slices.Repeat([]int{1}, n)}
 		good := true
 		for i, length := range in {
@@ -57,7 +58,8 @@ func randomSliding(r *rand.Rand, in []int, dilate, pool bool) sliding {
 			for at := 0; at+reach <= length+s.before[i]+s.after[i]; at += st {
 				count++
 			}
-			if last := count * st; s.ceil && (count-1)*st+reach < length+s.before[i]+s.after[i] && last < length+s.before[i] {
+			if last := count * st; s.ceil && (count-1)*st+reach < length+s.before[i]+s.after[i] &&
+				last < length+s.before[i] {
 				count++ // a window that reaches over the end, begun inside
 			}
 			good = good && count > 0 && length+s.before[i]+s.after[i] >= reach
@@ -114,7 +116,8 @@ func TestConv(t *testing.T) {
 				s := randomSliding(r, x.shape[2:], true, false)
 				w, b := fill(r, d, append([]int{co, ci / groups}, s.kernel...)...), fill(r, d, co)
 				sum := convRef(x, w, b, s, groups, k%3 == 0)
-				o := operation{op: "conv", in: []operand{{"x", x, k%9 == 0}, {"weight", w, k%4 != 0}}, want: []nd{sum.want},
+				o := operation{op: "conv", in: []operand{{"x", x, k%9 == 0}, {"weight", w, k%4 != 0}},
+					want:     []nd{sum.want},
 					settings: s.settings(false) + fmt.Sprintf(", groups = int32(%d)", groups)}
 				if k%3 == 0 {
 					o.in = append(o.in, operand{"bias", b, k%2 == 0})

@@ -48,7 +48,8 @@ func TestOffsets(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, tensors[l.Name].Set(float32(i+1), 0, 0, 0, 31))
 		}
-		r, err := m.Bind(map[string]*ane.Tensor{"x": tensors["x"], "y": tensors["y"]}, map[string]*ane.Tensor{"z": tensors["z"]})
+		r, err := m.Bind(map[string]*ane.Tensor{"x": tensors["x"], "y": tensors["y"]},
+			map[string]*ane.Tensor{"z": tensors["z"]})
 		if !allowed {
 			require.ErrorIs(t, err, ane.ErrOffset)
 		} else {

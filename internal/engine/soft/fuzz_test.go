@@ -131,7 +131,8 @@ func rewrite(text string, pick []byte) string {
 		case '>':
 			depth--
 		}
-		start := i > 60 && depth == 0 && c >= '0' && c <= '9' && strings.ContainsRune("([ ", rune(text[i-1])) && !strings.HasPrefix(text[i:], "0.")
+		start := i > 60 && depth == 0 && c >= '0' && c <= '9' && strings.ContainsRune("([ ", rune(text[i-1])) &&
+			!strings.HasPrefix(text[i:], "0.")
 		if !start || len(pick) == 0 {
 			out.WriteByte(c)
 			continue

@@ -98,7 +98,8 @@ func (a nd) literal() string {
 		case math.IsNaN(f):
 			s = append(s, "nan")
 		case math.IsInf(f, 0):
-			s = append(s, strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "inf", 1)[map[bool]int{true: 0, false: 1}[f < 0]:])
+			s = append(s, strings.Replace(strconv.FormatFloat(f, 'g', -1, 64), "Inf", "inf", 1)[map[bool]int{true: 0,
+				false: 1}[f < 0]:])
 		default:
 			s = append(s, strconv.FormatFloat(f, 'x', -1, 64))
 		}
@@ -132,7 +133,8 @@ func (o operation) text() string {
 	for i, a := range o.in {
 		name := "i" + strconv.Itoa(i)
 		if a.fixed {
-			consts = append(consts, fmt.Sprintf("%s %s = const()[name = string(%q), val = %s];\n", tensorType(a.value.d, a.value.shape), name, name, a.value.literal()))
+			consts = append(consts, fmt.Sprintf("%s %s = const()[name = string(%q), val = %s];\n",
+				tensorType(a.value.d, a.value.shape), name, name, a.value.literal()))
 		} else {
 			params = append(params, tensorType(a.value.d, a.value.shape)+" "+name)
 		}
@@ -149,7 +151,8 @@ func (o operation) text() string {
 		names = append(names, "o"+strconv.Itoa(i))
 		results = append(results, tensorType(w.d, w.shape)+" "+names[i])
 	}
-	return fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(%s) {\n%s%s = %s(%s%s)[name = string(\"o\")];\n} -> (%s);\n}\n",
+	return fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(%s) {\n%s%s = %s(%s%s)[name = string(\"o\")];\n} -> "+
+		"(%s);\n}\n",
 		strings.Join(params, ", "), strings.Join(consts, ""), strings.Join(results, ", "), o.op,
 		strings.Join(args, ", "), o.settings, strings.Join(names, ", "))
 }
@@ -183,7 +186,8 @@ func (o operation) exact(t testing.TB) {
 		for i := range o.want[k].v {
 			g, w := got[i*size:][:size], want[i*size:][:size]
 			if string(g) != string(w) && !(isNaN(o.want[k].d, g) && isNaN(o.want[k].d, w)) {
-				t.Fatalf("result %d, element %d of %v: got %x = %v, want %x = %v\n%s", k, i, o.want[k].shape, g, load(o.want[k].d, g), w, load(o.want[k].d, w), clip(o.text()))
+				t.Fatalf("result %d, element %d of %v: got %x = %v, want %x = %v\n%s", k, i, o.want[k].shape, g,
+					load(o.want[k].d, g), w, load(o.want[k].d, w), clip(o.text()))
 			}
 		}
 	}
@@ -204,7 +208,8 @@ func (o operation) near(t testing.TB, bound func(result, i int, want float64) fl
 				continue
 			}
 			if d := math.Abs(g - w); !(d <= bound(k, i, w)) {
-				t.Fatalf("result %d, element %d of %v: got %v, want %v, off by %v, allowed %v\n%s", k, i, o.want[k].shape, g, w, d, bound(k, i, w), clip(o.text()))
+				t.Fatalf("result %d, element %d of %v: got %v, want %v, off by %v, allowed %v\n%s", k, i,
+					o.want[k].shape, g, w, d, bound(k, i, w), clip(o.text()))
 			}
 		}
 	}

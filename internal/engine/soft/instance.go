@@ -80,7 +80,8 @@ func (l *linker) read(weights ane.Weights) error {
 		}
 		if w.Taken != nil && !bytes.Equal(w.Taken, e.Data) {
 			faults.Add(&mil.Error{File: l.links.file, Pos: w.Pos, Err: ane.ErrMismatch,
-				Msg:  fmt.Sprintf("weights %s: %s decides about the program itself and may not change in an instance", w.Path, w.Name),
+				Msg: fmt.Sprintf("weights %s: %s decides about the program itself and may not change in an instance",
+					w.Path, w.Name),
 				Hint: "leave it as the base has it, or compile the program with these weights"})
 		}
 		if len(w.Notes)+len(e.Notes) > 0 {
@@ -113,7 +114,8 @@ func (l *linker) fold(ctx context.Context) error {
 		}
 		done, err := l.evaluate(ctx, n)
 		if err == nil && !done {
-			err = fmt.Errorf("%s: computing it ahead of the runs exceeds the budget, which held for the base", n.Def.Name)
+			err = fmt.Errorf("%s: computing it ahead of the runs exceeds the budget, which held for the base",
+				n.Def.Name)
 		}
 		if err != nil {
 			return &mil.Error{Pos: n.Op.Pos, Msg: err.Error(), Hint: "compile the program with these weights", Err: err}
@@ -133,7 +135,8 @@ func (l *linker) emit(ctx context.Context) error {
 			return err
 		}
 		if err := l.renew(&l.steps[i]); err != nil {
-			return &mil.Error{Pos: l.steps[i].pos, Msg: err.Error(), Hint: "compile the program with these weights", Err: err}
+			return &mil.Error{Pos: l.steps[i].pos, Msg: err.Error(), Hint: "compile the program with these weights",
+				Err: err}
 		}
 	}
 	return nil

@@ -32,7 +32,8 @@ func stack(t testing.TB) (p weightedProgram, adapters map[string]files) {
 	last := "x"
 	square := fmt.Sprintf("[%d, %d]", stackWidth, stackWidth)
 	for i := range stackLayers {
-		weights = append(weights, weight(r, mil.FP16, stackWidth, stackWidth), weight(r, mil.FP16, stackWidth, stackRank), weight(r, mil.FP16, stackRank, stackWidth))
+		weights = append(weights, weight(r, mil.FP16, stackWidth, stackWidth), weight(r, mil.FP16, stackWidth,
+			stackRank), weight(r, mil.FP16, stackRank, stackWidth))
 		fmt.Fprintf(&body, "tensor<fp16, %s> p%d = matmul(x = w%d, y = w%d);\n", square, i, 3*i+1, 3*i+2)
 		fmt.Fprintf(&body, "tensor<fp16, %s> s%d = add(x = w%d, y = p%[2]d);\n", square, i, 3*i)
 		fmt.Fprintf(&body, "tensor<fp16, [1, %d]> h%d = matmul(x = %s, y = s%[2]d);\n", stackWidth, i, last)
@@ -43,7 +44,8 @@ func stack(t testing.TB) (p weightedProgram, adapters map[string]files) {
 	for i := range stackLayers {
 		matrices, factors = append(matrices, 3*i), append(factors, 3*i+1, 3*i+2)
 	}
-	return p, map[string]files{"OneMatrix": refill(t, r, weights, 0), "Matrices": refill(t, r, weights, matrices...), "Factors": refill(t, r, weights, factors...)}
+	return p, map[string]files{"OneMatrix": refill(t, r, weights, 0), "Matrices": refill(t, r, weights, matrices...),
+		"Factors": refill(t, r, weights, factors...)}
 }
 
 // making measures what makes executables: the time, and the bytes of the heap that one
@@ -93,7 +95,8 @@ func BenchmarkNewInstanceByCompile(b *testing.B) {
 			e := soft.New()
 			all := own.over(p.files)
 			making(b, func() ane.Executable {
-				x, err := e.Compile(context.Background(), ane.Source{File: "test.mil", Text: []byte(p.text), Weights: all})
+				x, err := e.Compile(context.Background(), ane.Source{File: "test.mil", Text: []byte(p.text),
+					Weights: all})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -51,19 +51,22 @@ func (g *weightedGraph) mix(t testing.TB) {
 	case k == 1 && rank == 2:
 		n := 1 + g.r.IntN(8)
 		if g.r.IntN(2) == 0 {
-			g.add(fmt.Sprintf("matmul(x = %s, y = %s, transpose_y = bool(true))", name, g.weight(t, n, last)), zeros(mil.FP16, x.shape[0], n))
+			g.add(fmt.Sprintf("matmul(x = %s, y = %s, transpose_y = bool(true))", name, g.weight(t, n, last)),
+				zeros(mil.FP16, x.shape[0], n))
 		} else {
 			g.add(fmt.Sprintf("matmul(x = %s, y = %s)", g.weight(t, n, x.shape[0]), name), zeros(mil.FP16, n, last))
 		}
 	case k == 2:
 		gamma, beta := g.weight(t, last), g.weight(t, last)
-		g.add(fmt.Sprintf("layer_norm(x = %s, gamma = %s, beta = %s, axes = %s)", name, gamma, beta, intVec(-1)), zeros(mil.FP16, x.shape...))
+		g.add(fmt.Sprintf("layer_norm(x = %s, gamma = %s, beta = %s, axes = %s)", name, gamma, beta, intVec(-1)),
+			zeros(mil.FP16, x.shape...))
 	case k == 3 && rank == 4:
 		n := 1 + g.r.IntN(3)
 		if x.shape[0]*n*x.shape[2]*x.shape[3] > 4000 {
 			return
 		}
-		g.add(fmt.Sprintf("conv(x = %s, weight = %s)", name, g.weight(t, n, x.shape[1], 1, 1)), zeros(mil.FP16, x.shape[0], n, x.shape[2], x.shape[3]))
+		g.add(fmt.Sprintf("conv(x = %s, weight = %s)", name, g.weight(t, n, x.shape[1], 1, 1)),
+			zeros(mil.FP16, x.shape[0], n, x.shape[2], x.shape[3]))
 	case k == 4:
 		g.add(fmt.Sprintf("mul(x = %s, y = %s)", name, g.weight(t, last)), zeros(mil.FP16, x.shape...))
 	default:
@@ -90,7 +93,8 @@ func newWeightedGraph(t testing.TB, seed uint64) (*weightedGraph, weightedProgra
 	}
 	if g.axis {
 		name, x := g.any()
-		g.add(fmt.Sprintf("reduce_max(x = %s, axes = axis, keep_dims = bool(true))", name), zeros(mil.FP16, append([]int{1}, x.shape[1:]...)...))
+		g.add(fmt.Sprintf("reduce_max(x = %s, axes = axis, keep_dims = bool(true))", name),
+			zeros(mil.FP16, append([]int{1}, x.shape[1:]...)...))
 	}
 	var results, spare []string
 	for _, n := range g.names {

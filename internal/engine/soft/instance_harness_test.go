@@ -136,7 +136,8 @@ func requireSame(t testing.TB, text string, fresh, own ane.Executable, seed uint
 	want, got := runOn(t, fresh, seed), runOn(t, own, seed)
 	for name := range want {
 		if string(want[name]) != string(got[name]) {
-			t.Fatalf("%s differs from what was compiled\ngot  %x\nwant %x\n%s", name, clip(string(got[name])), clip(string(want[name])), clip(text))
+			t.Fatalf("%s differs from what was compiled\ngot  %x\nwant %x\n%s", name, clip(string(got[name])),
+				clip(string(want[name])), clip(text))
 		}
 	}
 }

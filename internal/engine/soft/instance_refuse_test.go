@@ -33,7 +33,8 @@ tensor<fp16, [2, 3]> c = mul(x = a, y = b);
 tensor<fp16, [7]> dead = relu(x = w3);
 tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 	p.text = p.text[:len(p.text)-2] + "func other<ios18>(tensor<fp16, [2]> x) {\n" +
-		weightDecl("w", weightPath(4), 64, mil.FP16, []int{2}) + "\ntensor<fp16, [2]> y = add(x = x, y = w);\n} -> (y);\n}\n"
+		weightDecl("w", weightPath(4), 64, mil.FP16, []int{2}) +
+		"\ntensor<fp16, [2]> y = add(x = x, y = w);\n} -> (y);\n}\n"
 	p.files[weightPath(4)] = weightFile(t, weight(r, mil.FP16, 2))
 	base := compileOn(t, e, p.text, p.files)
 	before := runOn(t, base, 1)
@@ -44,19 +45,22 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 		line int
 		text string
 	}{
-		"no weight file":          {files{weightPath(0): []byte("short")}, blob.ErrFormat, 4, "too few for a weight file"},
-		"empty":                   {files{weightPath(0): nil}, blob.ErrFormat, 4, "0 bytes are too few"},
-		"another type":            {one(0, weight(r, mil.FP32, 2, 3)), blob.ErrType, 4, "the program declares"},
-		"another size":            {one(0, weight(r, mil.FP16, 2, 4)), blob.ErrSize, 4, "needs 12"},
-		"a dead weight":           {one(3, weight(r, mil.FP16, 6)), blob.ErrSize, 7, weightPath(3)},
-		"another function's":      {one(4, weight(r, mil.FP16, 3)), blob.ErrSize, 15, weightPath(4)},
-		"cut off":                 {files{weightPath(0): p.files[weightPath(0)][:130]}, nil, 4, weightPath(0)},
-		"unreadable":              {failing{errors.New("no medium")}, nil, 4, "no medium"},
-		"an axis":                 {one(1, nd{mil.Int32, []int{1}, []float64{0}}), ane.ErrMismatch, 5, "w1 decides about the program itself"},
-		"an axis, to the same":    {one(1, nd{mil.Int32, []int{1}, []float64{-1}}), ane.ErrMismatch, 5, "w1 decides"},
-		"a shape":                 {one(2, nd{mil.Int32, []int{2}, []float64{2, 3}}), ane.ErrMismatch, 6, "w2 decides"},
-		"an axis out of range":    {one(1, nd{mil.Int32, []int{1}, []float64{9}}), ane.ErrMismatch, 5, "w1 decides"},
-		"a good and a bad weight": {files{weightPath(0): p.files[weightPath(0)], weightPath(3): []byte("x")}, blob.ErrFormat, 7, weightPath(3)},
+		"no weight file": {files{weightPath(0): []byte("short")}, blob.ErrFormat, 4,
+			"too few for a weight file"},
+		"empty":              {files{weightPath(0): nil}, blob.ErrFormat, 4, "0 bytes are too few"},
+		"another type":       {one(0, weight(r, mil.FP32, 2, 3)), blob.ErrType, 4, "the program declares"},
+		"another size":       {one(0, weight(r, mil.FP16, 2, 4)), blob.ErrSize, 4, "needs 12"},
+		"a dead weight":      {one(3, weight(r, mil.FP16, 6)), blob.ErrSize, 7, weightPath(3)},
+		"another function's": {one(4, weight(r, mil.FP16, 3)), blob.ErrSize, 15, weightPath(4)},
+		"cut off":            {files{weightPath(0): p.files[weightPath(0)][:130]}, nil, 4, weightPath(0)},
+		"unreadable":         {failing{errors.New("no medium")}, nil, 4, "no medium"},
+		"an axis": {one(1, nd{mil.Int32, []int{1}, []float64{0}}), ane.ErrMismatch, 5,
+			"w1 decides about the program itself"},
+		"an axis, to the same": {one(1, nd{mil.Int32, []int{1}, []float64{-1}}), ane.ErrMismatch, 5, "w1 decides"},
+		"a shape":              {one(2, nd{mil.Int32, []int{2}, []float64{2, 3}}), ane.ErrMismatch, 6, "w2 decides"},
+		"an axis out of range": {one(1, nd{mil.Int32, []int{1}, []float64{9}}), ane.ErrMismatch, 5, "w1 decides"},
+		"a good and a bad weight": {files{weightPath(0): p.files[weightPath(0)], weightPath(3): []byte("x")},
+			blob.ErrFormat, 7, weightPath(3)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			own, err := base.(instancer).NewInstance(context.Background(), c.w)
@@ -72,7 +76,8 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 			require.ErrorContains(t, err, c.text)
 			require.ErrorContains(t, err, "ane: instance on soft: test.mil")
 			if f, ok := c.w.(files); ok && c.want != ane.ErrMismatch {
-				_, fresh := e.Compile(context.Background(), ane.Source{File: "test.mil", Text: []byte(p.text), Weights: f.over(p.files)})
+				_, fresh := e.Compile(context.Background(), ane.Source{File: "test.mil", Text: []byte(p.text),
+					Weights: f.over(p.files)})
 				var same mil.ErrorList
 				require.ErrorAs(t, fresh, &same)
 				require.Equal(t, same.Error(), list.Error(), "what compiling says")
@@ -80,10 +85,12 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 		})
 	}
 	var list mil.ErrorList
-	_, err := base.(instancer).NewInstance(context.Background(), one(0, zeros(mil.FP16, 1)).over(one(3, zeros(mil.FP16, 1))))
+	_, err := base.(instancer).NewInstance(context.Background(),
+		one(0, zeros(mil.FP16, 1)).over(one(3, zeros(mil.FP16, 1))))
 	require.ErrorAs(t, err, &list)
 	require.Len(t, list, 2, "every fault at once")
-	_, err = base.(instancer).NewInstance(context.Background(), one(0, zeros(mil.FP16, 1)).over(one(1, zeros(mil.Int32, 1))))
+	_, err = base.(instancer).NewInstance(context.Background(),
+		one(0, zeros(mil.FP16, 1)).over(one(1, zeros(mil.Int32, 1))))
 	require.ErrorAs(t, err, &list)
 	require.Len(t, list, 2, "of both kinds")
 	require.ErrorIs(t, err, ane.ErrMismatch)
@@ -103,7 +110,8 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 func TestInstanceKeepsItsOwn(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 3, 40), weight(r, mil.FP16, 2, 40)}
-	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights, "tensor<fp16, [2, 40]> a = matmul(x = x, y = w0);\ntensor<fp16, [2, 40]> y = add(x = a, y = w1);", "y")
+	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights,
+		"tensor<fp16, [2, 40]> a = matmul(x = x, y = w0);\ntensor<fp16, [2, 40]> y = add(x = a, y = w1);", "y")
 	base := compileOn(t, e, p.text, p.files)
 	own := refill(t, r, weights, 0, 1)
 	inst := instanceOf(t, base, own)
@@ -122,7 +130,8 @@ func TestInstanceKeepsItsOwn(t *testing.T) {
 func TestInstanceNotes(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 2), weight(r, mil.FP16, 2)}
-	p := withWeights(t, "tensor<fp16, [2]> x", weights, "tensor<fp16, [2]> a = add(x = x, y = w0);\ntensor<fp16, [2]> y = add(x = a, y = w1);", "y")
+	p := withWeights(t, "tensor<fp16, [2]> x", weights,
+		"tensor<fp16, [2]> a = add(x = x, y = w0);\ntensor<fp16, [2]> y = add(x = a, y = w1);", "y")
 	p.files[weightPath(0)][20] = 1 // the header's reserved bytes
 	base := compileOn(t, e, p.text, p.files)
 	require.Len(t, base.Notes(), 1)
@@ -144,7 +153,8 @@ func TestInstanceAskew(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 2, 3)}
 	again := weightDecl("again", weightPath(0), 64, mil.FP16, []int{3, 2})
-	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights, again+"\ntensor<fp16, [2, 2]> a = matmul(x = x, y = again);\ntensor<fp16, [2, 3]> y = matmul(x = a, y = w0);", "y")
+	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights, again+
+		"\ntensor<fp16, [2, 2]> a = matmul(x = x, y = again);\ntensor<fp16, [2, 3]> y = matmul(x = a, y = w0);", "y")
 	base := compileOn(t, e, p.text, p.files)
 	for range 3 {
 		own := refill(t, r, weights, 0)
@@ -162,7 +172,8 @@ func TestInstanceAskew(t *testing.T) {
 func TestInstanceCancelled(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 2, 3)}
-	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights, "tensor<fp16, [2, 3]> c = exp(x = w0);\ntensor<fp16, [2, 3]> y = add(x = x, y = c);", "y")
+	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights,
+		"tensor<fp16, [2, 3]> c = exp(x = w0);\ntensor<fp16, [2, 3]> y = add(x = x, y = c);", "y")
 	base := compileOn(t, e, p.text, p.files)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

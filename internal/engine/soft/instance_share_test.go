@@ -78,7 +78,8 @@ func TestInstanceShares(t *testing.T) {
 		"a":              {held{"a.bin": filled(t, 64, 0x30)}, true, false, false},
 		"b":              {held{"b.bin": filled(t, 64, 0x30)}, false, false, true},
 		"c":              {held{"c.bin": filled(t, 8, 0x30)}, false, true, true},
-		"a and b":        {held{"a.bin": filled(t, 64, 0x30), "b.bin": filled(t, 64, 0x30), "c.bin": filled(t, 8, 0x34)}, true, false, true},
+		"a and b": {held{"a.bin": filled(t, 64, 0x30), "b.bin": filled(t, 64, 0x30),
+			"c.bin": filled(t, 8, 0x34)}, true, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x, err := base.NewInstance(ctx, c.own)
@@ -87,7 +88,8 @@ func TestInstanceShares(t *testing.T) {
 			for i := range p.steps {
 				changed := i == linear && (c.linear || c.bias) || i == folded && c.folded
 				require.Equal(t, !changed, p.steps[i].run == q.steps[i].run, "runner of step %d", i)
-				require.Equal(t, !changed, len(p.steps[i].in) == 0 || &p.steps[i].in[0] == &q.steps[i].in[0], "operands of step %d", i)
+				require.Equal(t, !changed, len(p.steps[i].in) == 0 ||
+					&p.steps[i].in[0] == &q.steps[i].in[0], "operands of step %d", i)
 				require.Nil(t, q.steps[i].decode)
 			}
 			require.Same(t, &p.in[0], &q.in[0])

@@ -29,7 +29,8 @@ func (v *invocation) attach(tensors []*ane.Tensor, views *[][]byte) error {
 		at, n := t.Offset(), t.Layout().Bytes()
 		mem := f.mapping.Bytes()
 		if len(mem) < at+n {
-			return &ane.Error{Op: "bind", Engine: Name, Name: t.Layout().Name, Err: ane.ErrShort, Detail: "the surface is shorter than its Block"}
+			return &ane.Error{Op: "bind", Engine: Name, Name: t.Layout().Name, Err: ane.ErrShort,
+				Detail: "the surface is shorter than its Block"}
 		}
 		*views = append(*views, mem[at:at+n:at+n])
 	}

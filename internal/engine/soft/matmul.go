@@ -15,7 +15,8 @@ func matmul(s *step) (runner, int) {
 func linear(s *step) (runner, int) {
 	x, w := s.in[0].shape, s.in[1].shape
 	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
-	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newOperand(s, 1, k, n, true), bias: s.in[2].where != absent}
+	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newOperand(s, 1, k, n, true),
+		bias: s.in[2].where != absent}
 	return newProduct(1, m, k, n, 0, p)
 }
 

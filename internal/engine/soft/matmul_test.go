@@ -82,7 +82,8 @@ func matmulCase(r *rand.Rand, d mil.DType, batchX, batchY, batch []int, m, k, n 
 func TestMatmul(t *testing.T) {
 	batches := [][3][]int{ // x, y, result
 		{{}, {}, {}}, {{2}, {}, {2}}, {{}, {3}, {3}}, {{2}, {2}, {2}}, {{1}, {4}, {4}}, {{4}, {1}, {4}},
-		{{2, 3}, {2, 3}, {2, 3}}, {{2, 1}, {1, 3}, {2, 3}}, {{1, 3}, {2, 1}, {2, 3}}, {{2, 3}, {3}, {2, 3}}, {{1, 1}, {2, 2}, {2, 2}},
+		{{2, 3}, {2, 3}, {2, 3}}, {{2, 1}, {1, 3}, {2, 3}}, {{1, 3}, {2, 1}, {2, 3}}, {{2, 3}, {3}, {2, 3}}, {{1, 1},
+			{2, 2}, {2, 2}},
 		{{2, 1}, {3}, {2, 3}},
 	}
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
@@ -102,7 +103,8 @@ func TestMatmul(t *testing.T) {
 // TestMatmulTiles crosses the edges of tiles in every direction.
 func TestMatmulTiles(t *testing.T) {
 	r := seeded(t)
-	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255}, {2, 70000, 3}} {
+	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255},
+		{2, 70000, 3}} {
 		o, sum := matmulCase(r, mil.FP16, nil, nil, nil, s[0], s[1], s[2])
 		for i := range o.in {
 			o.in[i].fixed = false // literals of this size only slow the test down
@@ -127,7 +129,8 @@ func TestMatmulEdges(t *testing.T) {
 		{[]float64{2048, 1, 1}, []float64{1, 1, 1}, 2050}, // the sum is wide
 	} {
 		n := len(c.x)
-		operation{op: "matmul", in: []operand{{"x", nd{mil.FP16, []int{1, n}, c.x}, false}, {"y", nd{mil.FP16, []int{n, 1}, c.y}, false}},
+		operation{op: "matmul", in: []operand{{"x", nd{mil.FP16, []int{1, n}, c.x}, false},
+			{"y", nd{mil.FP16, []int{n, 1}, c.y}, false}},
 			want: []nd{{mil.FP16, []int{1, 1}, []float64{c.want}}}}.exact(t)
 	}
 }

@@ -49,7 +49,8 @@ func normCase(r *rand.Rand, x nd, list []int, in []bool, epsilon float64, gamma,
 		want.set(f, i...)
 	})
 	o := operation{op: "layer_norm", in: []operand{{"x", x, false}}, want: []nd{want},
-		settings: fmt.Sprintf(", axes = %s, epsilon = fp32(%s)", intVec(list...), strconv.FormatFloat(epsilon, 'x', -1, 64))}
+		settings: fmt.Sprintf(", axes = %s, epsilon = fp32(%s)", intVec(list...), strconv.FormatFloat(epsilon, 'x', -1,
+			64))}
 	if gamma {
 		o.in = append(o.in, operand{"gamma", g, r.IntN(2) == 0})
 	}
@@ -84,13 +85,16 @@ func TestLayerNormEdges(t *testing.T) {
 	o.settings = ""
 	o.near(t, o.oneUlp)
 	// The largest halves: squares overflow fp16, and fp32 sums of them do not.
-	o = normCase(r, nd{mil.FP16, []int{1, 4}, []float64{65504, -65504, 65504, -65504}}, []int{1}, last(2), 0x1p-10, false, false)
+	o = normCase(r, nd{mil.FP16, []int{1, 4}, []float64{65504, -65504, 65504, -65504}}, []int{1}, last(2), 0x1p-10,
+		false, false)
 	o.near(t, o.oneUlp)
 	// float32 near its end: squares fit float64 alone.
-	o = normCase(r, nd{mil.FP32, []int{1, 4}, []float64{0x1p127, -0x1p127, 0x1p126, 0}}, []int{1}, last(2), 0x1p-10, false, false)
+	o = normCase(r, nd{mil.FP32, []int{1, 4}, []float64{0x1p127, -0x1p127, 0x1p126, 0}}, []int{1}, last(2), 0x1p-10,
+		false, false)
 	o.near(t, o.oneUlp)
 	// One element an axis.
-	operation{op: "layer_norm", in: []operand{{"x", fill(r, mil.FP16, 5, 1), false}}, want: []nd{zeros(mil.FP16, 5, 1)}}.exact(t)
+	operation{op: "layer_norm", in: []operand{{"x", fill(r, mil.FP16, 5, 1), false}},
+		want: []nd{zeros(mil.FP16, 5, 1)}}.exact(t)
 	// Large lanes side by side and in a row.
 	for _, axis := range []int{0, 1} {
 		in := []bool{axis == 0, axis == 1}

@@ -189,7 +189,8 @@ func (p *planner) emit() {
 	}
 	for i, v := range p.graph.Inputs {
 		if _, direct := p.places[v]; !direct && read[v] {
-			p.add(step{kernel: gather, attrs: p.in[i], in: []place{{where: padded, index: i, dtype: v.DType}}}, []*ops.Value{nil}, []*ops.Value{v})
+			p.add(step{kernel: gather, attrs: p.in[i], in: []place{{where: padded, index: i, dtype: v.DType}}},
+				[]*ops.Value{nil}, []*ops.Value{v})
 		}
 	}
 	for _, n := range p.nodes {
@@ -201,7 +202,8 @@ func (p *planner) emit() {
 		if at := p.places[p.origin(v)]; at.where == output && at.index == i {
 			continue
 		}
-		p.add(step{kernel: scatter, attrs: p.out[i], out: []place{{where: padded, index: i, dtype: v.DType}}}, []*ops.Value{v}, []*ops.Value{nil})
+		p.add(step{kernel: scatter, attrs: p.out[i], out: []place{{where: padded, index: i, dtype: v.DType}}},
+			[]*ops.Value{v}, []*ops.Value{nil})
 	}
 }
 

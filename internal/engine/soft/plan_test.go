@@ -45,7 +45,8 @@ func (g *graph) input(x nd) {
 
 func (g *graph) constant(x nd) {
 	name := g.define(x)
-	g.body = append(g.body, fmt.Sprintf("%s %s = const()[name = string(%q), val = %s];", tensorType(x.d, x.shape), name, name, x.literal()))
+	g.body = append(g.body, fmt.Sprintf("%s %s = const()[name = string(%q), val = %s];", tensorType(x.d, x.shape), name,
+		name, x.literal()))
 }
 
 // add writes a statement with its results.
@@ -133,7 +134,8 @@ func (g *graph) grow() {
 			return
 		}
 		k := 1 + g.r.IntN(n-1)
-		g.add(fmt.Sprintf("split(x = %s, split_sizes = %s, axis = int32(%d))", name, intVec(k, n-k), axis), cut(x, axis, 0, 1, k), cut(x, axis, k, 1, n-k))
+		g.add(fmt.Sprintf("split(x = %s, split_sizes = %s, axis = int32(%d))", name, intVec(k, n-k), axis),
+			cut(x, axis, 0, 1, k), cut(x, axis, k, 1, n-k))
 	case 8:
 		y := zeros(x.d, x.shape...)
 		for i, f := range x.v {
@@ -145,7 +147,8 @@ func (g *graph) grow() {
 
 // text ends the program with the results.
 func (g *graph) text(results []string) string {
-	return "program(1.3)\n{\nfunc main<ios18>(" + strings.Join(g.params, ", ") + ") {\n" + strings.Join(g.body, "\n") + "\n} -> (" + strings.Join(results, ", ") + ");\n}\n"
+	return "program(1.3)\n{\nfunc main<ios18>(" + strings.Join(g.params, ", ") + ") {\n" + strings.Join(g.body, "\n") +
+		"\n} -> (" + strings.Join(results, ", ") + ");\n}\n"
 }
 
 // TestRandomGraphs compares the planned engine with values that never share
@@ -198,10 +201,12 @@ tensor<fp16, [1, 4]> z = reshape(x = a, shape = tensor<int32, [2]>([1, 4]));`, "
 		"a value and its view": {"tensor<fp16, [2, 2]> x", `tensor<fp16, [2, 2]> a = add(x = x, y = x);
 tensor<fp16, [4]> y = reshape(x = a, shape = tensor<int32, [1]>([4]));`, "y, a", []float64{1, 2, 3, 4},
 			map[string][]float64{"y": {2, 4, 6, 8}, "a": {2, 4, 6, 8}}},
-		"view of an input": {"tensor<fp16, [2, 2]> x", `tensor<fp16, [4]> y = reshape(x = x, shape = tensor<int32, [1]>([4]));
+		"view of an input": {"tensor<fp16, [2, 2]> x",
+			`tensor<fp16, [4]> y = reshape(x = x, shape = tensor<int32, [1]>([4]));
 tensor<fp16, [1, 4]> z = expand_dims(x = y, axes = tensor<int32, [1]>([0]));`, "z, y", []float64{1, 2, 3, 4},
 			map[string][]float64{"y": {1, 2, 3, 4}, "z": {1, 2, 3, 4}}},
-		"view of a packed input": {"tensor<fp16, [4]> x", `tensor<fp16, [1, 4]> y = expand_dims(x = x, axes = tensor<int32, [1]>([0]));`,
+		"view of a packed input": {"tensor<fp16, [4]> x",
+			`tensor<fp16, [1, 4]> y = expand_dims(x = x, axes = tensor<int32, [1]>([0]));`,
 			"y", []float64{1, 2, 3, 4}, map[string][]float64{"y": {1, 2, 3, 4}}},
 		"output used later": {"tensor<fp16, [4]> x", `tensor<fp16, [4]> a = add(x = x, y = x);
 tensor<fp16, [4]> b = mul(x = a, y = a);
@@ -216,13 +221,15 @@ tensor<fp16, [4]> s = reshape(x = k, shape = tensor<int32, [1]>([4]));`, "y, z, 
 		"dead code": {"tensor<fp16, [4]> x", `tensor<fp16, [4]> dead = mul(x = x, y = x);
 tensor<fp16, [2]> left, tensor<fp16, [2]> right = split(x = x, num_splits = int32(2), axis = int32(0));
 tensor<fp16, [4]> deader = relu(x = dead);`, "right", []float64{1, 2, 3, 4}, map[string][]float64{"right": {3, 4}}},
-		"chain of views": {"tensor<fp16, [2, 2]> x", `tensor<fp16, [4]> a = reshape(x = x, shape = tensor<int32, [1]>([4]));
+		"chain of views": {"tensor<fp16, [2, 2]> x",
+			`tensor<fp16, [4]> a = reshape(x = x, shape = tensor<int32, [1]>([4]));
 tensor<fp16, [4, 1]> b = expand_dims(x = a, axes = tensor<int32, [1]>([-1]));
 tensor<fp16, [4]> c = squeeze(x = b);
 tensor<fp16, [4]> y = add(x = c, y = a);`, "y, b", []float64{1, 2, 3, 4}, map[string][]float64{"y": {2, 4, 6, 8}, "b": {1, 2, 3, 4}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := "program(1.3)\n{\nfunc main<ios18>(" + c.params + ") {\n" + c.body + "\n} -> (" + c.results + ");\n}"
+			text := "program(1.3)\n{\nfunc main<ios18>(" + c.params + ") {\n" + c.body + "\n} -> (" + c.results +
+				");\n}"
 			for range 3 { // over each kind of memory
 				got := evaluate(t, text, map[string][]byte{"x": encode(nd{mil.FP16, []int{len(c.in)}, c.in})})
 				for out, want := range c.want {
@@ -241,7 +248,8 @@ func main<ios18>(tensor<fp16, [3, 5]> padded, tensor<fp16, [32]> packed, tensor<
 tensor<fp16, [2]> y = relu(x = x);
 } -> (y);
 }`
-	got := evaluate(t, text, map[string][]byte{"x": encode(nd{mil.FP16, []int{2}, []float64{-1, 2}}), "padded": make([]byte, 30), "packed": make([]byte, 64)})
+	got := evaluate(t, text, map[string][]byte{"x": encode(nd{mil.FP16, []int{2}, []float64{-1, 2}}),
+		"padded": make([]byte, 30), "packed": make([]byte, 64)})
 	require.Equal(t, encode(nd{mil.FP16, []int{2}, []float64{0, 2}}), got["y"])
 }
 

@@ -57,7 +57,8 @@ func TestPool(t *testing.T) {
 					if op == "max_pool" && k%4 == 0 {
 						x = special(r, d, x.shape...)
 					}
-					o, s := poolCase(op, x, randomSliding(r, x.shape[2:], false, true), op == "avg_pool" && r.IntN(2) == 0)
+					o, s := poolCase(op, x, randomSliding(r, x.shape[2:], false, true), op == "avg_pool" &&
+						r.IntN(2) == 0)
 					o.in[0].fixed = k%7 == 0
 					if op == "max_pool" {
 						o.exact(t)

@@ -126,7 +126,8 @@ func TestReduceEdges(t *testing.T) {
 		want float64
 	}{
 		{"reduce_max", []float64{-inf, -inf}, -inf}, {"reduce_max", []float64{1, nan, 2}, nan},
-		{"reduce_max", []float64{-65504, -1}, -1}, {"reduce_max", []float64{math.Copysign(0, -1)}, math.Copysign(0, -1)},
+		{"reduce_max", []float64{-65504, -1}, -1}, {"reduce_max", []float64{math.Copysign(0, -1)},
+			math.Copysign(0, -1)},
 		{"reduce_sum", []float64{65504, 65504}, inf}, {"reduce_sum", []float64{inf, -inf}, nan},
 		{"reduce_sum", []float64{65504, 65504, -65504}, 65504}, // sums are wide
 		{"reduce_sum", []float64{2048, 1}, 2048}, {"reduce_sum", []float64{2048, 3}, 2052},
@@ -150,7 +151,8 @@ func TestReduceEdges(t *testing.T) {
 		for i := range x.v {
 			x.v[i] = 0x1p-4
 		}
-		operation{op: "reduce_sum", in: []operand{{"x", x, false}}, want: []nd{{mil.FP16, []int{}, []float64{4375}}}}.exact(t)
+		operation{op: "reduce_sum", in: []operand{{"x", x, false}},
+			want: []nd{{mil.FP16, []int{}, []float64{4375}}}}.exact(t)
 	}
 }
 

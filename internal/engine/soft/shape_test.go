@@ -13,7 +13,8 @@ import (
 )
 
 // stored are the types that a surface holds; moves take all of them.
-var stored = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32}
+var stored = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
+	mil.UInt32}
 
 // moved are random values of a type; a float may be special.
 func moved(r *rand.Rand, d mil.DType, shape ...int) nd {
@@ -53,7 +54,8 @@ func TestTranspose(t *testing.T) {
 		for k := range perm {
 			perm[k] -= r.IntN(2) * len(perm)
 		}
-		operation{op: "transpose", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: ", perm = " + intVec(perm...), want: []nd{want}}.exact(t)
+		operation{op: "transpose", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: ", perm = " + intVec(perm...),
+			want: []nd{want}}.exact(t)
 	})
 }
 
@@ -61,7 +63,8 @@ func TestViews(t *testing.T) {
 	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
 		x := moved(r, d, randomShape(r, 0, 5)...)
 		same := func(op, settings string, shape []int) {
-			operation{op: op, in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{{d, shape, x.v}}}.exact(t)
+			operation{op: op, in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings,
+				want: []nd{{d, shape, x.v}}}.exact(t)
 		}
 		// reshape: split the elements at random into up to five axes.
 		var shape []int
@@ -120,7 +123,8 @@ func TestConcat(t *testing.T) {
 	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
 		base := randomShape(r, 1, 5)
 		axis, n, turns := r.IntN(len(base)), 1+r.IntN(4), r.IntN(3) == 0
-		o := operation{op: "concat", settings: fmt.Sprintf(", axis = int32(%d), interleave = bool(%t)", axis-r.IntN(2)*len(base), turns)}
+		o := operation{op: "concat", settings: fmt.Sprintf(", axis = int32(%d), interleave = bool(%t)",
+			axis-r.IntN(2)*len(base), turns)}
 		shape := slices.Clone(base)
 		shape[axis] = 0
 		for range n {
@@ -199,15 +203,20 @@ func TestMovesKeepEveryBit(t *testing.T) {
 	half := func(shape ...int) string { return tensorType(mil.FP16, shape) }
 	pair := half(256, 256)
 	for name, c := range map[string]struct{ params, body, result string }{
-		"reshape":        {pair + " x", half(1<<16) + ` y = reshape(x = x, shape = tensor<int32, [1]>([65536]));`, "y"},
-		"padded columns": {half(1<<16, 1) + " x", pair + ` y = reshape(x = x, shape = tensor<int32, [2]>([256, 256]));`, "y"},
-		"to columns":     {pair + " x", half(1<<16, 1) + ` y = reshape(x = x, shape = tensor<int32, [2]>([65536, 1]));`, "y"},
+		"reshape": {pair + " x", half(1<<16) + ` y = reshape(x = x, shape = tensor<int32, [1]>([65536]));`, "y"},
+		"padded columns": {half(1<<16, 1) + " x", pair + ` y = reshape(x = x, shape = tensor<int32, [2]>([256, 256]));`,
+			"y"},
+		"to columns": {pair + " x", half(1<<16, 1) + ` y = reshape(x = x, shape = tensor<int32, [2]>([65536, 1]));`,
+			"y"},
 		"transpose twice": {pair + " x", pair + ` u = transpose(x = x, perm = tensor<int32, [2]>([1, 0]));` + "\n" +
 			pair + ` y = transpose(x = u, perm = tensor<int32, [2]>([1, 0]));`, "y"},
-		"split, concat": {half(1<<16) + " x", half(30000) + " u, " + half(35536) + ` v = split(x = x, split_sizes = tensor<int32, [2]>([30000, 35536]), axis = int32(0));` + "\n" +
+		"split, concat": {half(1<<16) + " x", half(30000) + " u, " + half(35536) +
+			` v = split(x = x, split_sizes = tensor<int32, [2]>([30000, 35536]), axis = int32(0));` + "\n" +
 			half(1<<16) + ` y = concat(values = (u, v), axis = int32(0), interleave = bool(false));`, "y"},
-		"slice": {half(2, 32768) + " x", half(2, 32768) + ` y = slice_by_size(x = x, begin = tensor<int32, [2]>([0, 0]), size = tensor<int32, [2]>([-1, -1]));`, "y"},
-		"pad, slice": {pair + " x", half(258, 259) + ` u = pad(x = x, pad = tensor<int32, [4]>([1, 1, 1, 2]), mode = string("reflect"));` + "\n" +
+		"slice": {half(2, 32768) + " x", half(2, 32768) +
+			` y = slice_by_size(x = x, begin = tensor<int32, [2]>([0, 0]), size = tensor<int32, [2]>([-1, -1]));`, "y"},
+		"pad, slice": {pair + " x", half(258, 259) +
+			` u = pad(x = x, pad = tensor<int32, [4]>([1, 1, 1, 2]), mode = string("reflect"));` + "\n" +
 			pair + ` y = slice_by_index(x = u, begin = tensor<int32, [2]>([1, 1]), end = tensor<int32, [2]>([-1, -2]));`, "y"},
 		"cast to itself": {pair + " x", pair + ` y = cast(x = x, dtype = string("fp16"));`, "y"},
 	} {

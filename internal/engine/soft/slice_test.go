@@ -92,7 +92,8 @@ func TestSliceByIndex(t *testing.T) {
 				settings += ", " + name + " = " + boolVec(mask...)
 			}
 		}
-		operation{op: "slice_by_index", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings, want: []nd{{d, shape, v}}}.exact(t)
+		operation{op: "slice_by_index", in: []operand{{"x", x, r.IntN(5) == 0}}, settings: settings,
+			want: []nd{{d, shape, v}}}.exact(t)
 	})
 }
 

@@ -36,7 +36,8 @@ func (s *surfaces) acquire(b *block) (*surface, error) {
 	if f == nil {
 		m, err := unimem.Map(b)
 		if err != nil {
-			return nil, &ane.Error{Op: "bind", Engine: Name, Err: err, Detail: "the surface cannot be mapped by its handle"}
+			return nil, &ane.Error{Op: "bind", Engine: Name, Err: err,
+				Detail: "the surface cannot be mapped by its handle"}
 		}
 		f = &surface{mapping: m}
 		s.open[b] = f

@@ -73,7 +73,8 @@ func TestWeights(t *testing.T) {
 func TestWeightsMissing(t *testing.T) {
 	dev, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
-	_, err = dev.Compile(context.Background(), ane.Source{File: "m.mil", Text: []byte(strings.Replace(weighted, "OFFSET", "64", 1)), Weights: files{}})
+	_, err = dev.Compile(context.Background(), ane.Source{File: "m.mil",
+		Text: []byte(strings.Replace(weighted, "OFFSET", "64", 1)), Weights: files{}})
 	require.ErrorIs(t, err, ane.ErrCompile)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	var list mil.ErrorList

@@ -42,7 +42,8 @@ func unordered(v any) any {
 
 // entryOf is an entry of LiveInputList or LiveOutputList of form.
 func entryOf(name string) map[string]any {
-	return map[string]any{"Name": name, "Symbol": name, "Type": "Float16", "Batches": 1, "Channels": 4, "Depth": 1, "Height": 1, "Width": 32,
+	return map[string]any{"Name": name, "Symbol": name, "Type": "Float16", "Batches": 1, "Channels": 4, "Depth": 1,
+		"Height": 1, "Width": 32,
 		"BatchStride": 256, "PlaneStride": 64, "PlaneCount": 4, "DepthStride": 256, "RowStride": 64, "Interleave": 1}
 }
 
@@ -52,8 +53,10 @@ func TestAttributesOfTwoProcedures(t *testing.T) {
 	type dict = map[string]any
 	require.Equal(t, dict{
 		"NetworkStatusList": list{
-			dict{"Name": "first", "LiveInputList": list{entryOf("a"), entryOf("z")}, "LiveOutputList": list{entryOf("late@output")}},
-			dict{"Name": "second", "LiveInputList": list{entryOf("m"), entryOf("z")}, "LiveOutputList": list{entryOf("early@output"), entryOf("late@output")}},
+			dict{"Name": "first", "LiveInputList": list{entryOf("a"), entryOf("z")},
+				"LiveOutputList": list{entryOf("late@output")}},
+			dict{"Name": "second", "LiveInputList": list{entryOf("m"), entryOf("z")},
+				"LiveOutputList": list{entryOf("early@output"), entryOf("late@output")}},
 		},
 		"ANEFModelDescription": dict{
 			"kANEFModelInputSymbolsArrayKey":    list{"a", "m", "z"},
@@ -62,8 +65,10 @@ func TestAttributesOfTwoProcedures(t *testing.T) {
 			"ANEFModelOutput16KAlignmentArray":  list{0, 0},
 			"kANEFModelProcedureNameToIDMapKey": dict{"first": 0, "second": 1},
 			"ANEFModelProcedures": list{
-				dict{"ANEFModelProcedureID": 0, "ANEFModelInputSymbolIndexArray": list{0, 2}, "ANEFModelOutputSymbolIndexArray": list{1}},
-				dict{"ANEFModelProcedureID": 1, "ANEFModelInputSymbolIndexArray": list{1, 2}, "ANEFModelOutputSymbolIndexArray": list{0, 1}},
+				dict{"ANEFModelProcedureID": 0, "ANEFModelInputSymbolIndexArray": list{0, 2},
+					"ANEFModelOutputSymbolIndexArray": list{1}},
+				dict{"ANEFModelProcedureID": 1, "ANEFModelInputSymbolIndexArray": list{1, 2},
+					"ANEFModelOutputSymbolIndexArray": list{0, 1}},
 			},
 		},
 	}, decode(t, s.attributes(h)))
@@ -79,12 +84,14 @@ func TestAttributesGolden(t *testing.T) {
 }
 
 func TestEveryTypeAndRowPadding(t *testing.T) {
-	for d, name := range map[mil.DType]string{mil.FP16: "Float16", mil.FP32: "Float32", mil.Bool: "Bool", mil.Int8: "Int8",
+	for d, name := range map[mil.DType]string{mil.FP16: "Float16", mil.FP32: "Float32", mil.Bool: "Bool",
+		mil.Int8:  "Int8",
 		mil.UInt8: "UInt8", mil.Int16: "Int16", mil.UInt16: "UInt16", mil.Int32: "Int32", mil.UInt32: "UInt32"} {
 		x := tensor{"x", d, []int{2, 3, 5, 7}}
 		s, ok := spotOf(x)
 		require.True(t, ok)
-		require.Equal(t, map[string]any{"Name": "x", "Symbol": "x", "Type": name, "Batches": 2, "Channels": 3, "Depth": 1, "Height": 5, "Width": 7,
+		require.Equal(t, map[string]any{"Name": "x", "Symbol": "x", "Type": name, "Batches": 2, "Channels": 3,
+			"Depth": 1, "Height": 5, "Width": 7,
 			"BatchStride": 3 * 5 * 64, "PlaneStride": 5 * 64, "PlaneCount": 6, "DepthStride": 3 * 5 * 64, "RowStride": 64, "Interleave": 1},
 			unordered(normal(t, liveEntry(port{tensor: x, spot: s}, "", liveKeys))))
 	}
@@ -107,7 +114,8 @@ func TestOutputsAreSortedWithTheirSuffix(t *testing.T) {
 		T y = add(x = x, y = x)[name = string("y")]; T y2 = mul(x = x, y = x)[name = string("y2")]; T B = sub(x = x, y = x)[name = string("B")];
 	} -> (y, y2, B);`))
 	root := decode(t, s.attributes(h))
-	require.Equal(t, []any{"B@output", "y2@output", "y@output"}, root["ANEFModelDescription"].(map[string]any)["kANEFModelOutputSymbolsArrayKey"])
+	require.Equal(t, []any{"B@output", "y2@output", "y@output"},
+		root["ANEFModelDescription"].(map[string]any)["kANEFModelOutputSymbolsArrayKey"])
 	var names []any
 	for _, e := range root["NetworkStatusList"].([]any)[0].(map[string]any)["LiveOutputList"].([]any) {
 		names = append(names, e.(map[string]any)["Name"])
@@ -119,7 +127,8 @@ func TestOutputsAreSortedWithTheirSuffix(t *testing.T) {
 func TestTwoWritingsOfThePlacement(t *testing.T) {
 	shapes := [][]int{{}}
 	for w := 1; w <= 70; w++ {
-		shapes = append(shapes, []int{w}, []int{3, w}, []int{2, 3, w}, []int{2, 3, 5, w}, []int{3, 1, 8, 5, w}, []int{2, 3, 4, 5, w}, []int{1, 5, 1, 1, w})
+		shapes = append(shapes, []int{w}, []int{3, w}, []int{2, 3, w}, []int{2, 3, 5, w}, []int{3, 1, 8, 5, w},
+			[]int{2, 3, 4, 5, w}, []int{1, 5, 1, 1, w})
 	}
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Bool} {
 		for _, shape := range shapes {
@@ -127,8 +136,10 @@ func TestTwoWritingsOfThePlacement(t *testing.T) {
 			require.NoError(t, err)
 			s, ok := spotOf(tensor{"x", d, shape})
 			require.True(t, ok)
-			require.Equal(t, [...]int64{int64(l.Batches), int64(l.Depth), int64(l.Channels), int64(l.Height), int64(l.Width)}, s.lengths, "%v", shape)
-			require.Equal(t, [...]int64{int64(l.BatchStride), int64(l.DepthStride), int64(l.PlaneStride), int64(l.RowStride), int64(d.Size())}, s.strides, "%v", shape)
+			require.Equal(t, [...]int64{int64(l.Batches), int64(l.Depth), int64(l.Channels), int64(l.Height),
+				int64(l.Width)}, s.lengths, "%v", shape)
+			require.Equal(t, [...]int64{int64(l.BatchStride), int64(l.DepthStride), int64(l.PlaneStride),
+				int64(l.RowStride), int64(d.Size())}, s.strides, "%v", shape)
 			n, ok := s.bytes()
 			require.True(t, ok)
 			require.EqualValues(t, l.Bytes(), n)

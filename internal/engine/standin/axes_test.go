@@ -65,7 +65,8 @@ func TestSwappedAxesWithOnes(t *testing.T) {
 // Programs of the same names whose tensors are others are not the dump's.
 func TestProgramsOfTheSameNames(t *testing.T) {
 	x := func(kind string, lengths [5]int64) *Dump {
-		d := networkDump(t, []string{liveJSON("x", lengths, [5]int64{8192, 8192, 8192, 128})}, []string{`{"Name": "y@output"}`})
+		d := networkDump(t, []string{liveJSON("x", lengths, [5]int64{8192, 8192, 8192, 128})},
+			[]string{`{"Name": "y@output"}`})
 		d.Program.Inputs[0].Type = kind
 		return d
 	}

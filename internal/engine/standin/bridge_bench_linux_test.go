@@ -19,7 +19,8 @@ func BenchmarkThroughTheBridge(b *testing.B) {
 	p := loadedProgram(b, br, addition)
 	x, y := opened(b, plane, f.Library().Option()), opened(b, plane, f.Library().Option())
 	in, out := wrapped(b, f, br, x), wrapped(b, f, br, y)
-	r := requested(b, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
+	r := requested(b, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1,
+		Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := r.Evaluate(p, driverabi.QoSDefault); err != nil {

@@ -95,13 +95,16 @@ func TestThroughTheBridge(t *testing.T) {
 			require.Zero(t, d.Number)
 			require.Len(t, d.Inputs, 2)
 			require.Len(t, d.Outputs, 1)
-			require.Equal(t, attributes.Tensor{Name: "b", Type: "Float16", Index: 1, List: "LiveInputList", Layout: ane.Layout{
-				Name: "b", DType: mil.FP16, Shape: []int{1, 4, 1, 32}, Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
-				BatchStride: 256, DepthStride: 256, PlaneStride: 64, RowStride: 64}}, d.Inputs[1])
+			require.Equal(t, attributes.Tensor{Name: "b", Type: "Float16", Index: 1, List: "LiveInputList",
+				Layout: ane.Layout{
+					Name: "b", DType: mil.FP16, Shape: []int{1, 4, 1,
+						32}, Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 32,
+					BatchStride: 256, DepthStride: 256, PlaneStride: 64, RowStride: 64}}, d.Inputs[1])
 			require.Equal(t, "y", d.Outputs[0].Name)
 
 			r := requested(t, p, 0,
-				[]objcbridge.Binding{{Surface: wrapped(t, f, b, a), Index: 0, Bytes: plane}, {Surface: wrapped(t, f, b, c), Index: 1, Bytes: plane}},
+				[]objcbridge.Binding{{Surface: wrapped(t, f, b, a), Index: 0, Bytes: plane},
+					{Surface: wrapped(t, f, b, c), Index: 1, Bytes: plane}},
 				[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Index: 0, Bytes: plane}})
 			fill(a.Bytes(), 8)
 			fill(c.Bytes(), 3)
@@ -130,7 +133,8 @@ func TestTwoProceduresThroughTheBridge(t *testing.T) {
 	bind := func(tensors []attributes.Tensor) (list []objcbridge.Binding) {
 		for _, s := range tensors {
 			named[s.Name] = opened(t, plane, f.Library().Option())
-			list = append(list, objcbridge.Binding{Surface: wrapped(t, f, b, named[s.Name]), Index: s.Index, Bytes: plane})
+			list = append(list, objcbridge.Binding{Surface: wrapped(t, f, b, named[s.Name]), Index: s.Index,
+				Bytes: plane})
 		}
 		return list
 	}
@@ -145,9 +149,11 @@ func TestTwoProceduresThroughTheBridge(t *testing.T) {
 
 func TestWeightsThroughTheBridge(t *testing.T) {
 	f, b := bridge(t)
-	p := loadedProgram(t, b, weighted, objcbridge.Weight{Path: "@model_path/weights/w.bin", Data: []byte(weights(t, 3))})
+	p := loadedProgram(t, b, weighted, objcbridge.Weight{Path: "@model_path/weights/w.bin",
+		Data: []byte(weights(t, 3))})
 	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
-	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x), Bytes: plane}}, []objcbridge.Binding{{Surface: wrapped(t, f, b, y), Bytes: plane}})
+	r := requested(t, p, 0, []objcbridge.Binding{{Surface: wrapped(t, f, b, x), Bytes: plane}},
+		[]objcbridge.Binding{{Surface: wrapped(t, f, b, y), Bytes: plane}})
 	fill(x.Bytes(), 1)
 	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	require.Equal(t, filled(4), y.Bytes()[:plane])
@@ -172,7 +178,8 @@ func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
 	p := loadedProgram(t, b, addition)
 	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
 	in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
-	r := requested(t, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
+	r := requested(t, p, 0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: in, Index: 1,
+		Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
 	const evaluate = "evaluateWithQoS:options:request:error:"
 	require.NoError(t, f.Fault(evaluate, Locked, -1, 0))
 	fill(x.Bytes(), 1)
@@ -206,7 +213,8 @@ func TestManyRequestsOfOneProgram(t *testing.T) {
 		in, out := wrapped(t, f, b, x), wrapped(t, f, b, y)
 		work.Go(func() {
 			for range rounds {
-				r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: s, Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
+				r, err := p.NewRequest(0, []objcbridge.Binding{{Surface: in, Index: 0, Bytes: plane}, {Surface: s,
+					Index: 1, Bytes: plane}}, []objcbridge.Binding{{Surface: out, Bytes: plane}})
 				if err != nil {
 					errs <- err
 					return

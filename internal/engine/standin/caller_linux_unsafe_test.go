@@ -90,14 +90,16 @@ func running(t testing.TB, program, request uint64, in, out []uint32) *run {
 
 func TestOptionsReachTheFramework(t *testing.T) {
 	s := newServer(newFake(t, 0), nil)
-	c := newCaller(t, s, Options{Profile: "17", Missing: []string{"_ANEClient", "_ANEModel key"}, Changed: []string{"A b c"}, CompileBudget: 9})
+	c := newCaller(t, s, Options{Profile: "17", Missing: []string{"_ANEClient", "_ANEModel key"},
+		Changed: []string{"A b c"}, CompileBudget: 9})
 	require.Equal(t, "17|_ANEClient|_ANEModel key|changed|A b c|9|", c.config())
 	require.Equal(t, "26|changed|0|", newCaller(t, s, Options{}).config())
 }
 
 func TestTwinsAreAsLargeAsInC(t *testing.T) {
 	c := newCaller(t, newServer(newFake(t, 0), nil), Options{})
-	for i, size := range []uintptr{unsafe.Sizeof(cConfig{}), unsafe.Sizeof(cServer{}), unsafe.Sizeof(Counts{}), unsafe.Sizeof(SurfaceCounts{})} {
+	for i, size := range []uintptr{unsafe.Sizeof(cConfig{}), unsafe.Sizeof(cServer{}), unsafe.Sizeof(Counts{}),
+		unsafe.Sizeof(SurfaceCounts{})} {
 		require.Equal(t, c.size(int32(i)), size, "structure %d", i)
 	}
 }
@@ -128,7 +130,8 @@ func TestServerFromC(t *testing.T) {
 	require.EqualValues(t, badIndex, c.evaluate(running(t, program, 6, []uint32{1}, []uint32{3}), 0))
 	require.EqualValues(t, done, c.threads(r, 16))
 	floor := testing.AllocsPerRun(200, func() { purego.SyscallN(c.configAt, 0, 0) })
-	require.Equal(t, floor, testing.AllocsPerRun(200, func() { c.evaluate(r, 0) }), "the way from C into Go and back adds none")
+	require.Equal(t, floor, testing.AllocsPerRun(200, func() { c.evaluate(r, 0) }),
+		"the way from C into Go and back adds none")
 
 	c.dropRequest(5)
 	require.Zero(t, m.opened)

@@ -32,13 +32,15 @@ var children = map[string]func(t *testing.T){
 		require.Empty(t, f.Leftovers())
 	},
 	"something is missing": func(t *testing.T) {
-		lacks(t, Options{Missing: []string{"_ANEInMemoryModel unloadWithQoS:error:"}}, "unloadWithQoS:error: no selector")
+		lacks(t, Options{Missing: []string{"_ANEInMemoryModel unloadWithQoS:error:"}},
+			"unloadWithQoS:error: no selector")
 	},
 	"a class is missing": func(t *testing.T) {
 		lacks(t, Options{Missing: []string{"_ANERequest"}}, "setCompletionHandler: no class")
 	},
 	"an encoding has changed": func(t *testing.T) {
-		lacks(t, Options{Changed: []string{"_ANEInMemoryModel loadWithQoS:options:error: B@:Q@^@"}}, "loadWithQoS:options:error: other encoding")
+		lacks(t, Options{Changed: []string{"_ANEInMemoryModel loadWithQoS:options:error: B@:Q@^@"}},
+			"loadWithQoS:options:error: other encoding")
 	},
 	"the budget is spent": func(t *testing.T) {
 		f, err := Start(Options{CompileBudget: 1})
@@ -57,7 +59,8 @@ var children = map[string]func(t *testing.T){
 		require.NoError(t, Probe())
 		other := t.TempDir()
 		for _, file := range []string{surfaceFile, frameworkFile} {
-			require.NoError(t, os.Symlink(filepath.Join(os.Getenv(objcbridge.EnvDir), file), filepath.Join(other, file)))
+			require.NoError(t, os.Symlink(filepath.Join(os.Getenv(objcbridge.EnvDir), file),
+				filepath.Join(other, file)))
 		}
 		_, err := Start(Options{Dir: other})
 		require.ErrorIs(t, err, ane.ErrInUse)

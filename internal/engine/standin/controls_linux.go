@@ -131,7 +131,8 @@ func (f *Framework) Leftovers() []string {
 		what  string
 	}{
 		{c.Instances, "objects of the framework"}, {c.Loaded, "loaded programs"}, {c.Hanging, "hanging calls"},
-		{c.Lost, "completions held back"}, {c.Slots, "asynchronous evaluations"}, {s.Objects, "objects of CoreFoundation"},
+		{c.Lost, "completions held back"}, {c.Slots, "asynchronous evaluations"}, {s.Objects,
+			"objects of CoreFoundation"},
 		{s.Surfaces, "surfaces"}, {s.Locks, "locks of surfaces"}, {s.Bytes, "mapped bytes of surfaces"},
 	} {
 		if n.count != 0 {

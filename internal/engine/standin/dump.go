@@ -54,7 +54,8 @@ func ReadDump(name string) (*Dump, error) {
 	if err != nil {
 		return nil, &ane.Error{Op: "open", Engine: Name, Name: d.File, Err: ane.Because(ane.ErrUnavailable, err),
 			Detail: "the dump cannot be replayed",
-			Hint:   "name one like those in testdata/dumps, or one that ane-roundtrip info --report wrote, in " + EnvDump}
+			Hint: "name one like those in testdata/dumps, or one that ane-roundtrip info --report wrote, in " +
+				EnvDump}
 	}
 	return d, nil
 }

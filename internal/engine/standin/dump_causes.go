@@ -82,7 +82,8 @@ func (e *DumpedError) under(row plist.Dict, code int64) {
 			if len(e.Underlying) == mostCauses {
 				return
 			}
-			c := DumpedError{Domain: domainOf(cause.String("domain")), Text: textOf(cause), Code: code, userInfo: infoOf(cause)}
+			c := DumpedError{Domain: domainOf(cause.String("domain")), Text: textOf(cause), Code: code,
+				userInfo: infoOf(cause)}
 			if n, ok := codeOf(cause); ok {
 				c.Code = n
 			}
@@ -104,7 +105,8 @@ func errorsIn(v any) (list []plist.Dict) {
 		}
 	case string:
 		if found := printed.FindStringSubmatch(v); found != nil {
-			list = append(list, plist.Dict{{Key: "domain", Value: found[1]}, {Key: "code", Value: found[2]}, {Key: "text", Value: found[3]}})
+			list = append(list, plist.Dict{{Key: "domain", Value: found[1]}, {Key: "code", Value: found[2]},
+				{Key: "text", Value: found[3]}})
 		}
 	case plist.Array:
 		for _, one := range v {

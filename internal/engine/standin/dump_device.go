@@ -30,7 +30,8 @@ func (d *Dump) readDevice(data plist.Dict) {
 
 // isDevice reports whether a row is about a device.
 func isDevice(row plist.Dict) bool {
-	for _, key := range [...]string{"numANECores", "numANEs", "hasANE", "aneArchitectureType", "arch", "board", "ioreg", engineService, balancerService} {
+	for _, key := range [...]string{"numANECores", "numANEs", "hasANE", "aneArchitectureType", "arch", "board", "ioreg",
+		engineService, balancerService} {
 		if _, ok := row.Get(key); ok {
 			return true
 		}
@@ -133,7 +134,8 @@ func (d *Dump) properties(class string, from plist.Dict) {
 func (d *Dump) readShort(row plist.Dict) {
 	var engine, balancer plist.Dict
 	for _, e := range row {
-		property := map[string]string{"arch": "TypeANEArchitectureTypeStr", "ANEVersion": "ANEVersion", "board": "ANEHWBoardType", "minor": "ANEMinorVersion"}[e.Key]
+		property := map[string]string{"arch": "TypeANEArchitectureTypeStr", "ANEVersion": "ANEVersion",
+			"board": "ANEHWBoardType", "minor": "ANEMinorVersion"}[e.Key]
 		switch {
 		case property != "":
 			engine = append(engine, plist.Entry{Key: propertyPrefix + property, Value: e.Value})

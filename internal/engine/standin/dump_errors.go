@@ -85,8 +85,9 @@ var stageWords = [...]struct {
 	{"evaluate", regexp.MustCompile(`processRequest|Inference|status=0x|statusType=0x|request aborted|[Rr]equest cancelled`)},
 }
 
-var stageCodes = map[int64]string{3: "evaluate", 5: "evaluate", 8: "evaluate", 23: "evaluate", 42: "evaluate", 47: "evaluate",
-	6: "load", 16: "load", 53: "load", 13: "map", 14: "map", 15: "chaining"}
+var stageCodes = map[int64]string{3: "evaluate", 5: "evaluate", 8: "evaluate", 23: "evaluate", 42: "evaluate",
+	47: "evaluate",
+	6:  "load", 16: "load", 53: "load", 13: "map", 14: "map", 15: "chaining"}
 
 // isError reports whether a row is an error.
 func isError(row plist.Dict) bool {

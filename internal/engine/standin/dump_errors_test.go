@@ -36,15 +36,18 @@ func TestCausesOfCauses(t *testing.T) {
 	for name, row := range nestedErrors {
 		t.Run(name, func(t *testing.T) {
 			row := strings.ReplaceAll(strings.ReplaceAll(row, `"D"`, `"`+compiler+`"`), "Domain=D", "Domain="+compiler)
-			for _, file := range []string{`{"data": {"errors": [` + row + `]}}`, `{"data": {"error": ` + row + `}}`, `{"data": ` + row + `}`, `{"data": [` + row + `]}`} {
+			for _, file := range []string{`{"data": {"errors": [` + row + `]}}`, `{"data": {"error": ` + row + `}}`,
+				`{"data": ` + row + `}`, `{"data": [` + row + `]}`} {
 				d, err := ReadDump(written(t, file))
 				require.NoError(t, err)
-				require.Equal(t, []DumpedError{{Stage: "compile", Domain: compiler, Code: 1, Text: "OUTER", Replayed: true, Underlying: chain("MIDDLE", "INNER")}}, d.Errors)
+				require.Equal(t, []DumpedError{{Stage: "compile", Domain: compiler, Code: 1, Text: "OUTER",
+					Replayed: true, Underlying: chain("MIDDLE", "INNER")}}, d.Errors)
 				require.Empty(t, d.Ignored)
 			}
 		})
 	}
-	deep := strings.Repeat(`{"code": 1, "text": "t", "underlying": `, 40) + `{"code": 1, "text": "t"}` + strings.Repeat("}", 40)
+	deep := strings.Repeat(`{"code": 1, "text": "t", "underlying": `, 40) + `{"code": 1, "text": "t"}` +
+		strings.Repeat("}", 40)
 	d, err := ReadDump(written(t, `{"data": [`+deep+`]}`))
 	require.Error(t, err, "no stage")
 	require.Nil(t, d)
@@ -58,13 +61,15 @@ func TestUserInfoOfErrors(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "t", d.Errors[0].Text)
 	require.Empty(t, d.Errors[0].Underlying)
-	require.Equal(t, plist.Dict{{Key: "_ANEErrorLoadStage", Value: int64(4)}, {Key: "NSUnderlyingError", Value: "bob"}}, d.Errors[0].userInfo)
+	require.Equal(t, plist.Dict{{Key: "_ANEErrorLoadStage", Value: int64(4)}, {Key: "NSUnderlyingError", Value: "bob"}},
+		d.Errors[0].userInfo)
 }
 
 func TestErrorsOfNoStageAreRefused(t *testing.T) {
 	posix := `{"domain": "NSPOSIXErrorDomain", "code": 22, "text": "Invalid argument"}`
 	for name, file := range map[string]string{
-		"alone": `{"data": ` + posix + `}`, "in a list": `{"data": {"errors": [{"stage": "load", "code": 6}, ` + posix + `]}}`,
+		"alone": `{"data": ` + posix + `}`, "in a list": `{"data": {"errors": [{"stage": "load", "code": 6}, ` + posix +
+			`]}}`,
 		"of an unknown code": `{"data": [{"code": 99}]}`, "of another domain": `{"data": [{"domain": "NSCocoaErrorDomain", "code": 6}]}`,
 	} {
 		_, err := ReadDump(written(t, file))
@@ -89,35 +94,49 @@ func TestErrorsOfNoStageAreRefused(t *testing.T) {
 func TestKindsOfErrors(t *testing.T) {
 	const compile, load = "compileWithQoS:options:error:", "loadWithQoS:options:error:"
 	for row, want := range map[string]DumpedError{
-		`"stage": "load", "kind": "NSError", "code": 6`:                                     {Replayed: true},
-		`"stage": "load", "kind": "NO without an error"`:                                    {Replayed: true, fault: No, selectors: []string{load}},
-		`"stage": "compile", "kind": "exception", "exception": "E"`:                         {Replayed: true, fault: Exception, selectors: []string{compile}, exception: "E"},
-		`"stage": "compile", "kind": "YES together with an error"`:                          {Replayed: true, fault: YesError, selectors: []string{compile}},
-		`"stage": "surface", "kind": "nil"`:                                                 {Replayed: true, fault: Nil, selectors: []string{"objectWithIOSurface:"}},
-		`"stage": "describe", "code": 1`:                                                    {Replayed: true, fault: Nil, selectors: []string{"modelAttributes"}},
-		`"stage": "create", "text": "inMemoryModelWithDescriptor: is nil"`:                  {Replayed: true, fault: Nil, selectors: []string{"inMemoryModelWithDescriptor:"}},
-		`"stage": "request", "kind": "exception", "text": "t"`:                              {Replayed: true, fault: Exception, selectors: []string{dumpedMethods[9].selector}},
-		`"stage": "request", "kind": "NO without an error", "text": "validate returned NO"`: {Replayed: true, fault: No, selectors: []string{"validate"}},
-		`"stage": "load", "kind": "refused", "code": 6`:                                     {},
-		`"stage": "close", "kind": "exception"`:                                             {},
-		`"stage": "surface", "kind": "YES together with an error"`:                          {},
-		`"stage": "load", "code": 6, "program": "conv-1x1.mil"`:                             {Program: "conv-1x1.mil"},
-		`"stage": "load", "kind": "NO without an error", "program": "a.mil"`:                {Program: "a.mil", fault: No, selectors: []string{load}},
-		`"stage": "check", "kind": "missing", "text": "t"`:                                  {},
+		`"stage": "load", "kind": "NSError", "code": 6`: {Replayed: true},
+		`"stage": "load", "kind": "NO without an error"`: {Replayed: true, fault: No,
+			selectors: []string{load}},
+		`"stage": "compile", "kind": "exception", "exception": "E"`: {Replayed: true,
+			fault: Exception, selectors: []string{compile}, exception: "E"},
+		`"stage": "compile", "kind": "YES together with an error"`: {Replayed: true,
+			fault: YesError, selectors: []string{compile}},
+		`"stage": "surface", "kind": "nil"`: {Replayed: true,
+			fault: Nil, selectors: []string{"objectWithIOSurface:"}},
+		`"stage": "describe", "code": 1`: {Replayed: true,
+			fault: Nil, selectors: []string{"modelAttributes"}},
+		`"stage": "create", "text": "inMemoryModelWithDescriptor: is nil"`: {Replayed: true,
+			fault: Nil, selectors: []string{"inMemoryModelWithDescriptor:"}},
+		`"stage": "request", "kind": "exception", "text": "t"`: {Replayed: true,
+			fault: Exception, selectors: []string{dumpedMethods[9].selector}},
+		`"stage": "request", "kind": "NO without an error", "text": "validate returned NO"`: {Replayed: true, fault: No,
+			selectors: []string{"validate"}},
+		`"stage": "load", "kind": "refused", "code": 6`:            {},
+		`"stage": "close", "kind": "exception"`:                    {},
+		`"stage": "surface", "kind": "YES together with an error"`: {},
+		`"stage": "load", "code": 6, "program": "conv-1x1.mil"`:    {Program: "conv-1x1.mil"},
+		`"stage": "load", "kind": "NO without an error", "program": "a.mil"`: {Program: "a.mil",
+			fault: No, selectors: []string{load}},
+		`"stage": "check", "kind": "missing", "text": "t"`: {},
 	} {
 		d, err := ReadDump(written(t, `{"data": {"errors": [{`+row+`}]}}`))
 		require.NoError(t, err, row)
 		got := d.Errors[0]
-		require.Equal(t, want, DumpedError{Replayed: got.Replayed, Program: got.Program, fault: got.fault, selectors: got.selectors, exception: got.exception}, row)
+		require.Equal(t, want, DumpedError{Replayed: got.Replayed, Program: got.Program, fault: got.fault,
+			selectors: got.selectors, exception: got.exception}, row)
 		require.Equal(t, !want.Replayed, len(d.Ignored) > 0, "%s: %v", row, d.Ignored)
 	}
 	for text, want := range map[string][2]string{
-		"-[_ANEClient echo:] is missing: expected c@:@, found nothing; this version is not known": {"_ANEClient echo:", ""},
-		"+[_ANERequest x:] is missing with its class":                                             {"_ANERequest x:", ""},
+		"-[_ANEClient echo:] is missing: expected c@:@, found nothing; this version is not known": {"_ANEClient echo:",
+			""},
+		"+[_ANERequest x:] is missing with its class": {"_ANERequest x:",
+			""},
 		"class _ANESharedEvents": {"_ANESharedEvents", ""},
-		"-[_ANEClient echo:] has another encoding: expected c@:@, found v@:@; this version is not known": {"", "_ANEClient echo: v@:@"},
+		"-[_ANEClient echo:] has another encoding: expected c@:@, found v@:@; this version is not known": {"",
+			"_ANEClient echo: v@:@"},
 	} {
-		d, err := ReadDump(written(t, fmt.Sprintf(`{"data": [{"stage": "check", "kind": "missing", "text": %q}]}`, text)))
+		d, err := ReadDump(written(t, fmt.Sprintf(`{"data": [{"stage": "check", "kind": "missing", "text": %q}]}`,
+			text)))
 		require.NoError(t, err)
 		require.True(t, d.Errors[0].Replayed)
 		require.Equal(t, want, [2]string{strings.Join(d.missing, ","), strings.Join(d.changed, ",")})

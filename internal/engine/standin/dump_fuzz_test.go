@@ -95,5 +95,6 @@ var hostile = []string{
 		{"ANEFModelInputSymbolIndexArray": []}], "kANEFModelInputSymbolsArrayKey": ["a", "b"], "kANEFModelOutputSymbolsArrayKey": ["y@output"]}}}`,
 	`{"data": {"ANEFModelDescription": {"ANEFModelProcedures": [{"ANEFModelInputSymbolIndexArray": [0, 1], "ANEFModelOutputSymbolIndexArray": [0]}], "kANEFModelInputSymbolsArrayKey": ["a", "b"],
 		"kANEFModelOutputSymbolsArrayKey": ["y@output"]}, "NetworkStatusList": [{"LiveInputList": [{"BatchStride": 4611686018427387904, "Batches": 4}, {"RowStride": 2, "Type": "Float16"}], "LiveOutputList": 5}]}}`,
-	"{\"os\": \"\x7f\", \"data\": {\"NetworkStatusList\": [{\"LiveInputList\": [{\"Name\": \"\\u0000\\ud800\", \"Symbol\": \"\\ufffe\"}]}]}}",
+	"{\"os\": \"\x7f\", \"data\": {\"NetworkStatusList\": [{\"LiveInputList\": [{\"Name\": \"\\u0000\\ud800\", " +
+		"\"Symbol\": \"\\ufffe\"}]}]}}",
 }

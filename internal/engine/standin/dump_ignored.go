@@ -55,7 +55,8 @@ func (d *Dump) answers(e plist.Entry) bool {
 		return true
 	}
 	replayed := slices.ContainsFunc(alone.Errors, func(e DumpedError) bool { return e.Replayed })
-	return replayed || alone.keys != nil && alone.Program == nil || len(alone.tables)+len(alone.missing)+len(alone.changed) > 0
+	return replayed || alone.keys != nil && alone.Program == nil ||
+		len(alone.tables)+len(alone.missing)+len(alone.changed) > 0
 }
 
 // ignoredRows lists rows that say nothing of what can be replayed.

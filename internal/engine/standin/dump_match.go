@@ -152,7 +152,8 @@ func (t DumpedTensor) spot(p port) spot {
 	for at, key := range order {
 		take(&s.lengths[at], key, 1)
 	}
-	for at, key := range [...]string{axisN: "BatchStride", axisD: "DepthStride", axisC: "PlaneStride", axisH: "RowStride"} {
+	for at, key := range [...]string{axisN: "BatchStride", axisD: "DepthStride", axisC: "PlaneStride",
+		axisH: "RowStride"} {
 		least := int64(1)
 		if s.lengths[at] == 1 { // no two elements are apart by it
 			least = -mostBytes

@@ -86,7 +86,8 @@ func whole(selector, types string) string {
 		return selector
 	}
 	for _, s := range factories {
-		if strings.HasPrefix(s, head) && strings.HasSuffix(s, tail) && strings.Count(s, ":") == strings.Count(types, "@")-2 {
+		if strings.HasPrefix(s, head) && strings.HasSuffix(s, tail) &&
+			strings.Count(s, ":") == strings.Count(types, "@")-2 {
 			return s
 		}
 	}

@@ -15,7 +15,8 @@ type dumpedSide struct {
 }
 
 var dumpedSides = [...]dumpedSide{
-	{"ANEFModelInputSymbolIndexArray", "kANEFModelInputSymbolsArrayKey", []string{"LiveInputList", "LiveInputParamList", "LiveStateList"}},
+	{"ANEFModelInputSymbolIndexArray", "kANEFModelInputSymbolsArrayKey", []string{"LiveInputList", "LiveInputParamList",
+		"LiveStateList"}},
 	{"ANEFModelOutputSymbolIndexArray", "kANEFModelOutputSymbolsArrayKey", []string{"LiveOutputList"}},
 }
 

@@ -63,8 +63,10 @@ func readDump(t *testing.T, data string) *Dump {
 // twoNetworks are procedures f and g, whose tensors have planes of their own width.
 func twoNetworks(order ...int) string {
 	all := []string{
-		`{"Name": "f", "LiveInputList": [` + called("a", 64) + `,` + called("b", 128) + `], "LiveOutputList": [` + called("y@output", 192) + `]}`,
-		`{"Name": "g", "LiveInputList": [` + called("a", 256) + `,` + called("b", 320) + `], "LiveOutputList": [` + called("y@output", 384) + `]}`,
+		`{"Name": "f", "LiveInputList": [` + called("a", 64) + `,` + called("b", 128) + `], "LiveOutputList": [` +
+			called("y@output", 192) + `]}`,
+		`{"Name": "g", "LiveInputList": [` + called("a", 256) + `,` + called("b", 320) + `], "LiveOutputList": [` +
+			called("y@output", 384) + `]}`,
 	}
 	var list []string
 	for _, i := range order {
@@ -76,12 +78,24 @@ func twoNetworks(order ...int) string {
 // Every way in which attributes have been seen to say where tensors stand, with planes
 // of a of 64 bytes, of b of 128, and of y of 192, and of 256, 320 and 384 in g.
 var manyAttributes = map[string]string{
-	"states":                              `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b", 128) + `], "LiveStateList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
-	"parameters":                          `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b", 128) + `], "LiveInputParamList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
-	"states that a description sorts":     describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`, `"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b", 128) + `], "LiveStateList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
-	"a Symbol goes before a Name":         `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + planes(`"Symbol": "a", "Name": "b", `, 64) + `,` + planes(`"Symbol": "b", "Name": "a", `, 128) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
-	"a Name is found where no Symbol is":  describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`, `"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + planes(`"Symbol": "v2", "Name": "b", `, 128) + `,` + planes(`"Symbol": "v1", "Name": "a", `, 64) + `], "LiveOutputList": [` + planes(`"Symbol": "v3@output", "Name": "y", `, 192) + `]}]`,
-	"entries without names in list order": describedAs(procedureJSON(0, "1, 0", "0"), `"a", "b"`, `"y@output"`, `"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + planes("", 128) + `,` + planes("", 64) + `], "LiveOutputList": [` + planes("", 192) + `]}]`,
+	"states": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b",
+		128) + `], "LiveStateList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
+	"parameters": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
+		called("b", 128) + `], "LiveInputParamList": [` + called("a", 64) + `], "LiveOutputList": [` +
+		called("y@output", 192) + `]}]`,
+	"states that a description sorts": describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`,
+		`"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b", 128) +
+		`], "LiveStateList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
+	"a Symbol goes before a Name": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
+		planes(`"Symbol": "a", "Name": "b", `, 64) + `,` + planes(`"Symbol": "b", "Name": "a", `, 128) +
+		`], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
+	"a Name is found where no Symbol is": describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`,
+		`"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
+		planes(`"Symbol": "v2", "Name": "b", `, 128) + `,` + planes(`"Symbol": "v1", "Name": "a", `, 64) +
+		`], "LiveOutputList": [` + planes(`"Symbol": "v3@output", "Name": "y", `, 192) + `]}]`,
+	"entries without names in list order": describedAs(procedureJSON(0, "1, 0", "0"), `"a", "b"`, `"y@output"`,
+		`"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + planes("", 128) + `,` +
+		planes("", 64) + `], "LiveOutputList": [` + planes("", 192) + `]}]`,
 }
 
 func TestAttributesOfManyForms(t *testing.T) {
@@ -104,12 +118,19 @@ var networkOrders = map[string]struct {
 	data string
 	f    uint32
 }{
-	"in order":            {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"), `"f": 0, "g": 1`) + twoNetworks(0, 1), 0},
-	"networks turned":     {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"), `"f": 0, "g": 1`) + twoNetworks(1, 0), 0},
-	"procedures turned":   {pair(procedureJSON(1, "0, 1", "0")+","+procedureJSON(0, "0, 1", "0"), `"f": 0, "g": 1`) + twoNetworks(0, 1), 1},
-	"other numbers":       {pair(procedureJSON(9, "0, 1", "0")+","+procedureJSON(5, "0, 1", "0"), `"f": 5, "g": 9`) + twoNetworks(0, 1), 1},
-	"no numbers of names": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"), ``) + twoNetworks(1, 0), 1},
-	"names beside it":     {`"kANEFModelProcedureNameToIDMapKey": {"g": 0, "f": 1}, ` + strings.Replace(pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"), ``), `"kANEFModelProcedureNameToIDMapKey"`, `"none"`, 1) + twoNetworks(0, 1), 1},
+	"in order": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"),
+		`"f": 0, "g": 1`) + twoNetworks(0, 1), 0},
+	"networks turned": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"),
+		`"f": 0, "g": 1`) + twoNetworks(1, 0), 0},
+	"procedures turned": {pair(procedureJSON(1, "0, 1", "0")+","+procedureJSON(0, "0, 1", "0"),
+		`"f": 0, "g": 1`) + twoNetworks(0, 1), 1},
+	"other numbers": {pair(procedureJSON(9, "0, 1", "0")+","+procedureJSON(5, "0, 1", "0"),
+		`"f": 5, "g": 9`) + twoNetworks(0, 1), 1},
+	"no numbers of names": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"), ``) + twoNetworks(1,
+		0), 1},
+	"names beside it": {`"kANEFModelProcedureNameToIDMapKey": {"g": 0, "f": 1}, ` +
+		strings.Replace(pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"), ``),
+			`"kANEFModelProcedureNameToIDMapKey"`, `"none"`, 1) + twoNetworks(0, 1), 1},
 }
 
 func TestNetworksBelongToProceduresByName(t *testing.T) {
@@ -123,8 +144,10 @@ func TestNetworksBelongToProceduresByName(t *testing.T) {
 
 // One network has the entries of both procedures.
 func TestOneNetworkOfTwoProcedures(t *testing.T) {
-	data := describedAs(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "2, 3", "1"), `"a", "b", "c", "d"`, `"y@output", "z@output"`, `"f": 0, "g": 1`) +
-		`"NetworkStatusList": [{"Name": "f", "LiveInputList": [` + called("a", 64) + `,` + called("b", 128) + `,` + called("c", 256) + `,` + called("d", 320) +
+	data := describedAs(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "2, 3", "1"), `"a", "b", "c", "d"`,
+		`"y@output", "z@output"`, `"f": 0, "g": 1`) +
+		`"NetworkStatusList": [{"Name": "f", "LiveInputList": [` + called("a", 64) + `,` + called("b", 128) + `,` +
+		called("c", 256) + `,` + called("d", 320) +
 		`], "LiveOutputList": [` + called("y@output", 192) + `,` + called("z@output", 384) + `]}]`
 	text := functions(`func f<ios18>(T a, T b) { T y = sub(x = a, y = b)[name = string("y")]; } -> (y);
 		func g<ios18>(T c, T d) { T z = sub(x = c, y = d)[name = string("z")]; } -> (z);`)

@@ -35,7 +35,8 @@ const most = 1024
 
 // replyKeys are the keys that replies of a compile and of a load have been seen to
 // have. Others at the top of a dump are its author's.
-var replyKeys = [...]string{"ANEFModelDescription", "NetworkStatusList", "kANEFModelProcedureNameToIDMapKey", "ErrorList", "ModelMaxDramUsage", "CompiledInputSourceFileName"}
+var replyKeys = [...]string{"ANEFModelDescription", "NetworkStatusList", "kANEFModelProcedureNameToIDMapKey",
+	"ErrorList", "ModelMaxDramUsage", "CompiledInputSourceFileName"}
 
 func holdsProgram(d plist.Dict) bool {
 	_, networks := d.Get("NetworkStatusList")
@@ -54,7 +55,8 @@ func (d *Dump) readProgram(top plist.Dict, data any) error {
 	}
 	p := &DumpedProgram{attributes: found}
 	if holdsProgram(top) {
-		p.attributes = slices.DeleteFunc(slices.Clone(found), func(e plist.Entry) bool { return !slices.Contains(replyKeys[:], e.Key) })
+		p.attributes = slices.DeleteFunc(slices.Clone(found),
+			func(e plist.Entry) bool { return !slices.Contains(replyKeys[:], e.Key) })
 	}
 	if err := p.read(); err != nil {
 		return err

@@ -11,8 +11,10 @@ func TestSplitDump(t *testing.T) {
 		file string
 		row  int
 	}{
-		"a": {"a", -1}, "a#3": {"a", 3}, "a#b": {"a#b", -1}, "a#b.json#0": {"a#b.json", 0}, "a#1#2": {"a#1", 2}, "#3": {"#3", -1},
-		"a#": {"a#", -1}, "a#+3": {"a#+3", -1}, "a#-3": {"a#-3", -1}, "a#99999999999999999999": {"a#99999999999999999999", -1}, "": {"", -1},
+		"a": {"a", -1}, "a#3": {"a", 3}, "a#b": {"a#b", -1}, "a#b.json#0": {"a#b.json", 0}, "a#1#2": {"a#1",
+			2}, "#3": {"#3", -1},
+		"a#": {"a#", -1}, "a#+3": {"a#+3", -1}, "a#-3": {"a#-3",
+			-1}, "a#99999999999999999999": {"a#99999999999999999999", -1}, "": {"", -1},
 	} {
 		file, row := SplitDump(name)
 		require.Equal(t, want.file, file, name)
@@ -36,7 +38,8 @@ func TestGenerations(t *testing.T) {
 // Attributes are found in the documents that info --attributes takes.
 func TestDocumentsAroundAttributes(t *testing.T) {
 	const attributes = `{"NetworkStatusList": [{"Name": "main", "LiveInputList": [{"Symbol": "x"}]}]}`
-	for _, file := range []string{attributes, `[` + attributes + `]`, `[1, [{"a": ` + attributes + `}]]`, `{"a": {"b": [` + attributes + `]}}`,
+	for _, file := range []string{attributes, `[` + attributes + `]`, `[1, [{"a": ` + attributes + `}]]`,
+		`{"a": {"b": [` + attributes + `]}}`,
 		`{"data": {"attr": ` + attributes + `}}`, `{"data": [` + attributes + `]}`} {
 		d, err := ReadDump(written(t, file))
 		require.NoError(t, err, file)
@@ -49,7 +52,8 @@ func TestFactsAtTheTop(t *testing.T) {
 	d, err := ReadDump(written(t, `{"data": {"hasANE": "NO", "isVirtualMachine": "YES", "isInternalBuild": 0, "numANECores": 16, "aneSubType": "h16"}}`))
 	require.NoError(t, err)
 	require.Empty(t, d.Ignored)
-	for key, want := range map[string]any{"hasANE": false, "isVirtualMachine": true, "isInternalBuild": false, "numANECores": int64(16), "aneSubType": "h16"} {
+	for key, want := range map[string]any{"hasANE": false, "isVirtualMachine": true, "isInternalBuild": false,
+		"numANECores": int64(16), "aneSubType": "h16"} {
 		got, _ := d.tables["device"].Get(key)
 		require.Equal(t, want, got, key)
 	}

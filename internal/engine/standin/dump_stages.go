@@ -30,7 +30,8 @@ var dumpedMethods = [...]dumpedMethod{
 	{"loadWithQoS:options:error:", "load", "flag and error", true},
 	{"modelAttributes", "describe", "object", true},
 	{"objectWithIOSurface:", "surface", "object", true},
-	{"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:", "request", "object", true},
+	{"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:", "request",
+		"object", true},
 	{"validate", "request", "flag", false},
 	{"evaluateWithQoS:options:request:error:", "evaluate", "flag and error", true},
 	{"doEvaluateDirectWithModel:options:request:qos:error:", "evaluate", "flag and error", true},
@@ -67,7 +68,8 @@ func stageOf(row plist.Dict, domain, text string, code int64) string {
 // none with an argument.
 func methodIn(text string) (found *dumpedMethod) {
 	for i, m := range dumpedMethods {
-		if strings.Contains(text, m.selector) && strings.Contains(m.selector, ":") && (found == nil || len(m.selector) > len(found.selector)) {
+		if strings.Contains(text, m.selector) && strings.Contains(m.selector, ":") &&
+			(found == nil || len(m.selector) > len(found.selector)) {
 			found = &dumpedMethods[i]
 		}
 	}

@@ -47,7 +47,8 @@ func (p *DumpedProgram) read() error {
 				}
 			}
 			if len(*to.all) > most { // procedures without indices share a network
-				return fmt.Errorf("more than %d tensors without %s; no program has as many", most, dumpedSides[side].indices)
+				return fmt.Errorf("more than %d tensors without %s; no program has as many", most,
+					dumpedSides[side].indices)
 			}
 		}
 		p.procedures = append(p.procedures, f)
@@ -74,7 +75,8 @@ func few(description plist.Dict, procedures, networks plist.Array) error {
 			}
 		}
 		if max(len(description.Array(side.names)), indices, entries) > most {
-			return fmt.Errorf("more than %d tensors at %s or %s; no program has as many", most, side.indices, side.lists[0])
+			return fmt.Errorf("more than %d tensors at %s or %s; no program has as many", most, side.indices,
+				side.lists[0])
 		}
 	}
 	return nil
@@ -107,7 +109,8 @@ func dictAt(list plist.Array, i int) plist.Dict {
 // tensorsAt lists one side of a procedure by rising symbol. Entries without names stand
 // in the order of the procedure's indices. Without indices the entries are the symbols
 // from first on.
-func tensorsAt(keys dumpedSide, side int, procedure, description plist.Dict, networks []*dumpedNetwork, own *dumpedNetwork, first int64) (list []DumpedTensor) {
+func tensorsAt(keys dumpedSide, side int, procedure, description plist.Dict, networks []*dumpedNetwork,
+	own *dumpedNetwork, first int64) (list []DumpedTensor) {
 	indices := procedure.Array(keys.indices)
 	if indices == nil {
 		if own == nil {
@@ -137,7 +140,8 @@ func tensorOf(name string, index int64, e plist.Dict) DumpedTensor {
 		name = bareName(symbolOf(e))
 	}
 	t := DumpedTensor{Name: name, Type: e.String("Type"), index: index, entry: e}
-	for at, to := range [...]*int64{axisN: &t.Batches, axisD: &t.Depth, axisC: &t.Channels, axisH: &t.Height, axisW: &t.Width} {
+	for at, to := range [...]*int64{axisN: &t.Batches, axisD: &t.Depth, axisC: &t.Channels, axisH: &t.Height,
+		axisW: &t.Width} {
 		v, _ := e.Get(order[at])
 		*to, _ = v.(int64)
 	}

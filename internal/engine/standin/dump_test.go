@@ -65,9 +65,11 @@ func TestEveryDumpFileCanBeReplayed(t *testing.T) {
 	files, err := filepath.Glob(dumps + "*.json")
 	require.NoError(t, err)
 	require.Len(t, files, 23)
-	profiles := map[string]string{"anerrors-27.json": "27", "m1-status-head.json": "27", "m1-status-projector.json": "27",
-		"m1-status-target0.json": "27", "m1-capture-mlx-ane-sd.json": "27", "method-encodings-27.json": "27", "symbol-orders.json": "27"}
-	builds := map[string]string{"m1-status-head.json": "26A434", "m1-status-projector.json": "26A434", "m1-status-target0.json": "26A434",
+	profiles := map[string]string{"anerrors-27.json": "27", "m1-status-head.json": "27",
+		"m1-status-projector.json": "27",
+		"m1-status-target0.json":   "27", "m1-capture-mlx-ane-sd.json": "27", "method-encodings-27.json": "27", "symbol-orders.json": "27"}
+	builds := map[string]string{"m1-status-head.json": "26A434", "m1-status-projector.json": "26A434",
+		"m1-status-target0.json":     "26A434",
 		"m1-capture-mlx-ane-sd.json": "26A434", "method-encodings-27.json": "26A5378j", "symbol-orders.json": "26A5421a",
 		"h15g-26.3.1-qos-hints-attributes.json": "25D2128", "h15g-26.3.1-xpc-replies.json": "25D2128"}
 	for _, file := range files {
@@ -103,13 +105,16 @@ func TestDumpedProgramsAreAnsweredExactly(t *testing.T) {
 	d := dumped(t, "ironmill-identity-1x4x1x4-fp16.json")
 	text := `program(1.3) { func main<ios18>(tensor<fp16, [1, 4, 1, 4]> a_input0) { tensor<fp16, [1, 4, 1, 4]> out = add(x = a_input0, y = a_input0)[name = string("out")]; } -> (out); }`
 	all := dataOf(t, "ironmill-identity-1x4x1x4-fp16.json").(map[string]any)
-	require.Equal(t, map[string]any{"ANEFModelDescription": all["ANEFModelDescription"], "NetworkStatusList": all["NetworkStatusList"]},
+	require.Equal(t, map[string]any{"ANEFModelDescription": all["ANEFModelDescription"],
+		"NetworkStatusList": all["NetworkStatusList"]},
 		unordered(replaying(t, d, text)))
-	require.Equal(t, []DumpedTensor{{Name: "a_input0", Type: "Float16", Batches: 1, Depth: 1, Channels: 4, Height: 1, Width: 4}}, bareTensors(d.Program.Inputs))
+	require.Equal(t, []DumpedTensor{{Name: "a_input0", Type: "Float16", Batches: 1, Depth: 1, Channels: 4, Height: 1,
+		Width: 4}}, bareTensors(d.Program.Inputs))
 	require.Equal(t, []DumpedTensor{{Name: "out"}}, bareTensors(d.Program.Outputs))
 
 	other := replaying(t, d, addition)
-	require.Equal(t, []string{"BatchStride", "Batches", "Channels", "Depth", "DepthStride", "Height", "Interleave", "PlaneCount", "PlaneStride", "RowStride", "Type", "Width"},
+	require.Equal(t, []string{"BatchStride", "Batches", "Channels", "Depth", "DepthStride", "Height", "Interleave",
+		"PlaneCount", "PlaneStride", "RowStride", "Type", "Width"},
 		keysOf(firstEntry(other)), "other programs have the keys of the dump's entries, in its order")
 }
 
@@ -138,7 +143,8 @@ func TestStatusDumpsKeepTheirOrder(t *testing.T) {
 		d := dumped(t, name)
 		require.Equal(t, dataOf(t, name), unordered(d.Program.attributes))
 		require.Equal(t, liveKeys, d.keys)
-		require.Equal(t, []string{"LiveInputList", "LiveOutputList", "Name"}, keysOf(d.Program.attributes.Array("NetworkStatusList")[0].(plist.Dict)))
+		require.Equal(t, []string{"LiveInputList", "LiveOutputList", "Name"},
+			keysOf(d.Program.attributes.Array("NetworkStatusList")[0].(plist.Dict)))
 	}
 	d := dumped(t, "m1-status-head.json")
 	require.Equal(t, "logits18", d.Program.Outputs[9].Name, "before logits1")
@@ -146,7 +152,8 @@ func TestStatusDumpsKeepTheirOrder(t *testing.T) {
 }
 
 func TestKeysOfProseDumps(t *testing.T) {
-	for name, first := range map[string]string{"h15g-26.3.1-qos-hints-attributes.json": "BatchStride", "h15g-26.3.1-xpc-replies.json": "Symbol"} {
+	for name, first := range map[string]string{"h15g-26.3.1-qos-hints-attributes.json": "BatchStride",
+		"h15g-26.3.1-xpc-replies.json": "Symbol"} {
 		d := dumped(t, name)
 		keys := keysOf(firstEntry(replaying(t, d, addition)))
 		require.Equal(t, first, keys[0])
@@ -164,8 +171,10 @@ func TestDumpOfTwoProceduresWithEqualNames(t *testing.T) {
 	text := functions(`func main<ios18>(T input_tensor) { T output_tensor = add(x = input_tensor, y = input_tensor)[name = string("output_tensor")]; } -> (output_tensor);`)
 	after := dataOf(t, "m1-hwx-two-procedures-420v.json").(map[string]any)["after_load"].(map[string]any)
 	require.Equal(t, after["attr"], unordered(replaying(t, d, text)))
-	require.Equal(t, tables{"model": {{Key: "state", Value: int64(3)}, {Key: "programHandle", Value: int64(13180918199944)},
-		{Key: "intermediateBufferHandle", Value: int64(13180918268745)}, {Key: "queueDepth", Value: int64(127)}, {Key: "perfStatsMask", Value: int64(0)}}}, d.tables)
+	require.Equal(t, tables{"model": {{Key: "state", Value: int64(3)}, {Key: "programHandle",
+		Value: int64(13180918199944)},
+		{Key: "intermediateBufferHandle", Value: int64(13180918268745)}, {Key: "queueDepth",
+			Value: int64(127)}, {Key: "perfStatsMask", Value: int64(0)}}}, d.tables)
 	m := newFake(t, 2)
 	s := newServer(m, d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
@@ -179,25 +188,41 @@ func TestDumpOfTwoProceduresWithEqualNames(t *testing.T) {
 
 func TestErrorsOfTables(t *testing.T) {
 	for name, want := range map[string]DumpedError{
-		"anerrors-27.json#0":      {Stage: "evaluate", Code: 42},
-		"anerrors-27.json#1":      {Stage: "evaluate", Code: 47, Text: "processRequest:… Inference failed — request aborted (underlying=0x15)"},
-		"anerrors-27.json#2":      {Stage: "load", Code: 53, Text: "createProgramInstanceForModel:...: Program load failed — no memory (transient; retry under lower memory pressure) (underlying=0x1)"},
-		"anerrors-27.json#3":      {Stage: "load", Text: "Program load failed — no ANE resources (transient; retry) (underlying=0x5)"},
-		"errors-up-to-26.json#0":  {Stage: "evaluate", Code: 8, Text: "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error"},
-		"errors-up-to-26.json#1":  {Stage: "evaluate", Code: 8, Text: "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error"},
-		"errors-up-to-26.json#3":  {Stage: "evaluate", Code: 8, Text: "…Failed with status=0x1 : statusType=0x9: Program Inference error"},
-		"errors-up-to-26.json#4":  {Stage: "evaluate", Code: 8, Text: "…statusType=0x8…"},
-		"errors-up-to-26.json#5":  {Stage: "evaluate", Code: 8, Text: "status=0x12 : statusType=0x9: Request cancelled", Refusals: 7},
-		"errors-up-to-26.json#8":  {Stage: "chaining", Code: 15, Text: "ANEProgramChainingPrepare() Failed: Program chaining prepare error"},
-		"errors-up-to-26.json#9":  {Stage: "compile", Code: 10, Text: "verifyBundleAtPath: invalid model"},
-		"errors-up-to-26.json#10": {Stage: "load", Code: 16, Text: `… file not found; "cachedModelFilePath=<private> does not exist"; compileAsNeededAndLoadCachedModel:...`},
-		"errors-up-to-26.json#11": {Stage: "compile", Text: "_ANEEspressoIRTranslator : error Cannot load network .../model.espresso.net"},
-		"errors-up-to-26.json#12": {Stage: "map", Code: 13, Text: "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)"},
+		"anerrors-27.json#0": {Stage: "evaluate", Code: 42},
+		"anerrors-27.json#1": {Stage: "evaluate", Code: 47,
+			Text: "processRequest:… Inference failed — request aborted (underlying=0x15)"},
+		"anerrors-27.json#2": {Stage: "load", Code: 53,
+			Text: "createProgramInstanceForModel:...: Program load failed — no memory (transient; retry under lower " +
+				"memory pressure) (underlying=0x1)"},
+		"anerrors-27.json#3": {Stage: "load",
+			Text: "Program load failed — no ANE resources (transient; retry) (underlying=0x5)"},
+		"errors-up-to-26.json#0": {Stage: "evaluate", Code: 8,
+			Text: "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference " +
+				"error"},
+		"errors-up-to-26.json#1": {Stage: "evaluate", Code: 8,
+			Text: "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference " +
+				"error"},
+		"errors-up-to-26.json#3": {Stage: "evaluate", Code: 8,
+			Text: "…Failed with status=0x1 : statusType=0x9: Program Inference error"},
+		"errors-up-to-26.json#4": {Stage: "evaluate", Code: 8, Text: "…statusType=0x8…"},
+		"errors-up-to-26.json#5": {Stage: "evaluate", Code: 8, Text: "status=0x12 : statusType=0x9: Request cancelled",
+			Refusals: 7},
+		"errors-up-to-26.json#8": {Stage: "chaining", Code: 15,
+			Text: "ANEProgramChainingPrepare() Failed: Program chaining prepare error"},
+		"errors-up-to-26.json#9": {Stage: "compile", Code: 10, Text: "verifyBundleAtPath: invalid model"},
+		"errors-up-to-26.json#10": {Stage: "load", Code: 16,
+			Text: `… file not found; "cachedModelFilePath=<private> does not exist"; compileAsNeededAndLoadCachedModel:...`},
+		"errors-up-to-26.json#11": {Stage: "compile",
+			Text: "_ANEEspressoIRTranslator : error Cannot load network .../model.espresso.net"},
+		"errors-up-to-26.json#12": {Stage: "map", Code: 13,
+			Text: "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)"},
 		"errors-up-to-26.json#13": {Stage: "map", Code: 13},
 		"compile-errors.json":     compileError("InvalidMILProgram"), "compile-errors.json#1": compileError("InvalidCompilationParam"),
-		"compile-errors.json#2":  compileError(""),
-		"compile-errors.json#3":  {Stage: "compile", Domain: errorDomain + ".compiler", Code: 22},
-		"slots-and-loads.json":   {Stage: "wall", Code: 6, Text: "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load failure (0x50004)"},
+		"compile-errors.json#2": compileError(""),
+		"compile-errors.json#3": {Stage: "compile", Domain: errorDomain + ".compiler", Code: 22},
+		"slots-and-loads.json": {Stage: "wall", Code: 6,
+			Text: "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load " +
+				"failure (0x50004)"},
 		"slots-and-loads.json#4": {Stage: "load", Code: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +243,8 @@ func TestErrorsOfTables(t *testing.T) {
 			require.Equal(t, want, got)
 		})
 	}
-	require.Equal(t, plist.Dict{{Key: "_ANEErrorUnderlyingStatus", Value: int64(1)}, {Key: "_ANEErrorLoadStage", Value: int64(4)}},
+	require.Equal(t, plist.Dict{{Key: "_ANEErrorUnderlyingStatus", Value: int64(1)}, {Key: "_ANEErrorLoadStage",
+		Value: int64(4)}},
 		dumped(t, "anerrors-27.json#2").Errors[2].userInfo)
 	require.EqualValues(t, 0x10004, dumped(t, "slots-and-loads.json#4").Errors[0].status)
 	require.EqualValues(t, 0x12, dumped(t, "errors-up-to-26.json#13").Errors[13].status)
@@ -237,7 +263,8 @@ func TestErrorsOfTables(t *testing.T) {
 func compileError(cause string) DumpedError {
 	const domain = errorDomain + ".compiler"
 	return DumpedError{Stage: "compile", Domain: domain, Code: 1, Text: "_ANECompiler : ANECCompile() FAILED",
-		Underlying: []DumpedError{{Domain: domain, Code: 1, Text: "ANECCompile(<path …/CFEEBA68…_F8815657…_E3B0C442…>) FAILED: err=(" + cause + ")"}}}
+		Underlying: []DumpedError{{Domain: domain, Code: 1,
+			Text: "ANECCompile(<path …/CFEEBA68…_F8815657…_E3B0C442…>) FAILED: err=(" + cause + ")"}}}
 }
 
 func TestTablesOfDevices(t *testing.T) {
@@ -250,19 +277,28 @@ func TestTablesOfDevices(t *testing.T) {
 	require.Equal(t, "26", dumped(t, "device-info.json").Profile)
 	require.EqualValues(t, 256, value("device-info.json#1", "device", "aneBoardType"))
 	require.Equal(t, "27", dumped(t, "device-info.json#1").Profile)
-	require.Equal(t, plist.Dict{{Key: "IONameMatch", Value: "ane,t8020"}, {Key: "FirmwareLoaded", Value: "Yes"}, {Key: "DeviceProperties", Value: plist.Dict{
-		{Key: "ANEDevicePropertyANEVersion", Value: int64(192)}, {Key: "ANEDevicePropertyANEMinorVersion", Value: int64(17)},
-		{Key: "ANEDevicePropertyNumANECores", Value: int64(16)}, {Key: "ANEDevicePropertyTypeANEArchitectureTypeStr", Value: "h16g"}}}},
+	require.Equal(t, plist.Dict{{Key: "IONameMatch", Value: "ane,t8020"}, {Key: "FirmwareLoaded", Value: "Yes"},
+		{Key: "DeviceProperties", Value: plist.Dict{
+			{Key: "ANEDevicePropertyANEVersion", Value: int64(192)}, {Key: "ANEDevicePropertyANEMinorVersion",
+				Value: int64(17)},
+			{Key: "ANEDevicePropertyNumANECores", Value: int64(16)}, {Key: "ANEDevicePropertyTypeANEArchitectureTypeStr",
+				Value: "h16g"}}}},
 		value("device-info.json#2", "registry", "H11ANEIn"))
-	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANECores", Value: int64(16)}}}},
+	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANECores",
+		Value: int64(16)}}}},
 		value("device-info.json#5", "registry", "H11ANEIn"))
-	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANEs", Value: int64(1)}}}},
+	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANEs",
+		Value: int64(1)}}}},
 		value("device-info.json#5", "registry", "H1xANELoadBalancer"))
 	require.Equal(t, "26A5378j", value("device-info.json#4", "device", "buildVersion"))
-	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyTypeANEArchitectureTypeStr", Value: "h14g"},
-		{Key: "ANEDevicePropertyANEVersion", Value: int64(128)}, {Key: "ANEDevicePropertyANEHWBoardType", Value: int64(160)},
-		{Key: "ANEDevicePropertyANEMinorVersion", Value: int64(1)}}}}, value("device-info.json#6", "registry", "H11ANEIn"))
-	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANEs", Value: int64(2)}}}},
+	require.Equal(t, plist.Dict{{Key: "DeviceProperties",
+		Value: plist.Dict{{Key: "ANEDevicePropertyTypeANEArchitectureTypeStr", Value: "h14g"},
+			{Key: "ANEDevicePropertyANEVersion", Value: int64(128)}, {Key: "ANEDevicePropertyANEHWBoardType",
+				Value: int64(160)},
+			{Key: "ANEDevicePropertyANEMinorVersion",
+				Value: int64(1)}}}}, value("device-info.json#6", "registry", "H11ANEIn"))
+	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANEs",
+		Value: int64(2)}}}},
 		value("device-info.json#7", "registry", "H1xANELoadBalancer"))
 	require.EqualValues(t, 2, value("device-info.json#8", "device", "numANEs"))
 	require.Equal(t, "h13g", value("device-info.json#8", "device", "aneArchitectureType"))
@@ -275,7 +311,8 @@ func TestTablesOfDevices(t *testing.T) {
 	require.EqualValues(t, 0x52938642d2b, value("m5max-h17-strides.json", "model", "programHandle"))
 	require.EqualValues(t, 0x4d697c3e1f2, value("h15g-26.3.1-xpc-replies.json", "model", "programHandle"))
 	require.Equal(t, "Program load failure", value("anerrors-texts-pre-27.json", "texts", "6"))
-	require.Equal(t, "Guest-to-Host interface too old, feature not supported", value("anerrors-texts-pre-27.json", "texts", "22.1"))
+	require.Equal(t, "Guest-to-Host interface too old, feature not supported", value("anerrors-texts-pre-27.json",
+		"texts", "22.1"))
 	d := dumped(t, "method-encodings-27.json")
 	require.Contains(t, d.changed, "_ANEInMemoryModel queueDepth c16@0:8")
 	require.Contains(t, d.changed, "_ANERequest requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex: @72@0:8@16@24@32@40@48@56@64")
@@ -326,17 +363,21 @@ func manyNames() string {
 
 func TestDumpsThatCannotBeReplayed(t *testing.T) {
 	for name, c := range map[string]struct{ file, says string }{
-		"no file":           {filepath.Join(t.TempDir(), "none.json"), "none.json"},
-		"broken":            {written(t, "{\n\"data\": [,]}"), "line 2"},
-		"no dictionary":     {written(t, "[]"), "no dictionary"},
-		"no data":           {written(t, `{"os": "26"}`), "no key data"},
-		"no such entry":     {dumps + "device-info.json#9", "table of 9"},
-		"no table":          {dumps + "perf-stats.json#0", "table of 0"},
-		"nothing to say":    {dumps + "errors-up-to-26.json#14", "nothing that can be replayed"},
-		"many procedures":   {written(t, `{"data": {"NetworkStatusList": [`+strings.Repeat("{},", 129)+`{}]}}`), "at most 129"},
-		"many names":        {written(t, `{"data": {"ANEFModelDescription": {"kANEFModelProcedureNameToIDMapKey": {`+manyNames()+`}}}}`), "1025 names"},
-		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", most)+`{}]}]}}`), "more than 1024"},
-		"shared entries": {written(t, `{"data": {"ANEFModelDescription": {"ANEFModelProcedures": [`+strings.Repeat("{},", 127)+`{}]},
+		"no file":        {filepath.Join(t.TempDir(), "none.json"), "none.json"},
+		"broken":         {written(t, "{\n\"data\": [,]}"), "line 2"},
+		"no dictionary":  {written(t, "[]"), "no dictionary"},
+		"no data":        {written(t, `{"os": "26"}`), "no key data"},
+		"no such entry":  {dumps + "device-info.json#9", "table of 9"},
+		"no table":       {dumps + "perf-stats.json#0", "table of 0"},
+		"nothing to say": {dumps + "errors-up-to-26.json#14", "nothing that can be replayed"},
+		"many procedures": {written(t, `{"data": {"NetworkStatusList": [`+strings.Repeat("{},", 129)+`{}]}}`),
+			"at most 129"},
+		"many names": {written(t, `{"data": {"ANEFModelDescription": {"kANEFModelProcedureNameToIDMapKey": {`+
+			manyNames()+`}}}}`), "1025 names"},
+		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},",
+			most)+`{}]}]}}`), "more than 1024"},
+		"shared entries": {written(t, `{"data": {"ANEFModelDescription": {"ANEFModelProcedures": [`+
+			strings.Repeat("{},", 127)+`{}]},
 			"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", 999)+`{}]}]}}`), "without ANEFModelInputSymbolIndexArray"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -171,7 +171,8 @@ func TestEvaluateFromManyThreads(t *testing.T) {
 		work.Go(func() {
 			for n := range rounds {
 				request := uint64(i / 2) // two threads use each request, on surfaces of their own
-				if a := s.evaluate(h, 0, request, []uint32{threads + 1, threads + 2}, []uint32{i + 1}); a != done && a != notFound {
+				if a := s.evaluate(h, 0, request, []uint32{threads + 1, threads + 2}, []uint32{i + 1}); a != done &&
+					a != notFound {
 					t.Errorf("status %#x", a)
 				}
 				if n == 0 {

@@ -97,6 +97,7 @@ func (p *programs) close() error {
 	if err == nil {
 		return nil
 	}
-	return &ane.Error{Op: "close", Engine: Name, Err: ane.Because(ane.ErrEngine, errors.Join(err, os.RemoveAll(p.path))),
+	return &ane.Error{Op: "close", Engine: Name,
+		Err:    ane.Because(ane.ErrEngine, errors.Join(err, os.RemoveAll(p.path))),
 		Detail: "the framework has left files of programs", Hint: "check the limit of open files (ulimit -n)"}
 }

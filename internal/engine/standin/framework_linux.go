@@ -89,8 +89,9 @@ func Start(o Options) (*Framework, error) {
 			Detail: "the framework cannot read what the dump comes to", Hint: "start it without " + EnvDump}
 	default:
 		return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
-			Detail: fmt.Sprintf("standin_start returned %d: something else has started the framework in this process", code),
-			Hint:   "use another process"}
+			Detail: fmt.Sprintf("standin_start returned %d: something else has started the framework in this process",
+				code),
+			Hint: "use another process"}
 	}
 }
 
@@ -146,7 +147,8 @@ func (f *Framework) Library() *surfaces.Library {
 // have none.
 func (f *Framework) running(op string) (*library, error) {
 	if f == nil || f.library == nil {
-		return nil, &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable, Detail: "no framework", Hint: "take it from Start"}
+		return nil, &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable, Detail: "no framework",
+			Hint: "take it from Start"}
 	}
 	return f.library, nil
 }

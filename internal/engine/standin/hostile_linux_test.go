@@ -41,7 +41,8 @@ func TestHostileDumps(t *testing.T) {
 		surface := func() *objcbridge.Surface { return wrapped(t, f, b, opened(t, 16384, f.Library().Option())) }
 		for procedure := range 3 {
 			for _, bytes := range []int{0, plane} {
-				q, err := p.NewRequest(procedure, []objcbridge.Binding{{Surface: surface(), Bytes: bytes}, {Surface: surface(), Index: 1, Bytes: bytes}},
+				q, err := p.NewRequest(procedure, []objcbridge.Binding{{Surface: surface(), Bytes: bytes},
+					{Surface: surface(), Index: 1, Bytes: bytes}},
 					[]objcbridge.Binding{{Surface: surface(), Bytes: bytes}})
 				if err != nil {
 					continue

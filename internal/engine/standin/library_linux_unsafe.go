@@ -97,7 +97,8 @@ func missing(file string, cause error) error {
 		detail = file + ": " + detail
 	}
 	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable, Detail: detail,
-		Hint: "run `make bridge`, which builds it into build/bridge and names what it lacks, and set ANEKIT_BRIDGE_DIR to that folder"}
+		Hint: "run `make bridge`, which builds it into build/bridge and names what it lacks, and set " +
+			"ANEKIT_BRIDGE_DIR to that folder"}
 }
 
 // folder returns the absolute path of the folder with the libraries.
@@ -138,7 +139,8 @@ func (l *library) surfaceCounts() SurfaceCounts {
 
 // arm returns false for a method that takes no such fault.
 func (l *library) arm(selector string, kind FaultKind, count int, value int64) bool {
-	r, _, _ := purego.SyscallN(l.fault, uintptr(unsafe.Pointer(text(selector))), uintptr(kind), uintptr(int32(count)), uintptr(value))
+	r, _, _ := purego.SyscallN(l.fault, uintptr(unsafe.Pointer(text(selector))), uintptr(kind), uintptr(int32(count)),
+		uintptr(value))
 	return int32(r) == 0
 }
 

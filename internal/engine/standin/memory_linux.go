@@ -62,5 +62,6 @@ func (l *library) insist(f, ref uintptr) error {
 	if f == l.unlock {
 		call = "IOSurfaceUnlock"
 	}
-	return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrEngine, Detail: fmt.Sprintf("%s returned 0x%x", call, uint32(code))}
+	return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrEngine,
+		Detail: fmt.Sprintf("%s returned 0x%x", call, uint32(code))}
 }

@@ -20,7 +20,8 @@ func newMessages(t *testing.T) *messages {
 	lib, err := purego.Dlopen("libobjc.so.4", purego.RTLD_NOW|purego.RTLD_GLOBAL)
 	require.NoError(t, err)
 	m := &messages{t: t}
-	for name, to := range map[string]*uintptr{"objc_getClass": &m.class, "sel_registerName": &m.selector, "objc_msg_lookup": &m.lookup} {
+	for name, to := range map[string]*uintptr{"objc_getClass": &m.class, "sel_registerName": &m.selector,
+		"objc_msg_lookup": &m.lookup} {
 		*to, err = purego.Dlsym(lib, name)
 		require.NoError(t, err)
 	}

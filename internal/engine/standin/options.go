@@ -80,10 +80,12 @@ func (o Options) check() error {
 				Detail: "names no class or method", Hint: `write "Class", "Class selector" or, in Changed, "Class selector encoding"`}
 		}
 	}
-	for what, n := range map[string]int{"CompileBudget": o.CompileBudget, "CompileLimit": o.CompileLimit, "ProgramLimit": o.ProgramLimit} {
+	for what, n := range map[string]int{"CompileBudget": o.CompileBudget, "CompileLimit": o.CompileLimit,
+		"ProgramLimit": o.ProgramLimit} {
 		if int(int32(n)) != n || n < 0 {
 			return &ane.Error{Op: "open", Engine: Name, Name: what, Err: ane.ErrLength,
-				Detail: fmt.Sprintf("%d compiles or programs", n), Hint: "give a count from 0 to 2147483647; 0 is the default"}
+				Detail: fmt.Sprintf("%d compiles or programs",
+					n), Hint: "give a count from 0 to 2147483647; 0 is the default"}
 		}
 	}
 	return nil

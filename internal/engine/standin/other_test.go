@@ -14,7 +14,8 @@ import (
 func TestBuildsWithoutALoaderSaySo(t *testing.T) {
 	f, err := Start(Options{})
 	require.Nil(t, f)
-	for _, err := range []error{err, Probe(), f.Fault("compileWithQoS:options:error:", No, 1, 0), f.FailSurface("IOSurfaceLock", 1)} {
+	for _, err := range []error{err, Probe(), f.Fault("compileWithQoS:options:error:", No, 1, 0),
+		f.FailSurface("IOSurfaceLock", 1)} {
 		require.ErrorIs(t, err, ane.ErrUnavailable)
 		var e *ane.Error
 		require.ErrorAs(t, err, &e)

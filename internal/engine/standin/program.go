@@ -72,7 +72,8 @@ func (s *server) build(directory string) (*program, error) {
 	}
 	p := &program{}
 	for i, f := range tree.Funcs {
-		exec, err := s.engine.Compile(context.Background(), ane.Source{File: file, Text: text, Function: f.Name, Weights: weights})
+		exec, err := s.engine.Compile(context.Background(), ane.Source{File: file, Text: text, Function: f.Name,
+			Weights: weights})
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +84,8 @@ func (s *server) build(directory string) (*program, error) {
 		}
 	}
 	if len(p.procedures) == 0 {
-		return nil, &mil.Error{File: file, Msg: "the program has no function", Hint: "write at least func main<ios18>(...)"}
+		return nil, &mil.Error{File: file, Msg: "the program has no function",
+			Hint: "write at least func main<ios18>(...)"}
 	}
 	p.inputs = p.order("", func(f *procedure) []port { return f.in })
 	p.outputs = p.order(outputSuffix, func(f *procedure) []port { return f.out })
@@ -103,7 +105,8 @@ func (f *procedure) place(text *mil.Function) error {
 		for i, t := range list {
 			s, ok := spotOf(t)
 			if !ok {
-				return &mil.Error{Pos: text.Pos, Msg: fmt.Sprintf("%s needs more than 1 TiB with padded rows", t.name), Hint: "widen its last axis"}
+				return &mil.Error{Pos: text.Pos, Msg: fmt.Sprintf("%s needs more than 1 TiB with padded rows", t.name),
+					Hint: "widen its last axis"}
 			}
 			p := port{tensor: t, spot: s, place: i}
 			if side == 0 {

@@ -13,22 +13,26 @@ import (
 
 // writtenErrors are dumps of errors.
 var writtenErrors = map[string]writtenReplay{
-	"levels": {`{"data": {"errors": [` + strings.ReplaceAll(nestedErrors["userInfo"], `"D"`, `"`+compiler+`"`) + `]}}`, func(r *replay) {
-		e := r.compiling(objcbridge.KindNSError)
-		require.Equal(r.t, []any{"OUTER", compiler, int64(1)}, []any{e.Message, e.Domain, e.Code})
-		require.Len(r.t, e.Causes, 2)
-		require.Equal(r.t, []any{"MIDDLE", int64(2), "INNER", int64(3)}, []any{e.Causes[0].Message, e.Causes[0].Code, e.Causes[1].Message, e.Causes[1].Code})
-	}},
+	"levels": {`{"data": {"errors": [` + strings.ReplaceAll(nestedErrors["userInfo"], `"D"`, `"`+compiler+`"`) + `]}}`,
+		func(r *replay) {
+			e := r.compiling(objcbridge.KindNSError)
+			require.Equal(r.t, []any{"OUTER", compiler, int64(1)}, []any{e.Message, e.Domain, e.Code})
+			require.Len(r.t, e.Causes, 2)
+			require.Equal(r.t, []any{"MIDDLE", int64(2), "INNER", int64(3)}, []any{e.Causes[0].Message, e.Causes[0].Code,
+				e.Causes[1].Message, e.Causes[1].Code})
+		}},
 	"another domain": {`{"data": [{"stage": "compile", "domain": "NSPOSIXErrorDomain", "code": 6}]}`, func(r *replay) {
 		e := r.compiling(objcbridge.KindNSError)
 		require.Equal(r.t, []any{"NSPOSIXErrorDomain", int64(6)}, []any{e.Domain, e.Code})
 		require.NotContains(r.t, e.Message, "Program")
 	}},
-	"NO": {`{"data": [{"stage": "compile", "kind": "NO without an error"}]}`, func(r *replay) { r.compiling(objcbridge.KindNo) }},
-	"exception": {`{"data": [{"stage": "compile", "kind": "exception", "exception": "Odd", "text": "words"}]}`, func(r *replay) {
-		e := r.compiling(objcbridge.KindException)
-		require.Equal(r.t, []string{"Odd", "words"}, []string{e.Exception, e.Message})
-	}},
+	"NO": {`{"data": [{"stage": "compile", "kind": "NO without an error"}]}`,
+		func(r *replay) { r.compiling(objcbridge.KindNo) }},
+	"exception": {`{"data": [{"stage": "compile", "kind": "exception", "exception": "Odd", "text": "words"}]}`,
+		func(r *replay) {
+			e := r.compiling(objcbridge.KindException)
+			require.Equal(r.t, []string{"Odd", "words"}, []string{e.Exception, e.Message})
+		}},
 	"contradiction": {`{"data": [{"stage": "compile", "kind": "YES together with an error", "code": 77, "text": "words"}]}`, func(r *replay) {
 		e := r.compiling(objcbridge.KindContradiction)
 		require.Equal(r.t, []any{int64(77), "words"}, []any{e.Code, e.Message})
@@ -58,12 +62,14 @@ var writtenErrors = map[string]writtenReplay{
 	"request": {`{"data": [{"stage": "request", "kind": "nil"}]}`, func(r *replay) {
 		p := loadedProgram(r.t, r.b, addition)
 		bind := func(i int) objcbridge.Binding {
-			return objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, opened(r.t, plane, r.f.Library().Option())), Index: i, Bytes: plane}
+			return objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, opened(r.t, plane, r.f.Library().Option())),
+				Index: i, Bytes: plane}
 		}
 		_, err := p.NewRequest(0, []objcbridge.Binding{bind(0), bind(1)}, []objcbridge.Binding{bind(0)})
 		r.ends(err, objcbridge.KindNil, objcbridge.StageRequest)
 	}},
-	"one program": {`{"data": [{"stage": "compile", "code": 10, "program": "conv-1x1.mil"}]}`, func(r *replay) { r.runs() }},
+	"one program": {`{"data": [{"stage": "compile", "code": 10, "program": "conv-1x1.mil"}]}`,
+		func(r *replay) { r.runs() }},
 	"evaluate": {`{"data": [{"stage": "evaluate", "kind": "NO without an error", "count": 2}]}`, func(r *replay) {
 		p, q := r.ready(addition)
 		for range 2 {

@@ -75,11 +75,13 @@ func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
 	description, _ := root["ANEFModelDescription"].(map[string]any)
 	bindings := func(key string) (list []objcbridge.Binding) {
 		for i := range description[key].([]any) {
-			list = append(list, objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b, opened(r.t, 16384, r.f.Library().Option())), Index: i, Bytes: plane})
+			list = append(list, objcbridge.Binding{Surface: wrapped(r.t, r.f, r.b,
+				opened(r.t, 16384, r.f.Library().Option())), Index: i, Bytes: plane})
 		}
 		return list
 	}
-	return p, requested(r.t, p, 0, bindings("kANEFModelInputSymbolsArrayKey"), bindings("kANEFModelOutputSymbolsArrayKey"))
+	return p, requested(r.t, p, 0, bindings("kANEFModelInputSymbolsArrayKey"),
+		bindings("kANEFModelOutputSymbolsArrayKey"))
 }
 
 func (r *replay) runs() {
@@ -141,14 +143,16 @@ func sums(t *testing.T, p *DumpedProgram) (text string, weights []byte) {
 			%[1]s %[2]s = add(x = w_%[2]s, y = w_%[2]s)[name = string("%[2]s")];`, shape(y), y.Name, at))
 		out = append(out, y.Name)
 	}
-	return "program(1.3) { func main<ios18>(" + strings.Join(in, ", ") + ") {\n" + strings.Join(body, "\n") + "\n} -> (" + strings.Join(out, ", ") + "); }", w.Bytes()
+	return "program(1.3) { func main<ios18>(" + strings.Join(in, ", ") + ") {\n" + strings.Join(body, "\n") +
+		"\n} -> (" + strings.Join(out, ", ") + "); }", w.Bytes()
 }
 
 // facts requires what getters of a loaded model answer.
 func (r *replay) facts(pairs ...any) {
 	f, err := loadedProgram(r.t, r.b, addition).Inspect()
 	require.NoError(r.t, err)
-	all := map[string]uint64{"state": f.State, "handle": f.Handle, "intermediate": f.Intermediate, "queueDepth": uint64(f.QueueDepth)}
+	all := map[string]uint64{"state": f.State, "handle": f.Handle, "intermediate": f.Intermediate,
+		"queueDepth": uint64(f.QueueDepth)}
 	for i := 0; i < len(pairs); i += 2 {
 		require.EqualValues(r.t, pairs[i+1], all[pairs[i].(string)], pairs[i])
 	}

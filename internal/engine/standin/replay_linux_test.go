@@ -21,14 +21,16 @@ import (
 // replays are what the framework answers under each dump, in processes of their own.
 var replays = map[string]func(*replay){
 	"anerrors-27.json#0": func(r *replay) {
-		r.evaluateFails(42, "processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:: Inference failed — IOSurface smaller than "+
+		r.evaluateFails(42, "processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:: Inference "+
+			"failed — IOSurface smaller than "+
 			"the model expects (re-check inputBufferSize/outputBufferSize from the load reply) (underlying=0x1D)")
 	},
 	"anerrors-27.json#1": func(r *replay) {
 		r.evaluateFails(47, "processRequest:… Inference failed — request aborted (underlying=0x15)")
 	},
 	"anerrors-27.json#2": func(r *replay) {
-		r.loadFails(53, "createProgramInstanceForModel:...: Program load failed — no memory (transient; retry under lower memory pressure) (underlying=0x1)")
+		r.loadFails(53, "createProgramInstanceForModel:...: Program load failed — no memory (transient; retry under "+
+			"lower memory pressure) (underlying=0x1)")
 	},
 	"anerrors-27.json#3": func(r *replay) {
 		r.loadFails(0, "Program load failed — no ANE resources (transient; retry) (underlying=0x5)")
@@ -36,7 +38,8 @@ var replays = map[string]func(*replay){
 	"anerrors-texts-pre-27.json": func(r *replay) {
 		r.runs()
 		c := newMessages(r.t)
-		code, says := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"), "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
+		code, says := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"),
+			"mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
 		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", says)
 	},
@@ -45,12 +48,14 @@ var replays = map[string]func(*replay){
 	"compile-errors.json#2": func(r *replay) { r.compileFails("") },
 	"device-info.json": func(r *replay) {
 		d := r.device()
-		require.Equal(r.t, objcbridge.Device{HasANE: objcbridge.AnswerYes, VirtualMachine: objcbridge.AnswerNo, InternalBuild: objcbridge.AnswerNo,
-			Engines: 2, Cores: 32, Board: 65535, Architecture: "h15g", Subtype: "h15", Variant: "g", Product: "anekit stand-in", Build: "25F84"}, d)
+		require.Equal(r.t, objcbridge.Device{HasANE: objcbridge.AnswerYes, VirtualMachine: objcbridge.AnswerNo,
+			InternalBuild: objcbridge.AnswerNo,
+			Engines:       2, Cores: 32, Board: 65535, Architecture: "h15g", Subtype: "h15", Variant: "g", Product: "anekit stand-in", Build: "25F84"}, d)
 	},
 	"device-info.json#1": func(r *replay) {
 		d := r.device()
-		require.Equal(r.t, []any{"h16g", "h16", "macOS", 16, int64(256)}, []any{d.Architecture, d.Subtype, d.Product, d.Cores, d.Board})
+		require.Equal(r.t, []any{"h16g", "h16", "macOS", 16, int64(256)}, []any{d.Architecture, d.Subtype, d.Product,
+			d.Cores, d.Board})
 	},
 	"device-info.json#2": func(r *replay) {
 		r.property("ANEDevicePropertyANEVersion", "192")
@@ -76,7 +81,8 @@ var replays = map[string]func(*replay){
 		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", says)
 	},
 	"errors-up-to-26.json#0": func(r *replay) {
-		r.evaluateFails(8, "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error")
+		r.evaluateFails(8, "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program "+
+			"Inference error")
 	},
 	"errors-up-to-26.json#5": func(r *replay) { // seven calls, then none
 		p, q := r.ready(addition)
@@ -112,7 +118,10 @@ var replays = map[string]func(*replay){
 		r.facts("state", 3, "queueDepth", 127, "intermediate", 0)
 		require.Equal(r.t, "25D2128", r.device().Build)
 	},
-	"h15g-26.3.1-xpc-replies.json": func(r *replay) { r.facts("handle", 0x4d697c3e1f2, "queueDepth", 127, "intermediate", 0) },
+	"h15g-26.3.1-xpc-replies.json": func(r *replay) {
+		r.facts("handle", 0x4d697c3e1f2, "queueDepth", 127,
+			"intermediate", 0)
+	},
 	"h17-fp32-live-entry.json": func(r *replay) {
 		want := dataOf(r.t, "h17-fp32-live-entry.json").(map[string]any)["entry"].(map[string]any)
 		got := r.entry(`program(1.3) { func main<ios18>(tensor<fp32, [1, 64, 1, 1]> x) { tensor<fp32, [1, 64, 1, 1]> y = relu(x = x)[name = string("y")]; } -> (y); }`)
@@ -124,7 +133,8 @@ var replays = map[string]func(*replay){
 	"ironmill-identity-1x4x1x4-fp16.json": func(r *replay) {
 		all := dataOf(r.t, "ironmill-identity-1x4x1x4-fp16.json").(map[string]any)
 		text := `program(1.3) { func main<ios18>(tensor<fp16, [1, 4, 1, 4]> a_input0) { tensor<fp16, [1, 4, 1, 4]> out = add(x = a_input0, y = a_input0)[name = string("out")]; } -> (out); }`
-		require.Equal(r.t, map[string]any{"ANEFModelDescription": all["ANEFModelDescription"], "NetworkStatusList": all["NetworkStatusList"]}, r.attributes(text))
+		require.Equal(r.t, map[string]any{"ANEFModelDescription": all["ANEFModelDescription"],
+			"NetworkStatusList": all["NetworkStatusList"]}, r.attributes(text))
 		d := r.device()
 		require.Equal(r.t, []any{"h14g", 16, 1, "macOS"}, []any{d.Architecture, d.Cores, d.Engines, d.Product})
 		p, q := r.ready(text)
@@ -132,7 +142,8 @@ var replays = map[string]func(*replay){
 	},
 	"m1-capture-mlx-ane-sd.json": func(r *replay) {
 		root := r.attributes(functions(`func main<ios18>(T q, T k, T v) { T y = add(x = q, y = k)[name = string("y")]; T z = add(x = y, y = v)[name = string("z")]; } -> (z);`))
-		require.Equal(r.t, []any{"k", "q", "v"}, root["ANEFModelDescription"].(map[string]any)["kANEFModelInputSymbolsArrayKey"])
+		require.Equal(r.t, []any{"k", "q", "v"},
+			root["ANEFModelDescription"].(map[string]any)["kANEFModelInputSymbolsArrayKey"])
 	},
 	"m1-hwx-two-procedures-420v.json": func(r *replay) {
 		after := dataOf(r.t, "m1-hwx-two-procedures-420v.json").(map[string]any)["after_load"].(map[string]any)
@@ -156,9 +167,11 @@ var replays = map[string]func(*replay){
 	"m5-26.3-two-procedures-mil.json": func(r *replay) {
 		const form = "tensor<fp32, [1, 64, 1, 32]>"
 		body := func(name, x, y string) string {
-			return "func " + name + "<ios18>(" + form + " " + x + ") { " + form + " " + y + ` = relu(x = ` + x + `)[name = string("` + y + `")]; } -> (` + y + ");"
+			return "func " + name + "<ios18>(" + form + " " + x + ") { " + form + " " + y + ` = relu(x = ` + x +
+				`)[name = string("` + y + `")]; } -> (` + y + ");"
 		}
-		d := r.attributes("program(1.3) { " + body("layer0", "x0", "y0") + body("layer1", "x1", "y1") + " }")["ANEFModelDescription"].(map[string]any)
+		d := r.attributes("program(1.3) { " + body("layer0", "x0", "y0") + body("layer1", "x1", "y1") +
+			" }")["ANEFModelDescription"].(map[string]any)
 		all := dataOf(r.t, "m5-26.3-two-procedures-mil.json").(map[string]any)
 		require.Equal(r.t, all["name_to_id"], d["kANEFModelProcedureNameToIDMapKey"])
 		require.Equal(r.t, all["input_symbols"], d["kANEFModelInputSymbolsArrayKey"])
@@ -166,14 +179,16 @@ var replays = map[string]func(*replay){
 		for i, v := range all["procedures"].([]any) {
 			want, got := v.(map[string]any), d["ANEFModelProcedures"].([]any)[i].(map[string]any)
 			require.Equal(r.t, []any{want["ANEFModelProcedureID"], want["in"], want["out"]},
-				[]any{got["ANEFModelProcedureID"], got["ANEFModelInputSymbolIndexArray"], got["ANEFModelOutputSymbolIndexArray"]})
+				[]any{got["ANEFModelProcedureID"], got["ANEFModelInputSymbolIndexArray"],
+					got["ANEFModelOutputSymbolIndexArray"]})
 		}
 	},
 	"m5max-h17-strides.json": func(r *replay) {
 		for _, c := range []int{1, 3, 64} {
 			got := r.entry(fmt.Sprintf(`program(1.3) { func main<ios18>(tensor<fp16, [1, %d, 1, 32]> x) { tensor<fp16, [1, %d, 1, 32]> y = relu(x = x)[name = string("y")]; } -> (y); }`, c, c))
 			require.Equal(r.t, []any{64, 64, 2 * c * 32, 2 * c * 32, 1, "Float16"},
-				[]any{got["RowStride"], got["PlaneStride"], got["DepthStride"], got["BatchStride"], got["Interleave"], got["Type"]})
+				[]any{got["RowStride"], got["PlaneStride"], got["DepthStride"], got["BatchStride"], got["Interleave"],
+					got["Type"]})
 		}
 		r.facts("handle", 0x52938642d2b)
 	},
@@ -181,7 +196,8 @@ var replays = map[string]func(*replay){
 		report, err := objcbridge.Inspect(r.f.Config().Bridge)
 		require.NoError(r.t, err)
 		plain := func(types string) string {
-			return strings.Map(func(c rune) rune { return map[bool]rune{true: -1, false: c}[c >= '0' && c <= '9'] }, types)
+			return strings.Map(func(c rune) rune { return map[bool]rune{true: -1, false: c}[c >= '0' && c <= '9'] },
+				types)
 		}
 		found := 0
 		for class, v := range dataOf(r.t, "method-encodings-27.json").(map[string]any) {
@@ -199,11 +215,13 @@ var replays = map[string]func(*replay){
 	},
 	"perf-stats.json": func(r *replay) { r.runs() },
 	"slots-and-loads.json": func(r *replay) {
-		r.wall(127, 6, "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load failure (0x50004)")
+		r.wall(127, 6, "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program "+
+			"load failure (0x50004)")
 	},
 	"slots-and-loads.json#1": func(r *replay) { r.wall(237, 6, "") },
 	"slots-and-loads.json#4": func(r *replay) {
-		r.loadFails(6, "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load failure (0x10004)")
+		r.loadFails(6, "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program "+
+			"load failure (0x10004)")
 	},
 	"symbol-orders.json": func(r *replay) {
 		d := r.attributes(functions(`func main<ios18>(T x, T gate_weight, T up_weight, T down_weight) {
@@ -237,7 +255,10 @@ func TestReplay(t *testing.T) {
 	require.NoError(t, err)
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".json") {
-			require.True(t, slices.ContainsFunc(keys(replays), func(name string) bool { return strings.Split(name, "#")[0] == e.Name() }), "no replay of %s", e.Name())
+			require.True(t, slices.ContainsFunc(keys(replays), func(name string) bool {
+				return strings.Split(name,
+					"#")[0] == e.Name()
+			}), "no replay of %s", e.Name())
 		}
 	}
 	for name := range replays {

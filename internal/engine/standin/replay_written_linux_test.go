@@ -63,7 +63,8 @@ func (r *replay) differs(text, function string) {
 	}
 	require.Equal(r.t, want, []int64{strides["a"], strides["b"], strides["y"]})
 	at := func(name string, i int64) int64 { return i/32*strides[name] + i%32*2 }
-	q := requested(r.t, p, d.Number, []objcbridge.Binding{bind(d.Inputs[0]), bind(d.Inputs[1])}, []objcbridge.Binding{bind(d.Outputs[0])})
+	q := requested(r.t, p, d.Number, []objcbridge.Binding{bind(d.Inputs[0]), bind(d.Inputs[1])},
+		[]objcbridge.Binding{bind(d.Outputs[0])})
 	for i := range int64(128) {
 		half(memory["a"], at("a", i), float32(3*i))
 		half(memory["b"], at("b", i), float32(i+7))
@@ -86,7 +87,8 @@ func TestReplayOfWritten(t *testing.T) {
 	for name, c := range all {
 		t.Run(name, func(t *testing.T) {
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayOfWritten$", "-test.v")
-			child.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+written(t, c.file), objcbridge.EnvDir+"="+dir)
+			child.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+written(t, c.file), objcbridge.EnvDir+"="+
+				dir)
 			out, err := child.CombinedOutput()
 			require.NoError(t, err, string(out))
 			require.Contains(t, string(out), "--- PASS: TestReplayOfWritten")

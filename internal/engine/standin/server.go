@@ -36,7 +36,8 @@ type server struct {
 }
 
 func newServer(m memory, d *Dump) *server {
-	return &server{memory: m, dump: d, engine: soft.New(), programs: map[uint64]*program{}, requests: map[uint64][]*bound{}}
+	return &server{memory: m, dump: d, engine: soft.New(), programs: map[uint64]*program{},
+		requests: map[uint64][]*bound{}}
 }
 
 // compile compiles what stands in a directory and returns its handle.

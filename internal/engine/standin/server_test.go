@@ -29,11 +29,12 @@ func TestCompileReadsTheTextWhereBridgesAndTheFrameworkWriteIt(t *testing.T) {
 		files map[string]string
 		says  string // empty: compiles
 	}{
-		"model.mil":               {map[string]string{"model.mil": addition}, ""},
-		"net.plist alone":         {map[string]string{"net.plist": addition}, ""},
-		"model.mil goes first":    {map[string]string{"model.mil": addition, "net.plist": "nonsense"}, ""},
-		"neither":                 {map[string]string{"other.mil": addition}, "model.mil"},
-		"model.mil is a folder":   {map[string]string{"model.mil/x": addition, "net.plist": addition}, "not a regular file"},
+		"model.mil":            {map[string]string{"model.mil": addition}, ""},
+		"net.plist alone":      {map[string]string{"net.plist": addition}, ""},
+		"model.mil goes first": {map[string]string{"model.mil": addition, "net.plist": "nonsense"}, ""},
+		"neither":              {map[string]string{"other.mil": addition}, "model.mil"},
+		"model.mil is a folder": {map[string]string{"model.mil/x": addition, "net.plist": addition},
+			"not a regular file"},
 		"no MIL":                  {map[string]string{"model.mil": "\x00\xff"}, "model.mil:1:1"},
 		"empty":                   {map[string]string{"model.mil": ""}, "model.mil:1:1"},
 		"no function":             {map[string]string{"model.mil": "program(1.3)\n{\n}\n"}, "function"},
@@ -84,7 +85,8 @@ func TestWeightsDoNotLeaveTheDirectory(t *testing.T) {
 				T w = const()[name = string("w"), val = ` + form + `(BLOBFILE(path = string("` + path + `"), offset = uint64(64)))];
 				T y = add(x = x, y = w)[name = string("y")];
 			} -> (y);`)
-			dir := write(t, map[string]string{"inner/model.mil": text, "secret.bin": weights(t, 1), "inner/weights/w.bin": "x"})
+			dir := write(t, map[string]string{"inner/model.mil": text, "secret.bin": weights(t, 1),
+				"inner/weights/w.bin": "x"})
 			_, err := newServer(newFake(t, 0), nil).compile(filepath.Join(dir, "inner"))
 			require.ErrorIs(t, err, ane.ErrCompile)
 			require.ErrorContains(t, err, says)
@@ -109,7 +111,8 @@ func TestTooManyFunctions(t *testing.T) {
 	body := func(n int) string {
 		var all []string
 		for i := range n {
-			all = append(all, `func f`+string(rune('a'+i/26))+string(rune('a'+i%26))+`<ios18>(T x) { T y = add(x = x, y = x)[name = string("y")]; } -> (y);`)
+			all = append(all, `func f`+string(rune('a'+i/26))+string(rune('a'+i%26))+
+				`<ios18>(T x) { T y = add(x = x, y = x)[name = string("y")]; } -> (y);`)
 		}
 		return functions(all...)
 	}

@@ -38,7 +38,8 @@ func halfAt(mem []byte, at int64) float32 {
 // a on rows of 128 bytes, b as package ane has it, y with planes far apart.
 func TestRunsCopyWhereTheDumpPlacesOtherwise(t *testing.T) {
 	d := networkDump(t,
-		[]string{liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1024, 1024, 256, 128}), liveJSON("b", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64})},
+		[]string{liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1024, 1024, 256, 128}),
+			liveJSON("b", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64})},
 		[]string{liveJSON("y@output", [5]int64{1, 1, 4, 1, 32}, [5]int64{4096, 4096, 1024, 64})})
 	m := newFake(t, 3)
 	s := newServer(m, d)
@@ -51,7 +52,8 @@ func TestRunsCopyWhereTheDumpPlacesOtherwise(t *testing.T) {
 		}
 		require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}))
 		for i := range int64(128) {
-			require.Equal(t, float32(i)+float32(round)-1, halfAt(m.blocks[3].Bytes(), i/32*1024+i%32*2), "element %d", i)
+			require.Equal(t, float32(i)+float32(round)-1, halfAt(m.blocks[3].Bytes(), i/32*1024+i%32*2), "element %d",
+				i)
 		}
 	}
 	require.Zero(t, testing.AllocsPerRun(20, func() { s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}) }))
@@ -90,16 +92,17 @@ func TestPlacesThatCannotBe(t *testing.T) {
 		entry string
 		want  status
 	}{
-		"as it is":           {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64}), done},
-		"longer":             {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1 << 20, 256, 64, 64}), tooShort},
-		"beyond its bytes":   {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 128, 64}), done},
-		"no batch stride":    {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{0, 0, 64, 0}), done},
-		"odd batch stride":   {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{-7, 3, 64, 1}), done},
-		"overflow":           {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{huge, huge, huge, huge}), failed},
-		"negative":           {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, -64, 64}), failed},
-		"zero":               {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{0, 0, 0, 0}), failed},
-		"batches":            {liveJSON("a", [5]int64{huge, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64}), failed},
-		"another program":    {liveJSON("a", [5]int64{1, 1, 4, 1, 31}, [5]int64{256, 256, 1, 0}), done}, // of equal names
+		"as it is":         {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64}), done},
+		"longer":           {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1 << 20, 256, 64, 64}), tooShort},
+		"beyond its bytes": {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 128, 64}), done},
+		"no batch stride":  {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{0, 0, 64, 0}), done},
+		"odd batch stride": {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{-7, 3, 64, 1}), done},
+		"overflow":         {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{huge, huge, huge, huge}), failed},
+		"negative":         {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, -64, 64}), failed},
+		"zero":             {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{0, 0, 0, 0}), failed},
+		"batches":          {liveJSON("a", [5]int64{huge, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64}), failed},
+		// of equal names
+		"another program":    {liveJSON("a", [5]int64{1, 1, 4, 1, 31}, [5]int64{256, 256, 1, 0}), done},
 		"all rows in one":    {liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 1, 64}), done},
 		"another type":       {`{"Name": "a", "Type": "Int4", "RowStride": 64}`, failed},
 		"no numbers":         {`{"Name": "a", "Type": "Float16", "RowStride": "64", "Width": true}`, failed},
@@ -112,7 +115,8 @@ func TestPlacesThatCannotBe(t *testing.T) {
 			m := newFake(t, 2)
 			d := networkDump(t, []string{c.entry}, []string{good})
 			s := newServer(m, d)
-			h, err := s.compile(write(t, map[string]string{"model.mil": functions(`func main<ios18>(T a) { T y = add(x = a, y = a)[name = string("y")]; } -> (y);`)}))
+			h, err := s.compile(write(t,
+				map[string]string{"model.mil": functions(`func main<ios18>(T a) { T y = add(x = a, y = a)[name = string("y")]; } -> (y);`)}))
 			require.NoError(t, err)
 			require.Equal(t, c.want, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
 			s.dropProgram(h)
@@ -122,10 +126,12 @@ func TestPlacesThatCannotBe(t *testing.T) {
 
 // A program whose tensors have other names is not the dump's.
 func TestOtherProgramsUnderADump(t *testing.T) {
-	d := networkDump(t, []string{liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1024, 1024, 256, 128})}, []string{`{"Name": "y@output"}`})
+	d := networkDump(t, []string{liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1024, 1024, 256, 128})},
+		[]string{`{"Name": "y@output"}`})
 	s := newServer(newFake(t, 0), d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
-	require.EqualValues(t, 256, decode(t, s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)["LiveInputList"].([]any)[0].(map[string]any)["BatchStride"])
+	require.EqualValues(t, 256, decode(t,
+		s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)["LiveInputList"].([]any)[0].(map[string]any)["BatchStride"])
 	s.dropProgram(h)
 }

@@ -120,7 +120,8 @@ func TestServerOnSurfaces(t *testing.T) {
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
 	defer f.server.dropProgram(h)
-	a, b, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
+	a, b, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option()), opened(t, plane,
+		f.Library().Option())
 	fill(a.Bytes(), 9)
 	fill(b.Bytes(), 4)
 	live := unimem.Live().Blocks
@@ -158,7 +159,8 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 	x, y := opened(t, plane, f.Library().Option()), opened(t, plane, f.Library().Option())
 	in, out := []uint32{x.ID(), x.ID()}, []uint32{y.ID()}
 	before := f.SurfaceCounts()
-	for _, function := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID", "IOSurfaceUnlock"} {
+	for _, function := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress",
+		"IOSurfaceGetAllocSize", "IOSurfaceGetID", "IOSurfaceUnlock"} {
 		for nth := 1; nth <= 6; nth++ {
 			t.Run(fmt.Sprint(function, nth), func(t *testing.T) {
 				require.NoError(t, f.FailSurface(function, nth))
@@ -168,7 +170,8 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 					require.Equal(t, done, got, "tried again")
 					f.server.dropRequest(1)
 				} else {
-					require.Contains(t, []status{mapRefused, tooShort}, got, "3 surfaces, each found twice, call each function at least 6 times")
+					require.Contains(t, []status{mapRefused, tooShort}, got,
+						"3 surfaces, each found twice, call each function at least 6 times")
 				}
 				require.Empty(t, f.server.requests)
 				now := f.SurfaceCounts()

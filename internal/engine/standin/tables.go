@@ -24,7 +24,8 @@ func (d *Dump) list() ([]byte, error) {
 		return nil, nil
 	}
 	root := plist.Dict{}
-	for _, name := range [...]string{"model", "device", "registry", "priorityOfQoS", "queueOfQoS", "qosOfPriority", "texts", "limits"} {
+	for _, name := range [...]string{"model", "device", "registry", "priorityOfQoS", "queueOfQoS", "qosOfPriority",
+		"texts", "limits"} {
 		if table, ok := d.tables[name]; ok {
 			root = append(root, plist.Entry{Key: name, Value: table})
 		}

@@ -11,7 +11,8 @@ import (
 // matrix, small convolutions with many outputs and with one, small products,
 // one of a few rows, one times a vector.
 var benchShapes = []struct{ m, k, n int }{
-	{32, 768, 256}, {1, 4096, 256}, {32, 9, 256}, {1, 9, 256}, {1, 9, 49}, {32, 64, 32}, {32, 64, 49}, {7, 256, 256}, {32, 768, 1},
+	{32, 768, 256}, {1, 4096, 256}, {32, 9, 256}, {1, 9, 256}, {1, 9, 49}, {32, 64, 32}, {32, 64, 49}, {7, 256,
+		256}, {32, 768, 1},
 }
 
 // eachShape times f for every kernel and shape.

@@ -24,7 +24,8 @@ func TestGuards(t *testing.T) {
 		return all
 	}
 	nan := float32(math.NaN())
-	shapes := []struct{ m, k, n int }{{1, 1, 1}, {4, 5, 16}, {8, 3, 32}, {9, 7, 33}, {3, 2, 150}, {13, 70, 47}, {2, 0, 9}}
+	shapes := []struct{ m, k, n int }{{1, 1, 1}, {4, 5, 16}, {8, 3, 32}, {9, 7, 33}, {3, 2, 150}, {13, 70, 47},
+		{2, 0, 9}}
 	eachKernel(t, func(t *testing.T) {
 		for _, s := range shapes {
 			left, right, want := halves(r, s.m*s.k), halves(r, s.k*s.n), make([]float32, s.m*s.n)
@@ -59,8 +60,10 @@ func TestMistakes(t *testing.T) {
 	const full = 64
 	for _, s := range []struct{ m, k, n, lenC, lenA, lenB int }{
 		{4, 4, 4, 15, 16, 16}, {4, 4, 4, 16, 15, 16}, {4, 4, 4, 16, 16, 15}, {1, 1, 1, 0, 1, 1}, {1, 0, 1, 0, 0, 0},
-		{-1, 4, 4, full, full, full}, {4, -1, 4, full, full, full}, {4, 4, -1, full, full, full}, {-2, -2, -2, full, full, full},
-		{math.MaxInt/4 + 2, 4, 4, full, full, full}, {4, math.MaxInt/4 + 2, 4, full, full, full}, {4, 4, math.MaxInt/4 + 2, full, full, full},
+		{-1, 4, 4, full, full, full}, {4, -1, 4, full, full, full}, {4, 4, -1, full, full, full}, {-2, -2, -2, full,
+			full, full},
+		{math.MaxInt/4 + 2, 4, 4, full, full, full}, {4, math.MaxInt/4 + 2, 4, full, full, full}, {4, 4,
+			math.MaxInt/4 + 2, full, full, full},
 	} {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
 			eachKernel(t, func(t *testing.T) {

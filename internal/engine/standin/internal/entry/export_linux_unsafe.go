@@ -13,7 +13,8 @@ import "unsafe"
 func server() Server { return *process.server.Load() }
 
 //export anekitStandinCompile
-func anekitStandinCompile(_ unsafe.Pointer, directory *C.char, program *C.uint64_t, message *C.char, capacity C.size_t) C.int32_t {
+func anekitStandinCompile(_ unsafe.Pointer, directory *C.char, program *C.uint64_t, message *C.char,
+	capacity C.size_t) C.int32_t {
 	handle, fault := server().Compile(C.GoString(directory))
 	if fault != "" {
 		put(buffer(message, capacity), fault)
@@ -31,7 +32,8 @@ func anekitStandinAttributes(_ unsafe.Pointer, program C.uint64_t, plist *C.char
 }
 
 //export anekitStandinEvaluate
-func anekitStandinEvaluate(_ unsafe.Pointer, program C.uint64_t, procedure C.uint32_t, request C.uint64_t, inputs *C.uint32_t, inputCount C.int32_t, outputs *C.uint32_t, outputCount C.int32_t) C.uint32_t {
+func anekitStandinEvaluate(_ unsafe.Pointer, program C.uint64_t, procedure C.uint32_t, request C.uint64_t,
+	inputs *C.uint32_t, inputCount C.int32_t, outputs *C.uint32_t, outputCount C.int32_t) C.uint32_t {
 	return C.uint32_t(server().Evaluate(uint64(program), uint32(procedure), uint64(request),
 		ids(inputs, inputCount), ids(outputs, outputCount)))
 }

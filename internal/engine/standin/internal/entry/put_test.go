@@ -11,7 +11,8 @@ import (
 
 func TestMessagesAreCutAtAWholeCharacter(t *testing.T) {
 	const text = "aé☃"
-	for room, expected := range map[int]string{0: "", 1: "", 2: "a", 3: "a", 4: "aé", 5: "aé", 6: "aé", 7: text, 9: text} {
+	for room, expected := range map[int]string{0: "", 1: "", 2: "a", 3: "a", 4: "aé", 5: "aé", 6: "aé", 7: text,
+		9: text} {
 		mem := bytes.Repeat([]byte{0xff}, room)
 		put(mem, text)
 		said, _, ended := bytes.Cut(mem, []byte{0})
