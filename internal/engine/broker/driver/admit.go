@@ -85,7 +85,7 @@ func (c *Client) full(own *attachment) *refusal {
 // come after it, by which two in flight could have one number. The caller holds the lock.
 func (c *Client) laps(sequence uint32) bool {
 	behind := uint32(0)
-	for _, r := range c.requests {
+	for _, r := range c.requests.All() {
 		if r.state == waiting || r.state == running {
 			behind = max(behind, c.next-r.sequence)
 		}

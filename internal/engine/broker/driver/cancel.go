@@ -19,7 +19,7 @@ func (c *Client) Stop(sequence uint32) Found {
 	}
 	d := c.driver
 	d.mu.Lock()
-	for _, r := range c.requests {
+	for _, r := range c.requests.All() {
 		if r.sequence != sequence || r.state != waiting && r.state != running {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/slots"
 )
 
 // Client is one process's pair of connections. Its methods may be called from
@@ -32,11 +33,10 @@ type Client struct {
 	pending atomic.Int32 // accepted requests whose completion is not delivered
 
 	// The Driver's lock guards the rest.
-	flying   int        // accepted requests that have not ended
-	next     uint32     // sequence number that is due
-	first    uint32     // one that none in flight comes before
-	requests []*request // all slots
-	spare    []*request
+	flying   int    // accepted requests that have not ended
+	next     uint32 // sequence number that is due
+	first    uint32 // one that none in flight comes before
+	requests slots.List[request]
 	created  map[uint64]*attachment // by resource
 	tokens   map[uint64]*attachment
 	chains   map[uint64]*chain

@@ -58,7 +58,7 @@ func (c *Client) quiesce() {
 	for {
 		d.mu.Lock()
 		var one *request
-		for _, r := range c.requests {
+		for _, r := range c.requests.All() {
 			if r.state == waiting {
 				one = r
 				break

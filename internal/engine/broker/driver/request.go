@@ -37,16 +37,11 @@ type request struct {
 	err     error
 }
 
-// slot takes a spare request of c, or makes one; the caller has checked the depth.
+// slot takes a request of c that is in no use; the caller has checked the depth.
 func (c *Client) slot() *request {
-	if n := len(c.spare); n > 0 {
-		r := c.spare[n-1]
-		c.spare = c.spare[:n-1]
-		return r
-	}
-	r := &request{client: c, life: &life{}, ready: make(chan struct{}, 1)}
-	c.requests = append(c.requests, r)
-	return r
+	return c.requests.Take(func(int) *request {
+		return &request{client: c, life: &life{}, ready: make(chan struct{}, 1)}
+	})
 }
 
 // settle ends r with what the engine, or whoever removed it, says. The caller holds the
@@ -115,7 +110,7 @@ func (r *request) recycle() {
 		r.life, r.limited = &life{}, false
 	}
 	r.state, r.binding, r.err = spare, nil, nil
-	r.client.spare = append(r.client.spare, r)
+	r.client.requests.Give(r)
 }
 
 // reply writes the answer of a request that ended to out, if that has room for it.

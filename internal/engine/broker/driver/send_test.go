@@ -208,7 +208,7 @@ func TestDeadlineReachesTheEngine(t *testing.T) {
 		require.Equal(t, n%2 == 1, limited)
 		require.NoError(t, err)
 	}
-	require.Len(t, c.requests, 1, "one slot")
+	require.Len(t, c.requests.All(), 1, "one slot")
 }
 
 func TestBindingsAreBounded(t *testing.T) {
@@ -253,7 +253,7 @@ func TestLateTimer(t *testing.T) {
 		x.sequence++
 	}
 	within(t, begun)
-	for _, slot := range c.requests {
+	for _, slot := range c.requests.All() {
 		slot.expire()
 	}
 	let()

@@ -13,8 +13,8 @@ import (
 // means harm can keep the thread from being woken, and so its session from ending before.
 const bellWait = 2 * time.Second
 
-// hang takes the memory of a client's bell, if it came beside its Hello.
-func (c *session) hang(fds wire.Descriptors) (err error) {
+// openBell opens a client's bell, if its memory came beside its Hello.
+func (c *session) openBell(fds wire.Descriptors) (err error) {
 	switch len(fds) {
 	case 0:
 		return nil

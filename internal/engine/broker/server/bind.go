@@ -9,67 +9,87 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// request is a program tied to surfaces. The session's lock guards busy.
+// request is a program tied to surfaces. The flights' lock guards busy.
 type request struct {
 	handle   uint32
 	program  *program
 	surfaces []*surface // of inputs, then of outputs
+	ids      []uint32   // by which the driver knows them
 	send     driverabi.SendRequest
 	busy     bool
 }
 
-// bind makes a request. Everything that ane.Model.Bind checks in the client is
-// checked again, since a client need not be ours.
-func (c *session) bind(f *wire.Frame) error {
-	var q wire.Bind
-	if err := q.Parse(f.Payload); err != nil {
-		return err
-	}
-	p, err := c.programOf("bind", q.Program)
-	if err != nil {
-		return err
-	}
-	r := &request{program: p}
-	if err := c.choosePorts(r, &q); err != nil {
-		return err
-	}
-	ids := make([]uint32, len(r.surfaces))
-	for i, s := range r.surfaces {
-		if err := c.open(s); err != nil {
-			return err
-		}
-		ids[i] = s.name
-	}
-	if err := r.send.SetSurfaces(ids...); err != nil {
-		return err
-	}
-	r.send.Category = driverabi.IOCategory
-	if err := c.enterRequest(r); err != nil {
-		return err
-	}
-	in := len(p.in)
-	return c.reply(f, &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]), Out: addresses(r.surfaces[in:])})
+// requests are those that one client has bound. The session's turn guards what is not
+// the flights'.
+type requests struct {
+	programs *programs
+	surfaces *surfaces
+	flights  *flights
+	table    table[request]
 }
 
-// enterRequest puts a request into the table.
-func (c *session) enterRequest(r *request) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.requests) >= MaxRequests {
-		return exhausted("bind", "", "requests", MaxRequests, "unbind requests")
+// bind makes a request. Everything that ane.Model.Bind checks in the client is
+// checked again, since a client need not be ours.
+func (t *requests) bind(payload []byte) (wire.Payload, error) {
+	var q wire.Bind
+	if err := q.Parse(payload); err != nil {
+		return nil, err
 	}
-	r.handle = c.take(func(h uint32) bool { return c.requests[h] != nil })
-	c.requests[r.handle] = r
-	r.program.bound++
+	p, err := t.programs.find("bind", q.Program)
+	if err != nil {
+		return nil, err
+	}
+	r := &request{program: p}
+	if err := t.choosePorts(r, &q); err != nil {
+		return nil, err
+	}
+	r.ids = make([]uint32, len(r.surfaces))
+	for i, s := range r.surfaces {
+		if err := t.surfaces.open(s); err != nil {
+			return nil, err
+		}
+		r.ids[i] = s.name
+	}
+	if err := r.send.SetSurfaces(r.ids...); err != nil {
+		return nil, err
+	}
+	r.send.Category = driverabi.IOCategory
+	if !t.table.add(r, MaxRequests, func(number uint32) { r.handle = number }) {
+		return nil, exhausted("bind", "", "requests", MaxRequests, "unbind requests")
+	}
+	p.bound++
 	for _, s := range r.surfaces {
 		s.users++
 	}
-	return nil
+	in := len(p.in)
+	return &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]), Out: addresses(r.surfaces[in:])}, nil
+}
+
+// unbind frees a request that is not in flight.
+func (t *requests) unbind(payload []byte) (wire.Payload, error) {
+	var q wire.Unbind
+	if err := q.Parse(payload); err != nil {
+		return nil, err
+	}
+	r := t.table.find(q.Request)
+	switch {
+	case r == nil:
+		return nil, unknown("unbind", "request", q.Request)
+	case t.flights.busy(r):
+		return nil, &ane.Error{Op: "unbind", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy,
+			Hint: "wait for its evaluation, or cancel it"}
+	}
+	t.table.remove(q.Request)
+	r.program.bound--
+	for _, s := range r.surfaces {
+		s.users--
+	}
+	return &wire.Empty{}, nil
 }
 
 // choosePorts finds the surfaces of a request and checks them against the program.
 // All mismatches are reported at once.
-func (c *session) choosePorts(r *request, q *wire.Bind) error {
+func (t *requests) choosePorts(r *request, q *wire.Bind) error {
 	p := r.program
 	if len(q.In) != len(p.in) || len(q.Out) != len(p.out) {
 		return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
@@ -80,25 +100,23 @@ func (c *session) choosePorts(r *request, q *wire.Bind) error {
 		return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrExhausted, Detail: fmt.Sprintf("%d surfaces", n),
 			Rule: fmt.Sprintf("the mapper takes %d surfaces a request", driverabi.MaxSurfaces), Hint: "pack tensors that belong together into one"}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	var faults []error
 	for i, port := range q.In {
-		faults = append(faults, c.port(r, "input ", p.in[i], port, false))
+		faults = append(faults, t.port(r, "input ", p.in[i], port, false))
 	}
 	for i, port := range q.Out {
-		faults = append(faults, c.port(r, "output ", p.out[i], port, true))
+		faults = append(faults, t.port(r, "output ", p.out[i], port, true))
 	}
 	return errors.Join(faults...)
 }
 
 // port adds a surface to a request, or tells what keeps it from standing for l.
 // Outputs share their memory with nothing, whatever tokens name it.
-func (c *session) port(r *request, kind string, l ane.Layout, port wire.Port, output bool) error {
+func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, output bool) error {
 	fault := func(err error, detail, hint string) error {
 		return &ane.Error{Op: "bind", Engine: Name, Name: kind + l.Name, Err: err, Detail: detail, Hint: hint}
 	}
-	s := c.surfaces[port.Surface]
+	s := t.surfaces.table.find(port.Surface)
 	switch {
 	case s == nil:
 		return fault(ane.ErrForeign, fmt.Sprintf("this connection has no surface %d", port.Surface), "register the surface first")
@@ -131,28 +149,3 @@ func addresses(list []*surface) []uint64 {
 //
 //go:noinline
 func touch(b []byte) byte { return b[0] ^ b[len(b)-1] }
-
-// unbind frees a request that is not in flight.
-func (c *session) unbind(f *wire.Frame) error {
-	var q wire.Unbind
-	if err := q.Parse(f.Payload); err != nil {
-		return err
-	}
-	c.mu.Lock()
-	r := c.requests[q.Request]
-	switch {
-	case r == nil:
-		c.mu.Unlock()
-		return unknown("unbind", "request", q.Request)
-	case r.busy:
-		c.mu.Unlock()
-		return &ane.Error{Op: "unbind", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy, Hint: "wait for its evaluation, or cancel it"}
-	}
-	delete(c.requests, q.Request)
-	r.program.bound--
-	for _, s := range r.surfaces {
-		s.users--
-	}
-	c.mu.Unlock()
-	return c.reply(f, &wire.Empty{})
-}

@@ -3,7 +3,9 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
+	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
@@ -11,17 +13,33 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// addProgram compiles a program, in a goroutine of its own: a compile may last long
-// and the client has other work.
-func (c *session) addProgram(f *wire.Frame, fds wire.Descriptors) error {
+// compiles are the programs and instances that are being made for one client, and the
+// budget of them.
+type compiles struct {
+	*server
+	*outlet
+	grant    *grant
+	programs *programs
+	ctx      context.Context // ends with the connection
+	log      *slog.Logger
+	number   uint64 // of the session
+
+	work  sync.WaitGroup
+	asked chan struct{} // a token for each compile that was not answered
+	turns chan struct{} // a token for each that is being done
+}
+
+// program compiles a program, in a goroutine of its own: a compile may last long and the
+// client has other work.
+func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
 	var p wire.Compile
 	if err := p.Parse(f.Payload); err != nil {
 		return err
 	}
-	if err := c.allow("compile", driverabi.EntitlementBaseline); err != nil {
+	if err := c.grant.allow("compile", driverabi.EntitlementBaseline); err != nil {
 		return err
 	}
-	up, err := c.receive(&p, fds)
+	up, err := receive(&p, fds)
 	if err != nil {
 		return err
 	}
@@ -30,9 +48,8 @@ func (c *session) addProgram(f *wire.Frame, fds wire.Descriptors) error {
 	})
 }
 
-// later does the work of a compile, answers its fault, and lets go of what was sent with
-// it. When it returns an error the work is not done.
-func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
+// later does the work of a compile, answers its fault, and frees what was sent with it. When it returns an error the work is not done.
+func (c *compiles) later(f *wire.Frame, up *upload, work func() error) error {
 	select {
 	case c.asked <- struct{}{}:
 	default:
@@ -52,7 +69,7 @@ func (c *session) later(f *wire.Frame, up *upload, work func() error) error {
 }
 
 // inTurn does work when fewer than maxCompiling others are done for this client.
-func (c *session) inTurn(work func() error) error {
+func (c *compiles) inTurn(work func() error) error {
 	select {
 	case c.turns <- struct{}{}:
 		defer func() { <-c.turns }()
@@ -64,9 +81,9 @@ func (c *session) inTurn(work func() error) error {
 
 // build finds the program in memory, or compiles what came or what the cache has, and
 // answers.
-func (c *session) build(f *wire.Frame, p *wire.Compile, up *upload) error {
+func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 	limit := compileTime
-	if c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementSecondaryCompiler) {
+	if c.grant.allows(driverabi.EntitlementSecondaryCompiler) {
 		limit = longCompileTime
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, limit)
@@ -77,11 +94,11 @@ func (c *session) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 	}
 	c.counts.compiles.Add(1)
 	entry := newProgram(r)
-	err = c.enterProgram(f, entry, &wire.Compiled{Cached: how.cached, Key: r.at.key.String(), Notes: slices.Concat(r.exec.Notes(), how.notes)})
-	if err != nil {
+	reply := &wire.Compiled{Cached: how.cached, Key: r.at.key.String(), Notes: slices.Concat(r.exec.Notes(), how.notes)}
+	if err := c.programs.add(entry, reply); err != nil {
 		return errors.Join(err, c.live.release(r))
 	}
-	return nil
+	return c.reply(f, reply)
 }
 
 // found says how a program was come by.
@@ -91,7 +108,7 @@ type found struct {
 }
 
 // find returns the program that p asks for. The caller releases it.
-func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resident, found, error) {
+func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resident, found, error) {
 	var key Key
 	if p.Key != "" {
 		var err error
@@ -101,14 +118,14 @@ func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resid
 	} else {
 		key = up.key(c.info)
 	}
-	at := residentKey{id: c.id, key: key}
-	if c.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
+	at := residentKey{id: c.grant.id, key: key}
+	if c.grant.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
 		at.own = c.number
 	}
 	var how found
 	r, shared, err := c.live.acquire(ctx, at, func() (ane.Executable, error) {
 		src, files := &up.source, &up.files
-		kept, damaged := c.cache.load(c.id, key)
+		kept, damaged := c.cache.load(c.grant.id, key)
 		if damaged {
 			c.counts.damaged.Add(1)
 			how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
@@ -124,7 +141,7 @@ func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resid
 			return nil, err
 		}
 		if !how.cached {
-			if err := c.cache.store(c.id, key, src); err != nil {
+			if err := c.cache.store(c.grant.id, key, src); err != nil {
 				c.counts.uncached.Add(1)
 				how.notes = append(how.notes, "not kept in the cache: "+err.Error())
 			}
@@ -144,7 +161,7 @@ func (c *session) find(ctx context.Context, p *wire.Compile, up *upload) (*resid
 }
 
 // compileNow has the engine compile, when it is this compile's turn.
-func (c *session) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
+func (c *compiles) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
 	exec, err := c.server.compileNow(ctx, src.compile(file))
 	if err != nil {
 		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
@@ -158,8 +175,8 @@ func (c *session) compileNow(ctx context.Context, file string, src *source) (ane
 
 // keepSource wraps the program of a client that may make instances of it, and takes
 // over the files that the source lies in if it will be compiled again for them.
-func (c *session) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
-	if !c.conf.Policy.Allows(c.id, c.tier, driverabi.EntitlementAdapterWeight) {
+func (c *compiles) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
+	if !c.grant.allows(driverabi.EntitlementAdapterWeight) {
 		return exec
 	}
 	if own, ok := exec.(driver.Instancer); ok {

@@ -16,67 +16,52 @@ import (
 // goroutine cost, so that a Cancel is hardly later than it would be otherwise.
 const inlineTime = 200 * time.Microsecond
 
-// evaluate sends a request to the driver. It is answered once, by sendDone or by a
-// fault, unless an error is returned.
-func (c *session) evaluate(f *wire.Frame) error {
+// evaluate sends a request to the driver. It is answered once, by finish, unless an
+// error is returned.
+func (t *flights) evaluate(f *wire.Frame) error {
 	var q wire.Evaluate
 	if err := q.Parse(f.Payload); err != nil {
 		return err
 	}
-	fl, err := c.lift(f.ID, &q)
+	fl, err := t.lift(f.ID, &q)
 	if err != nil {
 		return err
 	}
 	if err := fl.send.Encode(fl.in[:]); err != nil {
-		c.land(fl)
+		t.land(fl)
 		return err
 	}
 	fl.start = time.Now()
-	if ret := c.dev.client.Control(driverabi.ControlSendRequest, &fl.args); ret != driverabi.Success {
-		why := c.dev.client.Explain()
-		c.land(fl)
+	if ret := t.dev.client.Control(driverabi.ControlSendRequest, &fl.args); ret != driverabi.Success {
+		why := t.dev.client.Explain()
+		t.land(fl)
 		return explain("evaluate", ret, why)
 	}
 	if !fl.state.CompareAndSwap(flown, sent) {
-		c.finish(fl)
+		t.finish(fl)
 	}
 	return nil
 }
 
-// lift takes a flight for an evaluation, or tells why it is refused.
-func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r := c.requests[q.Request]
-	switch {
-	case r == nil:
-		return nil, unknown("evaluate", "request", q.Request)
-	case !r.program.loaded:
-		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("program %d", r.program.handle), Err: ane.ErrNotLoaded, Hint: "load it first"}
-	case r.busy:
-		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("request %d", q.Request), Err: ane.ErrBusy, Hint: "bind one request for each evaluation in flight"}
-	case c.flying(q.Sequence) != nil:
-		return nil, &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("sequence %d", q.Sequence), Err: ane.ErrInUse, Hint: "count sequence numbers up"}
-	case r.program.flying >= r.program.depth:
-		return nil, exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight", r.program.depth, "wait for one of them")
-	case q.Deadline > math.MaxInt64:
-		return nil, &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength, Detail: fmt.Sprintf("deadline of %d ns", q.Deadline), Hint: "give nanoseconds from now, or 0"}
+// lift takes a flight for an evaluation, or tells why it is refused. The session's turn
+// is held.
+func (t *flights) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
+	r := t.requests.table.find(q.Request)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.may(r, q.Request, q.Sequence, q.Deadline); err != nil {
+		return nil, err
 	}
-	fl := c.spare()
+	fl := t.spare()
 	if fl == nil {
 		return nil, exhausted("evaluate", "", "evaluations in flight", driverabi.QueueDepth, "wait for one of them")
 	}
-	fl.frame, fl.client, fl.number, fl.request, fl.program, fl.flying = frame, q.Sequence, c.next, r, r.program, true
-	c.next++
+	fl.frame, fl.client, fl.number, fl.request, fl.program, fl.flying = frame, q.Sequence, t.next, r, r.program, true
+	t.next++
 	fl.state.Store(flown)
 	fl.send = r.send
-	qos := q.QoS
-	if qos == 0 {
-		qos = r.program.qos
-	}
 	fl.send.Token, fl.send.Sequence = r.program.token, fl.number
-	fl.send.QoS, fl.send.Priority = r.program.lowered(qos), 0
-	fl.send.Priority = driverabi.Priority(fl.send.QoS)
+	r.program.prioritize(&fl.send, q.QoS)
 	x := driver.Submit{Timeout: q.Deadline}
 	if brief := time.Duration(r.program.brief.Load()); brief > 0 && brief < inlineTime {
 		x.Flags = driver.RunInline
@@ -85,6 +70,40 @@ func (c *session) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 	r.busy = true
 	r.program.flying++
 	return fl, nil
+}
+
+// may tells why a request, which the client calls handle, cannot be evaluated. The caller
+// holds the lock.
+func (t *flights) may(r *request, handle uint32, sequence, deadline uint64) error {
+	fault := func(name string, number uint64, err error, hint string) error {
+		return &ane.Error{Op: "evaluate", Engine: Name, Name: fmt.Sprintf("%s %d", name, number), Err: err, Hint: hint}
+	}
+	switch {
+	case r == nil:
+		return unknown("evaluate", "request", handle)
+	case !r.program.loaded:
+		return fault("program", uint64(r.program.handle), ane.ErrNotLoaded, "load it first")
+	case r.busy:
+		return fault("request", uint64(handle), ane.ErrBusy, "bind one request for each evaluation in flight")
+	case t.find(sequence) != nil:
+		return fault("sequence", sequence, ane.ErrInUse, "count sequence numbers up")
+	case r.program.flying >= r.program.depth:
+		return exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight", r.program.depth,
+			"wait for one of them")
+	case deadline > math.MaxInt64:
+		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength, Detail: fmt.Sprintf("deadline of %d ns", deadline),
+			Hint: "give nanoseconds from now, or 0"}
+	}
+	return nil
+}
+
+// prioritize gives a request its quality of service, 0 for that of Load.
+func (p *program) prioritize(s *driverabi.SendRequest, qos uint32) {
+	if qos == 0 {
+		qos = p.qos
+	}
+	s.QoS = p.lowered(qos)
+	s.Priority = driverabi.Priority(s.QoS)
 }
 
 // lowered is the quality of service of a program that saves power: the next lower
@@ -113,45 +132,45 @@ func (p *program) timed(took int64) {
 
 // finish answers an evaluation. The request may be evaluated again from the moment
 // that its answer can be read.
-func (c *session) finish(fl *flight) {
+func (t *flights) finish(fl *flight) {
 	p, frame, sequence, end := fl.program, fl.frame, fl.client, &fl.end
 	took := int64(time.Since(fl.start))
-	c.counts.evaluations.Add(1)
+	t.counts.evaluations.Add(1)
 	ret, err := end.Return, end.Err
 	if ret == driverabi.Success {
 		p.timed(took)
 	}
-	c.land(fl)
+	t.land(fl)
 	if ret != driverabi.Success {
-		c.counts.failed.Add(1)
-		c.fault(frame, explain("evaluate", ret, err))
+		t.counts.failed.Add(1)
+		t.out.fault(frame, explain("evaluate", ret, err))
 		return
 	}
-	c.sendDone(frame, wire.Done{Sequence: sequence})
+	t.out.done(wire.KindEvaluate, frame, wire.Done{Sequence: sequence})
 }
 
-// stop cancels an evaluation, which is answered all the same.
-func (c *session) stop(f *wire.Frame) error {
+// cancel ends an evaluation, which is answered all the same.
+func (t *flights) cancel(payload []byte) (wire.Payload, error) {
 	var q wire.Cancel
-	if err := q.Parse(f.Payload); err != nil {
-		return err
+	if err := q.Parse(payload); err != nil {
+		return nil, err
 	}
-	c.mu.Lock()
-	fl := c.flying(q.Sequence)
+	t.mu.Lock()
+	fl := t.find(q.Sequence)
 	var number uint32
 	if fl != nil {
 		number = fl.number
 	}
-	c.mu.Unlock()
+	t.mu.Unlock()
 	r := wire.Cancelled{Sequence: q.Sequence}
 	if fl != nil {
 		// What waits ends before Stop returns; what runs ends when the engine notices.
-		switch c.dev.client.Stop(number) {
+		switch t.dev.client.Stop(number) {
 		case driver.WasWaiting:
 			r.State = wire.CancelQueued
 		case driver.WasRunning:
 			r.State = wire.CancelRunning
 		}
 	}
-	return c.reply(f, &r)
+	return &r, nil
 }

@@ -1,23 +1,26 @@
 package server
 
 import (
+	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
+	"github.com/anekit/anekit/internal/engine/broker/slots"
 )
 
-// flight is one evaluation that is out. A session uses a flight again and again; it
-// holds what the driver's selector takes, so that evaluating needs no memory.
+// flight is one evaluation, or one chain, in flight. A session uses a flight again and
+// again; it holds what the driver's selector takes, so that evaluating needs no memory.
 type flight struct {
-	port    uint64 // 1 more than its place in session.flights
+	port    uint64 // 1 more than its place among the flights
 	frame   uint64 // to be answered
 	client  uint64 // sequence number of the client
 	number  uint32 // sequence number for the driver
 	request *request
 	program *program
-	flying  bool // the session's lock guards it
+	flying  bool // the flights' lock guards it
 	start   time.Time
 	send    driverabi.SendRequest
 	in      [driverabi.SendRequestSize]byte
@@ -33,34 +36,40 @@ type flight struct {
 const (
 	flown int32 = iota
 	woken       // the completion came first: the reader answers
-	sent        // the call returned first: whoever delivers answers
+	sent        // the call returned first: deliver answers
 )
 
-// spare is a flight that is not in use, nil when all are. The caller holds the lock.
-func (c *session) spare() *flight {
-	if n := len(c.idling); n > 0 {
-		fl := c.idling[n-1]
-		c.idling = c.idling[:n-1]
-		return fl
-	}
-	for i, fl := range c.flights {
-		if fl == nil {
-			fl = &flight{port: uint64(i) + 1}
-			fl.args = driverabi.Args{AsyncPort: fl.port, ScalarIn: fl.bell[:], StructIn: fl.in[:], StructOut: fl.out[:]}
-			c.flights[i] = fl
-			return fl
-		}
-	}
-	return nil
+// flights are the evaluations of one client that are in flight.
+type flights struct {
+	ctx      context.Context // ends with the connection
+	counts   *counters
+	out      *outlet
+	requests *requests
+	dev      *device
+	done     chan *flight // those to be answered, then nil; has room for all of them
+
+	mu   sync.Mutex // guards what follows and parts of request and program; never held during a wait
+	list slots.List[flight]
+	next uint32 // sequence number of the next request to the driver
 }
 
-// flying finds the evaluation of a client's sequence number. The caller holds the
-// lock.
-func (c *session) flying(sequence uint64) *flight {
-	for _, fl := range c.flights {
-		if fl == nil {
-			return nil
-		}
+func newFlights(ctx context.Context, n *counters, out *outlet, r *requests) flights {
+	return flights{ctx: ctx, counts: n, out: out, requests: r,
+		done: make(chan *flight, driverabi.QueueDepth+1), list: slots.New[flight](driverabi.QueueDepth)}
+}
+
+// spare is a flight that is not in use, nil when all are. The caller holds the lock.
+func (t *flights) spare() *flight {
+	return t.list.Take(func(place int) *flight {
+		fl := &flight{port: uint64(place) + 1}
+		fl.args = driverabi.Args{AsyncPort: fl.port, ScalarIn: fl.bell[:], StructIn: fl.in[:], StructOut: fl.out[:]}
+		return fl
+	})
+}
+
+// find is the flight of a client's sequence number. The caller holds the lock.
+func (t *flights) find(sequence uint64) *flight {
+	for _, fl := range t.list.All() {
 		if fl.flying && fl.client == sequence {
 			return fl
 		}
@@ -68,35 +77,49 @@ func (c *session) flying(sequence uint64) *flight {
 	return nil
 }
 
+// busy reports whether a request is in flight.
+func (t *flights) busy(r *request) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return r.busy
+}
+
+// of counts the evaluations of a program, in flight and ended.
+func (t *flights) of(p *program) (flying int, done uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return p.flying, p.done
+}
+
 // land gives a flight back, whatever became of it.
-func (c *session) land(fl *flight) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (t *flights) land(fl *flight) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	fl.request.busy = false
 	fl.program.flying--
 	fl.program.done++
 	fl.flying, fl.request, fl.program = false, nil, nil
 	fl.end.Err = nil
-	c.idling = append(c.idling, fl)
+	t.list.Give(fl)
 }
 
 // woken is what the driver calls with the end of an evaluation, which may be long after
 // the session's own if the engine was stuck. It never blocks: done has room for every
 // flight.
-func (c *session) woken(end driver.Completion) {
-	fl := c.flights[end.Port-1] // written before the driver knew the port
+func (t *flights) woken(end driver.Completion) {
+	fl := t.list.At(int(end.Port) - 1) // written before the driver knew the port
 	fl.end = end
 	if !fl.state.CompareAndSwap(flown, woken) {
-		c.done <- fl
+		t.done <- fl
 	}
 }
 
 // deliver answers evaluations that were queued.
-func (c *session) deliver() {
-	for fl := range c.done {
+func (t *flights) deliver() {
+	for fl := range t.done {
 		if fl == nil {
 			return
 		}
-		c.finish(fl)
+		t.finish(fl)
 	}
 }

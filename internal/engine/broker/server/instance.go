@@ -17,19 +17,19 @@ type adapter struct {
 
 func (a *adapter) close(d *driver.Driver) error { return d.RemoveProgram(a.resource) }
 
-// addInstance makes an instance of a loaded program.
-func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
+// instance makes an instance of a loaded program.
+func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 	var q wire.Instance
 	if err := q.Parse(f.Payload); err != nil {
 		return err
 	}
-	if err := c.allowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
+	if err := c.grant.allowRestricted("instance", driverabi.EntitlementAdapterWeight); err != nil {
 		return err
 	}
-	if err := c.allowArguments("instance", q.Args); err != nil {
+	if err := c.grant.allowArguments("instance", q.Args); err != nil {
 		return err
 	}
-	p, err := c.programOf("instance", q.Program)
+	p, err := c.programs.find("instance", q.Program)
 	if err != nil {
 		return err
 	}
@@ -39,7 +39,7 @@ func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
 	}
 	of, ok := baseOf(p.res.exec)
 	if !ok {
-		_, err := c.instance(c.ctx, p.res.exec, nil)
+		_, err := c.server.instance(c.ctx, p.res.exec, nil)
 		return err
 	}
 	up, err := receiveWeights(&q, fds)
@@ -66,7 +66,7 @@ func (c *session) addInstance(f *wire.Frame, fds wire.Descriptors) error {
 
 // instantiate makes the instance and answers. The instance holds its base from then
 // on.
-func (c *session) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident, baseToken uint64) (err error) {
+func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident, baseToken uint64) (err error) {
 	resource, err := c.driver.AddWeights(&up.source)
 	if err != nil {
 		return err
@@ -87,15 +87,16 @@ func (c *session) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *r
 	if q.Args.KeepWired {
 		i.Flags |= driver.KeepWired
 	}
-	token, err := c.dev.instance(i)
+	token, err := c.programs.dev.instance(i)
 	if err != nil {
 		return err
 	}
 	c.counts.instances.Add(1)
 	entry := newProgram(of)
 	entry.inst, entry.token, entry.args = a, token, q.Args
-	if err := c.enterProgram(f, entry, &wire.Compiled{Key: of.at.key.String(), Notes: of.exec.Notes()}); err != nil {
-		return errors.Join(err, c.dev.unload(token))
+	reply := &wire.Compiled{Key: of.at.key.String(), Notes: of.exec.Notes()}
+	if err := c.programs.add(entry, reply); err != nil {
+		return errors.Join(err, c.programs.dev.unload(token))
 	}
-	return nil
+	return c.reply(f, reply)
 }

@@ -261,21 +261,21 @@ func TestInstanceRefusedInTurn(t *testing.T) {
 	}
 	b.mu.Unlock()
 	for range MaxCompiles {
-		c.asked <- struct{}{}
+		c.compiles.asked <- struct{}{}
 	}
 	_, err = p.adapt(r.program, m.Weights, wire.Arguments{})
 	require.ErrorIs(t, err, ane.ErrExhausted)
 	for range MaxCompiles {
-		<-c.asked
+		<-c.compiles.asked
 	}
 	_, err = p.adapt(r.program, m.Weights, wire.Arguments{})
 	require.NoError(t, err)
 	for range maxCompiling { // and one whose client goes while it waits
-		c.turns <- struct{}{}
+		c.compiles.turns <- struct{}{}
 	}
 	q := wire.Instance{Program: r.program}
 	_, err = p.post(wire.KindInstance, &q)
 	require.NoError(t, err)
-	eventually(t, "it waits", func() bool { return len(c.asked) == 1 })
+	eventually(t, "it waits", func() bool { return len(c.compiles.asked) == 1 })
 	p.close() // startBroker requires that nothing is left
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // program is one entry of a client's table: a program that it compiled, or an
-// instance with weights of its own. The session's lock guards it.
+// instance with weights of its own. The session's turn guards what is not the flights'.
 type program struct {
 	handle uint32
 	in     []ane.Layout
@@ -25,7 +25,7 @@ type program struct {
 	depth  int // requests in flight that it may have
 
 	bound  int          // requests
-	flying int          // evaluations
+	flying int          // evaluations in flight; the flights' lock guards it, as done
 	done   uint64       // evaluations that have ended
 	brief  atomic.Int64 // nanoseconds that the last runs took, smoothed
 }
@@ -42,6 +42,16 @@ func newProgram(r *resident) *program {
 	return p
 }
 
+// programs are those that one client has compiled, and what the driver has loaded for it.
+type programs struct {
+	*server
+	grant   *grant
+	dev     *device
+	flights *flights
+	table   table[program]
+	loaded  map[*resident]*attachment // the session's turn guards it
+}
+
 // attachment is what a session has loaded of a resident program, once for all its
 // handles, since the driver knows a client's program by its resource.
 type attachment struct {
@@ -49,120 +59,96 @@ type attachment struct {
 	users int // handles that are loaded, or wired
 }
 
-// programOf finds a program by its handle.
-func (c *session) programOf(op string, handle uint32) (*program, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.programs[handle]; p != nil {
+// find finds a program by its handle.
+func (t *programs) find(op string, handle uint32) (*program, error) {
+	if p := t.table.find(handle); p != nil {
 		return p, nil
 	}
 	return nil, unknown(op, "program", handle)
 }
 
-// releaseProgram frees a program that no request uses.
-func (c *session) releaseProgram(f *wire.Frame) error {
+// release frees a program that no request uses.
+func (t *programs) release(payload []byte) (wire.Payload, error) {
 	var q wire.Release
-	if err := q.Parse(f.Payload); err != nil {
-		return err
+	if err := q.Parse(payload); err != nil {
+		return nil, err
 	}
-	p, err := c.programOf("release", q.Program)
+	p, err := t.find("release", q.Program)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if p.bound > 0 {
-		return &ane.Error{Op: "release", Engine: Name, Name: fmt.Sprintf("program %d", q.Program), Err: ane.ErrInUse,
+		return nil, &ane.Error{Op: "release", Engine: Name, Name: fmt.Sprintf("program %d", q.Program), Err: ane.ErrInUse,
 			Detail: fmt.Sprintf("requests: %d", p.bound), Hint: "unbind them first"}
 	}
 	if p.loaded {
-		if err := c.unload(p); err != nil {
-			return err
+		if err := t.stop(p); err != nil {
+			return nil, err
 		}
 	}
-	if err := c.detach(p); err != nil { // it was wired
-		return err
+	if err := t.detach(p); err != nil { // it was wired
+		return nil, err
 	}
 	if p.inst != nil {
-		if err := c.dev.unload(p.token); err != nil {
-			return err
+		if err := t.dev.unload(p.token); err != nil {
+			return nil, err
 		}
 	}
-	c.mu.Lock()
-	delete(c.programs, q.Program)
-	c.mu.Unlock()
-	if err := c.forget(p); err != nil {
-		return err
-	}
-	return c.reply(f, &wire.Empty{})
+	t.table.remove(q.Program)
+	return &wire.Empty{}, t.forget(p)
 }
 
-// forget gives back what stands behind an entry that the driver has let go of.
-func (c *session) forget(p *program) error {
+// forget gives back the memory of an entry that the driver has forgotten.
+func (t *programs) forget(p *program) error {
 	var err error
 	if p.inst != nil {
-		err = p.inst.close(c.driver)
+		err = p.inst.close(t.driver)
 	}
-	return errors.Join(err, c.live.release(p.res))
+	return errors.Join(err, t.live.release(p.res))
 }
 
-// free gives back everything. The driver has ended its client.
-func (c *session) free() error {
+// free forgets everything. The driver has ended its client.
+func (t *programs) free() error {
 	var errs []error
-	for _, s := range c.surfaces {
-		errs = append(errs, c.lose(s))
-	}
-	for _, p := range c.programs {
-		errs = append(errs, c.forget(p))
+	for _, p := range t.table.all() {
+		errs = append(errs, t.forget(p))
 	}
 	return errors.Join(errs...)
 }
 
-// enterProgram gives a program its handle and answers with r. It does not enter what it
+// add gives a program its handle, in r, which describes it. It does not enter what it
 // cannot tell the client about.
-func (c *session) enterProgram(f *wire.Frame, p *program, r *wire.Compiled) error {
+func (t *programs) add(p *program, r *wire.Compiled) error {
 	r.In, r.Out = p.in, p.out
 	if err := wire.Check(r); err != nil {
 		return err
 	}
-	if r.Program = c.enlist(p); r.Program == 0 {
+	if !t.table.add(p, MaxPrograms, func(number uint32) { p.handle, r.Program = number, number }) {
 		return exhausted("compile", "", "programs", MaxPrograms, "release programs")
 	}
-	return c.reply(f, r)
-}
-
-// enlist enters a program and returns its handle, 0 when the table is full.
-func (c *session) enlist(p *program) uint32 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.programs) >= MaxPrograms {
-		return 0
-	}
-	p.handle = c.take(func(h uint32) bool { return c.programs[h] != nil })
-	c.programs[p.handle] = p
-	return p.handle
+	return nil
 }
 
 // status tells about a program.
-func (c *session) status(f *wire.Frame) error {
+func (t *programs) status(payload []byte) (wire.Payload, error) {
 	var q wire.Status
-	if err := q.Parse(f.Payload); err != nil {
-		return err
+	if err := q.Parse(payload); err != nil {
+		return nil, err
 	}
-	p, err := c.programOf("status", q.Program)
+	p, err := t.find("status", q.Program)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.mu.Lock()
-	r := wire.StatusReply{Program: q.Program, Loaded: p.loaded, Resident: p.token != 0, Done: p.done, Args: p.args}
+	flying, done := t.flights.of(p)
+	r := wire.StatusReply{Program: q.Program, Loaded: p.loaded, Resident: p.token != 0, Done: done, Args: p.args}
 	r.Args.QueueDepth = uint32(p.depth)
-	flying := uint32(p.flying)
-	c.mu.Unlock()
-	// The driver runs one request at a time and does not tell whose it is. What is
-	// out and not waiting in its queue is running.
-	s, err := c.dev.status()
+	// The driver runs one request at a time and does not tell whose it is. What is in
+	// flight and does not wait in its queue is running.
+	s, err := t.dev.status()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	r.Running = min(flying, flying-min(flying, s.Queued), s.Running)
-	r.Queued = flying - r.Running
-	return c.reply(f, &r)
+	r.Running = min(uint32(flying), uint32(flying)-min(uint32(flying), s.Queued), s.Running)
+	r.Queued = uint32(flying) - r.Running
+	return &r, nil
 }

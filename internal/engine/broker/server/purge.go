@@ -12,29 +12,29 @@ const PurgeEverybody = "*"
 
 // purge removes programs from the cache, and has those in memory not found by later
 // compiles. Who runs one goes on: a purge never ends a run.
-func (c *session) purge(f *wire.Frame) error {
+func (c *session) purge(payload []byte) (wire.Payload, error) {
 	var q wire.Purge
-	if err := q.Parse(f.Payload); err != nil {
-		return err
+	if err := q.Parse(payload); err != nil {
+		return nil, err
 	}
 	var r wire.Purged
 	switch q.Key {
 	case PurgeEverybody:
-		if err := c.allow("purge", driverabi.EntitlementPurgeAllPartitions); err != nil {
-			return err
+		if err := c.grant.allow("purge", driverabi.EntitlementPurgeAllPartitions); err != nil {
+			return nil, err
 		}
 		c.live.purgeAll()
 		r.Programs, r.Bytes = c.cache.purgeAll()
 	case "":
-		c.live.purge(c.id, nil)
-		r.Programs, r.Bytes = c.cache.purge(c.id, nil)
+		c.live.purge(c.grant.id, nil)
+		r.Programs, r.Bytes = c.cache.purge(c.grant.id, nil)
 	default:
 		key, err := parseKey(q.Key)
 		if err != nil {
-			return &ane.Error{Op: "purge", Engine: Name, Name: q.Key, Err: ane.Because(ane.ErrName, err), Hint: "send the key of a Compiled, or none for all"}
+			return nil, &ane.Error{Op: "purge", Engine: Name, Name: q.Key, Err: ane.Because(ane.ErrName, err), Hint: "send the key of a Compiled, or none for all"}
 		}
-		c.live.purge(c.id, &key)
-		r.Programs, r.Bytes = c.cache.purge(c.id, &key)
+		c.live.purge(c.grant.id, &key)
+		r.Programs, r.Bytes = c.cache.purge(c.grant.id, &key)
 	}
-	return c.reply(f, &r)
+	return &r, nil
 }

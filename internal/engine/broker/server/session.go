@@ -12,56 +12,55 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// session is one client: its connection, its tables, its part of the driver. One
-// goroutine reads frames of the connection and answers them, and another one those of
-// the bell, never both at once; compiles and completions of queued requests are
-// answered by others.
+// session is one client. It routes frames to the owners of what the client has. One
+// goroutine reads the frames of the connection and another one those of the bell; the one
+// that holds turn answers. Other goroutines answer compiles, chains and the completions of
+// queued requests.
 type session struct {
 	*server
-	conn   *wire.Conn
-	bell   *wire.Bell // nil for a client that has none; set before it is admitted
-	id     Identity
-	tier   driverabi.Tier
+	*outlet
+	grant  *grant
 	number uint64
 	log    *slog.Logger
-	dev    *device
+	dev    *device // set when the client is admitted
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
-	work   sync.WaitGroup // compiles
-	asked  chan struct{}  // a token for each compile that was not answered
-	turns  chan struct{}  // a token for each that is being done
-	ringer sync.WaitGroup // who answers the bell
-	turn   sync.Mutex     // held while a frame is answered
 
-	greeted atomic.Int64 // tick at which the client has to be admitted; 0 once it is
-	sending atomic.Int64 // tick at which the present Send began; 0 for none
-	sendMu  sync.Mutex
-	answer  []byte       // payload that is being sent
-	done    chan *flight // those to be answered, then nil; has room for all of them
+	surfaces surfaces
+	programs programs
+	requests requests
+	flights  flights
+	compiles compiles
 
-	mu       sync.Mutex // guards the tables; never held while something waits
-	surfaces map[uint32]*surface
-	pinned   uint64 // bytes of surfaces
-	programs map[uint32]*program
-	requests map[uint32]*request
-	handle   uint32 // the last that was given
-	flights  [driverabi.QueueDepth]*flight
-	idling   []*flight // of flights, those not in use
-	next     uint32    // sequence number of the next request to the driver
-	loaded   map[*resident]*attachment
-	trouble  int // refused frames in a row; turn guards it
+	ringer  sync.WaitGroup // the goroutine that reads the bell
+	turn    sync.Mutex     // held while a frame is answered
+	trouble int            // refused frames in a row; turn guards it
+	greeted atomic.Int64   // tick at which the connection began; 0 once the client is admitted
 }
 
 // newSession makes a session that has not been admitted yet.
 func newSession(s *server, conn *wire.Conn, id Identity) *session {
-	c := &session{server: s, conn: conn, id: id, log: s.conf.Log, done: make(chan *flight, driverabi.QueueDepth+1),
-		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling), answer: make([]byte, 0, 512),
-		surfaces: map[uint32]*surface{}, programs: map[uint32]*program{}, requests: map[uint32]*request{},
-		loaded: map[*resident]*attachment{}}
+	c := &session{server: s, log: s.conf.Log,
+		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
+		grant:  &grant{policy: s.conf.Policy, id: id}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
+	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes}
+	handles := &atomic.Uint32{}
+	c.programs = programs{server: s, grant: c.grant, flights: &c.flights, loaded: map[*resident]*attachment{},
+		table: table[program]{last: handles}}
+	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights,
+		table: table[request]{last: handles}}
+	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests)
+	c.compiles = compiles{server: s, outlet: c.outlet, grant: c.grant, programs: &c.programs, ctx: c.ctx, log: c.log,
+		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling)}
 	return c
+}
+
+// open gives the owners the admitted client's connections to the driver.
+func (c *session) open(dev *device) {
+	c.dev, c.surfaces.dev, c.programs.dev, c.flights.dev = dev, dev, dev, dev
 }
 
 // look cuts off a client that does not introduce itself or does not read. The watch
@@ -82,13 +81,14 @@ func (c *session) run() error {
 	}
 	defer c.leave(c)
 	c.log = c.log.With("session", c.number)
+	c.compiles.log, c.compiles.number = c.log, c.number
 	var writer sync.WaitGroup
-	writer.Go(c.deliver)
+	writer.Go(c.flights.deliver)
 	c.serve()
 	_ = c.bell.Close() // never fails
 	c.ringer.Wait()
 	err := c.end()
-	c.done <- nil
+	c.flights.done <- nil
 	writer.Wait()
 	return err
 }
@@ -104,7 +104,7 @@ func (c *session) serve() {
 		}
 		if errors.Is(err, wire.ErrDescriptors) && f.ID == 0 {
 			// The packet is here all the same, only its descriptors are not: too many
-			// for a frame, or for this process. Who asked has to hear of it.
+			// for a frame, or for this process. The client has to hear of it.
 			f, _ = wire.ParseFrame(buf[:wire.HeaderSize])
 		}
 		more := c.treat(&f, fds, err)
@@ -121,7 +121,7 @@ func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	c.turn.Lock()
 	defer c.turn.Unlock()
 	if err == nil {
-		err = c.dispatch(f, fds)
+		err = c.route(f, fds)
 	}
 	switch {
 	case err == nil:
@@ -136,67 +136,80 @@ func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 		c.log.Warn("client cut off: nothing but refused frames", "frames", c.trouble)
 		return false
 	}
-	// Whatever speaks another version, it is not this.
+	// A peer that speaks another version is no client of this one.
 	return !errors.Is(err, wire.ErrMagic) && !errors.Is(err, wire.ErrVersion)
 }
 
 // errEnd ends a session whose last answer was sent.
 var errEnd = errors.New("end of session")
 
-// dispatch answers one frame, or returns why it is refused.
-func (c *session) dispatch(f *wire.Frame, fds wire.Descriptors) error {
+// route has the owner of what a frame is about answer it, or returns why it is refused.
+func (c *session) route(f *wire.Frame, fds wire.Descriptors) error {
+	if f.Kind == wire.KindEvaluate && c.greeted.Load() == 0 {
+		return c.flights.evaluate(f)
+	}
+	p, err := c.ask(f, fds)
+	if err != nil || p == nil { // nil: a goroutine answers
+		return err
+	}
+	return c.reply(f, p)
+}
+
+// ask is route for everything but evaluations. Without an error, a nil payload means
+// that a goroutine answers.
+func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error) {
 	if c.greeted.Load() != 0 {
 		if f.Kind != wire.KindHello {
-			return c.refuseHello(f, &ane.Error{Op: f.Kind.String(), Engine: Name, Err: ane.ErrDenied,
+			return nil, c.refuseHello(f, &ane.Error{Op: f.Kind.String(), Engine: Name, Err: ane.ErrDenied,
 				Detail: "before the client has introduced itself", Hint: "send hello first"})
 		}
-		if err := c.hello(f, fds); err != nil {
-			return c.refuseHello(f, err)
+		p, err := c.hello(f.Payload, fds)
+		if err != nil {
+			return nil, c.refuseHello(f, err)
 		}
-		return nil
+		return p, nil
 	}
 	switch f.Kind {
-	case wire.KindEvaluate:
-		return c.evaluate(f)
 	case wire.KindCancel:
-		return c.stop(f)
+		return c.flights.cancel(f.Payload)
 	case wire.KindSurface:
-		return c.addSurface(f, fds)
+		return c.surfaces.add(f.Payload, fds)
 	case wire.KindDrop:
-		return c.dropSurface(f)
+		return c.surfaces.drop(f.Payload)
 	case wire.KindCompile:
 		own := *f // outlives this call, and f shall not: it would cost memory for every frame
-		return c.addProgram(&own, fds)
+		return nil, c.compiles.program(&own, fds)
 	case wire.KindInstance:
 		own := *f
-		return c.addInstance(&own, fds)
+		return nil, c.compiles.instance(&own, fds)
 	case wire.KindLoad:
-		return c.loadProgram(f)
+		return c.programs.load(f.Payload)
 	case wire.KindUnload:
-		return c.unloadProgram(f)
+		return c.programs.unload(f.Payload)
 	case wire.KindRelease:
-		return c.releaseProgram(f)
-	case wire.KindBind:
-		return c.bind(f)
-	case wire.KindUnbind:
-		return c.unbind(f)
-	case wire.KindPurge:
-		return c.purge(f)
-	case wire.KindStats:
-		return c.stats(f)
+		return c.programs.release(f.Payload)
 	case wire.KindStatus:
-		return c.status(f)
+		return c.programs.status(f.Payload)
+	case wire.KindBind:
+		return c.requests.bind(f.Payload)
+	case wire.KindUnbind:
+		return c.requests.unbind(f.Payload)
+	case wire.KindPurge:
+		return c.purge(f.Payload)
+	case wire.KindStats:
+		return c.stats(f.Payload)
 	case wire.KindPing:
-		return c.ping(f)
+		var p wire.Empty
+		return &p, p.Parse(f.Payload) // a broker that is busy answers, and one that hangs does not
 	}
-	return &wire.Error{Op: "receive", Kind: f.Kind, Err: wire.ErrKind, Detail: f.Kind.String() + " is no request",
+	return nil, &wire.Error{Op: "receive", Kind: f.Kind, Err: wire.ErrKind, Detail: f.Kind.String() + " is no request",
 		Hint: "send what a client sends"}
 }
 
 // end gives back what the client had. The connection is closed.
 func (c *session) end() error {
 	c.cancel()
-	c.work.Wait()
+	c.compiles.work.Wait()
 	if c.dev == nil {
 		return nil
 	}
@@ -213,10 +226,12 @@ func (c *session) end() error {
 	return c.free()
 }
 
-// take gives the next handle: 0 is never one, and neither is one in use.
-func (c *session) take(used func(uint32) bool) uint32 {
-	for c.handle++; c.handle == 0 || used(c.handle); {
-		c.handle++
-	}
-	return c.handle
+// free gives back everything. The driver has ended its client.
+func (c *session) free() error { return errors.Join(c.surfaces.free(), c.programs.free()) }
+
+// grant is what the policy allows one client in the tier that it opened.
+type grant struct {
+	policy *Policy
+	id     Identity
+	tier   driverabi.Tier
 }

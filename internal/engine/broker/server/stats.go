@@ -20,15 +20,12 @@ type counters struct {
 // stats answers with the counters of the broker, and of this connection. They tell
 // of other clients that they exist and are busy, as a load average does, and nothing
 // about them.
-func (c *session) stats(f *wire.Frame) error {
+func (c *session) stats(payload []byte) (wire.Payload, error) {
 	var p wire.Empty
-	if err := p.Parse(f.Payload); err != nil {
-		return err
+	if err := p.Parse(payload); err != nil {
+		return nil, err
 	}
 	d, n, t := c.driver.Stats(), &c.counts, c.conn.Traffic().Plus(c.bell.Traffic())
-	c.mu.Lock()
-	surfaces, pinned, programs, requests := len(c.surfaces), c.pinned, len(c.programs), len(c.requests)
-	c.mu.Unlock()
 	r := wire.Stats{}
 	for _, one := range []struct {
 		name  string
@@ -51,10 +48,10 @@ func (c *session) stats(f *wire.Frame) error {
 		{"requests running", uint64(d.Running)},
 		{"evaluations", n.evaluations.Load()},
 		{"evaluations failed", n.failed.Load()},
-		{"own surfaces", uint64(surfaces)},
-		{"own bytes of surfaces", pinned},
-		{"own programs", uint64(programs)},
-		{"own requests", uint64(requests)},
+		{"own surfaces", uint64(c.surfaces.table.len())},
+		{"own bytes of surfaces", c.surfaces.pinned},
+		{"own programs", uint64(c.programs.table.len())},
+		{"own requests", uint64(c.requests.table.len())},
 		{"own frames received", t.FramesIn},
 		{"own bytes received", t.BytesIn},
 		{"own frames sent", t.FramesOut},
@@ -74,14 +71,5 @@ func (c *session) stats(f *wire.Frame) error {
 			r.Counters = append(r.Counters, wire.Counter{Name: fmt.Sprintf("level %d %s", level, one.name), Value: one.value})
 		}
 	}
-	return c.reply(f, &r)
-}
-
-// ping answers, so that a client can tell a broker that is busy from one that hangs.
-func (c *session) ping(f *wire.Frame) error {
-	var p wire.Empty
-	if err := p.Parse(f.Payload); err != nil {
-		return err
-	}
-	return c.reply(f, &p)
+	return &r, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/unimem"
 )
@@ -20,31 +21,38 @@ type surface struct {
 	users int           // ports of requests
 }
 
+// surfaces is the memory that one client has registered. The session's turn guards it.
+type surfaces struct {
+	driver *driver.Driver
+	dev    *device
+	table  table[surface] // by the client's token
+	pinned uint64         // bytes of all
+	limit  uint64         // of pinned
+}
+
 // fileID tells files apart, whatever descriptors lead to them.
 type fileID [2]uint64 // device, inode
 
-// addSurface registers memory. Its seals and its size are checked now, so that who
-// sends a wrong descriptor learns it here.
-func (c *session) addSurface(f *wire.Frame, fds wire.Descriptors) error {
+// add registers memory. It checks seals and size now, so that a client that sends a wrong
+// descriptor learns it here.
+func (t *surfaces) add(payload []byte, fds wire.Descriptors) (wire.Payload, error) {
 	var p wire.Surface
-	if err := p.Parse(f.Payload); err != nil {
-		return err
+	if err := p.Parse(payload); err != nil {
+		return nil, err
 	}
 	if len(fds) != 1 {
-		return descriptors("surface", 1, len(fds))
+		return nil, descriptors("surface", 1, len(fds))
 	}
-	if err := c.roomFor(&p); err != nil {
-		return err
+	if err := t.roomFor(&p); err != nil {
+		return nil, err
 	}
 	file, at, err := keep(fds[0], p.Size)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	c.mu.Lock()
-	c.surfaces[p.Token] = &surface{file: file, at: at, size: p.Size}
-	c.pinned += p.Size
-	c.mu.Unlock()
-	return c.reply(f, &wire.SurfaceReply{Token: p.Token})
+	t.table.put(p.Token, &surface{file: file, at: at, size: p.Size})
+	t.pinned += p.Size
+	return &wire.SurfaceReply{Token: p.Token}, nil
 }
 
 // descriptors is the answer to a frame with more or fewer than belong to it.
@@ -54,52 +62,44 @@ func descriptors(op string, want, have int) error {
 }
 
 // roomFor refuses a surface that is one too many, or too large.
-func (c *session) roomFor(p *wire.Surface) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (t *surfaces) roomFor(p *wire.Surface) error {
 	name := fmt.Sprintf("surface %d", p.Token)
 	switch {
 	case p.Size == 0:
 		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrShort, Detail: "0 bytes", Hint: "register the whole Block"}
-	case c.surfaces[p.Token] != nil:
+	case t.table.find(p.Token) != nil:
 		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrInUse, Hint: "choose a token that is free, or drop the surface"}
-	case len(c.surfaces) >= MaxSurfaces:
+	case t.table.len() >= MaxSurfaces:
 		return exhausted("surface", name, "surfaces", MaxSurfaces, "drop surfaces that no request uses")
-	case p.Size > c.conf.PinBytes-c.pinned:
+	case p.Size > t.limit-t.pinned:
 		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrExhausted,
-			Detail: fmt.Sprintf("%d bytes beside %d, at most %d for one client", p.Size, c.pinned, c.conf.PinBytes),
+			Detail: fmt.Sprintf("%d bytes beside %d, at most %d for one client", p.Size, t.pinned, t.limit),
 			Hint:   "drop surfaces that no request uses, or take a smaller one"}
 	}
 	return nil
 }
 
-// dropSurface forgets memory that no request uses.
-func (c *session) dropSurface(f *wire.Frame) error {
+// drop forgets memory that no request uses.
+func (t *surfaces) drop(payload []byte) (wire.Payload, error) {
 	var p wire.Drop
-	if err := p.Parse(f.Payload); err != nil {
-		return err
+	if err := p.Parse(payload); err != nil {
+		return nil, err
 	}
-	c.mu.Lock()
-	s := c.surfaces[p.Token]
+	s := t.table.find(p.Token)
 	if s == nil {
-		c.mu.Unlock()
-		return unknown("drop", "surface", p.Token)
+		return nil, unknown("drop", "surface", p.Token)
 	}
 	if s.users > 0 {
-		c.mu.Unlock()
-		return &ane.Error{Op: "drop", Engine: Name, Name: fmt.Sprintf("surface %d", p.Token), Err: ane.ErrInUse, Hint: "unbind its requests first"}
+		return nil, &ane.Error{Op: "drop", Engine: Name, Name: fmt.Sprintf("surface %d", p.Token), Err: ane.ErrInUse,
+			Hint: "unbind its requests first"}
 	}
-	delete(c.surfaces, p.Token)
-	c.pinned -= s.size
-	c.mu.Unlock()
-	if err := c.unmap(s); err != nil {
-		return err
-	}
-	return c.reply(f, &wire.Empty{})
+	t.table.remove(p.Token)
+	t.pinned -= s.size
+	return &wire.Empty{}, t.unmap(s)
 }
 
 // open maps a surface, for the first request that names it.
-func (c *session) open(s *surface) error {
+func (t *surfaces) open(s *surface) error {
 	if s.block != nil {
 		return nil
 	}
@@ -107,12 +107,12 @@ func (c *session) open(s *surface) error {
 	if err != nil {
 		return &ane.Error{Op: "bind", Engine: Name, Err: err}
 	}
-	name, err := c.driver.AddSurface(b)
+	name, err := t.driver.AddSurface(b)
 	if err != nil {
 		return errors.Join(err, b.Close())
 	}
-	if err := c.dev.mapSurface(name); err != nil {
-		return errors.Join(err, c.driver.RemoveSurface(name), b.Close())
+	if err := t.dev.mapSurface(name); err != nil {
+		return errors.Join(err, t.driver.RemoveSurface(name), b.Close())
 	}
 	s.block, s.name = b, name
 	err = s.file.Close() // the Block has a descriptor of its own
@@ -121,23 +121,32 @@ func (c *session) open(s *surface) error {
 }
 
 // unmap undoes open while the client lives.
-func (c *session) unmap(s *surface) error {
+func (t *surfaces) unmap(s *surface) error {
 	if s.block == nil {
 		return s.file.Close()
 	}
-	if err := c.dev.unmapSurface(s.name); err != nil {
+	if err := t.dev.unmapSurface(s.name); err != nil {
 		return err
 	}
-	return c.lose(s)
+	return t.lose(s)
 }
 
 // lose undoes open when the driver has undone its part.
-func (c *session) lose(s *surface) error {
+func (t *surfaces) lose(s *surface) error {
 	if s.block == nil {
 		return s.file.Close()
 	}
-	if err := c.driver.RemoveSurface(s.name); err != nil {
+	if err := t.driver.RemoveSurface(s.name); err != nil {
 		return err
 	}
 	return s.block.Close()
+}
+
+// free undoes open for everything. The driver has ended its client.
+func (t *surfaces) free() error {
+	var errs []error
+	for _, s := range t.table.all() {
+		errs = append(errs, t.lose(s))
+	}
+	return errors.Join(errs...)
 }

@@ -16,7 +16,7 @@ type upload struct {
 }
 
 // receive maps the memfds of a compile.
-func (c *session) receive(p *wire.Compile, fds wire.Descriptors) (*upload, error) {
+func receive(p *wire.Compile, fds wire.Descriptors) (*upload, error) {
 	up := &upload{}
 	if p.Key != "" {
 		if len(fds) > 0 || p.TextSize > 0 || len(p.Weights) > 0 {
