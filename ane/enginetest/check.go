@@ -26,6 +26,7 @@ type config struct {
 	only    []string
 	without map[string]string // check to reason
 	limit   time.Duration
+	settle  time.Duration // time limit for goroutines to end
 }
 
 // Named sets the required name of the engine. Without it any name passes except "apple",
@@ -75,7 +76,7 @@ func Check(ctx context.Context, open func() ane.Engine, opts ...Option) []Failur
 	cfg, unknown := configure(opts)
 	failures := unknown
 	for _, c := range all() {
-		if cfg.reason(c.name) != "" {
+		if !cfg.wanted(c.name) || cfg.reason(c.name) != "" {
 			continue
 		}
 		if ctx.Err() != nil {
@@ -97,6 +98,9 @@ func Run(t *testing.T, open func() ane.Engine, opts ...Option) {
 		t.Error(f)
 	}
 	for _, c := range all() {
+		if !cfg.wanted(c.name) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			if why := cfg.reason(c.name); why != "" {
 				t.Skip(why)
@@ -114,7 +118,7 @@ func Run(t *testing.T, open func() ane.Engine, opts ...Option) {
 
 // configure applies options. Unknown names of checks are failures.
 func configure(opts []Option) (*config, []Failure) {
-	cfg := &config{without: map[string]string{}, limit: 2 * time.Minute}
+	cfg := &config{without: map[string]string{}, limit: 2 * time.Minute, settle: time.Minute}
 	for _, o := range opts {
 		o(cfg)
 	}
@@ -134,9 +138,7 @@ func configure(opts []Option) (*config, []Failure) {
 }
 
 // reason is the reason to omit a check; it is empty for checks to run.
-func (c *config) reason(name string) string {
-	if len(c.only) > 0 && !slices.Contains(c.only, name) {
-		return "not selected"
-	}
-	return c.without[name]
-}
+func (c *config) reason(name string) string { return c.without[name] }
+
+// wanted reports whether Only selects the check.
+func (c *config) wanted(name string) bool { return len(c.only) == 0 || slices.Contains(c.only, name) }

@@ -83,7 +83,7 @@ func TestGoroutineLeakIsAFailure(t *testing.T) {
 	defer close(stop)
 	texts := only(t, "leaks", func() ane.Engine {
 		return &hostile{Engine: newSoft(), close: func() error { go func() { <-stop }(); return nil }}
-	})
+	}, enginetest.Settle(time.Second))
 	require.Equal(t, []string{"1 goroutines are still running"}, texts)
 }
 

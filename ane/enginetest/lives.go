@@ -110,14 +110,11 @@ func closeOrder(e *env) {
 	e.must(d.Close(), "Device.Close")
 }
 
-// settle is the time limit for goroutines to end.
-const settle = time.Minute
-
-// steady counts the goroutines after those that are ending have ended: the count has to
-// be the same 20 times.
-func steady() int {
+// steady counts the goroutines after those that are ending have ended: the count has to be the
+// same 20 times, or limit passes.
+func steady(limit time.Duration) int {
 	n := runtime.NumGoroutine()
-	for same, end := 0, time.Now().Add(settle); same < 20 && time.Now().Before(end); same++ {
+	for same, end := 0, time.Now().Add(limit); same < 20 && time.Now().Before(end); same++ {
 		time.Sleep(time.Millisecond)
 		if now := runtime.NumGoroutine(); now != n {
 			n, same = now, 0
@@ -127,7 +124,7 @@ func steady() int {
 }
 
 func leaks(e *env) {
-	before, routines := unimem.Live(), steady()
+	before, routines := unimem.Live(), steady(e.cfg.settle)
 	d := e.device()
 	over, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -148,7 +145,7 @@ func leaks(e *env) {
 	if now := unimem.Live(); now.Blocks > before.Blocks || now.Mappings > before.Mappings {
 		e.errorf("%d Blocks and %d mappings are still open", now.Blocks-before.Blocks, now.Mappings-before.Mappings)
 	}
-	for end := time.Now().Add(settle); runtime.NumGoroutine() > routines && time.Now().Before(end); {
+	for end := time.Now().Add(e.cfg.settle); runtime.NumGoroutine() > routines && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	if now := runtime.NumGoroutine(); now > routines {
