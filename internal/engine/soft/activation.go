@@ -7,14 +7,14 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// unary is the kernel of operators on every element of one tensor.
+// unary prepares the operators on each element of one tensor.
 func unary(s *step) (runner, int) {
 	u, _ := s.attrs.(ops.Unary)
 	d := s.out[0].dtype
 	if d == mil.Int32 {
 		return &intUnary{op: intMaps[s.op]}, 0
 	}
-	cost := 8 // in additions: a function of the math package
+	cost := 8 // in additions, for a function of the math package
 	f := mathMaps[s.op]
 	switch s.op {
 	case "abs":
@@ -47,7 +47,7 @@ func unary(s *step) (runner, int) {
 	}}, chunk
 }
 
-// mathMaps are computed in float64 and rounded once.
+// mathMaps compute in float64; the kernel rounds their results once.
 var mathMaps = map[string]func(x float64) float64{
 	"exp":     math.Exp,
 	"tanh":    math.Tanh,
@@ -66,7 +66,7 @@ var gelu = map[string]func(x float64) float64{
 	ops.GeluSigmoid: func(x float64) float64 { return x * sigmoid(1.702*x) },
 }
 
-// intMaps are the maps that integers have too.
+// intMaps are the operators that also take integers.
 var intMaps = map[string]func(x int32) int32{
 	"abs":  func(x int32) int32 { return max(x, -x) },
 	"relu": func(x int32) int32 { return max(x, 0) },

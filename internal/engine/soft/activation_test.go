@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// unaryRefs are the definitions, in float64.
+// unaryRefs are the operators' definitions in float64.
 var unaryRefs = map[string]struct {
 	settings string
 	f        func(x float64) float64
@@ -34,8 +34,8 @@ var unaryRefs = map[string]struct {
 		func(x float64) float64 { return x / (1 + math.Exp(-1.702*x)) }},
 }
 
-// geluRef is x times the normal distribution; the complement keeps digits
-// where x is far below zero.
+// geluRef is x times the cumulative normal distribution. Computing it from the
+// complement keeps precision for x far below zero.
 func geluRef(x float64) float64 {
 	if x < 0 {
 		return x * 0.5 * math.Erfc(-x*math.Sqrt(0.5))
@@ -47,7 +47,7 @@ func geluTanhRef(x float64) float64 {
 	return 0.5 * x * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*math.Pow(x, 3))))
 }
 
-// exactUnary are those whose every bit is determined.
+// exactUnary are the operators with exactly determined results.
 var exactUnary = map[string]bool{"abs": true, "relu": true, "sqrt": true}
 
 // opOf is the operator in a key of unaryRefs.
@@ -116,7 +116,7 @@ func TestIntActivations(t *testing.T) {
 	}
 }
 
-// TestActivationValues holds values that are known without computing.
+// TestActivationValues checks results that are known in closed form.
 func TestActivationValues(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for _, c := range []struct {

@@ -9,13 +9,13 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// gap is a free stretch of scratch.
+// gap is a free range of scratch.
 type gap struct{ at, bytes int }
 
-// heap hands out scratch. Freed neighbours become one gap.
+// heap allocates ranges of scratch. It merges freed neighbours into one gap.
 type heap struct {
-	gaps []gap // by offset, none touching another
-	top  int   // everything from here on is free
+	gaps []gap // sorted by offset, never adjacent
+	top  int   // the end of the heap; everything above is free
 }
 
 // take returns the lowest offset of the smallest gap that holds n bytes, or
@@ -65,10 +65,10 @@ func (h *heap) give(at, n int) {
 	}
 }
 
-// arrange gives every value in scratch an offset so that values alive at the
-// same time do not overlap: step by step, largest results first, and what was
-// read for the last time is freed behind its step. The workspace that all steps
-// share follows behind.
+// arrange gives every value in scratch an offset. Values that are alive at the
+// same time do not overlap. Each step places its results, the largest first,
+// and then frees the values that it read for the last time. The workspace,
+// which all steps share, follows the values.
 func (p *planner) arrange(ctx context.Context) error {
 	born, dead := make([][]*ops.Value, len(p.steps)), make([][]*ops.Value, len(p.steps))
 	for v, first := range p.first {
@@ -101,7 +101,7 @@ func (p *planner) arrange(ctx context.Context) error {
 	return p.prepare(ctx, offsets)
 }
 
-// prepare makes every step's runner and adds the largest workspace to scratch.
+// prepare makes each step's runner and adds the largest workspace to scratch.
 func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
 	for i := range p.steps {
 		if err := ctx.Err(); err != nil {
@@ -128,7 +128,8 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 	return nil
 }
 
-// fix completes places: offsets in scratch, and constants as elements.
+// fix completes places: it sets the offsets in scratch and views constants as
+// elements.
 func (p *planner) fix(places []place, offsets map[*ops.Value]int) (err error) {
 	for i := range places {
 		switch at := &places[i]; at.where {

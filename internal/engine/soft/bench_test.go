@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 )
 
-// tiny is the least a program can do.
+// tiny is the smallest program.
 const tiny = `program(1.3)
 {
 func main<ios18>(tensor<fp16, [1, 1, 1, 32]> x, tensor<fp16, [1, 1, 1, 32]> y) {
@@ -62,8 +62,8 @@ tensor<fp16, [512, 512]> z = matmul(x = x, y = y);
 
 func BenchmarkMatmul512(b *testing.B) { benchmark(b, matmul512, 3*512*512*2) }
 
-// BenchmarkMatmul512Floor is the same arithmetic on float32 operands that lie
-// as the micro-kernel wants them: nothing is decoded, packed or rounded.
+// BenchmarkMatmul512Floor is the same arithmetic on float32 operands in the
+// layout of the micro-kernel: it decodes, packs and rounds nothing.
 func BenchmarkMatmul512Floor(b *testing.B) { bareProduct(b, 512, 512, 512, 3*512*512*2) }
 
 // bareProduct multiplies m x k by k x n with all processors.

@@ -2,8 +2,8 @@ package soft
 
 import "github.com/anekit/anekit/ane/mil/ops"
 
-// walk goes through two operands in the order of the elements of their
-// broadcast result. Axes along which both move alike are merged.
+// walk visits two operands in the order of their broadcast result. It merges
+// axes along which both operands advance in the same way.
 type walk struct {
 	total        int
 	dims, xs, ys []int // merged axes, strides in elements, 0 where repeated
@@ -19,9 +19,9 @@ func broadcast(out, x, y []int) walk {
 	return w
 }
 
-// merge joins axes along which two tensors both go on where the axis behind
-// ends, and drops axes of length 1; one axis is left at least. by and to are
-// the tensors' strides.
+// merge joins neighbouring axes that are contiguous in both tensors and drops
+// axes of length 1. It keeps at least one axis. by and to are the tensors'
+// strides.
 func merge(dims, by, to []int) (merged, mergedBy, mergedTo []int) {
 	for i, n := range dims {
 		if n == 1 {
@@ -41,8 +41,8 @@ func merge(dims, by, to []int) (merged, mergedBy, mergedTo []int) {
 	return merged, mergedBy, mergedTo
 }
 
-// repeated returns the strides of a dense operand of shape s along the axes of
-// out, 0 where it is repeated.
+// repeated returns the strides, along the axes of out, of a dense operand of
+// shape s. The stride is 0 along an axis that repeats the operand.
 func repeated(out, s []int) []int {
 	strides := make([]int, len(out))
 	step := 1
@@ -55,8 +55,8 @@ func repeated(out, s []int) []int {
 	return strides
 }
 
-// at returns where element i of the result finds its operands, and how many
-// elements follow along the last axis, itself included.
+// at returns the offsets of the operands for element i of the result, and the
+// number of elements from i to the end of the last axis.
 func (w *walk) at(i int) (x, y, n int) {
 	last := len(w.dims) - 1
 	col := i % w.dims[last]

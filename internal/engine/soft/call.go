@@ -7,21 +7,21 @@ import (
 	"sync"
 )
 
-// kernel prepares one step: it looks at shapes, settings and constants, which
-// no longer change, and returns what runs and how many float32s of workspace
-// each worker needs.
+// kernel prepares one step. It reads shapes, settings and constants, none of which
+// change any more, and returns the runner and the float32s of workspace that each
+// worker needs.
 type kernel func(s *step) (runner, int)
 
-// make has the kernel prepare the step. It may decode budget float32s of constants
-// ahead of the runs, and takes from budget what it does.
+// make lets the kernel prepare the step. The kernel may decode up to budget
+// float32s of constants ahead of the runs and subtracts them from budget.
 func (s *step) make(budget *int) {
 	s.decode = budget
 	s.run, s.work = s.kernel(s)
 	s.decode = nil
 }
 
-// runner is a step made ready. It is shared by all runs and does not change.
-// run splits its work over c.spread, which calls span.
+// runner is a prepared step. All runs share it and it does not change. run passes
+// the size of its work to c.spread, which calls span.
 type runner interface {
 	run(c *call)
 	span(c *call, lo, hi, worker int)
@@ -34,21 +34,21 @@ type call struct {
 	work    [][]float32 // one for each worker
 	ctx     context.Context
 
-	budget   *int // when folding: the work that is left
-	declined bool // the step would have exceeded it
+	budget   *int // while folding: the remaining work
+	declined bool // the step exceeded the budget and did not run
 }
 
-// workers is how many goroutines share large steps: a process-wide fact, read
-// once, since workspaces are sized by it.
+// workers is the number of goroutines that share a large step. The process reads
+// it once, since the size of workspaces depends on it.
 var workers = min(runtime.GOMAXPROCS(0), 16)
 
-// grain is how much work pays for another goroutine, in the units of spread:
-// about 50 us of elementwise arithmetic.
+// grain is the least work, in the units of spread, for which another goroutine
+// pays: about 50 us of elementwise arithmetic.
 const grain = 1 << 15
 
-// spread calls span over [0, n) in up to workers pieces. cost is the work of
-// one of the n, an element's arithmetic counting as 1. Small work runs at once
-// and allocates nothing.
+// spread calls span over [0, n) in up to workers pieces. cost is the work of one
+// item; the arithmetic of one element counts as 1. Small work runs in the caller's
+// goroutine and allocates nothing.
 func (c *call) spread(n, cost int) {
 	work := math.MaxInt
 	if cost <= work/max(n, 1) {
@@ -68,7 +68,7 @@ func (c *call) spread(n, cost int) {
 	c.fork(n, pieces)
 }
 
-// fork is spread for large work.
+// fork runs span on several goroutines.
 func (c *call) fork(n, pieces int) {
 	var wg sync.WaitGroup
 	for w := 1; w < pieces; w++ {
@@ -78,6 +78,6 @@ func (c *call) fork(n, pieces int) {
 	wg.Wait()
 }
 
-// stopped reports whether the caller gave up. Kernels ask between blocks of
-// work that take milliseconds.
+// stopped reports whether the context has ended. Kernels check it between blocks
+// of work of a few milliseconds.
 func (c *call) stopped() bool { return c.ctx.Err() != nil }

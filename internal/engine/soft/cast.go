@@ -3,7 +3,7 @@ package soft
 import "github.com/anekit/anekit/ane/mil/element"
 
 // cast converts elements: between floats exactly or with one rounding, to
-// integers toward zero with clamping, to bool as "is not zero".
+// integers toward zero with clamping, to bool as x != 0.
 func cast(s *step) (runner, int) { return &caster{}, chunk }
 
 type caster struct{}

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// castRef is cast's definition: floats round to nearest even, integers truncate
-// toward zero and clamp, NaN counts as 0 there, bool is "is not zero".
+// castRef is the definition of cast: to floats rounds to nearest even, to
+// integers truncates toward zero, clamps and maps NaN to 0, to bool is x != 0.
 func castRef(f float64, to mil.DType) float64 {
 	switch {
 	case to == mil.Bool:
@@ -61,7 +61,7 @@ func TestCastEveryHalf(t *testing.T) {
 	castCase(unsigned, mil.FP16, false).exact(t)
 }
 
-// TestCastTies: what lies between two halves goes to the even one, once.
+// TestCastTies rounds values halfway between two halves to the even one.
 func TestCastTies(t *testing.T) {
 	x := nd{mil.FP32, []int{9}, []float64{2049, 2051, 1 + 0x1p-11, 1 + 3*0x1p-11, 0x1p-25, 0x1.000002p-25, 65519, 65520,
 		-65520}}

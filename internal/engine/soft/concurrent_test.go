@@ -18,7 +18,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// bench is a loaded model with tensors on Blocks of its own. Close ends all.
+// bench is a loaded model with tensors on its own Blocks. Close closes
+// everything.
 type bench struct {
 	t      testing.TB
 	device *ane.Device
@@ -46,7 +47,7 @@ func open(t testing.TB, text string) *bench {
 	return b
 }
 
-// bind makes a request on tensors of its own, all elements of every input v.
+// bind makes a request on new tensors and sets all input elements to v.
 func (b *bench) bind(v float32) (*ane.Request, map[string]*ane.Tensor) {
 	b.t.Helper()
 	in, out := map[string]*ane.Tensor{}, map[string]*ane.Tensor{}
@@ -108,7 +109,7 @@ func TestManyGoroutinesOnOneModel(t *testing.T) {
 	wg.Wait()
 }
 
-func TestManyModelsAtOnce(t *testing.T) {
+func TestManyModelsConcurrently(t *testing.T) {
 	dev, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
 	var wg sync.WaitGroup
@@ -146,7 +147,7 @@ func TestManyModelsAtOnce(t *testing.T) {
 	require.NoError(t, dev.Close())
 }
 
-// TestLoadAgain: requests stay bound over Unload and Load, which takes new
+// TestLoadAgain keeps requests bound across Unload and Load, which takes new
 // scratch memory.
 func TestLoadAgain(t *testing.T) {
 	b := open(t, squares)
@@ -161,8 +162,9 @@ func TestLoadAgain(t *testing.T) {
 		require.Equal(t, float32(18), v)
 		require.NoError(t, out["y"].Set(0, 1, 2))
 		require.NoError(t, b.model.Unload(ctx))
-		require.Equal(t, blocks-1, unimem.Live().Blocks, "scratch is given back")
-		// Others get the memory: a run that kept its places would write there.
+		require.Equal(t, blocks-1, unimem.Live().Blocks, "Unload frees the scratch")
+		// Other tensors reuse the memory: a run with stale offsets would write
+		// there.
 		var others memory
 		others.t, others.kind = t, 0
 		layout, err := ane.NewLayout("other", mil.UInt8, 1<<14)
@@ -186,7 +188,7 @@ func TestLoadAgain(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestFunctions: each function of a program is a model of its own.
+// TestFunctions compiles each function of a program as a separate model.
 func TestFunctions(t *testing.T) {
 	text := `program(1.3)
 {
@@ -217,7 +219,7 @@ func main<ios18>(tensor<fp16, [4]> x) { tensor<fp16, [4]> y = mul(x = x, y = fp1
 	require.NoError(t, dev.Close())
 }
 
-// long programs of each kind of kernel, seconds of work each.
+// long holds programs for each kind of kernel that run for seconds.
 var long = map[string]string{
 	"matmul": chain("tensor<fp16, [1024, 1024]>", "matmul(x = %s, y = %s)", 400),
 	"add":    chain("tensor<fp16, [2048, 2048]>", "add(x = %s, y = %s)", 3000),
@@ -231,7 +233,7 @@ var long = map[string]string{
 	"norm":    chain("tensor<fp16, [2048, 2048]>", "layer_norm(x = %s)", 500),
 }
 
-// chain repeats an operation on its own result.
+// chain applies an operation repeatedly to its own result.
 func chain(kind, op string, n int) string {
 	var b strings.Builder
 	b.WriteString("program(1.3)\n{\nfunc main<ios18>(" + kind + " x) {\n")
@@ -245,7 +247,7 @@ func chain(kind, op string, n int) string {
 	return b.String() + "} -> (" + last + ");\n}"
 }
 
-// TestCancel ends the context before and amid a long run.
+// TestCancel ends the context before and during a long run.
 func TestCancel(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs seconds of arithmetic; run without -short")
@@ -271,8 +273,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestCancelWhileWaiting: a run that waits for another one of the same program
-// gives up with its own context.
+// TestCancelWhileWaiting: a run that waits for another run of the same program
+// returns when its own context ends.
 func TestCancelWhileWaiting(t *testing.T) {
 	b := open(t, long["pool"])
 	first, _ := b.bind(1)
@@ -301,7 +303,7 @@ func TestCompileCancelled(t *testing.T) {
 	require.NoError(t, dev.Close())
 }
 
-// TestWarmEvaluateAllocatesNothing, on padded and packed surfaces.
+// TestWarmEvaluateAllocatesNothing covers padded and packed surfaces.
 func TestWarmEvaluateAllocatesNothing(t *testing.T) {
 	for _, text := range []string{tiny, squares} {
 		b := open(t, text)

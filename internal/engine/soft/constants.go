@@ -7,36 +7,36 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// constants are the values that are known before any run, and what may be spent on
-// knowing more of them.
+// constants holds the values that are known before any run, and the budget for
+// computing more of them.
 type constants struct {
-	known  map[*ops.Value][]byte // computed, or given in place of a value's own Data
+	known  map[*ops.Value][]byte // computed, or replacing a value's Data
 	vecs   map[*ops.Value]vec    // as elements
 	budget budget
 }
 
-// newConstants starts from what is known, which it adds to.
+// newConstants starts from known values and adds to them.
 func newConstants(known map[*ops.Value][]byte) constants {
 	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: limits}
 }
 
-// budget is what compiling may still spend, so that a short text cannot make
-// it run or grow without end. What exceeds it is left to every run.
+// budget bounds what compiling may still spend, so that a short text cannot run or
+// grow without end. Work beyond the budget is left to every run.
 type budget struct {
 	folded int // bytes of constants computed
 	work   int // arithmetic on them, in the units of call.spread
 	packed int // float32s of constants decoded ahead of the runs
 }
 
-// limits is the budget of one program: more than models of the size that the
-// engine takes can use, and a few seconds or gigabytes at worst.
+// limits is the budget of one program: more than a model that fits the engine
+// needs, and a few seconds or gigabytes at most.
 var limits = budget{folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
 
-// maxFolded bounds the bytes of a value computed when compiling; larger ones
-// are cheaper to compute than to keep.
+// maxFolded is the largest value, in bytes, that compiling computes. A larger one
+// costs less to compute than to keep.
 const maxFolded = 1 << 28
 
-// data returns the dense elements of a constant, nil for another value.
+// data returns the dense elements of a constant, or nil for another value.
 func (k *constants) data(v *ops.Value) []byte {
 	if d := k.known[v]; d != nil {
 		return d
@@ -44,8 +44,8 @@ func (k *constants) data(v *ops.Value) []byte {
 	return v.Data
 }
 
-// elements views a constant as elements; one that lies askew in its weight file
-// is moved first.
+// elements views a constant as elements. It copies a constant that is unaligned in
+// its weight file.
 func (k *constants) elements(v *ops.Value) (vec, error) {
 	e, seen := k.vecs[v]
 	if seen {
@@ -59,8 +59,8 @@ func (k *constants) elements(v *ops.Value) (vec, error) {
 	return e, err
 }
 
-// evaluate runs one node on constants and notes the results. It reports false when
-// that is beyond the budget.
+// evaluate runs one node on constants and stores the results. done is false if the
+// node exceeds the budget.
 func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err error) {
 	if isView(n) {
 		k.known[n.Out[0]] = k.data(n.In[0])

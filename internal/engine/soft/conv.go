@@ -14,7 +14,7 @@ func conv(s *step) (runner, int) {
 	return newProduct(x[0]*w.Groups, p.outputs, k, w.Out[0]*w.Out[1], w.In[1], p)
 }
 
-// windows are the panels of a convolution; batch counts images, then groups.
+// windows are the panels of a convolution. batch is image*groups + group.
 type windows struct {
 	win      ops.Window
 	channels int // inputs of a group
@@ -28,7 +28,7 @@ func (p *windows) left(c *call, dst, spare []float32, batch, m0, m1 int) []float
 }
 
 // right fills one row for each input channel and kernel position: the elements
-// of x that it meets at output positions n0 to n1.
+// of x under that kernel position at output positions n0 to n1.
 func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []float32 {
 	w := &p.win
 	i := 0
@@ -45,8 +45,8 @@ func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []floa
 	return dst
 }
 
-// fill writes one row, an output line at a time. plane is the first line of
-// the channel, dh and dw how far x lies from the output position.
+// fill writes one row, one output line at a time. plane is the first line of
+// the channel; dh and dw are the offsets of x from the output position.
 func (p *windows) fill(c *call, dst, spare []float32, plane, dh, dw, n0 int) {
 	w := &p.win
 	for len(dst) > 0 {
@@ -64,7 +64,7 @@ func (p *windows) fill(c *call, dst, spare []float32, plane, dh, dw, n0 int) {
 }
 
 // line writes the elements at, at+stride, .. of the line of x that starts at
-// base, 0 outside it.
+// base, and 0 for those outside it.
 func (p *windows) line(c *call, dst, spare []float32, base, at int) {
 	stride, length := p.win.Strides[1], p.win.In[1]
 	lead := 0
@@ -92,7 +92,7 @@ func (p *windows) line(c *call, dst, spare []float32, base, at int) {
 	}
 }
 
-func (p *windows) keep(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+func (p *windows) store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
 	width, positions := n1-n0, p.win.Out[0]*p.win.Out[1]
 	for m := m0; m < m1; m++ {
 		row := tile[(m-m0)*width:][:width]

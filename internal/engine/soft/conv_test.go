@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// sliding are random settings over the spatial axes, one number for each.
+// sliding holds random settings, one number for each spatial axis.
 type sliding struct {
 	kernel, stride, dilation, before, after []int
 	in, out                                 []int
@@ -18,8 +18,8 @@ type sliding struct {
 	ceil                                    bool
 }
 
-// randomSliding draws settings that leave at least one output. dilate and ceil
-// say whether the operator has them; pools keep padding below the kernel.
+// randomSliding draws settings that leave at least one output. dilate allows
+// dilations; pool allows ceil_mode and keeps padding below the kernel size.
 func randomSliding(r *rand.Rand, in []int, dilate, pool bool) sliding {
 	for {
 		n := len(in)
@@ -37,7 +37,7 @@ func randomSliding(r *rand.Rand, in []int, dilate, pool bool) sliding {
 			switch s.padType {
 			case "same", "same_lower":
 				// The result has length/stride outputs, rounded up: find the padding
-				// that makes it so.
+				// that gives this count.
 				want := int(math.Ceil(float64(length) / float64(st)))
 				total := 0
 				for (want-1)*st+reach > length+total {
@@ -53,14 +53,14 @@ func randomSliding(r *rand.Rand, in []int, dilate, pool bool) sliding {
 					s.before[i], s.after[i] = s.before[i]%k, s.after[i]%k
 				}
 			}
-			// Count the windows by walking.
+			// Count the windows one by one.
 			count := 0
 			for at := 0; at+reach <= length+s.before[i]+s.after[i]; at += st {
 				count++
 			}
 			if last := count * st; s.ceil && (count-1)*st+reach < length+s.before[i]+s.after[i] &&
 				last < length+s.before[i] {
-				count++ // a window that reaches over the end, begun inside
+				count++ // a window that starts inside and ends outside
 			}
 			good = good && count > 0 && length+s.before[i]+s.after[i] >= reach
 			s.out = append(s.out, count)
@@ -89,7 +89,7 @@ func (s sliding) settings(pool bool) string {
 		if s.padType == "custom" {
 			pad = append(pad, s.before[i], s.after[i])
 		} else {
-			pad = append(pad, 1, 2) // counts for custom alone
+			pad = append(pad, 1, 2) // only pad_type custom uses it
 		}
 	}
 	return text + ", pad = " + intVec(pad...)
@@ -128,7 +128,7 @@ func TestConv(t *testing.T) {
 	}
 }
 
-// convRef adds every product of every window; what lies outside x is 0.
+// convRef adds every product of every window. Elements outside x are 0.
 func convRef(x, w, b nd, s sliding, groups int, bias bool) sums {
 	ci, co := w.shape[1], w.shape[0]
 	r := sums{want: zeros(x.d, append([]int{x.shape[0], co}, s.out...)...), terms: ci*volume(s.kernel) + 1}
@@ -157,7 +157,7 @@ func convRef(x, w, b nd, s sliding, groups int, bias bool) sums {
 	return r
 }
 
-// TestConvDefaults omits every setting, and crosses the edges of tiles.
+// TestConvDefaults omits every setting and crosses tile borders.
 func TestConvDefaults(t *testing.T) {
 	r := seeded(t)
 	for _, c := range []struct{ x, w []int }{

@@ -1,35 +1,32 @@
 // Package soft is the software Neural Engine: it compiles MIL programs and
 // runs them on the tensors' own pages, on any machine.
 //
-// It keeps the rules of the hardware where they are known: static shapes, rows
-// padded to 64 bytes, surfaces read from byte 0, fp16 storage. Its numerics are
-// the reference mode: each operation reads stored values, sums in float32 or
-// wider, and rounds once, to nearest even, when it stores its result. NaN,
-// infinities, subnormals and the sign of zero follow IEEE 754; the hardware's
-// own deviations (narrow accumulators, tables, flushed subnormals) are not
-// imitated.
+// It follows the known rules of the hardware: static shapes, rows padded to 64 bytes,
+// surfaces read from byte 0, fp16 storage. Its numerics are the reference mode: each
+// operation reads stored values, sums in float32 or wider, and rounds once, to
+// nearest even, when it stores its result. NaN, infinities, subnormals and the sign
+// of zero follow IEEE 754. The hardware's own deviations (narrow accumulators,
+// tables, flushed subnormals) are not imitated.
 //
 // The path of a program:
 //
 //	ops.Graph -> plan (constants folded, buffers placed) -> invocation -> kernels
 //
-// Compiling is bounded, so that a short text cannot make it run or grow without
-// end: constants are computed and decoded ahead only up to a budget, the rest is
-// left to every run, and a program whose intermediate values and workspaces need
-// more than 8 GiB at once is refused with the place of the value that was one too
-// many.
+// Compiling is bounded, so that a short text cannot make it run or grow without end.
+// Constants are computed and decoded ahead only up to a budget; every run computes
+// the rest. A program whose intermediate values and workspaces need more than 8 GiB
+// at once is rejected, with the position of the value that exceeds the limit.
 //
-// A plan keeps where its constants came from and what was folded. So an executable
-// makes others with other weight files (its method NewInstance, which a broker's
-// driver asks for) without parsing, analysing or planning: what the files change is
-// read, folded and decoded anew, and everything else is shared. The price is that a
-// plan holds its weights, and operands of folded operations, also where no run reads
+// A plan keeps the sources of its constants and the folded operations. With them an
+// executable makes executables with other weight files (method NewInstance, which a
+// broker's driver calls) without parsing, analysing or planning: it reads, folds and
+// decodes again only what depends on the files and shares everything else. The cost:
+// a plan holds its weights, and operands of folded operations, even if no run reads
 // them any more.
 //
-// A plan is made once. On Linux each bound surface is mapped a second time
-// through its handle, and kernels read and write that mapping, so a program that
-// only hands over addresses cannot work by accident. Elsewhere a surface has one
-// address in a process, and the receipt says so. Rows without gaps are used in place;
-// padded rows pass through scratch memory inside the engine, as they pass
-// through the hardware's own store.
+// On Linux each bound surface is mapped a second time through its handle, and kernels
+// read and write that mapping. So a program that passes only addresses cannot work by
+// accident. Elsewhere a surface has one address in a process, and the receipt reports
+// that. Kernels use rows without gaps in place; padded rows pass through scratch
+// memory inside the engine, as they pass through the hardware's own store.
 package soft

@@ -10,14 +10,14 @@ import (
 // three chunks of float32 stay within a first-level cache.
 const chunk = 1024
 
-// binary is the kernel of operators on two tensors of one type.
+// binary prepares the operators on two tensors of one type.
 func binary(s *step) (runner, int) {
 	w := broadcast(s.out[0].shape, s.in[0].shape, s.in[1].shape)
 	if s.out[0].dtype == mil.Int32 {
 		return &intBinary{walk: w, op: intOps[s.op]}, 0
 	}
 	op := floatOps[s.op]
-	if op == nil { // pow alone needs to know how its result will be rounded
+	if op == nil { // only pow depends on the rounding of its result
 		d := s.out[0].dtype
 		op = func(dst, x, y []float32) {
 			for i := range dst {
@@ -28,8 +28,8 @@ func binary(s *step) (runner, int) {
 	return &floatBinary{walk: w, op: op}, 3 * chunk
 }
 
-// floatOps compute in float32. For operands and results in fp16 the rounding
-// to float32 in between changes nothing: 24 bits are at least 2*11+2.
+// floatOps compute in float32. For fp16 operands and results the intermediate
+// rounding to float32 changes nothing: 24 bits are at least 2*11+2.
 var floatOps = map[string]func(dst, x, y []float32){
 	"add": func(dst, x, y []float32) {
 		x, y = x[:len(dst)], y[:len(dst)]
@@ -69,7 +69,7 @@ var floatOps = map[string]func(dst, x, y []float32){
 	},
 }
 
-// intOps wrap around as two's complement does.
+// intOps wrap around in two's complement.
 var intOps = map[string]func(x, y int32) int32{
 	"add":     func(x, y int32) int32 { return x + y },
 	"sub":     func(x, y int32) int32 { return x - y },
@@ -99,15 +99,15 @@ func (r *floatBinary) span(c *call, lo, hi, worker int) {
 	}
 }
 
-// feed hands out decoded elements of an operand, run by run.
+// feed returns decoded elements of an operand, run by run.
 type feed struct {
 	room  []float32
 	v     *vec
 	step  int // 0 repeats one element
-	at, n int // the element repeated in room, and how often
+	at, n int // the element that room repeats, and its count
 }
 
-// next returns n elements from at on.
+// next returns n elements, starting at element at.
 func (f *feed) next(at, n int) []float32 {
 	dst := f.room[:n]
 	switch {

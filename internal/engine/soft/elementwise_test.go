@@ -24,7 +24,7 @@ func broadcastPair(r *rand.Rand) (x, y, out []int) {
 		return s
 	}
 	x, y = cut(), cut()
-	for i := range out { // what neither operand has is not in the result
+	for i := range out { // an axis of length 1 in both operands is 1 in the result
 		dim := func(s []int) int {
 			if j := i - len(out) + len(s); j >= 0 {
 				return s[j]
@@ -36,7 +36,7 @@ func broadcastPair(r *rand.Rand) (x, y, out []int) {
 	return x, y, out[len(out)-max(len(x), len(y)):]
 }
 
-// pick returns the element of a that broadcasting puts at i.
+// pick returns the element of a that broadcasts to index i.
 func (a nd) pick(i []int) float64 {
 	j := append([]int{}, i[len(i)-len(a.shape):]...)
 	for k, n := range a.shape {
@@ -67,7 +67,7 @@ var arithmetic = map[string]func(x, y float64) float64{
 	"sub":      func(x, y float64) float64 { return x - y },
 	"mul":      func(x, y float64) float64 { return x * y },
 	"real_div": func(x, y float64) float64 { return x / y },
-	"maximum":  func(x, y float64) float64 { return max(x, y) }, // a NaN wins
+	"maximum":  func(x, y float64) float64 { return max(x, y) }, // NaN propagates
 	"minimum":  func(x, y float64) float64 { return min(x, y) },
 }
 
@@ -103,7 +103,7 @@ func TestArithmeticEverySpecialPair(t *testing.T) {
 }
 
 // TestHalfArithmeticAgainstWide draws halves by their bits: sums and products
-// that the formats between would round twice.
+// that an intermediate format could round twice.
 func TestHalfArithmeticAgainstWide(t *testing.T) {
 	for op, f := range arithmetic {
 		r := seeded(t)
@@ -136,7 +136,8 @@ func TestIntArithmetic(t *testing.T) {
 	}
 }
 
-// TestPow: computed in float64 and rounded once, so one unit of the last place.
+// TestPow allows one unit in the last place: pow is computed in float64 and
+// rounded once.
 func TestPow(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)

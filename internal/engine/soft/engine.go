@@ -12,14 +12,14 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// Name is what the engine calls itself on receipts.
+// Name is the engine's name on receipts.
 const Name = "soft"
 
-// Option changes how the engine is made.
+// Option configures the engine.
 type Option func(*engine)
 
-// AllowOffsets lets tensors start behind byte 0 of their surface, which
-// hardware engines do not honour. Programs written with it do not carry over.
+// AllowOffsets lets tensors start after byte 0 of their surface. Hardware engines ignore
+// such offsets, so programs that use them are not portable.
 func AllowOffsets() Option { return func(e *engine) { e.offsets = true } }
 
 // New returns the engine. It holds no memory until a program is loaded.
@@ -48,7 +48,8 @@ func (e *engine) Info() ane.Info {
 	}
 }
 
-// osBuild names the running kernel, or the system where it does not tell.
+// osBuild returns the kernel release, or the system's name where the release cannot be
+// read.
 func osBuild() string {
 	if release, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		return runtime.GOOS + " " + strings.TrimSpace(string(release))
@@ -56,8 +57,8 @@ func osBuild() string {
 	return runtime.GOOS
 }
 
-// Compile implements ane.Engine: text to tree to graph to plan. A program that comes as a
-// tree is neither printed nor parsed.
+// Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
+// parses a program that is given as a tree.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	p, err := src.Tree() // Analyze validates
 	if err != nil {
@@ -81,7 +82,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	return newExecutable(e, pl), nil
 }
 
-// refused marks err as the fault of the program or of its weights.
+// refused wraps err as a fault of the program or of its weights.
 func refused(op, file string, err error) error {
 	var list mil.ErrorList
 	var one *mil.Error

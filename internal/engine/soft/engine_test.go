@@ -24,8 +24,8 @@ func TestInfo(t *testing.T) {
 	require.NoError(t, dev.Close())
 }
 
-// TestOffsets: a tensor behind byte 0 is refused unless the engine was told
-// otherwise, and then read from where it stands.
+// TestOffsets: the engine rejects a tensor after byte 0 by default, and reads
+// it in place with AllowOffsets.
 func TestOffsets(t *testing.T) {
 	for _, allowed := range []bool{false, true} {
 		var opts []soft.Option
@@ -56,7 +56,7 @@ func TestOffsets(t *testing.T) {
 			require.NoError(t, err)
 			_, err = m.Evaluate(ctx, r)
 			require.NoError(t, err)
-			for name, want := range map[string]float32{"x": 1, "y": 2, "z": 3} { // neighbours untouched
+			for name, want := range map[string]float32{"x": 1, "y": 2, "z": 3} { // the other elements are unchanged
 				v, err := tensors[name].At(0, 0, 0, 31)
 				require.NoError(t, err)
 				require.Equal(t, want, v, name)
@@ -69,18 +69,19 @@ func TestOffsets(t *testing.T) {
 	}
 }
 
-// TestScratchIsReused: of a long chain two values live at a time, so scratch
-// does not grow with its length.
+// TestScratchIsReused: two values of a long chain are alive at a time, so
+// scratch does not grow with its length.
 func TestScratchIsReused(t *testing.T) {
 	before := unimem.Live().Bytes
 	open(t, chain("tensor<fp16, [512, 512]>", "relu(x = %s)", 200))
 	require.LessOrEqual(t, unimem.Live().Bytes-before, int64(2*512*512*2+1<<16))
 }
 
-// TestScratchHasNoHoles: the plan takes no more than what lives at once.
+// TestScratchHasNoHoles: the plan needs no more scratch than the values alive
+// at once.
 func TestScratchHasNoHoles(t *testing.T) {
 	before := unimem.Live().Bytes
-	// a lives throughout; b and c are as large as what follows them.
+	// a is alive throughout; b and c are as large as the values after them.
 	open(t, program("tensor<fp16, [512, 512]> x", `tensor<fp16, [512, 512]> a = relu(x = x);
 tensor<fp16, [512, 512]> b = relu(x = a);
 tensor<fp16, [512, 512]> c = relu(x = b);

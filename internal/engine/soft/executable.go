@@ -8,15 +8,15 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// executable is a plan with, while it is loaded, the scratch memory for one run
+// executable is a plan and, while it is loaded, the scratch memory for one run
 // at a time.
 type executable struct {
 	engine *engine
 	plan   *plan
 
-	tape    *unimem.Tape // nil while unloaded or when nothing is needed
+	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
 	scratch []byte
-	loads   int           // counts Loads, so that invocations notice a new scratch
+	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
 	turn    chan struct{} // holds a token while a run uses the scratch
 }
 
@@ -30,14 +30,14 @@ func (e *executable) Inputs() []ane.Layout { return e.plan.in }
 // Outputs implements ane.Executable.
 func (e *executable) Outputs() []ane.Layout { return e.plan.out }
 
-// Cached implements ane.Executable: plans are cheap and never cached.
+// Cached implements ane.Executable. Plans are cheap to make and never cached.
 func (e *executable) Cached() bool { return false }
 
 // Notes implements ane.Executable.
 func (e *executable) Notes() []string { return e.plan.notes }
 
-// Load takes the scratch memory. The Model calls it, Unload and Close one at a
-// time and never during a run.
+// Load takes the scratch memory. The Model calls Load, Unload and Close one at
+// a time and never during a run.
 func (e *executable) Load(context.Context) error {
 	if n := e.plan.scratch; n > 0 {
 		t, err := unimem.Start(n)
@@ -53,14 +53,14 @@ func (e *executable) Load(context.Context) error {
 	return nil
 }
 
-// Unload gives the scratch memory back.
+// Unload frees the scratch memory.
 func (e *executable) Unload(context.Context) error {
 	if e.tape == nil {
 		return nil
 	}
 	t := e.tape
 	e.tape, e.scratch = nil, nil
-	e.loads++ // whatever Close says, nobody may touch the scratch again
+	e.loads++ // even if Close fails, no run may use the scratch again
 	return t.Close()
 }
 
@@ -72,14 +72,14 @@ func (e *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 		err = v.attach(out, &v.out)
 	}
 	if err == nil {
-		err = v.tie()
+		err = v.bind()
 	}
 	if err != nil {
-		_ = v.Close() // the first error is the one to report
+		_ = v.Close() // report the first error
 		return nil, err
 	}
 	return v, nil
 }
 
-// Close implements ane.Executable; Unload went before.
+// Close implements ane.Executable. The Model has called Unload before.
 func (e *executable) Close() error { return nil }

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// fold computes the nodes whose operands are all constant, as far as the budget
-// goes, and keeps the rest. Nodes that depend on a weight file are noted.
+// fold computes the nodes whose operands are all constant, up to the budget,
+// and keeps the others. It records nodes that depend on a weight file in links.
 func (p *planner) fold(ctx context.Context) error {
 	var rest []*ops.Node
 	for _, n := range p.nodes {

@@ -15,7 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// seeds are programs with every kind of kernel.
+// seeds returns programs with every kind of kernel.
 func seeds() []string {
 	x := "tensor<fp16, [2, 3]> x, tensor<fp16, [1, 2, 3, 3]> img, tensor<fp16, [4, 2, 1, 1]> k"
 	var all []string
@@ -64,7 +64,7 @@ func compileAndRun(t *testing.T, text string) {
 	for _, l := range append(m.Inputs(), m.Outputs()...) {
 		room += l.Bytes()
 	}
-	if room > 1<<20 || m.Load(ctx) != nil { // scratch may be beyond this machine
+	if room > 1<<20 || m.Load(ctx) != nil { // scratch may exceed this machine's memory
 		return
 	}
 	mem := memory{t: t, kind: 1}
@@ -86,11 +86,11 @@ func compileAndRun(t *testing.T, text string) {
 	require.NoError(t, r.Close())
 }
 
-// hostile are the numbers that overflow, wrap or run out.
+// hostile are numbers that overflow, wrap around or exceed limits.
 var hostile = []string{"0", "1", "-1", "2", "3", "-3", "5", "100", "65536", "2147483647", "-2147483648"}
 
-// FuzzSettingsRun writes numbers over those of the seeds. What is inferred
-// rarely is what is declared, so the declared result follows the message.
+// FuzzSettingsRun replaces the numbers of the seeds. The inferred types rarely
+// equal the declared ones, so the declarations are corrected from the messages.
 func FuzzSettingsRun(f *testing.F) {
 	all := seeds()
 	for i := range all {
@@ -103,7 +103,7 @@ func FuzzSettingsRun(f *testing.F) {
 		}
 		text := all[int(pick[0])%len(all)]
 		text = rewrite(text, pick[1:])
-		for range 4 { // take over the types that inference names
+		for range 4 { // declare the types that the messages infer
 			_, err := mil.Parse("fuzz.mil", []byte(text))
 			if err != nil {
 				return
@@ -118,11 +118,11 @@ func FuzzSettingsRun(f *testing.F) {
 	})
 }
 
-// rewrite replaces the numbers between parentheses; bytes from 200 on leave
-// one as it is.
+// rewrite replaces the numbers between parentheses. A byte of 200 or more keeps
+// its number.
 func rewrite(text string, pick []byte) string {
 	var out strings.Builder
-	depth := 0 // of angle brackets: types stay
+	depth := 0 // of angle brackets; types are kept
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch c {
@@ -147,7 +147,7 @@ func rewrite(text string, pick []byte) string {
 	return out.String()
 }
 
-// redeclare compiles text and puts the expected type into the first line that
+// redeclare compiles text and writes the inferred type into the first line that
 // declares another.
 func redeclare(text string) string {
 	dev, _ := ane.Open(soft.New(), "")

@@ -17,7 +17,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// nd is a tensor of the references: exact values, row-major.
+// nd is a tensor of the reference implementations: exact values, row-major.
 type nd struct {
 	d     mil.DType
 	shape []int
@@ -34,8 +34,7 @@ func volume(shape []int) int {
 
 func zeros(d mil.DType, shape ...int) nd { return nd{d, shape, make([]float64, volume(shape))} }
 
-// index is the position of an element, straight from the definition of
-// row-major order.
+// index is the position of an element by the definition of row-major order.
 func (a nd) index(i []int) int {
 	at := 0
 	for k, n := range a.shape {
@@ -61,12 +60,12 @@ func each(shape []int, visit func(i []int)) {
 	}
 }
 
-// tensorType spells a type.
+// tensorType formats a type.
 func tensorType(d mil.DType, shape []int) string {
 	return "tensor<" + d.String() + ", " + ints(shape) + ">"
 }
 
-// ints spells a list.
+// ints formats a list.
 func ints(list []int) string {
 	var s []string
 	for _, n := range list {
@@ -75,7 +74,7 @@ func ints(list []int) string {
 	return "[" + strings.Join(s, ", ") + "]"
 }
 
-// intVec and boolVec spell settings.
+// intVec and boolVec format settings.
 func intVec(list ...int) string { return fmt.Sprintf("tensor<int32, [%d]>(%s)", len(list), ints(list)) }
 
 func boolVec(list ...bool) string {
@@ -86,7 +85,7 @@ func boolVec(list ...bool) string {
 	return fmt.Sprintf("tensor<bool, [%d]>([%s])", len(list), strings.Join(s, ", "))
 }
 
-// literal spells a tensor as a typed literal.
+// literal formats a tensor as a typed literal.
 func (a nd) literal() string {
 	var s []string
 	for _, f := range a.v {
@@ -113,9 +112,9 @@ func (a nd) literal() string {
 
 // operand is one tensor of a tested operation.
 type operand struct {
-	arg   string // "x"; "values" may come several times
+	arg   string // "x"; "values" may occur several times
 	value nd
-	fixed bool // a constant of the program instead of an input
+	fixed bool // a constant of the program, not an input
 }
 
 // operation is one statement with its operands and expected results.
@@ -126,7 +125,7 @@ type operation struct {
 	want     []nd   // types and shapes are declared, so inference is tested too
 }
 
-// text is the program that consists of o alone.
+// text returns the program that contains only o.
 func (o operation) text() string {
 	var params, consts, args, results, names []string
 	lists := map[string][]string{}
@@ -193,7 +192,7 @@ func (o operation) exact(t testing.TB) {
 	}
 }
 
-// near runs o and allows each element what bound gives.
+// near runs o and allows each element the error that bound returns.
 func (o operation) near(t testing.TB, bound func(result, i int, want float64) float64) {
 	t.Helper()
 	for k, got := range o.run(t) {
@@ -215,9 +214,9 @@ func (o operation) near(t testing.TB, bound func(result, i int, want float64) fl
 	}
 }
 
-// oneUlp is the bound of a value computed more precisely than it is stored:
-// half a unit of the last place for its rounding, and as much again so that a
-// last bit of float64 may decide a tie otherwise.
+// oneUlp is the bound of a value that is computed more precisely than it is
+// stored: half a unit in the last place for its rounding, and another half
+// because the last bit of float64 may decide a tie the other way.
 func (o operation) oneUlp(k, _ int, want float64) float64 { return ulp(o.want[k].d, want) }
 
 func clip(s string) string {
@@ -227,8 +226,8 @@ func clip(s string) string {
 	return s
 }
 
-// evaluate compiles text and runs main on the packed inputs, over memory of a
-// kind that changes from call to call.
+// evaluate compiles text and runs main on the packed inputs. The kind of memory
+// changes with each call.
 func evaluate(t testing.TB, text string, in map[string][]byte) map[string][]byte {
 	t.Helper()
 	out, err := tryEvaluate(t, text, in)
@@ -236,7 +235,7 @@ func evaluate(t testing.TB, text string, in map[string][]byte) map[string][]byte
 	return out
 }
 
-var turn int // which memory evaluate takes next; tests of this package run one at a time
+var turn int // the kind of memory for the next evaluate; tests of this package run one at a time
 
 func tryEvaluate(t testing.TB, text string, in map[string][]byte) (map[string][]byte, error) {
 	t.Helper()
@@ -267,7 +266,7 @@ func tryEvaluate(t testing.TB, text string, in map[string][]byte) (map[string][]
 	for _, l := range m.Outputs() {
 		outs[l.Name] = mem.tensor(l)
 		for i, b := 0, outs[l.Name].Bytes(); i < len(b); i++ {
-			b[i] = 0xA5 // what is not written shows
+			b[i] = 0xA5 // shows bytes that the engine does not write
 		}
 	}
 	req, err := m.Bind(ins, outs)
@@ -291,7 +290,7 @@ func tryEvaluate(t testing.TB, text string, in map[string][]byte) (map[string][]
 	return got, nil
 }
 
-// requirePadding checks that the engine left the gaps between rows alone.
+// requirePadding checks that the engine did not write the gaps between rows.
 func requirePadding(t testing.TB, x *ane.Tensor) {
 	l, b := x.Layout(), x.Bytes()
 	if l.Packed() {
@@ -300,14 +299,14 @@ func requirePadding(t testing.TB, x *ane.Tensor) {
 	for i := range l.Rows() {
 		for at := l.Row(i) + l.RowBytes(); at < l.Row(i)+l.RowStride; at++ {
 			if b[at] != 0xA5 {
-				t.Fatalf("%s: byte %d behind row %d was written", l, at, i)
+				t.Fatalf("%s: byte %d after row %d was written", l, at, i)
 			}
 		}
 	}
 }
 
-// memory hands out tensors: on Blocks of the heap, on Blocks of the system, or
-// on cells with a surface each.
+// memory makes tensors: on Blocks of the heap, on Blocks of the system, or on
+// cells with a surface each.
 type memory struct {
 	t      testing.TB
 	kind   int
@@ -350,7 +349,7 @@ func (m *memory) close() {
 	}
 }
 
-// seeded returns a generator that is the same on every run of a test.
+// seeded returns a generator with the same numbers on every run of a test.
 func seeded(t testing.TB) *rand.Rand {
 	var n uint64
 	for _, c := range t.Name() {
@@ -359,11 +358,11 @@ func seeded(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(n, 7))
 }
 
-// lengths of axes: odd ones pad rows, multiples of 32 leave surfaces packed.
+// axisLengths: odd lengths pad rows, multiples of 32 leave surfaces packed.
 var axisLengths = []int{1, 1, 2, 3, 5, 7, 8, 16, 31, 32, 33}
 
-// randomShape returns a shape of a rank from lo to hi with at most some
-// thousand elements.
+// randomShape returns a shape of rank lo to hi with at most a few thousand
+// elements.
 func randomShape(r *rand.Rand, lo, hi int) []int {
 	for {
 		shape := make([]int, lo+r.IntN(hi-lo+1))
@@ -379,8 +378,8 @@ func randomShape(r *rand.Rand, lo, hi int) []int {
 	}
 }
 
-// fill returns a tensor of random values that its type holds exactly, of
-// magnitudes around 1.
+// fill returns a tensor of random values of magnitudes around 1 that its type
+// represents exactly.
 func fill(r *rand.Rand, d mil.DType, shape ...int) nd {
 	a := zeros(d, shape...)
 	for i := range a.v {
@@ -402,11 +401,11 @@ func fill(r *rand.Rand, d mil.DType, shape ...int) nd {
 	return a
 }
 
-// specials are values where rounding, ranges and signs go wrong.
+// specials are values at the borders of rounding, ranges and signs.
 var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0x1p-24, -0x1p-24, 0x1.ff8p-15, 0x1p-14, 65504, -65504,
 	math.Inf(1), math.Inf(-1), math.NaN(), 2048, 2049, 0x1.004p0, 0x1.ffcp0, 0.1, -0.3, 11.09375, -11, 3, 1024.5}
 
-// special fills with values from specials.
+// special returns a tensor of values from specials.
 func special(r *rand.Rand, d mil.DType, shape ...int) nd {
 	a := zeros(d, shape...)
 	for i := range a.v {

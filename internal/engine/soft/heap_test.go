@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHeap compares take and give with a map of who owns each row.
+// TestHeap compares take and give with a table of owned bytes.
 func TestHeap(t *testing.T) {
 	for round := range 200 {
 		r := rand.New(rand.NewPCG(uint64(round), 3))
@@ -36,7 +36,7 @@ func TestHeap(t *testing.T) {
 			mark(p, true)
 			out = append(out, p)
 		}
-		for i, g := range h.gaps { // gaps are what nobody owns, none touching another
+		for i, g := range h.gaps { // gaps are free and never adjacent
 			require.Positive(t, g.bytes)
 			require.True(t, i == 0 || h.gaps[i-1].at+h.gaps[i-1].bytes < g.at)
 			for k := g.at; k < g.at+g.bytes; k++ {
@@ -46,6 +46,6 @@ func TestHeap(t *testing.T) {
 		for _, p := range out {
 			h.give(p.at, p.n)
 		}
-		require.Equal(t, []gap{{0, h.top}}, h.gaps, "everything was given back")
+		require.Equal(t, []gap{{0, h.top}}, h.gaps, "everything is free")
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// compile compiles text and closes what comes of it.
+// compile compiles text and closes the executable.
 func compile(t testing.TB, text string) error {
 	dev, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)
@@ -28,7 +28,7 @@ func compile(t testing.TB, text string) error {
 	return err
 }
 
-// grown returns how many bytes f allocated on the heap, freed ones included.
+// grown returns the bytes that f allocated on the heap, including freed ones.
 func grown(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -37,12 +37,13 @@ func grown(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// program wraps statements in a function from x to the last value named.
+// program wraps statements in a function with the given parameters and results.
 func program(params, body, results string) string {
 	return "program(1.3)\n{\nfunc main<ios18>(" + params + ") {\n" + body + "\n} -> (" + results + ");\n}\n"
 }
 
-// lines repeats a statement n times; %[1]d is its number, %[2]d the one before.
+// lines repeats a statement n times. %[1]d is its number, %[2]d the previous
+// one.
 func lines(n int, statement string) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -51,14 +52,14 @@ func lines(n int, statement string) string {
 	return b.String()
 }
 
-// TestHostilePrograms: short texts that ask for much are refused with a place
-// and advice, or compiled without taking much.
+// TestHostilePrograms: a short text with excessive demands is rejected with a
+// position and a hint, or compiles within a small bound of memory.
 func TestHostilePrograms(t *testing.T) {
 	const x4, big = "tensor<fp16, [4]> x", "tensor<fp16, [2147483648]>"
 	for name, c := range map[string]struct {
 		text    string
-		refused string // part of the message, empty when the program is fine
-		room    uint64 // heap that compiling may take
+		refused string // part of the message; empty if the program compiles
+		room    uint64 // heap bytes that compiling may allocate
 	}{
 		"intermediate values of 2^31 elements": {program(x4, `tensor<fp16, [2147483648]> a = tile4(x = x);`, "a"),
 			"unknown operator tile4", 1 << 20},
@@ -121,7 +122,7 @@ func TestHostilePrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.room >= 1<<30 {
-				budget.Skip(t, "seconds and a gigabyte")
+				budget.Skip(t, "needs seconds and a gigabyte")
 			}
 			var err error
 			used := grown(func() { err = compile(t, c.text) })
@@ -137,7 +138,7 @@ func TestHostilePrograms(t *testing.T) {
 	}
 }
 
-// doubled doubles v0 n times by concat, and takes the sum, with x, of the end.
+// doubled doubles v0 n times by concat and adds x to the sum of the result.
 func doubled(n int) string {
 	var b strings.Builder
 	for i := 1; i <= n; i++ {
@@ -148,7 +149,7 @@ func doubled(n int) string {
 	return b.String()
 }
 
-// requirePlaced demands faults that carry file, line, column.
+// requirePlaced requires a position (file, line, column) in every fault.
 func requirePlaced(t testing.TB, err error) {
 	t.Helper()
 	require.ErrorIs(t, err, ane.ErrCompile)
@@ -157,7 +158,7 @@ func requirePlaced(t testing.TB, err error) {
 	require.NotEmpty(t, list)
 	for _, e := range list {
 		require.Equal(t, "hostile.mil", e.File)
-		require.True(t, e.Pos.Known(), "no place: %v", e)
+		require.True(t, e.Pos.Known(), "no position: %v", e)
 		require.NotEmpty(t, e.Msg)
 	}
 }

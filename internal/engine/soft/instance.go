@@ -13,20 +13,20 @@ import (
 )
 
 // NewInstance makes an executable of the same program with other weights, without
-// parsing, analysing or planning. A file of weights takes the place of the one of the
-// same name; where weights has none, which its error says by matching fs.ErrNotExist,
-// the receiver's stays. Constants whose elements are the same are shared with the
-// receiver, as is everything else that does not depend on what changed; changed ones
-// are copied, so the caller's files may go afterwards.
+// parsing, analysing or planning. A file of weights replaces the file of the same
+// name. Where weights has no such file (its error matches fs.ErrNotExist), the
+// instance uses the receiver's. The instance shares with the receiver all constants
+// whose elements are equal and everything else that does not depend on the changes. It
+// copies changed constants, so the caller may release its files afterwards.
 //
-// A file has to pass what Compile checks, for the functions that do not run as well;
-// otherwise the error matches ane.ErrCompile and tells every fault with its place in
-// the program. It matches ane.ErrMismatch too where a constant decides about the
-// program itself, such as an axis or a size, and has changed.
+// A file must pass the checks of Compile, also for functions that the executable does
+// not run. Otherwise the error matches ane.ErrCompile and lists every fault with its
+// position in the program. The error also matches ane.ErrMismatch if a changed
+// constant sets the structure of the program, such as an axis or a size.
 //
-// The receiver may run, make other instances and be closed meanwhile and afterwards,
-// and may be an instance itself: the two share memory of the Go heap that neither
-// writes. Its engine has to stay open.
+// The receiver may be an instance itself. During the call and afterwards it may run,
+// make other instances and be closed: the two share only memory of the Go heap that
+// neither writes. The engine must stay open.
 func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
 	p, err := e.plan.relink(ctx, weights)
 	if ctx.Err() != nil {
@@ -38,7 +38,7 @@ func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 	return newExecutable(e.engine, p), nil
 }
 
-// relink returns a plan that differs from p in its weights.
+// relink returns a copy of p with other weights.
 func (p *plan) relink(ctx context.Context, weights ane.Weights) (*plan, error) {
 	l := &linker{plan: *p, constants: newConstants(maps.Clone(p.links.known)), changed: map[*ops.Value]bool{}}
 	if err := l.read(weights); err != nil {
@@ -50,7 +50,7 @@ func (p *plan) relink(ctx context.Context, weights ane.Weights) (*plan, error) {
 	if err := l.emit(ctx); err != nil {
 		return nil, err
 	}
-	l.links.settle(&l.constants)
+	l.links.trim(&l.constants)
 	made := l.plan
 	return &made, nil
 }
@@ -59,10 +59,10 @@ func (p *plan) relink(ctx context.Context, weights ane.Weights) (*plan, error) {
 type linker struct {
 	plan
 	constants
-	changed map[*ops.Value]bool // constants with other elements than before
+	changed map[*ops.Value]bool // constants whose elements differ from the base's
 }
 
-// read takes over the constants that the files hold.
+// read replaces the constants that the files hold.
 func (l *linker) read(weights ane.Weights) error {
 	entries, bad := ops.Reread(l.links.file, l.links.weights, weights)
 	type place struct {
@@ -70,8 +70,8 @@ func (l *linker) read(weights ane.Weights) error {
 		offset uint64
 	}
 	var faults mil.ErrorList
-	var old, told []string
-	own := map[place][]byte{} // constants of one entry share its copy
+	var old, added []string
+	own := map[place][]byte{} // constants read from one entry share one copy
 	l.links.weights = slices.Clone(l.links.weights)
 	for i, w := range l.links.weights {
 		e := &entries[i]
@@ -80,12 +80,12 @@ func (l *linker) read(weights ane.Weights) error {
 		}
 		if w.Taken != nil && !bytes.Equal(w.Taken, e.Data) {
 			faults.Add(&mil.Error{File: l.links.file, Pos: w.Pos, Err: ane.ErrMismatch,
-				Msg: fmt.Sprintf("weights %s: %s decides about the program itself and may not change in an instance",
+				Msg: fmt.Sprintf("weights %s: %s sets the program's structure and cannot change in an instance",
 					w.Path, w.Name),
-				Hint: "leave it as the base has it, or compile the program with these weights"})
+				Hint: "keep the value of the base, or compile the program with these weights"})
 		}
 		if len(w.Notes)+len(e.Notes) > 0 {
-			old, told = append(old, w.Notes...), append(told, e.Notes...)
+			old, added = append(old, w.Notes...), append(added, e.Notes...)
 			one := *w
 			one.Notes = e.Notes
 			l.links.weights[i] = &one
@@ -98,15 +98,16 @@ func (l *linker) read(weights ane.Weights) error {
 			l.known[v], l.changed[v] = own[at], true
 		}
 	}
-	if len(old)+len(told) > 0 {
+	if len(old)+len(added) > 0 {
 		l.notes = slices.DeleteFunc(slices.Clone(l.notes), func(n string) bool { return slices.Contains(old, n) })
-		l.notes = append(l.notes, told[:min(len(told), ops.MaxNotes)]...)
+		l.notes = append(l.notes, added[:min(len(added), ops.MaxNotes)]...)
 	}
 	return mil.Merge(bad, faults).Err()
 }
 
-// fold computes again what depends on changed constants. The work of a node depends
-// on shapes alone, so what was within the budget once is so again.
+// fold computes again the nodes that depend on changed constants. The work of a node
+// depends only on shapes, so a node that was within the budget before is within it
+// again.
 func (l *linker) fold(ctx context.Context) error {
 	for _, n := range l.links.nodes {
 		if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return l.changed[v] }) {
@@ -114,7 +115,7 @@ func (l *linker) fold(ctx context.Context) error {
 		}
 		done, err := l.evaluate(ctx, n)
 		if err == nil && !done {
-			err = fmt.Errorf("%s: computing it ahead of the runs exceeds the budget, which held for the base",
+			err = fmt.Errorf("%s: computing it ahead of the runs exceeds the budget that was enough for the base",
 				n.Def.Name)
 		}
 		if err != nil {
@@ -127,7 +128,7 @@ func (l *linker) fold(ctx context.Context) error {
 	return nil
 }
 
-// emit makes the steps that read changed constants anew; the others stay.
+// emit makes the steps that read changed constants again and keeps the others.
 func (l *linker) emit(ctx context.Context) error {
 	l.steps = slices.Clone(l.steps)
 	for i := range l.steps {
@@ -142,8 +143,8 @@ func (l *linker) emit(ctx context.Context) error {
 	return nil
 }
 
-// renew points a step at changed constants, and has its kernel decode those again that
-// it had decoded before.
+// renew points a step at changed constants. Its kernel decodes again the constants
+// that it had decoded before.
 func (l *linker) renew(s *step) error {
 	stale := func(p place) bool { return p.where == constant && l.changed[p.owner] }
 	if !slices.ContainsFunc(s.in, stale) {
@@ -165,7 +166,7 @@ func (l *linker) renew(s *step) error {
 	}
 	work := s.work
 	if s.make(&budget); s.work != work {
-		return fmt.Errorf("%s: its workspace is %d numbers, the base has room for %d", s.op, s.work, work)
+		return fmt.Errorf("%s: its workspace is %d numbers, not the %d of the base", s.op, s.work, work)
 	}
 	return nil
 }

@@ -15,15 +15,16 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 )
 
-// The program of these benchmarks is a stack of square matrices, 16 MiB of weights in
-// fp16 with a file for each, to which products of rank 16 are added ahead of the runs.
+// The program of these benchmarks is a stack of square matrices: 16 MiB of fp16
+// weights, one file each. Products of rank 16 are added to the matrices ahead of the
+// runs.
 const (
 	stackLayers = 8
 	stackWidth  = 1024
 	stackRank   = 16
 )
 
-// stack returns the program and the adapters: other files for one matrix, for every
+// stack returns the program and the adapters: new files for one matrix, for every
 // matrix, and for every factor.
 func stack(t testing.TB) (p weightedProgram, adapters map[string]files) {
 	r := rand.New(rand.NewPCG(1, 1))
@@ -48,8 +49,8 @@ func stack(t testing.TB) (p weightedProgram, adapters map[string]files) {
 		"Factors": refill(t, r, weights, factors...)}
 }
 
-// making measures what makes executables: the time, and the bytes of the heap that one
-// holds for itself.
+// making measures building executables: the time, and the heap bytes that one
+// executable holds.
 func making(b *testing.B, build func() ane.Executable) {
 	b.ReportAllocs()
 	for b.Loop() {
@@ -71,7 +72,7 @@ func making(b *testing.B, build func() ane.Executable) {
 	runtime.KeepAlive(x)
 }
 
-// BenchmarkNewInstance makes an instance of a base that is there.
+// BenchmarkNewInstance makes an instance of an existing base.
 func BenchmarkNewInstance(b *testing.B) {
 	p, adapters := stack(b)
 	for name, own := range adapters {
@@ -87,7 +88,7 @@ func BenchmarkNewInstance(b *testing.B) {
 	}
 }
 
-// BenchmarkNewInstanceByCompile is the same by compiling text and weights.
+// BenchmarkNewInstanceByCompile does the same by compiling text and weights.
 func BenchmarkNewInstanceByCompile(b *testing.B) {
 	p, adapters := stack(b)
 	for name, own := range adapters {
@@ -109,9 +110,8 @@ func BenchmarkNewInstanceByCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkNewInstanceFloor is what no instance can do without, as bare loops: to copy
-// the changed files, to add the matrices to the products of factors and to decode the
-// sums.
+// BenchmarkNewInstanceFloor is the least work of an instance, as bare loops: copy the
+// changed files, add the matrices to the products of factors and decode the sums.
 func BenchmarkNewInstanceFloor(b *testing.B) {
 	_, adapters := stack(b)
 	const n = stackWidth * stackWidth

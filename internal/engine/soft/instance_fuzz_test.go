@@ -16,13 +16,13 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// weightedGraph is a random program whose constants lie in a few weight files, several
-// in each.
+// weightedGraph is a random program whose constants are spread over a few weight
+// files, several in each.
 type weightedGraph struct {
 	*graph
 	writers [3]blob.Writer
 	entries [3][]nd
-	axis    bool // file 2 has an axis in front
+	axis    bool // file 2 starts with an axis
 }
 
 // weight adds a constant of a random file.
@@ -36,8 +36,8 @@ func (g *weightedGraph) weight(t testing.TB, shape ...int) string {
 	return name
 }
 
-// mix adds an operation that takes weights. The values of the references are of no
-// use behind it; their shapes are.
+// mix adds an operation that reads weights. After it the reference values are wrong
+// and only their shapes are used.
 func (g *weightedGraph) mix(t testing.TB) {
 	name, x := g.any()
 	rank := len(x.shape)
@@ -104,7 +104,7 @@ func newWeightedGraph(t testing.TB, seed uint64) (*weightedGraph, weightedProgra
 			spare = append(spare, n)
 		}
 	}
-	if len(spare) > 0 { // the last one too
+	if len(spare) > 0 { // also the last one
 		results = append(results, spare[len(spare)-1])
 	}
 	p := weightedProgram{text: g.text(results), files: files{}}
@@ -114,8 +114,8 @@ func newWeightedGraph(t testing.TB, seed uint64) (*weightedGraph, weightedProgra
 	return g, p
 }
 
-// replaced returns other files for the program: which says whose numbers change, and
-// harm damages bytes of them.
+// replaced returns other files for the program: bit k of which replaces file k, and
+// harm damages bytes of the files.
 func (g *weightedGraph) replaced(t testing.TB, which byte, harm []byte) files {
 	own := files{}
 	for k, list := range g.entries {
@@ -147,9 +147,10 @@ func (g *weightedGraph) replaced(t testing.TB, which byte, harm []byte) files {
 	return own
 }
 
-// FuzzInstance makes instances of random programs with random files in place of some,
-// damaged or not: they are refused when compiling refuses them, with the same words,
-// and compute the same otherwise. An axis is all that may tell them apart.
+// FuzzInstance makes instances of random programs in which random files, damaged or
+// not, replace some. An instance is rejected if Compile rejects the files, with the
+// same message, and otherwise computes the same. Only a changed axis may give another
+// outcome.
 func FuzzInstance(f *testing.F) {
 	for seed := range uint64(120) {
 		f.Add(seed, byte(seed%8), []byte(nil), byte(seed/3%8))
@@ -167,11 +168,11 @@ func FuzzInstance(f *testing.F) {
 		own := g.replaced(t, which, harm)
 		fresh, refusal := e.Compile(ctx, ane.Source{File: "test.mil", Text: []byte(p.text), Weights: own.over(p.files)})
 		x, err := base.(instancer).NewInstance(ctx, own)
-		require.Equal(t, before, runOn(t, base, seed), "the base is as it was")
+		require.Equal(t, before, runOn(t, base, seed), "the base is unchanged")
 		if err != nil {
 			require.ErrorIs(t, err, ane.ErrCompile)
 			if g.axis && which>>2&1 != 0 && errors.Is(err, ane.ErrMismatch) {
-				return // compiling may accept another axis, or have other words for it
+				return // compiling may accept another axis or report it differently
 			}
 			var mine, theirs mil.ErrorList
 			require.ErrorAs(t, err, &mine)

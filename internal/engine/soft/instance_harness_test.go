@@ -18,15 +18,15 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// instancer is what executables of the engine are besides.
+// instancer is what this engine's executables implement besides ane.Executable.
 type instancer interface {
 	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
 }
 
-// weightPath is the file of weight i; each weight has one of its own.
+// weightPath is the file of weight i. Each weight has its own file.
 func weightPath(i int) string { return "@model_path/w" + strconv.Itoa(i) + ".bin" }
 
-// weightDecl declares a constant that is read from a file.
+// weightDecl returns the declaration of a constant that is read from a file.
 func weightDecl(name, path string, offset uint64, d mil.DType, shape []int) string {
 	kind := tensorType(d, shape)
 	if len(shape) == 0 {
@@ -36,7 +36,7 @@ func weightDecl(name, path string, offset uint64, d mil.DType, shape []int) stri
 		kind, name, name, kind, path, offset)
 }
 
-// weightFile is a weight file of one entry.
+// weightFile returns a weight file with one entry.
 func weightFile(t testing.TB, x nd) []byte {
 	var w blob.Writer
 	_, err := w.Add(x.d, encode(x), 0)
@@ -62,7 +62,7 @@ func withWeights(t testing.TB, params string, weights []nd, body, results string
 	return p
 }
 
-// refill returns the files of some weights with other numbers in the same entry.
+// refill returns files for some weights, with other numbers in the same entries.
 func refill(t testing.TB, r *rand.Rand, weights []nd, which ...int) files {
 	own := files{}
 	for _, i := range which {
@@ -71,7 +71,7 @@ func refill(t testing.TB, r *rand.Rand, weights []nd, which ...int) files {
 	return own
 }
 
-// over is the files of an adapter in front of a base's.
+// over returns the files of base, replaced by those of an adapter.
 func (f files) over(base files) files {
 	all := maps.Clone(base)
 	maps.Copy(all, f)
@@ -92,8 +92,8 @@ func instanceOf(t testing.TB, x ane.Executable, w ane.Weights) ane.Executable {
 	return own
 }
 
-// runOn loads x, runs it once on inputs that the seed decides, and unloads it. It
-// returns the outputs by name; bytes that nobody writes are 0xA5.
+// runOn loads x, runs it once on inputs generated from seed, and unloads it. It
+// returns the outputs by name; unwritten bytes are 0xA5.
 func runOn(t testing.TB, x ane.Executable, seed uint64) map[string][]byte {
 	t.Helper()
 	ctx := context.Background()
@@ -126,8 +126,8 @@ func runOn(t testing.TB, x ane.Executable, seed uint64) map[string][]byte {
 	return got
 }
 
-// requireSame compares an instance with a program that was compiled with the same
-// weights, in everything that can be seen of them.
+// requireSame compares everything observable of an instance and of a program
+// compiled with the same weights.
 func requireSame(t testing.TB, text string, fresh, own ane.Executable, seed uint64) {
 	t.Helper()
 	require.Equal(t, fresh.Inputs(), own.Inputs())
@@ -136,14 +136,14 @@ func requireSame(t testing.TB, text string, fresh, own ane.Executable, seed uint
 	want, got := runOn(t, fresh, seed), runOn(t, own, seed)
 	for name := range want {
 		if string(want[name]) != string(got[name]) {
-			t.Fatalf("%s differs from what was compiled\ngot  %x\nwant %x\n%s", name, clip(string(got[name])),
+			t.Fatalf("%s differs from the compiled program's\ngot  %x\nwant %x\n%s", name, clip(string(got[name])),
 				clip(string(want[name])), clip(text))
 		}
 	}
 }
 
-// weight is fill without floats that turn results into NaN or infinity, where a
-// difference would not show.
+// weight is fill without floats that make results NaN or infinite, which would
+// hide a difference.
 func weight(r *rand.Rand, d mil.DType, shape ...int) nd {
 	if !d.Float() {
 		return fill(r, d, shape...)

@@ -16,13 +16,13 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// failing is a source of weights that cannot be read.
+// failing is a source of weights that fails to read.
 type failing struct{ err error }
 
 func (f failing) ReadFile(string) ([]byte, error) { return nil, f.err }
 
-// TestInstanceRefusals: files that compiling would refuse are refused, with the place
-// in the program; so is what would take another program.
+// TestInstanceRefusals: files that Compile rejects are rejected with the position in
+// the program, and so are files that change the program's structure.
 func TestInstanceRefusals(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	axes, size := nd{mil.Int32, []int{1}, []float64{1}}, nd{mil.Int32, []int{2}, []float64{3, 2}}
@@ -55,10 +55,10 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 		"cut off":            {files{weightPath(0): p.files[weightPath(0)][:130]}, nil, 4, weightPath(0)},
 		"unreadable":         {failing{errors.New("no medium")}, nil, 4, "no medium"},
 		"an axis": {one(1, nd{mil.Int32, []int{1}, []float64{0}}), ane.ErrMismatch, 5,
-			"w1 decides about the program itself"},
-		"an axis, to the same": {one(1, nd{mil.Int32, []int{1}, []float64{-1}}), ane.ErrMismatch, 5, "w1 decides"},
-		"a shape":              {one(2, nd{mil.Int32, []int{2}, []float64{2, 3}}), ane.ErrMismatch, 6, "w2 decides"},
-		"an axis out of range": {one(1, nd{mil.Int32, []int{1}, []float64{9}}), ane.ErrMismatch, 5, "w1 decides"},
+			"w1 sets the program's structure"},
+		"an axis, to the same": {one(1, nd{mil.Int32, []int{1}, []float64{-1}}), ane.ErrMismatch, 5, "w1 sets"},
+		"a shape":              {one(2, nd{mil.Int32, []int{2}, []float64{2, 3}}), ane.ErrMismatch, 6, "w2 sets"},
+		"an axis out of range": {one(1, nd{mil.Int32, []int{1}, []float64{9}}), ane.ErrMismatch, 5, "w1 sets"},
 		"a good and a bad weight": {files{weightPath(0): p.files[weightPath(0)], weightPath(3): []byte("x")},
 			blob.ErrFormat, 7, weightPath(3)},
 	} {
@@ -80,7 +80,7 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 					Weights: f.over(p.files)})
 				var same mil.ErrorList
 				require.ErrorAs(t, fresh, &same)
-				require.Equal(t, same.Error(), list.Error(), "what compiling says")
+				require.Equal(t, same.Error(), list.Error(), "the message of Compile")
 			}
 		})
 	}
@@ -88,11 +88,11 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 	_, err := base.(instancer).NewInstance(context.Background(),
 		one(0, zeros(mil.FP16, 1)).over(one(3, zeros(mil.FP16, 1))))
 	require.ErrorAs(t, err, &list)
-	require.Len(t, list, 2, "every fault at once")
+	require.Len(t, list, 2, "the error lists both faults")
 	_, err = base.(instancer).NewInstance(context.Background(),
 		one(0, zeros(mil.FP16, 1)).over(one(1, zeros(mil.Int32, 1))))
 	require.ErrorAs(t, err, &list)
-	require.Len(t, list, 2, "of both kinds")
+	require.Len(t, list, 2, "the error lists faults of both kinds")
 	require.ErrorIs(t, err, ane.ErrMismatch)
 	require.ErrorIs(t, err, blob.ErrSize)
 
@@ -106,8 +106,9 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 	require.NoError(t, e.Close())
 }
 
-// TestInstanceKeepsItsOwn: what becomes of the caller's bytes later changes nothing.
-func TestInstanceKeepsItsOwn(t *testing.T) {
+// TestInstanceCopiesWeights: changes to the caller's bytes after the call have no
+// effect.
+func TestInstanceCopiesWeights(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 3, 40), weight(r, mil.FP16, 2, 40)}
 	p := withWeights(t, "tensor<fp16, [2, 3]> x", weights,
@@ -125,8 +126,8 @@ func TestInstanceKeepsItsOwn(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestInstanceNotes: remarks on a replaced file go with it, and those on its
-// replacement come.
+// TestInstanceNotes: replacing a file removes its notes and adds those of its
+// replacement.
 func TestInstanceNotes(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 2), weight(r, mil.FP16, 2)}
@@ -142,14 +143,14 @@ func TestInstanceNotes(t *testing.T) {
 	require.Contains(t, inst.Notes()[0], weightPath(1))
 	require.Equal(t, compileOn(t, e, p.text, own).Notes(), inst.Notes())
 	require.Contains(t, base.Notes()[0], weightPath(0))
-	require.Equal(t, inst.Notes(), instanceOf(t, base, own).Notes(), "once more")
+	require.Equal(t, inst.Notes(), instanceOf(t, base, own).Notes(), "a second instance")
 	require.Equal(t, base.Notes(), instanceOf(t, inst, p.files).Notes())
 	require.NoError(t, e.Close())
 }
 
-// TestInstanceAskew reads entries that start at an odd byte, as some writers leave
-// them, in place of straight ones, and of constants that are used twice.
-func TestInstanceAskew(t *testing.T) {
+// TestInstanceUnaligned replaces aligned entries, and entries of constants that are used
+// twice, by entries that start at an odd byte, as some writers produce.
+func TestInstanceUnaligned(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 2, 3)}
 	again := weightDecl("again", weightPath(0), 64, mil.FP16, []int{3, 2})
@@ -159,16 +160,16 @@ func TestInstanceAskew(t *testing.T) {
 	for range 3 {
 		own := refill(t, r, weights, 0)
 		good := own[weightPath(0)]
-		askew := append(append(append([]byte{}, good[:128]...), 0), good[128:]...)
-		le.PutUint64(askew[64+16:], 129)
-		x := instanceOf(t, base, files{weightPath(0): askew})
-		requireSame(t, p.text, compileOn(t, e, p.text, files{weightPath(0): askew}), x, 1)
+		unaligned := append(append(append([]byte{}, good[:128]...), 0), good[128:]...)
+		le.PutUint64(unaligned[64+16:], 129)
+		x := instanceOf(t, base, files{weightPath(0): unaligned})
+		requireSame(t, p.text, compileOn(t, e, p.text, files{weightPath(0): unaligned}), x, 1)
 		require.Equal(t, runOn(t, compileOn(t, e, p.text, own), 1), runOn(t, x, 1))
 	}
 	require.NoError(t, e.Close())
 }
 
-// TestInstanceCancelled: an ended context is what the error says.
+// TestInstanceCancelled: the error of an ended context matches the context's.
 func TestInstanceCancelled(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 2, 3)}
@@ -183,9 +184,9 @@ func TestInstanceCancelled(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestInstancesAtOnce makes, runs and closes instances from many goroutines while the
-// base runs, and after it was closed.
-func TestInstancesAtOnce(t *testing.T) {
+// TestConcurrentInstances makes, runs and closes instances from many goroutines while the
+// base runs and after it is closed.
+func TestConcurrentInstances(t *testing.T) {
 	r, e := seeded(t), soft.New()
 	weights := []nd{weight(r, mil.FP16, 40, 33), weight(r, mil.FP16, 33, 40), weight(r, mil.FP16, 40)}
 	p := withWeights(t, "tensor<fp16, [8, 40]> x", weights, `tensor<fp16, [40, 40]> w = matmul(x = w0, y = w1);
@@ -235,6 +236,7 @@ tensor<fp16, [8, 40]> y = linear(x = a, weight = w, bias = w2);`, "y, b")
 	x := instanceOf(t, base, own[0])
 	require.NoError(t, base.Close())
 	require.Equal(t, want[0], runOn(t, x, 1))
-	require.Equal(t, want[2], runOn(t, instanceOf(t, instanceOf(t, x, p.files), own[2]), 1), "of a base that is closed")
+	require.Equal(t, want[2], runOn(t, instanceOf(t, instanceOf(t, x, p.files), own[2]), 1),
+		"an instance of a closed base")
 	require.NoError(t, e.Close())
 }

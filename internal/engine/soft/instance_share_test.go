@@ -24,7 +24,7 @@ func (h held) ReadFile(path string) ([]byte, error) {
 	return nil, fs.ErrNotExist
 }
 
-// filled is a weight file of one fp16 entry of n equal elements.
+// filled returns a weight file with one fp16 entry of n equal elements.
 func filled(t testing.TB, n int, bits byte) []byte {
 	var w blob.Writer
 	_, err := w.Add(mil.FP16, []byte(strings.Repeat(string([]byte{0, bits}), n)), 0)
@@ -32,8 +32,8 @@ func filled(t testing.TB, n int, bits byte) []byte {
 	return w.Bytes()
 }
 
-// layered is a program of matrix products, one weight file a.bin, b.bin, c.bin each:
-// y = (x a + c) b', where b' = transpose(b) * c is folded.
+// layered is a program of matrix products with weight files a.bin, b.bin, c.bin: y = (x
+// a + c) b', where b' = transpose(b) * c is folded.
 const layered = `program(1.3)
 {
 func main<ios18>(tensor<fp16, [4, 8]> x) {
@@ -60,11 +60,11 @@ func compileLayered(t testing.TB) (ane.Engine, *executable) {
 func panelsOf(s *step) []float32 { return s.run.(*product).panels.(*matrices).y.packed }
 
 // TestInstanceShares: an unchanged step, constant or decoded constant of an instance is
-// the base's own memory, whatever else changed.
+// the base's memory, even if others change.
 func TestInstanceShares(t *testing.T) {
 	e, base := compileLayered(t)
 	ctx := context.Background()
-	linear, folded, relu := 1, 2, 3 // behind the gather of x
+	linear, folded, relu := 1, 2, 3 // after the gather of x
 	require.Equal(t, "linear", base.plan.steps[linear].op)
 	require.Equal(t, "matmul", base.plan.steps[folded].op)
 	require.Len(t, base.plan.links.nodes, 2, "transpose and mul")
@@ -109,8 +109,8 @@ func TestInstanceShares(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestPlanKeepsWhatInstancesNeed: of what was folded, the operands that are needed
-// again, and no result that only runs read.
+// TestPlanKeepsWhatInstancesNeed: a plan keeps the operands of folded nodes that
+// instances need again, and no result that only runs read.
 func TestPlanKeepsWhatInstancesNeed(t *testing.T) {
 	e, base := compileLayered(t)
 	l := &base.plan.links
@@ -126,12 +126,13 @@ func TestPlanKeepsWhatInstancesNeed(t *testing.T) {
 		names = append(names, v.Name)
 	}
 	require.ElementsMatch(t, []string{"b", "turned"}, names)
-	require.Len(t, l.known, 1, "the base's own is as it was")
+	require.Len(t, l.known, 1, "the base is unchanged")
 	require.NoError(t, e.Close())
 }
 
-// TestInstanceThatDoesNotFit: what the base had room for and an instance has not is an
-// error with its place, not a wrong result. No operator does that; these are made to.
+// TestInstanceThatDoesNotFit: an instance that exceeds a budget or workspace of its
+// base is an error with a position, not a wrong result. No real operator does that; the
+// test provokes it.
 func TestInstanceThatDoesNotFit(t *testing.T) {
 	e, base := compileLayered(t)
 	own := held{"a.bin": filled(t, 64, 0x30), "b.bin": filled(t, 64, 0x30)}
@@ -160,9 +161,9 @@ func TestInstanceThatDoesNotFit(t *testing.T) {
 	require.NoError(t, e.Close())
 }
 
-// TestInstanceDecodesWhatTheBaseDid: a constant that was beyond the budget for decoding
-// ahead stays so, and one that was within it stays within.
-func TestInstanceDecodesWhatTheBaseDid(t *testing.T) {
+// TestInstanceDecodesSameConstants: an instance decodes ahead the same constants as
+// its base.
+func TestInstanceDecodesSameConstants(t *testing.T) {
 	old := limits
 	t.Cleanup(func() { limits = old })
 	limits.packed = 100 // a, not b'

@@ -15,12 +15,12 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// half and others are weights of a type.
+// half, single and int32s are weights of a type.
 func half(shape ...int) nd   { return zeros(mil.FP16, shape...) }
 func single(shape ...int) nd { return zeros(mil.FP32, shape...) }
 func int32s(shape ...int) nd { return zeros(mil.Int32, shape...) }
 
-// weightedCase is a program of weights w0, w1, ..
+// weightedCase is a program with weights w0, w1, ..
 type weightedCase struct {
 	params  string
 	weights []nd
@@ -28,7 +28,7 @@ type weightedCase struct {
 	results string
 }
 
-// weightedCases have every operator with constants among its operands, and alone on
+// weightedCases have each operator with constants among its operands, and with only
 // constants, where it is folded.
 func weightedCases() map[string]weightedCase {
 	const x23, img = "tensor<fp16, [2, 3]> x", "tensor<fp16, [1, 2, 5, 5]> x"
@@ -133,10 +133,11 @@ func weightedCases() map[string]weightedCase {
 	return cases
 }
 
-// TestInstanceIsWhatCompileMakes: for every operator and every choice of replaced
-// files, an instance computes bit for bit what the program does that is compiled with
-// those files, the base what it did before, and instances of instances likewise.
-func TestInstanceIsWhatCompileMakes(t *testing.T) {
+// TestInstanceEqualsCompiledProgram: for every operator and every choice of replaced
+// files, an instance computes bit for bit the same as the program compiled with those
+// files. The base still computes its own results. The same holds for instances of
+// instances.
+func TestInstanceEqualsCompiledProgram(t *testing.T) {
 	cases := weightedCases()
 	for _, name := range ops.Names() {
 		found := name == "const"
@@ -170,13 +171,13 @@ func TestInstanceIsWhatCompileMakes(t *testing.T) {
 			}
 			changed := runOn(t, last, 1)
 			require.NotEqual(t, before, changed, "the case does not depend on its weights")
-			require.Equal(t, before, runOn(t, base, 1), "the base is as it was")
+			require.Equal(t, before, runOn(t, base, 1), "the base is unchanged")
 			requireSame(t, p.text, compileOn(t, e, p.text, p.files), instanceOf(t, last, p.files), 4)
 		})
 	}
 }
 
-// TestInstancesOfModels: the same for the programs that come with the project.
+// TestInstancesOfModels checks the same for the project's models.
 func TestInstancesOfModels(t *testing.T) {
 	all, err := models.All()
 	require.NoError(t, err)

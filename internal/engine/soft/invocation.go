@@ -8,14 +8,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// invocation is a plan tied to surfaces.
+// invocation is a plan bound to surfaces.
 type invocation struct {
 	exec   *executable
-	blocks []*block // whose surfaces are acquired
+	blocks []*block // Blocks whose surfaces are acquired
 	in     [][]byte // the engine's own view of each input
 	out    [][]byte
 	calls  []call
-	loads  int // the Load whose scratch the calls point into
+	loads  int // value of executable.loads when the calls were bound to its scratch
 }
 
 // attach maps the surfaces of tensors.
@@ -37,8 +37,8 @@ func (v *invocation) attach(tensors []*ane.Tensor, views *[][]byte) error {
 	return nil
 }
 
-// tie points every operand of every step at its memory.
-func (v *invocation) tie() error {
+// bind points every operand of every step at its memory.
+func (v *invocation) bind() error {
 	e := v.exec
 	v.calls = make([]call, len(e.plan.steps))
 	for i := range e.plan.steps {
@@ -68,8 +68,8 @@ func (v *invocation) tie() error {
 	return nil
 }
 
-// find returns the memory of places. Padded ones name an index into surfaces,
-// the views of the side they stand on.
+// find returns the memory of places. A padded place is an index into surfaces,
+// the views of all inputs or of all outputs.
 func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
 	found := make([]vec, len(places))
 	for i, p := range places {
@@ -93,7 +93,7 @@ func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
 	return found, nil
 }
 
-// Evaluate implements ane.Invocation. Runs of one program follow each other.
+// Evaluate implements ane.Invocation. Runs of one program are serialized.
 func (v *invocation) Evaluate(ctx context.Context) error {
 	e := v.exec
 	select {
@@ -110,7 +110,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
 	}
 	if v.loads != e.loads {
-		if err := v.tie(); err != nil {
+		if err := v.bind(); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (v *invocation) InputView(i int) []byte { return v.in[i] }
 // OutputView implements ane.Viewer.
 func (v *invocation) OutputView(i int) []byte { return v.out[i] }
 
-// Close lets go of the surfaces.
+// Close releases the surfaces.
 func (v *invocation) Close() error {
 	var errs []error
 	for _, b := range v.blocks {

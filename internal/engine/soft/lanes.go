@@ -6,22 +6,23 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// lanes splits a dense tensor into lanes: for each position along the kept axes
-// one lane over the folded axes. Up to tile neighbouring lanes are worked on
-// together, as a matrix with one lane a column, so that memory is read in runs.
+// lanes splits a dense tensor into lanes: one lane over the folded axes for
+// each position along the kept axes. Kernels process up to tile neighbouring
+// lanes together, as a matrix with one lane per column, so that they read
+// memory in runs.
 type lanes struct {
 	length int   // elements of a lane
-	groups int   // groups of tile lanes, the last of each row perhaps narrower
-	row    int   // lanes side by side in memory; 1 when lanes themselves are runs
-	run    int   // elements of a lane that follow each other in memory
-	kept   []int // lengths of the kept axes but the last, when row > 1
+	groups int   // groups of tile lanes; the last of each row may be narrower
+	row    int   // lanes side by side in memory; 1 if the lanes themselves are runs
+	run    int   // consecutive elements of a lane in memory
+	kept   []int // lengths of the kept axes, without the last if row > 1
 	keptBy []int // their strides in elements
-	folded []int // lengths of the folded axes but the last, when run > 1
+	folded []int // lengths of the folded axes, without the last if run > 1
 	foldBy []int
 	tile   int
 }
 
-// maxTile bounds the lanes worked on together, so that sums fit on the stack.
+// maxTile bounds the lanes of a group, so that their sums fit on the stack.
 const maxTile = 64
 
 // laneRoom bounds the float32s of a group: 1 MiB, unless a single lane is
@@ -63,8 +64,8 @@ func newLanes(shape, axes []int) lanes {
 	return l
 }
 
-// group returns where group g starts, how many lanes it has and the number of
-// its first lane, counted in the order of a dense result.
+// group returns the offset of group g, its number of lanes, and the index of
+// its first lane in a dense result.
 func (l *lanes) group(g int) (base, width, lane int) {
 	tiles := (l.row + l.tile - 1) / l.tile
 	col := g % tiles * l.tile
@@ -72,7 +73,7 @@ func (l *lanes) group(g int) (base, width, lane int) {
 	return col + offset(g, l.kept, l.keptBy), min(l.tile, l.row-col), g*l.row + col
 }
 
-// offset turns a number in row-major order into an offset.
+// offset converts a row-major index into an offset.
 func offset(i int, dims, by []int) int {
 	at := 0
 	for d := len(dims) - 1; d >= 0; d-- {
@@ -82,13 +83,14 @@ func offset(i int, dims, by []int) int {
 	return at
 }
 
-// at returns where element j of a group's first lane lies, and how many
-// elements follow it there, itself included.
+// at returns the offset of element j of a group's first lane, and the number of
+// consecutive elements from there.
 func (l *lanes) at(base, j int) (mem, n int) {
 	return base + j%l.run + offset(j/l.run, l.folded, l.foldBy), l.run - j%l.run
 }
 
-// load fills m with elements from to to of a group's lanes, a row for each.
+// load fills m with elements from to to of a group's lanes, one row per element
+// index.
 func (l *lanes) load(v *vec, m []float32, base, width, from, to int) {
 	for j := from; j < to; {
 		mem, n := l.at(base, j)

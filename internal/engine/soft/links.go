@@ -8,21 +8,22 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// links are what an instance of a plan is made from: where constants came from and
-// what was computed of them. An instance has its own, which differ in the weights.
+// links hold what makes an instance from a plan: the sources of constants and the
+// nodes computed from them. An instance has its own links, which differ in the
+// weights.
 type links struct {
 	file    string // of the program, for messages
 	weights []*ops.Weight
-	nodes   []*ops.Node // folded ones that depend on weights, in order
-	// depend holds the weights, and the results of nodes; it does not change.
+	nodes   []*ops.Node // folded nodes that depend on weights, in order
+	// depend holds the weights and the results of nodes. It does not change.
 	depend map[*ops.Value]bool
-	// keep holds the weights, and the operands of nodes with several: these are
-	// needed again when another operand changes. It does not change.
+	// keep holds the weights and the operands of nodes with several operands:
+	// folding again needs them when another operand changes. It does not change.
 	keep  map[*ops.Value]bool
-	known map[*ops.Value][]byte // the elements of keep that are not a Value's Data
+	known map[*ops.Value][]byte // elements of the values in keep that differ from their Data
 }
 
-// start notes the weights that nodes read.
+// start records the weights and those that nodes read.
 func (l *links) start(g *ops.Graph, nodes []*ops.Node) {
 	l.depend, l.keep = map[*ops.Value]bool{}, map[*ops.Value]bool{}
 	read := map[*ops.Value]bool{}
@@ -34,7 +35,7 @@ func (l *links) start(g *ops.Graph, nodes []*ops.Node) {
 	for _, w := range g.Weights {
 		one := *w
 		if one.Value != nil && !read[one.Value] {
-			one.Value = nil // dropped with the nodes that no output needs: it has to fit, no more
+			one.Value = nil // no output needs it: instances only check its type and size
 		}
 		if one.Value != nil {
 			l.depend[one.Value], l.keep[one.Value] = true, true
@@ -43,12 +44,13 @@ func (l *links) start(g *ops.Graph, nodes []*ops.Node) {
 	}
 }
 
-// folded notes a node that was computed.
+// folded records a node that was computed ahead.
 func (l *links) folded(n *ops.Node) {
 	if !slices.ContainsFunc(n.In, func(v *ops.Value) bool { return l.depend[v] }) {
 		return
 	}
-	// The text of the operation is not needed any more; its place is, for messages.
+	// Instances do not need the text of the operation, only its position for
+	// messages.
 	l.nodes = append(l.nodes, &ops.Node{Def: n.Def, Op: &mil.Op{Pos: n.Op.Pos}, In: n.In, Out: n.Out, Attrs: n.Attrs})
 	for _, v := range n.Out {
 		l.depend[v] = true
@@ -60,8 +62,8 @@ func (l *links) folded(n *ops.Node) {
 	}
 }
 
-// settle keeps what will be needed of the constants of a plan.
-func (l *links) settle(k *constants) {
+// trim keeps the constants of a plan that instances need.
+func (l *links) trim(k *constants) {
 	l.known = maps.Clone(k.known)
 	maps.DeleteFunc(l.known, func(v *ops.Value, _ []byte) bool { return !l.keep[v] })
 }

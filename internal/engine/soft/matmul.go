@@ -24,7 +24,7 @@ func linear(s *step) (runner, int) {
 type matrices struct {
 	m, n     int
 	x, y     operand
-	batch    []int // batch axes of the result, and how far x and y move along them
+	batch    []int // batch axes of the result, and the strides of x and y along them
 	byX, byY []int
 	bias     bool // linear: input 2 is added to every row
 }
@@ -37,7 +37,7 @@ func (p *matrices) right(c *call, dst, spare []float32, batch, n0, n1 int) []flo
 	return p.y.block(c, dst, spare, offset(batch, p.batch, p.byY), 0, p.y.rows, n0, n1)
 }
 
-func (p *matrices) keep(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
+func (p *matrices) store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
 	w := n1 - n0
 	if p.bias {
 		b := spare[:w]

@@ -10,22 +10,22 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// sums are the exact results of products with what bounds their error: the
-// magnitudes that were added and how many.
+// sums are the exact results of products and the terms of their error bound:
+// the sum of magnitudes and the number of terms.
 type sums struct {
 	want  nd
 	mass  []float64 // sum of the magnitudes of all terms
 	terms int
 }
 
-// bound allows one unit of the last place for the result's own rounding (half
-// of it, and a tie decided otherwise) plus the error of a float32 sum in any
-// order: (terms+1) * 2^-24 of the magnitudes added.
+// bound allows one unit in the last place for rounding the result (half of it
+// for a tie decided the other way) plus the error of a float32 sum in any
+// order: (terms+1) * 2^-24 of the sum of magnitudes.
 func (s sums) bound(_, i int, want float64) float64 {
 	return ulp(s.want.d, want) + float64(s.terms+1)*0x1p-24*s.mass[i]
 }
 
-// swapped exchanges the last two axes.
+// swapped returns shape with its last two axes exchanged.
 func swapped(shape []int) []int {
 	s := slices.Clone(shape)
 	n := len(s)
@@ -33,8 +33,8 @@ func swapped(shape []int) []int {
 	return s
 }
 
-// turned indexes a matrix in its last two axes, transposed or not, with its
-// batch axes broadcast to those of i.
+// turned indexes a matrix in the last two axes, transposed or not. Its batch
+// axes broadcast to those of i.
 func (a nd) turned(i []int, row, col int, transposed bool) float64 {
 	rank := len(a.shape)
 	j := slices.Clone(i[len(i)-2-(rank-2) : len(i)-2])
@@ -100,14 +100,14 @@ func TestMatmul(t *testing.T) {
 	}
 }
 
-// TestMatmulTiles crosses the edges of tiles in every direction.
+// TestMatmulTiles crosses tile borders in every direction.
 func TestMatmulTiles(t *testing.T) {
 	r := seeded(t)
 	for _, s := range [][3]int{{33, 5, 257}, {32, 64, 256}, {1, 1000, 300}, {65, 3, 1}, {1, 1, 513}, {31, 17, 255},
 		{2, 70000, 3}} {
 		o, sum := matmulCase(r, mil.FP16, nil, nil, nil, s[0], s[1], s[2])
 		for i := range o.in {
-			o.in[i].fixed = false // literals of this size only slow the test down
+			o.in[i].fixed = false // large literals only slow the test down
 		}
 		o.near(t, sum.bound)
 	}
@@ -124,9 +124,9 @@ func TestMatmulEdges(t *testing.T) {
 		{[]float64{inf, 1}, []float64{0, 1}, nan},
 		{[]float64{0x1p-24}, []float64{1}, 0x1p-24},
 		{[]float64{0x1p-12, 0x1p-14}, []float64{0x1p-12, 0x1p-12}, 0x1p-24}, // 2^-24 + 2^-26
-		{[]float64{256, 256, -256}, []float64{256, 256, 256}, inf},          // 65536 is beyond the halves
+		{[]float64{256, 256, -256}, []float64{256, 256, 256}, inf},          // 65536 exceeds fp16
 		{[]float64{2048, 1}, []float64{1, 1}, 2048},
-		{[]float64{2048, 1, 1}, []float64{1, 1, 1}, 2050}, // the sum is wide
+		{[]float64{2048, 1, 1}, []float64{1, 1, 1}, 2050}, // the sum is not rounded to fp16
 	} {
 		n := len(c.x)
 		operation{op: "matmul", in: []operand{{"x", nd{mil.FP16, []int{1, n}, c.x}, false},

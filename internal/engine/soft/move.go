@@ -7,23 +7,23 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// box is a block of elements that moves from one dense tensor to another:
-// the same number along each axis, at different strides.
+// box is a block of elements to copy from one dense tensor to another: the same
+// count along each axis, with different strides.
 type box struct {
-	from, to         int // operand and result
+	from, to         int // indices of the operand and the result
 	dims             []int
 	src, dst         []int // strides in elements
 	srcBase, dstBase int
 }
 
-// mover copies boxes, bit by bit.
+// mover copies boxes bit by bit.
 type mover struct {
 	boxes []box
 	size  int // of an element in bytes
 }
 
-// move plans boxes over elements of one size: axes along which source and
-// destination are both dense are merged.
+// move plans boxes over elements of one size. It merges axes along which source
+// and destination are both dense.
 func move(size int, boxes ...box) (runner, int) {
 	for i := range boxes {
 		b := &boxes[i]
@@ -32,7 +32,7 @@ func move(size int, boxes ...box) (runner, int) {
 	return &mover{boxes: boxes, size: size}, 0
 }
 
-// rows is the number of runs along the last axis.
+// rows returns the number of runs along the last axis.
 func (b *box) rows() int { return ops.Volume(b.dims[:len(b.dims)-1]) }
 
 func (m *mover) run(c *call) {
@@ -44,7 +44,7 @@ func (m *mover) run(c *call) {
 	c.spread(rows, elements/max(rows, 1)/2+1)
 }
 
-// span moves rows lo to hi, counted through all boxes.
+// span copies rows lo to hi, counted through all boxes.
 func (m *mover) span(c *call, lo, hi, _ int) {
 	for i := range m.boxes {
 		b := &m.boxes[i]
@@ -59,7 +59,7 @@ func (m *mover) span(c *call, lo, hi, _ int) {
 	}
 }
 
-// row moves one run along the last axis.
+// row copies one run along the last axis.
 func (m *mover) row(c *call, b *box, r int) {
 	last := len(b.dims) - 1
 	src, dst := b.srcBase, b.dstBase
@@ -104,22 +104,22 @@ func dense(shape []int) []int {
 	return strides
 }
 
-// rowsOf is the box of a whole tensor on its surface, with the strides of its
-// layout.
+// rowsOf returns the box of a whole tensor on its surface: its dimensions and
+// the strides of its layout.
 func rowsOf(l ane.Layout) (dims, strides []int) {
 	size := l.DType.Size()
 	return []int{l.Batches, l.Depth, l.Channels, l.Height, l.Width},
 		[]int{l.BatchStride / size, l.DepthStride / size, l.PlaneStride / size, l.RowStride / size, 1}
 }
 
-// gather brings a padded input into scratch.
+// gather copies a padded input into scratch.
 func gather(s *step) (runner, int) {
 	l := s.attrs.(ane.Layout)
 	dims, strides := rowsOf(l)
 	return move(l.DType.Size(), box{dims: dims, src: strides, dst: dense(dims)})
 }
 
-// scatter writes a dense value to an output's rows.
+// scatter copies a dense value to an output's rows.
 func scatter(s *step) (runner, int) {
 	l := s.attrs.(ane.Layout)
 	dims, strides := rowsOf(l)

@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// layerNorm brings each lane to mean 0 and biased variance 1, then scales by
-// gamma and shifts by beta; in float64, rounded once.
+// layerNorm scales each lane to mean 0 and biased variance 1, multiplies by
+// gamma and adds beta. It computes in float64 and rounds once.
 func layerNorm(s *step) (runner, int) {
 	a := s.attrs.(ops.Norm)
 	l := newLanes(s.in[0].shape, a.Axes)
@@ -59,7 +59,7 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 	}
 }
 
-// fillParam decodes gamma or beta, or repeats its neutral value where the
+// fillParam decodes gamma or beta, or fills dst with the neutral value if the
 // program has none.
 func fillParam(dst []float32, v *vec, neutral float32) {
 	if v.raw != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// normCase normalises over axes with the biased variance, two passes in float64.
+// normCase normalises over axes with the biased variance, in two passes in
+// float64.
 func normCase(r *rand.Rand, x nd, list []int, in []bool, epsilon float64, gamma, beta bool) operation {
 	var along []int // the lengths of the normalised axes, in order
 	for a, folded := range in {
@@ -60,9 +61,9 @@ func normCase(r *rand.Rand, x nd, list []int, in []bool, epsilon float64, gamma,
 	return o
 }
 
-// TestLayerNorm: everything is float64 but the operands and the one rounding,
-// so one unit of the last place, and where the result is near zero by
-// cancellation 2^-40 of what was added.
+// TestLayerNorm: everything but the operands and the one rounding is float64, so
+// the error is one unit in the last place. Where the result is near zero by
+// cancellation it is 2^-40 of the terms added.
 func TestLayerNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
@@ -88,14 +89,14 @@ func TestLayerNormEdges(t *testing.T) {
 	o = normCase(r, nd{mil.FP16, []int{1, 4}, []float64{65504, -65504, 65504, -65504}}, []int{1}, last(2), 0x1p-10,
 		false, false)
 	o.near(t, o.oneUlp)
-	// float32 near its end: squares fit float64 alone.
+	// float32 near its maximum: the squares fit only float64.
 	o = normCase(r, nd{mil.FP32, []int{1, 4}, []float64{0x1p127, -0x1p127, 0x1p126, 0}}, []int{1}, last(2), 0x1p-10,
 		false, false)
 	o.near(t, o.oneUlp)
-	// One element an axis.
+	// One element per axis.
 	operation{op: "layer_norm", in: []operand{{"x", fill(r, mil.FP16, 5, 1), false}},
 		want: []nd{zeros(mil.FP16, 5, 1)}}.exact(t)
-	// Large lanes side by side and in a row.
+	// Large lanes, side by side and consecutive.
 	for _, axis := range []int{0, 1} {
 		in := []bool{axis == 0, axis == 1}
 		o := normCase(r, fill(r, mil.FP16, 300, 300), []int{axis}, in, 0x1p-10, true, true)

@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// The number formats below are written from their definitions, so that the
-// engine's own conversions are tested too.
+// The number formats below follow their definitions and not the engine's
+// conversions, which they test too.
 
 var le = binary.LittleEndian
 
@@ -35,8 +35,8 @@ func halfBits(f float64) uint16 {
 	return sign + uint16(e-1+24)<<10 + uint16(q)
 }
 
-// unitOf is the value of the last of digits binary digits of a, whose exponent
-// is at least low.
+// unitOf is the value of the last of digits binary digits of a. The exponent of
+// a counts as at least low.
 func unitOf(a float64, digits, low int) float64 {
 	_, e := math.Frexp(a) // a in [2^(e-1), 2^e)
 	if a == 0 {
@@ -62,7 +62,7 @@ func halfValue(b uint16) float64 {
 	return f
 }
 
-// ulp is the distance of neighbours of type d at f; of integers 1.
+// ulp is the distance between neighbours of type d at f; for integers it is 1.
 func ulp(d mil.DType, f float64) float64 {
 	switch d {
 	case mil.FP16:
@@ -75,7 +75,7 @@ func ulp(d mil.DType, f float64) float64 {
 
 func isNaN(d mil.DType, b []byte) bool { return math.IsNaN(load(d, b)) }
 
-// store is one element, rounded once.
+// store returns one element, rounded once.
 func store(d mil.DType, f float64) []byte {
 	b := make([]byte, d.Size())
 	switch d {
@@ -125,8 +125,8 @@ func encode(a nd) []byte {
 	return b
 }
 
-// allHalves are all 65,536 patterns; encode keeps the bits of none but the
-// quiet NaN, so tests of moves use the bytes themselves.
+// allHalves returns all 65,536 patterns. encode keeps the bits of no NaN except
+// the quiet one, so tests of moves use the bytes themselves.
 func allHalves() []byte {
 	b := make([]byte, 0, 1<<17)
 	for i := range 1 << 16 {

@@ -2,17 +2,17 @@ package soft
 
 import "github.com/anekit/anekit/ane/mil/ops"
 
-// operand is a batch of matrices of rows x cols. In memory each is dense, with
-// rows and columns exchanged when flip is set.
+// operand is a batch of matrices of rows x cols. Each is dense in memory; with
+// flip its rows and columns are exchanged there.
 type operand struct {
-	index      int // of the call's input
+	index      int // index of the call's input
 	rows, cols int
 	flip       bool
 	packed     []float32 // a constant's matrices, decoded once and not flipped
 }
 
-// newOperand describes input index of a step; constants are decoded now, as
-// far as the budget of the program goes, unless they are already.
+// newOperand describes input index of a step. It decodes a constant ahead of
+// the runs, within the budget of the program, unless an earlier step has.
 func newOperand(s *step, index, rows, cols int, flip bool) operand {
 	o := operand{index: index, rows: rows, cols: cols, flip: flip}
 	p := &s.in[index]
@@ -38,8 +38,8 @@ func newOperand(s *step, index, rows, cols int, flip bool) operand {
 	return o
 }
 
-// block fills dst with rows r0 to r1 and columns c0 to c1 of a matrix,
-// row-major, or returns them where they lie. spare holds at least r1-r0.
+// block returns rows r0 to r1 and columns c0 to c1 of a matrix, row-major: in
+// dst, or in place where they are stored so. spare holds at least r1-r0.
 func (o *operand) block(c *call, dst, spare []float32, matrix, r0, r1, c0, c1 int) []float32 {
 	if o.packed == nil {
 		o.copy(&c.in[o.index], dst, spare, matrix, r0, r1, c0, c1)
@@ -55,7 +55,7 @@ func (o *operand) block(c *call, dst, spare []float32, matrix, r0, r1, c0, c1 in
 	return dst
 }
 
-// copy is block for elements in memory.
+// copy is block for elements in memory; it always fills dst.
 func (o *operand) copy(v *vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
 	base, w := matrix*o.rows*o.cols, c1-c0
 	switch {

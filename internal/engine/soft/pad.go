@@ -5,8 +5,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// pad puts a border around x: a constant, the mirrored inside without the
-// edge, or the edge itself.
+// pad adds a border to x: a constant, the mirrored interior without the edge,
+// or the edge.
 func pad(s *step) (runner, int) {
 	a := s.attrs.(ops.Pad)
 	r := &padder{size: s.in[0].dtype.Size(), mode: a.Mode, fill: make([]byte, 8),
@@ -19,8 +19,8 @@ func pad(s *step) (runner, int) {
 	return r, 0
 }
 
-// origin returns which element of an axis of length n stands at position i of
-// the padded one, -1 for the constant.
+// origin returns the element of an axis of length n that position i of the
+// padded axis repeats, or -1 for the constant.
 func origin(i, n int, mode string) int {
 	switch {
 	case i >= 0 && i < n:
@@ -39,7 +39,7 @@ type padder struct {
 	size            int // of an element in bytes
 	mode            string
 	fill            []byte // one element
-	in, out, before []int  // lengths of each axis, and where x starts in it
+	in, out, before []int  // lengths of each axis, and the position of x in it
 	strides         []int  // of x
 }
 
@@ -71,7 +71,7 @@ func (r *padder) span(c *call, lo, hi, _ int) {
 	}
 }
 
-// row puts the border of the last axis around src.
+// row copies src and adds the border of the last axis.
 func (r *padder) row(dst, src []byte) {
 	last := len(r.out) - 1
 	left, width := r.before[last]*r.size, len(src)

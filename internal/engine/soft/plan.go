@@ -10,12 +10,11 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// maxScratch bounds the intermediate values of one program: 8 GiB, beyond
-// which a plan is a mistake rather than a model.
+// maxScratch bounds the intermediate values of one program: 8 GiB. A larger plan is a
+// mistake rather than a model.
 const maxScratch = 8 << 30
 
-// plan is a program ready to be bound: what to compute in which order, and
-// where every value lies.
+// plan is a program ready to be bound: the steps in order and the place of every value.
 type plan struct {
 	in, out []ane.Layout
 	steps   []step
@@ -25,35 +24,35 @@ type plan struct {
 	links   links
 }
 
-// step is one operation with the places of its operands.
+// step is one operation and the places of its operands.
 type step struct {
 	op      string // the operator's name; gather and scatter have none
 	pos     mil.Pos
 	kernel  kernel
 	attrs   any
 	in, out []place
-	run     runner // made by kernel once the places are known
+	run     runner // made by kernel after the places are known
 	work    int    // float32s of workspace for each worker
 	decode  *int   // while run is made: the float32s that newOperand may still decode ahead
 }
 
-// place says where a dense value lies.
+// place is the location of a dense value.
 type place struct {
 	where where
-	index int // of the input or output, or the offset in scratch
+	index int // index of the input or output, or offset in scratch
 	bytes int
 	dtype mil.DType
 	shape []int
-	owner *ops.Value // the value whose elements lie here
-	data  vec        // of a constant
-	ahead []float32  // of a constant that newOperand has decoded
+	owner *ops.Value // the value that owns the elements
+	data  vec        // elements of a constant
+	ahead []float32  // elements of a constant, decoded by newOperand
 }
 
-// where tells memories apart.
+// where is a kind of memory.
 type where uint8
 
 const (
-	absent where = iota // an optional operand that is not there
+	absent where = iota // an omitted optional operand
 	constant
 	scratch
 	input  // a surface whose rows have no gaps, read in place
@@ -66,15 +65,14 @@ type planner struct {
 	plan
 	constants
 	graph  *ops.Graph
-	nodes  []*ops.Node               // what outputs need
+	nodes  []*ops.Node               // nodes that outputs need
 	root   map[*ops.Value]*ops.Value // a view's origin
 	places map[*ops.Value]place      // of roots
 	first  map[*ops.Value]int        // step that writes a root in scratch
 	last   map[*ops.Value]int        // last step that reads it
 }
 
-// makePlan folds constants, drops what no output needs, decides where values
-// lie and picks kernels.
+// makePlan folds constants, drops unused nodes, places values and picks kernels.
 func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
@@ -93,13 +91,13 @@ func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 	if err := p.fold(ctx); err != nil {
 		return nil, err
 	}
-	p.settle()
+	p.placeOnSurfaces()
 	p.emit()
 	if err := p.arrange(ctx); err != nil {
 		return nil, err
 	}
-	p.links.settle(&p.constants)
-	made := p.plan // the planner need not outlive it
+	p.links.trim(&p.constants)
+	made := p.plan // copied, so that the planner can be freed
 	return &made, nil
 }
 
@@ -115,7 +113,7 @@ func layouts(values []*ops.Value) ([]ane.Layout, error) {
 	return out, nil
 }
 
-// prune drops nodes whose results nobody reads.
+// prune drops nodes whose results are unused.
 func (p *planner) prune() {
 	needed := map[*ops.Value]bool{}
 	for _, v := range p.graph.Outputs {
@@ -135,7 +133,7 @@ func (p *planner) prune() {
 	p.nodes = kept
 }
 
-// isView reports whether a node leaves its dense elements where they are.
+// isView reports whether a node only gives its operand's elements another shape.
 func isView(n *ops.Node) bool {
 	switch n.Def.Name {
 	case "reshape", "expand_dims", "squeeze":
@@ -152,9 +150,9 @@ func (p *planner) origin(v *ops.Value) *ops.Value {
 	return v
 }
 
-// settle decides which values lie on surfaces: inputs without gaps, and results
-// that go to an output without gaps. The rest goes to scratch.
-func (p *planner) settle() {
+// placeOnSurfaces decides which values lie on surfaces: inputs without gaps, and results
+// that go to an output without gaps. All others go to scratch.
+func (p *planner) placeOnSurfaces() {
 	made := map[*ops.Value]bool{}
 	for _, n := range p.nodes {
 		if isView(n) {
@@ -178,8 +176,8 @@ func (p *planner) settle() {
 	}
 }
 
-// emit writes the steps: gather padded inputs, compute, scatter or copy to the
-// outputs that were not written in place.
+// emit adds the steps: gather padded inputs, compute, scatter or copy to the outputs
+// that are not written in place.
 func (p *planner) emit() {
 	read := map[*ops.Value]bool{}
 	for _, n := range p.nodes {
@@ -207,8 +205,8 @@ func (p *planner) emit() {
 	}
 }
 
-// add appends a step and notes when its values live. A nil value keeps the
-// place that the step has already.
+// add appends a step and records the first and last step that use each value. A nil
+// value keeps the place that the step already has.
 func (p *planner) add(s step, in, out []*ops.Value) {
 	at := len(p.steps)
 	places := func(given []place, values []*ops.Value) []place {
@@ -231,8 +229,8 @@ func (p *planner) add(s step, in, out []*ops.Value) {
 	p.steps = append(p.steps, s)
 }
 
-// locate returns the place of a value with its own shape. The offset of a
-// value in scratch is filled in by arrange.
+// locate returns the place of a value with its own shape. arrange sets the offset of a
+// value in scratch later.
 func (p *planner) locate(v *ops.Value) place {
 	o := p.origin(v)
 	pl := p.places[o]
@@ -245,8 +243,8 @@ func (p *planner) locate(v *ops.Value) place {
 	return pl
 }
 
-// tooLarge refuses programs whose values do not fit a sane machine. pos is the
-// place of the value or operation that was one too many.
+// tooLarge rejects programs whose values need more than maxScratch. pos is the position
+// of the value or operation that exceeds it.
 func tooLarge(pos mil.Pos, bytes int) error {
 	return &mil.Error{Pos: pos, Msg: fmt.Sprintf("intermediate values need %d bytes, at most %d", bytes, maxScratch),
 		Hint: "split the program, or make this value smaller"}

@@ -13,15 +13,15 @@ import (
 	"github.com/anekit/anekit/internal/budget"
 )
 
-// graph builds a random program beside the values it has: every value in memory
-// of its own, computed by the references.
+// graph builds a random program and the values it computes: the references keep
+// each value in its own memory.
 type graph struct {
 	r      *rand.Rand
 	params []string
 	body   []string
 	in     map[string][]byte
 	values map[string]nd
-	names  []string // in order of definition
+	names  []string // in the order of definition
 	fresh  map[string]bool
 }
 
@@ -49,7 +49,7 @@ func (g *graph) constant(x nd) {
 		name, x.literal()))
 }
 
-// add writes a statement with its results.
+// add writes a statement and its results.
 func (g *graph) add(call string, results ...nd) {
 	var list []string
 	for _, x := range results {
@@ -63,7 +63,7 @@ func (g *graph) add(call string, results ...nd) {
 	g.body = append(g.body, strings.Join(list, ", ")+" = "+call+";")
 }
 
-// any returns a random value, late ones more often, so that lives differ.
+// any returns a random value, more often a late one, so that lifetimes differ.
 func (g *graph) any() (string, nd) {
 	k := g.r.IntN(len(g.names))
 	if g.r.IntN(2) == 0 {
@@ -77,7 +77,7 @@ func (g *graph) grow() {
 	name, x := g.any()
 	rank := len(x.shape)
 	switch g.r.IntN(9) {
-	case 0, 1: // with itself, another of its shape, or a transposed one
+	case 0, 1: // with itself, with a value of its shape, or with a transposed one
 		other := name
 		for _, n := range g.names {
 			if slices.Equal(g.values[n].shape, x.shape) && g.r.IntN(2) == 0 {
@@ -105,7 +105,7 @@ func (g *graph) grow() {
 			y.set(x.at(from...), i...)
 		})
 		g.add(fmt.Sprintf("transpose(x = %s, perm = %s)", name, intVec(perm...)), y)
-	case 3, 4: // views, of views too
+	case 3, 4: // views, also of views
 		shape := []int{volume(x.shape)}
 		if shape[0]%2 == 0 && g.r.IntN(2) == 0 {
 			shape = []int{2, shape[0] / 2}
@@ -145,14 +145,14 @@ func (g *graph) grow() {
 	}
 }
 
-// text ends the program with the results.
+// text returns the program with these results.
 func (g *graph) text(results []string) string {
 	return "program(1.3)\n{\nfunc main<ios18>(" + strings.Join(g.params, ", ") + ") {\n" + strings.Join(g.body, "\n") +
 		"\n} -> (" + strings.Join(results, ", ") + ");\n}\n"
 }
 
 // TestRandomGraphs compares the planned engine with values that never share
-// memory: any two alive at once that overlap would differ.
+// memory: two live values that overlap would differ.
 func TestRandomGraphs(t *testing.T) {
 	rounds := budget.Rounds(250, 120)
 	for round := range rounds {
@@ -185,8 +185,8 @@ func TestRandomGraphs(t *testing.T) {
 	}
 }
 
-// TestOutputs covers results that are views, twice the same elements, constants
-// or operands of others.
+// TestOutputs covers results that are views, duplicates, constants or operands
+// of other operations.
 func TestOutputs(t *testing.T) {
 	const one = "tensor<fp16, [1, 4]>([1, 2, 3, 4])"
 	for name, c := range map[string]struct {
@@ -230,7 +230,7 @@ tensor<fp16, [4]> y = add(x = c, y = a);`, "y, b", []float64{1, 2, 3, 4}, map[st
 		t.Run(name, func(t *testing.T) {
 			text := "program(1.3)\n{\nfunc main<ios18>(" + c.params + ") {\n" + c.body + "\n} -> (" + c.results +
 				");\n}"
-			for range 3 { // over each kind of memory
+			for range 3 { // once on each kind of memory
 				got := evaluate(t, text, map[string][]byte{"x": encode(nd{mil.FP16, []int{len(c.in)}, c.in})})
 				for out, want := range c.want {
 					require.Equal(t, encode(nd{mil.FP16, []int{len(want)}, want}), got[out], out)
@@ -240,7 +240,7 @@ tensor<fp16, [4]> y = add(x = c, y = a);`, "y, b", []float64{1, 2, 3, 4}, map[st
 	}
 }
 
-// TestUnusedInputs binds what the program never reads, padded or not.
+// TestUnusedInputs binds inputs that the program never reads, padded or not.
 func TestUnusedInputs(t *testing.T) {
 	text := `program(1.3)
 {
@@ -253,7 +253,7 @@ tensor<fp16, [2]> y = relu(x = x);
 	require.Equal(t, encode(nd{mil.FP16, []int{2}, []float64{0, 2}}), got["y"])
 }
 
-// TestNoInputs: a program of constants alone.
+// TestNoInputs runs a program that has only constants.
 func TestNoInputs(t *testing.T) {
 	got := evaluate(t, `program(1.3)
 {

@@ -7,8 +7,9 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// maxPool takes the largest element of each window, avgPool the mean. Padding
-// never wins a maximum; a mean counts it unless told otherwise.
+// maxPool returns the largest element of each window, avgPool the mean. Padding
+// never wins a maximum. A mean counts padding unless
+// exclude_padding_from_average is set.
 func maxPool(s *step) (runner, int) { return newPooler(s, true) }
 func avgPool(s *step) (runner, int) { return newPooler(s, false) }
 
@@ -19,8 +20,7 @@ func newPooler(s *step, highest bool) (runner, int) {
 	return r, w.In[1] + w.Out[1]
 }
 
-// planar gives a window over one spatial axis a second one of length 1 in
-// front.
+// planar adds a leading spatial axis of length 1 to a window over one axis.
 func planar(w ops.Window) ops.Window {
 	if len(w.In) == 1 {
 		w.Kernel, w.In, w.Out = []int{1, w.Kernel[0]}, []int{1, w.In[0]}, []int{1, w.Out[0]}
@@ -70,7 +70,7 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 // fold adds one input row to the windows of an output row.
 func (r *pooler) fold(c *call, acc, row []float32) {
 	w := &r.win
-	pause := 1<<20/w.Kernel[1] + 1 // outputs between two looks at the clock
+	pause := 1<<20/w.Kernel[1] + 1 // outputs between two checks of the context
 	for ow := range acc {
 		if ow%pause == 0 && c.stopped() {
 			return
@@ -87,7 +87,7 @@ func (r *pooler) fold(c *call, acc, row []float32) {
 }
 
 // inside counts the positions of a window that starts at from along an axis:
-// those within x, or within x and its padding.
+// those within x, or those within x and its padding.
 func (r *pooler) inside(from, axis int) int {
 	w := &r.win
 	if w.ExcludePadding {
@@ -96,7 +96,7 @@ func (r *pooler) inside(from, axis int) int {
 	return min(from+w.Kernel[axis], w.In[axis]+w.After[axis]) - from
 }
 
-// divide turns sums into means; rows is the height of the windows.
+// divide turns sums into means. rows is the height of the windows.
 func (r *pooler) divide(acc []float32, rows int) {
 	w := &r.win
 	for ow, v := range acc {

@@ -7,8 +7,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// poolCase walks each window. A mean divides by the elements inside x, or by
-// those inside x and its padding.
+// poolCase visits each window. A mean divides by the count of elements inside
+// x, or inside x and its padding.
 func poolCase(op string, x nd, s sliding, exclude bool) (operation, sums) {
 	r := sums{want: zeros(x.d, append([]int{x.shape[0], x.shape[1]}, s.out...)...), terms: volume(s.kernel)}
 	r.mass = make([]float64, len(r.want.v))
@@ -71,8 +71,8 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestPoolPadding: padding never wins a maximum, and counts in a mean unless
-// told otherwise.
+// TestPoolPadding: padding never wins a maximum; a mean counts it unless
+// exclude_padding_from_average is set.
 func TestPoolPadding(t *testing.T) {
 	x := nd{mil.FP16, []int{1, 1, 2}, []float64{-4, -6}}
 	for _, c := range []struct {

@@ -2,37 +2,38 @@ package soft
 
 import "github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 
-// product computes C = A x B for a batch of matrices, tile by tile: every
-// matrix product and every convolution comes down to it. A is m x k, B is k x
-// n, all in float32 while computed; sums run along k in order.
+// product computes C = A x B for a batch of matrices, tile by tile. Every
+// matrix product and every convolution reduces to it. A is m x k, B is k x n,
+// all in float32 during the computation. Sums run along k in order.
 type product struct {
 	batch, m, k, n int
 	rows, cols     int // of a tile of C
-	spare          int // float32s that panels use between two calls
+	spare          int // float32s of working memory for panels
 	panels         panels
 }
 
-// panels brings the operands of one kind of product into tiles and takes the
-// results out. spare is room to work in.
+// panels loads operands of one kind of product into tiles and stores the
+// results. spare is working memory.
 type panels interface {
-	// left returns rows m0 to m1 of A, row-major; dst is room for them.
+	// left returns rows m0 to m1 of A, row-major. dst has room for them.
 	left(c *call, dst, spare []float32, batch, m0, m1 int) []float32
 	// right returns columns n0 to n1 of B likewise.
 	right(c *call, dst, spare []float32, batch, n0, n1 int) []float32
-	// keep stores a tile of C.
-	keep(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int)
+	// store writes a tile of C to the result.
+	store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int)
 }
 
-// Sizes of a tile: C stays in a first-level cache beside a row of B, and the
-// panel of B within 1 MiB unless k alone is larger.
+// Sizes of a tile: C and a row of B fit a first-level cache; the panel of B
+// fits 1 MiB unless k alone is larger.
 const (
 	tileRows = 32
 	tileCols = 256
 	panelB   = 1 << 18
-	panelA   = 1 << 20 // so that one tile takes some 100 ms at most
+	panelA   = 1 << 20 // so that one tile takes at most about 100 ms
 )
 
-// newProduct plans the tiles. spare is the room that panels want beyond k.
+// newProduct plans the tiles. spare is the working memory that panels need in
+// addition to k.
 func newProduct(batch, m, k, n, spare int, p panels) (runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
 	r.rows = min(m, tileRows, max(panelA/k, 1))
@@ -41,7 +42,7 @@ func newProduct(batch, m, k, n, spare int, p panels) (runner, int) {
 	return r, r.rows*r.cols + r.rows*k + r.spare + k*r.cols
 }
 
-// tiles counts the tiles of C along its rows and columns.
+// tiles returns the number of tiles of C along its rows and columns.
 func (r *product) tiles() (down, across int) {
 	return (r.m + r.rows - 1) / r.rows, (r.n + r.cols - 1) / r.cols
 }
@@ -51,8 +52,8 @@ func (r *product) run(c *call) {
 	c.spread(r.batch*down*across, r.rows*r.cols*r.k)
 }
 
-// span computes tiles lo to hi: those of one batch and one range of columns
-// follow each other, so that the panel of B is filled once for them.
+// span computes tiles lo to hi. Tiles of one batch and one range of columns are
+// consecutive, so they share one fill of the panel of B.
 func (r *product) span(c *call, lo, hi, worker int) {
 	down, across := r.tiles()
 	take := func(rest []float32, n int) ([]float32, []float32) { return rest[:n], rest[n:] }
@@ -73,6 +74,6 @@ func (r *product) span(c *call, lo, hi, worker int) {
 		left := r.panels.left(c, a[:(m1-m0)*r.k], spare, batch, m0, m1)
 		out := tile[:(m1-m0)*(n1-n0)]
 		gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
-		r.panels.keep(c, out, spare, batch, m0, m1, n0, n1)
+		r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
 	}
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// reduce is the kernel of reduce_sum, reduce_mean and reduce_max. Sums are
-// float64.
+// reduce prepares reduce_sum, reduce_mean and reduce_max. Sums are float64.
 func reduce(s *step) (runner, int) {
 	l := newLanes(s.in[0].shape, s.attrs.(ops.Reduce).Axes)
 	r := &reducer{lanes: l, dtype: s.out[0].dtype, scale: 1, rows: max(chunk/l.tile, 1)}
@@ -57,7 +56,7 @@ func (r *reducer) span(c *call, lo, hi, worker int) {
 	}
 }
 
-// add folds rows of m into the sums or maxima of its columns.
+// add adds rows of m to the sums or maxima of its columns.
 func (r *reducer) add(acc *[maxTile]float64, m []float32, width int) {
 	for ; len(m) > 0; m = m[width:] {
 		for t, v := range m[:width] {
@@ -70,7 +69,7 @@ func (r *reducer) add(acc *[maxTile]float64, m []float32, width int) {
 	}
 }
 
-// intReducer folds int32; sums wrap around.
+// intReducer reduces int32. Sums wrap around.
 type intReducer struct {
 	lanes   lanes
 	highest bool

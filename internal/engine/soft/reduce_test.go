@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// someAxes returns a random set of axes of a rank, as a setting with some
+// someAxes returns a random set of axes of a rank: as a setting, some of them
 // counted from the end, and as a membership test.
 func someAxes(r *rand.Rand, rank int) (list []int, in []bool) {
 	in = make([]bool, rank)
@@ -26,8 +26,8 @@ func someAxes(r *rand.Rand, rank int) (list []int, in []bool) {
 	return list, in
 }
 
-// foldShape is the shape that is left, with ones for folded axes or without
-// them.
+// foldShape returns the remaining shape, with ones for folded axes or without
+// these axes.
 func foldShape(shape []int, in []bool, keep bool) []int {
 	out := []int{}
 	for i, n := range shape {
@@ -41,7 +41,7 @@ func foldShape(shape []int, in []bool, keep bool) []int {
 	return out
 }
 
-// fold visits the elements of each lane: out is the index of the lane in the
+// fold visits the elements of each lane. out is the index of the lane in the
 // result without folded axes.
 func (a nd) fold(in []bool, visit func(out []int, f float64)) {
 	each(a.shape, func(i []int) {
@@ -55,8 +55,8 @@ func (a nd) fold(in []bool, visit func(out []int, f float64)) {
 	})
 }
 
-// reduceCase folds with float64 sums; fp16 sums of some thousand terms are
-// exact in them.
+// reduceCase folds with float64 sums. They represent fp16 sums of a few
+// thousand terms exactly.
 func reduceCase(op string, x nd, list []int, in []bool, keep bool) operation {
 	flat := zeros(x.d, foldShape(x.shape, in, false)...)
 	n := volume(x.shape) / max(volume(flat.shape), 1)
@@ -129,7 +129,7 @@ func TestReduceEdges(t *testing.T) {
 		{"reduce_max", []float64{-65504, -1}, -1}, {"reduce_max", []float64{math.Copysign(0, -1)},
 			math.Copysign(0, -1)},
 		{"reduce_sum", []float64{65504, 65504}, inf}, {"reduce_sum", []float64{inf, -inf}, nan},
-		{"reduce_sum", []float64{65504, 65504, -65504}, 65504}, // sums are wide
+		{"reduce_sum", []float64{65504, 65504, -65504}, 65504}, // sums are not rounded to fp16
 		{"reduce_sum", []float64{2048, 1}, 2048}, {"reduce_sum", []float64{2048, 3}, 2052},
 		{"reduce_sum", []float64{2048, 1, 0x1p-24}, 2050}, // one rounding, not two
 		{"reduce_mean", []float64{65504, 65504}, 65504}, {"reduce_mean", []float64{0x1p-24, 0}, 0},
@@ -145,7 +145,7 @@ func TestReduceEdges(t *testing.T) {
 	for _, op := range []string{"reduce_sum", "reduce_mean", "reduce_max"} {
 		operation{op: op, in: []operand{{"x", s, false}}, want: []nd{s}}.exact(t)
 	}
-	// 70,000 ones: beyond the halves, and beyond one group of rows.
+	// 70,000 ones: more than fp16 holds, and more than one group of rows.
 	for _, shape := range [][]int{{70000, 1}, {1, 70000}, {70000}} {
 		x := zeros(mil.FP16, shape...)
 		for i := range x.v {
@@ -156,8 +156,9 @@ func TestReduceEdges(t *testing.T) {
 	}
 }
 
-// TestSoftmax: exponentials are kept in float32 between the two passes, so a
-// result is off by its own rounding and 2^-24 of it, or the smallest float32.
+// TestSoftmax: float32 holds the exponentials between the two passes, so a
+// result is off by its own rounding and 2^-24 of it, or by the smallest
+// float32.
 func TestSoftmax(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
@@ -201,7 +202,7 @@ func TestSoftmaxEdges(t *testing.T) {
 		operation{op: "softmax", in: []operand{{"x", nd{mil.FP16, []int{len(c.x)}, c.x}, false}},
 			want: []nd{{mil.FP16, []int{len(c.x)}, c.want}}}.exact(t)
 	}
-	// An axis as long as a vocabulary.
+	// An axis of the length of a vocabulary.
 	x := zeros(mil.FP16, 1, 50000, 2)
 	want := zeros(mil.FP16, 1, 50000, 2)
 	for i := range want.v {

@@ -17,7 +17,7 @@ func transpose(s *step) (runner, int) {
 	return move(s.in[0].dtype.Size(), box{dims: s.out[0].shape, src: src, dst: dense(s.out[0].shape)})
 }
 
-// slice cuts a box out of x.
+// slice copies a box of x.
 func slice(s *step) (runner, int) {
 	a := s.attrs.(ops.Slice)
 	src := dense(s.in[0].shape)
@@ -29,7 +29,7 @@ func slice(s *step) (runner, int) {
 	return move(s.in[0].dtype.Size(), box{dims: a.Size, src: src, dst: dense(a.Size), srcBase: base})
 }
 
-// concat puts its operands one behind the other, or in turns, along one axis.
+// concat writes its operands consecutively, or interleaved, along one axis.
 func concat(s *step) (runner, int) {
 	a := s.attrs.(ops.Join)
 	var boxes []box
@@ -48,7 +48,7 @@ func concat(s *step) (runner, int) {
 	return move(s.in[0].dtype.Size(), boxes...)
 }
 
-// split hands out consecutive parts along one axis.
+// split copies consecutive parts along one axis to its results.
 func split(s *step) (runner, int) {
 	axis := s.attrs.(int)
 	var boxes []box

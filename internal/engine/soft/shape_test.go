@@ -12,11 +12,11 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// stored are the types that a surface holds; moves take all of them.
+// stored are the types that a surface holds. Moves support all of them.
 var stored = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
 	mil.UInt32}
 
-// moved are random values of a type; a float may be special.
+// moved returns random values of a type. A float may be a special value.
 func moved(r *rand.Rand, d mil.DType, shape ...int) nd {
 	if d.Float() && r.IntN(2) == 0 {
 		return special(r, d, shape...)
@@ -184,7 +184,7 @@ func TestSplit(t *testing.T) {
 	})
 }
 
-// cut takes n elements along an axis.
+// cut returns n elements along an axis.
 func cut(x nd, axis, from, step, n int) nd {
 	shape := slices.Clone(x.shape)
 	shape[axis] = n
@@ -197,7 +197,7 @@ func cut(x nd, axis, from, step, n int) nd {
 	return out
 }
 
-// TestMovesKeepEveryBit sends all 65,536 halves through every kind of move, to
+// TestMovesKeepEveryBit copies all 65,536 halves with every kind of move, to
 // padded and to packed surfaces.
 func TestMovesKeepEveryBit(t *testing.T) {
 	half := func(shape ...int) string { return tensorType(mil.FP16, shape) }
@@ -226,7 +226,8 @@ func TestMovesKeepEveryBit(t *testing.T) {
 			require.Equal(t, string(allHalves()), string(got["y"]))
 		})
 	}
-	// Through float32 and back everything but signalling NaNs, which get quiet.
+	// A cast to float32 and back keeps everything but signalling NaNs, which
+	// become quiet.
 	text := strings.ReplaceAll(`program(1.3)
 {
 func main<ios18>(tensor<fp16, [65536]> x) {

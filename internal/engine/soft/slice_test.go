@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// walk lists the positions that one axis of slice_by_index keeps, as Python's
-// slices do: None where a mask is set.
+// walk lists the positions that one axis of slice_by_index keeps, as a Python
+// slice does. A mask that is set means None.
 func walk(length, begin, end, step int, fromStart, toEnd bool) (at []int) {
 	norm := func(i int) int {
 		if i < 0 {
@@ -178,7 +178,7 @@ func TestPad(t *testing.T) {
 	})
 }
 
-// TestPadWide: a border far larger than x.
+// TestPadWide uses a border far larger than x.
 func TestPadWide(t *testing.T) {
 	x := nd{mil.FP16, []int{1, 2}, []float64{1, 2}}
 	want := zeros(mil.FP16, 3, 100002)

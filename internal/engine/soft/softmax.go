@@ -7,8 +7,8 @@ import (
 )
 
 // softmax subtracts the maximum of each lane, exponentiates and divides by the
-// sum. Only the exponentials rest in float32 in between, three parts in 2^24;
-// the result is rounded once.
+// sum. Only the exponentials are held in float32, with an error of three parts
+// in 2^24. The result is rounded once.
 func softmax(s *step) (runner, int) {
 	l := newLanes(s.in[0].shape, []int{s.attrs.(int)})
 	return &softmaxer{lanes: l, dtype: s.out[0].dtype}, l.length * l.tile

@@ -10,13 +10,13 @@ import (
 
 type block = unimem.Block
 
-// sharing says how kernels reach a tensor's pages on this system.
+// sharing describes how kernels access a tensor's pages on this system.
 var sharing = map[bool]string{
 	true:  "each surface is mapped a second time by its handle",
 	false: "the process's own mapping of each surface",
 }[runtime.GOOS == "linux"]
 
-// surfaces maps Blocks, each once however many requests use it.
+// surfaces maps each Block once, for any number of requests.
 type surfaces struct {
 	mu   sync.Mutex
 	open map[*block]*surface
@@ -28,7 +28,7 @@ type surface struct {
 	users   int
 }
 
-// acquire maps b, or counts one more user of its mapping.
+// acquire maps b, or adds a user to its mapping.
 func (s *surfaces) acquire(b *block) (*surface, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -46,7 +46,7 @@ func (s *surfaces) acquire(b *block) (*surface, error) {
 	return f, nil
 }
 
-// release counts one user less and unmaps b with the last.
+// release removes one user and unmaps b after the last.
 func (s *surfaces) release(b *block) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *surfaces) release(b *block) error {
 	return f.mapping.Close()
 }
 
-// close unmaps what is left.
+// close unmaps the remaining Blocks.
 func (s *surfaces) close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

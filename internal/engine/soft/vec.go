@@ -6,9 +6,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// vec is a dense tensor in memory, seen as elements. raw always holds its
-// bytes; the others view them for types that kernels compute with, and by
-// width for kernels that only move elements.
+// vec is a dense tensor in memory, viewed as elements. raw always holds its
+// bytes. The other fields view them as the types that kernels compute with, or
+// by width for kernels that only copy elements.
 type vec struct {
 	dtype  mil.DType
 	raw    []byte
@@ -19,7 +19,7 @@ type vec struct {
 	quads  []uint32
 }
 
-// view returns b as elements of type d; the error says that b is not aligned to
+// view returns b as elements of type d, or an error if b is not aligned for
 // them.
 func view(d mil.DType, b []byte) (v vec, err error) {
 	v = vec{dtype: d, raw: b}
@@ -46,7 +46,7 @@ func view(d mil.DType, b []byte) (v vec, err error) {
 // len is the number of elements.
 func (v *vec) len() int { return len(v.raw) / v.dtype.Size() }
 
-// load decodes the floating-point elements from at on into dst.
+// load decodes len(dst) floating-point elements, from element at, into dst.
 func (v *vec) load(dst []float32, at int) {
 	if v.half != nil {
 		fp16.Decode(dst, v.half[at:at+len(dst)])
@@ -55,7 +55,7 @@ func (v *vec) load(dst []float32, at int) {
 	copy(dst, v.single[at:at+len(dst)])
 }
 
-// store rounds src into the floating-point elements from at on.
+// store rounds src into the floating-point elements from element at.
 func (v *vec) store(src []float32, at int) {
 	if v.half != nil {
 		fp16.Encode(v.half[at:at+len(src)], src)
@@ -64,8 +64,9 @@ func (v *vec) store(src []float32, at int) {
 	copy(v.single[at:at+len(src)], src)
 }
 
-// narrow prepares a float64 for storing as d: for fp16 it rounds to odd, so
-// that the second rounding, to half, gives what a single one would.
+// narrow prepares a float64 for storing as d. For fp16 it rounds to odd, so
+// that the second rounding, to fp16, gives the same result as a single
+// rounding.
 func narrow(d mil.DType, f float64) float32 {
 	if d == mil.FP16 {
 		return toOdd(f)

@@ -33,17 +33,17 @@ tensor<fp16, [4]> y = add(x = x, y = w);
 } -> (y);
 }`
 
-// TestWeights reads an entry where the format puts it, and one that starts at
-// an odd byte, as some writers leave it: its elements are askew in the file.
+// TestWeights reads an aligned entry, and one that starts at an odd byte, as
+// some writers produce: its elements are unaligned in the file.
 func TestWeights(t *testing.T) {
 	w := nd{mil.FP16, []int{4}, []float64{1, 2, 3, 4}}
 	var writer blob.Writer
 	_, err := writer.Add(mil.FP16, encode(w), 0)
 	require.NoError(t, err)
 	good := writer.Bytes()
-	askew := append(append(append([]byte{}, good[:64]...), 0), good[64:]...)
-	le.PutUint64(askew[65+16:], 65+64)
-	for offset, data := range map[string][]byte{"64": good, "65": askew} {
+	unaligned := append(append(append([]byte{}, good[:64]...), 0), good[64:]...)
+	le.PutUint64(unaligned[65+16:], 65+64)
+	for offset, data := range map[string][]byte{"64": good, "65": unaligned} {
 		dev, err := ane.Open(soft.New(), "")
 		require.NoError(t, err)
 		ctx := context.Background()
@@ -51,7 +51,7 @@ func TestWeights(t *testing.T) {
 		text := []byte(strings.Replace(weighted, "OFFSET", offset, 1))
 		m, err := dev.Compile(ctx, ane.Source{Text: text, Weights: src})
 		require.NoError(t, err)
-		clear(data) // the model keeps its own
+		clear(data) // the model has its own copy
 		require.NoError(t, m.Load(ctx))
 		b := &bench{t: t, model: m, mem: memory{t: t, kind: 1}}
 		r, out := b.bind(10)
@@ -68,8 +68,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// TestWeightsMissing: the fault names the BLOBFILE's place and the file, and
-// keeps its cause.
+// TestWeightsMissing: the error has the position of the BLOBFILE and the name
+// of the file, and wraps its cause.
 func TestWeightsMissing(t *testing.T) {
 	dev, err := ane.Open(soft.New(), "")
 	require.NoError(t, err)

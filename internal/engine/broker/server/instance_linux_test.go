@@ -215,7 +215,7 @@ tensor<fp16, [4]> y = reduce_sum(x = x, axes = axes);
 	_, err = p.adapt(r.program, file(1), wire.Arguments{})
 	require.ErrorIs(t, err, ane.ErrCompile)
 	require.ErrorContains(t, err, "axis:4:")
-	require.ErrorContains(t, err, "axes decides about the program itself")
+	require.ErrorContains(t, err, "axes sets the program's structure")
 	_, err = p.adapt(r.program, file(0), wire.Arguments{})
 	require.NoError(t, err)
 }

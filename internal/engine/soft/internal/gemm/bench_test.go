@@ -8,14 +8,14 @@ import (
 )
 
 // benchShapes are tiles of the engine: a matrix product, a vector times a
-// matrix, small convolutions with many outputs and with one, small products,
-// one of a few rows, one times a vector.
+// matrix, small convolutions with many outputs and with one, small products, one
+// with few rows, one with a vector.
 var benchShapes = []struct{ m, k, n int }{
 	{32, 768, 256}, {1, 4096, 256}, {32, 9, 256}, {1, 9, 256}, {1, 9, 49}, {32, 64, 32}, {32, 64, 49}, {7, 256,
 		256}, {32, 768, 1},
 }
 
-// eachShape times f for every kernel and shape.
+// eachShape measures f for every kernel and shape.
 func eachShape(b *testing.B, f func(c, a, b []float32, m, k, n int)) {
 	have := kernels()
 	for _, name := range slices.Sorted(maps.Keys(have)) {
@@ -45,8 +45,9 @@ func eachShape(b *testing.B, f func(c, a, b []float32, m, k, n int)) {
 
 func BenchmarkMul(b *testing.B) { eachShape(b, Mul) }
 
-// The floor of assembly is its tile doing as many steps on one row of B, so that
-// all it loads lies in the first-level cache. The floor of Go is the plain loop.
+// BenchmarkMulFloor measures the floor of assembly as its tile doing as many
+// steps on one row of B, so that every load hits the first-level cache. The
+// floor of Go is the plain loop.
 func BenchmarkMulFloor(b *testing.B) { eachShape(b, floor) }
 
 func plain(c, a, b []float32, m, k, n int) {

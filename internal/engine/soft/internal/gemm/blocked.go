@@ -2,29 +2,30 @@
 
 package gemm
 
-// The assembly keeps a piece of C in registers while it runs along k: a tile of
-// some rows and columns; a line, which is one row of a tile; or a band, which is
-// one row of several tiles. It reads and writes whole pieces only. n is the
-// distance between rows of C and of B, k that between rows of A, depth (at least
-// 1) the number of rows of B. It starts from C if add is set, otherwise from +0.
+// The assembly keeps a piece of C in registers while it advances along k: a tile
+// of several rows and columns; a line, which is one row of a tile; or a band,
+// which is one row of several tiles. It reads and writes only whole pieces. n is
+// the distance between rows of C and of B, k that between rows of A, depth (at
+// least 1) the number of rows of B. Sums start from C if add is set, otherwise
+// from +0.
 
 // pieces gives the rows and columns of a tile, and the columns of a band.
 type pieces struct{ rows, cols, long int }
 
 const (
-	// depthMax bounds a call, inside of which a goroutine cannot be preempted: it
-	// takes about 1 us, and 10 to 60 us if every row of B is far away in memory
-	// (measured on Sapphire Rapids, rows 1 MiB apart). Longer calls are not
-	// faster, calls of 16 to 64 rows are slower.
+	// depthMax bounds a call, during which a goroutine cannot be preempted: about
+	// 1 us, and 10 to 60 us if every row of B is far away in memory (measured on
+	// Sapphire Rapids, rows 1 MiB apart). Longer calls are not faster; calls of
+	// 16 to 64 rows are slower.
 	depthMax = 256
-	// narrow is the width of the narrowest line, tall the height of its tile:
-	// fewer columns go through copies, depthNarrow rows of B at a time.
+	// narrow is the width of the narrowest line, tall the height of its tile.
+	// Fewer columns are copied first, depthNarrow rows of B at a time.
 	narrow, tall = 16, 4
 	depthNarrow  = 64
 )
 
-// mul covers C with pieces. At the right and lower edges they reach back over
-// elements that are done: those are computed once more from +0, to the same bits.
+// mul covers C with pieces. At the right and lower edges pieces overlap elements
+// that are already computed: those are computed again from +0, to the same bits.
 func mul(c, a, b []float32, m, k, n int) {
 	switch {
 	case machine.kernel == portable:
@@ -42,8 +43,8 @@ func mul(c, a, b []float32, m, k, n int) {
 	}
 }
 
-// columns computes columns j0 to j1, whole tiles wide. One or two rows that
-// are left over go faster as lines than as a tile that reaches back.
+// columns computes columns j0 to j1, a multiple of the tile width. One or two
+// remaining rows are faster as lines than as an overlapping tile.
 func (p pieces) columns(c, a, b []float32, m, k, n, j0, j1 int) {
 	low := m / p.rows * p.rows
 	p.tiles(c, a, b, k, n, 0, low, j0, j1)
@@ -78,8 +79,8 @@ func (p pieces) lines(c, a, b []float32, k, n, i0, i1, j0, j1 int) {
 	}
 }
 
-// mulNarrow is mul for fewer columns than any piece has. What stands in the
-// other columns of the copies is not used.
+// mulNarrow is mul for fewer columns than the narrowest piece. The other columns
+// of the copies are not used.
 func mulNarrow(c, a, b []float32, m, k, n int) {
 	var panel [depthNarrow * narrow]float32
 	var sums [tall * narrow]float32

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGuards puts each slice at every position in a 64-byte line, between
-// elements that are NaN in the operands, to be seen in the result if read, and
-// a pattern in the result, to be seen if written.
+// TestGuards puts each slice at every position in a 64-byte line. Around the
+// operands it puts NaN, which a read beyond them carries into the result.
+// Around the result it puts a pattern, which a write beyond it changes.
 func TestGuards(t *testing.T) {
 	const guard = float32(12345.678)
 	r := rand.New(rand.NewPCG(13, 14))
@@ -54,9 +54,9 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// TestMistakes looks that a wrong call panics and leaves c as it was. Capacity
-// does not count as length. The last sizes wrap around when multiplied.
-func TestMistakes(t *testing.T) {
+// TestWrongCallsPanic checks that a wrong call panics and leaves c unchanged. Capacity
+// does not count as length. The last sizes overflow when multiplied.
+func TestWrongCallsPanic(t *testing.T) {
 	const full = 64
 	for _, s := range []struct{ m, k, n, lenC, lenA, lenB int }{
 		{4, 4, 4, 15, 16, 16}, {4, 4, 4, 16, 15, 16}, {4, 4, 4, 16, 16, 15}, {1, 1, 1, 0, 1, 1}, {1, 0, 1, 0, 0, 0},

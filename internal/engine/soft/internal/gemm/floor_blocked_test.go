@@ -10,7 +10,7 @@ func floor(c, a, b []float32, m, k, n int) {
 	p := choose(32)
 	var row, sums [64]float32
 	var left [depthMax]float32
-	// Distances of 0 make all rows of A, B and C one.
+	// With distances of 0 all rows of A, B and C are the same.
 	for steps := (m*k*n + p.rows*p.cols - 1) / (p.rows * p.cols); steps > 0; steps -= depthMax {
 		p.tile(&sums[0], &left[0], &row[0], 0, 0, min(steps, depthMax), true)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fence is room for float32s between two pages without access.
+// fence is memory for float32s between two inaccessible pages.
 type fence struct{ middle []byte }
 
 func newFence(t *testing.T, n int) fence {
@@ -25,8 +25,8 @@ func newFence(t *testing.T, n int) fence {
 	return fence{middle}
 }
 
-// put copies values to the end or to the beginning of the room: one element too
-// many, read or written, is a fault.
+// put copies values to the start or to the end of the memory, so that reading
+// or writing one element beyond them faults.
 func (f fence) put(values []float32, atEnd bool) []float32 {
 	at := 0
 	if atEnd {

@@ -7,8 +7,8 @@ const (
 	avx512 = "avx512"
 )
 
-// detect asks for the instructions themselves; x/sys/cpu reports AVX2, FMA and
-// AVX-512 only if the operating system saves the registers they use.
+// detect checks for the instructions themselves: x/sys/cpu reports AVX2, FMA
+// and AVX-512 only if the operating system saves the registers they use.
 func detect() string {
 	switch {
 	case !cpu.X86.HasAVX2 || !cpu.X86.HasFMA:
@@ -19,8 +19,8 @@ func detect() string {
 	return avx2
 }
 
-// choose returns the pieces for n columns, at least narrow: those of 512-bit
-// registers where they fit, otherwise those of 256 bits.
+// choose returns the pieces for n columns, n >= narrow: those of 512-bit
+// registers where they fit, otherwise those of 256-bit registers.
 func choose(n int) pieces {
 	if machine.kernel == avx512 && n >= 32 {
 		return pieces{rows: 8, cols: 32, long: 128}

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// blocked.go says what the functions do. Throughout, DI is C, SI is A, DX is B,
+// blocked.go describes the functions. Throughout, DI is C, SI is A, DX is B,
 // R8 the bytes between rows of C and of B, R9 those between rows of A, and CX
 // counts the rows of B. The sums of a row lie in neighbouring registers.
 

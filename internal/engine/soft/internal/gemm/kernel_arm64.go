@@ -2,11 +2,11 @@ package gemm
 
 const neon = "neon"
 
-// detect has nothing to ask: Advanced SIMD is part of every ARMv8-A processor
-// that Go runs on.
+// detect needs no check: every ARMv8-A processor that Go supports has Advanced
+// SIMD.
 func detect() string { return neon }
 
-// choose returns the pieces for n columns, at least narrow.
+// choose returns the pieces for n columns, n >= narrow.
 func choose(int) pieces { return pieces{rows: tall, cols: narrow, long: 64} }
 
 //go:noescape

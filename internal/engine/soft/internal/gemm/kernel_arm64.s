@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// blocked.go says what the functions do. Throughout, R0 is C, R1 is A, R2 is B,
+// blocked.go describes the functions. Throughout, R0 is C, R1 is A, R2 is B,
 // R3 the bytes between rows of C and of B, R4 those between rows of A, and R5
 // counts the rows of B.
 

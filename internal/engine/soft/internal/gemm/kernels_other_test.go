@@ -2,6 +2,6 @@
 
 package gemm
 
-// kernels lists every kernel of this architecture and whether the processor at
-// hand has it.
+// kernels returns every kernel of this architecture and whether this processor
+// has it.
 func kernels() map[string]bool { return map[string]bool{portable: true} }

@@ -1,8 +1,8 @@
 package gemm
 
-// machine holds what is known of the processor. It is filled before any other
-// code of the package runs and not changed afterwards (tests do, to reach the
-// kernels that a better one hides).
+// machine describes the processor. It is set before other code of the package
+// runs and does not change afterwards, except in tests, which select slower
+// kernels.
 var machine = struct {
 	kernel string // "avx512", "avx2", "neon" or "portable"
 }{

@@ -4,8 +4,8 @@ package gemm
 // k = 0 every element is +0. c shares no memory with a or b. Elements of the
 // slices beyond m*n, m*k and k*n are neither read nor written.
 //
-// It allocates nothing. A size that is negative or above 2^31-1, or a slice that
-// is too short, is a mistake in the calling code: Mul panics before it writes.
+// It allocates nothing. A negative size, a size above 2^31-1 or a slice that is
+// too short is a bug in the caller: Mul panics before it writes.
 func Mul(c, a, b []float32, m, k, n int) {
 	if uint64(m|k|n)>>31 != 0 {
 		panic("BUG: gemm: size below 0 or above 2^31-1")

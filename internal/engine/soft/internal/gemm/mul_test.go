@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// large are shapes that take several tiles, bands and blocks along k, and end
-// inside a piece on either side.
+// large are shapes that need several tiles, bands and blocks along k, and whose
+// last piece is partial in both directions.
 var large = []struct{ m, k, n int }{
 	{32, 768, 256}, {33, 257, 129}, {1, 1100, 256}, {17, 600, 131}, {9, 513, 1}, {8, 70, 31},
 	{1, 1000, 127}, {1, 2, 128}, {9, 9, 300}, {7, 256, 160}, {5, 512, 64}, {12, 65, 33}, {3, 129, 15}, {15, 600,
 		70}, {1, 5000, 1},
 }
 
-// TestExactProducts takes fp16 values, whose products need no rounding: every
+// TestExactProducts uses fp16 values, whose products need no rounding: every
 // kernel gives the bits of the plain loop.
 func TestExactProducts(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -42,8 +42,8 @@ func TestExactProducts(t *testing.T) {
 	})
 }
 
-// TestOwnRounding takes operands whose products are rounded: assembly gives the
-// fused sums bit by bit, Go the others.
+// TestOwnRounding uses operands whose products need rounding: assembly gives the
+// fused sums bit by bit, Go code the rounded ones.
 func TestOwnRounding(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
@@ -57,8 +57,8 @@ func TestOwnRounding(t *testing.T) {
 	})
 }
 
-// TestErrorBound compares with float64. A sum of k rounded products in order is
-// off by at most g = k*u/(1-k*u) times the sum of magnitudes, u = 2^-24.
+// TestErrorBound compares with float64. A sum of k rounded products in order has
+// an error of at most g = k*u/(1-k*u) times the sum of magnitudes, u = 2^-24.
 func TestErrorBound(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	eachKernel(t, func(t *testing.T) {
@@ -82,7 +82,7 @@ func TestErrorBound(t *testing.T) {
 }
 
 // TestTiling cuts a product along m and n at random and requires the bits of the
-// whole, with operands that make every change of order or rounding show.
+// whole. Its operands expose every change of order or rounding.
 func TestTiling(t *testing.T) {
 	const m, k, n = 37, 300, 173
 	r := rand.New(rand.NewPCG(7, 8))
@@ -120,7 +120,7 @@ func TestSpecialValues(t *testing.T) {
 		{"infinity stays", []float32{2, -inf, 5}, []float32{1, 3, -1}, -inf},
 		{"overflow", []float32{math.MaxFloat32, 1}, []float32{2, 1}, inf},
 		{"sums start at +0", []float32{negZero, negZero}, []float32{1, 1}, 0},
-		{"negative zero cannot come out", []float32{-1}, []float32{0}, 0},
+		{"a negative zero product gives +0", []float32{-1}, []float32{0}, 0},
 		{"cancelled", []float32{3, -3}, []float32{5, 5}, 0},
 		{"smallest subnormal", []float32{0x1p-75}, []float32{0x1p-74}, 0x1p-149},
 		{"subnormal operand", []float32{0x1p-149}, []float32{0x1p20}, 0x1p-129},
@@ -129,7 +129,7 @@ func TestSpecialValues(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			eachKernel(t, func(t *testing.T) {
 				k := len(c.a)
-				// Every row and column of every piece: the whole product is alike.
+				// Every row and column of every piece gives the same value.
 				for _, s := range []struct{ m, n int }{{1, 1}, {1, 200}, {11, 45}} {
 					a, b := make([]float32, s.m*k), make([]float32, k*s.n)
 					want, got := make([]float32, s.m*s.n), make([]float32, s.m*s.n)
@@ -150,8 +150,8 @@ func TestSpecialValues(t *testing.T) {
 	}
 }
 
-// TestSpreadOfNaN strews NaN, infinities and zeros over fp16 values and looks
-// that each sum gets its own and no other.
+// TestSpreadOfNaN puts NaN, infinities and zeros among fp16 values and checks that
+// they affect only their own sums.
 func TestSpreadOfNaN(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	odd := []float32{float32(math.NaN()), float32(math.Inf(1)), float32(math.Inf(-1)), 0, float32(math.Copysign(0, -1))}

@@ -1,12 +1,12 @@
 package gemm
 
-// portable is the name of the Go code in this file, which needs nothing of the
-// processor.
+// portable is the name of the Go kernel in this file, which needs no special
+// instructions.
 const portable = "portable"
 
-// mulPortable is mul in Go: four rows of B at a time are added to a row of C.
-// That keeps the scalar units busy; taking two rows of C as well was measured
-// and gains nothing. The conversions of the products keep the compiler from
+// mulPortable is mul in Go: it adds four rows of B at a time to a row of C,
+// which keeps the scalar units busy. Handling two rows of C as well is no
+// faster (measured). The conversions of the products prevent the compiler from
 // fusing them with the additions on some machines.
 func mulPortable(c, a, b []float32, m, k, n int) {
 	clear(c)
@@ -22,7 +22,7 @@ func mulPortable(c, a, b []float32, m, k, n int) {
 	}
 }
 
-// addFour adds four rows of B to c, each times its element of a.
+// addFour adds four rows of B to c, each multiplied by its element of a.
 func addFour(c, b []float32, a *[4]float32) {
 	n := len(c)
 	a0, a1, a2, a3 := a[0], a[1], a[2], a[3]

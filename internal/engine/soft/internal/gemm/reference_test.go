@@ -27,14 +27,14 @@ func eachKernel(t *testing.T, f func(t *testing.T)) {
 	}
 }
 
-// use makes Mul take one kernel until the test ends.
+// use makes Mul use one kernel until the test ends.
 func use(tb testing.TB, kernel string) {
 	old := machine.kernel
 	tb.Cleanup(func() { machine.kernel = old })
 	machine.kernel = kernel
 }
 
-// loop is the plain triple loop with one step of a sum as parameter.
+// loop is the plain triple loop. step adds one product to a sum.
 func loop(c, a, b []float32, m, k, n int, step func(sum, x, y float32) float32) {
 	for i := range m {
 		for j := range n {
@@ -50,8 +50,8 @@ func loop(c, a, b []float32, m, k, n int, step func(sum, x, y float32) float32) 
 // rounded multiplies, rounds, adds and rounds.
 func rounded(sum, x, y float32) float32 { return sum + float32(x*y) }
 
-// fused rounds once. The product is exact in float64; the sum is rounded to odd
-// there, so that the second rounding, to float32, sees on which side it lies.
+// fused rounds once. The product is exact in float64. The sum is rounded to odd
+// there, so that the second rounding, to float32, is correct.
 func fused(sum, x, y float32) float32 {
 	p, s := float64(x)*float64(y), float64(sum)
 	total := p + s
@@ -68,7 +68,7 @@ func fused(sum, x, y float32) float32 {
 	return float32(total)
 }
 
-// own is the step that the kernel in use performs.
+// own is the step of the kernel in use.
 func own() func(sum, x, y float32) float32 {
 	if machine.kernel == portable {
 		return rounded
@@ -76,7 +76,7 @@ func own() func(sum, x, y float32) float32 {
 	return fused
 }
 
-// sameBits requires equal bits; any NaN equals any other.
+// sameBits requires equal bits. All NaNs count as equal.
 func sameBits(t *testing.T, want, got []float32, format string, args ...any) {
 	t.Helper()
 	require.Len(t, got, len(want))
@@ -88,8 +88,8 @@ func sameBits(t *testing.T, want, got []float32, format string, args ...any) {
 	}
 }
 
-// halves returns n finite fp16 values of all magnitudes, zeros of both signs
-// among them.
+// halves returns n finite fp16 values of all magnitudes, including zeros of
+// both signs.
 func halves(r *rand.Rand, n int) []float32 {
 	all := make([]float32, n)
 	for i := range all {
