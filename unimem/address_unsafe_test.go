@@ -6,7 +6,7 @@ func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDat
 
 func addressOfValue[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// Types that views must refuse, and one they need not.
+// Types that views must refuse, and one that they accept.
 type (
 	rawPointer struct{ P unsafe.Pointer }
 	number     uintptr

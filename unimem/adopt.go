@@ -7,24 +7,24 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// AdoptSurface makes a Block of the first size bytes of a surface that exists already, found
-// by its IOSurfaceID in this process or, where the system permits that, in another. The frames
-// of a video decoder become Blocks this way, without a copy. The surface belongs to macOS's own
-// library, or to the library whose Option is among opts.
+// AdoptSurface makes a Block of the first size bytes of an existing surface, found by its
+// IOSurfaceID in this process or, if the system permits it, in another. So the frames of a
+// video decoder become Blocks without a copy. The surface belongs to the library of macOS,
+// or to the library whose Option is in opts.
 //
 // The Block owns one reference and one lock from AdoptSurface until Close, independently of the
 // surface's creator: Close unlocks and releases it, and the surface lives until its last owner
-// releases it. Unlike other Blocks its Size is exactly size, its pages keep what they hold, and
-// Warm reads them without writing. The caller orders its accesses with the creator's; a creator
-// that waits until no lock is left waits for Close. AdoptSurface does not change the use count
-// of IOSurfaceIncrementUseCount, so a pool of frames may hand out the surface again: keep the
-// creator's object (the CVPixelBuffer) until Close as well.
+// releases it. Unlike for other Blocks, Size is exactly size, the pages keep their content,
+// and Warm reads them without writing. The caller has to synchronize its accesses with the
+// creator; a creator that waits until the surface is unlocked waits for Close. AdoptSurface
+// does not change the use count of IOSurfaceIncrementUseCount, so a pool of frames may reuse
+// the surface: keep the creator's object (the CVPixelBuffer) until Close as well.
 //
 // Errors, all *Error: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface has fewer
 // bytes), ErrCreate (no surface has this id), ErrLock, ErrExhausted (with ErrLock), ErrOption
-// (a nil library or two of them, SurfacePerCell, OnHeap), ErrShare where there are no surfaces.
+// (a nil library or two of them, SurfacePerCell, OnHeap), ErrShare (a system without surfaces).
 //
-// Proven against a stand-in on Linux. It has not been tried with surfaces of macOS frameworks.
+// It is tested against a stand-in on Linux, not with surfaces of macOS frameworks.
 func AdoptSurface(id uint32, size int, opts ...Option) (*Block, error) {
 	return adoptFound(size, opts, func(t *iosurface.Table) (*iosurface.Surface, error) {
 		return iosurface.Lookup(t, id, size)
@@ -51,7 +51,7 @@ func adoptFound(size int, opts []Option, find func(*iosurface.Table) (*iosurface
 	})
 }
 
-// refuseAdopt reports sizes and options that have no meaning for memory that exists.
+// refuseAdopt reports sizes and options that do not apply to existing memory.
 func refuseAdopt(c config, size int) error {
 	const op = "adopt"
 	switch {
@@ -60,13 +60,12 @@ func refuseAdopt(c config, size int) error {
 	case size < 0:
 		return &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
 	case c.Heap:
-		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "OnHeap has no meaning for memory that exists"}
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "OnHeap does not apply to existing memory"}
 	}
 	return refuse(c, op, size)
 }
 
-// adoptError tells a surface that is too small from other failures: that is for the caller
-// to mend.
+// adoptError adds ErrSize and a hint to the error for a surface that is too small.
 func adoptError(size int, err error) error {
 	var told *Error
 	if errors.As(err, &told) {
@@ -77,11 +76,11 @@ func adoptError(size int, err error) error {
 		return systemError("adopt", size, err)
 	}
 	return &Error{Op: "adopt", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: %w", ErrSize, err),
-		Hint: "ask for no more than the surface has"}
+		Hint: "adopt no more bytes than the surface has"}
 }
 
-// adopted is a surface that exists already.
+// adopted is a surface made by another owner.
 type adopted struct{ surface }
 
-// warm reads, because others may be writing.
+// warm only reads, because another owner may be writing.
 func (a *adopted) warm() error { look(a.bytes()); return nil }

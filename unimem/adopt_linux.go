@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// adoptFile maps size bytes of a file that somebody else made.
+// adoptFile maps size bytes of a file from another owner.
 func adoptFile(f *os.File, size int) (backing, error) {
 	fd, err := duplicate(f)
 	if err != nil {
 		e := createError("adopt", "fcntl(F_DUPFD_CLOEXEC)", size, err)
 		if errors.Is(err, os.ErrClosed) {
-			e.Err, e.Hint = ErrShare, "the file is closed: adopt it before"
+			e.Err, e.Hint = ErrShare, "the file is closed: adopt it before closing it"
 		}
 		return nil, e
 	}
@@ -26,21 +26,21 @@ func adoptFile(f *os.File, size int) (backing, error) {
 	return &adoptedMemfd{memfd{mem: mem, fd: fd, number: process.nextID(), locked: lockOnFault(mem)}}, nil
 }
 
-// duplicate returns a descriptor of f's file. The number is f's only during the call, so a
-// Close of f by somebody else cannot make it mean another file.
+// duplicate returns a new descriptor of f's file. It duplicates inside of Control, so that
+// a concurrent Close of f cannot give the number to another file.
 func duplicate(f *os.File) (fd int, err error) {
 	raw, err := f.SyscallConn()
 	if err != nil {
 		return -1, err
 	}
 	if raw.Control(func(p uintptr) { fd, err = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }) != nil {
-		return -1, os.ErrClosed // the one reason that Control has
+		return -1, os.ErrClosed // the only error of Control
 	}
 	return fd, err
 }
 
-// mapForeign checks what the file is before mapping it: the seals cannot be lifted, so what
-// they promise stays true.
+// mapForeign checks the file before mapping it. Seals cannot be removed, so the result of
+// the check stays valid.
 func mapForeign(fd, size int) ([]byte, error) {
 	if err := checkSeals(fd, size); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func mapForeign(fd, size int) ([]byte, error) {
 	if err != nil {
 		e := createError("adopt", "mmap", size, err)
 		if errors.Is(err, unix.EACCES) {
-			e.Hint = "the descriptor does not allow reading and writing: pass the one that Share returned"
+			e.Hint = "the descriptor does not allow reading and writing: pass the one of Share"
 		}
 		return nil, e
 	}
@@ -65,19 +65,19 @@ func checkSeals(fd, size int) error {
 	switch {
 	case err != nil: // directories, sockets, pipes and files on disks have no seals
 		return &Error{Op: "adopt", Size: size, Err: ErrShare, Cause: fmt.Errorf("fcntl(F_GET_SEALS): %w", err),
-			Hint: "pass the memfd that Share returned"}
+			Hint: "pass the memfd of Share"}
 	case got&need != need:
 		return &Error{Op: "adopt", Size: size, Err: ErrSeal, Cause: fmt.Errorf("seals %#x, not %#x", got, need),
 			Hint: "add F_SEAL_SHRINK and F_SEAL_SEAL, or share a Block"}
 	case got&(unix.F_SEAL_WRITE|unix.F_SEAL_FUTURE_WRITE) != 0:
 		return &Error{Op: "adopt", Size: size, Err: ErrSeal, Cause: fmt.Errorf("seals %#x forbid writing", got),
-			Hint: "share memory that may be written"}
+			Hint: "share writable memory"}
 	}
 	return nil
 }
 
-// checkFile refuses files shorter than size, and huge pages: where none is left, touching
-// them ends the process.
+// checkFile refuses files shorter than size, and huge pages: touching them ends the process
+// if the system has none left.
 func checkFile(fd, size int) error {
 	var file unix.Stat_t
 	if err := retry(func() error { return unix.Fstat(fd, &file) }); err != nil {
@@ -92,15 +92,15 @@ func checkFile(fd, size int) error {
 		return &Error{Op: "adopt", Size: size, Err: ErrShare, Hint: "make the memfd without MFD_HUGETLB"}
 	case file.Size < int64(size):
 		return &Error{Op: "adopt", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
-			Hint: "ask for no more than was shared; sizes round up to whole pages of 16 KiB"}
+			Hint: "adopt no more bytes than were shared; sizes round up to whole pages of 16 KiB"}
 	}
 	return nil
 }
 
-// adoptedMemfd is memory that somebody else filled.
+// adoptedMemfd is memory from another owner.
 type adoptedMemfd struct{ memfd }
 
-// warm reads, because others may be writing.
+// warm only reads, because another owner may be writing.
 func (m *adoptedMemfd) warm() error {
 	err := m.populate()
 	if err == nil {

@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// AtClose has f called once when b is closed, before the memory is given back, by the
-// goroutine that closes it. It is for what was derived from the Block's handle and must not
-// outlive it, such as an engine's wrapper of the surface. f may not call methods of b.
-// cancel reports whether it kept f from being called. ErrClosed after Close.
+// AtClose registers f, which the goroutine that closes b calls once, before the memory is
+// freed. It is for objects derived from the Block's handle that must not outlive it, such as
+// an engine's wrapper of the surface. f must not call methods of b. cancel reports whether it
+// prevented the call of f. The error is ErrClosed after Close.
 func (b *Block) AtClose(f func()) (cancel func() bool, err error) {
 	e := &ending{f}
 	if b == nil || b.life.closed() || !b.last.add(e) {
@@ -17,7 +17,7 @@ func (b *Block) AtClose(f func()) (cancel func() bool, err error) {
 	return func() bool { return b.last.remove(e) }, nil
 }
 
-// endings are what is to happen when a Block ends, newest first.
+// endings are the functions to call when a Block is closed, newest first.
 type endings struct {
 	mu   sync.Mutex
 	over bool
@@ -45,7 +45,7 @@ func (l *endings) remove(e *ending) bool {
 	return i >= 0
 }
 
-// run takes what is left and calls it, outside the lock.
+// run calls the remaining functions, outside of the lock.
 func (l *endings) run() {
 	l.mu.Lock()
 	all := l.all

@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-func TestAtCloseRunsOnceBeforeTheMemoryGoes(t *testing.T) {
+func TestAtCloseRunsOnceBeforeTheMemoryIsFreed(t *testing.T) {
 	b, err := unimem.Open(1)
 	require.NoError(t, err)
 	mem := b.Bytes()

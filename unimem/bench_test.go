@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/internal/membench"
 )
 
-// run finds a body of membench; floors go by their operation's name.
+// run runs a case of membench by name; a floor has the name of its operation.
 func run(b *testing.B, name string, floor bool) {
 	for _, c := range membench.Cases() {
 		switch {

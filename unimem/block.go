@@ -5,43 +5,43 @@ import (
 	"runtime"
 )
 
-// backing is one way of getting memory. An implementation owns its pages from creation
-// until close, which is called once.
+// backing is the memory of a Block. An implementation owns its pages from creation until
+// close, which is called once.
 type backing interface {
-	bytes() []byte // from a page of the system, as long as the rounded size
+	bytes() []byte // starts at a page of the system and has the rounded size
 	handle() uintptr
 	id() uint32
 	pinned() bool
 	kind() string
 	warm() error // an *Error
-	// remap maps the same pages a second time, from the handle alone; its errors are an *Error.
+	// remap maps the same pages again, from the handle alone. Its error is an *Error.
 	remap() (mem []byte, unmap func() error, err error)
-	// share returns a descriptor for another process, which the caller owns; ErrShare
-	// with a hint where there is none.
+	// share returns a descriptor for another process, which the caller owns, or ErrShare
+	// with a hint.
 	share() (*os.File, error)
 	close(poison bool) error
 }
 
 // Block is a run of shared memory: one IOSurface on macOS, one memfd on Linux, heap memory
 // elsewhere. It begins at a page of the system (16 KiB on macOS, usually 4 KiB on Linux).
-// Address, size and id never change. All methods are safe for concurrent use; reading and
-// writing the bytes is the caller's to order, and slices, spans and views into a Block die
-// with it: using one after Close is a fault of the caller.
+// Address, size and id never change. All methods are safe for concurrent use; the caller has
+// to synchronize reads and writes of the bytes. Slices, spans and views into a Block must not
+// be used after Close.
 type Block struct {
 	mem     []byte
 	addr    uintptr
 	number  uint32
-	owned   bool // by a Tape, Grid or Layout, which alone may end it
+	owned   bool // a Tape, Grid or Layout owns and closes the Block
 	poison  bool
 	life    *life
 	back    backing
 	last    endings
-	counted int64 // bytes that Stats.Bytes has for it
+	counted int64 // its bytes in Stats.Bytes
 	cleanup runtime.Cleanup
 }
 
-// Open makes a Block of at least size bytes, rounded up to PageSize. Pages read as zero,
-// appear on first touch and stay.
+// Open makes a Block of at least size bytes, rounded up to PageSize. Pages are zero; the
+// system allocates them at the first touch, and keeps them until Close.
 //
 // Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these
 // two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, or a nil library of surfaces).
@@ -70,7 +70,7 @@ func openBlock(size int, c config, l *life, owned bool) (*Block, error) {
 	})
 }
 
-// newBlock takes over the backing: the Block owns it, or it is closed.
+// newBlock takes ownership of the backing: after an error it is closed.
 func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	back := opened{raw}
 	if err := back.settle(c); err != nil {
@@ -90,10 +90,10 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	return b, nil
 }
 
-// opened is a backing whose options are still to be met.
+// opened is a backing before its options are applied.
 type opened struct{ backing }
 
-// settle meets the options, or closes the backing.
+// settle applies the options, or closes the backing.
 func (o opened) settle(c config) error {
 	size := len(o.bytes())
 	if c.Pin && !o.pinned() {
@@ -115,7 +115,7 @@ func pinHint(kind string) string {
 	return "raise the locked-memory limit (ulimit -l), or open without RequirePinned"
 }
 
-// Address is the first byte's address. It does not change, not even by Close.
+// Address is the address of the first byte. It does not change, not even after Close.
 func (b *Block) Address() uintptr {
 	if b == nil {
 		return 0
@@ -127,8 +127,8 @@ func (b *Block) Address() uintptr {
 // surface.
 func (b *Block) Size() int { return b.size() }
 
-// ID is the IOSurface id on macOS, otherwise a number unique in this process. Only a Block
-// that was never opened has 0.
+// ID is the IOSurface id on macOS, otherwise a number unique in this process. It is 0 only
+// for the zero Block and nil.
 func (b *Block) ID() uint32 {
 	if b == nil {
 		return 0
@@ -137,7 +137,7 @@ func (b *Block) ID() uint32 {
 }
 
 // Handle is the IOSurfaceRef on macOS, the file descriptor of the memfd on Linux, and 0 for
-// heap memory or after Close. The Block keeps owning it.
+// heap memory or after Close. The Block owns it.
 func (b *Block) Handle() uintptr {
 	if b == nil || b.life.closed() {
 		return 0
@@ -145,7 +145,7 @@ func (b *Block) Handle() uintptr {
 	return b.back.handle()
 }
 
-// Backing names what the memory is: "IOSurface", "memfd" or "heap".
+// Backing is the kind of memory: "IOSurface", "memfd" or "heap".
 func (b *Block) Backing() string {
 	if b == nil || b.back == nil {
 		return ""
@@ -153,7 +153,7 @@ func (b *Block) Backing() string {
 	return b.back.kind()
 }
 
-// Pinned reports whether touched pages are held in memory.
+// Pinned reports whether touched pages cannot be swapped out.
 func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.back.pinned() }
 
 // Bytes is the whole memory, nil after Close.
@@ -164,7 +164,7 @@ func (b *Block) Bytes() []byte {
 	return b.mem
 }
 
-// Retain holds the Block open until a matching Release. ErrClosed after Close.
+// Retain keeps the Block open until a matching Release. The error is ErrClosed after Close.
 func (b *Block) Retain() error {
 	if b == nil || !b.life.retain() {
 		return &Error{Op: "retain", Size: b.size(), Err: ErrClosed}
@@ -172,7 +172,7 @@ func (b *Block) Retain() error {
 	return nil
 }
 
-// Release undoes one Retain. A Release without one changes nothing and is counted in
+// Release reverses one Retain. A Release without a Retain does nothing except increment
 // Stats.Unbalanced.
 func (b *Block) Release() {
 	if b == nil || !b.life.release() {
@@ -180,9 +180,9 @@ func (b *Block) Release() {
 	}
 }
 
-// Close gives the memory back, once; repeating it returns nil. ErrInUse while the Block is
-// retained, or when it belongs to a Tape, Grid or Layout: nothing has changed then.
-// ErrRelease when the system refuses, which it has no reason to: the Block is closed then.
+// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while the
+// Block is retained, or if a Tape, Grid or Layout owns it; then Close changes nothing. The
+// error is ErrRelease if a system call fails unexpectedly; then the Block is closed.
 func (b *Block) Close() error {
 	if b == nil {
 		return nil
@@ -198,7 +198,7 @@ func (b *Block) Close() error {
 	return b.tearDown()
 }
 
-// endLife is life.end with the error for the caller of a Close.
+// endLife is life.end with the error that Close returns.
 func endLife(l *life, size int) (bool, error) {
 	first, err := l.end()
 	if err != nil {
@@ -208,7 +208,7 @@ func endLife(l *life, size int) (bool, error) {
 	return first, nil
 }
 
-// tearDown runs once, by whoever ended the life.
+// tearDown is called once, by the caller that ended the life.
 func (b *Block) tearDown() error {
 	b.cleanup.Stop()
 	b.last.run()

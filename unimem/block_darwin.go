@@ -18,7 +18,7 @@ func openBacking(size int, c config) (backing, error) {
 	return openSurface(table, size)
 }
 
-// surfaceTable is the library of surfaces that c asks for.
+// surfaceTable returns the library of surfaces in c.
 func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
 	if c.Table != nil {
 		return c.Table, nil
@@ -30,7 +30,7 @@ func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
 	return t, nil
 }
 
-// memoryOf says what machineMemory counts.
+// memoryOf describes machineMemory in messages.
 const memoryOf = "this machine has no more memory"
 
 // machineMemory is the physical memory in bytes.

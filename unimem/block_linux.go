@@ -10,11 +10,11 @@ import (
 
 const kindMemfd = "memfd"
 
-// seals forbid changing the file's size and adding or lifting seals, so a mapping of it
-// cannot fault because somebody with the descriptor cut it short.
+// seals forbid changing the file's size and changing seals, so that another owner of the
+// descriptor cannot make a mapping fault by truncating the file.
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
-// memfd is an anonymous file mapped shared: its descriptor is the handle that any process
+// memfd is an anonymous file mapped shared: its descriptor is the handle, which any process
 // can map again.
 type memfd struct {
 	mem    []byte
@@ -46,7 +46,7 @@ func openMemfd(size int) (backing, error) {
 	return &memfd{mem: mem, fd: fd, number: process.nextID(), locked: lockOnFault(mem)}, nil
 }
 
-// mapNew sizes, seals and maps a new file. The step names the call that failed.
+// mapNew sizes, seals and maps a new file. step is the system call that failed.
 func mapNew(fd, size int) (mem []byte, step string, err error) {
 	if err := retry(func() error { return unix.Ftruncate(fd, int64(size)) }); err != nil {
 		return nil, "ftruncate", err
@@ -66,7 +66,7 @@ func createError(op, step string, size int, err error) *Error {
 	case errors.Is(err, unix.ENFILE):
 		e.Hint = "the system has no file descriptor left: close idle Blocks, or raise the limit (sysctl fs.file-max)"
 	case errors.Is(err, unix.ENOMEM):
-		e.Hint = "close idle Blocks, ask for less, or raise the limit on address space (ulimit -v)"
+		e.Hint = "close idle Blocks, open a smaller one, or raise the limit on address space (ulimit -v)"
 	default:
 		return e
 	}
@@ -89,9 +89,9 @@ func (m *memfd) id() uint32      { return m.number }
 func (m *memfd) pinned() bool    { return m.locked }
 func (m *memfd) kind() string    { return kindMemfd }
 
-// warm asks the kernel for all pages at once, which is faster than touching them and
-// reports a lack of memory as an error. Kernels before 5.14 do not know the request and
-// emulators ignore it, so the pages are touched as well; that is cheap when they are there.
+// warm makes the kernel allocate all pages at once, which is faster than touching them and
+// reports a lack of memory as an error. Kernels before 5.14 do not support the request and
+// emulators ignore it, so warm touches the pages as well; that is fast for present pages.
 func (m *memfd) warm() error {
 	err := m.populate()
 	if err == nil {
@@ -100,8 +100,8 @@ func (m *memfd) warm() error {
 	return err
 }
 
-// populate has the kernel bring all pages without changing their bytes. Kernels that do not
-// know the request bring none, which is no error.
+// populate makes the kernel allocate all pages without changing their bytes. It ignores
+// kernels that do not support the request.
 func (m *memfd) populate() error {
 	err := retry(func() error { return unix.Madvise(m.mem, unix.MADV_POPULATE_WRITE) })
 	if err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOSYS) {
@@ -118,7 +118,7 @@ func (m *memfd) remap() ([]byte, func() error, error) {
 	return mem, func() error { return unmap(mem) }, nil
 }
 
-// share duplicates the descriptor. The Block is held meanwhile.
+// share duplicates the descriptor. The caller retains the Block.
 func (m *memfd) share() (*os.File, error) {
 	fd, err := unix.FcntlInt(uintptr(m.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
@@ -135,7 +135,7 @@ func (m *memfd) close(poison bool) error {
 	return errors.Join(drop(m.mem), unix.Close(m.fd))
 }
 
-// memoryOf says what machineMemory counts.
+// memoryOf describes machineMemory in messages.
 const memoryOf = "this machine has no more memory and swap"
 
 // machineMemory is memory and swap in bytes.

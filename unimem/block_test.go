@@ -65,7 +65,7 @@ func TestIDsSkipZero(t *testing.T) {
 	require.Len(t, seen, 5)
 }
 
-// Each failing call of the surface library arrives as the right sentinel and leaves nothing.
+// Each failing call of the surface library gives the right sentinel and leaks nothing.
 func TestSurfaceFailures(t *testing.T) {
 	for call, want := range map[string]error{
 		"CFDictionaryCreateMutable": unimem.ErrCreate,
@@ -102,7 +102,7 @@ func TestSurfaceFailures(t *testing.T) {
 		err = b.Close()
 		require.ErrorIs(t, err, unimem.ErrRelease)
 		require.ErrorContains(t, err, "IOSurfaceUnlock")
-		require.NoError(t, b.Close(), "gone all the same")
+		require.NoError(t, b.Close(), "closed nevertheless")
 	})
 }
 
@@ -141,7 +141,7 @@ func TestForgottenBlockIsReportedOnceAndStays(t *testing.T) {
 	require.Equal(t, 1, strings.Count(log.String(), "forgotten"))
 	require.Contains(t, log.String(), "level=WARN")
 	require.Equal(t, start.Forgotten+1, unimem.Live().Forgotten)
-	require.Equal(t, start.Blocks+1, unimem.Live().Blocks, "the memory stays")
+	require.Equal(t, start.Blocks+1, unimem.Live().Blocks, "the memory is still mapped")
 	require.NoError(t, free())
 }
 
@@ -158,8 +158,8 @@ func TestClosedBlockIsNotReported(t *testing.T) {
 	require.Equal(t, start, unimem.Live().Forgotten)
 }
 
-// What was never opened answers as closed, whoever asks what.
-func TestNothingIsMadeOfNil(t *testing.T) {
+// Every method of nil and of zero values behaves like one of a closed object.
+func TestMethodsOfNil(t *testing.T) {
 	for _, b := range []*unimem.Block{nil, {}} {
 		require.Zero(t, b.Address())
 		require.Zero(t, b.Size())

@@ -1,18 +1,18 @@
 package unimem
 
-// Cell is a piece of a Grid, a value that may be copied: all copies are the same cell, and
-// the first Give among them counts. A zero Cell, one that was given, and one whose Grid is
-// closed has no Bytes and no Block.
+// Cell is a piece of a Grid. It is a value that may be copied: all copies are the same cell,
+// and Give accepts only one of them. A zero Cell, a given one, and one of a closed Grid has
+// no Bytes and no Block.
 type Cell struct {
 	grid  *Grid
-	word  uint64 // slot word when taken: the proof of being out
+	word  uint64 // slot word when taken; while the slot has it, the cell is taken
 	index int
 }
 
-// out reports whether the cell is still this holder's.
+// out reports whether the cell is still taken by this holder.
 func (c Cell) out() bool { return c.grid != nil && c.grid.slots[c.index].Load() == c.word }
 
-// Bytes is the cell's memory, as long as the cell size and with cap equal to len.
+// Bytes returns the cell's memory: the cell size in bytes, with cap equal to len.
 func (c Cell) Bytes() []byte {
 	b := c.Block()
 	if b == nil {
@@ -25,7 +25,7 @@ func (c Cell) Bytes() []byte {
 // Index is the cell's number in its Grid, from 0.
 func (c Cell) Index() int { return c.index }
 
-// Block is the memory the cell lies in. The Grid owns it: only the Grid can close it.
+// Block returns the Block of the cell. The Grid owns it: only the Grid can close it.
 func (c Cell) Block() *Block {
 	switch {
 	case !c.out():
@@ -36,7 +36,7 @@ func (c Cell) Block() *Block {
 	return c.grid.blocks[c.index]
 }
 
-// Offset is where the cell begins in its Block, in bytes.
+// Offset is the offset of the cell in its Block, in bytes.
 func (c Cell) Offset() int {
 	if c.grid == nil || c.grid.perCell() {
 		return 0
@@ -44,6 +44,6 @@ func (c Cell) Offset() int {
 	return c.index * c.grid.cellSize
 }
 
-// perCell reports whether each cell has a Block of its own. With a single cell both ways
-// are the same.
+// perCell reports whether each cell has its own Block. For a single cell both ways are the
+// same.
 func (g *Grid) perCell() bool { return len(g.blocks) == len(g.slots) }

@@ -6,82 +6,83 @@ import (
 	"strings"
 )
 
-// Memory that could not be opened, or a size that cannot be.
+// Errors of opening memory, and invalid sizes.
 var (
-	// ErrZeroSize answers a request for no memory at all.
+	// ErrZeroSize: a request for zero bytes.
 	ErrZeroSize = errors.New("size is zero")
-	// ErrSize answers a negative size, one that overflows, or a view that does not divide evenly.
+	// ErrSize: a negative size, one that overflows, or a view that does not divide evenly.
 	ErrSize = errors.New("impossible size")
-	// ErrCreate answers a request that the operating system refused.
+	// ErrCreate: the operating system refused the request.
 	ErrCreate = errors.New("cannot create shared memory")
-	// ErrLock answers a surface that could not be locked for the CPU.
+	// ErrLock: the surface could not be locked for the CPU.
 	ErrLock = errors.New("cannot lock the surface")
-	// ErrExhausted answers, together with ErrCreate or ErrLock, a system that has nothing left
-	// to give for now: the same call may work later, or after closing what is idle. The Error
-	// says what this process has open. See OnExhausted.
+	// ErrExhausted: the system has no more surfaces for now. The error also matches ErrCreate
+	// or ErrLock, and has what this process has open. A retry may succeed later, or after
+	// closing idle memory. See OnExhausted.
 	ErrExhausted = errors.New("the system gives no more surfaces for now")
-	// ErrPin answers RequirePinned where the pages cannot be pinned.
+	// ErrPin: RequirePinned was given and the pages cannot be pinned.
 	ErrPin = errors.New("cannot pin the pages")
-	// ErrShare answers a Share or an Adopt of memory that has no descriptor, or none of that kind.
+	// ErrShare: Share or Adopt of memory without a descriptor, or with one of another kind.
 	ErrShare = errors.New("memory cannot be shared this way")
-	// ErrSeal answers an Adopt of a file that its sharer could still cut short.
+	// ErrSeal: Adopt of a file that the sharing process can still truncate.
 	ErrSeal = errors.New("file is not sealed")
-	// ErrOption answers an option that has no meaning for what is being opened.
+	// ErrOption: an option that does not apply to the opened object.
 	ErrOption = errors.New("option does not apply")
 )
 
-// Memory in use, or no longer there.
+// Errors of closing, and of closed memory.
 var (
-	// ErrInUse answers a Close while somebody still holds the memory.
+	// ErrInUse: Close while the memory is retained.
 	ErrInUse = errors.New("memory is in use")
-	// ErrRelease answers a Close whose system calls failed. The memory counts as closed.
-	ErrRelease = errors.New("cannot give the memory back")
-	// ErrClosed answers any use after Close.
+	// ErrRelease: a system call of Close failed. The memory counts as closed.
+	ErrRelease = errors.New("cannot free the memory")
+	// ErrClosed: use after Close.
 	ErrClosed = errors.New("memory is closed")
 )
 
-// Tape and typed views.
+// Errors of Tapes and typed views.
 var (
-	// ErrInvalidAlignment answers an alignment that is no power of two, or a view at an unaligned address.
+	// ErrInvalidAlignment: an alignment that is not a power of two, or a view at an
+	// unaligned address.
 	ErrInvalidAlignment = errors.New("invalid alignment")
-	// ErrTapeFull answers a Take that does not fit into what is left.
+	// ErrTapeFull: a Take that does not fit into the free part.
 	ErrTapeFull = errors.New("tape is full")
-	// ErrPointerType answers a view of a type that contains Go pointers.
+	// ErrPointerType: a view of a type that contains Go pointers.
 	ErrPointerType = errors.New("type contains pointers")
-	// ErrForeignSpan answers a span that lies outside the Tape.
+	// ErrForeignSpan: a span outside of the Tape.
 	ErrForeignSpan = errors.New("span belongs to other memory")
 )
 
-// Grid.
+// Errors of Grids.
 var (
-	// ErrGridFull answers a Take when every cell is out.
+	// ErrGridFull: a Take while every cell is taken.
 	ErrGridFull = errors.New("grid is full")
-	// ErrForeignCell answers a Give of a zero Cell or of one from another Grid.
+	// ErrForeignCell: a Give of a zero Cell or of one from another Grid.
 	ErrForeignCell = errors.New("cell belongs to another grid")
-	// ErrStaleCell answers a Give of a cell that was already given.
+	// ErrStaleCell: a Give of a cell that was already given.
 	ErrStaleCell = errors.New("cell was already given")
-	// ErrCellSize answers a cell size that is not a positive multiple of 64 bytes.
+	// ErrCellSize: a cell size that is not a positive multiple of 64 bytes.
 	ErrCellSize = errors.New("cell size is not a positive multiple of 64")
 )
 
-// overflow is the ErrTapeFull of a size that no Tape could ever hold, because adding it to
-// what is used overflows: it matches ErrSize too.
+// overflow is the ErrTapeFull of a size that no Tape can hold, because adding it to the used
+// bytes overflows. It matches ErrSize too.
 type overflow struct{}
 
 func (overflow) Error() string   { return "tape is full: the size overflows" }
 func (overflow) Unwrap() []error { return []error{ErrTapeFull, ErrSize} }
 
-// Error is what every call of this package returns, except Tape.Take, TakeOne, TakeSlice,
-// Grid.Take and Grid.Give, which return the bare sentinels.
+// Error is the error type of every call of this package, except Tape.Take, TakeOne,
+// TakeSlice, Grid.Take and Grid.Give, which return the bare sentinels.
 type Error struct {
-	Op    string // what was asked: "open", "close", "map", "view", ...
-	Size  int    // bytes (for a grid: cells times cell size, or the number that is wrong)
+	Op    string // the call: "open", "close", "map", "view", ...
+	Size  int    // bytes (for a grid: cells times cell size, or the wrong number)
 	Err   error  // one of the sentinels of this package
-	Cause error  // what the operating system said, or nil
+	Cause error  // the error of the operating system, or nil
 	Hint  string // how to fix it, or empty
 }
 
-// Error gives operation, size, reason, cause and fix in one line.
+// Error returns call, size, sentinel, cause and hint on one line.
 func (e *Error) Error() string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "unimem: %s of %d bytes: %v", e.Op, e.Size, e.Err)
@@ -94,7 +95,7 @@ func (e *Error) Error() string {
 	return s.String()
 }
 
-// Unwrap makes errors.Is match the sentinel as well as the cause.
+// Unwrap returns the sentinel and the cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Err}

@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// A Cell is a value: copies are the same cell, and none is good after Give.
+// A Cell is a value: copies are the same cell, and none is valid after Give.
 func ExampleCell() {
 	g, err := unimem.NewGrid(64, 4, unimem.SurfacePerCell())
 	if err != nil {
@@ -28,7 +28,7 @@ func ExampleCell() {
 	// <nil> true
 }
 
-// One type tells what was asked, what is wrong, and how to fix it.
+// An Error has the call, what is wrong, and how to fix it.
 func ExampleError() {
 	_, err := unimem.NewGrid(100, 4)
 	var e *unimem.Error
@@ -41,7 +41,7 @@ func ExampleError() {
 	// round the cell size up to a multiple of 64
 }
 
-// Options are for whatever is opened; those without a meaning there are refused.
+// Every call that opens memory takes options, and refuses those that do not apply.
 func ExampleOption() {
 	b, err := unimem.Open(1, unimem.Warm(), unimem.OnHeap(), unimem.Logger(slog.Default()))
 	if err != nil {
@@ -57,7 +57,7 @@ func ExampleOption() {
 	// unimem: open of 1 bytes: option does not apply; SurfacePerCell is for NewGrid only
 }
 
-// Live tells what is open, so that a program can find its own leaks.
+// Live returns what is open, so that a program can find its leaks.
 func ExampleStats() {
 	before := unimem.Live()
 	b, err := unimem.Open(16 << 10)
@@ -115,7 +115,7 @@ func ExampleMapping() {
 	// <nil>
 }
 
-// Only surfaces of macOS travel as a Port; other memory says what to use.
+// Only surfaces of macOS have a Port; the error for other memory has the alternative.
 func ExamplePort() {
 	b, err := unimem.Open(1, unimem.OnHeap())
 	if err != nil {

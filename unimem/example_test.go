@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// A Block is memory that others can map through its handle.
+// A Block is memory that other processes and engines can map through its handle.
 func ExampleBlock() {
 	b, err := unimem.Open(20_000)
 	if err != nil {
@@ -36,7 +36,7 @@ func ExampleBlock() {
 	// <nil>
 }
 
-// A Tape hands out spans until it is cleared.
+// A Tape allocates spans, and frees all of them by Clear.
 func ExampleTape() {
 	t, err := unimem.Start(16 << 10)
 	if err != nil {
@@ -59,7 +59,7 @@ func ExampleTape() {
 	// 16384
 }
 
-// A Grid deals cells and notices when one is given twice.
+// A Grid allocates cells and detects one that is given twice.
 func ExampleGrid() {
 	g, err := unimem.NewGrid(4096, 2)
 	if err != nil {
@@ -79,7 +79,7 @@ func ExampleGrid() {
 	// true
 }
 
-// A Layout keeps apart what lives for a pass, a conversation and for good.
+// A Layout separates the memory of a pass, of a conversation and of the weights.
 func ExampleLayout() {
 	l, err := unimem.NewLayout(64<<10, 32<<10, 16<<10)
 	if err != nil {

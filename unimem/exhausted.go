@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// OnExhausted has free called when the system refuses memory with ErrExhausted. free closes
-// what its owner can do without, such as the surfaces of idle requests, and returns how many
-// surfaces that gave back. If the functions gave back any, the refused call is made once
-// more; it fails only if the system refuses again.
+// OnExhausted registers free, which is called when the system refuses memory with
+// ErrExhausted. free closes idle memory, such as the surfaces of idle requests, and returns
+// the number of surfaces that it freed. If the functions freed any, the refused call is
+// retried once.
 //
 // The goroutine whose call was refused calls the functions, each once, in the order of their
-// registration, holding no lock of this package: free may close Blocks, Tapes, Grids, Layouts
-// and Mappings, and may call OnExhausted and cancel. The functions never run twice at the same
-// time: a call that is refused meanwhile waits for their end, at most 2 s, and shares the
-// result. So free opens no memory, and waits for no lock or goroutine of a caller that may
-// be opening memory. A panic of free reaches the caller of the refused call, which leaves
-// nothing open; the functions after it are not called.
+// registration, without holding a lock of this package: free may close Blocks, Tapes, Grids,
+// Layouts and Mappings, and may call OnExhausted and cancel. The functions never run
+// concurrently: a call that is refused meanwhile waits until they end, at most 2 s, and
+// shares the result. So free must not open memory, and must not wait for a lock or goroutine
+// of a caller that may be opening memory. A panic of free reaches the caller of the refused
+// call, which leaks nothing; the functions after it are not called.
 //
-// cancel ends the registration; repeating it does nothing. It does not wait: a call of free
-// that has begun goes on. A nil free is never called.
+// cancel removes the registration; repeating it does nothing. It does not wait for a running
+// call of free. A nil free is never called.
 func OnExhausted(free func() int) (cancel func()) {
 	if free == nil {
 		return func() {}
@@ -32,15 +32,15 @@ func OnExhausted(free func() int) (cancel func()) {
 	return func() { process.exhaustion.remove(h) }
 }
 
-// patience bounds the wait for functions that another goroutine calls. Only one that waits
-// for the waiting caller takes so long.
+// patience is the time limit to wait for functions that another goroutine calls. Only a
+// function that waits for the waiting caller takes so long.
 const patience = 2 * time.Second
 
-// exhaustion is where idle memory can be had from.
+// exhaustion has the functions that free idle memory.
 type exhaustion struct {
-	mu      sync.Mutex // not held during a call of a holder
+	mu      sync.Mutex // not held during a call of free
 	holders []*holder  // in the order of registration
-	round   *round     // under way, or nil
+	round   *round     // the running round, or nil
 }
 
 // holder is one registration.
@@ -50,7 +50,7 @@ type holder struct{ free func() int }
 type round struct {
 	holders []*holder
 	over    chan struct{} // closed at the end
-	freed   int           // surfaces; others read it after the end
+	freed   int           // number of surfaces; other goroutines read it after the end
 }
 
 func (x *exhaustion) add(h *holder) {
@@ -59,7 +59,7 @@ func (x *exhaustion) add(h *holder) {
 	x.holders = append(x.holders, h)
 }
 
-// remove makes a new list, for rounds read the old one.
+// remove makes a new list, because running rounds read the old one.
 func (x *exhaustion) remove(h *holder) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -72,8 +72,8 @@ func (x *exhaustion) has(h *holder) bool {
 	return slices.Contains(x.holders, h)
 }
 
-// reclaim returns how many surfaces the holders gave back, in a round of its own or in the
-// one that is under way.
+// reclaim returns the number of surfaces that the holders freed, in a new round or in the
+// running one.
 func (x *exhaustion) reclaim() int {
 	r, mine := x.join()
 	if !mine {
@@ -88,7 +88,7 @@ func (x *exhaustion) reclaim() int {
 	return r.freed
 }
 
-// join returns the round under way, or a new one, which is the caller's to run and to end.
+// join returns the running round, or a new one (mine), which the caller must run and end.
 func (x *exhaustion) join() (r *round, mine bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -106,7 +106,7 @@ func (x *exhaustion) end(r *round) {
 	close(r.over)
 }
 
-// wait returns the result of another goroutine's round, 0 when it does not end in time.
+// wait returns the result of another goroutine's round, 0 if it does not end in time.
 func (r *round) wait() int {
 	late := time.NewTimer(patience)
 	defer late.Stop()
@@ -118,7 +118,8 @@ func (r *round) wait() int {
 	}
 }
 
-// recovering makes a call that may be exhausted, and once more if holders gave memory back.
+// recovering calls call, and retries once if it fails with ErrExhausted and holders freed
+// memory.
 func recovering[T any](call func() (T, error)) (T, error) {
 	v, err := call()
 	if !errors.Is(err, ErrExhausted) {
@@ -131,7 +132,7 @@ func recovering[T any](call func() (T, error)) (T, error) {
 	return v, tellOpen(err, freed)
 }
 
-// tellOpen adds to an exhausted Error what this process has open.
+// tellOpen adds what this process has open to an error that matches ErrExhausted.
 func tellOpen(err error, freed int) error {
 	var e *Error
 	if !errors.Is(err, ErrExhausted) || !errors.As(err, &e) {
@@ -140,11 +141,11 @@ func tellOpen(err error, freed int) error {
 	s := Live()
 	open := fmt.Sprintf("open in this process: Blocks %d (%d bytes), Mappings %d", s.Blocks, s.Bytes, s.Mappings)
 	if freed > 0 {
-		open += fmt.Sprintf(", idle surfaces given back %d", freed)
+		open += fmt.Sprintf(", idle surfaces freed %d", freed)
 	}
 	e.Hint = open + "; " + e.Hint
 	return err
 }
 
-// exhausted marks what a system said that has nothing left to give.
+// exhausted wraps an error of a system that has no more surfaces.
 func exhausted(cause error) error { return fmt.Errorf("%w: %w", ErrExhausted, cause) }

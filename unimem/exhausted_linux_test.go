@@ -36,8 +36,8 @@ func (k *kept) fill(t *testing.T) {
 	}
 }
 
-// Descriptors are what runs out on Linux: Open, Share and Adopt go on when idle Blocks are
-// closed, and fail when there are none.
+// On Linux descriptors run out: Open, Share and Adopt succeed after idle Blocks are closed,
+// and fail if there are none.
 func TestDescriptorsRunOut(t *testing.T) {
 	b, err := unimem.Open(page)
 	require.NoError(t, err)
@@ -81,7 +81,7 @@ func TestDescriptorsRunOut(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// What the kernel says when it has nothing left, and what it says of other mistakes.
+// Errors of the kernel that mean exhaustion, and other errors.
 func TestErrorsOfExhaustion(t *testing.T) {
 	for errno, hint := range map[unix.Errno]string{
 		unix.EMFILE: "ulimit -n", unix.ENFILE: "fs.file-max", unix.ENOMEM: "ulimit -v", unix.EACCES: "", unix.EINVAL: "",

@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-// pool keeps idle Blocks, as an engine keeps idle requests.
+// pool has idle Blocks, like an engine with idle requests.
 type pool struct {
 	mu   sync.Mutex
 	idle kept
@@ -31,8 +31,8 @@ func (p *pool) free() int {
 	return p.idle.free()
 }
 
-// Callers open under a limit while idle Blocks are freed beside them: each gets a Block or
-// ErrExhausted, and nothing is left.
+// Callers open Blocks under a limit while others free idle Blocks: each gets a Block or
+// ErrExhausted, and nothing leaks.
 func TestExhaustionRace(t *testing.T) {
 	f := surfacetest.New(t)
 	f.Limit(workers + 2)
@@ -67,14 +67,14 @@ func TestExhaustionRace(t *testing.T) {
 		}
 	})
 	require.Zero(t, wrong.Load())
-	require.Zero(t, twice.Load(), "the functions never run twice at the same time")
-	require.Greater(t, opened.Load(), int64(workers+2), "the limit was passed by freeing")
+	require.Zero(t, twice.Load(), "the functions never run concurrently")
+	require.Greater(t, opened.Load(), int64(workers+2), "freeing memory allows more Blocks than the limit")
 	p.free()
 	require.Zero(t, f.Count())
 	require.Zero(t, unimem.Live().Blocks)
 }
 
-// A call that is refused while another's functions run waits for them and shares the result.
+// A call that is refused while functions run waits for them and shares the result.
 func TestOneRoundForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := surfacetest.New(t)
@@ -99,7 +99,7 @@ func TestOneRoundForAll(t *testing.T) {
 				blocks <- b
 			}()
 		}
-		synctest.Wait() // one is in the function, the others wait for it
+		synctest.Wait() // one goroutine is in the function, the others wait for it
 		require.Equal(t, 1, calls)
 		close(goOn)
 		for range cap(blocks) {
@@ -110,8 +110,8 @@ func TestOneRoundForAll(t *testing.T) {
 	})
 }
 
-// A function that opens memory, itself or through another goroutine, is not called again and
-// stops nobody for good. The clock is the test's own.
+// A function that opens memory, directly or through another goroutine, is not called
+// recursively and blocks no caller forever. The test has a fake clock.
 func TestHolderThatOpensMemory(t *testing.T) {
 	for name, run := range map[string]func(func()){
 		"itself": func(f func()) { f() },

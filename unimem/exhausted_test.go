@@ -10,10 +10,10 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-// kept are Blocks that their owner can do without.
+// kept are idle Blocks.
 type kept []*unimem.Block
 
-// free closes them all, as a function given to OnExhausted does.
+// free closes them all; it is a function for OnExhausted.
 func (k *kept) free() int {
 	n := 0
 	for _, b := range *k {
@@ -40,7 +40,7 @@ func whenExhausted(t *testing.T, free func() int) {
 	t.Cleanup(unimem.OnExhausted(free))
 }
 
-// openers are the calls that make surfaces, with the number that each makes.
+// openers are the calls that create surfaces, with the number of surfaces.
 var openers = map[string]struct {
 	surfaces int
 	open     func(o unimem.Option) (io.Closer, error)
@@ -54,8 +54,8 @@ var openers = map[string]struct {
 	"layout": {3, func(o unimem.Option) (io.Closer, error) { return unimem.NewLayout(1, 1, 1, o) }},
 }
 
-// What public reports say: good runs, then many failures, then good runs again.
-func TestExhaustionPassesAndLeavesNothing(t *testing.T) {
+// As in public reports: calls succeed, then many fail, then they succeed again.
+func TestExhaustionIsTemporaryAndLeaksNothing(t *testing.T) {
 	const failures = 100
 	for name, o := range openers {
 		for nth := 1; nth <= o.surfaces; nth++ {
@@ -80,7 +80,7 @@ func TestExhaustionPassesAndLeavesNothing(t *testing.T) {
 					require.Equal(t, live, unimem.Live())
 				}
 				c, err := o.open(option)
-				require.NoError(t, err, "the system recovers, and so does the caller")
+				require.NoError(t, err, "calls succeed again")
 				require.Equal(t, o.surfaces, f.Count().Surfaces)
 				require.NoError(t, c.Close())
 				require.Zero(t, f.Count())
@@ -89,7 +89,7 @@ func TestExhaustionPassesAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// Which refusal is exhaustion, and which has another reason.
+// Refusals that are exhaustion, and others.
 func TestWhatIsExhaustion(t *testing.T) {
 	const noMemory, noSpace, cannotLock = -0x1ffffd43, 3, -0x1ffffd34 // of IOReturn.h and kern_return.h
 	for _, c := range []struct {
@@ -116,21 +116,21 @@ func TestWhatIsExhaustion(t *testing.T) {
 		cancel()
 		require.ErrorIs(t, err, c.kind, c.call)
 		require.ErrorContains(t, err, c.call)
-		require.Equal(t, 1, f.Calls(c.call), "nothing was freed, so nothing is asked again")
+		require.Equal(t, 1, f.Calls(c.call), "nothing was freed, so the call is not retried")
 		if c.want {
 			require.ErrorIs(t, err, unimem.ErrExhausted, c.call)
 			require.ErrorContains(t, err, "open in this process")
 			require.Equal(t, 1, asked)
 		} else {
 			require.NotErrorIs(t, err, unimem.ErrExhausted, c.call)
-			require.Zero(t, asked, "freeing memory would not help")
+			require.Zero(t, asked, "freeing memory does not help")
 		}
 		require.Zero(t, f.Count())
 	}
 }
 
-// The error tells what is open and what to do.
-func TestExhaustionTellsWhatIsOpen(t *testing.T) {
+// The error has what is open and how to fix it.
+func TestExhaustionErrorListsWhatIsOpen(t *testing.T) {
 	f := surfacetest.New(t)
 	option := surfacetest.On(f.Table())
 	var held kept
@@ -143,16 +143,16 @@ func TestExhaustionTellsWhatIsOpen(t *testing.T) {
 	_, err = unimem.Open(page, option)
 	require.EqualError(t, err, "unimem: open of 16384 bytes: cannot create shared memory: "+
 		"the system gives no more surfaces for now: IOSurfaceCreate: returned no surface: out of memory, or beyond the "+
-		"limit of the system; open in this process: Blocks 2 (32768 bytes), Mappings 1; close surfaces that are idle, "+
-		"ask for less, or try again later: other processes take surfaces too")
-	whenExhausted(t, func() int { return 3 }) // wrong, or freed of another kind
+		"limit of the system; open in this process: Blocks 2 (32768 bytes), Mappings 1; close idle surfaces, "+
+		"open fewer, or retry later: other processes use surfaces too")
+	whenExhausted(t, func() int { return 3 }) // a wrong number, or of another kind
 	_, err = unimem.Open(page, option)
-	require.ErrorContains(t, err, "Mappings 1, idle surfaces given back 3; close")
+	require.ErrorContains(t, err, "Mappings 1, idle surfaces freed 3; close")
 	require.NoError(t, m.Close())
 	require.Equal(t, 2, held.free())
 }
 
-// Every call that takes memory goes on when idle memory is freed.
+// Every call that opens memory succeeds after idle memory is freed.
 func TestRecovery(t *testing.T) {
 	for name, o := range openers {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +207,7 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 			require.Equal(t, one, f.Count())
 		})
 	}
-	// The surface under a Block exists; one that was asked for by id may not.
+	// The surface of an open Block exists; one adopted by id may not.
 	f.FailMany("IOSurfaceLookup", 1, 2)
 	_, err = calls["map"]()
 	require.ErrorIs(t, err, unimem.ErrExhausted)
@@ -218,7 +218,7 @@ func TestRecoveryOfMapAndAdopt(t *testing.T) {
 	require.NoError(t, b.Close(), "a refused Map does not hold the Block")
 }
 
-// The functions are called once per refused call, in order, and the call is repeated once.
+// The functions are called once per refused call, in order, and the call is retried once.
 func TestHoldersAreCalledInOrder(t *testing.T) {
 	f := surfacetest.New(t)
 	option := surfacetest.On(f.Table())
@@ -226,7 +226,7 @@ func TestHoldersAreCalledInOrder(t *testing.T) {
 	note := func(name string, freed int) func() int {
 		return func() int { order = append(order, name); return freed }
 	}
-	cancelFirst := unimem.OnExhausted(note("first", -5)) // less than nothing is nothing
+	cancelFirst := unimem.OnExhausted(note("first", -5)) // a negative number counts as 0
 	whenExhausted(t, note("second", 0))
 	unimem.OnExhausted(nil)()
 	var cancelOther func()
@@ -241,7 +241,7 @@ func TestHoldersAreCalledInOrder(t *testing.T) {
 	_, err := unimem.Open(1, option)
 	require.ErrorIs(t, err, unimem.ErrExhausted)
 	require.Equal(t, []string{"first", "second"}, order)
-	require.Equal(t, 1, f.Calls("IOSurfaceCreate"), "nothing was freed: the call is not repeated")
+	require.Equal(t, 1, f.Calls("IOSurfaceCreate"), "nothing was freed: the call is not retried")
 
 	whenExhausted(t, note("third", 1))
 	order = nil
@@ -249,7 +249,7 @@ func TestHoldersAreCalledInOrder(t *testing.T) {
 	_, err = unimem.Open(1, option)
 	require.ErrorIs(t, err, unimem.ErrExhausted)
 	require.Equal(t, []string{"first", "second", "third"}, order)
-	require.Equal(t, 3, f.Calls("IOSurfaceCreate"), "repeated once")
+	require.Equal(t, 3, f.Calls("IOSurfaceCreate"), "retried once")
 
 	cancelFirst()
 	cancelFirst()
@@ -260,7 +260,7 @@ func TestHoldersAreCalledInOrder(t *testing.T) {
 	require.Equal(t, []string{"second", "third"}, order)
 }
 
-// A panic reaches the caller, and what was open of the refused call is closed.
+// A panic reaches the caller, and the refused call leaks nothing.
 func TestPanicOfHolder(t *testing.T) {
 	f := surfacetest.New(t)
 	option := surfacetest.On(f.Table())
@@ -279,6 +279,6 @@ func TestPanicOfHolder(t *testing.T) {
 	cancel()
 	f.Fail("IOSurfaceGetBaseAddress", 1)
 	_, err = unimem.Map(b)
-	require.ErrorIs(t, err, unimem.ErrExhausted, "the round of the panic is over")
+	require.ErrorIs(t, err, unimem.ErrExhausted, "the round with the panic has ended")
 	require.NoError(t, b.Close())
 }

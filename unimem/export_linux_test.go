@@ -1,4 +1,4 @@
 package unimem
 
-// CreateError is what a system call's failure becomes.
+// CreateError returns the error of a failed system call.
 func CreateError(op, step string, size int, err error) error { return createError(op, step, size, err) }

@@ -11,11 +11,11 @@ func NearWrap(g *Grid) {
 	}
 }
 
-// NearWrapID sets the counter of ids before its wrap-around.
+// NearWrapID sets the counter of ids shortly before its wrap-around.
 func NearWrapID() { process.lastID.Store(^uint32(0) - 2) }
 
-// Forget opens a Block and loses it. The function it returns frees the memory behind the
-// loss and takes it out of the facts.
+// Forget opens a Block and makes it unreachable. The returned function frees its memory and
+// corrects the counters.
 func Forget(size int, opts ...Option) (func() error, error) {
 	b, err := Open(size, opts...)
 	if err != nil {
@@ -29,22 +29,22 @@ func Forget(size int, opts ...Option) (func() error, error) {
 	}, nil
 }
 
-// Head is the present head of a Grid, for the steps below.
+// Head returns the head of a Grid, for the steps below.
 func Head(g *Grid) uint64 { return g.head.Load() }
 
-// Top is the cell on top of a head.
+// Top returns the top cell of a head.
 func Top(g *Grid, head uint64) uint64 { return head & g.index }
 
-// TakeFrom is the step of Take that follows its look at the head.
+// TakeFrom is the step of Take after it has read the head.
 func TakeFrom(g *Grid, head uint64) bool {
 	_, ok := g.pop(head)
 	return ok
 }
 
-// FreeFrom is the step of Free that follows its look at the head.
+// FreeFrom is the step of Free after it has read the head.
 func FreeFrom(g *Grid, head uint64) (int, bool) { return g.freeAt(head) }
 
-// HalfClose does the first half of Close; the function it returns does the second.
+// HalfClose does the first half of Close; the returned function does the second.
 func HalfClose(g *Grid) func() error {
 	_, err := g.life.end()
 	g.stopTakes()
@@ -54,7 +54,7 @@ func HalfClose(g *Grid) func() error {
 	}
 }
 
-// Holders is the number of functions given to OnExhausted that are not cancelled.
+// Holders is the number of functions registered by OnExhausted.
 func Holders() int {
 	process.exhaustion.mu.Lock()
 	defer process.exhaustion.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Whatever is asked of a Tape, spans lie in it, aligned, one behind the other, or nothing
-// moves.
+// Every Take returns an aligned span of the Tape after the previous one, or an error that
+// changes nothing.
 func FuzzTapeTake(f *testing.F) {
 	f.Add(1, 1, 100, 64)
 	f.Add(-1, 0, 1<<62, 1<<62)

@@ -15,43 +15,44 @@ const MaxCells = 1 << 20
 // cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
 const cellUnit = 64
 
-// Grid deals cells of one size. Take and Give are lock-free, allocate nothing and answer a
-// foreign, stale or doubly given cell with an error. All methods are safe for concurrent
-// use.
+// Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give
+// returns an error for a foreign or stale cell and for one that is given twice. All methods
+// are safe for concurrent use.
 //
-// Free cells form a stack in Go memory. With b the bits that the number of cells needs,
-// head is {tag 64-b bits, top b bits}, top all ones when the stack is empty: each pop raises
-// the tag, so a pop or push that began before another pop ended fails its exchange even if
-// the same cell is on top again. A push keeps the tag, for what it builds on is the top cell
-// alone. A tag returns after 2^43 pops or more, a year of them.
+// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is
+// {tag 64-b bits, top b bits}; top is all ones when the stack is empty. Each pop increments
+// the tag, so that the compare-exchange of a concurrent pop or push fails even if the same
+// cell is on top again. A push keeps the tag, because it depends only on the top cell. A tag
+// repeats after at least 2^43 pops, about a year.
 //
 // slots[i] is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
-// depth the number of cells from i down. It changes only while cell i is out:
+// depth the number of cells from i down. It changes only while cell i is taken:
 //
-//   - Take reads the word of the top cell and pops. The word stays; the Cell carries it.
-//   - Give exchanges the carried word for one with the next generation and the new link.
-//     Winning that exchange is the right to push; a second Give, or one of an older Cell,
-//     finds another generation and loses. Only the winner writes the word until its push,
-//     which publishes the word, and with it the bytes written to the cell.
+//   - Take reads the word of the top cell and pops. The word does not change; the Cell has a
+//     copy.
+//   - Give exchanges the Cell's word for one with the next generation and the new link. If
+//     the exchange succeeds, Give may push; a second Give, or one of an older Cell, finds
+//     another generation and fails. Only the successful Give writes the word until its push,
+//     which publishes the word and the bytes written to the cell.
 //
-// A stale Cell could pass for a good one only after exactly 2^(64-2b) gives of its own cell
-// (or a multiple) with the same cells below: 2^58 in a Grid of 4 to 7 cells, 2^44 below 1024
+// A stale Cell is accepted only after exactly 2^(64-2b) gives of the same cell (or a
+// multiple) with the same cells below: 2^58 in a Grid of 4 to 7 cells, 2^44 below 1024
 // cells, 2^22 in the largest.
 type Grid struct {
-	_        [64]byte // head has a cache line of its own: everybody writes it
+	_        [64]byte // head has its own cache line, because every Take and Give writes it
 	head     atomic.Uint64
 	_        [56]byte
 	slots    []atomic.Uint64
 	width    uint8  // b, the bits of an index or a depth
-	index    uint64 // mask of b bits; as an index: none
+	index    uint64 // mask of b bits; as an index it means no cell
 	link     uint64 // mask of 2b bits: depth and next
 	cellSize int
 	life     *life
-	blocks   []*Block // one for all cells, or one each
+	blocks   []*Block // one for all cells, or one for each
 }
 
-// NewGrid makes a Grid of cells of cellSize bytes each, carved out of one Block, or with
-// SurfacePerCell each at the start of a Block of its own.
+// NewGrid makes a Grid of cells of cellSize bytes each, in one Block, or with SurfacePerCell
+// each at the start of its own Block.
 //
 // Errors: ErrCellSize, ErrZeroSize (no cells), ErrSize (negative, more than MaxCells, or
 // overflow), and those of Open.
@@ -81,11 +82,11 @@ func checkGrid(cellSize, cells int) error {
 	case cellSize < 0:
 		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Cause: ErrSize, Hint: "a cell size is a positive number of bytes"}
 	case cellSize == 0:
-		return &Error{Op: "grid", Err: ErrCellSize, Cause: ErrZeroSize, Hint: "ask for cells of at least 64 bytes"}
+		return &Error{Op: "grid", Err: ErrCellSize, Cause: ErrZeroSize, Hint: "make cells of at least 64 bytes"}
 	case cellSize%cellUnit != 0:
 		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Hint: "round the cell size up to a multiple of 64"}
 	case cells == 0:
-		return &Error{Op: "grid", Err: ErrZeroSize, Hint: "ask for at least one cell"}
+		return &Error{Op: "grid", Err: ErrZeroSize, Hint: "make at least one cell"}
 	case cells < 0 || cells > MaxCells:
 		return &Error{Op: "grid", Size: cellSize, Err: ErrSize,
 			Hint: fmt.Sprintf("a grid has 1 to %d cells, not %d", MaxCells, cells)}
@@ -102,14 +103,14 @@ func (g *Grid) open(c config) (err error) {
 	}
 	size, count := g.cellSize*len(g.slots), 1
 	if c.PerCell {
-		// Checked for all cells together, for one by one each would look affordable.
+		// Check all cells together: each alone would pass.
 		if err := checkMemory("grid", size); err != nil {
 			return err
 		}
 		size, count = g.cellSize, len(g.slots)
 	}
 	defer func() {
-		if len(g.blocks) < count { // failed, or left by a panic of a function given to OnExhausted
+		if len(g.blocks) < count { // failed, or a function of OnExhausted panicked
 			_, _ = g.life.end()
 			err = errors.Join(err, g.tearDown())
 		}
@@ -140,8 +141,8 @@ func (g *Grid) CellSize() int {
 	return g.cellSize
 }
 
-// Close gives the memory back, once; repeating it returns nil. ErrInUse while a Block of
-// the Grid is retained: nothing has changed then. Cells that are out become stale.
+// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while a
+// Block of the Grid is retained; then Close changes nothing. Taken cells become stale.
 func (g *Grid) Close() error {
 	if g == nil || g.life == nil {
 		return nil
@@ -155,7 +156,7 @@ func (g *Grid) Close() error {
 	return g.tearDown()
 }
 
-// stopTakes empties the stack for good: with the life ended, nothing is pushed any more.
+// stopTakes empties the stack permanently: after the life has ended, nothing is pushed.
 func (g *Grid) stopTakes() {
 	for {
 		h := g.head.Load()
@@ -165,7 +166,7 @@ func (g *Grid) stopTakes() {
 	}
 }
 
-// stopGives moves every cell to another generation, so that those out become stale.
+// stopGives changes the generation of every cell, so that taken cells become stale.
 func (g *Grid) stopGives() {
 	for i := range g.slots {
 		g.slots[i].Add(g.link + 1)

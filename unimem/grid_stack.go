@@ -1,6 +1,6 @@
 package unimem
 
-// Take hands out a free cell, the one given last first. It returns bare sentinels:
+// Take returns a free cell, the last given one first. Its errors are bare sentinels:
 // ErrGridFull, ErrClosed.
 func (g *Grid) Take() (Cell, error) {
 	if g == nil {
@@ -17,15 +17,15 @@ func (g *Grid) Take() (Cell, error) {
 	}
 }
 
-// pop takes the top cell of h, which has one, if h is still the head.
+// pop takes the top cell of h if h is still the head. h has a top cell.
 func (g *Grid) pop(h uint64) (Cell, bool) {
 	i := int(h & g.index)
 	word := g.slots[i].Load()
 	return Cell{g, word, i}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
 }
 
-// Give takes a cell back; it may be handed out again at once. Of several Gives of one cell the
-// first is accepted; another may be refused while the first is still on its way. It returns
+// Give returns a cell to the Grid; Take may return it again at once. Of several Gives of one
+// cell one is accepted; another may be refused before that one has returned. Its errors are
 // bare sentinels: ErrForeignCell, ErrStaleCell, ErrClosed.
 func (g *Grid) Give(c Cell) error {
 	if g == nil || c.grid != g || c.index >= len(g.slots) {
@@ -51,8 +51,8 @@ func (g *Grid) Give(c Cell) error {
 	return nil
 }
 
-// above is the link of a cell pushed onto h. It is right if h is still the head when the
-// push succeeds.
+// above returns the link of a cell pushed onto h. It is valid if h is still the head when
+// the push succeeds.
 func (g *Grid) above(h uint64) uint64 {
 	i := int(h & g.index)
 	if i >= len(g.slots) {
@@ -69,7 +69,7 @@ func (g *Grid) refusal(err error) error {
 	return err
 }
 
-// Free is the number of cells not out, 0 after Close.
+// Free is the number of free cells, 0 after Close.
 func (g *Grid) Free() int {
 	if g == nil {
 		return 0
@@ -81,8 +81,8 @@ func (g *Grid) Free() int {
 	}
 }
 
-// freeAt is the depth of h, right if h is still the head afterwards: the top cell's word
-// stays while it is on top.
+// freeAt returns the depth of h. It is valid if h is still the head afterwards, because the
+// top cell's word does not change while the cell is on top.
 func (g *Grid) freeAt(h uint64) (int, bool) {
 	i := int(h & g.index)
 	if i >= len(g.slots) {

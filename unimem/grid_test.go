@@ -9,7 +9,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// newGrid makes a Grid that the end of the test closes.
+// newGrid makes a Grid, which the end of the test closes.
 func newGrid(t *testing.T, size, cells int, opts ...unimem.Option) *unimem.Grid {
 	t.Helper()
 	g, err := unimem.NewGrid(size, cells, opts...)
@@ -59,7 +59,7 @@ func TestGridTakeGive(t *testing.T) {
 				require.Equal(t, size, cap(c.Bytes()))
 				require.Zero(t, addressOf(c.Bytes())%64)
 				require.Equal(t, c.Block().Address()+uintptr(c.Offset()), addressOf(c.Bytes()))
-				require.False(t, seen[c.Index()], "cell %d is out twice", c.Index())
+				require.False(t, seen[c.Index()], "cell %d is taken twice", c.Index())
 				seen[c.Index()] = true
 				fill(c.Bytes(), byte(c.Index()+round))
 				out = append(out, c)
@@ -113,7 +113,7 @@ func TestGridAbuse(t *testing.T) {
 			again, err := g.Take()
 			require.NoError(t, err)
 			require.Equal(t, c.Index(), again.Index(), "the cell given last comes first")
-			require.Equal(t, unimem.ErrStaleCell, g.Give(c), "an older holder cannot give a newer one's cell")
+			require.Equal(t, unimem.ErrStaleCell, g.Give(c), "an older holder cannot give the cell of a newer one")
 			require.Nil(t, c.Bytes())
 			require.NotNil(t, again.Bytes())
 			require.Equal(t, 2, g.Free())
@@ -222,7 +222,7 @@ func TestGridClose(t *testing.T) {
 			require.NoError(t, block.Retain())
 			require.ErrorIs(t, g.Close(), unimem.ErrInUse)
 			a.Bytes()[0], b.Bytes()[63] = 1, 2
-			require.NoError(t, a.Block().Retain(), "nothing is torn down")
+			require.NoError(t, a.Block().Retain(), "the Blocks are still open")
 			a.Block().Release()
 			require.NoError(t, g.Give(b))
 			b, err = g.Take()

@@ -24,35 +24,35 @@ func (h *heap) pinned() bool    { return false }
 func (h *heap) kind() string    { return kindHeap }
 func (h *heap) warm() error     { touch(h.mem); return nil }
 
-// remap gives the same bytes: inside one process there is no second view of heap memory.
+// remap returns the same bytes: heap memory cannot be mapped again.
 func (h *heap) remap() ([]byte, func() error, error) {
 	return h.mem, func() error { return nil }, nil
 }
 
 func (h *heap) share() (*os.File, error) {
 	return nil, &Error{Op: "share", Size: len(h.mem), Err: ErrShare,
-		Hint: "memory of the Go heap belongs to this process: open the Block without OnHeap, on Linux or macOS"}
+		Hint: "memory of the Go heap cannot be shared: open the Block without OnHeap, on Linux or macOS"}
 }
 
-// close leaves the memory to the collector, which frees it after the last slice into it and
-// the Block itself are gone.
+// close leaves the memory to the collector, which frees it when the Block and all slices of
+// it are unreachable.
 func (h *heap) close(bool) error { return nil }
 
-// touch writes to every page what it holds, which is zero in memory just opened.
+// touch writes the first byte of every page back to it. In new memory it is zero.
 func touch(mem []byte) {
 	for i := 0; i < len(mem); i += smallPage {
 		mem[i] = 0
 	}
 }
 
-// look reads a byte of every page.
+// look reads one byte of every page.
 func look(mem []byte) {
 	var all byte
 	for i := 0; i < len(mem); i += smallPage {
 		all |= mem[i]
 	}
-	runtime.KeepAlive(all) // or the reads could be left out
+	runtime.KeepAlive(all) // otherwise the compiler may remove the reads
 }
 
-// smallPage is the smallest page in bytes of any machine this package runs on.
+// smallPage is the smallest page size in bytes of the supported machines.
 const smallPage = 4 << 10

@@ -46,7 +46,7 @@ func TestRoundTrip(t *testing.T) {
 				l.ClearPass()
 				l.ClearTalk()
 			}
-			require.Equal(t, loaded, sum(t, l.Weights().Block(), 0, len(weights)), "weights survive every pass")
+			require.Equal(t, loaded, sum(t, l.Weights().Block(), 0, len(weights)), "a pass does not change weights")
 			require.NoError(t, l.Close())
 		})
 	})
@@ -75,14 +75,14 @@ func tapeRoundTrip(t *testing.T, random *rand.ChaCha8, tape *unimem.Tape) {
 	}
 }
 
-// write fills b and gives its checksum.
+// write fills b and returns its checksum.
 func write(t *testing.T, random *rand.ChaCha8, b []byte) uint32 {
 	_, err := random.Read(b)
 	require.NoError(t, err)
 	return crc32.ChecksumIEEE(b)
 }
 
-// sum is the checksum of a piece of a Block as another mapping sees it.
+// sum returns the checksum of a piece of a Block, read through another mapping.
 func sum(t *testing.T, b *unimem.Block, at, size int) uint32 {
 	m, err := unimem.Map(b)
 	require.NoError(t, err)

@@ -2,9 +2,9 @@ package unimem
 
 import "errors"
 
-// Layout is the memory of an inference run: three Tapes that live as long as what they
-// hold. Weights are loaded once and stay, so their pages are warm from the start. Scratch
-// is cleared every pass, history every conversation.
+// Layout is the memory of an inference run: three Tapes with different lifetimes. Weights
+// are loaded once, so their pages are warm from the start. Scratch is cleared after every
+// pass, history after every conversation.
 type Layout struct {
 	tapes
 	life *life
@@ -13,7 +13,7 @@ type Layout struct {
 // tapes are the parts of a Layout; nil Tapes are empty ones.
 type tapes struct{ weights, scratch, history *Tape }
 
-// parts are the Tapes, none of a Layout that was never made.
+// parts returns the Tapes, nil for the zero Layout and nil.
 func (l *Layout) parts() tapes {
 	if l == nil {
 		return tapes{}
@@ -27,7 +27,8 @@ type TapeStat struct{ Total, Used, Free int }
 // Stat is the state of a Layout in bytes.
 type Stat struct{ Weights, Scratch, History TapeStat }
 
-// NewLayout makes the three Tapes, all or none. Sizes are in bytes. Errors as for Start.
+// NewLayout makes the three Tapes; after an error none is open. Sizes are in bytes. Errors
+// are those of Start.
 func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err error) {
 	c := configure(opts)
 	if err := refuse(c, "layout", weights); err != nil {
@@ -35,7 +36,7 @@ func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err
 	}
 	l := &Layout{life: new(life)}
 	defer func() {
-		if made == nil { // failed, or left by a panic of a function given to OnExhausted
+		if made == nil { // failed, or a function of OnExhausted panicked
 			_, _ = l.life.end()
 			err = errors.Join(err, l.tearDown())
 		}
@@ -56,19 +57,19 @@ func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err
 	return l, nil
 }
 
-// Weights holds what is loaded once.
+// Weights is the Tape of what is loaded once.
 func (l *Layout) Weights() *Tape { return l.parts().weights }
 
-// Scratch holds what one pass needs.
+// Scratch is the Tape of one pass.
 func (l *Layout) Scratch() *Tape { return l.parts().scratch }
 
-// History holds what one conversation needs.
+// History is the Tape of one conversation.
 func (l *Layout) History() *Tape { return l.parts().history }
 
-// ClearPass frees the scratch, between passes.
+// ClearPass clears Scratch, between passes.
 func (l *Layout) ClearPass() { l.Scratch().Clear() }
 
-// ClearTalk frees scratch and history, between conversations.
+// ClearTalk clears Scratch and History, between conversations.
 func (l *Layout) ClearTalk() {
 	l.Scratch().Clear()
 	l.History().Clear()
@@ -80,7 +81,7 @@ func (l *Layout) Total() int {
 	return p.weights.Total() + p.scratch.Total() + p.history.Total()
 }
 
-// Stat is the present state of the three Tapes.
+// Stat returns the state of the three Tapes.
 func (l *Layout) Stat() Stat {
 	p := l.parts()
 	return Stat{p.weights.stat(), p.scratch.stat(), p.history.stat()}
@@ -91,8 +92,8 @@ func (t *Tape) stat() TapeStat {
 	return TapeStat{t.Total(), used, t.Total() - used}
 }
 
-// Close gives the memory back, once; repeating it returns nil. ErrInUse while a Block of
-// the Layout is retained: nothing has changed then.
+// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while a
+// Block of the Layout is retained; then Close changes nothing.
 func (l *Layout) Close() error {
 	if l == nil || l.life == nil {
 		return nil

@@ -79,7 +79,7 @@ func TestLayoutRefusals(t *testing.T) {
 	require.NoError(t, new(unimem.Layout).Close())
 }
 
-// The last surface fails: the ones before it are given back.
+// The last surface fails: the ones before it are freed.
 func TestAllOrNothing(t *testing.T) {
 	for name, open := range map[string]func(unimem.Option) error{
 		"layout": func(o unimem.Option) error { _, err := unimem.NewLayout(1, 1, 1, o); return err },

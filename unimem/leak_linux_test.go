@@ -10,10 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memlockEnv is set for a child that is to run with a locked-memory limit, in bytes.
+// memlockEnv sets the locked-memory limit of a child process, in bytes.
 const memlockEnv = "UNIMEM_TEST_MEMLOCK"
 
-// lowerLimits obeys memlockEnv.
+// lowerLimits applies memlockEnv.
 func lowerLimits() error {
 	text := os.Getenv(memlockEnv)
 	if text == "" {
@@ -26,7 +26,7 @@ func lowerLimits() error {
 	return unix.Setrlimit(unix.RLIMIT_MEMLOCK, &unix.Rlimit{Cur: limit, Max: limit})
 }
 
-// systemLeaks names descriptors and mappings of memfds that are still there.
+// systemLeaks lists the open descriptors and mappings of memfds.
 func systemLeaks() []string {
 	return append(openDescriptors(), openMappings()...)
 }

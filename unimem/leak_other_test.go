@@ -6,9 +6,8 @@ import "fmt"
 
 func lowerLimits() error { return nil }
 
-// systemLeaks has nothing to add where memory is not of the file system; the count of open
-// Blocks stands alone.
+// systemLeaks returns nothing where memory has no descriptors; the test counts open Blocks.
 func systemLeaks() []string { return nil }
 
-// playShare has no parts where memory has no descriptors.
+// playShare fails where memory has no descriptors.
 func playShare(part string) error { return fmt.Errorf("only Linux has a %s", part) }

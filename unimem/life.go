@@ -2,18 +2,18 @@ package unimem
 
 import "sync/atomic"
 
-// life counts the holders of one or more Blocks that end together: those of a Grid or a
-// Layout share one, so that closing them is all or nothing with a single compare-exchange.
+// life counts the holders of one or more Blocks that are closed together: those of a Grid or
+// a Layout share one, so that a single compare-exchange closes all of them or none.
 //
-// The word is the number of holders, or ended. It publishes nothing but itself: who wins
-// the exchange to ended is alone entitled to tear down.
+// The word is the number of holders, or ended. It publishes no other data: the caller whose
+// exchange sets it to ended is the only one that tears down.
 type life struct {
 	holders atomic.Int64
 }
 
 const ended = -1
 
-// closed is true for nil too: that of a zero Block or Grid, which was never opened.
+// closed is also true for nil, the life of a zero Block or Grid.
 func (l *life) closed() bool { return l == nil || l.holders.Load() == ended }
 
 // retain adds a holder unless the life has ended.
@@ -41,8 +41,8 @@ func (l *life) release() bool {
 	return false
 }
 
-// end reports whether this very call ended the life, or ErrInUse. A life that ended before
-// gives (false, nil).
+// end ends the life and returns true. It returns false if the life has already ended, and
+// ErrInUse while there are holders.
 func (l *life) end() (bool, error) {
 	for !l.closed() {
 		switch n := l.holders.Load(); {

@@ -41,7 +41,7 @@ func (h *history) check(t *testing.T, m porcupine.Model) {
 	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(m, h.ops, time.Minute))
 }
 
-// What Tape operations look like in a history. full is the offset of a refused take.
+// tapeInput is an operation of a Tape in a history. full is the offset of a refused take.
 type tapeInput struct {
 	op          string
 	size, align int
@@ -49,7 +49,7 @@ type tapeInput struct {
 
 const full = -1
 
-// tapeModel is a Tape as one number. base is its address, for alignments above the page.
+// tapeModel models a Tape as one number. base is its address, for alignments above a page.
 func tapeModel(base uintptr, total int) porcupine.Model {
 	return porcupine.Model{
 		Init: func() any { return 0 },
@@ -98,15 +98,15 @@ func TestTapeIsLinearizable(t *testing.T) {
 	}
 }
 
-// gridInput is an operation of a Grid. A give that is accepted counts as two, of the same
+// gridInput is an operation of a Grid. An accepted give counts as two operations of the same
 // time: the claim, after which every other give of that take is stale, and the push, after
 // which the cell is free.
 type gridInput struct {
 	op   string
-	take int // which take the cell comes from
+	take int // number of the take of the cell
 }
 
-// gridState is the stack of free cells, and the cells that are out or on their way back.
+// gridState is the stack of free cells, and the cells that are taken or being given.
 type gridState struct {
 	free    []int
 	out     map[int]int // take -> cell
@@ -172,7 +172,7 @@ func TestGridIsLinearizable(t *testing.T) {
 				unimem.NearWrap(g)
 			}
 			h := &history{began: time.Now()}
-			shared := make(chan taken, workers) // cells given by others than their taker
+			shared := make(chan taken, workers) // cells that another goroutine gives
 			together(func(w int) { gridClient(h, g, w, uint64(seed), shared) })
 			h.check(t, gridModel(3))
 		}
@@ -204,7 +204,7 @@ func gridClient(h *history, g *unimem.Grid, w int, seed uint64, shared chan take
 			})
 		case 3, 4:
 			if len(mine) > 0 {
-				c := mine[random.IntN(len(mine))] // perhaps once more
+				c := mine[random.IntN(len(mine))] // perhaps again
 				select {
 				case shared <- c:
 				default:
@@ -233,7 +233,7 @@ func give(h *history, g *unimem.Grid, w int, c taken) {
 	h.add(w, gridInput{"push", c.take}, nil, call, end)
 }
 
-// The checker itself must be able to say no.
+// The checker must refuse wrong histories.
 func TestModelsRefuseWrongHistories(t *testing.T) {
 	bad := &history{}
 	bad.add(0, tapeInput{"take", 8, 1}, 0, 0, 1)

@@ -5,24 +5,24 @@ import (
 	"sync/atomic"
 )
 
-// Stats are the facts of this process about the memory of this package.
+// Stats are counters of this process about the memory of this package.
 type Stats struct {
-	Blocks     int64 // open Blocks, forgotten ones included
-	Bytes      int64 // their sizes together; memory that was adopted is its maker's and not counted
+	Blocks     int64 // open Blocks, including forgotten ones
+	Bytes      int64 // sum of their sizes, without adopted memory
 	Mappings   int64 // open Mappings
-	Forgotten  int64 // Blocks that became unreachable before Close; but on the heap they stay mapped
-	Unbalanced int64 // Release calls that had no Retain to undo
+	Forgotten  int64 // Blocks that became unreachable before Close; except on the heap they stay mapped
+	Unbalanced int64 // Release calls without a Retain
 }
 
-// facts is the only mutable state of the package.
+// facts is the mutable state of the package.
 type facts struct {
 	blocks, bytes, mappings, forgotten, unbalanced atomic.Int64
 
-	// lastID numbers Blocks that have no number from the system.
+	// lastID is the last id of a Block without an id of the system.
 	lastID atomic.Uint32
-	// total is the memory of the machine in bytes, 0 until first asked for.
+	// total is the memory of the machine in bytes, 0 before its first use.
 	total atomic.Uint64
-	// plain remembers types known to be free of pointers; see pointerFree.
+	// plain caches types without pointers; see pointerFree.
 	plain [64]atomic.Uintptr
 	// exhaustion has the functions that free idle memory; see OnExhausted.
 	exhaustion exhaustion
@@ -30,8 +30,8 @@ type facts struct {
 
 var process facts
 
-// Live reports what is open now. A test or a command that ends with Blocks or Mappings
-// above where it began has leaked.
+// Live returns what is open now. A test or a command that ends with more Blocks or Mappings
+// than it began with has leaked.
 func Live() Stats {
 	return Stats{
 		Blocks:     process.blocks.Load(),
@@ -42,7 +42,7 @@ func Live() Stats {
 	}
 }
 
-// nextID never gives 0.
+// nextID returns a new id, never 0.
 func (f *facts) nextID() uint32 {
 	for {
 		if id := f.lastID.Add(1); id != 0 {
@@ -60,7 +60,7 @@ func (f *facts) memory() uint64 {
 	return n
 }
 
-// forgotten is what a lost Block leaves behind for the report.
+// forgotten describes an unreachable Block, for the report.
 type forgotten struct {
 	id   uint32
 	size int
@@ -68,13 +68,14 @@ type forgotten struct {
 	log  *slog.Logger // nil for the default
 }
 
-// report runs when the collector finds a Block unreachable. A mapping stays: spans and views
-// point into it and the collector cannot see them. Heap memory is the collector's own.
+// report runs when the collector finds a Block unreachable. It does not unmap: spans and
+// views may point into the mapping, and the collector cannot see them. The collector frees
+// heap memory itself.
 func (f forgotten) report() {
 	process.forgotten.Add(1)
 	fate := "its memory stays mapped"
 	if f.kind == kindHeap {
-		fate = "the collector takes its memory"
+		fate = "the collector frees its memory"
 	}
 	log := f.log
 	if log == nil {

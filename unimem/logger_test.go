@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-func TestLoggerHearsOfForgottenBlocks(t *testing.T) {
+func TestLoggerRecordsForgottenBlocks(t *testing.T) {
 	var log, other lines
 	before := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&other, nil)))

@@ -11,10 +11,10 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-// shareEnv is set for a child that plays a part in sharing: its value.
+// shareEnv names the part that a child process plays in a test of sharing.
 const shareEnv = "UNIMEM_TEST_SHARE"
 
-// A run that leaves anything open fails, whatever its tests said.
+// A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
 	if part := os.Getenv(shareEnv); part != "" {
 		if err := playShare(part); err != nil {
@@ -41,7 +41,7 @@ func leaks() []string {
 		found = append(found, fmt.Sprintf("%+v", s))
 	}
 	if n := unimem.Holders(); n != 0 {
-		found = append(found, fmt.Sprintf("%d functions given to OnExhausted", n))
+		found = append(found, fmt.Sprintf("%d functions of OnExhausted", n))
 	}
 	if err := goleak.Find(); err != nil {
 		found = append(found, err.Error())
@@ -49,8 +49,8 @@ func leaks() []string {
 	return found
 }
 
-// memories are the kinds of memory that tests run over. Each call of open gives options for
-// a test of its own.
+// memories are the kinds of memory that tests use. Each function returns an Option for one
+// test.
 var memories = map[string]func(*testing.T) unimem.Option{
 	"system": func(*testing.T) unimem.Option { return nil },
 	"heap":   func(*testing.T) unimem.Option { return unimem.OnHeap() },
@@ -59,7 +59,7 @@ var memories = map[string]func(*testing.T) unimem.Option{
 	},
 }
 
-// overMemories runs a test over each kind of memory.
+// overMemories runs a test on each kind of memory.
 func overMemories(t *testing.T, test func(*testing.T, unimem.Option)) {
 	for name, option := range memories {
 		t.Run(name, func(t *testing.T) { test(t, option(t)) })

@@ -2,8 +2,8 @@ package unimem
 
 import "sync/atomic"
 
-// Mapping is a second view of a Block's pages, made from its handle alone, the way another
-// process or an engine would see them. It keeps the Block open until its Close.
+// Mapping is a second mapping of a Block's pages, made from its handle, as another process or
+// an engine makes it. It keeps the Block open until its Close.
 type Mapping struct {
 	block  *Block
 	mem    []byte
@@ -11,22 +11,22 @@ type Mapping struct {
 	closed atomic.Bool
 }
 
-// Map makes a Mapping of b. On Linux it has an address of its own. A surface looked up in
-// the process that made it has the same address, and heap memory has only one: Distinct
-// tells. Errors: ErrClosed, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these two).
+// Map makes a Mapping of b. On Linux it has another address. A surface looked up in the
+// process that created it has the same address, and so has heap memory: see Distinct.
+// Errors: ErrClosed, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these two).
 func Map(b *Block) (m *Mapping, err error) {
 	if err := b.Retain(); err != nil {
 		return nil, &Error{Op: opMap, Size: b.size(), Err: ErrClosed}
 	}
 	defer func() {
-		if m == nil { // failed, or left by a panic of a function given to OnExhausted
+		if m == nil { // failed, or a function of OnExhausted panicked
 			b.Release()
 		}
 	}()
 	return recovering(b.mapAgain)
 }
 
-// opMap is the operation of Map in errors.
+// opMap is Error.Op of Map.
 const opMap = "map"
 
 func (b *Block) mapAgain() (*Mapping, error) {
@@ -51,7 +51,7 @@ func (m *Mapping) Distinct() bool {
 	return m != nil && m.block != nil && address(m.mem) != m.block.addr
 }
 
-// Close undoes the Mapping, once; repeating it returns nil.
+// Close removes the Mapping, once; repeating it returns nil.
 func (m *Mapping) Close() error {
 	if m == nil || m.unmap == nil || !m.closed.CompareAndSwap(false, true) {
 		return nil

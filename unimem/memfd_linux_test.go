@@ -15,17 +15,17 @@ func TestMemfdIsSealed(t *testing.T) {
 	b, err := unimem.Open(page)
 	require.NoError(t, err)
 	fd := int(b.Handle())
-	require.Error(t, unix.Ftruncate(fd, 0), "cut short, every mapping would fault")
+	require.Error(t, unix.Ftruncate(fd, 0), "after a truncation every mapping would fault")
 	require.Error(t, unix.Ftruncate(fd, 2*page))
 	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE)
 	require.Error(t, err)
 	flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0)
 	require.NoError(t, err)
-	require.NotZero(t, flags&unix.FD_CLOEXEC, "programs started from here do not inherit the memory")
+	require.NotZero(t, flags&unix.FD_CLOEXEC, "child processes do not inherit the memory")
 	require.NoError(t, b.Close())
 }
 
-// What the bytes are is what the file behind the handle holds.
+// The bytes are those of the file of the handle.
 func TestHandleIsTheMemory(t *testing.T) {
 	b, err := unimem.Open(page)
 	require.NoError(t, err)
@@ -49,7 +49,7 @@ func TestNoDescriptorsLeft(t *testing.T) {
 	require.ErrorIs(t, err, unimem.ErrCreate)
 	require.ErrorIs(t, err, unix.EMFILE)
 	require.ErrorContains(t, err, "ulimit -n")
-	require.Equal(t, before, unimem.Live(), "the cells before are given back")
+	require.Equal(t, before, unimem.Live(), "the cells before are freed")
 
 	b, err := unimem.Open(page)
 	require.NoError(t, err)
@@ -101,7 +101,7 @@ func TestPoisonOnClose(t *testing.T) {
 	require.NoError(t, b.Close())
 	require.True(t, faults(stale))
 
-	for range 50 { // the address is not handed out again
+	for range 50 { // the address is not reused
 		other, err := unimem.Open(page)
 		require.NoError(t, err)
 		require.NotEqual(t, b.Address(), other.Address())

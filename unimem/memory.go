@@ -1,5 +1,5 @@
 package unimem
 
-// fallbackMemory bounds a Block in bytes where the machine does not say how much memory it
-// has: asking the Go heap for more than there is ends the process, so the bound is low.
+// fallbackMemory is the largest size of a Block in bytes on a machine with an unknown amount
+// of memory. It is low, because allocating too much on the Go heap ends the process.
 const fallbackMemory = 1 << 30

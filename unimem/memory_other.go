@@ -2,7 +2,7 @@
 
 package unimem
 
-// memoryOf says what machineMemory counts.
-const memoryOf = "this system does not tell how much memory it has"
+// memoryOf describes machineMemory in messages.
+const memoryOf = "the amount of memory of this system is unknown"
 
 func machineMemory() uint64 { return fallbackMemory }

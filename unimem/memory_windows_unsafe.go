@@ -16,7 +16,7 @@ type memoryStatus struct {
 	totalVirtual, availVirtual, availExt uint64
 }
 
-// memoryOf says what machineMemory counts.
+// memoryOf describes machineMemory in messages.
 const memoryOf = "this machine has no more memory and page file"
 
 // machineMemory is memory and page file in bytes.

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/settings"
 )
 
-// Option changes how memory is opened.
+// Option configures the calls that open memory.
 type Option func(*config)
 
 // config is what the options of one call set. Its type is internal and shared, so that package
@@ -23,7 +23,7 @@ func configure(opts []Option) config {
 	return c
 }
 
-// refuse reports options that have no meaning for a Block, Tape or Layout.
+// refuse reports options that do not apply to a Block, Tape or Layout.
 func refuse(c config, op string, size int) error {
 	if c.PerCell {
 		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "SurfacePerCell is for NewGrid only"}
@@ -31,8 +31,8 @@ func refuse(c config, op string, size int) error {
 	return refuseLibrary(c, op, size)
 }
 
-// refuseLibrary reports a library of surfaces that is nil or one of two. Memory of another
-// kind would pass for surfaces.
+// refuseLibrary reports a nil library of surfaces, or two of them. Otherwise other memory
+// would be used instead of surfaces.
 func refuseLibrary(c config, op string, size int) error {
 	switch {
 	case c.Clash:
@@ -46,24 +46,24 @@ func refuseLibrary(c config, op string, size int) error {
 // Warm touches every page while opening, so that no later access pays for a first touch.
 func Warm() Option { return func(c *config) { c.Warm = true } }
 
-// RequirePinned makes opening fail with ErrPin where the pages could be swapped out.
-// Without it such a Block opens and says so by Pinned.
+// RequirePinned makes opening fail with ErrPin if the pages can be swapped out. Without it
+// such a Block opens, and Pinned returns false.
 func RequirePinned() Option { return func(c *config) { c.Pin = true } }
 
-// SurfacePerCell gives each cell of a Grid a Block of its own, at offset 0, because an
-// engine may read a bound surface only from its first byte. Only NewGrid takes it.
+// SurfacePerCell puts each cell of a Grid at offset 0 of its own Block, because an engine may
+// read a bound surface only from its first byte. Only NewGrid accepts it.
 func SurfacePerCell() Option { return func(c *config) { c.PerCell = true } }
 
-// OnHeap takes the memory from the Go heap: aligned to PageSize, not pinned, without a handle.
-// The race detector sees such memory. Systems without shared memory use it always.
+// OnHeap allocates the memory on the Go heap: aligned to PageSize, not pinned, without a
+// handle. The race detector sees such memory. Systems without shared memory always use it.
 func OnHeap() Option { return func(c *config) { c.Heap = true } }
 
-// PoisonOnClose keeps the address range of a closed Block reserved without access for the
-// life of the process, so that a stale view faults rather than reading whatever is mapped
-// there next. It is for tests: the address range (not the pages) is never given back. Only
-// Linux has it; a Block on the heap or on a surface ignores it.
+// PoisonOnClose keeps the address range of a closed Block reserved without access until the
+// process ends, so that using a stale view faults instead of reading other memory. It is for
+// tests: the address range (not the pages) is never freed. It works on Linux only; a Block on
+// the heap or on a surface ignores it.
 func PoisonOnClose() Option { return func(c *config) { c.Poison = true } }
 
-// Logger is told of Blocks that become unreachable before Close. Without it, or with nil,
-// slog.Default at that time is told.
+// Logger logs Blocks that become unreachable before Close. Without it, or with nil, they are
+// logged to slog.Default.
 func Logger(l *slog.Logger) Option { return func(c *config) { c.Log = l } }

@@ -6,19 +6,18 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// Port is a mach port of a Block's surface: the send right that macOS passes between
-// processes, in a mach message or an XPC dictionary. It keeps the surface alive until Close.
+// Port is a mach port of a Block's surface: a send right, which processes pass in a mach
+// message or an XPC dictionary. It keeps the surface alive until Close.
 type Port struct {
 	name   uint32
 	table  *iosurface.Table
 	closed atomic.Bool
 }
 
-// SharePort makes a Port of a Block on a surface. It is what Share is for other memory.
-// Errors: ErrClosed, ErrShare for memory that is no surface or a library without ports,
-// ErrCreate.
+// SharePort makes a Port of a Block on a surface; other memory has Share. Errors: ErrClosed,
+// ErrShare (memory that is not a surface, or a library without ports), ErrCreate.
 //
-// Proven against a stand-in on Linux only: not tried on a Mac.
+// It is tested against a stand-in on Linux only, not on a Mac.
 func (b *Block) SharePort() (*Port, error) {
 	const op = "share port"
 	if err := b.Retain(); err != nil {
@@ -48,7 +47,7 @@ func checkPorts(t *iosurface.Table, op string, size int) error {
 	if t.HasPorts() {
 		return nil
 	}
-	return &Error{Op: op, Size: size, Err: ErrShare, Hint: "the library of surfaces has no mach ports: use macOS's own"}
+	return &Error{Op: op, Size: size, Err: ErrShare, Hint: "the library of surfaces has no mach ports: use the library of macOS"}
 }
 
 // Name is the port's mach_port_name_t in this process, 0 after Close.
@@ -59,7 +58,8 @@ func (p *Port) Name() uint32 {
 	return p.name
 }
 
-// Close gives the send right up, once; repeating it returns nil. Blocks adopted from it stay.
+// Close deallocates the send right, once; repeating it returns nil. It does not close Blocks
+// adopted from the Port.
 func (p *Port) Close() error {
 	if p == nil || p.table == nil || !p.closed.CompareAndSwap(false, true) {
 		return nil
@@ -70,13 +70,14 @@ func (p *Port) Close() error {
 	return nil
 }
 
-// AdoptPort makes a Block of the first size bytes of the surface behind a mach port, named as
-// in this process. The port stays the caller's, which may close it at once. Everything else is
-// as with AdoptSurface, which finds surfaces by their ids.
+// AdoptPort makes a Block of the first size bytes of the surface of a mach port; name is the
+// port's name in this process. The caller owns the port and may close it at once. Everything
+// else is as for AdoptSurface, which finds surfaces by their ids.
 //
 // Errors: ErrZeroSize, ErrSize (negative, or with ErrCreate: the surface is smaller),
-// ErrCreate (the port is not a surface's), ErrLock, ErrExhausted (with ErrLock), ErrOption,
-// ErrShare where there are no mach ports. Proven against a stand-in on Linux only: not tried on a Mac.
+// ErrCreate (not a port of a surface), ErrLock, ErrExhausted (with ErrLock), ErrOption,
+// ErrShare (a system without mach ports). It is tested against a stand-in on Linux only, not
+// on a Mac.
 func AdoptPort(name uint32, size int, opts ...Option) (*Block, error) {
 	return adoptFound(size, opts, func(t *iosurface.Table) (*iosurface.Surface, error) {
 		if err := checkPorts(t, "adopt", size); err != nil {

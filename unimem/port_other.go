@@ -4,11 +4,11 @@ package unimem
 
 import "github.com/anekit/anekit/unimem/internal/iosurface"
 
-// surfaceTable is the library of surfaces that c asks for: this system has none of its own.
+// surfaceTable returns the library of surfaces in c: this system has none.
 func surfaceTable(op string, size int, c config) (*iosurface.Table, error) {
 	if c.Table == nil {
 		return nil, &Error{Op: op, Size: size, Err: ErrShare,
-			Hint: "only macOS has surfaces of its own: elsewhere use Share and Adopt"}
+			Hint: "only macOS has surfaces: use Share and Adopt"}
 	}
 	return c.Table, nil
 }

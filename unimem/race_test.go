@@ -28,7 +28,7 @@ func together(f func(worker int)) {
 	wg.Wait()
 }
 
-// Spans never overlap, and all of the Tape is handed out.
+// Spans never overlap, and together they cover the Tape.
 func TestTapeRace(t *testing.T) {
 	overMemories(t, func(t *testing.T, memory unimem.Option) {
 		tape := start(t, 64*page, memory)
@@ -58,8 +58,8 @@ func TestTapeRace(t *testing.T) {
 	})
 }
 
-// Cells have one holder at a time. Over heap memory the race detector checks, too, that
-// giving a cell hands its bytes to the next holder.
+// Cells have one holder at a time. On heap memory the race detector also checks that Give
+// publishes the bytes to the next holder.
 func TestGridRace(t *testing.T) {
 	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
 		g := grid(64, workers-1)
@@ -92,7 +92,7 @@ func TestGridRace(t *testing.T) {
 	})
 }
 
-// Of all copies of a cell given at once, one is accepted.
+// Of concurrent Gives of copies of a cell, one is accepted.
 func TestDoubleGiveRace(t *testing.T) {
 	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
 		g := grid(64, 2)
@@ -115,8 +115,8 @@ func TestDoubleGiveRace(t *testing.T) {
 	})
 }
 
-// Closing a Grid beside takes and gives ends them all with ErrClosed, and nothing is handed
-// out afterwards.
+// Closing a Grid makes concurrent takes and gives return ErrClosed, and no cell is taken
+// afterwards.
 func TestGridCloseRace(t *testing.T) {
 	for range rounds(300) {
 		g, err := unimem.NewGrid(64, workers, unimem.OnHeap())
@@ -150,7 +150,7 @@ func TestGridCloseRace(t *testing.T) {
 	}
 }
 
-// A Tape closed beside takes and clears stays closed.
+// A Tape that is closed during takes and clears stays closed.
 func TestTapeCloseRace(t *testing.T) {
 	for range rounds(300) {
 		tape, err := unimem.Start(page, unimem.OnHeap())

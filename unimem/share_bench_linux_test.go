@@ -26,7 +26,7 @@ func BenchmarkShareAdopt(b *testing.B) {
 	require.NoError(b, block.Close())
 }
 
-// What it takes at least: two descriptors more, and a mapping.
+// The floor: two new descriptors and a mapping.
 func BenchmarkShareAdoptFloor(b *testing.B) {
 	block, err := unimem.Open(shareBytes)
 	require.NoError(b, err)

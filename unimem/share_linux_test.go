@@ -18,8 +18,8 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-// playShare plays the part that the environment asks for. Descriptor 3 is what the part
-// says; standard input and output are for taking turns with the test.
+// playShare plays the part named in the environment. Each part documents descriptor 3; the
+// child and the test take turns through standard input and output.
 func playShare(part string) error {
 	if part == "sharer" {
 		return playSharer()
@@ -27,7 +27,7 @@ func playShare(part string) error {
 	return playAdopter()
 }
 
-// turn says that the child is done with a step and waits for the test.
+// turn reports the end of a step and waits for the test.
 func turn() error {
 	if _, err := os.Stdout.Write([]byte{'.'}); err != nil {
 		return err
@@ -36,7 +36,7 @@ func turn() error {
 	return err
 }
 
-// playAdopter adopts descriptor 3, checks what the test wrote, and answers in the same pages.
+// playAdopter adopts descriptor 3, checks what the test wrote, and writes to the same pages.
 func playAdopter() error {
 	f := os.NewFile(3, "shared")
 	b, err := unimem.Adopt(f, 3*page)
@@ -48,7 +48,7 @@ func playAdopter() error {
 	}
 	for i := range 3 {
 		if got := b.Bytes()[i*page+5]; got != byte(i+1) {
-			return fmt.Errorf("page %d holds %d", i, got)
+			return fmt.Errorf("page %d has %d", i, got)
 		}
 		b.Bytes()[i*page+6] = byte(i + 101)
 	}
@@ -56,12 +56,12 @@ func playAdopter() error {
 		return err
 	}
 	if b.Bytes()[7] != 77 || b.Bytes()[2*page+6] != 103 {
-		return fmt.Errorf("the pages went with their sharer")
+		return fmt.Errorf("the pages are gone after the sharer closed them")
 	}
 	return b.Close()
 }
 
-// playSharer sends a Block through the socket at descriptor 3 and ends without closing it.
+// playSharer sends a Block through the socket at descriptor 3 and exits without closing it.
 func playSharer() error {
 	b, err := unimem.Open(2 * page)
 	if err != nil {
@@ -79,7 +79,7 @@ func playSharer() error {
 	return nil
 }
 
-// child is this program in a part.
+// child is this program, playing a part.
 type child struct {
 	*exec.Cmd
 	in  io.WriteCloser
@@ -128,14 +128,14 @@ func TestShareWithAnotherProcess(t *testing.T) {
 		require.EqualValues(t, i+101, b.Bytes()[i*page+6], "the child wrote into these pages")
 	}
 	b.Bytes()[7] = 77
-	require.NoError(t, b.Close(), "the sharer goes first")
+	require.NoError(t, b.Close(), "the sharer closes first")
 	_, err = c.in.Write([]byte{'.'})
 	require.NoError(t, err)
 	require.NoError(t, c.Wait())
 	require.Equal(t, live, unimem.Live())
 }
 
-// The sharer dies without a Close; its memory lives on here.
+// The sharing process dies without Close; its memory exists here.
 func TestAdoptFromProcessThatDied(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	before, live := openFiles(t), unimem.Live()
@@ -166,7 +166,7 @@ func TestAdoptFromProcessThatDied(t *testing.T) {
 	require.Equal(t, live, unimem.Live())
 }
 
-// An adopted Block is a Block like others.
+// An adopted Block behaves like any other.
 func TestAdoptedBlock(t *testing.T) {
 	before, live := openFiles(t), unimem.Live()
 	b, err := unimem.Open(2 * page)
@@ -187,7 +187,7 @@ func TestAdoptedBlock(t *testing.T) {
 	require.Equal(t, "memfd", a.Backing())
 	require.NotEqual(t, b.ID(), a.ID())
 	require.NotEqual(t, b.Address(), a.Address())
-	require.NotEqual(t, f.Fd(), a.Handle(), "a descriptor of its own")
+	require.NotEqual(t, f.Fd(), a.Handle(), "it has its own descriptor")
 	require.Equal(t, b.Bytes(), a.Bytes(), "Warm has written nothing")
 	part, err := unimem.Adopt(f, 1)
 	require.NoError(t, err)
@@ -220,7 +220,7 @@ func TestAdoptedBlock(t *testing.T) {
 	require.Equal(t, live, unimem.Live())
 }
 
-// memfdFile is a memfd as somebody else may make one.
+// memfdFile returns a memfd that another program may have made.
 func memfdFile(t *testing.T, size int64, flags, seals int) *os.File {
 	fd, err := unix.MemfdCreate("foreign", unix.MFD_CLOEXEC|flags)
 	require.NoError(t, err)
@@ -277,7 +277,7 @@ func TestAdoptRefuses(t *testing.T) {
 		"greatest size":      {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good), math.MaxInt, unimem.ErrSize},
 		"beyond the machine": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good), 1 << 60, unimem.ErrSize},
 	} {
-		for range 3 { // refusing leaves nothing
+		for range 3 { // a refusal leaks nothing
 			b, err := unimem.Adopt(test.file, test.size)
 			require.ErrorIs(t, err, test.want, name)
 			var typed *unimem.Error
@@ -297,11 +297,11 @@ func TestAdoptRefuses(t *testing.T) {
 		_, err := unimem.Adopt(sealed, page, option)
 		require.ErrorIs(t, err, unimem.ErrOption, name)
 	}
-	require.Equal(t, before+1, openFiles(t), "only the one still used here")
+	require.Equal(t, before+1, openFiles(t), "only the descriptor still in use")
 	require.Equal(t, live, unimem.Live())
 }
 
-// Huge pages that the machine does not have would end the process at the first touch.
+// Touching huge pages that the machine does not have would end the process.
 func TestAdoptRefusesHugePages(t *testing.T) {
 	const huge = 2 << 20
 	fd, err := unix.MemfdCreate("huge", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_HUGETLB)
@@ -338,7 +338,7 @@ func TestAdoptWithoutDescriptors(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// A net.Conn's file and others that the runtime polls are files too.
+// Files that the runtime polls, such as those of a net.Conn, can be adopted too.
 func TestAdoptPolledFile(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-func TestShareOfWhatHasNoDescriptor(t *testing.T) {
+func TestShareWithoutDescriptor(t *testing.T) {
 	for kind, hint := range map[string]string{"heap": "without OnHeap", "surface": "SharePort"} {
 		b, err := unimem.Open(page, memories[kind](t))
 		require.NoError(t, err)
@@ -18,7 +18,7 @@ func TestShareOfWhatHasNoDescriptor(t *testing.T) {
 		require.ErrorIs(t, err, unimem.ErrShare)
 		require.ErrorContains(t, err, hint)
 		require.Nil(t, f)
-		require.NoError(t, b.Close(), "Share holds nothing")
+		require.NoError(t, b.Close(), "Share does not retain the Block")
 	}
 }
 
@@ -103,11 +103,11 @@ func TestPortFailures(t *testing.T) {
 	}
 	f.Fail("mach_port_deallocate", 1)
 	require.ErrorIs(t, p.Close(), unimem.ErrRelease)
-	require.NoError(t, p.Close(), "closed all the same")
+	require.NoError(t, p.Close(), "closed nevertheless")
 	require.NoError(t, b.Close())
 }
 
-// A library for another system has surfaces and no ports.
+// A library for another system has surfaces but no ports.
 func TestNoPorts(t *testing.T) {
 	table := surfacetest.New(t).Table()
 	table.CreateMachPort = nil

@@ -6,7 +6,7 @@ import (
 )
 
 // PageSize is the granule of every Block in bytes: the page of Apple silicon, a multiple of
-// the pages of every other machine this package runs on.
+// the page of every other supported machine.
 const PageSize = 16 << 10
 
 // roundSize rounds up to whole pages.
@@ -16,14 +16,14 @@ func roundSize(op string, size int) (int, error) {
 		return 0, &Error{Op: op, Err: ErrZeroSize, Hint: "ask for at least one byte"}
 	case size < 0:
 		return 0, &Error{Op: op, Size: size, Err: ErrSize, Hint: "a size is a positive number of bytes"}
-	case size > math.MaxInt-2*PageSize: // heap memory is aligned by one page more
+	case size > math.MaxInt-2*PageSize: // heap memory needs one more page for alignment
 		return 0, &Error{Op: op, Size: size, Err: ErrSize, Hint: "rounded up to whole pages it overflows"}
 	}
 	return (size + PageSize - 1) &^ (PageSize - 1), nil
 }
 
-// checkMemory refuses what the machine could never back. Pages are lazy, so without this
-// the mistake would surface as a killed process at some later touch.
+// checkMemory refuses more memory than the machine has. Pages are allocated when touched, so
+// without this check the kernel would kill the process at a later touch.
 func checkMemory(op string, size int) error {
 	total := process.memory()
 	if uint64(size) <= total {

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// The moments between two steps of a lock-free operation are too short to be hit by chance,
-// so these tests stop there and let others pass.
+// Races between two steps of a lock-free operation are too rare to occur by chance, so these
+// tests stop between the steps and run other operations.
 
 func take(t *testing.T, g *unimem.Grid) unimem.Cell {
 	t.Helper()
@@ -18,7 +18,7 @@ func take(t *testing.T, g *unimem.Grid) unimem.Cell {
 	return c
 }
 
-// A Take looks at the head; before it pops, the same cell comes back on top of others.
+// Take reads the head; before it pops, the same cell is given again, on top of others.
 func TestTakeNoticesReturnOfTheSameCell(t *testing.T) {
 	overGrids(t, func(t *testing.T, grid func(int, int) *unimem.Grid) {
 		g := grid(64, 3)
@@ -27,14 +27,14 @@ func TestTakeNoticesReturnOfTheSameCell(t *testing.T) {
 			a, b := take(t, g), take(t, g)
 			require.NoError(t, g.Give(a))
 			require.Equal(t, unimem.Top(g, head), unimem.Top(g, unimem.Head(g)), "the same cell is on top")
-			require.False(t, unimem.TakeFrom(g, head), "it would put the cell below on top, which is out")
+			require.False(t, unimem.TakeFrom(g, head), "it would make the cell below the head, which is taken")
 			require.NoError(t, g.Give(b))
 			require.Equal(t, 3, g.Free())
 		}
 	})
 }
 
-// Free looks at the head; before it reads the depth, cells come and go.
+// Free reads the head; before it reads the depth, cells are taken and given.
 func TestFreeNoticesChanges(t *testing.T) {
 	g := newGrid(t, 64, 3, unimem.OnHeap())
 	head := unimem.Head(g)
@@ -51,7 +51,7 @@ func TestFreeNoticesChanges(t *testing.T) {
 	require.NoError(t, g.Give(b))
 }
 
-// A Give meets a Grid whose Close is half done: nothing may be pushed any more.
+// Give during a half-done Close pushes nothing.
 func TestGiveWhileClosing(t *testing.T) {
 	g, err := unimem.NewGrid(64, 3, unimem.OnHeap())
 	require.NoError(t, err)

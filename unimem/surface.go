@@ -9,8 +9,8 @@ import (
 
 const kindSurface = "IOSurface"
 
-// surface adapts an IOSurface to a Block. It holds no policy of its own, so that it runs
-// over any table of functions, on any system.
+// surface adapts an IOSurface to a Block. It works with any table of functions, on any
+// system.
 type surface struct {
 	table *iosurface.Table
 	*iosurface.Surface
@@ -24,8 +24,8 @@ func openSurface(t *iosurface.Table, size int) (backing, error) {
 	return &surface{t, s}, nil
 }
 
-// systemError wraps what a library of surfaces said: a surface that could not be locked is
-// ErrLock, everything else ErrCreate. Want of memory is ErrExhausted as well.
+// systemError wraps an error of a library of surfaces: ErrLock for a surface that could not
+// be locked, ErrCreate for everything else. Lack of memory also matches ErrExhausted.
 func systemError(op string, size int, err error) *Error {
 	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: err}
 	var step *iosurface.Error
@@ -35,15 +35,15 @@ func systemError(op string, size int, err error) *Error {
 	if step.Locking() {
 		e.Err = ErrLock
 	}
-	// To Map a surface is to look up one that exists.
+	// Map looks up an existing surface, so a missing one means lack of memory.
 	if step.Exhausted() || op == opMap && step.Missing() {
 		e.Cause, e.Hint = exhausted(err), surfacesHint
 	}
 	return e
 }
 
-// surfacesHint is how to get surfaces again.
-const surfacesHint = "close surfaces that are idle, ask for less, or try again later: other processes take surfaces too"
+// surfacesHint is the hint of ErrExhausted.
+const surfacesHint = "close idle surfaces, open fewer, or retry later: other processes use surfaces too"
 
 func (s *surface) bytes() []byte   { return bytesAt(s.Base, s.Size) }
 func (s *surface) handle() uintptr { return uintptr(s.Ref) }
@@ -52,7 +52,7 @@ func (s *surface) pinned() bool    { return true } // a locked surface is wired
 func (s *surface) kind() string    { return kindSurface }
 func (s *surface) warm() error     { touch(s.bytes()); return nil }
 
-// remap looks the surface up by its id. In the process that made it the answer is the same
+// remap looks the surface up by its id. In the process that created it the result is the same
 // object at the same address.
 func (s *surface) remap() ([]byte, func() error, error) {
 	twin, err := iosurface.Lookup(s.table, s.ID, s.Size)
@@ -63,7 +63,7 @@ func (s *surface) remap() ([]byte, func() error, error) {
 }
 
 func (s *surface) share() (*os.File, error) {
-	return nil, &Error{Op: "share", Size: s.Size, Err: ErrShare, Hint: "an IOSurface travels as a mach port: use SharePort"}
+	return nil, &Error{Op: "share", Size: s.Size, Err: ErrShare, Hint: "an IOSurface is shared as a mach port: use SharePort"}
 }
 
 func (s *surface) close(bool) error { return s.Surface.Close() }

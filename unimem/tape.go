@@ -5,30 +5,30 @@ import (
 	"sync/atomic"
 )
 
-// Tape hands out spans of a Block one behind the other. Take is lock-free and allocates
-// nothing; all methods are safe for concurrent use. Memory a Clear gives back is handed out
-// again, so the caller orders Clear after the last use of every span.
+// Tape allocates spans of a Block one after the other. Take is lock-free and allocates no Go
+// memory; all methods are safe for concurrent use. Clear frees all spans for reuse, so the
+// caller must not use a span after Clear.
 //
-// cursor is the number of bytes used. It alone decides who gets a span: winning the
-// exchange from cur to cur+n is owning those n bytes. It publishes no other data, and since
-// an equal value means equal free space, a value that comes back (Clear, then the same
-// takes) is as good as one that never changed. The top bit means closed: no Take fits above
-// it, and Clear, which keeps that one bit, cannot bring a closed Tape back.
+// cursor is the number of used bytes. The caller whose compare-exchange changes it from cur
+// to cur+n owns those n bytes. It publishes no other data. An equal value means equal free
+// space, so a value that repeats (Clear, then the same takes) causes no harm. The top bit
+// means closed: no Take fits above it, and Clear keeps it, so that a closed Tape stays
+// closed.
 //
-// generation changes with every Clear: before it frees anything, so that spans from before
-// are stale by then, and again after, so that those taken in between are stale too.
+// Every Clear changes generation before it frees the bytes, so that earlier spans are stale
+// by then, and again afterwards, so that spans taken in between are stale too.
 type Tape struct {
 	cursor     atomic.Uintptr
 	generation atomic.Uint64
 	total      uintptr
-	span       // where the bytes are
+	span       // the bytes
 	block      *Block
-	owned      bool // by a Layout, which alone may close it
+	owned      bool // a Layout owns and closes the Tape
 }
 
 const closedBit = ^(^uintptr(0) >> 1)
 
-// Start makes a Tape over a new Block of at least size bytes. Errors as for Open.
+// Start makes a Tape of a new Block of at least size bytes. Errors are those of Open.
 func Start(size int, opts ...Option) (*Tape, error) {
 	c := configure(opts)
 	if err := refuse(c, "start", size); err != nil {
@@ -45,7 +45,7 @@ func startTape(size int, c config, l *life, owned bool) (*Tape, error) {
 	return &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b, owned: owned}, nil
 }
 
-// refusal says why a Take was not obeyed.
+// refusal returns the error of a refused Take.
 func (t *Tape) refusal(size, align int) error {
 	switch {
 	case t.closed():
@@ -62,7 +62,7 @@ func (t *Tape) refusal(size, align int) error {
 
 func (t *Tape) closed() bool { return t == nil || t.block == nil || t.cursor.Load()&closedBit != 0 }
 
-// Clear makes the whole Tape free again without zeroing it. It does nothing after Close.
+// Clear frees all spans without zeroing them. It does nothing after Close.
 func (t *Tape) Clear() {
 	if t != nil {
 		t.generation.Add(1)
@@ -71,10 +71,10 @@ func (t *Tape) Clear() {
 	}
 }
 
-// Generation is a number that every Clear raises. A span belongs to its taker as long as the
-// number is what it was when the span was taken; afterwards its bytes may be another's. A
-// span that is taken while a Clear is under way is of neither generation. Tensors on a Tape
-// keep the number, so that one whose span was cleared is refused.
+// Generation is a number that every Clear increments. A span is valid as long as the number
+// is the same as when it was taken; later its bytes may belong to another span. A span that
+// is taken during a Clear belongs to neither generation. Tensors on a Tape store the number,
+// so that a tensor on a cleared span is refused.
 func (t *Tape) Generation() uint64 {
 	if t == nil {
 		return 0
@@ -82,7 +82,7 @@ func (t *Tape) Generation() uint64 {
 	return t.generation.Load()
 }
 
-// Used is the number of bytes taken, padding included. A closed Tape counts as full.
+// Used is the number of used bytes, including padding. A closed Tape counts as full.
 func (t *Tape) Used() int {
 	if t == nil {
 		return 0
@@ -90,7 +90,7 @@ func (t *Tape) Used() int {
 	return int(min(t.cursor.Load(), t.total))
 }
 
-// Free is the number of bytes left.
+// Free is the number of free bytes.
 func (t *Tape) Free() int { return t.Total() - t.Used() }
 
 // Total is the size in bytes; it does not change.
@@ -101,7 +101,7 @@ func (t *Tape) Total() int {
 	return int(t.total)
 }
 
-// Block is the memory under the Tape. The Tape owns it: only the Tape can close it.
+// Block returns the Block of the Tape. The Tape owns it: only the Tape can close it.
 func (t *Tape) Block() *Block {
 	if t == nil {
 		return nil
@@ -109,14 +109,14 @@ func (t *Tape) Block() *Block {
 	return t.block
 }
 
-// Owns reports whether all of b lies inside the Tape. Nil belongs to nobody.
+// Owns reports whether all of b lies inside the Tape. It is false for nil.
 func (t *Tape) Owns(b []byte) bool {
 	_, err := t.Offset(b)
 	return err == nil
 }
 
-// Offset is where b begins in the Block, in bytes. ErrForeignSpan when b does not lie
-// inside the Tape, ErrClosed after Close.
+// Offset returns the offset of b in the Block, in bytes. The error is ErrForeignSpan if b
+// does not lie inside the Tape, ErrClosed after Close.
 func (t *Tape) Offset(b []byte) (int, error) {
 	if t.closed() {
 		return 0, &Error{Op: "offset", Size: len(b), Err: ErrClosed}
@@ -128,8 +128,9 @@ func (t *Tape) Offset(b []byte) (int, error) {
 	return int(at), nil
 }
 
-// Close gives the memory back, once; repeating it returns nil. ErrInUse while the Block is
-// retained or when the Tape belongs to a Layout: nothing has changed then. Spans die.
+// Close frees the memory, once; repeating it returns nil. Spans must not be used afterwards.
+// The error is ErrInUse while the Block is retained, or if a Layout owns the Tape; then Close
+// changes nothing.
 func (t *Tape) Close() error {
 	if t == nil || t.block == nil {
 		return nil
@@ -144,7 +145,7 @@ func (t *Tape) Close() error {
 	return t.tearDown()
 }
 
-// tearDown runs once, by whoever ended the life of the Block.
+// tearDown is called once, by the caller that ended the life of the Block.
 func (t *Tape) tearDown() error {
 	t.cursor.Or(closedBit)
 	return t.block.tearDown()

@@ -25,7 +25,7 @@ func TestGenerationChangesWithClear(t *testing.T) {
 	require.Zero(t, (*unimem.Tape)(nil).Generation())
 }
 
-// Spans that were taken beside a Clear and are of the generation after it do not overlap.
+// Spans taken during a Clear that belong to the generation after it do not overlap.
 func TestGenerationsKeepSpansApart(t *testing.T) {
 	tape, err := unimem.Start(1<<14, unimem.OnHeap())
 	require.NoError(t, err)

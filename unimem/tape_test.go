@@ -56,10 +56,10 @@ func TestTapeFillsToTheLastByte(t *testing.T) {
 		all[0], all[page-1] = 1, 2
 		_, err = tape.Take(1, 1)
 		require.Equal(t, unimem.ErrTapeFull, err)
-		require.Equal(t, page, tape.Used(), "a refused take moves nothing")
+		require.Equal(t, page, tape.Used(), "a refused Take changes nothing")
 
 		end, err := tape.Take(0, 1)
-		require.NoError(t, err, "nothing always fits")
+		require.NoError(t, err, "an empty span always fits")
 		require.True(t, tape.Owns(end))
 
 		tape.Clear()
@@ -111,7 +111,7 @@ func TestTapeRefusals(t *testing.T) {
 			s, err := tape.Take(c.size, c.align)
 			require.Equal(t, c.want, err, "take(%d, %d): the bare sentinel", c.size, c.align)
 			require.Nil(t, s)
-			require.Equal(t, used, tape.Used(), "a refused take moves nothing")
+			require.Equal(t, used, tape.Used(), "a refused Take changes nothing")
 		}
 	}
 }
@@ -163,7 +163,7 @@ func TestTapeClose(t *testing.T) {
 		block := tape.Block()
 		require.ErrorIs(t, block.Close(), unimem.ErrInUse, "the Tape owns its Block")
 		block.Release()
-		require.ErrorIs(t, block.Close(), unimem.ErrInUse, "whatever is released")
+		require.ErrorIs(t, block.Close(), unimem.ErrInUse, "an unbalanced Release does not close it")
 		require.NoError(t, block.Retain())
 		require.ErrorIs(t, tape.Close(), unimem.ErrInUse)
 		_, err = tape.Take(1, 1)
@@ -224,7 +224,7 @@ func TestTapeAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A size beyond what any Tape could hold is both: the Tape is full, the size impossible.
+// A size that no Tape can hold matches both ErrTapeFull and ErrSize.
 func TestTakeOverflow(t *testing.T) {
 	tape := start(t, page)
 	for _, size := range []int{math.MaxInt, math.MaxInt - 1, math.MaxInt - page + 1} {
@@ -235,10 +235,10 @@ func TestTakeOverflow(t *testing.T) {
 		}
 	}
 	require.Zero(t, tape.Used())
-	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = tape.Take(math.MaxInt, 64) }), "the error is made beforehand")
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = tape.Take(math.MaxInt, 64) }), "the error is not allocated")
 }
 
-// A Tape that was never started has no spans, not even empty ones.
+// The zero Tape has no spans, not even empty ones.
 func TestZeroTapeHasNoSpans(t *testing.T) {
 	var tape unimem.Tape
 	_, err := tape.Take(0, 1)

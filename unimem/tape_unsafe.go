@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// span is the memory of a Tape as the hot path wants it: the pointer keeps heap memory
-// alive, the number is the same address for aligning.
+// span is the memory of a Tape, for the hot path: the pointer keeps heap memory alive, the
+// number is the same address, for alignment.
 type span struct {
 	base unsafe.Pointer
 	addr uintptr
@@ -14,11 +14,11 @@ type span struct {
 
 func spanOf(mem []byte) span { return span{unsafe.Pointer(unsafe.SliceData(mem)), address(mem)} }
 
-// Take hands out size bytes at an address that is a multiple of align, with cap equal to
-// len. Size 0 gives an empty span. What a Clear gave back is not zeroed.
+// Take returns size bytes at an address that is a multiple of align, with cap equal to len.
+// Size 0 gives an empty span. Bytes that were freed by Clear are not zeroed.
 //
-// It returns bare sentinels: ErrTapeFull (matching ErrSize as well when the size would
-// overflow), ErrInvalidAlignment (align is not a power of two), ErrSize (negative), ErrClosed.
+// Its errors are bare sentinels: ErrTapeFull (also matches ErrSize if the size overflows),
+// ErrInvalidAlignment (align is not a power of two), ErrSize (negative), ErrClosed.
 func (t *Tape) Take(size, align int) ([]byte, error) {
 	p, err := t.bump(size, align)
 	if err != nil {
@@ -28,7 +28,7 @@ func (t *Tape) Take(size, align int) ([]byte, error) {
 }
 
 func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
-	// One comparison refuses negative sizes too; what passes cannot overflow below.
+	// The comparison with total also refuses negative sizes, so that nothing below overflows.
 	if t == nil || t.base == nil || uintptr(size) > t.total || align <= 0 || align&(align-1) != 0 {
 		return nil, t.refusal(size, align)
 	}
@@ -36,7 +36,7 @@ func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 		cur := t.cursor.Load()
 		at := cur + -(t.addr+cur)&uintptr(align-1)
 		end := at + uintptr(size)
-		// Alignments are below the top bit, so only a wrapped at could be below cur.
+		// Alignments are below the top bit, so at is below cur only after an overflow.
 		if end > t.total || at < cur {
 			return nil, t.refusal(size, align)
 		}
@@ -46,8 +46,8 @@ func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 	}
 }
 
-// TakeOne hands out room for one T, aligned for it and not zeroed. Errors as for Take, and
-// ErrPointerType.
+// TakeOne returns memory for one T, aligned for it and not zeroed. Errors are those of Take,
+// and ErrPointerType.
 func TakeOne[T any](t *Tape) (*T, error) {
 	var z T
 	if !pointerFree[T]() {
@@ -57,9 +57,9 @@ func TakeOne[T any](t *Tape) (*T, error) {
 	return (*T)(p), err
 }
 
-// TakeSlice hands out room for n values of T, aligned for them and not zeroed, with cap
-// equal to len. Errors as for Take, ErrPointerType, and ErrSize when n is negative or the
-// size overflows.
+// TakeSlice returns memory for n values of T, aligned for them and not zeroed, with cap equal
+// to len. Errors are those of Take, ErrPointerType, and ErrSize if n is negative or the size
+// overflows.
 func TakeSlice[T any](t *Tape, n int) ([]T, error) {
 	var z T
 	if !pointerFree[T]() {

@@ -20,8 +20,8 @@ const (
 	smallMemlock = 64 << 10
 )
 
-// The whole suite once more as a user without privileges, under a locked-memory limit of
-// 64 KiB. The limit is lowered by the child itself, see lowerLimits.
+// TestUnprivileged runs the whole suite again as a user without privileges, with a
+// locked-memory limit of 64 KiB. The child process lowers the limit, see lowerLimits.
 func TestUnprivileged(t *testing.T) {
 	if os.Getenv(memlockEnv) != "" {
 		t.Skip("this is already the run with the small limit")
@@ -43,10 +43,10 @@ func TestUnprivileged(t *testing.T) {
 		t.Skip("this container does not allow a change of user; run the tests as an ordinary user")
 	}
 	require.NoError(t, err, "%s", out)
-	require.Contains(t, string(out), "--- PASS: TestPinning", "the limit was not put to the test:\n%s", out)
+	require.Contains(t, string(out), "--- PASS: TestPinning", "the limit was not tested:\n%s", out)
 }
 
-// readableCopy puts this test's program where every user can run it.
+// readableCopy copies the test program to a place where every user can run it.
 func readableCopy(t *testing.T) string {
 	dir, err := os.MkdirTemp("", "unimem")
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func readableCopy(t *testing.T) string {
 	return path
 }
 
-// What the small limit forbids is answered, what it does not forbid works.
+// Opening pinned memory beyond the small limit is an error, below it succeeds.
 func TestPinning(t *testing.T) {
 	if os.Getenv(memlockEnv) == "" {
 		t.Skip("needs the small limit: TestUnprivileged runs it")

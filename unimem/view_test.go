@@ -22,7 +22,7 @@ type nested struct {
 
 func viewRefused[T any](t *testing.T) {
 	t.Helper()
-	for range 2 { // the second time the answer may come from memory
+	for range 2 { // the second answer may come from the cache
 		_, err := unimem.View[T](make([]byte, 1024))
 		require.ErrorIs(t, err, unimem.ErrPointerType)
 		tape := start(t, page)
@@ -133,7 +133,7 @@ func TestTakeTyped(t *testing.T) {
 	require.Equal(t, 16, tape.Used())
 
 	many, err := unimem.TakeSlice[struct{}](tape, math.MaxInt)
-	require.NoError(t, err, "nothing, often, is still nothing")
+	require.NoError(t, err, "an empty slice always fits")
 	require.Len(t, many, math.MaxInt)
 	_, err = unimem.TakeSlice[[page + 1]byte](tape, 1)
 	require.Equal(t, unimem.ErrTapeFull, err)

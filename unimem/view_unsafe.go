@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// View sees b as values of T, with cap equal to len. It copies nothing, so the view dies
-// with the memory under b.
+// View returns b as values of T, with cap equal to len. It copies nothing: the view is valid
+// as long as the memory of b.
 //
 // Errors: ErrPointerType (T holds a pointer, string, slice, map, interface, channel or
 // function, which the collector could not see there), ErrInvalidAlignment, ErrSize (ragged
@@ -34,10 +34,10 @@ func viewError[T any](b []byte, err error, hint string) error {
 	return &Error{Op: "view as " + reflect.TypeFor[T]().String(), Size: len(b), Err: err, Hint: hint}
 }
 
-// pointerFree reports whether T holds no pointers. A type once found good is remembered by
-// the address of its description, so that asking again is one load and one comparison: type
-// arguments are compiled in and their descriptions never move. Two types on one place only
-// displace each other.
+// pointerFree reports whether T has no pointers. It caches a type without pointers by the
+// address of its descriptor, so that the next call takes one load and one comparison: type
+// arguments are compiled in and their descriptors never move. Two types with the same slot
+// only displace each other.
 func pointerFree[T any]() bool {
 	kind := any((*T)(nil))
 	key := *(*uintptr)(unsafe.Pointer(&kind)) // an interface begins with its type's address
@@ -56,7 +56,7 @@ func learn(t reflect.Type, key uintptr) bool {
 func plainType(t reflect.Type) bool {
 	switch k := t.Kind(); {
 	case k >= reflect.Bool && k <= reflect.Complex128:
-		return true // uintptr included: the collector takes it for a number
+		return true // including uintptr, which the collector treats as a number
 	case k == reflect.Array:
 		return plainType(t.Elem())
 	case k == reflect.Struct:

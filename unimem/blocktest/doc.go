@@ -1,2 +1,2 @@
-// Package blocktest holds the suite that every memory backend of unimem passes.
+// Package blocktest is the test suite of the memory backends of unimem.
 package blocktest

@@ -26,7 +26,7 @@ func retain(t *testing.T, open Open) {
 	b.Release()
 	b.Release()
 	require.Equal(t, before+2, unimem.Live().Unbalanced)
-	require.NoError(t, b.Retain(), "a Release too many leaves no debt")
+	require.NoError(t, b.Retain(), "an unbalanced Release does not affect a later Retain")
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
 	b.Release()
 	require.NoError(t, b.Close())
@@ -40,7 +40,7 @@ func afterClose(t *testing.T, open Open) {
 		require.NoError(t, b.Close(), "Close may be repeated")
 	}
 	require.Nil(t, b.Bytes())
-	require.Zero(t, b.Handle(), "a closed handle may already mean something else")
+	require.Zero(t, b.Handle(), "the number of a closed handle may be reused")
 	require.ErrorIs(t, b.Retain(), unimem.ErrClosed)
 	b.Release()
 	require.NoError(t, b.Close())
@@ -61,7 +61,7 @@ func mapping(t *testing.T, open Open) {
 		require.True(t, m.Distinct())
 	case "heap":
 		require.False(t, m.Distinct())
-	} // whether a surface looked up by its own process has another address is the system's affair
+	} // the system decides whether a surface looked up in its own process has another address
 	b.Bytes()[0], m.Bytes()[2*page-1] = 11, 22
 	require.EqualValues(t, 11, m.Bytes()[0], "a byte of the Block in the Mapping")
 	require.EqualValues(t, 22, b.Bytes()[2*page-1], "a byte of the Mapping in the Block")
@@ -87,7 +87,7 @@ func many(t *testing.T, open Open) {
 	}
 }
 
-// racingHolders closes while others retain: whoever holds the Block sees it open.
+// racingHolders closes while other goroutines retain: a holder always sees the Block open.
 func racingHolders(t *testing.T, open Open) {
 	const rounds, holders = 50, 3
 	for range rounds {
@@ -108,6 +108,6 @@ func racingHolders(t *testing.T, open Open) {
 			runtime.Gosched()
 		}
 		wg.Wait()
-		require.Zero(t, lost.Load(), "closed under a holder")
+		require.Zero(t, lost.Load(), "closed while retained")
 	}
 }

@@ -46,7 +46,7 @@ func refusedSizes(t *testing.T, open Open) {
 			require.Nil(t, b)
 			var e *unimem.Error
 			require.ErrorAs(t, err, &e)
-			require.NotEmpty(t, e.Hint, "size %d: the error says how to fix it", c.size)
+			require.NotEmpty(t, e.Hint, "size %d: the error has a hint", c.size)
 		}
 	}
 }

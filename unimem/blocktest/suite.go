@@ -8,11 +8,11 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Open is how a backend opens a Block.
+// Open opens a Block of a backend.
 type Open func(size int, opts ...unimem.Option) (*unimem.Block, error)
 
-// Run checks a backend. It must not run beside tests that hold Blocks of their own, for it
-// counts what is open in the process.
+// Run checks a backend. It counts what is open in the process, so it must not run in
+// parallel with tests that open Blocks.
 func Run(t *testing.T, open func(size int, opts ...unimem.Option) (*unimem.Block, error)) {
 	for _, part := range []struct {
 		name string
@@ -33,9 +33,9 @@ func Run(t *testing.T, open func(size int, opts ...unimem.Option) (*unimem.Block
 			before := unimem.Live()
 			part.test(t, open)
 			after := unimem.Live()
-			require.Equal(t, before.Blocks, after.Blocks, "Blocks are left open")
-			require.Equal(t, before.Bytes, after.Bytes, "bytes are left open")
-			require.Equal(t, before.Mappings, after.Mappings, "Mappings are left open")
+			require.Equal(t, before.Blocks, after.Blocks, "all Blocks are closed")
+			require.Equal(t, before.Bytes, after.Bytes, "all bytes are freed")
+			require.Equal(t, before.Mappings, after.Mappings, "all Mappings are closed")
 		})
 	}
 }

@@ -6,17 +6,18 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Buffer is an MTLBuffer over all bytes of a Block, with shared storage. Its methods are
-// safe for concurrent use, and those of nil answer as closed.
+// Buffer is an MTLBuffer over all bytes of a Block, with shared storage. Its methods are safe
+// for concurrent use; a nil Buffer behaves like a closed one.
 type Buffer struct {
 	object *object
 	size   int
 }
 
-// NewBuffer makes a Buffer over b and holds b until its Close.
+// NewBuffer makes a Buffer over b, and retains b until its Close.
 //
 // Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (heap memory, an address
-// or size that is no multiple of unimem.PageSize, or more bytes than the GPU takes), ErrRefused.
+// or size that is not a multiple of unimem.PageSize, or too many bytes for the GPU),
+// ErrRefused.
 func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
 	o, err := d.make("buffer", b, func(ref uintptr) (uintptr, error) {
 		if err := checkBuffer(b, d.driver.maxBuffer(ref)); err != nil {
@@ -30,17 +31,17 @@ func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
 	return &Buffer{o, b.Size()}, nil
 }
 
-// checkBuffer refuses what newBufferWithBytesNoCopy does not take: it wants whole pages of
-// one mapping, and memory of the Go heap must not be left to others.
+// checkBuffer refuses memory that newBufferWithBytesNoCopy does not accept: it requires whole
+// pages of one mapping. It also refuses the Go heap, whose memory C code must not keep.
 func checkBuffer(b *unimem.Block, limit int) error {
 	var hint string
 	switch {
 	case b.Backing() == "heap":
-		hint = "it is on the Go heap: open it without OnHeap"
+		hint = "the Block is on the Go heap: open it without OnHeap"
 	case b.Address()%unimem.PageSize != 0 || b.Size()%unimem.PageSize != 0:
 		hint = fmt.Sprintf("address %#x and size %d are not both multiples of %d: adopt whole pages", b.Address(), b.Size(), unimem.PageSize)
 	case b.Size() > limit:
-		hint = fmt.Sprintf("it has %d bytes, and this GPU takes at most %d: use several Blocks", b.Size(), limit)
+		hint = fmt.Sprintf("the Block has %d bytes, this GPU supports at most %d: use several Blocks", b.Size(), limit)
 	default:
 		return nil
 	}
@@ -55,8 +56,8 @@ func (b *Buffer) Size() int {
 	return b.size
 }
 
-// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. The GPU's
-// work with it has to have ended.
+// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. Call it
+// after the GPU has finished its work with the Buffer.
 func (b *Buffer) Close() error {
 	if b != nil {
 		b.object.close()

@@ -7,7 +7,7 @@ import (
 )
 
 // Device is a GPU. All methods are safe for concurrent use; those of a nil or closed Device
-// answer ErrClosed.
+// return ErrClosed.
 type Device struct {
 	driver *driver
 
@@ -15,7 +15,7 @@ type Device struct {
 	ref uintptr // id<MTLDevice>, zero when closed
 }
 
-// Open gives the system's default GPU. The caller closes it.
+// Open returns the system's default GPU. The caller closes it.
 //
 // Errors: ErrUnavailable (not macOS, or built without cgo), ErrDevice.
 func Open() (*Device, error) {
@@ -34,14 +34,14 @@ func openWith(d *driver) (*Device, error) {
 	return &Device{driver: d, ref: ref}, nil
 }
 
-// Name is what Metal calls the GPU, empty after Close.
+// Name is the GPU's name in Metal, empty after Close.
 func (d *Device) Name() string {
 	var name string
 	_ = d.use("name", func(ref uintptr) error { name = d.driver.name(ref); return nil })
 	return name
 }
 
-// Close lets go of the GPU, once; repeating it returns nil. Buffers and Textures stay good.
+// Close releases the GPU, once; repeating it returns nil. Buffers and Textures stay valid.
 func (d *Device) Close() error {
 	if d == nil {
 		return nil
@@ -55,7 +55,7 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// use calls f with the device, which is not closed meanwhile.
+// use calls f with the device, and prevents closing it during the call.
 func (d *Device) use(op string, f func(ref uintptr) error) error {
 	if d == nil {
 		return &Error{Op: op, Err: ErrClosed, Hint: "open a Device first"}
@@ -68,7 +68,7 @@ func (d *Device) use(op string, f func(ref uintptr) error) error {
 	return f(d.ref)
 }
 
-// make has f make an object over b, which is retained for it.
+// make retains b and calls f to make an object over it.
 func (d *Device) make(op string, b *unimem.Block, f func(ref uintptr) (uintptr, error)) (*object, error) {
 	if err := b.Retain(); err != nil {
 		return nil, &Error{Op: op, Err: err, Hint: "open a Block first"}

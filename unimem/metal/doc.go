@@ -1,23 +1,23 @@
-// Package metal lets the GPU see a Block: as a Buffer over its address, or as a Texture over
-// its IOSurface. Nothing is copied.
+// Package metal makes a Block accessible to the GPU without copies: as a Buffer over its
+// address, or as a Texture over its IOSurface.
 //
 //	d, err := metal.Open()
 //	...
 //	buf, err := d.NewBuffer(block)
-//	... give buf.Pointer() to darwinkit, run the GPU's work, wait for it to end
+//	... pass buf.Pointer() to darwinkit, run the GPU's work, wait until it has ended
 //	err = buf.Close()
 //
 // # Lifetime
 //
-// A Buffer or Texture holds its Block: Block.Close is unimem.ErrInUse until its own Close.
-// A command buffer of Metal holds the objects it uses, but not the Block under them, so
-// close them after the GPU's work has ended (waitUntilCompleted). Ordering of CPU and GPU
-// accesses is up to the caller, as it is for any shared storage.
+// A Buffer or Texture retains its Block: Block.Close returns unimem.ErrInUse until the Buffer
+// or Texture is closed. A command buffer of Metal retains the objects it uses, but not their
+// Blocks, so close the objects after the GPU's work has ended (waitUntilCompleted). As for
+// any shared storage, the caller has to synchronize accesses of the CPU and the GPU.
 //
-// # Where
+// # Platforms
 //
-// On macOS, built with cgo, through darwinkit (github.com/progrium/darwinkit, the present
-// name of macdriver). Elsewhere Open answers ErrUnavailable; everything that needs no Metal,
-// such as Flat, works everywhere. The macOS side was type-checked and has not been run; on
-// a Mac, `go test ./unimem/metal` runs it.
+// The package works on macOS, built with cgo, through darwinkit
+// (github.com/progrium/darwinkit, formerly macdriver). On other platforms Open returns
+// ErrUnavailable; functions that do not need Metal, such as Flat, work on all platforms. The
+// macOS code is type-checked and has not been run; `go test ./unimem/metal` runs it on a Mac.
 package metal

@@ -14,22 +14,22 @@ import (
 	"github.com/progrium/darwinkit/objc"
 )
 
-// Where macOS keeps the libraries. They live in the shared cache, not on disk. Metal finds
-// a default device in a program without windows only when CoreGraphics is loaded.
+// Paths of the libraries on macOS. They are in the shared cache, not on disk. In a program
+// without windows Metal finds a default device only if CoreGraphics is loaded.
 const (
 	coreGraphicsPath = "/System/Library/Frameworks/CoreGraphics.framework/CoreGraphics"
 	metalPath        = "/System/Library/Frameworks/Metal.framework/Metal"
 	ioSurfacePath    = "/System/Library/Frameworks/IOSurface.framework/IOSurface"
 )
 
-// functions are the C functions that darwinkit does not have.
+// functions are C functions that darwinkit does not have.
 type functions struct {
 	createDevice                                    uintptr
 	planes, width, height, element, row             uintptr
 	planeWidth, planeHeight, planeElement, planeRow uintptr
 }
 
-// system is loaded once and never unloaded.
+// system loads the libraries once and never unloads them.
 var system = sync.OnceValues(func() (*driver, error) {
 	f, err := load()
 	if err != nil {
@@ -52,7 +52,7 @@ var system = sync.OnceValues(func() (*driver, error) {
 })
 
 func load() (*functions, error) {
-	// The loader keeps the text of its last error per thread.
+	// The loader stores the text of its last error per thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -93,7 +93,7 @@ func call(function uintptr, args ...uintptr) uintptr {
 	return r
 }
 
-// plane asks the surface itself where it is not divided into planes.
+// plane returns the geometry of the whole surface if it has no planes.
 func (f *functions) plane(surface uintptr, number int) (plane, bool) {
 	n := int(call(f.planes, surface))
 	if n == 0 {
@@ -116,8 +116,8 @@ func deviceOf(ref uintptr) mtl.DeviceObject {
 	return mtl.DeviceObject{Object: objc.ObjectFrom(pointer(ref))}
 }
 
-// newBuffer sends the message itself: darwinkit's method for it would make a block of a nil
-// deallocator, which Metal would call. Without a deallocator the memory stays the Block's.
+// newBuffer sends the message directly: darwinkit's method makes an Objective-C block of a nil
+// deallocator, which Metal would call. Without a deallocator the Block keeps its memory.
 func newBuffer(device, address uintptr, size int) uintptr {
 	var made mtl.BufferObject
 	objc.WithAutoreleasePool(func() {
@@ -127,8 +127,8 @@ func newBuffer(device, address uintptr, size int) uintptr {
 	return uintptr(made.Ptr())
 }
 
-// newTexture uses shared storage on a GPU that shares the CPU's memory. Others, of Intel
-// Macs, take surfaces with managed storage only.
+// newTexture uses shared storage on a GPU that shares the CPU's memory. Other GPUs, of Intel
+// Macs, support surfaces only with managed storage.
 func newTexture(device, surface uintptr, s Shape) uintptr {
 	var made mtl.TextureObject
 	objc.WithAutoreleasePool(func() {

@@ -34,7 +34,7 @@ func TestBufferIsTheBlock(t *testing.T) {
 	require.EqualValues(t, block.Size(), object.Length())
 	require.ErrorIs(t, block.Close(), unimem.ErrInUse)
 	require.NoError(t, b.Close())
-	block.Bytes()[0] = 1 // the pages are still the Block's
+	block.Bytes()[0] = 1 // the Block still has its pages
 	require.NoError(t, block.Close())
 }
 

@@ -2,5 +2,5 @@
 
 package metal
 
-// system answers ErrUnavailable.
+// system returns ErrUnavailable.
 func system() (*driver, error) { return nil, ErrUnavailable }

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-// fake stands in for Metal: it counts objects and remembers what was asked.
+// fake is a fake of Metal: it counts objects and records calls.
 type fake struct {
 	t  *testing.T
 	mu sync.Mutex
@@ -18,8 +18,8 @@ type fake struct {
 	next   uintptr
 	alive  map[uintptr]bool
 	refuse bool    // makes no objects
-	limit  int     // bytes of a buffer
-	planes []plane // nil for a flat surface of as many bytes as asked last
+	limit  int     // largest size of a buffer in bytes
+	planes []plane // nil for a flat surface with the last requested size
 	made   []any   // [address, size] or [surface, Shape]
 	flat   plane
 }

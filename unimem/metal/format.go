@@ -2,7 +2,7 @@ package metal
 
 import "fmt"
 
-// Format is a pixel format: an MTLPixelFormat of Metal's MTLPixelFormat.h, by its number.
+// Format is a pixel format: the number of an MTLPixelFormat in Metal's MTLPixelFormat.h.
 type Format uint
 
 // The formats of one to four plain channels that tensors and images use.
@@ -27,7 +27,7 @@ const (
 	RGBA32Float Format = 125
 )
 
-// formats has a name and the bytes of a pixel for each Format.
+// formats has the name and the bytes per pixel of each Format.
 var formats = map[Format]struct {
 	name  string
 	bytes int
@@ -39,10 +39,10 @@ var formats = map[Format]struct {
 	RG32Float: {"RG32Float", 8}, RGBA16Float: {"RGBA16Float", 8}, RGBA32Float: {"RGBA32Float", 16},
 }
 
-// Bytes is the size of a pixel in bytes, 0 for a format that this package does not know.
+// Bytes is the size of a pixel in bytes, 0 for an unknown format.
 func (f Format) Bytes() int { return formats[f].bytes }
 
-// String is the name that Metal gives it, without MTLPixelFormat.
+// String is the name in Metal, without the prefix MTLPixelFormat.
 func (f Format) String() string {
 	if known, ok := formats[f]; ok {
 		return known.name

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// object is an Objective-C object over a Block, which it holds until close.
+// object is an Objective-C object over a Block, which it retains until close.
 type object struct {
 	driver *driver
 	block  *unimem.Block
@@ -15,7 +15,7 @@ type object struct {
 	ref uintptr // zero when closed
 }
 
-// get is the reference, zero for nil and after close.
+// get returns the reference, zero for nil and after close.
 func (o *object) get() uintptr {
 	if o == nil {
 		return 0

@@ -26,7 +26,7 @@ func TestBufferLivesWithItsBlock(t *testing.T) {
 	require.NoError(t, b.Close())
 	require.ErrorIs(t, block.Close(), unimem.ErrInUse, "the second still holds it")
 	require.NoError(t, b.Close())
-	require.ErrorIs(t, block.Close(), unimem.ErrInUse, "closing again lets nothing go")
+	require.ErrorIs(t, block.Close(), unimem.ErrInUse, "a repeated Close releases nothing")
 	require.Nil(t, b.Pointer())
 
 	require.NoError(t, d.Close())
@@ -82,7 +82,7 @@ func TestRefusals(t *testing.T) {
 		"buffer of ragged":      {buffer(d, ragged), ErrBlock, "multiples of 16384"},
 		"buffer of no device":   {buffer(nil, good), ErrClosed, "open a Device"},
 		"texture of nil":        {texture(nil, shape), unimem.ErrClosed, "open a Block"},
-		"texture of heap":       {texture(onHeap, shape), ErrBlock, "it is a heap"},
+		"texture of heap":       {texture(onHeap, shape), ErrBlock, "is heap memory"},
 		"texture of wide pixel": {texture(good, Shape{Width: 1, Height: 1, Format: RGBA8Unorm}), ErrFormat, "R8 format"},
 		"texture of plane -1":   {texture(good, Shape{Width: 1, Height: 1, Format: R8Unorm, Plane: -1}), ErrShape, "no plane -1"},
 		"texture of plane 1":    {texture(good, Shape{Width: 1, Height: 1, Format: R8Unorm, Plane: 1}), ErrShape, "no plane 1"},
@@ -107,11 +107,11 @@ func TestRefusals(t *testing.T) {
 	require.Empty(t, d.Name())
 	require.Nil(t, d.Pointer())
 	for _, b := range []*unimem.Block{good, onHeap, ragged, whole} {
-		require.NoError(t, b.Close(), "a refusal holds nothing")
+		require.NoError(t, b.Close(), "a refused call retains nothing")
 	}
 }
 
-func TestNothingOfNil(t *testing.T) {
+func TestMethodsOfNil(t *testing.T) {
 	for _, d := range []*Device{nil, {}} {
 		require.NoError(t, d.Close())
 		require.Empty(t, d.Name())
@@ -129,8 +129,8 @@ func TestNothingOfNil(t *testing.T) {
 	}
 }
 
-// Closes race with each other and with making more: each object is released once, and the
-// Block is free in the end.
+// Closes race with each other and with making objects: each object is released once, and at
+// the end the Block is not retained.
 func TestClosesRace(t *testing.T) {
 	f := newFake(t)
 	d := f.device()

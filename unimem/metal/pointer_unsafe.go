@@ -2,11 +2,10 @@ package metal
 
 import "unsafe"
 
-// pointer reads a reference, which is no memory of Go's, back as a pointer.
+// pointer converts a reference, which is not memory of Go, to a pointer.
 func pointer(ref uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&ref)) }
 
-// Pointer is the id<MTLBuffer> as darwinkit takes it, nil after Close. The Buffer keeps
-// owning it.
+// Pointer is the id<MTLBuffer> for darwinkit, nil after Close. The Buffer owns it.
 func (b *Buffer) Pointer() unsafe.Pointer {
 	if b == nil {
 		return nil
@@ -14,8 +13,7 @@ func (b *Buffer) Pointer() unsafe.Pointer {
 	return pointer(b.object.get())
 }
 
-// Pointer is the id<MTLTexture> as darwinkit takes it, nil after Close. The Texture keeps
-// owning it.
+// Pointer is the id<MTLTexture> for darwinkit, nil after Close. The Texture owns it.
 func (t *Texture) Pointer() unsafe.Pointer {
 	if t == nil {
 		return nil
@@ -23,8 +21,7 @@ func (t *Texture) Pointer() unsafe.Pointer {
 	return pointer(t.object.get())
 }
 
-// Pointer is the id<MTLDevice> as darwinkit takes it, nil after Close. The Device keeps
-// owning it.
+// Pointer is the id<MTLDevice> for darwinkit, nil after Close. The Device owns it.
 func (d *Device) Pointer() unsafe.Pointer {
 	var p unsafe.Pointer
 	_ = d.use("pointer", func(ref uintptr) error { p = pointer(ref); return nil })

@@ -7,22 +7,22 @@ import (
 )
 
 // Texture is an MTLTexture over a plane of a Block's IOSurface. Its methods are safe for
-// concurrent use, and those of nil answer as closed.
+// concurrent use; a nil Texture behaves like a closed one.
 type Texture struct {
 	object *object
 	shape  Shape
 }
 
-// NewTexture makes a Texture over b and holds b until its Close. A Block that unimem opened
-// has a flat surface, of which little can be had: see Flat. A Block adopted by package
-// surfaces has the geometry its maker gave it.
+// NewTexture makes a Texture over b, and retains b until its Close. A Block that unimem opened
+// has a flat surface, which limits its textures: see Flat. A Block adopted by package surfaces
+// has the geometry of its creator.
 //
 // Errors: ErrClosed, unimem.ErrClosed (b is nil or closed), ErrBlock (b is not an IOSurface),
 // ErrFormat, ErrShape, ErrRefused.
 func (d *Device) NewTexture(b *unimem.Block, s Shape) (*Texture, error) {
 	o, err := d.make("texture", b, func(ref uintptr) (uintptr, error) {
 		if kind := b.Backing(); kind != "IOSurface" {
-			return 0, &Error{Op: "texture", Err: ErrBlock, Hint: fmt.Sprintf("it is a %s, not an IOSurface", kind)}
+			return 0, &Error{Op: "texture", Err: ErrBlock, Hint: fmt.Sprintf("the Block is %s memory, not an IOSurface", kind)}
 		}
 		p, ok := plane{}, false
 		if s.Plane >= 0 {
@@ -42,7 +42,7 @@ func (d *Device) NewTexture(b *unimem.Block, s Shape) (*Texture, error) {
 	return &Texture{o, s}, nil
 }
 
-// Shape is what the Texture was made with; it does not change.
+// Shape is the Shape given to NewTexture; it does not change.
 func (t *Texture) Shape() Shape {
 	if t == nil {
 		return Shape{}
@@ -50,8 +50,8 @@ func (t *Texture) Shape() Shape {
 	return t.shape
 }
 
-// Close releases the MTLTexture and then the Block, once; repeating it returns nil. The
-// GPU's work with it has to have ended.
+// Close releases the MTLTexture and then the Block, once; repeating it returns nil. Call it
+// after the GPU has finished its work with the Texture.
 func (t *Texture) Close() error {
 	if t != nil {
 		t.object.close()

@@ -15,7 +15,7 @@ import (
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
-// foreign makes a surface of somebody else's, with a file behind it.
+// foreign makes a surface of another owner, backed by a file.
 func (s *standin) foreign(t *testing.T, content []byte) (ref uintptr, id uint32, file *os.File) {
 	file, err := os.OpenFile(filepath.Join(t.TempDir(), "pixels"), os.O_RDWR|os.O_CREATE, 0o600)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func TestAdopt(t *testing.T) {
 	b, err := s.Adopt(id, len(content), unimem.Warm(), unimem.RequirePinned(), nil)
 	require.NoError(t, err)
 	require.Equal(t, live.Blocks+1, unimem.Live().Blocks)
-	require.Equal(t, live.Bytes, unimem.Live().Bytes, "no memory of its own")
+	require.Equal(t, live.Bytes, unimem.Live().Bytes, "adopting allocates no memory")
 	require.Equal(t, "IOSurface", b.Backing())
 	require.Equal(t, len(content), b.Size(), "not rounded up: the surface may end there")
 	require.Equal(t, len(content), cap(b.Bytes()))
@@ -53,7 +53,7 @@ func TestAdopt(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, one[0], "no copy was made")
 
-	s.release(t, ref) // its maker lets go first
+	s.release(t, ref) // its creator releases it first
 	require.NoError(t, b.Retain())
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
 	b.Release()
@@ -63,10 +63,10 @@ func TestAdopt(t *testing.T) {
 	require.NoError(t, b.Close())
 	require.Equal(t, live, unimem.Live())
 	_, err = s.Adopt(id, 1)
-	require.ErrorIs(t, err, unimem.ErrCreate, "the surface went with its last holder")
+	require.ErrorIs(t, err, unimem.ErrCreate, "the last owner has released the surface")
 }
 
-func TestAdoptOutlivesNothingOfTheMaker(t *testing.T) {
+func TestAdoptDoesNotChangeLocksOfTheCreator(t *testing.T) {
 	s := gated(t)
 	b, err := unimem.Open(1, s.Option())
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestAdoptOutlivesNothingOfTheMaker(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, b.Address(), part.Address())
 	require.NoError(t, part.Close())
-	require.EqualValues(t, 1, s.locks(b.Handle()), "the maker's lock is untouched")
+	require.EqualValues(t, 1, s.locks(b.Handle()), "the creator's lock is still held")
 	b.Bytes()[0] = 1
 	require.NoError(t, b.Close())
 }
@@ -117,7 +117,7 @@ func TestAdoptRefusals(t *testing.T) {
 		})
 	}
 	b, err := s.Adopt(id, page, s.Option())
-	require.NoError(t, err, "the library's own option says nothing new")
+	require.NoError(t, err, "the library's own option is accepted")
 	require.NoError(t, b.Close())
 	s.release(t, ref)
 }

@@ -25,7 +25,7 @@ func BenchmarkAdopt(b *testing.B) {
 	require.NoError(b, block.Close())
 }
 
-// The floor: the calls of the library that adopting and closing cannot do without.
+// The floor: the calls of the library that adopting and closing need.
 func BenchmarkAdoptFloor(b *testing.B) {
 	s := open(b)
 	block, err := unimem.Open(1, s.Option())

@@ -4,12 +4,12 @@
 //	lib, err := surfaces.Load(path, path)
 //	...
 //	b, err := unimem.Open(1<<20, lib.Option())   // a new surface
-//	v, err := lib.Adopt(id, size)                // one that exists already
+//	v, err := lib.Adopt(id, size)                // an existing one
 //
-// On macOS unimem uses the system's library by itself, and this package is for surfaces
-// that other frameworks made. The same code runs on Linux against a stand-in, where it is
-// tested; on macOS it was type-checked and has not been run.
+// On macOS unimem uses the system's library by default, and this package is for surfaces of
+// other frameworks. The code is tested on Linux with a stand-in; on macOS it is type-checked
+// and has not been run.
 //
-// A Library stays loaded for the life of the process. All methods are safe for concurrent
-// use, and those of a nil Library answer with an error.
+// A Library stays loaded until the process ends. All methods are safe for concurrent use, and
+// those of a nil Library return an error.
 package surfaces

@@ -9,20 +9,20 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )
 
-// ErrNoLoader answers Load in a build that cannot open libraries: neither macOS nor Linux
-// with CGO_ENABLED=1.
+// ErrNoLoader: Load in a build that cannot open libraries: neither macOS nor Linux with
+// CGO_ENABLED=1.
 var ErrNoLoader = dynamic.ErrNoLoader
 
-// ErrNoSystem answers System where the operating system has no IOSurface.
+// ErrNoSystem: System on an operating system without IOSurface.
 var ErrNoSystem = dynamic.ErrNoSystem
 
-// ErrPath answers a path that does not name one file.
+// ErrPath: a path that does not name a file.
 var ErrPath = errors.New("not the path of a library")
 
-// LoadError is a library of surfaces that could not be loaded.
+// LoadError is the error of a library of surfaces that cannot be loaded.
 type LoadError struct {
 	IOSurface, CoreFoundation string // the paths; empty for the system's own
-	Err                       error  // ErrPath, ErrNoLoader, ErrNoSystem, or what the loader said
+	Err                       error  // ErrPath, ErrNoLoader, ErrNoSystem, or the error of the loader
 }
 
 func (e *LoadError) Error() string {
@@ -32,11 +32,11 @@ func (e *LoadError) Error() string {
 	return fmt.Sprintf("surfaces: load %q and %q: %v", e.IOSurface, e.CoreFoundation, e.Err)
 }
 
-// Unwrap makes errors.Is match unimem.ErrCreate as well as the reason.
+// Unwrap returns unimem.ErrCreate and Err.
 func (e *LoadError) Unwrap() []error { return []error{unimem.ErrCreate, e.Err} }
 
-// checkPath refuses what the loader would take for something else: no name is the program
-// itself, a bare name is searched for, and a zero byte cuts a name short.
+// checkPath refuses paths that the loader would read differently: an empty path is the program
+// itself, a name without folder is searched for, and a zero byte ends the path.
 func checkPath(path string) error {
 	switch {
 	case path == "":

@@ -10,10 +10,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// scarce are the calls whose failure is want of memory.
+// scarce are the calls whose failure means lack of memory.
 var scarce = []string{"CFDictionaryCreateMutable", "CFNumberCreate", "IOSurfaceCreate", "IOSurfaceGetBaseAddress"}
 
-// Hundreds of good runs, thousands of refused ones, good ones again: nothing is left on the way.
+// Hundreds of calls succeed, thousands are refused, then calls succeed again: nothing leaks.
 func TestExhaustionPasses(t *testing.T) {
 	s := gated(t)
 	const good, refused = 388, 6157 // as public reports have it
@@ -35,14 +35,14 @@ func TestExhaustionPasses(t *testing.T) {
 	require.NoError(t, run())
 }
 
-// Each call that wants memory fails in each surface: once, and the freed memory helps; twice,
-// and it does not.
+// Each call that allocates fails in each surface: once, and the retry succeeds after memory is
+// freed; twice, and the retry fails.
 func TestExhaustionInEverySurface(t *testing.T) {
 	s := gated(t)
 	for name, m := range makers {
 		for _, call := range scarce {
 			for nth := range int32(m.surfaces) {
-				again := int32(0) // which call after freeing fails, 0 for none
+				again := int32(0) // the call that fails after freeing, 0 for none
 				asked := 0
 				cancel := unimem.OnExhausted(func() int {
 					asked++
@@ -60,7 +60,7 @@ func TestExhaustionInEverySurface(t *testing.T) {
 				s.fail(call, nth+1)
 				_, err = m.open(s.Option())
 				require.ErrorIs(t, err, unimem.ErrExhausted, "%s %s", name, call)
-				require.ErrorContains(t, err, "idle surfaces given back 1")
+				require.ErrorContains(t, err, "idle surfaces freed 1")
 				require.Equal(t, 2, asked)
 				require.Zero(t, s.now().alive())
 				cancel()
@@ -70,7 +70,7 @@ func TestExhaustionInEverySurface(t *testing.T) {
 	require.Zero(t, unimem.Live().Blocks)
 }
 
-// The idle Block that the function closes is what the refused call then gets.
+// The refused call succeeds after the function has closed an idle Block.
 func TestExhaustionOfMapAndAdopt(t *testing.T) {
 	s := gated(t)
 	b, err := unimem.Open(1, s.Option())

@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// steps are the calls of the surface library while opening, in order, each with how often
-// it is made for one surface, and what its failure is.
+// steps are the calls of the surface library for opening one surface, in order, each with the
+// number of calls and the error of its failure.
 var steps = []struct {
 	call  string
 	times int
@@ -28,7 +28,7 @@ var steps = []struct {
 	{"IOSurfaceGetID", 1, unimem.ErrCreate},
 }
 
-// makers open surfaces, several each but for the first.
+// makers are calls that open surfaces, with the number of surfaces.
 var makers = map[string]struct {
 	surfaces int
 	open     func(o unimem.Option) (interface{ Close() error }, error)
@@ -41,8 +41,8 @@ var makers = map[string]struct {
 	"layout": {3, func(o unimem.Option) (interface{ Close() error }, error) { return unimem.NewLayout(1, 1, 1, o) }},
 }
 
-// Every call fails in turn, in every surface: nothing is alive afterwards, and the next
-// attempt works.
+// Every call fails in turn, in every surface: afterwards no object is alive, and the next
+// attempt succeeds.
 func TestEveryCallFails(t *testing.T) {
 	s := gated(t)
 	for name, m := range makers {
@@ -61,7 +61,7 @@ func TestEveryCallFails(t *testing.T) {
 					require.Equal(t, live, unimem.Live())
 
 					again, err := m.open(s.Option())
-					require.NoError(t, err, "the next attempt is not spoiled")
+					require.NoError(t, err, "the next attempt succeeds")
 					require.NoError(t, again.Close())
 					require.Zero(t, s.now().alive())
 				})

@@ -15,12 +15,12 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/dynamic"
 )
 
-// childEnv names what a child of this test is to do wrong.
+// childEnv names the mistake that a child process of this test makes.
 const childEnv = "SURFACES_TEST_CHILD"
 
-// child runs a test of this binary again, in a process of its own, with childEnv set.
+// child runs a test of this binary in a child process, with childEnv set.
 func child(t *testing.T, test, wrong string) (string, error) {
-	bridgetest.Build(t) // or there is nothing to do wrong with
+	bridgetest.Build(t) // the child needs the stand-in
 	self, err := os.Executable()
 	require.NoError(t, err)
 	c := exec.Command(self, "-test.run=^"+test+"$", "-test.count=1")
@@ -29,8 +29,7 @@ func child(t *testing.T, test, wrong string) (string, error) {
 	return string(out), err
 }
 
-// The gate of the other tests catches what is left: a leaked surface, and a lock whose
-// undoing failed.
+// The check of the other tests detects leaks: a surface, and a lock whose unlock failed.
 func TestGateCatches(t *testing.T) {
 	plant := map[string]func(*testing.T, *standin){
 		"nothing": func(*testing.T, *standin) {},
@@ -51,9 +50,9 @@ func TestGateCatches(t *testing.T) {
 			err = b.Close()
 			require.ErrorIs(t, err, unimem.ErrRelease)
 			require.ErrorContains(t, err, "IOSurfaceUnlock")
-			require.NoError(t, b.Close(), "gone all the same")
+			require.NoError(t, b.Close(), "closed nevertheless")
 			require.Zero(t, unimem.Live().Blocks)
-			require.Equal(t, [4]int64{0, 0, 1, 0}, s.now().alive(), "only the lock that could not be undone")
+			require.Equal(t, [4]int64{0, 0, 1, 0}, s.now().alive(), "only the lock whose unlock failed")
 		},
 	}
 	if wrong := os.Getenv(childEnv); wrong != "" {
@@ -74,8 +73,8 @@ func TestGateCatches(t *testing.T) {
 	}
 }
 
-// A pointer of the wrong level ends the process in the stand-in, naming the function, as it
-// would corrupt memory in CoreFoundation.
+// A pointer of the wrong level, which would corrupt memory in CoreFoundation, aborts the
+// process in the stand-in with the name of the function.
 func TestWrongPointerLevelsAbort(t *testing.T) {
 	spoil := map[string]func(*testing.T, *standin, *iosurface.Table){
 		"CFDictionarySetValue": func(t *testing.T, s *standin, table *iosurface.Table) {
@@ -103,7 +102,7 @@ func TestWrongPointerLevelsAbort(t *testing.T) {
 		require.NoError(t, err)
 		spoil[wrong](t, s, table)
 		_, err = iosurface.Open(table, page)
-		t.Fatal("the stand-in has let it pass: ", err)
+		t.Fatal("the stand-in accepted it: ", err)
 	}
 	for function := range spoil {
 		t.Run(function, func(t *testing.T) {
@@ -111,7 +110,7 @@ func TestWrongPointerLevelsAbort(t *testing.T) {
 			require.Error(t, err)
 			require.Contains(t, out, "standin: "+function+"(")
 			require.Contains(t, out, "SIGABRT")
-			require.NotContains(t, out, "let it pass")
+			require.NotContains(t, out, "accepted it")
 		})
 	}
 	out, _ := child(t, "TestWrongPointerLevelsAbort", "CFDictionarySetValue")

@@ -7,15 +7,15 @@ import (
 	"github.com/anekit/anekit/unimem/internal/settings"
 )
 
-// Library is a loaded library of surfaces. The zero value and nil have no surfaces:
-// whatever is opened with them is unimem.ErrOption.
+// Library is a loaded library of surfaces. The zero value and nil have no surfaces: opening
+// memory with them returns unimem.ErrOption.
 type Library struct {
 	table *iosurface.Table
 }
 
-// Load opens the libraries that hold the functions of IOSurface and of CoreFoundation, by
-// their paths; one library may hold both. A path names a file with at least one slash in
-// it: bare names, which would be searched for, are refused.
+// Load opens the libraries with the functions of IOSurface and of CoreFoundation, by their
+// paths; both may be the same library. A path has at least one slash: names without folder,
+// which the loader would search for, are refused.
 //
 // The error is a *LoadError. It matches unimem.ErrCreate, and ErrNoLoader in a build that
 // cannot open libraries (other than macOS, and Linux with cgo).
@@ -32,8 +32,8 @@ func Load(ioSurface, coreFoundation string) (*Library, error) {
 	return &Library{t}, nil
 }
 
-// System is the library of the operating system. Other than on macOS the error is a
-// *LoadError that matches ErrNoSystem.
+// System returns the library of the operating system. On systems other than macOS the error is
+// a *LoadError that matches ErrNoSystem.
 func System() (*Library, error) {
 	t, err := dynamic.System()
 	if err != nil {

@@ -58,7 +58,7 @@ func TestSystem(t *testing.T) {
 	require.ErrorContains(t, err, "only macOS has IOSurface")
 }
 
-// Nothing opened with a library that is not there may pass for surfaces.
+// A nil library opens no memory of another kind.
 func TestNoLibrary(t *testing.T) {
 	for _, l := range []*surfaces.Library{nil, {}} {
 		before := unimem.Live()

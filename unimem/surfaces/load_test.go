@@ -16,7 +16,7 @@ import (
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
-// A library without the symbols is refused by the name of the first, and not kept.
+// A library without the symbols is refused with the name of the first, and unloaded.
 func TestLoadOfOtherLibraries(t *testing.T) {
 	s := gated(t)
 	cc, err := exec.LookPath("cc")
@@ -24,7 +24,7 @@ func TestLoadOfOtherLibraries(t *testing.T) {
 		cc, err = exec.LookPath("clang-14")
 	}
 	if err != nil {
-		t.Skip("no C compiler to make another library with: apt-get install gcc, then run this test again")
+		t.Skip("no C compiler to build another library: apt-get install gcc, then run this test again")
 	}
 	folder := t.TempDir()
 	source, other := filepath.Join(folder, "other.c"), filepath.Join(folder, "libother.so")
@@ -65,7 +65,7 @@ func TestLoadAtOnce(t *testing.T) {
 			}
 			b, err := unimem.Open(1, l.Option())
 			if err != nil || b.Close() != nil {
-				t.Error("a Block of it fails: ", err)
+				t.Error("opening a Block on it fails: ", err)
 			}
 		})
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// A run that leaves anything open fails, whatever its tests said.
+// A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 {

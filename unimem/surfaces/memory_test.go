@@ -13,7 +13,7 @@ import (
 
 const page = unimem.PageSize
 
-// The suite of every backend, over the very code that runs on macOS.
+// The suite of every backend, on the code that runs on macOS.
 func TestBlocks(t *testing.T) {
 	s := gated(t)
 	blocktest.Run(t, func(size int, opts ...unimem.Option) (*unimem.Block, error) {
@@ -65,7 +65,7 @@ func TestGridWithSurfacePerCell(t *testing.T) {
 		require.ErrorIs(t, g.Close(), unimem.ErrInUse)
 		require.NoError(t, m.Close())
 	}
-	require.Len(t, ids, cells, "each cell is a surface of its own")
+	require.Len(t, ids, cells, "each cell has its own surface")
 	require.NoError(t, g.Close())
 }
 

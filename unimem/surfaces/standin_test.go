@@ -16,10 +16,10 @@ import (
 // stats is standin_surface_stats of standin.h.
 type stats struct{ Objects, Surfaces, Locks, Bytes, Retains, Releases int64 }
 
-// alive is what has to be nothing when all is closed.
+// alive returns the counts that must be zero when everything is closed.
 func (s stats) alive() [4]int64 { return [4]int64{s.Objects, s.Surfaces, s.Locks, s.Bytes} }
 
-// standin is the stand-in for CoreFoundation and IOSurface, with its controls.
+// standin is the stand-in library for CoreFoundation and IOSurface, with its test functions.
 type standin struct {
 	*surfaces.Library
 	path  string
@@ -29,7 +29,7 @@ type standin struct {
 	locks func(surface uintptr) int32
 }
 
-// open loads the stand-in, without a gate at the end.
+// open loads the stand-in, without a check at the end.
 func open(t testing.TB) *standin {
 	s := &standin{path: filepath.Join(bridgetest.Build(t), bridgetest.Surface)}
 	var err error
@@ -56,7 +56,7 @@ func (s *standin) now() stats {
 	return n
 }
 
-// symbol is the address of a symbol.
+// symbol returns the address of a symbol.
 func (s *standin) symbol(t testing.TB, name string) uintptr {
 	lib, err := purego.Dlopen(s.path, purego.RTLD_NOW)
 	require.NoError(t, err)
@@ -65,12 +65,12 @@ func (s *standin) symbol(t testing.TB, name string) uintptr {
 	return at
 }
 
-// release gives back a reference that standin.adopt gave.
+// release releases a reference of standin.adopt.
 func (s *standin) release(t testing.TB, surface uintptr) {
 	purego.SyscallN(s.symbol(t, "CFRelease"), surface)
 }
 
-// id is the IOSurfaceID of a surface.
+// id returns the IOSurfaceID of a surface.
 func (s *standin) id(t testing.TB, surface uintptr) uint32 {
 	r, _, _ := purego.SyscallN(s.symbol(t, "IOSurfaceGetID"), surface)
 	return uint32(r)

@@ -2,7 +2,7 @@ package iosurface
 
 import "slices"
 
-// scarce are the codes of a lock that failed for want of memory.
+// scarce has the codes of a lock that failed for lack of memory.
 var scarce = []uint32{
 	3,          // KERN_NO_SPACE of mach/kern_return.h
 	6,          // KERN_RESOURCE_SHORTAGE
@@ -13,8 +13,8 @@ var scarce = []uint32{
 	0xe00002de, // kIOReturnCannotWire
 }
 
-// Exhausted reports whether the system had nothing left to give. Functions that return no
-// object or no address give no reason; for valid arguments want of memory is the likely one.
+// Exhausted reports whether the system lacked memory. Functions that return no object or no
+// address give no reason; with valid arguments the likely one is lack of memory.
 func (e *Error) Exhausted() bool {
 	switch e.Call {
 	case "CFDictionaryCreateMutable", "CFNumberCreate", "IOSurfaceCreate", "IOSurfaceGetBaseAddress":
@@ -25,5 +25,5 @@ func (e *Error) Exhausted() bool {
 	return false
 }
 
-// Missing reports whether no surface was found under the id.
+// Missing reports whether no surface has the id.
 func (e *Error) Missing() bool { return e.Call == "IOSurfaceLookup" }

@@ -9,7 +9,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface/surfacetest"
 )
 
-// A refusal names its cause by the call, and for a lock by the code.
+// The cause of a refusal follows from the call, and for a lock from the code.
 func TestExhausted(t *testing.T) {
 	for _, c := range []struct {
 		e    iosurface.Error
@@ -27,7 +27,7 @@ func TestExhausted(t *testing.T) {
 	}
 }
 
-// Thousands of refusals in a row leave nothing behind.
+// Thousands of refusals in a row leak nothing.
 func TestManyRefusals(t *testing.T) {
 	f := surfacetest.New(t)
 	const good, refused = 388, 6157 // as public reports have it

@@ -7,10 +7,10 @@ func (t *Table) HasPorts() bool {
 	return t.CreateMachPort != nil && t.LookupFromMachPort != nil && t.DeallocatePort != nil
 }
 
-// noPorts answers calls on a Table without them.
+// noPorts returns the error of calls on a Table without ports.
 func noPorts(call string) error { return &Error{Call: call, Text: "the library has no mach ports"} }
 
-// Port makes a mach port of the surface, a send right that the caller gives to ClosePort.
+// Port makes a mach port of the surface, a send right that the caller closes by ClosePort.
 // It keeps the surface alive.
 func (s *Surface) Port() (uint32, error) {
 	const call = "IOSurfaceCreateMachPort"
@@ -23,20 +23,20 @@ func (s *Surface) Port() (uint32, error) {
 	return 0, &Error{Call: call, Text: "returned no port"}
 }
 
-// ClosePort gives up a send right.
+// ClosePort deallocates a send right.
 func ClosePort(t *Table, port uint32) error {
 	const call = "mach_port_deallocate"
 	if !t.HasPorts() {
 		return noPorts(call)
 	}
 	if code := t.DeallocatePort(port); code != 0 {
-		return &Error{Call: call, Code: code, Text: "the port cannot be given up"}
+		return &Error{Call: call, Code: code, Text: "the port cannot be deallocated"}
 	}
 	return nil
 }
 
-// LookupPort finds the surface of at least size bytes behind a port, and locks it. The port
-// stays the caller's.
+// LookupPort finds the surface of a port, of at least size bytes, and locks it. The caller
+// keeps the port.
 func LookupPort(t *Table, port uint32, size int) (*Surface, error) {
 	const call = "IOSurfaceLookupFromMachPort"
 	if !t.HasPorts() {
@@ -44,7 +44,7 @@ func LookupPort(t *Table, port uint32, size int) (*Surface, error) {
 	}
 	ref := t.LookupFromMachPort(port)
 	if ref == 0 {
-		return nil, &Error{Call: call, Text: fmt.Sprintf("port %#x is not a surface's", port)}
+		return nil, &Error{Call: call, Text: fmt.Sprintf("port %#x is not of a surface", port)}
 	}
 	return lock(t, ref, size)
 }

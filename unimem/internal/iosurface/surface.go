@@ -8,10 +8,10 @@ import (
 // readWrite is the lock option 0: the CPU both reads and writes.
 const readWrite = 0
 
-// Error is a step that the system refused.
+// Error is the error of a C function.
 type Error struct {
 	Call string // the C function
-	Code int32  // its kern_return_t, or 0 for one that returned nothing useful
+	Code int32  // its kern_return_t, or 0 for a function without one
 	Text string
 }
 
@@ -27,14 +27,14 @@ func (e *Error) Locking() bool {
 	return e.Call == "IOSurfaceLock" || e.Call == "IOSurfaceGetBaseAddress"
 }
 
-// Short reports whether the surface has fewer bytes than asked for.
+// Short reports whether the surface has too few bytes.
 func (e *Error) Short() bool { return e.Call == "IOSurfaceGetAllocSize" }
 
 // Surface is a locked IOSurface. It owns one reference and one lock until Close.
 type Surface struct {
 	Ref  Ref
 	Base uintptr
-	Size int // as asked for; the surface is at least as large
+	Size int // requested size; the surface is at least as large
 	ID   uint32
 
 	table  *Table
@@ -64,7 +64,7 @@ func Lookup(t *Table, id uint32, size int) (*Surface, error) {
 	return lock(t, ref, size)
 }
 
-// describe makes the dictionary of properties. The caller releases it.
+// describe returns the dictionary of properties. The caller releases it.
 func describe(t *Table, size int) (Ref, error) {
 	properties := [...]struct {
 		key   Ref
@@ -93,7 +93,7 @@ func describe(t *Table, size int) (Ref, error) {
 	return d, nil
 }
 
-// lock takes over the reference: the Surface owns it, or it is released.
+// lock takes ownership of the reference: after an error it is released.
 func lock(t *Table, ref Ref, size int) (*Surface, error) {
 	if code := t.Lock(ref, readWrite); code != 0 {
 		t.Release(ref)
@@ -113,7 +113,7 @@ func (s *Surface) check(have int) error {
 	case s.Base == 0:
 		return &Error{Call: "IOSurfaceGetBaseAddress", Text: "returned no address"}
 	case have < s.Size:
-		return &Error{Call: "IOSurfaceGetAllocSize", Text: fmt.Sprintf("%d bytes asked for, %d given", s.Size, have)}
+		return &Error{Call: "IOSurfaceGetAllocSize", Text: fmt.Sprintf("want %d bytes, the surface has %d", s.Size, have)}
 	case s.ID == 0:
 		return &Error{Call: "IOSurfaceGetID", Text: "returned 0"}
 	}

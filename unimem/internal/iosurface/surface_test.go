@@ -16,7 +16,7 @@ func TestOpenAndClose(t *testing.T) {
 	f := surfacetest.New(t)
 	s, err := iosurface.Open(f.Table(), size)
 	require.NoError(t, err)
-	require.Equal(t, 1, f.Live(), "only the surface itself survives opening")
+	require.Equal(t, 1, f.Live(), "only the surface exists after opening")
 	require.NotZero(t, s.Base)
 	require.NotZero(t, s.ID)
 	require.Equal(t, size, s.Size)
@@ -45,7 +45,7 @@ func TestLookup(t *testing.T) {
 	require.NoError(t, twin.Close())
 }
 
-// Every step fails in turn; nothing may be alive afterwards.
+// Every step fails in turn; afterwards no object exists.
 func TestOpenFailures(t *testing.T) {
 	steps := []struct {
 		call    string
@@ -73,7 +73,7 @@ func TestOpenFailures(t *testing.T) {
 				require.Zero(t, f.Live())
 
 				s, err := iosurface.Open(f.Table(), size)
-				require.NoError(t, err, "the next attempt is not spoiled")
+				require.NoError(t, err, "the next attempt succeeds")
 				require.NoError(t, s.Close())
 			})
 		}
@@ -101,5 +101,5 @@ func TestUnlockFailure(t *testing.T) {
 	require.NoError(t, err)
 	f.Fail("IOSurfaceUnlock", 1)
 	require.ErrorContains(t, s.Close(), "IOSurfaceUnlock: the surface cannot be unlocked (0xe00002bc)")
-	require.Zero(t, f.Live(), "released all the same")
+	require.Zero(t, f.Live(), "released nevertheless")
 }

@@ -1,13 +1,13 @@
 package iosurface
 
-// Ref is a reference to a CoreFoundation or IOSurface object. Zero is none.
+// Ref is a reference to a CoreFoundation or IOSurface object. Zero is NULL.
 type Ref uintptr
 
 // numberSInt64 is kCFNumberSInt64Type of CFNumber.h.
 const numberSInt64 = 4
 
-// Table is what is called of CoreFoundation and IOSurface. Functions named Create and Lookup
-// return an object that the caller owns and gives to Release.
+// Table has the used functions of CoreFoundation and IOSurface. Functions named Create and
+// Lookup return an object that the caller owns and releases by Release.
 type Table struct {
 	// CFMutableDictionaryRef CFDictionaryCreateMutable(CFAllocatorRef, CFIndex capacity,
 	//     const CFDictionaryKeyCallBacks *, const CFDictionaryValueCallBacks *)
@@ -36,9 +36,9 @@ type Table struct {
 	GetID func(surface Ref) uint32
 
 	// mach_port_t IOSurfaceCreateMachPort(IOSurfaceRef); the caller owns a send right. This
-	// and the next two are nil where the libraries do not have all three.
+	// and the next two are nil if the libraries do not have all three.
 	CreateMachPort func(surface Ref) uint32
-	// IOSurfaceRef IOSurfaceLookupFromMachPort(mach_port_t); the port stays the caller's.
+	// IOSurfaceRef IOSurfaceLookupFromMachPort(mach_port_t); the caller keeps the port.
 	LookupFromMachPort func(port uint32) Ref
 	// kern_return_t mach_port_deallocate(mach_task_self(), mach_port_name_t)
 	DeallocatePort func(port uint32) int32

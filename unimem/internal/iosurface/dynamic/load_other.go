@@ -4,5 +4,5 @@ package dynamic
 
 import "github.com/anekit/anekit/unimem/internal/iosurface"
 
-// Load answers ErrNoLoader.
+// Load returns ErrNoLoader.
 func Load(ioSurface, coreFoundation string) (*iosurface.Table, error) { return nil, ErrNoLoader }

@@ -11,10 +11,10 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// Load fills a Table from the two libraries, which may be one. They stay loaded for the
-// life of the process, unless Load fails.
+// Load fills a Table from the two libraries, which may be the same. They stay loaded until the
+// process ends, unless Load fails.
 func Load(ioSurface, coreFoundation string) (*iosurface.Table, error) {
-	// The loader keeps the text of its last error per thread.
+	// The loader stores the text of its last error per thread.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 
@@ -56,10 +56,10 @@ func open(path string) (uintptr, error) {
 	return lib, nil
 }
 
-// symbols remembers the first symbol that was missing.
+// symbols has the error of the first missing symbol.
 type symbols struct{ err error }
 
-// at takes a symbol's address as Dlsym gives it.
+// at takes the results of Dlsym and returns the symbol's address.
 func (s *symbols) at(addr uintptr, err error) uintptr {
 	if err != nil && s.err == nil {
 		s.err = &iosurface.Error{Call: "dlsym", Text: err.Error()}
@@ -109,7 +109,7 @@ func fillIOSurface(t *iosurface.Table, s *symbols, lib uintptr) {
 		r, _, _ := purego.SyscallN(lookup, uintptr(id))
 		return iosurface.Ref(r)
 	}
-	const noSeed = 0 // nobody asks whether the contents changed
+	const noSeed = 0 // this package does not need the seed, which counts changes
 	lock := s.at(purego.Dlsym(lib, "IOSurfaceLock"))
 	t.Lock = func(surface iosurface.Ref, options uint32) int32 {
 		r, _, _ := purego.SyscallN(lock, uintptr(surface), uintptr(options), noSeed)
@@ -137,9 +137,8 @@ func fillIOSurface(t *iosurface.Table, s *symbols, lib uintptr) {
 	}
 }
 
-// fillPorts finds what turns surfaces into mach ports and back, all of it or nothing: a
-// library for another system has no ports. The mach calls are found through CoreFoundation,
-// which depends on libSystem.
+// fillPorts finds the functions of mach ports, all or none: a library for another system has
+// none. It finds the mach calls through CoreFoundation, which depends on libSystem.
 func fillPorts(t *iosurface.Table, io, cf uintptr) {
 	var s symbols
 	create := s.at(purego.Dlsym(io, "IOSurfaceCreateMachPort"))

@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// On Linux package unimem needs no C library, with and without cgo; on macOS it calls one.
+// On Linux package unimem does not need the C library, with and without cgo; on macOS it does.
 func TestLinuxProgramsStayStatic(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("no go command in PATH to ask for dependencies: install Go, then run this test again")
+		t.Skip("no go command in PATH to list dependencies: install Go, then run this test again")
 	}
 	for _, c := range []struct {
 		system, cgo string

@@ -6,14 +6,14 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// Where macOS keeps the two libraries. They live in the shared cache, not on disk.
+// Paths of the two libraries on macOS. They are in the shared cache, not on disk.
 const (
 	ioSurfacePath      = "/System/Library/Frameworks/IOSurface.framework/IOSurface"
 	coreFoundationPath = "/System/Library/Frameworks/CoreFoundation.framework/CoreFoundation"
 )
 
-// system is loaded once and never unloaded.
+// system loads the libraries once and never unloads them.
 var system = sync.OnceValues(func() (*iosurface.Table, error) { return Load(ioSurfacePath, coreFoundationPath) })
 
-// System is the table of this machine's own libraries.
+// System returns the table of the libraries of macOS.
 func System() (*iosurface.Table, error) { return system() }

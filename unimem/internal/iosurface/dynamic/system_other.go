@@ -4,5 +4,5 @@ package dynamic
 
 import "github.com/anekit/anekit/unimem/internal/iosurface"
 
-// System answers ErrNoSystem.
+// System returns ErrNoSystem.
 func System() (*iosurface.Table, error) { return nil, ErrNoSystem }

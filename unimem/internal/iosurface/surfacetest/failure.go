@@ -1,8 +1,8 @@
 package surfacetest
 
-// failure is which calls of a C function fail, counted from the first ever, and how.
+// failure selects calls of a C function that fail, counted from its first call, and their code.
 type failure struct {
-	from, to int // to is not among them
+	from, to int // the calls [from, to)
 	code     int32
 }
 
@@ -12,7 +12,7 @@ const general = -0x1ffffd44
 // Fail makes the nth call from now of a C function fail, counted from 1.
 func (f *Fake) Fail(call string, nth int) { f.FailMany(call, nth, 1) }
 
-// FailMany makes count calls in a row fail, beginning with the nth from now.
+// FailMany makes count calls in a row fail, starting with the nth from now.
 func (f *Fake) FailMany(call string, nth, count int) { f.FailWith(call, nth, count, general) }
 
 // FailWith is FailMany with the kern_return_t that the calls return, if they return one.
@@ -23,30 +23,30 @@ func (f *Fake) FailWith(call string, nth, count int, code int32) {
 	f.failing[call] = failure{first, first + count, code}
 }
 
-// Limit makes IOSurfaceCreate fail while that many surfaces are alive; 0 lifts the limit.
+// Limit makes IOSurfaceCreate fail while that many surfaces exist; 0 removes the limit.
 func (f *Fake) Limit(surfaces int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.limit = surfaces
 }
 
-// fails counts a call and tells whether it is to fail. The lock is held.
+// fails counts a call and reports whether it fails. The caller holds the lock.
 func (f *Fake) fails(call string) bool {
 	f.calls[call]++
 	n := f.calls[call]
 	return f.failing[call].from <= n && n < f.failing[call].to
 }
 
-// code is what a call that fails returns. The lock is held.
+// code returns the code of a failing call. The caller holds the lock.
 func (f *Fake) code(call string) int32 { return f.failing[call].code }
 
-// full tells whether the limit is reached. The lock is held.
+// full reports whether the limit is reached. The caller holds the lock.
 func (f *Fake) full() bool { return f.limit > 0 && f.count().Surfaces >= f.limit }
 
-// Counts is what is alive.
+// Counts are numbers of live objects.
 type Counts struct{ Objects, References, Surfaces, Locks int }
 
-// Count counts what is alive.
+// Count returns the numbers of live objects.
 func (f *Fake) Count() Counts {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package surfacetest stands in for CoreFoundation and IOSurface in memory. It counts every
-// reference and lock, and fails its test on a release too many, on a call out of order, and
-// on anything alive at the end.
+// Package surfacetest is a fake of CoreFoundation and IOSurface in memory. It counts every
+// reference and lock, and fails its test after an unbalanced release, a call in a wrong state,
+// and for objects alive at the end.
 package surfacetest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/iosurface"
 )
 
-// Constants that a real library would own; they are never released.
+// Constants that the library owns; they are never released.
 const (
 	keyWidth iosurface.Ref = 0x100 + iota
 	keyHeight
@@ -26,7 +26,7 @@ const (
 	firstObject    = 0x1000
 )
 
-// object is whatever has a reference count.
+// object is an object with a reference count.
 type object struct {
 	references int
 	locks      int
@@ -36,7 +36,7 @@ type object struct {
 	id         uint32
 }
 
-// Fake is one such library. Its zero value is not ready; use New.
+// Fake is a fake library. The zero value is not ready; use New.
 type Fake struct {
 	t  testing.TB
 	mu sync.Mutex
@@ -46,10 +46,10 @@ type Fake struct {
 	lastID  uint32
 	calls   map[string]int
 	failing map[string]failure
-	limit   int // surfaces alive at most; 0 for any number
+	limit   int // largest number of surfaces; 0 for any
 }
 
-// New makes a library and checks at the end of t that nothing in it is alive.
+// New makes a library, and checks at the end of t that no object is alive.
 func New(t testing.TB) *Fake {
 	f := &Fake{t: t, objects: map[iosurface.Ref]*object{}, next: firstObject,
 		calls: map[string]int{}, failing: map[string]failure{}}
@@ -61,7 +61,7 @@ func New(t testing.TB) *Fake {
 	return f
 }
 
-// Calls is how often a C function was called.
+// Calls is the number of calls of a C function.
 func (f *Fake) Calls(call string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +75,7 @@ func (f *Fake) Live() int {
 	return len(f.objects)
 }
 
-// create gives a new object with one reference. The lock is held.
+// create returns a new object with one reference. The caller holds the lock.
 func (f *Fake) create(o object) iosurface.Ref {
 	f.next += 0x10
 	o.references = 1
@@ -83,7 +83,7 @@ func (f *Fake) create(o object) iosurface.Ref {
 	return f.next
 }
 
-// get finds a live object. The lock is held.
+// get finds a live object. The caller holds the lock.
 func (f *Fake) get(call string, r iosurface.Ref) *object {
 	o := f.objects[r]
 	if o == nil {
@@ -93,7 +93,8 @@ func (f *Fake) get(call string, r iosurface.Ref) *object {
 	return o
 }
 
-// release drops a reference, and with the last one what the object refers to. The lock is held.
+// release drops a reference; the last one also drops the references of the object. The caller
+// holds the lock.
 func (f *Fake) release(r iosurface.Ref) {
 	o := f.get("CFRelease", r)
 	if o.references--; o.references > 0 {

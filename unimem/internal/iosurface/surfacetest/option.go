@@ -5,7 +5,7 @@ import (
 	"github.com/anekit/anekit/unimem/internal/settings"
 )
 
-// On is the unimem.Option that takes the memory from the library with this table.
+// On returns the unimem.Option that opens memory on the library with this table.
 func On(t *iosurface.Table) func(*settings.Settings) {
 	return func(s *settings.Settings) { s.Surfaces(t) }
 }

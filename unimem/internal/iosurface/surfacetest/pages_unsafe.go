@@ -7,7 +7,8 @@ const granule = 16 << 10
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// pages is zero memory at a page's beginning. The Fake keeps it alive while the object lives.
+// pages returns zero memory that starts at a page. The Fake keeps it alive as long as the
+// object.
 func pages(size int) []byte {
 	raw := make([]byte, size+granule)
 	skip := int(-address(raw) & (granule - 1))

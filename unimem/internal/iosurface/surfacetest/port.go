@@ -2,7 +2,7 @@ package surfacetest
 
 import "github.com/anekit/anekit/unimem/internal/iosurface"
 
-// port makes a send right: an object that refers to its surface.
+// port makes a send right: an object with a reference to its surface.
 func (f *Fake) port(r iosurface.Ref) uint32 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

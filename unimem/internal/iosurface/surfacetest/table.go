@@ -2,7 +2,7 @@ package surfacetest
 
 import "github.com/anekit/anekit/unimem/internal/iosurface"
 
-// Table is the library as package iosurface calls it.
+// Table returns the functions of the library for package iosurface.
 func (f *Fake) Table() *iosurface.Table {
 	return &iosurface.Table{
 		DictionaryCreateMutable: f.dictionary,
@@ -64,7 +64,7 @@ func (f *Fake) number(allocator iosurface.Ref, kind int, value *int64) iosurface
 	return f.create(object{number: *value})
 }
 
-// surface insists on exactly the six properties.
+// surface requires exactly the six properties.
 func (f *Fake) surface(properties iosurface.Ref) iosurface.Ref {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +136,7 @@ func (f *Fake) base(r iosurface.Ref) uintptr {
 		return 0
 	}
 	if o.locks == 0 {
-		f.t.Errorf("surfacetest: address of %#x asked while not locked", r)
+		f.t.Errorf("surfacetest: address of %#x read while not locked", r)
 	}
 	return address(o.mem)
 }
