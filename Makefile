@@ -2,14 +2,16 @@
 # make bench  the tables of measured figures
 # make build  the command, into build/
 # make bridge the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
+# make lint   golangci-lint, which takes minutes to build
 # make mutate PKG=./ane/mil/ops  which changes of a package its tests do not notice; takes hours
 
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0
+GOLANGCI = github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 TARGETS = linux/amd64 linux/arm64 darwin/arm64 windows/amd64
-FUZZTIME ?= 3s
+FUZZTIME ?= 1s
 # What ran and what was skipped, for the last line of make test.
 NOTES = build/notes
 TESTRUN = build/bin/testrun -notes $(NOTES)
@@ -24,7 +26,7 @@ EMULATOR = qemu-aarch64-static
 endif
 endif
 
-.PHONY: build bridge test bench needs format vet static vuln race busy arm64 fuzz benchonce mutate testrun fresh clean
+.PHONY: build bridge test bench needs format vet static vuln race busy arm64 fuzz benchonce lint mutate testrun fresh clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
@@ -108,6 +110,10 @@ fuzz:
 
 benchonce:
 	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+
+lint:
+	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)
+	build/bin/golangci-lint run ./...
 
 # By hand only: it changes the package in one place after another and runs its tests each time.
 mutate:
