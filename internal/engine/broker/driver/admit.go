@@ -23,6 +23,7 @@ const again = "send it again after a completion"
 
 // The reasons. They are never written.
 var (
+	refusedStopped  = refused(driverabi.Aborted, "the chain was stopped", "set its procedure with direct selector 8")
 	refusedClosed   = refused(driverabi.NotOpen, "the connection, the client or the driver is closing", "shake hands again, or attach to another driver")
 	refusedToken    = refused(driverabi.BadArgument, "no program of this client has this token", "send the token that prepare answered with")
 	refusedPrepare  = &refusal{driverabi.NotReady, fault("call", ane.Because(driverabi.NotReady, ane.ErrNotLoaded), "the program is not prepared", "prepare it with control selector 4")}
@@ -35,7 +36,7 @@ var (
 
 // admit decides on a request. Neither a binding nor a refusal: its surfaces have to be
 // bound first, which only a prepared program can have. The caller holds the lock.
-func (c *Client) admit(o *order) (*binding, *refusal) {
+func (c *Client) admit(o *order, ch *chain) (*binding, *refusal) {
 	d := c.driver
 	if c.quiet.Load() > 0 || d.closing {
 		return nil, refusedClosed
@@ -50,6 +51,9 @@ func (c *Client) admit(o *order) (*binding, *refusal) {
 	switch {
 	case own.state != isPrepared: // its bindings may be closing
 		return nil, refusedPrepare
+	case ch != nil && ch.stopped:
+		return nil, refusedStopped
+	case ch != nil: // its requests have numbers of their own
 	case int32(o.sequence-c.next) < 0: // serial numbers: they may wrap around
 		return nil, refusedSequence
 	case c.flying > 0 && int32(o.sequence-c.first) < 0 && c.laps(o.sequence):
@@ -86,7 +90,7 @@ func (c *Client) full(own *attachment) *refusal {
 func (c *Client) laps(sequence uint32) bool {
 	behind := uint32(0)
 	for _, r := range c.requests.All() {
-		if r.state == waiting || r.state == running {
+		if r.chain == nil && (r.state == waiting || r.state == running) {
 			behind = max(behind, c.next-r.sequence)
 		}
 	}
@@ -104,16 +108,24 @@ func (d *Driver) sharers(c *Client) int {
 }
 
 // accept takes a slot for a request that was admitted. The caller holds the lock.
-func (c *Client) accept(o *order, b *binding) *request {
+func (c *Client) accept(o *order, ch *chain, b *binding) *request {
 	d, own := c.driver, b.owner
 	r := c.slot()
-	r.binding, r.sequence, r.token, r.port = b, o.sequence, o.token, o.port
+	r.binding, r.sequence, r.token, r.port, r.chain = b, o.sequence, o.token, o.port, ch
 	r.level = own.level(o.qos, c.hint)
-	if c.flying == 0 {
-		c.first = o.sequence
+	first := c.flying == 0
+	if first {
 		d.busy++
 	}
-	c.next = o.sequence + 1
+	switch {
+	case ch == nil:
+		if first {
+			c.first = o.sequence
+		}
+		c.next = o.sequence + 1
+	case first:
+		c.first = c.next
+	}
 	c.bound.use(b)
 	b.flying++
 	own.flying++

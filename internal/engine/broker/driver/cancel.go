@@ -17,17 +17,23 @@ func (c *Client) Stop(sequence uint32) Found {
 	if !c.alive() {
 		return NotFound
 	}
+	c.driver.mu.Lock()
+	return c.stop(func(r *request) bool { return r.chain == nil && r.sequence == sequence }) // releases the lock
+}
+
+// stop ends the request in flight that matches. The caller holds the lock, which stop
+// releases.
+func (c *Client) stop(match func(*request) bool) Found {
 	d := c.driver
-	d.mu.Lock()
 	for _, r := range c.requests.All() {
-		if r.sequence != sequence || r.state != waiting && r.state != running {
+		if r.state != waiting && r.state != running || !match(r) {
 			continue
 		}
 		found := WasWaiting
 		if r.state == running {
 			found = WasRunning
 		}
-		d.abort(r, context.Canceled) // lets the lock go
+		d.abort(r, context.Canceled) // releases the lock
 		return found
 	}
 	d.mu.Unlock()

@@ -11,9 +11,11 @@ import (
 // chain is a program with output sets that wait for inputs. The Driver's lock guards
 // it.
 type chain struct {
-	own   *attachment
-	sets  []outputSet // by number
-	count uint64      // sets ever enqueued
+	own     *attachment
+	sets    []outputSet // by number
+	count   uint64      // sets ever enqueued
+	stopped bool        // by StopChain: no request is let in until the procedure is set
+	failure error       // of the engine, in the chain's last request
 }
 
 // outputSet is the outputs of one future run. Numbers keep the order when a set that was
@@ -124,10 +126,11 @@ func inputsReady(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	set := ch.sets[0]
 	ch.sets = slices.Delete(ch.sets, 0, 1)
+	ch.failure = nil
 	o.token = ch.own.token
 	d.mu.Unlock()
 	o.surfaces = append(o.surfaces, set.surfaces...)
-	accepted, ret := c.submit(&o, nil)
+	accepted, ret := c.submit(&o, ch, nil)
 	if !accepted {
 		d.mu.Lock()
 		ch.put(set)
@@ -136,7 +139,40 @@ func inputsReady(n *connection, a *driverabi.Args) driverabi.Return {
 	return ret
 }
 
-// setActiveProcedure accepts the one procedure that a program has.
+// StopChain ends the request of a chain that is in flight, and refuses further ones until
+// the chain's procedure is set. It tells where the request stood.
+func (c *Client) StopChain(token uint64) Found {
+	if !c.alive() {
+		return NotFound
+	}
+	c.driver.mu.Lock()
+	ch := c.chains[token]
+	if ch != nil {
+		ch.stopped = true
+	}
+	return c.stop(func(r *request) bool { return ch != nil && r.chain == ch }) // releases the lock
+}
+
+// ExplainChain tells why the last request of a chain failed, as Explain does.
+func (c *Client) ExplainChain(token uint64) error {
+	if !c.alive() {
+		return nil
+	}
+	c.driver.mu.Lock()
+	ch := c.chains[token]
+	var failure error
+	if ch != nil {
+		failure = ch.failure
+	}
+	c.driver.mu.Unlock()
+	if failure != nil {
+		return failure
+	}
+	return c.Explain()
+}
+
+// setActiveProcedure accepts the one procedure that a program has. The chain begins again
+// with it: without output sets, and after StopChain.
 func setActiveProcedure(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	if !c.info.AllowDataChaining {
@@ -150,8 +186,10 @@ func setActiveProcedure(n *connection, a *driverabi.Args) driverabi.Return {
 	x.decode(&s)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if c.chains[x.Chain] == nil || x.Number != 0 {
+	ch := c.chains[x.Chain]
+	if ch == nil || x.Number != 0 {
 		return c.refuse(driverabi.BadArgument, "no chain of this client, or a procedure other than 0", "give the token that selector 9 answered with, and procedure 0", nil)
 	}
+	ch.sets, ch.stopped = nil, false
 	return driverabi.Success
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -116,4 +117,54 @@ func TestChainingNeedsItsEntitlement(t *testing.T) {
 	require.Equal(t, driverabi.NotPrivileged, outputs1(c, OutputSet{}))
 	require.Equal(t, driverabi.NotPrivileged, ready1(c, ask{}))
 	require.Equal(t, driverabi.NotPrivileged, procedure1(c, Procedure{}))
+}
+
+// A chain that is stopped takes no inputs until its procedure is set, with which it begins
+// again. Its numbers have no place in the order of the other requests.
+func TestChainIsStopped(t *testing.T) {
+	r := newRig(t, Options{})
+	begun, broken := make(chan struct{}, 1), errors.New("broken")
+	var result error
+	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
+		if result != nil {
+			return result
+		}
+		begun <- struct{}{}
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	c := r.opened(privileged)
+	token := r.prepared(c, r.program())
+	ids := r.pair(c)
+	ch, ret := chain1(c, token)
+	require.Equal(t, ok, ret)
+	require.Equal(t, NotFound, c.StopChain(ch.Token+1))
+	require.Equal(t, NotFound, c.StopChain(ch.Token), "nothing runs")
+	in := ask{token: ch.Token, surfaces: ids[:1], sequence: 1 << 31}
+	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: ids[1:]}))
+	require.Equal(t, driverabi.Aborted, ready1(c, in), "it was stopped")
+
+	for range 2 {
+		require.Equal(t, ok, procedure1(c, Procedure{Chain: ch.Token}))
+		require.Equal(t, bad, ready1(c, in), "the output set went with the procedure before")
+		require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: ids[1:]}))
+		done := make(chan driverabi.Return, 1)
+		go func() { done <- ready1(c, in) }()
+		<-begun
+		require.Equal(t, NotFound, c.Stop(in.sequence), "Stop is for requests of selector 2")
+		require.Equal(t, WasRunning, c.StopChain(ch.Token))
+		require.Equal(t, driverabi.Aborted, <-done)
+		require.ErrorIs(t, c.ExplainChain(ch.Token), context.Canceled)
+	}
+	result = broken
+	require.Equal(t, ok, procedure1(c, Procedure{Chain: ch.Token}))
+	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: ids[1:]}))
+	require.Equal(t, driverabi.DeviceError, ready1(c, in))
+	_, ret = chain1(c, token)
+	require.Equal(t, bad, ret)
+	require.ErrorIs(t, c.ExplainChain(ch.Token), broken, "whatever another call answered since")
+
+	var closed *Client
+	require.Equal(t, NotFound, closed.StopChain(1))
+	require.NoError(t, closed.ExplainChain(1))
 }

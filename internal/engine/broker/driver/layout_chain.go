@@ -5,7 +5,9 @@ import "github.com/anekit/anekit/ane/driverabi"
 // Resident submission: a chain is a prepared program whose output surfaces are named
 // ahead of the inputs. Output sets wait in the order in which they were enqueued;
 // inputs-ready takes the first of them and runs the program, as a request without a
-// port. It answers when the outputs are written.
+// port. It answers when the outputs are written. Requests of a chain have numbers of
+// their own, which the driver does not compare; StopChain ends the one in flight. Setting
+// the procedure begins a chain again, without output sets.
 
 // MaxOutputs is how many surfaces an output set has at most: what fits its 40 bytes.
 const MaxOutputs = 6

@@ -27,6 +27,7 @@ type request struct {
 	sequence uint32
 	token    uint64
 	port     uint64 // 0: a caller waits for ready
+	chain    *chain // whose inputs became ready, nil for other requests
 
 	life    *life
 	limited bool      // life has a deadline
@@ -94,6 +95,9 @@ func (r *request) collect(out []byte) driverabi.Return {
 // let go.
 func (r *request) take(out []byte) driverabi.Return {
 	c, ret, err := r.client, r.result, r.err
+	if r.chain != nil {
+		r.chain.failure = err
+	}
 	r.reply(out)
 	r.recycle()
 	c.driver.mu.Unlock()
@@ -109,7 +113,7 @@ func (r *request) recycle() {
 	if r.life.over.Load() {
 		r.life, r.limited = &life{}, false
 	}
-	r.state, r.binding, r.err = spare, nil, nil
+	r.state, r.binding, r.chain, r.err = spare, nil, nil, nil
 	r.client.requests.Give(r)
 }
 

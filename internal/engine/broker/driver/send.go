@@ -26,7 +26,7 @@ func send(n *connection, a *driverabi.Args) driverabi.Return {
 	var room [driverabi.MaxSurfaces]uint32
 	o := read(v, room[:0])
 	o.doorbell, o.port = a.ScalarIn[0], a.AsyncPort
-	_, ret := n.client.submit(&o, a.StructOut)
+	_, ret := n.client.submit(&o, nil, a.StructOut)
 	return ret
 }
 
@@ -55,15 +55,16 @@ func (c *Client) check(o *order) driverabi.Return {
 }
 
 // submit checks a request and hands it to the engine. accepted tells whether it was,
-// and so has one completion. A quality of service that is no class has the priority
+// and so has one completion. ch is the chain whose inputs became ready, nil for other
+// requests. A quality of service that is no class has the priority
 // and the queue that the documented table gives to all others.
-func (c *Client) submit(o *order, out []byte) (accepted bool, ret driverabi.Return) {
+func (c *Client) submit(o *order, ch *chain, out []byte) (accepted bool, ret driverabi.Return) {
 	if ret := c.check(o); ret != driverabi.Success {
 		return false, ret
 	}
 	d := c.driver
 	d.mu.Lock()
-	b, no := c.admit(o)
+	b, no := c.admit(o, ch)
 	for try := 0; b == nil && no == nil; try++ {
 		d.mu.Unlock()
 		if try == tries { // other goroutines of the client unmap what is being bound
@@ -73,14 +74,14 @@ func (c *Client) submit(o *order, out []byte) (accepted bool, ret driverabi.Retu
 			return false, c.refuse(ret, "the surfaces cannot be bound", "", err)
 		}
 		d.mu.Lock()
-		b, no = c.admit(o)
+		b, no = c.admit(o, ch)
 	}
 	if no != nil {
 		d.mu.Unlock()
 		c.why.Store(&no.err)
 		return false, no.ret
 	}
-	r := c.accept(o, b)
+	r := c.accept(o, ch, b)
 	r.arm(time.Duration(o.timeout))
 	if d.running != nil || d.queue.n > 0 || !c.inline(o) {
 		d.enqueue(r, uint32(o.doorbell))

@@ -108,6 +108,52 @@ func (v *device) destroy(d driver.Destroy) error {
 	return v.call("unload", v.client.Control, driverabi.ControlProgramDestroy, &driverabi.Args{StructIn: encode(&s)})
 }
 
+// chain makes the chain of a prepared program, and returns its token.
+func (v *device) chain(program uint64) (token uint64, err error) {
+	var s driverabi.ChainingPrepare
+	driver.Chain{Token: program}.Encode(&s)
+	a := driverabi.Args{StructIn: encode(&s), StructOut: make([]byte, driverabi.ChainingPrepareReplySize)}
+	if err := v.call("chain", v.client.Control, driverabi.ControlProgramChainingPrepare, &a); err != nil {
+		return 0, err
+	}
+	var reply driverabi.ChainingPrepareReply
+	if err := reply.Decode(a.StructOut); err != nil {
+		return 0, err
+	}
+	var x driver.Chain
+	x.Decode(&reply)
+	return x.Token, nil
+}
+
+// begin sets the procedure of a chain, which begins again with it.
+func (v *device) begin(chain uint64) error {
+	var s driverabi.SetActiveProcedure
+	driver.Procedure{Chain: chain}.Encode(&s)
+	return v.call("chain", v.client.Direct, driverabi.DirectSetActiveProcedure, &driverabi.Args{StructIn: encode(&s)})
+}
+
+// outputs names the surfaces that the next request of a chain writes.
+func (v *device) outputs(chain uint64, surfaces []uint32) error {
+	var s driverabi.OutputSetEnqueue
+	if err := (driver.OutputSet{Chain: chain, Surfaces: surfaces}).Encode(&s); err != nil {
+		return err
+	}
+	return v.call("chain", v.client.Direct, driverabi.DirectOutputSetEnqueue, &driverabi.Args{StructIn: encode(&s)})
+}
+
+// inputs runs the next request of a chain, and returns when the outputs are written.
+func (v *device) inputs(chain uint64, r *driverabi.SendRequest) error {
+	var s driverabi.InputsReady
+	if err := driver.PutInputsReady(&s, r); err != nil {
+		return err
+	}
+	a := driverabi.Args{StructIn: s.Raw[:]}
+	if ret := v.client.Direct(driverabi.DirectInputsReady, &a); ret != driverabi.Success {
+		return explain("evaluate", ret, v.client.ExplainChain(chain))
+	}
+	return nil
+}
+
 // mapSurface gives a surface its range of device addresses.
 func (v *device) mapSurface(surface uint32) error {
 	var s driverabi.MemoryMap

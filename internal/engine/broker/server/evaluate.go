@@ -67,8 +67,7 @@ func (t *flights) lift(frame uint64, q *wire.Evaluate) (*flight, error) {
 		x.Flags = driver.RunInline
 	}
 	x.Encode(&fl.send)
-	r.busy = true
-	r.program.flying++
+	r.fly()
 	return fl, nil
 }
 
@@ -158,12 +157,17 @@ func (t *flights) cancel(payload []byte) (wire.Payload, error) {
 	t.mu.Lock()
 	fl := t.find(q.Sequence)
 	var number uint32
+	var ch *chain
 	if fl != nil {
-		number = fl.number
+		number, ch = fl.number, fl.chain
 	}
 	t.mu.Unlock()
 	r := wire.Cancelled{Sequence: q.Sequence}
-	if fl != nil {
+	switch {
+	case ch != nil:
+		ch.cancel()
+		r.State = wire.CancelRunning
+	case fl != nil:
 		// What waits ends before Stop returns; what runs ends when the engine notices.
 		switch t.dev.client.Stop(number) {
 		case driver.WasWaiting:

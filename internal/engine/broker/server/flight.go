@@ -20,7 +20,8 @@ type flight struct {
 	number  uint32 // sequence number for the driver
 	request *request
 	program *program
-	flying  bool // the flights' lock guards it
+	flying  bool   // the flights' lock guards it
+	chain   *chain // nil for an evaluation; then request and program are nil
 	start   time.Time
 	send    driverabi.SendRequest
 	in      [driverabi.SendRequestSize]byte
@@ -39,12 +40,28 @@ const (
 	sent        // the call returned first: deliver answers
 )
 
-// flights are the evaluations of one client that are in flight.
+// fly counts a request as in flight. The caller holds the flights' lock, as of land.
+func (r *request) fly() {
+	r.busy = true
+	r.program.flying++
+}
+
+// land counts a request as ended.
+func (r *request) land() {
+	r.busy = false
+	r.program.flying--
+	r.program.done++
+}
+
+// flights are the evaluations and chains of one client that are in flight.
 type flights struct {
 	ctx      context.Context // ends with the connection
 	counts   *counters
 	out      *outlet
 	requests *requests
+	grant    *grant
+	lanes    lanes
+	chained  sync.WaitGroup // goroutines that run chains
 	dev      *device
 	done     chan *flight // those to be answered, then nil; has room for all of them
 
@@ -53,8 +70,8 @@ type flights struct {
 	next uint32 // sequence number of the next request to the driver
 }
 
-func newFlights(ctx context.Context, n *counters, out *outlet, r *requests) flights {
-	return flights{ctx: ctx, counts: n, out: out, requests: r,
+func newFlights(ctx context.Context, n *counters, out *outlet, r *requests, g *grant) flights {
+	return flights{ctx: ctx, counts: n, out: out, requests: r, grant: g, lanes: lanes{open: map[uint64]*lane{}},
 		done: make(chan *flight, driverabi.QueueDepth+1), list: slots.New[flight](driverabi.QueueDepth)}
 }
 
@@ -95,9 +112,7 @@ func (t *flights) of(p *program) (flying int, done uint64) {
 func (t *flights) land(fl *flight) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fl.request.busy = false
-	fl.program.flying--
-	fl.program.done++
+	fl.request.land()
 	fl.flying, fl.request, fl.program = false, nil, nil
 	fl.end.Err = nil
 	t.list.Give(fl)

@@ -85,6 +85,7 @@ func (t *programs) detach(p *program) error {
 		if err := t.dev.unload(a.token); err != nil {
 			return err
 		}
+		t.flights.lanes.close(a.token)
 		delete(t.loaded, p.res)
 	}
 	a.users--

@@ -93,6 +93,7 @@ func (t *programs) release(payload []byte) (wire.Payload, error) {
 		if err := t.dev.unload(p.token); err != nil {
 			return nil, err
 		}
+		t.flights.lanes.close(p.token)
 	}
 	t.table.remove(q.Program)
 	return &wire.Empty{}, t.forget(p)

@@ -52,7 +52,7 @@ func newSession(s *server, conn *wire.Conn, id Identity) *session {
 		table: table[program]{last: handles}}
 	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights,
 		table: table[request]{last: handles}}
-	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests)
+	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests, c.grant)
 	c.compiles = compiles{server: s, outlet: c.outlet, grant: c.grant, programs: &c.programs, ctx: c.ctx, log: c.log,
 		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling)}
 	return c
@@ -170,6 +170,9 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 		return p, nil
 	}
 	switch f.Kind {
+	case wire.KindChain:
+		own := *f
+		return nil, c.flights.runChain(&own)
 	case wire.KindCancel:
 		return c.flights.cancel(f.Payload)
 	case wire.KindSurface:
@@ -226,8 +229,11 @@ func (c *session) end() error {
 	return c.free()
 }
 
-// free gives back everything. The driver has ended its client.
-func (c *session) free() error { return errors.Join(c.surfaces.free(), c.programs.free()) }
+// free gives back everything. The driver has ended its client, and so every chain ends.
+func (c *session) free() error {
+	c.flights.chained.Wait()
+	return errors.Join(c.surfaces.free(), c.programs.free())
+}
 
 // grant is what the policy allows one client in the tier that it opened.
 type grant struct {

@@ -32,6 +32,7 @@ const (
 	KindStatus                   // Status, StatusReply
 	KindPing                     // Empty, Empty
 	KindFault                    // only as an answer, without the Reply bit: Fault
+	KindChain                    // Chain, Done
 	kinds
 )
 
@@ -40,7 +41,7 @@ const Reply Kind = 0x8000
 
 var kindNames = [kinds]string{
 	"", "hello", "surface", "drop", "compile", "instance", "load", "unload", "release", "bind",
-	"unbind", "evaluate", "cancel", "purge", "stats", "status", "ping", "fault",
+	"unbind", "evaluate", "cancel", "purge", "stats", "status", "ping", "fault", "chain",
 }
 
 // known reports whether this version has the kind.

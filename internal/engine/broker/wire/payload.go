@@ -7,6 +7,7 @@ const (
 	MaxText     = 16 << 10 // bytes of a text for people: note, message, hint
 	MaxTensors  = 256      // inputs or outputs of a program
 	MaxWeights  = 4 << 10  // weight files of a program
+	MaxSteps    = 1 << 10  // requests of a chain
 	MaxNotes    = 1 << 10  // remarks of a compile
 	MaxLines    = 4 << 10  // faults that a compile finds in one program
 	MaxFaults   = 2 * MaxTensors
@@ -98,6 +99,9 @@ func (p *Unbind) Parse(b []byte) error   { c := reader(b, KindUnbind); p.fields(
 
 func (p *Evaluate) Append(b []byte) []byte { c := writer(b); p.fields(&c); return c.b }
 func (p *Evaluate) Parse(b []byte) error   { c := reader(b, KindEvaluate); p.fields(&c); return c.end() }
+
+func (p *Chain) Append(b []byte) []byte { c := writer(b); p.fields(&c); return c.b }
+func (p *Chain) Parse(b []byte) error   { c := reader(b, KindChain); p.fields(&c); return c.end() }
 
 func (p *Done) Append(b []byte) []byte { c := writer(b); p.fields(&c); return c.b }
 func (p *Done) Parse(b []byte) error {

@@ -57,13 +57,28 @@ type Evaluate struct {
 	Deadline uint64 // nanoseconds from now; 0 for none
 }
 
-// Done answers Evaluate when it succeeded.
+// Chain runs requests one after another: one submission, and one answer when the last one
+// has run or the first one failed. Later requests read what earlier ones wrote.
+type Chain struct {
+	Sequence uint64 // chosen by the client, for Cancel
+	Deadline uint64 // nanoseconds from now, for all; 0 for none
+	Steps    []Step
+}
+
+// Step is one request of a Chain; a request may come again.
+type Step struct {
+	Request uint32
+	QoS     uint32 // in Apple's numbers; 0 for the one of Load
+}
+
+// Done answers Evaluate, or Chain, when it succeeded.
 type Done struct {
 	Sequence uint64
 	Status   uint32 // the driver's return code: 0
 }
 
-// Cancel takes a request out of the queue or stops it. The Evaluate is answered all the same.
+// Cancel takes an Evaluate or a Chain out of the queue or stops it. That is answered all the
+// same.
 type Cancel struct{ Sequence uint64 }
 
 // Cancelled answers Cancel.
@@ -116,6 +131,15 @@ func (p *Evaluate) fields(c *coder) {
 	c.u32("qos", &p.QoS)
 	c.u64("sequence", &p.Sequence)
 	c.u64("deadline", &p.Deadline)
+}
+
+func (p *Chain) fields(c *coder) {
+	c.u64("sequence", &p.Sequence)
+	c.u64("deadline", &p.Deadline)
+	for i := range items(c, "steps", &p.Steps, MaxSteps) {
+		c.u32("request", &p.Steps[i].Request)
+		c.u32("qos", &p.Steps[i].QoS)
+	}
 }
 
 func (p *Done) fields(c *coder) {

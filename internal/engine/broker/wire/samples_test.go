@@ -35,6 +35,7 @@ func samples() []wire.Payload {
 		&wire.Bind{Program: 1, In: []wire.Port{{Surface: 1, Offset: 2}}, Out: []wire.Port{{Surface: 3}, {}}},
 		&wire.Bound{Request: 1, PID: 2, In: []uint64{math.MaxUint64}, Out: []uint64{1, 2}}, &wire.Unbind{Request: 9},
 		&wire.Evaluate{Request: 1, QoS: 0x21, Sequence: math.MaxUint64, Deadline: 4}, &wire.Done{Sequence: 1, Status: 2},
+		&wire.Chain{Sequence: 1, Deadline: 2, Steps: []wire.Step{{Request: 3, QoS: 4}, {}}},
 		&wire.Cancel{Sequence: 5}, &wire.Cancelled{Sequence: 5, State: wire.CancelRunning},
 		&wire.Purge{Key: "k"}, &wire.Purged{Programs: 1, Bytes: 2},
 		&wire.Stats{Counters: []wire.Counter{{Name: "a", Value: 1}, {Name: "b", Value: 2}}},
