@@ -113,11 +113,12 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, report: newReport(d)}
 	twice := a.engine == engine.Auto && d.Receipt().Engine == engine.Soft
 	if pattern != nil {
-		prefixes := []string{""}
+		_, _, apart := d.Traffic()
+		engines := map[string]bool{"": apart}
 		if twice {
-			prefixes = append(prefixes, engine.Broker+"/")
+			engines[engine.Broker+"/"] = true
 		}
-		if c.only, c.left, err = only(*pattern, prefixes); err != nil {
+		if c.only, c.left, err = only(*pattern, engines); err != nil {
 			return errors.Join(err, d.Close())
 		}
 	}
@@ -146,7 +147,7 @@ func (c *checkRun) second(ctx context.Context, wrap func(ane.Engine) ane.Engine)
 	if err != nil {
 		return nil, err
 	}
-	if !part.only.has(checkNames(all)...) {
+	if !part.only.has(checkNames(all, true)...) {
 		return nil, nil
 	}
 	d, err := engine.Open(ctx, engine.Broker, engine.BrokerPath(""), engine.Wrap(wrap))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +71,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	if err := honest(out); err != nil {
 		return err
 	}
-	bar := a.progress(4)
+	bar := a.progress(0)
 	defer bar.stop()
 	bar.now("read")
 	files := &traffic{app: a}
@@ -84,7 +85,6 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	}
 	defer dst.Discard()
 	defer context.AfterFunc(ctx, dst.Discard)() // an interrupt ends the writing too
-	bar.done()
 	bar.now("compile")
 	d, err := a.engineOrHint(ctx)
 	if err != nil {
@@ -92,7 +92,8 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	way := wayOf(p, filter)
-	m, err := filter.Model(way.channels(p), p.Height, p.Width)
+	rows := way.bandRows(p)
+	m, err := filter.Model(way.channels(p), rows, p.Width)
 	if err != nil {
 		return err
 	}
@@ -101,32 +102,33 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 		return programFault(in, err)
 	}
 	defer func() { err = errors.Join(err, rig.Close(context.WithoutCancel(ctx))) }()
-	if err := way.fill(rig.In["x"], p); err != nil {
-		return err
+	var elapsed time.Duration
+	for top := 0; top < p.Height; top += rows {
+		bar.now(fmt.Sprintf("filter %d of %d rows", top, p.Height))
+		if err := way.fill(rig.In["x"], p, top, rows); err != nil {
+			return err
+		}
+		res, err := rig.Model.Evaluate(ctx, rig.Request)
+		if err != nil {
+			return err
+		}
+		elapsed += res.Elapsed
+		if err := way.take(rig.Out["y"], p, top, rows); err != nil {
+			return err
+		}
 	}
-	bar.done()
-	bar.now("filter")
-	res, err := rig.Model.Evaluate(ctx, rig.Request)
-	if err != nil {
-		return err
-	}
-	q, err := way.take(rig.Out["y"], p)
-	if err != nil {
-		return err
-	}
-	bar.done()
 	bar.now("write")
 	count := &counter{w: commit.writer}
-	if err := q.WritePNG(count); err != nil {
+	if err := p.WritePNG(count); err != nil {
 		return badf("%s: %w", out, wholefile.Cause(err))
 	}
 	if err := commit.done(); err != nil {
 		return badf("%s: %w", out, wholefile.Cause(err))
 	}
 	bar.stop()
-	return a.filtered(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n, Width: p.Width, Height: p.Height, Channels: p.Channels,
-		Depth: p.Depth, Orientation: max(p.Orientation, 1), Opacity: way.String(), Notes: p.Notes,
-		Compile: rig.Compile, Evaluate: res.Elapsed})
+	return a.filtered(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n,
+		Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: p.Depth, Orientation: max(p.Orientation, 1),
+		Opacity: way.String(), Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
 }
 
 // picture reads a picture, or standard input.

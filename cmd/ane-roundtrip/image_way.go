@@ -41,55 +41,65 @@ func (w way) channels(p *picture.Picture) int {
 	return p.Channels
 }
 
-// fill writes the picture into a tensor [1, channels, height+2, width+2].
-func (w way) fill(x *ane.Tensor, p *picture.Picture) error {
+// bandBytes is about how much memory the input of one evaluation has.
+const bandBytes = 8 << 20
+
+// bandRows is how many rows one evaluation filters: a picture goes through the engine in
+// bands, so that its tensors do not take several times its own memory.
+func (w way) bandRows(p *picture.Picture) int {
+	const half, least = 2, 16 // bytes of a sample, rows
+	return min(max(bandBytes/(half*w.channels(p)*(p.Width+2)), least), p.Height)
+}
+
+// fill writes the rows from top on into a tensor [1, channels, rows+2, width+2]: one above
+// them, and one below. Rows outside of the picture are its first or last one.
+func (w way) fill(x *ane.Tensor, p *picture.Picture, top, rows int) error {
 	for ch := range w.channels(p) {
-		for row := range p.Height + 2 {
-			half, err := halves(x, ch*(p.Height+2)+row)
+		for i := range rows + 2 {
+			half, err := halves(x, ch*(rows+2)+i)
 			if err != nil {
 				return err
 			}
-			switch {
+			switch row := top + i - 1; {
 			case ch == p.Channels:
-				p.FillOpacity(half, row-1)
+				p.FillOpacity(half, row)
 			case w == opaque:
-				p.FillRow(half, ch, row-1)
+				p.FillRow(half, ch, row)
 			default:
-				p.FillOver(half, ch, row-1)
+				p.FillOver(half, ch, row)
 			}
 		}
 	}
 	return nil
 }
 
-// take reads the result from a tensor [1, channels, height, width].
-func (w way) take(y *ane.Tensor, p *picture.Picture) (*picture.Picture, error) {
-	q := p.Like()
-	if w == through {
-		q.OwnOpacity()
-	}
-	for row := range p.Height {
+// take writes the result, a tensor [1, channels, rows, width], over the rows from top on,
+// and keeps the last of them as it was for the band below.
+func (w way) take(y *ane.Tensor, p *picture.Picture, top, rows int) error {
+	end := min(top+rows, p.Height)
+	p.Keep(end - 1)
+	for row := top; row < end; row++ {
 		var opacity []fp16.Bits
 		var err error
 		if w == through {
-			if opacity, err = halves(y, p.Channels*p.Height+row); err != nil {
-				return nil, err
+			if opacity, err = halves(y, p.Channels*rows+row-top); err != nil {
+				return err
 			}
-			q.SetOpacity(row, opacity)
+			p.SetOpacity(row, opacity)
 		}
 		for ch := range p.Channels {
-			half, err := halves(y, ch*p.Height+row)
+			half, err := halves(y, ch*rows+row-top)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			if w == through {
-				q.SetOver(ch, row, half, opacity)
+				p.SetOver(ch, row, half, opacity)
 			} else {
-				q.SetRow(ch, row, half)
+				p.SetRow(ch, row, half)
 			}
 		}
 	}
-	return q, nil
+	return nil
 }
 
 // halves is a row of a tensor in place.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -46,18 +47,19 @@ const (
 	memoryInputs   = "memory/inputs"
 )
 
-// checkNames lists the checks of an engine.
-func checkNames(all []models.Model) (names []string) {
+// checkNames lists the checks of an engine in this process, or apart in another.
+func checkNames(all []models.Model, apart bool) (names []string) {
 	for _, m := range all {
 		names = append(names, trial.ModelChecks(m.Name)...)
 	}
-	names = append(names, trial.EvidenceChecks()...)
+	names = append(names, trial.EvidenceChecks(apart)...)
 	return append(names, memoryCopies, memoryNeighbor, memoryInputs, memoryClosed)
 }
 
-// only reads the value of --only: a pattern that selects some check of the engines
-// whose prefixes are given. left counts the checks that it leaves out.
-func only(pattern string, prefixes []string) (s selection, left int, err error) {
+// only reads the value of --only: a pattern that selects some check of the engines, given
+// by the prefix of their checks and whether they run in another process. left counts the
+// checks that it leaves out.
+func only(pattern string, engines map[string]bool) (s selection, left int, err error) {
 	if pattern == "" {
 		return selection{}, 0, badf("--only needs a pattern; give one such as 'identity/*' or 'memory/*'")
 	}
@@ -68,12 +70,11 @@ func only(pattern string, prefixes []string) (s selection, left int, err error) 
 	if err != nil {
 		return selection{}, 0, err
 	}
-	names := checkNames(all)
 	s.pattern = pattern
 	var known []string
-	for _, prefix := range prefixes {
+	for _, prefix := range slices.Sorted(maps.Keys(engines)) {
 		here := selection{pattern, prefix}
-		for _, name := range names {
+		for _, name := range checkNames(all, engines[prefix]) {
 			known = append(known, prefix+name)
 			if !here.has(name) {
 				left++
@@ -81,11 +82,12 @@ func only(pattern string, prefixes []string) (s selection, left int, err error) 
 		}
 	}
 	// Checks that are made on occasion count only if they are named.
-	for _, name := range []string{engineError, replayName + "/attributes", replayName + "/values", replayName + "/copies",
-		engine.Broker + "/available"} {
-		if s.has(name) {
-			return s, left, nil
-		}
+	occasional := []string{engineError, replayName + "/attributes", replayName + "/values", replayName + "/copies"}
+	if engines[engine.Broker+"/"] {
+		occasional = append(occasional, engine.Broker+"/available")
+	}
+	if s.has(occasional...) {
+		return s, left, nil
 	}
 	if left == len(known) {
 		return s, left, badf("--only %s matches no check; %sthe names are in the table of ane-roundtrip check",

@@ -17,12 +17,9 @@ const photoWidth, photoHeight = 4000, 3000
 // tensor has padded rows.
 func photo() (p *Picture, tensor []fp16.Bits, row func(c, y int) []fp16.Bits) {
 	p = newPicture(photoWidth, photoHeight, 3, 8)
-	p.tables = newTables()
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, plane := range p.planes {
-		for i := range plane {
-			plane[i] = uint8(random.Uint32())
-		}
+	for i := range p.pix {
+		p.pix[i] = uint8(random.Uint32())
 	}
 	tensor = make([]fp16.Bits, 3*(photoHeight+2)*(photoWidth+2))
 	return p, tensor, func(c, y int) []fp16.Bits {

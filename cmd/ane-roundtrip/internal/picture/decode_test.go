@@ -85,17 +85,17 @@ func nearest(c color.Color) color.NRGBA {
 
 // pixel is the colour that WritePNG would give a pixel, rounded to 8 bits.
 func (p *Picture) pixel(x, y int) color.NRGBA {
-	if p.Depth == 16 {
-		round := func(v uint16) uint8 { return uint8((uint32(v) + 128) / 257) }
-		c := color.NRGBA{round(p.deepRow(0, y)[x]), round(p.deepRow(p.Channels/2, y)[x]), round(p.deepRow(p.Channels-1, y)[x]), 255}
-		if p.deep.alpha != nil {
-			c.A = round(p.deep.alpha[y*p.Width+x])
+	row := p.rowBytes(y)
+	sample := func(channel int) uint8 {
+		v := p.sample(row, channel, x)
+		if p.Depth == 16 {
+			return uint8((uint32(v) + 128) / 257)
 		}
-		return c
+		return uint8(v)
 	}
-	c := color.NRGBA{p.row(0, y)[x], p.row(p.Channels/2, y)[x], p.row(p.Channels-1, y)[x], 255}
-	if p.alpha != nil {
-		c.A = p.alpha[y*p.Width+x]
+	c := color.NRGBA{sample(0), sample(p.Channels / 2), sample(p.Channels - 1), 255}
+	if p.step == 4 {
+		c.A = sample(alphaSample)
 	}
 	return c
 }

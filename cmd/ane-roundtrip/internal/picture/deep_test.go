@@ -13,13 +13,22 @@ import (
 // requireClose compares samples of 16 bits that went through fp16: eleven digits stay.
 func requireClose(t testing.TB, want, got *Picture) {
 	t.Helper()
-	for c := range want.Channels {
-		for i, w := range want.deep.planes[c] {
-			g := got.deep.planes[c][i]
-			require.InDelta(t, w, g, max(1, float64(w)/2048), "channel %d, sample %d", c, i)
+	for y := range want.Height {
+		for x := range want.Width {
+			for c := range want.step {
+				w, g := want.deepAt(c, x, y), got.deepAt(c, x, y)
+				if c == alphaSample {
+					require.Equal(t, w, g)
+				}
+				require.InDelta(t, w, g, max(1, float64(w)/2048), "channel %d, %d,%d", c, x, y)
+			}
 		}
 	}
-	require.Equal(t, want.deep.alpha, got.deep.alpha)
+}
+
+// deepAt is a sample of 16 bits.
+func (p *Picture) deepAt(channel, x, y int) uint16 {
+	return uint16(p.sample(p.rowBytes(y), channel, x))
 }
 
 func TestDeep(t *testing.T) {
@@ -31,8 +40,8 @@ func TestDeep(t *testing.T) {
 	require.Equal(t, 16, p.Depth)
 	require.True(t, p.HasOpacity())
 	for i := range 300 * 4 {
-		require.Equal(t, m.NRGBA64At(i%300, i/300).G, p.deep.planes[1][i])
-		require.Equal(t, m.NRGBA64At(i%300, i/300).A, p.deep.alpha[i])
+		require.Equal(t, m.NRGBA64At(i%300, i/300).G, p.deepAt(1, i%300, i/300))
+		require.Equal(t, m.NRGBA64At(i%300, i/300).A, p.deepAt(alphaSample, i%300, i/300))
 	}
 	var b bytes.Buffer
 	require.NoError(t, p.WritePNG(&b))
@@ -40,12 +49,12 @@ func TestDeep(t *testing.T) {
 	requireClose(t, p, identity(p))
 
 	ends := newPicture(4, 1, 1, 16)
-	ends.deep.planes[0] = []uint16{0, 1, 0xfffe, 0xffff}
+	ends.pix = []uint8{0, 0, 0, 1, 0xff, 0xfe, 0xff, 0xff}
 	row := make([]fp16.Bits, 6)
 	ends.FillRow(row, 0, 0)
 	require.Equal(t, []float32{0, 0, 1. / 65536, 1, 1, 1}, []float32{row[0].Float32(), row[1].Float32(), row[2].Float32(), row[3].Float32(), row[4].Float32(), row[5].Float32()})
 	ends.SetRow(0, 0, []fp16.Bits{fp16.NaN, fp16.NegInf, fp16.Inf, 0x3800})
-	require.Equal(t, []uint16{0, 0, 0xffff, 0x8000}, ends.deep.planes[0])
+	require.Equal(t, []uint8{0, 0, 0, 0, 0xff, 0xff, 0x80, 0}, ends.pix)
 }
 
 func TestOpacity(t *testing.T) {
@@ -53,7 +62,6 @@ func TestOpacity(t *testing.T) {
 		p := decoded(t, encoded(t, m))
 		require.True(t, p.Translucent())
 		q := p.Like()
-		q.OwnOpacity()
 		colour, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
 		for y := range p.Height {
 			p.FillOpacity(opacity, y)
@@ -72,7 +80,7 @@ func TestOpacity(t *testing.T) {
 					require.InDelta(t, want.R, got.R, 1)
 					require.InDelta(t, want.B, got.B, 1)
 				} else {
-					require.Zero(t, got.R, "a colour that nobody sees")
+					require.Zero(t, got.R, "a colour without opacity")
 				}
 			}
 		}

@@ -6,88 +6,66 @@ import (
 	"image/draw"
 )
 
-// fromImage takes over a decoded picture of at least one pixel; gray tells that
-// its three colours are equal.
+// fromImage takes over a decoded picture of at least one pixel, with its memory where the
+// form is one that the encoder knows; gray tells that its three colours are equal.
 func fromImage(img image.Image, gray bool) *Picture {
-	if _, ok := img.(*image.Gray); ok { // a JPEG
-		gray = true
-	}
-	channels := 3
-	if gray {
-		channels = 1
-	}
 	size := img.Bounds().Size()
-	if row, alpha := deepRowsOf(img); row != nil {
-		p := newPicture(size.X, size.Y, channels, 16)
-		if alpha {
-			p.deep.alpha = make([]uint16, size.X*size.Y)
+	p := &Picture{Width: size.X, Height: size.Y, Channels: 3, Depth: 8, step: 4}
+	whole := func(pix []uint8, stride int) {
+		n := p.Width * p.pixelBytes()
+		for y := 1; stride != n && y < p.Height; y++ { // the decoder of JPEG pads rows
+			copy(pix[y*n:][:n], pix[y*stride:])
 		}
-		for y := range size.Y {
-			p.splitDeep(y, row(y))
-		}
-		return p
+		p.pix = pix[:n*p.Height]
 	}
-	p := newPicture(size.X, size.Y, channels, 8)
-	p.tables = newTables()
-	row, alpha := rowsOf(img)
-	if alpha {
-		p.alpha = make([]uint8, size.X*size.Y)
+	switch m := img.(type) {
+	case *image.Gray:
+		gray, p.step = true, 1
+		whole(m.Pix, m.Stride)
+	case *image.Gray16:
+		gray, p.step, p.Depth = true, 1, 16
+		whole(m.Pix, m.Stride)
+	case *image.RGBA: // the decoders give it only where there is no opacity
+		whole(m.Pix, m.Stride)
+	case *image.NRGBA:
+		p.alpha = true
+		whole(m.Pix, m.Stride)
+	case *image.RGBA64: // likewise
+		p.Depth = 16
+		whole(m.Pix, m.Stride)
+	case *image.NRGBA64:
+		p.Depth, p.alpha = 16, true
+		whole(m.Pix, m.Stride)
 	}
-	for y := range size.Y {
-		p.split(y, row(y))
+	if gray {
+		p.Channels = 1
+	}
+	if p.pix == nil {
+		p.convert(img)
+	} else if p.Depth == 8 {
+		p.tables = newTables()
 	}
 	return p
 }
 
-// split takes over a row of red, green, blue, opacity. For a gray picture the
-// first stands for all colours.
-func (p *Picture) split(y int, pixels []uint8) {
-	if len(p.planes) == 1 {
-		every4th(p.row(0, y), pixels)
-	} else {
-		r, g, b := p.row(0, y), p.row(1, y), p.row(2, y)
-		for x := range r {
-			px := pixels[4*x : 4*x+4 : 4*x+4]
-			r[x], g[x], b[x] = px[0], px[1], px[2]
-		}
-	}
-	if p.alpha != nil {
-		every4th(p.alpha[y*p.Width:][:p.Width], pixels[3:])
-	}
-}
-
-func every4th(dst, src []uint8) {
-	for x := range dst {
-		dst[x] = src[4*x]
-	}
-}
-
-// rowsOf gives the pixels of a row as bytes red, green, blue, opacity, not
-// premultiplied and valid until the next call. alpha tells whether the file has
-// opacity. The decoders give image.RGBA only where it has none.
-func rowsOf(img image.Image) (row func(y int) []uint8, alpha bool) {
-	at, w := img.Bounds().Min, img.Bounds().Dx()
-	buf := image.NewRGBA(image.Rect(0, 0, w, 1))
-	out := buf.Pix
-	switch m := img.(type) {
-	case *image.RGBA:
-		return func(y int) []uint8 { return m.Pix[m.PixOffset(at.X, at.Y+y):][:4*w] }, false
-	case *image.NRGBA:
-		return func(y int) []uint8 { return m.Pix[m.PixOffset(at.X, at.Y+y):][:4*w] }, true
-	case *image.Paletted:
+// convert copies a decoded picture of 8 bits into pixels of four samples.
+func (p *Picture) convert(img image.Image) {
+	p.pix = make([]uint8, p.Width*p.Height*p.pixelBytes())
+	at := img.Bounds().Min
+	if m, ok := img.(*image.Paletted); ok {
 		colors, alpha := paletteOf(m.Palette)
-		return func(y int) []uint8 {
-			for x, i := range m.Pix[m.PixOffset(at.X, at.Y+y):][:w] {
-				copy(out[4*x:], colors[i][:])
+		p.alpha = alpha
+		for y := range p.Height {
+			row := p.rowBytes(y)
+			for x, i := range m.Pix[m.PixOffset(at.X, at.Y+y):][:p.Width] {
+				copy(row[4*x:], colors[i][:])
 			}
-			return out
-		}, alpha
+		}
+	} else { // YCbCr and CMYK, which have no opacity
+		out := &image.RGBA{Pix: p.pix, Stride: 4 * p.Width, Rect: image.Rect(0, 0, p.Width, p.Height)}
+		draw.Draw(out, out.Rect, img, at, draw.Src)
 	}
-	// Gray, YCbCr and CMYK, which have no opacity.
-	return func(y int) []uint8 {
-		draw.Draw(buf, buf.Rect, img, at.Add(image.Pt(0, y)), draw.Src)
-		return out
-	}, false
+	p.tables = newTables()
 }
 
 // paletteOf lays a palette out by index. Opaque black stands for indices that

@@ -1,18 +1,24 @@
 package picture
 
-import "github.com/anekit/anekit/ane/fp16"
+import (
+	"encoding/binary"
 
-// Translucent reports whether a pixel is less than opaque. What its colour is
-// behind that nobody sees, so filters take colours times opacity: FillOver and
-// FillOpacity, SetOver and SetOpacity.
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// alphaSample is where opacity is in a pixel.
+const alphaSample = 3
+
+// Translucent reports whether a pixel is less than opaque. Its colour is then not seen as
+// it is stored, so filters take colours times opacity: FillOver and FillOpacity, SetOver
+// and SetOpacity.
 func (p *Picture) Translucent() bool {
-	for _, a := range p.alpha {
-		if a != 0xff {
-			return true
-		}
+	if !p.alpha {
+		return false
 	}
-	for _, a := range p.deep.alpha {
-		if a != 0xffff {
+	n, size := p.Depth/8, p.pixelBytes()
+	for at := size - n; at < len(p.pix); at += size {
+		if p.pix[at] != 0xff || p.pix[at+n-1] != 0xff {
 			return true
 		}
 	}
@@ -20,46 +26,51 @@ func (p *Picture) Translucent() bool {
 }
 
 // HasOpacity reports whether the file tells opacity.
-func (p *Picture) HasOpacity() bool { return p.alpha != nil || p.deep.alpha != nil }
+func (p *Picture) HasOpacity() bool { return p.alpha }
 
 // top is the largest sample.
 func (p *Picture) top() float32 { return float32(uint(1)<<p.Depth - 1) }
 
-// sample returns one sample as it stands.
-func (p *Picture) sample(channel, at int) float32 {
+// sample returns one sample of a row as it stands.
+func (p *Picture) sample(row []uint8, channel, x int) float32 {
 	if p.Depth == 16 {
-		return float32(p.deep.planes[channel][at])
+		return float32(binary.BigEndian.Uint16(row[2*(x*p.step+channel):]))
 	}
-	return float32(p.planes[channel][at])
+	return float32(row[x*p.step+channel])
 }
 
-// opacity returns that of one pixel, from 0 to 1.
-func (p *Picture) opacity(at int) float32 {
+// setSample sets one sample of a row.
+func (p *Picture) setSample(row []uint8, channel, x int, v float32) {
 	if p.Depth == 16 {
-		return float32(p.deep.alpha[at]) / 0xffff
+		binary.BigEndian.PutUint16(row[2*(x*p.step+channel):], uint16(v))
+		return
 	}
-	return float32(p.alpha[at]) / 0xff
+	row[x*p.step+channel] = uint8(v)
 }
 
 // FillOver is FillRow with each sample times the opacity of its pixel. The picture
 // has opacity.
 func (p *Picture) FillOver(dst []fp16.Bits, channel, row int) {
-	scale := 1 / (p.top() + 1)
-	p.fill(dst, row, func(at int) float32 { return p.sample(channel, at) * p.opacity(at) * scale })
+	src, top, scale := p.source(row), p.top(), 1/(p.top()+1)
+	p.fill(dst, func(x int) float32 {
+		return p.sample(src, channel, x) * (p.sample(src, alphaSample, x) / top) * scale
+	})
 }
 
 // FillOpacity writes a row of the opacity, from 0 to 1, with its edges replicated.
 // The picture has opacity.
-func (p *Picture) FillOpacity(dst []fp16.Bits, row int) { p.fill(dst, row, p.opacity) }
+func (p *Picture) FillOpacity(dst []fp16.Bits, row int) {
+	src, top := p.source(row), p.top()
+	p.fill(dst, func(x int) float32 { return p.sample(src, alphaSample, x) / top })
+}
 
 // fill writes a value for each pixel of a row, with the edges replicated.
-func (p *Picture) fill(dst []fp16.Bits, row int, value func(at int) float32) {
-	start := min(max(row, 0), p.Height-1) * p.Width
+func (p *Picture) fill(dst []fp16.Bits, value func(x int) float32) {
 	var single [chunkSize]float32
 	for x := 0; x < p.Width; x += chunkSize {
 		n := min(p.Width-x, chunkSize)
 		for i := range single[:n] {
-			single[i] = value(start + x + i)
+			single[i] = value(x + i)
 		}
 		fp16.Encode(dst[1+x:], single[:n])
 	}
@@ -70,38 +81,21 @@ func (p *Picture) fill(dst []fp16.Bits, row int, value func(at int) float32) {
 // the opacity that came with it. Where that is none, the sample is 0.
 func (p *Picture) SetOver(channel, row int, src, opacity []fp16.Bits) {
 	scale, top := p.top()+1, p.top()
+	dst := p.rowBytes(row)
 	for x := range p.Width {
 		v := float32(0)
 		if a := opacity[x].Float32(); a > 0 {
 			v = limited(src[x].Float32()/a*scale, top)
 		}
-		if p.Depth == 16 {
-			p.deepRow(channel, row)[x] = uint16(v)
-		} else {
-			p.row(channel, row)[x] = uint8(v)
-		}
+		p.setSample(dst, channel, x, v)
 	}
-}
-
-// OwnOpacity gives p, made by Like, an opacity that SetOpacity may change.
-func (p *Picture) OwnOpacity() {
-	if p.alpha != nil {
-		p.alpha = make([]uint8, len(p.alpha))
-	}
-	if p.deep.alpha != nil {
-		p.deep.alpha = make([]uint16, len(p.deep.alpha))
-	}
+	p.spread(dst)
 }
 
 // SetOpacity sets a row of the opacity from values of 0 to 1; others are limited.
 func (p *Picture) SetOpacity(row int, src []fp16.Bits) {
-	at, top := row*p.Width, p.top()
+	dst, top := p.rowBytes(row), p.top()
 	for x := range p.Width {
-		v := limited(src[x].Float32()*top, top)
-		if p.Depth == 16 {
-			p.deep.alpha[at+x] = uint16(v)
-		} else {
-			p.alpha[at+x] = uint8(v)
-		}
+		p.setSample(dst, alphaSample, x, limited(src[x].Float32()*top, top))
 	}
 }

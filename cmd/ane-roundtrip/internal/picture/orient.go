@@ -8,33 +8,22 @@ func (p *Picture) orient(orientation int) {
 		return
 	}
 	w, h := p.Width, p.Height
-	for i := range p.planes {
-		p.planes[i] = turned(p.planes[i], w, h, orientation)
-	}
-	for i := range p.deep.planes {
-		p.deep.planes[i] = turned(p.deep.planes[i], w, h, orientation)
-	}
-	if p.alpha != nil {
-		p.alpha = turned(p.alpha, w, h, orientation)
-	}
-	if p.deep.alpha != nil {
-		p.deep.alpha = turned(p.deep.alpha, w, h, orientation)
-	}
+	p.pix = turned(p.pix, p.pixelBytes(), w, h, orientation)
 	if orientation > 4 {
 		p.Width, p.Height = h, w
 	}
 }
 
-// turned returns a plane of w by h samples in another orientation.
-func turned[T uint8 | uint16](src []T, w, h, orientation int) []T {
-	dst := make([]T, len(src))
+// turned returns w by h pixels of so many bytes in another orientation.
+func turned(src []uint8, size, w, h, orientation int) []uint8 {
+	dst := make([]uint8, len(src))
 	width, height := w, h
 	if orientation > 4 {
 		width, height = h, w
 	}
 	for y := range height {
-		line := dst[y*width:][:width]
-		for x := range line {
+		line := dst[y*width*size:][:width*size]
+		for x := range width {
 			var fx, fy int // where the sample comes from
 			switch orientation {
 			case 2:
@@ -52,7 +41,7 @@ func turned[T uint8 | uint16](src []T, w, h, orientation int) []T {
 			case 8:
 				fx, fy = w-1-y, x
 			}
-			line[x] = src[fy*w+fx]
+			copy(line[x*size:(x+1)*size], src[(fy*w+fx)*size:])
 		}
 	}
 	return dst

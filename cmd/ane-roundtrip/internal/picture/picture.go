@@ -2,9 +2,8 @@ package picture
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Picture is a picture of at least one pixel in planes of samples. Open, Decode and
-// Like make one. Different rows may be read and written by different goroutines at
-// the same time.
+// Picture is a picture of at least one pixel. Open, Decode and Like make one. Different
+// rows may be read and written by different goroutines at the same time, but for Keep.
 type Picture struct {
 	Width, Height int // in pixels
 	Channels      int // 1: gray; 3: red, green, blue
@@ -13,53 +12,93 @@ type Picture struct {
 	// Notes say what the file has beside its samples that is not applied.
 	Notes []string
 
-	planes [][]uint8 // of Depth 8: one per channel, Height rows of Width samples
-	alpha  []uint8   // of Depth 8: opacity in the same form, or nil
-	tables *tables   // of Depth 8: never changed
-	deep   deep      // of Depth 16
+	pix    []uint8 // rows of pixels as the decoder and the encoder have them
+	step   int     // samples a pixel: 1, or 4 with opacity last
+	alpha  bool    // the file has opacity; else the fourth sample is full
+	tables *tables // of Depth 8: never changed
+	kept   keptRow
 }
 
-// deep holds samples of 16 bits in the same form.
-type deep struct {
-	planes [][]uint16
-	alpha  []uint16
+// keptRow is a row as it was before SetRow changed it.
+type keptRow struct {
+	row int
+	pix []uint8 // nil for none
 }
 
-// newPicture makes a black one without opacity and tables.
+// newPicture makes a black one without opacity.
 func newPicture(width, height, channels, depth int) *Picture {
-	p := &Picture{Width: width, Height: height, Channels: channels, Depth: depth}
-	p.blacken()
+	p := &Picture{Width: width, Height: height, Channels: channels, Depth: depth, step: 4}
+	if channels == 1 {
+		p.step = 1
+	}
+	p.pix = make([]uint8, width*height*p.pixelBytes())
+	p.prepare()
 	return p
 }
 
-// blacken gives p planes of its own.
-func (p *Picture) blacken() {
-	p.planes, p.deep.planes = nil, nil
-	for range p.Channels {
+// prepare makes what a picture needs beside its pixels.
+func (p *Picture) prepare() {
+	if p.Depth == 8 {
+		p.tables = newTables()
+	}
+	if p.step == 4 && !p.alpha {
+		p.fillAlpha()
+	}
+}
+
+// fillAlpha makes every pixel opaque.
+func (p *Picture) fillAlpha() {
+	n := p.pixelBytes()
+	for at := n - p.Depth/8; at < len(p.pix); at += n {
+		p.pix[at] = 0xff
 		if p.Depth == 16 {
-			p.deep.planes = append(p.deep.planes, make([]uint16, p.Width*p.Height))
-		} else {
-			p.planes = append(p.planes, make([]uint8, p.Width*p.Height))
+			p.pix[at+1] = 0xff
 		}
 	}
 }
 
-// Like returns a black picture of the same size, depth, channels and opacity, to be
-// filled by SetRow.
+// pixelBytes is the size of a pixel.
+func (p *Picture) pixelBytes() int { return p.step * p.Depth / 8 }
+
+// Like returns a black picture of the same size, depth, channels and, where the picture
+// has it, opacity, to be filled by SetRow.
 func (p *Picture) Like() *Picture {
 	n := *p
-	n.blacken()
+	n.pix, n.kept = make([]uint8, len(p.pix)), keptRow{}
+	if p.step == 4 {
+		n.fillAlpha()
+		if p.alpha {
+			last, size := p.pixelBytes()-p.Depth/8, p.pixelBytes()
+			for at := last; at < len(p.pix); at += size {
+				copy(n.pix[at:at+p.Depth/8], p.pix[at:])
+			}
+		}
+	}
 	return &n
 }
 
-// row returns the samples of a row, of Depth 8.
-func (p *Picture) row(channel, row int) []uint8 {
-	return p.planes[channel][row*p.Width:][:p.Width]
+// rowBytes returns the pixels of a row.
+func (p *Picture) rowBytes(row int) []uint8 {
+	n := p.Width * p.pixelBytes()
+	return p.pix[row*n:][:n]
 }
 
-// deepRow returns the samples of a row, of Depth 16.
-func (p *Picture) deepRow(channel, row int) []uint16 {
-	return p.deep.planes[channel][row*p.Width:][:p.Width]
+// source returns the pixels of a row for reading: as it was, where Keep kept it. A row
+// above the picture is its first one, a row below its last one.
+func (p *Picture) source(row int) []uint8 {
+	row = min(max(row, 0), p.Height-1)
+	if p.kept.pix != nil && row == p.kept.row {
+		return p.kept.pix
+	}
+	return p.rowBytes(row)
+}
+
+// Keep has FillRow, FillOver and FillOpacity read a row as it is now, also after SetRow
+// and its kin have changed it, until another row is kept.
+//
+// Preconditions: 0 <= row < Height.
+func (p *Picture) Keep(row int) {
+	p.kept = keptRow{row, append(p.kept.pix[:0:0], p.rowBytes(row)...)}
 }
 
 // FillRow writes a row of a picture with its edges replicated: the samples of
@@ -69,14 +108,14 @@ func (p *Picture) deepRow(channel, row int) []uint16 {
 //
 // Preconditions: 0 <= channel < Channels, len(dst) >= Width+2.
 func (p *Picture) FillRow(dst []fp16.Bits, channel, row int) {
-	row = min(max(row, 0), p.Height-1)
-	inner := dst[1 : 1+p.Width]
+	src, inner := p.source(row), dst[1:1+p.Width]
 	if p.Depth == 16 {
-		encode(inner, p.deepRow(channel, row), 1./(1<<16))
+		encode(inner, src[2*channel:], p.pixelBytes(), 1./(1<<16))
 	} else {
-		values := &p.tables.values
-		for i, s := range p.row(channel, row) {
-			inner[i] = values[s]
+		values, step := &p.tables.values, p.step
+		src = src[channel:]
+		for i := range inner {
+			inner[i] = values[src[i*step]]
 		}
 	}
 	replicate(dst, p.Width)
@@ -92,13 +131,28 @@ func replicate(dst []fp16.Bits, width int) { dst[0], dst[width+1] = dst[1], dst[
 //
 // Preconditions: 0 <= channel < Channels, 0 <= row < Height, len(src) >= Width.
 func (p *Picture) SetRow(channel, row int, src []fp16.Bits) {
+	dst := p.rowBytes(row)
 	if p.Depth == 16 {
-		decode16(p.deepRow(channel, row), src, 1<<16)
+		decode16(dst[2*channel:], p.pixelBytes(), src[:p.Width], 1<<16)
+	} else {
+		samples, step := &p.tables.samples, p.step
+		out := dst[channel:]
+		for i, v := range src[:p.Width] {
+			out[i*step] = samples[v]
+		}
+	}
+	p.spread(dst)
+}
+
+// spread gives all colours of a gray row with opacity the first sample.
+func (p *Picture) spread(row []uint8) {
+	if p.Channels != 1 || p.step == 1 {
 		return
 	}
-	dst := p.row(channel, row)
-	samples := &p.tables.samples
-	for i, v := range src[:len(dst)] {
-		dst[i] = samples[v]
+	n, size := p.Depth/8, p.pixelBytes()
+	for at := 0; at < len(row); at += size {
+		px := row[at : at+size]
+		copy(px[n:2*n], px)
+		copy(px[2*n:3*n], px)
 	}
 }

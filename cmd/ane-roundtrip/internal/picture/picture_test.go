@@ -49,8 +49,23 @@ func TestLike(t *testing.T) {
 	before := p.pixel(2, 3)
 	require.Zero(t, n.pixel(2, 3).R)
 	n.SetRow(0, 3, []fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00, 0x3c00})
-	require.Equal(t, before, p.pixel(2, 3), "planes are not shared")
+	require.Equal(t, before, p.pixel(2, 3), "pixels are not shared")
 	require.EqualValues(t, 255, n.pixel(2, 3).R)
+}
+
+// A row that was kept is read as it was.
+func TestKeep(t *testing.T) {
+	for _, p := range []*Picture{every(t), decoded(t, encoded(t, scene(16, 16))), newPicture(16, 16, 3, 16)} {
+		was, now, none := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width)
+		p.FillRow(was, 0, 5)
+		p.Keep(5)
+		p.SetRow(0, 5, none)
+		p.FillRow(now, 0, 5)
+		require.Equal(t, was, now)
+		p.Keep(6)
+		p.FillRow(now, 0, 5)
+		require.Equal(t, make([]fp16.Bits, p.Width+2), now)
+	}
 }
 
 func TestFillRowReplicatesEdges(t *testing.T) {
@@ -81,10 +96,9 @@ func TestSetRowRounds(t *testing.T) {
 		{half(-1), 0}, {fp16.Inf, 255}, {fp16.NegInf, 0}, {fp16.NaN, 0}, {0xfe00, 0}, {0x7c01, 0}, {1, 0}, {0x8001, 0},
 	} {
 		p := newPicture(1, 1, 1, 8)
-		p.tables = newTables()
-		p.planes[0][0] = 99
+		p.pix[0] = 99
 		p.SetRow(0, 0, []fp16.Bits{c.v})
-		require.Equal(t, c.want, p.planes[0][0], "%#04x", uint16(c.v))
+		require.Equal(t, c.want, p.pix[0], "%#04x", uint16(c.v))
 	}
 }
 

@@ -16,31 +16,23 @@ func (p *Picture) WritePNG(w io.Writer) error {
 	return e.Encode(w, p.image())
 }
 
-// image returns the picture in the form that the encoder is quick for.
+// image returns the picture in the form that the encoder is quick for, on its own memory.
 func (p *Picture) image() image.Image {
-	if p.Depth == 16 {
-		return p.deepImage()
-	}
-	bounds := image.Rect(0, 0, p.Width, p.Height)
-	if p.Channels == 1 && p.alpha == nil {
-		return &image.Gray{Pix: p.planes[0], Stride: p.Width, Rect: bounds}
-	}
-	m := image.NewNRGBA(bounds)
-	r, g, b := p.planes[0], p.planes[0], p.planes[0]
-	if p.Channels == 3 {
-		g, b = p.planes[1], p.planes[2]
-	}
-	for i := range r {
-		px := m.Pix[4*i : 4*i+4 : 4*i+4]
-		px[0], px[1], px[2], px[3] = r[i], g[i], b[i], 255
-	}
-	if p.alpha == nil {
+	bounds, stride := image.Rect(0, 0, p.Width, p.Height), p.Width*p.pixelBytes()
+	switch {
+	case p.step == 1 && p.Depth == 16:
+		return &image.Gray16{Pix: p.pix, Stride: stride, Rect: bounds}
+	case p.step == 1:
+		return &image.Gray{Pix: p.pix, Stride: stride, Rect: bounds}
+	case p.Depth == 16:
+		m := &image.NRGBA64{Pix: p.pix, Stride: stride, Rect: bounds}
+		if p.alpha && m.Opaque() {
+			return keepsDeepAlpha{m}
+		}
 		return m
 	}
-	for i, a := range p.alpha {
-		m.Pix[4*i+3] = a
-	}
-	if m.Opaque() {
+	m := &image.NRGBA{Pix: p.pix, Stride: stride, Rect: bounds}
+	if p.alpha && m.Opaque() {
 		return keepsAlpha{m}
 	}
 	return m
@@ -51,3 +43,8 @@ func (p *Picture) image() image.Image {
 type keepsAlpha struct{ *image.NRGBA }
 
 func (keepsAlpha) Opaque() bool { return false }
+
+// keepsDeepAlpha is keepsAlpha for 16 bits.
+type keepsDeepAlpha struct{ *image.NRGBA64 }
+
+func (keepsDeepAlpha) Opaque() bool { return false }

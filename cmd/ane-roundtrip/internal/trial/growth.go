@@ -118,6 +118,9 @@ func (r *Rig) grown(ctx context.Context, read meter, times int, limit int64) (le
 	return least, nil
 }
 
+// trafficCheck is the name of the check that traffic makes.
+const trafficCheck = "sharing/traffic"
+
 // messages is what an evaluation may send and receive at most, in bytes.
 const messages = 256
 
@@ -147,7 +150,7 @@ func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (
 		}
 	}
 	ok := cost[0] == cost[1] && cost[0] > 0 && cost[0] <= messages
-	return Judge("sharing/traffic", ok, float64(cost[0]), "bytes",
+	return Judge(trafficCheck, ok, float64(cost[0]), "bytes",
 		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s",
 		cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))).Against(Within(1, messages)), nil
 }

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+func rounds3(v ...float64) (f figure) {
+	for _, one := range v {
+		f.add(one)
+	}
+	return f
+}
+
+// A target is missed by more than the spread of the rounds, or not at all.
+func TestTargetsAreMissedByMoreThanNoise(t *testing.T) {
+	for _, c := range []struct {
+		figure          figure
+		beyond          string
+		verdict, status string
+	}{
+		{rounds3(1.2, 1.1, 1.3), "", met, trial.Pass},
+		{rounds3(1.25), "", met, trial.Pass},
+		{rounds3(1.3, 1.4, 1.5), "", withinNoise, trial.Pass},
+		{rounds3(1.5, 1.55, 1.6), "", missed, trial.Fail},
+		{rounds3(1.5, 1.55, 1.6), "the floor alone takes 7.0 ns", floorBeyond, trial.Skip},
+		{rounds3(1.5), "", missed, trial.Fail},
+	} {
+		one := target{name: "TapeTake/ratio", what: "Tape take", unit: "x", figure: c.figure, most: 1.25, beyond: c.beyond}
+		require.Equal(t, c.verdict, one.verdict(), "%+v", c.figure)
+		check := one.check()
+		require.Equal(t, c.status, check.Status)
+		require.Equal(t, "bench/TapeTake/ratio", check.Name)
+		require.EqualValues(t, 1.25, *check.Allowed.Max)
+	}
+	failing := target{name: "TapeTake/ratio", what: "Tape take", unit: "x", figure: rounds3(1.5, 1.55, 1.6), most: 1.25}
+	require.Equal(t, "Tape take: 1.50x, spread of 3 rounds 0.10x, target 1.25x", failing.check().Detail)
+	slow := target{name: "x", what: "open", unit: "ns", figure: rounds3(30e3, 31e3), most: 25e3}
+	require.Equal(t, "open: 30.0 us, spread of 2 rounds 1.0 us, target 25.0 us", slow.check().Detail)
+	require.Equal(t, missed, worse(withinNoise, missed))
+	require.Equal(t, floorBeyond, worse(floorBeyond, met))
+	require.Equal(t, met, worse(met, met))
+}
+
+// A step that cannot run is noted; only an engine that is not there leaves the verdict alone.
+func TestBenchSkips(t *testing.T) {
+	b := &benchRun{}
+	require.NoError(t, b.skip(t.Context(), "evaluate", fmt.Errorf("open: %w", ane.ErrUnavailable)))
+	require.Empty(t, b.broken)
+	require.NoError(t, b.skip(t.Context(), "write", errors.New("no memory")))
+	require.Equal(t, []string{"write"}, b.broken)
+	require.Len(t, b.found.Skipped, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, b.skip(ctx, "x", errors.New("any")), context.Canceled)
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/budget"
+	"github.com/anekit/anekit/models"
+)
+
+// photograph writes a PNG whose samples hardly shrink, 8192 pixels a side with ANEKIT_FULL.
+func photograph(t testing.TB, dir string) (file string, side int) {
+	side = 1024
+	if budget.Full() {
+		side = 8192
+	}
+	m := image.NewNRGBA(image.Rect(0, 0, side, side))
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range m.Pix {
+		m.Pix[i] = 0xff
+		if i%4 != 3 {
+			m.Pix[i] = uint8(i/4%side) + uint8(random.Uint32()%32)
+		}
+	}
+	file = filepath.Join(dir, "in.png")
+	f, err := os.Create(file)
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(f, m))
+	return file, side
+}
+
+// BenchmarkImage is the whole command.
+func BenchmarkImage(b *testing.B) {
+	in, _ := photograph(b, b.TempDir())
+	out := filepath.Join(b.TempDir(), "out.png")
+	for b.Loop() {
+		var told, errw bytes.Buffer
+		args := []string{"image", "--engine", engine.Soft, "--filter", "blur", in, out}
+		require.Equal(b, codePass, execute(b.Context(), args, &told, &errw), "%s", &errw)
+	}
+}
+
+// BenchmarkImageFloor decodes and encodes the same file and evaluates the same model, as a
+// whole picture would need it.
+func BenchmarkImageFloor(b *testing.B) {
+	in, _ := photograph(b, b.TempDir())
+	d, err := engine.Open(b.Context(), engine.Soft)
+	require.NoError(b, err)
+	defer d.Close()
+	filter, _ := models.FilterByName("blur")
+	for b.Loop() {
+		text, err := os.ReadFile(in)
+		require.NoError(b, err)
+		m, err := png.Decode(bytes.NewReader(text))
+		require.NoError(b, err)
+		side, rows := m.Bounds().Dx(), 128
+		model, err := filter.Model(3, rows, side)
+		require.NoError(b, err)
+		rig, err := trial.NewRig(b.Context(), d, ane.Source{File: "floor.mil", Text: model.Text, Weights: model.Weights})
+		require.NoError(b, err)
+		for range side / rows {
+			_, err = rig.Model.Evaluate(b.Context(), rig.Request)
+			require.NoError(b, err)
+		}
+		require.NoError(b, rig.Close(b.Context()))
+		out, err := os.Create(filepath.Join(b.TempDir(), "out.png"))
+		require.NoError(b, err)
+		require.NoError(b, (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(out, m))
+		require.NoError(b, out.Close())
+	}
+}

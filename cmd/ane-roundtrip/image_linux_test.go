@@ -1,0 +1,46 @@
+package main
+
+import (
+	"bytes"
+	"image"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+// A picture takes at most 1.5 times the memory of its own pixels, in and out, beyond what
+// the command needs for a picture of one pixel.
+func TestImageTakesLittleMemory(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	dir := t.TempDir()
+	in, side := photograph(t, dir)
+	tiny := filepath.Join(dir, "tiny.png")
+	var b bytes.Buffer
+	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
+	require.NoError(t, os.WriteFile(tiny, b.Bytes(), 0o600))
+	b = bytes.Buffer{}
+	debug.FreeOSMemory() // a process counts the memory of the one that starts it
+	peak := func(file string) int64 {
+		c := exec.CommandContext(t.Context(), os.Args[0])
+		c.Args = []string{"ane-roundtrip", "image", "--engine", engine.Soft, "--filter", "blur", file, filepath.Join(dir, "out.png")}
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	}
+	pixels := int64(2 * 3 * side * side)
+	base := peak(tiny)
+	got := peak(in)
+	t.Logf("%d pixels a side: peak %d MiB, of which %d MiB without a picture; pixels in and out %d MiB",
+		side, got>>20, base>>20, pixels>>20)
+	const tensors = 40 << 20 // of a band, and what the collector leaves of it
+	require.Less(t, got-base, pixels*3/2+tensors)
+}
