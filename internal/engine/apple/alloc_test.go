@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A warm evaluation allocates nothing, with and without a context that can end.
+// TestEvaluateAllocatesNothing: a warm evaluation allocates nothing, with and
+// without a context that can end.
 func TestEvaluateAllocatesNothing(t *testing.T) {
 	r := newRig(t, open(t), 1)
 	cancellable, cancel := context.WithCancel(t.Context())

@@ -11,9 +11,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// BenchmarkEvaluate is the whole trip: Go, bridge, framework, and the software
-// engine behind it. What the trip adds is its difference to the floor, the same
-// run on the software engine alone.
+// BenchmarkEvaluate measures the whole path: Go, bridge, framework, and the
+// software engine below it. The cost of the path is the difference to the floor,
+// the same run on the software engine alone.
 func BenchmarkEvaluate(b *testing.B) {
 	r := newRig(b, open(b), 1)
 	evaluate(b, context.Background(), r.model, r.request)
@@ -43,8 +43,8 @@ func BenchmarkEvaluateFloor(b *testing.B) {
 	require.NoError(b, d.Close())
 }
 
-// BenchmarkEvaluateDeadline is BenchmarkEvaluate with a context that can end, for
-// which the call runs in a goroutine that can be given up.
+// BenchmarkEvaluateDeadline is BenchmarkEvaluate with a context that can end: the
+// run is in a goroutine, so that the caller can abandon it.
 func BenchmarkEvaluateDeadline(b *testing.B) {
 	r := newRig(b, open(b), 1)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -52,7 +52,7 @@ func BenchmarkEvaluateDeadline(b *testing.B) {
 	evaluate(b, ctx, r.model, r.request)
 }
 
-// BenchmarkEvaluateAsync is BenchmarkEvaluate through completion handlers.
+// BenchmarkEvaluateAsync is BenchmarkEvaluate with completion handlers.
 func BenchmarkEvaluateAsync(b *testing.B) {
 	r := newRig(b, open(b, async), 1)
 	evaluate(b, context.Background(), r.model, r.request)

@@ -21,33 +21,33 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// childRun holds the task of a process that starts a framework of its own, since
-// classes cannot be taken back.
+// childRun is the environment variable with the task of a child process. A test
+// needs a process for each framework, since classes cannot be unloaded.
 const childRun = "ANEKIT_DEVICE_TEST_CHILD"
 
-// task is what a child does.
+// task is the work of a child.
 type task struct {
 	Options  standin.Options
-	Programs int  // different ones to compile, each closed before the next
-	Keep     bool // or closed only in the end
+	Programs int  // number of different programs to compile, each closed before the next
+	Keep     bool // close all programs only at the end
 }
 
-// outcome is what a child found.
+// outcome is the result of a child.
 type outcome struct {
 	Start, Inspect, Open string // errors
 	Unavailable          bool   // Open matched ErrUnavailable
 	Checks               []objcbridge.Check
 	Device               *objcbridge.Device
 	Registry             []objcbridge.Property
-	Compiled             int // programs, all with right values
+	Compiled             int // number of programs compiled, all with right results
 	Compile              string
 	Exhausted            bool   // the last error matched ErrExhausted
-	Known                string // opset of the form of the known program tried last
+	Known                string // opset of the last form of the known program that was tried
 	Met                  []apple.Met
 	Left                 []string
 }
 
-// inChild runs t in a process of its own.
+// inChild runs a task in its own process.
 func inChild(t *testing.T, job task) outcome {
 	t.Helper()
 	job.Options.Dir = bridgetest.Build(t)
@@ -66,7 +66,7 @@ func inChild(t *testing.T, job task) outcome {
 	return o
 }
 
-// child does the task and prints the outcome.
+// child runs the task and prints the outcome.
 func child(run string) int {
 	var job task
 	if err := json.Unmarshal([]byte(run), &job); err != nil {
@@ -79,7 +79,7 @@ func child(run string) int {
 	return 0
 }
 
-func say(err error) string {
+func message(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -88,16 +88,16 @@ func say(err error) string {
 
 func (job task) do() (o outcome) {
 	f, err := standin.Start(job.Options)
-	if o.Start = say(err); err != nil {
+	if o.Start = message(err); err != nil {
 		return o
 	}
 	started.f = f
 	r, err := objcbridge.Inspect(f.Config().Bridge)
-	o.Inspect, o.Checks, o.Device, o.Registry = say(err), r.Checks, r.Device, r.Registry
+	o.Inspect, o.Checks, o.Device, o.Registry = message(err), r.Checks, r.Device, r.Registry
 	c := f.Config()
-	c.Observe = func(k apple.Known, met []apple.Met) { o.Known, o.Met = k.Opset, met }
+	c.Observe = func(k apple.Known, errs []apple.Met) { o.Known, o.Met = k.Opset, errs }
 	e, err := apple.Open(context.Background(), c)
-	o.Open, o.Unavailable = say(err), errors.Is(err, ane.ErrUnavailable)
+	o.Open, o.Unavailable = message(err), errors.Is(err, ane.ErrUnavailable)
 	if err != nil {
 		o.Left = leftovers()
 		return o
@@ -106,31 +106,32 @@ func (job task) do() (o outcome) {
 	for n := range job.Programs {
 		x, err := e.Compile(context.Background(), ane.Source{File: "new.mil", Text: text(n)})
 		if err != nil {
-			o.Compile, o.Exhausted = say(err), errors.Is(err, ane.ErrExhausted)
+			o.Compile, o.Exhausted = message(err), errors.Is(err, ane.ErrExhausted)
 			break
 		}
 		o.Compiled++
 		if kept = append(kept, x); !job.Keep {
 			kept = nil
 			if err := x.Close(); err != nil {
-				o.Compile = say(err)
+				o.Compile = message(err)
 				break
 			}
 		}
 	}
 	for _, x := range kept {
 		if err := x.Close(); err != nil {
-			o.Compile = say(err)
+			o.Compile = message(err)
 		}
 	}
 	if err := e.Close(); err != nil {
-		o.Open = say(err)
+		o.Open = message(err)
 	}
 	o.Left = leftovers()
 	return o
 }
 
-// Every generation of the framework either serves or is refused by name.
+// TestProfiles: the engine opens on each generation of the framework or rejects
+// it by name.
 func TestProfiles(t *testing.T) {
 	for _, p := range []string{"15", "16.5", "17", "26", "27"} {
 		t.Run(p, func(t *testing.T) {
@@ -152,12 +153,13 @@ func TestProfiles(t *testing.T) {
 			}
 			require.True(t, o.Unavailable)
 			require.Contains(t, o.Open, missing[0].Selector)
-			t.Log(p, "is refused:", o.Open)
+			t.Log(p, "is rejected:", o.Open)
 		})
 	}
 }
 
-// What is missing or of another type is found before anything is called.
+// TestSelfCheckFindsWhatChanged: the check finds missing and changed methods
+// before anything is called.
 func TestSelfCheckFindsWhatChanged(t *testing.T) {
 	for what, c := range map[string]struct {
 		options standin.Options
@@ -187,7 +189,8 @@ func TestSelfCheckFindsWhatChanged(t *testing.T) {
 	}
 }
 
-// The budget of compiles is refused before the framework runs out of it.
+// TestCompileBudget: the engine rejects a compile before the framework's budget
+// is exhausted.
 func TestCompileBudget(t *testing.T) {
 	o := inChild(t, task{Programs: 200})
 	require.True(t, o.Exhausted, o.Compile)
@@ -195,7 +198,7 @@ func TestCompileBudget(t *testing.T) {
 	require.Empty(t, o.Left)
 }
 
-// So is the number of loaded programs.
+// TestProgramLimit: the same for the number of loaded programs.
 func TestProgramLimit(t *testing.T) {
 	o := inChild(t, task{Options: standin.Options{ProgramLimit: 20}, Programs: 30, Keep: true})
 	require.True(t, o.Exhausted, o.Compile)

@@ -14,8 +14,8 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// Compile implements ane.Engine: it prints a program that comes as a tree, checks the text, reads the weights, has the
-// framework compile and load the program, and reads the layouts from it.
+// Compile implements ane.Engine. It prints a program that is given as a tree, checks the text, reads the
+// weights, lets the framework compile and load the program, and reads the layouts from it.
 func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	x, err := e.compile(ctx, src, nil)
 	if err != nil {
@@ -24,9 +24,9 @@ func (e *Engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	return x, nil
 }
 
-// compile is Compile; watch, which may be nil, gets what the framework says of the
-// program, also when its attributes are refused.
-func (e *Engine) compile(ctx context.Context, src ane.Source, watch *witness) (*executable, error) {
+// compile is Compile. watch, which may be nil, records the framework's facts about the program, even if its
+// attributes are rejected.
+func (e *Engine) compile(ctx context.Context, src ane.Source, watch *observation) (*executable, error) {
 	p, err := src.Tree()
 	if err == nil {
 		err = mil.Validate(src.File, p)
@@ -50,11 +50,11 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *witness) (*
 	if len(p.Funcs) > 1 {
 		x.named = f.Name
 	}
-	x.strays.end = x.end
-	if err := e.hold(); err != nil {
+	x.abandoned.release = x.release
+	if err := e.retain(); err != nil {
 		return nil, err
 	}
-	_, err = await(ctx, "compile", e.cfg.Name, &x.strays, x.first, func(error) {})
+	_, err = await(ctx, "compile", e.cfg.Name, &x.abandoned, x.first, func(error) {})
 	if err == nil {
 		return x, nil
 	}
@@ -81,13 +81,13 @@ func procedure(src ane.Source, p *mil.Program) (*mil.Function, error) {
 		Hint: "choose one of " + strings.Join(names, ", ")}}
 }
 
-// atFault marks err as the program's fault.
+// atFault wraps err as a fault of the program.
 func (e *Engine) atFault(file string, err error) error {
 	return &ane.Error{Op: "compile", Engine: e.cfg.Name, Name: file, Err: ane.Because(ane.ErrCompile, err)}
 }
 
-// misnamed finds the place of the weights that the bridge refuses in its message.
-func misnamed(src ane.Source, p *mil.Program, b *objcbridge.Error) mil.ErrorList {
+// misnamedWeights returns b as a fault at the position of the weights that its message names.
+func misnamedWeights(src ane.Source, p *mil.Program, b *objcbridge.Error) mil.ErrorList {
 	fault := &mil.Error{File: src.File, Pos: p.Pos, Msg: b.Message, Hint: "correct the text or the weights", Err: b}
 	for _, blob := range p.Blobs() {
 		path, err := blob.Path.Strings()
@@ -98,12 +98,12 @@ func misnamed(src ane.Source, p *mil.Program, b *objcbridge.Error) mil.ErrorList
 	return mil.ErrorList{fault}
 }
 
-// explain adds to a refusal by the framework its own reason, a word or two, and what this
-// package's analysis finds wrong with the program.
+// explain adds to the framework's rejection its own short reason and the faults that analysing the program
+// finds.
 func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	var b *objcbridge.Error
 	if errors.As(err, &b) && b.Stage == objcbridge.StageCreate && b.Reason == objcbridge.ReasonArgument {
-		return e.atFault(src.File, misnamed(src, p, b))
+		return e.atFault(src.File, misnamedWeights(src, p, b))
 	}
 	if !errors.Is(err, ane.ErrCompile) {
 		return err
@@ -117,7 +117,7 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	_, analysis := ops.Analyze(src.File, p, src.Function, src.Weights)
 	var faults mil.ErrorList
 	errors.As(analysis, &faults)
-	refusal := &mil.Error{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program: " + words(b)}
+	refusal := &mil.Error{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program: " + reason(b)}
 	if faults == nil {
 		refusal.Hint = "leave out statements until it compiles, or look for messages of aned in the system log"
 	}
@@ -125,21 +125,21 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	return &why
 }
 
-// directory is where the compiler found the program, in its messages: hundreds of digits.
+// directory matches the directory of the program in messages of the compiler: hundreds of digits.
 var directory = regexp.MustCompile(`ANECCompile\([^)]+\)`)
 
-// words are the innermost reason that the framework gives.
-func words(b *objcbridge.Error) string {
+// reason returns the innermost reason that the framework reports.
+func reason(b *objcbridge.Error) string {
 	if n := len(b.Causes); n > 0 && b.Causes[n-1].Message != "" {
 		return directory.ReplaceAllString(b.Causes[n-1].Message, "ANECCompile(..)")
 	}
 	if b.Message != "" {
 		return b.Message
 	}
-	return "it does not say why"
+	return "it gives no reason"
 }
 
-// readWeights reads every file that the program names, each once.
+// readWeights reads every file that the program names once.
 func readWeights(src ane.Source, p *mil.Program) ([]objcbridge.Weight, error) {
 	var all []objcbridge.Weight
 	var faults mil.ErrorList
@@ -147,18 +147,18 @@ func readWeights(src ane.Source, p *mil.Program) ([]objcbridge.Weight, error) {
 	for _, b := range p.Blobs() {
 		path, err := b.Path.Strings()
 		if err != nil || len(path) != 1 || seen[path[0]] {
-			continue // a path that is none is the framework's to refuse
+			continue // the framework rejects an invalid path
 		}
 		seen[path[0]] = true
 		if src.Weights == nil {
-			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": no weights were given",
-				Hint: "say where the file is"})
+			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": the source has no weights",
+				Hint: "set Source.Weights"})
 			continue
 		}
 		data, err := src.Weights.ReadFile(path[0])
 		if err != nil {
 			faults.Add(&mil.Error{File: src.File, Pos: b.Pos, Msg: "weights " + path[0] + ": " + err.Error(),
-				Hint: "check the path, and where the weights are", Err: err})
+				Hint: "check the path and the weights' directory", Err: err})
 			continue
 		}
 		all = append(all, objcbridge.Weight{Path: path[0], Data: data})

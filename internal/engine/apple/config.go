@@ -8,31 +8,30 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Config says which framework to drive and how to reach a Block's surface.
+// Config selects the framework and how the engine gets a Block's surface.
 type Config struct {
 	Name     string // on receipts: "apple", "standin"
 	Numerics string // on receipts: how sums and roundings are done
 	Sharing  string // on receipts: how the engine reaches surfaces
 	Bridge   objcbridge.Options
-	// Memory is how Blocks of the known-answer run are opened.
+	// Memory are the options for opening Blocks of the known-answer run.
 	Memory []unimem.Option
-	// Surface finds or makes the IOSurface of a Block. Nil takes Block.Handle,
-	// and refuses Blocks that are no IOSurface.
+	// Surface returns the IOSurface of a Block. The default, nil, uses Block.Handle and
+	// rejects Blocks without an IOSurface.
 	Surface func(*unimem.Block) (Surface, error)
-	// Patience is how long calls that take no context, such as Bind and Close, wait
-	// for the framework; 0 means 30 s.
+	// Patience bounds calls that have no context, such as Bind and Close; 0 means 30 s.
 	Patience time.Duration
-	// Observe, which may be nil, is told at the end of Open, also when that failed, what the
-	// framework said of the known-answer program and which errors were met.
+	// Observe, which may be nil, is called at the end of Open, even if that failed, with the
+	// framework's facts about the known-answer program and the framework's errors.
 	Observe func(Known, []Met)
 	// Async evaluates through completion handlers instead of blocking calls.
 	Async bool
-	// Open, which may be nil, runs before the framework is loaded; Close, if Open
-	// succeeded, after the engine has let go of everything.
+	// Open, which may be nil, runs before the framework is loaded. If it succeeds, Close
+	// runs after the engine has released everything.
 	Open, Close func() error
 }
 
-// Name is what engine.Open and receipts call this engine on macOS.
+// Name is the name of this engine for engine.Open and on receipts.
 const Name = "apple"
 
 // Apple is the framework of macOS.
@@ -45,14 +44,14 @@ func Apple() Config {
 	}
 }
 
-// Surface is what the framework is given for a Block.
+// Surface is what the framework gets for a Block.
 type Surface struct {
 	Ref     uintptr      // IOSurfaceRef
-	Bytes   []byte       // the engine's own view, where this process can see it
-	Release func() error // nil when there is nothing to undo
+	Bytes   []byte       // the engine's own mapping, if this process has it
+	Release func() error // nil if there is nothing to release
 }
 
-// ownSurface is the IOSurface that a Block is.
+// ownSurface returns the IOSurface of a Block.
 func ownSurface(b *unimem.Block) (Surface, error) {
 	if b.Backing() != "IOSurface" {
 		return Surface{}, &ane.Error{Op: "bind", Err: ane.ErrMismatch,

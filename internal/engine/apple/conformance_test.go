@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/standin"
 )
 
-func TestTheStandInPassesTheSuite(t *testing.T) {
+func TestStandInPassesSuite(t *testing.T) {
 	f := framework(t)
 	for _, mode := range []struct {
 		name   string

@@ -15,12 +15,13 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// dumps is the folder of what real machines answered.
+// dumps is the folder of recorded answers of real machines.
 const dumps = "../../../testdata/dumps"
 
-// The engine passes the suite on every dump of a working machine that has the stand-in
-// answer otherwise than without one. A framework is one for a process, so each has its own.
-func TestTheStandInPassesTheSuiteOnDumps(t *testing.T) {
+// TestStandInPassesSuiteOnDumps runs the suite on every dump of a working machine that
+// changes the stand-in's answers. Each dump needs its own process, which can load only one
+// framework.
+func TestStandInPassesSuiteOnDumps(t *testing.T) {
 	bridgetest.Build(t)
 	for i, name := range []string{
 		"m1-status-head", "m1-status-projector", "m1-status-target0", "ironmill-identity-1x4x1x4-fp16",
@@ -34,18 +35,18 @@ func TestTheStandInPassesTheSuiteOnDumps(t *testing.T) {
 			file, err := filepath.Abs(filepath.Join(dumps, name+".json"))
 			require.NoError(t, err)
 			require.FileExists(t, file)
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestTheStandInPassesTheSuite$/^blocking$",
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestStandInPassesSuite$/^blocking$",
 				"-test.v")
 			cmd.Env = append(os.Environ(), standin.EnvDump+"="+file, "TEMP="+t.TempDir())
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
-			require.Contains(t, string(out), "--- PASS: TestTheStandInPassesTheSuite/blocking")
+			require.Contains(t, string(out), "--- PASS: TestStandInPassesSuite/blocking")
 		})
 	}
 }
 
-// refusing writes a dump of a framework that answers calls of a stage with an error, the
-// first n of them, or all for 0.
+// refusing writes a dump of a framework that answers the first n calls of a stage with an
+// error, or all if n is 0.
 func refusing(t *testing.T, stage, domain string, code, n int) string {
 	row := map[string]any{"stage": stage, "domain": domain, "code": code, "text": "refused"}
 	if n > 0 {
@@ -58,9 +59,9 @@ func refusing(t *testing.T, stage, domain string, code, n int) string {
 	return file
 }
 
-// A compiler that does not take the ios18 form of the known-answer program is given the
-// ios16 form, as on macOS 13 and 14.
-func TestTheKnownProgramHasAnOlderForm(t *testing.T) {
+// TestKnownProgramHasOlderForm: if the compiler rejects the ios18 form of the known-answer
+// program, the engine uses the ios16 form, as on macOS 13 and 14.
+func TestKnownProgramHasOlderForm(t *testing.T) {
 	const domain = "com.apple.appleneuralengine.compiler"
 	o := inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", domain, 1, 1)}, Programs: 1})
 	require.Empty(t, o.Open)
@@ -69,21 +70,21 @@ func TestTheKnownProgramHasAnOlderForm(t *testing.T) {
 	require.Len(t, o.Met, 1)
 	require.True(t, o.Met[0].Recovered)
 
-	// A compiler that takes neither.
+	// A compiler that rejects both.
 	o = inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", domain, 1, 0)}})
 	require.True(t, o.Unavailable)
 	require.Contains(t, o.Open, "known-ios18.mil")
 	require.Len(t, o.Met, 2)
 	require.False(t, o.Met[0].Recovered)
 
-	// An error that is not about the text has no other form to try.
+	// After an error that is not about the text, the engine tries no other form.
 	o = inChild(t, task{Options: standin.Options{Dump: refusing(t, "compile", "com.apple.appleneuralengine", 10, 0)}})
 	require.True(t, o.Unavailable)
 	require.Equal(t, "ios18", o.Known)
 }
 
-// Runs that the engine cancels are sent again, up to eight times.
-func TestCancelledRunsAreSentAgain(t *testing.T) {
+// TestCancelledRunsAreRetried: the engine retries cancelled runs, up to eight times.
+func TestCancelledRunsAreRetried(t *testing.T) {
 	dump := func(n int) string {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("cancelled-%d.json", n))
 		text := fmt.Sprintf(`{"os": "macOS 27.0 beta", "data": {"errors": [{"stage": "evaluate", "domain": "com.apple.appleneuralengine", "code": 8,

@@ -14,8 +14,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// qos is the quality of service of every call: the default of the framework. No
-// other value changed a measured latency, and real time needs an entitlement.
+// qos is the quality of service of every call: the framework's default. No other
+// value changed a measured latency, and real time needs an entitlement.
 const qos = driverabi.QoSDefault
 
 // Engine drives one framework. It implements ane.Engine.
@@ -25,44 +25,44 @@ type Engine struct {
 	bridge   *objcbridge.Bridge
 	surfaces surfaces
 	relock   bool         // surfaces are unlocked while a request runs
-	undo     func() error // cfg.Close once there is something to undo
+	onClose  func() error // cfg.Close, after cfg.Open has succeeded
 
-	seen   atomic.Pointer[witness] // of the known-answer program
-	met    met                     // errors of the framework
-	idle   invocations             // that may be shed
-	forget func()                  // ends the registration with unimem
+	seen       atomic.Pointer[observation] // facts about the known-answer program
+	errors     errorLog                    // the framework's errors
+	idle       invocations                 // invocations whose requests shed may close
+	unregister func()                      // removes shed from unimem
 
 	mu     sync.Mutex
-	spent  objcbridge.Usage // when Usage last looked
-	users  int              // programs that are not released, abandoned ones included
+	spent  objcbridge.Usage // result of the last Usage
+	users  int              // programs not yet released, including those of abandoned calls
 	closed bool
-	ended  chan error // what end returned to the program that was the last
+	ended  chan error // result of closeAll when the last program called it
 }
 
-// Open loads the framework, checks it, and runs a program with a known answer.
-// The error matches ane.ErrUnavailable when this machine or this version of the
-// framework cannot serve; ane.ErrDeadline when ctx ended first.
+// Open loads and checks the framework and runs a program with a known answer. The
+// error matches ane.ErrUnavailable if this machine or this version of the framework
+// is unsupported, and ane.ErrDeadline if ctx ended first.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	if c.Surface == nil {
 		c.Surface = ownSurface
 	}
 	e := &Engine{cfg: c, ended: make(chan error, 1)}
 	e.surfaces = surfaces{engine: e, open: map[*block]*surface{}}
-	e.forget = unimem.OnExhausted(e.shed)
-	var calls strays
-	calls.end = func() { _ = e.Close() } // nobody is left to hear of it
+	e.unregister = unimem.OnExhausted(e.shed)
+	var calls abandonedCalls
+	calls.release = func() { _ = e.Close() } // Open has returned: no caller can get the error
 	_, err := await(ctx, "open", c.Name, &calls, e.open, func(error) {})
 	if err == nil {
-		err = e.prove(ctx)
+		err = e.probe(ctx)
 	}
 	if c.Observe != nil {
-		c.Observe(e.seen.Load().tell(), e.Met())
+		c.Observe(e.seen.Load().get(), e.Met())
 	}
 	if err == nil {
 		return e, nil
 	}
 	if calls.close() {
-		if fault := e.shut(0); fault != nil && ctx.Err() == nil {
+		if fault := e.closeWithin(0); fault != nil && ctx.Err() == nil {
 			err = errors.Join(err, fault)
 		}
 	}
@@ -79,7 +79,7 @@ func (e *Engine) open() error {
 			return err
 		}
 	}
-	e.undo = e.cfg.Close
+	e.onClose = e.cfg.Close
 	b, err := objcbridge.Open(e.cfg.Bridge)
 	if err != nil {
 		if errors.Is(err, objcbridge.ErrBridgeUnavailable) {
@@ -94,7 +94,7 @@ func (e *Engine) open() error {
 	}
 	if d.HasANE == objcbridge.AnswerNo {
 		return &ane.Error{Op: "open", Engine: e.cfg.Name, Err: ane.ErrUnavailable,
-			Detail: "the framework says that this machine has no Neural Engine", Hint: "virtual machines have none"}
+			Detail: "the framework reports no Neural Engine in this machine", Hint: "virtual machines have none"}
 	}
 	e.info = ane.Info{Name: e.cfg.Name, Chip: d.Architecture, OSBuild: d.Build, Numerics: e.cfg.Numerics,
 		Sharing: e.cfg.Sharing}
@@ -104,8 +104,8 @@ func (e *Engine) open() error {
 // Info implements ane.Engine.
 func (e *Engine) Info() ane.Info { return e.info }
 
-// Usage returns what this process has spent of what the framework grants it; after
-// Close what it was then.
+// Usage returns how much of the framework's limits this process has used. After
+// Close it returns the state at Close.
 func (e *Engine) Usage() objcbridge.Usage {
 	e.mu.Lock() // the bridge does not close during a call
 	defer e.mu.Unlock()
@@ -115,13 +115,13 @@ func (e *Engine) Usage() objcbridge.Usage {
 	return e.spent
 }
 
-// Relocks reports whether surfaces are unlocked while a request runs, because the
-// known-answer run failed on locked ones.
+// Relocks reports whether the engine unlocks surfaces while a request runs, because
+// the known-answer run failed on locked ones.
 func (e *Engine) Relocks() bool { return e.relock }
 
-// hold counts a program, unless the engine is closed; drop ends it and, after Close,
-// the engine with the last.
-func (e *Engine) hold() error {
+// retain counts a program unless the engine is closed. release removes a program;
+// after Close, the last one closes the engine.
+func (e *Engine) retain() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {
@@ -131,7 +131,7 @@ func (e *Engine) hold() error {
 	return nil
 }
 
-func (e *Engine) drop() {
+func (e *Engine) release() {
 	e.mu.Lock()
 	e.users--
 	if !e.closed || e.users > 0 {
@@ -139,16 +139,16 @@ func (e *Engine) drop() {
 		return
 	}
 	e.mu.Unlock()
-	e.ended <- e.end()
+	e.ended <- e.closeAll()
 }
 
-// Close implements ane.Engine. It waits for calls that were given up; when they
-// do not come back in time it returns an error matching ane.ErrStuck, and the
-// engine ends when they do.
-func (e *Engine) Close() error { return e.shut(cmp.Or(e.cfg.Patience, patience)) }
+// Close implements ane.Engine. It waits for abandoned calls. If they do not return
+// in time, Close returns an error matching ane.ErrStuck, and the engine is closed
+// after they return.
+func (e *Engine) Close() error { return e.closeWithin(cmp.Or(e.cfg.Patience, patience)) }
 
-// shut is Close that waits no longer than limit.
-func (e *Engine) shut(limit time.Duration) error {
+// closeWithin is Close with a time limit.
+func (e *Engine) closeWithin(limit time.Duration) error {
 	e.mu.Lock()
 	if e.closed {
 		e.mu.Unlock()
@@ -161,7 +161,7 @@ func (e *Engine) shut(limit time.Duration) error {
 	busy := e.users > 0
 	e.mu.Unlock()
 	if !busy {
-		return e.end()
+		return e.closeAll()
 	}
 	t := time.NewTimer(limit)
 	defer t.Stop()
@@ -170,24 +170,24 @@ func (e *Engine) shut(limit time.Duration) error {
 		return err
 	case <-t.C:
 		return &ane.Error{Op: "close", Engine: e.cfg.Name, Err: ane.ErrStuck,
-			Hint: "the engine ends when the call comes back"}
+			Hint: "the engine closes after the call returns"}
 	}
 }
 
-// end lets go of everything.
-func (e *Engine) end() error {
-	e.forget()
+// closeAll releases surfaces and bridge.
+func (e *Engine) closeAll() error {
+	e.unregister()
 	errs := []error{e.surfaces.close()}
 	if e.bridge != nil {
 		errs = append(errs, e.fault("close", "", e.bridge.Close()))
 	}
-	if e.undo != nil {
-		errs = append(errs, e.undo())
+	if e.onClose != nil {
+		errs = append(errs, e.onClose())
 	}
 	return errors.Join(errs...)
 }
 
-// limited is a context for calls whose callers have none.
+// limited returns a context for calls that have none.
 func (e *Engine) limited() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), cmp.Or(e.cfg.Patience, patience))
 }

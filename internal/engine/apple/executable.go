@@ -14,31 +14,31 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// executable is one program of the framework. The framework tells layouts only of
-// loaded programs, so it is loaded from Compile on, until the first Unload.
+// executable is one program of the framework. The framework reports layouts only for loaded
+// programs, so the program is loaded from Compile to the first Unload.
 type executable struct {
 	engine   *Engine
 	src      ane.Source
 	function *mil.Function
-	named    string // the procedure asked for; empty in a program of one, whatever its name
-	text     []byte // in use by program
+	named    string // the requested procedure; empty if the program has only one
+	text     []byte // used by program
 	weights  []objcbridge.Weight
-	watch    *witness // nil but for the known-answer program
+	watch    *observation // nil except for the known-answer program
 
-	compiled // its program changes when Load makes it again, nothing else
+	compiled // only its program changes, when Load makes it again
 
-	strays strays
-	loaded bool // changes while no other call is out
+	abandoned abandonedCalls
+	loaded    bool // changes only while no other call is in flight
 }
 
-// compiled is what the framework made of a text.
+// compiled is the result of compiling a text.
 type compiled struct {
 	program   *objcbridge.Program
 	identity  string
 	procedure int
 	in, out   []port
 	cached    bool
-	raw       []byte // its attributes as JSON
+	raw       []byte // attributes as JSON
 }
 
 // Inputs implements ane.Executable.
@@ -50,7 +50,7 @@ func (x *executable) Outputs() []ane.Layout { return layouts(x.out) }
 // Cached implements ane.Executable.
 func (x *executable) Cached() bool { return x.cached }
 
-// Notes implements ane.Executable: the framework makes no remarks.
+// Notes implements ane.Executable. The framework reports no notes.
 func (x *executable) Notes() []string {
 	if x.engine.relock {
 		return []string{"surfaces are unlocked for the time of each run: the known-answer run failed on locked ones"}
@@ -65,9 +65,9 @@ func (x *executable) first() (err error) {
 	return err
 }
 
-// build makes, compiles and loads the program and reads its layouts; or leaves nothing
-// behind. A compiled program that the framework had and does not load is purged and
-// compiled again, once; with purge that happens in any case.
+// build makes, compiles and loads the program and reads its layouts. On failure it releases
+// everything. If the framework cannot load a program from its cache, build purges and
+// compiles it again, once. With purge it does so from the start.
 func (x *executable) build(purge bool) (compiled, error) {
 	c, unloadable, err := x.attempt(purge)
 	if !unloadable || purge {
@@ -78,15 +78,15 @@ func (x *executable) build(purge bool) (compiled, error) {
 	return c, err
 }
 
-// attempt is build without a second try. unloadable says that the framework refused to
-// load what it has compiled.
+// attempt is build without the retry. unloadable reports that the framework failed to load
+// a program from its cache.
 func (x *executable) attempt(purge bool) (c compiled, unloadable bool, err error) {
 	e := x.engine
 	if c.program, err = e.bridge.NewProgram(x.text, x.weights); err != nil {
 		return compiled{}, false, e.fault("compile", x.src.File, err)
 	}
 	if purge {
-		_ = c.program.Purge() // a framework without it compiles only what it does not have
+		_ = c.program.Purge() // without the method the framework compiles only programs that it has not cached
 	}
 	if unloadable, err = x.finish(&c); err != nil {
 		c.program.Close()
@@ -95,7 +95,7 @@ func (x *executable) attempt(purge bool) (c compiled, unloadable bool, err error
 	return c, false, nil
 }
 
-// finish is attempt for a program that has been made.
+// finish compiles and loads a program that attempt has made.
 func (x *executable) finish(c *compiled) (unloadable bool, err error) {
 	e, p := x.engine, c.program
 	if c.cached, err = p.Compile(qos); err != nil {
@@ -116,7 +116,7 @@ func (x *executable) finish(c *compiled) (unloadable bool, err error) {
 		return false, e.fault("compile", x.src.File, err)
 	}
 	if x.watch != nil {
-		x.watch.saw(c.raw, facts)
+		x.watch.record(c.raw, facts)
 	}
 	c.identity = facts.Identity
 	return false, x.place(c)
@@ -140,7 +140,7 @@ func (x *executable) place(c *compiled) error {
 		return wrong(err)
 	}
 	if len(procedure.Unplaced) > 0 {
-		return wrong(ane.Because(ane.ErrAttributes, fmt.Errorf("no entry says where %s stands",
+		return wrong(ane.Because(ane.ErrAttributes, fmt.Errorf("no entry has the position of %s",
 			strings.Join(procedure.Unplaced, ", "))))
 	}
 	c.procedure = procedure.Number
@@ -151,12 +151,12 @@ func (x *executable) place(c *compiled) error {
 	return err
 }
 
-// notOfPrograms are codes of refusals that compiling again cannot mend: entitlements, time,
-// code signing.
+// notOfPrograms are error codes that compiling again cannot fix: entitlements, time, code
+// signing.
 var notOfPrograms = [...]int64{1, 2, 3, 7}
 
-// corrupt reports whether the framework refused to load a program for a reason that
-// lies in what it has compiled: not for want of room, rights or a broker that answers.
+// corrupt reports whether the framework failed to load a program because of its compiled
+// form: not for lack of memory or rights, or because its daemon does not answer.
 func corrupt(err error) bool {
 	var b *objcbridge.Error
 	if !errors.As(err, &b) || b.Stage != objcbridge.StageLoad || errors.Is(err, ane.ErrExhausted) {
@@ -169,7 +169,7 @@ func corrupt(err error) bool {
 	return b.Kind == objcbridge.KindNSError || b.Kind == objcbridge.KindNo || refused(err, objcbridge.ReasonReload)
 }
 
-// results are the declarations of what leaves a function.
+// results returns the declarations of a function's results.
 func results(f *mil.Function) []mil.Var {
 	var vars []mil.Var
 	for _, r := range f.Results {
@@ -186,12 +186,12 @@ func results(f *mil.Function) []mil.Var {
 
 // Load implements ane.Executable.
 func (x *executable) Load(ctx context.Context) error {
-	return x.change(ctx, "load", true, x.load)
+	return x.setLoaded(ctx, "load", true, x.load)
 }
 
-// load runs in turn. When the framework has dropped both the compiled program and its
-// files, or does not load what it has compiled, the program is made again from the same
-// text and weights. When that fails, the next Load tries again.
+// load loads the program. If the framework has lost the compiled program and its files, or
+// cannot load the compiled program, load makes the program again from the same text and
+// weights. If that fails, the next Load tries again.
 func (x *executable) load() error {
 	err := x.engine.fault("load", x.src.File, x.program.Load(qos))
 	if err == nil {
@@ -217,7 +217,7 @@ func (x *executable) load() error {
 	return nil
 }
 
-// differs is the error of a program made again that is not the one before.
+// differs returns an error if a program made again differs from the previous one.
 func (x *executable) differs(again compiled) error {
 	if x.identity != again.identity {
 		return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
@@ -225,12 +225,12 @@ func (x *executable) differs(again compiled) error {
 	}
 	if !same(x.in, again.in) || !same(x.out, again.out) || x.procedure != again.procedure {
 		return &ane.Error{Op: "load", Engine: x.engine.cfg.Name, Name: x.src.File, Err: ane.ErrMismatch,
-			Detail: "the framework has laid out the program in another way than before", Hint: "compile it again"}
+			Detail: "the framework has changed the layout of the program", Hint: "compile it again"}
 	}
 	return nil
 }
 
-// same reports whether requests for a serve b as well.
+// same reports whether requests for a are valid for b.
 func same(a, b []port) bool {
 	for i := range a {
 		if a[i].index != b[i].index || !a[i].Layout.Equal(b[i].Layout) {
@@ -242,53 +242,54 @@ func same(a, b []port) bool {
 
 // Unload implements ane.Executable.
 func (x *executable) Unload(ctx context.Context) error {
-	return x.change(ctx, "unload", false, func() error {
+	return x.setLoaded(ctx, "unload", false, func() error {
 		return x.engine.fault("unload", x.src.File, x.program.Unload(qos))
 	})
 }
 
-// change brings the program to loaded, or away from it, when no call is out.
-func (x *executable) change(ctx context.Context, op string, loaded bool, f func() error) error {
-	if err := x.strays.wait(ctx, op, x.engine.cfg.Name); err != nil {
+// setLoaded runs f, which loads or unloads the program, while no other call is in flight.
+func (x *executable) setLoaded(ctx context.Context, op string, loaded bool, f func() error) error {
+	if err := x.abandoned.wait(ctx, op, x.engine.cfg.Name); err != nil {
 		return err
 	}
 	if x.loaded == loaded {
 		return nil
 	}
-	settle := func(err error) {
+	record := func(err error) {
 		if err == nil {
 			x.loaded = loaded
 		}
 	}
-	out, err := await(ctx, op, x.engine.cfg.Name, &x.strays, f, settle)
-	if !out {
-		settle(err)
+	abandoned, err := await(ctx, op, x.engine.cfg.Name, &x.abandoned, f, record)
+	if !abandoned {
+		record(err)
 	}
 	return err
 }
 
-// notLoaded is the error of a call on a program that ane.Model takes for loaded.
+// notLoaded is the error of a call on a program that ane.Model considers loaded.
 func (x *executable) notLoaded(op string) error {
 	return &ane.Error{Op: op, Engine: x.engine.cfg.Name, Err: ane.ErrNotLoaded,
-		Detail: "an Unload that was given up is still out or has come to its end", Hint: "call Unload, then Load"}
+		Detail: "an abandoned Unload is in flight or has finished", Hint: "call Unload, then Load"}
 }
 
-// Close implements ane.Executable. While a call that was given up is out, the
-// program stays, and ends when the call comes back; and when no more calls may be
-// out in this process, it ends when one of them comes back.
+// Close implements ane.Executable. If an abandoned call is in flight, the program is
+// released after the call returns. If the process has as many abandoned calls as allowed,
+// the program is released after one of them returns.
 func (x *executable) Close() error {
-	if !x.strays.close() || postpone(x.strays.end) {
+	if !x.abandoned.close() || postpone(x.abandoned.release) {
 		return nil
 	}
 	ctx, cancel := x.engine.limited()
 	defer cancel()
-	_, err := attend(ctx, "close", x.engine.cfg.Name, &strays{}, func() error { x.strays.end(); return nil },
+	_, err := awaitUnchecked(ctx, "close", x.engine.cfg.Name, &abandonedCalls{},
+		func() error { x.abandoned.release(); return nil },
 		func(error) {})
 	return err
 }
 
-// end gives the program back.
-func (x *executable) end() {
+// release releases the program.
+func (x *executable) release() {
 	x.program.Close()
-	x.engine.drop()
+	x.engine.release()
 }

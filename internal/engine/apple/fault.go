@@ -10,13 +10,13 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// fault turns what the bridge says into the error that users of any engine know.
-// nil stays nil.
+// fault turns an error of the bridge into the error that all engines use. nil stays
+// nil.
 func (e *Engine) fault(op, name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e.met.add(err)
+	e.errors.add(err)
 	out := &ane.Error{Op: op, Engine: e.cfg.Name, Name: name, Err: ane.Because(ane.ErrEngine, err)}
 	var b *objcbridge.Error
 	if !errors.As(err, &b) {
@@ -36,11 +36,11 @@ func (e *Engine) fault(op, name string, err error) error {
 	return out
 }
 
-// meaning finds the sentinel for a failure and what to do about it.
+// meaning returns the sentinel and the hint for a failure.
 func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	switch b.Kind {
 	case objcbridge.KindMissing:
-		return "run `ane-roundtrip info` and report what it prints", ane.ErrUnavailable
+		return "run `ane-roundtrip info` and report its output", ane.ErrUnavailable
 	case objcbridge.KindRefused:
 		return refusal(b.Reason)
 	}
@@ -66,16 +66,16 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 	return "", ane.ErrEngine
 }
 
-// Codes of the framework's errors; those above 40 are macOS 27's.
+// Codes of the framework's errors. Those above 40 are from macOS 27.
 const (
 	codeMap      = 13 // surfaces could not be mapped
 	codeShort    = 42 // a surface is shorter than the program needs
 	codeAborted  = 47 // the request was aborted
-	codeNoMemory = 53 // the program could not be loaded for want of memory
+	codeNoMemory = 53 // the program could not be loaded for lack of memory
 )
 
-// refusal is meaning for what the bridge itself refused. Where the bridge says what
-// to do next, it is not said again.
+// refusal is meaning for an error of the bridge itself. It adds no hint where the
+// bridge's message has one.
 func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 	switch r {
 	case objcbridge.ReasonShort:
@@ -96,7 +96,7 @@ func refusal(r objcbridge.Reason) (hint string, sentinel error) {
 	return "", ane.ErrEngine
 }
 
-// refused reports whether the bridge refused for reason r.
+// refused reports whether the bridge rejected a call for reason r.
 func refused(err error, r objcbridge.Reason) bool {
 	var b *objcbridge.Error
 	return errors.As(err, &b) && b.Kind == objcbridge.KindRefused && b.Reason == r

@@ -29,13 +29,13 @@ const (
 	selRequest  = "requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:"
 )
 
-// hanging is a context whose deadline passes when n calls hang in the framework.
+// hanging returns a context whose deadline passes when n calls hang in the framework.
 func hanging(t *testing.T, f *standin.Framework, n int64) context.Context {
 	return await.DeadlineWhen(t, t.Context(), func() bool { return f.Counts().Hanging >= n })
 }
 
-// stuck makes a call that waits for an earlier one which does not come back, with ever later
-// deadlines, until one passes while it waits and not before.
+// stuck makes a call that waits for an earlier call that hangs. It increases the deadline
+// until the deadline passes during this wait and not before.
 func stuck(t *testing.T, call func(context.Context) error) {
 	t.Helper()
 	for patience := 10 * time.Millisecond; ; patience *= 2 {
@@ -46,19 +46,19 @@ func stuck(t *testing.T, call func(context.Context) error) {
 		if errors.Is(err, ane.ErrStuck) {
 			return
 		}
-		require.Less(t, patience, await.Patience, "it does not say what it waits for")
+		require.Less(t, patience, await.Patience, "the call never waited for the hanging one")
 	}
 }
 
-// stage is one call of a user that reaches a selector.
+// stage is one user call that reaches a selector.
 type stage struct {
 	name     string
 	selector string
 	faults   []standin.FaultKind
 	// try makes the call, alone or after others that it needs. It calls held before it waits
-	// for Blocks that a call which was given up holds.
+	// for Blocks that an abandoned call holds.
 	try func(ctx context.Context, e *apple.Engine, held func()) error
-	// bare: it takes no context.
+	// bare marks a call without a context.
 	bare bool
 }
 
@@ -81,10 +81,11 @@ func stages() []stage {
 	}
 }
 
-// fresh numbers programs that no cache knows.
+// fresh returns a new number on each call, for programs that are in no cache.
 var fresh = func() func() int { n := 1000; return func() int { n++; return n } }()
 
-// refusals is how often a call has to fail until the engine gives up: a load is tried twice.
+// refusals is the number of failures after which the engine reports an error. It tries a
+// load twice.
 func (s stage) refusals(kind standin.FaultKind) int {
 	if s.selector == selLoad && (kind == standin.No || kind == standin.NoError) {
 		return 2
@@ -92,7 +93,7 @@ func (s stage) refusals(kind standin.FaultKind) int {
 	return 1
 }
 
-// compiling compiles a program that is new.
+// compiling compiles a new program.
 func compiling(ctx context.Context, e *apple.Engine, _ func()) error {
 	x, err := e.Compile(ctx, ane.Source{File: "new.mil", Text: text(fresh())})
 	if err != nil {
@@ -101,7 +102,7 @@ func compiling(ctx context.Context, e *apple.Engine, _ func()) error {
 	return x.Close()
 }
 
-// prepared compiles and binds a program, and gives it to f.
+// prepared compiles a program and calls f with it and a function that binds it.
 func prepared(e *apple.Engine, held func(), f func(ane.Executable, func() (ane.Invocation, error)) error) (err error) {
 	x, err := e.Compile(context.Background(), ane.Source{File: "old.mil", Text: text(1)})
 	if err != nil {
@@ -133,7 +134,7 @@ func prepared(e *apple.Engine, held func(), f func(ane.Executable, func() (ane.I
 	return f(x, bind)
 }
 
-// closed closes b. Where a call that was given up holds it, closed calls held and waits.
+// closed closes b. If an abandoned call holds b, closed calls held and waits.
 func closed(b *unimem.Block, held func()) error {
 	err := b.Close()
 	if errors.Is(err, unimem.ErrInUse) {
@@ -167,7 +168,7 @@ func evaluating(ctx context.Context, e *apple.Engine, held func()) error {
 	})
 }
 
-// kinds pairs faults with what the bridge has to call them.
+// kinds maps faults to the kinds that the bridge must report.
 var kinds = map[standin.FaultKind]objcbridge.Kind{
 	standin.Exception: objcbridge.KindException,
 	standin.Nil:       objcbridge.KindNil,
@@ -176,17 +177,17 @@ var kinds = map[standin.FaultKind]objcbridge.Kind{
 	standin.YesError:  objcbridge.KindContradiction,
 }
 
-// impatient is an engine whose calls without a context do not wait for one that hangs. A
-// busy machine may take longer for others too, so these go to another engine.
+// impatient opens an engine whose calls without a context return soon if one hangs. On a
+// busy machine other calls may take longer too, so they use another engine.
 func impatient(t *testing.T) *apple.Engine {
 	return open(t, func(c *apple.Config) { c.Patience = 200 * time.Millisecond })
 }
 
-// never is for calls that leave nothing held.
+// never is the held function of calls that leave no Block held.
 func never() {}
 
-// Every fault of every call arrives as a typed error within its deadline, and the
-// next call works.
+// TestFaultTable: every fault of every call returns a typed error within its deadline, and
+// the next call succeeds.
 func TestFaultTable(t *testing.T) {
 	f := framework(t)
 	for _, s := range stages() {

@@ -19,17 +19,17 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// compiles is the budget of the tests' framework, far above that of Apple's.
+// compiles is the compile budget of the tests' framework, far above Apple's.
 const compiles = 100_000
 
-// started is the stand-in framework of this process, of which there can be one.
+// started is the stand-in framework; a process can have only one.
 var started struct {
 	sync.Once
 	f   *standin.Framework
 	err error
 }
 
-// framework starts the stand-in, or skips the test where it cannot be built.
+// framework starts the stand-in, or skips the test if it cannot be built.
 func framework(tb testing.TB) *standin.Framework {
 	dir := bridgetest.Build(tb)
 	started.Do(func() {
@@ -40,19 +40,19 @@ func framework(tb testing.TB) *standin.Framework {
 	return started.f
 }
 
-// programFiles lists the folders of programs in the folder that the framework has
-// while an engine is open.
+// programFiles lists the programs' folders that the framework has while an engine
+// is open.
 func programFiles(tb testing.TB) []string {
 	all, err := filepath.Glob(filepath.Join(os.Getenv("TEMP"), "*", "*"))
 	require.NoError(tb, err)
 	return all
 }
 
-// leftovers tells what the frameworks still hold. Their threads let go of a run a
-// moment after they have said that it is over.
+// leftovers returns what the frameworks still hold. Their threads release a run
+// shortly after they have reported its end.
 func leftovers() []string { return await.Left(started.f.Leftovers) }
 
-// open opens the engine and closes it with the test.
+// open opens the engine and closes it at the end of the test.
 func open(tb testing.TB, change ...func(*apple.Config)) *apple.Engine {
 	f := framework(tb)
 	c := f.Config()
@@ -67,7 +67,7 @@ func open(tb testing.TB, change ...func(*apple.Config)) *apple.Engine {
 
 func async(c *apple.Config) { c.Async = true }
 
-// rig is y = x + 1 over [1, 64, 1, 32], loaded and bound to Blocks of its own.
+// rig is y = x + n over [1, 64, 1, 32], loaded and bound to its own Blocks.
 type rig struct {
 	tb      testing.TB
 	device  *ane.Device
@@ -76,7 +76,7 @@ type rig struct {
 	x, y    *ane.Tensor
 }
 
-// text is a program of its own for each n.
+// text returns a different program for each n.
 func text(n int) []byte {
 	return fmt.Appendf(nil, `program(1.3)
 {
@@ -86,7 +86,7 @@ func text(n int) []byte {
 }`, n)
 }
 
-// newRig builds a rig; n is what the program adds.
+// newRig builds a rig. The program adds n.
 func newRig(tb testing.TB, e *apple.Engine, n int, opts ...unimem.Option) *rig {
 	d, err := ane.Open(keptOpen{e}, "")
 	require.NoError(tb, err)
@@ -110,7 +110,7 @@ func (r *rig) tensor(l ane.Layout, opts []unimem.Option) *ane.Tensor {
 	return t
 }
 
-// close ends the rig before its Blocks.
+// close closes the rig before its Blocks.
 func (r *rig) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
 	defer cancel()
@@ -119,10 +119,10 @@ func (r *rig) close() {
 	require.NoError(r.tb, r.device.Close())
 }
 
-// half is the nearest number that fp16 has.
+// half rounds f to fp16.
 func half(f float32) float32 { return fp16.FromFloat32(f).Float32() }
 
-// run sets every element to v, evaluates, and checks that y = v + n as fp16 has it.
+// run sets every element to v, evaluates, and checks y = v + n in fp16.
 func (r *rig) run(ctx context.Context, v, n float32) error {
 	in := make([]float32, r.x.Layout().Elements())
 	for i := range in {
@@ -146,7 +146,7 @@ func (r *rig) run(ctx context.Context, v, n float32) error {
 	return nil
 }
 
-// keptOpen lets several Devices share an engine.
+// keptOpen lets several Devices share an engine: its Close does nothing.
 type keptOpen struct{ *apple.Engine }
 
 func (keptOpen) Close() error { return nil }

@@ -8,28 +8,28 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// invocation is a request of the framework over wrapped surfaces.
+// invocation is a request of the framework with wrapped surfaces.
 type invocation struct {
 	x        *executable
 	tensors  []*ane.Tensor // inputs, then outputs
-	blocks   []*block      // behind them
+	blocks   []*block      // the tensors' Blocks
 	inputs   int
-	request  *objcbridge.Request // nil while shed; set before work or under mu
-	surfaces []*surface          // inputs, then outputs; likewise
+	request  *objcbridge.Request // nil after shed; set before a run starts or under mu
+	surfaces []*surface          // inputs, then outputs; set with request
 
-	work chan struct{} // starts a run in the background; nil until there was one
-	back chan error    // its answer
+	work   chan struct{} // starts a run in the background; nil before the first
+	result chan error    // its result
 
-	mu       sync.Mutex // guards what follows
-	answered bool       // the run in the background has come back
-	out      bool       // nobody waits for it any more
-	closed   bool
-	flying   bool // a run uses request and surfaces
-	viewed   bool // a caller may look at the surfaces' bytes
+	mu        sync.Mutex // guards the fields below
+	returned  bool       // the background run has returned
+	abandoned bool       // the caller stopped waiting for the background run
+	closed    bool
+	inFlight  bool // a run uses request and surfaces
+	viewed    bool // a caller may read the surfaces' bytes
 }
 
-// Prepare implements ane.Executable. It has no context, so it ends after
-// Config.Patience; the Blocks stay held until a call that was given up comes back.
+// Prepare implements ane.Executable. It has no context and times out after Config.Patience. An
+// abandoned call holds the Blocks until it returns.
 func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	v := &invocation{x: x, inputs: len(in), tensors: slices.Concat(in, out)}
 	for _, t := range v.tensors {
@@ -40,15 +40,15 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	defer cancel()
 	late := func(err error) {
 		if err == nil {
-			v.end()
+			v.discard()
 		}
-		v.release()
+		v.releaseBlocks()
 	}
-	stray, err := await(ctx, "bind", x.engine.cfg.Name, &x.strays, v.tie, late)
-	if stray {
+	abandoned, err := await(ctx, "bind", x.engine.cfg.Name, &x.abandoned, v.makeRequest, late)
+	if abandoned {
 		return nil, err
 	}
-	v.release()
+	v.releaseBlocks()
 	if err != nil {
 		return nil, err
 	}
@@ -56,54 +56,55 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	return v, nil
 }
 
-// tie is tieOnce, and once more when surfaces have run out and idle invocations had some.
-func (v *invocation) tie() error {
-	err := v.tieOnce()
+// makeRequest is makeRequestOnce with one retry if surfaces are exhausted and idle invocations
+// release some.
+func (v *invocation) makeRequest() error {
+	err := v.makeRequestOnce()
 	if err != nil && exhausted(err) && v.x.engine.shed() > 0 {
 		v.x.engine.recovering(err)
-		err = v.tieOnce()
+		err = v.makeRequestOnce()
 	}
 	return err
 }
 
-// tieOnce wraps the surfaces and makes the request; or leaves nothing behind.
-func (v *invocation) tieOnce() error {
+// makeRequestOnce wraps the surfaces and makes the request. On failure it releases everything.
+func (v *invocation) makeRequestOnce() error {
 	x := v.x
 	reads, err := v.bind(v.tensors[:v.inputs], x.in)
 	if err != nil {
-		v.untie()
+		v.closeRequest()
 		return err
 	}
 	writes, err := v.bind(v.tensors[v.inputs:], x.out)
 	if err != nil {
-		v.untie()
+		v.closeRequest()
 		return err
 	}
 	v.request, err = x.program.NewRequest(x.procedure, reads, writes)
 	if err == nil {
 		return nil
 	}
-	v.untie()
+	v.closeRequest()
 	if refused(err, objcbridge.ReasonState) {
 		return x.notLoaded("bind")
 	}
 	return x.engine.fault("bind", x.src.File, err)
 }
 
-// untie gives the request and the use of the surfaces back.
-func (v *invocation) untie() {
+// closeRequest closes the request and releases its surfaces.
+func (v *invocation) closeRequest() {
 	if v.request != nil {
 		v.request.Close()
 		v.request = nil
 	}
 	for _, s := range v.surfaces {
-		s.leaveOut()
+		s.release()
 	}
 	v.surfaces = nil
 }
 
-// release lets go of the Blocks once.
-func (v *invocation) release() {
+// releaseBlocks ends one hold on each Block.
+func (v *invocation) releaseBlocks() {
 	for _, b := range v.blocks {
 		b.Release()
 	}
@@ -113,7 +114,7 @@ func (v *invocation) release() {
 func (v *invocation) bind(tensors []*ane.Tensor, ports []port) ([]objcbridge.Binding, error) {
 	bound := make([]objcbridge.Binding, len(tensors))
 	for i, t := range tensors {
-		s, err := v.x.engine.surfaces.wrap(t.Block())
+		s, err := v.x.engine.surfaces.acquire(t.Block())
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +124,7 @@ func (v *invocation) bind(tensors []*ane.Tensor, ports []port) ([]objcbridge.Bin
 	return bound, nil
 }
 
-// InputView implements ane.Viewer, where the engine's memory can be seen.
+// InputView implements ane.Viewer, if this process has a mapping of the engine's memory.
 func (v *invocation) InputView(i int) []byte { return v.view(i, v.x.in[i].Layout) }
 
 // OutputView implements ane.Viewer.
@@ -132,11 +133,11 @@ func (v *invocation) OutputView(i int) []byte { return v.view(v.inputs+i, v.x.ou
 func (v *invocation) view(i int, l ane.Layout) []byte {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.viewed { // a run that has request and surfaces made again may be doing so now
-		if v.flying || v.request == nil && v.tie() != nil {
+	if !v.viewed { // a run in flight may be making request and surfaces
+		if v.inFlight || v.request == nil && v.makeRequest() != nil {
 			return nil
 		}
-		v.viewed = true // the bytes stay where they are until Close
+		v.viewed = true // keeps the bytes mapped until Close
 	}
 	if i < len(v.surfaces) && v.surfaces[i].Bytes != nil {
 		return v.surfaces[i].Bytes[:l.Bytes():l.Bytes()]
@@ -144,26 +145,25 @@ func (v *invocation) view(i int, l ane.Layout) []byte {
 	return nil
 }
 
-// Close implements ane.Invocation. A run that was given up keeps the request
-// until it comes back.
+// Close implements ane.Invocation. An abandoned run keeps the request until it returns.
 func (v *invocation) Close() error {
 	v.mu.Lock()
 	v.closed = true
-	out := v.out
+	out := v.abandoned
 	v.mu.Unlock()
 	v.x.engine.idle.remove(v)
 	if v.work != nil {
 		close(v.work)
 	}
 	if !out {
-		v.end()
+		v.discard()
 	}
 	return nil
 }
 
-// end gives the request and its surfaces back.
-func (v *invocation) end() {
+// discard closes the request under mu.
+func (v *invocation) discard() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.untie()
+	v.closeRequest()
 }

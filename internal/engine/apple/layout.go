@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/attributes"
 )
 
-// port is an input or output of the program: its layout, and the number under
-// which the framework knows it.
+// port is an input or output of the program: its layout, and its index in the
+// framework.
 type port struct {
 	ane.Layout
 	index int
@@ -25,8 +25,9 @@ func layouts(ports []port) []ane.Layout {
 	return l
 }
 
-// ports finds the tensor of the compiled program for each value, in the order of the
-// text. Names, types and shapes come from the text, places from the compiled program.
+// ports returns the tensor of the compiled program for each value, in the order of
+// the text. Names, types and shapes are from the text, positions from the compiled
+// program.
 func ports(vars []mil.Var, tensors []attributes.Tensor) ([]port, error) {
 	if len(tensors) != len(vars) {
 		return nil, &ane.Error{Op: "compile", Err: ane.ErrMismatch,

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/internal/attributes"
 )
 
-// tensor is what a framework reports for fp16 [1, 4, 1, 4], as dumped.
+// tensor returns a dumped attribute of a framework for fp16 [1, 4, 1, 4].
 func tensor(name string, change func(*attributes.Tensor)) attributes.Tensor {
 	s := attributes.Tensor{Name: name, Type: "Float16", Index: 7, Layout: ane.Layout{Name: name, DType: mil.FP16,
 		Shape:   []int{1, 4, 1, 4},
@@ -36,7 +36,7 @@ func TestPlacesComeFromTheCompiledProgram(t *testing.T) {
 	y := mil.Var{Name: "y", Type: x.Type}
 	got, err = ports([]mil.Var{y, x}, []attributes.Tensor{tensor("x", nil), tensor("y", nil)})
 	require.NoError(t, err)
-	require.Equal(t, []string{"y", "x"}, []string{got[0].Name, got[1].Name}, "the order of the text")
+	require.Equal(t, []string{"y", "x"}, []string{got[0].Name, got[1].Name}, "in the order of the text")
 	want, err := ane.NewLayout("y", mil.FP16, 1, 4, 1, 4)
 	require.NoError(t, err)
 	require.True(t, want.Equal(got[0].Layout))

@@ -20,12 +20,13 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// given is how many calls may be out in a process.
+// given is the number of abandoned calls that a process can have.
 const given = 16
 
-// A program that is closed while as many calls are out as may be ends when they
-// come back, and no call more goes out for it.
-func TestCloseWhenNoMoreCallsMayBeOut(t *testing.T) {
+// TestCloseWithMaxAbandonedCalls: a program that is closed while the process has
+// the maximum of abandoned calls is released after they return, and Close adds no
+// call.
+func TestCloseWithMaxAbandonedCalls(t *testing.T) {
 	f := framework(t)
 	e, err := apple.Open(t.Context(), f.Config())
 	require.NoError(t, err)
@@ -51,12 +52,12 @@ func TestCloseWhenNoMoreCallsMayBeOut(t *testing.T) {
 		require.NoError(t, x.Close())
 	}
 	f.ClearFaults()
-	require.NoError(t, e.Close(), "every program has ended")
+	require.NoError(t, e.Close(), "every program is released")
 	require.Empty(t, leftovers())
 }
 
-// An engine that never began to open undoes nothing.
-func TestWhatWasNotOpenedIsNotClosed(t *testing.T) {
+// TestCloseRunsOnlyAfterOpen: Config.Close runs only if Config.Open succeeded.
+func TestCloseRunsOnlyAfterOpen(t *testing.T) {
 	c := framework(t).Config()
 	begin, end := c.Open, c.Close
 	opened, ended := 0, 0
@@ -84,7 +85,7 @@ func TestWhatWasNotOpenedIsNotClosed(t *testing.T) {
 	require.Equal(t, 1, ended)
 }
 
-func TestAnEngineThatIsClosedCompilesNothing(t *testing.T) {
+func TestClosedEngineRejectsCompile(t *testing.T) {
 	f := framework(t)
 	c := f.Config()
 	end, ended := c.Close, 0
@@ -101,12 +102,13 @@ func TestAnEngineThatIsClosedCompilesNothing(t *testing.T) {
 		_, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(1)})
 		require.ErrorIs(t, err, ane.ErrClosed)
 	}
-	require.Positive(t, e.Usage().CompileLimit, "what it was at the end")
+	require.Positive(t, e.Usage().CompileLimit, "the usage at Close")
 	require.NoError(t, e.Close())
 	require.Equal(t, 1, ended)
 }
 
-// The wrapper of a surface ends once, whoever comes first, and before the engine.
+// TestBlocksAndEngineCloseAtOnce: the Block or the engine releases the wrapper of
+// a surface once, before the engine is closed.
 func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
 	f := framework(t)
 	for range 200 {
@@ -139,8 +141,9 @@ func TestBlocksAndEngineCloseAtOnce(t *testing.T) {
 	require.Empty(t, leftovers())
 }
 
-// A Load that has to make the program anew may be repeated after it failed.
-func TestLoadAfterThePurgeFails(t *testing.T) {
+// TestLoadAfterThePurgeFails: a Load that must compile the program again can be
+// repeated after it failed.
+func TestFailedLoadAfterPurge(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
 	for selector, kind := range map[string]standin.FaultKind{
@@ -167,14 +170,14 @@ const weighted = `program(1.3)
     } -> (y);
 }`
 
-// weights hands out its own bytes.
+// weights returns its own bytes for every path.
 type weights []byte
 
 func (w weights) ReadFile(string) ([]byte, error) { return w, nil }
 
-// So it may when the weights are no longer those of the first compile: it fails
-// each time, and never runs the new ones.
-func TestLoadAfterThePurgeWithOtherWeights(t *testing.T) {
+// TestLoadAfterPurgeWithOtherWeights: a Load with weights that differ from those
+// of the first compile fails each time and never uses them.
+func TestLoadAfterPurgeWithOtherWeights(t *testing.T) {
 	f := framework(t)
 	var file blob.Writer
 	at, err := file.Add(mil.FP16, make([]byte, 2*64*32), 0)
@@ -195,9 +198,9 @@ func TestLoadAfterThePurgeWithOtherWeights(t *testing.T) {
 	require.NoError(t, x.Close())
 }
 
-// A lock that could not be taken back after a run is taken back after the next, or
-// when the Block ends.
-func TestLocksAreTakenBackLater(t *testing.T) {
+// TestLocksAreRetaken: a lock that cannot be taken after a run is taken after the
+// next, or when the Block is closed.
+func TestLocksAreRetaken(t *testing.T) {
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()
@@ -222,8 +225,9 @@ func TestLocksAreTakenBackLater(t *testing.T) {
 	}
 }
 
-// While an Unload that was given up is out, and after it, a Model is not loaded.
-func TestBindAfterAnUnloadThatWasGivenUp(t *testing.T) {
+// TestBindAfterAbandonedUnload: a Model is not loaded while an abandoned Unload is
+// in flight, nor after it.
+func TestBindAfterAbandonedUnload(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 1)
 	bind := func() error {
@@ -243,8 +247,9 @@ func TestBindAfterAnUnloadThatWasGivenUp(t *testing.T) {
 	require.NoError(t, r.run(t.Context(), 1, 1))
 }
 
-// Faults of a program that the bridge finds name their place in the text.
-func TestWeightsThatTheBridgeRefuses(t *testing.T) {
+// TestWeightsRejectedByBridge: faults of a program that the bridge finds have a
+// position in the text.
+func TestWeightsRejectedByBridge(t *testing.T) {
 	e := open(t)
 	for path, w := range map[string]weights{"../w.bin": {1}, "/w.bin": {1}, "@model_path/": {1},
 		"@model_path/w.bin": {}} {
@@ -265,8 +270,9 @@ func TestWeightsThatTheBridgeRefuses(t *testing.T) {
 	require.Zero(t, e.Usage().Programs)
 }
 
-// A Bind that hangs holds up no other Block and no other Model.
-func TestOthersGoOnWhileABindHangs(t *testing.T) {
+// TestHangingBindBlocksNoOthers: a Bind that hangs blocks no other Block and no
+// other Model.
+func TestHangingBindBlocksNoOthers(t *testing.T) {
 	f := framework(t)
 	e := open(t)
 	a, b := newRig(t, e, 1), newRig(t, e, 2)
@@ -295,8 +301,9 @@ func TestOthersGoOnWhileABindHangs(t *testing.T) {
 	require.NoError(t, await.Value(t, late))
 }
 
-// A Bind that was given up holds its Blocks until it comes back.
-func TestABindThatIsGivenUpHoldsItsBlocks(t *testing.T) {
+// TestAbandonedBindHoldsBlocks: an abandoned Bind holds its Blocks until it
+// returns.
+func TestAbandonedBindHoldsBlocks(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, impatient(t), 1)
 	require.NoError(t, f.Fault(selSurface, standin.Hang, 1, 0))
@@ -310,8 +317,9 @@ func TestABindThatIsGivenUpHoldsItsBlocks(t *testing.T) {
 	require.NoError(t, closed(fresh.Block(), never))
 }
 
-// Two engines that both give up locks may run on one Block at once.
-func TestTwoEnginesGiveUpOneLock(t *testing.T) {
+// TestTwoEnginesUnlockOneBlock: two engines that unlock surfaces can run on one
+// Block at once.
+func TestTwoEnginesUnlockOneBlock(t *testing.T) {
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.Locked, -1, 0))
 	defer f.ClearFaults()

@@ -2,18 +2,18 @@ package apple
 
 import "sync"
 
-// lock is the lock of the CPU on an IOSurface, which its Block takes for life and
-// runs may give up. There is one for each surface in the process, because several
-// engines may run on the same Block.
+// lock is the CPU's lock on an IOSurface. The Block takes it for its lifetime; runs
+// may release it. A surface has one lock in the process, because several engines
+// may run on the same Block.
 type lock struct {
-	users int // wrappers of the surface; guarded by process.mu
+	users int // number of wrappers of the surface; guarded by process.mu
 
 	mu       sync.Mutex
-	running  int  // requests that run with the lock given up
-	unlocked bool // it is given up: while requests run, and after it could not be taken back
+	running  int  // requests that run while unlocked
+	unlocked bool // also after a run if taking the lock again failed
 }
 
-// lockOf returns the lock of an IOSurface for one more wrapper.
+// lockOf returns the lock of an IOSurface and adds a wrapper to it.
 func lockOf(ref uintptr) *lock {
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -29,9 +29,9 @@ func lockOf(ref uintptr) *lock {
 	return l
 }
 
-// drop ends the use by a wrapper that is still open. The last one takes back a lock
-// that is given up, since the Block gives back what it took.
-func (f *surface) drop() error {
+// dropLock removes a wrapper that is still open. The last one takes a released lock
+// again, since the Block will release it.
+func (f *surface) dropLock() error {
 	process.mu.Lock()
 	defer process.mu.Unlock()
 	if f.lock.users--; f.lock.users > 0 {
@@ -44,9 +44,9 @@ func (f *surface) drop() error {
 	return nil
 }
 
-// enter gives up the lock for a run; leave takes it back after the last. When it
-// cannot be had, the next leave or drop tries again.
-func (f *surface) enter() error {
+// unlock releases the lock for a run; relock takes it again after the last run. If
+// that fails, the next relock or dropLock tries again.
+func (f *surface) unlock() error {
 	l := f.lock
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -60,7 +60,7 @@ func (f *surface) enter() error {
 	return nil
 }
 
-func (f *surface) leave() error {
+func (f *surface) relock() error {
 	l := f.lock
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -16,8 +16,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Where the engine sees nothing of surfaces that the CPU holds locked, they are
-// unlocked for each run, the receipt says so, and results are right.
+// TestLockedSurfaces: if the engine does not see changes to surfaces that the CPU
+// holds locked, they are unlocked for each run, the receipt reports it, and results
+// are right.
 func TestLockedSurfaces(t *testing.T) {
 	f := framework(t)
 	require.False(t, open(t).Relocks())
@@ -40,7 +41,7 @@ func TestLockedSurfaces(t *testing.T) {
 			}
 			require.Equal(t, locks+4, f.SurfaceCounts().Locks, "every surface is locked again")
 
-			// Two requests that share an input, at once.
+			// Two requests that share an input run concurrently.
 			second, err := a.model.Bind(map[string]*ane.Tensor{"x": a.x},
 				map[string]*ane.Tensor{"y": a.tensor(a.model.Outputs()[0], nil)})
 			require.NoError(t, err)
@@ -63,8 +64,9 @@ func TestLockedSurfaces(t *testing.T) {
 	}
 }
 
-// When neither way gives the known answer, the engine is not available.
-func TestAnEngineThatComputesNothingDoesNotOpen(t *testing.T) {
+// TestOpenFailsOnWrongAnswer: if both modes give a wrong answer, the engine is
+// unavailable.
+func TestOpenFailsOnWrongAnswer(t *testing.T) {
 	f := framework(t)
 	require.NoError(t, f.Fault(selEvaluate, standin.No, -1, 0))
 	defer f.ClearFaults()
@@ -75,11 +77,11 @@ func TestAnEngineThatComputesNothingDoesNotOpen(t *testing.T) {
 	require.ErrorAs(t, err, &b)
 }
 
-// A framework that hangs while the engine opens gives ErrDeadline, and what was
-// held is given back when it goes on.
+// TestOpeningHasADeadline: if the framework hangs while the engine opens, Open
+// returns ErrDeadline. The engine releases its memory when the call returns.
 func TestOpeningHasADeadline(t *testing.T) {
 	f := framework(t)
-	open(t) // the known program is in the cache from here on
+	open(t) // puts the known program into the cache
 	for _, selector := range []string{selText, selLoad, selEvaluate} {
 		t.Run(selector, func(t *testing.T) {
 			before := unimem.Live()
@@ -88,13 +90,14 @@ func TestOpeningHasADeadline(t *testing.T) {
 			require.ErrorIs(t, err, ane.ErrDeadline)
 			require.ErrorIs(t, err, ane.ErrUnavailable)
 			f.ClearFaults()
-			await.Until(t, "the memory is given back", func() bool { return unimem.Live() == before })
+			await.Until(t, "the memory is released", func() bool { return unimem.Live() == before })
 		})
 	}
 }
 
-// A model that was given up stays usable: calls wait for the one that is out.
-func TestAModelWithACallOutWaitsForIt(t *testing.T) {
+// TestAbandonedRunBlocksModel: a Model with an abandoned run stays usable: other
+// calls wait for the run.
+func TestAbandonedRunBlocksModel(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 1)
 	require.NoError(t, f.Fault(selEvaluate, standin.Hang, 1, 0))
@@ -107,8 +110,9 @@ func TestAModelWithACallOutWaitsForIt(t *testing.T) {
 	require.NoError(t, r.run(t.Context(), 2, 1))
 }
 
-// Blocks of a request that was closed with its call out stay held until it is back.
-func TestBlocksAreHeldByACallThatIsOut(t *testing.T) {
+// TestAbandonedRunHoldsBlocks: an abandoned run holds its Blocks until it returns,
+// even if its request is closed.
+func TestAbandonedRunHoldsBlocks(t *testing.T) {
 	f := framework(t)
 	e := open(t)
 	x, err := e.Compile(t.Context(), ane.Source{File: "add.mil", Text: text(1)})
@@ -142,7 +146,7 @@ func TestCompletionHandlers(t *testing.T) {
 	require.NoError(t, r.run(t.Context(), 1, 1))
 
 	t.Run("late", func(t *testing.T) {
-		for late := 100 * time.Millisecond; ; late *= 2 { // until the deadline passes before
+		for late := 100 * time.Millisecond; ; late *= 2 { // until the deadline passes before the answer
 			require.NoError(t, f.Fault(selEvaluate, standin.Late, 1, late.Milliseconds()))
 			ctx, cancel := context.WithTimeout(t.Context(), late/4)
 			err := r.run(ctx, 1, 1)
@@ -189,8 +193,8 @@ func TestCompletionHandlers(t *testing.T) {
 	}
 }
 
-// A program that the framework has forgotten is compiled again by Load.
-func TestLoadAfterThePurge(t *testing.T) {
+// TestLoadAfterPurge: Load compiles a program again that the framework has purged.
+func TestLoadAfterPurge(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 77)
 	require.NoError(t, r.model.Unload(t.Context()))
@@ -205,7 +209,8 @@ func TestLoadAfterThePurge(t *testing.T) {
 	require.Equal(t, compiled+1, f.Counts().Compiles, "from the cache")
 }
 
-// Models of one text share a folder for their files; none takes it from another.
+// TestModelsOfOneText: Models of one text share a folder of files, and closing one
+// leaves the files of the others.
 func TestModelsOfOneText(t *testing.T) {
 	f := framework(t)
 	e := open(t)
@@ -223,12 +228,12 @@ func TestModelsOfOneText(t *testing.T) {
 	require.NoError(t, b.run(t.Context(), 3, float32(n)))
 }
 
-func TestProgramsThatDoNotCompileLeaveNoFiles(t *testing.T) {
+func TestFailedCompileLeavesNoFiles(t *testing.T) {
 	f := framework(t)
 	e := open(t)
 	x, err := e.Compile(t.Context(), ane.Source{File: "new.mil", Text: text(fresh())})
 	require.NoError(t, err)
-	require.Len(t, programFiles(t), 1, "a program that is loaded has files")
+	require.Len(t, programFiles(t), 1, "a loaded program has files")
 	require.NoError(t, x.Close())
 	require.NoError(t, f.Fault(selCompile, standin.NoError, 1, 1))
 	defer f.ClearFaults()
@@ -237,7 +242,8 @@ func TestProgramsThatDoNotCompileLeaveNoFiles(t *testing.T) {
 	require.Empty(t, programFiles(t))
 }
 
-// The wrapper of a surface is made once for each Block and ends with it.
+// TestSurfacesAreWrappedOncePerBlock: a Block's surface is wrapped once, and
+// closing the Block releases the wrapper.
 func TestSurfacesAreWrappedOncePerBlock(t *testing.T) {
 	f := framework(t)
 	e := open(t)
@@ -263,8 +269,8 @@ func TestSurfacesAreWrappedOncePerBlock(t *testing.T) {
 	require.Equal(t, extra, e.Usage().Surfaces)
 }
 
-// Heap memory is no surface.
-func TestHeapBlocksAreRefused(t *testing.T) {
+// TestHeapBlocksAreRejected: heap memory is no surface.
+func TestHeapBlocksAreRejected(t *testing.T) {
 	r := newRig(t, open(t), 1)
 	x := r.tensor(r.x.Layout(), []unimem.Option{unimem.OnHeap()})
 	_, err := r.model.Bind(map[string]*ane.Tensor{"x": x}, map[string]*ane.Tensor{"y": r.y})

@@ -2,5 +2,5 @@
 
 package apple_test
 
-// slack multiplies what a stretch of a long run may leave.
+// slack multiplies the allowed growth of a part of a long run.
 const slack = 1

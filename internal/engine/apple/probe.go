@@ -12,9 +12,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// known are forms of one program whose results are exact in fp16 for the numbers it is
-// given: y = 2x + 3. Its rows need no padding. The first is for macOS 15 and later, the
-// second, in the older dialect, for macOS 13 and 14.
+// known are forms of one program, y = 2x + 3, whose results are exact in fp16 for its
+// inputs. Its rows need no padding. The first form is for macOS 15 and later, the second,
+// in the older dialect, for macOS 13 and 14.
 var known = [...]struct{ opset, text string }{
 	{"ios18", `program(1.3)
 [buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
@@ -38,28 +38,27 @@ var known = [...]struct{ opset, text string }{
 }`},
 }
 
-// Known is what the engine has seen of its known-answer program.
+// Known are the framework's facts about the known-answer program.
 type Known struct {
-	Opset      string           // of the form that the framework took
-	Text       string           // of that form
-	Attributes []byte           // as JSON; nil where the program was not loaded
-	Facts      objcbridge.Facts // of the loaded program
+	Opset      string           // of the form last tried
+	Text       string           // text of that form
+	Attributes []byte           // as JSON; nil if the program was not loaded
+	Facts      objcbridge.Facts // facts about the loaded program
 }
 
-// witness is what is seen of a program while it is compiled, by a call that may have been
-// given up.
-type witness struct {
+// observation records facts about a program while a call, perhaps abandoned, compiles it.
+type observation struct {
 	mu    sync.Mutex
 	known Known
 }
 
-func (w *witness) saw(attributes []byte, facts objcbridge.Facts) {
+func (w *observation) record(attributes []byte, facts objcbridge.Facts) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.known.Attributes, w.known.Facts = attributes, facts
 }
 
-func (w *witness) tell() Known {
+func (w *observation) get() Known {
 	if w == nil {
 		return Known{}
 	}
@@ -68,15 +67,15 @@ func (w *witness) tell() Known {
 	return w.known
 }
 
-// prove runs the known program on locked surfaces and, if its answer is wrong or
-// missing, once more with the locks given up during the run. Nobody has published
-// whether the engine needs that.
-func (e *Engine) prove(ctx context.Context) (err error) {
+// probe runs the known program on locked surfaces. If the result is wrong or missing, it
+// runs it again with the surfaces unlocked. No public source documents whether the engine
+// needs that.
+func (e *Engine) probe(ctx context.Context) (err error) {
 	x, err := e.compileKnown(ctx)
 	if err != nil {
 		return err
 	}
-	p := &proof{engine: e, x: x}
+	p := &probeRun{engine: e, x: x}
 	defer func() { err = errors.Join(err, p.close()) }()
 	if err := p.open(); err != nil {
 		return err
@@ -95,12 +94,12 @@ func (e *Engine) prove(ctx context.Context) (err error) {
 	return nil
 }
 
-// compileKnown compiles the first form that the framework's compiler takes. When it takes
-// none, the error is that of the first.
+// compileKnown compiles the first form that the framework's compiler accepts. If it
+// accepts none, the error is that of the first form.
 func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
 	var first error
 	for _, form := range known {
-		seen := &witness{known: Known{Opset: form.opset, Text: form.text}}
+		seen := &observation{known: Known{Opset: form.opset, Text: form.text}}
 		e.seen.Store(seen)
 		x, err := e.compile(ctx, ane.Source{File: "known-" + form.opset + ".mil", Text: []byte(form.text)}, seen)
 		if err == nil {
@@ -119,23 +118,23 @@ func (e *Engine) compileKnown(ctx context.Context) (*executable, error) {
 	return nil, first
 }
 
-// proof is the known program with tensors of its own.
-type proof struct {
+// probeRun is the known program with its own tensors.
+type probeRun struct {
 	engine *Engine
 	x      *executable
 	blocks []*block
 	in     *ane.Tensor
 	out    *ane.Tensor
 	bound  ane.Invocation
-	faults []error // of closing the Blocks
+	faults []error // errors of closing the Blocks
 	ended  atomic.Bool
 }
 
-// open makes the tensors and binds them. The Blocks end with the program, which
-// waits for a run that was given up.
-func (p *proof) open() (err error) {
-	end := p.x.strays.end
-	p.x.strays.end = func() {
+// open makes the tensors and binds them. The Blocks are closed with the program, which
+// waits for an abandoned run.
+func (p *probeRun) open() (err error) {
+	end := p.x.abandoned.release
+	p.x.abandoned.release = func() {
 		end()
 		for _, b := range p.blocks {
 			p.faults = append(p.faults, b.Close())
@@ -152,7 +151,7 @@ func (p *proof) open() (err error) {
 	return err
 }
 
-func (p *proof) tensor(l ane.Layout) (*ane.Tensor, error) {
+func (p *probeRun) tensor(l ane.Layout) (*ane.Tensor, error) {
 	b, err := unimem.Open(l.Bytes(), p.engine.cfg.Memory...)
 	if err != nil {
 		return nil, err
@@ -161,8 +160,8 @@ func (p *proof) tensor(l ane.Layout) (*ane.Tensor, error) {
 	return ane.OnBlock(b, l)
 }
 
-// run evaluates and compares.
-func (p *proof) run(ctx context.Context) error {
+// run evaluates and compares the results.
+func (p *probeRun) run(ctx context.Context) error {
 	x := make([]float32, p.in.Layout().Elements())
 	y := make([]float32, len(x))
 	for i := range x {
@@ -188,8 +187,8 @@ func (p *proof) run(ctx context.Context) error {
 	return nil
 }
 
-// close lets go of everything that no run uses any more.
-func (p *proof) close() error {
+// close releases everything that no abandoned run uses.
+func (p *probeRun) close() error {
 	if p.bound != nil {
 		if err := p.bound.Close(); err != nil {
 			return err

@@ -2,5 +2,6 @@
 
 package apple_test
 
-// slack is how much more the race detector keeps, for every goroutine among others.
+// slack is the factor of memory that the race detector keeps in addition, for
+// example for every goroutine.
 const slack = 8

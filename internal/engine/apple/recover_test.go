@@ -10,25 +10,25 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// A load that is refused is tried once more before anything is removed; then the program
-// is purged, compiled and loaded again, once.
-func TestARefusedLoadIsNotTheEnd(t *testing.T) {
+// TestLoadIsRetried: a failed load is tried once more before anything is removed. If it
+// fails again, the program is purged, compiled and loaded, once.
+func TestLoadIsRetried(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
 	for name, c := range map[string]struct {
 		kind              standin.FaultKind
 		refusals, compile int
 	}{
-		"once":            {standin.NoError, 1, 0},
-		"twice":           {standin.NoError, 2, 1},
-		"three times":     {standin.NoError, 3, 1},
-		"without a word":  {standin.No, 1, 0},
-		"twice, no words": {standin.No, 2, 1},
+		"once":             {standin.NoError, 1, 0},
+		"twice":            {standin.NoError, 2, 1},
+		"three times":      {standin.NoError, 3, 1},
+		"without an error": {standin.No, 1, 0},
+		"twice, no error":  {standin.No, 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := open(t)
 			n := fresh()
-			newRig(t, e, n) // so that the cache has it
+			newRig(t, e, n) // puts the program into the cache
 			before := f.Counts().Compiles
 			require.NoError(t, f.Fault(selLoad, c.kind, c.refusals, 10))
 			x, err := e.Compile(t.Context(), ane.Source{File: "cached.mil", Text: text(n)})
@@ -36,9 +36,9 @@ func TestARefusedLoadIsNotTheEnd(t *testing.T) {
 			require.EqualValues(t, c.compile, f.Counts().Compiles-before)
 			require.NoError(t, x.Close())
 
-			met := e.Met()
-			require.NotEmpty(t, met)
-			for _, m := range met {
+			errs := e.Met()
+			require.NotEmpty(t, errs)
+			for _, m := range errs {
 				require.True(t, m.Recovered)
 				require.Equal(t, objcbridge.StageLoad, m.Err.Stage)
 			}
@@ -46,8 +46,8 @@ func TestARefusedLoadIsNotTheEnd(t *testing.T) {
 	}
 }
 
-// So it is after an Unload.
-func TestARefusedReloadIsNotTheEnd(t *testing.T) {
+// TestReloadIsRetried: the same after an Unload.
+func TestReloadIsRetried(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
 	r := newRig(t, open(t), 55)

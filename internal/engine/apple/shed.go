@@ -13,12 +13,11 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Public reports have processes in which IOSurfaceCreate or mapping fails for a while
-// after hundreds of good runs. So what idle invocations hold of the framework can be given
-// back at any time: their requests and the wrappers of their surfaces. The next run makes
-// both again.
+// Public reports describe processes in which IOSurfaceCreate or mapping fails for a while
+// after hundreds of successful runs. So shed can close the requests and surface wrappers
+// of idle invocations at any time. The next run makes both again.
 
-// invocations are those that may be shed.
+// invocations are those whose requests shed may close.
 type invocations struct {
 	mu  sync.Mutex
 	all map[*invocation]struct{}
@@ -45,7 +44,7 @@ func (i *invocations) list() []*invocation {
 	return slices.Collect(maps.Keys(i.all))
 }
 
-// shed gives back what no run uses, and returns how many surfaces that was. It waits for
+// shed closes what no run uses and returns the number of surfaces released. It waits for
 // no lock.
 func (e *Engine) shed() (surfaces int) {
 	for _, v := range e.idle.list() {
@@ -54,27 +53,27 @@ func (e *Engine) shed() (surfaces int) {
 	return e.surfaces.shed()
 }
 
-// shed gives up request and surfaces unless a run or a caller uses them.
+// shed closes the request and its surfaces unless a run or a caller uses them.
 func (v *invocation) shed() {
 	if !v.mu.TryLock() {
 		return
 	}
 	defer v.mu.Unlock()
-	if !v.flying && !v.closed && !v.viewed {
-		v.untie()
+	if !v.inFlight && !v.closed && !v.viewed {
+		v.closeRequest()
 	}
 }
 
-// shed ends the wrappers that no invocation has bound.
+// shed closes the wrappers that no invocation has bound.
 func (s *surfaces) shed() (n int) {
 	s.mu.Lock()
 	all := slices.Collect(maps.Values(s.open))
 	s.mu.Unlock()
 	for _, f := range all {
 		if !f.making.TryLock() {
-			continue // it is being wrapped or released
+			continue // another goroutine wraps or closes it
 		}
-		if f.made && f.users == 0 && f.undo() == nil {
+		if f.made && f.users == 0 && f.closeLocked() == nil {
 			n++
 		}
 		f.making.Unlock()
@@ -82,7 +81,7 @@ func (s *surfaces) shed() (n int) {
 	return n
 }
 
-// exhausted reports whether the framework or the system failed for want of memory or
+// exhausted reports whether the framework or the system failed for lack of memory or
 // surfaces.
 func exhausted(err error) bool {
 	var b *objcbridge.Error
@@ -90,14 +89,14 @@ func exhausted(err error) bool {
 		errors.Is(err, ane.ErrExhausted) && errors.As(err, &b) && b.Kind == objcbridge.KindNSError
 }
 
-// cancelled reports whether the engine cancelled a run that may be sent again.
+// cancelled reports whether the engine cancelled a run that can be retried.
 func cancelled(err error) bool {
 	var b *objcbridge.Error
 	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) && b.HasStatus &&
 		b.Status == objcbridge.StatusCancelled
 }
 
-// sleep waits for d and reports whether ctx lasted.
+// sleep waits for d and reports whether ctx is still alive.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

@@ -14,9 +14,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// A run that fails for want of memory is sent again once idle invocations have given back
-// what they hold of the framework; theirs is made again when they run next.
-func TestIdleInvocationsGiveTheirSurfacesBack(t *testing.T) {
+// TestIdleInvocationsReleaseSurfaces: a run that fails for lack of memory is retried
+// after idle invocations have released their requests and surfaces. They make them again
+// on their next run.
+func TestIdleInvocationsReleaseSurfaces(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
 	for name, change := range map[string]func(*apple.Config){"blocking": func(*apple.Config) {},
@@ -39,11 +40,12 @@ func TestIdleInvocationsGiveTheirSurfacesBack(t *testing.T) {
 				require.NoError(t, r.run(t.Context(), 3, float32(100+i)))
 			}
 			require.Equal(t, 4, f.Instances("_ANERequest"))
-			met := e.Met()
-			require.Len(t, met, 1)
-			require.True(t, met[0].Recovered)
+			errs := e.Met()
+			require.Len(t, errs, 1)
+			require.True(t, errs[0].Recovered)
 
-			// Without end it is told, with what is open, and it can be over.
+			// If the failure persists, the error lists the open objects. Later runs
+			// succeed.
 			require.NoError(t, f.Fault(selEvaluate, standin.NoError, -1, mapping))
 			err := rigs[1].run(t.Context(), 4, 101)
 			require.ErrorIs(t, err, ane.ErrExhausted)
@@ -57,7 +59,8 @@ func TestIdleInvocationsGiveTheirSurfacesBack(t *testing.T) {
 	}
 }
 
-// 388 good runs, then refusals: unimem asks the engine for what is idle, and opens.
+// TestSurfacesThatCannotBeCreated: after 388 runs IOSurfaceCreate fails. unimem asks the
+// engine to release idle surfaces, and its second try succeeds.
 func TestSurfacesThatCannotBeCreated(t *testing.T) {
 	f := framework(t)
 	e := open(t)
@@ -69,14 +72,14 @@ func TestSurfacesThatCannotBeCreated(t *testing.T) {
 	require.Equal(t, 2, f.Instances("_ANEIOSurfaceObject"))
 	require.NoError(t, f.FailSurface("IOSurfaceCreate", 1))
 	b, err := unimem.Open(1, option)
-	require.NoError(t, err, "the engine has given its wrappers back, and the second try succeeds")
+	require.NoError(t, err, "the engine releases its wrappers, and the second try succeeds")
 	require.NoError(t, b.Close())
 	require.Zero(t, f.Instances("_ANEIOSurfaceObject"))
 	require.NoError(t, r.run(t.Context(), 1, 7))
 }
 
-// A caller that looks at the engine's bytes keeps them.
-func TestViewsAreNotGivenBack(t *testing.T) {
+// TestViewsAreKept: a caller that reads the engine's bytes keeps them mapped.
+func TestViewsAreKept(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 9)
 	view := r.request.OutputView("y")
@@ -88,8 +91,8 @@ func TestViewsAreNotGivenBack(t *testing.T) {
 	require.NotZero(t, view[0]|view[1])
 }
 
-// Runs, and memory that runs out meanwhile, from many goroutines.
-func TestSheddingWhileRunsAreOut(t *testing.T) {
+// TestShedDuringRuns runs requests from many goroutines while memory is exhausted.
+func TestShedDuringRuns(t *testing.T) {
 	f := framework(t)
 	defer f.ClearFaults()
 	e := open(t)
@@ -121,10 +124,11 @@ func TestSheddingWhileRunsAreOut(t *testing.T) {
 	}
 }
 
-// A call that comes back just as opening ends tells what it saw without a race.
-func TestObservingWhileACallComesBack(t *testing.T) {
+// TestObserveDuringAbandonedCall: an abandoned call that returns just as Open ends
+// records its facts without a race.
+func TestObserveDuringAbandonedCall(t *testing.T) {
 	f := framework(t)
-	open(t) // the known program is in the cache from here on
+	open(t) // puts the known program into the cache
 	defer f.ClearFaults()
 	for range 20 {
 		require.NoError(t, f.Fault(selLoad, standin.Hang, 1, 0))
@@ -142,7 +146,7 @@ func TestObservingWhileACallComesBack(t *testing.T) {
 		require.Eventually(t, func() bool { return f.Counts().Hanging == 1 }, time.Minute, time.Millisecond)
 		go cancel()
 		f.ReleaseHangs()
-		<-done // opened, or given up: both are right
+		<-done // Open may succeed or time out
 	}
 	require.Empty(t, leftovers())
 }

@@ -20,9 +20,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// growth runs f in five equal stretches and returns the least by which the process
-// grew in one of the last four: a leak grows in all of them, while the runtime and
-// malloc, which keep some memory at times, do not.
+// growth runs f in five equal parts and returns the least growth of the process in
+// the last four. A leak grows in all of them; memory that the runtime and malloc keep
+// now and then does not.
 func growth(t *testing.T, rounds int, f func(int)) int64 {
 	const stretches = 5
 	least := int64(math.MaxInt64)
@@ -38,7 +38,7 @@ func growth(t *testing.T, rounds int, f func(int)) int64 {
 	return least
 }
 
-// resident is the memory of the process without what the runtime keeps for later.
+// resident returns the memory of the process without what the runtime caches.
 func resident(t *testing.T) int64 {
 	debug.FreeOSMemory()
 	n, err := procmem.Proportional()
@@ -48,10 +48,12 @@ func resident(t *testing.T) int64 {
 	return n
 }
 
-// drift is what a stretch may leave. 64 bytes in each of 20,000 rounds are beyond it.
+// drift is the allowed growth of a part. A leak of 64 bytes in each of 20,000 rounds
+// exceeds it.
 const drift = 512 << 10
 
-// The measure sees a leak of 64 bytes in each round, here 16 KiB in every 256th.
+// TestGrowthSeesALeak: growth detects a leak of 64 bytes per round, here 16 KiB in
+// every 256th.
 func TestGrowthSeesALeak(t *testing.T) {
 	every := func(then func(*unimem.Block)) func(int) {
 		return func(i int) {
@@ -105,7 +107,8 @@ func TestManyExceptionsLeaveNothing(t *testing.T) {
 	require.NoError(t, r.run(t.Context(), 3, 1))
 }
 
-// Programs that are new each time, so that nothing comes from the cache.
+// TestManyProgramsLeaveNothing compiles a new program each time, so that none comes
+// from the cache.
 func TestManyProgramsLeaveNothing(t *testing.T) {
 	f := framework(t)
 	e := open(t)
@@ -152,7 +155,8 @@ func crowd(t *testing.T, e *apple.Engine) {
 	}
 }
 
-// Close of a Model waits for the requests in flight, and works afterwards.
+// TestRequestsInFlightAtClose: Close of a Model waits for requests in flight and
+// works afterwards.
 func TestRequestsInFlightAtClose(t *testing.T) {
 	f := framework(t)
 	r := newRig(t, open(t), 1)
@@ -165,7 +169,7 @@ func TestRequestsInFlightAtClose(t *testing.T) {
 	}()
 	await.Until(t, "a run hangs", func() bool { return f.Counts().Hanging == 1 })
 	require.ErrorIs(t, r.request.Close(), ane.ErrBusy)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond) // the run does not end before
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond) // the run takes longer
 	defer cancel()
 	require.ErrorIs(t, r.model.Unload(ctx), ane.ErrDeadline)
 	require.ErrorIs(t, r.model.Close(ctx), ane.ErrInUse)

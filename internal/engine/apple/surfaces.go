@@ -11,28 +11,28 @@ import (
 
 type block = unimem.Block
 
-// surfaces keeps the framework's wrapper of each Block's surface, made once and
-// released when the Block or the engine ends.
+// surfaces keeps the framework's wrapper of each Block's surface. A wrapper is made
+// once and released with the Block or the engine.
 type surfaces struct {
 	engine *Engine
 	mu     sync.Mutex
 	open   map[*block]*surface
 }
 
-// surface is one IOSurface.
+// surface is one IOSurface with its wrapper.
 type surface struct {
 	Surface
 	wrapper *objcbridge.Surface
-	cancel  func() bool // of AtClose
+	cancel  func() bool // returned by AtClose
 
-	making sync.Mutex // held while it is wrapped or released, each of which may hang
+	making sync.Mutex // held during wrapping and closing, which may hang
 	made   bool
-	users  int // invocations that have it bound; guarded by making
+	users  int // invocations that have bound it; guarded by making
 	lock   *lock
 }
 
-// wrap returns the surface of b for one user more, until leaveOut. The caller holds b.
-func (s *surfaces) wrap(b *block) (*surface, error) {
+// acquire returns the surface of b and adds a user until release. The caller holds b.
+func (s *surfaces) acquire(b *block) (*surface, error) {
 	f, err := s.of(b)
 	if err != nil {
 		return nil, s.engine.fault("bind", "", err)
@@ -48,28 +48,28 @@ func (s *surfaces) wrap(b *block) (*surface, error) {
 	}
 	f.made = true
 	if f.wrapper, err = s.engine.bridge.WrapSurface(f.Ref, 0); err != nil {
-		return nil, errors.Join(s.engine.fault("bind", "", err), f.undo())
+		return nil, errors.Join(s.engine.fault("bind", "", err), f.closeLocked())
 	}
 	f.lock = lockOf(f.Ref)
 	f.users++
 	return f, nil
 }
 
-// leaveOut ends the use by an invocation. The wrapper stays for the next.
-func (f *surface) leaveOut() {
+// release removes a user. The wrapper stays for the next.
+func (f *surface) release() {
 	f.making.Lock()
 	defer f.making.Unlock()
 	f.users--
 }
 
-// of returns the surface of b, wrapped or not, which ends with b.
+// of returns the surface of b, wrapped or not. It is closed with b.
 func (s *surfaces) of(b *block) (*surface, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if f := s.open[b]; f != nil {
 		return f, nil
 	}
-	cancel, err := b.AtClose(func() { s.forget(b) })
+	cancel, err := b.AtClose(func() { s.closeFor(b) })
 	if err != nil {
 		return nil, err
 	}
@@ -78,54 +78,54 @@ func (s *surfaces) of(b *block) (*surface, error) {
 	return f, nil
 }
 
-// forget ends the wrapper of a Block that is being closed. It stays listed until
-// then, so that close waits for it.
-func (s *surfaces) forget(b *block) {
+// closeFor closes the wrapper of a Block that is being closed. The wrapper is listed
+// until then, so that close waits for it.
+func (s *surfaces) closeFor(b *block) {
 	s.mu.Lock()
 	f := s.open[b]
 	s.mu.Unlock()
 	if f != nil {
-		_ = f.release() // Close of the Block has no way to report it
-		s.drop(b)
+		_ = f.close() // Close of the Block has no way to report it
+		s.remove(b)
 	}
 }
 
-func (s *surfaces) drop(b *block) {
+func (s *surfaces) remove(b *block) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, b)
 }
 
-// close ends the wrappers that are left.
+// close closes the remaining wrappers.
 func (s *surfaces) close() error {
 	s.mu.Lock()
 	left := maps.Clone(s.open)
 	s.mu.Unlock()
 	var errs []error
 	for b, f := range left {
-		f.cancel() // when it is too late for that, forget finds nothing to do
-		errs = append(errs, f.release())
-		s.drop(b)
+		f.cancel() // if closeFor already runs, one of the two does nothing
+		errs = append(errs, f.close())
+		s.remove(b)
 	}
 	return errors.Join(errs...)
 }
 
-// release undoes wrap, once.
-func (f *surface) release() error {
+// close undoes acquire, once.
+func (f *surface) close() error {
 	f.making.Lock()
 	defer f.making.Unlock()
-	return f.undo()
+	return f.closeLocked()
 }
 
-// undo is release for callers that hold making.
-func (f *surface) undo() error {
+// closeLocked is close for callers that hold making.
+func (f *surface) closeLocked() error {
 	if !f.made {
 		return nil
 	}
 	f.made = false
 	var err error
 	if f.lock != nil {
-		err, f.lock = f.drop(), nil
+		err, f.lock = f.dropLock(), nil
 	}
 	f.wrapper.Close()
 	if f.Release != nil {

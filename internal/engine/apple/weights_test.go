@@ -9,14 +9,15 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// anything is every file.
+// anything serves every path.
 type anything struct{}
 
 // ReadFile implements ane.Weights.
 func (anything) ReadFile(string) ([]byte, error) { return make([]byte, 192), nil }
 
-// A path that is the folder of another cannot be written.
-func TestAWeightIsNoFolder(t *testing.T) {
+// TestWeightFolderThatIsAFile: a weight whose path uses another weight's file
+// as a folder cannot be written.
+func TestWeightFolderThatIsAFile(t *testing.T) {
 	_, err := open(t).Compile(t.Context(), ane.Source{File: "w.mil", Weights: anything{}, Text: []byte(`program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 1, 1, 32]> x) {

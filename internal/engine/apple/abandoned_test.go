@@ -11,7 +11,7 @@ import (
 	wait "github.com/anekit/anekit/internal/await"
 )
 
-// over is a context that has ended.
+// over returns a context that has ended.
 func over() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -24,22 +24,22 @@ func TestAwaitReturnsWhatTheCallReturns(t *testing.T) {
 	defer cancel()
 	for _, ctx := range []context.Context{context.Background(), ctx} {
 		for _, want := range []error{nil, boom} {
-			var s strays
+			var s abandonedCalls
 			out, err := await(ctx, "load", "x", &s, func() error { return want },
-				func(error) { t.Error("nobody gave up") })
+				func(error) { t.Error("the call was not abandoned") })
 			require.False(t, out)
 			require.Equal(t, want, err)
 			require.Zero(t, s.count.Load())
 		}
 	}
-	out, err := await(over(), "load", "x", &strays{}, func() error { t.Error("called"); return nil }, nil)
+	out, err := await(over(), "load", "x", &abandonedCalls{}, func() error { t.Error("called"); return nil }, nil)
 	require.False(t, out)
 	require.ErrorIs(t, err, ane.ErrDeadline)
 }
 
-func TestACallThatIsGivenUpKeepsTheProgramUntilItComesBack(t *testing.T) {
+func TestAbandonedCallKeepsProgram(t *testing.T) {
 	ended := make(chan struct{})
-	s := strays{end: func() { close(ended) }}
+	s := abandonedCalls{release: func() { close(ended) }}
 	gate, late := make(chan struct{}), make(chan error, 1)
 	boom := errors.New("boom")
 	ctx, expire := wait.Deadline(t.Context())
@@ -52,10 +52,10 @@ func TestACallThatIsGivenUpKeepsTheProgramUntilItComesBack(t *testing.T) {
 	err = s.wait(over(), "load", "x")
 	require.ErrorIs(t, err, ane.ErrStuck)
 	require.ErrorIs(t, err, ane.ErrDeadline)
-	require.False(t, s.close(), "the call is still out")
+	require.False(t, s.close(), "the call is in flight")
 	select {
 	case <-ended:
-		t.Fatal("ended under a call")
+		t.Fatal("released during a call")
 	default:
 	}
 	close(gate)
@@ -64,10 +64,10 @@ func TestACallThatIsGivenUpKeepsTheProgramUntilItComesBack(t *testing.T) {
 	require.NoError(t, s.wait(t.Context(), "load", "x"))
 }
 
-func TestCallsThatNeverComeBackAreCapped(t *testing.T) {
+func TestAbandonedCallsAreBounded(t *testing.T) {
 	gate := make(chan struct{})
-	var s strays
-	for range maxStray {
+	var s abandonedCalls
+	for range maxAbandoned {
 		ctx, cancel := context.WithCancel(t.Context())
 		out, err := await(ctx, "load", "x", &s, func() error { cancel(); <-gate; return nil }, func(error) {})
 		require.True(t, out)

@@ -8,25 +8,25 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// maxMet bounds the errors that an engine remembers.
-const maxMet = 64
+// maxErrors bounds the errors that an engine records.
+const maxErrors = 64
 
-// Met is an error of the framework that an engine has met.
+// Met is an error that the framework returned to the engine.
 type Met struct {
 	Err       *objcbridge.Error
-	Recovered bool // a later try succeeded, or was made
-	Count     int  // how often, where it was recovered from
+	Recovered bool // the engine retried or continued
+	Count     int  // number of occurrences, if Recovered
 }
 
-// met are the errors of an engine: those it got over once for each kind, and the first
-// others.
-type met struct {
+// errorLog records the errors of an engine: each kind of recovered error once, and the
+// first others.
+type errorLog struct {
 	mu   sync.Mutex
 	list []Met
 }
 
-// add notes an error that the framework is to blame for.
-func (m *met) add(err error) {
+// add records an error of the framework.
+func (m *errorLog) add(err error) {
 	var b *objcbridge.Error
 	if !errors.As(err, &b) || b.Kind == objcbridge.KindRefused {
 		return
@@ -36,7 +36,7 @@ func (m *met) add(err error) {
 	if m.find(b) >= 0 {
 		return
 	}
-	if len(m.list) == maxMet { // what was got over says less than what was not
+	if len(m.list) == maxErrors { // recovered errors are less useful than others
 		at := slices.IndexFunc(m.list, func(o Met) bool { return o.Recovered })
 		if at < 0 {
 			return
@@ -46,8 +46,8 @@ func (m *met) add(err error) {
 	m.list = append(m.list, Met{Err: b, Count: 1})
 }
 
-// recover notes that the engine goes on after err.
-func (m *met) recover(err error) {
+// recovered records that the engine continues after err.
+func (m *errorLog) recovered(err error) {
 	m.add(err)
 	var b *objcbridge.Error
 	if !errors.As(err, &b) {
@@ -68,24 +68,24 @@ func (m *met) recover(err error) {
 	m.list = slices.Delete(m.list, at, at+1)
 }
 
-// find returns the place of an error, -1 for none.
-func (m *met) find(b *objcbridge.Error) int {
+// find returns the index of an error, or -1.
+func (m *errorLog) find(b *objcbridge.Error) int {
 	return slices.IndexFunc(m.list, func(o Met) bool { return o.Err == b })
 }
 
-// alike reports whether two errors say the same.
+// alike reports whether two errors are equal in kind and message.
 func alike(a, b *objcbridge.Error) bool {
 	return a.Stage == b.Stage && a.Kind == b.Kind && a.Domain == b.Domain && a.Code == b.Code && a.Status == b.Status &&
 		a.Message == b.Message
 }
 
-// recovering notes that the engine goes on after err.
-func (e *Engine) recovering(err error) { e.met.recover(err) }
+// recovering records that the engine continues after err.
+func (e *Engine) recovering(err error) { e.errors.recovered(err) }
 
-// Met returns the errors of the framework that the engine has met, at most 64: those that
-// it got over once for each kind, with their number.
+// Met returns the errors of the framework, at most 64: each kind of recovered error once,
+// with its count.
 func (e *Engine) Met() []Met {
-	e.met.mu.Lock()
-	defer e.met.mu.Unlock()
-	return slices.Clone(e.met.list)
+	e.errors.mu.Lock()
+	defer e.errors.mu.Unlock()
+	return slices.Clone(e.errors.list)
 }
