@@ -14,7 +14,7 @@ const (
 )
 
 // ArgsBlockSize is the size of an ArgsBlock: up to the end of the last field of listing
-// 27.2. The structure in the kernel goes on behind it.
+// 27.2. The structure in the kernel goes on after it.
 const ArgsBlockSize = 0x64
 
 // ArgsBlock is an IOExternalMethodArguments as listing 27.2 has it. Inputs and outputs

@@ -53,7 +53,8 @@ func TestDoorbell(t *testing.T) {
 		mask, err := Doorbell(i)
 		require.ErrorIs(t, err, ErrRange)
 		require.Zero(t, mask)
-		require.EqualError(t, err, fmt.Sprintf("driverabi: doorbell index: out of range: want 31, have %d; use an index from 0 to 31", i))
+		require.EqualError(t, err, fmt.Sprintf("driverabi: doorbell index: out of range: want 31, have %d; use an index "+
+			"from 0 to 31", i))
 	}
 	require.Equal(t, []string{"H11ANEInUserClient::externalMethod", "IOUserClient2022::dispatchExternalMethod",
 		"ANE_ProgramSendRequest", "ANEClientDevice::programSendRequest", "ANEDriver::ANE_ProgramSendRequest",
@@ -127,7 +128,8 @@ func TestClientErrors(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	err := new(SendRequest).Decode(make([]byte, 2375))
-	require.EqualError(t, err, "driverabi: SendRequest: wrong size: want 2376, have 2375; pass a buffer of exactly that many bytes")
+	require.EqualError(t, err, "driverabi: SendRequest: wrong size: want 2376, have 2375; pass a buffer of exactly "+
+		"that many bytes")
 	require.False(t, errors.Is(err, ErrRange))
 	require.NotContains(t, (&Error{Structure: "x", Err: ErrTable, Hint: "y"}).Error(), "want")
 }

@@ -74,7 +74,7 @@ func (d *DeviceInfo) SetUsage(u UsageType) { d.Token = d.Token&^0xff | uint64(u)
 
 // Answer is what an input is answered with: d echoed, with the session token and what
 // is output only. Unknown bytes are echoed too, which the source does not say of those
-// behind the header.
+// after the header.
 func (d *DeviceInfo) Answer(token uint64, version [2]uint32, engines, cpuSubtype uint32) DeviceInfo {
 	out := *d
 	out.Token, out.Version, out.Engines, out.CPUSubtype = token, version, engines, cpuSubtype
@@ -126,7 +126,8 @@ func (d *DeviceInfo) Fields() []Field {
 		{"receiver context pointer", deviceInfoContext, 8, t, ""},
 		{"timeout", deviceInfoTimeout, 4, t, read32},
 		{"ANE version", deviceInfoVersion, 8, t, "the pair of numbers given, read as 32 bits each, in that order"},
-		{"number of engines", deviceInfoEngines, 4, t, read32 + "; appendix C of the guide has 0, 1 from here, so it may be the second 32 bits"},
+		{"number of engines", deviceInfoEngines, 4, t,
+			read32 + "; appendix C of the guide has 0, 1 from here, so it may be the second 32 bits"},
 		{"CPU subtype", deviceInfoCPUSubtype, 4, t, read32},
 	}
 }

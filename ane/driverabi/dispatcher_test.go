@@ -52,7 +52,8 @@ func TestEveryOtherSizeIsRefused(t *testing.T) {
 	}{
 		{"scalar in", func(a *Args, n int) { a.ScalarIn = make([]uint64, n) }, func(m Method) uint32 { return m.ScalarIn }},
 		{"struct in", func(a *Args, n int) { a.StructIn = make([]byte, n) }, func(m Method) uint32 { return m.StructIn }},
-		{"scalar out", func(a *Args, n int) { a.ScalarOut = make([]uint64, n) }, func(m Method) uint32 { return m.ScalarOut }},
+		{"scalar out", func(a *Args, n int) { a.ScalarOut = make([]uint64, n) },
+			func(m Method) uint32 { return m.ScalarOut }},
 		{"struct out", func(a *Args, n int) { a.StructOut = make([]byte, n) }, func(m Method) uint32 { return m.StructOut }},
 	}
 	for client, methods := range tables() {
@@ -220,7 +221,8 @@ func TestBadTables(t *testing.T) {
 		handlers map[int]Handler
 		text     string
 	}{
-		"sentinel scalar in":  {unchecked(func(m *Method) { m.ScalarIn = 0xffffffff }), nil, "selector 5 (ANE_ProgramUnprepare): bad method table; give exact sizes"},
+		"sentinel scalar in": {unchecked(func(m *Method) { m.ScalarIn = 0xffffffff }), nil,
+			"selector 5 (ANE_ProgramUnprepare): bad method table; give exact sizes"},
 		"sentinel struct in":  {unchecked(func(m *Method) { m.StructIn = 0xffffffff }), nil, "0xffffffff"},
 		"sentinel scalar out": {unchecked(func(m *Method) { m.ScalarOut = 0xffffffff }), nil, "0xffffffff"},
 		"sentinel struct out": {unchecked(func(m *Method) { m.StructOut = 0xffffffff }), nil, "0xffffffff"},
@@ -256,7 +258,8 @@ func TestDispatcherKeepsItsTable(t *testing.T) {
 
 func TestCallsFromManyGoroutines(t *testing.T) {
 	var ran atomic.Int64
-	d, err := NewDispatcher(ControlMethods(), handlersOf(ControlMethods(), func(any, *Args) Return { ran.Add(1); return Success }))
+	d, err := NewDispatcher(ControlMethods(),
+		handlersOf(ControlMethods(), func(any, *Args) Return { ran.Add(1); return Success }))
 	require.NoError(t, err)
 	var wg sync.WaitGroup
 	for range 8 {

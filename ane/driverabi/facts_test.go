@@ -43,7 +43,8 @@ func TestListings271And273(t *testing.T) {
 	require.Equal(t, 0x40, ConnectionOffset)
 	require.Equal(t, uint32(0xe00002c5), OpenType)
 	require.Equal(t, []string{"ANEServicesDevice", "ANEHWDevice"}, []string{InferenceFrontEnd, AdminFrontEnd})
-	require.Equal(t, []string{"ANEProgramLegacyResource", "ANEProgramRTResource"}, []string{LegacyResource, RuntimeResource})
+	require.Equal(t, []string{"ANEProgramLegacyResource", "ANEProgramRTResource"},
+		[]string{LegacyResource, RuntimeResource})
 }
 
 // Text below listing 27.1; every number has the same meaning in table 27.2.

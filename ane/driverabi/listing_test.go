@@ -38,7 +38,8 @@ func TestTable273Names(t *testing.T) {
 func TestTable276Names(t *testing.T) {
 	require.Equal(t, map[string]int{"program / instance token": 0x000, "sequence number": 0x008, "priority": 0x010,
 		"quality of service": 0x014, "io category": 0x01c, "surface identifier array": 0x020}, named(new(SendRequest)))
-	require.Equal(t, map[string]int{"sequence": 0x00, "result": 0x04, "echoed token": 0x08, "status flag": 0x20}, named(new(SendReply)))
+	require.Equal(t, map[string]int{"sequence": 0x00, "result": 0x04, "echoed token": 0x08, "status flag": 0x20},
+		named(new(SendReply)))
 }
 
 // Text below listing 27.6, and the gates of that listing in its order.
@@ -56,7 +57,8 @@ func TestInstanceArguments(t *testing.T) {
 	for _, a := range InstanceArguments() {
 		names = append(names, a.Name)
 	}
-	require.Equal(t, []string{"enable power saving", "aggressive power saving", "opt out of model memory unwiring", "queue depth"}, names)
+	require.Equal(t, []string{"enable power saving", "aggressive power saving", "opt out of model memory unwiring",
+		"queue depth"}, names)
 	require.Equal(t, []string{"base-model identifier", "weight-file count"}, AdapterArguments())
 }
 

@@ -13,7 +13,7 @@ type Method struct {
 	StructIn  uint32
 	ScalarOut uint32
 	StructOut uint32
-	// Disabled methods answer Unsupported, whoever asks.
+	// Disabled methods answer Unsupported to every client.
 	Disabled bool
 	// Async methods use the asynchronous machinery: completion arrives at the wake
 	// port, as a callback. All others refuse a port, which is what the public header
@@ -27,6 +27,7 @@ func shared() []Method {
 	return []Method{
 		{Selector: 0, Handler: "ANE_DeviceOpen", StructIn: DeviceInfoSize, StructOut: DeviceInfoSize},
 		{Selector: 1, Handler: "ANE_DeviceClose"},
-		{Selector: 2, Handler: "ANE_ProgramSendRequest", ScalarIn: 1, StructIn: SendRequestSize, StructOut: SendReplySize, Async: true},
+		{Selector: 2, Handler: "ANE_ProgramSendRequest", ScalarIn: 1, StructIn: SendRequestSize, StructOut: SendReplySize,
+			Async: true},
 	}
 }

@@ -20,12 +20,14 @@ type DeviceProperty struct {
 func DeviceProperties() []DeviceProperty {
 	const p = "ANEDeviceProperty"
 	return []DeviceProperty{
-		{"architecture type string", p + "TypeANEArchitectureTypeStr", 0, "h13g", "family of the microarchitecture, which code is generated for"},
+		{"architecture type string", p + "TypeANEArchitectureTypeStr", 0, "h13g",
+			"family of the microarchitecture, which code is generated for"},
 		{"version", p + "ANEVersion", 96, "", "major version of the hardware"},
 		{"minor version", p + "ANEMinorVersion", 17, "", "minor revision"},
 		{"board type", p + "ANEHWBoardType", 96, "", "board and system on chip"},
 		{"board subtype", p + "ANEHWBoardSubType", 0, "", "variant of the board"},
-		{"number of cores", p + "NumANECores", 16, "", "cores of this engine: a topology count, not the width of its multiply array"},
+		{"number of cores", p + "NumANECores", 16, "",
+			"cores of this engine: a topology count, not the width of its multiply array"},
 		{"number of engines", p + "NumANEs", 1, "", "engines; with one the load balancer passes through"},
 		{"CPU subtype", p + "CPUSubType", 4, "", "gate of the program ABI"},
 		{"internal build", p + "IsInternalBuild", 0, "No", "release build, gates the debug surfaces"},

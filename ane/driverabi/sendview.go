@@ -3,8 +3,8 @@ package driverabi
 import "encoding/binary"
 
 // SendRequestView reads the fields of an encoded request where it lies, without the copy
-// that SendRequest.Decode makes. It shares the bytes, so who may write to them meanwhile
-// should read every field once. Only ViewSendRequest makes one that can be read.
+// that SendRequest.Decode makes. It shares the bytes, so a caller whose bytes may change
+// meanwhile should read every field once. Only ViewSendRequest makes one that can be read.
 type SendRequestView struct{ b *[SendRequestSize]byte }
 
 // ViewSendRequest is the view of b, or an *Error matching ErrSize unless b is

@@ -45,7 +45,8 @@ func TestViewBounds(t *testing.T) {
 	for _, c := range []struct {
 		at       int
 		has, big bool
-	}{{0, true, true}, {2368, true, true}, {2369, true, false}, {2372, true, false}, {2373, false, false}, {2376, false, false},
+	}{{0, true, true}, {2368, true, true}, {2369, true, false}, {2372, true, false}, {2373, false, false}, {2376, false,
+		false},
 		{-1, false, false}, {math.MaxInt, false, false}, {math.MinInt, false, false}} {
 		require.Equal(t, c.has, v.Uint32(c.at) == math.MaxUint32, "at %d", c.at)
 		require.Equal(t, c.big, v.Uint64(c.at) == math.MaxUint64, "at %d", c.at)

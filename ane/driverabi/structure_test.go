@@ -115,10 +115,10 @@ func TestUnknownBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			size := fresh().Size()
 			owner := make([]string, size)
-			claim := func(from, to int, who string) {
+			claim := func(from, to int, field string) {
 				for i := from; i < to; i++ {
-					require.Empty(t, owner[i], "byte %#x of %s is also of %s", i, who, owner[i])
-					owner[i] = who
+					require.Empty(t, owner[i], "byte %#x of %s is also of %s", i, field, owner[i])
+					owner[i] = field
 				}
 			}
 			at := -1
@@ -183,7 +183,8 @@ func TestDeviceInfoGolden(t *testing.T) {
 	d.SetUsage(UsageStandard)
 	header := "4444333322221111" + "a8a7a6a5a4a3a2a1" + "10270000" // +0x08, +0x10, +0x18
 	golden(t, d, "0100000000000000"+header)
-	out := d.Answer(0x1122334455667788, [2]uint32{HandshakeVersion, HandshakeVersionSecond}, HandshakeEngines, HandshakeCPUSubtype)
+	out := d.Answer(0x1122334455667788, [2]uint32{HandshakeVersion, HandshakeVersionSecond}, HandshakeEngines,
+		HandshakeCPUSubtype)
 	golden(t, &out, "8877665544332211"+header+
 		hex.EncodeToString(make([]byte, 0x48-0x1c))+
 		"2000000000010000"+ // +0x48: 0x20 = 32, 256
@@ -247,7 +248,7 @@ func TestSurfaces(t *testing.T) {
 	}
 	require.Equal(t, 128, MaxSurfaces)
 	last := s.SurfaceArea()[4*MaxSurfaces:]
-	last[0] = 0xee // right behind the last place
+	last[0] = 0xee // right after the last place
 	require.NoError(t, s.SetSurfaces(ids...))
 	require.Equal(t, ids, s.Surfaces(nil), "full, and not one more")
 	require.NoError(t, s.SetSurfaces(9))

@@ -155,7 +155,8 @@ func TestChainsShareTheirPrograms(t *testing.T) {
 
 	var all sync.WaitGroup
 	for n := range 8 {
-		in, mid, out := memory(t, l.programs[0].Inputs()[0]), memory(t, l.programs[0].Outputs()[0]), memory(t, l.programs[0].Outputs()[0])
+		layout := l.programs[0].Inputs()[0]
+		in, mid, out := memory(t, layout), memory(t, layout), memory(t, layout)
 		first, err := l.programs[0].Prepare([]*ane.Tensor{in}, []*ane.Tensor{mid})
 		require.NoError(t, err)
 		defer first.Close()
@@ -200,7 +201,8 @@ func TestChainsThatAreRefused(t *testing.T) {
 	err = l.chain(t.Context())
 	require.ErrorIs(t, err, ane.ErrNotLoaded)
 	require.ErrorContains(t, err, "step 2 of 2")
-	require.Zero(t, l.tensors[1].Bytes()[0]|l.tensors[1].Bytes()[1], "the broker checks every step before it runs the first")
+	require.Zero(t, l.tensors[1].Bytes()[0]|l.tensors[1].Bytes()[1],
+		"the broker checks every step before it runs the first")
 	require.NoError(t, l.programs[1].Load(t.Context()))
 	require.NoError(t, l.chain(t.Context()))
 	require.NoError(t, l.steps[1].Close())
@@ -387,7 +389,8 @@ func TestChainWhoseClientDies(t *testing.T) {
 	require.NoError(t, c.Process.Kill())
 	_, _ = io.Copy(io.Discard, pipe)
 	require.Error(t, c.Wait(), "killed")
-	for _, name := range []string{"requests running", "requests waiting", "surfaces mapped", "programs in memory", "programs loaded"} {
+	for _, name := range []string{"requests running", "requests waiting", "surfaces mapped", "programs in memory",
+		"programs loaded"} {
 		await.Until(t, "no "+name, func() bool { return counter(t, watch, name) == 0 })
 	}
 	await.Until(t, "one client is left", func() bool { return counter(t, watch, "clients") == 1 })

@@ -15,7 +15,8 @@ func conform(t *testing.T, o Options, more ...enginetest.Option) {
 		e, err := Open(t.Context(), o)
 		require.NoError(t, err)
 		return e
-	}, append(more, enginetest.Named(Name), enginetest.Without("heap memory has no descriptor to share", "parallel-heap"))...)
+	}, append(more, enginetest.Named(Name), enginetest.Without("heap memory has no descriptor to share",
+		"parallel-heap"))...)
 }
 
 func TestConformancePrivate(t *testing.T) { conform(t, Options{}) }

@@ -27,7 +27,7 @@ type engine struct {
 	closed   bool
 }
 
-// attempt is one try to get a session, for all who wait for one.
+// attempt is one try to get a session, for all callers that wait for one.
 type attempt struct {
 	done    chan struct{} // closed when the rest is set
 	session *session
@@ -81,7 +81,7 @@ func (e *engine) sweep() {
 }
 
 // session returns the connection to the broker. When there is none, one attempt
-// is made for all who ask, and goes on when they stop waiting.
+// is made for all callers, and goes on when they stop waiting.
 func (e *engine) session(ctx context.Context) (*session, error) {
 	e.mu.Lock()
 	switch {
@@ -111,7 +111,7 @@ func (e *engine) session(ctx context.Context) (*session, error) {
 	}
 }
 
-// try makes the attempt after a pause. It ends within Options.Patience behind
+// try makes the attempt after a pause. It ends within Options.Patience after
 // that, and at once when the engine closes.
 func (e *engine) try(a *attempt, pause time.Duration) {
 	t := time.NewTimer(pause)
@@ -161,7 +161,7 @@ func (e *engine) patient(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // Close implements ane.Engine. It ends a private broker and waits until it is
-// gone; a shared one is only left.
+// gone; the connection to a shared one is closed.
 func (e *engine) Close() error {
 	e.mu.Lock()
 	e.closed = true

@@ -167,7 +167,8 @@ func TestWeightsThatCannotBeRead(t *testing.T) {
 	e, err := Open(t.Context(), Options{})
 	require.NoError(t, err)
 	defer e.Close()
-	src := source("weighty", "tensor<fp16, [1, 2, 3, 32]>", "y", `tensor<fp16, [2]> w = const()[name = string("w"), val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/w.bin"), offset = uint64(64)))];
+	src := source("weighty", "tensor<fp16, [1, 2, 3, 32]>", "y", `tensor<fp16, [2]> w = const()[name = string("w"), `+
+		`val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/w.bin"), offset = uint64(64)))];
 tensor<fp16, [1, 2, 3, 32]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`)
 	for _, w := range []ane.Weights{nil, missing{fs.ErrNotExist}, missing{fs.ErrPermission}} {
 		src.Weights = w
@@ -191,7 +192,8 @@ func TestWeightsStay(t *testing.T) {
 	at, err := file.Add(mil.FP16, ones, 0)
 	require.NoError(t, err)
 	w := weights{path: file.Bytes(), "@model_path/other.bin": {1}}
-	src := source("weighty", "tensor<fp16, [1, 2, 3, 32]>", "y", fmt.Sprintf(`tensor<fp16, [1, 1, 1, 32]> w = const()[name = string("w"), val = tensor<fp16, [1, 1, 1, 32]>(BLOBFILE(path = string("%s"), offset = uint64(%d)))];
+	src := source("weighty", "tensor<fp16, [1, 2, 3, 32]>", "y", fmt.Sprintf(`tensor<fp16, [1, 1, 1, 32]> w = const()[`+
+		`name = string("w"), val = tensor<fp16, [1, 1, 1, 32]>(BLOBFILE(path = string("%s"), offset = uint64(%d)))];
 tensor<fp16, [1, 2, 3, 32]> y = mul(x = x, y = w)[name = string("y")];`, path, at))
 	src.Weights = w
 	r := newRig(t, Options{}, src)

@@ -12,7 +12,7 @@ import (
 )
 
 // executable is a program that the broker compiles, and that each broker after
-// the first compiles anew when it is needed.
+// the first compiles again when it is needed.
 type executable struct {
 	engine  *engine
 	upload  *upload
@@ -20,7 +20,7 @@ type executable struct {
 	notes   []string
 	cached  bool
 
-	// turn holds a token while a request about the program is out, even after its
+	// turn holds a token while a request about the program is in flight, even after its
 	// caller has stopped waiting. It guards at, program and loaded.
 	turn    chan struct{}
 	at      *session // where it is compiled
@@ -67,7 +67,7 @@ func (x *executable) Cached() bool { return x.cached }
 func (x *executable) Notes() []string { return x.notes }
 
 // leave gives the turn back after a call that returned err, unless the request is
-// still out: then whoever reads the answer does it.
+// in flight still: then the reader of the answer does it.
 func (x *executable) leave(err error) {
 	if !isInFlight(err) {
 		<-x.turn
@@ -75,7 +75,7 @@ func (x *executable) leave(err error) {
 	}
 }
 
-// tidy frees a closed program, unless somebody else has the turn, who will.
+// tidy frees a closed program, unless another call has the turn, which will.
 func (x *executable) tidy() {
 	if !x.closed.Load() {
 		return
@@ -98,8 +98,9 @@ func (x *executable) finish() {
 }
 
 // ask is session.ask for a request about the program. settle notes what a good
-// answer changes; it runs in turn, even when nobody waits for the answer any more.
-func (x *executable) ask(ctx context.Context, s *session, k wire.Kind, request, reply wire.Payload, settle func(), fds ...int) error {
+// answer changes; it runs in turn, even when no caller waits for the answer any more.
+func (x *executable) ask(ctx context.Context, s *session, k wire.Kind, request, reply wire.Payload, settle func(),
+	fds ...int) error {
 	late := func(c *call) {
 		if c.answer(k, reply) == nil {
 			settle()
@@ -160,7 +161,7 @@ func (x *executable) changed(at *session, loaded bool) {
 // compile sends the program, or makes the instance.
 func (x *executable) compile(ctx context.Context, s *session) error {
 	var reply wire.Compiled
-	settle := func() { // in the turn, so nobody else looks
+	settle := func() { // in the turn, so no other call reads
 		x.program = reply.Program
 		x.changed(s, false)
 	}
@@ -175,7 +176,7 @@ func (x *executable) compile(ctx context.Context, s *session) error {
 		s.post(wire.KindRelease, &wire.Release{Program: x.program})
 		x.changed(nil, false)
 		return &ane.Error{Op: "compile", Engine: Name, Name: x.upload.request.File, Err: ane.ErrMismatch,
-			Detail: "the broker that was started anew lays the program out in another way", Hint: "compile it again"}
+			Detail: "the next broker lays the program out in another way", Hint: "compile it again"}
 	}
 	return nil
 }

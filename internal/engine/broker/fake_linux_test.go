@@ -29,7 +29,7 @@ const (
 	freeze             // answer when the fake is thawed or the connection ends
 	babble             // answer with bytes that are no frame's payload
 	other              // answer as if something else had been asked
-	stray              // answer what nobody asked
+	stray              // answer a request that was not made
 	refuse             // answer with a Fault
 )
 
@@ -133,7 +133,8 @@ type client struct {
 }
 
 func (f *fake) serve(conn *wire.Conn) {
-	c := &client{fake: f, conn: conn, engine: soft.New(), blocks: map[uint32]*unimem.Block{}, programs: map[uint32]ane.Executable{},
+	c := &client{fake: f, conn: conn, engine: soft.New(), blocks: map[uint32]*unimem.Block{},
+		programs: map[uint32]ane.Executable{},
 		requests: map[uint32]ane.Invocation{}, flying: map[uint64]context.CancelFunc{}, over: make(chan struct{})}
 	defer c.end()
 	buf := make([]byte, wire.MaxFrame)
@@ -240,8 +241,10 @@ func (c *client) answer(frame wire.Frame, fds wire.Descriptors) (wire.Payload, e
 	switch frame.Kind {
 	case wire.KindHello:
 		i := c.engine.Info()
-		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild,
-			Numerics: i.Numerics, Sharing: i.Sharing, Limits: wire.Limits{Surfaces: 1024, Programs: 256, Requests: 4096, Queued: 127}}
+		reply := &wire.HelloReply{Version: wire.Version, PID: uint32(os.Getpid()), Engine: i.Name, Chip: i.Chip,
+			OSBuild:  i.OSBuild,
+			Numerics: i.Numerics, Sharing: i.Sharing, Limits: wire.Limits{Surfaces: 1024, Programs: 256, Requests: 4096,
+				Queued: 127}}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if len(fds) == 1 && !c.deaf {
@@ -392,7 +395,7 @@ func (c *client) bind(frame wire.Frame) (wire.Payload, error) {
 	return reply, nil
 }
 
-// evaluate runs in a goroutine, so that Cancel is heard.
+// evaluate runs in a goroutine, so that Cancel is read.
 func (c *client) evaluate(frame wire.Frame) error {
 	var p wire.Evaluate
 	if err := p.Parse(frame.Payload); err != nil || c.requests[p.Request] == nil {

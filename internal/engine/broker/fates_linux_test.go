@@ -70,7 +70,8 @@ func lifeOf(ctx context.Context, e ane.Engine, held func()) (err error) {
 }
 
 // stages are the requests of a life, in their order.
-var stages = []wire.Kind{wire.KindCompile, wire.KindLoad, wire.KindSurface, wire.KindBind, wire.KindEvaluate, wire.KindUnbind, wire.KindUnload, wire.KindRelease}
+var stages = []wire.Kind{wire.KindCompile, wire.KindLoad, wire.KindSurface, wire.KindBind, wire.KindEvaluate,
+	wire.KindUnbind, wire.KindUnload, wire.KindRelease}
 
 // ending are those that undo something: without a broker nothing is left to undo.
 var ending = []wire.Kind{wire.KindUnbind, wire.KindUnload, wire.KindRelease}
@@ -94,7 +95,8 @@ func ways(t *testing.T, test func(t *testing.T, newFake func(*testing.T) *fake))
 func TestFates(t *testing.T) { ways(t, testFates) }
 
 func testFates(t *testing.T, newFake func(*testing.T) *fake) {
-	for what, fate := range map[string]fate{"dies": die, "babbles": babble, "answers something else": other, "answers another": stray} {
+	for what, fate := range map[string]fate{"dies": die, "babbles": babble, "answers something else": other,
+		"answers another": stray} {
 		t.Run(what, func(t *testing.T) {
 			f := newFake(t)
 			e, err := Open(t.Context(), Options{Path: f.path})

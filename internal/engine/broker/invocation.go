@@ -9,14 +9,14 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// invocation is a request at the broker. When that broker has gone it is bound
-// anew by the next Evaluate.
+// invocation is a request at the broker. When that broker has gone, the next Evaluate
+// binds it again.
 type invocation struct {
 	exec    *executable
 	tensors []*ane.Tensor // inputs, then outputs
 	inputs  int
 
-	// busy holds a token while a run is out, even after its caller has stopped
+	// busy holds a token while a run is in flight, even after its caller has stopped
 	// waiting. It guards what follows.
 	busy     chan struct{}
 	at       *session // where the request is bound
@@ -34,7 +34,8 @@ type invocation struct {
 
 // Prepare implements ane.Executable.
 func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
-	v := &invocation{exec: x, tensors: slices.Concat(in, out), inputs: len(in), busy: make(chan struct{}, 1), call: newCall()}
+	v := &invocation{exec: x, tensors: slices.Concat(in, out), inputs: len(in), busy: make(chan struct{}, 1),
+		call: newCall()}
 	ctx, cancel := x.engine.patient(context.Background())
 	defer cancel()
 	if err := v.ready(ctx); err != nil {
@@ -108,7 +109,7 @@ func (s *session) detach(surfaces []*surface) {
 	}
 }
 
-// unbind lets the broker free the request, without waiting for it.
+// unbind has the broker free the request, without waiting for it.
 func (v *invocation) unbind() {
 	if v.at != nil {
 		v.at.post(wire.KindUnbind, &wire.Unbind{Request: v.bound.Request})
@@ -135,8 +136,8 @@ func (v *invocation) dismiss() error {
 	return failed(ctx, "close", v.exec.upload.request.File, err)
 }
 
-// Close implements ane.Invocation. While a run that was given up is out, the
-// request is freed at the broker when that has ended.
+// Close implements ane.Invocation. While a run that was given up is in flight,
+// the request is freed at the broker when that has ended.
 func (v *invocation) Close() error {
 	if v.closed.Swap(true) {
 		return nil
@@ -145,7 +146,7 @@ func (v *invocation) Close() error {
 	case v.busy <- struct{}{}:
 		defer func() { <-v.busy }()
 		return v.dismiss()
-	default: // whoever is in turn does it
+	default: // the run in flight does it when it ends
 		return nil
 	}
 }
@@ -164,8 +165,8 @@ func (v *invocation) leave() {
 	}
 }
 
-// Peer implements ane.Peer. While the request runs, or its broker has gone, it
-// tells nothing.
+// Peer implements ane.Peer. While the request runs, or its broker has gone, the answer is
+// empty.
 func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	select {
 	case v.busy <- struct{}{}:

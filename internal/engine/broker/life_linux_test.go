@@ -58,7 +58,7 @@ func signal(t *testing.T, pid int, s unix.Signal) {
 	require.NoError(t, unix.Kill(pid, s))
 }
 
-// impatient changes the patience of an engine that nobody uses at the moment.
+// impatient changes the patience of an engine that no caller uses at the moment.
 func impatient(e ane.Engine, patience time.Duration) { e.(*engine).options.Patience = patience }
 
 func TestKilledWhileIdle(t *testing.T) {
@@ -68,7 +68,7 @@ func TestKilledWhileIdle(t *testing.T) {
 		pid := r.pid(t)
 		signal(t, pid, unix.SIGKILL)
 		ends(t, pid)
-		r.negates(t, float32(i+1)) // bound anew, on the same memory
+		r.negates(t, float32(i+1)) // bound again, on the same memory
 		require.NotEqual(t, pid, r.pid(t))
 	}
 	require.EqualValues(t, 5, r.counts().Restarts())
@@ -355,7 +355,7 @@ func TestNotABroker(t *testing.T) {
 	}
 }
 
-// A start that takes too long is not waited for, and leaves nothing behind.
+// A start that takes too long is not waited for, and leaves nothing.
 func TestStartIsGivenUp(t *testing.T) {
 	tooLong := errors.New("too long")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -363,5 +363,6 @@ func TestStartIsGivenUp(t *testing.T) {
 	before := len(open())
 	_, _, err := startProcess(ctx, "")
 	require.ErrorIs(t, err, tooLong)
-	await.Until(t, "a process that started all the same ends", func() bool { return len(children()) == 0 && len(open()) <= before })
+	await.Until(t, "a process that started all the same ends",
+		func() bool { return len(children()) == 0 && len(open()) <= before })
 }

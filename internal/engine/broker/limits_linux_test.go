@@ -10,7 +10,7 @@ import (
 )
 
 // Without descriptors left, opening, compiling and reconnecting fail with errors that
-// say so, nothing is left behind, and what is bound goes on.
+// say so, nothing is left, and what is bound goes on.
 func TestNoDescriptorsLeft(t *testing.T) {
 	r := newRig(t, Options{}, negation())
 	var before unix.Rlimit

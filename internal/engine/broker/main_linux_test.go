@@ -79,7 +79,8 @@ func names(dir string) (all []string) {
 func open() (all []string) {
 	for _, fd := range names("/proc/self/fd") {
 		to, err := os.Readlink("/proc/self/fd/" + fd)
-		if n, _ := strconv.Atoi(fd); err != nil || n <= 2 || strings.HasPrefix(to, "anon_inode:") || strings.HasPrefix(to, "/sys/") {
+		if n, _ := strconv.Atoi(fd); err != nil || n <= 2 || strings.HasPrefix(to, "anon_inode:") ||
+			strings.HasPrefix(to, "/sys/") {
 			continue
 		}
 		all = append(all, fmt.Sprintf("descriptor %s of %s", fd, to))

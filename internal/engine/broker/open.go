@@ -107,9 +107,11 @@ func (e *engine) unreachable(err error) error {
 	fault := &ane.Error{Op: "open", Engine: Name, Name: e.options.Path, Err: ane.Because(ane.ErrUnavailable, err)}
 	switch {
 	case e.options.Path == "":
-		fault.Detail, fault.Hint = "no private broker could be started", "check that /proc is mounted and that the limits on processes and files (ulimit -u, ulimit -n) leave room"
+		fault.Detail, fault.Hint = "no private broker could be started", "check that /proc is mounted and that the limits "+
+			"on processes and files (ulimit -u, ulimit -n) leave room"
 	case absent(err):
-		fault.Detail, fault.Hint = "no broker listens there", "start one with `ane-roundtrip broker`, or leave the path out for a private one"
+		fault.Detail = "no broker listens there"
+		fault.Hint = "start one with `ane-roundtrip broker`, or leave the path out for a private one"
 	default:
 		fault.Hint = "run client and broker as one user, or leave the path out for a private broker"
 	}
@@ -138,10 +140,12 @@ func (e *engine) greet(ctx context.Context, s *session) error {
 	}
 	s.install(bell, s.hello.Bell)
 	if s.hello.Version != wire.Version {
-		return e.unreachable(fmt.Errorf("the broker speaks version %d, this program version %d", s.hello.Version, wire.Version))
+		return e.unreachable(fmt.Errorf("the broker speaks version %d, this program version %d", s.hello.Version,
+			wire.Version))
 	}
 	if now := e.describe(s); e.info != (ane.Info{}) && now != e.info {
-		return &ane.Error{Op: "open", Engine: Name, Name: e.options.Path, Err: ane.Because(ane.ErrUnavailable, errors.New("the broker is not the one from before")),
+		return &ane.Error{Op: "open", Engine: Name, Name: e.options.Path,
+			Err:    ane.Because(ane.ErrUnavailable, errors.New("the broker is not the one from before")),
 			Detail: fmt.Sprintf("%+v, before %+v", now, e.info), Hint: "close the engine and open it again"}
 	}
 	s.queue = make(chan struct{}, max(int(s.hello.Limits.Queued), 1))

@@ -20,7 +20,7 @@ const (
 	cacheVariable = "ANEKIT_BROKER_CACHE" // folder of its compile cache
 )
 
-// childSocket is the descriptor of a private broker's socket: the first behind
+// childSocket is the descriptor of a private broker's socket: the first after
 // the standard ones.
 const childSocket = 3
 
@@ -89,7 +89,7 @@ func (p *process) run(socket *os.File, started chan<- error) {
 	err := errors.Join(p.cmd.Start(), socket.Close())
 	started <- err
 	if p.cmd.Process != nil {
-		_ = p.cmd.Wait() // how it ended matters to nobody: the socket tells that it has
+		_ = p.cmd.Wait() // how it ended does not matter: the socket tells that it has
 	}
 }
 

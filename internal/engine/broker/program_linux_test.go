@@ -14,7 +14,9 @@ import (
 // source writes a program of one statement.
 func source(name, in, out, body string) ane.Source {
 	text := `program(1.3)
-[buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, {"coremlc-version", "3505.4.1"}, {"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
+[buildInfo = dict<string, string>({{"coremlc-component-MIL", "3510.2.1"}, ` +
+		`{"coremlc-version", "3505.4.1"}, ` +
+		`{"coremltools-component-milinternal", ""}, {"coremltools-version", "9.0"}})]
 {
     func main<ios18>(` + in + ` x) {
 ` + body + `
@@ -40,7 +42,7 @@ tensor<int32, [4]> size = const()[name = string("size"), val = tensor<int32, [4]
 tensor<fp16, [1, 1, 1, 32]> y = slice_by_size(x = x, begin = begin, size = size)[name = string("y")];`, planes-1))
 }
 
-// endless multiplies a matrix with itself so often that nobody waits for it.
+// endless multiplies a matrix with itself so often that no test waits for it.
 func endless() ane.Source { return long(4096) }
 
 // long multiplies a matrix with itself some times, each of which takes milliseconds.
@@ -50,7 +52,8 @@ func long(times int) ane.Source {
 	from := "x"
 	for i := range times {
 		to := fmt.Sprintf("y%d", i)
-		body += fmt.Sprintf("%s %s = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string(\"%s\")];\n", shape, to, from, to)
+		body += fmt.Sprintf("%s %s = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = "+
+			"string(\"%s\")];\n", shape, to, from, to)
 		from = to
 	}
 	return source("endless", shape, from, body)
@@ -97,7 +100,8 @@ func newRig(t testing.TB, o Options, src ane.Source) *rig {
 }
 
 func (r *rig) bind(in, out *ane.Tensor) (*ane.Request, error) {
-	return r.model.Bind(map[string]*ane.Tensor{r.model.Inputs()[0].Name: in}, map[string]*ane.Tensor{r.model.Outputs()[0].Name: out})
+	return r.model.Bind(map[string]*ane.Tensor{r.model.Inputs()[0].Name: in},
+		map[string]*ane.Tensor{r.model.Outputs()[0].Name: out})
 }
 
 // run evaluates once.

@@ -81,7 +81,7 @@ func rung(ctx context.Context, s *session, c *call) <-chan error {
 	return done
 }
 
-// While a session ends, whoever takes the bell next does not make it look as if the call
+// While a session ends, the next caller at the bell does not make it look as if the call
 // before had not been seen: that would be made a second time.
 func TestSeenCallsAreNotMadeAgain(t *testing.T) {
 	for range 5 {
@@ -105,7 +105,7 @@ func TestSeenCallsAreNotMadeAgain(t *testing.T) {
 }
 
 // A call that was given up is answered while its broker is lost: late is called once, and
-// the call is not touched any more behind that.
+// the call is not touched any more after that.
 func TestAnswerOfALostBroker(t *testing.T) {
 	for range 200 {
 		s, _, bell, _ := belled(t)
@@ -117,7 +117,7 @@ func TestAnswerOfALostBroker(t *testing.T) {
 		require.True(t, isInFlight(<-done))
 		free := make(chan struct{}, 2)
 		if !s.orphan(c, func(*call) { free <- struct{}{} }) {
-			t.Fatal("nobody has answered")
+			t.Fatal("no answer came")
 		}
 		var both sync.WaitGroup
 		both.Go(func() { _ = bell.Send(wire.Frame{Kind: wire.KindEvaluate | wire.Reply, ID: id, Payload: []byte{1}}) })
@@ -145,7 +145,7 @@ func TestAnswerBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// A session can be left while nobody answers what was given up.
+// A session can be closed while no answer comes to what was given up.
 func TestGivenUpWhileItEnds(t *testing.T) {
 	for range 50 {
 		s, conn, bell, _ := belled(t)
@@ -193,13 +193,14 @@ func TestRunOutlivesItsSession(t *testing.T) {
 		require.NoError(t, r.request.Close())
 		if err := r.out.Block().Close(); patient || err == nil {
 			require.NoError(t, err)
-			require.False(t, lives(pid), "the Block was let go before")
+			require.False(t, lives(pid), "the Block was released before")
 		} else {
 			require.ErrorIs(t, err, unimem.ErrInUse)
 		}
 		ends(t, pid)
 		<-s.buried
-		await.Until(t, "the Blocks are free", func() bool { return r.in.Block().Close() == nil && r.out.Block().Close() == nil })
+		await.Until(t, "the Blocks are free",
+			func() bool { return r.in.Block().Close() == nil && r.out.Block().Close() == nil })
 	}
 }
 

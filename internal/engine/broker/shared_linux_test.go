@@ -127,7 +127,8 @@ func TestOpenGivesUp(t *testing.T) {
 
 func TestHelloFates(t *testing.T) {
 	f := newFake(t)
-	for name, what := range map[string]fate{"dies": die, "babbles": babble, "answers something else": other, "answers another": stray} {
+	for name, what := range map[string]fate{"dies": die, "babbles": babble, "answers something else": other,
+		"answers another": stray} {
 		f.on(wire.KindHello, what)
 		_, err := Open(t.Context(), Options{Path: f.path})
 		require.ErrorIs(t, err, ane.ErrUnavailable, name)
@@ -144,8 +145,8 @@ func TestHelloFates(t *testing.T) {
 	require.ErrorContains(t, err, "version 7")
 }
 
-// While nobody listens, calls fail at once with why, and are not a storm of attempts;
-// the engine works again when somebody does, unless it is another broker.
+// While no broker listens, calls fail at once with why, and are not a storm of attempts;
+// the engine works again when one does, unless it is another broker.
 func TestBrokerComesBack(t *testing.T) {
 	f := newFake(t)
 	e, err := Open(t.Context(), Options{Path: f.path})

@@ -88,7 +88,7 @@ func (s *session) release(f *surface) {
 // drop has the broker forget a surface that nothing is bound to.
 func (s *session) drop(f *surface) { s.post(wire.KindDrop, &wire.Drop{Token: f.token}) }
 
-// part is what happens when a Block closes. A request may outlive that at the
+// part forgets a Block that closes. A request may outlive that at the
 // broker, if its caller has stopped waiting.
 func (s *session) part(b *block, f *surface) {
 	s.surfaces.mu.Lock()
@@ -163,7 +163,7 @@ func (s *session) evict() bool {
 	return len(idle) > 0
 }
 
-// forget lets go of all Blocks when the broker has gone.
+// forget forgets all Blocks when the broker has gone.
 func (t *surfaces) forget() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -32,7 +32,7 @@ func dial(ctx context.Context, path string) (int, error) {
 }
 
 // longestPath is how long the path of a socket may be: sun_path of sockaddr_un, with the
-// zero behind it.
+// zero after it.
 const longestPath = 107
 
 // reachable is a path of the socket that fits into its address, until done is called: a
@@ -77,7 +77,7 @@ func connect(ctx context.Context, fd int, path, short string) error {
 	return unix.SetNonblock(fd, false)
 }
 
-// absent tells that nobody listens at a socket.
+// absent reports whether no broker listens at a socket.
 func absent(err error) bool {
 	return errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ECONNREFUSED)
 }
@@ -86,7 +86,7 @@ func absent(err error) bool {
 // or a signal came.
 func waitReadable(fd int) {
 	p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
-	_, _ = unix.Poll(p, -1) // whoever reads next finds out what there is
+	_, _ = unix.Poll(p, -1) // the next read finds out what there is
 }
 
 // hungUp reports whether the other end of fd has gone.
@@ -96,6 +96,6 @@ func hungUp(fd int) bool {
 	return err == nil && n > 0
 }
 
-// hangUp ends the connection in both directions: whoever waits for fd sees it.
+// hangUp ends the connection in both directions: a caller that waits for fd sees it.
 // The descriptor stays taken until it is closed.
 func hangUp(fd int) { _ = unix.Shutdown(fd, unix.SHUT_RDWR) } // fails only when it is ended already

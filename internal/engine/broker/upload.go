@@ -56,7 +56,7 @@ func (u *upload) weigh(src ane.Source) (content [][]byte) {
 	})
 }
 
-// pack puts the files that read can read one behind the other.
+// pack puts the files that read can read one after the other.
 func (u *upload) pack(paths []string, descriptor uint32, read func(path string) ([]byte, error)) (content [][]byte) {
 	end := 0
 	for _, path := range paths {
@@ -64,7 +64,8 @@ func (u *upload) pack(paths []string, descriptor uint32, read func(path string) 
 		if err != nil {
 			continue
 		}
-		u.request.Weights = append(u.request.Weights, wire.Weight{Name: path, Descriptor: descriptor, Offset: uint64(end), Size: uint64(len(data))})
+		u.request.Weights = append(u.request.Weights,
+			wire.Weight{Name: path, Descriptor: descriptor, Offset: uint64(end), Size: uint64(len(data))})
 		pad := -len(data) & (weightAlign - 1)
 		content = append(content, data, make([]byte, pad))
 		end += len(data) + pad

@@ -23,12 +23,18 @@ const again = "send it again after a completion"
 
 // The reasons. They are never written.
 var (
-	refusedStopped  = refused(driverabi.Aborted, "the chain was stopped", "set its procedure with direct selector 8")
-	refusedClosed   = refused(driverabi.NotOpen, "the connection, the client or the driver is closing", "shake hands again, or attach to another driver")
-	refusedToken    = refused(driverabi.BadArgument, "no program of this client has this token", "send the token that prepare answered with")
-	refusedPrepare  = &refusal{driverabi.NotReady, fault("call", ane.Because(driverabi.NotReady, ane.ErrNotLoaded), "the program is not prepared", "prepare it with control selector 4")}
-	refusedSequence = refused(driverabi.BadArgument, "the sequence number does not come after the last one", "count sequence numbers up; they may wrap around")
-	refusedLap      = refused(driverabi.BadArgument, "a request is in flight whose sequence number lies half the circle behind", "count sequence numbers up by less, or wait for it")
+	refusedStopped = refused(driverabi.Aborted, "the chain was stopped", "set its procedure with direct selector 8")
+	refusedClosed  = refused(driverabi.NotOpen, "the connection, the client or the driver is closing",
+		"shake hands again, or attach to another driver")
+	refusedToken = refused(driverabi.BadArgument, "no program of this client has this token",
+		"send the token that prepare answered with")
+	refusedPrepare = &refusal{driverabi.NotReady, fault("call", ane.Because(driverabi.NotReady, ane.ErrNotLoaded),
+		"the program is not prepared", "prepare it with control selector 4")}
+	refusedSequence = refused(driverabi.BadArgument, "the sequence number does not come after the last one",
+		"count sequence numbers up; they may wrap around")
+	refusedLap = refused(driverabi.BadArgument,
+		"a request is in flight whose sequence number lies half the circle back",
+		"count sequence numbers up by less, or wait for it")
 	refusedDepth    = refused(Full, "the client's part of the queue is full", again)
 	refusedInstance = refused(Full, "the instance's queue depth is reached", again)
 	refusedTotal    = refused(Full, "the queue is full", again)
@@ -88,13 +94,13 @@ func (c *Client) full(own *attachment) *refusal {
 // laps reports whether sequence is so far ahead that a request in flight would seem to
 // come after it, by which two in flight could have one number. The caller holds the lock.
 func (c *Client) laps(sequence uint32) bool {
-	behind := uint32(0)
+	back := uint32(0)
 	for _, r := range c.requests.All() {
 		if r.chain == nil && (r.state == waiting || r.state == running) {
-			behind = max(behind, c.next-r.sequence)
+			back = max(back, c.next-r.sequence)
 		}
 	}
-	c.first = c.next - behind
+	c.first = c.next - back
 	return int32(sequence-c.first) < 0
 }
 

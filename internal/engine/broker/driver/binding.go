@@ -10,7 +10,7 @@ import (
 )
 
 // maxBound is how many sets of surfaces one client keeps prepared, with all its programs
-// together. One more evicts the one that was used longest ago, which is prepared anew
+// together. One more evicts the one that was used longest ago, which is prepared again
 // when it comes again. It is far above driverabi.QueueDepth, so one is always idle.
 const maxBound = 4096
 
@@ -108,8 +108,8 @@ func (x *attachment) those(match func(*binding) bool) []*binding {
 	return out
 }
 
-// unbind takes list out. None of it has requests in flight, and the caller, who holds
-// slow and the lock, closes it without the lock.
+// unbind takes list out. None of it has requests in flight. The caller holds slow and the
+// lock, and closes the bindings without the lock.
 func (c *Client) unbind(list []*binding) {
 	for _, b := range list {
 		bound := b.owner.bound
@@ -186,16 +186,19 @@ func (c *Client) bind(token uint64, surfaces []uint32) (driverabi.Return, error)
 func (c *Client) tensors(p *program, surfaces []uint32) ([]*ane.Tensor, error) {
 	layouts := slices.Concat(p.in, p.out)
 	if len(surfaces) != len(layouts) {
-		return nil, fault("bind", ane.ErrMismatch, counted(len(surfaces), "surfaces")+" for "+counted(len(layouts), "tensors"), "name one surface for each input, then for each output")
+		return nil, fault("bind", ane.ErrMismatch, counted(len(surfaces), "surfaces")+" for "+
+			counted(len(layouts), "tensors"), "name one surface for each input, then for each output")
 	}
 	list := make([]*ane.Tensor, len(layouts))
 	for i, l := range layouts {
 		m := c.mapped[surfaces[i]]
 		if m == nil {
-			return nil, fault("bind", ane.ErrStale, fmt.Sprintf("surface %d, of %s, is not mapped", surfaces[i], l.Name), "map it with direct selector 5")
+			return nil, fault("bind", ane.ErrStale, fmt.Sprintf("surface %d, of %s, is not mapped", surfaces[i], l.Name),
+				"map it with direct selector 5")
 		}
 		if i >= len(p.in) && slices.Contains(surfaces[:i], surfaces[i]) {
-			return nil, fault("bind", ane.ErrMismatch, "the surface of output "+l.Name+" is bound twice", "give every output a surface of its own")
+			return nil, fault("bind", ane.ErrMismatch, "the surface of output "+l.Name+" is bound twice",
+				"give every output a surface of its own")
 		}
 		var err error
 		if list[i], err = ane.OnBlock(m.surface.block, l); err != nil {

@@ -57,7 +57,8 @@ func chainingPrepare(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	d.mu.Unlock()
 	if !ok {
-		return c.refuse(driverabi.BadArgument, "no prepared program of this client, or one that has a chain", "prepare it with selector 4, and make its chain once", nil)
+		return c.refuse(driverabi.BadArgument, "no prepared program of this client, or one that has a chain",
+			"prepare it with selector 4, and make its chain once", nil)
 	}
 	x.Sets = MaxOutputSets
 	var reply driverabi.ChainingPrepareReply
@@ -84,17 +85,20 @@ func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	var x OutputSet
 	if !x.decode(&s) {
-		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large", fmt.Sprintf("name 1 to %d", MaxOutputs), nil)
+		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large",
+			fmt.Sprintf("name 1 to %d", MaxOutputs), nil)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ch := c.chains[x.Chain]
 	if ch == nil || len(x.Surfaces) != len(ch.own.program.out) {
-		return c.refuse(driverabi.BadArgument, "no chain of this client, or not one surface for each output", "give the token that selector 9 answered with, and every output a surface", nil)
+		return c.refuse(driverabi.BadArgument, "no chain of this client, or not one surface for each output",
+			"give the token that selector 9 answered with, and every output a surface", nil)
 	}
 	for _, id := range x.Surfaces {
 		if c.mapped[id] == nil {
-			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped", id), "map it with direct selector 5", nil)
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped", id), "map it with direct selector 5",
+				nil)
 		}
 	}
 	if len(ch.sets) >= MaxOutputSets {
@@ -122,7 +126,8 @@ func inputsReady(n *connection, a *driverabi.Args) driverabi.Return {
 	ch := c.chains[o.token]
 	if ch == nil || len(ch.sets) == 0 {
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "no chain of this client, or no output set", "give the token that selector 9 answered with, and enqueue outputs with direct selector 3", nil)
+		return c.refuse(driverabi.BadArgument, "no chain of this client, or no output set",
+			"give the token that selector 9 answered with, and enqueue outputs with direct selector 3", nil)
 	}
 	set := ch.sets[0]
 	ch.sets = slices.Delete(ch.sets, 0, 1)
@@ -188,7 +193,8 @@ func setActiveProcedure(n *connection, a *driverabi.Args) driverabi.Return {
 	defer d.mu.Unlock()
 	ch := c.chains[x.Chain]
 	if ch == nil || x.Number != 0 {
-		return c.refuse(driverabi.BadArgument, "no chain of this client, or a procedure other than 0", "give the token that selector 9 answered with, and procedure 0", nil)
+		return c.refuse(driverabi.BadArgument, "no chain of this client, or a procedure other than 0",
+			"give the token that selector 9 answered with, and procedure 0", nil)
 	}
 	ch.sets, ch.stopped = nil, false
 	return driverabi.Success

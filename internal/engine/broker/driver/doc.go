@@ -31,7 +31,7 @@
 //
 // # Lifetimes
 //
-// A program belongs to whoever added it, and stays open until after RemoveProgram. A
+// A program belongs to the caller that added it, and stays open until after RemoveProgram. A
 // surface's Block is held from AddSurface to RemoveSurface. Everything else belongs to
 // the client and is undone by Client.Close.
 //
@@ -44,7 +44,7 @@
 // which the firmware counts as real time, are never used: quality of service 0 has the
 // documented level 2. Programs of the software engine are Instancers, so their instances
 // compile nothing; an instance of a base that is none is made by Options.Instance, and
-// refused by a driver without that. An engine that does not heed its context holds up
-// everybody: nothing can take a run from it. Clients that share a program wait for each
+// refused by a driver without that. An engine that ignores its context holds up
+// every client: nothing can take a run from it. Clients that share a program wait for each
 // other's loading of it, and a client that ends waits with them.
 package driver

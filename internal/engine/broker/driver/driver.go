@@ -24,7 +24,7 @@ type Driver struct {
 
 	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
 	rung    *sync.Cond // a doorbell was rung, or the engine became free: for its goroutine
-	settled *sync.Cond // a client, or all of them, has no requests: for those who close
+	settled *sync.Cond // a client, or all of them, has no requests: for callers that close
 	closing bool
 	stopped bool
 	born    time.Time
@@ -66,7 +66,8 @@ func New(o Options) (*Driver, error) {
 		o.TotalDepth = TotalDepth
 	}
 	d := &Driver{
-		opts: o, served: make(chan struct{}), patience: patience, born: time.Now(), iommu: newIOMMU(), clients: map[*Client]struct{}{},
+		opts: o, served: make(chan struct{}), patience: patience, born: time.Now(), iommu: newIOMMU(),
+		clients:  map[*Client]struct{}{},
 		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
 	}
 	d.rung, d.settled = sync.NewCond(&d.mu), sync.NewCond(&d.mu)
@@ -91,7 +92,8 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 		return nil, fault("attach", ane.ErrClosed, "", "take a driver from New")
 	}
 	c := &Client{driver: d, info: info, gone: make(chan struct{}),
-		created: map[uint64]*attachment{}, tokens: map[uint64]*attachment{}, chains: map[uint64]*chain{}, mapped: map[uint32]*mapping{}}
+		created: map[uint64]*attachment{}, tokens: map[uint64]*attachment{},
+		chains: map[uint64]*chain{}, mapped: map[uint32]*mapping{}}
 	c.control.client, c.direct.client = c, c
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	d.mu.Lock()
@@ -105,7 +107,7 @@ func (d *Driver) Attach(info ClientInfo) (*Client, error) {
 }
 
 // Close refuses new requests and waits for accepted ones until ctx ends; what is left
-// then is cancelled. Every client is closed, and the Blocks are let go. The error
+// then is cancelled. Every client is closed, and the Blocks are released. The error
 // matches ane.ErrStuck when the engine does not come back from a cancelled request;
 // repeating Close waits again.
 func (d *Driver) Close(ctx context.Context) error {
@@ -151,7 +153,7 @@ func (d *Driver) Close(ctx context.Context) error {
 // made reports whether d came from New.
 func (d *Driver) made() bool { return d != nil && d.rung != nil }
 
-// wakeAll has everybody who closes look again.
+// wakeAll has every caller that closes check again.
 func (d *Driver) wakeAll() {
 	d.mu.Lock()
 	defer d.mu.Unlock()

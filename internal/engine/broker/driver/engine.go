@@ -8,7 +8,7 @@ import (
 )
 
 // enqueue puts r into the queue and rings a doorbell, whose index was checked. The caller
-// holds the lock, which is let go.
+// holds the lock, which enqueue releases.
 func (d *Driver) enqueue(r *request, index uint32) {
 	r.state, r.since = waiting, d.clock()
 	d.queue.push(r)
@@ -43,8 +43,8 @@ func (d *Driver) serve() {
 	}
 }
 
-// run has the engine evaluate r and settles it. The caller holds the lock, which is let
-// go meanwhile.
+// run has the engine evaluate r and settles it. The caller holds the lock, which run
+// releases meanwhile.
 func (d *Driver) run(r *request) {
 	d.running, r.state = r, running
 	invocation, life := r.binding.invocation, r.life

@@ -17,7 +17,8 @@ func (c *Client) refuse(ret driverabi.Return, detail, hint string, cause error) 
 }
 
 // dispatched tells why a dispatcher answered ret before a handler ran.
-func dispatched(table *driverabi.Dispatcher, selector int, a *driverabi.Args, ret driverabi.Return) (detail, hint string) {
+func dispatched(table *driverabi.Dispatcher, selector int, a *driverabi.Args, ret driverabi.Return) (
+	detail, hint string) {
 	m, known := table.Method(selector)
 	switch {
 	case !known:
@@ -38,7 +39,7 @@ func dispatched(table *driverabi.Dispatcher, selector int, a *driverabi.Args, re
 
 // Explain tells why the most recent call that did not succeed was refused, for logs
 // and messages; it matches the code and what the engine said. nil after a call that
-// succeeded. Callers on several goroutines get the answer of whoever was last.
+// succeeded. Callers on several goroutines get the answer to the last call.
 func (c *Client) Explain() error {
 	if c != nil {
 		if err := c.why.Load(); err != nil {

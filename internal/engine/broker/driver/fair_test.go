@@ -55,7 +55,7 @@ func TestSequenceLap(t *testing.T) {
 	require.True(t, c.Cancel(0))
 	within(t, done)
 	within(t, begun) // half-1 runs
-	require.Equal(t, ok, send(half), "no request in flight lies so far behind now")
+	require.Equal(t, ok, send(half), "no request in flight is so far back now")
 	require.Equal(t, ok, send(2*(half-1)))
 	require.Equal(t, bad, send(2*half-1), "half-1 is in flight")
 	let()
@@ -124,7 +124,8 @@ func testLevelsAreCounted(t *testing.T) {
 	require.True(t, c.Cancel(1))
 	require.Equal(t, driverabi.Aborted, within(t, done).Return)
 	level := func() Level { return r.driver.Stats().Levels[LevelOf(driverabi.QoSUtility)] }
-	require.Equal(t, Level{Sent: 4, Cancelled: 1, TimedOut: 1, Refused: 1, Waiting: 1, MostWaiting: 3, LongestWait: level().LongestWait}, level())
+	require.Equal(t, Level{Sent: 4, Cancelled: 1, TimedOut: 1, Refused: 1, Waiting: 1, MostWaiting: 3,
+		LongestWait: level().LongestWait}, level())
 	require.Equal(t, time.Millisecond, level().LongestWait, "the one that timed out")
 	let()
 	for range 2 {
@@ -135,7 +136,8 @@ func testLevelsAreCounted(t *testing.T) {
 	send(ok, 0)
 	require.Equal(t, driverabi.DeviceError, within(t, done).Return)
 	last := level()
-	require.Equal(t, Level{Sent: 5, Completed: 2, Failed: 1, Cancelled: 1, TimedOut: 1, Refused: 1, MostWaiting: 3, LongestWait: last.LongestWait}, last)
+	require.Equal(t, Level{Sent: 5, Completed: 2, Failed: 1, Cancelled: 1, TimedOut: 1, Refused: 1, MostWaiting: 3,
+		LongestWait: last.LongestWait}, last)
 	for i, l := range r.driver.Stats().Levels {
 		if i != LevelOf(driverabi.QoSUtility) {
 			require.Zero(t, l, "level %d", i)

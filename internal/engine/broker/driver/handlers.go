@@ -175,7 +175,8 @@ func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	d.mu.Unlock()
 	if !ok {
-		return c.refuse(driverabi.BadArgument, fmt.Sprintf("another session's token, or hint %d", x.Hint), "give the token that this connection's handshake answered with, and a hint that there is", nil)
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("another session's token, or hint %d", x.Hint),
+			"give the token that this connection's handshake answered with, and a hint that there is", nil)
 	}
 	var reply driverabi.SessionHintReply
 	x.encode(&reply)
@@ -185,7 +186,7 @@ func sessionHint(n *connection, a *driverabi.Args) driverabi.Return {
 	return driverabi.Success
 }
 
-// token returns a number that nobody can guess and that is not 0.
+// token returns a number that no client can guess and that is not 0.
 func token() uint64 {
 	for {
 		var b [8]byte

@@ -15,11 +15,14 @@ import (
 func (i ClientInfo) CheckInstance(flags, depth uint32) error {
 	switch {
 	case flags&^(PowerSaving|MoreAggressive|KeepWired) != 0:
-		return fault("create instance", ane.ErrName, fmt.Sprintf("arguments %#x", flags), "use PowerSaving, MoreAggressive, KeepWired")
+		return fault("create instance", ane.ErrName, fmt.Sprintf("arguments %#x", flags),
+			"use PowerSaving, MoreAggressive, KeepWired")
 	case flags&MoreAggressive != 0 && !i.Restricted:
-		return fault("create instance", ane.ErrDenied, driverabi.EntitlementAggressivePower+": aggressive power saving is for the restricted tier", "ask for PowerSaving")
+		return fault("create instance", ane.ErrDenied,
+			driverabi.EntitlementAggressivePower+": aggressive power saving is for the restricted tier", "ask for PowerSaving")
 	case depth > driverabi.QueueDepth:
-		return fault("create instance", ane.ErrName, fmt.Sprintf("queue depth %d", depth), fmt.Sprintf("at most %d", driverabi.QueueDepth))
+		return fault("create instance", ane.ErrName, fmt.Sprintf("queue depth %d", depth),
+			fmt.Sprintf("at most %d", driverabi.QueueDepth))
 	}
 	return nil
 }
@@ -48,7 +51,8 @@ func createInstance(n *connection, a *driverabi.Args) driverabi.Return {
 	switch {
 	case base == nil || w == nil:
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "no base program of this client, or no weights of this number", "give the token of a prepared program and the number of added weights", nil)
+		return c.refuse(driverabi.BadArgument, "no base program of this client, or no weights of this number",
+			"give the token of a prepared program and the number of added weights", nil)
 	case base.state != isPrepared:
 		d.mu.Unlock()
 		return c.refuse(driverabi.NotReady, "the base program is not resident", "prepare it with selector 4", nil)
@@ -89,7 +93,8 @@ func (c *Client) instance(p *program) (err error) {
 	case c.driver.opts.Instance != nil:
 		p.exec, err = c.driver.opts.Instance(c.ctx, base, p.weights.files)
 	default:
-		return fault("create instance", driverabi.Unsupported, "the engine cannot give a program other weights", "compile the program with them")
+		return fault("create instance", driverabi.Unsupported, "the engine cannot give a program other weights",
+			"compile the program with them")
 	}
 	if err != nil {
 		return err
@@ -97,7 +102,8 @@ func (c *Client) instance(p *program) (err error) {
 	p.in, p.out = p.exec.Inputs(), p.exec.Outputs()
 	if !same(p.base.in, p.in) || !same(p.base.out, p.out) {
 		_ = p.exec.Close()
-		return fault("create instance", ane.ErrMismatch, "its inputs and outputs differ from the base's", "change weights only")
+		return fault("create instance", ane.ErrMismatch, "its inputs and outputs differ from the base's",
+			"change weights only")
 	}
 	return nil
 }

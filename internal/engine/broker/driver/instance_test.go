@@ -41,7 +41,8 @@ func TestInstance(t *testing.T) {
 	require.Equal(t, bad, instance1(c, Instance{Base: base.Token, Resource: res}), "a program is no weights")
 	require.Equal(t, bad, instance1(c, Instance{Base: base.Token + 1, Resource: w}))
 
-	require.Equal(t, ok, instance1(c, Instance{Base: base.Token, Resource: w, Flags: PowerSaving | MoreAggressive | KeepWired, Depth: 127}))
+	require.Equal(t, ok, instance1(c, Instance{Base: base.Token, Resource: w,
+		Flags: PowerSaving | MoreAggressive | KeepWired, Depth: 127}))
 	require.Equal(t, bad, instance1(c, Instance{Base: base.Token, Resource: w}), "twice")
 	x, ret := prepare1(c, w)
 	require.Equal(t, ok, ret)
@@ -124,7 +125,8 @@ func TestInstanceByCompiling(t *testing.T) {
 
 	none := newRig(t, Options{})
 	c = none.opened(privileged)
-	require.Equal(t, driverabi.Unsupported, instance1(c, Instance{Base: none.prepared(c, none.program()), Resource: none.weights()}))
+	require.Equal(t, driverabi.Unsupported,
+		instance1(c, Instance{Base: none.prepared(c, none.program()), Resource: none.weights()}))
 	require.ErrorContains(t, c.Explain(), "other weights")
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // The device's address space. The page is Apple's; where the space begins and ends is
-// ours: behind the first 4 GiB, so that a truncated address is never a valid one, and
+// ours: after the first 4 GiB, so that a truncated address is never a valid one, and
 // 1 TiB long, as far as a tensor may reach (ane.MaxBytes).
 const (
 	pageSize    = 16 << 10

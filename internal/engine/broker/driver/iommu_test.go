@@ -18,7 +18,7 @@ func TestIOMMU(t *testing.T) {
 	require.Equal(t, span{deviceStart, pageSize}, a)
 	b, ok := m.take(pageSize + 1)
 	require.True(t, ok)
-	require.Equal(t, span{deviceStart + pageSize, 2 * pageSize}, b, "whole pages, right behind")
+	require.Equal(t, span{deviceStart + pageSize, 2 * pageSize}, b, "whole pages, right after")
 	c, ok := m.take(pageSize)
 	require.True(t, ok)
 

@@ -97,7 +97,7 @@ func (x *Destroy) Decode(s *driverabi.ProgramDestroy) {
 // engine and its queue are idle; otherwise the request is queued as without it.
 const RunInline uint32 = 1 << 0
 
-// Submit is what a request has beside its documented fields. Ours: +0x220, behind the
+// Submit is what a request has beside its documented fields. Ours: +0x220, after the
 // surface identifiers, flags; +0x228 the nanoseconds it may take once it is accepted, waiting
 // included, 0 for any. The one scalar of the selector is the doorbell index.
 type Submit struct {

@@ -100,7 +100,8 @@ func (x Status) encode(s *driverabi.Status) {
 
 // Decode reads x from s.
 func (x *Status) Decode(s *driverabi.Status) {
-	for i, v := range []*uint32{&x.Clients, &x.Resident, &x.Mapped, &x.Queued, &x.Running, &x.InFlight, &x.Depth, &x.Bell} {
+	for i, v := range []*uint32{&x.Clients, &x.Resident, &x.Mapped, &x.Queued, &x.Running, &x.InFlight, &x.Depth,
+		&x.Bell} {
 		*v = le.Uint32(s.Raw[4*i:])
 	}
 }

@@ -12,7 +12,7 @@ import (
 type life struct {
 	over     atomic.Bool // cause is there
 	mu       sync.Mutex
-	done     chan struct{} // made when somebody asks
+	done     chan struct{} // made by the first Done
 	cause    error
 	deadline time.Time
 }

@@ -36,7 +36,8 @@ func (r *request) expire() {
 }
 
 // abort ends a request that has not ended: out of the queue at once, in the engine by
-// its context. The caller holds the lock, which is let go.
+// its context. The caller holds the lock, which
+// abort releases.
 func (d *Driver) abort(r *request, cause error) {
 	switch r.state {
 	case waiting:

@@ -15,13 +15,15 @@ type mapping struct {
 
 // mapMemory maps all surfaces that the structure lists, or none, and answers the
 // device address of the one that the scalar selects. A surface has one contiguous
-// range, whoever maps it and however often; every claim counts.
+// range, whichever client maps it and however often; every claim counts.
 func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	var room [driverabi.MaxSurfaces]uint32
 	x := Memory{Surfaces: room[:0]}
 	if !x.decode(a.StructIn) || a.ScalarIn[0] >= uint64(len(x.Surfaces)) {
-		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large, or an answer for one that is not listed", fmt.Sprintf("list 1 to %d, and let the scalar be the place of one", driverabi.MaxSurfaces), nil)
+		return c.refuse(driverabi.BadArgument,
+			"a count of surfaces that is 0 or too large, or an answer for one that is not listed", fmt.Sprintf("list 1 to "+
+				"%d, and let the scalar be the place of one", driverabi.MaxSurfaces), nil)
 	}
 	c.slow.Lock()
 	defer c.slow.Unlock()
@@ -32,7 +34,8 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	for _, id := range x.Surfaces {
 		if d.surfaces[id] == nil {
-			return c.refuse(driverabi.BadArgument, fmt.Sprintf("no surface has the number %d", id), "give numbers that the broker has for surfaces", nil)
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("no surface has the number %d", id),
+				"give numbers that the broker has for surfaces", nil)
 		}
 	}
 	for i, id := range x.Surfaces {
@@ -86,7 +89,8 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	var room, last [driverabi.MaxSurfaces]uint32
 	x := Memory{Surfaces: room[:0]}
 	if !x.decode(a.StructIn) {
-		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large", fmt.Sprintf("list 1 to %d", driverabi.MaxSurfaces), nil)
+		return c.refuse(driverabi.BadArgument, "a count of surfaces that is 0 or too large",
+			fmt.Sprintf("list 1 to %d", driverabi.MaxSurfaces), nil)
 	}
 	c.slow.Lock()
 	defer c.slow.Unlock() // which keeps bindings and mappings as they are
@@ -99,7 +103,8 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 		}
 		m := c.mapped[id]
 		if m == nil || m.count < times {
-			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped as often by this client", id), "unmap what was mapped, once for each time", nil)
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped as often by this client", id),
+				"unmap what was mapped, once for each time", nil)
 		}
 		if m.count == times {
 			going = append(going, id)
@@ -153,7 +158,7 @@ func (c *Client) dropMappings() {
 	d.mu.Lock()
 	c.unbind(bound)
 	d.mu.Unlock()
-	_ = closeAll(bound) // nobody is left to hear of it
+	_ = closeAll(bound) // no caller is left to be told
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, m := range c.mapped {

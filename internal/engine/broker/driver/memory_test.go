@@ -20,7 +20,7 @@ func TestMap(t *testing.T) {
 	require.Equal(t, uint64(deviceStart), at)
 	second, ret := map1(other, 0, b)
 	require.Equal(t, ok, ret)
-	require.Equal(t, at+32<<10, second, "its range, whoever maps it; 16 KiB pages")
+	require.Equal(t, at+32<<10, second, "its range, whichever client maps it; 16 KiB pages")
 	again, ret := map1(c, 1, b, a)
 	require.Equal(t, ok, ret)
 	require.Equal(t, at, again)

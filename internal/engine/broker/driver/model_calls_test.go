@@ -81,7 +81,8 @@ func (w *world) close(u *user, connection int) {
 	if u.open[connection] {
 		w.abort(of(u))
 	}
-	got := []func(int, *driverabi.Args) driverabi.Return{u.client.Control, u.client.Direct}[connection](1, &driverabi.Args{})
+	got := []func(int, *driverabi.Args) driverabi.Return{u.client.Control, u.client.Direct}[connection](1,
+		&driverabi.Args{})
 	w.same("close", u.want(connection, ok), got)
 	if !u.open[connection] {
 		return
@@ -200,7 +201,8 @@ func (w *world) mapping(u *user, list []int, adds bool) {
 	}
 	want := ok
 	switch needs := func(f flying) bool {
-		return f.user == u && (after[f.surfaces[0]] == 0 && u.mapped[f.surfaces[0]] > 0 || after[f.surfaces[1]] == 0 && u.mapped[f.surfaces[1]] > 0)
+		return f.user == u && (after[f.surfaces[0]] == 0 && u.mapped[f.surfaces[0]] > 0 || after[f.surfaces[1]] == 0 &&
+			u.mapped[f.surfaces[1]] > 0)
 	}; {
 	case slices.Min(after[:]) < 0:
 		want = bad
@@ -243,7 +245,8 @@ func (w *world) send(u *user, p, in, out, flavour int) {
 		want = bad
 	}
 	want = u.want(0, want)
-	reply, got := ask{token: u.token[p], sequence: sequence, port: 5, surfaces: []uint32{w.surfaces[in], w.surfaces[out]}}.send(u.client)
+	reply, got := ask{token: u.token[p], sequence: sequence, port: 5,
+		surfaces: []uint32{w.surfaces[in], w.surfaces[out]}}.send(u.client)
 	w.same("send", want, got)
 	if want != ok {
 		require.ErrorIs(w.t, u.client.Explain(), want)

@@ -87,7 +87,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// arrive attaches u anew.
+// arrive attaches u again.
 func (w *world) arrive(u *user) {
 	info, done := u.info, make(chan Completion, 64)
 	info.Wake = func(d Completion) { done <- d }
@@ -200,7 +200,8 @@ func TestModel(t *testing.T) {
 	for call, answers := range map[string][]driverabi.Return{
 		"open": {ok, bad}, "close": {ok, driverabi.NotOpen}, "create": {ok, bad, driverabi.NotOpen, driverabi.NotPermitted},
 		"prepare": {ok, bad, driverabi.NotOpen}, "unprepare": {ok, bad, driverabi.NotOpen, driverabi.Busy},
-		"destroy": {ok, bad, driverabi.NotOpen}, "map": {ok, driverabi.NotOpen}, "unmap": {ok, bad, driverabi.NotOpen, driverabi.Busy},
+		"destroy": {ok, bad, driverabi.NotOpen}, "map": {ok, driverabi.NotOpen}, "unmap": {ok, bad, driverabi.NotOpen,
+			driverabi.Busy},
 		"send": {ok, bad, driverabi.NotOpen, driverabi.NotReady, Full}, "end": {ok, driverabi.Aborted},
 	} {
 		for _, ret := range answers {

@@ -101,7 +101,7 @@ func (r *rig) storm(random *rand.Rand, programs []uint64, surfaces []uint32) {
 	}
 	calls.Wait()
 	if y.strange.Load() {
-		r.t.Error("an end that nobody asked for")
+		r.t.Error("an end that no call asked for")
 	}
 	y.ends.Range(func(port, n any) bool {
 		want := int32(1)
@@ -152,10 +152,12 @@ func (c *Client) blow(random *rand.Rand, y *tally, refused *sync.Map, programs [
 		}
 		handshake(c.Control, 1)
 	case 15: // without a port: the answer is the end
-		ask{token: token, sequence: next, surfaces: []uint32{a, b}, submit: Submit{Timeout: random.Uint64N(2) * 50_000}}.send(c)
+		ask{token: token, sequence: next, surfaces: []uint32{a, b},
+			submit: Submit{Timeout: random.Uint64N(2) * 50_000}}.send(c)
 	default:
 		port := y.port()
-		x := ask{token: token, sequence: next, port: port, surfaces: []uint32{a, b}, qos: []uint32{9, 17, 21, 33}[random.IntN(4)],
+		x := ask{token: token, sequence: next, port: port, surfaces: []uint32{a, b},
+			qos:    []uint32{9, 17, 21, 33}[random.IntN(4)],
 			submit: Submit{Flags: random.Uint32N(2), Timeout: random.Uint64N(2) * 50_000}}
 		if _, ret := x.send(c); ret != ok {
 			refused.Store(port, true)

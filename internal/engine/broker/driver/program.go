@@ -67,7 +67,8 @@ func create(n *connection, a *driverabi.Args) driverabi.Return {
 	case c.created[x.Resource] != nil:
 		return c.refuse(driverabi.BadArgument, "created already", "prepare it, or destroy it first", nil)
 	case p.users > 0 && (p.owner != c.info.Identity || p.owner == ""):
-		return c.refuse(driverabi.NotPermitted, "the program is resident for another identity", "compile it for this one", nil)
+		return c.refuse(driverabi.NotPermitted, "the program is resident for another identity", "compile it for this one",
+			nil)
 	}
 	return c.attach(&attachment{program: p, resource: x.Resource})
 }
@@ -104,7 +105,8 @@ func prepare(n *connection, a *driverabi.Args) driverabi.Return {
 	ready := own != nil && own.state != isPrepared && c.quiet.Load() == 0
 	d.mu.Unlock()
 	if !ready {
-		return c.refuse(driverabi.BadArgument, "not created by this client, or prepared already", "create it with selector 3 or 8, and prepare it once", nil)
+		return c.refuse(driverabi.BadArgument, "not created by this client, or prepared already",
+			"create it with selector 3 or 8, and prepare it once", nil)
 	}
 	if err := c.load(own); err != nil {
 		return c.refuse(resultOf(err), "the program cannot be loaded", "", err)

@@ -91,7 +91,7 @@ func TestResidencyIsBoundToIdentity(t *testing.T) {
 	_, ret = ask{token: second.Token, surfaces: r.pair(sibling)}.send(sibling)
 	require.Equal(t, ok, ret)
 	require.NoError(t, sibling.Close(context.Background()))
-	require.Equal(t, ok, create1(third, res), "nobody's any more")
+	require.Equal(t, ok, create1(third, res), "no client's any more")
 }
 
 func TestLoadFails(t *testing.T) {

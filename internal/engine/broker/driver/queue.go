@@ -7,7 +7,7 @@ const Levels = driverabi.Queues
 
 // StarvationBound is how many turns of the engine the longest-waiting request of any
 // level waits at most, its own included. Level n has the stride 1<<n, and a waiting
-// level i is at most one stride behind the turn that is being given. A level j meanwhile
+// level i is at most one stride before the turn that is being given. A level j meanwhile
 // gets a turn while its own count is not above that of i: at most stride(i)/stride(j)
 // times, and once more for the start. For the lowest level that is the sum over the
 // others of 128>>j, plus 7, plus its own turn.

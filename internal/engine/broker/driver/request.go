@@ -45,7 +45,7 @@ func (c *Client) slot() *request {
 	})
 }
 
-// settle ends r with what the engine, or whoever removed it, says. The caller holds the
+// settle ends r with what the engine, or the call that removed it, says. The caller holds the
 // lock, and has deliver or take pass the result on.
 func (r *request) settle(err error) {
 	c, d := r.client, r.client.driver
@@ -67,7 +67,7 @@ func (r *request) settle(err error) {
 }
 
 // deliver passes the result of r to its waiter or to its port. The caller holds the lock,
-// which is let go.
+// which deliver releases.
 func (d *Driver) deliver(r *request) {
 	if r.port == 0 {
 		r.state = ended
@@ -91,8 +91,8 @@ func (r *request) collect(out []byte) driverabi.Return {
 	return r.take(out)
 }
 
-// take takes the result of a request without a port. The caller holds the lock, which is
-// let go.
+// take takes the result of a request without a port. The caller holds the lock, which
+// take releases.
 func (r *request) take(out []byte) driverabi.Return {
 	c, ret, err := r.client, r.result, r.err
 	if r.chain != nil {

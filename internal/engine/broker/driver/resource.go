@@ -85,8 +85,8 @@ func (d *Driver) RemoveProgram(resource uint64) error {
 }
 
 // AddSurface makes a Block known by a number and holds it. Any client that knows the
-// number may map it, as with IOSurface ids: whoever hands out numbers keeps a table of
-// whose they are.
+// number may map it, as with IOSurface ids: the caller that hands out numbers keeps a table
+// of their owners.
 func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 	if b == nil {
 		return 0, fault("add", ane.ErrStale, "nil Block", "add one that unimem.Open returned")
@@ -110,7 +110,7 @@ func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 	return id, nil
 }
 
-// RemoveSurface lets go of the Block. The error matches ane.ErrInUse while a client has
+// RemoveSurface releases the Block. The error matches ane.ErrInUse while a client has
 // it mapped, and ane.ErrName for an unknown number.
 func (d *Driver) RemoveSurface(id uint32) error {
 	if !d.made() {

@@ -37,7 +37,8 @@ func newRig(t testing.TB, o Options) *rig {
 		s := r.driver.Stats()
 		require.Zero(t, r.driver.busy)
 		require.Zero(t, r.driver.flying)
-		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed, Levels: s.Levels}, s, "everything undone")
+		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed,
+			Levels: s.Levels}, s, "everything undone")
 		ends := uint64(0)
 		for i, l := range s.Levels {
 			require.Zero(t, l.Waiting)
@@ -65,7 +66,8 @@ func (r *rig) close() {
 }
 
 // everything a client may have.
-var privileged = ClientInfo{Privileged: true, AllowDataChaining: true, RealTime: true, Restricted: true, Identity: "one"}
+var privileged = ClientInfo{Privileged: true, AllowDataChaining: true, RealTime: true, Restricted: true,
+	Identity: "one"}
 
 func (r *rig) attach(info ClientInfo) *Client {
 	r.t.Helper()
@@ -85,7 +87,8 @@ func (r *rig) opened(info ClientInfo) *Client {
 	return c
 }
 
-func handshake(call func(int, *driverabi.Args) driverabi.Return, usage driverabi.UsageType) (out driverabi.DeviceInfo, ret driverabi.Return) {
+func handshake(call func(int, *driverabi.Args) driverabi.Return, usage driverabi.UsageType) (out driverabi.DeviceInfo,
+	ret driverabi.Return) {
 	s := driverabi.DeviceInfo{Callback: 7, Context: 8, Timeout: driverabi.HandshakeTimeout}
 	s.Raw[0x28] = 99
 	s.SetUsage(usage)
@@ -118,7 +121,7 @@ func (r *rig) surface(size int) uint32 {
 	id, err := r.driver.AddSurface(b)
 	require.NoError(r.t, err)
 	b2 := b
-	r.t.Cleanup(func() { // runs before the driver's cleanup, so the driver lets go first
+	r.t.Cleanup(func() { // runs before the driver's cleanup, so the driver releases them first
 		r.close()
 		require.NoError(r.t, b2.Close())
 	})
@@ -213,7 +216,8 @@ func (x ask) args() *driverabi.Args {
 	if x.qos == 0 {
 		x.qos = driverabi.QoSDefault
 	}
-	s := driverabi.SendRequest{Token: x.token, Sequence: x.sequence, QoS: x.qos, Priority: driverabi.Priority(x.qos), Category: driverabi.IOCategory}
+	s := driverabi.SendRequest{Token: x.token, Sequence: x.sequence, QoS: x.qos, Priority: driverabi.Priority(x.qos),
+		Category: driverabi.IOCategory}
 	x.submit.Encode(&s)
 	if err := s.SetSurfaces(x.surfaces...); err != nil {
 		panic(err)
@@ -221,7 +225,8 @@ func (x ask) args() *driverabi.Args {
 	if x.edit != nil {
 		x.edit(&s)
 	}
-	return &driverabi.Args{AsyncPort: x.port, ScalarIn: []uint64{x.doorbell}, StructIn: bytesOf(&s), StructOut: make([]byte, driverabi.SendReplySize)}
+	return &driverabi.Args{AsyncPort: x.port, ScalarIn: []uint64{x.doorbell}, StructIn: bytesOf(&s),
+		StructOut: make([]byte, driverabi.SendReplySize)}
 }
 
 func (x ask) send(c *Client) (driverabi.SendReply, driverabi.Return) {

@@ -34,7 +34,8 @@ func send(n *connection, a *driverabi.Args) driverabi.Return {
 func (c *Client) check(o *order) driverabi.Return {
 	switch {
 	case o.category != driverabi.IOCategory:
-		return c.refuse(driverabi.BadArgument, fmt.Sprintf("io category %d", o.category), fmt.Sprintf("give %d", driverabi.IOCategory), nil)
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("io category %d", o.category),
+			fmt.Sprintf("give %d", driverabi.IOCategory), nil)
 	case o.priority != driverabi.Priority(o.qos):
 		return c.refuse(driverabi.BadArgument, fmt.Sprintf("priority %d with quality of service %d", o.priority, o.qos),
 			fmt.Sprintf("give its priority, %d", driverabi.Priority(o.qos)), nil)
@@ -45,11 +46,14 @@ func (c *Client) check(o *order) driverabi.Return {
 	case o.flags&^RunInline != 0:
 		return c.refuse(driverabi.BadArgument, fmt.Sprintf("flags %#x", o.flags), "use RunInline or 0", nil)
 	case o.timeout > math.MaxInt64:
-		return c.refuse(driverabi.BadArgument, fmt.Sprintf("time limit of %d ns", o.timeout), "give at most 2^63-1, or 0 for none", nil)
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("time limit of %d ns", o.timeout),
+			"give at most 2^63-1, or 0 for none", nil)
 	case o.port != 0 && c.info.Wake == nil:
-		return c.refuse(driverabi.BadArgument, "a port, of a client that nothing wakes", "attach with ClientInfo.Wake, or give no port", nil)
+		return c.refuse(driverabi.BadArgument, "a port, of a client that nothing wakes",
+			"attach with ClientInfo.Wake, or give no port", nil)
 	case len(o.surfaces) > driverabi.MaxSurfaces:
-		return c.refuse(driverabi.BadArgument, counted(len(o.surfaces), "surfaces"), fmt.Sprintf("name at most %d", driverabi.MaxSurfaces), nil)
+		return c.refuse(driverabi.BadArgument, counted(len(o.surfaces), "surfaces"),
+			fmt.Sprintf("name at most %d", driverabi.MaxSurfaces), nil)
 	}
 	return driverabi.Success
 }

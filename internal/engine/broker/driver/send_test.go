@@ -46,7 +46,8 @@ func TestSendAtOnce(t *testing.T) {
 	r.engine.evaluate = func(context.Context, []*ane.Tensor) error { return errors.New("melted") }
 	reply, ret := ask{token: token, sequence: 3, surfaces: surfaces}.send(c)
 	require.Equal(t, driverabi.DeviceError, ret)
-	require.Equal(t, driverabi.SendReply{Sequence: 3, Token: token, Status: StatusFailed, Result: uint32(driverabi.DeviceError)}, reply)
+	require.Equal(t, driverabi.SendReply{Sequence: 3, Token: token, Status: StatusFailed,
+		Result: uint32(driverabi.DeviceError)}, reply)
 	require.ErrorContains(t, c.Explain(), "melted")
 }
 
@@ -136,7 +137,8 @@ func TestSequence(t *testing.T) {
 	for _, tc := range []struct {
 		sequence uint32
 		want     driverabi.Return
-	}{{0, ok}, {0, bad}, {1, ok}, {7, ok}, {6, bad}, {math.MaxInt32, ok}, {math.MaxUint32 - 1, ok}, {math.MaxUint32, ok}, {math.MaxUint32, bad}, {0, ok}, {1, ok}} {
+	}{{0, ok}, {0, bad}, {1, ok}, {7, ok}, {6, bad}, {math.MaxInt32, ok}, {math.MaxUint32 - 1, ok}, {math.MaxUint32,
+		ok}, {math.MaxUint32, bad}, {0, ok}, {1, ok}} {
 		_, ret := ask{token: token, sequence: tc.sequence, surfaces: surfaces}.send(c)
 		require.Equal(t, tc.want, ret, "%d", tc.sequence)
 	}
@@ -148,7 +150,8 @@ func TestCompletionAtThePort(t *testing.T) {
 	c := r.opened(info)
 	token, surfaces := r.prepared(c, r.program()), r.pair(c)
 	for n, flags := range []uint32{0, RunInline} {
-		reply, ret := ask{token: token, sequence: uint32(n), port: 77, surfaces: surfaces, submit: Submit{Flags: flags}}.send(c)
+		reply, ret := ask{token: token, sequence: uint32(n), port: 77, surfaces: surfaces,
+			submit: Submit{Flags: flags}}.send(c)
 		require.Equal(t, ok, ret)
 		require.Equal(t, driverabi.SendReply{Sequence: uint32(n), Token: token, Status: StatusAccepted}, reply)
 		d := within(t, done)
@@ -182,7 +185,8 @@ func testTimeLimit(t *testing.T) {
 	_, ret = ask{token: token, sequence: 3, port: 3, surfaces: surfaces, submit: Submit{Timeout: math.MaxInt64}}.send(c)
 	require.Equal(t, ok, ret)
 	d := within(t, done)
-	require.Equal(t, []any{uint32(2), driverabi.Timeout}, []any{d.Sequence, d.Return}, "while it waits, before what came earlier")
+	require.Equal(t, []any{uint32(2), driverabi.Timeout}, []any{d.Sequence, d.Return},
+		"while it waits, before what came earlier")
 	require.ErrorIs(t, d.Err, context.DeadlineExceeded)
 	let()
 	require.Equal(t, driverabi.Success, within(t, done).Return)
@@ -203,7 +207,8 @@ func TestDeadlineReachesTheEngine(t *testing.T) {
 	c := r.opened(privileged)
 	token, surfaces := r.prepared(c, r.program()), r.pair(c)
 	for n := range uint32(4) {
-		_, ret := ask{token: token, sequence: n, surfaces: surfaces, submit: Submit{Timeout: uint64(n%2) * uint64(time.Hour)}}.send(c)
+		_, ret := ask{token: token, sequence: n, surfaces: surfaces,
+			submit: Submit{Timeout: uint64(n%2) * uint64(time.Hour)}}.send(c)
 		require.Equal(t, ok, ret)
 		require.Equal(t, n%2 == 1, limited)
 		require.NoError(t, err)

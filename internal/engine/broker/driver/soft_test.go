@@ -79,5 +79,5 @@ func TestOverTheSoftwareEngine(t *testing.T) {
 		require.Equal(t, ok, ret, fmt.Sprint(s.client.Explain()))
 		require.Equal(t, in[:64], s.tensors[1].Bytes()[:64])
 	}
-	require.Equal(t, ok, unmap1(s.client, s.ids...), "the engine lets go of the surfaces with the last claim")
+	require.Equal(t, ok, unmap1(s.client, s.ids...), "the engine releases the surfaces with the last claim")
 }

@@ -22,7 +22,8 @@ func unprepare(n *connection, a *driverabi.Args) driverabi.Return {
 	own := c.tokens[x.Token]
 	if own == nil || own.state != isPrepared {
 		d.mu.Unlock()
-		return c.refuse(driverabi.BadArgument, "no prepared program of this client", "give the token that prepare answered with", nil)
+		return c.refuse(driverabi.BadArgument, "no prepared program of this client",
+			"give the token that prepare answered with", nil)
 	}
 	if n := own.flying; n > 0 {
 		d.mu.Unlock()
@@ -86,7 +87,8 @@ func destroy(n *connection, a *driverabi.Args) driverabi.Return {
 	ok := own != nil && own.state != isPrepared
 	d.mu.Unlock()
 	if !ok {
-		return c.refuse(driverabi.BadArgument, "no program of this client, or one that is prepared", "unprepare it with selector 5 first", nil)
+		return c.refuse(driverabi.BadArgument, "no program of this client, or one that is prepared",
+			"unprepare it with selector 5 first", nil)
 	}
 	if err := c.detach(own); err != nil {
 		return c.refuse(resultOf(err), "the instance did not close cleanly", "", err)

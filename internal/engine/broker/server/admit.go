@@ -31,9 +31,10 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		return nil, err
 	}
 	dev, err := openDevice(c.driver, driver.ClientInfo{
-		Privileged: true, // the broker holds the gate's entitlement, on behalf of its clients
-		RealTime:   c.grant.allows(driverabi.EntitlementRealTime), AllowDataChaining: c.grant.allows(driverabi.EntitlementDataChaining),
-		Restricted: c.grant.tier == driverabi.Restricted, Identity: c.grant.id.String(), Wake: c.flights.woken,
+		Privileged:        true, // the broker holds the gate's entitlement, on behalf of its clients
+		RealTime:          c.grant.allows(driverabi.EntitlementRealTime),
+		AllowDataChaining: c.grant.allows(driverabi.EntitlementDataChaining),
+		Restricted:        c.grant.tier == driverabi.Restricted, Identity: c.grant.id.String(), Wake: c.flights.woken,
 	})
 	if dev != nil {
 		c.open(dev)
@@ -47,10 +48,12 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	}
 	i := c.server.info
 	c.log.Debug("client admitted", "tier", c.grant.tier, "executable", p.Executable)
-	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.tier), Identity: c.grant.id.String(),
-		Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
-		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests, Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes},
-		Bell:   c.bell != nil}, nil
+	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.tier),
+		Identity: c.grant.id.String(),
+		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
+		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests,
+			Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes},
+		Bell: c.bell != nil}, nil
 }
 
 // choose finds the tier of a client that asked for one, or for the best it may have.

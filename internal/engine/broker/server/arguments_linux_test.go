@@ -22,7 +22,8 @@ func TestAggressivePowerSaving(t *testing.T) {
 		id      Identity
 		tier    driverabi.Tier
 		allowed bool
-	}{{alice, driverabi.Unrestricted, false}, {alice, driverabi.Restricted, false}, {mary, driverabi.Unrestricted, false}, {mary, driverabi.Restricted, true}} {
+	}{{alice, driverabi.Unrestricted, false}, {alice, driverabi.Restricted, false}, {mary, driverabi.Unrestricted,
+		false}, {mary, driverabi.Restricted, true}} {
 		p := b.join(one.id, one.tier)
 		m := model(t, "conv-1x1")
 		c, err := p.compile(m)
@@ -78,7 +79,7 @@ func (s slowCompiler) Compile(ctx context.Context, src ane.Source) (ane.Executab
 	}
 }
 
-// A client with as many compiles out as it may have is heard all the same.
+// A client with as many compiles in flight as it may have is answered all the same.
 func TestCompilesDoNotKeepFrames(t *testing.T) {
 	open := make(chan struct{})
 	b := startBroker(t, Config{Engine: func() ane.Engine { return slowCompiler{soft.New(), open} }})

@@ -55,8 +55,9 @@ func baseOf(exec ane.Executable) (b *base, ok bool) {
 func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.Weights) (ane.Executable, error) {
 	b, ok := of.(*base)
 	if !ok {
-		return nil, &ane.Error{Op: "instance", Engine: Name, Err: ane.ErrMismatch, Detail: "the base was compiled by a client that may make no instances",
-			Hint: "purge the base and compile it again"}
+		return nil, &ane.Error{Op: "instance", Engine: Name, Err: ane.ErrMismatch,
+			Detail: "the base was compiled by a client that may make no instances",
+			Hint:   "purge the base and compile it again"}
 	}
 	src := b.src.compile(b.file)
 	src.Weights = overlay{weights, &b.src}
@@ -82,7 +83,8 @@ func (o overlay) check(own *source) error {
 	for _, w := range own.weights {
 		if _, err := o.base.ReadFile(w.name); err != nil {
 			return &ane.Error{Op: "instance", Engine: Name, Name: w.name, Err: ane.ErrName,
-				Detail: fmt.Sprintf("the base has %d weight files and not this one", len(o.base.weights)), Hint: "send the files that differ, by the base's names"}
+				Detail: fmt.Sprintf("the base has %d weight files and not this one",
+					len(o.base.weights)), Hint: "send the files that differ, by the base's names"}
 		}
 	}
 	return nil

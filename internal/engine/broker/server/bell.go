@@ -40,7 +40,8 @@ func (c *session) ring() {
 		if err == nil && f.Kind != wire.KindEvaluate {
 			// Ringing costs a client next to nothing. What it costs here is to be the
 			// engine's time, which is given out by class, or trouble.
-			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for", Hint: "send it over the socket"}
+			err = &wire.Error{Op: "answer the bell", Kind: f.Kind, Err: wire.ErrKind, Detail: "not what a bell is for",
+				Hint: "send it over the socket"}
 		}
 		if !c.treat(&f, nil, err) {
 			_ = c.conn.Close() // never fails

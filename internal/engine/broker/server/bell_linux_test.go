@@ -72,9 +72,11 @@ func TestBell(t *testing.T) {
 	require.ErrorIs(t, ring(t, bell, &wire.Evaluate{Request: 77, Sequence: 500}), ane.ErrForeign)
 	require.EqualValues(t, p.conn.Traffic().FramesOut+bell.Traffic().FramesOut+1, p.counter(t, "own frames received"))
 	_, other := b.belled(mary)
-	require.ErrorIs(t, ring(t, other, &wire.Evaluate{Request: r.request, Sequence: 1}), ane.ErrForeign, "somebody else's request")
+	require.ErrorIs(t, ring(t, other, &wire.Evaluate{Request: r.request, Sequence: 1}), ane.ErrForeign,
+		"another client's request")
 	_, other = b.belled(alice)
-	require.ErrorIs(t, ring(t, other, &wire.Evaluate{Request: r.request, Sequence: 1}), ane.ErrForeign, "of another connection")
+	require.ErrorIs(t, ring(t, other, &wire.Evaluate{Request: r.request, Sequence: 1}), ane.ErrForeign,
+		"of another connection")
 }
 
 // What was asked by the bell is cancelled over the socket, and answered by the bell.
@@ -94,7 +96,7 @@ func TestBellCancel(t *testing.T) {
 	require.ErrorIs(t, <-done, ane.ErrDeadline)
 }
 
-// A client that goes while its evaluation by the bell runs leaves nothing behind.
+// A client that goes while its evaluation through the bell runs leaves nothing.
 func TestBellClientGoes(t *testing.T) {
 	open := make(chan struct{})
 	defer close(open)
@@ -109,12 +111,13 @@ func TestBellClientGoes(t *testing.T) {
 	eventually(t, "the client is gone", func() bool { return b.driver.Stats().Clients == 0 })
 }
 
-// Whoever sends nothing but refused frames is cut off, by the bell as over the socket.
+// A client that sends nothing but refused frames is cut off, through the bell as over the socket.
 func TestBellOfRefusedFrames(t *testing.T) {
 	b := startBroker(t, Config{})
 	p, bell := b.belled(alice)
 	for i := range MaxTroubles {
-		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | uint64(i), Payload: []byte{1, 2, 3}}))
+		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | uint64(i),
+			Payload: []byte{1, 2, 3}}))
 		require.Equal(t, wire.KindFault, hear(t, bell).Kind)
 	}
 	gone(t, p)

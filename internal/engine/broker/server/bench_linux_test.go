@@ -44,7 +44,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateFloor is the same two frames with nobody between them.
+// BenchmarkEvaluateFloor is the same two frames with nothing between them.
 func BenchmarkEvaluateFloor(b *testing.B) {
 	here, there, err := wiretest.Pair()
 	if err != nil {

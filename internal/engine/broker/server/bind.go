@@ -98,7 +98,8 @@ func (t *requests) choosePorts(r *request, q *wire.Bind) error {
 	}
 	if n := len(q.In) + len(q.Out); n > driverabi.MaxSurfaces {
 		return &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrExhausted, Detail: fmt.Sprintf("%d surfaces", n),
-			Rule: fmt.Sprintf("the mapper takes %d surfaces a request", driverabi.MaxSurfaces), Hint: "pack tensors that belong together into one"}
+			Rule: fmt.Sprintf("the mapper takes %d surfaces a request",
+				driverabi.MaxSurfaces), Hint: "pack tensors that belong together into one"}
 	}
 	var faults []error
 	for i, port := range q.In {
@@ -119,11 +120,14 @@ func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, o
 	s := t.surfaces.table.find(port.Surface)
 	switch {
 	case s == nil:
-		return fault(ane.ErrForeign, fmt.Sprintf("this connection has no surface %d", port.Surface), "register the surface first")
+		return fault(ane.ErrForeign, fmt.Sprintf("this connection has no surface %d", port.Surface),
+			"register the surface first")
 	case port.Offset != 0:
-		return fault(ane.ErrOffset, fmt.Sprintf("starts at byte %d of its surface", port.Offset), "give the tensor a surface of its own")
+		return fault(ane.ErrOffset, fmt.Sprintf("starts at byte %d of its surface", port.Offset),
+			"give the tensor a surface of its own")
 	case s.size < uint64(l.Bytes()):
-		return fault(ane.ErrShort, fmt.Sprintf("program needs %d bytes, surface has %d", l.Bytes(), s.size), "make the tensor with the layout of the program")
+		return fault(ane.ErrShort, fmt.Sprintf("program needs %d bytes, surface has %d", l.Bytes(), s.size),
+			"make the tensor with the layout of the program")
 	}
 	for _, other := range r.surfaces {
 		if output && other.at == s.at {

@@ -21,8 +21,8 @@ import (
 // weights, and the broker does not wait for them. The plan is made again, unless
 // the program is in memory still.
 //
-// Several brokers may use one folder: files appear whole, never change, and who
-// finds one gone or damaged compiles as if it had never been. Losing a file is
+// Several brokers may use one folder: files appear whole, never change, and a
+// broker that finds one gone or damaged compiles as if it had never been. Losing a file is
 // never an error, and neither is a disk that takes none.
 type cache struct {
 	dir   string // empty: nothing is kept

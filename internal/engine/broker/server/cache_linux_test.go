@@ -90,7 +90,8 @@ func TestKeysDiffer(t *testing.T) {
 		require.Equal(t, k, back)
 	}
 	require.NotEqual(t, (&source{}).key(info), (&source{}).key(ane.Info{Name: "other"}))
-	for _, bad := range []string{"", "ab", strings.Repeat("g", 64), strings.Repeat("A", 64), "../" + strings.Repeat("a", 61)} {
+	for _, bad := range []string{"", "ab", strings.Repeat("g", 64), strings.Repeat("A", 64),
+		"../" + strings.Repeat("a", 61)} {
 		_, err := parseKey(bad)
 		require.Error(t, err, bad)
 	}
@@ -171,7 +172,7 @@ func TestCacheForgetsWhatIsDamaged(t *testing.T) {
 	temp := filepath.Join(c.partition(alice), ".wholefile-0.tmp")
 	require.NoError(t, os.WriteFile(temp, nil, 0o600))
 	c.sweep()
-	require.FileExists(t, temp, "somebody may be writing it")
+	require.FileExists(t, temp, "another broker may be writing it")
 	long := time.Now().Add(-2 * stale)
 	require.NoError(t, os.Chtimes(temp, long, long))
 	c.sweep()

@@ -108,7 +108,8 @@ func (t *flights) chainable(r *request, handle uint32, sequence uint64) error {
 		return err
 	}
 	if n := len(r.program.out); n > driver.MaxOutputs {
-		return exhausted("chain", fmt.Sprintf("request %d", handle), "outputs of a step", driver.MaxOutputs, "evaluate it alone")
+		return exhausted("chain", fmt.Sprintf("request %d", handle), "outputs of a step", driver.MaxOutputs,
+			"evaluate it alone")
 	}
 	return nil
 }

@@ -48,12 +48,14 @@ func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
 	})
 }
 
-// later does the work of a compile, answers its fault, and frees what was sent with it. When it returns an error the work is not done.
+// later does the work of a compile, answers its fault, and frees what was sent with it. When
+// it returns an error the work is not done.
 func (c *compiles) later(f *wire.Frame, up *upload, work func() error) error {
 	select {
 	case c.asked <- struct{}{}:
 	default:
-		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles, "wait for one of them"), up.close())
+		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles, "wait for one of them"),
+			up.close())
 	}
 	c.work.Go(func() {
 		defer func() { <-c.asked }()
@@ -113,7 +115,8 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 	if p.Key != "" {
 		var err error
 		if key, err = parseKey(p.Key); err != nil {
-			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.Because(ane.ErrName, err), Hint: "send the key of a Compiled"}
+			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.Because(ane.ErrName, err),
+				Hint: "send the key of a Compiled"}
 		}
 	} else {
 		key = up.key(c.info)
@@ -134,7 +137,8 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		case kept != nil:
 			src, files, how.cached = kept, nil, true
 		case p.Key != "":
-			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName, Detail: "the cache has no such program", Hint: "send text and weights"}
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName,
+				Detail: "the cache has no such program", Hint: "send text and weights"}
 		}
 		exec, err := c.compileNow(ctx, p.File, src)
 		if err != nil {
@@ -165,7 +169,8 @@ func (c *compiles) compileNow(ctx context.Context, file string, src *source) (an
 	exec, err := c.server.compileNow(ctx, src.compile(file))
 	if err != nil {
 		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
-			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err, Rule: "the broker compiles for a bounded time",
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err,
+				Rule: "the broker compiles for a bounded time",
 				Hint: "split the program, or have the policy grant " + driverabi.EntitlementSecondaryCompiler}
 		}
 		return nil, err

@@ -166,10 +166,11 @@ func TestCompileTellsEveryFault(t *testing.T) {
 		"not sealed":         {wire.Compile{TextSize: 0}, []int{int(open.Fd())}, nil},
 		"no such descriptor": {wire.Compile{Weights: []wire.Weight{{Name: "w", Descriptor: 1}}}, []int{fd}, ane.ErrShort},
 		"offset beyond":      {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1 << 30}}}, []int{fd}, ane.ErrShort},
-		"size beyond":        {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1, Size: uint64(len(m.Text))}}}, []int{fd}, ane.ErrShort},
-		"twice":              {wire.Compile{Weights: []wire.Weight{{Name: "w"}, {Name: "w"}}}, []int{fd}, ane.ErrName},
-		"key and program":    {wire.Compile{Key: "k", TextSize: 1}, []int{fd}, ane.ErrMismatch},
-		"empty text":         {wire.Compile{}, []int{fd}, ane.ErrCompile},
+		"size beyond": {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1, Size: uint64(len(m.Text))}}},
+			[]int{fd}, ane.ErrShort},
+		"twice":           {wire.Compile{Weights: []wire.Weight{{Name: "w"}, {Name: "w"}}}, []int{fd}, ane.ErrName},
+		"key and program": {wire.Compile{Key: "k", TextSize: 1}, []int{fd}, ane.ErrMismatch},
+		"empty text":      {wire.Compile{}, []int{fd}, ane.ErrCompile},
 	} {
 		var r wire.Compiled
 		err := p.ask(wire.KindCompile, &c.q, &r, c.fds...)

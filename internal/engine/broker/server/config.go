@@ -15,7 +15,7 @@ const DefaultLinger = 5 * time.Second
 // Config says how a broker works. The zero value is a broker over the software
 // engine, without a cache on disk.
 type Config struct {
-	// Engine makes the engine behind the broker; nil is the software engine. The
+	// Engine makes the engine that the broker drives; nil is the software engine. The
 	// broker closes it.
 	Engine func() ane.Engine
 	// CacheDir is the folder of the compile cache, made with mode 0700 when it is

@@ -84,7 +84,8 @@ func TestClientDiesAtEveryStage(t *testing.T) {
 			p.close()
 			eventually(t, name, func() bool {
 				s := b.driver.Stats()
-				return b.active.Load() == 1 && b.live.count() == 0 && s.Clients == 1 && s.Surfaces+s.Programs+s.Bound+s.Queued+s.Running == 0 && len(files()) <= before
+				return b.active.Load() == 1 && b.live.count() == 0 && s.Clients == 1 &&
+					s.Surfaces+s.Programs+s.Bound+s.Queued+s.Running == 0 && len(files()) <= before
 			})
 			require.NoError(t, witness.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), name)
 		}
@@ -173,7 +174,7 @@ func TestLingerOfServe(t *testing.T) {
 	path := socket(t)
 	l, err := Listen(path)
 	require.NoError(t, err)
-	require.NoError(t, Serve(context.Background(), l, Config{Linger: time.Millisecond}), "nobody ever came")
+	require.NoError(t, Serve(context.Background(), l, Config{Linger: time.Millisecond}), "no client ever came")
 	_, err = os.Lstat(path)
 	require.ErrorIs(t, err, os.ErrNotExist)
 
@@ -223,7 +224,8 @@ func TestServeConn(t *testing.T) {
 	here, there, err = wiretest.Pair()
 	require.NoError(t, err)
 	defer here.Close()
-	require.ErrorIs(t, ServeConn(context.Background(), there, Config{Engine: func() ane.Engine { return nil }}), ane.ErrUnavailable)
+	require.ErrorIs(t, ServeConn(context.Background(), there, Config{Engine: func() ane.Engine { return nil }}),
+		ane.ErrUnavailable)
 }
 
 // TestManyComeAndGo connects over the socket at once, again and again.

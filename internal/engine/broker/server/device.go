@@ -39,7 +39,8 @@ func (v *device) handshake(call func(int, *driverabi.Args) driverabi.Return) err
 }
 
 // call makes one call and explains its failure.
-func (v *device) call(op string, call func(int, *driverabi.Args) driverabi.Return, selector int, a *driverabi.Args) error {
+func (v *device) call(op string, call func(int, *driverabi.Args) driverabi.Return, selector int,
+	a *driverabi.Args) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if ret := call(selector, a); ret != driverabi.Success {
@@ -60,7 +61,8 @@ func encode(s driverabi.Structure) []byte {
 func (v *device) load(resource uint64) (token uint64, err error) {
 	var s driverabi.ProgramCreate
 	driver.Create{Resource: resource}.Encode(&s)
-	if err := v.call("load", v.client.Control, driverabi.ControlProgramCreate, &driverabi.Args{StructIn: encode(&s)}); err != nil {
+	if err := v.call("load", v.client.Control, driverabi.ControlProgramCreate,
+		&driverabi.Args{StructIn: encode(&s)}); err != nil {
 		return 0, err
 	}
 	return v.prepare(resource)
@@ -86,7 +88,8 @@ func (v *device) prepare(resource uint64) (token uint64, err error) {
 func (v *device) instance(i driver.Instance) (token uint64, err error) {
 	var s driverabi.CreateInstance
 	i.Encode(&s)
-	if err := v.call("instance", v.client.Control, driverabi.ControlProgramCreateInstance, &driverabi.Args{StructIn: encode(&s)}); err != nil {
+	if err := v.call("instance", v.client.Control, driverabi.ControlProgramCreateInstance,
+		&driverabi.Args{StructIn: encode(&s)}); err != nil {
 		return 0, err
 	}
 	return v.prepare(i.Resource)
@@ -96,7 +99,8 @@ func (v *device) instance(i driver.Instance) (token uint64, err error) {
 func (v *device) unload(token uint64) error {
 	var s driverabi.ProgramUnprepare
 	driver.Unprepare{Token: token}.Encode(&s)
-	if err := v.call("unload", v.client.Control, driverabi.ControlProgramUnprepare, &driverabi.Args{StructIn: encode(&s)}); err != nil {
+	if err := v.call("unload", v.client.Control, driverabi.ControlProgramUnprepare,
+		&driverabi.Args{StructIn: encode(&s)}); err != nil {
 		return err
 	}
 	return v.destroy(driver.Destroy{Token: token})
@@ -179,8 +183,8 @@ func explain(op string, ret driverabi.Return, why error) error {
 	e := &ane.Error{Op: op, Engine: Name, Err: why}
 	var known *ane.Error
 	if errors.As(why, &known) {
-		e.Name, e.Detail, e.Rule, e.Hint, e.Domain, e.Code = known.Name, known.Detail, known.Rule, known.Hint, known.Domain, known.Code
-		e.Err = known.Err
+		*e = *known
+		e.Op, e.Engine = op, Name
 	}
 	if e.Err == nil {
 		e.Err = ret

@@ -8,7 +8,7 @@
 // socket pair and ends with it. Everything a client had is given back when its
 // connection ends, however it ends.
 //
-// # Who is let in
+// # Which clients are admitted
 //
 // A client is known by its user and by the SHA-256 of its executable, which
 // stand in for the team identifier and the code-directory hash of a signed
@@ -39,7 +39,7 @@
 //   - The executable is read through /proc/PID/exe while the process that made the
 //     connection is known to live. A process that makes the connection and replaces
 //     itself before its executable is read counts as what it became; one that
-//     passes its socket on, or is debugged, acts for whoever holds it.
+//     passes its socket on, or is debugged, acts for the process that holds it.
 //   - An interpreter is one identity whatever script it runs, and shared libraries
 //     are not part of it.
 //   - A client may change a surface while it is read. The engine computes garbage

@@ -14,7 +14,7 @@ import (
 //	magic    8 bytes
 //	key      32 bytes, as in the file's name
 //	function, text, then each weight's name and data:
-//	         u64 length, bytes; behind text u64 number of weights
+//	         u64 length, bytes; after text u64 number of weights
 //	checksum 32 bytes: SHA-256 of all before
 //
 // Numbers are little endian.

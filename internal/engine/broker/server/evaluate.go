@@ -90,8 +90,9 @@ func (t *flights) may(r *request, handle uint32, sequence, deadline uint64) erro
 		return exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight", r.program.depth,
 			"wait for one of them")
 	case deadline > math.MaxInt64:
-		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength, Detail: fmt.Sprintf("deadline of %d ns", deadline),
-			Hint: "give nanoseconds from now, or 0"}
+		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength,
+			Detail: fmt.Sprintf("deadline of %d ns", deadline),
+			Hint:   "give nanoseconds from now, or 0"}
 	}
 	return nil
 }

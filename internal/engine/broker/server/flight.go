@@ -33,7 +33,7 @@ type flight struct {
 }
 
 // States of a flight. The completion and the return from the driver's call come in
-// either order; who is second answers. The change publishes what the first wrote.
+// either order; the second one answers. The change publishes what the first wrote.
 const (
 	flown int32 = iota
 	woken       // the completion came first: the reader answers

@@ -54,7 +54,8 @@ func TestBackPressureAndCancel(t *testing.T) {
 	eventually(t, "the first runs", func() bool { return b.driver.Stats().Running == 1 })
 	var s wire.StatusReply
 	require.NoError(t, p.ask(wire.KindStatus, &wire.Status{Program: r.program}, &s))
-	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true, Queued: driverabi.QueueDepth - 1, Running: 1, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, wire.StatusReply{
+	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true, Queued: driverabi.QueueDepth - 1,
+		Running: 1, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, wire.StatusReply{
 		Program: s.Program, Loaded: s.Loaded, Resident: s.Resident, Queued: s.Queued, Running: s.Running, Args: s.Args})
 
 	cancel := func(sequence uint64) wire.CancelState {
@@ -95,7 +96,8 @@ func TestDeadlines(t *testing.T) {
 	requests := p.many(t, r, 5)
 	var ids []uint64
 	for _, q := range requests {
-		id, err := p.post(wire.KindEvaluate, &wire.Evaluate{Request: q, Sequence: uint64(q), Deadline: uint64(20 * time.Millisecond)})
+		id, err := p.post(wire.KindEvaluate, &wire.Evaluate{Request: q, Sequence: uint64(q),
+			Deadline: uint64(20 * time.Millisecond)})
 		require.NoError(t, err)
 		ids = append(ids, id)
 	}
@@ -113,7 +115,8 @@ func TestQueueDepthOfAProgram(t *testing.T) {
 	c, err := p.compile(model(t, "identity"))
 	require.NoError(t, err)
 	var l wire.Loaded
-	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{QueueDepth: 2, PowerSaving: true}}, &l))
+	require.NoError(t, p.ask(wire.KindLoad,
+		&wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{QueueDepth: 2, PowerSaving: true}}, &l))
 	require.EqualValues(t, 2, l.QueueDepth)
 	r, err := p.tie(c)
 	require.NoError(t, err)
@@ -124,7 +127,8 @@ func TestQueueDepthOfAProgram(t *testing.T) {
 		require.NoError(t, err)
 		ids = append(ids, id)
 	}
-	require.ErrorIs(t, p.ask(wire.KindEvaluate, &wire.Evaluate{Request: requests[2], Sequence: 9}, &wire.Done{}), ane.ErrExhausted)
+	require.ErrorIs(t, p.ask(wire.KindEvaluate, &wire.Evaluate{Request: requests[2], Sequence: 9}, &wire.Done{}),
+		ane.ErrExhausted)
 	close(open)
 	for _, id := range ids {
 		require.NoError(t, p.read(id, &wire.Done{}))
@@ -132,7 +136,8 @@ func TestQueueDepthOfAProgram(t *testing.T) {
 	b.join(alice, "")
 	b.join(mary, "")
 	require.NoError(t, p.ask(wire.KindUnload, &wire.Unload{Program: c.Program}, &wire.Empty{}))
-	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, &l))
+	require.NoError(t, p.ask(wire.KindLoad,
+		&wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, &l))
 	require.EqualValues(t, driverabi.QueueDepth/3, l.QueueDepth, "its part of what three want")
 	require.NoError(t, p.evaluate(r, 0), "requests stay bound")
 }
@@ -144,7 +149,8 @@ func TestWiredProgramStays(t *testing.T) {
 	c, err := p.compile(model(t, "identity"))
 	require.NoError(t, err)
 	for range 2 {
-		require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{KeepWired: true}}, &wire.Loaded{}))
+		require.NoError(t, p.ask(wire.KindLoad,
+			&wire.Load{Program: c.Program, QoS: 21, Args: wire.Arguments{KeepWired: true}}, &wire.Loaded{}))
 		require.NoError(t, p.ask(wire.KindUnload, &wire.Unload{Program: c.Program}, &wire.Empty{}))
 		require.Equal(t, 1, b.driver.Stats().Resident)
 	}
@@ -186,7 +192,8 @@ func TestEngineThatFails(t *testing.T) {
 func TestEightClientsOfMixedPriority(t *testing.T) {
 	rounds := budget.Rounds(10_000, 2000)
 	b := startBroker(t, Config{})
-	classes := []uint32{driverabi.QoSRealTime, driverabi.QoSUserInteractive, driverabi.QoSUserInitiated, driverabi.QoSDefault, driverabi.QoSUtility, driverabi.QoSBackground, 77, driverabi.QoSBackground}
+	classes := []uint32{driverabi.QoSRealTime, driverabi.QoSUserInteractive, driverabi.QoSUserInitiated,
+		driverabi.QoSDefault, driverabi.QoSUtility, driverabi.QoSBackground, 77, driverabi.QoSBackground}
 	var all sync.WaitGroup
 	for n, class := range classes {
 		p := b.join(alice, driverabi.Restricted)
@@ -211,7 +218,8 @@ func hammer(t *testing.T, p *peer, requests []uint32, rounds int, seed uint64) {
 			r := free[len(free)-1]
 			free = free[:len(free)-1]
 			asked++
-			id, err := p.post(wire.KindEvaluate, &wire.Evaluate{Request: r, QoS: classes[dice.IntN(len(classes))], Sequence: uint64(asked)})
+			id, err := p.post(wire.KindEvaluate,
+				&wire.Evaluate{Request: r, QoS: classes[dice.IntN(len(classes))], Sequence: uint64(asked)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -238,7 +246,7 @@ func hammer(t *testing.T, p *peer, requests []uint32, rounds int, seed uint64) {
 }
 
 // TestStoppedRunSaysNothing: that one run of a program was stopped at once does not make
-// the next one a short one, which nobody could stop.
+// the next one a short one, which no cancel could stop.
 func TestStoppedRunSaysNothing(t *testing.T) {
 	b := startBroker(t, Config{Engine: doors(nil)})
 	p, bell := b.belled(alice)
@@ -256,7 +264,7 @@ func TestStoppedRunSaysNothing(t *testing.T) {
 	require.ErrorIs(t, <-done, ane.ErrDeadline)
 }
 
-// TestEngineComesBackLate: a run that does not heed its context ends when its client, and
+// TestEngineComesBackLate: a run that ignores its context ends when its client, and
 // the patience with the engine, have gone.
 func TestEngineComesBackLate(t *testing.T) {
 	back := make(chan struct{})

@@ -58,7 +58,8 @@ func private(path string, s *unix.Stat_t) error {
 		return denied(fmt.Sprintf("belongs to user %d", s.Uid), "use a folder of your own")
 	}
 	if mode := s.Mode & 0o777; mode&0o077 != 0 {
-		return denied(fmt.Sprintf("mode %04o lets others in", mode), "name a folder of mode 0700; one that does not exist is made so")
+		return denied(fmt.Sprintf("mode %04o lets others in", mode),
+			"name a folder of mode 0700; one that does not exist is made so")
 	}
 	return nil
 }

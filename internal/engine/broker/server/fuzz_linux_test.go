@@ -36,12 +36,14 @@ func storm(t *testing.T, p *peer, r *run, dice *rand.Rand, frames int) {
 	small := func() uint32 { return uint32(dice.IntN(6)) }
 	for range frames {
 		payloads := []wire.Payload{
-			&wire.Evaluate{Request: r.request + small() - 3, QoS: small() * 9, Sequence: uint64(small()), Deadline: uint64(dice.IntN(1000))},
+			&wire.Evaluate{Request: r.request + small() - 3, QoS: small() * 9, Sequence: uint64(small()),
+				Deadline: uint64(dice.IntN(1000))},
 			&wire.Cancel{Sequence: uint64(small())}, &wire.Bind{Program: small(), In: r.ports[0], Out: r.ports[1]},
 			&wire.Unbind{Request: r.request + small() - 3}, &wire.Load{Program: small(), QoS: small() * 7},
 			&wire.Unload{Program: small()}, &wire.Release{Program: small()}, &wire.Drop{Token: small()}, &wire.Empty{},
 			&wire.Compile{TextSize: uint64(small()), File: "x"}, &wire.Instance{Program: small()}, &wire.Purge{},
-			&wire.Surface{Size: uint64(small()), Token: small()}, &wire.Status{Program: small()}, &wire.Hello{Version: wire.Version},
+			&wire.Surface{Size: uint64(small()),
+				Token: small()}, &wire.Status{Program: small()}, &wire.Hello{Version: wire.Version},
 		}
 		body := payloads[dice.IntN(len(payloads))].Append(nil)
 		if len(body) > 0 && dice.IntN(4) == 0 {
@@ -74,7 +76,7 @@ func storm(t *testing.T, p *peer, r *run, dice *rand.Rand, frames int) {
 	reading.Wait()
 }
 
-// TestRandomFrames storms a broker that serves somebody else meanwhile.
+// TestRandomFrames storms a broker that serves another client meanwhile.
 func TestRandomFrames(t *testing.T) {
 	b := startBroker(t, Config{CacheDir: t.TempDir()})
 	seed := uint64(time.Now().UnixNano())
@@ -113,7 +115,8 @@ func TestRandomFrames(t *testing.T) {
 
 // FuzzFrames sends any bytes to a client's session.
 func FuzzFrames(f *testing.F) {
-	for _, p := range []wire.Payload{&wire.Evaluate{Request: 1, Sequence: 1}, &wire.Bind{Program: 1, In: []wire.Port{{Surface: 1}}, Out: []wire.Port{{Surface: 2}}}, &wire.Load{Program: 1}} {
+	for _, p := range []wire.Payload{&wire.Evaluate{Request: 1, Sequence: 1},
+		&wire.Bind{Program: 1, In: []wire.Port{{Surface: 1}}, Out: []wire.Port{{Surface: 2}}}, &wire.Load{Program: 1}} {
 		for k := wire.KindHello; k < wire.KindFault; k++ {
 			f.Add(wire.Frame{Kind: k, ID: 3, Payload: p.Append(nil)}.Append(nil))
 		}

@@ -30,7 +30,8 @@ type broker struct {
 
 // patient gives a busy machine time, unless the test is about the time.
 func patient(c Config) Config {
-	c.hello, c.write, c.end = cmp.Or(c.hello, await.Patience), cmp.Or(c.write, await.Patience), cmp.Or(c.end, await.Patience)
+	c.hello, c.write, c.end = cmp.Or(c.hello, await.Patience), cmp.Or(c.write, await.Patience), cmp.Or(c.end,
+		await.Patience)
 	return c
 }
 
@@ -86,7 +87,7 @@ type peer struct {
 	id     uint64
 	buf    []byte
 	hello  wire.HelloReply
-	early  map[uint64]answer // of frames that nobody has waited for yet
+	early  map[uint64]answer // of frames that no call has waited for yet
 	blocks []*unimem.Block
 	token  uint32
 }
@@ -186,7 +187,8 @@ func (p *peer) surface(size int) (uint32, *unimem.Block, error) {
 	defer f.Close()
 	p.token++
 	var r wire.SurfaceReply
-	return p.token, b, p.ask(wire.KindSurface, &wire.Surface{ID: b.ID(), Size: uint64(b.Size()), Token: p.token}, &r, int(f.Fd()))
+	return p.token, b, p.ask(wire.KindSurface, &wire.Surface{ID: b.ID(), Size: uint64(b.Size()), Token: p.token}, &r,
+		int(f.Fd()))
 }
 
 // run is a program, loaded and bound.

@@ -15,7 +15,7 @@ import (
 
 // hostile is a client that has the memory of its bell to itself. The broker's box is the
 // second half: a count, on which the broker sleeps, a length, the count that was taken
-// last, and the frame 64 bytes behind.
+// last, and the frame 64 bytes later.
 type hostile struct {
 	*peer
 	bell *wire.Bell
@@ -58,14 +58,16 @@ func (h *hostile) drain(all *sync.WaitGroup) {
 
 // scribble writes whatever it likes wherever it likes, for some time, and rings.
 func (h *hostile) scribble(dice *rand.Rand, request uint32, rounds int) {
-	kinds := []wire.Kind{wire.KindEvaluate, wire.KindPing, wire.KindStats, wire.KindCancel, wire.KindCompile, wire.KindSurface, wire.KindUnbind, wire.KindHello}
+	kinds := []wire.Kind{wire.KindEvaluate, wire.KindPing, wire.KindStats, wire.KindCancel, wire.KindCompile,
+		wire.KindSurface, wire.KindUnbind, wire.KindHello}
 	noise := make([]byte, len(h.mem)+1000)
 	for i := range noise {
 		noise[i] = byte(dice.Uint32())
 	}
 	for range rounds {
 		q := wire.Evaluate{Request: request, Sequence: dice.Uint64N(4)}
-		_ = h.bell.Send(wire.Frame{Kind: kinds[dice.IntN(len(kinds))], ID: wire.BellID | dice.Uint64N(4), Payload: q.Append(nil)})
+		_ = h.bell.Send(wire.Frame{Kind: kinds[dice.IntN(len(kinds))], ID: wire.BellID | dice.Uint64N(4),
+			Payload: q.Append(nil)})
 		switch dice.IntN(6) {
 		case 0:
 			binary.LittleEndian.PutUint32(h.box[4:], dice.Uint32()) // length
@@ -82,7 +84,7 @@ func (h *hostile) scribble(dice *rand.Rand, request uint32, rounds int) {
 }
 
 // TestScribbles: clients that write what they like into their bells, while it is read too,
-// and wait for no answer. The broker serves somebody else meanwhile and gives all back.
+// and wait for no answer. The broker serves another client meanwhile and gives all back.
 func TestScribbles(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	t.Log("seed", seed)
@@ -111,7 +113,8 @@ func TestScribbles(t *testing.T) {
 	}
 	for i := range uint64(2000) {
 		require.NoError(t, ring(t, bell, &wire.Evaluate{Request: mine.request, Sequence: 2 * i}))
-		require.NoError(t, sane.ask(wire.KindEvaluate, &wire.Evaluate{Request: mine.request, Sequence: 2*i + 1}, &wire.Done{}))
+		require.NoError(t, sane.ask(wire.KindEvaluate, &wire.Evaluate{Request: mine.request, Sequence: 2*i + 1},
+			&wire.Done{}))
 	}
 	all.Wait()
 	eventually(t, "all is given back", func() bool { return b.active.Load() == 1 && len(files()) <= before })
@@ -130,7 +133,7 @@ func TestStolenWakeUp(t *testing.T) {
 	eventually(t, "it is gone", func() bool { return b.driver.Stats().Clients == 0 && b.active.Load() == 0 })
 }
 
-// TestRingsWithoutWaiting: who rings again before the answer came loses answers, nothing
+// TestRingsWithoutWaiting: a client that rings again before the answer came loses answers, nothing
 // else.
 func TestRingsWithoutWaiting(t *testing.T) {
 	b := startBroker(t, Config{})
@@ -145,9 +148,10 @@ func TestRingsWithoutWaiting(t *testing.T) {
 	buf := make([]byte, wire.MaxFrame)
 	const patience = 5 * time.Second    // for an answer that may have been lost
 	for again := uint64(1); ; again++ { // answers to those before may come in between still
-		require.Less(t, again, uint64(100), "no answer is heard")
+		require.Less(t, again, uint64(100), "no answer comes")
 		q := wire.Evaluate{Request: r.request, Sequence: again << 32}
-		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | q.Sequence, Payload: q.Append(nil)}))
+		require.NoError(t, bell.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | q.Sequence,
+			Payload: q.Append(nil)}))
 		f, err := bell.Receive(buf, patience)
 		for err == nil && f.ID != wire.BellID|q.Sequence {
 			f, err = bell.Receive(buf, patience)

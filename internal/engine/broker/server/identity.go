@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Identity is who a client is: user and executable, in place of the team
+// Identity is what a client is known by: user and executable, in place of the team
 // identifier and the code-directory hash of a signed program. Two clients of one
 // Identity share caches and programs in memory; others never do.
 type Identity struct {

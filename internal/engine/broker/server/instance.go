@@ -66,7 +66,8 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 
 // instantiate makes the instance and answers. The instance holds its base from then
 // on.
-func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident, baseToken uint64) (err error) {
+func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident,
+	baseToken uint64) (err error) {
 	resource, err := c.driver.AddWeights(&up.source)
 	if err != nil {
 		return err

@@ -206,7 +206,8 @@ func TestInstanceMayNotChangeTheProgram(t *testing.T) {
 	m := models.Model{Name: "axis", Weights: file(0), Text: []byte(`program(1.3)
 {
 func main<ios18>(tensor<fp16, [4, 4]> x) {
-tensor<int32, [1]> axes = const()[val = tensor<int32, [1]>(BLOBFILE(path = string("@model_path/axis.bin"), offset = uint64(64)))];
+tensor<int32, [1]> axes = const()[val = tensor<int32, [1]>(BLOBFILE(` +
+		`path = string("@model_path/axis.bin"), offset = uint64(64)))];
 tensor<fp16, [4]> y = reduce_sum(x = x, axes = axes);
 } -> (y);
 }`)}

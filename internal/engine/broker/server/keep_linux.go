@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// keep returns a file of its own for a descriptor of a surface, if its memory cannot
-// be cut short by anybody. That no page of it can vanish is checked again, with all
+// keep returns a file of its own for a descriptor of a surface, if no process can cut its
+// memory short. That no page of it can vanish is checked again, with all
 // else, when it is mapped.
 func keep(fd int, size uint64) (*os.File, fileID, error) {
 	if err := wire.CheckSeals("surface", fd, unix.F_SEAL_SHRINK|unix.F_SEAL_SEAL); err != nil {

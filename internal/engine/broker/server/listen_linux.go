@@ -38,7 +38,7 @@ const backlog = 64
 
 // Listen makes the socket of a shared broker at path, for this user alone. The
 // folder is made when it is missing; it has to be a real one of ours with mode
-// 0700, so that nobody else can reach the socket or exchange it. What a broker
+// 0700, so that no other user can reach the socket or exchange it. What a broker
 // that was killed left is replaced.
 //
 // Errors match ane.ErrInUse when a broker lives there, ane.ErrDenied when the
@@ -59,9 +59,11 @@ func Listen(path string) (*Listener, error) {
 func (l *Listener) open() error {
 	switch {
 	case l.path == "" || strings.HasSuffix(l.path, "/") || l.name == "." || l.name == "..":
-		return l.fault(fs.ErrInvalid, "no name of a socket", "name a path in a private folder, such as one in $XDG_RUNTIME_DIR")
+		return l.fault(fs.ErrInvalid, "no name of a socket",
+			"name a path in a private folder, such as one in $XDG_RUNTIME_DIR")
 	case len(l.name) > longestName:
-		return l.fault(fs.ErrInvalid, fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer", len(l.name), longestName), "name the socket shorter")
+		return l.fault(fs.ErrInvalid, fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer", len(l.name),
+			longestName), "name the socket shorter")
 	}
 	if err := l.openDir(); err != nil {
 		return err
@@ -122,7 +124,7 @@ func (l *Listener) takeLock() error {
 	}
 }
 
-// clear removes a socket that nobody serves any more.
+// clear removes a socket that no broker serves any more.
 func (l *Listener) clear() error {
 	info, err := os.Lstat(l.at(l.name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +148,7 @@ func (l *Listener) clear() error {
 	return os.Remove(l.at(l.name))
 }
 
-// bind makes the socket, which nobody else may connect to from its first moment.
+// bind makes the socket, which no other user may connect to from its first moment.
 func (l *Listener) bind() error {
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// identify asks the kernel who made the connection that fd is an end of. The
-// error matches ane.ErrDenied when it was not somebody to be served.
+// identify asks the kernel which process made the connection that fd is an end of. The
+// error matches ane.ErrDenied when the broker does not serve it.
 //
 // The number of a process may pass to another one, so the executable is opened
 // while a descriptor of the process shows that it lives: a process found alive
@@ -25,27 +25,27 @@ func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
 	if err != nil {
 		return Identity{}, 0, refuse("", "the peer's credentials cannot be read", err)
 	}
-	who := "process " + strconv.Itoa(cred.PID)
+	peer := "process " + strconv.Itoa(cred.PID)
 	if cred.Foreign() {
 		detail := fmt.Sprintf("user %d, and this broker serves user %d alone", cred.UID, os.Geteuid())
-		return Identity{}, 0, refuse(who, detail, nil)
+		return Identity{}, 0, refuse(peer, detail, nil)
 	}
 	alive, err := peerProcess(fd, cred.PID)
 	if err != nil {
-		return Identity{}, 0, refuse(who, "the process has ended or cannot be watched", err)
+		return Identity{}, 0, refuse(peer, "the process has ended or cannot be watched", err)
 	}
 	defer unix.Close(alive)
 	exe, err := os.Open("/proc/" + strconv.Itoa(cred.PID) + "/exe")
 	if err != nil {
-		return Identity{}, 0, refuse(who, "its executable cannot be read", err)
+		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
 	defer exe.Close()
 	if ended(alive) {
-		return Identity{}, 0, refuse(who, "the process ended while it was admitted", nil)
+		return Identity{}, 0, refuse(peer, "the process ended while it was admitted", nil)
 	}
 	sum, err := seen.of(exe)
 	if err != nil {
-		return Identity{}, 0, refuse(who, "its executable cannot be read", err)
+		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
 	return Identity{User: cred.UID, Executable: sum}, cred.PID, nil
 }
@@ -99,8 +99,8 @@ func (h *hashes) of(f *os.File) ([sha256.Size]byte, error) {
 	return sum, nil
 }
 
-// refuse is the answer to somebody who is not admitted.
-func refuse(who, detail string, cause error) error {
-	return &ane.Error{Op: "admit", Engine: Name, Name: who, Err: ane.Because(ane.ErrDenied, cause), Detail: detail,
+// refuse is the answer to a process that is not admitted.
+func refuse(peer, detail string, cause error) error {
+	return &ane.Error{Op: "admit", Engine: Name, Name: peer, Err: ane.Because(ane.ErrDenied, cause), Detail: detail,
 		Hint: "start a broker of your own, as the same user"}
 }

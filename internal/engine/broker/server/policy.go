@@ -39,7 +39,7 @@ type Grant struct {
 //	purging other identities'     EntitlementPurgeAllPartitions
 //
 // of package driverabi. Section 10 of the facts saw unsigned programs compile and
-// load without any; SharedPolicy therefore grants the baseline to everybody, and a
+// load without any; SharedPolicy therefore grants the baseline to every client, and a
 // policy without that grant takes it away.
 type Policy struct {
 	Grants []Grant `json:"grants"`
@@ -48,7 +48,8 @@ type Policy struct {
 // SharedPolicy grants every client that is admitted the baseline and programs shared
 // with other processes of its identity, and nothing else.
 func SharedPolicy() *Policy {
-	return &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementProcessModelShare}}}}
+	return &Policy{Grants: []Grant{{Entitlements: []string{driverabi.EntitlementBaseline,
+		driverabi.EntitlementProcessModelShare}}}}
 }
 
 // OwnerPolicy grants everything: the broker's only client is the process that
@@ -67,7 +68,7 @@ func (p *Policy) Allows(id Identity, tier driverabi.Tier, entitlement string) bo
 	return false
 }
 
-// all reports whether a field of a Grant matches everybody.
+// all reports whether a field of a Grant matches every client.
 func all(s string) bool { return s == "" || s == "*" }
 
 func (g *Grant) matches(id Identity, tier driverabi.Tier) bool {

@@ -22,11 +22,12 @@ func TestPolicyGrantsWhatMatches(t *testing.T) {
 		other bool
 		tiers []driverabi.Tier // where it does not hold for id
 	}{
-		"everybody":          {Grant{}, true, true, nil},
-		"stars":              {Grant{User: "*", Executable: "*"}, true, true, nil},
-		"a user":             {Grant{User: "1000"}, true, false, nil},
-		"an executable":      {Grant{Executable: id.executable()}, true, false, nil},
-		"a tier":             {Grant{Tiers: []driverabi.Tier{driverabi.Restricted}}, true, true, []driverabi.Tier{driverabi.Unrestricted, driverabi.PerUser}},
+		"every client":  {Grant{}, true, true, nil},
+		"stars":         {Grant{User: "*", Executable: "*"}, true, true, nil},
+		"a user":        {Grant{User: "1000"}, true, false, nil},
+		"an executable": {Grant{Executable: id.executable()}, true, false, nil},
+		"a tier": {Grant{Tiers: []driverabi.Tier{driverabi.Restricted}}, true, true,
+			[]driverabi.Tier{driverabi.Unrestricted, driverabi.PerUser}},
 		"another executable": {Grant{Executable: other.executable()}, false, true, nil},
 	} {
 		c.grant.Entitlements = []string{key}
@@ -49,7 +50,8 @@ func TestPolicyGrantsWhatMatches(t *testing.T) {
 func TestReadPolicy(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "policy.json")
 	good := `{"grants":[{"entitlements":["com.apple.aned.private.allow"]},
-	 {"user":"1000","executable":"` + strings.Repeat("0a", 32) + `","tiers":["restricted"],"entitlements":["com.apple.ane.realtime-priority-client"]}]}`
+	 {"user":"1000","executable":"` + strings.Repeat("0a", 32) + `",` +
+		`"tiers":["restricted"],"entitlements":["com.apple.ane.realtime-priority-client"]}]}`
 	require.NoError(t, os.WriteFile(path, []byte(good), 0o600))
 	p, err := ReadPolicy(path)
 	require.NoError(t, err)
@@ -59,7 +61,7 @@ func TestReadPolicy(t *testing.T) {
 	for want, text := range map[string]string{
 		"EOF":                   ``,
 		"unknown field":         `{"grant":[]}`,
-		"behind the policy":     `{"grants":[]} {}`,
+		"after the policy":      `{"grants":[]} {}`,
 		"no entitlement":        `{"grants":[{"entitlements":["com.apple.aned.private.alow"]}]}`,
 		"no tier":               `{"grants":[{"tiers":["root"],"entitlements":[]}]}`,
 		"no number":             `{"grants":[{"user":"me","entitlements":[]}]}`,

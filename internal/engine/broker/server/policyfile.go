@@ -51,7 +51,8 @@ func unread(path string, err error) error {
 func parsePolicy(path string, text []byte) (*Policy, error) {
 	bad := func(err error) error {
 		return &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err,
-			Hint: `write {"grants": [{"user": "*", "executable": "*", "tiers": ["restricted"], "entitlements": ["` + driverabi.EntitlementBaseline + `"]}]}`}
+			Hint: `write {"grants": [{"user": "*", "executable": "*", "tiers": ["restricted"], ` +
+				`"entitlements": ["` + driverabi.EntitlementBaseline + `"]}]}`}
 	}
 	if len(text) > maxPolicy {
 		return nil, bad(fmt.Errorf("more than %d bytes", maxPolicy))
@@ -64,7 +65,7 @@ func parsePolicy(path string, text []byte) (*Policy, error) {
 		return nil, bad(fmt.Errorf("line %d: %w", line, err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, bad(errors.New("text behind the policy"))
+		return nil, bad(errors.New("text after the policy"))
 	}
 	if err := p.check(); err != nil {
 		return nil, bad(err)

@@ -171,7 +171,8 @@ type process struct {
 func startClient(t *testing.T, path string, class uint32, rounds int) *process {
 	t.Helper()
 	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), childEnv+"=client", pathEnv+"="+path, classEnv+"="+strconv.Itoa(int(class)), roundsEnv+"="+strconv.Itoa(rounds))
+	cmd.Env = append(os.Environ(), childEnv+"=client", pathEnv+"="+path, classEnv+"="+strconv.Itoa(int(class)),
+		roundsEnv+"="+strconv.Itoa(rounds))
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -237,7 +238,8 @@ func TestEightProcesses(t *testing.T) {
 	s, path := served(t)
 	low := startClient(t, path, driverabi.QoSBackground, rounds)
 	var others []*process
-	for _, class := range []uint32{driverabi.QoSRealTime, driverabi.QoSRealTime, driverabi.QoSUserInteractive, driverabi.QoSUserInteractive,
+	for _, class := range []uint32{driverabi.QoSRealTime, driverabi.QoSRealTime, driverabi.QoSUserInteractive,
+		driverabi.QoSUserInteractive,
 		driverabi.QoSUserInitiated, driverabi.QoSDefault, driverabi.QoSUtility} {
 		others = append(others, startClient(t, path, class, rounds))
 	}
@@ -258,11 +260,12 @@ func TestEightProcesses(t *testing.T) {
 }
 
 // TestFrozenAndKilledClients: one that is frozen in the middle of it goes on where it was,
-// one that is killed leaves nothing behind, and nobody else notices.
+// one that is killed leaves nothing, and no other client notices.
 func TestFrozenAndKilledClients(t *testing.T) {
 	s, path := served(t)
 	for i := range 6 {
-		frozen, killed := startClient(t, path, driverabi.QoSDefault, 1000), startClient(t, path, driverabi.QoSUserInteractive, 1000)
+		frozen, killed := startClient(t, path, driverabi.QoSDefault, 1000), startClient(t, path,
+			driverabi.QoSUserInteractive, 1000)
 		frozen.says(t, "begins")
 		killed.says(t, "begins")
 		time.Sleep(time.Duration(i) * time.Millisecond)

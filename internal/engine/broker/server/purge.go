@@ -11,7 +11,7 @@ import (
 const PurgeEverybody = "*"
 
 // purge removes programs from the cache, and has those in memory not found by later
-// compiles. Who runs one goes on: a purge never ends a run.
+// compiles. Clients that run one go on: a purge never ends a run.
 func (c *session) purge(payload []byte) (wire.Payload, error) {
 	var q wire.Purge
 	if err := q.Parse(payload); err != nil {
@@ -31,7 +31,8 @@ func (c *session) purge(payload []byte) (wire.Payload, error) {
 	default:
 		key, err := parseKey(q.Key)
 		if err != nil {
-			return nil, &ane.Error{Op: "purge", Engine: Name, Name: q.Key, Err: ane.Because(ane.ErrName, err), Hint: "send the key of a Compiled, or none for all"}
+			return nil, &ane.Error{Op: "purge", Engine: Name, Name: q.Key, Err: ane.Because(ane.ErrName, err),
+				Hint: "send the key of a Compiled, or none for all"}
 		}
 		c.live.purge(c.grant.id, &key)
 		r.Programs, r.Bytes = c.cache.purge(c.grant.id, &key)

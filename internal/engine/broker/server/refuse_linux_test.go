@@ -61,7 +61,8 @@ func TestEntitlements(t *testing.T) {
 	id := Identity{User: 5}
 	b := startBroker(t, Config{Policy: &Policy{Grants: []Grant{
 		{User: "5", Entitlements: []string{driverabi.EntitlementBaseline}},
-		{User: "1", Tiers: []driverabi.Tier{driverabi.PerUser}, Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementRealTime}},
+		{User: "1", Tiers: []driverabi.Tier{driverabi.PerUser},
+			Entitlements: []string{driverabi.EntitlementBaseline, driverabi.EntitlementRealTime}},
 	}}})
 	deny := func(err error, key string) {
 		t.Helper()
@@ -80,7 +81,8 @@ func TestEntitlements(t *testing.T) {
 	deny(err, driverabi.EntitlementBaseline)
 	deny(none.ask(wire.KindLoad, &wire.Load{}, &wire.Loaded{}), driverabi.EntitlementBaseline)
 	deny(none.ask(wire.KindInstance, &wire.Instance{}, &wire.Compiled{}), driverabi.EntitlementAdapterWeight)
-	deny(none.ask(wire.KindPurge, &wire.Purge{Key: PurgeEverybody}, &wire.Purged{}), driverabi.EntitlementPurgeAllPartitions)
+	deny(none.ask(wire.KindPurge, &wire.Purge{Key: PurgeEverybody}, &wire.Purged{}),
+		driverabi.EntitlementPurgeAllPartitions)
 	require.NoError(t, none.ask(wire.KindPurge, &wire.Purge{}, &wire.Purged{}), "its own")
 
 	p := b.join(id, "")
@@ -88,7 +90,8 @@ func TestEntitlements(t *testing.T) {
 	c, err := p.compile(m)
 	require.NoError(t, err)
 	deny(p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 0}, &wire.Loaded{}), driverabi.EntitlementRealTime)
-	deny(p.ask(wire.KindInstance, &wire.Instance{Program: c.Program}, &wire.Compiled{}), driverabi.EntitlementAdapterWeight)
+	deny(p.ask(wire.KindInstance, &wire.Instance{Program: c.Program}, &wire.Compiled{}),
+		driverabi.EntitlementAdapterWeight)
 	per := b.join(alice, driverabi.PerUser)
 	c, err = per.compile(m)
 	require.NoError(t, err)
@@ -139,40 +142,49 @@ func TestEveryRefusal(t *testing.T) {
 		fds  []int
 		want error
 	}{
-		"surface without memory":     {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, noFD, nil},
-		"surface with two":           {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{fd, fd}, nil},
-		"surface of nothing":         {wire.KindSurface, &wire.Surface{Size: 0, Token: 90}, []int{fd}, ane.ErrShort},
-		"surface too short":          {wire.KindSurface, &wire.Surface{Size: size + 1, Token: 90}, []int{fd}, ane.ErrShort},
-		"surface of a file":          {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{int(plain.Fd())}, nil},
-		"surface not sealed":         {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{bare}, nil},
-		"surface that cannot be had": {wire.KindSurface, &wire.Surface{Size: 1 << 21, Token: 90}, []int{fd}, ane.ErrExhausted},
-		"surface token taken":        {wire.KindSurface, &wire.Surface{Size: 64, Token: in[0].Surface}, []int{fd}, ane.ErrInUse},
-		"drop of nothing":            {wire.KindDrop, &wire.Drop{Token: 99}, noFD, ane.ErrForeign},
-		"drop in use":                {wire.KindDrop, &wire.Drop{Token: in[0].Surface}, noFD, ane.ErrInUse},
-		"load of nothing":            {wire.KindLoad, &wire.Load{Program: 99}, noFD, ane.ErrForeign},
-		"load twice":                 {wire.KindLoad, &wire.Load{Program: r.program, QoS: 21}, noFD, ane.ErrInUse},
-		"unload of nothing":          {wire.KindUnload, &wire.Unload{Program: 99}, noFD, ane.ErrForeign},
-		"unload before load":         {wire.KindUnload, &wire.Unload{Program: idle.Program}, noFD, ane.ErrNotLoaded},
-		"release of nothing":         {wire.KindRelease, &wire.Release{Program: 99}, noFD, ane.ErrForeign},
-		"release in use":             {wire.KindRelease, &wire.Release{Program: r.program}, noFD, ane.ErrInUse},
-		"status of nothing":          {wire.KindStatus, &wire.Status{Program: 99}, noFD, ane.ErrForeign},
-		"unbind of nothing":          {wire.KindUnbind, &wire.Unbind{Request: 99}, noFD, ane.ErrForeign},
-		"evaluate nothing":           {wire.KindEvaluate, &wire.Evaluate{Request: 99}, noFD, ane.ErrForeign},
-		"evaluate another's":         {wire.KindEvaluate, &wire.Evaluate{Request: r.program}, noFD, ane.ErrForeign},
-		"deadline of no clock":       {wire.KindEvaluate, &wire.Evaluate{Request: r.request, Deadline: 1 << 63}, noFD, ane.ErrLength},
-		"chain of nothing":           {wire.KindChain, &wire.Chain{}, noFD, ane.ErrLength},
-		"chain of no request":        {wire.KindChain, &wire.Chain{Steps: []wire.Step{{Request: 99}}}, noFD, ane.ErrForeign},
-		"chain of no clock":          {wire.KindChain, &wire.Chain{Deadline: 1 << 63, Steps: []wire.Step{{Request: r.request}}}, noFD, ane.ErrLength},
-		"bind nothing":               {wire.KindBind, &wire.Bind{Program: 99}, noFD, ane.ErrForeign},
-		"bind too few":               {wire.KindBind, &wire.Bind{Program: r.program, In: in[:1], Out: out}, noFD, ane.ErrMismatch},
-		"bind too many":              {wire.KindBind, &wire.Bind{Program: r.program, In: append(in[:2:2], in[0]), Out: out}, noFD, ane.ErrMismatch},
-		"bind no surface":            {wire.KindBind, &wire.Bind{Program: r.program, In: []wire.Port{in[0], {Surface: 99}}, Out: out}, noFD, ane.ErrForeign},
-		"bind at an offset":          {wire.KindBind, &wire.Bind{Program: r.program, In: []wire.Port{in[0], {Surface: in[1].Surface, Offset: 64}}, Out: out}, noFD, ane.ErrOffset},
-		"bind output on input":       {wire.KindBind, &wire.Bind{Program: r.program, In: in, Out: in[:1]}, noFD, ane.ErrAlias},
-		"answer":                     {wire.KindBind | wire.Reply, &wire.Bound{}, noFD, nil},
-		"payload of another kind":    {wire.KindBind, &wire.Cancel{}, noFD, nil},
-		"long payload":               {wire.KindPing, &wire.Compiled{Notes: manyNotes()}, noFD, nil},
-		"descriptors beside":         {wire.KindUnbind, &wire.Unbind{Request: 99}, []int{fd, fd, fd}, ane.ErrForeign},
+		"surface without memory": {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, noFD, nil},
+		"surface with two":       {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{fd, fd}, nil},
+		"surface of nothing":     {wire.KindSurface, &wire.Surface{Size: 0, Token: 90}, []int{fd}, ane.ErrShort},
+		"surface too short":      {wire.KindSurface, &wire.Surface{Size: size + 1, Token: 90}, []int{fd}, ane.ErrShort},
+		"surface of a file":      {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{int(plain.Fd())}, nil},
+		"surface not sealed":     {wire.KindSurface, &wire.Surface{Size: 64, Token: 90}, []int{bare}, nil},
+		"surface that cannot be had": {wire.KindSurface, &wire.Surface{Size: 1 << 21, Token: 90}, []int{fd},
+			ane.ErrExhausted},
+		"surface token taken": {wire.KindSurface, &wire.Surface{Size: 64, Token: in[0].Surface}, []int{fd},
+			ane.ErrInUse},
+		"drop of nothing":    {wire.KindDrop, &wire.Drop{Token: 99}, noFD, ane.ErrForeign},
+		"drop in use":        {wire.KindDrop, &wire.Drop{Token: in[0].Surface}, noFD, ane.ErrInUse},
+		"load of nothing":    {wire.KindLoad, &wire.Load{Program: 99}, noFD, ane.ErrForeign},
+		"load twice":         {wire.KindLoad, &wire.Load{Program: r.program, QoS: 21}, noFD, ane.ErrInUse},
+		"unload of nothing":  {wire.KindUnload, &wire.Unload{Program: 99}, noFD, ane.ErrForeign},
+		"unload before load": {wire.KindUnload, &wire.Unload{Program: idle.Program}, noFD, ane.ErrNotLoaded},
+		"release of nothing": {wire.KindRelease, &wire.Release{Program: 99}, noFD, ane.ErrForeign},
+		"release in use":     {wire.KindRelease, &wire.Release{Program: r.program}, noFD, ane.ErrInUse},
+		"status of nothing":  {wire.KindStatus, &wire.Status{Program: 99}, noFD, ane.ErrForeign},
+		"unbind of nothing":  {wire.KindUnbind, &wire.Unbind{Request: 99}, noFD, ane.ErrForeign},
+		"evaluate nothing":   {wire.KindEvaluate, &wire.Evaluate{Request: 99}, noFD, ane.ErrForeign},
+		"evaluate another's": {wire.KindEvaluate, &wire.Evaluate{Request: r.program}, noFD, ane.ErrForeign},
+		"deadline of no clock": {wire.KindEvaluate, &wire.Evaluate{Request: r.request, Deadline: 1 << 63}, noFD,
+			ane.ErrLength},
+		"chain of nothing":    {wire.KindChain, &wire.Chain{}, noFD, ane.ErrLength},
+		"chain of no request": {wire.KindChain, &wire.Chain{Steps: []wire.Step{{Request: 99}}}, noFD, ane.ErrForeign},
+		"chain of no clock": {wire.KindChain,
+			&wire.Chain{Deadline: 1 << 63, Steps: []wire.Step{{Request: r.request}}}, noFD, ane.ErrLength},
+		"bind nothing": {wire.KindBind, &wire.Bind{Program: 99}, noFD, ane.ErrForeign},
+		"bind too few": {wire.KindBind, &wire.Bind{Program: r.program, In: in[:1], Out: out}, noFD,
+			ane.ErrMismatch},
+		"bind too many": {wire.KindBind, &wire.Bind{Program: r.program, In: append(in[:2:2], in[0]), Out: out},
+			noFD, ane.ErrMismatch},
+		"bind no surface": {wire.KindBind,
+			&wire.Bind{Program: r.program, In: []wire.Port{in[0], {Surface: 99}}, Out: out}, noFD, ane.ErrForeign},
+		"bind at an offset": {wire.KindBind, &wire.Bind{Program: r.program,
+			In: []wire.Port{in[0], {Surface: in[1].Surface, Offset: 64}}, Out: out}, noFD, ane.ErrOffset},
+		"bind output on input": {wire.KindBind, &wire.Bind{Program: r.program, In: in, Out: in[:1]}, noFD,
+			ane.ErrAlias},
+		"answer":                  {wire.KindBind | wire.Reply, &wire.Bound{}, noFD, nil},
+		"payload of another kind": {wire.KindBind, &wire.Cancel{}, noFD, nil},
+		"long payload":            {wire.KindPing, &wire.Compiled{Notes: manyNotes()}, noFD, nil},
+		"descriptors beside":      {wire.KindUnbind, &wire.Unbind{Request: 99}, []int{fd, fd, fd}, ane.ErrForeign},
 	} {
 		before := len(files())
 		err := p.ask(c.kind, c.q, &wire.Empty{}, c.fds...)
@@ -188,7 +200,8 @@ func TestEveryRefusal(t *testing.T) {
 	}
 	require.NoError(t, p.evaluate(r, 0))
 	_ = small
-	err = p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: []wire.Port{in[0], {Surface: small}}, Out: out}, &wire.Bound{})
+	err = p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: []wire.Port{in[0], {Surface: small}}, Out: out},
+		&wire.Bound{})
 	require.NoError(t, err, "a page is enough for this program")
 }
 
@@ -210,8 +223,10 @@ func TestTwoTokensOfOneMemory(t *testing.T) {
 	require.NoError(t, err)
 	defer f.Close()
 	var reply wire.SurfaceReply
-	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: uint64(r.in[0].Block().Size()), Token: 77}, &reply, int(f.Fd())))
-	err = p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: []wire.Port{{Surface: 77}}}, &wire.Bound{})
+	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: uint64(r.in[0].Block().Size()), Token: 77}, &reply,
+		int(f.Fd())))
+	err = p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: []wire.Port{{Surface: 77}}},
+		&wire.Bound{})
 	require.ErrorIs(t, err, ane.ErrAlias)
 }
 
@@ -240,10 +255,13 @@ func TestLimits(t *testing.T) {
 	defer f.Close()
 	have := uint32(len(r.ports[0]) + len(r.ports[1]))
 	for i := have; i < MaxSurfaces; i++ {
-		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1000 + i}, &wire.SurfaceReply{}, int(f.Fd())))
+		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1000 + i}, &wire.SurfaceReply{},
+			int(f.Fd())))
 	}
-	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1}, &wire.SurfaceReply{}, int(f.Fd())), ane.ErrInUse)
-	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{}, int(f.Fd())), ane.ErrExhausted)
+	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1}, &wire.SurfaceReply{}, int(f.Fd())),
+		ane.ErrInUse)
+	require.ErrorIs(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{},
+		int(f.Fd())), ane.ErrExhausted)
 	for i := 1; i < MaxPrograms; i++ {
 		_, err := p.compile(m)
 		require.NoError(t, err)
@@ -251,9 +269,11 @@ func TestLimits(t *testing.T) {
 	_, err = p.compile(m)
 	require.ErrorIs(t, err, ane.ErrExhausted)
 	for i := 1; i < MaxRequests; i++ {
-		require.NoError(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]}, &wire.Bound{}))
+		require.NoError(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]},
+			&wire.Bound{}))
 	}
-	require.ErrorIs(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]}, &wire.Bound{}), ane.ErrExhausted)
+	require.ErrorIs(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]},
+		&wire.Bound{}), ane.ErrExhausted)
 	require.NoError(t, p.evaluate(r, 0))
 	require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: 1500}, &wire.Empty{}))
 	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{}, int(f.Fd())))

@@ -22,7 +22,7 @@ type residents struct {
 type residentKey struct {
 	id  Identity
 	key Key
-	own uint64 // number of the session that shares with nobody, or 0
+	own uint64 // number of the session that shares with no other, or 0
 }
 
 // resident is one program. Fields but users are settled once ready is closed.
@@ -38,7 +38,8 @@ type resident struct {
 // acquire returns the program of a key, made by compile unless it is there. Several
 // callers wait for one compile; when that ends because its own caller gave up,
 // another one compiles. release must follow.
-func (r *residents) acquire(ctx context.Context, at residentKey, compile func() (ane.Executable, error)) (p *resident, shared bool, err error) {
+func (r *residents) acquire(ctx context.Context, at residentKey, compile func() (ane.Executable, error)) (p *resident,
+	shared bool, err error) {
 	for {
 		r.mu.Lock()
 		p, shared = r.open[at], true
@@ -81,12 +82,12 @@ func (r *residents) fill(p *resident, compile func() (ane.Executable, error)) er
 		p.resource, p.err = r.driver.AddProgram(p.exec)
 	}
 	if p.err != nil {
-		r.forget(p) // before anybody else can find it
+		r.forget(p) // before another compile can find it
 	}
 	return p.err
 }
 
-// forget makes p not found any more. Who has it keeps it.
+// forget makes p not found any more. Its users keep it.
 func (r *residents) forget(p *resident) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,7 +123,7 @@ func (r *residents) release(p *resident) error {
 }
 
 // purge makes programs of an identity, or that of one key, not found any more.
-// Those who run them go on until they release them.
+// Clients that run them go on until they release them.
 func (r *residents) purge(id Identity, k *Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -87,7 +87,7 @@ func (s *server) answer(fd int) error {
 	return newSession(s, conn, id).run()
 }
 
-// turnAway tells somebody who is not admitted why, once it has introduced itself: an
+// turnAway tells a client that is not admitted why, once it has introduced itself: an
 // answer that comes before the question may be lost with the connection.
 func (s *server) turnAway(conn *wire.Conn, why error) {
 	s.counts.refusedPeer.Add(1)

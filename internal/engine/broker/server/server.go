@@ -29,7 +29,7 @@ type server struct {
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
-	open     map[*wire.Conn]struct{} // of sessions, and of those who are turned away
+	open     map[*wire.Conn]struct{} // of sessions, and of clients that are turned away
 	ending   bool                    // no more of them
 	failed   []error                 // of sessions
 	last     uint64                  // number of the last session
@@ -163,7 +163,8 @@ func (s *server) enter(one *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ending {
-		return &ane.Error{Op: "admit", Engine: Name, Err: ane.ErrClosed, Detail: "the broker is ending", Hint: "connect again"}
+		return &ane.Error{Op: "admit", Engine: Name, Err: ane.ErrClosed, Detail: "the broker is ending",
+			Hint: "connect again"}
 	}
 	if len(s.sessions) >= MaxClients {
 		return exhausted("admit", "", "clients", MaxClients, "wait until another client has gone")

@@ -66,9 +66,11 @@ func (t *surfaces) roomFor(p *wire.Surface) error {
 	name := fmt.Sprintf("surface %d", p.Token)
 	switch {
 	case p.Size == 0:
-		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrShort, Detail: "0 bytes", Hint: "register the whole Block"}
+		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrShort, Detail: "0 bytes",
+			Hint: "register the whole Block"}
 	case t.table.find(p.Token) != nil:
-		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrInUse, Hint: "choose a token that is free, or drop the surface"}
+		return &ane.Error{Op: "surface", Engine: Name, Name: name, Err: ane.ErrInUse,
+			Hint: "choose a token that is free, or drop the surface"}
 	case t.table.len() >= MaxSurfaces:
 		return exhausted("surface", name, "surfaces", MaxSurfaces, "drop surfaces that no request uses")
 	case p.Size > t.limit-t.pinned:

@@ -20,8 +20,9 @@ func receive(p *wire.Compile, fds wire.Descriptors) (*upload, error) {
 	up := &upload{}
 	if p.Key != "" {
 		if len(fds) > 0 || p.TextSize > 0 || len(p.Weights) > 0 {
-			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrMismatch, Detail: "a key, and a program too",
-				Hint: "send one of them"}
+			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrMismatch,
+				Detail: "a key, and a program too",
+				Hint:   "send one of them"}
 		}
 		return up, nil
 	}
@@ -83,18 +84,20 @@ func (u *upload) addWeights(list []wire.Weight) error {
 // slice is size bytes at offset of a descriptor.
 func (u *upload) slice(name string, descriptor uint32, offset, size uint64) ([]byte, error) {
 	if int64(descriptor) >= int64(len(u.files)) {
-		return nil, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort, Detail: fmt.Sprintf("descriptor %d of %d", descriptor, len(u.files)),
-			Hint: "send the memfd beside the frame"}
+		return nil, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
+			Detail: fmt.Sprintf("descriptor %d of %d", descriptor, len(u.files)),
+			Hint:   "send the memfd beside the frame"}
 	}
 	b := u.files[descriptor].Bytes()
 	if offset > uint64(len(b)) || size > uint64(len(b))-offset {
 		return nil, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
-			Detail: fmt.Sprintf("bytes %d to %d of a memfd of %d", offset, offset+size, len(b)), Hint: "send the sizes that the memfd has"}
+			Detail: fmt.Sprintf("bytes %d to %d of a memfd of %d", offset, offset+size,
+				len(b)), Hint: "send the sizes that the memfd has"}
 	}
 	return b[offset : offset+size : offset+size], nil
 }
 
-// close unmaps what was sent, unless somebody else has taken it over.
+// close unmaps what was sent, unless a program has taken it over.
 func (u *upload) close() error {
 	files := u.files
 	*u = upload{}

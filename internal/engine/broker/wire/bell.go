@@ -13,8 +13,8 @@ import (
 // Send puts a frame into the box of the other end and wakes it; the next one only follows
 // when the answer to the last has come, or it replaces that. Until the other end has taken a
 // frame it can be taken back. Frames in a Bell carry no descriptors, and their IDs have
-// BellID set, so that who answers knows where. Nothing that the other end writes there is
-// trusted: a frame is copied out before anybody looks at it. The end of the other process
+// BellID set, so that the answer goes the same way. Nothing that the other end writes there is
+// trusted: a frame is copied out before it is parsed. The end of the other process
 // shows on the socket alone.
 //
 // Send may be called from several goroutines, Receive from one at a time. Close may come at
@@ -23,7 +23,7 @@ type Bell struct {
 	in, out  counter
 	send     sync.Mutex
 	last     uint32 // count of the last frame that was sent; send guards it
-	seen     uint32 // count that Receive has looked at; whoever receives has it
+	seen     uint32 // count that Receive has seen; the receiver has it
 	idle     int    // counts in a row that no frame was there for, likewise
 	own, far box    // filled by the other end, and by this one
 	memory
@@ -42,9 +42,11 @@ func (b *Bell) Send(f Frame) error {
 	case !f.Kind.known():
 		return &Error{Op: "ring", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
 	case f.Flags != 0 || f.ID&BellID == 0:
-		return &Error{Op: "ring", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x, id %#x", f.Flags, f.ID), Hint: "set BellID and no flags"}
+		return &Error{Op: "ring", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x, id %#x", f.Flags, f.ID),
+			Hint: "set BellID and no flags"}
 	case len(f.Payload) > MaxPayload:
-		return &Error{Op: "ring", Kind: f.Kind, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxPayload), Hint: "send it through the Conn"}
+		return &Error{Op: "ring", Kind: f.Kind, Err: ErrLong,
+			Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxPayload), Hint: "send it through the Conn"}
 	}
 	if !b.enter() {
 		return closed("ring")
@@ -69,7 +71,8 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 		return Frame{}, absent(op)
 	}
 	if len(buf) < MaxFrame {
-		return Frame{}, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)), Hint: "pass MaxFrame bytes"}
+		return Frame{}, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)),
+			Hint: "pass MaxFrame bytes"}
 	}
 	if !b.enter() {
 		return Frame{}, closed(op)
@@ -102,7 +105,7 @@ func (b *Bell) Receive(buf []byte, wait time.Duration) (Frame, error) {
 
 // firstRest is how long Receive rests when a frame was taken back before it could be
 // received; it doubles with every further one in a row, to lastRest. Counting costs the
-// other end a nanosecond and this one a thousand, so who counts without end for no frame
+// other end a nanosecond and this one a thousand, so an end that counts without end for no frame
 // would keep a thread busy at each of its Bells from a single one of its own.
 const (
 	firstRest = 50 * time.Microsecond
@@ -131,5 +134,6 @@ func (b *Bell) Traffic() Traffic {
 	if b == nil {
 		return Traffic{}
 	}
-	return Traffic{FramesIn: b.in.frames.Load(), BytesIn: b.in.bytes.Load(), FramesOut: b.out.frames.Load(), BytesOut: b.out.bytes.Load()}
+	return Traffic{FramesIn: b.in.frames.Load(), BytesIn: b.in.bytes.Load(), FramesOut: b.out.frames.Load(),
+		BytesOut: b.out.bytes.Load()}
 }

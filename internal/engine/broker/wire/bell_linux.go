@@ -10,14 +10,14 @@ import (
 
 // The memory is two boxes. Each has a word that counts frames, on which the other side
 // sleeps (futex), the length of the present frame, the count of the frame that was
-// taken last, and behind a cache line of 64 bytes the frame itself.
+// taken last, and after a cache line of 64 bytes the frame itself.
 const (
 	boxHead  = 64
 	boxSize  = boxHead + (MaxFrame+63)&^63
 	bellSize = 2 * boxSize
 )
 
-// bellSeals keep the memory of a Bell from going away under those who have mapped it.
+// bellSeals keep the memory of a Bell from going away under the processes that have mapped it.
 const bellSeals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_SEAL
 
 // memory is the mapping of a Bell. The last call inside unmaps it.
@@ -57,7 +57,8 @@ func OpenBell(fd int) (*Bell, error) {
 		return nil, err
 	}
 	if size != bellSize {
-		return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", size, bellSize), Hint: "make it with NewBell of the same release"}
+		return nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", size, bellSize),
+			Hint: "make it with NewBell of the same release"}
 	}
 	b, err := mapBell(op, fd)
 	if err != nil {

@@ -33,8 +33,8 @@ func bells(t testing.TB) (a, b *wire.Bell, file *os.File) {
 	return a, b, file
 }
 
-// heard receives until there is something.
-func heard(b *wire.Bell, buf []byte) (wire.Frame, error) {
+// received receives until there is something.
+func received(b *wire.Bell, buf []byte) (wire.Frame, error) {
 	for {
 		f, err := b.Receive(buf, time.Second)
 		if err == nil || !isTimeout(err) {
@@ -80,10 +80,11 @@ func TestBellRefusesToSend(t *testing.T) {
 		frame wire.Frame
 		want  error
 	}{
-		"no bit":  {wire.Frame{Kind: wire.KindEvaluate, ID: 1}, wire.ErrValue},
-		"flags":   {wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID, Flags: wire.FlagLong}, wire.ErrValue},
-		"kind":    {wire.Frame{Kind: 0x7777, ID: wire.BellID}, wire.ErrKind},
-		"payload": {wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID, Payload: make([]byte, wire.MaxPayload+1)}, wire.ErrLong},
+		"no bit": {wire.Frame{Kind: wire.KindEvaluate, ID: 1}, wire.ErrValue},
+		"flags":  {wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID, Flags: wire.FlagLong}, wire.ErrValue},
+		"kind":   {wire.Frame{Kind: 0x7777, ID: wire.BellID}, wire.ErrKind},
+		"payload": {wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID, Payload: make([]byte, wire.MaxPayload+1)},
+			wire.ErrLong},
 	} {
 		require.ErrorIs(t, a.Send(c.frame), c.want, name)
 	}
@@ -151,7 +152,7 @@ func TestBellRetracts(t *testing.T) {
 	require.Equal(t, rounds, <-took+back)
 }
 
-// Close wakes who sleeps, at this end alone, and calls under way keep the memory.
+// Close wakes sleepers, at this end alone, and calls under way keep the memory.
 func TestBellCloses(t *testing.T) {
 	a, b, _ := bells(t)
 	done := sleeper(t, func() error {
@@ -243,7 +244,7 @@ func TestBellCountsWrapAround(t *testing.T) {
 				require.ErrorIs(t, err, wire.ErrTimeout)
 				require.NoError(t, from.Send(sent))
 			}
-			got, err := heard(to, buf)
+			got, err := received(to, buf)
 			require.NoError(t, err)
 			require.Equal(t, sent, got)
 			require.False(t, from.Retract(), i)
@@ -251,7 +252,7 @@ func TestBellCountsWrapAround(t *testing.T) {
 	}
 }
 
-// Who counts without end, for no frame, does not keep the other end busy.
+// An end that counts without end, for no frame, does not keep the other end busy.
 func TestBellRests(t *testing.T) {
 	_, b, file := bells(t)
 	info, err := file.Stat()
@@ -259,7 +260,7 @@ func TestBellRests(t *testing.T) {
 	mem, err := unix.Mmap(int(file.Fd()), info.Size()/2&^4095, 8192, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	require.NoError(t, err)
 	box := mem[info.Size()/2&4095:]
-	box[3], box[11] = 1, 0x40 // counts are behind the one that was taken last
+	box[3], box[11] = 1, 0x40 // counts are before the one that was taken last
 	stop := make(chan struct{})
 	var counting sync.WaitGroup
 	counting.Go(func() {
@@ -408,7 +409,7 @@ func init() {
 		}()
 		buf := buffer()
 		for {
-			f, err := heard(b, buf)
+			f, err := received(b, buf)
 			if err == nil {
 				err = b.Send(f)
 			}
@@ -441,7 +442,7 @@ func TestBellBetweenProcesses(t *testing.T) {
 	for i := range uint64(20_000) {
 		sent := wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | i, Payload: []byte(fmt.Sprint(i))}
 		require.NoError(t, b.Send(sent))
-		got, err := heard(b, buf)
+		got, err := received(b, buf)
 		require.NoError(t, err)
 		require.Equal(t, sent, got)
 	}
@@ -457,7 +458,7 @@ func BenchmarkPingPongBell(b *testing.B) {
 		if err := bell.Send(frame); err != nil {
 			return err
 		}
-		_, err := heard(bell, buf)
+		_, err := received(bell, buf)
 		return err
 	})
 }

@@ -48,7 +48,7 @@ func (b *box) copy(buf []byte) uint32 {
 	return n
 }
 
-// wake counts and wakes as many of those who sleep in await. The call never blocks, so the
+// wake counts and wakes as many sleepers in await. The call never blocks, so the
 // runtime need not know of it.
 func (b *box) wake(sleepers uint32) uint32 {
 	rings := b.rings.Add(1)
@@ -62,7 +62,8 @@ func (b *box) await(seen uint32, wait time.Duration) uint32 {
 		return rings
 	}
 	limit := unix.NsecToTimespec(wait.Nanoseconds())
-	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(b.rings)), futexWait, uintptr(seen), uintptr(unsafe.Pointer(&limit)), 0, 0)
+	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(b.rings)), futexWait, uintptr(seen),
+		uintptr(unsafe.Pointer(&limit)), 0, 0)
 	return b.rings.Load()
 }
 

@@ -34,7 +34,7 @@ func reader(b []byte, k Kind) coder { return coder{b: b, kind: k, reading: true}
 // end is the verdict on a payload read.
 func (c *coder) end() error {
 	if c.err == nil && c.at < len(c.b) {
-		c.fail("end", ErrTrailing, fmt.Sprintf("%d bytes behind the last field", len(c.b)-c.at))
+		c.fail("end", ErrTrailing, fmt.Sprintf("%d bytes after the last field", len(c.b)-c.at))
 	}
 	return c.err
 }

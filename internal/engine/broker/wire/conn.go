@@ -13,7 +13,7 @@ type Conn struct {
 	socket
 }
 
-// Descriptors came with a frame; whoever received them closes them.
+// Descriptors came with a frame; the caller of Receive closes them.
 type Descriptors []int
 
 // Send sends a frame with descriptors, which stay the caller's. It waits while the peer does
@@ -28,7 +28,8 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 	case !f.Kind.known():
 		return &Error{Op: "send", Kind: f.Kind, Err: ErrKind, Detail: f.Kind.String()}
 	case f.Flags != 0:
-		return &Error{Op: "send", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x", f.Flags), Hint: "leave the flags to Send"}
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrValue, Detail: fmt.Sprintf("flags %#x", f.Flags),
+			Hint: "leave the flags to Send"}
 	case len(f.Payload) > MaxPayload:
 		return c.sendLong(f, fds)
 	}
@@ -38,7 +39,8 @@ func (c *Conn) Send(f Frame, fds ...int) error {
 // sendLong puts the payload into a memfd.
 func (c *Conn) sendLong(f Frame, fds []int) error {
 	if len(f.Payload) > MaxLong {
-		return &Error{Op: "send", Kind: f.Kind, Err: ErrLong, Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxLong)}
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrLong,
+			Detail: fmt.Sprintf("%d bytes, at most %d", len(f.Payload), MaxLong)}
 	}
 	file, err := Seal("payload", f.Payload)
 	if err != nil {
@@ -51,7 +53,8 @@ func (c *Conn) sendLong(f Frame, fds []int) error {
 
 func (c *Conn) sendFrame(f *Frame, fds []int) error {
 	if len(fds) > MaxDescriptors {
-		return &Error{Op: "send", Kind: f.Kind, Err: ErrDescriptors, Detail: fmt.Sprintf("%d, at most %d", len(fds), MaxDescriptors)}
+		return &Error{Op: "send", Kind: f.Kind, Err: ErrDescriptors,
+			Detail: fmt.Sprintf("%d, at most %d", len(fds), MaxDescriptors)}
 	}
 	if err := c.send(f, fds); err != nil {
 		return err
@@ -124,7 +127,8 @@ type Traffic struct {
 func (t Traffic) Plus(u Traffic) Traffic {
 	return Traffic{
 		FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn, DescriptorsIn: t.DescriptorsIn + u.DescriptorsIn,
-		FramesOut: t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut, DescriptorsOut: t.DescriptorsOut + u.DescriptorsOut,
+		FramesOut: t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut,
+		DescriptorsOut: t.DescriptorsOut + u.DescriptorsOut,
 	}
 }
 

@@ -9,15 +9,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socket is a descriptor in blocking mode. Close wakes whoever waits in it by shutting the
+// socket is a descriptor in blocking mode. Close wakes its callers by shutting the
 // connection down, and the last call inside gives the descriptor back.
 //
 // Waiting blocks a thread and leaves the runtime's poller alone. Of a round trip of 64 bytes
 // between two processes on a machine of 2 cores, the median was 5 us so, 11 to 70 us over
 // the poller, 10 to 15 us when looking 20 times before blocking (the two processes share a
-// core as long as nobody spins), unchanged with the goroutines locked to their threads, and
-// 10 to 60 us when a goroutine received and handed over by a channel: whoever waits for an
-// answer should call Receive itself. Bare calls on such a socket took 4.5 us and on eventfds
+// core as long as neither spins), unchanged with the goroutines locked to their threads, and
+// 10 to 60 us when a goroutine received and handed over by a channel: a caller that waits for
+// an answer should call Receive itself. Bare calls on such a socket took 4.5 us and on eventfds
 // 3 us. The benchmarks PingPong* measure it.
 type socket struct {
 	fd       int
@@ -39,7 +39,7 @@ func (c *Conn) Close() error {
 
 func (s *socket) leave() {
 	if s.users.leave() {
-		_ = unix.Close(s.fd) // nobody could do anything about it
+		_ = unix.Close(s.fd) // no caller could do anything about it
 	}
 }
 
@@ -98,7 +98,7 @@ func prepare(fd int) error {
 }
 
 // SetPatience makes Receive return ErrTimeout when no frame came for d, and Send when the
-// peer left no room for d, so that who waits can look at a context in between; 0 waits for
+// peer left no room for d, so that a waiting caller can check a context in between; 0 waits for
 // ever, as a new Conn does. It applies to the next calls and costs each 0.05 us. Nothing is
 // lost by a Receive that timed out, and nothing was sent by a Send that did.
 func (c *Conn) SetPatience(d time.Duration) error {
@@ -130,12 +130,13 @@ func (s *socket) again(op, call string, event int16, errno unix.Errno) error {
 	case errno == unix.EBADF: // one of those passed: the socket itself is open
 		return &Error{Op: op, Err: ErrDescriptors, Cause: errno, Hint: "pass open descriptors"}
 	case errno == unix.ETOOMANYREFS:
-		return &Error{Op: op, Err: ErrDescriptors, Cause: errno, Hint: "too many descriptors are under way: the peer does not receive them"}
+		return &Error{Op: op, Err: ErrDescriptors, Cause: errno,
+			Hint: "too many descriptors are under way: the peer does not receive them"}
 	}
 	return socketError(op, call, errno)
 }
 
-// wait answers EAGAIN: of a socket that somebody else who has it set to non-blocking mode,
+// wait answers EAGAIN: of a socket that another process set to non-blocking mode,
 // which takes a poll, or of one that lost its patience.
 func (s *socket) wait(op string, event int16) error {
 	limit := -1

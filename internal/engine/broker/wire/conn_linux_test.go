@@ -205,7 +205,8 @@ func TestLongPayloads(t *testing.T) {
 	})
 	require.EqualValues(t, wire.HeaderSize, b.Traffic().BytesIn)
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing, Payload: make([]byte, wire.MaxLong+1)}), wire.ErrLong)
-	err := a.Send(wire.Frame{Kind: wire.KindPing, Payload: make([]byte, wire.MaxPayload+1)}, make([]int, wire.MaxDescriptors)...)
+	err := a.Send(wire.Frame{Kind: wire.KindPing, Payload: make([]byte, wire.MaxPayload+1)},
+		make([]int, wire.MaxDescriptors)...)
 	require.ErrorIs(t, err, wire.ErrDescriptors, "no room for the memfd")
 	require.ErrorIs(t, a.Send(wire.Frame{}), wire.ErrKind)
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing, Flags: wire.FlagLong}), wire.ErrValue)
@@ -300,7 +301,7 @@ func TestPeerGone(t *testing.T) {
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindPing}), wire.ErrClosed)
 }
 
-// A Conn that nobody opened has no descriptor, in particular not 0.
+// A Conn that was never opened has no descriptor, in particular not 0.
 func TestZeroConn(t *testing.T) {
 	for _, c := range []*wire.Conn{nil, {}} {
 		require.NoError(t, c.Close())
@@ -348,7 +349,7 @@ func TestPatience(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Somebody else who has the socket may set it to non-blocking mode.
+// Another process that has the socket may set it to non-blocking mode.
 func TestNonBlockingSocket(t *testing.T) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	require.NoError(t, err)
@@ -469,15 +470,15 @@ func TestNoAllocations(t *testing.T) {
 
 func TestPeerCredentials(t *testing.T) {
 	a, _ := pair(t)
-	var who wire.Credentials
+	var peer wire.Credentials
 	err := a.Control(func(fd int) (err error) {
-		who, err = wire.PeerOf(fd)
+		peer, err = wire.PeerOf(fd)
 		return err
 	})
 	require.NoError(t, err)
-	require.False(t, who.Foreign())
-	require.True(t, wire.Credentials{UID: who.UID + 1}.Foreign())
-	require.Equal(t, wire.Credentials{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), PID: os.Getpid()}, who)
+	require.False(t, peer.Foreign())
+	require.True(t, wire.Credentials{UID: peer.UID + 1}.Foreign())
+	require.Equal(t, wire.Credentials{UID: uint32(os.Getuid()), GID: uint32(os.Getgid()), PID: os.Getpid()}, peer)
 	_, err = wire.PeerOf(-1)
 	require.ErrorIs(t, err, wire.ErrSocket)
 	require.ErrorIs(t, err, syscall.EBADF)

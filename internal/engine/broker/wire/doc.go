@@ -16,9 +16,9 @@
 //
 // # Descriptors
 //
-// A received descriptor is close-on-exec and belongs to whoever called Receive; if Receive
+// A received descriptor is close-on-exec and belongs to the caller of Receive; if Receive
 // fails, all that came with the frame are closed. Sent descriptors stay the sender's.
 //
-// Linux has all of this. Other systems have the payloads and the credentials of a peer where
-// the system tells them; opening a Conn is an error there that matches ane.ErrUnavailable.
+// Linux has all of this. Other systems have the payloads; opening a Conn is an error there
+// that matches ane.ErrUnavailable.
 package wire

@@ -108,7 +108,8 @@ func one(err error) Fault {
 	cause := err
 	var e *ane.Error
 	if errors.As(err, &e) {
-		f = Fault{Op: e.Op, Engine: e.Engine, Name: e.Name, Detail: e.Detail, Rule: e.Rule, Hint: e.Hint, Domain: e.Domain, NSCode: int64(e.Code)}
+		f = Fault{Op: e.Op, Engine: e.Engine, Name: e.Name, Detail: e.Detail, Rule: e.Rule,
+			Hint: e.Hint, Domain: e.Domain, NSCode: int64(e.Code)}
 		cause = e.Err
 	}
 	if found := codes(err); len(found) > 0 {

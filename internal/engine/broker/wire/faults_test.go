@@ -60,7 +60,8 @@ func TestSentinelsAreComplete(t *testing.T) {
 func TestFaultKeepsWhatErrorsSay(t *testing.T) {
 	list := mil.ErrorList{{File: "a.mil", Pos: mil.Pos{Line: 3, Col: 4}, Msg: "no op", Hint: "write one"}}
 	compile := &ane.Error{Op: "compile", Engine: "soft", Name: "a.mil", Err: ane.Because(ane.ErrCompile, list)}
-	joined := errors.Join(&ane.Error{Op: "bind", Name: "input x", Err: ane.ErrUnbound}, &ane.Error{Op: "bind", Name: "input y", Err: ane.ErrShort})
+	joined := errors.Join(&ane.Error{Op: "bind", Name: "input x", Err: ane.ErrUnbound},
+		&ane.Error{Op: "bind", Name: "input y", Err: ane.ErrShort})
 	for _, err := range []error{compile, joined, ane.Deadline("evaluate", "soft", context.DeadlineExceeded),
 		&ane.Error{Op: "load", Err: ane.Because(ane.ErrEngine, driverabi.NoMemory), Domain: "d", Code: 7}} {
 		got := across(t, err)
@@ -81,7 +82,8 @@ func TestFaultIsCutToItsLimits(t *testing.T) {
 	for i := range MaxLines + 5 {
 		list.Add(&mil.Error{Msg: fmt.Sprint(i), Pos: mil.Pos{Line: i}})
 	}
-	require.ErrorIs(t, across(t, &ane.Error{Op: long, Name: long, Detail: long, Rule: long, Hint: long, Err: ane.ErrShape}), ane.ErrShape)
+	require.ErrorIs(t, across(t, &ane.Error{Op: long, Name: long, Detail: long, Rule: long,
+		Hint: long, Err: ane.ErrShape}), ane.ErrShape)
 	var found mil.ErrorList
 	require.ErrorAs(t, across(t, ane.Because(ane.ErrCompile, list)), &found)
 	require.Len(t, found, MaxLines)

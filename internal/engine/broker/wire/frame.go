@@ -94,7 +94,7 @@ const (
 type Frame struct {
 	Kind    Kind
 	Flags   uint32
-	ID      uint64 // chosen by who asks, repeated by who answers
+	ID      uint64 // chosen by the asking end, repeated by the answering one
 	Payload []byte
 }
 
@@ -119,14 +119,16 @@ func (f Frame) Append(b []byte) []byte {
 // the ID if the header was readable, so that the sender can be answered.
 func ParseFrame(b []byte) (Frame, error) {
 	if len(b) < HeaderSize {
-		return Frame{}, &Error{Op: "receive", Field: "header", Err: ErrShort, Detail: fmt.Sprintf("%d bytes of %d", len(b), HeaderSize)}
+		return Frame{}, &Error{Op: "receive", Field: "header", Err: ErrShort,
+			Detail: fmt.Sprintf("%d bytes of %d", len(b), HeaderSize)}
 	}
 	if m := binary.LittleEndian.Uint32(b); m != magic {
 		return Frame{}, &Error{Op: "receive", Field: "magic", Err: ErrMagic, Detail: fmt.Sprintf("%#08x", m)}
 	}
 	if v := binary.LittleEndian.Uint16(b[4:]); v != Version {
-		return Frame{}, &Error{Op: "receive", Field: "version", At: 4, Err: ErrVersion, Detail: fmt.Sprintf("%d, this side has %d", v, Version),
-			Hint: "run broker and client of one release"}
+		return Frame{}, &Error{Op: "receive", Field: "version", At: 4, Err: ErrVersion,
+			Detail: fmt.Sprintf("%d, this side has %d", v, Version),
+			Hint:   "run broker and client of one release"}
 	}
 	f := Frame{
 		Kind:  Kind(binary.LittleEndian.Uint16(b[6:])),
@@ -145,7 +147,7 @@ func ParseFrame(b []byte) (Frame, error) {
 	case n > have:
 		return f, f.fault("length", 8, ErrShort, fmt.Sprintf("%d bytes of %d", have, n))
 	case n < have:
-		return f, f.fault("length", 8, ErrTrailing, fmt.Sprintf("%d bytes behind %d", have-n, n))
+		return f, f.fault("length", 8, ErrTrailing, fmt.Sprintf("%d bytes after %d", have-n, n))
 	case f.Flags&FlagLong != 0 && n != 0:
 		return f, f.fault("length", 8, ErrTrailing, "a long frame has its payload in a memfd alone")
 	}

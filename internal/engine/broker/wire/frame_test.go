@@ -21,7 +21,7 @@ func TestFrames(t *testing.T) {
 	for name, c := range map[string]struct {
 		spoil func(b []byte) []byte
 		want  error
-		known bool // the header says whom to answer
+		known bool // the header says which frame to answer
 	}{
 		"nothing":        {func(b []byte) []byte { return nil }, wire.ErrShort, false},
 		"half a header":  {func(b []byte) []byte { return b[:23] }, wire.ErrShort, false},
@@ -39,7 +39,8 @@ func TestFrames(t *testing.T) {
 			binary.LittleEndian.PutUint32(b[8:], wire.MaxPayload+1)
 			return append(b, make([]byte, wire.MaxPayload)...)
 		}, wire.ErrLong, true},
-		"length of 4 GiB": {func(b []byte) []byte { binary.LittleEndian.PutUint32(b[8:], 1<<32-1); return b }, wire.ErrLong, true},
+		"length of 4 GiB": {func(b []byte) []byte { binary.LittleEndian.PutUint32(b[8:], 1<<32-1); return b }, wire.ErrLong,
+			true},
 	} {
 		f, err := wire.ParseFrame(c.spoil(good.Append(nil)))
 		require.ErrorIs(t, err, c.want, name)

@@ -17,7 +17,7 @@ type HelloReply struct {
 	Tier     string // granted
 	Identity string // what the broker binds caches and residency to
 
-	// Engine behind the broker, as ane.Info has it.
+	// Engine of the broker, as ane.Info has it.
 	Engine, Chip, OSBuild, Numerics, Sharing string
 	Offsets                                  bool
 

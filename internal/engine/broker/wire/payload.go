@@ -19,7 +19,7 @@ const (
 
 // Payload is what a frame carries: every struct of this package that a Kind names.
 type Payload interface {
-	// Append writes the payload behind b, whatever it holds.
+	// Append writes the payload after b, whatever it holds.
 	Append(b []byte) []byte
 	// Parse reads a whole payload, replacing every field. On an error, an *Error, the
 	// fields hold nothing of use.

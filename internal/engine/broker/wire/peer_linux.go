@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Credentials are who connected, as the system knows it.
+// Credentials are the user and the process of a peer, as the system knows them.
 type Credentials struct {
 	UID, GID uint32
 	PID      int // when it connected; the number may be another process's since
@@ -15,7 +15,7 @@ type Credentials struct {
 // Foreign reports whether the peer runs as another user than this process.
 func (c Credentials) Foreign() bool { return int64(c.UID) != int64(os.Geteuid()) }
 
-// PeerOf tells who is at the other end of a Unix socket: SO_PEERCRED.
+// PeerOf tells which process connected the other end of a Unix socket: SO_PEERCRED.
 func PeerOf(fd int) (Credentials, error) {
 	u, err := unix.GetsockoptUcred(fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

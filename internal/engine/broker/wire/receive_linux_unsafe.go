@@ -33,7 +33,8 @@ func (r *incoming) load(buf []byte) {
 func (s *socket) receive(buf []byte) (int, Descriptors, error) {
 	const op = "receive"
 	if len(buf) < HeaderSize {
-		return 0, nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)), Hint: "pass MaxFrame bytes"}
+		return 0, nil, &Error{Op: op, Err: ErrShort, Detail: fmt.Sprintf("a buffer of %d bytes", len(buf)),
+			Hint: "pass MaxFrame bytes"}
 	}
 	if !s.users.enter() {
 		return 0, nil, closed(op)
@@ -65,8 +66,9 @@ func (s *socket) accept(n int) (int, Descriptors, error) {
 	switch {
 	case err != nil:
 	case flags&unix.MSG_CTRUNC != 0:
-		err = &Error{Op: op, Err: ErrDescriptors, Detail: fmt.Sprintf("more than %d beside a frame, or more than this process may open", MaxDescriptors),
-			Hint: "send fewer, or raise the limit on open files (ulimit -n)"}
+		err = &Error{Op: op, Err: ErrDescriptors,
+			Detail: fmt.Sprintf("more than %d beside a frame, or more than this process may open", MaxDescriptors),
+			Hint:   "send fewer, or raise the limit on open files (ulimit -n)"}
 	case flags&unix.MSG_TRUNC != 0:
 		err = &Error{Op: op, Err: ErrLong, Detail: "packet longer than the buffer", Hint: "pass MaxFrame bytes"}
 	case n == 0:
@@ -104,7 +106,8 @@ func (r *incoming) descriptors() (Descriptors, error) {
 		err = errors.Join(err, wrong)
 	}
 	if err != nil {
-		return fds, &Error{Op: "receive", Err: ErrDescriptors, Detail: "a control message that is no list of descriptors", Cause: err}
+		return fds, &Error{Op: "receive", Err: ErrDescriptors,
+			Detail: "a control message that is no list of descriptors", Cause: err}
 	}
 	return fds, nil
 }

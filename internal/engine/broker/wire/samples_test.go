@@ -13,23 +13,29 @@ import (
 
 // samples are two of each payload: empty, and with every field set to something else.
 func samples() []wire.Payload {
-	l := ane.Layout{Name: "x", DType: mil.FP16, Shape: []int{1, 2, 3, 4}, Batches: 1, Channels: 2, Depth: 1, Height: 3, Width: 4,
+	l := ane.Layout{Name: "x", DType: mil.FP16, Shape: []int{1, 2, 3, 4}, Batches: 1, Channels: 2, Depth: 1, Height: 3,
+		Width:       4,
 		BatchStride: 384, PlaneStride: 192, DepthStride: 192, RowStride: 64}
 	args := wire.Arguments{PowerSaving: true, Aggressive: true, KeepWired: true, QueueDepth: driverabi.QueueDepth}
-	weights := []wire.Weight{{Name: "@model_path/w.bin", Descriptor: 1, Offset: 64, Size: 128}, {Name: "b", Descriptor: 15, Size: wire.MaxBytes}}
-	fault := wire.Fault{Code: 7, Causes: []uint32{1, 2}, Text: "cause", Op: "compile", Engine: "soft", Name: "x", Detail: "d", Rule: "r", Hint: "h",
+	weights := []wire.Weight{{Name: "@model_path/w.bin", Descriptor: 1, Offset: 64, Size: 128},
+		{Name: "b", Descriptor: 15, Size: wire.MaxBytes}}
+	fault := wire.Fault{Code: 7, Causes: []uint32{1, 2}, Text: "cause", Op: "compile", Engine: "soft", Name: "x",
+		Detail: "d", Rule: "r", Hint: "h",
 		Domain: "com.apple.ane", NSCode: -5, Entitlement: "com.apple.ane.x", Return: 0xe00002c2,
 		Lines: []wire.Line{{File: "f.mil", Line: 1, Col: 2, Msg: "m\n\x00\xff", Hint: "h"}, {}}}
 	also := fault
 	fault.Also = []wire.Fault{also, {}}
 	full := []wire.Payload{
 		&wire.Hello{Version: 1, Tier: "restricted", Executable: "/bin/x"},
-		&wire.HelloReply{Version: 1, Session: 2, PID: 3, Tier: "t", Identity: "i", Engine: "e", Chip: "c", OSBuild: "o", Numerics: "n", Sharing: "s",
-			Offsets: true, Limits: wire.Limits{Surfaces: 4, Programs: 5, Requests: 6, Queued: 7, PinnedBytes: math.MaxUint64}, Bell: true},
+		&wire.HelloReply{Version: 1, Session: 2, PID: 3, Tier: "t", Identity: "i", Engine: "e", Chip: "c", OSBuild: "o",
+			Numerics: "n", Sharing: "s",
+			Offsets: true, Limits: wire.Limits{Surfaces: 4, Programs: 5, Requests: 6, Queued: 7,
+				PinnedBytes: math.MaxUint64}, Bell: true},
 		&wire.Surface{ID: 1, Size: wire.MaxBytes, Token: 3}, &wire.SurfaceReply{Token: 4}, &wire.Drop{Token: math.MaxUint32},
 		&wire.Compile{File: "f", Function: "main", TextSize: 5, Weights: weights, Key: "k"},
 		&wire.Instance{Program: 1, Weights: weights, Args: args},
-		&wire.Compiled{Program: 1, Cached: true, Key: "k", In: []ane.Layout{l, {}}, Out: []ane.Layout{l}, Notes: []string{"a", "", "b"}},
+		&wire.Compiled{Program: 1, Cached: true, Key: "k", In: []ane.Layout{l, {}}, Out: []ane.Layout{l},
+			Notes: []string{"a", "", "b"}},
 		&wire.Load{Program: 1, QoS: 0x21, Args: args}, &wire.Loaded{Program: 1, QueueDepth: 2},
 		&wire.Unload{Program: 1}, &wire.Release{Program: 2},
 		&wire.Bind{Program: 1, In: []wire.Port{{Surface: 1, Offset: 2}}, Out: []wire.Port{{Surface: 3}, {}}},

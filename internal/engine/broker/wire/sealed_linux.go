@@ -11,7 +11,7 @@ import (
 const seals = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
 
 // Seal makes a memfd that holds the parts one after another and can never change. The
-// caller closes it; who got it beside a frame keeps it. The name is for /proc.
+// caller closes it; the receiver of a frame keeps its own. The name is for /proc.
 func Seal(name string, parts ...[]byte) (*os.File, error) {
 	return sealedFile("seal", name, seals, func(f *os.File) error {
 		for _, p := range parts {

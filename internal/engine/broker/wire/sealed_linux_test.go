@@ -82,7 +82,8 @@ func TestHugePagesAreRefused(t *testing.T) {
 		t.Skipf("this kernel has no huge pages for memfds (%v): run on one with CONFIG_HUGETLBFS", err)
 	}
 	require.NoError(t, unix.Ftruncate(fd, 2<<20))
-	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
+		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
 	require.NoError(t, err)
 	_, err = wire.MapSealed(fd, 4<<20)
 	require.ErrorIs(t, err, wire.ErrSeal)

@@ -88,10 +88,12 @@ func (s *socket) send(f *Frame, fds []int) error {
 // push is one call of the system. sendto is 0.1 us faster than sendmsg.
 func (s *socket) push(plain bool, first int) unix.Errno {
 	if plain {
-		_, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&s.sending.packet)), uintptr(first),
+		_, _, errno := unix.Syscall6(unix.SYS_SENDTO, uintptr(s.fd), uintptr(unsafe.Pointer(&s.sending.packet)),
+			uintptr(first),
 			unix.MSG_NOSIGNAL, 0, 0)
 		return errno
 	}
-	_, _, errno := unix.Syscall(unix.SYS_SENDMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.sending.msg)), unix.MSG_NOSIGNAL)
+	_, _, errno := unix.Syscall(unix.SYS_SENDMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&s.sending.msg)),
+		unix.MSG_NOSIGNAL)
 	return errno
 }

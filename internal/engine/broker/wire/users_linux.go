@@ -2,9 +2,9 @@ package wire
 
 import "sync/atomic"
 
-// users counts who uses a descriptor, so that its number is given back only when no call can
+// users counts the calls that use a descriptor, so that its number is given back only when no call can
 // mean it any more. The word is 1 for the Conn itself and 1 for each call inside, with shut
-// added once nobody may enter; 0 was never opened. It publishes nothing but itself.
+// added once no call may enter; 0 was never opened. It publishes nothing but itself.
 type users struct{ n atomic.Int64 }
 
 const shut = 1 << 32
@@ -29,7 +29,7 @@ func (u *users) enter() bool {
 // last one inside after shut, and so has to close the descriptor.
 func (u *users) leave() bool { return u.n.Add(-1) == shut }
 
-// shut lets nobody enter any more, once, and reports whether this very call did. The hold of
+// shut ends entering, once, and reports whether this very call did. The hold of
 // the Conn itself is the caller's until its leave.
 func (u *users) shut() bool {
 	for {
