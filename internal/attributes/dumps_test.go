@@ -28,7 +28,7 @@ func read(t testing.TB, name string) *attributes.Program {
 	return p
 }
 
-// What an M1 with macOS 27.0.1 printed, placed under the shapes of the program's text.
+// Tensors that an M1 with macOS 27.0.1 printed, placed in the shapes of the program's text.
 func TestM1Tensors(t *testing.T) {
 	for _, c := range []struct {
 		dump, tensor string
@@ -89,8 +89,8 @@ func tensor(t testing.TB, p *attributes.Program, name string) attributes.Tensor 
 	return attributes.Tensor{}
 }
 
-// Every tensor of every real MIL program lies where NewLayout puts its axes: the check of
-// overlaps refuses none of them.
+// Every tensor of every real MIL program has the layout of NewLayout: the check of overlaps
+// refuses none of them.
 func TestDumpsOfPrograms(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/dumps/*.json")
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestDumpsOfPrograms(t *testing.T) {
 	require.GreaterOrEqual(t, tensors, 36)
 }
 
-// The entry of the identity program has neither Symbol nor Name, and its output none.
+// The input of the identity program has neither Symbol nor Name, and neither has its output.
 func TestEntriesWithoutNames(t *testing.T) {
 	p := read(t, "ironmill-identity-1x4x1x4-fp16")
 	require.Equal(t, "main", p.Procedures[0].Name)

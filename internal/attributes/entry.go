@@ -10,14 +10,14 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// entry is what one tensor has in a list.
+// entry is the entry of one tensor in a list.
 type entry struct {
 	plist.Dict
 	list, path string
 	names      [2]string // Symbol, Name; empty where absent
 }
 
-// symbol is the entry's name with its suffix, empty where it has none.
+// symbol returns the entry's name with its suffix, empty if it has no name.
 func (e *entry) symbol() string {
 	if e.names[0] != "" {
 		return e.names[0]
@@ -25,7 +25,7 @@ func (e *entry) symbol() string {
 	return e.names[1]
 }
 
-// bare is a name without Suffix.
+// bare returns a name without Suffix.
 func bare(name string) string { return strings.TrimSuffix(name, Suffix) }
 
 // tensor reads type, axes and strides.
@@ -35,8 +35,8 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 	l.Name = name
 	if v, _ := e.Get("4CCFormat"); v != nil {
 		return t, &Error{Path: e.path + ".4CCFormat", Err: ErrImage,
-			Msg:  fmt.Sprintf("%q is an image of pixel format %s, no tensor", name, fourCC(v)),
-			Hint: "anekit places tensors of MIL programs; compile the program with tensor inputs and outputs"}
+			Msg:  fmt.Sprintf("%q is an image of pixel format %s, not a tensor", name, fourCC(v)),
+			Hint: "compile the program with tensor inputs and outputs"}
 	}
 	var err error
 	if t.Type, err = text(e.Dict, e.path, "Type"); err != nil {
@@ -48,7 +48,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 		return t, &Error{Path: e.path + ".Type", Err: ErrMissing, Msg: fmt.Sprintf("%q has no Type", name)}
 	case !known:
 		return t, &Error{Path: e.path + ".Type", Err: ErrFormat, Msg: fmt.Sprintf("%q is of type %.40q", name, t.Type),
-			Hint: "known are " + strings.Join(slices.Sorted(maps.Keys(types)), ", ")}
+			Hint: "known types are " + strings.Join(slices.Sorted(maps.Keys(types)), ", ")}
 	}
 	l.DType = dtype
 	l.Depth = 1
@@ -75,7 +75,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 	if interleave > 1 {
 		return t, &Error{Path: e.path + ".Interleave", Err: ErrFormat,
 			Msg:  fmt.Sprintf("%q has %d channels interleaved", name, interleave),
-			Hint: "anekit places tensors whose planes are apart"}
+			Hint: "anekit supports only tensors with separate planes"}
 	}
 	if l.DepthStride = depthStride; depthStride < 0 {
 		if l.Depth > 1 {
@@ -94,7 +94,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 	return t, nil
 }
 
-// detail is what a check of a layout says, without its frame.
+// detail returns the Detail of a layout error.
 func detail(err error) string {
 	if e, ok := err.(*ane.Error); ok && e.Detail != "" {
 		return e.Detail
@@ -102,7 +102,7 @@ func detail(err error) string {
 	return err.Error()
 }
 
-// fourCC shows a pixel format as its four characters, where they are such.
+// fourCC formats a pixel format as its four characters if they are printable.
 func fourCC(v any) string {
 	n, ok := v.(int64)
 	if !ok || n < 0 || n > 1<<32-1 {

@@ -7,32 +7,31 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// What can be wrong with attributes, for errors.Is. Every error matches ane.ErrAttributes
+// The kinds of fault of attributes, for errors.Is. Every error matches ane.ErrAttributes
 // as well.
 var (
-	// ErrMissing: a key, an entry or a symbol that has to be there.
+	// ErrMissing: a required key, entry or symbol.
 	ErrMissing = errors.New("missing")
-	// ErrKind: a value of another kind, such as a string where a number has to be.
-	ErrKind = errors.New("of another kind")
+	// ErrKind: a wrong kind of value, such as a string instead of a number.
+	ErrKind = errors.New("wrong kind of value")
 	// ErrRange: a number outside its range.
 	ErrRange = errors.New("out of range")
-	// ErrTwice: a symbol, an index or a procedure that stands twice.
-	ErrTwice = errors.New("stands twice")
-	// ErrLayout: axes and strides that overlap or reach too far.
+	// ErrTwice: a symbol, an index or a procedure that is given twice.
+	ErrTwice = errors.New("is given twice")
+	// ErrLayout: axes and strides that overlap or are too large.
 	ErrLayout = errors.New("impossible layout")
-	// ErrFormat: a tensor of a type or an order of elements that anekit does not know,
-	// or an image.
+	// ErrFormat: an unknown element type or order of elements, or an image.
 	ErrFormat = errors.New("unknown format")
-	// ErrImage: planes of pixels, as programs of Core Video have them. It matches
-	// ErrFormat too.
+	// ErrImage: planes of pixels, as in programs for Core Video. It also matches
+	// ErrFormat.
 	ErrImage = fmt.Errorf("image: %w", ErrFormat)
 )
 
 // Error is a fault of attributes.
 type Error struct {
-	Path string // where: "NetworkStatusList[0].LiveInputList[2].RowStride"
-	Msg  string // what is wrong, with the numbers
-	Hint string // what to do, or empty
+	Path string // the place: "NetworkStatusList[0].LiveInputList[2].RowStride"
+	Msg  string // what is wrong, with numbers
+	Hint string // how to fix it; may be empty
 	Err  error  // a sentinel of this package
 }
 

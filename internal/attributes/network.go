@@ -12,7 +12,7 @@ import (
 type network struct {
 	path, name string
 	entries    [len(sides)][]entry
-	// places are positions in entries by bare Symbol and by bare Name.
+	// places are indexes of entries, by bare Symbol and by bare Name.
 	places [len(sides)][len(entry{}.names)]map[string]int
 }
 
@@ -23,7 +23,7 @@ func readNetworks(all plist.Dict) ([]network, error) {
 	}
 	if len(list) == 0 || len(list) > maxProcedures {
 		return nil, &Error{Path: keyNetworks, Err: ErrRange,
-			Msg: fmt.Sprintf("%d networks, 1 to %d are possible", len(list), maxProcedures)}
+			Msg: fmt.Sprintf("%d networks, want 1 to %d", len(list), maxProcedures)}
 	}
 	var networks []network
 	for i, v := range list {
@@ -58,7 +58,7 @@ func (n *network) remember(side int) {
 	}
 }
 
-// named finds an entry by Symbol, then by Name; nil where there is none.
+// named finds an entry by Symbol, then by Name; it returns nil if there is none.
 func (n *network) named(side int, symbol string) *entry {
 	for _, places := range n.places[side] {
 		if i, ok := places[bare(symbol)]; ok {
@@ -68,7 +68,7 @@ func (n *network) named(side int, symbol string) *entry {
 	return nil
 }
 
-// readEntries reads the lists of a side as one.
+// readEntries reads the lists of a side as one list.
 func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 	var all []entry
 	seen := map[string]bool{}
@@ -79,11 +79,11 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 		v, _ := d.Get(key)
 		list, ok := v.(plist.Array)
 		if !ok {
-			return nil, &Error{Path: path + "." + key, Err: ErrKind, Msg: show(v) + " where an array has to be"}
+			return nil, &Error{Path: path + "." + key, Err: ErrKind, Msg: show(v) + " where an array is expected"}
 		}
 		if len(all)+len(list) > maxSymbols {
 			return nil, &Error{Path: path + "." + key, Err: ErrRange,
-				Msg: fmt.Sprintf("%d tensors on one side, at most %d", len(all)+len(list), maxSymbols)}
+				Msg: fmt.Sprintf("%d inputs or outputs, at most %d", len(all)+len(list), maxSymbols)}
 		}
 		for i, v := range list {
 			e := entry{list: key, path: fmt.Sprintf("%s.%s[%d]", path, key, i)}
@@ -98,10 +98,10 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 			}
 			if name := e.symbol(); name != "" {
 				if repeated(all, e) {
-					continue // a state may stand among the inputs as well
+					continue // the inputs may also list a state
 				}
 				if seen[bare(name)] {
-					return nil, &Error{Path: e.path, Err: ErrTwice, Msg: fmt.Sprintf("%.80q stands twice", bare(name))}
+					return nil, &Error{Path: e.path, Err: ErrTwice, Msg: fmt.Sprintf("%.80q is given twice", bare(name))}
 				}
 				seen[bare(name)] = true
 			}
@@ -111,14 +111,14 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 	return all, nil
 }
 
-// repeated reports whether another list has the very entry.
+// repeated reports whether another list has the same entry.
 func repeated(all []entry, e entry) bool {
 	return slices.ContainsFunc(all, func(o entry) bool { return o.list != e.list && reflect.DeepEqual(o.Dict, e.Dict) })
 }
 
-// find returns the entry of the symbol at a position of its procedure, nil where there
-// is none: by Symbol or Name in the procedure's own network, by position where none of
-// its entries has a name, by Symbol or Name in another.
+// find returns the entry of the symbol at a position of its procedure, or nil. It searches
+// by Symbol or Name in the procedure's own network, by position if none of its entries has
+// a name, then by Symbol or Name in the other networks.
 func find(s side, symbol string, at, symbols int, own *network, networks []network) (*entry, error) {
 	side := index(s)
 	if own != nil {
@@ -142,7 +142,7 @@ func find(s side, symbol string, at, symbols int, own *network, networks []netwo
 	return nil, nil
 }
 
-// nameless reports whether there are entries, and none has a name.
+// nameless reports whether there are entries and none has a name.
 func nameless(entries []entry) bool {
 	for i := range entries {
 		if entries[i].symbol() != "" {

@@ -20,28 +20,28 @@ type Program struct {
 
 // Procedure is one function of the program.
 type Procedure struct {
-	Name   string // empty where the attributes have none
-	Number int    // what a request calls it, 0 to 128
-	// Inputs, with parameters and states among them, and Outputs by rising index.
+	Name   string // empty if the attributes have no name
+	Number int    // its number in requests, 0 to 128
+	// Inputs, including parameters and states, and Outputs, by ascending index.
 	Inputs, Outputs []Tensor
-	// Unplaced are symbols of the procedure that no entry describes.
+	// Unplaced are symbols of the procedure without an entry.
 	Unplaced []string
 }
 
 // Tensor is one input or output of a procedure.
 type Tensor struct {
 	Name   string // without Suffix
-	Index  int    // of its symbol, among the inputs or outputs of the whole program
+	Index  int    // index of its symbol among the inputs or outputs of the whole program
 	Output bool
 	List   string // "LiveInputList", "LiveInputParamList", "LiveStateList" or "LiveOutputList"
 	Type   string // the framework's name of the element type: "Float16"
-	// Layout has the strides as the attributes have them. Its shape is N, C, H, W, or N, D,
-	// C, H, W where the depth is not 1; a program's text may have another, see Place.
+	// Layout has the strides of the attributes. Its shape is N, C, H, W, or N, D, C, H, W if
+	// the depth is not 1; a program's text may have another shape, see Place.
 	Layout ane.Layout
 }
 
-// Place puts the declared shape of v on the tensor's strides. The error matches
-// ane.ErrMismatch where type or axes differ from the text.
+// Place returns the layout of the declared shape of v with the tensor's strides. The error
+// matches ane.ErrMismatch if type or axes differ from the text.
 func (t Tensor) Place(v mil.Var) (ane.Layout, error) {
 	shape, static := v.Type.Shape()
 	l := t.Layout
@@ -61,8 +61,8 @@ func differs(name, text, compiled string) error {
 		Detail: fmt.Sprintf("the text has %s, the compiled program %s", text, compiled)}
 }
 
-// Find returns the procedure called name. An empty name is procedure 0, and any name is
-// that of an only procedure without one.
+// Find returns the procedure called name. An empty name means procedure 0. Every name
+// matches the only procedure of a program if that has no name.
 func (p *Program) Find(name string) (*Procedure, error) {
 	var names []string
 	for i := range p.Procedures {
@@ -76,8 +76,8 @@ func (p *Program) Find(name string) (*Procedure, error) {
 		Msg: fmt.Sprintf("no procedure %q; the program has %s", name, strings.Join(names, ", "))}
 }
 
-// types are the framework's names of element types. Float16 and Float32 were dumped from
-// real machines; the others follow their form and were never seen.
+// types are the framework's names of element types. Float16 and Float32 are from dumps of
+// real machines; the others are assumed to have the same form.
 var types = map[string]mil.DType{
 	"Float16": mil.FP16, "Float32": mil.FP32, "Bool": mil.Bool, "Int8": mil.Int8, "UInt8": mil.UInt8,
 	"Int16": mil.Int16, "UInt16": mil.UInt16, "Int32": mil.Int32, "UInt32": mil.UInt32,

@@ -9,7 +9,7 @@ import (
 )
 
 // Limits of the framework: -[_ANERequest validate] refuses procedure indices above 128
-// and more than 255 surfaces a side.
+// and more than 255 inputs or outputs.
 const (
 	maxProcedures = 129
 	maxSymbols    = 255
@@ -24,11 +24,11 @@ const (
 	keyNumbers     = "kANEFModelProcedureNameToIDMapKey"
 )
 
-// side is what tells inputs from outputs.
+// side has the keys of the inputs or of the outputs.
 type side struct {
 	output         bool
 	names, indices string   // keys
-	lists          []string // keys of the lists of entries, read together
+	lists          []string // keys of the lists of entries, read as one list
 }
 
 var sides = [...]side{
@@ -59,26 +59,26 @@ func Read(attributes any) (*Program, error) {
 	return describedBy(all, description, networks)
 }
 
-// undescribed is a program whose attributes have no description of its symbols: the
-// order of its entries is that of the symbols.
+// undescribed reads a program whose attributes have no description of its symbols: the
+// order of its entries is the order of the symbols.
 func undescribed(networks []network) (*Program, error) {
 	if len(networks) > 1 {
 		return nil, &Error{Path: keyDescription, Err: ErrMissing,
-			Msg: fmt.Sprintf("missing, with %d procedures whose symbols it has to number", len(networks))}
+			Msg: fmt.Sprintf("missing; it is needed to number the symbols of %d procedures", len(networks))}
 	}
 	n := networks[0]
 	p := Procedure{Name: n.name}
 	for _, s := range sides {
 		entries := n.entries[index(s)]
 		if slices.ContainsFunc(entries, func(e entry) bool { return e.list != s.lists[0] }) {
-			// Several lists: symbols are sorted bytewise over all of them.
+			// In several lists, symbols are sorted bytewise over all of them.
 			slices.SortStableFunc(entries, func(a, b entry) int { return strings.Compare(a.symbol(), b.symbol()) })
 		}
 		for i, e := range entries {
 			name := e.symbol()
 			if name == "" {
 				return nil, &Error{Path: e.path, Err: ErrMissing, Msg: "neither Symbol nor Name, and no " +
-					keyDescription + " that has it"}
+					keyDescription}
 			}
 			t, err := e.tensor(bare(name), i, s.output)
 			if err != nil {
@@ -99,7 +99,7 @@ func (p *Procedure) add(t Tensor) {
 	}
 }
 
-// index is the number of a side.
+// index returns the index of s in sides.
 func index(s side) int {
 	if s.output {
 		return 1
@@ -115,7 +115,7 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 	}
 	if len(procedures) == 0 || len(procedures) > maxProcedures {
 		return nil, &Error{Path: keyDescription + "." + keyProcedures, Err: ErrRange,
-			Msg: fmt.Sprintf("%d procedures, 1 to %d are possible", len(procedures), maxProcedures)}
+			Msg: fmt.Sprintf("%d procedures, want 1 to %d", len(procedures), maxProcedures)}
 	}
 	names, err := readNumbers(all, description)
 	if err != nil {
@@ -135,7 +135,7 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 			}
 		}
 		if slices.ContainsFunc(p.Procedures, func(o Procedure) bool { return o.Number == q.Number }) {
-			return nil, &Error{Path: path, Err: ErrTwice, Msg: fmt.Sprintf("procedure %d stands twice", q.Number)}
+			return nil, &Error{Path: path, Err: ErrTwice, Msg: fmt.Sprintf("procedure %d is given twice", q.Number)}
 		}
 		q.Name = names[q.Number]
 		own := choose(networks, q.Name, i, len(procedures))
@@ -152,8 +152,8 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 	return p, nil
 }
 
-// choose returns the network of a procedure: the one of its name, else the one at its
-// position, else the only one; nil where none is.
+// choose returns the network of a procedure: the one with its name, otherwise the one at its
+// position, otherwise the only one, otherwise nil.
 func choose(networks []network, name string, at, procedures int) *network {
 	for i := range networks {
 		if name != "" && networks[i].name == name {
@@ -169,8 +169,8 @@ func choose(networks []network, name string, at, procedures int) *network {
 	return nil
 }
 
-// readNumbers reads the names of procedures by number. The key stands in the description,
-// or beside it.
+// readNumbers reads the names of procedures by number. The key is in the description or
+// beside it.
 func readNumbers(all, description plist.Dict) (map[int]string, error) {
 	path := keyDescription + "." + keyNumbers
 	v, ok := description.Get(keyNumbers)
@@ -218,17 +218,17 @@ func (p *Procedure) read(s side, path string, description, procedure plist.Dict,
 		i, ok := v.(int64)
 		if !ok || i < 0 || i >= int64(len(names)) {
 			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrRange,
-				Msg: fmt.Sprintf("%s is no index of one of the %d names in %s", show(v), len(names), s.names)}
+				Msg: fmt.Sprintf("%s is not an index of the %d names in %s", show(v), len(names), s.names)}
 		}
 		if seen[int(i)] {
 			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrTwice,
-				Msg: fmt.Sprintf("symbol %d stands twice", i)}
+				Msg: fmt.Sprintf("symbol %d is given twice", i)}
 		}
 		seen[int(i)] = true
 		symbol, ok := names[i].(string)
 		if !ok || bare(symbol) == "" {
 			return &Error{Path: fmt.Sprintf("%s.%s[%d]", keyDescription, s.names, i), Err: ErrKind,
-				Msg: show(names[i]) + " where a name has to be"}
+				Msg: show(names[i]) + " where a name is expected"}
 		}
 		e, err := find(s, symbol, at, len(indices), own, networks)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// program is a description with two procedures; KEY=VALUE pairs of edit replace text in it.
+// program is a description with two procedures; edited replaces text in it.
 const program = `{
  "ANEFModelDescription": {
   "ANEFModelInput16KAlignmentArray": [0, 0, 0],
@@ -35,7 +35,7 @@ const program = `{
 const entry = `"Type": "Float16", "Batches": 2, "Channels": 8, "Depth": 1, "Height": 4, "Width": 32,
  "RowStride": 64, "PlaneStride": 256, "DepthStride": 2048, "BatchStride": 2048, "PlaneCount": 16, "Interleave": 1`
 
-// edited is program with pairs of texts replaced, each once.
+// edited returns program after replacing pairs of texts, each once.
 func edited(t testing.TB, pairs ...string) any {
 	text := strings.ReplaceAll(program, "ENTRY(", "{"+entry+", ")
 	text = strings.ReplaceAll(text, ")", "}")
@@ -60,7 +60,7 @@ func TestProceduresAndLists(t *testing.T) {
 		}
 		return all
 	}
-	require.Equal(t, []string{"a", "s"}, names(first.Inputs), "by index, states among them")
+	require.Equal(t, []string{"a", "s"}, names(first.Inputs), "by index, including states")
 	require.Equal(t, []int{0, 2}, []int{first.Inputs[0].Index, first.Inputs[1].Index})
 	require.Equal(t, "LiveStateList", first.Inputs[1].List)
 	require.Equal(t, []string{"y"}, names(first.Outputs))
@@ -69,13 +69,13 @@ func TestProceduresAndLists(t *testing.T) {
 	require.Empty(t, first.Unplaced)
 	second, err := p.Find("")
 	require.NoError(t, err)
-	require.Equal(t, "second", second.Name, "no name is procedure 0")
+	require.Equal(t, "second", second.Name, "an empty name means procedure 0")
 	_, err = p.Find("third")
 	require.ErrorIs(t, err, attributes.ErrMissing)
 	require.ErrorContains(t, err, "first, second")
 }
 
-// The compiler's status has no description: the entries are in the order of the symbols.
+// The compiler's status has no description: its entries are in the order of the symbols.
 func TestWithoutDescription(t *testing.T) {
 	text := `{"NetworkStatusList": [{"Name": "main", "LiveInputList": [{` + entry + `, "Symbol": "k"}, {` + entry +
 		`, "Symbol": "q"}],
@@ -89,7 +89,7 @@ func TestWithoutDescription(t *testing.T) {
 	require.Error(t, err, "its only procedure has a name")
 	require.Nil(t, any)
 
-	// With several lists the symbols are sorted over all of them.
+	// In several lists, symbols are sorted over all of them.
 	v, err = plist.Read([]byte(strings.Replace(text, `"LiveOutputList"`, `"LiveStateList": [{`+entry+
 		`, "Symbol": "l"}], "LiveOutputList"`, 1)))
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestAbsentKeys(t *testing.T) {
 	require.Equal(t, 2048, b.Layout.DepthStride)
 }
 
-// null is a key that is absent, and a state may stand in two lists.
+// null means an absent key, and a state may be in two lists.
 func TestNullAndRepeats(t *testing.T) {
 	p, err := attributes.Read(edited(t, `"DepthStride": 2048`, `"DepthStride": null`,
 		`"kANEFModelProcedureNameToIDMapKey": {"first": 1, "second": 0}`, `"x": 0`,
@@ -116,7 +116,7 @@ func TestNullAndRepeats(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2048, tensor(t, p, "b").Layout.DepthStride)
 	first, err := p.Find("second")
-	require.NoError(t, err, "a network's name is its procedure's where there is no map")
+	require.NoError(t, err, "without a map of names the procedure has the name of its network")
 	require.Equal(t, 1, first.Number)
 	_, err = attributes.Read(edited(t, `"Width": 32`, `"Width": null`))
 	require.ErrorIs(t, err, attributes.ErrMissing)
@@ -132,7 +132,7 @@ func TestDepth(t *testing.T) {
 	require.True(t, b.Packed())
 }
 
-func TestLies(t *testing.T) {
+func TestFaults(t *testing.T) {
 	huge := `"Channels": 1099511627776`
 	for name, c := range map[string]struct {
 		pairs []string
@@ -157,10 +157,10 @@ func TestLies(t *testing.T) {
 			"kANEFModelInputSymbolsArrayKey[1]"},
 		"no indices": {[]string{`"ANEFModelInputSymbolIndexArray"`, `"Indices"`}, attributes.ErrMissing,
 			"ANEFModelProcedures[0].ANEFModelInputSymbolIndexArray"},
-		"index beyond":     {[]string{`[2, 0]`, `[3, 0]`}, attributes.ErrRange, "3 is no index"},
-		"index negative":   {[]string{`[2, 0]`, `[-1, 0]`}, attributes.ErrRange, "-1 is no index"},
-		"index no number":  {[]string{`[2, 0]`, `["2", 0]`}, attributes.ErrRange, "is no index"},
-		"index a fraction": {[]string{`[2, 0]`, `[1.5, 0]`}, attributes.ErrRange, "1.5 is no index"},
+		"index beyond":     {[]string{`[2, 0]`, `[3, 0]`}, attributes.ErrRange, "3 is not an index"},
+		"index negative":   {[]string{`[2, 0]`, `[-1, 0]`}, attributes.ErrRange, "-1 is not an index"},
+		"index no number":  {[]string{`[2, 0]`, `["2", 0]`}, attributes.ErrRange, "is not an index"},
+		"index a fraction": {[]string{`[2, 0]`, `[1.5, 0]`}, attributes.ErrRange, "1.5 is not an index"},
 		"index twice":      {[]string{`[2, 0]`, `[2, 2]`}, attributes.ErrTwice, "symbol 2"},
 		"procedure twice": {[]string{`"ANEFModelProcedureID": 1`, `"ANEFModelProcedureID": 0`},
 			attributes.ErrTwice, "procedure 0"},
@@ -170,7 +170,7 @@ func TestLies(t *testing.T) {
 		"procedure name number": {[]string{`"second": 0`, `"second": "0"`}, attributes.ErrKind,
 			"kANEFModelProcedureNameToIDMapKey.second"},
 		"symbol twice": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [{"Symbol": "a"}]`},
-			attributes.ErrTwice, `"a" stands twice`},
+			attributes.ErrTwice, `"a" is given twice`},
 		"list no array": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": true`},
 			attributes.ErrKind, "LiveInputParamList: true"},
 		"entry no dict": {[]string{`"LiveInputParamList": []`, `"LiveInputParamList": [[]]`},
@@ -178,7 +178,7 @@ func TestLies(t *testing.T) {
 		"no type":        {[]string{`"Type": "Float16", `, ``}, attributes.ErrMissing, "has no Type"},
 		"type no string": {[]string{`"Type": "Float16"`, `"Type": 16`}, attributes.ErrKind, "Type: 16"},
 		"unknown type": {[]string{`"Type": "Float16"`, `"Type": "BFloat16"`}, attributes.ErrFormat,
-			"known are Bool"},
+			"known types are Bool"},
 		"no width":        {[]string{`"Width": 32,`, ``}, attributes.ErrMissing, "Width: missing"},
 		"no batch stride": {[]string{`"BatchStride": 2048, `, ``}, attributes.ErrMissing, "BatchStride: missing"},
 		"depth without stride": {[]string{`"Depth": 1`, `"Depth": 2`, `"DepthStride": 2048, `, ``},
@@ -203,7 +203,7 @@ func TestLies(t *testing.T) {
 		"depth in channels": {[]string{`"Depth": 1`, `"Depth": 8`, `"DepthStride": 2048`, `"DepthStride": 256`},
 			attributes.ErrLayout, "overlap"},
 		"ragged": {[]string{`"PlaneStride": 256`, `"PlaneStride": 257`, `"BatchStride": 2048`,
-			`"BatchStride": 4096`}, attributes.ErrLayout, "no multiple"},
+			`"BatchStride": 4096`}, attributes.ErrLayout, "not a multiple"},
 		"interleaved": {[]string{`"Interleave": 1`, `"Interleave": 4`}, attributes.ErrFormat,
 			"4 channels interleaved"},
 		"interleave 0": {[]string{`"Interleave": 1`, `"Interleave": 0`}, attributes.ErrRange, "Interleave"},
@@ -228,7 +228,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// Entries that are fewer than the nameless ones cannot be told apart.
+// Entries without names have to be as many as the symbols.
 func TestNamelessEntriesHaveToBeComplete(t *testing.T) {
 	_, err := attributes.Read(edited(t, `, "Symbol": "b"`, `}, {`+entry))
 	require.ErrorIs(t, err, attributes.ErrMissing)
@@ -244,7 +244,7 @@ func TestListsAreBounded(t *testing.T) {
 	require.ErrorIs(t, err, attributes.ErrRange)
 }
 
-// Whatever a document says, it is refused with an *Error, or every tensor can be placed.
+// Read refuses a document with an *Error, or every tensor can be placed.
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"m1-status-projector", "ironmill-identity-1x4x1x4-fp16",
 		"m1-hwx-two-procedures-420v"} {

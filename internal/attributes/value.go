@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// join puts a key behind the path of its dictionary.
+// join appends a key to the path of its dictionary.
 func join(path, key string) string {
 	if path == "" {
 		return key
@@ -19,12 +19,12 @@ func join(path, key string) string {
 func asDict(path string, v any) (plist.Dict, error) {
 	d, ok := v.(plist.Dict)
 	if !ok {
-		return nil, &Error{Path: path, Err: ErrKind, Msg: show(v) + " where a dictionary has to be"}
+		return nil, &Error{Path: path, Err: ErrKind, Msg: show(v) + " where a dictionary is expected"}
 	}
 	return d, nil
 }
 
-// array returns the array at key, which has to be there.
+// array returns the array at key, which must exist.
 func array(d plist.Dict, path, key string) (plist.Array, error) {
 	v, ok := d.Get(key)
 	if !ok {
@@ -32,18 +32,18 @@ func array(d plist.Dict, path, key string) (plist.Array, error) {
 	}
 	list, ok := v.(plist.Array)
 	if !ok {
-		return nil, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where an array has to be"}
+		return nil, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where an array is expected"}
 	}
 	return list, nil
 }
 
-// has reports whether there is a value at key. JSON's null is none.
+// has reports whether there is a value other than JSON's null at key.
 func has(d plist.Dict, key string) bool {
 	v, _ := d.Get(key)
 	return v != nil
 }
 
-// number returns the number at key, which has to be there and from least to most.
+// number returns the number at key, which must exist and lie within least and most.
 func number(d plist.Dict, path, key string, least, most int) (int, error) {
 	v, ok := d.Get(key)
 	if !ok || v == nil {
@@ -53,7 +53,7 @@ func number(d plist.Dict, path, key string, least, most int) (int, error) {
 	_, unsigned := v.(uint64) // beyond int64
 	switch {
 	case !ok && !unsigned:
-		return 0, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a whole number has to be"}
+		return 0, &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a whole number is expected"}
 	case unsigned || n < int64(least) || n > int64(most):
 		return 0, &Error{Path: join(path, key), Err: ErrRange,
 			Msg: fmt.Sprintf("%v is outside %d to %d", v, least, most)}
@@ -61,7 +61,7 @@ func number(d plist.Dict, path, key string, least, most int) (int, error) {
 	return int(n), nil
 }
 
-// text returns the string at key, empty where there is none.
+// text returns the string at key, empty if there is none.
 func text(d plist.Dict, path, key string) (string, error) {
 	v, _ := d.Get(key)
 	if v == nil {
@@ -69,12 +69,12 @@ func text(d plist.Dict, path, key string) (string, error) {
 	}
 	s, ok := v.(string)
 	if !ok {
-		return "", &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a string has to be"}
+		return "", &Error{Path: join(path, key), Err: ErrKind, Msg: show(v) + " where a string is expected"}
 	}
 	return s, nil
 }
 
-// show names a value of any kind in a few characters.
+// show describes a value of any kind in a few words.
 func show(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -88,7 +88,7 @@ func show(v any) string {
 	case float64:
 		text := strconv.FormatFloat(v, 'g', -1, 64)
 		if !strings.ContainsAny(text, ".e") {
-			text += ".0" // 64.0 is no whole number of a property list
+			text += ".0" // in a property list 64.0 is not a whole number
 		}
 		return text
 	}

@@ -1,4 +1,4 @@
-// Package await has tests wait for conditions instead of for times.
+// Package await makes tests wait for conditions instead of durations.
 package await
 
 import (
@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Patience is the end of every wait. Only a hang reaches it, on however busy a machine.
+// Patience is the time limit of every wait. Even on a busy machine only a hang reaches it.
 const Patience = 3 * time.Minute
 
-// tick is the time between two looks at a condition.
+// tick is the polling interval.
 const tick = time.Millisecond
 
-// Poll looks at a condition until it holds. It reports false when Patience is over.
+// Poll polls a condition until it holds. It returns false after Patience.
 func Poll(holds func() bool) bool {
 	for end := time.Now().Add(Patience); !holds(); time.Sleep(tick) {
 		if time.Now().After(end) {
@@ -22,15 +22,15 @@ func Poll(holds func() bool) bool {
 	return true
 }
 
-// Until polls a condition and fails the test with what when it never holds.
+// Until polls a condition and fails the test with what if it does not hold in time.
 func Until(tb testing.TB, what string, holds func() bool) {
 	tb.Helper()
 	if !Poll(holds) {
-		tb.Fatalf("waited %v in vain: %s", Patience, what)
+		tb.Fatalf("not true after %v: %s", Patience, what)
 	}
 }
 
-// Value receives one value and fails the test when none comes.
+// Value receives one value and fails the test if none arrives in time.
 func Value[T any](tb testing.TB, from <-chan T) T {
 	tb.Helper()
 	end := time.NewTimer(Patience)
@@ -39,12 +39,12 @@ func Value[T any](tb testing.TB, from <-chan T) T {
 	case v := <-from:
 		return v
 	case <-end.C:
-		tb.Fatalf("waited %v in vain for a value", Patience)
+		tb.Fatalf("no value after %v", Patience)
 	}
 	return *new(T) // Fatalf does not return
 }
 
-// Done returns what f returns and fails the test when f does not return.
+// Done returns the result of f and fails the test if f does not return in time.
 func Done[T any](tb testing.TB, f func() T) T {
 	tb.Helper()
 	out := make(chan T, 1)
@@ -52,8 +52,8 @@ func Done[T any](tb testing.TB, f func() T) T {
 	return Value(tb, out)
 }
 
-// Left lists what remains of something that other goroutines give back, once nothing
-// remains or Patience is over.
+// Left polls list, which names resources that other goroutines release, until it is empty or
+// Patience is over. It returns the last list.
 func Left(list func() []string) (left []string) {
 	Poll(func() bool {
 		left = list()

@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 )
 
-// failing is a test that notes its failure.
+// failing is a testing.TB that records its failure.
 type failing struct {
 	testing.TB
 	text []string
@@ -25,7 +25,7 @@ func (f *failing) Fatalf(format string, _ ...any) {
 	panic(f)
 }
 
-// fails reports whether wait fails the test that it gets.
+// fails reports whether wait fails its test.
 func fails(wait func(testing.TB)) (failed bool) {
 	f := &failing{}
 	defer func() { failed = recover() == any(f) }()

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// deadline is a context whose deadline passes when a test says so.
+// deadline is a context whose deadline passes when a test ends it.
 type deadline struct {
 	context.Context
 	at   time.Time
@@ -18,10 +18,9 @@ type deadline struct {
 	err error
 }
 
-// Deadline returns a context with a deadline far away and the function that has it pass at
-// once. A test that has the deadline pass in the middle of a call waits until the call is
-// there, however long that takes. Whoever derives another context from it calls expire in
-// the end, as with a cancel function.
+// Deadline returns a context with a distant deadline, and a function that makes the deadline
+// pass at once. So a test can wait until a call has reached some point, and end it there. A
+// caller that derives a context from it must call expire, like a cancel function.
 func Deadline(parent context.Context) (ctx context.Context, expire func()) {
 	d := &deadline{Context: parent, at: time.Now().Add(time.Hour), done: make(chan struct{})}
 	stop := context.AfterFunc(parent, func() { d.end(parent.Err()) })
@@ -31,8 +30,8 @@ func Deadline(parent context.Context) (ctx context.Context, expire func()) {
 	}
 }
 
-// DeadlineWhen is Deadline for a context whose deadline passes as soon as a condition
-// holds, or with the test.
+// DeadlineWhen is Deadline for a context whose deadline passes as soon as a condition holds,
+// or when the test ends.
 func DeadlineWhen(tb testing.TB, parent context.Context, holds func() bool) context.Context {
 	ctx, expire := Deadline(parent)
 	var polling sync.WaitGroup

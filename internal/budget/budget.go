@@ -1,4 +1,4 @@
-// Package budget tells tests how much to do.
+// Package budget limits the work of tests.
 package budget
 
 import (
@@ -6,18 +6,18 @@ import (
 	"testing"
 )
 
-// Variable names the environment variable that has tests do all that they can: any value
-// does. make test sets it.
+// Variable is the environment variable that, with any value, makes tests do all their work.
+// make test sets it.
 const Variable = "ANEKIT_FULL"
 
-// HowToRaise ends the reason of a test that is skipped for want of budget.
+// HowToRaise is the end of the reason of a test that is skipped for lack of budget.
 const HowToRaise = "run with " + Variable + "=1"
 
 // Full reports whether tests may take minutes and gigabytes.
 func Full() bool { return os.Getenv(Variable) != "" && !testing.Short() }
 
-// Rounds is how often a test repeats what it does: full under the variable, else usual, and
-// a quarter of that under -short.
+// Rounds is the number of repetitions of a test: full if Variable is set, otherwise usual, and
+// a quarter of that with -short.
 func Rounds(full, usual int) int {
 	switch {
 	case Full():
@@ -28,7 +28,7 @@ func Rounds(full, usual int) int {
 	return usual
 }
 
-// Skip skips a test that is too large for a plain run: it needs what is named.
+// Skip skips a test that is too large for a plain run; needs is what the test needs.
 func Skip(tb testing.TB, needs string) {
 	tb.Helper()
 	if !Full() {

@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-// emulator names the variable with the program that runs test binaries of another
+// emulator is the environment variable of the program that runs test binaries of another
 // processor.
 const emulator = "ANEKIT_EXEC"
 
-const emulated = "an emulator can neither start the processes that this needs nor keep its deadlines; run it on the processor itself"
+const emulated = "needs child processes and deadlines, which do not work under an emulator; run it on the processor itself"
 
-// SkipEmulated skips a test that starts its own binary again.
+// SkipEmulated skips, under an emulator, a test that starts its own binary.
 func SkipEmulated(tb testing.TB) {
 	tb.Helper()
 	if os.Getenv(emulator) != "" {
@@ -20,8 +20,8 @@ func SkipEmulated(tb testing.TB) {
 	}
 }
 
-// NeedsProcesses ends a run of tests that start their own binary or have deadlines
-// under an emulator. It is for TestMain.
+// NeedsProcesses ends, under an emulator, a run of tests that start their own binary or have
+// deadlines. It is for TestMain.
 func NeedsProcesses() {
 	if os.Getenv(emulator) != "" {
 		fmt.Println("skipped:", emulated)

@@ -1,5 +1,4 @@
-// Package leaktest fails a run of tests that leaves shared memory, goroutines or
-// files behind.
+// Package leaktest fails a test run that leaks shared memory, goroutines or files.
 package leaktest
 
 import (
@@ -13,10 +12,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Main runs the tests of a package, for its TestMain, and ends the process. A
-// run that leaves anything open fails, whatever its tests said. Temporary files go
-// to a folder of this process, which has to be empty in the end. Each of more names
-// what else is left.
+// Main runs the tests of a package, for its TestMain, and exits. A run that leaks fails, even
+// if its tests pass. Temporary files go to a folder of this process, which must be empty at
+// the end. Each function of more lists other leaks.
 func Main(m *testing.M, more ...func() []string) {
 	dir, err := private()
 	if err != nil {
@@ -26,23 +24,23 @@ func Main(m *testing.M, more ...func() []string) {
 	code := m.Run()
 	for _, left := range append(more, func() []string { return files(dir) }) {
 		for _, what := range left() {
-			fmt.Fprintln(os.Stderr, "tests left behind:", what)
+			fmt.Fprintln(os.Stderr, "tests leaked:", what)
 			code = 1
 		}
 	}
 	if s := unimem.Live(); s.Blocks != 0 || s.Mappings != 0 || s.Forgotten != 0 || s.Unbalanced != 0 {
-		fmt.Fprintf(os.Stderr, "tests left memory open: %+v\n", s)
+		fmt.Fprintf(os.Stderr, "tests leaked memory: %+v\n", s)
 		code = 1
 	}
 	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "tests left goroutines behind:", err)
+		fmt.Fprintln(os.Stderr, "tests leaked goroutines:", err)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// private makes the folder and has everybody use it: Go and macOS follow TMPDIR,
-// GNUstep follows TEMP.
+// private makes the folder and sets it for temporary files: Go and macOS use TMPDIR, GNUstep
+// uses TEMP.
 func private() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "leaktest"); err == nil {
 		err = os.Setenv("TMPDIR", dir)
@@ -53,7 +51,7 @@ func private() (dir string, err error) {
 	return dir, err
 }
 
-// files lists what is left in dir, and removes it.
+// files lists the files in dir, and removes dir.
 func files(dir string) []string {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err == nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// available is the memory in bytes that can be used without being killed for it: what the
-// machine has free, within the limit of the container.
+// available is the memory in bytes that the process can use without being killed: the free
+// memory of the machine, within the limit of the container.
 func available() uint64 {
 	free := uint64(math.MaxUint64)
 	if f, err := os.Open("/proc/meminfo"); err == nil {
@@ -22,7 +22,7 @@ func available() uint64 {
 			}
 		}
 	}
-	// Inside a container its own group is the root of the hierarchy, version 2 or 1.
+	// Inside a container its control group is the root of the hierarchy, version 2 or 1.
 	for _, group := range [][2]string{
 		{"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"},
 		{"/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"},
@@ -36,7 +36,7 @@ func available() uint64 {
 	return free
 }
 
-// number reads a file that holds one; "max" is none.
+// number reads a file with one number; "max" is not a number.
 func number(path string) (uint64, bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {

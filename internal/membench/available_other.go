@@ -4,5 +4,5 @@ package membench
 
 import "math"
 
-// available does not know: the memory of this system is not limited by a container.
+// available assumes no limit: on this system no container limits memory.
 func available() uint64 { return math.MaxUint64 }

@@ -8,10 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bareKind says what the floors of this system are.
+// bareKind describes the floors of this system.
 const bareKind = "a bare mapping made by the same system calls"
 
-// bare is what a Block is under its surface: seven system calls and nothing else.
+// bare is the memory of a Block without its Go code: seven system calls.
 type bare struct {
 	mem []byte
 	fd  int
@@ -34,7 +34,7 @@ func openBare(size int) (bare, error) {
 	if err != nil {
 		return bare{}, m.fail(err)
 	}
-	const onFault = 1 // MLOCK_ONFAULT; a refusal by the memlock limit costs a call all the same
+	const onFault = 1 // MLOCK_ONFAULT; a call refused by the memlock limit takes time too
 	_, _, _ = unix.Syscall(unix.SYS_MLOCK2, uintptr(p), uintptr(size), onFault)
 	m.mem = unsafe.Slice((*byte)(p), size)
 	return m, nil

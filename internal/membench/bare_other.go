@@ -2,10 +2,10 @@
 
 package membench
 
-// bareKind says what the floors of this system are.
+// bareKind describes the floors of this system.
 const bareKind = "a Go slice"
 
-// bare is memory of the Go heap: this system's own calls are not measured.
+// bare is memory of the Go heap: the system calls are not measured.
 type bare struct{ mem []byte }
 
 func openBare(size int) (bare, error) { return bare{make([]byte, size)}, nil }

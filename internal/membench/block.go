@@ -68,15 +68,15 @@ func blockFillFloor(b *testing.B) {
 	}
 }
 
-// needMemory skips a body that would be killed for lack of memory.
+// needMemory skips a benchmark that would be killed for lack of memory.
 func needMemory(b *testing.B) {
 	if lack := lacking(gigabyte); lack != "" {
 		b.Skip(lack + "; run it on a larger machine or raise the container's limit")
 	}
 }
 
-// lacking says what is missing to work on that many bytes: room for the operation, its
-// floor, and what the collector has not given back yet.
+// lacking returns a message if there is not enough memory for that many bytes: for the
+// operation, its floor, and memory that the collector has not freed yet.
 func lacking(bytes int64) string {
 	if need, have := uint64(3*bytes), available(); need > have {
 		return fmt.Sprintf("needs %d MB of memory, %d MB are free", need>>20, have>>20)
@@ -96,7 +96,7 @@ func withBlock(b *testing.B, use func([]byte)) {
 	}
 }
 
-// writeAll measures plain indexed stores to pages already there.
+// writeAll measures plain indexed stores to present pages.
 func writeAll(b *testing.B, words []uint64) {
 	write(words, 1)
 	b.SetBytes(int64(len(words)) * 8)

@@ -5,20 +5,20 @@ import "testing"
 // Case is one operation beside its floor.
 type Case struct {
 	Name      string // as in Benchmark<Name> and Benchmark<Name>Floor
-	Operation string // what a reader of the table calls it
-	Target    string // what is promised for an idle machine
-	// Published is what the specification that this package follows states for Apple silicon,
-	// its figure for the mimalloc allocator in brackets; empty where it says nothing.
+	Operation string // its name in the table
+	Target    string // the target on an idle machine
+	// Published is the figure of the specification of unimem for Apple silicon, with its
+	// figure for the mimalloc allocator in brackets; empty if there is none.
 	Published string
-	// Limits of the target: at most MaxRatio times the floor and MaxNs nanoseconds. Zero is
-	// no limit.
+	// Limits of the target: at most MaxRatio times the floor and MaxNs nanoseconds. Zero
+	// means no limit.
 	MaxRatio, MaxNs float64
-	Bytes           int64 // moved by one operation, 0 where throughput means nothing
+	Bytes           int64 // bytes moved by one operation, 0 for an operation without throughput
 
 	Run, Floor func(*testing.B)
 }
 
-// Cases are all operations with a target, in the order of the table.
+// Cases returns all operations, in the order of the table.
 func Cases() []Case {
 	return []Case{
 		{Name: "TapeTake", Published: "< 5 ns (100 ns)", Operation: "Tape take", Target: "<= 1.25x, < 5 ns",

@@ -1,4 +1,4 @@
-// Package membench measures unimem against floors: the barest code that does the same work
-// on memory gained by bare system calls. The benchmarks of unimem and the tables of the
-// command run the same bodies.
+// Package membench measures unimem against floors: the smallest code that does the same work
+// on memory from direct system calls. The benchmarks of unimem and the tables of the command
+// run the same functions.
 package membench

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Plan says what to measure. The zero Plan is the whole report.
+// Plan selects what to measure. The zero Plan measures the whole report.
 type Plan struct {
 	Cases    []Case        // nil: Cases()
 	Sizes    []int         // bytes; nil: 4 KB to 256 MB
-	Rounds   int           // of operation and floor in turn; 0: 3
-	Time     time.Duration // of each; 0: 100 ms
-	Progress func(string)  // told what is measured next; may be nil
+	Rounds   int           // rounds of operation and floor in turn; 0: 3
+	Time     time.Duration // time of each measurement; 0: 100 ms
+	Progress func(string)  // called with the name of the next measurement; may be nil
 }
 
 func (p Plan) filled() Plan {
@@ -36,8 +36,8 @@ func (p Plan) filled() Plan {
 	return p
 }
 
-// Measure runs a Plan. It looks at ctx before every single measurement, the longest of which
-// take about a second. It sets the flag test.benchtime meanwhile, so two must not run at once.
+// Measure runs a Plan. It checks ctx before every measurement, which takes at most about a
+// second. It sets the flag test.benchtime while it runs, so it must not run concurrently.
 func Measure(ctx context.Context, p Plan) (Report, error) {
 	p = p.filled()
 	defer setBenchTime(p.Time.String())()
@@ -61,27 +61,27 @@ func Measure(ctx context.Context, p Plan) (Report, error) {
 	return r, nil
 }
 
-// setBenchTime sets how long testing.Benchmark measures and returns how to undo it.
+// setBenchTime sets the time of testing.Benchmark and returns a function that restores it.
 func setBenchTime(d string) (restore func()) {
 	const name = "test.benchtime"
 	if flag.Lookup(name) == nil {
-		testing.Init() // not in a test: its flags do not exist yet
+		testing.Init() // outside of tests its flags do not exist yet
 	}
 	value := flag.Lookup(name).Value
 	old := value.String()
-	_ = value.Set(d) // a Duration prints as what the flag parses
+	_ = value.Set(d) // the flag parses the form that a Duration prints
 	return func() { _ = value.Set(old) }
 }
 
-// measure takes operation and floor in turn, so that both see the same weather, and keeps
-// the best of each.
+// measure runs operation and floor in turn, so that both run under the same load, and keeps
+// the best result of each.
 func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
 	o := Operation{Name: c.Name, Operation: c.Operation, Target: c.Target, Published: c.Published, Bytes: c.Bytes}
 	if o.Skipped = lacking(c.Bytes); o.Skipped != "" {
 		return o, nil
 	}
 	var value, floor float64
-	var allocs [2]int64 // the least per call: a round that a busy machine cuts short counts others' too
+	var allocs [2]int64 // the least per call: a short round on a busy machine counts allocations of others too
 	for round := range p.Rounds {
 		for i, part := range []struct {
 			body func(*testing.B)
@@ -92,7 +92,7 @@ func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
 			}
 			r := testing.Benchmark(part.body)
 			if r.N == 0 {
-				return Operation{}, fmt.Errorf("membench: %s failed; go test -bench %s ./unimem says why", c.Operation,
+				return Operation{}, fmt.Errorf("membench: %s failed; run go test -bench %s ./unimem for the reason", c.Operation,
 					c.Name)
 			}
 			keepBest(part.best, float64(r.T.Nanoseconds())/float64(r.N))
@@ -109,7 +109,7 @@ func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
 	return o, nil
 }
 
-// keepBest lowers best to v. Zero stands for not measured on both sides.
+// keepBest lowers best to v. Zero means not measured, for both.
 func keepBest(best *float64, v float64) {
 	if v != 0 && (*best == 0 || v < *best) {
 		*best = v

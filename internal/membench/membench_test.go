@@ -27,7 +27,7 @@ func TestCasesAreComplete(t *testing.T) {
 	}
 }
 
-// quick is a plan that takes a moment. The cases with a gigabyte are left to the benchmarks.
+// quick is a fast plan, without the cases that need a gigabyte.
 func quick() membench.Plan {
 	var small []membench.Case
 	for _, c := range membench.Cases() {

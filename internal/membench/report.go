@@ -6,9 +6,9 @@ import (
 	"text/tabwriter"
 )
 
-// Report is everything measured.
+// Report has all measurements.
 type Report struct {
-	Floors     string      `json:"floors"` // what the floors of Blocks are on this system
+	Floors     string      `json:"floors"` // description of the floors of Blocks on this system
 	Operations []Operation `json:"operations"`
 	Sizes      []Size      `json:"sizes"`
 }
@@ -19,8 +19,8 @@ type Operation struct {
 	Operation   string  `json:"operation"`
 	Target      string  `json:"target"`
 	Published   string  `json:"published,omitempty"`
-	Within      bool    `json:"within"`              // both limits of the target are met
-	FloorBeyond bool    `json:"floor_beyond_target"` // the floor is beyond the limit, so nothing could meet it here
+	Within      bool    `json:"within"`              // the figures meet both limits of the target
+	FloorBeyond bool    `json:"floor_beyond_target"` // the floor misses the target too: this machine cannot meet it
 	Skipped     string  `json:"skipped,omitempty"`
 	Measured    Figure  `json:"measured"`
 	Allocs      int64   `json:"allocs_per_op"`
@@ -28,7 +28,7 @@ type Operation struct {
 	GBPerSec    float64 `json:"gb_per_s,omitempty"`
 }
 
-// Figure is a value beside its floor.
+// Figure is a value with its floor.
 type Figure struct {
 	Value float64 `json:"value"`
 	Floor float64 `json:"floor"`
@@ -36,12 +36,12 @@ type Figure struct {
 	Unit  string  `json:"unit"`  // "ns" or "GB/s"
 }
 
-// Size is a Block of some size, the best of several.
+// Size has the best figures of a Block of one size.
 type Size struct {
 	Bytes      int    `json:"bytes"`
 	Published  string `json:"published,omitempty"`
 	Open       Figure `json:"open"`
-	FirstTouch Figure `json:"first_touch"` // of 16 KiB
+	FirstTouch Figure `json:"first_touch"` // first touch of 16 KiB
 	Drop       Figure `json:"drop"`
 	Write      Figure `json:"write"`
 	Read       Figure `json:"read"`
@@ -52,7 +52,7 @@ func slower(value, floor float64) Figure {
 	return Figure{Value: value, Floor: floor, Ratio: value / floor, Unit: "ns"}
 }
 
-// throughput turns times for the same number of bytes into GB/s.
+// throughput converts times for the same number of bytes to GB/s.
 func throughput(bytes int, value, floor float64) Figure {
 	n := float64(bytes)
 	return Figure{Value: n / value, Floor: n / floor, Ratio: value / floor, Unit: "GB/s"}
@@ -100,7 +100,7 @@ func (o Operation) write(w io.Writer) {
 		o.Measured.Ratio, o.Allocs, verdict)
 }
 
-// String gives value, floor and ratio.
+// String returns value, floor and ratio.
 func (f Figure) String() string {
 	if f.Unit == "ns" {
 		return fmt.Sprintf("%s (%s, %.2fx)", clock(f.Value), clock(f.Floor), f.Ratio)

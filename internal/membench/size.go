@@ -11,15 +11,16 @@ import (
 )
 
 const (
-	smallPage = 4 << 10 // touched one by one: the page of most machines
-	// What small sizes are repeated to, in bytes: a clock reads in tens of nanoseconds.
+	smallPage = 4 << 10 // the page of most machines; pages are touched one by one
+	// Small sizes are repeated to this number of bytes, because reading a clock takes tens
+	// of nanoseconds.
 	passBytes = 1 << 20
-	// Memory of all repetitions together, in bytes, and their least and largest number.
+	// Memory of all repetitions in bytes, and their smallest and largest number.
 	sampleBytes, minSamples, maxSamples = 256 << 20, 4, 200
 )
 
-// published is what the specification of unimem states for Apple silicon, by size in bytes:
-// alloc, write and read throughput with volatile 64-bit accesses.
+// published has the figures of the specification of unimem for Apple silicon, by size in
+// bytes: time to allocate, write and read throughput with volatile 64-bit accesses.
 var published = map[int]string{
 	4 << 10:   "18 us, 22.8, 22.8 GB/s",
 	1 << 20:   "15 us, 23.6, 23.5 GB/s",
@@ -27,7 +28,7 @@ var published = map[int]string{
 	256 << 20: "20 us, 23.1, 19.5 GB/s",
 }
 
-// phases are the times of a piece of memory's life in nanoseconds.
+// phases are the times of the phases of a piece of memory in nanoseconds.
 type phases struct{ open, touch, drop, write, read float64 }
 
 func (p *phases) keepBest(q phases) {
@@ -38,7 +39,7 @@ func (p *phases) keepBest(q phases) {
 	keepBest(&p.read, q.read)
 }
 
-// opener makes memory and says how to drop it.
+// opener makes memory and returns a function that frees it.
 type opener func(size int) (mem []byte, drop func() error, err error)
 
 func block(size int) ([]byte, func() error, error) {
@@ -49,14 +50,14 @@ func block(size int) ([]byte, func() error, error) {
 	return b.Bytes(), b.Close, nil
 }
 
-// bareMemory rounds as a Block does, or it would have less to do.
+// bareMemory rounds the size like a Block, so that both do the same work.
 func bareMemory(size int) ([]byte, func() error, error) {
 	m, err := openBare((size + unimem.PageSize - 1) &^ (unimem.PageSize - 1))
 	return m.mem, m.close, err
 }
 
-// measureSize takes Block and floor in turn and changes who goes first, for what one leaves
-// in caches and in the kernel the other finds.
+// measureSize measures Block and floor in turn and alternates their order, because each
+// affects caches and the kernel for the other.
 func measureSize(ctx context.Context, size int) (Size, error) {
 	var value, floor phases
 	turns := []struct {
@@ -87,7 +88,7 @@ func measureSize(ctx context.Context, size int) (Size, error) {
 	}, nil
 }
 
-// sample lives through all phases once.
+// sample measures all phases once.
 func sample(open opener, size int) (phases, error) {
 	began := time.Now()
 	mem, drop, err := open(size)
@@ -114,7 +115,7 @@ func firstTouch(mem []byte) float64 {
 	return since(began)
 }
 
-// passes times writing and reading words, which are in memory already.
+// passes measures writing and reading words in present pages.
 func passes(words []uint64) (written, done float64) {
 	n := max(passBytes/(8*len(words)), 1)
 	began := time.Now()

@@ -14,7 +14,7 @@ const (
 	tapeSize = 1 << 20
 )
 
-// bump is the floor of Tape: a cursor, an end, one load and one compare-exchange.
+// bump is the floor of Tape: a cursor and an end, one load and one compare-exchange per take.
 type bump struct {
 	cursor atomic.Uintptr
 	total  uintptr

@@ -12,8 +12,8 @@ import (
 // Error is a fault of a property list.
 type Error struct {
 	Line int    // counted from 1; 0 for the whole input
-	Msg  string // what is wrong, and what to do about it
-	Err  error  // the decoder's, or nil
+	Msg  string // what is wrong, and how to fix it
+	Err  error  // the error of the decoder, or nil
 }
 
 func (e *Error) Error() string {
@@ -40,20 +40,20 @@ func Read(data []byte) (any, error) {
 	first := bytes.TrimLeft(data, " \t\r\n")
 	switch {
 	case len(first) == 0:
-		return nil, &Error{Msg: "empty; give a property list as JSON or XML"}
+		return nil, &Error{Msg: "empty; expected a property list as JSON or XML"}
 	case first[0] == '<':
 		return readXML(data)
 	case bytes.IndexByte([]byte("{[\"-0123456789tfn"), first[0]) < 0:
 		return nil, &Error{Line: line(data, len(data)-len(first)), Msg: "neither JSON nor an XML property list; " +
-			"what a log prints is none: write the dictionary with NSPropertyListSerialization, or convert a file " +
+			"a log prints another form: write the dictionary with NSPropertyListSerialization, or convert a file " +
 			"with plutil -convert xml1"}
 	}
 	return readJSON(data)
 }
 
-// ReadFile reads the file at path. It reads at most MaxBytes, whatever kind of file it is.
+// ReadFile reads the file at path, at most MaxBytes of any kind of file.
 func ReadFile(path string) (any, error) {
-	info, err := os.Stat(path) // before it is opened, which waits for the writer of a pipe
+	info, err := os.Stat(path) // check first: opening a pipe would wait for its writer
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func ReadFile(path string) (any, error) {
 	return v, nil
 }
 
-// invalid returns the place of the first byte that is no UTF-8, -1 where there is none.
+// invalid returns the offset of the first byte that is not valid UTF-8, or -1.
 func invalid(data []byte) int {
 	for at := 0; at < len(data); {
 		r, n := utf8.DecodeRune(data[at:])
@@ -97,7 +97,7 @@ func line(data []byte, offset int) int {
 	return 1 + bytes.Count(data[:min(max(offset, 0), len(data))], []byte("\n"))
 }
 
-// budget counts what one reading holds.
+// budget counts the values and the depth of one document.
 type budget struct{ values, depth int }
 
 func (b *budget) value() error {
@@ -121,7 +121,7 @@ type keys map[string]bool
 
 func (k keys) add(key string) error {
 	if k[key] {
-		return fmt.Errorf("key %.80q stands twice", key)
+		return fmt.Errorf("key %.80q is given twice", key)
 	}
 	k[key] = true
 	return nil

@@ -19,12 +19,12 @@ func readJSON(data []byte) (any, error) {
 	v, err := r.next()
 	if err == nil {
 		if _, more := r.tokens.Token(); !errors.Is(more, io.EOF) {
-			err = errors.New("more than one value; a file holds one")
+			err = errors.New("more than one value; a file has one")
 		}
 	}
 	if err != nil {
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errors.New("cut short: the JSON ends within a value")
+			err = errors.New("truncated: the JSON ends within a value")
 		}
 		return nil, &Error{Line: line(data, int(r.tokens.InputOffset())), Msg: err.Error(), Err: err}
 	}
@@ -76,7 +76,7 @@ func (r *jsonReader) dict() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		key := t.(string) // the decoder gives nothing else before a colon
+		key := t.(string) // the decoder returns only strings before a colon
 		if err := seen.add(key); err != nil {
 			return nil, err
 		}

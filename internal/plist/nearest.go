@@ -1,7 +1,7 @@
 package plist
 
-// Nearest returns the dictionary nearest to the root of a tree for which is holds, nil and
-// false where there is none. Of two that are equally near, the one that stands first.
+// Nearest returns the dictionary nearest to the root of a tree for which is returns true, or
+// nil and false. Of two equally near dictionaries it returns the first.
 func Nearest(root any, is func(Dict) bool) (Dict, bool) {
 	for queue := []any{root}; len(queue) > 0; queue = queue[1:] {
 		switch v := queue[0].(type) {

@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// tree holds every type, with keys that a map would sort.
+// tree has every type, with keys that a map would sort.
 var tree = plist.Dict{
 	{"z", int64(-3)}, {"a", plist.Array{true, false, 1.5, "x <&> \"y\"", uint64(math.MaxUint64)}},
 	{"m", plist.Dict{}}, {"", plist.Array{}}, {"é", "☃"},
@@ -54,29 +54,29 @@ func TestRefusals(t *testing.T) {
 		"spaces":       {" \n ", "empty"},
 		"binary":       {"bplist00\x01", "plutil -convert xml1"},
 		"no UTF-8":     {"{\"a\":\n\"\xff\"}", "line 2: not valid UTF-8"},
-		"cut JSON":     {`{"a": [1, 2`, "cut short"},
+		"cut JSON":     {`{"a": [1, 2`, "truncated"},
 		"two values":   {`{} {}`, "more than one value"},
-		"twice":        {"{\"a\": 1,\n \"a\": 2}", `line 2: key "a" stands twice`},
+		"twice":        {"{\"a\": 1,\n \"a\": 2}", `line 2: key "a" is given twice`},
 		"deep":         {deep, "nested deeper"},
-		"number":       {`{"a": 1e999}`, "no finite number"},
+		"number":       {`{"a": 1e999}`, "not a finite number"},
 		"many":         {"[" + strings.Repeat("1,", plist.MaxValues) + "1]", "more than 1048576 values"},
 		"long":         {strings.Repeat(" ", plist.MaxBytes+1), "at most 16777216"},
 		"no plist":     {"<dict/>", "no <plist>"},
 		"no value":     {"<plist></plist>", "is empty"},
 		"two in plist": {"<plist><true/><true/></plist>", "more than one value"},
 		"after plist":  {"<plist><true/></plist><plist/>", "after </plist>"},
-		"cut XML":      {"<plist><dict><key>a</key>", "cut short"},
+		"cut XML":      {"<plist><dict><key>a</key>", "truncated"},
 		"deep XML":     {deepXML, "nested deeper"},
 		"key twice": {"<plist><dict><key>a</key><true/>\n<key>a</key><true/></dict></plist>",
-			`line 2: key "a" stands twice`},
-		"no key":          {"<plist><dict><true/></dict></plist>", "<key> has to stand"},
+			`line 2: key "a" is given twice`},
+		"no key":          {"<plist><dict><true/></dict></plist>", "<key> is expected"},
 		"key alone":       {"<plist><dict><key>a</key></dict></plist>", "has no value"},
-		"unknown element": {"<plist><set/></plist>", "<set> is no element"},
+		"unknown element": {"<plist><set/></plist>", "<set> is not an element"},
 		"nested text":     {"<plist><string>a<b/></string></plist>", "within a plain value"},
 		"loose text":      {"<plist><array>text<true/></array></plist>", "between elements"},
-		"bad integer":     {"<plist><integer>1.5</integer></plist>", "no integer"},
-		"word":            {"<plist><integer>many</integer></plist>", "no finite number"},
-		"infinite":        {"<plist><real>inf</real></plist>", "no finite number"},
+		"bad integer":     {"<plist><integer>1.5</integer></plist>", "not a 64-bit integer"},
+		"word":            {"<plist><integer>many</integer></plist>", "not a finite number"},
+		"infinite":        {"<plist><real>inf</real></plist>", "not a finite number"},
 		"log":             {"{\n}; ANEFModelDescription = {", "more than one value"},
 		"log line":        {"\nANEFModelDescription = {", "line 2: neither JSON nor an XML property list"},
 		"charset":         {`<?xml version="1.0" encoding="latin1"?><plist/>`, "save it as UTF-8"},
@@ -108,12 +108,12 @@ func TestWriteRefusals(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	_, err := plist.ReadFile(t.TempDir())
 	require.ErrorContains(t, err, "is a directory")
-	_, err = plist.ReadFile("/dev/zero") // has no end
+	_, err = plist.ReadFile("/dev/zero") // endless
 	require.ErrorContains(t, err, "at most 16777216")
 }
 
-// What Read accepts is written and read again as the same value, but for null, which a
-// property list has not.
+// A value of Read is the same after writing and reading it, except for null, which property
+// lists do not have.
 func FuzzRead(f *testing.F) {
 	x, err := plist.XML(tree)
 	require.NoError(f, err)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// Limits of what is read. The longest attributes dumped from a real machine have 9 KiB.
+// Limits of documents. The longest attributes dumped from a real machine have 9 KiB.
 const (
 	MaxBytes  = 16 << 20
 	MaxDepth  = 64
@@ -37,21 +37,21 @@ func (d Dict) Get(key string) (any, bool) {
 	return nil, false
 }
 
-// Dict returns the dictionary at key, nil where there is none.
+// Dict returns the dictionary at key, nil if there is none.
 func (d Dict) Dict(key string) Dict {
 	v, _ := d.Get(key)
 	inner, _ := v.(Dict)
 	return inner
 }
 
-// Array returns the array at key, nil where there is none.
+// Array returns the array at key, nil if there is none.
 func (d Dict) Array(key string) Array {
 	v, _ := d.Get(key)
 	list, _ := v.(Array)
 	return list
 }
 
-// String returns the string at key, "" where there is none.
+// String returns the string at key, "" if there is none.
 func (d Dict) String(key string) string {
 	v, _ := d.Get(key)
 	s, _ := v.(string)
@@ -90,7 +90,7 @@ func (a Array) MarshalJSON() ([]byte, error) {
 	return plain([]any(a))
 }
 
-// plain is json.Marshal that leaves <, > and & as they are.
+// plain is json.Marshal without escaping <, > and &.
 func plain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -99,7 +99,7 @@ func plain(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// number reads the digits of JSON and XML: an integer of 64 bits, else a finite float64.
+// number reads a number of JSON or XML: a 64-bit integer, otherwise a finite float64.
 func number(text string) (any, error) {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n, nil
@@ -109,7 +109,7 @@ func number(text string) (any, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {
-		return nil, fmt.Errorf("%.40q is no finite number", text)
+		return nil, fmt.Errorf("%.40q is not a finite number", text)
 	}
 	return f, nil
 }

@@ -11,9 +11,8 @@ import (
 const head = xml.Header +
 	`<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">` + "\n"
 
-// XML writes a value as the document that Read reads. Values are those that Read gives,
-// and int. The error is that of a value which a property list cannot hold: nil, or
-// another type.
+// XML writes a value as a document for Read. Values are those of Read, and int. The error is
+// for a value that a property list cannot have: nil, or another type.
 func XML(v any) ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString(head + `<plist version="1.0">` + "\n")

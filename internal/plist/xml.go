@@ -24,7 +24,7 @@ func readXML(data []byte) (any, error) {
 	if err != nil {
 		var syntax *xml.SyntaxError
 		if errors.Is(err, io.EOF) || errors.As(err, &syntax) && strings.Contains(syntax.Msg, "unexpected EOF") {
-			err = errors.New("cut short: the XML ends within an element")
+			err = errors.New("truncated: the XML ends within an element")
 		}
 		return nil, &Error{Line: line(data, int(r.tokens.InputOffset())), Msg: err.Error(), Err: err}
 	}
@@ -92,7 +92,7 @@ func (r *xmlReader) element() (*xml.StartElement, error) {
 	}
 }
 
-// text reads up to the end of an element that holds no other.
+// text reads up to the end of an element without child elements.
 func (r *xmlReader) text() (string, error) {
 	var text strings.Builder
 	for {
@@ -134,19 +134,19 @@ func (r *xmlReader) value(name string) (any, error) {
 	switch name {
 	case "true", "false":
 		if strings.TrimSpace(text) != "" {
-			return nil, fmt.Errorf("<%s> holds text", name)
+			return nil, fmt.Errorf("<%s> contains text", name)
 		}
 		return name == "true", nil
 	case "integer", "real":
 		v, err := number(strings.TrimSpace(text))
 		if _, isFloat := v.(float64); err == nil && isFloat && name == "integer" {
-			err = fmt.Errorf("%.40q is no integer of 64 bits", strings.TrimSpace(text))
+			err = fmt.Errorf("%.40q is not a 64-bit integer", strings.TrimSpace(text))
 		}
 		return v, err
-	case "string", "date", "data": // dates and data are kept as they are written
+	case "string", "date", "data": // dates and data are kept as text
 		return text, nil
 	}
-	return nil, fmt.Errorf("<%.40s> is no element of a property list", name)
+	return nil, fmt.Errorf("<%.40s> is not an element of a property list", name)
 }
 
 func (r *xmlReader) array() (any, error) {
@@ -172,7 +172,7 @@ func (r *xmlReader) dict() (any, error) {
 			return d, err
 		}
 		if start.Name.Local != "key" {
-			return nil, fmt.Errorf("<%.40s> where a <key> has to stand", start.Name.Local)
+			return nil, fmt.Errorf("<%.40s> where a <key> is expected", start.Name.Local)
 		}
 		key, err := r.text()
 		if err != nil {

@@ -1,2 +1,2 @@
-// Package procmem tells how much memory this process has.
+// Package procmem measures the memory of processes.
 package procmem

@@ -16,7 +16,7 @@ func TestAPageMappedTwiceCountsOnce(t *testing.T) {
 	const size = 64 << 20
 	before, err := procmem.Proportional()
 	if err != nil {
-		t.Skipf("the kernel shows no sums of its page tables here (%v); run it on Linux 4.14 or later", err)
+		t.Skipf("the kernel has no smaps_rollup (%v); run it on Linux 4.14 or later", err)
 	}
 	b, err := unimem.Open(size, unimem.Warm())
 	require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestAPageMappedTwiceCountsOnce(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
-// What a process shares with others of its program is none of its own memory.
+// Pages that a process shares with others of its program do not count.
 func TestProgramsDoNotCount(t *testing.T) {
 	before, err := procmem.Proportional()
 	if err != nil {
@@ -41,7 +41,7 @@ func TestProgramsDoNotCount(t *testing.T) {
 	rollup, err := os.ReadFile("/proc/self/smaps_rollup")
 	require.NoError(t, err)
 	if !strings.Contains(string(rollup), "Pss_File:") {
-		t.Skip("the kernel does not tell pages of files apart; run it on Linux 5.3 or later")
+		t.Skip("the kernel does not report pages of files separately; run it on Linux 5.3 or later")
 	}
 	f, err := os.Open("/proc/self/exe")
 	require.NoError(t, err)

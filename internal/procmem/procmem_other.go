@@ -4,8 +4,7 @@ package procmem
 
 import "errors"
 
-// Proportional is for Linux: other systems do not count a page that is mapped
-// twice once.
+// Proportional needs Linux: other systems count a page twice that is mapped twice.
 func Proportional(...int) (int64, error) {
-	return 0, errors.New("this system does not tell a page mapped twice from two pages")
+	return 0, errors.New("this system counts a page mapped twice as two pages")
 }

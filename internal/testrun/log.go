@@ -19,15 +19,15 @@ type event struct {
 // id names a test; Test is empty for a whole package.
 type id struct{ Package, Test string }
 
-// log reads events and prints what go test would without -json.
+// log reads events and prints the output of go test without -json.
 type log struct {
 	out   io.Writer
-	text  map[id]*strings.Builder // of what has not ended yet
+	text  map[id]*strings.Builder // output of tests and packages that have not ended yet
 	ran   []id
 	skips []skip
 }
 
-// skip is a test that was skipped, and why.
+// skip is a skipped test with its reason.
 type skip struct {
 	id
 	reason string
@@ -37,7 +37,7 @@ func newLog(out io.Writer) *log {
 	return &log{out: out, text: map[id]*strings.Builder{}}
 }
 
-// read takes events until the end of r. A line that is none is printed.
+// read reads events until the end of r. It prints lines that are not events.
 func (l *log) read(r io.Reader) error {
 	lines := bufio.NewReader(r)
 	for {
@@ -88,15 +88,15 @@ func (l *log) take(e event) {
 	}
 }
 
-// marker begins the line of a package that skips all of its tests; see leaktest.
+// marker starts the output line of a package that skips all of its tests; see leaktest.
 const marker = "skipped: "
 
-// end is the end of a package: its last line says how it went, those before are of
-// interest when it failed.
+// end handles the end of a package: it prints the last line of its output, and all lines if
+// the package failed.
 func (l *log) end(e event, text string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(text, "\n"), "\n")
 	if e.Action == "fail" {
-		for at, b := range l.text { // of tests that the end of the process cut short
+		for at, b := range l.text { // tests that were running when the process ended
 			if at.Package == e.Package {
 				fmt.Fprint(l.out, b.String())
 				delete(l.text, at)
@@ -113,10 +113,10 @@ func (l *log) end(e event, text string) {
 	fmt.Fprintln(l.out, lines[len(lines)-1])
 }
 
-// place is where go test says that a test has said something.
+// place matches a line of output of a test with its place.
 var place = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: (.*)$`)
 
-// reason is the last thing that a skipped test said.
+// reason returns the last message of a skipped test.
 func reason(text string) string {
 	all := place.FindAllStringSubmatch(text, -1)
 	if len(all) == 0 {
@@ -125,7 +125,7 @@ func reason(text string) string {
 	return all[len(all)-1][1]
 }
 
-// note adds what was read to a file.
+// note appends the tests that were read to a file of notes.
 func (l *log) note(path string) error {
 	if path == "" {
 		return nil

@@ -50,7 +50,7 @@ func TestLog(t *testing.T) {
 	require.NoError(t, printReport(&out, notes))
 	require.Equal(t, "skipped 2: a TestAway: needs a tab | c: not here\n", out.String())
 
-	// What another run has run was not skipped.
+	// A test that another run has run does not count as skipped.
 	other := &log{ran: []id{{"m/a", "TestAway"}, {"m/c", "TestSome"}}}
 	require.NoError(t, other.note(notes))
 	out.Reset()

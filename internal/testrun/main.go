@@ -1,11 +1,11 @@
-// Command testrun runs go test, prints what it prints, and notes which tests ran and which
-// were skipped:
+// Command testrun runs go test, prints its output, and records which tests ran and which were
+// skipped:
 //
 //	testrun -notes FILE [-busy] go test ARGUMENT..
 //	testrun -notes FILE -report
 //
-// With -busy every core has a spinner while the tests run. With -report it prints, in one
-// line, the tests that no run noted in the file has run, with the reasons.
+// With -busy spinners keep every core busy while the tests run. With -report it prints, on one
+// line, the tests that were skipped in all recorded runs, with the reasons.
 package main
 
 import (
@@ -22,9 +22,9 @@ import (
 )
 
 func main() {
-	notes := flag.String("notes", "", "`file` that keeps what ran and what was skipped")
-	busy := flag.Bool("busy", false, "hold every core while the tests run")
-	report := flag.Bool("report", false, "print what was skipped")
+	notes := flag.String("notes", "", "`file` that records which tests ran and which were skipped")
+	busy := flag.Bool("busy", false, "keep every core busy while the tests run")
+	report := flag.Bool("report", false, "print the skipped tests")
 	flag.Parse()
 	code, err := 0, error(nil)
 	if *report {
@@ -46,7 +46,7 @@ func main() {
 func run(args []string, notes string) (code int, err error) {
 	i := slices.Index(args, "test")
 	if i < 1 {
-		return 2, errors.New("no go test to run; give: testrun -notes FILE go test, and its arguments")
+		return 2, errors.New("no command to run; write: testrun -notes FILE go test ARGUMENT..")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// printReport prints the tests of a file of notes that were skipped and never ran. A
-// package that was skipped as a whole is not among them if any of its tests ran.
+// printReport prints the tests of a file of notes that were skipped and never ran. It omits a
+// package that was skipped as a whole if any of its tests ran in another run.
 func printReport(w io.Writer, notes string) error {
 	f, err := os.Open(notes)
 	if err != nil {
@@ -34,7 +34,7 @@ func printReport(w io.Writer, notes string) error {
 	return err
 }
 
-// summary says in one line which tests were skipped, by reason.
+// summary lists skipped tests on one line, by reason.
 func summary(skips []skip) string {
 	names := map[string][]string{}
 	var reasons []string

@@ -2,10 +2,10 @@ package main
 
 import "runtime"
 
-// spin has every core busy until the process ends.
+// spin keeps every core busy until the process ends.
 func spin() {
 	cores := runtime.NumCPU()
-	runtime.GOMAXPROCS(cores + 1) // and one to pass on what the tests print
+	runtime.GOMAXPROCS(cores + 1) // one more to pass on the output of the tests
 	for range cores {
 		go func() {
 			runtime.LockOSThread()

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// Percentiles runs a benchmark that reports the median and the 99th percentile of a
-// call besides the mean.
+// Percentiles runs a benchmark that reports the median and the 99th percentile of call in
+// addition to the mean.
 func Percentiles(b *testing.B, call func() error) {
 	b.Helper()
-	for range 1000 { // both sides warm
+	for range 1000 { // warm up both processes
 		if err := call(); err != nil {
 			b.Fatal(err)
 		}

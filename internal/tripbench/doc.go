@@ -1,4 +1,3 @@
-// Package tripbench measures an evaluation by an engine in another process beside
-// what it cannot beat: two processes that wake each other through eventfds and do
-// nothing else.
+// Package tripbench measures an evaluation by an engine in another process against its floor:
+// two processes that only wake each other through eventfds.
 package tripbench

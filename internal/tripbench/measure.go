@@ -9,19 +9,19 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// What is timed: rounds of calls, in turn for each size and the floor. The median is
-// that of the best round, since on a busy machine a wake-up that has to reach the other
-// core takes ten times as long as the rest, for both alike.
+// The measurement: rounds of calls, in turn for each size and the floor. The median is that of
+// the best round, because on a busy machine waking the other core takes ten times as long as
+// the rest, for evaluation and floor.
 const (
 	rounds = 15
-	calls  = 400 // in a round
-	warm   = 40  // calls before those, which are not timed
+	calls  = 400 // timed calls per round
+	warm   = 40  // calls before them that are not timed
 )
 
-// sizes are those of the inputs in bytes.
+// sizes are the sizes of the inputs in bytes.
 var sizes = [...]int{1 << 20, 16 << 20, 256 << 20}
 
-// Measure times evaluations on d beside the floor.
+// Measure times evaluations on d and the floor.
 func Measure(ctx context.Context, d *ane.Device, progress func(string)) (r Report, err error) {
 	r.Engine = d.Receipt().Engine
 	if err := ctx.Err(); err != nil {
@@ -32,7 +32,7 @@ func Measure(ctx context.Context, d *ane.Device, progress func(string)) (r Repor
 		return r, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	// Should the other process die, nobody waits for it longer than ctx.
+	// If the other process dies, a waiting Trip ends with ctx.
 	defer context.AfterFunc(ctx, s.interrupt)()
 	rows := make([]*row, len(sizes))
 	work := []func() error{s.Trip}
@@ -66,7 +66,7 @@ func Measure(ctx context.Context, d *ane.Device, progress func(string)) (r Repor
 	return r, nil
 }
 
-// times are those of one kind of work.
+// times are the times of one kind of work.
 type times struct {
 	all  []time.Duration // sorted
 	best time.Duration   // median of the best round
@@ -101,5 +101,5 @@ func timed(ctx context.Context, work []func() error) ([]times, error) {
 	return found, nil
 }
 
-// percentile is the time that so many of a hundred calls do not exceed.
+// percentile returns the time that of percent of the calls do not exceed.
 func percentile(sorted []time.Duration, of int) time.Duration { return sorted[len(sorted)*of/100] }

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// What an evaluation has to keep to.
+// Targets of an evaluation.
 const (
-	maxRatio  = 2.0 // of its p50 to the floor's
+	maxRatio  = 2.0 // of its p50 to that of the floor
 	maxP50    = 25 * time.Microsecond
 	maxSpread = 1.2 // of the p50 of the largest tensor to that of the smallest
 	target    = "<= 2x, < 25 us"
 )
 
-// Report is what Measure found.
+// Report is the result of Measure.
 type Report struct {
 	Engine string        `json:"engine"`
-	Floor  time.Duration `json:"floor_p50_ns"` // of a signal to another process and back, in its best round
+	Floor  time.Duration `json:"floor_p50_ns"` // a signal to another process and back, best round
 	Trips  []Trip        `json:"trips"`
 	Spread float64       `json:"largest_to_smallest"` // P50 of the largest tensor to that of the smallest
 }
 
 // Trip is the evaluation of a program that reads one row of its input.
 type Trip struct {
-	Bytes  int           `json:"tensor_bytes"` // of the input
-	P50    time.Duration `json:"p50_ns"`       // of the best round
-	P99    time.Duration `json:"p99_ns"`       // of all calls
-	Ratio  float64       `json:"ratio"`        // of P50 to the floor
+	Bytes  int           `json:"tensor_bytes"` // size of the input
+	P50    time.Duration `json:"p50_ns"`       // best round
+	P99    time.Duration `json:"p99_ns"`       // all calls
+	Ratio  float64       `json:"ratio"`        // P50 to the floor
 	Target string        `json:"target"`
 	Within bool          `json:"within"` // the target is met
 	Allocs float64       `json:"allocs_per_op"`
@@ -51,7 +51,7 @@ func (r Report) Write(w io.Writer) error {
 	return err
 }
 
-// missed marks a row that is beyond its target.
+// missed marks a row that misses its target.
 func missed(within bool) string {
 	if within {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// width is how many elements a row has: 64 bytes, the alignment of rows.
+// width is the number of elements of a row: 64 bytes, the alignment of rows.
 const width = 32
 
 // row is a program, loaded and bound, whose work does not depend on the size of its
@@ -24,7 +24,7 @@ type row struct {
 	result  *ane.Tensor
 }
 
-// source writes the program for an input of so many bytes.
+// source returns the program for an input of the given size.
 func source(bytes int) (ane.Source, error) {
 	planes := bytes / (512 * width * 2)
 	b := mil.NewBuilder()
@@ -39,7 +39,7 @@ func source(bytes int) (ane.Source, error) {
 	return ane.Source{File: "row.mil", Text: mil.Print(p)}, nil
 }
 
-// openRow makes the program ready on d. close follows, whatever comes back.
+// openRow loads the program on d. The caller must call close, also after an error.
 func openRow(ctx context.Context, d *ane.Device, bytes int) (r *row, err error) {
 	r = &row{bytes: bytes}
 	src, err := source(bytes)
@@ -76,10 +76,10 @@ func (r *row) evaluate() error {
 	return err
 }
 
-// check tells whether the last row arrived.
+// check checks the last row of the result.
 func (r *row) check() error {
 	if v, err := r.result.At(0, 0, 0, 3); err != nil || v != 7 {
-		return errors.Join(err, fmt.Errorf("tripbench: the engine gave %v, want 7", v))
+		return errors.Join(err, fmt.Errorf("tripbench: the result is %v, want 7", v))
 	}
 	return nil
 }

@@ -12,24 +12,25 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// other marks the process that answers signals; there and back are its descriptors.
+// other marks the process that returns signals; there and back are its descriptors.
 const (
 	other = "ANEKIT_TRIPBENCH_OTHER"
 	there = 3
 	back  = 4
 )
 
-// signal is what is sent and returned; anything else ends the other process.
+// signal is the value sent and returned; any other value ends the other process.
 const signal = 1
 
-// fact holds what is true of the whole process.
+// fact is the state of the process.
 var fact struct {
 	// served: main called ServeSignals. Without that call the other process would run main.
 	served atomic.Bool
 }
 
-// ServeSignals answers signals and exits in a process that NewSignals started. In every other
-// process it returns at once. Programs that call NewSignals call it first in main or TestMain.
+// ServeSignals returns signals, and then exits, in a process that NewSignals started. In every
+// other process it returns at once. Programs that call NewSignals call it first in main or
+// TestMain.
 func ServeSignals() {
 	if os.Getenv(other) == "" {
 		fact.served.Store(true)
@@ -50,8 +51,8 @@ func ServeSignals() {
 	}
 }
 
-// Signals is another process that answers signals through bare eventfds: the least
-// that two processes need to wake each other.
+// Signals is another process that returns signals through eventfds: the least that two
+// processes need to wake each other.
 type Signals struct {
 	cmd      *exec.Cmd
 	ends     [2]*os.File
@@ -59,9 +60,9 @@ type Signals struct {
 	one, got []byte
 }
 
-// NewSignals starts the other process: this program's own executable, which ServeSignals
-// takes over. The calling goroutine stays locked to its thread until it calls Close, because
-// the other process ends with that thread.
+// NewSignals starts the other process: this program's executable, in which ServeSignals runs.
+// The calling goroutine stays locked to its thread until it calls Close, because the other
+// process ends with that thread.
 func NewSignals() (*Signals, error) {
 	if !fact.served.Load() {
 		return nil, errors.New("tripbench: call ServeSignals first in main or TestMain")
@@ -87,7 +88,7 @@ func NewSignals() (*Signals, error) {
 	return s, nil
 }
 
-// Trip sends a signal and waits for it to come back.
+// Trip sends a signal and waits until it is returned.
 func (s *Signals) Trip() error {
 	if _, err := unix.Write(s.out, s.one); err != nil {
 		return err
@@ -96,7 +97,7 @@ func (s *Signals) Trip() error {
 	return err
 }
 
-// interrupt ends the present Trip, or the next, in place of the other process.
+// interrupt ends the current Trip, or the next one, in place of the other process.
 func (s *Signals) interrupt() { _, _ = unix.Write(s.in, s.one) }
 
 // Close ends the process.

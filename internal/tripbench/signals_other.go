@@ -7,11 +7,11 @@ import "errors"
 // ServeSignals does nothing: only Linux has the other process.
 func ServeSignals() {}
 
-// Signals is another process that answers signals. It needs Linux.
+// Signals is another process that returns signals. It needs Linux.
 type Signals struct{}
 
-// NewSignals fails: eventfds are Linux's.
-func NewSignals() (*Signals, error) { return nil, errors.New("tripbench: eventfds are Linux's") }
+// NewSignals fails: eventfds need Linux.
+func NewSignals() (*Signals, error) { return nil, errors.New("tripbench: eventfds need Linux") }
 
 // Trip does nothing.
 func (s *Signals) Trip() error { return nil }

@@ -6,16 +6,15 @@ import (
 	"os"
 )
 
-// Commit brings the new content to the disk and gives it the destination's name.
-// On any fault the destination stays as it was and the new content is gone. A
-// device or pipe is closed. A second Commit, or one after Discard, is
-// fs.ErrClosed.
+// Commit writes the new content to the disk and gives it the destination's name. After an
+// error the destination is unchanged and the new content is removed. A device or pipe is
+// closed. A second Commit, or one after Discard, returns fs.ErrClosed.
 func (f *File) Commit() error { return CommitAll(f) }
 
-// CommitAll commits files. What takes space or time is done for all of them
-// before the first is renamed, so a full disk leaves every destination as it
-// was. If a rename fails, which needs a change of folders or permissions since
-// Create, the files before it are in place and those from it on discarded.
+// CommitAll commits files. It does all steps that need space or time for all of them before it
+// renames the first, so that a full disk leaves every destination unchanged. If a rename
+// fails, which needs a change of folders or permissions since Create, the files before it are
+// replaced and the others are discarded.
 func CommitAll(files ...*File) error {
 	defer func() {
 		for _, f := range files {
@@ -35,8 +34,8 @@ func CommitAll(files ...*File) error {
 	return nil
 }
 
-// Replace has fill write a new content of path, and commits it if fill returns
-// nil. Otherwise path stays as it was and the error of fill is returned as is.
+// Replace calls fill to write a new content of path, and commits it if fill returns nil.
+// Otherwise path is unchanged and Replace returns the error of fill.
 func Replace(path string, fill func(io.Writer) error) error {
 	f, err := Create(path)
 	if err != nil {
@@ -49,7 +48,7 @@ func Replace(path string, fill func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// settle brings everything but the name into its final state.
+// settle completes everything except the name.
 func (f *File) settle() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,7 +70,7 @@ func (f *File) settle() error {
 	return err
 }
 
-// rename ends the File with its destination complete.
+// rename gives the content the destination's name.
 func (f *File) rename() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

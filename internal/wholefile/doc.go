@@ -1,8 +1,9 @@
-// Package wholefile writes files that appear complete or not at all.
+// Package wholefile replaces files as a whole: a destination never has a part of its new
+// content.
 //
 // [Create] opens a temporary file beside the destination, [File.Commit] gives it
-// the destination's name, [File.Discard] removes it. Several files may be staged
-// before any is seen:
+// the destination's name, [File.Discard] removes it. Several files may be staged before any of
+// them appears:
 //
 //	y, err := wholefile.Create("y.npy")
 //	if err != nil {
@@ -11,7 +12,7 @@
 //	defer y.Discard()
 //	z, err := wholefile.Create("z.npy")
 //	if err != nil {
-//		return err // y.npy is as it was
+//		return err // y.npy is unchanged
 //	}
 //	defer z.Discard()
 //	... long work, writing to y and z ...
@@ -19,28 +20,26 @@
 //
 // [Replace] does it for one file.
 //
-// # What the destination keeps
+// # Destinations
 //
-// A symbolic link is followed, also one whose target does not exist yet. An
-// existing file must be writable itself, not just its folder; it keeps its
-// permission bits and, where the system allows, its owner. A new file gets the
-// permissions that the umask leaves. Other hard links to an existing file keep
-// its old content; access lists and extended attributes are not carried over.
+// Create follows a symbolic link, also one whose target does not exist yet. An existing file
+// must be writable, not only its folder; it keeps its permission bits and, if the system
+// permits it, its owner. A new file gets permissions from the umask. Other hard links to an
+// existing file keep its old content; access lists and extended attributes are lost.
 //
-// Devices, pipes and files that only a descriptor leads to (/dev/stdout) have
-// nothing to be replaced: they are opened by Create and written as data comes. A
-// pipe that nobody has open for reading is refused, not waited for.
+// Devices, pipes and files that only a descriptor refers to (/dev/stdout) cannot be replaced:
+// Create opens them, and Write writes to them directly. Create refuses a pipe without a
+// reader; it does not wait for one.
 //
-// # What is not overwritten
+// # Sources
 //
-// Create takes the files that its caller reads, and refuses a path that leads to
-// one of them. Files are compared as the system tells them apart, never by name.
+// Create takes the files that its caller reads, and refuses a path that leads to one of them.
+// It compares files by identity, not by name.
 //
-// # What may stay behind
+// # Temporary files
 //
-// Only a process that is killed leaves its temporary file, called
-// .wholefile-HEX.tmp, in the destination's folder.
+// Only a killed process leaves its temporary file, called .wholefile-HEX.tmp, in the
+// destination's folder.
 //
-// Errors are of type [*fs.PathError], with the path as it was given and what the
-// system reported.
+// Errors are of type [*fs.PathError], with the given path and the error of the system.
 package wholefile

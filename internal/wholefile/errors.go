@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Cause takes operation and path out of an error of package os or of this one,
-// for a caller who names the path himself. Other errors are returned as is.
+// Cause removes operation and path from an error of package os or of this package, for a
+// caller that adds the path itself. It returns other errors unchanged.
 func Cause(err error) error {
 	var p *fs.PathError
 	if errors.As(err, &p) {
@@ -20,8 +20,7 @@ func Cause(err error) error {
 	return err
 }
 
-// fault makes an error that names the path as it was given, in place of that of
-// a temporary file.
+// fault returns an error with the given path instead of that of a temporary file.
 func fault(op, path string, err error) error {
 	if err == nil {
 		return nil

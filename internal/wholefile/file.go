@@ -6,27 +6,25 @@ import (
 	"sync"
 )
 
-// File is a file that is being written. Write is for one goroutine; Discard may
-// be called by any other to end the work.
+// File is a file that is being written. One goroutine at a time may call Write; any goroutine
+// may call Discard to end the work.
 type File struct {
-	path   string      // as given to Create, for errors
-	target string      // what path leads to; empty if file is the destination itself
-	old    fs.FileInfo // what path led to, nil if nothing
-	file   *os.File    // safe for concurrent use by itself
+	path   string      // the path given to Create, for errors
+	target string      // the path after following links; empty if file is the destination itself
+	old    fs.FileInfo // the destination at Create, nil if there was none
+	file   *os.File    // safe for concurrent use
 
-	mu      sync.Mutex // guards what follows
-	failed  error      // the first fault of Write
+	mu      sync.Mutex // guards the fields below
+	failed  error      // the first error of Write
 	settled bool       // all data is on the disk and file is closed
 	done    bool       // committed or discarded
 }
 
-// Create begins a new content for path. It finds out whether the destination can
-// be written and leaves it as it is. The caller owns the File and must end it by
-// Commit or Discard.
+// Create begins a new content for path. It checks that the destination can be written, and does
+// not change it. The caller owns the File and must call Commit or Discard.
 //
-// Sources are files that the caller reads: a path that leads to one of them, by
-// any name, hard link, symbolic link or descriptor, is a *SourceError, and nothing
-// was touched.
+// Sources are files that the caller reads: for a path that leads to one of them, by any name,
+// hard link, symbolic link or descriptor, the error is a *SourceError and nothing is changed.
 func Create(path string, sources ...fs.FileInfo) (*File, error) {
 	f := &File{path: path}
 	if err := f.open(sources); err != nil {
@@ -35,8 +33,8 @@ func Create(path string, sources ...fs.FileInfo) (*File, error) {
 	return f, nil
 }
 
-// Write appends b to the new content. After a fault every further Write, and
-// Commit, returns it, as the content would lack a part.
+// Write appends b to the new content. After an error, Write and Commit return the same error,
+// because a part of the content is missing.
 func (f *File) Write(b []byte) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -48,8 +46,8 @@ func (f *File) Write(b []byte) (int, error) {
 	return n, f.failed
 }
 
-// write is called with mu held. It is let go while a pipe takes the data, which
-// may last forever: Discard must be able to end that.
+// write is called with mu held. It unlocks mu during a write to a pipe, which may block forever
+// and which Discard must be able to end.
 func (f *File) write(b []byte) (int, error) {
 	if f.target == "" {
 		f.mu.Unlock()
@@ -58,10 +56,10 @@ func (f *File) write(b []byte) (int, error) {
 	return f.file.Write(b)
 }
 
-// Discard drops the new content and leaves the destination as it was; what a
-// device or pipe has got already stays there. It does nothing after Commit or
-// another Discard, or for a nil File. A Write that waits for a pipe's reader
-// ends with fs.ErrClosed, on macOS only once the reader goes on.
+// Discard removes the new content and leaves the destination unchanged; it cannot take back
+// data written to a device or pipe. It does nothing after Commit or another Discard, or for a
+// nil File. A Write that waits for a pipe's reader returns fs.ErrClosed, on macOS only after
+// the reader continues.
 func (f *File) Discard() {
 	if f == nil {
 		return
@@ -76,8 +74,8 @@ func (f *File) discard() {
 		return
 	}
 	f.done = true
-	_ = f.file.Close() // the content is not wanted
+	_ = f.file.Close() // the content is discarded
 	if f.target != "" {
-		_ = os.Remove(f.file.Name()) // nobody could do more about it
+		_ = os.Remove(f.file.Name()) // a failure leaves the temporary file
 	}
 }

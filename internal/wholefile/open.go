@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// open finds the destination and opens the file to be written. Others may replace
-// or remove the destination meanwhile.
+// open finds the destination and opens the file to write. Other processes may replace or
+// remove the destination meanwhile.
 func (f *File) open(sources []fs.FileInfo) error {
 	old, err := os.Stat(f.path)
 	if err != nil && (f.path == "" || !errors.Is(err, fs.ErrNotExist)) {
@@ -33,8 +33,7 @@ func (f *File) open(sources []fs.FileInfo) error {
 			f.file, err = openDirect(f.path, old.Mode(), sources)
 			return err
 		}
-		// Asking for write access honours a file that is write-protected, which
-		// a rename would not.
+		// Opening for writing fails for a write-protected file; a rename would replace it.
 		probe, err := os.OpenFile(target, os.O_WRONLY, 0)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -52,13 +51,13 @@ func (f *File) open(sources []fs.FileInfo) error {
 	return err
 }
 
-// maxLinks is how many symbolic links may follow each other, as in Linux
+// maxLinks is the largest number of symbolic links to follow, as in Linux
 // (path_resolution(7)).
 const maxLinks = 40
 
-// follow returns the name that path leads to, which need not exist. Names are
-// put together as text, never shortened: a ".." behind a link to a folder is for
-// the system to resolve.
+// follow returns the path after following links; the file need not exist. It joins names as
+// text without simplifying them, because the system must resolve a ".." after a link to a
+// folder.
 func follow(path string) (string, error) {
 	for range maxLinks {
 		info, err := os.Lstat(path)
@@ -81,20 +80,19 @@ func follow(path string) (string, error) {
 // descriptors is the folder of this process's open files.
 const descriptors = "/dev/fd/"
 
-// looks is how often leads looks: each time but the last, somebody else would have
-// to replace the file between two calls of the system.
+// looks is the number of attempts of leads: an attempt fails if another process replaces the
+// file between two system calls.
 const looks = 10
 
-// leads tells whether target, to which the links of path point as text, is the file
-// that path opens. It is not if one of them is a link that the system resolves by
-// other means, as those in /proc/self/fd. A file that was removed is led to as well
-// as any other.
+// leads reports whether target, the result of following the links of path as text, is the file
+// that path opens. It is not if the system resolves one of the links by other means, such as
+// those in /proc/self/fd. The file may have been removed.
 func leads(path, target string) bool {
 	if strings.HasPrefix(target, descriptors) {
 		return false // macOS shows open files there, not links to them
 	}
 	if path == target {
-		return true // no link
+		return true // not a link
 	}
 	for range looks {
 		opens, err := os.Stat(path)
@@ -106,9 +104,8 @@ func leads(path, target string) bool {
 	return false
 }
 
-// openDirect opens a destination that cannot be replaced. Of these, only a file
-// without a name has a length to be cut, which waits until it is known to be no
-// source; only a pipe may make its opener wait, so it is asked not to.
+// openDirect opens a destination that cannot be replaced. It truncates a file without a name
+// only after checking that it is not a source. It opens a pipe without waiting for a reader.
 func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File, error) {
 	pipe := mode&fs.ModeNamedPipe != 0
 	flags := os.O_WRONLY
@@ -118,7 +115,7 @@ func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File,
 	f, err := os.OpenFile(path, flags, 0)
 	switch {
 	case pipe && errors.Is(err, syscall.ENXIO):
-		return nil, fmt.Errorf("nobody reads from this pipe: %w", syscall.ENXIO)
+		return nil, fmt.Errorf("this pipe has no reader: %w", syscall.ENXIO)
 	case err != nil:
 		return nil, err
 	}
@@ -130,7 +127,7 @@ func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File,
 		err = f.Truncate(0)
 	}
 	if err != nil {
-		_ = f.Close() // the first error says more
+		_ = f.Close() // the first failure is the one to report
 		return nil, err
 	}
 	if pipe {
@@ -139,9 +136,9 @@ func openDirect(path string, mode fs.FileMode, sources []fs.FileInfo) (*os.File,
 	return f, nil
 }
 
-// createBeside makes a file of a new name in the folder of path. Unlike
-// os.CreateTemp it leaves permissions to the umask, as the file is to stay. What
-// replaces an old file is private until it takes over that one's permissions.
+// createBeside creates a file with a new name in the folder of path. Unlike os.CreateTemp it
+// applies the umask, because the file is permanent. A file that replaces an old one is private
+// until it gets the permissions of the old one.
 func createBeside(path string, old fs.FileInfo) (*os.File, error) {
 	mode := fs.FileMode(0o666)
 	if old != nil {

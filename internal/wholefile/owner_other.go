@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// keepOwner does nothing: a file here takes its rights from its folder.
+// keepOwner does nothing: on this system a file gets its permissions from its folder.
 func keepOwner(*os.File, fs.FileInfo) {}

@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// keepOwner gives f the owner of old if this user may: root does, so a file is
-// not taken away from its user.
+// keepOwner gives f the owner of old if this user is permitted to. So a file that root
+// replaces keeps its owner.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	if s, ok := old.Sys().(*syscall.Stat_t); ok {
-		_ = f.Chown(int(s.Uid), int(s.Gid)) // others own what they write
+		_ = f.Chown(int(s.Uid), int(s.Gid)) // fails for users other than root, who own the file anyway
 	}
 }

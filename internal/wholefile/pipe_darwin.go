@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// waiting makes writes to a pipe wait for room. Package os does not watch pipes
-// through kqueue, so without this a full pipe would be an error.
+// waiting makes writes to a full pipe wait. Package os does not use kqueue for pipes, so
+// without this a write to a full pipe would be an error.
 func waiting(f *os.File) (*os.File, error) {
 	raw, err := f.SyscallConn()
 	if err == nil {
@@ -17,7 +17,7 @@ func waiting(f *os.File) (*os.File, error) {
 		}
 	}
 	if err != nil {
-		_ = f.Close() // the first error says more
+		_ = f.Close() // the first failure is the one to report
 		return nil, err
 	}
 	return f, nil

@@ -4,5 +4,5 @@ package wholefile
 
 import "os"
 
-// waiting makes writes to a pipe wait for room, which package os does here.
+// waiting makes writes to a full pipe wait, as package os does on this system.
 func waiting(f *os.File) (*os.File, error) { return f, nil }

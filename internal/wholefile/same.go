@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// SourceError says that a destination is a file that its writer reads, under
-// whatever name. Create returns it inside a *fs.PathError.
+// SourceError is the error for a destination that is a file that the caller reads, by any
+// name. Create returns it in a *fs.PathError.
 type SourceError struct {
-	Source fs.FileInfo // as given to Create
+	Source fs.FileInfo // the source given to Create
 }
 
 func (e *SourceError) Error() string { return "this file is read by the same run" }
 
-// source returns the one of sources that info is. Character devices and sockets are
-// none: what is written to a terminal, to /dev/null or to the other end of a
-// connection changes nothing that is read.
+// source returns a SourceError if info is one of sources. Character devices and sockets are
+// not sources: writing to a terminal, to /dev/null or to a connection does not change the data
+// that is read.
 func source(info fs.FileInfo, sources []fs.FileInfo) error {
 	if info == nil || info.Mode()&(fs.ModeCharDevice|fs.ModeSocket) != 0 {
 		return nil
@@ -32,13 +32,11 @@ func source(info fs.FileInfo, sources []fs.FileInfo) error {
 	return nil
 }
 
-// Old returns what the destination was when Create found it, nil if there was
-// nothing.
+// Old returns the destination at the time of Create, nil if there was none.
 func (f *File) Old() fs.FileInfo { return f.old }
 
-// Same reports whether f and g would replace the same file, whatever names lead
-// to it. Devices and pipes, which take any number of contents, are the same as
-// nothing.
+// Same reports whether f and g would replace the same file, by any names. It is false for
+// devices and pipes, to which several Files may write.
 func (f *File) Same(g *File) bool {
 	if f.target == "" || g.target == "" {
 		return f.old != nil && g.old != nil && f.old.Mode().IsRegular() && os.SameFile(f.old, g.old)
@@ -52,9 +50,9 @@ func (f *File) Same(g *File) bool {
 	return err == nil && os.SameFile(a, b) && oneName(dir, filepath.Base(f.target), filepath.Base(g.target))
 }
 
-// oneName reports whether the file system takes a and b for the same name, as some
-// do with upper and lower case or with composed and decomposed letters. The folder
-// itself answers: a file made under a longer form of a is looked for under that of b.
+// oneName reports whether the file system treats a and b as the same name, as some do for upper
+// and lower case or for composed and decomposed letters. It tests this: it creates a file with
+// a longer form of a and looks for it with the same form of b.
 func oneName(dir, a, b string) bool {
 	if a == b {
 		return true
@@ -64,7 +62,7 @@ func oneName(dir, a, b string) bool {
 	}
 	n := rand.Uint64()
 	probe, err := os.OpenFile(long(a, n), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil { // too long a name: the stricter answer
+	if err != nil { // for example too long a name: assume the same
 		return strings.EqualFold(a, b)
 	}
 	defer os.Remove(probe.Name())

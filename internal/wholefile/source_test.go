@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever leads to a file that the caller reads is refused, and leaves it as it is.
+// Create refuses every path to a file that the caller reads, and does not change the file.
 func TestSourcesAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	name := func(s string) string { return filepath.Join(dir, s) }
@@ -61,10 +61,10 @@ func TestSourcesAreRefused(t *testing.T) {
 	require.Nil(t, f.Old())
 	f.Discard()
 	f, err = Create(os.DevNull, must(os.Stat(os.DevNull)))
-	require.NoError(t, err, "what is written there changes nothing that is read")
+	require.NoError(t, err, "writing there does not change the data that is read")
 	f.Discard()
 
-	if runtime.GOOS == "linux" { // a file without a name, which only its descriptor leads to
+	if runtime.GOOS == "linux" { // a file without a name, which only its descriptor refers to
 		require.NoError(t, os.Remove(name("read")))
 		require.NoError(t, os.Remove(name("hard")))
 		refused("/proc/self/fd/" + strconv.Itoa(int(in.Fd())))
@@ -81,7 +81,7 @@ func must(info fs.FileInfo, err error) fs.FileInfo {
 	return info
 }
 
-// Two destinations are one file where the folder takes their names for one.
+// Two destinations are one file if the file system treats their names as the same.
 func TestSameName(t *testing.T) {
 	dir := t.TempDir()
 	put(t, filepath.Join(dir, "probe"), "")
@@ -96,13 +96,13 @@ func TestSameName(t *testing.T) {
 		f.Discard()
 	}
 	holds(t, dir, map[string]string{"probe": ""})
-	require.True(t, oneName(filepath.Join(dir, "none"), "y", "Y"), "the stricter answer where nothing can be tried")
+	require.True(t, oneName(filepath.Join(dir, "none"), "y", "Y"), "the same if the test is impossible")
 }
 
-// A file that a descriptor leads to is one destination, however often it is named.
+// All paths to the file of a descriptor are one destination.
 func TestSameDescriptor(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("a file without a name is reached on Linux")
+		t.Skip("only Linux has paths to a file without a name; run on Linux")
 	}
 	path := filepath.Join(t.TempDir(), "x")
 	put(t, path, "")
@@ -114,5 +114,5 @@ func TestSameDescriptor(t *testing.T) {
 	a, b := stage(t, fd, "1"), stage(t, fd, "2")
 	require.True(t, a.Same(b))
 	null, other := stage(t, os.DevNull, "1"), stage(t, os.DevNull, "2")
-	require.False(t, null.Same(other), "a device takes any number of contents")
+	require.False(t, null.Same(other), "several Files may write to a device")
 }

@@ -30,7 +30,7 @@ func TestPermissions(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.NoError(t, stage(t, ours, "").Commit())
-	require.Equal(t, mode(t, ordinary), mode(t, ours), "a new file obeys the umask")
+	require.Equal(t, mode(t, ordinary), mode(t, ours), "a new file gets permissions from the umask")
 
 	require.NoError(t, os.Chmod(ours, 0o646))
 	staged := stage(t, ours, "text")
@@ -80,9 +80,8 @@ func TestOwner(t *testing.T) {
 	require.Equal(t, [2]uint32{12345, 54321}, [2]uint32{s.Uid, s.Gid})
 }
 
-// pipe makes a pipe with a name and opens its reading end. Tests use it for all
-// that is no regular file, never a device of the system, which a fault in the
-// code would destroy for everybody when run as root.
+// pipe makes a named pipe and opens its reading end. Tests use it as a file that is not
+// regular. They do not use devices of the system, which faulty code run as root would destroy.
 func pipe(t *testing.T) (path string, reader *os.File) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "pipe")
@@ -102,7 +101,7 @@ func TestPipe(t *testing.T) {
 		got := make([]byte, 10)
 		n, err := reader.Read(got)
 		require.NoError(t, err)
-		require.Equal(t, "text", string(got[:n]), "it is there before Commit")
+		require.Equal(t, "text", string(got[:n]), "the reader gets it before Commit")
 		require.NoError(t, f.Commit())
 		f.Discard()
 		require.ErrorIs(t, f.Commit(), fs.ErrClosed)
@@ -115,7 +114,7 @@ func TestPipeWithoutReader(t *testing.T) {
 	require.NoError(t, reader.Close())
 	_, err := Create(path)
 	require.ErrorIs(t, err, syscall.ENXIO)
-	require.ErrorContains(t, err, "nobody reads from this pipe")
+	require.ErrorContains(t, err, "this pipe has no reader")
 	requireFault(t, err, path)
 }
 
@@ -128,7 +127,7 @@ func TestPipeReaderLeaves(t *testing.T) {
 	requireFault(t, f.Commit(), path)
 }
 
-// TestDiscardEndsWrite fills a pipe that nobody empties.
+// TestDiscardEndsWrite fills a pipe whose reader does not read.
 func TestDiscardEndsWrite(t *testing.T) {
 	if runtime.GOOS == "darwin" {
 		t.Skip("package os does not watch pipes on macOS, a Write waits for its reader; run on Linux")
@@ -137,15 +136,15 @@ func TestDiscardEndsWrite(t *testing.T) {
 	f := stage(t, path, "text")
 	ended := make(chan error, 1)
 	go func() {
-		_, err := f.Write(make([]byte, 8<<20)) // more than a pipe may be told to hold
+		_, err := f.Write(make([]byte, 8<<20)) // more than the largest capacity of a pipe
 		ended <- err
 	}()
 	f.Discard()
 	require.ErrorIs(t, await.Value(t, ended), fs.ErrClosed)
 }
 
-// TestDescriptorOnly writes to a file that has lost its name: its link in
-// /proc/self/fd reads "NAME (deleted)", which must not be made a file.
+// TestDescriptorOnly writes to a removed file: its link in /proc/self/fd reads
+// "NAME (deleted)", and no file of that name must be created.
 func TestDescriptorOnly(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("only Linux has links to descriptors; run on Linux")

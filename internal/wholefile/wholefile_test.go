@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// holds checks all that a folder holds, by name and content.
+// holds checks names and contents of all files in a folder.
 func holds(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -49,13 +49,13 @@ func stage(t *testing.T, path, text string) *File {
 	return f
 }
 
-// requireFault checks what every error of the package promises.
+// requireFault checks the form of an error of the package.
 func requireFault(t *testing.T, err error, path string) {
 	t.Helper()
 	var p *fs.PathError
 	require.ErrorAs(t, err, &p)
 	require.Equal(t, path, p.Path)
-	require.NotContains(t, err.Error(), ".tmp", "the path of a temporary file says nothing to the user")
+	require.NotContains(t, err.Error(), ".tmp", "an error has no path of a temporary file")
 	require.NotContains(t, err.Error(), "\n")
 }
 
@@ -143,7 +143,7 @@ func TestCreateRefuses(t *testing.T) {
 	holds(t, dir, map[string]string{"file": "mine", "folder": "a folder"})
 }
 
-// TestCommitFails has destinations turn into folders behind the back of the File.
+// TestCommitFails replaces destinations by folders before Commit.
 func TestCommitFails(t *testing.T) {
 	dir := t.TempDir()
 	name := func(s string) string { return filepath.Join(dir, s) }
@@ -154,8 +154,8 @@ func TestCommitFails(t *testing.T) {
 	holds(t, dir, map[string]string{"a": "1", "b": "a folder", "c": "before"})
 }
 
-// TestWriteFails has the second of two files break; neither may then be seen,
-// even if the caller ignores the error of Write.
+// TestWriteFails makes the second of two files fail; neither may appear, even if the caller
+// ignores the error of Write.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	good, bad := stage(t, filepath.Join(dir, "good"), "1"), stage(t, filepath.Join(dir, "bad"), "2")
@@ -234,8 +234,8 @@ func TestLinkLoop(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestConcurrentDiscard ends the work from another goroutine, as an interrupt
-// does: the file is then whole or absent.
+// TestConcurrentDiscard ends the work from another goroutine, like an interrupt: the file is
+// then complete or absent.
 func TestConcurrentDiscard(t *testing.T) {
 	dir := t.TempDir()
 	text := strings.Repeat("text", 1000)

@@ -15,8 +15,8 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Writers that replace and remove one file at once, under its name and through a
-// link, leave whoever reads it a whole content of one of them, and none fails.
+// Writers replace and remove one file concurrently, by its name and through a link. A reader
+// always gets the whole content of one of them, and no writer fails.
 func TestManyWritersOfOneFile(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
