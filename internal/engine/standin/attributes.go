@@ -5,24 +5,23 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// typeNames are the framework's names of the types that can stand on a surface.
-// Float16 and Float32 have been read from compiled programs; the others follow their
-// form.
+// typeNames are the framework's names of the types that a surface can hold. Float16 and
+// Float32 are from compiled programs; the others are formed alike.
 var typeNames = map[mil.DType]string{
 	mil.FP16: "Float16", mil.FP32: "Float32", mil.Bool: "Bool",
 	mil.Int8: "Int8", mil.Int16: "Int16", mil.Int32: "Int32",
 	mil.UInt8: "UInt8", mil.UInt16: "UInt16", mil.UInt32: "UInt32",
 }
 
-// outputSuffix ends the names of outputs.
+// outputSuffix is the suffix of outputs' names.
 const outputSuffix = "@output"
 
 // liveKeys are the keys of a live entry in the order of M1, macOS 27.0.1.
 var liveKeys = []string{"Name", "Symbol", "Type", "Batches", "Channels", "Depth", "Height", "Width", "RowStride",
 	"PlaneStride", "DepthStride", "BatchStride", "PlaneCount", "Interleave"}
 
-// describe returns the modelAttributes of a loaded program as Apple's framework has
-// been seen to give them. keys are those of live entries.
+// describe returns the modelAttributes of a loaded program in the form observed from
+// Apple's framework. keys are those of live entries.
 func (p *program) describe(keys []string) plist.Dict {
 	var networks, procedures plist.Array
 	var ids plist.Dict
@@ -52,7 +51,7 @@ func (p *program) describe(keys []string) plist.Dict {
 	}
 }
 
-// zeros is one 0 for each symbol; no program with another number has been seen.
+// zeros returns one 0 for each symbol. No observed program has another number.
 func zeros(symbols plist.Array) plist.Array {
 	list := make(plist.Array, len(symbols))
 	for i := range list {
@@ -69,7 +68,7 @@ func symbols(ports []port) plist.Array {
 	return list
 }
 
-// live lists tensors with their places: lengths in elements, strides in bytes.
+// live lists tensors with their placements: lengths in elements, strides in bytes.
 func live(ports []port, suffix string, keys []string) plist.Array {
 	list := make(plist.Array, len(ports))
 	for i, p := range ports {
@@ -78,9 +77,10 @@ func live(ports []port, suffix string, keys []string) plist.Array {
 	return list
 }
 
-// liveEntry is the live entry of one tensor with the given keys, those unknown left out.
+// liveEntry returns the live entry of one tensor. It has those of the given keys that
+// the stand-in knows.
 func liveEntry(p port, suffix string, keys []string) plist.Dict {
-	s := p.spot
+	s := p.placement
 	values := map[string]any{
 		"Name": p.name + suffix, "Symbol": p.name + suffix, "Type": typeNames[p.dtype],
 		"RowStride": s.strides[axisH], "PlaneStride": s.strides[axisC], "DepthStride": s.strides[axisD],

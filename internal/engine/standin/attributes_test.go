@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// decode reads an XML property list back, with int for numbers.
+// decode parses an XML property list. Numbers become int.
 func decode(t testing.TB, text []byte) map[string]any {
 	t.Helper()
 	v, err := plist.Read(text)
@@ -19,7 +19,7 @@ func decode(t testing.TB, text []byte) map[string]any {
 	return unordered(v).(map[string]any)
 }
 
-// unordered is a value without the order of its keys.
+// unordered returns a value without the order of its keys.
 func unordered(v any) any {
 	switch v := v.(type) {
 	case plist.Dict:
@@ -40,7 +40,8 @@ func unordered(v any) any {
 	return v
 }
 
-// entryOf is an entry of LiveInputList or LiveOutputList of form.
+// entryOf returns the entry in LiveInputList or LiveOutputList of a tensor of
+// type form.
 func entryOf(name string) map[string]any {
 	return map[string]any{"Name": name, "Symbol": name, "Type": "Float16", "Batches": 1, "Channels": 4, "Depth": 1,
 		"Height": 1, "Width": 32,
@@ -75,7 +76,8 @@ func TestAttributesOfTwoProcedures(t *testing.T) {
 	require.Nil(t, s.attributes(h+1))
 }
 
-// The text itself, which other readers of property lists meet.
+// TestAttributesGolden compares the exact text, which other readers of property
+// lists get.
 func TestAttributesGolden(t *testing.T) {
 	s, _, h := compiled(t, 0, addition)
 	golden, err := os.ReadFile("testdata/attributes.plist")
@@ -88,17 +90,17 @@ func TestEveryTypeAndRowPadding(t *testing.T) {
 		mil.Int8:  "Int8",
 		mil.UInt8: "UInt8", mil.Int16: "Int16", mil.UInt16: "UInt16", mil.Int32: "Int32", mil.UInt32: "UInt32"} {
 		x := tensor{"x", d, []int{2, 3, 5, 7}}
-		s, ok := spotOf(x)
+		s, ok := placementOf(x)
 		require.True(t, ok)
 		require.Equal(t, map[string]any{"Name": "x", "Symbol": "x", "Type": name, "Batches": 2, "Channels": 3,
 			"Depth": 1, "Height": 5, "Width": 7,
 			"BatchStride": 3 * 5 * 64, "PlaneStride": 5 * 64, "PlaneCount": 6, "DepthStride": 3 * 5 * 64, "RowStride": 64, "Interleave": 1},
-			unordered(normal(t, liveEntry(port{tensor: x, spot: s}, "", liveKeys))))
+			unordered(normal(t, liveEntry(port{tensor: x, placement: s}, "", liveKeys))))
 	}
 	require.Len(t, typeNames, 9)
 }
 
-// normal is a value as it is read back.
+// normal encodes and decodes a value.
 func normal(t testing.TB, v any) any {
 	text, err := plist.XML(v)
 	require.NoError(t, err)
@@ -107,8 +109,8 @@ func normal(t testing.TB, v any) any {
 	return v
 }
 
-// A symbol's index is by its name with the suffix: '@' stands before letters and
-// behind digits.
+// TestOutputsAreSortedWithTheirSuffix: a symbol's index is by its name with the
+// suffix: '@' sorts before letters and after digits.
 func TestOutputsAreSortedWithTheirSuffix(t *testing.T) {
 	s, _, h := compiled(t, 0, functions(`func main<ios18>(T x) {
 		T y = add(x = x, y = x)[name = string("y")]; T y2 = mul(x = x, y = x)[name = string("y2")]; T B = sub(x = x, y = x)[name = string("B")];
@@ -123,8 +125,9 @@ func TestOutputsAreSortedWithTheirSuffix(t *testing.T) {
 	require.Equal(t, []any{"B@output", "y2@output", "y@output"}, names)
 }
 
-// Two writings of one rule: the stand-in's own, and that of package ane.
-func TestTwoWritingsOfThePlacement(t *testing.T) {
+// TestPlacementAgreesWithAne compares the stand-in's placement rule with that of
+// package ane.
+func TestPlacementAgreesWithAne(t *testing.T) {
 	shapes := [][]int{{}}
 	for w := 1; w <= 70; w++ {
 		shapes = append(shapes, []int{w}, []int{3, w}, []int{2, 3, w}, []int{2, 3, 5, w}, []int{3, 1, 8, 5, w},
@@ -134,7 +137,7 @@ func TestTwoWritingsOfThePlacement(t *testing.T) {
 		for _, shape := range shapes {
 			l, err := ane.NewLayout("x", d, shape...)
 			require.NoError(t, err)
-			s, ok := spotOf(tensor{"x", d, shape})
+			s, ok := placementOf(tensor{"x", d, shape})
 			require.True(t, ok)
 			require.Equal(t, [...]int64{int64(l.Batches), int64(l.Depth), int64(l.Channels), int64(l.Height),
 				int64(l.Width)}, s.lengths, "%v", shape)
@@ -143,7 +146,7 @@ func TestTwoWritingsOfThePlacement(t *testing.T) {
 			n, ok := s.bytes()
 			require.True(t, ok)
 			require.EqualValues(t, l.Bytes(), n)
-			x, ok := transferOf(port{tensor: tensor{"x", d, shape}, spot: s}, l)
+			x, ok := transferOf(port{tensor: tensor{"x", d, shape}, placement: s}, l)
 			require.True(t, ok && x.agrees, "%v needs no copy", shape)
 		}
 	}

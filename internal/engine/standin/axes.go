@@ -2,13 +2,13 @@ package standin
 
 import "slices"
 
-// swapped is the order of a shape of five axes whose second is the channels and whose
-// third is the depth.
+// swapped is the order of a shape of five axes with the channels second and the depth
+// third.
 var swapped = [...]int{axisN, axisC, axisD, axisH, axisW}
 
-// axesOf returns the order in which the axes of a tensor are those of a shape. Axes of
-// length 1 may stand anywhere, but rank 4 is N C H W, and only rank 5 may have the
-// channels before the depth. ok is false where the lengths are not the shape's.
+// axesOf returns the axes of a tensor in the order of a shape. Axes of length 1 may
+// have any position, but rank 4 is N C H W, and only rank 5 may have the channels
+// before the depth. ok is false if the lengths do not match the shape.
 func axesOf(shape []int, lengths [len(order)]int64) (axes []int, ok bool) {
 	if len(shape) == len(order4) {
 		for i, at := range order4 {

@@ -13,7 +13,7 @@ func TestAxesOfTexts(t *testing.T) {
 	for _, c := range []struct {
 		shape   []int
 		lengths [5]int64 // N D C H W
-		want    []int    // nil where they are not the text's
+		want    []int    // nil if the lengths do not match the text
 	}{
 		{nil, [5]int64{1, 1, 1, 1, 1}, order5[:]},
 		{[]int{1}, [5]int64{1, 1, 1, 1, 1}, order5[:]},
@@ -43,7 +43,8 @@ func TestAxesOfTexts(t *testing.T) {
 	}
 }
 
-// A text of five axes, some of length 1, whose channels are outside the depth.
+// TestSwappedAxesWithOnes: a text of five axes, some of length 1, has the
+// channels outside the depth.
 func TestSwappedAxesWithOnes(t *testing.T) {
 	text := `program(1.3) { func main<ios18>(tensor<fp16, [3, 4, 1, 1, 5]> x) { tensor<fp16, [3, 4, 1, 1, 5]> y = add(x = x, y = x)[name = string("y")]; } -> (y); }`
 	d := networkDump(t, []string{liveJSON("x", [5]int64{1, 4, 3, 1, 5}, [5]int64{768, 192, 64, 64})},
@@ -62,7 +63,8 @@ func TestSwappedAxesWithOnes(t *testing.T) {
 	s.dropProgram(h)
 }
 
-// Programs of the same names whose tensors are others are not the dump's.
+// TestProgramsOfTheSameNames: a program with the names of the dump and other
+// tensors does not match the dump.
 func TestProgramsOfTheSameNames(t *testing.T) {
 	x := func(kind string, lengths [5]int64) *Dump {
 		d := networkDump(t, []string{liveJSON("x", lengths, [5]int64{8192, 8192, 8192, 128})},
@@ -76,12 +78,12 @@ func TestProgramsOfTheSameNames(t *testing.T) {
 		is    bool
 	}{
 		"its own":               {x("Float16", [5]int64{1, 1, 64, 4, 32}), "1, 64, 4, 32", true},
-		"of a rank less":        {x("Float16", [5]int64{1, 1, 64, 4, 32}), "64, 4, 32", true},
+		"of a lower rank":       {x("Float16", [5]int64{1, 1, 64, 4, 32}), "64, 4, 32", true},
 		"as many elements":      {x("Float16", [5]int64{1, 1, 32, 8, 32}), "1, 64, 4, 32", false},
 		"another type":          {x("Float32", [5]int64{1, 1, 64, 4, 32}), "1, 64, 4, 32", false},
 		"a row as a column":     {x("Float16", [5]int64{1, 1, 16, 1, 1}), "1, 1, 1, 16", false},
 		"a row as any one axis": {x("Float16", [5]int64{1, 1, 16, 1, 1}), "16", true},
-		"a type of no text":     {x("Float8", [5]int64{1, 1, 64, 4, 32}), "1, 64, 4, 32", true},
+		"a type without a text": {x("Float8", [5]int64{1, 1, 64, 4, 32}), "1, 64, 4, 32", true},
 		"no length":             {x("Float16", [5]int64{1, 1, 0, 4, 32}), "1, 64, 4, 32", true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +95,8 @@ func TestProgramsOfTheSameNames(t *testing.T) {
 	}
 }
 
-// The batches are inside the planes: strides need not fall from axis to axis.
+// TestStridesInAnyOrder: the batches are inside the planes. Strides need not
+// decrease from axis to axis.
 func TestStridesInAnyOrder(t *testing.T) {
 	text := `program(1.3) { func main<ios18>(tensor<fp16, [2, 8, 4, 8]> x) { tensor<fp16, [2, 8, 4, 8]> y = add(x = x, y = x)[name = string("y")]; } -> (y); }`
 	d := networkDump(t, []string{liveJSON("x", [5]int64{2, 1, 8, 4, 8}, [5]int64{64, 0, 128, 16})},

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
-// BenchmarkEvaluate is a warm evaluation as the framework asks for it: find the
-// request, run. Its floor is the run alone.
+// BenchmarkEvaluate is a warm evaluation as the framework requests it: find the
+// request and run it. The floor is only the run.
 func BenchmarkEvaluate(b *testing.B) {
 	s, _, h := compiled(b, 3, addition)
 	in, out := []uint32{1, 2}, []uint32{3}

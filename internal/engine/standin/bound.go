@@ -12,26 +12,26 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// bound is a request tied to a procedure: Blocks on its surfaces and a prepared
-// run. It is kept until the request or the program is dropped and the last
-// evaluation has ended, whichever comes last.
+// bound is a request bound to a procedure: Blocks on its surfaces and a prepared run.
+// It is closed when the request or the program has been dropped and the last
+// evaluation has ended.
 type bound struct {
 	procedure *procedure
 	memory    memory
-	ids       []uint32 // of the surfaces: inputs, then outputs
+	ids       []uint32 // ids of the surfaces: inputs, then outputs
 	blocks    []*unimem.Block
-	own       []*unimem.Block // the engine's, where surfaces are not as it wants them
-	shared    int             // of blocks
+	own       []*unimem.Block // the engine's, for surfaces with another placement
+	shared    int             // number of blocks shared
 	run       ane.Invocation
-	users     atomic.Int64 // the server's list, and each evaluation
+	users     atomic.Int64 // the server's list counts as one, and each evaluation
 }
 
-// bind ties surfaces to the procedure. The caller holds the program's lock.
+// bind binds surfaces to the procedure. The caller holds the program's lock.
 func (f *procedure) bind(m memory, in, out []uint32) (*bound, status) {
 	b := &bound{procedure: f, memory: m, ids: slices.Concat(in, out)}
 	if f.bounds == 0 {
 		if err := f.exec.Load(context.Background()); err != nil {
-			complain("load", err)
+			logError("load", err)
 			return nil, failed
 		}
 	}
@@ -39,7 +39,7 @@ func (f *procedure) bind(m memory, in, out []uint32) (*bound, status) {
 	f.program.bounds++
 	var whole bool
 	defer func() {
-		if !whole { // also when something panicked
+		if !whole { // also after a panic
 			b.close()
 		}
 	}()
@@ -50,7 +50,7 @@ func (f *procedure) bind(m memory, in, out []uint32) (*bound, status) {
 	case errors.Is(err, unimem.ErrSize), errors.Is(err, ane.ErrShort):
 		return nil, tooShort
 	case errors.Is(err, errPlace):
-		complain("bind", err)
+		logError("bind", err)
 		return nil, failed
 	default:
 		slog.Debug("standin: a surface cannot be mapped", "error", err)
@@ -58,8 +58,8 @@ func (f *procedure) bind(m memory, in, out []uint32) (*bound, status) {
 	}
 }
 
-// prepare opens the surfaces and has the engine map them, or tensors of its own where
-// the attributes place elements otherwise.
+// prepare opens the surfaces and has the engine map them. If the attributes place
+// elements differently, it maps tensors of its own.
 func (b *bound) prepare() error {
 	f := b.procedure
 	in, out := make([]*ane.Tensor, len(f.in)), make([]*ane.Tensor, len(f.out))
@@ -73,7 +73,7 @@ func (b *bound) prepare() error {
 		l := layouts[p.place]
 		t, ok := transferOf(p, l)
 		if !ok {
-			return fmt.Errorf("%w: %s, by its attributes %+v", errPlace, p.name, p.spot)
+			return fmt.Errorf("%w: %s, placed by its attributes at %+v", errPlace, p.name, p.placement)
 		}
 		block, err := b.memory.open(id, t.room)
 		if err != nil {
@@ -111,11 +111,12 @@ func (b *bound) prepare() error {
 	return nil
 }
 
-// errPlace is that of a tensor which cannot be where the attributes have it.
+// errPlace is the error of a tensor that does not fit its placement in the
+// attributes.
 var errPlace = errors.New("the surface cannot hold the tensor")
 
-// leave counts one user less, and closes b with the last.
-func (b *bound) leave() {
+// release removes a user and closes b after the last.
+func (b *bound) release() {
 	if b.users.Add(-1) == 0 {
 		b.procedure.program.mu.Lock()
 		defer b.procedure.program.mu.Unlock()
@@ -123,37 +124,37 @@ func (b *bound) leave() {
 	}
 }
 
-// leaveLocked is leave for those who hold the program's lock.
-func (b *bound) leaveLocked() {
+// releaseLocked is release for callers that hold the program's lock.
+func (b *bound) releaseLocked() {
 	if b.users.Add(-1) == 0 {
 		b.close()
 	}
 }
 
-// close gives everything back. The caller holds the program's lock.
+// close releases everything. The caller holds the program's lock.
 func (b *bound) close() {
 	for _, block := range b.blocks[:b.shared] {
-		complain("unshare", b.memory.unshare(block))
+		logError("unshare", b.memory.unshare(block))
 	}
 	if b.run != nil {
-		complain("close", b.run.Close())
+		logError("close", b.run.Close())
 	}
 	for _, block := range b.blocks {
-		complain("close", b.memory.close(block))
+		logError("close", b.memory.close(block))
 	}
 	for _, block := range b.own {
-		complain("close", block.Close())
+		logError("close", block.Close())
 	}
 	f := b.procedure
 	f.program.bounds--
 	if f.bounds--; f.bounds == 0 {
-		complain("unload", f.exec.Unload(context.Background()))
+		logError("unload", f.exec.Unload(context.Background()))
 	}
 	f.program.closeIdle()
 }
 
-// complain notes an error that the C interface has no words for.
-func complain(call string, err error) {
+// logError logs an error that the C interface cannot return.
+func logError(call string, err error) {
 	if err != nil {
 		slog.Error("standin: "+call, "error", err)
 	}

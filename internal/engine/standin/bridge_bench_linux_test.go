@@ -12,8 +12,7 @@ import (
 )
 
 // BenchmarkThroughTheBridge is a warm evaluation from Go through the bridge and
-// the framework's classes into the server and back. Its floor is the server
-// alone.
+// the framework's classes to the server and back. The floor is only the server.
 func BenchmarkThroughTheBridge(b *testing.B) {
 	f, br := bridge(b)
 	p := loadedProgram(b, br, addition)

@@ -18,13 +18,13 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// bridge opens the bridge over the stand-in framework.
+// bridge opens the bridge over the stand-in framework until the test ends.
 func bridge(tb testing.TB) (*Framework, *objcbridge.Bridge) {
 	f := started(tb)
 	return f, onBridge(tb, f)
 }
 
-// onBridge opens the bridge for the framework, until the test ends.
+// onBridge opens the bridge over f until the test ends.
 func onBridge(tb testing.TB, f *Framework) *objcbridge.Bridge {
 	c := f.Config()
 	require.NoError(tb, c.Open())
@@ -35,7 +35,7 @@ func onBridge(tb testing.TB, f *Framework) *objcbridge.Bridge {
 	return b
 }
 
-// loadedProgram compiles and loads a text, until the test ends.
+// loadedProgram compiles and loads a text; the test closes it at its end.
 func loadedProgram(tb testing.TB, b *objcbridge.Bridge, text string, weights ...objcbridge.Weight) *objcbridge.Program {
 	p, err := b.NewProgram([]byte(text), weights)
 	require.NoError(tb, err)
@@ -46,7 +46,7 @@ func loadedProgram(tb testing.TB, b *objcbridge.Bridge, text string, weights ...
 	return p
 }
 
-// described is a procedure as the program's attributes have it.
+// described returns a procedure as described by the program's attributes.
 func described(tb testing.TB, p *objcbridge.Program, function string) *attributes.Procedure {
 	raw, err := p.Attributes()
 	require.NoError(tb, err)
@@ -59,7 +59,8 @@ func described(tb testing.TB, p *objcbridge.Program, function string) *attribute
 	return d
 }
 
-// wrapped is the framework's object for a Block's surface, until the test ends.
+// wrapped returns the framework's object for a Block's surface; the test closes
+// it at its end.
 func wrapped(tb testing.TB, f *Framework, b *objcbridge.Bridge, block *unimem.Block) *objcbridge.Surface {
 	s, err := f.surfaceOf(block)
 	require.NoError(tb, err)
@@ -74,7 +75,7 @@ func wrapped(tb testing.TB, f *Framework, b *objcbridge.Bridge, block *unimem.Bl
 	return w
 }
 
-// requested ties surfaces to the symbols of a procedure.
+// requested binds surfaces to the symbols of a procedure.
 func requested(tb testing.TB, p *objcbridge.Program, procedure int, in, out []objcbridge.Binding) *objcbridge.Request {
 	r, err := p.NewRequest(procedure, in, out)
 	require.NoError(tb, err)
@@ -116,10 +117,10 @@ func TestThroughTheBridge(t *testing.T) {
 			require.NoError(t, p.Unload(driverabi.QoSDefault))
 			require.NoError(t, p.Load(driverabi.QoSDefault))
 			fill(a.Bytes(), 4)
-			require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "the request serves the next load too")
+			require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "the request is valid after the next load")
 			require.Equal(t, filled(1), y.Bytes()[:plane])
 			r.Close()
-			require.Empty(t, f.server.requests, "the request object is gone")
+			require.Empty(t, f.server.requests, "the request object is released")
 		})
 	}
 }
@@ -144,7 +145,7 @@ func TestTwoProceduresThroughTheBridge(t *testing.T) {
 	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 	require.Equal(t, filled(5), named["early"].Bytes()[:plane])
 	require.Equal(t, filled(14), named["late"].Bytes()[:plane])
-	require.Equal(t, 2, d.Inputs[1].Index, "z, among the symbols of both procedures")
+	require.Equal(t, 2, d.Inputs[1].Index, "the index of z among the symbols of both procedures")
 }
 
 func TestWeightsThroughTheBridge(t *testing.T) {
@@ -159,7 +160,7 @@ func TestWeightsThroughTheBridge(t *testing.T) {
 	require.Equal(t, filled(4), y.Bytes()[:plane])
 }
 
-func TestRefusedProgramsLeaveNothing(t *testing.T) {
+func TestRejectedProgramsLeaveNothing(t *testing.T) {
 	_, b := bridge(t)
 	p, err := b.NewProgram([]byte("program(1.3) { nonsense"), nil)
 	require.NoError(t, err)
@@ -171,8 +172,9 @@ func TestRefusedProgramsLeaveNothing(t *testing.T) {
 	require.Contains(t, e.Message, "ANECCompile() FAILED")
 }
 
-// A surface that the CPU has unlocked stays so while a request holds it: the
-// engine takes no lock that a framework could trip over.
+// TestUnlockedSurfacesStayUnlocked: a surface that the CPU has unlocked stays
+// unlocked while a request holds it. The engine takes no lock that a framework
+// could depend on.
 func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
 	f, b := bridge(t)
 	p := loadedProgram(t, b, addition)
@@ -185,7 +187,7 @@ func TestUnlockedSurfacesStayUnlocked(t *testing.T) {
 	fill(x.Bytes(), 1)
 	fill(y.Bytes(), 9)
 	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
-	require.Equal(t, filled(9), y.Bytes()[:plane], "the fault: locked surfaces are not written")
+	require.Equal(t, filled(9), y.Bytes()[:plane], "with the fault, locked surfaces are not written")
 	require.NoError(t, in.Unlock())
 	require.NoError(t, out.Unlock())
 	for range 3 {
@@ -226,7 +228,7 @@ func TestManyRequestsOfOneProgram(t *testing.T) {
 				}
 				r.Close()
 				if err == nil && string(y.Bytes()[:plane]) != string(filled(float32(i)-3)) {
-					err = fmt.Errorf("thread %d has another's result", i)
+					err = fmt.Errorf("thread %d has the result of another thread", i)
 				}
 				if err != nil {
 					errs <- err

@@ -17,7 +17,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/standin/internal/entry"
 )
 
-// caller calls the server as a framework written in C does.
+// caller calls the server like a framework written in C.
 type caller struct {
 	config      func() string
 	size        func(int32) uintptr
@@ -37,7 +37,7 @@ type run struct {
 	inputCount, outputCount int32
 }
 
-// newCaller builds the C side and starts it over s.
+// newCaller builds the C side and starts it with s.
 func newCaller(t testing.TB, s *server, o Options) *caller {
 	file := filepath.Join(t.TempDir(), "libcaller.so")
 	out, err := exec.Command("cc", "-shared", "-fPIC", "-Wall", "-Werror", "-I../../../objcbridge/standin",
@@ -76,7 +76,7 @@ func (c *caller) evaluate(r *run, procedure uint32) uint32 {
 	return uint32(status)
 }
 
-// running is a run on surfaces that stays put while C reads it.
+// running returns a run on surfaces, pinned while C reads it.
 func running(t testing.TB, program, request uint64, in, out []uint32) *run {
 	r := &run{program: program, request: request, inputs: unsafe.SliceData(in), outputs: unsafe.SliceData(out),
 		inputCount: int32(len(in)), outputCount: int32(len(out))}
@@ -96,7 +96,7 @@ func TestOptionsReachTheFramework(t *testing.T) {
 	require.Equal(t, "26|changed|0|", newCaller(t, s, Options{}).config())
 }
 
-func TestTwinsAreAsLargeAsInC(t *testing.T) {
+func TestMirroredStructSizes(t *testing.T) {
 	c := newCaller(t, newServer(newFake(t, 0), nil), Options{})
 	for i, size := range []uintptr{unsafe.Sizeof(cConfig{}), unsafe.Sizeof(cServer{}), unsafe.Sizeof(Counts{}),
 		unsafe.Sizeof(SurfaceCounts{})} {
@@ -116,7 +116,7 @@ func TestServerFromC(t *testing.T) {
 	require.Greater(t, need, uintptr(100))
 	plist := make([]byte, need+1)
 	require.Equal(t, need, c.attributes(program, &plist[0], 10))
-	require.Equal(t, byte(0), plist[10], "no byte beyond the capacity")
+	require.Equal(t, byte(0), plist[10], "no byte is written beyond the capacity")
 	require.Equal(t, need, c.attributes(program, &plist[0], need))
 	require.Contains(t, decode(t, plist[:need]), "NetworkStatusList")
 	require.Zero(t, c.attributes(program+1, &plist[0], need))
@@ -131,7 +131,7 @@ func TestServerFromC(t *testing.T) {
 	require.EqualValues(t, done, c.threads(r, 16))
 	floor := testing.AllocsPerRun(200, func() { purego.SyscallN(c.configAt, 0, 0) })
 	require.Equal(t, floor, testing.AllocsPerRun(200, func() { c.evaluate(r, 0) }),
-		"the way from C into Go and back adds none")
+		"the calls from C into Go and back add none")
 
 	c.dropRequest(5)
 	require.Zero(t, m.opened)
@@ -139,22 +139,22 @@ func TestServerFromC(t *testing.T) {
 	require.EqualValues(t, notFound, c.evaluate(r, 0))
 }
 
-func TestCompileFromCSaysWhatIsWrong(t *testing.T) {
+func TestCompileFromCReportsFaults(t *testing.T) {
 	c := newCaller(t, newServer(newFake(t, 0), nil), Options{})
 	dir := write(t, map[string]string{"model.mil": functions(`func main<ios18>(T x) { T y = nosuch(x = x)[name = string("y")]; } -> (y);`)})
 	var program uint64
 	for _, room := range []int{0, 1, 20, 4096} {
 		message := bytes.Repeat([]byte{0xff}, room+1)
 		require.EqualValues(t, 1, c.compile(dir, &program, &message[0], uintptr(room)))
-		require.EqualValues(t, 0xff, message[room], "no byte beyond the capacity")
-		said, _, ended := bytes.Cut(message[:room], []byte{0})
+		require.EqualValues(t, 0xff, message[room], "no byte is written beyond the capacity")
+		message, _, ended := bytes.Cut(message[:room], []byte{0})
 		require.Equal(t, room > 0, ended)
 		if room == 4096 {
-			require.Contains(t, string(said), "model.mil:3:")
-			require.Contains(t, string(said), "unknown operator nosuch")
+			require.Contains(t, string(message), "model.mil:3:")
+			require.Contains(t, string(message), "unknown operator nosuch")
 		}
 	}
-	require.EqualValues(t, 1, c.compile(dir, &program, nil, 100), "a caller without a place for the message")
+	require.EqualValues(t, 1, c.compile(dir, &program, nil, 100), "a caller without a buffer for the message")
 	require.Zero(t, program)
 }
 
@@ -169,22 +169,22 @@ func TestPanicsDoNotCrossC(t *testing.T) {
 	r := running(t, program, 5, []uint32{1, 2}, []uint32{3})
 	require.EqualValues(t, done, c.evaluate(r, 0))
 
-	told := logged(t)
-	entry.Serve(serving{nil}) // every call meets a nil pointer
+	log := logged(t)
+	entry.Serve(serving{nil}) // every call panics with a nil pointer
 	require.EqualValues(t, 1, c.compile(dir, &program, &message[0], 200))
 	require.Contains(t, string(message), "panicked")
 	require.Zero(t, c.attributes(program, nil, 0))
 	require.EqualValues(t, failed, c.evaluate(r, 0))
 	c.dropRequest(5)
 	c.dropProgram(program)
-	require.Equal(t, 5, strings.Count(told.String(), "panicked"))
+	require.Equal(t, 5, strings.Count(log.String(), "panicked"))
 	entry.Serve(serving{s})
 	c.dropProgram(program)
 	c.dropRequest(5)
 }
 
-// BenchmarkFromC is a warm evaluation with the ways from Go into C and from C
-// into Go. Its floor is the way into C alone.
+// BenchmarkFromC is a warm evaluation with the calls from Go into C and from C
+// into Go. The floor is only the call into C.
 func BenchmarkFromC(b *testing.B) {
 	s, _, h := compiled(b, 3, addition)
 	c := newCaller(b, s, Options{})

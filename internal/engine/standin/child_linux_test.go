@@ -16,11 +16,12 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// childEnv names the case of TestChild that a process is for. The framework is
-// started once per process, so what other Options do is seen in others.
+// childEnv is the environment variable with the case that TestChild runs. A
+// process starts the framework once, so other Options need other processes.
 const childEnv = "STANDIN_TEST_CHILD"
 
-// children are what happens in processes of their own; ANEKIT_BRIDGE_DIR is set.
+// children are the cases that run in their own process. ANEKIT_BRIDGE_DIR is
+// set.
 var children = map[string]func(t *testing.T){
 	"found by the environment": func(t *testing.T) {
 		require.NoError(t, Probe())
@@ -80,7 +81,7 @@ var children = map[string]func(t *testing.T){
 		t.Setenv(temporary, ".")
 		f, err := Start(Options{})
 		require.NoError(t, err)
-		require.Equal(t, ".", os.Getenv(temporary), "as before")
+		require.Equal(t, ".", os.Getenv(temporary), "unchanged")
 		for range 2 {
 			require.Empty(t, below(t, shared))
 			c := f.Config()
@@ -103,7 +104,7 @@ var children = map[string]func(t *testing.T){
 		}
 		require.Empty(t, below(t, shared))
 
-		c := f.Config() // files that the framework leaves are told of and removed
+		c := f.Config() // reports and removes files that the framework leaves
 		require.NoError(t, c.Open())
 		left := filepath.Join(shared, below(t, shared)[0], "left")
 		require.NoError(t, os.WriteFile(left, nil, 0o600))
@@ -126,7 +127,7 @@ var children = map[string]func(t *testing.T){
 	},
 	"no libraries": func(t *testing.T) {
 		t.Setenv(objcbridge.EnvDir, t.TempDir())
-		for range 2 { // what failed is tried anew
+		for range 2 { // a failed load is tried again
 			_, err := Start(Options{})
 			require.ErrorIs(t, err, ane.ErrUnavailable)
 			require.ErrorIs(t, Probe(), ane.ErrUnavailable)
@@ -141,7 +142,7 @@ var children = map[string]func(t *testing.T){
 	},
 }
 
-// below lists a folder.
+// below lists the entries of a folder.
 func below(t *testing.T, folder string) (names []string) {
 	entries, err := os.ReadDir(folder)
 	require.NoError(t, err)
@@ -151,7 +152,8 @@ func below(t *testing.T, folder string) (names []string) {
 	return names
 }
 
-// lacks starts a framework in which the bridge misses something.
+// lacks starts a framework with something missing and requires row in the
+// bridge's report.
 func lacks(t *testing.T, o Options, row string) {
 	f, err := Start(o)
 	require.NoError(t, err)
@@ -159,7 +161,7 @@ func lacks(t *testing.T, o Options, row string) {
 	var e *objcbridge.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, objcbridge.KindMissing, e.Kind)
-	report, _ := objcbridge.Inspect(f.Config().Bridge) // the error is Open's
+	report, _ := objcbridge.Inspect(f.Config().Bridge) // Open returns the error
 	var rows []string
 	for _, c := range report.Checks {
 		rows = append(rows, c.Selector+" "+c.Status.String())

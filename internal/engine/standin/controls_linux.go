@@ -11,14 +11,14 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// Fault arms a fault on the next count calls of a method of the framework, named
-// by its selector: -1 means until lifted, 0 lifts it. value is an NSError's code
-// or milliseconds, as FaultKind says. ane.ErrName for a method that takes no such
-// fault.
+// Fault arms a fault for the next count calls of a method of the framework, named by
+// its selector. count -1 means until disarmed; 0 disarms it. value is the code of an
+// NSError or milliseconds; see FaultKind. The error is ane.ErrName if the method
+// does not support the fault.
 func (f *Framework) Fault(selector string, kind FaultKind, count int, value int64) error {
 	if int(int32(count)) != count || count < -1 {
 		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrLength,
-			Detail: fmt.Sprintf("%d calls", count), Hint: "give a number of calls, 0 or -1"}
+			Detail: fmt.Sprintf("%d calls", count), Hint: "use a number of calls, 0 or -1"}
 	}
 	l, err := f.running("fault")
 	if err != nil {
@@ -26,33 +26,33 @@ func (f *Framework) Fault(selector string, kind FaultKind, count int, value int6
 	}
 	if strings.ContainsRune(selector, 0) || !l.arm(selector, kind, count, value) {
 		return &ane.Error{Op: "fault", Engine: Name, Name: selector, Err: ane.ErrName,
-			Detail: "takes no fault " + kind.String(), Hint: "standin.h says which methods take which"}
+			Detail: "does not support the fault " + kind.String(), Hint: "see standin.h for the faults of each method"}
 	}
 	return nil
 }
 
-// ReleaseHangs lets every hanging call go on, and lifts the faults of kind Hang.
+// ReleaseHangs lets hanging calls continue and disarms the faults of kind Hang.
 func (f *Framework) ReleaseHangs() {
 	if l, err := f.running("fault"); err == nil {
 		call(l.releaseHangs)
 	}
 }
 
-// FireLost delivers the completions that Never has held back.
+// FireLost delivers the completions that Never has withheld.
 func (f *Framework) FireLost() {
 	if l, err := f.running("fault"); err == nil {
 		call(l.fireLost)
 	}
 }
 
-// ClearFaults lifts all faults and lets hanging calls go on.
+// ClearFaults disarms all faults and lets hanging calls continue.
 func (f *Framework) ClearFaults() {
 	if l, err := f.running("fault"); err == nil {
 		call(l.clearFaults)
 	}
 }
 
-// Counts is what the framework has done and holds.
+// Counts returns the counts of the framework's work and objects.
 func (f *Framework) Counts() Counts {
 	l, err := f.running("count")
 	if err != nil {
@@ -61,7 +61,7 @@ func (f *Framework) Counts() Counts {
 	return l.counts()
 }
 
-// SurfaceCounts is what CoreFoundation and IOSurface hold.
+// SurfaceCounts returns the counts of CoreFoundation and IOSurface.
 func (f *Framework) SurfaceCounts() SurfaceCounts {
 	l, err := f.running("count")
 	if err != nil {
@@ -70,8 +70,8 @@ func (f *Framework) SurfaceCounts() SurfaceCounts {
 	return l.surfaceCounts()
 }
 
-// Instances is the number of objects of a class alive, 0 for a class that there
-// is not.
+// Instances returns the number of live objects of a class, or 0 for an unknown
+// class.
 func (f *Framework) Instances(class string) int {
 	l, err := f.running("count")
 	if err != nil || strings.ContainsRune(class, 0) {
@@ -80,8 +80,8 @@ func (f *Framework) Instances(class string) int {
 	return l.instancesOf(class)
 }
 
-// SetBudget sets how often the framework compiles in the life of the process, before
-// compiling fails; 0 and less mean 119.
+// SetBudget sets the number of compiles in the life of the process after which
+// compiling fails. 0 or less means 119.
 func (f *Framework) SetBudget(n int) {
 	if l, err := f.running("set budget"); err == nil {
 		call(l.setBudget, uintptr(int32(min(max(n, 0), math.MaxInt32))))
@@ -95,15 +95,15 @@ func (f *Framework) PurgeAll() {
 	}
 }
 
-// failing are the functions that FailSurface can have fail.
+// failing are the functions that FailSurface supports.
 var failing = [...]string{
 	"CFDictionaryCreateMutable", "CFNumberCreate", "IOSurfaceCreate", "IOSurfaceLookup", "IOSurfaceLock",
 	"IOSurfaceUnlock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID",
 }
 
-// FailSurface has the nth coming call of a function of CoreFoundation or
-// IOSurface fail as Apple's would; 0 lifts the fault. ane.ErrName for a function
-// that cannot be made to fail, ane.ErrLength for a negative nth.
+// FailSurface makes the nth call from now of a function of CoreFoundation or
+// IOSurface fail as Apple's would; 0 disarms the fault. The error is ane.ErrName for
+// another function and ane.ErrLength for a negative nth.
 func (f *Framework) FailSurface(function string, nth int) error {
 	if !slices.Contains(failing[:], function) {
 		return &ane.Error{Op: "fault", Engine: Name, Name: function, Err: ane.ErrName,
@@ -111,7 +111,7 @@ func (f *Framework) FailSurface(function string, nth int) error {
 	}
 	if int(int32(nth)) != nth || nth < 0 {
 		return &ane.Error{Op: "fault", Engine: Name, Name: function, Err: ane.ErrLength,
-			Detail: fmt.Sprintf("call %d", nth), Hint: "count calls from 1; 0 lifts the fault"}
+			Detail: fmt.Sprintf("call %d", nth), Hint: "use 1 for the next call, 0 to disarm the fault"}
 	}
 	l, err := f.running("fault")
 	if err == nil {
@@ -120,9 +120,9 @@ func (f *Framework) FailSurface(function string, nth int) error {
 	return err
 }
 
-// Leftovers names what of the framework and its surfaces is still alive, in use
-// or held back: nothing, once all that was made with them is closed. Programs in
-// the cache do not count.
+// Leftovers lists what the framework and its surfaces still have alive, in use or
+// withheld. It is empty after everything made with them is closed. Programs in the
+// cache do not count.
 func (f *Framework) Leftovers() []string {
 	c, s := f.Counts(), f.SurfaceCounts()
 	var left []string
@@ -131,7 +131,7 @@ func (f *Framework) Leftovers() []string {
 		what  string
 	}{
 		{c.Instances, "objects of the framework"}, {c.Loaded, "loaded programs"}, {c.Hanging, "hanging calls"},
-		{c.Lost, "completions held back"}, {c.Slots, "asynchronous evaluations"}, {s.Objects,
+		{c.Lost, "completions withheld"}, {c.Slots, "asynchronous evaluations"}, {s.Objects,
 			"objects of CoreFoundation"},
 		{s.Surfaces, "surfaces"}, {s.Locks, "locks of surfaces"}, {s.Bytes, "mapped bytes of surfaces"},
 	} {

@@ -1,19 +1,19 @@
 package standin
 
-// Counts are what the framework has done and holds. The fields stand as in
-// standin_counts of standin.h.
+// Counts are the counts of the framework's work and objects. The order of the
+// fields is that of standin_counts in standin.h.
 type Counts struct {
 	Compiles, Budget, Cached, Loaded int64 // programs compiled, allowed, in the cache, loaded
-	Instances                        int64 // objects of the framework's classes alive
-	Hanging, Lost                    int64 // calls blocked, completions held back
+	Instances                        int64 // live objects of the framework's classes
+	Hanging, Lost                    int64 // blocked calls, withheld completions
 	Evaluations, Slots               int64 // evaluations served; asynchronous ones in flight
 }
 
-// SurfaceCounts are what the stand-in CoreFoundation and IOSurface hold. The
-// fields stand as in standin_surface_stats of standin.h.
+// SurfaceCounts are the counts of the stand-in CoreFoundation and IOSurface.
+// The order of the fields is that of standin_surface_stats in standin.h.
 type SurfaceCounts struct {
-	Objects, Surfaces int64 // CoreFoundation objects alive, surfaces included; surfaces alive
+	Objects, Surfaces int64 // live CoreFoundation objects, including surfaces; live surfaces
 	Locks             int64 // locks held over all surfaces
 	Bytes             int64 // mapped
-	Retains, Releases int64 // of all time
+	Retains, Releases int64 // since the start
 }

@@ -11,39 +11,38 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// EnvDump names the variable with the file that Start replays: FILE, or FILE#N for
-// entry N, from 0, of a table. Options.Dump goes before it.
+// EnvDump is the environment variable with the file that Start replays: FILE, or FILE#N
+// for entry N, from 0, of a table. Options.Dump takes precedence.
 const EnvDump = "ANEKIT_STANDIN_DUMP"
 
-// Dump is what a real machine has answered, read from a file: what of it the
-// framework answers too, and what it only tells.
+// Dump is the recorded answers of a real machine, read from a file. The framework replays
+// some of them; others are only information.
 type Dump struct {
 	File    string // without #N
-	Row     int    // N, -1 without
+	Row     int    // N; -1 without #N
 	Source  string
 	Chip    string
-	OS      string // as the file says
-	Build   string // "26A434" where OS has it, else empty
+	OS      string // as written in the file
+	Build   string // for example "26A434"; empty if OS has none
 	What    string
-	Profile string // the generation that OS names: "26", or "27"
+	Profile string // the generation of OS: "26" or "27"
 
-	// Program is the compiled program in the file, nil where there is none.
+	// Program is the compiled program in the file, or nil.
 	Program *DumpedProgram
-	// Errors are all errors in the file, those that are not answered too.
+	// Errors are all errors in the file, including those that are not replayed.
 	Errors []DumpedError
-	// Ignored are the keys of data, and entries of its table as "#3", that nothing was
-	// taken from.
+	// Ignored are the unused keys of data, and unused entries of its table as "#3".
 	Ignored []string
 
-	keys             []string // of live entries, nil for the stand-in's own
+	keys             []string // keys of live entries; nil for the stand-in's own
 	missing, changed []string // as in Options
 	tables           tables
 }
 
 // ReadDump reads a file: an envelope {source, chip, os, program, what, trust, data} as
-// JSON or XML property list, or the modelAttributes of a program alone. name may end in
-// #N. The error matches ane.ErrUnavailable and names the file, the line where the form is
-// broken, and what to do.
+// JSON or XML property list, or only the modelAttributes of a program. name may end in
+// #N. The error matches ane.ErrUnavailable and has the file, the line of a syntax error,
+// and a hint.
 func ReadDump(name string) (*Dump, error) {
 	d := &Dump{Profile: "26"}
 	d.File, d.Row = SplitDump(name)
@@ -54,13 +53,13 @@ func ReadDump(name string) (*Dump, error) {
 	if err != nil {
 		return nil, &ane.Error{Op: "open", Engine: Name, Name: d.File, Err: ane.Because(ane.ErrUnavailable, err),
 			Detail: "the dump cannot be replayed",
-			Hint: "name one like those in testdata/dumps, or one that ane-roundtrip info --report wrote, in " +
-				EnvDump}
+			Hint: "set " + EnvDump + " to a file like those in testdata/dumps or one written by ane-roundtrip info " +
+				"--report"}
 	}
 	return d, nil
 }
 
-// SplitDump splits FILE#N. The row is -1 where nothing but digits follows the last #.
+// SplitDump splits FILE#N. row is -1 unless only digits follow the last #.
 func SplitDump(name string) (file string, row int) {
 	at := strings.LastIndexByte(name, '#')
 	if at < 1 || strings.Trim(name[at+1:], "0123456789") != "" {
@@ -73,15 +72,15 @@ func SplitDump(name string) (file string, row int) {
 	return name[:at], row
 }
 
-// read takes what is known from the tree of a file.
+// read reads the tree of a file.
 func (d *Dump) read(v any) error {
 	v = withoutNull(v)
 	root, isDict := v.(plist.Dict)
 	data, ok := root.Get("data")
-	if !ok { // perhaps attributes alone, or a document around them
+	if !ok { // may be only attributes, or a document that contains them
 		if _, ok := plist.Nearest(v, holdsProgram); !ok {
 			if !isDict {
-				return errors.New("no dictionary at its top; an envelope has the keys os and data")
+				return errors.New("the top is no dictionary; an envelope has the keys os and data")
 			}
 			return errors.New("no key data; an envelope has the keys os and data")
 		}
@@ -92,18 +91,18 @@ func (d *Dump) read(v any) error {
 	d.Profile, d.Build = profile, buildOf(d.OS)
 	rows := rowsOf(data)
 	if d.Row >= len(rows) {
-		return fmt.Errorf("no entry %d: the file has a table of %d", d.Row, len(rows))
+		return fmt.Errorf("no entry %d: the file has a table of %d entries", d.Row, len(rows))
 	}
-	if err := d.take(data, rows, named); err != nil {
+	if err := d.readData(data, rows, named); err != nil {
 		return err
 	}
 	d.Ignored = d.ignored(data, rows)
 	return nil
 }
 
-// take has every reader take what is its own. named says that the envelope names the
+// readData runs all readers on the data. named reports that the envelope names the
 // generation.
-func (d *Dump) take(data any, rows plist.Array, named bool) error {
+func (d *Dump) readData(data any, rows plist.Array, named bool) error {
 	dict, _ := data.(plist.Dict)
 	if err := d.readProgram(dict, data); err != nil {
 		return err
@@ -116,8 +115,8 @@ func (d *Dump) take(data any, rows plist.Array, named bool) error {
 	return d.readRows(rows, named)
 }
 
-// describe returns the modelAttributes of a program: what the dump says when it is the
-// dump's, else the stand-in's own facts with the keys of live entries that the dump has.
+// describe returns the modelAttributes of a program: those of the dump if the program
+// matches the dump, and otherwise the stand-in's with the dump's keys of live entries.
 func (d *Dump) describe(p *program) plist.Dict {
 	switch {
 	case d == nil:
@@ -131,7 +130,8 @@ func (d *Dump) describe(p *program) plist.Dict {
 	return p.describe(liveKeys)
 }
 
-// withoutNull is a value without JSON's null: of dictionaries the key goes too.
+// withoutNull returns a value without JSON's nulls. In dictionaries it removes their keys
+// too.
 func withoutNull(v any) any {
 	switch v := v.(type) {
 	case plist.Dict:
@@ -156,7 +156,7 @@ func withoutNull(v any) any {
 
 var build = regexp.MustCompile(`\((\d\d[A-Z]\d+[a-z]?)\)`)
 
-// buildOf returns the build that stands in parentheses.
+// buildOf returns the build in parentheses.
 func buildOf(os string) string {
 	if found := build.FindStringSubmatch(os); found != nil {
 		return found[1]
@@ -164,7 +164,7 @@ func buildOf(os string) string {
 	return ""
 }
 
-// integer is a number, or one written in hexadecimal.
+// integer converts a number, or a text in hexadecimal.
 func integer(v any) (n int64, ok bool) {
 	switch v := v.(type) {
 	case int64:

@@ -9,18 +9,18 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// Keys of userInfo, as a Mac prints it. GNUstep has other words for them, so what they
-// hold is told apart from userInfo.
+// Keys of userInfo in the output of a Mac. GNUstep uses other keys, so their values
+// are passed separately from userInfo.
 const (
 	descriptionKey = "NSLocalizedDescription"
 	underlyingKey  = "NSUnderlyingError"
 	multipleKey    = "NSMultipleUnderlyingErrorsKey"
 )
 
-// mostCauses bounds the errors that lie under one.
-const mostCauses = plist.MaxDepth / 4
+// maxCauses bounds the causes of one error.
+const maxCauses = plist.MaxDepth / 4
 
-// textOf is an error's text: of the key text, or the description within userInfo.
+// textOf returns an error's text: the key text, or the description in userInfo.
 func textOf(row plist.Dict) string {
 	if text := row.String("text"); text != "" {
 		return text
@@ -28,7 +28,7 @@ func textOf(row plist.Dict) string {
 	return row.Dict("userInfo").String(descriptionKey)
 }
 
-// codeOf is an error's code, which may be a text with a number.
+// codeOf returns an error's code, which may be a number in a text.
 func codeOf(row plist.Dict) (int64, bool) {
 	code, _ := row.Get("code")
 	if n, ok := integer(code); ok {
@@ -39,15 +39,15 @@ func codeOf(row plist.Dict) (int64, bool) {
 	return n, err == nil
 }
 
-// causes reads what lies under an error, level by level: a status, an error, or a list
-// of errors. What it takes from userInfo it leaves out there.
+// causes reads the causes of an error at all levels: a status, an error, or a list of
+// errors. userInfo keeps only the entries that are not read here.
 func (e *DumpedError) causes(row plist.Dict) {
 	under, _ := row.Get("underlying")
 	if n, ok := integer(under); ok {
 		e.status, e.has = n, true
 	}
 	e.userInfo = infoOf(row)
-	e.under(row, e.Code)
+	e.addUnderlying(row, e.Code)
 	if codes := row.Array("codes"); len(codes) > 0 && !e.has && e.Text == "" {
 		if text, ok := codes[0].(string); ok {
 			e.status, e.has = integer(strings.Fields(text + " -")[0])
@@ -55,7 +55,7 @@ func (e *DumpedError) causes(row plist.Dict) {
 	}
 }
 
-// infoOf is userInfo without what has a place of its own.
+// infoOf returns userInfo without the entries that are read separately.
 func infoOf(row plist.Dict) (info plist.Dict) {
 	for _, entry := range row.Dict("userInfo") {
 		taken := entry.Key == descriptionKey && row.Dict("userInfo").String(descriptionKey) != ""
@@ -69,9 +69,9 @@ func infoOf(row plist.Dict) (info plist.Dict) {
 	return info
 }
 
-// under appends the errors under one, each followed by those under it. One without a
-// code has the code of the error above it.
-func (e *DumpedError) under(row plist.Dict, code int64) {
+// addUnderlying appends the causes of an error, each followed by its own causes. A
+// cause without a code gets the code of its parent.
+func (e *DumpedError) addUnderlying(row plist.Dict, code int64) {
 	info := row.Dict("userInfo")
 	for _, at := range [...]struct {
 		holder plist.Dict
@@ -79,7 +79,7 @@ func (e *DumpedError) under(row plist.Dict, code int64) {
 	}{{row, "underlying"}, {row, underlyingKey}, {info, underlyingKey}, {info, multipleKey}} {
 		v, _ := at.holder.Get(at.key)
 		for _, cause := range errorsIn(v) {
-			if len(e.Underlying) == mostCauses {
+			if len(e.Underlying) == maxCauses {
 				return
 			}
 			c := DumpedError{Domain: domainOf(cause.String("domain")), Text: textOf(cause), Code: code,
@@ -88,15 +88,15 @@ func (e *DumpedError) under(row plist.Dict, code int64) {
 				c.Code = n
 			}
 			e.Underlying = append(e.Underlying, c)
-			e.under(cause, c.Code)
+			e.addUnderlying(cause, c.Code)
 		}
 	}
 }
 
-// printed is an NSError as a Mac prints it within another.
+// printed matches an NSError as a Mac prints it inside another.
 var printed = regexp.MustCompile(`^(?:0x[0-9a-f]+ \{)?Error Domain=(\S+) Code=(-?\d+)(?: "([^"]*)")?`)
 
-// errorsIn are the errors that a value is.
+// errorsIn returns the errors that a value contains.
 func errorsIn(v any) (list []plist.Dict) {
 	switch v := v.(type) {
 	case plist.Dict:

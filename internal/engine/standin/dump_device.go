@@ -15,10 +15,10 @@ const (
 	balancerService = "H1xANELoadBalancer"
 )
 
-// propertyPrefix begins the keys of DeviceProperties.
+// propertyPrefix is the prefix of the keys of DeviceProperties.
 const propertyPrefix = "ANEDeviceProperty"
 
-// readDevice takes what stands in an object called device, or at the top of the data.
+// readDevice reads the object device, or the top of the data.
 func (d *Dump) readDevice(data plist.Dict) {
 	d.readClass(data.Dict("device"))
 	d.readClass(data)
@@ -28,7 +28,7 @@ func (d *Dump) readDevice(data plist.Dict) {
 	d.readRegistry(data)
 }
 
-// isDevice reports whether a row is about a device.
+// isDevice reports whether a row describes a device.
 func isDevice(row plist.Dict) bool {
 	for _, key := range [...]string{"numANECores", "numANEs", "hasANE", "aneArchitectureType", "arch", "board", "ioreg",
 		engineService, balancerService} {
@@ -39,7 +39,7 @@ func isDevice(row plist.Dict) bool {
 	return false
 }
 
-// readDeviceRow takes a row of a table of devices.
+// readDeviceRow reads a row of a table of devices.
 func (d *Dump) readDeviceRow(row plist.Dict) {
 	d.readClass(row)
 	d.readRegistry(row)
@@ -49,7 +49,7 @@ func (d *Dump) readDeviceRow(row plist.Dict) {
 	}
 }
 
-// readClass takes what class methods of _ANEDeviceInfo have answered.
+// readClass reads the results of class methods of _ANEDeviceInfo.
 func (d *Dump) readClass(answers plist.Dict) {
 	for _, e := range answers {
 		value, ok := e.Value, false
@@ -67,7 +67,7 @@ func (d *Dump) readClass(answers plist.Dict) {
 	}
 }
 
-// flag is a truth value, which may be written as a word or as a number.
+// flag converts a truth value, which may be a word or a number.
 func flag(v any) (yes, ok bool) {
 	switch v := v.(type) {
 	case bool:
@@ -81,8 +81,8 @@ func flag(v any) (yes, ok bool) {
 	return false, false
 }
 
-// readRegistry takes properties of the registry: of services by their class, or in an
-// object called ioreg, which may have the engine's alone.
+// readRegistry reads properties of the registry: of services by class, or in the
+// object ioreg, which may have only the engine's.
 func (d *Dump) readRegistry(from plist.Dict) {
 	ioreg := from.Dict("ioreg")
 	services := map[string]plist.Dict{}
@@ -99,12 +99,12 @@ func (d *Dump) readRegistry(from plist.Dict) {
 	}
 }
 
-// properties notes those of a service. Keys of DeviceProperties may stand beside the
-// service's own, also without their prefix.
+// properties adds the properties of a service. Keys of DeviceProperties may also be
+// among the service's own, even without their prefix.
 func (d *Dump) properties(class string, from plist.Dict) {
 	var own, device plist.Dict
 	add := func(list *plist.Dict, key string, value any) {
-		if len(*list) >= most {
+		if len(*list) >= maxEntries {
 			return
 		}
 		if _, ok := list.Get(key); !ok {
@@ -130,7 +130,7 @@ func (d *Dump) properties(class string, from plist.Dict) {
 	}
 }
 
-// readShort takes the words of rows that name properties in short.
+// readShort reads rows that use short names of properties.
 func (d *Dump) readShort(row plist.Dict) {
 	var engine, balancer plist.Dict
 	for _, e := range row {

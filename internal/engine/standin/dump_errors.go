@@ -8,40 +8,42 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// errorDomain is the domain of errors that name none.
+// errorDomain is the default domain of errors.
 const errorDomain = "com.apple.appleneuralengine"
 
 // DumpedError is an NSError in a dump.
 type DumpedError struct {
-	// Stage is the call that it ended: "compile", "load", "evaluate", "map", "unload",
+	// Stage is the failed call: "compile", "load", "evaluate", "map", "unload",
 	// "chaining", "create", "describe", "request", "surface", another word of
-	// objcbridge.Stage, or "wall" beyond the loaded programs; empty where unknown.
+	// objcbridge.Stage, or "wall" for exceeding the limit of loaded programs; empty if
+	// unknown.
 	Stage string
-	// Kind is how the call ended, a word of objcbridge.Kind; empty for an NSError.
+	// Kind is the outcome of the call, a word of objcbridge.Kind; empty for an NSError.
 	Kind   string
 	Domain string
-	Code   int64  // 0 where the dump has none
-	Text   string // may be empty, and may have "…" where the dump leaves something out
-	// Underlying are its causes, the nearest first.
+	Code   int64  // 0 if the dump has none
+	Text   string // may be empty; "…" marks text that the dump omits
+	// Underlying are the causes, the nearest first.
 	Underlying []DumpedError
-	// Refusals is how many calls of the stage get it before one succeeds; 0 for all.
+	// Refusals is the number of calls of the stage that fail before one succeeds; 0 for
+	// all.
 	Refusals int
-	// Recovered says that the machine went on after it.
+	// Recovered reports that the machine continued after the error.
 	Recovered bool
-	// Program is the label of the one program that it concerns; empty for all programs.
+	// Program is the label of the only program with this error; empty for all programs.
 	Program string
-	// Replayed says that the framework answers calls of the stage with it.
+	// Replayed reports that the framework returns this error from calls of the stage.
 	Replayed bool
 
-	status    int64 // the driver's, where has is true
+	status    int64 // the driver's, if has is true
 	has       bool
 	userInfo  plist.Dict
-	fault     FaultKind // instead of an NSError, where it is not 0
-	selectors []string  // of the methods that fault
-	exception string    // its name, which may be empty
+	fault     FaultKind // replaces the NSError if not 0
+	selectors []string  // selectors of the methods with the fault
+	exception string    // name of the exception; may be empty
 }
 
-// row is the error as the framework takes it.
+// row returns the error in the form that the framework reads.
 func (e DumpedError) row() plist.Dict {
 	d := plist.Dict{{Key: "stage", Value: e.Stage}, {Key: "domain", Value: e.Domain}, {Key: "code", Value: e.Code}}
 	if e.Text != "" {
@@ -73,10 +75,11 @@ func (e DumpedError) row() plist.Dict {
 	return append(d, plist.Entry{Key: "underlying", Value: causes})
 }
 
-// stageWords find the stage of a row that names none, in this order.
+// stageWords are the patterns for the stage of a row without one, in order of
+// precedence.
 var stageWords = [...]struct {
 	stage string
-	words *regexp.Regexp // of its domain and text, a line each
+	words *regexp.Regexp // matched against domain and text, one line each
 }{
 	{"compile", regexp.MustCompile(`\.(compiler|espresso)\n|verifyBundleAtPath|(?i:espresso)|ANECCompile`)},
 	{"load", regexp.MustCompile(`createProgramInstance|Program load|file not found`)},
@@ -106,8 +109,8 @@ var (
 	counted     = regexp.MustCompile(`^(\d+) of \d+`)
 )
 
-// errorOf reads one row. first is the first above it in its table with a status and a
-// code, to which "same" refers; nil where there is none.
+// errorOf reads one row. first is the first error above it in the table with a status
+// and a code, to which the text "same" refers; nil if none.
 func errorOf(row plist.Dict, first *DumpedError) DumpedError {
 	e := DumpedError{Domain: domainOf(row.String("domain")), Text: textOf(row), Refusals: refusals(row)}
 	var hasCode bool
@@ -116,24 +119,24 @@ func errorOf(row plist.Dict, first *DumpedError) DumpedError {
 	recovered, _ := row.Get("recovered")
 	e.Recovered, _ = recovered.(bool)
 	if strings.HasPrefix(e.Text, "same") && first != nil {
-		said := e.Text
+		message := e.Text
 		e.Text = first.Text
 		for _, words := range [...]*regexp.Regexp{typeWords, statusWords} {
-			if one := words.FindString(said); one != "" {
+			if one := words.FindString(message); one != "" {
 				e.Text = words.ReplaceAllLiteralString(e.Text, one)
 			}
 		}
 	}
-	if !hasCode && statusWords.MatchString(e.Text) && first != nil { // rows with a status all have one and the same
+	if !hasCode && statusWords.MatchString(e.Text) && first != nil { // all rows with a status have the same code
 		e.Code = first.Code
 	}
 	e.causes(row)
 	e.Stage = stageOf(row, e.Domain, e.Text, e.Code)
-	e.ending(row)
+	e.readKind(row)
 	return e
 }
 
-// domainOf completes a domain that is cut at its front.
+// domainOf completes a domain that is cut at its start.
 func domainOf(domain string) string {
 	if tail, cut := strings.CutPrefix(domain, "…"); cut {
 		return errorDomain + "." + strings.TrimLeft(tail, ".")
@@ -144,8 +147,8 @@ func domainOf(domain string) string {
 	return domain
 }
 
-// refusals is how many calls fail before one succeeds, 0 where all do. Where the row
-// says how many retries have helped, the last of them does.
+// refusals returns the number of calls that fail before one succeeds, or 0 if all fail.
+// If the row has a number of successful retries, only the last of them succeeds.
 func refusals(row plist.Dict) int {
 	count, _ := row.Get("count")
 	n, ok := integer(count)

@@ -13,7 +13,7 @@ import (
 
 const compiler = errorDomain + ".compiler"
 
-// chain is an error over others, each the cause of the one before it.
+// chain returns errors, each the cause of the previous one.
 func chain(texts ...string) (list []DumpedError) {
 	for i, text := range texts {
 		list = append(list, DumpedError{Domain: compiler, Code: int64(i + 2), Text: text})
@@ -21,7 +21,8 @@ func chain(texts ...string) (list []DumpedError) {
 	return list
 }
 
-// nestedErrors are one error over MIDDLE over INNER, in the forms that reports have.
+// nestedErrors are one error with the cause MIDDLE and its cause INNER, in the forms
+// found in reports.
 var nestedErrors = map[string]string{
 	"NSUnderlyingError": `{"stage": "compile", "domain": "D", "code": 1, "text": "OUTER", "NSUnderlyingError": {"domain": "D", "code": 2, "text": "MIDDLE", "NSUnderlyingError": {"domain": "D", "code": 3, "text": "INNER"}}}`,
 	"underlying":        `{"stage": "compile", "domain": "D", "code": 1, "text": "OUTER", "underlying": {"domain": "D", "code": 2, "text": "MIDDLE", "underlying": [{"domain": "D", "code": 3, "text": "INNER"}]}}`,
@@ -53,7 +54,7 @@ func TestCausesOfCauses(t *testing.T) {
 	require.Nil(t, d)
 	d, err = ReadDump(written(t, `{"data": [`+strings.Replace(deep, "{", `{"stage": "load", `, 1)+`]}`))
 	require.NoError(t, err)
-	require.Len(t, d.Errors[0].Underlying, mostCauses)
+	require.Len(t, d.Errors[0].Underlying, maxCauses)
 }
 
 func TestUserInfoOfErrors(t *testing.T) {
@@ -65,7 +66,7 @@ func TestUserInfoOfErrors(t *testing.T) {
 		d.Errors[0].userInfo)
 }
 
-func TestErrorsOfNoStageAreRefused(t *testing.T) {
+func TestErrorsWithoutStageAreRejected(t *testing.T) {
 	posix := `{"domain": "NSPOSIXErrorDomain", "code": 22, "text": "Invalid argument"}`
 	for name, file := range map[string]string{
 		"alone": `{"data": ` + posix + `}`, "in a list": `{"data": {"errors": [{"stage": "load", "code": 6}, ` + posix +

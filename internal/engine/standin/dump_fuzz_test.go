@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// A dump says anything without a panic: what comes of it is a property list, and a
-// program that is its own stays within the surfaces that it names.
+// FuzzReadDump: no dump causes a panic. The result is a property list, and a
+// program that matches the dump stays within its surfaces.
 func FuzzReadDump(f *testing.F) {
 	files, err := filepath.Glob(dumps + "*.json")
 	require.NoError(f, err)
@@ -73,7 +73,7 @@ func FuzzReadDump(f *testing.F) {
 	})
 }
 
-// hostile are dumps that no machine has printed.
+// hostile are dumps that no machine produces.
 var hostile = []string{
 	`{"data": {"NetworkStatusList": "none", "ANEFModelDescription": [1]}}`,
 	`{"data": {"NetworkStatusList": [{"LiveInputList": {"a": 1}, "LiveOutputList": [[], 3, "x", {}]}, "x", []]}}`,

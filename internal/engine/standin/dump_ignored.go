@@ -7,11 +7,11 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// compileKeys are read together with the key outer.
+// compileKeys are the keys that are read together with the key outer.
 var compileKeys = [...]string{"outer", "NSUnderlyingError", "err_seen", "other"}
 
-// ignored lists what nothing was taken from: what, read alone, answers nothing. Of very
-// many keys it lists the first.
+// ignored lists keys without effect: reading one alone adds no answer. For very many
+// keys it checks only the first ones.
 func (d *Dump) ignored(data any, rows plist.Array) (keys []string) {
 	dict, isDict := data.(plist.Dict)
 	if !isDict {
@@ -26,7 +26,7 @@ func (d *Dump) ignored(data any, rows plist.Array) (keys []string) {
 	_, compile := dict.Get("outer")
 	program := holdsProgram(dict)
 	alone := isOneError(dict) && len(dict.Array("errors"))+len(dict.Array("instances")) == 0
-	for _, e := range dict[:min(len(dict), most)] {
+	for _, e := range dict[:min(len(dict), maxEntries)] {
 		switch {
 		case program && slices.Contains(replyKeys[:], e.Key):
 		case compile && slices.Contains(compileKeys[:], e.Key):
@@ -42,13 +42,13 @@ func (d *Dump) ignored(data any, rows plist.Array) (keys []string) {
 	return keys
 }
 
-// answers reports whether a key of the data answers something by itself, which the
-// program is only where it is the one that was found.
+// answers reports whether a key of the data by itself adds an answer. A key with a
+// program does so only if this program is the one in use.
 func (d *Dump) answers(e plist.Entry) bool {
 	alone := &Dump{Row: -1}
 	data := plist.Dict{e}
-	if alone.take(data, rowsOf(data), true) != nil {
-		return true // it is only a part
+	if alone.readData(data, rowsOf(data), true) != nil {
+		return true // the key is only a part of the data
 	}
 	if p := alone.Program; p != nil && d.Program != nil && len(p.attributes) > 0 && len(d.Program.attributes) > 0 &&
 		&p.attributes[0] == &d.Program.attributes[0] {
@@ -59,7 +59,7 @@ func (d *Dump) answers(e plist.Entry) bool {
 		len(alone.tables)+len(alone.missing)+len(alone.changed) > 0
 }
 
-// ignoredRows lists rows that say nothing of what can be replayed.
+// ignoredRows lists rows without anything to replay.
 func (d *Dump) ignoredRows(table string, rows plist.Array) (list []string) {
 	for i, v := range rows {
 		row, _ := v.(plist.Dict)
@@ -68,7 +68,7 @@ func (d *Dump) ignoredRows(table string, rows plist.Array) (list []string) {
 			continue
 		}
 		if isError(row) {
-			if e := errorOf(row, nil); e.can() && e.Program == "" || e.Kind == kindMissing || e.Recovered {
+			if e := errorOf(row, nil); e.replayable() && e.Program == "" || e.Kind == kindMissing || e.Recovered {
 				continue
 			}
 		}

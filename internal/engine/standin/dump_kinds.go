@@ -17,8 +17,8 @@ const (
 	kindMissing       = "missing"
 )
 
-// ending reads how the call ended, and which methods end so.
-func (e *DumpedError) ending(row plist.Dict) {
+// readKind reads the outcome of the call and the methods with this outcome.
+func (e *DumpedError) readKind(row plist.Dict) {
 	if kind := row.String("kind"); kind != kindNSError {
 		e.Kind = kind
 	}
@@ -35,7 +35,8 @@ func (e *DumpedError) ending(row plist.Dict) {
 	}
 }
 
-// faultOf is what a method does that ends so; 0 where it cannot.
+// faultOf returns the fault with this outcome for a method; 0 if the method cannot
+// have it.
 func faultOf(kind, returns string) FaultKind {
 	switch {
 	case kind == kindException:
@@ -50,20 +51,20 @@ func faultOf(kind, returns string) FaultKind {
 	return No
 }
 
-// can reports whether the framework has a call that can end so.
-func (e *DumpedError) can() bool {
+// replayable reports whether a call of the framework can have this outcome.
+func (e *DumpedError) replayable() bool {
 	if e.fault != 0 {
 		return true
 	}
 	return e.Kind == "" && slices.Contains(stages[:], e.Stage)
 }
 
-// missingMethod is a method, or class, that a text says is missing, and what was found
-// where it has another encoding.
+// missingMethod matches a method or class that a text reports as missing, and the
+// encoding found if it is another.
 var missingMethod = regexp.MustCompile(`(?:[+-]\[)?\b(_ANE[A-Za-z0-9_]+)(?: ([A-Za-z_][A-Za-z0-9_:]*)\])?(?:.* found ([^ ;]+))?`)
 
-// readMissing takes away what a row of the kind missing names. It reports whether it
-// names anything.
+// readMissing removes the method or class that a row of kind missing names. It returns
+// false if the row names none.
 func (d *Dump) readMissing(text string) bool {
 	found := missingMethod.FindStringSubmatch(text)
 	if found == nil {

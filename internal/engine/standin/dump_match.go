@@ -2,8 +2,8 @@ package standin
 
 import "slices"
 
-// is reports whether a program has the tensors of the dump: by their names, and where the
-// dump has their types and axes, by those. Another program of equal names is not the dump's.
+// is reports whether a program has the tensors of the dump: the same names and, as far as
+// the dump has them, the same types and axes.
 func (p *DumpedProgram) is(q *program) bool {
 	if p == nil {
 		return false
@@ -32,7 +32,7 @@ func (p *DumpedProgram) is(q *program) bool {
 	return sameSet(in, names(p.Inputs)) && sameSet(out, names(p.Outputs))
 }
 
-// fits reports whether one of the dump's tensors of that name can be the text's.
+// fits reports whether one of the dump's tensors of that name can be p.
 func fits(list []DumpedTensor, p port) bool {
 	named := false
 	for _, t := range list {
@@ -47,15 +47,15 @@ func fits(list []DumpedTensor, p port) bool {
 	return !named
 }
 
-// means reports whether type and axes are the text's. What the dump does not say, or
-// says in a way that nothing can have, means any.
+// means reports whether type and axes match p. Missing or impossible values match
+// everything.
 func (t DumpedTensor) means(p port) bool {
 	if own := typeNames[p.dtype]; t.Type != own && isType(t.Type) {
 		return false
 	}
 	lengths := [...]int64{axisN: t.Batches, axisD: max(t.Depth, 1), axisC: t.Channels, axisH: t.Height, axisW: t.Width}
 	for _, n := range lengths {
-		if n < 1 || n > mostBytes {
+		if n < 1 || n > maxBytes {
 			return true
 		}
 	}
@@ -78,10 +78,10 @@ func sameSet(a, b []string) bool {
 	return slices.Equal(slices.Compact(a), slices.Compact(b))
 }
 
-// arrange puts the tensors of a program where the dump has them, and has requests name
-// its procedures in the dump's order.
+// arrange places the tensors of a program as in the dump and numbers its procedures in the
+// dump's order.
 func (p *DumpedProgram) arrange(q *program) {
-	if len(p.procedures) == 0 { // requests then name them as the text has them
+	if len(p.procedures) == 0 { // requests then use the order of the text
 		return
 	}
 	found := make([]*procedure, len(p.procedures))
@@ -107,7 +107,8 @@ func (p *DumpedProgram) arrange(q *program) {
 	q.named = found
 }
 
-// arranged is the ports in the order of the dump, where it has all of them.
+// arranged returns the ports in the order of the dump. ok is false if the dump does not have
+// all of them.
 func arranged(ports []port, dumped []DumpedTensor) ([]port, bool) {
 	if len(dumped) == 0 && len(ports) > 0 { // the dump does not list this side
 		return ports, true
@@ -119,34 +120,34 @@ func arranged(ports []port, dumped []DumpedTensor) ([]port, bool) {
 			return ports, false
 		}
 		p := ports[at]
-		p.spot = t.spot(p)
+		p.placement = t.placement(p)
 		list = append(list, p)
 	}
 	return list, len(list) == len(ports)
 }
 
-// spot is where the dump has a tensor. Numbers that it does not say are those of the
-// stand-in's own rule; a tensor that it cannot mean has the zero spot, which no surface
-// holds. How elements interleave has not been dumped.
-func (t DumpedTensor) spot(p port) spot {
+// placement returns the placement of a tensor in the dump. The stand-in's rule supplies
+// missing numbers. A tensor that cannot match p has the zero placement, which fits no
+// surface. No dump shows how elements interleave.
+func (t DumpedTensor) placement(p port) placement {
 	if t.entry == nil {
-		return p.spot
+		return p.placement
 	}
 	_, placed := t.entry.Get("RowStride")
 	if t.Type != typeNames[p.dtype] && (t.Type != "" || !placed) {
-		return spot{}
+		return placement{}
 	}
 	if v, ok := t.entry.Get("Interleave"); ok && v != int64(1) {
-		return spot{}
+		return placement{}
 	}
-	s, good := p.spot, true
+	s, good := p.placement, true
 	take := func(to *int64, key string, least int64) {
 		v, ok := t.entry.Get(key)
 		if !ok {
 			return
 		}
 		n, isNumber := v.(int64)
-		good = good && isNumber && n >= least && n <= mostBytes
+		good = good && isNumber && n >= least && n <= maxBytes
 		*to = n
 	}
 	for at, key := range order {
@@ -155,13 +156,13 @@ func (t DumpedTensor) spot(p port) spot {
 	for at, key := range [...]string{axisN: "BatchStride", axisD: "DepthStride", axisC: "PlaneStride",
 		axisH: "RowStride"} {
 		least := int64(1)
-		if s.lengths[at] == 1 { // no two elements are apart by it
-			least = -mostBytes
+		if s.lengths[at] == 1 { // the stride has no effect
+			least = -maxBytes
 		}
 		take(&s.strides[at], key, least)
 	}
 	if !good {
-		return spot{}
+		return placement{}
 	}
 	return s
 }

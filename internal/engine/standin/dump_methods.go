@@ -13,7 +13,7 @@ var (
 	encoding     = regexp.MustCompile(`^[A-Za-z0-9@:^{}_=?*#()<>"!,.+$\[\]-]{1,999}$`)
 )
 
-// factories are the selectors that a table writes with an ellipsis.
+// factories are the selectors that a table abbreviates with an ellipsis.
 var factories = [...]string{
 	"requestWithInputs:inputIndices:outputs:outputIndices:procedureIndex:",
 	"requestWithInputs:inputIndices:outputs:outputIndices:perfStats:procedureIndex:",
@@ -22,8 +22,8 @@ var factories = [...]string{
 	"requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex:sharedEvents:",
 }
 
-// readMethods takes encodings of methods: from tables by class, and from the rows of a
-// self-check, where an empty one says that the method is missing.
+// readMethods reads encodings of methods: from tables by class, and from the rows of a
+// self-check, where an empty encoding means that the method is missing.
 func (d *Dump) readMethods(data plist.Dict) {
 	for _, e := range data {
 		methods, ok := e.Value.(plist.Dict)
@@ -32,36 +32,36 @@ func (d *Dump) readMethods(data plist.Dict) {
 		}
 		for _, m := range methods {
 			types, _ := m.Value.(string)
-			d.method(e.Key, whole(strings.TrimLeft(m.Key, "+-"), types), types, types != "")
+			d.method(e.Key, fullSelector(strings.TrimLeft(m.Key, "+-"), types), types, types != "")
 		}
 	}
 	for _, v := range data.Array("self_check") {
 		row, _ := v.(plist.Dict)
-		found, told := row.Get("found")
+		found, present := row.Get("found")
 		types, isText := found.(string)
 		missing := row.String("status") == "missing" && types == ""
-		d.method(row.String("class"), row.String("selector"), types, told && isText || missing)
+		d.method(row.String("class"), row.String("selector"), types, present && isText || missing)
 	}
 }
 
-// method notes one method with its encoding, which is empty for a missing one. A missing
-// class has no selector.
-func (d *Dump) method(class, selector, types string, told bool) {
+// method records one method with its encoding. The encoding of a missing method is
+// empty; a missing class has no selector.
+func (d *Dump) method(class, selector, types string, present bool) {
 	switch {
-	case !told || !className.MatchString(class):
+	case !present || !className.MatchString(class):
 	case selector == "" && types == "":
 		d.missing = append(d.missing, class)
 	case !selectorName.MatchString(selector):
 	case types == "":
 		d.missing = append(d.missing, class+" "+selector)
 	case encoding.MatchString(types):
-		d.changed = append(d.changed, class+" "+selector+" "+asHere(types))
+		d.changed = append(d.changed, class+" "+selector+" "+gnustepEncoding(types))
 	}
 }
 
-// asHere is an encoding with the BOOL of GNUstep, an unsigned char, for that of a Mac:
-// the bridge here expects its own.
-func asHere(types string) string {
+// gnustepEncoding converts the encoding of a Mac to GNUstep's: BOOL is an unsigned char
+// here, and the bridge expects the local encoding.
+func gnustepEncoding(types string) string {
 	depth := 0
 	return strings.Map(func(c rune) rune {
 		switch c {
@@ -78,9 +78,9 @@ func asHere(types string) string {
 	}, types)
 }
 
-// whole is the selector that one with an ellipsis stands for, found by its ends and by
-// how many arguments its encoding has; empty where there is none.
-func whole(selector, types string) string {
+// fullSelector expands a selector with an ellipsis: it matches its ends and the number
+// of arguments in the encoding. It returns "" if none matches.
+func fullSelector(selector, types string) string {
 	head, tail, cut := strings.Cut(selector, "…")
 	if !cut {
 		return selector

@@ -6,8 +6,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// readModel takes what getters of a loaded model have answered: from the object called
-// model, from the one beside the attributes, or from the top of the data.
+// readModel reads results of getters of a loaded model: from the object model, from
+// the object beside the attributes, or from the top of the data.
 func (d *Dump) readModel(data plist.Dict) {
 	for _, from := range []plist.Dict{data.Dict("model"), data.Dict("after_load"), data} {
 		for _, e := range from {
@@ -31,7 +31,7 @@ func (d *Dump) readModel(data plist.Dict) {
 	}
 }
 
-// readQoS takes the tables of _ANEQoSMapper.
+// readQoS reads the tables of _ANEQoSMapper.
 func (d *Dump) readQoS(data plist.Dict) {
 	for _, e := range data.Dict("qos") {
 		row, _ := e.Value.(plist.Dict)
@@ -59,8 +59,8 @@ func (d *Dump) readQoS(data plist.Dict) {
 	}
 }
 
-// readTexts takes the texts of errors by code. What follows the words, a number or a
-// cause, the framework adds itself.
+// readTexts reads the texts of errors by code. The framework adds the part after the
+// words, a number or a cause, itself.
 func (d *Dump) readTexts(data plist.Dict) {
 	for _, e := range data.Dict("codes") {
 		text, ok := e.Value.(string)

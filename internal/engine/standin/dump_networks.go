@@ -8,10 +8,10 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// dumpedSide has the keys of inputs, or of outputs.
+// dumpedSide has the keys of inputs or of outputs.
 type dumpedSide struct {
 	indices, names string
-	lists          []string // of live entries, read as one list in this order
+	lists          []string // keys of live entries, read as one list in this order
 }
 
 var dumpedSides = [...]dumpedSide{
@@ -20,7 +20,7 @@ var dumpedSides = [...]dumpedSide{
 	{"ANEFModelOutputSymbolIndexArray", "kANEFModelOutputSymbolsArrayKey", []string{"LiveOutputList"}},
 }
 
-// nameKeys are the keys of a live entry's name; the first that it has is its symbol.
+// nameKeys are the keys of a live entry's name. The first one present is its symbol.
 var nameKeys = [...]string{"Symbol", "Name"}
 
 // dumpedNetwork is one item of NetworkStatusList.
@@ -29,11 +29,11 @@ type dumpedNetwork struct {
 	sides [len(dumpedSides)]liveEntries
 }
 
-// liveEntries are those of one side of a network.
+// liveEntries are the live entries of one side of a network.
 type liveEntries struct {
 	list    []plist.Dict
-	several bool // some are of another list than the first
-	named   bool // some have a name
+	several bool // entries are from several lists
+	named   bool // some entries have a name
 	byName  [len(nameKeys)]map[string]plist.Dict
 }
 
@@ -65,8 +65,7 @@ func entriesOf(network plist.Dict, lists []string) (l liveEntries) {
 	return l
 }
 
-// find returns the entry whose Symbol, or else whose Name, is name; nil where there is
-// none.
+// find returns the entry with this Symbol, or else with this Name; nil if none.
 func (l *liveEntries) find(name string) plist.Dict {
 	for i := range l.byName {
 		if e, ok := l.byName[i][name]; ok {
@@ -76,8 +75,8 @@ func (l *liveEntries) find(name string) plist.Dict {
 	return nil
 }
 
-// symbols are the entries in the order of their symbols where no description numbers
-// them: as they stand, or sorted bytewise where they are of several lists.
+// symbols returns the entries in the order of their symbols if no description numbers
+// them: in list order, or sorted bytewise if they are from several lists.
 func (l *liveEntries) symbols() []plist.Dict {
 	if !l.several {
 		return l.list
@@ -87,8 +86,9 @@ func (l *liveEntries) symbols() []plist.Dict {
 	return sorted
 }
 
-// networkAt is the network of a procedure: the one of its name, else the one at its
-// place where there are as many as procedures, else the only one; nil where none is.
+// networkAt returns the network of a procedure: the one with its name, else the one at
+// its index if there are as many networks as procedures, else the only one; nil if
+// none.
 func networkAt(networks []*dumpedNetwork, name string, place, procedures int) *dumpedNetwork {
 	for _, n := range networks {
 		if name != "" && n.name == name {
@@ -104,9 +104,9 @@ func networkAt(networks []*dumpedNetwork, name string, place, procedures int) *d
 	return nil
 }
 
-// entryAt is the live entry of a symbol: that of its name in the procedure's own
-// network, else the one at its place where none there has a name, else that of its name
-// in any network. nil where there is none.
+// entryAt returns the live entry of a symbol: the one with its name in the procedure's
+// network, else the one at its index if no entry there has a name, else the one with
+// its name in any network; nil if none.
 func entryAt(networks []*dumpedNetwork, own *dumpedNetwork, side int, name string, place int) plist.Dict {
 	if own != nil {
 		entries := &own.sides[side]
@@ -125,7 +125,7 @@ func entryAt(networks []*dumpedNetwork, own *dumpedNetwork, side int, name strin
 	return nil
 }
 
-// symbolOf is the name of a live entry with its suffix.
+// symbolOf returns the name of a live entry with its suffix.
 func symbolOf(e plist.Dict) string {
 	for _, key := range nameKeys {
 		if name := e.String(key); name != "" {
@@ -135,5 +135,5 @@ func symbolOf(e plist.Dict) string {
 	return ""
 }
 
-// bareName is a name without suffix.
+// bareName returns a name without its suffix.
 func bareName(name string) string { return strings.TrimSuffix(name, outputSuffix) }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// planes is a live entry of four planes of 32 elements that stand stride bytes apart.
+// planes returns a live entry of four planes of 32 elements, stride bytes apart.
 func planes(names string, stride int64) string {
 	entry := liveJSON("", [5]int64{1, 1, 4, 1, 32}, [5]int64{4 * stride, 4 * stride, stride, 64})
 	return strings.Replace(entry, `"Name": "", `, names, 1)
@@ -18,8 +18,8 @@ func called(name string, stride int64) string {
 	return planes(fmt.Sprintf(`"Symbol": %[1]q, "Name": %[1]q, `, name), stride)
 }
 
-// describedAs is a description of procedures: JSON of their list, of the names of
-// symbols, and of the numbers of procedures.
+// describedAs returns a description of procedures from JSON: their list, the names of
+// symbols, and the numbers of procedures.
 func describedAs(procedures, inputs, outputs, numbers string) string {
 	return fmt.Sprintf(`"ANEFModelDescription": {"ANEFModelProcedures": [%s], "kANEFModelInputSymbolsArrayKey": [%s],
 		"kANEFModelOutputSymbolsArrayKey": [%s], "kANEFModelProcedureNameToIDMapKey": {%s}}, `, procedures, inputs, outputs, numbers)
@@ -32,8 +32,8 @@ func procedureJSON(id int, in, out string) string {
 // difference subtracts its second symbol from its first.
 var difference = functions(`func main<ios18>(T a, T b) { T y = sub(x = a, y = b)[name = string("y")]; } -> (y);`)
 
-// differs runs a procedure of two inputs whose planes stand so many bytes apart, and
-// requires the first less the second.
+// differs runs a procedure of two inputs with planes of the given distances in bytes
+// and requires the difference of the inputs.
 func differs(t *testing.T, d *Dump, text string, index uint32, first, second, result int64) {
 	t.Helper()
 	require.NotNil(t, d.Program)
@@ -60,7 +60,7 @@ func readDump(t *testing.T, data string) *Dump {
 	return d
 }
 
-// twoNetworks are procedures f and g, whose tensors have planes of their own width.
+// twoNetworks are procedures f and g, each with its own width of planes.
 func twoNetworks(order ...int) string {
 	all := []string{
 		`{"Name": "f", "LiveInputList": [` + called("a", 64) + `,` + called("b", 128) + `], "LiveOutputList": [` +
@@ -75,21 +75,21 @@ func twoNetworks(order ...int) string {
 	return `"NetworkStatusList": [` + strings.Join(list, ",") + `]`
 }
 
-// Every way in which attributes have been seen to say where tensors stand, with planes
-// of a of 64 bytes, of b of 128, and of y of 192, and of 256, 320 and 384 in g.
+// manyAttributes are all observed forms of attributes with placements. The planes of a
+// have 64 bytes, of b 128, of y 192; in g 256, 320 and 384.
 var manyAttributes = map[string]string{
 	"states": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b",
 		128) + `], "LiveStateList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
 	"parameters": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
 		called("b", 128) + `], "LiveInputParamList": [` + called("a", 64) + `], "LiveOutputList": [` +
 		called("y@output", 192) + `]}]`,
-	"states that a description sorts": describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`,
+	"states sorted by a description": describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`,
 		`"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` + called("b", 128) +
 		`], "LiveStateList": [` + called("a", 64) + `], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
-	"a Symbol goes before a Name": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
+	"a Symbol precedes a Name": `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
 		planes(`"Symbol": "a", "Name": "b", `, 64) + `,` + planes(`"Symbol": "b", "Name": "a", `, 128) +
 		`], "LiveOutputList": [` + called("y@output", 192) + `]}]`,
-	"a Name is found where no Symbol is": describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`,
+	"a Name without a Symbol": describedAs(procedureJSON(0, "0, 1", "0"), `"a", "b"`, `"y@output"`,
 		`"main": 0`) + `"NetworkStatusList": [{"Name": "main", "LiveInputList": [` +
 		planes(`"Symbol": "v2", "Name": "b", `, 128) + `,` + planes(`"Symbol": "v1", "Name": "a", `, 64) +
 		`], "LiveOutputList": [` + planes(`"Symbol": "v3@output", "Name": "y", `, 192) + `]}]`,
@@ -104,25 +104,25 @@ func TestAttributesOfManyForms(t *testing.T) {
 	}
 }
 
-// twoDifferences has f and g with the same names.
+// twoDifferences has procedures f and g with the same names of tensors.
 var twoDifferences = functions(`func f<ios18>(T a, T b) { T y = sub(x = a, y = b)[name = string("y")]; } -> (y);
 	func g<ios18>(T a, T b) { T y = sub(x = a, y = b)[name = string("y")]; } -> (y);`)
 
-// pair describes f as symbols a, b and g as symbols a, b too.
+// pair describes f with symbols a, b and g with symbols a, b too.
 func pair(procedures, numbers string) string {
 	return describedAs(procedures, `"a", "b"`, `"y@output"`, numbers)
 }
 
-// networkOrders are two procedures, with the place of f among them.
+// networkOrders are descriptions of two procedures, with the index of f.
 var networkOrders = map[string]struct {
 	data string
 	f    uint32
 }{
 	"in order": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"),
 		`"f": 0, "g": 1`) + twoNetworks(0, 1), 0},
-	"networks turned": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"),
+	"networks swapped": {pair(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "0, 1", "0"),
 		`"f": 0, "g": 1`) + twoNetworks(1, 0), 0},
-	"procedures turned": {pair(procedureJSON(1, "0, 1", "0")+","+procedureJSON(0, "0, 1", "0"),
+	"procedures swapped": {pair(procedureJSON(1, "0, 1", "0")+","+procedureJSON(0, "0, 1", "0"),
 		`"f": 0, "g": 1`) + twoNetworks(0, 1), 1},
 	"other numbers": {pair(procedureJSON(9, "0, 1", "0")+","+procedureJSON(5, "0, 1", "0"),
 		`"f": 5, "g": 9`) + twoNetworks(0, 1), 1},
@@ -142,7 +142,7 @@ func TestNetworksBelongToProceduresByName(t *testing.T) {
 	}
 }
 
-// One network has the entries of both procedures.
+// TestOneNetworkOfTwoProcedures: one network has the entries of both procedures.
 func TestOneNetworkOfTwoProcedures(t *testing.T) {
 	data := describedAs(procedureJSON(0, "0, 1", "0")+","+procedureJSON(1, "2, 3", "1"), `"a", "b", "c", "d"`,
 		`"y@output", "z@output"`, `"f": 0, "g": 1`) +

@@ -6,22 +6,22 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// DumpedProgram is a compiled program as its attributes tell it.
+// DumpedProgram is a compiled program as described by its attributes.
 type DumpedProgram struct {
-	// Inputs and Outputs are the tensors of all procedures by rising symbol, names
-	// without "@output".
+	// Inputs and Outputs are the tensors of all procedures in ascending order of
+	// symbols. Names have no "@output".
 	Inputs, Outputs []DumpedTensor
 
 	attributes plist.Dict
 	procedures []dumpedProcedure
 }
 
-// DumpedTensor is one input or output. What the dump does not say is zero.
+// DumpedTensor is one input or output. Fields missing in the dump are zero.
 type DumpedTensor struct {
 	Name, Type                              string
 	Batches, Depth, Channels, Height, Width int64
 	index                                   int64
-	entry                                   plist.Dict // nil where the dump has none
+	entry                                   plist.Dict // nil if the dump has none
 }
 
 type dumpedProcedure struct {
@@ -29,12 +29,12 @@ type dumpedProcedure struct {
 	in, out []DumpedTensor
 }
 
-// most bounds what is read of one kind: a request has at most 255 inputs, and no table
-// that was published has a hundred rows.
-const most = 1024
+// maxEntries bounds the entries of one kind: a request has at most 255 inputs, and no
+// published table has a hundred rows.
+const maxEntries = 1024
 
-// replyKeys are the keys that replies of a compile and of a load have been seen to
-// have. Others at the top of a dump are its author's.
+// replyKeys are the observed keys of replies to compile and load. Other keys at the
+// top of a dump are its author's.
 var replyKeys = [...]string{"ANEFModelDescription", "NetworkStatusList", "kANEFModelProcedureNameToIDMapKey",
 	"ErrorList", "ModelMaxDramUsage", "CompiledInputSourceFileName"}
 
@@ -44,7 +44,7 @@ func holdsProgram(d plist.Dict) bool {
 	return networks || description
 }
 
-// readProgram finds the attributes, at the top of the data or within.
+// readProgram finds the attributes at the top of the data or inside.
 func (d *Dump) readProgram(top plist.Dict, data any) error {
 	if keys := findKeys(data); keys != nil {
 		d.keys = keys
@@ -68,7 +68,7 @@ func (d *Dump) readProgram(top plist.Dict, data any) error {
 	return nil
 }
 
-// findKeys returns a list of keys of live entries that stands for itself.
+// findKeys returns a list of keys of live entries that is not part of a program.
 func findKeys(data any) (keys []string) {
 	holder, _ := plist.Nearest(data, func(d plist.Dict) bool { return len(d.Array("live_entry_keys")) > 0 })
 	for _, v := range holder.Array("live_entry_keys") {
@@ -79,7 +79,7 @@ func findKeys(data any) (keys []string) {
 	return keys
 }
 
-// liveKeys are the keys of the first live entry that places a tensor.
+// liveKeys returns the keys of the first live entry with a placement.
 func (p *DumpedProgram) liveKeys() (keys []string) {
 	for _, f := range p.procedures {
 		for _, t := range slices.Concat(f.in, f.out) {

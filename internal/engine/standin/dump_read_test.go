@@ -35,7 +35,8 @@ func TestGenerations(t *testing.T) {
 	}
 }
 
-// Attributes are found in the documents that info --attributes takes.
+// TestDocumentsAroundAttributes: ReadDump finds attributes in the documents
+// that info --attributes accepts.
 func TestDocumentsAroundAttributes(t *testing.T) {
 	const attributes = `{"NetworkStatusList": [{"Name": "main", "LiveInputList": [{"Symbol": "x"}]}]}`
 	for _, file := range []string{attributes, `[` + attributes + `]`, `[1, [{"a": ` + attributes + `}]]`,

@@ -10,7 +10,7 @@ import (
 )
 
 // rowsOf returns the table of a dump: the data itself, its errors, its instances, or
-// one compile error for each cause that was seen. nil where there is none.
+// one compile error for each observed cause; nil if none.
 func rowsOf(data any) plist.Array {
 	switch data := data.(type) {
 	case plist.Array:
@@ -37,17 +37,17 @@ func rowsOf(data any) plist.Array {
 	return nil
 }
 
-// isOneError reports whether the data is itself an error. A table of texts has a domain
+// isOneError reports whether the data itself is an error. A table of texts has a domain
 // too.
 func isOneError(data plist.Dict) bool {
 	_, coded := codeOf(data)
 	return coded && !holdsProgram(data) || data.String("domain") != "" && textOf(data) != ""
 }
 
-// seenCause is the cause within the text of a compile error.
+// seenCause matches the cause in the text of a compile error.
 var seenCause = regexp.MustCompile(`err=\([^)]*\)`)
 
-// compileRows spells out a compile error whose causes stand in a list.
+// compileRows expands a compile error with a list of causes into rows.
 func compileRows(data plist.Dict) (rows plist.Array) {
 	outer, under := data.Dict("outer"), data.Dict("NSUnderlyingError")
 	if outer == nil {
@@ -73,11 +73,12 @@ func compileRows(data plist.Dict) (rows plist.Array) {
 	return rows
 }
 
-// readRows takes the table's rows: the chosen one, or the first of each kind and stage.
-// named says that the envelope names the generation, which a chosen row may do better.
+// readRows reads the rows of the table: the chosen one, or the first of each kind and
+// stage. named reports that the envelope names the generation; a chosen row overrides
+// it.
 func (d *Dump) readRows(rows plist.Array, named bool) error {
-	if len(rows) > most {
-		return fmt.Errorf("a table of %d entries, at most %d", len(rows), most)
+	if len(rows) > maxEntries {
+		return fmt.Errorf("the table has %d entries, at most %d are allowed", len(rows), maxEntries)
 	}
 	var seen struct{ device, limit bool }
 	var first *DumpedError
@@ -113,16 +114,16 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 			}
 		case isError(row):
 			e := errorOf(row, first)
-			if (chosen || all) && e.isLost(row) {
+			if (chosen || all) && e.lacksStage(row) {
 				return fmt.Errorf(`entry %d, code %d of %s, names no stage; give it the key "stage" with one of %s, or choose another entry with #N`,
 					i, e.Code, e.Domain, strings.Join(stages[:], ", "))
 			}
-			leads := !stageSeen[e.Stage] && !limits // other codes of a limit are no errors of their own
+			leads := !stageSeen[e.Stage] && !limits // other codes of a limit are no separate errors
 			switch {
 			case e.Recovered || e.Program != "" || !chosen && (!all || !leads):
 			case e.Kind == kindMissing:
 				e.Replayed = d.readMissing(e.Text)
-			case e.can():
+			case e.replayable():
 				e.Replayed, stageSeen[e.Stage] = true, true
 			}
 			answered = answered || e.Replayed
@@ -133,21 +134,21 @@ func (d *Dump) readRows(rows plist.Array, named bool) error {
 		}
 	}
 	if d.Row >= 0 && !answered {
-		return fmt.Errorf("entry %d says nothing that can be replayed; choose another", d.Row)
+		return fmt.Errorf("entry %d has nothing to replay; choose another", d.Row)
 	}
 	return nil
 }
 
-// isLost reports whether a row says an error of no known stage. Prose with neither code
-// nor domain is for readers.
-func (e *DumpedError) isLost(row plist.Dict) bool {
+// lacksStage reports whether a row is an error of unknown stage. A row without code and
+// domain is prose for readers.
+func (e *DumpedError) lacksStage(row plist.Dict) bool {
 	_, coded := codeOf(row)
 	return e.Stage == "" && e.Kind == "" && !e.Recovered && e.Program == "" && (coded || row.String("domain") != "")
 }
 
 var firstNumber = regexp.MustCompile(`\d+`)
 
-// readLimit takes how many programs can be loaded, and what the next one is told.
+// readLimit reads the limit of loaded programs and the error of the next program.
 func (d *Dump) readLimit(row plist.Dict) bool {
 	limit, _ := row.Get("limit")
 	n, ok := integer(limit)
@@ -163,7 +164,7 @@ func (d *Dump) readLimit(row plist.Dict) bool {
 	if text := row.String("text"); text != "" {
 		e := errorOf(row, nil)
 		if e.Code == 0 {
-			e.Code = 6 // of the one text that has been seen
+			e.Code = 6 // the code of the only known text
 		}
 		e.Stage, e.Replayed = "wall", true
 		d.Errors = append(d.Errors, e)

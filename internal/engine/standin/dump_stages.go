@@ -7,17 +7,17 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// stages are those whose calls can bring an NSError.
+// stages are those whose calls can return an NSError.
 var stages = [...]string{"compile", "load", "evaluate", "map", "unload", "chaining"}
 
 // otherStages are the other words of objcbridge.Stage.
 var otherStages = [...]string{"create", "describe", "request", "surface", "purge", "device", "open", "check", "close"}
 
-// dumpedMethod is a method that can end otherwise than with an NSError.
+// dumpedMethod is a method that can fail other than with an NSError.
 type dumpedMethod struct {
 	selector, stage string
-	returns         string // "object", "flag", "flag and error", or "" for nothing that fails
-	leads           bool   // it stands for its stage where a text names no method
+	returns         string // "object", "flag", "flag and error", or "" if it cannot fail
+	leads           bool   // the default for its stage if a text names no method
 }
 
 var dumpedMethods = [...]dumpedMethod{
@@ -41,15 +41,15 @@ var dumpedMethods = [...]dumpedMethod{
 	{"sharedConnection", "device", "object", false},
 }
 
-// stageOf is the stage that a row names, or that its text or code is of; empty where
-// neither says.
+// stageOf returns the stage that a row names, or else the stage of its text or code;
+// empty if none.
 func stageOf(row plist.Dict, domain, text string, code int64) string {
 	named := row.String("stage")
 	if slices.Contains(stages[:], named) || slices.Contains(otherStages[:], named) {
 		return named
 	}
-	for _, said := range [...]string{named, text} {
-		if m := methodIn(said); m != nil {
+	for _, message := range [...]string{named, text} {
+		if m := methodIn(message); m != nil {
 			return m.stage
 		}
 	}
@@ -64,8 +64,8 @@ func stageOf(row plist.Dict, domain, text string, code int64) string {
 	return stageCodes[code]
 }
 
-// methodIn is the method with the longest selector that a text has, nil where it has
-// none with an argument.
+// methodIn returns the method with the longest selector in a text; nil if the text has
+// no selector with an argument.
 func methodIn(text string) (found *dumpedMethod) {
 	for i, m := range dumpedMethods {
 		if strings.Contains(text, m.selector) && strings.Contains(m.selector, ":") &&
@@ -76,8 +76,8 @@ func methodIn(text string) (found *dumpedMethod) {
 	return found
 }
 
-// methodsOf are the methods of a stage that a text is about: those that it names, else
-// those that stand for the stage.
+// methodsOf returns the methods of a stage that a text names, or else the defaults of
+// the stage.
 func methodsOf(stage, text string) (named []dumpedMethod) {
 	var lead []dumpedMethod
 	for _, m := range dumpedMethods {

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// read finds procedures and tensors as the framework does: without a description each
-// network is a procedure, and its entries are its symbols.
+// read finds procedures and tensors in the same way as the framework: without a
+// description each network is a procedure, and its entries are its symbols.
 func (p *DumpedProgram) read() error {
 	description, networks := p.attributes.Dict("ANEFModelDescription"), p.attributes.Array("NetworkStatusList")
 	list := description.Array("ANEFModelProcedures")
@@ -18,9 +18,9 @@ func (p *DumpedProgram) read() error {
 		count = len(list)
 	}
 	if n := max(count, len(networks)); n > maxProcedures {
-		return fmt.Errorf("%d procedures, at most %d", n, maxProcedures)
+		return fmt.Errorf("%d procedures, at most %d are allowed", n, maxProcedures)
 	}
-	if err := few(description, list, networks); err != nil {
+	if err := checkCounts(description, list, networks); err != nil {
 		return err
 	}
 	known := make([]*dumpedNetwork, len(networks))
@@ -46,8 +46,8 @@ func (p *DumpedProgram) read() error {
 					*to.all = append(*to.all, t)
 				}
 			}
-			if len(*to.all) > most { // procedures without indices share a network
-				return fmt.Errorf("more than %d tensors without %s; no program has as many", most,
+			if len(*to.all) > maxEntries { // procedures without indices share a network
+				return fmt.Errorf("more than %d tensors without %s; no program has as many", maxEntries,
 					dumpedSides[side].indices)
 			}
 		}
@@ -59,10 +59,10 @@ func (p *DumpedProgram) read() error {
 	return nil
 }
 
-// few refuses more names and tensors than programs have, over all procedures.
-func few(description plist.Dict, procedures, networks plist.Array) error {
-	if n := len(description.Dict("kANEFModelProcedureNameToIDMapKey")); n > most {
-		return fmt.Errorf("%d names of procedures, at most %d", n, most)
+// checkCounts rejects more names and tensors than programs have, over all procedures.
+func checkCounts(description plist.Dict, procedures, networks plist.Array) error {
+	if n := len(description.Dict("kANEFModelProcedureNameToIDMapKey")); n > maxEntries {
+		return fmt.Errorf("%d names of procedures, at most %d are allowed", n, maxEntries)
 	}
 	for _, side := range dumpedSides {
 		indices, entries := 0, 0
@@ -74,15 +74,15 @@ func few(description plist.Dict, procedures, networks plist.Array) error {
 				entries += len(dictAt(networks, i).Array(key))
 			}
 		}
-		if max(len(description.Array(side.names)), indices, entries) > most {
-			return fmt.Errorf("more than %d tensors at %s or %s; no program has as many", most, side.indices,
+		if max(len(description.Array(side.names)), indices, entries) > maxEntries {
+			return fmt.Errorf("more than %d tensors at %s or %s; no program has as many", maxEntries, side.indices,
 				side.lists[0])
 		}
 	}
 	return nil
 }
 
-// procedureNames are names by number, from the description or beside it.
+// procedureNames returns the names by number, from the description or beside it.
 func procedureNames(attributes, description plist.Dict) map[int64]string {
 	const key = "kANEFModelProcedureNameToIDMapKey"
 	ids := description.Dict(key)
@@ -106,9 +106,9 @@ func dictAt(list plist.Array, i int) plist.Dict {
 	return d
 }
 
-// tensorsAt lists one side of a procedure by rising symbol. Entries without names stand
-// in the order of the procedure's indices. Without indices the entries are the symbols
-// from first on.
+// tensorsAt lists one side of a procedure in ascending order of symbols. Entries
+// without names have the order of the procedure's indices. Without indices the entries
+// are the symbols, numbered from first.
 func tensorsAt(keys dumpedSide, side int, procedure, description plist.Dict, networks []*dumpedNetwork,
 	own *dumpedNetwork, first int64) (list []DumpedTensor) {
 	indices := procedure.Array(keys.indices)

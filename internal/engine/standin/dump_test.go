@@ -16,7 +16,7 @@ import (
 
 const dumps = "../../../testdata/dumps/"
 
-// dataOf is the data of a dump file as it stands there, read apart from ReadDump.
+// dataOf returns the data of a dump file, read without ReadDump.
 func dataOf(t testing.TB, file string) any {
 	text, err := os.ReadFile(dumps + file)
 	require.NoError(t, err)
@@ -27,7 +27,7 @@ func dataOf(t testing.TB, file string) any {
 	return numbers(envelope.Data)
 }
 
-// numbers turns the numbers of JSON into int and float64.
+// numbers converts the numbers of JSON to int and float64.
 func numbers(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -54,7 +54,7 @@ func dumped(t testing.TB, name string) *Dump {
 	return d
 }
 
-// written makes a dump file of the data, which is JSON.
+// written writes a dump file with the data, which is JSON.
 func written(t testing.TB, data string) string {
 	file := filepath.Join(t.TempDir(), "dump.json")
 	require.NoError(t, os.WriteFile(file, []byte(data), 0o600))
@@ -90,7 +90,7 @@ func TestEveryDumpFileCanBeReplayed(t *testing.T) {
 	}
 }
 
-// replaying returns the attributes of a text under a dump.
+// replaying returns the attributes of a text while a dump is replayed.
 func replaying(t testing.TB, d *Dump, text string) plist.Dict {
 	s := newServer(newFake(t, 0), d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
@@ -115,10 +115,10 @@ func TestDumpedProgramsAreAnsweredExactly(t *testing.T) {
 	other := replaying(t, d, addition)
 	require.Equal(t, []string{"BatchStride", "Batches", "Channels", "Depth", "DepthStride", "Height", "Interleave",
 		"PlaneCount", "PlaneStride", "RowStride", "Type", "Width"},
-		keysOf(firstEntry(other)), "other programs have the keys of the dump's entries, in its order")
+		keysOf(firstEntry(other)), "other programs have the keys of the dump's entries, in the same order")
 }
 
-// bareTensors are tensors without what only the replay needs.
+// bareTensors returns tensors without the fields for the replay.
 func bareTensors(list []DumpedTensor) (bare []DumpedTensor) {
 	for _, t := range list {
 		t.entry, t.index = nil, 0
@@ -165,7 +165,8 @@ func TestKeysOfProseDumps(t *testing.T) {
 	}
 }
 
-// The hwx program's names stand twice; its tensors are images, which nothing here runs.
+// TestDumpOfTwoProceduresWithEqualNames: the names of the hwx program occur twice. Its
+// tensors are images, which the stand-in does not run.
 func TestDumpOfTwoProceduresWithEqualNames(t *testing.T) {
 	d := dumped(t, "m1-hwx-two-procedures-420v.json")
 	text := functions(`func main<ios18>(T input_tensor) { T output_tensor = add(x = input_tensor, y = input_tensor)[name = string("output_tensor")]; } -> (output_tensor);`)
@@ -179,9 +180,9 @@ func TestDumpOfTwoProceduresWithEqualNames(t *testing.T) {
 	s := newServer(m, d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": text}))
 	require.NoError(t, err)
-	told := logged(t)
+	log := logged(t)
 	require.Equal(t, failed, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
-	require.Contains(t, told.String(), "cannot hold the tensor")
+	require.Contains(t, log.String(), "cannot hold the tensor")
 	require.Equal(t, badIndex, s.evaluate(h, 1, 1, []uint32{1}, []uint32{2}), "the text has one function")
 	s.dropProgram(h)
 }
@@ -250,7 +251,7 @@ func TestErrorsOfTables(t *testing.T) {
 	require.EqualValues(t, 0x12, dumped(t, "errors-up-to-26.json#13").Errors[13].status)
 	require.Equal(t, "27", dumped(t, "errors-up-to-26.json#5").Profile)
 
-	all := map[string]int64{} // without a choice, the first of each stage
+	all := map[string]int64{} // without #N, the first error of each stage
 	for _, e := range dumped(t, "errors-up-to-26.json").Errors {
 		if e.Replayed {
 			require.NotContains(t, all, e.Stage)
@@ -281,7 +282,8 @@ func TestTablesOfDevices(t *testing.T) {
 		{Key: "DeviceProperties", Value: plist.Dict{
 			{Key: "ANEDevicePropertyANEVersion", Value: int64(192)}, {Key: "ANEDevicePropertyANEMinorVersion",
 				Value: int64(17)},
-			{Key: "ANEDevicePropertyNumANECores", Value: int64(16)}, {Key: "ANEDevicePropertyTypeANEArchitectureTypeStr",
+			{Key: "ANEDevicePropertyNumANECores",
+				Value: int64(16)}, {Key: "ANEDevicePropertyTypeANEArchitectureTypeStr",
 				Value: "h16g"}}}},
 		value("device-info.json#2", "registry", "H11ANEIn"))
 	require.Equal(t, plist.Dict{{Key: "DeviceProperties", Value: plist.Dict{{Key: "ANEDevicePropertyNumANECores",
@@ -319,7 +321,7 @@ func TestTablesOfDevices(t *testing.T) {
 	require.Empty(t, d.missing)
 }
 
-// What the reports of this project have.
+// TestReports reads dumps in the form of this project's reports.
 func TestReports(t *testing.T) {
 	d, err := ReadDump(written(t, `{"os": "macOS 27.1 (27B12)", "data": {
 		"model": {"state": 3, "queueDepth": 64, "intermediateBufferHandle": 0, "perfStatsMask": 0},
@@ -352,9 +354,9 @@ func TestReports(t *testing.T) {
 	require.Equal(t, "16.5", Options{Profile: "16.5"}.with(d).Profile)
 }
 
-// manyNames are more keys than a map of procedures may have.
+// manyNames are more keys than a map of procedures can have.
 func manyNames() string {
-	names := make([]string, most+1)
+	names := make([]string, maxEntries+1)
 	for i := range names {
 		names[i] = fmt.Sprintf(`"f%d": 0`, i)
 	}
@@ -362,20 +364,20 @@ func manyNames() string {
 }
 
 func TestDumpsThatCannotBeReplayed(t *testing.T) {
-	for name, c := range map[string]struct{ file, says string }{
+	for name, c := range map[string]struct{ file, message string }{
 		"no file":        {filepath.Join(t.TempDir(), "none.json"), "none.json"},
 		"broken":         {written(t, "{\n\"data\": [,]}"), "line 2"},
 		"no dictionary":  {written(t, "[]"), "no dictionary"},
 		"no data":        {written(t, `{"os": "26"}`), "no key data"},
 		"no such entry":  {dumps + "device-info.json#9", "table of 9"},
 		"no table":       {dumps + "perf-stats.json#0", "table of 0"},
-		"nothing to say": {dumps + "errors-up-to-26.json#14", "nothing that can be replayed"},
+		"nothing to say": {dumps + "errors-up-to-26.json#14", "nothing to replay"},
 		"many procedures": {written(t, `{"data": {"NetworkStatusList": [`+strings.Repeat("{},", 129)+`{}]}}`),
 			"at most 129"},
 		"many names": {written(t, `{"data": {"ANEFModelDescription": {"kANEFModelProcedureNameToIDMapKey": {`+
 			manyNames()+`}}}}`), "1025 names"},
 		"many live tensors": {written(t, `{"data": {"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},",
-			most)+`{}]}]}}`), "more than 1024"},
+			maxEntries)+`{}]}]}}`), "more than 1024"},
 		"shared entries": {written(t, `{"data": {"ANEFModelDescription": {"ANEFModelProcedures": [`+
 			strings.Repeat("{},", 127)+`{}]},
 			"NetworkStatusList": [{"LiveInputList": [`+strings.Repeat("{},", 999)+`{}]}]}}`), "without ANEFModelInputSymbolIndexArray"},
@@ -383,12 +385,12 @@ func TestDumpsThatCannotBeReplayed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := ReadDump(c.file)
 			require.ErrorIs(t, err, ane.ErrUnavailable)
-			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, c.message)
 			require.ErrorContains(t, err, strings.Split(c.file, "#")[0])
 			require.ErrorContains(t, err, EnvDump)
 		})
 	}
 	d, err := ReadDump(written(t, `{"NetworkStatusList": [{"LiveInputList": [{"Name": "x"}]}], "Other": null}`))
-	require.NoError(t, err, "attributes alone")
+	require.NoError(t, err, "only attributes")
 	require.Equal(t, "x", d.Program.Inputs[0].Name)
 }

@@ -5,25 +5,24 @@ import (
 	"slices"
 )
 
-// evaluate runs a procedure on surfaces, given by their ids in the order of
-// rising symbol index. It allocates nothing for a request that was evaluated
-// before.
+// evaluate runs a procedure on surfaces, given by their ids in ascending order
+// of symbols. It allocates nothing for a request that was evaluated before.
 func (s *server) evaluate(handle uint64, index uint32, request uint64, in, out []uint32) (answer status) {
-	defer survive("evaluate", func() { answer = failed })
-	b, answer := s.enter(handle, index, request, in, out)
+	defer logPanic("evaluate", func() { answer = failed })
+	b, answer := s.acquire(handle, index, request, in, out)
 	if answer != done {
 		return answer
 	}
-	defer b.leave()
+	defer b.release()
 	if err := b.run.Evaluate(context.Background()); err != nil {
-		complain("evaluate", err)
+		logError("evaluate", err)
 		return failed
 	}
 	return done
 }
 
-// enter finds or makes what is bound for a request, and counts one more user.
-func (s *server) enter(handle uint64, index uint32, request uint64, in, out []uint32) (*bound, status) {
+// acquire finds or makes the bound of a request and adds a user to it.
+func (s *server) acquire(handle uint64, index uint32, request uint64, in, out []uint32) (*bound, status) {
 	if b := s.find(handle, index, request, in, out); b != nil {
 		return b, done
 	}
@@ -41,7 +40,7 @@ func (s *server) enter(handle uint64, index uint32, request uint64, in, out []ui
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if b := s.find(handle, index, request, in, out); b != nil {
-		return b, done // made by another thread meanwhile
+		return b, done // another thread has made it
 	}
 	if p.dropped {
 		return nil, notFound
@@ -50,13 +49,14 @@ func (s *server) enter(handle uint64, index uint32, request uint64, in, out []ui
 	if answer != done {
 		return nil, answer
 	}
-	if stale := s.insert(request, b); stale != nil {
-		defer stale.leaveLocked()
+	if replaced := s.insert(request, b); replaced != nil {
+		defer replaced.releaseLocked()
 	}
 	return b, done
 }
 
-// find returns what is bound to the very surfaces, with one more user, or nil.
+// find returns the bound of these surfaces and adds a user to it, or returns
+// nil.
 func (s *server) find(handle uint64, index uint32, request uint64, in, out []uint32) *bound {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -73,17 +73,17 @@ func (s *server) find(handle uint64, index uint32, request uint64, in, out []uin
 	return nil
 }
 
-// insert puts b, which has two users from here on, into the list of its request
-// and returns what was bound to other surfaces before.
-func (s *server) insert(request uint64, b *bound) (stale *bound) {
+// insert puts b, with two users, into the list of its request. It returns the
+// bound of other surfaces that b replaces, or nil.
+func (s *server) insert(request uint64, b *bound) (replaced *bound) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b.users.Store(2)
 	list := s.requests[request]
 	if i := slices.IndexFunc(list, func(o *bound) bool { return o.procedure == b.procedure }); i >= 0 {
-		stale = list[i]
+		replaced = list[i]
 		list[i] = b
-		return stale
+		return replaced
 	}
 	s.requests[request] = append(list, b)
 	return nil

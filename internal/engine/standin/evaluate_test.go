@@ -13,9 +13,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-func TestSurfacesComeByRisingSymbol(t *testing.T) {
+func TestSurfacesAreInSymbolOrder(t *testing.T) {
 	s, m, h := compiled(t, 3, addition)
-	fill(m.bytes(1), 10) // a, though b is declared first
+	fill(m.bytes(1), 10) // a has symbol 0, though b is declared first
 	fill(m.bytes(2), 3)  // b
 	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}))
 	require.Equal(t, filled(7), m.bytes(3))
@@ -36,7 +36,7 @@ func TestProceduresOfOneProgram(t *testing.T) {
 	require.Empty(t, s.requests)
 }
 
-func TestEvaluateAnswersWithAStatus(t *testing.T) {
+func TestEvaluateReturnsAStatus(t *testing.T) {
 	wide := functions(`func main<ios18>(tensor<fp16, [1, 4, 65, 32]> x) { tensor<fp16, [1, 4, 65, 32]> y = add(x = x, y = x)[name = string("y")]; } -> (y);`)
 	for name, c := range map[string]struct {
 		text     string
@@ -57,16 +57,16 @@ func TestEvaluateAnswersWithAStatus(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, m, h := compiled(t, 3, c.text)
-			for range 2 { // what failed left nothing behind
+			for range 2 { // a failure leaves no state
 				require.Equal(t, c.expected, s.evaluate(h+c.program, c.index, 1, c.in, c.out))
 			}
 			require.Empty(t, s.requests)
-			require.Equal(t, make([]byte, plane), m.bytes(3), "the output is as it was")
+			require.Equal(t, make([]byte, plane), m.bytes(3), "the output is unchanged")
 		})
 	}
 }
 
-func TestRequestsAreBoundOnceAndAgainForOtherSurfaces(t *testing.T) {
+func TestRequestsAreReboundForOtherSurfaces(t *testing.T) {
 	s, m, h := compiled(t, 4, addition)
 	for range 3 {
 		require.Equal(t, done, s.evaluate(h, 0, 7, []uint32{1, 2}, []uint32{3}))
@@ -74,7 +74,7 @@ func TestRequestsAreBoundOnceAndAgainForOtherSurfaces(t *testing.T) {
 	}
 	fill(m.bytes(1), 9)
 	require.Equal(t, done, s.evaluate(h, 0, 7, []uint32{1, 2}, []uint32{4}))
-	require.Equal(t, 3, m.opened, "the other three were given back")
+	require.Equal(t, 3, m.opened, "the other three are closed")
 	require.Equal(t, filled(9), m.bytes(4))
 	require.Equal(t, make([]byte, plane), m.bytes(3))
 	s.dropRequest(7)
@@ -90,15 +90,15 @@ func TestIdleProgramsHoldNoMemory(t *testing.T) {
 	before := unimem.Live().Blocks
 	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
 	require.Equal(t, done, s.evaluate(h, 0, 2, []uint32{1}, []uint32{2}))
-	require.Equal(t, before+1, unimem.Live().Blocks, "scratch memory, shared by the requests")
+	require.Equal(t, before+1, unimem.Live().Blocks, "one scratch memory, shared by the requests")
 	s.dropRequest(1)
 	require.Equal(t, before+1, unimem.Live().Blocks)
 	s.dropRequest(2)
 	require.Equal(t, before, unimem.Live().Blocks)
-	require.Equal(t, done, s.evaluate(h, 0, 3, []uint32{1}, []uint32{2}), "and it works again")
+	require.Equal(t, done, s.evaluate(h, 0, 3, []uint32{1}, []uint32{2}), "the program works again")
 }
 
-func TestEverySurfaceIsGivenBackWhenOneFails(t *testing.T) {
+func TestFailedBindClosesEverySurface(t *testing.T) {
 	broken := errors.New("broken")
 	for _, call := range []string{"open", "share"} {
 		for nth := range 3 {
@@ -123,7 +123,7 @@ func TestEverySurfaceIsGivenBackWhenOneFails(t *testing.T) {
 	}
 }
 
-// logged catches what is logged until the test ends.
+// logged captures the log until the test ends.
 func logged(t *testing.T) *bytes.Buffer {
 	var b bytes.Buffer
 	usual := slog.Default()
@@ -140,12 +140,12 @@ func TestPanicsBecomeAStatus(t *testing.T) {
 		}
 		return nil
 	}
-	told := logged(t)
+	log := logged(t)
 	require.Equal(t, failed, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}))
-	require.Contains(t, told.String(), "evaluate panicked")
-	require.Contains(t, told.String(), "planted")
+	require.Contains(t, log.String(), "evaluate panicked")
+	require.Contains(t, log.String(), "planted")
 	m.refuse = nil
-	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}), "no lock was left held")
+	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1, 2}, []uint32{3}), "the panic left no lock held")
 }
 
 func TestWarmEvaluateAllocatesNothing(t *testing.T) {
@@ -155,8 +155,8 @@ func TestWarmEvaluateAllocatesNothing(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(200, func() { s.evaluate(h, 0, 1, in, out) }))
 }
 
-// Requests come and go while others run, on shared inputs; programs are dropped
-// under them.
+// TestEvaluateFromManyThreads drops requests and programs while others run on
+// shared inputs.
 func TestEvaluateFromManyThreads(t *testing.T) {
 	const threads, rounds = 16, 40
 	m := newFake(t, threads+2)
@@ -170,7 +170,7 @@ func TestEvaluateFromManyThreads(t *testing.T) {
 	for i := range uint32(threads) {
 		work.Go(func() {
 			for n := range rounds {
-				request := uint64(i / 2) // two threads use each request, on surfaces of their own
+				request := uint64(i / 2) // two threads use each request, on different surfaces
 				if a := s.evaluate(h, 0, request, []uint32{threads + 1, threads + 2}, []uint32{i + 1}); a != done &&
 					a != notFound {
 					t.Errorf("status %#x", a)

@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// tensor is an input or output as the program's text has it.
+// tensor is an input or output in the program's text.
 type tensor struct {
 	name  string
 	dtype mil.DType
@@ -29,7 +29,8 @@ func tensorsOf(f *mil.Function) (in, out []tensor, err error) {
 		v, ok := declared[name]
 		shape, fixed := v.Type.Shape()
 		if !ok || !fixed || len(shape) > len(order) || v.Type.DType.Size() == 0 {
-			return &mil.Error{Pos: at, Msg: fmt.Sprintf("%s of function %s cannot stand on a surface", name, f.Name),
+			return &mil.Error{Pos: at, Msg: fmt.Sprintf("%s of function %s cannot be stored on a surface", name,
+				f.Name),
 				Hint: "give it a tensor type of fixed shape and at most 5 axes"}
 		}
 		*list = append(*list, tensor{name, v.Type.DType, slices.Clone(shape)})

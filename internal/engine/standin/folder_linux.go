@@ -11,21 +11,21 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// temporary names the variable that GNUstep looks at for the folder of temporary
-// files, where the framework keeps programs.
+// temporary is the environment variable with the folder of temporary files. GNUstep
+// reads it, and the framework keeps programs there.
 const temporary = "TEMP"
 
-// programs gives the framework a folder of this process for as long as engines are
-// open. Without it processes that compile the same program share its files, and one
-// may remove them while another compiles: on a Mac a broker stands between them.
+// programs gives the framework a folder of this process while engines are open.
+// Without it, processes that compile the same program would share files, and one
+// could remove them while another compiles. On a Mac a daemon prevents this.
 type programs struct {
 	mu    sync.Mutex
 	users int
-	path  string // empty until the libraries are loaded; the folder is there while users > 0
+	path  string // empty until the libraries are loaded; the folder exists while users > 0
 }
 
-// choose settles the path and calls load with the variable set to it: GNUstep copies
-// the environment when it is loaded, and never looks again.
+// choose sets the path and calls load with the variable set to it: GNUstep copies
+// the environment when it is loaded and does not read it again.
 func (p *programs) choose(load func() error) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,8 +50,8 @@ func (p *programs) choose(load func() error) error {
 	return load()
 }
 
-// unused returns the path of a folder that can be made in base, or where temporary
-// files go when base is empty.
+// unused returns the path of a new folder in base, or in the system's folder of
+// temporary files if base is empty.
 func unused(base string) (string, error) {
 	if base == "" {
 		base = os.TempDir()
@@ -69,10 +69,10 @@ func unused(base string) (string, error) {
 
 func noFolder(err error) error {
 	return &ane.Error{Op: "open", Engine: Name, Err: ane.Because(ane.ErrUnavailable, err),
-		Detail: "no folder for the files of programs", Hint: "set " + temporary + " to a folder that can be written"}
+		Detail: "the folder for programs' files cannot be made", Hint: "set " + temporary + " to a writable folder"}
 }
 
-// open counts an engine more.
+// open adds an engine and makes the folder for the first.
 func (p *programs) open() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -85,8 +85,8 @@ func (p *programs) open() error {
 	return nil
 }
 
-// close counts one less and removes the folder with the last, also when there are
-// files left, as the framework leaves them where it cannot open their folders.
+// close removes an engine. After the last it removes the folder, even if the
+// framework has left files in it because it could not open their folders.
 func (p *programs) close() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -99,5 +99,5 @@ func (p *programs) close() error {
 	}
 	return &ane.Error{Op: "close", Engine: Name,
 		Err:    ane.Because(ane.ErrEngine, errors.Join(err, os.RemoveAll(p.path))),
-		Detail: "the framework has left files of programs", Hint: "check the limit of open files (ulimit -n)"}
+		Detail: "the framework left programs' files", Hint: "check the limit of open files (ulimit -n)"}
 }

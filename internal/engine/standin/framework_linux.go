@@ -16,16 +16,15 @@ import (
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
-// Framework is the running stand-in. All methods may be called from several
-// goroutines.
+// Framework is the running stand-in. Its methods may be called from several goroutines.
 type Framework struct {
 	options Options
 	library *library
 	server  *server
 }
 
-// Probe returns nil when the libraries can be loaded; they are, then. An error
-// matches ane.ErrUnavailable and says what is missing and how to get it.
+// Probe loads the libraries. Its error matches ane.ErrUnavailable and has what is
+// missing and the fix.
 func Probe() error {
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -42,13 +41,13 @@ func Probe() error {
 	return nil
 }
 
-// Start starts the framework, once for the life of the process: a second Start
-// with the same Options returns the same Framework, with others an error that
-// matches ane.ErrInUse. Other errors match ane.ErrUnavailable, or ane.ErrName or
-// ane.ErrLength for Options that mean nothing.
+// Start starts the framework once for the life of the process. A second Start with the
+// same Options returns the same Framework, and with others an error that matches
+// ane.ErrInUse. Other errors match ane.ErrUnavailable, or ane.ErrName or ane.ErrLength
+// for invalid Options.
 //
-// The dump that Options or EnvDump name is replayed: see ReadDump, whose error this
-// returns.
+// The framework replays the dump that Options or EnvDump name: see ReadDump, whose
+// error Start returns.
 func Start(o Options) (*Framework, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -61,7 +60,7 @@ func Start(o Options) (*Framework, error) {
 	if f := process.framework; f != nil {
 		if !f.options.same(o) {
 			return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
-				Detail: fmt.Sprintf("the framework runs already in this process, with %+v", f.options),
+				Detail: fmt.Sprintf("the framework already runs in this process, with %+v", f.options),
 				Hint:   "start it once with the same Options, or use another process"}
 		}
 		return f, nil
@@ -83,20 +82,21 @@ func Start(o Options) (*Framework, error) {
 		return f, nil
 	case 1:
 		return nil, &ane.Error{Op: "open", Engine: Name, Name: o.profile(), Err: ane.ErrName,
-			Detail: "the library knows no such profile", Hint: "run `make bridge` to build the library of this version"}
+			Detail: "the library does not have this profile", Hint: "run `make bridge` to build the library of this " +
+				"version"}
 	case 3:
 		return nil, &ane.Error{Op: "open", Engine: Name, Name: dump.File, Err: ane.ErrUnavailable,
-			Detail: "the framework cannot read what the dump comes to", Hint: "start it without " + EnvDump}
+			Detail: "the framework cannot read the values of the dump", Hint: "start it without " + EnvDump}
 	default:
 		return nil, &ane.Error{Op: "open", Engine: Name, Err: ane.ErrInUse,
-			Detail: fmt.Sprintf("standin_start returned %d: something else has started the framework in this process",
+			Detail: fmt.Sprintf("standin_start returned %d: other code has started the framework in this process",
 				code),
 			Hint: "use another process"}
 	}
 }
 
-// replayed reads the dump of a name and what of it the framework is told; nil without a
-// name.
+// replayed reads the named dump and returns it with its property list for the
+// framework; nil without a name.
 func replayed(name string) (*Dump, []byte, error) {
 	if name == "" {
 		return nil, nil, nil
@@ -113,8 +113,8 @@ func replayed(name string) (*Dump, []byte, error) {
 	return d, list, nil
 }
 
-// Replayed is the dump that the framework of this process answers from; ok is false
-// where it replays none, or has not been started.
+// Replayed returns the dump that the framework of this process replays. ok is false if
+// it replays none or has not been started.
 func Replayed() (d *Dump, ok bool) {
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -124,7 +124,7 @@ func Replayed() (d *Dump, ok bool) {
 	return process.framework.server.dump, true
 }
 
-// bridgeDir is the folder in which a bridge was found.
+// bridgeDir returns the folder in which a bridge was found.
 func bridgeDir() (string, error) {
 	dir, err := objcbridge.Dir()
 	if err != nil {
@@ -133,8 +133,8 @@ func bridgeDir() (string, error) {
 	return dir, nil
 }
 
-// Library is the stand-in for IOSurface: Blocks opened with its Option are
-// surfaces that the framework takes as they are.
+// Library is the stand-in for IOSurface. The framework uses Blocks opened with its
+// Option directly as surfaces.
 func (f *Framework) Library() *surfaces.Library {
 	l, err := f.running("library")
 	if err != nil {
@@ -143,19 +143,18 @@ func (f *Framework) Library() *surfaces.Library {
 	return l.surfaces
 }
 
-// running returns the libraries. Frameworks come from Start; the zero one and nil
-// have none.
+// running returns the libraries. Only a Framework from Start has them.
 func (f *Framework) running(op string) (*library, error) {
 	if f == nil || f.library == nil {
 		return nil, &ane.Error{Op: op, Engine: Name, Err: ane.ErrUnavailable, Detail: "no framework",
-			Hint: "take it from Start"}
+			Hint: "use the Framework that Start returns"}
 	}
 	return f.library, nil
 }
 
-// Config is what device.Open takes to drive this framework. Programs run on the
-// software engine, on the pages of Blocks opened with the Option of Library, and
-// on Linux also on those of Blocks opened without any.
+// Config returns the configuration for apple.Open to drive this framework. Programs run
+// on the software engine, on the pages of Blocks opened with the Option of Library, and
+// on Linux also of Blocks opened without options.
 func (f *Framework) Config() apple.Config {
 	if _, err := f.running("config"); err != nil {
 		return apple.Config{Name: Name}
@@ -171,7 +170,7 @@ func (f *Framework) Config() apple.Config {
 		Bridge: objcbridge.Options{
 			Library:      f.library.bridge(),
 			Framework:    filepath.Join(f.library.dir, frameworkFile),
-			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it has the registry too
+			IOKit:        filepath.Join(f.library.dir, frameworkFile), // it also has the registry
 			CompileLimit: f.options.CompileLimit,
 			ProgramLimit: f.options.ProgramLimit,
 		},

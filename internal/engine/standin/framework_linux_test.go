@@ -15,14 +15,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// options are those of every Start in this package's tests: there is one
-// framework in a process.
+// options are those of every Start in this package's tests: a process has only
+// one framework.
 func options(tb testing.TB) Options {
 	return Options{Dir: bridgetest.Build(tb), CompileBudget: 10_000, CompileLimit: 10_000}
 }
 
-// started is the framework, with nothing alive in it before and after the test.
-// It skips the test where the libraries cannot be built.
+// started returns the framework and checks that nothing is alive in it before
+// and after the test. It skips the test if the libraries cannot be built.
 func started(tb testing.TB) *Framework {
 	f, err := Start(options(tb))
 	require.NoError(tb, err)
@@ -63,12 +63,12 @@ func TestStartIsOncePerProcess(t *testing.T) {
 	}
 }
 
-// What load says of folders that do not hold the libraries. Nothing is loaded by
-// it, so it does not matter what this process has loaded before.
+// TestFoldersWithoutTheLibraries: load rejects folders without the libraries. It
+// loads nothing, so libraries loaded before do not matter.
 func TestFoldersWithoutTheLibraries(t *testing.T) {
 	dir := bridgetest.Build(t)
 	for name, c := range map[string]struct {
-		files map[string]string // name to content; "=" stands for the true library
+		files map[string]string // name to content; "=" means the real library
 		blame string
 	}{
 		"empty":                   {nil, surfaceFile},
@@ -93,7 +93,7 @@ func TestFoldersWithoutTheLibraries(t *testing.T) {
 	}
 }
 
-func TestControlsRefuseWhatMeansNothing(t *testing.T) {
+func TestControlsRejectInvalidArguments(t *testing.T) {
 	f := started(t)
 	const evaluate = "evaluateWithQoS:options:request:error:"
 	require.NoError(t, f.Fault(evaluate, NoError, 1, 8))

@@ -10,14 +10,13 @@ import (
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
-// Framework is the running stand-in. This build cannot have one: Start always
-// fails, and the methods answer for nothing.
+// Framework is the running stand-in. This build has none: Start always fails.
 type Framework struct{}
 
-// unavailable says why this build has no framework.
+// unavailable is the error of this build.
 func unavailable() error {
 	e := &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,
-		Detail: "the stand-in framework runs on Linux, this is " + runtime.GOOS,
+		Detail: "the stand-in framework needs Linux, this is " + runtime.GOOS,
 		Hint:   "run it on Linux, or use the soft engine"}
 	if runtime.GOOS == "linux" {
 		e.Detail = "this program was built without cgo and cannot load libraries"
@@ -32,7 +31,7 @@ func Probe() error { return unavailable() }
 // Start returns an error matching ane.ErrUnavailable.
 func Start(Options) (*Framework, error) { return nil, unavailable() }
 
-// Replayed is none: there is no framework.
+// Replayed returns no dump: there is no framework.
 func Replayed() (d *Dump, ok bool) { return nil, false }
 
 // Fault returns an error matching ane.ErrUnavailable.
@@ -41,19 +40,19 @@ func (f *Framework) Fault(string, FaultKind, int, int64) error { return unavaila
 // ReleaseHangs does nothing: no call hangs.
 func (f *Framework) ReleaseHangs() {}
 
-// FireLost does nothing: no completion is held back.
+// FireLost does nothing: no completion is withheld.
 func (f *Framework) FireLost() {}
 
 // ClearFaults does nothing: no fault is armed.
 func (f *Framework) ClearFaults() {}
 
-// Counts is zero: there is no framework.
+// Counts returns zeros: there is no framework.
 func (f *Framework) Counts() Counts { return Counts{} }
 
-// SurfaceCounts is zero: there are no surfaces.
+// SurfaceCounts returns zeros: there are no surfaces.
 func (f *Framework) SurfaceCounts() SurfaceCounts { return SurfaceCounts{} }
 
-// Instances is 0: there are no objects.
+// Instances returns 0: there are no objects.
 func (f *Framework) Instances(string) int { return 0 }
 
 // SetBudget does nothing.
@@ -65,11 +64,11 @@ func (f *Framework) PurgeAll() {}
 // FailSurface returns an error matching ane.ErrUnavailable.
 func (f *Framework) FailSurface(string, int) error { return unavailable() }
 
-// Library is nil, which has no surfaces.
+// Library returns nil, which has no surfaces.
 func (f *Framework) Library() *surfaces.Library { return nil }
 
-// Config is one with which device.Open fails.
+// Config returns a configuration that apple.Open rejects.
 func (f *Framework) Config() apple.Config { return apple.Config{Name: Name} }
 
-// Leftovers is empty: nothing was made.
+// Leftovers returns nil: nothing was made.
 func (f *Framework) Leftovers() []string { return nil }

@@ -16,7 +16,8 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// Whatever a dump says, the process goes on: calls succeed or fail.
+// TestHostileDumps: with any dump, calls succeed or fail and the process
+// continues.
 func TestHostileDumps(t *testing.T) {
 	if file := os.Getenv(hostileEnv); file != "" {
 		f, err := Start(Options{CompileBudget: 100, Dump: file})
@@ -59,7 +60,7 @@ func TestHostileDumps(t *testing.T) {
 			m.send(mapper, "programPriorityForQoS:", n)
 		}
 		t.Log("unload:", p.Unload(driverabi.QoSDefault))
-		t.Log("the process goes on")
+		t.Log("the process continues")
 		return
 	}
 	dir := bridgetest.Build(t)

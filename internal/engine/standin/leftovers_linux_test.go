@@ -4,8 +4,8 @@ package standin
 
 import "time"
 
-// leftovers is what the framework still holds at the end of a run. Its threads let
-// go of an answer a moment after they have given it.
+// leftovers returns what the framework still holds at the end of a run. Its
+// threads release a result shortly after they have returned it.
 func leftovers() []string {
 	if process.framework == nil {
 		return nil

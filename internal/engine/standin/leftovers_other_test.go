@@ -2,5 +2,5 @@
 
 package standin
 
-// leftovers is nothing: this build has no framework.
+// leftovers returns nil: this build has no framework.
 func leftovers() []string { return nil }

@@ -19,18 +19,18 @@ import (
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
-// What `make bridge` builds, all in one folder.
+// The libraries that `make bridge` builds, all in one folder.
 const (
 	frameworkFile = "libAppleNeuralEngine.so"
 	surfaceFile   = "libstandinsurface.so"
 )
 
 // library is the two libraries: addresses of functions of standin.h and of the
-// stand-in IOSurface. They stay loaded for the life of the process.
+// stand-in IOSurface. The libraries stay loaded for the life of the process.
 type library struct {
 	dir      string
 	surfaces *surfaces.Library
-	pins     []*runtime.Pinner // of what C may hold
+	pins     []*runtime.Pinner // memory that C may keep
 
 	start, fault, releaseHangs, fireLost, clearFaults, count, instances, setBudget, purgeAll uintptr
 
@@ -38,7 +38,7 @@ type library struct {
 	lookup, lock, unlock, base, release     uintptr
 }
 
-// bridge is the path of the bridge library, which lies beside the two.
+// bridge returns the path of the bridge library in the same folder.
 func (l *library) bridge() string { return filepath.Join(l.dir, objcbridge.LibraryName()) }
 
 // load opens the libraries in dir, an absolute path.
@@ -86,11 +86,11 @@ func (l *library) resolve(file string, functions map[string]*uintptr) error {
 	return nil
 }
 
-// missing is the error of a library that is not there or not ours.
+// missing is the error of a library that is missing or not the project's.
 func missing(file string, cause error) error {
 	var surface *surfaces.LoadError
 	if errors.As(cause, &surface) {
-		cause = surface.Err // which names the file
+		cause = surface.Err // the error with the name of the file
 	}
 	detail := cause.Error()
 	if !strings.Contains(detail, file) {
@@ -116,10 +116,10 @@ func folder(dir string) (string, error) {
 	return abs, nil
 }
 
-// call calls a C function without a result that matters.
+// call calls a C function and ignores its result.
 func call(f uintptr, args ...uintptr) { purego.SyscallN(f, args...) }
 
-// text returns s as C wants it. The caller keeps it alive over the call.
+// text returns s as a C string. The caller keeps it alive during the call.
 func text(s string) *byte {
 	b := append([]byte(s), 0)
 	return &b[0]
@@ -137,7 +137,7 @@ func (l *library) surfaceCounts() SurfaceCounts {
 	return *c
 }
 
-// arm returns false for a method that takes no such fault.
+// arm arms a fault. It returns false for a method that does not support it.
 func (l *library) arm(selector string, kind FaultKind, count int, value int64) bool {
 	r, _, _ := purego.SyscallN(l.fault, uintptr(unsafe.Pointer(text(selector))), uintptr(kind), uintptr(int32(count)),
 		uintptr(value))

@@ -7,5 +7,5 @@ import (
 )
 
 // TestMain fails a run that leaves Blocks, mappings or goroutines behind, or
-// anything of the framework, where a test has started it.
+// anything in the framework if a test has started it.
 func TestMain(m *testing.M) { leaktest.Main(m, leftovers) }

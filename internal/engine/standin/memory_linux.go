@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// held is how many locks a Block has on its surface while the engine has it
-// mapped: one of Adopt's, one of Map's. The Block gives them back by itself.
+// held is the number of locks that a Block has on its surface while the engine
+// maps it: one from Adopt, one from Map. The Block releases them itself.
 const held = 2
 
 // open implements memory.
@@ -24,11 +24,11 @@ func (l *library) open(id uint32, size int) (*unimem.Block, error) {
 // close implements memory.
 func (l *library) close(b *unimem.Block) error { return b.Close() }
 
-// share implements memory: a surface whose CPU lock the bridge has given up for
-// an evaluation must not stay locked by the engine.
+// share implements memory. It releases the engine's locks: the bridge may unlock
+// a surface for an evaluation, and it must then be unlocked.
 func (l *library) share(b *unimem.Block) error {
 	for n := range held {
-		if err := l.insist(l.unlock, b.Handle()); err != nil {
+		if err := l.lockWithRetry(l.unlock, b.Handle()); err != nil {
 			return errors.Join(err, l.relock(b.Handle(), n))
 		}
 	}
@@ -42,15 +42,15 @@ func (l *library) unshare(b *unimem.Block) error { return l.relock(b.Handle(), h
 func (l *library) relock(ref uintptr, n int) error {
 	var errs []error
 	for range n {
-		errs = append(errs, l.insist(l.lock, ref))
+		errs = append(errs, l.lockWithRetry(l.lock, ref))
 	}
 	return errors.Join(errs...)
 }
 
-// insist locks or unlocks a surface for reading and writing. A call that is
-// refused is made again, because tests have single calls fail, and what it would
-// leave uneven nobody could make even later.
-func (l *library) insist(f, ref uintptr) error {
+// lockWithRetry locks or unlocks a surface for reading and writing. It retries a
+// failed call, because tests make single calls fail and a missing call could not
+// be made up for later.
+func (l *library) lockWithRetry(f, ref uintptr) error {
 	const tries, readWrite, noSeed = 3, 0, 0
 	var code uintptr
 	for range tries {

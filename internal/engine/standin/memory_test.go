@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// fake is memory without a library of surfaces: Blocks by number.
+// fake is memory without a surface library: Blocks by number.
 type fake struct {
 	mu     sync.Mutex
 	blocks map[uint32]*unimem.Block
@@ -38,7 +38,7 @@ func newFake(t testing.TB, count int) *fake {
 
 func (f *fake) bytes(id uint32) []byte { return f.blocks[id].Bytes()[:plane] }
 
-// count changes a counter, unless the call is to be refused.
+// count changes a counter, unless the call is to fail.
 func (f *fake) count(call string, counter *int, by int) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// faults is what a compiler says: the faults of the program, one a line.
+// faults returns a compiler's message: the faults of the program, one per line.
 func faults(err error) string {
 	var list mil.ErrorList
 	if errors.As(err, &list) {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// messages go to the framework's classes past the bridge.
+// messages sends messages directly to the framework's classes, without the bridge.
 type messages struct {
 	t                       *testing.T
 	class, selector, lookup uintptr
@@ -28,14 +28,14 @@ func newMessages(t *testing.T) *messages {
 	return m
 }
 
-// named is the class of a name.
+// named returns the class of a name.
 func (m *messages) named(name string) uintptr {
 	c, _, _ := purego.SyscallN(m.class, uintptr(unsafe.Pointer(text(name))))
 	require.NotZero(m.t, c, name)
 	return c
 }
 
-// send sends a message and returns its answer, an object or a number.
+// send sends a message and returns its result, an object or a number.
 func (m *messages) send(to uintptr, selector string, args ...uintptr) uintptr {
 	sel, _, _ := purego.SyscallN(m.selector, uintptr(unsafe.Pointer(text(selector))))
 	method, _, _ := purego.SyscallN(m.lookup, to, sel)
@@ -44,7 +44,7 @@ func (m *messages) send(to uintptr, selector string, args ...uintptr) uintptr {
 	return r
 }
 
-// string is the text of an NSString.
+// string returns the text of an NSString.
 func (m *messages) string(object uintptr) string {
 	if object == 0 {
 		return ""
@@ -57,9 +57,9 @@ func (m *messages) string(object uintptr) string {
 	return string(memoryAt(at, n))
 }
 
-// refused sends a message whose last argument is an NSError **, and returns the error's
+// refused sends a message whose last argument is an NSError ** and returns the error's
 // code and text.
-func (m *messages) refused(to uintptr, selector string, args ...uintptr) (code int64, says string) {
+func (m *messages) refused(to uintptr, selector string, args ...uintptr) (code int64, message string) {
 	failure := new(uintptr)
 	ok := m.send(to, selector, append(args, uintptr(unsafe.Pointer(failure)))...)
 	require.Zero(m.t, ok&0xff, selector)

@@ -9,35 +9,35 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// Name is what the engine calls itself on receipts.
+// Name is the engine's name on receipts.
 const Name = "standin"
 
-// Options say how the framework behaves. The zero value is a framework of the
-// newest known generation with nothing missing.
+// Options configure the framework. The zero value is a framework of the newest known
+// generation with nothing missing.
 type Options struct {
-	// Dir holds the libraries; empty means the folder of the bridge library.
+	// Dir is the folder of the libraries; empty means the folder of the bridge library.
 	Dir string
-	// Profile is the framework's generation: "15", "16.5", "17", "26" or "27";
-	// empty means that of the dump, or else "26".
+	// Profile is the framework's generation: "15", "16.5", "17", "26" or "27". Empty
+	// means that of the dump, or "26" without a dump.
 	Profile string
-	// Missing takes classes ("Class") and methods ("Class selector") away.
+	// Missing removes classes ("Class") and methods ("Class selector").
 	Missing []string
-	// Changed gives methods another encoding: "Class selector encoding".
+	// Changed changes encodings of methods: "Class selector encoding".
 	Changed []string
-	// CompileBudget is how often the framework compiles before it fails; 0 means
-	// 119, the limit that has been measured on hardware.
+	// CompileBudget is the number of compiles after which the framework fails; 0 means
+	// 119, the limit measured on hardware.
 	CompileBudget int
-	// CompileLimit and ProgramLimit are the bridge's own limits, which it
-	// refuses to pass; 0 means 110 and 100.
+	// CompileLimit and ProgramLimit are the bridge's own limits; 0 means 110 and 100.
 	CompileLimit, ProgramLimit int
-	// Dump names a file of what a real machine has answered, for the framework to
-	// answer too, as ReadDump reads it: FILE, or FILE#N. Empty means what EnvDump says.
+	// Dump is a file of recorded answers of a real machine for the framework to replay,
+	// in the form that ReadDump reads: FILE, or FILE#N. Empty means the value of
+	// EnvDump.
 	Dump string
-	// Async has the engine evaluate through completion handlers.
+	// Async makes the engine evaluate through completion handlers.
 	Async bool
 }
 
-// same reports whether two Starts ask for one and the same framework.
+// same reports whether two Starts request the same framework.
 func (o Options) same(p Options) bool {
 	return o.Dir == p.Dir && o.profile() == p.profile() &&
 		slices.Equal(o.Missing, p.Missing) && slices.Equal(o.Changed, p.Changed) &&
@@ -52,7 +52,7 @@ func (o Options) profile() string {
 	return o.Profile
 }
 
-// with are the Options with what a dump, which may be nil, adds to them.
+// with returns the Options with those of a dump, which may be nil.
 func (o Options) with(d *Dump) Options {
 	if d == nil {
 		return o
@@ -65,14 +65,14 @@ func (o Options) with(d *Dump) Options {
 	return o
 }
 
-// profiles are the generations of the framework that the stand-in can be.
+// profiles are the generations that the stand-in supports.
 var profiles = [...]string{"15", "16.5", "17", "26", "27"}
 
-// check finds what no framework could be started with.
+// check rejects Options that no framework can have.
 func (o Options) check() error {
 	if !slices.Contains(profiles[:], o.profile()) {
 		return &ane.Error{Op: "open", Engine: Name, Name: o.Profile, Err: ane.ErrName,
-			Detail: "no such profile", Hint: fmt.Sprintf("choose one of %q", profiles)}
+			Detail: "unknown profile", Hint: fmt.Sprintf("choose one of %q", profiles)}
 	}
 	for _, word := range slices.Concat(o.Missing, o.Changed) {
 		if word == "" || strings.ContainsRune(word, 0) {
@@ -85,7 +85,7 @@ func (o Options) check() error {
 		if int(int32(n)) != n || n < 0 {
 			return &ane.Error{Op: "open", Engine: Name, Name: what, Err: ane.ErrLength,
 				Detail: fmt.Sprintf("%d compiles or programs",
-					n), Hint: "give a count from 0 to 2147483647; 0 is the default"}
+					n), Hint: "use a count from 0 to 2147483647; 0 is the default"}
 		}
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-func TestOptionsThatMeanNothing(t *testing.T) {
+func TestInvalidOptions(t *testing.T) {
 	for name, c := range map[string]struct {
 		options  Options
 		expected error

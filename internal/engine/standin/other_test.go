@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/apple"
 )
 
-func TestBuildsWithoutALoaderSaySo(t *testing.T) {
+func TestBuildsWithoutLoaderReportIt(t *testing.T) {
 	f, err := Start(Options{})
 	require.Nil(t, f)
 	for _, err := range []error{err, Probe(), f.Fault("compileWithQoS:options:error:", No, 1, 0),

@@ -8,17 +8,17 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// process is what a process has only once: libraries that are never unloaded
+// process holds what a process has only once: libraries that are never unloaded
 // and classes that are never unregistered.
 var process struct {
-	mu        sync.Mutex // guards library and framework, and orders their making
+	mu        sync.Mutex // guards library and framework, and serializes making them
 	library   *library
 	framework *Framework
 
 	programs programs
 }
 
-// loaded returns the libraries in dir, loaded now or before.
+// loaded returns the libraries in dir. It loads them at the first call.
 func loaded(dir string) (*library, error) {
 	dir, err := folder(dir)
 	if err != nil {
@@ -28,7 +28,7 @@ func loaded(dir string) (*library, error) {
 		if l.dir != dir {
 			return nil, &ane.Error{Op: "open", Engine: Name, Name: dir, Err: ane.ErrInUse,
 				Detail: "this process has loaded the libraries in " + l.dir,
-				Hint:   "name that folder, or use another process"}
+				Hint:   "use that folder or another process"}
 		}
 		return l, nil
 	}

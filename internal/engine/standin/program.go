@@ -14,48 +14,48 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// The files that hold a program's text. Bridges write model.mil; the framework
-// itself writes net.plist, whose content is the same text.
+// The files with a program's text. Bridges write model.mil; the framework writes
+// net.plist with the same text.
 var textFiles = [...]string{"model.mil", "net.plist"}
 
-// maxProcedures is how many procedures a request can name: _ANERequest refuses
-// procedure indices above 128.
+// maxProcedures is the number of procedures that a request can name: _ANERequest
+// rejects procedure indices above 128.
 const maxProcedures = 129
 
 // program is one compiled text.
 type program struct {
 	handle     uint64
 	procedures []*procedure
-	named      []*procedure // as requests number them; nil for one that cannot be run
-	inputs     plist.Array  // names of the symbols, outputs with their suffix
+	named      []*procedure // by the number in requests; nil for one that cannot run
+	inputs     plist.Array  // names of the symbols; those of outputs have their suffix
 	outputs    plist.Array
-	attributes []byte // its modelAttributes, an XML property list
+	attributes []byte // the modelAttributes as XML property list
 
-	mu      sync.Mutex // orders what an ane.Executable wants one at a time
-	bounds  int        // bound to any procedure
+	mu      sync.Mutex // serializes calls that an ane.Executable allows one at a time
+	bounds  int        // number of bounds of all procedures
 	dropped bool
 }
 
 // procedure is one function of a program.
 type procedure struct {
 	program *program
-	index   uint32 // its place in named
+	index   uint32 // its index in named
 	name    string
 	exec    ane.Executable
-	in, out []port // by rising symbol index
-	bounds  int    // guarded by program.mu; loaded while it is not 0
+	in, out []port // in ascending order of symbols
+	bounds  int    // number of bounds, guarded by program.mu; the procedure is loaded while it is not 0
 }
 
 // port is one tensor of a procedure.
 type port struct {
 	tensor
-	spot   spot // where it stands on its surface
-	symbol int  // its index among the inputs or outputs of the whole program
-	place  int  // its index in the Executable's own order
+	placement placement // its placement on its surface
+	symbol    int       // its index among the inputs or outputs of the program
+	place     int       // its index in the Executable's own order
 }
 
-// build reads and compiles what stands in a directory. Weights are files inside
-// it; the owner of the directory may have linked them from elsewhere.
+// build reads and compiles the program in a directory. Weights are files in it; the
+// owner of the directory may have linked them from elsewhere.
 func (s *server) build(directory string) (*program, error) {
 	weights := blob.Dir(directory)
 	text, file, err := readText(weights)
@@ -68,7 +68,7 @@ func (s *server) build(directory string) (*program, error) {
 	}
 	if n := len(tree.Funcs); n > maxProcedures {
 		return nil, &mil.Error{File: file, Pos: tree.Funcs[maxProcedures].Pos,
-			Msg: fmt.Sprintf("%d functions, at most %d", n, maxProcedures), Hint: "split the program"}
+			Msg: fmt.Sprintf("%d functions, at most %d are allowed", n, maxProcedures), Hint: "split the program"}
 	}
 	p := &program{}
 	for i, f := range tree.Funcs {
@@ -94,8 +94,8 @@ func (s *server) build(directory string) (*program, error) {
 	return p, err
 }
 
-// place takes the tensors of the procedure from its function, and not from the
-// Executable: what the attributes say is written down apart from package ane.
+// place sets the tensors of the procedure from its function and not from the
+// Executable: the attributes are computed independently of package ane.
 func (f *procedure) place(text *mil.Function) error {
 	in, out, err := tensorsOf(text)
 	if err != nil {
@@ -103,12 +103,12 @@ func (f *procedure) place(text *mil.Function) error {
 	}
 	for side, list := range [][]tensor{in, out} {
 		for i, t := range list {
-			s, ok := spotOf(t)
+			s, ok := placementOf(t)
 			if !ok {
 				return &mil.Error{Pos: text.Pos, Msg: fmt.Sprintf("%s needs more than 1 TiB with padded rows", t.name),
 					Hint: "widen its last axis"}
 			}
-			p := port{tensor: t, spot: s, place: i}
+			p := port{tensor: t, placement: s, place: i}
 			if side == 0 {
 				f.in = append(f.in, p)
 			} else {
@@ -119,7 +119,7 @@ func (f *procedure) place(text *mil.Function) error {
 	return nil
 }
 
-// readText returns the program's text and the name of the file that has it.
+// readText returns the program's text and the name of its file.
 func readText(directory blob.Dir) ([]byte, string, error) {
 	var missing error
 	for _, name := range textFiles {
@@ -135,10 +135,10 @@ func readText(directory blob.Dir) ([]byte, string, error) {
 	return nil, "", missing
 }
 
-// order gives the tensors of all procedures their symbols, and returns the names
-// of the symbols, sorted bytewise with their suffix: y2@output stands before y@output.
-// A name that several functions have is one symbol; what Apple's compiler does with
-// such MIL has not been dumped.
+// order gives the tensors of all procedures their symbols and returns the names of the
+// symbols, sorted bytewise with their suffix: y2@output sorts before y@output. A name
+// in several functions is one symbol. No dump shows what Apple's compiler does with
+// such MIL.
 func (p *program) order(suffix string, ports func(*procedure) []port) plist.Array {
 	var names []string
 	for _, f := range p.procedures {
@@ -162,7 +162,7 @@ func (p *program) order(suffix string, ports func(*procedure) []port) plist.Arra
 	return symbols
 }
 
-// drop has the program closed, at once or when nothing is bound to it any more.
+// drop closes the program now or after its last bound is closed.
 func (p *program) drop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -170,12 +170,12 @@ func (p *program) drop() {
 	p.closeIdle()
 }
 
-// closeIdle closes a dropped program that is in no use. The caller holds mu.
+// closeIdle closes a dropped program without bounds. The caller holds mu.
 func (p *program) closeIdle() {
 	if !p.dropped || p.bounds > 0 {
 		return
 	}
 	for _, f := range p.procedures {
-		complain("close", f.exec.Close())
+		logError("close", f.exec.Close())
 	}
 }

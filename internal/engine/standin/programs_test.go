@@ -13,13 +13,13 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// form is what the texts' tensors are unless they say otherwise.
+// form is the default type of the texts' tensors.
 const form = "tensor<fp16, [1, 4, 1, 32]>"
 
-// plane is the bytes of one: four rows of 32 halves, without padding.
+// plane is the bytes of one tensor: four rows of 32 halves, without padding.
 const plane = 4 * 64
 
-// functions writes a program; T stands for form.
+// functions returns a program with these functions. T stands for form.
 func functions(bodies ...string) string {
 	return strings.ReplaceAll("program(1.3)\n{\n"+strings.Join(bodies, "\n")+"\n}\n", "T ", form+" ")
 }
@@ -38,7 +38,7 @@ var (
 	} -> (y);`)
 )
 
-// write makes a model's directory of files by name.
+// write writes a model's directory with files by name.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func write(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// weights is a weight file of one tensor whose elements are all v.
+// weights returns a weight file with one tensor whose elements are v.
 func weights(t testing.TB, v float32) string {
 	t.Helper()
 	payload := make([]byte, plane)
@@ -62,7 +62,7 @@ func weights(t testing.TB, v float32) string {
 	return string(w.Bytes())
 }
 
-// fill makes every half of mem v.
+// fill sets every half of mem to v.
 func fill(mem []byte, v float32) {
 	h := fp16.FromFloat32(v)
 	for i := 0; i+1 < len(mem); i += 2 {
@@ -70,7 +70,7 @@ func fill(mem []byte, v float32) {
 	}
 }
 
-// filled is a tensor whose halves are all v.
+// filled returns a tensor whose halves are v.
 func filled(v float32) []byte {
 	mem := make([]byte, plane)
 	fill(mem, v)

@@ -18,7 +18,8 @@ var writtenErrors = map[string]writtenReplay{
 			e := r.compiling(objcbridge.KindNSError)
 			require.Equal(r.t, []any{"OUTER", compiler, int64(1)}, []any{e.Message, e.Domain, e.Code})
 			require.Len(r.t, e.Causes, 2)
-			require.Equal(r.t, []any{"MIDDLE", int64(2), "INNER", int64(3)}, []any{e.Causes[0].Message, e.Causes[0].Code,
+			require.Equal(r.t, []any{"MIDDLE", int64(2), "INNER", int64(3)}, []any{e.Causes[0].Message,
+				e.Causes[0].Code,
 				e.Causes[1].Message, e.Causes[1].Code})
 		}},
 	"another domain": {`{"data": [{"stage": "compile", "domain": "NSPOSIXErrorDomain", "code": 6}]}`, func(r *replay) {
@@ -79,7 +80,7 @@ var writtenErrors = map[string]writtenReplay{
 	}},
 }
 
-// ends requires an error of the bridge.
+// ends requires an error of the bridge with this kind and stage.
 func (r *replay) ends(err error, kind objcbridge.Kind, stage objcbridge.Stage) *objcbridge.Error {
 	r.t.Helper()
 	var e *objcbridge.Error

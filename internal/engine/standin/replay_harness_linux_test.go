@@ -17,7 +17,7 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// tensorType is a MIL type.
+// tensorType returns a MIL type.
 func tensorType(element string, shape ...int) string {
 	text := make([]string, len(shape))
 	for i, n := range shape {
@@ -26,7 +26,7 @@ func tensorType(element string, shape ...int) string {
 	return "tensor<" + element + ", [" + strings.Join(text, ", ") + "]>"
 }
 
-// replay is a framework that answers from a dump, with the bridge over it.
+// replay is a framework that replays a dump, and the bridge over it.
 type replay struct {
 	t *testing.T
 	f *Framework
@@ -40,7 +40,7 @@ func (r *replay) program(text string) *objcbridge.Program {
 	return p
 }
 
-// is requires an NSError of the framework's.
+// is requires an NSError of the framework.
 func (r *replay) is(err error, code int64, text string) *objcbridge.Error {
 	r.t.Helper()
 	var e *objcbridge.Error
@@ -68,7 +68,7 @@ func (r *replay) loadFails(code int64, text string) {
 	r.is(p.Load(driverabi.QoSDefault), code, text)
 }
 
-// ready is a program that is loaded, and a request of one surface for each symbol.
+// ready returns a loaded program and a request with one surface for each symbol.
 func (r *replay) ready(text string) (*objcbridge.Program, *objcbridge.Request) {
 	p := loadedProgram(r.t, r.b, text)
 	root := r.read(p)
@@ -96,7 +96,7 @@ func (r *replay) evaluateFails(code int64, text string) {
 	}
 }
 
-// read is the attributes of a loaded program.
+// read returns the attributes of a loaded program.
 func (r *replay) read(p *objcbridge.Program) map[string]any {
 	raw, err := p.Attributes()
 	require.NoError(r.t, err)
@@ -109,20 +109,21 @@ func (r *replay) attributes(text string) map[string]any {
 	return r.read(loadedProgram(r.t, r.b, text))
 }
 
-// entry is the first live entry of a text.
+// entry returns the first live entry of a text.
 func (r *replay) entry(text string) map[string]any {
 	network := r.attributes(text)["NetworkStatusList"].([]any)[0].(map[string]any)
 	return network["LiveInputList"].([]any)[0].(map[string]any)
 }
 
-// status answers a program with the names and shapes of a dump of a compiler's status.
+// status evaluates a program with the names and shapes of a dump of a compiler's
+// status.
 func (r *replay) status(file string) {
 	text, weights := sums(r.t, dumped(r.t, file).Program)
 	p := loadedProgram(r.t, r.b, text, objcbridge.Weight{Path: "@model_path/weights/w.bin", Data: weights})
 	require.Equal(r.t, dataOf(r.t, file), any(r.read(p)))
 }
 
-// sums is a text with the tensors of a dump, whose outputs are sums of weights.
+// sums returns a text with the tensors of a dump. Its outputs are sums of weights.
 func sums(t *testing.T, p *DumpedProgram) (text string, weights []byte) {
 	shape := func(d DumpedTensor) string {
 		list := []int{int(d.Batches), int(d.Channels), int(d.Height), int(d.Width)}
@@ -147,7 +148,7 @@ func sums(t *testing.T, p *DumpedProgram) (text string, weights []byte) {
 		"\n} -> (" + strings.Join(out, ", ") + "); }", w.Bytes()
 }
 
-// facts requires what getters of a loaded model answer.
+// facts requires these results of getters of a loaded model.
 func (r *replay) facts(pairs ...any) {
 	f, err := loadedProgram(r.t, r.b, addition).Inspect()
 	require.NoError(r.t, err)
@@ -164,7 +165,7 @@ func (r *replay) device() objcbridge.Device {
 	return *report.Device
 }
 
-// property requires one of the registry's.
+// property requires a property of the registry.
 func (r *replay) property(name, value string) {
 	report, err := objcbridge.Inspect(r.f.Config().Bridge)
 	require.NoError(r.t, err)
@@ -173,7 +174,7 @@ func (r *replay) property(name, value string) {
 	require.Equal(r.t, value, report.Registry[at].Value)
 }
 
-// wall loads programs until one is refused.
+// wall loads programs until one is rejected.
 func (r *replay) wall(programs int, code int64, text string) {
 	for range programs {
 		loadedProgram(r.t, r.b, addition)

@@ -18,7 +18,7 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// replays are what the framework answers under each dump, in processes of their own.
+// replays check the framework's answers for each dump, in separate processes.
 var replays = map[string]func(*replay){
 	"anerrors-27.json#0": func(r *replay) {
 		r.evaluateFails(42, "processRequest:model:qos:qIndex:modelStringID:options:returnValue:error:: Inference "+
@@ -38,10 +38,10 @@ var replays = map[string]func(*replay){
 	"anerrors-texts-pre-27.json": func(r *replay) {
 		r.runs()
 		c := newMessages(r.t)
-		code, says := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"),
+		code, message := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"),
 			"mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
-		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", says)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", message)
 	},
 	"compile-errors.json":   func(r *replay) { r.compileFails("InvalidMILProgram") },
 	"compile-errors.json#1": func(r *replay) { r.compileFails("InvalidCompilationParam") },
@@ -73,18 +73,18 @@ var replays = map[string]func(*replay){
 		r.is(err, 10, "verifyBundleAtPath: invalid model")
 		c := newMessages(r.t)
 		client := c.send(c.named("_ANEClient"), "sharedConnection")
-		code, says := c.refused(client, "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
+		code, message := c.refused(client, "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
-		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)", says)
-		code, says = c.refused(client, "prepareChainingWithModel:options:chainingReq:qos:error:", 0, 0, 0, 21)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)", message)
+		code, message = c.refused(client, "prepareChainingWithModel:options:chainingReq:qos:error:", 0, 0, 0, 21)
 		require.EqualValues(r.t, 15, code)
-		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", says)
+		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", message)
 	},
 	"errors-up-to-26.json#0": func(r *replay) {
 		r.evaluateFails(8, "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program "+
 			"Inference error")
 	},
-	"errors-up-to-26.json#5": func(r *replay) { // seven calls, then none
+	"errors-up-to-26.json#5": func(r *replay) { // seven calls fail, later ones do not
 		p, q := r.ready(addition)
 		failures := 0
 		for failures < 20 {
@@ -109,7 +109,7 @@ var replays = map[string]func(*replay){
 			row := v.(map[string]any)
 			qos, ok := row["qos"].(int)
 			if !ok {
-				qos = 77 // the row of unknown ones
+				qos = 77 // the row of unknown values
 			}
 			require.EqualValues(r.t, row["queue"], c.send(mapper, "queueIndexForQoS:", uintptr(qos)), name)
 			require.EqualValues(r.t, row["priority"], c.send(mapper, "programPriorityForQoS:", uintptr(qos)), name)
@@ -205,7 +205,7 @@ var replays = map[string]func(*replay){
 			for selector, types := range methods {
 				for _, c := range report.Checks {
 					if c.Class == class && c.Selector == selector[1:] {
-						require.Equal(r.t, asHere(plain(types.(string))), c.Found, selector)
+						require.Equal(r.t, gnustepEncoding(plain(types.(string))), c.Found, selector)
 						found++
 					}
 				}
@@ -279,7 +279,7 @@ func keys[V any](m map[string]V) (list []string) {
 	return list
 }
 
-func TestBadDumpsEndTheStart(t *testing.T) {
+func TestStartFailsOnBadDumps(t *testing.T) {
 	o := options(t)
 	o.Dump = written(t, "{")
 	_, _, err := replayed(o.Dump)

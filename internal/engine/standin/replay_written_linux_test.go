@@ -15,20 +15,20 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// writtenReplay is a dump that no machine has written, and what the framework answers.
+// writtenReplay is a dump written for the test, and the framework's expected answers.
 type writtenReplay struct {
 	file  string
 	check func(*replay)
 }
 
-// writtenReplays are run in processes of their own.
+// writtenReplays run in separate processes.
 func writtenReplays() map[string]writtenReplay {
 	all := map[string]writtenReplay{}
 	for name, data := range manyAttributes {
 		all[name] = writtenReplay{`{"data": {` + data + `}}`, func(r *replay) { r.differs(difference, "main") }}
 	}
 	for name, c := range networkOrders {
-		if name != "no numbers of names" { // its procedures have no names that the reader could find
+		if name != "no numbers of names" { // its procedures have no names for the reader
 			all["networks: "+name] = writtenReplay{`{"data": {` + c.data + `}}`, func(r *replay) {
 				r.differs(twoDifferences, "f")
 				r.differs(twoDifferences, "g")
@@ -41,8 +41,8 @@ func writtenReplays() map[string]writtenReplay {
 	return all
 }
 
-// differs runs a procedure on surfaces that are as long as the engine's own reader of
-// attributes says, with elements where it says, and requires a less b.
+// differs runs a procedure on surfaces with the lengths and placements from the
+// engine's own reader of attributes and requires a less b.
 func (r *replay) differs(text, function string) {
 	p := loadedProgram(r.t, r.b, text)
 	d := described(r.t, p, function)

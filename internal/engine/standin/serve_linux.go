@@ -2,12 +2,12 @@
 
 package standin
 
-// serving is the server as the framework meets it: no panic crosses into C.
+// serving is the server for the framework: it lets no panic cross into C.
 type serving struct{ *server }
 
 // Compile implements entry.Server.
 func (s serving) Compile(directory string) (program uint64, fault string) {
-	defer survive("compile", func() { fault = "the compiler panicked; its log has the place" })
+	defer logPanic("compile", func() { fault = "the compiler panicked; see the log for the stack" })
 	program, err := s.compile(directory)
 	if err != nil {
 		fault = faults(err)
@@ -17,7 +17,7 @@ func (s serving) Compile(directory string) (program uint64, fault string) {
 
 // Attributes implements entry.Server.
 func (s serving) Attributes(program uint64) (plist []byte) {
-	defer survive("attributes", func() { plist = nil })
+	defer logPanic("attributes", func() { plist = nil })
 	return s.attributes(program)
 }
 
@@ -28,12 +28,12 @@ func (s serving) Evaluate(program uint64, procedure uint32, request uint64, in, 
 
 // DropRequest implements entry.Server.
 func (s serving) DropRequest(request uint64) {
-	defer survive("drop request", func() {})
+	defer logPanic("drop request", func() {})
 	s.dropRequest(request)
 }
 
 // DropProgram implements entry.Server.
 func (s serving) DropProgram(program uint64) {
-	defer survive("drop program", func() {})
+	defer logPanic("drop program", func() {})
 	s.dropProgram(program)
 }

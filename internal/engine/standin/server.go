@@ -10,29 +10,29 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// memory finds the surfaces that the framework names by their ids.
+// memory finds surfaces by the ids that the framework passes.
 type memory interface {
-	// open returns a Block on the first size bytes of a surface, which close gives
-	// back, or an error matching unimem.ErrSize for a shorter one.
+	// open returns a Block on the first size bytes of a surface, to be closed with
+	// close. For a shorter surface the error matches unimem.ErrSize.
 	open(id uint32, size int) (*unimem.Block, error)
 	close(b *unimem.Block) error
-	// share and unshare stand around the time in which the engine has b mapped:
-	// the engine holds no lock of the CPU's on a surface.
+	// share and unshare enclose the time in which the engine maps b. Meanwhile the
+	// engine holds no CPU lock on the surface.
 	share(b *unimem.Block) error
 	unshare(b *unimem.Block) error
 }
 
-// server is what the framework asks to compile and to evaluate. All methods may
-// be called from several threads.
+// server compiles and evaluates for the framework. All methods may be called from
+// several threads.
 type server struct {
 	memory memory
 	engine ane.Engine
-	dump   *Dump // that is replayed; may be nil
+	dump   *Dump // the dump to replay, or nil
 
-	mu       sync.RWMutex // guards what follows; never held while anything is compiled, bound or computed
-	last     uint64       // the latest handle
+	mu       sync.RWMutex // guards the fields below; never held during compiling, binding or computing
+	last     uint64       // the last handle
 	programs map[uint64]*program
-	requests map[uint64][]*bound // by request; one bound for each procedure it was evaluated on
+	requests map[uint64][]*bound // by request; one bound for each procedure that it was evaluated on
 }
 
 func newServer(m memory, d *Dump) *server {
@@ -40,7 +40,7 @@ func newServer(m memory, d *Dump) *server {
 		requests: map[uint64][]*bound{}}
 }
 
-// compile compiles what stands in a directory and returns its handle.
+// compile compiles the program in a directory and returns its handle.
 func (s *server) compile(directory string) (handle uint64, err error) {
 	p, err := s.build(directory)
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *server) compile(directory string) (handle uint64, err error) {
 	return p.handle, nil
 }
 
-// attributes returns the property list of a program, nil when there is none.
+// attributes returns the property list of a program, or nil for an unknown handle.
 func (s *server) attributes(handle uint64) []byte {
 	if p := s.program(handle); p != nil {
 		return p.attributes
@@ -68,18 +68,18 @@ func (s *server) program(handle uint64) *program {
 	return s.programs[handle]
 }
 
-// dropRequest lets go of what was bound for a request.
+// dropRequest drops the bounds of a request.
 func (s *server) dropRequest(request uint64) {
 	s.mu.Lock()
 	gone := s.requests[request]
 	delete(s.requests, request)
 	s.mu.Unlock()
 	for _, b := range gone {
-		b.leave()
+		b.release()
 	}
 }
 
-// dropProgram lets go of a program and of what was bound to it.
+// dropProgram drops a program and its bounds.
 func (s *server) dropProgram(handle uint64) {
 	s.mu.Lock()
 	p := s.programs[handle]
@@ -98,7 +98,7 @@ func (s *server) dropProgram(handle uint64) {
 	}
 	s.mu.Unlock()
 	for _, b := range gone {
-		b.leave()
+		b.release()
 	}
 	if p != nil {
 		p.drop()
@@ -114,9 +114,9 @@ func (s *server) keep(request uint64, list []*bound) {
 	s.requests[request] = list
 }
 
-// survive keeps a panic from crossing the C caller's frames, which would end
-// the process without a word; call it deferred.
-func survive(call string, fail func()) {
+// logPanic stops a panic from crossing the C caller's frames, which would end the
+// process without a message. It must be deferred.
+func logPanic(call string, fail func()) {
 	if p := recover(); p != nil {
 		slog.Error("standin: "+call+" panicked", "panic", p, "stack", string(debug.Stack()))
 		fail()

@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// compiled returns a server over count surfaces and the handle of a program.
+// compiled returns a server with count surfaces and the handle of a program.
 func compiled(t testing.TB, count int, text string) (*server, *fake, uint64) {
 	t.Helper()
 	m := newFake(t, count)
@@ -23,16 +23,16 @@ func compiled(t testing.TB, count int, text string) (*server, *fake, uint64) {
 	return s, m, h
 }
 
-func TestCompileReadsTheTextWhereBridgesAndTheFrameworkWriteIt(t *testing.T) {
+func TestCompileReadsBothTextFiles(t *testing.T) {
 	const broken = "program(1.3) { func main<ios18>() { } -> (y); }"
 	for name, c := range map[string]struct {
-		files map[string]string
-		says  string // empty: compiles
+		files   map[string]string
+		message string // empty if the program compiles
 	}{
-		"model.mil":            {map[string]string{"model.mil": addition}, ""},
-		"net.plist alone":      {map[string]string{"net.plist": addition}, ""},
-		"model.mil goes first": {map[string]string{"model.mil": addition, "net.plist": "nonsense"}, ""},
-		"neither":              {map[string]string{"other.mil": addition}, "model.mil"},
+		"model.mil":                  {map[string]string{"model.mil": addition}, ""},
+		"net.plist alone":            {map[string]string{"net.plist": addition}, ""},
+		"model.mil takes precedence": {map[string]string{"model.mil": addition, "net.plist": "nonsense"}, ""},
+		"neither":                    {map[string]string{"other.mil": addition}, "model.mil"},
 		"model.mil is a folder": {map[string]string{"model.mil/x": addition, "net.plist": addition},
 			"not a regular file"},
 		"no MIL":                  {map[string]string{"model.mil": "\x00\xff"}, "model.mil:1:1"},
@@ -41,25 +41,25 @@ func TestCompileReadsTheTextWhereBridgesAndTheFrameworkWriteIt(t *testing.T) {
 		"nothing computes":        {map[string]string{"model.mil": broken}, "model.mil:1:"},
 		"weights":                 {map[string]string{"model.mil": weighted, "weights/w.bin": weights(t, 1)}, ""},
 		"weights that are absent": {map[string]string{"model.mil": weighted}, "no such file"},
-		"weights that are none":   {map[string]string{"model.mil": weighted, "weights/w.bin": "short"}, "w.bin"},
+		"invalid weights":         {map[string]string{"model.mil": weighted, "weights/w.bin": "short"}, "w.bin"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(newFake(t, 0), nil)
 			h, err := s.compile(write(t, c.files))
-			if c.says == "" {
+			if c.message == "" {
 				require.NoError(t, err)
 				require.NotZero(t, h)
 				s.dropProgram(h)
 				return
 			}
-			require.ErrorContains(t, err, c.says)
+			require.ErrorContains(t, err, c.message)
 			require.Zero(t, h)
 			require.Empty(t, s.programs)
 		})
 	}
 }
 
-func TestCompileTellsEveryFault(t *testing.T) {
+func TestCompileReportsEveryFault(t *testing.T) {
 	s := newServer(newFake(t, 0), nil)
 	_, err := s.compile(write(t, map[string]string{"model.mil": functions(
 		`func main<ios18>(T x) { T y = nosuch(x = x)[name = string("y")]; } -> (y);`,
@@ -67,15 +67,15 @@ func TestCompileTellsEveryFault(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrCompile)
 	var list mil.ErrorList
 	require.ErrorAs(t, err, &list)
-	require.Len(t, list, 2, "those of all functions: %v", err)
+	require.Len(t, list, 2, "the faults of all functions: %v", err)
 }
 
 func TestWeightsDoNotLeaveTheDirectory(t *testing.T) {
-	for path, says := range map[string]string{
-		"@model_path/../secret.bin":      "no file inside the model's directory",
-		"@model_path/a/../../secret.bin": "no file inside the model's directory",
-		"@model_path//etc/passwd":        "no file inside the model's directory",
-		"@model_path/":                   "no file inside the model's directory",
+	for path, message := range map[string]string{
+		"@model_path/../secret.bin":      "inside the model's directory",
+		"@model_path/a/../../secret.bin": "inside the model's directory",
+		"@model_path//etc/passwd":        "inside the model's directory",
+		"@model_path/":                   "inside the model's directory",
 		"@model_path/weights":            "not a regular file",
 		"/etc/passwd":                    "does not start with @model_path/",
 		"secret.bin":                     "does not start with @model_path/",
@@ -89,7 +89,7 @@ func TestWeightsDoNotLeaveTheDirectory(t *testing.T) {
 				"inner/weights/w.bin": "x"})
 			_, err := newServer(newFake(t, 0), nil).compile(filepath.Join(dir, "inner"))
 			require.ErrorIs(t, err, ane.ErrCompile)
-			require.ErrorContains(t, err, says)
+			require.ErrorContains(t, err, message)
 		})
 	}
 }
@@ -120,7 +120,7 @@ func TestTooManyFunctions(t *testing.T) {
 	_, err := s.compile(write(t, map[string]string{"model.mil": body(maxProcedures + 1)}))
 	var fault *mil.Error
 	require.True(t, errors.As(err, &fault), "%v", err)
-	require.Equal(t, maxProcedures+3, fault.Pos.Line, "the first function that is too many")
+	require.Equal(t, maxProcedures+3, fault.Pos.Line, "the first function beyond the limit")
 	h, err := s.compile(write(t, map[string]string{"model.mil": body(maxProcedures)}))
 	require.NoError(t, err)
 	s.dropProgram(h)

@@ -8,19 +8,20 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// transfer is how one tensor goes between its surface and a tensor of the engine's own.
+// transfer describes copying one tensor between its surface and the engine's own
+// tensor.
 type transfer struct {
-	here, there  walk // on the surface, and in the engine's tensor
+	here, there  walk // here is on the surface, there in the engine's tensor
 	count, size  int64
-	room         int  // bytes that the surface has to have
-	agrees       bool // both have each element at the same byte: nothing needs copying
+	room         int  // necessary bytes of the surface
+	agrees       bool // both have each element at the same byte, so nothing is copied
 	surface, own *unimem.Block
 }
 
-// transferOf returns how a tensor is copied. ok is false where the place that the
-// attributes give it cannot hold it.
+// transferOf returns the transfer of a tensor. ok is false if the tensor does not fit
+// its placement in the attributes.
 func transferOf(p port, own ane.Layout) (t transfer, ok bool) {
-	s := p.spot
+	s := p.placement
 	room, sized := s.bytes()
 	count, counted := s.elements()
 	t = transfer{count: count, size: int64(p.dtype.Size()), room: int(room)}
@@ -39,7 +40,7 @@ func transferOf(p port, own ane.Layout) (t transfer, ok bool) {
 	return t, true
 }
 
-// walkIn visits the elements where the engine has them.
+// walkIn visits the elements in the engine's layout.
 func walkIn(l ane.Layout) (w walk, ok bool) {
 	for i, n := range l.Shape {
 		at := make([]int, len(l.Shape))
@@ -55,10 +56,10 @@ func walkIn(l ane.Layout) (w walk, ok bool) {
 	return w.short(), true
 }
 
-// staged is a run of the engine on tensors of its own, with copies before and after.
+// staged runs the engine on its own tensors, with copies before and after.
 type staged struct {
 	run     ane.Invocation
-	mu      sync.Mutex // one run at a time uses the tensors
+	mu      sync.Mutex // held during a run, since all runs use the same tensors
 	in, out []transfer
 }
 

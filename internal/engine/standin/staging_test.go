@@ -11,14 +11,15 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// live is a live entry of Float16 as JSON: N D C H W, and strides of N D C H.
+// liveJSON returns a live entry of Float16 as JSON: lengths of N D C H W, and
+// strides of N D C H.
 func liveJSON(name string, lengths, strides [5]int64) string {
 	return fmt.Sprintf(`{"Name": %q, "Type": "Float16", "Batches": %d, "Depth": %d, "Channels": %d, "Height": %d, "Width": %d,
 		"BatchStride": %d, "DepthStride": %d, "PlaneStride": %d, "RowStride": %d}`, name,
 		lengths[0], lengths[1], lengths[2], lengths[3], lengths[4], strides[0], strides[1], strides[2], strides[3])
 }
 
-// networkDump is a dump of one network without a description.
+// networkDump returns a dump of one network without a description.
 func networkDump(t testing.TB, in, out []string) *Dump {
 	d, err := ReadDump(written(t, `{"data": {"NetworkStatusList": [{"Name": "main", "LiveInputList": [`+
 		strings.Join(in, ",")+`], "LiveOutputList": [`+strings.Join(out, ",")+`]}]}}`))
@@ -26,7 +27,7 @@ func networkDump(t testing.TB, in, out []string) *Dump {
 	return d
 }
 
-// half puts a number at a byte.
+// half stores a number at a byte.
 func half(mem []byte, at int64, v float32) {
 	binary.LittleEndian.PutUint16(mem[at:], uint16(fp16.FromFloat32(v)))
 }
@@ -35,8 +36,9 @@ func halfAt(mem []byte, at int64) float32 {
 	return fp16.Bits(binary.LittleEndian.Uint16(mem[at:])).Float32()
 }
 
-// a on rows of 128 bytes, b as package ane has it, y with planes far apart.
-func TestRunsCopyWhereTheDumpPlacesOtherwise(t *testing.T) {
+// TestRunsCopyWhereTheDumpPlacesOtherwise: a has rows of 128 bytes, b the
+// layout of package ane, y planes far apart.
+func TestRunsCopyOtherPlacements(t *testing.T) {
 	d := networkDump(t,
 		[]string{liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1024, 1024, 256, 128}),
 			liveJSON("b", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64})},
@@ -60,7 +62,8 @@ func TestRunsCopyWhereTheDumpPlacesOtherwise(t *testing.T) {
 	s.dropProgram(h)
 }
 
-// The second axis of the text is the channels where the lengths say so.
+// TestSwappedDepthAndChannels: the second axis of the text is the channels if
+// the lengths show it.
 func TestSwappedDepthAndChannels(t *testing.T) {
 	text := `program(1.3) { func main<ios18>(tensor<fp16, [1, 3, 2, 2, 4]> x) { tensor<fp16, [1, 3, 2, 2, 4]> y = add(x = x, y = x)[name = string("y")]; } -> (y); }`
 	// N 1, D 2, C 3: the text has 3 before 2.
@@ -85,7 +88,7 @@ func TestSwappedDepthAndChannels(t *testing.T) {
 	s.dropProgram(h)
 }
 
-func TestPlacesThatCannotBe(t *testing.T) {
+func TestImpossiblePlacements(t *testing.T) {
 	const huge = 1 << 62
 	good := liveJSON("y@output", [5]int64{1, 1, 4, 1, 32}, [5]int64{256, 256, 64, 64})
 	for name, c := range map[string]struct {
@@ -108,7 +111,7 @@ func TestPlacesThatCannotBe(t *testing.T) {
 		"no numbers":         {`{"Name": "a", "Type": "Float16", "RowStride": "64", "Width": true}`, failed},
 		"interleaved":        {`{"Name": "a", "Type": "Float16", "Interleave": 4, "RowStride": 64}`, failed},
 		"an image":           {`{"Name": "a", "Height": 4, "Width": 32, "4CCFormat": 875704438}`, failed},
-		"a name alone":       {`{"Name": "a", "Type": "Float16"}`, done},
+		"only a name":        {`{"Name": "a", "Type": "Float16"}`, done},
 		"the stride is real": {`{"Name": "a", "Type": "Float16", "RowStride": 64.5}`, failed},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,7 +127,8 @@ func TestPlacesThatCannotBe(t *testing.T) {
 	}
 }
 
-// A program whose tensors have other names is not the dump's.
+// TestOtherProgramsUnderADump: a program whose tensors have other names does
+// not match the dump.
 func TestOtherProgramsUnderADump(t *testing.T) {
 	d := networkDump(t, []string{liveJSON("a", [5]int64{1, 1, 4, 1, 32}, [5]int64{1024, 1024, 256, 128})},
 		[]string{`{"Name": "y@output"}`})

@@ -12,24 +12,24 @@ import (
 )
 
 // cConfig is standin_config and cServer standin_server of standin.h. The header
-// is not included, so that the package builds where only Go packages are, as in
+// is not included, so that the package builds where only Go packages exist, as in
 // a vendor folder.
 type cConfig struct {
 	profile          *byte
-	missing, changed **byte // ended by NULL
+	missing, changed **byte // terminated by NULL
 	compileBudget    int32
 	replay           *byte // NULL without a dump
 	server           cServer
 }
 
 type cServer struct {
-	context uintptr // 0: there is one server in a process
+	context uintptr // 0, since a process has one server
 	entry.Functions
 }
 
-// begin starts the framework and returns what standin_start does. What it points
-// to stays pinned for the life of the process, because the framework may keep the
-// pointers. replay is a property list, or nil.
+// begin starts the framework and returns the result of standin_start. Its
+// arguments stay pinned for the life of the process, because the framework may
+// keep the pointers. replay is a property list, or nil.
 func (l *library) begin(o Options, replay []byte) int {
 	var forever runtime.Pinner
 	var dumped *byte

@@ -15,7 +15,7 @@ import (
 	"github.com/anekit/anekit/unimem/surfaces"
 )
 
-// opened is a Block that is closed with the test.
+// opened opens a Block; the test closes it at its end.
 func opened(tb testing.TB, size int, opts ...unimem.Option) *unimem.Block {
 	b, err := unimem.Open(size, opts...)
 	require.NoError(tb, err)
@@ -23,7 +23,7 @@ func opened(tb testing.TB, size int, opts ...unimem.Option) *unimem.Block {
 	return b
 }
 
-func TestBlocksOnSurfacesGoAsTheyAre(t *testing.T) {
+func TestBlocksOnSurfacesAreUsedDirectly(t *testing.T) {
 	f := started(t)
 	b := opened(t, plane, f.Library().Option())
 	before := f.SurfaceCounts()
@@ -33,7 +33,7 @@ func TestBlocksOnSurfacesGoAsTheyAre(t *testing.T) {
 	require.Same(t, &b.Bytes()[0], &s.Bytes[0])
 	require.Nil(t, s.Release)
 	after := f.SurfaceCounts()
-	require.Equal(t, after.Retains-before.Retains, after.Releases-before.Releases, "looking it up has kept nothing")
+	require.Equal(t, after.Retains-before.Retains, after.Releases-before.Releases, "the lookup retains nothing")
 	require.EqualValues(t, 1, after.Surfaces)
 }
 
@@ -46,16 +46,16 @@ func TestMemfdsBecomeLockedSurfaces(t *testing.T) {
 	require.EqualValues(t, 1, c.Surfaces)
 	require.EqualValues(t, 1, c.Locks)
 	require.Len(t, s.Bytes, b.Size())
-	require.NotSame(t, &b.Bytes()[0], &s.Bytes[0], "a second address")
+	require.NotSame(t, &b.Bytes()[0], &s.Bytes[0], "the surface has a second address")
 	b.Bytes()[7] = 42
-	require.EqualValues(t, 42, s.Bytes[7], "of the same pages")
+	require.EqualValues(t, 42, s.Bytes[7], "of the same pages as the Block")
 	s.Bytes[b.Size()-1] = 43
 	require.EqualValues(t, 43, b.Bytes()[b.Size()-1])
 	require.NoError(t, s.Release())
 	require.Empty(t, f.Leftovers())
 }
 
-func TestMemoryThatIsNoSurface(t *testing.T) {
+func TestMemoryWithoutSurface(t *testing.T) {
 	f := started(t)
 	_, err := f.surfaceOf(opened(t, plane, unimem.OnHeap()))
 	require.ErrorIs(t, err, ane.ErrMismatch)
@@ -72,7 +72,8 @@ func TestMemoryThatIsNoSurface(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrStale)
 }
 
-// Two libraries number their surfaces alike; what counts is whose surface it is.
+// TestSurfacesOfAnotherLibrary: two libraries use equal ids, so the engine
+// checks the surface's library.
 func TestSurfacesOfAnotherLibrary(t *testing.T) {
 	f := started(t)
 	text, err := os.ReadFile(filepath.Join(f.library.dir, surfaceFile))
@@ -93,7 +94,7 @@ func TestSurfacesOfAnotherLibrary(t *testing.T) {
 		require.ErrorIs(t, err, ane.ErrMismatch)
 		require.ErrorContains(t, err, "another library")
 	}
-	t.Log("some had an id that this library has given too:", collided)
+	t.Log("some ids were used by both libraries:", collided)
 }
 
 func TestMakingASurfaceFails(t *testing.T) {
@@ -108,13 +109,13 @@ func TestMakingASurfaceFails(t *testing.T) {
 		require.NoError(t, f.FailSurface(function, 1))
 		s, err := f.surfaceOf(b)
 		require.NoError(t, err)
-		require.NoError(t, s.Release(), "a single refusal is survived")
+		require.NoError(t, s.Release(), "a single failure is retried")
 		require.Empty(t, f.Leftovers())
 	}
 }
 
-// The server on true surfaces: no copy, and no lock of its own that the CPU's
-// side could see.
+// TestServerOnSurfaces: on real surfaces the server copies nothing and holds no
+// lock that the CPU's side could observe.
 func TestServerOnSurfaces(t *testing.T) {
 	f := started(t)
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
@@ -128,8 +129,8 @@ func TestServerOnSurfaces(t *testing.T) {
 	in, out := []uint32{a.ID(), b.ID()}, []uint32{y.ID()}
 	require.Equal(t, done, f.server.evaluate(h, 0, 1, in, out))
 	require.Equal(t, filled(5), y.Bytes()[:plane])
-	require.EqualValues(t, 3, f.SurfaceCounts().Locks, "those of the Blocks")
-	require.Equal(t, live+3+1, unimem.Live().Blocks, "those that the request holds, and the program's scratch memory")
+	require.EqualValues(t, 3, f.SurfaceCounts().Locks, "the locks of the Blocks")
+	require.Equal(t, live+3+1, unimem.Live().Blocks, "the Blocks of the request, and the program's scratch memory")
 	require.Zero(t, testing.AllocsPerRun(100, func() { f.server.evaluate(h, 0, 1, in, out) }))
 	f.server.dropRequest(1)
 	require.Equal(t, live, unimem.Live().Blocks)
@@ -149,8 +150,9 @@ func TestServerOnShortSurfaces(t *testing.T) {
 	require.EqualValues(t, 2, f.SurfaceCounts().Locks)
 }
 
-// Each call of IOSurface that binding makes fails in turn, and nothing stays
-// behind; releasing survives a lock that is refused once.
+// TestServerWhenSurfacesFail makes each IOSurface call of a binding fail in turn
+// and checks that nothing is left. Releasing a surface retries a lock that fails
+// once.
 func TestServerWhenSurfacesFail(t *testing.T) {
 	f := started(t)
 	h, err := f.server.compile(write(t, map[string]string{"model.mil": addition}))
@@ -167,11 +169,11 @@ func TestServerWhenSurfacesFail(t *testing.T) {
 				got := f.server.evaluate(h, 0, 1, in, out)
 				require.NoError(t, f.FailSurface(function, 0))
 				if function == "IOSurfaceUnlock" {
-					require.Equal(t, done, got, "tried again")
+					require.Equal(t, done, got, "the call is retried")
 					f.server.dropRequest(1)
 				} else {
 					require.Contains(t, []status{mapRefused, tooShort}, got,
-						"3 surfaces, each found twice, call each function at least 6 times")
+						"3 surfaces, each looked up twice, call each function at least 6 times")
 				}
 				require.Empty(t, f.server.requests)
 				now := f.SurfaceCounts()

@@ -13,10 +13,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// surfaceOf returns what the framework is given for the pages of b.
+// surfaceOf returns the surface for the pages of b.
 //
 // A Block on a surface of Library is that surface. A memfd is mapped a second
-// time, as a surface that is locked for life, as Blocks are on macOS.
+// time, as a surface that is locked for its lifetime, as Blocks are on macOS.
 func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 	refused := &ane.Error{Op: "bind", Engine: Name, Err: ane.ErrMismatch,
 		Hint: "open the memory with the Option of this framework's Library, or on Linux without OnHeap"}
@@ -29,17 +29,17 @@ func (f *Framework) surfaceOf(b *unimem.Block) (apple.Surface, error) {
 		if f.library.owns(b) {
 			return apple.Surface{Ref: b.Handle(), Bytes: b.Bytes()}, nil
 		}
-		refused.Detail = "the surface is of another library"
+		refused.Detail = "the surface belongs to another library"
 	case "memfd":
 		return f.library.adopt(b)
 	default:
-		refused.Detail = "memory of kind " + b.Backing() + " is no surface and cannot be made one"
+		refused.Detail = "memory of kind " + b.Backing() + " cannot be used as a surface"
 	}
 	return apple.Surface{}, refused
 }
 
-// owns reports whether b is a surface of this library: looked up by its id, it is
-// the same object.
+// owns reports whether b is a surface of this library: its id leads to the same
+// object.
 func (l *library) owns(b *unimem.Block) bool {
 	ref, _, _ := purego.SyscallN(l.lookup, uintptr(b.ID()))
 	if ref == 0 {
@@ -49,7 +49,7 @@ func (l *library) owns(b *unimem.Block) bool {
 	return ref == b.Handle()
 }
 
-// adopt makes a surface over the pages of a memfd.
+// adopt makes a surface on the pages of a memfd.
 func (l *library) adopt(b *unimem.Block) (apple.Surface, error) {
 	fail := func(err error, detail string) (apple.Surface, error) {
 		return apple.Surface{}, &ane.Error{Op: "bind", Engine: Name, Err: err, Detail: detail}
@@ -57,29 +57,29 @@ func (l *library) adopt(b *unimem.Block) (apple.Surface, error) {
 	if err := b.Retain(); err != nil {
 		return fail(ane.ErrStale, err.Error())
 	}
-	defer b.Release() // the mapping lives on without the file's descriptor
+	defer b.Release() // the mapping does not need the file descriptor
 	ref, _, _ := purego.SyscallN(l.surfaceAdopt, b.Handle(), uintptr(b.Size()))
 	if ref == 0 {
-		return fail(ane.ErrEngine, fmt.Sprintf("no surface can be made over a memfd of %d bytes", b.Size()))
+		return fail(ane.ErrEngine, fmt.Sprintf("no surface can be made on a memfd of %d bytes", b.Size()))
 	}
-	if err := l.insist(l.lock, ref); err != nil {
+	if err := l.lockWithRetry(l.lock, ref); err != nil {
 		call(l.release, ref)
 		return apple.Surface{}, err
 	}
 	release := func() error {
-		err := l.insist(l.unlock, ref)
+		err := l.lockWithRetry(l.unlock, ref)
 		call(l.release, ref)
 		return err
 	}
 	base, _, _ := purego.SyscallN(l.base, ref)
 	if base == 0 {
-		_ = release() // the first failure is the one to report
+		_ = release() // report the first failure
 		return fail(ane.ErrEngine, "IOSurfaceGetBaseAddress returned no address")
 	}
 	return apple.Surface{Ref: ref, Bytes: memoryAt(base, b.Size()), Release: release}, nil
 }
 
-// memoryAt is memory outside of Go's heap.
+// memoryAt returns memory outside Go's heap.
 func memoryAt(base uintptr, size int) []byte {
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&base)), size)
 }

@@ -2,15 +2,15 @@ package standin
 
 import "github.com/anekit/anekit/internal/plist"
 
-// tables are what the framework is told to answer, by table and key: see replay.h.
+// tables are the framework's answers by table and key: see replay.h.
 type tables map[string]plist.Dict
 
-// put says a value unless the table has the key already, or is full.
+// put adds a value unless the table has the key or is full.
 func (t *tables) put(table, key string, value any) {
 	if *t == nil {
 		*t = tables{}
 	}
-	if len((*t)[table]) >= most {
+	if len((*t)[table]) >= maxEntries {
 		return
 	}
 	if _, ok := (*t)[table].Get(key); !ok {
@@ -18,7 +18,7 @@ func (t *tables) put(table, key string, value any) {
 	}
 }
 
-// list is the property list that the framework takes, nil without a dump.
+// list returns the property list for the framework; nil without a dump.
 func (d *Dump) list() ([]byte, error) {
 	if d == nil {
 		return nil, nil

@@ -5,19 +5,20 @@ import "slices"
 // axis is one axis of a walk.
 type axis struct{ length, stride int64 }
 
-// walk visits elements in row-major order: axes from the outermost to the innermost.
+// walk visits elements in row-major order. Its axes are sorted from the outermost to
+// the innermost.
 type walk []axis
 
-// walkOf visits the elements of a spot along axes.
-func walkOf(s spot, axes []int) (w walk) {
+// walkOf visits the elements of a placement along axes.
+func walkOf(s placement, axes []int) (w walk) {
 	for _, at := range axes {
 		w = append(w, axis{s.lengths[at], s.strides[at]})
 	}
 	return w.short()
 }
 
-// short is the walk without what makes no difference: axes of length 1, and pairs of
-// axes that are one.
+// short returns the walk without redundant axes: it drops axes of length 1 and merges
+// contiguous ones.
 func (w walk) short() (s walk) {
 	for _, a := range w {
 		if a.length == 1 {
@@ -35,8 +36,8 @@ func (w walk) short() (s walk) {
 // same reports whether two short walks visit the same bytes.
 func (w walk) same(v walk) bool { return slices.Equal(w, v) }
 
-// step moves to the next element and returns its offset. index has as many numbers as
-// w has axes and starts at zero.
+// step moves to the next element and returns its offset. index has one number per axis
+// of w and starts with zeros.
 func (w walk) step(index []int64, offset int64) int64 {
 	for i := len(w) - 1; i >= 0; i-- {
 		if index[i]++; index[i] < w[i].length {
@@ -48,8 +49,8 @@ func (w walk) step(index []int64, offset int64) int64 {
 	return offset
 }
 
-// move copies count elements of size bytes each from the places of one walk to those of
-// another.
+// move copies count elements of size bytes each from the offsets of walk here to those
+// of walk there.
 func move(to, from []byte, there, here walk, count, size int64) {
 	var toIndex, fromIndex [len(order)]int64
 	var toAt, fromAt int64

@@ -1,16 +1,16 @@
-// Package entry holds the C functions that the stand-in framework calls to have
-// programs compiled and run, and passes the calls on to Go.
+// Package entry has the C functions that the stand-in framework calls to compile
+// and run programs, and passes the calls to Go.
 //
-// They are exported through cgo rather than made by purego, because a callback of
-// purego allocates three times in each call.
+// They are exported through cgo and not made by purego, because a purego callback
+// allocates three times per call.
 package entry
 
 import "sync/atomic"
 
-// Server is what the functions call, on threads of the framework's own choosing.
-// Its methods do not panic. Slices are C's, for the time of the call.
+// Server receives the calls, on any thread of the framework. Its methods do not
+// panic. Slices are C's memory, valid during the call.
 type Server interface {
-	// Compile compiles what stands in a directory; fault is empty when it could.
+	// Compile compiles the program in a directory. fault is empty on success.
 	Compile(directory string) (program uint64, fault string)
 	// Attributes returns the program's property list.
 	Attributes(program uint64) []byte
@@ -20,12 +20,12 @@ type Server interface {
 	DropProgram(program uint64)
 }
 
-// process holds the server: the framework is started once in a process, and its
-// functions have no other place to find it.
+// process holds the server: a process starts the framework once, and the C
+// functions cannot find the server elsewhere.
 var process struct{ server atomic.Pointer[Server] }
 
-// Serve says whom the functions call, and returns whom they called before. It goes
-// before the framework starts.
+// Serve sets the server that the functions call and returns the previous one. Call
+// it before the framework starts.
 func Serve(s Server) (before Server) {
 	if b := process.server.Swap(&s); b != nil {
 		before = *b

@@ -48,7 +48,7 @@ func anekitStandinDropProgram(_ unsafe.Pointer, program C.uint64_t) {
 	server().DropProgram(uint64(program))
 }
 
-// buffer is memory of the C caller, for the time of the call.
+// buffer returns memory of the C caller, valid during the call.
 func buffer(p *C.char, n C.size_t) []byte {
 	if p == nil {
 		return nil
@@ -56,7 +56,7 @@ func buffer(p *C.char, n C.size_t) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(p)), int(n))
 }
 
-// ids is a list of the C caller's, for the time of the call.
+// ids returns a list of the C caller, valid during the call.
 func ids(p *C.uint32_t, n C.int32_t) []uint32 {
 	if p == nil || n < 0 {
 		return nil

@@ -17,12 +17,12 @@ import "C"
 
 import "unsafe"
 
-// Functions are the fields of standin_server in standin.h, context left out.
+// Functions are the fields of standin_server in standin.h, without context.
 type Functions struct {
 	Compile, Attributes, Evaluate, DropRequest, DropProgram unsafe.Pointer
 }
 
-// Addresses returns the functions.
+// Addresses returns the addresses of the functions.
 func Addresses() Functions {
 	return Functions{
 		Compile:     unsafe.Pointer(C.anekitStandinCompile),

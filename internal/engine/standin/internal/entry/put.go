@@ -2,7 +2,7 @@ package entry
 
 import "unicode/utf8"
 
-// put writes text and a final zero byte into room, cut at a whole character.
+// put writes text and a zero byte into room. It cuts text at a whole character.
 func put(room []byte, text string) {
 	if len(room) == 0 {
 		return

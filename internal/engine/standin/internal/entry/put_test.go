@@ -15,8 +15,8 @@ func TestMessagesAreCutAtAWholeCharacter(t *testing.T) {
 		9: text} {
 		mem := bytes.Repeat([]byte{0xff}, room)
 		put(mem, text)
-		said, _, ended := bytes.Cut(mem, []byte{0})
-		require.Equal(t, expected, string(said), "room for %d bytes", room)
+		message, _, ended := bytes.Cut(mem, []byte{0})
+		require.Equal(t, expected, string(message), "room for %d bytes", room)
 		require.Equal(t, room > 0, ended)
 	}
 }
@@ -31,12 +31,12 @@ func FuzzPut(f *testing.F) {
 		if len(room) == 0 {
 			return
 		}
-		said, _, ended := bytes.Cut(room, []byte{0})
+		message, _, ended := bytes.Cut(room, []byte{0})
 		text, _, _ = strings.Cut(text, "\x00")
 		require.True(t, ended)
-		require.True(t, strings.HasPrefix(text, string(said)))
+		require.True(t, strings.HasPrefix(text, string(message)))
 		if utf8.ValidString(text) {
-			require.True(t, utf8.Valid(said))
+			require.True(t, utf8.Valid(message))
 		}
 	})
 }

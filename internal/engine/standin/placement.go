@@ -2,7 +2,7 @@ package standin
 
 import "math/bits"
 
-// The axes of a live entry, outermost first: dumps of real machines nest them so.
+// The axes of a live entry, outermost first, as nested in dumps of real machines.
 const (
 	axisN = iota
 	axisD
@@ -11,25 +11,25 @@ const (
 	axisW
 )
 
-// order names the axes.
+// order has the names of the axes.
 var order = [...]string{axisN: "Batches", axisD: "Depth", axisC: "Channels", axisH: "Height", axisW: "Width"}
 
 const rowAlign = 64 // bytes
 
-// mostBytes bounds what is placed: 1 TiB, as no surface is longer.
-const mostBytes = 1 << 40
+// maxBytes bounds placements: 1 TiB, more than any surface has.
+const maxBytes = 1 << 40
 
-// spot says where the elements of a tensor stand on its surface. The stand-in writes
-// the rule down a second time, apart from package ane: see TestTwoWritingsOfThePlacement.
-type spot struct {
+// placement is the layout of a tensor on its surface. It implements the rule
+// independently of package ane: see TestPlacementAgreesWithAne.
+type placement struct {
 	lengths [len(order)]int64 // N D C H W
 	strides [len(order)]int64 // bytes; that of W is the element's size
 }
 
-// spotOf returns where Apple's compiler puts a tensor: rows padded to 64 bytes, then
-// rows in planes, planes in channels, channels in depth, depth in batches. Axes of a
+// placementOf returns the placement by Apple's compiler: rows padded to 64 bytes, then
+// rows in planes, planes in channels, channels in depth, depth in batches. The axes of a
 // lower rank are the inner ones of N C H W. ok is false beyond 1 TiB.
-func spotOf(t tensor) (s spot, ok bool) {
+func placementOf(t tensor) (s placement, ok bool) {
 	s.lengths = [...]int64{1, 1, 1, 1, 1}
 	axes := order5[:]
 	if len(t.shape) < len(order) {
@@ -41,40 +41,40 @@ func spotOf(t tensor) (s spot, ok bool) {
 	element := int64(t.dtype.Size())
 	row, ok := product(s.lengths[axisW], element)
 	if !ok {
-		return spot{}, false
+		return placement{}, false
 	}
 	s.strides[axisW] = element
 	s.strides[axisH] = (row + rowAlign - 1) / rowAlign * rowAlign
 	for at := axisH; at > axisN; at-- {
 		if s.strides[at-1], ok = product(s.lengths[at], s.strides[at]); !ok {
-			return spot{}, false
+			return placement{}, false
 		}
 	}
 	_, ok = s.bytes()
 	return s, ok
 }
 
-// The axes that those of a shape go to.
+// Positions of a shape's axes in order.
 var (
 	order5 = [...]int{axisN, axisD, axisC, axisH, axisW}
 	order4 = [...]int{axisN, axisC, axisH, axisW}
 )
 
-// product multiplies two numbers from 1 to mostBytes.
+// product multiplies two numbers from 1 to maxBytes.
 func product(a, b int64) (int64, bool) {
 	if a < 1 || b < 1 {
 		return 0, false
 	}
 	high, low := bits.Mul64(uint64(a), uint64(b))
-	return int64(low), high == 0 && low <= mostBytes
+	return int64(low), high == 0 && low <= maxBytes
 }
 
-// bytes is how long the surface has to be: as the driver counts it, and to the end of
-// the last element. Strides of axes of length 1 place nothing. ok is false where that is
-// no number from 1 to mostBytes.
-func (s spot) bytes() (n int64, ok bool) {
+// bytes returns the necessary length of the surface: the driver's count, and at least up
+// to the end of the last element. Strides of axes of length 1 have no effect. ok is false
+// if the length is not from 1 to maxBytes.
+func (s placement) bytes() (n int64, ok bool) {
 	n = s.strides[axisW]
-	if n < 1 || n > mostBytes {
+	if n < 1 || n > maxBytes {
 		return 0, false
 	}
 	for at := range order {
@@ -85,7 +85,7 @@ func (s spot) bytes() (n int64, ok bool) {
 		if !ok {
 			return 0, false
 		}
-		if n += reach; n > mostBytes {
+		if n += reach; n > maxBytes {
 			return 0, false
 		}
 	}
@@ -96,8 +96,8 @@ func (s spot) bytes() (n int64, ok bool) {
 	return max(n, whole), ok
 }
 
-// elements is the number of elements.
-func (s spot) elements() (n int64, ok bool) {
+// elements returns the number of elements.
+func (s placement) elements() (n int64, ok bool) {
 	n = 1
 	for _, length := range s.lengths {
 		if n, ok = product(n, length); !ok {
