@@ -10,16 +10,16 @@ import (
 // copies are the engines that do not work on the tensors' own pages.
 func copies() []Fault {
 	return []Fault{
-		{Name: "hidden-copy", What: "stages inputs and outputs through Blocks of its own",
+		{Name: "hidden-copy", What: "stages inputs and outputs through its own Blocks",
 			prepare: staged(eachRun, eachRun)},
-		{Name: "copies-inputs", What: "stages inputs through Blocks of its own", prepare: staged(eachRun, never)},
-		{Name: "copies-outputs", What: "stages outputs through Blocks of its own", prepare: staged(never, eachRun)},
-		{Name: "copies-at-bind", What: "copies inputs when they are bound; later changes are not seen",
+		{Name: "copies-inputs", What: "stages inputs through its own Blocks", prepare: staged(eachRun, never)},
+		{Name: "copies-outputs", What: "stages outputs through its own Blocks", prepare: staged(never, eachRun)},
+		{Name: "copies-at-bind", What: "copies inputs only when they are bound",
 			prepare: staged(once, never)},
 	}
 }
 
-// when says how often tensors are copied.
+// when is how often tensors are copied.
 type when int
 
 const (
@@ -28,7 +28,7 @@ const (
 	eachRun
 )
 
-// staged prepares the engine underneath on tensors over Blocks of its own.
+// staged prepares the wrapped engine with tensors on its own Blocks.
 func staged(in, out when) prepare {
 	return func(x *executable, given, results []*ane.Tensor) (*invocation, error) {
 		v := &invocation{}
@@ -40,17 +40,17 @@ func staged(in, out when) prepare {
 		if err == nil {
 			targets, err = v.stage(out, results)
 		}
-		var honestly *invocation
+		var inner *invocation
 		if err == nil {
-			honestly, err = honest(x, sources, targets)
+			inner, err = honest(x, sources, targets)
 		}
 		if err != nil {
 			for _, f := range v.after {
-				_ = f() // the first error is the one to report
+				_ = f() // report the first error
 			}
 			return nil, err
 		}
-		v.Invocation, v.in, v.out = honestly.Invocation, given, results
+		v.Invocation, v.in, v.out = inner.Invocation, given, results
 		v.run = func(ctx context.Context, v *invocation) error {
 			if in == eachRun {
 				if err := moveAll(sources, given); err != nil {
@@ -66,13 +66,13 @@ func staged(in, out when) prepare {
 	}
 }
 
-// stage returns tensors like those given on Blocks of their own, which live as
-// long as v; or the given ones when nothing is to be copied.
+// stage returns tensors like the given ones on new Blocks, which v closes. If
+// nothing is to be copied, it returns the given tensors.
 func (v *invocation) stage(how when, given []*ane.Tensor) ([]*ane.Tensor, error) {
 	if how == never {
 		return given, nil
 	}
-	var mine []*ane.Tensor
+	var copies []*ane.Tensor
 	for _, t := range given {
 		b, err := unimem.Open(t.Layout().Bytes())
 		if err != nil {
@@ -83,12 +83,12 @@ func (v *invocation) stage(how when, given []*ane.Tensor) ([]*ane.Tensor, error)
 		if err != nil {
 			return nil, err
 		}
-		mine = append(mine, s)
+		copies = append(copies, s)
 	}
-	return mine, nil
+	return copies, nil
 }
 
-// moveAll copies the elements of tensors, without their padding.
+// moveAll copies the elements of tensors without their padding.
 func moveAll(dst, src []*ane.Tensor) error {
 	for i := range dst {
 		if _, err := ane.Copy(dst[i], src[i]); err != nil {

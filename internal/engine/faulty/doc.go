@@ -1,13 +1,13 @@
-// Package faulty makes engines that break one rule each, out of any engine that
-// keeps them. The conformance suite of package enginetest and the diagnostic
-// command prove with them that their checks can fail.
+// Package faulty wraps correct engines to make engines that break one rule
+// each. The conformance suite of package enginetest and the diagnostic command
+// use them to prove that their checks can fail.
 //
-// A fault changes the path of the data, below everything that measures it: the
-// engine underneath does not know, and what the wrapper says about itself is
-// what the engine underneath says, unless the fault is a false statement.
+// A fault changes the path of the data below everything that measures it. The
+// wrapped engine does not know of it. The wrapper reports what the wrapped
+// engine reports, unless the fault is a false report.
 //
 //	e := faulty.Wrap(soft.New(), fault)
 //
-// What a fault holds on to (its own Blocks, holds on the caller's) is given
-// back when the engine is closed, at the latest.
+// Closing the engine releases everything that a fault holds: its own Blocks and
+// its holds on the caller's.
 package faulty

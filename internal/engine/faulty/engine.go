@@ -9,7 +9,7 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// Wrap returns an engine that works as e does, but for f. It owns e.
+// Wrap returns an engine that works like e except for f. It owns e.
 func Wrap(e ane.Engine, f Fault) ane.Engine { return &engine{Engine: e, fault: f} }
 
 type engine struct {
@@ -17,10 +17,10 @@ type engine struct {
 	fault Fault
 
 	mu   sync.Mutex
-	late []func() error // what is done only when the engine closes
+	late []func() error // functions to run when the engine closes
 }
 
-// postpone leaves something undone until the engine closes.
+// postpone defers f until the engine closes.
 func (e *engine) postpone(f func() error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -39,12 +39,12 @@ func (e *engine) Info() ane.Info {
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
 	x, err := e.Engine.Compile(ctx, src)
 	if err != nil {
-		return nil, e.told(err)
+		return nil, e.reported(err)
 	}
 	return &executable{Executable: x, engine: e}, nil
 }
 
-// Traffic implements ane.Metered with what the engine underneath counts.
+// Traffic implements ane.Metered with the counts of the wrapped engine.
 func (e *engine) Traffic() (sent, received int64, ok bool) {
 	if m, counts := e.Engine.(ane.Metered); counts {
 		return m.Traffic()
@@ -52,7 +52,7 @@ func (e *engine) Traffic() (sent, received int64, ok bool) {
 	return 0, 0, false
 }
 
-// Purge implements ane.Keeper where the engine underneath does.
+// Purge implements ane.Keeper if the wrapped engine does.
 func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err error) {
 	if k, ok := e.Engine.(ane.Keeper); ok {
 		return k.Purge(ctx)
@@ -60,7 +60,7 @@ func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err erro
 	return 0, 0, &ane.Error{Op: "purge", Engine: e.Info().Name, Err: errors.ErrUnsupported}
 }
 
-// Counters implements ane.Keeper, likewise.
+// Counters implements ane.Keeper if the wrapped engine does.
 func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
 	if k, ok := e.Engine.(ane.Keeper); ok {
 		return k.Counters(ctx)
@@ -68,8 +68,8 @@ func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
 	return nil, &ane.Error{Op: "counters", Engine: e.Info().Name, Err: errors.ErrUnsupported}
 }
 
-// told is what the caller learns of err.
-func (e *engine) told(err error) error {
+// reported returns err as the caller gets it.
+func (e *engine) reported(err error) error {
 	if err == nil || e.fault.errs == nil {
 		return err
 	}

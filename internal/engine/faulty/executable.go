@@ -7,17 +7,17 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// prepare ties tensors to a program in a faulty way.
+// prepare binds tensors to a program in a faulty way.
 type prepare func(x *executable, in, out []*ane.Tensor) (*invocation, error)
 
 type executable struct {
 	ane.Executable
 	engine *engine
 	kept   bool             // loaded by a fault that never unloads
-	first  [2][]*ane.Tensor // what was bound first, for oneRequest
+	first  [2][]*ane.Tensor // the tensors bound first, for oneRequest
 }
 
-// NewInstance implements ane.Instancer where the engine underneath does.
+// NewInstance implements ane.Instancer if the wrapped engine does.
 func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
 	own, ok := x.Executable.(ane.Instancer)
 	if !ok {
@@ -28,18 +28,18 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 	}
 	made, err := own.NewInstance(ctx, weights)
 	if err != nil {
-		return nil, x.engine.told(err)
+		return nil, x.engine.reported(err)
 	}
 	return &executable{Executable: made, engine: x.engine}, nil
 }
 
 // Inputs implements ane.Executable.
-func (x *executable) Inputs() []ane.Layout { return x.reported(x.Executable.Inputs()) }
+func (x *executable) Inputs() []ane.Layout { return x.layouts(x.Executable.Inputs()) }
 
 // Outputs implements ane.Executable.
-func (x *executable) Outputs() []ane.Layout { return x.reported(x.Executable.Outputs()) }
+func (x *executable) Outputs() []ane.Layout { return x.layouts(x.Executable.Outputs()) }
 
-func (x *executable) reported(l []ane.Layout) []ane.Layout {
+func (x *executable) layouts(l []ane.Layout) []ane.Layout {
 	if f := x.engine.fault.layouts; f != nil {
 		return f(l)
 	}
@@ -91,7 +91,7 @@ func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	return v, nil
 }
 
-// honest prepares without fault.
+// honest prepares without a fault.
 func honest(x *executable, in, out []*ane.Tensor) (*invocation, error) {
 	inner, err := x.Executable.Prepare(in, out)
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 
 // Fault is one broken rule. The zero Fault breaks none.
 type Fault struct {
-	Name string // as the command's --inject takes it
-	What string // what the engine does wrong
-	// SuiteOnly marks faults that leave the data of ordinary runs right: the
-	// conformance suite notices them, a diagnostic of the data path does not.
+	Name string // the argument of the command's --inject
+	What string // the misbehaviour of the engine
+	// SuiteOnly marks faults that leave the data of ordinary runs right. The
+	// conformance suite detects them, a diagnostic of the data path does not.
 	SuiteOnly bool
 
 	info    func(ane.Info) ane.Info
 	layouts func([]ane.Layout) []ane.Layout
-	errs    func(error) error // what becomes of the errors of Compile and Evaluate
+	errs    func(error) error // changes the errors of Compile and Evaluate
 	prepare prepare
 	run     func() run // makes the run of one invocation, with its own memory
-	keep    bool       // unloads when the engine closes
+	keep    bool       // unloads only when the engine closes
 	based   bool       // instances have the weights of their base
 }
 
@@ -31,7 +31,7 @@ func Faults() []Fault {
 	return all
 }
 
-// ByName finds a fault.
+// ByName returns the fault of a name.
 func ByName(name string) (Fault, bool) {
 	all := Faults()
 	i := slices.IndexFunc(all, func(f Fault) bool { return f.Name == name })

@@ -14,7 +14,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// A run that leaves anything open fails, whatever its tests said.
+// TestMain fails a run that leaves anything open, whatever the results of its
+// tests.
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const sum = `program(1.3)
@@ -33,8 +34,8 @@ type bench struct {
 	blocks  []*unimem.Block
 }
 
-// bind runs the whole path on a faulty engine; everything is closed when the
-// test ends, the memory last.
+// bind runs the whole path on a faulty engine. The test closes everything at
+// its end, the memory last.
 func bind(t *testing.T, f faulty.Fault) *bench {
 	t.Helper()
 	ctx := context.Background()
@@ -79,7 +80,7 @@ func fault(t *testing.T, name string) faulty.Fault {
 	return f
 }
 
-// run evaluates on a = 3 and b = 1 everywhere.
+// run evaluates with all elements of a = 3 and of b = 1.
 func (b *bench) run(t *testing.T) {
 	t.Helper()
 	for i, v := range []float32{3, 1} {
@@ -120,12 +121,12 @@ func TestNames(t *testing.T) {
 	require.False(t, ok)
 }
 
-// No fault breaks the path itself: every engine binds, runs and closes, twice,
-// and what it holds is gone then.
+// TestEveryFaultRuns: no fault breaks the path itself. Every engine binds, runs
+// and closes, twice, and then holds nothing.
 func TestEveryFaultRuns(t *testing.T) {
 	before := unimem.Live()
 	for _, f := range append(faulty.Faults(), faulty.Fault{}) {
-		if f.Name == "wrong-names" { // has a test of its own, since nothing binds by the text's names
+		if f.Name == "wrong-names" { // has its own test, since the text's names cannot be bound
 			continue
 		}
 		t.Run("fault "+f.Name, func(t *testing.T) {
@@ -151,7 +152,8 @@ func TestHonestWrapperChangesNothing(t *testing.T) {
 	require.NotNil(t, b.request.OutputView("s"))
 }
 
-// The copies give right results: only the way is wrong.
+// TestHiddenCopyIsHidden: the copies give right results; only the path is
+// wrong.
 func TestHiddenCopyIsHidden(t *testing.T) {
 	for _, name := range []string{"hidden-copy", "copies-inputs", "copies-outputs"} {
 		t.Run(name, func(t *testing.T) {
@@ -169,11 +171,12 @@ func TestWrongResultIsFarOff(t *testing.T) {
 	b := bind(t, fault(t, "wrong-result"))
 	b.run(t)
 	got := b.values(t, "s")
-	require.Equal(t, slices.Repeat([]float32{4}, 14), got[:14], "one element only")
+	require.Equal(t, slices.Repeat([]float32{4}, 14), got[:14], "only one element is wrong")
 	require.Greater(t, max(got[14]/4, 4/got[14]), float32(1000))
 }
 
-// The neighbour is the byte behind the tensor, where there is one.
+// TestNeighbourWrite: the neighbour is the byte after the tensor, if there is
+// one.
 func TestNeighbourWrite(t *testing.T) {
 	b := bind(t, fault(t, "neighbour-write"))
 	b.run(t)
@@ -182,10 +185,10 @@ func TestNeighbourWrite(t *testing.T) {
 	require.Equal(t, byte(1), surface[d.Layout().Bytes()])
 	require.Equal(t, make([]byte, len(surface)-d.Layout().Bytes()-1), surface[d.Layout().Bytes()+1:])
 	b.run(t)
-	require.Equal(t, byte(2), surface[d.Layout().Bytes()], "every run leaves a trace")
+	require.Equal(t, byte(2), surface[d.Layout().Bytes()], "every run changes the byte")
 }
 
-// Names of programs' tensors survive the wrapper that renames them.
+// TestWrongNames: the wrapper renames tensors and still runs programs.
 func TestWrongNames(t *testing.T) {
 	d, err := ane.Open(faulty.Wrap(soft.New(), fault(t, "wrong-names")), "")
 	require.NoError(t, err)
@@ -201,7 +204,7 @@ func TestClaims(t *testing.T) {
 	require.True(t, faulty.Wrap(soft.New(), fault(t, "claims-offsets")).Info().Offsets)
 	for _, f := range faulty.Faults() {
 		if f.Name != "claims-apple" && f.Name != "claims-offsets" {
-			require.Equal(t, soft.New().Info(), faulty.Wrap(soft.New(), f).Info(), "%s does not confess", f.Name)
+			require.Equal(t, soft.New().Info(), faulty.Wrap(soft.New(), f).Info(), "%s does not change Info", f.Name)
 		}
 	}
 }

@@ -7,27 +7,27 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// run is a faulty evaluation; v.Invocation is the honest one.
+// run is a faulty evaluation. v.Invocation is the honest one.
 type run func(ctx context.Context, v *invocation) error
 
 type invocation struct {
 	ane.Invocation
 	engine  *engine
 	in, out []*ane.Tensor // the caller's, in the order of the program
-	run     run           // nil when evaluating is no part of the fault
+	run     run           // nil if the fault does not change evaluation
 	after   []func() error
 }
 
 // Evaluate implements ane.Invocation.
 func (v *invocation) Evaluate(ctx context.Context) error {
 	if v.run == nil {
-		return v.engine.told(v.Invocation.Evaluate(ctx))
+		return v.engine.reported(v.Invocation.Evaluate(ctx))
 	}
-	return v.engine.told(v.run(ctx, v))
+	return v.engine.reported(v.run(ctx, v))
 }
 
-// InputView implements ane.Viewer with what the engine underneath shows; nil
-// when it shows nothing.
+// InputView implements ane.Viewer with the view of the wrapped engine, or nil if it
+// has none.
 func (v *invocation) InputView(i int) []byte {
 	if w, ok := v.Invocation.(ane.Viewer); ok {
 		return w.InputView(i)
@@ -43,8 +43,8 @@ func (v *invocation) OutputView(i int) []byte {
 	return nil
 }
 
-// Peer implements ane.Peer with what the engine underneath tells; process 0 when it
-// is in this one.
+// Peer implements ane.Peer with the peer of the wrapped engine. The process is 0 if
+// it is this one.
 func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	if w, ok := v.Invocation.(ane.Peer); ok {
 		return w.Peer()
@@ -52,7 +52,7 @@ func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	return 0, nil, nil
 }
 
-// SetQoS implements ane.Prioritizer where the engine underneath does.
+// SetQoS implements ane.Prioritizer if the wrapped engine does.
 func (v *invocation) SetQoS(q ane.QoS) error {
 	if p, ok := v.Invocation.(ane.Prioritizer); ok {
 		return p.SetQoS(q)
@@ -70,8 +70,8 @@ func (v *invocation) Close() error {
 	return errors.Join(errs...)
 }
 
-// spoiled makes a run that damages something after an honest one. damage gets
-// the number of the run, from 0.
+// spoiled returns a run that calls damage after an honest run. n is the number of
+// the run, from 0.
 func spoiled(damage func(v *invocation, n int) error) func() run {
 	return func() run {
 		n := -1

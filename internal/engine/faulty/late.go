@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// stale gives the first run's result to the second, and so on.
+// stale returns the result of each run only in the next one.
 func stale() run {
 	var before [][]byte
 	return func(ctx context.Context, v *invocation) error {
@@ -30,7 +30,7 @@ func stale() run {
 	}
 }
 
-// unfinished restores the last row.
+// unfinished restores the last row after a run.
 func unfinished() run {
 	return func(ctx context.Context, v *invocation) error {
 		row, err := lastRow(v.out)

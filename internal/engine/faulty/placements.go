@@ -9,19 +9,20 @@ import (
 // placements are the engines that read or write in the wrong place.
 func placements() []Fault {
 	return []Fault{
-		{Name: "neighbour-write", What: "changes the byte just behind an output in its surface", run: spoiled(spill)},
+		{Name: "neighbour-write", What: "changes the byte directly after an output in its surface",
+			run: spoiled(spill)},
 		{Name: "writes-input", What: "changes an input", run: spoiled(scribble)},
 		{Name: "writes-padding", What: "changes the padding of an input's first row", run: spoiled(scribblePadding)},
-		{Name: "swaps-inputs", What: "takes two inputs of one layout for each other", prepare: swapped(true)},
-		{Name: "swaps-outputs", What: "takes two outputs of one layout for each other", prepare: swapped(false)},
-		{Name: "packs-rows", What: "writes output rows one behind the other, without padding", run: spoiled(pack)},
+		{Name: "swaps-inputs", What: "exchanges two inputs of one layout", prepare: swapped(true)},
+		{Name: "swaps-outputs", What: "exchanges two outputs of one layout", prepare: swapped(false)},
+		{Name: "packs-rows", What: "writes output rows without padding", run: spoiled(pack)},
 		{Name: "one-request", SuiteOnly: true,
-			What: "runs every request of a model on the tensors that were bound first", prepare: oneRequest},
+			What: "runs every request of a model on the tensors bound first", prepare: oneRequest},
 	}
 }
 
-// spill changes the byte behind the first tensor that has one, outputs first.
-// It never leaves the tensor's Block.
+// spill changes the byte after the first tensor that has one, outputs first. It
+// stays inside the tensor's Block.
 func spill(v *invocation, _ int) error {
 	for _, t := range slices.Concat(v.out, v.in) {
 		surface, end := t.Block().Bytes(), t.Offset()+t.Layout().Bytes()
@@ -54,8 +55,7 @@ func scribblePadding(v *invocation, _ int) error {
 	return nil
 }
 
-// swapped exchanges the first two inputs or outputs that could stand for each
-// other.
+// swapped exchanges the first two inputs or outputs of the same layout.
 func swapped(inputs bool) prepare {
 	return func(x *executable, in, out []*ane.Tensor) (*invocation, error) {
 		a, b := slices.Clone(in), slices.Clone(out)
@@ -80,7 +80,7 @@ func exchange(tensors []*ane.Tensor) {
 }
 
 // pack moves output rows together. Rows only move towards the start, so that
-// none is overwritten before it moved.
+// none is overwritten before it moves.
 func pack(v *invocation, _ int) error {
 	for _, t := range v.out {
 		l, b := t.Layout(), t.Bytes()
@@ -94,8 +94,8 @@ func pack(v *invocation, _ int) error {
 	return nil
 }
 
-// oneRequest prepares on what the model's first request bound, as long as that
-// memory is there.
+// oneRequest prepares with the tensors of the model's first request as long as
+// their memory is open.
 func oneRequest(x *executable, in, out []*ane.Tensor) (*invocation, error) {
 	gone := func(t *ane.Tensor) bool { return t.Bytes() == nil }
 	if x.first[1] == nil || slices.ContainsFunc(slices.Concat(x.first[0], x.first[1]), gone) {

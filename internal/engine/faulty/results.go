@@ -7,13 +7,13 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// results are the engines whose results are not those of the program.
+// results are the engines with wrong results.
 func results() []Fault {
 	return []Fault{
 		{Name: "wrong-result", What: "flips the bit below the sign of the last output element",
 			run: spoiled(flipElement)},
-		{Name: "stale-result", What: "returns the result of the run before", run: stale},
-		{Name: "last-row-missing", What: "leaves the last row of the last output as it was", run: unfinished},
+		{Name: "stale-result", What: "returns the result of the previous run", run: stale},
+		{Name: "last-row-missing", What: "leaves the last row of the last output unchanged", run: unfinished},
 		{Name: "flushes-subnormals", SuiteOnly: true, What: "writes zero for results below the smallest normal fp16",
 			run: spoiled(eachHalf(flush))},
 		{Name: "short-mantissa", What: "clears the lowest bit of every fp16 result", run: spoiled(eachHalf(shorten))},
@@ -22,8 +22,8 @@ func results() []Fault {
 	}
 }
 
-// flipElement damages the last element of the last output: the bit below the
-// sign turns numbers below 2 into large ones and the others into small ones.
+// flipElement damages the last element of the last output: flipping the bit
+// below the sign makes numbers below 2 large and the others small.
 func flipElement(v *invocation, _ int) error {
 	row, err := lastRow(v.out)
 	if err != nil {
@@ -45,7 +45,7 @@ func lastRow(tensors []*ane.Tensor) ([]byte, error) {
 	return t.Row(t.Layout().Rows() - 1)
 }
 
-// eachHalf applies f to all fp16 outputs.
+// eachHalf applies f to all elements of fp16 outputs.
 func eachHalf(f func(uint16) uint16) func(*invocation, int) error {
 	return func(v *invocation, _ int) error {
 		for _, t := range v.out {
@@ -73,7 +73,7 @@ func flush(h uint16) uint16 {
 	return h
 }
 
-// shorten leaves infinities and NaN alone, whose lowest bit is no precision.
+// shorten keeps infinities and NaN, whose lowest bit is not precision.
 func shorten(h uint16) uint16 {
 	if h&0x7c00 == 0x7c00 {
 		return h

@@ -8,15 +8,15 @@ import (
 	"github.com/anekit/anekit/ane"
 )
 
-// statements are the engines that say what is not so.
+// statements are the engines that report something false.
 func statements() []Fault {
 	return []Fault{
-		{Name: "claims-apple", What: "calls itself apple", info: func(i ane.Info) ane.Info {
+		{Name: "claims-apple", What: "reports the name apple", info: func(i ane.Info) ane.Info {
 			i.Name = "apple"
 			return i
 		}},
 		{Name: "claims-offsets", SuiteOnly: true,
-			What: "says that it honours offsets, and reads every surface from byte 0", info: func(i ane.Info) ane.Info {
+			What: "claims to support offsets, but reads every surface from byte 0", info: func(i ane.Info) ane.Info {
 				i.Offsets = true
 				return i
 			}, prepare: fromZero},
@@ -24,12 +24,12 @@ func statements() []Fault {
 		{Name: "wrong-names", What: "reports inputs and outputs under other names", layouts: renamed},
 		{Name: "drops-errors", SuiteOnly: true, What: "returns nil from an evaluation that failed or never ran",
 			run: dropping},
-		{Name: "untyped-errors", SuiteOnly: true, What: "returns errors that match nothing",
+		{Name: "untyped-errors", SuiteOnly: true, What: "returns errors that match no sentinel",
 			errs: func(err error) error { return errors.New(err.Error()) }},
 	}
 }
 
-// fromZero ties the program to byte 0 of every surface.
+// fromZero binds the program to byte 0 of every surface.
 func fromZero(x *executable, in, out []*ane.Tensor) (*invocation, error) {
 	var moved [2][]*ane.Tensor
 	for i, list := range [2][]*ane.Tensor{in, out} {
@@ -66,11 +66,11 @@ func renamed(layouts []ane.Layout) []ane.Layout {
 	return other
 }
 
-// dropping runs only while ctx lasts and keeps quiet about whatever happens.
+// dropping runs only while ctx is alive and drops all errors.
 func dropping() run {
 	return func(ctx context.Context, v *invocation) error {
 		if ctx.Err() == nil {
-			_ = v.Invocation.Evaluate(ctx) // dropping it is the fault
+			_ = v.Invocation.Evaluate(ctx) // dropping the error is the fault
 		}
 		return nil
 	}

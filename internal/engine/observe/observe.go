@@ -1,5 +1,5 @@
-// Package observe opens the engines that have a framework, and records what the framework
-// says of the machine. The command writes dumps from it.
+// Package observe opens the engines that have a framework and records the framework's facts
+// about the machine. The command writes dumps from them.
 package observe
 
 import (
@@ -14,21 +14,21 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// Observation holds what a framework says of the machine, of the known-answer program and of
-// failures. A dump of the machine consists of it.
+// Observation holds a framework's facts about the machine and the known-answer program, and its
+// errors. A dump of the machine consists of it.
 type Observation struct {
 	Known  apple.Known
 	Report objcbridge.Report
-	Fault  error         // why parts of Report are missing, or nil
+	Fault  error         // the reason for missing parts of Report, or nil
 	Opened time.Duration // from loading the framework to the end of the known-answer run
 
-	first []apple.Met // errors while the engine was opened
-	met   func() []apple.Met
-	usage func() objcbridge.Usage
+	first  []apple.Met // errors while the engine was opened
+	errors func() []apple.Met
+	usage  func() objcbridge.Usage
 }
 
-// Usage returns what this process has spent of the framework's grants, zero if the engine was
-// not opened.
+// Usage returns how much of the framework's limits this process has used; zero if the engine
+// was not opened.
 func (o *Observation) Usage() objcbridge.Usage {
 	if o.usage == nil {
 		return o.Report.Usage
@@ -36,21 +36,21 @@ func (o *Observation) Usage() objcbridge.Usage {
 	return o.usage()
 }
 
-// Met returns the first errors of the framework, in order of appearance.
+// Met returns the first errors of the framework, in order of occurrence.
 func (o *Observation) Met() []apple.Met {
-	if o.met == nil {
+	if o.errors == nil {
 		return o.first
 	}
-	return o.met()
+	return o.errors()
 }
 
-// timeout bounds the time for loading a framework and its known-answer run. A first compile
-// takes some 30 ms.
+// timeout bounds loading a framework and its known-answer run. A first compile takes about 30
+// ms.
 const timeout = time.Minute
 
-// Open opens an engine that has a framework, apple or standin, and records what the framework
-// says meanwhile. It returns an Observation also when the engine cannot be opened; the error
-// then matches ane.ErrUnavailable, or ane.ErrName for an engine without a framework.
+// Open opens an engine that has a framework, apple or standin, and records the framework's
+// facts. It returns an Observation even if the engine cannot be opened. The error then matches
+// ane.ErrUnavailable, or ane.ErrName for an engine without a framework.
 func Open(ctx context.Context, name string) (*ane.Device, *Observation, error) {
 	o := &Observation{}
 	c, err := frameworkOf(name)
@@ -62,22 +62,23 @@ func Open(ctx context.Context, name string) (*ane.Device, *Observation, error) {
 	if o.Report, o.Fault, err = inspect(ctx, c); err != nil {
 		return nil, o, err
 	}
-	c.Observe = func(k apple.Known, met []apple.Met) { o.Known, o.first = k, met }
+	c.Observe = func(k apple.Known, errs []apple.Met) { o.Known, o.first = k, errs }
 	start := time.Now()
 	e, err := apple.Open(ctx, c)
 	o.Opened = time.Since(start)
 	if err != nil {
 		return nil, o, err
 	}
-	o.met = e.Met
+	o.errors = e.Met
 	o.usage = e.Usage
 	d, err := ane.Open(e, "")
 	return d, o, err
 }
 
-// Inspect loads the framework of an engine without compiling a program: the self-check of
-// every method that the bridge sends, the device, and what the process has spent. The report
-// holds what is known also when the error is not nil. Engines without a framework: ane.ErrName.
+// Inspect loads the framework of an engine without compiling a program and reports the
+// self-check of every method that the bridge sends, the device, and the process's usage. The
+// report holds the known facts even if the error is not nil. The error is ane.ErrName for an
+// engine without a framework.
 func Inspect(name string) (objcbridge.Report, error) {
 	c, err := frameworkOf(name)
 	if err != nil {
@@ -86,16 +87,16 @@ func Inspect(name string) (objcbridge.Report, error) {
 	return objcbridge.Inspect(c.Bridge)
 }
 
-// inspect calls objcbridge.Inspect, which a framework may delay, until ctx ends.
+// inspect calls objcbridge.Inspect, which may hang, until ctx ends.
 func inspect(ctx context.Context, c apple.Config) (r objcbridge.Report, fault, late error) {
-	type answer struct {
+	type result struct {
 		report objcbridge.Report
 		fault  error
 	}
-	done := make(chan answer, 1)
+	done := make(chan result, 1)
 	go func() {
 		r, err := objcbridge.Inspect(c.Bridge)
-		done <- answer{r, err}
+		done <- result{r, err}
 	}()
 	select {
 	case a := <-done:
