@@ -57,14 +57,14 @@ func (e *engine) chain(ctx context.Context, steps, each []*invocation) error {
 	var taken flight
 	for _, v := range each {
 		if err := enter(ctx, v.busy); err != nil { // a run that was given up
-			taken.leave()
+			taken.yield()
 			return err
 		}
 		taken.requests = append(taken.requests, v)
 	}
 	err := retry(func() error { return submit(ctx, steps, each) })
 	if !isInFlight(err) {
-		taken.leave()
+		taken.yield()
 	}
 	return err
 }

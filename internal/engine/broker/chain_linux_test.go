@@ -395,3 +395,39 @@ func TestChainWhoseClientDies(t *testing.T) {
 	}
 	await.Until(t, "one client is left", func() bool { return counter(t, watch, "clients") == 1 })
 }
+
+// Wherever a chain is when its context ends, it ends with the context's error or has run,
+// and its requests can be used again.
+func TestChainsCancelledAtAnyMoment(t *testing.T) {
+	l := newLinks(t, Options{}, negation(), doubling())
+	var all sync.WaitGroup
+	layout := l.programs[0].Inputs()[0]
+	for range 4 {
+		in, mid, out := memory(t, layout), memory(t, layout), memory(t, layout)
+		var steps []ane.Invocation
+		for i, ports := range [][2]*ane.Tensor{{in, mid}, {mid, out}} {
+			v, err := l.programs[i].Prepare(ports[:1], ports[1:])
+			require.NoError(t, err)
+			defer v.Close()
+			steps = append(steps, v)
+		}
+		steps = append(steps, steps...)
+		all.Go(func() {
+			for range 50 {
+				ctx, cancel := context.WithCancel(context.Background())
+				go cancel()
+				err := l.engine.(Chainer).EvaluateChain(ctx, steps)
+				if err != nil && !errors.Is(err, ane.ErrDeadline) {
+					t.Error(err)
+				}
+				if err := l.engine.(Chainer).EvaluateChain(context.Background(), steps[:1]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.NoError(t, l.chain(t.Context()))
+	require.Zero(t, counter(t, l.engine, "requests running"))
+	require.Zero(t, counter(t, l.engine, "requests waiting"))
+}

@@ -4,16 +4,18 @@
 //
 // The process is either private, started by Open from this program's own
 // executable and ended with the Engine, or shared by several clients over a socket.
-// A program that imports the package can be its own private broker: an init
-// function takes over in the child, before main; only the init functions of packages
-// that Go initialises before this one run there as well.
+// A program that starts private brokers calls ServeChild first in main, which serves in the
+// child and does not return there; the init functions of all packages run in the child too.
 //
 // # What goes between the processes
 //
 // Over the socket each surface's descriptor once, and MIL text and weights once a
 // compile. Then one small frame each way for every evaluation, whatever the size of the
 // tensors: through memory that both have mapped (wire.Bell), or over the socket for those
-// that run at the same time.
+// that run at the same time. A chain of requests (Chainer) is one frame each way too.
+//
+// The files transport*.go are the one room that touches the connection: they ask, post,
+// close and count. The rest of the client hands them payloads.
 //
 // # When the broker dies
 //

@@ -21,7 +21,7 @@ type engine struct {
 	mu       sync.Mutex
 	now      *session // the newest
 	sessions []*session
-	attempt  *attempt // under way
+	attempt  *attempt // that is being made
 	pace     pace
 	counters Counters // of sessions that are buried
 	closed   bool

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// Evaluate implements ane.Invocation. When ctx ends first, the broker is told to
-// stop, and the Blocks stay held until it has.
+// Evaluate implements ane.Invocation. When ctx ends first, the broker gets a
+// Cancel, and the Blocks stay held until it has ended the run.
 func (v *invocation) Evaluate(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return ane.Deadline("evaluate", Name, joinCause(ctx))
@@ -21,18 +21,18 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 			err = v.run(ctx)
 		}
 		if err == nil {
-			v.leave()
+			v.yield()
 			return nil
 		}
 		if !isInFlight(err) {
-			v.leave()
+			v.yield()
 		}
 	}
 	return failed(ctx, "evaluate", v.exec.upload.request.File, overdue("evaluate", err))
 }
 
-// run evaluates once at the present broker. An outError means that the run itself
-// is out, and nothing else.
+// run evaluates once at the present broker. wire.InFlight means that the run itself is in
+// flight, and no other request.
 func (v *invocation) run(ctx context.Context) error {
 	if v.closed.Load() {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrClosed}

@@ -66,9 +66,9 @@ func (x *executable) Cached() bool { return x.cached }
 // Notes implements ane.Executable.
 func (x *executable) Notes() []string { return x.notes }
 
-// leave gives the turn back after a call that returned err, unless the request is
+// yield gives the turn back after a call that returned err, unless the request is
 // in flight still: then the reader of the answer does it.
-func (x *executable) leave(err error) {
+func (x *executable) yield(err error) {
 	if !isInFlight(err) {
 		<-x.turn
 		x.tidy()
@@ -105,7 +105,7 @@ func (x *executable) ask(ctx context.Context, s *session, k wire.Kind, request, 
 		if c.answer(k, reply) == nil {
 			settle()
 		}
-		x.leave(nil)
+		x.yield(nil)
 	}
 	err := s.ask(ctx, k, request, reply, late, fds...)
 	if err == nil {
@@ -122,7 +122,7 @@ func (x *executable) place(ctx context.Context) (s *session, program uint32, loa
 	if err := enter(ctx, x.turn); err != nil {
 		return nil, 0, 0, err
 	}
-	defer x.leave(nil)
+	defer x.yield(nil)
 	if x.at == nil { // its broker ended since, or it was closed
 		return nil, 0, 0, notSent(errors.New("the program is gone"))
 	}
@@ -135,7 +135,7 @@ func (x *executable) ready(ctx context.Context) (err error) {
 	if err := enter(ctx, x.turn); err != nil {
 		return err
 	}
-	defer func() { x.leave(err) }()
+	defer func() { x.yield(err) }()
 	if x.closed.Load() {
 		return &ane.Error{Op: "load", Engine: Name, Name: x.upload.request.File, Err: ane.ErrClosed}
 	}
@@ -203,7 +203,7 @@ func (x *executable) unload(ctx context.Context) (err error) {
 	if err := enter(ctx, x.turn); err != nil {
 		return err
 	}
-	defer func() { x.leave(err) }()
+	defer func() { x.yield(err) }()
 	s := x.at
 	if s == nil || !x.loaded {
 		return nil
@@ -222,13 +222,13 @@ func (x *executable) make(ctx context.Context, s *session, reply *wire.Compiled,
 // Close implements ane.Executable. When the broker does not answer, the program
 // is freed there as soon as it does. A base stays while it has instances.
 func (x *executable) Close() error {
-	if !x.family.part() {
+	if !x.family.close() {
 		return nil
 	}
-	return x.shut()
+	return x.finishClose()
 }
 
-func (x *executable) shut() error {
+func (x *executable) finishClose() error {
 	if x.closed.Swap(true) {
 		return nil
 	}
@@ -239,8 +239,8 @@ func (x *executable) shut() error {
 		err = nil
 	}
 	err = failed(ctx, "close", x.upload.request.File, err)
-	if x.base != nil && x.base.family.lose() {
-		err = errors.Join(err, x.base.shut())
+	if x.base != nil && x.base.family.remove() {
+		err = errors.Join(err, x.base.finishClose())
 	}
 	return err
 }
@@ -249,7 +249,7 @@ func (x *executable) release(ctx context.Context) error {
 	if err := enter(ctx, x.turn); err != nil {
 		return err
 	}
-	defer x.leave(nil)
+	defer x.yield(nil)
 	s := x.at
 	if s == nil {
 		return nil

@@ -35,10 +35,10 @@ func (f flight) hold() (free func()) {
 	}
 }
 
-// leave gives the requests back.
-func (f flight) leave() {
+// yield gives the requests back.
+func (f flight) yield() {
 	for _, v := range f.requests {
-		v.leave()
+		v.yield()
 	}
 }
 
@@ -48,7 +48,7 @@ func (f flight) giveUp() bool {
 	free := f.hold()
 	if !f.session.orphan(f.call, func(*call) {
 		<-f.session.queue
-		f.leave()
+		f.yield()
 		free()
 	}) {
 		free()
@@ -75,7 +75,7 @@ func (f flight) outlast(ctx context.Context, lost error) error {
 	free := f.hold()
 	go func() {
 		<-f.session.buried
-		f.leave()
+		f.yield()
 		free()
 	}()
 	return inFlight(lost)

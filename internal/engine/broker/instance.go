@@ -14,14 +14,14 @@ import (
 type family struct {
 	mu        sync.Mutex
 	instances int
-	parted    bool // the base was closed, but for its instances
+	closed    bool // the base was closed, but for its instances
 }
 
-// part notes that the base was closed, and reports whether it can go at once.
-func (f *family) part() bool {
+// close notes that the base was closed, and reports whether it can go at once.
+func (f *family) close() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.parted = true
+	f.closed = true
 	return f.instances == 0
 }
 
@@ -31,12 +31,12 @@ func (f *family) add() {
 	f.instances++
 }
 
-// lose counts one instance less, and reports whether that was all that kept the base.
-func (f *family) lose() bool {
+// remove counts one instance less, and reports whether that was all that kept the base.
+func (f *family) remove() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.instances--
-	return f.instances == 0 && f.parted
+	return f.instances == 0 && f.closed
 }
 
 // NewInstance implements ane.Instancer. The broker links the weights to the program that it
@@ -54,7 +54,7 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 	made := &executable{engine: x.engine, upload: u, turn: make(chan struct{}, 1), base: base}
 	base.family.add()
 	if err := made.ready(ctx); err != nil {
-		_ = base.family.lose() // x is open, and with it the base
+		_ = base.family.remove() // x is open, and with it the base
 		made.closed.Store(true)
 		made.tidy()
 		return nil, failed(ctx, "instance", file, u.explain(err))
@@ -120,7 +120,7 @@ func (x *executable) lend(ctx context.Context, s *session, use func(program uint
 		return err
 	}
 	var err error // of a request about the base
-	defer func() { x.leave(err) }()
+	defer func() { x.yield(err) }()
 	if x.at != s {
 		err = x.compile(ctx, s)
 	}

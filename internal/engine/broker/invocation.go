@@ -151,8 +151,8 @@ func (v *invocation) Close() error {
 	}
 }
 
-// leave gives the turn back, and frees the request if it was closed meanwhile.
-func (v *invocation) leave() {
+// yield gives the turn back, and frees the request if it was closed meanwhile.
+func (v *invocation) yield() {
 	<-v.busy
 	if !v.closed.Load() {
 		return
@@ -170,7 +170,7 @@ func (v *invocation) leave() {
 func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
 	select {
 	case v.busy <- struct{}{}:
-		defer v.leave()
+		defer v.yield()
 	default:
 		return 0, nil, nil
 	}

@@ -52,6 +52,13 @@ func (v *invocation) SetQoS(q ane.QoS) error {
 		return failed(ctx, "qos", v.exec.upload.request.File, err)
 	}
 	v.qos = uint32(q)
-	v.leave()
+	v.yield()
 	return nil
+}
+
+// Traffic implements ane.Metered: bytes over all connections of the engine, headers
+// included.
+func (e *engine) Traffic() (sent, received int64, ok bool) {
+	c, ok := Counts(e)
+	return c.Bytes, c.Received, ok
 }

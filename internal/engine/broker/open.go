@@ -40,7 +40,7 @@ func Open(ctx context.Context, o Options) (ane.Engine, error) {
 	return e, nil
 }
 
-// DefaultPath is where a shared broker listens unless told otherwise:
+// DefaultPath is where a shared broker listens by default:
 // anekit/broker.sock in the folder that the system keeps for running programs of
 // this user, or in a folder of this user's in the one for temporary files.
 func DefaultPath() string {
@@ -94,7 +94,7 @@ func (e *engine) link(ctx context.Context) (*session, error) {
 		}
 	}
 	if err != nil {
-		return nil, e.unreachable(errors.Join(err, proc.end(0)))
+		return nil, e.unreachable(errors.Join(err, proc.stop(0)))
 	}
 	return newSession(conn, fd, proc), nil
 }

@@ -28,7 +28,7 @@ type Options struct {
 	// Patience bounds every wait for the broker in calls that have no context:
 	// starting it, binding, closing. Zero means DefaultPatience.
 	Patience time.Duration
-	// Logger is told when a broker is reached, lost or replaced; nil logs nothing.
+	// Logger gets a line when a broker is reached, lost or replaced; nil logs nothing.
 	Logger *slog.Logger
 }
 

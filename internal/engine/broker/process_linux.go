@@ -93,9 +93,9 @@ func (p *process) run(socket *os.File, started chan<- error) {
 	}
 }
 
-// end waits for a broker whose socket was closed to end by itself, and kills it
+// stop waits for a broker whose socket was closed to end by itself, and kills it
 // after patience, frozen or not. It is reaped when end returns nil.
-func (p *process) end(patience time.Duration) error {
+func (p *process) stop(patience time.Duration) error {
 	if p == nil {
 		return nil
 	}

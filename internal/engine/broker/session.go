@@ -24,7 +24,7 @@ type session struct {
 func newSession(conn *wire.Conn, fd int, proc *process) *session {
 	s := &session{proc: proc}
 	s.surfaces.open = map[*block]*surface{}
-	s.transport = newTransport(conn, fd, s.surfaces.forget, func(d time.Duration) error { return proc.end(d) })
+	s.transport = newTransport(conn, fd, s.surfaces.forget, func(d time.Duration) error { return proc.stop(d) })
 	return s
 }
 

@@ -12,7 +12,7 @@ import (
 
 type block = unimem.Block
 
-// surfaces are the Blocks that one broker knows: each is told to it once, when
+// surfaces are the Blocks that one broker knows: each is sent to it once, when
 // it is bound for the first time, and forgotten when it is closed.
 type surfaces struct {
 	mu   sync.Mutex
@@ -21,7 +21,7 @@ type surfaces struct {
 	over bool
 }
 
-// surface is a Block that the broker knows, or is being told of.
+// surface is a Block that the broker knows, or that is being sent.
 type surface struct {
 	token  uint32
 	users  int           // requests that are or may be bound to it at the broker
@@ -74,7 +74,7 @@ func (t *surfaces) find(b *block) (f *surface, first bool) {
 	return f, first
 }
 
-// release counts one request less, which the broker has been told to free.
+// release counts one request less, whose Unbind was sent.
 func (s *session) release(f *surface) {
 	s.surfaces.mu.Lock()
 	f.users--
@@ -88,9 +88,9 @@ func (s *session) release(f *surface) {
 // drop has the broker forget a surface that nothing is bound to.
 func (s *session) drop(f *surface) { s.post(wire.KindDrop, &wire.Drop{Token: f.token}) }
 
-// part forgets a Block that closes. A request may outlive that at the
+// blockClosed forgets a Block that closes. A request may outlive that at the
 // broker, if its caller has stopped waiting.
-func (s *session) part(b *block, f *surface) {
+func (s *session) blockClosed(b *block, f *surface) {
 	s.surfaces.mu.Lock()
 	known := s.surfaces.open[b] == f
 	if known {
@@ -129,7 +129,7 @@ func (s *session) introduce(ctx context.Context, b *block, f *surface) error {
 	if err := s.ask(ctx, wire.KindSurface, &request, &wire.SurfaceReply{}, late, int(file.Fd())); err != nil {
 		return err
 	}
-	cancel, err := b.AtClose(func() { s.part(b, f) })
+	cancel, err := b.AtClose(func() { s.blockClosed(b, f) })
 	if err != nil {
 		s.drop(f)
 		return &ane.Error{Op: "bind", Engine: Name, Err: ane.Because(ane.ErrStale, err)}

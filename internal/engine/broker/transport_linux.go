@@ -48,7 +48,7 @@ func reachable(path string) (short string, done func(), err error) {
 	return fmt.Sprintf("/proc/self/fd/%d/%s", dir, filepath.Base(path)), func() { _ = unix.Close(dir) }, nil
 }
 
-// queueWait is the pause between two looks at a broker whose queue of new
+// queueWait is the pause between two calls to a broker whose queue of new
 // connections is full.
 const queueWait = 5 * time.Millisecond
 

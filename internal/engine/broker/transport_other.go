@@ -12,7 +12,7 @@ import (
 // process cannot be had: memory is passed between processes on Linux only.
 type process struct{}
 
-func (*process) end(time.Duration) error { return nil }
+func (*process) stop(time.Duration) error { return nil }
 
 func unsupported() error {
 	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable,

@@ -9,7 +9,7 @@ type Found int
 const (
 	NotFound   Found = iota // there is none of this number, or it has ended
 	WasWaiting              // in the queue: its completion was delivered before Stop returned
-	WasRunning              // in the engine, which was told; it completes when that notices
+	WasRunning              // in the engine, whose context has ended; it completes when the engine returns
 )
 
 // Stop ends an accepted request, and tells where it stood at that moment.

@@ -14,7 +14,7 @@ func (c *Client) Close(ctx context.Context) error {
 	if !c.alive() {
 		return nil
 	}
-	c.shut()
+	c.startClose()
 	select {
 	case <-c.gone:
 		return nil
@@ -28,8 +28,8 @@ func (c *Client) Close(ctx context.Context) error {
 	}
 }
 
-// shut begins the end of a client.
-func (c *Client) shut() {
+// startClose begins the end of a client.
+func (c *Client) startClose() {
 	c.once.Do(func() {
 		d := c.driver
 		d.mu.Lock()

@@ -130,7 +130,7 @@ func (d *Driver) Close(ctx context.Context) error {
 	last, cancel := context.WithTimeout(context.Background(), d.patience)
 	defer cancel()
 	for _, c := range left { // all start at once, whatever the first waits for
-		c.shut()
+		c.startClose()
 	}
 	for _, c := range left {
 		if err := c.Close(last); err != nil {

@@ -17,8 +17,8 @@ func (d *Driver) enqueue(r *request, index uint32) {
 	d.rung.Signal() // the engine's goroutine alone waits for it
 }
 
-// hush forgets the doorbells when the queue is empty. The caller holds the lock.
-func (d *Driver) hush() {
+// clearBell forgets the doorbells when the queue is empty. The caller holds the lock.
+func (d *Driver) clearBell() {
 	if d.queue.n == 0 {
 		d.bell = 0
 	}
@@ -36,7 +36,7 @@ func (d *Driver) serve() {
 		}
 		r := d.queue.pop()
 		d.waited(r)
-		d.hush()
+		d.clearBell()
 		d.run(r)
 		d.deliver(r)
 		d.mu.Lock()

@@ -42,7 +42,7 @@ func (d *Driver) abort(r *request, cause error) {
 	switch r.state {
 	case waiting:
 		d.queue.remove(r)
-		d.hush()
+		d.clearBell()
 		d.waited(r)
 		r.settle(cause)
 		d.deliver(r)

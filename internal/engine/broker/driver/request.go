@@ -81,7 +81,7 @@ func (d *Driver) deliver(r *request) {
 	r.recycle()
 	d.mu.Unlock()
 	c.info.Wake(done)
-	c.leave()
+	c.delivered()
 }
 
 // collect waits for a request without a port that was queued, and takes its result.
@@ -101,7 +101,7 @@ func (r *request) take(out []byte) driverabi.Return {
 	r.reply(out)
 	r.recycle()
 	c.driver.mu.Unlock()
-	c.leave()
+	c.delivered()
 	if ret != driverabi.Success {
 		return c.refuse(ret, "the request did not run to its end", "", err)
 	}
@@ -126,9 +126,9 @@ func (r *request) reply(out []byte) {
 	_ = s.Encode(out) // of chains there is no answer, and out is empty
 }
 
-// leave counts a request whose completion was delivered. Who waits for the last one has
-// raised quiet before it looked at pending, so one of the two sees the other.
-func (c *Client) leave() {
+// delivered counts a request whose completion was delivered. A caller that waits for the last
+// one raises quiet before it reads pending, so one of the two sees the other.
+func (c *Client) delivered() {
 	if c.pending.Add(-1) == 0 && c.quiet.Load() > 0 {
 		c.driver.wakeAll()
 	}

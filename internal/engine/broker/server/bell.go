@@ -8,9 +8,9 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// bellWait is how long a thread sleeps at a bell before it looks around. Nothing has to be
-// noticed there that does not wake it, so that an idle broker stays idle; but a client that
-// means harm can keep the thread from being woken, and so its session from ending before.
+// bellWait is how long a thread sleeps at a bell before it polls. Whatever matters to it
+// wakes it, so that an idle broker stays idle; but a hostile client can keep the wake-up from
+// the thread, and so its session from ending earlier.
 const bellWait = 2 * time.Second
 
 // openBell opens a client's bell, if its memory came beside its Hello.
@@ -26,7 +26,7 @@ func (c *session) openBell(fds wire.Descriptors) (err error) {
 		Detail: fmt.Sprintf("%d beside hello", len(fds)), Hint: "send the memory of one bell, or nothing"}
 }
 
-// ring answers evaluations that come by the bell, until the session ends.
+// ring answers evaluations that come through the bell, until the session ends.
 func (c *session) ring() {
 	buf := make([]byte, wire.MaxFrame)
 	for {

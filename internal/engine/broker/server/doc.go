@@ -1,7 +1,7 @@
 // Package server is the broker: it admits clients, holds their surfaces and
 // programs, and drives the engine for them.
 //
-//	socket or bell -> session -> tables of one client -> driver -> engine
+//	socket or bell -> session -> surfaces, programs, requests, flights -> driver -> engine
 //
 // [Serve] answers the clients of a [Listener], any number at a time, and ends
 // some seconds after the last has gone; [ServeConn] answers one client over a
@@ -45,8 +45,8 @@
 //   - A client may change a surface while it is read. The engine computes garbage
 //     then, on that client's own surfaces; it cannot leave them.
 //   - A client may take all the engine's time that its quality of service gives it.
-//     Refused frames cost a thread until the client is cut off, whether they come by
-//     the socket or by the bell; counts of a bell without a frame cost next to nothing.
+//     Refused frames cost a thread until the client is cut off, whether they come over
+//     the socket or through the bell; counts of a bell without a frame cost next to nothing.
 //   - A shared broker that is lost may still run what its client had out: the client
 //     cannot wait for its end, as it does for that of a private one.
 //   - The user can kill the broker and change the files of its cache. A changed

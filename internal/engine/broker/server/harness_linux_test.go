@@ -42,7 +42,7 @@ func startBroker(t *testing.T, c Config) *broker {
 	require.NoError(t, err)
 	b := &broker{server: s, t: t}
 	t.Cleanup(func() {
-		b.hangUp()
+		b.disconnect()
 		b.work.Wait()
 		require.Zero(t, b.live.count(), "programs are left")
 		st := b.driver.Stats()

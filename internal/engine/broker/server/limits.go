@@ -44,6 +44,6 @@ const (
 	// entitlement of the compiler service for large models.
 	compileTime     = 60 * time.Second
 	longCompileTime = 15 * time.Minute
-	// endTime is what running requests have to end when a broker is told to.
+	// endTime is what running requests have to end when a broker closes.
 	endTime = 5 * time.Second
 )

@@ -37,6 +37,7 @@ type Grant struct {
 //	several processes             it each connection has its own
 //	compiles beyond a minute      EntitlementSecondaryCompiler
 //	purging other identities'     EntitlementPurgeAllPartitions
+//	chains of requests            EntitlementDataChaining
 //
 // of package driverabi. Section 10 of the facts saw unsigned programs compile and
 // load without any; SharedPolicy therefore grants the baseline to every client, and a

@@ -222,7 +222,7 @@ func served(t *testing.T) (*server, string) {
 	t.Cleanup(func() {
 		require.NoError(t, l.Close())
 		require.NoError(t, <-done)
-		s.hangUp()
+		s.disconnect()
 		s.connections.Wait()
 		require.NoError(t, s.failure())
 		require.NoError(t, s.close())

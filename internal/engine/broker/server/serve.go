@@ -38,7 +38,7 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 		_ = l.Close() // reported below
 	})
 	err = s.accept(l)
-	s.hangUp()
+	s.disconnect()
 	s.connections.Wait()
 	err = errors.Join(err, s.close(), l.Close())
 	closing.Wait()
@@ -81,15 +81,15 @@ func (s *server) answer(fd int) error {
 		return nil
 	}
 	if denied != nil {
-		s.turnAway(conn, denied)
+		s.reject(conn, denied)
 		return nil
 	}
 	return newSession(s, conn, id).run()
 }
 
-// turnAway tells a client that is not admitted why, once it has introduced itself: an
+// reject tells a client that is not admitted why, once it has introduced itself: an
 // answer that comes before the question may be lost with the connection.
-func (s *server) turnAway(conn *wire.Conn, why error) {
+func (s *server) reject(conn *wire.Conn, why error) {
 	s.counts.refusedPeer.Add(1)
 	s.conf.Log.Info("client refused", "error", why)
 	defer conn.Close()
@@ -115,7 +115,7 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	if err != nil {
 		return err
 	}
-	stop := context.AfterFunc(ctx, s.hangUp)
+	stop := context.AfterFunc(ctx, s.disconnect)
 	defer stop()
 	var id Identity
 	err = conn.Control(func(fd int) (err error) {
@@ -123,7 +123,7 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 		return err
 	})
 	if err != nil {
-		s.turnAway(conn, err)
+		s.reject(conn, err)
 		return errors.Join(err, s.close())
 	}
 	return errors.Join(newSession(s, conn, id).run(), s.close())

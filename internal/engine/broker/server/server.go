@@ -82,7 +82,7 @@ func (s *server) close() error {
 	return errors.Join(err, s.engine.Close())
 }
 
-// tick is how often the watch looks; what it enforces may be late by as much.
+// tick is the time between two checks of the watch; it enforces limits late by as much.
 const tick = 250 * time.Millisecond
 
 // watch cuts off clients that keep the broker waiting.
@@ -97,7 +97,7 @@ func (s *server) watch() {
 			now := s.ticks.Add(1)
 			s.mu.Lock()
 			for one := range s.sessions {
-				one.look(now)
+				one.check(now)
 			}
 			s.mu.Unlock()
 		}
@@ -110,7 +110,7 @@ func late(since, now int64, allowed time.Duration) bool {
 	return since != 0 && time.Duration(now-since)*tick > allowed+tick
 }
 
-// track notes a connection, which hangUp closes; false when that was called.
+// track notes a connection, which disconnect closes; false when that was called.
 func (s *server) track(conn *wire.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -126,8 +126,8 @@ func (s *server) untrack(conn *wire.Conn) {
 	delete(s.open, conn)
 }
 
-// hangUp closes every connection and lets none begin.
-func (s *server) hangUp() {
+// disconnect closes every connection and lets none begin.
+func (s *server) disconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ending = true

@@ -63,9 +63,9 @@ func (c *session) open(dev *device) {
 	c.dev, c.surfaces.dev, c.programs.dev, c.flights.dev = dev, dev, dev, dev
 }
 
-// look cuts off a client that does not introduce itself or does not read. The watch
+// check cuts off a client that does not introduce itself or does not read. The watch
 // calls it.
-func (c *session) look(now int64) {
+func (c *session) check(now int64) {
 	if late(c.greeted.Load(), now, c.conf.hello) || late(c.sending.Load(), now, c.conf.write) {
 		_ = c.conn.Close() // never fails
 	}
@@ -76,7 +76,7 @@ func (c *session) look(now int64) {
 func (c *session) run() error {
 	if err := c.enter(c); err != nil {
 		c.cancel()
-		c.turnAway(c.conn, err)
+		c.reject(c.conn, err)
 		return nil
 	}
 	defer c.leave(c)
@@ -120,7 +120,11 @@ func (c *session) serve() {
 func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	c.turn.Lock()
 	defer c.turn.Unlock()
-	if err == nil {
+	switch {
+	case err != nil:
+	case f.Kind == wire.KindEvaluate && c.greeted.Load() == 0:
+		err = c.flights.evaluate(f)
+	default:
 		err = c.route(f, fds)
 	}
 	switch {
@@ -145,9 +149,6 @@ var errEnd = errors.New("end of session")
 
 // route has the owner of what a frame is about answer it, or returns why it is refused.
 func (c *session) route(f *wire.Frame, fds wire.Descriptors) error {
-	if f.Kind == wire.KindEvaluate && c.greeted.Load() == 0 {
-		return c.flights.evaluate(f)
-	}
 	p, err := c.ask(f, fds)
 	if err != nil || p == nil { // nil: a goroutine answers
 		return err
@@ -180,7 +181,7 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 	case wire.KindDrop:
 		return c.surfaces.drop(f.Payload)
 	case wire.KindCompile:
-		own := *f // outlives this call, and f shall not: it would cost memory for every frame
+		own := *f // outlives this call; if f did, every frame would cost memory
 		return nil, c.compiles.program(&own, fds)
 	case wire.KindInstance:
 		own := *f

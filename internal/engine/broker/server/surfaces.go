@@ -130,11 +130,11 @@ func (t *surfaces) unmap(s *surface) error {
 	if err := t.dev.unmapSurface(s.name); err != nil {
 		return err
 	}
-	return t.lose(s)
+	return t.discard(s)
 }
 
-// lose undoes open when the driver has undone its part.
-func (t *surfaces) lose(s *surface) error {
+// discard undoes open when the driver has undone its part.
+func (t *surfaces) discard(s *surface) error {
 	if s.block == nil {
 		return s.file.Close()
 	}
@@ -148,7 +148,7 @@ func (t *surfaces) lose(s *surface) error {
 func (t *surfaces) free() error {
 	var errs []error
 	for _, s := range t.table.all() {
-		errs = append(errs, t.lose(s))
+		errs = append(errs, t.discard(s))
 	}
 	return errors.Join(errs...)
 }

@@ -79,11 +79,11 @@ func mapBell(op string, fd int) (*Bell, error) {
 	return b, nil
 }
 
-// Close ends every call on this end with ErrClosed. Repeating it returns nil. An other end
-// that means harm can take a sleeper's wake-up away (FUTEX_REQUEUE): that one sleeps to the
+// Close ends every call on this end with ErrClosed. Repeating it returns nil. A hostile
+// other end can take a sleeper's wake-up away (FUTEX_REQUEUE): that one sleeps to the
 // end of its wait.
 func (b *Bell) Close() error {
-	if b != nil && b.users.shut() {
+	if b != nil && b.users.close() {
 		b.own.wake(math.MaxInt32) // the other end may have put sleepers of its own before ours
 		b.leave()
 	}

@@ -30,7 +30,7 @@ type socket struct {
 // Close ends every call on the Conn, here with ErrClosed, at the other end once it has
 // read what was sent before. Repeating it returns nil.
 func (c *Conn) Close() error {
-	if c != nil && c.users.shut() {
+	if c != nil && c.users.close() {
 		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR) // fails only if the peer has gone
 		c.leave()
 	}

@@ -58,7 +58,7 @@ func (s *socket) receive(buf []byte) (int, Descriptors, error) {
 	}
 }
 
-// accept looks at what recvmsg returned.
+// accept checks what recvmsg returned.
 func (s *socket) accept(n int) (int, Descriptors, error) {
 	const op = "receive"
 	fds, err := s.incoming.descriptors()

@@ -94,7 +94,7 @@ type CancelState uint32
 const (
 	CancelMissed  CancelState = iota // nothing of this sequence: finished, or never seen
 	CancelQueued                     // it was waiting and is out of the queue
-	CancelRunning                    // it was running and is told to stop
+	CancelRunning                    // it was running and is being stopped
 	cancelStates
 )
 
