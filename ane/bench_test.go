@@ -29,7 +29,8 @@ func TestElementsAllocateNothing(t *testing.T) {
 		_, _ = x.Row(3)
 		_ = x.Bytes()
 	}))
-	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = x.WriteFloat32(row) }), 2.0, "for the whole tensor")
+	require.LessOrEqual(t, testing.AllocsPerRun(100, func() { _, _ = x.WriteFloat32(row) }), 2.0,
+		"for the whole tensor")
 }
 
 // BenchmarkEvaluateNop is the cost of Model.Evaluate without the engine's work;

@@ -2,6 +2,7 @@ package ane_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,17 +42,26 @@ func TestBindReportsEverything(t *testing.T) {
 		"late": late, "moved": moved, "spoiled": spoiled, "yonder": shared, "abroad": nil,
 	}, map[string]*ane.Tensor{"sum": shared})
 	require.Error(t, err)
-	require.Equal(t, `ane: bind on fake: input alpha: nothing bound; bind a tensor of layout alpha fp16[2 5] row 64 plane 128 batch 128
-ane: bind on fake: input short: surface too short: program needs 128 bytes (short fp16[2 5] row 64 plane 128 batch 128), tensor has 64 (x fp16[5] row 64 plane 64 batch 64); make the tensor with the layout of the Model
-ane: bind on fake: input typed: layout differs: program has typed fp16[2 5] row 64 plane 128 batch 128, tensor i int16[2 5] row 64 plane 128 batch 128; make the tensor with the layout of the Model
+	// An indented line continues the one before.
+	require.Equal(t, strings.ReplaceAll(`ane: bind on fake: input alpha: nothing bound; bind a tensor of layout alpha fp16[2 5] row 64 plane 128 batch 128
+ane: bind on fake: input short: surface too short: program needs 128 bytes (short fp16[2 5] row 64 plane 128
+	batch 128), tensor has 64 (x fp16[5] row 64 plane 64 batch 64); make the tensor with the layout of the Model
+ane: bind on fake: input typed: layout differs: program has typed fp16[2 5] row 64 plane 128 batch 128, tensor
+	i int16[2 5] row 64 plane 128 batch 128; make the tensor with the layout of the Model
 ane: bind on fake: input late: memory is gone; bind before the memory is closed or returned
-ane: bind on fake: input moved: tensor at an offset: starts at byte 128 of its surface [the engine reads every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its own Block
-ane: bind on fake: input spoiled: layout differs: program has spoiled fp16[2 5] row 64 plane 128 batch 128, tensor s int16[2 5] row 64 plane 128 batch 128; make the tensor with the layout of the Model
-ane: bind on fake: input spoiled: tensor at an offset: starts at byte 128 of its surface [the engine reads every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its own Block
+ane: bind on fake: input moved: tensor at an offset: starts at byte 128 of its surface [the engine reads every
+	surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its
+	own Block
+ane: bind on fake: input spoiled: layout differs: program has spoiled fp16[2 5] row 64 plane 128 batch 128,
+	tensor s int16[2 5] row 64 plane 128 batch 128; make the tensor with the layout of the Model
+ane: bind on fake: input spoiled: tensor at an offset: starts at byte 128 of its surface [the engine reads
+	every surface from byte 0]; take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on
+	its own Block
 ane: bind on fake: input abroad: no such name; the program has zeta, alpha, short, typed, late, moved, spoiled
 ane: bind on fake: input yonder: no such name; the program has zeta, alpha, short, typed, late, moved, spoiled
-ane: bind on fake: output sum: output shares memory: with input zeta; use separate memory for every output`, err.Error())
-	for _, s := range []error{ane.ErrUnbound, ane.ErrShort, ane.ErrMismatch, ane.ErrStale, ane.ErrOffset, ane.ErrName, ane.ErrAlias} {
+ane: bind on fake: output sum: output shares memory: with input zeta; use separate memory for every output`, "\n\t", " "), err.Error())
+	for _, s := range []error{ane.ErrUnbound, ane.ErrShort, ane.ErrMismatch, ane.ErrStale, ane.ErrOffset, ane.ErrName,
+		ane.ErrAlias} {
 		require.ErrorIs(t, err, s)
 	}
 	var e *ane.Error

@@ -55,7 +55,8 @@ func (d *Device) Traffic() (sent, received int64, ok bool) {
 func (d *Device) Receipt() Receipt {
 	d = d.orZero()
 	i := d.info
-	return Receipt{Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing, Fallback: d.fallback}
+	return Receipt{Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
+		Fallback: d.fallback}
 }
 
 // Compile checks and compiles a program. The error matches ErrCompile when the
@@ -96,7 +97,8 @@ func (d *Device) model(op string, exec Executable, err error) (*Model, error) {
 	}
 	r := d.Receipt()
 	r.Cached, r.Notes = exec.Cached(), exec.Notes()
-	return &Model{device: d, exec: exec, in: clones(exec.Inputs()), out: clones(exec.Outputs()), receipt: &r, turn: make(chan struct{}, 1)}, nil
+	return &Model{device: d, exec: exec, in: clones(exec.Inputs()), out: clones(exec.Outputs()), receipt: &r,
+		turn: make(chan struct{}, 1)}, nil
 }
 
 // vet refuses a program with impossible layouts or names, from any engine.

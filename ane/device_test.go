@@ -15,7 +15,8 @@ func TestReceipt(t *testing.T) {
 	f := adder(t)
 	d, err := ane.Open(f, "no such hardware")
 	require.NoError(t, err)
-	want := ane.Receipt{Engine: "fake", Chip: "none", OSBuild: "any", Numerics: "none", Sharing: "none", Fallback: "no such hardware"}
+	want := ane.Receipt{Engine: "fake", Chip: "none", OSBuild: "any", Numerics: "none", Sharing: "none",
+		Fallback: "no such hardware"}
 	require.Equal(t, want, d.Receipt())
 	m, err := d.Compile(background, ane.Source{})
 	require.NoError(t, err)
@@ -52,7 +53,8 @@ func TestInputsOfAnUnknownName(t *testing.T) {
 }
 
 func TestErrorText(t *testing.T) {
-	e := &ane.Error{Op: "bind", Engine: "soft", Name: "x", Detail: "3 of 4", Rule: "rule", Hint: "do this", Domain: "domain", Code: 21, Err: ane.ErrShort}
+	e := &ane.Error{Op: "bind", Engine: "soft", Name: "x", Detail: "3 of 4", Rule: "rule", Hint: "do this",
+		Domain: "domain", Code: 21, Err: ane.ErrShort}
 	require.Equal(t, "ane: bind on soft: x: surface too short: 3 of 4 (domain 21) [rule]; do this", e.Error())
 	require.Equal(t, "ane: close", (&ane.Error{Op: "close"}).Error())
 	d := ane.Deadline("load", "soft", context.DeadlineExceeded)

@@ -68,7 +68,8 @@ func (t *Tensor) element(op string, index []int) ([]byte, error) {
 // half is element for fp16 tensors.
 func (t *Tensor) half(op string, index []int) ([]byte, error) {
 	if t.layout.DType != mil.FP16 {
-		return nil, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16", Hint: "use At and Set"}
+		return nil, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16",
+			Hint: "use At and Set"}
 	}
 	return t.element(op, index)
 }

@@ -48,7 +48,8 @@ func (m *Model) WithWeights(ctx context.Context, weights Weights) (*Model, error
 func instanceOf(ctx context.Context, m *Model, weights Weights) (Executable, error) {
 	own, ok := m.exec.(Instancer)
 	if !ok {
-		return nil, m.fail("instance", errors.ErrUnsupported, "the engine makes no instances", "compile the program with these weights")
+		return nil, m.fail("instance", errors.ErrUnsupported, "the engine makes no instances",
+			"compile the program with these weights")
 	}
 	return own.NewInstance(ctx, weights)
 }

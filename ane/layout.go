@@ -46,7 +46,8 @@ func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
 	l := Layout{Name: name, DType: dtype, Shape: slices.Clone(shape)}
 	if !storable(dtype) {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrType,
-			Detail: dtype.String() + " cannot be stored on a surface", Hint: "use fp16, or fp32 with a cast at the edge"}
+			Detail: dtype.String() + " cannot be stored on a surface",
+			Hint:   "use fp16, or fp32 with a cast at the edge"}
 	}
 	if len(shape) > MaxRank {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
@@ -56,7 +57,8 @@ func NewLayout(name string, dtype mil.DType, shape ...int) (Layout, error) {
 	for i, n := range shape {
 		if n < 1 || n > MaxBytes/volume {
 			return Layout{}, &Error{Op: "layout", Name: name, Err: ErrShape,
-				Detail: fmt.Sprintf("axis %d of %v", i, shape), Hint: "every axis is at least 1 and the tensor below 1 TiB"}
+				Detail: fmt.Sprintf("axis %d of %v", i, shape),
+				Hint:   "every axis is at least 1 and the tensor below 1 TiB"}
 		}
 		volume *= n
 	}
@@ -157,5 +159,6 @@ func clones(layouts []Layout) []Layout {
 
 // String returns name, type, shape and strides on one line.
 func (l Layout) String() string {
-	return fmt.Sprintf("%s %s%v row %d plane %d batch %d", l.Name, l.DType, l.Shape, l.RowStride, l.PlaneStride, l.BatchStride)
+	return fmt.Sprintf("%s %s%v row %d plane %d batch %d", l.Name, l.DType, l.Shape, l.RowStride, l.PlaneStride,
+		l.BatchStride)
 }

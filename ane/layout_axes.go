@@ -14,7 +14,8 @@ const (
 
 // textAxes has the default axes of a shape of each rank.
 var textAxes = [MaxRank + 1][]int{
-	{}, {axisW}, {axisH, axisW}, {axisC, axisH, axisW}, {axisN, axisC, axisH, axisW}, {axisN, axisD, axisC, axisH, axisW},
+	{}, {axisW}, {axisH, axisW}, {axisC, axisH, axisW}, {axisN, axisC, axisH, axisW},
+	{axisN, axisD, axisC, axisH, axisW},
 }
 
 // Orders of the engine's axes, slowest first. The second is for a program with the
@@ -139,7 +140,8 @@ func (l Layout) Offset(index ...int) (int, error) {
 	axes, ok := l.assign(depthOutside)
 	if !ok {
 		if axes, ok = l.assign(depthInside); !ok {
-			return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape, Detail: fmt.Sprintf("shape %v does not match its axes", l.Shape)}
+			return 0, &Error{Op: "index", Name: l.Name, Err: ErrShape,
+				Detail: fmt.Sprintf("shape %v does not match its axes", l.Shape)}
 		}
 	}
 	at := 0

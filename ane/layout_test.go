@@ -35,7 +35,8 @@ func TestNewLayout(t *testing.T) {
 	} {
 		l := newLayout(t, "n", c.dtype, c.shape...)
 		require.Equal(t, c.axes, [5]int{l.Batches, l.Depth, l.Channels, l.Height, l.Width}, "%v", c.shape)
-		require.Equal(t, [4]int{c.row, c.plane, c.depth, c.batch}, [4]int{l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride}, "%v", c.shape)
+		require.Equal(t, [4]int{c.row, c.plane, c.depth, c.batch},
+			[4]int{l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride}, "%v", c.shape)
 		require.Equal(t, c.bytes, l.Bytes(), "%v", c.shape)
 		require.Equal(t, c.packed, l.Packed(), "%v", c.shape)
 		require.Equal(t, l.Elements()*c.dtype.Size(), l.PackedBytes())
@@ -63,7 +64,8 @@ func TestNewLayoutMatchesRealMachines(t *testing.T) {
 	} {
 		l := newLayout(t, "n", c.dtype, c.shape...)
 		require.Equal(t, c.axes, [5]int{l.Batches, l.Depth, l.Channels, l.Height, l.Width}, "%v", c.shape)
-		require.Equal(t, [4]int{c.row, c.plane, c.depth, c.batch}, [4]int{l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride}, "%v", c.shape)
+		require.Equal(t, [4]int{c.row, c.plane, c.depth, c.batch},
+			[4]int{l.RowStride, l.PlaneStride, l.DepthStride, l.BatchStride}, "%v", c.shape)
 	}
 }
 
@@ -105,7 +107,8 @@ func TestAxesAreThoseOfTheProgram(t *testing.T) {
 	}{
 		{[]int{8}, at(1, 1, 8, 1, 1), true}, {[]int{8}, at(8, 1, 1, 1, 1), true}, {[]int{8}, at(1, 1, 1, 1, 8), true},
 		{[]int{8}, at(1, 1, 4, 2, 1), false}, {[]int{8}, at(1, 1, 1, 1, 1), false}, {[]int{1}, at(1, 1, 1, 1, 1), true},
-		{[]int{4, 6}, at(1, 1, 4, 1, 6), true}, {[]int{4, 6}, at(1, 1, 6, 1, 4), false}, {[]int{4, 6}, at(4, 1, 6, 1, 1), true},
+		{[]int{4, 6}, at(1, 1, 4, 1, 6), true}, {[]int{4, 6}, at(1, 1, 6, 1, 4), false},
+		{[]int{4, 6}, at(4, 1, 6, 1, 1), true},
 		{[]int{8, 4, 6}, at(8, 1, 1, 4, 6), true}, {[]int{8, 1, 6}, at(1, 1, 8, 6, 1), true},
 		{[]int{8, 4, 6}, at(8, 1, 4, 1, 6), true}, {[]int{8, 4, 6}, at(8, 1, 4, 2, 6), false},
 		{[]int{1, 8, 1, 1}, at(1, 1, 8, 1, 1), true}, {[]int{1, 8, 1, 1}, at(1, 1, 1, 1, 8), false},
@@ -223,17 +226,24 @@ func TestHostileLayouts(t *testing.T) {
 	b := open(t, 1<<16)
 	good := newLayout(t, "x", mil.FP16, 2, 3, 4, 5)
 	for name, spoil := range map[string]func(*ane.Layout){
-		"zero axis":            func(l *ane.Layout) { l.Height = 0 },
-		"negative axis":        func(l *ane.Layout) { l.Channels = -3 },
-		"axes overflow":        func(l *ane.Layout) { l.Batches, l.Channels = math.MaxInt, math.MaxInt },
-		"shape and axes":       func(l *ane.Layout) { l.Shape = []int{2, 3, 4, 6} },
-		"rank 6":               func(l *ane.Layout) { l.Shape = []int{1, 1, 2, 3, 4, 5} },
-		"rank 60":              func(l *ane.Layout) { l.Shape = make([]int, 60) },
-		"overlapping rows":     func(l *ane.Layout) { l.RowStride = 8 },
-		"overlapping planes":   func(l *ane.Layout) { l.PlaneStride = 64 },
-		"overlapping depths":   func(l *ane.Layout) { l.Depth, l.Channels, l.DepthStride = 3, 1, 0; l.Shape = []int{2, 3, 1, 4, 5} },
-		"negative stride":      func(l *ane.Layout) { l.BatchStride = -64 },
-		"ragged stride":        func(l *ane.Layout) { l.RowStride, l.DepthStride, l.PlaneStride, l.BatchStride = 65, 65*4, 65*4, 65*12 },
+		"zero axis":          func(l *ane.Layout) { l.Height = 0 },
+		"negative axis":      func(l *ane.Layout) { l.Channels = -3 },
+		"axes overflow":      func(l *ane.Layout) { l.Batches, l.Channels = math.MaxInt, math.MaxInt },
+		"shape and axes":     func(l *ane.Layout) { l.Shape = []int{2, 3, 4, 6} },
+		"rank 6":             func(l *ane.Layout) { l.Shape = []int{1, 1, 2, 3, 4, 5} },
+		"rank 60":            func(l *ane.Layout) { l.Shape = make([]int, 60) },
+		"overlapping rows":   func(l *ane.Layout) { l.RowStride = 8 },
+		"overlapping planes": func(l *ane.Layout) { l.PlaneStride = 64 },
+		"overlapping depths": func(l *ane.Layout) {
+			l.Depth, l.Channels, l.DepthStride = 3, 1,
+				0
+			l.Shape = []int{2, 3, 1, 4, 5}
+		},
+		"negative stride": func(l *ane.Layout) { l.BatchStride = -64 },
+		"ragged stride": func(l *ane.Layout) {
+			l.RowStride, l.DepthStride, l.PlaneStride, l.BatchStride = 65,
+				65*4, 65*4, 65*12
+		},
 		"stride overflow":      func(l *ane.Layout) { l.BatchStride = math.MaxInt - 1 },
 		"larger than MaxBytes": func(l *ane.Layout) { l.BatchStride = ane.MaxBytes },
 		"zero":                 func(l *ane.Layout) { *l = ane.Layout{DType: mil.FP16} },
@@ -280,7 +290,8 @@ func TestLayoutEqual(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 2, 3, 4, 5)
 	require.True(t, l.Equal(newLayout(t, "other", mil.FP16, 2, 3, 4, 5)))
 	require.False(t, l.Equal(newLayout(t, "x", mil.Int16, 2, 3, 4, 5)))
-	require.False(t, newLayout(t, "x", mil.FP16, 4, 5).Equal(newLayout(t, "x", mil.FP16, 1, 1, 4, 5)), "the rank counts")
+	require.False(t, newLayout(t, "x", mil.FP16, 4, 5).Equal(newLayout(t, "x", mil.FP16, 1, 1, 4, 5)),
+		"the rank counts")
 	require.False(t, l.Equal(newLayout(t, "x", mil.FP16, 2, 3, 5, 4)))
 	wide := l
 	wide.BatchStride += 64

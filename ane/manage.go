@@ -49,7 +49,8 @@ func (d *Device) keeper(op string) (Keeper, error) {
 	}
 	k, ok := d.engine.(Keeper)
 	if !ok {
-		return nil, &Error{Op: op, Engine: d.info.Name, Err: errors.ErrUnsupported, Detail: "the engine is in this process", Hint: "open the broker"}
+		return nil, &Error{Op: op, Engine: d.info.Name, Err: errors.ErrUnsupported,
+			Detail: "the engine is in this process", Hint: "open the broker"}
 	}
 	return k, nil
 }

@@ -208,7 +208,8 @@ func TestRaces(t *testing.T) {
 	m := model(t, f)
 	in, out := tensors(t, m.Inputs()), tensors(t, m.Outputs())
 	allowed := func(err error) bool {
-		return err == nil || errors.Is(err, ane.ErrNotLoaded) || errors.Is(err, ane.ErrBusy) || errors.Is(err, ane.ErrClosed)
+		return err == nil || errors.Is(err, ane.ErrNotLoaded) || errors.Is(err, ane.ErrBusy) ||
+			errors.Is(err, ane.ErrClosed)
 	}
 	var wg sync.WaitGroup
 	faults := make(chan error, 1000)

@@ -119,7 +119,8 @@ func (t *Tensor) ReadFloat16(dst []fp16.Bits) (int, error) {
 // halves is rows for fp16 tensors, counted in elements.
 func (t *Tensor) halves(op string, have int, move func(half []fp16.Bits, at int)) (int, error) {
 	if t.layout.DType != mil.FP16 {
-		return 0, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16", Hint: "use the float32 forms"}
+		return 0, &Error{Op: op, Name: t.layout.Name, Err: ErrType, Detail: t.layout.DType.String() + ", not fp16",
+			Hint: "use the float32 forms"}
 	}
 	return t.rows(op, have, t.layout.Elements(), func(row []byte, at int) error {
 		half, err := unimem.View[fp16.Bits](row)
@@ -152,7 +153,8 @@ func Copy(dst, src *Tensor) (int, error) {
 		if dst.offset == src.offset && a.Equal(b) {
 			return 0, nil
 		}
-		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrAlias, Detail: "with " + b.Name, Hint: "copy through a third tensor"}
+		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrAlias, Detail: "with " + b.Name,
+			Hint: "copy through a third tensor"}
 	}
 	if a.Packed() && b.Packed() {
 		return copy(to[:a.PackedBytes()], from), nil

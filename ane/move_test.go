@@ -14,7 +14,8 @@ import (
 // shapes have rows with and without padding, one row, one element.
 var shapes = [][]int{{}, {1}, {40}, {2, 32}, {2, 3, 5}, {1, 2, 3, 64}, {2, 2, 2, 2, 3}}
 
-var storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32}
+var storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
+	mil.UInt32}
 
 // Write and Read copy and count the tensor's bytes, and do not change padding.
 func TestWriteRead(t *testing.T) {
@@ -144,7 +145,8 @@ func TestCopy(t *testing.T) {
 
 func TestCopyRefuses(t *testing.T) {
 	x := fp16On(t, 2, 3)
-	for _, y := range []*ane.Tensor{fp16On(t, 3, 2), fp16On(t, 1, 2, 3), onBlock(t, newLayout(t, "y", mil.Int16, 2, 3))} {
+	for _, y := range []*ane.Tensor{fp16On(t, 3, 2), fp16On(t, 1, 2, 3),
+		onBlock(t, newLayout(t, "y", mil.Int16, 2, 3))} {
 		_, err := ane.Copy(x, y)
 		require.ErrorIs(t, err, ane.ErrMismatch)
 	}

@@ -35,7 +35,8 @@ func (r *Request) SetQoS(q QoS) error {
 	switch q {
 	case QoSBackground, QoSUtility, QoSDefault, QoSUserInitiated, QoSUserInteractive:
 	default:
-		return m.fail("qos", ErrName, fmt.Sprintf("%d is not a quality of service", q), "use QoSDefault or another constant QoS..")
+		return m.fail("qos", ErrName, fmt.Sprintf("%d is not a quality of service", q),
+			"use QoSDefault or another constant QoS..")
 	}
 	if r.model == nil || !r.busy.CompareAndSwap(idle, flying) {
 		if r.model == nil || r.busy.Load() == shut {

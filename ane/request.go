@@ -116,7 +116,8 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 		faults = append(faults, Error{Err: ErrShort, Hint: hint,
 			Detail: fmt.Sprintf("program needs %d bytes (%s), tensor has %d (%s)", l.Bytes(), l, t.size, have)})
 	default:
-		faults = append(faults, Error{Err: ErrMismatch, Hint: hint, Detail: fmt.Sprintf("program has %s, tensor %s", l, have)})
+		faults = append(faults, Error{Err: ErrMismatch, Hint: hint,
+			Detail: fmt.Sprintf("program has %s, tensor %s", l, have)})
 	}
 	if t.offset != 0 && !offsets {
 		faults = append(faults, Error{Err: ErrOffset,
@@ -124,8 +125,9 @@ func (t *Tensor) unfit(l Layout, offsets bool) []Error {
 			Rule:   "the engine reads every surface from byte 0",
 			Hint:   "take the cell from a Grid made with unimem.SurfacePerCell(), or make the tensor on its own Block"})
 	} else if t.offset%RowAlign != 0 {
-		faults = append(faults, Error{Err: ErrAligned, Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
-			Hint: fmt.Sprintf("engines take tensors at multiples of %d bytes", RowAlign)})
+		faults = append(faults, Error{Err: ErrAligned,
+			Detail: fmt.Sprintf("starts at byte %d of its surface", t.offset),
+			Hint:   fmt.Sprintf("engines take tensors at multiples of %d bytes", RowAlign)})
 	}
 	return faults
 }

@@ -60,7 +60,8 @@ func AdoptTensor(memory *os.File, header []byte, opts ...unimem.Option) (*Tensor
 		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrOffset, Detail: "the header's offset is out of range"}
 	}
 	if s.Size < l.extent() || s.Size > l.Bytes() {
-		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrShort, Detail: "the header's size does not fit its layout"}
+		return nil, &Error{Op: "adopt", Name: s.Name, Err: ErrShort,
+			Detail: "the header's size does not fit its layout"}
 	}
 	b, err := unimem.Adopt(memory, s.Offset+s.Size, opts...)
 	if err != nil {
@@ -84,14 +85,18 @@ type sharedTensor struct {
 func (s *sharedTensor) layout() (Layout, error) {
 	l := Layout{
 		Name: s.Name, Shape: s.Shape,
-		Batches: s.Lengths[axisN], Depth: s.Lengths[axisD], Channels: s.Lengths[axisC], Height: s.Lengths[axisH], Width: s.Lengths[axisW],
-		BatchStride: s.Strides[axisN], DepthStride: s.Strides[axisD], PlaneStride: s.Strides[axisC], RowStride: s.Strides[axisH],
+		Batches: s.Lengths[axisN], Depth: s.Lengths[axisD], Channels: s.Lengths[axisC], Height: s.Lengths[axisH],
+		Width:       s.Lengths[axisW],
+		BatchStride: s.Strides[axisN], DepthStride: s.Strides[axisD], PlaneStride: s.Strides[axisC],
+		RowStride: s.Strides[axisH],
 	}
-	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32} {
+	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
+		mil.UInt32} {
 		if d.String() == s.DType {
 			l.DType = d
 			return l, l.Check()
 		}
 	}
-	return Layout{}, &Error{Op: "adopt", Name: s.Name, Err: ErrType, Detail: "type " + s.DType, Hint: "share it from a process of the same version"}
+	return Layout{}, &Error{Op: "adopt", Name: s.Name, Err: ErrType, Detail: "type " + s.DType,
+		Hint: "share it from a process of the same version"}
 }

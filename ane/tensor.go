@@ -70,10 +70,12 @@ func OnSpan(t *unimem.Tape, span []byte, l Layout) (*Tensor, error) {
 		return nil, &Error{Op: "tensor", Name: l.Name, Err: err, Hint: "pass a span that this tape's Take returned"}
 	}
 	if offset+len(span) > t.Used() {
-		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "the tape was cleared after it returned the span",
-			Hint: "make the tensor before the tape is cleared"}
+		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale,
+			Detail: "the tape was cleared after it returned the span",
+			Hint:   "make the tensor before the tape is cleared"}
 	}
-	return newTensor(&Tensor{layout: l, block: t.Block(), offset: offset, tape: t, span: span, generation: generation, kind: onSpan}, span)
+	return newTensor(&Tensor{layout: l, block: t.Block(), offset: offset, tape: t, span: span, generation: generation,
+		kind: onSpan}, span)
 }
 
 func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
@@ -82,7 +84,8 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 	}
 	t.layout = t.layout.clone()
 	if mem == nil {
-		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrStale, Hint: "make the tensor before the memory is closed or returned"}
+		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrStale,
+			Hint: "make the tensor before the memory is closed or returned"}
 	}
 	if need := t.layout.Bytes(); len(mem) < need {
 		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrShort,
@@ -91,7 +94,8 @@ func newTensor(t *Tensor, mem []byte) (*Tensor, error) {
 	}
 	if t.offset%RowAlign != 0 {
 		return nil, &Error{Op: "tensor", Name: t.layout.Name, Err: ErrAligned,
-			Detail: fmt.Sprintf("starts at byte %d", t.offset), Hint: fmt.Sprintf("take it with alignment %d", RowAlign)}
+			Detail: fmt.Sprintf("starts at byte %d", t.offset),
+			Hint:   fmt.Sprintf("take it with alignment %d", RowAlign)}
 	}
 	t.size = t.layout.Bytes()
 	return t, nil
@@ -147,7 +151,8 @@ func (t *Tensor) bytes(op string) ([]byte, error) {
 	}
 	b := t.Bytes()
 	if b == nil {
-		return nil, &Error{Op: op, Name: t.layout.Name, Err: ErrStale, Hint: "keep the memory open while a tensor views it"}
+		return nil, &Error{Op: op, Name: t.layout.Name, Err: ErrStale,
+			Hint: "keep the memory open while a tensor views it"}
 	}
 	return b, nil
 }
@@ -161,7 +166,8 @@ func (t *Tensor) Row(i int) ([]byte, error) {
 		return nil, err
 	}
 	if i < 0 || i >= t.layout.Rows() {
-		return nil, &Error{Op: "row", Name: t.layout.Name, Err: ErrShape, Detail: fmt.Sprintf("row %d of %d", i, t.layout.Rows())}
+		return nil, &Error{Op: "row", Name: t.layout.Name, Err: ErrShape,
+			Detail: fmt.Sprintf("row %d of %d", i, t.layout.Rows())}
 	}
 	at, n := t.layout.Row(i), t.layout.RowBytes()
 	return b[at : at+n : at+n], nil

@@ -33,14 +33,18 @@ func attention() (Model, error) {
 	scale := f.Const("scale", mil.FP16Scalar(1/math.Sqrt(dim)))
 	axis := f.Const("axis", mil.Int32Scalar(-1))
 	m := f.Blob("mask", t(1, 1, seq, seq), weightFile, at)
-	raw := f.Op("matmul", scores, "raw", mil.A("transpose_x", no), mil.A("transpose_y", yes), mil.A("x", q), mil.A("y", k))
+	raw := f.Op("matmul", scores, "raw", mil.A("transpose_x", no), mil.A("transpose_y", yes), mil.A("x", q),
+		mil.A("y", k))
 	scaled := f.Op("mul", scores, "scaled", mil.A("x", raw), mil.A("y", scale))
 	masked := f.Op("add", scores, "masked", mil.A("x", scaled), mil.A("y", m))
 	probs := f.Op("softmax", scores, "probs", mil.A("axis", axis), mil.A("x", masked))
-	f.Output(f.Op("matmul", t(1, heads, seq, dim), "y", mil.A("transpose_x", no), mil.A("transpose_y", no), mil.A("x", probs), mil.A("y", v)))
+	f.Output(f.Op("matmul", t(1, heads, seq, dim), "y", mil.A("transpose_x", no), mil.A("transpose_y", no),
+		mil.A("x", probs), mil.A("y", v)))
 	return Model{
 		Name: "attention", About: "causal attention, 2 heads, mask in a file", Weights: file.files(), Input: factors(),
-		Tolerance: Tolerance{Abs: 4e-3, Rel: 4e-3, Reason: "scores are exact; softmax takes exp and 1/x from tables of straight pieces, and its results are rounded to fp16"},
+		Tolerance: Tolerance{Abs: 4e-3, Rel: 4e-3,
+			Reason: "scores are exact; softmax takes exp and 1/x from tables of straight pieces, and its results " +
+				"are rounded to fp16"},
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			q, k, v, y := in["q"], in["k"], in["v"], make([]float64, heads*seq*dim)
 			for r := range heads * seq {

@@ -16,7 +16,8 @@ import (
 // last axis.
 func Between(name string, inputs, outputs []mil.Var) (Model, error) {
 	if len(inputs) == 0 || len(outputs) == 0 {
-		return Model{}, fmt.Errorf("models: %s: %d inputs and %d outputs, at least one of each is needed", name, len(inputs), len(outputs))
+		return Model{}, fmt.Errorf("models: %s: %d inputs and %d outputs, at least one of each is needed", name,
+			len(inputs), len(outputs))
 	}
 	pairs := make([]pair, len(outputs))
 	for i, out := range outputs {
@@ -115,7 +116,8 @@ func (p pair) emit(f *mil.FuncBuilder, prefix string) mil.Ref {
 			border = append(border, 0, p.to[i]-p.common[i])
 		}
 		step("pad", p.to, mil.A("constant_val", f.Const(prefix+"zero", mil.FP16Scalar(0))),
-			mil.A("mode", f.Const(prefix+"mode", mil.StringScalar("constant"))), mil.A("pad", f.Const(prefix+"border", mil.Int32s(border...))))
+			mil.A("mode", f.Const(prefix+"mode", mil.StringScalar("constant"))),
+			mil.A("pad", f.Const(prefix+"border", mil.Int32s(border...))))
 	}
 	final, _ := p.out.Type.Shape()
 	if !slices.Equal(p.to, final) {
@@ -123,7 +125,8 @@ func (p pair) emit(f *mil.FuncBuilder, prefix string) mil.Ref {
 		at = f.Op("reshape", mil.TensorOf(mil.FP16, final...), prefix+"lowered", args, mil.A("x", at))
 	}
 	if d := p.out.Type.DType; d != mil.FP16 {
-		return f.Op("cast", p.out.Type, p.out.Name, mil.A("dtype", f.Const(prefix+"dtype", mil.StringScalar(d.String()))), mil.A("x", at))
+		return f.Op("cast", p.out.Type, p.out.Name,
+			mil.A("dtype", f.Const(prefix+"dtype", mil.StringScalar(d.String()))), mil.A("x", at))
 	}
 	return f.Op("mul", p.out.Type, p.out.Name, mil.A("x", at), mil.A("y", f.Const(prefix+"one", mil.FP16Scalar(1))))
 }

@@ -65,7 +65,8 @@ var ports = map[string]struct {
 		f.Output("y", f.Reshape(f.Transpose(y, 0, 1, 3, 2), 1, 64, 1, 32))
 	}},
 	"attention": {false, func(t *testing.T, f *build.Func, m models.Model) {
-		k, q, v := f.Input("k", build.FP16, 1, 2, 32, 64), f.Input("q", build.FP16, 1, 2, 32, 64), f.Input("v", build.FP16, 1, 2, 32, 64)
+		k, q, v := f.Input("k", build.FP16, 1, 2, 32, 64), f.Input("q", build.FP16, 1, 2, 32, 64),
+			f.Input("v", build.FP16, 1, 2, 32, 64)
 		mask := f.Weight("mask", weights(t, m, "mask"), 1, 1, 32, 32)
 		scores := f.Mul(f.Matmul(q, k, build.TransposeY(true)), f.Scalar(1/math.Sqrt(64)))
 		f.Output("y", f.Matmul(f.Softmax(f.Add(scores, mask), -1), v))

@@ -59,8 +59,10 @@ type evaluation struct {
 // operators holds every operator that the models use.
 var operators = map[string]func(e *evaluation, op *mil.Op) []*tensor{
 	"const": (*evaluation).constant,
-	"mul":   (*evaluation).mul, "add": (*evaluation).add, "abs": (*evaluation).abs, "sqrt": (*evaluation).root, "cast": (*evaluation).cast,
-	"reshape": (*evaluation).reshape, "transpose": (*evaluation).transpose, "slice_by_size": (*evaluation).slice, "split": (*evaluation).split,
+	"mul":   (*evaluation).mul, "add": (*evaluation).add, "abs": (*evaluation).abs, "sqrt": (*evaluation).root,
+	"cast":    (*evaluation).cast,
+	"reshape": (*evaluation).reshape, "transpose": (*evaluation).transpose, "slice_by_size": (*evaluation).slice,
+	"split":  (*evaluation).split,
 	"matmul": (*evaluation).matmul, "conv": (*evaluation).conv,
 	"softmax": (*evaluation).softmax, "layer_norm": (*evaluation).layerNorm,
 }

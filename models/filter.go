@@ -106,7 +106,9 @@ func (f Filter) Model(c, h, w int) (Model, error) {
 		}
 		sum := fn.Op("add", t, "sum", mil.A("x", squares[0]), mil.A("y", squares[1]))
 		y = fn.Op("sqrt", t, "y", mil.A("x", sum))
-		tolerance = Tolerance{Abs: 1e-3, Rel: 2. / 1024, Reason: "squares and their sum are exact; sqrt comes from a table, on M6 up to 1.2 units in the last place off"}
+		tolerance = Tolerance{Abs: 1e-3, Rel: 2. / 1024,
+			Reason: "squares and their sum are exact; sqrt comes from a table, on M6 up to 1.2 units in the last " +
+				"place off"}
 	}
 	fn.Output(y)
 	return Model{

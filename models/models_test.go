@@ -62,7 +62,8 @@ func compare(t *testing.T, m models.Model) {
 			require.NoError(t, err)
 			require.Len(t, want[name], len(got))
 			for i, g := range got {
-				require.True(t, m.Tolerance.Allows(float64(g), want[name][i]), "%s[%d] = %v, want %v", name, i, g, want[name][i])
+				require.True(t, m.Tolerance.Allows(float64(g), want[name][i]), "%s[%d] = %v, want %v", name, i, g,
+					want[name][i])
 			}
 		}
 	}

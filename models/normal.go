@@ -16,7 +16,8 @@ func softmax() (Model, error) {
 	f.Output(f.Op("softmax", mil.TensorOf(mil.FP16, 1, classes, 1, width), "y", mil.A("axis", axis), mil.A("x", x)))
 	return Model{
 		Name: "softmax", About: "softmax over 128 channels", Input: steps(2),
-		Tolerance: Tolerance{Abs: 2e-5, Rel: 8e-3, Reason: "exp and 1/x come from tables of straight pieces, their arguments are rounded to fp16"},
+		Tolerance: Tolerance{Abs: 2e-5, Rel: 8e-3,
+			Reason: "exp and 1/x come from tables of straight pieces, their arguments are rounded to fp16"},
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			x, y := in["x"], make([]float64, classes*width)
 			for j := range width {
@@ -66,8 +67,10 @@ func layerNorm() (Model, error) {
 		mil.A("gamma", f.Blob("gamma", params, weightFile, atGamma)),
 		mil.A("x", x)))
 	return Model{
-		Name: "layer-norm", About: "layer norm over rows of 32, two weights in one file", Weights: file.files(), Input: multiples(1./8, -32, 31),
-		Tolerance: Tolerance{Abs: 1e-2, Rel: 5e-3, Reason: "1/sqrt comes from a table of straight pieces; the variance and every step are rounded to fp16"},
+		Name: "layer-norm", About: "layer norm over rows of 32, two weights in one file", Weights: file.files(),
+		Input: multiples(1./8, -32, 31),
+		Tolerance: Tolerance{Abs: 1e-2, Rel: 5e-3,
+			Reason: "1/sqrt comes from a table of straight pieces; the variance and every step are rounded to fp16"},
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			x, y := in["x"], make([]float64, channels*width)
 			for r := range channels {

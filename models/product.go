@@ -16,17 +16,20 @@ func packedMatmul() (Model, error) {
 		from := f.Const(name+"_from", mil.Int32s(0, 0, 0, begin))
 		box := f.Const(name+"_box", mil.Int32s(1, k, 1, size))
 		flat := f.Const(name+"_flat", mil.Int32s(1, 1, k, size))
-		part := f.Op("slice_by_size", t(1, k, 1, size), name+"_part", mil.A("begin", from), mil.A("size", box), mil.A("x", x))
+		part := f.Op("slice_by_size", t(1, k, 1, size), name+"_part", mil.A("begin", from), mil.A("size", box),
+			mil.A("x", x))
 		return f.Op("reshape", t(1, 1, k, size), name, mil.A("shape", flat), mil.A("x", part))
 	}
 	act, weight := cut("act", 0, seq), cut("weight", seq, n)
 	rows := f.Op("transpose", t(1, 1, seq, k), "rows", mil.A("perm", perm), mil.A("x", act))
-	prod := f.Op("matmul", t(1, 1, seq, n), "prod", mil.A("transpose_x", no), mil.A("transpose_y", no), mil.A("x", rows), mil.A("y", weight))
+	prod := f.Op("matmul", t(1, 1, seq, n), "prod", mil.A("transpose_x", no), mil.A("transpose_y", no),
+		mil.A("x", rows), mil.A("y", weight))
 	back := f.Op("transpose", t(1, 1, n, seq), "back", mil.A("perm", perm), mil.A("x", prod))
 	shape := f.Const("shape", mil.Int32s(1, n, 1, seq))
 	f.Output(f.Op("reshape", t(1, n, 1, seq), "y", mil.A("shape", shape), mil.A("x", back)))
 	return Model{
-		Name: "packed-matmul", About: "matmul whose weights are an input, packed beside the activations", Input: factors(),
+		Name: "packed-matmul", About: "matmul whose weights are an input, packed beside the activations",
+		Input:     factors(),
 		Tolerance: exactly("sums of 64 products are sixteenths within 100, which fp16 holds"),
 		Reference: func(in map[string][]float64) map[string][]float64 {
 			x, y := in["x"], make([]float64, n*seq)

@@ -91,8 +91,9 @@ func checkFile(fd, size int) error {
 	case uint32(system.Type) == unix.HUGETLBFS_MAGIC:
 		return &Error{Op: "adopt", Size: size, Err: ErrShare, Hint: "make the memfd without MFD_HUGETLB"}
 	case file.Size < int64(size):
-		return &Error{Op: "adopt", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
-			Hint: "adopt no more bytes than were shared; sizes round up to whole pages of 16 KiB"}
+		return &Error{Op: "adopt", Size: size, Err: ErrCreate,
+			Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
+			Hint:  "adopt no more bytes than were shared; sizes round up to whole pages of 16 KiB"}
 	}
 	return nil
 }

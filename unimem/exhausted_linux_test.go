@@ -84,7 +84,8 @@ func TestDescriptorsRunOut(t *testing.T) {
 // Errors of the kernel that mean exhaustion, and other errors.
 func TestErrorsOfExhaustion(t *testing.T) {
 	for errno, hint := range map[unix.Errno]string{
-		unix.EMFILE: "ulimit -n", unix.ENFILE: "fs.file-max", unix.ENOMEM: "ulimit -v", unix.EACCES: "", unix.EINVAL: "",
+		unix.EMFILE: "ulimit -n", unix.ENFILE: "fs.file-max", unix.ENOMEM: "ulimit -v", unix.EACCES: "",
+		unix.EINVAL: "",
 	} {
 		err := unimem.CreateError("map", "mmap", page, errno)
 		require.ErrorIs(t, err, unimem.ErrCreate)

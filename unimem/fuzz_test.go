@@ -23,7 +23,8 @@ func FuzzTapeTake(f *testing.F) {
 			before := tape.Used()
 			s, err := tape.Take(ask[0], ask[1])
 			if err != nil {
-				known := errors.Is(err, unimem.ErrTapeFull) || errors.Is(err, unimem.ErrSize) || errors.Is(err, unimem.ErrInvalidAlignment)
+				known := errors.Is(err, unimem.ErrTapeFull) || errors.Is(err, unimem.ErrSize) ||
+					errors.Is(err, unimem.ErrInvalidAlignment)
 				require.True(t, known, "%v", err)
 				require.Equal(t, before, tape.Used())
 				continue

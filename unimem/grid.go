@@ -80,7 +80,8 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 func checkGrid(cellSize, cells int) error {
 	switch {
 	case cellSize < 0:
-		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Cause: ErrSize, Hint: "a cell size is a positive number of bytes"}
+		return &Error{Op: "grid", Size: cellSize, Err: ErrCellSize, Cause: ErrSize,
+			Hint: "a cell size is a positive number of bytes"}
 	case cellSize == 0:
 		return &Error{Op: "grid", Err: ErrCellSize, Cause: ErrZeroSize, Hint: "make cells of at least 64 bytes"}
 	case cellSize%cellUnit != 0:

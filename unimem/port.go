@@ -47,7 +47,8 @@ func checkPorts(t *iosurface.Table, op string, size int) error {
 	if t.HasPorts() {
 		return nil
 	}
-	return &Error{Op: op, Size: size, Err: ErrShare, Hint: "the library of surfaces has no mach ports: use the library of macOS"}
+	return &Error{Op: op, Size: size, Err: ErrShare,
+		Hint: "the library of surfaces has no mach ports: use the library of macOS"}
 }
 
 // Name is the port's mach_port_name_t in this process, 0 after Close.

@@ -44,7 +44,8 @@ func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
 		return nil, err
 	}
 	if c.Table != nil {
-		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption, Hint: "a file is not a surface: adopt it without a library"}
+		return nil, &Error{Op: "adopt", Size: size, Err: ErrOption,
+			Hint: "a file is not a surface: adopt it without a library"}
 	}
 	rounded, err := roundSize("adopt", size)
 	if err != nil {

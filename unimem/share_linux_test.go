@@ -255,12 +255,15 @@ func TestAdoptRefuses(t *testing.T) {
 		size int
 		want error
 	}{
-		"no seals":           {memfdFile(t, page, unix.MFD_ALLOW_SEALING, 0), page, unimem.ErrSeal},
-		"may be cut short":   {memfdFile(t, page, unix.MFD_ALLOW_SEALING, unix.F_SEAL_SEAL|unix.F_SEAL_GROW), page, unimem.ErrSeal},
+		"no seals": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, 0), page, unimem.ErrSeal},
+		"may be cut short": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, unix.F_SEAL_SEAL|unix.F_SEAL_GROW), page,
+			unimem.ErrSeal},
 		"seals may be added": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, unix.F_SEAL_SHRINK), page, unimem.ErrSeal},
 		"no sealing at all":  {memfdFile(t, page, 0, 0), page, unimem.ErrSeal},
-		"sealed for writing": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good|unix.F_SEAL_WRITE), page, unimem.ErrSeal},
-		"future writes":      {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good|unix.F_SEAL_FUTURE_WRITE), page, unimem.ErrSeal},
+		"sealed for writing": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good|unix.F_SEAL_WRITE), page,
+			unimem.ErrSeal},
+		"future writes": {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good|unix.F_SEAL_FUTURE_WRITE), page,
+			unimem.ErrSeal},
 		"shorter":            {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good), page + 1, unimem.ErrSize},
 		"shorter when whole": {memfdFile(t, page-1, unix.MFD_ALLOW_SEALING, good), page - 1, unimem.ErrSize},
 		"empty":              {memfdFile(t, 0, unix.MFD_ALLOW_SEALING, good), 1, unimem.ErrSize},

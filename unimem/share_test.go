@@ -96,7 +96,8 @@ func TestPortFailures(t *testing.T) {
 	require.ErrorIs(t, err, unimem.ErrCreate)
 	p, err := b.SharePort()
 	require.NoError(t, err)
-	for _, call := range []string{"IOSurfaceLookupFromMachPort", "IOSurfaceLock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID"} {
+	for _, call := range []string{"IOSurfaceLookupFromMachPort", "IOSurfaceLock", "IOSurfaceGetBaseAddress",
+		"IOSurfaceGetAllocSize", "IOSurfaceGetID"} {
 		f.Fail(call, 1)
 		_, err = unimem.AdoptPort(p.Name(), page, option)
 		require.ErrorContains(t, err, call)

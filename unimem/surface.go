@@ -63,7 +63,8 @@ func (s *surface) remap() ([]byte, func() error, error) {
 }
 
 func (s *surface) share() (*os.File, error) {
-	return nil, &Error{Op: "share", Size: s.Size, Err: ErrShare, Hint: "an IOSurface is shared as a mach port: use SharePort"}
+	return nil, &Error{Op: "share", Size: s.Size, Err: ErrShare,
+		Hint: "an IOSurface is shared as a mach port: use SharePort"}
 }
 
 func (s *surface) close(bool) error { return s.Surface.Close() }

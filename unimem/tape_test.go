@@ -25,7 +25,8 @@ func TestTapeTake(t *testing.T) {
 		require.Equal(t, 2*page, tape.Total())
 		at := 0
 		for _, c := range []struct{ size, align, pad int }{
-			{1, 1, 0}, {1, 1, 0}, {3, 2, 0}, {8, 8, 3}, {0, 1, 0}, {0, 64, 48}, {100, 64, 0}, {1, 1, 0}, {64, 4096, 3931},
+			{1, 1, 0}, {1, 1, 0}, {3, 2, 0}, {8, 8, 3}, {0, 1, 0}, {0, 64, 48}, {100, 64, 0}, {1, 1, 0},
+			{64, 4096, 3931},
 		} {
 			s, err := tape.Take(c.size, c.align)
 			require.NoError(t, err)
@@ -235,7 +236,8 @@ func TestTakeOverflow(t *testing.T) {
 		}
 	}
 	require.Zero(t, tape.Used())
-	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = tape.Take(math.MaxInt, 64) }), "the error is not allocated")
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = tape.Take(math.MaxInt, 64) }),
+		"the error is not allocated")
 }
 
 // The zero Tape has no spans, not even empty ones.

@@ -19,7 +19,8 @@ func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
 		if runtime.GOOS != "darwin" {
 			require.Equal(t, engine.Soft, r.Engine)
 		}
-		require.Equal(t, name == engine.Auto && r.Engine == engine.Soft, r.Fallback != "", "a fallback has a reason: %q", r.Fallback)
+		require.Equal(t, name == engine.Auto && r.Engine == engine.Soft, r.Fallback != "",
+			"a fallback has a reason: %q", r.Fallback)
 		require.NoError(t, d.Close())
 	}
 }

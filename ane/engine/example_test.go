@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 
@@ -113,7 +114,9 @@ func tensor(grid *unimem.Grid, l ane.Layout) (*ane.Tensor, error) {
 // RequireApple refuses every other engine.
 func ExampleOption() {
 	_, err := engine.Open(context.Background(), engine.Soft, engine.RequireApple())
-	fmt.Println(err)
+	var e *ane.Error
+	fmt.Println(errors.As(err, &e), e.Detail)
+	fmt.Println(e.Hint)
 	device, err := engine.Open(context.Background(), engine.Soft, engine.AllowOffsets())
 	if err != nil {
 		log.Fatal(err)
@@ -121,7 +124,8 @@ func ExampleOption() {
 	defer device.Close()
 	fmt.Println(device.Info().Offsets)
 	// Output:
-	// ane: open on soft: engine not available: RequireApple refuses the software engine in this process; open apple, or remove RequireApple
+	// true the software engine in this process is not Apple's engine
+	// open apple, or remove RequireApple
 	// true
 }
 

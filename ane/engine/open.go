@@ -45,14 +45,15 @@ func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error)
 		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.Because(ane.ErrUnavailable, err),
 			Hint: "run `ane-roundtrip info` to list the engines of this machine"}
 	}
-	return nil, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName, Hint: "choose one of " + strings.Join(Names(), ", ")}
+	return nil, &ane.Error{Op: "open", Engine: name, Err: ane.ErrName,
+		Hint: "choose one of " + strings.Join(Names(), ", ")}
 }
 
 // try opens the engine if it is available and satisfies the options.
 func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 	if c.apple && k.name != Apple {
-		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable, Detail: "RequireApple refuses the " + k.what,
-			Hint: "open " + Apple + ", or remove RequireApple"}
+		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
+			Detail: "the " + k.what + " is not Apple's engine", Hint: "open " + Apple + ", or remove RequireApple"}
 	}
 	if err := k.probe(); err != nil {
 		return nil, err
@@ -62,8 +63,9 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 		return nil, err
 	}
 	if c.offsets && !e.Info().Offsets {
-		return nil, errors.Join(&ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable, Detail: "it reads every surface from byte 0",
-			Hint: "open " + Soft + ", or remove AllowOffsets and make every tensor on its own surface"}, e.Close())
+		return nil, errors.Join(&ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
+			Detail: "it reads every surface from byte 0",
+			Hint:   "open " + Soft + ", or remove AllowOffsets and make every tensor on its own surface"}, e.Close())
 	}
 	return e, nil
 }

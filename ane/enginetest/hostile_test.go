@@ -46,7 +46,8 @@ func fine() error { return nil }
 
 func TestPanicIsAFailure(t *testing.T) {
 	texts := only(t, "layouts", func() ane.Engine {
-		return &hostile{Engine: newSoft(), close: fine, compile: func(context.Context, ane.Source) (ane.Executable, error) { panic("no such luck") }}
+		return &hostile{Engine: newSoft(), close: fine,
+			compile: func(context.Context, ane.Source) (ane.Executable, error) { panic("no such luck") }}
 	})
 	require.NotEmpty(t, texts)
 	require.Contains(t, texts[0], "panic: no such luck")
@@ -56,10 +57,11 @@ func TestHangIsAFailure(t *testing.T) {
 	release := make(chan struct{})
 	ended := make(chan struct{})
 	texts := only(t, "layouts", func() ane.Engine {
-		return &hostile{Engine: newSoft(), close: func() error { close(ended); return nil }, compile: func(context.Context, ane.Source) (ane.Executable, error) {
-			<-release
-			return nil, errors.New("released")
-		}}
+		return &hostile{Engine: newSoft(), close: func() error { close(ended); return nil },
+			compile: func(context.Context, ane.Source) (ane.Executable, error) {
+				<-release
+				return nil, errors.New("released")
+			}}
 	}, enginetest.Limit(20*time.Millisecond))
 	require.Len(t, texts, 1)
 	require.Contains(t, texts[0], "did not return")
@@ -105,12 +107,13 @@ func TestEarlyCopyIsFound(t *testing.T) {
 		var taken *unimem.Block
 		texts := only(t, check, func() ane.Engine {
 			e := newSoft()
-			return &hostile{Engine: e, close: func() error { return taken.Close() }, compile: func(ctx context.Context, src ane.Source) (x ane.Executable, err error) {
-				if taken, err = unimem.Open(16<<20, unimem.Warm()); err != nil {
-					return nil, err
-				}
-				return e.Compile(ctx, src)
-			}}
+			return &hostile{Engine: e, close: func() error { return taken.Close() },
+				compile: func(ctx context.Context, src ane.Source) (x ane.Executable, err error) {
+					if taken, err = unimem.Open(16<<20, unimem.Warm()); err != nil {
+						return nil, err
+					}
+					return e.Compile(ctx, src)
+				}}
 		})
 		require.Len(t, texts, 1)
 		require.Contains(t, texts[0], "grew by")
@@ -124,8 +127,10 @@ func TestNames(t *testing.T) {
 }
 
 func TestOptions(t *testing.T) {
-	require.Equal(t, []enginetest.Failure{{Check: "nothing", Text: "no such check"}}, enginetest.Check(t.Context(), newSoft, enginetest.Only("nothing")))
-	require.Equal(t, "nothing: no such check", enginetest.Check(t.Context(), newSoft, enginetest.Only("info"), enginetest.Without("why", "nothing"))[0].String())
+	require.Equal(t, []enginetest.Failure{{Check: "nothing", Text: "no such check"}},
+		enginetest.Check(t.Context(), newSoft, enginetest.Only("nothing")))
+	require.Equal(t, "nothing: no such check", enginetest.Check(t.Context(), newSoft, enginetest.Only("info"),
+		enginetest.Without("why", "nothing"))[0].String())
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.Equal(t, "not run: context canceled", enginetest.Check(over, newSoft)[0].Text)

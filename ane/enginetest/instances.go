@@ -31,7 +31,8 @@ func instances(e *env) {
 		r, err := m.NewRequest(e.ctx)
 		e.need(err, "a request of "+what)
 		in := p.samples(3)
-		q := &rig{env: e, program: p, model: m, request: r, in: []*ane.Tensor{r.Input("x")}, out: []*ane.Tensor{r.Output("y")}}
+		q := &rig{env: e, program: p, model: m, request: r, in: []*ane.Tensor{r.Input("x")},
+			out: []*ane.Tensor{r.Output("y")}}
 		e.need(q.fill(in), "inputs")
 		_, err = r.Evaluate(e.ctx)
 		e.must(err, "evaluating %s", what)

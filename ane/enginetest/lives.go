@@ -15,7 +15,8 @@ func lives() []check {
 	return []check{
 		{"states", "calls in a wrong state are refused with the error of that state", states},
 		{"reload", "Unload frees what Load allocated; bound requests work again after the next Load", reload},
-		{"close-order", "an object cannot be closed while another depends on it, and can be closed after that", closeOrder},
+		{"close-order", "an object cannot be closed while another depends on it, and can be closed after that",
+			closeOrder},
 		{"leaks", "after the last Close no memory is open and no goroutine is running", leaks},
 	}
 }
@@ -75,7 +76,8 @@ func reload(e *env) {
 		e.need(m.Load(e.ctx), "load")
 		e.need(m.Unload(e.ctx), "unload")
 		if now := unimem.Live(); now.Blocks > before.Blocks || now.Mappings > before.Mappings {
-			e.errorf("after Unload %d Blocks and %d mappings are open, before Load %d and %d", now.Blocks, now.Mappings, before.Blocks, before.Mappings)
+			e.errorf("after Unload %d Blocks and %d mappings are open, before Load %d and %d", now.Blocks,
+				now.Mappings, before.Blocks, before.Mappings)
 		}
 	}
 	e.need(m.Load(e.ctx), "load")

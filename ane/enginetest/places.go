@@ -10,7 +10,8 @@ import (
 // places check bytes that the engine must not change.
 func places() []check {
 	return []check{
-		{"surroundings", "inputs, their padding, the rest of every surface and other cells do not change", surroundings},
+		{"surroundings", "inputs, their padding, the rest of every surface and other cells do not change",
+			surroundings},
 		{"offsets", "a tensor after byte 0 of its surface is refused, or used if Info.Offsets is true", offsets},
 	}
 }

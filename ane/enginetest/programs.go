@@ -57,7 +57,8 @@ func (p *program) source() ane.Source {
 	for _, q := range p.out {
 		results = append(results, q.name)
 	}
-	text := header + strings.Join(params, ", ") + ") {\n" + p.body + "\n    } -> (" + strings.Join(results, ", ") + ");\n}\n"
+	text := header + strings.Join(params, ", ") + ") {\n" + p.body + "\n    } -> (" + strings.Join(results, ", ") +
+		");\n}\n"
 	return ane.Source{File: p.name + ".mil", Text: []byte(text), Weights: p.weights}
 }
 
@@ -129,7 +130,8 @@ func casting(shape ...int) *program {
 // multiplication is a matrix product of two inputs.
 func multiplication(rows, inner, cols int) *program {
 	y := half("y", 1, 1, rows, cols)
-	return &program{name: "matmul", in: []port{half("x", 1, 1, rows, inner), half("w", 1, 1, inner, cols)}, out: []port{y},
+	return &program{name: "matmul", in: []port{half("x", 1, 1, rows, inner), half("w", 1, 1, inner, cols)},
+		out:  []port{y},
 		body: y.String() + ` = matmul(x = x, y = w, transpose_x = bool(false), transpose_y = bool(false))[name = string("y")];`,
 		reference: func(in [][]float64) [][]float64 {
 			product := make([]float64, rows*cols)
@@ -174,7 +176,8 @@ func weighted(seed int) (*program, error) {
 		return nil, err
 	}
 	y := half("y", 1, to, 2, 32)
-	return &program{name: "conv", in: []port{half("x", 1, from, 2, 32)}, out: []port{y}, weights: files{weightPath: w.Bytes()},
+	return &program{name: "conv", in: []port{half("x", 1, from, 2, 32)}, out: []port{y},
+		weights: files{weightPath: w.Bytes()},
 		body: fmt.Sprintf(`tensor<fp16, [%d, %d, 1, 1]> w = const()[name = string("w"), val = tensor<fp16, [%d, %d, 1, 1]>(BLOBFILE(path = string("%s"), offset = uint64(%d)))];
 `, to, from, to, from, weightPath, at) + y.String() + ` = conv(x = x, weight = w, strides = tensor<int32, [2]>([1, 1]), pad_type = string("valid"), pad = tensor<int32, [4]>([0, 0, 0, 0]), dilations = tensor<int32, [2]>([1, 1]), groups = int32(1))[name = string("y")];`,
 		reference: func(in [][]float64) [][]float64 {

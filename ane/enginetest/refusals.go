@@ -13,7 +13,8 @@ import (
 // refusals check bad programs and tensors.
 func refusals() []check {
 	return []check{
-		{"bad-programs", "faulty programs are refused with ErrCompile and a mil.ErrorList that has the line", badPrograms},
+		{"bad-programs", "faulty programs are refused with ErrCompile and a mil.ErrorList that has the line",
+			badPrograms},
 		{"short", "a surface or tensor shorter than the layout is refused with both numbers", short},
 		{"mismatches", "Bind reports all mismatches at once", mismatches},
 		{"aliases", "an output that shares bytes with another tensor is refused", aliases},
@@ -79,14 +80,16 @@ func short(e *env) {
 	e.need(err, "memory")
 	e.laterMemory(b.Close, "closing a Block")
 	if _, err := ane.OnBlock(b, l); !says(err, ane.ErrShort, l.Bytes(), b.Size()) {
-		e.errorf("a tensor of %d bytes on a Block of %d returns %v, want ErrShort with both numbers", l.Bytes(), b.Size(), err)
+		e.errorf("a tensor of %d bytes on a Block of %d returns %v, want ErrShort with both numbers", l.Bytes(),
+			b.Size(), err)
 	}
 	small, err := ane.NewLayout("x", l.DType, 1, 64, 4, 32)
 	e.need(err, "layout")
 	in, err := ane.OnBlock(b, small)
 	e.need(err, "tensor")
 	out, _ := inBlock()(e, m.Outputs()[0], true)
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return says(err, ane.ErrShort, l.Bytes(), small.Bytes()) }, "a tensor too short")
+	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}),
+		func(err error) bool { return says(err, ane.ErrShort, l.Bytes(), small.Bytes()) }, "a tensor too short")
 }
 
 // refused binds and expects an error that ok accepts.
@@ -162,7 +165,8 @@ func stale(e *env) {
 	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
 		e.errorf("evaluating on a returned cell returns %v, want ErrStale", err)
 	}
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a returned cell")
+	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}),
+		func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a returned cell")
 }
 
 func staleSpan(e *env) {
@@ -188,5 +192,6 @@ func staleSpan(e *env) {
 	if _, err := m.Evaluate(e.ctx, r); !errors.Is(err, ane.ErrStale) {
 		e.errorf("evaluating on a span of a cleared tape returns %v, want ErrStale", err)
 	}
-	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}), func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a span of a cleared tape")
+	e.refused(m, named([]*ane.Tensor{in}), named([]*ane.Tensor{out}),
+		func(err error) bool { return errors.Is(err, ane.ErrStale) }, "a tensor on a span of a cleared tape")
 }

@@ -17,7 +17,8 @@ func repeats() []check {
 		{"requests", "requests of one model do not affect each other", requests},
 		{"models", "several loaded models do not affect each other", models},
 		{"parallel", "64 goroutines evaluate a request each", func(e *env) { parallel(e, inBlock()) }},
-		{"parallel-heap", "the same on heap memory, which the race detector sees", func(e *env) { parallel(e, inBlock(unimem.OnHeap())) }},
+		{"parallel-heap", "the same on heap memory, which the race detector sees",
+			func(e *env) { parallel(e, inBlock(unimem.OnHeap())) }},
 	}
 }
 

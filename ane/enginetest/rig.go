@@ -177,7 +177,8 @@ func (r *rig) verify(want [][]float64) error {
 		for j, v := range got {
 			w := float32(want[i][j])
 			if math.Float32bits(v) != math.Float32bits(w) && !(v != v && w != w) && !(v == 0 && w == 0) {
-				return fmt.Errorf("%s: element %d of output %s is %v, want %v", r.program.name, j, t.Layout().Name, v, w)
+				return fmt.Errorf("%s: element %d of output %s is %v, want %v", r.program.name, j, t.Layout().Name, v,
+					w)
 			}
 		}
 	}

@@ -16,8 +16,10 @@ func sharing() []check {
 	return []check{
 		{"late-write", "every run reads inputs that changed after binding", lateWrite},
 		{"views", "a byte changed in a tensor is seen in its view, and the reverse", views},
-		{"copies-blocks", "opening, compiling, binding and running open no Blocks as large as the tensors", copiesBlocks},
-		{"copies-memory", "opening, compiling, binding and running need no memory as large as the tensors", copiesMemory},
+		{"copies-blocks", "opening, compiling, binding and running open no Blocks as large as the tensors",
+			copiesBlocks},
+		{"copies-memory", "opening, compiling, binding and running need no memory as large as the tensors",
+			copiesMemory},
 	}
 }
 

@@ -12,7 +12,8 @@ func statements() []check {
 	return []check{
 		{"info", "the engine reports a permitted name, and always the same Info", info},
 		{"receipt", "receipts repeat the engine's Info", receipt},
-		{"layouts", "inputs and outputs have the text's names, order, types and shapes, rows padded to 64 bytes", layouts},
+		{"layouts", "inputs and outputs have the text's names, order, types and shapes, rows padded to 64 bytes",
+			layouts},
 	}
 }
 
@@ -54,7 +55,8 @@ func receipt(e *env) {
 	want := ane.Receipt{Engine: i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing}
 	got := *res.Receipt
 	got.Cached, got.Notes = false, nil
-	if got.Engine != want.Engine || got.Chip != want.Chip || got.OSBuild != want.OSBuild || got.Numerics != want.Numerics || got.Sharing != want.Sharing {
+	if got.Engine != want.Engine || got.Chip != want.Chip || got.OSBuild != want.OSBuild ||
+		got.Numerics != want.Numerics || got.Sharing != want.Sharing {
 		e.errorf("receipt %+v, want %+v", got, want)
 	}
 	if got.Fallback != "" {

@@ -24,7 +24,8 @@ func TestSoftEngine(t *testing.T) {
 }
 
 func TestSoftEngineWithOffsets(t *testing.T) {
-	enginetest.Run(t, func() ane.Engine { return soft.New(soft.AllowOffsets()) }, enginetest.Named(soft.Name), enginetest.Only("offsets", "info"))
+	enginetest.Run(t, func() ane.Engine { return soft.New(soft.AllowOffsets()) }, enginetest.Named(soft.Name),
+		enginetest.Only("offsets", "info"))
 }
 
 // The wrapper without a fault passes.
@@ -59,8 +60,9 @@ var caught = map[string][]string{
 	"writes-input":       {"surroundings"},
 	"writes-padding":     {"surroundings"},
 	"wrong-names":        {"layouts"},
-	"wrong-result":       {"values-identity", "values-add", "values-order", "values-split", "values-cast", "values-matmul", "values-conv", "values-padded"},
-	"wrong-strides":      {"layouts"},
+	"wrong-result": {"values-identity", "values-add", "values-order", "values-split", "values-cast",
+		"values-matmul", "values-conv", "values-padded"},
+	"wrong-strides": {"layouts"},
 }
 
 // Every faulty engine fails the checks that must detect its fault.
@@ -86,7 +88,8 @@ func TestFaultyEngines(t *testing.T) {
 
 // runnable drops the check that can only measure on Linux.
 func runnable(checks []string) []string {
-	return slices.DeleteFunc(slices.Clone(checks), func(c string) bool { return c == "copies-memory" && runtime.GOOS != "linux" })
+	return slices.DeleteFunc(slices.Clone(checks),
+		func(c string) bool { return c == "copies-memory" && runtime.GOOS != "linux" })
 }
 
 func wrapped(f faulty.Fault) func() ane.Engine {
@@ -98,7 +101,8 @@ func TestFaultsAreIndependent(t *testing.T) {
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)
-		for _, failure := range enginetest.Check(t.Context(), wrapped(f), enginetest.Without("not broken on purpose, and slow", "deadline")) {
+		for _, failure := range enginetest.Check(t.Context(), wrapped(f),
+			enginetest.Without("not broken on purpose, and slow", "deadline")) {
 			require.Contains(t, caught[name], failure.Check, failure.Text)
 		}
 	}

@@ -22,8 +22,9 @@ func tree(e *env) {
 		e.must(e.rig(m, p, inBlock()).round(e.ctx, 1), "as a tree")
 	}
 	for what, bad := range map[string]*mil.Program{
-		"without functions":        {Version: "1.3"},
-		"with an undefined result": {Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Results: []mil.Ref{{Name: "y"}}}}},
+		"without functions": {Version: "1.3"},
+		"with an undefined result": {Version: "1.3",
+			Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Results: []mil.Ref{{Name: "y"}}}}},
 	} {
 		m, err := d.Compile(e.ctx, ane.Source{File: "tree.mil", Program: bad})
 		if err == nil {

@@ -22,7 +22,8 @@ func plain() []*program {
 
 // padded returns programs with padded rows.
 func padded() []*program {
-	return []*program{identity(1, 3, 2, 1), identity(1, 2, 3, 31), identity(1, 2, 3, 33), identity(2, 3, 5, 7), identity(6, 10), identity(9)}
+	return []*program{identity(1, 3, 2, 1), identity(1, 2, 3, 31), identity(1, 2, 3, 33), identity(2, 3, 5, 7),
+		identity(6, 10), identity(9)}
 }
 
 func values() []check {
@@ -35,8 +36,10 @@ func values() []check {
 		{"values-add", "the sum of two inputs", of(one(addition(1, 8, 4, 32)))},
 		{"values-order", "inputs and outputs bind by name, in any alphabetical order", of(one(order()))},
 		{"values-split", "two outputs of one layout are not swapped", of(one(splitting()))},
-		{"values-cast", "fp32 inputs and outputs around fp16", of(func() []*program { return []*program{casting(1, 4, 2, 16), casting(1, 2, 3, 5)} })},
-		{"values-matmul", "a matrix product of two inputs", of(func() []*program { return []*program{multiplication(4, 32, 32), multiplication(3, 20, 7)} })},
+		{"values-cast", "fp32 inputs and outputs around fp16",
+			of(func() []*program { return []*program{casting(1, 4, 2, 16), casting(1, 2, 3, 5)} })},
+		{"values-matmul", "a matrix product of two inputs",
+			of(func() []*program { return []*program{multiplication(4, 32, 32), multiplication(3, 20, 7)} })},
 		{"values-conv", "a convolution with weights from a file", func(e *env) {
 			p, err := convolution()
 			e.need(err, "weights")

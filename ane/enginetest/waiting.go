@@ -84,7 +84,9 @@ func chain(size, links int) *program {
 		if i == links-1 {
 			to = "y"
 		}
-		p.body += half(to, 1, 1, size, size).String() + fmt.Sprintf(" = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string(%q)];\n", from, to)
+		p.body += half(to, 1, 1, size, size).String() +
+			fmt.Sprintf(" = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = "+
+				"string(%q)];\n", from, to)
 		from = to
 	}
 	return p
@@ -136,7 +138,8 @@ func deadline(e *env) {
 		break
 	}
 	if err == nil {
-		e.errorf("%d runs ended without an error, each given an eighth of the time of the one before; the last took %v", attempts, whole.Elapsed)
+		e.errorf("%d runs, each with an eighth of the time of the previous one, ended without an error; the last took %v",
+			attempts, whole.Elapsed)
 	}
 	_, err = r.model.Evaluate(e.ctx, r.request)
 	e.must(err, "the run after an interrupted one")

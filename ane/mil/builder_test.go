@@ -38,7 +38,8 @@ var reference = map[string]func(b *Builder){
 		f := b.Func("main")
 		x, y := f.Input("a", FP16, 1, 1, 64, 64), f.Input("b", FP16, 1, 1, 64, 64)
 		no := f.Const("no", BoolScalar(false))
-		f.Output(f.Op("matmul", TensorOf(FP16, 1, 1, 64, 64), "y", A("transpose_x", no), A("transpose_y", no), A("x", x), A("y", y)))
+		f.Output(f.Op("matmul", TensorOf(FP16, 1, 1, 64, 64), "y", A("transpose_x", no), A("transpose_y", no),
+			A("x", x), A("y", y)))
 	},
 	"softmax": func(b *Builder) {
 		f := b.Func("main")
@@ -132,7 +133,8 @@ func TestBuilderFaults(t *testing.T) {
 	f.Const("wrong", Ints(TensorOf(Bool, 1), []int{1}))
 	f.Op("mul", TensorOf(FP16, 4), "true", A("x", x), A("x", x), A("y", nil), A("a b", x))
 	f.Op("", TensorOf(FP16, 4), "op", A("x", Ref{Name: "nowhere"}))
-	f.Op("list", Type{Kind: Dict}, "dict_", A("x", (*Value)(nil)), A("y", &Value{Type: ScalarOf(FP16)}), A("z", &Value{Type: ScalarOf(FP16), Literal: Number{Text: "0x1"}}))
+	f.Op("list", Type{Kind: Dict}, "dict_", A("x", (*Value)(nil)), A("y", &Value{Type: ScalarOf(FP16)}),
+		A("z", &Value{Type: ScalarOf(FP16), Literal: Number{Text: "0x1"}}))
 	b.Func("none")
 	_, err := b.Program()
 	var list ErrorList
@@ -178,8 +180,9 @@ func TestMalformedTrees(t *testing.T) {
 	turn := &Value{Type: ScalarOf(FP16)}
 	turn.Literal = turn
 	program := func(o Operand) *Program {
-		return &Program{Version: "1.3", Funcs: []*Function{{Name: "f", Opset: "ios18", Params: []Var{{Name: "x", Type: ScalarOf(FP16)}},
-			Body: []*Op{{Kind: "k", Args: []Arg{{Name: "a", Value: o}}}}, Results: []Ref{{Name: "x"}}}}}
+		return &Program{Version: "1.3", Funcs: []*Function{{Name: "f", Opset: "ios18",
+			Params: []Var{{Name: "x", Type: ScalarOf(FP16)}},
+			Body:   []*Op{{Kind: "k", Args: []Arg{{Name: "a", Value: o}}}}, Results: []Ref{{Name: "x"}}}}}
 	}
 	for name, o := range map[string]Operand{
 		"nil": nil, "nil value": (*Value)(nil), "nil values": (*Values)(nil), "nil const": (*Nested)(nil),

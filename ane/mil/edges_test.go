@@ -19,7 +19,8 @@ func TestNumbersOfC(t *testing.T) {
 		require.True(t, validNumber(s), s)
 	}
 	for _, s := range []string{
-		"", "-", ".5", "1.", "1e", "1e+", "0x", "0x1", "0xp1", "0x1p", "0x1p-", "0x1gp0", "1f", "1.2.3", "infinity", "-abc",
+		"", "-", ".5", "1.", "1e", "1e+", "0x", "0x1", "0xp1", "0x1p", "0x1p-", "0x1gp0", "1f", "1.2.3", "infinity",
+		"-abc",
 	} {
 		require.False(t, validNumber(s), s)
 	}
@@ -71,7 +72,8 @@ func TestEscapesOfC(t *testing.T) {
 // TestQuotedStringsAreReadBack quotes every byte, alone and in pairs with a digit.
 func TestQuotedStringsAreReadBack(t *testing.T) {
 	for c := range 256 {
-		for _, s := range []string{string([]byte{byte(c)}), string([]byte{byte(c), '7'}), "é" + string([]byte{byte(c)})} {
+		for _, s := range []string{string([]byte{byte(c)}), string([]byte{byte(c), '7'}),
+			"é" + string([]byte{byte(c)})} {
 			value, _, _, msg, _ := unquote(quote(s))
 			require.Empty(t, msg)
 			require.Equal(t, s, value)
@@ -143,7 +145,8 @@ func TestScalarTypesHaveTheirWidth(t *testing.T) {
 		FP16: {2, 16, false, false, true}, FP32: {4, 32, false, false, true}, BF16: {2, 16, false, false, true},
 		Bool: {1, 8, false, false, false}, Int1: {0, 1, true, false, false}, Int4: {0, 4, true, false, false},
 		Int8: {1, 8, true, false, false}, Int64: {8, 64, true, false, false}, UInt1: {0, 1, true, true, false},
-		UInt6: {0, 6, true, true, false}, UInt64: {8, 64, true, true, false}, String: {}, NoType: {}, beyond: {}, 200: {},
+		UInt6: {0, 6, true, true, false}, UInt64: {8, 64, true, true, false}, String: {}, NoType: {}, beyond: {},
+		200: {},
 	} {
 		require.Equal(t, want.size, d.Size(), "%v", d)
 		require.Equal(t, want.bits, d.Bits(), "%v", d)
@@ -206,7 +209,8 @@ func TestLongListsArePrintedWhole(t *testing.T) {
 	for range n {
 		items.Items = append(items.Items, Ref{Name: "x"})
 	}
-	f.Output(f.Op("concat", TensorOf(FP16, n), "y", A("values", items), A("axis", Int32Scalar(0)), A("c", c), A("x", x)))
+	f.Output(f.Op("concat", TensorOf(FP16, n), "y", A("values", items), A("axis", Int32Scalar(0)), A("c", c),
+		A("x", x)))
 	p, err := b.Program()
 	require.NoError(t, err)
 	again, err := Parse("f", Print(p))

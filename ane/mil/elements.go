@@ -13,14 +13,18 @@ func (v *Value) each(visit func(DType, Literal) *Error) *Error {
 	}
 	n, known := v.Type.Elements()
 	if _, fixed := v.Type.Shape(); fixed && !known {
-		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + ": the number of elements is unknown or too large", Hint: "give every dimension a fixed size"}
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + ": the number of elements is unknown or too large",
+			Hint: "give every dimension a fixed size"}
 	}
 	list, ok := l.(*ListLit)
 	switch {
 	case absent(l):
-		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " without a literal", Hint: "write " + shorten(v.Type.String()) + "(..)"}
+		return &Error{Pos: v.Pos, Msg: shorten(v.Type.String()) + " without a literal",
+			Hint: "write " + shorten(v.Type.String()) + "(..)"}
 	case ok && len(v.Type.Dims) == 0:
-		return &Error{Pos: list.Pos, Msg: "a list for the scalar type " + v.Type.String(), Hint: fmt.Sprintf("write %v without brackets, or give the type of the list, as %v", v.Type.DType, TensorOf(v.Type.DType, len(list.Items)))}
+		return &Error{Pos: list.Pos, Msg: "a list for the scalar type " + v.Type.String(),
+			Hint: fmt.Sprintf("write %v without brackets, or give the type of the list, as %v", v.Type.DType,
+				TensorOf(v.Type.DType, len(list.Items)))}
 	case ok && w.nests(list):
 		return w.level(list, v.Type.Dims)
 	case ok:
@@ -48,7 +52,8 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 		switch x := l.(type) {
 		case *Blob:
 			if x != nil {
-				return nil, &Error{Pos: x.Pos, Msg: "the elements of this " + shorten(w.typ.String()) + " are needed in the text", Hint: "write them as a list", Err: ErrBlob}
+				return nil, &Error{Pos: x.Pos, Msg: "the elements of this " + shorten(w.typ.String()) +
+					" are needed in the text", Hint: "write them as a list", Err: ErrBlob}
 			}
 			return l, nil
 		case *Value:
@@ -56,7 +61,8 @@ func (w *walker) unwrap(l Literal, want Type) (Literal, *Error) {
 				return l, nil
 			}
 			if !x.Type.Same(want) && !x.Type.Same(ScalarOf(w.typ.DType)) {
-				return nil, &Error{Pos: x.Pos, Msg: shorten(x.Type.String()) + " inside " + shorten(w.typ.String()), Hint: "write elements of type " + w.typ.DType.String()}
+				return nil, &Error{Pos: x.Pos, Msg: shorten(x.Type.String()) + " inside " + shorten(w.typ.String()),
+					Hint: "write elements of type " + w.typ.DType.String()}
 			}
 			l = x.Literal
 		default:
@@ -87,7 +93,8 @@ func (w *walker) level(l *ListLit, dims []Dim) *Error {
 	for _, item := range l.Items {
 		inner, ok := item.(*ListLit)
 		if !ok || inner == nil {
-			return mismatch(item, fmt.Sprintf("a list, since %s nests %d deep", shorten(w.typ.String()), len(w.typ.Dims)))
+			return mismatch(item, fmt.Sprintf("a list, since %s nests %d deep", shorten(w.typ.String()),
+				len(w.typ.Dims)))
 		}
 		if err := w.level(inner, dims[1:]); err != nil {
 			return err
@@ -107,7 +114,9 @@ func (w *walker) all(items []Literal) *Error {
 			item = inner
 		}
 		if list, ok := item.(*ListLit); ok && list != nil {
-			return &Error{Pos: list.Pos, Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s", len(w.typ.Dims), shorten(w.typ.String())), Hint: "nest as deep as the type has dimensions, or write one flat list"}
+			return &Error{Pos: list.Pos, Msg: fmt.Sprintf("list nested deeper than the %d dimensions of %s",
+				len(w.typ.Dims), shorten(w.typ.String())),
+				Hint: "nest as deep as the type has dimensions, or write one flat list"}
 		}
 		if err := w.visit(w.typ.DType, item); err != nil {
 			return err
@@ -118,10 +127,12 @@ func (w *walker) all(items []Literal) *Error {
 
 // count reports a wrong number of elements.
 func (w *walker) count(pos Pos, got, want int) *Error {
-	return &Error{Pos: pos, Msg: fmt.Sprintf("list of %d where %s needs %d", got, shorten(w.typ.String()), want), Hint: "make type and list agree"}
+	return &Error{Pos: pos, Msg: fmt.Sprintf("list of %d where %s needs %d", got, shorten(w.typ.String()), want),
+		Hint: "make type and list agree"}
 }
 
 // single reports one element where the type needs none or several.
 func (w *walker) single(l Literal, want int) *Error {
-	return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(w.typ.String()), want), Hint: "write a list in brackets"}
+	return &Error{Pos: l.Start(), Msg: fmt.Sprintf("one element where %s needs %d", shorten(w.typ.String()), want),
+		Hint: "write a list in brackets"}
 }

@@ -123,7 +123,8 @@ func ExampleBlob() {
 
 // A literal is what a Value holds, as written.
 func ExampleLiteral() {
-	for _, v := range []*mil.Value{mil.FP16Scalar(0.5), mil.BoolScalar(true), mil.StringScalar("same"), mil.Int32s(1, 2)} {
+	for _, v := range []*mil.Value{mil.FP16Scalar(0.5), mil.BoolScalar(true), mil.StringScalar("same"),
+		mil.Int32s(1, 2)} {
 		fmt.Printf("%s: %T\n", v.Type, v.Literal)
 	}
 	// Output:

@@ -60,5 +60,6 @@ func cut(list ErrorList) ErrorList {
 	list.Sort()
 	list = list[:MaxFaults]
 	last := list[MaxFaults-1]
-	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults", Hint: fmt.Sprintf("fix these %d first", MaxFaults)})
+	return append(list, &Error{File: last.File, Pos: last.Pos, Msg: "too many faults",
+		Hint: fmt.Sprintf("fix these %d first", MaxFaults)})
 }

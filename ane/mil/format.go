@@ -30,7 +30,8 @@ func Format(file string, src []byte) ([]byte, error) {
 			return out, nil
 		}
 	}
-	return nil, ErrorList{{File: file, Pos: prog.Pos, Msg: "the program cannot be formatted without changing it", Hint: "leave it as it is, and report this fault of the formatter"}}
+	return nil, ErrorList{{File: file, Pos: prog.Pos, Msg: "the program cannot be formatted without changing it",
+		Hint: "leave it as it is, and report this fault of the formatter"}}
 }
 
 // same reports whether text parses to the tree prog and has these comments.

@@ -112,9 +112,11 @@ func TestFormatRefuses(t *testing.T) {
 	var list ErrorList
 	require.ErrorAs(t, err, &list)
 	require.Equal(t, "f.mil", list[0].File)
-	out, err := Format("f.mil", []byte("\uFEFFprogram(1.3) [] { func f<o>() { fp16 y = none(x = nowhere); } -> (); } // x\r\n\r\n"))
+	out, err := Format("f.mil", []byte("\uFEFFprogram(1.3) [] { func f<o>() { fp16 y = none(x = nowhere); } -> (); "+
+		"} // x\r\n\r\n"))
 	require.NoError(t, err, "Format does not check names and results")
-	require.Equal(t, "program(1.3)\n{\n    func f<o>() {\n        fp16 y = none(x = nowhere);\n    } -> ();\n} // x\n", string(out))
+	require.Equal(t, "program(1.3)\n{\n    func f<o>() {\n        fp16 y = none(x = nowhere);\n    } -> ();\n} // x\n",
+		string(out))
 }
 
 // FuzzFormat checks that Format keeps the tree and the comments, and that formatting

@@ -70,7 +70,8 @@ func scanHex(s string) (n int, hint string) {
 	case n < len(s) && (s[n] == 'p' || s[n] == 'P'):
 		return scanExponent(s, n)
 	default:
-		return n, "a hexadecimal float has an exponent, such as " + shorten(s[:n]) + "p+0; bit patterns are not supported"
+		return n, "a hexadecimal float has an exponent, such as " + shorten(s[:n]) +
+			"p+0; bit patterns are not supported"
 	}
 }
 

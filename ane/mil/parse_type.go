@@ -62,7 +62,8 @@ func (p *parser) tensor(t *Type) bool {
 		t.DType = ParseDType(p.tok.text)
 	}
 	if t.DType == NoType {
-		return p.expected("a scalar type", p.meant(typeWords()...)+"a tensor's elements are fp16, fp32, int32, bool, string ..: "+form)
+		return p.expected("a scalar type", p.meant(typeWords()...)+"a tensor's elements are fp16, fp32, int32, "+
+			"bool, string ..: "+form)
 	}
 	p.next()
 	if !p.want(',', "after the tensor's scalar type", form) || !p.want('[', "before the dimensions", form) {
@@ -91,7 +92,8 @@ func (p *parser) dim(t *Type) bool {
 	case p.tok.kind == tokNumber && span(p.tok.text, digit) == len(p.tok.text):
 		n, err := strconv.ParseInt(p.tok.text, 10, 0)
 		if err != nil {
-			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large", "sizes are at most 9223372036854775807")
+			p.report(p.tok.pos, "dimension "+quoteShort(p.tok.text)+" is too large",
+				"sizes are at most 9223372036854775807")
 			return false
 		}
 		d.Size = int(n)

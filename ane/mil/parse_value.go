@@ -14,7 +14,8 @@ func (p *parser) operand(name string) (Operand, bool) {
 		return p.bare(name)
 	case tokIdent:
 	default:
-		return nil, p.expected("an operand", "write "+shorten(name)+" = x for a value, or a typed literal such as int32(1)")
+		return nil, p.expected("an operand", "write "+shorten(name)+" = x for a value, or a typed literal such as "+
+			"int32(1)")
 	}
 	word := p.tok
 	switch {
@@ -28,7 +29,8 @@ func (p *parser) operand(name string) (Operand, bool) {
 		p.report(word.pos, "BLOBFILE without a type", "write tensor<fp16, [..]>(BLOBFILE(path = string(\"..\"), offset = uint64(64)))")
 		return nil, false
 	case p.ahead.kind == '(':
-		p.report(word.pos, shorten(word.text)+"(..) is neither a typed literal nor a value", "give the operation a statement of its own and name its result here")
+		p.report(word.pos, shorten(word.text)+"(..) is neither a typed literal nor a value",
+			"give the operation a statement of its own and name its result here")
 		return nil, false
 	}
 	s, ok := p.name("the name of a value")
@@ -151,7 +153,8 @@ func (p *parser) word() (Literal, bool) {
 		v, ok := p.value()
 		return v, ok
 	}
-	return nil, p.expected("a literal", p.meant("true", "false", "inf", "nan", "BLOBFILE")+"names of values cannot stand inside a literal")
+	return nil, p.expected("a literal", p.meant("true", "false", "inf", "nan",
+		"BLOBFILE")+"names of values cannot stand inside a literal")
 }
 
 // literals reads a list from its opening punctuation to the closing one.

@@ -161,7 +161,8 @@ func (s *scanner) comment() {
 				continue
 			}
 			if _, w := utf8.DecodeRuneInString(text[i:]); w == 1 {
-				s.fault(Pos{s.line, s.off + i - s.bol + 1}, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]), "save the text as UTF-8")
+				s.fault(Pos{s.line, s.off + i - s.bol + 1}, fmt.Sprintf("byte 0x%02x is not valid UTF-8", text[i]),
+					"save the text as UTF-8")
 				break
 			}
 		}

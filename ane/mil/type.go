@@ -223,7 +223,8 @@ func (t Type) boxed() Type {
 // equal compares spellings. If loose is set, scalars and rank-0 tensors in Elems are
 // equal. Types nested deeper than MaxNesting are never equal.
 func (t Type) equal(u Type, loose bool, depth int) bool {
-	if depth > MaxNesting || t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) || len(t.Elems) != len(u.Elems) {
+	if depth > MaxNesting || t.Kind != u.Kind || t.DType != u.DType || len(t.Dims) != len(u.Dims) ||
+		len(t.Elems) != len(u.Elems) {
 		return false
 	}
 	for i := range t.Dims {

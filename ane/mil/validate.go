@@ -110,7 +110,8 @@ func (v *validator) function(f *Function) {
 // named reports a name that MIL text cannot express.
 func (v *validator) named(name string, pos Pos, what string) {
 	if !v.partial && (!identifier(name) || reserved(name)) {
-		v.fault(pos, what+" "+quoteShort(name)+" is not a name", "a name is ASCII letters, digits and _, does not start with a digit and is not a reserved word")
+		v.fault(pos, what+" "+quoteShort(name)+" is not a name",
+			"a name is ASCII letters, digits and _, does not start with a digit and is not a reserved word")
 	}
 }
 

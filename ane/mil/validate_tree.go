@@ -20,7 +20,8 @@ func (v *validator) args(args []Arg, what string) {
 	}
 	for i, a := range args {
 		if !v.partial && !identifier(a.Name) {
-			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name", "a name is ASCII letters, digits and _, and does not start with a digit")
+			v.fault(a.Pos, what+" "+quoteShort(a.Name)+" is not a name",
+				"a name is ASCII letters, digits and _, and does not start with a digit")
 		}
 		doubled := seen[a.Name]
 		if seen != nil {
@@ -90,11 +91,13 @@ func (v *validator) use(r Ref) {
 	later, ok := v.all[r.Name]
 	switch {
 	case ok && later.Known():
-		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "it is defined at "+later.String()+"; move that up")
+		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition",
+			"it is defined at "+later.String()+"; move that up")
 	case ok:
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
 	case v.cur == nil || !v.lost[v.cur]:
-		v.misnamed(r.Pos, quoteShort(r.Name)+" is not defined", near.Hint(r.Name, v.known())+"define it in a statement above, or make it a parameter")
+		v.misnamed(r.Pos, quoteShort(r.Name)+" is not defined",
+			near.Hint(r.Name, v.known())+"define it in a statement above, or make it a parameter")
 	}
 }
 

@@ -132,7 +132,8 @@ func float(_ DType, l Literal) (float64, *Error) {
 	}
 	f, err := strconv.ParseFloat(n.Text, 64)
 	if err != nil {
-		return 0, &Error{Pos: n.Pos, Msg: "number " + shorten(n.Text) + " is out of the range of float64", Hint: "write inf if infinity is meant", Err: err}
+		return 0, &Error{Pos: n.Pos, Msg: "number " + shorten(n.Text) + " is out of the range of float64",
+			Hint: "write inf if infinity is meant", Err: err}
 	}
 	return f, nil
 }
@@ -143,7 +144,8 @@ func integer(d DType, l Literal) (int64, *Error) {
 		return 0, mismatch(l, "a whole number")
 	}
 	if floatLooking(n.Text) {
-		return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is not a whole number, %v needs one", shorten(n.Text), d), Hint: "write decimal digits without point or exponent"}
+		return 0, &Error{Pos: n.Pos, Msg: fmt.Sprintf("%s is not a whole number, %v needs one", shorten(n.Text), d),
+			Hint: "write decimal digits without point or exponent"}
 	}
 	lo, hi := d.Range()
 	i, err := strconv.ParseInt(n.Text, 10, 64)

@@ -10,7 +10,8 @@ import (
 // processor.
 const emulator = "ANEKIT_EXEC"
 
-const emulated = "needs child processes and deadlines, which do not work under an emulator; run it on the processor itself"
+const emulated = "needs child processes and deadlines, which do not work under an emulator; run it on the processor " +
+	"itself"
 
 // SkipEmulated skips, under an emulator, a test that starts its own binary.
 func SkipEmulated(tb testing.TB) {

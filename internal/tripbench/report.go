@@ -39,15 +39,18 @@ func (r Report) Write(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(t, "Evaluate on %s\tTarget\tp50\tp99\tFloor p50\tRatio\tAllocs\t\n", r.Engine)
 	for _, p := range r.Trips {
-		fmt.Fprintf(t, "one row of %s\t%s\t%v\t%v\t%v\t%.2fx\t%.0f\t%s\n", size(p.Bytes), p.Target, tenth(p.P50), tenth(p.P99), tenth(r.Floor), p.Ratio, p.Allocs, missed(p.Within))
+		fmt.Fprintf(t, "one row of %s\t%s\t%v\t%v\t%v\t%.2fx\t%.0f\t%s\n", size(p.Bytes), p.Target, tenth(p.P50),
+			tenth(p.P99), tenth(r.Floor), p.Ratio, p.Allocs, missed(p.Within))
 	}
 	if n := len(r.Trips); n > 1 {
-		fmt.Fprintf(t, "%s to %s\t<= %.1fx\t\t\t\t%.2fx\t\t%s\n", size(r.Trips[n-1].Bytes), size(r.Trips[0].Bytes), maxSpread, r.Spread, missed(r.Spread <= maxSpread))
+		fmt.Fprintf(t, "%s to %s\t<= %.1fx\t\t\t\t%.2fx\t\t%s\n", size(r.Trips[n-1].Bytes), size(r.Trips[0].Bytes),
+			maxSpread, r.Spread, missed(r.Spread <= maxSpread))
 	}
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(w, "p50: of the best round; p99: of all calls. Floor: two processes that wake each other through eventfds.")
+	_, err := fmt.Fprintln(w, "p50: of the best round; p99: of all calls. Floor: two processes that wake each other "+
+		"through eventfds.")
 	return err
 }
 

@@ -31,7 +31,8 @@ func source(bytes int) (ane.Source, error) {
 	f := b.Func("main")
 	x := f.Input("x", mil.FP16, 1, planes, 512, width)
 	f.Output(f.Op("slice_by_size", mil.TensorOf(mil.FP16, 1, 1, 1, width), "y", mil.A("x", x),
-		mil.A("begin", f.Const("begin", mil.Int32s(0, planes-1, 511, 0))), mil.A("size", f.Const("size", mil.Int32s(1, 1, 1, width)))))
+		mil.A("begin", f.Const("begin", mil.Int32s(0, planes-1, 511, 0))),
+		mil.A("size", f.Const("size", mil.Int32s(1, 1, 1, width)))))
 	p, err := b.Program()
 	if err != nil {
 		return ane.Source{}, err

@@ -39,7 +39,8 @@ func checkBuffer(b *unimem.Block, limit int) error {
 	case b.Backing() == "heap":
 		hint = "the Block is on the Go heap: open it without OnHeap"
 	case b.Address()%unimem.PageSize != 0 || b.Size()%unimem.PageSize != 0:
-		hint = fmt.Sprintf("address %#x and size %d are not both multiples of %d: adopt whole pages", b.Address(), b.Size(), unimem.PageSize)
+		hint = fmt.Sprintf("address %#x and size %d are not both multiples of %d: adopt whole pages", b.Address(),
+			b.Size(), unimem.PageSize)
 	case b.Size() > limit:
 		hint = fmt.Sprintf("the Block has %d bytes, this GPU supports at most %d: use several Blocks", b.Size(), limit)
 	default:

@@ -121,7 +121,8 @@ func deviceOf(ref uintptr) mtl.DeviceObject {
 func newBuffer(device, address uintptr, size int) uintptr {
 	var made mtl.BufferObject
 	objc.WithAutoreleasePool(func() {
-		made = objc.Call[mtl.BufferObject](deviceOf(device), objc.Sel("newBufferWithBytesNoCopy:length:options:deallocator:"),
+		made = objc.Call[mtl.BufferObject](deviceOf(device),
+			objc.Sel("newBufferWithBytesNoCopy:length:options:deallocator:"),
 			pointer(address), uint(size), mtl.ResourceStorageModeShared, nil)
 	})
 	return uintptr(made.Ptr())

@@ -7,7 +7,8 @@ import (
 
 var (
 	// ErrUnavailable: Open in a build without Metal.
-	ErrUnavailable = errors.New("no Metal in this build: build on macOS with CGO_ENABLED=1 (Xcode's command line tools)")
+	ErrUnavailable = errors.New("no Metal in this build: build on macOS with CGO_ENABLED=1 (Xcode's command line " +
+		"tools)")
 	// ErrDevice: Open on a machine without a GPU that Metal supports.
 	ErrDevice = errors.New("no Metal device")
 	// ErrBlock: a Block that this kind of object cannot use.

@@ -75,17 +75,20 @@ func TestRefusals(t *testing.T) {
 		want error
 		text string
 	}{
-		"buffer of nil":         {buffer(d, nil), unimem.ErrClosed, "open a Block"},
-		"buffer of zero":        {buffer(d, new(unimem.Block)), unimem.ErrClosed, "open a Block"},
-		"buffer of closed":      {buffer(d, closed), unimem.ErrClosed, "open a Block"},
-		"buffer of heap":        {buffer(d, onHeap), ErrBlock, "without OnHeap"},
-		"buffer of ragged":      {buffer(d, ragged), ErrBlock, "multiples of 16384"},
-		"buffer of no device":   {buffer(nil, good), ErrClosed, "open a Device"},
-		"texture of nil":        {texture(nil, shape), unimem.ErrClosed, "open a Block"},
-		"texture of heap":       {texture(onHeap, shape), ErrBlock, "is heap memory"},
-		"texture of wide pixel": {texture(good, Shape{Width: 1, Height: 1, Format: RGBA8Unorm}), ErrFormat, "R8 format"},
-		"texture of plane -1":   {texture(good, Shape{Width: 1, Height: 1, Format: R8Unorm, Plane: -1}), ErrShape, "no plane -1"},
-		"texture of plane 1":    {texture(good, Shape{Width: 1, Height: 1, Format: R8Unorm, Plane: 1}), ErrShape, "no plane 1"},
+		"buffer of nil":       {buffer(d, nil), unimem.ErrClosed, "open a Block"},
+		"buffer of zero":      {buffer(d, new(unimem.Block)), unimem.ErrClosed, "open a Block"},
+		"buffer of closed":    {buffer(d, closed), unimem.ErrClosed, "open a Block"},
+		"buffer of heap":      {buffer(d, onHeap), ErrBlock, "without OnHeap"},
+		"buffer of ragged":    {buffer(d, ragged), ErrBlock, "multiples of 16384"},
+		"buffer of no device": {buffer(nil, good), ErrClosed, "open a Device"},
+		"texture of nil":      {texture(nil, shape), unimem.ErrClosed, "open a Block"},
+		"texture of heap":     {texture(onHeap, shape), ErrBlock, "is heap memory"},
+		"texture of wide pixel": {texture(good, Shape{Width: 1, Height: 1, Format: RGBA8Unorm}), ErrFormat,
+			"R8 format"},
+		"texture of plane -1": {texture(good, Shape{Width: 1, Height: 1, Format: R8Unorm, Plane: -1}), ErrShape,
+			"no plane -1"},
+		"texture of plane 1": {texture(good, Shape{Width: 1, Height: 1, Format: R8Unorm, Plane: 1}), ErrShape,
+			"no plane 1"},
 	} {
 		var e *Error
 		require.ErrorAs(t, c.err, &e, name)

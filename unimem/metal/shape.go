@@ -48,7 +48,8 @@ func (s Shape) check(p plane) error {
 		return shapeError(ErrFormat, "%v is not a format of this package", s.Format)
 	case bytes != p.element && p.height == 1 && p.element == 1:
 		return shapeError(ErrFormat, "%v has %d bytes, an element of a flat surface has 1: "+
-			"use an R8 format, or make the texture of a Buffer with newTextureWithDescriptor:offset:bytesPerRow:", s.Format, bytes)
+			"use an R8 format, or make the texture of a Buffer with newTextureWithDescriptor:offset:bytesPerRow:",
+			s.Format, bytes)
 	case bytes != p.element:
 		return shapeError(ErrFormat, "%v has %d bytes, an element of the surface has %d", s.Format, bytes, p.element)
 	case s.Width < 1 || s.Height < 1:
@@ -58,7 +59,8 @@ func (s Shape) check(p plane) error {
 	case s.Width > p.width || s.Height > p.height:
 		return shapeError(ErrShape, "%d x %d pixels, the surface has %d x %d", s.Width, s.Height, p.width, p.height)
 	case p.row < p.width*p.element:
-		return shapeError(ErrShape, "the surface has %d elements of %d bytes in a row of %d bytes", p.width, p.element, p.row)
+		return shapeError(ErrShape, "the surface has %d elements of %d bytes in a row of %d bytes", p.width, p.element,
+			p.row)
 	}
 	return nil
 }

@@ -26,7 +26,8 @@ func (n Need) Bytes() (int64, error) {
 	}
 	bits := n.Type.DType.Bits()
 	if elements > (math.MaxInt-7)/bits {
-		return 0, &Error{Offset: int64(n.Offset), Msg: fmt.Sprintf("%v is larger than any file", n.Type), Hint: "give a smaller shape", Err: ErrSize}
+		return 0, &Error{Offset: int64(n.Offset), Msg: fmt.Sprintf("%v is larger than any file", n.Type),
+			Hint: "give a smaller shape", Err: ErrSize}
 	}
 	return int64(elements*bits+7) / 8, nil
 }
@@ -54,11 +55,14 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 		}
 		switch {
 		case n.Offset > uint64(limit) || size > limit-metaSize-int64(n.Offset):
-			return fail(n, ErrSize, fmt.Sprintf("%v at %d makes a file of more than %d bytes", n.Type, n.Offset, limit), "use the real file")
+			return fail(n, ErrSize, fmt.Sprintf("%v at %d makes a file of more than %d bytes", n.Type, n.Offset,
+				limit), "use the real file")
 		case n.Offset < First:
-			return fail(n, ErrOffset, fmt.Sprintf("offset %d lies in the header of the file", n.Offset), "the first entry is at 64")
+			return fail(n, ErrOffset, fmt.Sprintf("offset %d lies in the header of the file", n.Offset),
+				"the first entry is at 64")
 		case int64(n.Offset) < end:
-			return fail(n, ErrEntry, fmt.Sprintf("%v at %d overlaps the entry before it, which ends at %d", n.Type, n.Offset, end), "use the real file")
+			return fail(n, ErrEntry, fmt.Sprintf("%v at %d overlaps the entry before it, which ends at %d", n.Type,
+				n.Offset, end), "use the real file")
 		}
 		tag, _ := TagOf(n.Type.DType) // Bytes has checked the type
 		e := Entry{Offset: n.Offset, Tag: tag, DataOffset: int64(n.Offset) + metaSize, Size: size}

@@ -40,15 +40,17 @@ func TestBlankRefuses(t *testing.T) {
 		want  error
 		needs []blob.Need
 	}{
-		"header":     {blob.ErrOffset, []blob.Need{{Offset: 0, Type: four}}},
-		"overlap":    {blob.ErrEntry, []blob.Need{{Offset: 64, Type: four}, {Offset: 128, Type: four}}},
-		"two types":  {blob.ErrEntry, []blob.Need{{Offset: 64, Type: four}, {Offset: 64, Type: mil.TensorOf(mil.FP32, 4)}}},
+		"header":  {blob.ErrOffset, []blob.Need{{Offset: 0, Type: four}}},
+		"overlap": {blob.ErrEntry, []blob.Need{{Offset: 64, Type: four}, {Offset: 128, Type: four}}},
+		"two types": {blob.ErrEntry, []blob.Need{{Offset: 64, Type: four},
+			{Offset: 64, Type: mil.TensorOf(mil.FP32, 4)}}},
 		"far away":   {blob.ErrSize, []blob.Need{{Offset: 1 << 40, Type: four}}},
 		"wraps":      {blob.ErrSize, []blob.Need{{Offset: math.MaxUint64, Type: four}}},
 		"large":      {blob.ErrSize, []blob.Need{{Offset: 64, Type: mil.TensorOf(mil.FP16, 1<<30)}}},
 		"beyond all": {blob.ErrSize, []blob.Need{{Offset: 64, Type: mil.TensorOf(mil.FP32, 1<<31, 1<<30)}}},
-		"no shape":   {blob.ErrType, []blob.Need{{Offset: 64, Type: mil.Type{Kind: mil.Tensor, DType: mil.FP16, Dims: []mil.Dim{{Symbol: "?"}}}}}},
-		"no type":    {blob.ErrType, []blob.Need{{Offset: 64, Type: mil.TensorOf(mil.String, 4)}}},
+		"no shape": {blob.ErrType, []blob.Need{{Offset: 64,
+			Type: mil.Type{Kind: mil.Tensor, DType: mil.FP16, Dims: []mil.Dim{{Symbol: "?"}}}}}},
+		"no type": {blob.ErrType, []blob.Need{{Offset: 64, Type: mil.TensorOf(mil.String, 4)}}},
 	} {
 		_, err := blob.Blank("w.bin", 1<<20, c.needs)
 		var e *blob.Error

@@ -46,11 +46,12 @@ func TestErrorsAboutNoByte(t *testing.T) {
 		err error
 		is  error
 	}{
-		"a directory is opened":                {second(Open(dir)), ErrFormat},
-		"a missing file is opened":             {second(Open(path + "x")), fs.ErrNotExist},
-		"a closed file is read":                {entry(ended), ErrClosed},
-		"the caller closed the file's reader":  {entry(orphan), ErrClosed},
-		"an entry of another file is read":     {second(open(t, data).Data(Entry{DataOffset: 128, Size: 321})), ErrBounds},
+		"a directory is opened":               {second(Open(dir)), ErrFormat},
+		"a missing file is opened":            {second(Open(path + "x")), fs.ErrNotExist},
+		"a closed file is read":               {entry(ended), ErrClosed},
+		"the caller closed the file's reader": {entry(orphan), ErrClosed},
+		"an entry of another file is read": {second(open(t, data).Data(Entry{DataOffset: 128, Size: 321})),
+			ErrBounds},
 		"a path outside of a file system":      {read(tree, ModelPath+"../w.bin"), fs.ErrInvalid},
 		"a directory of a file system":         {read(tree, ModelPath+"weights"), ErrFormat},
 		"a path without the model's directory": {read(tree, "w.bin"), fs.ErrInvalid},

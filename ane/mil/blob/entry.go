@@ -49,11 +49,14 @@ func (f *File) Entry(offset uint64) (Entry, error) {
 func (f *File) meta(offset uint64) ([]byte, error) {
 	switch {
 	case offset == 0:
-		return nil, f.fault(ErrOffset, 0, "offset 0 is the header of the file", "give the offset of an entry; the first is at 64")
+		return nil, f.fault(ErrOffset, 0, "offset 0 is the header of the file",
+			"give the offset of an entry; the first is at 64")
 	case offset < First:
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d lies in the header of the file", offset), "give the offset of an entry; the first is at 64")
+		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d lies in the header of the file", offset),
+			"give the offset of an entry; the first is at 64")
 	case offset > uint64(f.size):
-		return nil, f.fault(ErrOffset, f.size, fmt.Sprintf("offset %d is beyond the end of the file, which has %d bytes", offset, f.size), "check the offset and the path")
+		return nil, f.fault(ErrOffset, f.size, fmt.Sprintf("offset %d is beyond the end of the file, which has %d "+
+			"bytes", offset, f.size), "check the offset and the path")
 	}
 	var meta [metaSize]byte
 	if uint64(f.size)-offset >= metaSize {
@@ -65,12 +68,17 @@ func (f *File) meta(offset uint64) ([]byte, error) {
 		}
 	}
 	if f.payloadAt(offset) {
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d points at the payload", offset), fmt.Sprintf("give the offset of its entry, %d", offset-metaSize))
+		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("offset %d points at the payload", offset),
+			fmt.Sprintf("give the offset of its entry, %d", offset-metaSize))
 	}
 	if uint64(f.size)-offset < metaSize {
-		return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size), "check the offset and the path")
+		return nil, f.fault(ErrOffset, int64(offset),
+			fmt.Sprintf("no room for an entry at offset %d in a file of %d bytes", offset, f.size),
+			"check the offset and the path")
 	}
-	return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no entry starts at offset %d: 0x%08x where 0xdeadbeef is expected", offset, binary.LittleEndian.Uint32(meta[:])), "give the offset of an entry; the first is at 64")
+	return nil, f.fault(ErrOffset, int64(offset), fmt.Sprintf("no entry starts at offset %d: 0x%08x where "+
+		"0xdeadbeef is expected", offset, binary.LittleEndian.Uint32(meta[:])),
+		"give the offset of an entry; the first is at 64")
 }
 
 // payloadAt reports whether an entry's metadata ends where offset points.
@@ -92,13 +100,15 @@ func (f *File) payload(e *Entry, meta []byte) error {
 		f.warn("byte %d: the payload offset is 0; %d is used, after the metadata", at+16, after)
 		start = after
 	case start < after:
-		return f.fault(ErrEntry, at+16, fmt.Sprintf("the payload starts at %d, before its metadata ends at %d", start, after), "a payload follows its metadata")
+		return f.fault(ErrEntry, at+16, fmt.Sprintf("the payload starts at %d, before its metadata ends at %d", start,
+			after), "a payload follows its metadata")
 	case start != after:
 		f.warn("byte %d: the payload starts at %d, not after the metadata at %d", at+16, start, after)
 	}
 	total := uint64(f.size)
 	if start > total || size > total-start {
-		return f.fault(ErrBounds, at+8, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d", size, start, total), "the file is truncated or the entry is wrong; write the file again")
+		return f.fault(ErrBounds, at+8, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which "+
+			"has %d", size, start, total), "the file is truncated or the entry is wrong; write the file again")
 	}
 	e.DataOffset, e.Size = int64(start), int64(size)
 	return nil
@@ -112,7 +122,8 @@ func (f *File) unused(e *Entry, bits uint64) error {
 	case e.Tag.Bits() >= 8:
 		f.warn("byte %d: %d unused bits for %v, which has none; ignored", at, bits, e.Tag)
 	case bits >= 8 || e.Size == 0:
-		return f.fault(ErrEntry, at, fmt.Sprintf("%d unused bits in a payload of %d bytes", bits, e.Size), "there are fewer than 8, in the last byte")
+		return f.fault(ErrEntry, at, fmt.Sprintf("%d unused bits in a payload of %d bytes", bits, e.Size),
+			"there are fewer than 8, in the last byte")
 	default:
 		e.UnusedBits = int(bits)
 	}
@@ -126,7 +137,8 @@ func (f *File) Entries() ([]Entry, error) {
 	next := int64(First)
 	for range f.count {
 		if next > f.size-metaSize {
-			return all, f.fault(ErrCount, 0, fmt.Sprintf("the header says %d entries, the file has %d", f.count, len(all)), "the file is truncated or the header is wrong")
+			return all, f.fault(ErrCount, 0, fmt.Sprintf("the header says %d entries, the file has %d", f.count,
+				len(all)), "the file is truncated or the header is wrong")
 		}
 		e, err := f.Entry(uint64(next))
 		if err != nil {

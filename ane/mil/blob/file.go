@@ -45,7 +45,8 @@ func Open(path string) (*File, error) {
 	// Opening a pipe would wait for its writer.
 	info, err := os.Stat(path)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{File: path, Offset: -1, Msg: "not a regular file", Hint: "name a weight file", Err: ErrFormat}
+		return nil, &Error{File: path, Offset: -1, Msg: "not a regular file", Hint: "name a weight file",
+			Err: ErrFormat}
 	}
 	if err != nil {
 		return nil, systemError(path, err)
@@ -83,7 +84,8 @@ func systemError(path string, err error) *Error {
 func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	f := &File{r: r, size: size, name: name}
 	if size < headerSize {
-		return nil, f.fault(ErrFormat, 0, fmt.Sprintf("%d bytes are too few for a weight file", size), "a weight file starts with a header of 64 bytes")
+		return nil, f.fault(ErrFormat, 0, fmt.Sprintf("%d bytes are too few for a weight file", size),
+			"a weight file starts with a header of 64 bytes")
 	}
 	var h [headerSize]byte
 	if err := f.read(h[:], 0); err != nil {
@@ -93,9 +95,11 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 	switch v := binary.LittleEndian.Uint32(h[4:]); v {
 	case version:
 	case 1:
-		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not supported", "write the file again as version 2")
+		return nil, f.fault(ErrVersion, 4, "version 1 of the format is not supported",
+			"write the file again as version 2")
 	default:
-		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", v), "check the path; raw tensors need the header that Writer makes")
+		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", v),
+			"check the path; raw tensors need the header that Writer makes")
 	}
 	if !zero(h[8:]) {
 		f.warn("byte 8: the header has more than count and version; ignored")

@@ -220,7 +220,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		{"header", put32(data, 8, 1), 64, mil.TensorOf(mil.FP16, 3), "byte 8: the header has more"},
 		{"no count", put32(data, 0, 0), 64, mil.TensorOf(mil.FP16, 3), "byte 0: the header says 0 entries"},
-		{"payload offset 0", put64(data, 80, 0), 64, mil.TensorOf(mil.FP16, 3), "byte 80: the payload offset is 0; 128 is used"},
+		{"payload offset 0", put64(data, 80, 0), 64, mil.TensorOf(mil.FP16, 3),
+			"byte 80: the payload offset is 0; 128 is used"},
 		{"gap", put64(data, 80, 132), 64, mil.TensorOf(mil.FP16, 3), "byte 80: the payload starts at 132"},
 		{"garbage", put64(data, 96, 7), 64, mil.TensorOf(mil.FP16, 3), "byte 96: the metadata does not end with zeros"},
 		{"unused bits of fp16", put64(data, 88, 99), 64, mil.TensorOf(mil.FP16, 3), "byte 88: 99 unused bits for fp16"},

@@ -24,11 +24,13 @@ func (r rooted) ReadFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	if r.FS == nil || !fs.ValidPath(name) {
-		return nil, &Error{File: path, Offset: -1, Msg: "not a path of the file system", Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
+		return nil, &Error{File: path, Offset: -1, Msg: "not a path of the file system",
+			Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
 	}
 	info, err := fs.Stat(r.FS, name)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, &Error{File: path, Offset: -1, Msg: "not a regular file", Hint: "name a weight file", Err: ErrFormat}
+		return nil, &Error{File: path, Offset: -1, Msg: "not a regular file", Hint: "name a weight file",
+			Err: ErrFormat}
 	}
 	var data []byte
 	if err == nil {
@@ -73,7 +75,8 @@ func (s Sources) ReadFile(path string) ([]byte, error) {
 		}
 	}
 	if first == nil {
-		first = &Error{File: path, Offset: -1, Msg: "no such file", Hint: "give a source of weights", Err: fs.ErrNotExist}
+		first = &Error{File: path, Offset: -1, Msg: "no such file", Hint: "give a source of weights",
+			Err: fs.ErrNotExist}
 	}
 	return nil, first
 }

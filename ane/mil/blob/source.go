@@ -30,7 +30,8 @@ func missing(path string, have []string) error {
 	if len(have) > 0 {
 		hint = "its weight files are " + strings.Join(have, ", ")
 	}
-	return &Error{File: path, Offset: -1, Msg: "no such file among the program's weights", Hint: hint, Err: fs.ErrNotExist}
+	return &Error{File: path, Offset: -1, Msg: "no such file among the program's weights", Hint: hint,
+		Err: fs.ErrNotExist}
 }
 
 // Dir is the directory that @model_path means. Programs cannot name files outside of it.

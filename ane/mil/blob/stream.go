@@ -18,7 +18,8 @@ func (w *Writer) AddStream(t mil.Type, open func() (io.ReadCloser, error)) (offs
 		return 0, unplaced(err)
 	}
 	if size == 0 || open == nil {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("no stream of %v", t), Hint: "give at least one element and a function that opens the stream", Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("no stream of %v", t),
+			Hint: "give at least one element and a function that opens the stream", Err: ErrSize}
 	}
 	tag, _ := TagOf(t.DType) // Bytes has checked the type
 	elements, _ := t.Elements()
@@ -79,7 +80,8 @@ func (p pending) reading(read func(io.Reader) error) error {
 	if err == nil {
 		var more [1]byte
 		if n, _ := io.ReadFull(r, more[:]); n > 0 {
-			err = &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream has more than %d bytes", p.Size), Hint: "make the declared type and the stream agree", Err: ErrSize}
+			err = &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream has more than %d bytes", p.Size),
+				Hint: "make the declared type and the stream agree", Err: ErrSize}
 		}
 	}
 	if closing := r.Close(); err == nil && closing != nil {
@@ -91,7 +93,8 @@ func (p pending) reading(read func(io.Reader) error) error {
 // short returns the error of a stream that ended after n bytes.
 func (p pending) short(n int64, err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream ends after %d of %d bytes", n, p.Size), Hint: "make the declared type and the stream agree", Err: ErrSize}
+		return &Error{Offset: p.DataOffset, Msg: fmt.Sprintf("the stream ends after %d of %d bytes", n, p.Size),
+			Hint: "make the declared type and the stream agree", Err: ErrSize}
 	}
 	return p.broken(err)
 }

@@ -104,7 +104,8 @@ func TestStreamsMakeTheSameFile(t *testing.T) {
 func TestStreamsWithoutWholeBytes(t *testing.T) {
 	closed := 0
 	var w blob.Writer
-	at, err := w.AddStream(mil.TensorOf(mil.UInt4, 3), stream(func() io.Reader { return bytes.NewReader([]byte{0x21, 0x03}) }, &closed))
+	at, err := w.AddStream(mil.TensorOf(mil.UInt4, 3),
+		stream(func() io.Reader { return bytes.NewReader([]byte{0x21, 0x03}) }, &closed))
 	require.NoError(t, err)
 	var same blob.Writer
 	_, err = same.Add(mil.UInt4, []byte{0x21, 0x03}, 4)
@@ -121,12 +122,17 @@ func TestStreamsThatFail(t *testing.T) {
 		is   error
 		want string
 	}{
-		"short":   {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 7))), nil }, blob.ErrSize, "byte 128: the stream ends after 7 of 8 bytes"},
-		"long":    {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 9))), nil }, blob.ErrSize, "the stream has more than 8 bytes"},
-		"refused": {func() (io.ReadCloser, error) { return nil, broken }, broken, "cannot read the stream: the disk is gone"},
-		"nil":     {func() (io.ReadCloser, error) { return nil, nil }, nil, "returned nil"},
-		"breaks":  {func() (io.ReadCloser, error) { return io.NopCloser(iotest.ErrReader(broken)), nil }, broken, "the disk is gone"},
-		"closing": {func() (io.ReadCloser, error) { return unclosable{bytes.NewReader(make([]byte, 8)), broken}, nil }, broken, "the disk is gone"},
+		"short": {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 7))), nil },
+			blob.ErrSize, "byte 128: the stream ends after 7 of 8 bytes"},
+		"long": {func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(make([]byte, 9))), nil },
+			blob.ErrSize, "the stream has more than 8 bytes"},
+		"refused": {func() (io.ReadCloser, error) { return nil, broken }, broken,
+			"cannot read the stream: the disk is gone"},
+		"nil": {func() (io.ReadCloser, error) { return nil, nil }, nil, "returned nil"},
+		"breaks": {func() (io.ReadCloser, error) { return io.NopCloser(iotest.ErrReader(broken)), nil }, broken,
+			"the disk is gone"},
+		"closing": {func() (io.ReadCloser, error) { return unclosable{bytes.NewReader(make([]byte, 8)), broken}, nil },
+			broken, "the disk is gone"},
 		"cut float": {func() (io.ReadCloser, error) {
 			return blob.Float32As16(io.NopCloser(bytes.NewReader(make([]byte, 15)))), nil
 		}, blob.ErrSize, "the stream ends after 6 of 8 bytes"},

@@ -29,16 +29,21 @@ func (f *File) Find(offset uint64, t mil.Type) (Entry, error) {
 	}
 	n, ok := t.Elements()
 	if tag, stored := TagOf(t.DType); !ok || !stored {
-		return e, f.fault(ErrType, int64(offset), fmt.Sprintf("a weight file cannot hold %v", t), "use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits")
+		return e, f.fault(ErrType, int64(offset), fmt.Sprintf("a weight file cannot hold %v", t),
+			"use a tensor of fixed shape, of fp16, fp32, bf16 or an integer type up to 32 bits")
 	} else if tag != e.Tag && !f.tolerated(e, t.DType) {
-		return e, f.fault(ErrType, int64(offset)+4, fmt.Sprintf("the entry holds %v, the program declares %v", e.Tag, t), "declare the type that the file holds, or write the file again")
+		return e, f.fault(ErrType, int64(offset)+4,
+			fmt.Sprintf("the entry holds %v, the program declares %v", e.Tag, t),
+			"declare the type that the file holds, or write the file again")
 	}
 	bits := t.DType.Bits()
 	if n > (math.MaxInt-7)/bits {
 		return e, f.fault(ErrSize, int64(offset)+8, fmt.Sprintf("%v is larger than any file", t), "")
 	}
 	if want := int64(n*bits+7) / 8; e.Size != want {
-		return e, f.fault(ErrSize, int64(offset)+8, fmt.Sprintf("the payload has %d bytes, %v needs %d", e.Size, t, want), "make the declared shape and the file agree")
+		return e, f.fault(ErrSize, int64(offset)+8,
+			fmt.Sprintf("the payload has %d bytes, %v needs %d", e.Size, t, want),
+			"make the declared shape and the file agree")
 	}
 	if spare := int(e.Size*8 - int64(n)*int64(bits)); e.UnusedBits != spare {
 		f.warn("byte %d: %d unused bits, %v leaves %d", offset+24, e.UnusedBits, t, spare)
@@ -74,15 +79,18 @@ func (f *File) ReadData(e Entry, dst []byte) error {
 		return err
 	}
 	if int64(len(dst)) != e.Size {
-		return f.fault(ErrSize, int64(e.Offset), fmt.Sprintf("a slice of %d bytes for a payload of %d", len(dst), e.Size), "give a slice as long as the payload")
+		return f.fault(ErrSize, int64(e.Offset), fmt.Sprintf("a slice of %d bytes for a payload of %d", len(dst),
+			e.Size), "give a slice as long as the payload")
 	}
 	return f.read(dst, e.DataOffset)
 }
 
 // within checks an entry, which the caller may have made or taken from another file.
 func (f *File) within(e Entry) error {
-	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset || e.Size > math.MaxInt {
-		return f.fault(ErrBounds, -1, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d", e.Size, e.DataOffset, f.size), "pass an entry that this file returned")
+	if e.DataOffset < First || e.Size < 0 || e.DataOffset > f.size || e.Size > f.size-e.DataOffset ||
+		e.Size > math.MaxInt {
+		return f.fault(ErrBounds, -1, fmt.Sprintf("a payload of %d bytes at %d does not fit in the file, which has %d",
+			e.Size, e.DataOffset, f.size), "pass an entry that this file returned")
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func (w *Writer) WriteFile(path string) error {
 // and a length below 2^32, because their readers read only 32 bits of it.
 func WriteCommunity(dst io.Writer, payload []byte) (int64, error) {
 	if len(payload) > math.MaxUint32 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit the 128-byte header form", len(payload)), Hint: "use Writer", Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit the 128-byte header form", len(payload)),
+			Hint: "use Writer", Err: ErrSize}
 	}
 	var w Writer
 	if _, err := w.Add(mil.FP16, payload, 0); err != nil {

@@ -35,7 +35,8 @@ type pending struct {
 func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64, err error) {
 	tag, ok := TagOf(d)
 	if !ok {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("a weight file cannot hold %v", d), Hint: "use fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("a weight file cannot hold %v", d),
+			Hint: "use fp16, fp32, bf16 or an integer type up to 32 bits", Err: ErrType}
 	}
 	return w.AddTag(tag, payload, unusedBits)
 }
@@ -44,14 +45,17 @@ func (w *Writer) Add(d mil.DType, payload []byte, unusedBits int) (offset uint64
 func (w *Writer) AddTag(tag Tag, payload []byte, unusedBits int) (offset uint64, err error) {
 	bits := tag.Bits()
 	if bits == 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("unknown scalar %v", tag), Hint: "types are numbered 1 to 17", Err: ErrType}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("unknown scalar %v", tag), Hint: "types are numbered 1 to 17",
+			Err: ErrType}
 	}
 	if unusedBits < 0 || unusedBits > 7 || bits >= 8 && unusedBits != 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d unused bits for %v", unusedBits, tag), Hint: "only types below 8 bits leave bits unused, fewer than 8", Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d unused bits for %v", unusedBits, tag),
+			Hint: "only types below 8 bits leave bits unused, fewer than 8", Err: ErrSize}
 	}
 	used := int64(len(payload))*8 - int64(unusedBits)
 	if used <= 0 || used%int64(bits) != 0 {
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes with %d unused bits are not a whole number of %v elements", len(payload), unusedBits, tag), Hint: "give one or more whole elements", Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes with %d unused bits are not a whole number of %v "+
+			"elements", len(payload), unusedBits, tag), Hint: "give one or more whole elements", Err: ErrSize}
 	}
 	return w.put(Entry{Tag: tag, Size: int64(len(payload)), UnusedBits: unusedBits}, pending{data: payload})
 }
@@ -63,7 +67,8 @@ func (w *Writer) put(e Entry, p pending) (offset uint64, err error) {
 	case len(w.entries) >= math.MaxUint32:
 		return 0, &Error{Offset: -1, Msg: "a weight file cannot have more entries", Err: ErrCount}
 	case at > math.MaxInt64-2*alignment-metaSize-e.Size:
-		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d more bytes exceed the largest size of a file", e.Size), Err: ErrSize}
+		return 0, &Error{Offset: -1, Msg: fmt.Sprintf("%d more bytes exceed the largest size of a file", e.Size),
+			Err: ErrSize}
 	}
 	e.Offset, e.DataOffset = uint64(at), at+metaSize
 	p.Entry = e
@@ -135,7 +140,8 @@ func (w *Writer) Bytes() []byte {
 // bytes is Bytes with the error. It reads streams directly into the result.
 func (w *Writer) bytes() ([]byte, error) {
 	if w.Size() > math.MaxInt {
-		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()), Hint: "use WriteFile", Err: ErrSize}
+		return nil, &Error{Offset: -1, Msg: fmt.Sprintf("%d bytes do not fit in memory", w.Size()),
+			Hint: "use WriteFile", Err: ErrSize}
 	}
 	b := make([]byte, w.Size())
 	w.header(b)

@@ -33,7 +33,8 @@ func (w Writers) WriteDir(dir string) error {
 		}
 		name, err := relative(path)
 		if err == nil && !filepath.IsLocal(filepath.FromSlash(name)) {
-			err = &Error{File: path, Offset: -1, Msg: "the path is not inside the model's directory", Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
+			err = &Error{File: path, Offset: -1, Msg: "the path is not inside the model's directory",
+				Hint: "name a file below " + ModelPath, Err: fs.ErrInvalid}
 		}
 		if err != nil {
 			return err

@@ -235,7 +235,8 @@ func TestOperatorsWithoutMethod(t *testing.T) {
 	b := build.New(build.OldDialect(), build.Opset("ios17"))
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 2, 1, 32)
-	f.Output("y", f.Op("clip", x.Type(), build.A("x", f.Op("sin", x.Type(), build.A("x", x))), build.A("alpha", mil.FP16Scalar(0)), build.A("beta", mil.FP16Scalar(1))))
+	f.Output("y", f.Op("clip", x.Type(), build.A("x", f.Op("sin", x.Type(), build.A("x", x))),
+		build.A("alpha", mil.FP16Scalar(0)), build.A("beta", mil.FP16Scalar(1))))
 	p, err := b.Program()
 	require.NoError(t, err)
 	q, err := mil.Parse("p", p.Text())

@@ -64,13 +64,15 @@ func New(options ...Option) *Builder {
 
 // Func adds a function. Functions become procedures in the order of these calls.
 func (b *Builder) Func(name string) *Func {
-	f := &Func{b: b, name: name, place: caller(), names: map[string]place{}, counts: map[string]int{}, shared: map[string]*node{}}
+	f := &Func{b: b, name: name, place: caller(), names: map[string]place{}, counts: map[string]int{},
+		shared: map[string]*node{}}
 	if !mil.ValidName(name) {
 		b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is not a name", quote(name)), Hint: nameHint})
 	}
 	for _, other := range b.funcs {
 		if other.name == name {
-			b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is defined twice", quote(name)), Hint: "the first is at " + other.place.String() + "; rename one"})
+			b.fault(&mil.Error{Msg: fmt.Sprintf("function %s is defined twice", quote(name)),
+				Hint: "the first is at " + other.place.String() + "; rename one"})
 			break
 		}
 	}

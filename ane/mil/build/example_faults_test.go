@@ -22,11 +22,14 @@ func ExampleBuilder_Program() {
 	if errors.As(err, &faults) {
 		for _, e := range faults {
 			e.File = filepath.Base(e.File)
-			fmt.Println(e)
+			fmt.Printf("%s:%v: %s\n\t%s\n", e.File, e.Pos, e.Msg, e.Hint)
 		}
 	}
 	// Output:
-	// example_faults_test.go:17: softmax: axis: axis 4 of a tensor of rank 4; choose from -4 to 3
-	// example_faults_test.go:19: reshape: shape: [1 32 32] does not have the 2048 elements of x[1 64 1 32]; make the number of elements equal
-	// example_faults_test.go:19: output "const" is not a name; a name is ASCII letters, digits and _, does not start with a digit and is not a reserved word
+	// example_faults_test.go:17: softmax: axis: axis 4 of a tensor of rank 4
+	// 	choose from -4 to 3
+	// example_faults_test.go:19: reshape: shape: [1 32 32] does not have the 2048 elements of x[1 64 1 32]
+	// 	make the number of elements equal
+	// example_faults_test.go:19: output "const" is not a name
+	// 	a name is ASCII letters, digits and _, does not start with a digit and is not a reserved word
 }

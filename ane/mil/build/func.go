@@ -131,7 +131,8 @@ func (f *Func) take(what string, v Value) *node {
 	case n.f.b != f.b:
 		f.fault(what+": the value belongs to another program", "build both with one Builder")
 	case n.f != f:
-		f.fault(what+": the value belongs to function "+quote(n.f.name), "pass it as an input, or use Share for a weight")
+		f.fault(what+": the value belongs to function "+quote(n.f.name),
+			"pass it as an input, or use Share for a weight")
 	case n.v != nil:
 		return n
 	}

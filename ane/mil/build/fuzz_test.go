@@ -57,11 +57,13 @@ func (t *tape) bools(most int) (list []bool) {
 }
 
 func (t *tape) name() string {
-	return []string{"x", "y", "w", "relu_0", "axis", "const_0", "pad", "a", "b", "c", "1", "tensor", "", "pad_1", "strides", "add_0"}[t.next()%16]
+	return []string{"x", "y", "w", "relu_0", "axis", "const_0", "pad", "a", "b", "c", "1", "tensor", "", "pad_1",
+		"strides", "add_0"}[t.next()%16]
 }
 
 func (t *tape) dtype() mil.DType {
-	return []mil.DType{mil.FP16, mil.FP16, mil.FP16, mil.FP32, mil.Bool, mil.Int32, mil.Int8, mil.Int4, mil.String, mil.NoType, mil.DType(99), mil.UInt16}[t.next()%12]
+	return []mil.DType{mil.FP16, mil.FP16, mil.FP16, mil.FP32, mil.Bool, mil.Int32, mil.Int8, mil.Int4, mil.String,
+		mil.NoType, mil.DType(99), mil.UInt16}[t.next()%12]
 }
 
 func pick[T any](t *tape, list []T) T { return list[t.next()%len(list)] }
@@ -137,7 +139,8 @@ func (s *session) step() {
 	case 25:
 		keep(f.Conv(x, s.value()))
 	case 26:
-		keep(f.Conv(x, s.value(), build.Strides(s.numbers(2)), build.Padding(s.numbers(4)), build.Dilations(s.numbers(2)), build.Groups(s.number())))
+		keep(f.Conv(x, s.value(), build.Strides(s.numbers(2)), build.Padding(s.numbers(4)),
+			build.Dilations(s.numbers(2)), build.Groups(s.number())))
 	case 27:
 		keep(f.MaxPool(x, s.numbers(2), build.Strides(s.numbers(2)), build.CeilMode(s.next()%2 == 1)))
 	case 28:
@@ -161,9 +164,12 @@ func (s *session) step() {
 	case 36:
 		keep(f.SliceBySize(x, s.box(x, 0), s.box(x, -1)))
 	case 37:
-		keep(f.SliceByIndex(x, s.box(x, 0), s.box(x, 1)), f.SliceByIndex(x, s.box(x, 0), s.numbers(4), build.Strides(s.box(x, 1)), build.EndMask(s.bools(4)), build.SqueezeMask(s.bools(4))))
+		keep(f.SliceByIndex(x, s.box(x, 0), s.box(x, 1)),
+			f.SliceByIndex(x, s.box(x, 0), s.numbers(4), build.Strides(s.box(x, 1)), build.EndMask(s.bools(4)),
+				build.SqueezeMask(s.bools(4))))
 	case 38:
-		keep(f.Pad(x, s.numbers(4), build.PadValue(s.number()), pick(s.tape, []build.PadMode{build.PadConstant, build.PadReflect, build.PadReplicate})))
+		keep(f.Pad(x, s.numbers(4), build.PadValue(s.number()),
+			pick(s.tape, []build.PadMode{build.PadConstant, build.PadReflect, build.PadReplicate})))
 	case 39:
 		keep(f.Cast(x, s.dtype()), f.Op("add", x.Type(), build.A("x", x), build.A("y", s.value())))
 	}
@@ -222,7 +228,8 @@ func (s *session) finish(t *testing.T) *mil.Program {
 func FuzzCalls(f *testing.F) {
 	for call := range 40 {
 		for seed := range 4 {
-			f.Add([]byte{byte(seed), 0, byte(1 + seed%2), byte(call), byte(seed), 1, 2, 3, 1, 0, 0, byte(3 + seed), 8, 7})
+			f.Add([]byte{byte(seed), 0, byte(1 + seed%2), byte(call), byte(seed), 1, 2, 3, 1, 0, 0, byte(3 + seed), 8,
+				7})
 		}
 	}
 	// x of [1, 2, 4, 8], relu of it, output y
@@ -276,7 +283,8 @@ func TestGrownPrograms(t *testing.T) {
 			}
 		}
 	}
-	for _, kind := range []string{"const", "add", "relu", "conv", "matmul", "softmax", "reduce_mean", "max_pool", "reshape", "concat", "split", "slice_by_size", "pad", "cast"} {
+	for _, kind := range []string{"const", "add", "relu", "conv", "matmul", "softmax", "reduce_mean", "max_pool",
+		"reshape", "concat", "split", "slice_by_size", "pad", "cast"} {
 		if kinds[kind] == 0 {
 			t.Errorf("no program has %s: %v", kind, kinds)
 		}

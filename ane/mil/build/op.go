@@ -52,7 +52,8 @@ func (f *Func) Op(kind string, t mil.Type, args ...Arg) Value {
 			}
 			c.setting(a.name, o, o)
 		default:
-			f.fault(fmt.Sprintf("%s: %s: %T is not an operand", kind, a.name, a.value), "give a Value, a []Value or a *mil.Value")
+			f.fault(fmt.Sprintf("%s: %s: %T is not an operand", kind, a.name, a.value),
+				"give a Value, a []Value or a *mil.Value")
 			c.lost = true
 		}
 	}

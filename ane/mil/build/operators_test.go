@@ -24,8 +24,9 @@ type values struct{ f, x, y, img, k, n, v, i, w, row, half build.Value }
 func inputs(f *build.Func) values {
 	return values{
 		x: f.Input("x", build.FP16, 1, 4, 2, 32), y: f.Input("x2", build.FP16, 1, 4, 1, 32),
-		f: f.Input("f", build.FP32, 2, 3), i: f.Input("i", mil.Int32, 2, 3), img: f.Input("img", build.FP16, 1, 4, 8, 9),
-		k: f.Weight("k", make([]float32, 6*4*3*3), 6, 4, 3, 3), n: f.Weight("n", make([]float32, 32), 32),
+		f: f.Input("f", build.FP32, 2, 3), i: f.Input("i", mil.Int32, 2, 3),
+		img: f.Input("img", build.FP16, 1, 4, 8, 9),
+		k:   f.Weight("k", make([]float32, 6*4*3*3), 6, 4, 3, 3), n: f.Weight("n", make([]float32, 32), 32),
 		w: f.Weight("w", make([]float32, 8*32), 8, 32), v: f.Weight("v", make([]float32, 8), 8),
 		row: f.Input("row", build.FP16, 1, 4, 9), half: f.Scalar(0.5),
 	}
@@ -72,7 +73,8 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value { return f.Conv(v.img, v.k) },
 		`tensor<fp16, [1, 6, 6, 7]> = conv(dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string("valid"), strides = tensor<int32, [2]>([1, 1]), weight = k, x = img)`},
 	{func(f *build.Func, v values) build.Value {
-		return f.Conv(v.img, v.k, build.Strides{1, 2}, build.Padding{1, 1, 2, 2}, build.Dilations{2, 1}, build.Groups(1))
+		return f.Conv(v.img, v.k, build.Strides{1, 2}, build.Padding{1, 1, 2, 2}, build.Dilations{2, 1},
+			build.Groups(1))
 	}, `tensor<fp16, [1, 6, 6, 6]> = conv(dilations = tensor<int32, [2]>([2, 1]), groups = int32(1), pad = tensor<int32, [4]>([1, 1, 2, 2]), pad_type = string("custom"), strides = tensor<int32, [2]>([1, 2]), weight = k, x = img)`},
 	{func(f *build.Func, v values) build.Value { return f.MaxPool(v.row, []int{2}, build.SameLower) },
 		`tensor<fp16, [1, 4, 9]> = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same_lower"), strides = tensor<int32, [1]>([1]), x = row)`},
@@ -80,7 +82,8 @@ var calls = []struct {
 		return f.MaxPool(v.img, []int{2, 2}, build.Strides{2, 2}, build.Padding{0, 0, 0, 0}, build.CeilMode(true))
 	}, `tensor<fp16, [1, 4, 4, 5]> = max_pool(ceil_mode = bool(true), kernel_sizes = tensor<int32, [2]>([2, 2]), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string("custom"), strides = tensor<int32, [2]>([2, 2]), x = img)`},
 	{func(f *build.Func, v values) build.Value {
-		return f.AvgPool(v.img, []int{2, 3}, build.Strides{2, 3}, build.Same, build.Padding{0, 0, 1, 1}, build.CeilMode(true), build.Valid, build.ExcludePadding(true))
+		return f.AvgPool(v.img, []int{2, 3}, build.Strides{2, 3}, build.Same, build.Padding{0, 0, 1, 1},
+			build.CeilMode(true), build.Valid, build.ExcludePadding(true))
 	}, `tensor<fp16, [1, 4, 4, 3]> = avg_pool(ceil_mode = bool(true), exclude_padding_from_average = bool(true), kernel_sizes = tensor<int32, [2]>([2, 3]), pad = tensor<int32, [4]>([0, 0, 0, 0]), pad_type = string("valid"), strides = tensor<int32, [2]>([2, 3]), x = img)`},
 	{func(f *build.Func, v values) build.Value { return f.Reshape(v.x, 2, -1) }, "tensor<fp16, [2, 128]> = reshape(shape = tensor<int32, [2]>([2, 128]), x = x)"},
 	{func(f *build.Func, v values) build.Value { return f.Transpose(v.x, 0, 3, 2, 1) }, "tensor<fp16, [1, 32, 2, 4]> = transpose(perm = tensor<int32, [4]>([0, 3, 2, 1]), x = x)"},
@@ -95,7 +98,8 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
 		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},
 	{func(f *build.Func, v values) build.Value {
-		return f.SliceByIndex(v.f, []int{1, 9}, []int{9, 1}, build.Strides{1, 2}, build.BeginMask{false, true}, build.EndMask{true, true}, build.SqueezeMask{true, false})
+		return f.SliceByIndex(v.f, []int{1, 9}, []int{9, 1}, build.Strides{1, 2}, build.BeginMask{false, true},
+			build.EndMask{true, true}, build.SqueezeMask{true, false})
 	}, "tensor<fp32, [2]> = slice_by_index(begin = tensor<int32, [2]>([1, 9]), begin_mask = tensor<bool, [2]>([false, true]), end = tensor<int32, [2]>([9, 1]), end_mask = tensor<bool, [2]>([true, true]), squeeze_mask = tensor<bool, [2]>([true, false]), stride = tensor<int32, [2]>([1, 2]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.Pad(v.f, []int{0, 1}) }, `tensor<fp32, [2, 4]> = pad(constant_val = fp32(0x0p+0), mode = string("constant"), pad = tensor<int32, [2]>([0, 1]), x = f)`},
 	{func(f *build.Func, v values) build.Value { return f.Pad(v.i, []int{1, 1}, build.PadValue(-3)) }, `tensor<int32, [2, 5]> = pad(constant_val = int32(-3), mode = string("constant"), pad = tensor<int32, [2]>([1, 1]), x = i)`},
@@ -104,7 +108,8 @@ var calls = []struct {
 	}, `tensor<bool, [2, 5]> = pad(constant_val = bool(true), mode = string("reflect"), pad = tensor<int32, [2]>([1, 1]), x = cast_0)`},
 	{func(f *build.Func, v values) build.Value { return f.Cast(v.f, mil.FP16) }, `tensor<fp16, [2, 3]> = cast(dtype = string("fp16"), x = f)`},
 	{func(f *build.Func, v values) build.Value {
-		return f.Op("concat", mil.TensorOf(mil.FP16, 1, 8, 2, 32), build.A("values", []build.Value{v.x, v.x}), build.A("axis", mil.Int32Scalar(1)), build.A("interleave", mil.BoolScalar(false)))
+		return f.Op("concat", mil.TensorOf(mil.FP16, 1, 8, 2, 32), build.A("values", []build.Value{v.x, v.x}),
+			build.A("axis", mil.Int32Scalar(1)), build.A("interleave", mil.BoolScalar(false)))
 	}, "tensor<fp16, [1, 8, 2, 32]> = concat(axis = int32(1), interleave = bool(false), values = (x, x))"},
 }
 
@@ -252,7 +257,8 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Add(v.x, v.img) }, "add: y: shape [1 4 8 9] does not broadcast"},
 	{func(f *build.Func, v values) { f.Relu(build.Value{}) }, "relu: x: no value; pass what Input"},
 	{func(f *build.Func, v values) { f.Mul(v.f, v.half) }, "mul: y: y is fp16 but x is fp32; convert one with cast"},
-	{func(f *build.Func, v values) { f.Softmax(v.x, 1<<40) }, "softmax: axis: 1099511627776 is out of range; int32 holds"},
+	{func(f *build.Func, v values) { f.Softmax(v.x, 1<<40) },
+		"softmax: axis: 1099511627776 is out of range; int32 holds"},
 	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.Groups(0)) }, "conv: groups: 0 does not divide"},
 	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.Padding{1}) }, "conv: pad: tensor<int32, [1]> does not fit; give a vector of 4"},
 	{func(f *build.Func, v values) { f.Conv(v.img, v.k, build.Strides{}) }, "conv: strides: the list is empty"},
@@ -262,17 +268,21 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.LayerNorm(v.x, nil, nil) }, "layer_norm: axes: the list is empty"},
 	{func(f *build.Func, v values) { f.ReduceSum(v.half, nil) }, "reduce_sum: axes: the list is empty"},
 	{func(f *build.Func, v values) { f.Gelu(v.x, "ABOUT") }, `gelu: mode: "ABOUT" is not known`},
-	{func(f *build.Func, v values) { f.Reshape(v.x, -1, -1) }, "reshape: shape: [-1 -1]; sizes are at least 1, one may be -1"},
+	{func(f *build.Func, v values) { f.Reshape(v.x, -1, -1) },
+		"reshape: shape: [-1 -1]; sizes are at least 1, one may be -1"},
 	{func(f *build.Func, v values) { f.Reshape(v.x, -1, 7) }, "reshape: shape: "},
 	{func(f *build.Func, v values) { f.Reshape(v.x) }, "reshape: shape: the list is empty"},
 	{func(f *build.Func, v values) { f.Squeeze(v.f) }, "squeeze: axes: the list is empty"},
 	{func(f *build.Func, v values) { f.Concat(0) }, "concat: values: empty list"},
 	{func(f *build.Func, v values) { f.Concat(0, v.x, build.Value{}) }, "concat: values[1]: no value"},
-	{func(f *build.Func, v values) { f.Split(v.x, 1, 3) }, "split: num_splits: axis 1 of x[1 4 2 32] cannot be split into 3"},
+	{func(f *build.Func, v values) { f.Split(v.x, 1, 3) },
+		"split: num_splits: axis 1 of x[1 4 2 32] cannot be split into 3"},
 	{func(f *build.Func, v values) { f.SplitSizes(v.x, 1) }, "split: split_sizes: the list is empty"},
 	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
-	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) }, "pad: constant_val: 0.5 is not of type int32"},
-	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(math.Inf(1))) }, "pad: constant_val: +Inf is not of type int32"},
+	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) },
+		"pad: constant_val: 0.5 is not of type int32"},
+	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(math.Inf(1))) },
+		"pad: constant_val: +Inf is not of type int32"},
 	{func(f *build.Func, v values) { f.Cast(v.x, mil.String) }, `cast: dtype: "string" is not known`},
 	{func(f *build.Func, v values) { f.Linear(v.x, v.w, build.Bias{}) }, "linear: bias: no value"},
 	{func(f *build.Func, v values) { f.Input("x", build.FP16, 1) }, `input "x" is defined twice; the first is at `},

@@ -23,7 +23,8 @@ func (f *Func) Matmul(x, y Value, options ...MatmulOption) Value {
 	for _, o := range given(options) {
 		o.matmul(&p)
 	}
-	return f.call("matmul").value("x", x).value("y", y).bool("transpose_x", bool(p.x)).bool("transpose_y", bool(p.y)).one()
+	return f.call("matmul").value("x", x).value("y", y).bool("transpose_x", bool(p.x)).bool("transpose_y",
+		bool(p.y)).one()
 }
 
 // LinearOption is Bias.

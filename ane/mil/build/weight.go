@@ -21,10 +21,12 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 	t := mil.TensorOf(mil.FP16, shape...)
 	return f.weight(name, t, func(w *blob.Writer) (uint64, error) {
 		if n, _ := t.Elements(); n != len(values) {
-			return 0, &mil.Error{Msg: fmt.Sprintf("%d values for %d elements of shape %v", len(values), n, shape), Hint: "make both agree"}
+			return 0, &mil.Error{Msg: fmt.Sprintf("%d values for %d elements of shape %v", len(values), n, shape),
+				Hint: "make both agree"}
 		}
 		if n := beyond(values); n > 0 {
-			f.b.note(fmt.Sprintf("weight %s: %d of %d values are beyond the range of fp16 and become infinite", quote(name), n, len(values)))
+			f.b.note(fmt.Sprintf("weight %s: %d of %d values are beyond the range of fp16 and become infinite",
+				quote(name), n, len(values)))
 		}
 		return w.AddFloat32As16(values)
 	})
@@ -60,7 +62,8 @@ func (f *Func) Blob(name string, t mil.Type, path string, offset uint64) Value {
 	}
 	what := "weight " + quote(name)
 	if !strings.HasPrefix(path, blob.ModelPath) {
-		f.fault(what+": path "+quote(path)+" does not start with "+blob.ModelPath, "name weight files relative to the model's directory")
+		f.fault(what+": path "+quote(path)+" does not start with "+blob.ModelPath,
+			"name weight files relative to the model's directory")
 		return f.lost()
 	}
 	return f.constant(name, what, mil.BlobValue(t, path, offset))

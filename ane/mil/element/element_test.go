@@ -19,16 +19,22 @@ func TestStoreAndLoad(t *testing.T) {
 		bytes []byte
 		back  float64
 	}{
-		{mil.FP16, 1, []byte{0x00, 0x3c}, 1}, {mil.FP16, 65520, []byte{0x00, 0x7c}, inf}, {mil.FP16, 0x1p-24, []byte{1, 0}, 0x1p-24},
+		{mil.FP16, 1, []byte{0x00, 0x3c}, 1}, {mil.FP16, 65520, []byte{0x00, 0x7c}, inf},
+		{mil.FP16, 0x1p-24, []byte{1, 0}, 0x1p-24},
 		{mil.FP16, 2049, []byte{0x00, 0x68}, 2048}, {mil.FP16, 2049 + 0x1p-40, []byte{0x01, 0x68}, 2050},
 		{mil.FP32, -1.5, []byte{0, 0, 0xc0, 0xbf}, -1.5}, {mil.FP32, 16777217, []byte{0, 0, 0x80, 0x4b}, 16777216},
 		{mil.FP64, 0.1, binary.LittleEndian.AppendUint64(nil, math.Float64bits(0.1)), 0.1},
-		{mil.Bool, 0, []byte{0}, 0}, {mil.Bool, math.Copysign(0, -1), []byte{0}, 0}, {mil.Bool, -0.25, []byte{1}, 1}, {mil.Bool, nan, []byte{1}, 1},
-		{mil.Int8, -1.9, []byte{0xff}, -1}, {mil.Int8, 200, []byte{127}, 127}, {mil.Int8, -inf, []byte{0x80}, -128}, {mil.Int8, nan, []byte{0}, 0},
+		{mil.Bool, 0, []byte{0}, 0}, {mil.Bool, math.Copysign(0, -1), []byte{0}, 0}, {mil.Bool, -0.25, []byte{1}, 1},
+		{mil.Bool, nan, []byte{1}, 1},
+		{mil.Int8, -1.9, []byte{0xff}, -1}, {mil.Int8, 200, []byte{127}, 127}, {mil.Int8, -inf, []byte{0x80}, -128},
+		{mil.Int8, nan, []byte{0}, 0},
 		{mil.UInt8, -3, []byte{0}, 0}, {mil.UInt8, 255.9, []byte{255}, 255}, {mil.UInt8, 1e9, []byte{255}, 255},
-		{mil.Int16, -40000, []byte{0, 0x80}, -32768}, {mil.Int16, 258, []byte{2, 1}, 258}, {mil.UInt16, 65535.5, []byte{255, 255}, 65535},
-		{mil.Int32, 1e10, []byte{255, 255, 255, 127}, math.MaxInt32}, {mil.Int32, -1e10, []byte{0, 0, 0, 0x80}, math.MinInt32},
-		{mil.UInt32, 4294967295, []byte{255, 255, 255, 255}, 4294967295}, {mil.UInt32, inf, []byte{255, 255, 255, 255}, 4294967295},
+		{mil.Int16, -40000, []byte{0, 0x80}, -32768}, {mil.Int16, 258, []byte{2, 1}, 258},
+		{mil.UInt16, 65535.5, []byte{255, 255}, 65535},
+		{mil.Int32, 1e10, []byte{255, 255, 255, 127}, math.MaxInt32},
+		{mil.Int32, -1e10, []byte{0, 0, 0, 0x80}, math.MinInt32},
+		{mil.UInt32, 4294967295, []byte{255, 255, 255, 255}, 4294967295},
+		{mil.UInt32, inf, []byte{255, 255, 255, 255}, 4294967295},
 	} {
 		e := []byte{0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5}
 		require.True(t, element.Store(c.d, e, c.v))

@@ -116,9 +116,11 @@ func (a *analysis) function(f *mil.Function) {
 		switch v := a.values[r.Name]; {
 		case v == nil: // the definition is faulty or, as Validate reported, missing
 		case v.input:
-			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no operation computes", r.Name)
+			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no "+
+				"operation computes", r.Name)
 		case v.Const():
-			a.fail(r.Pos, "compute it from an input", "output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
+			a.fail(r.Pos, "compute it from an input",
+				"output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
 		default:
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		}
@@ -156,7 +158,8 @@ func (a *analysis) declared(p mil.Var) *Value {
 	case len(shape) > MaxRank:
 		a.fail(p.Pos, "merge axes", "%s: rank %d, at most %d", p.Name, len(shape), MaxRank)
 	case !sensible(shape):
-		a.fail(p.Pos, "every axis is at least 1, and all together have up to 2^31 elements", "%s: shape %v is empty or too large", p.Name, shape)
+		a.fail(p.Pos, "every axis is at least 1, and all together have up to 2^31 elements",
+			"%s: shape %v is empty or too large", p.Name, shape)
 	default:
 		return &Value{Name: p.Name, Pos: p.At, DType: p.Type.DType, Shape: shape}
 	}
@@ -228,7 +231,8 @@ func (a *analysis) arguments(c *Call) bool {
 	for _, arg := range c.op.Args {
 		p := c.def.param(arg.Name)
 		if p == nil {
-			a.fail(arg.Pos, near.Hint(arg.Name, c.def.names())+"write "+c.def.signature(), "%s has no argument %s", c.def.Name, arg.Name)
+			a.fail(arg.Pos, near.Hint(arg.Name, c.def.names())+"write "+c.def.signature(), "%s has no argument %s",
+				c.def.Name, arg.Name)
 			good = false
 			continue
 		}

@@ -95,7 +95,8 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what, example strin
 		return nil
 	}
 	if v.Elements() > maxSetting {
-		c.fail(name, fmt.Sprintf("settings have at most %d elements", maxSetting), "%s is too long for a setting", v.Type())
+		c.fail(name, fmt.Sprintf("settings have at most %d elements", maxSetting), "%s is too long for a setting",
+			v.Type())
 		return nil
 	}
 	v.weight.take(v)
@@ -208,7 +209,8 @@ func (c *Call) word(name, def string, choices ...string) string {
 		return def
 	}
 	if !slices.Contains(choices, v.Text[0]) {
-		c.fail(name, near.Hint(v.Text[0], choices)+"choose one of "+strings.Join(choices, ", "), "%q is not known", v.Text[0])
+		c.fail(name, near.Hint(v.Text[0], choices)+"choose one of "+strings.Join(choices, ", "), "%q is not known",
+			v.Text[0])
 		return def
 	}
 	return v.Text[0]
@@ -296,5 +298,6 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 var (
 	floats   = []mil.DType{mil.FP16, mil.FP32}
 	numerics = []mil.DType{mil.FP16, mil.FP32, mil.Int32}
-	storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32, mil.UInt32}
+	storable = []mil.DType{mil.FP16, mil.FP32, mil.Bool, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32,
+		mil.UInt32}
 )

@@ -7,7 +7,8 @@ import (
 
 // convolutions slide a kernel over one or two spatial axes. Attrs is a Window.
 var convolutions = []Def{
-	{Name: "conv", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("strides"), option("pad_type"),
+	{Name: "conv", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("strides"),
+		option("pad_type"),
 		option("pad"), option("dilations"), option("groups")}, infer: inferConv},
 }
 
@@ -41,16 +42,19 @@ func inferConv(c *Call) {
 	groups := c.integer("groups", 1)
 	ci, co := x.Shape[1], w.Shape[0]
 	if groups < 1 || ci%groups != 0 || co%groups != 0 {
-		c.fail("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci, co)
+		c.fail("groups", "choose a divisor of both", "%d does not divide %d input and %d output channels", groups, ci,
+			co)
 	} else if w.Shape[1] != ci/groups {
-		c.fail("weight", "give it as [outputs, inputs/groups, kernel]", "KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
+		c.fail("weight", "give it as [outputs, inputs/groups, kernel]",
+			"KernelChannels (%d) != InputChannels (%d) / Group (%d)", w.Shape[1], ci, groups)
 	}
 	if b != nil {
 		c.sameType("x", "bias")
 		if !slices.Equal(b.Shape, []int{co}) {
 			c.fail("bias", "give one number for each output channel", "shape %v for %d output channels", b.Shape, co)
 		}
-		c.notes = append(c.notes, "some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after the convolution")
+		c.notes = append(c.notes, "some programs with bias fail on Apple's engine; add a [1, C, 1, 1] tensor after "+
+			"the convolution")
 	}
 	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
 	c.slide(&win, false)
@@ -72,11 +76,13 @@ func (c *Call) slide(w *Window, ceil bool) {
 	for i := range n {
 		s, d, in := w.Strides[i], w.Dilations[i], w.In[i]
 		if s < 1 || s > MaxElements || d < 1 || d > MaxElements || w.Kernel[i] < 1 {
-			c.fail("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d, w.Kernel[i])
+			c.fail("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d,
+				w.Kernel[i])
 			return
 		}
 		if w.Kernel[i] > MaxElements/d {
-			c.fail("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements), "kernel %d with dilation %d is too large", w.Kernel[i], d)
+			c.fail("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements),
+				"kernel %d with dilation %d is too large", w.Kernel[i], d)
 			return
 		}
 		reach := d*(w.Kernel[i]-1) + 1
@@ -96,7 +102,8 @@ func (c *Call) slide(w *Window, ceil bool) {
 		}
 		room := in + w.Before[i] + w.After[i] - reach
 		if room < 0 {
-			c.fail("", "pad the input or shrink the kernel", "the kernel spans %d elements, the padded axis has %d", reach, in+w.Before[i]+w.After[i])
+			c.fail("", "pad the input or shrink the kernel", "the kernel spans %d elements, the padded axis has %d",
+				reach, in+w.Before[i]+w.After[i])
 			return
 		}
 		w.Out[i] = room/s + 1

@@ -48,7 +48,8 @@ func TestErrors(t *testing.T) {
 			require.True(t, e.Pos.Known() && e.Pos.Line >= 6, "%v", e)
 			require.Contains(t, e.Error(), "; ", "a fault says how to fix it")
 		}
-		fmt.Fprintf(&now, "%s\n    %s\n", statement, strings.ReplaceAll(strings.ReplaceAll(list.Error(), "e.mil:", ""), "\n", "\n    "))
+		fmt.Fprintf(&now, "%s\n    %s\n", statement,
+			strings.ReplaceAll(strings.ReplaceAll(list.Error(), "e.mil:", ""), "\n", "\n    "))
 		count++
 	}
 	require.Greater(t, count, 100)
@@ -109,16 +110,20 @@ func TestEveryOperatorChecksItsArguments(t *testing.T) {
 
 func TestFunctionFaults(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"output is an input":     {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (x);\n}", "3:56: output x is an input"},
-		"output is a constant":   {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = const()[val = fp16(1)]; } -> (y);\n}", "3:67: output y is a constant"},
-		"state":                  {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } -> (y);\n}", "input x: state is not supported"},
-		"no surface for strings": {"program(1.3)\n{\nfunc main<ios18>(string x) { fp16 y = relu(x = x); } -> (y);\n}", "string cannot be stored on a surface"},
-		"no surface for int64":   {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}", "int64 cannot be stored on a surface"},
-		"unknown axis":           {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [?]> x) { fp16 y = relu(x = x); } -> (y);\n}", "unknown axis"},
-		"rank 6":                 {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 1, 1, 1, 1, 1]> x) { fp16 y = relu(x = x); } -> (y);\n}", "rank 6, at most 5"},
-		"2^31 + 1 elements":      {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483649]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
-		"2^62 elements":          {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483648, 2147483648]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
-		"2^63 on an axis":        {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [9223372036854775807]> x) { fp16 y = relu(x = x); } -> (y);\n}", "too large"},
+		"output is an input": {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (x);\n}",
+			"3:56: output x is an input"},
+		"output is a constant": {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = const()[val = fp16(1)]; } " +
+			"-> (y);\n}", "3:67: output y is a constant"},
+		"state": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } -> (y);\n}", "input x: state is not supported"},
+		"no surface for strings": {"program(1.3)\n{\nfunc main<ios18>(string x) { fp16 y = relu(x = x); } -> (y);\n}",
+			"string cannot be stored on a surface"},
+		"no surface for int64": {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}",
+			"int64 cannot be stored on a surface"},
+		"unknown axis":      {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [?]> x) { fp16 y = relu(x = x); } -> (y);\n}", "unknown axis"},
+		"rank 6":            {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 1, 1, 1, 1, 1]> x) { fp16 y = relu(x = x); } -> (y);\n}", "rank 6, at most 5"},
+		"2^31 + 1 elements": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483649]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
+		"2^62 elements":     {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483648, 2147483648]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
+		"2^63 on an axis":   {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [9223372036854775807]> x) { fp16 y = relu(x = x); } -> (y);\n}", "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, list := analyze(t, c.text, nil)
@@ -131,7 +136,8 @@ func TestFunctionFaults(t *testing.T) {
 }
 
 func TestNoSuchFunction(t *testing.T) {
-	p, err := mil.Parse("e.mil", []byte("program(1.3)\n{\nfunc a<ios18>(fp16 x) { fp16 y = relu(x = x); } -> (y);\nfunc b<ios18>(fp16 x) { fp16 y = abs(x = x); } -> (y);\n}"))
+	p, err := mil.Parse("e.mil", []byte("program(1.3)\n{\nfunc a<ios18>(fp16 x) { fp16 y = relu(x = x); } -> "+
+		"(y);\nfunc b<ios18>(fp16 x) { fp16 y = abs(x = x); } -> (y);\n}"))
 	require.NoError(t, err)
 	g, err := ops.Analyze("e.mil", p, "", nil)
 	require.NoError(t, err)
@@ -159,15 +165,20 @@ func TestNotes(t *testing.T) {
 	g, list := analyze(t, around(body.String(), "v0"), nil)
 	require.Empty(t, list)
 	require.Len(t, g.Notes, 101)
-	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic is not known to run on Apple's engine; cast to fp16", g.Notes[0])
+	require.Equal(t, "e.mil:6:24: relu: fp32 arithmetic is not known to run on Apple's engine; cast to fp16",
+		g.Notes[0])
 }
 
 // TestHandMadeTrees passes trees to Analyze that no text can produce.
 func TestHandMadeTrees(t *testing.T) {
 	for _, p := range []*mil.Program{
-		nil, {}, {Funcs: []*mil.Function{nil}}, {Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18"}}},
-		{Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Body: []*mil.Op{nil, {}, {Kind: "const"}, {Kind: "add", Args: []mil.Arg{{Name: "x"}}}}}}},
-		{Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18", Body: []*mil.Op{{Kind: "relu", Args: []mil.Arg{{Name: "x", Value: &mil.Value{}}, {Name: "y", Value: (*mil.Values)(nil)}}}}}}},
+		nil, {}, {Funcs: []*mil.Function{nil}}, {Version: "1.3",
+			Funcs: []*mil.Function{{Name: "main", Opset: "ios18"}}},
+		{Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18",
+			Body: []*mil.Op{nil, {}, {Kind: "const"}, {Kind: "add", Args: []mil.Arg{{Name: "x"}}}}}}},
+		{Version: "1.3", Funcs: []*mil.Function{{Name: "main", Opset: "ios18",
+			Body: []*mil.Op{{Kind: "relu", Args: []mil.Arg{{Name: "x", Value: &mil.Value{}},
+				{Name: "y", Value: (*mil.Values)(nil)}}}}}}},
 	} {
 		_, err := ops.Analyze("built", p, "", nil)
 		require.Error(t, err)

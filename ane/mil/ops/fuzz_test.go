@@ -12,7 +12,8 @@ import (
 
 // programs has a valid call of every operator, and variations of settings.
 var programs = []string{
-	"add(x = x, y = x)", "sub(x = x, y = s)", "mul(x = i, y = i)", "real_div(x = x, y = x)", "pow(x = x, y = s)", "maximum(x = x, y = x)", "minimum(x = i, y = i)",
+	"add(x = x, y = x)", "sub(x = x, y = s)", "mul(x = i, y = i)", "real_div(x = x, y = x)", "pow(x = x, y = s)",
+	"maximum(x = x, y = x)", "minimum(x = i, y = i)",
 	"abs(x = i)", "relu(x = x)", "sqrt(x = x)", "exp(x = x)", "sigmoid(x = x)", "tanh(x = x)", "silu(x = x)",
 	"rsqrt(x = x, epsilon = fp32(0x1p-10))", `gelu(x = x, mode = string("TANH_APPROXIMATION"))`,
 	"reduce_sum(x = n, axes = tensor<int32, [2]>([0, -1]), keep_dims = bool(true))", "reduce_mean(x = x, axes = tensor<int32, [1]>([1]))", "reduce_max(x = i)",
@@ -69,7 +70,8 @@ func FuzzAnalyze(f *testing.F) {
 }
 
 // hostile are numbers at limits: they overflow, wrap around or are out of range.
-var hostile = []int64{0, 1, -1, 2, -2, 3, 4, 5, -5, 7, 1 << 16, 1<<31 - 1, 1 << 31, -1 << 31, 1<<31 + 1, 1 << 32, 1 << 53, 1<<53 + 1, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
+var hostile = []int64{0, 1, -1, 2, -2, 3, 4, 5, -5, 7, 1 << 16, 1<<31 - 1, 1 << 31, -1 << 31, 1<<31 + 1, 1 << 32,
+	1 << 53, 1<<53 + 1, 1 << 62, -1 << 62, math.MaxInt64, math.MinInt64, math.MinInt64 + 1}
 
 // FuzzSettings replaces the numbers of a valid program by hostile ones: each byte of
 // pick chooses the program or a number.
@@ -129,7 +131,8 @@ func TestEveryProgramIsCovered(t *testing.T) {
 	for i := range programs { // no fault but the declared type, or the number of results
 		_, list := analyze(t, mutate([]byte{byte(i)}), nil)
 		for _, e := range list {
-			if programs[i][:4] != "frob" && !strings.Contains(e.Msg, "Expected") && !strings.Contains(e.Msg, "results:") {
+			if programs[i][:4] != "frob" && !strings.Contains(e.Msg, "Expected") &&
+				!strings.Contains(e.Msg, "results:") {
 				t.Errorf("%s: %v", programs[i], e)
 			}
 		}

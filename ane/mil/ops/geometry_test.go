@@ -141,7 +141,8 @@ func TestSlicesFollowPython(t *testing.T) {
 		"[2:-9:-1]": {2, -9, -1, false, false, []int{2, 1, 0}},
 	} {
 		call := fmt.Sprintf("slice_by_index(x = x, begin = %s, end = %s, stride = %s, begin_mask = %s, end_mask = %s)",
-			ints(mil.Int32, c.begin), ints(mil.Int32, c.end), ints(mil.Int32, c.stride), truth(c.fromStart), truth(c.toEnd))
+			ints(mil.Int32, c.begin), ints(mil.Int32, c.end), ints(mil.Int32, c.stride), truth(c.fromStart),
+			truth(c.toEnd))
 		n, _, list := resolve(t, half(4)+" x", half(len(c.want)), call)
 		require.Empty(t, list, python)
 		s := n.Attrs.(ops.Slice)
@@ -190,14 +191,17 @@ func TestPadGrowsTheLastAxes(t *testing.T) {
 		before, after []int
 		noted         bool
 	}{
-		"one axis":            {[]int{1, 2}, []int{2, 3, 4, 8}, []int{0, 0, 0, 1}, []int{0, 0, 0, 2}, false},
-		"two axes":            {[]int{3, 0, 0, 2}, []int{2, 3, 7, 7}, []int{0, 0, 3, 0}, []int{0, 0, 0, 2}, false},
-		"channels by nothing": {[]int{0, 0, 1, 1, 1, 1}, []int{2, 3, 6, 7}, []int{0, 0, 1, 1}, []int{0, 0, 1, 1}, false},
-		"channels":            {[]int{1, 0, 0, 0, 0, 0}, []int{2, 4, 4, 5}, []int{0, 1, 0, 0}, []int{0, 0, 0, 0}, true},
-		"channels both ways":  {[]int{1, 1, 0, 0, 0, 0}, []int{2, 5, 4, 5}, []int{0, 1, 0, 0}, []int{0, 1, 0, 0}, true},
-		"every axis":          {[]int{0, 1, 0, 0, 0, 0, 0, 0}, []int{3, 3, 4, 5}, []int{0, 0, 0, 0}, []int{1, 0, 0, 0}, true},
+		"one axis": {[]int{1, 2}, []int{2, 3, 4, 8}, []int{0, 0, 0, 1}, []int{0, 0, 0, 2}, false},
+		"two axes": {[]int{3, 0, 0, 2}, []int{2, 3, 7, 7}, []int{0, 0, 3, 0}, []int{0, 0, 0, 2}, false},
+		"channels by nothing": {[]int{0, 0, 1, 1, 1, 1}, []int{2, 3, 6, 7}, []int{0, 0, 1, 1}, []int{0, 0, 1, 1},
+			false},
+		"channels":           {[]int{1, 0, 0, 0, 0, 0}, []int{2, 4, 4, 5}, []int{0, 1, 0, 0}, []int{0, 0, 0, 0}, true},
+		"channels both ways": {[]int{1, 1, 0, 0, 0, 0}, []int{2, 5, 4, 5}, []int{0, 1, 0, 0}, []int{0, 1, 0, 0}, true},
+		"every axis": {[]int{0, 1, 0, 0, 0, 0, 0, 0}, []int{3, 3, 4, 5}, []int{0, 0, 0, 0}, []int{1, 0, 0, 0},
+			true},
 	} {
-		n, notes, list := resolve(t, half(2, 3, 4, 5)+" x", half(c.out...), "pad(x = x, pad = "+ints(mil.Int32, c.pad...)+")")
+		n, notes, list := resolve(t, half(2, 3, 4, 5)+" x", half(c.out...),
+			"pad(x = x, pad = "+ints(mil.Int32, c.pad...)+")")
 		require.Empty(t, list, name)
 		p := n.Attrs.(ops.Pad)
 		require.Equal(t, c.before, p.Before, name)
@@ -238,7 +242,8 @@ func TestTheLargestTensors(t *testing.T) {
 func TestMatmulBroadcastsBatches(t *testing.T) {
 	n, _, list := resolve(t, half(2, 3, 4, 5)+" x, "+half(3, 5, 6)+" z", half(2, 3, 4, 6), "matmul(x = x, y = z)")
 	require.Empty(t, list)
-	require.Equal(t, ops.Matmul{M: 4, K: 5, N: 6, Batch: []int{2, 3}, BatchX: []int{2, 3}, BatchY: []int{1, 3}}, n.Attrs)
+	require.Equal(t, ops.Matmul{M: 4, K: 5, N: 6, Batch: []int{2, 3}, BatchX: []int{2, 3}, BatchY: []int{1, 3}},
+		n.Attrs)
 }
 
 func TestConcatJoinsOneAxis(t *testing.T) {
@@ -256,11 +261,13 @@ func TestCastsOfInt32AreNoted(t *testing.T) {
 	for _, c := range []struct {
 		from, to mil.DType
 		noted    bool
-	}{{mil.FP16, mil.Int32, true}, {mil.Int32, mil.FP16, true}, {mil.FP16, mil.FP32, false}, {mil.Int8, mil.FP16, false}} {
+	}{{mil.FP16, mil.Int32, true}, {mil.Int32, mil.FP16, true}, {mil.FP16, mil.FP32, false},
+		{mil.Int8, mil.FP16, false}} {
 		_, notes, list := resolve(t, mil.TensorOf(c.from, 2).String()+" x", mil.TensorOf(c.to, 2).String(),
 			`cast(x = x, dtype = string("`+c.to.String()+`"))`)
 		require.Empty(t, list)
-		require.Equal(t, c.noted, strings.Contains(strings.Join(notes, "\n"), "int32"), "%s to %s: %v", c.from, c.to, notes)
+		require.Equal(t, c.noted, strings.Contains(strings.Join(notes, "\n"), "int32"), "%s to %s: %v", c.from, c.to,
+			notes)
 	}
 }
 

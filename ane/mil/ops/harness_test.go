@@ -39,7 +39,8 @@ func weights(t testing.TB) files {
 	at, err := w.Add(mil.FP16, []byte{0, 0x3c, 0, 0x40}, 0)
 	require.NoError(t, err)
 	require.EqualValues(t, 64, at)
-	return files{"w.bin": w.Bytes(), "short.bin": w.Bytes()[:130], "text.bin": []byte(strings.Repeat("no weights ", 20))}
+	return files{"w.bin": w.Bytes(), "short.bin": w.Bytes()[:130],
+		"text.bin": []byte(strings.Repeat("no weights ", 20))}
 }
 
 // analyze parses and resolves text. It returns any faults as ErrorList.

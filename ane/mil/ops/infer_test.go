@@ -36,12 +36,14 @@ func TestInferReportsEveryFault(t *testing.T) {
 		want     string
 	}{
 		{"sofmax", nil, "unknown operator sofmax; did you mean softmax"},
-		{"softmax", []ops.Operand{one("x", x), one("axes", x)}, "softmax: there is no argument axes; did you mean axis"},
+		{"softmax", []ops.Operand{one("x", x), one("axes", x)},
+			"softmax: there is no argument axes; did you mean axis"},
 		{"relu", []ops.Operand{one("x", x), one("x", x)}, "relu: x: given twice"},
 		{"relu", nil, "relu: argument x is missing"},
 		{"relu", []ops.Operand{{Name: "x"}}, "relu: x: empty list"},
 		{"relu", []ops.Operand{{Name: "x", Values: []*ops.Value{x}, List: true}}, "relu: x: takes a single value"},
-		{"split", []ops.Operand{one("x", x)}, "split: num_splits and split_sizes are both missing for x[4]; give num_splits"},
+		{"split", []ops.Operand{one("x", x)}, "split: num_splits and split_sizes are both missing for x[4]; give " +
+			"num_splits"},
 		{"softmax", []ops.Operand{one("x", x), one("axis", x)}, "softmax: axis: has to be a constant"},
 	} {
 		out, _, err := ops.Infer(c.kind, c.operands...)

@@ -10,7 +10,8 @@ import (
 // int, the axis, for split.
 var joins = []Def{
 	{Name: "concat", Params: []Param{variadic("values"), setting("axis"), option("interleave")}, infer: inferConcat},
-	{Name: "split", Many: true, Params: []Param{tensor("x"), option("num_splits"), option("split_sizes"), option("axis")}, infer: inferSplit},
+	{Name: "split", Many: true, Params: []Param{tensor("x"), option("num_splits"), option("split_sizes"),
+		option("axis")}, infer: inferSplit},
 }
 
 // Join holds the settings of concat.
@@ -38,7 +39,8 @@ func inferConcat(c *Call) {
 			fits = fits && (i == a.Axis || v.Shape[i] == first.Shape[i])
 		}
 		if !fits || a.Interleave && v.Shape[a.Axis] != first.Shape[a.Axis] {
-			c.fail("values", "only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name, v.Type(), first.Type())
+			c.fail("values", "only the joined axis may differ, without interleave", "%s %s does not fit %s", v.Name,
+				v.Type(), first.Type())
 			return
 		}
 		shape[a.Axis] += v.Shape[a.Axis]
@@ -58,12 +60,14 @@ func inferSplit(c *Call) {
 	length := x.Shape[axis]
 	n := c.integer("num_splits", len(sizes))
 	if _, given := c.args["num_splits"]; sizes == nil && !given {
-		c.fail("", "give num_splits=2 for equal parts, or split_sizes", "num_splits and split_sizes are both missing for x%v", x.Shape)
+		c.fail("", "give num_splits=2 for equal parts, or split_sizes",
+			"num_splits and split_sizes are both missing for x%v", x.Shape)
 		return
 	}
 	if sizes == nil {
 		if n < 1 || n > maxSetting || length%n != 0 {
-			c.fail("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis, x.Shape, n)
+			c.fail("num_splits", "give split_sizes, or a divisor", "axis %d of x%v cannot be split into %d", axis,
+				x.Shape, n)
 			return
 		}
 		sizes = slices.Repeat([]int{length / n}, n)
@@ -73,13 +77,15 @@ func inferSplit(c *Call) {
 	sum := 0
 	for _, n := range sizes {
 		if n < 1 || n > length {
-			c.fail("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d", few(sizes), length)
+			c.fail("split_sizes", "sizes are at least 1 and add up to the axis", "%s of an axis of length %d",
+				few(sizes), length)
 			return
 		}
 		sum += n
 	}
 	if sum != length {
-		c.fail("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d", few(sizes), sum, axis, x.Shape, length)
+		c.fail("split_sizes", "make the sizes add up to the axis", "%s add up to %d, axis %d of x%v has %d",
+			few(sizes), sum, axis, x.Shape, length)
 		return
 	}
 	var types []mil.DType

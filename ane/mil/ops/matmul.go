@@ -4,7 +4,8 @@ import "slices"
 
 // products multiply matrices. Attrs of matmul is a Matmul, of linear nil.
 var products = []Def{
-	{Name: "matmul", Params: []Param{tensor("x"), tensor("y"), option("transpose_x"), option("transpose_y")}, infer: inferMatmul},
+	{Name: "matmul", Params: []Param{tensor("x"), tensor("y"), option("transpose_x"), option("transpose_y")},
+		infer: inferMatmul},
 	{Name: "linear", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias")}, infer: inferLinear},
 }
 
@@ -40,7 +41,8 @@ func inferMatmul(c *Call) {
 	a.BatchX, a.M, a.K = matrix(x.Shape, a.TransposeX)
 	a.BatchY, ky, a.N = matrix(y.Shape, a.TransposeY)
 	if a.K != ky {
-		c.fail("y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K, x.Shape, ky, y.Shape)
+		c.fail("y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K, x.Shape,
+			ky, y.Shape)
 	}
 	var ok bool
 	if a.Batch, ok = Broadcast(a.BatchX, a.BatchY); !ok {
@@ -85,7 +87,8 @@ func inferLinear(c *Call) {
 	}
 	last := x.Rank() - 1
 	if x.Shape[last] != w.Shape[1] {
-		c.fail("weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape, x.Shape[last])
+		c.fail("weight", "give it as [outputs, inputs]", "takes %d inputs, x%v has %d", w.Shape[1], x.Shape,
+			x.Shape[last])
 	}
 	if b != nil {
 		c.sameType("x", "bias")

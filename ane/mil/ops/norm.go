@@ -4,7 +4,8 @@ import "slices"
 
 // norms scale values to a mean of 0 and a variance of 1. Attrs is a Norm.
 var norms = []Def{
-	{Name: "layer_norm", Params: []Param{tensor("x"), perhaps("gamma"), perhaps("beta"), option("axes"), option("epsilon")}, infer: func(c *Call) {
+	{Name: "layer_norm", Params: []Param{tensor("x"), perhaps("gamma"), perhaps("beta"), option("axes"),
+		option("epsilon")}, infer: func(c *Call) {
 		x := c.tensor("x")
 		c.needs("x", floats...)
 		c.fp32(x.DType)
@@ -23,7 +24,8 @@ var norms = []Def{
 			if v := c.tensor(name); v != nil {
 				c.sameType("x", name)
 				if !slices.Equal(v.Shape, shape) {
-					c.fail(name, "give it the shape of the normalized axes", "shape %v for axes of shape %v", v.Shape, shape)
+					c.fail(name, "give it the shape of the normalized axes", "shape %v for axes of shape %v", v.Shape,
+						shape)
 				}
 			}
 		}

@@ -7,7 +7,8 @@ var pools = []Def{
 }
 
 func poolParams() []Param {
-	return []Param{tensor("x"), setting("kernel_sizes"), option("strides"), option("pad_type"), option("pad"), option("ceil_mode")}
+	return []Param{tensor("x"), setting("kernel_sizes"), option("strides"), option("pad_type"), option("pad"),
+		option("ceil_mode")}
 }
 
 func inferPool(c *Call) {

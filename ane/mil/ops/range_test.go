@@ -13,9 +13,11 @@ import (
 // Numbers out of the range of their type give notes, not faults.
 func TestNumbersOutOfRange(t *testing.T) {
 	for literal, want := range map[string]string{
-		"fp16(70000)":                          "r.mil:5:32: fp16(70000) is beyond the range of its type and becomes infinite; write inf if that is meant",
-		"fp16(-1e9)":                           "r.mil:5:32: fp16(-1e+09) is beyond",
-		"fp16(1e-12)":                          "r.mil:5:32: fp16(1e-12) is too small for its type and becomes 0; use a type of more digits",
+		"fp16(70000)": "r.mil:5:32: fp16(70000) is beyond the range of its type and " +
+			"becomes infinite; write inf if that is meant",
+		"fp16(-1e9)": "r.mil:5:32: fp16(-1e+09) is beyond",
+		"fp16(1e-12)": "r.mil:5:32: fp16(1e-12) is too small for its type and becomes 0; " +
+			"use a type of more digits",
 		"tensor<fp16, [3]>([1, 70000, 80000])": "fp16(70000) is beyond the range of its type and becomes infinite, and so does 1 other element",
 		"fp16(65504)":                          "",
 		"fp16(inf)":                            "",

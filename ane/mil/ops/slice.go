@@ -13,7 +13,8 @@ var slicing = []Def{
 	{Name: "slice_by_index", Params: []Param{tensor("x"), setting("begin"), setting("end"), option("stride"),
 		option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceIndex},
 	{Name: "slice_by_size", Params: []Param{tensor("x"), setting("begin"), setting("size")}, infer: inferSliceSize},
-	{Name: "pad", Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")}, infer: inferPad},
+	{Name: "pad", Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")},
+		infer: inferPad},
 }
 
 // Slice selects elements: on axis i those at Begin + k*Stride for k below Size.
@@ -163,11 +164,13 @@ func inferPad(c *Call) {
 			limit = x.Shape[axis] - 1 // the edge itself is not repeated
 		}
 		if min(before, after) < 0 || max(before, after) > limit {
-			c.fail("pad", "counts are at least 0, and below the axis in mode reflect", "%d and %d around axis %d of x%v in mode %s", before, after, axis, x.Shape, a.Mode)
+			c.fail("pad", "counts are at least 0, and below the axis in mode reflect",
+				"%d and %d around axis %d of x%v in mode %s", before, after, axis, x.Shape, a.Mode)
 			return
 		}
 		if n-axis > 2 && before+after > 0 {
-			c.notes = append(c.notes, "Channel padding is not supported on ANE (the compiler's own message); pad H and W alone")
+			c.notes = append(c.notes, "Channel padding is not supported on ANE (the compiler's own message); pad H "+
+				"and W alone")
 		}
 		a.Before[axis], a.After[axis] = before, after
 		shape[axis] += before + after

@@ -38,7 +38,8 @@ func inferReshape(c *Call) {
 		return
 	}
 	if Volume(shape) != x.Elements() {
-		c.fail("shape", "make the number of elements equal", "%s does not have the %d elements of x%v", few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
+		c.fail("shape", "make the number of elements equal", "%s does not have the %d elements of x%v",
+			few(c.ints("shape", -1, nil)), x.Elements(), x.Shape)
 	}
 	c.gives(x.DType, shape)
 }

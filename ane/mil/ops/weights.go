@@ -41,7 +41,8 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		return nil
 	}
 	if len(path) != 1 || len(offset) != 1 || offset[0] < 0 {
-		a.fail(b.Pos, "write BLOBFILE(path = string(\"..\"), offset = uint64(64))", "BLOBFILE needs one path and one offset")
+		a.fail(b.Pos, "write BLOBFILE(path = string(\"..\"), offset = uint64(64))",
+			"BLOBFILE needs one path and one offset")
 		return nil
 	}
 	if v.DType.Size() == 0 {

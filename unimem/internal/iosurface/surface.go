@@ -50,7 +50,8 @@ func Open(t *Table, size int) (*Surface, error) {
 	ref := t.Create(properties)
 	t.Release(properties)
 	if ref == 0 {
-		return nil, &Error{Call: "IOSurfaceCreate", Text: "returned no surface: out of memory, or beyond the limit of the system"}
+		return nil, &Error{Call: "IOSurfaceCreate",
+			Text: "returned no surface: out of memory, or beyond the limit of the system"}
 	}
 	return lock(t, ref, size)
 }
@@ -113,7 +114,8 @@ func (s *Surface) check(have int) error {
 	case s.Base == 0:
 		return &Error{Call: "IOSurfaceGetBaseAddress", Text: "returned no address"}
 	case have < s.Size:
-		return &Error{Call: "IOSurfaceGetAllocSize", Text: fmt.Sprintf("want %d bytes, the surface has %d", s.Size, have)}
+		return &Error{Call: "IOSurfaceGetAllocSize",
+			Text: fmt.Sprintf("want %d bytes, the surface has %d", s.Size, have)}
 	case s.ID == 0:
 		return &Error{Call: "IOSurfaceGetID", Text: "returned 0"}
 	}

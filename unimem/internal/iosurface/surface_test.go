@@ -81,7 +81,8 @@ func TestOpenFailures(t *testing.T) {
 }
 
 func TestLookupFailures(t *testing.T) {
-	for _, call := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress", "IOSurfaceGetAllocSize", "IOSurfaceGetID"} {
+	for _, call := range []string{"IOSurfaceLookup", "IOSurfaceLock", "IOSurfaceGetBaseAddress",
+		"IOSurfaceGetAllocSize", "IOSurfaceGetID"} {
 		t.Run(call, func(t *testing.T) {
 			f := surfacetest.New(t)
 			s, err := iosurface.Open(f.Table(), size)

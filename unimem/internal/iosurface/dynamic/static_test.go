@@ -16,7 +16,8 @@ func TestLinuxProgramsStayStatic(t *testing.T) {
 	for _, c := range []struct {
 		system, cgo string
 		loader      bool
-	}{{"linux", "0", false}, {"linux", "1", false}, {"windows", "0", false}, {"darwin", "0", true}, {"darwin", "1", true}} {
+	}{{"linux", "0", false}, {"linux", "1", false}, {"windows", "0", false}, {"darwin", "0", true},
+		{"darwin", "1", true}} {
 		list := exec.Command("go", "list", "-deps", "github.com/anekit/anekit/unimem")
 		list.Env = append(os.Environ(), "GOOS="+c.system, "CGO_ENABLED="+c.cgo)
 		list.Stderr = os.Stderr
