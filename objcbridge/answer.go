@@ -2,7 +2,7 @@ package objcbridge
 
 import "fmt"
 
-// Answer is a yes or no that a framework may not give.
+// Answer is yes, no or unknown.
 type Answer int32
 
 // The answers. In JSON they are null, false and true.
@@ -36,7 +36,7 @@ func (a Answer) MarshalJSON() ([]byte, error) {
 	}
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON parses the output of MarshalJSON.
 func (a *Answer) UnmarshalJSON(b []byte) error {
 	switch string(b) {
 	case "false":
@@ -46,7 +46,7 @@ func (a *Answer) UnmarshalJSON(b []byte) error {
 	case "null":
 		*a = AnswerUnknown
 	default:
-		return fmt.Errorf("objcbridge: an answer is true, false or null, not %q", b)
+		return fmt.Errorf("objcbridge: %q is not an answer; use true, false or null", b)
 	}
 	return nil
 }

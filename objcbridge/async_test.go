@@ -19,7 +19,7 @@ func TestStart(t *testing.T) {
 			ticket, err := r.Start(p, qos, func(err error) { answers <- err })
 			require.NoError(t, err)
 			require.NoError(t, <-answers)
-			require.False(t, ticket.Forget(), "it has been answered")
+			require.False(t, ticket.Forget(), "the run has been answered")
 		})
 	}
 	for _, c := range runErrors {
@@ -46,7 +46,7 @@ func TestStartFails(t *testing.T) {
 	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault))
 }
 
-// Answers that the header rules out still reach done once.
+// TestStartAnswersBeyondTheContract: answers that the header forbids still reach done once.
 func TestStartAnswersBeyondTheContract(t *testing.T) {
 	p, r := fakeProgram(t, openFake(t))
 	for _, qos := range []uint32{qosTwice, qosFailsAndAnswers} {
@@ -60,7 +60,7 @@ func TestStartAnswersBeyondTheContract(t *testing.T) {
 		require.NoError(t, <-done)
 		require.Empty(t, answers)
 	}
-	completed(1<<60, 0, nil) // a number that was never given out
+	completed(1<<60, 0, nil) // a number that was never used
 }
 
 func TestForget(t *testing.T) {
@@ -71,12 +71,13 @@ func TestForget(t *testing.T) {
 	r.Close()
 	require.Equal(t, int64(1), b.Usage().Requests, "the run uses the request")
 	require.True(t, ticket.Forget())
-	require.True(t, ticket.Forget(), "it is still true")
+	require.True(t, ticket.Forget(), "a second Forget returns true")
 	require.Zero(t, b.Usage().Requests)
 	require.Zero(t, listed())
 }
 
-// Handles closed in flight are free when done is called, so that the Bridge can be closed there.
+// TestCloseInFlight: handles closed in flight are free when done is called, so done can close
+// the Bridge.
 func TestCloseInFlight(t *testing.T) {
 	b, err := Open(Options{Library: fakeBridge(t), Framework: "fake"})
 	require.NoError(t, err)
@@ -100,7 +101,8 @@ func TestCloseInFlight(t *testing.T) {
 	require.NoError(t, <-answers)
 }
 
-// Either done is called once or Forget returns true, never both, never neither.
+// TestForgetRace: either done is called once or Forget returns true, never both and never
+// neither.
 func TestForgetRace(t *testing.T) {
 	b := openFake(t)
 	p, _ := fakeProgram(t, b)
@@ -151,7 +153,7 @@ func TestForgetRace(t *testing.T) {
 	require.Zero(t, listed())
 }
 
-// One callback address serves any number of runs.
+// TestManyRuns: one callback address serves any number of runs.
 func TestManyRuns(t *testing.T) {
 	p, r := fakeProgram(t, openFake(t))
 	done := make(chan error)

@@ -5,30 +5,30 @@ import (
 	"unsafe"
 )
 
-// run is an asynchronous run without an answer. It counts as a use of both handles.
+// run is an asynchronous run without an answer. It uses both handles.
 type run struct {
 	request *Request
 	program *Program
 	done    func(error)
 }
 
-// Ticket stands for an asynchronous run.
+// Ticket identifies an asynchronous run.
 type Ticket struct {
 	lib    *library
-	number uintptr // in process.runs
+	number uintptr // key in process.runs
 	ticket uint64  // the bridge's own number
 
 	mu        sync.Mutex
 	forgotten bool
 }
 
-// Start begins a run and returns at once. When it succeeds, done is called exactly once with the
-// result, in a goroutine of its own and possibly before Start returns, unless Forget has returned
-// true; when it fails, never. A completion may never come: the caller keeps a deadline and then
-// calls Forget. Request and Program stay in use until done or Forget.
+// Start begins a run and returns immediately. If it succeeds, done is called exactly once with the
+// result, in its own goroutine and possibly before Start returns, unless Forget has returned true.
+// If it fails, done is never called. A completion may never arrive: the caller should set a deadline
+// and then call Forget. Request and Program stay in use until done or Forget.
 func (r *Request) Start(p *Program, qos uint32, done func(error)) (*Ticket, error) {
 	if done == nil {
-		return nil, refuse(StageEvaluate, ReasonArgument, "no function to call when the run is done")
+		return nil, refuse(StageEvaluate, ReasonArgument, "done is nil; pass the function to call when the run is done")
 	}
 	if err := r.begin(p); err != nil {
 		return nil, err
@@ -40,15 +40,15 @@ func (r *Request) Start(p *Program, qos uint32, done func(error)) (*Ticket, erro
 		uintptr(unsafe.Pointer(&t.ticket)), uintptr(unsafe.Pointer(&r.record)))
 	err := r.record.err(StageEvaluate, k)
 	r.busy.Store(false)
-	// A run that was answered although its start failed is left to the answer.
+	// If a run was answered although its start failed, the answer calls done.
 	if err != nil && strike(number) != nil {
-		r.leave(p)
+		r.release(p)
 		return nil, err
 	}
 	return t, nil
 }
 
-// enroll gives the run a number and returns it with the address that C calls.
+// enroll registers the run and returns its number and the address that C calls.
 func enroll(r *run) (number, callback uintptr) {
 	process.Lock()
 	defer process.Unlock()
@@ -61,7 +61,7 @@ func enroll(r *run) (number, callback uintptr) {
 	return process.lastRun, process.callback
 }
 
-// strike takes a run off the list: the one who gets it ends it.
+// strike removes a run from the list. Only the caller that gets the run finishes it.
 func strike(number uintptr) *run {
 	process.Lock()
 	defer process.Unlock()
@@ -71,8 +71,8 @@ func strike(number uintptr) *run {
 }
 
 // completed is called by C, on a thread of the framework, with the number of a run. It copies the
-// record, which is valid only now, and returns, so that nothing which done does holds up the
-// framework or can meet a lock of the framework's.
+// record, which is valid only during the call, and returns, so that done cannot block the framework
+// or deadlock with its locks.
 func completed(number uintptr, kind uintptr, record *cError) {
 	r := strike(number)
 	if r == nil {
@@ -87,15 +87,15 @@ func completed(number uintptr, kind uintptr, record *cError) {
 	go r.finish(err)
 }
 
-// finish gives the handles free before it tells the caller, who may then close the Bridge.
+// finish releases the handles before it calls done, which may close the Bridge.
 func (r *run) finish(err error) {
-	r.request.leave(r.program)
+	r.request.release(r.program)
 	r.done(err)
 }
 
-// Forget gives up a run. True: done will not be called any more, and the handles are free for Close;
-// the bridge itself keeps alive what the framework may still use. False: done has been called or is
-// about to be.
+// Forget abandons a run. If it returns true, done will not be called and the handles can be closed;
+// the bridge keeps alive what the framework may still use. If it returns false, done has been called
+// or is about to be called.
 func (t *Ticket) Forget() bool {
 	if t == nil || t.lib == nil {
 		return false
@@ -109,7 +109,7 @@ func (t *Ticket) Forget() bool {
 		return false
 	}
 	if r := strike(t.number); r != nil {
-		r.request.leave(r.program)
+		r.request.release(r.program)
 	}
 	t.forgotten = true
 	return true

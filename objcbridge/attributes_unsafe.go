@@ -2,9 +2,9 @@ package objcbridge
 
 import "unsafe"
 
-// Attributes returns the modelAttributes of a loaded program as JSON; objects that JSON has no
-// form for are {"$class": NAME}. The error is of KindMissing for attributes that cannot be
-// written: no dictionary, text that is no Unicode, nested without end.
+// Attributes returns the modelAttributes of a loaded program as JSON. Objects of classes
+// unknown to JSON are {"$class": NAME}. The error is of KindMissing if the attributes cannot
+// be encoded: no dictionary, text that is not Unicode, or unlimited nesting.
 func (p *Program) Attributes() ([]byte, error) {
 	if err := p.use(StageDescribe); err != nil {
 		return nil, err
@@ -31,13 +31,13 @@ func (p *Program) Attributes() ([]byte, error) {
 	}
 }
 
-// Bytes of attributes: room for the first attempt, and what the bridge writes at most.
+// Buffer sizes for attributes: of the first attempt, and the bridge's maximum.
 const (
 	firstAttributes = 16 << 10
 	mostAttributes  = 16 << 20
 )
 
-// Inspect asks the framework about the program.
+// Inspect returns the framework's facts about the program.
 func (p *Program) Inspect() (Facts, error) {
 	if err := p.use(StageDescribe); err != nil {
 		return Facts{}, err

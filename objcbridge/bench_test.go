@@ -8,7 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// BenchmarkEvaluate is a run through a bridge whose framework does nothing.
+// BenchmarkEvaluate runs a request through a bridge whose framework does
+// nothing.
 func BenchmarkEvaluate(b *testing.B) {
 	p, r := fakeProgram(b, openFake(b))
 	b.ReportAllocs()
@@ -19,7 +20,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 }
 
-// BenchmarkEvaluateFloor is a call of a C function that does nothing.
+// BenchmarkEvaluateFloor calls a C function that does nothing.
 func BenchmarkEvaluateFloor(b *testing.B) {
 	nothing := emptyFunction(b)
 	b.ReportAllocs()
@@ -28,7 +29,7 @@ func BenchmarkEvaluateFloor(b *testing.B) {
 	}
 }
 
-// BenchmarkStart is a run that is answered at once, with its goroutine.
+// BenchmarkStart starts a run that is answered immediately, with its goroutine.
 func BenchmarkStart(b *testing.B) {
 	p, r := fakeProgram(b, openFake(b))
 	answers := make(chan error)
@@ -42,7 +43,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
-// BenchmarkStartFloor is the empty call, and a goroutine that answers.
+// BenchmarkStartFloor is the empty call and a goroutine that answers.
 func BenchmarkStartFloor(b *testing.B) {
 	nothing := emptyFunction(b)
 	answers := make(chan error)
@@ -54,7 +55,7 @@ func BenchmarkStartFloor(b *testing.B) {
 	}
 }
 
-// emptyFunction is a C function without a body.
+// emptyFunction returns a C function without a body.
 func emptyFunction(b *testing.B) uintptr {
 	handle, err := openLibrary(fakeBridge(b))
 	require.NoError(b, err)

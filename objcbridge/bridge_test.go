@@ -43,14 +43,14 @@ func TestInspect(t *testing.T) {
 	require.Equal(t, []Property{{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}}, report.Registry)
 	require.Equal(t, int64(110), report.Usage.CompileLimit)
 
-	// Lists longer than the room of the first attempt.
+	// Lists longer than the buffer of the first attempt.
 	report, err = Inspect(Options{Library: path, Framework: "fake", IOKit: "many"})
 	require.NoError(t, err)
 	require.Len(t, report.Checks, 100)
 	require.Len(t, report.Registry, 10)
 	require.Equal(t, Property{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}, report.Registry[9])
 
-	// The table comes also when a method is missing: it is what tells which.
+	// A missing method is an error, and the report still has the table that shows it.
 	report, err = Inspect(Options{Library: path, Framework: "missing"})
 	var e *Error
 	require.ErrorAs(t, err, &e)
@@ -71,7 +71,7 @@ func TestListOfImpossibleLength(t *testing.T) {
 	}
 	room := 0
 	_, err := list(StageCheck, func(rows []byte) (int, error) { room = len(rows); return room + 1000, nil })
-	require.Error(t, err, "a list that always grows ends")
+	require.Error(t, err, "reading a list that always grows ends")
 	require.LessOrEqual(t, room, mostRows)
 }
 
@@ -139,7 +139,7 @@ func TestProgramLife(t *testing.T) {
 	require.NoError(t, many.Load(driverabi.QoSDefault))
 	text, err = many.Attributes()
 	require.NoError(t, err)
-	require.Len(t, text, 100<<10, "more than the first attempt has room for")
+	require.Len(t, text, 100<<10, "more than the buffer of the first attempt")
 	require.True(t, json.Valid(text))
 	facts, err = many.Inspect()
 	require.NoError(t, err)
@@ -147,8 +147,8 @@ func TestProgramLife(t *testing.T) {
 		Causes: []Cause{{Domain: "domain", Code: -7, Message: "the first"}}}, facts.Recovered)
 }
 
-// The bridge reads text and weights when a program is released: they must still be what they were,
-// though nothing in Go points to them any more.
+// TestTextsStayUntilRelease: the bridge reads text and weights when a program is released. They
+// must be unchanged then, even if no Go pointer refers to them.
 func TestTextsStayUntilRelease(t *testing.T) {
 	b := openFake(t)
 	var programs []*Program
@@ -170,7 +170,8 @@ func TestTextsStayUntilRelease(t *testing.T) {
 	require.Zero(t, b.Usage().Programs)
 }
 
-// A program that nobody closed keeps its texts and does not end the process when it is collected.
+// TestForgottenProgram: a program that was never closed keeps its texts, and collecting it does
+// not end the process.
 func TestForgottenProgram(t *testing.T) {
 	b := openFake(t)
 	handle := func() uintptr {
@@ -191,11 +192,11 @@ func TestForgottenProgram(t *testing.T) {
 	}
 }
 
-// Closing from many goroutines while calls run: the fake ends the process if a handle is released
-// twice, during a call or used later.
+// TestCloseDuringCalls closes from many goroutines during calls. The fake bridge ends the process
+// if a handle is released twice, released during a call, or used after its release.
 func TestCloseDuringCalls(t *testing.T) {
 	b := openFake(t)
-	held, err := b.WrapSurface(1, 0) // so that no Close of the bridge succeeds
+	held, err := b.WrapSurface(1, 0) // makes every Close of the bridge fail
 	require.NoError(t, err)
 	defer held.Close()
 	for range 100 {

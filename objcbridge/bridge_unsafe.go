@@ -9,22 +9,21 @@ import (
 
 // Bridge is an open framework.
 type Bridge struct {
-	mu     sync.RWMutex // held for writing by Close, for reading by every other call
+	mu     sync.RWMutex // Close holds it for writing, every other call for reading
 	lib    *library
 	handle uintptr // 0: closed
 }
 
-// Open loads the bridge and through it the framework, and runs the self-check. It fails with an
-// error matching ErrBridgeUnavailable when there is no bridge, with *Error of KindMissing when there
-// is no framework or it lacks what the bridge needs (Inspect tells what), with KindRefused for limits
-// out of range.
+// Open loads the bridge and with it the framework, and runs the self-check. The error matches
+// ErrBridgeUnavailable if there is no bridge. It is an *Error of KindMissing if there is no framework
+// or a method is missing (Inspect reports which), and of KindRefused if a limit is out of range.
 func Open(o Options) (*Bridge, error) {
 	b, err := open(o)
 	if err != nil {
 		return nil, err
 	}
 	if _, err := b.SelfCheck(); err != nil {
-		_ = b.Close() // nothing was made with it, so it cannot be refused
+		_ = b.Close() // cannot fail: nothing was made with b
 		return nil, err
 	}
 	return b, nil
@@ -60,7 +59,7 @@ func open(o Options) (*Bridge, error) {
 	return b, nil
 }
 
-// use begins a call on the open Bridge; b.mu.RUnlock ends it.
+// use begins a call on the open Bridge. b.mu.RUnlock ends it.
 func (b *Bridge) use(stage Stage) error {
 	if b == nil {
 		return closed(stage, "bridge")
@@ -73,8 +72,9 @@ func (b *Bridge) use(stage Stage) error {
 	return nil
 }
 
-// Close gives the framework back; it stays loaded until the process ends. While anything made with
-// the Bridge is alive, or a call on it runs, Close is refused with ReasonState and may be repeated.
+// Close releases the framework, which stays loaded until the process ends. Close fails with
+// ReasonState while a handle made with the Bridge is alive or a call on it runs, and may then be
+// repeated.
 func (b *Bridge) Close() error {
 	if b == nil {
 		return nil
@@ -95,7 +95,7 @@ func (b *Bridge) Close() error {
 	return nil
 }
 
-// Usage returns what this process has spent and holds. It is zero on a closed Bridge.
+// Usage returns the process's usage and live objects. It is zero on a closed Bridge.
 func (b *Bridge) Usage() Usage {
 	if b.use(StageCheck) != nil {
 		return Usage{}

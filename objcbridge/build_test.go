@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Programs that stand in for those of a Mac.
+// Scripts that replace the programs of a Mac.
 const (
 	darwin  = `case $1 in -s) echo Darwin ;; *) echo arm64 ;; esac`
 	freebsd = `echo FreeBSD`
@@ -18,15 +18,15 @@ const (
 	noTools = `echo "xcode-select: error: unable to get active developer directory" >&2; exit 2`
 	tools   = `echo /Library/Developer/CommandLineTools`
 
-	// As after an update of the system: the folder is known and is not there.
+	// After an update of the system xcode-select still prints the folder, but it is missing.
 	noClang = `echo "xcrun: error: invalid active developer path (/Library/Developer/CommandLineTools)" >&2; exit 1`
-	// clang writes the file after -o, with its arguments.
+	// clang writes its arguments to the file after -o.
 	clang = `[ "$1" = --find ] && exec echo /Library/Developer/CommandLineTools/usr/bin/clang
 		all="$*"; while [ "$1" != -o ]; do shift; done; echo "$all" >"$2"`
 	dialog = `echo "a dialog opens" >&2; exit 99`
 )
 
-// mac gives the environment of a machine with these programs before all others. cc is a stub there.
+// mac returns the environment of a machine with these programs first in PATH. cc is a stub there.
 func mac(t *testing.T, programs map[string]string) []string {
 	if _, err := exec.LookPath("sh"); err != nil {
 		t.Skip("no shell here: build.sh needs sh")
@@ -55,7 +55,8 @@ func runIn(env []string, name string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// Whatever needs the tools says how to get them and how to do without.
+// TestMacWithoutTools: everything that needs the tools reports how to install them and how to do
+// without.
 func TestMacWithoutTools(t *testing.T) {
 	for name, c := range map[string]struct {
 		selects, xcrun, said string
@@ -104,7 +105,7 @@ func TestMacWithTools(t *testing.T) {
 	require.Contains(t, string(library), "program.m")
 }
 
-// Elsewhere there are no such tools to look for.
+// TestToolsElsewhere: other systems need no tools.
 func TestToolsElsewhere(t *testing.T) {
 	env := mac(t, map[string]string{"uname": freebsd, "xcode-select": dialog, "xcrun": dialog})
 	out, err := runIn(env, "sh", "build.sh", "--tools")

@@ -8,7 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// Every method of every handle, called on what is not open.
+// requireAllRefused calls every method of every handle on a handle that is not
+// open.
 func requireAllRefused(t *testing.T, b *Bridge, s *Surface, p *Program, r *Request) {
 	t.Helper()
 	call := map[string]func() error{
@@ -74,7 +75,7 @@ func TestClosedHandles(t *testing.T) {
 	requireAllRefused(t, b, s, p, r)
 }
 
-// Arguments that cannot reach C as they are.
+// TestBadArguments passes arguments that cannot be passed to C.
 func TestBadArguments(t *testing.T) {
 	b := openFake(t)
 	p, r := fakeProgram(t, b)
@@ -136,5 +137,5 @@ func TestBadArguments(t *testing.T) {
 		_, err = Open(o)
 		refused(t, err, ReasonArgument)
 	}
-	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "after all that the request still runs")
+	require.NoError(t, r.Evaluate(p, driverabi.QoSDefault), "the request still runs afterwards")
 }

@@ -5,13 +5,13 @@ import (
 	"unsafe"
 )
 
-// Rows of lists that C fills: room for the first attempt, and what no list can need.
+// Row counts of lists that C fills: of the first attempt, and a maximum that no list needs.
 const (
 	firstRows = 64
 	mostRows  = 1 << 16
 )
 
-// list calls fill with a growing slice until all rows fit. fill returns how many rows there are.
+// list calls fill with a growing slice until all rows fit. fill returns the number of rows.
 func list[T any](stage Stage, fill func(rows []T) (count int, err error)) ([]T, error) {
 	for room := firstRows; room <= mostRows; {
 		rows := make([]T, room)
@@ -28,8 +28,8 @@ func list[T any](stage Stage, fill func(rows []T) (count int, err error)) ([]T, 
 		Message: "the bridge reports an impossible number of rows"}
 }
 
-// SelfCheck compares every method that the bridge sends with what the framework has. The rows come
-// also with an error, which is of KindMissing when a required row is not found.
+// SelfCheck compares every method that the bridge sends with the framework. It returns the rows
+// even with an error, which is of KindMissing if a required row fails.
 func (b *Bridge) SelfCheck() ([]Check, error) {
 	if err := b.use(StageCheck); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (b *Bridge) SelfCheck() ([]Check, error) {
 	return checks, err
 }
 
-// Device asks the framework about the machine.
+// Device returns the framework's facts about the machine.
 func (b *Bridge) Device() (Device, error) {
 	if err := b.use(StageDevice); err != nil {
 		return Device{}, err
@@ -74,7 +74,7 @@ func (b *Bridge) Device() (Device, error) {
 	}, nil
 }
 
-// Registry reads the properties of the engine from the IORegistry, in its order.
+// Registry returns the properties of the engine in the IORegistry, in its order.
 func (b *Bridge) Registry() ([]Property, error) {
 	if err := b.use(StageDevice); err != nil {
 		return nil, err

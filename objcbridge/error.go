@@ -5,31 +5,30 @@ import (
 	"strings"
 )
 
-// Error is what the bridge says about a failed call.
+// Error is the bridge's report of a failed call.
 type Error struct {
 	Stage      Stage  // the call
 	Kind       Kind   // how it failed
 	Reason     Reason // of KindRefused, else 0
 	Domain     string // NSError domain, else empty
 	Code       int64  // NSError code, aneb_reason or errno
-	Message    string // NSError description, exception reason, or the bridge's own words
-	Exception  string // exception name, else empty
+	Message    string // NSError description, exception reason, or the bridge's message
+	Exception  string // exception name; empty for other kinds
 	HasStatus  bool   // Status and StatusType were found in the message
-	Status     uint32 // the driver's
-	StatusType uint32 // likewise; 8 finished, 9 failed, 19 overflow, 0 not told
-	LoadStage  int    // the framework's number of the step of loading that failed; 0 not told
+	Status     uint32 // the driver's status
+	StatusType uint32 // the driver's type: 8 finished, 9 failed, 19 overflow, 0 unknown
+	LoadStage  int    // the framework's number of the loading step that failed; 0 unknown
 	Causes     []Cause
 }
 
-// Cause is an error that the framework gives as the reason of another (NSUnderlyingErrorKey).
+// Cause is an error that the framework reports as the cause of another (NSUnderlyingErrorKey).
 type Cause struct {
 	Domain  string `json:"domain"`
 	Code    int64  `json:"code"`
 	Message string `json:"text"`
 }
 
-// Error returns one line: the call, what happened, what it means where that is known, and what to
-// do next.
+// Error returns one line: the call, the failure, its meaning if known, and the next step.
 func (e *Error) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "objcbridge: %s: %s", e.Stage, e.what())
@@ -48,7 +47,7 @@ func (e *Error) Error() string {
 	return oneLine(b.String())
 }
 
-// what names the failure with its numbers, without the message.
+// what describes the failure with its numbers and without the message.
 func (e *Error) what() string {
 	switch e.Kind {
 	case KindNSError, KindContradiction:
@@ -69,10 +68,10 @@ func (e *Error) what() string {
 	}
 }
 
-// oneLine joins lines and runs of blanks with one space each.
+// oneLine joins lines and runs of blanks with single spaces.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// refuse is an Error of a rule that is checked before the bridge is called.
+// refuse returns an Error for a rule that Go checks before the bridge is called.
 func refuse(stage Stage, reason Reason, format string, args ...any) *Error {
 	return &Error{Stage: stage, Kind: KindRefused, Reason: reason, Code: int64(reason),
 		Message: fmt.Sprintf(format, args...)}

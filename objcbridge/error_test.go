@@ -20,14 +20,14 @@ func TestErrorTexts(t *testing.T) {
 				"(a surface is shorter than the program needs); compare surfaces and indices with the attributes"},
 		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1, Message: "two\nlines"},
 			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: two lines " +
-				"(the compiler refuses the MIL program); the soft engine names the operator that is at fault"},
+				"(the compiler rejects the MIL program); the soft engine reports the faulty operator"},
 		{Error{Stage: StageCompile, Kind: KindNSError, Domain: DomainCompiler, Code: 1,
 			Message: "_ANECompiler : ANECCompile() FAILED",
 			Causes:  []Cause{{DomainCompiler, 22, "ANECCompile(p) FAILED: err=(InvalidMILProgram)"}}},
 			"objcbridge: compile: NSError, com.apple.appleneuralengine.compiler code 1: _ANECompiler : ANECCompile() " +
 				"FAILED, " +
 				"because ANECCompile(p) FAILED: err=(InvalidMILProgram) " +
-				"(the compiler refuses the MIL program); the soft engine names the operator that is at fault"},
+				"(the compiler rejects the MIL program); the soft engine reports the faulty operator"},
 		{Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 53, HasStatus: true, Status: 1,
 			LoadStage: 4, Message: "no"},
 			"objcbridge: load: NSError, com.apple.appleneuralengine code 53, status 0x1: no (no memory); unload " +
@@ -39,12 +39,12 @@ func TestErrorTexts(t *testing.T) {
 			"objcbridge: evaluate: NO without an error; load the program, and create the request again"},
 		{Error{Stage: StagePurge, Kind: KindNo}, "objcbridge: purge: NO without an error"},
 		{Error{Stage: StageCreate, Kind: KindException, Exception: "NSRangeException", Message: "index 4"},
-			"objcbridge: create: exception NSRangeException: index 4; the call had no effect that can be relied on: " +
+			"objcbridge: create: exception NSRangeException: index 4; the effect of the call is undefined: " +
 				"close the program"},
 		{Error{Stage: StageCheck, Kind: KindMissing, Message: "no class"},
 			"objcbridge: check: missing: no class; `ane-roundtrip info` lists what this framework has"},
 		{Error{Stage: StageOpen, Kind: KindMissing, Message: "no file"},
-			"objcbridge: open: missing: no file; name a framework that is there in Options.Framework; Apple's is on " +
+			"objcbridge: open: missing: no file; set Options.Framework to an existing framework; Apple's is on " +
 				"macOS only"},
 		{Error{Stage: StageSurface, Kind: KindRefused, Reason: ReasonOffset, Code: 3, Message: "offset 64"},
 			"objcbridge: surface: refused, surface at an offset: offset 64; give every tensor a surface of its own, " +
@@ -62,10 +62,11 @@ func TestErrorAs(t *testing.T) {
 	var e *Error
 	require.ErrorAs(t, fmt.Errorf("around: %w", refuse(StageLoad, ReasonCrowded, "%d", 100)), &e)
 	require.Equal(t, ReasonCrowded, e.Reason)
-	require.False(t, errors.Is(e, ErrBridgeUnavailable), "the bridge is there, it only refused")
+	require.False(t, errors.Is(e, ErrBridgeUnavailable), "the bridge exists and rejected the call")
 }
 
-// Every reason tells what to do, but for a state, whose message does.
+// TestEveryReasonHasNameAndHint: every reason has a hint except a state, whose
+// message has it.
 func TestEveryReasonHasNameAndHint(t *testing.T) {
 	for r := ReasonArgument; r <= ReasonReload; r++ {
 		require.NotContains(t, r.String(), "reason ")
@@ -102,14 +103,14 @@ func TestMeaning(t *testing.T) {
 			"surfaces could not be mapped"},
 		{"short on 27", engine(42), "a surface is shorter than the program needs"},
 		{"aborted on 27", engine(47), "the request was aborted"},
-		{"memory on 27", engine(53), "the program could not be loaded for want of memory"},
+		{"memory on 27", engine(53), "the program could not be loaded for lack of memory"},
 		{"no place", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true,
 			Status: 0x50004}, "no engine resources are free"},
 		{"no memory", &Error{Stage: StageLoad, Kind: KindNSError, Domain: DomainEngine, Code: 6, HasStatus: true,
 			Status: 0x10004}, "no memory"},
 		{"trust", status(0xe00002e2), "the kernel does not trust the program's signature"},
-		{"entitlement", status(0xe00002c7), "the kernel misses an entitlement"},
-		{"kernel argument", status(0xe00002c2), "the kernel calls it a bad argument"},
+		{"entitlement", status(0xe00002c7), "an entitlement is missing"},
+		{"kernel argument", status(0xe00002c2), "the kernel rejects an argument"},
 		{"seen, not understood", status(0xb), "the run failed"},
 		{"status that was not found", &Error{Kind: KindNSError, Domain: DomainEngine, Code: 8, Status: 0x1d},
 			"the run failed"},
@@ -117,7 +118,7 @@ func TestMeaning(t *testing.T) {
 		{"host", &Error{Kind: KindNSError, Domain: DomainVirtual, Code: 22},
 			"the host system or its interface is too old"},
 		{"compiler", &Error{Kind: KindNSError, Domain: DomainCompiler, Code: 1},
-			"the compiler refuses the MIL program"},
+			"the compiler rejects the MIL program"},
 		{"contradiction", &Error{Kind: KindContradiction, Domain: DomainEngine, Code: 6},
 			"the program could not be loaded"},
 		{"code 0", engine(0), ""},

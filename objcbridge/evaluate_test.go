@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// What testdata/fakebridge.c does with a run, by its QoS.
+// The behaviour of testdata/fakebridge.c for a run, by QoS.
 const (
 	qosBadStatus uint32 = iota + 1
 	qosNoError
@@ -29,7 +29,7 @@ const (
 	qosFailsAndAnswers
 )
 
-// runErrors are the failures of a run, equal for both ways of running.
+// runErrors are the failures of a run, the same for Evaluate and Start.
 var runErrors = []struct {
 	name string
 	qos  uint32
@@ -76,7 +76,8 @@ func TestEvaluateTwiceAtOnce(t *testing.T) {
 	_, err := r.Start(p, driverabi.QoSDefault, func(error) { panic("done") })
 	refused(t, err, ReasonState, "in flight")
 
-	// Closed during the call: refused from now on, released when the call has ended.
+	// Closed during the call: further calls are rejected, and the handle is released
+	// after the call.
 	r.Close()
 	p.Close()
 	refused(t, r.Evaluate(p, driverabi.QoSDefault), ReasonState, "closed")

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every function of the header is looked up, and nothing else.
+// TestFunctionsOfHeader: the package looks up every function of the header and
+// no other.
 func TestFunctionsOfHeader(t *testing.T) {
 	header, err := os.ReadFile("src/bridge.h")
 	require.NoError(t, err)
@@ -27,7 +28,7 @@ func TestFunctionsOfHeader(t *testing.T) {
 	require.Equal(t, declared, sorted(used))
 }
 
-// The bridge that is part of darwin binaries offers the same functions.
+// TestFunctionsOfBuiltin: the bridge in darwin binaries has the same functions.
 func TestFunctionsOfBuiltin(t *testing.T) {
 	file, err := os.ReadFile("src/cgo_darwin_unsafe.go")
 	require.NoError(t, err)
@@ -43,7 +44,7 @@ func TestFunctionsOfBuiltin(t *testing.T) {
 	require.Equal(t, sorted(used), sorted(offered))
 }
 
-// Each function has a place of its own.
+// TestFunctionsAreApart: each function has its own field.
 func TestFunctionsAreApart(t *testing.T) {
 	l := new(library)
 	seen := map[*uintptr]string{}
@@ -53,7 +54,8 @@ func TestFunctionsAreApart(t *testing.T) {
 	}
 }
 
-// The constants of the header and their names here.
+// TestConstantsOfHeader compares the constants of the header with those of this
+// package.
 func TestConstantsOfHeader(t *testing.T) {
 	header, err := os.ReadFile("src/bridge.h")
 	require.NoError(t, err)

@@ -4,10 +4,10 @@ var reasonHints = map[Reason]string{
 	ReasonArgument: "correct the argument",
 	ReasonShort:    "make the surface at least as large as Batches*BatchStride of the symbol",
 	ReasonOffset:   "give every tensor a surface of its own, or slice a larger one in the MIL program",
-	ReasonIndex:    "take procedure and indices from the attributes",
-	ReasonBudget:   "start a new process, or load programs that are compiled already",
+	ReasonIndex:    "use the procedure and indices of the attributes",
+	ReasonBudget:   "start a new process, or load programs that are already compiled",
 	ReasonCrowded:  "unload a program first",
-	ReasonFile:     "make room in the temporary directory, or point TMPDIR, on Linux TEMP, to one that can be written",
+	ReasonFile:     "make room in the temporary directory, or point TMPDIR, on Linux TEMP, to a writable one",
 	ReasonReload:   "close this program and create it again",
 }
 
@@ -30,14 +30,15 @@ var statusHints = map[uint32]string{
 	StatusAborted:     "try again",
 }
 
-// A NO without an NSError: the message says what it can have been.
+// noHints are for a NO without an NSError, where the bridge's message has the
+// usual cause.
 var noHints = map[Stage]string{
 	StageCompile:  "check that the temporary directory can be written, and create the program again",
 	StageLoad:     "create the program again",
 	StageEvaluate: "load the program, and create the request again",
 }
 
-// hint is what to do next, or empty.
+// hint returns the next step, or "".
 func (e *Error) hint() string {
 	switch e.Kind {
 	case KindRefused:
@@ -46,14 +47,14 @@ func (e *Error) hint() string {
 		return noHints[e.Stage]
 	case KindMissing:
 		if e.Stage == StageOpen {
-			return "name a framework that is there in Options.Framework; Apple's is on macOS only"
+			return "set Options.Framework to an existing framework; Apple's is on macOS only"
 		}
 		return "`ane-roundtrip info` lists what this framework has"
 	case KindException:
-		return "the call had no effect that can be relied on: close the program"
+		return "the effect of the call is undefined: close the program"
 	case KindNSError, KindContradiction:
 		if e.Domain == DomainCompiler {
-			return "the soft engine names the operator that is at fault"
+			return "the soft engine reports the faulty operator"
 		}
 		if e.Domain == DomainEngine {
 			if s := e.DriverStatus(); e.HasStatus && statusHints[s] != "" {

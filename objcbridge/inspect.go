@@ -2,9 +2,9 @@ package objcbridge
 
 import "errors"
 
-// Inspect opens a bridge, collects all that it tells without compiling anything, and closes it. The
-// Report holds what could be had also when the error is not nil, for example the self-check of a
-// framework that lacks a class.
+// Inspect opens a bridge, collects all facts that need no compiling, and closes it. The Report
+// holds the available facts even if the error is not nil, for example the self-check of a framework
+// that lacks a class.
 func Inspect(o Options) (Report, error) {
 	report := Report{Framework: o.withDefaults().Framework}
 	b, err := open(o)

@@ -2,7 +2,7 @@ package objcbridge
 
 import "strconv"
 
-// Stage is the call in which an Error arose. The numbers are those of enum aneb_stage in src/bridge.h.
+// Stage is the call that failed. The numbers are those of enum aneb_stage in src/bridge.h.
 type Stage int32
 
 // The stages of a program's life, in order.
@@ -28,18 +28,18 @@ var stageNames = [...]string{"", "open", "check", "device", "surface", "create",
 // String returns the stage in one word: "compile".
 func (s Stage) String() string { return name(stageNames[:], int32(s), "stage ") }
 
-// Kind is the way in which a call failed. The numbers are those of enum aneb_kind in src/bridge.h.
+// Kind is how a call failed. The numbers are those of enum aneb_kind in src/bridge.h.
 type Kind int32
 
-// The ways in which a call fails.
+// The kinds of failure.
 const (
 	KindNSError       Kind = iota + 1 // NO or nil, with an NSError
 	KindNo                            // NO without an NSError
 	KindException                     // an Objective-C exception, caught in the bridge
 	KindContradiction                 // YES together with an NSError; counts as failed
 	KindNil                           // a factory returned nil
-	KindMissing                       // library, class or selector missing, or of another encoding
-	KindRefused                       // by a rule of the bridge; see Reason
+	KindMissing                       // library, class or selector missing, or encoding changed
+	KindRefused                       // rejected by a rule of the bridge; see Reason
 )
 
 var kindNames = [...]string{"", "NSError", "NO without an error", "exception", "YES together with an error",
@@ -48,7 +48,7 @@ var kindNames = [...]string{"", "NSError", "NO without an error", "exception", "
 // String returns the kind in a few words.
 func (k Kind) String() string { return name(kindNames[:], int32(k), "kind ") }
 
-// Reason is the rule behind KindRefused. The numbers are those of enum aneb_reason in src/bridge.h.
+// Reason is the rule of a KindRefused. The numbers are those of enum aneb_reason in src/bridge.h.
 type Reason int32
 
 // The rules of the bridge.
@@ -57,11 +57,11 @@ const (
 	ReasonShort                      // a surface shorter than the program needs
 	ReasonOffset                     // a start offset: the engine reads surfaces from byte 0
 	ReasonIndex                      // a symbol or procedure that the program does not have
-	ReasonBudget                     // this process compiled as often as it may
-	ReasonCrowded                    // this process loaded as many programs as it may
+	ReasonBudget                     // this process has reached its limit of compiles
+	ReasonCrowded                    // this process has reached its limit of loaded programs
 	ReasonState                      // closed, not compiled, not loaded, still in use, or in flight
 	ReasonFile                       // the program's files cannot be written
-	ReasonReload                     // compiled program and files are gone
+	ReasonReload                     // the compiled program and its files are gone
 )
 
 var reasonNames = [...]string{"", "bad argument", "surface too short", "surface at an offset", "no such index",
@@ -71,7 +71,7 @@ var reasonNames = [...]string{"", "bad argument", "surface too short", "surface 
 // String returns the reason in a few words.
 func (r Reason) String() string { return name(reasonNames[:], int32(r), "reason ") }
 
-// name looks n up; numbers that a later bridge may add are printed as such.
+// name looks up n. It prints a number that a later bridge may have added.
 func name(names []string, n int32, what string) string {
 	if n > 0 && int(n) < len(names) {
 		return names[n]

@@ -1,9 +1,9 @@
 package objcbridge
 
-// load returns the library at the explicit path, or the one that a search finds, loading it when it is
-// not loaded yet. Failures are not remembered: the next call looks again. A file that was loaded and
-// turned out to be no bridge of this version stays loaded, because Objective-C cannot be unloaded; a
-// replacement of the same name is seen by the next process.
+// load returns the library at the explicit path, or the one found by the search. It loads it at the
+// first call. It does not record failures: the next call searches again. A file that was loaded and is
+// not a bridge of this version stays loaded, because Objective-C cannot be unloaded; only a new
+// process sees a replacement of the same name.
 func load(explicit string) (*library, error) {
 	if cannotLoad != "" {
 		return nil, &unavailable{why: cannotLoad, fix: howToLoad}
@@ -23,7 +23,7 @@ func load(explicit string) (*library, error) {
 	}
 	lookup := func(symbol string) uintptr { return own[symbol] }
 	if path != "" {
-		handle, err := openLibrary(path) // its error names the path
+		handle, err := openLibrary(path) // err has the path
 		if err != nil {
 			return nil, &unavailable{why: "cannot load the library: " + err.Error(), fix: howToGet(), cause: err}
 		}
@@ -40,8 +40,8 @@ func load(explicit string) (*library, error) {
 	return l, nil
 }
 
-// Probe returns nil when Open would find a bridge library that can be used, else an error that
-// matches ErrBridgeUnavailable. It loads the library, but no framework.
+// Probe returns nil if Open would find a usable bridge library; otherwise the error matches
+// ErrBridgeUnavailable. It loads the library but no framework.
 func Probe() error { return ProbeLibrary("") }
 
 // ProbeLibrary is Probe for Options.Library.

@@ -11,7 +11,7 @@ import (
 // This build can load libraries.
 const cannotLoad, howToLoad = "", ""
 
-// openLibrary loads a file for the life of the process. Its names stay its own.
+// openLibrary loads a file for the life of the process. Its symbols are not global.
 func openLibrary(path string) (uintptr, error) {
 	// The loader keeps the text of its last error per thread.
 	runtime.LockOSThread()
@@ -19,7 +19,7 @@ func openLibrary(path string) (uintptr, error) {
 	return purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 }
 
-// findSymbol returns the address of a symbol, or 0.
+// findSymbol returns the address of a symbol or 0.
 func findSymbol(handle uintptr, symbol string) uintptr {
 	address, err := purego.Dlsym(handle, symbol)
 	if err != nil {
@@ -28,8 +28,8 @@ func findSymbol(handle uintptr, symbol string) uintptr {
 	return address
 }
 
-// call calls a C function with up to 32 words. Go memory whose address is converted in the call is
-// on the heap and stays alive until the return.
+// call calls a C function with up to 32 words. Go memory whose address is converted in the call
+// expression is on the heap and stays alive until the return.
 //
 //go:uintptrescapes
 func call(function uintptr, args ...uintptr) int32 {
@@ -37,6 +37,6 @@ func call(function uintptr, args ...uintptr) int32 {
 	return int32(uint32(r))
 }
 
-// callbackAddress makes the C address of completed. It is called once per process: the number of
-// such addresses is limited.
+// callbackAddress returns the C address of completed. It is called once per process, because the
+// number of such addresses is limited.
 func callbackAddress() uintptr { return purego.NewCallback(completed) }

@@ -4,7 +4,8 @@ package objcbridge
 
 import "runtime"
 
-// This build cannot load libraries, so load fails before anything here is reached.
+// This build cannot load libraries, so load fails before it calls the functions
+// below.
 const (
 	cannotLoad = "this " + runtime.GOOS + "/" + runtime.GOARCH + " binary cannot load libraries"
 	howToLoad  = "on Linux for amd64 and arm64 build it with CGO_ENABLED=1 and run `make bridge`; on macOS any build " +

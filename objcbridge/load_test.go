@@ -53,7 +53,8 @@ func TestLoadOtherVersion(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("needs %d", abiVersion))
 }
 
-// A library of another version may lack functions: its version is what is told.
+// TestLoadOtherVersionWithoutFunctions: a library of another version may lack
+// functions; the error reports its version.
 func TestLoadOtherVersionWithoutFunctions(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "future.c")
 	require.NoError(t, os.WriteFile(source, []byte("unsigned aneb_version(void) { return 4000000000u; }\n"), 0o644))
@@ -78,7 +79,8 @@ func TestLoadMissingSymbols(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("and %d more", len(e.Missing)-3))
 }
 
-// A failure is not remembered: what was no library may be one the next time.
+// TestLoadNoLibrary: a failure is not recorded, so a file that becomes a
+// library can be loaded later.
 func TestLoadNoLibrary(t *testing.T) {
 	good := fakeBridge(t)
 	path := filepath.Join(t.TempDir(), "late.so")

@@ -15,7 +15,7 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// fakes are the bridge libraries compiled for a run of the tests.
+// fakes are the bridge libraries compiled in a run of the tests.
 var fakes = struct {
 	sync.Mutex
 	dir string
@@ -36,7 +36,7 @@ func runAll(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := os.Setenv("TEMP", fakes.dir); err != nil { // where GNUstep keeps temporary files
+	if err := os.Setenv("TEMP", fakes.dir); err != nil { // GNUstep's folder of temporary files
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -55,7 +55,7 @@ func runAll(m *testing.M) int {
 	return code
 }
 
-// compile makes a shared library of a C file, once per name.
+// compile builds a shared library from a C file, once per name.
 func compile(tb testing.TB, name, source string, flags ...string) string {
 	tb.Helper()
 	if cannotLoad != "" {
@@ -85,7 +85,7 @@ func compiler(tb testing.TB) string {
 	return cc
 }
 
-// fakeBridge compiles testdata/fakebridge.c. Both files are read so that go test sees their changes.
+// fakeBridge compiles testdata/fakebridge.c. It reads both files so that go test detects their changes.
 func fakeBridge(tb testing.TB) string {
 	tb.Helper()
 	for _, file := range []string{"src/bridge.h", "testdata/fakebridge.c"} {
@@ -95,7 +95,8 @@ func fakeBridge(tb testing.TB) string {
 	return compile(tb, "fake/"+LibraryName(), "testdata/fakebridge.c")
 }
 
-// openFake opens the fake bridge and closes it at the end; whatever the test made has to be closed by then.
+// openFake opens the fake bridge and closes it at the end of the test, which must have closed all its
+// handles by then.
 func openFake(tb testing.TB) *Bridge {
 	tb.Helper()
 	b, err := Open(Options{Library: fakeBridge(tb), Framework: "fake"})
@@ -104,7 +105,7 @@ func openFake(tb testing.TB) *Bridge {
 	return b
 }
 
-// fakeProgram makes a loaded program with a request, closed at the end.
+// fakeProgram makes a loaded program and a request. The test closes them at its end.
 func fakeProgram(tb testing.TB, b *Bridge) (*Program, *Request) {
 	tb.Helper()
 	s, err := b.WrapSurface(1, 0)
@@ -124,7 +125,7 @@ func fakeProgram(tb testing.TB, b *Bridge) (*Program, *Request) {
 	return p, r
 }
 
-// refused requires err to be a refusal for the reason, whose text holds the words.
+// refused requires err to be a rejection for the reason with these words in its text.
 func refused(tb testing.TB, err error, reason Reason, words ...string) {
 	tb.Helper()
 	var e *Error

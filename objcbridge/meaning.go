@@ -1,6 +1,6 @@
 package objcbridge
 
-// Statuses of the driver that callers act on.
+// Statuses of the driver that callers handle.
 const (
 	StatusNoMemory    uint32 = 0x01
 	StatusIndex       uint32 = 0x02
@@ -10,9 +10,9 @@ const (
 	StatusShort       uint32 = 0x1d
 )
 
-// DriverStatus is Status without the step of loading. Up to macOS 26 failures of loading have one
-// number for both, status<<16 | step: 0x50004 there is status 5 in step 4 on 27 (inferred from the two
-// forms of the same refusal).
+// DriverStatus returns Status without the loading step. Up to macOS 26 failures of loading have one
+// number for both, status<<16 | step: 0x50004 is status 5 in step 4 on macOS 27 (inferred from the two
+// forms of the same failure).
 func (e *Error) DriverStatus() uint32 {
 	if e.Stage == StageLoad && e.Status > 0xffff && e.Status < 0xe0000000 {
 		return e.Status >> 16
@@ -20,7 +20,8 @@ func (e *Error) DriverStatus() uint32 {
 	return e.Status
 }
 
-// NSError domains of the framework. The compiler's and the translator's are the first with a suffix.
+// NSError domains of the framework. Those of the compiler and the translator are the first with a
+// suffix.
 const (
 	DomainEngine   = "com.apple.appleneuralengine"
 	DomainCompiler = DomainEngine + ".compiler"
@@ -28,8 +29,8 @@ const (
 	DomainVirtual  = "com.apple.applevirtioneuralengine"
 )
 
-// Driver status words: measured on M1 to M5 by public projects, and spelled out by the framework of
-// macOS 27. 0xb and 0x16 have been seen too; their meaning is not known.
+// Driver statuses: measured on M1 to M5 by public projects, and described by the framework of macOS
+// 27. 0xb and 0x16 have been observed too; their meaning is unknown.
 var statusMeanings = map[uint32]string{
 	StatusNoMemory:    "no memory",
 	StatusIndex:       "symbol indices or procedure that the program does not have, or no device",
@@ -37,24 +38,24 @@ var statusMeanings = map[uint32]string{
 	StatusCancelled:   "the request was cancelled",
 	StatusAborted:     "the request was aborted",
 	StatusShort:       "a surface is shorter than the program needs",
-	0xe00002c2:        "the kernel calls it a bad argument",
-	0xe00002c7:        "the kernel misses an entitlement",
+	0xe00002c2:        "the kernel rejects an argument",
+	0xe00002c7:        "an entitlement is missing",
 	0xe00002e2:        "the kernel does not trust the program's signature",
 }
 
-// Codes of DomainEngine: from decompiled and measured framework code, macOS 15 to 26.
+// Codes of DomainEngine, from decompiled and measured framework code of macOS 15 to 26.
 var engineMeanings = map[int64]string{
 	1:  "needs an entitlement or restricted access",
 	2:  "real-time priority is not granted",
 	3:  "timed out in the framework or its broker",
 	4:  "the program could not be created",
-	5:  "too many results came back at once",
+	5:  "too many results returned at once",
 	6:  "the program could not be loaded",
 	7:  "this process has no code-signing identity",
 	8:  "the run failed",
 	9:  "a file of the program cannot be read",
-	10: "the model is not valid",
-	11: "the model's key is not valid",
+	10: "the model is invalid",
+	11: "the model's key is invalid",
 	12: "a system model may not be purged",
 	13: "surfaces could not be mapped",
 	14: "surfaces could not be unmapped",
@@ -70,33 +71,33 @@ var engineMeanings = map[int64]string{
 	24: "no data",
 	25: "not supported",
 	26: "bad argument",
-	27: "the virtual machine's data is not valid",
-	28: "the virtual machine's call of the kernel failed",
+	27: "the virtual machine's data is invalid",
+	28: "the virtual machine's kernel call failed",
 	29: "the virtual machine's host failed",
 	42: "a surface is shorter than the program needs", // this and the next two: macOS 27
 	47: "the request was aborted",
-	53: "the program could not be loaded for want of memory",
+	53: "the program could not be loaded for lack of memory",
 }
 
-// Of these codes it is not known which of the two domains brings them, so both are explained.
+// The domain of these codes is not known, so they have a meaning in both.
 var virtualCodes = map[int64]bool{22: true, 27: true, 29: true}
 
-// Meaning explains domain, code and status by what is known of the framework: "a surface is
-// shorter than the program needs" for code 8 with status 0x1d. It is empty for errors that do not
-// come from the framework and for numbers whose meaning nobody has found.
+// Meaning explains domain, code and status: "a surface is shorter than the program needs" for code 8
+// with status 0x1d. It is empty for errors from outside the framework and for numbers of unknown
+// meaning.
 func (e *Error) Meaning() string {
 	if e.Kind != KindNSError && e.Kind != KindContradiction {
 		return ""
 	}
 	switch {
 	case e.Domain == DomainCompiler && e.Code == 1:
-		return "the compiler refuses the MIL program"
+		return "the compiler rejects the MIL program"
 	case e.Domain == DomainVirtual && virtualCodes[e.Code]:
 		return engineMeanings[e.Code]
 	case e.Domain != DomainEngine:
 		return ""
 	}
-	mapping := e.Code == 13 || e.Code == 14 // their statuses say other things
+	mapping := e.Code == 13 || e.Code == 14 // these codes' statuses have other meanings
 	if m := statusMeanings[e.DriverStatus()]; e.HasStatus && m != "" && !mapping {
 		return m
 	}

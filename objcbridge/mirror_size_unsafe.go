@@ -4,7 +4,8 @@ package objcbridge
 
 import "unsafe"
 
-// The sizes of the structures in src/bridge.h. A twin of another size does not compile.
+// The sizes of the structures in src/bridge.h. A Go structure of another size does not
+// compile.
 var (
 	_ [3232]byte = [unsafe.Sizeof(cError{})]byte{}
 	_ [24]byte   = [unsafe.Sizeof(cConfig{})]byte{}

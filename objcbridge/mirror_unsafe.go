@@ -2,8 +2,8 @@ package objcbridge
 
 import "unsafe"
 
-// Go twins of the structures in src/bridge.h, in the layout of 64-bit C. Pointers may point to C
-// memory; the collector leaves such pointers alone.
+// Go versions of the structures in src/bridge.h, in the layout of 64-bit C. Pointers may refer
+// to C memory, which the collector ignores.
 
 type cError struct {
 	kind, stage        int32
@@ -59,7 +59,7 @@ type cUsage struct {
 	pending, forgotten, unexpected               int64
 }
 
-// goString copies a C string; NULL is the empty one.
+// goString copies a C string. NULL becomes "".
 func goString(p *byte) string {
 	if p == nil {
 		return ""
@@ -71,5 +71,5 @@ func goString(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// cString copies s and ends it with a zero byte.
+// cString copies s and appends a zero byte.
 func cString(s string) *byte { return unsafe.SliceData(append([]byte(s), 0)) }

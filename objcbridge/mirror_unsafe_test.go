@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// place is a field: its name in C, and where the Go twin has it.
+// place is a field: its name in C and its offset in the Go structure.
 type place struct {
 	field        string
 	offset, size uintptr
@@ -24,7 +24,7 @@ func at[T any](base unsafe.Pointer, field string, p *T) place {
 	return place{field, uintptr(unsafe.Pointer(p)) - uintptr(base), unsafe.Sizeof(*p)}
 }
 
-// TestMirrors asks a C compiler where the header's fields are.
+// TestMirrors compares the fields' offsets with those of a C compiler.
 func TestMirrors(t *testing.T) {
 	cc := compiler(t)
 	var (
@@ -108,7 +108,7 @@ func TestMirrors(t *testing.T) {
 	out, err := check(source)
 	require.NoError(t, err, out)
 
-	// The check notices a field elsewhere.
+	// The comparison detects a field at another offset.
 	wrong := strings.Replace(source, "offsetof(aneb_error, code) == 8", "offsetof(aneb_error, code) == 12", 1)
 	require.NotEqual(t, source, wrong)
 	_, err = check(wrong)

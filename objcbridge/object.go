@@ -5,15 +5,16 @@ import (
 	"sync/atomic"
 )
 
-// object is a handle of the bridge with the number of calls that use it. The closed bit ends it for
-// new calls; it is freed when the bit is set and the number is 0, by whoever brings that about.
+// object is a handle of the bridge with the number of calls that use it. The closed bit rejects new
+// calls. The handle is released when the bit is set and the number is 0, by Close or by the last
+// call.
 type object struct {
 	users  atomic.Int64
 	bridge *Bridge
 	what   string // "program"
 	handle uintptr
 	free   uintptr         // the C function that releases handle
-	pins   *runtime.Pinner // what C reads until then; may be nil
+	pins   *runtime.Pinner // memory that C reads until then; may be nil
 }
 
 const closedBit = 1 << 62
@@ -37,8 +38,8 @@ func (o *object) done() {
 	}
 }
 
-// end closes the object; calls that run go on.
-func (o *object) end() {
+// close closes the object. Running calls continue.
+func (o *object) close() {
 	for {
 		n := o.users.Load()
 		if n&closedBit != 0 || o.handle == 0 {

@@ -7,16 +7,17 @@ import (
 	"unsafe"
 )
 
-// Program is one program with its state in the framework: created, compiled, loaded.
+// Program is one program and its state in the framework: created, compiled, loaded.
 type Program struct {
 	object object
 }
 
-// NewProgram takes a MIL text and the files that it names. text and the weights' Data are used in
-// place and must not change until Close; they are kept alive and pinned until C is done with them.
+// NewProgram makes a program from a MIL text and the files that it names. text and the weights'
+// Data are used in place and must not change until Close. They are kept alive and pinned until C no
+// longer uses them.
 func (b *Bridge) NewProgram(text []byte, weights []Weight) (*Program, error) {
 	if len(weights) > math.MaxInt32 {
-		return nil, refuse(StageCreate, ReasonArgument, "%d weights are too many", len(weights))
+		return nil, refuse(StageCreate, ReasonArgument, "too many weights: %d", len(weights))
 	}
 	if err := b.use(StageCreate); err != nil {
 		return nil, err
@@ -47,8 +48,8 @@ func (b *Bridge) NewProgram(text []byte, weights []Weight) (*Program, error) {
 	return p, nil
 }
 
-// pinned pins the memory of a slice and returns its address, nil for an empty one. Memory outside
-// the Go heap, such as a Block's, does not move anyway.
+// pinned pins the memory of a slice and returns its address, or nil for an empty slice. Memory
+// outside the Go heap, such as a Block's, does not move.
 func pinned[T any](pins *runtime.Pinner, s []T) unsafe.Pointer {
 	if len(s) == 0 {
 		return nil
@@ -58,7 +59,7 @@ func pinned[T any](pins *runtime.Pinner, s []T) unsafe.Pointer {
 	return unsafe.Pointer(first)
 }
 
-// use begins a call; p.object.done ends it.
+// use begins a call. p.object.done ends it.
 func (p *Program) use(stage Stage) error {
 	if p == nil {
 		return closed(stage, "program")
@@ -66,10 +67,10 @@ func (p *Program) use(stage Stage) error {
 	return p.object.use(stage)
 }
 
-// Compile writes the program's files and compiles it, unless the framework has it cached. A program
-// is compiled once; ReasonBudget when this process has compiled as often as it may. qos is one of
-// the classes of package driverabi, here and in Load, Unload, Evaluate and Start; the framework
-// refuses real time without a restricted entitlement.
+// Compile writes the program's files and compiles it, unless the framework has it in its cache. A
+// program is compiled once. The error has ReasonBudget if this process has reached its limit of
+// compiles. qos is one of the classes of package driverabi, here and in Load, Unload, Evaluate and
+// Start; without a restricted entitlement the framework rejects real time.
 func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	if err := p.use(StageCompile); err != nil {
 		return false, err
@@ -85,9 +86,10 @@ func (p *Program) Compile(qos uint32) (cached bool, err error) {
 	return hit != 0, nil
 }
 
-// Load loads the compiled program into the engine; again after Unload, as long as the framework
-// still has it cached, else ReasonReload. ReasonCrowded when too many are loaded. A load that the
-// framework refuses is tried once more after 100 ms; Facts.Recovered tells of it.
+// Load loads the compiled program into the engine. After Unload it works as long as the framework
+// has the program in its cache; otherwise the error has ReasonReload. It has ReasonCrowded if this
+// process has reached its limit of loaded programs. A load that the framework rejects is retried
+// once after 100 ms; Facts.Recovered reports it.
 func (p *Program) Load(qos uint32) error {
 	if err := p.use(StageLoad); err != nil {
 		return err
@@ -98,7 +100,7 @@ func (p *Program) Load(qos uint32) error {
 	return record.err(StageLoad, k)
 }
 
-// Unload takes the program out of the engine and removes its files.
+// Unload unloads the program from the engine and removes its files.
 func (p *Program) Unload(qos uint32) error {
 	if err := p.use(StageUnload); err != nil {
 		return err
@@ -109,7 +111,7 @@ func (p *Program) Unload(qos uint32) error {
 	return record.err(StageUnload, k)
 }
 
-// Purge drops the framework's cached copy of the program. It does not need to be called.
+// Purge removes the program from the framework's cache. Calling it is optional.
 func (p *Program) Purge() error {
 	if err := p.use(StagePurge); err != nil {
 		return err
@@ -120,10 +122,10 @@ func (p *Program) Purge() error {
 	return record.err(StagePurge, k)
 }
 
-// Close unloads the program if need be, removes its files and lets go of text and weights. Requests
-// made from it stay usable with another load of the same text.
+// Close unloads the program if necessary, removes its files and releases text and weights. Requests
+// made from it are valid with another load of the same text.
 func (p *Program) Close() {
 	if p != nil {
-		p.object.end()
+		p.object.close()
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// err turns the result of a C call, and the record it filled, into an error; nil for 0. The record
-// is 1 KB: only its kind is reset before a call, so it is read only when the call failed.
+// err converts the result of a C call and the record that it filled into an error; nil for 0. The
+// record is 1 KB and only its kind is reset before a call, so it is read only if the call failed.
 func (r *cError) err(stage Stage, result int32) error {
 	if result == 0 {
 		return nil
@@ -37,14 +37,14 @@ func (r *cError) err(stage Stage, result int32) error {
 	return e
 }
 
-// refusal is the error of a record that C filled for information; nil for none.
+// refusal returns the error in a record that C filled for information, or nil.
 func (r *cError) refusal() *Error {
 	err := r.err(Stage(r.stage), r.kind)
 	e, _ := err.(*Error)
 	return e
 }
 
-// causes reads the lines "domain<TAB>code<TAB>message" of aneb_error.
+// causes parses the lines "domain<TAB>code<TAB>message" of aneb_error.
 func causes(lines string) []Cause {
 	var all []Cause
 	for line := range strings.Lines(lines) {
@@ -52,7 +52,7 @@ func causes(lines string) []Cause {
 		if len(fields) < 3 {
 			continue
 		}
-		code, _ := strconv.ParseInt(fields[1], 10, 64) // the bridge writes nothing but numbers
+		code, _ := strconv.ParseInt(fields[1], 10, 64) // the bridge writes only numbers
 		all = append(all, Cause{Domain: fields[0], Code: code, Message: fields[2]})
 	}
 	return all

@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// CheckStatus is what the self-check found. The numbers are those of enum aneb_status in src/bridge.h.
+// CheckStatus is a result of the self-check. The numbers are those of enum aneb_status in src/bridge.h.
 type CheckStatus int32
 
-// The findings of the self-check.
+// The results of the self-check.
 const (
 	CheckOK CheckStatus = iota
 	CheckNoClass
@@ -32,10 +32,10 @@ func (s CheckStatus) String() string {
 	}
 }
 
-// MarshalText makes the status a word in JSON.
+// MarshalText encodes the status as text, for JSON.
 func (s CheckStatus) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads what MarshalText writes for the statuses above.
+// UnmarshalText parses the output of MarshalText for the statuses above.
 func (s *CheckStatus) UnmarshalText(b []byte) error {
 	for known := CheckOK; known <= CheckOtherEncoding; known++ {
 		if known.String() == string(b) {
@@ -43,35 +43,34 @@ func (s *CheckStatus) UnmarshalText(b []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("objcbridge: no status of a check is called %q", b)
+	return fmt.Errorf("objcbridge: unknown status of a check %q", b)
 }
 
-// Check is one row of the self-check: a method that the bridge sends, and what the framework has.
+// Check is one row of the self-check: a method that the bridge sends, and the method in the framework.
 type Check struct {
 	Class       string      `json:"class"`
 	Selector    string      `json:"selector"`
 	ClassMethod bool        `json:"class_method"`
 	Expected    string      `json:"expected"` // type encoding without frame offsets
-	Found       string      `json:"found"`    // likewise; empty when missing
+	Found       string      `json:"found"`    // without frame offsets; empty if missing
 	NeededFor   string      `json:"needed_for"`
 	Required    bool        `json:"required"`
 	Status      CheckStatus `json:"status"`
 }
 
-// Device is what the framework tells of the machine. Numbers are -1 and strings empty where it does
-// not tell.
+// Device is the framework's facts about the machine. Unknown numbers are -1 and unknown strings empty.
 type Device struct {
 	HasANE         Answer `json:"has_ane"`
 	VirtualMachine Answer `json:"virtual_machine"`
 	InternalBuild  Answer `json:"internal_build"`
 	Engines        int    `json:"engines"`
-	Cores          int    `json:"cores"` // frameworks before 382.7.4 guess on chips they do not know; see Registry
+	Cores          int    `json:"cores"` // frameworks before 382.7.4 guess the number for unknown chips; see Registry
 	Board          int64  `json:"board"`
 	Architecture   string `json:"architecture"` // "h13g"
 	Subtype        string `json:"subtype"`
 	Variant        string `json:"variant"`
 	Product        string `json:"product"`
-	Build          string `json:"build"` // of the system: "25E246"
+	Build          string `json:"build"` // build of the system:  "25E246"
 }
 
 // Property is an entry of DeviceProperties of a service of the IORegistry.
@@ -81,7 +80,7 @@ type Property struct {
 	Value   string `json:"value"`
 }
 
-// Usage is what this process has spent and holds, over all frameworks opened through one bridge library.
+// Usage is this process's usage and live objects, over all frameworks opened through one bridge library.
 type Usage struct {
 	Compiles     int64 `json:"compiles"`
 	CompileLimit int64 `json:"compile_limit"`
@@ -90,19 +89,19 @@ type Usage struct {
 	Programs     int64 `json:"programs"`   // alive
 	Surfaces     int64 `json:"surfaces"`   // alive
 	Requests     int64 `json:"requests"`   // alive
-	Identities   int64 `json:"identities"` // directories of programs with a user
-	Pending      int64 `json:"pending"`    // asynchronous runs without an answer
-	Forgotten    int64 `json:"forgotten"`  // of these, given up by their caller
-	Unexpected   int64 `json:"unexpected"` // completions that came twice or after an error
+	Identities   int64 `json:"identities"` // directories of programs in use
+	Pending      int64 `json:"pending"`    // asynchronous runs in flight
+	Forgotten    int64 `json:"forgotten"`  // pending runs abandoned by their caller
+	Unexpected   int64 `json:"unexpected"` // completions that arrived twice or after an error
 }
 
-// Report is all that can be told of a bridge and its framework without compiling anything.
+// Report is everything known of a bridge and its framework without compiling.
 type Report struct {
-	Library   string     `json:"library"` // path of the bridge library; empty when it is part of the binary
+	Library   string     `json:"library"` // path of the bridge library; empty if it is part of the binary
 	Framework string     `json:"framework"`
 	Checks    []Check    `json:"checks"`
-	Device    *Device    `json:"device"`                   // nil when a required check failed
-	Registry  []Property `json:"registry"`                 // empty where it cannot be read
-	Unread    string     `json:"registry_error,omitempty"` // why Registry is empty
+	Device    *Device    `json:"device"`                   // nil if a required check failed
+	Registry  []Property `json:"registry"`                 // empty if it cannot be read
+	Unread    string     `json:"registry_error,omitempty"` // the reason for an empty Registry
 	Usage     Usage      `json:"usage"`
 }

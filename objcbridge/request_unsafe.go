@@ -7,16 +7,16 @@ import (
 	"unsafe"
 )
 
-// Request ties surfaces to the symbols of a procedure. It runs once at a time.
+// Request binds surfaces to the symbols of a procedure. It has one run at a time.
 type Request struct {
 	object object
-	busy   atomic.Bool // a call uses what follows, which is here so that a run allocates nothing
+	busy   atomic.Bool // a call uses the fields below, which save allocations
 	args   [4]uintptr
 	record cError
 }
 
-// NewRequest ties surfaces to symbols of the loaded program p. The request holds what it needs of
-// the surfaces, so they may be closed before it, and it serves every later load of the same text.
+// NewRequest binds surfaces to symbols of the loaded program p. The request holds the surfaces, so
+// they may be closed before it, and it is valid for every later load of the same text.
 func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error) {
 	if procedure < 0 || procedure > math.MaxInt32 {
 		return nil, refuse(StageRequest, ReasonIndex, "no procedure has number %d", procedure)
@@ -47,17 +47,17 @@ func (p *Program) NewRequest(procedure int, in, out []Binding) (*Request, error)
 	return r, nil
 }
 
-// bind begins a use of each surface and lists them for C; unbind ends the first n uses. With an
+// bind begins a use of each surface and lists them for C. unbind ends the first n uses. With an
 // error the list holds the surfaces before the faulty one.
 func (p *Program) bind(side string, bindings []Binding) ([]cBinding, error) {
-	const most = 255 // of the framework, for inputs and for outputs
+	const most = 255 // the framework's limit of inputs and of outputs
 	if len(bindings) > most {
-		return nil, refuse(StageRequest, ReasonArgument, "%d %ss are more than %d", len(bindings), side, most)
+		return nil, refuse(StageRequest, ReasonArgument, "%d %ss, at most %d are allowed", len(bindings), side, most)
 	}
 	rows := make([]cBinding, 0, len(bindings))
 	for i, b := range bindings {
 		if b.Index < 0 || b.Index > math.MaxInt32 {
-			return rows, refuse(StageRequest, ReasonIndex, "%s %d: no symbol has index %d", side, i, b.Index)
+			return rows, refuse(StageRequest, ReasonIndex, "%s %d: %d is not the index of a symbol", side, i, b.Index)
 		}
 		if b.Surface.use(StageRequest) != nil {
 			return rows, refuse(StageRequest, ReasonState, "%s %d: the surface is closed or was never opened", side, i)
@@ -76,7 +76,7 @@ func unbind(bindings []Binding, n int) {
 	}
 }
 
-// begin begins a run of r on p; end ends it.
+// begin begins a run of r on p: it uses both handles and marks r busy.
 func (r *Request) begin(p *Program) error {
 	if r == nil {
 		return closed(StageEvaluate, "request")
@@ -95,39 +95,39 @@ func (r *Request) begin(p *Program) error {
 		fault = refuse(StageEvaluate, ReasonState, "the request is in flight")
 	}
 	if fault != nil {
-		r.leave(p)
+		r.release(p)
 		return fault
 	}
 	r.record.kind = 0
 	return nil
 }
 
-// leave ends the use of both handles.
-func (r *Request) leave(p *Program) {
+// release ends the use of both handles.
+func (r *Request) release(p *Program) {
 	p.object.done()
 	r.object.done()
 }
 
-// Evaluate runs the request and blocks until the engine is done. It allocates nothing when it
-// succeeds. p is the program that the request was made from, or another load of the same text.
+// Evaluate runs the request and blocks until the engine is done. A successful run allocates nothing.
+// p is the program that the request was made from, or another load of the same text.
 func (r *Request) Evaluate(p *Program, qos uint32) error {
 	if err := r.begin(p); err != nil {
 		return err
 	}
-	// Arguments written out in the call would be put on the heap, for the compiler cannot see that C
-	// does not keep them.
+	// Arguments inside the call expression would be allocated on the heap, because the compiler
+	// cannot see that C does not keep them.
 	r.args = [...]uintptr{p.object.handle, r.object.handle, uintptr(qos), uintptr(unsafe.Pointer(&r.record))}
 	k := call(p.object.bridge.lib.evaluate, r.args[:]...)
 	runtime.KeepAlive(r)
 	err := r.record.err(StageEvaluate, k)
 	r.busy.Store(false)
-	r.leave(p)
+	r.release(p)
 	return err
 }
 
-// Close gives the request back.
+// Close closes the request.
 func (r *Request) Close() {
 	if r != nil {
-		r.object.end()
+		r.object.close()
 	}
 }

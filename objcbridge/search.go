@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// EnvDir names the folder that holds the bridge library.
+// EnvDir is the environment variable with the folder of the bridge library.
 const EnvDir = "ANEKIT_BRIDGE_DIR"
 
-// places is where search looks; its own type, so that tests can put the executable elsewhere.
+// places are the inputs of search. It is a type so that tests can replace the executable's path.
 type places struct {
 	explicit   string                 // Options.Library
 	dir        string                 // value of EnvDir
@@ -20,8 +20,8 @@ func hostPlaces(explicit string) places {
 	return places{explicit: explicit, dir: os.Getenv(EnvDir), executable: os.Executable}
 }
 
-// find returns the absolute path of the bridge library, with symbolic links resolved so that one
-// file is loaded once. What the user names, as path or as folder, is not passed over.
+// find returns the absolute path of the bridge library. It resolves symbolic links so that one file is
+// loaded once. A path or folder set by the user ends the search even if it is missing.
 func (p places) find() (string, error) {
 	if p.explicit != "" {
 		return existing(p.explicit, "Options.Library")
@@ -37,14 +37,14 @@ func (p places) find() (string, error) {
 		}
 		looked = append(looked, path)
 	}
-	why := EnvDir + " is not set, and the place of the executable is unknown"
+	why := EnvDir + " is not set, and the path of the executable is unknown"
 	if len(looked) > 0 {
 		why = EnvDir + " is not set, and there is neither " + strings.Join(looked, " nor ")
 	}
 	return "", &unavailable{why: why, fix: howToGet()}
 }
 
-// besideExecutable lists the folders of the executable, nearest first.
+// besideExecutable lists the folders to search beside the executable, in order.
 func (p places) besideExecutable() []string {
 	path, err := p.executable()
 	if err != nil {
@@ -57,7 +57,7 @@ func (p places) besideExecutable() []string {
 	return []string{dir, filepath.Join(dir, "bridge")}
 }
 
-// existing resolves a path that the user gave by the named setting.
+// existing resolves a path that the user gave in the named setting.
 func existing(path, setting string) (string, error) {
 	absolute, err := filepath.Abs(path)
 	if err == nil {
@@ -69,9 +69,9 @@ func existing(path, setting string) (string, error) {
 	return absolute, nil
 }
 
-// Dir returns the folder in which Open with zero Options finds a bridge library on disk; the stand-in's
-// libraries lie beside it. The error matches ErrBridgeUnavailable. A bridge that is part of the
-// binary has no folder, so there too the disk is searched.
+// Dir returns the folder in which Open with zero Options finds a bridge library on disk; it also has
+// the stand-in's libraries. The error matches ErrBridgeUnavailable. Dir also searches the disk if the
+// bridge is part of the binary.
 func Dir() (string, error) {
 	if cannotLoad != "" {
 		return "", &unavailable{why: cannotLoad, fix: howToLoad}

@@ -27,7 +27,7 @@ func TestSearchOrder(t *testing.T) {
 	_, err = places{executable: here}.find()
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
 	for _, dir := range []string{"app", "app/bridge"} {
-		require.ErrorContains(t, err, filepath.Join(root, dir, name), "the text says where it looked")
+		require.ErrorContains(t, err, filepath.Join(root, dir, name), "the error lists the paths searched")
 	}
 	require.ErrorContains(t, err, "make bridge")
 	require.ErrorContains(t, err, EnvDir)
@@ -53,8 +53,8 @@ func TestSearchOrder(t *testing.T) {
 	require.Equal(t, given, found)
 }
 
-// What the user named is not passed over when it is not there.
-func TestSearchDoesNotPassOverNames(t *testing.T) {
+// TestSearchStopsAtUserPaths: a missing path set by the user ends the search.
+func TestSearchStopsAtUserPaths(t *testing.T) {
 	root := t.TempDir()
 	app := put(t, root, "app", "tool")
 	put(t, root, "app", LibraryName())
@@ -95,7 +95,8 @@ func TestSearchNeverInWorkingDirectory(t *testing.T) {
 	require.ErrorIs(t, err, ErrBridgeUnavailable)
 }
 
-// A relative path is the user's own wish, so it counts from the working directory.
+// TestSearchRelativeOnRequest: a relative path set by the user is relative to the
+// working directory.
 func TestSearchRelativeOnRequest(t *testing.T) {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -126,5 +127,5 @@ func TestSearchResolvesLinks(t *testing.T) {
 	require.NoError(t, os.Symlink(library, alias))
 	found, err = places{explicit: alias}.find()
 	require.NoError(t, err)
-	require.Equal(t, library, found, "one file has one path")
+	require.Equal(t, library, found, "links to one file give one path")
 }

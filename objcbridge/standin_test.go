@@ -27,7 +27,7 @@ type rig struct {
 	in, out []byte
 }
 
-var programs atomic.Int64 // so that no program is another's cache hit
+var programs atomic.Int64 // makes every program different, so that none is in the cache
 
 func newRig(tb testing.TB) *rig {
 	tb.Helper()
@@ -55,7 +55,7 @@ func newRig(tb testing.TB) *rig {
 	return g
 }
 
-// program compiles a program of its own.
+// program compiles a new program.
 func (g *rig) program(tb testing.TB) *objcbridge.Program {
 	text := fmt.Appendf(nil, `program(1.3)
 {
@@ -82,7 +82,7 @@ func (g *rig) surface(tb testing.TB) (*objcbridge.Surface, []byte) {
 	return s, block.Bytes()
 }
 
-// fireLost delivers the answer that is held back, once there is one.
+// fireLost delivers the withheld answer as soon as there is one.
 func (g *rig) fireLost(t *testing.T) {
 	require.Eventually(t, func() bool { return g.f.Counts().Lost == 1 }, patience, tick)
 	g.f.FireLost()
@@ -127,24 +127,24 @@ func TestStandInEvaluate(t *testing.T) {
 	require.Equal(t, 127, facts.QueueDepth)
 
 	require.NoError(t, g.r.Evaluate(g.p, driverabi.QoSDefault))
-	require.NotEqual(t, make([]byte, 256), g.out[:256], "0 + n is not 0")
+	require.NotEqual(t, make([]byte, 256), g.out[:256], "0 + n differs from 0")
 	require.Equal(t, make([]byte, 256), g.in[:256])
 
 	require.NoError(t, g.p.Unload(driverabi.QoSDefault))
 	var e *objcbridge.Error
 	require.ErrorAs(t, g.r.Evaluate(g.p, driverabi.QoSDefault), &e)
 	require.Equal(t, objcbridge.ReasonState, e.Reason)
-	require.NoError(t, g.p.Load(driverabi.QoSDefault), "it is still cached")
+	require.NoError(t, g.p.Load(driverabi.QoSDefault), "the program is still cached")
 	require.NoError(t, g.r.Evaluate(g.p, driverabi.QoSDefault))
 }
 
-// How long a state may take to come, and how often it is looked at. Neither decides a passing test.
+// Limit and interval of waiting for a state. Neither decides the result of a passing test.
 const (
 	patience = time.Minute
 	tick     = time.Millisecond
 )
 
-// evaluate is the selector that both ways of running send.
+// evaluate is the selector of blocking and of asynchronous runs.
 const evaluate = "evaluateWithQoS:options:request:error:"
 
 func TestStandInFaults(t *testing.T) {
@@ -205,7 +205,8 @@ func TestStandInAsync(t *testing.T) {
 	require.NoError(t, <-answers)
 	require.Eventually(t, func() bool { return g.b.Usage().Unexpected == unexpected+1 }, patience, tick)
 
-	// A completion that does not come: given up, it disturbs nobody when it comes after all.
+	// A completion that does not arrive: the caller abandons the run, and a late completion has no
+	// effect.
 	require.NoError(t, g.f.Fault(evaluate, standin.Never, 1, 0))
 	ticket := start()
 	require.EqualValues(t, 1, g.b.Usage().Pending)
@@ -223,7 +224,8 @@ func TestStandInAsync(t *testing.T) {
 	require.NoError(t, <-answers)
 }
 
-// All handles are closed while their run is in flight; they go when the answer comes.
+// TestStandInCloseInFlight: all handles are closed while their run is in flight and are released
+// when the answer arrives.
 func TestStandInCloseInFlight(t *testing.T) {
 	g := newRig(t)
 	answers := make(chan error, 1)
@@ -270,7 +272,7 @@ func TestStandInConcurrently(t *testing.T) {
 	wg.Wait()
 }
 
-// BenchmarkEntry is one entry of the real bridge: an autorelease pool, a @try, and one message, here
+// BenchmarkEntry is one call of the real bridge: an autorelease pool, a @try, and one message,
 // purgeCompiledModel of a program that is not in the cache.
 func BenchmarkEntry(b *testing.B) {
 	g := newRig(b)
@@ -283,7 +285,7 @@ func BenchmarkEntry(b *testing.B) {
 	}
 }
 
-// BenchmarkEntryFloor is the bare call of a C function that does nothing.
+// BenchmarkEntryFloor is the plain call of a C function that does nothing.
 func BenchmarkEntryFloor(b *testing.B) {
 	nothing := objcbridge.Nothing(b)
 	b.ReportAllocs()

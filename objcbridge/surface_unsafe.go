@@ -2,11 +2,11 @@ package objcbridge
 
 import "unsafe"
 
-// Surface is an IOSurface in the framework's wrapping. It holds a reference on the IOSurface.
+// Surface is an IOSurface wrapped by the framework. It holds a reference to the IOSurface.
 type Surface struct{ object object }
 
-// WrapSurface wraps an IOSurfaceRef. offset has to be 0: the engine reads every surface from its
-// first byte, so anything else is refused with ReasonOffset.
+// WrapSurface wraps an IOSurfaceRef. offset must be 0: the engine reads every surface from its
+// first byte, so any other offset is rejected with ReasonOffset.
 func (b *Bridge) WrapSurface(ref uintptr, offset int) (*Surface, error) {
 	if offset < 0 {
 		return nil, refuse(StageSurface, ReasonOffset, "offset %d", offset)
@@ -25,7 +25,7 @@ func (b *Bridge) WrapSurface(ref uintptr, offset int) (*Surface, error) {
 	return s, nil
 }
 
-// use begins a call; s.object.done ends it.
+// use begins a call. s.object.done ends it.
 func (s *Surface) use(stage Stage) error {
 	if s == nil {
 		return closed(stage, "surface")
@@ -33,7 +33,7 @@ func (s *Surface) use(stage Stage) error {
 	return s.object.use(stage)
 }
 
-// Unlock gives up the CPU's lock, taken with options 0. Lock takes it again.
+// Unlock releases the CPU's lock, taken with options 0. Lock takes it again.
 func (s *Surface) Unlock() error {
 	if err := s.use(StageSurface); err != nil {
 		return err
@@ -44,8 +44,8 @@ func (s *Surface) Unlock() error {
 	return record.err(StageSurface, k)
 }
 
-// Lock takes the CPU's lock with options 0. It fails when the surface's address has changed: then
-// slices into it are stale.
+// Lock takes the CPU's lock with options 0. It fails if the surface's address has changed: slices
+// of it are then invalid.
 func (s *Surface) Lock() error {
 	if err := s.use(StageSurface); err != nil {
 		return err
@@ -56,9 +56,9 @@ func (s *Surface) Lock() error {
 	return record.err(StageSurface, k)
 }
 
-// Close gives up the wrapping and its reference. Requests made with it keep theirs.
+// Close releases the wrapper and its reference. Requests made with it keep their own.
 func (s *Surface) Close() {
 	if s != nil {
-		s.object.end()
+		s.object.close()
 	}
 }

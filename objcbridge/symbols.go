@@ -1,6 +1,6 @@
 package objcbridge
 
-// abiVersion is ANEB_VERSION of the src/bridge.h that this package was written for.
+// abiVersion is the ANEB_VERSION of src/bridge.h that this package uses.
 const abiVersion = 2
 
 // library is a loaded bridge: the addresses of its functions.
@@ -14,7 +14,7 @@ type library struct {
 	requestCreate, requestRelease, evaluate, evaluateAsync, giveUpRun uintptr
 }
 
-// functions is every function of src/bridge.h with its place in the library.
+// functions maps every function of src/bridge.h to its field.
 func (l *library) functions() map[string]*uintptr {
 	return map[string]*uintptr{
 		"aneb_version":            &l.version,
@@ -44,8 +44,8 @@ func (l *library) functions() map[string]*uintptr {
 	}
 }
 
-// fill takes the addresses from lookup, which returns 0 for a missing symbol, and checks the version:
-// first, for another version may have other functions.
+// fill looks up the functions and checks the version. lookup returns 0 for a missing symbol. fill
+// checks the version first, because another version may have other functions.
 func (l *library) fill(lookup func(symbol string) uintptr) error {
 	var missing []string
 	for symbol, address := range l.functions() {

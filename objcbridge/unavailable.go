@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// ErrBridgeUnavailable: no bridge library can be used by this build on this machine. The errors
-// that match it say what was looked for, where, and what to do.
+// ErrBridgeUnavailable means that this build cannot use a bridge library on this machine.
+// Errors that match it have the paths searched and the fix.
 var ErrBridgeUnavailable = errors.New("no Objective-C bridge")
 
-// unavailable is ErrBridgeUnavailable with the reason and the way out.
+// unavailable is ErrBridgeUnavailable with the reason and the fix.
 type unavailable struct {
 	why, fix string
 	cause    error // *SymbolError, *VersionError or the loader's own; may be nil
@@ -29,10 +29,10 @@ func (e *unavailable) Unwrap() []error {
 	return []error{ErrBridgeUnavailable, e.cause}
 }
 
-// howToGet says how this build on this machine comes by a bridge library.
+// howToGet returns how this build gets a bridge library on this machine.
 func howToGet() string { return howToGetOn(runtime.GOOS, builtin() != nil) }
 
-// howToGetOn is howToGet of a system, for a binary that contains the bridge or does not.
+// howToGetOn is howToGet for a system and for a binary with or without the bridge.
 func howToGetOn(system string, inside bool) string {
 	const build = "`make bridge` builds it into build/bridge, to which " + EnvDir + " may point"
 	if system != "darwin" || inside {
@@ -46,7 +46,7 @@ func howToGetOn(system string, inside bool) string {
 		"or in the folder bridge there"
 }
 
-// VersionError: the library was built from another version of the C interface.
+// VersionError reports a library built from another version of the C interface.
 type VersionError struct {
 	Library     string // path; empty: part of the binary
 	Found, Want uint32
@@ -57,7 +57,7 @@ func (e *VersionError) Error() string {
 		e.Found, e.Want)
 }
 
-// SymbolError: a library lacks functions of the bridge's C interface.
+// SymbolError reports a library without some functions of the bridge's C interface.
 type SymbolError struct {
 	Library string // path; empty: part of the binary
 	Missing []string
@@ -69,7 +69,7 @@ func (e *SymbolError) Error() string {
 	if more := len(e.Missing) - shown; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	return fmt.Sprintf("%s is no bridge library, it lacks %s", origin(e.Library), list)
+	return fmt.Sprintf("%s is not a bridge library: it lacks %s", origin(e.Library), list)
 }
 
 func origin(path string) string {

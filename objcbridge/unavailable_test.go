@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// macAdvice is what a Mac without Command Line Tools is told, by the errors and by build.sh.
+// macAdvice is the advice for a Mac without Command Line Tools, in the errors and in
+// build.sh.
 var macAdvice = []string{"Command Line Tools", "xcode-select --install", "CGO_ENABLED=0", "libanebridge.dylib",
 	"`make bridge`", "build/bridge", EnvDir, "beside", "folder bridge"}
 
@@ -24,7 +25,7 @@ func TestHowToGet(t *testing.T) {
 	require.Equal(t, howToGetOn(runtime.GOOS, builtin() != nil), howToGet())
 }
 
-// The errors of a binary without the bridge carry the advice.
+// TestUnavailableSaysHowToGetIt: the errors of a binary without the bridge have the advice.
 func TestUnavailableSaysHowToGetIt(t *testing.T) {
 	if cannotLoad != "" {
 		t.Skip(cannotLoad + "; " + howToLoad)

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// The libraries beside the bridge, as objcbridge/build.sh names them.
+// The libraries beside the bridge, named as in objcbridge/build.sh.
 const (
 	Framework = "libAppleNeuralEngine.so" // Options.Framework of objcbridge
 	Surface   = "libstandinsurface.so"    // CoreFoundation and IOSurface in one
@@ -24,24 +24,24 @@ const (
 	sanitized variant = "asan"
 )
 
-// built remembers what this process has found, so that all its tests build once, or fail once.
+// built holds the result of the first call, so that a process builds once or fails once.
 var built struct {
 	sync.Mutex
 	folders map[variant]string
 	faults  map[variant]error
 }
 
-// Build returns the folder with the libraries: the one that ANEKIT_BRIDGE_DIR names, else one in the
-// user's cache folder, built by objcbridge/build.sh unless the same sources have been built before.
-// It skips the test when Missing gives a reason, and fails it when the build fails or the named
-// folder lacks a library.
+// Build returns the folder with the libraries: ANEKIT_BRIDGE_DIR if set, or a folder in the user's
+// cache, built by objcbridge/build.sh unless the same sources have been built before. It skips the
+// test if Missing returns a reason, and fails it if the build fails or the folder that
+// ANEKIT_BRIDGE_DIR names lacks a library.
 func Build(tb testing.TB) string {
 	tb.Helper()
 	return folder(tb, plain, Missing())
 }
 
-// BuildSanitized is Build with AddressSanitizer in the libraries; ANEKIT_BRIDGE_DIR does not count. A
-// process can load them when Sanitizer is preloaded, so a test runs itself again with LD_PRELOAD.
+// BuildSanitized is Build with AddressSanitizer in the libraries; it ignores ANEKIT_BRIDGE_DIR. A
+// process can load them only if Sanitizer is preloaded, so a test runs itself again with LD_PRELOAD.
 func BuildSanitized(tb testing.TB) string {
 	tb.Helper()
 	_, reason := Sanitizer()
@@ -71,8 +71,8 @@ func folder(tb testing.TB, v variant, reason string) string {
 	return built.folders[v]
 }
 
-// Missing is why the libraries cannot be had here and how to get them, on one line; empty when Build
-// returns a folder.
+// Missing returns, on one line, why the libraries are unavailable here and how to get them; it is
+// empty if Build returns a folder.
 func Missing() string {
 	if os.Getenv(objcbridge.EnvDir) != "" {
 		return ""
@@ -80,7 +80,7 @@ func Missing() string {
 	return missing("bridge")
 }
 
-// find returns the named folder or the one built of the present sources.
+// find returns the named folder or the one built from the present sources.
 func find(v variant) (string, error) {
 	if dir := os.Getenv(objcbridge.EnvDir); dir != "" && v == plain {
 		return filepath.Abs(dir)

@@ -13,7 +13,7 @@ import (
 func TestNamedFolder(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(objcbridge.EnvDir, dir)
-	require.Empty(t, Missing(), "a folder is named, so nothing is skipped")
+	require.Empty(t, Missing(), "with a named folder no test is skipped")
 	found, err := find(plain)
 	require.NoError(t, err)
 	require.Equal(t, dir, found)
@@ -44,7 +44,7 @@ func TestMissingIsOneLine(t *testing.T) {
 	require.NotContains(t, Missing(), "\n")
 }
 
-// Build on this machine: the folder has what it promises.
+// TestBuild: the folder built on this machine has all libraries.
 func TestBuild(t *testing.T) {
 	require.NoError(t, complete(Build(t)))
 }

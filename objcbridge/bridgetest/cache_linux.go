@@ -17,15 +17,16 @@ import (
 )
 
 const (
-	patience = 5 * time.Minute // for a build, and for another process's build
-	kept     = 6               // folders of other sources that stay
-	ageKept  = time.Hour       // a younger one stays anyway: a test may be about to load it
+	patience = 5 * time.Minute // limit of a build, and of waiting for another process's build
+	kept     = 6               // number of folders of other sources to keep
+	ageKept  = time.Hour       // a younger folder is kept too: a test may be about to load it
 	prefix   = "bridge-"
-	unsealed = "part-" // a folder that is being built
+	unsealed = "part-" // prefix of a folder that is being built
 )
 
-// cached returns the folder for the present sources, building it if need be. Processes that ask at
-// the same time wait for one of them to build; a folder appears under its name only when complete.
+// cached returns the folder for the present sources and builds it if necessary. Processes that ask
+// at the same time wait for one of them to build. A folder gets its final name only when it is
+// complete.
 func cached(root string, v variant) (string, error) {
 	sum, err := fingerprint(root, v)
 	if err != nil {
@@ -54,7 +55,7 @@ func cached(root string, v variant) (string, error) {
 	return dir, errors.Join(os.Chtimes(dir, now, now), prune(cache, now))
 }
 
-// lock takes a file lock, which ends with the process at the latest.
+// lock takes a file lock, which is released at the end of the process at the latest.
 func lock(path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -72,7 +73,7 @@ func lock(path string) (unlock func(), err error) {
 	}
 }
 
-// build runs the script into a new folder and gives it its name.
+// build runs the script into a new folder and then renames the folder.
 func build(root, dir string, v variant) error {
 	part, err := os.MkdirTemp(filepath.Dir(dir), unsealed)
 	if err != nil {
@@ -86,13 +87,13 @@ func build(root, dir string, v variant) error {
 		args = append(args, "--sanitize")
 	}
 	cmd := exec.CommandContext(ctx, "sh", args...)
-	cmd.WaitDelay = time.Second // for what the script started
+	cmd.WaitDelay = time.Second // waits for processes that the script started
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w\n%s", script, err, out)
 	}
 	if err := complete(part); err != nil {
-		return fmt.Errorf("%s said nothing, but: %w", script, err)
+		return fmt.Errorf("%s reported no error, but: %w", script, err)
 	}
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// makes is a script that writes the three libraries, and a line into the file log beside itself.
+// makes is a script that writes the three libraries, and a line into the file log beside the
+// script.
 const makes = `set -eu
 echo built >>"$(dirname "$0")/log"
 for name in libanebridge.so libAppleNeuralEngine.so libstandinsurface.so; do echo "${2-plain}" >"$1/$name"; done
@@ -87,7 +88,7 @@ func TestCachedFollowsSources(t *testing.T) {
 	look := func(change string) {
 		dir, err := cached(root, plain)
 		require.NoError(t, err)
-		require.Empty(t, seen[dir], "%s is not seen", change)
+		require.Empty(t, seen[dir], "%s does not change the fingerprint", change)
 		seen[dir] = change
 	}
 	look("nothing")
@@ -144,7 +145,8 @@ func TestPrune(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	// The young part counts among those kept; what has another name is not touched.
+	// The young part counts as one of the folders kept. A folder with another name is not
+	// touched.
 	require.Equal(t, []string{"bridge-a", "bridge-b", "bridge-c", "bridge-d", "bridge-e", "other", unsealed + "young"},
 		names)
 }

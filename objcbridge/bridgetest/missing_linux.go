@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// missing says what keeps build.sh from building a library of this kind here, or "".
+// missing returns what prevents build.sh from building a library of this kind here, or "".
 func missing(kind string) string {
 	root, err := sources()
 	if err != nil {
@@ -30,8 +30,8 @@ func missing(kind string) string {
 	return ""
 }
 
-// Sanitizer returns the path of the AddressSanitizer runtime that a process preloads before it loads
-// sanitized libraries, or the reason why there is none.
+// Sanitizer returns the path of the AddressSanitizer runtime, which a process preloads before it
+// loads sanitized libraries, or the reason why there is none.
 func Sanitizer() (path, reason string) {
 	if reason := missing("sanitize"); reason != "" {
 		return "", reason

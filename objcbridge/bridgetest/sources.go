@@ -13,7 +13,7 @@ import (
 const script = "build.sh"
 
 // sources returns the folder objcbridge of this module's sources: above this file, or, in a binary
-// that does not tell where it was built, above the working directory of the test.
+// without build paths, above the working directory of the test.
 func sources() (string, error) {
 	var roots []string
 	if _, file, _, ok := runtime.Caller(0); ok && filepath.IsAbs(file) {
@@ -32,8 +32,8 @@ func sources() (string, error) {
 	return "", fmt.Errorf("objcbridge/%s is in none of %v", script, roots)
 }
 
-// fingerprint is a hash over names and contents of all that the libraries are made of. It reads the
-// files through package os, so that go test knows that its result depends on them.
+// fingerprint returns a hash of the names and contents of everything that the libraries are built
+// from. It reads the files with package os, so that go test knows that its result depends on them.
 func fingerprint(root string, v variant) (string, error) {
 	hash := sha256.New()
 	add := func(path string) error {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	drivers = "../standin/testdata" // programs without the bridge, and what they share with those of testdata
+	drivers = "../standin/testdata" // programs without the bridge, and files shared with those of testdata
 	objc    = ".m"
 )
 
@@ -27,7 +27,8 @@ const (
 	address
 )
 
-// libraries returns the folder of the bridge and the stand-ins; it skips the test where there is none.
+// libraries returns the folder of the bridge and the stand-ins. It skips the test if it cannot be
+// built.
 func (v variant) libraries(t *testing.T) string {
 	if v == address {
 		return bridgetest.BuildSanitized(t)
@@ -35,7 +36,7 @@ func (v variant) libraries(t *testing.T) string {
 	return bridgetest.Build(t)
 }
 
-// compile returns the program of a source file, compiled now or before.
+// compile returns the compiled program of a source file. It compiles it at the first call.
 func (v variant) compile(t *testing.T, source string) string {
 	t.Helper()
 	dir := v.libraries(t)
@@ -59,7 +60,7 @@ func (v variant) compile(t *testing.T, source string) string {
 	return file
 }
 
-// tools skips the test where libraries are, and what compiles programs for them is not.
+// tools skips the test if the libraries exist but the compilers for programs do not.
 func tools(t *testing.T) {
 	for _, n := range [][2]string{{"clang-14", "clang-14"}, {"gcc", "gobjc"}, {"gnustep-config", "libgnustep-base-dev"},
 		{"/usr/include/Block.h", "libblocksruntime-dev"}} {
@@ -74,7 +75,7 @@ func tools(t *testing.T) {
 	}
 }
 
-// arguments are the compiler's, as testdata/driver.h of the stand-in says.
+// arguments returns the compiler's arguments, as given in testdata/driver.h of the stand-in.
 func (v variant) arguments(t *testing.T, dir, source, file string) []string {
 	args := []string{"-std=gnu11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function",
 		"-pthread",
@@ -86,7 +87,7 @@ func (v variant) arguments(t *testing.T, dir, source, file string) []string {
 	}
 	if filepath.Ext(source) == objc {
 		for _, flag := range words(t, "gnustep-config", "--objc-flags") {
-			if flag != "-MMD" && flag != "-MP" && flag != "-g" { // they would write files, or choose DWARF 5
+			if flag != "-MMD" && flag != "-MP" && flag != "-g" { // these flags write files or select DWARF 5
 				args = append(args, flag)
 			}
 		}
@@ -98,7 +99,7 @@ func (v variant) arguments(t *testing.T, dir, source, file string) []string {
 	return append(append(args, source, "-o", file), append(libraries, "-lstandinsurface")...)
 }
 
-// headers makes the folder of gcc's Objective-C headers, with a file that one of them asks for.
+// headers makes a folder with gcc's Objective-C headers and a file that one of them includes.
 func headers(t *testing.T) string {
 	dir := filepath.Join(process.dir, "include")
 	to := filepath.Join(dir, "objc")

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// noLeaks has AddressSanitizer look for misuse of memory only: what the Objective-C runtime never frees would
-// be reported otherwise, for which the other gates have their own ways.
+// noLeaks limits AddressSanitizer to misuse of memory: it would also report memory that the Objective-C
+// runtime never frees. The other gates find leaks.
 const noLeaks = "ASAN_OPTIONS=detect_leaks=0"
 
-// exact has glibc count what threads keep for reuse as free, so that bytes in use are those of the program.
+// exact disables glibc's per-thread caches, so that bytes in use are those of the program.
 const exact = "GLIBC_TUNABLES=glibc.malloc.tcache_count=0"
 
-// The stand-in's own programs, which call it without the bridge.
+// TestDrivers runs the stand-in's own programs, which call it without the bridge.
 func TestDrivers(t *testing.T) {
 	t.Parallel()
 	sources, err := filepath.Glob(filepath.Join(drivers, "driver_*.[mc]"))
@@ -32,7 +32,7 @@ func TestDrivers(t *testing.T) {
 		t.Run(name+" with AddressSanitizer", func(t *testing.T) {
 			t.Parallel()
 			program := address.compile(t, source)
-			if strings.HasSuffix(name, "_soak") { // whose number of rounds is for counting bytes
+			if strings.HasSuffix(name, "_soak") { // its many rounds are for counting bytes
 				run(t, []string{noLeaks}, program, "10000").passes(t)
 				return
 			}

@@ -14,14 +14,14 @@ const (
 	walk    = "testdata/walk.m"    // every function, one thread and 64
 	faults  = "testdata/faults.m"  // every fault of every method
 	flat    = "testdata/flat.m"    // many rounds
-	classes = "testdata/classes.m" // objects alive by class
-	lies    = "testdata/lies.m"    // attributes and errors that should not be
+	classes = "testdata/classes.m" // live objects by class
+	lies    = "testdata/lies.m"    // invalid attributes and errors
 )
 
-// both are the programs that each gate takes.
+// both are the programs that every gate runs.
 var both = []string{walk, faults}
 
-const few = "20000" // rounds that show a leak
+const few = "20000" // rounds enough to show a leak
 
 func TestCounts(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// What a framework should not hand out is written down or refused.
+// TestLies: invalid objects of a framework are encoded or rejected.
 func TestLies(t *testing.T) {
 	t.Parallel()
 	run(t, nil, plain.compile(t, lies)).passes(t)
@@ -54,15 +54,15 @@ func TestLies(t *testing.T) {
 
 func TestTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	for _, source := range both { // passes looks at the files
+	for _, source := range both { // passes checks the files
 		run(t, nil, plain.compile(t, source)).passes(t)
 		r := run(t, nil, plain.compile(t, source), "directory")
 		require.Zero(t, r.status, r.text)
-		require.Len(t, r.files, 1, "the planted one")
+		require.Len(t, r.files, 1, "the planted file")
 	}
 }
 
-// Use after release, and other misuse of memory.
+// TestAddressSanitizer finds use after release and other misuse of memory.
 func TestAddressSanitizer(t *testing.T) {
 	t.Parallel()
 	for _, source := range both {
@@ -111,7 +111,7 @@ func TestFlatMemory(t *testing.T) {
 	}
 }
 
-// leaksStatus is the exit status by which valgrind says that it has found something.
+// leaksStatus is valgrind's exit status for a leak.
 const leaksStatus = 9
 
 func TestValgrind(t *testing.T) {
@@ -137,7 +137,7 @@ func TestValgrind(t *testing.T) {
 		"data": "NSAllocateObject"} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
-			run(t, nil, plain.compile(t, walk), planted).passes(t) // no count tells
+			run(t, nil, plain.compile(t, walk), planted).passes(t) // no count detects the leak
 			r := check(t, walk, planted)
 			require.Equal(t, leaksStatus, r.status, r.errors)
 			require.Contains(t, r.errors, found)

@@ -19,20 +19,20 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// What the process that has the sanitizer preloaded is told.
+// Environment variables of the process with the preloaded sanitizer.
 const (
 	childDir   = "GATES_TEST_LIBRARIES"
 	childPlant = "GATES_TEST_PLANT"
 )
 
 const (
-	warm   = 4  // rounds until caches are filled
-	rounds = 32 // and further ones, which leave what is planted
+	warm   = 4  // rounds to fill the caches
+	rounds = 32 // further rounds, which leave the planted leak
 )
 
-// Package objcbridge over the sanitized libraries, in a process of its own with the sanitizer preloaded. What
-// the Objective-C runtime never frees is reported by each of two looks; what the second reports more is a leak
-// of the rounds between. The sanitizer looks through no memory of Go's, so handles must be released first.
+// TestGoUnderSanitizer runs package objcbridge with the sanitized libraries, in a separate process with the
+// sanitizer preloaded. Two reports include memory that the Objective-C runtime never frees; the difference is
+// a leak of the rounds between. The sanitizer does not search Go's memory, so handles must be released first.
 func TestGoUnderSanitizer(t *testing.T) {
 	if dir := os.Getenv(childDir); dir != "" {
 		child(t, dir, os.Getenv(childPlant))
@@ -65,7 +65,7 @@ func TestGoUnderSanitizer(t *testing.T) {
 	}
 }
 
-// leaked is how many allocations a report says are unreachable.
+// leaked returns the number of unreachable allocations in a report.
 func leaked(t *testing.T, report string) int {
 	found := regexp.MustCompile(`SUMMARY: AddressSanitizer: \d+ byte\(s\) leaked in (\d+) allocation`).FindStringSubmatch(report)
 	if found == nil {
@@ -77,7 +77,7 @@ func leaked(t *testing.T, report string) int {
 	return n
 }
 
-// child runs the rounds between two looks.
+// child runs the rounds between two reports.
 func child(t *testing.T, dir, planted string) {
 	f, err := standin.Start(standin.Options{Dir: dir, CompileBudget: 1000})
 	require.NoError(t, err)
@@ -94,14 +94,14 @@ func child(t *testing.T, dir, planted string) {
 	require.NoError(t, c.Close())
 }
 
-// look reports what is unreachable, between two lines of its own.
+// look reports unreachable memory between two marker lines.
 func look(t *testing.T, number int) {
 	fmt.Fprintln(os.Stderr, "look", number)
 	require.NoError(t, reachability())
 	fmt.Fprintln(os.Stderr, "looked")
 }
 
-// life goes from open to close; what is planted stays.
+// life runs from open to close and leaves the planted leak.
 func life(t *testing.T, f *standin.Framework, number int, planted string) {
 	b, err := objcbridge.Open(f.Config().Bridge)
 	require.NoError(t, err)
@@ -134,9 +134,9 @@ func life(t *testing.T, f *standin.Framework, number int, planted string) {
 	out.Close()
 	require.NoError(t, x.Close())
 	require.NoError(t, y.Close())
-	if planted == "nothing" || planted == "bytes" { // else the counts see it too
+	if planted == "nothing" || planted == "bytes" { // otherwise the counts detect it too
 		require.NoError(t, b.Close())
-		// The framework's thread lets go of the request a little after it has answered.
+		// The framework's thread releases the request shortly after its answer.
 		require.Eventually(t, func() bool { return len(f.Leftovers()) == 0 }, patience, time.Millisecond)
 	}
 }
@@ -160,7 +160,7 @@ func requested(t *testing.T, p *objcbridge.Program, in, out *objcbridge.Surface)
 	return r
 }
 
-// loaded is a program that nothing has cached.
+// loaded returns a program that is in no cache.
 func loaded(t *testing.T, b *objcbridge.Bridge, number int) *objcbridge.Program {
 	p, err := b.NewProgram(fmt.Appendf(nil, `program(1.3)
 {
@@ -177,7 +177,7 @@ func loaded(t *testing.T, b *objcbridge.Bridge, number int) *objcbridge.Program 
 	return p
 }
 
-// failing is what a text that is no program comes to.
+// failing returns the error of a text that is not a program.
 func failing(t *testing.T, b *objcbridge.Bridge) error {
 	p, err := b.NewProgram([]byte("no program"), nil)
 	require.NoError(t, err)

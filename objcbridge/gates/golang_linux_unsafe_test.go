@@ -9,8 +9,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// reachability has the sanitizer that is preloaded look for memory that nothing points to, and report it on
-// standard error. It sees C memory only, and no pointers that Go alone holds.
+// reachability makes the preloaded sanitizer search for unreachable memory and report it on standard error.
+// It sees only C memory, and not pointers that only Go holds.
 func reachability() error { return call("__lsan_do_recoverable_leak_check") }
 
 // forget allocates in C and drops the pointer.

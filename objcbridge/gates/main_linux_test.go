@@ -11,12 +11,12 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// process is what all tests of a run share.
+// process is the state shared by all tests of a run.
 var process = struct {
 	sync.Mutex                   // guards dir and programs
-	dir        string            // of the compiled programs
+	dir        string            // folder of the compiled programs
 	programs   map[string]string // by variant and source: the compiled file
-	busy       chan struct{}     // as many compilers and programs run at a time as it holds
+	busy       chan struct{}     // its capacity bounds the compilers and programs running at a time
 }{programs: map[string]string{}, busy: make(chan struct{}, 2)}
 
 // TestMain fails a run that leaves files, Blocks or goroutines behind.

@@ -7,5 +7,5 @@ import (
 	"testing"
 )
 
-// withoutRace is this test binary.
+// withoutRace returns this test binary.
 func withoutRace(*testing.T) string { return os.Args[0] }

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// withoutRace is this package's test binary, built anew: AddressSanitizer and the race detector want the same
-// addresses, so no process has both.
+// withoutRace builds this package's test binary again without the race detector: AddressSanitizer and the
+// race detector use the same addresses, so no process can have both.
 func withoutRace(t *testing.T) string {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("this binary has the race detector, and there is no go command to build one without; run go test " +

@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience ends a program that hangs. No test passes or fails by the time it takes.
+// patience bounds a program that hangs. No test result depends on it.
 const patience = 5 * time.Minute
 
-// result is what a program has done.
+// result is the outcome of a program.
 type result struct {
-	status int // of its exit; -1 when a signal ended it
-	checks int // that held
+	status int // exit status; -1 if a signal ended the program
+	checks int // number of checks that passed
 	text   string
 	errors string
-	files  []string // left in its temporary folder
+	files  []string // files left in its temporary folder
 }
 
-// run runs a program, at most two at a time, in a temporary folder of its own: GNUstep takes TEMP, and takes
-// it itself when nobody else may read it.
+// run runs a program, at most two at a time, in its own temporary folder: GNUstep uses TEMP directly if only
+// the owner can read it.
 func run(t *testing.T, env []string, name string, args ...string) result {
 	t.Helper()
 	temp, err := os.MkdirTemp("", "run") // mode 0700
@@ -47,7 +47,7 @@ func run(t *testing.T, env []string, name string, args ...string) result {
 	if err != nil && !errors.As(err, &exit) {
 		require.NoError(t, err)
 	}
-	require.NoError(t, ctx.Err(), "%s %q hangs; it said\n%s%s", name, args, &out, &errs)
+	require.NoError(t, ctx.Err(), "%s %q hangs; its output:\n%s%s", name, args, &out, &errs)
 	r := result{status: cmd.ProcessState.ExitCode(), text: out.String(), errors: errs.String()}
 	r.checks = strings.Count("\n"+r.text, "\nok ")
 	entries, err := os.ReadDir(temp)
@@ -58,7 +58,7 @@ func run(t *testing.T, env []string, name string, args ...string) result {
 	return r
 }
 
-// passes requires that the program has made checks, and that all held.
+// passes requires that the program has made checks and that all passed.
 func (r result) passes(t *testing.T) {
 	t.Helper()
 	require.Zero(t, r.status, "%s%s", r.text, r.errors)
