@@ -53,8 +53,8 @@ func TestDoorbell(t *testing.T) {
 		mask, err := Doorbell(i)
 		require.ErrorIs(t, err, ErrRange)
 		require.Zero(t, mask)
-		require.EqualError(t, err, fmt.Sprintf("driverabi: doorbell index: out of range: want 31, have %d; use an index "+
-			"from 0 to 31", i))
+		require.EqualError(t, err, fmt.Sprintf("driverabi: doorbell index: out of range: want 31, have %d; "+
+			"use an index from 0 to 31", i))
 	}
 	require.Equal(t, []string{"H11ANEInUserClient::externalMethod", "IOUserClient2022::dispatchExternalMethod",
 		"ANE_ProgramSendRequest", "ANEClientDevice::programSendRequest", "ANEDriver::ANE_ProgramSendRequest",
@@ -122,7 +122,8 @@ func TestClientErrors(t *testing.T) {
 	_, known := ClientErrorOf(13)
 	require.False(t, known)
 	require.Equal(t, [6]int{0x2, 0x12, 0x1d, 8, 9, 19},
-		[6]int{StatusBadIndex, StatusMapRefused, StatusBadGeometry, StatusTypeFinished, StatusTypeError, StatusTypeOverflow})
+		[6]int{StatusBadIndex, StatusMapRefused, StatusBadGeometry, StatusTypeFinished, StatusTypeError,
+			StatusTypeOverflow})
 	require.Equal(t, ErrorDomain+".compiler", CompilerErrorDomain)
 }
 

@@ -23,7 +23,8 @@ func DirectMethods() []Method {
 		Method{Selector: 4, Handler: "ANE_ProgramInputsReady", StructIn: InputsReadySize},
 		Method{Selector: 5, Handler: "ANE_MemoryMapRequest", ScalarIn: 1, StructIn: MemoryMapSize, ScalarOut: 1},
 		Method{Selector: 6, Handler: "ANE_MemoryUnMapRequest", StructIn: MemoryUnmapSize},
-		Method{Selector: 7, Handler: "ANE_SessionHintRequest", StructIn: SessionHintSize, StructOut: SessionHintReplySize},
+		Method{Selector: 7, Handler: "ANE_SessionHintRequest", StructIn: SessionHintSize,
+			StructOut: SessionHintReplySize},
 		Method{Selector: 8, Handler: "ANE_ProgramChainingSetActiveProcedure", StructIn: SetActiveProcedureSize},
 	)
 }

@@ -34,7 +34,8 @@ func NewDispatcher(methods []Method, handlers map[int]Handler) (*Dispatcher, err
 			return nil, badTable(m.Selector, m.Handler, "list every selector once, in order from 0")
 		}
 		if slices.Contains([]uint32{m.ScalarIn, m.StructIn, m.ScalarOut, m.StructOut}, Unchecked) {
-			return nil, badTable(i, m.Handler, "give exact sizes; the driver has no 0xffffffff, which leaves a size unchecked")
+			return nil, badTable(i, m.Handler,
+				"give exact sizes; the driver has no 0xffffffff, which leaves a size unchecked")
 		}
 		d.entries[i].Method = m
 	}

@@ -50,11 +50,14 @@ func TestEveryOtherSizeIsRefused(t *testing.T) {
 		set  func(a *Args, n int)
 		want func(m Method) uint32
 	}{
-		{"scalar in", func(a *Args, n int) { a.ScalarIn = make([]uint64, n) }, func(m Method) uint32 { return m.ScalarIn }},
-		{"struct in", func(a *Args, n int) { a.StructIn = make([]byte, n) }, func(m Method) uint32 { return m.StructIn }},
+		{"scalar in", func(a *Args, n int) { a.ScalarIn = make([]uint64, n) },
+			func(m Method) uint32 { return m.ScalarIn }},
+		{"struct in", func(a *Args, n int) { a.StructIn = make([]byte, n) },
+			func(m Method) uint32 { return m.StructIn }},
 		{"scalar out", func(a *Args, n int) { a.ScalarOut = make([]uint64, n) },
 			func(m Method) uint32 { return m.ScalarOut }},
-		{"struct out", func(a *Args, n int) { a.StructOut = make([]byte, n) }, func(m Method) uint32 { return m.StructOut }},
+		{"struct out", func(a *Args, n int) { a.StructOut = make([]byte, n) },
+			func(m Method) uint32 { return m.StructOut }},
 	}
 	for client, methods := range tables() {
 		ran := 0
@@ -72,13 +75,15 @@ func TestEveryOtherSizeIsRefused(t *testing.T) {
 				ran = 0
 				for _, c := range counts {
 					right := int(c.want(m))
-					for _, n := range []int{right - 1, right + 1, right + 2, right / 2, right * 2, 0, 1, 16, 40, 104, 2376, 4096} {
+					for _, n := range []int{right - 1, right + 1, right + 2, right / 2, right * 2, 0, 1, 16, 40, 104,
+						2376, 4096} {
 						if n < 0 || n == right {
 							continue
 						}
 						a := exact(m)
 						c.set(a, n)
-						require.Equal(t, BadArgument, d.Call(nil, m.Selector, a), "%s %d instead of %d", c.name, n, right)
+						require.Equal(t, BadArgument, d.Call(nil, m.Selector, a), "%s %d instead of %d", c.name, n,
+							right)
 					}
 				}
 				require.Zero(t, ran, "a handler ran")
@@ -102,7 +107,8 @@ func TestNilAndEmptyAreEqual(t *testing.T) {
 func TestSelectorsOutOfRange(t *testing.T) {
 	for client, methods := range tables() {
 		ran := false
-		d, err := NewDispatcher(methods(), handlersOf(methods(), func(any, *Args) Return { ran = true; return Success }))
+		d, err := NewDispatcher(methods(),
+			handlersOf(methods(), func(any, *Args) Return { ran = true; return Success }))
 		require.NoError(t, err)
 		for _, s := range []int{-1, len(methods()), len(methods()) + 1, math.MaxInt, math.MinInt} {
 			require.Equal(t, BadArgument, d.Call(nil, s, &Args{}), "%s %d", client, s)

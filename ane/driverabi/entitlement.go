@@ -75,17 +75,20 @@ func KernelEntitlements() []Entitlement {
 func EntitlementFamily() []Entitlement {
 	const t = "table 27.8"
 	return []Entitlement{
-		{EntitlementOpen, "opening the user client: the hard gate", Kernel, 2, "the broker and its per-user sibling", t},
+		{EntitlementOpen, "opening the user client: the hard gate", Kernel, 2, "the broker and its per-user sibling",
+			t},
 		{EntitlementDataChaining, "resident data chaining on the direct path", Kernel, NotCounted,
 			"kernel-checked at client init", t},
 		{EntitlementBaseline, "compile, load and instantiate through the broker", Broker, 18, "", t},
 		{EntitlementAccess, "variant of the baseline for inference clients", Broker, 14, "", t},
 		{EntitlementAdapterWeight, "adapter weights on a resident base model", Broker, 5, "", t},
 		{EntitlementProcessModelShare, "one resident model for several processes", Broker, 4, "", t},
-		{EntitlementSecondaryCompiler, "the compiler service for large models, which may take longer", Broker, 1, "", t},
+		{EntitlementSecondaryCompiler, "the compiler service for large models, which may take longer", Broker, 1, "",
+			t},
 		{EntitlementAggressivePower, "the execution mode that saves power aggressively", Broker, NotCounted,
 			"gate helper only", t},
-		{EntitlementPurgeAllPartitions, "purging models in all cache partitions", Broker, NotCounted, "gate helper only", t},
+		{EntitlementPurgeAllPartitions, "purging models in all cache partitions", Broker, NotCounted,
+			"gate helper only", t},
 		{EntitlementUserClientException, "a direct-path client of one's own", Sandbox, 27, "", t},
 		{EntitlementTrustCacheClient, "a slot in the trust cache for clients that need low latency", Trust, 5, "", t},
 	}

@@ -13,7 +13,8 @@ import (
 // Sizes that have the right low 32 bits. The memory is reserved and never touched.
 func TestSizesBeyond32Bits(t *testing.T) {
 	const beyond = math.MaxUint32 + 1
-	b, err := unix.Mmap(-1, 0, beyond+InputsReadySize, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
+	b, err := unix.Mmap(-1, 0, beyond+InputsReadySize, unix.PROT_NONE,
+		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		t.Skipf("4 GiB of address space cannot be reserved (%v); raise the limit of address space (ulimit -v)", err)
 	}

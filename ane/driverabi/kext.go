@@ -16,7 +16,8 @@ type Kext struct {
 // Kexts is table 27.1, in its order.
 func Kexts() []Kext {
 	return []Kext{
-		{"interface and hardware driver", "AppleH11ANEInterface", "ANEHWDevice", "H11ANEIn", "RTBuddyService, role ANE"},
+		{"interface and hardware driver", "AppleH11ANEInterface", "ANEHWDevice", "H11ANEIn",
+			"RTBuddyService, role ANE"},
 		{"per-die abstraction layer", "AppleT8132ANEHAL", "AppleT8132ANEHAL", "", "IOResources"},
 		{"multi-engine arbiter", "AppleANELoadBalancer", "ANEDriver", "H1xANELoadBalancer", "IOResources, IOKit"},
 	}

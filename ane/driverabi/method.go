@@ -27,7 +27,8 @@ func shared() []Method {
 	return []Method{
 		{Selector: 0, Handler: "ANE_DeviceOpen", StructIn: DeviceInfoSize, StructOut: DeviceInfoSize},
 		{Selector: 1, Handler: "ANE_DeviceClose"},
-		{Selector: 2, Handler: "ANE_ProgramSendRequest", ScalarIn: 1, StructIn: SendRequestSize, StructOut: SendReplySize,
-			Async: true},
+		{Selector: 2, Handler: "ANE_ProgramSendRequest", ScalarIn: 1, StructIn: SendRequestSize,
+			StructOut: SendReplySize,
+			Async:     true},
 	}
 }

@@ -52,7 +52,8 @@ func TestArgsBlockGolden(t *testing.T) {
 		[]int{ArgsAsyncWakePort, ArgsScalarInput, ArgsScalarInputCount, ArgsStructureInput, ArgsStructureInputSize,
 			ArgsScalarOutput, ArgsScalarOutputCount, ArgsStructureOutput, ArgsStructureOutputSize})
 	require.Equal(t, 0x20, AsyncReferenceSize)
-	a := &Args{AsyncPort: 0x707, ScalarIn: make([]uint64, 1), StructIn: make([]byte, 2376), ScalarOut: make([]uint64, 3),
+	a := &Args{AsyncPort: 0x707, ScalarIn: make([]uint64, 1), StructIn: make([]byte, 2376),
+		ScalarOut: make([]uint64, 3),
 		StructOut: make([]byte, 40)}
 	b, err := a.Block(0x1111, 0x2222, 0x3333, 0x4444)
 	require.NoError(t, err)

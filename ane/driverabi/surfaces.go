@@ -45,7 +45,8 @@ func (s *SendRequest) SetSurfaces(ids ...uint32) error {
 	for i, id := range ids {
 		if id == 0 {
 			return &Error{Structure: "SendRequest surface identifier", Want: 1, Have: 0,
-				Hint: "surface identifiers count from 1; 0 at place " + strconv.Itoa(i) + " would end the array", Err: ErrRange}
+				Hint: "surface identifiers count from 1; 0 at place " + strconv.Itoa(i) + " would end the array",
+				Err:  ErrRange}
 		}
 	}
 	area := s.SurfaceArea()[:4*MaxSurfaces]

@@ -168,7 +168,8 @@ func TestChainsShareTheirPrograms(t *testing.T) {
 			for round := range 20 {
 				own[0] = float32(n*20 + round)
 				_, err := in.WriteFloat32(own)
-				err = errors.Join(err, l.engine.(Chainer).EvaluateChain(context.Background(), []ane.Invocation{first, second}))
+				err = errors.Join(err, l.engine.(Chainer).EvaluateChain(context.Background(),
+					[]ane.Invocation{first, second}))
 				got := make([]float32, len(own))
 				_, read := out.ReadFloat32(got)
 				if err = errors.Join(err, read); err != nil || got[0] != 4*own[0] {

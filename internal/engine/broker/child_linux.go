@@ -43,8 +43,8 @@ func child(socket string) int {
 			return complain(err)
 		}
 	}
-	if kind, err := unix.GetsockoptInt(childSocket, unix.SOL_SOCKET, unix.SO_TYPE); socket != strconv.Itoa(childSocket) ||
-		err != nil || kind != unix.SOCK_SEQPACKET {
+	kind, err := unix.GetsockoptInt(childSocket, unix.SOL_SOCKET, unix.SO_TYPE)
+	if socket != strconv.Itoa(childSocket) || err != nil || kind != unix.SOCK_SEQPACKET {
 		return complain(fmt.Errorf("%s is for processes that anekit starts itself: unset it", childVariable))
 	}
 	unix.CloseOnExec(childSocket)

@@ -15,7 +15,7 @@ func TestAProgramThatDoesNotServeStartsNoBroker(t *testing.T) {
 	_, err := Open(t.Context(), Options{})
 	require.ErrorIs(t, err, ane.ErrUnavailable)
 	require.EqualError(t, err, "ane: open on broker: engine not available: a private broker is a second process of "+
-		"this program, "+
-		"whose main has not called engine.ServeChild; call engine.ServeChild() first in main (in tests: in TestMain), "+
+		"this program, whose main has not called engine.ServeChild; call engine.ServeChild() first in main "+
+		"(in tests: in TestMain), "+
 		"or start `ane-roundtrip broker` and pass its socket to engine.BrokerPath")
 }

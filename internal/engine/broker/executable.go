@@ -208,7 +208,8 @@ func (x *executable) unload(ctx context.Context) (err error) {
 	if s == nil || !x.loaded {
 		return nil
 	}
-	return x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{}, func() { x.changed(s, false) })
+	return x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{},
+		func() { x.changed(s, false) })
 }
 
 // make has the broker make the program.

@@ -93,7 +93,8 @@ func remaining(ctx context.Context) uint64 {
 // overdue is the error of a run that the broker ended at the deadline, before the
 // context did.
 func overdue(op string, err error) error {
-	if errors.Is(err, ane.ErrDeadline) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, ane.ErrDeadline) && !errors.Is(err, context.Canceled) &&
+		!errors.Is(err, context.DeadlineExceeded) {
 		return ane.Deadline(op, Name, context.DeadlineExceeded)
 	}
 	return err

@@ -44,7 +44,8 @@ func TestFullDisk(t *testing.T) {
 		defer func() { require.NoError(t, m.Close(ctx)) }()
 		require.NoError(t, m.Load(ctx))
 		in, out := memory(t, m.Inputs()[0]), memory(t, m.Outputs()[0])
-		q, err := m.Bind(map[string]*ane.Tensor{m.Inputs()[0].Name: in}, map[string]*ane.Tensor{m.Outputs()[0].Name: out})
+		q, err := m.Bind(map[string]*ane.Tensor{m.Inputs()[0].Name: in},
+			map[string]*ane.Tensor{m.Outputs()[0].Name: out})
 		require.NoError(t, err)
 		defer func() { require.NoError(t, q.Close()) }()
 		receipt, err := m.Evaluate(ctx, q)

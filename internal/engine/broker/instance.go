@@ -81,7 +81,8 @@ func (x *executable) adapt(base *executable, weights ane.Weights) (*upload, erro
 		return data, err
 	})
 	if fault != nil {
-		return nil, &ane.Error{Op: "instance", Engine: Name, Name: u.request.File, Err: ane.Because(ane.ErrCompile, fault)}
+		return nil, &ane.Error{Op: "instance", Engine: Name, Name: u.request.File,
+			Err: ane.Because(ane.ErrCompile, fault)}
 	}
 	if content == nil {
 		return u, nil
@@ -134,6 +135,7 @@ func (x *executable) lend(ctx context.Context, s *session, use func(program uint
 	if used := use(x.program); used != nil || x.wanted.Load() {
 		return used
 	}
-	err = x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{}, func() { x.changed(s, false) })
+	err = x.ask(ctx, s, wire.KindUnload, &wire.Unload{Program: x.program}, &wire.Empty{},
+		func() { x.changed(s, false) })
 	return nil // loaded or not, the instance is made
 }

@@ -107,8 +107,9 @@ func (e *engine) unreachable(err error) error {
 	fault := &ane.Error{Op: "open", Engine: Name, Name: e.options.Path, Err: ane.Because(ane.ErrUnavailable, err)}
 	switch {
 	case e.options.Path == "":
-		fault.Detail, fault.Hint = "no private broker could be started", "check that /proc is mounted and that the limits "+
-			"on processes and files (ulimit -u, ulimit -n) leave room"
+		fault.Detail = "no private broker could be started"
+		fault.Hint = "check that /proc is mounted and that the limits on processes and files " +
+			"(ulimit -u, ulimit -n) leave room"
 	case absent(err):
 		fault.Detail = "no broker listens there"
 		fault.Hint = "start one with `ane-roundtrip broker`, or leave the path out for a private one"

@@ -52,8 +52,8 @@ func long(times int) ane.Source {
 	from := "x"
 	for i := range times {
 		to := fmt.Sprintf("y%d", i)
-		body += fmt.Sprintf("%s %s = matmul(x = %s, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = "+
-			"string(\"%s\")];\n", shape, to, from, to)
+		body += fmt.Sprintf("%s %s = matmul(x = %s, y = x, transpose_x = bool(false), "+
+			"transpose_y = bool(false))[name = string(\"%s\")];\n", shape, to, from, to)
 		from = to
 	}
 	return source("endless", shape, from, body)

@@ -76,7 +76,7 @@ func (c *Client) admit(o *order, ch *chain) (*binding, *refusal) {
 }
 
 // full tells which bound leaves no room for one more request to own, nil for none. A
-// client without requests is let in even where the others fill the queue, so that
+// client without requests is admitted even where the others fill the queue, so that
 // they cannot keep it out. The caller holds the lock.
 func (c *Client) full(own *attachment) *refusal {
 	d := c.driver
@@ -105,7 +105,7 @@ func (c *Client) laps(sequence uint32) bool {
 }
 
 // sharers is how many clients are busy when c is: an instance's queue depth is divided
-// by it, but one request is always let in. The caller holds the lock.
+// by it, but one request is always admitted. The caller holds the lock.
 func (d *Driver) sharers(c *Client) int {
 	if c.flying == 0 {
 		return d.busy + 1

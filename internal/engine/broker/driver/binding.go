@@ -16,7 +16,7 @@ const maxBound = 4096
 
 // binding is a prepared Invocation: a program with surfaces, kept so that a request
 // that comes again costs no memory. The Driver's lock guards what follows invocation.
-// Bindings come and go with the lock and with the client's slow as well.
+// Bindings are added and removed with the lock and with the client's slow as well.
 type binding struct {
 	owner        *attachment
 	surfaces     []uint32
@@ -94,9 +94,9 @@ func hash(surfaces []uint32) uint64 {
 	return h
 }
 
-// those are the bindings of x that match. The caller holds slow and may do without the
+// matching are the bindings of x that match. The caller holds slow and may do without the
 // lock.
-func (x *attachment) those(match func(*binding) bool) []*binding {
+func (x *attachment) matching(match func(*binding) bool) []*binding {
 	var out []*binding
 	for _, same := range x.bound {
 		for _, b := range same {
@@ -193,7 +193,8 @@ func (c *Client) tensors(p *program, surfaces []uint32) ([]*ane.Tensor, error) {
 	for i, l := range layouts {
 		m := c.mapped[surfaces[i]]
 		if m == nil {
-			return nil, fault("bind", ane.ErrStale, fmt.Sprintf("surface %d, of %s, is not mapped", surfaces[i], l.Name),
+			return nil, fault("bind", ane.ErrStale,
+				fmt.Sprintf("surface %d, of %s, is not mapped", surfaces[i], l.Name),
 				"map it with direct selector 5")
 		}
 		if i >= len(p.in) && slices.Contains(surfaces[:i], surfaces[i]) {

@@ -14,12 +14,12 @@ type chain struct {
 	own     *attachment
 	sets    []outputSet // by number
 	count   uint64      // sets ever enqueued
-	stopped bool        // by StopChain: no request is let in until the procedure is set
+	stopped bool        // by StopChain: no request is accepted until the procedure is set
 	failure error       // of the engine, in the chain's last request
 }
 
 // outputSet is the outputs of one future run. Numbers keep the order when a set that was
-// taken comes back.
+// taken is put back.
 type outputSet struct {
 	number   uint64
 	surfaces []uint32
@@ -27,7 +27,8 @@ type outputSet struct {
 
 // put puts a set in its place.
 func (ch *chain) put(s outputSet) {
-	i, _ := slices.BinarySearchFunc(ch.sets, s.number, func(x outputSet, n uint64) int { return cmp.Compare(x.number, n) })
+	i, _ := slices.BinarySearchFunc(ch.sets, s.number,
+		func(x outputSet, n uint64) int { return cmp.Compare(x.number, n) })
 	ch.sets = slices.Insert(ch.sets, i, s)
 }
 
@@ -97,7 +98,8 @@ func enqueueOutputs(n *connection, a *driverabi.Args) driverabi.Return {
 	}
 	for _, id := range x.Surfaces {
 		if c.mapped[id] == nil {
-			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped", id), "map it with direct selector 5",
+			return c.refuse(driverabi.BadArgument, fmt.Sprintf("surface %d is not mapped", id),
+				"map it with direct selector 5",
 				nil)
 		}
 	}

@@ -73,7 +73,8 @@ func TestResidentSubmission(t *testing.T) {
 	require.Equal(t, bad, ready1(c, in), "no output set")
 	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token}), "none")
 	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: append(one, two...)}), "too many")
-	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: []uint32{one[1] + two[1] + 1}}), "not mapped")
+	require.Equal(t, bad, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: []uint32{one[1] + two[1] + 1}}),
+		"not mapped")
 	require.Equal(t, bad, outputs1(other, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
 	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: one[1:]}))
 	require.Equal(t, ok, outputs1(c, OutputSet{Chain: ch.Token, Surfaces: two[1:]}))

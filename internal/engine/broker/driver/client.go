@@ -28,14 +28,14 @@ type Client struct {
 
 	closing atomic.Bool // raised with the lock
 	// quiet counts the closing connections, and the client when it closes. While it is
-	// not 0 no request is let in. It is raised with the lock.
+	// not 0 no request is accepted. It is raised with the lock.
 	quiet   atomic.Int32
 	pending atomic.Int32 // accepted requests whose completion is not delivered
 
 	// The Driver's lock guards the rest.
 	flying   int    // accepted requests that have not ended
 	next     uint32 // sequence number that is due
-	first    uint32 // one that none in flight comes before
+	first    uint32 // lower bound of those in flight
 	requests slots.List[request]
 	created  map[uint64]*attachment // by resource
 	tokens   map[uint64]*attachment

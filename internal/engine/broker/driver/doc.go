@@ -21,7 +21,7 @@
 // lowest class is served however busy the others are. A client has at most driverabi.QueueDepth
 // requests in the queue; one more is answered with a full code and may be sent again
 // after a completion. When all clients together fill the queue, one that has nothing in it
-// is let in all the same. Stats counts, for every level, what became of its requests and
+// is admitted all the same. Stats counts, for every level, what became of its requests and
 // how long they waited.
 //
 // # Completion
@@ -44,7 +44,7 @@
 // which the firmware counts as real time, are never used: quality of service 0 has the
 // documented level 2. Programs of the software engine are Instancers, so their instances
 // compile nothing; an instance of a base that is none is made by Options.Instance, and
-// refused by a driver without that. An engine that ignores its context holds up
+// refused by a driver without that. An engine that ignores its context delays
 // every client: nothing can take a run from it. Clients that share a program wait for each
 // other's loading of it, and a client that ends waits with them.
 package driver

@@ -57,7 +57,8 @@ func New(o Options) (*Driver, error) {
 	}
 	if o.QueueDepth < 0 || o.QueueDepth > driverabi.QueueDepth || o.TotalDepth < 0 {
 		return nil, fault("open", ane.ErrLength, fmt.Sprintf("queue depth %d, total %d", o.QueueDepth, o.TotalDepth),
-			fmt.Sprintf("take 1 to %d for a client and at least 1 for all, or 0 for the defaults", driverabi.QueueDepth))
+			fmt.Sprintf("take 1 to %d for a client and at least 1 for all, or 0 for the defaults",
+				driverabi.QueueDepth))
 	}
 	if o.QueueDepth == 0 {
 		o.QueueDepth = driverabi.QueueDepth
@@ -134,7 +135,8 @@ func (d *Driver) Close(ctx context.Context) error {
 	}
 	for _, c := range left {
 		if err := c.Close(last); err != nil {
-			return fault("close", ane.ErrStuck, "the engine runs a cancelled request", "call Close again when it has come back")
+			return fault("close", ane.ErrStuck, "the engine runs a cancelled request",
+				"call Close again when it has come back")
 		}
 	}
 	d.mu.Lock()

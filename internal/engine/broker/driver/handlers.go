@@ -137,7 +137,8 @@ func status(n *connection, a *driverabi.Args) driverabi.Return {
 	c, d := n.client, n.client.driver
 	d.mu.Lock()
 	x := Status{
-		Clients: uint32(len(d.clients)), Resident: uint32(d.resident), Mapped: uint32(d.mapped), Queued: uint32(d.queue.n),
+		Clients: uint32(len(d.clients)), Resident: uint32(d.resident), Mapped: uint32(d.mapped),
+		Queued:   uint32(d.queue.n),
 		InFlight: uint32(c.flying), Depth: uint32(d.opts.QueueDepth), Bell: d.bell,
 	}
 	if d.running != nil {

@@ -84,7 +84,10 @@ func TestRefusalsTellTheFix(t *testing.T) {
 	require.Equal(t, bad, c.Control(17, &driverabi.Args{}))
 	told(t, c, bad)
 	require.NoError(t, c.Close(context.Background()))
-	everyCall(c, func(call func(int, *driverabi.Args) driverabi.Return, m driverabi.Method) { check(call, m, fitting(m)) })
+	everyCall(c, func(call func(int, *driverabi.Args) driverabi.Return,
+		m driverabi.Method) {
+		check(call, m, fitting(m))
+	})
 }
 
 // TestRequestRefusalsTellTheFix does it for what is wrong with a request.

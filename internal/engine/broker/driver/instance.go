@@ -19,7 +19,8 @@ func (i ClientInfo) CheckInstance(flags, depth uint32) error {
 			"use PowerSaving, MoreAggressive, KeepWired")
 	case flags&MoreAggressive != 0 && !i.Restricted:
 		return fault("create instance", ane.ErrDenied,
-			driverabi.EntitlementAggressivePower+": aggressive power saving is for the restricted tier", "ask for PowerSaving")
+			driverabi.EntitlementAggressivePower+": aggressive power saving is for the restricted tier",
+			"ask for PowerSaving")
 	case depth > driverabi.QueueDepth:
 		return fault("create instance", ane.ErrName, fmt.Sprintf("queue depth %d", depth),
 			fmt.Sprintf("at most %d", driverabi.QueueDepth))

@@ -17,7 +17,8 @@ const (
 // driverabi.MaxSurfaces.
 func (x Memory) Encode(s *driverabi.MemoryMap) error {
 	if len(x.Surfaces) > driverabi.MaxSurfaces {
-		return &driverabi.Error{Structure: "MemoryMap surfaces", Want: driverabi.MaxSurfaces, Have: uint64(len(x.Surfaces)),
+		return &driverabi.Error{Structure: "MemoryMap surfaces", Want: driverabi.MaxSurfaces,
+			Have: uint64(len(x.Surfaces)),
 			Hint: "map them in several calls", Err: driverabi.ErrRange}
 	}
 	le.PutUint32(s.Raw[0:], uint32(len(x.Surfaces)))

@@ -22,15 +22,16 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 	x := Memory{Surfaces: room[:0]}
 	if !x.decode(a.StructIn) || a.ScalarIn[0] >= uint64(len(x.Surfaces)) {
 		return c.refuse(driverabi.BadArgument,
-			"a count of surfaces that is 0 or too large, or an answer for one that is not listed", fmt.Sprintf("list 1 to "+
-				"%d, and let the scalar be the place of one", driverabi.MaxSurfaces), nil)
+			"a count of surfaces that is 0 or too large, or an answer for one that is not listed",
+			fmt.Sprintf("list 1 to %d, and let the scalar be the place of one", driverabi.MaxSurfaces), nil)
 	}
 	c.slow.Lock()
 	defer c.slow.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c.quiet.Load() > 0 {
-		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed", nil)
+		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed",
+			nil)
 	}
 	for _, id := range x.Surfaces {
 		if d.surfaces[id] == nil {
@@ -43,7 +44,8 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 			for _, id := range x.Surfaces[:i] {
 				c.unclaim(c.mapped[id])
 			}
-			return c.refuse(driverabi.NoSpace, "the device's address space is full", "unmap surfaces that are not needed", nil)
+			return c.refuse(driverabi.NoSpace, "the device's address space is full",
+				"unmap surfaces that are not needed", nil)
 		}
 	}
 	a.ScalarOut[0] = d.surfaces[x.Surfaces[a.ScalarIn[0]]].at.at
@@ -137,7 +139,7 @@ func unmapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 func (c *Client) naming(ids []uint32) []*binding {
 	var out []*binding
 	for _, x := range c.created {
-		out = append(out, x.those(func(b *binding) bool {
+		out = append(out, x.matching(func(b *binding) bool {
 			return slices.ContainsFunc(b.surfaces, func(id uint32) bool {
 				_, named := slices.BinarySearch(ids, id)
 				return named
@@ -147,13 +149,13 @@ func (c *Client) naming(ids []uint32) []*binding {
 	return out
 }
 
-// dropMappings undoes every claim. No request is in flight and none is let in; the
+// dropMappings undoes every claim. No request is in flight and none is accepted; the
 // caller holds slow.
 func (c *Client) dropMappings() {
 	d := c.driver
 	var bound []*binding
 	for _, x := range c.created {
-		bound = append(bound, x.those(everyone)...)
+		bound = append(bound, x.matching(everyone)...)
 	}
 	d.mu.Lock()
 	c.unbind(bound)

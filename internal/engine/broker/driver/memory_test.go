@@ -65,7 +65,8 @@ func TestMapRefusals(t *testing.T) {
 	var s driverabi.MemoryMap
 	require.ErrorIs(t, Memory{append(many, a)}.Encode(&s), driverabi.ErrRange)
 	le.PutUint32(s.Raw[:], driverabi.MaxSurfaces+1)
-	require.Equal(t, bad, c.Direct(5, &driverabi.Args{ScalarIn: []uint64{0}, StructIn: s.Raw[:], ScalarOut: []uint64{0}}))
+	require.Equal(t, bad, c.Direct(5, &driverabi.Args{ScalarIn: []uint64{0}, StructIn: s.Raw[:],
+		ScalarOut: []uint64{0}}))
 	require.Equal(t, bad, c.Direct(6, &driverabi.Args{StructIn: s.Raw[:]}))
 }
 

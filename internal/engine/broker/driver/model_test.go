@@ -198,7 +198,8 @@ func TestModel(t *testing.T) {
 		}
 	}
 	for call, answers := range map[string][]driverabi.Return{
-		"open": {ok, bad}, "close": {ok, driverabi.NotOpen}, "create": {ok, bad, driverabi.NotOpen, driverabi.NotPermitted},
+		"open": {ok, bad}, "close": {ok, driverabi.NotOpen}, "create": {ok, bad, driverabi.NotOpen,
+			driverabi.NotPermitted},
 		"prepare": {ok, bad, driverabi.NotOpen}, "unprepare": {ok, bad, driverabi.NotOpen, driverabi.Busy},
 		"destroy": {ok, bad, driverabi.NotOpen}, "map": {ok, driverabi.NotOpen}, "unmap": {ok, bad, driverabi.NotOpen,
 			driverabi.Busy},

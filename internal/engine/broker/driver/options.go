@@ -12,7 +12,7 @@ import (
 // completion can have to wait for.
 const TotalDepth = 8 * driverabi.QueueDepth
 
-// Options say what a Driver stands on.
+// Options configure a Driver.
 type Options struct {
 	// Engine is the one that compiled the programs that will be added. The driver calls
 	// nothing of it. The caller closes it, after the Driver.
@@ -20,7 +20,7 @@ type Options struct {
 	// QueueDepth bounds the requests of one client, 1 to driverabi.QueueDepth; 0 means driverabi.QueueDepth.
 	QueueDepth int
 	// TotalDepth bounds the requests of all clients; 0 means TotalDepth. A client that
-	// has none is let in all the same, so that the others cannot keep it out.
+	// has none is admitted all the same, so that the others cannot keep it out.
 	TotalDepth int
 	// Instance makes a program that differs from base in its weights alone; the driver
 	// closes it. weights holds the files that differ; the others are the base's. It is

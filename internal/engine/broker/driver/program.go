@@ -63,11 +63,13 @@ func create(n *connection, a *driverabi.Args) driverabi.Return {
 	p := d.programs[x.Resource]
 	switch {
 	case p == nil:
-		return c.refuse(driverabi.BadArgument, "no program of this number", "give the number that the broker has for it", nil)
+		return c.refuse(driverabi.BadArgument, "no program of this number",
+			"give the number that the broker has for it", nil)
 	case c.created[x.Resource] != nil:
 		return c.refuse(driverabi.BadArgument, "created already", "prepare it, or destroy it first", nil)
 	case p.users > 0 && (p.owner != c.info.Identity || p.owner == ""):
-		return c.refuse(driverabi.NotPermitted, "the program is resident for another identity", "compile it for this one",
+		return c.refuse(driverabi.NotPermitted, "the program is resident for another identity",
+			"compile it for this one",
 			nil)
 	}
 	return c.attach(&attachment{program: p, resource: x.Resource})
@@ -77,7 +79,8 @@ func create(n *connection, a *driverabi.Args) driverabi.Return {
 // holds slow and the lock.
 func (c *Client) attach(x *attachment) driverabi.Return {
 	if c.quiet.Load() > 0 {
-		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed", nil)
+		return c.refuse(driverabi.NotOpen, "a connection of this client is closing", "call again when it has closed",
+			nil)
 	}
 	x.bound = map[uint64][]*binding{}
 	for x.token == 0 || c.tokens[x.token] != nil {

@@ -40,9 +40,11 @@ func (c *Client) check(o *order) driverabi.Return {
 		return c.refuse(driverabi.BadArgument, fmt.Sprintf("priority %d with quality of service %d", o.priority, o.qos),
 			fmt.Sprintf("give its priority, %d", driverabi.Priority(o.qos)), nil)
 	case o.qos == driverabi.QoSRealTime && !c.info.RealTime:
-		return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementRealTime, "send with another quality of service", nil)
+		return c.refuse(driverabi.NotPrivileged, driverabi.EntitlementRealTime, "send with another quality of service",
+			nil)
 	case o.doorbell >= driverabi.Doorbells:
-		return c.refuse(driverabi.BadArgument, fmt.Sprintf("doorbell index %d", o.doorbell), "use an index from 0 to 31", nil)
+		return c.refuse(driverabi.BadArgument, fmt.Sprintf("doorbell index %d", o.doorbell),
+			"use an index from 0 to 31", nil)
 	case o.flags&^RunInline != 0:
 		return c.refuse(driverabi.BadArgument, fmt.Sprintf("flags %#x", o.flags), "use RunInline or 0", nil)
 	case o.timeout > math.MaxInt64:
@@ -72,7 +74,8 @@ func (c *Client) submit(o *order, ch *chain, out []byte) (accepted bool, ret dri
 	for try := 0; b == nil && no == nil; try++ {
 		d.mu.Unlock()
 		if try == tries { // other goroutines of the client unmap what is being bound
-			return false, c.refuse(driverabi.Busy, "the surfaces come and go", "keep them mapped while requests name them", nil)
+			return false, c.refuse(driverabi.Busy, "the surfaces come and go",
+				"keep them mapped while requests name them", nil)
 		}
 		if ret, err := c.bind(o.token, o.surfaces); err != nil {
 			return false, c.refuse(ret, "the surfaces cannot be bound", "", err)

@@ -83,14 +83,15 @@ func TestSendRefusals(t *testing.T) {
 		"doorbell 32":  {ask{token: token, sequence: 5, surfaces: surfaces, doorbell: 32}, bad},
 		"doorbell big": {ask{token: token, sequence: 5, surfaces: surfaces, doorbell: 1 << 32}, bad},
 		"flags":        {ask{token: token, sequence: 5, surfaces: surfaces, submit: Submit{Flags: 2}}, bad},
-		"time limit":   {ask{token: token, sequence: 5, surfaces: surfaces, submit: Submit{Timeout: math.MaxInt64 + 1}}, bad},
-		"port":         {ask{token: token, sequence: 5, surfaces: surfaces, port: 1}, bad},
-		"none":         {ask{token: token, sequence: 5}, bad},
-		"one":          {ask{token: token, sequence: 5, surfaces: surfaces[:1]}, bad},
-		"three":        {ask{token: token, sequence: 5, surfaces: append(surfaces[:2:2], unmapped)}, bad},
-		"not mapped":   {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], unmapped}}, bad},
-		"unknown":      {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], unmapped + 1}}, bad},
-		"in is out":    {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], surfaces[0]}}, bad},
+		"time limit": {ask{token: token, sequence: 5, surfaces: surfaces,
+			submit: Submit{Timeout: math.MaxInt64 + 1}}, bad},
+		"port":       {ask{token: token, sequence: 5, surfaces: surfaces, port: 1}, bad},
+		"none":       {ask{token: token, sequence: 5}, bad},
+		"one":        {ask{token: token, sequence: 5, surfaces: surfaces[:1]}, bad},
+		"three":      {ask{token: token, sequence: 5, surfaces: append(surfaces[:2:2], unmapped)}, bad},
+		"not mapped": {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], unmapped}}, bad},
+		"unknown":    {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], unmapped + 1}}, bad},
+		"in is out":  {ask{token: token, sequence: 5, surfaces: []uint32{surfaces[0], surfaces[0]}}, bad},
 	} {
 		_, ret := tc.ask.send(c)
 		require.Equal(t, tc.want, ret, name)

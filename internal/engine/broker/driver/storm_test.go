@@ -34,7 +34,8 @@ func TestUnprepareAgainstSends(t *testing.T) {
 				c.driver.mu.Lock()
 				next := c.next
 				c.driver.mu.Unlock()
-				ask{token: token, sequence: next, port: uint64(g), surfaces: surfaces, submit: Submit{Flags: RunInline}}.send(c)
+				ask{token: token, sequence: next, port: uint64(g), surfaces: surfaces,
+					submit: Submit{Flags: RunInline}}.send(c)
 			}
 		}()
 	}

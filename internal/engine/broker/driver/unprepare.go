@@ -47,7 +47,7 @@ func (c *Client) unload(own *attachment) error {
 			delete(c.chains, token)
 		}
 	}
-	bound := own.those(everyone)
+	bound := own.matching(everyone)
 	c.unbind(bound)
 	d.mu.Unlock()
 	first := closeAll(bound)
@@ -116,7 +116,7 @@ func (c *Client) detach(own *attachment) error {
 }
 
 // dropPrograms unprepares and destroys everything; no request is in flight, and none
-// is let in. What an engine says to that has no one to go to. The caller holds slow.
+// is accepted. No caller is left for the engine's errors. The caller holds slow.
 func (c *Client) dropPrograms() {
 	d := c.driver
 	for {

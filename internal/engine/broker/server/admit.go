@@ -21,8 +21,9 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		return nil, err
 	}
 	if p.Version != wire.Version {
-		return nil, &ane.Error{Op: "hello", Engine: Name, Err: ane.ErrUnavailable, Detail: "another version of the protocol",
-			Hint: "run broker and client of one release"}
+		return nil, &ane.Error{Op: "hello", Engine: Name, Err: ane.ErrUnavailable,
+			Detail: "another version of the protocol",
+			Hint:   "run broker and client of one release"}
 	}
 	if err := c.grant.choose(driverabi.Tier(p.Tier)); err != nil {
 		return nil, err

@@ -57,7 +57,8 @@ func TestLowered(t *testing.T) {
 		{wire.Arguments{PowerSaving: true}, nil, driverabi.QoSUtility, driverabi.QoSBackground},
 		{wire.Arguments{Aggressive: true}, nil, driverabi.QoSRealTime, driverabi.QoSBackground},
 		{wire.Arguments{PowerSaving: true, Aggressive: true}, nil, driverabi.QoSDefault, driverabi.QoSBackground},
-		{wire.Arguments{Aggressive: true}, &adapter{}, driverabi.QoSDefault, driverabi.QoSDefault}, // the driver lowers it
+		// the driver lowers it
+		{wire.Arguments{Aggressive: true}, &adapter{}, driverabi.QoSDefault, driverabi.QoSDefault},
 	} {
 		p := program{args: one.args, inst: one.inst}
 		require.Equal(t, one.want, p.lowered(one.qos), "%+v", one)

@@ -43,7 +43,8 @@ func hear(t *testing.T, b *wire.Bell) wire.Frame {
 // ring evaluates by the bell.
 func ring(t *testing.T, b *wire.Bell, q *wire.Evaluate) error {
 	t.Helper()
-	require.NoError(t, b.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | q.Sequence, Payload: q.Append(nil)}))
+	require.NoError(t, b.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID | q.Sequence,
+		Payload: q.Append(nil)}))
 	f := hear(t, b)
 	require.Equal(t, wire.BellID|q.Sequence, f.ID)
 	if f.Kind == wire.KindFault {
@@ -66,7 +67,8 @@ func TestBell(t *testing.T) {
 	require.NoError(t, err)
 	for i := range uint64(100) {
 		require.NoError(t, ring(t, bell, &wire.Evaluate{Request: r.request, Sequence: 2 * i}))
-		require.NoError(t, p.ask(wire.KindEvaluate, &wire.Evaluate{Request: r.request, Sequence: 2*i + 1}, &wire.Done{}))
+		require.NoError(t, p.ask(wire.KindEvaluate, &wire.Evaluate{Request: r.request, Sequence: 2*i + 1},
+			&wire.Done{}))
 	}
 	require.EqualValues(t, 200, b.counts.evaluations.Load())
 	require.ErrorIs(t, ring(t, bell, &wire.Evaluate{Request: 77, Sequence: 500}), ane.ErrForeign)

@@ -62,7 +62,8 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 		s.users++
 	}
 	in := len(p.in)
-	return &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]), Out: addresses(r.surfaces[in:])}, nil
+	return &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]),
+		Out: addresses(r.surfaces[in:])}, nil
 }
 
 // unbind frees a request that is not in flight.

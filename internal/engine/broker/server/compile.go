@@ -54,7 +54,8 @@ func (c *compiles) later(f *wire.Frame, up *upload, work func() error) error {
 	select {
 	case c.asked <- struct{}{}:
 	default:
-		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles, "wait for one of them"),
+		return errors.Join(exhausted("compile", "", "compiles that were not answered", MaxCompiles,
+			"wait for one of them"),
 			up.close())
 	}
 	c.work.Go(func() {
@@ -103,7 +104,7 @@ func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 	return c.reply(f, reply)
 }
 
-// found says how a program was come by.
+// found says where a program was found.
 type found struct {
 	cached bool
 	notes  []string
@@ -115,7 +116,8 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 	if p.Key != "" {
 		var err error
 		if key, err = parseKey(p.Key); err != nil {
-			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.Because(ane.ErrName, err),
+			return nil, found{}, &ane.Error{Op: "compile", Engine: Name, Name: p.Key,
+				Err:  ane.Because(ane.ErrName, err),
 				Hint: "send the key of a Compiled"}
 		}
 	} else {
@@ -179,7 +181,7 @@ func (c *compiles) compileNow(ctx context.Context, file string, src *source) (an
 }
 
 // keepSource wraps the program of a client that may make instances of it, and takes
-// over the files that the source lies in if it will be compiled again for them.
+// over the files that hold the source if it will be compiled again for them.
 func (c *compiles) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
 	if !c.grant.allows(driverabi.EntitlementAdapterWeight) {
 		return exec

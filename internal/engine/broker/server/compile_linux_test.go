@@ -161,11 +161,13 @@ func TestCompileTellsEveryFault(t *testing.T) {
 		fds  []int
 		want error
 	}{
-		"no descriptor":      {wire.Compile{TextSize: 1}, nil, nil},
-		"text beyond":        {wire.Compile{TextSize: uint64(len(m.Text)) + 1}, []int{fd}, ane.ErrShort},
-		"not sealed":         {wire.Compile{TextSize: 0}, []int{int(open.Fd())}, nil},
-		"no such descriptor": {wire.Compile{Weights: []wire.Weight{{Name: "w", Descriptor: 1}}}, []int{fd}, ane.ErrShort},
-		"offset beyond":      {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1 << 30}}}, []int{fd}, ane.ErrShort},
+		"no descriptor": {wire.Compile{TextSize: 1}, nil, nil},
+		"text beyond":   {wire.Compile{TextSize: uint64(len(m.Text)) + 1}, []int{fd}, ane.ErrShort},
+		"not sealed":    {wire.Compile{TextSize: 0}, []int{int(open.Fd())}, nil},
+		"no such descriptor": {wire.Compile{Weights: []wire.Weight{{Name: "w", Descriptor: 1}}}, []int{fd},
+			ane.ErrShort},
+		"offset beyond": {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1 << 30}}}, []int{fd},
+			ane.ErrShort},
 		"size beyond": {wire.Compile{Weights: []wire.Weight{{Name: "w", Offset: 1, Size: uint64(len(m.Text))}}},
 			[]int{fd}, ane.ErrShort},
 		"twice":           {wire.Compile{Weights: []wire.Weight{{Name: "w"}, {Name: "w"}}}, []int{fd}, ane.ErrName},

@@ -23,7 +23,7 @@ type Config struct {
 	CacheDir string
 	// CacheBytes bounds the files in CacheDir; 0 means DefaultCacheBytes.
 	CacheBytes int64
-	// Linger is how long Serve goes on without a client, also before the first;
+	// Linger is how long Serve runs without a client, also before the first;
 	// 0 means DefaultLinger.
 	Linger time.Duration
 	// Stay makes Serve end with its context only.

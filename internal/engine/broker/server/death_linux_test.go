@@ -28,8 +28,12 @@ func TestClientDiesAtEveryStage(t *testing.T) {
 	witness := b.join(mary, "")
 	stages := map[string]func(p *peer) error{
 		"connected": func(p *peer) error { return nil },
-		"said half": func(p *peer) error { _, err := p.post(wire.KindHello, &wire.Hello{Version: wire.Version}); return err },
-		"admitted":  func(p *peer) error { return p.greet("") },
+		"said half": func(p *peer) error {
+			_,
+				err := p.post(wire.KindHello, &wire.Hello{Version: wire.Version})
+			return err
+		},
+		"admitted": func(p *peer) error { return p.greet("") },
 		"surface": func(p *peer) error {
 			_, _, err := p.surface(1 << 20)
 			return err
@@ -41,7 +45,8 @@ func TestClientDiesAtEveryStage(t *testing.T) {
 			}
 			defer f.Close()
 			for range 5 {
-				if _, err := p.post(wire.KindCompile, &wire.Compile{TextSize: uint64(len(m.Text))}, int(f.Fd())); err != nil {
+				if _, err := p.post(wire.KindCompile, &wire.Compile{TextSize: uint64(len(m.Text))},
+					int(f.Fd())); err != nil {
 					return err
 				}
 			}

@@ -87,7 +87,8 @@ func (t *flights) may(r *request, handle uint32, sequence, deadline uint64) erro
 	case t.find(sequence) != nil:
 		return fault("sequence", sequence, ane.ErrInUse, "count sequence numbers up")
 	case r.program.flying >= r.program.depth:
-		return exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight", r.program.depth,
+		return exhausted("evaluate", fmt.Sprintf("program %d", r.program.handle), "evaluations in flight",
+			r.program.depth,
 			"wait for one of them")
 	case deadline > math.MaxInt64:
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrLength,

@@ -39,7 +39,8 @@ func TestModelsMeetTheirReference(t *testing.T) {
 				_, err := y.ReadFloat32(got)
 				require.NoError(t, err)
 				for i, v := range want[l.Name] {
-					require.True(t, m.Tolerance.Allows(float64(got[i]), v), "%s %s %d: %v, want %v", m.Name, l.Name, i, got[i], v)
+					require.True(t, m.Tolerance.Allows(float64(got[i]), v), "%s %s %d: %v, want %v", m.Name, l.Name, i,
+						got[i], v)
 				}
 			}
 			for _, y := range r.out {

@@ -20,8 +20,8 @@ func exhausted(op, name, what string, limit int, hint string) error {
 // denied is the answer to a call that an entitlement or another tier would allow.
 func denied(op, entitlement string, tier driverabi.Tier) error {
 	return &ane.Error{Op: op, Engine: Name, Err: wire.Denied(entitlement), Detail: "opened the tier " + string(tier),
-		Rule: "the broker asks for the entitlement " + entitlement, Hint: "have the broker's policy grant it, in the tier " +
-			"that is opened"}
+		Rule: "the broker asks for the entitlement " + entitlement,
+		Hint: "have the broker's policy grant it, in the tier that is opened"}
 }
 
 // unknown is the answer to a handle that the connection does not have.

@@ -54,7 +54,8 @@ func TestBackPressureAndCancel(t *testing.T) {
 	eventually(t, "the first runs", func() bool { return b.driver.Stats().Running == 1 })
 	var s wire.StatusReply
 	require.NoError(t, p.ask(wire.KindStatus, &wire.Status{Program: r.program}, &s))
-	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true, Queued: driverabi.QueueDepth - 1,
+	require.Equal(t, wire.StatusReply{Program: r.program, Loaded: true, Resident: true,
+		Queued:  driverabi.QueueDepth - 1,
 		Running: 1, Args: wire.Arguments{QueueDepth: driverabi.QueueDepth}}, wire.StatusReply{
 		Program: s.Program, Loaded: s.Loaded, Resident: s.Resident, Queued: s.Queued, Running: s.Running, Args: s.Args})
 
@@ -168,7 +169,8 @@ func TestEngineThatFails(t *testing.T) {
 			mu.Lock()
 			defer mu.Unlock()
 			if fail {
-				return &ane.Error{Op: "evaluate", Engine: "slow", Err: ane.ErrEngine, Detail: "on fire", Domain: "d", Code: 8}
+				return &ane.Error{Op: "evaluate", Engine: "slow", Err: ane.ErrEngine,
+					Detail: "on fire", Domain: "d", Code: 8}
 			}
 			return nil
 		}}

@@ -129,7 +129,10 @@ func FuzzFrames(f *testing.F) {
 		p := broker.join(alice, "")
 		_, err := p.ready(model(t, "identity"), 21)
 		require.NoError(t, err)
-		require.NoError(t, p.conn.Control(func(fd int) error { return unix.Sendmsg(fd, b, nil, nil, unix.MSG_NOSIGNAL) }))
+		require.NoError(t, p.conn.Control(func(fd int) error {
+			return unix.Sendmsg(fd, b, nil, nil,
+				unix.MSG_NOSIGNAL)
+		}))
 		_, fds, _ := p.conn.Receive(p.buf) // an answer, or the end
 		fds.Close()
 		require.NoError(t, broker.join(mary, "").ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))

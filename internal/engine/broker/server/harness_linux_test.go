@@ -46,7 +46,8 @@ func startBroker(t *testing.T, c Config) *broker {
 		b.work.Wait()
 		require.Zero(t, b.live.count(), "programs are left")
 		st := b.driver.Stats()
-		require.Zero(t, st.Clients+st.Programs+st.Surfaces+st.Resident+st.Mapped+st.Bound+st.Instances+st.Weights, "%+v", st)
+		require.Zero(t, st.Clients+st.Programs+st.Surfaces+st.Resident+st.Mapped+st.Bound+st.Instances+st.Weights,
+			"%+v", st)
 		require.NoError(t, b.close())
 	})
 	return b

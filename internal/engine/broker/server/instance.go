@@ -34,7 +34,8 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 		return err
 	}
 	if p.inst != nil || !p.loaded {
-		return &ane.Error{Op: "instance", Engine: Name, Name: fmt.Sprintf("program %d", q.Program), Err: ane.ErrNotLoaded,
+		return &ane.Error{Op: "instance", Engine: Name, Name: fmt.Sprintf("program %d", q.Program),
+			Err:    ane.ErrNotLoaded,
 			Detail: "the base has to be a compiled program that is loaded", Hint: "load the base first"}
 	}
 	of, ok := baseOf(p.res.exec)

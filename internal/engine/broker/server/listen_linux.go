@@ -62,7 +62,8 @@ func (l *Listener) open() error {
 		return l.fault(fs.ErrInvalid, "no name of a socket",
 			"name a path in a private folder, such as one in $XDG_RUNTIME_DIR")
 	case len(l.name) > longestName:
-		return l.fault(fs.ErrInvalid, fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer", len(l.name),
+		return l.fault(fs.ErrInvalid, fmt.Sprintf("a name of %d bytes, at most %d; the folder's may be longer",
+			len(l.name),
 			longestName), "name the socket shorter")
 	}
 	if err := l.openDir(); err != nil {

@@ -81,7 +81,8 @@ func TestReadPolicy(t *testing.T) {
 		require.NotEmpty(t, e.Hint)
 	}
 	for line, text := range map[string]string{
-		"line 1:": "x", "line 3:": "{\"grants\": [\n{\"entitlements\":\n,", "line 2:": "{\"grants\": [\n{\"user\": 1000}]}",
+		"line 1:": "x", "line 3:": "{\"grants\": [\n{\"entitlements\":\n,",
+		"line 2:": "{\"grants\": [\n{\"user\": 1000}]}",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		_, err := ReadPolicy(path)

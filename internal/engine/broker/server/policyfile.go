@@ -45,7 +45,8 @@ func ReadPolicy(path string) (*Policy, error) {
 }
 
 func unread(path string, err error) error {
-	return &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err, Hint: "name a JSON file that this user may read"}
+	return &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err,
+		Hint: "name a JSON file that this user may read"}
 }
 
 func parsePolicy(path string, text []byte) (*Policy, error) {

@@ -85,7 +85,8 @@ func clientProcess() (answered int, err error) {
 	requests := []uint32{r.request}
 	for range 7 {
 		var b wire.Bound
-		if err := p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]}, &b); err != nil {
+		if err := p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]},
+			&b); err != nil {
 			return 0, err
 		}
 		requests = append(requests, b.Request)
@@ -256,7 +257,10 @@ func TestEightProcesses(t *testing.T) {
 	require.Equal(t, answered, s.counts.evaluations.Load())
 	require.Zero(t, s.counts.failed.Load())
 	require.Zero(t, s.counts.faults.Load())
-	eventually(t, "they are gone", func() bool { st := s.driver.Stats(); return st.Clients+st.Surfaces+st.Programs == 0 })
+	eventually(t, "they are gone", func() bool {
+		st := s.driver.Stats()
+		return st.Clients+st.Surfaces+st.Programs == 0
+	})
 }
 
 // TestFrozenAndKilledClients: one that is frozen in the middle of it goes on where it was,
@@ -283,6 +287,9 @@ func TestFrozenAndKilledClients(t *testing.T) {
 		require.NoError(t, frozen.Process.Signal(unix.SIGCONT))
 		frozen.says(t, "done")
 		require.GreaterOrEqual(t, frozen.finish(t), uint64(1000))
-		eventually(t, "none is left", func() bool { st := s.driver.Stats(); return st.Clients+st.Surfaces+st.Programs == 0 })
+		eventually(t, "none is left", func() bool {
+			st := s.driver.Stats()
+			return st.Clients+st.Surfaces+st.Programs == 0
+		})
 	}
 }

@@ -78,7 +78,8 @@ func (t *programs) release(payload []byte) (wire.Payload, error) {
 		return nil, err
 	}
 	if p.bound > 0 {
-		return nil, &ane.Error{Op: "release", Engine: Name, Name: fmt.Sprintf("program %d", q.Program), Err: ane.ErrInUse,
+		return nil, &ane.Error{Op: "release", Engine: Name, Name: fmt.Sprintf("program %d", q.Program),
+			Err:    ane.ErrInUse,
 			Detail: fmt.Sprintf("requests: %d", p.bound), Hint: "unbind them first"}
 	}
 	if p.loaded {

@@ -10,7 +10,7 @@ import (
 // programs of all identities.
 const PurgeEverybody = "*"
 
-// purge removes programs from the cache, and has those in memory not found by later
+// purge removes programs from the cache, and hides those in memory from later
 // compiles. Clients that run one go on: a purge never ends a run.
 func (c *session) purge(payload []byte) (wire.Payload, error) {
 	var q wire.Purge

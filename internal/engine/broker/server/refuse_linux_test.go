@@ -276,7 +276,8 @@ func TestLimits(t *testing.T) {
 		&wire.Bound{}), ane.ErrExhausted)
 	require.NoError(t, p.evaluate(r, 0))
 	require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: 1500}, &wire.Empty{}))
-	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{}, int(f.Fd())))
+	require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: 1 << 30}, &wire.SurfaceReply{},
+		int(f.Fd())))
 	require.EqualValues(t, MaxSurfaces, p.counter(t, "own surfaces"))
 }
 

@@ -103,7 +103,8 @@ func (s *server) reject(conn *wire.Conn, why error) {
 	fds.Close()
 	if err == nil {
 		p := wire.NewFault(why)
-		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: p.Append(nil)}) // it is turned away all the same
+		// it is turned away all the same
+		_ = conn.Send(wire.Frame{Kind: wire.KindFault, ID: f.ID, Payload: p.Append(nil)})
 	}
 }
 

@@ -126,7 +126,7 @@ func (s *server) untrack(conn *wire.Conn) {
 	delete(s.open, conn)
 }
 
-// disconnect closes every connection and lets none begin.
+// disconnect closes every connection and has track refuse new ones.
 func (s *server) disconnect() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -65,12 +65,15 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 			name  string
 			value uint64
 		}{
-			{"sent", l.Sent}, {"completed", l.Completed}, {"failed", l.Failed}, {"cancelled", l.Cancelled}, {"timed out",
+			{"sent", l.Sent}, {"completed", l.Completed}, {"failed", l.Failed}, {"cancelled",
+				l.Cancelled}, {"timed out",
 				l.TimedOut},
-			{"refused", l.Refused}, {"waiting", uint64(l.Waiting)}, {"most waiting", uint64(l.MostWaiting)}, {"longest wait ns",
+			{"refused", l.Refused}, {"waiting", uint64(l.Waiting)}, {"most waiting",
+				uint64(l.MostWaiting)}, {"longest wait ns",
 				uint64(l.LongestWait)},
 		} {
-			r.Counters = append(r.Counters, wire.Counter{Name: fmt.Sprintf("level %d %s", level, one.name), Value: one.value})
+			r.Counters = append(r.Counters,
+				wire.Counter{Name: fmt.Sprintf("level %d %s", level, one.name), Value: one.value})
 		}
 	}
 	return &r, nil

@@ -17,8 +17,8 @@ import (
 // trusted: a frame is copied out before it is parsed. The end of the other process
 // shows on the socket alone.
 //
-// Send may be called from several goroutines, Receive from one at a time. Close may come at
-// any time.
+// Send may be called from several goroutines, Receive from one at a time. Close may be
+// called at any time.
 type Bell struct {
 	in, out  counter
 	send     sync.Mutex

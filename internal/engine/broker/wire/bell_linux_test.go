@@ -163,7 +163,8 @@ func TestBellCloses(t *testing.T) {
 	require.ErrorIs(t, await.Value(t, done), wire.ErrClosed)
 	require.NoError(t, a.Close())
 	require.ErrorIs(t, a.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}), wire.ErrClosed)
-	require.NoError(t, b.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}), "the other end is told by the socket")
+	require.NoError(t, b.Send(wire.Frame{Kind: wire.KindEvaluate, ID: wire.BellID}),
+		"the other end is told by the socket")
 }
 
 // Whatever the other end writes into the memory, while it is read too, is refused or
@@ -212,7 +213,8 @@ func TestBellTrustsNothing(t *testing.T) {
 	require.Equal(t, frame, got)
 
 	// A hole is memory of zeros, not a fault.
-	require.NoError(t, unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0, info.Size()))
+	require.NoError(t, unix.Fallocate(int(file.Fd()), unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, 0,
+		info.Size()))
 	_, err = b.Receive(buffer(), 0)
 	require.Error(t, err)
 	require.Error(t, unix.Ftruncate(int(file.Fd()), 4096), "sealed")

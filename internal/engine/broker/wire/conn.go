@@ -6,8 +6,8 @@ import (
 )
 
 // Conn is one end of a connection. Send may be called from several goroutines, frames are
-// never mixed; Receive from several too, one at a time gets a frame. Close may come at any
-// time and ends both.
+// never mixed; Receive from several too, one at a time gets a frame. Close may be called at
+// any time and ends both.
 type Conn struct {
 	in, out counter
 	socket
@@ -126,8 +126,9 @@ type Traffic struct {
 // Plus is the sum of both.
 func (t Traffic) Plus(u Traffic) Traffic {
 	return Traffic{
-		FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn, DescriptorsIn: t.DescriptorsIn + u.DescriptorsIn,
-		FramesOut: t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut,
+		FramesIn: t.FramesIn + u.FramesIn, BytesIn: t.BytesIn + u.BytesIn,
+		DescriptorsIn: t.DescriptorsIn + u.DescriptorsIn,
+		FramesOut:     t.FramesOut + u.FramesOut, BytesOut: t.BytesOut + u.BytesOut,
 		DescriptorsOut: t.DescriptorsOut + u.DescriptorsOut,
 	}
 }

@@ -160,7 +160,7 @@ func absent(op string) error {
 	return &Error{Op: op, Err: ErrClosed, Detail: "no Conn", Hint: "open one first"}
 }
 
-// errTimeout is one value: a waiting caller meets it often.
+// errTimeout is one value: a waiting caller gets it often.
 var errTimeout error = &Error{Op: "wait", Err: ErrTimeout}
 
 // sentinels are the errors that a Fault names by number: the place in this table, where 0

@@ -137,7 +137,8 @@ func one(err error) Fault {
 func lines(list mil.ErrorList) []Line {
 	var all []Line
 	for _, e := range list[:min(len(list), MaxLines)] {
-		all = append(all, Line{File: cut(e.File, MaxPath), Line: uint32(max(e.Pos.Line, 0)), Col: uint32(max(e.Pos.Col, 0)),
+		all = append(all, Line{File: cut(e.File, MaxPath), Line: uint32(max(e.Pos.Line, 0)),
+			Col: uint32(max(e.Pos.Col, 0)),
 			Msg: cut(e.Msg, MaxText), Hint: cut(e.Hint, MaxText)})
 	}
 	return all

@@ -115,7 +115,7 @@ func (f Frame) Append(b []byte) []byte {
 	return append(append(b, h[:]...), f.Payload...)
 }
 
-// ParseFrame reads one packet; the Payload is part of b. With an error come the Kind and
+// ParseFrame reads one packet; the Payload is part of b. With an error it returns the Kind and
 // the ID if the header was readable, so that the sender can be answered.
 func ParseFrame(b []byte) (Frame, error) {
 	if len(b) < HeaderSize {

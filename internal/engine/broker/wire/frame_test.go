@@ -23,13 +23,14 @@ func TestFrames(t *testing.T) {
 		want  error
 		known bool // the header says which frame to answer
 	}{
-		"nothing":        {func(b []byte) []byte { return nil }, wire.ErrShort, false},
-		"half a header":  {func(b []byte) []byte { return b[:23] }, wire.ErrShort, false},
-		"magic":          {func(b []byte) []byte { b[0]++; return b }, wire.ErrMagic, false},
-		"version":        {func(b []byte) []byte { b[4]++; return b }, wire.ErrVersion, false},
-		"kind 0":         {func(b []byte) []byte { b[6] = 0; return b }, wire.ErrKind, true},
-		"kind beyond":    {func(b []byte) []byte { b[6] = byte(wire.KindChain) + 1; return b }, wire.ErrKind, true},
-		"answer's fault": {func(b []byte) []byte { b[6], b[7] = byte(wire.KindFault), 0x80; return b }, wire.ErrKind, true},
+		"nothing":       {func(b []byte) []byte { return nil }, wire.ErrShort, false},
+		"half a header": {func(b []byte) []byte { return b[:23] }, wire.ErrShort, false},
+		"magic":         {func(b []byte) []byte { b[0]++; return b }, wire.ErrMagic, false},
+		"version":       {func(b []byte) []byte { b[4]++; return b }, wire.ErrVersion, false},
+		"kind 0":        {func(b []byte) []byte { b[6] = 0; return b }, wire.ErrKind, true},
+		"kind beyond":   {func(b []byte) []byte { b[6] = byte(wire.KindChain) + 1; return b }, wire.ErrKind, true},
+		"answer's fault": {func(b []byte) []byte { b[6], b[7] = byte(wire.KindFault), 0x80; return b }, wire.ErrKind,
+			true},
 		"missing bytes":  {func(b []byte) []byte { return b[:len(b)-1] }, wire.ErrShort, true},
 		"more bytes":     {func(b []byte) []byte { return append(b, 0) }, wire.ErrTrailing, true},
 		"flags":          {func(b []byte) []byte { b[12] = 2; return b }, wire.ErrValue, true},
@@ -39,7 +40,8 @@ func TestFrames(t *testing.T) {
 			binary.LittleEndian.PutUint32(b[8:], wire.MaxPayload+1)
 			return append(b, make([]byte, wire.MaxPayload)...)
 		}, wire.ErrLong, true},
-		"length of 4 GiB": {func(b []byte) []byte { binary.LittleEndian.PutUint32(b[8:], 1<<32-1); return b }, wire.ErrLong,
+		"length of 4 GiB": {func(b []byte) []byte { binary.LittleEndian.PutUint32(b[8:], 1<<32-1); return b },
+			wire.ErrLong,
 			true},
 	} {
 		f, err := wire.ParseFrame(c.spoil(good.Append(nil)))

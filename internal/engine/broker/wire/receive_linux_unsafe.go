@@ -47,7 +47,8 @@ func (s *socket) receive(buf []byte) (int, Descriptors, error) {
 	for {
 		r.msg.Flags = 0
 		r.msg.SetControllen(unix.CmsgSpace(4 * MaxDescriptors)) // more of them do not fit, and the system says so
-		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&r.msg)), unix.MSG_CMSG_CLOEXEC)
+		n, _, errno := unix.Syscall(unix.SYS_RECVMSG, uintptr(s.fd), uintptr(unsafe.Pointer(&r.msg)),
+			unix.MSG_CMSG_CLOEXEC)
 		if errno == 0 {
 			r.iov.Base = nil // the buffer is the caller's again
 			return s.accept(int(n))
@@ -92,7 +93,7 @@ func (s *socket) empty() error {
 	return &Error{Op: "receive", Err: ErrClosed, Detail: "the peer has gone", Hint: "connect again"}
 }
 
-// descriptors reads the control message. With an error come those that were found.
+// descriptors reads the control message. With an error it returns those that were found.
 func (r *incoming) descriptors() (Descriptors, error) {
 	if r.msg.Controllen == 0 {
 		return nil, nil

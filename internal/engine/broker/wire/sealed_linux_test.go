@@ -60,7 +60,8 @@ func TestUnsealedFiles(t *testing.T) {
 	const all = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW | unix.F_SEAL_WRITE | unix.F_SEAL_SEAL
 	steady(t, func() {
 		for name, f := range map[string]*os.File{
-			"no seals": memfd(0), "may shrink": memfd(all &^ unix.F_SEAL_SHRINK), "may grow": memfd(all &^ unix.F_SEAL_GROW),
+			"no seals": memfd(0), "may shrink": memfd(all &^ unix.F_SEAL_SHRINK),
+			"may grow": memfd(all &^ unix.F_SEAL_GROW),
 			"writable": memfd(all &^ unix.F_SEAL_WRITE), "seals may change": memfd(all &^ unix.F_SEAL_SEAL),
 			"directory": open("/"), "device": open("/dev/zero"), "file": open("/proc/self/exe"),
 		} {

@@ -9,7 +9,7 @@ type users struct{ n atomic.Int64 }
 
 const closing = 1 << 32
 
-// open lets calls in.
+// open admits calls.
 func (u *users) open() { u.n.Store(1) }
 
 // enter reports whether the descriptor may be used until leave.
