@@ -22,8 +22,8 @@ func convolution(weights []float32) (*build.Program, error) {
 	return b.Program()
 }
 
-// The builder writes the last program of docs/MIL.md, but for the attribute buildInfo, which is long.
-func TestTheBuilderWritesThePageOnMIL(t *testing.T) {
+// The builder writes the last program of docs/MIL.md, except the long attribute buildInfo.
+func TestBuilderWritesTheProgramOfMILPage(t *testing.T) {
 	blocks := fenced(page(t, "MIL.md"), "mil")
 	p, err := convolution(make([]float32, 32*64))
 	require.NoError(t, err)
@@ -37,7 +37,7 @@ func TestTheBuilderWritesThePageOnMIL(t *testing.T) {
 }
 
 // Every program of the page parses, and compiles on the software engine.
-func TestThePageOnMILShowsProgramsThatCompile(t *testing.T) {
+func TestProgramsOfMILPageCompile(t *testing.T) {
 	p, err := convolution(make([]float32, 32*64))
 	require.NoError(t, err)
 	device := software(t)
@@ -52,8 +52,8 @@ func TestThePageOnMILShowsProgramsThatCompile(t *testing.T) {
 	}
 }
 
-// Every statement that the page calls refused is refused with the words beside it.
-func TestThePageOnMILShowsWhatIsRefused(t *testing.T) {
+// Every faulty statement of the page is refused with the message beside it.
+func TestFaultsOfMILPage(t *testing.T) {
 	device, seen := software(t), 0
 	for _, block := range fenced(page(t, "MIL.md"), "text") {
 		for line := range strings.Lines(block) {
@@ -68,7 +68,7 @@ func TestThePageOnMILShowsWhatIsRefused(t *testing.T) {
 	require.Positive(t, seen)
 }
 
-// within is a program of one statement.
+// within returns a program with one statement.
 func within(statement string) []byte {
 	return fmt.Appendf(nil, "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {\n        %s\n    } -> (y);\n}\n", statement)
 }

@@ -138,7 +138,7 @@ func deadline(e *env) {
 		break
 	}
 	if err == nil {
-		e.errorf("%d runs, each with an eighth of the time of the previous one, ended without an error; the last took %v",
+		e.errorf("%d runs, each with an eighth of the time of the previous one, returned no error; the last took %v",
 			attempts, whole.Elapsed)
 	}
 	_, err = r.model.Evaluate(e.ctx, r.request)

@@ -211,14 +211,14 @@ func TestHostile(t *testing.T) {
 
 // A hint suggests the reserved word or the name that a misspelt word resembles.
 func TestDidYouMean(t *testing.T) {
-	for text, want := range map[string]string{
-		"porgram(1.3) {}": "program",
-		"program(1.3) { fucn main<ios18>() { } -> (); }":                                                               "func",
-		"program(1.3) { func main<ios18>(tensr<fp16, [1]> x) { } -> (x); }":                                            "tensor",
-		"program(1.3) { func main<ios18>(tensor<fp61, [1]> x) { } -> (x); }":                                           "fp16",
-		"program(1.3) { func main<ios18>(fp16 weight) { fp16 y = relu(x = wieght); } -> (y); }":                        "weight",
-		"program(1.3) { func main<ios18>(fp16 x) { fp16 y = relu(x = x, b = bool(flase)); } -> (y); }":                 "false",
-		`program(1.3) { func main<ios18>(fp16 x) { fp16 y = relu(x = fp16(BLOBFILE(paht = string("w")))); } -> (y); }`: "path",
+	for want, text := range map[string]string{
+		"program": "porgram(1.3) {}",
+		"func":    "program(1.3) { fucn main<ios18>() { } -> (); }",
+		"tensor":  "program(1.3) { func main<ios18>(tensr<fp16, [1]> x) { } -> (x); }",
+		"fp16":    "program(1.3) { func main<ios18>(tensor<fp61, [1]> x) { } -> (x); }",
+		"weight":  "program(1.3) { func main<ios18>(fp16 weight) { fp16 y = relu(x = wieght); } -> (y); }",
+		"false":   "program(1.3) { func main<ios18>(fp16 x) { fp16 y = relu(x = x, b = bool(flase)); } -> (y); }",
+		"path":    `program(1.3) { func main<ios18>(fp16 x) { fp16 y = relu(x = fp16(BLOBFILE(paht = string("w")))); } -> (y); }`,
 	} {
 		_, err := Parse("f", []byte(text))
 		require.ErrorContains(t, err, "did you mean "+want+"? ", text)

@@ -1,5 +1,5 @@
-// Command attention runs one step of attention for each token. The engine reads the cache of
-// keys and values in place: it is bound once, and each token writes one row into it.
+// Command attention runs one step of attention for each token. The cache of keys and values is
+// bound once, each token writes one row into it, and the engine reads it in place.
 package main
 
 import (
@@ -21,17 +21,17 @@ func main() {
 	b := build.New()
 	f := b.Func("main")
 	keys := f.Input("keys", build.FP16, 1, heads, length, dim)
-	mask := f.Input("mask", build.FP16, 1, 1, 1, length) // 0 for a token that is there, else -10000
+	mask := f.Input("mask", build.FP16, 1, 1, 1, length) // 0 for an existing token, -10000 otherwise
 	query := f.Input("query", build.FP16, 1, heads, 1, dim)
 	values := f.Input("values", build.FP16, 1, heads, length, dim)
 	scores := f.Mul(f.Matmul(query, keys, build.TransposeY(true)), f.Scalar(1/math.Sqrt(dim)))
 	f.Output("y", f.Matmul(f.Softmax(f.Add(scores, mask), -1), values))
 	p := must(b.Program())
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx)) // binds the cache, once
+	r := must(model.NewRequest(ctx)) // binds the cache once
 	defer r.Close()
 	seen := slices.Repeat([]float32{-10000}, length)
 	cacheK, cacheV := r.Input("keys"), r.Input("values")
@@ -47,7 +47,8 @@ func main() {
 		worst = max(worst, off(must(r.Output("y").Float32s()), t))
 	}
 	cache := len(cacheK.Bytes()) + len(cacheV.Bytes())
-	fmt.Printf("%d tokens: %d bytes written for each; the cache of %d bytes stayed in place\n", length, written/length, cache)
+	fmt.Printf("%d tokens: %d bytes written for each; the cache of %d bytes stayed in place\n", length, written/length,
+		cache)
 	if worst > 0.01 {
 		log.Fatalf("wrong: off by %v", worst)
 	}
@@ -63,7 +64,7 @@ func features(kind, t int) []float32 {
 	return all
 }
 
-// off is the largest difference between got and attention by its definition.
+// off returns the largest difference between got and the definition of attention.
 func off(got []float32, t int) (worst float64) {
 	query := features(0, t)
 	for i, y := range got {

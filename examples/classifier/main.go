@@ -1,4 +1,4 @@
-// Command classifier names three 8x8 pictures by a network of two layers with fixed weights.
+// Command classifier classifies three 8x8 pictures by a network of two layers with fixed weights.
 package main
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/anekit/anekit/ane/mil/build"
 )
 
-// The pictures are 64 pixels each. They serve as inputs and as the weights of layer one.
+// The pictures have 64 pixels each. They are the inputs and the weights of layer one.
 const (
 	cross  = "#......#.#....#...#..#.....##......##.....#..#...#....#.#......#"
 	square = "#########......##......##......##......##......##......#########"
 	bar    = "...##......##......##......##......##......##......##......##..."
-	// A square with three pixels missing has to be a square still.
+	// A square without three of its pixels is still classified as a square.
 	worn = "######.##......##......#.......##......##......##......###.#####"
 )
 
-// batch is the number of pictures of a run. Each is one column of the input: a row of 32
-// fp16 is 64 bytes, as the engine aligns rows, so nothing is padded.
+// batch is the number of pictures of a run, one for each column of the input. A row of 32 fp16
+// elements has 64 bytes, the alignment of rows, so it needs no padding.
 const batch = 32
 
 func main() {
@@ -41,12 +41,12 @@ func main() {
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 64, 1, batch)
 	hidden := f.Relu(f.Conv(x, f.Weight("score", score, 3, 64, 1, 1)))
-	// Layer two sets each score against the others.
+	// Layer two subtracts the other scores from each score.
 	contrast := f.Conv(hidden, f.Weight("contrast", []float32{2, -1, -1, -1, 2, -1, -1, -1, 2}, 3, 3, 1, 1))
 	f.Output("y", f.Softmax(contrast, 1))
 	p := must(b.Program())
 
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
 	defer model.Close(ctx)
@@ -57,7 +57,7 @@ func main() {
 	for column, picture := range pictures {
 		for i, pixel := range picture {
 			if pixel == '#' {
-				check(r.Input("x").Set(1, 0, i, 0, column)) // straight into the shared page
+				check(r.Input("x").Set(1, 0, i, 0, column)) // writes into the shared page
 			}
 		}
 	}

@@ -17,13 +17,13 @@ func main() {
 	p := must(b.Program())
 
 	ctx := context.Background()
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx)) // with surfaces of its own
+	r := must(model.NewRequest(ctx)) // allocates its surfaces
 	defer r.Close()
-	must(r.Input("x").WriteFloat32(make([]float32, 64*64))) // straight into the shared page
+	must(r.Input("x").WriteFloat32(make([]float32, 64*64))) // writes into the shared page
 	must(r.Evaluate(ctx))
 	println(len(must(r.Output("y").Float32s())))
 }

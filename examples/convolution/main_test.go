@@ -12,12 +12,12 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// A run that leaves anything open fails.
+// A test run that leaks fails.
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestItRuns(t *testing.T) { main() }
 
-// What it takes to run a convolution stays as little as it is.
+// The program for a convolution stays short.
 func TestItFitsOnAPage(t *testing.T) {
 	source, err := os.ReadFile("main.go")
 	require.NoError(t, err)
@@ -33,8 +33,8 @@ func TestItFitsOnAPage(t *testing.T) {
 	require.LessOrEqual(t, lines, 30)
 }
 
-// The README shows this very program.
-func TestTheReadmeShowsCodeThatRuns(t *testing.T) {
+// The README shows this program.
+func TestReadmeShowsThisProgram(t *testing.T) {
 	source, err := os.ReadFile("main.go")
 	require.NoError(t, err)
 	readme, err := os.ReadFile("../../README.md")

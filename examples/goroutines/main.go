@@ -1,4 +1,4 @@
-// Command goroutines has 16 goroutines share four requests of one model through a pool.
+// Command goroutines shares four requests of one model among 16 goroutines by a pool.
 package main
 
 import (
@@ -23,12 +23,12 @@ func main() {
 	f.Output("y", f.Add(f.Mul(x, f.Scalar(2)), f.Scalar(1)))
 	p := must(b.Program())
 
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 	model := must(device.Compile(ctx, ane.Source{Program: p.Program}))
 	defer model.Close(ctx)
-	// A request is for one goroutine at a time. Four of them are four sets of surfaces,
-	// made once; Get waits while all four are lent.
+	// One goroutine at a time may use a request. Four requests have four sets of surfaces,
+	// allocated once; Get waits while all four are lent.
 	pool := must(model.NewPool(ctx, requests))
 	defer pool.Close()
 
@@ -49,14 +49,14 @@ func main() {
 	fmt.Printf("%d goroutines, %d requests, %d right results\n", goroutines, requests, goroutines*runs)
 }
 
-// double borrows a request, has the engine compute 2v+1, and gives the request back.
+// double borrows a request, computes 2v+1 on the engine, and returns the request.
 func double(ctx context.Context, pool *ane.Pool, v float32) (err error) {
 	r, err := pool.Get(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, pool.Put(r)) }()
-	// The tensors hold what the last borrower left, so every element that counts is set.
+	// The tensors have the values of the last borrower, so set every element that is used.
 	for i := range width {
 		if err := r.Input("x").Set(v, 0, 63, 0, i); err != nil {
 			return err

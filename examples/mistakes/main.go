@@ -1,4 +1,4 @@
-// Command mistakes makes the mistakes of docs/TUTORIAL.md and prints what anekit answers.
+// Command mistakes makes the mistakes of docs/TUTORIAL.md and prints the errors.
 package main
 
 import (
@@ -23,7 +23,7 @@ func wrong() (*build.Program, error) {
 	return b.Program()
 }
 
-// text has a misspelt argument and a type that does not follow from the operands.
+// text has a wrong argument and a wrong result type.
 const text = `program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {
@@ -65,7 +65,7 @@ func main() {
 	expect("read", err, errors.Is(err, ane.ErrName))
 }
 
-// expect prints an error, which has to be of the kind that the caller handles.
+// expect prints an error and checks its kind.
 func expect(call string, err error, kind bool) {
 	fmt.Printf("not %s: %v\n", call, err)
 	if !kind {

@@ -22,14 +22,14 @@ func main() {
 	flag.Parse()
 	ctx := context.Background()
 
-	// Eight times the pixel less its neighbours: 0 where the picture is flat.
+	// Eight times the pixel minus its neighbors: 0 in flat areas.
 	laplace := []float32{-1, -1, -1, -1, 8, -1, -1, -1, -1}
 	b := build.New()
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 1, size, size) // one picture, one channel
 	f.Output("y", f.Conv(x, f.Weight("w", laplace, 1, 1, 3, 3), build.Same))
 	p := must(b.Program())
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
 	defer model.Close(ctx)
@@ -57,7 +57,7 @@ func main() {
 	}
 }
 
-// disk is white, 1, within 20 pixels of the middle, and black, 0, elsewhere.
+// disk returns a picture that is white (1) within 20 pixels of the middle, otherwise black (0).
 func disk() []float32 {
 	all := make([]float32, size*size)
 	for i := range all {
@@ -68,7 +68,8 @@ func disk() []float32 {
 	return all
 }
 
-// convolved is one pixel by the definition of a convolution, zeros outside the picture.
+// convolved computes one pixel by the definition of a convolution, with zeros outside of the
+// picture.
 func convolved(in, kernel []float32, col, row int) (sum float32) {
 	for k, w := range kernel {
 		if c, r := col+k%3-1, row+k/3-1; c >= 0 && c < size && r >= 0 && r < size {

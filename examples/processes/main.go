@@ -1,5 +1,5 @@
-// Command processes has two processes use one tensor: it starts itself as a child, the child
-// fills the input in shared memory, and the parent's engine reads it there.
+// Command processes shares one tensor between two processes: it starts itself as a child, the
+// child fills the input in shared memory, and the parent's engine reads it in place.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 func main() {
 	switch {
 	case runtime.GOOS != "linux":
-		// Memory is a surface on a Mac, which has no descriptor to give to a child.
+		// On a Mac memory is a surface, which has no descriptor for a child process.
 		fmt.Println("skipped: tensors are shared by descriptor on Linux only")
 	case len(os.Args) > 1 && os.Args[1] == "child":
 		child()
@@ -41,7 +41,7 @@ func parent(ctx context.Context) {
 	r := must(model.NewRequest(ctx))
 	defer r.Close()
 
-	// A tensor crosses as a descriptor of its memory and a header with its layout.
+	// The child gets a descriptor of the tensor's memory and a header with its layout.
 	memory, header, err := ane.ShareTensor(r.Input("x"))
 	check(err)
 	defer memory.Close()
@@ -53,7 +53,7 @@ func parent(ctx context.Context) {
 	check(cmd.Start())
 	must(stdin.Write(header))
 	check(stdin.Close()) // the header ends here
-	check(cmd.Wait())    // the end of the child orders its writes before the evaluation
+	check(cmd.Wait())    // the child's writes happen before its end, and so before the evaluation
 
 	must(r.Evaluate(ctx))
 	last := must(r.Output("y").At(0, 63, 0, 63))
@@ -68,7 +68,7 @@ func child() {
 	memory := os.NewFile(3, "memory")
 	x := must(ane.AdoptTensor(memory, must(io.ReadAll(os.Stdin))))
 	defer x.Block().Close()
-	check(memory.Close()) // the Block has a descriptor of its own
+	check(memory.Close()) // the Block has its own descriptor
 	for c := range 64 {
 		for w := range 64 {
 			check(x.Set(float32(w), 0, c, 0, w))

@@ -16,7 +16,7 @@ const channels, width = 64, 32
 
 func main() {
 	ctx := context.Background()
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if it is there
+	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 
 	p := program(1)
@@ -32,19 +32,19 @@ func main() {
 		}
 		check(second.Close(ctx))
 	}
-	// The first model has its own weights still.
+	// The first model still has its own weights.
 	if got := times(ctx, first); got != 1 {
 		log.Fatalf("wrong: the first model multiplies by %v", got)
 	}
 	fmt.Println("the first model: x times", times(ctx, first))
 }
 
-// replaced is first with the weights of p. They are files of the same names and sizes; the
-// text of both programs is the same.
+// replaced returns a model of the program of first with the weights of p. Both programs have
+// the same text, and weight files with the same names and sizes.
 func replaced(ctx context.Context, device *ane.Device, first *ane.Model, p *build.Program) *ane.Model {
 	model, err := first.WithWeights(ctx, p.Weights)
 	if errors.Is(err, errors.ErrUnsupported) {
-		// Apple's engine bakes weights in: there each set of them is compiled.
+		// Apple's engine compiles weights into the program: compile it again.
 		return must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
 	}
 	return must(model, err)
@@ -63,7 +63,7 @@ func program(factor float32) *build.Program {
 	return must(b.Program())
 }
 
-// times evaluates the model for 1 and returns what became of it.
+// times evaluates the model on 1 and returns the result, the factor.
 func times(ctx context.Context, model *ane.Model) float32 {
 	r := must(model.NewRequest(ctx))
 	defer r.Close()
