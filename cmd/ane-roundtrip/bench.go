@@ -18,10 +18,10 @@ import (
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure memory and evaluations, each beside the bare work it cannot beat",
+		Short: "Measure memory and evaluations, each beside its floor",
 		Long: `bench measures memory, then evaluations by an engine in another process, or by
-the one that --engine names. Each figure stands beside its floor, the barest code
-that does the same work, measured in the same round.
+the one that --engine names. Each figure stands beside its floor, the barest
+code that does the same work, measured in the same round.
 
 A target is missed if the figure is beyond it by more than the spread of the
 rounds; the verdict is then fail. A step that cannot run is skipped with its

@@ -31,8 +31,8 @@ func (a *app) brokerCommand() *cobra.Command {
 		Short: "Serve the software engine to several processes over a socket",
 		Long: `broker serves the software engine to every process of this user that opens the
 socket, as the system's broker serves the Neural Engine: programs stay in this
-process, tensors stay in the pages of the client that made them. Clients name the
-socket with --broker or in ` + broker.Environment + `.
+process, tensors stay in the pages of the client that made them. Clients name
+the socket with --broker or in` + broker.Environment + `.
 
 It ends some seconds after its last client, or, with --stay, when it is
 interrupted.`,

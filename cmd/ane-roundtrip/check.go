@@ -32,9 +32,9 @@ func (a *app) checkCommand() *cobra.Command {
 		Use:   "check",
 		Short: "Run every model and prove that no copy was made (the default)",
 		Long: `check opens memory, runs every model on the engine, compares the results with
-independent references and proves that no copy was made. Without --engine it runs
-on the best engine of this machine and, where that is the software engine, on the
-same in a process of its own too.
+independent references and proves that no copy was made. Without --engine it
+takes the best engine of this machine and, where that is the software engine,
+the same in a process of its own too.
 
 --only PATTERN makes the checks whose names match, for instance 'identity/*',
 '*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.`,

@@ -16,13 +16,13 @@ func (a *app) formatCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fmt [-w] FILE.mil",
 		Short: "Print a MIL program in its canonical form, comments kept",
-		Long: `fmt prints a MIL program in its canonical form: a statement a line, four blanks of
-indentation a level. Comments are kept, and one of several empty lines; a comment
-within a statement goes before it. Formatting twice changes nothing more. The file
-may be - for standard input.
+		Long: `fmt prints a MIL program in its canonical form: a statement a line, four
+blanks of indentation a level. Comments are kept, and one of several empty
+lines; a comment within a statement goes before it. Formatting twice changes
+nothing more. The file may be - for standard input.
 
-With -w the text goes back into the file, which appears complete or not at all, and
-only if it changed.`,
+With -w the text goes back into the file, which appears complete or not at
+all, and only if it changed.`,
 		Example: `  ane-roundtrip fmt model.mil
   ane-roundtrip fmt -w model.mil`,
 		Args: oneFile("FILE.mil"),

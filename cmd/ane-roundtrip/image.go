@@ -39,19 +39,19 @@ func (a *app) imageCommand() *cobra.Command {
 	for _, f := range models.Filters() {
 		fmt.Fprintf(&list, "    %-8s %s\n", f.Name, f.About)
 	}
-	cmd.Long = `image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes a
-PNG of the same size and depth. Every channel is filtered by itself, edge pixels are
-repeated outside, results are rounded and clamped. Of samples of 16 bits fp16 keeps
-11.
+	cmd.Long = `image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes
+a PNG of the same size and depth. Every channel is filtered by itself, edge
+pixels are repeated outside, results are rounded and clamped. Of samples of 16
+bits fp16 keeps 11.
 
-The orientation that a camera noted (Exif) is applied. Colours count as much as
-their opacity; filters that keep flat parts (blur, emboss, sharpen) take opacity
-through the same kernel, the others pass it on. Colour profiles and animations are
-told, not applied.
+The orientation that a camera noted (Exif) is applied. Colours count as much
+as their opacity; filters that keep flat parts (blur, emboss, sharpen) take
+opacity through the same kernel, the others pass it on. Colour profiles and
+animations are told, not applied.
 
-IN and OUT may be - for standard input and output; the report then goes to standard
-error. An output that is the picture read, by whatever name or link, is refused, and
-so is a name of another type than PNG.
+IN and OUT may be - for standard input and output; the report then goes to
+standard error. An output that is the picture read, by whatever name or link,
+is refused, and so is a name of another type than PNG.
 
 Filters:
 

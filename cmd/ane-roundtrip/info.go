@@ -20,22 +20,22 @@ func (a *app) infoCommand() *cobra.Command {
 	var attributes, report string
 	cmd := &cobra.Command{
 		Use:   "info [--attributes FILE | --report FILE]",
-		Short: "Tell which engines this machine has, and why the others are not available",
+		Short: "Tell which engines this machine has, and why others are missing",
 		Long: `info tells which engines this machine has, and why the others are not
 available. For engines behind a framework it prints what the framework says of
 the machine, and every method of it that anekit calls with the type encoding it
 expects and the one it finds. With --json, "dump" holds what the framework said
 in a form that the stand-in can say again.
 
---report FILE writes that dump alone, with the round trip of every model and the
-reason of every failure: the file to attach when something does not work on a
-Mac. It names no user, no host, no serial number, and no path outside of folders
-for temporary and system files. The exit status is that of the round trip; the
-file is written in any case.
+--report FILE writes that dump alone, with the round trip of every model and
+the reason of every failure: the file to attach when something does not work
+on a Mac. It names no user, no host, no serial number, and no path outside of
+folders for temporary and system files. The exit status is that of the round
+trip; the file is written in any case.
 
---attributes FILE reads the modelAttributes of a compiled program, as JSON or as
-the XML property list that macOS prints, alone or within a dump, and tells how
-anekit places each tensor, or why it cannot (exit status 2).`,
+--attributes FILE reads the modelAttributes of a compiled program, as JSON or
+as the XML property list that macOS prints, alone or within a dump, and tells
+how anekit places each tensor, or why it cannot (exit status 2).`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("attributes") {

@@ -21,10 +21,10 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect FILE.mil",
 		Short: "Tell what a MIL program takes, gives, computes and weighs",
-		Long: `inspect reads a MIL program and tells its functions, their inputs and outputs as
-the engine lays them out, the operators with their numbers, and the weights with
-type and size. It opens no engine and compiles nothing. The file may be - for
-standard input.`,
+		Long: `inspect reads a MIL program and tells its functions, their inputs and outputs
+as the engine lays them out, the operators with their numbers, and the weights
+with type and size. It opens no engine and compiles nothing. The file may be -
+for standard input.`,
 		Example: `  ane-roundtrip inspect model.mil
   ane-roundtrip inspect --json model.mil`,
 		Args: oneFile("FILE.mil"),

@@ -109,17 +109,21 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err erro
 	if a.Kind == kindOf(l.DType) {
 		return a.Data, notes, nil
 	}
-	size, overflow := l.DType.Size(), 0
+	size, overflow, first := l.DType.Size(), 0, 0
 	data = make([]byte, l.PackedBytes())
 	for i := range l.Elements() {
 		v := element.Load(from, a.Data[i*a.Kind.Size():])
 		element.Store(l.DType, data[i*size:], v)
 		if !math.IsInf(v, 0) && math.IsInf(element.Load(l.DType, data[i*size:]), 0) {
-			overflow++
+			if overflow++; overflow == 1 {
+				first = i
+			}
 		}
 	}
 	if overflow > 0 {
-		notes = append(notes, fmt.Sprintf("%d values beyond %s became infinite", overflow, l.DType))
+		at := element.Load(from, a.Data[first*a.Kind.Size():])
+		notes = append(notes, fmt.Sprintf("%s beyond the range of %s became infinite, first %g at index %v",
+			counted(overflow, "value", "values"), l.DType, at, indexOf(first, l.Shape)))
 	}
 	return data, notes, nil
 }

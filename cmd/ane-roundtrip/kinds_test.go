@@ -52,7 +52,7 @@ func TestElementsOfOtherFloats(t *testing.T) {
 	data, notes, err = elements(turned, layout(t, mil.FP16, 2))
 	require.NoError(t, err)
 	require.Equal(t, []byte{0, 0x38, 0, 0x7c}, data)
-	require.Equal(t, []string{"big-endian numbers were turned around", "shape [2 1] is taken as [2]", "1 values beyond fp16 became infinite"}, notes)
+	require.Equal(t, []string{"big-endian numbers were turned around", "shape [2 1] is taken as [2]", "1 value beyond the range of fp16 became infinite, first 100000 at index [1]"}, notes)
 }
 
 func TestExpected(t *testing.T) {

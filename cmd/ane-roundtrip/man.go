@@ -15,8 +15,8 @@ func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [COMMAND]",
 		Short: "Print the manual page, made from the help",
-		Long: `man prints the manual page of ane-roundtrip, or of one of its commands, for man(1).
-It is made from what --help says.`,
+		Long: `man prints the manual page of ane-roundtrip, or of one of its commands, for
+man(1). It is made from what --help says.`,
 		Example: `  ane-roundtrip man | man -l -
   ane-roundtrip man run >/usr/local/share/man/man1/ane-roundtrip-run.1`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {

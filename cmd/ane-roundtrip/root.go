@@ -93,9 +93,9 @@ func (a *app) root() *cobra.Command {
 engine where there is none, and measures that the values are right and that
 nothing copied them. Without a command it does check.
 
---json prints one object, also on failure; ane-roundtrip schema prints its JSON
-Schema. SOURCE_DATE_EPOCH sets the time in it. COLUMNS sets the width of tables,
-NO_COLOR turns colour off.
+--json prints one object, also on failure; ane-roundtrip schema prints its
+JSON Schema. SOURCE_DATE_EPOCH sets the time in it. COLUMNS sets the width of
+tables, NO_COLOR turns colour off.
 
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 2 wrong usage or bad input, 3 the demanded engine is not available,
@@ -162,6 +162,9 @@ func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.
 		return nil, badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
 	case a.apple && errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e):
 		e.Hint = "leave --require-ane out to use another engine"
+		if name != engine.Auto && name != engine.Apple {
+			e.Detail = "--engine " + name + " is not Apple's"
+		}
 	}
 	return d, err
 }

@@ -29,23 +29,23 @@ func (a *app) runCommand() *cobra.Command {
 		Use:   "run --mil FILE [--model-path DIR] --in NAME=FILE.npy ... --out NAME=FILE.npy ...",
 		Short: "Run a MIL program on .npy and .npz files",
 		Long: `run compiles a MIL program and evaluates it. Inputs come from .npy files, or
-from arrays of .npz archives (FILE.npz:KEY; without KEY the array called as the
-input). Each output file has the output's own type and shape; only those asked for
-are written, and either all of them or none. Several outputs may go into one
-archive.
+from arrays of .npz archives (FILE.npz:KEY; without KEY the array called as
+the input). Each output file has the output's own type and shape; only those
+asked for are written, and either all of them or none. Several outputs may go
+into one archive.
 
 A file called - is standard input (--mil or one --in) or standard output (one
---out); the report then goes to standard error. An output that is a file which the
-run reads, by whatever name or link, is refused.
+--out); the report then goes to standard error. An output that is a file which
+the run reads, by whatever name or link, is refused.
 
-Arrays are brought into the form of the input, with a note, where nothing is lost
-but digits: floating-point types are converted, big-endian numbers turned around,
-Fortran order put right, axes of length 1 added or removed, flat arrays taken in
-their order. Everything else is refused.
+Arrays are brought into the form of the input, with a note, where nothing is
+lost but digits: floating-point types are converted, big-endian numbers turned
+around, Fortran order put right, axes of length 1 added or removed, flat
+arrays taken in their order. Everything else is refused.
 
---expect compares an output with a file, and the run fails (status 1) if a value
-differs by more than --tol T, or T times the expected value where that is above 1.
-The file is rounded to the output's type first.`,
+--expect compares an output with a file, and the run fails (status 1) if a
+value differs by more than --tol T, or T times the expected value where that
+is above 1. The file is rounded to the output's type first.`,
 		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
   ane-roundtrip run --mil model.mil --in x=in.npz --out y=out.npz --out z=out.npz
   ane-roundtrip run --mil model.mil --fill random:1 --fill-weights random:1 --repeat 1000 --json

@@ -48,7 +48,7 @@ type runDetails struct {
 	Compile     time.Duration `json:"compile_ns"`
 	Load        time.Duration `json:"load_ns"`
 	Evaluate    evaluation    `json:"evaluate"`
-	Notes       []string      `json:"notes,omitempty"`        // on the program and the files of --expect
+	Notes       []string      `json:"notes,omitempty"`        // on the files of --expect
 	MadeWeights []string      `json:"made_weights,omitempty"` // files that --fill-weights stood in for
 }
 
@@ -79,7 +79,7 @@ func (j *runJob) told(d *ane.Device) error {
 	r := newReport(d)
 	r.answeredBy(&receipt)
 	r.Checks = append(r.Checks, j.checks...)
-	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, slices.Concat(receipt.Notes, j.notes), j.weights.made}
+	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, j.notes, j.weights.made}
 	failed := r.judge()
 	a.deliver(r)
 	if a.json {

@@ -82,19 +82,26 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// list says what a file should hold.
+// mostListed bounds the tensors of a missing file that a message names.
+const mostListed = 4
+
+// list says what a file should hold: each tensor with type, size and place.
 func (w *weightFiles) list(path string) string {
-	needs := w.needs[path]
-	total := int64(0)
+	needs, total := w.needs[path], int64(0)
+	var all []string
 	for _, n := range needs {
 		size, err := n.Bytes()
 		if err != nil {
 			return n.Type.String()
 		}
 		total += size
+		all = append(all, fmt.Sprintf("%v, %d bytes, at %d", n.Type, size, n.Offset))
 	}
-	if len(needs) == 1 {
-		return fmt.Sprintf("%v, %d bytes, at %d", needs[0].Type, total, needs[0].Offset)
+	switch n := len(all); {
+	case n == 1:
+		return all[0]
+	case n > mostListed:
+		all = append(all[:mostListed], fmt.Sprintf("%d more", n-mostListed))
 	}
-	return fmt.Sprintf("%d tensors of %d bytes in all", len(needs), total)
+	return fmt.Sprintf("%d tensors, %d bytes in all (%s)", len(needs), total, strings.Join(all, "; "))
 }

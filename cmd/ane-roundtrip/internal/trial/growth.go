@@ -36,7 +36,7 @@ func large(apart bool) (ane.Source, error) {
 
 // rounds is how often what other clients of a shared engine disturb is measured at most.
 // A copy shows in every round, other clients' memory and messages do not.
-const rounds = 8
+const rounds = 4
 
 // meter reads memory in bytes.
 type meter func() (int64, error)

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"maps"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/membench"
+)
+
+// fields lists the fields of a JSON value with their types, as paths.
+func fields(v any, path string, found map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, sub := range v {
+			fields(sub, path+"."+name, found)
+		}
+	case []any:
+		for _, sub := range v {
+			fields(sub, path+"[]", found)
+		}
+	case string:
+		found[path+" string"] = true
+	case float64:
+		found[path+" number"] = true
+	default:
+		found[path] = true
+	}
+}
+
+// golden holds the fields of a report against those of a committed one, which package
+// schematest holds against the schema. ANEKIT_GOLDEN=write writes the file.
+func golden(t *testing.T, file string, got []byte) {
+	if os.Getenv("ANEKIT_GOLDEN") == "write" {
+		require.NoError(t, os.WriteFile(file, got, 0o644))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	list := func(text []byte) []string {
+		var doc any
+		require.NoError(t, json.Unmarshal(text, &doc), "%s", text)
+		found := map[string]bool{}
+		fields(doc, "", found)
+		return slices.Sorted(maps.Keys(found))
+	}
+	require.Equal(t, list(want), list(got))
+}
+
+// bench keeps the rest of its table when a step cannot run; the figures decide nothing here.
+func TestBenchReport(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	cases := membench.Cases()[:1]
+	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,
+		Run: func(b *testing.B) { b.FailNow() }, Floor: cases[0].Floor}
+	plan := benchPlan{cases: append(cases[:1:1], broken), sizes: []int{4 << 10}, rounds: 2, time: time.Millisecond}
+	for _, args := range [][]string{{"--json"}, {}} {
+		var out, errw bytes.Buffer
+		a := newApp(append([]string{"bench"}, args...), &out, &errw)
+		a.engine = engine.Soft
+		err := a.conclude(t.Context(), a.bench(t.Context(), plan))
+		require.ErrorContains(t, err, "1 step could not run: cannot run")
+		if len(args) == 0 {
+			require.Contains(t, out.String(), "Tape take")
+			require.Contains(t, out.String(), "cannot run: skipped: ")
+			require.Contains(t, out.String(), "verdict: fail")
+			continue
+		}
+		var r report
+		require.NoError(t, json.Unmarshal(withoutMisses(t, out.Bytes()), &r))
+		require.Equal(t, verdictFail, r.Verdict)
+		golden(t, "testdata/bench.json", withoutMisses(t, out.Bytes()))
+	}
+}
+
+// withoutMisses removes the fields that depend on the figures.
+func withoutMisses(t *testing.T, text []byte) []byte {
+	var doc any
+	require.NoError(t, json.Unmarshal(text, &doc))
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			delete(v, "missed")
+			for _, sub := range v {
+				walk(sub)
+			}
+		case []any:
+			for _, sub := range v {
+				walk(sub)
+			}
+		}
+	}
+	walk(doc)
+	text, err := json.MarshalIndent(doc, "", "  ")
+	require.NoError(t, err)
+	return append(text, '\n')
+}
+
+// An interrupt ends a command with its object.
+func TestInterruptReport(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, command := range []string{"check", "info", "bench"} {
+		var out, errw bytes.Buffer
+		args := []string{command, "--json", "--engine", engine.Soft}
+		require.Equal(t, codeInterrupted, execute(ctx, args, &out, &errw), "%v: %s", args, &errw)
+		golden(t, "testdata/interrupt.json", out.Bytes())
+	}
+}

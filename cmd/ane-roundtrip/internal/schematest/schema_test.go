@@ -1,0 +1,149 @@
+package schematest
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+// strict returns the schema with every field forbidden that it does not name, so that a
+// field without a description fails a test.
+func strict(t testing.TB) *jsonschema.Schema {
+	text, err := os.ReadFile("../../ane-roundtrip-1.schema.json")
+	require.NoError(t, err)
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	require.NoError(t, err)
+	var walk func(v any)
+	walk = func(v any) {
+		switch v := v.(type) {
+		case map[string]any:
+			if _, given := v["additionalProperties"]; v["type"] == "object" && v["properties"] != nil && !given {
+				v["additionalProperties"] = false
+			}
+			for _, sub := range v {
+				walk(sub)
+			}
+		case []any:
+			for _, sub := range v {
+				walk(sub)
+			}
+		}
+	}
+	walk(doc)
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	require.NoError(t, c.AddResource("schema.json", doc))
+	s, err := c.Compile("schema.json")
+	require.NoError(t, err)
+	return s
+}
+
+// valid holds one JSON object against the schema and returns it.
+func valid(t testing.TB, s *jsonschema.Schema, text []byte) map[string]any {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	var doc map[string]any
+	require.NoError(t, d.Decode(&doc), "%s", text)
+	require.False(t, d.More(), "more than one object: %s", text)
+	require.NoError(t, s.Validate(doc), "%s", text)
+	return doc
+}
+
+const schemaProgram = `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [4]> x) {
+        tensor<fp16, [4]> w = const()[val = tensor<fp16, [4]>(BLOBFILE(path = string("@model_path/w.bin"), offset = uint64(64)))];
+        tensor<fp16, [4]> y = add(x = x, y = w)[name = string("y")];
+    } -> (y);
+}
+`
+
+// What every command prints with --json, in success and failure, is what the schema says.
+func TestJSONKeepsToItsSchema(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	s, dir := strict(t), t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.WriteFile(file("m.mil"), []byte(schemaProgram), 0o600))
+	require.NoError(t, os.WriteFile(file("bad.mil"), []byte("program(1.3)\n{\n}}"), 0o600))
+	require.NoError(t, os.WriteFile(file("a.json"), []byte(`{"NetworkStatusList": [{"Name": "main", "LiveInputList": [
+		{"Name": "q", "Symbol": "q", "Type": "Float16", "Batches": 1, "Channels": 1, "Depth": 1, "Height": 1, "Width": 32,
+		"RowStride": 64, "PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
+	require.NoError(t, npy.WriteFile(file("x.npy"), &npy.Array{Kind: npy.Float16, Shape: []int{4}, Data: []byte{0, 0x7e, 0, 0, 0, 0, 0, 0}}))
+	photo, err := os.Create(file("in.png"))
+	require.NoError(t, err)
+	require.NoError(t, png.Encode(photo, image.NewRGBA(image.Rect(0, 0, 60, 40))))
+	require.NoError(t, photo.Close())
+	ane := filepath.Join(dir, "ane-roundtrip")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ane, "../..").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	run := []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill-weights", "random:1"}
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{0, []string{"check", "--engine", engine.Soft, "--iterations", "1"}},
+		{1, []string{"check", "--engine", engine.Soft, "--iterations", "1", "--inject", "wrong-names"}},
+		{0, []string{"check", "--engine", engine.Soft, "--iterations", "1", "--only", "identity/*"}},
+		{2, []string{"check", "--engine", "gpu"}},
+		{2, []string{"--no-such-flag"}},
+		{0, append(run, "--fill", "ones", "--repeat", "2")},
+		{0, append(run, "--in", "x="+file("x.npy"), "--out", "y="+file("y.npy"))},
+		{1, append(run, "--fill", "ones", "--expect", "y="+file("x.npy"))},
+		{2, append(run, "--fill", "twos")},
+		{2, []string{"run", "--engine", engine.Soft, "--mil", file("bad.mil")}},
+		{0, []string{"image", "--engine", engine.Soft, "--filter", "blur", file("in.png"), file("out.png")}},
+		{2, []string{"image", "--engine", engine.Soft, "--filter", "blurr", file("in.png"), file("out.png")}},
+		{0, []string{"info", "--engine", engine.Soft}},
+		{0, []string{"info", "--engine", engine.Soft, "--report", file("mac.json")}},
+		{0, []string{"info", "--attributes", file("a.json")}},
+		{2, []string{"info", "--attributes", file("m.mil")}},
+		{0, []string{"inspect", file("m.mil")}},
+		{2, []string{"inspect", file("bad.mil")}},
+		{0, []string{"fmt", "-w", file("m.mil")}},
+		{2, []string{"fmt", file("m.mil")}},
+		{2, []string{"bench", "--engine", "gpu"}},
+		{2, []string{"broker"}},
+		{2, []string{"man"}},
+		{2, []string{"schema"}},
+		{2, []string{"completion", "bash"}},
+	} {
+		var out, errw bytes.Buffer
+		args := append(append([]string{}, c.args...), "--json")
+		cmd := exec.CommandContext(t.Context(), ane, args...)
+		cmd.Stdout, cmd.Stderr = &out, &errw
+		_ = cmd.Run() // the status says it
+		require.Equal(t, c.code, cmd.ProcessState.ExitCode(), "%v: %s%s", args, &out, &errw)
+		doc := valid(t, s, out.Bytes())
+		require.Len(t, doc["args"], len(args))
+		if c.code != 0 {
+			require.Equal(t, json.Number(string(rune('0'+c.code))), doc["error"].(map[string]any)["exit_code"])
+		}
+	}
+}
+
+// A report of bench is committed, since its figures take long; the tests of the command
+// hold the fields of a new one against it.
+func TestBenchKeepsToTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/bench.json")
+	require.NoError(t, err)
+	valid(t, strict(t), text)
+}
+
+// The report of an interrupted command, likewise.
+func TestInterruptKeepsToTheSchema(t *testing.T) {
+	text, err := os.ReadFile("../../testdata/interrupt.json")
+	require.NoError(t, err)
+	valid(t, strict(t), text)
+}
