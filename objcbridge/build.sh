@@ -5,13 +5,13 @@
 #   build.sh --tools
 #
 # macOS: OUTDIR/libanebridge.dylib, with Apple's Command Line Tools. --tools builds nothing:
-# it fails on a Mac that lacks them, and says how to get them and how to do without.
+# it fails on a Mac without them and prints how to install them and how to do without.
 # Linux: OUTDIR/libstandinsurface.so, libAppleNeuralEngine.so and libanebridge.so, with
-# clang-14 and GNUstep. As root on Debian it installs the packages it lacks (log in
-# OUTDIR/apt.log), else it names them and fails. --sanitize adds AddressSanitizer; a
-# program that loads such a library has to preload libclang_rt.asan.
+# clang-14 and GNUstep. As root on Debian it installs missing packages (log in
+# OUTDIR/apt.log), otherwise it lists them and fails. --sanitize adds AddressSanitizer; a
+# program that loads such a library must preload libclang_rt.asan.
 #
-# Each library appears complete or not at all, so builds may run side by side.
+# Each library appears complete or not at all, so several builds may run at once.
 set -eu
 
 die() { echo "build.sh: $*" >&2; exit 1; }
@@ -27,20 +27,20 @@ for argument in "$@"; do
 	esac
 done
 
-# need_tools finds out whether clang is more than a stub: /usr/bin/cc and /usr/bin/clang are
-# there without the tools too. Without tools xcrun opens a dialog, so xcode-select goes first.
+# need_tools checks that clang is not only a stub: /usr/bin/cc and /usr/bin/clang exist
+# without the tools too. Without tools xcrun opens a dialog, so xcode-select runs first.
 need_tools() {
-	said=$(xcode-select -p 2>&1) && said=$(xcrun --find clang 2>&1) && return 0
+	why=$(xcode-select -p 2>&1) && why=$(xcrun --find clang 2>&1) && return 0
 	die "no clang: Apple's Command Line Tools are missing or cannot be used
-  the system says: $said
+  the system reports: $why
   to install them: xcode-select --install
-  to do without:   set CGO_ENABLED=0, and take libanebridge.dylib from another Mac, where \`make bridge\`
-                   builds it into build/bridge; ANEKIT_BRIDGE_DIR names the folder that holds it, or it lies
-                   beside the executable, or in the folder bridge there"
+  to do without:   set CGO_ENABLED=0, and copy libanebridge.dylib from another Mac, where \`make bridge\`
+                   builds it into build/bridge; set ANEKIT_BRIDGE_DIR to its folder, or put it beside the
+                   executable or into the folder bridge there"
 }
 
 if [ -n "$tools" ]; then
-	[ -z "$out$sanitize" ] || die "--tools stands alone; $usage"
+	[ -z "$out$sanitize" ] || die "--tools takes no other argument; $usage"
 	[ "$(uname -s)" != Darwin ] || need_tools
 	exit 0
 fi
@@ -49,14 +49,14 @@ here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
 mkdir -p -- "$out"
 out=$(CDPATH= cd -- "$out" && pwd)
 . "$here/needs.sh"
-find "$out" -maxdepth 1 -name '.build.*' -mmin +60 -exec rm -rf {} + # of builds that were killed
+find "$out" -maxdepth 1 -name '.build.*' -mmin +60 -exec rm -rf {} + # left by killed builds
 work=$(mktemp -d "$out/.build.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 
 warnings="-Wall -Wextra -Werror"
 
-# sources DIR SUFFIX: fails when there are none, so that nothing is left out unseen.
+# sources DIR SUFFIX lists the sources. It fails if there are none, so that none is omitted silently.
 sources() {
 	for file in "$here/$1"/*."$2"; do
 		[ -f "$file" ] || die "no *.$2 in $here/$1"
@@ -93,7 +93,7 @@ library() {
 	set -- "$@" -- $files
 	unset IFS
 	set +f
-	flags="" # what comes before the mark goes after the sources, for the linker
+	flags="" # the arguments before -- follow the sources, for the linker
 	while [ "$1" != -- ]; do flags="$flags $1" && shift; done
 	shift
 	# shellcheck disable=SC2086
@@ -102,8 +102,8 @@ library() {
 
 build_linux() {
 	need_packages "$kind"
-	cd "$work" # flags then need no name that may have spaces
-	# gcc's Objective-C headers without its others, and a file that one of them asks for.
+	cd "$work" # keeps names with spaces out of the flags
+	# gcc's Objective-C headers without its other headers, and a file that one of them includes.
 	mkdir -p include/objc
 	cp "$(gcc -print-file-name=include)"/objc/*.h include/objc/
 	echo '#include <Block.h>' >include/objc/blocks_runtime.h
@@ -112,7 +112,7 @@ build_linux() {
 	[ -z "$sanitize" ] || common="$common -shared-libasan -Wl,-rpath,$(dirname "$(clang-14 -print-file-name="$runtime")")"
 	library libstandinsurface.so c standin
 
-	# -MMD would leave files beside the output.
+	# -MMD would write files beside the output.
 	objc=$(gnustep-config --objc-flags | sed 's/-MMD//; s/-MP//; s/ -g / /')
 	common="$objc $common -fobjc-runtime=gcc -fblocks -Iinclude"
 	base="-lBlocksRuntime $(gnustep-config --base-libs) -L$(dirname "$(gcc -print-file-name=libobjc.so)") -L. -lstandinsurface -ldl"

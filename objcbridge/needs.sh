@@ -1,15 +1,15 @@
-# The Debian packages that the bridge and the tests need, by what each package brings.
+# The Debian packages that the bridge and the tests need, found by a file or command of each.
 #
-#   needs.sh              installs what `make test` needs, or names it
+#   needs.sh              installs the packages for `make test`, or lists them
 #   needs.sh --list KIND  lists the missing packages of a kind: bridge, sanitize or test
 #   . needs.sh            defines need_packages for build.sh
 #
-# As root on Debian it installs the packages; otherwise it names them and fails. Sourcing it
-# needs $out, the folder of the log, and die.
+# As root on Debian it installs the packages; otherwise it lists them and fails. A script that
+# sources it must define $out, the folder of the log, and die.
 
 runtime=libclang_rt.asan-$(uname -m).so
 
-# packages bridge|sanitize|test lists what is missing. The race detector links with gcc; the
+# packages bridge|sanitize|test lists missing packages. The race detector links with gcc; the
 # gates run under valgrind and AddressSanitizer; other processors run the arm64 tests in qemu.
 packages() {
 	command -v clang-14 >/dev/null || echo clang-14
@@ -29,7 +29,7 @@ packages() {
 	esac
 }
 
-# install_packages tries again while another process holds apt's locks.
+# install_packages retries while another process holds apt's locks.
 install_packages() {
 	export DEBIAN_FRONTEND=noninteractive LC_ALL=C # the log is read below
 	for try in 1 2 3 4 5 6; do
@@ -46,7 +46,7 @@ install_packages() {
 	return 1
 }
 
-# need_packages bridge|sanitize|test returns when nothing is missing.
+# need_packages bridge|sanitize|test installs missing packages or fails.
 need_packages() {
 	missing=$(packages "$1" | tr '\n' ' ')
 	[ -n "$missing" ] || return 0

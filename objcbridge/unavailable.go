@@ -34,16 +34,14 @@ func howToGet() string { return howToGetOn(runtime.GOOS, builtin() != nil) }
 
 // howToGetOn is howToGet for a system and for a binary with or without the bridge.
 func howToGetOn(system string, inside bool) string {
-	const build = "`make bridge` builds it into build/bridge, to which " + EnvDir + " may point"
+	const build = "run `make bridge`, which builds it into build/bridge, and set " + EnvDir + " to that folder"
 	if system != "darwin" || inside {
 		return build
 	}
-	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and puts the " +
-		"bridge " +
-		"into the binary; or keep CGO_ENABLED=0 and take libanebridge.dylib from a Mac that has them, where " +
-		"`make bridge` builds it into build/bridge: " + EnvDir +
-		" names its folder, or it lies beside the executable " +
-		"or in the folder bridge there"
+	return "build with CGO_ENABLED=1, which needs Apple's Command Line Tools (xcode-select --install) and includes " +
+		"the bridge in the binary; or keep CGO_ENABLED=0, copy libanebridge.dylib from a Mac that has them, where " +
+		"`make bridge` builds it into build/bridge, and set " + EnvDir + " to its folder, or put it beside the " +
+		"executable or into the folder bridge there"
 }
 
 // VersionError reports a library built from another version of the C interface.

@@ -1,7 +1,7 @@
-// What the bridge calls of AppleNeuralEngine.framework: one protocol per class, with
-// the selectors and types that iOS 15.0 to 26.1 and macOS 26 share. Messages go to
-// id<Protocol> and Class<Protocol>, so the compiler knows every argument's type, and
-// the self-check takes the encodings it expects from these same declarations.
+// The part of AppleNeuralEngine.framework that the bridge calls: one protocol per
+// class, with the selectors and types common to iOS 15.0 to 26.1 and macOS 26. Messages
+// go to id<Protocol> and Class<Protocol>, so the compiler knows every argument's type,
+// and the self-check takes the expected encodings from these declarations.
 //
 // Sources: header dumps of iOS 15.0, 16.5 and 26.1, the bindings of macOS 26 and
 // binary comparison with framework 382.7.4; see the comment at each class.
@@ -23,8 +23,8 @@
 + (id)modelWithMILText:(NSData *)text weights:(NSDictionary *)weights optionsPlist:(NSData *)plist;
 @end
 
-// _ANEInMemoryModel (iOS 15.0 on; intermediateBufferHandle from 15.6). options is never
-// nil: without it the broker takes the program for another model type.
+// _ANEInMemoryModel (iOS 15.0 on; intermediateBufferHandle from 15.6). options must not
+// be nil: without it the broker treats the program as another model type.
 @protocol ANEBModel <NSObject>
 + (id)inMemoryModelWithDescriptor:(id)descriptor;
 - (NSString *)hexStringIdentifier;
@@ -45,7 +45,7 @@
 
 typedef void (^aneb_completion)(BOOL ok, NSError *error);
 
-// _ANERequest (iOS 15.0 on). Keeps the arrays it is given, without copying them.
+// _ANERequest (iOS 15.0 on). Keeps the arrays passed to it without copying them.
 @protocol ANEBRequest <NSObject>
 + (id)requestWithInputs:(NSArray *)inputs
            inputIndices:(NSArray *)inputIndices

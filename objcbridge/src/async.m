@@ -6,14 +6,14 @@ static void completed(uint64_t ticket, BOOL ok, NSError *error) {
     aneb_error *to = &result;
     int32_t kind = aneb_guard(to, ANEB_EVALUATE, ^int32_t {
         return aneb_judge(to, ANEB_EVALUATE, ok, error, "the completion handler of evaluateWithQoS:options:request:error:",
-                          "the engine gave the run up");
+                          "the engine abandoned the run");
     });
     aneb_ticket_fire(ticket, kind, to);
 }
 
-// A handler on the heap, +1, or NULL without memory: nothing says that the framework
-// copies what it is given. It holds a number only: whatever the ticket stands for may be
-// gone when the framework calls once more than it should.
+// Returns a handler on the heap, +1, or NULL without memory: no documentation states
+// that the framework copies the handler. It holds only a number, because the ticket's
+// objects may be released when the framework calls once too often.
 static aneb_completion new_handler(uint64_t ticket) {
     return Block_copy(^(BOOL ok, NSError *error) {
         completed(ticket, ok, error);

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// modelAttributes as JSON. Nothing of it is judged here: package internal/attributes reads
-// it. What the framework hands out may be of any class, hold itself, or be as large as it
-// likes, so depth, number of values and length are limited.
+// modelAttributes as JSON. Package internal/attributes checks the content. The objects of
+// the framework may have any class, contain themselves, or be very large, so depth, number
+// of values and length are limited.
 
 enum { deepest = 64, most_values = 1 << 20, longest = 16 << 20 };
 
@@ -13,8 +13,8 @@ struct writer {
     char *text;
     size_t size, room;
     int depth, values;
-    const char *fault; // the first; NULL for none
-    char key[128];     // the innermost key there
+    const char *fault; // the first fault; NULL for none
+    char key[128];     // the innermost key at the fault
 };
 
 static void fault(struct writer *w, const char *why) {
@@ -119,7 +119,7 @@ static void put_value(struct writer *w, id value) {
         put_array(w, value);
     } else if ([value isKindOfClass:[NSDictionary class]]) {
         put_dictionary(w, value);
-    } else { // of no use to anybody here, but no reason to give up
+    } else { // readers ignore other classes
         put_text(w, "{\"$class\":");
         put_string(w, NSStringFromClass([value class]));
         put_text(w, "}");
@@ -129,7 +129,7 @@ static void put_value(struct writer *w, id value) {
 
 static int32_t write_attributes(aneb_program *p, struct writer *w, aneb_error *e) {
     if (atomic_load(&p->gate) == ANEB_UNLOADED)
-        return aneb_refuse(e, ANEB_DESCRIBE, ANEB_STATE, "the program is not loaded; its symbols are known once it is");
+        return aneb_refuse(e, ANEB_DESCRIBE, ANEB_STATE, "the program is not loaded; load it to get its symbols");
     return aneb_guard(e, ANEB_DESCRIBE, ^int32_t {
         id all = [p->model modelAttributes];
         if (all == nil)

@@ -1,8 +1,8 @@
 //go:build darwin && cgo
 
 // Package src holds the Objective-C bridge to AppleNeuralEngine.framework. On
-// macOS with cgo this file has it compiled into the program; elsewhere the
-// folder has no Go file, and objcbridge/build.sh makes a shared library of it.
+// macOS with cgo this file compiles it into the program. Elsewhere the
+// folder has no Go file, and objcbridge/build.sh builds a shared library from it.
 //
 // bridge.h is the interface; package objcbridge calls it.
 package src
@@ -14,7 +14,7 @@ package src
 */
 import "C"
 
-// Addresses returns where each function of bridge.h is, by its name.
+// Addresses returns the address of each function of bridge.h by its name.
 func Addresses() map[string]uintptr {
 	return map[string]uintptr{
 		"aneb_close":              uintptr(C.aneb_close),

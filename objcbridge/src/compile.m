@@ -17,21 +17,22 @@ static int32_t compile(aneb_program *p, uint32_t qos, aneb_error *e) {
     });
 }
 
-// With the identity locked.
+// Call with the identity locked.
 static int32_t compile_once(aneb_program *p, uint32_t qos, BOOL *cached, aneb_error *e) {
-    if (p->compiled) return aneb_refuse(e, ANEB_COMPILE, ANEB_STATE, "the program is compiled already");
+    if (p->compiled) return aneb_refuse(e, ANEB_COMPILE, ANEB_STATE, "the program is already compiled");
     int32_t kind = aneb_cached(p, ANEB_COMPILE, cached, e);
     if (kind != ANEB_OK) return kind;
     if (!*cached) {
-        // Taken before the work, so that no number of threads together spends more.
+        // Counted before the work, so that concurrent threads cannot exceed the
+        // limit.
         if (!aneb_take(&aneb_process.compiles, p->owner->compile_limit))
             return aneb_refuse(e, ANEB_COMPILE, ANEB_BUDGET,
-                               "this process has compiled %lld times and may %lld times; programs in the framework's "
-                               "cache need no compile, and a new process starts anew",
+                               "this process has compiled %lld times, its limit is %lld; programs in the framework's "
+                               "cache need no compile, or start a new process",
                                atomic_load(&aneb_process.compiles), (long long)p->owner->compile_limit);
         kind = aneb_files_write(p, e);
         if (kind != ANEB_OK) {
-            atomic_fetch_sub(&aneb_process.compiles, 1); // the framework was not asked
+            atomic_fetch_sub(&aneb_process.compiles, 1); // the framework was not called
             return kind;
         }
         kind = compile(p, qos, e);

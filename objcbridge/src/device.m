@@ -3,8 +3,8 @@
 
 static bool found(aneb *a, int32_t row) { return a->status[row] == ANEB_FOUND; }
 
-// Asks only what its own row found, whatever else of the framework is missing: a framework
-// that is not known has to be told apart by these very facts.
+// Reads each value whose own row was found, even if other rows are missing: these facts
+// identify an unknown framework.
 static int32_t fill(aneb *a, aneb_device *out) {
     if (found(a, ANEB_ROW_HAS_ANE)) out->has_ane = [a->device hasANE] ? 1 : 0;
     if (found(a, ANEB_ROW_VIRTUAL)) out->virtual_machine = [a->device isVirtualMachine] ? 1 : 0;

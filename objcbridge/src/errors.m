@@ -24,7 +24,7 @@ int32_t aneb_fail(aneb_error *e, int32_t stage, int32_t kind, int64_t code, cons
     return kind;
 }
 
-// One hexadecimal number of 32 bits after label.
+// Parses one 32-bit hexadecimal number after label.
 static bool number(const char *text, const char *label, uint32_t *out) {
     const char *at = strstr(text, label);
     if (at == NULL) return false;
@@ -36,8 +36,9 @@ static bool number(const char *text, const char *label, uint32_t *out) {
     return true;
 }
 
-// Up to macOS 26 the framework writes "... status=0x%x : statusType=0x%x" into code 8's text and
-// "... failure (0x%X)" into those of loading and mapping; from 27 on "underlying=0x%lX" into all.
+// Up to macOS 26 the framework writes "... status=0x%x : statusType=0x%x" into the text of code 8
+// and "... failure (0x%X)" into the texts of loading and mapping; from 27 on it writes
+// "underlying=0x%lX" into all.
 static void find_status(aneb_error *e, id description) {
     char *text = aneb_text_new(description);
     if (text == NULL) return;
@@ -53,7 +54,7 @@ static void find_status(aneb_error *e, id description) {
     free(text);
 }
 
-// What is at key of an error's userInfo, nil where it is none of the class.
+// Returns the value at key of an error's userInfo, or nil if it does not have the class.
 static id info(NSError *error, NSString *key, Class class) {
     id all = [error userInfo];
     id found = [all isKindOfClass:[NSDictionary class]] ? [all objectForKey:key] : nil;
@@ -65,9 +66,9 @@ static void flatten(char *text) {
         if (strchr("\t\r\n", *text) != NULL) *text = ' ';
 }
 
-enum { told = 4, levels = 16, outer = 200 };
+enum { max_causes = 4, levels = 16, outer = 200 };
 
-// One line of causes. Of an error above others a few words do.
+// Writes one line of causes. An error with a cause of its own is cut to a few words.
 static size_t cause(char *out, size_t capacity, NSError *error, bool innermost) {
     char domain[64], message[1024];
     aneb_text_from(domain, sizeof domain, [error domain]);
@@ -80,15 +81,15 @@ static size_t cause(char *out, size_t capacity, NSError *error, bool innermost) 
     return 0;
 }
 
-// Lists the errors below: the first three and the innermost, which says most. An error
-// may be its own cause, so their number is limited.
+// Lists the causes: the first three and the innermost, which has the most detail. An error may be
+// its own cause, so their number is limited.
 static void find_causes(aneb_error *e, NSError *error) {
     NSError *below[levels];
     int count = 0;
     while (count < levels && (error = info(error, NSUnderlyingErrorKey, [NSError class])) != nil) below[count++] = error;
     size_t used = 0;
     for (int i = 0; i < count; i++) {
-        if (i >= told - 1 && i < count - 1) continue;
+        if (i >= max_causes - 1 && i < count - 1) continue;
         used += cause(e->causes + used, sizeof e->causes - used, below[i], i == count - 1);
     }
 }
@@ -122,7 +123,7 @@ int32_t aneb_judge(aneb_error *e, int32_t stage, BOOL ok, NSError *error, const 
     return aneb_fail(e, stage, ANEB_NO, 0, "%s returned NO without an NSError; usually %s", method, cause);
 }
 
-static void tell(aneb_error *e, id thrown) {
+static void describe(aneb_error *e, id thrown) {
     if ([thrown isKindOfClass:[NSException class]]) {
         aneb_text_from(e->exception, sizeof e->exception, [(NSException *)thrown name]);
         NSString *reason = [(NSException *)thrown reason];
@@ -134,12 +135,12 @@ static void tell(aneb_error *e, id thrown) {
     }
 }
 
-// What was thrown may raise again while it is asked for its words.
+// The thrown object may raise again while its text is read.
 static int32_t caught(aneb_error *e, int32_t stage, id thrown) {
     if (e == NULL) return ANEB_EXCEPTION;
     begin(e, stage, ANEB_EXCEPTION, 0);
     @try {
-        tell(e, thrown);
+        describe(e, thrown);
     } @catch (id again) {
         (void)again;
     }

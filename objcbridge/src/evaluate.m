@@ -2,10 +2,10 @@
 
 int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e) {
     if (p->text_hash != r->text_hash)
-        return aneb_refuse(e, ANEB_EVALUATE, ANEB_ARGUMENT, "the request was made for a program of another text");
+        return aneb_refuse(e, ANEB_EVALUATE, ANEB_ARGUMENT, "the request belongs to a program with another text");
     bool idle = false;
     if (!atomic_compare_exchange_strong(&r->busy, &idle, true))
-        return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE, "the request is in flight; one run at a time, or a request for each");
+        return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE, "the request is in flight; wait for its run, or use another request");
     int runs = atomic_load(&p->gate);
     while (runs != ANEB_UNLOADED && !atomic_compare_exchange_weak(&p->gate, &runs, runs + 1)) continue;
     if (runs != ANEB_UNLOADED) return ANEB_OK;
@@ -21,10 +21,10 @@ void aneb_run_end(aneb_program *p, aneb_request *r) {
 int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e) {
     NSError *error = nil;
     BOOL ok = [p->model evaluateWithQoS:qos options:p->owner->options request:r->object error:&error];
-    const char *cause = "the program is not loaded, the request is not valid, or every slot of the queue is taken";
+    const char *cause = "the program is not loaded, the request is not valid, or the queue is full";
     if (!ok && error == nil && p->owner->status[ANEB_ROW_VALIDATE] == ANEB_FOUND)
-        cause = [r->object validate] ? "the program is not loaded, or every slot of the queue is taken; -validate finds no fault in the request"
-                                     : "-validate refuses the request";
+        cause = [r->object validate] ? "the program is not loaded, or the queue is full; -validate accepts the request"
+                                     : "-validate rejects the request";
     return aneb_judge(e, ANEB_EVALUATE, ok, error, "evaluateWithQoS:options:request:error:", cause);
 }
 
@@ -33,7 +33,7 @@ int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error
     int32_t kind = aneb_run_begin(p, r, error);
     if (kind != ANEB_OK) return kind;
     kind = aneb_guard(error, ANEB_EVALUATE, ^int32_t {
-        if (r->handler) { // of an earlier asynchronous run; with it this one would be so too
+        if (r->handler) { // left by an asynchronous run; it would make this run asynchronous
             [r->object setCompletionHandler:nil];
             r->handler = false;
         }

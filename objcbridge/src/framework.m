@@ -4,20 +4,20 @@
 #include <string.h>
 #include <unistd.h>
 
-// Measured: maderix and Orion saw about 119 compiles per process before failures began;
-// MLXFast met a wall at 126 loaded programs on an M4 Max.
+// Measured: maderix and Orion observed about 119 compiles per process before failures
+// began; MLXFast observed a limit of 126 loaded programs on an M4 Max.
 enum { compile_limit = 110, program_limit = 100 };
 
-// One process has one class of a name: a second framework would answer with the
-// classes of the first. Called with the process's mutex held.
+// A process has one class of a name: a second framework would use the classes of the
+// first. Call with the process's mutex held.
 static int32_t open_library(const char *path, void **library, aneb_error *e) {
     void *first = aneb_process.library;
-    // A framework in macOS's shared cache has no file, so only a file can be told apart
-    // before it is loaded.
+    // A framework in macOS's shared cache has no file, so only a framework with a file
+    // can be compared before it is loaded.
     if (first != NULL && access(path, F_OK) == 0 && dlopen(path, RTLD_NOW | RTLD_NOLOAD) == NULL)
         return aneb_refuse(e, ANEB_OPEN, ANEB_STATE,
-                           "%s: this process uses the classes of another framework already, and cannot have a "
-                           "second set; use a process of its own", path);
+                           "%s: this process already uses the classes of another framework and cannot load a "
+                           "second set; use another process", path);
     *library = dlopen(path, RTLD_NOW);
     if (*library == NULL) {
         const char *why = dlerror();
@@ -62,7 +62,8 @@ int32_t aneb_open(const aneb_config *config, aneb **out, aneb_error *error) {
         void *library = NULL;
         int32_t opened = open_library(config->framework, &library, error);
         if (opened == ANEB_OK) opened = fill(a, config, error);
-        // A library without classes, or one whose classes come later, binds nothing.
+        // A library without classes, or with classes that are added later, sets no
+        // framework.
         if (opened == ANEB_OK && a->model != Nil) aneb_process.library = library;
         return opened;
     });

@@ -5,14 +5,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Programs of equal text and weights get the same localModelPath from the framework,
-// and the first unload removes it. So they take turns, and the directory has users.
+// Programs with the same text and weights get the same localModelPath from the
+// framework, and the first unload removes it. So such programs are serialized, and
+// the directory counts its users.
 struct aneb_identity {
     struct aneb_identity *next; // guarded by the process's mutex, like programs
-    int programs;               // alive
+    int programs;               // live programs
     char *path;
-    pthread_mutex_t mutex; // held for writing, compile, load, unload and purge
-    int users;             // programs whose files are there; guarded by mutex
+    pthread_mutex_t mutex; // held during writing, compile, load, unload and purge
+    int users;             // programs with files in the directory; guarded by mutex
 };
 
 static struct aneb_identity *find(const char *path) {
@@ -104,7 +105,7 @@ void aneb_files_drop(aneb_program *p) {
     p->holds_files = false;
     if (--p->shared->users != 0) return;
     atomic_fetch_sub(&aneb_process.identities, 1);
-    aneb_tree_remove(p->path); // unload has done it already, if there was one
+    aneb_tree_remove(p->path); // an unload has already removed it
 }
 
 bool aneb_files_present(aneb_program *p) {

@@ -1,6 +1,7 @@
-// What the files of the bridge share. Lock order: an identity's mutex, then a
-// program's, then the process's. Under a program's, modelAttributes is read and requests
-// are made; under the process's the framework is loaded, and never called.
+// Declarations shared by the files of the bridge. Lock order: an identity's mutex, then a
+// program's, then the process's. A program's mutex is held to read modelAttributes and to make
+// requests. The process's mutex is held to load the framework, and never during a call into
+// it.
 #ifndef ANEB_INTERNAL_H
 #define ANEB_INTERNAL_H
 
@@ -13,46 +14,46 @@
 #include "bridge.h"
 #pragma GCC visibility pop
 
-// ---- errors.m: failures, and the guard that every entry passes ----
+// ---- errors.m: failures, and the guard around every entry ----
 
-// Runs body in an autorelease pool and turns what it raises into ANEB_EXCEPTION. e may
-// be NULL here and in every function below; all return the kind they describe.
+// Runs body in an autorelease pool and converts exceptions to ANEB_EXCEPTION. e may be NULL
+// here and in every function below. All return the kind that they describe.
 int32_t aneb_guard(aneb_error *e, int32_t stage, int32_t (^body)(void));
 int32_t aneb_fail(aneb_error *e, int32_t stage, int32_t kind, int64_t code, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 #define aneb_refuse(e, stage, reason, ...) aneb_fail(e, stage, ANEB_REFUSED, reason, __VA_ARGS__)
 // For an entry whose handle is NULL.
 #define aneb_null(e, stage) aneb_refuse(e, stage, ANEB_ARGUMENT, "%s: the handle is NULL", __func__)
-// The BOOL of method decides; cause says what a NO without NSError comes from.
+// The BOOL of method decides. cause is the usual cause of a NO without an NSError.
 int32_t aneb_judge(aneb_error *e, int32_t stage, BOOL ok, NSError *error, const char *method, const char *cause);
 
 // ---- text.m: C strings from and to Objective-C ----
 
 bool aneb_utf8_valid(const char *text);
 // Copies at most capacity-1 bytes, cut at a whole character, and always well-formed: zero
-// bytes become spaces, others that are no character question marks.
+// bytes become spaces, invalid bytes become question marks.
 void aneb_text_copy(char *out, size_t capacity, const char *bytes, size_t size);
-void aneb_text_from(char *out, size_t capacity, id string); // empty when string is no NSString
-char *aneb_text_new(id string);                              // malloc; NULL when it is no NSString
+void aneb_text_from(char *out, size_t capacity, id string); // empty if string is not an NSString
+char *aneb_text_new(id string);                              // malloc; NULL if it is not an NSString
 
-// ---- process.m: facts of the whole process ----
+// ---- process.m: state of the process ----
 
 struct aneb_identity;
 struct aneb_slot;
 
-// The only mutable state that belongs to no handle. Classes have one name space, the
-// broker counts compiles and programs per process, and programs of one identity share
-// a directory: so these are facts of the process, over all frameworks.
+// The only mutable state outside handles. Classes share one name space, the broker counts
+// compiles and programs per process, and programs of one identity share a directory. So this
+// state belongs to the process, over all frameworks.
 struct aneb_process {
-    atomic_llong compiles, loaded;                            // spent, held
-    atomic_llong compile_limit, program_limit;                // of the latest aneb_open
+    atomic_llong compiles, loaded;                            // used, held
+    atomic_llong compile_limit, program_limit;                // of the last aneb_open
     atomic_llong programs, surfaces, requests, identities;    // alive
     atomic_llong pending, forgotten, unexpected;              // asynchronous runs
-    pthread_mutex_t mutex;                                    // guards what follows
+    pthread_mutex_t mutex;                                    // guards the fields below
     void *library;                                            // the framework whose classes are in use
     struct aneb_identity *first;                              // list of identities
     struct aneb_slot **slots;                                 // of asynchronous runs
-    uint32_t slot_count, unused_slot;                         // unused_slot: 1 + index of the first, 0 for none
+    uint32_t slot_count, unused_slot;                         // unused_slot: 1 + index of the first unused slot, 0 for none
 };
 extern struct aneb_process aneb_process;
 // Adds one to *count unless it has reached limit.
@@ -80,14 +81,15 @@ struct aneb {
     Class<ANEBDeviceInfo> device;
     NSDictionary *options;    // empty, never nil
     atomic_llong alive;       // surfaces, programs and requests
-    bool usable;              // every required row was found
+    bool usable;              // true if every required row was found
     int32_t status[ANEB_ROWS];
     char expected[ANEB_ROWS][32], found[ANEB_ROWS][128];
 };
 void aneb_check_all(aneb *a); // fills classes, rows and usable
-// ANEB_OK when a can be used; else ANEB_REFUSED for NULL, ANEB_MISSING with the first bad row.
+// ANEB_OK if a can be used; otherwise ANEB_REFUSED for NULL, ANEB_MISSING with the first bad
+// row.
 int32_t aneb_usable(aneb *a, int32_t stage, aneb_error *e);
-// ANEB_OK when an optional row was found too.
+// ANEB_OK if an optional row was found too.
 int32_t aneb_offers(aneb *a, int32_t row, int32_t stage, aneb_error *e);
 
 // ---- surface.m ----
@@ -97,7 +99,7 @@ struct aneb_surface {
     atomic_int refs; // the caller's and one per request
     id<ANEBSurface> object;
     IOSurfaceRef ref;
-    void *_Atomic base; // NULL while no lock has shown it
+    void *_Atomic base; // NULL until a lock returns it
     size_t size;
 };
 void aneb_surface_drop(aneb_surface *s);
@@ -109,21 +111,22 @@ void aneb_surface_drop(aneb_surface *s);
 struct aneb_program {
     aneb *owner;
     atomic_int refs; // the caller's and one per asynchronous run
-    atomic_int gate; // ANEB_UNLOADED, or how many runs are in flight
+    atomic_int gate; // ANEB_UNLOADED, or the number of runs in flight
     id<ANEBModel> model;
-    NSDictionary *files; // path inside the directory to NSData, model.mil among them
+    NSDictionary *files; // path inside the directory to NSData, including model.mil
     char *identity, *path;
     uint64_t text_hash;  // of the MIL text: equal texts have equal symbols
     struct aneb_identity *shared;
-    bool compiled, holds_files; // guarded by the identity's mutex, until the last reference is gone
+    bool compiled, holds_files; // guarded by the identity's mutex until the last release
     pthread_mutex_t mutex;      // held while modelAttributes is read and requests are made
     aneb_error recovered;       // see aneb_program_facts; guarded by mutex
 };
 void aneb_program_end(aneb_program *p); // after the last reference: unloads and frees
 int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e);
-// Whether the framework has p cached. Call with the identity locked.
+// Sets *cached if the framework has p in its cache. Call with the identity locked.
 int32_t aneb_cached(aneb_program *p, int32_t stage, BOOL *cached, aneb_error *e);
-// Both dictionaries of a program's weights, checked: the descriptor's and the files'.
+// Makes both dictionaries of a program's weights and checks them: the descriptor's and the
+// files'.
 int32_t aneb_weights(const aneb_weight *weights, int32_t count, NSMutableDictionary *descriptor,
                      NSMutableDictionary *files, aneb_error *e);
 
@@ -133,9 +136,9 @@ struct aneb_identity *aneb_identity_join(const char *path); // NULL without memo
 void aneb_identity_leave(struct aneb_identity *i);
 void aneb_identity_lock(struct aneb_identity *i);
 void aneb_identity_unlock(struct aneb_identity *i);
-// With the identity locked: write p's files and make p a user of the directory; stop
-// being one, which removes the directory when p was the last; tell whether p can load
-// from it.
+// Call with the identity locked. aneb_files_write writes p's files and makes p a user of the
+// directory. aneb_files_drop ends this use; the last user removes the directory.
+// aneb_files_present reports whether p can load from the directory.
 int32_t aneb_files_write(aneb_program *p, aneb_error *e);
 void aneb_files_drop(aneb_program *p);
 bool aneb_files_present(aneb_program *p);
@@ -165,10 +168,10 @@ void aneb_run_end(aneb_program *p, aneb_request *r);
 // Sends the request. Call inside aneb_guard.
 int32_t aneb_run_send(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error *e);
 
-// ---- tickets.m: asynchronous runs that wait for the framework ----
+// ---- tickets.m: asynchronous runs in flight ----
 
 uint64_t aneb_ticket_open(aneb_program *p, aneb_request *r, aneb_done done, void *context); // 0 without memory
 void aneb_ticket_fire(uint64_t ticket, int32_t kind, const aneb_error *error); // the framework called back
-void aneb_ticket_settle(uint64_t ticket, int32_t kind);                        // the call came back with kind
+void aneb_ticket_settle(uint64_t ticket, int32_t kind);                        // the call returned kind
 
 #endif

@@ -19,32 +19,32 @@ static int32_t unload(aneb_program *p, uint32_t qos, aneb_error *e) {
     });
 }
 
-// With the identity locked, like all below.
+// Call the functions below with the identity locked.
 static int32_t may_load(aneb_program *p, aneb_error *e) {
     if (!p->compiled) return aneb_refuse(e, ANEB_LOAD, ANEB_STATE, "the program is not compiled");
     if (atomic_load(&p->gate) != ANEB_UNLOADED)
-        return aneb_refuse(e, ANEB_LOAD, ANEB_STATE, "the program is loaded already");
+        return aneb_refuse(e, ANEB_LOAD, ANEB_STATE, "the program is already loaded");
     BOOL cached = NO;
     int32_t kind = aneb_cached(p, ANEB_LOAD, &cached, e);
     if (kind != ANEB_OK || cached || aneb_files_present(p)) return kind;
     return aneb_refuse(e, ANEB_LOAD, ANEB_RELOAD,
-                       "neither the framework's cache nor the directory has the program any more; create it again");
+                       "the program is gone from the framework's cache and from its directory; create it again");
 }
 
 static bool unloaded(int32_t kind) { return kind == ANEB_OK || kind == ANEB_CONTRADICTION; }
 
-// After a load that failed with kind: whether the framework holds the program no more. YES
-// with an NSError has loaded it, so it counts until an unload succeeds; an exception may
-// have, and an unload that fails then says that it has not.
+// Reports, after a load that failed with kind, whether the framework has released the
+// program. YES with an NSError has loaded it, so it counts as loaded until an unload
+// succeeds. An exception may have loaded it; if the unload then fails, it has not.
 static bool undo_load(aneb_program *p, uint32_t qos, int32_t kind) {
     if (kind != ANEB_CONTRADICTION && kind != ANEB_EXCEPTION) return true;
     bool undone = unloaded(unload(p, qos, NULL));
     if (kind == ANEB_EXCEPTION || undone) return true;
-    return unloaded(unload(p, qos, NULL)); // a second try, as at release
+    return unloaded(unload(p, qos, NULL)); // a second try, as in release
 }
 
-// A load that is refused is tried once more: maderix and MLXFast saw the first load of a
-// program fail where the second, 100 ms later, did not.
+// A failed load is retried once: maderix and MLXFast observed that the first load of a
+// program failed and the second, 100 ms later, succeeded.
 static int32_t load_twice(aneb_program *p, uint32_t qos, aneb_error *e) {
     aneb_error first = {0};
     aneb_error *refusal = &first;
@@ -66,7 +66,7 @@ static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
     int32_t kind = may_load(p, e);
     if (kind != ANEB_OK) return kind;
     if (!aneb_take(&aneb_process.loaded, p->owner->program_limit))
-        return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED, "this process holds %lld programs loaded and may hold %lld; unload one",
+        return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED, "this process has %lld programs loaded, its limit is %lld; unload one",
                            atomic_load(&aneb_process.loaded), (long long)p->owner->program_limit);
     kind = load_twice(p, qos, e);
     if (kind == ANEB_OK) {
@@ -79,14 +79,14 @@ static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
 }
 
 int32_t aneb_unload_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
-    int runs = 0; // closes the gate to new runs, unless some are in flight
+    int runs = 0; // closes the gate to new runs unless a run is in flight
     if (!atomic_compare_exchange_strong(&p->gate, &runs, ANEB_UNLOADED)) {
         if (runs == ANEB_UNLOADED) return aneb_refuse(e, ANEB_UNLOAD, ANEB_STATE, "the program is not loaded");
         return aneb_refuse(e, ANEB_UNLOAD, ANEB_STATE, "the program is still in use by %d runs", runs);
     }
     int32_t kind = unload(p, qos, e);
     if (!unloaded(kind)) {
-        atomic_store(&p->gate, 0); // still loaded, as far as anyone knows
+        atomic_store(&p->gate, 0); // assume that the program is still loaded
         return kind;
     }
     atomic_fetch_sub(&aneb_process.loaded, 1);

@@ -8,8 +8,8 @@ static uint64_t hash(const unsigned char *bytes, size_t size) { // FNV-1a
     return h;
 }
 
-// The bridge removes this directory later, so it has to be what the framework is known
-// to return: NSTemporaryDirectory()/identity.
+// The bridge removes this directory later, so it must be the known result of the
+// framework: NSTemporaryDirectory()/identity.
 static bool expected_path(const char *path, const char *identity) {
     const char *last = strrchr(path, '/');
     if (path[0] != '/' || last == path || identity[0] == 0 || identity[0] == '.') return false;
@@ -91,9 +91,9 @@ int32_t aneb_program_create(aneb *a, const void *text, size_t size, const aneb_w
     return ANEB_OK;
 }
 
-static void give_back(aneb_program *p) {
+static void unload_and_drop(aneb_program *p) {
     aneb_identity_lock(p->shared);
-    // Deallocation does not unload: a second try, then the framework keeps it.
+    // Deallocation does not unload. Try twice; then the framework keeps the program.
     for (int try = 0; try < 2 && atomic_load(&p->gate) != ANEB_UNLOADED; try++) aneb_unload_locked(p, 21, NULL);
     aneb_files_drop(p);
     aneb_identity_unlock(p->shared);
@@ -101,9 +101,9 @@ static void give_back(aneb_program *p) {
 
 void aneb_program_end(aneb_program *p) {
     aneb *a = p->owner;
-    // Nobody else uses p any more. One that holds nothing does not wait for the identity,
-    // which another program's call may hold for as long as the broker takes.
-    if (p->holds_files || atomic_load(&p->gate) != ANEB_UNLOADED) give_back(p);
+    // p has no other user. A program that holds nothing does not lock the identity, which
+    // a call of another program may hold as long as the broker takes.
+    if (p->holds_files || atomic_load(&p->gate) != ANEB_UNLOADED) unload_and_drop(p);
     discard(p);
     atomic_fetch_sub(&aneb_process.programs, 1);
     atomic_fetch_sub(&a->alive, 1);

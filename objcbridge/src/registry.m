@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// IOKit's functions, as declared in IOKitLib.h; objects are toll-free bridged, so
-// CoreFoundation itself is not needed.
+// IOKit's functions, as declared in IOKitLib.h. Their objects are toll-free bridged,
+// so CoreFoundation is not needed.
 struct iokit {
     void *(*matching)(const char *name);                              // CFMutableDictionaryRef, +1
     uint32_t (*service)(uint32_t port, void *matching);               // consumes matching
@@ -14,7 +14,7 @@ struct iokit {
 
 static bool load(aneb *a, struct iokit *out, aneb_error *e) {
     if (a->iokit == NULL) {
-        aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "aneb_open was given no path of IOKit");
+        aneb_fail(e, ANEB_DEVICE, ANEB_MISSING, 0, "the config of aneb_open has no path of IOKit");
         return false;
     }
     void *library = dlopen(a->iokit, RTLD_NOW); // stays loaded, like the framework
@@ -46,7 +46,7 @@ static int32_t properties(const struct iokit *io, const char *name, NSDictionary
     return ANEB_OK;
 }
 
-// One line of text for any value.
+// Returns any value as one line of text.
 static NSString *line(id value) {
     NSString *text = [value isKindOfClass:[NSString class]] ? value : [value description];
     NSCharacterSet *breaks = [NSCharacterSet characterSetWithCharactersInString:@"\t\r\n"];
@@ -72,7 +72,8 @@ int32_t aneb_registry(aneb *a, char *text, size_t capacity, size_t *length, aneb
         int32_t result = properties(&io, "H11ANEIn", &all, error);
         if (result != ANEB_OK) return result;
         NSString *text_of = lines("H11ANEIn", all);
-        // Its root; it has the number of engines. A machine without one is no fault.
+        // The root service, which has the number of engines. A machine may have
+        // none.
         if (properties(&io, "H1xANELoadBalancer", &balancer, NULL) == ANEB_OK)
             text_of = [text_of stringByAppendingString:lines("H1xANELoadBalancer", balancer)];
         char *whole = aneb_text_new(text_of);

@@ -18,15 +18,15 @@ static int32_t fits(struct side s, const aneb_binding *b, aneb_error *e) {
     for (int32_t i = 0; i < s.given; i++) uses += s.bindings[i].index == b->index;
     if (uses > 1) return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "%s %d is bound %d times", s.word, b->index, uses);
     if (b->bytes <= 0)
-        return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d: how many bytes it needs is not told", s.word, b->index);
+        return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d: the number of bytes it needs is missing", s.word, b->index);
     if ((uint64_t)b->bytes > b->surface->size)
         return aneb_refuse(e, ANEB_REQUEST, ANEB_SHORT, "%s %d needs %lld bytes, its surface has %zu; rows are padded to 64 bytes",
                            s.word, b->index, (long long)b->bytes, b->surface->size);
     return ANEB_OK;
 }
 
-// Fills the arrays in rising index and keeps the surfaces.
-static int32_t tie(aneb_request *r, struct side s, NSMutableArray *objects, NSMutableArray *indices, aneb_error *e) {
+// Fills the arrays in ascending order of indices and retains the surfaces.
+static int32_t bind_side(aneb_request *r, struct side s, NSMutableArray *objects, NSMutableArray *indices, aneb_error *e) {
     for (int32_t i = 0; i < s.given; i++) {
         int32_t kind = fits(s, &s.bindings[i], e);
         if (kind != ANEB_OK) return kind;
@@ -47,10 +47,11 @@ static int32_t tie(aneb_request *r, struct side s, NSMutableArray *objects, NSMu
 static int32_t make(aneb_request *r, struct side in, struct side out, int32_t procedure, aneb_error *e) {
     NSMutableArray *inputs = [NSMutableArray array], *input_indices = [NSMutableArray array];
     NSMutableArray *outputs = [NSMutableArray array], *output_indices = [NSMutableArray array];
-    int32_t kind = tie(r, in, inputs, input_indices, e);
-    if (kind == ANEB_OK) kind = tie(r, out, outputs, output_indices, e);
+    int32_t kind = bind_side(r, in, inputs, input_indices, e);
+    if (kind == ANEB_OK) kind = bind_side(r, out, outputs, output_indices, e);
     if (kind != ANEB_OK) return kind;
-    // The request keeps the arrays without copying them, so it gets ones that stay.
+    // The framework keeps the arrays without copying them, so they must be
+    // immutable.
     r->object = [[r->owner->request requestWithInputs:[NSArray arrayWithArray:inputs]
                                          inputIndices:[NSArray arrayWithArray:input_indices]
                                               outputs:[NSArray arrayWithArray:outputs]
@@ -74,10 +75,10 @@ static void discard(aneb_request *r) {
     free(r);
 }
 
-// With p's mutex held.
+// Call with p's mutex held.
 static int32_t make_loaded(aneb_program *p, aneb_request *r, int32_t procedure, struct side in, struct side out, aneb_error *e) {
     if (atomic_load(&p->gate) == ANEB_UNLOADED)
-        return aneb_refuse(e, ANEB_REQUEST, ANEB_STATE, "the program is not loaded; its symbols are known once it is");
+        return aneb_refuse(e, ANEB_REQUEST, ANEB_STATE, "the program is not loaded; load it to get its symbols");
     return aneb_guard(e, ANEB_REQUEST, ^int32_t {
         return make(r, in, out, procedure, e);
     });

@@ -4,8 +4,8 @@
 
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wprotocol"
-// Never instantiated. Its list of protocols makes the compiler emit their method
-// descriptions; the runtime used off macOS has none for a protocol without an adopter.
+// Never instantiated. Adopting the protocols makes the compiler emit their method
+// descriptions. Off macOS the runtime has none for a protocol without an adopter.
 @interface ANEBProtocols : NSObject <ANEBDescriptor, ANEBModel, ANEBRequest, ANEBSurface, ANEBDeviceInfo>
 @end
 @implementation ANEBProtocols
@@ -45,7 +45,7 @@ static const struct {
     [ANEB_ROW_SURFACE] = {surface, '+', true, "objectWithIOSurface:", "surface"},
     [ANEB_ROW_PURGE] = {model, '-', false, "purgeCompiledModel", "purge"},
     [ANEB_ROW_HANDLER] = {request, '-', false, "setCompletionHandler:", "asynchronous evaluate"},
-    [ANEB_ROW_VALIDATE] = {request, '-', false, "validate", "evaluate that fails without a word"},
+    [ANEB_ROW_VALIDATE] = {request, '-', false, "validate", "evaluate that fails without an NSError"},
     [ANEB_ROW_HANDLE] = {model, '-', false, "programHandle", "program facts"},
     [ANEB_ROW_INTERMEDIATE] = {model, '-', false, "intermediateBufferHandle", "program facts"},
     [ANEB_ROW_STATE] = {model, '-', false, "state", "program facts"},
@@ -64,7 +64,7 @@ static const struct {
     [ANEB_ROW_BUILD] = {device, '+', false, "buildVersion", "device"},
 };
 
-// The next type character, past frame offsets.
+// Skips frame offsets to the next type character.
 static const char *type(const char *at) {
     while (*at != 0 && strchr("0123456789+-", *at) != NULL) at++;
     return at;
@@ -94,9 +94,9 @@ static int32_t check_row(int row, char *expected, size_t expected_size, char *fo
     if (method == NULL) return ANEB_NO_SELECTOR;
     const char *have = method_getTypeEncoding(method);
     if (have != NULL) strip(found, found_size, have);
-    // An expectation without content must not be met by anything.
-    bool met = want != NULL && want[0] != 0 && have != NULL && same(want, have);
-    return met ? ANEB_FOUND : ANEB_OTHER_ENCODING;
+    // An empty expectation must not match anything.
+    bool equal = want != NULL && want[0] != 0 && have != NULL && same(want, have);
+    return equal ? ANEB_FOUND : ANEB_OTHER_ENCODING;
 }
 
 void aneb_check_all(aneb *a) {

@@ -49,7 +49,7 @@ static int32_t lock(aneb_surface *s, aneb_error *e) {
     int32_t code = IOSurfaceLock(s->ref, 0, NULL);
     if (code != 0) return aneb_fail(e, ANEB_SURFACE, ANEB_NO, code, "IOSurfaceLock failed with 0x%x", (unsigned)code);
     void *now = IOSurfaceGetBaseAddress(s->ref);
-    void *was = NULL; // the first lock of a surface that came unlocked shows the address
+    void *was = NULL; // the first lock of an unlocked surface returns the address
     if (atomic_compare_exchange_strong(&s->base, &was, now) || was == now) return ANEB_OK;
     IOSurfaceUnlock(s->ref, 0, NULL);
     return aneb_refuse(e, ANEB_SURFACE, ANEB_STATE, "the surface moved from %p to %p, so views of it are no longer valid", was, now);

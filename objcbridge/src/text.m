@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Length of the character that starts at s, 0 when it is not well-formed (Unicode 15,
-// table 3-7) or goes on beyond left bytes.
+// Returns the length of the character that starts at s, or 0 if it is not well-formed
+// (Unicode 15, table 3-7) or continues beyond left bytes.
 static size_t character(const unsigned char *s, size_t left) {
     if (s[0] < 0x80) return 1;
     size_t n = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
@@ -37,7 +37,8 @@ void aneb_text_copy(char *out, size_t capacity, const char *bytes, size_t size) 
     if (capacity > 0) out[used] = 0;
 }
 
-// Lossy, because a string may hold half a character, where UTF8String gives NULL or raises.
+// Lossy, because a string may contain half a character, for which UTF8String returns NULL
+// or raises.
 char *aneb_text_new(id string) {
     if (![string isKindOfClass:[NSString class]]) return NULL;
     NSData *data = [string dataUsingEncoding:NSUTF8StringEncoding allowLossyConversion:YES];

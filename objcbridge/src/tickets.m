@@ -3,15 +3,15 @@
 #include <string.h>
 
 // A run is calling until evaluate returns, then waiting until the framework calls back.
-// A callback that comes first leaves its result: done is called exactly when evaluate
-// succeeded, which only its return tells.
+// If the callback arrives first, its result is stored: done is called exactly if
+// evaluate succeeds, which is known only at its return.
 enum state { unused, calling, answered, waiting };
 
 struct aneb_slot { // guarded by the process's mutex
     enum state state;
     uint32_t next;       // while unused: 1 + index of the next unused slot, 0 for none
-    uint32_t generation; // the upper half of the ticket; a used-up ticket has an older one
-    bool given_up;
+    uint32_t generation; // the upper half of the ticket; an ended ticket has an older one
+    bool abandoned;
     aneb_program *program;
     aneb_request *request;
     aneb_done done;
@@ -19,11 +19,11 @@ struct aneb_slot { // guarded by the process's mutex
     aneb_error result;
 };
 
-struct ending { // what is to be done once the mutex is free
+struct ending { // work to do after the mutex is released
     bool any;
     aneb_program *program;
     aneb_request *request;
-    aneb_done done; // NULL: nobody waits
+    aneb_done done; // NULL if the caller has forgotten the run
     void *context;
 };
 
@@ -31,7 +31,7 @@ static void lock(void) { pthread_mutex_lock(&aneb_process.mutex); }
 
 static void unlock(void) { pthread_mutex_unlock(&aneb_process.mutex); }
 
-// Index of an unused slot, or UINT32_MAX without memory.
+// Returns the index of an unused slot, or UINT32_MAX without memory.
 static uint32_t spare(void) {
     uint32_t count = aneb_process.slot_count, first = aneb_process.unused_slot;
     if (first != 0) {
@@ -70,7 +70,7 @@ uint64_t aneb_ticket_open(aneb_program *p, aneb_request *r, aneb_done done, void
     return ticket;
 }
 
-// NULL for a ticket that is used up or never was.
+// Returns NULL for a ticket that has ended or never existed.
 static struct aneb_slot *find(uint64_t ticket) {
     uint32_t at = (uint32_t)ticket;
     if (at >= aneb_process.slot_count) return NULL;
@@ -78,11 +78,11 @@ static struct aneb_slot *find(uint64_t ticket) {
     return slot->state != unused && slot->generation == (uint32_t)(ticket >> 32) ? slot : NULL;
 }
 
-// Ends ticket's run and gives its slot back.
+// Ends ticket's run and frees its slot.
 static struct ending take(struct aneb_slot *slot, uint64_t ticket, bool call) {
     struct ending end = {.any = true, .program = slot->program, .request = slot->request, .context = slot->context};
-    if (call && !slot->given_up) end.done = slot->done;
-    if (slot->given_up) atomic_fetch_sub(&aneb_process.forgotten, 1);
+    if (call && !slot->abandoned) end.done = slot->done;
+    if (slot->abandoned) atomic_fetch_sub(&aneb_process.forgotten, 1);
     atomic_fetch_sub(&aneb_process.pending, 1);
     slot->state = unused;
     slot->next = aneb_process.unused_slot;
@@ -103,8 +103,9 @@ static void *end_and_free(void *argument) {
     return NULL;
 }
 
-// Gives up the run's references. The last one unloads, which waits for the broker: not
-// on the framework's own thread, nor while it runs the handler that the request owns.
+// Releases the run's references. The last release unloads, which waits for the broker.
+// It must not run on the framework's own thread, nor while the framework runs the
+// handler that the request owns.
 static void drop(struct ending end, bool in_handler) {
     if (atomic_fetch_sub(&end.request->refs, 1) != 1) end.request = NULL;
     if (atomic_fetch_sub(&end.program->refs, 1) != 1) end.program = NULL;
@@ -122,8 +123,8 @@ static void drop(struct ending end, bool in_handler) {
     end_both(&end);
 }
 
-// References go before done is called, so that a caller who releases everything in it,
-// or after it, sees everything gone.
+// References are released before done is called, so that a caller that releases
+// everything in done, or after it, sees everything released.
 static void finish(struct ending end, const aneb_error *result, bool in_handler) {
     if (!end.any) return;
     aneb_run_end(end.program, end.request);
@@ -153,12 +154,12 @@ void aneb_ticket_settle(uint64_t ticket, int32_t kind) {
     aneb_error result = {0};
     lock();
     struct aneb_slot *slot = find(ticket);
-    // YES with an NSError failed for the caller, and yet may have queued the run.
+    // YES with an NSError failed for the caller, but may have queued the run.
     bool queued = kind == ANEB_OK || kind == ANEB_CONTRADICTION;
     if (slot != NULL && queued && slot->state == calling) {
         slot->state = waiting;
-        if (kind != ANEB_OK && !slot->given_up) {
-            slot->given_up = true;
+        if (kind != ANEB_OK && !slot->abandoned) {
+            slot->abandoned = true;
             atomic_fetch_add(&aneb_process.forgotten, 1);
         }
     } else if (slot != NULL) {
@@ -173,9 +174,9 @@ void aneb_ticket_settle(uint64_t ticket, int32_t kind) {
 int32_t aneb_forget(uint64_t ticket) {
     lock();
     struct aneb_slot *slot = find(ticket);
-    bool forgets = slot != NULL && !slot->given_up;
+    bool forgets = slot != NULL && !slot->abandoned;
     if (forgets) {
-        slot->given_up = true;
+        slot->abandoned = true;
         atomic_fetch_add(&aneb_process.forgotten, 1);
     }
     unlock();

@@ -35,7 +35,8 @@ static int write_all(int fd, const char *bytes, size_t size) {
     return 0;
 }
 
-// Complete or not there: another process may be reading the file of the same identity.
+// The file appears complete or not at all: another process may be reading the file of
+// the same identity.
 static int write_file(int directory, const char *name, const void *bytes, size_t size) {
     char part[32];
     snprintf(part, sizeof part, ".%ld.part", (long)getpid());
@@ -74,7 +75,7 @@ static int empty(int fd, int depth) {
         return code;
     }
     int code = 0;
-    for (int removed = 1; removed > 0 && code == 0;) { // a removal may hide entries from this reading
+    for (int removed = 1; removed > 0 && code == 0;) { // a removal may hide entries from readdir
         removed = 0;
         rewinddir(all);
         for (struct dirent *at; code == 0 && (at = readdir(all)) != NULL;) {
@@ -87,7 +88,7 @@ static int empty(int fd, int depth) {
     return code;
 }
 
-// Removes what name is, not what it points to.
+// Removes the entry itself, not the target of a link.
 static int remove_entry(int parent, const char *name, int depth) {
     struct stat is;
     if (fstatat(parent, name, &is, AT_SYMLINK_NOFOLLOW) != 0) return errno == ENOENT ? 0 : errno;

@@ -4,15 +4,15 @@
 static const char root[] = "@model_path/";
 enum { deepest = 32 }; // half of what tree.m removes
 
-// Names the framework writes into the directory itself, and the bridge's own, among them
-// those of files being written, see tree.m.
+// Names of the files that the framework writes into the directory, and of the bridge's own,
+// including files being written; see tree.m.
 static bool taken(NSString *path) {
     NSArray *names = [NSArray arrayWithObjects:@"model.mil", @"net.plist", @"compiler_options.plist", nil];
     NSString *last = [path lastPathComponent];
     return [names containsObject:[path lowercaseString]] || ([last hasPrefix:@"."] && [last hasSuffix:@".part"]);
 }
 
-// The path below the program's directory, or nil when it would leave it.
+// Returns the path below the program's directory, or nil if it would leave the directory.
 static NSString *inside(const char *path) {
     if (path == NULL || !aneb_utf8_valid(path)) return nil;
     if (strncmp(path, root, sizeof root - 1) == 0) path += sizeof root - 1;
@@ -27,8 +27,8 @@ static NSString *inside(const char *path) {
     return [NSString stringWithUTF8String:path];
 }
 
-// A file name without directories, as the framework writes weights, different for
-// every path.
+// Returns a file name without directories, different for every path, as the framework
+// writes weights.
 static NSString *flat(NSString *path) {
     if ([path rangeOfString:@"/"].location == NSNotFound) return path;
     NSString *escaped = [path stringByReplacingOccurrencesOfString:@"%" withString:@"%25"];
@@ -40,15 +40,15 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
     NSString *path = inside(w->path);
     if (path == nil || taken(path))
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
-                           "weight %d: \"%.200s\" has to name a file below @model_path, other than the program's own, "
+                           "weight %d: \"%.200s\" must name a file below @model_path that is not one of the program's own, "
                            "in at most %d parts, none empty, \".\" or \"..\"", i,
                            w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path, deepest);
     if (w->data == NULL || w->size == 0)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" has no data", i, w->path);
     NSString *key = [NSString stringWithUTF8String:w->path], *name = flat(path);
-    NSString *folded = [name lowercaseString]; // macOS's file systems take both cases for one
+    NSString *folded = [name lowercaseString]; // macOS's file systems ignore case
     if ([flats containsObject:folded])
-        return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" is there twice", i, w->path);
+        return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" occurs twice", i, w->path);
     if ([name lengthOfBytesUsingEncoding:NSUTF8StringEncoding] > 255)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
                            "weight %d: \"%.200s\" is too long; the framework needs it as one file name", i, w->path);
@@ -56,12 +56,12 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
     if (data == nil || key == nil) return aneb_fail(e, ANEB_CREATE, ANEB_NIL, 0, "no memory for weight %d", i);
     [files setObject:data forKey:path];
     [flats addObject:folded];
-    // One key only: the framework hashes the first value and writes it under the first key.
+    // Only one key: the framework hashes the first value and writes it under the first key.
     [descriptor setObject:[NSDictionary dictionaryWithObject:data forKey:name] forKey:key];
     return ANEB_OK;
 }
 
-// No path may be the folder of another.
+// Rejects a path that is the folder of another.
 static int32_t part(NSString *path, NSSet *flats, aneb_error *e) {
     NSString *folder = [path stringByDeletingLastPathComponent];
     for (; [folder length] > 0; folder = [folder stringByDeletingLastPathComponent])

@@ -5,7 +5,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// +sharedConnection: one object for the life of the process, not counted among the instances.
+// +sharedConnection returns one object for the life of the process, which is not counted as an instance.
 id client_shared(void);
 // Mapping fails on the in-memory path with code 13.
 BOOL client_refuse_map(id request, NSError **error);

@@ -1,5 +1,5 @@
-// _ANEClient: what concerns in-memory models. The path of models on disk (compileModel:, loadModel:) is not
-// here, so those methods are missing.
+// _ANEClient: the part for in-memory models. Methods for models on disk (compileModel:, loadModel:) are
+// missing.
 #import "ane_client.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 static id shared;
 
-// +alloc is passed by, so that the object that is never freed is not counted.
+// Does not use +alloc, so that the object, which is never freed, is not counted.
 static void make_shared(void) {
     Class c = core_class("_ANEClient");
     shared = NSAllocateObject(c ? c : [StandinClient class], 0, NULL);
@@ -27,7 +27,7 @@ id client_shared(void) {
     return shared;
 }
 
-// As an M3 does for in-memory models. Macs of other chips and releases map some requests, or say 0x1D.
+// Like an M3 for in-memory models. Macs with other chips and releases map some requests, or return 0x1D.
 BOOL client_refuse_map(id request, NSError **error) {
     core_require(request, "_ANERequest", "inputArray");
     NSError *replayed = replay_error(@"map");
@@ -107,7 +107,7 @@ static BOOL evaluate(StandinModel *model, id request, SEL method, NSError **erro
     return client_refuse_map(request, error);
 }
 
-// Prepares nothing, and says so only where a dump does.
+// Prepares nothing. It fails only if a dump says so.
 - (BOOL)prepareChainingWithModel:(id)model
                          options:(NSDictionary *)options
                      chainingReq:(id)request

@@ -12,7 +12,7 @@ static NSString *hash_of(NSData *data) {
     return sha256_finish(&s);
 }
 
-// Of each inner dictionary, in the order of the sorted keys, the first of allValues.
+// From each inner dictionary, in the order of the sorted keys, takes the first of allValues.
 static NSString *hash_of_weights(NSDictionary *weights) {
     struct sha256 s;
     sha256_start(&s);
@@ -42,7 +42,7 @@ static id fill(StandinDescriptor *d, NSData *text, NSDictionary *weights, NSData
             d->weights_hash = [hash_of_weights(weights) retain];
             d->plist_hash = [hash_of(plist) retain];
         }
-    } @catch (id e) { // the count of objects stays exact
+    } @catch (id e) { // keeps the count of objects exact
         [d release];
         @throw;
     }

@@ -1,4 +1,4 @@
-// _ANEDeviceInfo: says of itself that it is a stand-in, with names that no Apple chip has, unless a dump is replayed.
+// _ANEDeviceInfo: reports a stand-in, with names that no Apple chip has, unless a dump is replayed.
 #import "core.h"
 
 #import "device.h"
@@ -7,7 +7,7 @@
 @interface StandinDeviceInfo : StandinObject
 @end
 
-// A getter with its faults: answers other if the fault says so.
+// A getter with its faults: returns other if the fault requires it.
 #define GETTER(type, selector, value, other)                  \
     +(type)selector {                                         \
         struct fault f = fault_enter(_cmd);                   \
@@ -16,7 +16,7 @@
 
 @implementation StandinDeviceInfo
 
-// The same of what a dump may say, under the selector.
+// The same for values that a dump may have, under the selector.
 #define FLAG(selector, own) GETTER(BOOL, selector, replay_flag(@"device", @ #selector, own), NO)
 #define STRING(selector, own) GETTER(NSString *, selector, replay_string(@"device", @ #selector, own), nil)
 #define NUMBER(type, selector, own) GETTER(type, selector, (type)replay_number(@"device", @ #selector, own), 0)

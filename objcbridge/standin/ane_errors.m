@@ -10,7 +10,7 @@ NSString *const method_load = @"createProgramInstanceForModel:…memoryPoolID:�
 NSString *const method_map = @"mapIOSurfacesWithModel:request:cacheInference:error:";
 NSString *const method_cached = @"compileAsNeededAndLoadCachedModel:...";
 
-// By code. What Apple leaves out of its texts by "…" is left out here.
+// By code. "…" marks text that Apple omits and that is omitted here.
 static NSString *const texts[] = {
     [1] = @"requires restricted access connection and (com.apple.aned.private.allow) entitlement",
     [2] = @"Realtime priority requires restricted access connection and (…) entitlement",
@@ -50,7 +50,7 @@ NSString *error_text(NSInteger code) {
     return replay_string(@"texts", [NSString stringWithFormat:@"%ld", (long)code], own);
 }
 
-// Where a code has a second text, it stands in a dump under the code with ".1".
+// A code's second text is in a dump under the code with ".1".
 static NSString *second_text(NSInteger code, NSString *own) {
     return replay_string(@"texts", [NSString stringWithFormat:@"%ld.1", (long)code], own);
 }
@@ -94,12 +94,12 @@ NSString *error_text_of(NSInteger code, NSString *stage, int64_t status, BOOL ha
 @interface StandinErrors : StandinObject
 @end
 
-// An error that takes only the method's name.
+// An error that needs only the method's name.
 #define PLAIN(selector, code)                   \
     +(NSError *)selector : (NSString *)method { \
         return error_plain(code, method);       \
     }
-// One with the driver's code in its text.
+// An error with the driver's code in its text.
 #define DRIVER(selector, number)                                           \
     +(NSError *)selector : (NSString *)method code : (int64_t)status {     \
         return error_status(number, method, status);                       \

@@ -1,5 +1,5 @@
-// Errors of macOS 27 that have been seen with their code. Other statuses keep the form of 26 here: their codes,
-// between 30 and 53, have not been published.
+// Errors of macOS 27 observed with their code. Other statuses keep the form of 26 here: their codes,
+// between 30 and 53, are not published.
 #import "core.h"
 #import "errors.h"
 

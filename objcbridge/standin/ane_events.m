@@ -1,4 +1,4 @@
-// _ANESharedEvents: only what makes a request asynchronous. Nothing is signalled or waited for.
+// _ANESharedEvents: only the part that makes a request asynchronous. Nothing is signalled or waited for.
 #import "ane_stats.h"
 
 @implementation StandinSharedEvents

@@ -7,12 +7,12 @@
 // _ANEInMemoryModel.
 @interface StandinInMemoryModel : StandinObject {
 @public
-    StandinDescriptor *descriptor; // nil once the files are written
+    StandinDescriptor *descriptor; // nil after the files are written
     NSString *identity, *options_file;
     NSURL *url;
     StandinModel *model;
     StandinProgramForEvaluation *program;
-    StandinCompiled *compiled; // what stands for the program compiled from the directory
+    StandinCompiled *compiled; // represents the program compiled from the directory
     NSDictionary *attributes;
     uint64_t handle, intermediate, state, string_id;
     uint32_t mask;
@@ -24,9 +24,9 @@
 #pragma GCC visibility push(hidden)
 
 NSString *memory_model_path(StandinInMemoryModel *m);
-// Writes the files and sets url; nil when one cannot be written. memory_model_files.m
+// Writes the files and sets url; nil if a file cannot be written. memory_model_files.m
 NSURL *memory_model_save(StandinInMemoryModel *m);
-// The options as the broker gets them: nil stays nil.
+// The options as passed to the broker; nil stays nil.
 NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *options, BOOL cached);
 BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);
 BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error);

@@ -3,7 +3,7 @@
 
 #import "ane_client.h"
 
-// What a getter answers, and its faults.
+// A getter's value, with its faults.
 #define OBJECT_GETTER(type, selector, value)                       \
     -(type)selector {                                              \
         if (fault_enter(_cmd).kind == STANDIN_NIL) return nil;     \

@@ -3,7 +3,7 @@
 
 #import "ane_request.h"
 
-// _ANEProgramForEvaluation: names a loaded program, without keeping it loaded.
+// _ANEProgramForEvaluation: refers to a loaded program without keeping it loaded.
 @interface StandinProgramForEvaluation : StandinObject {
 @public
     uint64_t handle, intermediate;
@@ -15,19 +15,21 @@
 #pragma GCC visibility push(hidden)
 
 StandinProgramForEvaluation *program_with_handle(uint64_t handle); // autoreleased
-// The handle that getters tell, which a replayed dump may say.
+// The handle that getters return; a replayed dump may set it.
 uint64_t program_shown_handle(StandinProgramForEvaluation *program);
-// Evaluates at once, or later when the request has a handler or events. program may be nil: NO.
+// Evaluates synchronously, or asynchronously if the request has a handler or events. program may be nil:
+// NO.
 BOOL program_evaluate(StandinProgramForEvaluation *program, id request, struct fault fault, NSError **error);
 
-// The driver: 0, or its status.
+// The driver: returns 0 or its status.
 uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault);
-// A run and its error: nil when it succeeded. load is nil for a program that was unloaded. Autoreleased.
+// Runs and returns the error, or nil if the run succeeded. load is nil for an unloaded program.
+// Autoreleased.
 NSError *driver_try(StandinLoad *load, const struct bound *b, struct fault fault);
 NSError *driver_error(uint32_t status); // autoreleased
-NSError *driver_unloaded(void);         // of a program that was unloaded; autoreleased
+NSError *driver_unloaded(void);         // error of an unloaded program; autoreleased
 
-// Queues a run; NO when no slot came free. asynchronous.m
+// Queues a run; NO if no slot became free. asynchronous.m
 BOOL asynchronous_submit(StandinProgramForEvaluation *program, StandinRequest *request, struct fault fault);
 void asynchronous_count(standin_counts *out);
 

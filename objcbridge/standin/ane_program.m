@@ -28,7 +28,7 @@ uint64_t program_shown_handle(StandinProgramForEvaluation *program) {
     return [fill([self alloc], h, i, d) autorelease];
 }
 
-// Up to 26 the answer to shared events calls a handler that is not there.
+// Up to 26 the completion of shared events calls a missing handler.
 static void refuse_events_without_handler(StandinRequest *r) {
     if (!r->events || r->handler) return;
     if (core.profile < PROFILE_27) core_die("shared events without a completion handler: Apple's framework crashes");

@@ -5,7 +5,7 @@
 
 enum { REAL_TIME = 2, DEFAULT_PRIORITY = 5, DEFAULT_QOS = 21 };
 
-// As an M3 Pro of macOS 26.3.1 answers: a QoS has the queue of its priority's number.
+// Like an M3 Pro with macOS 26.3.1: a QoS has the queue with the number of its priority.
 static const struct {
     uint32_t qos;
     int priority;
@@ -16,7 +16,7 @@ static const uint32_t qualities[] = {33, 33, 33, 33, 25, 21, 9};
 
 enum { PRIORITIES = sizeof priorities / sizeof priorities[0], QUALITIES = sizeof qualities / sizeof qualities[0] };
 
-// What a dump says of a number, in a table of its own; its other numbers share the key "other".
+// A dump's value for a number, in a separate table. Other numbers use the key "other".
 static int64_t replayed(NSString *table, int64_t number, int64_t own) {
     int64_t other = replay_number(table, @"other", own);
     return replay_number(table, [NSString stringWithFormat:@"%lld", (long long)number], other);

@@ -13,13 +13,13 @@ typedef void (^completion)(BOOL ok, NSError *error);
     NSArray *inputs, *input_indices, *outputs, *output_indices;
     id weights, statistics, index, events, transaction, counters;
     completion handler;
-    uint64_t number;            // names the request to the server
+    uint64_t number;            // identifies the request for the server
     int32_t in_flight;  // asynchronous runs
-    int32_t served;     // the server has seen it
+    int32_t served;     // true if the server has used it
 }
 @end
 
-// A request as C values, rising by symbol index.
+// A request as C values, in ascending order of symbols.
 struct binding {
     uint32_t index;
     IOSurfaceRef surface;
@@ -34,9 +34,9 @@ struct bound {
 
 #pragma GCC visibility push(hidden)
 
-// -validate; the limits of a program count from 382.7.4 on, load may be nil.
+// -validate. The limits of a program apply from 382.7.4 on; load may be nil.
 BOOL request_valid(StandinRequest *r, StandinLoad *load);
-void request_bind(StandinRequest *r, struct bound *b); // only what is valid
+void request_bind(StandinRequest *r, struct bound *b); // only for a valid request
 
 #pragma GCC visibility pop
 

@@ -1,5 +1,5 @@
-// _ANEPerformanceStats and _ANEPerformanceStatsIOSurface. Nothing fills them: on Apple's side the counters
-// need an entitlement.
+// _ANEPerformanceStats and _ANEPerformanceStatsIOSurface. Nothing fills them: on Apple's side the
+// counters need an entitlement.
 #import "ane_stats.h"
 
 @implementation StandinPerformanceStats

@@ -1,4 +1,4 @@
-// _ANEStrings: the constants that the in-memory path is about, and the exported option keys.
+// _ANEStrings: the constants for the in-memory path, and the exported option keys.
 #import "core.h"
 
 @interface StandinStrings : StandinObject

@@ -3,14 +3,15 @@
 
 @implementation StandinSurface
 
-// The body of all initializers and factories. retain NO adopts the caller's reference.
+// The body of all initializers and factories. With retain NO it takes ownership of the caller's
+// reference.
 static id fill(StandinSurface *o, IOSurfaceRef surface, NSNumber *offset, BOOL retain) {
     if (!o) return nil;
     if (!surface) {
         [o release];
         return nil;
     }
-    (void)standin_surface_locks(surface); // ends the process when it is no surface
+    (void)standin_surface_locks(surface); // ends the process if it is not a surface
     if (retain) CFRetain(surface);
     o->surface = surface;
     o->offset = [offset retain];

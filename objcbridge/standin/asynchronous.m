@@ -1,4 +1,4 @@
-// Runs with a completion handler: slots, the thread that answers, and answers held back.
+// Runs with a completion handler: slots, the thread that calls completions, and withheld completions.
 #import "ane_program.h"
 
 #include <Block.h>
@@ -16,9 +16,9 @@ struct job {
     int64_t due; // on the monotonic clock, ns
     struct fault fault;
     StandinProgramForEvaluation *program; // retained
-    // Retained only where no handler tells its owner when it may go.
+    // Retained only if no handler tells the owner when to release it.
     StandinRequest *request;
-    completion handler;                   // copied; NULL with shared events alone
+    completion handler;                   // copied; NULL with only shared events
     BOOL ok;
     NSError *error; // retained
     struct bound bound;
@@ -30,7 +30,7 @@ static struct {
     struct job *jobs; // by due
     struct job *lost;
     int64_t in_flight, lost_count;
-    int running; // the thread is
+    int running; // whether the thread runs
 } queue = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void make_conditions(void) {
@@ -48,7 +48,7 @@ static int64_t now(void) {
     return t.tv_sec * second + t.tv_nsec;
 }
 
-// Waits until the time at most; 0 when it has come.
+// Waits at most until the time; returns 0 when it has passed.
 static int wait_locked(pthread_cond_t *condition, int64_t until) {
     struct timespec t = {until / second, until % second};
     return pthread_cond_timedwait(condition, &queue.mutex, &t) != ETIMEDOUT;
@@ -63,7 +63,7 @@ static void run(struct job *j) {
     j->ok = j->error == nil;
 }
 
-// Frees the slot, then answers: whoever is answered may send the request again or release it.
+// Frees the slot and then calls the completion, which may send the request again or release it.
 static void answer(struct job *j) {
     int times = j->fault.kind == STANDIN_TWICE ? 2 : 1;
     pthread_mutex_lock(&queue.mutex);
@@ -127,7 +127,7 @@ static int start_thread_locked(void) {
 
 static int take_slot_locked(StandinProgramForEvaluation *program) {
     int64_t until = now() + SLOT_WAIT_SECONDS * second;
-    while (program->in_flight >= (program->depth > 0 ? program->depth : 1)) // a dump may say any depth
+    while (program->in_flight >= (program->depth > 0 ? program->depth : 1)) // a dump may have any depth
         if (!wait_locked(&queue.slot, until)) return 0;
     program->in_flight++;
     queue.in_flight++;

@@ -1,4 +1,4 @@
-// The prototypes of CoreFoundation and IOSurface that the stand-in exports, as Apple's headers have them.
+// The prototypes of CoreFoundation and IOSurface that the stand-in exports, as in Apple's headers.
 #ifndef STANDIN_CF_H
 #define STANDIN_CF_H
 

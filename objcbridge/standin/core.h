@@ -1,15 +1,16 @@
-// What the files of libAppleNeuralEngine.so share. Nothing here is exported.
+// Declarations shared by the files of libAppleNeuralEngine.so. Nothing here is exported.
 //
-// Each of Apple's classes has a template here, a class of another name. standin_start makes the class of
-// Apple's name with the template's size and those of its methods that the profile has, so templates reach
-// each other's variables and call C functions rather than methods that a profile may lack.
+// Each of Apple's classes has a template here, a class with another name. standin_start makes the class
+// with Apple's name, the template's size and those of its methods that the profile has. So templates
+// access each other's variables and call C functions instead of methods that a profile may lack.
 //
-// Not imitated, so nothing is proven of it: models on disk, chaining, shared events' signals, real-time tasks,
-// new instances, mutable weights, secure coding, the paravirtual client, performance counters, the limit of
-// two loads at a time, and queues by QoS. Texts of errors are those that logs of real machines show. Every call
-// that reaches the compiler spends budget, failed ones too. A program that was purged still loads from its
-// directory while the object that compiled it lives. What real machines do with a model's state after unload, and
-// with MIL functions that share names, has not been dumped: here state stays and symbols are shared.
+// Not imitated, so nothing is proven about it: models on disk, chaining, shared events' signals,
+// real-time tasks, new instances, mutable weights, secure coding, the paravirtual client, performance
+// counters, the limit of two loads at a time, and queues by QoS. Texts of errors are those in logs of
+// real machines. Every call that reaches the compiler uses budget, including failed ones. A purged
+// program still loads from its directory while the object that compiled it is alive. No dump shows what
+// real machines do with a model's state after unload, and with MIL functions that share names: here the
+// state stays and symbols are shared.
 #ifndef STANDIN_CORE_H
 #define STANDIN_CORE_H
 
@@ -27,14 +28,14 @@ enum {
     SURFACE_LIMIT = 255, // inputs, and outputs, of a request
 };
 
-// Counters that several threads change; by builtins, because clang may find the <stdatomic.h> of GCC.
+// Counters that several threads change. They use builtins, because clang may find GCC's <stdatomic.h>.
 #define counter_add(pointer, n) __atomic_add_fetch(pointer, n, __ATOMIC_SEQ_CST)
 #define counter_now(pointer) __atomic_load_n(pointer, __ATOMIC_SEQ_CST)
 #define counter_set(pointer, n) __atomic_store_n(pointer, n, __ATOMIC_SEQ_CST)
 
 #pragma GCC visibility push(hidden)
 
-// Facts of the process, written by standin_start and read afterwards.
+// State of the process, written by standin_start and read afterwards.
 struct core {
     int started;
     enum profile profile;
@@ -44,11 +45,12 @@ struct core {
 extern struct core core;
 
 Class core_class(const char *apples_name); // the class that standin_start made, or Nil
-// An object for the framework's own use: of the template's class where the class of Apple's name is missing.
+// An object for the framework's own use. It has the template's class if the class with Apple's name is
+// missing.
 id core_alloc(const char *apples_name, Class template);
 void core_log(NSString *format, ...) NS_FORMAT_FUNCTION(1, 2); // only where STANDIN_LOG is set
-_Noreturn void core_die(const char *why); // where Apple's framework crashes
-// Raises what sending selector to an object of another class raises. nil passes.
+_Noreturn void core_die(const char *why); // for calls that crash Apple's framework
+// Raises the exception of sending selector to an object of another class. nil passes.
 void core_require(id object, const char *apples_name, const char *selector);
 
 // ---- faults; fault.m ----
@@ -57,7 +59,8 @@ struct fault {
     int32_t kind; // 0 for none
     int64_t value;
 };
-// To be called first in each method that takes faults: raises, or hangs, or says what the method is to do.
+// Call first in each method that supports faults: raises, hangs, or returns the fault that the method
+// must perform.
 struct fault fault_enter(SEL method);
 int fault_refuses(struct fault f, SEL method, NSError **error);          // STANDIN_NO and STANDIN_NO_ERROR
 BOOL fault_leave(struct fault f, SEL method, BOOL done, NSError **error); // STANDIN_YES_ERROR
@@ -67,7 +70,7 @@ void fault_count(standin_counts *out);
 
 // ---- errors; ane_errors.m ----
 
-// An error of domain com.apple.appleneuralengine whose description is "METHOD: text".
+// Returns an error of domain com.apple.appleneuralengine with the description "METHOD: text".
 NSError *core_error(NSInteger code, NSString *method, NSString *text);
 NSError *core_domain_error(NSString *domain, NSInteger code, NSString *description);
 static inline BOOL core_fail(NSError **error, NSError *with) {
@@ -77,7 +80,7 @@ static inline BOOL core_fail(NSError **error, NSError *with) {
 
 #pragma GCC visibility pop
 
-// Superclass of all: counts the objects alive, class by class.
+// Superclass of all classes: counts live objects by class.
 @interface StandinObject : NSObject
 @end
 

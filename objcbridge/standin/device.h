@@ -1,4 +1,4 @@
-// The device that the stand-in describes; both _ANEDeviceInfo and the registry do.
+// The device that the stand-in reports, in _ANEDeviceInfo and in the registry.
 #ifndef STANDIN_DEVICE_H
 #define STANDIN_DEVICE_H
 

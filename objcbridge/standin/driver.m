@@ -1,4 +1,4 @@
-// What the driver checks before a program runs, and how its status is told.
+// The driver's checks before a program runs, and the text of its status.
 #import "ane_program.h"
 
 #import "errors.h"
@@ -16,13 +16,13 @@ enum {
 NSError *driver_error(uint32_t status) {
     NSError *newer = error_27(method_evaluate, status);
     if (newer) return newer;
-    NSString *said = [NSString stringWithFormat:@"%@: ANEProgramProcessRequestDirect() Failed with status=0x%x : statusType=0x%x",
+    NSString *text = [NSString stringWithFormat:@"%@: ANEProgramProcessRequestDirect() Failed with status=0x%x : statusType=0x%x",
                                                 method_evaluate, status, TYPE_ERROR];
     if (status == STATUS_NOT_FOUND)
-        return error_plain(23, [said stringByAppendingString:@": Program not found"]);
-    if (status == STATUS_TIMEOUT) return error_plain(3, [said stringByAppendingString:@": Program Inference timeout"]);
-    if (status == STATUS_CANCELLED && core.profile >= PROFILE_27) return core_error(8, said, @"Request cancelled");
-    return error_plain(8, said);
+        return error_plain(23, [text stringByAppendingString:@": Program not found"]);
+    if (status == STATUS_TIMEOUT) return error_plain(3, [text stringByAppendingString:@": Program Inference timeout"]);
+    if (status == STATUS_CANCELLED && core.profile >= PROFILE_27) return core_error(8, text, @"Request cancelled");
+    return error_plain(8, text);
 }
 
 NSError *driver_unloaded(void) { return error_plain(8, method_evaluate); }
@@ -47,7 +47,8 @@ static void ids(const struct binding *given, int32_t count, uint32_t *out) {
     for (int32_t i = 0; i < count; i++) out[i] = IOSurfaceGetID(given[i].surface);
 }
 
-// The place of a procedure: by its id, and for a program of one any number, as 0 to 15 have been seen to run it.
+// Returns the index of a procedure: by its id, and for a program of one procedure any number; 0 to 15
+// were observed to run it.
 static NSUInteger place_of(StandinLoad *load, uint32_t procedure) {
     if (load->procedure_count == 1) return 0;
     for (NSUInteger i = 0; i < load->procedure_count; i++)
@@ -63,7 +64,7 @@ static uint32_t check(const struct procedure *p, const struct bound *b) {
 uint32_t driver_run(StandinLoad *load, const struct bound *b, struct fault fault) {
     NSUInteger at = b->procedure;
     uint32_t status = 0;
-    if (load->procedure_count > 0) { // else the attributes say nothing, and the server checks alone
+    if (load->procedure_count > 0) { // otherwise the attributes have no limits and only the server checks
         at = place_of(load, b->procedure);
         if (at == NSNotFound) return STATUS_INDEX;
         status = check(&load->procedures[at], b);

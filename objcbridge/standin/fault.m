@@ -18,7 +18,7 @@ enum {
 
 static struct armed {
     const char *selector;
-    unsigned kinds; // that it takes
+    unsigned kinds; // mask of the supported faults
     int32_t kind, count;
     int64_t value;
 } faults[] = {
@@ -66,11 +66,11 @@ enum { FAULTS = sizeof faults / sizeof faults[0] };
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t released;
-    uint64_t releases; // how often hangs were released
+    uint64_t releases; // number of releases of hangs
     int64_t hanging;
 } hangs = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0};
 
-static int armed; // faults on, so that the usual call need not look
+static int armed; // number of armed faults, so that usual calls skip the search
 
 int fault_is_asynchronous(int32_t kind) { return kind > 0 && kind < 31 && (ASYNCHRONOUS >> kind & 1); }
 
@@ -120,7 +120,7 @@ static void hang_locked(void) {
     hangs.hanging--;
 }
 
-// Takes one call off the method's fault.
+// Uses one call of the method's fault.
 static struct fault take_locked(const char *method) {
     for (int i = 0; i < FAULTS; i++) {
         struct armed *a = &faults[i];

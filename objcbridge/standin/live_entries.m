@@ -86,8 +86,8 @@ static int64_t element_size(NSString *type) {
     return 0;
 }
 
-// As the driver counts it, Batches * BatchStride, or to the end of the last element where that lies beyond. Strides of
-// axes of length 1 place nothing.
+// As the driver counts it: Batches * BatchStride, or up to the end of the last element if that is more.
+// Strides of axes of length 1 have no effect.
 int64_t live_bytes(NSDictionary *entry) {
     static const struct {
         NSString *length, *stride;

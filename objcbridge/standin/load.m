@@ -1,5 +1,5 @@
-// A loaded program: its attributes, and what they say of each procedure's symbols. Attributes that are replayed may
-// say anything, so nothing is taken from them without a look at its type.
+// A loaded program: its attributes, and the symbols of each procedure in them. Replayed attributes may
+// have any content, so each value's type is checked.
 #import "programs.h"
 
 #include <stdlib.h>
@@ -29,14 +29,14 @@ static int by_index(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-// What the attributes say, taken apart once for all procedures.
+// The attributes, parsed once for all procedures.
 struct said {
     NSArray *networks, *procedures, *entries[LIVE_SIDES];
     NSDictionary *description, *numbers; // numbers of procedures by name
 };
 
-// The symbols of a procedure's side, which rise from first on where the attributes number none. Entries without names
-// stand in the order of the procedure's own list of symbols.
+// The symbols of a procedure's side. They count from first if the attributes number none. Entries
+// without names are in the order of the procedure's list of symbols.
 static struct symbol *read_symbols(const struct said *said, enum live_side side, NSArray *indices, NSUInteger network,
                                    NSUInteger first, NSUInteger count) {
     NSArray *names = at(NSArray, said->description,
@@ -79,7 +79,7 @@ static NSString *name_of(const struct said *said, int64_t number) {
     return p->inputs && p->outputs;
 }
 
-// Without a description of procedures each network is one, and its entries are its symbols.
+// Without a description of procedures each network is a procedure, and its entries are its symbols.
 - (BOOL)readProcedures {
     NSString *const numbers = @"kANEFModelProcedureNameToIDMapKey";
     struct said said = {.networks = at(NSArray, attributes, @"NetworkStatusList"),
@@ -111,7 +111,7 @@ static NSString *name_of(const struct said *said, int64_t number) {
 }
 
 - (void)dealloc {
-    for (NSUInteger i = 0; procedures && i <= procedure_count; i++) { // the last one may be half read
+    for (NSUInteger i = 0; procedures && i <= procedure_count; i++) { // the last one may be partly read
         free(procedures[i].inputs);
         free(procedures[i].outputs);
     }

@@ -1,4 +1,4 @@
-// What the broker does with an in-memory model: compile, load, unload.
+// The broker's work for an in-memory model: compile, load, unload.
 #import "ane_memory_model.h"
 
 #import "errors.h"
@@ -15,7 +15,7 @@ NSDictionary *memory_model_options(StandinInMemoryModel *m, NSDictionary *option
     return merged;
 }
 
-// Without options the model type is lost, and Core ML's translator finds no network of its kind.
+// Without options the model type is missing, and Core ML's translator finds no network of its kind.
 static BOOL espresso(StandinInMemoryModel *m, NSString *method, NSError **error) {
     core_log(@"standin: %@: options are nil", method);
     NSString *network = [memory_model_path(m) stringByAppendingPathComponent:@"model.espresso.net"];
@@ -28,7 +28,7 @@ static BOOL directory_exists(NSURL *url) {
     return url && [[NSFileManager defaultManager] fileExistsAtPath:[url path] isDirectory:&directory] && directory;
 }
 
-// Puts a new object in a retained variable.
+// Stores a new object in a retained variable.
 static void keep(id *variable, id value) {
     id old = *variable;
     *variable = [value retain];
@@ -41,7 +41,7 @@ static StandinModel *renew_model(StandinInMemoryModel *m, NSURL *url) {
     return m->model;
 }
 
-// What the compiler returned is not part of its text; 1 is the number that it stands for here.
+// The text does not have the compiler's result; 1 represents it here.
 static NSError *compiler_error(NSString *directory) {
     NSString *domain = @"com.apple.appleneuralengine.compiler";
     NSString *text = [NSString stringWithFormat:@"ANECCompile(%@) FAILED: err=(InvalidMILProgram)", directory];
@@ -63,7 +63,8 @@ static BOOL compile_directory(StandinInMemoryModel *m, NSError **error) {
     return YES;
 }
 
-// The framework tells the broker that nothing is cached, whatever the cache has; the broker looks itself.
+// The framework reports to the broker that nothing is cached, whatever the cache has; the broker checks
+// itself.
 BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSString *method, NSError **error) {
     NSDictionary *merged = memory_model_options(m, options, NO);
     if (!m->url && !memory_model_save(m)) return NO;
@@ -81,7 +82,7 @@ BOOL memory_model_compile(StandinInMemoryModel *m, NSDictionary *options, NSStri
     return YES;
 }
 
-// The compiled program: the cache's, or else that of the directory while it stands.
+// The compiled program: the cache's, or else that of the directory while it exists.
 static StandinCompiled *find_compiled(StandinInMemoryModel *m, NSError **error) {
     StandinCompiled *cached = programs_cached(m->identity);
     if (cached) return cached;
@@ -96,7 +97,7 @@ static NSError *wall_error(void) {
     return error ? error : error_status(6, method_load, 0x50004);
 }
 
-// What a loaded model says of itself, unless a dump says otherwise.
+// Properties of a loaded model, unless a dump has others.
 static void show(StandinInMemoryModel *m) {
     m->handle = program_shown_handle(m->program);
     m->intermediate = m->program->intermediate;
@@ -129,7 +130,7 @@ BOOL memory_model_load(StandinInMemoryModel *m, NSDictionary *options, NSString 
     return YES;
 }
 
-// Leaves program and state as they are. The directory goes whatever the broker says.
+// Keeps program and state. Removes the directory whatever the broker returns.
 BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **error) {
     NSError *failure = m->program ? replay_error(@"unload") : nil;
     BOOL done = m->program && !failure && programs_unload(m->program->handle);

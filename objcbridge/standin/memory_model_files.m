@@ -8,12 +8,12 @@ NSString *memory_model_path(StandinInMemoryModel *m) {
 static BOOL write_into(NSString *directory, NSData *data, NSString *name) {
     NSString *path = [directory stringByAppendingPathComponent:name];
     BOOL folder = NO;
-    // Asked first, because GNUstep prints a line for each file that it cannot open.
+    // Checked first, because GNUstep prints a line for each file that it cannot open.
     [[NSFileManager defaultManager] fileExistsAtPath:[path stringByDeletingLastPathComponent] isDirectory:&folder];
     return folder && [data writeToFile:path atomically:NO];
 }
 
-// No folders are made below the directory: a name with a slash finds one or fails.
+// Makes no folders below the directory: writing a name with a slash fails unless its folder exists.
 static BOOL write_weights(NSString *directory, NSDictionary *weights) {
     for (NSString *key in [weights allKeys]) {
         NSDictionary *inner = [weights objectForKey:key];

@@ -1,4 +1,4 @@
-// Objects alive, by class.
+// Live objects by class.
 #import "core.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// A compiled program. The server is told when the last owner, cache or model, lets go of it.
+// A compiled program. The server is notified when the last owner, cache or model, releases it.
 @interface StandinCompiled : NSObject {
 @public
     uint64_t number;
@@ -19,8 +19,8 @@ struct symbol {
 };
 
 struct procedure {
-    int64_t number; // that requests name it by
-    struct symbol *inputs, *outputs; // by rising index
+    int64_t number; // its number in requests
+    struct symbol *inputs, *outputs; // in ascending order of indices
     int32_t input_count, output_count;
 };
 
@@ -32,7 +32,7 @@ struct procedure {
     struct procedure *procedures;
     NSUInteger procedure_count, input_symbols, output_symbols;
 }
-// nil where the server's property list cannot be read. One that says nothing of procedures makes a load without
+// nil if the server's property list cannot be read. A list without procedures gives a load without
 // procedures.
 - (id)initWithCompiled:(StandinCompiled *)program;
 @end
@@ -46,10 +46,10 @@ StandinCompiled *programs_cached(NSString *identity); // autoreleased, or nil
 void programs_cache(NSString *identity, StandinCompiled *program);
 void programs_purge(NSString *identity);
 
-void programs_set_wall(int64_t programs); // how many can be loaded at a time; 0 means 126
-uint64_t programs_load(StandinLoad *load);   // the handle, or 0 beyond the wall
+void programs_set_wall(int64_t programs); // limit of loaded programs; 0 means 126
+uint64_t programs_load(StandinLoad *load);   // the handle, or 0 beyond the limit
 StandinLoad *programs_loaded(uint64_t handle); // autoreleased, or nil
-BOOL programs_unload(uint64_t handle);       // NO when it was not loaded
+BOOL programs_unload(uint64_t handle);       // NO if it was not loaded
 
 void programs_count(standin_counts *out);
 void programs_add_evaluation(void);

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-// Real machines stop at 54 to 239 programs, by chip and by the programs' memory.
+// Real machines have limits of 54 to 239 programs, depending on the chip and the programs' memory.
 enum { DEFAULT_BUDGET = 119, DEFAULT_WALL = 126, MOST_LOADS = 4095 };
 
 static struct {
@@ -60,7 +60,7 @@ StandinCompiled *programs_cached(NSString *identity) {
     return [found autorelease];
 }
 
-// Takes the entry out, or puts one in. The old one is let go of outside the lock, as that calls the server.
+// Removes or sets an entry. Releases the old one outside the lock, as that calls the server.
 static void replace(NSString *identity, StandinCompiled *program) {
     pthread_mutex_lock(&state.mutex);
     if (!state.cache) state.cache = [[NSMutableDictionary alloc] init];
@@ -86,7 +86,7 @@ void standin_purge_all(void) {
     }
 }
 
-// A handle is a slot's number plus one in the low bits, and how often the slot was used above it.
+// A handle is a slot's number plus one in the low bits, and the slot's number of uses above it.
 enum { SLOT_BITS = 12, SLOT_MASK = (1 << SLOT_BITS) - 1 };
 
 void programs_set_wall(int64_t programs) {
@@ -108,7 +108,7 @@ uint64_t programs_load(StandinLoad *load) {
     return handle;
 }
 
-// The slot of a handle that is loaded, or -1.
+// The slot of a loaded handle, or -1.
 static int slot_locked(uint64_t handle) {
     int i = (int)(handle & SLOT_MASK) - 1;
     if (i < 0 || i >= MOST_LOADS || !state.loads[i].load || state.loads[i].generation != handle >> SLOT_BITS)

@@ -1,4 +1,4 @@
-// Between standin_start, the count of objects and the table of versions.
+// Functions shared by standin_start, the count of objects and the table of versions.
 #ifndef STANDIN_REGISTER_H
 #define STANDIN_REGISTER_H
 
@@ -12,9 +12,9 @@ enum { CLASS_LIMIT = 32 };
 
 void object_count_class(Class c);
 int64_t object_total(void);
-int64_t registry_instances(const char *name); // "io_object_t": services not released
+int64_t registry_instances(const char *name); // "io_object_t" for services not released
 
-// Whether the profile has the class (selector NULL) or the method; versions.m.
+// Reports whether the profile has the class (selector NULL) or the method; versions.m.
 int version_has(enum profile profile, const char *class_name, const char *selector);
 
 #pragma GCC visibility pop

@@ -16,10 +16,10 @@ CFTypeRef IORegistryEntryCreateCFProperty(io_registry_entry_t entry, NSString *k
 kern_return_t IOObjectRelease(io_object_t object);
 
 static NSString *const class_key = @"IOProviderClass";
-static NSString *const names[] = {@"H11ANEIn", @"H1xANELoadBalancer"}; // the engine; what spreads work over engines
+static NSString *const names[] = {@"H11ANEIn", @"H1xANELoadBalancer"}; // the engine; the load balancer of engines
 enum { SERVICES = sizeof names / sizeof names[0] };
-static const io_object_t first = 0x11a7e; // of the services, which count from any number but 0
-static int64_t services; // not released
+static const io_object_t first = 0x11a7e; // number of the first service; any number but 0
+static int64_t services; // number of services not released
 
 int64_t registry_instances(const char *name) { return strcmp(name, "io_object_t") ? 0 : counter_now(&services); }
 
@@ -50,7 +50,7 @@ static int is_service(io_object_t object) {
     return object >= first && object < first + SERVICES && counter_now(&services) > 0;
 }
 
-// How many engines there are stands on the load balancer, what each is on the engine.
+// The load balancer has the number of engines, the engine its own properties.
 static NSDictionary *own_properties(io_object_t service) {
     if (service != first)
         return [NSDictionary dictionaryWithObject:[NSNumber numberWithInt:DEVICE_ENGINES] forKey:@"ANEDevicePropertyNumANEs"];
@@ -65,7 +65,8 @@ static NSDictionary *own_properties(io_object_t service) {
                                      [NSNumber numberWithBool:NO], @"ANEDevicePropertyIsInternalBuild", nil];
 }
 
-// A property of a service: DeviceProperties with what a dump says over what is ours, others from the dump alone.
+// A property of a service: DeviceProperties are the stand-in's with those of a dump; others are only
+// from the dump.
 static id property(io_object_t service, NSString *key) {
     NSDictionary *replayed = replay_value(@"registry", names[service - first], [NSDictionary class]);
     if (![key isEqualToString:@"DeviceProperties"]) return at(NSObject, replayed, key);

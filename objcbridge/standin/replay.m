@@ -1,4 +1,4 @@
-// Lookups in what is replayed.
+// Lookups in the replayed tables.
 #import "replay.h"
 
 #include <stdlib.h>
@@ -9,8 +9,8 @@
 #import "typed.h"
 
 static NSDictionary *tables; // set once, before any class is made
-static int64_t *calls;       // refused so far, for each row of "errors"
-static int faults;           // rows that end otherwise than with an NSError
+static int64_t *calls;       // number of calls failed so far, for each row of "errors"
+static int faults;           // number of rows with an outcome other than an NSError
 
 int replay_start(const char *text) {
     if (!text) return 0;
@@ -50,7 +50,7 @@ NSString *replay_string(NSString *table, NSString *key, NSString *own) {
 
 static NSString *const generic = @"com.apple.appleneuralengine";
 
-// The errors of a list, each the cause of the one before it; nil at its end.
+// The errors of a list, each the cause of the previous one; nil at its end.
 static NSError *cause(NSArray *list, NSUInteger i) {
     NSDictionary *row = as(NSDictionary, item(list, i));
     if (!row) return nil;
@@ -68,7 +68,7 @@ static NSError *error_of(NSDictionary *row, NSString *stage) {
                         cause(at(NSArray, row, @"underlying"), 0));
 }
 
-// Whether the row refuses this call too.
+// Reports whether the row also fails this call.
 static BOOL refuses(NSDictionary *row, NSUInteger i) {
     NSNumber *refusals = at(NSNumber, row, @"refusals");
     return !refusals || counter_add(&calls[i], 1) <= [refusals longLongValue];
@@ -84,7 +84,7 @@ NSError *replay_error(NSString *stage) {
     return nil;
 }
 
-// Whether the row is a fault of a method.
+// Reports whether the row is a fault of a method.
 static BOOL is_about(NSDictionary *row, SEL method) {
     return at(NSNumber, row, @"fault") && [at(NSArray, row, @"selectors") containsObject:NSStringFromSelector(method)];
 }

@@ -1,4 +1,4 @@
-// -validate of a request, and its reading into C values.
+// -validate of a request, and its conversion to C values.
 #import "ane_request.h"
 
 #import "ane_stats.h"
@@ -6,7 +6,7 @@
 
 enum { INDEX_LIMIT = 254, PROCEDURE_LIMIT = 128, EVENT_LIMIT = 64, STATISTIC_KINDS = 3 };
 
-// One side of a request. limit is the number of symbols, 0 when it does not count.
+// One side of a request. limit is the number of symbols; 0 if it does not apply.
 static BOOL side_valid(NSArray *surfaces, NSArray *indices, NSUInteger limit) {
     NSUInteger n = [surfaces count];
     if (n < 1 || n > SURFACE_LIMIT || [indices count] != n) return NO;

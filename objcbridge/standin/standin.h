@@ -11,79 +11,81 @@
 // ---- libstandinsurface.so: CoreFoundation and IOSurface ----
 
 typedef struct {
-    int64_t objects;  // CoreFoundation objects alive, surfaces included, constants not
-    int64_t surfaces; // IOSurfaces alive
+    int64_t objects;  // live CoreFoundation objects, including surfaces, without constants
+    int64_t surfaces; // live IOSurfaces
     int64_t locks;    // locks held over all surfaces
     int64_t bytes;    // mapped bytes
     int64_t retains, releases;
 } standin_surface_stats;
 void standin_surface_count(standin_surface_stats *out);
-// The nth coming call of the named function fails the way Apple's does: NULL, 0, or an error code.
-// nth 0 lifts the fault.
+// Makes the nth call from now of the named function fail as Apple's does: NULL, 0, or an error code. nth
+// 0 disarms the fault.
 void standin_surface_fail(const char *function, int32_t nth);
-// Makes a surface over an existing file of at least size bytes, mapped a second time. The caller owns one
-// reference; fd stays the caller's. NULL when it cannot be mapped.
+// Makes a surface on an existing file of at least size bytes, mapped a second time. The caller owns one
+// reference and still owns fd. NULL if it cannot be mapped.
 void *standin_surface_adopt(int32_t fd, size_t size);
 int32_t standin_surface_locks(void *surface); // locks held on this one
 
 // ---- libAppleNeuralEngine.so: the framework ----
 
-// What serves compile and evaluate: the software engine. All functions may be called from several threads.
+// The server of compile and evaluate: the software engine. All functions may be called from several
+// threads.
 typedef struct {
     void *context;
     // Compiles the MIL text and weights in directory. Returns 0 and a program, or 1 and a message.
     int32_t (*compile)(void *context, const char *directory, uint64_t *program, char *message, size_t capacity);
-    // Writes the program's modelAttributes as an XML property list; returns its length, even beyond capacity.
+    // Writes the program's modelAttributes as an XML property list and returns its length, even if it
+    // exceeds capacity.
     size_t (*attributes)(void *context, uint64_t program, char *plist, size_t capacity);
-    // Runs a procedure. Surfaces are ids in the order of rising symbol index, inputs then outputs. request
-    // names the request object, so that what was bound for it can be kept. Returns the driver's status, 0 for
-    // success.
+    // Runs a procedure. Surfaces are ids in ascending order of symbols, inputs then outputs. request
+    // identifies the request object, so that the server can keep what it has bound for it. Returns the
+    // driver's status, 0 for success.
     uint32_t (*evaluate)(void *context, uint64_t program, uint32_t procedure, uint64_t request,
                          const uint32_t *inputs, int32_t input_count, const uint32_t *outputs, int32_t output_count);
-    void (*drop_request)(void *context, uint64_t request); // the request object is gone
-    void (*drop_program)(void *context, uint64_t program); // no cache, no model has it any more
+    void (*drop_request)(void *context, uint64_t request); // the request object is released
+    void (*drop_program)(void *context, uint64_t program); // no cache and no model owns it any more
 } standin_server;
 
 typedef struct {
     const char *profile;        // "15", "16.5", "17", "26" or "27"
-    const char *const *missing; // "Class" or "Class selector", ended by NULL; may be NULL
+    const char *const *missing; // "Class" or "Class selector", terminated by NULL; may be NULL
     const char *const *changed; // "Class selector encoding": found with this encoding instead; may be NULL
     int32_t compile_budget;     // 0 means 119
-    const char *replay;         // an XML property list of what a dumped machine answers, see replay.h; may be NULL
+    const char *replay;         // an XML property list of a dumped machine's answers, see replay.h; may be NULL
     standin_server server;
 } standin_config;
-// Registers the classes. Once per process: returns 0, or 1 for an unknown profile, 2 when started before, 3 when
-// replay is no property list.
+// Registers the classes. Once per process: returns 0, or 1 for an unknown profile, 2 if already started,
+// 3 if replay is not a property list.
 int32_t standin_start(const standin_config *config);
 
 enum standin_fault_kind {
     STANDIN_EXCEPTION = 1,    // raises NSInternalInconsistencyException
     STANDIN_NIL = 2,          // returns nil (object-returning methods)
-    STANDIN_NO = 3,           // NO, error untouched
-    STANDIN_NO_ERROR = 4,     // NO with an NSError of the given code
-    STANDIN_YES_ERROR = 5,    // does its work, returns YES, and sets an NSError
-    STANDIN_HANG = 6,         // blocks until standin_release_hangs, then works
-    STANDIN_LATE = 7,         // asynchronous: completion comes milliseconds late
-    STANDIN_TWICE = 8,        // asynchronous: completion comes twice
-    STANDIN_NEVER = 9,        // asynchronous: completion does not come
-    STANDIN_ASYNC_ERROR = 10, // asynchronous: completion brings NO and an NSError of the given code
+    STANDIN_NO = 3,           // returns NO, error unchanged
+    STANDIN_NO_ERROR = 4,     // returns NO with an NSError of the given code
+    STANDIN_YES_ERROR = 5,    // works, returns YES, and sets an NSError
+    STANDIN_HANG = 6,         // blocks until standin_release_hangs, then continues
+    STANDIN_LATE = 7,         // asynchronous: calls the completion milliseconds late
+    STANDIN_TWICE = 8,        // asynchronous: calls the completion twice
+    STANDIN_NEVER = 9,        // asynchronous: withholds the completion
+    STANDIN_ASYNC_ERROR = 10, // asynchronous: calls the completion with NO and an NSError of the given code
     STANDIN_LOCKED = 11,      // evaluate ignores surfaces that the CPU holds locked: succeeds, writes nothing
 };
-// Arms a fault on a selector for its next count calls (-1: until lifted, 0: lifts it). value is the NSError
-// code, or milliseconds. Returns 0, or 1 for a selector that takes no such fault.
+// Arms a fault on a selector for its next count calls (-1: until disarmed, 0: disarms it). value is the
+// NSError code, or milliseconds. Returns 0, or 1 if the selector does not support the fault.
 int32_t standin_fault(const char *selector, int32_t kind, int32_t count, int64_t value);
-void standin_release_hangs(void);   // lets every hanging call go on, and lifts the hang faults
-void standin_fire_lost(void);       // delivers completions held back by STANDIN_NEVER
-void standin_clear_faults(void);    // lifts all faults and releases hangs
+void standin_release_hangs(void);   // lets every hanging call continue and disarms the hang faults
+void standin_fire_lost(void);       // delivers completions withheld by STANDIN_NEVER
+void standin_clear_faults(void);    // disarms all faults and releases hangs
 
 typedef struct {
     int64_t compiles, budget, cached, loaded; // programs compiled, allowed, in the cache, loaded
-    int64_t instances;                        // objects of the framework's classes alive
-    int64_t hanging, lost;                    // calls blocked, completions held back
+    int64_t instances;                        // live objects of the framework's classes
+    int64_t hanging, lost;                    // blocked calls, withheld completions
     int64_t evaluations, slots;               // evaluations served; asynchronous ones in flight
 } standin_counts;
 void standin_count(standin_counts *out);
-int64_t standin_instances(const char *class_name); // alive objects of one class
+int64_t standin_instances(const char *class_name); // live objects of one class
 void standin_set_budget(int32_t compiles);
 void standin_purge_all(void); // empties the cache
 

@@ -52,7 +52,7 @@ void core_require(id object, const char *apples_name, const char *selector) {
         [object doesNotRecognizeSelector:sel_registerName(selector)];
 }
 
-// The line "class selector rest" of the list that is about this method, or NULL. rest may be empty.
+// The line "class selector rest" of the list for this method, or NULL. rest may be empty.
 static const char *line_about(const char *const *list, const char *class_name, const char *selector) {
     size_t c = strlen(class_name), s = selector ? strlen(selector) : 0;
     for (; list && *list; list++) {
@@ -79,7 +79,7 @@ static void copy_methods(Class from, Class to, const char *apples_name, const st
         if (!version_has(core.profile, apples_name, selector)) continue;
         if (line_about(config->missing, apples_name, selector)) continue;
         const char *other = line_about(config->changed, apples_name, selector);
-        if (other && *other) types = other; // the runtime makes its own copy
+        if (other && *other) types = other; // the runtime copies it
         class_addMethod(to, sel_registerTypedName(selector, types), method_getImplementation(methods[i]), types);
     }
     free(methods);

@@ -1,8 +1,8 @@
-// What the files of libstandinsurface share. Nothing here is exported.
+// Declarations shared by the files of libstandinsurface. Nothing here is exported.
 //
-// Every object lives in a slot of one reserved range of addresses. A slot is used again only after many
-// others, and a freed one stays marked, so that any pointer handed in can be judged without following it.
-// One mutex guards everything; functions ending in _locked are called with it held.
+// Every object is in a slot of one reserved range of addresses. A slot is used again only after many
+// others, and a freed one stays marked, so any pointer can be checked without dereferencing it. One
+// mutex guards everything; functions ending in _locked are called with it held.
 #ifndef STANDIN_SURFACE_H
 #define STANDIN_SURFACE_H
 
@@ -28,7 +28,7 @@ struct object {
     uint32_t magic; // MAGIC_LIVE or MAGIC_DEAD
     uint32_t kind;
     uint32_t was;        // kind before it was freed
-    uint32_t generation; // how often the slot was used
+    uint32_t generation; // number of uses of the slot
     int64_t count;       // references
     struct object *next; // in the queue of free slots
     union {
@@ -60,27 +60,28 @@ enum {
 extern pthread_mutex_t surface_mutex;
 extern standin_surface_stats surface_stats;
 
-// Ends the process: the caller broke a rule that would corrupt memory on Apple's side too.
+// Ends the process: the caller broke a rule and would corrupt memory on Apple's side too.
 _Noreturn void surface_die(const char *function, const void *pointer, const char *why);
 void surface_log(const char *function, const char *why); // only where STANDIN_LOG is set
 
-// The object at pointer, alive and of the kind, or the end of the process. KIND_FREE takes any kind.
+// Returns the object at pointer, which must be alive and of this kind; otherwise ends the process.
+// KIND_FREE accepts any kind.
 struct object *surface_object_locked(const char *function, const void *pointer, enum kind kind);
-// A new object with one reference; NULL when all slots are taken.
+// Returns a new object with one reference, or NULL if all slots are used.
 struct object *surface_new_locked(enum kind kind);
 void surface_retain_locked(struct object *o);
 void surface_release_locked(struct object *o);
 struct object *surface_slot(uint32_t index); // any slot ever used, or NULL
 uint32_t surface_index(const struct object *o);
 
-// Tells a constant string from a wrong pointer to one; surface_string.c.
+// Distinguishes a constant string from a wrong pointer to one; surface_string.c.
 struct object *surface_constant(const void *pointer);
 const char *surface_near_constant(const void *pointer); // name of the variable at that address, or NULL
 
 const struct object *surface_dictionary_get(const struct object *dictionary, const void *key);
 void surface_unmap_locked(struct object *o); // surface_create.c
 
-// Whether this call of the function has to fail; surface_fault.c.
+// Reports whether this call of the function must fail; surface_fault.c.
 int surface_fails_locked(const char *function);
 
 #pragma GCC visibility pop

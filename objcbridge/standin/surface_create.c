@@ -9,7 +9,7 @@
 
 enum {
     PAGE = 16384,   // of Apple silicon; mappings are whole pages
-    ROW_ALIGN = 64, // of rows whose length the caller leaves open
+    ROW_ALIGN = 64, // of rows if the caller sets no length
     INDEX_BITS = 20,
 };
 
@@ -17,7 +17,7 @@ struct size {
     int64_t width, height, element, row, alloc;
 };
 
-// A number of the properties: 1 when it is there, 0 when not, -1 when it is not a number above zero.
+// Reads a number of the properties: returns 1 if present, 0 if not, -1 if it is not a number above zero.
 static int property(const struct object *properties, CFStringRef key, int64_t *value) {
     const struct object *o = surface_dictionary_get(properties, key);
     *value = 0;
@@ -27,7 +27,8 @@ static int property(const struct object *properties, CFStringRef key, int64_t *v
     return 1;
 }
 
-// Bytes that the properties ask for: the larger of AllocSize and BytesPerRow times Height; 0 for nonsense.
+// Returns the bytes that the properties request: the larger of AllocSize and BytesPerRow times Height; 0
+// if they are invalid.
 static size_t wanted(const struct object *properties) {
     struct size s;
     if (property(properties, kIOSurfaceWidth, &s.width) < 0 || property(properties, kIOSurfaceHeight, &s.height) < 0 ||
@@ -47,7 +48,7 @@ static size_t wanted(const struct object *properties) {
     return (size_t)(s.alloc > bytes ? s.alloc : bytes);
 }
 
-// Whether the machine has that much memory at all.
+// Reports whether the machine has that much memory.
 static int possible(size_t size) {
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return size > 0 && pages > 0 && page > 0 && size / (size_t)page <= (size_t)pages;
@@ -67,7 +68,7 @@ static void *map_new(size_t size) {
     return base;
 }
 
-// Takes over the mapping, which may be NULL.
+// Takes ownership of the mapping, which may be NULL.
 static struct object *surface_over(void *base, size_t size, size_t mapped) {
     if (!base) return NULL;
     struct object *o = surface_new_locked(KIND_SURFACE);
@@ -146,7 +147,7 @@ size_t IOSurfaceGetAllocSize(IOSurfaceRef surface) {
     return size;
 }
 
-// Answers for an unlocked surface too: the address is fixed.
+// Also works for an unlocked surface: the address is fixed.
 void *IOSurfaceGetBaseAddress(IOSurfaceRef surface) {
     const char *const me = "IOSurfaceGetBaseAddress";
     pthread_mutex_lock(&surface_mutex);

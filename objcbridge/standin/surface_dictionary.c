@@ -1,5 +1,5 @@
-// CFMutableDictionary with the callbacks for CoreFoundation objects. Other callbacks, NULL among them, are
-// legal on Apple's side but end the process here: nothing in this project means them.
+// CFMutableDictionary with the callbacks for CoreFoundation objects. Other callbacks, including NULL,
+// are legal on Apple's side but end the process here: nothing in this project uses them.
 #include <stdlib.h>
 
 #include "cf.h"

@@ -5,7 +5,7 @@
 
 static struct {
     const char *name;
-    int32_t coming; // fails when it counts down to 0
+    int32_t coming; // counts down; the call fails at 0
 } faults[] = {
     {"CFDictionaryCreateMutable", 0}, {"CFNumberCreate", 0},        {"IOSurfaceCreate", 0},
     {"IOSurfaceLookup", 0},           {"IOSurfaceLock", 0},         {"IOSurfaceUnlock", 0},

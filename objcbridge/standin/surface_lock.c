@@ -1,5 +1,5 @@
-// Locks of IOSurfaces: they nest, and an unlock needs a lock of the same options. A lock that is still held
-// when its surface is freed stays in standin_surface_stats.locks, so that the missing unlock shows.
+// Locks of IOSurfaces. They nest, and an unlock needs a lock with the same options. A lock that is still
+// held when its surface is freed stays in standin_surface_stats.locks, which shows the missing unlock.
 #include "cf.h"
 #include "surface.h"
 

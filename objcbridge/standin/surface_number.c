@@ -12,7 +12,7 @@
         return 1;                      \
     }
 
-// Reads what a CFNumberType of <CoreFoundation/CFNumber.h> points to; 0 for a type that there is not.
+// Reads the value of a CFNumberType of <CoreFoundation/CFNumber.h>; returns 0 for an unknown type.
 static int read_number(CFNumberType type, const void *pointer, int64_t *value) {
     switch (type) {
     case 1: // kCFNumberSInt8Type

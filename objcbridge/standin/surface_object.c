@@ -1,4 +1,4 @@
-// Slots, reference counts, and the judging of pointers.
+// Slots, reference counts, and checks of pointers.
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum {
     SLOT_COUNT = (1 << 20) - 1, // a surface's id is its index plus one in 20 bits, and 12 bits of generation
-    REST = 4096,                // free slots that wait before the first of them is used again
+    REST = 4096,                // number of free slots before the first of them is used again
 };
 
 pthread_mutex_t surface_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -18,7 +18,7 @@ standin_surface_stats surface_stats;
 
 static struct {
     struct object *slots;
-    uint32_t used;               // slots ever used
+    uint32_t used;               // number of slots ever used
     struct object *first, *last; // queue of freed slots
     uint32_t resting;            // its length
 } arena;
@@ -38,7 +38,7 @@ struct object *surface_slot(uint32_t index) { return index < arena.used ? &arena
 
 uint32_t surface_index(const struct object *o) { return (uint32_t)(o - arena.slots); }
 
-// Says what is wrong with a pointer that is no object, without following it.
+// Reports what is wrong with a pointer that is not an object, without dereferencing it.
 static _Noreturn void die_of_stranger(const char *function, const void *pointer) {
     char text[160];
     const char *constant = surface_near_constant(pointer);
@@ -132,7 +132,7 @@ static void free_locked(struct object *o) {
 
 void surface_release_locked(struct object *o) {
     surface_stats.releases++;
-    if (o->kind == KIND_STRING) return; // constants stay
+    if (o->kind == KIND_STRING) return; // constants are not counted
     if (--o->count == 0) free_locked(o);
 }
 

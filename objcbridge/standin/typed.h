@@ -1,4 +1,4 @@
-// Values of property lists that may be of any type: nil for those of another than is asked for.
+// Values of property lists with unknown types: nil if a value does not have the requested type.
 #ifndef STANDIN_TYPED_H
 #define STANDIN_TYPED_H
 
@@ -12,7 +12,7 @@ static inline id typed_at(id dictionary, NSString *key, Class type) {
 #define as(type, value) ((type *)typed_value(value, [type class]))
 #define at(type, dictionary, key) ((type *)typed_at(dictionary, key, [type class]))
 
-// The item of an array, nil beyond its end.
+// The item of an array, or nil beyond its end.
 static inline id item(NSArray *list, NSUInteger i) { return i < [list count] ? [list objectAtIndex:i] : nil; }
 
 #endif

@@ -1,5 +1,5 @@
-// Which generation has what, from selectors.json. A method that is not listed is in all of them: where a
-// class was dumped of newer releases only, its absence from older ones is not known.
+// Classes and methods by generation, from selectors.json. A method that is not listed is in all of them:
+// if only newer releases of a class were dumped, its absence from older ones is not known.
 #import "register.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
-// A bridge without a framework, for tests of the Go side. Its answers are chosen by what is passed: the QoS
-// of a run, the framework's path, a program's text. It ends the process when a handle is used after its
-// release, released twice or during a call, and when a text changed while it was borrowed.
+// A bridge without a framework, for tests of the Go side. The arguments select its behaviour: the QoS of
+// a run, the framework's path, a program's text. It ends the process if a handle is used after its
+// release, released twice or during a call, or if a text changed while it was borrowed.
 #include "bridge.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -52,7 +52,7 @@ static void *make(size_t size, int64_t *count, aneb *owner) {
     return h;
 }
 
-// Released handles stay allocated, so that their later use is seen.
+// Released handles stay allocated, so that later uses are detected.
 static void take(void *handle, int users) {
     struct head *h = handle;
     pthread_mutex_lock(&mutex);
@@ -264,7 +264,7 @@ int32_t aneb_request_create(aneb_program *p, int32_t procedure, const aneb_bindi
 
 void aneb_request_release(aneb_request *r) { end(r); }
 
-// The QoS of a run says what happens to it.
+// The QoS of a run selects its behaviour.
 enum { BAD_STATUS = 1, NO_ERROR = 2, RAISE = 3, YES_ERROR = 4, LACKING = 5, TOO_SHORT = 6, HANG = 7, RELEASE = 8, NO_RECORD = 9, LONG = 10 };
 static int32_t answer(uint32_t qos, aneb_error *e) {
     switch (qos) {
@@ -321,7 +321,7 @@ int32_t aneb_evaluate(aneb_program *p, aneb_request *r, uint32_t qos, aneb_error
     return kind;
 }
 
-// Asynchronous runs: the QoS of answer, and these.
+// Asynchronous runs: the behaviours of answer, and these.
 enum { AT_ONCE = 11, NEVER = 12, START_FAILS = 13, TWICE = 14, FAILS_AND_ANSWERS = 15 };
 enum { PENDING = 1, ANSWERED = 2, FORGOTTEN = 3, TICKETS = 1 << 20 };
 static char tickets[TICKETS];

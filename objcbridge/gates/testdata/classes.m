@@ -1,5 +1,5 @@
-// Objects alive by class, as GNUstep counts them for GSDebugAllocationList: no class has more after further
-// rounds of everything than it had before them.
+// Live objects by class, as GNUstep counts them for GSDebugAllocationList: further rounds of everything
+// must not increase the count of any class.
 #include "gate.h"
 
 #import <Foundation/NSDebug.h>
@@ -26,7 +26,7 @@ static void remember(void) {
     NSZoneFree(NSDefaultMallocZone(), all);
 }
 
-// Classes that grew: a leak of one object a round is ROUNDS.
+// Prints classes that grew. A leak of one object per round grows by ROUNDS.
 static int grown(int allowed) {
     int classes = 0, seen = 0;
     Class *all = GSDebugAllocationClassList();

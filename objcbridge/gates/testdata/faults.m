@@ -1,12 +1,12 @@
-// Every method that the bridge calls, made to misbehave in every way it can: the error of bridge.h, in its
-// stage, nothing left behind, and the next life works.
+// Every method that the bridge calls, with every fault that it supports: the bridge must return the
+// error of bridge.h in its stage and leak nothing, and the next life must work.
 #include "gate.h"
 
-// What a life comes to. Expected of a fault: its kind in stage; ANEB_OK where the bridge has another way.
+// The expected outcome of a life. For a fault: its kind in stage; ANEB_OK if the bridge has another way.
 struct expected {
     const char *selector;
     int32_t stage;
-    int32_t none; // mask of faults that do no harm here
+    int32_t none; // mask of faults without effect here
 };
 
 enum { NIL = 1 << STANDIN_NIL, NO_ = 1 << STANDIN_NO };
@@ -64,11 +64,11 @@ static void answered(void *context, int32_t kind, const aneb_error *error) {
 static int32_t start_and_wait(struct job *j, aneb_error *e) {
     _Atomic int answers = 0;
     int32_t kind = aneb_evaluate_async(j->p, j->r, QOS, answered, &answers, NULL, e);
-    if (kind == ANEB_OK && !SETTLED(answers == 1)) abort(); // answers would be written to later
+    if (kind == ANEB_OK && !SETTLED(answers == 1)) abort(); // a late answer would write to answers
     return kind;
 }
 
-// From open to purge, until something fails; then everything is released.
+// Runs from open to purge until a call fails, and then releases everything.
 static int32_t life(const char *text, aneb_error *e) {
     struct gate g = {0};
     struct job j = {0};
@@ -101,7 +101,7 @@ static int64_t hanging(void) {
     return c.hanging;
 }
 
-// The method does not come back until it is let go.
+// The method does not return until it is released.
 static int32_t hang(void) {
     int32_t kind = -1;
     pthread_t thread;
@@ -112,12 +112,12 @@ static int32_t hang(void) {
     return hung ? kind : -1;
 }
 
-// A load that is refused is tried once more, so it has to be refused twice.
+// A failed load is retried once, so it must fail twice.
 static int32_t times(struct expected row, int32_t fault) {
     return row.stage == ANEB_LOAD && (fault == STANDIN_NO || fault == STANDIN_NO_ERROR) ? 2 : 1;
 }
 
-// Whether the fault gives what it should.
+// Reports whether the fault has the expected outcome.
 static int gives(struct expected row, int32_t fault) {
     aneb_error e = {0};
     char text[32];
@@ -145,11 +145,11 @@ static void faults(struct expected row) {
         tried += ok >= 0;
     }
     char text[32];
-    CHECK("it takes faults, and lives after", tried > 0 && life(fresh_text(text), NULL) == ANEB_OK);
+    CHECK("it supports faults, and works afterwards", tried > 0 && life(fresh_text(text), NULL) == ANEB_OK);
     standin_purge_all();
 }
 
-// Every row of the self-check is in the table.
+// Checks that every row of the self-check is in the table.
 static void complete(aneb *a) {
     aneb_check rows[64];
     int32_t count = 0;
@@ -172,11 +172,11 @@ static void registry(aneb *a) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         standin_fault(kinds[i].function, STANDIN_NIL, 1, 0);
         CHECK(kinds[i].function, aneb_registry(a, text, sizeof text, &length, &e) == kinds[i].kind && e.stage == ANEB_DEVICE);
-        CHECK("the registry after it", aneb_registry(a, text, sizeof text, &length, &e) == ANEB_OK && length > 0);
+        CHECK("the registry after the fault", aneb_registry(a, text, sizeof text, &length, &e) == ANEB_OK && length > 0);
     }
 }
 
-// Asynchronous answers that come late, twice, never, or with an error.
+// Completions that are late, doubled, withheld, or have an error.
 static void answers(void) {
     struct gate g = {0};
     struct job j = {0};
@@ -199,9 +199,9 @@ static void answers(void) {
     aneb_usage_now(&after);
     CHECK("the second answer is counted", SETTLED((aneb_usage_now(&after), after.unexpected == before.unexpected + 1)));
     standin_counts c;
-    CHECK("one answer is held back", SETTLED((standin_count(&c), c.lost == 1)) && after.pending == 1);
+    CHECK("one answer is withheld", SETTLED((standin_count(&c), c.lost == 1)) && after.pending == 1);
     standin_fire_lost();
-    CHECK("it comes after all", SETTLED(a.count == 4) && SETTLED(pending() == 0));
+    CHECK("the withheld answer arrives", SETTLED(a.count == 4) && SETTLED(pending() == 0));
     plant(&g, &j);
     job_end_planted(&j);
     gate_end(&g);

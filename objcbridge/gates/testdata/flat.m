@@ -1,6 +1,7 @@
-// Memory stays flat over many evaluations, exceptions, answers and program lives: flat PLANT ROUNDS. A leak
-// grows in every stretch, so the least growth of several tells one from a cache that fills. Run it with
-// GLIBC_TUNABLES=glibc.malloc.tcache_count=0: else glibc counts what threads keep for reuse as in use.
+// Memory must stay flat over many evaluations, exceptions, answers and program lives: flat PLANT ROUNDS.
+// A leak grows in every part, so the least growth of several parts distinguishes it from a cache that
+// fills. Run it with GLIBC_TUNABLES=glibc.malloc.tcache_count=0: otherwise glibc counts the threads'
+// caches as used.
 #include "gate.h"
 
 #include <malloc.h>

@@ -1,8 +1,8 @@
 // Shared by the gates: programs that drive the bridge over the stand-in framework, with a small server in C.
 //
-// Like the drivers of the stand-in, a gate prints a line for each check and ends with status 0 when all hold.
-// It is built as driver.h says, with -lanebridge and bridge.h beside. A first argument plants a leak, or
-// another fault, that one of the ways of running it has to find:
+// Like the drivers of the stand-in, a gate prints one line per check and ends with status 0 if all pass.
+// Build it as described in driver.h, with -lanebridge and bridge.h in addition. The first argument
+// plants a leak, or another fault, that one of the ways of running it must find:
 //
 //     surface program request   a handle is never released
 //     object                    one of the framework's objects is retained once too often
@@ -22,7 +22,7 @@
 
 enum { QOS = 21, TEXT = 4096 };
 
-// What is planted, and the last address of it, which is lost at once. One thread plants.
+// The planted leak and its last address, which is overwritten immediately. Only one thread plants.
 static struct {
     const char *what;
     void *volatile last;
@@ -84,7 +84,7 @@ static inline int32_t gate_open(struct gate *g, aneb_error *e) {
     return kind;
 }
 
-// Releases what there is; the result of aneb_close.
+// Releases everything; returns the result of aneb_close.
 static inline int32_t gate_close(struct gate *g, aneb_error *e) {
     aneb_surface_release(g->x);
     aneb_surface_release(g->y);
@@ -122,14 +122,14 @@ static inline void job_end(struct job *j) {
     *j = (struct job){0};
 }
 
-// The text of a program that nothing has cached. Single-threaded.
+// Returns a text of a program that is in no cache. Single-threaded.
 static inline const char *fresh_text(char text[32]) {
     static int serial;
     snprintf(text, 32, "program %d", serial++);
     return text;
 }
 
-// Leaves behind what the first argument names. j is a running job.
+// Plants the leak that the first argument names. j is a running job.
 static inline void plant(struct gate *g, struct job *j) {
     void *made = NULL;
     if (plants("surface")) aneb_surface_wrap(g->a, g->in, 0, (aneb_surface **)&made, NULL);
@@ -150,11 +150,11 @@ static inline void plant(struct gate *g, struct job *j) {
         aneb_surface_release(s);
         aneb_surface_release(s);
     }
-    planted.last = made; // so that the compiler has to make it
+    planted.last = made; // keeps the compiler from removing the allocation
     planted.last = NULL;
 }
 
-// Ends j; a planted directory is made again.
+// Ends j. A planted directory is made again.
 static inline void job_end_planted(struct job *j) {
     aneb_program_facts facts = {0};
     aneb_program_inspect(j->p, &facts, NULL);
@@ -164,7 +164,7 @@ static inline void job_end_planted(struct job *j) {
     free(path);
 }
 
-// Waits for threads of the framework and of the bridge, at most a minute.
+// Waits at most a minute for threads of the framework and of the bridge.
 #define SETTLED(condition)                                              \
     ({                                                                  \
         for (int tries = 0; tries < 60000 && !(condition); tries++) usleep(1000); \
@@ -177,14 +177,14 @@ static inline int64_t pending(void) {
     return u.pending;
 }
 
-// What the bridge holds, all kinds together.
+// Returns the number of live handles of the bridge, of all kinds.
 static inline int64_t bridge_holds(void) {
     aneb_usage u;
     aneb_usage_now(&u);
     return u.surfaces + u.programs + u.requests + u.identities + u.loaded + u.pending + u.forgotten;
 }
 
-// What the framework and its surfaces hold, the cache apart.
+// Returns the number of live objects of the framework and its surfaces, without the cache.
 static inline int64_t framework_holds(void) {
     standin_counts c;
     standin_surface_stats s;
@@ -193,23 +193,23 @@ static inline int64_t framework_holds(void) {
     return c.instances + c.loaded + c.slots + c.lost + s.objects;
 }
 
-static inline void tell_usage(const char *what, int64_t count) {
+static inline void print_usage(const char *what, int64_t count) {
     if (count) printf("  %s: %lld alive\n", what, (long long)count);
 }
 
 static inline void tell_usages(void) {
     aneb_usage u;
     aneb_usage_now(&u);
-    tell_usage("aneb_surface", u.surfaces);
-    tell_usage("aneb_program", u.programs);
-    tell_usage("aneb_request", u.requests);
-    tell_usage("directory in use", u.identities);
-    tell_usage("loaded program", u.loaded);
-    tell_usage("pending run", u.pending + u.forgotten);
+    print_usage("aneb_surface", u.surfaces);
+    print_usage("aneb_program", u.programs);
+    print_usage("aneb_request", u.requests);
+    print_usage("directory in use", u.identities);
+    print_usage("loaded program", u.loaded);
+    print_usage("pending run", u.pending + u.forgotten);
 }
 
-// Closes g; then nothing may be left in the bridge or the framework. The framework's threads let go of a request
-// a little after they have answered; what is planted is not waited for.
+// Closes g and checks that nothing is left in the bridge or the framework. The framework's threads
+// release a request shortly after they have answered. Planted leaks are not waited for.
 static inline void gate_end(struct gate *g) {
     aneb_error e = {0};
     CHECK("close", gate_close(g, &e) == ANEB_OK);

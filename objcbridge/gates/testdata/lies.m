@@ -1,18 +1,18 @@
-// What a framework may hand out that no framework should: attributes that hold themselves, are of other classes
-// or hold text that is no Unicode, errors that are their own reason. The bridge writes down what it can, refuses
-// the rest, and never falls over.
+// Invalid objects of a framework: attributes that contain themselves, have other classes or contain text
+// that is not Unicode, and errors that are their own cause. The bridge must encode what it can, reject
+// the rest, and never crash.
 #include "gate.h"
 
 #import <objc/runtime.h>
 
-static id attributes; // what modelAttributes answers
+static id attributes; // result of modelAttributes
 
 static id answer_attributes(id self, SEL method) {
     (void)self, (void)method;
     return attributes;
 }
 
-static NSError *refusal; // what loading answers
+static NSError *refusal; // error of loading
 
 static BOOL answer_load(id self, SEL method, unsigned int qos, NSDictionary *options, NSError **error) {
     (void)self, (void)method, (void)qos, (void)options;
@@ -22,7 +22,7 @@ static BOOL answer_load(id self, SEL method, unsigned int qos, NSDictionary *opt
 
 static char text[1 << 20];
 
-static int32_t told(struct job *j, aneb_error *e) {
+static int32_t read_attributes(struct job *j, aneb_error *e) {
     size_t length = 0;
     memset(text, 0, sizeof text);
     return aneb_program_attributes(j->p, text, sizeof text - 1, &length, e);
@@ -31,7 +31,7 @@ static int32_t told(struct job *j, aneb_error *e) {
 static int refused(struct job *j, id lie, const char *words) {
     aneb_error e = {0};
     attributes = lie;
-    int32_t kind = told(j, &e);
+    int32_t kind = read_attributes(j, &e);
     int ok = (kind == ANEB_MISSING || kind == ANEB_NIL) && strstr(e.message, words) != NULL;
     if (!ok) printf("  kind %d: %s\n", kind, e.message);
     return ok;
@@ -40,7 +40,7 @@ static int refused(struct job *j, id lie, const char *words) {
 static int written(struct job *j, id value, const char *json) {
     aneb_error e = {0};
     attributes = [NSDictionary dictionaryWithObject:value forKey:@"k"];
-    int32_t kind = told(j, &e);
+    int32_t kind = read_attributes(j, &e);
     int ok = kind == ANEB_OK && !strncmp(text, "{\"k\":", 5) && !strncmp(text + 5, json, strlen(json)) &&
              !strcmp(text + 5 + strlen(json), "}");
     if (!ok) printf("  kind %d: %s %s\n", kind, e.message, text);
@@ -75,11 +75,11 @@ static void values(struct job *j) {
 }
 @end
 
-// A runtime may raise where another has no data.
+// One runtime raises, another returns no data.
 static int half_refused(struct job *j) {
     aneb_error e = {0};
     attributes = [NSDictionary dictionaryWithObject:[[[Half alloc] init] autorelease] forKey:@"half"];
-    int32_t kind = told(j, &e);
+    int32_t kind = read_attributes(j, &e);
     return (kind == ANEB_MISSING && strstr(e.message, "no Unicode")) || kind == ANEB_EXCEPTION;
 }
 
@@ -88,7 +88,7 @@ static void lies(struct job *j) {
     CHECK("an array", refused(j, [NSArray array], "no dictionary"));
     CHECK("a string", refused(j, @"attributes", "no dictionary"));
     NSMutableDictionary *loop = [NSMutableDictionary dictionary];
-    id same = loop; // by another name, for the compiler warns of the one
+    id same = loop; // another name avoids a compiler warning
     [loop setObject:same forKey:@"self"];
     CHECK("a dictionary in itself", refused(j, loop, "holds itself, at key \"self\""));
     [loop removeAllObjects];
@@ -104,7 +104,7 @@ static void lies(struct job *j) {
     NSMutableArray *many = [NSMutableArray array];
     for (int i = 0; i < 1 << 10; i++) [many addObject:@"x"];
     NSMutableArray *more = [NSMutableArray array];
-    for (int i = 0; i < 1 << 11; i++) [more addObject:many]; // shared, so that it costs nothing here
+    for (int i = 0; i < 1 << 11; i++) [more addObject:many]; // shared, so that it needs no memory here
     CHECK("two million values", refused(j, [NSDictionary dictionaryWithObject:more forKey:@"many"], "more than 1048576 values"));
     NSString *page = [@"" stringByPaddingToLength:1 << 16 withString:@"p" startingAtIndex:0];
     [more removeAllObjects];
@@ -112,7 +112,7 @@ static void lies(struct job *j) {
     CHECK("32 MiB of text", refused(j, [NSDictionary dictionaryWithObject:more forKey:@"long"], "longer than 16 MiB"));
 }
 
-// An error whose reason is itself.
+// An error that is its own cause.
 @interface Circular : NSError
 @end
 @implementation Circular
@@ -136,14 +136,14 @@ static void errors(struct job *j) {
                                                                        [NSNumber numberWithInt:4], @"_ANEErrorLoadStage", nil];
     CHECK("numbers of macOS 27", load_refused(j, numbers, &e) && e.has_status && e.status == 5 && e.load_stage == 4);
     numbers = [NSDictionary dictionaryWithObjectsAndKeys:[NSNumber numberWithInt:-5], @"_ANEErrorUnderlyingStatus", @"4", @"_ANEErrorLoadStage", nil];
-    CHECK("numbers that are none", load_refused(j, numbers, &e) && !e.has_status && !e.load_stage);
+    CHECK("invalid numbers", load_refused(j, numbers, &e) && !e.has_status && !e.load_stage);
     CHECK("a status in the text", load_refused(j, [NSDictionary dictionaryWithObject:@"load failure (0x50004)" forKey:NSLocalizedDescriptionKey], &e) &&
                                       e.has_status && e.status == 0x50004);
     refusal = [[[Circular alloc] initWithDomain:@"loop" code:1 userInfo:nil] autorelease];
     int lines = 0;
-    CHECK("an error that is its own reason", aneb_program_load(j->p, QOS, &e) == ANEB_NSERROR && !strncmp(e.causes, "loop\t1\t", 7));
+    CHECK("an error that is its own cause", aneb_program_load(j->p, QOS, &e) == ANEB_NSERROR && !strncmp(e.causes, "loop\t1\t", 7));
     for (const char *at = e.causes; *at; at++) lines += *at == '\n';
-    CHECK("is told four times", lines == 4);
+    CHECK("has four lines", lines == 4);
     NSString *page = [@"" stringByPaddingToLength:1 << 12 withString:@"p" startingAtIndex:0];
     inner = [NSError errorWithDomain:page code:1 userInfo:[NSDictionary dictionaryWithObject:page forKey:NSLocalizedDescriptionKey]];
     inner = [NSError errorWithDomain:page code:1 userInfo:[NSDictionary dictionaryWithObjectsAndKeys:page, NSLocalizedDescriptionKey, inner, NSUnderlyingErrorKey, nil]];
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
     }
     attributes = nil;
     method_setImplementation(get, before);
-    CHECK("the truth again", told(&j, &e) == ANEB_OK && strstr(text, "y@output") != NULL);
+    CHECK("valid attributes again", read_attributes(&j, &e) == ANEB_OK && strstr(text, "y@output") != NULL);
     CHECK("another job", job_begin(&g, &unloaded, "program that does not load", &e) == ANEB_OK);
     aneb_program_unload(unloaded.p, QOS, NULL);
     Method load = class_getInstanceMethod(model, @selector(loadWithQoS:options:error:));

@@ -1,4 +1,4 @@
-// Every function of bridge.h, with refusals between, from one thread and from 64.
+// Every function of bridge.h, with rejected calls in between, from one thread and from 64.
 #include "gate.h"
 
 static void describes(aneb *a) {
@@ -17,7 +17,7 @@ static void surface(struct gate *g) {
     aneb_error e;
     aneb_surface *s = NULL, *none = NULL;
     CHECK("wrap", aneb_surface_wrap(g->a, g->in, 0, &s, &e) == ANEB_OK);
-    CHECK("an offset is refused", aneb_surface_wrap(g->a, g->in, 64, &none, &e) == ANEB_REFUSED && e.code == ANEB_OFFSET);
+    CHECK("an offset is rejected", aneb_surface_wrap(g->a, g->in, 64, &none, &e) == ANEB_REFUSED && e.code == ANEB_OFFSET);
     aneb_surface_release(s);
     CHECK("lock", aneb_surface_lock(g->x, &e) == ANEB_OK && standin_surface_locks(g->in) == 1);
     CHECK("close while surfaces live", aneb_close(g->a, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
@@ -55,7 +55,7 @@ static void lives(struct gate *g) {
     size_t length = 0, again = 0;
     CHECK("attributes", aneb_program_attributes(j.p, attributes, sizeof attributes - 1, &length, &e) == ANEB_OK &&
                             length < sizeof attributes && attributes[0] == '{' && strstr(attributes, "y@output") != NULL);
-    CHECK("their length alone", aneb_program_attributes(j.p, NULL, 0, &again, &e) == ANEB_OK && again == length);
+    CHECK("only their length", aneb_program_attributes(j.p, NULL, 0, &again, &e) == ANEB_OK && again == length);
     CHECK("inspect", aneb_program_inspect(j.p, &facts, &e) == ANEB_OK && facts.loaded && facts.queue_depth == 127);
     bytes_of(g->in)[7] = 41;
     CHECK("evaluate", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_OK && bytes_of(g->out)[7] == 42 && bytes_of(g->out)[8] == 1);
@@ -90,9 +90,9 @@ static void asynchronous(struct gate *g) {
     job_begin(g, &j, fresh_text(text), &e);
     CHECK("start", aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, &e) == ANEB_OK);
     CHECK("answered once", SETTLED(a.count == 1) && a.kind == ANEB_OK);
-    CHECK("a used-up ticket cannot be forgotten", aneb_forget(ticket) == 0);
+    CHECK("an ended ticket cannot be forgotten", aneb_forget(ticket) == 0);
 
-    // Everything released while the answer is held back; the bridge keeps it until it comes.
+    // Everything is released while the answer is withheld. The bridge keeps it alive until the answer.
     standin_fault("evaluateWithQoS:options:request:error:", STANDIN_NEVER, 1, 0);
     CHECK("start a run without answer", aneb_evaluate_async(j.p, j.r, QOS, answered, &a, &ticket, &e) == ANEB_OK);
     CHECK("the request is in flight", aneb_evaluate(j.p, j.r, QOS, &e) == ANEB_REFUSED && e.code == ANEB_STATE);
@@ -101,7 +101,7 @@ static void asynchronous(struct gate *g) {
     standin_counts c;
     CHECK("held back", SETTLED((standin_count(&c), c.lost == 1)) && pending() == 1);
     standin_fire_lost();
-    CHECK("gone when it comes", SETTLED(bridge_holds() == before) && a.count == 1);
+    CHECK("released after the answer", SETTLED(bridge_holds() == before) && a.count == 1);
 }
 
 enum { THREADS = 64 };
@@ -114,7 +114,7 @@ static void *several(void *number) {
     enum { rounds = 20 };
     struct job own = common;
     char text[32];
-    snprintf(text, sizeof text, "thread %ld", (long)(intptr_t)number % 8); // eight to an identity
+    snprintf(text, sizeof text, "thread %ld", (long)(intptr_t)number % 8); // eight threads per identity
     wrong += job_request(shared, &own, NULL) != ANEB_OK;
     for (int i = 0; i < rounds; i++) {
         struct answer a = {0};

@@ -1,6 +1,6 @@
 // Shared by the drivers: programs that call the stand-in framework directly, without the bridge.
 //
-// A driver prints one line for each check and ends with status 0 when all hold. To build one against the
+// A driver prints one line per check and ends with status 0 if all pass. To build one against the
 // libraries in OUT:
 //
 //     clang-14 $(gnustep-config --objc-flags) -std=gnu11 -fobjc-runtime=gcc -fblocks -gdwarf-4 -I.. -IOUT/include \
@@ -16,9 +16,10 @@
 //     valgrind -q --suppressions=valgrind.supp --leak-check=full --show-leak-kinds=definite \
 //         --errors-for-leak-kinds=definite --error-exitcode=9 ./driver_x
 //
-// Leaks are valgrind's part and that of the counts which each driver checks at its end: the runtime itself
-// never frees what it registers, and AddressSanitizer cannot be told so without hiding leaks of objects too.
-// Under valgrind driver_soak takes a smaller number, and -gdwarf-4 is needed because it cannot read clang's 5.
+// valgrind and the counts that each driver checks at its end find leaks: the runtime never frees what it
+// registers, and AddressSanitizer cannot ignore that without hiding leaks of objects too. Under valgrind
+// use a smaller number for driver_soak. -gdwarf-4 is needed because valgrind cannot read clang's DWARF
+// 5.
 #ifndef DRIVER_H
 #define DRIVER_H
 
@@ -43,7 +44,7 @@ static inline void check_at(int ok, const char *what, const char *file, int line
 
 #define CHECK(what, ...) check_at((__VA_ARGS__) != 0, what, __FILE__, __LINE__)
 
-// Runs body in a child and returns its wait status; what it writes to stderr is kept in text.
+// Runs body in a child and returns its wait status; text gets its stderr.
 static inline int in_child(void (*body)(void), char *text, size_t size) {
     int ends[2];
     if (pipe(ends)) return -1;
@@ -69,12 +70,12 @@ static inline int in_child(void (*body)(void), char *text, size_t size) {
     return status;
 }
 
-// Whether body is ended by abort with a message that has word in it.
+// Reports whether abort ends body with a message that contains word.
 static inline int aborts(void (*body)(void), const char *word) {
     char text[4096] = "";
     int status = in_child(body, text, sizeof text);
     int ok = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(text, word);
-    if (!ok) printf("  status %d, said: %s\n", status, text);
+    if (!ok) printf("  status %d, output: %s\n", status, text);
     return ok;
 }
 

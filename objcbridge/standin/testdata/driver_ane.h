@@ -1,8 +1,8 @@
-// Shared by the drivers of the framework: a server of two procedures, and the framework's methods.
+// Shared by the drivers of the framework: a server with two procedures, and the framework's methods.
 //
-// Procedure 0 of each program writes to symbol "p" (output 0) what "a" (input 0) holds plus 1; procedure 1
-// reads "b" (input 1) and "c" (input 2) and writes their sum plus 2 to "q" (output 1). Bytes, not numbers.
-// A program text that begins with "bad" does not compile; one that begins with "one" has procedure 0 only.
+// Procedure 0 of each program writes "a" (input 0) plus 1 to symbol "p" (output 0). Procedure 1 writes
+// "b" (input 1) plus "c" (input 2) plus 2 to "q" (output 1). Elements are bytes. A program text that
+// begins with "bad" does not compile; one that begins with "one" has only procedure 0.
 #ifndef DRIVER_ANE_H
 #define DRIVER_ANE_H
 
@@ -69,7 +69,7 @@ static struct {
     pthread_mutex_t mutex;
     uint64_t programs;
     int64_t compiled, dropped, evaluated, requests_dropped;
-    uint32_t status; // what runs come to, where it is not 0
+    uint32_t status; // result of runs if not 0
 } served = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static inline void count_up(int64_t *what) { __atomic_add_fetch(what, 1, __ATOMIC_SEQ_CST); }
@@ -194,13 +194,13 @@ static inline Class<Surface> surfaces(void) { return (Class<Surface>)NSClassFrom
 static inline NSData *data_of(const char *text) { return [NSData dataWithBytes:text length:strlen(text)]; }
 static inline NSNumber *index_of(unsigned i) { return [NSNumber numberWithUnsignedInt:i]; }
 
-// A model of this text without weights; autoreleased.
+// Returns a model of this text without weights; autoreleased.
 static inline id<Model> model_of(const char *text) {
     id d = [descriptors() modelWithMILText:data_of(text) weights:[NSDictionary dictionary] optionsPlist:nil];
     return [models() inMemoryModelWithDescriptor:d];
 }
 
-// Compiled and loaded, or nil.
+// Returns a compiled and loaded model, or nil.
 static inline id<Model> loaded_model(const char *text) {
     id<Model> m = model_of(text);
     NSError *error = nil;
@@ -210,7 +210,7 @@ static inline id<Model> loaded_model(const char *text) {
 
 static inline id wrap(IOSurfaceRef s) { return [surfaces() objectWithIOSurface:s]; }
 
-// A request of procedure 0; autoreleased.
+// Returns a request of procedure 0; autoreleased.
 static inline id<Request> request_at(id in, unsigned in_index, id out, unsigned out_index) {
     return [requests() requestWithInputs:[NSArray arrayWithObject:in]
                             inputIndices:[NSArray arrayWithObject:index_of(in_index)]
@@ -232,7 +232,7 @@ static inline int exists(NSString *path) {
     return stat([path fileSystemRepresentation], &st) == 0;
 }
 
-// Name of the exception that the statements raise, nil for none. The exception is autoreleased.
+// The name of the exception that the statements raise, or nil. The exception is autoreleased.
 #define RAISED(statements)                     \
     ({                                         \
         NSException *caught = nil;             \
@@ -244,12 +244,12 @@ static inline int exists(NSString *path) {
         caught;                                \
     })
 
-// What GNUstep raises for a message that its receiver does not know; the reason has several wordings.
+// The exception that GNUstep raises for an unknown message; the reason has several wordings.
 static inline int unrecognized(NSException *e) {
     return [[e name] isEqualToString:NSInvalidArgumentException];
 }
 
-// Nothing of the framework's is left alive.
+// Checks that nothing of the framework is alive.
 static inline void check_end(void) {
     standin_purge_all();
     standin_counts c;
@@ -264,7 +264,7 @@ static inline void check_end(void) {
         if (standin_instances(names[i])) printf("  %s: %lld alive\n", names[i], (long long)standin_instances(names[i]));
     CHECK("no objects are left", c.instances == 0);
     CHECK("no program is loaded, cached or in flight", c.loaded == 0 && c.cached == 0 && c.slots == 0 && c.lost == 0);
-    CHECK("the server's programs were all dropped", served.compiled == served.dropped);
+    CHECK("all programs of the server were dropped", served.compiled == served.dropped);
     CHECK("no surface is left", s.objects == 0 && s.locks == 0);
 }
 

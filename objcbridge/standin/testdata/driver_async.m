@@ -1,4 +1,4 @@
-// Completion handlers: where, when and how often they are called; slots; what ends the process.
+// Completion handlers: where, when and how often they are called; slots; calls that end the process.
 #include "driver_ane.h"
 
 #include <time.h>
@@ -34,7 +34,7 @@ static int answered(struct answers *a) {
     return n;
 }
 
-// Waits for count answers, at most 20 s, and then a little for one too many.
+// Waits for count answers, at most 20 s, and then briefly for an unexpected one.
 static int wait_for(struct answers *a, int count) {
     for (int i = 0; i < 20000 && answered(a) < count; i++) usleep(1000);
     usleep(3000);
@@ -44,7 +44,7 @@ static int wait_for(struct answers *a, int count) {
 static id<Model> model;
 static IOSurfaceRef in, out;
 
-// A loaded model's run with a handler, until it is answered count times.
+// Runs a loaded model with a handler until it is answered count times.
 static struct answers run(int kind, int64_t value, int count) {
     struct answers a = {.out = out};
     @autoreleasepool {
@@ -60,10 +60,10 @@ static struct answers run(int kind, int64_t value, int count) {
                 usleep(1000);
                 standin_count(&c);
             }
-            CHECK("the answer is held back", answered(&a) == 0 && c.lost == 1 && c.slots == 1);
+            CHECK("the answer is withheld", answered(&a) == 0 && c.lost == 1 && c.slots == 1);
             standin_fire_lost();
         }
-        CHECK("answered as often as it should be", wait_for(&a, count));
+        CHECK("answered the expected number of times", wait_for(&a, count));
         [r setCompletionHandler:NULL];
     }
     return a;
@@ -96,7 +96,7 @@ static void short_surface(void) {
     @autoreleasepool {
         id<Request> r = request_of(in, tiny);
         answer_to(r, &a);
-        CHECK("a short surface is found out later", [model evaluateWithQoS:21 options:nil request:r error:NULL]);
+        CHECK("a short surface is reported later", [model evaluateWithQoS:21 options:nil request:r error:NULL]);
         CHECK("NO with error 8", wait_for(&a, 1) && a.no == 1 && a.code == 8);
     }
     CFRelease(tiny);
@@ -110,7 +110,7 @@ static void crowd(void) {
             id<Request> r = request_of(in, out);
             answer_to(r, &a);
             [kept addObject:r];
-            if (![model evaluateWithQoS:21 options:nil request:r error:NULL]) CHECK("a slot comes free", 0);
+            if (![model evaluateWithQoS:21 options:nil request:r error:NULL]) CHECK("a slot becomes free", 0);
         }
         CHECK("300 runs through 127 slots", wait_for(&a, 300) && a.yes == 300);
     }
@@ -134,7 +134,7 @@ static void full(void) {
                 CHECK("a slot is free", 0);
         }
         standin_fire_lost();
-        CHECK("all held answers come", wait_for(&a, 127));
+        CHECK("all withheld answers arrive", wait_for(&a, 127));
     }
 }
 

@@ -1,4 +1,4 @@
-// Every fault on every selector that takes it, and that the next call works.
+// Every fault on every selector that supports it. The next call must work.
 #include "driver_ane.h"
 
 static const int result_kinds[] = {STANDIN_EXCEPTION, STANDIN_NO, STANDIN_NO_ERROR, STANDIN_YES_ERROR, STANDIN_HANG};
@@ -7,7 +7,7 @@ static id<Model> subject;
 static id<Request> runnable;
 static NSDictionary *none;
 
-// What a call came to: its BOOL or object, its error and whether it raised.
+// The outcome of a call: its BOOL or object, its error and whether it raised.
 struct outcome {
     BOOL ok;
     NSInteger code; // 0 without an error
@@ -80,7 +80,7 @@ static void *hang(void *c) {
     return ok ? c : NULL;
 }
 
-// Runs the call on a thread until it hangs, and then lets it go.
+// Runs the call on a thread until it hangs, and then releases it.
 static BOOL hangs_and_works(call c) {
     pthread_t thread;
     void *worked = NULL;
@@ -115,7 +115,7 @@ static BOOL as_expected(const char *selector, int kind, call c) {
     return NO;
 }
 
-// Each kind in turn, each followed by a call that works. again brings the subject back to where c can be called.
+// Tests each kind, each followed by a call that works. again restores the state for calling c.
 static void all(const char *selector, const int *kinds, int count, call c, call again) {
     for (int i = 0; i < count; i++) {
         @autoreleasepool {
@@ -146,8 +146,8 @@ static void flags(const char *selector, call c) {
 }
 
 static void rules(void) {
-    CHECK("an unknown selector takes no fault", standin_fault("fly", STANDIN_EXCEPTION, 1, 0) == 1);
-    CHECK("no selector takes no fault", standin_fault(NULL, STANDIN_EXCEPTION, 1, 0) == 1);
+    CHECK("an unknown selector supports no fault", standin_fault("fly", STANDIN_EXCEPTION, 1, 0) == 1);
+    CHECK("a NULL selector supports no fault", standin_fault(NULL, STANDIN_EXCEPTION, 1, 0) == 1);
     CHECK("compile does not return nil", standin_fault("compileWithQoS:options:error:", STANDIN_NIL, 1, 0) == 1);
     CHECK("load is not asynchronous", standin_fault("loadWithQoS:options:error:", STANDIN_LATE, 1, 0) == 1);
     CHECK("there is no kind 99", standin_fault("hasANE", 99, 1, 0) == 1);
@@ -182,7 +182,7 @@ int main(void) {
         rules();
         results("compileWithQoS:options:error:", call_compile, NULL);
         results("loadWithQoS:options:error:", call_load, call_unload);
-        call_compile(NULL); // the files are gone, the cache has it
+        call_compile(NULL); // the files are removed, the cache has the program
         CHECK("load", call_load(NULL));
         results("evaluateWithQoS:options:request:error:", call_evaluate, NULL);
         locked(in, out);

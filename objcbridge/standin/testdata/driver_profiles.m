@@ -1,6 +1,6 @@
-// Each generation has the methods that it should have, in the encodings that it should have; classes and
-// methods can be missing or changed; the device and the registry say that this is a stand-in. A process starts
-// once, so each case runs in a child.
+// Each generation has its methods with their encodings; classes and methods can be missing or changed;
+// the device and the registry report a stand-in. A process starts the framework once, so each case runs
+// in a child.
 #include <ctype.h>
 
 #include "driver_ane.h"
@@ -17,7 +17,7 @@ static void plain(const char *types, char *out, size_t size) {
 }
 
 static const struct {
-    const char *class_name, *selector, *types; // as on Apple's side
+    const char *class_name, *selector, *types; // as in Apple's framework
     int class_method, first, last;             // profiles, by index
 } expected[] = {
     {"_ANEInMemoryModelDescriptor", "modelWithMILText:weights:optionsPlist:", "@@:@@@", 1, 0, 4},
@@ -111,7 +111,7 @@ static void round_trip(void) {
     CHECK("unload", [m unloadWithQoS:21 error:NULL]);
 }
 
-// From 27 on, shared events without a handler end in a line of the log.
+// From 27 on, shared events without a handler only write a line to the log.
 static void events(void) {
     id<Model> m = loaded_model("events");
     IOSurfaceRef in = surface_of(BYTES), out = surface_of(BYTES);

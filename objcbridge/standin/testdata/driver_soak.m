@@ -1,4 +1,5 @@
-// 100,000 evaluations and 1,000 compile-load-unload cycles with flat memory. driver_soak N runs N and N/100.
+// 100,000 evaluations and 1,000 compile-load-unload cycles with flat memory. driver_soak N runs N and
+// N/100.
 #include "driver_ane.h"
 
 #include <malloc.h>
@@ -42,12 +43,12 @@ static void cycles(int count) {
 // AddressSanitizer's own count; absent without it.
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
-// Bytes allocated; 0 under valgrind, whose allocator does not tell and which looks for leaks itself.
+// Allocated bytes; 0 under valgrind, whose allocator does not report them and which finds leaks itself.
 static size_t in_use(void) {
     return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes() : mallinfo2().uordblks;
 }
 
-// Bytes that body leaves behind, once it has filled its caches.
+// Returns the bytes that body leaks after its caches are filled.
 static size_t growth(void (*body)(int), int count) {
     body(count / 10 + 1);
     size_t before = in_use();
@@ -62,7 +63,7 @@ static void flat(const char *what, void (*body)(int), int count) {
     CHECK(what, bytes < (size_t)count / 10 + 4096);
 }
 
-// What a leak looks like: one request in eight is kept too long.
+// A planted leak: one request in eight is kept too long.
 static NSMutableArray *kept;
 static void leak(int count) {
     for (int i = 0; i < count; i++) {
@@ -79,10 +80,10 @@ static void planted(int count) {
     if (in_use() == 0)
         printf("  bytes cannot be counted here; run it without valgrind too\n");
     else
-        CHECK("a planted leak is seen in bytes", bytes >= (size_t)count / 10 + 4096);
-    CHECK("and in the count of objects", standin_instances("_ANERequest") >= count / 8);
+        CHECK("the bytes show a planted leak", bytes >= (size_t)count / 10 + 4096);
+    CHECK("the count of objects shows it too", standin_instances("_ANERequest") >= count / 8);
     [kept release];
-    CHECK("which is exact", standin_instances("_ANERequest") == 0 && standin_instances("_ANEIOSurfaceObject") == 0);
+    CHECK("the count is exact", standin_instances("_ANERequest") == 0 && standin_instances("_ANEIOSurfaceObject") == 0);
 }
 
 int main(int argc, char **argv) {

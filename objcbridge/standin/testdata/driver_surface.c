@@ -1,4 +1,4 @@
-// The C library: sizes, locks, lookup, counts, faults, threads, and what ends the process.
+// The C library: sizes, locks, lookup, counts, faults, threads, and calls that end the process.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ static void set(CFMutableDictionaryRef d, CFStringRef key, int64_t value) {
     CFRelease(n);
 }
 
-// Size of a surface of these properties, 0 where there is none.
+// The size of a surface with these properties, or 0 if there is none.
 static size_t size_of(int64_t width, int64_t height, int64_t element, int64_t row, int64_t alloc) {
     const CFStringRef keys[] = {kIOSurfaceWidth, kIOSurfaceHeight, kIOSurfaceBytesPerElement, kIOSurfaceBytesPerRow,
                                 kIOSurfaceAllocSize};
@@ -73,7 +73,7 @@ static void lookup(void) {
     CFRelease(found);
     CHECK("no lookup of a freed surface", IOSurfaceLookup(id) == NULL);
     CHECK("no lookup of 0", IOSurfaceLookup(0) == NULL);
-    CHECK("no lookup of a stranger", IOSurfaceLookup(0xffffffff) == NULL);
+    CHECK("no lookup of an unknown id", IOSurfaceLookup(0xffffffff) == NULL);
 }
 
 static void adoption(void) {
@@ -115,11 +115,11 @@ static void faults(void) {
     CHECK("IOSurfaceGetID", !IOSurfaceGetID(s) && IOSurfaceGetID(s));
     standin_surface_fail("IOSurfaceGetID", 1);
     standin_surface_fail("IOSurfaceGetID", 0);
-    CHECK("a fault is lifted", IOSurfaceGetID(s) != 0);
+    CHECK("a fault is disarmed", IOSurfaceGetID(s) != 0);
     CFRelease(s);
 }
 
-// In a process of its own, because it never gets even.
+// In a child process, because the lock is never released.
 static void lock_left(void) {
     IOSurfaceRef s = surface_of(64);
     IOSurfaceLock(s, 0, NULL);
@@ -206,7 +206,7 @@ static void deaths(void) {
     CHECK("callbacks as an object abort", aborts(callbacks_as_object, "callbacks"));
     CHECK("an unknown function aborts", aborts(unknown_fault, "IOSurfaceFly"));
     char text[256];
-    CHECK("a lock that was never given up shows", in_child(lock_left, text, sizeof text) == 0);
+    CHECK("a lock that was never released is counted", in_child(lock_left, text, sizeof text) == 0);
     CHECK("an unknown number type aborts", aborts(bad_number_type, "CFNumberType"));
 }
 

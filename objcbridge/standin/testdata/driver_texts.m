@@ -1,4 +1,4 @@
-// The words of errors, the queues of QoS, and what a replayed property list changes of both.
+// The texts of errors, the queues of QoS, and the effect of a replayed property list on both.
 #include "driver_ane.h"
 
 static NSDictionary *none(void) { return [NSDictionary dictionary]; }
@@ -135,7 +135,7 @@ static void replayed(void) {
             NSError *error = nil;
             BOOL ok = [m evaluateWithQoS:21 options:none() request:request_of(s, s) error:&error];
             NSError *cause = [[error userInfo] objectForKey:NSUnderlyingErrorKey];
-            CHECK("two runs are refused, then they work",
+            CHECK("two runs fail, later ones work",
                   i < 2 ? !ok && is(error, 8, @"later") && is(cause, 5, @"why") && [[cause domain] isEqualToString:@"d"] : ok);
         }
     }
@@ -151,7 +151,7 @@ static void replayed(void) {
                                                           [error code] == -1 && !exists(path));
 }
 
-// Attributes that say anything load, and runs fail or work.
+// Attributes with any content load, and runs fail or work.
 static const char *const odd[] = {
     PLIST(""),
     PLIST(KEY("NetworkStatusList") TEXT("x") KEY("ANEFModelDescription") "<array/>"),
@@ -202,7 +202,7 @@ static void no_list(void) {
     CHECK("another type", start_replaying("26", NULL, NULL, "<plist version=\"1.0\"><array/></plist>") == 3);
     CHECK("tables of other types", start_replaying("26", NULL, NULL, PLIST(KEY("model") TEXT("x") KEY("errors") NUMBER(1)
           KEY("qos") "<true/>" KEY("registry") "<array/>")) == 0);
-    CHECK("are passed over", [loaded_model("lists") unloadWithQoS:21 error:NULL] && [mapper() queueIndexForQoS:33] == 3);
+    CHECK("tables of other types are ignored", [loaded_model("lists") unloadWithQoS:21 error:NULL] && [mapper() queueIndexForQoS:33] == 3);
 }
 
 static void run(void (*body)(void), const char *what) {

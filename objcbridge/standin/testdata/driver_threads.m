@@ -13,7 +13,7 @@ static void evaluate_shared(IOSurfaceRef in, IOSurfaceRef out, int i) {
     if (!ok || error || bytes_of(out)[3] != (uint8_t)(i + 1)) count_up(&wrong);
 }
 
-// Texts are shared among the threads, directories with them, so a load may find its files gone.
+// The threads share texts and with them directories, so a load may find its files removed.
 static void cycle(int i) {
     char text[32];
     snprintf(text, sizeof text, "threads %d", i % 5);
@@ -62,7 +62,7 @@ int main(void) {
         for (intptr_t i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)i);
         for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
         CHECK("every result is right", wrong == 0);
-        CHECK("every answer came", answered == THREADS * ROUNDS / 20);
+        CHECK("every answer arrived", answered == THREADS * ROUNDS / 20);
         CHECK("unload", [shared unloadWithQoS:21 error:NULL]);
         for (int i = 0; i < 5; i++) {
             char text[32];

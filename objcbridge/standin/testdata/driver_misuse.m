@@ -1,4 +1,4 @@
-// Apple's answers to wrong or unusual calls.
+// Apple's results of wrong or unusual calls.
 #include "driver_ane.h"
 
 static NSDictionary *none(void) { return [NSDictionary dictionary]; }
@@ -34,8 +34,8 @@ static void model_manners(void) {
 static void compile_manners(void) {
     NSError *error = nil;
     id<Model> m = model_of("bad program");
-    CHECK("the compiler's no", ![m compileWithQoS:21 options:none() error:&error]);
-    CHECK("its domain, code and text", [[error domain] isEqualToString:@"com.apple.appleneuralengine.compiler"] &&
+    CHECK("a rejection by the compiler", ![m compileWithQoS:21 options:none() error:&error]);
+    CHECK("the rejection's domain, code and text", [[error domain] isEqualToString:@"com.apple.appleneuralengine.compiler"] &&
                                            [error code] == 1 &&
                                            [[error localizedDescription] isEqualToString:@"_ANECompiler : ANECCompile() FAILED"]);
     NSError *cause = [[error userInfo] objectForKey:NSUnderlyingErrorKey];
@@ -72,7 +72,7 @@ static void file_manners(void) {
                                                attributes:nil
                                                     error:NULL];
     [data_of("bad") writeToFile:[path stringByAppendingPathComponent:@"model.mil"] atomically:NO];
-    CHECK("model.mil goes before net.plist", ![m compileWithQoS:21 options:none() error:&error] && error);
+    CHECK("model.mil precedes net.plist", ![m compileWithQoS:21 options:none() error:&error] && error);
     [[NSFileManager defaultManager] removeItemAtPath:path error:NULL];
 }
 
@@ -120,7 +120,7 @@ static void evaluate_manners(void) {
             if (![zero_qos evaluateWithQoS:0 options:none() request:request_with(one, zero, [NSArray arrayWithObject:p], zero, nil,
                                                                                index_of(i)) error:&error])
                 CHECK("a program of one procedure takes the indices 0 to 15", NO);
-        CHECK("which run it", bytes_of(out)[0] == 1 && [zero_qos unloadWithQoS:0 error:&error]);
+        CHECK("the indices 0 to 15 run it", bytes_of(out)[0] == 1 && [zero_qos unloadWithQoS:0 error:&error]);
         memset(bytes_of(out), 9, BYTES);
         refused(m, nil, "no request");
         refused(m, request_with([NSArray array], [NSArray array], one, zero, nil, nil), "no inputs");
@@ -189,7 +189,7 @@ static void cache_manners(void) {
     standin_set_budget(0);
 }
 
-// The 127th program is one too many.
+// The 127th program exceeds the limit.
 static void wall(void) {
     NSMutableArray *loaded = [NSMutableArray array];
     NSError *error = nil;
