@@ -26,7 +26,7 @@ type runOptions struct {
 func (a *app) runCommand() *cobra.Command {
 	var o runOptions
 	cmd := &cobra.Command{
-		Use:   "run --mil FILE [--model-path DIR] --in NAME=FILE.npy ... --out NAME=FILE.npy ...",
+		Use:   "run --mil FILE --in NAME=FILE ... --out NAME=FILE ...",
 		Short: "Run a MIL program on .npy and .npz files",
 		Long: `run compiles a MIL program and evaluates it. Inputs come from .npy files, or
 from arrays of .npz archives (FILE.npz:KEY; without KEY the array called as
@@ -47,9 +47,9 @@ arrays taken in their order. Everything else is refused.
 value differs by more than --tol T, or T times the expected value where that
 is above 1. The file is rounded to the output's type first.`,
 		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
-  ane-roundtrip run --mil model.mil --in x=in.npz --out y=out.npz --out z=out.npz
-  ane-roundtrip run --mil model.mil --fill random:1 --fill-weights random:1 --repeat 1000 --json
-  python make.py | ane-roundtrip run --mil model.mil --in x=- --out y=- | python show.py`,
+  ane-roundtrip run --mil m.mil --in x=in.npz --out y=out.npz --out z=out.npz
+  ane-roundtrip run --mil model.mil --fill random:1 --repeat 1000 --json
+  make-x | ane-roundtrip run --mil model.mil --in x=- --out y=- | show-y`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("tol") && len(o.expect) == 0 {
