@@ -53,7 +53,7 @@ func TestLayoutsOfOneTiB(t *testing.T) {
 	require.ErrorContains(t, err, "axis 1 of")
 }
 
-// The last element ends the bytes of a tensor of one batch, wherever its axes lie.
+// The bytes of a tensor of one batch end with its last element, for all positions of its axes.
 func TestBytesEndWithTheLastElement(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 1, 2, 3, 4, 5)
 	l.BatchStride = 0
@@ -97,7 +97,7 @@ func TestSlicesOfChannelsAreShorter(t *testing.T) {
 }
 
 // Tensors that touch share no byte.
-func TestNeighboursAreCopied(t *testing.T) {
+func TestNeighborsAreCopied(t *testing.T) {
 	x := numbered(t, 2, 3, 5)
 	first, err := x.Slice(0, 0, 1)
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ type remoteRun struct {
 	r remote
 }
 
-// Peer gives no address for the second input.
+// Peer returns no address for the second input.
 func (remoteRun) Peer() (int, []uintptr, []uintptr) { return 42, []uintptr{100}, []uintptr{300} }
 
 func (r remoteRun) SetQoS(ane.QoS) error { return r.r.qos }
@@ -181,7 +181,7 @@ func TestPeersNameTheirAddresses(t *testing.T) {
 	require.Equal(t, peer{42, 100}, in("zeta"))
 	require.Equal(t, peer{42, 300}, out("sum"))
 	require.Equal(t, peer{}, in("alpha"), "the peer says no address")
-	require.Equal(t, peer{}, in("sum"), "an output is no input")
+	require.Equal(t, peer{}, in("sum"), "an output is not an input")
 	require.Equal(t, peer{}, out("zeta"))
 	require.NoError(t, r.Close())
 	require.Equal(t, peer{}, in("zeta"), "closed")
@@ -189,7 +189,7 @@ func TestPeersNameTheirAddresses(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-// A quality of service that the engine refuses is not that of later runs.
+// A quality of service that the engine refuses does not change that of later runs.
 func TestQoSThatTheEngineRefuses(t *testing.T) {
 	refused := errors.New("no such queue")
 	for _, refusal := range []error{nil, refused} {

@@ -40,7 +40,7 @@ func (l *Layout) length(axis int) *int {
 	return &l.Width
 }
 
-// stride returns the bytes between neighbours along an axis.
+// stride returns the bytes between neighbors along an axis.
 func (l *Layout) stride(axis int) int {
 	switch axis {
 	case axisN:

@@ -24,11 +24,11 @@ func Filters() []Filter {
 	return []Filter{
 		{"blur", "binomial 3x3 (1 2 1, 2 4 2, 1 2 1) / 16", [][]float64{
 			{1. / 16, 2. / 16, 1. / 16, 2. / 16, 4. / 16, 2. / 16, 1. / 16, 2. / 16, 1. / 16}}},
-		{"edge", "Laplacian with all eight neighbours, 8 in the middle", [][]float64{
+		{"edge", "Laplacian with all eight neighbors, 8 in the middle", [][]float64{
 			{-1, -1, -1, -1, 8, -1, -1, -1, -1}}},
 		{"emboss", "light from the upper left, (-2 -1 0, -1 1 1, 0 1 2)", [][]float64{
 			{-2, -1, 0, -1, 1, 1, 0, 1, 2}}},
-		{"sharpen", "5 in the middle, -1 for the four neighbours", [][]float64{
+		{"sharpen", "5 in the middle, -1 for the four neighbors", [][]float64{
 			{0, -1, 0, -1, 5, -1, 0, -1, 0}}},
 		{"sobel", "magnitude of the Sobel gradient", [][]float64{
 			{-1, 0, 1, -2, 0, 2, -1, 0, 1}, {-1, -2, -1, 0, 0, 0, 1, 2, 1}}},

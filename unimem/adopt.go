@@ -67,9 +67,9 @@ func refuseAdopt(c config, size int) error {
 
 // adoptError adds ErrSize and a hint to the error for a surface that is too small.
 func adoptError(size int, err error) error {
-	var told *Error
-	if errors.As(err, &told) {
-		return told
+	var e *Error
+	if errors.As(err, &e) {
+		return e
 	}
 	var step *iosurface.Error
 	if !errors.As(err, &step) || !step.Short() {

@@ -68,7 +68,7 @@ func TestGridTakeGive(t *testing.T) {
 			_, err := g.Take()
 			require.Equal(t, unimem.ErrGridFull, err)
 			for _, c := range out {
-				require.Equal(t, filled(size, byte(c.Index()+round)), c.Bytes(), "a neighbour wrote into cell %d",
+				require.Equal(t, filled(size, byte(c.Index()+round)), c.Bytes(), "a neighbor wrote into cell %d",
 					c.Index())
 			}
 			for i, c := range out {

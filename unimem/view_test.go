@@ -105,7 +105,7 @@ func TestViewRefusals(t *testing.T) {
 	}
 	v, err := unimem.View[byte](raw[:3:10])
 	require.NoError(t, err)
-	require.Equal(t, 3, cap(v), "a view cannot be grown into its neighbour")
+	require.Equal(t, 3, cap(v), "a view cannot be grown into its neighbor")
 }
 
 func TestTakeTyped(t *testing.T) {

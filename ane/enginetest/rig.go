@@ -29,8 +29,8 @@ type guard struct {
 	lo, hi int
 }
 
-// room makes a tensor on some kind of memory, and the guards around it. mutable tells
-// whether the tensor itself may change.
+// room makes a tensor on some kind of memory, and the guards around it. mutable is
+// true if the tensor itself may change.
 type room func(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard)
 
 // inBlock makes the tensor on a new Block that is longer than the tensor.

@@ -92,11 +92,11 @@ func eachValue[T any](b *testing.B, src []T, f func(T) uint32) {
 }
 
 func BenchmarkFromFloat32(b *testing.B) {
-	eachValue(b, floats(neighbourhoods())[:1<<14], func(f float32) uint32 { return uint32(FromFloat32(f)) })
+	eachValue(b, floats(neighborhoods())[:1<<14], func(f float32) uint32 { return uint32(FromFloat32(f)) })
 }
 
 func BenchmarkFromFloat32Floor(b *testing.B) {
-	eachValue(b, floats(neighbourhoods())[:1<<14], math.Float32bits)
+	eachValue(b, floats(neighborhoods())[:1<<14], math.Float32bits)
 }
 
 func BenchmarkFloat32(b *testing.B) {

@@ -92,8 +92,8 @@ func TestDecodeAllHalves(t *testing.T) {
 	})
 }
 
-func TestEncodeNeighbours(t *testing.T) {
-	eachKernel(t, func(t *testing.T) { checkEncode(t, floats(neighbourhoods())) })
+func TestEncodeNeighbors(t *testing.T) {
+	eachKernel(t, func(t *testing.T) { checkEncode(t, floats(neighborhoods())) })
 }
 
 func TestEncodeRandom(t *testing.T) {

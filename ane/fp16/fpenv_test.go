@@ -26,7 +26,7 @@ func altered(f func()) (inside uint32) {
 // TestControlRegister compares conversions in an altered mode with those in the default
 // mode.
 func TestControlRegister(t *testing.T) {
-	src := floats(neighbourhoods())
+	src := floats(neighborhoods())
 	half, wide, rounded := make([]Bits, len(src)), make([]float32, 1<<16), make([]float32, len(src))
 	wantHalf, wantWide, wantRounded := make([]Bits, len(src)), make([]float32, 1<<16), make([]float32, len(src))
 	eachKernel(t, func(t *testing.T) {

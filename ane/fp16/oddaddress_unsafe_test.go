@@ -16,7 +16,7 @@ func TestOddAddresses(t *testing.T) {
 		t.Skip("this processor lacks F16C; run on one that has it, or on arm64")
 	}
 	const n = 70
-	src := floats(neighbourhoods()[1000 : 1000+n])
+	src := floats(neighborhoods()[1000 : 1000+n])
 	want := make([]Bits, n)
 	encodePortable(want, src)
 	wantWide := make([]float32, n)

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// neighbourhoods returns float32 encodings near decisions of rounding: for every half
+// neighborhoods returns float32 encodings near decisions of rounding: for every half
 // its value, the middle to the next half, and the float32 on both sides of each; then
 // NaNs of many payloads and the limits of float32.
-func neighbourhoods() []uint32 {
+func neighborhoods() []uint32 {
 	var out []uint32
 	around := func(f float64) {
 		u := math.Float32bits(float32(f))

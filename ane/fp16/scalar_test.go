@@ -104,8 +104,8 @@ func checkFloat32(t *testing.T, u uint32) {
 	}
 }
 
-func TestFromFloat32Neighbours(t *testing.T) {
-	for _, u := range neighbourhoods() {
+func TestFromFloat32Neighbors(t *testing.T) {
+	for _, u := range neighborhoods() {
 		checkFloat32(t, u)
 	}
 }

@@ -100,7 +100,7 @@ type Value struct {
 	Literal Literal
 }
 
-// Values is a parenthesised list of operands: values = (a, b).
+// Values is a parenthesized list of operands: values = (a, b).
 type Values struct {
 	Pos   Pos
 	Items []Operand
@@ -162,7 +162,7 @@ type DictLit struct {
 // Pair is one entry of a DictLit.
 type Pair struct{ Key, Value Literal }
 
-// TupleLit is a parenthesised list of literals.
+// TupleLit is a parenthesized list of literals.
 type TupleLit struct {
 	Pos   Pos
 	Items []Literal

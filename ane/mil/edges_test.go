@@ -155,7 +155,7 @@ func TestScalarTypesHaveTheirWidth(t *testing.T) {
 		require.Equal(t, want.floats, d.Float(), "%v", d)
 	}
 	require.Equal(t, NoType.String(), beyond.String())
-	// A tree can have a type that no text spells.
+	// A tree can have a type that no text has.
 	err := Validate("f", &Program{Version: "1.3", Funcs: []*Function{{Name: "main", Opset: "ios18",
 		Params: []Var{{Name: "x", Type: ScalarOf(beyond)}}, Results: []Ref{{Name: "x"}}}}})
 	require.ErrorContains(t, err, "type without a scalar type")
@@ -197,7 +197,7 @@ func TestNestingEndsAtItsLimit(t *testing.T) {
 	require.ErrorContains(t, err, fmt.Sprintf("f:3:%d: nested", len("func main<ios18>(")+MaxNesting*len("tuple<")+1))
 }
 
-// Lists are as long as the text likes: only nesting has a limit.
+// Lists have any length: only nesting has a limit.
 func TestLongListsArePrintedWhole(t *testing.T) {
 	const n = 3 * MaxNesting
 	numbers := slices.Repeat([]int{7}, n)
@@ -335,7 +335,7 @@ func TestFaultsAreSortedByFileAndPlace(t *testing.T) {
 	require.Equal(t, sorted, list)
 }
 
-// MaxFaults faults are a whole list. One more is left out, and the list says so.
+// A list has MaxFaults faults. Further ones are left out, and the last fault says so.
 func TestListsOfFaultsEndAtTheirLimit(t *testing.T) {
 	for n, left := range map[int]bool{MaxFaults: false, MaxFaults + 1: true, 2 * MaxFaults: true} {
 		var stmts strings.Builder

@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 )
 
-// text is a program with one of most things that MIL text can hold.
+// text is a program with most elements of MIL text.
 const text = `program(1.3)
 [buildInfo = dict<string, string>({{"tool", "anekit"}})]
 {

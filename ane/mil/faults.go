@@ -38,13 +38,13 @@ func (f *faults) err() error {
 // Merge returns the faults of both lists in order of position, up to MaxFaults.
 // Where both have faults at the same place, Merge keeps those of the first list.
 func Merge(first, second ErrorList) ErrorList {
-	told := map[Pos]bool{}
+	seen := map[Pos]bool{}
 	all := slices.Clone(first)
 	for _, e := range first {
-		told[e.Pos] = true
+		seen[e.Pos] = true
 	}
 	for _, e := range second {
-		if !e.Pos.Known() || !told[e.Pos] {
+		if !e.Pos.Known() || !seen[e.Pos] {
 			all.Add(e)
 		}
 	}

@@ -47,7 +47,7 @@ func (f *FuncBuilder) InputOf(name string, t Type) Ref {
 	return Ref{Name: name}
 }
 
-// Const adds a constant with the type of v, labelled with its name.
+// Const adds a constant with the type of v, labeled with its name.
 func (f *FuncBuilder) Const(name string, v *Value) Ref {
 	if v == nil {
 		f.fault("constant "+quoteShort(name)+" has no value", "make one with FP16Scalar, Int32s, Floats ..")

@@ -119,7 +119,7 @@ func (p *parser) variable(what string) (Var, bool) {
 		v.Pos = p.tok.pos
 		var ok bool
 		if v.Type, ok = p.typ(); ok {
-			p.report(colon, `unexpected ":"`, "the type stands before the name: write "+shorten(v.Type.String()+" "+v.Name))
+			p.report(colon, `unexpected ":"`, "the type comes before the name: write "+shorten(v.Type.String()+" "+v.Name))
 		}
 		return v, ok
 	}

@@ -37,7 +37,7 @@ func (p *parser) operand(name string) (Operand, bool) {
 	return Ref{word.pos, s}, ok
 }
 
-// values reads a parenthesised list of operands.
+// values reads a parenthesized list of operands.
 func (p *parser) values(name string) (Operand, bool) {
 	v := &Values{Pos: p.tok.pos}
 	p.next()

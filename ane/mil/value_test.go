@@ -168,7 +168,7 @@ func TestMillion(t *testing.T) {
 
 func TestErrorText(t *testing.T) {
 	cause := errors.New("cause")
-	e := &Error{File: "a.mil", Pos: Pos{3, 4}, Msg: "wrong", Hint: "mend", Err: cause}
-	require.EqualError(t, e, "a.mil:3:4: wrong; mend")
+	e := &Error{File: "a.mil", Pos: Pos{3, 4}, Msg: "wrong", Hint: "fix", Err: cause}
+	require.EqualError(t, e, "a.mil:3:4: wrong; fix")
 	require.ErrorIs(t, ErrorList{e}, cause)
 }

@@ -92,7 +92,8 @@ func (p Plan) measure(ctx context.Context, c Case) (Operation, error) {
 			}
 			r := testing.Benchmark(part.body)
 			if r.N == 0 {
-				return Operation{}, fmt.Errorf("membench: %s failed; run go test -bench %s ./unimem for the reason", c.Operation,
+				return Operation{}, fmt.Errorf("membench: %s failed; run go test -bench %s ./unimem for the reason",
+					c.Operation,
 					c.Name)
 			}
 			keepBest(part.best, float64(r.T.Nanoseconds())/float64(r.N))

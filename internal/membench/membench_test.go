@@ -42,13 +42,13 @@ func TestMeasure(t *testing.T) {
 	before := unimem.Live()
 	benchtime := flag.Lookup("test.benchtime").Value.String()
 	p := quick()
-	var told []string
-	p.Progress = func(s string) { told = append(told, s) }
+	var names []string
+	p.Progress = func(s string) { names = append(names, s) }
 	r, err := membench.Measure(context.Background(), p)
 	require.NoError(t, err)
 	require.Equal(t, before, unimem.Live())
 	require.Equal(t, benchtime, flag.Lookup("test.benchtime").Value.String())
-	require.Len(t, told, len(p.Cases)+len(p.Sizes))
+	require.Len(t, names, len(p.Cases)+len(p.Sizes))
 
 	require.Len(t, r.Operations, len(p.Cases))
 	for i, o := range r.Operations {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestErrorsAboutNoByte makes each error that is about a call, a path or a whole file.
+// TestErrorsAboutNoByte checks each error about a call, a path or a whole file.
 func TestErrorsAboutNoByte(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "w.bin")
@@ -171,8 +171,8 @@ func TestEntriesWithoutAlignment(t *testing.T) {
 	}
 }
 
-// TestNoEntryIsSeenInTheHeader puts the mark of an entry into a header's unused bytes.
-func TestNoEntryIsSeenInTheHeader(t *testing.T) {
+// TestNoEntryInTheHeader puts the mark of an entry into a header's unused bytes.
+func TestNoEntryInTheHeader(t *testing.T) {
 	data, _ := three(t)
 	_, err := open(t, put32(data, 36, sentinel)).Entry(36 + 64)
 	require.ErrorIs(t, err, ErrOffset)
@@ -253,7 +253,7 @@ func TestSourcesReportWhatTheFirstSays(t *testing.T) {
 }
 
 // TestAFileOfTheLargestSize fills files up to a few bytes below the largest int64,
-// with streams that nothing reads.
+// with streams that are never read.
 func TestAFileOfTheLargestSize(t *testing.T) {
 	add := func(w *Writer, size int) error {
 		before := w.Size()
@@ -274,12 +274,12 @@ func TestAFileOfTheLargestSize(t *testing.T) {
 	for below := range 300 {
 		var w Writer
 		for range 7 {
-			require.NoError(t, add(&w, eighth-64)) // with its metadata an eighth
+			require.NoError(t, add(&w, eighth-64)) // an eighth including its metadata
 		}
 		rest := math.MaxInt64 - w.Size() - 64
 		_ = add(&w, int(rest)-below)
 		require.Error(t, add(&w, eighth-1), "one more eighth does not fit")
-		for range 8 { // small ones fit or do not, but each has a place after the others
+		for range 8 { // each fits or is refused, and is placed after the others
 			_ = add(&w, 1)
 		}
 	}

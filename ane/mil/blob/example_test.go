@@ -93,7 +93,7 @@ func ExampleSource() {
 	// Output: 136 <nil>
 }
 
-// New weights hide those of a directory.
+// New weights take precedence over those of a directory.
 func ExampleSources() {
 	s := blob.Sources{blob.Files{path: file().Bytes()}, blob.Dir("model")}
 	raw, err := s.ReadFile(path)
@@ -108,7 +108,7 @@ func ExampleWriters() {
 	// Output: 136 <nil>
 }
 
-// A program can be tried without its weights.
+// Blank replaces missing weights by zeros.
 func ExampleNeed() {
 	raw, err := blob.Blank("w.bin", 1<<20, []blob.Need{{Offset: blob.First, Type: mil.TensorOf(mil.FP16, 4)}})
 	fmt.Println(len(raw), err)

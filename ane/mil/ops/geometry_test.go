@@ -72,7 +72,7 @@ func TestWindowsOfConvolutions(t *testing.T) {
 	}
 }
 
-// Each group sees its share of the input channels.
+// Each group uses its share of the input channels.
 func TestGroupsOfConvolutions(t *testing.T) {
 	const call = "conv(x = x, weight = w, groups = int32(2))"
 	n, _, list := resolve(t, half(1, 6, 5)+" x, "+half(4, 3, 1)+" w", half(1, 4, 5), call)
@@ -157,7 +157,7 @@ func TestSlicesFollowPython(t *testing.T) {
 // truth writes a vector of one truth value.
 func truth(b bool) string { return fmt.Sprintf("tensor<bool, [1]>([%t])", b) }
 
-// An index that a slice squeezes away lies within the axis, counted from either end.
+// The index of a squeezed axis lies within the axis, counted from either end.
 func TestSqueezedIndexes(t *testing.T) {
 	for begin, fits := range map[int]bool{-4: false, -3: true, 0: true, 2: true, 3: false} {
 		call := fmt.Sprintf("slice_by_index(x = x, begin = %s, end = %s, squeeze_mask = tensor<bool, [2]>([false, true]))",
@@ -182,7 +182,7 @@ func TestSlicesBySizeEndWithTheAxis(t *testing.T) {
 	}
 }
 
-// The pairs of pad belong to the last axes.
+// pad has a pair for each of the last axes.
 func TestPadGrowsTheLastAxes(t *testing.T) {
 	const channels = "Channel padding is not supported"
 	for name, c := range map[string]struct {
@@ -210,7 +210,7 @@ func TestPadGrowsTheLastAxes(t *testing.T) {
 	}
 }
 
-// Tensors of the largest size pass, and what is larger by one element does not.
+// A tensor of the largest size is accepted, one with one more element is not.
 func TestTheLargestTensors(t *testing.T) {
 	const large = ops.MaxElements
 	axes := ints(mil.Int32, 0, 2, 4)
@@ -238,7 +238,7 @@ func TestTheLargestTensors(t *testing.T) {
 	}
 }
 
-// The batch axes of the operand of lower rank are those of the other from the right on.
+// The batch axes of both operands are aligned at the right.
 func TestMatmulBroadcastsBatches(t *testing.T) {
 	n, _, list := resolve(t, half(2, 3, 4, 5)+" x, "+half(3, 5, 6)+" z", half(2, 3, 4, 6), "matmul(x = x, y = z)")
 	require.Empty(t, list)
@@ -271,7 +271,7 @@ func TestCastsOfInt32AreNoted(t *testing.T) {
 	}
 }
 
-// A setting has at most 2^16 elements, and split as many results.
+// A setting has at most 2^16 elements, and split has at most 2^16 results.
 func TestTheLongestSettings(t *testing.T) {
 	const most = 1 << 16
 	split := func(length int, name string, setting *mil.Value) (int, error) {
@@ -299,7 +299,7 @@ func TestTheLongestSettings(t *testing.T) {
 	require.Error(t, err)
 }
 
-// Messages show ten numbers of a list.
+// Messages show the first ten numbers of a list.
 func TestListsInMessages(t *testing.T) {
 	for n, want := range map[int]string{10: "[1 1 1 1 1 1 1 1 1 0]", 11: "[1 1 1 1 1 1 1 1 1 1 ..]"} {
 		shape := append(slices.Repeat([]int{1}, n-1), 0)
@@ -315,7 +315,7 @@ func TestSettingsOfScalars(t *testing.T) {
 	require.NotContains(t, list.Error(), "[0]")
 }
 
-// The last of the notes says that there are more.
+// The last note reports that notes are left out.
 func TestTheLastNoteSpeaksOfMore(t *testing.T) {
 	var body strings.Builder
 	for i := range ops.MaxNotes + 2 {
@@ -328,7 +328,7 @@ func TestTheLastNoteSpeaksOfMore(t *testing.T) {
 	require.NotContains(t, g.Notes[ops.MaxNotes], "relu: fp32")
 }
 
-// An offset of 0 is one offset, and that of the header.
+// An offset of 0 is the offset of the header.
 func TestOffsetsOfWeights(t *testing.T) {
 	for offset, inFile := range map[string]bool{"uint64(0)": true, "int64(-1)": false} {
 		blobfile := `BLOBFILE(path = string("w.bin"), offset = ` + offset + ")"
@@ -343,7 +343,7 @@ func TestOffsetsOfWeights(t *testing.T) {
 	}
 }
 
-// Reread gives up after mil.MaxFaults and says so.
+// Reread stops after mil.MaxFaults and adds the fault "too many faults".
 func TestRereadStopsAfterManyFaults(t *testing.T) {
 	var body strings.Builder
 	for i := range mil.MaxFaults + 2 {

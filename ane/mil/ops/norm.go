@@ -34,7 +34,7 @@ var norms = []Def{
 	}},
 }
 
-// Norm holds the settings of a normalisation.
+// Norm holds the settings of a normalization.
 type Norm struct {
 	Axes    []int   // ascending
 	Epsilon float64 // added to the biased variance
