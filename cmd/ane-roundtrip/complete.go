@@ -64,7 +64,7 @@ func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// Limits of completing, which happens while somebody types.
+// Limits of completing, which happens between two keys.
 const (
 	maxRead  = 1 << 20 // bytes of the program
 	maxFiles = 500

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fmt -w does not write over what somebody else wrote since the file was read.
+// fmt -w does not write over what another process wrote since the file was read.
 func TestRewriteSparesNewerText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.mil")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))

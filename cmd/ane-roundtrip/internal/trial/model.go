@@ -23,7 +23,7 @@ type Report struct {
 	Copied   int           `json:"bytes_copied"` // of tensors that the engine does not reach in place
 	Error    string        `json:"-"`            // why the model did not run; there are no figures then
 	Checks   []Check       `json:"-"`
-	Strays   int           `json:"-"` // bytes written in nobody's memory
+	Strays   int           `json:"-"` // bytes written outside of every tensor
 	Changed  int           `json:"-"` // bytes of inputs changed by a run
 }
 

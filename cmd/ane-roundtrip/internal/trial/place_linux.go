@@ -16,7 +16,7 @@ type theirs struct {
 	n       int
 }
 
-// elsewhere is n bytes of a process, nil when it lets nobody look.
+// elsewhere is n bytes of a process, nil when the system refuses access.
 func elsewhere(pid int, address uintptr, n int) place {
 	p := theirs{pid, address, n}
 	if err := p.transfer(unix.ProcessVMReadv, 0, new([1]byte)); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// pattern fills bytes that belong to no tensor; whoever changes one wrote where
-// he should not.
+// pattern fills bytes that belong to no tensor; an engine that changes one wrote where
+// it should not.
 const pattern = 0xA5
 
 // slack is how many bytes a cell is longer than its tensor at least.
@@ -91,7 +91,7 @@ func (r *Rig) take() (unimem.Cell, error) {
 }
 
 // Paint fills every byte of every cell with the pattern, so that Strays can
-// tell who wrote where.
+// find what wrote there.
 func (r *Rig) Paint() {
 	for _, c := range r.cells {
 		b := c.Bytes()
