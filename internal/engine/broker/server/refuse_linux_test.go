@@ -352,7 +352,7 @@ func TestOnlyRefusedFramesEndIt(t *testing.T) {
 
 // TestSlowReaderIsCutOff asks and asks and never reads; others are served meanwhile.
 func TestSlowReaderIsCutOff(t *testing.T) {
-	b := startBroker(t, Config{write: 200 * time.Millisecond})
+	b := startBroker(t, Config{write: time.Hour})
 	p, q := b.join(alice, ""), b.join(alice, "")
 	r, err := q.ready(model(t, "identity"), 21)
 	require.NoError(t, err)
@@ -365,16 +365,31 @@ func TestSlowReaderIsCutOff(t *testing.T) {
 			}
 		}
 	}()
-	for {
-		select {
-		case <-lost:
-			require.NoError(t, q.evaluate(r, 0))
-			eventually(t, "the client is gone", func() bool { return q.counter(t, "clients") == 1 })
-			return
-		default:
-			require.NoError(t, q.evaluate(r, 0))
+	var slow *session
+	b.mu.Lock()
+	for one := range b.sessions {
+		if one.number == p.hello.Session {
+			slow = one
 		}
 	}
+	b.mu.Unlock()
+	eventually(t, "an answer waits", func() bool { return slow.sending.Load() != 0 })
+	for range 10 {
+		require.NoError(t, q.evaluate(r, 0))
+	}
+	eventually(t, "the client is cut off", func() bool {
+		select {
+		case <-lost:
+			return true
+		default:
+		}
+		if slow.sending.Load() != 0 { // the hour passes now, in which q sends nothing
+			b.ticks.Add(int64(2 * time.Hour / tick))
+		}
+		return false
+	})
+	require.NoError(t, q.evaluate(r, 0))
+	eventually(t, "the client is gone", func() bool { return q.counter(t, "clients") == 1 })
 }
 
 // TestSealedMemoryStays: memory whose sharer may not be trusted cannot be cut short.
