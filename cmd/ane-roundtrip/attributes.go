@@ -65,7 +65,8 @@ func (a *app) attributes(file string) error {
 	if a.json {
 		return nil
 	}
-	w := page.NewTable("procedure", "tensor", "in/out", "index", "type", "N x D x C x H x W", "row", "plane", "depth", "batch",
+	w := page.NewTable("procedure", "tensor", "in/out", "index", "type", "N x D x C x H x W", "row", "plane", "depth",
+		"batch",
 		"bytes", "packed")
 	for _, t := range tensors {
 		side, packed := "in", "no"
@@ -97,7 +98,8 @@ func readAttributes(file string) ([]placed, []string, error) {
 	}
 	found, ok := attributes.Search(v)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: neither NetworkStatusList nor ANEFModelDescription; give the modelAttributes of a compiled program, "+
+		return nil, nil, fmt.Errorf("%s: neither NetworkStatusList nor ANEFModelDescription; give the "+
+			"modelAttributes of a compiled program, "+
 			"as JSON or as an XML property list", file)
 	}
 	p, err := attributes.Read(found)

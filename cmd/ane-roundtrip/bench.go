@@ -83,7 +83,8 @@ func (a *app) bench(ctx context.Context, plan benchPlan) error {
 	r.Details = b.found
 	err = r.judge()
 	if len(b.broken) > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not run: %s", counted(len(b.broken), "step", "steps"), joined(b.broken)))
+		err = errors.Join(err, fmt.Errorf("%s could not run: %s", counted(len(b.broken), "step", "steps"),
+			joined(b.broken)))
 	}
 	a.deliver(r)
 	if a.json {
@@ -114,7 +115,8 @@ func (b *benchRun) memory(ctx context.Context) error {
 		var fault error
 		floor := math.Inf(1)
 		for range b.plan.rounds {
-			r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{c}, Sizes: []int{}, Rounds: 1, Time: b.plan.time})
+			r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{c}, Sizes: []int{}, Rounds: 1,
+				Time: b.plan.time})
 			if err == nil && r.Operations[0].Skipped != "" {
 				err = errors.New(r.Operations[0].Skipped)
 			}
@@ -140,7 +142,8 @@ func (b *benchRun) memory(ctx context.Context) error {
 			o.Throughput = int64(float64(c.Bytes) / value.value * 1e9)
 		}
 		if c.MaxRatio > 0 {
-			b.targets = append(b.targets, target{name: c.Name + "/ratio", what: c.Operation, unit: "x", figure: ratio, most: c.MaxRatio})
+			b.targets = append(b.targets, target{name: c.Name + "/ratio", what: c.Operation, unit: "x", figure: ratio,
+				most: c.MaxRatio})
 		}
 		if c.MaxNs > 0 {
 			t := target{name: c.Name + "/time", what: c.Operation, unit: "ns", figure: value, most: c.MaxNs}
@@ -219,7 +222,8 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 		spread.add(r.Spread)
 		for i, t := range r.Trips {
 			if i == len(e.Trips) {
-				e.Trips = append(e.Trips, trip{Bytes: t.Bytes, Target: t.Target, P50: t.P50, P99: t.P99, Allocs: t.Allocs})
+				e.Trips = append(e.Trips, trip{Bytes: t.Bytes, Target: t.Target, P50: t.P50, P99: t.P99,
+					Allocs: t.Allocs})
 				ratios[i], times[i] = &figure{}, &figure{}
 			}
 			ratios[i].add(t.Ratio)
@@ -232,8 +236,10 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 		t := &e.Trips[i]
 		what := "Evaluate one row of " + bytesText(t.Bytes)
 		t.Ratio, t.Spread = ratios[i].value, ratios[i].spread()
-		one := target{name: fmt.Sprintf("Evaluate%dMB/ratio", t.Bytes>>20), what: what, unit: "x", figure: *ratios[i], most: tripRatio}
-		two := target{name: fmt.Sprintf("Evaluate%dMB/time", t.Bytes>>20), what: what, unit: "ns", figure: *times[i], most: float64(tripP50)}
+		one := target{name: fmt.Sprintf("Evaluate%dMB/ratio", t.Bytes>>20), what: what, unit: "x", figure: *ratios[i],
+			most: tripRatio}
+		two := target{name: fmt.Sprintf("Evaluate%dMB/time", t.Bytes>>20), what: what, unit: "ns", figure: *times[i],
+			most: float64(tripP50)}
 		if e.Floor >= tripP50 {
 			two.beyond = fmt.Sprintf("the floor alone takes %v", e.Floor)
 		}
@@ -241,7 +247,8 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 		t.Missed = worse(one.verdict(), two.verdict())
 	}
 	e.Largest = spread.value
-	b.targets = append(b.targets, target{name: "Evaluate/largest-to-smallest", what: "Evaluate, largest to smallest tensor",
+	b.targets = append(b.targets, target{name: "Evaluate/largest-to-smallest",
+		what: "Evaluate, largest to smallest tensor",
 		unit: "x", figure: spread, most: tripSpread})
 	b.found.Evaluate = e
 	return nil

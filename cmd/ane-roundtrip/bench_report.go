@@ -130,7 +130,8 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 	}
 	w = page.NewTable("Size", "Published", "Open", "First touch of 16 KiB", "Drop", "Write", "Read")
 	for _, s := range b.found.Sizes {
-		w.Row(bytesText(s.Bytes), s.Published, s.Open.String(), s.FirstTouch.String(), s.Drop.String(), s.Write.String(), s.Read.String())
+		w.Row(bytesText(s.Bytes), s.Published, s.Open.String(), s.FirstTouch.String(), s.Drop.String(),
+			s.Write.String(), s.Read.String())
 	}
 	if err := a.table(w); err != nil {
 		return err
@@ -164,12 +165,14 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 func (e *evaluated) print(a *app) error {
 	w := page.NewTable("Evaluate on "+e.Engine, "Target", "p50", "p99", "Floor p50", "Ratio", "Spread", "Allocs", "")
 	for _, t := range e.Trips {
-		w.Row("one row of "+bytesText(t.Bytes), t.Target, clock(float64(t.P50)), clock(float64(t.P99)), clock(float64(e.Floor)),
+		w.Row("one row of "+bytesText(t.Bytes), t.Target, clock(float64(t.P50)), clock(float64(t.P99)),
+			clock(float64(e.Floor)),
 			fmt.Sprintf("%.2fx", t.Ratio), fmt.Sprintf("%.2f", t.Spread), fmt.Sprintf("%.0f", t.Allocs), t.Missed)
 	}
 	w.Row("largest to smallest", fmt.Sprintf("<= %.1fx", tripSpread), "", "", "", fmt.Sprintf("%.2fx", e.Largest))
 	if err := a.table(w); err != nil {
 		return err
 	}
-	return a.printf("p50: of the best round; p99: of all calls. Floor: two processes that wake each other through eventfds.\n")
+	return a.printf("p50: of the best round; p99: of all calls. Floor: two processes that wake each other through " +
+		"eventfds.\n")
 }

@@ -33,7 +33,8 @@ func TestTargetsAreMissedByMoreThanNoise(t *testing.T) {
 		{rounds3(1.5, 1.55, 1.6), "the floor alone takes 7.0 ns", floorBeyond, trial.Skip},
 		{rounds3(1.5), "", missed, trial.Fail},
 	} {
-		one := target{name: "TapeTake/ratio", what: "Tape take", unit: "x", figure: c.figure, most: 1.25, beyond: c.beyond}
+		one := target{name: "TapeTake/ratio", what: "Tape take", unit: "x", figure: c.figure, most: 1.25,
+			beyond: c.beyond}
 		require.Equal(t, c.verdict, one.verdict(), "%+v", c.figure)
 		check := one.check()
 		require.Equal(t, c.status, check.Status)

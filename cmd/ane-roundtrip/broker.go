@@ -45,7 +45,8 @@ interrupted.`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.socket, "socket", cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()), "`path` to listen at, in a folder of this user's own")
+	f.StringVar(&o.socket, "socket", cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()),
+		"`path` to listen at, in a folder of this user's own")
 	f.StringVar(&o.cache, "cache", "", "folder in which compiled programs are kept; none if not given")
 	f.StringVar(&o.policy, "policy", "", "JSON file that says which entitlements clients have")
 	f.BoolVar(&o.stay, "stay", false, "go on without clients")
@@ -58,7 +59,8 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if o.linger <= 0 {
 		return badf("--linger %v; give a time above 0", o.linger)
 	}
-	c := server.Config{CacheDir: o.cache, Linger: o.linger, Stay: o.stay, Log: slog.New(slog.NewTextHandler(a.err, nil))}
+	c := server.Config{CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
+		Log: slog.New(slog.NewTextHandler(a.err, nil))}
 	if o.policy != "" {
 		p, err := server.ReadPolicy(o.policy)
 		if err != nil {

@@ -51,7 +51,8 @@ the same in a process of its own too.
 	}
 	f := cmd.Flags()
 	f.IntVar(&o.iterations, "iterations", 200, "timed evaluations of each model")
-	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+strings.Join(injections(), ", "))
+	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+
+		strings.Join(injections(), ", "))
 	f.StringVar(&o.only, "only", "", "make only the checks whose names match this `pattern`")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print what failed and the verdict, no tables")
 	a.reportFlag(cmd)

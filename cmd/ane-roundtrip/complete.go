@@ -18,10 +18,11 @@ import (
 func (a *app) completions(root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	flags := map[string]cobra.CompletionFunc{
-		"engine":       cobra.FixedCompletions(engine.Names(), none),
-		"filter":       cobra.FixedCompletions(filters(), none),
-		"inject":       cobra.FixedCompletions(injections(), none),
-		"fill":         cobra.FixedCompletions([]string{"zeros", "ones", "random:"}, none|cobra.ShellCompDirectiveNoSpace),
+		"engine": cobra.FixedCompletions(engine.Names(), none),
+		"filter": cobra.FixedCompletions(filters(), none),
+		"inject": cobra.FixedCompletions(injections(), none),
+		"fill": cobra.FixedCompletions([]string{"zeros", "ones", "random:"},
+			none|cobra.ShellCompDirectiveNoSpace),
 		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
 		"mil":          extensions("mil"),
 		"policy":       extensions("json"),
@@ -34,7 +35,8 @@ func (a *app) completions(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		for name, complete := range flags {
 			if cmd.Flag(name) != nil {
-				_ = cmd.RegisterFlagCompletionFunc(name, complete) // fails for a flag that has one: engine, of every command
+				// fails for a flag that has one: engine, of every command
+				_ = cmd.RegisterFlagCompletionFunc(name, complete)
 			}
 		}
 		switch cmd.Name() {

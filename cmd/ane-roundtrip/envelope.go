@@ -58,7 +58,8 @@ func envelopeOf(name string, o *observe.Observation, unavailable error, t *trial
 		{Key: "chip", Value: e.scrub.text(cmp.Or(chip, runtime.GOARCH))},
 		{Key: "os", Value: e.scrub.text(system)},
 		{Key: "program", Value: "known-answer program y = 2x + 3 over tensor<fp16, [1, 64, 4, 32]>"},
-		{Key: "what", Value: "modelAttributes after load, self-check, device, registry, errors" + map[bool]string{true: ", round trips"}[t != nil]},
+		{Key: "what", Value: "modelAttributes after load, self-check, device, registry, errors" +
+			map[bool]string{true: ", round trips"}[t != nil]},
 		{Key: "trust", Value: "written by the machine itself"},
 		{Key: "data", Value: e.data},
 	}
@@ -177,7 +178,8 @@ func (e *envelope) selfCheck(r objcbridge.Report) {
 	rows := plist.Array{}
 	for _, c := range r.Checks {
 		rows = append(rows, plist.Dict{
-			{Key: "class", Value: c.Class}, {Key: "selector", Value: c.Selector}, {Key: "class_method", Value: c.ClassMethod},
+			{Key: "class", Value: c.Class}, {Key: "selector", Value: c.Selector}, {Key: "class_method",
+				Value: c.ClassMethod},
 			{Key: "required", Value: c.Required}, {Key: "expected", Value: c.Expected}, {Key: "found", Value: c.Found},
 			{Key: "status", Value: c.Status.String()},
 		})
@@ -192,7 +194,8 @@ func (e *envelope) errors(met []apple.Met, unavailable error) {
 		b := m.Err
 		row := plist.Dict{
 			{Key: "stage", Value: b.Stage.String()}, {Key: "kind", Value: b.Kind.String()},
-			{Key: "domain", Value: e.scrub.text(b.Domain)}, {Key: "code", Value: b.Code}, {Key: "text", Value: e.scrub.text(b.Message)},
+			{Key: "domain", Value: e.scrub.text(b.Domain)}, {Key: "code", Value: b.Code}, {Key: "text",
+				Value: e.scrub.text(b.Message)},
 		}
 		info := plist.Dict{}
 		if b.HasStatus && b.StatusType == 0 {
@@ -206,13 +209,15 @@ func (e *envelope) errors(met []apple.Met, unavailable error) {
 		}
 		causes := plist.Array{}
 		for _, c := range b.Causes {
-			causes = append(causes, plist.Dict{{Key: "domain", Value: e.scrub.text(c.Domain)}, {Key: "code", Value: c.Code},
+			causes = append(causes, plist.Dict{{Key: "domain", Value: e.scrub.text(c.Domain)}, {Key: "code",
+				Value: c.Code},
 				{Key: "text", Value: e.scrub.text(c.Message)}})
 		}
 		if len(causes) > 0 {
 			row = append(row, plist.Entry{Key: "underlying", Value: causes})
 		}
-		rows = append(rows, append(row, plist.Entry{Key: "recovered", Value: m.Recovered}, plist.Entry{Key: "times", Value: int64(m.Count)}))
+		rows = append(rows, append(row, plist.Entry{Key: "recovered", Value: m.Recovered}, plist.Entry{Key: "times",
+			Value: int64(m.Count)}))
 	}
 	e.add("errors", rows)
 	if unavailable != nil {
@@ -223,7 +228,8 @@ func (e *envelope) errors(met []apple.Met, unavailable error) {
 func (e *envelope) versions(r objcbridge.Report) {
 	e.add("versions", plist.Dict{
 		{Key: "anekit", Value: version()}, {Key: "go", Value: runtime.Version()},
-		{Key: "system", Value: runtime.GOOS + "/" + runtime.GOARCH}, {Key: "framework", Value: e.scrub.text(r.Framework)},
+		{Key: "system", Value: runtime.GOOS + "/" + runtime.GOARCH}, {Key: "framework",
+			Value: e.scrub.text(r.Framework)},
 	})
 }
 

@@ -34,7 +34,8 @@ func expected(l ane.Layout, got, want []byte, tol float64) trial.Check {
 	c := trial.Judge(name, wrong == 0, worst, "max abs error", "all %d values are within %g", elements, tol)
 	if wrong > 0 {
 		c.Detail = fmt.Sprintf("%d of %d values are not within %g: %s%v is %g, expected %g", wrong, elements, tol,
-			l.Name, indexOf(where, l.Shape), element.Load(l.DType, got[where*size:]), element.Load(l.DType, want[where*size:]))
+			l.Name, indexOf(where, l.Shape), element.Load(l.DType, got[where*size:]), element.Load(l.DType,
+				want[where*size:]))
 	}
 	return c.Against(trial.Scaled(tol))
 }

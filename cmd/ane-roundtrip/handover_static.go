@@ -31,7 +31,8 @@ func handOver(args []string) {
 	for _, dir := range dirs {
 		other, err := filepath.Abs(filepath.Join(dir, "ane-roundtrip"))
 		if dir != "" && err == nil {
-			_ = syscall.Exec(other, args, append(os.Environ(), handedOver+"=yes")) // returns only when it fails; the next may work
+			// returns only when it fails; the next may work
+			_ = syscall.Exec(other, args, append(os.Environ(), handedOver+"=yes"))
 		}
 	}
 }

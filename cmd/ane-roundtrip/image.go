@@ -178,11 +178,13 @@ func (c *counter) Write(b []byte) (int, error) {
 
 // honest refuses a name that says that the file is something else than a PNG.
 func honest(out string) error {
-	others := []string{".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif", ".jxl", ".ico", ".svg",
+	others := []string{".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif",
+		".jxl", ".ico", ".svg",
 		".ppm", ".pgm", ".pdf", ".npy", ".npz", ".mil", ".txt", ".json", ".mp4", ".mov", ".raw", ".dng"}
 	ext := filepath.Ext(out)
 	if !slices.Contains(others, strings.ToLower(ext)) {
 		return nil
 	}
-	return badf("%s says another type than PNG, which is what is written; name it %s.png", out, strings.TrimSuffix(out, ext))
+	return badf("%s says another type than PNG, which is what is written; name it %s.png", out,
+		strings.TrimSuffix(out, ext))
 }

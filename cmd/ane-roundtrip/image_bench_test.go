@@ -67,7 +67,8 @@ func BenchmarkImageFloor(b *testing.B) {
 		side, rows := m.Bounds().Dx(), 128
 		model, err := filter.Model(3, rows, side)
 		require.NoError(b, err)
-		rig, err := trial.NewRig(b.Context(), d, ane.Source{File: "floor.mil", Text: model.Text, Weights: model.Weights})
+		rig, err := trial.NewRig(b.Context(), d, ane.Source{File: "floor.mil", Text: model.Text,
+			Weights: model.Weights})
 		require.NoError(b, err)
 		for range side / rows {
 			_, err = rig.Model.Evaluate(b.Context(), rig.Request)

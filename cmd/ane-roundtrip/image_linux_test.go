@@ -31,7 +31,8 @@ func TestImageTakesLittleMemory(t *testing.T) {
 	debug.FreeOSMemory() // a process counts the memory of the one that starts it
 	peak := func(file string) int64 {
 		c := exec.CommandContext(t.Context(), os.Args[0])
-		c.Args = []string{"ane-roundtrip", "image", "--engine", engine.Soft, "--filter", "blur", file, filepath.Join(dir, "out.png")}
+		c.Args = []string{"ane-roundtrip", "image", "--engine", engine.Soft, "--filter", "blur", file,
+			filepath.Join(dir, "out.png")}
 		out, err := c.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10

@@ -189,7 +189,8 @@ func (f framework) print(a *app) error {
 		if !c.Required && c.Status != objcbridge.CheckOK {
 			status += " (optional)"
 		}
-		w.Row(fmt.Sprintf("%s[%s %s]", sign, c.Class, c.Selector), status, c.Expected, cmp.Or(c.Found, "-"), c.NeededFor)
+		w.Row(fmt.Sprintf("%s[%s %s]", sign, c.Class, c.Selector), status, c.Expected, cmp.Or(c.Found, "-"),
+			c.NeededFor)
 	}
 	return a.table(w)
 }

@@ -66,7 +66,8 @@ func member(f *os.File, p port, accept npy.Accept) (*npy.Array, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, &npy.Error{File: p.path, What: "an .npz archive is read from a file, this is none", Fix: "write it to a file first"}
+		return nil, &npy.Error{File: p.path, What: "an .npz archive is read from a file, this is none",
+			Fix: "write it to a file first"}
 	}
 	archive, err := npy.OpenArchive(f, info.Size(), p.path)
 	if err != nil {

@@ -30,7 +30,8 @@ for standard input.`,
 		Args: oneFile("FILE.mil"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.inspect(args[0], modelPath) },
 	}
-	cmd.Flags().StringVar(&modelPath, "model-path", "", "the directory that @model_path stands for (default: the program's)")
+	cmd.Flags().StringVar(&modelPath, "model-path", "",
+		"the directory that @model_path stands for (default: the program's)")
 	a.reportFlag(cmd)
 	return cmd
 }
@@ -102,7 +103,8 @@ func (a *app) inspect(path, modelPath string) error {
 	if modelPath == "" {
 		modelPath = filepath.Dir(path)
 	}
-	found := inspection{File: path, Version: p.Version, BuildInfo: buildInfo(p), Functions: []inspectedFunction{}, Weights: []inspectedWeight{}}
+	found := inspection{File: path, Version: p.Version, BuildInfo: buildInfo(p), Functions: []inspectedFunction{},
+		Weights: []inspectedWeight{}}
 	for _, f := range p.Funcs {
 		found.Functions = append(found.Functions, inspectFunction(f))
 	}
@@ -151,7 +153,8 @@ func word(l mil.Literal) (string, bool) {
 }
 
 func inspectFunction(f *mil.Function) inspectedFunction {
-	out := inspectedFunction{Name: f.Name, Opset: f.Opset, Inputs: []inspectedTensor{}, Outputs: []inspectedTensor{}, Operators: []inspectedOperator{}}
+	out := inspectedFunction{Name: f.Name, Opset: f.Opset, Inputs: []inspectedTensor{}, Outputs: []inspectedTensor{},
+		Operators: []inspectedOperator{}}
 	types := map[string]mil.Type{}
 	for _, v := range f.Params {
 		types[v.Name] = v.Type

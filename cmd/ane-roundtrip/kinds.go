@@ -60,7 +60,8 @@ func wanted(side string, l ane.Layout) npy.Accept {
 		}
 		_, float := floatOf(kind)
 		if kind != kindOf(l.DType) && !(float && l.DType.Float()) {
-			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", kind, side, l.Name, l.DType), Fix: fmt.Sprintf("save it with arr.astype('%s')", kindOf(l.DType))}
+			return &npy.Error{What: fmt.Sprintf("%s, %s %s is %s", kind, side, l.Name, l.DType),
+				Fix: fmt.Sprintf("save it with arr.astype('%s')", kindOf(l.DType))}
 		}
 		return nil
 	}
@@ -74,7 +75,8 @@ func sameElements(side string, l ane.Layout, shape []int) *npy.Error {
 		n *= d // npy has checked that it fits
 	}
 	if want := l.Elements(); n != want {
-		return &npy.Error{What: fmt.Sprintf("%d elements of shape %v, %s %s has %d of shape %v", n, shape, side, l.Name, want, l.Shape),
+		return &npy.Error{What: fmt.Sprintf("%d elements of shape %v, %s %s has %d of shape %v", n, shape, side, l.Name,
+			want, l.Shape),
 			Fix: fmt.Sprintf("give an array of %d elements", want)}
 	}
 	if len(shape) == 1 || slices.Equal(squeezed(shape), squeezed(l.Shape)) {
@@ -83,9 +85,11 @@ func sameElements(side string, l ane.Layout, shape []int) *npy.Error {
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", ", "), "[]")
 	fix := fmt.Sprintf("save it with arr.reshape(%s)", text)
 	if slices.Equal(slices.Sorted(slices.Values(squeezed(shape))), slices.Sorted(slices.Values(squeezed(l.Shape)))) {
-		fix = fmt.Sprintf("transpose it, or, if its elements are in the right order, save it with arr.reshape(%s)", text)
+		fix = fmt.Sprintf("transpose it, or, if its elements are in the right order, save it with arr.reshape(%s)",
+			text)
 	}
-	return &npy.Error{What: fmt.Sprintf("shape %v, %s %s has %v, as many elements along other axes", shape, side, l.Name, l.Shape), Fix: fix}
+	return &npy.Error{What: fmt.Sprintf("shape %v, %s %s has %v, as many elements along other axes", shape, side,
+		l.Name, l.Shape), Fix: fix}
 }
 
 // squeezed is a shape without axes of length 1.

@@ -48,11 +48,13 @@ func TestElementsOfOtherFloats(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, notes, "infinity stays what it was")
 	require.Equal(t, []byte{0, 0, 0, 0x3f, 0, 0, 0x80, 0x7f}, data)
-	turned := &npy.Array{Kind: npy.Float32, Shape: []int{2, 1}, Swapped: true, Fortran: true, Data: []byte{0, 0, 0, 0x3f, 0, 0x50, 0xc3, 0x47}}
+	turned := &npy.Array{Kind: npy.Float32, Shape: []int{2, 1}, Swapped: true, Fortran: true,
+		Data: []byte{0, 0, 0, 0x3f, 0, 0x50, 0xc3, 0x47}}
 	data, notes, err = elements(turned, layout(t, mil.FP16, 2))
 	require.NoError(t, err)
 	require.Equal(t, []byte{0, 0x38, 0, 0x7c}, data)
-	require.Equal(t, []string{"big-endian numbers were turned around", "shape [2 1] is taken as [2]", "1 value beyond the range of fp16 became infinite, first 100000 at index [1]"}, notes)
+	require.Equal(t, []string{"big-endian numbers were turned around", "shape [2 1] is taken as [2]",
+		"1 value beyond the range of fp16 became infinite, first 100000 at index [1]"}, notes)
 }
 
 func TestExpected(t *testing.T) {

@@ -297,7 +297,8 @@ func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 // survive starting a process: there it is check --engine soft.
 func onEngine(args []string) []string {
 	isCheck := len(args) == 0 || args[0] == "check" || strings.HasPrefix(args[0], "--")
-	if os.Getenv(emulator) == "" || !isCheck || slices.Contains(args, "--engine") || slices.Contains(args, "--require-ane") {
+	if os.Getenv(emulator) == "" || !isCheck || slices.Contains(args, "--engine") ||
+		slices.Contains(args, "--require-ane") {
 		return args
 	}
 	return append(slices.Clone(args), "--engine", "soft")
@@ -364,7 +365,8 @@ func TestEveryInjectionFails(t *testing.T) {
 			runtime.GC()
 			now := unimem.Live()
 			found := now.Forgotten - before.Forgotten
-			return found == now.Blocks-before.Blocks && found == int64(strings.Count(warnings.String(), "was forgotten"))
+			return found == now.Blocks-before.Blocks &&
+				found == int64(strings.Count(warnings.String(), "was forgotten"))
 		})
 	}()
 	require.Greater(t, len(injections()), 15)
@@ -399,7 +401,8 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 }
 
 func TestJSONHasNullForWhatIsNoNumber(t *testing.T) {
-	for v, want := range map[trial.Number]string{trial.Number(math.Inf(1)): "null", trial.Number(math.Inf(-1)): "null", 1.5: "1.5"} {
+	for v, want := range map[trial.Number]string{trial.Number(math.Inf(1)): "null", trial.Number(math.Inf(-1)): "null",
+		1.5: "1.5"} {
 		text, err := json.Marshal(trial.Judge("x", true, float64(v), "bytes", "").Value)
 		require.NoError(t, err)
 		require.Equal(t, want, string(text))

@@ -64,7 +64,8 @@ func only(pattern string, engines map[string]bool) (s selection, left int, err e
 		return selection{}, 0, badf("--only needs a pattern; give one such as 'identity/*' or 'memory/*'")
 	}
 	if _, err := path.Match(flat(pattern), ""); err != nil {
-		return selection{}, 0, badf("--only %q is no pattern; give one such as 'identity/*', in which * stands for any text", pattern)
+		return selection{}, 0, badf("--only %q is no pattern; give one such as 'identity/*', in which * stands for "+
+			"any text", pattern)
 	}
 	all, err := models.All()
 	if err != nil {

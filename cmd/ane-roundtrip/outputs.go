@@ -40,7 +40,8 @@ func (t *traffic) stage(wanted ports) (all sinks, err error) {
 		if s := all.archive(p); s != nil {
 			for _, other := range s.ports {
 				if other.key == p.key {
-					return all, badf("outputs %s and %s both go to %s; give each a key of its own", other.name, p.name, p)
+					return all, badf("outputs %s and %s both go to %s; give each a key of its own", other.name, p.name,
+						p)
 				}
 			}
 			s.ports = append(s.ports, p)
@@ -53,7 +54,8 @@ func (t *traffic) stage(wanted ports) (all sinks, err error) {
 		for _, s := range all {
 			if s.file != nil && s.file.Same(f) {
 				f.Discard()
-				return all, badf("outputs %s and %s go to the same file %s; give each a file of its own", s.ports[0].name, p.name, p.path)
+				return all, badf("outputs %s and %s go to the same file %s; give each a file of its own",
+					s.ports[0].name, p.name, p.path)
 			}
 		}
 		all = append(all, &sink{path: p.path, ports: ports{p}, file: f, out: f})

@@ -38,7 +38,8 @@ func TestOutputsSpareWeights(t *testing.T) {
 `), 0o600))
 	run := func(out string) (int, string) {
 		var stdout, stderr bytes.Buffer
-		code := execute(t.Context(), []string{"run", "--engine", "soft", "--mil", name("m.mil"), "--fill", "ones", "--out", "y=" + out}, &stdout, &stderr)
+		code := execute(t.Context(), []string{"run", "--engine", "soft", "--mil", name("m.mil"), "--fill", "ones",
+			"--out", "y=" + out}, &stdout, &stderr)
 		return code, stderr.String()
 	}
 	for _, out := range []string{"w.bin", "cache/real.bin", "other.bin", "cache/../w.bin", "m.mil"} {

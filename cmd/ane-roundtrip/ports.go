@@ -80,7 +80,8 @@ func (all ports) known(flag string, layouts []ane.Layout) error {
 	}
 	for _, p := range all {
 		if !slices.Contains(names, p.name) {
-			return badf("%s %s: the program has no such tensor; %s", flag, p.name, near.Choices(p.name, "it has", names))
+			return badf("%s %s: the program has no such tensor; %s", flag, p.name, near.Choices(p.name, "it has",
+				names))
 		}
 	}
 	return nil

@@ -58,7 +58,8 @@ func (p *progress) draw() {
 	line := visible(p.what)
 	if p.steps > 0 {
 		full := min(p.past, p.steps) * barOnly / p.steps
-		line = fmt.Sprintf("[%s%s] %d/%d %s", strings.Repeat("=", full), strings.Repeat(" ", barOnly-full), p.past, p.steps, line)
+		line = fmt.Sprintf("[%s%s] %d/%d %s", strings.Repeat("=", full), strings.Repeat(" ", barOnly-full), p.past,
+			p.steps, line)
 	}
 	if r := []rune(line); len(r) >= p.width {
 		line = string(r[:p.width-1])

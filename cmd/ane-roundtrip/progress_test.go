@@ -12,7 +12,8 @@ func TestProgress(t *testing.T) {
 	p := &progress{w: &b, width: 40, steps: 4}
 	p.now("identity")
 	p.done()
-	require.Equal(t, eraseLine+"[                    ] 0/4 identity"+eraseLine+"[=====               ] 1/4 identity", b.String())
+	require.Equal(t, eraseLine+"[                    ] 0/4 identity"+eraseLine+"[=====               ] 1/4 identity",
+		b.String())
 	b.Reset()
 	p.now("a step whose name is longer than the line")
 	require.Len(t, b.String(), len(eraseLine)+39)

@@ -17,8 +17,9 @@ type evaluation struct {
 	Min    time.Duration `json:"min_ns"`
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
-	Copied *int          `json:"bytes_copied"` // of tensors that the engine does not reach in place; null if it cannot show
-	Allocs uint64        `json:"allocs"`       // of Go memory by one evaluation
+	// of tensors that the engine does not reach in place; null if it cannot show
+	Copied *int   `json:"bytes_copied"`
+	Allocs uint64 `json:"allocs"` // of Go memory by one evaluation
 }
 
 // rounds is how often allocations are counted. The least of the rounds is reported, since

@@ -50,12 +50,14 @@ func replay(name string) (m *models.Model, check *trial.Check) {
 	case len(p.Procedures) > 1:
 		return told(trial.Skip, "%s has a program of %d procedures; one is run", file, len(p.Procedures))
 	case len(p.Procedures[0].Unplaced) > 0:
-		return told(trial.Skip, "%s has no entry that says where %s stands", file, strings.Join(p.Procedures[0].Unplaced, ", "))
+		return told(trial.Skip, "%s has no entry that says where %s stands", file,
+			strings.Join(p.Procedures[0].Unplaced, ", "))
 	}
 	q := p.Procedures[0]
 	between, err := models.Between(replayName, variables(q.Inputs), variables(q.Outputs))
 	if err != nil { // of the program that would be run, not of the machine
-		return told(trial.Skip, "%s: its tensors can be placed, but not be those of a program that is run here: %v", file, err)
+		return told(trial.Skip, "%s: its tensors can be placed, but not be those of a program that is run here: %v",
+			file, err)
 	}
 	return &between, nil
 }

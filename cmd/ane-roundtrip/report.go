@@ -94,7 +94,8 @@ func now() string {
 
 // newReport starts a report; d is nil when no engine was opened.
 func newReport(d *ane.Device) report {
-	r := report{Schema: schema, Time: now(), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{}, Verdict: verdictPass}
+	r := report{Schema: schema, Time: now(), Injected: []string{}, Host: thisHost(), Checks: []trial.Check{},
+		Verdict: verdictPass}
 	if d != nil {
 		receipt := d.Receipt()
 		r.answeredBy(&receipt)

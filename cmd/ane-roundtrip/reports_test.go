@@ -22,7 +22,8 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 	dir := bridgetest.Build(t)
 	passing, failing := filepath.Join(t.TempDir(), "passing.json"), filepath.Join(t.TempDir(), "failing.json")
 	require.Equal(t, codePass, command(t, dir, "", "info", "--engine", "standin", "--report", passing))
-	require.Equal(t, codeUnavailable, command(t, dir, "../../testdata/dumps/compile-errors.json", "info", "--engine", "standin", "--report", failing))
+	require.Equal(t, codeUnavailable, command(t, dir, "../../testdata/dumps/compile-errors.json", "info", "--engine",
+		"standin", "--report", failing))
 	files, err := filepath.Glob("../../testdata/dumps/*.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

@@ -139,7 +139,8 @@ func (a *app) chosen() (name string, opts []engine.Option, err error) {
 	name = a.engine
 	if a.socket != "" {
 		if name != engine.Auto && name != engine.Broker {
-			return name, nil, badf("--broker is for --engine %s, not for %s; leave one of them out", engine.Broker, name)
+			return name, nil, badf("--broker is for --engine %s, not for %s; leave one of them out", engine.Broker,
+				name)
 		}
 		name, opts = engine.Broker, append(opts, engine.BrokerPath(a.socket))
 	}

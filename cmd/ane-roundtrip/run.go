@@ -117,7 +117,8 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		for _, f := range program.Funcs {
 			names = append(names, f.Name)
 		}
-		return badf("--function %s: the program has no such function; %s", o.function, near.Choices(o.function, "it has", names))
+		return badf("--function %s: the program has no such function; %s", o.function,
+			near.Choices(o.function, "it has", names))
 	}
 	j.weights = newWeights(program, j.o.modelPath, weights)
 	for _, path := range j.weights.order {
@@ -249,7 +250,8 @@ func (j *runJob) inputs() error {
 		case j.made.kind != "":
 			data = j.made.elements(l)
 		default:
-			err = badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name, l.DType, l.Shape, l.Name)
+			err = badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name, l.DType,
+				l.Shape, l.Name)
 		}
 		if err != nil {
 			return err

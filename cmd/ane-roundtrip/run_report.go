@@ -73,7 +73,8 @@ func (j *runJob) told(d *ane.Device) error {
 	}
 	notes = append(notes, j.notes...)
 	for _, path := range j.weights.made {
-		notes = append(notes, fmt.Sprintf("%s is not there; its values are made up by --fill-weights %s", path, j.o.fillWeights))
+		notes = append(notes, fmt.Sprintf("%s is not there; its values are made up by --fill-weights %s", path,
+			j.o.fillWeights))
 	}
 	a.notes(notes)
 	r := newReport(d)
@@ -93,7 +94,8 @@ func (j *runJob) told(d *ane.Device) error {
 	if err := a.table(w); err != nil {
 		return err
 	}
-	err := a.printf("\nengine %s: compile %s, load %s, %s\n", receipt.Engine, brief(rig.Compile), brief(rig.Load), j.eval)
+	err := a.printf("\nengine %s: compile %s, load %s, %s\n", receipt.Engine, brief(rig.Compile), brief(rig.Load),
+		j.eval)
 	if err != nil {
 		return err
 	}

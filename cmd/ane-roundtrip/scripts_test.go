@@ -32,8 +32,10 @@ func TestScriptsNameTheirEngine(t *testing.T) {
 				words = words[i+1:]
 			}
 			switch named++; {
-			case slices.Contains(words, "--engine"), slices.Contains(words, "--require-ane"), slices.Contains(words, "--help"):
-			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "completion", "schema", "__complete"}, words[1]):
+			case slices.Contains(words, "--engine"), slices.Contains(words, "--require-ane"), slices.Contains(words,
+				"--help"):
+			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "completion", "schema",
+				"__complete"}, words[1]):
 			case slices.Equal(words, []string{"0"}), slices.Contains(words, "info"):
 			case len(words) > 0 && words[0] == "2" && !slices.Contains(words, "run") && !slices.Contains(words, "image"): // wrong usage, found before an engine opens
 			default:

@@ -68,7 +68,8 @@ func newScrubber(files ...string) scrubber {
 			folder(filepath.Dir(f))
 		}
 	}
-	s.names = slices.DeleteFunc(s.names, func(n string) bool { return utf8.RuneCountInString(n) < 3 }) // shorter ones are words
+	// shorter ones are words
+	s.names = slices.DeleteFunc(s.names, func(n string) bool { return utf8.RuneCountInString(n) < 3 })
 	longer := func(a, b string) int { return len(b) - len(a) }
 	slices.SortFunc(s.folders, longer)
 	slices.SortFunc(s.names, longer)
@@ -104,7 +105,10 @@ func (s scrubber) paths(text string) string {
 const gone = "\x00"
 
 func (s scrubber) harmless(p string) bool {
-	return slices.ContainsFunc(slices.Concat(system, s.temp), func(folder string) bool { return strings.HasPrefix(p, folder) })
+	return slices.ContainsFunc(slices.Concat(system, s.temp), func(folder string) bool {
+		return strings.HasPrefix(p,
+			folder)
+	})
 }
 
 func (s scrubber) path(p string) string {

@@ -10,7 +10,8 @@ import (
 
 // What is about a person goes, what is about the machine stays.
 func TestScrub(t *testing.T) {
-	s := scrubber{folders: []string{"/opt/Wanda Zed/b"}, names: []string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed", "Émile"}, temp: temporary}
+	s := scrubber{folders: []string{"/opt/Wanda Zed/b"}, names: []string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed",
+		"Émile"}, temp: temporary}
 	for text, want := range map[string]string{
 		"cannot load /Users/bob/Secret/model.mil: no":                       "cannot load .../model.mil: no",
 		`"/Users/Dave Jones/Secret Dir/m.mil"`:                              `".../m.mil"`,
@@ -26,7 +27,8 @@ func TestScrub(t *testing.T) {
 		"host wanda-air.local, user WANDA, wanda_cache, Émile's": "host ..., user ..., ..._cache, ...'s",
 		"wandaful zedoary":    "wandaful zedoary",
 		"a/b of 3/4, MIL 1/x": "a/b of 3/4, MIL 1/x",
-		"identity: 0 of 8192 tensor bytes, NSError com.apple.appleneuralengine": "identity: 0 of 8192 tensor bytes, NSError com.apple.appleneuralengine",
+		"identity: 0 of 8192 tensor bytes, NSError com.apple.appleneuralengine": "identity: 0 of 8192 tensor bytes, " +
+			"NSError com.apple.appleneuralengine",
 	} {
 		got := s.text(text)
 		require.NotRegexp(t, `(?i)bob|dave|jones|kim|ivan|oscar|pete|\bwanda\b|\bzed\b`, got, text)

@@ -45,7 +45,8 @@ func (c *checkRun) print(all []trialled) error {
 		}
 		fmt.Fprintln(a.out)
 	}
-	return a.printf("%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), visible(more), paint(a.out, r.Verdict))
+	return a.printf("%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), visible(more),
+		paint(a.out, r.Verdict))
 }
 
 // engineTable prints an engine's receipt and a row for each model.

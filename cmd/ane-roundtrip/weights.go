@@ -63,7 +63,8 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	file := w.file(path)
 	if w.fill.kind == "" {
 		return nil, &blob.Error{File: file, Offset: -1, Msg: "no such file, which should hold " + w.list(path),
-			Hint: fmt.Sprintf("put it into %s, name its directory with --model-path, or make its values up with --fill-weights random:1", cmp.Or(w.dir, ".")), Err: err}
+			Hint: fmt.Sprintf("put it into %s, name its directory with --model-path, or make its values up with "+
+				"--fill-weights random:1", cmp.Or(w.dir, ".")), Err: err}
 	}
 	if data, err = blob.Blank(file, maxMade, w.needs[path]); err != nil {
 		return nil, err

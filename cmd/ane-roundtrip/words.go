@@ -16,7 +16,8 @@ import (
 
 // noSuch refuses an operand of a command that takes none.
 func noSuch(cmd *cobra.Command, word string) error {
-	return badf("unknown command or operand %q; %ssee ane-roundtrip --help", word, near.Hint(word, commandNames(cmd.Root())))
+	return badf("unknown command or operand %q; %ssee ane-roundtrip --help", word,
+		near.Hint(word, commandNames(cmd.Root())))
 }
 
 // engineOrHint opens the engine that the flags ask for. Where it is not available,
@@ -43,7 +44,8 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	word, _, _ = strings.Cut(word, "=")
 	if others := commandsWith(cmd.Root(), word); len(others) > 0 {
-		return badf("%s does not serve --%s, a flag of %s; leave it out, or see %s", cmd.Name(), word, strings.Join(others, ", "), help)
+		return badf("%s does not serve --%s, a flag of %s; leave it out, or see %s", cmd.Name(), word,
+			strings.Join(others, ", "), help)
 	}
 	var names []string
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })

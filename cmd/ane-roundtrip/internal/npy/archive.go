@@ -30,7 +30,8 @@ func OpenArchive(r io.ReaderAt, size int64, name string) (*Archive, error) {
 	budget := &directory{r: r, left: MaxDirectory}
 	z, err := zip.NewReader(budget, size)
 	if budget.left < 0 {
-		return nil, &Error{File: name, What: fmt.Sprintf("the archive's list of arrays takes more than %d bytes", MaxDirectory), Fix: "save fewer arrays in one file"}
+		return nil, &Error{File: name, What: fmt.Sprintf("the archive's list of arrays takes more than %d bytes",
+			MaxDirectory), Fix: "save fewer arrays in one file"}
 	}
 	if err != nil {
 		return nil, inFile(err, name, "the .npz archive is damaged or incomplete", "copy or save it again")
@@ -83,12 +84,14 @@ func (a *Archive) Read(key string, accept Accept) (*Array, error) {
 	case a.twice[key]:
 		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is in it twice", key), Fix: "save it again"}
 	case f.Flags&1 != 0:
-		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is encrypted", key), Fix: "save it without a password"}
+		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is encrypted", key),
+			Fix: "save it without a password"}
 	}
 	name := a.name + ":" + plain(key)
 	r, err := f.Open()
 	if errors.Is(err, zip.ErrAlgorithm) {
-		return nil, &Error{File: name, What: fmt.Sprintf("compressed by method %d of zip", f.Method), Fix: "save it with numpy.savez or numpy.savez_compressed"}
+		return nil, &Error{File: name, What: fmt.Sprintf("compressed by method %d of zip", f.Method),
+			Fix: "save it with numpy.savez or numpy.savez_compressed"}
 	}
 	if err != nil {
 		return nil, inFile(err, name, "the .npz archive is damaged", "copy or save it again")

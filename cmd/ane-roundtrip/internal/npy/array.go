@@ -28,11 +28,13 @@ func dataSize(kind Kind, shape []int) (int, error) {
 	for i, d := range shape {
 		switch {
 		case d < 0:
-			return 0, &Error{What: fmt.Sprintf("dimension %d of the shape is %d", i, d), Fix: "use dimensions of 0 or more"}
+			return 0, &Error{What: fmt.Sprintf("dimension %d of the shape is %d", i, d),
+				Fix: "use dimensions of 0 or more"}
 		case d == 0:
 			empty = true
 		case size > math.MaxInt/d:
-			return 0, &Error{What: fmt.Sprintf("dimension %d of the shape (%d) makes the array larger than memory can be", i, d), Fix: "save a smaller array"}
+			return 0, &Error{What: fmt.Sprintf("dimension %d of the shape (%d) makes the array larger than memory "+
+				"can be", i, d), Fix: "save a smaller array"}
 		default:
 			size *= d
 		}
@@ -57,7 +59,8 @@ func (a *Array) check() error {
 		return &Error{What: "no array (nil)", Fix: "pass an Array"}
 	}
 	if a.Kind.Size() == 0 {
-		return &Error{What: fmt.Sprintf("the array has the unknown kind %d", a.Kind), Fix: "set Kind to one of the constants of this package"}
+		return &Error{What: fmt.Sprintf("the array has the unknown kind %d", a.Kind),
+			Fix: "set Kind to one of the constants of this package"}
 	}
 	want, err := dataSize(a.Kind, a.Shape)
 	if err != nil {
@@ -65,8 +68,9 @@ func (a *Array) check() error {
 	}
 	if want != len(a.Data) {
 		return &Error{
-			What: fmt.Sprintf("the array has %d bytes of data, its shape %s of %s takes %d", len(a.Data), shapeText(a.Shape), a.Kind, want),
-			Fix:  "make Shape, Kind and Data agree",
+			What: fmt.Sprintf("the array has %d bytes of data, its shape %s of %s takes %d", len(a.Data),
+				shapeText(a.Shape), a.Kind, want),
+			Fix: "make Shape, Kind and Data agree",
 		}
 	}
 	return nil

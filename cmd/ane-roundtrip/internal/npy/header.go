@@ -98,7 +98,8 @@ func readHeader(r io.Reader) (header, int64, error) {
 	major, minor := lead[6], lead[7]
 	if major < 1 || major > 3 || minor != 0 {
 		return header{}, 0, &Error{
-			Offset: 6, What: "format version " + strconv.Itoa(int(major)) + "." + strconv.Itoa(int(minor)) + " is unknown",
+			Offset: 6, What: "format version " + strconv.Itoa(int(major)) + "." + strconv.Itoa(int(minor)) +
+				" is unknown",
 			Fix: "save it in version 1.0, 2.0 or 3.0",
 		}
 	}
@@ -113,7 +114,8 @@ func readHeader(r io.Reader) (header, int64, error) {
 	length := int64(binary.LittleEndian.Uint32(fixed[at:])) // the bytes not read are zero
 	if length > maxHeader {
 		return header{}, 0, &Error{
-			Offset: at, What: "the header claims " + strconv.FormatInt(length, 10) + " bytes, more than " + strconv.Itoa(maxHeader),
+			Offset: at, What: "the header claims " + strconv.FormatInt(length, 10) + " bytes, more than " +
+				strconv.Itoa(maxHeader),
 			Fix: saveAgain,
 		}
 	}
@@ -148,7 +150,8 @@ func appendHeader(a *Array) ([]byte, error) {
 	if len(a.Shape) == 1 {
 		shape.WriteByte(',')
 	}
-	dict := "{'descr': '" + a.Kind.descr() + "', 'fortran_order': " + fortran + ", 'shape': (" + shape.String() + "), }" +
+	dict := "{'descr': '" + a.Kind.descr() + "', 'fortran_order': " + fortran + ", 'shape': (" + shape.String() +
+		"), }" +
 		strings.Repeat(" ", room)
 
 	total := func(lead int) int { return (lead+len(dict)+1)/alignment*alignment + alignment }
@@ -158,7 +161,8 @@ func appendHeader(a *Array) ([]byte, error) {
 	} else {
 		n = total(len(out)+4) - len(out) - 4
 		if n > maxHeader {
-			return nil, &Error{What: "a shape of " + strconv.Itoa(len(a.Shape)) + " dimensions does not fit a header", Fix: "use fewer dimensions"}
+			return nil, &Error{What: "a shape of " + strconv.Itoa(len(a.Shape)) + " dimensions does not fit a header",
+				Fix: "use fewer dimensions"}
 		}
 		out[len(magic)] = 2
 		out = binary.LittleEndian.AppendUint32(out, uint32(n))

@@ -62,8 +62,10 @@ var golden = []struct {
 	{
 		// 10 bytes of lead, 97 of dictionary, 20 of room and a line feed make
 		// 128; NumPy then adds another 64 spaces.
-		"aligned without padding", Array{Kind: Int8, Shape: []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 123}, Data: bytes.Repeat([]byte("a"), 123)},
-		"\x93NUMPY\x01\x00\xb6\x00{'descr': '|i1', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 123), }" +
+		"aligned without padding", Array{Kind: Int8, Shape: []int{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 123},
+			Data: bytes.Repeat([]byte("a"), 123)},
+		"\x93NUMPY\x01\x00\xb6\x00{'descr': '|i1', 'fortran_order': False, 'shape': (1, 1, 1, 1, 1, 1, 1, 1, 1, 1, " +
+			"1, 1, 1, 123), }" +
 			strings.Repeat(" ", 20) + strings.Repeat(" ", 64) + "\n" + strings.Repeat("a", 123),
 	},
 }
@@ -96,11 +98,13 @@ func TestReadForms(t *testing.T) {
 		{"version 2", file(2, dict("<f4", "False", "(1,)"), "abcd"), Array{Kind: Float32, Shape: []int{1}}},
 		{"version 3", file(3, dict("<f4", "False", "(1,)"), "abcd"), Array{Kind: Float32, Shape: []int{1}}},
 		{"native order", file(1, dict("=i4", "False", "(1,)"), "abcd"), Array{Kind: Int32, Shape: []int{1}}},
-		{"order of one byte", file(1, dict(">u1", "True", "(2, 2)"), "abcd"), Array{Kind: UInt8, Shape: []int{2, 2}, Fortran: true}},
+		{"order of one byte", file(1, dict(">u1", "True", "(2, 2)"), "abcd"), Array{Kind: UInt8, Shape: []int{2, 2},
+			Fortran: true}},
 		{"scalar", file(1, dict("<u4", "False", "()"), "abcd"), Array{Kind: UInt32, Shape: []int{}}},
 		{"trailing comma", file(1, dict("<i2", "False", "(2, 1, )"), "abcd"), Array{Kind: Int16, Shape: []int{2, 1}}},
 		{"Python 2 integers", file(1, dict("|i1", "False", "(4L, 1L)"), "abcd"), Array{Kind: Int8, Shape: []int{4, 1}}},
-		{"other order and spacing", file(1, "  {\n\"shape\" :(  4,),'fortran_order':False\t,'descr':\"|b1\"}", "abcd"), Array{Kind: Bool, Shape: []int{4}}},
+		{"other order and spacing", file(1, "  {\n\"shape\" :(  4,),'fortran_order':False\t,'descr':\"|b1\"}", "abcd"),
+			Array{Kind: Bool, Shape: []int{4}}},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -156,9 +160,11 @@ func TestWriteRefuses(t *testing.T) {
 		{"nil", nil, "no array"},
 		{"no kind", &Array{Shape: []int{1}, Data: []byte{1}}, "unknown kind 0"},
 		{"odd kind", &Array{Kind: 99}, "unknown kind 99"},
-		{"short", &Array{Kind: Int16, Shape: []int{2}, Data: []byte{1}}, "has 1 bytes of data, its shape [2] of int16 takes 4"},
+		{"short", &Array{Kind: Int16, Shape: []int{2}, Data: []byte{1}},
+			"has 1 bytes of data, its shape [2] of int16 takes 4"},
 		{"long", &Array{Kind: Int16, Shape: []int{0}, Data: []byte{1}}, "takes 0"},
-		{"many dimensions", &Array{Kind: Int8, Shape: make([]int, 20), Data: []byte{1}}, "[0 0 0 0 0 0 0 0] and 12 more"},
+		{"many dimensions", &Array{Kind: Int8, Shape: make([]int, 20), Data: []byte{1}},
+			"[0 0 0 0 0 0 0 0] and 12 more"},
 		{"negative", &Array{Kind: Int16, Shape: []int{2, -1}}, "dimension 1 of the shape is -1"},
 		{"overflow", &Array{Kind: Int16, Shape: []int{math.MaxInt / 4, 3}}, "larger than memory"},
 	}

@@ -53,7 +53,8 @@ func ReadOpen(f *os.File, name string, accept Accept) (*Array, error) {
 	room := int64(firstChunk)
 	if info.Mode().IsRegular() {
 		if info.Size() > maxFile {
-			return nil, &Error{File: name, What: fmt.Sprintf("the file has %d bytes, more than %d", info.Size(), int64(maxFile)), Fix: "save a smaller array"}
+			return nil, &Error{File: name, What: fmt.Sprintf("the file has %d bytes, more than %d", info.Size(),
+				int64(maxFile)), Fix: "save a smaller array"}
 		}
 		room = info.Size()
 	}
@@ -84,7 +85,8 @@ func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 	}
 	if limit > 0 && (at > limit || int64(size) > limit-at) {
 		return nil, &Error{
-			Offset: at, What: fmt.Sprintf("%d bytes of data follow by the header, more than the limit of %d for the file", size, limit),
+			Offset: at, What: fmt.Sprintf("%d bytes of data follow by the header, more than the limit of %d for the "+
+				"file", size, limit),
 			Fix: "save a smaller array",
 		}
 	}
@@ -97,13 +99,15 @@ func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 		n, err := io.ReadFull(r, next)
 		data = data[:len(data)+n]
 		if err != nil {
-			return nil, ended(err, at+int64(len(data)), fmt.Sprintf("%d bytes of data (%s of %s)", size, shapeText(h.shape), h.kind))
+			return nil, ended(err, at+int64(len(data)), fmt.Sprintf("%d bytes of data (%s of %s)", size,
+				shapeText(h.shape), h.kind))
 		}
 	}
 	var extra [1]byte
 	switch _, err := io.ReadFull(r, extra[:]); {
 	case err == nil:
-		return nil, &Error{Offset: at + int64(size), What: "the file goes on after the array", Fix: "keep one array in a file, and check that its shape is right"}
+		return nil, &Error{Offset: at + int64(size), What: "the file goes on after the array",
+			Fix: "keep one array in a file, and check that its shape is right"}
 	case !errors.Is(err, io.EOF):
 		return nil, ended(err, at+int64(size), "the end of the file")
 	}
@@ -116,7 +120,9 @@ func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 // ended makes an Error of one that came up at a byte while reading what.
 func ended(err error, at int64, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return &Error{Offset: at, What: "the file ends within " + what, Fix: "copy or save it again, it is incomplete", Err: io.ErrUnexpectedEOF}
+		return &Error{Offset: at, What: "the file ends within " + what, Fix: "copy or save it again, it is incomplete",
+			Err: io.ErrUnexpectedEOF}
 	}
-	return &Error{Offset: at, What: "cannot read " + what, Fix: "check the file and its device", Err: wholefile.Cause(err)}
+	return &Error{Offset: at, What: "cannot read " + what, Fix: "check the file and its device",
+		Err: wholefile.Cause(err)}
 }

@@ -71,11 +71,13 @@ func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
 	}
 	w, h := config.Width, config.Height
 	if w < 1 || h < 1 {
-		return nil, &Error{File: name, What: fmt.Sprintf("the picture has %dx%d pixels", w, h), Fix: "give one of at least 1x1"}
+		return nil, &Error{File: name, What: fmt.Sprintf("the picture has %dx%d pixels", w, h),
+			Fix: "give one of at least 1x1"}
 	}
 	if w > MaxSide || h > MaxSide || w*h > maxPixels {
 		return nil, &Error{
-			File: name, What: fmt.Sprintf("the picture has %dx%d pixels, more than %d a side or %d in all", w, h, MaxSide, maxPixels),
+			File: name, What: fmt.Sprintf("the picture has %dx%d pixels, more than %d a side or %d in all", w, h,
+				MaxSide, maxPixels),
 			Fix: "scale or crop it",
 		}
 	}
@@ -111,11 +113,14 @@ func (w *watched) blame(name, format string, err error) *Error {
 	case w.err != nil:
 		return unreadable(name, w.err)
 	case errors.As(err, &p), errors.As(err, &j):
-		return &Error{File: name, What: "this form of " + format + " cannot be read", Fix: "save it as a PNG, or as a JPEG of 8 bits", Err: err}
+		return &Error{File: name, What: "this form of " + format + " cannot be read",
+			Fix: "save it as a PNG, or as a JPEG of 8 bits", Err: err}
 	}
-	return &Error{File: name, What: "the " + format + " is damaged or incomplete", Fix: "copy or save it again", Err: err}
+	return &Error{File: name, What: "the " + format + " is damaged or incomplete", Fix: "copy or save it again",
+		Err: err}
 }
 
 func unreadable(name string, err error) *Error {
-	return &Error{File: name, What: "cannot read the file", Fix: "check the path, its permissions and its device", Err: wholefile.Cause(err)}
+	return &Error{File: name, What: "cannot read the file", Fix: "check the path, its permissions and its device",
+		Err: wholefile.Cause(err)}
 }

@@ -52,7 +52,8 @@ func TestDeep(t *testing.T) {
 	ends.pix = []uint8{0, 0, 0, 1, 0xff, 0xfe, 0xff, 0xff}
 	row := make([]fp16.Bits, 6)
 	ends.FillRow(row, 0, 0)
-	require.Equal(t, []float32{0, 0, 1. / 65536, 1, 1, 1}, []float32{row[0].Float32(), row[1].Float32(), row[2].Float32(), row[3].Float32(), row[4].Float32(), row[5].Float32()})
+	require.Equal(t, []float32{0, 0, 1. / 65536, 1, 1, 1}, []float32{row[0].Float32(), row[1].Float32(),
+		row[2].Float32(), row[3].Float32(), row[4].Float32(), row[5].Float32()})
 	ends.SetRow(0, 0, []fp16.Bits{fp16.NaN, fp16.NegInf, fp16.Inf, 0x3800})
 	require.Equal(t, []uint8{0, 0, 0, 0, 0xff, 0xff, 0x80, 0}, ends.pix)
 }

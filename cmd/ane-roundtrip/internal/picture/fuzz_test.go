@@ -15,11 +15,14 @@ func FuzzDecode(f *testing.F) {
 	box := image.Rect(0, 0, 9, 5)
 	m := scene(9, 5)
 	for _, seed := range [][]byte{
-		encoded(f, m), encodedJPEG(f, m), flatJPEG(1, 2, 3), flatJPEG(1, 2, 3, 4), encodedJPEG(f, as(image.NewGray(box), m)),
+		encoded(f, m), encodedJPEG(f, m), flatJPEG(1, 2, 3), flatJPEG(1, 2, 3, 4), encodedJPEG(f,
+			as(image.NewGray(box), m)),
 		encoded(f, as(image.NewPaletted(box, palette.WebSafe), m)), encoded(f, as(image.NewNRGBA64(box), m)),
 		pngOf(f, 2, 1, 8, 4, []byte{0, 10, 20, 30, 255}), pngHead(1, 1, 8, 2),
-		tagged(encodedJPEG(f, m), exif(6)), pngOf(f, 1, 1, 8, 0, []byte{0, 9}, chunk("eXIf", exif(3)), chunk("acTL", []byte{0, 0, 0, 2, 0, 0, 0, 0}), chunk("cICP", []byte{9, 16, 0, 1})),
-		pngOf(f, 1, 1, 8, 0, []byte{0, 9}, chunk("iCCP", iccp(f, "P3", mluc("Display P3")))), []byte("GIF89a"), []byte("text"), nil,
+		tagged(encodedJPEG(f, m), exif(6)), pngOf(f, 1, 1, 8, 0, []byte{0, 9}, chunk("eXIf", exif(3)),
+			chunk("acTL", []byte{0, 0, 0, 2, 0, 0, 0, 0}), chunk("cICP", []byte{9, 16, 0, 1})),
+		pngOf(f, 1, 1, 8, 0, []byte{0, 9},
+			chunk("iCCP", iccp(f, "P3", mluc("Display P3")))), []byte("GIF89a"), []byte("text"), nil,
 	} {
 		f.Add(seed)
 	}

@@ -35,7 +35,9 @@ func (p *Picture) meant(parts []part) {
 			p.noteCoding(data)
 		case "acTL":
 			if len(data) >= 4 && binary.BigEndian.Uint32(data) > 1 {
-				p.Notes = append(p.Notes, fmt.Sprintf("the picture is animated; of its %d pictures only the still one is filtered", binary.BigEndian.Uint32(data)))
+				p.Notes = append(p.Notes,
+					fmt.Sprintf("the picture is animated; of its %d pictures only the still one is filtered",
+						binary.BigEndian.Uint32(data)))
 			}
 		}
 	}
@@ -50,7 +52,10 @@ func orientationOf(exif []byte) int {
 	found := 0
 	_, err := imagemeta.Decode(imagemeta.Options{
 		R: bytes.NewReader(exif), ImageFormat: imagemeta.TIFF, Sources: imagemeta.EXIF, LimitNumTags: 1000,
-		ShouldHandleTag: func(tag imagemeta.TagInfo) bool { return tag.Namespace == "IFD0" && tag.Tag == "Orientation" },
+		ShouldHandleTag: func(tag imagemeta.TagInfo) bool {
+			return tag.Namespace == "IFD0" &&
+				tag.Tag == "Orientation"
+		},
 		HandleTag: func(tag imagemeta.TagInfo) error {
 			if _, err := fmt.Sscan(fmt.Sprint(tag.Value), &found); err != nil {
 				return err
@@ -67,7 +72,8 @@ func orientationOf(exif []byte) int {
 // noteProfile tells of a colour profile that is not that of sRGB.
 func (p *Picture) noteProfile(name string) {
 	if !strings.Contains(strings.ToLower(name), "srgb") {
-		p.Notes = append(p.Notes, fmt.Sprintf("the colour profile %q is neither applied nor passed on; samples are filtered as stored", name))
+		p.Notes = append(p.Notes, fmt.Sprintf("the colour profile %q is neither applied nor passed on; samples are "+
+			"filtered as stored", name))
 	}
 }
 
@@ -83,7 +89,8 @@ func (p *Picture) noteCoding(data []byte) {
 	if transfer := map[byte]string{16: ", PQ", 18: ", HLG"}[data[1]]; transfer != "" {
 		gamut += transfer
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("the colours of %s are neither converted nor passed on; samples are filtered as stored", gamut))
+	p.Notes = append(p.Notes, fmt.Sprintf("the colours of %s are neither converted nor passed on; samples are "+
+		"filtered as stored", gamut))
 }
 
 // unpackProfile returns the name of the profile in an iCCP chunk: that within the

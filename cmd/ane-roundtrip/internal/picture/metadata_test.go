@@ -90,9 +90,10 @@ func TestOrientation(t *testing.T) {
 			w, h = h, w
 		}
 		for name, data := range map[string][]byte{
-			"JPEG":         tagged(encodedJPEG(t, corners()), exif(orientation)),
-			"PNG":          insert(encoded(t, corners()), chunk("eXIf", exif(orientation))),
-			"PNG, 16 bits": insert(encoded(t, as(image.NewGray16(corners().Rect), corners())), chunk("eXIf", exif(orientation))),
+			"JPEG": tagged(encodedJPEG(t, corners()), exif(orientation)),
+			"PNG":  insert(encoded(t, corners()), chunk("eXIf", exif(orientation))),
+			"PNG, 16 bits": insert(encoded(t, as(image.NewGray16(corners().Rect), corners())),
+				chunk("eXIf", exif(orientation))),
 		} {
 			p := decoded(t, data)
 			require.Equal(t, [2]int{w, h}, [2]int{p.Width, p.Height}, "%s %d", name, orientation)
@@ -123,7 +124,8 @@ func TestNotes(t *testing.T) {
 		b := encodedJPEG(t, corners())
 		out := b[:2:2]
 		for i, part := range parts {
-			out = append(out, segment(0xe2, append(append([]byte("ICC_PROFILE\x00"), byte(i+1), byte(len(parts))), part...))...)
+			out = append(out, segment(0xe2, append(append([]byte("ICC_PROFILE\x00"), byte(i+1), byte(len(parts))),
+				part...))...)
 		}
 		return append(out, b[2:]...)
 	}
@@ -132,17 +134,19 @@ func TestNotes(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"nothing":           {encoded(t, whole), ""},
-		"JPEG, sRGB":        {icc(desc("sRGB IEC61966-2.1")), ""},
-		"JPEG, in pieces":   {icc(p3[:100], p3[100:]), `the colour profile "Display P3" is neither applied`},
-		"JPEG, version 2":   {icc(desc("Adobe RGB (1998)")), `"Adobe RGB (1998)"`},
-		"JPEG, cut":         {icc(p3[:140]), `"without a name"`},
-		"PNG, P3":           {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", p3))), `"Display P3"`},
-		"PNG, sRGB":         {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", desc("sRGB built-in")))), ""},
-		"PNG, no profile":   {insert(encoded(t, whole), chunk("iCCP", []byte("named\x00\x00damaged"))), `"named"`},
-		"PNG, animated":     {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 7, 0, 0, 0, 0})), "of its 7 pictures only the still one"},
-		"PNG, one frame":    {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 1, 0, 0, 0, 0})), ""},
-		"PNG, BT.2020":      {insert(encoded(t, whole), chunk("cICP", []byte{9, 16, 0, 1})), "the colours of BT.2020, PQ are neither"},
+		"nothing":         {encoded(t, whole), ""},
+		"JPEG, sRGB":      {icc(desc("sRGB IEC61966-2.1")), ""},
+		"JPEG, in pieces": {icc(p3[:100], p3[100:]), `the colour profile "Display P3" is neither applied`},
+		"JPEG, version 2": {icc(desc("Adobe RGB (1998)")), `"Adobe RGB (1998)"`},
+		"JPEG, cut":       {icc(p3[:140]), `"without a name"`},
+		"PNG, P3":         {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", p3))), `"Display P3"`},
+		"PNG, sRGB":       {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", desc("sRGB built-in")))), ""},
+		"PNG, no profile": {insert(encoded(t, whole), chunk("iCCP", []byte("named\x00\x00damaged"))), `"named"`},
+		"PNG, animated": {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 7, 0, 0, 0, 0})),
+			"of its 7 pictures only the still one"},
+		"PNG, one frame": {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 1, 0, 0, 0, 0})), ""},
+		"PNG, BT.2020": {insert(encoded(t, whole), chunk("cICP", []byte{9, 16, 0, 1})),
+			"the colours of BT.2020, PQ are neither"},
 		"PNG, sRGB by code": {insert(encoded(t, whole), chunk("cICP", []byte{1, 13, 0, 1})), ""},
 		"PNG, other code":   {insert(encoded(t, whole), chunk("cICP", []byte{77, 1, 0, 1})), "primaries 77"},
 	} {

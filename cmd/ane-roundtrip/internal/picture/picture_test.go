@@ -36,7 +36,8 @@ func identity(p *Picture) *Picture {
 }
 
 func TestIdentity(t *testing.T) {
-	for _, p := range []*Picture{every(t), decoded(t, encoded(t, scene(17, 9))), decoded(t, pngOf(t, 1, 1, 8, 4, []byte{0, 77, 5}))} {
+	for _, p := range []*Picture{every(t), decoded(t, encoded(t, scene(17, 9))),
+		decoded(t, pngOf(t, 1, 1, 8, 4, []byte{0, 77, 5}))} {
 		require.Equal(t, p, identity(p))
 	}
 }
@@ -91,8 +92,10 @@ func TestSetRowRounds(t *testing.T) {
 		v    fp16.Bits
 		want uint8
 	}{
-		{0, 0}, {0x8000, 0}, {half(0.49 / 256), 0}, {half(0.5 / 256), 1}, {half(1.5 / 256), 2}, {half(254.25 / 256), 254},
-		{half(254.5 / 256), 255}, {half(255.5 / 256), 255}, {half(1), 255}, {half(1.01), 255}, {half(60000), 255}, {half(-0.5 / 256), 0},
+		{0, 0}, {0x8000, 0}, {half(0.49 / 256), 0}, {half(0.5 / 256), 1}, {half(1.5 / 256), 2}, {half(254.25 / 256),
+			254},
+		{half(254.5 / 256), 255}, {half(255.5 / 256), 255}, {half(1), 255}, {half(1.01), 255}, {half(60000),
+			255}, {half(-0.5 / 256), 0},
 		{half(-1), 0}, {fp16.Inf, 255}, {fp16.NegInf, 0}, {fp16.NaN, 0}, {0xfe00, 0}, {0x7c01, 0}, {1, 0}, {0x8001, 0},
 	} {
 		p := newPicture(1, 1, 1, 8)

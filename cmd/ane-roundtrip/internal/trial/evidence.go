@@ -20,11 +20,15 @@ type step struct {
 // steps are those of Evidence.
 func steps() []step {
 	return []step{
-		{[]string{"memory/block"}, func(context.Context, *ane.Device, models.Model) ([]Check, error) { return []Check{memory()}, nil }},
+		{[]string{"memory/block"}, func(context.Context, *ane.Device, models.Model) ([]Check,
+			error) {
+			return []Check{memory()}, nil
+		}},
 		{[]string{"engine/receipt"}, func(_ context.Context, d *ane.Device, _ models.Model) ([]Check, error) {
 			return []Check{receipt(d)}, nil
 		}},
-		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames", "sharing/late-write",
+		{[]string{"sharing/mapping", "sharing/cpu-to-engine", "sharing/engine-to-cpu", "sharing/frames",
+			"sharing/late-write",
 			"engine/repeatable"}, sharing},
 		{[]string{"rules/offset", "rules/short"}, rules},
 		{[]string{"memory/growth", trafficCheck}, growth},
@@ -111,8 +115,10 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 		xs, ys := own(x.Bytes()), own(y.Bytes())
 		checks = append(checks,
 			ownMapping(d, x, xv),
-			shows("sharing/cpu-to-engine", xs, xv, "a byte that the CPU writes into an input has to show on the engine's side"),
-			shows("sharing/engine-to-cpu", yv, ys, "a byte written on the engine's side of an output has to show on the CPU's"),
+			shows("sharing/cpu-to-engine", xs, xv,
+				"a byte that the CPU writes into an input has to show on the engine's side"),
+			shows("sharing/engine-to-cpu", yv, ys,
+				"a byte written on the engine's side of an output has to show on the CPU's"),
 			frames(xs, xv, ys, yv))
 	}
 	late, err := r.late(ctx, m)

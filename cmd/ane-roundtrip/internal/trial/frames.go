@@ -23,5 +23,6 @@ func frames(pairs ...place) Check {
 		}
 	}
 	return Judge(name, differ == 0 && same > 0, float64(same), "frames",
-		"%d page frames are the same on both sides, %d differ", same, differ).Against(AtLeast(float64(max(same+differ, 1))))
+		"%d page frames are the same on both sides, %d differ", same, differ).Against(AtLeast(float64(max(same+differ,
+		1))))
 }

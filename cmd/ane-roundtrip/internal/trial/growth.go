@@ -56,7 +56,10 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 	}
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	size := int64(r.TensorBytes())
-	read, whose, limit, times := meter(func() (int64, error) { return procmem.Proportional() }), "this process", size/4, 1
+	read, whose, limit, times := meter(func() (int64,
+		error) {
+		return procmem.Proportional()
+	}), "this process", size/4, 1
 	if pid, _ := r.Request.PeerInput("x"); pid != 0 {
 		read, whose, times = func() (int64, error) { return unshared(os.Getpid(), pid) }, "both processes", rounds
 	}
@@ -152,7 +155,8 @@ func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (
 	ok := cost[0] == cost[1] && cost[0] > 0 && cost[0] <= messages
 	return Judge(trafficCheck, ok, float64(cost[0]), "bytes",
 		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s",
-		cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))).Against(Within(1, messages)), nil
+		cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))).Against(Within(1,
+		messages)), nil
 }
 
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

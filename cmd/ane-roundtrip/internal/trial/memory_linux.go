@@ -72,6 +72,7 @@ func mapped(pid int, count func(mapping) int64) (sum int64, err error) {
 
 // inMemory tells shared memory from files on disk.
 func inMemory(path string) bool {
-	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/shm/") || strings.HasPrefix(path, "/SYSV") ||
+	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/shm/") ||
+		strings.HasPrefix(path, "/SYSV") ||
 		strings.HasPrefix(path, "/dev/zero")
 }

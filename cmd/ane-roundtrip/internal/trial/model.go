@@ -99,7 +99,8 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 	if fault != "" {
 		said = fault + "; " + said
 	}
-	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s", said).
+	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s",
+		said).
 		Against(Tolerance(t.Abs, t.Rel)))
 	if shown {
 		rep.Checks = append(rep.Checks, Judge(m.Name+"/copies", rep.Copied == 0, float64(rep.Copied), "bytes",

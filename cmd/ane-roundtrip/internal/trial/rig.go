@@ -171,7 +171,8 @@ func (r *Rig) Compare(m models.Model, in map[string][]float64) (worst float64, f
 			return 0, "", err
 		}
 		if len(want[l.Name]) != len(got) {
-			return math.Inf(1), fmt.Sprintf("%s has %d values, the reference %d", l.Name, len(got), len(want[l.Name])), nil
+			return math.Inf(1), fmt.Sprintf("%s has %d values, the reference %d", l.Name, len(got),
+				len(want[l.Name])), nil
 		}
 		for i, g := range got {
 			w := want[l.Name][i]
