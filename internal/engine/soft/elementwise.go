@@ -101,10 +101,10 @@ func (r *floatBinary) span(c *call, lo, hi, worker int) {
 
 // feed returns decoded elements of an operand, run by run.
 type feed struct {
-	room  []float32
-	v     *vec
-	step  int // 0 repeats one element
-	at, n int // the element that room repeats, and its count
+	room []float32
+	v    *vec
+	step int // 0 repeats one element
+	at   int // the element that room repeats
 }
 
 // next returns n elements, starting at element at.
@@ -113,12 +113,13 @@ func (f *feed) next(at, n int) []float32 {
 	switch {
 	case f.step != 0:
 		f.v.load(dst, at)
-	case at != f.at || n > f.n:
+	case at != f.at:
+		// Runs of one element do not become longer: they are the rest of a row.
 		f.v.load(dst[:1], at)
 		for i := range dst {
 			dst[i] = dst[0]
 		}
-		f.at, f.n = at, n
+		f.at = at
 	}
 	return dst
 }
