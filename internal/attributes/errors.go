@@ -16,8 +16,8 @@ var (
 	ErrKind = errors.New("wrong kind of value")
 	// ErrRange: a number outside its range.
 	ErrRange = errors.New("out of range")
-	// ErrTwice: a symbol, an index or a procedure that is given twice.
-	ErrTwice = errors.New("is given twice")
+	// ErrDuplicate: a symbol, an index or a procedure that is given twice.
+	ErrDuplicate = errors.New("is given twice")
 	// ErrLayout: axes and strides that overlap or are too large.
 	ErrLayout = errors.New("impossible layout")
 	// ErrFormat: an unknown element type or order of elements, or an image.

@@ -101,7 +101,8 @@ func readEntries(s side, d plist.Dict, path string) ([]entry, error) {
 					continue // the inputs may also list a state
 				}
 				if seen[bare(name)] {
-					return nil, &Error{Path: e.path, Err: ErrTwice, Msg: fmt.Sprintf("%.80q is given twice", bare(name))}
+					return nil, &Error{Path: e.path, Err: ErrDuplicate,
+						Msg: fmt.Sprintf("%.80q is given twice", bare(name))}
 				}
 				seen[bare(name)] = true
 			}

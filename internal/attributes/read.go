@@ -135,7 +135,7 @@ func describedBy(all, description plist.Dict, networks []network) (*Program, err
 			}
 		}
 		if slices.ContainsFunc(p.Procedures, func(o Procedure) bool { return o.Number == q.Number }) {
-			return nil, &Error{Path: path, Err: ErrTwice, Msg: fmt.Sprintf("procedure %d is given twice", q.Number)}
+			return nil, &Error{Path: path, Err: ErrDuplicate, Msg: fmt.Sprintf("procedure %d is given twice", q.Number)}
 		}
 		q.Name = names[q.Number]
 		own := choose(networks, q.Name, i, len(procedures))
@@ -191,7 +191,7 @@ func readNumbers(all, description plist.Dict) (map[int]string, error) {
 			return nil, err
 		}
 		if _, taken := names[n]; taken {
-			return nil, &Error{Path: path, Err: ErrTwice, Msg: fmt.Sprintf("procedure %d has two names", n)}
+			return nil, &Error{Path: path, Err: ErrDuplicate, Msg: fmt.Sprintf("procedure %d has two names", n)}
 		}
 		names[n] = e.Key
 	}
@@ -221,7 +221,7 @@ func (p *Procedure) read(s side, path string, description, procedure plist.Dict,
 				Msg: fmt.Sprintf("%s is not an index of the %d names in %s", show(v), len(names), s.names)}
 		}
 		if seen[int(i)] {
-			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrTwice,
+			return &Error{Path: fmt.Sprintf("%s[%d]", path, at), Err: ErrDuplicate,
 				Msg: fmt.Sprintf("symbol %d is given twice", i)}
 		}
 		seen[int(i)] = true

@@ -87,7 +87,7 @@ func ExampleDir() {
 }
 
 func ExampleSource() {
-	var s blob.Source = blob.FS(fstest.MapFS{"weights/w.bin": {Data: file().Bytes()}})
+	s := blob.FS(fstest.MapFS{"weights/w.bin": {Data: file().Bytes()}})
 	raw, err := s.ReadFile(path)
 	fmt.Println(len(raw), err)
 	// Output: 136 <nil>
