@@ -124,7 +124,7 @@ func TestBindWhenTheEngineRefuses(t *testing.T) {
 	require.NoError(t, in["zeta"].Block().Close(), "Bind holds no Block after an error")
 }
 
-func TestViewsOfAnEngineWithoutAny(t *testing.T) {
+func TestViewsOfAnEngineWithoutViews(t *testing.T) {
 	r := request(t, model(t, adder(t)))
 	require.Nil(t, r.InputView("zeta"))
 	require.Nil(t, r.OutputView("sum"))

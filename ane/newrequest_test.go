@@ -96,7 +96,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
-func TestNewRequestThatFailsKeepsNothing(t *testing.T) {
+func TestFailedNewRequestLeaksNothing(t *testing.T) {
 	f := adder(t)
 	m := compiled(t, f)
 	before := unimem.Live()

@@ -98,7 +98,7 @@ func TestInputsDependOnSeedAndNameAlone(t *testing.T) {
 	}
 }
 
-func TestToleranceRefusesWhatIsWrong(t *testing.T) {
+func TestToleranceRefusesWrongValues(t *testing.T) {
 	tol := models.Tolerance{Abs: 0.5, Rel: 0.1}
 	require.True(t, tol.Allows(11.4, 10))
 	require.False(t, tol.Allows(11.6, 10))
@@ -107,7 +107,7 @@ func TestToleranceRefusesWhatIsWrong(t *testing.T) {
 	require.False(t, tol.Allows(math.Inf(1), 10))
 }
 
-func TestFiltersKeepWhatTheyPromise(t *testing.T) {
+func TestFilters(t *testing.T) {
 	for _, f := range models.Filters() {
 		m, err := f.Model(1, 4, 5)
 		require.NoError(t, err)

@@ -11,7 +11,7 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-func TestSoftIsEverywhereAndNeverClaimsToBeApple(t *testing.T) {
+func TestSoftIsAlwaysAvailableAndNeverReportsApple(t *testing.T) {
 	for _, name := range []string{engine.Soft, engine.Auto} {
 		d, err := engine.Open(t.Context(), name)
 		require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-func TestRequireAppleTakesNothingElse(t *testing.T) {
+func TestRequireAppleRefusesOtherEngines(t *testing.T) {
 	d, err := engine.Open(t.Context(), engine.Auto, engine.RequireApple())
 	if err == nil {
 		require.Equal(t, engine.Apple, d.Receipt().Engine)

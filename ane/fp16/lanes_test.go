@@ -10,7 +10,7 @@ import (
 
 // The assembly reads and writes eight elements at least: shorter slices are for the Go
 // code, longer ones for the assembly of the processor.
-func TestTheAssemblyTakesEightElementsOrMore(t *testing.T) {
+func TestAssemblyNeedsEightElements(t *testing.T) {
 	for n, want := range map[int]bool{0: false, 1: false, 7: false, 8: true, 9: true, stretch: true} {
 		require.Equal(t, want && Accelerated() != portable, vectors(n), n)
 	}

@@ -87,7 +87,7 @@ func TestQuotedStringsAreReadBack(t *testing.T) {
 	}
 }
 
-func TestPlacesOfBytesThatAreNoText(t *testing.T) {
+func TestPlacesOfInvalidBytes(t *testing.T) {
 	for _, c := range []struct{ src, want string }{
 		{"program(1.3)\n{ // NUL \x00\n}", "f:2:10: NUL byte in a comment"},
 		{"program(1.3)\n{ // \xc3\n}", "f:2:6: byte 0xc3 is not valid UTF-8"},

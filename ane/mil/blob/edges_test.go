@@ -244,7 +244,7 @@ func TestFloat32As16EndsAsItsStreamDoes(t *testing.T) {
 	}
 }
 
-func TestSourcesReportWhatTheFirstSays(t *testing.T) {
+func TestSourcesReportTheErrorOfTheFirst(t *testing.T) {
 	_, err := Sources{Files{"@model_path/a": nil}, Files{"@model_path/b": nil}}.ReadFile("@model_path/w")
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "@model_path/a", "the files that the first source has")

@@ -316,7 +316,7 @@ func TestSettingsOfScalars(t *testing.T) {
 }
 
 // The last note reports that notes are left out.
-func TestTheLastNoteSpeaksOfMore(t *testing.T) {
+func TestLastNoteReportsOmittedNotes(t *testing.T) {
 	var body strings.Builder
 	for i := range ops.MaxNotes + 2 {
 		fmt.Fprintf(&body, "tensor<fp32, [3]> v%d = relu(x = f);\n", i)

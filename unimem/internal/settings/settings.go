@@ -1,4 +1,4 @@
-// Package settings has the settings of the options of package unimem, so that package surfaces
+// Package settings defines what the options of package unimem set, so that package surfaces
 // can make an option too.
 package settings
 
