@@ -59,7 +59,7 @@ func runIn(env []string, name string, args ...string) (string, error) {
 // without.
 func TestMacWithoutTools(t *testing.T) {
 	for name, c := range map[string]struct {
-		selects, xcrun, said string
+		selects, xcrun, reason string
 	}{
 		"never installed":     {noTools, dialog, "unable to get active developer directory"},
 		"lost with an update": {tools, noClang, "invalid active developer path"},
@@ -74,7 +74,7 @@ func TestMacWithoutTools(t *testing.T) {
 			for _, call := range calls {
 				out, err := runIn(env, call[0], call[1:]...)
 				require.Error(t, err, "%s: %s", call, out)
-				for _, part := range append([]string{c.said}, macAdvice...) {
+				for _, part := range append([]string{c.reason}, macAdvice...) {
 					require.Contains(t, out, part, "%s", call)
 				}
 				require.NotContains(t, out, "a dialog opens", "%s: xcrun was called", call)

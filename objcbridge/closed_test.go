@@ -67,7 +67,7 @@ func TestClosedHandles(t *testing.T) {
 	require.NoError(t, err)
 
 	refused(t, b.Close(), ReasonState, "something is alive")
-	require.Equal(t, int64(1), b.Usage().Requests, "a refused Close leaves the bridge open")
+	require.Equal(t, int64(1), b.Usage().Requests, "a failed Close leaves the bridge open")
 	r.Close()
 	p.Close()
 	s.Close()
@@ -122,7 +122,7 @@ func TestBadArguments(t *testing.T) {
 		{"foreign program", r.Evaluate(stranger, driverabi.QoSDefault), ReasonArgument, "another bridge"},
 		{"no text", program(""), ReasonArgument, "empty text"},
 		{"path with a zero byte", program("text", "@model_path/good", "@model_path/\x00"), ReasonArgument, "weight 1"},
-		{"path that the bridge refuses", program("text", "/etc/passwd"), ReasonArgument, "/etc/passwd"},
+		{"path that the bridge rejects", program("text", "/etc/passwd"), ReasonArgument, "/etc/passwd"},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, c.err, c.reason, c.words) })
 	}

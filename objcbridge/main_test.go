@@ -42,13 +42,13 @@ func runAll(m *testing.M) int {
 	}
 	code := m.Run()
 	if err := goleak.Find(); err != nil {
-		fmt.Fprintln(os.Stderr, "tests left goroutines behind:", err)
+		fmt.Fprintln(os.Stderr, "tests leaked goroutines:", err)
 		code = 1
 	}
 	process.Lock()
 	defer process.Unlock()
 	if len(process.runs) != 0 || len(process.pinned) != 0 {
-		fmt.Fprintf(os.Stderr, "tests left %d runs and %d pinned programs behind\n", len(process.runs),
+		fmt.Fprintf(os.Stderr, "tests leaked %d runs and %d pinned programs\n", len(process.runs),
 			len(process.pinned))
 		code = 1
 	}

@@ -48,7 +48,7 @@ typedef struct {
     int32_t load_stage;           // userInfo's _ANEErrorLoadStage, 0 if it has none
     char domain[64];              // NSError domain
     char exception[64];           // exception name
-    char message[1024];           // NSError description, exception reason or the bridge's text; cut at a whole character
+    char message[1024];           // NSError description, exception reason or the bridge's text; cut at a character
     // The causes (NSUnderlyingErrorKey), outermost first, one line each:
     // "domain<TAB>code<TAB>description\n". At most 4: the first three and the innermost, whose text is
     // not shortened.

@@ -5,7 +5,8 @@ int32_t aneb_run_begin(aneb_program *p, aneb_request *r, aneb_error *e) {
         return aneb_refuse(e, ANEB_EVALUATE, ANEB_ARGUMENT, "the request belongs to a program with another text");
     bool idle = false;
     if (!atomic_compare_exchange_strong(&r->busy, &idle, true))
-        return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE, "the request is in flight; wait for its run, or use another request");
+        return aneb_refuse(e, ANEB_EVALUATE, ANEB_STATE,
+                           "the request is in flight; wait for its run, or use another request");
     int runs = atomic_load(&p->gate);
     while (runs != ANEB_UNLOADED && !atomic_compare_exchange_weak(&p->gate, &runs, runs + 1)) continue;
     if (runs != ANEB_UNLOADED) return ANEB_OK;

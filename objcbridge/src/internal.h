@@ -53,7 +53,7 @@ struct aneb_process {
     void *library;                                            // the framework whose classes are in use
     struct aneb_identity *first;                              // list of identities
     struct aneb_slot **slots;                                 // of asynchronous runs
-    uint32_t slot_count, unused_slot;                         // unused_slot: 1 + index of the first unused slot, 0 for none
+    uint32_t slot_count, unused_slot;                         // unused_slot: 1 + index of the first; 0 for none
 };
 extern struct aneb_process aneb_process;
 // Adds one to *count unless it has reached limit.

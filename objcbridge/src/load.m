@@ -66,7 +66,8 @@ static int32_t load_locked(aneb_program *p, uint32_t qos, aneb_error *e) {
     int32_t kind = may_load(p, e);
     if (kind != ANEB_OK) return kind;
     if (!aneb_take(&aneb_process.loaded, p->owner->program_limit))
-        return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED, "this process has %lld programs loaded, its limit is %lld; unload one",
+        return aneb_refuse(e, ANEB_LOAD, ANEB_CROWDED,
+                           "this process has %lld programs loaded, its limit is %lld; unload one",
                            atomic_load(&aneb_process.loaded), (long long)p->owner->program_limit);
     kind = load_twice(p, qos, e);
     if (kind == ANEB_OK) {

@@ -18,7 +18,8 @@ static int32_t fits(struct side s, const aneb_binding *b, aneb_error *e) {
     for (int32_t i = 0; i < s.given; i++) uses += s.bindings[i].index == b->index;
     if (uses > 1) return aneb_refuse(e, ANEB_REQUEST, ANEB_INDEX, "%s %d is bound %d times", s.word, b->index, uses);
     if (b->bytes <= 0)
-        return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d: the number of bytes it needs is missing", s.word, b->index);
+        return aneb_refuse(e, ANEB_REQUEST, ANEB_ARGUMENT, "%s %d: the number of bytes it needs is missing",
+                           s.word, b->index);
     if ((uint64_t)b->bytes > b->surface->size)
         return aneb_refuse(e, ANEB_REQUEST, ANEB_SHORT, "%s %d needs %lld bytes, its surface has %zu; rows are padded to 64 bytes",
                            s.word, b->index, (long long)b->bytes, b->surface->size);
@@ -26,7 +27,8 @@ static int32_t fits(struct side s, const aneb_binding *b, aneb_error *e) {
 }
 
 // Fills the arrays in ascending order of indices and retains the surfaces.
-static int32_t bind_side(aneb_request *r, struct side s, NSMutableArray *objects, NSMutableArray *indices, aneb_error *e) {
+static int32_t bind_side(aneb_request *r, struct side s, NSMutableArray *objects, NSMutableArray *indices,
+                         aneb_error *e) {
     for (int32_t i = 0; i < s.given; i++) {
         int32_t kind = fits(s, &s.bindings[i], e);
         if (kind != ANEB_OK) return kind;

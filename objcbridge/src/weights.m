@@ -40,8 +40,8 @@ static int32_t add(const aneb_weight *w, int32_t i, NSMutableDictionary *descrip
     NSString *path = inside(w->path);
     if (path == nil || taken(path))
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT,
-                           "weight %d: \"%.200s\" must name a file below @model_path that is not one of the program's own, "
-                           "in at most %d parts, none empty, \".\" or \"..\"", i,
+                           "weight %d: \"%.200s\" must name a file below @model_path that is not one of the program's "
+                           "own, in at most %d parts, none empty, \".\" or \"..\"", i,
                            w->path == NULL || !aneb_utf8_valid(w->path) ? "" : w->path, deepest);
     if (w->data == NULL || w->size == 0)
         return aneb_refuse(e, ANEB_CREATE, ANEB_ARGUMENT, "weight %d: \"%.200s\" has no data", i, w->path);

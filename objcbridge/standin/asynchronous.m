@@ -16,7 +16,7 @@ struct job {
     int64_t due; // on the monotonic clock, ns
     struct fault fault;
     StandinProgramForEvaluation *program; // retained
-    // Retained only if no handler tells the owner when to release it.
+    // Retained only if no handler shows the owner when to release it.
     StandinRequest *request;
     completion handler;                   // copied; NULL with only shared events
     BOOL ok;

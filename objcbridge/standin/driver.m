@@ -16,7 +16,8 @@ enum {
 NSError *driver_error(uint32_t status) {
     NSError *newer = error_27(method_evaluate, status);
     if (newer) return newer;
-    NSString *text = [NSString stringWithFormat:@"%@: ANEProgramProcessRequestDirect() Failed with status=0x%x : statusType=0x%x",
+    NSString *text =
+        [NSString stringWithFormat:@"%@: ANEProgramProcessRequestDirect() Failed with status=0x%x : statusType=0x%x",
                                                 method_evaluate, status, TYPE_ERROR];
     if (status == STATUS_NOT_FOUND)
         return error_plain(23, [text stringByAppendingString:@": Program not found"]);

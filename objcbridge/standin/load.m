@@ -30,48 +30,48 @@ static int by_index(const void *a, const void *b) {
 }
 
 // The attributes, parsed once for all procedures.
-struct said {
+struct parsed {
     NSArray *networks, *procedures, *entries[LIVE_SIDES];
     NSDictionary *description, *numbers; // numbers of procedures by name
 };
 
 // The symbols of a procedure's side. They count from first if the attributes number none. Entries
 // without names are in the order of the procedure's list of symbols.
-static struct symbol *read_symbols(const struct said *said, enum live_side side, NSArray *indices, NSUInteger network,
+static struct symbol *read_symbols(const struct parsed *all, enum live_side side, NSArray *indices, NSUInteger network,
                                    NSUInteger first, NSUInteger count) {
-    NSArray *names = at(NSArray, said->description,
+    NSArray *names = at(NSArray, all->description,
                         side == LIVE_INPUTS ? @"kANEFModelInputSymbolsArrayKey" : @"kANEFModelOutputSymbolsArrayKey");
     struct symbol *made = calloc(count + 1, sizeof *made);
     for (NSUInteger i = 0; made && i < count; i++) {
         made[i].index = indices ? (uint32_t)[as(NSNumber, item(indices, i)) longLongValue] : (uint32_t)(first + i);
-        NSDictionary *entry = indices ? live_find(said->entries[side], network, as(NSString, item(names, made[i].index)), i)
-                                      : as(NSDictionary, item(item(said->entries[side], network), i));
+        NSDictionary *entry = indices ? live_find(all->entries[side], network, as(NSString, item(names, made[i].index)), i)
+                                      : as(NSDictionary, item(item(all->entries[side], network), i));
         made[i].minimum = live_bytes(entry);
     }
     if (made) qsort(made, count, sizeof *made, by_index);
     return made;
 }
 
-static NSString *name_of(const struct said *said, int64_t number) {
-    for (id name in said->numbers) {
-        NSNumber *n = at(NSNumber, said->numbers, name);
+static NSString *name_of(const struct parsed *all, int64_t number) {
+    for (id name in all->numbers) {
+        NSNumber *n = at(NSNumber, all->numbers, name);
         if (n && [n longLongValue] == number) return as(NSString, name);
     }
     return nil;
 }
 
-- (BOOL)readProcedure:(NSUInteger)i of:(const struct said *)said count:(NSUInteger)count {
-    NSDictionary *own = as(NSDictionary, item(said->procedures, i));
+- (BOOL)readProcedure:(NSUInteger)i of:(const struct parsed *)all count:(NSUInteger)count {
+    NSDictionary *own = as(NSDictionary, item(all->procedures, i));
     NSArray *in = at(NSArray, own, @"ANEFModelInputSymbolIndexArray");
     NSArray *out = at(NSArray, own, @"ANEFModelOutputSymbolIndexArray");
     struct procedure *p = &procedures[i];
     NSNumber *number = at(NSNumber, own, @"ANEFModelProcedureID");
     p->number = number ? [number longLongValue] : (int64_t)i;
-    NSUInteger network = live_network(said->networks, name_of(said, p->number), i, count);
-    NSUInteger inputs = in ? [in count] : [(NSArray *)item(said->entries[LIVE_INPUTS], network) count];
-    NSUInteger outputs = out ? [out count] : [(NSArray *)item(said->entries[LIVE_OUTPUTS], network) count];
-    p->inputs = read_symbols(said, LIVE_INPUTS, in, network, input_symbols, inputs);
-    p->outputs = read_symbols(said, LIVE_OUTPUTS, out, network, output_symbols, outputs);
+    NSUInteger network = live_network(all->networks, name_of(all, p->number), i, count);
+    NSUInteger inputs = in ? [in count] : [(NSArray *)item(all->entries[LIVE_INPUTS], network) count];
+    NSUInteger outputs = out ? [out count] : [(NSArray *)item(all->entries[LIVE_OUTPUTS], network) count];
+    p->inputs = read_symbols(all, LIVE_INPUTS, in, network, input_symbols, inputs);
+    p->outputs = read_symbols(all, LIVE_OUTPUTS, out, network, output_symbols, outputs);
     p->input_count = inputs > INT32_MAX ? INT32_MAX : (int32_t)inputs;
     p->output_count = outputs > INT32_MAX ? INT32_MAX : (int32_t)outputs;
     input_symbols += inputs;
@@ -82,19 +82,19 @@ static NSString *name_of(const struct said *said, int64_t number) {
 // Without a description of procedures each network is a procedure, and its entries are its symbols.
 - (BOOL)readProcedures {
     NSString *const numbers = @"kANEFModelProcedureNameToIDMapKey";
-    struct said said = {.networks = at(NSArray, attributes, @"NetworkStatusList"),
-                        .description = at(NSDictionary, attributes, @"ANEFModelDescription")};
-    said.procedures = at(NSArray, said.description, @"ANEFModelProcedures");
-    said.numbers = at(NSDictionary, said.description, numbers);
-    if (!said.numbers) said.numbers = at(NSDictionary, attributes, numbers);
+    struct parsed all = {.networks = at(NSArray, attributes, @"NetworkStatusList"),
+                         .description = at(NSDictionary, attributes, @"ANEFModelDescription")};
+    all.procedures = at(NSArray, all.description, @"ANEFModelProcedures");
+    all.numbers = at(NSDictionary, all.description, numbers);
+    if (!all.numbers) all.numbers = at(NSDictionary, attributes, numbers);
     for (int side = 0; side < LIVE_SIDES; side++)
-        said.entries[side] = live_entries(said.networks, (enum live_side)side, said.procedures != nil);
-    NSUInteger count = said.procedures ? [said.procedures count] : [said.networks count];
+        all.entries[side] = live_entries(all.networks, (enum live_side)side, all.procedures != nil);
+    NSUInteger count = all.procedures ? [all.procedures count] : [all.networks count];
     procedures = calloc(count + 1, sizeof *procedures);
     for (; procedures && procedure_count < count; procedure_count++)
-        if (![self readProcedure:procedure_count of:&said count:count]) return NO;
-    NSArray *in = at(NSArray, said.description, @"kANEFModelInputSymbolsArrayKey");
-    NSArray *out = at(NSArray, said.description, @"kANEFModelOutputSymbolsArrayKey");
+        if (![self readProcedure:procedure_count of:&all count:count]) return NO;
+    NSArray *in = at(NSArray, all.description, @"kANEFModelInputSymbolsArrayKey");
+    NSArray *out = at(NSArray, all.description, @"kANEFModelOutputSymbolsArrayKey");
     if (in) input_symbols = [in count];
     if (out) output_symbols = [out count];
     return procedures != NULL;

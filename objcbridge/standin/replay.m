@@ -69,7 +69,7 @@ static NSError *error_of(NSDictionary *row, NSString *stage) {
 }
 
 // Reports whether the row also fails this call.
-static BOOL refuses(NSDictionary *row, NSUInteger i) {
+static BOOL fails_call(NSDictionary *row, NSUInteger i) {
     NSNumber *refusals = at(NSNumber, row, @"refusals");
     return !refusals || counter_add(&calls[i], 1) <= [refusals longLongValue];
 }
@@ -79,7 +79,7 @@ NSError *replay_error(NSString *stage) {
     for (NSUInteger i = 0; i < [rows count]; i++) {
         NSDictionary *row = as(NSDictionary, item(rows, i));
         if (at(NSNumber, row, @"fault") || ![stage isEqual:at(NSString, row, @"stage")]) continue;
-        if (refuses(row, i)) return error_of(row, stage);
+        if (fails_call(row, i)) return error_of(row, stage);
     }
     return nil;
 }
@@ -95,7 +95,7 @@ struct fault replay_fault(SEL method) {
     NSArray *rows = at(NSArray, tables, @"errors");
     for (NSUInteger i = 0; i < [rows count]; i++) {
         NSDictionary *row = as(NSDictionary, item(rows, i));
-        if (!is_about(row, method) || !refuses(row, i)) continue;
+        if (!is_about(row, method) || !fails_call(row, i)) continue;
         struct fault f = {[at(NSNumber, row, @"fault") intValue], [at(NSNumber, row, @"code") longLongValue]};
         if (f.kind != STANDIN_EXCEPTION) return f;
         NSString *name = at(NSString, row, @"exception"), *text = at(NSString, row, @"text");

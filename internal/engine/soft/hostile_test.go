@@ -122,7 +122,7 @@ func TestHostilePrograms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.room >= 1<<30 {
-				budget.Skip(t, "needs seconds and a gigabyte")
+				budget.Skip(t, "seconds and a gigabyte")
 			}
 			var err error
 			used := grown(func() { err = compile(t, c.text) })

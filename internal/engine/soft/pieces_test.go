@@ -49,7 +49,7 @@ func TestAlignRoundsUpToRows(t *testing.T) {
 	}
 }
 
-// Axes that are contiguous in both operands count as one.
+// TestWalksAreMerged: axes that are contiguous in both operands are merged.
 func TestWalksAreMerged(t *testing.T) {
 	w := broadcast([]int{2, 3, 4}, []int{2, 3, 4}, []int{2, 3, 4})
 	require.Equal(t, []int{24}, w.dims)
@@ -63,7 +63,7 @@ func TestWalksAreMerged(t *testing.T) {
 	}
 }
 
-// visits is a runner that notes what it was asked to do.
+// visits is a runner that records its pieces.
 type visits struct {
 	mu    sync.Mutex
 	spans [][2]int
@@ -126,7 +126,8 @@ func TestLanesFitTheirRoom(t *testing.T) {
 	l = newLanes([]int{5, 2, 3, 4}, []int{1, 2, 3})
 	require.Equal(t, 24, l.run, "the elements of a lane follow each other")
 	require.Equal(t, 5, l.groups)
-	for _, length := range []int{1, 100, laneRoom / maxTile, laneRoom/maxTile + 1, laneRoom / 2, laneRoom, 3 * laneRoom} {
+	for _, length := range []int{1, 100, laneRoom / maxTile, laneRoom/maxTile + 1, laneRoom / 2, laneRoom,
+		3 * laneRoom} {
 		l := newLanes([]int{length, 200}, []int{0})
 		if length > laneRoom {
 			require.Equal(t, 1, l.tile)
@@ -162,7 +163,7 @@ func TestToOdd(t *testing.T) {
 	for range 2000 {
 		f := r.NormFloat64() * math.Pow(10, float64(r.IntN(20)-10))
 		got := toOdd(f)
-		require.NotEqual(t, f, float64(got), "all 53 bits are taken")
+		require.NotEqual(t, f, float64(got), "all 53 bits are used")
 		require.EqualValues(t, 1, math.Float32bits(got)&1)
 		other := math.Nextafter32(got, float32(math.Inf(1)))
 		if float64(got) > f {

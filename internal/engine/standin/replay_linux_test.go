@@ -38,10 +38,10 @@ var replays = map[string]func(*replay){
 	"anerrors-texts-pre-27.json": func(r *replay) {
 		r.runs()
 		c := newMessages(r.t)
-		code, message := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"),
+		code, text := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"),
 			"mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
-		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", message)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", text)
 	},
 	"compile-errors.json":   func(r *replay) { r.compileFails("InvalidMILProgram") },
 	"compile-errors.json#1": func(r *replay) { r.compileFails("InvalidCompilationParam") },
@@ -73,12 +73,12 @@ var replays = map[string]func(*replay){
 		r.is(err, 10, "verifyBundleAtPath: invalid model")
 		c := newMessages(r.t)
 		client := c.send(c.named("_ANEClient"), "sharedConnection")
-		code, message := c.refused(client, "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
+		code, text := c.refused(client, "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
-		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)", message)
-		code, message = c.refused(client, "prepareChainingWithModel:options:chainingReq:qos:error:", 0, 0, 0, 21)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)", text)
+		code, text = c.refused(client, "prepareChainingWithModel:options:chainingReq:qos:error:", 0, 0, 0, 21)
 		require.EqualValues(r.t, 15, code)
-		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", message)
+		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", text)
 	},
 	"errors-up-to-26.json#0": func(r *replay) {
 		r.evaluateFails(8, "…: ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program "+

@@ -172,7 +172,8 @@ static void registry(aneb *a) {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         standin_fault(kinds[i].function, STANDIN_NIL, 1, 0);
         CHECK(kinds[i].function, aneb_registry(a, text, sizeof text, &length, &e) == kinds[i].kind && e.stage == ANEB_DEVICE);
-        CHECK("the registry after the fault", aneb_registry(a, text, sizeof text, &length, &e) == ANEB_OK && length > 0);
+        CHECK("the registry after the fault",
+              aneb_registry(a, text, sizeof text, &length, &e) == ANEB_OK && length > 0);
     }
 }
 

@@ -141,7 +141,8 @@ static void errors(struct job *j) {
                                       e.has_status && e.status == 0x50004);
     refusal = [[[Circular alloc] initWithDomain:@"loop" code:1 userInfo:nil] autorelease];
     int lines = 0;
-    CHECK("an error that is its own cause", aneb_program_load(j->p, QOS, &e) == ANEB_NSERROR && !strncmp(e.causes, "loop\t1\t", 7));
+    CHECK("an error that is its own cause",
+          aneb_program_load(j->p, QOS, &e) == ANEB_NSERROR && !strncmp(e.causes, "loop\t1\t", 7));
     for (const char *at = e.causes; *at; at++) lines += *at == '\n';
     CHECK("has four lines", lines == 4);
     NSString *page = [@"" stringByPaddingToLength:1 << 12 withString:@"p" startingAtIndex:0];

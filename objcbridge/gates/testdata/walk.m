@@ -17,7 +17,8 @@ static void surface(struct gate *g) {
     aneb_error e;
     aneb_surface *s = NULL, *none = NULL;
     CHECK("wrap", aneb_surface_wrap(g->a, g->in, 0, &s, &e) == ANEB_OK);
-    CHECK("an offset is rejected", aneb_surface_wrap(g->a, g->in, 64, &none, &e) == ANEB_REFUSED && e.code == ANEB_OFFSET);
+    CHECK("an offset is rejected",
+          aneb_surface_wrap(g->a, g->in, 64, &none, &e) == ANEB_REFUSED && e.code == ANEB_OFFSET);
     aneb_surface_release(s);
     CHECK("lock", aneb_surface_lock(g->x, &e) == ANEB_OK && standin_surface_locks(g->in) == 1);
     CHECK("close while surfaces live", aneb_close(g->a, &e) == ANEB_REFUSED && e.code == ANEB_STATE);

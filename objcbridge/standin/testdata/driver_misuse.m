@@ -35,7 +35,7 @@ static void compile_manners(void) {
     NSError *error = nil;
     id<Model> m = model_of("bad program");
     CHECK("a rejection by the compiler", ![m compileWithQoS:21 options:none() error:&error]);
-    CHECK("the rejection's domain, code and text", [[error domain] isEqualToString:@"com.apple.appleneuralengine.compiler"] &&
+    CHECK("the error's domain, code and text", [[error domain] isEqualToString:@"com.apple.appleneuralengine.compiler"] &&
                                            [error code] == 1 &&
                                            [[error localizedDescription] isEqualToString:@"_ANECompiler : ANECCompile() FAILED"]);
     NSError *cause = [[error userInfo] objectForKey:NSUnderlyingErrorKey];

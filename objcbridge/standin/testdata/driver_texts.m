@@ -202,7 +202,8 @@ static void no_list(void) {
     CHECK("another type", start_replaying("26", NULL, NULL, "<plist version=\"1.0\"><array/></plist>") == 3);
     CHECK("tables of other types", start_replaying("26", NULL, NULL, PLIST(KEY("model") TEXT("x") KEY("errors") NUMBER(1)
           KEY("qos") "<true/>" KEY("registry") "<array/>")) == 0);
-    CHECK("tables of other types are ignored", [loaded_model("lists") unloadWithQoS:21 error:NULL] && [mapper() queueIndexForQoS:33] == 3);
+    CHECK("tables of other types are ignored",
+              [loaded_model("lists") unloadWithQoS:21 error:NULL] && [mapper() queueIndexForQoS:33] == 3);
 }
 
 static void run(void (*body)(void), const char *what) {
