@@ -103,11 +103,8 @@ func prepare(fd int) error {
 // lost by a Receive that timed out, and nothing was sent by a Send that did.
 func (c *Conn) SetPatience(d time.Duration) error {
 	d = max(d, 0)
-	if d > 0 {
-		d = max(d, time.Microsecond) // or the system would take it for 0
-	}
 	return c.Control(func(fd int) error {
-		v := unix.NsecToTimeval(d.Nanoseconds())
+		v := unix.NsecToTimeval(d.Nanoseconds()) // rounds up to 1 us, so that only 0 is 0
 		for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
 			if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &v); err != nil {
 				return socketError("patience", "setsockopt(SO_RCVTIMEO, SO_SNDTIMEO)", err)
