@@ -10,23 +10,12 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// Chainer is an Engine that runs several requests in one submission.
-type Chainer interface {
-	// EvaluateChain runs invocations of this engine one after another and returns when the
-	// last one has written its outputs. Later steps read what earlier ones wrote, on the same
-	// surfaces; an invocation may be a step several times. One frame goes to the broker and
-	// one comes back, however many steps there are.
-	//
-	// The first failure ends the chain: the error names the step, outputs of the steps before
-	// are written and later steps do not run. The error matches ErrDenied where the
-	// broker's policy does not grant driverabi.EntitlementDataChaining, which a private broker
-	// does; ErrDeadline when ctx ended first; ErrForeign for an invocation of another engine.
-	EvaluateChain(ctx context.Context, steps []ane.Invocation) error
-}
+var _ ane.Chainer = (*engine)(nil)
 
-var _ Chainer = (*engine)(nil)
-
-// EvaluateChain implements Chainer.
+// EvaluateChain implements ane.Chainer. One frame goes to the broker and one comes back,
+// however many steps there are. The error matches ErrDenied where the broker's policy does not
+// grant driverabi.EntitlementDataChaining, which a private broker does; ErrDeadline when ctx
+// ended first; ErrForeign for an invocation of another engine.
 func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
 	if ctx.Err() != nil {
 		return ane.Deadline("chain", Name, joinCause(ctx))

@@ -80,7 +80,7 @@ func newLinks(t testing.TB, o Options, sources ...ane.Source) *links {
 }
 
 func (l *links) chain(ctx context.Context) error {
-	return l.engine.(Chainer).EvaluateChain(ctx, l.steps)
+	return l.engine.(ane.Chainer).EvaluateChain(ctx, l.steps)
 }
 
 // fill writes n everywhere into the first input and zeros into all else.
@@ -168,7 +168,7 @@ func TestChainsShareTheirPrograms(t *testing.T) {
 			for round := range 20 {
 				own[0] = float32(n*20 + round)
 				_, err := in.WriteFloat32(own)
-				err = errors.Join(err, l.engine.(Chainer).EvaluateChain(context.Background(),
+				err = errors.Join(err, l.engine.(ane.Chainer).EvaluateChain(context.Background(),
 					[]ane.Invocation{first, second}))
 				got := make([]float32, len(own))
 				_, read := out.ReadFloat32(got)
@@ -184,7 +184,7 @@ func TestChainsShareTheirPrograms(t *testing.T) {
 
 func TestChainsThatAreRefused(t *testing.T) {
 	l := newLinks(t, Options{}, negation(), doubling())
-	c, other := l.engine.(Chainer), newLinks(t, Options{}, negation())
+	c, other := l.engine.(ane.Chainer), newLinks(t, Options{}, negation())
 	require.ErrorIs(t, c.EvaluateChain(t.Context(), nil), ane.ErrLength)
 	require.ErrorIs(t, c.EvaluateChain(t.Context(), make([]ane.Invocation, wire.MaxSteps+1)), ane.ErrLength)
 	err := c.EvaluateChain(t.Context(), []ane.Invocation{l.steps[0], other.steps[0]})
@@ -365,7 +365,7 @@ func chainClient(path string) error {
 		return err
 	}
 	fmt.Println("ready")
-	return e.(Chainer).EvaluateChain(context.Background(), []ane.Invocation{v, v})
+	return e.(ane.Chainer).EvaluateChain(context.Background(), []ane.Invocation{v, v})
 }
 
 // The broker ends the chain of a client that is killed, and keeps nothing of it.
@@ -417,11 +417,11 @@ func TestChainsCancelledAtAnyMoment(t *testing.T) {
 			for range 50 {
 				ctx, cancel := context.WithCancel(context.Background())
 				go cancel()
-				err := l.engine.(Chainer).EvaluateChain(ctx, steps)
+				err := l.engine.(ane.Chainer).EvaluateChain(ctx, steps)
 				if err != nil && !errors.Is(err, ane.ErrDeadline) {
 					t.Error(err)
 				}
-				if err := l.engine.(Chainer).EvaluateChain(context.Background(), steps[:1]); err != nil {
+				if err := l.engine.(ane.Chainer).EvaluateChain(context.Background(), steps[:1]); err != nil {
 					t.Error(err)
 				}
 			}

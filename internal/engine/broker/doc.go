@@ -12,7 +12,7 @@
 // Over the socket each surface's descriptor once, and MIL text and weights once a
 // compile. Then one small frame each way for every evaluation, whatever the size of the
 // tensors: through memory that both have mapped (wire.Bell), or over the socket for those
-// that run at the same time. A chain of requests (Chainer) is one frame each way too.
+// that run at the same time. A chain of requests (ane.Chainer) is one frame each way too.
 //
 // The files transport*.go are the one room that touches the connection: they ask, post,
 // close and count. The rest of the client hands them payloads.

@@ -1,0 +1,89 @@
+package ane
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Chainer is an Engine that runs several requests in one submission.
+type Chainer interface {
+	// EvaluateChain runs invocations of this engine one after another and returns when the
+	// last one has written its outputs. Later steps read what earlier ones wrote, on the same
+	// surfaces; an invocation may be a step several times. The first failure ends the chain:
+	// the outputs of the steps before it are written, later steps do not run.
+	EvaluateChain(ctx context.Context, steps []Invocation) error
+}
+
+// EvaluateChain runs requests of this device one after another, in one submission to the
+// engine, and returns when the last one has written its outputs. Bind an output of one
+// request and an input of the next to the same tensor: the next request reads what the one
+// before wrote. A request may occur several times. During the call the engine owns all
+// tensors. Elapsed of the Result covers the whole chain.
+//
+// The first failure ends the chain and names the step; the outputs of the steps before it are
+// written, later steps do not run. The error is errors.ErrUnsupported for every engine except
+// the broker, ErrDenied for a shared broker whose policy does not grant chains, ErrForeign for
+// a request of another device; all others are those of Request.Evaluate.
+func (d *Device) EvaluateChain(ctx context.Context, requests ...*Request) (Result, error) {
+	d = d.orZero()
+	ctx = given(ctx)
+	c, err := d.chainer(requests)
+	if err != nil {
+		return Result{}, err
+	}
+	var started []*Request
+	defer func() {
+		for _, r := range started {
+			r.busy.Store(idle)
+			r.model.gate.leave()
+		}
+	}()
+	steps := make([]Invocation, len(requests))
+	first := map[*Request]bool{}
+	for i, r := range requests {
+		if !first[r] {
+			if _, err := r.start(); err != nil {
+				return Result{}, err
+			}
+			first[r], started = true, append(started, r)
+		}
+		steps[i] = r.run
+	}
+	if err := ctx.Err(); err != nil {
+		return Result{}, Deadline("chain", d.info.Name, err)
+	}
+	start := time.Now()
+	err = c.EvaluateChain(ctx, steps)
+	last := requests[len(requests)-1]
+	return Result{Receipt: last.model.receipt, Elapsed: time.Since(start), QoS: last.qos}, err
+}
+
+// chainer returns the engine as a Chainer if it may run the requests, or an error.
+func (d *Device) chainer(requests []*Request) (Chainer, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fail := func(err error, detail, hint string) error {
+		return &Error{Op: "chain", Engine: d.info.Name, Err: err, Detail: detail, Hint: hint}
+	}
+	if d.closed || d.engine == nil {
+		return nil, fail(ErrClosed, "", "open the engine again")
+	}
+	c, ok := d.engine.(Chainer)
+	if !ok {
+		return nil, fail(errors.ErrUnsupported, "the engine takes one request at a time",
+			"evaluate the requests one after another, or open the broker")
+	}
+	if len(requests) == 0 {
+		return nil, fail(ErrLength, "no request", "submit at least one")
+	}
+	for _, r := range requests {
+		switch {
+		case r == nil || r.model == nil:
+			return nil, fail(ErrClosed, "a request is nil or closed", "make a new request")
+		case r.model.device != d:
+			return nil, fail(ErrForeign, "a request of another device", "submit requests of this device")
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,84 @@
+package ane_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// chainFake is a fake engine that runs chains.
+type chainFake struct {
+	*fake
+	chain func(ctx context.Context, steps []ane.Invocation) error
+}
+
+func (c *chainFake) EvaluateChain(ctx context.Context, steps []ane.Invocation) error { return c.chain(ctx, steps) }
+
+func TestChainRunsEachRequestAsOftenAsItIsNamed(t *testing.T) {
+	boom := errors.New("boom")
+	e := &chainFake{fake: adder(t)}
+	d, err := ane.Open(e, "")
+	require.NoError(t, err)
+	m, err := d.Compile(t.Context(), ane.Source{})
+	require.NoError(t, err)
+	a, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	b, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+
+	var seen int
+	e.chain = func(_ context.Context, steps []ane.Invocation) error {
+		seen = len(steps)
+		_, busy := a.Evaluate(context.Background())
+		require.ErrorIs(t, busy, ane.ErrBusy, "the engine owns the tensors of all steps")
+		return nil
+	}
+	result, err := d.EvaluateChain(t.Context(), a, b, a)
+	require.NoError(t, err)
+	require.Equal(t, 3, seen)
+	require.Equal(t, m.Receipt(), *result.Receipt)
+	_, err = a.Evaluate(t.Context())
+	require.NoError(t, err, "the caller owns the tensors again")
+
+	e.chain = func(context.Context, []ane.Invocation) error { return boom }
+	_, err = d.EvaluateChain(t.Context(), a, b)
+	require.ErrorIs(t, err, boom)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = d.EvaluateChain(over, a)
+	require.ErrorIs(t, err, ane.ErrDeadline)
+
+	require.NoError(t, b.Close())
+	_, err = d.EvaluateChain(t.Context(), a, b)
+	require.ErrorIs(t, err, ane.ErrClosed)
+	_, err = a.Evaluate(t.Context())
+	require.NoError(t, err, "a refused chain leaves no request in flight")
+	require.NoError(t, a.Close())
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, d.Close())
+	_, err = d.EvaluateChain(t.Context(), a)
+	require.ErrorIs(t, err, ane.ErrClosed)
+}
+
+func TestChainRefusals(t *testing.T) {
+	r := request(t, model(t, adder(t)))
+	plain := device(t, adder(t))
+	_, err := plain.EvaluateChain(t.Context(), r)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.ErrorContains(t, err, "evaluate the requests one after another")
+	d, err := ane.Open(&chainFake{fake: adder(t)}, "")
+	require.NoError(t, err)
+	for want, requests := range map[error][]*ane.Request{
+		ane.ErrLength: {}, ane.ErrClosed: {nil}, ane.ErrForeign: {r},
+	} {
+		_, err := d.EvaluateChain(t.Context(), requests...)
+		require.ErrorIs(t, err, want)
+	}
+	require.NoError(t, d.Close())
+	_, err = (*ane.Device)(nil).EvaluateChain(t.Context(), r)
+	require.ErrorIs(t, err, ane.ErrClosed)
+}
