@@ -37,7 +37,7 @@ func TestMirrors(t *testing.T) {
 		b   cBinding
 		u   cUsage
 	)
-	twins := []struct {
+	mirrors := []struct {
 		name   string
 		size   uintptr
 		base   unsafe.Pointer
@@ -90,13 +90,13 @@ func TestMirrors(t *testing.T) {
 	header, err := filepath.Abs("src/bridge.h")
 	require.NoError(t, err)
 	source := fmt.Sprintf("#include %q\n", header)
-	for _, twin := range twins {
-		source += fmt.Sprintf("_Static_assert(sizeof(%s) == %d, \"size of %s\");\n", twin.name, twin.size, twin.name)
-		for _, p := range twin.places(twin.base) {
-			source += fmt.Sprintf("_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", twin.name, p.field, p.offset,
-				twin.name, p.field)
-			source += fmt.Sprintf("_Static_assert(sizeof(((%s *)0)->%s) == %d, \"size of %s.%s\");\n", twin.name,
-				p.field, p.size, twin.name, p.field)
+	for _, mirror := range mirrors {
+		source += fmt.Sprintf("_Static_assert(sizeof(%s) == %d, \"size of %s\");\n", mirror.name, mirror.size, mirror.name)
+		for _, p := range mirror.places(mirror.base) {
+			source += fmt.Sprintf("_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", mirror.name, p.field, p.offset,
+				mirror.name, p.field)
+			source += fmt.Sprintf("_Static_assert(sizeof(((%s *)0)->%s) == %d, \"size of %s.%s\");\n", mirror.name,
+				p.field, p.size, mirror.name, p.field)
 		}
 	}
 	check := func(source string) (string, error) {

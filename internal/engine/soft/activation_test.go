@@ -105,7 +105,7 @@ func TestIntActivations(t *testing.T) {
 	r := seeded(t)
 	x := fill(r, mil.Int32, 3, 37)
 	for key, f := range map[string]func(x int32) int32{
-		"abs":  func(x int32) int32 { return max(x, -x) }, // the lowest stays as it is
+		"abs":  func(x int32) int32 { return max(x, -x) }, // the minimum is unchanged
 		"relu": func(x int32) int32 { return max(x, 0) },
 	} {
 		want := zeros(mil.Int32, 3, 37)

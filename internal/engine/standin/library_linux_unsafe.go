@@ -97,7 +97,7 @@ func missing(file string, cause error) error {
 		detail = file + ": " + detail
 	}
 	return &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavailable, Detail: detail,
-		Hint: "run `make bridge`, which builds it into build/bridge and names what it lacks, and set " +
+		Hint: "run `make bridge`, which builds it into build/bridge and lists missing packages, and set " +
 			"ANEKIT_BRIDGE_DIR to that folder"}
 }
 

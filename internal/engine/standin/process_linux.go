@@ -11,7 +11,7 @@ import (
 // process holds what a process has only once: libraries that are never unloaded
 // and classes that are never unregistered.
 var process struct {
-	mu        sync.Mutex // guards library and framework, and serializes making them
+	mu        sync.Mutex // guards library and framework, and serializes their creation
 	library   *library
 	framework *Framework
 

@@ -1,5 +1,5 @@
-// A framework without Objective-C: it keeps what standin_start is given and calls it, from this thread or from
-// threads of its own.
+// A framework without Objective-C: it keeps the arguments of standin_start and calls the server in them,
+// from this thread or from new threads.
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int32_t standin_start(const standin_config *config) {
     return 0;
 }
 
-// Sizes of what the Go side has twins of.
+// Sizes of the structures that the Go side mirrors.
 size_t caller_size(int32_t which) {
     switch (which) {
     case 0: return sizeof(standin_config);
@@ -65,7 +65,7 @@ static void *work(void *argument) {
     return (void *)statuses;
 }
 
-// All statuses of evaluations from that many threads, together.
+// The statuses of evaluations on that many threads, combined.
 uint32_t caller_threads(const struct run *r, int32_t count) {
     pthread_t threads[64];
     uintptr_t statuses = 0;
