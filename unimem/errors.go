@@ -49,6 +49,9 @@ var (
 	ErrTapeFull = errors.New("tape is full")
 	// ErrPointerType: a view of a type that contains Go pointers.
 	ErrPointerType = errors.New("type contains pointers")
+	// ErrBoolType: a view of a type that contains bool. Memory may hold any byte, and a bool
+	// that is neither 0 nor 1 indexes out of bounds.
+	ErrBoolType = errors.New("type contains bool: use uint8")
 	// ErrForeignSpan: a span outside of the Tape.
 	ErrForeignSpan = errors.New("span belongs to other memory")
 )

@@ -22,8 +22,8 @@ type facts struct {
 	lastID atomic.Uint32
 	// total is the memory of the machine in bytes, 0 before its first use.
 	total atomic.Uint64
-	// plain caches types without pointers; see pointerFree.
-	plain [64]atomic.Uintptr
+	// types caches which types memory can be viewed as.
+	types types
 	// exhaustion has the functions that free idle memory; see OnExhausted.
 	exhaustion exhaustion
 }

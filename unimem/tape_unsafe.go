@@ -27,6 +27,18 @@ func (t *Tape) Take(size, align int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
+// quick is bump without a second attempt, short enough to be inlined: nil if the span does not
+// fit, or if another goroutine moved the cursor. size is at most half of the address space and
+// align the alignment of a type.
+func (t *Tape) quick(size, align uintptr) unsafe.Pointer {
+	cur := t.cursor.Load()
+	at := cur + -(t.addr+cur)&(align-1)
+	if at+size > t.total || !t.cursor.CompareAndSwap(cur, at+size) {
+		return nil
+	}
+	return unsafe.Add(t.base, at)
+}
+
 func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 	// The comparison with total also refuses negative sizes, so that nothing below overflows.
 	if t == nil || t.base == nil || uintptr(size) > t.total || align <= 0 || align&(align-1) != 0 {
@@ -47,29 +59,43 @@ func (t *Tape) bump(size, align int) (unsafe.Pointer, error) {
 }
 
 // TakeOne returns memory for one T, aligned for it and not zeroed. Errors are those of Take,
-// and ErrPointerType.
+// ErrPointerType and ErrBoolType.
 func TakeOne[T any](t *Tape) (*T, error) {
-	var z T
-	if !pointerFree[T]() {
-		return nil, ErrPointerType
+	if !process.types.has((*T)(nil)) {
+		if err := process.types.learn((*T)(nil)); err != nil {
+			return nil, err
+		}
 	}
-	p, err := t.bump(int(unsafe.Sizeof(z)), int(unsafe.Alignof(z)))
+	size, align := unsafe.Sizeof(*(*T)(nil)), unsafe.Alignof(*(*T)(nil))
+	if t != nil {
+		if p := t.quick(size, align); p != nil {
+			return (*T)(p), nil
+		}
+	}
+	p, err := t.bump(int(size), int(align))
 	return (*T)(p), err
 }
 
 // TakeSlice returns memory for n values of T, aligned for them and not zeroed, with cap equal
-// to len. Errors are those of Take, ErrPointerType, and ErrSize if n is negative or the size
-// overflows.
+// to len. Errors are those of Take, ErrPointerType, ErrBoolType, and ErrSize if n is negative
+// or the size overflows.
 func TakeSlice[T any](t *Tape, n int) ([]T, error) {
-	var z T
-	if !pointerFree[T]() {
-		return nil, ErrPointerType
+	if !process.types.has((*T)(nil)) {
+		if err := process.types.learn((*T)(nil)); err != nil {
+			return nil, err
+		}
 	}
-	over, size := bits.Mul(uint(n), uint(unsafe.Sizeof(z)))
+	over, size := bits.Mul(uint(n), uint(unsafe.Sizeof(*(*T)(nil))))
 	if n < 0 || over != 0 || int(size) < 0 {
 		return nil, ErrSize
 	}
-	p, err := t.bump(int(size), int(unsafe.Alignof(z)))
+	align := unsafe.Alignof(*(*T)(nil))
+	if t != nil && uintptr(size) <= t.total {
+		if p := t.quick(uintptr(size), align); p != nil {
+			return unsafe.Slice((*T)(p), n), nil
+		}
+	}
+	p, err := t.bump(int(size), int(align))
 	if err != nil {
 		return nil, err
 	}

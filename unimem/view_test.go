@@ -3,6 +3,7 @@ package unimem_test
 import (
 	"math"
 	"math/bits"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,18 +21,90 @@ type nested struct {
 	S string
 }
 
-func viewRefused[T any](t *testing.T) {
+func viewRefused[T any](t *testing.T) { viewRefusedFor[T](t, unimem.ErrPointerType) }
+
+func viewRefusedFor[T any](t *testing.T, want error) {
 	t.Helper()
-	for range 2 { // the second answer may come from the cache
+	for range 2 { // the second answer comes from the cache
 		_, err := unimem.View[T](make([]byte, 1024))
-		require.ErrorIs(t, err, unimem.ErrPointerType)
+		require.ErrorIs(t, err, want)
+		_, err = unimem.View[T](nil)
+		require.ErrorIs(t, err, want, "empty views too")
 		tape := start(t, page)
 		_, err = unimem.TakeOne[T](tape)
-		require.Equal(t, unimem.ErrPointerType, err)
+		require.Equal(t, want, err)
 		_, err = unimem.TakeSlice[T](tape, 1)
-		require.Equal(t, unimem.ErrPointerType, err)
+		require.Equal(t, want, err)
 		require.Zero(t, tape.Used())
 	}
+}
+
+type flag bool
+
+// A byte of memory that is neither 0 nor 1 would be a bool that indexes out of bounds.
+func TestBoolTypes(t *testing.T) {
+	viewRefusedFor[bool](t, unimem.ErrBoolType)
+	viewRefusedFor[flag](t, unimem.ErrBoolType)
+	viewRefusedFor[[4]bool](t, unimem.ErrBoolType)
+	viewRefusedFor[struct {
+		A uint32
+		B [2]struct{ C flag }
+	}](t, unimem.ErrBoolType)
+	viewRefusedFor[struct{ _ bool }](t, unimem.ErrBoolType)
+	_, err := unimem.View[bool](make([]byte, 1))
+	require.ErrorContains(t, err, "view as bool of 1 bytes: type contains bool: use uint8")
+	var e *unimem.Error
+	require.ErrorAs(t, err, &e)
+	require.NotEmpty(t, e.Hint)
+}
+
+// measured returns the bytes that f allocates.
+func measured(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// The check of a type costs no memory of the type's size, not even the first one.
+func TestTypeCheckAllocatesNoValue(t *testing.T) {
+	const huge = 64 << 20
+	type first struct{ _ [huge]byte }
+	type second struct{ _ [huge / 4]uint32 }
+	type third struct{ _ [huge / 8]float64 }
+	type text struct {
+		_ [huge]byte
+		_ string
+	}
+	tape := start(t, page)
+	for name, f := range map[string]func() error{
+		"view":       func() error { _, err := unimem.View[first](nil); return err },
+		"take one":   func() error { _, err := unimem.TakeOne[second](tape); return err },
+		"take slice": func() error { _, err := unimem.TakeSlice[third](tape, 1); return err },
+		"ragged":     func() error { _, err := unimem.View[first](make([]byte, 3)); return err },
+		"refused":    func() error { _, err := unimem.View[text](make([]byte, 3)); return err },
+	} {
+		for range 2 {
+			require.Less(t, measured(func() { _ = f() }), uint64(1<<20), name)
+		}
+	}
+}
+
+// More types than the cache has slots: each answer stays right.
+func TestManyTypes(t *testing.T) {
+	tape := start(t, page)
+	for range 3 {
+		viewAccepted[[1]uint8](t, 1)
+		viewAccepted[[2]uint8](t, 2)
+		viewAccepted[[3]int16](t, 6)
+		viewAccepted[[4]int32](t, 16)
+		viewAccepted[struct{ A, B uint64 }](t, 16)
+		viewRefusedFor[[5]bool](t, unimem.ErrBoolType)
+		viewRefused[[5]string](t)
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = unimem.TakeOne[[7]bool](tape) }))
+	require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = unimem.TakeOne[[7]string](tape) }))
 }
 
 func TestPointerTypes(t *testing.T) {
@@ -72,7 +145,7 @@ func viewAccepted[T any](t *testing.T, size int) {
 }
 
 func TestPlainTypes(t *testing.T) {
-	viewAccepted[bool](t, 1)
+	viewAccepted[uint8](t, 1)
 	viewAccepted[int8](t, 1)
 	viewAccepted[uint16](t, 2)
 	viewAccepted[float32](t, 4)

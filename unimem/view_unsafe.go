@@ -3,6 +3,8 @@ package unimem
 import (
 	"fmt"
 	"reflect"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -10,62 +12,95 @@ import (
 // as long as the memory of b.
 //
 // Errors: ErrPointerType (T holds a pointer, string, slice, map, interface, channel or
-// function, which the collector could not see there), ErrInvalidAlignment, ErrSize (ragged
-// length, or T has no size).
+// function, which the collector could not see there), ErrBoolType (T holds a bool, and memory
+// may hold bytes other than 0 and 1), ErrInvalidAlignment, ErrSize (ragged length, or T has no
+// size).
 func View[T any](b []byte) ([]T, error) {
-	var z T
-	size := int(unsafe.Sizeof(z))
+	// The operand of Sizeof and Alignof is not evaluated. A variable would be one of T's size.
+	size, align := int(unsafe.Sizeof(*(*T)(nil))), unsafe.Alignof(*(*T)(nil))
+	if !process.types.has((*T)(nil)) {
+		if err := process.types.learn((*T)(nil)); err != nil {
+			return nil, viewError[T](b, err, plainHint(err))
+		}
+	}
 	switch {
-	case !pointerFree[T]():
-		return nil, viewError[T](b, ErrPointerType, "use numbers, and structs and arrays of them")
 	case size == 0:
 		return nil, viewError[T](b, ErrSize, "the type has no size")
 	case len(b)%size != 0:
 		return nil, viewError[T](b, ErrSize, fmt.Sprintf("the length must be a multiple of %d", size))
 	case len(b) == 0:
 		return []T{}, nil
-	case address(b)%unsafe.Alignof(z) != 0:
-		return nil, viewError[T](b, ErrInvalidAlignment, fmt.Sprintf("begin at a multiple of %d", unsafe.Alignof(z)))
+	case address(b)%align != 0:
+		return nil, viewError[T](b, ErrInvalidAlignment, fmt.Sprintf("begin at a multiple of %d", align))
 	}
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/size), nil
 }
 
 func viewError[T any](b []byte, err error, hint string) error {
-	return &Error{Op: "view as " + reflect.TypeFor[T]().String(), Size: len(b), Err: err, Hint: hint}
+	return &Error{Op: "view as " + reflect.TypeOf((*T)(nil)).Elem().String(), Size: len(b), Err: err, Hint: hint}
 }
 
-// pointerFree reports whether T has no pointers. It caches a type without pointers by the
-// address of its descriptor, so that the next call takes one load and one comparison: type
-// arguments are compiled in and their descriptors never move. Two types with the same slot
-// only displace each other.
-func pointerFree[T any]() bool {
-	kind := any((*T)(nil))
-	key := *(*uintptr)(unsafe.Pointer(&kind)) // an interface begins with its type's address
-	known := &process.plain[key>>5%uintptr(len(process.plain))]
-	return known.Load() == key || learn(reflect.TypeFor[T](), key)
-}
-
-func learn(t reflect.Type, key uintptr) bool {
-	if !plainType(t) {
-		return false
+func plainHint(err error) string {
+	if err == ErrBoolType {
+		return "compare the uint8 with 0"
 	}
-	process.plain[key>>5%uintptr(len(process.plain))].Store(key)
-	return true
+	return "use numbers, and structs and arrays of them"
 }
 
-func plainType(t reflect.Type) bool {
+// types caches which types memory can be viewed as.
+type types struct {
+	// plain has addresses of descriptors of permitted types: type arguments are compiled in, so
+	// a descriptor never moves. The check of a type is one load and one comparison. Two types
+	// with the same slot displace each other.
+	plain [256]atomic.Uintptr
+	// verdicts has the answers for all types that were asked for: a reflect.Type with an error,
+	// or with nil for a permitted type.
+	verdicts sync.Map
+}
+
+// has reports whether the type that pointer points to has a slot. It is short enough to be inlined.
+func (c *types) has(pointer any) bool {
+	key := *(*uintptr)(unsafe.Pointer(&pointer)) // an interface begins with its type's address
+	return c.plain[uint8(key>>5)].Load() == key
+}
+
+// learn gives the type that pointer points to a slot, or returns ErrPointerType or ErrBoolType.
+func (c *types) learn(pointer any) error {
+	err := c.verdict(reflect.TypeOf(pointer).Elem())
+	if err == nil {
+		key := *(*uintptr)(unsafe.Pointer(&pointer))
+		c.plain[uint8(key>>5)].Store(key)
+	}
+	return err
+}
+
+func (c *types) verdict(t reflect.Type) error {
+	known, ok := c.verdicts.Load(t)
+	if !ok {
+		known = verdict{examine(t)}
+		c.verdicts.Store(t, known)
+	}
+	return known.(verdict).err
+}
+
+type verdict struct{ err error }
+
+// examine looks at all parts of t.
+func examine(t reflect.Type) error {
 	switch k := t.Kind(); {
-	case k >= reflect.Bool && k <= reflect.Complex128:
-		return true // including uintptr, which the collector treats as a number
+	case k == reflect.Bool:
+		return ErrBoolType
+	case k >= reflect.Int && k <= reflect.Complex128:
+		return nil // including uintptr, which the collector treats as a number
 	case k == reflect.Array:
-		return plainType(t.Elem())
+		return examine(t.Elem())
 	case k == reflect.Struct:
 		for i := range t.NumField() {
-			if !plainType(t.Field(i).Type) {
-				return false
+			if err := examine(t.Field(i).Type); err != nil {
+				return err
 			}
 		}
-		return true
+		return nil
 	}
-	return false
+	return ErrPointerType
 }
