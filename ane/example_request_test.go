@@ -109,7 +109,11 @@ func ExamplePool() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			defer pool.Put(r)
+			defer func() {
+				if err := pool.Put(r); err != nil {
+					log.Print(err)
+				}
+			}()
 			err = r.Input("x").Set(float32(i), 0, 0, 0, 0)
 			if err == nil {
 				_, err = r.Evaluate(ctx)

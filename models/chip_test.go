@@ -46,7 +46,7 @@ func (c chip) half(v float64) float64 { return round(v, 10, c.even) }
 // away rounds to fp16, half away from zero, as reductions do on every chip.
 func away(v float64) float64 { return round(v, 10, false) }
 
-// round keeps bits bits after the first, but no bits below the last bit of fp16
+// round keeps so many bits after the first, but no bits below the last bit of fp16
 // subnormals. Numbers beyond fp16 become infinity, -0 becomes 0.
 func round(v float64, bits int, even bool) float64 {
 	if v == 0 {

@@ -2,6 +2,7 @@ package objcbridge
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"strings"
 )
@@ -39,8 +40,7 @@ func (r *cError) err(stage Stage, result int32) error {
 
 // refusal returns the error in a record that C filled for information, or nil.
 func (r *cError) refusal() *Error {
-	err := r.err(Stage(r.stage), r.kind)
-	e, _ := err.(*Error)
+	e, _ := errors.AsType[*Error](r.err(Stage(r.stage), r.kind))
 	return e
 }
 

@@ -21,7 +21,7 @@ func waiting() []check {
 // ended checks the error of a call whose context has ended.
 func ended(err, cause error) error {
 	if !errors.Is(err, ane.ErrDeadline) || !errors.Is(err, cause) {
-		return fmt.Errorf("returned %v, want an error that matches ErrDeadline and %v", err, cause)
+		return fmt.Errorf("returned %w, want an error that matches ErrDeadline and %w", err, cause)
 	}
 	return nil
 }

@@ -102,7 +102,7 @@ func escape(b *strings.Builder, s string) (n int, hint string) {
 
 // digits is the value of s in the given base, at most 1<<32.
 func digits(s string, base uint64) (v uint64) {
-	for i := 0; i < len(s); i++ {
+	for i := range len(s) {
 		c := s[i]
 		d := uint64(c|0x20) - 'a' + 10
 		if digit(c) {

@@ -1,6 +1,7 @@
 package attributes
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -96,7 +97,7 @@ func (e *entry) tensor(name string, index int, output bool) (Tensor, error) {
 
 // detail returns the Detail of a layout error.
 func detail(err error) string {
-	if e, ok := err.(*ane.Error); ok && e.Detail != "" {
+	if e, ok := errors.AsType[*ane.Error](err); ok && e.Detail != "" {
 		return e.Detail
 	}
 	return err.Error()

@@ -26,7 +26,8 @@ func main() {
 	busy := flag.Bool("busy", false, "keep every core busy while the tests run")
 	report := flag.Bool("report", false, "print the skipped tests")
 	flag.Parse()
-	code, err := 0, error(nil)
+	var code int
+	var err error
 	if *report {
 		err = printReport(os.Stdout, *notes)
 	} else {
@@ -46,7 +47,7 @@ func main() {
 func run(args []string, notes string) (code int, err error) {
 	i := slices.Index(args, "test")
 	if i < 1 {
-		return 2, errors.New("no command to run; write: testrun -notes FILE go test ARGUMENT..")
+		return 2, errors.New("no command to run; write testrun -notes FILE go test, and its arguments")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

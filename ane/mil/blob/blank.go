@@ -3,6 +3,7 @@ package blob
 import (
 	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -49,9 +50,11 @@ func Blank(name string, limit int64, needs []Need) ([]byte, error) {
 		}
 		size, err := n.Bytes()
 		if err != nil {
-			e := *err.(*Error) // the only type of error of Bytes
-			e.File = name
-			return nil, &e
+			var fault *Error // the only type of error of Bytes
+			if errors.As(err, &fault) {
+				fault.File = name
+			}
+			return nil, err
 		}
 		switch {
 		case n.Offset > uint64(limit) || size > limit-metaSize-int64(n.Offset):

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -53,7 +54,7 @@ func (f *Func) Output(name string, v Value) {
 	if !f.claim("output", name) || n == nil {
 		return
 	}
-	why := ""
+	var why string
 	switch {
 	case n.kind == input:
 		why = "is an input"
@@ -143,10 +144,10 @@ func (f *Func) fault(msg, hint string) { f.b.fault(&mil.Error{Msg: msg, Hint: hi
 
 // refuse records the faults in err.
 func (f *Func) refuse(prefix string, err error) {
-	list, ok := err.(mil.ErrorList)
-	if !ok {
-		e, one := err.(*mil.Error)
-		if !one {
+	var list mil.ErrorList
+	if !errors.As(err, &list) {
+		var e *mil.Error
+		if !errors.As(err, &e) {
 			e = &mil.Error{Msg: err.Error(), Err: err}
 		}
 		list = mil.ErrorList{e}

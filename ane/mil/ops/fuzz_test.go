@@ -94,7 +94,7 @@ func mutate(pick []byte) string {
 	pick = pick[1:]
 	var out strings.Builder
 	dims := false // inside the shape of a type, which does not change
-	for i := 0; i < len(call); i++ {
+	for i := range len(call) {
 		c := call[i]
 		switch c {
 		case '<':

@@ -28,7 +28,7 @@ func (e *Engine) fault(op, name string, err error) error {
 	if b.Domain == "" {
 		out.Code = 0
 	}
-	if sentinel == ane.ErrExhausted && b.Kind == objcbridge.KindNSError {
+	if errors.Is(sentinel, ane.ErrExhausted) && b.Kind == objcbridge.KindNSError {
 		live := unimem.Live()
 		out.Detail = fmt.Sprintf("open in this process: %d Blocks of %d bytes, %d Requests", live.Blocks, live.Bytes,
 			len(e.idle.list()))

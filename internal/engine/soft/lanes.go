@@ -89,7 +89,7 @@ func (l *lanes) at(base, j int) (mem, n int) {
 	return base + j%l.run + offset(j/l.run, l.folded, l.foldBy), l.run - j%l.run
 }
 
-// load fills m with elements from to to of a group's lanes, one row per element
+// load fills m with elements [from, to) of a group's lanes, one row per element
 // index.
 func (l *lanes) load(v *vec, m []float32, base, width, from, to int) {
 	for j := from; j < to; {

@@ -94,8 +94,8 @@ func (p *DumpedProgram) arrange(q *program) {
 			continue
 		}
 		f := q.procedures[at]
-		in, inputs := d.in, true
-		if f.in, inputs = arranged(f.in, in); !inputs {
+		var inputs bool
+		if f.in, inputs = arranged(f.in, d.in); !inputs {
 			continue
 		}
 		out, outputs := arranged(f.out, d.out)

@@ -66,7 +66,8 @@ func (w *watcher) Write(b []byte) (int, error) {
 
 // begin starts the part whose head is complete.
 func (w *watcher) begin() {
-	kind, size := "", 0
+	var kind string
+	var size int
 	if w.png {
 		kind, size = string(w.head[4:8]), int(binary.BigEndian.Uint32(w.head))
 		w.left = size + 4 // its checksum

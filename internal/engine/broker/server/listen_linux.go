@@ -46,7 +46,7 @@ const backlog = 64
 func Listen(path string) (*Listener, error) {
 	l := &Listener{path: path, name: filepath.Base(path)}
 	if err := l.open(); err != nil {
-		l.drop()
+		_ = l.drop() // the first error is the one to report
 		var known *ane.Error
 		if errors.As(err, &known) {
 			return nil, err
