@@ -39,7 +39,8 @@ func TestInspect(t *testing.T) {
 	}, report.Checks)
 	require.Equal(t, &Device{HasANE: AnswerYes, VirtualMachine: AnswerNo, InternalBuild: AnswerUnknown, Engines: 2,
 		Cores: 16,
-		Board: 1 << 40, Architecture: "h13g", Subtype: "h13", Variant: "g", Product: "macOS", Build: "25E246"}, report.Device)
+		Board: 1 << 40, Architecture: "h13g", Subtype: "h13", Variant: "g", Product: "macOS", Build: "25E246"},
+		report.Device)
 	require.Equal(t, []Property{{"H11ANEIn", "ANEDevicePropertyNumANECores", "16"}}, report.Registry)
 	require.Equal(t, int64(110), report.Usage.CompileLimit)
 

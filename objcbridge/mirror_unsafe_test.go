@@ -91,9 +91,11 @@ func TestMirrors(t *testing.T) {
 	require.NoError(t, err)
 	source := fmt.Sprintf("#include %q\n", header)
 	for _, mirror := range mirrors {
-		source += fmt.Sprintf("_Static_assert(sizeof(%s) == %d, \"size of %s\");\n", mirror.name, mirror.size, mirror.name)
+		source += fmt.Sprintf("_Static_assert(sizeof(%s) == %d, \"size of %s\");\n", mirror.name, mirror.size,
+			mirror.name)
 		for _, p := range mirror.places(mirror.base) {
-			source += fmt.Sprintf("_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", mirror.name, p.field, p.offset,
+			source += fmt.Sprintf("_Static_assert(offsetof(%s, %s) == %d, \"%s.%s\");\n", mirror.name, p.field,
+				p.offset,
 				mirror.name, p.field)
 			source += fmt.Sprintf("_Static_assert(sizeof(((%s *)0)->%s) == %d, \"size of %s.%s\");\n", mirror.name,
 				p.field, p.size, mirror.name, p.field)

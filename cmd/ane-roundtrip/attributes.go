@@ -40,8 +40,9 @@ func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {
 			tensors = append(tensors, placed{
 				Name: t.Name, Output: t.Output, Type: t.Type,
 				Batches: l.Batches, Channels: l.Channels, Depth: l.Depth, Height: l.Height, Width: l.Width,
-				RowStride: l.RowStride, PlaneStride: l.PlaneStride, DepthStride: l.DepthStride, BatchStride: l.BatchStride,
-				Bytes: l.Bytes(), Packed: l.Packed(), Index: t.Index, List: t.List, Procedure: q.Name,
+				RowStride: l.RowStride, PlaneStride: l.PlaneStride, DepthStride: l.DepthStride,
+				BatchStride: l.BatchStride,
+				Bytes:       l.Bytes(), Packed: l.Packed(), Index: t.Index, List: t.List, Procedure: q.Name,
 			})
 		}
 		unplaced = append(unplaced, q.Unplaced...)

@@ -124,7 +124,8 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 	}
 	err := a.printf("\nEach figure is followed by its floor and the ratio. Floors of Blocks: %s;\n"+
 		"of Tape and Grid: the bare atomic loop; of the write: the same loop on a Go slice.\n"+
-		"Published: for Apple silicon, by the specification of unimem; in brackets the figure of mimalloc.\n\n", b.found.Floors)
+		"Published: for Apple silicon, by the specification of unimem; in brackets the figure of mimalloc.\n\n",
+		b.found.Floors)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,8 @@ func TestScriptsNameTheirEngine(t *testing.T) {
 			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "completion", "schema",
 				"__complete"}, words[1]):
 			case slices.Equal(words, []string{"0"}), slices.Contains(words, "info"):
-			case len(words) > 0 && words[0] == "2" && !slices.Contains(words, "run") && !slices.Contains(words, "image"): // wrong usage, found before an engine opens
+			case len(words) > 0 && words[0] == "2" && !slices.Contains(words, "run") && !slices.Contains(words, "image"):
+				// The command finds wrong usage before it opens an engine.
 			default:
 				t.Errorf("%s: %q opens whatever engine the machine has; give --engine", script, strings.TrimSpace(line))
 			}

@@ -12,8 +12,9 @@ import (
 func TestWord(t *testing.T) {
 	choices := []string{"blur", "edge", "emboss", "sharpen", "sobel", "reduce_mean", "reduce_max", "x"}
 	for word, want := range map[string]string{
-		"blurr": "blur", "BLUR": "blur", "bulr": "blur", "shapen": "sharpen", "sober": "sobel", "reduce_mena": "reduce_mean",
-		"smear": "", "": "", "blur": "", "frobnicate": "", "q": "", "xx": "", strings.Repeat("blur", 20): "",
+		"blurr": "blur", "BLUR": "blur", "bulr": "blur", "shapen": "sharpen", "sober": "sobel",
+		"reduce_mena": "reduce_mean",
+		"smear":       "", "": "", "blur": "", "frobnicate": "", "q": "", "xx": "", strings.Repeat("blur", 20): "",
 	} {
 		require.Equal(t, want, near.Word(word, choices), "%q", word)
 	}

@@ -43,7 +43,8 @@ func TestGoUnderSanitizer(t *testing.T) {
 	runtime, _ := bridgetest.Sanitizer()
 	program := withoutRace(t)
 	for planted, frame := range map[string]string{
-		"nothing": "", "bytes": "strdup", "surface": "aneb_surface_wrap", "program": "aneb_program_create", "request": "aneb_request_create",
+		"nothing": "", "bytes": "strdup", "surface": "aneb_surface_wrap", "program": "aneb_program_create",
+		"request": "aneb_request_create",
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()

@@ -14,7 +14,8 @@ import (
 func tensor(name string, change func(*attributes.Tensor)) attributes.Tensor {
 	s := attributes.Tensor{Name: name, Type: "Float16", Index: 7, Layout: ane.Layout{Name: name, DType: mil.FP16,
 		Shape:   []int{1, 4, 1, 4},
-		Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 4, BatchStride: 256, DepthStride: 256, PlaneStride: 64, RowStride: 64}}
+		Batches: 1, Channels: 4, Depth: 1, Height: 1, Width: 4, BatchStride: 256, DepthStride: 256, PlaneStride: 64,
+		RowStride: 64}}
 	if change != nil {
 		change(&s)
 	}

@@ -97,7 +97,8 @@ tensor<fp16, [3, 2]> y = reshape(x = c, shape = w2);`, "y")
 	require.ErrorIs(t, err, blob.ErrSize)
 
 	for name, w := range map[string]ane.Weights{
-		"none": nil, "no file": files{}, "not there": failing{fs.ErrNotExist}, "foreign": files{"@model_path/else.bin": []byte("x")},
+		"none": nil, "no file": files{}, "not there": failing{fs.ErrNotExist},
+		"foreign":                 files{"@model_path/else.bin": []byte("x")},
 		"the same axis and shape": one(1, axes).over(one(2, size)),
 	} {
 		requireSame(t, p.text, base, instanceOf(t, base, w), 1)

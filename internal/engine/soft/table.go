@@ -3,8 +3,9 @@ package soft
 // kernels holds the kernel of every operator that is not a view. It never
 // changes.
 var kernels = map[string]kernel{
-	"add": binary, "sub": binary, "mul": binary, "real_div": binary, "pow": binary, "maximum": binary, "minimum": binary,
-	"abs": unary, "relu": unary, "sqrt": unary, "rsqrt": unary, "exp": unary, "sigmoid": unary, "tanh": unary,
+	"add": binary, "sub": binary, "mul": binary, "real_div": binary, "pow": binary, "maximum": binary,
+	"minimum": binary,
+	"abs":     unary, "relu": unary, "sqrt": unary, "rsqrt": unary, "exp": unary, "sigmoid": unary, "tanh": unary,
 	"silu": unary, "gelu": unary,
 	"reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "softmax": softmax, "layer_norm": layerNorm,
 	"matmul": matmul, "linear": linear, "conv": conv,

@@ -94,7 +94,8 @@ func TestEveryTypeAndRowPadding(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, map[string]any{"Name": "x", "Symbol": "x", "Type": name, "Batches": 2, "Channels": 3,
 			"Depth": 1, "Height": 5, "Width": 7,
-			"BatchStride": 3 * 5 * 64, "PlaneStride": 5 * 64, "PlaneCount": 6, "DepthStride": 3 * 5 * 64, "RowStride": 64, "Interleave": 1},
+			"BatchStride": 3 * 5 * 64, "PlaneStride": 5 * 64, "PlaneCount": 6, "DepthStride": 3 * 5 * 64,
+			"RowStride": 64, "Interleave": 1},
 			unordered(normal(t, liveEntry(port{tensor: x, placement: s}, "", liveKeys))))
 	}
 	require.Len(t, typeNames, 9)

@@ -54,11 +54,13 @@ func (d *Dump) readClass(answers plist.Dict) {
 	for _, e := range answers {
 		value, ok := e.Value, false
 		switch e.Key {
-		case "hasANE", "isVirtualMachine", "isInternalBuild", "isExcessivePowerDrainWhenIdle", "precompiledModelChecksDisabled":
+		case "hasANE", "isVirtualMachine", "isInternalBuild", "isExcessivePowerDrainWhenIdle",
+			"precompiledModelChecksDisabled":
 			value, ok = flag(e.Value)
 		case "numANEs", "numANECores", "aneBoardType":
 			_, ok = e.Value.(int64)
-		case "aneArchitectureType", "aneSubType", "aneSubTypeVariant", "aneSubTypeProductVariant", "productName", "buildVersion", "bootArgs":
+		case "aneArchitectureType", "aneSubType", "aneSubTypeVariant", "aneSubTypeProductVariant", "productName",
+			"buildVersion", "bootArgs":
 			_, ok = e.Value.(string)
 		}
 		if ok {

@@ -67,10 +67,12 @@ func TestEveryDumpFileCanBeReplayed(t *testing.T) {
 	require.Len(t, files, 23)
 	profiles := map[string]string{"anerrors-27.json": "27", "m1-status-head.json": "27",
 		"m1-status-projector.json": "27",
-		"m1-status-target0.json":   "27", "m1-capture-mlx-ane-sd.json": "27", "method-encodings-27.json": "27", "symbol-orders.json": "27"}
+		"m1-status-target0.json":   "27", "m1-capture-mlx-ane-sd.json": "27", "method-encodings-27.json": "27",
+		"symbol-orders.json": "27"}
 	builds := map[string]string{"m1-status-head.json": "26A434", "m1-status-projector.json": "26A434",
 		"m1-status-target0.json":     "26A434",
-		"m1-capture-mlx-ane-sd.json": "26A434", "method-encodings-27.json": "26A5378j", "symbol-orders.json": "26A5421a",
+		"m1-capture-mlx-ane-sd.json": "26A434", "method-encodings-27.json": "26A5378j",
+		"symbol-orders.json":                    "26A5421a",
 		"h15g-26.3.1-qos-hints-attributes.json": "25D2128", "h15g-26.3.1-xpc-replies.json": "25D2128"}
 	for _, file := range files {
 		base := filepath.Base(file)
@@ -218,9 +220,10 @@ func TestErrorsOfTables(t *testing.T) {
 		"errors-up-to-26.json#12": {Stage: "map", Code: 13,
 			Text: "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)"},
 		"errors-up-to-26.json#13": {Stage: "map", Code: 13},
-		"compile-errors.json":     compileError("InvalidMILProgram"), "compile-errors.json#1": compileError("InvalidCompilationParam"),
-		"compile-errors.json#2": compileError(""),
-		"compile-errors.json#3": {Stage: "compile", Domain: errorDomain + ".compiler", Code: 22},
+		"compile-errors.json":     compileError("InvalidMILProgram"),
+		"compile-errors.json#1":   compileError("InvalidCompilationParam"),
+		"compile-errors.json#2":   compileError(""),
+		"compile-errors.json#3":   {Stage: "compile", Domain: errorDomain + ".compiler", Code: 22},
 		"slots-and-loads.json": {Stage: "wall", Code: 6,
 			Text: "createProgramInstanceForModel:…memoryPoolID:…optOutOfModelMemoryUnwiring:error:: Program load " +
 				"failure (0x50004)"},
@@ -317,7 +320,8 @@ func TestTablesOfDevices(t *testing.T) {
 		"texts", "22.1"))
 	d := dumped(t, "method-encodings-27.json")
 	require.Contains(t, d.changed, "_ANEInMemoryModel queueDepth c16@0:8")
-	require.Contains(t, d.changed, "_ANERequest requestWithInputs:inputIndices:outputs:outputIndices:weightsBuffer:perfStats:procedureIndex: @72@0:8@16@24@32@40@48@56@64")
+	require.Contains(t, d.changed, "_ANERequest requestWithInputs:inputIndices:"+
+		"outputs:outputIndices:weightsBuffer:perfStats:procedureIndex: @72@0:8@16@24@32@40@48@56@64")
 	require.Empty(t, d.missing)
 }
 

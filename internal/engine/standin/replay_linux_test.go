@@ -41,7 +41,8 @@ var replays = map[string]func(*replay){
 		code, text := c.refused(c.send(c.named("_ANEClient"), "sharedConnection"),
 			"mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
-		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x12)", text)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: "+
+			"Program IOSurfaces map failure (0x12)", text)
 	},
 	"compile-errors.json":   func(r *replay) { r.compileFails("InvalidMILProgram") },
 	"compile-errors.json#1": func(r *replay) { r.compileFails("InvalidCompilationParam") },
@@ -50,7 +51,8 @@ var replays = map[string]func(*replay){
 		d := r.device()
 		require.Equal(r.t, objcbridge.Device{HasANE: objcbridge.AnswerYes, VirtualMachine: objcbridge.AnswerNo,
 			InternalBuild: objcbridge.AnswerNo,
-			Engines:       2, Cores: 32, Board: 65535, Architecture: "h15g", Subtype: "h15", Variant: "g", Product: "anekit stand-in", Build: "25F84"}, d)
+			Engines:       2, Cores: 32, Board: 65535, Architecture: "h15g", Subtype: "h15", Variant: "g",
+			Product: "anekit stand-in", Build: "25F84"}, d)
 	},
 	"device-info.json#1": func(r *replay) {
 		d := r.device()
@@ -75,7 +77,8 @@ var replays = map[string]func(*replay){
 		client := c.send(c.named("_ANEClient"), "sharedConnection")
 		code, text := c.refused(client, "mapIOSurfacesWithModel:request:cacheInference:error:", 0, 0, 0)
 		require.EqualValues(r.t, 13, code)
-		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: Program IOSurfaces map failure (0x1D)", text)
+		require.Equal(r.t, "mapIOSurfacesWithModel:request:cacheInference:error:: "+
+			"Program IOSurfaces map failure (0x1D)", text)
 		code, text = c.refused(client, "prepareChainingWithModel:options:chainingReq:qos:error:", 0, 0, 0, 21)
 		require.EqualValues(r.t, 15, code)
 		require.Equal(r.t, "ANEProgramChainingPrepare() Failed: Program chaining prepare error", text)

@@ -78,7 +78,8 @@ func TestGolden(t *testing.T) {
 			require.Equal(t, c.want, b.String())
 			require.Zero(t, (b.Len()-len(c.a.Data))%64)
 			for _, r := range []io.Reader{
-				strings.NewReader(c.want), iotest.OneByteReader(strings.NewReader(c.want)), iotest.DataErrReader(strings.NewReader(c.want)),
+				strings.NewReader(c.want), iotest.OneByteReader(strings.NewReader(c.want)),
+				iotest.DataErrReader(strings.NewReader(c.want)),
 			} {
 				got, err := Read(r, int64(len(c.want)))
 				require.NoError(t, err)

@@ -104,7 +104,8 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 		Against(Tolerance(t.Abs, t.Rel)))
 	if shown {
 		rep.Checks = append(rep.Checks, Judge(m.Name+"/copies", rep.Copied == 0, float64(rep.Copied), "bytes",
-			"%d of %d tensor bytes are not reached in place by the engine", rep.Copied, r.TensorBytes()).Against(AtMost(0)))
+			"%d of %d tensor bytes are not reached in place by the engine", rep.Copied,
+			r.TensorBytes()).Against(AtMost(0)))
 	} else {
 		rep.Checks = append(rep.Checks,
 			Skipped(m.Name+"/copies", "the engine cannot show its side of the memory; see memory/growth"))
