@@ -136,7 +136,6 @@ func TestOtherProgramsUnderADump(t *testing.T) {
 	h, err := s.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
 	require.EqualValues(t, 256, decode(t,
-		s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)["LiveInputList"].([]any)[0].(
-			map[string]any)["BatchStride"])
+		s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)["LiveInputList"].([]any)[0].(map[string]any)["BatchStride"])
 	s.dropProgram(h)
 }
