@@ -1,6 +1,6 @@
 package wire
 
-// Sealed is a read-only mapping of a memfd whose bytes nobody can change any more.
+// Sealed is a read-only mapping of a memfd whose bytes no process can change any more.
 type Sealed struct {
 	mem []byte
 }
