@@ -79,7 +79,6 @@ struct object *surface_constant(const void *pointer);
 const char *surface_near_constant(const void *pointer); // name of the variable at that address, or NULL
 
 const struct object *surface_dictionary_get(const struct object *dictionary, const void *key);
-void surface_unmap_locked(struct object *o); // surface_create.c
 
 // Reports whether this call of the function must fail; surface_fault.c.
 int surface_fails_locked(const char *function);

@@ -85,12 +85,6 @@ static struct object *surface_over(void *base, size_t size, size_t mapped) {
     return o;
 }
 
-void surface_unmap_locked(struct object *o) {
-    munmap(o->as.surface.base, o->as.surface.mapped);
-    surface_stats.surfaces--;
-    surface_stats.bytes -= (int64_t)o->as.surface.mapped;
-}
-
 IOSurfaceRef IOSurfaceCreate(CFDictionaryRef properties) {
     const char *const me = "IOSurfaceCreate";
     pthread_mutex_lock(&surface_mutex);

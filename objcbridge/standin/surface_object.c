@@ -105,8 +105,14 @@ void surface_retain_locked(struct object *o) {
     if (o->kind != KIND_STRING) o->count++;
 }
 
+static void unmap(const struct object *o) {
+    munmap(o->as.surface.base, o->as.surface.mapped);
+    surface_stats.surfaces--;
+    surface_stats.bytes -= (int64_t)o->as.surface.mapped;
+}
+
 static void free_locked(struct object *o) {
-    if (o->kind == KIND_SURFACE) surface_unmap_locked(o);
+    if (o->kind == KIND_SURFACE) unmap(o);
     if (o->kind == KIND_DICTIONARY) {
         for (size_t i = 0; i < o->as.dictionary.used; i++) {
             surface_release_locked(o->as.dictionary.pairs[i].key);
