@@ -357,3 +357,18 @@ func TestRereadStopsAfterManyFaults(t *testing.T) {
 	require.Len(t, list, mil.MaxFaults+1)
 	require.NotContains(t, list[mil.MaxFaults].Error(), "on fire")
 }
+
+// A note on numbers out of range counts those that it does not show.
+func TestNotesCountOtherElements(t *testing.T) {
+	for literal, want := range map[string]string{
+		"[70000, 1, 2, 3]": "becomes infinite;", "[70000, 80000, 1, 2]": "so does 1 other element;",
+		"[70000, 80000, 90000, 1]": "so do 2 other elements;",
+	} {
+		statement := "tensor<fp16, [4]> c = const()[val = tensor<fp16, [4]>(" + literal + ")];\n" +
+			"tensor<fp16, [2]> y = relu(x = q);"
+		g, list := analyze(t, around(statement, "y"), nil)
+		require.Empty(t, list)
+		require.Len(t, g.Notes, 1)
+		require.Contains(t, g.Notes[0], want)
+	}
+}
