@@ -2,9 +2,12 @@ package soft
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"runtime"
+	"runtime/debug"
 	"sync"
+	"sync/atomic"
 )
 
 // kernel prepares one step. It reads shapes, settings and constants, none of which
@@ -68,15 +71,50 @@ func (c *call) spread(n, cost int) {
 	c.fork(n, pieces)
 }
 
-// fork runs span on several goroutines.
+// fork runs span on several goroutines. A panic in one of them is a panic of the caller,
+// once all have ended.
 func (c *call) fork(n, pieces int) {
 	var wg sync.WaitGroup
+	var first atomic.Pointer[forwarded]
+	faults := debug.SetPanicOnFault(false)
+	debug.SetPanicOnFault(faults)
 	for w := 1; w < pieces; w++ {
-		wg.Go(func() { c.run.span(c, n*w/pieces, n*(w+1)/pieces, w) })
+		wg.Go(func() {
+			debug.SetPanicOnFault(faults) // as in the caller's goroutine
+			defer func() {
+				if v := recover(); v != nil {
+					first.CompareAndSwap(nil, &forwarded{v, debug.Stack()})
+				}
+			}()
+			c.run.span(c, n*w/pieces, n*(w+1)/pieces, w)
+		})
 	}
-	c.run.span(c, 0, n/pieces, 0)
-	wg.Wait()
+	func() {
+		defer wg.Wait() // after a panic too: the workers write to the tensors
+		c.run.span(c, 0, n/pieces, 0)
+	}()
+	if f := first.Load(); f != nil {
+		panic(f)
+	}
 }
+
+// forwarded is the value of a panic in another goroutine, with the stack of that.
+type forwarded struct {
+	value any
+	stack []byte
+}
+
+// Error is what the value says.
+func (f *forwarded) Error() string { return fmt.Sprint(f.value) }
+
+// Unwrap returns the value if it is an error.
+func (f *forwarded) Unwrap() error {
+	err, _ := f.value.(error)
+	return err
+}
+
+// Stack is where the panic began.
+func (f *forwarded) Stack() []byte { return f.stack }
 
 // stopped reports whether the context has ended. Kernels check it between blocks
 // of work of a few milliseconds.

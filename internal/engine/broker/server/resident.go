@@ -43,7 +43,7 @@ func (r *residents) acquire(ctx context.Context, at residentKey, compile func() 
 	for {
 		r.mu.Lock()
 		p, shared = r.open[at], true
-		if p == nil {
+		if p == nil || p.poisoned() {
 			p, shared = &resident{at: at, ready: make(chan struct{})}, false
 			r.open[at] = p
 			r.all++

@@ -18,7 +18,7 @@ import (
 // server is what the sessions of one broker share.
 type server struct {
 	conf    Config
-	engine  ane.Engine
+	engine  *guarded
 	info    ane.Info
 	driver  *driver.Driver
 	cache   *cache
@@ -47,12 +47,14 @@ type server struct {
 
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
-	s := &server{conf: c, engine: c.Engine(), sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
+	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
 		compile: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 		over:    make(chan struct{}), watching: make(chan struct{})}
-	if s.engine == nil {
+	own := c.Engine()
+	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
 	}
+	s.engine = guard(own, c.Log)
 	s.info = s.engine.Info()
 	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance})
 	if err != nil {

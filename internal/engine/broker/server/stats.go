@@ -35,6 +35,7 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		{"clients admitted", n.clients.Load()},
 		{"clients refused", n.refusedPeer.Load()},
 		{"faults", n.faults.Load()},
+		{"panics", c.engine.panics.Load()},
 		{"compiles", n.compiles.Load()},
 		{"compiles from the cache", n.hits.Load()},
 		{"compiles from memory", n.shared.Load()},

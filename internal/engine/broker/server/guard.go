@@ -1,0 +1,263 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
+)
+
+// guarded is an engine whose panics end one request each, and not the broker. A panic in a
+// program poisons it: memory that the engine left half written runs for no client again. A
+// memory fault counts as a panic. What the Go runtime calls fatal (a stack that is
+// exhausted, a map written twice at once) ends the process all the same.
+type guarded struct {
+	ane.Engine
+	log    *slog.Logger
+	panics atomic.Uint64
+
+	mu   sync.Mutex
+	seen map[string]struct{} // places whose stack the log has
+}
+
+// maxPlaces bounds guarded.seen. Further places are logged without their stacks.
+const maxPlaces = 64
+
+// guard wraps an engine.
+func guard(e ane.Engine, log *slog.Logger) *guarded {
+	return &guarded{Engine: e, log: log, seen: map[string]struct{}{}}
+}
+
+// Close implements ane.Engine.
+func (g *guarded) Close() error { return g.call("close", nil, g.Engine.Close) }
+
+// Compile implements ane.Engine.
+func (g *guarded) Compile(ctx context.Context, src ane.Source) (x ane.Executable, err error) {
+	err = g.call("compile", nil, func() error {
+		made, err := g.Engine.Compile(ctx, src)
+		if err == nil {
+			x = g.wrap(made)
+		}
+		return err
+	})
+	return x, err
+}
+
+// call calls a method of the engine. A panic becomes its error, and the poison of a
+// program that has none yet.
+func (g *guarded) call(op string, poison *atomic.Pointer[ane.Error], f func() error) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if v := recover(); v != nil {
+			err = g.report(op, poison, v)
+		}
+	}()
+	return f()
+}
+
+// report counts and logs a panic, and makes its error. A deferred call of the panicking
+// goroutine calls it.
+func (g *guarded) report(op string, poison *atomic.Pointer[ane.Error], v any) error {
+	g.panics.Add(1)
+	e := &ane.Error{Op: op, Engine: Name, Err: ane.ErrEngine, Detail: "the engine panicked: " + panicText(v),
+		Rule: "a panic ends the request that caused it", Hint: "report it, with the stack in the broker's log"}
+	if poison != nil {
+		poison.CompareAndSwap(nil, e)
+	}
+	attrs := []any{"kind", "panic", "op", op, "panic", panicText(v)}
+	if g.first() {
+		stack := debug.Stack()
+		if own, ok := v.(interface{ Stack() []byte }); ok { // of a goroutine that the engine started
+			stack = own.Stack()
+		}
+		attrs = append(attrs, "stack", string(stack))
+	}
+	g.log.Error("engine panicked", attrs...)
+	return e
+}
+
+// first reports whether the panic that is being recovered is the first at its place.
+func (g *guarded) first() bool {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])
+	var place strings.Builder
+	for more := true; more; {
+		var f runtime.Frame
+		f, more = frames.Next()
+		fmt.Fprintf(&place, "%s:%d\n", f.File, f.Line)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.seen[place.String()]; known || len(g.seen) >= maxPlaces {
+		return false
+	}
+	g.seen[place.String()] = struct{}{}
+	return true
+}
+
+// address is how Go prints a pointer.
+var address = regexp.MustCompile(`0x[0-9a-fA-F]+`)
+
+// maxPanicText bounds what a client reads of a panic.
+const maxPanicText = 512
+
+// panicText is what a panic says on one line, without addresses of this process.
+func panicText(v any) (text string) {
+	defer func() {
+		if recover() != nil { // the value's own method panicked
+			text = fmt.Sprintf("a value of type %T", v)
+		}
+	}()
+	switch x := v.(type) {
+	case error:
+		text = x.Error()
+	case fmt.Stringer:
+		text = x.String()
+	default:
+		text = fmt.Sprint(v)
+	}
+	text = address.ReplaceAllString(strings.Join(strings.Fields(text), " "), "0x..")
+	if len(text) > maxPanicText {
+		text = strings.ToValidUTF8(text[:maxPanicText], "") + ".."
+	}
+	return text
+}
+
+// guardedProgram is a program of a guarded engine. What does not change is read once.
+type guardedProgram struct {
+	ane.Executable
+	on      *guarded
+	in, out []ane.Layout
+	notes   []string
+	poison  atomic.Pointer[ane.Error]
+}
+
+// guardedBase is one whose engine makes instances without compiling.
+type guardedBase struct {
+	*guardedProgram
+	own driver.Instancer
+}
+
+// wrap guards a program.
+func (g *guarded) wrap(x ane.Executable) ane.Executable {
+	p := &guardedProgram{Executable: x, on: g, in: x.Inputs(), out: x.Outputs(), notes: x.Notes()}
+	if own, ok := x.(driver.Instancer); ok {
+		return guardedBase{p, own}
+	}
+	return p
+}
+
+// Inputs implements ane.Executable.
+func (p *guardedProgram) Inputs() []ane.Layout { return p.in }
+
+// Outputs implements ane.Executable.
+func (p *guardedProgram) Outputs() []ane.Layout { return p.out }
+
+// Notes implements ane.Executable.
+func (p *guardedProgram) Notes() []string { return p.notes }
+
+// Load implements ane.Executable.
+func (p *guardedProgram) Load(ctx context.Context) error {
+	return p.call("load", func() error { return p.Executable.Load(ctx) })
+}
+
+// Unload implements ane.Executable. A poisoned program is unloaded as well.
+func (p *guardedProgram) Unload(ctx context.Context) error {
+	return p.on.call("unload", &p.poison, func() error { return p.Executable.Unload(ctx) })
+}
+
+// Close implements ane.Executable. A poisoned program is closed as well.
+func (p *guardedProgram) Close() error { return p.on.call("close", &p.poison, p.Executable.Close) }
+
+// Prepare implements ane.Executable.
+func (p *guardedProgram) Prepare(in, out []*ane.Tensor) (v ane.Invocation, err error) {
+	err = p.call("bind", func() error {
+		own, err := p.Executable.Prepare(in, out)
+		if err == nil {
+			v = &guardedRun{own, p}
+		}
+		return err
+	})
+	return v, err
+}
+
+// NewInstance implements driver.Instancer.
+func (b guardedBase) NewInstance(ctx context.Context, weights ane.Weights) (x ane.Executable, err error) {
+	err = b.call("instance", func() error {
+		made, err := b.own.NewInstance(ctx, weights)
+		if err == nil {
+			x = b.on.wrap(made)
+		}
+		return err
+	})
+	return x, err
+}
+
+// call calls a method of the program, unless that is poisoned.
+func (p *guardedProgram) call(op string, f func() error) error {
+	if err := p.refusal(op); err != nil {
+		return err
+	}
+	return p.on.call(op, &p.poison, f)
+}
+
+// refusal is the error of every call of a poisoned program, nil of a sound one.
+func (p *guardedProgram) refusal(op string) error {
+	why := p.poison.Load()
+	if why == nil {
+		return nil
+	}
+	return &ane.Error{Op: op, Engine: Name, Err: ane.ErrEngine,
+		Detail: "the program is poisoned: " + why.Op + ": " + why.Detail,
+		Rule:   "a program in which the engine panicked runs no more", Hint: "release it and compile it again"}
+}
+
+// guardedRun is a run of a guarded program.
+type guardedRun struct {
+	ane.Invocation
+	of *guardedProgram
+}
+
+// Evaluate implements ane.Invocation. It allocates nothing unless the engine panics.
+func (r *guardedRun) Evaluate(ctx context.Context) (err error) {
+	if r.of.poison.Load() != nil {
+		return r.of.refusal("evaluate")
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if v := recover(); v != nil {
+			err = r.of.on.report("evaluate", &r.of.poison, v)
+		}
+	}()
+	return r.Invocation.Evaluate(ctx)
+}
+
+// Close implements ane.Invocation.
+func (r *guardedRun) Close() error { return r.of.on.call("close", &r.of.poison, r.Invocation.Close) }
+
+// poisoned reports whether the engine panicked in a program.
+func poisoned(x ane.Executable) bool {
+	if b, ok := baseOf(x); ok {
+		x = b.Executable
+	}
+	switch p := x.(type) {
+	case guardedBase:
+		return p.poison.Load() != nil
+	case *guardedProgram:
+		return p.poison.Load() != nil
+	}
+	return false
+}
+
+// poisoned reports whether a resident has to be made again.
+func (p *resident) poisoned() bool {
+	return p.settled() && p.err == nil && poisoned(p.exec)
+}
