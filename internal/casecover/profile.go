@@ -1,0 +1,116 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// place is a line and a column.
+type place struct{ line, col int }
+
+func (p place) before(q place) bool {
+	return p.line < q.line || p.line == q.line && p.col < q.col
+}
+
+// block is a line of a profile: FILE:LINE.COL,LINE.COL STATEMENTS COUNT.
+type block struct {
+	from, to          place
+	statements, count int
+}
+
+// complete adds to a profile what go counts nothing for. The names of its files start
+// with the path of the module that the current directory holds.
+func complete(profile string) error {
+	text, err := os.ReadFile(profile)
+	if err != nil {
+		return err
+	}
+	blocks := map[string][]block{}
+	for line := range strings.Lines(string(text)) {
+		if strings.HasPrefix(line, "mode:") {
+			continue
+		}
+		i := strings.LastIndexByte(line, ':')
+		if i < 0 {
+			return fmt.Errorf("%s: no line of a profile: %q", profile, line)
+		}
+		var b block
+		if _, err := fmt.Sscanf(line[i+1:], "%d.%d,%d.%d %d %d",
+			&b.from.line, &b.from.col, &b.to.line, &b.to.col, &b.statements, &b.count); err != nil {
+			return fmt.Errorf("%s: %q: %w", profile, line, err)
+		}
+		blocks[line[:i]] = append(blocks[line[:i]], b)
+	}
+	out := strings.Builder{}
+	dirs := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(blocks)) {
+		dir, ok := dirs[path.Dir(name)]
+		if !ok {
+			p, err := build.Import(path.Dir(name), ".", build.FindOnly)
+			if err != nil {
+				return err
+			}
+			dir = p.Dir
+			dirs[path.Dir(name)] = dir
+		}
+		src, err := os.ReadFile(filepath.Join(dir, path.Base(name)))
+		if err != nil {
+			return err
+		}
+		more, err := uncounted(src, blocks[name])
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		for _, b := range more {
+			fmt.Fprintf(&out, "%s:%d.%d,%d.%d %d %d\n", name,
+				b.from.line, b.from.col, b.to.line, b.to.col, b.statements, b.count)
+		}
+	}
+	f, err := os.OpenFile(profile, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(out.String())
+	return errors.Join(err, f.Close())
+}
+
+// uncounted returns the blocks of a file that its profile lacks.
+func uncounted(src []byte, counted []block) ([]block, error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	at := func(p token.Pos) place { q := files.Position(p); return place{q.Line, q.Column} }
+	var more []block
+	for _, d := range file.Decls {
+		f, ok := d.(*ast.FuncDecl)
+		if !ok {
+			more = append(more, block{at(d.Pos()), at(d.End()), 1, 1})
+			continue
+		}
+		runs := 0
+		for _, b := range counted {
+			if !b.from.before(at(f.Pos())) && b.from.before(at(f.End())) {
+				runs = max(runs, b.count)
+			}
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if c, ok := n.(*ast.CaseClause); ok && len(c.List) > 0 {
+				more = append(more, block{at(c.List[0].Pos()), at(c.Colon), 1, runs})
+			}
+			return true
+		})
+	}
+	return more, nil
+}
