@@ -43,27 +43,38 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 	if err := t.choosePorts(r, &q); err != nil {
 		return nil, err
 	}
+	for _, s := range r.surfaces { // before they are mapped, so that none gives way to another
+		s.users++
+	}
+	if err := t.enter(r); err != nil {
+		for _, s := range r.surfaces {
+			s.users--
+		}
+		return nil, err
+	}
+	p.bound++
+	in := len(p.in)
+	return &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]),
+		Out: addresses(r.surfaces[in:])}, nil
+}
+
+// enter maps the surfaces of a request and gives it its handle.
+func (t *requests) enter(r *request) error {
 	r.ids = make([]uint32, len(r.surfaces))
 	for i, s := range r.surfaces {
 		if err := t.surfaces.open(s); err != nil {
-			return nil, err
+			return err
 		}
 		r.ids[i] = s.name
 	}
 	if err := r.send.SetSurfaces(r.ids...); err != nil {
-		return nil, err
+		return err
 	}
 	r.send.Category = driverabi.IOCategory
 	if !t.table.add(r, MaxRequests, func(number uint32) { r.handle = number }) {
-		return nil, exhausted("bind", "", "requests", MaxRequests, "unbind requests")
+		return exhausted("bind", "", "requests", MaxRequests, "unbind requests")
 	}
-	p.bound++
-	for _, s := range r.surfaces {
-		s.users++
-	}
-	in := len(p.in)
-	return &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]),
-		Out: addresses(r.surfaces[in:])}, nil
+	return nil
 }
 
 // unbind frees a request that is not in flight.

@@ -22,6 +22,7 @@ type compiles struct {
 	programs *programs
 	ctx      context.Context // ends with the connection
 	log      *slog.Logger
+	owes     *accounts
 	number   uint64 // of the session
 
 	work  sync.WaitGroup
@@ -39,7 +40,7 @@ func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
 	if err := c.grant.allow("compile", driverabi.EntitlementBaseline); err != nil {
 		return err
 	}
-	up, err := receive(&p, fds)
+	up, err := receive(&p, fds, c.owes)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,10 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 				Hint: "send the key of a Compiled"}
 		}
 	} else {
-		key = up.key(c.info)
+		var err error
+		if key, err = up.key(ctx, c.info); err != nil {
+			return nil, found{}, err
+		}
 	}
 	at := residentKey{id: c.grant.id, key: key}
 	if c.grant.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
@@ -141,6 +145,10 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		case p.Key != "":
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName,
 				Detail: "the cache has no such program", Hint: "send text and weights"}
+		default:
+			if err := up.mapFiles("compile"); err != nil {
+				return nil, err
+			}
 		}
 		exec, err := c.compileNow(ctx, p.File, src)
 		if err != nil {

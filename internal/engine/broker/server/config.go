@@ -41,6 +41,11 @@ type Config struct {
 
 	// How long the broker waits, for tests; 0 means the constants of limits.go.
 	hello, write, end time.Duration
+
+	// What the process may spend, for tests; 0 means what thisProcess says.
+	process allowance
+	// clients among whom it is divided; 0 means MaxClients.
+	clients int
 }
 
 // settled returns c with every default in place.
@@ -65,6 +70,10 @@ func (c Config) settled(policy *Policy) Config {
 	}
 	if c.PinBytes == 0 {
 		c.PinBytes = MaxPinned
+	}
+	c.process = c.process.or(thisProcess())
+	if c.clients == 0 {
+		c.clients = MaxClients
 	}
 	if c.Policy == nil {
 		c.Policy = policy

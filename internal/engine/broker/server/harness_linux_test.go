@@ -45,6 +45,9 @@ func startBroker(t *testing.T, c Config) *broker {
 		b.disconnect()
 		b.work.Wait()
 		require.Zero(t, b.live.count(), "programs are left")
+		for _, one := range []*quota{b.quotas.mappings, b.quotas.descriptors, b.quotas.memory} {
+			require.Zero(t, one.held()+one.beyond, one.what)
+		}
 		st := b.driver.Stats()
 		require.Zero(t, st.Clients+st.Programs+st.Surfaces+st.Resident+st.Mapped+st.Bound+st.Instances+st.Weights,
 			"%+v", st)

@@ -43,7 +43,7 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 		_, err := c.server.instance(c.ctx, p.res.exec, nil)
 		return err
 	}
-	up, err := receiveWeights(&q, fds)
+	up, err := receiveWeights(&q, fds, c.owes)
 	if err != nil {
 		return err
 	}
@@ -69,6 +69,9 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 // on.
 func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident,
 	baseToken uint64) (err error) {
+	if err := up.mapFiles("instance"); err != nil {
+		return err
+	}
 	resource, err := c.driver.AddWeights(&up.source)
 	if err != nil {
 		return err

@@ -1,6 +1,10 @@
 package server
 
-import "time"
+import (
+	"time"
+
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
 
 // What one client, or the broker, may have at a time. A client that asks for more
 // gets a fault that matches ane.ErrExhausted and keeps its connection.
@@ -29,8 +33,32 @@ const (
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000
+	// maxMappings of one client: two for each surface that is bound, as unimem and the software engine have one
+	// each, one for each loaded program, and those of maxCompiling compiles. It is more than MaxSurfaces and
+	// MaxPrograms need.
+	maxMappings = 4096
+	// maxDescriptors of one client: one for each surface, one for each loaded program, and those of the compiles
+	// that are out. A client with MaxSurfaces and MaxPrograms has room for 48 compiles of 16 files.
+	maxDescriptors = 2048
 	// DefaultCacheBytes bounds the files of the compile cache.
 	DefaultCacheBytes = 1 << 30
+)
+
+// What the process keeps for itself of what the system lets it have. Its clients have the rest.
+const (
+	// defaultMappings is vm.max_map_count as Linux sets it, where it cannot be read.
+	defaultMappings = 65530
+	// reservedMappings are for the runtime: stacks of threads (two for each of two threads for a connection), the
+	// heap's arenas, and ranges of pages that it has given back. Idle it has some 30.
+	reservedMappings = 16384
+	// reservedFiles are for MaxClients and crowd connections: the socket, and while a frame is answered the
+	// descriptors that came with it and their copies; and 64 for the listener, the cache and the runtime.
+	reservedFiles = 64 + (MaxClients+crowd)*(4+2*wire.MaxDescriptors)
+	// mostFiles bounds the descriptors where the system does not; each costs memory of the kernel.
+	mostFiles = 1 << 18
+	// memoryShare is the part of the memory that clients may have: one half. The other one is for the garbage of the
+	// heap, which may be as large as what is in use.
+	memoryShare = 2
 )
 
 // How long the broker waits.

@@ -45,6 +45,7 @@ func newProgram(r *resident) *program {
 // programs are those that one client has compiled, and what the driver has loaded for it.
 type programs struct {
 	*server
+	owes    *accounts
 	grant   *grant
 	dev     *device
 	flights *flights

@@ -112,6 +112,7 @@ func (s *server) reject(conn *wire.Conn, why error) {
 // everything else it had.
 func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	defer conn.Close()
+	c.clients = 1
 	s, err := newServer(c.settled(OwnerPolicy()))
 	if err != nil {
 		return err

@@ -23,6 +23,7 @@ type session struct {
 	number uint64
 	log    *slog.Logger
 	dev    *device // set when the client is admitted
+	owes   *accounts
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
@@ -46,14 +47,16 @@ func newSession(s *server, conn *wire.Conn, id Identity) *session {
 		grant:  &grant{policy: s.conf.Policy, id: id}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
-	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes}
+	c.owes = s.quotas.open()
+	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes}
 	handles := &atomic.Uint32{}
-	c.programs = programs{server: s, grant: c.grant, flights: &c.flights, loaded: map[*resident]*attachment{},
+	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights, loaded: map[*resident]*attachment{},
 		table: table[program]{last: handles}}
 	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights,
 		table: table[request]{last: handles}}
 	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests, c.grant)
 	c.compiles = compiles{server: s, outlet: c.outlet, grant: c.grant, programs: &c.programs, ctx: c.ctx, log: c.log,
+		owes:  c.owes,
 		asked: make(chan struct{}, MaxCompiles), turns: make(chan struct{}, maxCompiling)}
 	return c
 }
@@ -233,6 +236,7 @@ func (c *session) end() error {
 // free gives back everything. The driver has ended its client, and so every chain ends.
 func (c *session) free() error {
 	c.flights.chained.Wait()
+	defer c.owes.close()
 	return errors.Join(c.surfaces.free(), c.programs.free())
 }
 

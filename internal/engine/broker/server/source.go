@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"hash"
 	"io/fs"
 	"slices"
 	"strings"
@@ -70,23 +71,36 @@ const compilerVersion = "anekit broker 1"
 // key tells programs apart. Every part is led by its length, so that no two
 // programs run together into the same bytes.
 func (s *source) key(engine ane.Info) Key {
-	h := sha256.New()
-	part := func(b []byte) {
-		var n [8]byte
-		binary.LittleEndian.PutUint64(n[:], uint64(len(b)))
-		h.Write(n[:])
-		h.Write(b)
-	}
-	for _, t := range []string{compilerVersion, engine.Name, engine.Chip, engine.Numerics, s.function} {
-		part([]byte(t))
-	}
-	part(s.text)
+	h := newKeyHash(engine, s.function)
+	h.part(s.text)
 	for _, w := range s.weights {
-		part([]byte(w.name))
-		part(w.data)
+		h.part([]byte(w.name))
+		h.part(w.data)
 	}
-	return Key(h.Sum(nil))
+	return h.key()
 }
+
+// keyHash makes a Key of the parts of a program.
+type keyHash struct{ hash.Hash }
+
+// newKeyHash begins with the engine and the function.
+func newKeyHash(engine ane.Info, function string) keyHash {
+	h := keyHash{sha256.New()}
+	for _, t := range []string{compilerVersion, engine.Name, engine.Chip, engine.Numerics, function} {
+		h.part([]byte(t))
+	}
+	return h
+}
+
+func (h keyHash) part(b []byte) {
+	h.length(len(b))
+	h.Write(b)
+}
+
+// length leads a part, whose bytes follow.
+func (h keyHash) length(n int) { h.Write(binary.LittleEndian.AppendUint64(nil, uint64(n))) }
+
+func (h keyHash) key() Key { return Key(h.Sum(nil)) }
 
 // compile is the engine's view of the source.
 func (s *source) compile(file string) ane.Source {

@@ -28,6 +28,8 @@ type surfaces struct {
 	table  table[surface] // by the client's token
 	pinned uint64         // bytes of all
 	limit  uint64         // of pinned
+	owes   *accounts
+	failed error // to give back mappings
 }
 
 // fileID tells files apart, whatever descriptors lead to them.
@@ -46,8 +48,12 @@ func (t *surfaces) add(payload []byte, fds wire.Descriptors) (wire.Payload, erro
 	if err := t.roomFor(&p); err != nil {
 		return nil, err
 	}
+	if err := t.owes.take("surface", fmt.Sprintf("surface %d", p.Token), registered); err != nil {
+		return nil, err
+	}
 	file, at, err := keep(fds[0], p.Size)
 	if err != nil {
+		t.owes.give(registered)
 		return nil, err
 	}
 	t.table.put(p.Token, &surface{file: file, at: at, size: p.Size})
@@ -100,11 +106,33 @@ func (t *surfaces) drop(payload []byte) (wire.Payload, error) {
 	return &wire.Empty{}, t.unmap(s)
 }
 
-// open maps a surface, for the first request that names it.
+// registered is what a surface takes until it is dropped: its file's descriptor, which goes to its Block.
+var registered = needs{descriptors: 1}
+
+// mapped is what a surface takes besides while it is mapped: once by its Block, and once by the engine. Pages that no
+// process has touched are charged to the one that does, so the broker counts them all.
+func (s *surface) mapped() needs { return needs{mappings: 2, memory: int64(s.size)} }
+
+// open maps a surface, for the first request that names it. Surfaces that no request uses give way to it.
 func (t *surfaces) open(s *surface) error {
 	if s.block != nil {
 		return nil
 	}
+	err := t.owes.take("bind", "", s.mapped())
+	if err != nil && t.unmapIdle() {
+		err = t.owes.take("bind", "", s.mapped())
+	}
+	if err != nil {
+		return err
+	}
+	if err := t.mapNow(s); err != nil {
+		t.owes.give(s.mapped())
+		return err
+	}
+	return nil
+}
+
+func (t *surfaces) mapNow(s *surface) error {
 	b, err := unimem.Adopt(s.file, int(s.size))
 	if err != nil {
 		return &ane.Error{Op: "bind", Engine: Name, Err: err}
@@ -122,22 +150,52 @@ func (t *surfaces) open(s *surface) error {
 	return err
 }
 
-// unmap undoes open while the client lives.
+// unmapIdle unmaps the surfaces that no request uses, and reports whether there were any. What cannot be unmapped
+// stays as it is.
+func (t *surfaces) unmapIdle() (any bool) {
+	for _, s := range t.table.all() {
+		if s.block == nil || s.users > 0 {
+			continue
+		}
+		file, err := s.block.Share()
+		if err != nil {
+			continue
+		}
+		if err := t.dev.unmapSurface(s.name); err != nil {
+			_ = file.Close() // the Block stays
+			continue
+		}
+		if err := t.discard(s); err != nil {
+			t.failed = errors.Join(t.failed, err)
+		}
+		s.file, s.block = file, nil
+		any = true
+	}
+	return any
+}
+
+// unmap undoes add and open while the client lives.
 func (t *surfaces) unmap(s *surface) error {
+	if s.block != nil {
+		if err := t.dev.unmapSurface(s.name); err != nil {
+			return err
+		}
+	}
+	return t.forget(s)
+}
+
+// forget undoes add, and open when the driver has undone its part.
+func (t *surfaces) forget(s *surface) error {
+	t.owes.give(registered)
 	if s.block == nil {
 		return s.file.Close()
-	}
-	if err := t.dev.unmapSurface(s.name); err != nil {
-		return err
 	}
 	return t.discard(s)
 }
 
 // discard undoes open when the driver has undone its part.
 func (t *surfaces) discard(s *surface) error {
-	if s.block == nil {
-		return s.file.Close()
-	}
+	t.owes.give(s.mapped())
 	if err := t.driver.RemoveSurface(s.name); err != nil {
 		return err
 	}
@@ -146,9 +204,9 @@ func (t *surfaces) discard(s *surface) error {
 
 // free undoes open for everything. The driver has ended its client.
 func (t *surfaces) free() error {
-	var errs []error
+	errs := []error{t.failed}
 	for _, s := range t.table.all() {
-		errs = append(errs, t.discard(s))
+		errs = append(errs, t.forget(s))
 	}
 	return errors.Join(errs...)
 }

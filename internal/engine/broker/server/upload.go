@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -9,15 +10,25 @@ import (
 )
 
 // upload is a program as a client sent it, in sealed memory that it cannot change
-// any more. The source is valid until close.
+// any more. It has descriptors until it is mapped, in its turn: the source is valid from then until close.
 type upload struct {
 	source
 	files []*wire.Sealed
+	text  extent
+	parts []extent // of source.weights
+	owes  *accounts
+	owed  needs // for files
 }
 
-// receive maps the memfds of a compile.
-func receive(p *wire.Compile, fds wire.Descriptors) (*upload, error) {
-	up := &upload{}
+// extent is a part of a file.
+type extent struct {
+	file     *wire.Sealed // nil: no bytes
+	at, size int
+}
+
+// receive keeps the memfds of a compile.
+func receive(p *wire.Compile, fds wire.Descriptors, owes *accounts) (*upload, error) {
+	up := &upload{owes: owes}
 	if p.Key != "" {
 		if len(fds) > 0 || p.TextSize > 0 || len(p.Weights) > 0 {
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrMismatch,
@@ -43,9 +54,9 @@ func receive(p *wire.Compile, fds wire.Descriptors) (*upload, error) {
 	return up, nil
 }
 
-// receiveWeights maps the memfds of an instance.
-func receiveWeights(p *wire.Instance, fds wire.Descriptors) (*upload, error) {
-	up := &upload{}
+// receiveWeights keeps the memfds of an instance.
+func receiveWeights(p *wire.Instance, fds wire.Descriptors, owes *accounts) (*upload, error) {
+	up := &upload{owes: owes}
 	err := up.open(fds)
 	if err == nil {
 		err = up.addWeights(p.Weights)
@@ -56,51 +67,130 @@ func receiveWeights(p *wire.Instance, fds wire.Descriptors) (*upload, error) {
 	return up, nil
 }
 
-// open maps descriptors.
+// open keeps descriptors.
 func (u *upload) open(fds wire.Descriptors) error {
+	if err := u.owe("compile", "", needs{descriptors: int64(len(fds))}); err != nil {
+		return err
+	}
 	left := MaxUpload
 	for i, fd := range fds {
-		s, err := wire.MapSealed(fd, left)
+		s, err := wire.KeepSealed(fd, left)
 		if err != nil {
 			return &ane.Error{Op: "compile", Engine: Name, Name: fmt.Sprintf("descriptor %d", i), Err: err}
 		}
 		u.files = append(u.files, s)
-		left -= len(s.Bytes())
+		left -= s.Size()
 	}
 	return nil
 }
 
+// owe charges n for the upload, until close.
+func (u *upload) owe(op, name string, n needs) error {
+	if err := u.owes.take(op, name, n); err != nil {
+		return err
+	}
+	u.owed = u.owed.plus(n)
+	return nil
+}
+
+// addWeights sorts the list as source.sort does the weights.
 func (u *upload) addWeights(list []wire.Weight) error {
+	parts := make(map[string]extent, len(list))
 	for _, w := range list {
-		data, err := u.slice(w.Name, w.Descriptor, w.Offset, w.Size)
+		part, err := u.slice(w.Name, w.Descriptor, w.Offset, w.Size)
 		if err != nil {
 			return err
 		}
-		u.weights = append(u.weights, weight{w.Name, data})
+		parts[w.Name] = part
+		u.weights = append(u.weights, weight{name: w.Name})
 	}
-	return u.sort()
+	if err := u.sort(); err != nil { // refuses two of one name
+		return err
+	}
+	for _, w := range u.weights {
+		u.parts = append(u.parts, parts[w.name])
+	}
+	return nil
 }
 
 // slice is size bytes at offset of a descriptor.
-func (u *upload) slice(name string, descriptor uint32, offset, size uint64) ([]byte, error) {
+func (u *upload) slice(name string, descriptor uint32, offset, size uint64) (extent, error) {
 	if int64(descriptor) >= int64(len(u.files)) {
-		return nil, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
+		return extent{}, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
 			Detail: fmt.Sprintf("descriptor %d of %d", descriptor, len(u.files)),
 			Hint:   "send the memfd beside the frame"}
 	}
-	b := u.files[descriptor].Bytes()
-	if offset > uint64(len(b)) || size > uint64(len(b))-offset {
-		return nil, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
-			Detail: fmt.Sprintf("bytes %d to %d of a memfd of %d", offset, offset+size,
-				len(b)), Hint: "send the sizes that the memfd has"}
+	f := u.files[descriptor]
+	if n := uint64(f.Size()); offset > n || size > n-offset {
+		return extent{}, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
+			Detail: fmt.Sprintf("bytes %d to %d of a memfd of %d", offset, offset+size, n),
+			Hint:   "send the sizes that the memfd has"}
 	}
-	return b[offset : offset+size : offset+size], nil
+	return extent{f, int(offset), int(size)}, nil
 }
 
-// close unmaps what was sent, unless a program has taken it over.
+// key is source.key of what is not mapped. It reads the files through a small buffer, and no holes.
+func (u *upload) key(ctx context.Context, engine ane.Info) (Key, error) {
+	h := newKeyHash(engine, u.function)
+	err := u.text.hash(ctx, h)
+	for i := 0; i < len(u.parts) && err == nil; i++ {
+		h.part([]byte(u.weights[i].name))
+		err = u.parts[i].hash(ctx, h)
+	}
+	if ctx.Err() != nil {
+		return Key{}, ane.Deadline("compile", Name, ctx.Err())
+	}
+	if err != nil {
+		return Key{}, &ane.Error{Op: "compile", Engine: Name, Err: err}
+	}
+	return h.key(), nil
+}
+
+func (x extent) hash(ctx context.Context, h keyHash) error {
+	h.length(x.size)
+	if x.size == 0 {
+		return nil
+	}
+	return x.file.CopyTo(ctx, h, int64(x.at), int64(x.size))
+}
+
+// mapFiles maps the files and makes the source valid.
+func (u *upload) mapFiles(op string) error {
+	var n needs
+	for _, f := range u.files {
+		if f.Size() > 0 {
+			n.mappings++
+		}
+	}
+	if err := u.owe(op, "", n); err != nil {
+		return err
+	}
+	for _, f := range u.files {
+		if err := f.Map(); err != nil {
+			return &ane.Error{Op: op, Engine: Name, Err: ane.Because(ane.ErrExhausted, err),
+				Hint: "send it again when other compiles have ended"}
+		}
+	}
+	u.source.text = u.text.bytes()
+	for i := range u.weights {
+		u.weights[i].data = u.parts[i].bytes()
+	}
+	return nil
+}
+
+// bytes is the part of a file that is mapped.
+func (x extent) bytes() []byte {
+	if x.size == 0 {
+		return []byte{}
+	}
+	return x.file.Bytes()[x.at : x.at+x.size : x.at+x.size]
+}
+
+// close gives back what was sent, unless a program has taken it over.
 func (u *upload) close() error {
 	files := u.files
-	*u = upload{}
+	u.owes.give(u.owed)
+	*u = upload{owes: u.owes}
 	return closeFiles(files)
 }
 

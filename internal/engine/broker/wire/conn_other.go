@@ -3,6 +3,8 @@
 package wire
 
 import (
+	"context"
+	"io"
 	"os"
 	"time"
 
@@ -41,8 +43,19 @@ func Seal(name string, parts ...[]byte) (*os.File, error) { return nil, unsuppor
 // ReadSealed answers ErrUnsupported.
 func ReadSealed(fd, limit int) ([]byte, error) { return nil, unsupported("read sealed") }
 
-// MapSealed answers ErrUnsupported.
-func MapSealed(fd, limit int) (*Sealed, error) { return nil, unsupported("map sealed") }
+// KeepSealed answers ErrUnsupported.
+func KeepSealed(fd, limit int) (*Sealed, error) { return nil, unsupported("keep sealed") }
+
+// Map answers ErrUnsupported.
+func (s *Sealed) Map() error { return unsupported("map sealed") }
+
+// CopyTo answers ErrUnsupported.
+func (s *Sealed) CopyTo(context.Context, io.Writer, int64, int64) error {
+	return unsupported("read sealed")
+}
+
+// Holes answers ErrUnsupported.
+func (s *Sealed) Holes(context.Context) (int64, error) { return 0, unsupported("read sealed") }
 
 // Close does nothing.
 func (s *Sealed) Close() error { return nil }

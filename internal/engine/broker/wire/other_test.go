@@ -16,8 +16,8 @@ func TestUnsupported(t *testing.T) {
 	_, conn := wire.NewConn(0)
 	_, seal := wire.Seal("x")
 	_, read := wire.ReadSealed(0, 1)
-	_, mapped := wire.MapSealed(0, 1)
-	for _, err := range []error{conn, seal, read, mapped} {
+	_, kept := wire.KeepSealed(0, 1)
+	for _, err := range []error{conn, seal, read, kept} {
 		require.ErrorIs(t, err, wire.ErrUnsupported)
 		require.ErrorIs(t, err, ane.ErrUnavailable)
 	}

@@ -1,11 +1,23 @@
 package wire
 
-// Sealed is a read-only mapping of a memfd whose bytes no process can change any more.
+// Sealed is a memfd whose bytes no process can change any more, by a descriptor of its own. It costs no memory before
+// Map. Not for several goroutines.
 type Sealed struct {
-	mem []byte
+	fd   int // with size > 0, until Close
+	size int
+	mem  []byte
 }
 
-// Bytes is the whole file, not to be written to: that is a fault. Nil after Close.
+// Size is the length of the file in bytes, 0 after Close.
+func (s *Sealed) Size() int {
+	if s == nil {
+		return 0
+	}
+	return s.size
+}
+
+// Bytes is the whole file once it is mapped, not to be written to: that is a fault. Nil before
+// Map and after Close.
 func (s *Sealed) Bytes() []byte {
 	if s == nil {
 		return nil

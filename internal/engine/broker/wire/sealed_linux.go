@@ -1,7 +1,10 @@
 package wire
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -103,34 +106,139 @@ func ReadSealed(fd, limit int) ([]byte, error) {
 	return b, nil
 }
 
-// MapSealed maps a file made by Seal, of at most limit bytes, without copying it. The
-// descriptor stays the caller's and is not needed any longer. Errors: ErrSeal, ErrLong,
-// ErrSocket.
-func MapSealed(fd, limit int) (*Sealed, error) {
-	const op = "map sealed"
+// KeepSealed keeps a file made by Seal, of at most limit bytes. The descriptor stays the
+// caller's and is not needed any longer. Errors: ErrSeal, ErrLong, ErrSocket.
+func KeepSealed(fd, limit int) (*Sealed, error) {
+	const op = "keep sealed"
 	size, err := sealedSize(op, fd, seals, limit)
 	if err != nil {
 		return nil, err
 	}
-	if size == 0 { // nothing to map
+	if size == 0 { // nothing to keep
 		return &Sealed{}, nil
 	}
-	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_PRIVATE)
+	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
-		return nil, socketError(op, "mmap", err)
+		return nil, socketError(op, "fcntl(F_DUPFD_CLOEXEC)", err)
 	}
-	return &Sealed{mem: mem}, nil
+	return &Sealed{fd: own, size: size}, nil
 }
 
-// Close unmaps the file, once; repeating it returns nil. Not for several goroutines.
-func (s *Sealed) Close() error {
-	if s == nil || s.mem == nil {
+// Map maps the file without copying it, once. Reading a hole of it costs a page, which is
+// charged to this process. Errors: ErrSocket.
+func (s *Sealed) Map() error {
+	if s.size == 0 || s.mem != nil {
 		return nil
 	}
-	mem := s.mem
-	s.mem = nil
-	if err := unix.Munmap(mem); err != nil {
-		return socketError("unmap sealed", "munmap", err)
+	mem, err := unix.Mmap(s.fd, 0, s.size, unix.PROT_READ, unix.MAP_PRIVATE)
+	if err != nil {
+		return socketError("map sealed", "mmap", err)
+	}
+	s.mem = mem
+	return nil
+}
+
+// chunk is how much of a file is read at a time.
+const chunk = 64 << 10
+
+// zeros are what a hole reads as. They are never written.
+var zeros [chunk]byte
+
+// CopyTo writes size bytes at an offset, which the file has, to w. It reads no hole, so it costs
+// the pages of none. Errors: ErrSocket, those of w, and that of a context that ends.
+func (s *Sealed) CopyTo(ctx context.Context, w io.Writer, at, size int64) error {
+	buf := make([]byte, chunk)
+	return s.extents(ctx, at, size, func(at, n int64, hole bool) error {
+		part := zeros[:min(n, chunk)]
+		if !hole {
+			part = buf[:min(n, chunk)]
+		}
+		for end := at + n; at < end; {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			part = part[:min(end-at, int64(len(part)))]
+			if !hole {
+				got, err := unix.Pread(s.fd, part, at)
+				switch {
+				case err == unix.EINTR:
+					continue
+				case err != nil || got == 0:
+					return socketError("read sealed", "pread", err)
+				}
+				part = part[:got]
+			}
+			if _, err := w.Write(part); err != nil {
+				return err
+			}
+			at += int64(len(part))
+			part = part[:cap(part)]
+		}
+		return nil
+	})
+}
+
+// Holes counts the bytes that no process has written: a mapping that reads them costs their
+// pages. Errors: ErrSocket, and that of a context that ends.
+func (s *Sealed) Holes(ctx context.Context) (bytes int64, err error) {
+	err = s.extents(ctx, 0, int64(s.size), func(_, n int64, hole bool) error {
+		if hole {
+			bytes += n
+		}
+		return nil
+	})
+	return bytes, err
+}
+
+// extents calls each for the parts of a range, which hold data or are holes.
+func (s *Sealed) extents(ctx context.Context, at, size int64, each func(at, n int64, hole bool) error) error {
+	for end := at + size; at < end; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		data, err := unix.Seek(s.fd, at, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) { // no data up to the end
+			data, err = end, nil
+		}
+		if err != nil {
+			return socketError("read sealed", "lseek(SEEK_DATA)", err)
+		}
+		if data = min(data, end); data > at {
+			if err := each(at, data-at, true); err != nil {
+				return err
+			}
+		}
+		if at = data; at == end {
+			return nil
+		}
+		hole, err := unix.Seek(s.fd, at, unix.SEEK_HOLE)
+		if err != nil {
+			return socketError("read sealed", "lseek(SEEK_HOLE)", err)
+		}
+		hole = min(hole, end)
+		if err := each(at, hole-at, false); err != nil {
+			return err
+		}
+		at = hole
 	}
 	return nil
+}
+
+// Close gives back the descriptor and the mapping, once; repeating it returns nil.
+func (s *Sealed) Close() error {
+	if s == nil || s.size == 0 {
+		return nil
+	}
+	mem, fd := s.mem, s.fd
+	*s = Sealed{}
+	var errs []error
+	if mem != nil {
+		if err := unix.Munmap(mem); err != nil {
+			errs = append(errs, socketError("close sealed", "munmap", err))
+		}
+	}
+	if err := unix.Close(fd); err != nil {
+		errs = append(errs, socketError("close sealed", "close", err))
+	}
+	return errors.Join(errs...)
 }

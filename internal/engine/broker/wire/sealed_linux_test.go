@@ -1,6 +1,9 @@
 package wire_test
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"os"
 	"testing"
 
@@ -25,9 +28,15 @@ func TestSeal(t *testing.T) {
 		_, err = wire.ReadSealed(fd, 6)
 		require.ErrorIs(t, err, wire.ErrLong)
 
-		m, err := wire.MapSealed(fd, 7)
+		_, err = wire.KeepSealed(fd, 6)
+		require.ErrorIs(t, err, wire.ErrLong)
+		m, err := wire.KeepSealed(fd, 7)
 		require.NoError(t, err)
 		require.NoError(t, f.Close())
+		require.Nil(t, m.Bytes())
+		require.Equal(t, 7, m.Size())
+		require.NoError(t, m.Map())
+		require.NoError(t, m.Map())
 		require.Equal(t, "one two", string(m.Bytes()))
 		require.NoError(t, m.Close())
 		require.NoError(t, m.Close())
@@ -35,8 +44,9 @@ func TestSeal(t *testing.T) {
 
 		empty, err := wire.Seal("nothing")
 		require.NoError(t, err)
-		m, err = wire.MapSealed(int(empty.Fd()), 0)
+		m, err = wire.KeepSealed(int(empty.Fd()), 0)
 		require.NoError(t, err)
+		require.NoError(t, m.Map())
 		require.Empty(t, m.Bytes())
 		require.NoError(t, m.Close())
 		require.NoError(t, empty.Close())
@@ -67,7 +77,7 @@ func TestUnsealedFiles(t *testing.T) {
 		} {
 			_, err := wire.ReadSealed(int(f.Fd()), 1000)
 			require.ErrorIs(t, err, wire.ErrSeal, name)
-			m, err := wire.MapSealed(int(f.Fd()), 1000)
+			m, err := wire.KeepSealed(int(f.Fd()), 1000)
 			require.ErrorIs(t, err, wire.ErrSeal, name)
 			require.NoError(t, m.Close())
 			require.NoError(t, f.Close())
@@ -86,7 +96,48 @@ func TestHugePagesAreRefused(t *testing.T) {
 	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
 		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
 	require.NoError(t, err)
-	_, err = wire.MapSealed(fd, 4<<20)
+	_, err = wire.KeepSealed(fd, 4<<20)
 	require.ErrorIs(t, err, wire.ErrSeal)
 	require.NoError(t, unix.Close(fd))
+}
+
+// TestHolesCostNothing: reading a sparse file gives zeros for its holes, and adds no page to it.
+func TestHolesCostNothing(t *testing.T) {
+	const size = 64 << 20
+	fd, err := unix.MemfdCreate("sparse", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	require.NoError(t, unix.Ftruncate(fd, size))
+	page := bytes.Repeat([]byte{7}, 4096)
+	for _, at := range []int64{4096, 32 << 20, size - 4096} {
+		_, err := unix.Pwrite(fd, page, at)
+		require.NoError(t, err)
+	}
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
+		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
+	require.NoError(t, err)
+	m, err := wire.KeepSealed(fd, size)
+	require.NoError(t, err)
+	defer m.Close()
+	ctx := context.Background()
+	holes, err := m.Holes(ctx)
+	require.NoError(t, err)
+	require.EqualValues(t, size-3*len(page), holes)
+	want := make([]byte, size)
+	for _, at := range []int{4096, 32 << 20, size - 4096} {
+		copy(want[at:], page)
+	}
+	for _, r := range [][2]int64{{0, size}, {5000, 100}, {4095, 4098}, {size - 1, 1}, {100, 0}, {8192, 32<<20 - 8000}} {
+		var got bytes.Buffer
+		require.NoError(t, m.CopyTo(ctx, &got, r[0], r[1]))
+		require.True(t, bytes.Equal(want[r[0]:r[0]+r[1]], got.Bytes()), "%v", r)
+	}
+	var s unix.Stat_t
+	require.NoError(t, unix.Fstat(fd, &s))
+	require.EqualValues(t, 3*len(page), 512*s.Blocks)
+	over, cancel := context.WithCancel(ctx)
+	cancel()
+	require.ErrorIs(t, m.CopyTo(over, io.Discard, 0, size), context.Canceled)
+	_, err = m.Holes(over)
+	require.ErrorIs(t, err, context.Canceled)
 }

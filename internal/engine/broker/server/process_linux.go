@@ -1,0 +1,83 @@
+package server
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// thisProcess reads the limits of the system, and leaves the reserves of limits.go.
+func thisProcess() allowance {
+	memory := memoryLimit("/proc/self/cgroup", "/sys/fs/cgroup")
+	return allowance{
+		mappings: spare(readNumber("/proc/sys/vm/max_map_count", defaultMappings), reservedMappings),
+		files:    spare(min(resource(unix.RLIMIT_NOFILE), mostFiles), reservedFiles),
+		memory:   memory / memoryShare,
+	}
+}
+
+// resource is the soft limit of this process. The runtime raises that of files to the hard one.
+func resource(which int) int64 {
+	var r unix.Rlimit
+	if err := unix.Getrlimit(which, &r); err != nil || r.Cur > math.MaxInt64 {
+		return math.MaxInt64
+	}
+	return int64(r.Cur)
+}
+
+// readNumber reads the one number in a file, or returns what is to be assumed without it.
+func readNumber(path string, without int64) int64 {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return without
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(string(b)), 10, 64)
+	if err != nil || n < 0 {
+		return without // "max", or what is not known here
+	}
+	return n
+}
+
+// memoryLimit is the least of the machine's memory, the limits of the cgroups that the process is in, that of its
+// address space, and GOMEMLIMIT.
+func memoryLimit(list, root string) int64 {
+	limit := min(resource(unix.RLIMIT_AS), debug.SetMemoryLimit(-1))
+	var s unix.Sysinfo_t
+	if err := unix.Sysinfo(&s); err == nil {
+		limit = min(limit, int64(uint64(s.Totalram)*uint64(s.Unit)))
+	}
+	f, err := os.Open(list)
+	if err != nil {
+		return limit
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		// 0::/path for version 2, and n:controllers:/path for version 1
+		part := strings.SplitN(lines.Text(), ":", 3)
+		switch {
+		case len(part) != 3:
+		case part[1] == "":
+			limit = min(limit, cgroupLimit(root, part[2], "memory.max"))
+		case strings.Contains(","+part[1]+",", ",memory,"):
+			limit = min(limit, cgroupLimit(filepath.Join(root, "memory"), part[2], "memory.limit_in_bytes"))
+		}
+	}
+	return limit
+}
+
+// cgroupLimit is the least limit of a group and those that it is in.
+func cgroupLimit(root, path, file string) int64 {
+	limit := int64(math.MaxInt64)
+	for path = filepath.Clean("/" + path); ; path = filepath.Dir(path) {
+		limit = min(limit, readNumber(filepath.Join(root, path, file), math.MaxInt64))
+		if path == "/" {
+			return limit
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package server
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/unimem"
+)
+
+// mappings counts those of this process that are memfds.
+func mappings(t *testing.T) int {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	require.NoError(t, err)
+	return bytes.Count(maps, []byte("memfd:"))
+}
+
+// only is the one session of a broker.
+func (b *broker) only() *session {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for s := range b.sessions {
+		return s
+	}
+	return nil
+}
+
+// page makes a sealed memfd of one page and sends it as often as a frame takes.
+func page(t *testing.T) (q *wire.Compile, fds []int) {
+	t.Helper()
+	f, err := wire.Seal("page", bytes.Repeat([]byte{'x'}, 4096))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, f.Close()) })
+	for range wire.MaxDescriptors {
+		fds = append(fds, int(f.Fd()))
+	}
+	return &wire.Compile{File: "page", TextSize: 4096}, fds
+}
+
+// TestCompilesMapInTurn: a compile that waits for its turn has no mappings, and has its descriptors
+// charged. 24 clients with 255 waiting compiles of 16 files each had 97,920 mappings.
+func TestCompilesMapInTurn(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, "")
+	c := b.only()
+	for range maxCompiling {
+		c.compiles.turns <- struct{}{}
+	}
+	q, fds := page(t)
+	before := mappings(t)
+	const waiting = 100
+	for range waiting {
+		_, err := p.post(wire.KindCompile, q, fds...)
+		require.NoError(t, err)
+	}
+	require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
+	require.Equal(t, before, mappings(t))
+	require.EqualValues(t, waiting*len(fds), p.counter(t, "own descriptors"))
+	for range maxCompiling {
+		<-c.compiles.turns
+	}
+	for id := range p.id {
+		if id > 1 && id <= waiting+1 {
+			require.ErrorIs(t, p.read(id, &wire.Compiled{}), ane.ErrCompile)
+		}
+	}
+	require.Zero(t, p.counter(t, "own descriptors"))
+	require.Zero(t, p.counter(t, "own mappings"))
+}
+
+// TestDescriptorsAreBudgeted: neither one client nor all of them exceed their budgets, and a client has its
+// floor whatever the others have taken.
+func TestDescriptorsAreBudgeted(t *testing.T) {
+	b := startBroker(t, Config{process: allowance{files: 4 * MaxClients, mappings: 1 << 16, memory: 1 << 30}})
+	const floor = 2
+	m, err := unimem.Open(1 << 14)
+	require.NoError(t, err)
+	defer m.Close()
+	f, err := m.Share()
+	require.NoError(t, err)
+	defer f.Close()
+	// take registers surfaces until one is refused, and counts them.
+	take := func(p *peer) (n int, err error) {
+		for ; err == nil; n++ {
+			err = p.ask(wire.KindSurface, &wire.Surface{Size: 64, Token: uint32(n)}, &wire.SurfaceReply{}, int(f.Fd()))
+		}
+		return n - 1, err
+	}
+	all, before := 0, len(files())
+	for range 3 {
+		p := b.join(alice, "")
+		n, err := take(p)
+		require.ErrorIs(t, err, ane.ErrExhausted)
+		require.ErrorContains(t, err, "descriptors")
+		require.GreaterOrEqual(t, n, floor)
+		all += n
+	}
+	require.LessOrEqual(t, all, 2*MaxClients+3*floor)
+	late := b.join(mary, "")
+	n, err := take(late)
+	require.Equal(t, floor, n, "the floor of a client that comes last")
+	var e *ane.Error
+	require.ErrorAs(t, err, &e)
+	require.Contains(t, e.Detail, "at most")
+	require.NotEmpty(t, e.Hint)
+	require.NotZero(t, late.counter(t, "refused for want of descriptors"))
+	require.LessOrEqual(t, len(files())-before, all+n+2*4)
+}
+
+// TestIdleSurfacesGiveWay: surfaces that no request uses are unmapped when others need the mappings, and mapped
+// again for the next request. The budget is what one request needs.
+func TestIdleSurfacesGiveWay(t *testing.T) {
+	m := model(t, "identity")
+	b := startBroker(t, Config{})
+	b.quotas.mappings.each = 4
+	p := b.join(alice, "")
+	r, err := p.ready(m, 21)
+	require.NoError(t, err)
+	first := r.ports
+	for i, list := range [][]*ane.Tensor{r.in, r.out} {
+		r.ports[i] = nil
+		for _, x := range list {
+			token, _, err := p.surface(x.Layout().Bytes())
+			require.NoError(t, err)
+			r.ports[i] = append(r.ports[i], wire.Port{Surface: token})
+		}
+	}
+	bind := func() error {
+		var bound wire.Bound
+		err := p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: r.ports[0], Out: r.ports[1]}, &bound)
+		if err == nil {
+			r.request = bound.Request
+		}
+		return err
+	}
+	err = bind()
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, "mappings")
+	require.NoError(t, p.evaluate(r, 0))
+	second := r.ports
+	for _, ports := range [][2][]wire.Port{second, first, second} {
+		require.NoError(t, p.ask(wire.KindUnbind, &wire.Unbind{Request: r.request}, &wire.Empty{}))
+		r.ports = ports
+		require.NoError(t, bind())
+		require.NoError(t, p.evaluate(r, 0))
+		require.EqualValues(t, 4, p.counter(t, "own mappings"))
+		require.EqualValues(t, 2, p.counter(t, "surfaces mapped"))
+	}
+}
