@@ -19,7 +19,7 @@ func TestBindReportsEverything(t *testing.T) {
 		f.in = append(f.in, newLayout(t, name, mil.FP16, 2, 5))
 	}
 	m := model(t, f)
-	g, err := unimem.NewGrid(128, 2)
+	g, err := unimem.NewGrid(128, 2, unimem.StaleOnClose())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Close()) })
 	_, err = g.Take()

@@ -39,7 +39,7 @@ func Example() {
 
 	// One surface for each tensor, as large as the larger of the two.
 	in, out := model.Inputs()[0], model.Outputs()[0]
-	grid, err := unimem.NewGrid(max(in.Bytes(), out.Bytes()), 2, unimem.SurfacePerCell())
+	grid, err := unimem.NewGrid(max(in.Bytes(), out.Bytes()), 2, unimem.SurfacePerCell(), unimem.StaleOnClose())
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestOnCell(t *testing.T) {
 	l := newLayout(t, "x", mil.FP16, 4)
 	for name, opts := range map[string][]unimem.Option{"carved": nil, "own surface": {unimem.SurfacePerCell()}} {
 		t.Run(name, func(t *testing.T) {
-			g, err := unimem.NewGrid(128, 3, opts...)
+			g, err := unimem.NewGrid(128, 3, append(opts, unimem.StaleOnClose())...)
 			require.NoError(t, err)
 			defer func() { require.NoError(t, g.Close()) }()
 			var tensors []*ane.Tensor
@@ -115,7 +115,7 @@ func TestOnCell(t *testing.T) {
 }
 
 func TestOnCellOfClosedGrid(t *testing.T) {
-	g, err := unimem.NewGrid(64, 1)
+	g, err := unimem.NewGrid(64, 1, unimem.StaleOnClose())
 	require.NoError(t, err)
 	c, err := g.Take()
 	require.NoError(t, err)

@@ -39,7 +39,7 @@ func TestAtCloseRunsOnceBeforeTheMemoryIsFreed(t *testing.T) {
 }
 
 func TestAtCloseOfCells(t *testing.T) {
-	g, err := unimem.NewGrid(64, 3, unimem.SurfacePerCell())
+	g, err := unimem.NewGrid(64, 3, unimem.SurfacePerCell(), unimem.StaleOnClose())
 	require.NoError(t, err)
 	n := 0
 	for range 3 {
@@ -47,6 +47,7 @@ func TestAtCloseOfCells(t *testing.T) {
 		require.NoError(t, err)
 		_, err = c.Block().AtClose(func() { n++ })
 		require.NoError(t, err)
+		defer func() { require.Equal(t, unimem.ErrClosed, g.Give(c)) }()
 	}
 	require.NoError(t, g.Close())
 	require.Equal(t, 3, n)

@@ -5,12 +5,13 @@ package unimem
 // no Bytes and no Block.
 type Cell struct {
 	grid  *Grid
-	word  uint64 // slot word when taken; while the slot has it, the cell is taken
-	index int
+	word  uint64 // word and era of the slot when taken; while the slot has them, the cell is taken
+	index uint32
+	era   uint32
 }
 
 // out reports whether the cell is still taken by this holder.
-func (c Cell) out() bool { return c.grid != nil && c.grid.slots[c.index].Load() == c.word }
+func (c Cell) out() bool { return c.grid != nil && c.grid.slots[c.index].holds(c) }
 
 // Bytes returns the cell's memory: the cell size in bytes, with cap equal to len.
 func (c Cell) Bytes() []byte {
@@ -23,7 +24,7 @@ func (c Cell) Bytes() []byte {
 }
 
 // Index is the cell's number in its Grid, from 0.
-func (c Cell) Index() int { return c.index }
+func (c Cell) Index() int { return int(c.index) }
 
 // Block returns the Block of the cell. The Grid owns it: only the Grid can close it.
 func (c Cell) Block() *Block {
@@ -41,7 +42,7 @@ func (c Cell) Offset() int {
 	if c.grid == nil || c.grid.perCell() {
 		return 0
 	}
-	return c.index * c.grid.cellSize
+	return int(c.index) * c.grid.cellSize
 }
 
 // perCell reports whether each cell has its own Block. For a single cell both ways are the

@@ -32,7 +32,7 @@ var (
 
 // Errors of closing, and of closed memory.
 var (
-	// ErrInUse: Close while the memory is retained.
+	// ErrInUse: Close while the memory is retained, or while cells of the Grid are taken.
 	ErrInUse = errors.New("memory is in use")
 	// ErrRelease: a system call of Close failed. The memory counts as closed.
 	ErrRelease = errors.New("cannot free the memory")

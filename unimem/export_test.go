@@ -7,7 +7,7 @@ func NearWrap(g *Grid) {
 	tags, generations := ^g.index-2*(g.index+1), ^g.link-2*(g.link+1)
 	g.head.Store(tags | g.head.Load()&g.index)
 	for i := range g.slots {
-		g.slots[i].Store(generations | g.slots[i].Load()&g.link)
+		g.slots[i].word.Store(generations | g.slots[i].word.Load()&g.link)
 	}
 }
 

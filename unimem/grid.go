@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"math"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 )
 
-// MaxCells is the largest number of cells of a Grid: it leaves 22 bits of a slot word for
-// the generation.
+// MaxCells is the largest number of cells of a Grid: it leaves 22 bits of a slot's word for the
+// generation.
 const MaxCells = 1 << 20
 
 // cellUnit is the granule of a cell in bytes: a cache line of the matrix unit.
@@ -23,32 +24,49 @@ const cellUnit = 64
 // {tag 64-b bits, top b bits}; top is all ones when the stack is empty. Each pop increments
 // the tag, so that the compare-exchange of a concurrent pop or push fails even if the same
 // cell is on top again. A push keeps the tag, because it depends only on the top cell. A tag
-// repeats after at least 2^43 pops, about a year.
+// repeats after at least 2^43 pops, so only a Take that is suspended for at least a day between
+// two instructions can miss a change.
 //
-// slots[i] is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
-// depth the number of cells from i down. It changes only while cell i is taken:
+// slots[i].word is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
+// depth the number of cells from i down. slots[i].era counts how often the generation began
+// again. Both change only while cell i is taken:
 //
-//   - Take reads the word of the top cell and pops. The word does not change; the Cell has a
+//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a
 //     copy.
 //   - Give exchanges the Cell's word for one with the next generation and the new link. If
 //     the exchange succeeds, Give may push; a second Give, or one of an older Cell, finds
-//     another generation and fails. Only the successful Give writes the word until its push,
-//     which publishes the word and the bytes written to the cell.
+//     another generation or era and fails. Only the successful Give writes the slot until its
+//     push, which publishes the slot and the bytes written to the cell.
+//   - The Give that reaches the last generation increments the era before it begins again at
+//     generation 0. No Cell has the last generation, so none fits the slot meanwhile.
 //
-// A stale Cell is accepted only after exactly 2^(64-2b) gives of the same cell (or a
-// multiple) with the same cells below: 2^58 in a Grid of 4 to 7 cells, 2^44 below 1024
-// cells, 2^22 in the largest.
+// Generation and era have at least 54 bits together: gives of one cell for years. A Give that
+// finds its own word and era is the current one. It is accepted wrongly only if it is suspended
+// between this look and its exchange, while a Give of a copy succeeds and then exactly 2^(64-2b)
+// more gives of the cell (or a multiple) end with the same link: 2^22 in the largest Grid, 2^44
+// below 1024 cells.
 type Grid struct {
 	_        [64]byte // head has its own cache line, because every Take and Give writes it
 	head     atomic.Uint64
 	_        [56]byte
-	slots    []atomic.Uint64
+	slots    []slot
 	width    uint8  // b, the bits of an index or a depth
 	index    uint64 // mask of b bits; as an index it means no cell
 	link     uint64 // mask of 2b bits: depth and next
 	cellSize int
 	life     *life
 	blocks   []*Block // one for all cells, or one for each
+	stale    bool     // Close does not wait for cells
+	// closer is held by a Close that checks the cells. closing is true meanwhile: an empty
+	// stack then does not mean that all cells are taken.
+	closer  sync.Mutex
+	closing atomic.Bool
+}
+
+// slot is the state of a cell; see Grid.
+type slot struct {
+	word atomic.Uint64
+	era  atomic.Uint32
 }
 
 // NewGrid makes a Grid of cells of cellSize bytes each, in one Block, or with SurfacePerCell
@@ -61,9 +79,10 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 		return nil, err
 	}
 	b := bits.Len(uint(cells))
-	g := &Grid{slots: make([]atomic.Uint64, cells), cellSize: cellSize, life: new(life),
+	c := configure(opts)
+	g := &Grid{slots: make([]slot, cells), cellSize: cellSize, life: new(life), stale: c.Stale,
 		width: uint8(b), index: 1<<b - 1, link: 1<<(2*b) - 1}
-	if err := g.open(configure(opts)); err != nil {
+	if err := g.open(c); err != nil {
 		return nil, err
 	}
 	// Cell 0 on top, the last cell at the bottom.
@@ -72,7 +91,7 @@ func NewGrid(cellSize, cells int, opts ...Option) (*Grid, error) {
 		if i+1 == cells {
 			next = g.index
 		}
-		g.slots[i].Store(uint64(cells-i)<<b | next)
+		g.slots[i].word.Store(uint64(cells-i)<<b | next)
 	}
 	return g, nil
 }
@@ -142,20 +161,68 @@ func (g *Grid) CellSize() int {
 	return g.cellSize
 }
 
-// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while a
-// Block of the Grid is retained; then Close changes nothing. Taken cells become stale.
+// Close frees the memory, once; repeating it returns nil. The error is ErrInUse while cells are
+// taken, with their number, and while a Block of the Grid is retained; then Close changes
+// nothing. With StaleOnClose taken cells do not matter: they become stale.
 func (g *Grid) Close() error {
 	if g == nil || g.life == nil {
 		return nil
 	}
-	first, err := endLife(g.life, g.cellSize*len(g.slots))
+	end := g.endIdle
+	if g.stale {
+		end = g.endStale
+	}
+	first, err := end()
 	if !first {
 		return err
 	}
-	g.stopTakes()
-	g.stopGives()
 	return g.tearDown()
 }
+
+// endIdle ends the life if all cells are free. It empties the stack first, in one exchange that
+// succeeds only if all cells are on it, and restores it if a Block is retained.
+func (g *Grid) endIdle() (bool, error) {
+	g.closer.Lock()
+	defer g.closer.Unlock()
+	g.closing.Store(true)
+	defer g.closing.Store(false)
+	for !g.life.closed() {
+		h := g.head.Load()
+		n, ok := g.freeAt(h)
+		if !ok {
+			continue
+		}
+		if out := len(g.slots) - n; out > 0 {
+			return false, &Error{Op: "close", Size: g.bytes(), Err: ErrInUse,
+				Cause: fmt.Errorf("%d of %d cells are taken", out, len(g.slots)),
+				Hint:  "give them first, or make the Grid with StaleOnClose"}
+		}
+		stopped := (h | g.index) + 1 | g.index
+		if !g.head.CompareAndSwap(h, stopped) {
+			continue
+		}
+		first, err := endLife(g.life, g.bytes())
+		if err != nil {
+			// No cell is taken, so only this goroutine changes the head.
+			g.head.Store((stopped | g.index) + 1 | h&g.index)
+		}
+		return first, err
+	}
+	return false, nil
+}
+
+// endStale ends the life and makes taken cells stale.
+func (g *Grid) endStale() (bool, error) {
+	first, err := endLife(g.life, g.bytes())
+	if first {
+		g.stopTakes()
+		g.stopGives()
+	}
+	return first, err
+}
+
+// bytes is the size of all cells.
+func (g *Grid) bytes() int { return g.cellSize * len(g.slots) }
 
 // stopTakes empties the stack permanently: after the life has ended, nothing is pushed.
 func (g *Grid) stopTakes() {
@@ -167,10 +234,10 @@ func (g *Grid) stopTakes() {
 	}
 }
 
-// stopGives changes the generation of every cell, so that taken cells become stale.
+// stopGives changes the era of every cell, so that taken cells become stale.
 func (g *Grid) stopGives() {
 	for i := range g.slots {
-		g.slots[i].Add(g.link + 1)
+		g.slots[i].era.Add(1)
 	}
 }
 

@@ -1,5 +1,7 @@
 package unimem
 
+import "runtime"
+
 // Take returns a free cell, the last given one first. Its errors are bare sentinels:
 // ErrGridFull, ErrClosed.
 func (g *Grid) Take() (Cell, error) {
@@ -8,8 +10,11 @@ func (g *Grid) Take() (Cell, error) {
 	}
 	for {
 		h := g.head.Load()
-		if int(h&g.index) >= len(g.slots) {
-			return Cell{}, g.refusal(ErrGridFull)
+		if h&g.index >= uint64(len(g.slots)) {
+			if err := g.empty(h); err != nil {
+				return Cell{}, err
+			}
+			continue
 		}
 		if c, ok := g.pop(h); ok {
 			return c, nil
@@ -19,36 +24,67 @@ func (g *Grid) Take() (Cell, error) {
 
 // pop takes the top cell of h if h is still the head. h has a top cell.
 func (g *Grid) pop(h uint64) (Cell, bool) {
-	i := int(h & g.index)
-	word := g.slots[i].Load()
-	return Cell{g, word, i}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
+	i := h & g.index
+	s := &g.slots[i]
+	word, era := s.word.Load(), s.era.Load()
+	return Cell{g, word, uint32(i), era}, g.head.CompareAndSwap(h, (h|g.index)+1|word&g.index)
+}
+
+// empty is the error of a Take that found no cell on h, or nil if it has to look again: while a
+// Close checks the cells, the stack is empty although they are free.
+func (g *Grid) empty(h uint64) error {
+	switch {
+	case g.closing.Load():
+		runtime.Gosched() // it lasts for some instructions of the closing goroutine
+		return nil
+	case g.life.closed():
+		return ErrClosed
+	case g.head.Load() != h:
+		return nil
+	}
+	return ErrGridFull
 }
 
 // Give returns a cell to the Grid; Take may return it again at once. Of several Gives of one
 // cell one is accepted; another may be refused before that one has returned. Its errors are
 // bare sentinels: ErrForeignCell, ErrStaleCell, ErrClosed.
 func (g *Grid) Give(c Cell) error {
-	if g == nil || c.grid != g || c.index >= len(g.slots) {
+	if g == nil || c.grid != g || int(c.index) >= len(g.slots) {
 		return ErrForeignCell
 	}
-	slot := &g.slots[c.index]
+	s := &g.slots[c.index]
 	generation := c.word&^g.link + g.link + 1
 	h := g.head.Load()
 	// Close ends the life before it empties the stack, so nothing is pushed after that.
 	if h&g.index == g.index && g.life.closed() {
 		return ErrClosed
 	}
-	if !slot.CompareAndSwap(c.word, generation|g.above(h)) {
+	if !s.holds(c) || !s.word.CompareAndSwap(c.word, generation|g.above(h)) {
 		return g.refusal(ErrStaleCell)
+	}
+	if generation == ^g.link {
+		generation = s.renew(g.above(h))
 	}
 	for !g.head.CompareAndSwap(h, h&^g.index|uint64(c.index)) {
 		h = g.head.Load()
 		if h&g.index == g.index && g.life.closed() {
 			return ErrClosed
 		}
-		slot.Store(generation | g.above(h))
+		s.word.Store(generation | g.above(h))
 	}
 	return nil
+}
+
+// holds reports whether the slot has word and era of c. The order matters: the word of c appears
+// again only after its era has ended.
+func (s *slot) holds(c Cell) bool { return s.word.Load() == c.word && s.era.Load() == c.era }
+
+// renew begins again at generation 0, which it returns, in a new era. The caller has claimed the
+// slot, whose word has the last generation: it fits no Cell until the new era has begun.
+func (s *slot) renew(link uint64) uint64 {
+	s.era.Add(1)
+	s.word.Store(link)
+	return 0
 }
 
 // above returns the link of a cell pushed onto h. It is valid if h is still the head when
@@ -58,7 +94,7 @@ func (g *Grid) above(h uint64) uint64 {
 	if i >= len(g.slots) {
 		return g.index + 1 | g.index
 	}
-	depth := g.slots[i].Load() & (g.link - g.index)
+	depth := g.slots[i].word.Load() & (g.link - g.index)
 	return depth + g.index + 1 | uint64(i)
 }
 
@@ -75,7 +111,9 @@ func (g *Grid) Free() int {
 		return 0
 	}
 	for {
-		if n, ok := g.freeAt(g.head.Load()); ok {
+		h := g.head.Load()
+		n, ok := g.freeAt(h)
+		if ok && (n > 0 || g.empty(h) != nil) {
 			return n
 		}
 	}
@@ -88,6 +126,6 @@ func (g *Grid) freeAt(h uint64) (int, bool) {
 	if i >= len(g.slots) {
 		return 0, true
 	}
-	word := g.slots[i].Load()
+	word := g.slots[i].word.Load()
 	return int(word >> (g.width & 63) & g.index), g.head.Load() == h
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// newGrid makes a Grid, which the end of the test closes.
+// newGrid makes a Grid, which the end of the test closes with whatever cells are taken.
 func newGrid(t *testing.T, size, cells int, opts ...unimem.Option) *unimem.Grid {
 	t.Helper()
-	g, err := unimem.NewGrid(size, cells, opts...)
+	g, err := unimem.NewGrid(size, cells, append(opts, unimem.StaleOnClose())...)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, g.Close()) })
 	return g
@@ -211,7 +211,7 @@ func TestSurfacePerCell(t *testing.T) {
 func TestGridClose(t *testing.T) {
 	for _, way := range []unimem.Option{nil, unimem.SurfacePerCell()} {
 		overMemories(t, func(t *testing.T, memory unimem.Option) {
-			g, err := unimem.NewGrid(64, 3, memory, way)
+			g, err := unimem.NewGrid(64, 3, memory, way, unimem.StaleOnClose())
 			require.NoError(t, err)
 			a, err := g.Take()
 			require.NoError(t, err)
@@ -245,6 +245,85 @@ func TestGridClose(t *testing.T) {
 			require.NoError(t, block.Close())
 			require.ErrorIs(t, block.Retain(), unimem.ErrClosed)
 		})
+	}
+}
+
+// Close with cells out would free memory that their holders use.
+func TestGridCloseWithCellsOut(t *testing.T) {
+	for _, way := range []unimem.Option{nil, unimem.SurfacePerCell()} {
+		overMemories(t, func(t *testing.T, memory unimem.Option) {
+			g, err := unimem.NewGrid(64, 3, memory, way)
+			require.NoError(t, err)
+			a, b := take(t, g), take(t, g)
+			for _, out := range []string{"2 of 3", "1 of 3"} {
+				err = g.Close()
+				require.ErrorIs(t, err, unimem.ErrInUse)
+				require.ErrorContains(t, err, out+" cells are taken")
+				require.ErrorContains(t, err, "StaleOnClose")
+				a.Bytes()[0], a.Bytes()[63] = 1, 2
+				c := take(t, g)
+				require.NoError(t, g.Give(c), "a refused Close changes nothing")
+				_ = g.Give(b)
+			}
+			require.NoError(t, g.Give(a))
+			require.Equal(t, 3, g.Free())
+
+			c := take(t, g)
+			block := c.Block()
+			require.NoError(t, g.Give(c))
+			require.NoError(t, block.Retain())
+			err = g.Close()
+			require.ErrorIs(t, err, unimem.ErrInUse)
+			require.ErrorContains(t, err, "Retain")
+			require.Equal(t, 3, g.Free())
+			c = take(t, g)
+			require.NoError(t, g.Give(c), "a refused Close changes nothing")
+			block.Release()
+			require.NoError(t, g.Close())
+			require.NoError(t, g.Close())
+			_, err = g.Take()
+			require.Equal(t, unimem.ErrClosed, err)
+			require.Equal(t, unimem.ErrClosed, g.Give(a))
+			require.Zero(t, g.Free())
+		})
+	}
+}
+
+// The largest Grid has the fewest bits for a generation: 22. A cell given before they wrap around
+// is stale after it.
+func TestStaleGiveAfterAllGenerations(t *testing.T) {
+	g := newGrid(t, 64, unimem.MaxCells)
+	first := take(t, g)
+	require.NoError(t, g.Give(first))
+	for range 2 {
+		for range 1<<22 - 1 {
+			c, err := g.Take()
+			if err == nil {
+				err = g.Give(c)
+			}
+			if err != nil || g.Give(c) != unimem.ErrStaleCell || g.Give(first) != unimem.ErrStaleCell {
+				t.Fatalf("take and give: %v, or a stale Give was accepted", err)
+			}
+		}
+		holder := take(t, g)
+		require.Equal(t, first.Index(), holder.Index())
+		require.Equal(t, unimem.ErrStaleCell, g.Give(first))
+		require.Nil(t, first.Bytes())
+		require.NotNil(t, holder.Bytes())
+		require.NoError(t, g.Give(holder))
+	}
+	require.Equal(t, unimem.MaxCells, g.Free())
+}
+
+func TestStaleOnCloseIsForGrids(t *testing.T) {
+	for name, open := range map[string]func(unimem.Option) error{
+		"open":   func(o unimem.Option) error { _, err := unimem.Open(1, o); return err },
+		"start":  func(o unimem.Option) error { _, err := unimem.Start(1, o); return err },
+		"layout": func(o unimem.Option) error { _, err := unimem.NewLayout(1, 1, 1, o); return err },
+	} {
+		err := open(unimem.StaleOnClose())
+		require.ErrorIs(t, err, unimem.ErrOption, name)
+		require.ErrorContains(t, err, "StaleOnClose", name)
 	}
 }
 

@@ -25,8 +25,11 @@ func configure(opts []Option) config {
 
 // refuse reports options that do not apply to a Block, Tape or Layout.
 func refuse(c config, op string, size int) error {
-	if c.PerCell {
+	switch {
+	case c.PerCell:
 		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "SurfacePerCell is for NewGrid only"}
+	case c.Stale:
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "StaleOnClose is for NewGrid only"}
 	}
 	return refuseLibrary(c, op, size)
 }
@@ -53,6 +56,11 @@ func RequirePinned() Option { return func(c *config) { c.Pin = true } }
 // SurfacePerCell puts each cell of a Grid at offset 0 of its own Block, because an engine may
 // read a bound surface only from its first byte. Only NewGrid accepts it.
 func SurfacePerCell() Option { return func(c *config) { c.PerCell = true } }
+
+// StaleOnClose lets Close of a Grid succeed while cells are taken. They become stale: they have no
+// Bytes and no Block, and Give returns ErrClosed. Slices of their bytes must not be used after
+// Close, which the caller has to ensure. Only NewGrid accepts it.
+func StaleOnClose() Option { return func(c *config) { c.Stale = true } }
 
 // OnHeap allocates the memory on the Go heap: aligned to PageSize, not pinned, without a
 // handle. The race detector sees such memory. Systems without shared memory always use it.

@@ -1,6 +1,7 @@
 package unimem_test
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -119,7 +120,7 @@ func TestDoubleGiveRace(t *testing.T) {
 // afterwards.
 func TestGridCloseRace(t *testing.T) {
 	for range rounds(300) {
-		g, err := unimem.NewGrid(64, workers, unimem.OnHeap())
+		g, err := unimem.NewGrid(64, workers, unimem.OnHeap(), unimem.StaleOnClose())
 		require.NoError(t, err)
 		var held sync.Map
 		var wg sync.WaitGroup
@@ -146,6 +147,62 @@ func TestGridCloseRace(t *testing.T) {
 			require.Error(t, g.Give(c.(unimem.Cell)))
 			return true
 		})
+		require.Zero(t, g.Free())
+	}
+}
+
+// A Grid that is closed during takes and gives stays open until no cell is taken. A refused Close
+// changes nothing: no Take finds an open Grid with free cells full, and Free counts them.
+func TestGridCloseWaitsForCells(t *testing.T) {
+	for round := range rounds(100) {
+		g, err := unimem.NewGrid(64, workers, unimem.OnHeap())
+		require.NoError(t, err)
+		c, err := g.Take()
+		require.NoError(t, err)
+		block := c.Block()
+		require.NoError(t, g.Give(c))
+		retained := round%2 == 0
+		if retained {
+			require.NoError(t, block.Retain())
+		}
+		var wrong atomic.Int64
+		var refused atomic.Int64
+		var wg sync.WaitGroup
+		for w := range workers {
+			wg.Go(func() {
+				for range 200 { // then no cell is taken, and Close succeeds
+					c, err := g.Take()
+					switch {
+					case err == unimem.ErrClosed:
+						return
+					case err != nil:
+						wrong.Add(1)
+						return
+					}
+					fill(c.Bytes(), byte(w))
+					for _, v := range c.Bytes() {
+						if v != byte(w) {
+							wrong.Add(1)
+						}
+					}
+					if g.Give(c) != nil {
+						wrong.Add(1)
+					}
+				}
+			})
+		}
+		for range 2 {
+			wg.Go(func() {
+				for g.Close() != nil {
+					if refused.Add(1) == 20 && retained {
+						block.Release()
+					}
+					runtime.Gosched()
+				}
+			})
+		}
+		wg.Wait()
+		require.Zero(t, wrong.Load())
 		require.Zero(t, g.Free())
 	}
 }

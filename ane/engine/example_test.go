@@ -72,7 +72,7 @@ func halve(ctx context.Context) error {
 		return err
 	}
 
-	grid, err := unimem.NewGrid(model.Inputs()[0].Bytes(), 2, unimem.SurfacePerCell())
+	grid, err := unimem.NewGrid(model.Inputs()[0].Bytes(), 2, unimem.SurfacePerCell(), unimem.StaleOnClose())
 	if err != nil {
 		return err
 	}

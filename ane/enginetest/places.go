@@ -34,7 +34,7 @@ func offsets(e *env) {
 	d := e.device()
 	m := e.loaded(d, p)
 	cellSize := m.Outputs()[0].Bytes() + ane.RowAlign
-	g, err := unimem.NewGrid(cellSize, 4)
+	g, err := unimem.NewGrid(cellSize, 4, unimem.StaleOnClose())
 	e.need(err, "memory")
 	e.laterMemory(g.Close, "closing a Grid")
 	r := &rig{env: e, program: p, model: m}

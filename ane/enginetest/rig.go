@@ -47,7 +47,7 @@ func inBlock(opts ...unimem.Option) room {
 
 // inCell makes the tensor on a cell with its own surface, between two others.
 func inCell(e *env, l ane.Layout, mutable bool) (*ane.Tensor, []guard) {
-	g, err := unimem.NewGrid(l.Bytes()+ane.RowAlign, 3, unimem.SurfacePerCell())
+	g, err := unimem.NewGrid(l.Bytes()+ane.RowAlign, 3, unimem.SurfacePerCell(), unimem.StaleOnClose())
 	e.need(err, "memory")
 	e.laterMemory(g.Close, "closing a Grid")
 	var cells []unimem.Cell

@@ -47,7 +47,7 @@ func TestBlockIsOneSurfaceLockedForLife(t *testing.T) {
 func TestGridWithSurfacePerCell(t *testing.T) {
 	s := gated(t)
 	const cells = 5
-	g, err := unimem.NewGrid(page+64, cells, s.Option(), unimem.SurfacePerCell())
+	g, err := unimem.NewGrid(page+64, cells, s.Option(), unimem.SurfacePerCell(), unimem.StaleOnClose())
 	require.NoError(t, err)
 	require.Equal(t, [4]int64{cells, cells, cells, cells * 2 * page}, s.now().alive())
 	ids := map[uint32]bool{}

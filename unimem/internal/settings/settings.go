@@ -13,6 +13,7 @@ type Settings struct {
 	Warm    bool
 	Pin     bool
 	PerCell bool
+	Stale   bool // closing a Grid makes taken cells stale
 	Heap    bool
 	Poison  bool
 	Foreign bool             // an option sets a library of surfaces: Table, which may be nil
