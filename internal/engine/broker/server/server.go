@@ -25,6 +25,7 @@ type server struct {
 	seen    hashes
 	live    residents
 	counts  counters
+	quotas  quotas
 	compile chan struct{} // a token for every program or instance that is being made
 
 	mu       sync.Mutex
@@ -50,6 +51,7 @@ func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
 		compile: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
 		over:    make(chan struct{}), watching: make(chan struct{})}
+	s.quotas = newQuotas(c.process, c.clients)
 	own := c.Engine()
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
