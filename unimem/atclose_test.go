@@ -52,3 +52,48 @@ func TestAtCloseOfCells(t *testing.T) {
 	require.NoError(t, g.Close())
 	require.Equal(t, 3, n)
 }
+
+// A function that panics leaks nothing: the others run, and the memory is freed.
+func TestAtCloseThatPanics(t *testing.T) {
+	overMemories(t, func(t *testing.T, memory unimem.Option) {
+		live := unimem.Live()
+		var ran []int
+		watch := func(b *unimem.Block) {
+			for i := range 3 {
+				_, err := b.AtClose(func() {
+					ran = append(ran, i)
+					if i > 0 {
+						panic(i)
+					}
+				})
+				require.NoError(t, err)
+			}
+		}
+		b, err := unimem.Open(1, memory)
+		require.NoError(t, err)
+		watch(b)
+		require.PanicsWithValue(t, 1, func() { _ = b.Close() })
+		require.Equal(t, []int{2, 1, 0}, ran)
+		require.Equal(t, live, unimem.Live())
+		require.NoError(t, b.Close())
+
+		g, err := unimem.NewGrid(64, 3, memory, unimem.SurfacePerCell(), unimem.StaleOnClose())
+		require.NoError(t, err)
+		l, err := unimem.NewLayout(1, 1, 1, memory)
+		require.NoError(t, err)
+		for range 3 {
+			c := take(t, g)
+			watch(c.Block())
+		}
+		for _, p := range []*unimem.Tape{l.Weights(), l.Scratch(), l.History()} {
+			watch(p.Block())
+		}
+		ran = nil
+		require.Panics(t, func() { _ = g.Close() })
+		require.Panics(t, func() { _ = l.Close() })
+		require.Len(t, ran, 18)
+		require.Equal(t, live, unimem.Live())
+		require.NoError(t, g.Close())
+		require.NoError(t, l.Close())
+	})
+}

@@ -209,9 +209,14 @@ func endLife(l *life, size int) (bool, error) {
 }
 
 // tearDown is called once, by the caller that ended the life.
-func (b *Block) tearDown() error {
+func (b *Block) tearDown() (err error) {
 	b.cleanup.Stop()
+	defer func() { err = b.free() }() // after a panic too
 	b.last.run()
+	return nil
+}
+
+func (b *Block) free() error {
 	process.blocks.Add(-1)
 	process.bytes.Add(-b.counted)
 	if err := b.back.close(b.poison); err != nil {

@@ -60,3 +60,9 @@ func Holders() int {
 	defer process.exhaustion.mu.Unlock()
 	return len(process.exhaustion.holders)
 }
+
+// MachineMemory is the memory of the machine in bytes.
+func MachineMemory() uint64 { return process.memory() }
+
+// LastID is the last id of a Block without an id of the system.
+func LastID() uint32 { return process.lastID.Load() }

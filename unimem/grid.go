@@ -121,13 +121,18 @@ func (g *Grid) open(c config) (err error) {
 	if err := refuseLibrary(c, "grid", g.cellSize); err != nil {
 		return err
 	}
-	size, count := g.cellSize*len(g.slots), 1
+	size, count := g.bytes(), 1
 	if c.PerCell {
+		size, count = g.cellSize, len(g.slots)
 		// Check all cells together: each alone would pass.
-		if err := checkMemory("grid", size); err != nil {
+		if err := checkTogether("grid", size, count); err != nil {
 			return err
 		}
-		size, count = g.cellSize, len(g.slots)
+		if _, err := recovering(func() (struct{}, error) {
+			return struct{}{}, checkDescriptors("grid", g.bytes(), count, c)
+		}); err != nil {
+			return err
+		}
 	}
 	defer func() {
 		if len(g.blocks) < count { // failed, or a function of OnExhausted panicked
@@ -242,9 +247,9 @@ func (g *Grid) stopGives() {
 }
 
 func (g *Grid) tearDown() error {
-	var errs []error
-	for _, b := range g.blocks {
-		errs = append(errs, b.tearDown())
+	parts := make([]part, len(g.blocks))
+	for i, b := range g.blocks {
+		parts[i] = b
 	}
-	return errors.Join(errs...)
+	return tearDownAll(parts)
 }

@@ -28,10 +28,13 @@ type TapeStat struct{ Total, Used, Free int }
 type Stat struct{ Weights, Scratch, History TapeStat }
 
 // NewLayout makes the three Tapes; after an error none is open. Sizes are in bytes. Errors
-// are those of Start.
+// are those of Start, also for the sum of the sizes.
 func NewLayout(weights, scratch, history int, opts ...Option) (made *Layout, err error) {
 	c := configure(opts)
 	if err := refuse(c, "layout", weights); err != nil {
+		return nil, err
+	}
+	if err := checkSum("layout", weights, scratch, history); err != nil {
 		return nil, err
 	}
 	l := &Layout{life: new(life)}
@@ -106,11 +109,11 @@ func (l *Layout) Close() error {
 }
 
 func (l *Layout) tearDown() error {
-	var errs []error
+	var parts []part
 	for _, t := range []*Tape{l.weights, l.scratch, l.history} {
 		if t != nil {
-			errs = append(errs, t.tearDown())
+			parts = append(parts, t)
 		}
 	}
-	return errors.Join(errs...)
+	return tearDownAll(parts)
 }

@@ -65,6 +65,7 @@ func TestLayoutRefusals(t *testing.T) {
 		{1, 1, -1, unimem.ErrSize},
 		{1, math.MaxInt, 1, unimem.ErrSize},
 		{1, 1, 1 << 60, unimem.ErrCreate},
+		{math.MaxInt / 2, math.MaxInt / 2, math.MaxInt / 2, unimem.ErrSize},
 	} {
 		before := unimem.Live()
 		l, err := unimem.NewLayout(c.weights, c.scratch, c.history)
@@ -72,7 +73,14 @@ func TestLayoutRefusals(t *testing.T) {
 		require.Nil(t, l)
 		require.Equal(t, before, unimem.Live(), "all or none")
 	}
-	_, err := unimem.NewLayout(1, 1, 1, unimem.SurfacePerCell())
+	// Each Tape alone fits into the machine, the three together do not.
+	third := int(unimem.MachineMemory()/3) + 1
+	before := unimem.LastID()
+	_, err := unimem.NewLayout(third, third, third)
+	require.ErrorIs(t, err, unimem.ErrCreate)
+	require.ErrorIs(t, err, unimem.ErrSize)
+	require.Equal(t, before, unimem.LastID(), "nothing was opened")
+	_, err = unimem.NewLayout(1, 1, 1, unimem.SurfacePerCell())
 	require.ErrorIs(t, err, unimem.ErrOption)
 	var l *unimem.Layout
 	require.NoError(t, l.Close())

@@ -1,6 +1,10 @@
 package unimem
 
-import "sync/atomic"
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+)
 
 // life counts the holders of one or more Blocks that are closed together: those of a Grid or
 // a Layout share one, so that a single compare-exchange closes all of them or none.
@@ -12,6 +16,20 @@ type life struct {
 }
 
 const ended = -1
+
+// part is a Block or Tape of a larger object.
+type part interface{ tearDown() error }
+
+// tearDownAll tears down all parts, in their order. If a function of AtClose panics, the others
+// are torn down before the panic reaches the caller.
+func tearDownAll(parts []part) (err error) {
+	var errs []error
+	defer func() { err = errors.Join(errs...) }()
+	for _, p := range slices.Backward(parts) {
+		defer func() { errs = append(errs, p.tearDown()) }()
+	}
+	return nil
+}
 
 // closed is also true for nil, the life of a zero Block or Grid.
 func (l *life) closed() bool { return l == nil || l.holders.Load() == ended }

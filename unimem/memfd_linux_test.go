@@ -56,6 +56,46 @@ func TestNoDescriptorsLeft(t *testing.T) {
 	require.NoError(t, b.Close())
 }
 
+// Cells that cannot all have a descriptor are refused before the first is opened.
+func TestCellsBeyondDescriptors(t *testing.T) {
+	var old unix.Rlimit
+	require.NoError(t, unix.Getrlimit(unix.RLIMIT_NOFILE, &old))
+	require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 200, Max: old.Max}))
+	defer func() { require.NoError(t, unix.Setrlimit(unix.RLIMIT_NOFILE, &old)) }()
+	before := unimem.LastID()
+	for _, cells := range []int{199, 5000, unimem.MaxCells} {
+		_, err := unimem.NewGrid(64, cells, unimem.SurfacePerCell())
+		require.ErrorIs(t, err, unimem.ErrExhausted)
+		require.ErrorIs(t, err, unimem.ErrCreate)
+		require.ErrorIs(t, err, unix.EMFILE)
+		require.ErrorContains(t, err, "ulimit -n")
+	}
+	require.Equal(t, before, unimem.LastID(), "nothing was opened")
+	g, err := unimem.NewGrid(64, 100, unimem.SurfacePerCell())
+	require.NoError(t, err)
+	require.NoError(t, g.Close())
+	g, err = unimem.NewGrid(64, 1000, unimem.SurfacePerCell(), unimem.OnHeap())
+	require.NoError(t, err, "memory of the heap has no descriptors")
+	require.NoError(t, g.Close())
+}
+
+// A cell of 64 bytes takes a page of 16 KiB: cells are counted as rounded.
+func TestCellsBeyondMemory(t *testing.T) {
+	cells := min(int(unimem.MachineMemory()/page)+1, unimem.MaxCells)
+	size := int(unimem.MachineMemory())/cells/64*64 + 64 // together hardly more than the machine has
+	if cells < unimem.MaxCells {
+		size = 64
+	}
+	before := unimem.LastID()
+	for _, size := range []int{size, page*((size+page)/page) + 64} {
+		_, err := unimem.NewGrid(size, cells, unimem.SurfacePerCell())
+		require.ErrorIs(t, err, unimem.ErrSize)
+		require.ErrorIs(t, err, unimem.ErrCreate)
+		require.NotErrorIs(t, err, unix.EMFILE)
+	}
+	require.Equal(t, before, unimem.LastID(), "nothing was opened")
+}
+
 func TestWarmPagesArePresent(t *testing.T) {
 	const size = 8 * page
 	present := func(opts ...unimem.Option) int {

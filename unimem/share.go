@@ -54,7 +54,7 @@ func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
 	if err := checkMemory("adopt", rounded); err != nil {
 		return nil, err
 	}
-	if f == nil {
+	if f == nil || *f == (os.File{}) { // every method of the zero File panics
 		return nil, &Error{Op: "adopt", Size: rounded, Err: ErrShare, Hint: "pass the file of Share"}
 	}
 	return recovering(func() (*Block, error) {

@@ -275,6 +275,7 @@ func TestAdoptRefuses(t *testing.T) {
 		"another socket":     {os.NewFile(uintptr(fds[1]), "socket"), page, unimem.ErrShare},
 		"closed":             {shut, page, unimem.ErrShare},
 		"nil":                {nil, page, unimem.ErrShare},
+		"zero":               {&os.File{}, page, unimem.ErrShare},
 		"zero size":          {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good), 0, unimem.ErrZeroSize},
 		"negative size":      {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good), -1, unimem.ErrSize},
 		"greatest size":      {memfdFile(t, page, unix.MFD_ALLOW_SEALING, good), math.MaxInt, unimem.ErrSize},
@@ -289,7 +290,7 @@ func TestAdoptRefuses(t *testing.T) {
 			require.NotEmpty(t, typed.Hint, name)
 			require.Nil(t, b)
 		}
-		if test.file != nil && test.file != shut {
+		if test.file != nil && test.file != shut && name != "zero" {
 			require.NoError(t, test.file.Close())
 		}
 	}

@@ -22,6 +22,34 @@ func roundSize(op string, size int) (int, error) {
 	return (size + PageSize - 1) &^ (PageSize - 1), nil
 }
 
+// checkTogether is checkMemory for count pieces of size bytes, each rounded up to whole pages.
+func checkTogether(op string, size, count int) error {
+	rounded, err := roundSize(op, size)
+	if err != nil {
+		return err
+	}
+	if rounded > math.MaxInt/count {
+		return &Error{Op: op, Size: size, Err: ErrSize, Hint: "the pieces, rounded up to whole pages, overflow together"}
+	}
+	return checkMemory(op, rounded*count)
+}
+
+// checkSum is checkMemory for several pieces, each rounded up to whole pages.
+func checkSum(op string, sizes ...int) error {
+	sum := 0
+	for _, size := range sizes {
+		rounded, err := roundSize(op, size)
+		if err != nil {
+			return err
+		}
+		if rounded > math.MaxInt-sum {
+			return &Error{Op: op, Size: size, Err: ErrSize, Hint: "the sum of the sizes overflows"}
+		}
+		sum += rounded
+	}
+	return checkMemory(op, sum)
+}
+
 // checkMemory refuses more memory than the machine has. Pages are allocated when touched, so
 // without this check the kernel would kill the process at a later touch.
 func checkMemory(op string, size int) error {

@@ -109,20 +109,21 @@ func (t *Tape) Block() *Block {
 	return t.block
 }
 
-// Owns reports whether all of b lies inside the Tape. It is false for nil.
+// Owns reports whether all of b lies inside the Tape. It is false for nil, and for an empty span
+// at the end of the Tape, where other memory may begin.
 func (t *Tape) Owns(b []byte) bool {
 	_, err := t.Offset(b)
 	return err == nil
 }
 
-// Offset returns the offset of b in the Block, in bytes. The error is ErrForeignSpan if b
-// does not lie inside the Tape, ErrClosed after Close.
+// Offset returns the offset of b in the Block, in bytes. The error is ErrForeignSpan if Owns is
+// false for b, ErrClosed after Close.
 func (t *Tape) Offset(b []byte) (int, error) {
 	if t.closed() {
 		return 0, &Error{Op: "offset", Size: len(b), Err: ErrClosed}
 	}
 	at := address(b) - t.block.addr
-	if b == nil || at > t.total || uintptr(len(b)) > t.total-at {
+	if b == nil || at >= t.total || uintptr(len(b)) > t.total-at {
 		return 0, &Error{Op: "offset", Size: len(b), Err: ErrForeignSpan, Hint: "pass a span taken from this Tape"}
 	}
 	return int(at), nil

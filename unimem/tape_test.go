@@ -61,7 +61,9 @@ func TestTapeFillsToTheLastByte(t *testing.T) {
 
 		end, err := tape.Take(0, 1)
 		require.NoError(t, err, "an empty span always fits")
-		require.True(t, tape.Owns(end))
+		require.False(t, tape.Owns(end), "other memory may begin there")
+		_, err = tape.Offset(end)
+		require.ErrorIs(t, err, unimem.ErrForeignSpan)
 
 		tape.Clear()
 		require.Zero(t, tape.Used())
