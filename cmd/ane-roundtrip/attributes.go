@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// placed is a tensor of a compiled program as anekit places it. Lengths are in
-// elements, strides and bytes in bytes.
+// placed is a tensor of a compiled program with the layout that anekit gives it. Axes count
+// elements; strides are in bytes.
 type placed struct {
 	Name        string `json:"name"` // without the framework's suffix "@output"
 	Output      bool   `json:"output"`
@@ -31,8 +31,8 @@ type placed struct {
 	Procedure   string `json:"procedure"`
 }
 
-// placedAll lists the tensors of all procedures, inputs first, and the symbols that the
-// attributes place nowhere.
+// placedAll lists the tensors of all procedures, inputs first, and the symbols for which the
+// attributes have no layout.
 func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {
 	for _, q := range p.Procedures {
 		for _, t := range append(append([]attributes.Tensor(nil), q.Inputs...), q.Outputs...) {
@@ -50,8 +50,8 @@ func placedAll(p *attributes.Program) (tensors []placed, unplaced []string) {
 	return tensors, unplaced
 }
 
-// attributes reads the attributes of a compiled program from a file and tells how its
-// tensors are placed.
+// attributes reads the attributes of a compiled program from a file and prints the layout of its
+// tensors.
 func (a *app) attributes(file string) error {
 	tensors, unplaced, err := readAttributes(file)
 	if err != nil {
@@ -86,7 +86,7 @@ func (a *app) attributes(file string) error {
 		return err
 	}
 	if len(unplaced) > 0 {
-		err = a.printf("\nno entry says where %s stands: a program with these attributes is refused\n",
+		err = a.printf("\nthe attributes have no layout for %s; anekit rejects such a program\n",
 			visible(strings.Join(unplaced, ", ")))
 	}
 	return err

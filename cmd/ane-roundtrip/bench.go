@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,14 +19,15 @@ import (
 func (a *app) benchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure memory and evaluations, each beside its floor",
-		Long: `bench measures memory, then evaluations by an engine in another process, or by
-the one that --engine names. Each figure stands beside its floor, the barest
-code that does the same work, measured in the same round.
+		Short: "Measure memory operations and evaluations",
+		Long: `bench measures memory operations, then evaluations on the engine that --engine
+names, or on a broker in another process. It compares each figure with its
+floor, the shortest code that does the same work, measured in the same round.
 
-A target is missed if the figure is beyond it by more than the spread of the
-rounds; the verdict is then fail. A step that cannot run is skipped with its
-reason: the verdict is fail then too, unless the engine is not available.`,
+A figure misses its target if it exceeds it by more than the spread of the
+rounds. bench skips a step that cannot run and prints the reason. The verdict is
+fail if a figure misses its target, or if a step was skipped for another reason
+than an engine that is not available.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.bench(cmd.Context(), wholeBench()) },
 	}
@@ -34,11 +36,11 @@ reason: the verdict is fail then too, unless the engine is not available.`,
 	return cmd
 }
 
-// benchPlan says what bench measures.
+// benchPlan lists what bench measures, and for how long.
 type benchPlan struct {
 	cases  []membench.Case
 	sizes  []int         // of Blocks, in bytes
-	rounds int           // of each
+	rounds int           // of each case
 	time   time.Duration // of a round
 }
 
@@ -47,16 +49,16 @@ func wholeBench() benchPlan {
 		rounds: 5, time: 60 * time.Millisecond}
 }
 
-// benchRun is a run of bench.
+// benchRun holds the state of one run of bench.
 type benchRun struct {
 	plan     benchPlan
 	progress func(string)
 	found    benchDetails
 	targets  []target
-	broken   []string // steps that could not run although they should
+	failed   []string // steps that were skipped for another reason than a missing engine
 }
 
-// bench measures and prints.
+// bench measures everything in plan and prints the report.
 func (a *app) bench(ctx context.Context, plan benchPlan) error {
 	d, err := a.open(ctx, nil)
 	if err != nil {
@@ -82,9 +84,9 @@ func (a *app) bench(ctx context.Context, plan benchPlan) error {
 	}
 	r.Details = b.found
 	err = r.judge()
-	if len(b.broken) > 0 {
-		err = errors.Join(err, fmt.Errorf("%s could not run: %s", counted(len(b.broken), "step", "steps"),
-			joined(b.broken)))
+	if len(b.failed) > 0 {
+		err = errors.Join(err, fmt.Errorf("%s could not run: %s", counted(len(b.failed), "step", "steps"),
+			strings.Join(b.failed, ", ")))
 	}
 	a.deliver(r)
 	if a.json {
@@ -93,14 +95,14 @@ func (a *app) bench(ctx context.Context, plan benchPlan) error {
 	return errors.Join(b.print(a, r, err == nil), err)
 }
 
-// skip notes a step that could not run, and ends everything if that is because ctx ended.
+// skip records a step that could not run. It returns an error if the reason is that ctx ended.
 func (b *benchRun) skip(ctx context.Context, step string, why error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	b.found.Skipped = append(b.found.Skipped, skippedStep{step, oneLine(why.Error())})
 	if !errors.Is(why, ane.ErrUnavailable) {
-		b.broken = append(b.broken, step)
+		b.failed = append(b.failed, step)
 	}
 	return nil
 }
@@ -148,7 +150,7 @@ func (b *benchRun) memory(ctx context.Context) error {
 		if c.MaxNs > 0 {
 			t := target{name: c.Name + "/time", what: c.Operation, unit: "ns", figure: value, most: c.MaxNs}
 			if floor >= c.MaxNs {
-				t.beyond = fmt.Sprintf("the floor alone takes %s", clock(floor))
+				t.unreachable = fmt.Sprintf("the floor alone takes %s", timeText(floor))
 			}
 			b.targets = append(b.targets, t)
 		}
@@ -158,7 +160,7 @@ func (b *benchRun) memory(ctx context.Context) error {
 	return nil
 }
 
-// missed says how a case stands to its targets.
+// missed returns the worst verdict of the targets of a case.
 func (b *benchRun) missed(name string) string {
 	text := ""
 	for _, t := range b.targets {
@@ -194,10 +196,10 @@ const (
 	tripSpread = 1.2
 )
 
-// tripRounds is how often the evaluations are measured.
+// tripRounds is the number of rounds of the evaluations.
 const tripRounds = 3
 
-// evaluations measures evaluations on d, or, where no engine was named, in another process.
+// evaluations measures evaluations on d, or on a broker if no flag names an engine.
 func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error {
 	const step = "Evaluate in another process"
 	if a.engine == engine.Auto && a.socket == "" {
@@ -241,7 +243,7 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 		two := target{name: fmt.Sprintf("Evaluate%dMB/time", t.Bytes>>20), what: what, unit: "ns", figure: *times[i],
 			most: float64(tripP50)}
 		if e.Floor >= tripP50 {
-			two.beyond = fmt.Sprintf("the floor alone takes %v", e.Floor)
+			two.unreachable = fmt.Sprintf("the floor alone takes %v", e.Floor)
 		}
 		b.targets = append(b.targets, one, two)
 		t.Missed = worse(one.verdict(), two.verdict())

@@ -10,9 +10,9 @@ import (
 	"github.com/anekit/anekit/internal/membench"
 )
 
-// benchDetails are what bench measured.
+// benchDetails are the fields that bench adds to the report.
 type benchDetails struct {
-	Floors     string        `json:"floors"` // what the floors of Blocks are on this system
+	Floors     string        `json:"floors"` // how this system measures the floors of Blocks
 	Operations []operation   `json:"operations"`
 	Sizes      []blockSize   `json:"sizes"`
 	Evaluate   *evaluated    `json:"evaluate,omitempty"`
@@ -25,7 +25,7 @@ type skippedStep struct {
 	Reason string `json:"reason"`
 }
 
-// operation is one of package unimem, the best of its rounds. Its times are those of 1000
+// operation is the best round of an operation of package unimem. The times are those of 1000
 // operations, since one takes a few nanoseconds.
 type operation struct {
 	Name       string  `json:"name"`
@@ -39,13 +39,13 @@ type operation struct {
 	Allocs     int64   `json:"allocs_per_op"`
 	Bytes      int64   `json:"bytes_per_op,omitempty"`
 	Throughput int64   `json:"bytes_per_s,omitempty"`
-	Missed     string  `json:"missed,omitempty"` // how it stands to a target that it is beyond
+	Missed     string  `json:"missed,omitempty"` // verdict of a target that it exceeds
 }
 
 // thousand is the time of 1000 operations.
 func thousand(ns float64) int64 { return int64(math.Round(ns * 1000)) }
 
-// blockSize is a Block of some size.
+// blockSize holds the figures of a Block of one size.
 type blockSize struct {
 	Bytes      int        `json:"bytes"`
 	Published  string     `json:"published,omitempty"`
@@ -56,14 +56,14 @@ type blockSize struct {
 	Read       throughput `json:"read"`
 }
 
-// duration is a time beside its floor.
+// duration is a time with its floor.
 type duration struct {
 	Measured int64   `json:"measured_ns"`
 	Floor    int64   `json:"floor_ns"`
 	Ratio    float64 `json:"ratio"`
 }
 
-// throughput is a rate beside its floor; ratio is how many times slower it is.
+// throughput is a rate with its floor; ratio is floor divided by rate.
 type throughput struct {
 	Measured int64   `json:"bytes_per_s"`
 	Floor    int64   `json:"floor_bytes_per_s"`
@@ -81,14 +81,14 @@ func sizeOf(s membench.Size) blockSize {
 }
 
 func (d duration) String() string {
-	return fmt.Sprintf("%s (%s, %.2fx)", clock(float64(d.Measured)), clock(float64(d.Floor)), d.Ratio)
+	return fmt.Sprintf("%s (%s, %.2fx)", timeText(float64(d.Measured)), timeText(float64(d.Floor)), d.Ratio)
 }
 
 func (t throughput) String() string {
 	return fmt.Sprintf("%.1f GB/s (%.1f, %.2fx)", float64(t.Measured)/1e9, float64(t.Floor)/1e9, t.Ratio)
 }
 
-// evaluated are evaluations beside their floor: two processes that wake each other.
+// evaluated holds evaluations with their floor, the time in which two processes wake each other.
 type evaluated struct {
 	Engine  string        `json:"engine"`
 	Floor   time.Duration `json:"floor_p50_ns"`
@@ -96,7 +96,7 @@ type evaluated struct {
 	Largest float64       `json:"largest_to_smallest"` // p50 of the largest tensor to that of the smallest
 }
 
-// trip is the evaluation of a program that reads one row of its input.
+// trip holds the times of a program that reads one row of its input.
 type trip struct {
 	Bytes  int           `json:"tensor_bytes"`
 	P50    time.Duration `json:"p50_ns"`
@@ -108,23 +108,23 @@ type trip struct {
 	Missed string        `json:"missed,omitempty"`
 }
 
-// print writes the tables.
+// print prints the tables of bench.
 func (b *benchRun) print(a *app, r report, passed bool) error {
 	w := page.NewTable("Operation", "Published", "Target", "Measured", "Floor", "Ratio", "Spread", "Allocs", "")
 	for _, o := range b.found.Operations {
-		value := clock(float64(o.Measured) / 1000)
+		value := timeText(float64(o.Measured) / 1000)
 		if o.Throughput > 0 {
 			value += fmt.Sprintf(" (%.1f GB/s)", float64(o.Throughput)/1e9)
 		}
-		w.Row(o.Operation, o.Published, o.Target, value, clock(float64(o.Floor)/1000), fmt.Sprintf("%.2fx", o.Ratio),
+		w.Row(o.Operation, o.Published, o.Target, value, timeText(float64(o.Floor)/1000), fmt.Sprintf("%.2fx", o.Ratio),
 			fmt.Sprintf("%.2f", o.Spread), fmt.Sprint(o.Allocs), o.Missed)
 	}
 	if err := a.table(w); err != nil {
 		return err
 	}
-	err := a.printf("\nEach figure is followed by its floor and the ratio. Floors of Blocks: %s;\n"+
+	err := a.printf("\nBelow, each figure is followed by its floor and the ratio. Floors of Blocks: %s;\n"+
 		"of Tape and Grid: the bare atomic loop; of the write: the same loop on a Go slice.\n"+
-		"Published: for Apple silicon, by the specification of unimem; in brackets the figure of mimalloc.\n\n",
+		"Published: for Apple silicon, by the specification of unimem; in parentheses the figure of mimalloc.\n\n",
 		b.found.Floors)
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 	}
 	for _, c := range r.Checks {
 		if c.Status == trial.Fail {
-			if err := a.printf("%s: %s\n", paint(a.out, missed), c.Detail); err != nil {
+			if err := a.printf("%s: %s\n", paint(a.out, missedTarget), c.Detail); err != nil {
 				return err
 			}
 		}
@@ -162,12 +162,12 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 	return a.printf("verdict: %s\n", paint(a.out, verdict))
 }
 
-// print writes the table of evaluations.
+// print prints the table of evaluations.
 func (e *evaluated) print(a *app) error {
 	w := page.NewTable("Evaluate on "+e.Engine, "Target", "p50", "p99", "Floor p50", "Ratio", "Spread", "Allocs", "")
 	for _, t := range e.Trips {
-		w.Row("one row of "+bytesText(t.Bytes), t.Target, clock(float64(t.P50)), clock(float64(t.P99)),
-			clock(float64(e.Floor)),
+		w.Row("one row of "+bytesText(t.Bytes), t.Target, timeText(float64(t.P50)), timeText(float64(t.P99)),
+			timeText(float64(e.Floor)),
 			fmt.Sprintf("%.2fx", t.Ratio), fmt.Sprintf("%.2f", t.Spread), fmt.Sprintf("%.0f", t.Allocs), t.Missed)
 	}
 	w.Row("largest to smallest", fmt.Sprintf("<= %.1fx", tripSpread), "", "", "", fmt.Sprintf("%.2fx", e.Largest))

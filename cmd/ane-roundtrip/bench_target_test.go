@@ -19,22 +19,22 @@ func rounds3(v ...float64) (f figure) {
 	return f
 }
 
-// A target is missed by more than the spread of the rounds, or not at all.
-func TestTargetsAreMissedByMoreThanNoise(t *testing.T) {
+// A figure misses its target if it exceeds it by more than the spread of the rounds.
+func TestTargetVerdict(t *testing.T) {
 	for _, c := range []struct {
 		figure          figure
-		beyond          string
+		unreachable     string
 		verdict, status string
 	}{
-		{rounds3(1.2, 1.1, 1.3), "", met, trial.Pass},
-		{rounds3(1.25), "", met, trial.Pass},
+		{rounds3(1.2, 1.1, 1.3), "", metTarget, trial.Pass},
+		{rounds3(1.25), "", metTarget, trial.Pass},
 		{rounds3(1.3, 1.4, 1.5), "", withinNoise, trial.Pass},
-		{rounds3(1.5, 1.55, 1.6), "", missed, trial.Fail},
-		{rounds3(1.5, 1.55, 1.6), "the floor alone takes 7.0 ns", floorBeyond, trial.Skip},
-		{rounds3(1.5), "", missed, trial.Fail},
+		{rounds3(1.5, 1.55, 1.6), "", missedTarget, trial.Fail},
+		{rounds3(1.5, 1.55, 1.6), "the floor alone takes 7.0 ns", floorExceeds, trial.Skip},
+		{rounds3(1.5), "", missedTarget, trial.Fail},
 	} {
 		one := target{name: "TapeTake/ratio", what: "Tape take", unit: "x", figure: c.figure, most: 1.25,
-			beyond: c.beyond}
+			unreachable: c.unreachable}
 		require.Equal(t, c.verdict, one.verdict(), "%+v", c.figure)
 		check := one.check()
 		require.Equal(t, c.status, check.Status)
@@ -45,18 +45,18 @@ func TestTargetsAreMissedByMoreThanNoise(t *testing.T) {
 	require.Equal(t, "Tape take: 1.50x, spread of 3 rounds 0.10x, target 1.25x", failing.check().Detail)
 	slow := target{name: "x", what: "open", unit: "ns", figure: rounds3(30e3, 31e3), most: 25e3}
 	require.Equal(t, "open: 30.0 us, spread of 2 rounds 1.0 us, target 25.0 us", slow.check().Detail)
-	require.Equal(t, missed, worse(withinNoise, missed))
-	require.Equal(t, floorBeyond, worse(floorBeyond, met))
-	require.Equal(t, met, worse(met, met))
+	require.Equal(t, missedTarget, worse(withinNoise, missedTarget))
+	require.Equal(t, floorExceeds, worse(floorExceeds, metTarget))
+	require.Equal(t, metTarget, worse(metTarget, metTarget))
 }
 
-// A step that cannot run is noted; only an engine that is not there leaves the verdict alone.
+// bench records a step that cannot run. The verdict is fail, unless the engine is not available.
 func TestBenchSkips(t *testing.T) {
 	b := &benchRun{}
 	require.NoError(t, b.skip(t.Context(), "evaluate", fmt.Errorf("open: %w", ane.ErrUnavailable)))
-	require.Empty(t, b.broken)
+	require.Empty(t, b.failed)
 	require.NoError(t, b.skip(t.Context(), "write", errors.New("no memory")))
-	require.Equal(t, []string{"write"}, b.broken)
+	require.Equal(t, []string{"write"}, b.failed)
 	require.Len(t, b.found.Skipped, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

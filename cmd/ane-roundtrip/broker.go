@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
-// brokerVariable names the variable with the socket of a shared broker.
+// brokerVariable is the environment variable with the socket of a shared broker.
 const brokerVariable = broker.Environment
 
 // brokerOptions are the flags of broker.
@@ -29,16 +29,16 @@ func (a *app) brokerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "broker",
 		Short: "Serve the software engine to several processes over a socket",
-		Long: `broker serves the software engine to every process of this user that opens the
-socket, as the system's broker serves the Neural Engine: programs stay in this
-process, tensors stay in the pages of the client that made them. Clients name
-the socket with --broker or in` + broker.Environment + `.
+		Long: `broker serves the software engine to every process of this user that connects
+to the socket, as a daemon of macOS serves the Neural Engine: the broker keeps
+the programs, and each client keeps its tensors in its own pages. Clients name
+the socket with --broker or in ` + broker.Environment + `.
 
-It ends some seconds after its last client, or, with --stay, when it is
-interrupted.`,
+broker ends when it has had no client for the time of --linger. With --stay it
+ends only when it is interrupted.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := together(cmd, "linger", "stay", "which never ends by itself"); err != nil {
+			if err := conflict(cmd, "linger", "stay", "which never ends by itself"); err != nil {
 				return err
 			}
 			return a.broker(cmd.Context(), o)
@@ -46,15 +46,15 @@ interrupted.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.socket, "socket", cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()),
-		"`path` to listen at, in a folder of this user's own")
-	f.StringVar(&o.cache, "cache", "", "folder in which compiled programs are kept; none if not given")
-	f.StringVar(&o.policy, "policy", "", "JSON file that says which entitlements clients have")
-	f.BoolVar(&o.stay, "stay", false, "go on without clients")
-	f.DurationVar(&o.linger, "linger", server.DefaultLinger, "how long to wait for the next client")
+		"`PATH` of the socket, in a folder that only this user may use")
+	f.StringVar(&o.cache, "cache", "", "`FOLDER` for compiled programs (default: none, they are not kept)")
+	f.StringVar(&o.policy, "policy", "", "JSON `FILE` with the entitlements of clients")
+	f.BoolVar(&o.stay, "stay", false, "keep running without clients")
+	f.DurationVar(&o.linger, "linger", server.DefaultLinger, "`TIME` to wait for the next client")
 	return cmd
 }
 
-// broker serves until its last client has gone or ctx ends.
+// broker serves until it has had no client for o.linger, or until ctx ends.
 func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if o.linger <= 0 {
 		return badf("--linger %v; give a time above 0", o.linger)
@@ -75,7 +75,7 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	a.logf("serving on %s", l.Path())
 	err = server.Serve(ctx, l, c)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
-		return nil // an interrupt is how one that stays is ended
+		return nil // an interrupt is the normal end of a broker with --stay
 	}
 	return err
 }

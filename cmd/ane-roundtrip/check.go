@@ -33,10 +33,10 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Run every model and prove that no copy was made (the default)",
 		Long: `check opens memory, runs every model on the engine, compares the results with
 independent references and proves that no copy was made. Without --engine it
-takes the best engine of this machine and, where that is the software engine,
-the same in a process of its own too.
+runs on the best engine of this machine. If that is the software engine, check
+runs on it a second time, in a private broker, a process of its own.
 
---only PATTERN makes the checks whose names match, for instance 'identity/*',
+--only PATTERN runs the checks whose names match, for instance 'identity/*',
 '*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -50,17 +50,17 @@ the same in a process of its own too.
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.iterations, "iterations", 200, "timed evaluations of each model")
-	f.StringVar(&o.inject, "inject", "", "break the engine on purpose, to see the checks fail: "+
+	f.IntVar(&o.iterations, "iterations", 200, "evaluate each model `N` times for its times")
+	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
 		strings.Join(injections(), ", "))
-	f.StringVar(&o.only, "only", "", "make only the checks whose names match this `pattern`")
-	f.BoolVarP(&o.quiet, "quiet", "q", false, "print what failed and the verdict, no tables")
+	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
+	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	return cmd
 }
 
-// injections are the faults that the checks notice.
+// injections lists the faults that a check finds.
 func injections() []string {
 	var names []string
 	for _, fault := range faulty.Faults() {
@@ -71,7 +71,7 @@ func injections() []string {
 	return names
 }
 
-// inject reads the value of --inject; nil for none.
+// inject returns the wrapper that injects the fault called name; nil for an empty name.
 func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) {
 	if name == "" {
 		return nil, nil
@@ -85,13 +85,13 @@ func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) 
 	return func(e ane.Engine) ane.Engine { return faulty.Wrap(e, fault) }, nil
 }
 
-// checkRun is a run of check with its flags read.
+// checkRun holds the state of one run of check.
 type checkRun struct {
 	app        *app
 	iterations int
 	quiet      bool
 	only       selection
-	left       int // checks that --only leaves out
+	leftOut    int // checks that --only leaves out
 	report     report
 }
 
@@ -112,24 +112,24 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 		return err
 	}
 	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, report: newReport(d)}
-	twice := a.engine == engine.Auto && d.Receipt().Engine == engine.Soft
+	withBroker := a.engine == engine.Auto && d.Receipt().Engine == engine.Soft
 	if pattern != nil {
-		_, _, apart := d.Traffic()
-		engines := map[string]bool{"": apart}
-		if twice {
+		_, _, remote := d.Traffic()
+		engines := map[string]bool{"": remote}
+		if withBroker {
 			engines[engine.Broker+"/"] = true
 		}
-		if c.only, c.left, err = only(*pattern, engines); err != nil {
+		if c.only, c.leftOut, err = only(*pattern, engines); err != nil {
 			return errors.Join(err, d.Close())
 		}
 	}
-	first, err := c.try(ctx, d)
+	first, err := c.checkEngine(ctx, d)
 	if err != nil {
 		return err
 	}
-	all := []trialled{first}
-	if twice {
-		second, err := c.second(ctx, wrap)
+	all := []engineResult{first}
+	if withBroker {
+		second, err := c.checkBroker(ctx, wrap)
 		if err != nil {
 			return err
 		}
@@ -138,9 +138,9 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 	return c.judge(all)
 }
 
-// second tries the software engine in a process of its own, a private one. Where there is
-// none a check that was left out says so.
-func (c *checkRun) second(ctx context.Context, wrap func(ane.Engine) ane.Engine) ([]trialled, error) {
+// checkBroker runs the checks on the software engine in a private broker, a process of its own.
+// Where no broker can start it adds one skipped check with the reason.
+func (c *checkRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.Engine) ([]engineResult, error) {
 	const prefix, available = engine.Broker + "/", engine.Broker + "/available"
 	part := *c
 	part.only.prefix = prefix
@@ -161,30 +161,30 @@ func (c *checkRun) second(ctx context.Context, wrap func(ane.Engine) ane.Engine)
 		}
 		return nil, nil
 	}
-	t, err := part.try(ctx, d)
+	t, err := part.checkEngine(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return []trialled{t.named(prefix)}, nil
+	return []engineResult{t.withPrefix(prefix)}, nil
 }
 
-// trialled is what was found out about one engine.
-type trialled struct {
+// engineResult holds the receipt, figures and checks of one engine.
+type engineResult struct {
 	receipt ane.Receipt
 	rows    []trial.Report
 	checks  []trial.Check
 }
 
-// named marks the checks as those of an engine that is not the first.
-func (t trialled) named(prefix string) trialled {
+// withPrefix puts prefix before the names of all checks.
+func (t engineResult) withPrefix(prefix string) engineResult {
 	for i := range t.checks {
 		t.checks[i].Name = prefix + t.checks[i].Name
 	}
 	return t
 }
 
-// try runs the checks on an engine and closes it.
-func (c *checkRun) try(ctx context.Context, d *ane.Device) (t trialled, err error) {
+// checkEngine runs the checks on an engine and closes it.
+func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResult, err error) {
 	before := unimem.Live()
 	t.receipt = d.Receipt()
 	t.rows, t.checks, err = c.measure(ctx, d)
@@ -203,7 +203,7 @@ func (c *checkRun) try(ctx context.Context, d *ane.Device) (t trialled, err erro
 	return t, nil
 }
 
-// checkDetails are the figures of check.
+// checkDetails are the fields that check adds to the report.
 type checkDetails struct {
 	Models  []trial.Report  `json:"models"` // of the first engine
 	Engines []engineDetails `json:"engines"`
@@ -217,10 +217,10 @@ type engineDetails struct {
 	Models []trial.Report `json:"models"`
 }
 
-// judge prints the report of all engines.
-func (c *checkRun) judge(all []trialled) error {
+// judge prints the report of all engines and returns errFailed if a check failed.
+func (c *checkRun) judge(all []engineResult) error {
 	r := &c.report
-	details := checkDetails{Only: c.only.pattern, LeftOut: c.left}
+	details := checkDetails{Only: c.only.pattern, LeftOut: c.leftOut}
 	for _, t := range all {
 		r.Checks = append(r.Checks, t.checks...)
 		details.Engines = append(details.Engines, engineDetails{t.receipt.Engine, t.rows})
@@ -282,7 +282,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device) (rows []trial.Rep
 		what  string
 	}{
 		{memoryCopies, copied, "tensor bytes were reached through a copy"},
-		{memoryNeighbor, strays, "bytes changed behind tensors and in the cells around them"},
+		{memoryNeighbor, strays, "bytes changed after the end of tensors and in the cells around them"},
 		{memoryInputs, changed, "bytes of inputs changed during evaluation"},
 	} {
 		if ran == 0 {

@@ -13,8 +13,8 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// completions tells the shell what may follow: engines, filters, faults, files and
-// the tensors of the program that --mil names.
+// completions registers what the shell completes: engines, filters, faults, files and the
+// tensors of the program that --mil names.
 func (a *app) completions(root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	flags := map[string]cobra.CompletionFunc{
@@ -35,7 +35,7 @@ func (a *app) completions(root *cobra.Command) {
 	for _, cmd := range append(root.Commands(), root) {
 		for name, complete := range flags {
 			if cmd.Flag(name) != nil {
-				// fails for a flag that has one: engine, of every command
+				// This fails for a flag that several commands share and that has a function already.
 				_ = cmd.RegisterFlagCompletionFunc(name, complete)
 			}
 		}
@@ -49,13 +49,13 @@ func (a *app) completions(root *cobra.Command) {
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
-	root.ValidArgsFunction = nil // commands follow
+	root.ValidArgsFunction = nil // cobra completes the names of the commands
 }
 
 // filters lists the filters by name.
 func filters() []string { return strings.Split(models.FilterNames(), ", ") }
 
-// extensions completes files by the end of their names.
+// extensions completes files with one of the extensions.
 func extensions(all ...string) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return all, cobra.ShellCompDirectiveFilterFileExt
@@ -66,13 +66,13 @@ func directories(*cobra.Command, []string, string) ([]string, cobra.ShellCompDir
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// Limits of completing, which happens between two keys.
+// Limits of the work of a completion, for which the user waits.
 const (
 	maxRead  = 1 << 20 // bytes of the program
 	maxFiles = 500
 )
 
-// tensors completes NAME=FILE: names of the program's tensors first, then arrays.
+// tensors completes NAME=FILE: before the = names of tensors of the program, after it files with arrays.
 func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
@@ -107,7 +107,7 @@ func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
 	}
 }
 
-// functionOf reads the program that the command line names so far; nil if it has none
+// functionOf returns the function that the command line names so far; nil if there is no program
 // that can be read.
 func functionOf(cmd *cobra.Command) *mil.Function {
 	path := cmd.Flag("mil").Value.String()

@@ -17,8 +17,8 @@ import (
 // reportIterations is how often a report evaluates each model for its timings.
 const reportIterations = 200
 
-// observed is the engine that a dump is about: on a Mac Apple's, also where auto falls
-// back to another, and the one asked for elsewhere.
+// observed is the name of the engine that a dump describes. On a Mac without --engine that is
+// Apple's, also where auto falls back to another engine.
 func (a *app) observed() string {
 	switch {
 	case a.engine == engine.Auto && a.socket != "":
@@ -29,12 +29,12 @@ func (a *app) observed() string {
 	return a.engine
 }
 
-// observe opens that engine. d is nil when it cannot be opened: unavailable says why.
-// An engine without a framework has an empty Observation.
+// observe opens the engine that a dump describes. If the engine is not available, d is nil and
+// unavailable is the reason. The Observation of an engine without a framework is empty.
 func (a *app) observe(ctx context.Context) (d *ane.Device, o *observe.Observation, unavailable, err error) {
 	name := a.observed()
 	if a.apple && name != engine.Apple {
-		d, err = a.open(ctx, nil) // which refuses, and says why
+		d, err = a.open(ctx, nil) // returns the error of --require-ane
 		return d, &observe.Observation{}, err, nil
 	}
 	if name != engine.Apple && name != engine.StandIn {
@@ -51,7 +51,7 @@ func (a *app) observe(ctx context.Context) (d *ane.Device, o *observe.Observatio
 	return d, o, err, nil
 }
 
-// dump is the envelope of this machine without a round trip.
+// dump returns the dump of this machine without a round trip.
 func (a *app) dump(ctx context.Context) (plist.Dict, error) {
 	d, o, unavailable, err := a.observe(ctx)
 	if err != nil {
@@ -60,30 +60,30 @@ func (a *app) dump(ctx context.Context) (plist.Dict, error) {
 	return envelopeOf(a.observed(), o, unavailable, nil), d.Close()
 }
 
-// reportDetails are what info --report adds to the report.
+// reportDetails are the fields that info --report adds to the report.
 type reportDetails struct {
 	File string `json:"file"`
 }
 
-// report writes the envelope of this machine with a round trip to a file, whatever comes
-// of it.
+// report writes the dump of this machine with a round trip to a file, also if the round trip
+// fails.
 func (a *app) report(ctx context.Context, path string) (err error) {
 	if path == "" {
-		return badf("--report needs the name of a file")
+		return badf("--report needs the name of a file; give --report FILE")
 	}
 	f, err := wholefile.Create(path)
 	if err != nil {
 		return badf("%w; name a file in a folder that exists and can be written", err)
 	}
 	defer f.Discard()
-	defer context.AfterFunc(ctx, f.Discard)() // an interrupt ends the writing too
+	defer context.AfterFunc(ctx, f.Discard)() // an interrupt removes the half-written file
 	d, o, unavailable, err := a.observe(ctx)
 	if err != nil {
 		return err
 	}
-	var trip *trialled
+	var trip *engineResult
 	if d != nil {
-		t, err := (&checkRun{app: a, iterations: reportIterations}).try(ctx, d)
+		t, err := (&checkRun{app: a, iterations: reportIterations}).checkEngine(ctx, d)
 		if err != nil {
 			return err
 		}
@@ -98,14 +98,14 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	if err := f.Commit(); err != nil {
 		return badf("%s: %w", path, wholefile.Cause(err))
 	}
-	a.logf("%s is written; attach it to an issue, nothing in it names you", visible(path))
+	a.logf("%s is written; attach it to an issue, it does not contain your name", visible(path))
 	r := newReport(nil)
 	r.Details = reportDetails{path}
 	if trip == nil {
 		a.deliver(r)
 		return unavailable
 	}
-	r.answeredBy(&trip.receipt)
+	r.setEngine(&trip.receipt)
 	r.Checks = append(r.Checks, trip.checks...)
 	for _, c := range trip.checks {
 		if c.Status == trial.Fail {

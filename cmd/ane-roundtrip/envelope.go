@@ -20,16 +20,16 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// envelope is a dump of this machine, in the form of testdata/dumps: what a framework
-// said, so that the stand-in can say it again.
+// envelope builds a dump of this machine in the form of testdata/dumps: the answers of a framework,
+// which the stand-in replays.
 type envelope struct {
 	scrub scrubber
 	data  plist.Dict
 }
 
-// envelopeOf tells what was observed while the engine of that name was opened, and why it
-// could not be. t, which may be nil, is its round trip.
-func envelopeOf(name string, o *observe.Observation, unavailable error, t *trialled) plist.Dict {
+// envelopeOf returns the dump of an observation of the engine called name. unavailable is the reason
+// why the engine could not be opened, t its round trip; both may be nil.
+func envelopeOf(name string, o *observe.Observation, unavailable error, t *engineResult) plist.Dict {
 	e := envelope{scrub: newScrubber(o.Report.Library, o.Report.Framework, os.Getenv(standin.EnvDump))}
 	e.attributes(o.Known)
 	e.model(o.Known)
@@ -51,7 +51,7 @@ func envelopeOf(name string, o *observe.Observation, unavailable error, t *trial
 		}
 	}
 	if replayed, ok := standin.Replayed(); ok && name == engine.StandIn {
-		system = cmp.Or(replayed.OS, system) // whose generation it is
+		system = cmp.Or(replayed.OS, system) // the system that recorded the dump
 	}
 	return plist.Dict{
 		{Key: "source", Value: "ane-roundtrip info, engine " + name},
@@ -69,8 +69,8 @@ func (e *envelope) add(key string, value any) {
 	e.data = append(e.data, plist.Entry{Key: key, Value: value})
 }
 
-// attributes adds modelAttributes of the known program as they stand. What a load has
-// never been seen to answer has a key of its own, scrubbed: it could be about anybody.
+// attributes adds the modelAttributes of the known program. It adds keys other than the two known ones
+// separately and scrubbed, since they may identify the user.
 func (e *envelope) attributes(k apple.Known) {
 	if k.Attributes == nil {
 		return
@@ -108,7 +108,7 @@ func (e *envelope) model(k apple.Known) {
 	})
 }
 
-// whole is a number in the form that package plist has for it.
+// whole returns a number as the type that package plist uses for it.
 func whole(n uint64) any {
 	if n > math.MaxInt64 {
 		return n
@@ -116,27 +116,27 @@ func whole(n uint64) any {
 	return int64(n)
 }
 
-// personal are properties that could name one machine.
+// personal matches properties that may identify one machine.
 var personal = regexp.MustCompile(`(?i)serial|uuid|unique|ecid|identifier`)
 
-// device adds what _ANEDeviceInfo and the IORegistry say. Of the registry only what is
-// about the engine: DeviceProperties could hold more one day.
+// device adds the properties of _ANEDeviceInfo, and those of the IORegistry that begin with
+// ANEDeviceProperty: a later system may add personal ones.
 func (e *envelope) device(r objcbridge.Report) {
 	if d := r.Device; d != nil {
-		told := plist.Dict{}
+		answers := plist.Dict{}
 		answer := func(key string, a objcbridge.Answer) {
 			if a == objcbridge.AnswerYes || a == objcbridge.AnswerNo {
-				told = append(told, plist.Entry{Key: key, Value: a == objcbridge.AnswerYes})
+				answers = append(answers, plist.Entry{Key: key, Value: a == objcbridge.AnswerYes})
 			}
 		}
 		number := func(key string, n int64) {
 			if n >= 0 {
-				told = append(told, plist.Entry{Key: key, Value: n})
+				answers = append(answers, plist.Entry{Key: key, Value: n})
 			}
 		}
 		text := func(key, s string) {
 			if s != "" {
-				told = append(told, plist.Entry{Key: key, Value: e.scrub.text(s)})
+				answers = append(answers, plist.Entry{Key: key, Value: e.scrub.text(s)})
 			}
 		}
 		answer("hasANE", d.HasANE)
@@ -150,7 +150,7 @@ func (e *envelope) device(r objcbridge.Report) {
 		text("buildVersion", d.Build)
 		answer("isVirtualMachine", d.VirtualMachine)
 		answer("isInternalBuild", d.InternalBuild)
-		e.add("device", told)
+		e.add("device", answers)
 	}
 	services := plist.Dict{}
 	for _, p := range r.Registry {
@@ -187,7 +187,7 @@ func (e *envelope) selfCheck(r objcbridge.Report) {
 	e.add("self_check", rows)
 }
 
-// errors adds what the framework answered with, and why the engine could not be opened.
+// errors adds the errors of the framework, and the reason why the engine could not be opened.
 func (e *envelope) errors(met []apple.Met, unavailable error) {
 	rows := plist.Array{}
 	for _, m := range met {
@@ -242,8 +242,8 @@ func (e *envelope) budget(o *observe.Observation) {
 	e.add("open_ns", o.Opened.Nanoseconds())
 }
 
-// roundTrip adds the figures of every model and every check.
-func (e *envelope) roundTrip(t trialled) {
+// roundTrip adds the figures of every model, and every check.
+func (e *envelope) roundTrip(t engineResult) {
 	models := plist.Array{}
 	for _, row := range t.rows {
 		if row.Error != "" {
@@ -264,14 +264,14 @@ func (e *envelope) roundTrip(t trialled) {
 	e.add("verdict", verdict)
 }
 
-// tree is what v is as JSON, with its keys in their order.
+// tree returns v as JSON values, with the keys in their order.
 func tree(v any) any {
 	text, err := json.Marshal(v)
 	if err == nil {
 		v, err = plist.Read(text)
 	}
 	if err != nil {
-		return err.Error() // reports hold nothing but numbers and texts
+		return err.Error() // cannot happen: reports hold only numbers and strings
 	}
 	return v
 }

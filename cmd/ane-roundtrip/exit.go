@@ -18,16 +18,16 @@ const (
 	codeFail        = 1
 	codeUsage       = 2 // wrong usage or bad input
 	codeUnavailable = 3
-	codeInterrupted = 130 // 128 + SIGINT, as shells say it
+	codeInterrupted = 130 // 128 + SIGINT, as in shells
 )
 
-// errFailed ends a command whose report has told already what failed.
+// errFailed ends a command whose report names the failed checks.
 var errFailed = errors.New("a check failed")
 
-// badInput marks an error as the caller's: wrong usage, files, programs.
+// badInput marks an error that the user has to fix: wrong usage, a wrong file, a wrong program.
 type badInput struct {
 	err  error
-	hint string // the end of the text, which says what to do; may be empty
+	hint string // the end of the message, what the user can do; may be empty
 }
 
 func (b badInput) Error() string { return b.err.Error() }
@@ -41,17 +41,17 @@ func bad(err error) error {
 	return badInput{err: err}
 }
 
-// badf is bad with a text: what is wrong, then, after the first semicolon, what to do.
+// badf returns bad input with a formatted message: the fault and, after the first semicolon, the hint.
 func badf(format string, args ...any) error {
 	b := badInput{err: fmt.Errorf(format, args...)}
-	if what, todo, ok := strings.Cut(format, "; "); ok {
+	if what, hint, ok := strings.Cut(format, "; "); ok {
 		used := strings.Count(strings.ReplaceAll(what, "%%", ""), "%")
-		b.hint = fmt.Errorf(todo, args[used:]...).Error()
+		b.hint = fmt.Errorf(hint, args[used:]...).Error()
 	}
 	return b
 }
 
-// exitCode tells the caller's shell what happened.
+// exitCode returns the exit status for an error.
 func exitCode(ctx context.Context, err error) int {
 	var input badInput
 	switch {
@@ -67,12 +67,12 @@ func exitCode(ctx context.Context, err error) int {
 	return codeFail
 }
 
-// faultsOf lists the faults of a program in err; nil where err is about something else.
+// faultsOf returns the errors that err lists for a program; nil for another kind of error.
 func faultsOf(err error) mil.ErrorList {
 	var list mil.ErrorList
 	var one *mil.Error
 	switch {
-	case errors.Is(err, ane.ErrUnavailable): // also when a program that the engine tries itself is refused
+	case errors.Is(err, ane.ErrUnavailable): // may wrap the error of a program that the engine compiles as a probe
 	case errors.As(err, &list):
 		return list
 	case errors.As(err, &one):
@@ -81,24 +81,24 @@ func faultsOf(err error) mil.ErrorList {
 	return nil
 }
 
-// explain prints an error, one line for each fault: FILE:LINE:COL: what is
-// wrong; how to fix it, where a position is known.
+// explain prints an error on one line. For a program it prints one line for each fault:
+// FILE:LINE:COL: fault; hint.
 func explain(ctx context.Context, w io.Writer, err error) {
-	tell := func(text string) { fmt.Fprintln(w, page.Fold(oneLine(text), page.Width(w), 2)) }
+	line := func(text string) { fmt.Fprintln(w, page.Fold(oneLine(text), page.Width(w), 2)) }
 	switch faults := faultsOf(err); {
 	case err == nil || errors.Is(err, errFailed):
 	case ctx.Err() != nil:
-		tell("ane-roundtrip: interrupted")
+		line("ane-roundtrip: interrupted")
 	case faults != nil:
 		for _, e := range faults {
-			tell(e.Error())
+			line(e.Error())
 		}
 	default:
-		tell("ane-roundtrip: " + err.Error())
+		line("ane-roundtrip: " + err.Error())
 	}
 }
 
-// oneLine puts what several errors say on one line, control characters escaped.
+// oneLine joins the lines of a message and escapes control characters.
 func oneLine(s string) string {
 	s = strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 	return visible(s)

@@ -9,9 +9,9 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// expected compares an output with the values it should have, both dense and of the
-// type of l. A value may differ by tol, or by tol times the expected value where that
-// is above 1. NaN and infinities match themselves only.
+// expected compares an output with the expected values, both dense and of the type of l. A value
+// may differ by tol, or by tol times the expected value where that is above 1. NaN and infinities
+// match only themselves.
 func expected(l ane.Layout, got, want []byte, tol float64) trial.Check {
 	size, wrong, where, worst := l.DType.Size(), 0, -1, 0.0
 	for i := range l.Elements() {
@@ -40,7 +40,7 @@ func expected(l ane.Layout, got, want []byte, tol float64) trial.Check {
 	return c.Against(trial.Scaled(tol))
 }
 
-// indexOf is the index of the n-th element of a shape, row-major.
+// indexOf returns the index of the n-th element of a row-major array.
 func indexOf(n int, shape []int) []int {
 	index := make([]int, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {

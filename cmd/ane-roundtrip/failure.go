@@ -19,12 +19,12 @@ import (
 // failure is the error of a command in its report.
 type failure struct {
 	Message string  `json:"message"`
-	Hint    string  `json:"hint"` // what to do; may be empty
+	Hint    string  `json:"hint"` // what the user can do; may be empty
 	Code    int     `json:"exit_code"`
-	Faults  []fault `json:"faults,omitempty"` // of a program
+	Faults  []fault `json:"faults,omitempty"` // the faults of a program
 }
 
-// fault is what is wrong at one place of a program.
+// fault is an error at one place of a program.
 type fault struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`   // from 1; 0 if not known
@@ -33,7 +33,7 @@ type fault struct {
 	Hint    string `json:"hint"`
 }
 
-// failureOf says in a report why the command fails.
+// failureOf describes the error of a command for its report.
 func failureOf(ctx context.Context, err error, checks []trial.Check) *failure {
 	f := &failure{Code: exitCode(ctx, err)}
 	faults := faultsOf(err)
@@ -46,12 +46,12 @@ func failureOf(ctx context.Context, err error, checks []trial.Check) *failure {
 		for _, e := range faults {
 			f.Faults = append(f.Faults, fault{visible(e.File), e.Pos.Line, e.Pos.Col, oneLine(e.Msg), oneLine(e.Hint)})
 		}
-		f.Message, f.Hint = parted(faults[0].Error(), faults[0].Hint)
+		f.Message, f.Hint = splitHint(faults[0].Error(), faults[0].Hint)
 		if n := len(faults); n > 1 {
 			f.Message += fmt.Sprintf(", the first of %d faults", n)
 		}
 	default:
-		f.Message, f.Hint = parted(err.Error(), hintOf(err))
+		f.Message, f.Hint = splitHint(err.Error(), hintOf(err))
 	}
 	return f
 }
@@ -70,7 +70,7 @@ func failedChecks(checks []trial.Check) string {
 	return fmt.Sprintf("%s: %s", counted(len(names), "check failed", "checks failed"), strings.Join(names, ", "))
 }
 
-// counted is a number with what it counts.
+// counted formats a number with its noun in singular or plural.
 func counted(n int, one, several string) string {
 	if n == 1 {
 		return "1 " + one
@@ -78,8 +78,8 @@ func counted(n int, one, several string) string {
 	return fmt.Sprintf("%d %s", n, several)
 }
 
-// parted takes the hint out of an error's text.
-func parted(text, hint string) (message, todo string) {
+// splitHint removes the hint from the text of an error.
+func splitHint(text, hint string) (message, rest string) {
 	text, hint = oneLine(text), oneLine(hint)
 	if hint == "" {
 		return text, ""
@@ -87,7 +87,7 @@ func parted(text, hint string) (message, todo string) {
 	return strings.Replace(text, "; "+hint, "", 1), hint
 }
 
-// hintOf finds what an error says is to be done.
+// hintOf returns the hint of an error.
 func hintOf(err error) string {
 	var input badInput
 	if errors.As(err, &input) && input.hint != "" {

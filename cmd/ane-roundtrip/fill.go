@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// fill makes up values: of inputs that no file was given for, or of weights.
+// fill makes up values for inputs without a file, or for missing weight files.
 type fill struct {
 	kind string // "", zeros, ones, random
 	seed uint64
@@ -30,14 +30,14 @@ func parseFill(s string) (fill, error) {
 			return fill{"random", n}, nil
 		}
 	}
-	return fill{}, badf("--fill %q; give zeros, ones or random:SEED with a whole number", s)
+	return fill{}, badf("--fill %q; give zeros, ones or random:SEED, where SEED is a whole number", s)
 }
 
 // parseFillWeights reads the value of --fill-weights.
 func parseFillWeights(s string) (fill, error) {
 	f, err := parseFill(s)
 	if err != nil || s != "" && f.kind != "random" {
-		return fill{}, badf("--fill-weights %q; give random:SEED with a whole number", s)
+		return fill{}, badf("--fill-weights %q; give random:SEED, where SEED is a whole number", s)
 	}
 	return f, nil
 }
@@ -50,8 +50,8 @@ func (f fill) elements(l ane.Layout) []byte {
 }
 
 // values fills data with elements of a type. Random ones depend on the seed and the
-// name alone: floats are multiples of 1/1024 within [-1, 1), integers lie within
-// [-8, 8] or, unsigned, [0, 8]. Elements below a byte are any bits.
+// name only: floats are multiples of 1/1024 in [-1, 1), signed integers lie in [-8, 8], unsigned
+// ones in [0, 8]. Elements smaller than a byte have random bits.
 func (f fill) values(d mil.DType, name string, data []byte) {
 	h := fnv.New64a()
 	h.Write([]byte(name)) // never fails

@@ -15,25 +15,25 @@ func (a *app) formatCommand() *cobra.Command {
 	var write bool
 	cmd := &cobra.Command{
 		Use:   "fmt [-w] FILE.mil",
-		Short: "Print a MIL program in its canonical form, comments kept",
-		Long: `fmt prints a MIL program in its canonical form: a statement a line, four
-blanks of indentation a level. Comments are kept, and one of several empty
-lines; a comment within a statement goes before it. Formatting twice changes
-nothing more. The file may be - for standard input.
+		Short: "Print a MIL program in canonical form, with its comments",
+		Long: `fmt prints a MIL program in canonical form: one statement per line, indented by
+four blanks per level. It keeps comments, moves a comment within a statement
+before it, and replaces several empty lines by one. Formatting the result again
+does not change it. The file may be - for standard input.
 
-With -w the text goes back into the file, which appears complete or not at
-all, and only if it changed.`,
+With -w fmt replaces the file instead, if the text changed: completely, or not
+at all if it fails.`,
 		Example: `  ane-roundtrip fmt model.mil
   ane-roundtrip fmt -w model.mil`,
 		Args: oneFile("FILE.mil"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.format(args[0], write) },
 	}
-	cmd.Flags().BoolVarP(&write, "write", "w", false, "write the result into the file")
+	cmd.Flags().BoolVarP(&write, "write", "w", false, "replace the file instead of printing")
 	a.reportFlag(cmd)
 	return cmd
 }
 
-// oneFile asks for a single operand.
+// oneFile accepts exactly one operand.
 func oneFile(name string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -43,22 +43,22 @@ func oneFile(name string) cobra.PositionalArgs {
 	}
 }
 
-// formatDetails are what fmt adds to the report.
+// formatDetails are the fields that fmt adds to the report.
 type formatDetails struct {
 	File    string `json:"file"`
 	Changed bool   `json:"changed"`
 	Bytes   int    `json:"bytes"` // of the formatted text
 }
 
-// format prints a program, or writes it back.
+// format prints a formatted program, or replaces its file.
 func (a *app) format(path string, write bool) error {
 	switch {
 	case write && path == stdio:
-		return badf("-w writes into the file that is read; name a file, or leave -w away")
+		return badf("-w cannot replace standard input; name a file, or leave -w out")
 	case a.json && !write:
-		return badf("fmt prints the program itself; give --json with -w")
+		return badf("fmt without -w prints the program, not JSON; give --json with -w")
 	}
-	files := &traffic{app: a}
+	files := &commandFiles{app: a}
 	text, info, err := files.text("fmt", path)
 	if err != nil {
 		return err
@@ -87,14 +87,14 @@ func (a *app) format(path string, write bool) error {
 	return nil
 }
 
-// rewrite replaces the text of a file, if it still is the file that was read.
+// rewrite replaces the text of a file, unless the file changed since fmt read it.
 func rewrite(path string, read fs.FileInfo, text []byte) error {
 	if !read.Mode().IsRegular() {
-		return badf("%s is no regular file; leave -w away and send the text where it belongs", path)
+		return badf("%s is not a regular file; leave -w out and redirect the output", path)
 	}
 	f, err := wholefile.Create(path)
 	if err != nil {
-		return badf("%w; leave -w away, or make the file writable", err)
+		return badf("%w; leave -w out, or make the file writable", err)
 	}
 	defer f.Discard()
 	if now := f.Old(); now == nil || !sameState(read, now) {
@@ -106,7 +106,7 @@ func rewrite(path string, read fs.FileInfo, text []byte) error {
 	return bad(f.Commit())
 }
 
-// sameState reports whether a file is the same, and unchanged.
+// sameState reports whether a and b are the same file with the same size and time.
 func sameState(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fmt -w does not write over what another process wrote since the file was read.
-func TestRewriteSparesNewerText(t *testing.T) {
+// fmt -w does not replace a file that another process changed after fmt read it.
+func TestRewriteKeepsNewerText(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.mil")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	read, err := os.Stat(path)
@@ -21,9 +21,9 @@ func TestRewriteSparesNewerText(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "formatted", string(got))
 	require.NoError(t, os.Remove(path))
-	require.Error(t, rewrite(path, read, []byte("formatted")), "a file that has gone is not made again")
+	require.Error(t, rewrite(path, read, []byte("formatted")), "rewrite does not create a deleted file")
 	require.NoFileExists(t, path)
 	null, err := os.Stat(os.DevNull)
 	require.NoError(t, err)
-	require.ErrorContains(t, rewrite(os.DevNull, null, nil), "is no regular file")
+	require.ErrorContains(t, rewrite(os.DevNull, null, nil), "is not a regular file")
 }

@@ -37,8 +37,8 @@ func fields(v any, path string, found map[string]bool) {
 	}
 }
 
-// golden holds the fields of a report against those of a committed one, which package
-// schematest holds against the schema. ANEKIT_GOLDEN=write writes the file.
+// golden compares the fields of a report with those of a committed one, which package schematest
+// validates. ANEKIT_GOLDEN=write writes the file.
 func golden(t *testing.T, file string, got []byte) {
 	if os.Getenv("ANEKIT_GOLDEN") == "write" {
 		require.NoError(t, os.WriteFile(file, got, 0o644))
@@ -55,7 +55,7 @@ func golden(t *testing.T, file string, got []byte) {
 	require.Equal(t, list(want), list(got))
 }
 
-// bench keeps the rest of its table when a step cannot run; the figures decide nothing here.
+// bench prints the other figures if a step cannot run. The test does not depend on the figures.
 func TestBenchReport(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
@@ -105,7 +105,7 @@ func withoutMisses(t *testing.T, text []byte) []byte {
 	return append(text, '\n')
 }
 
-// An interrupt ends a command with its object.
+// An interrupted command prints its JSON object.
 func TestInterruptReport(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -2,6 +2,6 @@
 
 package main
 
-// handOver does nothing: this binary can load libraries itself, or nothing here
-// needs one.
+// handOver does nothing: a binary with cgo loads the bridge library itself, and systems other
+// than Linux have no stand-in.
 func handOver([]string) {}

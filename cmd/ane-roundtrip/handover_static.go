@@ -12,14 +12,13 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 )
 
-// handedOver marks the environment of a command that has been handed over to: it
-// does not do so again.
+// handedOver is set in the environment of the command that handOver starts, which then does not
+// start another one.
 const handedOver = "ANE_ROUNDTRIP_HANDED_OVER"
 
-// handOver replaces this process by the command that `make bridge` puts beside the
-// bridge library, when the engine asked for needs that library: a static binary
-// cannot load it. Where there is no such command it returns, and the engine is
-// reported as not available, with the reason.
+// handOver replaces this process by the command that `make bridge` puts beside the bridge library,
+// if the arguments choose an engine that needs that library: a static binary cannot load it. If
+// there is no such command it returns, and opening the engine fails with the reason.
 func handOver(args []string) {
 	if !asksFor(args, engine.StandIn) || os.Getenv(handedOver) != "" {
 		return
@@ -31,7 +30,7 @@ func handOver(args []string) {
 	for _, dir := range dirs {
 		other, err := filepath.Abs(filepath.Join(dir, "ane-roundtrip"))
 		if dir != "" && err == nil {
-			// returns only when it fails; the next may work
+			// Exec returns only on failure; the loop then tries the next folder.
 			_ = syscall.Exec(other, args, append(os.Environ(), handedOver+"=yes"))
 		}
 	}

@@ -39,24 +39,24 @@ func (a *app) imageCommand() *cobra.Command {
 	for _, f := range models.Filters() {
 		fmt.Fprintf(&list, "    %-8s %s\n", f.Name, f.About)
 	}
-	cmd.Long = `image sends a PNG or JPEG through a 3x3 convolution on fp16 tensors and writes
-a PNG of the same size and depth. Every channel is filtered by itself, edge
-pixels are repeated outside, results are rounded and clamped. Of samples of 16
-bits fp16 keeps 11.
+	cmd.Long = `image filters a PNG or JPEG with a 3x3 convolution on fp16 tensors and writes a
+PNG of the same size and depth. It filters each channel separately, repeats the
+edge pixels outside of the picture, and rounds and clamps the results. fp16
+keeps 11 of the 16 bits of a sample.
 
-The orientation that a camera noted (Exif) is applied. Colours count as much
-as their opacity; filters that keep flat parts (blur, emboss, sharpen) take
-opacity through the same kernel, the others pass it on. Colour profiles and
-animations are told, not applied.
+image applies the Exif orientation. It multiplies colors by opacity before the
+filter and divides them afterwards; blur, emboss and sharpen filter the opacity
+too, edge and sobel keep it. A note names a color profile or an animation,
+which image does not apply.
 
 IN and OUT may be - for standard input and output; the report then goes to
-standard error. An output that is the picture read, by whatever name or link,
-is refused, and so is a name of another type than PNG.
+standard error. image rejects an output that is the input file, also through a
+link, and a name with the extension of another type than PNG.
 
 Filters:
 
 ` + list.String()
-	cmd.Flags().StringVar(&name, "filter", "", "one of "+models.FilterNames())
+	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+models.FilterNames())
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	return cmd
@@ -68,32 +68,32 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	if !ok {
 		return badf("--filter %q; %s", name, near.Choices(name, "choose one of", filters()))
 	}
-	if err := honest(out); err != nil {
+	if err := checkOutputName(out); err != nil {
 		return err
 	}
 	bar := a.progress(0)
 	defer bar.stop()
 	bar.now("read")
-	files := &traffic{app: a}
+	files := &commandFiles{app: a}
 	p, err := files.picture(in)
 	if err != nil {
 		return err
 	}
-	dst, commit, err := files.destination(out)
+	dst, err := files.destination(out)
 	if err != nil {
 		return err
 	}
-	defer dst.Discard()
-	defer context.AfterFunc(ctx, dst.Discard)() // an interrupt ends the writing too
+	defer dst.file.Discard()
+	defer context.AfterFunc(ctx, dst.file.Discard)() // an interrupt removes the half-written file
 	bar.now("compile")
 	d, err := a.engineOrHint(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	way := wayOf(p, filter)
-	rows := way.bandRows(p)
-	m, err := filter.Model(way.channels(p), rows, p.Width)
+	mode := opacityModeOf(p, filter)
+	rows := mode.bandRows(p)
+	m, err := filter.Model(mode.channels(p), rows, p.Width)
 	if err != nil {
 		return err
 	}
@@ -105,7 +105,7 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	var elapsed time.Duration
 	for top := 0; top < p.Height; top += rows {
 		bar.now(fmt.Sprintf("filter %d of %d rows", top, p.Height))
-		if err := way.fill(rig.In["x"], p, top, rows); err != nil {
+		if err := mode.fill(rig.In["x"], p, top, rows); err != nil {
 			return err
 		}
 		res, err := rig.Model.Evaluate(ctx, rig.Request)
@@ -113,26 +113,26 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 			return err
 		}
 		elapsed += res.Elapsed
-		if err := way.take(rig.Out["y"], p, top, rows); err != nil {
+		if err := mode.take(rig.Out["y"], p, top, rows); err != nil {
 			return err
 		}
 	}
 	bar.now("write")
-	count := &counter{w: commit.writer}
+	count := &counter{w: dst.writer}
 	if err := p.WritePNG(count); err != nil {
 		return badf("%s: %w", out, wholefile.Cause(err))
 	}
-	if err := commit.done(); err != nil {
+	if err := dst.commit(); err != nil {
 		return badf("%s: %w", out, wholefile.Cause(err))
 	}
 	bar.stop()
-	return a.filtered(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n,
+	return a.reportImage(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n,
 		Width: p.Width, Height: p.Height, Channels: p.Channels, Depth: p.Depth, Orientation: max(p.Orientation, 1),
-		Opacity: way.String(), Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
+		Opacity: mode.String(), Notes: p.Notes, Compile: rig.Compile, Evaluate: elapsed})
 }
 
-// picture reads a picture, or standard input.
-func (t *traffic) picture(path string) (*picture.Picture, error) {
+// picture reads the picture at path, which may be - for standard input.
+func (t *commandFiles) picture(path string) (*picture.Picture, error) {
 	f, err := t.open("image", path)
 	if err != nil {
 		return nil, err
@@ -145,23 +145,31 @@ func (t *traffic) picture(path string) (*picture.Picture, error) {
 	return p, bad(err)
 }
 
-// ending is where a picture goes, and how that ends.
-type ending struct {
+// destination is where image writes the picture.
+type destination struct {
 	writer io.Writer
-	done   func() error
+	file   *wholefile.File // nil for standard output
 }
 
-// destination begins the output; the File is nil for standard output.
-func (t *traffic) destination(path string) (*wholefile.File, ending, error) {
+// commit gives a written file its name.
+func (d destination) commit() error {
+	if d.file == nil {
+		return nil
+	}
+	return d.file.Commit()
+}
+
+// destination starts writing the output.
+func (t *commandFiles) destination(path string) (destination, error) {
 	if path == stdio {
 		w, err := t.output("the output", "standard output")
-		return nil, ending{w, func() error { return nil }}, err
+		return destination{writer: w}, err
 	}
 	f, err := t.create("the output", path)
 	if err != nil {
-		return nil, ending{}, err
+		return destination{}, err
 	}
-	return f, ending{f, f.Commit}, nil
+	return destination{f, f}, nil
 }
 
 // counter counts the bytes of the output.
@@ -176,8 +184,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// honest refuses a name that says that the file is something else than a PNG.
-func honest(out string) error {
+// checkOutputName rejects a name with the extension of another type than PNG.
+func checkOutputName(out string) error {
 	others := []string{".jpg", ".jpeg", ".jfif", ".gif", ".webp", ".bmp", ".tif", ".tiff", ".heic", ".heif", ".avif",
 		".jxl", ".ico", ".svg",
 		".ppm", ".pgm", ".pdf", ".npy", ".npz", ".mil", ".txt", ".json", ".mp4", ".mov", ".raw", ".dng"}
@@ -185,6 +193,6 @@ func honest(out string) error {
 	if !slices.Contains(others, strings.ToLower(ext)) {
 		return nil
 	}
-	return badf("%s says another type than PNG, which is what is written; name it %s.png", out,
+	return badf("%s has the extension of another type, but image writes PNG; name it %s.png", out,
 		strings.TrimSuffix(out, ext))
 }

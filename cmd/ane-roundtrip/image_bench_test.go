@@ -18,7 +18,7 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// photograph writes a PNG whose samples hardly shrink, 8192 pixels a side with ANEKIT_FULL.
+// photograph writes a PNG that hardly compresses, with 8192 pixels per side if ANEKIT_FULL is set.
 func photograph(t testing.TB, dir string) (file string, side int) {
 	side = 1024
 	if budget.Full() {
@@ -40,7 +40,7 @@ func photograph(t testing.TB, dir string) (file string, side int) {
 	return file, side
 }
 
-// BenchmarkImage is the whole command.
+// BenchmarkImage runs the whole command.
 func BenchmarkImage(b *testing.B) {
 	in, _ := photograph(b, b.TempDir())
 	out := filepath.Join(b.TempDir(), "out.png")
@@ -51,8 +51,7 @@ func BenchmarkImage(b *testing.B) {
 	}
 }
 
-// BenchmarkImageFloor decodes and encodes the same file and evaluates the same model, as a
-// whole picture would need it.
+// BenchmarkImageFloor only decodes and encodes the same file and evaluates the same model.
 func BenchmarkImageFloor(b *testing.B) {
 	in, _ := photograph(b, b.TempDir())
 	d, err := engine.Open(b.Context(), engine.Soft)

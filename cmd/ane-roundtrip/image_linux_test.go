@@ -17,8 +17,8 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// A picture takes at most 1.5 times the memory of its own pixels, in and out, beyond what
-// the command needs for a picture of one pixel.
+// The command takes at most 1.5 times the memory of the input and output pixels, in addition to its
+// memory for a picture of one pixel.
 func TestImageTakesLittleMemory(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	dir := t.TempDir()
@@ -28,7 +28,7 @@ func TestImageTakesLittleMemory(t *testing.T) {
 	require.NoError(t, png.Encode(&b, image.NewGray(image.Rect(0, 0, 1, 1))))
 	require.NoError(t, os.WriteFile(tiny, b.Bytes(), 0o600))
 	b = bytes.Buffer{}
-	debug.FreeOSMemory() // a process counts the memory of the one that starts it
+	debug.FreeOSMemory() // the memory peak of a new process includes the pages of its parent
 	peak := func(file string) int64 {
 		c := exec.CommandContext(t.Context(), os.Args[0])
 		c.Args = []string{"ane-roundtrip", "image", "--engine", engine.Soft, "--filter", "blur", file,
@@ -42,6 +42,6 @@ func TestImageTakesLittleMemory(t *testing.T) {
 	got := peak(in)
 	t.Logf("%d pixels a side: peak %d MiB, of which %d MiB without a picture; pixels in and out %d MiB",
 		side, got>>20, base>>20, pixels>>20)
-	const tensors = 40 << 20 // of a band, and what the collector leaves of it
+	const tensors = 40 << 20 // of a band, including memory that the collector has not freed
 	require.Less(t, got-base, pixels*3/2+tensors)
 }

@@ -20,34 +20,34 @@ func (a *app) infoCommand() *cobra.Command {
 	var attributes, report string
 	cmd := &cobra.Command{
 		Use:   "info [--attributes FILE | --report FILE]",
-		Short: "Tell which engines this machine has, and why others are missing",
-		Long: `info tells which engines this machine has, and why the others are not
-available. For engines behind a framework it prints what the framework says of
-the machine, and every method of it that anekit calls with the type encoding it
-expects and the one it finds. With --json, "dump" holds what the framework said
-in a form that the stand-in can say again.
+		Short: "Print the engines of this machine, and why others are missing",
+		Long: `info prints the engines of this machine, and why others are not available. For
+an engine that uses a framework it also prints the device as the framework
+reports it, and every method that anekit calls, with the expected and the found
+type encoding. With --json the field "dump" holds the answers of the framework
+in a form that the stand-in engine replays.
 
---report FILE writes that dump alone, with the round trip of every model and
-the reason of every failure: the file to attach when something does not work
-on a Mac. It names no user, no host, no serial number, and no path outside of
-folders for temporary and system files. The exit status is that of the round
-trip; the file is written in any case.
+--report FILE writes such a dump to a file, with the round trip of every model
+and the reason of every failure. Attach that file to an issue if anekit fails on
+a Mac. It contains no user name, no host name, no serial number, and only paths
+of temporary and system files. info writes the file even if the round trip
+fails; the exit status is that of the round trip.
 
---attributes FILE reads the modelAttributes of a compiled program, as JSON or
-as the XML property list that macOS prints, alone or within a dump, and tells
-how anekit places each tensor, or why it cannot (exit status 2).`,
+--attributes FILE reads the modelAttributes of a compiled program, as JSON or as
+the XML property list that macOS prints, alone or within a dump. It prints how
+anekit places each tensor, or why it cannot (exit status 2).`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("attributes") {
 				for _, idle := range []string{"engine", "broker", "require-ane"} {
-					if err := together(cmd, idle, "attributes", "which opens no engine"); err != nil {
+					if err := conflict(cmd, idle, "attributes", "which opens no engine"); err != nil {
 						return err
 					}
 				}
 			}
 			switch {
 			case attributes != "" && report != "":
-				return badf("--attributes and --report are two commands; give one of them")
+				return badf("--attributes and --report exclude each other; give one of them")
 			case cmd.Flags().Changed("attributes"):
 				return a.attributes(attributes)
 			case cmd.Flags().Changed("report"):
@@ -57,34 +57,34 @@ how anekit places each tensor, or why it cannot (exit status 2).`,
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&attributes, "attributes", "", "tell how the tensors of the compiled program in `FILE` are placed")
-	f.StringVar(&report, "report", "", "write what this machine said, and a round trip, to `FILE`")
+	f.StringVar(&attributes, "attributes", "", "print how anekit places the tensors of the compiled program in `FILE`")
+	f.StringVar(&report, "report", "", "write a dump of this machine, with a round trip, to `FILE`")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	return cmd
 }
 
-// infoDetails are what info adds to the report.
+// infoDetails are the fields that info adds to the report.
 type infoDetails struct {
 	Engines    []engine.Status `json:"engines"`
 	Frameworks []framework     `json:"frameworks"`
 	Operators  []string        `json:"operators"`
 }
 
-// framework is one that was loaded.
+// framework is the self-check of a loaded framework.
 type framework struct {
 	Engine string `json:"engine"`
 	Error  string `json:"error,omitempty"`
 	objcbridge.Report
 }
 
-// frameworks inspects those that can be loaded here.
+// frameworks inspects the frameworks that can be loaded here.
 func frameworks() []framework {
 	found := []framework{}
 	for _, name := range []string{engine.Apple, engine.StandIn} {
 		r, err := observe.Inspect(name)
 		if r.Framework == "" {
-			continue // no bridge, or another system: the table of engines says so
+			continue // no bridge, or another system: the table of engines gives the reason
 		}
 		f := framework{Engine: name, Report: r}
 		if err != nil {
@@ -95,7 +95,7 @@ func frameworks() []framework {
 	return found
 }
 
-// info prints the machine and its engines.
+// info prints the host and its engines.
 func (a *app) info(ctx context.Context) error {
 	d, unavailable := a.open(ctx, nil)
 	if unavailable != nil && !errors.Is(unavailable, ane.ErrUnavailable) {
@@ -149,7 +149,7 @@ func (a *app) info(ctx context.Context) error {
 	return unavailable
 }
 
-// print writes the framework's tables.
+// print prints the tables of the framework.
 func (f framework) print(a *app) error {
 	fmt.Fprintln(a.out)
 	w := page.NewTable()
@@ -160,14 +160,14 @@ func (f framework) print(a *app) error {
 	}
 	if d := f.Device; d != nil {
 		w.Row("hasANE", d.HasANE.String())
-		w.Row("architecture", cmp.Or(d.Architecture, "not told"))
+		w.Row("architecture", cmp.Or(d.Architecture, "not reported"))
 		w.Row("engines, cores", count(int64(d.Engines))+", "+count(int64(d.Cores)))
 		w.Row("board", count(d.Board))
-		w.Row("system", fmt.Sprintf("%s, build %s", cmp.Or(d.Product, "not told"), cmp.Or(d.Build, "not told")))
+		w.Row("system", fmt.Sprintf("%s, build %s", cmp.Or(d.Product, "not reported"), cmp.Or(d.Build, "not reported")))
 		w.Row("virtual machine", d.VirtualMachine.String())
 	}
 	u := f.Usage
-	w.Row("compiles", fmt.Sprintf("%d of %d that this process may spend", u.Compiles, u.CompileLimit))
+	w.Row("compiles", fmt.Sprintf("%d of %d allowed in this process", u.Compiles, u.CompileLimit))
 	w.Row("loaded", fmt.Sprintf("%d of %d programs", u.Loaded, u.ProgramLimit))
 	for _, p := range f.Registry {
 		w.Row(p.Name, p.Value)
@@ -195,10 +195,10 @@ func (f framework) print(a *app) error {
 	return a.table(w)
 }
 
-// count prints a number that may not be known.
+// count formats a number, which is negative if the framework does not report it.
 func count(n int64) string {
 	if n < 0 {
-		return "not told"
+		return "not reported"
 	}
 	return fmt.Sprint(n)
 }

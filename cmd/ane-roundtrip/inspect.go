@@ -20,23 +20,23 @@ func (a *app) inspectCommand() *cobra.Command {
 	var modelPath string
 	cmd := &cobra.Command{
 		Use:   "inspect FILE.mil",
-		Short: "Tell what a MIL program takes, gives, computes and weighs",
-		Long: `inspect reads a MIL program and tells its functions, their inputs and outputs
-as the engine lays them out, the operators with their numbers, and the weights
-with type and size. It opens no engine and compiles nothing. The file may be -
-for standard input.`,
+		Short: "Print inputs, outputs, operators and weights of a MIL program",
+		Long: `inspect reads a MIL program and prints its functions: the inputs and outputs
+with the layout that the engine gives them, the operators with their counts, and
+the weights with type and size. It opens no engine and compiles nothing. The
+file may be - for standard input.`,
 		Example: `  ane-roundtrip inspect model.mil
   ane-roundtrip inspect --json model.mil`,
 		Args: oneFile("FILE.mil"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.inspect(args[0], modelPath) },
 	}
 	cmd.Flags().StringVar(&modelPath, "model-path", "",
-		"the directory that @model_path stands for (default: the program's)")
+		"`FOLDER` that @model_path stands for (default: the folder of the program)")
 	a.reportFlag(cmd)
 	return cmd
 }
 
-// inspection is what inspect finds.
+// inspection holds what inspect prints.
 type inspection struct {
 	File       string              `json:"file"`
 	Version    string              `json:"version"`
@@ -61,19 +61,19 @@ type inspectedTensor struct {
 	Type    string `json:"type"`
 	DType   string `json:"dtype,omitempty"`
 	Shape   []int  `json:"shape"`
-	Bytes   int    `json:"bytes,omitempty"`      // of the surface
-	Padding int    `json:"padding_bytes"`        // of them
-	Row     int    `json:"row_stride,omitempty"` // in bytes, as all strides
+	Bytes   int    `json:"bytes,omitempty"`      // size of the surface
+	Padding int    `json:"padding_bytes"`        // bytes of the surface that hold no element
+	Row     int    `json:"row_stride,omitempty"` // all strides are in bytes
 	Plane   int    `json:"plane_stride,omitempty"`
 	Depth   int    `json:"depth_stride,omitempty"`
 	Batch   int    `json:"batch_stride,omitempty"`
-	Problem string `json:"problem,omitempty"` // why it has no layout
+	Problem string `json:"problem,omitempty"` // why the engine gives it no layout
 }
 
 type inspectedOperator struct {
 	Name  string `json:"name"`
 	Count int    `json:"count"`
-	Known bool   `json:"known"` // to the software engine
+	Known bool   `json:"known"` // whether the software engine has it
 }
 
 type inspectedWeight struct {
@@ -82,12 +82,12 @@ type inspectedWeight struct {
 	Type   string `json:"type"`
 	Bytes  int64  `json:"bytes"`
 	File   string `json:"file,omitempty"`
-	Status string `json:"status"` // found, missing, or what is wrong
+	Status string `json:"status"` // "found", "missing", or the error
 }
 
-// inspect reads a program and prints what is in it.
+// inspect reads a program and prints its parts.
 func (a *app) inspect(path, modelPath string) error {
-	files := &traffic{app: a}
+	files := &commandFiles{app: a}
 	text, _, err := files.text("inspect", path)
 	if err != nil {
 		return err
@@ -118,7 +118,7 @@ func (a *app) inspect(path, modelPath string) error {
 	return found.print(a)
 }
 
-// buildInfo returns the words of the attribute of that name.
+// buildInfo returns the strings of the attribute buildInfo.
 func buildInfo(p *mil.Program) map[string]string {
 	info := map[string]string{}
 	for _, attr := range p.Attrs {
@@ -139,7 +139,7 @@ func buildInfo(p *mil.Program) map[string]string {
 	return info
 }
 
-// word is a string literal, boxed or not.
+// word returns the value of a string literal, which may be boxed.
 func word(l mil.Literal) (string, bool) {
 	for range mil.MaxNesting {
 		v, ok := l.(*mil.Value)
@@ -202,12 +202,12 @@ func inspectTensor(name string, t mil.Type) inspectedTensor {
 	return out
 }
 
-// weigh looks for the weights.
+// weigh looks up the weights of the program in their files.
 func (i *inspection) weigh(p *mil.Program, w *weightFiles) {
 	for _, path := range w.order {
 		file := w.file(path)
 		var f *blob.File
-		fault := errors.New("the path leaves the model's directory")
+		fault := errors.New("the path leaves the model's folder")
 		if file != "" {
 			f, fault = blob.Open(file)
 		}
@@ -228,7 +228,7 @@ func (i *inspection) weigh(p *mil.Program, w *weightFiles) {
 			case err != nil:
 				row.Status = err.Error()
 			}
-			i.WeightSize += min(row.Bytes, math.MaxInt64-i.WeightSize) // a program may claim anything
+			i.WeightSize += min(row.Bytes, math.MaxInt64-i.WeightSize) // a program may declare any size
 			i.Weights = append(i.Weights, row)
 		}
 		if f != nil {

@@ -71,7 +71,7 @@ func (i *inspection) print(a *app) error {
 	return a.printf("%s, %d bytes in all\n", counted(len(i.Weights), "tensor", "tensors"), i.WeightSize)
 }
 
-// nothing stands for an empty list.
+// nothing returns the text for an empty list.
 func nothing(list []string) []string {
 	if len(list) == 0 {
 		return []string{"none"}

@@ -12,8 +12,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 )
 
-// kindOf pairs the element types of tensors with those of .npy files; 0 where
-// there is none.
+// kindOf returns the kind of .npy files for an element type; 0 if there is none.
 func kindOf(d mil.DType) npy.Kind {
 	switch d {
 	case mil.FP16:
@@ -40,7 +39,7 @@ func kindOf(d mil.DType) npy.Kind {
 	return 0
 }
 
-// floatOf is the type of a kind of floating-point numbers, false for all others.
+// floatOf returns the element type of a floating-point kind; false for any other kind.
 func floatOf(k npy.Kind) (mil.DType, bool) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.FP64} {
 		if kindOf(d) == k {
@@ -50,10 +49,9 @@ func floatOf(k npy.Kind) (mil.DType, bool) {
 	return mil.NoType, false
 }
 
-// wanted takes the arrays that can be brought into the form of a tensor: of its
-// type, or floating-point numbers for floating-point numbers; of its shape, or of
-// one that can only mean the same.
-func wanted(side string, l ane.Layout) npy.Accept {
+// acceptFor accepts the arrays that elements can convert to a tensor: of the type of the tensor, or
+// of another floating-point type for a floating-point tensor; of a shape that sameElements accepts.
+func acceptFor(side string, l ane.Layout) npy.Accept {
 	return func(kind npy.Kind, shape []int) *npy.Error {
 		if e := sameElements(side, l, shape); e != nil {
 			return e
@@ -67,8 +65,8 @@ func wanted(side string, l ane.Layout) npy.Accept {
 	}
 }
 
-// sameElements compares shapes. Axes of length 1 may be missing or more, and a flat
-// array is taken in the order of its elements; anything else is the caller's to say.
+// sameElements compares shapes. It accepts shapes that differ only in axes of length 1, and a flat
+// array; for any other shape the user has to reshape or transpose the array.
 func sameElements(side string, l ane.Layout, shape []int) *npy.Error {
 	n := 1
 	for _, d := range shape {
@@ -85,26 +83,26 @@ func sameElements(side string, l ane.Layout, shape []int) *npy.Error {
 	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(l.Shape), " ", ", "), "[]")
 	fix := fmt.Sprintf("save it with arr.reshape(%s)", text)
 	if slices.Equal(slices.Sorted(slices.Values(squeezed(shape))), slices.Sorted(slices.Values(squeezed(l.Shape)))) {
-		fix = fmt.Sprintf("transpose it, or, if its elements are in the right order, save it with arr.reshape(%s)",
+		fix = fmt.Sprintf("transpose it or, if its elements are in the right order, save it with arr.reshape(%s)",
 			text)
 	}
 	return &npy.Error{What: fmt.Sprintf("shape %v, %s %s has %v, as many elements along other axes", shape, side,
 		l.Name, l.Shape), Fix: fix}
 }
 
-// squeezed is a shape without axes of length 1.
+// squeezed returns a shape without axes of length 1.
 func squeezed(shape []int) []int {
 	return slices.DeleteFunc(slices.Clone(shape), func(d int) bool { return d == 1 })
 }
 
-// elements returns the array's bytes as the tensor takes them: dense, row-major
-// and of its own type. The notes say what was converted.
+// elements returns the bytes of an array, dense, row-major and of the type of the tensor. The notes
+// name the conversions.
 func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err error) {
 	if a.Swapped {
-		notes = append(notes, "big-endian numbers were turned around")
+		notes = append(notes, "converted big-endian numbers to little-endian")
 	}
 	if !slices.Equal(a.Shape, l.Shape) {
-		notes = append(notes, fmt.Sprintf("shape %v is taken as %v", a.Shape, l.Shape))
+		notes = append(notes, fmt.Sprintf("read shape %v as %v", a.Shape, l.Shape))
 	}
 	if a, err = a.ToC(); err != nil {
 		return nil, nil, err

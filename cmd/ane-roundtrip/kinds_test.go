@@ -19,41 +19,41 @@ func layout(t *testing.T, d mil.DType, shape ...int) ane.Layout {
 	return l
 }
 
-func TestWanted(t *testing.T) {
+func TestAcceptFor(t *testing.T) {
 	l := layout(t, mil.FP16, 1, 2, 1, 20)
 	for _, shape := range [][]int{{1, 2, 1, 20}, {40}, {2, 20}, {1, 1, 2, 20, 1}} {
-		require.Nil(t, wanted("input", l)(npy.Float32, shape), "%v", shape)
+		require.Nil(t, acceptFor("input", l)(npy.Float32, shape), "%v", shape)
 	}
 	for what, shape := range map[string][]int{
-		"transpose it, or":             {20, 2},
+		"transpose it or":              {20, 2},
 		"arr.reshape(1, 2, 1, 20)":     {4, 10},
 		"give an array of 40 elements": {41},
 		"0 elements of shape [0]":      {0},
 		"1 elements of shape []":       {},
 	} {
-		e := wanted("input", l)(npy.Float16, shape)
+		e := acceptFor("input", l)(npy.Float16, shape)
 		require.NotNil(t, e)
 		require.Contains(t, e.Error(), what)
 	}
 	for _, kind := range []npy.Kind{npy.Int32, npy.Bool, npy.Int64} {
-		require.Contains(t, wanted("input", l)(kind, []int{40}).Fix, "arr.astype('float16')")
+		require.Contains(t, acceptFor("input", l)(kind, []int{40}).Fix, "arr.astype('float16')")
 	}
-	require.Nil(t, wanted("input", layout(t, mil.FP32))(npy.Float16, []int{1}))
-	require.NotNil(t, wanted("input", layout(t, mil.Int32, 3))(npy.Float32, []int{3}))
+	require.Nil(t, acceptFor("input", layout(t, mil.FP32))(npy.Float16, []int{1}))
+	require.NotNil(t, acceptFor("input", layout(t, mil.Int32, 3))(npy.Float32, []int{3}))
 }
 
 func TestElementsOfOtherFloats(t *testing.T) {
 	half := &npy.Array{Kind: npy.Float16, Shape: []int{2}, Data: []byte{0, 0x38, 0, 0x7c}}
 	data, notes, err := elements(half, layout(t, mil.FP32, 2))
 	require.NoError(t, err)
-	require.Empty(t, notes, "infinity stays what it was")
+	require.Empty(t, notes, "an infinite value stays infinite")
 	require.Equal(t, []byte{0, 0, 0, 0x3f, 0, 0, 0x80, 0x7f}, data)
 	turned := &npy.Array{Kind: npy.Float32, Shape: []int{2, 1}, Swapped: true, Fortran: true,
 		Data: []byte{0, 0, 0, 0x3f, 0, 0x50, 0xc3, 0x47}}
 	data, notes, err = elements(turned, layout(t, mil.FP16, 2))
 	require.NoError(t, err)
 	require.Equal(t, []byte{0, 0x38, 0, 0x7c}, data)
-	require.Equal(t, []string{"big-endian numbers were turned around", "shape [2 1] is taken as [2]",
+	require.Equal(t, []string{"converted big-endian numbers to little-endian", "read shape [2 1] as [2]",
 		"1 value beyond the range of fp16 became infinite, first 100000 at index [1]"}, notes)
 }
 

@@ -1,12 +1,12 @@
 // Command ane-roundtrip shows that tensors reach the Neural Engine and come
 // back without a copy.
 //
-// With no arguments it is the diagnostic: it opens memory, runs a set of small
-// programs on the engine of this machine and prints what it measured. See
+// Without arguments it runs the diagnostic, check: it opens memory, runs a set of small
+// programs on the engine of this machine and prints the measured values. Run
 // ane-roundtrip --help for the other commands.
 //
 // Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
-// 2 wrong usage or bad input, 3 the demanded engine is not available, 130
+// 2 wrong usage or bad input, 3 the requested engine is not available, 130
 // interrupted.
 package main
 

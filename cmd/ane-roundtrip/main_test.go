@@ -46,10 +46,10 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ane-roundtrip": main})
 }
 
-// TestScripts runs the command as a user would: a script for each subcommand.
+// TestScripts runs the command as a user does: a script for each subcommand.
 func TestScripts(t *testing.T) { scripts(t, "script", nil) }
 
-// TestStandInScripts does so on the bridge over stand-in classes.
+// TestStandInScripts runs scripts on the bridge over stand-in classes.
 func TestStandInScripts(t *testing.T) {
 	dir := bridgetest.Build(t)
 	dumps, err := filepath.Abs("../../testdata/dumps")
@@ -58,8 +58,8 @@ func TestStandInScripts(t *testing.T) {
 		e.Setenv(objcbridge.EnvDir, dir)
 		e.Setenv("DUMPS", dumps)
 		tmp := e.Getenv("TMPDIR")
-		e.Setenv("TEMP", tmp)       // GNUstep's name for it
-		return os.Chmod(tmp, 0o700) // else GNUstep makes a folder of its own in it, and leaves it
+		e.Setenv("TEMP", tmp)       // GNUstep reads TEMP, not TMPDIR
+		return os.Chmod(tmp, 0o700) // else GNUstep creates a folder in it and does not remove it
 	})
 }
 
@@ -87,7 +87,7 @@ func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 	})
 }
 
-// waitServing waits until a broker answers at a socket: serving SOCKET.
+// waitServing waits until a broker serves on a socket: serving SOCKET.
 func waitServing(ts *testscript.TestScript, _ bool, args []string) {
 	var err error
 	if !await.Poll(func() bool {
@@ -97,12 +97,12 @@ func waitServing(ts *testscript.TestScript, _ bool, args []string) {
 		}
 		return err == nil
 	}) {
-		ts.Fatalf("no broker answers: %v", err)
+		ts.Fatalf("no broker serves: %v", err)
 	}
 }
 
-// hammer has another client bind, evaluate and drop large tensors on a broker until the
-// script ends: hammer SOCKET. It returns once the first of them was evaluated.
+// hammer starts another client of a broker, which binds, evaluates and closes large tensors until the
+// script ends: hammer SOCKET. It returns after the first evaluation.
 func hammer(ts *testscript.TestScript, _ bool, args []string) {
 	const program = `program(1.3)
 {
@@ -120,7 +120,7 @@ func hammer(ts *testscript.TestScript, _ bool, args []string) {
 		for first := true; ctx.Err() == nil; first = false {
 			rig, err := trial.NewRig(ctx, d, ane.Source{File: "hammer.mil", Text: []byte(program)})
 			if err == nil {
-				rig.Paint() // every page exists
+				rig.Paint() // writes to every page, so that it exists
 				_, err = rig.Model.Evaluate(ctx, rig.Request)
 				err = errors.Join(err, rig.Close(context.Background()))
 			}
@@ -137,8 +137,8 @@ func hammer(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(<-started)
 }
 
-// makeArray writes a .npy file: npy FILE KIND SHAPE VALUE.. ; a single value is
-// repeated, SHAPE is like 1x4x1x32 or "scalar".
+// makeArray writes a .npy file: npy FILE KIND SHAPE VALUE..., where SHAPE is "scalar" or like 1x4x1x32.
+// It repeats the values until the array is full.
 func makeArray(ts *testscript.TestScript, _ bool, args []string) {
 	a := npy.Array{Shape: []int{}}
 	for _, k := range []npy.Kind{npy.Float16, npy.Float32, npy.Float64, npy.Int32, npy.Int8, npy.Bool} {
@@ -173,8 +173,7 @@ func makeArray(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(npy.WriteFile(ts.MkAbs(args[0]), &a))
 }
 
-// compareArray checks kind, shape and values of a .npy file; values as for
-// makeArray.
+// compareArray checks kind, shape and values of a .npy file, with the arguments of makeArray.
 func compareArray(ts *testscript.TestScript, neg bool, args []string) {
 	want := ts.MkAbs("want.npy")
 	makeArray(ts, false, append([]string{"want.npy"}, args[1:]...))
@@ -183,13 +182,13 @@ func compareArray(ts *testscript.TestScript, neg bool, args []string) {
 	b, err := os.ReadFile(ts.MkAbs(args[0]))
 	ts.Check(err)
 	if bytes.Equal(a, b) == neg {
-		got, _ := npy.ReadFile(ts.MkAbs(args[0])) // for the message alone
+		got, _ := npy.ReadFile(ts.MkAbs(args[0])) // for the message
 		ts.Fatalf("%s holds %+v", args[0], got)
 	}
 }
 
-// makePicture writes a picture: photo FILE WIDTHxHEIGHT, with a bright square
-// in the middle of a gradient; gray when the name contains "gray".
+// makePicture writes a picture of a gradient with a bright square in the middle: photo FILE
+// WIDTHxHEIGHT. It is gray if the name contains "gray".
 func makePicture(ts *testscript.TestScript, _ bool, args []string) {
 	var w, h int
 	_, err := fmt.Sscanf(args[1], "%dx%d", &w, &h)
@@ -219,7 +218,7 @@ func makePicture(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), b.Bytes(), 0o644))
 }
 
-// comparePixel checks size and one pixel: pixel FILE WIDTHxHEIGHT X Y R G B.
+// comparePixel checks the size of a picture and one pixel: pixel FILE WIDTHxHEIGHT X Y R G B.
 func comparePixel(ts *testscript.TestScript, _ bool, args []string) {
 	f, err := os.Open(ts.MkAbs(args[0]))
 	ts.Check(err)
@@ -271,12 +270,12 @@ func compareJSON(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// emulator names the variable with the program that runs binaries of another
-// processor, as go test -exec does for the tests themselves.
+// emulator is the environment variable with the program that runs binaries of another processor, as go
+// test -exec does for the tests.
 const emulator = "ANEKIT_EXEC"
 
 // expectStatus runs the command and checks its exit status: status N ARG...
-// Its output is what the next stdout and stderr look at.
+// The commands stdout and stderr that follow match its output.
 func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 	line := append([]string{"ane-roundtrip"}, onEngine(args[1:])...)
 	if e := os.Getenv(emulator); e != "" {
@@ -293,8 +292,8 @@ func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// onEngine keeps check from starting a broker under an emulator, which does not
-// survive starting a process: there it is check --engine soft.
+// onEngine adds --engine soft to check under an emulator, so that it starts no broker: emulated
+// processes cannot start others.
 func onEngine(args []string) []string {
 	isCheck := len(args) == 0 || args[0] == "check" || strings.HasPrefix(args[0], "--")
 	if os.Getenv(emulator) == "" || !isCheck || slices.Contains(args, "--engine") ||
@@ -316,13 +315,13 @@ func TestEveryInterruptEndsCleanly(t *testing.T) {
 			require.NoError(t, json.Unmarshal(out.Bytes(), &r), "%s", out.String())
 			require.Equal(t, &failure{Message: "interrupted", Code: codeInterrupted}, r.Error)
 		} else {
-			require.Empty(t, out.String(), "nothing half-written")
+			require.Empty(t, out.String(), "an interrupted command prints no partial report")
 		}
 		require.Equal(t, "ane-roundtrip: interrupted\n", errw.String())
 	}
 }
 
-// lines collects what is written by any goroutine.
+// lines is a buffer that several goroutines may write to.
 type lines struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -340,8 +339,8 @@ func (l *lines) String() string {
 	return l.text.String()
 }
 
-// noticed names the check that notices each fault that --inject offers.
-var noticed = map[string]string{
+// failingCheck names the check that finds each fault of --inject.
+var failingCheck = map[string]string{
 	"claims-apple": "engine/receipt", "copies-at-bind": "identity/values", "copies-inputs": "identity/copies",
 	"copies-outputs": "identity/copies", "hidden-copy": "identity/copies", "last-row-missing": "identity/values",
 	"leaks-hold": "identity/run", "neighbour-write": "memory/neighbours", "not-deterministic": "identity/values",
@@ -351,17 +350,16 @@ var noticed = map[string]string{
 	"wrong-strides": "identity/values",
 }
 
-// Every fault that --inject offers is noticed by the check that is meant for it, on the
-// software engine here and in a process of its own. On Apple's engine some are no faults:
-// it may call itself apple.
+// Every fault of --inject fails the check that is meant to find it, on the software engine in this
+// process and in a broker. Apple's engine is left out, since there claims-apple is no fault.
 func TestEveryInjectionFails(t *testing.T) {
 	var warnings lines
 	usual := slog.Default()
 	slog.SetDefault(slog.New(slog.NewTextHandler(&warnings, nil)))
 	defer slog.SetDefault(usual)
 	before := unimem.Live()
-	defer func() { // faults that leak are told of when the collector finds the Blocks
-		await.Until(t, "every Block that a fault leaks is told of", func() bool {
+	defer func() { // the collector reports the Blocks that a fault leaks
+		await.Until(t, "the collector reports every leaked Block", func() bool {
 			runtime.GC()
 			now := unimem.Live()
 			found := now.Forgotten - before.Forgotten
@@ -380,8 +378,8 @@ func TestEveryInjectionFails(t *testing.T) {
 				continue
 			}
 			var out, errw bytes.Buffer
-			check := noticed[name]
-			require.NotEmpty(t, check, "%s: name the check that notices it", name)
+			check := failingCheck[name]
+			require.NotEmpty(t, check, "%s: add the check that finds it", name)
 			only := strings.Replace(check, "/run", "/values", 1)
 			args := []string{"--engine", on, "--inject", name, "--iterations", "1", "--only", only}
 			require.Equal(t, codeFail, execute(t.Context(), args, &out, &errw), "%s on %s: %s", name, on, errw.String())
@@ -391,7 +389,7 @@ func TestEveryInjectionFails(t *testing.T) {
 	}
 }
 
-func TestHelpNamesEveryCommand(t *testing.T) {
+func TestHelpNamesCommands(t *testing.T) {
 	var out, errw bytes.Buffer
 	require.Equal(t, codePass, execute(t.Context(), []string{"--help"}, &out, &errw))
 	for _, name := range []string{"check", "run", "image", "info", "bench", "--require-ane", "Exit status"} {
@@ -400,7 +398,7 @@ func TestHelpNamesEveryCommand(t *testing.T) {
 	require.Empty(t, errw.String())
 }
 
-func TestJSONHasNullForWhatIsNoNumber(t *testing.T) {
+func TestJSONHasNullForNonFinite(t *testing.T) {
 	for v, want := range map[trial.Number]string{trial.Number(math.Inf(1)): "null", trial.Number(math.Inf(-1)): "null",
 		1.5: "1.5"} {
 		text, err := json.Marshal(trial.Judge("x", true, float64(v), "bytes", "").Value)

@@ -14,9 +14,9 @@ import (
 func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man [COMMAND]",
-		Short: "Print the manual page, made from the help",
-		Long: `man prints the manual page of ane-roundtrip, or of one of its commands, for
-man(1). It is made from what --help says.`,
+		Short: "Print the manual page",
+		Long: `man prints the manual page of ane-roundtrip, or of one of its commands, in the
+format of man(1). The page contains the same text as --help.`,
 		Example: `  ane-roundtrip man | man -l -
   ane-roundtrip man run >/usr/local/share/man/man1/ane-roundtrip-run.1`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -57,8 +57,8 @@ func (a *app) man(root *cobra.Command, args []string) error {
 	return doc.GenMan(page, &header, a.out)
 }
 
-// built is when the source was committed, nil if the binary does not say: the page
-// then has the date of SOURCE_DATE_EPOCH, or of today.
+// built returns the time of the commit that the binary was built from; nil if the binary does not
+// record it. The page then has the date of SOURCE_DATE_EPOCH, or of today.
 func built() *time.Time {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

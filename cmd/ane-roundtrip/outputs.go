@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// sink is a file that outputs go to: one, or several into an archive.
+// sink is a file for one output, or an archive for several.
 type sink struct {
 	path  string
 	ports ports
@@ -16,12 +16,12 @@ type sink struct {
 	out   io.Writer
 }
 
-// sinks are all files of a run.
+// sinks are all files that a run writes.
 type sinks []*sink
 
-// stage starts a file for every output, so that one that cannot be written is
-// found before the work is done.
-func (t *traffic) stage(wanted ports) (all sinks, err error) {
+// stage starts a file for every output, so that a run fails before it evaluates if it cannot
+// write one.
+func (t *commandFiles) stage(wanted ports) (all sinks, err error) {
 	defer func() {
 		if err != nil {
 			all.discard()
@@ -40,7 +40,7 @@ func (t *traffic) stage(wanted ports) (all sinks, err error) {
 		if s := all.archive(p); s != nil {
 			for _, other := range s.ports {
 				if other.key == p.key {
-					return all, badf("outputs %s and %s both go to %s; give each a key of its own", other.name, p.name,
+					return all, badf("outputs %s and %s both go to %s; give each a different key", other.name, p.name,
 						p)
 				}
 			}
@@ -54,7 +54,7 @@ func (t *traffic) stage(wanted ports) (all sinks, err error) {
 		for _, s := range all {
 			if s.file != nil && s.file.Same(f) {
 				f.Discard()
-				return all, badf("outputs %s and %s go to the same file %s; give each a file of its own",
+				return all, badf("outputs %s and %s go to the same file %s; give each a different file",
 					s.ports[0].name, p.name, p.path)
 			}
 		}
@@ -63,7 +63,7 @@ func (t *traffic) stage(wanted ports) (all sinks, err error) {
 	return all, nil
 }
 
-// archive returns the sink of an archive that was named before.
+// archive returns the sink of the archive that p names, nil if there is none yet.
 func (all sinks) archive(p port) *sink {
 	for _, s := range all {
 		if p.archive && s.path == p.path {
@@ -73,8 +73,8 @@ func (all sinks) archive(p port) *sink {
 	return nil
 }
 
-// write fills every file with the arrays of its outputs, and gives none its name yet.
-// Standard output comes last: it cannot be taken back.
+// write writes the arrays of its outputs to every file, under a temporary name until commit. It
+// writes standard output last, because that cannot be undone.
 func (all sinks) write(array func(name string) *npy.Array) error {
 	ordered := slices.Clone(all)
 	slices.SortStableFunc(ordered, func(a, b *sink) int {

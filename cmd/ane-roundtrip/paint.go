@@ -7,10 +7,10 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// paint colours a status or verdict on a terminal: green where all is well, red where it
-// is not, yellow where that could not be told.
+// paint colors a status or verdict on a terminal: green for pass, red for fail, yellow for skip
+// and unavailable.
 func paint(w io.Writer, status string) string {
-	if !page.Coloured(w) {
+	if !page.Colored(w) {
 		return status
 	}
 	switch status {

@@ -8,14 +8,14 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// port is NAME=FILE: an input, an output or what an output is compared with.
+// port is NAME=FILE: the tensor of a program and the file that a flag reads or writes for it.
 type port struct {
 	name, path string
-	key        string // of an array in an .npz, or empty
+	key        string // of the array in an .npz archive; empty for other files
 	archive    bool   // path ends with .npz
 }
 
-// npz ends the names of archives.
+// npz is the extension of archives.
 const npz = ".npz"
 
 // parsePort reads NAME=FILE.npy, NAME=FILE.npz:KEY or NAME=-.
@@ -28,7 +28,7 @@ func parsePort(flag, s string) (port, error) {
 	if i := strings.LastIndex(strings.ToLower(file), npz+":"); i >= 0 {
 		p.path, p.key, p.archive = file[:i+len(npz)], file[i+len(npz)+1:], true
 		if p.key == "" {
-			return port{}, badf("%s %q names no array; give %s %s=%s:KEY", flag, s, flag, name, p.path)
+			return port{}, badf("%s %q lacks the key of an array; give %s %s=%s:KEY", flag, s, flag, name, p.path)
 		}
 	} else if strings.HasSuffix(strings.ToLower(file), npz) {
 		p.archive, p.key = true, name
@@ -36,7 +36,7 @@ func parsePort(flag, s string) (port, error) {
 	return p, nil
 }
 
-// String is the file as the report names it.
+// String is the file as reports name it.
 func (p port) String() string {
 	if p.archive {
 		return p.path + ":" + p.key
@@ -44,7 +44,7 @@ func (p port) String() string {
 	return p.path
 }
 
-// ports reads the values of a flag that may be given several times.
+// ports are the values of a flag that may be given several times.
 type ports []port
 
 func parsePorts(flag string, args []string) (ports, error) {
@@ -54,7 +54,7 @@ func parsePorts(flag string, args []string) (ports, error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, twice := all.find(p.name); twice {
+		if _, duplicate := all.find(p.name); duplicate {
 			return nil, badf("%s names %s twice; give one file for each", flag, p.name)
 		}
 		all = append(all, p)
@@ -62,7 +62,7 @@ func parsePorts(flag string, args []string) (ports, error) {
 	return all, nil
 }
 
-// find returns the port of a tensor.
+// find returns the port of the tensor called name.
 func (all ports) find(name string) (port, bool) {
 	for _, p := range all {
 		if p.name == name {
@@ -72,7 +72,7 @@ func (all ports) find(name string) (port, bool) {
 	return port{}, false
 }
 
-// known refuses names that the program does not have.
+// known rejects names that the program does not have.
 func (all ports) known(flag string, layouts []ane.Layout) error {
 	var names []string
 	for _, l := range layouts {

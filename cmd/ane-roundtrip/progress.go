@@ -8,37 +8,37 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
 
-// progress is a line on a terminal that is written over, and nothing elsewhere.
+// progress is a line on a terminal that each step overwrites. It prints nothing elsewhere.
 type progress struct {
-	w           io.Writer // nil for nothing
-	width       int       // columns
-	steps, past int
-	what        string
+	w            io.Writer // nil prints nothing
+	width        int       // columns
+	steps, ended int
+	what         string
 }
 
-// Columns of a bar: of its line, also where the terminal does not tell its own, and of the
-// bar within it.
+// Columns of the progress line, also where the terminal does not report its width, and of the bar in
+// that line.
 const (
-	barLine = 78
-	barOnly = 20
+	lineColumns = 78
+	barColumns  = 20
 )
 
 // eraseLine returns to the start of the line and clears it (ECMA-48, CR and EL).
 const eraseLine = "\r\x1b[K"
 
-// progress starts a bar; steps is 0 where their number is not known.
+// progress starts a progress line; steps is 0 if their number is not known.
 func (a *app) progress(steps int) *progress {
 	columns, ok := page.Terminal(a.err)
 	if !ok {
 		return &progress{}
 	}
 	if columns == 0 {
-		columns = barLine
+		columns = lineColumns
 	}
-	return &progress{w: a.err, width: min(columns, barLine), steps: steps}
+	return &progress{w: a.err, width: min(columns, lineColumns), steps: steps}
 }
 
-// now names the step that starts.
+// now prints the name of the step that starts.
 func (p *progress) now(what string) {
 	p.what = what
 	p.draw()
@@ -46,19 +46,19 @@ func (p *progress) now(what string) {
 
 // done counts a step that has ended.
 func (p *progress) done() {
-	p.past++
+	p.ended++
 	p.draw()
 }
 
-// draw writes the line.
+// draw prints the line.
 func (p *progress) draw() {
 	if p.w == nil {
 		return
 	}
 	line := visible(p.what)
 	if p.steps > 0 {
-		full := min(p.past, p.steps) * barOnly / p.steps
-		line = fmt.Sprintf("[%s%s] %d/%d %s", strings.Repeat("=", full), strings.Repeat(" ", barOnly-full), p.past,
+		full := min(p.ended, p.steps) * barColumns / p.steps
+		line = fmt.Sprintf("[%s%s] %d/%d %s", strings.Repeat("=", full), strings.Repeat(" ", barColumns-full), p.ended,
 			p.steps, line)
 	}
 	if r := []rune(line); len(r) >= p.width {
@@ -67,7 +67,7 @@ func (p *progress) draw() {
 	fmt.Fprint(p.w, eraseLine+line)
 }
 
-// stop takes the bar away.
+// stop clears the line.
 func (p *progress) stop() {
 	if p.w != nil {
 		fmt.Fprint(p.w, eraseLine)

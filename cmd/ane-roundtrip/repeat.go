@@ -10,24 +10,24 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// evaluation is what --repeat measured.
+// evaluation holds the figures of --repeat.
 type evaluation struct {
 	Repeat int           `json:"repeat"`
 	First  time.Duration `json:"first_ns"`
 	Min    time.Duration `json:"min_ns"`
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
-	// of tensors that the engine does not reach in place; null if it cannot show
+	// bytes of tensors that the engine does not reach in place; null if the engine cannot show that
 	Copied *int   `json:"bytes_copied"`
-	Allocs uint64 `json:"allocs"` // of Go memory by one evaluation
+	Allocs uint64 `json:"allocs"` // Go allocations of one evaluation
 }
 
-// rounds is how often allocations are counted. The least of the rounds is reported, since
-// the runtime and a progress bar allocate too.
+// rounds is how often evaluate counts allocations. It reports the round with the fewest, since the
+// runtime and the progress bar allocate too.
 const rounds = 10
 
-// evaluate runs the program repeat times on the same tensors; done is called after
-// each of up to ten rounds.
+// evaluate runs the program repeat times on the same tensors, in up to ten rounds. It calls done
+// after each round.
 func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e evaluation, err error) {
 	e.Repeat = repeat
 	times := make([]time.Duration, 0, repeat)
@@ -55,12 +55,12 @@ func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e e
 	return e, nil
 }
 
-// String is the evaluation in the report.
+// String is the evaluation as the report prints it.
 func (e evaluation) String() string {
 	if e.Repeat == 1 {
 		return "evaluate " + brief(e.First)
 	}
-	copied := "copies not known"
+	copied := "copies unknown"
 	if e.Copied != nil {
 		copied = fmt.Sprintf("%d bytes copied", *e.Copied)
 	}

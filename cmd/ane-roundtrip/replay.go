@@ -16,67 +16,68 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// replayName is what the program of a dump is called in reports.
+// replayName is the name of the program of a dump in reports.
 const replayName = "replay"
 
-// replay returns a model with the very tensors of the program in the dump that the
-// stand-in replays, so that the engine meets what the dump says of them. m is nil where
-// there is none; check then tells why, or is nil when nothing is replayed.
+// replay returns a model that has the tensors of the program in the dump that the stand-in replays,
+// so that the engine has to place them as the dump describes. If there is no such model m is nil and
+// check gives the reason; without a dump both are nil.
 func replay(name string) (m *models.Model, check *trial.Check) {
 	replayed, ok := standin.Replayed()
 	if name != engine.StandIn || !ok {
 		return nil, nil
 	}
 	file := replayed.File
-	told := func(status, format string, args ...any) (*models.Model, *trial.Check) {
+	result := func(status, format string, args ...any) (*models.Model, *trial.Check) {
 		c := trial.Skipped(replayName+"/attributes", "%s", oneLine(fmt.Sprintf(format, args...)))
 		c.Status = status
 		return nil, &c
 	}
 	v, err := plist.ReadFile(file)
 	if err != nil {
-		return told(trial.Fail, "%v", err)
+		return result(trial.Fail, "%v", err)
 	}
 	found, ok := attributes.Search(v)
 	if !ok {
-		return told(trial.Skip, "%s has no compiled program; %s", file, inForce(replayed))
+		return result(trial.Skip, "%s has no compiled program; %s", file, inForce(replayed))
 	}
 	p, err := attributes.Read(found)
 	switch {
 	case errors.Is(err, attributes.ErrImage):
-		return told(trial.Skip, "%v", err)
+		return result(trial.Skip, "%v", err)
 	case err != nil:
-		return told(trial.Fail, "%v", err)
+		return result(trial.Fail, "%v", err)
 	case len(p.Procedures) > 1:
-		return told(trial.Skip, "%s has a program of %d procedures; one is run", file, len(p.Procedures))
+		return result(trial.Skip, "%s has a program of %d procedures; check runs only a program of one", file,
+			len(p.Procedures))
 	case len(p.Procedures[0].Unplaced) > 0:
-		return told(trial.Skip, "%s has no entry that says where %s stands", file,
+		return result(trial.Skip, "%s has no layout for %s", file,
 			strings.Join(p.Procedures[0].Unplaced, ", "))
 	}
 	q := p.Procedures[0]
 	between, err := models.Between(replayName, variables(q.Inputs), variables(q.Outputs))
-	if err != nil { // of the program that would be run, not of the machine
-		return told(trial.Skip, "%s: its tensors can be placed, but not be those of a program that is run here: %v",
+	if err != nil { // the software engine has no program for such tensors
+		return result(trial.Skip, "%s: anekit can place the tensors, but has no program for them: %v",
 			file, err)
 	}
 	return &between, nil
 }
 
-// inForce tells how much of a dump without a program the stand-in answers with.
+// inForce says which part of a dump without a program the stand-in replays.
 func inForce(d *standin.Dump) string {
 	const most = 8 // names on a line
-	const told = "what it says of errors, devices and limits is in force"
+	const all = "the stand-in replays its errors, devices and limits"
 	names := d.Ignored
 	if len(names) == 0 {
-		return told
+		return all
 	}
 	if more := len(names) - most; more > 0 {
 		names = append(slices.Clone(names[:most]), fmt.Sprintf("%d more", more))
 	}
-	return told + ", except " + strings.Join(names, ", ")
+	return all + ", except " + strings.Join(names, ", ")
 }
 
-// variables declares tensors with the axes that the attributes have.
+// variables declares the tensors as variables with the axes of the attributes.
 func variables(tensors []attributes.Tensor) []mil.Var {
 	vars := make([]mil.Var, len(tensors))
 	for i, t := range tensors {
@@ -85,7 +86,7 @@ func variables(tensors []attributes.Tensor) []mil.Var {
 	return vars
 }
 
-// withReplay adds the program of a dump to the models that are tried on a device.
+// withReplay adds the model of a dump to the models that check runs.
 func withReplay(d *ane.Device, all []models.Model) ([]models.Model, []trial.Check) {
 	m, check := replay(d.Receipt().Engine)
 	if m != nil {

@@ -18,8 +18,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// schema names the form of the JSON, which docs/schema describes. Additions keep the
-// number.
+// schema is the name and version of the JSON object, which ane-roundtrip-1.schema.json describes.
+// A new field keeps the version.
 const schema = "ane-roundtrip/1"
 
 // Verdicts of a report.
@@ -35,7 +35,7 @@ type report struct {
 	Command  string        `json:"command"`
 	Args     []string      `json:"args"`     // of the command line
 	Time     string        `json:"time"`     // RFC 3339, UTC
-	Engine   *ane.Receipt  `json:"engine"`   // null if none was opened
+	Engine   *ane.Receipt  `json:"engine"`   // null if no engine was opened
 	Numerics *string       `json:"numerics"` // of that engine
 	Injected []string      `json:"injected"` // faults
 	Engines  []ane.Receipt `json:"engines,omitempty"`
@@ -44,8 +44,8 @@ type report struct {
 	Verdict  string        `json:"verdict"`
 	Error    *failure      `json:"error,omitempty"`
 	Tensors  []placed      `json:"tensors,omitempty"` // of info --attributes
-	Dump     plist.Dict    `json:"dump,omitempty"`    // of info: an envelope as in testdata/dumps
-	Details  any           `json:"details,omitempty"` // what the command measured besides
+	Dump     plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
+	Details  any           `json:"details,omitempty"` // figures of the command; the type depends on it
 }
 
 // host describes the machine.
@@ -56,7 +56,7 @@ type host struct {
 	Page    int    `json:"page_bytes"`
 	Memory  string `json:"memory"` // what Blocks are made of
 	Pinned  bool   `json:"pinned"`
-	FP16    string `json:"fp16"` // which conversion runs
+	FP16    string `json:"fp16"` // which conversion this CPU runs
 	Go      string `json:"go"`
 	Version string `json:"version"` // of anekit
 }
@@ -79,11 +79,11 @@ func version() string {
 	return "devel"
 }
 
-// epoch names the variable that pins the time in reports, in seconds since 1970
+// epoch is the environment variable that sets the time in reports, in seconds since 1970
 // (reproducible-builds.org).
 const epoch = "SOURCE_DATE_EPOCH"
 
-// now is the time of a report.
+// now returns the time of a report.
 func now() string {
 	t := time.Now()
 	if s, err := strconv.ParseInt(os.Getenv(epoch), 10, 64); err == nil {
@@ -98,15 +98,15 @@ func newReport(d *ane.Device) report {
 		Verdict: verdictPass}
 	if d != nil {
 		receipt := d.Receipt()
-		r.answeredBy(&receipt)
+		r.setEngine(&receipt)
 	}
 	return r
 }
 
-// answeredBy records the engine.
-func (r *report) answeredBy(receipt *ane.Receipt) { r.Engine, r.Numerics = receipt, &receipt.Numerics }
+// setEngine records the engine that the command ran on.
+func (r *report) setEngine(receipt *ane.Receipt) { r.Engine, r.Numerics = receipt, &receipt.Numerics }
 
-// judge turns the verdict to fail if a check failed.
+// judge sets the verdict to fail and returns errFailed if a check failed.
 func (r *report) judge() error {
 	for _, c := range r.Checks {
 		if c.Status == trial.Fail {
@@ -117,11 +117,11 @@ func (r *report) judge() error {
 	return nil
 }
 
-// deliver hands over what --json prints at the end of the command.
+// deliver sets the report that --json prints at the end of the command.
 func (a *app) deliver(r report) { a.result = &r }
 
-// conclude prints the report of a command that ended with err, and returns its error.
-// It prints once: an interrupted command may come here twice.
+// conclude prints the report of a command that ended with err, and returns err. It prints once,
+// also if the command and its interrupt both call it.
 func (a *app) conclude(ctx context.Context, err error) error {
 	if !a.json || a.result == nil && err == nil || a.concluded.Swap(true) {
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
 
-// A report is a dump: whatever `info --report` wrote, in testdata/dumps or here, comes to
-// the same end when the stand-in replays it.
+// The replay of a report of info --report, from testdata/dumps or written here, has the same verdict as
+// the report.
 func TestReportsReplayToTheirVerdict(t *testing.T) {
 	dir := bridgetest.Build(t)
 	passing, failing := filepath.Join(t.TempDir(), "passing.json"), filepath.Join(t.TempDir(), "failing.json")
@@ -31,7 +31,7 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 	for _, file := range append(files, passing, failing) {
 		want, written := verdictOf(t, file)
 		if !written {
-			continue // a document's, not a machine's own; dumps.txtar says what becomes of those
+			continue // a dump from a document, which dumps.txtar replays
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			require.Equal(t, want, command(t, dir, file, "check", "--engine", "standin", "--iterations", "2"))
@@ -42,7 +42,7 @@ func TestReportsReplayToTheirVerdict(t *testing.T) {
 	require.NotZero(t, replayed[codeUnavailable])
 }
 
-// verdictOf returns the exit status that a report calls for, false for another dump.
+// verdictOf returns the exit status for the verdict of a report; false for any other dump.
 func verdictOf(t *testing.T, file string) (code int, written bool) {
 	v, err := plist.ReadFile(file)
 	require.NoError(t, err)
@@ -59,8 +59,7 @@ func verdictOf(t *testing.T, file string) (code int, written bool) {
 	return 0, false
 }
 
-// command runs the command in a process of its own, with a dump to replay, and returns its
-// exit status.
+// command runs the command in another process, with a dump to replay, and returns its exit status.
 func command(t *testing.T, bridge, dump string, args ...string) int {
 	c := exec.CommandContext(t.Context(), os.Args[0])
 	c.Args = append([]string{"ane-roundtrip"}, args...)

@@ -17,27 +17,27 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// app is one run of the command.
+// app holds the arguments, writers and common flags of one run of the command.
 type app struct {
 	args     []string
-	out, err io.Writer // data; logs and progress
+	out, err io.Writer // out: reports and data; err: logs, notes and progress
 	json     bool
 	engine   string
 	socket   string // --broker
 	apple    bool   // --require-ane
-	injected string // the fault that check injects
+	injected string // name of the fault that check injects; empty for none
 
-	result    *report // what --json prints, once the command has it
+	result    *report // the report that --json prints; nil until the command sets it
 	concluded atomic.Bool
 }
 
-// newApp is a run that is about to start. Whether it prints JSON is known before its
-// flags are read, since an error in those is printed so too.
+// newApp returns an app for the arguments. It looks for --json before cobra reads the flags,
+// because a flag error has to be printed as JSON too.
 func newApp(args []string, out, errw io.Writer) *app {
 	return &app{args: append([]string{}, args...), out: out, err: errw, json: asksForJSON(args)}
 }
 
-// asksForJSON looks for --json.
+// asksForJSON reports whether the arguments contain --json.
 func asksForJSON(args []string) (yes bool) {
 	for _, arg := range args {
 		switch value, given := strings.CutPrefix(arg, "--json="); {
@@ -68,13 +68,13 @@ func (a *app) execute(ctx context.Context) int {
 // end prints the report of a command and its error, and returns the exit code.
 func (a *app) end(ctx context.Context, err error) int {
 	err = a.conclude(ctx, err)
-	if !a.json || a.out != a.err { // where JSON goes nothing else does
+	if !a.json || a.out != a.err { // the stream with the JSON object holds nothing else
 		explain(ctx, a.err, err)
 	}
 	return exitCode(ctx, err)
 }
 
-// command is the name of the command that the arguments choose.
+// command returns the name of the subcommand that the arguments choose.
 func (a *app) command() string {
 	root := (&app{}).root()
 	cmd, _, err := root.Find(a.args)
@@ -84,57 +84,57 @@ func (a *app) command() string {
 	return cmd.Name()
 }
 
-// root builds the command tree. Without a subcommand it is check.
+// root builds the command tree. Without a subcommand the root runs check.
 func (a *app) root() *cobra.Command {
 	root := a.checkCommand()
 	root.Use = "ane-roundtrip"
 	root.Short = "Show that tensors reach the Neural Engine and come back without a copy"
 	root.Long = `ane-roundtrip runs small programs on the Neural Engine, or on the software
-engine where there is none, and measures that the values are right and that
-nothing copied them. Without a command it does check.
+engine where there is none. It checks that the values are correct and that no
+tensor was copied. Without a command it runs check.
 
 --json prints one object, also on failure; ane-roundtrip schema prints its
-JSON Schema. SOURCE_DATE_EPOCH sets the time in it. COLUMNS sets the width of
-tables, NO_COLOR turns colour off.
+JSON Schema. SOURCE_DATE_EPOCH sets the time in that object. COLUMNS sets the
+width of tables, NO_COLOR turns color off.
 
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
-2 wrong usage or bad input, 3 the demanded engine is not available,
+2 wrong usage or bad input, 3 the requested engine is not available,
 130 interrupted.`
 	root.Version = version()
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.SetFlagErrorFunc(wrongFlag)
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),
 		a.brokerCommand(), a.inspectCommand(), a.formatCommand(), a.manCommand(), a.schemaCommand())
-	// Help of 80 columns, whatever reads it.
+	// Help has 80 columns, on a terminal and in a file.
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 "))
 	a.completions(root)
 	return root
 }
 
-// reportFlag gives a command --json.
+// reportFlag adds --json to a command.
 func (a *app) reportFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.json, "json", a.json, "print one JSON object instead of tables")
 	cmd.Flags().Lookup("json").DefValue = "false"
 }
 
-// engineFlags gives a command the flags that choose an engine.
+// engineFlags adds the flags that choose an engine to a command.
 func (a *app) engineFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&a.engine, "engine", engine.Auto, strings.Join(engine.Names(), "|"))
+	f.StringVar(&a.engine, "engine", engine.Auto, "`NAME` of the engine: "+strings.Join(engine.Names(), ", "))
 	f.StringVar(&a.socket, "broker", "",
-		"socket of a shared broker, for --engine broker (default: $"+brokerVariable+", else a private broker)")
-	f.BoolVar(&a.apple, "require-ane", false, "fail with status 3 unless Apple's Neural Engine answers")
+		"`SOCKET` of a shared broker; implies --engine broker (default $"+brokerVariable+", else a private broker)")
+	f.BoolVar(&a.apple, "require-ane", false, "exit with status 3 unless the engine is Apple's Neural Engine")
 }
 
-// noArgs refuses operands with a hint.
+// noArgs rejects operands with a hint.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return noSuch(cmd, args[0])
+	return unknownOperand(cmd, args[0])
 }
 
-// chosen is the engine that the flags ask for, and how it is opened.
+// chosen returns the name of the engine that the flags select, and the options to open it with.
 func (a *app) chosen() (name string, opts []engine.Option, err error) {
 	name = a.engine
 	if a.socket != "" {
@@ -150,7 +150,7 @@ func (a *app) chosen() (name string, opts []engine.Option, err error) {
 	return name, opts, nil
 }
 
-// open opens the engine that the flags ask for.
+// open opens the engine that the flags select.
 func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.Device, error) {
 	name, opts, err := a.chosen()
 	if err != nil {
@@ -170,12 +170,12 @@ func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.
 	return d, err
 }
 
-// logf writes a line for people, not for machines.
+// logf prints a line to standard error for the reader; scripts do not parse it.
 func (a *app) logf(format string, args ...any) {
 	fmt.Fprintln(a.err, page.Fold(fmt.Sprintf(format, args...), page.Width(a.err), 2))
 }
 
-// printf writes lines of the report for people.
+// printf prints lines of the readable report to standard output.
 func (a *app) printf(format string, args ...any) error {
 	_, err := io.WriteString(a.out, page.Fold(fmt.Sprintf(format, args...), page.Width(a.out), 2))
 	return err

@@ -28,24 +28,24 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run --mil FILE --in NAME=FILE ... --out NAME=FILE ...",
 		Short: "Run a MIL program on .npy and .npz files",
-		Long: `run compiles a MIL program and evaluates it. Inputs come from .npy files, or
-from arrays of .npz archives (FILE.npz:KEY; without KEY the array called as
-the input). Each output file has the output's own type and shape; only those
-asked for are written, and either all of them or none. Several outputs may go
+		Long: `run compiles a MIL program and evaluates it. It reads inputs from .npy files or
+from arrays of .npz archives (FILE.npz:KEY; without KEY it takes the array with
+the name of the input). It writes the outputs that --out names, in their own
+type and shape: all of them, or none if the run fails. Several outputs may go
 into one archive.
 
-A file called - is standard input (--mil or one --in) or standard output (one
---out); the report then goes to standard error. An output that is a file which
-the run reads, by whatever name or link, is refused.
+The file name - stands for standard input (--mil, one --in or one --expect) or
+for standard output (one --out); the report then goes to standard error. run
+rejects an output that is one of the files it reads, also through a link.
 
-Arrays are brought into the form of the input, with a note, where nothing is
-lost but digits: floating-point types are converted, big-endian numbers turned
-around, Fortran order put right, axes of length 1 added or removed, flat
-arrays taken in their order. Everything else is refused.
+run converts arrays to the type and shape of the input and prints a note for
+each: other floating-point types, big-endian numbers, Fortran order, axes of
+length 1 added or removed, flat arrays in element order. Only precision may be
+lost; run rejects every other array.
 
---expect compares an output with a file, and the run fails (status 1) if a
-value differs by more than --tol T, or T times the expected value where that
-is above 1. The file is rounded to the output's type first.`,
+--expect compares an output with a file, rounded to the output's type. The run
+fails (status 1) if a value differs by more than --tol T, or by more than T
+times the expected value where that is above 1.`,
 		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
   ane-roundtrip run --mil m.mil --in x=in.npz --out y=out.npz --out z=out.npz
   ane-roundtrip run --mil model.mil --fill random:1 --repeat 1000 --json
@@ -53,46 +53,47 @@ is above 1. The file is rounded to the output's type first.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if cmd.Flags().Changed("tol") && len(o.expect) == 0 {
-				return badf("--tol compares nothing; give --expect NAME=FILE.npy")
+				return badf("--tol has no effect without --expect; give --expect NAME=FILE.npy")
 			}
 			return a.run(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.mil, "mil", "", "the program, MIL text, or - for standard input")
-	f.StringVar(&o.modelPath, "model-path", "", "the directory that @model_path stands for (default: the program's)")
-	f.StringVar(&o.function, "function", "", "the function to run (default: main, or the first)")
-	f.StringVar(&o.fill, "fill", "", "values of inputs without a file: zeros, ones or random:SEED")
-	f.StringVar(&o.fillWeights, "fill-weights", "", "values of weight files that are not there: random:SEED")
-	f.StringArrayVar(&o.in, "in", nil, "NAME=FILE.npy, FILE.npz:KEY or -, an input")
-	f.StringArrayVar(&o.out, "out", nil, "NAME=FILE.npy, FILE.npz:KEY or -, an output to write")
-	f.IntVar(&o.repeat, "repeat", 1, "evaluations, which are timed")
-	f.StringArrayVar(&o.expect, "expect", nil, "NAME=FILE.npy, FILE.npz:KEY or -, what an output has to be")
-	f.Float64Var(&o.tol, "tol", 0, "how far a value may be from the expected one")
+	f.StringVar(&o.mil, "mil", "", "`FILE` with the program as MIL text, or - for standard input")
+	f.StringVar(&o.modelPath, "model-path", "",
+		"`FOLDER` that @model_path stands for (default: the folder of the program)")
+	f.StringVar(&o.function, "function", "", "`NAME` of the function to run (default main, else the first)")
+	f.StringVar(&o.fill, "fill", "", "`VALUES` of inputs without a file: zeros, ones or random:SEED")
+	f.StringVar(&o.fillWeights, "fill-weights", "", "`VALUES` of missing weight files: random:SEED")
+	f.StringArrayVar(&o.in, "in", nil, "input: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
+	f.StringArrayVar(&o.out, "out", nil, "output to write: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
+	f.IntVar(&o.repeat, "repeat", 1, "evaluate `N` times and print the times")
+	f.StringArrayVar(&o.expect, "expect", nil, "expected output: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
+	f.Float64Var(&o.tol, "tol", 0, "largest difference `T` from an expected value (default 0)")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	return cmd
 }
 
-// runJob is a run with its flags read.
+// runJob holds the state of one run.
 type runJob struct {
 	app     *app
 	o       runOptions
-	files   *traffic
+	files   *commandFiles
 	in, out ports
 	expect  ports
-	made    fill
+	fill    fill
 	weights *weightFiles
 	rig     *trial.Rig
 	rows    []tensorRow
 	checks  []trial.Check
-	notes   []string // on the files of --expect
+	notes   []string // conversions of the files of --expect
 	eval    evaluation
 }
 
-// run compiles, fills, evaluates, and writes what was asked for.
+// run compiles the program, fills the inputs, evaluates, and writes the outputs that --out names.
 func (a *app) run(ctx context.Context, o runOptions) (err error) {
-	j := &runJob{app: a, o: o, files: &traffic{app: a}}
+	j := &runJob{app: a, o: o, files: &commandFiles{app: a}}
 	weights, err := j.parse()
 	if err != nil {
 		return err
@@ -123,7 +124,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	j.weights = newWeights(program, j.o.modelPath, weights)
 	for _, path := range j.weights.order {
 		if f := j.weights.file(path); f != "" {
-			j.files.also("the program's "+path, f)
+			j.files.recordPath("the program's "+path, f)
 		}
 	}
 	d, err := a.engineOrHint(ctx)
@@ -143,10 +144,10 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return err
 	}
 	bar.stop()
-	return j.told(d)
+	return j.report(d)
 }
 
-// parse reads the flags.
+// parse checks the flags and returns the value of --fill-weights.
 func (j *runJob) parse() (weights fill, err error) {
 	o := j.o
 	if o.mil == "" {
@@ -182,13 +183,13 @@ func (j *runJob) parse() (weights fill, err error) {
 			reader = flag + " " + p.name
 		}
 	}
-	if j.made, err = parseFill(o.fill); err != nil {
+	if j.fill, err = parseFill(o.fill); err != nil {
 		return weights, err
 	}
 	return parseFillWeights(o.fillWeights)
 }
 
-// run does what follows compiling, all but the report.
+// run reads the inputs, evaluates and writes the outputs of the compiled program.
 func (j *runJob) run(ctx context.Context, bar *progress) error {
 	bar.done()
 	model := j.rig.Model
@@ -215,7 +216,7 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 		return err
 	}
 	defer files.discard()
-	defer context.AfterFunc(ctx, files.discard)() // an interrupt ends the writing too
+	defer context.AfterFunc(ctx, files.discard)() // an interrupt removes half-written files
 	bar.done()
 	bar.now("evaluate")
 	if j.eval, err = evaluate(ctx, j.rig, j.o.repeat, bar.done); err != nil {
@@ -235,7 +236,7 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	return files.commit()
 }
 
-// inputs fills every input from its file or by the rule of --fill.
+// inputs fills every input from its file or as --fill asks.
 func (j *runJob) inputs() error {
 	for _, l := range j.rig.Model.Inputs() {
 		p, ok := j.in.find(l.Name)
@@ -247,8 +248,8 @@ func (j *runJob) inputs() error {
 		case ok:
 			file = p.String()
 			data, notes, err = j.files.array("--in", "input", p, l)
-		case j.made.kind != "":
-			data = j.made.elements(l)
+		case j.fill.kind != "":
+			data = j.fill.elements(l)
 		default:
 			err = badf("input %s, %s of shape %v, is missing; give --in %s=FILE.npy, or --fill zeros", l.Name, l.DType,
 				l.Shape, l.Name)
@@ -267,7 +268,7 @@ func (j *runJob) inputs() error {
 	return nil
 }
 
-// expectations reads what outputs have to be.
+// expectations reads the files of --expect.
 func (j *runJob) expectations() (map[string][]byte, error) {
 	want := map[string][]byte{}
 	for _, l := range j.rig.Model.Outputs() {
@@ -285,7 +286,7 @@ func (j *runJob) expectations() (map[string][]byte, error) {
 	return want, nil
 }
 
-// outputs takes the results, judges them, and returns those that were asked for.
+// outputs reads the results, compares those of --expect, and returns those of --out.
 func (j *runJob) outputs(want map[string][]byte) (map[string]*npy.Array, error) {
 	arrays := map[string]*npy.Array{}
 	for _, l := range j.rig.Model.Outputs() {
@@ -307,14 +308,14 @@ func (j *runJob) outputs(want map[string][]byte) (map[string]*npy.Array, error) 
 	return arrays, nil
 }
 
-// programFault marks what the program, its weights or its size are to blame
-// for as bad input.
+// programFault marks errors that the program, its weights or its tensor sizes cause as
+// bad input.
 func programFault(file string, err error) error {
 	switch {
 	case errors.Is(err, ane.ErrCompile) || errors.Is(err, ane.ErrShape) || errors.Is(err, ane.ErrType):
 		return bad(err)
 	case errors.Is(err, unimem.ErrCreate) || errors.Is(err, unimem.ErrSize):
-		return badf("%s: its tensors do not fit this machine: %w", file, err)
+		return badf("%s: the tensors do not fit into the memory of this machine: %w", file, err)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// tensorRow tells about one tensor of a run.
+// tensorRow describes one tensor of a run.
 type tensorRow struct {
 	Name   string       `json:"name"`
 	Side   string       `json:"side"` // input or output
@@ -26,7 +26,7 @@ type tensorRow struct {
 	Notes  []string     `json:"notes,omitempty"`
 }
 
-// describe measures the values of a dense tensor.
+// describe returns the row of a tensor with dense data: least and largest value and the count of NaN.
 func describe(side string, l ane.Layout, file string, data []byte, copied int) tensorRow {
 	r := tensorRow{Name: l.Name, Side: side, DType: l.DType.String(), Shape: l.Shape, File: file, Copied: copied,
 		Min: trial.Number(math.Inf(1)), Max: trial.Number(math.Inf(-1))}
@@ -42,18 +42,18 @@ func describe(side string, l ane.Layout, file string, data []byte, copied int) t
 	return r
 }
 
-// runDetails are what run adds to the report.
+// runDetails are the fields that run adds to the report.
 type runDetails struct {
 	Tensors     []tensorRow   `json:"tensors"`
 	Compile     time.Duration `json:"compile_ns"`
 	Load        time.Duration `json:"load_ns"`
 	Evaluate    evaluation    `json:"evaluate"`
-	Notes       []string      `json:"notes,omitempty"`        // on the files of --expect
-	MadeWeights []string      `json:"made_weights,omitempty"` // files that --fill-weights stood in for
+	Notes       []string      `json:"notes,omitempty"`        // conversions of the files of --expect
+	MadeWeights []string      `json:"made_weights,omitempty"` // files that were missing and filled by --fill-weights
 }
 
-// notes prints remarks for people. They do not go where a report in JSON goes, which
-// has them itself.
+// notes prints notes to standard error. It prints none where the JSON object goes to standard
+// error too: the object contains them.
 func (a *app) notes(all []string) {
 	if a.json && a.out == a.err {
 		return
@@ -63,8 +63,8 @@ func (a *app) notes(all []string) {
 	}
 }
 
-// told reports the run, and fails if an output is not what was expected.
-func (j *runJob) told(d *ane.Device) error {
+// report prints the run and returns errFailed if an output differs from --expect.
+func (j *runJob) report(d *ane.Device) error {
 	a, rig := j.app, j.rig
 	receipt := rig.Model.Receipt()
 	notes := slices.Clone(receipt.Notes)
@@ -73,12 +73,12 @@ func (j *runJob) told(d *ane.Device) error {
 	}
 	notes = append(notes, j.notes...)
 	for _, path := range j.weights.made {
-		notes = append(notes, fmt.Sprintf("%s is not there; its values are made up by --fill-weights %s", path,
+		notes = append(notes, fmt.Sprintf("%s is missing; --fill-weights %s made up its values", path,
 			j.o.fillWeights))
 	}
 	a.notes(notes)
 	r := newReport(d)
-	r.answeredBy(&receipt)
+	r.setEngine(&receipt)
 	r.Checks = append(r.Checks, j.checks...)
 	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, j.notes, j.weights.made}
 	failed := r.judge()

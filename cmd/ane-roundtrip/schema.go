@@ -16,8 +16,8 @@ func (a *app) schemaCommand() *cobra.Command {
 		Use:   "schema",
 		Short: "Print the JSON Schema of what --json prints",
 		Long: `schema prints the JSON Schema (draft 2020-12) of ` + schema + `, the
-object that --json prints. Fields may be added to it; a field that changes its
-meaning or goes raises the number.`,
+object that --json prints. A new field keeps the number in the name; removing
+a field or changing its meaning raises it.`,
 		Example: `  ane-roundtrip schema >ane-roundtrip-1.schema.json`,
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -14,9 +14,8 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// Paths within a text: one in quotes as a whole, folders of people and volumes with the
-// spaces in their names, what is left of a person's, and any other up to the next
-// character that ends one.
+// Paths within a text: a path in quotes; a folder of users or volumes, which may contain spaces; the
+// rest of a home folder; any other path up to the next character of ends.
 var (
 	quoted  = regexp.MustCompile("[\"“‘'`]/[^\"“”‘’'`\\n]+")
 	folders = regexp.MustCompile("/(?:Users|home|Volumes|opt|srv)/(?:[^/" + ends + "]*/)+")
@@ -24,28 +23,28 @@ var (
 	paths   = regexp.MustCompile("(?:~|\\.\\.?)?/[^ " + ends + "]+")
 )
 
-// ends are the characters that no path goes on behind, for a class of a pattern.
+// ends are the characters that end a path, for a character class.
 const ends = "\\t\\r\\n\"'()\\[\\]{}<>:,;|`“”‘’"
 
-// Folders whose paths say nothing of their user.
+// Folders whose paths do not identify a user.
 var (
 	system    = []string{"/System/Library/", "/usr/lib/", "/Library/Apple/"}
 	temporary = []string{"/private/var/folders/", "/var/folders/", "/private/tmp/", "/tmp/"}
 )
 
-// scrubber takes out of texts what is about the person and not about the machine.
+// scrubber removes names and paths from texts that identify a user or a host.
 type scrubber struct {
-	folders []string // of this user and program, longest first; they may have spaces
-	names   []string // of the user and of the machine
+	folders []string // of this user and program, longest first; they may contain spaces
+	names   []string // of the user and of the host
 	temp    []string // folders for temporary files
 }
 
-// newScrubber knows this process's user, host and folders, and the folders of files that
-// reports name.
+// newScrubber returns a scrubber for the user, host and folders of this process and for the folders of
+// files, which are in reports.
 func newScrubber(files ...string) scrubber {
 	s := scrubber{temp: append([]string{strings.TrimRight(os.TempDir(), "/") + "/"}, temporary...)}
 	folder := func(name string) {
-		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !s.harmless(abs+"/") {
+		if abs, err := filepath.Abs(name); err == nil && len(abs) > 1 && !s.public(abs+"/") {
 			s.folders = append(s.folders, abs)
 		}
 	}
@@ -68,7 +67,7 @@ func newScrubber(files ...string) scrubber {
 			folder(filepath.Dir(f))
 		}
 	}
-	// shorter ones are words
+	// shorter names are likely parts of the text
 	s.names = slices.DeleteFunc(s.names, func(n string) bool { return utf8.RuneCountInString(n) < 3 })
 	longer := func(a, b string) int { return len(b) - len(a) }
 	slices.SortFunc(s.folders, longer)
@@ -76,8 +75,8 @@ func newScrubber(files ...string) scrubber {
 	return s
 }
 
-// text shortens paths outside of temporary and system folders to their last part, and
-// replaces the names of user and machine.
+// text shortens paths outside of temporary and system folders to their last element, and replaces the
+// names of user and host.
 func (s scrubber) text(text string) string {
 	text = s.paths(text)
 	for _, name := range s.names {
@@ -86,37 +85,39 @@ func (s scrubber) text(text string) string {
 	return text
 }
 
-// paths is text without replacing names.
+// paths is text, but keeps names of user and host.
 func (s scrubber) paths(text string) string {
 	for _, folder := range s.folders {
-		text = strings.ReplaceAll(text, folder+"/", gone+"/")
+		text = strings.ReplaceAll(text, folder+"/", removed+"/")
 	}
 	text = quoted.ReplaceAllStringFunc(text, func(found string) string {
 		_, n := utf8.DecodeRuneInString(found)
 		return found[:n] + s.path(found[n:])
 	})
-	text = folders.ReplaceAllString(text, gone+"/")
-	text = homes.ReplaceAllString(text, gone)
+	text = folders.ReplaceAllString(text, removed+"/")
+	text = homes.ReplaceAllString(text, removed)
 	text = paths.ReplaceAllStringFunc(text, s.path)
-	return strings.ReplaceAll(strings.ReplaceAll(text, gone+gone, gone), gone, "...")
+	return strings.ReplaceAll(strings.ReplaceAll(text, removed+removed, removed), removed, "...")
 }
 
-// gone stands for what was taken out of a path, until all are found.
-const gone = "\x00"
+// removed marks a removed part of a path until text replaces it by "...".
+const removed = "\x00"
 
-func (s scrubber) harmless(p string) bool {
+// public reports whether a path does not identify a user.
+func (s scrubber) public(p string) bool {
 	return slices.ContainsFunc(slices.Concat(system, s.temp), func(folder string) bool {
 		return strings.HasPrefix(p,
 			folder)
 	})
 }
 
+// path shortens one path.
 func (s scrubber) path(p string) string {
 	if !strings.ContainsRune(strings.Trim(p, "/"), '/') && !strings.HasPrefix(p, "~") {
-		return p // no more than a name
+		return p // a single name
 	}
-	if strings.Contains(p, gone) { // part of it is taken out already
-		return gone + "/" + path.Base(p)
+	if strings.Contains(p, removed) { // an earlier pattern has removed a part
+		return removed + "/" + path.Base(p)
 	}
 	clean := path.Clean(p)
 	for _, folder := range system {
@@ -129,22 +130,22 @@ func (s scrubber) path(p string) string {
 		if !ok || folder == "/" {
 			continue
 		}
-		if strings.HasSuffix(folder, "folders/") { // two parts that name the user, then T
+		if strings.HasSuffix(folder, "folders/") { // two elements that identify the user, then T
 			parts := strings.SplitN(rest, "/", 4)
 			rest = parts[len(parts)-1]
 		}
 		return "$TMPDIR/" + rest
 	}
-	return gone + "/" + path.Base(clean)
+	return removed + "/" + path.Base(clean)
 }
 
-// without replaces a name where it is not part of a longer word. Words are letters and
-// digits of any script.
+// without replaces a name where it is not part of a longer word. Words consist of letters and digits
+// of any script.
 func without(text, name string) string {
 	var out strings.Builder
-	wordly := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+	inWord := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	lower, sought := strings.ToLower(text), strings.ToLower(name)
-	if len(lower) != len(text) { // a script whose cases differ in length: as it is written
+	if len(lower) != len(text) { // upper and lower case differ in length: compare exactly
 		lower, sought = text, name
 	}
 	for from := 0; ; {
@@ -158,7 +159,7 @@ func without(text, name string) string {
 		before, _ := utf8.DecodeLastRuneInString(text[:at])
 		after, _ := utf8.DecodeRuneInString(text[end:])
 		out.WriteString(text[from:at])
-		if at > 0 && wordly(before) || end < len(text) && wordly(after) {
+		if at > 0 && inWord(before) || end < len(text) && inWord(after) {
 			out.WriteString(text[at:end])
 		} else {
 			out.WriteString("...")
@@ -167,12 +168,12 @@ func without(text, name string) string {
 	}
 }
 
-// tree is value with its strings scrubbed, whatever holds them.
+// tree returns value with all strings in it scrubbed.
 func (s scrubber) tree(value any) any {
 	switch v := value.(type) {
 	case string:
 		if strings.HasPrefix(v, "/") {
-			v = s.path(v) // it is a path as a whole
+			v = s.path(v) // the whole string is a path
 		}
 		return s.text(v)
 	case plist.Array:

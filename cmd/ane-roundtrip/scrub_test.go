@@ -8,7 +8,7 @@ import (
 	"github.com/anekit/anekit/internal/plist"
 )
 
-// What is about a person goes, what is about the machine stays.
+// scrubber removes data on the user and keeps data on the machine.
 func TestScrub(t *testing.T) {
 	s := scrubber{folders: []string{"/opt/Wanda Zed/b"}, names: []string{"Wanda-Air.local", "Wanda-Air", "wanda", "Zed",
 		"Émile"}, temp: temporary}
@@ -40,7 +40,7 @@ func TestScrub(t *testing.T) {
 		{Key: "list", Value: plist.Array{"of ...", true}}}, tree)
 }
 
-// The scrubber of this process knows its own folders.
+// newScrubber adds the folders of this process.
 func TestScrubThisProcess(t *testing.T) {
 	s := newScrubber("/opt/Some One/lib/libanebridge.so")
 	require.Equal(t, "cannot load .../libanebridge.so", s.text("cannot load /opt/Some One/lib/libanebridge.so"))

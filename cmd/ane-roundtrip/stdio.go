@@ -16,45 +16,45 @@ import (
 // stdio is the operand that stands for standard input or standard output.
 const stdio = "-"
 
-// source is a file that a command reads.
+// source is a file that the command reads.
 type source struct {
-	what, path string // "--in x", x.npy
+	what, path string // such as "--in x" and "x.npy"
 	info       fs.FileInfo
 }
 
-// traffic keeps what one command reads and writes, so that no output falls on an
-// input. Files are compared by identity, never by name.
-type traffic struct {
+// commandFiles records the files that one command reads and writes, so that no output replaces an
+// input. It compares files by identity, never by name.
+type commandFiles struct {
 	app     *app
 	sources []source
-	stdin   string // what reads standard input
-	stdout  string // what goes to standard output
+	stdin   string // the flag that reads standard input, or empty
+	stdout  string // the flag that writes to standard output, or empty
 }
 
-// open opens a file that the command reads; what names it in messages. The caller
-// closes it. "-" is standard input, which one reader may have.
-func (t *traffic) open(what, path string) (*os.File, error) {
+// open opens a file that the command reads; what names it in messages. The caller closes it. The
+// path "-" stands for standard input, which only one flag may read.
+func (t *commandFiles) open(what, path string) (*os.File, error) {
 	if path == stdio {
 		if t.stdin != "" {
 			return nil, twoReaders(t.stdin, what)
 		}
 		t.stdin = what
-		return t.note(what, "standard input", os.Stdin)
+		return t.record(what, "standard input", os.Stdin)
 	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, badf("%s: %w; give the path of a file that can be read", what, err)
 	}
-	return t.note(what, path, f)
+	return t.record(what, path, f)
 }
 
-// twoReaders says that standard input is wanted twice.
+// twoReaders is the error for two flags that read standard input.
 func twoReaders(a, b string) error {
 	return badf("%s and %s both read standard input; give one of them a file", a, b)
 }
 
-// note keeps the identity of an open file.
-func (t *traffic) note(what, path string, f *os.File) (*os.File, error) {
+// record keeps the identity of an open file.
+func (t *commandFiles) record(what, path string, f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, errors.Join(badf("%s: %w", what, err), f.Close())
@@ -63,15 +63,15 @@ func (t *traffic) note(what, path string, f *os.File) (*os.File, error) {
 	return f, nil
 }
 
-// also keeps the identity of a file that the engine reads, if it is there.
-func (t *traffic) also(what, path string) {
+// recordPath keeps the identity of a file that the engine reads, if it exists.
+func (t *commandFiles) recordPath(what, path string) {
 	if info, err := os.Stat(path); err == nil {
 		t.sources = append(t.sources, source{what, path, info})
 	}
 }
 
-// create begins the file that what goes to.
-func (t *traffic) create(what, path string) (*wholefile.File, error) {
+// create starts writing a file; what names it in messages.
+func (t *commandFiles) create(what, path string) (*wholefile.File, error) {
 	f, err := wholefile.Create(path, t.infos()...)
 	var taken *wholefile.SourceError
 	if errors.As(err, &taken) {
@@ -81,12 +81,12 @@ func (t *traffic) create(what, path string) (*wholefile.File, error) {
 		return nil, badf("%s: %w; name a file in a folder that exists and can be written", what, err)
 	}
 	if f.Old() != nil && t.reportsTo(f.Old()) {
-		t.app.out = t.app.err // else the report would go into the file, or be lost with the old one
+		t.app.out = t.app.err // else the report would be written into the old file, which the new one replaces
 	}
 	return f, nil
 }
 
-func (t *traffic) infos() []fs.FileInfo {
+func (t *commandFiles) infos() []fs.FileInfo {
 	var infos []fs.FileInfo
 	for _, s := range t.sources {
 		infos = append(infos, s.info)
@@ -94,18 +94,18 @@ func (t *traffic) infos() []fs.FileInfo {
 	return infos
 }
 
-// refuse says which input an output would fall on.
-func (t *traffic) refuse(what, path string, taken fs.FileInfo) error {
+// refuse is the error for an output that would replace the input taken.
+func (t *commandFiles) refuse(what, path string, taken fs.FileInfo) error {
 	for _, s := range t.sources {
 		if os.SameFile(s.info, taken) {
 			return badf("%s: %s is the file that %s reads (%s); name another file", what, path, s.what, s.path)
 		}
 	}
-	return badf("%s: %s is a file that this run reads; name another file", what, path)
+	return badf("%s: %s is a file that this command reads; name another file", what, path)
 }
 
-// reportsTo reports whether the command's report goes to the file.
-func (t *traffic) reportsTo(info fs.FileInfo) bool {
+// reportsTo reports whether standard output is the file.
+func (t *commandFiles) reportsTo(info fs.FileInfo) bool {
 	f, ok := t.app.out.(*os.File)
 	if !ok || info.Mode()&fs.ModeCharDevice != 0 {
 		return false
@@ -114,9 +114,9 @@ func (t *traffic) reportsTo(info fs.FileInfo) bool {
 	return err == nil && os.SameFile(info, out)
 }
 
-// output gives the writer of what goes to standard output. From then on the report
-// goes to standard error.
-func (t *traffic) output(what, path string) (io.Writer, error) {
+// output returns the writer for data on standard output, and sends the report to standard error
+// from then on.
+func (t *commandFiles) output(what, path string) (io.Writer, error) {
 	if t.stdout != "" {
 		return nil, badf("%s and %s both go to standard output; give one of them a file", t.stdout, what)
 	}
@@ -136,6 +136,6 @@ func (t *traffic) output(what, path string) (io.Writer, error) {
 		}
 	}
 	t.app.out = t.app.err
-	signal.Ignore(syscall.SIGPIPE) // a reader that has gone is an error of the write, which leaves nothing behind
+	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write, so that deferred cleanup runs
 	return out, nil
 }

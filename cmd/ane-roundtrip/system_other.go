@@ -2,5 +2,5 @@
 
 package main
 
-// systemVersion is empty: what stands in for macOS has none.
+// systemVersion is empty on systems other than macOS.
 func systemVersion() string { return "" }

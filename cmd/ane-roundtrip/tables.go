@@ -10,8 +10,8 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
 
-// print prints the report of check: tables, or quietly what failed.
-func (c *checkRun) print(all []trialled) error {
+// print prints the report of check: all tables, or with --quiet only the failed checks and the verdict.
+func (c *checkRun) print(all []engineResult) error {
 	a, r := c.app, c.report
 	if !c.quiet {
 		for _, t := range all {
@@ -33,13 +33,13 @@ func (c *checkRun) print(all []trialled) error {
 		case trial.Fail:
 			failed = append(failed, one)
 		case trial.Skip:
-			more = ", others could not be made here"
+			more = ", others cannot run here"
 		}
 	}
-	if c.left > 0 {
-		more += fmt.Sprintf(", %d left out by --only %s", c.left, c.only.pattern)
+	if c.leftOut > 0 {
+		more += fmt.Sprintf(", %d left out by --only %s", c.leftOut, c.only.pattern)
 	}
-	if len(failed) > 0 { // again, where a reader of a long table looks
+	if len(failed) > 0 { // printed again at the end, so that the reader need not search a long table
 		if err := a.checkTable(failed); err != nil {
 			return err
 		}
@@ -49,8 +49,8 @@ func (c *checkRun) print(all []trialled) error {
 		paint(a.out, r.Verdict))
 }
 
-// engineTable prints an engine's receipt and a row for each model.
-func (a *app) engineTable(t trialled) error {
+// engineTable prints the receipt of an engine and a row for each model.
+func (a *app) engineTable(t engineResult) error {
 	e := t.receipt
 	about := page.NewTable()
 	about.Row("engine", receiptOf(&e))
@@ -98,7 +98,7 @@ func (a *app) checkTable(checks []trial.Check) error {
 	return a.table(w)
 }
 
-// valueOf is what a check measured.
+// valueOf formats the measured value of a check.
 func valueOf(c trial.Check) string {
 	v := float64(c.Value)
 	switch {
@@ -110,10 +110,10 @@ func valueOf(c trial.Check) string {
 	return fmt.Sprintf("%.4g %s", v, c.Unit)
 }
 
-// table prints a table at the width of its reader.
+// table prints a table at the width of the terminal or of COLUMNS.
 func (a *app) table(t *page.Table) error { return t.Write(a.out, page.Width(a.out)) }
 
-// receiptOf prints the name of an engine and what it is.
+// receiptOf formats the name, chip and system of an engine.
 func receiptOf(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
 
 // brief rounds a duration to three digits.

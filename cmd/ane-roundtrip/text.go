@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// visible is s with everything that a terminal would not show, or would obey,
-// escaped as Go does: a file may be called anything.
+// visible returns s with invisible and control characters escaped as in Go: a file name may contain
+// sequences that control the terminal.
 func visible(s string) string {
 	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
 		return s
@@ -27,6 +27,6 @@ func visible(s string) string {
 	return b.String()
 }
 
-// hidden reports whether r is a control character, an invisible mark or one that
-// turns the direction of text around.
+// hidden reports whether r is a control character, an invisible mark or one that changes the
+// direction of text.
 func hidden(r rune) bool { return !unicode.IsPrint(r) }

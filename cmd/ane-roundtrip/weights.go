@@ -13,20 +13,20 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// maxMade bounds a weight file that is made up.
-const maxMade = 1 << 30
+// maxFilled is the most bytes of a weight file that --fill-weights makes up.
+const maxFilled = 1 << 30
 
-// weightFiles hands out the program's weight files, and makes up those that are not
-// there if it may.
+// weightFiles reads the weight files of a program. If fill has a kind it makes up the values of
+// missing files.
 type weightFiles struct {
 	dir   string
 	fill  fill
-	needs map[string][]blob.Need // by path as the program writes it
+	needs map[string][]blob.Need // by the path that the program contains
 	order []string               // the paths in the order of the text
-	made  []string
+	made  []string               // paths of the files that it made up
 }
 
-// newWeights finds out what the program expects of its weight files.
+// newWeights collects the tensors that the program expects in its weight files.
 func newWeights(p *mil.Program, dir string, made fill) *weightFiles {
 	w := &weightFiles{dir: dir, fill: made, needs: map[string][]blob.Need{}}
 	if p == nil {
@@ -35,7 +35,7 @@ func newWeights(p *mil.Program, dir string, made fill) *weightFiles {
 	for _, v := range p.Weights() {
 		path, offset, err := v.Blob().Entry()
 		if err != nil {
-			continue // the compiler tells
+			continue // the compiler reports it
 		}
 		if w.needs[path] == nil {
 			w.order = append(w.order, path)
@@ -45,7 +45,7 @@ func newWeights(p *mil.Program, dir string, made fill) *weightFiles {
 	return w
 }
 
-// file is where a path leads, empty if it leaves the model's directory.
+// file returns the file of a path of the program; empty if the path leaves the model's folder.
 func (w *weightFiles) file(path string) string {
 	name, ok := strings.CutPrefix(path, blob.ModelPath)
 	if !ok || !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -62,11 +62,11 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	}
 	file := w.file(path)
 	if w.fill.kind == "" {
-		return nil, &blob.Error{File: file, Offset: -1, Msg: "no such file, which should hold " + w.list(path),
-			Hint: fmt.Sprintf("put it into %s, name its directory with --model-path, or make its values up with "+
+		return nil, &blob.Error{File: file, Offset: -1, Msg: "no such file, expected to hold " + w.list(path),
+			Hint: fmt.Sprintf("put the file into %s, name its folder with --model-path, or make up its values with "+
 				"--fill-weights random:1", cmp.Or(w.dir, ".")), Err: err}
 	}
-	if data, err = blob.Blank(file, maxMade, w.needs[path]); err != nil {
+	if data, err = blob.Blank(file, maxFilled, w.needs[path]); err != nil {
 		return nil, err
 	}
 	for _, n := range w.needs[path] {
@@ -83,10 +83,10 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	return data, nil
 }
 
-// mostListed bounds the tensors of a missing file that a message names.
-const mostListed = 4
+// maxListed is how many tensors of a missing file a message names.
+const maxListed = 4
 
-// list says what a file should hold: each tensor with type, size and place.
+// list describes the tensors that a file should hold: type, size and offset of each.
 func (w *weightFiles) list(path string) string {
 	needs, total := w.needs[path], int64(0)
 	var all []string
@@ -101,8 +101,8 @@ func (w *weightFiles) list(path string) string {
 	switch n := len(all); {
 	case n == 1:
 		return all[0]
-	case n > mostListed:
-		all = append(all[:mostListed], fmt.Sprintf("%d more", n-mostListed))
+	case n > maxListed:
+		all = append(all[:maxListed], fmt.Sprintf("%d more", n-maxListed))
 	}
 	return fmt.Sprintf("%d tensors, %d bytes in all (%s)", len(needs), total, strings.Join(all, "; "))
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/anekit/anekit/internal/near"
 )
 
-// noSuch refuses an operand of a command that takes none.
-func noSuch(cmd *cobra.Command, word string) error {
+// unknownOperand rejects an operand of a command that takes none.
+func unknownOperand(cmd *cobra.Command, word string) error {
 	return badf("unknown command or operand %q; %ssee ane-roundtrip --help", word,
 		near.Hint(word, commandNames(cmd.Root())))
 }
 
-// engineOrHint opens the engine that the flags ask for. Where it is not available,
-// another can do the same work.
+// engineOrHint opens the engine that the flags select. If it is not available, the error names the
+// software engine as an alternative.
 func (a *app) engineOrHint(ctx context.Context) (*ane.Device, error) {
 	d, err := a.open(ctx, nil)
 	if errors.Is(err, ane.ErrUnavailable) && !a.apple && a.engine != engine.Soft {
@@ -30,9 +30,9 @@ func (a *app) engineOrHint(ctx context.Context) (*ane.Device, error) {
 	return d, err
 }
 
-// wrongFlag says what is wrong with a flag: it is of another command, or another flag was
-// probably meant.
-func wrongFlag(cmd *cobra.Command, err error) error {
+// flagError adds a hint to an error of cobra about a flag: which commands have the flag, or the
+// flag with the nearest name.
+func flagError(cmd *cobra.Command, err error) error {
 	text, _, _ := strings.Cut(err.Error(), ": strconv.")
 	help := "ane-roundtrip --help"
 	if cmd.HasParent() {
@@ -44,7 +44,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	}
 	word, _, _ = strings.Cut(word, "=")
 	if others := commandsWith(cmd.Root(), word); len(others) > 0 {
-		return badf("%s does not serve --%s, a flag of %s; leave it out, or see %s", cmd.Name(), word,
+		return badf("%s has no flag --%s (a flag of %s); leave it out, or see %s", cmd.Name(), word,
 			strings.Join(others, ", "), help)
 	}
 	var names []string
@@ -56,7 +56,7 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 	return badf("%s; %ssee %s", text, hint, help)
 }
 
-// commandsWith lists the commands that have a flag.
+// commandsWith lists the commands that have the flag.
 func commandsWith(root *cobra.Command, flag string) (names []string) {
 	for _, c := range root.Commands() {
 		if c.IsAvailableCommand() && c.LocalFlags().Lookup(flag) != nil {
@@ -66,8 +66,8 @@ func commandsWith(root *cobra.Command, flag string) (names []string) {
 	return names
 }
 
-// together refuses two flags of which one has no effect beside the other.
-func together(cmd *cobra.Command, idle, beside, why string) error {
+// conflict rejects a flag that has no effect beside another one.
+func conflict(cmd *cobra.Command, idle, beside, why string) error {
 	if cmd.Flags().Changed(idle) && cmd.Flags().Changed(beside) {
 		return badf("--%s has no effect beside --%s, %s; leave one of them out", idle, beside, why)
 	}

@@ -1,4 +1,4 @@
-// Package near finds the word that was probably meant.
+// Package near finds the known word that is nearest to a misspelled one.
 package near
 
 import (
@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// longest is the length of words that are compared; longer ones are no typing
-// mistakes, and comparing takes the product of both lengths.
-const longest = 40
+// maxLength is the length of the longest words that are compared. The time of a comparison is the
+// product of both lengths.
+const maxLength = 40
 
-// Word returns the choice that is closest to word: one that differs in a letter or
-// two by the length of the word, upper and lower case being the same. It returns ""
-// if there is none. Of equally close choices it takes the one of the same letters, the
-// one that begins like word, or the first.
+// Word returns the choice that is nearest to word, ignoring case. The choice may differ in one letter, or
+// in a third of the letters of a word of six or more. Of equally near choices Word prefers one with the
+// same letters, then one with the longest common beginning, then the first. It returns "" if there is no
+// such choice.
 func Word(word string, choices []string) string {
-	if word == "" || len(word) > longest {
+	if word == "" || len(word) > maxLength {
 		return ""
 	}
 	lower := strings.ToLower(word)
 	best, least, alike := "", 1+max(1, len(word)/3), 0
 	for _, c := range choices {
-		if c == "" || len(c) > longest || c == word {
+		if c == "" || len(c) > maxLength || c == word {
 			continue
 		}
 		d, like := distance(lower, strings.ToLower(c)), likeness(lower, strings.ToLower(c))
@@ -32,7 +32,7 @@ func Word(word string, choices []string) string {
 	return best
 }
 
-// Hint is "did you mean X? " for the closest choice, or empty.
+// Hint returns "did you mean X? " for the nearest choice, or "".
 func Hint(word string, choices []string) string {
 	if w := Word(word, choices); w != "" {
 		return "did you mean " + w + "? "
@@ -40,27 +40,26 @@ func Hint(word string, choices []string) string {
 	return ""
 }
 
-// Choices is Hint followed by all choices: "did you mean X? LEAD A, B, C". lead
-// introduces the list: "choose one of", "it has".
+// Choices returns Hint followed by lead, such as "choose one of", and all choices: "did you mean X? LEAD
+// A, B, C".
 func Choices(word, lead string, choices []string) string {
 	return Hint(word, choices) + lead + " " + strings.Join(choices, ", ")
 }
 
-// likeness is the length of what both begin with, or longest and more for words of
-// the same letters.
+// likeness returns the length of the common beginning, plus maxLength for words of the same letters.
 func likeness(a, b string) int {
 	n := 0
 	for n < min(len(a), len(b)) && a[n] == b[n] {
 		n++
 	}
 	if slices.Equal(slices.Sorted(slices.Values([]byte(a))), slices.Sorted(slices.Values([]byte(b)))) {
-		n += longest
+		n += maxLength
 	}
 	return n
 }
 
-// distance counts the letters to insert, remove, replace or exchange with their
-// neighbour (the optimal string alignment of Damerau and Levenshtein).
+// distance counts the letters to insert, remove, replace or exchange with their neighbor (the optimal
+// string alignment of Damerau and Levenshtein).
 func distance(a, b string) int {
 	var before []int
 	last := make([]int, len(b)+1)

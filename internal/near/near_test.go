@@ -23,7 +23,7 @@ func TestWord(t *testing.T) {
 	require.Equal(t, "did you mean mil? choose one of mil, fill", near.Choices("mill", "choose one of",
 		[]string{"mil", "fill"}))
 	require.Equal(t, "it has a, b", near.Choices("nonsense", "it has", []string{"a", "b"}))
-	require.Equal(t, "mil", near.Word("mill", []string{"fill", "mil", "tol"}), "it begins alike")
-	require.Equal(t, "fp16", near.Word("fp61", []string{"fp64", "fp16", "fp32"}), "it has the same letters")
+	require.Equal(t, "mil", near.Word("mill", []string{"fill", "mil", "tol"}), "the longest common beginning")
+	require.Equal(t, "fp16", near.Word("fp61", []string{"fp64", "fp16", "fp32"}), "the same letters")
 	require.Empty(t, near.Word("a", nil))
 }

@@ -10,22 +10,21 @@ import (
 	"strings"
 )
 
-// MaxDirectory bounds the list of entries of an archive, in bytes: some 40,000
-// arrays.
+// MaxDirectory is the most bytes of the list of entries of an archive, enough for some 40,000 arrays.
 const MaxDirectory = 4 << 20
 
-// suffix of the entries that are arrays; a key lacks it.
+// suffix ends the names of entries that are arrays. The key is the name without it.
 const suffix = ".npy"
 
 // Archive is an .npz file: arrays by key.
 type Archive struct {
-	name    string
-	entries map[string]*zip.File
-	twice   map[string]bool
+	name      string
+	entries   map[string]*zip.File
+	duplicate map[string]bool // keys of several entries
 }
 
-// OpenArchive reads the list of arrays in an archive of the given size. The name
-// is for errors, which are of type *Error.
+// OpenArchive reads the list of arrays in an archive of the given size. Errors are of type *Error and
+// contain name.
 func OpenArchive(r io.ReaderAt, size int64, name string) (*Archive, error) {
 	budget := &directory{r: r, left: MaxDirectory}
 	z, err := zip.NewReader(budget, size)
@@ -37,19 +36,19 @@ func OpenArchive(r io.ReaderAt, size int64, name string) (*Archive, error) {
 		return nil, inFile(err, name, "the .npz archive is damaged or incomplete", "copy or save it again")
 	}
 	budget.open = true
-	a := &Archive{name: name, entries: map[string]*zip.File{}, twice: map[string]bool{}}
+	a := &Archive{name: name, entries: map[string]*zip.File{}, duplicate: map[string]bool{}}
 	for _, f := range z.File {
 		key, ok := strings.CutSuffix(f.Name, suffix)
 		if !ok {
 			continue
 		}
-		a.twice[key] = a.entries[key] != nil
+		a.duplicate[key] = a.entries[key] != nil
 		a.entries[key] = f
 	}
 	return a, nil
 }
 
-// directory bounds what is read while an archive is opened.
+// directory limits the bytes that are read while an archive is opened.
 type directory struct {
 	r    io.ReaderAt
 	left int
@@ -80,9 +79,10 @@ func (a *Archive) Read(key string, accept Accept) (*Array, error) {
 	f := a.entries[key]
 	switch {
 	case f == nil:
-		return nil, &Error{File: a.name, What: fmt.Sprintf("there is no array %q in it", key), Fix: a.has()}
-	case a.twice[key]:
-		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is in it twice", key), Fix: "save it again"}
+		return nil, &Error{File: a.name, What: fmt.Sprintf("the archive has no array %q", key), Fix: a.has()}
+	case a.duplicate[key]:
+		return nil, &Error{File: a.name, What: fmt.Sprintf("the archive has the array %q twice", key),
+			Fix: "save it again"}
 	case f.Flags&1 != 0:
 		return nil, &Error{File: a.name, What: fmt.Sprintf("the array %q is encrypted", key),
 			Fix: "save it without a password"}
@@ -104,7 +104,7 @@ func (a *Archive) Read(key string, accept Accept) (*Array, error) {
 	return array, nil
 }
 
-// plain is a key for a message, quoted where it is no plain text.
+// plain returns a key for a message, quoted if it contains special characters.
 func plain(key string) string {
 	if quoted := strconv.Quote(key); quoted != `"`+key+`"` {
 		return quoted
@@ -128,15 +128,14 @@ func (a *Archive) has() string {
 	return "it has " + strings.Join(keys, ", ")
 }
 
-// Member is an array to be written into an archive.
+// Member is an array that WriteArchive writes.
 type Member struct {
 	Key   string
 	Array *Array
 }
 
-// WriteArchive writes an .npz file as numpy.savez does: members in their order, not
-// compressed. Errors are of type *Error and, for a fault of w, wrap its error; w may
-// then hold a part.
+// WriteArchive writes an .npz file as numpy.savez does: the members in their order, not compressed.
+// Errors are of type *Error and wrap an error of w. After an error w may hold a part of the file.
 func WriteArchive(w io.Writer, members []Member) error {
 	z := zip.NewWriter(w)
 	for _, m := range members {

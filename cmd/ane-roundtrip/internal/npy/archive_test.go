@@ -74,11 +74,11 @@ func TestArchiveRefuses(t *testing.T) {
 		require.ErrorContains(t, err, what)
 	}
 	fault([]byte("no archive"), "x", "damaged or incomplete")
-	fault(packed(t, zip.Store), "x", `no array "x" in it; it has no arrays`)
+	fault(packed(t, zip.Store), "x", `no array "x"; it has no arrays`)
 	fault(packed(t, zip.Store, "a.npy", one, "b.npy", one), "x", "it has a, b")
-	fault(packed(t, zip.Store, "x.npy", one, "x.npy", one), "x", "in it twice")
+	fault(packed(t, zip.Store, "x.npy", one, "x.npy", one), "x", "has the array \"x\" twice")
 	fault(packed(t, zip.Deflate, "x.npy", "hello"), "x", "a.npz:x: this is text")
-	fault(packed(t, zip.Store, "x.npy", one+"more"), "x", "goes on after the array")
+	fault(packed(t, zip.Store, "x.npy", one+"more"), "x", "continues after the array")
 	damaged := packed(t, zip.Store, "x.npy", one)
 	damaged[bytes.Index(damaged, []byte("abcd"))]++
 	fault(damaged, "x", "checksum")
@@ -102,7 +102,7 @@ func TestArchiveRefuses(t *testing.T) {
 	fault(packed(t, zip.Store, many...), "x", fmt.Sprintf("more than %d bytes", MaxDirectory))
 }
 
-// TestBomb has a small archive promise, and hold, far more than is wanted.
+// A small archive that declares or holds a large array costs little memory, since Accept rejects it.
 func TestBomb(t *testing.T) {
 	const huge = 16 << 20
 	head := string(file(1, dict("|u1", "False", fmt.Sprintf("(%d,)", huge)), ""))
@@ -123,11 +123,11 @@ func TestBomb(t *testing.T) {
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(4<<20))
 	}
 	cost(honest, "a.npz:x: not wanted")
-	cost(liar, "goes on after the array")
+	cost(liar, "continues after the array")
 }
 
-// FuzzArchive feeds any bytes to the reader of archives: it answers with arrays
-// that fit together or an *Error, within the memory that the arrays may take.
+// FuzzArchive reads any bytes as an archive. The reader returns a consistent array or an *Error, within
+// the memory that the arrays may take.
 func FuzzArchive(f *testing.F) {
 	one := string(file(1, dict("<f4", "False", "(1,)"), "abcd"))
 	f.Add(packed(f, zip.Store, "x.npy", one, "y.npy", one))

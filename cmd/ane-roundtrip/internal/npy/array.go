@@ -11,18 +11,18 @@ type Array struct {
 	// Shape has one entry a dimension; it is empty for a scalar. A dimension
 	// of 0 makes an empty array.
 	Shape []int
-	// Fortran tells that the first index varies fastest in Data, not the last.
+	// Fortran means that the first index varies fastest in Data, not the last.
 	Fortran bool
-	// Swapped tells that the file was big-endian. It is not written.
+	// Swapped means that the file was big-endian. Write ignores it.
 	Swapped bool
 	// Data holds the elements in the order of the file, little-endian and without
 	// gaps. The Array owns it.
 	Data []byte
 }
 
-// dataSize returns the number of bytes of an array, and an error if a dimension
-// is negative or the size is no int. Dimensions of 0 count as 1 in the second
-// test, so that no later product of dimensions can overflow either.
+// dataSize returns the number of bytes of an array, and an error if a dimension is negative or the
+// size overflows int. For the overflow a dimension of 0 counts as 1, so that no product of some of the
+// dimensions overflows later.
 func dataSize(kind Kind, shape []int) (int, error) {
 	size, empty := kind.Size(), false
 	for i, d := range shape {
@@ -45,7 +45,7 @@ func dataSize(kind Kind, shape []int) (int, error) {
 	return size, nil
 }
 
-// shapeText is a shape for a message, cut after a few dimensions.
+// shapeText formats a shape for a message, with at most 8 dimensions.
 func shapeText(shape []int) string {
 	if len(shape) > 8 {
 		return fmt.Sprintf("%v and %d more", shape[:8], len(shape)-8)
@@ -53,7 +53,7 @@ func shapeText(shape []int) string {
 	return fmt.Sprint(shape)
 }
 
-// check tells whether the fields of a fit together.
+// check returns an error if the fields of a contradict each other.
 func (a *Array) check() error {
 	if a == nil {
 		return &Error{What: "no array (nil)", Fix: "pass an Array"}

@@ -10,10 +10,10 @@ import (
 
 // Error is the only type of error that this package returns.
 type Error struct {
-	File   string // as given to ReadFile or WriteFile, else empty
-	Offset int64  // the byte of the file in question; 0 also if there is none
-	What   string // what is wrong
-	Fix    string // what to do about it
+	File   string // name of the file; empty for a reader or writer
+	Offset int64  // position in the file; 0 if unknown
+	What   string // the fault
+	Fix    string // the remedy
 	Err    error  // the cause, for instance from the operating system, or nil
 }
 
@@ -41,7 +41,7 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// inFile names the file in an error of this package and makes one of any other.
+// inFile sets the file of an *Error, and turns any other error into an *Error.
 func inFile(err error, file, what, fix string) error {
 	if err == nil {
 		return nil

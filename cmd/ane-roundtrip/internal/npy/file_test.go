@@ -12,7 +12,7 @@ import (
 
 func sample() *Array { return &Array{Kind: Float16, Shape: []int{2}, Data: []byte{1, 2, 3, 4}} }
 
-// onlyFiles checks what a folder holds: no temporary file may be left.
+// onlyFiles checks that a folder holds these files and no temporary one.
 func onlyFiles(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

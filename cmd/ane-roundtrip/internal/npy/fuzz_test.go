@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzRead holds any bytes against three rules: what is refused is refused with
-// an *Error, what is taken fits together, and writing it gives a file that reads
-// the same and, written again, is the same.
+// FuzzRead reads any bytes. Read returns an *Error or a consistent array. The array is the same after it
+// was written and read, and a second write gives the same bytes.
 func FuzzRead(f *testing.F) {
 	for _, c := range golden {
 		f.Add([]byte(c.want))
@@ -38,7 +37,7 @@ func FuzzRead(f *testing.F) {
 		require.True(t, bytes.HasSuffix(data, a.Data))
 		if a.Swapped {
 			swap(a.Data, a.Kind.Size())
-			a.Swapped = false // what is written is not
+			a.Swapped = false // Write writes little-endian
 		}
 		var first, second bytes.Buffer
 		require.NoError(t, Write(&first, a))

@@ -12,11 +12,11 @@ import (
 
 const (
 	magic = "\x93NUMPY"
-	// maxHeader bounds the header in memory. NumPy's own are some hundred bytes.
+	// maxHeader is the most bytes of a header. Those of NumPy have some hundred bytes.
 	maxHeader = 1 << 20
 	// alignment of the data in files that NumPy writes (numpy.lib.format, ARRAY_ALIGN).
 	alignment = 64
-	// growth is the room NumPy leaves for digits of the dimension along which an
+	// growth is the number of digits that NumPy reserves for the dimension along which an
 	// array may grow (numpy.lib.format, GROWTH_AXIS_MAX_DIGITS).
 	growth = 21
 )
@@ -82,7 +82,7 @@ func (s *scanner) parseDict() (h header, err error) {
 	return h, nil
 }
 
-// readHeader reads all before the data and returns how long that was.
+// readHeader reads everything before the data, and returns its length too.
 func readHeader(r io.Reader) (header, int64, error) {
 	var fixed [12]byte
 	lead := fixed[:len(magic)+2]
@@ -129,8 +129,8 @@ func readHeader(r io.Reader) (header, int64, error) {
 	return h, at + length, err
 }
 
-// appendHeader is the header NumPy writes: the dictionary, room to grow, padding
-// to a multiple of 64 (a full 64 if it already is one) and a line feed.
+// appendHeader returns the header that NumPy writes: the dictionary, room to grow, padding to a multiple
+// of 64 (64 more if it is a multiple already) and a line feed.
 func appendHeader(a *Array) ([]byte, error) {
 	var shape strings.Builder
 	for _, d := range a.Shape {

@@ -58,7 +58,7 @@ func (k Kind) String() string {
 	return kinds[k].name
 }
 
-// descr is what NumPy writes for the kind: single bytes have no order.
+// descr is the type string of NumPy; single bytes have no byte order.
 func (k Kind) descr() string {
 	if k.Size() == 1 {
 		return "|" + kinds[k].code
@@ -97,7 +97,7 @@ func parseDescr(s string) (k Kind, big bool, refused *Error) {
 	if len(code) > 0 {
 		switch code[0] {
 		case 'c':
-			return refuse("is complex", "save real and imaginary part apart, e.g. arr.real.astype('<f4')")
+			return refuse("is complex", "save the real and the imaginary part separately, e.g. arr.real.astype('<f4')")
 		case 'U', 'S', 'a':
 			return refuse("is text", saveAs(Float32))
 		case 'O':

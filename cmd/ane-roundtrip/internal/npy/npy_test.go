@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// file puts a .npy file together by hand, without padding.
+// file builds a .npy file without padding.
 func file(version byte, dict string, data string) []byte {
 	out := []byte("\x93NUMPY")
 	out = append(out, version, 0, byte(len(dict)), byte(len(dict)>>8))
@@ -26,9 +26,8 @@ func dict(descr, order, shape string) string {
 	return "{'descr': '" + descr + "', 'fortran_order': " + order + ", 'shape': " + shape + ", }\n"
 }
 
-// golden files follow NumPy's rules by hand: the dictionary, room for a first
-// dimension (Fortran: last) of 21 digits, spaces and a line feed to a multiple
-// of 64.
+// golden files are written out by the rules of NumPy: the dictionary, room for a first dimension
+// (Fortran: last) of 21 digits, spaces and a line feed up to a multiple of 64.
 var golden = []struct {
 	name string
 	a    Array
@@ -132,7 +131,7 @@ func TestKinds(t *testing.T) {
 	require.Zero(t, Kind(-1).Size())
 }
 
-// TestLongHeader has a shape that only version 2.0 can hold.
+// TestLongHeader writes a shape that needs version 2.0.
 func TestLongHeader(t *testing.T) {
 	a := &Array{Kind: Float16, Shape: make([]int, 30_000), Data: []byte{1, 2}}
 	for i := range a.Shape {
@@ -184,7 +183,7 @@ func TestWriteRefuses(t *testing.T) {
 	}
 }
 
-// meanWriter takes room bytes, then fails or claims success for less.
+// meanWriter accepts room bytes, then fails, or returns a short count without an error.
 type meanWriter struct {
 	room int
 	err  error

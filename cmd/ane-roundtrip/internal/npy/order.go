@@ -2,10 +2,9 @@ package npy
 
 import "slices"
 
-// ToC returns the same array in C order: a itself if it is in C order already,
-// else a new Array. The new one shares Data with a if both orders are the same,
-// as for a single dimension, and owns a copy otherwise. The error, of type
-// *Error, tells that the fields of a do not fit together.
+// ToC returns the array in C order: a itself if it is in C order, else a new Array. The new Array shares
+// Data with a if both orders are the same, as for a single dimension; otherwise it owns a copy. ToC
+// returns an *Error if the fields of a contradict each other.
 func (a *Array) ToC() (*Array, error) {
 	if err := a.check(); err != nil {
 		return nil, err
@@ -14,8 +13,8 @@ func (a *Array) ToC() (*Array, error) {
 		return a, nil
 	}
 	c := &Array{Kind: a.Kind, Swapped: a.Swapped, Shape: append([]int{}, a.Shape...), Data: a.Data}
-	// Dimensions of 1 change no position; without them the others are at most
-	// 62, since their product is an int.
+	// Dimensions of 1 change no position. Without them at most 62 dimensions remain, since their
+	// product is an int.
 	var dims, strides []int
 	stride := a.Kind.Size()
 	for _, d := range a.Shape {
@@ -32,8 +31,8 @@ func (a *Array) ToC() (*Array, error) {
 	return c, nil
 }
 
-// gather fills dst, in order, with the elements of src that the indices 0 to
-// dims select, the last index running fastest. Strides and size are in bytes.
+// gather copies the elements of src to dst in C order. dims are the dimensions of the array, strides the
+// distance of neighbors along each in src. Strides and size are in bytes.
 func gather(dst, src []byte, size int, dims, strides []int) {
 	index := make([]int, len(dims))
 	inner := len(dims) - 1
@@ -56,7 +55,7 @@ func gather(dst, src []byte, size int, dims, strides []int) {
 	}
 }
 
-// swap turns the bytes of every element around.
+// swap reverses the bytes of every element.
 func swap(data []byte, size int) {
 	for ; len(data) >= size; data = data[size:] {
 		slices.Reverse(data[:size])

@@ -14,14 +14,13 @@ func TestToCByHand(t *testing.T) {
 	c, err := f.ToC()
 	require.NoError(t, err)
 	require.Equal(t, &Array{Kind: UInt8, Shape: []int{2, 3}, Data: []byte{1, 2, 3, 4, 5, 6}}, c)
-	require.Equal(t, []byte{1, 4, 2, 5, 3, 6}, f.Data, "the source is left alone")
+	require.Equal(t, []byte{1, 4, 2, 5, 3, 6}, f.Data, "ToC does not change the source")
 	same, err := c.ToC()
 	require.NoError(t, err)
 	require.Same(t, c, same)
 }
 
-// fortranOffset and cOffset are the positions of an element by the definitions
-// of both orders.
+// fortranOffset and cOffset return the position of an element by the definition of each order.
 func fortranOffset(shape, index []int) (at int) {
 	for d := len(shape) - 1; d >= 0; d-- {
 		at = at*shape[d] + index[d]
@@ -42,7 +41,7 @@ func TestToCRandom(t *testing.T) {
 		shape := make([]int, r.IntN(6))
 		total := 1
 		for d := range shape {
-			shape[d] = r.IntN(6) // 0 among them
+			shape[d] = r.IntN(6) // may be 0
 			total *= shape[d]
 		}
 		kind := Kind(1 + r.IntN(int(Bool)))
@@ -70,7 +69,7 @@ func TestToCRandom(t *testing.T) {
 	}
 }
 
-// TestToCManyOnes would take minutes if each dimension of 1 cost a step an element.
+// TestToCManyOnes would take minutes if ToC took a step per element for each dimension of 1.
 func TestToCManyOnes(t *testing.T) {
 	shape := make([]int, 100_000)
 	for i := range shape {
@@ -95,6 +94,6 @@ func TestBigEndian(t *testing.T) {
 	}
 	a, err := Read(bytes.NewReader(file(1, dict(">u1", "False", "(2,)"), "ab")), 0)
 	require.NoError(t, err)
-	require.False(t, a.Swapped, "single bytes have no order")
+	require.False(t, a.Swapped, "single bytes have no byte order")
 	require.Equal(t, "ab", string(a.Data))
 }

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// otherFile says what a file is that does not start as a .npy file does, or nil if
-// it does as far as it goes.
+// otherFile describes a file that is not a .npy file by its first bytes. It returns nil if they are the
+// beginning of a .npy file.
 func otherFile(start []byte) *Error {
 	s := string(start)
 	has := func(prefixes ...string) bool {
@@ -36,7 +36,7 @@ func otherFile(start []byte) *Error {
 	return &Error{What: "not a .npy file: it does not begin with \\x93NUMPY", Fix: saveAgain}
 }
 
-// How zip archives start.
+// First bytes of zip archives.
 const (
 	zipStart = "PK\x03\x04"
 	zipEmpty = "PK\x05\x06"

@@ -12,22 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPipe stands for all that is no regular file: it must be written to, not
-// replaced. It is a pipe in a folder of the test, never a device of the system,
-// which a fault in the code would destroy for everybody when run as root.
+// WriteFile has to write to a file that is not regular, not replace it. The test uses a pipe in its own
+// folder: run as root, a fault could destroy a device of the system.
 func TestPipe(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "pipe")
 	require.NoError(t, syscall.Mkfifo(path, 0o600))
-	// Open for both directions, so that neither side waits for the other; the
-	// array fits the buffer of the pipe.
+	// Opening the pipe for reading and writing does not block; the array fits into its buffer.
 	pipe, err := os.OpenFile(path, os.O_RDWR, 0)
 	require.NoError(t, err)
 	defer pipe.Close()
 	require.NoError(t, WriteFile(path, sample()))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
-	require.NotZero(t, info.Mode()&fs.ModeNamedPipe, "the pipe was replaced")
+	require.NotZero(t, info.Mode()&fs.ModeNamedPipe, "WriteFile replaced the pipe")
 	onlyFiles(t, dir, "pipe")
 
 	got := make([]byte, 128+4)

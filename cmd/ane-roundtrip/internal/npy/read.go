@@ -10,21 +10,21 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// firstChunk is how much room the data gets before any of it has arrived, if
-// nothing is known of the file's size.
+// firstChunk is the number of bytes that read allocates for data before it arrives, if the size of the
+// file is unknown.
 const firstChunk = 1 << 20
 
-// maxFile bounds the files that ReadFile takes: no surface of the engine is
-// larger, and a sparse file may claim any size.
+// maxFile is the most bytes of a file for ReadFile. No surface of the engine is larger, but a sparse
+// file may be.
 const maxFile = 4 << 30
 
-// Accept decides, once the header is read, whether the array is wanted. It is
-// asked before any memory is taken for the data. It returns nil or what is wrong.
+// Accept checks the header of an array before the reader allocates memory for the data. It returns nil,
+// or the reason to reject the array.
 type Accept func(kind Kind, shape []int) *Error
 
-// Read reads one array from r up to its end, at most limit bytes if limit is
-// positive. It takes memory as data arrives, so a header that lies costs none.
-// Errors are of type *Error and, for a fault of r, wrap its error.
+// Read reads one array from r up to its end, at most limit bytes if limit is positive. It allocates
+// memory as data arrives, not for the size that the header declares. Errors are of type *Error and wrap
+// an error of r.
 func Read(r io.Reader, limit int64) (*Array, error) { return read(r, limit, firstChunk, nil) }
 
 // ReadFile reads the array of a file of at most 4 GiB. Errors are of type *Error.
@@ -37,11 +37,11 @@ func ReadFile(path string) (*Array, error) {
 	return ReadOpen(f, path, nil)
 }
 
-// What is said of a file that the system does not let read.
+// Fault and remedy of a file that the system cannot read.
 const cannotRead, checkPath = "cannot read the file", "check the path and its permissions"
 
-// ReadOpen reads the array of an open file, of at most 4 GiB, up to its end. It may
-// be a pipe. The name is for errors, which are of type *Error; accept may be nil.
+// ReadOpen reads the array of an open file of at most 4 GiB, which may be a pipe, up to its end. accept
+// may be nil. Errors are of type *Error and contain name.
 func ReadOpen(f *os.File, name string, accept Accept) (*Array, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -65,7 +65,7 @@ func ReadOpen(f *os.File, name string, accept Accept) (*Array, error) {
 	return a, nil
 }
 
-// read does the work of Read; room is the memory that data may take in advance.
+// read is Read with the number of bytes to allocate before data arrives.
 func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 	h, at, err := readHeader(r)
 	if err != nil {
@@ -85,7 +85,7 @@ func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 	}
 	if limit > 0 && (at > limit || int64(size) > limit-at) {
 		return nil, &Error{
-			Offset: at, What: fmt.Sprintf("%d bytes of data follow by the header, more than the limit of %d for the "+
+			Offset: at, What: fmt.Sprintf("the header declares %d bytes of data, more than the limit of %d for the "+
 				"file", size, limit),
 			Fix: "save a smaller array",
 		}
@@ -106,8 +106,8 @@ func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 	var extra [1]byte
 	switch _, err := io.ReadFull(r, extra[:]); {
 	case err == nil:
-		return nil, &Error{Offset: at + int64(size), What: "the file goes on after the array",
-			Fix: "keep one array in a file, and check that its shape is right"}
+		return nil, &Error{Offset: at + int64(size), What: "the file continues after the array",
+			Fix: "save one array per file, and check its shape"}
 	case !errors.Is(err, io.EOF):
 		return nil, ended(err, at+int64(size), "the end of the file")
 	}
@@ -117,7 +117,7 @@ func read(r io.Reader, limit, room int64, accept Accept) (*Array, error) {
 	return &Array{Kind: h.kind, Shape: h.shape, Fortran: h.fortran, Swapped: h.big, Data: data}, nil
 }
 
-// ended makes an Error of one that came up at a byte while reading what.
+// ended returns the Error for an error at a byte of what.
 func ended(err error, at int64, what string) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Error{Offset: at, What: "the file ends within " + what, Fix: "copy or save it again, it is incomplete",

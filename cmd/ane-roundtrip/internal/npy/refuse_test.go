@@ -60,8 +60,8 @@ func TestReadRefuses(t *testing.T) {
 		{"length zero", []byte("\x93NUMPY\x01\x00\x00\x00abcd"), 10, "found the end"},
 		{"data short", file(1, f4, "abc"), 71, "ends within 4 bytes of data ([1] of float32)"},
 		{"no data", file(1, f4, ""), 68, "ends within 4 bytes of data"},
-		{"data long", file(1, f4, "abcde"), 72, "goes on after the array"},
-		{"empty with data", file(1, dict("<f4", "False", "(0,)"), "a"), 68, "goes on after the array"},
+		{"data long", file(1, f4, "abcde"), 72, "continues after the array"},
+		{"empty with data", file(1, dict("<f4", "False", "(0,)"), "a"), 68, "continues after the array"},
 		{"not a dictionary", file(1, "[1, 2]", ""), 10, "to open the dictionary"},
 		{"not closed", file(1, "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)", "abcd"), 64,
 			"to close the dictionary"},
@@ -90,7 +90,7 @@ func TestReadRefuses(t *testing.T) {
 	shapes := []struct{ shape, what string }{
 		{"3", "before the shape"},
 		{"[3]", "before the shape"},
-		{"(3)", "a tuple of one is written (3,)"},
+		{"(3)", "a number, not the tuple (3,)"},
 		{"(,)", "expected a dimension"},
 		{"(1,,2)", "expected a dimension"},
 		{"(1 2)", "after the shape"},
@@ -128,7 +128,7 @@ func TestReadRefuses(t *testing.T) {
 	})
 }
 
-// refused reads a file that must not be taken. An offset of -1 is not compared.
+// refused reads a file that Read has to reject. It does not compare an offset of -1.
 func refused(t *testing.T, file []byte, offset int64, what, fix string) {
 	t.Helper()
 	a, err := Read(bytes.NewReader(file), 0)
@@ -144,7 +144,7 @@ func refused(t *testing.T, file []byte, offset int64, what, fix string) {
 	}
 }
 
-// TestEveryCut takes each beginning of a file: all are refused as incomplete.
+// TestEveryCut reads every proper prefix of a file. Read reports each as incomplete.
 func TestEveryCut(t *testing.T) {
 	whole := golden[0].want
 	for n := 1; n < len(whole); n++ {
@@ -175,8 +175,8 @@ func TestLimit(t *testing.T) {
 	require.ErrorContains(t, err, "more than the limit of 1")
 }
 
-// TestLiesCostNothing claims 2^40 bytes and delivers four.
-func TestLiesCostNothing(t *testing.T) {
+// A header that declares 2^40 bytes does not make Read allocate them.
+func TestReadAllocatesNoDeclaredSize(t *testing.T) {
 	lie := file(1, dict("<f4", "False", "(262144, 1048576)"), "abcd")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

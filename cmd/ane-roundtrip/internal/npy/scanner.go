@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// header is what the dictionary at the head of a file says.
+// header holds the values of the dictionary at the start of a file.
 type header struct {
 	kind    Kind
 	big     bool // big-endian
@@ -15,8 +15,8 @@ type header struct {
 	shapeAt int64 // position of the shape in the file
 }
 
-// scanner walks over the header, which is the text of a Python dictionary. It
-// takes what NumPy writes in any order and spacing, and nothing cleverer.
+// scanner parses the header, which is the text of a Python dictionary. It accepts the keys and values
+// that NumPy writes, in any order and spacing, but no other Python.
 type scanner struct {
 	text  []byte
 	at    int
@@ -41,7 +41,7 @@ func (s *scanner) peek() byte {
 	return s.text[s.at]
 }
 
-// accept consumes c, which is not 0, if it comes next.
+// accept consumes the next byte if it is c, which is not 0.
 func (s *scanner) accept(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -143,7 +143,7 @@ func (s *scanner) tuple() ([]int, error) {
 			return nil, err
 		}
 		if len(shape) == 1 {
-			return nil, s.fail(start, "the shape (%d) is a number, a tuple of one is written (%d,)", d, d)
+			return nil, s.fail(start, "the shape (%d) is a number, not the tuple (%d,)", d, d)
 		}
 		break
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// checkSpace is the remedy for a destination that takes no more.
+// checkSpace is the remedy for a failed write.
 const checkSpace = "check the space and permissions at the destination"
 
-// Write writes a to w byte for byte as numpy.save would: version 1.0, or 2.0 if
-// the header is too long for that. Errors are of type *Error and, for a fault of
-// w, wrap its error; w may then hold a part.
+// Write writes a to w, byte for byte as numpy.save does: version 1.0, or 2.0 if the header is too long
+// for 1.0. Errors are of type *Error and wrap an error of w. After an error w may hold a part of the
+// file.
 func Write(w io.Writer, a *Array) error {
 	if err := a.check(); err != nil {
 		return err
@@ -35,12 +35,10 @@ func Write(w io.Writer, a *Array) error {
 	return nil
 }
 
-// WriteFile writes a to the named file. The file appears complete or not at all:
-// the array goes to a temporary file in the same folder, which then takes the
-// name. An existing file keeps its permissions, a new one gets those that the
-// umask leaves; a symbolic link is followed; a device or pipe is written
-// directly. To stage several files use package wholefile with Write. Errors are
-// of type *Error.
+// WriteFile writes a to the named file, completely or not at all: it writes a temporary file in the same
+// folder and renames it. An existing file keeps its permissions, a new one gets those of the umask.
+// WriteFile follows a symbolic link, and writes directly to a device or pipe. Use package wholefile with
+// Write to replace several files together. Errors are of type *Error.
 func WriteFile(path string, a *Array) error {
 	err := a.check()
 	if err == nil {

@@ -1,6 +1,6 @@
-// Package page lays text out for readers: tables, lines folded between words at the
-// width of a terminal, and the colour of a status.
+// Package page lays out text: tables, lines folded between words at the width of a terminal, and the
+// color of a status.
 //
-// Files and pipes have no width: text that goes there is not folded, so that a script
-// finds a row on one line. COLUMNS overrules both.
+// Text for a file or pipe is not folded, so that a script finds each row of a table on one line. The
+// environment variable COLUMNS sets the width for terminals, files and pipes.
 package page

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// Fold breaks each line of text between words so that it has at most width columns,
-// and indents what follows a break. A word longer than that stays whole. A width of 0
-// is no limit. Lines that fit are left as they are.
+// Fold breaks each line of text between words, so that it has at most width columns, and indents the
+// continuation lines. It never breaks a word, and does not change lines that fit. A width of 0 is no
+// limit.
 func Fold(text string, width, indent int) string {
 	if width <= 0 {
 		return text

@@ -20,12 +20,12 @@ func TestFold(t *testing.T) {
 	require.Equal(t, "  one\n  two\nthree", page.Fold("  one two\nthree", 6, 2))
 	require.Equal(t, "a\nmuchtoolong\nb", page.Fold("a muchtoolong b", 5, 0), "a word stays whole")
 	require.Equal(t, "µµ µµ", page.Fold("µµ µµ", 5, 0), "columns, not bytes")
-	require.Equal(t, "keeps  two  blanks", page.Fold("keeps  two  blanks", 40, 0))
+	require.Equal(t, "two  blanks  stay", page.Fold("two  blanks  stay", 40, 0))
 	require.Empty(t, page.Fold("", 5, 0))
 }
 
-// Rows never exceed the width unless a word does, and every word of a cell stays whole.
-func TestTableKeepsToItsWidth(t *testing.T) {
+// No line is wider than the width, unless a word is, and no word is broken.
+func TestTableFitsWidth(t *testing.T) {
 	for _, first := range []int{4, 30, 60, 78} {
 		table := page.NewTable("check", "status", "detail")
 		table.Row(strings.Repeat("x", first), "fail", long)
@@ -52,7 +52,7 @@ func TestTableKeepsToItsWidth(t *testing.T) {
 	}
 }
 
-func TestPaintedCellsStayInPlace(t *testing.T) {
+func TestPaintKeepsLayout(t *testing.T) {
 	for _, width := range []int{0, 40, 20} {
 		plain, painted := page.NewTable("a", "status", "b"), page.NewTable("a", "status", "b")
 		painted.Paint = func(column int, cell string) string {
@@ -74,7 +74,7 @@ func TestPaintedCellsStayInPlace(t *testing.T) {
 
 func TestWidth(t *testing.T) {
 	t.Setenv("COLUMNS", "")
-	require.Zero(t, page.Width(&bytes.Buffer{}), "no terminal")
+	require.Zero(t, page.Width(&bytes.Buffer{}), "not a terminal")
 	t.Setenv("COLUMNS", "72")
 	require.Equal(t, 72, page.Width(&bytes.Buffer{}))
 	t.Setenv("COLUMNS", "3")
@@ -85,14 +85,14 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-func TestColour(t *testing.T) {
+func TestColor(t *testing.T) {
 	f, err := os.Create(t.TempDir() + "/file")
 	require.NoError(t, err)
 	defer f.Close()
-	require.False(t, page.Coloured(f))
+	require.False(t, page.Colored(f))
 	require.Equal(t, "x", page.Plain.Paint("x"))
 	seen := map[string]bool{}
-	for _, c := range []page.Colour{page.Green, page.Red, page.Yellow} {
+	for _, c := range []page.Color{page.Green, page.Red, page.Yellow} {
 		text := c.Paint("x")
 		require.Contains(t, text, "\x1b[")
 		require.False(t, seen[text])

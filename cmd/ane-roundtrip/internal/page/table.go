@@ -6,16 +6,16 @@ import (
 	"unicode/utf8"
 )
 
-// Table has columns that are as wide as their widest cell.
+// Table prints rows of cells in columns, each as wide as its widest cell.
 type Table struct {
-	// Paint, if set, colours a cell of a column, counted from 0, once it is in place.
+	// Paint, if set, colors a cell of a column, counted from 0, after its width was measured.
 	Paint func(column int, cell string) string
 
 	head bool // the first row names the columns
 	rows [][]string
 }
 
-// NewTable returns a table whose first row names the columns; without names it has none.
+// NewTable returns a table. The names, if there are any, become its first row.
 func NewTable(head ...string) *Table {
 	t := &Table{}
 	if len(head) > 0 {
@@ -28,17 +28,15 @@ func NewTable(head ...string) *Table {
 // Row adds a row.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// Space between columns, the least width of a last column that is folded beside the
-// others, and the indentation of cells below.
 const (
-	gap    = 2
-	beside = 28
-	below  = 4
+	gap     = 2  // columns between two cells
+	minLast = 28 // least width of a last column that is folded beside the others
+	indent  = 4  // indentation of a cell below the others
 )
 
-// Write prints the table with lines of at most width columns; 0 is no limit. A last
-// column that does not fit is folded between words: beside the others if there is room,
-// else below them. Where the others do not fit, each row becomes a list of its cells.
+// Write prints the table with lines of at most width columns; 0 is no limit. If the table is wider,
+// it folds the last column between words, beside the others if that leaves enough room, else on lines
+// below them. If the other columns do not fit, it prints each row as a list of its cells.
 func (t *Table) Write(w io.Writer, width int) error {
 	widths, others, all := t.measure()
 	var out strings.Builder
@@ -46,7 +44,7 @@ func (t *Table) Write(w io.Writer, width int) error {
 		switch {
 		case width <= 0 || all <= width:
 			t.line(&out, row, widths)
-		case width-others >= beside:
+		case width-others >= minLast:
 			t.folded(&out, row, widths, others, width)
 		case others-gap <= width:
 			last := row
@@ -55,10 +53,9 @@ func (t *Table) Write(w io.Writer, width int) error {
 			}
 			t.line(&out, last, widths)
 			if len(row) == len(widths) && row[len(row)-1] != "" {
-				indent := strings.Repeat(" ", below)
-				out.WriteString(Fold(indent+row[len(row)-1], width, below) + "\n")
+				out.WriteString(Fold(strings.Repeat(" ", indent)+row[len(row)-1], width, indent) + "\n")
 			}
-		case t.head && i == 0: // the names stand beside each cell
+		case t.head && i == 0: // list prints the name of the column before each cell
 		default:
 			t.list(&out, row, width)
 		}
@@ -67,8 +64,8 @@ func (t *Table) Write(w io.Writer, width int) error {
 	return err
 }
 
-// measure returns the width of each column, of all but the last with the gaps behind
-// them, and of all.
+// measure returns the width of each column, of all columns but the last with their gaps, and of the
+// whole table.
 func (t *Table) measure() (widths []int, others, all int) {
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -88,7 +85,7 @@ func (t *Table) measure() (widths []int, others, all int) {
 	return widths, others, all
 }
 
-// cell is a cell with its colour.
+// cell returns a cell with its color.
 func (t *Table) cell(column int, text string) string {
 	if t.Paint == nil {
 		return text
@@ -132,17 +129,17 @@ func (t *Table) list(out *strings.Builder, row []string, width int) {
 		}
 		lead, name := "", ""
 		if i > 0 {
-			lead = strings.Repeat(" ", below)
+			lead = strings.Repeat(" ", indent)
 			if t.head && i < len(t.rows[0]) && t.rows[0][i] != "" {
 				name = t.rows[0][i] + ": "
 			}
 		}
-		folded := Fold(lead+name+text, width, 2*below)
+		folded := Fold(lead+name+text, width, 2*indent)
 		out.WriteString(t.paintLast(folded, i, text) + "\n")
 	}
 }
 
-// paintLast colours a cell at the end of a line that was laid out.
+// paintLast colors the cell at the end of a line.
 func (t *Table) paintLast(line string, column int, text string) string {
 	if before, ok := strings.CutSuffix(line, text); ok {
 		return before + t.cell(column, text)

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/term"
 )
 
-// Terminal reports whether w is a terminal, and its columns; 0 where it does not tell.
+// Terminal reports whether w is a terminal, and returns its columns; 0 if it does not report them.
 func Terminal(w io.Writer) (columns int, ok bool) {
 	f, isFile := w.(*os.File)
 	if !isFile || !term.IsTerminal(int(f.Fd())) {
@@ -21,11 +21,11 @@ func Terminal(w io.Writer) (columns int, ok bool) {
 	return columns, true
 }
 
-// narrowest is the least width that text is folded to.
-const narrowest = 20
+// minWidth is the least width that Width returns for a limit.
+const minWidth = 20
 
-// Width is the columns that a line written to w may have: COLUMNS if it is set, else
-// those of the terminal. 0 is no limit.
+// Width returns how many columns a line for w may have: COLUMNS if it is set, else the columns of the
+// terminal. 0 is no limit.
 func Width(w io.Writer) int {
 	columns, ok := Terminal(w)
 	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
@@ -34,7 +34,7 @@ func Width(w io.Writer) int {
 		columns = 80
 	}
 	if columns > 0 {
-		columns = max(columns, narrowest)
+		columns = max(columns, minWidth)
 	}
 	return columns
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// A photograph of 12 megapixels: every benchmark treats all of its 3 channels.
+// The size of a photograph of 12 megapixels. Every benchmark processes its 3 channels.
 const photoWidth, photoHeight = 4000, 3000
 
-// photo makes one whose samples are random, the worst case for the tables. Its
-// tensor has padded rows.
+// photo returns a picture of that size with random samples, the worst case for the tables. Its tensor
+// has padded rows.
 func photo() (p *Picture, tensor []fp16.Bits, row func(c, y int) []fp16.Bits) {
 	p = newPicture(photoWidth, photoHeight, 3, 8)
 	random := rand.New(rand.NewPCG(1, 2))
@@ -43,7 +43,7 @@ func BenchmarkFillRow(b *testing.B) {
 	}
 }
 
-// BenchmarkFillRowFloor copies as many halves as FillRow writes.
+// BenchmarkFillRowFloor copies as many fp16 values as FillRow writes.
 func BenchmarkFillRowFloor(b *testing.B) {
 	_, tensor, row := photo()
 	source := make([]fp16.Bits, photoWidth+2)
@@ -71,7 +71,7 @@ func BenchmarkSetRow(b *testing.B) {
 	}
 }
 
-// BenchmarkSetRowFloor copies as many halves as SetRow reads.
+// BenchmarkSetRowFloor copies as many fp16 values as SetRow reads.
 func BenchmarkSetRowFloor(b *testing.B) {
 	_, tensor, row := photo()
 	target := make([]fp16.Bits, photoWidth+2)
@@ -102,15 +102,15 @@ func BenchmarkWritePNG(b *testing.B) {
 	writePNG(b, func(p *Picture, _ image.Image) error { return p.WritePNG(io.Discard) })
 }
 
-// The floor is the bare encoder on the picture that it takes as it is.
+// BenchmarkWritePNGFloor encodes the same picture with image/png only.
 func BenchmarkWritePNGFloor(b *testing.B) {
 	e := png.Encoder{CompressionLevel: png.BestSpeed}
 	writePNG(b, func(_ *Picture, m image.Image) error { return e.Encode(io.Discard, m) })
 }
 
 func writePNG(b *testing.B, write func(p *Picture, m image.Image) error) {
-	colour := scene(photoWidth/4, photoHeight/4)
-	for name, m := range map[string]image.Image{"opacity": colour, "gray": as(image.NewGray(colour.Rect), colour)} {
+	full := scene(photoWidth/4, photoHeight/4)
+	for name, m := range map[string]image.Image{"opacity": full, "gray": as(image.NewGray(full.Rect), full)} {
 		p := decoded(b, encoded(b, m))
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

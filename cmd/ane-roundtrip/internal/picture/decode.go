@@ -13,19 +13,18 @@ import (
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
-// Limits of a picture. An axis of a tensor has at most 16384 elements in the
-// engine, two of which are the replicated edges.
+// Limits of a picture. The engine allows 16384 elements on an axis of a tensor; two of them are the
+// repeated edge pixels.
 const (
 	MaxSide   = 16384 - 2
 	MaxPixels = 64 << 20
 )
 
-// maxMetadata bounds what may precede the size in a JPEG: 255 parts of a colour
-// profile at 64 KiB each (ICC.1, annex B.4) and as much of other data.
+// maxMetadata is the most bytes of a JPEG before its size: 255 parts of a color profile at 64 KiB each
+// (ICC.1, annex B.4), and the same amount of other data.
 const maxMetadata = 32 << 20
 
-// Open reads a picture from a file. A pipe is waited for. Errors are of type
-// *Error.
+// Open reads a picture from a file. It waits for the writer of a pipe. Errors are of type *Error.
 func Open(path string) (*Picture, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -35,8 +34,8 @@ func Open(path string) (*Picture, error) {
 	return ReadOpen(f, path)
 }
 
-// ReadOpen reads a picture from an open file, which may be a pipe; name is for
-// errors, which are of type *Error.
+// ReadOpen reads a picture from an open file, which may be a pipe. Errors are of type *Error and
+// contain name.
 func ReadOpen(f *os.File, name string) (*Picture, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -48,13 +47,13 @@ func ReadOpen(f *os.File, name string) (*Picture, error) {
 	return Decode(f, name)
 }
 
-// Decode reads a picture from r; name is for errors, which are of type *Error.
-// What follows the picture is ignored. An error of r ends the work and is wrapped.
+// Decode reads a picture from r and ignores the bytes after it. Errors are of type *Error, contain name
+// and wrap an error of r.
 func Decode(r io.Reader, name string) (*Picture, error) { return decode(r, name, MaxPixels) }
 
-// decode does the work of Decode with a limit of its own for the area.
+// decode is Decode with a limit for the area.
 func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
-	source := &watched{r: r}
+	source := &errorReader{r: r}
 	in := bufio.NewReaderSize(source, 64<<10)
 	start, err := head(in)
 	if err != nil {
@@ -64,10 +63,10 @@ func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
 	if other != "" {
 		return nil, &Error{File: name, What: other, Fix: "give a PNG or JPEG file"}
 	}
-	var seen bytes.Buffer // what the decoder must see again
-	config, err := format.config(io.TeeReader(io.LimitReader(in, maxMetadata), &seen))
+	var lead bytes.Buffer // bytes up to the size, which the decoder reads a second time
+	config, err := format.config(io.TeeReader(io.LimitReader(in, maxMetadata), &lead))
 	if err != nil {
-		return nil, source.blame(name, format.name, err)
+		return nil, source.fault(name, format.name, err)
 	}
 	w, h := config.Width, config.Height
 	if w < 1 || h < 1 {
@@ -81,23 +80,23 @@ func decode(r io.Reader, name string, maxPixels int) (*Picture, error) {
 			Fix: "scale or crop it",
 		}
 	}
-	parts := newWatcher(format.name == "PNG")
-	img, err := format.decode(io.TeeReader(io.MultiReader(&seen, in), parts))
+	metadata := newMetadataScanner(format.name == "PNG")
+	img, err := format.decode(io.TeeReader(io.MultiReader(&lead, in), metadata))
 	if err != nil {
-		return nil, source.blame(name, format.name, err)
+		return nil, source.fault(name, format.name, err)
 	}
 	p := fromImage(img, gray)
-	p.meant(parts.parts)
+	p.applyMetadata(metadata.parts)
 	return p, nil
 }
 
-// watched remembers the fault of a reader, which decoders mix with their own.
-type watched struct {
+// errorReader keeps the error of a reader, since decoders return it in the same way as their own.
+type errorReader struct {
 	r   io.Reader
 	err error
 }
 
-func (w *watched) Read(b []byte) (int, error) {
+func (w *errorReader) Read(b []byte) (int, error) {
 	n, err := w.r.Read(b)
 	if err != nil && err != io.EOF {
 		w.err = err
@@ -105,8 +104,8 @@ func (w *watched) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// blame makes an Error of what a decoder says.
-func (w *watched) blame(name, format string, err error) *Error {
+// fault turns the error of a decoder into an Error.
+func (w *errorReader) fault(name, format string, err error) *Error {
 	var p png.UnsupportedError
 	var j jpeg.UnsupportedError
 	switch {
@@ -114,7 +113,7 @@ func (w *watched) blame(name, format string, err error) *Error {
 		return unreadable(name, w.err)
 	case errors.As(err, &p), errors.As(err, &j):
 		return &Error{File: name, What: "this form of " + format + " cannot be read",
-			Fix: "save it as a PNG, or as a JPEG of 8 bits", Err: err}
+			Fix: "save it as a PNG, or as a JPEG with 8 bits per sample", Err: err}
 	}
 	return &Error{File: name, What: "the " + format + " is damaged or incomplete", Fix: "copy or save it again",
 		Err: err}

@@ -19,8 +19,8 @@ func decoded(t testing.TB, data []byte) *Picture {
 	return p
 }
 
-// TestForms compares pictures in every form of image.Image that a PNG or JPEG
-// can be written from with the colours that the form itself has.
+// TestForms writes every form of image.Image as PNG or JPEG, decodes it, and compares the colors with
+// those of the image.Image.
 func TestForms(t *testing.T) {
 	box := image.Rect(0, 0, 19, 13)
 	clear, full := scene(19, 13), scene(19, 13)
@@ -41,19 +41,19 @@ func TestForms(t *testing.T) {
 		channels int
 		alpha    bool
 	}{
-		"gray 8":             {m: as(image.NewGray(box), full), channels: 1},
-		"gray 16":            {m: as(image.NewGray16(box), full), channels: 1},
-		"colour 8":           {m: full, channels: 3},
-		"colour 16":          {m: as(image.NewRGBA64(box), full), channels: 3},
-		"colour 8, opacity":  {m: clear, channels: 3, alpha: true},
-		"colour 16, opacity": {m: as(image.NewNRGBA64(box), clear), channels: 3, alpha: true},
-		"palette":            {m: as(image.NewPaletted(box, palette.Plan9), full), channels: 3},
-		"palette, opacity":   {m: as(image.NewPaletted(box, clearPalette), clear), channels: 3, alpha: true},
+		"gray 8":            {m: as(image.NewGray(box), full), channels: 1},
+		"gray 16":           {m: as(image.NewGray16(box), full), channels: 1},
+		"color 8":           {m: full, channels: 3},
+		"color 16":          {m: as(image.NewRGBA64(box), full), channels: 3},
+		"color 8, opacity":  {m: clear, channels: 3, alpha: true},
+		"color 16, opacity": {m: as(image.NewNRGBA64(box), clear), channels: 3, alpha: true},
+		"palette":           {m: as(image.NewPaletted(box, palette.Plan9), full), channels: 3},
+		"palette, opacity":  {m: as(image.NewPaletted(box, clearPalette), clear), channels: 3, alpha: true},
 		"palette of two": {m: as(image.NewPaletted(box, color.Palette{color.Black, color.RGBA{9, 8, 7, 255}}),
 			full), channels: 3},
-		"part of a picture":   {m: full.SubImage(image.Rect(3, 2, 11, 9)), channels: 3},
-		"JPEG, colour, 4:2:0": {m: ycbcr, data: jpegs, channels: 3},
-		"JPEG, gray":          {m: fromGray, data: grayJPEG, channels: 1},
+		"part of a picture":  {m: full.SubImage(image.Rect(3, 2, 11, 9)), channels: 3},
+		"JPEG, color, 4:2:0": {m: ycbcr, data: jpegs, channels: 3},
+		"JPEG, gray":         {m: fromGray, data: grayJPEG, channels: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.data == nil {
@@ -73,7 +73,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// nearest rounds a colour to 8 bits a sample. JPEG has a rule of its own.
+// nearest rounds a color to 8 bits per sample. JPEG rounds differently.
 func nearest(c color.Color) color.NRGBA {
 	if j, ok := c.(color.YCbCr); ok {
 		r, g, b := color.YCbCrToRGB(j.Y, j.Cb, j.Cr)
@@ -84,7 +84,7 @@ func nearest(c color.Color) color.NRGBA {
 	return color.NRGBA{r(wide.R), r(wide.G), r(wide.B), r(wide.A)}
 }
 
-// pixel is the colour that WritePNG would give a pixel, rounded to 8 bits.
+// pixel returns the color that WritePNG writes for a pixel, rounded to 8 bits.
 func (p *Picture) pixel(x, y int) color.NRGBA {
 	row := p.rowBytes(y)
 	sample := func(channel int) uint8 {
@@ -101,8 +101,8 @@ func (p *Picture) pixel(x, y int) color.NRGBA {
 	return c
 }
 
-// TestRawForms has forms that the standard library does not write; what comes
-// out is known from the bytes.
+// TestRawForms decodes forms that the standard library cannot write; the expected colors follow from
+// the bytes.
 func TestRawForms(t *testing.T) {
 	gray := func(v uint8) color.NRGBA { return color.NRGBA{v, v, v, 255} }
 	for name, c := range map[string]struct {
@@ -120,15 +120,15 @@ func TestRawForms(t *testing.T) {
 		"gray 16, opacity": {pngOf(t, 1, 1, 16, 4, []byte{0, 1, 0x81, 2, 0x82}), 1, []color.NRGBA{{1, 1, 1, 2}}},
 		"gray 8, one clear": {pngOf(t, 2, 1, 8, 0, []byte{0, 10, 11}, chunk("tRNS", []byte{0, 11})), 1,
 			[]color.NRGBA{gray(10), {11, 11, 11, 0}}},
-		"colour, one clear": {pngOf(t, 2, 1, 8, 2, []byte{0, 1, 2, 3, 4, 5, 6},
+		"color, one clear": {pngOf(t, 2, 1, 8, 2, []byte{0, 1, 2, 3, 4, 5, 6},
 			chunk("tRNS", []byte{0, 1, 0, 2, 0, 3})), 3,
 			[]color.NRGBA{{1, 2, 3, 0}, {4, 5, 6, 255}}},
 		"16 bits are rounded": {pngOf(t, 5, 1, 16, 0, []byte{0, 0, 128, 0, 129, 0x7f, 0xff, 0xff, 0x7e, 0xff, 0x7f}), 1,
 			[]color.NRGBA{gray(0), gray(1), gray(127), gray(254), gray(255)}},
-		"all clear keeps colour": {pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 0}), 3, []color.NRGBA{{9, 8, 7, 0}}},
-		"JPEG, RGB":              {flatJPEG(255, 128, 3), 3, []color.NRGBA{{255, 128, 3, 255}}},
-		"JPEG, CMYK":             {flatJPEG(255, 128, 0, 255), 3, []color.NRGBA{{255, 128, 0, 255}}},
-		"JPEG, CMYK, black":      {flatJPEG(255, 255, 255, 51), 3, []color.NRGBA{gray(51)}},
+		"all clear keeps color": {pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 0}), 3, []color.NRGBA{{9, 8, 7, 0}}},
+		"JPEG, RGB":             {flatJPEG(255, 128, 3), 3, []color.NRGBA{{255, 128, 3, 255}}},
+		"JPEG, CMYK":            {flatJPEG(255, 128, 0, 255), 3, []color.NRGBA{{255, 128, 0, 255}}},
+		"JPEG, CMYK, black":     {flatJPEG(255, 255, 255, 51), 3, []color.NRGBA{gray(51)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := decoded(t, c.data)

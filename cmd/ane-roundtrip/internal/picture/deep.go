@@ -6,10 +6,10 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// chunkSize is how many samples are converted at a time, on the stack.
+// chunkSize is the number of samples that are converted at a time, on the stack.
 const chunkSize = 256
 
-// encode writes samples of 16 bits, which lie step bytes apart, times scale to dst.
+// encode writes samples of 16 bits, which are step bytes apart, times scale to dst.
 func encode(dst []fp16.Bits, src []uint8, step int, scale float32) {
 	var single [chunkSize]float32
 	for len(dst) > 0 {
@@ -24,8 +24,8 @@ func encode(dst []fp16.Bits, src []uint8, step int, scale float32) {
 	}
 }
 
-// decode16 sets samples, which lie step bytes apart, from values times scale, rounded half
-// up and limited.
+// decode16 sets samples of 16 bits, which are step bytes apart, from values times scale, rounded half
+// up and limited to the range of a sample.
 func decode16(dst []uint8, step int, src []fp16.Bits, scale float32) {
 	var single [chunkSize]float32
 	for len(src) > 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// requireClose compares samples of 16 bits that went through fp16: eleven digits stay.
+// requireClose compares samples of 16 bits after a conversion to fp16, which keeps 11 bits.
 func requireClose(t testing.TB, want, got *Picture) {
 	t.Helper()
 	for y := range want.Height {
@@ -26,7 +26,7 @@ func requireClose(t testing.TB, want, got *Picture) {
 	}
 }
 
-// deepAt is a sample of 16 bits.
+// deepAt returns a sample of 16 bits.
 func (p *Picture) deepAt(channel, x, y int) uint16 {
 	return uint16(p.sample(p.rowBytes(y), channel, x))
 }
@@ -45,7 +45,7 @@ func TestDeep(t *testing.T) {
 	}
 	var b bytes.Buffer
 	require.NoError(t, p.WritePNG(&b))
-	require.Equal(t, p, decoded(t, b.Bytes()), "no digit is lost without a filter")
+	require.Equal(t, p, decoded(t, b.Bytes()), "no bit is lost without a filter")
 	requireClose(t, p, identity(p))
 
 	ends := newPicture(4, 1, 1, 16)
@@ -63,14 +63,14 @@ func TestOpacity(t *testing.T) {
 		p := decoded(t, encoded(t, m))
 		require.True(t, p.Translucent())
 		q := p.Like()
-		colour, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
+		colors, opacity := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2)
 		for y := range p.Height {
 			p.FillOpacity(opacity, y)
 			require.Equal(t, opacity[1], opacity[0])
 			q.SetOpacity(y, opacity[1:])
 			for c := range p.Channels {
-				p.FillOver(colour, c, y)
-				q.SetOver(c, y, colour[1:], opacity[1:])
+				p.FillOver(colors, c, y)
+				q.SetOver(c, y, colors[1:], opacity[1:])
 			}
 		}
 		for y := range p.Height {
@@ -81,7 +81,7 @@ func TestOpacity(t *testing.T) {
 					require.InDelta(t, want.R, got.R, 1)
 					require.InDelta(t, want.B, got.B, 1)
 				} else {
-					require.Zero(t, got.R, "a colour without opacity")
+					require.Zero(t, got.R, "a color with opacity 0")
 				}
 			}
 		}

@@ -17,20 +17,19 @@ type format struct {
 	decode func(io.Reader) (image.Image, error)
 }
 
-// sniffed is how much of a file its kind is told by.
+// sniffed is how many bytes at the start of a file determine its format.
 const sniffed = 64
 
-// A PNG starts with its signature and the IHDR chunk, in which the colour type
-// is the byte behind length, type, width, height and bit depth (PNG third
-// edition, 5.2 and 11.2.1).
+// A PNG starts with its signature and the IHDR chunk. The color type follows length, type, width,
+// height and bit depth (PNG third edition, 5.2 and 11.2.1).
 const (
 	pngSignature = "\x89PNG\r\n\x1a\n"
 	pngColorType = len(pngSignature) + 4 + 4 + 4 + 4 + 1
-	pngColorBit  = 2 // in the colour type; without it a PNG is gray
+	pngColorBit  = 2 // of the color type; 0 for a gray PNG
 )
 
-// formatOf tells the format by how the file starts, or what else it seems to be.
-// gray means that a PNG is gray, which its decoded form hides if it has opacity.
+// formatOf returns the format of a file by its first bytes, or a description of another kind of file.
+// gray reports a gray PNG, which has three colors in its decoded form if it has opacity.
 func formatOf(head []byte) (f format, gray bool, other string) {
 	switch start := string(head); {
 	case strings.HasPrefix(start, pngSignature):
@@ -43,7 +42,7 @@ func formatOf(head []byte) (f format, gray bool, other string) {
 	}
 }
 
-// otherName says what a file is that is neither PNG nor JPEG.
+// otherName describes a file that is neither PNG nor JPEG.
 func otherName(start string) string {
 	has := func(at int, text string) bool { return len(start) >= at && strings.HasPrefix(start[at:], text) }
 	switch {
@@ -62,7 +61,7 @@ func otherName(start string) string {
 	case has(4, "ftyphei"), has(4, "ftypmif1"):
 		return "this is a HEIC picture"
 	case has(4, "ftyp"):
-		return "this is a film (MP4 or QuickTime)"
+		return "this is a movie (MP4 or QuickTime)"
 	case has(0, "\x00\x00\x00\x0cJXL "), has(0, "\xff\x0a"):
 		return "this is a JPEG XL picture"
 	case has(0, "%PDF"):
@@ -73,7 +72,7 @@ func otherName(start string) string {
 	return "this is neither PNG nor JPEG"
 }
 
-// isText allows the last character to be cut off.
+// isText reports whether s is text. The last character may be incomplete.
 func isText(s string) bool {
 	for i, r := range s {
 		cut := r == utf8.RuneError && len(s)-i < utf8.UTFMax && len(s) == sniffed
@@ -84,7 +83,7 @@ func isText(s string) bool {
 	return true
 }
 
-// head returns how the stream starts without taking it.
+// head returns the first bytes of the stream without consuming them.
 func head(r *bufio.Reader) ([]byte, error) {
 	b, err := r.Peek(sniffed)
 	if err == io.EOF {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzDecode has pictures of at most 4096 pixels: what is accepted comes through
-// the tensor and a PNG unchanged, all else is an *Error of one line.
+// FuzzDecode decodes files of at most 4096 pixels. A picture that it accepts is the same after a tensor
+// and after a PNG; any other file is an *Error of one line.
 func FuzzDecode(f *testing.F) {
 	box := image.Rect(0, 0, 9, 5)
 	m := scene(9, 5)

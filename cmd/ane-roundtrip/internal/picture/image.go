@@ -6,8 +6,8 @@ import (
 	"image/draw"
 )
 
-// fromImage takes over a decoded picture of at least one pixel, with its memory where the
-// form is one that the encoder knows; gray tells that its three colours are equal.
+// fromImage returns a Picture with the pixels of img, which has at least one. It uses the memory of img
+// if the encoder knows its type. gray means that the three colors of each pixel are equal.
 func fromImage(img image.Image, gray bool) *Picture {
 	size := img.Bounds().Size()
 	p := &Picture{Width: size.X, Height: size.Y, Channels: 3, Depth: 8, step: 4}
@@ -25,12 +25,12 @@ func fromImage(img image.Image, gray bool) *Picture {
 	case *image.Gray16:
 		gray, p.step, p.Depth = true, 1, 16
 		whole(m.Pix, m.Stride)
-	case *image.RGBA: // the decoders give it only where there is no opacity
+	case *image.RGBA: // the decoders return it only for pictures without opacity
 		whole(m.Pix, m.Stride)
 	case *image.NRGBA:
 		p.alpha = true
 		whole(m.Pix, m.Stride)
-	case *image.RGBA64: // likewise
+	case *image.RGBA64: // also without opacity
 		p.Depth = 16
 		whole(m.Pix, m.Stride)
 	case *image.NRGBA64:
@@ -68,8 +68,8 @@ func (p *Picture) convert(img image.Image) {
 	p.tables = newTables()
 }
 
-// paletteOf lays a palette out by index. Opaque black stands for indices that
-// the palette lacks, as in the decoder.
+// paletteOf returns the colors of a palette by index. Indices that the palette lacks are opaque black,
+// as in the decoder.
 func paletteOf(p color.Palette) (colors [256][4]uint8, alpha bool) {
 	for i := range colors {
 		colors[i][3] = 255

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// chunk lays out a chunk of a PNG.
+// chunk returns a chunk of a PNG.
 func chunk(kind string, data []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(data)))
 	b = append(append(b, kind...), data...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
-// pngHead is the start of a PNG that claims a form and size.
+// pngHead returns the start of a PNG that declares a form and size.
 func pngHead(w, h uint32, depth, colorType uint8) []byte {
 	b := binary.BigEndian.AppendUint32(nil, w)
 	b = binary.BigEndian.AppendUint32(b, h)
@@ -42,7 +42,7 @@ func pngOf(t testing.TB, w, h uint32, depth, colorType uint8, rows []byte, extra
 	return append(append(b, chunk("IDAT", z.Bytes())...), chunk("IEND", nil)...)
 }
 
-// encoded is what the standard library makes of a picture.
+// encoded returns a picture as the standard library encodes it.
 func encoded(t testing.TB, m image.Image) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -57,9 +57,8 @@ func encodedJPEG(t testing.TB, m image.Image) []byte {
 	return b.Bytes()
 }
 
-// flatJPEG makes a baseline JPEG of 8x8 pixels, each component of one level. It
-// has Adobe's marker, which says that components are no YCbCr (of four:
-// inverted CMYK).
+// flatJPEG makes a baseline JPEG of 8x8 pixels, each component of one level. Its Adobe marker means that
+// the components are not YCbCr (of four: inverted CMYK).
 func flatJPEG(levels ...int) []byte {
 	var b []byte
 	marker := func(m byte, data ...byte) {
@@ -84,7 +83,7 @@ func flatJPEG(levels ...int) []byte {
 	marker(0xc4, append(append([]byte{0x00, 0, 0, 0, 9}, make([]byte, 12)...), 0, 1, 2, 3, 4, 5, 6, 7, 8)...)
 	marker(0xc4, append(append([]byte{0x10, 1}, make([]byte, 15)...), 0)...)
 	marker(0xda, append(scan, 0, 63, 0)...)
-	var coded []byte // a bit each
+	var coded []byte // one bit per element
 	put := func(v, n int) {
 		for i := n - 1; i >= 0; i-- {
 			coded = append(coded, byte(v>>i&1))
@@ -116,8 +115,7 @@ func flatJPEG(levels ...int) []byte {
 	return append(b, 0xff, 0xd9)
 }
 
-// scene fills a picture with colours and opacities that differ from pixel to
-// pixel, and smoothly enough for a JPEG.
+// scene returns a picture in which colors and opacities change smoothly, so that a JPEG stays close.
 func scene(w, h int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, w, h))
 	for y := range h {

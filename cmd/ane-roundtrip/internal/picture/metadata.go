@@ -11,8 +11,8 @@ import (
 	"github.com/bep/imagemeta"
 )
 
-// meant applies to p what the parts say, and notes what is not applied.
-func (p *Picture) meant(parts []part) {
+// applyMetadata applies the orientation, and adds notes on profiles, color spaces and animations.
+func (p *Picture) applyMetadata(parts []part) {
 	var profile []byte // of a JPEG, in pieces
 	for _, t := range parts {
 		data := t.data
@@ -36,7 +36,7 @@ func (p *Picture) meant(parts []part) {
 		case "acTL":
 			if len(data) >= 4 && binary.BigEndian.Uint32(data) > 1 {
 				p.Notes = append(p.Notes,
-					fmt.Sprintf("the picture is animated; of its %d pictures only the still one is filtered",
+					fmt.Sprintf("the picture is animated; only the still one of its %d pictures is filtered",
 						binary.BigEndian.Uint32(data)))
 			}
 		}
@@ -47,7 +47,7 @@ func (p *Picture) meant(parts []part) {
 	p.orient(p.Orientation)
 }
 
-// orientationOf finds the orientation in Exif data, 0 if it does not tell.
+// orientationOf returns the orientation in Exif data; 0 if there is none.
 func orientationOf(exif []byte) int {
 	found := 0
 	_, err := imagemeta.Decode(imagemeta.Options{
@@ -69,15 +69,15 @@ func orientationOf(exif []byte) int {
 	return found
 }
 
-// noteProfile tells of a colour profile that is not that of sRGB.
+// noteProfile adds a note on a color profile other than sRGB.
 func (p *Picture) noteProfile(name string) {
 	if !strings.Contains(strings.ToLower(name), "srgb") {
-		p.Notes = append(p.Notes, fmt.Sprintf("the colour profile %q is neither applied nor passed on; samples are "+
+		p.Notes = append(p.Notes, fmt.Sprintf("the color profile %q is neither applied nor written; samples are "+
 			"filtered as stored", name))
 	}
 }
 
-// noteCoding tells of colours beyond sRGB by their code points (ITU-T H.273).
+// noteCoding adds a note on a color space other than sRGB, given by code points (ITU-T H.273).
 func (p *Picture) noteCoding(data []byte) {
 	if len(data) < 2 || data[0] == 1 && data[1] != 16 && data[1] != 18 {
 		return
@@ -89,17 +89,17 @@ func (p *Picture) noteCoding(data []byte) {
 	if transfer := map[byte]string{16: ", PQ", 18: ", HLG"}[data[1]]; transfer != "" {
 		gamut += transfer
 	}
-	p.Notes = append(p.Notes, fmt.Sprintf("the colours of %s are neither converted nor passed on; samples are "+
-		"filtered as stored", gamut))
+	p.Notes = append(p.Notes, fmt.Sprintf("the colors of %s are not converted, and their coding is not written; "+
+		"samples are filtered as stored", gamut))
 }
 
-// unpackProfile returns the name of the profile in an iCCP chunk: that within the
-// profile, or else that of the chunk.
+// unpackProfile returns the name of the profile in an iCCP chunk: the name in the profile or, if it has
+// none, the name in the chunk.
 func unpackProfile(chunk []byte) string {
 	name, packed, ok := bytes.Cut(chunk, []byte{0})
 	if ok && len(packed) > 1 {
 		if z, err := zlib.NewReader(bytes.NewReader(packed[1:])); err == nil {
-			profile, _ := io.ReadAll(io.LimitReader(z, maxPart)) // as much as there is
+			profile, _ := io.ReadAll(io.LimitReader(z, maxPart)) // a damaged profile is used as far as it goes
 			if inner := profileName(profile); inner != unnamed {
 				return inner
 			}
@@ -111,5 +111,5 @@ func unpackProfile(chunk []byte) string {
 	return string(name)
 }
 
-// unnamed is a profile that does not tell its name.
+// unnamed stands for the name of a profile without one.
 const unnamed = "without a name"

@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exif is the data that tells an orientation (TIFF 6.0: one IFD, tag 274).
+// exif returns Exif data with an orientation (TIFF 6.0: one IFD, tag 274).
 func exif(orientation uint16) []byte {
 	b := []byte("MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01")
 	b = binary.BigEndian.AppendUint16(b, orientation)
 	return append(b, 0, 0, 0, 0, 0, 0)
 }
 
-// segment makes one of a JPEG.
+// segment returns a segment of a JPEG.
 func segment(marker byte, data []byte) []byte {
 	return append(binary.BigEndian.AppendUint16([]byte{0xff, marker}, uint16(len(data)+2)), data...)
 }
@@ -29,7 +29,7 @@ func tagged(jpeg, tiff []byte) []byte {
 	return bytes.Join([][]byte{jpeg[:2], segment(0xe1, append([]byte("Exif\x00\x00"), tiff...)), jpeg[2:]}, nil)
 }
 
-// profile is a colour profile with a description alone.
+// profile returns a color profile with only a description.
 func profile(desc []byte) []byte {
 	b := make([]byte, 128, 200)
 	b = binary.BigEndian.AppendUint32(b, 1)
@@ -66,7 +66,7 @@ func iccp(t testing.TB, name string, profile []byte) []byte {
 	return b.Bytes()
 }
 
-// corners is a gray picture whose corners differ: 1 2 / 3 4 and between them 0.
+// corners returns a gray picture with the corners 1 2 / 3 4 and 0 elsewhere.
 func corners() *image.Gray {
 	m := image.NewGray(image.Rect(0, 0, 24, 16))
 	for i, at := range []image.Point{{0, 0}, {16, 0}, {0, 8}, {16, 8}} {
@@ -113,7 +113,7 @@ func TestOrientation(t *testing.T) {
 	}
 }
 
-// insert puts a chunk behind the head of a PNG.
+// insert puts a chunk after the IHDR of a PNG.
 func insert(png, chunk []byte) []byte {
 	const head = len(pngSignature) + 12 + 13
 	return bytes.Join([][]byte{png[:head], chunk, png[head:]}, nil)
@@ -136,17 +136,17 @@ func TestNotes(t *testing.T) {
 	}{
 		"nothing":         {encoded(t, whole), ""},
 		"JPEG, sRGB":      {icc(desc("sRGB IEC61966-2.1")), ""},
-		"JPEG, in pieces": {icc(p3[:100], p3[100:]), `the colour profile "Display P3" is neither applied`},
+		"JPEG, in pieces": {icc(p3[:100], p3[100:]), `the color profile "Display P3" is neither applied`},
 		"JPEG, version 2": {icc(desc("Adobe RGB (1998)")), `"Adobe RGB (1998)"`},
 		"JPEG, cut":       {icc(p3[:140]), `"without a name"`},
 		"PNG, P3":         {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", p3))), `"Display P3"`},
 		"PNG, sRGB":       {insert(encoded(t, whole), chunk("iCCP", iccp(t, "icc", desc("sRGB built-in")))), ""},
 		"PNG, no profile": {insert(encoded(t, whole), chunk("iCCP", []byte("named\x00\x00damaged"))), `"named"`},
 		"PNG, animated": {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 7, 0, 0, 0, 0})),
-			"of its 7 pictures only the still one"},
+			"only the still one of its 7 pictures"},
 		"PNG, one frame": {insert(encoded(t, whole), chunk("acTL", []byte{0, 0, 0, 1, 0, 0, 0, 0})), ""},
 		"PNG, BT.2020": {insert(encoded(t, whole), chunk("cICP", []byte{9, 16, 0, 1})),
-			"the colours of BT.2020, PQ are neither"},
+			"the colors of BT.2020, PQ are not converted"},
 		"PNG, sRGB by code": {insert(encoded(t, whole), chunk("cICP", []byte{1, 13, 0, 1})), ""},
 		"PNG, other code":   {insert(encoded(t, whole), chunk("cICP", []byte{77, 1, 0, 1})), "primaries 77"},
 	} {
@@ -159,10 +159,10 @@ func TestNotes(t *testing.T) {
 		require.Contains(t, p.Notes[0], c.want, name)
 	}
 	big := insert(encoded(t, whole), chunk("iCCP", make([]byte, maxPart+1)))
-	require.Empty(t, decoded(t, big).Notes, "more than is kept")
+	require.Empty(t, decoded(t, big).Notes, "a profile larger than Decode keeps")
 }
 
-// FuzzMetadata feeds any bytes to what is read beside the samples.
+// FuzzMetadata reads any bytes as metadata.
 func FuzzMetadata(f *testing.F) {
 	f.Add(exif(6), mluc("Display P3"))
 	f.Add([]byte("II*\x00\x08\x00\x00\x00\x01\x00\x12\x01\x03\x00\x01\x00\x00\x00\x08\x00\x00\x00"), desc("sRGB"))
@@ -172,7 +172,7 @@ func FuzzMetadata(f *testing.F) {
 		require.LessOrEqual(t, len(profileName(icc)), 3*maxName)
 		require.NotContains(t, profileName(icc), "\x00")
 		for _, png := range []bool{false, true} {
-			w := newWatcher(png)
+			w := newMetadataScanner(png)
 			_, err := w.Write(append([]byte("12"), tiff...))
 			require.NoError(t, err)
 			_, err = w.Write(icc)

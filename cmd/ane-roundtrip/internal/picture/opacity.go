@@ -6,12 +6,11 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// alphaSample is where opacity is in a pixel.
+// alphaSample is the index of the opacity in a pixel.
 const alphaSample = 3
 
-// Translucent reports whether a pixel is less than opaque. Its colour is then not seen as
-// it is stored, so filters take colours times opacity: FillOver and FillOpacity, SetOver
-// and SetOpacity.
+// Translucent reports whether a pixel is not opaque. Filters of such a picture have to multiply colors
+// by opacity: use FillOver and FillOpacity, SetOver and SetOpacity.
 func (p *Picture) Translucent() bool {
 	if !p.alpha {
 		return false
@@ -25,13 +24,13 @@ func (p *Picture) Translucent() bool {
 	return false
 }
 
-// HasOpacity reports whether the file tells opacity.
+// HasOpacity reports whether the file has opacity, even if all pixels are opaque.
 func (p *Picture) HasOpacity() bool { return p.alpha }
 
 // top is the largest sample.
 func (p *Picture) top() float32 { return float32(uint(1)<<p.Depth - 1) }
 
-// sample returns one sample of a row as it stands.
+// sample returns one sample of a row without scaling it.
 func (p *Picture) sample(row []uint8, channel, x int) float32 {
 	if p.Depth == 16 {
 		return float32(binary.BigEndian.Uint16(row[2*(x*p.step+channel):]))
@@ -48,8 +47,9 @@ func (p *Picture) setSample(row []uint8, channel, x int, v float32) {
 	row[x*p.step+channel] = uint8(v)
 }
 
-// FillOver is FillRow with each sample times the opacity of its pixel. The picture
-// has opacity.
+// FillOver is FillRow with each sample times the opacity of its pixel.
+//
+// Preconditions: HasOpacity.
 func (p *Picture) FillOver(dst []fp16.Bits, channel, row int) {
 	src, top, scale := p.source(row), p.top(), 1/(p.top()+1)
 	p.fill(dst, func(x int) float32 {
@@ -57,14 +57,15 @@ func (p *Picture) FillOver(dst []fp16.Bits, channel, row int) {
 	})
 }
 
-// FillOpacity writes a row of the opacity, from 0 to 1, with its edges replicated.
-// The picture has opacity.
+// FillOpacity writes a row of the opacity, from 0 to 1, with its edges repeated.
+//
+// Preconditions: HasOpacity.
 func (p *Picture) FillOpacity(dst []fp16.Bits, row int) {
 	src, top := p.source(row), p.top()
 	p.fill(dst, func(x int) float32 { return p.sample(src, alphaSample, x) / top })
 }
 
-// fill writes a value for each pixel of a row, with the edges replicated.
+// fill writes a value for each pixel of a row, with the edges repeated.
 func (p *Picture) fill(dst []fp16.Bits, value func(x int) float32) {
 	var single [chunkSize]float32
 	for x := 0; x < p.Width; x += chunkSize {
@@ -77,8 +78,8 @@ func (p *Picture) fill(dst []fp16.Bits, value func(x int) float32) {
 	replicate(dst, p.Width)
 }
 
-// SetOver is SetRow for samples that were taken times opacity: each is divided by
-// the opacity that came with it. Where that is none, the sample is 0.
+// SetOver is SetRow for samples times opacity: it divides each by its opacity. Where the opacity is 0,
+// the sample becomes 0.
 func (p *Picture) SetOver(channel, row int, src, opacity []fp16.Bits) {
 	scale, top := p.top()+1, p.top()
 	dst := p.rowBytes(row)
@@ -92,7 +93,7 @@ func (p *Picture) SetOver(channel, row int, src, opacity []fp16.Bits) {
 	p.spread(dst)
 }
 
-// SetOpacity sets a row of the opacity from values of 0 to 1; others are limited.
+// SetOpacity sets a row of the opacity from values of 0 to 1, and limits other values to that range.
 func (p *Picture) SetOpacity(row int, src []fp16.Bits) {
 	dst, top := p.rowBytes(row), p.top()
 	for x := range p.Width {

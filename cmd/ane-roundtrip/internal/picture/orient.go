@@ -1,8 +1,7 @@
 package picture
 
-// orient turns the picture as a camera noted it: orientations count from 1, as
-// stored, to 8 (Exif 3.0, tag 274). 2 is mirrored, 3 upside down, 4 both, 5 to 8 are
-// the same with rows and columns exchanged.
+// orient turns the picture upright. Orientations are those of Exif 3.0, tag 274: 1 upright, 2
+// mirrored, 3 upside down, 4 both, 5 to 8 the same with rows and columns exchanged.
 func (p *Picture) orient(orientation int) {
 	if orientation < 2 || orientation > 8 {
 		return
@@ -14,7 +13,7 @@ func (p *Picture) orient(orientation int) {
 	}
 }
 
-// turned returns w by h pixels of so many bytes in another orientation.
+// turned returns w by h pixels of size bytes in another orientation.
 func turned(src []uint8, size, w, h, orientation int) []uint8 {
 	dst := make([]uint8, len(src))
 	width, height := w, h
@@ -24,7 +23,7 @@ func turned(src []uint8, size, w, h, orientation int) []uint8 {
 	for y := range height {
 		line := dst[y*width*size:][:width*size]
 		for x := range width {
-			var fx, fy int // where the sample comes from
+			var fx, fy int // the pixel of src
 			switch orientation {
 			case 2:
 				fx, fy = w-1-x, y

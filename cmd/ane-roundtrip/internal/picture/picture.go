@@ -2,24 +2,24 @@ package picture
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Picture is a picture of at least one pixel. Open, Decode and Like make one. Different
-// rows may be read and written by different goroutines at the same time, but for Keep.
+// Picture is a picture of at least one pixel, made by Open, Decode or Like. Goroutines may read and
+// write different rows at the same time, except during Keep.
 type Picture struct {
 	Width, Height int // in pixels
 	Channels      int // 1: gray; 3: red, green, blue
-	Depth         int // bits a sample, 8 or 16
-	Orientation   int // as Exif counts it, 1 to 8, before it was applied; 0 if not told
-	// Notes say what the file has beside its samples that is not applied.
+	Depth         int // bits per sample, 8 or 16
+	Orientation   int // of the file, 1 to 8 as in Exif; Decode has applied it; 0 if the file has none
+	// Notes name metadata of the file that Decode did not apply.
 	Notes []string
 
-	pix    []uint8 // rows of pixels as the decoder and the encoder have them
-	step   int     // samples a pixel: 1, or 4 with opacity last
-	alpha  bool    // the file has opacity; else the fourth sample is full
-	tables *tables // of Depth 8: never changed
+	pix    []uint8 // rows of pixels in the form of the decoder and the encoder
+	step   int     // samples per pixel: 1, or 4 with opacity last
+	alpha  bool    // the file has opacity; else every fourth sample is opaque
+	tables *tables // for Depth 8; never changed
 	kept   keptRow
 }
 
-// keptRow is a row as it was before SetRow changed it.
+// keptRow is a copy of a row from before SetRow changed it.
 type keptRow struct {
 	row int
 	pix []uint8 // nil for none
@@ -36,7 +36,7 @@ func newPicture(width, height, channels, depth int) *Picture {
 	return p
 }
 
-// prepare makes what a picture needs beside its pixels.
+// prepare adds the tables and the opaque fourth sample.
 func (p *Picture) prepare() {
 	if p.Depth == 8 {
 		p.tables = newTables()
@@ -83,8 +83,8 @@ func (p *Picture) rowBytes(row int) []uint8 {
 	return p.pix[row*n:][:n]
 }
 
-// source returns the pixels of a row for reading: as it was, where Keep kept it. A row
-// above the picture is its first one, a row below its last one.
+// source returns the pixels of a row for reading, or its copy if Keep kept it. A row above the picture
+// is the first row, a row below it the last row.
 func (p *Picture) source(row int) []uint8 {
 	row = min(max(row, 0), p.Height-1)
 	if p.kept.pix != nil && row == p.kept.row {
@@ -93,18 +93,17 @@ func (p *Picture) source(row int) []uint8 {
 	return p.rowBytes(row)
 }
 
-// Keep has FillRow, FillOver and FillOpacity read a row as it is now, also after SetRow
-// and its kin have changed it, until another row is kept.
+// Keep copies a row. FillRow, FillOver and FillOpacity read the copy, also after SetRow, SetOver or
+// SetOpacity changed the row, until the next call of Keep.
 //
 // Preconditions: 0 <= row < Height.
 func (p *Picture) Keep(row int) {
 	p.kept = keptRow{row, append(p.kept.pix[:0:0], p.rowBytes(row)...)}
 }
 
-// FillRow writes a row of a picture with its edges replicated: the samples of
-// channel, counted from 0, as s/256 (of 16 bits: s/65536, rounded) to
-// dst[1:Width+1], the first of them also to dst[0], the last to dst[Width+1]. A row above the picture (-1) is its first
-// one, a row below (Height) its last one.
+// FillRow writes a row of a channel, counted from 0, with its edges repeated: sample s as s/256 (of 16
+// bits: s/65536, rounded) to dst[1:Width+1], the first one also to dst[0], the last one also to
+// dst[Width+1]. A row above the picture (-1) is the first row, a row below it (Height) the last row.
 //
 // Preconditions: 0 <= channel < Channels, len(dst) >= Width+2.
 func (p *Picture) FillRow(dst []fp16.Bits, channel, row int) {
@@ -124,10 +123,9 @@ func (p *Picture) FillRow(dst []fp16.Bits, channel, row int) {
 // replicate repeats the ends of dst[1:width+1] around it.
 func replicate(dst []fp16.Bits, width int) { dst[0], dst[width+1] = dst[1], dst[width] }
 
-// SetRow sets the samples of a row and channel, counted from 0, from
-// src[:Width]: 256 times the value, rounded half up, limited to 0..255; of 16 bits
-// 65536 times, limited to 0..65535. NaN becomes 0. For what FillRow wrote of 8 bits
-// this is exactly the inverse.
+// SetRow sets the samples of a row and channel, counted from 0, from src[:Width]: 256 times the value,
+// rounded half up, limited to 0..255; of 16 bits 65536 times, limited to 0..65535. NaN becomes 0.
+// SetRow is the exact inverse of FillRow for samples of 8 bits.
 //
 // Preconditions: 0 <= channel < Channels, 0 <= row < Height, len(src) >= Width.
 func (p *Picture) SetRow(channel, row int, src []fp16.Bits) {
@@ -144,7 +142,7 @@ func (p *Picture) SetRow(channel, row int, src []fp16.Bits) {
 	p.spread(dst)
 }
 
-// spread gives all colours of a gray row with opacity the first sample.
+// spread copies the first color of each pixel to the others, for a gray picture with opacity.
 func (p *Picture) spread(row []uint8) {
 	if p.Channels != 1 || p.step == 1 {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// every is a gray picture of 16x16 pixels with each sample once.
+// every returns a gray picture of 16x16 pixels with each sample once.
 func every(t testing.TB) *Picture {
 	m := image.NewGray(image.Rect(0, 0, 16, 16))
 	for i := range m.Pix {
@@ -23,7 +23,7 @@ func every(t testing.TB) *Picture {
 	return decoded(t, encoded(t, m))
 }
 
-// identity sends a picture through fp16 rows and back.
+// identity converts a picture to fp16 rows and back.
 func identity(p *Picture) *Picture {
 	to, row := p.Like(), make([]fp16.Bits, p.Width+2)
 	for c := range p.Channels {
@@ -54,7 +54,7 @@ func TestLike(t *testing.T) {
 	require.EqualValues(t, 255, n.pixel(2, 3).R)
 }
 
-// A row that was kept is read as it was.
+// FillRow reads the copy of a row that Keep kept.
 func TestKeep(t *testing.T) {
 	for _, p := range []*Picture{every(t), decoded(t, encoded(t, scene(16, 16))), newPicture(16, 16, 3, 16)} {
 		was, now, none := make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width+2), make([]fp16.Bits, p.Width)
@@ -82,7 +82,7 @@ func TestFillRowReplicatesEdges(t *testing.T) {
 			x, y := min(max(i-1, 0), 15), min(max(row, 0), 15)
 			require.Equal(t, float32(y*16+x)/256, v.Float32(), "row %d, %d", row, i)
 		}
-		require.Equal(t, []fp16.Bits{outside, outside}, dst[p.Width+2:], "written behind the row")
+		require.Equal(t, []fp16.Bits{outside, outside}, dst[p.Width+2:], "written after the row")
 	}
 }
 
@@ -105,7 +105,7 @@ func TestSetRowRounds(t *testing.T) {
 	}
 }
 
-// TestSetRowAll compares all halves with a search for the nearest sample.
+// TestSetRowAll compares the sample of every fp16 value with a search for the nearest one.
 func TestSetRowAll(t *testing.T) {
 	samples := &newTables().samples
 	for b, got := range samples {
@@ -114,8 +114,7 @@ func TestSetRowAll(t *testing.T) {
 			require.Zero(t, got)
 			continue
 		}
-		// Half up: a sample stands for the values from half below it to, without
-		// that, half above it.
+		// Half up: sample s stands for the values in [s-1/2, s+1/2).
 		s := float64(got)
 		require.True(t, v < s+0.5 || got == 255, "%#04x gave %d", b, got)
 		require.True(t, v >= s-0.5 || got == 0, "%#04x gave %d", b, got)
@@ -132,7 +131,7 @@ func TestWritePNG(t *testing.T) {
 		want image.Image
 	}{
 		"gray":            {every(t), &image.Gray{}},
-		"colour":          {decoded(t, encoded(t, full)), &image.RGBA{}},
+		"color":           {decoded(t, encoded(t, full)), &image.RGBA{}},
 		"opacity":         {decoded(t, encoded(t, scene(6, 5))), &image.NRGBA{}},
 		"full opacity":    {decoded(t, pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 255})), &image.NRGBA{}},
 		"no opacity":      {decoded(t, pngOf(t, 1, 1, 8, 6, []byte{0, 9, 8, 7, 0})), &image.NRGBA{}},
@@ -168,7 +167,7 @@ func TestWritePNGFails(t *testing.T) {
 	}
 }
 
-// full takes n bytes and then fails.
+// full accepts n bytes and then fails.
 type full struct {
 	n   int
 	err error
@@ -181,7 +180,7 @@ func (f *full) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestRowsConcurrently is for the race detector.
+// TestRowsConcurrently lets the race detector check goroutines that use different rows.
 func TestRowsConcurrently(t *testing.T) {
 	p := decoded(t, encoded(t, scene(33, 24)))
 	to := p.Like()

@@ -6,17 +6,16 @@ import (
 	"io"
 )
 
-// WritePNG writes the picture as a PNG of its depth: gray, or red, green
-// and blue; with opacity, if the picture has it, always as red, green, blue and
-// opacity, since the encoder knows no gray with opacity. It stops at the first
-// error of w and returns it; w may then hold a part.
+// WritePNG writes the picture as a PNG of the same depth: gray, or red, green and blue. A picture with
+// opacity becomes red, green, blue and opacity, also if it is gray, since the encoder has no gray with
+// opacity. After an error of w, which it returns, w may hold a part of the file.
 func (p *Picture) WritePNG(w io.Writer) error {
-	// The noise of a photograph hardly shrinks however long it is worked on.
+	// More time for compression hardly makes a photograph smaller.
 	e := png.Encoder{CompressionLevel: png.BestSpeed}
 	return e.Encode(w, p.image())
 }
 
-// image returns the picture in the form that the encoder is quick for, on its own memory.
+// image returns the picture, without a copy, as a type for which the encoder has a fast path.
 func (p *Picture) image() image.Image {
 	bounds, stride := image.Rect(0, 0, p.Width, p.Height), p.Width*p.pixelBytes()
 	switch {
@@ -38,13 +37,13 @@ func (p *Picture) image() image.Image {
 	return m
 }
 
-// keepsAlpha makes the encoder write opacity that is full everywhere, at some
-// cost of time: it does not know this type.
+// keepsAlpha makes the encoder write opacity even if every pixel is opaque. The encoder is slower for
+// this type, which it does not know.
 type keepsAlpha struct{ *image.NRGBA }
 
 func (keepsAlpha) Opaque() bool { return false }
 
-// keepsDeepAlpha is keepsAlpha for 16 bits.
+// keepsDeepAlpha is keepsAlpha for samples of 16 bits.
 type keepsDeepAlpha struct{ *image.NRGBA64 }
 
 func (keepsDeepAlpha) Opaque() bool { return false }

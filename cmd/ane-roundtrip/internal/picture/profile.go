@@ -6,13 +6,13 @@ import (
 	"unicode/utf16"
 )
 
-// maxTags and maxName bound what is looked at in a colour profile.
+// Limits of the tags and of the name that are read from a color profile.
 const (
 	maxTags = 200
 	maxName = 200
 )
 
-// profileName returns the description of a colour profile (ICC.1:2022, 7.2, 9.2.41
+// profileName returns the description of a color profile (ICC.1:2022, 7.2, 9.2.41
 // and 10.15; 6.5.17 of version 2).
 func profileName(profile []byte) string {
 	at := func(from, n int) []byte {
@@ -53,7 +53,7 @@ func profileName(profile []byte) string {
 	return unnamed
 }
 
-// printable is the beginning of a text up to a NUL.
+// printable returns s up to the first NUL.
 func printable(s string) string {
 	s, _, _ = strings.Cut(s, "\x00")
 	return strings.TrimSpace(strings.ToValidUTF8(s, "?"))

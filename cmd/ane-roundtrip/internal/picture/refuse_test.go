@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// requireError checks what every error of the package promises.
+// requireError checks the properties of every error of the package.
 func requireError(t *testing.T, err error, file string) {
 	t.Helper()
 	var e *Error
@@ -35,7 +35,7 @@ func precision(data []byte) []byte {
 	return data
 }
 
-// noHeight returns a JPEG that leaves its height to be told later.
+// noHeight returns a JPEG that declares its height only after the samples (DNL).
 func noHeight(data []byte) []byte {
 	at := bytes.Index(data, []byte{0xff, 0xc0})
 	binary.BigEndian.PutUint16(data[at+5:], 0)
@@ -55,7 +55,7 @@ func TestRefuses(t *testing.T) {
 		"TIFF, big":      {[]byte("MM\x00*\x00\x00\x00\x08"), "TIFF"},
 		"AVIF":           {[]byte("\x00\x00\x00\x1cftypavif"), "AVIF"},
 		"HEIC":           {[]byte("\x00\x00\x00\x1cftypheic"), "HEIC"},
-		"MP4":            {[]byte("\x00\x00\x00\x1cftypisom"), "film"},
+		"MP4":            {[]byte("\x00\x00\x00\x1cftypisom"), "movie"},
 		"JPEG XL":        {[]byte("\x00\x00\x00\x0cJXL \r\n"), "JPEG XL"},
 		"PDF":            {[]byte("%PDF-1.7"), "PDF"},
 		"text":           {[]byte("no picture\n"), "this is a text file"},
@@ -103,7 +103,7 @@ func TestIncomplete(t *testing.T) {
 	}
 }
 
-// TestDamaged changes every byte of a PNG, all of which are under a checksum.
+// TestDamaged changes each byte of a PNG, which checksums cover.
 func TestDamaged(t *testing.T) {
 	data := encoded(t, scene(9, 7))
 	for i := range data {
@@ -116,7 +116,7 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// TestReaderFails tells faults of the reader from those of the picture.
+// TestReaderFails checks that an error of the reader is not reported as a damaged picture.
 func TestReaderFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, data := range [][]byte{encoded(t, scene(60, 70)), encodedJPEG(t, scene(60, 70))} {
@@ -146,5 +146,5 @@ func TestOpen(t *testing.T) {
 	}
 	_, err = Open(missing)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.Equal(t, 1, strings.Count(err.Error(), missing), "the path is said once")
+	require.Equal(t, 1, strings.Count(err.Error(), missing), "the message contains the path once")
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
-// tables convert between samples and halves. They belong to a Picture, and to
-// those made by Like from it, so that the package keeps no state. Halves of
-// pictures take up the first 15 KiB of samples, which caches hold.
+// tables convert between samples and fp16 values. A Picture owns them and shares them with the pictures
+// that Like makes from it, so that the package has no global state. Values of pictures use only the
+// first 15 KiB of samples, which fit into a cache.
 type tables struct {
 	values  [1 << 8]fp16.Bits // by sample
 	samples [1 << 16]uint8    // by fp16.Bits
@@ -25,8 +25,7 @@ func newTables() *tables {
 	return t
 }
 
-// sampleOf states the rule of SetRow. The sum is exact: a half times 256 has no
-// digit below 2^-16.
+// sampleOf is the rule of SetRow. The sum is exact: an fp16 value times 256 is a multiple of 2^-16.
 func sampleOf(v fp16.Bits) uint8 {
 	if v.IsNaN() {
 		return 0

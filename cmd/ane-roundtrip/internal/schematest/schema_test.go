@@ -18,8 +18,7 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// strict returns the schema with every field forbidden that it does not name, so that a
-// field without a description fails a test.
+// strict returns the schema, changed so that it rejects every field that it does not describe.
 func strict(t testing.TB) *jsonschema.Schema {
 	text, err := os.ReadFile("../../ane-roundtrip-1.schema.json")
 	require.NoError(t, err)
@@ -50,7 +49,7 @@ func strict(t testing.TB) *jsonschema.Schema {
 	return s
 }
 
-// valid holds one JSON object against the schema and returns it.
+// valid validates one JSON object and returns it.
 func valid(t testing.TB, s *jsonschema.Schema, text []byte) map[string]any {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -64,22 +63,23 @@ func valid(t testing.TB, s *jsonschema.Schema, text []byte) map[string]any {
 const schemaProgram = `program(1.3)
 {
     func main<ios18>(tensor<fp16, [4]> x) {
-        tensor<fp16, [4]> w = const()[val = tensor<fp16, [4]>(BLOBFILE(path = string("@model_path/w.bin"), offset = uint64(64)))];
+        tensor<fp16, [4]> w = const()[
+            val = tensor<fp16, [4]>(BLOBFILE(path = string("@model_path/w.bin"), offset = uint64(64)))];
         tensor<fp16, [4]> y = add(x = x, y = w)[name = string("y")];
     } -> (y);
 }
 `
 
-// What every command prints with --json, in success and failure, is what the schema says.
-func TestJSONKeepsToItsSchema(t *testing.T) {
+// Every command prints a valid object with --json, on success and on failure.
+func TestJSONMatchesSchema(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	s, dir := strict(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	require.NoError(t, os.WriteFile(file("m.mil"), []byte(schemaProgram), 0o600))
 	require.NoError(t, os.WriteFile(file("bad.mil"), []byte("program(1.3)\n{\n}}"), 0o600))
 	require.NoError(t, os.WriteFile(file("a.json"), []byte(`{"NetworkStatusList": [{"Name": "main", "LiveInputList": [
-		{"Name": "q", "Symbol": "q", "Type": "Float16", "Batches": 1, "Channels": 1, "Depth": 1, "Height": 1, "Width": 32,
-		"RowStride": 64, "PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
+		{"Name": "q", "Symbol": "q", "Type": "Float16",
+		"Batches": 1, "Channels": 1, "Depth": 1, "Height": 1, "Width": 32, "RowStride": 64, "PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
 	require.NoError(t, npy.WriteFile(file("x.npy"), &npy.Array{Kind: npy.Float16, Shape: []int{4},
 		Data: []byte{0, 0x7e, 0, 0, 0, 0, 0, 0}}))
 	photo, err := os.Create(file("in.png"))
@@ -124,7 +124,7 @@ func TestJSONKeepsToItsSchema(t *testing.T) {
 		args := append(append([]string{}, c.args...), "--json")
 		cmd := exec.CommandContext(t.Context(), ane, args...)
 		cmd.Stdout, cmd.Stderr = &out, &errw
-		_ = cmd.Run() // the status says it
+		_ = cmd.Run() // the exit code is checked below
 		require.Equal(t, c.code, cmd.ProcessState.ExitCode(), "%v: %s%s", args, &out, &errw)
 		doc := valid(t, s, out.Bytes())
 		require.Len(t, doc["args"], len(args))
@@ -134,16 +134,16 @@ func TestJSONKeepsToItsSchema(t *testing.T) {
 	}
 }
 
-// A report of bench is committed, since its figures take long; the tests of the command
-// hold the fields of a new one against it.
-func TestBenchKeepsToTheSchema(t *testing.T) {
+// The committed report of bench is valid, since a new one takes long to measure. TestBenchReport of the
+// command compares the fields of a new one with it.
+func TestBenchReportMatchesSchema(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/bench.json")
 	require.NoError(t, err)
 	valid(t, strict(t), text)
 }
 
-// The report of an interrupted command, likewise.
-func TestInterruptKeepsToTheSchema(t *testing.T) {
+// The committed report of an interrupted command is valid.
+func TestInterruptReportMatchesSchema(t *testing.T) {
 	text, err := os.ReadFile("../../testdata/interrupt.json")
 	require.NoError(t, err)
 	valid(t, strict(t), text)

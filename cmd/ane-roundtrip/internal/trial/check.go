@@ -13,14 +13,14 @@ const (
 	Skip = "skip"
 )
 
-// Number is a measured value. JSON has neither NaN nor infinities: they are null there.
-// NaN also stands for a check that measures nothing.
+// Number is a measured value. It is null in JSON if it is NaN or infinite. NaN also stands for a check
+// that measures nothing.
 type Number float64
 
 // Finite reports whether n is a number that JSON can hold.
 func (n Number) Finite() bool { return !math.IsNaN(float64(n)) && !math.IsInf(float64(n), 0) }
 
-// MarshalJSON prints the number, or null.
+// MarshalJSON encodes the number, or null.
 func (n Number) MarshalJSON() ([]byte, error) {
 	if !n.Finite() {
 		return []byte("null"), nil
@@ -28,17 +28,17 @@ func (n Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(n))
 }
 
-// Check is one thing that was measured and judged.
+// Check is the result of one check.
 type Check struct {
 	Name    string  `json:"name"`
 	Status  string  `json:"status"`
-	Value   Number  `json:"value"` // null: nothing is measured, or it is no number
+	Value   Number  `json:"value"` // null: the check measures nothing, or the value is not finite
 	Unit    string  `json:"unit"`
-	Allowed *Bounds `json:"allowed"` // null: the value is not compared
+	Allowed *Bounds `json:"allowed"` // null: the check does not compare the value
 	Detail  string  `json:"detail"`
 }
 
-// Bounds are what a value is compared with, in its unit. A missing one is no bound.
+// Bounds are the limits of a value, in its unit. A missing one is no limit.
 type Bounds struct {
 	Min *Number `json:"min,omitempty"`
 	Max *Number `json:"max,omitempty"`
@@ -65,7 +65,7 @@ func Tolerance(abs, rel float64) *Bounds {
 // Scaled is a bound that grows with expected values above 1.
 func Scaled(v float64) *Bounds { return &Bounds{Max: (*Number)(&v), Above1: (*Number)(&v)} }
 
-// Judge makes a Check that passes when ok. Without a unit the value counts for nothing.
+// Judge returns a Check that passes if ok. Without a unit the Check has no value.
 func Judge(name string, ok bool, value float64, unit, format string, args ...any) Check {
 	c := Check{Name: name, Status: Pass, Value: Number(value), Unit: unit, Detail: fmt.Sprintf(format, args...)}
 	if unit == "" {
@@ -83,7 +83,7 @@ func (c Check) Against(b *Bounds) Check {
 	return c
 }
 
-// Skipped makes a Check that could not be made here.
+// Skipped returns a Check that cannot run here.
 func Skipped(name, format string, args ...any) Check {
 	return Check{Name: name, Status: Skip, Value: Number(math.NaN()), Detail: fmt.Sprintf(format, args...)}
 }

@@ -1,9 +1,8 @@
-// Package trial runs programs on an engine and measures what it claims: that
-// the values are right and that no copy of them was made.
+// Package trial runs programs on an engine and checks that the values are correct and that the engine
+// made no copy of them.
 //
-// A Rig is one program bound to Grid cells, each a surface of its own, with
-// guard cells around them; painted, it has a known pattern in every byte that
-// belongs to no tensor. Model takes one model through compile, load and many evaluations;
-// Evidence collects what holds for the engine as a whole. Nothing here knows
-// whether an engine is honest: faults are injected below, as engines.
+// A Rig is one program bound to Grid cells, each a separate surface, with guard cells around them.
+// Paint fills every byte that belongs to no tensor with a known pattern. Model compiles, loads and
+// evaluates one model; Evidence makes the checks of the engine as a whole. The package treats every
+// engine alike: package faulty injects faults by wrapping an engine.
 package trial

@@ -11,13 +11,13 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// step makes some checks.
+// step makes the checks called names.
 type step struct {
 	names []string
 	run   func(context.Context, *ane.Device, models.Model) ([]Check, error)
 }
 
-// steps are those of Evidence.
+// steps are the steps of Evidence.
 func steps() []step {
 	return []step{
 		{[]string{"memory/block"}, func(context.Context, *ane.Device, models.Model) ([]Check,
@@ -35,12 +35,12 @@ func steps() []step {
 	}
 }
 
-// EvidenceChecks names the checks that Evidence makes of an engine in this process, or
-// apart in another.
-func EvidenceChecks(apart bool) (names []string) {
+// EvidenceChecks names the checks that Evidence makes of an engine; remote means that the engine runs
+// in another process.
+func EvidenceChecks(remote bool) (names []string) {
 	for _, s := range steps() {
 		for _, name := range s.names {
-			if apart || name != trafficCheck {
+			if remote || name != trafficCheck {
 				names = append(names, name)
 			}
 		}
@@ -48,9 +48,9 @@ func EvidenceChecks(apart bool) (names []string) {
 	return names
 }
 
-// Evidence collects what holds for an engine as a whole: that memory is what
-// it says, and that the engine reads and writes the caller's own pages. It leaves out
-// steps none of whose checks wanted selects.
+// Evidence makes the checks of an engine as a whole: that a Block has the size it reports, and that
+// the engine reads and writes the caller's own pages. It skips a step if wanted selects none of the
+// checks of the step.
 func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) bool) ([]Check, error) {
 	all, err := models.All()
 	if err != nil {
@@ -70,7 +70,7 @@ func Evidence(ctx context.Context, d *ane.Device, wanted func(names ...string) b
 	return checks, nil
 }
 
-// memory opens a Block and looks at it.
+// memory opens a Block and checks its size and bytes.
 func memory() Check {
 	const want = 16<<20 - 100
 	b, err := unimem.Open(want)
@@ -89,7 +89,7 @@ func memory() Check {
 		Against(AtLeast(want))
 }
 
-// receipt holds the engine to its name.
+// receipt checks that an engine called apple runs on Apple silicon.
 func receipt(d *ane.Device) Check {
 	r := d.Receipt()
 	apple := runtime.GOOS == "darwin" && runtime.GOARCH == "arm64"
@@ -97,7 +97,7 @@ func receipt(d *ane.Device) Check {
 	return Judge("engine/receipt", ok, 0, "", "%s: %s, %s", r.Engine, r.Chip, r.Numerics)
 }
 
-// sharing shows on the identity program that both sides see one memory.
+// sharing checks on the identity program that the CPU and the engine share memory.
 func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, err error) {
 	r, err := modelRig(ctx, d, m)
 	if err != nil {
@@ -107,21 +107,21 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	x, y := r.In["x"], r.Out["y"]
 	xv, yv := engineSide(r.Request, x, true), engineSide(r.Request, y, false)
 	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
-		why := "the engine cannot show its side of the memory"
+		why := "the engine does not expose its mapping of the memory"
 		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
 			checks = append(checks, Skipped("sharing/"+name, "%s", why))
 		}
 	} else {
-		xs, ys := own(x.Bytes()), own(y.Bytes())
+		xs, ys := local(x.Bytes()), local(y.Bytes())
 		checks = append(checks,
 			ownMapping(d, x, xv),
-			shows("sharing/cpu-to-engine", xs, xv,
-				"a byte that the CPU writes into an input has to show on the engine's side"),
-			shows("sharing/engine-to-cpu", yv, ys,
-				"a byte written on the engine's side of an output has to show on the CPU's"),
+			sharedByte("sharing/cpu-to-engine", xs, xv,
+				"the engine has to see a byte that the CPU writes into an input"),
+			sharedByte("sharing/engine-to-cpu", yv, ys,
+				"the CPU has to see a byte written through the engine's mapping of an output"),
 			frames(xs, xv, ys, yv))
 	}
-	late, err := r.late(ctx, m)
+	late, err := r.lateWrite(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -129,31 +129,31 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	return append(checks, late, same), err
 }
 
-// shows writes a byte on one side and looks for it on the other.
-func shows(name string, from, to place, detail string) Check {
+// sharedByte writes a byte through one view and reads it through the other.
+func sharedByte(name string, from, to view, detail string) Check {
 	n := 0
-	if seen(from, to, 5) {
+	if sharesByte(from, to, 5) {
 		n = 1
 	}
 	return Judge(name, n == 1, float64(n), "bytes", "%s", detail).Against(AtLeast(1))
 }
 
-// ownMapping tells whether the engine has an address of its own for the
-// surface, so that handing over pointers would not be enough.
-func ownMapping(d *ane.Device, t *ane.Tensor, there place) Check {
+// ownMapping checks that the engine maps the surface at another address than the caller, so that a
+// pointer of the caller would not reach it.
+func ownMapping(d *ane.Device, t *ane.Tensor, engine view) Check {
 	const name = "sharing/mapping"
-	view, here := there.(own)
-	if !here || &t.Bytes()[0] != &view[0] {
+	mapped, here := engine.(local)
+	if !here || &t.Bytes()[0] != &mapped[0] {
 		return Judge(name, true, 2, "mappings", "%s", d.Receipt().Sharing).Against(AtLeast(2))
 	}
 	if runtime.GOOS != "linux" {
-		return Skipped(name, "inside one process this system gives a surface one address only")
+		return Skipped(name, "this system gives a surface only one address per process")
 	}
 	return Judge(name, false, 1, "mappings", "the engine uses the caller's addresses").Against(AtLeast(2))
 }
 
-// late changes an input after binding and evaluates, several times.
-func (r *Rig) late(ctx context.Context, m models.Model) (Check, error) {
+// lateWrite changes an input after binding and evaluates, several times.
+func (r *Rig) lateWrite(ctx context.Context, m models.Model) (Check, error) {
 	const name, times = "sharing/late-write", 4
 	changed := 0
 	for seed := range uint64(times) {
@@ -174,7 +174,7 @@ func (r *Rig) late(ctx context.Context, m models.Model) (Check, error) {
 		changed++
 	}
 	return Judge(name, true, float64(changed), "changes",
-		"inputs changed after binding are what the next evaluation reads").Against(AtLeast(times)), nil
+		"each evaluation has to read the inputs as they were changed after binding").Against(AtLeast(times)), nil
 }
 
 // repeat evaluates twice and compares bits.
@@ -196,11 +196,10 @@ func (r *Rig) repeat(ctx context.Context) (Check, error) {
 		}
 	}
 	return Judge("engine/repeatable", differ == 0, float64(differ), "bytes",
-		"the same input has to give the same bits in both of 2 runs").Against(AtMost(0)), nil
+		"two evaluations of the same input have to give the same bits").Against(AtMost(0)), nil
 }
 
-// rules shows that mistakes which the hardware answers with wrong data are
-// refused by name.
+// rules checks that Bind rejects two mistakes for which the hardware returns wrong data.
 func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, err error) {
 	r, err := modelRig(ctx, d, m)
 	if err != nil {
@@ -220,19 +219,19 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 	if err != nil {
 		return nil, err
 	}
-	askew, err := ane.OnSpan(tape, span, l)
+	shifted, err := ane.OnSpan(tape, span, l)
 	if err != nil {
 		return nil, err
 	}
-	q, err := r.Model.Bind(map[string]*ane.Tensor{l.Name: askew}, r.Out)
+	q, err := r.Model.Bind(map[string]*ane.Tensor{l.Name: shifted}, r.Out)
 	if err == nil {
 		err = q.Close()
 	}
 	if d.Info().Offsets {
-		checks = append(checks, Skipped("rules/offset", "this engine honours offsets"))
+		checks = append(checks, Skipped("rules/offset", "this engine supports offsets"))
 	} else {
 		checks = append(checks, Judge("rules/offset", errors.Is(err, ane.ErrOffset), 0, "",
-			"a tensor that starts 64 bytes into its surface has to be refused"))
+			"Bind has to reject a tensor that starts 64 bytes into its surface"))
 	}
 	small, err := ane.NewLayout(l.Name, l.DType, 1, 1, 1, 32)
 	if err != nil {
@@ -247,5 +246,5 @@ func rules(ctx context.Context, d *ane.Device, m models.Model) (checks []Check, 
 		err = q.Close()
 	}
 	return append(checks, Judge("rules/short", errors.Is(err, ane.ErrShort), 0, "",
-		"a surface of %d bytes for a layout of %d has to be refused", small.Bytes(), l.Bytes())), nil
+		"Bind has to reject a surface of %d bytes for a layout of %d", small.Bytes(), l.Bytes())), nil
 }

@@ -2,19 +2,19 @@ package trial
 
 import "os"
 
-// frames compares the page frames behind both sides of tensors, pair by pair.
-func frames(pairs ...place) Check {
+// frames compares the page frames of pairs of views of the same tensor.
+func frames(pairs ...view) Check {
 	const name = "sharing/frames"
 	same, differ := 0, 0
 	for i := 0; i < len(pairs); i += 2 {
 		for at := 0; at < min(pairs[i].size(), pairs[i+1].size()); at += os.Getpagesize() {
-			seen(pairs[i], pairs[i+1], at) // both sides' pages exist once written
-			seen(pairs[i+1], pairs[i], at)
+			sharesByte(pairs[i], pairs[i+1], at) // a page exists only after a write
+			sharesByte(pairs[i+1], pairs[i], at)
 			a, okA := pairs[i].frame(at)
 			b, okB := pairs[i+1].frame(at)
 			switch {
 			case !okA || !okB:
-				return Skipped(name, "Linux shows page frames to root alone; the other sharing checks do not need them")
+				return Skipped(name, "Linux shows page frames only to root; the other sharing checks do not need them")
 			case a == b:
 				same++
 			default:

@@ -13,13 +13,13 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// large describes the program of growth: the largest element of each channel. Its
-// input is 32 MiB, or 256 MiB for an engine in another process, whose memory must
-// not grow by a thirtieth of that: threads that a busy machine has the runtimes start
-// take some MiB, a copy takes all.
-func large(apart bool) (ane.Source, error) {
+// largeProgram returns the program of growth, which takes the largest element of each channel. Its
+// input has 32 MiB, or 256 MiB for an engine in another process (remote). There the limit of the
+// growth is a thirtieth of the input: a copy takes all of it, while threads that the runtime starts on
+// a busy machine take some MiB.
+func largeProgram(remote bool) (ane.Source, error) {
 	channels := 64
-	if apart {
+	if remote {
 		channels = 512
 	}
 	b := mil.NewBuilder()
@@ -34,19 +34,19 @@ func large(apart bool) (ane.Source, error) {
 	return ane.Source{File: "growth.mil", Text: mil.Print(p)}, nil
 }
 
-// rounds is how often what other clients of a shared engine disturb is measured at most.
-// A copy shows in every round, other clients' memory and messages do not.
+// rounds is the most rounds of a measurement that other clients of a shared broker can disturb. A copy
+// shows in every round; memory and messages of other clients do not.
 const rounds = 4
 
-// meter reads memory in bytes.
+// meter returns an amount of memory in bytes.
 type meter func() (int64, error)
 
-// growth runs a program over a large tensor whose pages all exist already: an
-// engine that copies it anywhere, in either process, needs as much memory again.
+// growth evaluates a program on a large tensor of which all pages exist. A copy of the tensor, in
+// either process, needs the same amount of memory again.
 func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Check, err error) {
 	const name = "memory/growth"
-	_, _, apart := d.Traffic()
-	src, err := large(apart)
+	_, _, remote := d.Traffic()
+	src, err := largeProgram(remote)
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +63,12 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 	if pid, _ := r.Request.PeerInput("x"); pid != 0 {
 		read, whose, times = func() (int64, error) { return unshared(os.Getpid(), pid) }, "both processes", rounds
 	}
-	if apart {
+	if remote {
 		limit = size / 30
 	}
 	clear(r.In["x"].Bytes())
 	clear(r.Out["y"].Bytes())
-	grown, err := r.grown(ctx, read, times, limit)
+	grown, err := r.leastGrowth(ctx, read, times, limit)
 	switch {
 	case errors.Is(err, errUnread):
 		return []Check{Skipped(name, "%v", err)}, nil
@@ -78,20 +78,19 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 	checks = append(checks, Judge(name, grown < limit, float64(grown), "bytes",
 		"memory of %s grew by %s while %s of tensors were bound and evaluated", whose, mebi(grown), mebi(size)).
 		Against(AtMost(float64(limit-1))))
-	if !apart {
+	if !remote {
 		return checks, nil
 	}
 	traffic, err := traffic(ctx, d, r, small)
 	return append(checks, traffic), err
 }
 
-// errUnread marks the error of a system that does not tell what memory a process has.
+// errUnread marks the error of a system that does not report the memory of a process.
 var errUnread = errors.New("memory cannot be measured")
 
-// grown returns the least growth in several rounds of binding and evaluating, and ends
-// at the first below limit. Binding again, once every page was touched, puts the whole
-// life of a request between two readings.
-func (r *Rig) grown(ctx context.Context, read meter, times int, limit int64) (least int64, err error) {
+// leastGrowth returns the least growth of several rounds, and stops after the first round below limit.
+// Each round binds and evaluates between two readings of the memory, after all pages were touched.
+func (r *Rig) leastGrowth(ctx context.Context, read meter, times int, limit int64) (least int64, err error) {
 	for round := range times {
 		if err := r.Request.Close(); err != nil {
 			return 0, err
@@ -124,12 +123,11 @@ func (r *Rig) grown(ctx context.Context, read meter, times int, limit int64) (le
 // trafficCheck is the name of the check that traffic makes.
 const trafficCheck = "sharing/traffic"
 
-// messages is what an evaluation may send and receive at most, in bytes.
-const messages = 256
+// maxMessages is the most bytes that an evaluation may send and receive.
+const maxMessages = 256
 
-// traffic counts what goes between the processes for an evaluation of a large
-// tensor, and of a small one: the least of several, since answers to earlier calls may
-// arrive meanwhile.
+// traffic counts the bytes that the processes exchange for an evaluation of a large tensor and of a
+// small one. It takes the least of several rounds, since answers to earlier calls may arrive meanwhile.
 func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (check Check, err error) {
 	r, err := modelRig(ctx, d, small)
 	if err != nil {
@@ -148,15 +146,15 @@ func traffic(ctx context.Context, d *ane.Device, big *Rig, small models.Model) (
 				cost[i] = n
 			}
 		}
-		if cost[0] == cost[1] && cost[0] <= messages {
+		if cost[0] == cost[1] && cost[0] <= maxMessages {
 			break
 		}
 	}
-	ok := cost[0] == cost[1] && cost[0] > 0 && cost[0] <= messages
+	ok := cost[0] == cost[1] && cost[0] > 0 && cost[0] <= maxMessages
 	return Judge(trafficCheck, ok, float64(cost[0]), "bytes",
-		"an evaluation sends and receives %d bytes beside %s of tensors, %d beside %s",
+		"an evaluation sends and receives %d bytes for %s of tensors, %d bytes for %s",
 		cost[0], mebi(int64(big.TensorBytes())), cost[1], kibi(int64(r.TensorBytes()))).Against(Within(1,
-		messages)), nil
+		maxMessages)), nil
 }
 
 func mebi(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

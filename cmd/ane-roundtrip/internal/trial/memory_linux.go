@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// unshared returns the memory of a client and of the engine's process that a copy of the
-// client's tensors would add to, in bytes. Of the client that is all its memory. Of the
-// engine's process it is what no other process has mapped: surfaces of other clients do
-// not count, a copy that the engine keeps for itself does.
+// unshared returns the memory of a client and of the engine's process that a copy of the client's
+// tensors would increase, in bytes: all memory of the client, and the pages of the engine's process
+// that no other process has mapped. So it counts copies that the engine makes, but not the surfaces
+// of other clients.
 func unshared(client, engine int) (int64, error) {
-	own, err := mapped(client, func(m mapping) int64 {
+	ofClient, err := mapped(client, func(m mapping) int64 {
 		if m.file {
 			return 0
 		}
@@ -21,23 +21,23 @@ func unshared(client, engine int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	theirs, err := mapped(engine, func(m mapping) int64 {
+	ofEngine, err := mapped(engine, func(m mapping) int64 {
 		if m.file {
 			return 0
 		}
 		return m.private
 	})
-	return own + theirs, err
+	return ofClient + ofEngine, err
 }
 
 // mapping is a row of proc_pid_smaps(5), in bytes.
 type mapping struct {
 	file     bool  // a file on disk, such as the program's code
 	resident int64 // pages that exist
-	private  int64 // of them those that no other process has mapped
+	private  int64 // resident pages that no other process has mapped
 }
 
-// mapped sums what count makes of the mappings of a process.
+// mapped sums count over the mappings of a process.
 func mapped(pid int, count func(mapping) int64) (sum int64, err error) {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/smaps", pid))
 	if err != nil {
@@ -58,7 +58,7 @@ func mapped(pid int, count func(mapping) int64) (sum int64, err error) {
 		}
 		var kib int64
 		if len(words) > 1 {
-			_, _ = fmt.Sscan(words[1], &kib) // VmFlags has no number
+			_, _ = fmt.Sscan(words[1], &kib) // fails for VmFlags, which has no number
 		}
 		switch words[0] {
 		case "Rss:":
@@ -70,7 +70,7 @@ func mapped(pid int, count func(mapping) int64) (sum int64, err error) {
 	return sum + count(m), lines.Err()
 }
 
-// inMemory tells shared memory from files on disk.
+// inMemory reports whether the path of a mapping is shared memory, not a file on disk.
 func inMemory(path string) bool {
 	return strings.HasPrefix(path, "/memfd:") || strings.HasPrefix(path, "/dev/shm/") ||
 		strings.HasPrefix(path, "/SYSV") ||

@@ -4,7 +4,7 @@ package trial
 
 import "errors"
 
-// unshared: this system does not tell what memory other processes have.
+// unshared fails: this system does not report the memory of other processes.
 func unshared(int, int) (int64, error) {
-	return 0, errors.New("this system does not tell what memory another process has")
+	return 0, errors.New("this system does not report the memory of other processes")
 }

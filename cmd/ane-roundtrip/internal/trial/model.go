@@ -12,22 +12,22 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// Report is what Model measured.
+// Report holds the figures and checks of Model.
 type Report struct {
 	Name     string        `json:"name"`
 	Compile  time.Duration `json:"compile_ns"`
 	Load     time.Duration `json:"load_ns"`
 	P50      time.Duration `json:"evaluate_p50_ns"`
 	P99      time.Duration `json:"evaluate_p99_ns"`
-	MaxError Number        `json:"max_error"`    // null if a value is no number
+	MaxError Number        `json:"max_error"`    // null if a value is NaN
 	Copied   int           `json:"bytes_copied"` // of tensors that the engine does not reach in place
-	Error    string        `json:"-"`            // why the model did not run; there are no figures then
+	Error    string        `json:"-"`            // why the model did not run; the figures are then zero
 	Checks   []Check       `json:"-"`
-	Strays   int           `json:"-"` // bytes written outside of every tensor
-	Changed  int           `json:"-"` // bytes of inputs changed by a run
+	Strays   int           `json:"-"` // bytes that the engine wrote outside of every tensor
+	Changed  int           `json:"-"` // bytes of inputs that an evaluation changed
 }
 
-// MarshalJSON prints the figures, or the reason why there are none.
+// MarshalJSON encodes the figures or, if the model did not run, the reason.
 func (r Report) MarshalJSON() ([]byte, error) {
 	if r.Error != "" {
 		return json.Marshal(struct {
@@ -42,8 +42,8 @@ func (r Report) MarshalJSON() ([]byte, error) {
 // ModelChecks names the checks that Model makes of a model.
 func ModelChecks(model string) []string { return []string{model + "/values", model + "/copies"} }
 
-// Model runs one model: values for several inputs, then iterations timed
-// evaluations, then values again for inputs changed since binding.
+// Model runs one model: it checks the values of several inputs, times iterations evaluations, and checks
+// the values of other inputs, written after the timed evaluations.
 func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (rep Report, err error) {
 	rep.Name = m.Name
 	r, err := modelRig(ctx, d, m)
@@ -95,12 +95,12 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 	rep.Strays = r.Strays()
 
 	t := m.Tolerance
-	said := fmt.Sprintf("allowed %.2g + %.2g of the value: %s", t.Abs, t.Rel, t.Reason)
+	detail := fmt.Sprintf("allowed %.2g + %.2g of the value: %s", t.Abs, t.Rel, t.Reason)
 	if fault != "" {
-		said = fault + "; " + said
+		detail = fault + "; " + detail
 	}
 	rep.Checks = append(rep.Checks, Judge(m.Name+"/values", fault == "", float64(rep.MaxError), "max abs error", "%s",
-		said).
+		detail).
 		Against(Tolerance(t.Abs, t.Rel)))
 	if shown {
 		rep.Checks = append(rep.Checks, Judge(m.Name+"/copies", rep.Copied == 0, float64(rep.Copied), "bytes",
@@ -108,7 +108,7 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 			r.TensorBytes()).Against(AtMost(0)))
 	} else {
 		rep.Checks = append(rep.Checks,
-			Skipped(m.Name+"/copies", "the engine cannot show its side of the memory; see memory/growth"))
+			Skipped(m.Name+"/copies", "the engine does not expose its mapping of the memory; see memory/growth"))
 	}
 	return rep, nil
 }

@@ -14,14 +14,14 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// pattern fills bytes that belong to no tensor; an engine that changes one wrote where
-// it should not.
+// pattern fills the bytes that belong to no tensor. A byte that changes shows that the engine wrote
+// outside of its tensors.
 const pattern = 0xA5
 
-// slack is how many bytes a cell is longer than its tensor at least.
+// slack is the least number of bytes of a cell after its tensor.
 const slack = 256
 
-// Rig is one program, loaded and bound to cells of its own.
+// Rig is one program, loaded and bound to its own Grid cells.
 type Rig struct {
 	Model         *ane.Model
 	Request       *ane.Request
@@ -30,7 +30,7 @@ type Rig struct {
 
 	grid   *unimem.Grid
 	cells  []unimem.Cell
-	guards []unimem.Cell // lie before and behind those of the tensors
+	guards []unimem.Cell // before and after the cells of the tensors
 }
 
 // NewRig compiles and loads a program and binds it to Grid cells.
@@ -90,8 +90,8 @@ func (r *Rig) take() (unimem.Cell, error) {
 	return c, err
 }
 
-// Paint fills every byte of every cell with the pattern, so that Strays can
-// find what wrote there.
+// Paint fills every byte of every cell with the pattern, so that Strays finds writes outside of the
+// tensors.
 func (r *Rig) Paint() {
 	for _, c := range r.cells {
 		b := c.Bytes()
@@ -115,8 +115,8 @@ func (r *Rig) place(layouts []ane.Layout, named map[string]*ane.Tensor) error {
 	return nil
 }
 
-// modelRig is NewRig for a model. It believes the program, not the engine, as
-// to the names of inputs and outputs.
+// modelRig is NewRig for a model. It fails if the engine reports other names of inputs and outputs than
+// the program has.
 func modelRig(ctx context.Context, d *ane.Device, m models.Model) (*Rig, error) {
 	file := m.Name + ".mil"
 	p, err := mil.Parse(file, m.Text)
@@ -161,8 +161,8 @@ func (r *Rig) Fill(m models.Model, seed uint64) (map[string][]float64, error) {
 	return values, nil
 }
 
-// Compare holds the outputs against the reference of m. It returns the largest
-// error and describes the first value that is out of tolerance.
+// Compare compares the outputs with the reference of m. It returns the largest error and a description
+// of the first value that is out of tolerance.
 func (r *Rig) Compare(m models.Model, in map[string][]float64) (worst float64, fault string, err error) {
 	want := m.Reference(in)
 	for _, l := range r.Model.Outputs() {
@@ -189,25 +189,23 @@ func (r *Rig) Compare(m models.Model, in map[string][]float64) (worst float64, f
 	return worst, fault, nil
 }
 
-// page is the granularity at which memory can be shared; some systems have
-// larger pages, none a smaller one.
+// page is the smallest unit in which memory can be shared. Some systems have larger pages.
 const page = 4096
 
-// Unshared counts the bytes of the bound tensors that the engine does not reach
-// in place: for every page of every tensor it changes a byte on one side and
-// looks for it on the other, both ways. shown is false when the engine cannot
-// show its side. Nothing may be in flight.
+// Unshared counts the bytes of the bound tensors that the engine does not reach in place: for every
+// page of every tensor it changes a byte through one view and reads it through the other, both ways.
+// shown is false if the engine does not expose its view. No evaluation may be in flight.
 func (r *Rig) Unshared() (bytes int, shown bool) {
 	shown = true
 	probe := func(t *ane.Tensor, input bool) {
-		mem, there := own(t.Bytes()), engineSide(r.Request, t, input)
-		if there == nil || there.size() < len(mem) {
-			shown = shown && there != nil
+		mem, engine := local(t.Bytes()), engineSide(r.Request, t, input)
+		if engine == nil || engine.size() < len(mem) {
+			shown = shown && engine != nil
 			bytes += len(mem)
 			return
 		}
 		for at := 0; at < len(mem); at += page {
-			if !seen(mem, there, at) || !seen(there, mem, at) {
+			if !sharesByte(mem, engine, at) || !sharesByte(engine, mem, at) {
 				bytes += min(page, len(mem)-at)
 			}
 		}
@@ -232,8 +230,7 @@ func (r *Rig) TensorBytes() int {
 	return n
 }
 
-// Strays counts bytes that were changed since Paint in guard cells and behind
-// tensors.
+// Strays counts the bytes in guard cells and after tensors that changed since Paint.
 func (r *Rig) Strays() int {
 	n := 0
 	for _, g := range r.guards {
@@ -266,7 +263,7 @@ func (r *Rig) Snapshot() map[string][]byte {
 	return s
 }
 
-// Close lets go of everything, in the order that lifetimes demand.
+// Close closes the request, the model and the grid, in this order.
 func (r *Rig) Close(ctx context.Context) error {
 	var errs []error
 	if r.Request != nil {

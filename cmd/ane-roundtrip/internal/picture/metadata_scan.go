@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Limits of what is kept of a file's metadata: of one part, and of all.
+// Most bytes of metadata that the scanner keeps: of one part, and of all parts.
 const (
 	maxPart  = 1 << 20
 	maxParts = 4 << 20
@@ -17,31 +17,30 @@ type part struct {
 	data []byte
 }
 
-// watcher is written everything that a decoder reads, and keeps the parts that say
-// how the samples are meant. It never fails: what it does not understand it leaves
-// to the decoder.
-type watcher struct {
+// metadataScanner is a writer for the bytes that a decoder reads. It keeps the parts with metadata on
+// the samples. It never fails: it skips what it does not understand, and the decoder reports errors.
+type metadataScanner struct {
 	png   bool
 	parts []part
 	kept  int // bytes in parts
 
-	head []byte // of the part at hand
-	need int    // how long head has to become
-	left int    // bytes of the part still to come
-	keep bool
-	over bool // the rest says nothing more
+	head []byte // of the current part
+	need int    // length of a complete head
+	left int    // bytes of the current part that follow
+	keep bool   // whether the current part is kept
+	over bool   // whether the rest of the file holds no metadata
 }
 
-// newWatcher starts at the beginning of a file.
-func newWatcher(png bool) *watcher {
+// newMetadataScanner returns a scanner at the beginning of a file.
+func newMetadataScanner(png bool) *metadataScanner {
 	if png {
-		return &watcher{png: true, left: len(pngSignature), need: 8}
+		return &metadataScanner{png: true, left: len(pngSignature), need: 8}
 	}
-	return &watcher{left: 2, need: 4}
+	return &metadataScanner{left: 2, need: 4}
 }
 
-// Write takes what the decoder read.
-func (w *watcher) Write(b []byte) (int, error) {
+// Write scans bytes that the decoder read.
+func (w *metadataScanner) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 && !w.over {
 		if w.left > 0 {
@@ -64,20 +63,20 @@ func (w *watcher) Write(b []byte) (int, error) {
 	return n, nil
 }
 
-// begin starts the part whose head is complete.
-func (w *watcher) begin() {
+// begin starts the part of which head is complete.
+func (w *metadataScanner) begin() {
 	var kind string
 	var size int
 	if w.png {
 		kind, size = string(w.head[4:8]), int(binary.BigEndian.Uint32(w.head))
-		w.left = size + 4 // its checksum
+		w.left = size + 4 // with its checksum
 		w.over = kind == "IEND"
 	} else {
 		switch marker := w.head[1]; {
-		case w.head[0] != 0xff, marker == 0xda, marker == 0xd9: // lost, or samples follow
+		case w.head[0] != 0xff, marker == 0xda, marker == 0xd9: // not a marker, or samples follow
 			w.over = true
 			return
-		case marker == 0xff: // fill
+		case marker == 0xff: // fill byte
 			w.head = slices.Delete(w.head, 0, 1)
 			return
 		case marker == 0xe1:

@@ -7,26 +7,26 @@ import (
 	"github.com/fatih/color"
 )
 
-// Colour of a status.
-type Colour int
+// Color of a status.
+type Color int
 
-// Colours, for what is as it should be, what is not, and what could not be told.
+// The colors: Green for pass, Red for fail, Yellow for skip.
 const (
-	Plain Colour = iota
+	Plain Color = iota
 	Green
 	Red
 	Yellow
 )
 
-// Coloured reports whether text for w is coloured: on a terminal, unless NO_COLOR is set
-// or TERM is dumb.
-func Coloured(w io.Writer) bool {
+// Colored reports whether text for w is colored: on a terminal, unless NO_COLOR is set or TERM is
+// dumb.
+func Colored(w io.Writer) bool {
 	_, tty := Terminal(w)
 	return tty && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 }
 
-// Paint colours text.
-func (c Colour) Paint(text string) string {
+// Paint colors text.
+func (c Color) Paint(text string) string {
 	var p *color.Color
 	switch c {
 	case Green:
@@ -38,6 +38,6 @@ func (c Colour) Paint(text string) string {
 	default:
 		return text
 	}
-	p.EnableColor() // standard output need not be what the text is for
+	p.EnableColor() // the package would check standard output, but the text may go elsewhere
 	return p.Sprint(text)
 }

@@ -9,16 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// theirs is memory of another process, reached as a debugger would.
-type theirs struct {
+// remote is memory of another process, read and written with process_vm_readv and process_vm_writev.
+type remote struct {
 	pid     int
 	address uintptr
 	n       int
 }
 
-// elsewhere is n bytes of a process, nil when the system refuses access.
-func elsewhere(pid int, address uintptr, n int) place {
-	p := theirs{pid, address, n}
+// remoteView returns n bytes of a process; nil if the system denies access.
+func remoteView(pid int, address uintptr, n int) view {
+	p := remote{pid, address, n}
 	if err := p.transfer(unix.ProcessVMReadv, 0, new([1]byte)); err != nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func elsewhere(pid int, address uintptr, n int) place {
 
 type mover func(pid int, local []unix.Iovec, remote []unix.RemoteIovec, flags uint) (int, error)
 
-func (p theirs) transfer(move mover, at int, b *[1]byte) error {
+func (p remote) transfer(move mover, at int, b *[1]byte) error {
 	local := []unix.Iovec{{Base: &b[0]}}
 	local[0].SetLen(1)
 	n, err := move(p.pid, local, []unix.RemoteIovec{{Base: p.address + uintptr(at), Len: 1}}, 0)
@@ -37,28 +37,27 @@ func (p theirs) transfer(move mover, at int, b *[1]byte) error {
 	return err
 }
 
-func (p theirs) size() int { return p.n }
+func (p remote) size() int { return p.n }
 
-// load returns a byte that is no answer to anything when the process has gone.
-func (p theirs) load(at int) byte {
+// load returns 0 if the process has ended.
+func (p remote) load(at int) byte {
 	var b [1]byte
 	_ = p.transfer(unix.ProcessVMReadv, at, &b)
 	return b[0]
 }
 
-func (p theirs) store(at int, v byte) { _ = p.transfer(unix.ProcessVMWritev, at, &[1]byte{v}) }
+func (p remote) store(at int, v byte) { _ = p.transfer(unix.ProcessVMWritev, at, &[1]byte{v}) }
 
-func (p theirs) frame(at int) (uint64, bool) {
+func (p remote) frame(at int) (uint64, bool) {
 	return frame(fmt.Sprintf("/proc/%d/pagemap", p.pid), p.address+uintptr(at))
 }
 
-func (o own) frame(at int) (uint64, bool) {
-	return frame("/proc/self/pagemap", reflect.ValueOf(o[at:]).Pointer())
+func (l local) frame(at int) (uint64, bool) {
+	return frame("/proc/self/pagemap", reflect.ValueOf(l[at:]).Pointer())
 }
 
-// frame reads the number of the page frame behind an address: bits 0 to 54 of the
-// entry, of which bit 63 says that the page is present
-// (Documentation/admin-guide/mm/pagemap.rst of the kernel).
+// frame reads the number of the page frame of an address: bits 0 to 54 of its entry, if bit 63 marks
+// the page as present (Documentation/admin-guide/mm/pagemap.rst of the kernel).
 func frame(pagemap string, address uintptr) (uint64, bool) {
 	f, err := os.Open(pagemap)
 	if err != nil {
