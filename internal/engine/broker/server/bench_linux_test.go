@@ -19,7 +19,7 @@ func BenchmarkEvaluate(b *testing.B) {
 		b.Fatal(err)
 	}
 	done := make(chan error, 1)
-	go func() { done <- newSession(s, there, alice).run() }()
+	go func() { done <- newSession(s, there, alice, caller{}).run() }()
 	p := newPeer(here)
 	if err := p.greet(""); err != nil {
 		b.Fatal(err)

@@ -152,7 +152,7 @@ func TestLinger(t *testing.T) {
 			here, there, err := wiretest.Pair()
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, errors.Join(here.Close(), there.Close())) })
-			one := newSession(s, there, alice)
+			one := newSession(s, there, alice, caller{})
 			require.NoError(t, s.enter(one))
 			return one
 		}

@@ -277,7 +277,7 @@ func TestEngineComesBackLate(t *testing.T) {
 	here, there, err := wiretest.Pair()
 	require.NoError(t, err)
 	ended := make(chan error, 1)
-	go func() { ended <- newSession(s, there, alice).run() }()
+	go func() { ended <- newSession(s, there, alice, caller{}).run() }()
 	p := newPeer(here)
 	defer p.close()
 	require.NoError(t, p.greet(""))

@@ -67,7 +67,7 @@ func (b *broker) raw(id Identity) *peer {
 	here, there, err := wiretest.Pair()
 	require.NoError(b.t, err)
 	b.work.Go(func() {
-		if err := newSession(b.server, there, id).run(); err != nil {
+		if err := newSession(b.server, there, id, caller{pid: os.Getpid()}).run(); err != nil {
 			b.t.Error(err)
 		}
 	})

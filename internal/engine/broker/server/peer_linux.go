@@ -50,6 +50,19 @@ func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
 	return Identity{User: cred.UID, Executable: sum}, cred.PID, nil
 }
 
+// callerOf is the peer's process, as logs name it.
+func callerOf(fd int) (p caller) {
+	cred, err := wire.PeerOf(fd)
+	if err != nil {
+		return caller{executable: "unknown"}
+	}
+	p = caller{pid: cred.PID, user: cred.UID}
+	if p.executable, err = os.Readlink("/proc/" + strconv.Itoa(cred.PID) + "/exe"); err != nil {
+		p.executable = "unknown"
+	}
+	return p
+}
+
 // peerProcess returns a descriptor of the process at the other end: that which
 // the kernel noted when the connection was made (Linux 6.5), or else the one that
 // has its number now.

@@ -7,5 +7,8 @@ func identify(int, *hashes) (Identity, int, error) {
 	return Identity{}, 0, unavailable("admit")
 }
 
+// callerOf is nothing.
+func callerOf(int) caller { return caller{} }
+
 // hashes is what identify remembers where it works.
 type hashes struct{}

@@ -73,25 +73,26 @@ func (s *server) accept(l *Listener) error {
 }
 
 // answer serves one connection, whose descriptor it owns.
-func (s *server) answer(fd int) error {
+func (s *server) answer(fd int) (caller, error) {
+	peer := callerOf(fd)
 	id, _, denied := identify(fd, &s.seen)
 	conn, err := wire.NewConn(fd)
 	if err != nil {
-		s.conf.Log.Warn("connection not taken", "error", err)
-		return nil
+		s.conf.Log.With(peer.attrs()...).Warn("connection not taken", "error", err)
+		return peer, nil
 	}
 	if denied != nil {
-		s.reject(conn, denied)
-		return nil
+		s.reject(conn, peer, denied)
+		return peer, nil
 	}
-	return newSession(s, conn, id).run()
+	return peer, newSession(s, conn, id, peer).run()
 }
 
 // reject tells a client that is not admitted why, once it has introduced itself: an
 // answer that comes before the question may be lost with the connection.
-func (s *server) reject(conn *wire.Conn, why error) {
+func (s *server) reject(conn *wire.Conn, peer caller, why error) {
 	s.counts.refusedPeer.Add(1)
-	s.conf.Log.Info("client refused", "error", why)
+	s.conf.Log.With(peer.attrs()...).Info("client refused", "error", why)
 	defer conn.Close()
 	if !s.track(conn) {
 		return
@@ -120,13 +121,15 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	stop := context.AfterFunc(ctx, s.disconnect)
 	defer stop()
 	var id Identity
+	var peer caller
 	err = conn.Control(func(fd int) (err error) {
+		peer = callerOf(fd)
 		id, _, err = identify(fd, &s.seen)
 		return err
 	})
 	if err != nil {
-		s.reject(conn, err)
+		s.reject(conn, peer, err)
 		return errors.Join(err, s.close())
 	}
-	return errors.Join(newSession(s, conn, id).run(), s.close())
+	return errors.Join(newSession(s, conn, id, peer).run(), s.close())
 }

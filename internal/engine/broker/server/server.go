@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"runtime"
 	"sync"
@@ -25,6 +26,7 @@ type server struct {
 	seen    hashes
 	live    residents
 	counts  counters
+	logged  *logLimit
 	quotas  quotas
 	compile chan struct{} // a token for every program or instance that is being made
 
@@ -56,7 +58,9 @@ func newServer(c Config) (*server, error) {
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
 	}
-	s.engine = guard(own, c.Log)
+	s.logged = limitLog(c.Log.Handler(), time.Now)
+	s.conf.Log = slog.New(s.logged)
+	s.engine = guard(own, s.conf.Log)
 	s.info = s.engine.Info()
 	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance})
 	if err != nil {
@@ -65,7 +69,7 @@ func newServer(c Config) (*server, error) {
 	s.driver = d
 	s.live = residents{driver: d, open: map[residentKey]*resident{}}
 	if s.cache, err = openCache(c.CacheDir, c.CacheBytes); err != nil {
-		c.Log.Warn("no cache", "error", err)
+		s.conf.Log.Warn("no cache", "error", err)
 	}
 	s.ticks.Store(1)
 	s.watched.Go(s.watch)
@@ -141,11 +145,11 @@ func (s *server) disconnect() {
 }
 
 // fail notes what a session could not give back.
-func (s *server) fail(err error) {
+func (s *server) fail(peer caller, err error) {
 	if err == nil {
 		return
 	}
-	s.conf.Log.Error("session did not end cleanly", "error", err)
+	s.conf.Log.With(peer.attrs()...).Error("session did not end cleanly", "error", err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.failed) < maxFailures {

@@ -21,6 +21,7 @@ type session struct {
 	*outlet
 	grant  *grant
 	number uint64
+	peer   caller
 	log    *slog.Logger
 	dev    *device // set when the client is admitted
 	owes   *accounts
@@ -41,8 +42,8 @@ type session struct {
 }
 
 // newSession makes a session that has not been admitted yet.
-func newSession(s *server, conn *wire.Conn, id Identity) *session {
-	c := &session{server: s, log: s.conf.Log,
+func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
+	c := &session{server: s, log: s.conf.Log.With(peer.attrs()...), peer: peer,
 		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
 		grant:  &grant{policy: s.conf.Policy, id: id}}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
@@ -50,8 +51,9 @@ func newSession(s *server, conn *wire.Conn, id Identity) *session {
 	c.owes = s.quotas.open()
 	c.surfaces = surfaces{driver: s.driver, limit: s.conf.PinBytes, owes: c.owes}
 	handles := &atomic.Uint32{}
-	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights, loaded: map[*resident]*attachment{},
-		table: table[program]{last: handles}}
+	c.programs = programs{server: s, owes: c.owes, grant: c.grant, flights: &c.flights,
+		loaded: map[*resident]*attachment{},
+		table:  table[program]{last: handles}}
 	c.requests = requests{programs: &c.programs, surfaces: &c.surfaces, flights: &c.flights,
 		table: table[request]{last: handles}}
 	c.flights = newFlights(c.ctx, &s.counts, c.outlet, &c.requests, c.grant)
@@ -79,7 +81,7 @@ func (c *session) check(now int64) {
 func (c *session) run() error {
 	if err := c.enter(c); err != nil {
 		c.cancel()
-		c.reject(c.conn, err)
+		c.reject(c.conn, c.peer, err)
 		return nil
 	}
 	defer c.leave(c)
@@ -226,7 +228,7 @@ func (c *session) end() error {
 		// The engine has not come back from a run. What it may touch stays open until then.
 		c.log.Error("client's memory and programs are kept: the engine is stuck", "error", err)
 		c.stuck.Go(func() {
-			c.server.fail(errors.Join(c.dev.client.Close(context.Background()), c.free()))
+			c.server.fail(c.peer, errors.Join(c.dev.client.Close(context.Background()), c.free()))
 		})
 		return err
 	}

@@ -1,0 +1,230 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
+)
+
+func init() {
+	child["log"] = func() int {
+		if err := logProcess(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		return 0
+	}
+}
+
+// logProcess is a broker whose log is standard error and gets a line for each of thousands
+// of refused clients, more than a pipe takes. It says on standard output when it has served
+// one more.
+func logProcess() error {
+	w := NewLogWriter(Stderr())
+	log := slog.New(slog.NewTextHandler(w, nil))
+	l, err := Listen(os.Getenv(pathEnv))
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	s, err := newServer(Config{Stay: true, Log: log, LogDropped: w.Dropped}.settled(SharedPolicy()))
+	if err != nil {
+		return err
+	}
+	s.logged.now = func() time.Time { return time.Unix(0, time.Now().UnixNano()*1000) } // hardly limited
+	done := make(chan error, 1)
+	go func() { done <- s.accept(l) }()
+	for range 4000 {
+		c, err := wiretest.Dial(l.Path())
+		if err != nil {
+			return err
+		}
+		p := newPeer(c)
+		err = p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{})
+		p.close()
+		if err == nil {
+			return errors.New("not refused")
+		}
+	}
+	for range 4000 { // more than a pipe takes, whatever the rate of the log
+		log.Warn("filler", "text", strings.Repeat("x", 1000), "number", w.Dropped())
+	}
+	c, err := wiretest.Dial(l.Path())
+	if err != nil {
+		return err
+	}
+	p := newPeer(c)
+	defer p.close()
+	if err := p.greet(""); err != nil {
+		return err
+	}
+	var stats wire.Stats
+	if err := p.ask(wire.KindStats, &wire.Empty{}, &stats); err != nil {
+		return err
+	}
+	for _, c := range stats.Counters {
+		if c.Name == "log lines suppressed" || c.Name == "log lines" {
+			fmt.Println(c.Name, c.Value)
+		}
+	}
+	p.close()
+	err = errors.Join(l.Close(), <-done)
+	s.disconnect()
+	s.connections.Wait()
+	err = errors.Join(err, s.close())
+	w.Close(time.Millisecond)
+	fmt.Println("served")
+	return err
+}
+
+// TestLogNeverBlocks: a broker whose standard error is not read, or was closed by its
+// reader, serves and ends.
+func TestLogNeverBlocks(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		t.Run(fmt.Sprint("closed ", closed), func(t *testing.T) {
+			r, w, err := os.Pipe()
+			require.NoError(t, err)
+			defer r.Close()
+			cmd := exec.Command("/proc/self/exe")
+			cmd.Env = append(os.Environ(), childEnv+"=log", pathEnv+"="+socket(t))
+			cmd.Stderr = w
+			var out bytes.Buffer
+			cmd.Stdout = &out
+			require.NoError(t, cmd.Start())
+			require.NoError(t, w.Close())
+			if closed {
+				require.NoError(t, r.Close())
+			}
+			ended := make(chan error, 1)
+			go func() { ended <- cmd.Wait() }()
+			select {
+			case err := <-ended:
+				require.NoError(t, err, "%s", &out)
+			case <-time.After(await.Patience):
+				_ = cmd.Process.Kill()
+				t.Fatalf("the broker hangs: %v, %s", <-ended, &out)
+			}
+			require.Contains(t, out.String(), "served")
+		})
+	}
+}
+
+// gate is a writer that blocks until the test opens it.
+type gate struct {
+	entered chan struct{}
+	open    chan struct{}
+	lines
+}
+
+func (g *gate) Write(b []byte) (int, error) {
+	select {
+	case g.entered <- struct{}{}:
+	default:
+	}
+	<-g.open
+	return g.lines.Write(b)
+}
+
+func TestLogWriterDropsAndCounts(t *testing.T) {
+	g := &gate{entered: make(chan struct{}, 1), open: make(chan struct{})}
+	w := NewLogWriter(g)
+	_, err := w.Write([]byte("first\n"))
+	require.NoError(t, err)
+	<-g.entered // the goroutine holds the first line
+	line := append(bytes.Repeat([]byte("x"), 1023), '\n')
+	for range 1000 {
+		n, err := w.Write(line)
+		require.NoError(t, err)
+		require.Equal(t, len(line), n)
+	}
+	require.EqualValues(t, 1000-maxLogBytes/1024, w.Dropped())
+	w.Close(0) // it does not wait for a writer that hangs
+	_, _ = w.Write(line)
+	require.EqualValues(t, 1001-maxLogBytes/1024, w.Dropped())
+	close(g.open)
+	w.Close(await.Patience)
+	text := g.String()
+	require.True(t, strings.HasPrefix(text, "first\nlog lines dropped: 745\n"), "%.80s", text)
+	require.Equal(t, maxLogBytes/1024, strings.Count(text, "xx\n"))
+
+	cut := &lines{}
+	w = NewLogWriter(cut)
+	_, _ = w.Write(bytes.Repeat([]byte("y"), maxLogLine+1))
+	w.Close(await.Patience)
+	require.Len(t, cut.String(), maxLogLine)
+	require.True(t, strings.HasSuffix(cut.String(), "y...\n"))
+
+	w = NewLogWriter(failing{})
+	_, err = w.Write(line)
+	require.NoError(t, err, "a log that fails is not its caller's matter")
+	w.Close(await.Patience)
+}
+
+type failing struct{}
+
+func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
+
+// TestLogRates: each kind has its rate for each client, and all together have one.
+func TestLogRates(t *testing.T) {
+	now := time.Unix(0, 0)
+	text := &lines{}
+	limit := limitLog(slog.NewTextHandler(text, nil), func() time.Time { return now })
+	log := slog.New(limit)
+	count := func() int { return strings.Count(text.String(), "\n") }
+	one, two := log.With(pidKey, 1), log.With(pidKey, 2).With("session", 3).WithGroup("g")
+	for range 100 {
+		one.Info("refused")
+	}
+	require.Equal(t, logBurst, count())
+	two.Info("refused")
+	one.Info("cut off")
+	require.Equal(t, logBurst+2, count(), "another client, another kind")
+	now = now.Add(logEvery)
+	one.Info("refused")
+	one.Info("refused")
+	require.Equal(t, logBurst+3, count())
+	require.Contains(t, text.String(), "suppressed=92")
+	require.EqualValues(t, logBurst+3, limit.lines.Load())
+	require.EqualValues(t, 93, limit.suppressed.Load())
+	for pid := range 5000 { // as many processes as a client likes
+		log.With(pidKey, pid+10).Info("refused")
+	}
+	require.LessOrEqual(t, count(), logBurstAll+logBurst+3, "what drained meanwhile came before")
+	require.LessOrEqual(t, len(limit.kinds), maxLogKinds)
+	now = now.Add(-time.Hour) // a clock that is set back
+	one.Info("refused")
+	now = now.Add(2 * time.Hour)
+	before := count()
+	one.Info("refused")
+	require.Equal(t, before+1, count())
+}
+
+// TestLogNamesTheProcess that a line speaks of, also when it is refused.
+func TestLogNamesTheProcess(t *testing.T) {
+	text := &lines{}
+	path := listen(t, Config{Stay: true, Log: slog.New(slog.NewTextHandler(text, nil))})
+	c, err := wiretest.Dial(path)
+	require.NoError(t, err)
+	p := newPeer(c)
+	defer p.close()
+	require.Error(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
+	exe, err := os.Executable()
+	require.NoError(t, err)
+	for _, want := range []string{"client refused", fmt.Sprint("pid=", os.Getpid()), "executable=" + exe,
+		fmt.Sprint("user=", os.Getuid())} {
+		eventually(t, want, func() bool { return strings.Contains(text.String(), want) })
+	}
+}

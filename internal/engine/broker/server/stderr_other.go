@@ -1,0 +1,11 @@
+//go:build !linux
+
+package server
+
+import (
+	"io"
+	"os"
+)
+
+// Stderr is standard error.
+func Stderr() io.Writer { return os.Stderr }
