@@ -11,7 +11,8 @@ type backing interface {
 	bytes() []byte // starts at a page of the system and has the rounded size
 	handle() uintptr
 	id() uint32
-	pinned() bool
+	key() Key
+	unpinned() error // why pages can be swapped out: an *Error of ErrPin, or nil
 	kind() string
 	warm() error // an *Error
 	// remap maps the same pages again, from the handle alone. Its error is an *Error.
@@ -95,9 +96,11 @@ type opened struct{ backing }
 
 // settle applies the options, or closes the backing.
 func (o opened) settle(c config) error {
-	size := len(o.bytes())
-	if c.Pin && !o.pinned() {
-		return &Error{Op: "open", Size: size, Err: ErrPin, Cause: o.close(false), Hint: pinHint(o.kind())}
+	if c.Pin {
+		if err := o.unpinned(); err != nil {
+			_ = o.close(false) // the first failure is the one to report
+			return err
+		}
 	}
 	if c.Warm {
 		if err := o.warm(); err != nil {
@@ -108,12 +111,8 @@ func (o opened) settle(c config) error {
 	return nil
 }
 
-func pinHint(kind string) string {
-	if kind == kindHeap {
-		return "heap memory cannot be pinned"
-	}
-	return "raise the locked-memory limit (ulimit -l), or open without RequirePinned"
-}
+// opPin is Error.Op of memory that is not pinned.
+const opPin = "pin"
 
 // Address is the address of the first byte. It does not change, not even after Close.
 func (b *Block) Address() uintptr {
@@ -136,8 +135,8 @@ func (b *Block) ID() uint32 {
 	return b.number
 }
 
-// Handle is the IOSurfaceRef on macOS, the file descriptor of the memfd on Linux, and 0 for
-// heap memory or after Close. The Block owns it.
+// Handle is the IOSurfaceRef on macOS, the file descriptor on Linux, and 0 for heap memory or
+// after Close. The Block owns it.
 func (b *Block) Handle() uintptr {
 	if b == nil || b.life.closed() {
 		return 0
@@ -145,7 +144,9 @@ func (b *Block) Handle() uintptr {
 	return b.back.handle()
 }
 
-// Backing is the kind of memory: "IOSurface", "memfd" or "heap".
+// Backing is the kind of memory: "IOSurface", "memfd", "heap", or "shm" for an unlinked file in
+// /dev/shm, which takes the place of a memfd on a Linux that has none. Such a file cannot be
+// sealed, so Share refuses it. All its pages are allocated when the Block opens.
 func (b *Block) Backing() string {
 	if b == nil || b.back == nil {
 		return ""
@@ -154,7 +155,35 @@ func (b *Block) Backing() string {
 }
 
 // Pinned reports whether touched pages cannot be swapped out.
-func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.back.pinned() }
+func (b *Block) Pinned() bool { return b != nil && b.back != nil && b.back.unpinned() == nil }
+
+// Unpinned returns the reason why Pinned is false, an error that matches ErrPin: heap memory, the
+// limit on locked memory, or a system that cannot lock pages when they are allocated. It is nil
+// for pinned memory.
+func (b *Block) Unpinned() error {
+	if b == nil || b.back == nil {
+		return nil
+	}
+	return b.back.unpinned()
+}
+
+// Key identifies memory: Blocks of the same memory have equal Keys, open Blocks of different
+// memory have different ones, also when they belong to different processes of a machine. It is
+// comparable, and does not change. The system may give the Key of closed memory to new memory.
+type Key struct {
+	Kind string // Backing
+	// Space and Number are device and inode of a file, 0 and the id of a surface, and for the
+	// heap a random number of the process and Block.ID.
+	Space, Number uint64
+}
+
+// Key returns the Key of the Block's memory. It is the zero Key only for the zero Block and nil.
+func (b *Block) Key() Key {
+	if b == nil || b.back == nil {
+		return Key{}
+	}
+	return b.back.key()
+}
 
 // Bytes is the whole memory, nil after Close.
 func (b *Block) Bytes() []byte {

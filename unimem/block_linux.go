@@ -8,7 +8,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-const kindMemfd = "memfd"
+const (
+	kindMemfd = "memfd"
+	kindShm   = "shm" // an unlinked file in /dev/shm
+)
 
 // seals forbid changing the file's size and changing seals, so that another owner of the
 // descriptor cannot make a mapping fault by truncating the file.
@@ -20,7 +23,8 @@ type memfd struct {
 	mem    []byte
 	fd     int
 	number uint32
-	locked bool
+	unlock error // why pages are not locked, or nil
+	name   Key   // its Kind is that of the Block
 }
 
 func openBacking(size int, c config) (backing, error) {
@@ -35,28 +39,50 @@ func openBacking(size int, c config) (backing, error) {
 
 func openMemfd(size int) (backing, error) {
 	fd, err := unix.MemfdCreate("unimem", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
-	if err != nil {
+	switch {
+	case errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EPERM): // an old kernel, or a filter of system calls
+		return openShm(size, err)
+	case err != nil:
 		return nil, createError("open", "memfd_create", size, err)
 	}
-	mem, step, err := mapNew(fd, size)
+	step, err := sizeMemfd(fd, size)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, createError("open", step, size, err)
 	}
-	return &memfd{mem: mem, fd: fd, number: process.nextID(), locked: lockOnFault(mem)}, nil
+	return mapNew(fd, size, kindMemfd)
 }
 
-// mapNew sizes, seals and maps a new file. step is the system call that failed.
-func mapNew(fd, size int) (mem []byte, step string, err error) {
+// sizeMemfd sizes and seals a new memfd. step is the system call that failed.
+func sizeMemfd(fd, size int) (step string, err error) {
 	if err := retry(func() error { return unix.Ftruncate(fd, int64(size)) }); err != nil {
-		return nil, "ftruncate", err
+		return "ftruncate", err
 	}
-	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals); err != nil {
-		return nil, "fcntl(F_ADD_SEALS)", err
-	}
-	mem, err = mapShared(fd, size)
-	return mem, "mmap", err
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seals)
+	return "fcntl(F_ADD_SEALS)", err
 }
+
+// mapNew maps a new file of size bytes. It takes ownership of fd: after an error it is closed.
+func mapNew(fd, size int, kind string) (backing, error) {
+	var file unix.Stat_t
+	step, err := "fstat", retry(func() error { return unix.Fstat(fd, &file) })
+	var mem []byte
+	if err == nil {
+		step = "mmap"
+		mem, err = mapShared(fd, size)
+	}
+	if err != nil {
+		_ = unix.Close(fd) // the first failure is the one to report
+		return nil, createError("open", step, size, err)
+	}
+	return newMemfd(mem, fd, fileKey(kind, &file)), nil
+}
+
+func newMemfd(mem []byte, fd int, name Key) *memfd {
+	return &memfd{mem: mem, fd: fd, number: process.nextID(), unlock: lockOnFault(mem), name: name}
+}
+
+func fileKey(kind string, file *unix.Stat_t) Key { return Key{kind, uint64(file.Dev), file.Ino} }
 
 func createError(op, step string, size int, err error) *Error {
 	e := &Error{Op: op, Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
@@ -65,6 +91,8 @@ func createError(op, step string, size int, err error) *Error {
 		e.Hint = "each Block needs a file descriptor: close idle Blocks, or raise the limit (ulimit -n)"
 	case errors.Is(err, unix.ENFILE):
 		e.Hint = "the system has no file descriptor left: close idle Blocks, or raise the limit (sysctl fs.file-max)"
+	case errors.Is(err, unix.ENOSPC):
+		e.Hint = "close idle Blocks, or enlarge the file system (mount -o remount,size=... /dev/shm)"
 	case errors.Is(err, unix.ENOMEM):
 		e.Hint = "close idle Blocks, open a smaller one, or raise the limit on address space (ulimit -v)"
 	default:
@@ -86,8 +114,20 @@ func retry(call func() error) error {
 func (m *memfd) bytes() []byte   { return m.mem }
 func (m *memfd) handle() uintptr { return uintptr(m.fd) }
 func (m *memfd) id() uint32      { return m.number }
-func (m *memfd) pinned() bool    { return m.locked }
-func (m *memfd) kind() string    { return kindMemfd }
+func (m *memfd) key() Key        { return m.name }
+func (m *memfd) kind() string    { return m.name.Kind }
+
+func (m *memfd) unpinned() error {
+	if m.unlock == nil {
+		return nil
+	}
+	e := &Error{Op: opPin, Size: len(m.mem), Err: ErrPin, Cause: fmt.Errorf("mlock2: %w", m.unlock),
+		Hint: "raise the locked-memory limit (ulimit -l), or open without RequirePinned"}
+	if errors.Is(m.unlock, unix.ENOSYS) {
+		e.Hint = "this kernel or emulator has no mlock2, which Linux has since 4.4: open without RequirePinned"
+	}
+	return e
+}
 
 // warm makes the kernel allocate all pages at once, which is faster than touching them and
 // reports a lack of memory as an error. Kernels before 5.14 do not support the request and
@@ -120,6 +160,10 @@ func (m *memfd) remap() ([]byte, func() error, error) {
 
 // share duplicates the descriptor. The caller retains the Block.
 func (m *memfd) share() (*os.File, error) {
+	if m.kind() == kindShm {
+		return nil, &Error{Op: "share", Size: len(m.mem), Err: ErrShare,
+			Hint: "a file in /dev/shm cannot be sealed, so another process could truncate it: permit memfd_create"}
+	}
 	fd, err := unix.FcntlInt(uintptr(m.fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err != nil {
 		return nil, createError("share", "fcntl(F_DUPFD_CLOEXEC)", len(m.mem), err)

@@ -14,19 +14,26 @@ type heap struct {
 }
 
 func openHeap(size int) (backing, error) {
+	if err := checkRoom(size); err != nil {
+		return nil, err
+	}
 	return &heap{mem: alignedBytes(size), number: process.nextID()}, nil
 }
 
 func (h *heap) bytes() []byte   { return h.mem }
 func (h *heap) handle() uintptr { return 0 }
 func (h *heap) id() uint32      { return h.number }
-func (h *heap) pinned() bool    { return false }
+func (h *heap) key() Key        { return Key{kindHeap, process.token(), uint64(h.number)} }
 func (h *heap) kind() string    { return kindHeap }
 func (h *heap) warm() error     { touch(h.mem); return nil }
 
 // remap returns the same bytes: heap memory cannot be mapped again.
 func (h *heap) remap() ([]byte, func() error, error) {
 	return h.mem, func() error { return nil }, nil
+}
+
+func (h *heap) unpinned() error {
+	return &Error{Op: opPin, Size: len(h.mem), Err: ErrPin, Hint: "heap memory cannot be pinned: open without OnHeap"}
 }
 
 func (h *heap) share() (*os.File, error) {

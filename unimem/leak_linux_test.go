@@ -13,8 +13,11 @@ import (
 // memlockEnv sets the locked-memory limit of a child process, in bytes.
 const memlockEnv = "UNIMEM_TEST_MEMLOCK"
 
-// lowerLimits applies memlockEnv.
+// lowerLimits applies memlockEnv and denyEnv.
 func lowerLimits() error {
+	if err := denyCalls(); err != nil {
+		return err
+	}
 	text := os.Getenv(memlockEnv)
 	if text == "" {
 		return nil
@@ -31,11 +34,16 @@ func systemLeaks() []string {
 	return append(openDescriptors(), openMappings()...)
 }
 
+// isBlock reports whether text names the file of a Block.
+func isBlock(text string) bool {
+	return strings.Contains(text, "memfd:unimem") || strings.Contains(text, "/dev/shm/")
+}
+
 func openDescriptors() []string {
 	var found []string
 	names, _ := filepath.Glob("/proc/self/fd/*")
 	for _, name := range names {
-		if target, err := os.Readlink(name); err == nil && strings.Contains(target, "memfd:unimem") {
+		if target, err := os.Readlink(name); err == nil && isBlock(target) {
 			found = append(found, fmt.Sprintf("descriptor %s of %s", filepath.Base(name), target))
 		}
 	}
@@ -46,7 +54,7 @@ func openMappings() []string {
 	var found []string
 	maps, _ := os.ReadFile("/proc/self/maps")
 	for line := range strings.Lines(string(maps)) {
-		if strings.Contains(line, "memfd:unimem") {
+		if isBlock(line) {
 			found = append(found, "mapping "+strings.TrimSpace(line))
 		}
 	}

@@ -2,6 +2,7 @@ package unimem
 
 import (
 	"log/slog"
+	"math/rand/v2"
 	"sync/atomic"
 )
 
@@ -20,6 +21,8 @@ type facts struct {
 
 	// lastID is the last id of a Block without an id of the system.
 	lastID atomic.Uint32
+	// space is a random number of this process for Keys, 0 before its first use.
+	space atomic.Uint64
 	// total is the memory of the machine in bytes, 0 before its first use.
 	total atomic.Uint64
 	// types caches which types memory can be viewed as.
@@ -49,6 +52,12 @@ func (f *facts) nextID() uint32 {
 			return id
 		}
 	}
+}
+
+// token returns the random number of this process, never 0.
+func (f *facts) token() uint64 {
+	f.space.CompareAndSwap(0, rand.Uint64()|1)
+	return f.space.Load()
 }
 
 func (f *facts) memory() uint64 {

@@ -21,13 +21,28 @@ const memoryOf = "this machine has no more memory and page file"
 
 // machineMemory is memory and page file in bytes.
 func machineMemory() uint64 {
-	call := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
-	s := memoryStatus{length: uint32(unsafe.Sizeof(memoryStatus{}))}
-	if call.Find() != nil {
-		return fallbackMemory
-	}
-	if ok, _, _ := call.Call(uintptr(unsafe.Pointer(&s))); ok == 0 {
+	s, ok := globalMemory()
+	if !ok {
 		return fallbackMemory
 	}
 	return s.totalPageFile
+}
+
+// systemRooms returns the rooms of the limits of the system.
+func systemRooms(int) []room {
+	s, ok := globalMemory()
+	if !ok {
+		return nil
+	}
+	return []room{{limit: "the page file", free: s.availPageFile, hint: "enlarge the page file"}}
+}
+
+func globalMemory() (memoryStatus, bool) {
+	call := windows.NewLazySystemDLL("kernel32.dll").NewProc("GlobalMemoryStatusEx")
+	s := memoryStatus{length: uint32(unsafe.Sizeof(memoryStatus{}))}
+	if call.Find() != nil {
+		return s, false
+	}
+	ok, _, _ := call.Call(uintptr(unsafe.Pointer(&s)))
+	return s, ok != 0
 }

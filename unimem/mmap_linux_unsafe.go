@@ -17,6 +17,16 @@ func mapShared(fd, size int) ([]byte, error) {
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
+// tryMap maps and unmaps size bytes of private memory, as the Go runtime does for its heap.
+func tryMap(size int) error {
+	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	if err != nil {
+		return err
+	}
+	return unix.MunmapPtr(p, uintptr(size))
+}
+
 func unmap(mem []byte) error {
 	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem)))
 }
@@ -28,10 +38,13 @@ func mapNothing(mem []byte) error {
 	return err
 }
 
-// lockOnFault pins pages when they are allocated and reports whether the kernel accepted
-// that: the memlock limit may forbid it, old kernels and emulators do not support the call.
-func lockOnFault(mem []byte) bool {
+// lockOnFault pins pages when they are allocated. The memlock limit may forbid it; old kernels
+// and emulators do not support the call (ENOSYS).
+func lockOnFault(mem []byte) error {
 	const onFault = 1 // MLOCK_ONFAULT of linux/mman.h
 	_, _, errno := unix.Syscall(unix.SYS_MLOCK2, address(mem), uintptr(len(mem)), onFault)
-	return errno == 0
+	if errno == 0 {
+		return nil
+	}
+	return errno
 }

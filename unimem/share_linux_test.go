@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,8 +22,11 @@ import (
 // playShare plays the part named in the environment. Each part documents descriptor 3; the
 // child and the test take turns through standard input and output.
 func playShare(part string) error {
-	if part == "sharer" {
+	switch part {
+	case "sharer":
 		return playSharer()
+	case "limited":
+		return playLimited()
 	}
 	return playAdopter()
 }
@@ -36,7 +40,7 @@ func turn() error {
 	return err
 }
 
-// playAdopter adopts descriptor 3, checks what the test wrote, and writes to the same pages.
+// playAdopter adopts descriptor 3, tells its Keys on the first page, checks what the test wrote, and writes to the same pages.
 func playAdopter() error {
 	f := os.NewFile(3, "shared")
 	b, err := unimem.Adopt(f, 3*page)
@@ -44,6 +48,14 @@ func playAdopter() error {
 		return err
 	}
 	if err := f.Close(); err != nil {
+		return err
+	}
+	own, err := unimem.Open(1, unimem.OnHeap())
+	if err != nil {
+		return err
+	}
+	copy(b.Bytes()[100:], fmt.Sprintf("heap %v, shared %v.", own.Key(), b.Key()))
+	if err := own.Close(); err != nil {
 		return err
 	}
 	for i := range 3 {
@@ -124,6 +136,12 @@ func TestShareWithAnotherProcess(t *testing.T) {
 	c := startShare(t, "adopter", f)
 	require.NoError(t, f.Close())
 	c.await(t)
+	told, _, _ := strings.Cut(string(b.Bytes()[100:400]), ".")
+	require.Contains(t, told, fmt.Sprintf("shared %v", b.Key()), "one memory has one Key in all processes")
+	own, err := unimem.Open(1, unimem.OnHeap())
+	require.NoError(t, err)
+	require.NotContains(t, told, fmt.Sprint(own.Key().Space), "heaps of two processes have equal ids, not equal Keys")
+	require.NoError(t, own.Close())
 	for i := range 3 {
 		require.EqualValues(t, i+101, b.Bytes()[i*page+6], "the child wrote into these pages")
 	}
@@ -186,6 +204,7 @@ func TestAdoptedBlock(t *testing.T) {
 	require.Equal(t, 2*page, a.Size(), "rounded up")
 	require.Equal(t, "memfd", a.Backing())
 	require.NotEqual(t, b.ID(), a.ID())
+	require.Equal(t, b.Key(), a.Key(), "the same memory")
 	require.NotEqual(t, b.Address(), a.Address())
 	require.NotEqual(t, f.Fd(), a.Handle(), "it has its own descriptor")
 	require.Equal(t, b.Bytes(), a.Bytes(), "Warm has written nothing")

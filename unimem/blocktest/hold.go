@@ -57,7 +57,7 @@ func mapping(t *testing.T, open Open) {
 	require.NoError(t, err)
 	require.Len(t, m.Bytes(), b.Size())
 	switch b.Backing() {
-	case "memfd":
+	case "memfd", "shm":
 		require.True(t, m.Distinct())
 	case "heap":
 		require.False(t, m.Distinct())

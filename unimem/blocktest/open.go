@@ -75,7 +75,18 @@ func identity(t *testing.T, open Open) {
 	require.NotZero(t, a.ID())
 	require.NotEqual(t, a.ID(), b.ID())
 	require.NotEqual(t, a.Address(), b.Address())
-	require.Contains(t, []string{"memfd", "IOSurface", "heap"}, a.Backing())
+	require.NotEqual(t, a.Key(), b.Key())
+	require.Equal(t, a.Backing(), a.Key().Kind)
+	key := a.Key()
+	defer func() { require.Equal(t, key, a.Key(), "the Key does not change") }()
+	for _, block := range []*unimem.Block{a, b} {
+		if block.Pinned() {
+			require.NoError(t, block.Unpinned())
+		} else {
+			require.ErrorIs(t, block.Unpinned(), unimem.ErrPin)
+		}
+	}
+	require.Contains(t, []string{"memfd", "shm", "IOSurface", "heap"}, a.Backing())
 	if a.Backing() == "heap" {
 		require.Zero(t, a.Handle())
 		require.False(t, a.Pinned())

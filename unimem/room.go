@@ -1,0 +1,70 @@
+package unimem
+
+import (
+	"fmt"
+	"math"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// roomChecked is the size in bytes from which memory of the Go heap is checked against limits.
+// A smaller Block is like any allocation of the program.
+const roomChecked = 1 << 20
+
+// room is what a limit of this process leaves, in bytes.
+type room struct {
+	limit string // its name
+	free  uint64
+	hint  string // how to raise it
+}
+
+// checkRoom refuses memory of the Go heap beyond a limit, as far as limits can be known: an
+// allocation that the system refuses ends the process. Before it refuses, it collects garbage,
+// which counts as used.
+func checkRoom(size int) error {
+	if size < roomChecked || shortage(size) == nil {
+		return nil
+	}
+	debug.FreeOSMemory()
+	short := shortage(size)
+	if short == nil {
+		return nil
+	}
+	return &Error{Op: "open", Size: size, Err: ErrCreate,
+		Cause: exhausted(fmt.Errorf("%s leaves %d bytes", short.limit, short.free)),
+		Hint:  "close idle Blocks, open a smaller one, or " + short.hint}
+}
+
+// shortage returns the limit that leaves least, if that is less than size.
+func shortage(size int) *room {
+	var least *room
+	for _, r := range append(systemRooms(size), goRoom()) {
+		if r.free < uint64(size) && (least == nil || r.free < least.free) {
+			least = &r
+		}
+	}
+	return least
+}
+
+// goRoom is the room of the limit that the Go runtime keeps (GOMEMLIMIT). Beyond it the collector
+// would run all the time.
+func goRoom() room {
+	r := room{limit: "the memory limit of the Go runtime", free: math.MaxUint64, hint: "raise GOMEMLIMIT"}
+	limit := debug.SetMemoryLimit(-1) // a negative limit changes nothing
+	if limit == math.MaxInt64 {
+		return r
+	}
+	used := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"},
+		{Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(used)
+	var bytes [3]uint64
+	for i, s := range used {
+		if s.Value.Kind() != metrics.KindUint64 {
+			return r // a runtime without this metric
+		}
+		bytes[i] = s.Value.Uint64()
+	}
+	held := bytes[0] - min(bytes[1]+bytes[2], bytes[0])
+	r.free = uint64(limit) - min(held, uint64(limit))
+	return r
+}

@@ -1,0 +1,6 @@
+//go:build !linux && !windows
+
+package unimem
+
+// systemRooms knows no limit of this system.
+func systemRooms(int) []room { return nil }
