@@ -13,11 +13,12 @@ type constants struct {
 	known  map[*ops.Value][]byte // computed, or replacing a value's Data
 	vecs   map[*ops.Value]vec    // as elements
 	budget budget
+	cloned int // bytes of vecs that are copies
 }
 
 // newConstants starts from known values and adds to them.
-func newConstants(known map[*ops.Value][]byte) constants {
-	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: limits}
+func newConstants(known map[*ops.Value][]byte, b budget) constants {
+	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: b}
 }
 
 // budget bounds what compiling may still spend, so that a short text cannot run or
@@ -31,6 +32,15 @@ type budget struct {
 // limits is the budget of one program: more than a model that fits the engine
 // needs, and a few seconds or gigabytes at most.
 var limits = budget{folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
+
+// within is b with at most room bytes, half for constants computed and half for those decoded.
+func (b budget) within(room int64) budget {
+	b.folded, b.packed = int(min(int64(b.folded), room/2)), int(min(int64(b.packed), room/2/4))
+	return b
+}
+
+// spent is the bytes of constants that were made out of b, of which left is left.
+func (b budget) spent(left budget) int { return b.folded - left.folded + 4*(b.packed-left.packed) }
 
 // maxFolded is the largest value, in bytes, that compiling computes. A larger one
 // costs less to compute than to keep.
@@ -54,6 +64,7 @@ func (k *constants) elements(v *ops.Value) (vec, error) {
 	e, err := view(v.DType, k.data(v))
 	if err != nil {
 		e, err = view(v.DType, slices.Clone(k.data(v)))
+		k.cloned += len(k.data(v))
 	}
 	k.vecs[v] = e
 	return e, err
@@ -95,7 +106,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	}
 	var room int
 	c.run, room = s.kernel(s)
-	if room > maxFolded/4/workers {
+	if room > min(maxFolded, k.budget.folded)/4/workers {
 		return false, nil
 	}
 	for range workers {

@@ -60,6 +60,16 @@ func osBuild() string {
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
 // parses a program that is given as a tree.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	return e.compile(ctx, src, limits)
+}
+
+// CompileWithin is Compile with at most room bytes for constants that are computed or decoded ahead of the runs.
+// What does not fit is left to every run. The tree, the weights and the steps come on top; see Footprint.
+func (e *engine) CompileWithin(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
+	return e.compile(ctx, src, limits.within(room))
+}
+
+func (e *engine) compile(ctx context.Context, src ane.Source, b budget) (ane.Executable, error) {
 	p, err := src.Tree() // Analyze validates
 	if err != nil {
 		return nil, refused("compile", src.File, err)
@@ -71,7 +81,7 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 	if err := ctx.Err(); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
-	pl, err := makePlan(ctx, g)
+	pl, err := makePlan(ctx, g, b)
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())

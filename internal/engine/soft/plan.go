@@ -20,6 +20,7 @@ type plan struct {
 	steps   []step
 	scratch int // bytes of intermediate values and workspace
 	work    int // offset of the workspace within scratch
+	held    int // bytes of constants that compiling made
 	notes   []string
 	links   links
 }
@@ -73,10 +74,10 @@ type planner struct {
 }
 
 // makePlan folds constants, drops unused nodes, places values and picks kernels.
-func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
+func makePlan(ctx context.Context, g *ops.Graph, b budget) (*plan, error) {
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
-		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}),
+		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b),
 	}
 	p.notes = g.Notes
 	var err error
@@ -97,6 +98,7 @@ func makePlan(ctx context.Context, g *ops.Graph) (*plan, error) {
 		return nil, err
 	}
 	p.links.trim(&p.constants)
+	p.held = b.spent(p.budget) + p.cloned
 	made := p.plan // copied, so that the planner can be freed
 	return &made, nil
 }

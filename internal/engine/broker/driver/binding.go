@@ -22,6 +22,7 @@ type binding struct {
 	surfaces     []uint32
 	hash         uint64
 	invocation   ane.Invocation
+	bytes        int64
 	flying       int
 	newer, older *binding // in the order of use, among all of the client
 }
@@ -30,6 +31,7 @@ type binding struct {
 type bindings struct {
 	newest, oldest *binding
 	n              int
+	bytes          int64
 }
 
 // use makes b, which is there already or is new, the newest.
@@ -47,6 +49,7 @@ func (l *bindings) use(b *binding) {
 	}
 	l.newest = b
 	l.n++
+	l.bytes += b.bytes
 }
 
 // drop takes b out.
@@ -63,6 +66,7 @@ func (l *bindings) drop(b *binding) {
 	}
 	b.newer, b.older = nil, nil
 	l.n--
+	l.bytes -= b.bytes
 }
 
 // idle is the one without requests that was used longest ago.
@@ -166,14 +170,21 @@ func (c *Client) bind(token uint64, surfaces []uint32) (driverabi.Return, error)
 		return resultOf(err), err
 	}
 	b := &binding{owner: own, surfaces: slices.Clone(surfaces), hash: hash(surfaces), invocation: invocation}
+	if x, ok := p.exec.(Measured); ok {
+		_, _, b.bytes = x.Footprint()
+	}
 	var old []*binding
 	d.mu.Lock()
 	own.bound[b.hash] = append(own.bound[b.hash], b)
 	c.bound.use(b)
 	d.bound++
-	if c.bound.n > maxBound {
-		old = append(old, c.bound.idle())
-		c.unbind(old)
+	for c.bound.n > maxBound || d.opts.BoundBytes > 0 && c.bound.bytes > d.opts.BoundBytes {
+		idle := c.bound.idle()
+		if idle == nil || idle == b {
+			break
+		}
+		old = append(old, idle)
+		c.unbind([]*binding{idle})
 	}
 	d.mu.Unlock()
 	if err := closeAll(old); err != nil {

@@ -22,6 +22,9 @@ type Options struct {
 	// TotalDepth bounds the requests of all clients; 0 means TotalDepth. A client that
 	// has none is admitted all the same, so that the others cannot keep it out.
 	TotalDepth int
+	// BoundBytes bounds what the prepared Invocations of one client take together, as far as their programs
+	// tell (see Measured); 0 is no bound. The one that is bound last stays in any case.
+	BoundBytes int64
 	// Instance makes a program that differs from base in its weights alone; the driver
 	// closes it. weights holds the files that differ; the others are the base's. It is
 	// asked for bases that are no Instancer, and may compile.
@@ -34,6 +37,12 @@ type Options struct {
 // owns the new one, and keeps the base open during the call.
 type Instancer interface {
 	NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error)
+}
+
+// Measured is an Executable that tells what it takes, in bytes: until Close besides text and weights, while it is
+// loaded, and for each Invocation.
+type Measured interface {
+	Footprint() (held, loaded, bound int64)
 }
 
 // ClientInfo is what a driver learns about a client when it attaches; it is

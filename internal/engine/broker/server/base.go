@@ -61,7 +61,8 @@ func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.We
 	}
 	src := b.src.compile(b.file)
 	src.Weights = overlay{weights, &b.src}
-	return s.compileNow(ctx, src)
+	held, _, _ := b.Footprint() // which the client has been charged with for the instance
+	return s.compileNow(ctx, src, held)
 }
 
 // overlay hands out the files of an adapter, and the base's for the others.

@@ -17,6 +17,7 @@ type request struct {
 	ids      []uint32   // by which the driver knows them
 	send     driverabi.SendRequest
 	busy     bool
+	owed     needs
 }
 
 // requests are those that one client has bound. The session's turn guards what is not
@@ -39,7 +40,8 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &request{program: p}
+	ports := int64(len(q.In) + len(q.Out))
+	r := &request{program: p, owed: needs{memory: requestBytes + ports*portBytes}}
 	if err := t.choosePorts(r, &q); err != nil {
 		return nil, err
 	}
@@ -58,8 +60,19 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 		Out: addresses(r.surfaces[in:])}, nil
 }
 
-// enter maps the surfaces of a request and gives it its handle.
+// enter charges for a request, maps its surfaces and gives it its handle.
 func (t *requests) enter(r *request) error {
+	if err := t.surfaces.owes.take("bind", "", r.owed); err != nil {
+		return err
+	}
+	if err := t.mapAll(r); err != nil {
+		t.surfaces.owes.give(r.owed)
+		return err
+	}
+	return nil
+}
+
+func (t *requests) mapAll(r *request) error {
 	r.ids = make([]uint32, len(r.surfaces))
 	for i, s := range r.surfaces {
 		if err := t.surfaces.open(s); err != nil {
@@ -92,6 +105,7 @@ func (t *requests) unbind(payload []byte) (wire.Payload, error) {
 			Hint: "wait for its evaluation, or cancel it"}
 	}
 	t.table.remove(q.Request)
+	t.surfaces.owes.give(r.owed)
 	r.program.bound--
 	for _, s := range r.surfaces {
 		s.users--

@@ -41,6 +41,9 @@ func (c *compiles) program(f *wire.Frame, fds wire.Descriptors) error {
 		return err
 	}
 	up, err := receive(&p, fds, c.owes)
+	if err == nil {
+		err = up.wait(f, p.File)
+	}
 	if err != nil {
 		return err
 	}
@@ -97,10 +100,16 @@ func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 		return err
 	}
 	c.counts.compiles.Add(1)
+	if err := up.close(); err != nil { // its charges go before those of the program come
+		return errors.Join(err, c.live.release(r))
+	}
 	entry := newProgram(r)
+	if err := entry.charge(c.owes, "compile", p.File); err != nil {
+		return errors.Join(err, c.live.release(r))
+	}
 	reply := &wire.Compiled{Cached: how.cached, Key: r.at.key.String(), Notes: slices.Concat(r.exec.Notes(), how.notes)}
 	if err := c.programs.add(entry, reply); err != nil {
-		return errors.Join(err, c.live.release(r))
+		return errors.Join(err, c.programs.forget(entry))
 	}
 	return c.reply(f, reply)
 }
@@ -132,8 +141,11 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		at.own = c.number
 	}
 	var how found
-	r, shared, err := c.live.acquire(ctx, at, func() (ane.Executable, error) {
+	r, shared, err := c.live.acquire(ctx, at, func(r *resident) (ane.Executable, error) {
 		src, files := &up.source, &up.files
+		if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
+			return nil, err
+		}
 		kept, damaged := c.cache.load(c.grant.id, key)
 		if damaged {
 			c.counts.damaged.Add(1)
@@ -146,10 +158,14 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName,
 				Detail: "the cache has no such program", Hint: "send text and weights"}
 		default:
-			if err := up.mapFiles("compile"); err != nil {
+			if err := up.mapFiles(ctx, "compile", p.File); err != nil {
 				return nil, err
 			}
 		}
+		if err := up.owe("compile", p.File, needs{memory: compileWork(int64(len(src.text)))}); err != nil {
+			return nil, err
+		}
+		r.source = src.bytes()
 		exec, err := c.compileNow(ctx, p.File, src)
 		if err != nil {
 			return nil, err
@@ -176,7 +192,9 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 
 // compileNow has the engine compile, when it is this compile's turn.
 func (c *compiles) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
-	exec, err := c.server.compileNow(ctx, src.compile(file))
+	room := c.owes.memory.takeUpTo(maxRoom)
+	defer c.owes.memory.give(room)
+	exec, err := c.server.compileNow(ctx, src.compile(file), room)
 	if err != nil {
 		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err,
@@ -204,9 +222,9 @@ func (c *compiles) keepSource(exec ane.Executable, file string, src *source, fil
 	return b
 }
 
-// compileNow compiles when a place is free.
-func (s *server) compileNow(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	return s.turn(ctx, "compile", func() (ane.Executable, error) { return s.engine.Compile(ctx, src) })
+// compileNow compiles when a place is free. Constants that are computed have so much room.
+func (s *server) compileNow(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
+	return s.turn(ctx, "compile", func() (ane.Executable, error) { return s.engine.CompileWithin(ctx, src, room) })
 }
 
 // turn makes a program when a place is free: as many at a time as there are processors

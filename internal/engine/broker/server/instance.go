@@ -53,6 +53,9 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 	if err := c.live.hold(p.res); err != nil { // the base may be released meanwhile
 		return errors.Join(err, up.close())
 	}
+	if err := up.wait(f, ""); err != nil {
+		return errors.Join(err, c.live.release(p.res))
+	}
 	token, base := p.token, p.res
 	unless := func(err error) error {
 		if err != nil {
@@ -69,7 +72,19 @@ func (c *compiles) instance(f *wire.Frame, fds wire.Descriptors) error {
 // on.
 func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *resident,
 	baseToken uint64) (err error) {
-	if err := up.mapFiles("instance"); err != nil {
+	entry := newProgram(of)
+	held, loaded := footprint(of)
+	held.mappings, held.descriptors = 0, 0 // the base's files
+	entry.owed = held.plus(loaded)
+	if err := c.owes.take("instance", "", entry.owed); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			c.owes.give(entry.owed)
+		}
+	}()
+	if err := up.mapFiles(c.ctx, "instance", ""); err != nil {
 		return err
 	}
 	resource, err := c.driver.AddWeights(&up.source)
@@ -97,7 +112,6 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 		return err
 	}
 	c.counts.instances.Add(1)
-	entry := newProgram(of)
 	entry.inst, entry.token, entry.args = a, token, q.Args
 	reply := &wire.Compiled{Key: of.at.key.String(), Notes: of.exec.Notes()}
 	if err := c.programs.add(entry, reply); err != nil {

@@ -40,6 +40,9 @@ const (
 	// maxDescriptors of one client: one for each surface, one for each loaded program, and those of the compiles
 	// that are out. A client with MaxSurfaces and MaxPrograms has room for 48 compiles of 16 files.
 	maxDescriptors = 2048
+	// maxRoom is how much memory one compile may have for constants that it computes: what the software engine
+	// takes at most. It has half of what is left to the client where that is less.
+	maxRoom = 2 << 30
 	// DefaultCacheBytes bounds the files of the compile cache.
 	DefaultCacheBytes = 1 << 30
 )
@@ -59,6 +62,21 @@ const (
 	// memoryShare is the part of the memory that clients may have: one half. The other one is for the garbage of the
 	// heap, which may be as large as what is in use.
 	memoryShare = 2
+	// boundShare is the part of the clients' memory that prepared requests may have in the driver, which prepares
+	// again what it has dropped. It is divided evenly, so one client has 4 MiB of 2 GiB.
+	boundShare = 8
+)
+
+// What a client is charged for things of the heap, in bytes.
+const (
+	// treeBytes for each byte of a text while it is compiled: 43 with 40,000 additions, 38 with a list of
+	// 1,000,000 numbers, most of it garbage.
+	treeBytes = 48
+	// waitingBytes for a compile that waits, besides twice its frame: a goroutine, and the lists of its files.
+	waitingBytes = 16 << 10
+	// requestBytes for a request, with 2,376 of driverabi.SendRequest, and portBytes for each of its surfaces.
+	requestBytes = 4 << 10
+	portBytes    = 64
 )
 
 // How long the broker waits.

@@ -62,11 +62,16 @@ func (t *programs) attach(p *program) error {
 	}
 	a := t.loaded[p.res]
 	if a == nil {
-		token, err := t.dev.load(p.res.resource)
-		if err != nil {
+		_, loaded := footprint(p.res)
+		if err := t.owes.take("load", fmt.Sprintf("program %d", p.handle), loaded); err != nil {
 			return err
 		}
-		a = &attachment{token: token}
+		token, err := t.dev.load(p.res.resource)
+		if err != nil {
+			t.owes.give(loaded)
+			return err
+		}
+		a = &attachment{token: token, owed: loaded}
 		t.loaded[p.res] = a
 	}
 	a.users++
@@ -87,6 +92,7 @@ func (t *programs) detach(p *program) error {
 		}
 		t.flights.lanes.close(a.token)
 		delete(t.loaded, p.res)
+		t.owes.give(a.owed)
 	}
 	a.users--
 	p.token = 0

@@ -8,19 +8,19 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
 
-// thisProcess reads the limits of the system, and leaves the reserves of limits.go.
-func thisProcess() allowance {
-	memory := memoryLimit("/proc/self/cgroup", "/sys/fs/cgroup")
+// thisProcess reads the limits of the system once, and leaves the reserves of limits.go.
+var thisProcess = sync.OnceValue(func() allowance {
 	return allowance{
 		mappings: spare(readNumber("/proc/sys/vm/max_map_count", defaultMappings), reservedMappings),
 		files:    spare(min(resource(unix.RLIMIT_NOFILE), mostFiles), reservedFiles),
-		memory:   memory / memoryShare,
+		memory:   memoryLimit("/proc/self/cgroup", "/sys/fs/cgroup") / memoryShare,
 	}
-}
+})
 
 // resource is the soft limit of this process. The runtime raises that of files to the hard one.
 func resource(which int) int64 {
@@ -79,5 +79,15 @@ func cgroupLimit(root, path, file string) int64 {
 		if path == "/" {
 			return limit
 		}
+	}
+}
+
+// keepHeapWithin has the collector work harder before the heap and its garbage take what else the process needs: its
+// limit is 5/8 of the memory. Clients have one half of that, for the heap and for other memory together, so at the
+// worst 5/16 of heap in use, as much garbage, and 3/16 of other memory.
+func keepHeapWithin() {
+	limit := thisProcess().memory * memoryShare / 8 * 5
+	if limit < debug.SetMemoryLimit(-1) {
+		debug.SetMemoryLimit(limit)
 	}
 }

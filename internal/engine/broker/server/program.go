@@ -23,6 +23,7 @@ type program struct {
 	args   wire.Arguments
 	qos    uint32
 	depth  int // requests in flight that it may have
+	owed   needs
 
 	bound  int          // requests
 	flying int          // evaluations in flight; the flights' lock guards it, as done
@@ -42,6 +43,16 @@ func newProgram(r *resident) *program {
 	return p
 }
 
+// charge charges what the program holds until forget.
+func (p *program) charge(owes *accounts, op, name string) error {
+	held, _ := footprint(p.res)
+	if err := owes.take(op, name, held); err != nil {
+		return err
+	}
+	p.owed = held
+	return nil
+}
+
 // programs are those that one client has compiled, and what the driver has loaded for it.
 type programs struct {
 	*server
@@ -57,6 +68,7 @@ type programs struct {
 // handles, since the driver knows a client's program by its resource.
 type attachment struct {
 	token uint64
+	owed  needs
 	users int // handles that are loaded, or wired
 }
 
@@ -104,6 +116,7 @@ func (t *programs) release(payload []byte) (wire.Payload, error) {
 // forget gives back the memory of an entry that the driver has forgotten.
 func (t *programs) forget(p *program) error {
 	var err error
+	t.owes.give(p.owed)
 	if p.inst != nil {
 		err = p.inst.close(t.driver)
 	}

@@ -30,6 +30,7 @@ type resident struct {
 	at       residentKey
 	exec     ane.Executable
 	resource uint64 // by which the driver knows it
+	source   int64  // bytes of text and weights
 	users    int
 	ready    chan struct{}
 	err      error
@@ -38,7 +39,7 @@ type resident struct {
 // acquire returns the program of a key, made by compile unless it is there. Several
 // callers wait for one compile; when that ends because its own caller gave up,
 // another one compiles. release must follow.
-func (r *residents) acquire(ctx context.Context, at residentKey, compile func() (ane.Executable, error)) (p *resident,
+func (r *residents) acquire(ctx context.Context, at residentKey, compile func(*resident) (ane.Executable, error)) (p *resident,
 	shared bool, err error) {
 	for {
 		r.mu.Lock()
@@ -75,9 +76,9 @@ func (r *residents) acquire(ctx context.Context, at residentKey, compile func() 
 }
 
 // fill compiles and makes the program known to the driver.
-func (r *residents) fill(p *resident, compile func() (ane.Executable, error)) error {
+func (r *residents) fill(p *resident, compile func(*resident) (ane.Executable, error)) error {
 	defer close(p.ready)
-	p.exec, p.err = compile()
+	p.exec, p.err = compile(p)
 	if p.err == nil {
 		p.resource, p.err = r.driver.AddProgram(p.exec)
 	}

@@ -22,6 +22,7 @@ const pause = 50 * time.Millisecond
 // error is nil after either end, and otherwise what kept the broker from starting,
 // or from giving everything back.
 func Serve(ctx context.Context, l *Listener, c Config) error {
+	keepHeapWithin()
 	s, err := newServer(c.settled(SharedPolicy()))
 	if err != nil {
 		return errors.Join(err, l.Close())
@@ -114,6 +115,7 @@ func (s *server) reject(conn *wire.Conn, peer caller, why error) {
 func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	defer conn.Close()
 	c.clients = 1
+	keepHeapWithin()
 	s, err := newServer(c.settled(OwnerPolicy()))
 	if err != nil {
 		return err

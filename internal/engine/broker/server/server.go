@@ -62,7 +62,8 @@ func newServer(c Config) (*server, error) {
 	s.conf.Log = slog.New(s.logged)
 	s.engine = guard(own, s.conf.Log)
 	s.info = s.engine.Info()
-	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance})
+	d, err := driver.New(driver.Options{Engine: s.engine, QueueDepth: driverabi.QueueDepth, Instance: s.instance,
+		BoundBytes: c.process.memory / boundShare / int64(c.clients)})
 	if err != nil {
 		return nil, errors.Join(err, s.engine.Close())
 	}

@@ -84,6 +84,15 @@ func (u *upload) open(fds wire.Descriptors) error {
 	return nil
 }
 
+// wait charges for what an upload costs before its turn: the frame and its list of weights.
+func (u *upload) wait(f *wire.Frame, name string) error {
+	err := u.owe("compile", name, needs{memory: waitingBytes + 2*int64(len(f.Payload))})
+	if err != nil {
+		return errors.Join(err, u.close())
+	}
+	return nil
+}
+
 // owe charges n for the upload, until close.
 func (u *upload) owe(op, name string, n needs) error {
 	if err := u.owes.take(op, name, n); err != nil {
@@ -154,15 +163,24 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 	return x.file.CopyTo(ctx, h, int64(x.at), int64(x.size))
 }
 
-// mapFiles maps the files and makes the source valid.
-func (u *upload) mapFiles(op string) error {
+// mapFiles maps the files and makes the source valid. Pages of holes are charged to this process when they are read.
+func (u *upload) mapFiles(ctx context.Context, op, name string) error {
 	var n needs
 	for _, f := range u.files {
-		if f.Size() > 0 {
-			n.mappings++
+		if f.Size() == 0 {
+			continue
 		}
+		n.mappings++
+		holes, err := f.Holes(ctx)
+		if err != nil {
+			return &ane.Error{Op: op, Engine: Name, Name: name, Err: err}
+		}
+		n.memory += holes
 	}
-	if err := u.owe(op, "", n); err != nil {
+	for _, part := range u.parts { // the engine copies the weights
+		n.memory += int64(part.size)
+	}
+	if err := u.owe(op, name, n); err != nil {
 		return err
 	}
 	for _, f := range u.files {

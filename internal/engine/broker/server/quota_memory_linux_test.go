@@ -1,0 +1,276 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
+	"github.com/anekit/anekit/models"
+)
+
+// sparse is a sealed memfd of a size without a page.
+func sparse(size int64) (*os.File, error) {
+	fd, err := unix.MemfdCreate("sparse", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+	if err != nil {
+		return nil, err
+	}
+	f := os.NewFile(uintptr(fd), "sparse")
+	if err := f.Truncate(size); err != nil {
+		return f, err
+	}
+	_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
+		unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
+	return f, err
+}
+
+// greedy is a short program with so many bytes of intermediate values.
+func greedy(bytes int) models.Model {
+	n := strconv.Itoa(bytes / 4)
+	return models.Model{Name: "greedy", Text: []byte(`program(1.3)
+{
+func main<ios18>(tensor<fp16, [1, 32]> x) {
+tensor<fp16, [1, ` + n + `]> a = pad(x = x, pad = tensor<int32, [4]>([0, 0, 0, ` + strconv.Itoa(bytes/4-32) + `]),
+    mode = string("constant"), constant_val = fp16(0));
+tensor<fp16, [1, ` + n + `]> b = relu(x = a);
+tensor<fp16, [1, 32]> y = slice_by_size(x = b, begin = tensor<int32, [2]>([0, 0]), size = tensor<int32, [2]>([1, 32]));
+} -> (y);
+}`)}
+}
+
+// TestSparseUploads: a sealed file of 4 GiB without a page is refused with the number, and gets none.
+func TestSparseUploads(t *testing.T) {
+	b := startBroker(t, Config{process: allowance{files: 1 << 12, mappings: 1 << 14, memory: 1 << 30}})
+	p := b.join(alice, "")
+	f, err := sparse(MaxUpload)
+	require.NoError(t, err)
+	defer f.Close()
+	m := model(t, "identity")
+	text, err := wire.Seal("text", m.Text)
+	require.NoError(t, err)
+	defer text.Close()
+	for _, q := range []*wire.Compile{
+		{File: "text", TextSize: MaxUpload},
+		{File: "weights", Weights: []wire.Weight{{Name: "w", Size: MaxUpload}}},
+	} {
+		err = p.ask(wire.KindCompile, q, &wire.Compiled{}, int(f.Fd()))
+		require.ErrorIs(t, err, ane.ErrExhausted, q.File)
+		require.ErrorContains(t, err, "bytes of memory beside")
+	}
+	var s unix.Stat_t
+	require.NoError(t, unix.Fstat(int(f.Fd()), &s))
+	require.Zero(t, s.Blocks)
+	require.NotZero(t, p.counter(t, "refused for want of memory"))
+	require.Zero(t, p.counter(t, "own bytes of memory"))
+	require.Zero(t, p.counter(t, "own mappings"))
+	_, err = p.compile(m)
+	require.NoError(t, err)
+}
+
+// TestIntermediateValuesAreBudgeted: a program of some hundred bytes is not loaded when its intermediate values are
+// more than its client may have, and those of all clients together have a bound.
+func TestIntermediateValuesAreBudgeted(t *testing.T) {
+	b := startBroker(t, Config{process: allowance{files: 1 << 12, mappings: 1 << 14, memory: 1 << 30}})
+	p := b.join(alice, "")
+	_, err := p.ready(greedy(1300<<20), 21)
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, fmt.Sprintf("at most %d for one client", 1<<30))
+	loaded := 0
+	for i := range 8 {
+		_, err := b.join(Identity{User: 1, Executable: [32]byte{byte(i)}}, "").ready(greedy(100<<20), 21)
+		if err == nil {
+			loaded++
+			continue
+		}
+		require.ErrorIs(t, err, ane.ErrExhausted)
+		require.ErrorContains(t, err, "for all")
+	}
+	require.Equal(t, 5, loaded, "half of the memory; the other half are floors")
+	require.LessOrEqual(t, b.quotas.memory.held(), int64(1<<30))
+	r, err := p.ready(model(t, "conv-3x3"), 21)
+	require.NoError(t, err, "a client has its floor")
+	require.NoError(t, p.evaluate(r, 0))
+}
+
+// TestMemoryLimits reads what cgroups of both versions say.
+func TestMemoryLimits(t *testing.T) {
+	root := t.TempDir()
+	write := func(path, text string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o600))
+	}
+	write("none", "3:cpu:/a/b\n")
+	write("two", "0::/a/b\n")
+	write("one", "4:cpuacct,memory:/a/b\n0::/\n")
+	none := memoryLimit(filepath.Join(root, "none"), root)
+	require.Greater(t, none, int64(1<<28))
+	require.Equal(t, none, memoryLimit(filepath.Join(root, "missing"), root))
+	write("a/memory.max", "123456789\n")
+	write("a/b/memory.max", "max\n")
+	write("memory/a/b/memory.limit_in_bytes", "98765432\n")
+	require.EqualValues(t, 123456789, memoryLimit(filepath.Join(root, "two"), root))
+	require.EqualValues(t, 98765432, memoryLimit(filepath.Join(root, "one"), root))
+}
+
+// The child is a broker in a cgroup of its own.
+const groupEnv = "ANEKIT_SERVER_TEST_GROUP"
+
+func init() {
+	child["group"] = func() int {
+		err := os.WriteFile(os.Getenv(groupEnv), []byte(strconv.Itoa(os.Getpid())), 0o600)
+		if err == nil {
+			var l *Listener
+			if l, err = Listen(os.Getenv(pathEnv)); err == nil {
+				fmt.Println("ready", thisProcess().memory)
+				ctx, cancel := context.WithCancel(context.Background())
+				go func() {
+					_, _ = os.Stdin.Read(make([]byte, 1))
+					cancel()
+				}()
+				err = Serve(ctx, l, Config{Stay: true})
+			}
+		}
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		return 0
+	}
+}
+
+// group makes a cgroup with a limit, and returns the path of its list of processes.
+func group(t *testing.T, limit int) (procs string) {
+	t.Helper()
+	for _, v := range [][2]string{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
+		{"/sys/fs/cgroup", "memory.max"}} {
+		dir := filepath.Join(v[0], "anekit-"+strconv.Itoa(os.Getpid()))
+		if os.Mkdir(dir, 0o700) != nil {
+			continue
+		}
+		t.Cleanup(func() { await.Until(t, "the group is empty", func() bool { return os.Remove(dir) == nil }) })
+		if os.WriteFile(filepath.Join(dir, v[1]), []byte(strconv.Itoa(limit)), 0o600) == nil {
+			_ = os.WriteFile(filepath.Join(dir, "memory.memsw.limit_in_bytes"), []byte(strconv.Itoa(limit)), 0o600)
+			return filepath.Join(dir, "cgroup.procs")
+		}
+	}
+	t.Skip("no cgroup can be limited: run as root on a system with the memory controller")
+	return ""
+}
+
+// TestBrokerLivesInOneGiB: a broker that may have 1 GiB survives clients that ask for all that they can name at once,
+// and serves another one after and meanwhile.
+func TestBrokerLivesInOneGiB(t *testing.T) {
+	procs, path := group(t, 1<<30), socket(t)
+	cmd := exec.Command("/proc/self/exe")
+	cmd.Env = append(os.Environ(), childEnv+"=group", groupEnv+"="+procs, pathEnv+"="+path)
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	said := make([]byte, 100)
+	n, err := out.Read(said)
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprint("ready ", 1<<29), strings.TrimSpace(string(said[:n])))
+	eventually(t, "it listens", func() bool { _, err := os.Stat(path); return err == nil })
+	sane := dial(t, path)
+	r, err := sane.ready(model(t, "conv-3x3"), 21)
+	require.NoError(t, err)
+	ended := make(chan error, 3)
+	for i := range cap(ended) {
+		go func() { ended <- hog(path, i) }()
+	}
+	for range cap(ended) {
+		require.NoError(t, await.Value(t, ended))
+		require.NoError(t, sane.evaluate(r, 0))
+	}
+	late := dial(t, path)
+	_, err = late.ready(model(t, "conv-3x3"), 21)
+	require.NoError(t, err)
+	late.close()
+	sane.close()
+	require.NoError(t, in.Close())
+	require.NoError(t, cmd.Wait())
+	for _, peak := range []string{"memory.max_usage_in_bytes", "memory.peak"} {
+		if b, err := os.ReadFile(filepath.Join(filepath.Dir(procs), peak)); err == nil {
+			t.Logf("%s: %s", peak, b)
+		}
+	}
+}
+
+// hog asks for what costs memory, until it is refused, and for each kind of it. It fails when the broker has gone.
+func hog(path string, seed int) error {
+	conn, err := wiretest.Dial(path)
+	if err != nil {
+		return err
+	}
+	p := newPeer(conn)
+	defer p.close()
+	if err := p.greet(""); err != nil {
+		return err
+	}
+	// Sparse files, as text and as weights.
+	f, err := sparse(MaxUpload)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var ids []uint64
+	for range 4 {
+		for _, q := range []*wire.Compile{{TextSize: MaxUpload}, {Weights: []wire.Weight{{Name: "w", Size: 1 << 28}}}} {
+			id, err := p.post(wire.KindCompile, q, int(f.Fd()))
+			if err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range ids {
+		if err := p.read(id, &wire.Compiled{}); err == nil || conn.Control(func(int) error { return nil }) != nil {
+			return fmt.Errorf("sparse file: %w", err)
+		}
+	}
+	// Intermediate values, evaluated so that their pages are there.
+	for i := range 12 {
+		r, err := p.ready(greedy((40+seed+6*i)<<20), 21)
+		if err == nil {
+			err = p.evaluate(r, 0)
+		}
+		if err != nil {
+			break
+		}
+	}
+	// Folded constants.
+	for i := range 2 {
+		text := strings.Replace(string(greedy((60+6*i+seed)<<20).Text), "relu(x = a)", "relu(x = a)", 1)
+		text = strings.Replace(text, "a = pad(x = x", `a = pad(x = k`, 1)
+		text = strings.Replace(text, "{\nfunc main<ios18>(tensor<fp16, [1, 32]> x) {",
+			"{\nfunc main<ios18>(tensor<fp16, [1, 32]> x) {\ntensor<fp16, [1, 32]> k = const()[name = string(\"k\"), "+
+				"val = tensor<fp16, [1, 32]>([["+strings.Repeat("1,", 31)+"1]])];", 1)
+		if _, err := p.compile(models.Model{Name: "folds", Text: []byte(text)}); err != nil {
+			break
+		}
+	}
+	// Long texts.
+	for i := range 1 {
+		long := []byte("program(1.3)\n{\nfunc main<ios18>(tensor<uint8, [1]> x) {\ntensor<uint8, [1000000]> c = " +
+			"const()[name = " +
+			"string(\"c\"), val = tensor<uint8, [1000000]>([" + strconv.Itoa(i) + strings.Repeat(",0", 999999) +
+			"])];\ntensor<uint8, [1]> y = cast(x = x, dtype = string(\"uint8\"));\n} -> (y);\n}")
+		if _, err := p.compile(models.Model{Name: "long", Text: long}); err != nil {
+			break
+		}
+	}
+	return p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{})
+}
