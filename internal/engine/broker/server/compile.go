@@ -131,6 +131,9 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 				Hint: "send the key of a Compiled"}
 		}
 	} else {
+		if err := up.claim(ctx, "compile", p.File); err != nil {
+			return nil, found{}, err
+		}
 		var err error
 		if key, err = up.key(ctx, c.info); err != nil {
 			return nil, found{}, err
@@ -158,7 +161,7 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName,
 				Detail: "the cache has no such program", Hint: "send text and weights"}
 		default:
-			if err := up.mapFiles(ctx, "compile", p.File); err != nil {
+			if err := up.mapFiles("compile", p.File); err != nil {
 				return nil, err
 			}
 		}

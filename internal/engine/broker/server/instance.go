@@ -84,7 +84,10 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 			c.owes.give(entry.owed)
 		}
 	}()
-	if err := up.mapFiles(c.ctx, "instance", ""); err != nil {
+	if err := up.claim(c.ctx, "instance", ""); err != nil {
+		return err
+	}
+	if err := up.mapFiles("instance", ""); err != nil {
 		return err
 	}
 	resource, err := c.driver.AddWeights(&up.source)

@@ -187,7 +187,7 @@ func TestBrokerLivesInOneGiB(t *testing.T) {
 	sane := dial(t, path)
 	r, err := sane.ready(model(t, "conv-3x3"), 21)
 	require.NoError(t, err)
-	ended := make(chan error, 3)
+	ended := make(chan error, 6)
 	for i := range cap(ended) {
 		go func() { ended <- hog(path, i) }()
 	}
@@ -263,7 +263,7 @@ func hog(path string, seed int) error {
 		}
 	}
 	// Long texts.
-	for i := range 1 {
+	for i := range 2 {
 		long := []byte("program(1.3)\n{\nfunc main<ios18>(tensor<uint8, [1]> x) {\ntensor<uint8, [1000000]> c = " +
 			"const()[name = " +
 			"string(\"c\"), val = tensor<uint8, [1000000]>([" + strconv.Itoa(i) + strings.Repeat(",0", 999999) +

@@ -163,22 +163,30 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 	return x.file.CopyTo(ctx, h, int64(x.at), int64(x.size))
 }
 
-// mapFiles maps the files and makes the source valid. Pages of holes are charged to this process when they are read.
-func (u *upload) mapFiles(ctx context.Context, op, name string) error {
+// claim charges for what reading the files costs. A mapping of a hole costs a page when it is read, and hashing one
+// takes time, so holes are charged before either; and the engine copies the weights.
+func (u *upload) claim(ctx context.Context, op, name string) error {
 	var n needs
 	for _, f := range u.files {
-		if f.Size() == 0 {
-			continue
-		}
-		n.mappings++
 		holes, err := f.Holes(ctx)
 		if err != nil {
 			return &ane.Error{Op: op, Engine: Name, Name: name, Err: err}
 		}
 		n.memory += holes
 	}
-	for _, part := range u.parts { // the engine copies the weights
+	for _, part := range u.parts {
 		n.memory += int64(part.size)
+	}
+	return u.owe(op, name, n)
+}
+
+// mapFiles maps the files and makes the source valid.
+func (u *upload) mapFiles(op, name string) error {
+	var n needs
+	for _, f := range u.files {
+		if f.Size() > 0 {
+			n.mappings++
+		}
 	}
 	if err := u.owe(op, name, n); err != nil {
 		return err
