@@ -77,8 +77,8 @@ func checkSeals(fd, size int) error {
 	return nil
 }
 
-// checkFile returns the Key of a file. It refuses files shorter than size, and huge pages: touching them ends the process
-// if the system has none left.
+// checkFile returns the Key of a file. It refuses files shorter than size, and huge pages:
+// touching them ends the process if the system has none left.
 func checkFile(fd, size int) (Key, error) {
 	var file unix.Stat_t
 	if err := retry(func() error { return unix.Fstat(fd, &file) }); err != nil {
@@ -90,7 +90,8 @@ func checkFile(fd, size int) (Key, error) {
 	}
 	switch {
 	case uint32(system.Type) == unix.HUGETLBFS_MAGIC:
-		return Key{}, &Error{Op: "adopt", Size: size, Err: ErrShare, Hint: "make the memfd without MFD_HUGETLB"}
+		return Key{}, &Error{Op: "adopt", Size: size, Err: ErrShare,
+			Hint: "make the memfd without MFD_HUGETLB"}
 	case file.Size < int64(size):
 		return Key{}, &Error{Op: "adopt", Size: size, Err: ErrCreate,
 			Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),

@@ -45,7 +45,8 @@ type Block struct {
 // system allocates them at the first touch, and keeps them until Close.
 //
 // Errors: ErrZeroSize, ErrSize, ErrCreate, ErrLock (macOS), ErrExhausted (with one of these
-// two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell, or a nil library of surfaces).
+// two), ErrPin (with RequirePinned), ErrOption (SurfacePerCell,
+// StaleOnClose, or a nil library of surfaces).
 func Open(size int, opts ...Option) (*Block, error) {
 	c := configure(opts)
 	if err := refuse(c, "open", size); err != nil {

@@ -1,7 +1,8 @@
 // Package unimem allocates memory that every engine of a machine can access without copies.
 //
 // A Block is one piece of shared, pinned memory: an IOSurface on macOS, a sealed memfd on
-// Linux, heap memory elsewhere (Block.Backing returns which). A Tape allocates spans of a
+// Linux, heap memory elsewhere (Block.Backing returns which, Block.Key identifies it among
+// processes). A Tape allocates spans of a
 // Block one after the other, a Grid allocates cells of one size, a Layout is the three Tapes
 // of an inference run. View converts bytes to a type, Map maps a Block again through its
 // handle.
@@ -11,9 +12,17 @@
 // The caller that opens an object closes it, once; a repeated Close does nothing. Slices,
 // spans, cells and views point into the mapping, where the collector cannot see them: the
 // caller must not use one after Close (PoisonOnClose makes that a crash in tests). Retain
-// and Release keep a Block open for another user; Close returns ErrInUse meanwhile. A Block
-// that becomes unreachable without Close is logged and counted, and stays mapped. Live
-// returns what is open.
+// and Release keep a Block open for another user; Close returns ErrInUse meanwhile. So does
+// Close of a Grid while cells are taken, except with StaleOnClose. A stale Give is refused in
+// a Grid of any size, after any number of takes. A Block that becomes unreachable without
+// Close is logged and counted, and stays mapped. Live returns what is open.
+//
+// # Types
+//
+// Views have types whose every byte pattern is a value: numbers, and structs and arrays of
+// them. A type with a pointer is ErrPointerType, one with a bool ErrBoolType: memory may hold
+// bytes other than 0 and 1, and such a bool indexes out of bounds. Use uint8 instead. The
+// check of a type is cached and allocates nothing of the type's size.
 //
 // # Other processes
 //
@@ -31,13 +40,36 @@
 //
 // Sizes round up to 16 KiB. Pages are zero at first; the system allocates them when they are
 // touched (or at once, with Warm). A Block larger than the machine's memory and swap is
-// refused. On Linux pages are locked when they are allocated if the memlock limit allows the
-// whole Block, otherwise Pinned is false. Open does not check the memory limit of a
-// container: if touching pages exceeds it, the kernel kills the process.
+// refused, and so are a Layout and the cells of a Grid that are larger together. On Linux
+// pages are locked when they are allocated if the memlock limit allows the whole Block,
+// otherwise Pinned is false and Unpinned returns the reason. For shared memory Open does not
+// check the memory limit of a container: if touching pages exceeds it, the kernel kills the
+// process. Heap memory from 1 MiB on is checked against the limits that can be known (control
+// groups, address space, GOMEMLIMIT), because the runtime ends a process whose heap the system
+// refuses; beyond them Open returns ErrExhausted. Other allocations at the same time are not
+// known.
+//
+// A Linux without memfd_create (an old kernel, a filter of system calls) gives an unlinked
+// file in /dev/shm instead: all its pages are allocated at once, because that file system may
+// be small, and Share refuses it.
+//
+// # Huge pages and NUMA
+//
+// No option asks for huge pages. madvise(MADV_HUGEPAGE) has no effect on a memfd as long as
+// /sys/kernel/mm/transparent_hugepage/shmem_enabled is "never", the default of the kernel and
+// the setting of the machine that this package was measured on, where no pages for MFD_HUGETLB
+// were reserved either. BenchmarkHugePages measures all that: there the request mapped no huge
+// page. On a tmpfs mounted with huge=always the first touch of a page took a fourteenth of the
+// time; reads, in order or at random, took no less outside of noise. An administrator can set
+// shmem_enabled to "always", which needs no request. Adopt refuses memory of MFD_HUGETLB.
+//
+// Placement on NUMA nodes is left to the kernel: the node of the thread that first touches a
+// page gets it, unless a policy of the process (numactl) says otherwise. This package binds
+// no memory and no thread.
 //
 // # Exhaustion
 //
-// A system may refuse surfaces for a while although memory is free. The error matches
+// A system may refuse surfaces or memory for a while although some is free. The error matches
 // ErrExhausted and has what this process has open; the caller may retry later. Before the
 // error is returned, the functions of OnExhausted free idle memory and the refused call is
 // retried once. Open Blocks do not change.

@@ -16,10 +16,10 @@ var (
 	ErrCreate = errors.New("cannot create shared memory")
 	// ErrLock: the surface could not be locked for the CPU.
 	ErrLock = errors.New("cannot lock the surface")
-	// ErrExhausted: the system has no more surfaces for now. The error also matches ErrCreate
+	// ErrExhausted: the system has no more surfaces, descriptors or memory for now. The error also matches ErrCreate
 	// or ErrLock, and has what this process has open. A retry may succeed later, or after
 	// closing idle memory. See OnExhausted.
-	ErrExhausted = errors.New("the system gives no more surfaces for now")
+	ErrExhausted = errors.New("the system gives no more memory for now")
 	// ErrPin: RequirePinned was given and the pages cannot be pinned.
 	ErrPin = errors.New("cannot pin the pages")
 	// ErrShare: Share or Adopt of memory without a descriptor, or with one of another kind.

@@ -127,3 +127,40 @@ func ExamplePort() {
 	fmt.Println(errors.Is(err, unimem.ErrShare))
 	// Output: true
 }
+
+// A Key identifies memory among processes. Block.ID alone does not: another process has the same.
+func ExampleKey() {
+	b, err := unimem.Open(1, unimem.OnHeap())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer b.Close()
+	seen := map[unimem.Key]uint32{b.Key(): b.ID()}
+	fmt.Println(b.Key().Kind, seen[b.Key()] == b.ID())
+	// Output: heap true
+}
+
+// By default a Grid stays open as long as cells are taken.
+func ExampleStaleOnClose() {
+	for _, option := range []unimem.Option{nil, unimem.StaleOnClose()} {
+		g, err := unimem.NewGrid(64, 2, option)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		c, err := g.Take()
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(errors.Is(g.Close(), unimem.ErrInUse), c.Bytes() == nil)
+		if option == nil {
+			fmt.Println(g.Give(c), g.Close())
+		}
+	}
+	// Output:
+	// true false
+	// <nil> <nil>
+	// false true
+}

@@ -147,5 +147,5 @@ func tellOpen(err error, freed int) error {
 	return err
 }
 
-// exhausted wraps an error of a system that has no more surfaces.
+// exhausted wraps an error of a system that has no more memory.
 func exhausted(cause error) error { return fmt.Errorf("%w: %w", ErrExhausted, cause) }

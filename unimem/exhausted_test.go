@@ -142,7 +142,7 @@ func TestExhaustionErrorListsWhatIsOpen(t *testing.T) {
 		Unbalanced: unimem.Live().Unbalanced}, unimem.Live())
 	_, err = unimem.Open(page, option)
 	require.EqualError(t, err, "unimem: open of 16384 bytes: cannot create shared memory: "+
-		"the system gives no more surfaces for now: IOSurfaceCreate: returned no surface: out of memory, or beyond "+
+		"the system gives no more memory for now: IOSurfaceCreate: returned no surface: out of memory, or beyond "+
 		"the "+
 		"limit of the system; open in this process: Blocks 2 (32768 bytes), Mappings 1; close idle surfaces, "+
 		"open fewer, or retry later: other processes use surfaces too")

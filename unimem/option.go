@@ -63,7 +63,8 @@ func SurfacePerCell() Option { return func(c *config) { c.PerCell = true } }
 func StaleOnClose() Option { return func(c *config) { c.Stale = true } }
 
 // OnHeap allocates the memory on the Go heap: aligned to PageSize, not pinned, without a
-// handle. The race detector sees such memory. Systems without shared memory always use it.
+// handle. The race detector sees such memory. Systems without shared memory always use it. Beyond
+// a limit of the process that can be known the error is ErrCreate with ErrExhausted.
 func OnHeap() Option { return func(c *config) { c.Heap = true } }
 
 // PoisonOnClose keeps the address range of a closed Block reserved without access until the

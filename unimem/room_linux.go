@@ -16,8 +16,7 @@ const arena = 64 << 20
 
 // systemRooms returns the rooms of the limits of the system for a heap that grows by size bytes.
 func systemRooms(size int) []room {
-	rooms := append(groups{"/proc/self/cgroup", "/sys/fs/cgroup"}.rooms(), addressRoom(size))
-	return rooms
+	return append(groups{"/proc/self/cgroup", "/sys/fs/cgroup"}.rooms(), addressRoom(size))
 }
 
 // addressRoom asks the kernel for as many addresses as the runtime would: the answer covers the
@@ -28,7 +27,7 @@ func addressRoom(size int) room {
 	if err == nil {
 		return room{free: math.MaxUint64}
 	}
-	return room{limit: fmt.Sprintf("address space (mmap of %d bytes: %v)", need, err),
+	return room{limit: fmt.Sprintf("a limit on addresses or data (mmap of %d bytes: %v)", need, err),
 		hint: "raise the limit (ulimit -v, ulimit -d)"}
 }
 

@@ -71,9 +71,10 @@ func TestRoomOfControlGroups(t *testing.T) {
 		files map[string]map[string]string
 		want  uint64
 	}{
-		"version 2":  {"0::/a/b\n", map[string]map[string]string{"a/b": second}, 450000},
-		"the parent": {"0::/a/b\n", map[string]map[string]string{"a/b": {"memory.max": "max", "memory.current": "5"}, "a": second}, 450000},
-		"the root":   {"0::/elsewhere/c\n", map[string]map[string]string{"": second}, 450000},
+		"version 2": {"0::/a/b\n", map[string]map[string]string{"a/b": second}, 450000},
+		"the parent": {"0::/a/b\n", map[string]map[string]string{
+			"a/b": {"memory.max": "max", "memory.current": "5"}, "a": second}, 450000},
+		"the root": {"0::/elsewhere/c\n", map[string]map[string]string{"": second}, 450000},
 		"version 1": {"3:cpu:/x\n4:cpuset,memory:/a\n0::/\n", map[string]map[string]string{"memory/a": {
 			"memory.limit_in_bytes": "1000000", "memory.usage_in_bytes": "700000",
 			"memory.stat":                 "total_inactive_file 100000\ntotal_active_file 50000",
@@ -84,9 +85,10 @@ func TestRoomOfControlGroups(t *testing.T) {
 			"memory.limit_in_bytes": "9223372036854771712", "memory.usage_in_bytes": "700000"}}, math.MaxUint64},
 		"beyond": {"0::/\n", map[string]map[string]string{"": {"memory.max": "10", "memory.current": "20",
 			"memory.swap.max": "0"}}, 0},
-		"nothing":   {"0::/\n", nil, math.MaxUint64},
-		"nonsense":  {"::\nx\n\n0:\n", nil, math.MaxUint64},
-		"unlimited": {"0::/\n", map[string]map[string]string{"": {"memory.max": "max", "memory.current": "20"}}, math.MaxUint64},
+		"nothing":  {"0::/\n", nil, math.MaxUint64},
+		"nonsense": {"::\nx\n\n0:\n", nil, math.MaxUint64},
+		"unlimited": {"0::/\n", map[string]map[string]string{"": {"memory.max": "max",
+			"memory.current": "20"}}, math.MaxUint64},
 	} {
 		root := t.TempDir()
 		for dir, files := range c.files {

@@ -12,7 +12,7 @@ import "os"
 // Access cannot be revoked.
 //
 // Errors: ErrClosed, ErrCreate with ErrExhausted (no descriptor left), ErrShare (memory of the
-// heap has no descriptor; for surfaces use SharePort).
+// heap has no descriptor; a file in /dev/shm has no seals; for surfaces use SharePort).
 func (b *Block) Share() (*os.File, error) {
 	if err := b.Retain(); err != nil {
 		return nil, &Error{Op: "share", Size: b.size(), Err: ErrClosed, Hint: "share the Block before closing it"}

@@ -40,7 +40,8 @@ func turn() error {
 	return err
 }
 
-// playAdopter adopts descriptor 3, tells its Keys on the first page, checks what the test wrote, and writes to the same pages.
+// playAdopter adopts descriptor 3, tells its Keys on the first page, checks what the test wrote,
+// and writes to the same pages.
 func playAdopter() error {
 	f := os.NewFile(3, "shared")
 	b, err := unimem.Adopt(f, 3*page)

@@ -29,7 +29,8 @@ func checkTogether(op string, size, count int) error {
 		return err
 	}
 	if rounded > math.MaxInt/count {
-		return &Error{Op: op, Size: size, Err: ErrSize, Hint: "the pieces, rounded up to whole pages, overflow together"}
+		return &Error{Op: op, Size: size, Err: ErrSize,
+			Hint: "rounded up to whole pages they overflow together"}
 	}
 	return checkMemory(op, rounded*count)
 }
