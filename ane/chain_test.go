@@ -16,14 +16,16 @@ type chainFake struct {
 	chain func(ctx context.Context, steps []ane.Invocation) error
 }
 
-func (c *chainFake) EvaluateChain(ctx context.Context, steps []ane.Invocation) error { return c.chain(ctx, steps) }
+func (c *chainFake) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
+	return c.chain(ctx, steps)
+}
 
 func TestChainRunsEachRequestAsOftenAsItIsNamed(t *testing.T) {
 	boom := errors.New("boom")
 	e := &chainFake{fake: adder(t)}
 	d, err := ane.Open(e, "")
 	require.NoError(t, err)
-	m, err := d.Compile(t.Context(), ane.Source{})
+	m, err := d.Compile(t.Context(), anySource)
 	require.NoError(t, err)
 	a, err := m.NewRequest(t.Context())
 	require.NoError(t, err)

@@ -76,9 +76,9 @@ func (d *Device) Compile(ctx context.Context, src Source) (*Model, error) {
 
 // compile checks that src has one program and calls the engine.
 func (d *Device) compile(ctx context.Context, src Source) (Executable, error) {
-	if src.Program != nil && src.Text != nil {
-		return nil, &Error{Op: "compile", Engine: d.info.Name, Name: src.File, Err: ErrCompile,
-			Detail: "the Source has a Program and a Text", Hint: "give one of them"}
+	src, err := src.check(d.info.Name)
+	if err != nil {
+		return nil, err
 	}
 	return d.engine.Compile(ctx, src)
 }

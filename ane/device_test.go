@@ -18,7 +18,7 @@ func TestReceipt(t *testing.T) {
 	want := ane.Receipt{Engine: "fake", Chip: "none", OSBuild: "any", Numerics: "none", Sharing: "none",
 		Fallback: "no such hardware"}
 	require.Equal(t, want, d.Receipt())
-	m, err := d.Compile(background, ane.Source{})
+	m, err := d.Compile(background, anySource)
 	require.NoError(t, err)
 	want.Cached, want.Notes = true, []string{"remark"}
 	require.Equal(t, want, m.Receipt())
@@ -35,11 +35,11 @@ func TestImpossiblePrograms(t *testing.T) {
 	f := adder(t)
 	d := device(t, f)
 	f.in[0].RowStride = 2
-	_, err := d.Compile(background, ane.Source{})
+	_, err := d.Compile(background, anySource)
 	require.ErrorIs(t, err, ane.ErrShape)
 	require.Zero(t, f.running.Load())
 	f.in, f.out = nil, nil
-	_, err = d.Compile(background, ane.Source{})
+	_, err = d.Compile(background, anySource)
 	require.ErrorIs(t, err, ane.ErrCompile)
 	require.Zero(t, f.running.Load())
 }

@@ -168,7 +168,7 @@ func (r remoteRun) SetQoS(ane.QoS) error { return r.r.qos }
 func TestPeersNameTheirAddresses(t *testing.T) {
 	d, err := ane.Open(remote{fake: adder(t)}, "")
 	require.NoError(t, err)
-	m, err := d.Compile(t.Context(), ane.Source{})
+	m, err := d.Compile(t.Context(), anySource)
 	require.NoError(t, err)
 	r, err := m.NewRequest(t.Context())
 	require.NoError(t, err)
@@ -195,7 +195,7 @@ func TestQoSThatTheEngineRefuses(t *testing.T) {
 	for _, refusal := range []error{nil, refused} {
 		d, err := ane.Open(remote{adder(t), refusal}, "")
 		require.NoError(t, err)
-		m, err := d.Compile(t.Context(), ane.Source{})
+		m, err := d.Compile(t.Context(), anySource)
 		require.NoError(t, err)
 		r, err := m.NewRequest(t.Context())
 		require.NoError(t, err)

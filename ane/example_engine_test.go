@@ -187,7 +187,7 @@ func (c *counted) ReadFile(path string) ([]byte, error) {
 func ExampleWeights() {
 	p := scaled(2)
 	weights := &counted{Weights: p.Weights}
-	_, done := ready(ane.Source{Program: p.Program, Weights: weights})
+	_, done := ready(ane.Source{Program: p, Weights: weights})
 	defer done()
 	fmt.Println(weights.asked)
 	// Output: 1

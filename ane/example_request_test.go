@@ -176,7 +176,7 @@ func scaled(by float32) *build.Program {
 // A built program is compiled directly, without text.
 func ExampleSource() {
 	p := scaled(3)
-	model, done := ready(ane.Source{Program: p.Program, Weights: p.Weights})
+	model, done := ready(ane.Source{Program: p})
 	defer done()
 	fmt.Println(model.Output("y"))
 	// Output: y fp16[1 1 1 4] row 64 plane 64 batch 64 <nil>
@@ -186,7 +186,7 @@ func ExampleSource() {
 func ExampleModel_WithWeights() {
 	ctx := context.Background()
 	three, five := scaled(3), scaled(5)
-	base, done := ready(ane.Source{Program: three.Program, Weights: three.Weights})
+	base, done := ready(ane.Source{Program: three})
 	defer done()
 	model, err := base.WithWeights(ctx, five.Weights)
 	if err != nil {

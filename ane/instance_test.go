@@ -25,7 +25,7 @@ func TestWithWeightsNeedsAnEngineThatMakesInstances(t *testing.T) {
 
 	d, err := ane.Open(faulty.Wrap(adder(t), faulty.Fault{}), "")
 	require.NoError(t, err)
-	wrapped, err := d.Compile(t.Context(), ane.Source{})
+	wrapped, err := d.Compile(t.Context(), anySource)
 	require.NoError(t, err)
 	_, err = wrapped.WithWeights(t.Context(), nil)
 	require.ErrorIs(t, err, errors.ErrUnsupported)

@@ -28,7 +28,7 @@ func TestStates(t *testing.T) {
 	f.load = func(context.Context) error { loads++; return nil }
 	f.unload = func(context.Context) error { loads--; return nil }
 	d := device(t, f)
-	m, err := d.Compile(background, ane.Source{})
+	m, err := d.Compile(background, anySource)
 	require.NoError(t, err)
 	_, err = m.Bind(nil, nil)
 	require.ErrorIs(t, err, ane.ErrNotLoaded)
@@ -72,7 +72,7 @@ func TestStates(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrClosed)
 	require.NoError(t, d.Close())
 	require.NoError(t, d.Close())
-	_, err = d.Compile(background, ane.Source{})
+	_, err = d.Compile(background, anySource)
 	require.ErrorIs(t, err, ane.ErrClosed)
 }
 
@@ -89,7 +89,7 @@ func TestForeignRequests(t *testing.T) {
 func TestEndedContexts(t *testing.T) {
 	f := adder(t)
 	d := device(t, f)
-	_, err := d.Compile(ended(), ane.Source{})
+	_, err := d.Compile(ended(), anySource)
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorIs(t, err, context.Canceled)
 	m := model(t, adder(t))
@@ -105,10 +105,10 @@ func TestErrorsOfTheEngine(t *testing.T) {
 	bad := errors.New("bad")
 	f.refuse = bad
 	d := device(t, f)
-	_, err := d.Compile(background, ane.Source{})
+	_, err := d.Compile(background, anySource)
 	require.ErrorIs(t, err, bad)
 	f.refuse = nil
-	m, err := d.Compile(background, ane.Source{})
+	m, err := d.Compile(background, anySource)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, m.Close(background)) }()
 	f.load = func(context.Context) error { return bad }
@@ -321,7 +321,7 @@ func TestCloseThatFails(t *testing.T) {
 // Unload and Close that wait for another call end with their context.
 func TestWaitingForATurn(t *testing.T) {
 	f := adder(t)
-	m, err := device(t, f).Compile(background, ane.Source{})
+	m, err := device(t, f).Compile(background, anySource)
 	require.NoError(t, err)
 	inside, release := make(chan struct{}), make(chan struct{})
 	f.load = func(context.Context) error { close(inside); <-release; return nil }
@@ -340,7 +340,7 @@ func TestWaitingForATurn(t *testing.T) {
 // Zero values behave like closed ones.
 func TestZeroValues(t *testing.T) {
 	var d ane.Device
-	_, err := d.Compile(background, ane.Source{})
+	_, err := d.Compile(background, anySource)
 	require.ErrorIs(t, err, ane.ErrClosed)
 	require.NoError(t, d.Close())
 	require.Zero(t, d.Info())

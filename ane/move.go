@@ -88,6 +88,10 @@ func (t *Tensor) Float32s() ([]float32, error) {
 // early (ErrLength and io.ErrUnexpectedEOF) or fails. It reads no further byte.
 func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 	t = t.orZero()
+	if r == nil {
+		return 0, &Error{Op: "fill", Name: t.layout.Name, Err: ErrLength, Detail: "the reader is nil",
+			Hint: "pass an open reader"}
+	}
 	want, done := t.layout.PackedBytes(), 0
 	_, err := t.rows("fill", want, want, func(row []byte, _ int) error {
 		n, err := io.ReadFull(r, row)

@@ -9,13 +9,15 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
 
 // compiled returns a Model of f that is not loaded.
 func compiled(t testing.TB, f *fake) *ane.Model {
 	t.Helper()
-	m, err := device(t, f).Compile(context.Background(), ane.Source{})
+	m, err := device(t, f).Compile(context.Background(), anySource)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, m.Close(context.Background())) })
 	return m
@@ -140,7 +142,7 @@ func TestDeviceCloseFreesWhatRunsHeld(t *testing.T) {
 	f := adder(t)
 	d, err := ane.Open(f, "")
 	require.NoError(t, err)
-	m, err := d.Compile(t.Context(), ane.Source{})
+	m, err := d.Compile(t.Context(), anySource)
 	require.NoError(t, err)
 	r, err := m.NewRequest(t.Context())
 	require.NoError(t, err)
@@ -177,4 +179,40 @@ func TestSourceIsTextOrProgram(t *testing.T) {
 	require.ErrorAs(t, err, &list)
 	_, err = ane.Source{Text: []byte("nonsense")}.Tree()
 	require.ErrorAs(t, err, &list)
+}
+
+func TestSourceNeedsAProgram(t *testing.T) {
+	d := device(t, adder(t))
+	var none *build.Program
+	for _, src := range []ane.Source{{}, {Text: []byte{}}, {Program: (*mil.Program)(nil)}, {Program: none}} {
+		_, err := d.Compile(t.Context(), src)
+		require.ErrorIs(t, err, ane.ErrCompile)
+		require.ErrorContains(t, err, "neither Program nor Text")
+	}
+}
+
+// A built program brings its weights.
+func TestABuiltProgramIsASource(t *testing.T) {
+	b := build.New()
+	f := b.Func("main")
+	x := f.Input("x", build.FP16, 1, 2, 1, 4)
+	f.Output("y", f.Conv(x, f.Weight("w", []float32{2, 3}, 1, 2, 1, 1)))
+	p, err := b.Program()
+	require.NoError(t, err)
+	d, err := ane.Open(soft.New(), "")
+	require.NoError(t, err)
+	m, err := d.Compile(t.Context(), ane.Source{Program: p})
+	require.NoError(t, err)
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	_, err = r.Input("x").WriteFloat32([]float32{1, 2, 3, 4, 10, 20, 30, 40})
+	require.NoError(t, err)
+	_, err = r.Evaluate(t.Context())
+	require.NoError(t, err)
+	got, err := r.Output("y").Float32s()
+	require.NoError(t, err)
+	require.Equal(t, []float32{32, 64, 96, 128}, got)
+	require.NoError(t, r.Close())
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, d.Close())
 }

@@ -8,18 +8,25 @@ import (
 
 // Source is a program to compile: a Text or a Program, not both.
 type Source struct {
-	File     string       // name used in messages; may be empty
-	Text     []byte       // MIL text
-	Program  *mil.Program // a tree, which must not change while a Model of it is open
-	Function string       // function to run; empty is main, or the first one without main
-	Weights  Weights      // files that the program names; may be nil if it names none
+	File     string  // name used in messages; may be empty
+	Text     []byte  // MIL text
+	Program  Program // a tree, which must not change while a Model of it is open
+	Function string  // function to run; empty is main, or the first one without main
+	Weights  Weights // files that the program names; nil if Program has them or there are none
+}
+
+// Program is a program as a tree: a *mil.Program, or a *build.Program, which brings its
+// Weights.
+type Program interface {
+	// Tree returns the tree, or nil.
+	Tree() *mil.Program
 }
 
 // Tree returns the program as a tree: Program, or Text parsed. It does not validate the
 // tree; the error for malformed Text is a mil.ErrorList.
 func (s Source) Tree() (*mil.Program, error) {
-	if s.Program != nil {
-		return s.Program, nil
+	if p := s.program(); p != nil {
+		return p, nil
 	}
 	return mil.ParseTree(s.File, s.Text)
 }
@@ -27,13 +34,40 @@ func (s Source) Tree() (*mil.Program, error) {
 // MIL returns the program as text: Text unchanged, or Program printed. The error for a
 // Program that does not validate is a mil.ErrorList.
 func (s Source) MIL() ([]byte, error) {
-	if s.Program == nil {
+	p := s.program()
+	if p == nil {
 		return s.Text, nil
 	}
-	if err := mil.Validate(s.File, s.Program); err != nil {
+	if err := mil.Validate(s.File, p); err != nil {
 		return nil, err
 	}
-	return mil.Print(s.Program), nil
+	return mil.Print(p), nil
+}
+
+// program returns the tree of Program, or nil.
+func (s Source) program() *mil.Program {
+	if s.Program == nil {
+		return nil
+	}
+	return s.Program.Tree()
+}
+
+// check refuses a Source with no program or two, and takes the weights from a Program that
+// brings them.
+func (s Source) check(engine string) (Source, error) {
+	fail := func(detail, hint string) (Source, error) {
+		return s, &Error{Op: "compile", Engine: engine, Name: s.File, Err: ErrCompile, Detail: detail, Hint: hint}
+	}
+	switch tree := s.program() != nil; {
+	case tree && s.Text != nil:
+		return fail("the Source has a Program and a Text", "give one of them")
+	case !tree && len(s.Text) == 0:
+		return fail("the Source has neither Program nor Text", "give one of them")
+	}
+	if w, ok := s.Program.(Weights); ok && s.Weights == nil {
+		s.Weights = w
+	}
+	return s, nil
 }
 
 // Weights reads the files that BLOBFILE names in a program.

@@ -17,11 +17,11 @@ func TestNilIsClosed(t *testing.T) {
 	for _, d := range []*ane.Device{nil, {}} {
 		require.Zero(t, d.Info())
 		require.Zero(t, d.Receipt())
-		_, err := d.Compile(ctx, ane.Source{})
+		_, err := d.Compile(ctx, anySource)
 		require.ErrorIs(t, err, ane.ErrClosed)
 		require.NoError(t, d.Close())
 		var none context.Context
-		_, err = d.Compile(none, ane.Source{})
+		_, err = d.Compile(none, anySource)
 		require.ErrorIs(t, err, ane.ErrClosed, "a nil context never ends")
 	}
 	for _, m := range []*ane.Model{nil, {}} {

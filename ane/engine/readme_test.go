@@ -27,5 +27,5 @@ func TestReadmeProgram(t *testing.T) {
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	require.Equal(t, "2048\n", string(out))
+	require.Equal(t, "32\n", string(out))
 }

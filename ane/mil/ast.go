@@ -8,6 +8,9 @@ type Program struct {
 	Funcs   []*Function
 }
 
+// Tree returns p. With it a Program is an ane.Program, as what embeds one is.
+func (p *Program) Tree() *Program { return p }
+
 // Func returns the function called name, or nil.
 func (p *Program) Func(name string) *Function {
 	for _, f := range p.Funcs {

@@ -26,25 +26,25 @@ func main() {
 	values := f.Input("values", build.FP16, 1, heads, length, dim)
 	scores := f.Mul(f.Matmul(query, keys, build.TransposeY(true)), f.Scalar(1/math.Sqrt(dim)))
 	f.Output("y", f.Matmul(f.Softmax(f.Add(scores, mask), -1), values))
-	p := must(b.Program())
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
+	p := ane.Must(b.Program())
+	device := ane.Must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
-	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+	model := ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx)) // binds the cache once
+	r := ane.Must(model.NewRequest(ctx)) // binds the cache once
 	defer r.Close()
 	seen := slices.Repeat([]float32{-10000}, length)
 	cacheK, cacheV := r.Input("keys"), r.Input("values")
 	worst, written := 0.0, 0
 	for t := range length {
-		written += must(r.Input("query").WriteFloat32(features(0, t)))
+		written += ane.Must(r.Input("query").WriteFloat32(features(0, t)))
 		// A slice is a view of the cache: row t of every head.
-		written += must(must(cacheK.Slice(2, t, t+1)).WriteFloat32(features(1, t)))
-		written += must(must(cacheV.Slice(2, t, t+1)).WriteFloat32(features(2, t)))
+		written += ane.Must(ane.Must(cacheK.Slice(2, t, t+1)).WriteFloat32(features(1, t)))
+		written += ane.Must(ane.Must(cacheV.Slice(2, t, t+1)).WriteFloat32(features(2, t)))
 		seen[t] = 0
-		written += must(r.Input("mask").WriteFloat32(seen))
-		must(r.Evaluate(ctx))
-		worst = max(worst, off(must(r.Output("y").Float32s()), t))
+		written += ane.Must(r.Input("mask").WriteFloat32(seen))
+		ane.Must(r.Evaluate(ctx))
+		worst = max(worst, off(ane.Must(r.Output("y").Float32s()), t))
 	}
 	cache := len(cacheK.Bytes()) + len(cacheV.Bytes())
 	fmt.Printf("%d tokens: %d bytes written for each; the cache of %d bytes stayed in place\n", length, written/length,
@@ -81,11 +81,4 @@ func off(got []float32, t int) (worst float64) {
 		worst = max(worst, math.Abs(want/sum-float64(y)))
 	}
 	return worst
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		log.Fatal(err) // status 1
-	}
-	return v
 }

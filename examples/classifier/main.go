@@ -44,13 +44,13 @@ func main() {
 	// Layer two subtracts the other scores from each score.
 	contrast := f.Conv(hidden, f.Weight("contrast", []float32{2, -1, -1, -1, 2, -1, -1, -1, 2}, 3, 3, 1, 1))
 	f.Output("y", f.Softmax(contrast, 1))
-	p := must(b.Program())
+	p := ane.Must(b.Program())
 
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
+	device := ane.Must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
-	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+	model := ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx))
+	r := ane.Must(model.NewRequest(ctx))
 	defer r.Close()
 
 	pictures := []string{bar, cross, worn}
@@ -61,12 +61,12 @@ func main() {
 			}
 		}
 	}
-	must(r.Evaluate(ctx))
+	ane.Must(r.Evaluate(ctx))
 	var answers []string
 	for column := range pictures {
 		best, most := 0, float32(0)
 		for i := range labels {
-			if p := must(r.Output("y").At(0, i, 0, column)); p > most {
+			if p := ane.Must(r.Output("y").At(0, i, 0, column)); p > most {
 				best, most = i, p
 			}
 		}
@@ -76,11 +76,6 @@ func main() {
 	if got := strings.Join(answers, " "); got != "bar cross square" {
 		log.Fatalf("wrong: %s", got)
 	}
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
 }
 
 func check(err error) {

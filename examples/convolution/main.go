@@ -10,27 +10,17 @@ import (
 )
 
 func main() {
-	b := build.New()
+	ctx, b := context.Background(), build.New()
 	f := b.Func("main")
-	x := f.Input("x", build.FP16, 1, 64, 1, 64)
-	f.Output("y", f.Conv(x, f.Weight("w", make([]float32, 32*64), 32, 64, 1, 1)))
-	p := must(b.Program())
-
-	ctx := context.Background()
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
+	x := f.Input("x", build.FP16, 1, 2, 1, 4)
+	f.Output("y", f.Conv(x, f.Weight("w", []float32{2, 3}, 1, 2, 1, 1)))
+	device := ane.Must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
-	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+	model := ane.Must(device.Compile(ctx, ane.Source{Program: ane.Must(b.Program())}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx)) // allocates its surfaces
+	r := ane.Must(model.NewRequest(ctx)) // allocates its surfaces
 	defer r.Close()
-	must(r.Input("x").WriteFloat32(make([]float32, 64*64))) // writes into the shared page
-	must(r.Evaluate(ctx))
-	println(len(must(r.Output("y").Float32s())))
-}
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
+	ane.Must(r.Input("x").WriteFloat32([]float32{1, 2, 3, 4, 10, 20, 30, 40})) // writes into the shared page
+	ane.Must(r.Evaluate(ctx))
+	println(int(ane.Must(r.Output("y").Float32s())[0])) // 2*1 + 3*10 = 32
 }

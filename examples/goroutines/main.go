@@ -21,15 +21,15 @@ func main() {
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 64, 1, width)
 	f.Output("y", f.Add(f.Mul(x, f.Scalar(2)), f.Scalar(1)))
-	p := must(b.Program())
+	p := ane.Must(b.Program())
 
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
+	device := ane.Must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
-	model := must(device.Compile(ctx, ane.Source{Program: p.Program}))
+	model := ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	defer model.Close(ctx)
 	// One goroutine at a time may use a request. Four requests have four sets of surfaces,
 	// allocated once; Get waits while all four are lent.
-	pool := must(model.NewPool(ctx, requests))
+	pool := ane.Must(model.NewPool(ctx, requests))
 	defer pool.Close()
 
 	faults := make([]error, goroutines) // each goroutine has its own
@@ -71,11 +71,6 @@ func double(ctx context.Context, pool *ane.Pool, v float32) (err error) {
 		}
 	}
 	return nil
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
 }
 
 func check(err error) {

@@ -28,18 +28,18 @@ func main() {
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 1, size, size) // one picture, one channel
 	f.Output("y", f.Conv(x, f.Weight("w", laplace, 1, 1, 3, 3), build.Same))
-	p := must(b.Program())
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
+	p := ane.Must(b.Program())
+	device := ane.Must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
-	model := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+	model := ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx))
+	r := ane.Must(model.NewRequest(ctx))
 	defer r.Close()
 
 	picture := disk()
-	must(r.Input("x").WriteFloat32(picture))
-	must(r.Evaluate(ctx))
-	edge := must(r.Output("y").Float32s())
+	ane.Must(r.Input("x").WriteFloat32(picture))
+	ane.Must(r.Evaluate(ctx))
+	edge := ane.Must(r.Output("y").Float32s())
 	fmt.Println("row 32, columns 10 to 16:", edge[32*size+10:32*size+17])
 	gray := image.NewGray(image.Rect(0, 0, size, size))
 	for i, got := range edge {
@@ -51,7 +51,7 @@ func main() {
 	}
 	fmt.Println("every pixel is as defined")
 	if *out != "" {
-		file := must(os.Create(*out))
+		file := ane.Must(os.Create(*out))
 		check(png.Encode(file, gray))
 		check(file.Close())
 	}
@@ -77,11 +77,6 @@ func convolved(in, kernel []float32, col, row int) (sum float32) {
 		}
 	}
 	return sum
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
 }
 
 func check(err error) {

@@ -33,30 +33,30 @@ func parent(ctx context.Context) {
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 64, 1, 64)
 	f.Output("y", f.Mul(x, f.Scalar(0.5)))
-	p := must(b.Program())
-	device := must(engine.Open(ctx, engine.Auto))
+	p := ane.Must(b.Program())
+	device := ane.Must(engine.Open(ctx, engine.Auto))
 	defer device.Close()
-	model := must(device.Compile(ctx, ane.Source{Program: p.Program}))
+	model := ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	defer model.Close(ctx)
-	r := must(model.NewRequest(ctx))
+	r := ane.Must(model.NewRequest(ctx))
 	defer r.Close()
 
 	// The child gets a descriptor of the tensor's memory and a header with its layout.
 	memory, header, err := ane.ShareTensor(r.Input("x"))
 	check(err)
 	defer memory.Close()
-	cmd := exec.CommandContext(ctx, must(os.Executable()), "child")
+	cmd := exec.CommandContext(ctx, ane.Must(os.Executable()), "child")
 	cmd.ExtraFiles = []*os.File{memory} // descriptor 3 of the child
 	cmd.Stderr = os.Stderr
-	stdin := must(cmd.StdinPipe())
+	stdin := ane.Must(cmd.StdinPipe())
 	cmd.Stdout = os.Stdout
 	check(cmd.Start())
-	must(stdin.Write(header))
+	ane.Must(stdin.Write(header))
 	check(stdin.Close()) // the header ends here
 	check(cmd.Wait())    // the child's writes happen before its end, and so before the evaluation
 
-	must(r.Evaluate(ctx))
-	last := must(r.Output("y").At(0, 63, 0, 63))
+	ane.Must(r.Evaluate(ctx))
+	last := ane.Must(r.Output("y").At(0, 63, 0, 63))
 	fmt.Println("parent: the engine halves the last element to", last)
 	if last != 31.5 {
 		log.Fatal("wrong: not 31.5")
@@ -66,7 +66,7 @@ func parent(ctx context.Context) {
 // child writes the number of its column into each element.
 func child() {
 	memory := os.NewFile(3, "memory")
-	x := must(ane.AdoptTensor(memory, must(io.ReadAll(os.Stdin))))
+	x := ane.Must(ane.AdoptTensor(memory, ane.Must(io.ReadAll(os.Stdin))))
 	defer x.Block().Close()
 	check(memory.Close()) // the Block has its own descriptor
 	for c := range 64 {
@@ -75,11 +75,6 @@ func child() {
 		}
 	}
 	fmt.Println("child:  wrote", x.Layout())
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
 }
 
 func check(err error) {

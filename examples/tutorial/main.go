@@ -35,7 +35,7 @@ func main() {
 	device, err := engine.Open(ctx, engine.Auto)
 	check(err)
 	defer device.Close()
-	model, err := device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights})
+	model, err := device.Compile(ctx, ane.Source{Program: p})
 	check(err)
 	defer model.Close(ctx)
 

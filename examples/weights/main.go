@@ -16,11 +16,11 @@ const channels, width = 64, 32
 
 func main() {
 	ctx := context.Background()
-	device := must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
+	device := ane.Must(engine.Open(ctx, engine.Auto)) // Apple's engine if available
 	defer device.Close()
 
 	p := program(1)
-	first := must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+	first := ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	defer first.Close(ctx)
 	fmt.Println("compiled: x times", times(ctx, first))
 
@@ -45,9 +45,9 @@ func replaced(ctx context.Context, device *ane.Device, first *ane.Model, p *buil
 	model, err := first.WithWeights(ctx, p.Weights)
 	if errors.Is(err, errors.ErrUnsupported) {
 		// Apple's engine compiles weights into the program: compile it again.
-		return must(device.Compile(ctx, ane.Source{Program: p.Program, Weights: p.Weights}))
+		return ane.Must(device.Compile(ctx, ane.Source{Program: p}))
 	}
-	return must(model, err)
+	return ane.Must(model, err)
 }
 
 // program multiplies every channel by factor: a 1x1 convolution with a diagonal matrix.
@@ -60,21 +60,16 @@ func program(factor float32) *build.Program {
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, channels, 1, width)
 	f.Output("y", f.Conv(x, f.Weight("w", diagonal, channels, channels, 1, 1)))
-	return must(b.Program())
+	return ane.Must(b.Program())
 }
 
 // times evaluates the model on 1 and returns the result, the factor.
 func times(ctx context.Context, model *ane.Model) float32 {
-	r := must(model.NewRequest(ctx))
+	r := ane.Must(model.NewRequest(ctx))
 	defer r.Close()
 	check(r.Input("x").Set(1, 0, 5, 0, 7))
-	must(r.Evaluate(ctx))
-	return must(r.Output("y").At(0, 5, 0, 7))
-}
-
-func must[T any](v T, err error) T {
-	check(err)
-	return v
+	ane.Must(r.Evaluate(ctx))
+	return ane.Must(r.Output("y").At(0, 5, 0, 7))
 }
 
 func check(err error) {

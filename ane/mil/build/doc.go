@@ -8,7 +8,7 @@
 //	f.Output("y", f.Relu(f.Conv(x, w)))
 //	p, err := b.Program()
 //	..
-//	model, err := device.Compile(ctx, ane.Source{Text: p.Text(), Weights: p.Weights})
+//	model, err := device.Compile(ctx, ane.Source{Program: p})
 //
 // # Operators
 //

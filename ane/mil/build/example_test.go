@@ -32,7 +32,7 @@ func Example() {
 	device, err := engine.Open(ctx, engine.Soft)
 	check(err)
 	defer device.Close()
-	model, err := device.Compile(ctx, ane.Source{Text: p.Text(), Weights: p.Weights})
+	model, err := device.Compile(ctx, ane.Source{Program: p})
 	check(err)
 	defer model.Close(ctx)
 	r, err := model.NewRequest(ctx)

@@ -20,6 +20,18 @@ type Program struct {
 	Notes []string
 }
 
+// Tree returns the tree, or nil for a nil Program.
+func (p *Program) Tree() *mil.Program {
+	if p == nil {
+		return nil
+	}
+	return p.Program
+}
+
+// ReadFile returns a weight file of the program by its path, so that an ane.Source needs no
+// other Weights.
+func (p *Program) ReadFile(path string) ([]byte, error) { return p.Weights.ReadFile(path) }
+
 // Text returns the program as MIL text.
 func (p *Program) Text() []byte { return mil.Print(p.Program) }
 

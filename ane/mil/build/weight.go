@@ -24,6 +24,10 @@ func (f *Func) Weight(name string, values []float32, shape ...int) Value {
 			return 0, &mil.Error{Msg: fmt.Sprintf("%d values for %d elements of shape %v", len(values), n, shape),
 				Hint: "make both agree"}
 		}
+		if n := vanishing(values); n > 0 {
+			f.b.note(fmt.Sprintf("weight %s: %d of %d values are too small for fp16 and become zero",
+				quote(name), n, len(values)))
+		}
 		if n := beyond(values); n > 0 {
 			f.b.note(fmt.Sprintf("weight %s: %d of %d values are beyond the range of fp16 and become infinite",
 				quote(name), n, len(values)))
@@ -38,6 +42,18 @@ func beyond(values []float32) int {
 	n := 0
 	for _, v := range values {
 		if (v >= first || v <= -first) && !math.IsInf(float64(v), 0) {
+			n++
+		}
+	}
+	return n
+}
+
+// vanishing counts the values other than zero that round to zero.
+func vanishing(values []float32) int {
+	const last = fp16.SmallestSubnormal / 2 // a tie, which rounds to the even zero
+	n := 0
+	for _, v := range values {
+		if v != 0 && v <= last && v >= -last {
 			n++
 		}
 	}

@@ -35,7 +35,7 @@ func (e *Engine) compile(ctx context.Context, src ane.Source, watch *observation
 		return nil, e.atFault(src.File, err)
 	}
 	text := slices.Clone(src.Text)
-	if src.Program != nil {
+	if src.Text == nil {
 		text = mil.Print(p)
 	}
 	f, err := procedure(src, p)
