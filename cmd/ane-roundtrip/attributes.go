@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
@@ -94,6 +96,9 @@ func (a *app) attributes(file string) error {
 
 func readAttributes(file string) ([]placed, []string, error) {
 	v, err := plist.ReadFile(file)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return nil, nil, badf("--attributes: %w; give the path of a file that can be read", err)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

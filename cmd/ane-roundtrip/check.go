@@ -50,7 +50,7 @@ runs on it a second time, in a private broker, a process of its own.
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&o.iterations, "iterations", 200, "evaluate each model `N` times for its times")
+	f.IntVar(&o.iterations, "iterations", 200, "time `N` evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
 		strings.Join(injections(), ", "))
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")

@@ -44,12 +44,13 @@ func (a *app) completions(root *cobra.Command) {
 			cmd.ValidArgsFunction = extensions("mil")
 		case "image":
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
-		case "man", "schema":
+		case "help", "man", "schema":
 		default:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions
 		}
 	}
 	root.ValidArgsFunction = nil // cobra completes the names of the commands
+	completionCommand(root)
 }
 
 // filters lists the filters by name.

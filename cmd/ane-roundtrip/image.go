@@ -64,6 +64,9 @@ Filters:
 
 // image filters the picture at in and writes it to out.
 func (a *app) image(ctx context.Context, name, in, out string) (err error) {
+	if name == "" {
+		return badf("no filter; give --filter with one of %s", strings.Join(filters(), ", "))
+	}
 	filter, ok := models.FilterByName(name)
 	if !ok {
 		return badf("--filter %q; %s", name, near.Choices(name, "choose one of", filters()))

@@ -45,9 +45,9 @@ func BenchmarkImage(b *testing.B) {
 	in, _ := photograph(b, b.TempDir())
 	out := filepath.Join(b.TempDir(), "out.png")
 	for b.Loop() {
-		var told, errw bytes.Buffer
+		var stdout, errw bytes.Buffer
 		args := []string{"image", "--engine", engine.Soft, "--filter", "blur", in, out}
-		require.Equal(b, codePass, execute(b.Context(), args, &told, &errw), "%s", &errw)
+		require.Equal(b, codePass, execute(b.Context(), args, &stdout, &errw), "%s", &errw)
 	}
 }
 

@@ -36,6 +36,16 @@ func commandNames(root *cobra.Command) (names []string) {
 	return names
 }
 
+// findCommand returns the command with the name that args are.
+func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
+	found, rest, err := root.Find(args)
+	if err != nil || len(rest) > 0 || found == root {
+		name := strings.Join(args, " ")
+		return nil, badf("there is no command %q; %s", name, near.Choices(name, "choose one of", commandNames(root)))
+	}
+	return found, nil
+}
+
 // man prints the page of a command.
 func (a *app) man(root *cobra.Command, args []string) error {
 	page := root
@@ -43,9 +53,9 @@ func (a *app) man(root *cobra.Command, args []string) error {
 		return badf("operands: %d; give at most one, COMMAND", len(args))
 	}
 	if len(args) == 1 {
-		found, rest, err := root.Find(args)
-		if err != nil || len(rest) > 0 || found == root {
-			return badf("there is no command %q; %s", args[0], near.Choices(args[0], "there are", commandNames(root)))
+		found, err := findCommand(root, args)
+		if err != nil {
+			return err
 		}
 		page = found
 	}

@@ -8,14 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
-	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -67,17 +65,11 @@ func (a *app) execute(ctx context.Context) int {
 	return a.end(ctx, root.ExecuteContext(ctx))
 }
 
-// logTime is how long a broker that ends waits for the reader of its log.
-const logTime = time.Second
-
 // end prints the report of a command and its error, and returns the exit code.
 func (a *app) end(ctx context.Context, err error) int {
 	err = a.conclude(ctx, err)
 	if !a.json || a.out != a.err { // the stream with the JSON object holds nothing else
 		explain(ctx, a.err, err)
-	}
-	if log, ok := a.err.(*server.LogWriter); ok {
-		log.Close(logTime)
 	}
 	return exitCode(ctx, err)
 }
@@ -114,7 +106,9 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),
 		a.brokerCommand(), a.inspectCommand(), a.formatCommand(), a.manCommand(), a.schemaCommand())
 	// Help has 80 columns, on a terminal and in a file.
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 "))
+	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
+		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
+	root.SetHelpCommand(a.helpCommand())
 	a.completions(root)
 	return root
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"strings"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -100,14 +101,17 @@ func (a *app) checkTable(checks []trial.Check) error {
 
 // valueOf formats the measured value of a check.
 func valueOf(c trial.Check) string {
-	v := float64(c.Value)
+	v, unit := float64(c.Value), c.Unit
+	if v == 1 && len(unit) > 2 { // not ns
+		unit = strings.TrimSuffix(unit, "s")
+	}
 	switch {
-	case c.Unit == "":
+	case unit == "":
 		return "-"
 	case v == math.Trunc(v) && math.Abs(v) < 1e15:
-		return fmt.Sprintf("%.0f %s", v, c.Unit)
+		return fmt.Sprintf("%.0f %s", v, unit)
 	}
-	return fmt.Sprintf("%.4g %s", v, c.Unit)
+	return fmt.Sprintf("%.4g %s", v, unit)
 }
 
 // table prints a table at the width of the terminal or of COLUMNS.

@@ -16,6 +16,9 @@ import (
 
 // unknownOperand rejects an operand of a command that takes none.
 func unknownOperand(cmd *cobra.Command, word string) error {
+	if cmd.HasParent() {
+		return badf("%s takes no operand, not %q; see %s --help", cmd.Name(), word, cmd.CommandPath())
+	}
 	return badf("unknown command or operand %q; %ssee ane-roundtrip --help", word,
 		near.Hint(word, commandNames(cmd.Root())))
 }

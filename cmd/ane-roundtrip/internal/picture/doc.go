@@ -1,5 +1,4 @@
-// Package picture turns PNG and JPEG files into rows of fp16 tensors, and such
-// rows into PNG files.
+// Package picture converts PNG and JPEG files to rows of fp16 tensors, and such rows to PNG files.
 //
 // A [Picture] holds samples of 8 or 16 bits in the memory of the decoded file: one channel if the file
 // is gray, else three (red, green, blue). In a tensor a sample s of 8 bits is s/256, which fp16

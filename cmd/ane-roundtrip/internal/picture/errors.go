@@ -5,8 +5,8 @@ import "fmt"
 // Error is the only type of error that Open and Decode return.
 type Error struct {
 	File string // the name that Open or Decode was given
-	What string // what is wrong
-	Fix  string // what to do about it
+	What string // the fault
+	Fix  string // the remedy
 	Err  error  // the cause, from the decoder or the operating system, or nil
 }
 

@@ -79,7 +79,8 @@ func TestJSONMatchesSchema(t *testing.T) {
 	require.NoError(t, os.WriteFile(file("bad.mil"), []byte("program(1.3)\n{\n}}"), 0o600))
 	require.NoError(t, os.WriteFile(file("a.json"), []byte(`{"NetworkStatusList": [{"Name": "main", "LiveInputList": [
 		{"Name": "q", "Symbol": "q", "Type": "Float16",
-		"Batches": 1, "Channels": 1, "Depth": 1, "Height": 1, "Width": 32, "RowStride": 64, "PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
+		"Batches": 1, "Channels": 1, "Depth": 1, "Height": 1, "Width": 32, "RowStride": 64,
+		"PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
 	require.NoError(t, npy.WriteFile(file("x.npy"), &npy.Array{Kind: npy.Float16, Shape: []int{4},
 		Data: []byte{0, 0x7e, 0, 0, 0, 0, 0, 0}}))
 	photo, err := os.Create(file("in.png"))

@@ -76,7 +76,7 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 		return nil, err
 	}
 	checks = append(checks, Judge(name, grown < limit, float64(grown), "bytes",
-		"memory of %s grew by %s while %s of tensors were bound and evaluated", whose, mebi(grown), mebi(size)).
+		"memory of %s changed by %s while %s of tensors were bound and evaluated", whose, mebi(grown), mebi(size)).
 		Against(AtMost(float64(limit-1))))
 	if !remote {
 		return checks, nil
