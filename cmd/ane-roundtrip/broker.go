@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -59,8 +60,13 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if o.linger <= 0 {
 		return badf("--linger %v; give a time above 0", o.linger)
 	}
+	log := server.NewLogWriter(a.err)
+	if a.err == io.Writer(os.Stderr) {
+		log = server.NewLogWriter(server.Stderr())
+	}
+	a.err = log // a reader of standard error that does not read holds up nothing
 	c := server.Config{CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
-		Log: slog.New(slog.NewTextHandler(a.err, nil))}
+		Log: slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}
 	if o.policy != "" {
 		p, err := server.ReadPolicy(o.policy)
 		if err != nil {

@@ -8,12 +8,14 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -65,11 +67,17 @@ func (a *app) execute(ctx context.Context) int {
 	return a.end(ctx, root.ExecuteContext(ctx))
 }
 
+// logTime is how long a broker that ends waits for the reader of its log.
+const logTime = time.Second
+
 // end prints the report of a command and its error, and returns the exit code.
 func (a *app) end(ctx context.Context, err error) int {
 	err = a.conclude(ctx, err)
 	if !a.json || a.out != a.err { // the stream with the JSON object holds nothing else
 		explain(ctx, a.err, err)
+	}
+	if log, ok := a.err.(*server.LogWriter); ok {
+		log.Close(logTime)
 	}
 	return exitCode(ctx, err)
 }
