@@ -27,6 +27,7 @@ type source struct {
 type commandFiles struct {
 	app     *app
 	sources []source
+	missing []source // files that do not exist yet, without info
 	stdin   string // the flag that reads standard input, or empty
 	stdout  string // the flag that writes to standard output, or empty
 }
@@ -63,10 +64,13 @@ func (t *commandFiles) record(what, path string, f *os.File) (*os.File, error) {
 	return f, nil
 }
 
-// recordPath keeps the identity of a file that the engine reads, if it exists.
+// recordPath keeps the identity of a file that the engine reads, or its path if it does not exist.
 func (t *commandFiles) recordPath(what, path string) {
-	if info, err := os.Stat(path); err == nil {
+	switch info, err := os.Stat(path); {
+	case err == nil:
 		t.sources = append(t.sources, source{what, path, info})
+	case errors.Is(err, fs.ErrNotExist):
+		t.missing = append(t.missing, source{what: what, path: path})
 	}
 }
 
@@ -79,6 +83,12 @@ func (t *commandFiles) create(what, path string) (*wholefile.File, error) {
 	}
 	if err != nil {
 		return nil, badf("%s: %w; name a file in a folder that exists and can be written", what, err)
+	}
+	for _, s := range t.missing {
+		if f.Makes(s.path) {
+			f.Discard()
+			return nil, badf("%s: %s is the path of %s (%s); name another file", what, path, s.what, s.path)
+		}
 	}
 	if f.Old() != nil && t.reportsTo(f.Old()) {
 		t.app.out = t.app.err // else the report would be written into the old file, which the new one replaces

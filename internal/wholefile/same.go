@@ -41,13 +41,25 @@ func (f *File) Same(g *File) bool {
 	if f.target == "" || g.target == "" {
 		return f.old != nil && g.old != nil && f.old.Mode().IsRegular() && os.SameFile(f.old, g.old)
 	}
-	dir := filepath.Dir(f.target)
+	return oneFile(f.target, g.target)
+}
+
+// Makes reports whether f makes or replaces the file at path, by any names. Neither has to exist
+// yet. It is false for devices and pipes.
+func (f *File) Makes(path string) bool {
+	target, err := follow(path)
+	return err == nil && f.target != "" && oneFile(f.target, target)
+}
+
+// oneFile reports whether two paths without links name one file, which need not exist.
+func oneFile(f, g string) bool {
+	dir := filepath.Dir(f)
 	a, err := os.Stat(dir)
 	if err != nil {
 		return false
 	}
-	b, err := os.Stat(filepath.Dir(g.target))
-	return err == nil && os.SameFile(a, b) && oneName(dir, filepath.Base(f.target), filepath.Base(g.target))
+	b, err := os.Stat(filepath.Dir(g))
+	return err == nil && os.SameFile(a, b) && oneName(dir, filepath.Base(f), filepath.Base(g))
 }
 
 // oneName reports whether the file system treats a and b as the same name, as some do for upper
