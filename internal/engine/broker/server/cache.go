@@ -1,12 +1,15 @@
 package server
 
 import (
+	"container/list"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,13 +24,37 @@ import (
 // weights, and the broker does not wait for them. The plan is made again, unless
 // the program is in memory still.
 //
+// The folder and each partition are real folders of this user that nobody else can write;
+// what is read from them counts only if its key, computed again, is the one it is filed by.
+//
 // Several brokers may use one folder: files appear whole, never change, and a
 // broker that finds one gone or damaged compiles as if it had never been. Losing a file is
-// never an error, and neither is a disk that takes none.
+// never an error, and neither is a disk that takes none. A broker reads the folder once,
+// when it starts, and counts from then on what it reads and writes itself: several brokers
+// together may keep as many times the bound.
 type cache struct {
-	dir   string // empty: nothing is kept
-	bound int64
-	mu    sync.Mutex // one sweep at a time
+	dir    string // empty: nothing is kept
+	bound  int64  // bytes on disk
+	engine ane.Info
+
+	mu    sync.Mutex // guards what follows; held while files are removed
+	sum   int64      // bytes on disk of all entries
+	have  map[entryName]*list.Element
+	order *list.List     // of kept, that which was used last at the front
+	parts map[string]int // entries of each partition
+}
+
+// entryName tells entries apart.
+type entryName struct {
+	partition string
+	key       Key
+}
+
+// kept is an entry of the cache.
+type kept struct {
+	name entryName
+	size int64     // bytes on disk
+	used time.Time // while the folder is read
 }
 
 // stale is when a temporary file of a writer that was killed is removed.
@@ -36,7 +63,8 @@ const stale = time.Hour
 // suffix marks the files that are entries.
 const suffix = ".program"
 
-// openCache makes the folder. A broker whose cache cannot be had works without.
+// openCache makes the folder, or reads what is there. A broker whose cache cannot be had
+// works without.
 func openCache(dir string, bound int64) (*cache, error) {
 	if dir == "" {
 		return &cache{}, nil
@@ -46,65 +74,81 @@ func openCache(dir string, bound int64) (*cache, error) {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err == nil {
-		err = trusted(dir)
+		err = trustedPath(dir)
 	}
 	if err != nil {
 		return &cache{}, &ane.Error{Op: "cache", Engine: Name, Name: dir, Err: err,
-			Hint: "name a folder of this user's own that can be made; programs are not cached"}
+			Hint: "name a real folder that this user alone may write; programs are not cached"}
 	}
-	return &cache{dir: dir, bound: bound}, nil
+	c := &cache{dir: dir, bound: bound, have: map[entryName]*list.Element{}, order: list.New(),
+		parts: map[string]int{}}
+	c.scan()
+	return c, nil
 }
 
 func (c *cache) partition(id Identity) string { return filepath.Join(c.dir, id.String()) }
 
-func (c *cache) path(id Identity, k Key) string {
-	return filepath.Join(c.partition(id), k.String()+suffix)
+func (c *cache) path(id Identity, k Key) string { return c.file(entryName{id.String(), k}) }
+
+func (c *cache) file(n entryName) string {
+	return filepath.Join(c.dir, n.partition, n.key.String()+suffix)
 }
 
-// load returns the program of a key, or nil. A damaged entry is removed.
+// load returns the program of a key, or nil. An entry that is damaged, or whose content has
+// another key, is removed.
 func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 	if c.dir == "" {
 		return nil, false
 	}
-	path := c.path(id, k)
-	b, err := c.read(path)
+	name := entryName{id.String(), k}
+	path := c.file(name)
+	if err := trusted(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, false // store tells why
+	}
+	b, size, err := c.read(path)
 	if errors.Is(err, fs.ErrNotExist) {
+		c.drop(name)
 		return nil, false
 	}
 	if err == nil {
 		s, err = readEntry(b, k)
 	}
+	if err == nil && s.key(c.engine) != k {
+		err = errEntry // whoever rewrote it computed the checksum too
+	}
 	if err != nil {
-		_ = os.Remove(path) // gone already, or found damaged once more
+		c.drop(name)
 		return nil, true
 	}
 	now := time.Now()
-	_ = os.Chtimes(path, now, now) // entries go by their last use; a failure makes this one go early
+	_ = os.Chtimes(path, now, now) // the order of the next broker; a failure makes this one go early
+	c.note(name, size)
 	return s, false
 }
 
-// read returns a whole file of the cache. Another one may take its name meanwhile.
-func (c *cache) read(path string) ([]byte, error) {
+// read returns a whole file of the cache, and its bytes on disk. Another one may take its
+// name meanwhile.
+func (c *cache) read(path string) ([]byte, int64, error) {
 	if info, err := os.Lstat(path); err != nil {
-		return nil, err
+		return nil, 0, err
 	} else if !info.Mode().IsRegular() {
-		return nil, errEntry
+		return nil, 0, errEntry
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer f.Close()
 	info, err := f.Stat()
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if info.Size() > c.bound {
-		return nil, errEntry
+		return nil, 0, errEntry
 	}
 	b := make([]byte, info.Size())
 	_, err = io.ReadFull(f, b)
-	return b, err
+	return b, onDisk(info), err
 }
 
 // store keeps a program and makes room for it. The error says why it is not kept.
@@ -115,77 +159,170 @@ func (c *cache) store(id Identity, k Key, s *source) error {
 	if need := s.bytes(); need > c.bound/2 {
 		return errors.New("the program takes more than half of the cache")
 	}
-	if err := os.Mkdir(c.partition(id), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+	name := entryName{id.String(), k}
+	path := c.file(name)
+	var err error
+	for range 3 { // another broker may remove the partition while it is empty
+		if err = c.makePartition(filepath.Dir(path)); err != nil {
+			return err
+		}
+		err = wholefile.Replace(path, func(w io.Writer) error { return writeEntry(w, k, s) })
+		if !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	if err != nil {
+		c.tidy(name.partition)
 		return err
 	}
-	defer c.sweep()
-	return wholefile.Replace(c.path(id, k), func(w io.Writer) error { return writeEntry(w, k, s) })
+	info, err := os.Lstat(path)
+	if err != nil {
+		return nil // another broker removed it
+	}
+	c.note(name, onDisk(info))
+	return nil
 }
 
-// kept is a file of the cache.
-type kept struct {
-	path string
-	size int64
-	used time.Time
+// makePartition makes a partition, or refuses one that is not this user's alone.
+func (c *cache) makePartition(path string) error {
+	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return trusted(path)
 }
 
-// list returns the entries under dir, and removes what writers that were killed
-// have left.
-func (c *cache) list(dir string) []kept {
-	var found []kept
-	// Whatever cannot be read is not there, as far as a cache is concerned.
-	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || !d.Type().IsRegular() {
-			return nil
+// note enters an entry that was used, and removes those that were not for longest until
+// the rest is within the bound.
+func (c *cache) note(n entryName, size int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.enter(&kept{name: n, size: size})
+	for c.sum > c.bound && c.order.Len() > 1 {
+		c.remove(c.order.Back())
+	}
+}
+
+// enter puts an entry to the front. The caller holds the lock.
+func (c *cache) enter(e *kept) {
+	if old := c.have[e.name]; old != nil {
+		c.sum += e.size - old.Value.(*kept).size
+		old.Value = e
+		c.order.MoveToFront(old)
+		return
+	}
+	c.have[e.name] = c.order.PushFront(e)
+	c.sum += e.size
+	c.parts[e.name.partition]++
+}
+
+// remove removes an entry's file and forgets it. The caller holds the lock.
+func (c *cache) remove(at *list.Element) {
+	e := at.Value.(*kept)
+	dir := filepath.Join(c.dir, e.name.partition)
+	own := trusted(dir) == nil
+	if own {
+		_ = os.Remove(c.file(e.name)) // gone already, or found once more
+	}
+	c.order.Remove(at)
+	delete(c.have, e.name)
+	c.sum -= e.size
+	if c.parts[e.name.partition]--; c.parts[e.name.partition] == 0 {
+		delete(c.parts, e.name.partition)
+		if own {
+			_ = os.Remove(dir) // another broker may use it
 		}
-		info, err := d.Info()
-		switch {
-		case err != nil:
-		case strings.HasSuffix(path, suffix):
-			found = append(found, kept{path, info.Size(), info.ModTime()})
-		case strings.HasSuffix(path, ".tmp") && time.Since(info.ModTime()) > stale:
-			_ = os.Remove(path)
+	}
+}
+
+// drop removes the entry of a name, whether it is known or not.
+func (c *cache) drop(n entryName) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if at := c.have[n]; at != nil {
+		c.remove(at)
+		return
+	}
+	if trusted(filepath.Join(c.dir, n.partition)) == nil {
+		_ = os.Remove(c.file(n))
+	}
+}
+
+// tidy removes a partition that has nothing in it.
+func (c *cache) tidy(partition string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if dir := filepath.Join(c.dir, partition); c.parts[partition] == 0 && trusted(dir) == nil {
+		_ = os.Remove(dir)
+	}
+}
+
+// scan reads the folder: entries, from the one that was not used for longest. It removes
+// what writers that were killed have left, and partitions without entries.
+func (c *cache) scan() {
+	folders, _ := os.ReadDir(c.dir) // whatever cannot be read is not there, as far as a cache is concerned
+	var all []*kept
+	for _, d := range folders {
+		if isPartition(d.Name()) {
+			all = append(all, c.list(d.Name())...)
 		}
+	}
+	slices.SortFunc(all, func(a, b *kept) int { return a.used.Compare(b.used) })
+	c.mu.Lock()
+	for _, e := range all {
+		c.enter(e)
+	}
+	for c.sum > c.bound {
+		c.remove(c.order.Back())
+	}
+	c.mu.Unlock()
+	for _, d := range folders {
+		if isPartition(d.Name()) {
+			c.tidy(d.Name())
+		}
+	}
+}
+
+// isPartition reports whether a name is one that Identity.String makes.
+func isPartition(name string) bool {
+	user, executable, ok := strings.Cut(name, "-")
+	_, err := strconv.ParseUint(user, 10, 32)
+	return ok && err == nil && isHash(executable)
+}
+
+// list returns the entries of a partition on disk.
+func (c *cache) list(partition string) (found []*kept) {
+	dir := filepath.Join(c.dir, partition)
+	if trusted(dir) != nil {
 		return nil
-	})
+	}
+	files, _ := os.ReadDir(dir)
+	for _, d := range files {
+		info, err := d.Info()
+		if err != nil || !info.Mode().IsRegular() {
+			continue
+		}
+		stem, entry := strings.CutSuffix(d.Name(), suffix)
+		switch key, err := parseKey(stem); {
+		case entry && err == nil:
+			found = append(found, &kept{entryName{partition, key}, onDisk(info), info.ModTime()})
+		case strings.HasSuffix(d.Name(), ".tmp") && time.Since(info.ModTime()) > stale:
+			_ = os.Remove(filepath.Join(dir, d.Name()))
+		}
+	}
 	return found
 }
 
-// sweep removes the entries that were not used for longest, until the rest is
-// within the bound.
-func (c *cache) sweep() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	all := c.list(c.dir)
-	var sum int64
-	for _, e := range all {
-		sum += e.size
-	}
-	slices.SortFunc(all, func(a, b kept) int { return a.used.Compare(b.used) })
-	for _, e := range all {
-		if sum <= c.bound {
-			return
-		}
-		if os.Remove(e.path) == nil {
-			sum -= e.size
-		}
-	}
-}
-
-// purge removes one entry of an identity, or all of them when k is nil.
+// purge removes one entry of an identity, or all of them when k is nil, and tells what it
+// removed, in bytes on disk.
 func (c *cache) purge(id Identity, k *Key) (files uint32, bytes uint64) {
 	if c.dir == "" {
 		return 0, 0
 	}
-	if k == nil {
-		return removeAll(c.list(c.partition(id)))
+	all := c.list(id.String())
+	if k != nil {
+		all = slices.DeleteFunc(all, func(e *kept) bool { return e.name.key != *k })
 	}
-	path := c.path(id, *k)
-	info, err := os.Lstat(path)
-	if err != nil {
-		return 0, 0
-	}
-	return removeAll([]kept{{path: path, size: info.Size()}})
+	return c.removeAll(all)
 }
 
 // purgeAll removes what all identities have.
@@ -193,15 +330,53 @@ func (c *cache) purgeAll() (files uint32, bytes uint64) {
 	if c.dir == "" {
 		return 0, 0
 	}
-	return removeAll(c.list(c.dir))
-}
-
-func removeAll(list []kept) (files uint32, bytes uint64) {
-	for _, e := range list {
-		if os.Remove(e.path) == nil {
-			files++
-			bytes += uint64(e.size)
+	folders, _ := os.ReadDir(c.dir)
+	for _, d := range folders {
+		if isPartition(d.Name()) {
+			n, size := c.removeAll(c.list(d.Name()))
+			files, bytes = files+n, bytes+size
+			c.tidy(d.Name())
 		}
 	}
 	return files, bytes
+}
+
+// removeAll removes entries that were found on disk.
+func (c *cache) removeAll(all []*kept) (files uint32, bytes uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, e := range all {
+		c.enter(e) // those of another broker too
+		c.remove(c.have[e.name])
+		files++
+		bytes += uint64(e.size)
+	}
+	return files, bytes
+}
+
+// totals are the entries that the cache knows of, and their bytes on disk.
+func (c *cache) totals() (entries int, bytes int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.have), c.sum
+}
+
+// trustedPath is trusted for a folder, and for those that lead to it: another user who may
+// rename one of them could put a folder of their own there.
+func trustedPath(dir string) error {
+	if err := trusted(dir); err != nil {
+		return err
+	}
+	whole, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		return err
+	}
+	for up := filepath.Dir(whole); ; up = filepath.Dir(up) {
+		if err := leads(up); err != nil {
+			return fmt.Errorf("%s: %w", up, err)
+		}
+		if up == filepath.Dir(up) {
+			return nil
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -99,31 +100,48 @@ func TestKeysDiffer(t *testing.T) {
 
 func TestCacheKeepsEvictsAndPurges(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	c, err := openCache(dir, 10_000)
+	const bound = 28_000 // three entries of two pages each, and some
+	c, err := openCache(dir, bound)
 	require.NoError(t, err)
 	var keys []Key
-	for i := range 5 {
-		s := aSource(byte(i), 3000)
+	for i := range 3 {
+		s := aSource(byte(i), 5000)
 		keys = append(keys, s.key(ane.Info{}))
-		require.NoError(t, c.store(alice, keys[i], s))
-		old := time.Now().Add(time.Duration(i-10) * time.Minute)
-		if i < 3 {
-			require.NoError(t, os.Chtimes(c.path(alice, keys[i]), old, old))
-		}
-		if i == 1 { // used: younger than 1, though stored before
+		if i == 2 { // used: younger than 1, though stored before
 			s, damaged := c.load(alice, keys[0])
 			require.NotNil(t, s)
 			require.False(t, damaged)
 		}
+		require.NoError(t, c.store(alice, keys[i], s))
+	}
+	{ // the next broker knows as much
+		for i, ago := range []int{2, 3, 1} {
+			old := time.Now().Add(-time.Duration(ago) * time.Minute)
+			if err := os.Chtimes(c.path(alice, keys[i]), old, old); err != nil {
+				require.ErrorIs(t, err, fs.ErrNotExist)
+			}
+		}
+		_, before := c.totals()
+		c, err = openCache(dir, bound)
+		require.NoError(t, err)
+		_, after := c.totals()
+		require.Equal(t, before, after)
+		require.Equal(t, sizeOf(t, dir), after)
+	}
+	for i := range 2 {
+		s := aSource(byte(i+3), 5000)
+		keys = append(keys, s.key(ane.Info{}))
+		require.NoError(t, c.store(alice, keys[i+3], s))
 	}
 	have := func(id Identity, k Key) bool { s, _ := c.load(id, k); return s != nil }
 	require.False(t, have(alice, keys[1]), "the one that was not used for longest")
+	require.False(t, have(alice, keys[0]), "the next")
 	require.True(t, have(alice, keys[4]))
 	require.False(t, have(mary, keys[4]), "another identity's")
-	require.LessOrEqual(t, sizeOf(t, dir), int64(10_000))
-	require.ErrorContains(t, c.store(alice, Key{}, aSource(9, 6000)), "half")
+	require.LessOrEqual(t, sizeOf(t, dir), int64(bound))
+	require.ErrorContains(t, c.store(alice, Key{}, aSource(9, bound)), "half")
 
-	require.NoError(t, c.store(mary, keys[4], aSource(4, 10)))
+	require.NoError(t, c.store(mary, keys[4], aSource(4, 5000)))
 	n, _ := c.purge(alice, &keys[4])
 	require.EqualValues(t, 1, n)
 	require.True(t, have(mary, keys[4]))
@@ -156,7 +174,7 @@ func TestCacheForgetsWhatIsDamaged(t *testing.T) {
 		require.True(t, damaged, what)
 		require.NoFileExists(t, c.path(alice, k))
 	}
-	require.NoError(t, os.Mkdir(c.path(alice, k), 0o700))
+	require.NoError(t, os.MkdirAll(c.path(alice, k), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(c.path(alice, k), "x"), nil, 0o600))
 	got, _ := c.load(alice, k)
 	require.Nil(t, got)
@@ -171,11 +189,11 @@ func TestCacheForgetsWhatIsDamaged(t *testing.T) {
 
 	temp := filepath.Join(c.partition(alice), ".wholefile-0.tmp")
 	require.NoError(t, os.WriteFile(temp, nil, 0o600))
-	c.sweep()
+	c.scan()
 	require.FileExists(t, temp, "another broker may be writing it")
 	long := time.Now().Add(-2 * stale)
 	require.NoError(t, os.Chtimes(temp, long, long))
-	c.sweep()
+	c.scan()
 	require.NoFileExists(t, temp)
 }
 
@@ -235,12 +253,19 @@ func TestCacheOfOthers(t *testing.T) {
 	require.NotEmpty(t, c.dir)
 }
 
+// sizeOf is what files under dir take on disk.
 func sizeOf(t *testing.T, dir string) (sum int64) {
 	t.Helper()
-	c := cache{}
-	for _, e := range c.list(dir) {
-		sum += e.size
-	}
+	require.NoError(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Sys().(*syscall.Stat_t).Blocks * 512
+		}
+		return err
+	}))
 	return sum
 }
 

@@ -49,8 +49,8 @@
 //     the socket or through the bell; counts of a bell without a frame cost next to nothing.
 //   - A shared broker that is lost may still run what its client had out: the client
 //     cannot wait for its end, as it does for that of a private one.
-//   - The user can kill the broker and change the files of its cache. A changed
-//     file is told by its checksum, unless the user computed a new one.
+//   - The user can kill the broker and change the files of its cache. An entry counts
+//     only if its content has the key that it is filed by: a changed one is compiled again.
 //
 // Memory between processes is a Linux matter (sealed memfds, descriptors over
 // SOCK_SEQPACKET). On other systems every entry answers an error that matches

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 
@@ -34,19 +35,48 @@ func privateDir(path string) (*os.File, error) {
 	return dir, nil
 }
 
-// trusted refuses a folder in which others could put what this user would run.
+// trusted refuses a folder in which others could put what this user would run, and a
+// symbolic link in place of one.
 func trusted(path string) error {
 	var s unix.Stat_t
-	if err := unix.Stat(path, &s); err != nil {
+	if err := unix.Lstat(path, &s); err != nil {
 		return &fs.PathError{Op: "stat", Path: path, Err: err}
 	}
-	if int64(s.Uid) != int64(os.Geteuid()) {
+	switch {
+	case s.Mode&unix.S_IFMT == unix.S_IFLNK:
+		return ane.Because(ane.ErrDenied, errors.New("it is a symbolic link"))
+	case s.Mode&unix.S_IFMT != unix.S_IFDIR:
+		return &fs.PathError{Op: "open", Path: path, Err: unix.ENOTDIR}
+	case int64(s.Uid) != int64(os.Geteuid()):
 		return ane.Because(ane.ErrDenied, fmt.Errorf("it belongs to user %d", s.Uid))
-	}
-	if s.Mode&0o002 != 0 {
+	case s.Mode&0o022 != 0:
 		return ane.Because(ane.ErrDenied, fmt.Errorf("mode %04o lets others write there", s.Mode&0o777))
 	}
 	return nil
+}
+
+// leads refuses a folder whose entries another user could rename: one that others may write,
+// unless it is sticky, or that belongs to a user who is neither root nor this one.
+func leads(path string) error {
+	var s unix.Stat_t
+	if err := unix.Lstat(path, &s); err != nil {
+		return &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	switch {
+	case s.Uid != 0 && int64(s.Uid) != int64(os.Geteuid()):
+		return ane.Because(ane.ErrDenied, fmt.Errorf("it belongs to user %d", s.Uid))
+	case s.Mode&0o022 != 0 && s.Mode&unix.S_ISVTX == 0:
+		return ane.Because(ane.ErrDenied, fmt.Errorf("mode %04o lets others write there", s.Mode&0o777))
+	}
+	return nil
+}
+
+// onDisk is what a file takes on its disk, in bytes.
+func onDisk(info fs.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return max(s.Blocks, 1) * 512
+	}
+	return info.Size()
 }
 
 // private refuses what others could reach.

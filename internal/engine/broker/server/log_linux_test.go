@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
@@ -95,8 +96,9 @@ func logProcess() error {
 func TestLogNeverBlocks(t *testing.T) {
 	for _, closed := range []bool{false, true} {
 		t.Run(fmt.Sprint("closed ", closed), func(t *testing.T) {
-			r, w, err := os.Pipe()
-			require.NoError(t, err)
+			var ends [2]int // in blocking mode, which os.Pipe does not give
+			require.NoError(t, unix.Pipe2(ends[:], unix.O_CLOEXEC))
+			r, w := os.NewFile(uintptr(ends[0]), "read"), os.NewFile(uintptr(ends[1]), "write")
 			defer r.Close()
 			cmd := exec.Command("/proc/self/exe")
 			cmd.Env = append(os.Environ(), childEnv+"=log", pathEnv+"="+socket(t))

@@ -72,6 +72,7 @@ func newServer(c Config) (*server, error) {
 	if s.cache, err = openCache(c.CacheDir, c.CacheBytes); err != nil {
 		s.conf.Log.Warn("no cache", "error", err)
 	}
+	s.cache.engine = s.info
 	s.ticks.Store(1)
 	s.watched.Go(s.watch)
 	return s, nil

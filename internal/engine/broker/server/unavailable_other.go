@@ -2,10 +2,20 @@
 
 package server
 
-import "github.com/anekit/anekit/ane"
+import (
+	"io/fs"
+
+	"github.com/anekit/anekit/ane"
+)
 
 // trusted answers ane.ErrUnavailable.
 func trusted(string) error { return unavailable("cache") }
+
+// leads answers ane.ErrUnavailable.
+func leads(string) error { return unavailable("cache") }
+
+// onDisk is the length of a file.
+func onDisk(info fs.FileInfo) int64 { return info.Size() }
 
 // unavailable is the answer of a system on which the broker cannot work.
 func unavailable(op string) error {
