@@ -1,5 +1,7 @@
 package objcbridge
 
+import "github.com/anekit/anekit/ane/driverabi"
+
 var reasonHints = map[Reason]string{
 	ReasonArgument: "correct the argument",
 	ReasonShort:    "make the surface at least as large as Batches*BatchStride of the symbol",
@@ -22,12 +24,12 @@ var codeHints = map[int64]string{
 }
 
 var statusHints = map[uint32]string{
-	StatusShort:       "compare surfaces and indices with the attributes",
-	StatusIndex:       "compare surfaces and indices with the attributes",
-	StatusNoMemory:    "unload programs, free memory, and try again",
-	StatusNoResources: "unload a program, or try again",
-	StatusCancelled:   "try again",
-	StatusAborted:     "try again",
+	driverabi.StatusBadGeometry: "compare surfaces and indices with the attributes",
+	driverabi.StatusBadIndex:    "compare surfaces and indices with the attributes",
+	driverabi.StatusNoMemory:    "unload programs, free memory, and try again",
+	driverabi.StatusNoResources: "unload a program, or try again",
+	driverabi.StatusCancelled:   "try again",
+	driverabi.StatusAborted:     "try again",
 }
 
 // noHints are for a NO without an NSError, where the bridge's message has the

@@ -13,50 +13,96 @@ type ClientError struct {
 	Meaning string
 }
 
-// ClientErrors are the codes of section 6 of the facts. Code 28 is not documented.
+// ClientErrors are the codes of section 6 of the facts, and those of decompiled and measured
+// framework code of macOS 15 to 27: 28, and from macOS 27 on 42, 47 and 53.
 //
-// Its 25 is "unsupported", while the answer to usage type 2 is called the unsupported
+// Its 25 is "not supported", while the answer to usage type 2 is called the unsupported
 // code 24 by the text below table 27.3; both are kept as they stand.
 func ClientErrors() []ClientError {
 	return []ClientError{
-		{1, "entitlement or restricted access needed"},
-		{2, "real-time priority refused"},
-		{3, "timed out"},
-		{4, "program creation failed"},
-		{5, "program inference overflow"},
-		{6, "program load failed"},
-		{7, "code-signing identity missing"},
-		{8, "program inference error"},
-		{9, "file access failed"},
-		{10, "invalid model"},
-		{11, "invalid model key"},
-		{12, "purge of a system model refused"},
-		{13, "mapping surfaces failed"},
-		{14, "unmapping surfaces failed"},
-		{15, "chaining prepare"},
-		{16, "file identifier not found"},
-		{17, "model identifier not found"},
-		{18, "base model of the new instance not found"},
-		{19, "cacheURLIdentifier must be nil"},
-		{20, "bad instance"},
-		{21, "loading the new instance failed"},
-		{22, "host or interface too old"},
-		{23, "program not found"},
+		{1, "needs an entitlement or restricted access"},
+		{2, "real-time priority is not granted"},
+		{3, "timed out in the framework or its broker"},
+		{4, "the program could not be created"},
+		{5, "too many results returned at once"},
+		{6, "the program could not be loaded"},
+		{7, "this process has no code-signing identity"},
+		{8, "the run failed"},
+		{9, "a file of the program cannot be read"},
+		{10, "the model is invalid"},
+		{11, "the model's key is invalid"},
+		{12, "a system model may not be purged"},
+		{13, "surfaces could not be mapped"},
+		{14, "surfaces could not be unmapped"},
+		{15, "chaining could not be prepared"},
+		{16, "no file has this identifier"},
+		{17, "no model has this identifier"},
+		{18, "the base model of a new instance was not found"},
+		{19, "a cache URL identifier is not allowed here"},
+		{20, "bad instance of a model"},
+		{21, "a new instance of the model could not be loaded"},
+		{22, "the host system or its interface is too old"},
+		{23, "the driver does not have this program"},
 		{24, "no data"},
-		{25, "unsupported"},
+		{25, "not supported"},
 		{26, "bad argument"},
-		{27, "virtualisation data error"},
-		{29, "virtualisation host error"},
+		{27, "the virtual machine's data is invalid"},
+		{28, "the virtual machine's kernel call failed"},
+		{29, "the virtual machine's host failed"},
+		{42, "a surface is shorter than the program needs"},
+		{47, "the request was aborted"},
+		{53, "the program could not be loaded for lack of memory"},
 	}
 }
 
-// Statuses of a processed request (facts, section 6). 0xb and 0x15 were seen too; what
-// they mean is unknown.
+// ClientMeaning explains a code of ErrorDomain; "" for an unknown one.
+func ClientMeaning(code int64) string {
+	for _, e := range ClientErrors() {
+		if int64(e.Code) == code {
+			return e.Meaning
+		}
+	}
+	return ""
+}
+
+// Statuses of a processed request (facts, section 6; dumps of M1 to M5 for the rest). 0xb and
+// 0x16 were seen too; what they mean is unknown.
 const (
-	StatusBadIndex    = 0x2  // bad indices or procedure, or no device
-	StatusMapRefused  = 0x12 // map refused
+	StatusNoMemory    = 0x01 // no memory
+	StatusBadIndex    = 0x02 // bad indices or procedure, or no device
+	StatusNoResources = 0x05 // no engine resources are free
+	StatusNotFound    = 0x0e // the driver's 14: program not found
+	StatusCancelled   = 0x12 // a run: the request was cancelled; a map: refused
+	StatusAborted     = 0x15 // the request was aborted
 	StatusBadGeometry = 0x1d // size or geometry of a surface
 )
+
+// StatusMeaning explains a status of a processed request; "" for an unknown one. Three numbers
+// are returns of IOKit. The statuses were measured on M1 to M5 by public projects, and the
+// framework of macOS 27 describes them.
+func StatusMeaning(status uint32) string {
+	switch status {
+	case StatusNoMemory:
+		return "no memory"
+	case StatusBadIndex:
+		return "symbol indices or procedure that the program does not have, or no device"
+	case StatusNoResources:
+		return "no engine resources are free"
+	case StatusCancelled:
+		return "the request was cancelled"
+	case StatusAborted:
+		return "the request was aborted"
+	case StatusBadGeometry:
+		return "a surface is shorter than the program needs"
+	case uint32(BadArgument):
+		return "the kernel rejects an argument"
+	case uint32(Unsupported): // here: no entitlement
+		return "an entitlement is missing"
+	case uint32(NotPermitted):
+		return "the kernel does not trust the program's signature"
+	}
+	return ""
+}
 
 // Status types of a processed request (facts, section 6).
 const (

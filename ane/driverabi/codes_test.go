@@ -109,7 +109,7 @@ func TestClientErrors(t *testing.T) {
 		codes = append(codes, e.Code)
 		require.NotEmpty(t, e.Meaning)
 	}
-	want := []int{29}
+	want := []int{28, 29, 42, 47, 53}
 	for i := 27; i >= 1; i-- {
 		want = append([]int{i}, want...)
 	}
@@ -122,7 +122,7 @@ func TestClientErrors(t *testing.T) {
 	_, known := ClientErrorOf(13)
 	require.False(t, known)
 	require.Equal(t, [6]int{0x2, 0x12, 0x1d, 8, 9, 19},
-		[6]int{StatusBadIndex, StatusMapRefused, StatusBadGeometry, StatusTypeFinished, StatusTypeError,
+		[6]int{StatusBadIndex, StatusCancelled, StatusBadGeometry, StatusTypeFinished, StatusTypeError,
 			StatusTypeOverflow})
 	require.Equal(t, ErrorDomain+".compiler", CompilerErrorDomain)
 }

@@ -31,7 +31,7 @@ var may = []struct {
 	{"unimem/internal", []string{"unimem/internal/"}},
 	{"unimem", []string{"unimem/internal/"}},
 	{"objcbridge/bridgetest", []string{"objcbridge"}},
-	{"objcbridge", []string{"objcbridge/src"}},
+	{"objcbridge", []string{"ane/driverabi", "objcbridge/src"}},
 	{"ane/fp16", nil},
 	{"ane/driverabi", nil},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -52,15 +53,16 @@ func meaning(b *objcbridge.Error) (hint string, sentinel error) {
 		return "", ane.ErrEngine
 	}
 	switch status := b.DriverStatus(); {
-	case b.HasStatus && status == objcbridge.StatusShort && b.Stage == objcbridge.StageEvaluate, b.Code == codeShort:
+	case b.HasStatus && status == driverabi.StatusBadGeometry &&
+		b.Stage == objcbridge.StageEvaluate, b.Code == codeShort:
 		return "make tensors with the layouts of the Model", ane.ErrShort
-	case b.HasStatus && status == objcbridge.StatusIndex:
+	case b.HasStatus && status == driverabi.StatusBadIndex:
 		return "compile the program again", ane.ErrName
-	case b.HasStatus && (status == objcbridge.StatusNoMemory || status == objcbridge.StatusNoResources),
+	case b.HasStatus && (status == driverabi.StatusNoMemory || status == driverabi.StatusNoResources),
 		b.Code == codeMap, b.Code == codeNoMemory:
 		return "close Requests and Models, free memory, and try again", ane.ErrExhausted
-	case b.HasStatus && (status == objcbridge.StatusCancelled ||
-		status == objcbridge.StatusAborted), b.Code == codeAborted:
+	case b.HasStatus && (status == driverabi.StatusCancelled ||
+		status == driverabi.StatusAborted), b.Code == codeAborted:
 		return "try again", ane.ErrCancelled
 	}
 	return "", ane.ErrEngine

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/unimem"
 )
@@ -93,7 +94,7 @@ func exhausted(err error) bool {
 func cancelled(err error) bool {
 	var b *objcbridge.Error
 	return errors.Is(err, ane.ErrCancelled) && errors.As(err, &b) && b.HasStatus &&
-		b.Status == objcbridge.StatusCancelled
+		b.Status == driverabi.StatusCancelled
 }
 
 // sleep waits for d and reports whether ctx is still alive.
