@@ -28,6 +28,9 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err := c.grant.choose(driverabi.Tier(p.Tier)); err != nil {
 		return nil, err
 	}
+	if err := c.place(c); err != nil {
+		return nil, err
+	}
 	if err := c.openBell(fds); err != nil {
 		return nil, err
 	}

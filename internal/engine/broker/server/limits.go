@@ -30,6 +30,19 @@ const (
 	MaxCompiles = 256
 	// maxCompiling is how many of them are done at a time; the others wait.
 	maxCompiling = 8
+	// maxExecutable is how long the executable of a client may be: a second of hashing.
+	maxExecutable = 1 << 30
+	// maxHashing executables are read at a time, hashChunk bytes of each between two looks at the clients that wait.
+	// maxHashes are remembered: some programs, each in some versions.
+	maxHashing = 2
+	hashChunk  = 1 << 20
+	maxHashes  = 256
+	// maxPerProcess is how many of the MaxClients places one process may have. The last placesForOthers are for
+	// processes that have none.
+	maxPerProcess   = MaxClients / 2
+	placesForOthers = MaxClients / 4
+	// maxForeign connections of other users may wait at a time to be told that they are refused.
+	maxForeign = 4
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000

@@ -152,7 +152,7 @@ func TestIdentityIsUserAndExecutable(t *testing.T) {
 	var seen hashes
 	for range 2 { // the second time from memory
 		require.NoError(t, a.Control(func(fd int) error {
-			id, pid, err := identify(fd, &seen)
+			id, pid, err := identify(t.Context(), fd, &seen)
 			require.NoError(t, err)
 			require.Equal(t, os.Getpid(), pid)
 			require.Equal(t, Identity{uint32(os.Geteuid()), sha256.Sum256(exe)}, id)

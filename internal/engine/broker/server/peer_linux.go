@@ -1,10 +1,9 @@
 package server
 
 import (
-	"crypto/sha256"
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 
@@ -20,7 +19,9 @@ import (
 // The number of a process may pass to another one, so the executable is opened
 // while a descriptor of the process shows that it lives: a process found alive
 // afterwards is the one whose executable was opened.
-func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
+//
+// Hashing ends with ctx and when the peer has gone.
+func identify(ctx context.Context, fd int, seen *hashes) (id Identity, pid int, err error) {
 	cred, err := wire.PeerOf(fd)
 	if err != nil {
 		return Identity{}, 0, refuse("", "the peer's credentials cannot be read", err)
@@ -43,7 +44,7 @@ func identify(fd int, seen *hashes) (id Identity, pid int, err error) {
 	if ended(alive) {
 		return Identity{}, 0, refuse(peer, "the process ended while it was admitted", nil)
 	}
-	sum, err := seen.of(exe)
+	sum, err := seen.of(ctx, exe, fd)
 	if err != nil {
 		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
@@ -82,34 +83,6 @@ func ended(pidfd int) bool {
 	p := []unix.PollFd{{Fd: int32(pidfd), Events: unix.POLLIN}}
 	n, err := unix.Poll(p, 0)
 	return n > 0 || err != nil && !errors.Is(err, unix.EINTR)
-}
-
-// file is what tells one content of an executable from another: it cannot be
-// written while it runs, and a change before that moves its times.
-func fileKey(f *os.File) (hashKey, error) {
-	var s unix.Stat_t
-	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
-		return hashKey{}, err
-	}
-	return hashKey{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()}, nil
-}
-
-// of returns the SHA-256 of f, from memory when it was read before.
-func (h *hashes) of(f *os.File) ([sha256.Size]byte, error) {
-	key, err := fileKey(f)
-	if err != nil {
-		return [sha256.Size]byte{}, err
-	}
-	if sum, ok := h.get(key); ok {
-		return sum, nil
-	}
-	d := sha256.New()
-	if _, err := io.Copy(d, f); err != nil {
-		return [sha256.Size]byte{}, err
-	}
-	sum := [sha256.Size]byte(d.Sum(nil))
-	h.put(key, sum)
-	return sum, nil
 }
 
 // refuse is the answer to a process that is not admitted.

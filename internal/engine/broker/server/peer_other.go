@@ -2,8 +2,10 @@
 
 package server
 
+import "context"
+
 // identify answers ane.ErrUnavailable: there is no broker here to be admitted to.
-func identify(int, *hashes) (Identity, int, error) {
+func identify(context.Context, int, *hashes) (Identity, int, error) {
 	return Identity{}, 0, unavailable("admit")
 }
 

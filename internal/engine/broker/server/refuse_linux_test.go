@@ -33,7 +33,7 @@ func gone(t *testing.T, p *peer) {
 
 func TestHelloComesFirst(t *testing.T) {
 	b := startBroker(t, Config{})
-	for _, k := range []wire.Kind{wire.KindEvaluate, wire.KindStats, wire.KindCompile, wire.KindStats | wire.Reply} {
+	for _, k := range []wire.Kind{wire.KindEvaluate, wire.KindPing, wire.KindCompile, wire.KindStats | wire.Reply} {
 		p := b.raw(alice)
 		require.ErrorIs(t, p.ask(k, &wire.Empty{}, &wire.Stats{}), ane.ErrDenied)
 		gone(t, p)

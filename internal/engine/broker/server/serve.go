@@ -10,8 +10,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// crowd is how many connections beside MaxClients may be waiting to be refused; more
-// are closed without an answer.
+// crowd is how many connections beside MaxClients may wait to be admitted or refused; silent ones are closed for more.
 const crowd = 16
 
 // pause is how long accepting rests when the system has no descriptors left.
@@ -39,6 +38,7 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 		_ = l.Close() // reported below
 	})
 	err = s.accept(l)
+	s.arrivals.close()
 	s.disconnect()
 	s.connections.Wait()
 	err = errors.Join(err, s.close(), l.Close())
@@ -48,7 +48,6 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 
 // accept takes connections until l is closed.
 func (s *server) accept(l *Listener) error {
-	places := make(chan struct{}, MaxClients+crowd)
 	for {
 		fd, err := l.accept()
 		if errors.Is(err, net.ErrClosed) {
@@ -59,34 +58,45 @@ func (s *server) accept(l *Listener) error {
 			time.Sleep(pause)
 			continue
 		}
-		select {
-		case places <- struct{}{}:
-		default:
-			wire.Descriptors{fd}.Close()
+		peer := callerOf(fd)
+		conn, err := wire.NewConn(fd)
+		if err != nil {
+			s.conf.Log.With(peer.attrs()...).Warn("connection not taken", "error", err)
+			continue
+		}
+		v := s.arrivals.enter(conn, peer, s.conf.hello)
+		if v == nil {
 			s.counts.refusedPeer.Add(1)
 			continue
 		}
 		s.connections.Go(func() {
-			defer func() { <-places }()
-			s.fail(s.answer(fd))
+			defer s.arrivals.leave(v)
+			s.fail(peer, s.answer(v, peer))
 		})
 	}
 }
 
-// answer serves one connection, whose descriptor it owns.
-func (s *server) answer(fd int) (caller, error) {
-	peer := callerOf(fd)
-	id, _, denied := identify(fd, &s.seen)
-	conn, err := wire.NewConn(fd)
-	if err != nil {
-		s.conf.Log.With(peer.attrs()...).Warn("connection not taken", "error", err)
-		return peer, nil
+// errLeft ends the reading of an executable for which no client waits any more.
+var errLeft = errors.New("the client has gone")
+
+// answer serves one connection, which it closes.
+func (s *server) answer(v *visitor, peer caller) error {
+	var id Identity
+	denied := v.conn.Control(func(fd int) (err error) {
+		id, _, err = identify(v.ctx, fd, &s.seen)
+		return err
+	})
+	if errors.Is(denied, errLeft) {
+		_ = v.conn.Close() // never fails
+		return nil
 	}
 	if denied != nil {
-		s.reject(conn, peer, denied)
-		return peer, nil
+		s.reject(v.conn, peer, denied)
+		return nil
 	}
-	return peer, newSession(s, conn, id, peer).run()
+	one := newSession(s, v.conn, id, peer)
+	one.visitor = v
+	return one.run()
 }
 
 // reject tells a client that is not admitted why, once it has introduced itself: an
@@ -126,9 +136,12 @@ func ServeConn(ctx context.Context, conn *wire.Conn, c Config) error {
 	var peer caller
 	err = conn.Control(func(fd int) (err error) {
 		peer = callerOf(fd)
-		id, _, err = identify(fd, &s.seen)
+		id, _, err = identify(ctx, fd, &s.seen)
 		return err
 	})
+	if errors.Is(err, errLeft) {
+		return s.close()
+	}
 	if err != nil {
 		s.reject(conn, peer, err)
 		return errors.Join(err, s.close())

@@ -18,17 +18,18 @@ import (
 
 // server is what the sessions of one broker share.
 type server struct {
-	conf    Config
-	engine  *guarded
-	info    ane.Info
-	driver  *driver.Driver
-	cache   *cache
-	seen    hashes
-	live    residents
-	counts  counters
-	logged  *logLimit
-	quotas  quotas
-	compile chan struct{} // a token for every program or instance that is being made
+	conf     Config
+	engine   *guarded
+	info     ane.Info
+	driver   *driver.Driver
+	cache    *cache
+	seen     hashes
+	live     residents
+	counts   counters
+	logged   *logLimit
+	quotas   quotas
+	arrivals arrivals
+	compile  chan struct{} // a token for every program or instance that is being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -168,16 +169,13 @@ func (s *server) failure() error {
 	return errors.Join(s.failed...)
 }
 
-// enter counts a session in; ErrExhausted when there are too many.
+// enter counts a session in, which has no place yet.
 func (s *server) enter(one *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ending {
 		return &ane.Error{Op: "admit", Engine: Name, Err: ane.ErrClosed, Detail: "the broker is ending",
 			Hint: "connect again"}
-	}
-	if len(s.sessions) >= MaxClients {
-		return exhausted("admit", "", "clients", MaxClients, "wait until another client has gone")
 	}
 	if s.idle != nil {
 		s.idle.Stop()
@@ -186,8 +184,6 @@ func (s *server) enter(one *session) error {
 	one.number = s.last
 	s.sessions[one] = struct{}{}
 	s.open[one.conn] = struct{}{}
-	s.active.Store(int64(len(s.sessions)))
-	s.counts.clients.Add(1)
 	return nil
 }
 
@@ -197,7 +193,9 @@ func (s *server) leave(one *session) {
 	defer s.mu.Unlock()
 	delete(s.sessions, one)
 	delete(s.open, one.conn)
-	s.active.Store(int64(len(s.sessions)))
+	if one.placed {
+		s.active.Add(-1)
+	}
 	if len(s.sessions) == 0 && s.idle != nil {
 		s.idle.Reset(s.conf.Linger)
 	}

@@ -22,9 +22,13 @@ type session struct {
 	grant  *grant
 	number uint64
 	peer   caller
-	log    *slog.Logger
-	dev    *device // set when the client is admitted
-	owes   *accounts
+	// visitor is the connection among those of a listener, nil without one; placed is that the client has one of the
+	// places, which the server's lock guards.
+	visitor *visitor
+	placed  bool
+	log     *slog.Logger
+	dev     *device // set when the client is admitted
+	owes    *accounts
 
 	ctx    context.Context // ends with the connection
 	cancel context.CancelFunc
@@ -165,6 +169,9 @@ func (c *session) route(f *wire.Frame, fds wire.Descriptors) error {
 // that a goroutine answers.
 func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error) {
 	if c.greeted.Load() != 0 {
+		if f.Kind == wire.KindStats { // which needs no place
+			return c.stats(f.Payload)
+		}
 		if f.Kind != wire.KindHello {
 			return nil, c.refuseHello(f, &ane.Error{Op: f.Kind.String(), Engine: Name, Err: ane.ErrDenied,
 				Detail: "before the client has introduced itself", Hint: "send hello first"})
