@@ -1,6 +1,7 @@
 package main
 
 import (
+	"io"
 	"runtime/debug"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ format of man(1). The page contains the same text as --help.`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return commandNames(cmd.Root()), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return a.man(cmd.Root(), args) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.man(args) },
 	}
 }
 
@@ -47,11 +48,12 @@ func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 }
 
 // man prints the page of a command.
-func (a *app) man(root *cobra.Command, args []string) error {
-	page := root
+func (a *app) man(args []string) error {
 	if len(args) > 1 {
 		return badf("operands: %d; give at most one, COMMAND", len(args))
 	}
+	root := (&app{}).root() // writeManual changes the texts
+	page := root
 	if len(args) == 1 {
 		found, err := findCommand(root, args)
 		if err != nil {
@@ -59,12 +61,18 @@ func (a *app) man(root *cobra.Command, args []string) error {
 		}
 		page = found
 	}
+	return writeManual(root, page, a.out)
+}
+
+// writeManual prints the page of a command of root. It changes the texts of the command.
+func writeManual(root, page *cobra.Command, w io.Writer) error {
+	forMarkdown(page)
 	root.DisableAutoGenTag, page.DisableAutoGenTag = true, true
 	header := doc.GenManHeader{
 		Title: strings.ToUpper(strings.ReplaceAll(page.CommandPath(), " ", "-")), Section: "1",
 		Source: "anekit " + version(), Manual: "anekit", Date: built(),
 	}
-	return doc.GenMan(page, &header, a.out)
+	return doc.GenMan(page, &header, w)
 }
 
 // built returns the time of the commit that the binary was built from; nil if the binary does not

@@ -28,8 +28,8 @@ type commandFiles struct {
 	app     *app
 	sources []source
 	missing []source // files that do not exist yet, without info
-	stdin   string // the flag that reads standard input, or empty
-	stdout  string // the flag that writes to standard output, or empty
+	stdin   string   // the flag that reads standard input, or empty
+	stdout  string   // the flag that writes to standard output, or empty
 }
 
 // open opens a file that the command reads; what names it in messages. The caller closes it. The
