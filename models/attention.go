@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 )
 
 // attention is causal attention of two heads in the portable form: matmul, scale,
@@ -32,7 +33,7 @@ func attention() (Model, error) {
 	no, yes := f.Const("no", mil.BoolScalar(false)), f.Const("yes", mil.BoolScalar(true))
 	scale := f.Const("scale", mil.FP16Scalar(1/math.Sqrt(dim)))
 	axis := f.Const("axis", mil.Int32Scalar(-1))
-	m := f.Blob("mask", t(1, 1, seq, seq), weightFile, at)
+	m := f.Blob("mask", t(1, 1, seq, seq), blob.WeightFile, at)
 	raw := f.Op("matmul", scores, "raw", mil.A("transpose_x", no), mil.A("transpose_y", yes), mil.A("x", q),
 		mil.A("y", k))
 	scaled := f.Op("mul", scores, "scaled", mil.A("x", raw), mil.A("y", scale))

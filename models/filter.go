@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 )
 
 // Filter is a 3x3 image filter. A picture is a tensor [1, C, H+2, W+2] of
@@ -84,7 +85,7 @@ func (f Filter) Model(c, h, w int) (Model, error) {
 	var file weights
 	conv := func(name string, kernel []float64) (mil.Ref, error) {
 		at, err := file.add(slices.Repeat(kernel, c))
-		weight := fn.Blob(name+"_w", mil.TensorOf(mil.FP16, c, 1, 3, 3), weightFile, at)
+		weight := fn.Blob(name+"_w", mil.TensorOf(mil.FP16, c, 1, 3, 3), blob.WeightFile, at)
 		return fn.Op("conv", t, name, append(slices.Clone(shared), mil.A("weight", weight))...), err
 	}
 	var y mil.Ref

@@ -93,9 +93,6 @@ func steps(limit int) input { return multiples(1./64, -64*limit, 64*limit-1) }
 // the engine gives infinity.
 func factors() input { return multiples(1./4, -5, 5) }
 
-// weightFile is the path of the weights of every model.
-const weightFile = blob.ModelPath + "weights/weight.bin"
-
 // weights collects the tensors of a weight file.
 type weights struct{ w blob.Writer }
 
@@ -108,4 +105,4 @@ func (w *weights) add(values []float64) (uint64, error) {
 	return w.w.Add(mil.FP16, data, 0)
 }
 
-func (w *weights) files() blob.Files { return blob.Files{weightFile: w.w.Bytes()} }
+func (w *weights) files() blob.Files { return blob.Files{blob.WeightFile: w.w.Bytes()} }

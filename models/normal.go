@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 )
 
 // softmax runs over the channels, not along rows.
@@ -62,9 +63,9 @@ func layerNorm() (Model, error) {
 	params := mil.TensorOf(mil.FP16, width)
 	f.Output(f.Op("layer_norm", small, "y",
 		mil.A("axes", f.Const("axes", mil.Int32s(-1))),
-		mil.A("beta", f.Blob("beta", params, weightFile, atBeta)),
+		mil.A("beta", f.Blob("beta", params, blob.WeightFile, atBeta)),
 		mil.A("epsilon", f.Const("epsilon", mil.FP16Scalar(epsilon))),
-		mil.A("gamma", f.Blob("gamma", params, weightFile, atGamma)),
+		mil.A("gamma", f.Blob("gamma", params, blob.WeightFile, atGamma)),
 		mil.A("x", x)))
 	return Model{
 		Name: "layer-norm", About: "layer norm over rows of 32, two weights in one file", Weights: file.files(),

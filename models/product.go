@@ -1,6 +1,9 @@
 package models
 
-import "github.com/anekit/anekit/ane/mil"
+import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+)
 
 // packedMatmul has activations and weights in one input: columns 0 to 31 are the
 // activations, 32 to 95 the weights. So weights can change without compiling again.
@@ -68,7 +71,7 @@ func convolution(name, about string, ci, co, k, h, w int, generate input) (Model
 	b := mil.NewBuilder()
 	f := b.Func("main")
 	x := f.Input("x", mil.FP16, 1, ci, h, w)
-	weight := f.Blob("w", mil.TensorOf(mil.FP16, co, ci, k, k), weightFile, at)
+	weight := f.Blob("w", mil.TensorOf(mil.FP16, co, ci, k, k), blob.WeightFile, at)
 	args := []mil.Arg{
 		mil.A("dilations", f.Const("dilations", mil.Int32s(1, 1))),
 		mil.A("groups", f.Const("groups", mil.Int32Scalar(1))),

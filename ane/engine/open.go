@@ -24,6 +24,10 @@ func Open(ctx context.Context, name string, opts ...Option) (*ane.Device, error)
 	ctx, cancel := context.WithTimeout(ctx, opening)
 	defer cancel()
 	c := configure(opts)
+	if c.path != "" && name != Broker {
+		return nil, &ane.Error{Op: "open", Engine: name, Name: c.path, Err: ane.ErrName,
+			Detail: "BrokerPath is for the engine " + Broker, Hint: "open " + Broker + ", or leave BrokerPath out"}
+	}
 	var skipped []string // engines that Auto skipped, with reasons
 	for _, k := range candidates() {
 		if name != k.name && (name != Auto || k.name != Apple && k.name != Soft) {

@@ -16,6 +16,7 @@ type config struct {
 	offsets bool
 	log     *slog.Logger
 	broker  string
+	path    string // as BrokerPath gave it
 	wrap    []func(ane.Engine) ane.Engine
 }
 
@@ -48,8 +49,9 @@ func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 func Logger(l *slog.Logger) Option { return func(c *config) { c.log = l } }
 
 // BrokerPath is the socket of a shared broker for the engine Broker; an empty path starts
-// a private one. Without the option the environment variable ANEKIT_BROKER decides.
-func BrokerPath(path string) Option { return func(c *config) { c.broker = path } }
+// a private one. Without the option the environment variable ANEKIT_BROKER decides. Open
+// refuses a path for any other engine, also for Auto.
+func BrokerPath(path string) Option { return func(c *config) { c.broker, c.path = path, path } }
 
 // Wrap replaces the engine before its first use, for tests. The last of several is
 // outermost.

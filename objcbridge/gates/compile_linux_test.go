@@ -62,16 +62,10 @@ func (v variant) compile(t *testing.T, source string) string {
 
 // tools skips the test if the libraries exist but the compilers for programs do not.
 func tools(t *testing.T) {
-	for _, n := range [][2]string{{"clang-14", "clang-14"}, {"gcc", "gobjc"}, {"gnustep-config", "libgnustep-base-dev"},
-		{"/usr/include/Block.h", "libblocksruntime-dev"}} {
-		_, err := exec.LookPath(n[0])
-		if filepath.IsAbs(n[0]) {
-			_, err = os.Stat(n[0])
-		}
-		if err != nil {
-			t.Skipf("no %s to compile a C program with; on Debian: apt-get install --no-install-recommends %s", n[0],
-				n[1])
-		}
+	missing := strings.Fields(string(output(t, "sh", "../needs.sh", "--list", "bridge")))
+	if len(missing) > 0 {
+		t.Skipf("no compilers for C programs; on Debian: apt-get install --no-install-recommends %s",
+			strings.Join(missing, " "))
 	}
 }
 

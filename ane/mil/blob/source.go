@@ -13,6 +13,9 @@ import (
 // ModelPath is the directory of the model in a program: paths of BLOBFILE start with it.
 const ModelPath = "@model_path/"
 
+// WeightFile is the path of the only weight file of most programs.
+const WeightFile = ModelPath + "weights/weight.bin"
+
 // Files are weight files in memory, by the path that the program writes.
 type Files map[string][]byte
 

@@ -13,7 +13,7 @@ import (
 )
 
 // WeightFile is the path of the file of all weights, without FilePerWeight.
-const WeightFile = blob.ModelPath + "weights/weight.bin"
+const WeightFile = blob.WeightFile
 
 // Weight adds a constant of type fp16 whose elements, row-major, go into the weight
 // file. It rounds them at once and does not keep the slice.

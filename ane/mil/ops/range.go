@@ -8,6 +8,59 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
+// RangeNotes returns a note on each literal of p with numbers that become infinite or zero in its type,
+// in the order of the text and at most MaxNotes. Unlike Analyze it needs no weights.
+func RangeNotes(file string, p *mil.Program) []string {
+	r := ranges{file: file}
+	for _, f := range p.Funcs {
+		for _, op := range f.Body {
+			r.args(op.Attrs)
+			r.args(op.Args)
+		}
+	}
+	return r.notes
+}
+
+// ranges collects the notes of RangeNotes.
+type ranges struct {
+	file  string
+	notes []string
+}
+
+func (r *ranges) args(args []mil.Arg) {
+	for _, a := range args {
+		r.operand(a.Value)
+	}
+}
+
+func (r *ranges) operand(o mil.Operand) {
+	switch o := o.(type) {
+	case *mil.Value:
+		r.literal(o)
+	case *mil.Values:
+		for _, i := range o.Items {
+			r.operand(i)
+		}
+	case *mil.Nested:
+		r.args(o.Attrs)
+		r.args(o.Args)
+	}
+}
+
+func (r *ranges) literal(m *mil.Value) {
+	d := m.Type.DType
+	if len(r.notes) == MaxNotes || m.Blob() != nil || !d.Float() || d == mil.BF16 {
+		return
+	}
+	numbers, err := m.Floats()
+	if err != nil {
+		return // Analyze reports it
+	}
+	if text := outOfRange(d, numbers, encodeFloats(d, numbers)); text != "" {
+		r.notes = append(r.notes, (&mil.Error{File: r.file, Pos: m.Pos, Msg: text}).Error())
+	}
+}
+
 // outOfRange returns a note on the numbers of a literal that became infinite or zero
 // when they were rounded to its type, or "". data holds the rounded numbers.
 func outOfRange(d mil.DType, numbers []float64, data []byte) string {
@@ -30,7 +83,7 @@ func outOfRange(d mil.DType, numbers []float64, data []byte) string {
 		return fmt.Sprintf("%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant",
 			d, firstInfinite, others(infinite))
 	case zero > 0:
-		return fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of more digits", d, firstZero,
+		return fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of wider range", d, firstZero,
 			others(zero))
 	}
 	return ""
