@@ -1,0 +1,510 @@
+package hostile
+
+import (
+	"encoding/binary"
+	"math"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+)
+
+// attacks are what attackers do. Those with a number of admitted connections, together with the others of a round, stay
+// below the broker's limit of clients unless alone is set.
+var attacks = []struct {
+	name string
+	run  func(*attacker)
+	// alone: the attack takes what the broker has for all. Others have to wait until it ends.
+	alone bool
+}{
+	{name: "frames", run: frames},
+	{name: "headers", run: headers},
+	{name: "descriptors", run: descriptors},
+	{name: "unread", run: unread},
+	{name: "slow reader", run: slowReader},
+	{name: "silent", run: silent, alone: true},
+	{name: "crowd", run: crowd, alone: true},
+	{name: "surfaces", run: manySurfaces},
+	{name: "compiles", run: manyCompiles},
+	{name: "intermediates", run: intermediates},
+	{name: "sparse", run: sparse},
+	{name: "uploads", run: uploads},
+	{name: "bell", run: scribble},
+	{name: "refusals", run: refusals},
+	{name: "exec", run: execAfterConnect},
+	{name: "panics", run: panics},
+	{name: "queue", run: queue},
+}
+
+// frames sends requests of every kind, whole and mutated, some with descriptors.
+func frames(a *attacker) {
+	for _, r := range a.some(a.one(6)) {
+		var x ready
+		if got, err := r.adds(a.dice.Uint64()); err == nil {
+			x = *got
+		}
+		for range 200 + a.dice.IntN(600) {
+			if !a.insist(r, a.mutate(a.request(&x)).bytes(), a.oddFiles(a.dice.IntN(3))...) {
+				break
+			}
+		}
+		closeAll(x.surfaces...)
+	}
+}
+
+// request is a plausible request.
+func (a *attacker) request(x *ready) packet {
+	small := func() uint32 { return a.dice.Uint32N(6) }
+	sequence := uint64(small())
+	var q wire.Payload
+	kind := wire.KindHello + wire.Kind(a.dice.IntN(18))
+	switch kind {
+	case wire.KindHello:
+		q = &wire.Hello{Version: wire.Version}
+	case wire.KindSurface:
+		q = &wire.Surface{ID: small(), Size: uint64(small()) << 14, Token: small()}
+	case wire.KindDrop:
+		q = &wire.Drop{Token: small()}
+	case wire.KindCompile:
+		q = &wire.Compile{File: "x", TextSize: uint64(a.dice.IntN(400)),
+			Weights: []wire.Weight{{Name: "w", Descriptor: small(), Size: uint64(small())}}, Key: strings.Repeat("a",
+				a.dice.IntN(2)*64)}
+	case wire.KindInstance:
+		q = &wire.Instance{Program: x.Program + small(), Weights: []wire.Weight{{Name: "w", Size: uint64(small())}}}
+	case wire.KindLoad:
+		q = &wire.Load{Program: x.Program + small(), QoS: 21, Args: wire.Arguments{QueueDepth: small(), KeepWired: true}}
+	case wire.KindUnload:
+		q = &wire.Unload{Program: small()}
+	case wire.KindRelease:
+		q = &wire.Release{Program: small()}
+	case wire.KindBind:
+		q = &wire.Bind{Program: x.Program + small()/5, In: []wire.Port{{Surface: small()}, {Surface: small()}},
+			Out: []wire.Port{{Surface: small(), Offset: uint64(small()) << 12}}}
+	case wire.KindUnbind:
+		q = &wire.Unbind{Request: small()}
+	case wire.KindEvaluate:
+		q = &wire.Evaluate{Request: x.request + small()/5, QoS: 21, Sequence: sequence, Deadline: a.dice.Uint64N(1e6)}
+	case wire.KindChain:
+		steps := make([]wire.Step, a.dice.IntN(40))
+		for i := range steps {
+			steps[i] = wire.Step{Request: x.request, QoS: 21}
+		}
+		q = &wire.Chain{Sequence: sequence, Deadline: a.dice.Uint64N(1e6), Steps: steps}
+	case wire.KindCancel:
+		q = &wire.Cancel{Sequence: sequence}
+	case wire.KindPurge:
+		q = &wire.Purge{}
+	case wire.KindStatus:
+		q = &wire.Status{Program: small()}
+	default:
+		q = &wire.Empty{}
+	}
+	return framed(kind, a.dice.Uint64(), q.Append(nil))
+}
+
+// mutate changes some bytes of a packet's body, or its length, or replaces it.
+func (a *attacker) mutate(p packet) packet {
+	switch a.dice.IntN(6) {
+	case 0, 1: // whole
+	case 2:
+		for range a.one(4) {
+			if len(p.body) > 0 {
+				p.body[a.dice.IntN(len(p.body))] ^= byte(a.one(255))
+			}
+		}
+	case 3:
+		p.body = p.body[:a.dice.IntN(len(p.body)+1)]
+	case 4:
+		p.body = a.noise(a.dice.IntN(300))
+	case 5:
+		p.body = a.nonsense()
+	}
+	p.length = uint32(len(p.body))
+	return p
+}
+
+// nonsense is fields in an order, of counts and of lengths that no payload has.
+func (a *attacker) nonsense() []byte {
+	f := &fields{n: byte(a.dice.IntN(3))}
+	for range a.one(8) {
+		switch a.dice.IntN(4) {
+		case 0:
+			f.u32(a.dice.Uint32())
+		case 1:
+			f.u64(math.MaxUint64 >> a.dice.IntN(64))
+		case 2:
+			f.text("hostile", a.dice.Uint32()>>a.dice.IntN(32))
+		case 3:
+			f.list(a.dice.Uint32() >> a.dice.IntN(32))
+		}
+	}
+	return f.b
+}
+
+func (a *attacker) noise(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(a.dice.Uint32())
+	}
+	return b
+}
+
+// oddFiles opens n descriptors of wrong kinds. They stay open until the attacker ends, as there are few.
+func (a *attacker) oddFiles(n int) (fds []int) {
+	for range n {
+		if fd := a.oddFile(); fd >= 0 {
+			fds = append(fds, fd)
+		}
+	}
+	return fds
+}
+
+// opened has the descriptors of each kind, which are the same for all frames.
+func (a *attacker) oddFile() int {
+	if len(a.keep) == 0 {
+		for _, o := range odd {
+			if fd := o.open(); fd >= 0 {
+				a.keep = append(a.keep, fd)
+			}
+		}
+	}
+	return a.keep[a.dice.IntN(len(a.keep))].(int)
+}
+
+// headers sends truncated, oversized and false headers. Many end the connection.
+func headers(a *attacker) {
+	for range 40 {
+		r := a.connect()
+		if a.dice.IntN(2) == 0 {
+			r = a.greet()
+		}
+		if r == nil || a.over() {
+			return
+		}
+		for range a.one(20) {
+			p := framed(wire.KindPing, a.dice.Uint64(), nil)
+			switch a.dice.IntN(8) {
+			case 0:
+				p.magic = a.dice.Uint32()
+			case 1:
+				p.version = uint16(a.dice.Uint32())
+			case 2:
+				p.kind = uint16(a.dice.Uint32())
+			case 3:
+				p.length = a.dice.Uint32()
+			case 4:
+				p.flags = a.dice.Uint32()
+			case 5:
+				p.flags = wire.FlagLong
+			case 6:
+				p.body = make([]byte, a.one(190<<10))
+				p.length = uint32(len(p.body))
+			}
+			b := p.bytes()
+			if a.dice.IntN(4) == 0 {
+				b = b[:a.dice.IntN(len(b)+1)]
+			}
+			if !a.throw(r, b, a.oddFiles(a.dice.IntN(2))...) {
+				break
+			}
+		}
+		r.drain()
+		if a.dice.IntN(2) == 0 {
+			r.close()
+			a.conns = a.conns[:len(a.conns)-1]
+		}
+	}
+}
+
+// descriptors sends wrong kinds and numbers of descriptors beside the frames that take some, and a shrunken surface.
+func descriptors(a *attacker) {
+	counts := []int{0, 1, 2, 15, 16, 17, 64, 253}
+	for _, r := range a.some(a.one(8)) {
+		for range 100 {
+			q, k := wire.Payload(&wire.Surface{Size: 1 << uint(a.one(40)), Token: a.dice.Uint32()}), wire.KindSurface
+			switch a.dice.IntN(4) {
+			case 0:
+				q, k = &wire.Compile{TextSize: uint64(a.one(1 << 20))}, wire.KindCompile
+			case 1:
+				q, k = &wire.Instance{Program: 1}, wire.KindInstance
+			}
+			r.id++
+			p := framed(k, r.id, q.Append(nil))
+			if a.dice.IntN(8) == 0 { // the payload is in the last descriptor
+				p.flags, p.length, p.body = wire.FlagLong, 0, nil
+			}
+			if !a.insist(r, p.bytes(), a.oddFiles(counts[a.dice.IntN(len(counts))])...) {
+				break
+			}
+		}
+	}
+	for range 4 { // before hello, and beside it
+		if r := a.connect(); r != nil {
+			a.throw(r, framed(wire.KindHello, 1, (&wire.Hello{Version: 1}).Append(nil)).bytes(), a.oddFiles(a.one(3))...)
+		}
+	}
+}
+
+// unread asks for much and reads nothing.
+func unread(a *attacker) {
+	for _, r := range a.some(a.one(8)) {
+		for i := 0; i < 5000 && a.throw(r, framed(wire.KindStats, uint64(i), nil).bytes()); i++ {
+		}
+	}
+}
+
+// slowReader asks for much and reads an answer in a while.
+func slowReader(a *attacker) {
+	all := a.some(a.one(4))
+	for i := 0; !a.over() && i < 2000; i++ {
+		for _, r := range all {
+			a.throw(r, framed(wire.KindStats, uint64(i), nil).bytes())
+		}
+		if len(all) > 0 && i%10 == 0 {
+			_, _ = all[a.dice.IntN(len(all))].receive(time.Millisecond)
+		}
+	}
+}
+
+// silent connects more often than there are places, and says nothing.
+func silent(a *attacker) {
+	for range 100 {
+		a.connect()
+	}
+}
+
+// crowd takes every place, each with a bell, and stays. The broker has a thread for each place and bell.
+func crowd(a *attacker) {
+	for range 70 {
+		bell, file, err := wire.NewBell()
+		if err != nil {
+			return
+		}
+		a.keep = append(a.keep, bell, file)
+		a.greet(int(file.Fd()))
+	}
+	silent(a)
+}
+
+// manySurfaces registers surfaces beyond the budget, binds some and drops others.
+func manySurfaces(a *attacker) {
+	fd := memfd(1<<14, surface, nil)
+	defer closeAll(fd)
+	for _, r := range a.some(a.one(12)) {
+		x, err := r.adds("surfaces")
+		if err != nil {
+			continue
+		}
+		for i := range uint32(1100) {
+			token := 100 + i
+			if !a.press(r, wire.KindSurface, &wire.Surface{Size: 1 << 14, Token: token}, fd) {
+				break
+			}
+			port := []wire.Port{{Surface: token}}
+			switch a.dice.IntN(4) {
+			case 0:
+				a.press(r, wire.KindDrop, &wire.Drop{Token: token})
+			default:
+				a.press(r, wire.KindBind, &wire.Bind{Program: x.Program, In: []wire.Port{port[0], {Surface: 1}}, Out: port})
+			}
+		}
+		r.drain()
+	}
+}
+
+// manyCompiles has 255 compiles of 16 one-page files out on each of many connections.
+func manyCompiles(a *attacker) {
+	text := addition(a.dice.Uint64())
+	program := memfd(int64(len(text)), frozen, text)
+	page := memfd(1<<12, frozen, []byte("weights"))
+	fds := []int{program}
+	q := wire.Compile{File: "compiles", TextSize: uint64(len(text))}
+	for i := range uint32(15) {
+		fds = append(fds, page)
+		q.Weights = append(q.Weights, wire.Weight{Name: itoa(int(i)), Descriptor: i + 1, Size: 1 << 12})
+	}
+	all := a.some(a.one(24))
+	for range 255 {
+		for _, r := range all {
+			if !a.press(r, wire.KindCompile, &q, fds...) {
+				return
+			}
+		}
+	}
+}
+
+// intermediates compiles and loads small programs that ask for gigabytes.
+func intermediates(a *attacker) {
+	for _, r := range a.some(a.one(4)) {
+		for range a.one(40) {
+			text := outer(1<<uint(10+a.dice.IntN(6)), a.dice.IntN(20))
+			c, err := r.compile(text)
+			if err != nil || a.over() {
+				continue
+			}
+			var loaded wire.Loaded
+			_ = r.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &loaded)
+		}
+	}
+}
+
+// sparse registers and uploads files of 4 GiB that are holes.
+func sparse(a *attacker) {
+	big := memfd(4<<30, surface, nil)
+	program := memfd(4<<30, frozen, addition("sparse"))
+	a.keep = append(a.keep, big, program)
+	for _, r := range a.some(a.one(6)) {
+		x, err := r.adds("sparse")
+		if err != nil {
+			continue
+		}
+		for i := range uint32(6) {
+			a.press(r, wire.KindSurface, &wire.Surface{Size: 4 << 30, Token: 10 + i}, big)
+			port := []wire.Port{{Surface: 10 + i}}
+			a.press(r, wire.KindBind, &wire.Bind{Program: x.Program, In: []wire.Port{port[0], port[0]}, Out: port})
+			q := wire.Compile{TextSize: uint64(len(addition("sparse"))), Weights: []wire.Weight{{Name: "w", Size: 4<<30 - 1}}}
+			a.press(r, wire.KindCompile, &q, program)
+		}
+		r.drain()
+	}
+}
+
+// uploads sends programs with much text and many weights.
+func uploads(a *attacker) {
+	text := append(addition("uploads"), []byte("//"+strings.Repeat(" ", 1<<20))...)
+	program := memfd(int64(len(text)), frozen, text)
+	a.keep = append(a.keep, program)
+	for _, r := range a.some(a.one(6)) {
+		for range a.one(12) {
+			q := wire.Compile{TextSize: uint64(len(text))}
+			for i := range a.one(400) {
+				q.Weights = append(q.Weights, wire.Weight{Name: itoa(i), Offset: uint64(i), Size: uint64(a.one(1 << 19))})
+			}
+			a.press(r, wire.KindCompile, &q, program)
+		}
+	}
+}
+
+// scribble writes what it likes into the memory of its bell while the broker reads it.
+func scribble(a *attacker) {
+	bell, file, err := wire.NewBell()
+	if err != nil {
+		return
+	}
+	a.keep = append(a.keep, bell, file)
+	r := a.greet(int(file.Fd()))
+	if r == nil {
+		return
+	}
+	x, err := r.adds("bell")
+	if err != nil {
+		return
+	}
+	info, err := file.Stat()
+	if err != nil {
+		return
+	}
+	mem, err := unix.Mmap(int(file.Fd()), 0, int(info.Size()), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		return
+	}
+	box := mem[len(mem)/2:]
+	noise := a.noise(4096)
+	for i := 0; i < 3000 && !a.over(); i++ {
+		p := a.request(x)
+		f := wire.Frame{Kind: wire.Kind(p.kind), ID: wire.BellID | p.id, Payload: p.body}
+		_ = bell.Send(f)
+		a.sent++
+		switch a.dice.IntN(7) {
+		case 0, 1, 2: // count, length, taken
+			binary.LittleEndian.PutUint32(box[4*a.dice.IntN(3):], a.dice.Uint32()>>a.dice.IntN(32))
+		case 3:
+			box[64+a.dice.IntN(120)] ^= byte(a.one(255))
+		case 4:
+			copy(mem[a.dice.IntN(len(mem)-len(noise)):], noise)
+		}
+		if i%16 == 0 {
+			r.drain()
+		}
+	}
+}
+
+// refusals sends nothing but frames that are refused, up to being cut off.
+func refusals(a *attacker) {
+	for range 8 {
+		r := a.greet()
+		if r == nil {
+			return
+		}
+		for i := range uint32(1100) {
+			if !a.press(r, wire.KindLoad, &wire.Load{Program: i}) {
+				break
+			}
+		}
+	}
+}
+
+// execAfterConnect connects, is admitted or not, and becomes another program that keeps the connection.
+func execAfterConnect(a *attacker) {
+	r := a.connect()
+	if r == nil {
+		return
+	}
+	if a.dice.IntN(2) == 0 {
+		a.throw(r, framed(wire.KindHello, 1, (&wire.Hello{Version: 1}).Append(nil)).bytes())
+	}
+	_, _ = unix.FcntlInt(uintptr(r.fd), unix.F_SETFD, 0)
+	runtime.LockOSThread()
+	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "echo '" + held + "another program'; cat >/dev/null"}, os.Environ())
+}
+
+// panics compiles and evaluates programs that make the engine of the campaign's broker panic.
+func panics(a *attacker) {
+	for _, r := range a.some(a.one(3)) {
+		_, _ = r.compile(addition(panicCompile))
+		x, err := r.adds(panicEvaluate)
+		for range a.one(5) {
+			if err == nil {
+				_ = r.ask(wire.KindEvaluate, &wire.Evaluate{Request: x.request}, &wire.Done{})
+			}
+		}
+		if err == nil {
+			closeAll(x.surfaces...)
+		}
+	}
+}
+
+// queue fills the queue with runs and goes.
+func queue(a *attacker) {
+	for _, r := range a.some(a.one(6)) {
+		c, err := r.compile(outer(1024, 4))
+		if err != nil {
+			continue
+		}
+		x, err := r.ready(c)
+		for i := range uint64(200) {
+			if err != nil || !a.press(r, wire.KindEvaluate, &wire.Evaluate{Request: x.request, QoS: 33, Sequence: i}) {
+				break
+			}
+			if a.dice.IntN(8) == 0 {
+				a.press(r, wire.KindCancel, &wire.Cancel{Sequence: a.dice.Uint64N(i + 1)})
+			}
+		}
+		if a.dice.IntN(2) == 0 {
+			r.close()
+		}
+	}
+}
+
+func closeAll(fds ...int) {
+	for _, fd := range fds {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package hostile
+
+// raceDetector: this binary has the race detector.
+const raceDetector = true
