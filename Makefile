@@ -3,6 +3,8 @@
 # make build  the command, into build/
 # make bridge the bridge to Apple's framework, into build/bridge/; on Linux over stand-ins
 # make lint   golangci-lint, which takes minutes to build
+# make soak   hostile clients against the broker, and faults around it, for SOAK=10m
+# make races  the packages with threads nine times with the race detector, at 1, 2 and 8 processors; takes an hour
 # make mutate PKG=./ane/mil/ops  which changes of a package its tests do not notice; takes hours
 
 GO ?= go
@@ -13,12 +15,14 @@ GREMLINS = github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0
 # The targets without cgo; linux/amd64, or what this machine is, is checked with it.
 TARGETS = linux/arm64 darwin/arm64 windows/amd64
 FUZZTIME ?= 1s
+HOSTILE ?= 90s
+SOAK ?= 10m
 # What ran and what was skipped, for the last line of make test.
 NOTES = build/notes
 TESTRUN = build/bin/testrun -notes $(NOTES)
 # The packages whose tests wait for threads or processes.
-WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge ./cmd/ane-roundtrip ./unimem/... \
-	./internal/await ./internal/wholefile
+WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge \
+	./cmd/ane-roundtrip ./unimem/... ./internal/await ./internal/wholefile
 
 # Other processors run the arm64 tests in an emulator.
 ifeq ($(shell uname -s),Linux)
@@ -27,7 +31,11 @@ EMULATOR = qemu-aarch64-static
 endif
 endif
 
-.PHONY: build bridge test bench needs format vet static vuln race busy arm64 fuzz benchonce lint mutate testrun fresh clean
+# The packages in which goroutines share memory.
+RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
+
+.PHONY: build bridge test row1 row2 bench needs format vet static vuln race busy hostile arm64 fuzz benchonce soak races lint mutate testrun \
+	fresh clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
@@ -39,8 +47,14 @@ bridge:
 	@sh objcbridge/build.sh build/bridge
 	@CGO_ENABLED=1 $(GO) build -o build/bridge/ ./cmd/ane-roundtrip
 
-test: fresh needs format vet static vuln bridge race busy arm64 fuzz benchonce
+test: fresh needs format vet static vuln bridge race busy hostile arm64 fuzz benchonce
 	@echo "make test: all passed; $$($(TESTRUN) -report)"
+
+ROW = MAKEFLAGS= $(MAKE) --no-print-directory GO="$(GO)" FUZZTIME="$(FUZZTIME)" TARGETS="$(TARGETS)"
+row1:
+	@$(ROW) race busy
+row2:
+	@$(ROW) vet static vuln arm64 fuzz benchonce
 
 # The notes are of one make test.
 fresh:
@@ -91,6 +105,20 @@ race: testrun
 # A test that depends on time fails here: each core has a spinner while the tests run.
 busy: testrun
 	CGO_ENABLED=1 $(TESTRUN) -busy $(GO) test -count=1 $(WAITING)
+
+# Hostile clients against the broker, two minutes with the start and the end.
+hostile: testrun
+	ANEKIT_HOSTILE=$(HOSTILE) CGO_ENABLED=0 $(TESTRUN) $(GO) test -count=1 ./internal/hostile
+
+# By hand only.
+soak:
+	ANEKIT_HOSTILE=$(SOAK) ANEKIT_HOSTILE_FAULTS=1 CGO_ENABLED=0 \
+		$(GO) test -count=1 -timeout 0 -v -run TestCampaign ./internal/hostile
+
+# By hand only.
+races:
+	@for p in 1 2 8; do for n in 1 2 3; do echo "race detector, $$p processors, run $$n"; \
+		GOMAXPROCS=$$p GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -count=1 -race $(RACING) || exit 1; done; done
 
 # On an arm64 machine the race target has run these tests already.
 arm64: testrun
