@@ -2,7 +2,9 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -137,15 +139,13 @@ func (l *log) note(path string) error {
 	if err != nil {
 		return err
 	}
-	w := bufio.NewWriter(f)
+	var w bytes.Buffer
 	for _, r := range l.ran {
-		fmt.Fprintf(w, "ran\t%s\t%s\n", r.Package, r.Test)
+		fmt.Fprintf(&w, "ran\t%s\t%s\n", r.Package, r.Test)
 	}
 	for _, s := range l.skips {
-		fmt.Fprintf(w, "skipped\t%s\t%s\t%s\n", s.Package, s.Test, s.reason)
+		fmt.Fprintf(&w, "skipped\t%s\t%s\t%s\n", s.Package, s.Test, s.reason)
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	return f.Close()
+	_, err = f.Write(w.Bytes()) // at once: another run may append to the same file
+	return errors.Join(err, f.Close())
 }
