@@ -23,8 +23,9 @@ func (a *app) inspectCommand() *cobra.Command {
 		Short: "Print inputs, outputs, operators and weights of a MIL program",
 		Long: `inspect reads a MIL program and prints its functions: the inputs and outputs
 with the layout that the engine gives them, the operators with their counts, and
-the weights with type and size. It opens no engine and compiles nothing. The
-file may be - for standard input.`,
+the weights with type and size. A note names a number that becomes infinite or 0
+in its type. inspect opens no engine and compiles nothing. The file may be - for
+standard input.`,
 		Example: `  ane-roundtrip inspect model.mil
   ane-roundtrip inspect --json model.mil`,
 		Args: oneFile("FILE.mil"),
@@ -44,6 +45,7 @@ type inspection struct {
 	Functions  []inspectedFunction `json:"functions"`
 	Weights    []inspectedWeight   `json:"weights"`
 	WeightSize int64               `json:"weight_bytes"`
+	Notes      []string            `json:"notes,omitempty"` // on literals that their type cannot hold
 }
 
 type inspectedFunction struct {
@@ -109,6 +111,8 @@ func (a *app) inspect(path, modelPath string) error {
 		found.Functions = append(found.Functions, inspectFunction(f))
 	}
 	found.weigh(p, newWeights(p, modelPath, fill{}))
+	found.Notes = ops.RangeNotes(name, p)
+	a.notes(found.Notes)
 	r := newReport(nil)
 	r.Details = found
 	a.deliver(r)

@@ -104,6 +104,9 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err erro
 	if !slices.Equal(a.Shape, l.Shape) {
 		notes = append(notes, fmt.Sprintf("read shape %v as %v", a.Shape, l.Shape))
 	}
+	if a.Fortran && len(squeezed(a.Shape)) > 1 {
+		notes = append(notes, "converted Fortran order to C order")
+	}
 	if a, err = a.ToC(); err != nil {
 		return nil, nil, err
 	}
@@ -111,21 +114,43 @@ func elements(a *npy.Array, l ane.Layout) (data []byte, notes []string, err erro
 	if a.Kind == kindOf(l.DType) {
 		return a.Data, notes, nil
 	}
-	size, overflow, first := l.DType.Size(), 0, 0
+	notes = append(notes, fmt.Sprintf("converted %s to %s", a.Kind, l.DType))
+	infinite, zero := lost{what: "beyond the range of %s became infinite"}, lost{what: "too small for %s became 0"}
 	data = make([]byte, l.PackedBytes())
 	for i := range l.Elements() {
 		v := element.Load(from, a.Data[i*a.Kind.Size():])
-		element.Store(l.DType, data[i*size:], v)
-		if !math.IsInf(v, 0) && math.IsInf(element.Load(l.DType, data[i*size:]), 0) {
-			if overflow++; overflow == 1 {
-				first = i
-			}
+		to := data[i*l.DType.Size():]
+		element.Store(l.DType, to, v)
+		switch got := element.Load(l.DType, to); {
+		case math.IsInf(got, 0) && !math.IsInf(v, 0):
+			infinite.add(v, i)
+		case got == 0 && v != 0:
+			zero.add(v, i)
 		}
 	}
-	if overflow > 0 {
-		at := element.Load(from, a.Data[first*a.Kind.Size():])
-		notes = append(notes, fmt.Sprintf("%s beyond the range of %s became infinite, first %g at index %v",
-			counted(overflow, "value", "values"), l.DType, at, indexOf(first, l.Shape)))
+	return data, append(append(notes, infinite.note(l)...), zero.note(l)...), nil
+}
+
+// lost counts values that a conversion made infinite or 0.
+type lost struct {
+	what  string // a format with the type
+	count int
+	first float64
+	at    int // index of first
+}
+
+func (c *lost) add(v float64, at int) {
+	if c.count == 0 {
+		c.first, c.at = v, at
 	}
-	return data, notes, nil
+	c.count++
+}
+
+// note returns a note if there are such values.
+func (c *lost) note(l ane.Layout) []string {
+	if c.count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s %s, first %.6g at index %v", counted(c.count, "value", "values"),
+		fmt.Sprintf(c.what, l.DType), c.first, indexOf(c.at, l.Shape))}
 }

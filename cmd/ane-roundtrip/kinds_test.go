@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 )
@@ -46,7 +47,7 @@ func TestElementsOfOtherFloats(t *testing.T) {
 	half := &npy.Array{Kind: npy.Float16, Shape: []int{2}, Data: []byte{0, 0x38, 0, 0x7c}}
 	data, notes, err := elements(half, layout(t, mil.FP32, 2))
 	require.NoError(t, err)
-	require.Empty(t, notes, "an infinite value stays infinite")
+	require.Equal(t, []string{"converted float16 to fp32"}, notes, "an infinite value stays infinite")
 	require.Equal(t, []byte{0, 0, 0, 0x3f, 0, 0, 0x80, 0x7f}, data)
 	turned := &npy.Array{Kind: npy.Float32, Shape: []int{2, 1}, Swapped: true, Fortran: true,
 		Data: []byte{0, 0, 0, 0x3f, 0, 0x50, 0xc3, 0x47}}
@@ -54,7 +55,21 @@ func TestElementsOfOtherFloats(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []byte{0, 0x38, 0, 0x7c}, data)
 	require.Equal(t, []string{"converted big-endian numbers to little-endian", "read shape [2 1] as [2]",
+		"converted float32 to fp16",
 		"1 value beyond the range of fp16 became infinite, first 100000 at index [1]"}, notes)
+}
+
+// Notes name values that become 0, and an order that changes the elements.
+func TestElementsTooSmall(t *testing.T) {
+	tiny := &npy.Array{Kind: npy.Float32, Shape: []int{2, 2}, Fortran: true, Data: make([]byte, 16)}
+	for i, v := range []float64{1, 1e-9, 0, -1e-9} {
+		element.Store(mil.FP32, tiny.Data[4*i:], v)
+	}
+	data, notes, err := elements(tiny, layout(t, mil.FP16, 2, 2))
+	require.NoError(t, err)
+	require.Equal(t, []byte{0, 0x3c, 0, 0, 0, 0, 0, 0x80}, data)
+	require.Equal(t, []string{"converted Fortran order to C order", "converted float32 to fp16",
+		"2 values too small for fp16 became 0, first 1e-09 at index [1 0]"}, notes)
 }
 
 func TestExpected(t *testing.T) {

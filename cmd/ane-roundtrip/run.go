@@ -41,8 +41,8 @@ rejects an output that is one of the files it reads, also through a link.
 run converts an array to the type and shape of the input if that loses only
 precision: from another floating-point type, big-endian numbers, Fortran order,
 with axes of length 1 added or removed, or flat in the order of elements. Notes
-name changed shapes, big-endian numbers, and values beyond the range of the
-type, which become infinite. run rejects every other array.
+name each conversion, and values beyond the range of the type, which become
+infinite or 0. run rejects every other array.
 
 --expect compares an output with a file, rounded to the output's type. The run
 fails (status 1) if a value differs by more than --tol T, or by more than T

@@ -83,7 +83,7 @@ func outOfRange(d mil.DType, numbers []float64, data []byte) string {
 		return fmt.Sprintf("%v(%g) is beyond the range of its type and becomes infinite%s; write inf if that is meant",
 			d, firstInfinite, others(infinite))
 	case zero > 0:
-		return fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of wider range", d, firstZero,
+		return fmt.Sprintf("%v(%g) is too small for its type and becomes 0%s; use a type of larger range", d, firstZero,
 			others(zero))
 	}
 	return ""

@@ -17,7 +17,7 @@ func TestNumbersOutOfRange(t *testing.T) {
 			"becomes infinite; write inf if that is meant",
 		"fp16(-1e9)": "r.mil:5:32: fp16(-1e+09) is beyond",
 		"fp16(1e-12)": "r.mil:5:32: fp16(1e-12) is too small for its type and becomes 0; " +
-			"use a type of more digits",
+			"use a type of larger range",
 		"tensor<fp16, [3]>([1, 70000, 80000])": "fp16(70000) is beyond the range of its type and becomes infinite, and so does 1 other element",
 		"fp16(65504)":                          "",
 		"fp16(inf)":                            "",
@@ -30,9 +30,11 @@ func TestNumbersOutOfRange(t *testing.T) {
 		require.NoError(t, err, literal)
 		if want == "" {
 			require.Empty(t, g.Notes, literal)
+			require.Empty(t, ops.RangeNotes("r.mil", p), literal)
 			continue
 		}
 		require.Len(t, g.Notes, 1, literal)
 		require.Contains(t, g.Notes[0], want, literal)
+		require.Equal(t, g.Notes, ops.RangeNotes("r.mil", p), literal)
 	}
 }
