@@ -93,6 +93,10 @@ func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
 	return found, nil
 }
 
+// yielder is a context whose owner has more urgent work now and then: Yield does it, and returns when the run may go
+// on. It may evaluate other programs, and never this one.
+type yielder interface{ Yield() }
+
 // Evaluate implements ane.Invocation. Runs of one program are serialized.
 func (v *invocation) Evaluate(ctx context.Context) error {
 	e := v.exec
@@ -114,7 +118,11 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 			return err
 		}
 	}
+	y, _ := ctx.(yielder)
 	for i := range v.calls {
+		if y != nil && i > 0 {
+			y.Yield()
+		}
 		c := &v.calls[i]
 		c.ctx = ctx
 		c.run.run(c)

@@ -31,7 +31,7 @@ type Driver struct {
 
 	queue   queue
 	bell    uint32   // doorbells rung since the queue was last empty
-	running *request // nil while the engine is free
+	running *request // nil while the engine is free; with those that have yielded to it, see outer
 	flying  int      // accepted requests that have not ended
 	busy    int      // clients that have some
 
@@ -46,6 +46,7 @@ type Driver struct {
 	instances int // open ones
 	created   uint64
 	completed uint64
+	yields    uint64
 	levels    [Levels]Level // but Waiting and MostWaiting, which queue has
 }
 

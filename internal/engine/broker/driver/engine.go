@@ -46,13 +46,49 @@ func (d *Driver) serve() {
 // run has the engine evaluate r and settles it. The caller holds the lock, which run
 // releases meanwhile.
 func (d *Driver) run(r *request) {
-	d.running, r.state = r, running
+	r.outer, d.running, r.state = d.running, r, running
 	invocation, life := r.binding.invocation, r.life
 	d.mu.Unlock()
 	err := invocation.Evaluate(life)
 	d.mu.Lock()
-	d.running = nil
+	d.running, r.outer = r.outer, nil
 	r.settle(err)
+}
+
+// Yield is for an engine between two steps of a run whose context l is: what waits in higher levels runs now, on the
+// same goroutine. A step counts as a turn of its level, so the run goes on after as many others as their weights give
+// them. Requests of programs that have a run on this stack wait for its end.
+func (l *life) Yield() {
+	r := l.request
+	d := r.client.driver
+	if d.queue.waits.Load()&(1<<r.level-1) == 0 {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.queue.charge(r.level)
+	for {
+		next := d.queue.before(r, d.fits)
+		if next == nil {
+			return
+		}
+		d.waited(next)
+		d.clearBell()
+		d.yields++
+		d.run(next)
+		d.deliver(next)
+		d.mu.Lock()
+	}
+}
+
+// fits reports whether no run that was begun is of the program of r: an engine may run a program once at a time.
+func (d *Driver) fits(r *request) bool {
+	for x := d.running; x != nil; x = x.outer {
+		if x.binding.owner.program == r.binding.owner.program {
+			return false
+		}
+	}
+	return true
 }
 
 // verdict is the code of a request that ended with err.

@@ -10,6 +10,7 @@ import (
 // life is the context of one request after another: it is made once, so that a request
 // costs no memory, and replaced when it has ended.
 type life struct {
+	request  *request    // does not change
 	over     atomic.Bool // cause is there
 	mu       sync.Mutex
 	done     chan struct{} // made by the first Done

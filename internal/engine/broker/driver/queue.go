@@ -1,11 +1,15 @@
 package driver
 
-import "github.com/anekit/anekit/ane/driverabi"
+import (
+	"sync/atomic"
+
+	"github.com/anekit/anekit/ane/driverabi"
+)
 
 // Levels is the number of queues of the engine's firmware, .p0 to .p7.
 const Levels = driverabi.Queues
 
-// StarvationBound is how many turns of the engine the longest-waiting request of any
+// StarvationBound is how many turns of the engine, or steps of a run that yields, the longest-waiting request of any
 // level waits at most, its own included. Level n has the stride 1<<n, and a waiting
 // level i is at most one stride before the turn that is being given. A level j meanwhile
 // gets a turn while its own count is not above that of i: at most stride(i)/stride(j)
@@ -20,6 +24,8 @@ type queue struct {
 	pass  [Levels]uint64 // the turn at which the level is due next
 	now   uint64         // the turn that was given last
 	n     int
+	// waits has a bit for each level with requests, for reading without the lock.
+	waits atomic.Uint32
 }
 
 // list is a queue of requests linked through themselves.
@@ -33,6 +39,7 @@ func (q *queue) push(r *request) {
 	l := &q.lists[r.level]
 	if l.head == nil { // a level that was away has no claim to the turns it missed
 		q.pass[r.level] = max(q.pass[r.level], q.now)
+		q.waits.Or(1 << r.level)
 	}
 	r.prev, r.next = l.tail, nil
 	if l.tail == nil {
@@ -61,7 +68,9 @@ func (q *queue) remove(r *request) {
 		r.next.prev = r.prev
 	}
 	r.prev, r.next = nil, nil
-	l.n--
+	if l.n--; l.n == 0 {
+		q.waits.And(^(uint32(1) << r.level))
+	}
 	q.n--
 }
 
@@ -80,6 +89,28 @@ func (q *queue) pop() *request {
 	q.charge(due)
 	q.remove(r)
 	return r
+}
+
+// before takes out a request that may run before the next step of r: of a higher level that is due no later, and of a
+// program that fits; nil when there is none.
+func (q *queue) before(r *request, fits func(*request) bool) *request {
+	var best *request
+	for i := range q.lists[:r.level] {
+		if q.pass[i] > q.pass[r.level] || best != nil && q.pass[i] >= q.pass[best.level] {
+			continue
+		}
+		for x := q.lists[i].head; x != nil; x = x.next {
+			if fits(x) {
+				best = x
+				break
+			}
+		}
+	}
+	if best != nil {
+		q.charge(best.level)
+		q.remove(best)
+	}
+	return best
 }
 
 // charge gives level the present turn. A request that runs without waiting is charged

@@ -21,6 +21,7 @@ type request struct {
 	state      int
 	level      int
 	prev, next *request      // in the queue
+	outer      *request      // that has yielded to this one
 	since      time.Duration // when it came there, by Driver.clock
 
 	binding  *binding
@@ -41,7 +42,9 @@ type request struct {
 // slot takes a request of c that is in no use; the caller has checked the depth.
 func (c *Client) slot() *request {
 	return c.requests.Take(func(int) *request {
-		return &request{client: c, life: &life{}, ready: make(chan struct{}, 1)}
+		r := &request{client: c, ready: make(chan struct{}, 1)}
+		r.life = &life{request: r}
+		return r
 	})
 }
 
@@ -111,7 +114,7 @@ func (r *request) take(out []byte) driverabi.Return {
 // recycle puts r back on its client's list.
 func (r *request) recycle() {
 	if r.life.over.Load() {
-		r.life, r.limited = &life{}, false
+		r.life, r.limited = &life{request: r}, false
 	}
 	r.state, r.binding, r.chain, r.err = spare, nil, nil, nil
 	r.client.requests.Give(r)

@@ -38,6 +38,7 @@ func newRig(t testing.TB, o Options) *rig {
 		require.Zero(t, r.driver.busy)
 		require.Zero(t, r.driver.flying)
 		require.Equal(t, Stats{Programs: s.Programs, Weights: s.Weights, Created: s.Created, Completed: s.Completed,
+			Yields: s.Yields,
 			Levels: s.Levels}, s, "everything undone")
 		ends := uint64(0)
 		for i, l := range s.Levels {

@@ -1,0 +1,150 @@
+package driver
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+)
+
+// steps has the run of sequence number 0 be of so many steps, which yield in between, and notes what runs in which order: the
+// sequence number of a run at its start, and -1 for each of its steps. before is called before each yield.
+func (r *rig) steps(n int, before func(step int)) (order *[]int) {
+	order = new([]int)
+	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
+		l := ctx.(*life)
+		*order = append(*order, int(l.request.sequence))
+		if l.request.sequence != 0 {
+			return nil
+		}
+		for step := range n {
+			before(step)
+			r.engine.running.Add(-1)
+			l.Yield()
+			r.engine.running.Add(1)
+			*order = append(*order, -1)
+		}
+		return nil
+	}
+	return order
+}
+
+// TestHigherLevelsRunBetweenSteps: a request of a higher class waits for a step of a long run, and not for its end;
+// those of its own class, of lower ones, and of its own program wait.
+func TestHigherLevelsRunBetweenSteps(t *testing.T) {
+	r := newRig(t, Options{})
+	info, done := woken()
+	c := r.opened(info)
+	long, short := r.program(), r.program()
+	pair := r.pair(c)
+	x := ask{token: r.prepared(c, long), port: 1, surfaces: pair, qos: driverabi.QoSUtility}
+	y := ask{token: r.prepared(c, short), port: 1, surfaces: pair}
+	send := func(a ask, sequence, qos uint32) {
+		a.sequence, a.qos = sequence, qos
+		if _, ret := a.send(c); ret != ok { // not with FailNow: it may be the engine's goroutine
+			t.Error(sequence, ret, c.Explain())
+		}
+	}
+	order := r.steps(4, func(step int) {
+		switch step {
+		case 1:
+			send(y, 1, driverabi.QoSUserInteractive)
+			send(y, 2, driverabi.QoSUtility)
+			send(y, 3, driverabi.QoSBackground)
+			send(x, 4, driverabi.QoSUserInteractive)
+		case 2:
+			send(y, 5, driverabi.QoSDefault)
+			send(y, 6, driverabi.QoSUserInteractive)
+		}
+	})
+	send(x, 0, driverabi.QoSUtility)
+	for range 7 {
+		require.Equal(t, ok, within(t, done).Return)
+	}
+	got := *order
+	require.Equal(t, []int{0, -1, 1, -1, 5, 6, -1, -1}, got[:8], "the class of 1 has had a turn, so 5 is due before 6")
+	require.ElementsMatch(t, []int{4, 2, 3}, withoutSteps(got[8:]))
+	require.EqualValues(t, 3, r.driver.Stats().Yields)
+}
+
+func withoutSteps(order []int) (runs []int) {
+	for _, n := range order {
+		if n >= 0 {
+			runs = append(runs, n)
+		}
+	}
+	return runs
+}
+
+// TestLongRunsGoOn: a higher class that always has work leaves a long run a step in as many turns as its weight is less.
+func TestLongRunsGoOn(t *testing.T) {
+	r := newRig(t, Options{})
+	info, done := woken()
+	c := r.opened(info)
+	pair := r.pair(c)
+	x := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSBackground}
+	y := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSUserInteractive}
+	low, high := LevelOf(driverabi.QoSBackground), LevelOf(driverabi.QoSUserInteractive)
+	const steps, queued = 3, 120
+	order := r.steps(steps, func(step int) {
+		for ; step == 0 && y.sequence < queued; y.sequence++ {
+			a := y
+			a.sequence++
+			if _, ret := a.send(c); ret != ok {
+				t.Error(a.sequence, ret, c.Explain())
+			}
+		}
+	})
+	_, ret := x.send(c)
+	require.Equal(t, ok, ret)
+	for range queued + 1 {
+		require.Equal(t, ok, within(t, done).Return)
+	}
+	between, ran := 0, 0
+	for _, n := range (*order)[1:] {
+		if n >= 0 {
+			between++
+			continue
+		}
+		ran++
+		require.LessOrEqual(t, between, 1<<(low-high)+1, "before step %d", ran)
+		require.NotZero(t, between)
+		between = 0
+	}
+	require.Equal(t, steps, ran)
+}
+
+// TestPausedRunIsCancelled: a run that has yielded is still running, and ends when it goes on.
+func TestPausedRunIsCancelled(t *testing.T) {
+	r := newRig(t, Options{})
+	info, done := woken()
+	c := r.opened(info)
+	pair := r.pair(c)
+	x := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSBackground}
+	y := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSDefault, sequence: 1}
+	found := make(chan Found, 1)
+	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
+		l := ctx.(*life)
+		if l.request.sequence == 1 {
+			found <- c.Stop(0)
+			return nil
+		}
+		if _, ret := y.send(c); ret != ok {
+			t.Error(ret, c.Explain())
+		}
+		r.engine.running.Add(-1)
+		l.Yield()
+		r.engine.running.Add(1)
+		return l.Err()
+	}
+	_, ret := x.send(c)
+	require.Equal(t, ok, ret)
+	require.Equal(t, WasRunning, within(t, found))
+	first, second := within(t, done), within(t, done)
+	require.EqualValues(t, 1, first.Sequence)
+	require.Equal(t, ok, first.Return)
+	require.Equal(t, driverabi.Aborted, second.Return)
+}
