@@ -98,7 +98,7 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	if err := f.Commit(); err != nil {
 		return badf("%s: %w", path, wholefile.Cause(err))
 	}
-	a.logf("%s is written; attach it to an issue, it does not contain your name", visible(path))
+	a.logf("%s is written; attach it to an issue, it does not contain your name", path)
 	r := newReport(nil)
 	r.Details = reportDetails{path}
 	if trip == nil {
@@ -109,7 +109,7 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	r.Checks = append(r.Checks, trip.checks...)
 	for _, c := range trip.checks {
 		if c.Status == trial.Fail {
-			a.logf("%s failed: %s", c.Name, visible(c.Detail))
+			a.logf("%s failed: %s", c.Name, c.Detail)
 		}
 	}
 	err = r.judge()

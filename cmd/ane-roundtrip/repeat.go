@@ -18,8 +18,9 @@ type evaluation struct {
 	P50    time.Duration `json:"p50_ns"`
 	P99    time.Duration `json:"p99_ns"`
 	// bytes of tensors that the engine does not reach in place; null if the engine cannot show that
-	Copied *int   `json:"bytes_copied"`
-	Allocs uint64 `json:"allocs"` // Go allocations of one evaluation
+	Copied *int `json:"bytes_copied"`
+	// Go allocations of one evaluation after the first; null if there is only one
+	Allocs *uint64 `json:"allocs"`
 }
 
 // rounds is how often evaluate counts allocations. It reports the round with the fewest, since the
@@ -44,8 +45,8 @@ func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e e
 		}
 		runtime.ReadMemStats(&after)
 		allocs := (after.Mallocs - before.Mallocs) / uint64(n)
-		if round == 0 || allocs < e.Allocs {
-			e.Allocs = allocs
+		if repeat > 1 && (e.Allocs == nil || allocs < *e.Allocs) {
+			e.Allocs = &allocs
 		}
 		done()
 	}
@@ -65,5 +66,5 @@ func (e evaluation) String() string {
 		copied = fmt.Sprintf("%d bytes copied", *e.Copied)
 	}
 	return fmt.Sprintf("evaluate %d times: min %s, p50 %s, p99 %s, %s, %d allocations each",
-		e.Repeat, brief(e.Min), brief(e.P50), brief(e.P99), copied, e.Allocs)
+		e.Repeat, brief(e.Min), brief(e.P50), brief(e.P99), copied, *e.Allocs)
 }

@@ -180,9 +180,10 @@ func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.
 	return d, err
 }
 
-// logf prints a line to standard error for the reader; scripts do not parse it.
+// logf prints a line to standard error for the reader, with control characters escaped; scripts do not
+// parse it.
 func (a *app) logf(format string, args ...any) {
-	fmt.Fprintln(a.err, page.Fold(fmt.Sprintf(format, args...), page.Width(a.err), 2))
+	fmt.Fprintln(a.err, page.Fold(visible(fmt.Sprintf(format, args...)), page.Width(a.err), 2))
 }
 
 // printf prints lines of the readable report to standard output.

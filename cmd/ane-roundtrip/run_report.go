@@ -59,7 +59,7 @@ func (a *app) notes(all []string) {
 		return
 	}
 	for _, n := range all {
-		a.logf("note: %s", visible(n))
+		a.logf("note: %s", n)
 	}
 }
 

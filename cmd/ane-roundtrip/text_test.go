@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,4 +21,11 @@ func TestVisible(t *testing.T) {
 		require.Equal(t, want, visible(in))
 	}
 	require.Equal(t, `first; second \x1b]0;title`, oneLine("first\nsecond \x1b]0;title"))
+}
+
+// Lines on standard error have control characters escaped, such as those of a path.
+func TestLogEscapes(t *testing.T) {
+	var errw bytes.Buffer
+	(&app{err: &errw}).logf("serving on %s", "/tmp/x\x1b[31m/y")
+	require.Equal(t, "serving on /tmp/x\\x1b[31m/y\n", errw.String())
 }
