@@ -18,12 +18,12 @@ func adoptFile(f *os.File, size int) (backing, error) {
 		}
 		return nil, e
 	}
-	mem, name, err := mapForeign(fd, size)
+	mem, err := mapForeign(fd, size)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, err
 	}
-	return &adoptedMemfd{newMemfd(mem, fd, name)}, nil
+	return &adoptedMemfd{newMemfd(mem, fd, kindMemfd)}, nil
 }
 
 // duplicate returns a new descriptor of f's file. It duplicates inside of Control, so that
@@ -41,13 +41,12 @@ func duplicate(f *os.File) (fd int, err error) {
 
 // mapForeign checks the file before mapping it. Seals cannot be removed, so the result of
 // the check stays valid.
-func mapForeign(fd, size int) ([]byte, Key, error) {
+func mapForeign(fd, size int) ([]byte, error) {
 	if err := checkSeals(fd, size); err != nil {
-		return nil, Key{}, err
+		return nil, err
 	}
-	name, err := checkFile(fd, size)
-	if err != nil {
-		return nil, Key{}, err
+	if err := checkFile(fd, size); err != nil {
+		return nil, err
 	}
 	mem, err := mapShared(fd, size)
 	if err != nil {
@@ -55,9 +54,9 @@ func mapForeign(fd, size int) ([]byte, Key, error) {
 		if errors.Is(err, unix.EACCES) {
 			e.Hint = "the descriptor does not allow reading and writing: pass the one of Share"
 		}
-		return nil, Key{}, e
+		return nil, e
 	}
-	return mem, name, nil
+	return mem, nil
 }
 
 func checkSeals(fd, size int) error {
@@ -77,27 +76,27 @@ func checkSeals(fd, size int) error {
 	return nil
 }
 
-// checkFile returns the Key of a file. It refuses files shorter than size, and huge pages:
-// touching them ends the process if the system has none left.
-func checkFile(fd, size int) (Key, error) {
+// checkFile refuses files shorter than size, and huge pages: touching them ends the process
+// if the system has none left.
+func checkFile(fd, size int) error {
 	var file unix.Stat_t
 	if err := retry(func() error { return unix.Fstat(fd, &file) }); err != nil {
-		return Key{}, createError("adopt", "fstat", size, err)
+		return createError("adopt", "fstat", size, err)
 	}
 	var system unix.Statfs_t
 	if err := retry(func() error { return unix.Fstatfs(fd, &system) }); err != nil {
-		return Key{}, createError("adopt", "fstatfs", size, err)
+		return createError("adopt", "fstatfs", size, err)
 	}
 	switch {
 	case uint32(system.Type) == unix.HUGETLBFS_MAGIC:
-		return Key{}, &Error{Op: "adopt", Size: size, Err: ErrShare,
+		return &Error{Op: "adopt", Size: size, Err: ErrShare,
 			Hint: "make the memfd without MFD_HUGETLB"}
 	case file.Size < int64(size):
-		return Key{}, &Error{Op: "adopt", Size: size, Err: ErrCreate,
+		return &Error{Op: "adopt", Size: size, Err: ErrCreate,
 			Cause: fmt.Errorf("%w: the file has %d bytes", ErrSize, file.Size),
 			Hint:  "adopt no more bytes than were shared; sizes round up to whole pages of 16 KiB"}
 	}
-	return fileKey(kindMemfd, &file), nil
+	return nil
 }
 
 // adoptedMemfd is memory from another owner.

@@ -11,7 +11,9 @@ type backing interface {
 	bytes() []byte // starts at a page of the system and has the rounded size
 	handle() uintptr
 	id() uint32
-	key() Key
+	// key returns the Key, which it may have to ask the system for; that needs open memory. The
+	// zero Key is unknown.
+	key(open bool) Key
 	unpinned() error // why pages can be swapped out: an *Error of ErrPin, or nil
 	kind() string
 	warm() error // an *Error
@@ -170,7 +172,7 @@ func (b *Block) Unpinned() error {
 
 // Key identifies memory: Blocks of the same memory have equal Keys, open Blocks of different
 // memory have different ones, also when they belong to different processes of a machine. It is
-// comparable, and does not change. The system may give the Key of closed memory to new memory.
+// comparable. The system may give the Key of closed memory to new memory.
 type Key struct {
 	Kind string // Backing
 	// Space and Number are device and inode of a file, 0 and the id of a surface, and for the
@@ -178,12 +180,17 @@ type Key struct {
 	Space, Number uint64
 }
 
-// Key returns the Key of the Block's memory. It is the zero Key only for the zero Block and nil.
+// Key returns the Key of the Block's memory. It does not change, but the first call has to be
+// before Close: after it Key may return the zero Key, as it does for the zero Block and nil.
 func (b *Block) Key() Key {
 	if b == nil || b.back == nil {
 		return Key{}
 	}
-	return b.back.key()
+	open := b.life.retain()
+	if open {
+		defer b.life.release()
+	}
+	return b.back.key(open)
 }
 
 // Bytes is the whole memory, nil after Close.

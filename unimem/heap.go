@@ -23,7 +23,7 @@ func openHeap(size int) (backing, error) {
 func (h *heap) bytes() []byte   { return h.mem }
 func (h *heap) handle() uintptr { return 0 }
 func (h *heap) id() uint32      { return h.number }
-func (h *heap) key() Key        { return Key{kindHeap, process.token(), uint64(h.number)} }
+func (h *heap) key(bool) Key    { return Key{kindHeap, process.token(), uint64(h.number)} }
 func (h *heap) kind() string    { return kindHeap }
 func (h *heap) warm() error     { touch(h.mem); return nil }
 

@@ -48,7 +48,7 @@ const surfacesHint = "close idle surfaces, open fewer, or retry later: other pro
 func (s *surface) bytes() []byte   { return bytesAt(s.Base, s.Size) }
 func (s *surface) handle() uintptr { return uintptr(s.Ref) }
 func (s *surface) id() uint32      { return s.ID }
-func (s *surface) key() Key        { return Key{Kind: kindSurface, Number: uint64(s.ID)} }
+func (s *surface) key(bool) Key    { return Key{Kind: kindSurface, Number: uint64(s.ID)} }
 func (s *surface) unpinned() error { return nil } // a locked surface is wired
 func (s *surface) kind() string    { return kindSurface }
 func (s *surface) warm() error     { touch(s.bytes()); return nil }
