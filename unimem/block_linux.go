@@ -24,8 +24,8 @@ type memfd struct {
 	mem    []byte
 	fd     int
 	number uint32
-	unlock error // why pages are not locked, or nil
-	medium string // the kind
+	unlock error               // why pages are not locked, or nil
+	medium string              // the kind
 	name   atomic.Pointer[Key] // nil until it is asked for
 }
 
