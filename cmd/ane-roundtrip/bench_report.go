@@ -25,15 +25,15 @@ type skippedStep struct {
 	Reason string `json:"reason"`
 }
 
-// operation is the best round of an operation of package unimem. The times are those of 1000
-// operations, since one takes a few nanoseconds.
+// operation is the best round of an operation of package unimem. The times have fractions, since an
+// operation takes a few nanoseconds.
 type operation struct {
 	Name       string  `json:"name"`
 	Operation  string  `json:"operation"`
 	Target     string  `json:"target"`
 	Published  string  `json:"published,omitempty"`
-	Measured   int64   `json:"measured_1000_ns"`
-	Floor      int64   `json:"floor_1000_ns"`
+	Measured   float64 `json:"measured_ns"`
+	Floor      float64 `json:"floor_ns"`
 	Ratio      float64 `json:"ratio"`
 	Spread     float64 `json:"ratio_spread"` // of the rounds
 	Allocs     int64   `json:"allocs_per_op"`
@@ -41,9 +41,6 @@ type operation struct {
 	Throughput int64   `json:"bytes_per_s,omitempty"`
 	Missed     string  `json:"missed,omitempty"` // verdict of a target that it exceeds
 }
-
-// thousand is the time of 1000 operations.
-func thousand(ns float64) int64 { return int64(math.Round(ns * 1000)) }
 
 // blockSize holds the figures of a Block of one size.
 type blockSize struct {
@@ -112,11 +109,11 @@ type trip struct {
 func (b *benchRun) print(a *app, r report, passed bool) error {
 	w := page.NewTable("Operation", "Published", "Target", "Measured", "Floor", "Ratio", "Spread", "Allocs", "")
 	for _, o := range b.found.Operations {
-		value := timeText(float64(o.Measured) / 1000)
+		value := timeText(o.Measured)
 		if o.Throughput > 0 {
 			value += fmt.Sprintf(" (%.1f GB/s)", float64(o.Throughput)/1e9)
 		}
-		w.Row(o.Operation, o.Published, o.Target, value, timeText(float64(o.Floor)/1000), fmt.Sprintf("%.2fx", o.Ratio),
+		w.Row(o.Operation, o.Published, o.Target, value, timeText(o.Floor), fmt.Sprintf("%.2fx", o.Ratio),
 			fmt.Sprintf("%.2f", o.Spread), fmt.Sprint(o.Allocs), o.Missed)
 	}
 	if err := a.table(w); err != nil {

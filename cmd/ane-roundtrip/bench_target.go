@@ -30,7 +30,8 @@ type target struct {
 	name, what, unit string
 	figure           figure
 	most             float64
-	unreachable      string // why no code can meet the target here; empty if it can
+	unreachable      string  // why no code can meet the target here; empty if it can
+	ratio            *target // of a time: the ratio of the same rounds to their floor; nil if it has no target
 }
 
 // Verdicts of a target.
@@ -38,11 +39,13 @@ const (
 	metTarget    = ""
 	withinNoise  = "within noise"
 	floorExceeds = "floor is beyond it"
+	ratioMet     = "ratio is met"
 	missedTarget = "missed"
 )
 
 // verdict compares the figure with the target. A figure misses it if it exceeds it by more than the
-// spread of the rounds.
+// spread of the rounds. A time is also compared with the floor of the same rounds, which a loaded machine
+// slows as much: it misses its target only if its ratio does.
 func (t target) verdict() string {
 	switch excess := t.figure.value - t.most; {
 	case excess <= 0:
@@ -51,13 +54,15 @@ func (t target) verdict() string {
 		return floorExceeds
 	case excess <= t.figure.spread():
 		return withinNoise
+	case t.ratio != nil && t.ratio.verdict() != missedTarget:
+		return ratioMet
 	}
 	return missedTarget
 }
 
 // worse is the worse of two verdicts.
 func worse(a, b string) string {
-	for _, v := range []string{missedTarget, floorExceeds, withinNoise} {
+	for _, v := range []string{missedTarget, floorExceeds, ratioMet, withinNoise} {
 		if a == v || b == v {
 			return v
 		}
@@ -76,8 +81,12 @@ func (t target) check() trial.Check {
 		c.Value, c.Unit = trial.Number(t.figure.value), t.unit
 		return c.Against(trial.AtMost(t.most))
 	}
-	if v == withinNoise {
+	switch v {
+	case withinNoise:
 		detail += "; exceeds it by less than the spread"
+	case ratioMet:
+		detail += fmt.Sprintf("; the ratio to the floor of the same rounds, %s, meets its target %s",
+			t.ratio.text(t.ratio.figure.value), t.ratio.text(t.ratio.most))
 	}
 	return trial.Judge(name, v != missedTarget, t.figure.value, t.unit, "%s", detail).Against(trial.AtMost(t.most))
 }

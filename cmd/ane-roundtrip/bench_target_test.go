@@ -45,6 +45,18 @@ func TestTargetVerdict(t *testing.T) {
 	require.Equal(t, "Tape take: 1.50x, spread of 3 rounds 0.10x, target 1.25x", failing.check().Detail)
 	slow := target{name: "x", what: "open", unit: "ns", figure: rounds3(30e3, 31e3), most: 25e3}
 	require.Equal(t, "open: 30.0 us, spread of 2 rounds 1.0 us, target 25.0 us", slow.check().Detail)
+	// A loaded machine slows the floor too: the ratio decides.
+	good := target{unit: "x", figure: rounds3(1.2, 1.3), most: 1.25}
+	slow.figure, slow.ratio = rounds3(50e3, 51e3), &good
+	require.Equal(t, ratioMet, slow.verdict())
+	require.Equal(t, trial.Pass, slow.check().Status)
+	require.Equal(t, "open: 50.0 us, spread of 2 rounds 1.0 us, target 25.0 us; the ratio to the floor of the same "+
+		"rounds, 1.20x, meets its target 1.25x", slow.check().Detail)
+	slow.ratio = &failing
+	require.Equal(t, missedTarget, slow.verdict())
+	require.Equal(t, trial.Fail, slow.check().Status)
+	slow.unreachable = "the floor alone takes 30.0 us"
+	require.Equal(t, trial.Skip, slow.check().Status)
 	require.Equal(t, missedTarget, worse(withinNoise, missedTarget))
 	require.Equal(t, floorExceeds, worse(floorExceeds, metTarget))
 	require.Equal(t, metTarget, worse(metTarget, metTarget))
