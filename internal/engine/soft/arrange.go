@@ -80,7 +80,7 @@ func (p *planner) arrange(ctx context.Context) error {
 	var free heap
 	offsets := map[*ops.Value]int{}
 	for i := range p.steps {
-		if err := ctx.Err(); err != nil {
+		if err := between(ctx); err != nil {
 			return err
 		}
 		slices.SortFunc(born[i], func(a, b *ops.Value) int {
@@ -104,7 +104,7 @@ func (p *planner) arrange(ctx context.Context) error {
 // prepare makes each step's runner and adds the largest workspace to scratch.
 func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
 	for i := range p.steps {
-		if err := ctx.Err(); err != nil {
+		if err := between(ctx); err != nil {
 			return err
 		}
 		s := &p.steps[i]

@@ -78,7 +78,7 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget) (ane.Exe
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}
-	if err := ctx.Err(); err != nil {
+	if err := between(ctx); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
 	pl, err := makePlan(ctx, g, b)

@@ -13,7 +13,7 @@ import (
 func (p *planner) fold(ctx context.Context) error {
 	var rest []*ops.Node
 	for _, n := range p.nodes {
-		if err := ctx.Err(); err != nil {
+		if err := between(ctx); err != nil {
 			return err
 		}
 		if slices.ContainsFunc(n.In, func(v *ops.Value) bool { return v != nil && p.data(v) == nil }) {

@@ -132,7 +132,7 @@ func (l *linker) fold(ctx context.Context) error {
 func (l *linker) emit(ctx context.Context) error {
 	l.steps = slices.Clone(l.steps)
 	for i := range l.steps {
-		if err := ctx.Err(); err != nil {
+		if err := between(ctx); err != nil {
 			return err
 		}
 		if err := l.renew(&l.steps[i]); err != nil {

@@ -97,6 +97,15 @@ func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
 // on. It may evaluate other programs, and never this one.
 type yielder interface{ Yield() }
 
+// between is called between two steps of a compile, or of the linking of an instance. It returns the error of a
+// context that has ended.
+func between(ctx context.Context) error {
+	if y, ok := ctx.(yielder); ok {
+		y.Yield()
+	}
+	return ctx.Err()
+}
+
 // Evaluate implements ane.Invocation. Runs of one program are serialized.
 func (v *invocation) Evaluate(ctx context.Context) error {
 	e := v.exec

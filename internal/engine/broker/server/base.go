@@ -28,13 +28,11 @@ func (b *base) Close() error { return errors.Join(b.Executable.Close(), closeFil
 type linkable struct {
 	*base
 	own driver.Instancer
-	on  *server
 }
 
-// NewInstance implements driver.Instancer. Reading weights takes time as compiling
-// does, so it has its turn with compiles.
+// NewInstance implements driver.Instancer.
 func (l linkable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
-	return l.on.turn(ctx, "instance", func() (ane.Executable, error) { return l.own.NewInstance(ctx, weights) })
+	return l.own.NewInstance(ctx, weights)
 }
 
 // baseOf returns the base that an executable of the driver is.
@@ -61,8 +59,8 @@ func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.We
 	}
 	src := b.src.compile(b.file)
 	src.Weights = overlay{weights, &b.src}
-	held, _, _ := b.Footprint() // which the client has been charged with for the instance
-	return s.compileNow(ctx, src, held)
+	held, _, _ := b.Footprint()                   // which the client has been charged with for the instance
+	return s.engine.CompileWithin(ctx, src, held) // in the turn of the instance
 }
 
 // overlay hands out the files of an adapter, and the base's for the others.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
@@ -27,7 +28,7 @@ type compiles struct {
 
 	work  sync.WaitGroup
 	asked chan struct{} // a token for each compile that was not answered
-	turns chan struct{} // a token for each that is being done
+	doing chan struct{} // a token for each that is being done
 }
 
 // program compiles a program, in a goroutine of its own: a compile may last long and the
@@ -78,8 +79,8 @@ func (c *compiles) later(f *wire.Frame, up *upload, work func() error) error {
 // inTurn does work when fewer than maxCompiling others are done for this client.
 func (c *compiles) inTurn(work func() error) error {
 	select {
-	case c.turns <- struct{}{}:
-		defer func() { <-c.turns }()
+	case c.doing <- struct{}{}:
+		defer func() { <-c.doing }()
 		return work()
 	case <-c.ctx.Done():
 		return ane.Deadline("compile", Name, c.ctx.Err())
@@ -89,13 +90,7 @@ func (c *compiles) inTurn(work func() error) error {
 // build finds the program in memory, or compiles what came or what the cache has, and
 // answers.
 func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
-	limit := compileTime
-	if c.grant.allows(driverabi.EntitlementSecondaryCompiler) {
-		limit = longCompileTime
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, limit)
-	defer cancel()
-	r, how, err := c.find(ctx, p, up)
+	r, how, err := c.find(c.ctx, p, up)
 	if err != nil {
 		return err
 	}
@@ -112,6 +107,14 @@ func (c *compiles) build(f *wire.Frame, p *wire.Compile, up *upload) error {
 		return errors.Join(err, c.programs.forget(entry))
 	}
 	return c.reply(f, reply)
+}
+
+// limit is how long a compile may run. What it waits does not count.
+func (c *compiles) limit() time.Duration {
+	if c.grant.allows(driverabi.EntitlementSecondaryCompiler) {
+		return longCompileTime
+	}
+	return compileTime
 }
 
 // found says where a program was found.
@@ -134,8 +137,10 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		if err := up.claim(ctx, "compile", p.File); err != nil {
 			return nil, found{}, err
 		}
-		var err error
-		if key, err = up.key(ctx, c.info); err != nil {
+		if err := c.turns.do(ctx, c.number, c.limit(), "compile", func(ctx context.Context) (err error) {
+			key, err = up.key(ctx, c.info)
+			return err
+		}); err != nil {
 			return nil, found{}, err
 		}
 	}
@@ -197,7 +202,11 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 func (c *compiles) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
 	room := c.owes.memory.takeUpTo(maxRoom)
 	defer c.owes.memory.give(room)
-	exec, err := c.server.compileNow(ctx, src.compile(file), room)
+	var exec ane.Executable
+	err := c.turns.do(ctx, c.number, c.limit(), "compile", func(ctx context.Context) (err error) {
+		exec, err = c.engine.CompileWithin(ctx, src.compile(file), room)
+		return err
+	})
 	if err != nil {
 		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err,
@@ -216,28 +225,11 @@ func (c *compiles) keepSource(exec ane.Executable, file string, src *source, fil
 		return exec
 	}
 	if own, ok := exec.(driver.Instancer); ok {
-		return linkable{&base{Executable: exec, file: file, src: src.names()}, own, c.server}
+		return linkable{&base{Executable: exec, file: file, src: src.names()}, own}
 	}
 	b := &base{Executable: exec, file: file, src: *src}
 	if files != nil {
 		b.files, *files = *files, nil
 	}
 	return b
-}
-
-// compileNow compiles when a place is free. Constants that are computed have so much room.
-func (s *server) compileNow(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
-	return s.turn(ctx, "compile", func() (ane.Executable, error) { return s.engine.CompileWithin(ctx, src, room) })
-}
-
-// turn makes a program when a place is free: as many at a time as there are processors
-// to spare.
-func (s *server) turn(ctx context.Context, op string, build func() (ane.Executable, error)) (ane.Executable, error) {
-	select {
-	case s.compile <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ane.Deadline(op, Name, ctx.Err())
-	}
-	defer func() { <-s.compile }()
-	return build()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -110,8 +111,12 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 	if q.Args.KeepWired {
 		i.Flags |= driver.KeepWired
 	}
-	token, err := c.programs.dev.instance(i)
-	if err != nil {
+	var token uint64
+	// Reading weights takes time as compiling does, so it has its turn with compiles.
+	if err := c.turns.do(c.ctx, c.number, c.limit(), "instance", func(context.Context) (err error) {
+		token, err = c.programs.dev.instance(i)
+		return err
+	}); err != nil {
 		return err
 	}
 	c.counts.instances.Add(1)

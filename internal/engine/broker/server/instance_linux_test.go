@@ -272,7 +272,7 @@ func TestInstanceRefusedInTurn(t *testing.T) {
 	_, err = p.adapt(r.program, m.Weights, wire.Arguments{})
 	require.NoError(t, err)
 	for range maxCompiling { // and one whose client goes while it waits
-		c.compiles.turns <- struct{}{}
+		c.compiles.doing <- struct{}{}
 	}
 	q := wire.Instance{Program: r.program}
 	_, err = p.post(wire.KindInstance, &q)

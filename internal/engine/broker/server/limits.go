@@ -43,6 +43,8 @@ const (
 	placesForOthers = MaxClients / 4
 	// maxForeign connections of other users may wait at a time to be told that they are refused.
 	maxForeign = 4
+	// shortInRow compiles that have not run for a slice go before one that has.
+	shortInRow = 8
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000
@@ -103,6 +105,9 @@ const (
 	// entitlement of the compiler service for large models.
 	compileTime     = 60 * time.Second
 	longCompileTime = 15 * time.Minute
+	// compileSlice is how long a compile runs before it gives way to others, between two of its steps. A compile of a
+	// ready program takes 1 to 30 ms.
+	compileSlice = 50 * time.Millisecond
 	// endTime is what running requests have to end when a broker closes.
 	endTime = 5 * time.Second
 )

@@ -49,7 +49,7 @@ func TestCompilesMapInTurn(t *testing.T) {
 	p := b.join(alice, "")
 	c := b.only()
 	for range maxCompiling {
-		c.compiles.turns <- struct{}{}
+		c.compiles.doing <- struct{}{}
 	}
 	q, fds := page(t)
 	before := mappings(t)
@@ -62,7 +62,7 @@ func TestCompilesMapInTurn(t *testing.T) {
 	require.Equal(t, before, mappings(t))
 	require.EqualValues(t, waiting*len(fds), p.counter(t, "own descriptors"))
 	for range maxCompiling {
-		<-c.compiles.turns
+		<-c.compiles.doing
 	}
 	for id := range p.id {
 		if id > 1 && id <= waiting+1 {

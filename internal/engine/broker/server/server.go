@@ -29,7 +29,7 @@ type server struct {
 	logged   *logLimit
 	quotas   quotas
 	arrivals arrivals
-	compile  chan struct{} // a token for every program or instance that is being made
+	turns    *turns // of programs and instances that are being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -52,8 +52,8 @@ type server struct {
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		compile: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)-1)),
-		over:    make(chan struct{}), watching: make(chan struct{})}
+		turns: newTurns(max(1, runtime.GOMAXPROCS(0)-1)), // one processor is for requests
+		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.quotas = newQuotas(c.process, c.clients)
 	own := c.Engine()
 	if own == nil {

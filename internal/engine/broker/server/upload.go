@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
@@ -160,7 +161,7 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 	if x.size == 0 {
 		return nil
 	}
-	return x.file.CopyTo(ctx, h, int64(x.at), int64(x.size))
+	return x.file.CopyTo(ctx, yielding{h, ctx}, int64(x.at), int64(x.size))
 }
 
 // claim charges for what reading the files costs. A mapping of a hole costs a page when it is read, and hashing one
@@ -178,6 +179,20 @@ func (u *upload) claim(ctx context.Context, op, name string) error {
 		n.memory += int64(part.size)
 	}
 	return u.owe(op, name, n)
+}
+
+// yielding lets other compiles run after each part that is hashed.
+type yielding struct {
+	io.Writer
+	ctx context.Context
+}
+
+func (y yielding) Write(b []byte) (int, error) {
+	n, err := y.Writer.Write(b)
+	if k, ok := y.ctx.(*task); ok {
+		k.Yield()
+	}
+	return n, err
 }
 
 // mapFiles maps the files and makes the source valid.
