@@ -46,8 +46,8 @@ keeps 11 of the 16 bits of a sample.
 
 image applies the Exif orientation. It multiplies colors by opacity before the
 filter and divides them afterwards; blur, emboss and sharpen filter the opacity
-too, edge and sobel keep it. A note names a color profile or an animation,
-which image does not apply.
+too, edge and sobel keep it. A note names a color profile, gamma or primaries
+other than those of sRGB, or an animation, which image does not apply.
 
 IN and OUT may be - for standard input and output; the report then goes to
 standard error. image rejects an output that is the input file, also through a

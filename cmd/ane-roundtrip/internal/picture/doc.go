@@ -14,9 +14,9 @@
 //
 // A side has at most [MaxSide] pixels, the area at most [MaxPixels]; Decode checks this before it
 // allocates the pixels. Decoding takes up to 24 bytes per pixel, for a progressive JPEG of four colors.
-// A Picture takes one to eight bytes per pixel, and is filtered in place. Decode keeps up to 4 MiB of
-// metadata.
+// A Picture takes one to eight bytes per pixel, and is filtered in place. Decode reads up to 32 MiB of a
+// JPEG before its size, and keeps up to 4 MiB of the metadata.
 //
-// Decode applies the Exif orientation. It does not apply color profiles or gamma, does not write them,
-// and reads only the still picture of an animation. [Picture.Notes] names what it did not apply.
+// Decode applies the Exif orientation. It does not apply color profiles, gamma or primaries, does not
+// write them, and reads only the still picture of an animation. [Picture.Notes] names what it did not apply.
 package picture

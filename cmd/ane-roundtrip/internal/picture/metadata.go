@@ -13,7 +13,9 @@ import (
 
 // applyMetadata applies the orientation, and adds notes on profiles, color spaces and animations.
 func (p *Picture) applyMetadata(parts []part) {
-	var profile []byte // of a JPEG, in pieces
+	var profile []byte          // of a JPEG, in pieces
+	var gamma, primaries string // other than those of sRGB
+	named := false              // whether a chunk that precedes gAMA and cHRM describes the colors
 	for _, t := range parts {
 		data := t.data
 		switch t.kind {
@@ -30,9 +32,17 @@ func (p *Picture) applyMetadata(parts []part) {
 				profile = append(profile, piece[2:]...)
 			}
 		case "iCCP":
+			named = true
 			p.noteProfile(unpackProfile(data))
 		case "cICP":
+			named = true
 			p.noteCoding(data)
+		case "sRGB":
+			named = true
+		case "gAMA":
+			gamma = otherGamma(data)
+		case "cHRM":
+			primaries = otherPrimaries(data)
 		case "acTL":
 			if len(data) >= 4 && binary.BigEndian.Uint32(data) > 1 {
 				p.Notes = append(p.Notes,
@@ -44,7 +54,61 @@ func (p *Picture) applyMetadata(parts []part) {
 	if profile != nil {
 		p.noteProfile(profileName(profile))
 	}
+	if other := strings.TrimPrefix(gamma+primaries, ", "); other != "" && !named {
+		p.Notes = append(p.Notes, other+": neither applied nor written; samples are filtered as stored")
+	}
 	p.orient(p.Orientation)
+}
+
+// colorUnit is 1 in the numbers of gAMA and cHRM (PNG third edition, 11.3.2).
+const colorUnit = 100000
+
+// checksum is the number of bytes after the data of a chunk, which a part keeps.
+const checksum = 4
+
+// otherGamma describes the gamma of a gAMA chunk; empty for that of sRGB.
+func otherGamma(data []byte) string {
+	if len(data) != 4+checksum {
+		return ""
+	}
+	g := int64(binary.BigEndian.Uint32(data))
+	const srgb, near = 45455, 1000
+	if g >= srgb-near && g <= srgb+near {
+		return ""
+	}
+	return fmt.Sprintf(", gamma %.5g", float64(g)/colorUnit)
+}
+
+// gamuts are the red, green and blue primaries (x, y) of color spaces, sRGB first.
+var gamuts = []struct {
+	name string
+	at   [6]int64
+}{
+	{"sRGB", [6]int64{64000, 33000, 30000, 60000, 15000, 6000}},
+	{"Display P3", [6]int64{68000, 32000, 26500, 69000, 15000, 6000}},
+	{"Adobe RGB", [6]int64{64000, 33000, 21000, 71000, 15000, 6000}},
+	{"BT.2020", [6]int64{70800, 29200, 17000, 79700, 13100, 4600}},
+}
+
+// otherPrimaries describes the primaries of a cHRM chunk; empty for those of sRGB.
+func otherPrimaries(data []byte) string {
+	if len(data) != 32+checksum {
+		return ""
+	}
+	for i, g := range gamuts {
+		same := true
+		for k, want := range g.at {
+			got := int64(binary.BigEndian.Uint32(data[8+4*k:])) // the white point comes first
+			same = same && max(got-want, want-got) <= colorUnit/200
+		}
+		switch {
+		case same && i == 0:
+			return ""
+		case same:
+			return ", primaries of " + g.name
+		}
+	}
+	return ", primaries of another color space than sRGB"
 }
 
 // orientationOf returns the orientation in Exif data; 0 if there is none.

@@ -88,7 +88,8 @@ func (w *metadataScanner) begin() {
 		w.left = size
 	}
 	w.head = w.head[:0]
-	w.keep = slices.Contains([]string{"APP1", "APP2", "eXIf", "acTL", "iCCP", "cICP"}, kind) && size <= maxPart &&
+	w.keep = slices.Contains([]string{"APP1", "APP2", "eXIf", "acTL", "iCCP", "cICP", "sRGB", "gAMA",
+		"cHRM"}, kind) && size <= maxPart &&
 		w.kept+size <= maxParts
 	if w.keep {
 		w.parts = append(w.parts, part{kind: kind})

@@ -148,7 +148,16 @@ func TestNotes(t *testing.T) {
 		"PNG, BT.2020": {insert(encoded(t, whole), chunk("cICP", []byte{9, 16, 0, 1})),
 			"the colors of BT.2020, PQ are not converted"},
 		"PNG, sRGB by code": {insert(encoded(t, whole), chunk("cICP", []byte{1, 13, 0, 1})), ""},
-		"PNG, other code":   {insert(encoded(t, whole), chunk("cICP", []byte{77, 1, 0, 1})), "primaries 77"},
+		"PNG, linear":       {insert(encoded(t, whole), colors(100000)), "gamma 1: neither applied nor written"},
+		"PNG, sRGB's gamma": {insert(encoded(t, whole), colors(45455)), ""},
+		"PNG, linear P3": {insert(encoded(t, whole), append(colors(100000), primaries(68000, 32000, 26500, 69000, 15000,
+			6000)...)), "gamma 1, primaries of Display P3: neither applied"},
+		"PNG, other primaries": {insert(encoded(t, whole), primaries(60000, 32000, 26500, 69000, 15000, 6000)),
+			"primaries of another color space than sRGB: neither"},
+		"PNG, sRGB's primaries":  {insert(encoded(t, whole), primaries(64000, 33000, 30000, 60000, 15000, 6000)), ""},
+		"PNG, sRGB before gamma": {insert(encoded(t, whole), append(chunk("sRGB", []byte{0}), colors(100000)...)), ""},
+		"PNG, short gamma":       {insert(encoded(t, whole), chunk("gAMA", []byte{1})), ""},
+		"PNG, other code":        {insert(encoded(t, whole), chunk("cICP", []byte{77, 1, 0, 1})), "primaries 77"},
 	} {
 		p := decoded(t, c.data)
 		if c.want == "" {
@@ -160,6 +169,18 @@ func TestNotes(t *testing.T) {
 	}
 	big := insert(encoded(t, whole), chunk("iCCP", make([]byte, maxPart+1)))
 	require.Empty(t, decoded(t, big).Notes, "a profile larger than Decode keeps")
+}
+
+// colors returns a gAMA chunk.
+func colors(gamma uint32) []byte { return chunk("gAMA", binary.BigEndian.AppendUint32(nil, gamma)) }
+
+// primaries returns a cHRM chunk with the white point D65.
+func primaries(xy ...uint32) []byte {
+	b := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, 31270), 32900)
+	for _, v := range xy {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	return chunk("cHRM", b)
 }
 
 // FuzzMetadata reads any bytes as metadata.
