@@ -19,33 +19,33 @@ const cellUnit = 64
 // Grid allocates cells of one size. Take and Give are lock-free and allocate nothing. Give
 // returns an error for a foreign or stale cell and for one that is given twice. All methods
 // are safe for concurrent use.
-//
-// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is
-// {tag 64-b bits, top b bits}; top is all ones when the stack is empty. Each pop increments
-// the tag, so that the compare-exchange of a concurrent pop or push fails even if the same
-// cell is on top again. A push keeps the tag, because it depends only on the top cell. A tag
-// repeats after at least 2^43 pops, so only a Take that is suspended for at least a day between
-// two instructions can miss a change.
-//
-// slots[i].word is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
-// depth the number of cells from i down. slots[i].era counts how often the generation began
-// again. Both change only while cell i is taken:
-//
-//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a
-//     copy.
-//   - Give exchanges the Cell's word for one with the next generation and the new link. If
-//     the exchange succeeds, Give may push; a second Give, or one of an older Cell, finds
-//     another generation or era and fails. Only the successful Give writes the slot until its
-//     push, which publishes the slot and the bytes written to the cell.
-//   - The Give that reaches the last generation increments the era before it begins again at
-//     generation 0. No Cell has the last generation, so none fits the slot meanwhile.
-//
-// Generation and era have at least 54 bits together: gives of one cell for years. A Give that
-// finds its own word and era is the current one. It is accepted wrongly only if it is suspended
-// between this look and its exchange, while a Give of a copy succeeds and then exactly 2^(64-2b)
-// more gives of the cell (or a multiple) end with the same link: 2^22 in the largest Grid, 2^44
-// below 1024 cells.
 type Grid struct {
+	// Free cells form a stack in Go memory. b is the number of bits of a cell index. head is
+	// {tag 64-b bits, top b bits}; top is all ones when the stack is empty. Each pop increments
+	// the tag, so that the compare-exchange of a concurrent pop or push fails even if the same
+	// cell is on top again. A push keeps the tag, because it depends only on the top cell. A tag
+	// repeats after at least 2^43 pops, so only a Take that is suspended for at least a day between
+	// two instructions can miss a change.
+	//
+	// slots[i].word is {generation 64-2b bits, depth b bits, next b bits}: next is the cell below,
+	// depth the number of cells from i down. slots[i].era counts how often the generation began
+	// again. Both change only while cell i is taken:
+	//
+	//   - Take reads word and era of the top cell and pops. They do not change; the Cell has a
+	//     copy.
+	//   - Give exchanges the Cell's word for one with the next generation and the new link. If
+	//     the exchange succeeds, Give may push; a second Give, or one of an older Cell, finds
+	//     another generation or era and fails. Only the successful Give writes the slot until its
+	//     push, which publishes the slot and the bytes written to the cell.
+	//   - The Give that reaches the last generation increments the era before it begins again at
+	//     generation 0. No Cell has the last generation, so none fits the slot meanwhile.
+	//
+	// Generation and era have at least 54 bits together: gives of one cell for years. A Give that
+	// finds its own word and era is the current one. It is accepted wrongly only if it is suspended
+	// between this look and its exchange, while a Give of a copy succeeds and then exactly 2^(64-2b)
+	// more gives of the cell (or a multiple) end with the same link: 2^22 in the largest Grid, 2^44
+	// below 1024 cells.
+
 	_        [64]byte // head has its own cache line, because every Take and Give writes it
 	head     atomic.Uint64
 	_        [56]byte
