@@ -18,10 +18,14 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// photograph writes a PNG that hardly compresses, with 8192 pixels per side if ANEKIT_FULL is set.
+// photograph writes a PNG that hardly compresses. It has 1024 pixels per side, with ANEKIT_FULL 8192, or
+// 4096 under the race detector.
 func photograph(t testing.TB, dir string) (file string, side int) {
 	side = 1024
-	if budget.Full() {
+	switch {
+	case budget.Full() && raceDetector:
+		side = 4096
+	case budget.Full():
 		side = 8192
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, side, side))
