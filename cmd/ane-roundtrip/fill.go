@@ -13,7 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// fill makes up values for inputs without a file, or for missing weight files.
+// fill computes values of inputs without a file, or for missing weight files.
 type fill struct {
 	kind string // "", zeros, ones, random
 	seed uint64

@@ -48,7 +48,9 @@ func asksForJSON(args []string) (yes bool) {
 		case arg == "--json":
 			yes = true
 		case given:
-			yes, _ = strconv.ParseBool(value)
+			var err error
+			yes, err = strconv.ParseBool(value)
+			yes = yes || err != nil // the error of the flag is printed as JSON too
 		}
 	}
 	return yes
@@ -64,7 +66,9 @@ func (a *app) execute(ctx context.Context) int {
 	root.SetArgs(a.args)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	return a.end(ctx, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	a.json = a.json || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
+	return a.end(ctx, err)
 }
 
 // logTime is how long a broker that ends waits for the reader of its log.
@@ -85,9 +89,13 @@ func (a *app) end(ctx context.Context, err error) int {
 // command returns the name of the subcommand that the arguments choose.
 func (a *app) command() string {
 	root := (&app{}).root()
+	root.InitDefaultHelpCmd() // as ExecuteContext does
 	cmd, _, err := root.Find(a.args)
 	if err != nil || cmd == root {
 		return "check"
+	}
+	for cmd.Parent() != root {
+		cmd = cmd.Parent() // completion, not bash
 	}
 	return cmd.Name()
 }

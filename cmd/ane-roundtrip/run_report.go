@@ -73,7 +73,7 @@ func (j *runJob) report(d *ane.Device) error {
 	}
 	notes = append(notes, j.notes...)
 	for _, path := range j.weights.made {
-		notes = append(notes, fmt.Sprintf("%s is missing; --fill-weights %s made up its values", path,
+		notes = append(notes, fmt.Sprintf("%s is missing; --fill-weights %s filled it", path,
 			j.o.fillWeights))
 	}
 	a.notes(notes)

@@ -13,17 +13,16 @@ import (
 	"github.com/anekit/anekit/ane/mil/blob"
 )
 
-// maxFilled is the most bytes of a weight file that --fill-weights makes up.
+// maxFilled is the most bytes of a weight file that --fill-weights fills.
 const maxFilled = 1 << 30
 
-// weightFiles reads the weight files of a program. If fill has a kind it makes up the values of
-// missing files.
+// weightFiles reads the weight files of a program. If fill has a kind it fills missing files.
 type weightFiles struct {
 	dir   string
 	fill  fill
 	needs map[string][]blob.Need // by the path that the program contains
 	order []string               // the paths in the order of the text
-	made  []string               // paths of the files that it made up
+	made  []string               // paths of the missing files that it filled
 }
 
 // newWeights collects the tensors that the program expects in its weight files.
@@ -63,7 +62,7 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 	file := w.file(path)
 	if w.fill.kind == "" {
 		return nil, &blob.Error{File: file, Offset: -1, Msg: "no such file, expected to hold " + w.list(path),
-			Hint: fmt.Sprintf("put the file into %s, name its folder with --model-path, or make up its values with "+
+			Hint: fmt.Sprintf("put the file into %s, name its folder with --model-path, or fill it with "+
 				"--fill-weights random:1", cmp.Or(w.dir, ".")), Err: err}
 	}
 	if data, err = blob.Blank(file, maxFilled, w.needs[path]); err != nil {

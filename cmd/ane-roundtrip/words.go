@@ -16,6 +16,10 @@ import (
 
 // unknownOperand rejects an operand of a command that takes none.
 func unknownOperand(cmd *cobra.Command, word string) error {
+	if cmd.Flag("mil") != nil {
+		return badf("%s takes no operand, not %q; give --mil %s, or see %s --help", cmd.Name(), word, word,
+			cmd.CommandPath())
+	}
 	if cmd.HasParent() {
 		return badf("%s takes no operand, not %q; see %s --help", cmd.Name(), word, cmd.CommandPath())
 	}
