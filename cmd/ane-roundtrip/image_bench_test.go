@@ -18,14 +18,10 @@ import (
 	"github.com/anekit/anekit/models"
 )
 
-// photograph writes a PNG that hardly compresses. It has 1024 pixels per side, with ANEKIT_FULL 8192, or
-// 4096 under the race detector.
+// photograph writes a PNG that hardly compresses. It has 4096 pixels per side, with ANEKIT_FULL 8192.
 func photograph(t testing.TB, dir string) (file string, side int) {
-	side = 1024
-	switch {
-	case budget.Full() && raceDetector:
-		side = 4096
-	case budget.Full():
+	side = 4096
+	if budget.Full() {
 		side = 8192
 	}
 	m := image.NewNRGBA(image.Rect(0, 0, side, side))

@@ -21,6 +21,9 @@ import (
 // memory for a picture of one pixel.
 func TestImageTakesLittleMemory(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	if raceDetector {
+		t.Skip("the race detector has memory of its own; run without it")
+	}
 	dir := t.TempDir()
 	in, side := photograph(t, dir)
 	tiny := filepath.Join(dir, "tiny.png")
