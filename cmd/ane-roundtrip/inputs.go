@@ -48,6 +48,9 @@ func (t *commandFiles) array(flag, side string, p port, l ane.Layout) (data []by
 		}
 		a, err = npy.ReadOpen(f, name, acceptFor(side, l))
 	}
+	if e := (*npy.Error)(nil); p.path == stdio && errors.As(err, &e) && e.What == npy.NotSingle {
+		e.Fix = "write it to a file and name one of its arrays, as FILE.npz:KEY"
+	}
 	if err != nil {
 		return nil, nil, bad(err)
 	}
@@ -74,7 +77,8 @@ func member(f *os.File, p port, accept npy.Accept) (*npy.Array, error) {
 		if a, single := npy.ReadOpen(f, p.path, accept); single == nil {
 			return a, nil
 		} else if e := (*npy.Error)(nil); errors.As(single, &e) && e.Offset == 0 && info.Size() == 0 {
-			return nil, single // the file is empty
+			e.Fix = "save the arrays again with numpy.savez"
+			return nil, e // the file is empty
 		}
 		return nil, err
 	}

@@ -179,6 +179,12 @@ func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.
 	switch {
 	case errors.Is(err, ane.ErrName):
 		return nil, badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
+	case errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e) && e.Engine == engine.Broker && !a.apple:
+		idle := "leave --broker out"
+		if a.socket == "" {
+			idle = "unset " + brokerVariable
+		}
+		e.Hint = strings.Replace(e.Hint, "leave the path out", idle, 1)
 	case a.apple && errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e):
 		e.Hint = "leave --require-ane out to use another engine"
 		if name != engine.Auto && name != engine.Apple {

@@ -138,6 +138,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	bar.now("compile")
 	j.rig, err = trial.NewRig(ctx, d, ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights})
 	if err != nil {
+		j.weights.explain(err)
 		return programFault(file, err)
 	}
 	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,6 +81,25 @@ func (w *weightFiles) ReadFile(path string) ([]byte, error) {
 		w.made = append(w.made, path)
 	}
 	return data, nil
+}
+
+// explain completes the faults of the program's weight files: the real file, its size, what it should
+// hold, and the flag that names another one.
+func (w *weightFiles) explain(err error) {
+	for _, e := range faultsOf(err) {
+		for _, path := range w.order {
+			what, ok := strings.CutPrefix(e.Msg, "weights "+path+": ") // a broker sends only the text
+			if !ok {
+				continue
+			}
+			if info, err := os.Stat(w.file(path)); err == nil {
+				e.Msg = fmt.Sprintf("weights %s: %s, in a file of %d bytes, expected to hold %s", w.file(path), what,
+					info.Size(), w.list(path))
+				e.Hint = strings.TrimPrefix(e.Hint+"; put the real file there, or name its folder with --model-path",
+					"; ")
+			}
+		}
+	}
 }
 
 // maxListed is how many tensors of a missing file a message names.

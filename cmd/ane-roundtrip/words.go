@@ -28,10 +28,10 @@ func unknownOperand(cmd *cobra.Command, word string) error {
 }
 
 // engineOrHint opens the engine that the flags select. If it is not available, the error names the
-// software engine as an alternative.
+// software engine as an alternative, unless --broker rules it out.
 func (a *app) engineOrHint(ctx context.Context) (*ane.Device, error) {
 	d, err := a.open(ctx, nil)
-	if errors.Is(err, ane.ErrUnavailable) && !a.apple && a.engine != engine.Soft {
+	if errors.Is(err, ane.ErrUnavailable) && !a.apple && a.engine != engine.Soft && a.socket == "" {
 		return nil, fmt.Errorf("%w; give --engine %s to compute it in software", err, engine.Soft)
 	}
 	return d, err

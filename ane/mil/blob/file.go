@@ -99,7 +99,7 @@ func NewReader(r io.ReaderAt, size int64, name string) (*File, error) {
 			"write the file again as version 2")
 	default:
 		return nil, f.fault(ErrFormat, 4, fmt.Sprintf("not a weight file: version %d where 2 is expected", v),
-			"check the path; raw tensors need the header that Writer makes")
+			"check the path; a file of raw numbers lacks the header of a weight file")
 	}
 	if !zero(h[8:]) {
 		f.warn("byte 8: the header has more than count and version; ignored")

@@ -81,7 +81,9 @@ func (f *weightFile) warned(file string, w *Weight) []string {
 func (w *Weight) fault(err error) *mil.Error {
 	msg, hint := "weights "+w.Path+": "+err.Error(), "check the path and the source of the weights"
 	if e := (*blob.Error)(nil); errors.As(err, &e) { // names the file and the fix itself
-		msg, hint = "weights "+err.Error(), ""
+		bare := *e
+		bare.Hint = ""
+		msg, hint = "weights "+bare.Error(), e.Hint
 	}
 	return &mil.Error{Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
 }

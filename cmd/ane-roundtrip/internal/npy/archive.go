@@ -121,7 +121,7 @@ func (a *Archive) has() string {
 	}
 	switch n := len(keys); {
 	case n == 0:
-		return "it has no arrays"
+		return "it has no arrays; save them again with numpy.savez"
 	case n > shown:
 		return fmt.Sprintf("it has %s and %d more", strings.Join(keys[:shown], ", "), n-shown)
 	}

@@ -5,6 +5,9 @@ import (
 	"unicode/utf8"
 )
 
+// NotSingle is the fault of an archive in place of a .npy file.
+const NotSingle = "this is a .npz archive, not a .npy file"
+
 // otherFile describes a file that is not a .npy file by its first bytes. It returns nil if they are the
 // beginning of a .npy file.
 func otherFile(start []byte) *Error {
@@ -23,7 +26,7 @@ func otherFile(start []byte) *Error {
 	case strings.HasPrefix(magic, s), has(magic):
 		return nil
 	case has(zipStart, zipEmpty):
-		return &Error{What: "this is a .npz archive, not a .npy file", Fix: "name one of its arrays, as FILE.npz:KEY"}
+		return &Error{What: NotSingle, Fix: "name one of its arrays, as FILE.npz:KEY"}
 	case has("\x80\x02", "\x80\x03", "\x80\x04", "\x80\x05"):
 		return &Error{What: "this is a Python pickle, not a .npy file", Fix: saveAgain}
 	case has("\x1f\x8b"):
