@@ -69,7 +69,8 @@ func TestPlacesForOthers(t *testing.T) {
 			}
 		}
 	}
-	require.Len(t, s.sessions, MaxClients-placesForOthers+1, "all but those for processes that have none, and one of them")
+	require.Len(t, s.sessions, MaxClients-placesForOthers+1,
+		"all but those for processes that have none, and one of them")
 	require.ErrorIs(t, join(0), ane.ErrExhausted)
 	for process := range placesForOthers - 1 {
 		require.NoError(t, join(100+process))

@@ -137,10 +137,11 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		if err := up.claim(ctx, "compile", p.File); err != nil {
 			return nil, found{}, err
 		}
-		if err := c.turns.do(ctx, c.number, c.limit(), "compile", func(ctx context.Context) (err error) {
-			key, err = up.key(ctx, c.info)
-			return err
-		}); err != nil {
+		if err := c.turns.do(ctx, c.number, classOf(up.text.size), c.limit(), "compile",
+			func(ctx context.Context) (err error) {
+				key, err = up.key(ctx, c.info)
+				return err
+			}); err != nil {
 			return nil, found{}, err
 		}
 	}
@@ -200,13 +201,14 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 
 // compileNow has the engine compile, when it is this compile's turn.
 func (c *compiles) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
-	room := c.owes.memory.takeUpTo(maxRoom)
-	defer c.owes.memory.give(room)
 	var exec ane.Executable
-	err := c.turns.do(ctx, c.number, c.limit(), "compile", func(ctx context.Context) (err error) {
-		exec, err = c.engine.CompileWithin(ctx, src.compile(file), room)
-		return err
-	})
+	err := c.turns.do(ctx, c.number, classOf(len(src.text)), c.limit(), "compile",
+		func(ctx context.Context) (err error) {
+			room := c.owes.memory.takeUpTo(maxRoom)
+			defer c.owes.memory.give(room)
+			exec, err = c.engine.CompileWithin(ctx, src.compile(file), room)
+			return err
+		})
 	if err != nil {
 		if errors.Is(err, ane.ErrDeadline) && c.ctx.Err() == nil {
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: file, Err: err,

@@ -113,7 +113,7 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 	}
 	var token uint64
 	// Reading weights takes time as compiling does, so it has its turn with compiles.
-	if err := c.turns.do(c.ctx, c.number, c.limit(), "instance", func(context.Context) (err error) {
+	if err := c.turns.do(c.ctx, c.number, shortCompiles, c.limit(), "instance", func(context.Context) (err error) {
 		token, err = c.programs.dev.instance(i)
 		return err
 	}); err != nil {

@@ -43,6 +43,8 @@ const (
 	placesForOthers = MaxClients / 4
 	// maxForeign connections of other users may wait at a time to be told that they are refused.
 	maxForeign = 4
+	// shortText is how long a text is whose compile goes with the short ones: 10 ms of reading.
+	shortText = 64 << 10
 	// shortInRow compiles that have not run for a slice go before one that has.
 	shortInRow = 8
 	// MaxTroubles is how many frames in a row a client may send that are refused
@@ -56,7 +58,7 @@ const (
 	// that are out. A client with MaxSurfaces and MaxPrograms has room for 48 compiles of 16 files.
 	maxDescriptors = 2048
 	// maxRoom is how much memory one compile may have for constants that it computes: what the software engine
-	// takes at most. It has half of what is left to the client where that is less.
+	// takes at most. It has an eighth of what is left to the client where that is less.
 	maxRoom = 2 << 30
 	// DefaultCacheBytes bounds the files of the compile cache.
 	DefaultCacheBytes = 1 << 30

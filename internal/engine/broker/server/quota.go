@@ -59,11 +59,11 @@ func (a *account) take(op, name string, n int64) error {
 	return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.ErrExhausted, Detail: detail, Hint: b.hint}
 }
 
-// takeUpTo charges what there is of n, at most half of what is left, and returns it.
+// takeUpTo charges what there is of n, at most an eighth of what is left, and returns it.
 func (a *account) takeUpTo(n int64) int64 {
 	a.of.mu.Lock()
 	defer a.of.mu.Unlock()
-	n = max(0, min(n, a.room()/2))
+	n = max(0, min(n, a.room()/8))
 	a.of.charge(a, n)
 	return n
 }

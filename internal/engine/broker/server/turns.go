@@ -28,9 +28,17 @@ type turns struct {
 // Classes of compiles.
 const (
 	shortCompiles = iota // that have not run for a slice
-	longCompiles
+	longCompiles         // that have, or whose text is long
 	classes
 )
+
+// classOf is the class in which a compile of so much text begins: reading a text has no steps to yield between.
+func classOf(text int) int {
+	if text > shortText {
+		return longCompiles
+	}
+	return shortCompiles
+}
 
 func newTurns(places int) *turns {
 	return &turns{slice: compileSlice, free: places, last: map[uint64]uint64{}}
@@ -53,9 +61,9 @@ type task struct {
 
 // do has work run in turn, with a context that ends with ctx, or when work has run for limit. The time in line does not
 // count. The context is a task: work may call its Yield.
-func (t *turns) do(ctx context.Context, client uint64, limit time.Duration, op string,
+func (t *turns) do(ctx context.Context, client uint64, class int, limit time.Duration, op string,
 	work func(context.Context) error) error {
-	k := &task{on: t, client: client, left: limit}
+	k := &task{on: t, client: client, class: class, left: limit}
 	k.Context, k.cancel = context.WithCancel(ctx)
 	defer k.cancel()
 	if !k.wait() {

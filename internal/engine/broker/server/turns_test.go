@@ -21,7 +21,7 @@ func busy(t *testing.T) (on *turns, add func(client uint64, name string, work fu
 	var all sync.WaitGroup
 	begun, gate := make(chan struct{}), make(chan struct{})
 	all.Go(func() {
-		if err := on.do(t.Context(), 1<<32, time.Hour, "test", func(context.Context) error {
+		if err := on.do(t.Context(), 1<<32, shortCompiles, time.Hour, "test", func(context.Context) error {
 			close(begun)
 			<-gate
 			return nil
@@ -33,7 +33,7 @@ func busy(t *testing.T) (on *turns, add func(client uint64, name string, work fu
 	waiting := int32(0)
 	add = func(client uint64, name string, work func(*task)) {
 		all.Go(func() {
-			if err := on.do(t.Context(), client, time.Hour, "test", func(ctx context.Context) error {
+			if err := on.do(t.Context(), client, shortCompiles, time.Hour, "test", func(ctx context.Context) error {
 				mu.Lock()
 				log = append(log, name)
 				mu.Unlock()
@@ -99,7 +99,7 @@ func TestTimeInLineDoesNotCount(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := make(chan error, 1)
 	go func() {
-		gone <- on.do(ctx, 5, time.Hour, "test", func(context.Context) error { return nil })
+		gone <- on.do(ctx, 5, shortCompiles, time.Hour, "test", func(context.Context) error { return nil })
 	}()
 	await.Until(t, "it waits", func() bool { return on.waiting.Load() == 1 })
 	cancel()
@@ -114,7 +114,7 @@ func TestTimeInLineDoesNotCount(t *testing.T) {
 	add(2, "other", func(k *task) { k.since = k.since.Add(-time.Hour) })
 	require.Equal(t, []string{"yields", "other"}, let())
 
-	err := on.do(t.Context(), 1, 0, "test", func(ctx context.Context) error {
+	err := on.do(t.Context(), 1, shortCompiles, 0, "test", func(ctx context.Context) error {
 		<-ctx.Done()
 		return ane.Deadline("test", Name, ctx.Err())
 	})
