@@ -19,8 +19,8 @@
 // turns are divided by weight: level n+1 gets half the turns of level n while both
 // have work, and a level that has work gets one turn in any StarvationBound, so the
 // lowest class is served however busy the others are. An engine may call Yield of a run's context between two steps:
-// requests of higher levels then run before the next step, which counts as a turn of its own level. A client has at most driverabi.QueueDepth
-// requests in the queue; one more is answered with a full code and may be sent again
+// requests of higher levels then run before the next step, which counts as a turn of its own level. A client has at
+// most driverabi.QueueDepth requests in the queue; one more is answered with a full code and may be sent again
 // after a completion. When all clients together fill the queue, one that has nothing in it
 // is admitted all the same. Stats counts, for every level, what became of its requests and
 // how long they waited.

@@ -10,8 +10,8 @@ import (
 	"github.com/anekit/anekit/ane/driverabi"
 )
 
-// steps has the run of sequence number 0 be of so many steps, which yield in between, and notes what runs in which order: the
-// sequence number of a run at its start, and -1 for each of its steps. before is called before each yield.
+// steps has the run of sequence number 0 be of so many steps, which yield in between, and notes what runs in which
+// order: the sequence number of a run at its start, and -1 for each of its steps. before is called before each yield.
 func (r *rig) steps(n int, before func(step int)) (order *[]int) {
 	order = new([]int)
 	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
@@ -79,7 +79,8 @@ func withoutSteps(order []int) (runs []int) {
 	return runs
 }
 
-// TestLongRunsGoOn: a higher class that always has work leaves a long run a step in as many turns as its weight is less.
+// TestLongRunsGoOn: a higher class that always has work leaves a long run a step in as many turns as its weight is
+// less.
 func TestLongRunsGoOn(t *testing.T) {
 	r := newRig(t, Options{})
 	info, done := woken()

@@ -39,8 +39,8 @@ type resident struct {
 // acquire returns the program of a key, made by compile unless it is there. Several
 // callers wait for one compile; when that ends because its own caller gave up,
 // another one compiles. release must follow.
-func (r *residents) acquire(ctx context.Context, at residentKey, compile func(*resident) (ane.Executable, error)) (p *resident,
-	shared bool, err error) {
+func (r *residents) acquire(ctx context.Context, at residentKey,
+	compile func(*resident) (ane.Executable, error)) (p *resident, shared bool, err error) {
 	for {
 		r.mu.Lock()
 		p, shared = r.open[at], true
