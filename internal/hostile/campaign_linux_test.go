@@ -130,6 +130,11 @@ func (c *campaign) pass() {
 	for _, i := range order {
 		c.round(c.chosen(attacks[i].name))
 	}
+	if c.faults {
+		for i := range faults {
+			c.fault(i)
+		}
+	}
 	c.settle()
 }
 
@@ -141,8 +146,8 @@ func (c *campaign) event() {
 		c.restart()
 	case n <= 2:
 		c.rewriteCache(c.dice.IntN(len(rewrites)))
-	case n <= 4 && c.faults:
-		c.fault()
+	case n <= 8 && c.faults:
+		c.fault(c.dice.IntN(len(faults)))
 	default:
 		names := []string{c.choose()}
 		for !alone(names[0]) && c.dice.IntN(2) == 0 {

@@ -52,10 +52,10 @@ func (c *campaign) limit(soft uint64) {
 }
 
 // fault breaks something while attackers attack, and mends it.
-func (c *campaign) fault() {
+func (c *campaign) fault(which int) {
 	c.Helper()
 	c.settle()
-	f := faults[c.dice.IntN(len(faults))]
+	f := faults[which]
 	c.rounds++
 	c.ran[f.name]++
 	e := c.attack(c.choose())
