@@ -72,6 +72,9 @@ func (a *app) format(path string, write bool) error {
 		return bad(err)
 	}
 	if !write {
+		if err := openOutput("fmt", a.out); err != nil {
+			return err
+		}
 		_, err := a.out.Write(out)
 		return err
 	}

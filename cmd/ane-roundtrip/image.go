@@ -123,10 +123,10 @@ func (a *app) image(ctx context.Context, name, in, out string) (err error) {
 	bar.now("write")
 	count := &counter{w: dst.writer}
 	if err := p.WritePNG(count); err != nil {
-		return badf("%s: %w", out, wholefile.Cause(err))
+		return unwritten(out, err)
 	}
 	if err := dst.commit(); err != nil {
-		return badf("%s: %w", out, wholefile.Cause(err))
+		return unwritten(out, err)
 	}
 	bar.stop()
 	return a.reportImage(rig, imageDetails{Filter: filter.Name, File: out, Bytes: count.n,

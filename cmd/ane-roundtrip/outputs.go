@@ -1,7 +1,9 @@
 package main
 
 import (
+	"errors"
 	"io"
+	"io/fs"
 	"slices"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
@@ -98,7 +100,7 @@ func (all sinks) write(array func(name string) *npy.Array) error {
 			err = npy.Write(s.out, array(s.ports[0].name))
 		}
 		if err != nil {
-			return badf("%s: %w", s.path, err)
+			return unwritten(s.path, err)
 		}
 	}
 	return nil
@@ -112,7 +114,11 @@ func (all sinks) commit() error {
 			files = append(files, s.file)
 		}
 	}
-	return bad(wholefile.CommitAll(files...))
+	err := wholefile.CommitAll(files...)
+	if path := (*fs.PathError)(nil); errors.As(err, &path) {
+		return unwritten(path.Path, err)
+	}
+	return err
 }
 
 func (all sinks) discard() {

@@ -64,9 +64,13 @@ func execute(ctx context.Context, args []string, out, errw io.Writer) int {
 func (a *app) execute(ctx context.Context) int {
 	root := a.root()
 	root.SetArgs(a.args)
-	root.SetOut(a.out)
+	printed := &checkedWriter{Writer: a.out}
+	root.SetOut(printed)
 	root.SetErr(a.err)
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = unwritten(stdio, printed.err)
+	}
 	a.json = a.json || err != nil && asksForJSON(a.args) // pflag sets a bad value to false
 	return a.end(ctx, err)
 }

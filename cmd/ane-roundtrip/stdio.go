@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -132,6 +133,9 @@ func (t *commandFiles) output(what, path string) (io.Writer, error) {
 	}
 	t.stdout = what
 	out := t.app.out
+	if err := openOutput(what, out); err != nil {
+		return nil, err
+	}
 	if f, ok := out.(*os.File); ok {
 		if term.IsTerminal(int(f.Fd())) {
 			return nil, badf("%s: standard output is a terminal; send it to a file or a pipe", what)
@@ -148,4 +152,42 @@ func (t *commandFiles) output(what, path string) (io.Writer, error) {
 	t.app.out = t.app.err
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write, so that deferred cleanup runs
 	return out, nil
+}
+
+// openOutput rejects a closed standard output for the data of what, which the runtime would discard.
+func openOutput(what string, out io.Writer) error {
+	if f, ok := out.(*os.File); ok && mayBeClosed(f) {
+		return badf("%s: standard output is closed; send it to a file or a pipe", what)
+	}
+	return nil
+}
+
+// unwritten returns the error of a write to path, or nil. An error of the system, such as a full disk or
+// a closed pipe, is no bad input: the run did not finish.
+func unwritten(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if path == stdio {
+		path = "standard output"
+	}
+	var system syscall.Errno
+	if errors.As(err, &system) {
+		return fmt.Errorf("%s: %w", path, wholefile.Cause(err))
+	}
+	return badf("%s: %w", path, wholefile.Cause(err))
+}
+
+// checkedWriter keeps the first error of a writer, for cobra, which ignores it.
+type checkedWriter struct {
+	io.Writer
+	err error
+}
+
+func (c *checkedWriter) Write(b []byte) (int, error) {
+	n, err := c.Writer.Write(b)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
 }
