@@ -74,6 +74,9 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 		}
 		c.Policy = p
 	}
+	if err := server.Hide(); err != nil {
+		return err
+	}
 	l, err := server.Listen(o.socket)
 	if err != nil {
 		return bad(err)

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"io/fs"
 	"log/slog"
+	"os"
 	"strconv"
 )
 
@@ -11,7 +13,19 @@ type caller struct {
 	pid        int
 	user       uint32
 	executable string
+	file       fs.FileInfo // of the executable, when the connection was taken
 }
+
+// changed reports whether the process runs another executable than when it connected.
+func (p caller) changed() bool {
+	if p.file == nil {
+		return false
+	}
+	now, err := os.Stat(exePath(p.pid))
+	return err != nil || !os.SameFile(p.file, now)
+}
+
+func exePath(pid int) string { return "/proc/" + strconv.Itoa(pid) + "/exe" }
 
 // attrs are what each line about the process has.
 func (p caller) attrs() []any {

@@ -36,10 +36,13 @@
 //
 // # What is not protected against
 //
-//   - The executable is read through /proc/PID/exe while the process that made the
-//     connection is known to live. A process that makes the connection and replaces
-//     itself before its executable is read counts as what it became; one that
-//     passes its socket on, or is debugged, acts for the process that holds it.
+//   - The executable is read through /proc/PID/exe while a descriptor of the process that
+//     made the connection shows that it lives, and has to be the same file when the
+//     connection is taken, when it is hashed and when the client says hello. A process that
+//     forks, connects and becomes another program before the broker takes the connection
+//     counts as that program, and its child speaks for it; so does a process that is given
+//     the socket, or that debugs its owner. Before Linux 6.5 the number of a process that
+//     ended between connecting and being taken may be another one's of the same user.
 //   - An interpreter is one identity whatever script it runs, and shared libraries
 //     are not part of it.
 //   - A client may change a surface while it is read. The engine computes garbage

@@ -36,19 +36,32 @@ func identify(ctx context.Context, fd int, seen *hashes) (id Identity, pid int, 
 		return Identity{}, 0, refuse(peer, "the process has ended or cannot be watched", err)
 	}
 	defer unix.Close(alive)
-	exe, err := os.Open("/proc/" + strconv.Itoa(cred.PID) + "/exe")
+	exe, err := os.Open(exePath(cred.PID))
 	if err != nil {
 		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
 	defer exe.Close()
-	if ended(alive) {
-		return Identity{}, 0, refuse(peer, "the process ended while it was admitted", nil)
-	}
 	sum, err := seen.of(ctx, exe, fd)
 	if err != nil {
 		return Identity{}, 0, refuse(peer, "its executable cannot be read", err)
 	}
+	if !runs(cred.PID, exe) {
+		return Identity{}, 0, refuse(peer, "it runs another executable since it connected", nil)
+	}
+	if ended(alive) {
+		return Identity{}, 0, refuse(peer, "the process ended while it was admitted", nil)
+	}
 	return Identity{User: cred.UID, Executable: sum}, cred.PID, nil
+}
+
+// runs reports whether a process runs the executable that was opened.
+func runs(pid int, exe *os.File) bool {
+	was, err := exe.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(exePath(pid))
+	return err == nil && os.SameFile(was, now)
 }
 
 // callerOf is the peer's process, as logs name it.
@@ -58,8 +71,11 @@ func callerOf(fd int) (p caller) {
 		return caller{executable: "unknown"}
 	}
 	p = caller{pid: cred.PID, user: cred.UID}
-	if p.executable, err = os.Readlink("/proc/" + strconv.Itoa(cred.PID) + "/exe"); err != nil {
+	if p.executable, err = os.Readlink(exePath(cred.PID)); err != nil {
 		p.executable = "unknown"
+	}
+	if info, err := os.Stat(exePath(cred.PID)); err == nil {
+		p.file = info
 	}
 	return p
 }

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package server
+
+// Hide does nothing: there is no broker here.
+func Hide() error { return nil }
