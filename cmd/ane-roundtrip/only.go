@@ -43,7 +43,7 @@ const (
 	engineError    = "engine/error"
 	memoryClosed   = "memory/closed"
 	memoryCopies   = "memory/copies"
-	memoryNeighbor = "memory/neighbours"
+	memoryNeighbor = "memory/neighbors"
 	memoryInputs   = "memory/inputs"
 )
 

@@ -114,7 +114,7 @@ func TestNames(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(names))
 	require.Len(t, slices.Compact(slices.Clone(names)), len(names))
-	require.Subset(t, names, []string{"hidden-copy", "wrong-result", "neighbour-write"})
+	require.Subset(t, names, []string{"hidden-copy", "wrong-result", "neighbor-write"})
 	_, ok := faulty.ByName("none")
 	require.False(t, ok)
 	_, ok = faulty.ByName("")
@@ -175,10 +175,10 @@ func TestWrongResultIsFarOff(t *testing.T) {
 	require.Greater(t, max(got[14]/4, 4/got[14]), float32(1000))
 }
 
-// TestNeighbourWrite: the neighbour is the byte after the tensor, if there is
+// TestNeighborWrite: the neighbor is the byte after the tensor, if there is
 // one.
-func TestNeighbourWrite(t *testing.T) {
-	b := bind(t, fault(t, "neighbour-write"))
+func TestNeighborWrite(t *testing.T) {
+	b := bind(t, fault(t, "neighbor-write"))
 	b.run(t)
 	d := b.tensors["d"]
 	surface := d.Block().Bytes()
