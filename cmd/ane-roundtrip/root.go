@@ -130,6 +130,9 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
 	root.SetHelpCommand(a.helpCommand())
 	a.completions(root)
+	for _, cmd := range append(root.Commands(), root) {
+		giveOnce(cmd)
+	}
 	return root
 }
 
