@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -69,6 +70,36 @@ func leads(path string) error {
 		return ane.Because(ane.ErrDenied, fmt.Errorf("mode %04o lets others write there", s.Mode&0o777))
 	}
 	return nil
+}
+
+// trustedFile refuses an open file that another user could write, or replace in its folder
+// or in one that leads there.
+func trustedFile(path string, f *os.File) error {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
+		return err
+	}
+	switch {
+	case s.Uid != 0 && int64(s.Uid) != int64(os.Geteuid()):
+		return ane.Because(ane.ErrDenied, fmt.Errorf("it belongs to user %d", s.Uid))
+	case s.Mode&0o022 != 0:
+		return ane.Because(ane.ErrDenied, fmt.Errorf("mode %04o lets others write it", s.Mode&0o777))
+	}
+	whole, err := filepath.Abs(path)
+	if err == nil {
+		whole, err = filepath.EvalSymlinks(whole)
+	}
+	if err != nil {
+		return err
+	}
+	for up := filepath.Dir(whole); ; up = filepath.Dir(up) {
+		if err := leads(up); err != nil {
+			return fmt.Errorf("%s: %w", up, err)
+		}
+		if up == filepath.Dir(up) {
+			return nil
+		}
+	}
 }
 
 // onDisk is what a file takes on its disk, in bytes.

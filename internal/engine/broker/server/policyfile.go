@@ -30,13 +30,18 @@ const maxGrants = 1024
 //	]}
 //
 // Unknown fields, tiers and entitlements are refused, as a misspelt one would
-// grant less than its writer believes. Errors name the file and the line or the grant.
+// grant less than its writer believes; so are keys that come twice, null, numbers with leading
+// zeros, and a file that other users could write or replace. Errors name the file and the line or the grant.
 func ReadPolicy(path string) (*Policy, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, unread(path, err)
 	}
 	defer f.Close()
+	if err := trustedFile(path, f); err != nil {
+		return nil, &ane.Error{Op: "policy", Engine: Name, Name: path, Err: err,
+			Hint: "make it a file of this user or root, in folders of theirs, that they alone may write"}
+	}
 	text, err := io.ReadAll(io.LimitReader(f, maxPolicy+1))
 	if err != nil {
 		return nil, unread(path, err)
@@ -68,6 +73,9 @@ func parsePolicy(path string, text []byte) (*Policy, error) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, bad(errors.New("text after the policy"))
 	}
+	if err := strict(text); err != nil {
+		return nil, bad(err)
+	}
 	if err := p.check(); err != nil {
 		return nil, bad(err)
 	}
@@ -94,6 +102,9 @@ func (p *Policy) check() error {
 	for i, g := range p.Grants {
 		if _, err := strconv.ParseUint(g.User, 10, 32); err != nil && !all(g.User) {
 			return fmt.Errorf("grant %d: user %q is no number", i+1, g.User)
+		}
+		if len(g.User) > 1 && g.User[0] == '0' {
+			return fmt.Errorf("grant %d: user %q begins with 0", i+1, g.User)
 		}
 		if !all(g.Executable) && !isHash(g.Executable) {
 			return fmt.Errorf("grant %d: executable %q is no SHA-256 in small hex digits", i+1, g.Executable)
