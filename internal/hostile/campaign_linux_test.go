@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -381,7 +382,10 @@ const (
 
 // excess lists what the broker has beyond what it had after its first round.
 func (c counts) excess(base counts) (all []string) {
-	stacks := 2 * max(0, c.Threads-base.Threads) // each has a guard page
+	stacks, resident := 2*max(0, c.Threads-base.Threads), int64(slackResident) // a stack has a guard page
+	if raceDetector { // it keeps the shadow of all memory that was ever used, and more for each thread
+		stacks, resident = 4*stacks, math.MaxInt64-base.Resident
+	}
 	for _, one := range []struct {
 		what             string
 		now, base, slack int64
@@ -392,7 +396,7 @@ func (c counts) excess(base counts) (all []string) {
 		{"threads", int64(c.Threads), int64(max(base.Threads, mostThreads)), 0},
 		{"mappings", int64(c.Mappings), int64(base.Mappings + stacks), slackMappings},
 		{"bytes of the heap", c.Heap, base.Heap, slackHeap},
-		{"bytes resident", c.Resident, base.Resident, slackResident},
+		{"bytes resident", c.Resident, base.Resident, resident},
 	} {
 		if one.now > one.base+one.slack {
 			all = append(all, fmt.Sprintf("%d %s, expected %d", one.now, one.what, one.base+one.slack))
