@@ -47,6 +47,9 @@ const (
 	shortText = 64 << 10
 	// shortInRow compiles that have not run for a slice go before one that has.
 	shortInRow = 8
+	// maxLong is how long a frame may be that comes in a memfd, of which each client has one at a time: the names of
+	// some 10,000 weight files. It is memory before it can be charged.
+	maxLong = 1 << 20
 	// MaxTroubles is how many frames in a row a client may send that are refused
 	// before it is cut off as one that does nothing else.
 	MaxTroubles = 1000

@@ -78,6 +78,15 @@ func TestSparseUploads(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestLongFramesAreBounded: a frame in a memfd is refused before it is read when it is longer than any list needs.
+func TestLongFramesAreBounded(t *testing.T) {
+	p := startBroker(t, Config{}).join(alice, "")
+	p.id++
+	require.NoError(t, p.conn.Send(wire.Frame{Kind: wire.KindCompile, ID: p.id, Payload: make([]byte, maxLong+1)}))
+	require.ErrorContains(t, p.read(p.id, &wire.Compiled{}), "1048577 bytes, at most 1048576")
+	require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
+}
+
 // TestIntermediateValuesAreBudgeted: a program of some hundred bytes is not loaded when its intermediate values are
 // more than its client may have, and those of all clients together have a bound.
 func TestIntermediateValuesAreBudgeted(t *testing.T) {

@@ -50,6 +50,7 @@ func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c := &session{server: s, log: s.conf.Log.With(peer.attrs()...), peer: peer,
 		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
 		grant:  &grant{policy: s.conf.Policy, id: id}}
+	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
 	c.owes = s.quotas.open()

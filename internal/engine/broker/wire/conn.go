@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"sync/atomic"
 )
@@ -10,6 +11,7 @@ import (
 // any time and ends both.
 type Conn struct {
 	in, out counter
+	longest int // of LimitLong
 	socket
 }
 
@@ -82,7 +84,7 @@ func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
 	c.in.add(n, len(fds))
 	f, err := ParseFrame(buf[:n])
 	if err == nil && f.Flags&FlagLong != 0 {
-		f, fds, err = long(f, fds)
+		f, fds, err = long(f, fds, c.longest)
 	}
 	if err != nil {
 		fds.Close()
@@ -91,14 +93,18 @@ func (c *Conn) Receive(buf []byte) (Frame, Descriptors, error) {
 	return f, fds, nil
 }
 
+// LimitLong has Receive refuse payloads in memfds of more than limit bytes, with ErrLong; 0 is MaxLong. It comes before
+// the first Receive.
+func (c *Conn) LimitLong(limit int) { c.longest = limit }
+
 // long reads the payload from the last descriptor. On an error all descriptors are still
 // open and those of the caller.
-func long(f Frame, fds Descriptors) (Frame, Descriptors, error) {
+func long(f Frame, fds Descriptors, limit int) (Frame, Descriptors, error) {
 	last := len(fds) - 1
 	if last < 0 {
 		return f, fds, f.fault("flags", 12, ErrDescriptors, "a long frame without the memfd of its payload")
 	}
-	payload, err := ReadSealed(fds[last], MaxLong)
+	payload, err := ReadSealed(fds[last], min(cmp.Or(limit, MaxLong), MaxLong))
 	if err != nil {
 		return f, fds, err
 	}
