@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -24,8 +25,10 @@ type Listener struct {
 	dir  *os.File // the folder, which cannot be exchanged while it is open
 	name string   // of the socket in dir
 	lock *os.File
+	made fileID // of the socket's file
 
 	once   sync.Once
+	over   atomic.Bool // Close was called
 	closed error
 }
 
@@ -163,6 +166,11 @@ func (l *Listener) bind() error {
 	if err := unix.Bind(fd, &unix.SockaddrUnix{Name: l.at(l.name)}); err != nil {
 		return err
 	}
+	var file unix.Stat_t
+	if err := unix.Lstat(l.at(l.name), &file); err != nil {
+		return err
+	}
+	l.made = fileID{uint64(file.Dev), file.Ino}
 	err = unix.Listen(fd, backlog)
 	if err == nil {
 		var sock net.Listener
@@ -184,6 +192,7 @@ func (l *Listener) fault(err error, detail, hint string) error {
 
 // Close ends the socket and removes it together with its lock.
 func (l *Listener) Close() error {
+	l.over.Store(true)
 	l.once.Do(func() { l.closed = l.drop() })
 	return l.closed
 }
@@ -193,7 +202,10 @@ func (l *Listener) Close() error {
 func (l *Listener) drop() error {
 	var errs []error
 	if l.sock != nil {
-		errs = append(errs, os.Remove(l.at(l.name)), l.sock.Close())
+		if l.present() {
+			errs = append(errs, os.Remove(l.at(l.name)))
+		}
+		errs = append(errs, l.sock.Close())
 	}
 	if l.lock != nil {
 		errs = append(errs, os.Remove(l.at(l.name+".lock")), l.lock.Close())
@@ -203,6 +215,17 @@ func (l *Listener) drop() error {
 	}
 	return errors.Join(errs...)
 }
+
+// present reports whether the socket's file is the one that was made: no client finds a
+// broker whose file was removed or replaced.
+func (l *Listener) present() bool {
+	var now unix.Stat_t
+	err := unix.Lstat(l.path, &now)
+	return err == nil && l.made == fileID{uint64(now.Dev), now.Ino}
+}
+
+// ended reports whether Close was called.
+func (l *Listener) ended() bool { return l.over.Load() }
 
 // Path is where clients find the socket.
 func (l *Listener) Path() string { return l.path }

@@ -16,3 +16,7 @@ func (l *Listener) Close() error { return nil }
 func (l *Listener) Path() string { return l.path }
 
 func (l *Listener) accept() (int, error) { return -1, unavailable("accept") }
+
+func (l *Listener) present() bool { return true }
+
+func (l *Listener) ended() bool { return false }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -37,13 +38,44 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 		}
 		_ = l.Close() // reported below
 	})
+	var removed error
+	closing.Go(func() { removed = s.guardSocket(l) })
 	err = s.accept(l)
 	s.arrivals.close()
 	s.disconnect()
 	s.connections.Wait()
 	err = errors.Join(err, s.close(), l.Close())
 	closing.Wait()
-	return errors.Join(err, s.failure())
+	return errors.Join(err, removed, s.failure())
+}
+
+// guardSocket ends the broker when its socket's file was removed or replaced, and says so:
+// no client can find it any more, its lock keeps another broker from the place, and making
+// the file again would take it from the process that replaced it.
+func (s *server) guardSocket(l *Listener) error {
+	t := time.NewTicker(tick)
+	defer t.Stop()
+	for {
+		select {
+		case <-s.watching:
+			return nil
+		case <-t.C:
+		}
+		s.mu.Lock()
+		ending := s.ending
+		s.mu.Unlock()
+		if ending || l.present() {
+			continue
+		}
+		if l.ended() {
+			return nil
+		}
+		err := &ane.Error{Op: "serve", Engine: Name, Name: l.Path(), Err: ane.ErrClosed,
+			Detail: "the socket's file was removed or replaced", Hint: "start the broker again"}
+		s.conf.Log.Error("socket gone", "error", err)
+		_ = l.Close() // reported by Serve
+		return err
+	}
 }
 
 // accept takes connections until l is closed.
