@@ -47,7 +47,7 @@ var caught = map[string][]string{
 	"keeps-weights":      {"instances"},
 	"last-row-missing":   {"values-identity", "values-conv"},
 	"leaks-hold":         {"close-order"},
-	"neighbor-write":     {"surroundings"},
+	"neighbour-write":     {"surroundings"},
 	"never-unloads":      {"reload"},
 	"not-deterministic":  {"determinism"},
 	"one-request":        {"requests"},
@@ -98,7 +98,7 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 
 // A fault that does not change values fails its checks, and no others.
 func TestFaultsAreIndependent(t *testing.T) {
-	for _, name := range []string{"neighbor-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
+	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)
 		for _, failure := range enginetest.Check(t.Context(), wrapped(f),

@@ -343,7 +343,7 @@ func (l *lines) String() string {
 var failingCheck = map[string]string{
 	"claims-apple": "engine/receipt", "copies-at-bind": "identity/values", "copies-inputs": "identity/copies",
 	"copies-outputs": "identity/copies", "hidden-copy": "identity/copies", "last-row-missing": "identity/values",
-	"leaks-hold": "identity/run", "neighbor-write": "memory/neighbors", "not-deterministic": "identity/values",
+	"leaks-hold": "identity/run", "neighbour-write": "memory/neighbours", "not-deterministic": "identity/values",
 	"packs-rows": "cast/values", "short-mantissa": "identity/values", "stale-result": "identity/values",
 	"swaps-inputs": "attention/values", "swaps-outputs": "split/values", "writes-input": "engine/repeatable",
 	"writes-padding": "memory/inputs", "wrong-names": "identity/run", "wrong-result": "identity/values",

@@ -43,7 +43,7 @@ const (
 	engineError    = "engine/error"
 	memoryClosed   = "memory/closed"
 	memoryCopies   = "memory/copies"
-	memoryNeighbor = "memory/neighbors"
+	memoryNeighbor = "memory/neighbours"
 	memoryInputs   = "memory/inputs"
 )
 

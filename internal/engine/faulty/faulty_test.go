@@ -114,7 +114,7 @@ func TestNames(t *testing.T) {
 	}
 	require.True(t, slices.IsSorted(names))
 	require.Len(t, slices.Compact(slices.Clone(names)), len(names))
-	require.Subset(t, names, []string{"hidden-copy", "wrong-result", "neighbor-write"})
+	require.Subset(t, names, []string{"hidden-copy", "wrong-result", "neighbour-write"})
 	_, ok := faulty.ByName("none")
 	require.False(t, ok)
 	_, ok = faulty.ByName("")
@@ -178,7 +178,7 @@ func TestWrongResultIsFarOff(t *testing.T) {
 // TestNeighborWrite: the neighbor is the byte after the tensor, if there is
 // one.
 func TestNeighborWrite(t *testing.T) {
-	b := bind(t, fault(t, "neighbor-write"))
+	b := bind(t, fault(t, "neighbour-write"))
 	b.run(t)
 	d := b.tensors["d"]
 	surface := d.Block().Bytes()

@@ -9,7 +9,7 @@ import (
 // placements are the engines that read or write in the wrong place.
 func placements() []Fault {
 	return []Fault{
-		{Name: "neighbor-write", What: "changes the byte directly after an output in its surface",
+		{Name: "neighbour-write", What: "changes the byte directly after an output in its surface",
 			run: spoiled(spill)},
 		{Name: "writes-input", What: "changes an input", run: spoiled(scribble)},
 		{Name: "writes-padding", What: "changes the padding of an input's first row", run: spoiled(scribblePadding)},
