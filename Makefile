@@ -82,10 +82,12 @@ vet:
 		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} $(GO) vet ./... || exit 1; done
 	@echo "go vet with cgo"; CGO_ENABLED=1 $(GO) vet ./...
 
+# Elsewhere, what only Linux uses counts as unused, and stubs never return nil: two checks are for Linux alone.
 static:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(STATICCHECK)
 	@for t in $(TARGETS); do echo "staticcheck $$t"; \
-		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} build/bin/staticcheck ./... || exit 1; done
+		case $$t in linux/*) checks=inherit;; *) checks=inherit,-U1000,-SA4023;; esac; \
+		CGO_ENABLED=0 GOOS=$${t%/*} GOARCH=$${t#*/} build/bin/staticcheck -checks $$checks ./... || exit 1; done
 	@echo "staticcheck with cgo"; CGO_ENABLED=1 build/bin/staticcheck ./...
 
 # Without the database of vulnerabilities there is nothing to compare with.
