@@ -47,7 +47,7 @@ var caught = map[string][]string{
 	"keeps-weights":      {"instances"},
 	"last-row-missing":   {"values-identity", "values-conv"},
 	"leaks-hold":         {"close-order"},
-	"neighbour-write":     {"surroundings"},
+	"neighbour-write":    {"surroundings"},
 	"never-unloads":      {"reload"},
 	"not-deterministic":  {"determinism"},
 	"one-request":        {"requests"},

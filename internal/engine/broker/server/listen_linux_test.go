@@ -175,7 +175,7 @@ func TestAnotherUserIsRefused(t *testing.T) {
 	for dir := path; dir != filepath.Dir(os.TempDir()); dir = filepath.Dir(dir) {
 		was, err := os.Stat(dir)
 		require.NoError(t, err)
-		require.NoError(t, os.Chmod(dir, 0o777)) // let it reach the socket, against all we do
+		require.NoError(t, os.Chmod(dir, 0o777))                   // let it reach the socket, against all we do
 		t.Cleanup(func() { _ = os.Chmod(dir, was.Mode().Perm()) }) // some are gone by then
 	}
 	got := make(chan error, 1)
