@@ -60,6 +60,9 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if o.linger <= 0 {
 		return badf("--linger %v; give a time above 0", o.linger)
 	}
+	if info, err := os.Stat(o.cache); err == nil && !info.IsDir() {
+		return badf("--cache %s: not a folder; name a folder, or a path for a new one", o.cache)
+	}
 	log := server.NewLogWriter(a.err)
 	if a.err == io.Writer(os.Stderr) {
 		log = server.NewLogWriter(server.Stderr())
