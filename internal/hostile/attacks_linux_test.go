@@ -14,13 +14,10 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// attacks are what attackers do. Those with a number of admitted connections, together with the others of a round, stay
-// below the broker's limit of clients unless alone is set.
+// attacks are what attackers do.
 var attacks = []struct {
 	name string
 	run  func(*attacker)
-	// alone: the attack takes what the broker has for all. Others have to wait until it ends.
-	alone bool
 }{
 	{name: "frames", run: frames},
 	{name: "headers", run: headers},

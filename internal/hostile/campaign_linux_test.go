@@ -116,7 +116,7 @@ func (c *campaign) warm() {
 	e.fate = leaves
 	e.wait()
 	e.finish()
-	c.recovers("after the first crowd")
+	c.sane("after the first crowd")
 }
 
 // few is how many attacks a plain run carries out.
@@ -151,10 +151,8 @@ func (c *campaign) event() {
 		c.fault(c.dice.IntN(len(faults)))
 	default:
 		names := []string{c.choose()}
-		for !alone(names[0]) && c.dice.IntN(2) == 0 {
-			if next := c.choose(); !alone(next) {
-				names = append(names, next)
-			}
+		for c.dice.IntN(2) == 0 {
+			names = append(names, c.choose())
 		}
 		c.round(names...)
 		if c.dice.IntN(10) == 0 {
@@ -168,15 +166,6 @@ func (c *campaign) choose() string { return c.chosen(attacks[c.dice.IntN(len(att
 // chosen is the attack that the environment names, or the given one.
 func (c *campaign) chosen(name string) string { return cmp.Or(os.Getenv(attackVariable), name) }
 
-func alone(name string) bool {
-	for _, one := range attacks {
-		if one.name == name {
-			return one.alone
-		}
-	}
-	return false
-}
-
 // round carries out attacks at the same time, and checks the broker while they hold and afterwards.
 func (c *campaign) round(names ...string) {
 	c.Helper()
@@ -189,33 +178,11 @@ func (c *campaign) round(names ...string) {
 	for _, e := range all {
 		e.wait()
 	}
-	if !alone(names[0]) {
-		c.sane(fmt.Sprint("beside ", names))
-	}
+	c.sane(fmt.Sprint("beside ", names))
 	for _, e := range all {
 		e.finish()
 	}
-	if alone(names[0]) {
-		c.recovers(fmt.Sprint("after ", names))
-		return
-	}
 	c.sane(fmt.Sprint("after ", names))
-}
-
-// recovers waits until the broker has a place again: it learns of the end of its clients a moment later.
-func (c *campaign) recovers(when string) {
-	c.Helper()
-	await.Until(c, "a place is free "+when, func() bool {
-		d, err := engine.Open(c.Context(), "broker", engine.BrokerPath(c.broker.path))
-		if err != nil {
-			require.True(c, errors.Is(err, ane.ErrUnavailable) || errors.Is(err, ane.ErrExhausted), "%v", err)
-			require.True(c, c.broker.lives())
-			return false
-		}
-		require.NoError(c, d.Close())
-		return true
-	})
-	c.sane(when)
 }
 
 // enemy is the process of an attack.
