@@ -184,7 +184,7 @@ func TestSourceIsTextOrProgram(t *testing.T) {
 func TestSourceNeedsAProgram(t *testing.T) {
 	d := device(t, adder(t))
 	var none *build.Program
-	for _, src := range []ane.Source{{}, {Text: []byte{}}, {Program: (*mil.Program)(nil)}, {Program: none}} {
+	for _, src := range []ane.Source{{}, {Program: (*mil.Program)(nil)}, {Program: none}} {
 		_, err := d.Compile(t.Context(), src)
 		require.ErrorIs(t, err, ane.ErrCompile)
 		require.ErrorContains(t, err, "neither Program nor Text")

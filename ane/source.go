@@ -61,7 +61,7 @@ func (s Source) check(engine string) (Source, error) {
 	switch tree := s.program() != nil; {
 	case tree && s.Text != nil:
 		return fail("the Source has a Program and a Text", "give one of them")
-	case !tree && len(s.Text) == 0:
+	case !tree && s.Text == nil:
 		return fail("the Source has neither Program nor Text", "give one of them")
 	}
 	if w, ok := s.Program.(Weights); ok && s.Weights == nil {
