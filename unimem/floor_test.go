@@ -3,10 +3,10 @@ package unimem_test
 import (
 	"math"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -35,81 +35,19 @@ func paired(b *testing.B, op, floor func(n int)) {
 	b.ReportMetric(0, "ns/op") // of all pieces together: not a figure of one call
 }
 
-// bareTape is the floor of a Tape: a cursor, one load and one compare-exchange for a take.
-type bareTape struct {
-	cursor atomic.Uintptr
-	total  uintptr
-}
-
-func (f *bareTape) take(size, align uintptr) (uintptr, bool) {
-	for {
-		cur := f.cursor.Load()
-		at := (cur + align - 1) &^ (align - 1)
-		if at+size > f.total {
-			return 0, false
-		}
-		if f.cursor.CompareAndSwap(cur, at+size) {
-			return at, true
-		}
-	}
-}
-
-// bareTakes returns n takes of a bareTape.
+// bareTakes returns n takes of the floor of a Tape.
 func bareTakes(size uintptr) func(n int) {
-	f := &bareTape{total: 1 << 20}
+	f := &membench.Bump{Total: 1 << 20}
 	return func(n int) {
 		var last uintptr
 		for range n {
-			at, ok := f.take(size, size)
+			at, ok := f.Take(size, size)
 			if !ok {
-				f.cursor.Store(0)
+				f.Clear()
 			}
 			last = at
 		}
 		runtime.KeepAlive(last)
-	}
-}
-
-// bareGrid is the floor of a Grid: indices linked through an array, the head with a tag.
-type bareGrid struct {
-	_    [64]byte
-	head atomic.Uint64 // tag above 32 bits of index
-	_    [56]byte
-	next []atomic.Uint64
-}
-
-const none = 1<<32 - 1
-
-func newBareGrid(n int) *bareGrid {
-	s := &bareGrid{next: make([]atomic.Uint64, n)}
-	for i := range n - 1 {
-		s.next[i].Store(uint64(i + 1))
-	}
-	s.next[n-1].Store(none)
-	return s
-}
-
-func (s *bareGrid) pop() (int, bool) {
-	for {
-		h := s.head.Load()
-		i := int(h & none)
-		if i >= len(s.next) {
-			return 0, false
-		}
-		next := s.next[i].Load()
-		if s.head.CompareAndSwap(h, (h|none)+1|next) {
-			return i, true
-		}
-	}
-}
-
-func (s *bareGrid) push(i int) {
-	for {
-		h := s.head.Load()
-		s.next[i].Store(h & none)
-		if s.head.CompareAndSwap(h, h&^none|uint64(i)) {
-			return
-		}
 	}
 }
 
@@ -181,7 +119,7 @@ func BenchmarkPairedTakeGive(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	s := newBareGrid(32)
+	s := membench.NewStack(32)
 	paired(b, func(n int) {
 		for range n {
 			c, err := g.Take()
@@ -194,11 +132,11 @@ func BenchmarkPairedTakeGive(b *testing.B) {
 		}
 	}, func(n int) {
 		for range n {
-			i, ok := s.pop()
+			i, ok := s.Pop()
 			if !ok {
 				b.Fatal("empty")
 			}
-			s.push(i)
+			s.Push(i)
 		}
 	})
 	if err := g.Close(); err != nil {

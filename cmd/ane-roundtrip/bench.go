@@ -155,7 +155,7 @@ func (b *benchRun) memory(ctx context.Context) error {
 			t := target{name: c.Name + "/time", what: c.Operation, unit: "ns", figure: value, most: c.MaxNs,
 				ratio: byRatio}
 			if floor >= c.MaxNs {
-				t.unreachable = fmt.Sprintf("the floor alone takes %s", timeText(floor))
+				t.unreachable = fmt.Sprintf("the floor alone takes %s", membench.TimeText(floor))
 			}
 			b.targets = append(b.targets, t)
 		}
@@ -180,7 +180,7 @@ func (b *benchRun) missed(name string) string {
 func (b *benchRun) blocks(ctx context.Context) error {
 	b.found.Sizes = []blockSize{}
 	for _, n := range b.plan.sizes {
-		step := "a Block of " + bytesText(n)
+		step := "a Block of " + membench.BytesText(n)
 		b.progress(step)
 		r, err := membench.Measure(ctx, membench.Plan{Cases: []membench.Case{}, Sizes: []int{n}, Time: b.plan.time})
 		if err != nil {
@@ -241,7 +241,7 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 	}
 	for i := range e.Trips {
 		t := &e.Trips[i]
-		what := "Evaluate one row of " + bytesText(t.Bytes)
+		what := "Evaluate one row of " + membench.BytesText(t.Bytes)
 		t.Ratio, t.Spread = ratios[i].value, ratios[i].spread()
 		one := target{name: fmt.Sprintf("Evaluate%dMB/ratio", t.Bytes>>20), what: what, unit: "x", figure: *ratios[i],
 			most: tripRatio}

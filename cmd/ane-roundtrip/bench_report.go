@@ -78,7 +78,8 @@ func sizeOf(s membench.Size) blockSize {
 }
 
 func (d duration) String() string {
-	return fmt.Sprintf("%s (%s, %.2fx)", timeText(float64(d.Measured)), timeText(float64(d.Floor)), d.Ratio)
+	return fmt.Sprintf("%s (%s, %.2fx)", membench.TimeText(float64(d.Measured)), membench.TimeText(float64(d.Floor)),
+		d.Ratio)
 }
 
 func (t throughput) String() string {
@@ -109,11 +110,11 @@ type trip struct {
 func (b *benchRun) print(a *app, r report, passed bool) error {
 	w := page.NewTable("Operation", "Published", "Target", "Measured", "Floor", "Ratio", "Spread", "Allocs", "")
 	for _, o := range b.found.Operations {
-		value := timeText(o.Measured)
+		value := membench.TimeText(o.Measured)
 		if o.Throughput > 0 {
 			value += fmt.Sprintf(" (%.1f GB/s)", float64(o.Throughput)/1e9)
 		}
-		w.Row(o.Operation, o.Published, o.Target, value, timeText(o.Floor), fmt.Sprintf("%.2fx", o.Ratio),
+		w.Row(o.Operation, o.Published, o.Target, value, membench.TimeText(o.Floor), fmt.Sprintf("%.2fx", o.Ratio),
 			fmt.Sprintf("%.2f", o.Spread), fmt.Sprint(o.Allocs), o.Missed)
 	}
 	if err := a.table(w); err != nil {
@@ -128,7 +129,7 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 	}
 	w = page.NewTable("Size", "Published", "Open", "First touch of 16 KiB", "Drop", "Write", "Read")
 	for _, s := range b.found.Sizes {
-		w.Row(bytesText(s.Bytes), s.Published, s.Open.String(), s.FirstTouch.String(), s.Drop.String(),
+		w.Row(membench.BytesText(s.Bytes), s.Published, s.Open.String(), s.FirstTouch.String(), s.Drop.String(),
 			s.Write.String(), s.Read.String())
 	}
 	if err := a.table(w); err != nil {
@@ -163,8 +164,8 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 func (e *evaluated) print(a *app) error {
 	w := page.NewTable("Evaluate on "+e.Engine, "Target", "p50", "p99", "Floor p50", "Ratio", "Spread", "Allocs", "")
 	for _, t := range e.Trips {
-		w.Row("one row of "+bytesText(t.Bytes), t.Target, timeText(float64(t.P50)), timeText(float64(t.P99)),
-			timeText(float64(e.Floor)),
+		w.Row("one row of "+membench.BytesText(t.Bytes), t.Target, membench.TimeText(float64(t.P50)),
+			membench.TimeText(float64(t.P99)), membench.TimeText(float64(e.Floor)),
 			fmt.Sprintf("%.2fx", t.Ratio), fmt.Sprintf("%.2f", t.Spread), fmt.Sprintf("%.0f", t.Allocs), t.Missed)
 	}
 	w.Row("largest to smallest", fmt.Sprintf("<= %.1fx", tripSpread), "", "", "", fmt.Sprintf("%.2fx", e.Largest))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/membench"
 )
 
 // figure is the best value of several rounds, with the lowest and highest one.
@@ -94,26 +95,7 @@ func (t target) check() trial.Check {
 // text formats a value with the unit of the target.
 func (t target) text(v float64) string {
 	if t.unit == "ns" {
-		return timeText(v)
+		return membench.TimeText(v)
 	}
 	return fmt.Sprintf("%.2f%s", v, t.unit)
-}
-
-// timeText formats a time in nanoseconds.
-func timeText(ns float64) string {
-	switch {
-	case ns < 1e3:
-		return fmt.Sprintf("%.1f ns", ns)
-	case ns < 1e6:
-		return fmt.Sprintf("%.1f us", ns/1e3)
-	}
-	return fmt.Sprintf("%.1f ms", ns/1e6)
-}
-
-// bytesText formats a size.
-func bytesText(n int) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d KB", n>>10)
-	}
-	return fmt.Sprintf("%d MB", n>>20)
 }

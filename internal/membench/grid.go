@@ -13,8 +13,8 @@ const (
 	cells    = 32
 )
 
-// stack is the floor of Grid: indices linked through an array, the head tagged against ABA.
-type stack struct {
+// Stack is the floor of Grid: indices linked through an array, the head tagged against ABA.
+type Stack struct {
 	_    [64]byte
 	head atomic.Uint64 // tag above 32 bits of index
 	_    [56]byte
@@ -23,8 +23,9 @@ type stack struct {
 
 const none = 1<<32 - 1
 
-func newStack(n int) *stack {
-	s := &stack{next: make([]atomic.Uint64, n)}
+// NewStack returns a Stack that holds the indices 0 to n-1.
+func NewStack(n int) *Stack {
+	s := &Stack{next: make([]atomic.Uint64, n)}
 	for i := range n - 1 {
 		s.next[i].Store(uint64(i + 1))
 	}
@@ -32,7 +33,8 @@ func newStack(n int) *stack {
 	return s
 }
 
-func (s *stack) pop() (int, bool) {
+// Pop takes the top index; false when the stack is empty.
+func (s *Stack) Pop() (int, bool) {
 	for {
 		h := s.head.Load()
 		i := int(h & none)
@@ -46,7 +48,8 @@ func (s *stack) pop() (int, bool) {
 	}
 }
 
-func (s *stack) push(i int) {
+// Push puts an index on top.
+func (s *Stack) Push(i int) {
 	for {
 		h := s.head.Load()
 		s.next[i].Store(h & none)
@@ -85,14 +88,14 @@ func gridTakeGive(b *testing.B) {
 }
 
 func gridTakeGiveFloor(b *testing.B) {
-	s := newStack(cells)
+	s := NewStack(cells)
 	b.ResetTimer()
 	for range b.N {
-		i, ok := s.pop()
+		i, ok := s.Pop()
 		if !ok {
 			b.Fatal("empty")
 		}
-		s.push(i)
+		s.Push(i)
 	}
 }
 
@@ -108,11 +111,11 @@ func gridTakeGiveParallel(b *testing.B) {
 }
 
 func gridTakeGiveParallelFloor(b *testing.B) {
-	s := newStack(cells)
+	s := NewStack(cells)
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if i, ok := s.pop(); ok {
-				s.push(i)
+			if i, ok := s.Pop(); ok {
+				s.Push(i)
 			}
 		}
 	})

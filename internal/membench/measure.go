@@ -51,7 +51,7 @@ func Measure(ctx context.Context, p Plan) (Report, error) {
 		r.Operations = append(r.Operations, o)
 	}
 	for _, size := range p.Sizes {
-		p.Progress("a Block of " + bytesText(size))
+		p.Progress("a Block of " + BytesText(size))
 		s, err := measureSize(ctx, size)
 		if err != nil {
 			return Report{}, err

@@ -74,7 +74,7 @@ func (r Report) Write(w io.Writer) error {
 		"brackets.\n\n", r.Floors)
 	fmt.Fprintf(t, "Size\tPublished\tOpen\tFirst touch of 16 KiB\tDrop\tWrite\tRead\n")
 	for _, s := range r.Sizes {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", bytesText(s.Bytes), s.Published, s.Open, s.FirstTouch, s.Drop,
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", BytesText(s.Bytes), s.Published, s.Open, s.FirstTouch, s.Drop,
 			s.Write, s.Read)
 	}
 	return t.Flush()
@@ -85,7 +85,7 @@ func (o Operation) write(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%s\t%s\tnot measured: %s\t\t\t\t\n", o.Operation, o.Published, o.Target, o.Skipped)
 		return
 	}
-	value, floor := clock(o.Measured.Value), clock(o.Measured.Floor)
+	value, floor := TimeText(o.Measured.Value), TimeText(o.Measured.Floor)
 	if o.Bytes != 0 {
 		value += fmt.Sprintf(" (%.1f GB/s)", o.GBPerSec)
 	}
@@ -103,12 +103,13 @@ func (o Operation) write(w io.Writer) {
 // String returns value, floor and ratio.
 func (f Figure) String() string {
 	if f.Unit == "ns" {
-		return fmt.Sprintf("%s (%s, %.2fx)", clock(f.Value), clock(f.Floor), f.Ratio)
+		return fmt.Sprintf("%s (%s, %.2fx)", TimeText(f.Value), TimeText(f.Floor), f.Ratio)
 	}
 	return fmt.Sprintf("%.1f %s (%.1f, %.2fx)", f.Value, f.Unit, f.Floor, f.Ratio)
 }
 
-func clock(ns float64) string {
+// TimeText formats a time in nanoseconds.
+func TimeText(ns float64) string {
 	switch {
 	case ns < 1e3:
 		return fmt.Sprintf("%.1f ns", ns)
@@ -118,7 +119,8 @@ func clock(ns float64) string {
 	return fmt.Sprintf("%.1f ms", ns/1e6)
 }
 
-func bytesText(n int) string {
+// BytesText formats a size in bytes.
+func BytesText(n int) string {
 	if n < 1<<20 {
 		return fmt.Sprintf("%d KB", n>>10)
 	}

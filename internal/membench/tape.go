@@ -14,17 +14,18 @@ const (
 	tapeSize = 1 << 20
 )
 
-// bump is the floor of Tape: a cursor and an end, one load and one compare-exchange per take.
-type bump struct {
+// Bump is the floor of Tape: a cursor and an end, one load and one compare-exchange per take.
+type Bump struct {
 	cursor atomic.Uintptr
-	total  uintptr
+	Total  uintptr // bytes
 }
 
-func (f *bump) take(size, align uintptr) (uintptr, bool) {
+// Take returns the offset of size bytes, aligned; false when they do not fit.
+func (f *Bump) Take(size, align uintptr) (uintptr, bool) {
 	for {
 		cur := f.cursor.Load()
 		at := (cur + align - 1) &^ (align - 1)
-		if at+size > f.total {
+		if at+size > f.Total {
 			return 0, false
 		}
 		if f.cursor.CompareAndSwap(cur, at+size) {
@@ -32,6 +33,9 @@ func (f *bump) take(size, align uintptr) (uintptr, bool) {
 		}
 	}
 }
+
+// Clear begins at offset 0 again.
+func (f *Bump) Clear() { f.cursor.Store(0) }
 
 func start(b *testing.B, size int) *unimem.Tape {
 	t, err := unimem.Start(size)
@@ -62,13 +66,13 @@ func tapeTake(b *testing.B) {
 }
 
 func tapeTakeFloor(b *testing.B) {
-	f := &bump{total: tapeSize}
+	f := &Bump{Total: tapeSize}
 	b.ResetTimer()
 	var last uintptr
 	for range b.N {
-		at, ok := f.take(spanSize, spanSize)
+		at, ok := f.Take(spanSize, spanSize)
 		if !ok {
-			f.cursor.Store(0)
+			f.Clear()
 		}
 		last = at
 	}
@@ -89,13 +93,13 @@ func tapeTakeOne(b *testing.B) {
 }
 
 func tapeTakeOneFloor(b *testing.B) {
-	f := &bump{total: tapeSize}
+	f := &Bump{Total: tapeSize}
 	b.ResetTimer()
 	var last uintptr
 	for range b.N {
-		at, ok := f.take(8, 8)
+		at, ok := f.Take(8, 8)
 		if !ok {
-			f.cursor.Store(0)
+			f.Clear()
 		}
 		last = at
 	}
@@ -118,13 +122,13 @@ func tapeTakeParallel(b *testing.B) {
 }
 
 func tapeTakeParallelFloor(b *testing.B) {
-	f := &bump{total: tapeSize}
+	f := &Bump{Total: tapeSize}
 	b.RunParallel(func(pb *testing.PB) {
 		var last uintptr
 		for pb.Next() {
-			at, ok := f.take(spanSize, spanSize)
+			at, ok := f.Take(spanSize, spanSize)
 			if !ok {
-				f.cursor.Store(0)
+				f.Clear()
 			}
 			last = at
 		}
@@ -140,9 +144,9 @@ func tapeClear(b *testing.B) {
 }
 
 func tapeClearFloor(b *testing.B) {
-	f := &bump{total: gigabyte}
+	f := &Bump{Total: gigabyte}
 	b.ResetTimer()
 	for range b.N {
-		f.cursor.Store(0)
+		f.Clear()
 	}
 }

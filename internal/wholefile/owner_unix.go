@@ -12,6 +12,6 @@ import (
 // replaces keeps its owner.
 func keepOwner(f *os.File, old fs.FileInfo) {
 	if s, ok := old.Sys().(*syscall.Stat_t); ok {
-		_ = f.Chown(int(s.Uid), int(s.Gid)) // fails for users other than root, who own the file anyway
+		_ = f.Chown(int(s.Uid), int(s.Gid)) // only root may; any other user owns the file already
 	}
 }

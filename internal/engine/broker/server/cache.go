@@ -24,7 +24,7 @@ import (
 // weights, and the broker does not wait for them. The plan is made again, unless
 // the program is in memory still.
 //
-// The folder and each partition are real folders of this user that nobody else can write;
+// The folder and each partition are real folders of this user, and no other user can write them;
 // what is read from them counts only if its key, computed again, is the one it is filed by.
 //
 // Several brokers may use one folder: files appear whole, never change, and a
@@ -114,7 +114,7 @@ func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 		s, err = readEntry(b, k)
 	}
 	if err == nil && s.key(c.engine) != k {
-		err = errEntry // whoever rewrote it computed the checksum too
+		err = errEntry // the checksum fits: the entry was rewritten with it
 	}
 	if err != nil {
 		c.drop(name)
@@ -361,13 +361,18 @@ func (c *cache) totals() (entries int, bytes int64) {
 	return len(c.have), c.sum
 }
 
-// trustedPath is trusted for a folder, and for those that lead to it: another user who may
-// rename one of them could put a folder of their own there.
+// trustedPath is trusted for a folder, and for those that lead to it.
 func trustedPath(dir string) error {
 	if err := trusted(dir); err != nil {
 		return err
 	}
-	whole, err := filepath.EvalSymlinks(dir)
+	return trustedAbove(dir)
+}
+
+// trustedAbove refuses a file or folder below one in which another user could rename entries:
+// that user could put a file or folder in its place.
+func trustedAbove(path string) error {
+	whole, err := filepath.EvalSymlinks(path)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func trusted(path string) error {
 }
 
 // leads refuses a folder whose entries another user could rename: one that others may write,
-// unless it is sticky, or that belongs to a user who is neither root nor this one.
+// unless it is sticky, or that belongs neither to root nor to this user.
 func leads(path string) error {
 	var s unix.Stat_t
 	if err := unix.Lstat(path, &s); err != nil {
@@ -86,20 +86,10 @@ func trustedFile(path string, f *os.File) error {
 		return ane.Because(ane.ErrDenied, fmt.Errorf("mode %04o lets others write it", s.Mode&0o777))
 	}
 	whole, err := filepath.Abs(path)
-	if err == nil {
-		whole, err = filepath.EvalSymlinks(whole)
-	}
 	if err != nil {
 		return err
 	}
-	for up := filepath.Dir(whole); ; up = filepath.Dir(up) {
-		if err := leads(up); err != nil {
-			return fmt.Errorf("%s: %w", up, err)
-		}
-		if up == filepath.Dir(up) {
-			return nil
-		}
-	}
+	return trustedAbove(whole)
 }
 
 // onDisk is what a file takes on its disk, in bytes.
