@@ -157,6 +157,9 @@ func TensorOf(d DType, shape ...int) Type {
 	return t
 }
 
+// StateOf returns the type of a state that holds a t.
+func StateOf(t Type) Type { return Type{Kind: State, Elems: []Type{t}} }
+
 // DictOf returns the dictionary type from k to v.
 func DictOf(k, v Type) Type { return Type{Kind: Dict, Elems: []Type{k, v}} }
 

@@ -104,6 +104,10 @@ func (a *analysis) function(f *mil.Function) {
 		a.define(p.Name, a.parameter(p))
 		if v := a.values[p.Name]; v != nil {
 			v.input = true
+			if v.State {
+				a.graph.States = append(a.graph.States, v)
+				continue
+			}
 			a.graph.Inputs = append(a.graph.Inputs, v)
 		}
 	}
@@ -115,6 +119,8 @@ func (a *analysis) function(f *mil.Function) {
 	for _, r := range f.Results {
 		switch v := a.values[r.Name]; {
 		case v == nil: // the definition is faulty or, as Validate reported, missing
+		case v.State:
+			a.fail(r.Pos, "read it with read_state and return the result", "output %s is a state", r.Name)
 		case v.input:
 			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no "+
 				"operation computes", r.Name)
@@ -133,11 +139,18 @@ func (a *analysis) define(name string, v *Value) { a.values[name] = v }
 
 // parameter checks the type of an input.
 func (a *analysis) parameter(p mil.Var) *Value {
-	if p.Type.Kind == mil.State {
-		a.fail(p.Pos, "feed state as an extra input and output", "input %s: state is not supported", p.Name)
-		return nil
+	held := p.Type.Kind == mil.State && len(p.Type.Elems) == 1
+	if held {
+		p.Type = p.Type.Elems[0]
+		if p.Type.Kind != mil.Tensor {
+			a.fail(p.Pos, "write state<tensor<fp16, [1, 64, 1, 32]>>", "state %s: %s is not a tensor", p.Name, p.Type)
+			return nil
+		}
 	}
 	v := a.declared(p)
+	if v != nil {
+		v.State = held
+	}
 	if v != nil && !slices.Contains(storable, v.DType) {
 		a.fail(p.Pos, "use fp16, or fp32 with a cast", "input %s: %s cannot be stored on a surface", p.Name, v.DType)
 		return nil

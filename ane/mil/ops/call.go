@@ -58,6 +58,10 @@ func (c *Call) suits(p *Param) {
 			how = "a list (a, b)"
 		}
 		c.fail(p.Name, "see "+c.def.signature(), "takes %s", how)
+	case p.State && !a.values[0].State:
+		c.fail(p.Name, "declare a parameter state<tensor<fp16, [..]>> and name it here", "has to be a state")
+	case !p.State && slices.ContainsFunc(a.values, func(v *Value) bool { return v.State }):
+		c.fail(p.Name, "read it first: r = read_state(input = s)", "a state where a tensor is expected")
 	case p.Const && !a.values[0].Const():
 		c.fail(p.Name, "define it with const()", "has to be a constant")
 	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):

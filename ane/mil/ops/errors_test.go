@@ -114,7 +114,14 @@ func TestFunctionFaults(t *testing.T) {
 			"3:56: output x is an input"},
 		"output is a constant": {"program(1.3)\n{\nfunc main<ios18>(fp16 x) { fp16 y = const()[val = fp16(1)]; } " +
 			"-> (y);\n}", "3:67: output y is a constant"},
-		"state": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } -> (y);\n}", "input x: state is not supported"},
+		"state as a tensor": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> x) { fp16 y = relu(x = x); } " +
+			"-> (y);\n}", "3:66: relu: x: a state where a tensor is expected; read it first"},
+		"state as an output": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [1]>> s, fp16 x) { fp16 y = " +
+			"relu(x = x); } -> (y, s);\n}", "3:87: output s is a state; read it with read_state"},
+		"state of a scalar": {"program(1.3)\n{\nfunc main<ios18>(state<fp16> s, fp16 x) { fp16 y = relu(x = x); } " +
+			"-> (y);\n}", "3:18: state s: fp16 is not a tensor"},
+		"state of a string": {"program(1.3)\n{\nfunc main<ios18>(state<tensor<string, [1]>> s, fp16 x) { fp16 y = " +
+			"relu(x = x); } -> (y);\n}", "3:18: input s: string cannot be stored"},
 		"no surface for strings": {"program(1.3)\n{\nfunc main<ios18>(string x) { fp16 y = relu(x = x); } -> (y);\n}",
 			"string cannot be stored on a surface"},
 		"no surface for int64": {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}",
@@ -133,6 +140,20 @@ func TestFunctionFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestStates checks that states are apart from inputs and have their own type.
+func TestStates(t *testing.T) {
+	g, list := analyze(t, "program(1.3)\n{\nfunc main<ios18>(fp16 x, state<tensor<fp16, [1, 8]>> s, fp16 z) { "+
+		"fp16 y = add(x = x, y = z); } -> (y);\n}", nil)
+	require.Empty(t, list)
+	require.Len(t, g.Inputs, 2)
+	require.Equal(t, "z", g.Inputs[1].Name)
+	require.Len(t, g.States, 1)
+	s := g.States[0]
+	require.True(t, s.State)
+	require.Equal(t, []int{1, 8}, s.Shape)
+	require.Equal(t, "state<tensor<fp16, [1, 8]>>", s.Type().String())
 }
 
 func TestNoSuchFunction(t *testing.T) {

@@ -14,6 +14,8 @@ type Def struct {
 	Params []Param
 	// Many allows any number of results; otherwise there is exactly one.
 	Many bool
+	// Effect operators change a state. They run even if nothing uses their results.
+	Effect bool
 	// infer checks the call and sets its result types and Attrs.
 	infer func(c *Call)
 }
@@ -27,6 +29,8 @@ type Param struct {
 	Const bool
 	// Variadic arguments hold a list of tensors.
 	Variadic bool
+	// State arguments are state parameters of the function.
+	State bool
 }
 
 func tensor(name string) Param   { return Param{Name: name} }
@@ -34,6 +38,7 @@ func perhaps(name string) Param  { return Param{Name: name, Optional: true} }
 func setting(name string) Param  { return Param{Name: name, Const: true} }
 func option(name string) Param   { return Param{Name: name, Const: true, Optional: true} }
 func variadic(name string) Param { return Param{Name: name, Variadic: true} }
+func state(name string) Param    { return Param{Name: name, State: true} }
 
 // param returns the parameter called name, or nil.
 func (d *Def) param(name string) *Param {

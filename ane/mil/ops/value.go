@@ -24,6 +24,8 @@ type Value struct {
 	Shape []int
 	Data  []byte   // the dense little-endian elements of a constant, else nil
 	Text  []string // the elements of a string constant
+	// State marks a state parameter. DType and Shape are those of the tensor that it holds.
+	State bool
 
 	input  bool    // a parameter of the function
 	weight *Weight // the weight that it was read from, or nil
@@ -40,7 +42,10 @@ func (v *Value) Elements() int { return Volume(v.Shape) }
 
 // Type returns the value's type as MIL spells it.
 func (v *Value) Type() mil.Type {
-	if v.Rank() == 0 {
+	switch {
+	case v.State:
+		return mil.StateOf(mil.TensorOf(v.DType, v.Shape...))
+	case v.Rank() == 0:
 		return mil.ScalarOf(v.DType)
 	}
 	return mil.TensorOf(v.DType, v.Shape...)
@@ -86,7 +91,11 @@ type Graph struct {
 	Function string
 	Inputs   []*Value
 	Outputs  []*Value
-	Nodes    []*Node
+	// States are the state parameters in the order of the text; Inputs has the others. An
+	// engine keeps a state from one evaluation to the next, all zero at first. Nodes read
+	// and write it in their order: an operator that takes a state has it among its In.
+	States []*Value
+	Nodes  []*Node
 	// Notes are remarks that are not faults: what a real engine may refuse or
 	// compute differently.
 	Notes []string

@@ -115,7 +115,7 @@ func layouts(values []*ops.Value) ([]ane.Layout, error) {
 	return out, nil
 }
 
-// prune drops nodes whose results are unused.
+// prune drops nodes whose results are unused and that change no state.
 func (p *planner) prune() {
 	needed := map[*ops.Value]bool{}
 	for _, v := range p.graph.Outputs {
@@ -123,7 +123,7 @@ func (p *planner) prune() {
 	}
 	var kept []*ops.Node
 	for _, n := range slices.Backward(p.graph.Nodes) {
-		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
+		if !n.Def.Effect && !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return needed[v] }) {
 			continue
 		}
 		for _, v := range n.In {
