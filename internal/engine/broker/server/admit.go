@@ -50,6 +50,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err != nil {
 		return nil, err
 	}
+	c.hold(dev.client)
 	c.greeted.Store(0)
 	if c.bell != nil {
 		c.ringer.Go(c.ring)
@@ -60,13 +61,15 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 		Identity: c.grant.id.String(),
 		Engine:   i.Name, Chip: i.Chip, OSBuild: i.OSBuild, Numerics: i.Numerics, Sharing: i.Sharing,
 		Limits: wire.Limits{Surfaces: MaxSurfaces, Programs: MaxPrograms, Requests: MaxRequests,
-			Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes},
+			Queued: driverabi.QueueDepth, PinnedBytes: c.conf.PinBytes,
+			Mappings: uint64(c.quotas.mappings.each), Descriptors: uint64(c.quotas.descriptors.each),
+			MemoryBytes: uint64(c.quotas.memory.each)},
 		Bell: c.bell != nil}, nil
 }
 
 // choose finds the tier of a client that asked for one, or for the best it may have.
 func (g *grant) choose(wanted driverabi.Tier) error {
-	mayRestricted := g.policy.Allows(g.id, driverabi.Restricted, driverabi.EntitlementBaseline)
+	mayRestricted := g.policy.Load().Allows(g.id, driverabi.Restricted, driverabi.EntitlementBaseline)
 	switch wanted {
 	case "":
 		g.tier = driverabi.Unrestricted
@@ -113,4 +116,6 @@ func (g *grant) allowRestricted(op, entitlement string) error {
 }
 
 // allows reports whether the client has an entitlement.
-func (g *grant) allows(entitlement string) bool { return g.policy.Allows(g.id, g.tier, entitlement) }
+func (g *grant) allows(entitlement string) bool {
+	return g.policy.Load().Allows(g.id, g.tier, entitlement)
+}

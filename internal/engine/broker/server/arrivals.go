@@ -145,6 +145,9 @@ func (s *server) place(one *session) error {
 			Detail: "the places that are left are for processes that have none"}
 	}
 	one.placed = true
+	if s.idle != nil {
+		s.idle.Stop()
+	}
 	s.active.Store(int64(taken + 1))
 	s.counts.clients.Add(1)
 	if one.visitor != nil {

@@ -211,6 +211,8 @@ func (ch *chain) fault(i int, err error) error {
 // answer can be read.
 func (t *flights) finishChain(fl *flight, err error) {
 	frame, sequence, ch := fl.frame, fl.client, fl.chain
+	t.answering.Add(1) // before the flight lands
+	defer t.answering.Add(-1)
 	t.mu.Lock()
 	for _, r := range ch.held {
 		r.land()

@@ -156,15 +156,23 @@ func TestLinger(t *testing.T) {
 			require.NoError(t, s.enter(one))
 			return one
 		}
+		greet := func() *session {
+			one := come()
+			require.NoError(t, s.place(one))
+			return one
+		}
 		stays(linger - 1) // before the first
 		for range 3 {
-			one := come()
+			one := greet()
 			stays(10 * linger)
-			other := come()
+			other := greet()
 			s.leave(one)
 			stays(10 * linger)
 			s.leave(other)
-			stays(linger - 1)
+			stays(linger / 2)
+			asking := come() // one that asks for statistics and has no place
+			stays(linger/2 - 1)
+			s.leave(asking)
 		}
 		left := time.Now()
 		<-s.over

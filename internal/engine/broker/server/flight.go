@@ -65,6 +65,8 @@ type flights struct {
 	dev      *device
 	done     chan *flight // those to be answered, then nil; has room for all of them
 
+	answering atomic.Int32 // ends that deliver and chains are telling the client
+
 	mu   sync.Mutex // guards what follows and parts of request and program; never held during a wait
 	list slots.List[flight]
 	next uint32 // sequence number of the next request to the driver
@@ -135,6 +137,8 @@ func (t *flights) deliver() {
 		if fl == nil {
 			return
 		}
+		t.answering.Add(1) // before the flight lands
 		t.finish(fl)
+		t.answering.Add(-1)
 	}
 }

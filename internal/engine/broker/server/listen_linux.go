@@ -27,6 +27,8 @@ type Listener struct {
 	lock *os.File
 	made fileID // of the socket's file
 
+	inherited bool // the socket's file belongs to the process that passed the socket
+
 	once   sync.Once
 	over   atomic.Bool // Close was called
 	closed error
@@ -202,7 +204,7 @@ func (l *Listener) Close() error {
 func (l *Listener) drop() error {
 	var errs []error
 	if l.sock != nil {
-		if l.present() {
+		if !l.inherited && l.present() {
 			errs = append(errs, os.Remove(l.at(l.name)))
 		}
 		errs = append(errs, l.sock.Close())
@@ -217,8 +219,11 @@ func (l *Listener) drop() error {
 }
 
 // present reports whether the socket's file is the one that was made: no client finds a
-// broker whose file was removed or replaced.
+// broker whose file was removed or replaced. An inherited socket's file is not looked at.
 func (l *Listener) present() bool {
+	if l.inherited {
+		return true
+	}
 	var now unix.Stat_t
 	err := unix.Lstat(l.path, &now)
 	return err == nil && l.made == fileID{uint64(now.Dev), now.Ino}

@@ -18,9 +18,10 @@ const crowd = 16
 const pause = 50 * time.Millisecond
 
 // Serve answers the clients of l until ctx ends, or, unless Config.Stay, until
-// there was none for Config.Linger. It closes l and everything else it had. The
-// error is nil after either end, and otherwise what kept the broker from starting,
-// or from giving everything back.
+// there was none for Config.Linger. Then it takes no connection and refuses calls, those
+// in flight have Config.Drain to end, and it closes l and everything else it had. The
+// error is nil after either end, matches ErrCut when calls were cut, and is otherwise what
+// kept the broker from starting, or from giving everything back.
 func Serve(ctx context.Context, l *Listener, c Config) error {
 	keepHeapWithin()
 	s, err := newServer(c.settled(SharedPolicy()))
@@ -40,7 +41,10 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 	})
 	var removed error
 	closing.Go(func() { removed = s.guardSocket(l) })
-	err = s.accept(l)
+	if c.Reload != nil {
+		closing.Go(s.reload)
+	}
+	err = errors.Join(s.accept(l), s.drain())
 	s.arrivals.close()
 	s.disconnect()
 	s.connections.Wait()

@@ -29,7 +29,8 @@ type server struct {
 	logged   *logLimit
 	quotas   quotas
 	arrivals arrivals
-	turns    *turns // of programs and instances that are being made
+	policy   atomic.Pointer[Policy] // in force
+	turns    *turns                 // of programs and instances that are being made
 
 	mu       sync.Mutex
 	sessions map[*session]struct{}
@@ -45,8 +46,9 @@ type server struct {
 	connections sync.WaitGroup // of Serve
 	stuck       sync.WaitGroup // of sessions that have ended, while the engine runs for them
 
-	ticks  atomic.Int64 // of the watch, from 1
-	active atomic.Int64 // how many sessions there are
+	ticks    atomic.Int64 // of the watch, from 1
+	draining atomic.Bool  // no call is accepted that begins work
+	active   atomic.Int64 // how many sessions have a place
 }
 
 // newServer makes the engine and what goes around it. close must follow.
@@ -55,6 +57,7 @@ func newServer(c Config) (*server, error) {
 		turns: newTurns(max(1, runtime.GOMAXPROCS(0)-1)), // one processor is for requests
 		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.quotas = newQuotas(c.process, c.clients)
+	s.policy.Store(c.Policy)
 	own := c.Engine()
 	if own == nil {
 		return nil, &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrUnavailable, Detail: "Config.Engine made none"}
@@ -174,11 +177,7 @@ func (s *server) enter(one *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ending {
-		return &ane.Error{Op: "admit", Engine: Name, Err: ane.ErrClosed, Detail: "the broker is ending",
-			Hint: "connect again"}
-	}
-	if s.idle != nil {
-		s.idle.Stop()
+		return ending("admit")
 	}
 	s.last++
 	one.number = s.last
@@ -187,22 +186,19 @@ func (s *server) enter(one *session) error {
 	return nil
 }
 
-// leave counts a session out, and begins to linger after the last.
+// leave counts a session out, and begins to linger after the last that had a place.
 func (s *server) leave(one *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.sessions, one)
 	delete(s.open, one.conn)
-	if one.placed {
-		s.active.Add(-1)
-	}
-	if len(s.sessions) == 0 && s.idle != nil {
+	if one.placed && s.active.Add(-1) == 0 && s.idle != nil {
 		s.idle.Reset(s.conf.Linger)
 	}
 }
 
-// linger ends the server when no session was there for some time, unless it is to
-// stay.
+// linger ends the server when no session had a place for some time, unless it is to
+// stay. A connection that asks for statistics alone does not keep it.
 func (s *server) linger() {
 	if s.conf.Stay {
 		return
@@ -212,7 +208,11 @@ func (s *server) linger() {
 	s.idle = time.AfterFunc(s.conf.Linger, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if len(s.sessions) > 0 { // one came while the timer ran out
+		switch {
+		case s.active.Load() > 0: // one came while the timer ran out
+			return
+		case len(s.sessions) > 0: // one may be about to say hello
+			s.idle.Reset(min(tick, s.conf.Linger))
 			return
 		}
 		select {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -27,7 +28,8 @@ type session struct {
 	visitor *visitor
 	placed  bool
 	log     *slog.Logger
-	dev     *device // set when the client is admitted
+	dev     *device        // set when the client is admitted
+	holder  *driver.Client // of entitlements, from then on; the server's lock guards it
 	owes    *accounts
 
 	ctx    context.Context // ends with the connection
@@ -49,7 +51,7 @@ type session struct {
 func newSession(s *server, conn *wire.Conn, id Identity, peer caller) *session {
 	c := &session{server: s, log: s.conf.Log.With(peer.attrs()...), peer: peer,
 		outlet: &outlet{conn: conn, ticks: &s.ticks, faults: &s.counts.faults, payload: make([]byte, 0, 512)},
-		grant:  &grant{policy: s.conf.Policy, id: id}}
+		grant:  &grant{policy: &s.policy, id: id}}
 	conn.LimitLong(maxLong)
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.greeted.Store(s.ticks.Load())
@@ -132,6 +134,9 @@ func (c *session) treat(f *wire.Frame, fds wire.Descriptors, err error) bool {
 	defer c.turn.Unlock()
 	switch {
 	case err != nil:
+	case c.draining.Load() && begins(f.Kind):
+		c.fault(f.ID, ending(f.Kind.String()))
+		return true
 	case f.Kind == wire.KindEvaluate && c.greeted.Load() == 0:
 		err = c.flights.evaluate(f)
 	default:
@@ -250,9 +255,9 @@ func (c *session) free() error {
 	return errors.Join(c.surfaces.free(), c.programs.free())
 }
 
-// grant is what the policy allows one client in the tier that it opened.
+// grant is what the policy in force allows one client in the tier that it opened.
 type grant struct {
-	policy *Policy
+	policy *atomic.Pointer[Policy]
 	id     Identity
 	tier   driverabi.Tier
 }

@@ -15,6 +15,7 @@ type counters struct {
 	compiles, hits, shared           atomic.Uint64
 	damaged, uncached, instances     atomic.Uint64
 	evaluations, failed, refusedPeer atomic.Uint64
+	policies, policiesRefused        atomic.Uint64 // read since the start
 }
 
 // stats answers with the counters of the broker, and of this connection. They tell
@@ -32,9 +33,12 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		value uint64
 	}{
 		{"clients", uint64(c.active.Load())},
+		{"clients allowed", MaxClients},
 		{"clients admitted", n.clients.Load()},
 		{"clients refused", n.refusedPeer.Load()},
 		{"faults", n.faults.Load()},
+		{"policies read", n.policies.Load()},
+		{"policies refused", n.policiesRefused.Load()},
 		{"panics", c.engine.panics.Load()},
 		{"log lines", c.logged.lines.Load()},
 		{"log lines suppressed", c.logged.suppressed.Load()},
@@ -55,16 +59,26 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		{"mappings", uint64(c.quotas.mappings.held())},
 		{"descriptors", uint64(c.quotas.descriptors.held())},
 		{"bytes of memory", uint64(c.quotas.memory.held())},
+		{"mappings allowed", uint64(c.quotas.mappings.total)},
+		{"descriptors allowed", uint64(c.quotas.descriptors.total)},
+		{"bytes of memory allowed", uint64(c.quotas.memory.total)},
 		{"refused for want of mappings", c.quotas.mappings.refused.Load()},
 		{"refused for want of descriptors", c.quotas.descriptors.refused.Load()},
 		{"refused for want of memory", c.quotas.memory.refused.Load()},
 		{"own mappings", uint64(c.owes.mappings.held())},
 		{"own descriptors", uint64(c.owes.descriptors.held())},
 		{"own bytes of memory", uint64(c.owes.memory.held())},
+		{"own mappings allowed", uint64(c.quotas.mappings.each)},
+		{"own descriptors allowed", uint64(c.quotas.descriptors.each)},
+		{"own bytes of memory allowed", uint64(c.quotas.memory.each)},
 		{"own surfaces", uint64(c.surfaces.table.len())},
 		{"own bytes of surfaces", c.surfaces.pinned},
 		{"own programs", uint64(c.programs.table.len())},
 		{"own requests", uint64(c.requests.table.len())},
+		{"own surfaces allowed", MaxSurfaces},
+		{"own bytes of surfaces allowed", c.conf.PinBytes},
+		{"own programs allowed", MaxPrograms},
+		{"own requests allowed", MaxRequests},
 		{"own frames received", t.FramesIn},
 		{"own bytes received", t.BytesIn},
 		{"own frames sent", t.FramesOut},

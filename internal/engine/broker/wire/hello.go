@@ -29,6 +29,7 @@ type HelloReply struct {
 type Limits struct {
 	Surfaces, Programs, Requests, Queued uint32
 	PinnedBytes                          uint64
+	Mappings, Descriptors, MemoryBytes   uint64 // budgets of the broker's process; see Stats for what is used
 }
 
 func (p *Hello) fields(c *coder) {
@@ -55,6 +56,9 @@ func (p *HelloReply) fields(c *coder) {
 	c.u32("requests", &p.Limits.Requests)
 	c.u32("queued", &p.Limits.Queued)
 	c.u64("pinned bytes", &p.Limits.PinnedBytes)
+	c.u64("mappings", &p.Limits.Mappings)
+	c.u64("descriptors", &p.Limits.Descriptors)
+	c.u64("memory bytes", &p.Limits.MemoryBytes)
 	c.flag("bell", &p.Bell)
 }
 
