@@ -1,0 +1,209 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+func init() {
+	// a broker as a service manager starts it
+	child["inherit"] = func() int {
+		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGTERM)
+		defer stop()
+		l, err := Inherit()
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		if l == nil {
+			fmt.Println("no socket")
+			return 0
+		}
+		for _, v := range os.Environ() {
+			if strings.HasPrefix(v, "LISTEN_") {
+				fmt.Println("left:", v)
+				return 1
+			}
+		}
+		if flags, err := unix.FcntlInt(firstInherited, unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			fmt.Println("a child would have it")
+			return 1
+		}
+		if again, err := Inherit(); again != nil || err != nil {
+			fmt.Println("twice", err)
+			return 1
+		}
+		if err := Serve(ctx, l, Config{Stay: true}); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		fmt.Println("served", l.Path())
+		return 0
+	}
+}
+
+// place is a path in a new private folder.
+func place(t *testing.T) string {
+	t.Helper()
+	path := socket(t)
+	require.NoError(t, os.Mkdir(filepath.Dir(path), 0o700))
+	return path
+}
+
+// listening is a socket as a service manager makes it.
+func listening(t *testing.T, network, path string) *os.File {
+	t.Helper()
+	l, err := net.ListenUnix(network, &net.UnixAddr{Name: path, Net: network})
+	require.NoError(t, err)
+	l.SetUnlinkOnClose(false)
+	f, err := l.File()
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	t.Cleanup(func() { _ = f.Close() })
+	return f
+}
+
+// activated starts a broker to which sockets are passed as sd_listen_fds(3) says. pid is a shell's word.
+func activated(t *testing.T, pid, count string, sockets ...*os.File) *exec.Cmd {
+	t.Helper()
+	leaktest.SkipEmulated(t)
+	script := fmt.Sprintf("LISTEN_PID=%s LISTEN_FDS=%s LISTEN_FDNAMES=broker exec %s", pid, count, os.Args[0])
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Env = append(os.Environ(), childEnv+"=inherit")
+	cmd.ExtraFiles = sockets
+	return cmd
+}
+
+// TestInherit: a broker serves a socket that was passed to it, and leaves its file. Connections that came before the
+// broker, and after it, wait for one.
+func TestInherit(t *testing.T) {
+	path := place(t)
+	passed := listening(t, "unixpacket", path)
+	for range 2 {
+		conn, err := wiretest.Dial(path) // waits in the socket's queue
+		require.NoError(t, err)
+		p := newPeer(conn)
+		cmd := activated(t, "$$", "1", passed)
+		var out lines
+		cmd.Stdout, cmd.Stderr = &out, &out
+		require.NoError(t, cmd.Start())
+		err = await.Done(t, func() error { return p.greet("") })
+		if err == nil {
+			_, err = p.compile(model(t, "add"))
+		}
+		p.close()
+		require.NoError(t, cmd.Process.Signal(unix.SIGTERM))
+		require.NoError(t, await.Done(t, cmd.Wait), "%s", &out)
+		require.NoError(t, err, "%s", &out)
+		require.Equal(t, "served "+path+"\n", out.String())
+		info, err := os.Lstat(path)
+		require.NoError(t, err, "the file is not the broker's")
+		require.Equal(t, os.ModeSocket, info.Mode().Type())
+		require.NoFileExists(t, path+".lock")
+	}
+}
+
+// TestInheritNothing: a process to which no socket was passed makes its own.
+func TestInheritNothing(t *testing.T) {
+	for _, one := range [][2]string{{"1", "1"}, {"$$", "0"}, {"''", "1"}, {"''", "''"}} {
+		out, err := activated(t, one[0], one[1]).CombinedOutput()
+		require.NoError(t, err, "%v: %s", one, out)
+		require.Equal(t, "no socket\n", string(out), "%v", one)
+	}
+}
+
+// TestInheritRefuses: what is no socket of a broker is refused, with the fault and the fix.
+func TestInheritRefuses(t *testing.T) {
+	datagram, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	bound, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	require.NoError(t, unix.Bind(bound, &unix.SockaddrUnix{Name: place(t)}))
+	tcp, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer tcp.Close()
+	inet, err := tcp.(*net.TCPListener).File()
+	require.NoError(t, err)
+	defer inet.Close()
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer null.Close()
+	open := place(t)
+	require.NoError(t, os.Chmod(filepath.Dir(open), 0o755))
+	abstract := listening(t, "unixpacket", "@anekit-test-"+fmt.Sprint(os.Getpid()))
+	for _, one := range []struct {
+		f     *os.File
+		err   error
+		fault string
+	}{
+		{listening(t, "unix", place(t)), ane.ErrMismatch, "not of type SOCK_SEQPACKET"},
+		{os.NewFile(uintptr(datagram), "datagram"), ane.ErrMismatch, "not of type SOCK_SEQPACKET"},
+		{os.NewFile(uintptr(bound), "bound"), ane.ErrMismatch, "not listening"},
+		{inet, ane.ErrMismatch, "not a Unix socket"},
+		{null, ane.ErrMismatch, "is no socket"},
+		{abstract, ane.ErrMismatch, "no absolute path"},
+		{listening(t, "unixpacket", open), ane.ErrDenied, "lets others in"},
+	} {
+		fd, err := unix.FcntlInt(one.f.Fd(), unix.F_DUPFD_CLOEXEC, 0) // which inherit takes
+		require.NoError(t, err)
+		_ = one.f.Close()
+		_, err = inherit(fd, "test")
+		require.ErrorIs(t, err, one.err, one.fault)
+		require.ErrorContains(t, err, one.fault)
+		var e *ane.Error
+		require.ErrorAs(t, err, &e)
+		require.NotEmpty(t, e.Hint)
+	}
+	passed := listening(t, "unixpacket", place(t))
+	for count, fault := range map[string]string{"2": "2 sockets", "x": "no number", "-1": "no number",
+		"99999999": "no number"} {
+		out, err := activated(t, "$$", count, passed, passed).CombinedOutput()
+		require.Error(t, err, count)
+		require.Contains(t, string(out), fault)
+	}
+}
+
+// TestSystemdSocketActivate has systemd's own program pass the socket.
+func TestSystemdSocketActivate(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	tool, err := exec.LookPath("systemd-socket-activate")
+	if err != nil {
+		t.Skip("systemd-socket-activate is not installed; TestInherit passes a socket as it does")
+	}
+	path := place(t)
+	cmd := exec.Command(tool, "--seqpacket", "--listen="+path, "--setenv="+childEnv+"=inherit", os.Args[0])
+	var out lines
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	var conn *wire.Conn
+	await.Until(t, "it listens", func() bool {
+		conn, err = wiretest.Dial(path)
+		return err == nil
+	})
+	p := newPeer(conn)
+	defer p.close()
+	require.NoError(t, await.Done(t, func() error { return p.greet("") }), "%s", &out)
+	_, err = p.compile(model(t, "add"))
+	require.NoError(t, err)
+	require.NoError(t, cmd.Process.Signal(unix.SIGTERM)) // it is the broker by now
+	require.NoError(t, await.Done(t, cmd.Wait), "%s", &out)
+	require.Contains(t, out.String(), "served "+path)
+	require.FileExists(t, path)
+}
