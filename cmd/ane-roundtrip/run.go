@@ -205,7 +205,7 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 		return err
 	}
 	bar.now("read")
-	copied, shown := j.rig.Unshared()
+	copied, shown := j.rig.Unshared(ctx)
 	if err := j.inputs(); err != nil {
 		return err
 	}

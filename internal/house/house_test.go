@@ -49,7 +49,7 @@ var may = []struct {
 		"internal/plist",
 		"objcbridge", "unimem"}},
 	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "internal/engine/broker/",
-		"internal/engine/soft", "internal/wholefile", "unimem"}},
+		"internal/engine/soft", "internal/procmem", "internal/wholefile", "unimem"}},
 	{"internal/engine/soft", []string{"ane", "ane/fp16", "ane/mil", "ane/mil/element", "ane/mil/ops", "unimem"}},
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "unimem"}},
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},

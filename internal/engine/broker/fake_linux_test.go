@@ -366,22 +366,21 @@ func (c *client) bind(frame wire.Frame) (wire.Payload, error) {
 	}
 	x := c.programs[p.Program]
 	reply := &wire.Bound{PID: uint32(os.Getpid())}
-	tensors := func(ports []wire.Port, layouts []ane.Layout, at *[]uint64) (all []*ane.Tensor, err error) {
+	tensors := func(ports []wire.Port, layouts []ane.Layout) (all []*ane.Tensor, err error) {
 		for i, q := range ports {
 			t, err := ane.OnBlock(c.blocks[q.Surface], layouts[i])
 			if err != nil {
 				return nil, err
 			}
 			all = append(all, t)
-			*at = append(*at, uint64(t.Block().Address()))
 		}
 		return all, nil
 	}
-	in, err := tensors(p.In, x.Inputs(), &reply.In)
+	in, err := tensors(p.In, x.Inputs())
 	if err != nil {
 		return nil, err
 	}
-	out, err := tensors(p.Out, x.Outputs(), &reply.Out)
+	out, err := tensors(p.Out, x.Outputs())
 	if err != nil {
 		return nil, err
 	}

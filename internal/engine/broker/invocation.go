@@ -165,25 +165,3 @@ func (v *invocation) yield() {
 	}
 }
 
-// Peer implements ane.Peer. While the request runs, or its broker has gone, the answer is
-// empty.
-func (v *invocation) Peer() (pid int, inputs, outputs []uintptr) {
-	select {
-	case v.busy <- struct{}{}:
-		defer v.yield()
-	default:
-		return 0, nil, nil
-	}
-	if v.at == nil || v.at.over.Load() {
-		return 0, nil, nil
-	}
-	return int(v.bound.PID), addresses(v.bound.In), addresses(v.bound.Out)
-}
-
-func addresses(from []uint64) []uintptr {
-	to := make([]uintptr, len(from))
-	for i, a := range from {
-		to[i] = uintptr(a)
-	}
-	return to
-}

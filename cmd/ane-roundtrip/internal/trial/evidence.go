@@ -105,7 +105,7 @@ func sharing(ctx context.Context, d *ane.Device, m models.Model) (checks []Check
 	}
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	x, y := r.In["x"], r.Out["y"]
-	xv, yv := engineSide(r.Request, x, true), engineSide(r.Request, y, false)
+	xv, yv := engineSide(ctx, r.Request, x, true), engineSide(ctx, r.Request, y, false)
 	if xv == nil || yv == nil || xv.size() < len(x.Bytes()) || yv.size() < len(y.Bytes()) {
 		why := "the engine does not expose its mapping of the memory"
 		for _, name := range []string{"mapping", "cpu-to-engine", "engine-to-cpu", "frames"} {
@@ -134,6 +134,11 @@ func sharedByte(name string, from, to view, detail string) Check {
 	n := 0
 	if sharesByte(from, to, 5) {
 		n = 1
+	}
+	for _, v := range []view{from, to} {
+		if _, ok := v.(*reported); ok {
+			detail += "; the engine's process reports which memory it has mapped, and may not be read"
+		}
 	}
 	return Judge(name, n == 1, float64(n), "bytes", "%s", detail).Against(AtLeast(1))
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime"
 
 	"github.com/anekit/anekit/ane"
@@ -60,11 +59,13 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 		error) {
 		return procmem.Proportional()
 	}), "this process", size/4, 1
-	if pid, _ := r.Request.PeerInput("x"); pid != 0 {
-		read, whose, times = func() (int64, error) { return unshared(os.Getpid(), pid) }, "both processes", rounds
-	}
 	if remote {
-		limit = size / 30
+		probe, fault := modelRig(ctx, d, small)
+		if fault != nil {
+			return nil, fault
+		}
+		defer func() { err = errors.Join(err, probe.Close(context.WithoutCancel(ctx))) }()
+		read, whose, limit, times = func() (int64, error) { return probe.unshared(ctx) }, "both processes", size/30, rounds
 	}
 	clear(r.In["x"].Bytes())
 	clear(r.Out["y"].Bytes())
@@ -83,6 +84,25 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 	}
 	traffic, err := traffic(ctx, d, r, small)
 	return append(checks, traffic), err
+}
+
+// unshared returns the memory of this process and of the engine's that a copy of tensors would increase, in bytes: all
+// memory of this one, and that of the engine's process beside the surfaces of its clients, as it reports. So it counts
+// copies that the engine makes, whether it maps them once or twice, but not the surfaces of other clients. r stays bound.
+func (r *Rig) unshared(ctx context.Context) (int64, error) {
+	p, err := patiently(func(q ane.PeerQuery) (ane.PeerReport, error) {
+		return r.Request.ReportInput(ctx, r.Model.Inputs()[0].Name, q)
+	})
+	if err != nil {
+		return 0, err
+	}
+	sum := p.Rest.Proportional
+	err = procmem.Mappings(0, func(m *procmem.Mapping) {
+		if !m.OnDisk() {
+			sum += m.Resident
+		}
+	})
+	return sum, err
 }
 
 // errUnread marks the error of a system that does not report the memory of a process.

@@ -55,7 +55,7 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 	rep.Compile, rep.Load = r.Compile, r.Load
 
 	var shown bool
-	rep.Copied, shown = r.Unshared()
+	rep.Copied, shown = r.Unshared(ctx)
 	fault := ""
 	values := func(seed uint64) error {
 		in, err := r.Fill(m, seed)

@@ -195,10 +195,10 @@ const page = 4096
 // Unshared counts the bytes of the bound tensors that the engine does not reach in place: for every
 // page of every tensor it changes a byte through one view and reads it through the other, both ways.
 // shown is false if the engine does not expose its view. No evaluation may be in flight.
-func (r *Rig) Unshared() (bytes int, shown bool) {
+func (r *Rig) Unshared(ctx context.Context) (bytes int, shown bool) {
 	shown = true
 	probe := func(t *ane.Tensor, input bool) {
-		mem, engine := local(t.Bytes()), engineSide(r.Request, t, input)
+		mem, engine := local(t.Bytes()), engineSide(ctx, r.Request, t, input)
 		if engine == nil || engine.size() < len(mem) {
 			shown = shown && engine != nil
 			bytes += len(mem)

@@ -1,12 +1,12 @@
 package trial
 
 import (
-	"encoding/binary"
 	"fmt"
-	"os"
 	"reflect"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/internal/procmem"
 )
 
 // remote is memory of another process, read and written with process_vm_readv and process_vm_writev.
@@ -48,27 +48,12 @@ func (p remote) load(at int) byte {
 
 func (p remote) store(at int, v byte) { _ = p.transfer(unix.ProcessVMWritev, at, &[1]byte{v}) }
 
-func (p remote) frame(at int) (uint64, bool) {
-	return frame(fmt.Sprintf("/proc/%d/pagemap", p.pid), p.address+uintptr(at))
-}
+func (p remote) frame(at int) (uint64, bool) { return frame(p.pid, p.address+uintptr(at)) }
 
-func (l local) frame(at int) (uint64, bool) {
-	return frame("/proc/self/pagemap", reflect.ValueOf(l[at:]).Pointer())
-}
+func (l local) frame(at int) (uint64, bool) { return frame(0, reflect.ValueOf(l[at:]).Pointer()) }
 
-// frame reads the number of the page frame of an address: bits 0 to 54 of its entry, if bit 63 marks
-// the page as present (Documentation/admin-guide/mm/pagemap.rst of the kernel).
-func frame(pagemap string, address uintptr) (uint64, bool) {
-	f, err := os.Open(pagemap)
-	if err != nil {
-		return 0, false
-	}
-	defer f.Close()
-	var entry [8]byte
-	if _, err := f.ReadAt(entry[:], int64(address)/int64(os.Getpagesize())*8); err != nil {
-		return 0, false
-	}
-	e := binary.NativeEndian.Uint64(entry[:])
-	pfn := e & (1<<55 - 1)
-	return pfn, e>>63 == 1 && pfn != 0
+// frame reads the number of the page frame of an address of a process, of this one if pid is 0.
+func frame(pid int, address uintptr) (uint64, bool) {
+	frames, shown := procmem.Frames(pid, uint64(address), 1)
+	return frames[0], shown
 }

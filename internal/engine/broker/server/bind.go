@@ -55,9 +55,7 @@ func (t *requests) bind(payload []byte) (wire.Payload, error) {
 		return nil, err
 	}
 	p.bound++
-	in := len(p.in)
-	return &wire.Bound{Request: r.handle, PID: pid(), In: addresses(r.surfaces[:in]),
-		Out: addresses(r.surfaces[in:])}, nil
+	return &wire.Bound{Request: r.handle, PID: pid()}, nil
 }
 
 // enter charges for a request, maps its surfaces and gives it its handle.
@@ -163,19 +161,3 @@ func (t *requests) port(r *request, kind string, l ane.Layout, port wire.Port, o
 	r.surfaces = append(r.surfaces, s)
 	return nil
 }
-
-// addresses are where surfaces are mapped in this process. The first and the last
-// page are there to be looked up.
-func addresses(list []*surface) []uint64 {
-	at := make([]uint64, len(list))
-	for i, s := range list {
-		at[i] = uint64(s.block.Address())
-		touch(s.block.Bytes())
-	}
-	return at
-}
-
-// touch reads the first and the last byte.
-//
-//go:noinline
-func touch(b []byte) byte { return b[0] ^ b[len(b)-1] }

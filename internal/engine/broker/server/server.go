@@ -29,6 +29,7 @@ type server struct {
 	logged   *logLimit
 	quotas   quotas
 	arrivals arrivals
+	reports  *reports
 	policy   atomic.Pointer[Policy] // in force
 	turns    *turns                 // of programs and instances that are being made
 
@@ -56,6 +57,7 @@ func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
 		turns: newTurns(max(1, runtime.GOMAXPROCS(0)-1)), // one processor is for requests
 		over:  make(chan struct{}), watching: make(chan struct{})}
+	s.reports = newReports(c.report)
 	s.quotas = newQuotas(c.process, c.clients)
 	s.policy.Store(c.Policy)
 	own := c.Engine()

@@ -30,6 +30,8 @@ type surfaces struct {
 	limit  uint64         // of pinned
 	owes   *accounts
 	failed error // to give back mappings
+
+	reports *reports
 }
 
 // fileID tells files apart, whatever descriptors lead to them.
@@ -125,7 +127,9 @@ func (t *surfaces) open(s *surface) error {
 	if err != nil {
 		return err
 	}
+	t.reports.enter(s.at)
 	if err := t.mapNow(s); err != nil {
+		t.reports.leave(s.at)
 		t.owes.give(s.mapped())
 		return err
 	}
@@ -199,6 +203,7 @@ func (t *surfaces) discard(s *surface) error {
 	if err := t.driver.RemoveSurface(s.name); err != nil {
 		return err
 	}
+	defer t.reports.leave(s.at)
 	return s.block.Close()
 }
 

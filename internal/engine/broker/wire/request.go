@@ -42,8 +42,7 @@ type Port struct {
 // Bound answers Bind.
 type Bound struct {
 	Request uint32
-	PID     uint32   // process that runs the program
-	In, Out []uint64 // where it has each tensor's surface mapped, 0 if it does not tell
+	PID     uint32 // process that runs the program
 }
 
 // Unbind frees a request.
@@ -114,14 +113,6 @@ func ports(c *coder, name string, list *[]Port) {
 func (p *Bound) fields(c *coder) {
 	c.u32("request", &p.Request)
 	c.u32("pid", &p.PID)
-	addresses(c, "inputs", &p.In)
-	addresses(c, "outputs", &p.Out)
-}
-
-func addresses(c *coder, name string, list *[]uint64) {
-	for i := range items(c, name, list, MaxTensors) {
-		c.u64("address", &(*list)[i])
-	}
 }
 
 func (p *Unbind) fields(c *coder) { c.u32("request", &p.Request) }
