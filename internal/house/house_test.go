@@ -33,6 +33,7 @@ var may = []struct {
 	{"objcbridge/bridgetest", []string{"objcbridge"}},
 	{"objcbridge", []string{"ane/driverabi", "objcbridge/src"}},
 	{"ane/fp16", nil},
+	{"ane/chip", []string{"internal/near"}},
 	{"ane/driverabi", nil},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil/element", []string{"ane/mil", "ane/fp16"}},
