@@ -20,20 +20,9 @@ import (
 // client is admitted long before their time for the hello is over. The counters need no place.
 func TestSilentSocketsKeepNoneOut(t *testing.T) {
 	path := listen(t, Config{Stay: true})
-	quiet := func() *peer {
-		var conn *wire.Conn
-		eventually(t, "the broker accepts", func() bool { // the backlog is short
-			var err error
-			conn, err = wiretest.Dial(path)
-			return err == nil
-		})
-		p := newPeer(conn)
-		t.Cleanup(p.close)
-		return p
-	}
-	first := quiet()
+	first := quiet(t, path)
 	for range 2 * (MaxClients + crowd) {
-		quiet()
+		quiet(t, path)
 	}
 	p := dial(t, path)
 	r, err := p.ready(model(t, "identity"), 21)
@@ -43,7 +32,7 @@ func TestSilentSocketsKeepNoneOut(t *testing.T) {
 	for range maxPerProcess - 1 {
 		dial(t, path)
 	}
-	full := quiet()
+	full := quiet(t, path)
 	require.EqualValues(t, maxPerProcess, full.counter(t, "clients"))
 	err = full.greet("")
 	require.ErrorIs(t, err, ane.ErrExhausted)

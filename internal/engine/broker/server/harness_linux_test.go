@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
@@ -341,11 +342,25 @@ func listen(t *testing.T, c Config) string {
 // dial connects to a socket and says hello.
 func dial(t *testing.T, path string) *peer {
 	t.Helper()
-	conn, err := wiretest.Dial(path)
-	require.NoError(t, err)
+	p := quiet(t, path)
+	require.NoError(t, p.greet(""))
+	return p
+}
+
+// quiet connects to a socket, as soon as its backlog has room, and says nothing.
+func quiet(t *testing.T, path string) *peer {
+	t.Helper()
+	var conn *wire.Conn
+	eventually(t, "the broker accepts", func() (ok bool) {
+		var err error
+		conn, err = wiretest.Dial(path)
+		if !errors.Is(err, unix.EAGAIN) {
+			require.NoError(t, err)
+		}
+		return err == nil
+	})
 	p := newPeer(conn)
 	t.Cleanup(p.close)
-	require.NoError(t, p.greet(""))
 	return p
 }
 
