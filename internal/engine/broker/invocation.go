@@ -164,4 +164,3 @@ func (v *invocation) yield() {
 	default:
 	}
 }
-

@@ -1,0 +1,251 @@
+package server
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/models"
+	"github.com/anekit/anekit/unimem"
+)
+
+// shareSurface registers memory that another client has, too.
+func (p *peer) shareSurface(b *unimem.Block) (uint32, error) {
+	f, err := b.Share()
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	p.token += 100
+	return p.token, p.ask(wire.KindSurface, &wire.Surface{Size: uint64(b.Size()), Token: p.token}, &wire.SurfaceReply{},
+		int(f.Fd()))
+}
+
+// TestReportsAreAboutOwnSurfaces: a client is told of surfaces that it registered, and of no other, even of memory
+// that it shares with another client.
+func TestReportsAreAboutOwnSurfaces(t *testing.T) {
+	b := startBroker(t, Config{})
+	p, other := b.join(alice, ""), b.join(mary, "")
+	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
+	require.NoError(t, err)
+	x, y := r.ports[0][0].Surface, r.ports[1][0].Surface
+	report := func(p *peer, token uint32) (got wire.Reported) {
+		require.NoError(t, p.ask(wire.KindReport, &wire.Report{Surface: token, Pages: 1, Memory: true}, &got))
+		return got
+	}
+	ofX, ofY := report(p, x), report(p, y)
+	require.NotZero(t, ofX.Address)
+	require.NotEqual(t, ofX.Address, ofY.Address)
+	require.NotEqual(t, ofX.Mapping.Inode, ofY.Mapping.Inode)
+	require.True(t, ofX.Mapping.Shared)
+	require.NotZero(t, ofX.Mapping.Resident)
+
+	for _, token := range []uint32{0, x, y, 1 << 31} {
+		for _, memory := range []bool{false, true} {
+			err := other.ask(wire.KindReport, &wire.Report{Surface: token, Pages: 1, Memory: memory}, &wire.Reported{})
+			require.ErrorIs(t, err, ane.ErrForeign)
+		}
+	}
+	own, err := other.shareSurface(p.blocks[0])
+	require.NoError(t, err)
+	got := report(other, own)
+	require.Zero(t, got.Address, "the other client has it mapped, this one has not")
+	require.Zero(t, got.Mapping)
+	require.Equal(t, []uint64{0}, got.Frames)
+	require.True(t, got.Hidden)
+
+	// Before the hello there is nothing to ask.
+	require.ErrorIs(t, b.raw(alice).ask(wire.KindReport, &wire.Report{Surface: x}, &wire.Reported{}), ane.ErrDenied)
+}
+
+// TestReportsOfPages: pages beyond the surface have no frame, and the range wraps round nowhere.
+func TestReportsOfPages(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, "")
+	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
+	require.NoError(t, err)
+	pages := uint32(p.blocks[0].Size() / os.Getpagesize())
+	for _, q := range []wire.Report{{Page: 0, Pages: wire.MaxFrames}, {Page: pages - 1, Pages: 2}, {Page: pages, Pages: 1},
+		{Page: 1<<32 - 1, Pages: wire.MaxFrames}, {Page: 1<<32 - 1}} {
+		q.Surface = r.ports[0][0].Surface
+		var got wire.Reported
+		require.NoError(t, p.ask(wire.KindReport, &q, &got))
+		require.Len(t, got.Frames, int(q.Pages))
+		for i, f := range got.Frames {
+			inside := uint64(q.Page)+uint64(i) < uint64(pages)
+			require.Equal(t, inside && !got.Hidden, f != 0, "page %d of %d", int(q.Page)+i, pages)
+		}
+	}
+}
+
+// TestReportsTakeTurns: one client at a time has the kernel count pages, which rests after that; a client that finds
+// no turn is refused, keeps its connection, and is told of addresses all the same.
+func TestReportsTakeTurns(t *testing.T) {
+	b := startBroker(t, Config{report: time.Millisecond})
+	p := b.join(alice, "")
+	token, _, err := p.surface(4096)
+	require.NoError(t, err)
+	ask := func(memory bool) error {
+		return p.ask(wire.KindReport, &wire.Report{Surface: token, Memory: memory}, &wire.Reported{})
+	}
+	b.reports.turn <- struct{}{}
+	require.ErrorIs(t, ask(true), ane.ErrExhausted)
+	require.NoError(t, ask(false))
+	<-b.reports.turn
+	require.NoError(t, ask(true))
+	eventually(t, "the turn is free again", func() bool { return ask(true) == nil })
+	eventually(t, "it rests no longer than it has to", func() bool { return len(b.reports.turn) == 0 })
+}
+
+// TestReportsAreCharged: a client without room is refused with the numbers.
+func TestReportsAreCharged(t *testing.T) {
+	b := startBroker(t, Config{clients: 1, process: allowance{memory: reportBytes + 10*frameBytes}})
+	p := b.join(alice, "")
+	token, _, err := p.surface(4096)
+	require.NoError(t, err)
+	ask := func(pages uint32) error {
+		return p.ask(wire.KindReport, &wire.Report{Surface: token, Pages: pages}, &wire.Reported{})
+	}
+	require.NoError(t, ask(10))
+	err = ask(11)
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, fmt.Sprint(reportBytes+11*frameBytes))
+	require.NoError(t, ask(10), "what it was charged is free again")
+}
+
+func init() { child["report"] = serveReports }
+
+// serveReports is a broker that is not dumpable, with a client in the same process, which prints a report for each
+// line that it reads.
+func serveReports() int {
+	if err := reportOnce(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return 0
+}
+
+func reportOnce() (err error) {
+	if err := Hide(); err != nil {
+		return err
+	}
+	s, err := newServer(Config{}.settled(OwnerPolicy()))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	here, there, err := wiretest.Pair()
+	if err != nil {
+		return err
+	}
+	done := make(chan error, 1)
+	go func() { done <- newSession(s, there, alice, caller{pid: os.Getpid()}).run() }()
+	p := newPeer(here)
+	defer func() { p.close(); err = errors.Join(err, <-done) }()
+	if err := p.greet(""); err != nil {
+		return err
+	}
+	all, err := models.All()
+	if err != nil {
+		return err
+	}
+	r, err := p.ready(all[0], driverabi.QoSDefault)
+	if err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+		var got wire.Reported
+		q := &wire.Report{Surface: r.ports[0][0].Surface, Pages: 2, Memory: true}
+		if err := p.ask(wire.KindReport, q, &got); err != nil {
+			return err
+		}
+		if err := json.NewEncoder(os.Stdout).Encode(got); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestReportsEqualProc compares the report of a broker that is not dumpable with what root reads of its process: as
+// root, which sees page frames, and as a plain user.
+func TestReportsEqualProc(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	if os.Geteuid() != 0 {
+		t.Skip("needs root to read /proc of a process that is not dumpable")
+	}
+	for name, user := range map[string]uint32{"root": 0, "plain": 65534} {
+		t.Run(name, func(t *testing.T) {
+			cmd := exec.Command("/proc/self/exe")
+			cmd.Env = append(os.Environ(), childEnv+"=report")
+			cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: user, Gid: user}}
+			cmd.Dir = "/"
+			cmd.Stderr = os.Stderr
+			in, err := cmd.StdinPipe()
+			require.NoError(t, err)
+			out, err := cmd.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, cmd.Start())
+			replies := bufio.NewScanner(out)
+			var told wire.Reported
+			eventually(t, "report and /proc agree, between two changes of the runtime's own memory", func() bool {
+				_, err := fmt.Fprintln(in)
+				require.NoError(t, err)
+				require.True(t, replies.Scan())
+				require.NoError(t, json.Unmarshal(replies.Bytes(), &told), replies.Text())
+				seen := lookUp(t, cmd.Process.Pid, told.Address)
+				require.Equal(t, seen.Mapping, told.Mapping)
+				return seen.Rest == told.Rest
+			})
+			require.EqualValues(t, cmd.Process.Pid, told.PID)
+			require.NotZero(t, told.Mapping.Resident)
+			require.NotZero(t, told.Mapping.Inode)
+			require.NotZero(t, told.Rest.PrivateDirty)
+			frames, shown := procmem.Frames(cmd.Process.Pid, told.Address, 2)
+			require.Equal(t, user != 0 || !shown, told.Hidden)
+			if !told.Hidden {
+				require.Equal(t, frames, told.Frames)
+			}
+			require.NoError(t, in.Close())
+			require.NoError(t, cmd.Wait())
+		})
+	}
+}
+
+// lookUp is what /proc tells of the mapping at an address, and of memory that is no surface: the surfaces of the one
+// client are the memory that is mapped shared three times, by the client, the Block of the broker and the engine.
+func lookUp(t *testing.T, pid int, address uint64) (seen wire.Reported) {
+	var of, rest procmem.Amounts
+	times := map[uint64]int{}
+	count := func(m *procmem.Mapping) {
+		if m.Inode != 0 && m.Shared {
+			times[m.Inode]++
+		}
+	}
+	require.NoError(t, procmem.Mappings(pid, count))
+	require.NoError(t, procmem.Mappings(pid, func(m *procmem.Mapping) {
+		switch {
+		case m.Start <= address && address < m.End:
+			seen.Mapping.Device, seen.Mapping.Inode, seen.Mapping.Shared = m.Device, m.Inode, m.Shared
+			seen.Mapping.Offset = m.Offset + address - m.Start
+			of = m.Amounts
+		case !m.OnDisk() && times[m.Inode] < 3:
+			rest.Add(m.Amounts)
+		}
+	}))
+	seen.Mapping.Amounts, seen.Rest = amounts(of), amounts(rest)
+	return seen
+}
