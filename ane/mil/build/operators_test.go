@@ -94,6 +94,28 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value { return f.ConcatInterleaved(1, v.x, v.x) }, "tensor<fp16, [1, 8, 2, 32]> = concat(axis = int32(1), interleave = bool(true), values = (x, x))"},
 	{func(f *build.Func, v values) build.Value { return f.Split(v.x, 1, 2)[1] }, "tensor<fp16, [1, 2, 2, 32]>, tensor<fp16, [1, 2, 2, 32]> = split(axis = int32(1), num_splits = int32(2), x = x)"},
 	{func(f *build.Func, v values) build.Value { return f.SplitSizes(v.x, 1, 1, 3)[0] }, "tensor<fp16, [1, 1, 2, 32]>, tensor<fp16, [1, 3, 2, 32]> = split(axis = int32(1), split_sizes = tensor<int32, [2]>([1, 3]), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.Flatten2d(v.x, -1) }, "tensor<fp16, [8, 32]> = flatten2d(axis = int32(-1), x = x)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.ReshapeLike(v.f, build.AxesOf{Value: v.x, Begin: 2, End: 3}, build.AxesOf{Value: v.i, Begin: -1, ToEnd: true})
+	}, "tensor<fp32, [2, 3]> = reshape_like(begins = (begins, begins_1), end_masks = (end_masks, end_masks_1), ends = (ends, ends_1), ref_tensors = (x, i), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Stack(-1, v.f, v.f) }, "tensor<fp32, [2, 3, 2]> = stack(axis = int32(-1), values = (f, f))"},
+	{func(f *build.Func, v values) build.Value { return f.Tile(v.f, 2, 1) }, "tensor<fp32, [4, 3]> = tile(reps = tensor<int32, [2]>([2, 1]), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Reverse(v.f) }, "tensor<fp32, [2, 3]> = reverse(axes = tensor<int32, [2]>([0, 1]), x = f)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.ReverseSequence(v.f, f.SliceBySize(f.Reshape(v.i, 6), []int{0}, []int{3}), 0, 1)
+	}, "tensor<fp32, [2, 3]> = reverse_sequence(batch_axis = int32(1), lengths = slice_by_size_0, seq_axis = int32(0), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.Crop(v.img, [2]int{1, 2}, [2]int{0, 3}) }, "tensor<fp16, [1, 4, 5, 6]> = crop(crop_height = tensor<int32, [2]>([1, 2]), crop_width = tensor<int32, [2]>([0, 3]), x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.SlidingWindows(v.row, 2, 3, 2) }, "tensor<fp16, [1, 4, 4, 3]> = sliding_windows(axis = int32(2), size = int32(3), stride = int32(2), x = row)"},
+	{func(f *build.Func, v values) build.Value { return f.DepthToSpace(v.img, 2) }, "tensor<fp16, [1, 1, 16, 18]> = depth_to_space(block_size = int32(2), x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.SpaceToDepth(v.x, 2) }, "tensor<fp16, [1, 16, 1, 16]> = space_to_depth(block_size = int32(2), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.PixelShuffle(v.img, 2) }, "tensor<fp16, [1, 1, 16, 18]> = pixel_shuffle(upscale_factor = int32(2), x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.PixelUnshuffle(v.x, 2) }, "tensor<fp16, [1, 16, 1, 16]> = pixel_unshuffle(downscale_factor = uint32(2), x = x)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.SpaceToBatch(v.img, [2]int{2, 3}, [2]int{1, 1}, [2]int{0, 3})
+	}, "tensor<fp16, [6, 4, 5, 4]> = space_to_batch(block_shape = tensor<int32, [2]>([2, 3]), paddings = tensor<int32, [2, 2]>([1, 1, 0, 3]), x = img)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.BatchToSpace(f.Tile(v.img, 6, 1, 1, 1), [2]int{2, 3}, [2]int{1, 1}, [2]int{0, 3})
+	}, "tensor<fp16, [1, 4, 14, 24]> = batch_to_space(block_shape = tensor<int32, [2]>([2, 3]), crops = tensor<int32, [2, 2]>([1, 1, 0, 3]), x = tile_0)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceBySize(v.f, []int{0, 1}, []int{1, -1}) }, "tensor<fp32, [1, 2]> = slice_by_size(begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
 		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},
@@ -278,6 +300,9 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Split(v.x, 1, 3) },
 		"split: num_splits: axis 1 of x[1 4 2 32] cannot be split into 3"},
 	{func(f *build.Func, v values) { f.SplitSizes(v.x, 1) }, "split: split_sizes: the list is empty"},
+	{func(f *build.Func, v values) { f.ReshapeLike(v.f) }, "reshape_like: ref_tensors: empty list"},
+	{func(f *build.Func, v values) { f.ReshapeLike(v.f, build.AxesOf{Value: v.f, End: 1 << 40}) }, "reshape_like: ends: 1099511627776 is out of range"},
+	{func(f *build.Func, v values) { f.Tile(v.f, 2) }, "tile: reps: tensor<int32, [1]> does not fit"},
 	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
 	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) },
 		"pad: constant_val: 0.5 is not of type int32"},

@@ -227,7 +227,7 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	n := &Node{Def: def, Op: op, Out: c.out, Attrs: c.attrs}
 	for _, p := range def.Params {
 		switch arg, ok := c.args[p.Name]; {
-		case p.Const:
+		case p.Const, p.Like:
 		case ok:
 			n.In = append(n.In, arg.values...)
 		default:

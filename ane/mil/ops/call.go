@@ -62,7 +62,7 @@ func (c *Call) suits(p *Param) {
 		c.fail(p.Name, "declare a parameter state<tensor<fp16, [..]>> and name it here", "has to be a state")
 	case !p.State && slices.ContainsFunc(a.values, func(v *Value) bool { return v.State }):
 		c.fail(p.Name, "read it first: r = read_state(input = s)", "a state where a tensor is expected")
-	case p.Const && !a.values[0].Const():
+	case p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return !v.Const() }):
 		c.fail(p.Name, "define it with const()", "has to be a constant")
 	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):
 		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
@@ -153,6 +153,30 @@ func (c *Call) ints(name string, n int, def []int) []int {
 			return def
 		}
 		out[i] = v
+	}
+	return out
+}
+
+// list returns n single numbers of a variadic setting, or n truth values as 0 and 1.
+func (c *Call) list(name string, n int, ok func(mil.DType) bool) []int {
+	values := c.args[name].values
+	if len(values) != n {
+		c.fail(name, fmt.Sprintf("list %d", n), "%d values", len(values))
+		return make([]int, n)
+	}
+	out := make([]int, n)
+	for i, v := range values {
+		if !ok(v.DType) || v.Elements() != 1 {
+			c.fail(name, "list single numbers, or single truth values for a mask", "%s does not fit", v.Type())
+			return out
+		}
+		v.weight.take(v)
+		f, fits := toInt(v.Floats()[0])
+		if !fits {
+			c.fail(name, "numbers go up to 2^53", "%.0f is out of range", v.Floats()[0])
+			return out
+		}
+		out[i] = f
 	}
 	return out
 }

@@ -95,6 +95,9 @@ func TestEveryOperatorChecksItsArguments(t *testing.T) {
 				refused("fp16 y = "+name+"();", name+": argument "+p.Name+" is missing")
 			}
 			switch {
+			case p.Const && p.Variadic:
+				refused("fp16 y = "+name+"("+p.Name+" = (s));", p.Name+": has to be a constant")
+				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": takes a list")
 			case p.Const:
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": has to be a constant")
 			case p.Variadic:

@@ -301,8 +301,8 @@ func TestTheLongestSettings(t *testing.T) {
 
 // Messages show the first ten numbers of a list.
 func TestListsInMessages(t *testing.T) {
-	for n, want := range map[int]string{10: "[1 1 1 1 1 1 1 1 1 0]", 11: "[1 1 1 1 1 1 1 1 1 1 ..]"} {
-		shape := append(slices.Repeat([]int{1}, n-1), 0)
+	for n, want := range map[int]string{10: "[1 1 1 1 1 1 1 1 1 -2]", 11: "[1 1 1 1 1 1 1 1 1 1 ..]"} {
+		shape := append(slices.Repeat([]int{1}, n-1), -2)
 		_, _, list := resolve(t, half(2)+" x", half(2), "reshape(x = x, shape = "+ints(mil.Int32, shape...)+")")
 		require.ErrorContains(t, list, "shape: "+want+";")
 	}

@@ -27,8 +27,10 @@ type Param struct {
 	// Const arguments are settings: the compiler needs their value.
 	// All others are tensors, constant or not.
 	Const bool
-	// Variadic arguments hold a list of tensors.
+	// Variadic arguments hold a list of tensors, or of settings.
 	Variadic bool
+	// Like arguments give their type alone: Node.In does not have them.
+	Like bool
 	// State arguments are state parameters of the function.
 	State bool
 }
@@ -38,6 +40,9 @@ func perhaps(name string) Param  { return Param{Name: name, Optional: true} }
 func setting(name string) Param  { return Param{Name: name, Const: true} }
 func option(name string) Param   { return Param{Name: name, Const: true, Optional: true} }
 func variadic(name string) Param { return Param{Name: name, Variadic: true} }
+func like(name string) Param     { return Param{Name: name, Like: true} }
+func likes(name string) Param    { return Param{Name: name, Like: true, Variadic: true} }
+func settings(name string) Param { return Param{Name: name, Const: true, Variadic: true} }
 func state(name string) Param    { return Param{Name: name, State: true} }
 
 // param returns the parameter called name, or nil.
@@ -95,6 +100,7 @@ var table = func() map[string]*Def {
 	t := map[string]*Def{}
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
+		moves,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

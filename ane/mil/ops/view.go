@@ -1,6 +1,11 @@
 package ops
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+)
 
 // views keep the elements and change the shape. Attrs of transpose is a []int,
 // the permutation; of the others nil, because dense elements do not move.
@@ -9,6 +14,9 @@ var views = []Def{
 	{Name: "transpose", Params: []Param{tensor("x"), setting("perm")}, infer: inferTranspose},
 	{Name: "expand_dims", Params: []Param{tensor("x"), setting("axes")}, infer: inferExpand},
 	{Name: "squeeze", Params: []Param{tensor("x"), option("axes")}, infer: inferSqueeze},
+	{Name: "flatten2d", Params: []Param{tensor("x"), option("axis")}, infer: inferFlatten},
+	{Name: "reshape_like", Params: []Param{tensor("x"), likes("ref_tensors"), settings("begins"), settings("ends"),
+		settings("end_masks")}, infer: inferReshapeLike},
 }
 
 func inferReshape(c *Call) {
@@ -18,13 +26,21 @@ func inferReshape(c *Call) {
 	if c.failed() {
 		return
 	}
+	// A 0 takes the length of x, counted from the last axis; where x has no such axis it is 1.
+	for i, n := range shape {
+		if at := x.Rank() - len(shape) + i; n == 0 && at >= 0 {
+			shape[i] = x.Shape[at]
+		} else if n == 0 {
+			shape[i] = 1
+		}
+	}
 	open, known := -1, 1
 	for i, n := range shape {
 		switch {
 		case n == -1 && open < 0:
 			open = i
 		case n < 1 || n > MaxElements || known > MaxElements/n:
-			c.fail("shape", "sizes are at least 1, one may be -1", "%s", few(c.ints("shape", -1, nil)))
+			c.fail("shape", "sizes are at least 1, one may be -1, 0 keeps the length of x", "%s", few(c.ints("shape", -1, nil)))
 			return
 		default:
 			known *= n
@@ -62,6 +78,48 @@ func inferTranspose(c *Call) {
 		perm, shape = append(perm, a), append(shape, x.Shape[a])
 	}
 	c.attrs = perm
+	c.gives(x.DType, shape)
+}
+
+func inferFlatten(c *Call) {
+	x := c.tensor("x")
+	c.needs("x", storable...)
+	axis := c.integer("axis", 1)
+	if n := x.Rank(); axis < -n || axis > n {
+		c.fail("axis", fmt.Sprintf("choose from %d to %d", -n, n), "axis %d of a tensor of rank %d", axis, n)
+	}
+	if c.failed() {
+		return
+	}
+	if axis < 0 {
+		axis += x.Rank()
+	}
+	c.gives(x.DType, []int{Volume(x.Shape[:axis]), Volume(x.Shape[axis:])})
+}
+
+func inferReshapeLike(c *Call) {
+	x, refs := c.tensor("x"), c.args["ref_tensors"].values
+	c.needs("x", storable...)
+	begins, ends := c.list("begins", len(refs), mil.DType.Integer), c.list("ends", len(refs), mil.DType.Integer)
+	masks := c.list("end_masks", len(refs), isBool)
+	if c.failed() {
+		return
+	}
+	shape := []int{}
+	for i, r := range refs { // as Python's r.shape[begin:end]
+		n := r.Rank()
+		from, to := bound(begins[i], n, 0, n), bound(ends[i], n, 0, n)
+		if masks[i] != 0 {
+			to = n
+		}
+		if from < to {
+			shape = append(shape, r.Shape[from:to]...)
+		}
+	}
+	if len(shape) <= MaxRank && (!sensible(shape) || Volume(shape) != x.Elements()) {
+		c.fail("ref_tensors", "make the number of elements equal", "%v does not have the %d elements of x%v", shape,
+			x.Elements(), x.Shape)
+	}
 	c.gives(x.DType, shape)
 }
 

@@ -137,8 +137,8 @@ func (o operation) text() string {
 		} else {
 			params = append(params, tensorType(a.value.d, a.value.shape)+" "+name)
 		}
-		if a.arg == "values" {
-			lists["values"] = append(lists["values"], name)
+		if a.arg == "values" || a.arg == "ref_tensors" {
+			lists[a.arg] = append(lists[a.arg], name)
 			continue
 		}
 		args = append(args, a.arg+" = "+name)

@@ -13,4 +13,7 @@ var kernels = map[string]kernel{
 	"transpose": transpose, "concat": concat, "split": split,
 	"slice_by_index": slice, "slice_by_size": slice, "pad": pad,
 	"cast": cast,
+	"tile": pick, "reverse": pick, "crop": pick, "sliding_windows": pick,
+	"depth_to_space": pick, "space_to_depth": pick, "pixel_shuffle": pick, "pixel_unshuffle": pick,
+	"space_to_batch": blocks, "batch_to_space": blocks, "stack": stack, "reverse_sequence": reverseSequence,
 }

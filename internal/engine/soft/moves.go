@@ -1,0 +1,122 @@
+package soft
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// pick copies the elements of x that a Box lists.
+func pick(s *step) (runner, int) {
+	b := s.attrs.(ops.Box)
+	return move(s.in[0].dtype.Size(), box{dims: b.Dims, src: b.Stride, dst: dense(b.Dims), srcBase: b.Base})
+}
+
+// stack writes its operands side by side along a new axis.
+func stack(s *step) (runner, int) {
+	axis := s.attrs.(ops.Join).Axis
+	strides := dense(s.out[0].shape)
+	var boxes []box
+	for i, p := range s.in {
+		dst := slices.Delete(slices.Clone(strides), axis, axis+1)
+		boxes = append(boxes, box{from: i, dims: p.shape, src: dense(p.shape), dst: dst, dstBase: i * strides[axis]})
+	}
+	return move(s.in[0].dtype.Size(), boxes...)
+}
+
+// blocks moves rows and columns of blocks to the batch (space_to_batch) or back (batch_to_space). Element
+// (row, column) of a block and image n of x are image (row*columns+column)*images+n of the batch.
+func blocks(s *step) (runner, int) {
+	r := &blocker{Blocks: s.attrs.(ops.Blocks), size: s.in[0].dtype.Size(), batch: s.out[0].shape, space: s.in[0].shape,
+		toBatch: s.op == "space_to_batch"}
+	if !r.toBatch {
+		r.batch, r.space = r.space, r.batch
+	}
+	return r, 0
+}
+
+type blocker struct {
+	ops.Blocks
+	size         int // of an element in bytes
+	batch, space []int
+	toBatch      bool
+}
+
+func (r *blocker) run(c *call) { c.spread(ops.Volume(r.batch[:3]), r.batch[3]) }
+
+// span moves rows lo to hi of the tensor with the larger batch.
+func (r *blocker) span(c *call, lo, hi, _ int) {
+	b, s, n := r.batch, r.space, r.size
+	from, to := c.in[0].raw, c.out[0].raw
+	for row := lo; row < hi && !c.stopped(); row++ {
+		y := row % b[2]
+		channel := row / b[2] % b[1]
+		image := row / (b[2] * b[1])
+		cell := image / s[0]
+		y = y*r.Block[0] + cell/r.Block[1] - r.Before[0]
+		base := ((image%s[0])*s[1]+channel)*s[2] + y
+		for i := range b[3] {
+			x := i*r.Block[1] + cell%r.Block[1] - r.Before[1]
+			inside := y >= 0 && y < s[2] && x >= 0 && x < s[3]
+			at, other := (row*b[3]+i)*n, (base*s[3]+x)*n
+			switch {
+			case r.toBatch && inside:
+				copy(to[at:at+n], from[other:other+n])
+			case r.toBatch:
+				clear(to[at : at+n])
+			case inside:
+				copy(to[other:other+n], from[at:at+n])
+			}
+		}
+	}
+}
+
+// reverseSequence reverses the first elements of x along one axis: for each position of the batch axis as many as
+// lengths tells. Lengths below 0 or beyond the axis count as 0 and as the whole axis.
+func reverseSequence(s *step) (runner, int) {
+	a := s.attrs.(ops.Sequence)
+	shape := s.in[0].shape
+	return &sequencer{size: s.in[0].dtype.Size(), shape: shape, strides: dense(shape), Sequence: a}, 0
+}
+
+type sequencer struct {
+	ops.Sequence
+	size           int
+	shape, strides []int
+}
+
+func (r *sequencer) run(c *call) { c.spread(ops.Volume(r.shape), 2) }
+
+func (r *sequencer) span(c *call, lo, hi, _ int) {
+	from, to, n := c.in[0].raw, c.out[0].raw, r.size
+	length, step := r.shape[r.Axis], r.strides[r.Axis]
+	for i := lo; i < hi; i++ {
+		if i%chunk == 0 && c.stopped() {
+			return
+		}
+		count := min(max(integer(&c.in[1], i/r.strides[r.Batch]%r.shape[r.Batch]), 0), length)
+		at := i
+		if k := i / step % length; k < count {
+			at += (count - 1 - 2*k) * step
+		}
+		copy(to[i*n:][:n], from[at*n:])
+	}
+}
+
+// integer returns element i of a tensor of integers.
+func integer(v *vec, i int) int {
+	switch v.dtype {
+	case mil.Int32:
+		return int(v.ints[i])
+	case mil.Int16:
+		return int(int16(v.pairs[i]))
+	case mil.UInt16:
+		return int(v.pairs[i])
+	case mil.Int8:
+		return int(int8(v.raw[i]))
+	case mil.UInt32:
+		return int(v.quads[i])
+	}
+	return int(v.raw[i])
+}
