@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -127,6 +128,12 @@ func TestReportsAreCharged(t *testing.T) {
 	require.NoError(t, ask(10), "what it was charged is free again")
 }
 
+// told is what the child prints.
+type told struct {
+	wire.Reported
+	Surfaces []fileID // of the client
+}
+
 func init() { child["report"] = serveReports }
 
 // serveReports is a broker that is not dumpable, with a client in the same process, which prints a report for each
@@ -167,10 +174,24 @@ func reportOnce() (err error) {
 	if err != nil {
 		return err
 	}
+	if err := p.evaluate(r, 0); err != nil { // so that every surface has pages
+		return err
+	}
+	got := told{}
+	for _, b := range p.blocks {
+		f, err := b.Share()
+		if err != nil {
+			return err
+		}
+		own, id, err := keep(int(f.Fd()), uint64(b.Size()))
+		if err = errors.Join(err, own.Close(), f.Close()); err != nil {
+			return err
+		}
+		got.Surfaces = append(got.Surfaces, id)
+	}
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		var got wire.Reported
 		q := &wire.Report{Surface: r.ports[0][0].Surface, Pages: 2, Memory: true}
-		if err := p.ask(wire.KindReport, q, &got); err != nil {
+		if err := p.ask(wire.KindReport, q, &got.Reported); err != nil {
 			return err
 		}
 		if err := json.NewEncoder(os.Stdout).Encode(got); err != nil {
@@ -200,13 +221,13 @@ func TestReportsEqualProc(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, cmd.Start())
 			replies := bufio.NewScanner(out)
-			var told wire.Reported
+			var told told
 			eventually(t, "report and /proc agree, between two changes of the runtime's own memory", func() bool {
 				_, err := fmt.Fprintln(in)
 				require.NoError(t, err)
 				require.True(t, replies.Scan())
 				require.NoError(t, json.Unmarshal(replies.Bytes(), &told), replies.Text())
-				seen := lookUp(t, cmd.Process.Pid, told.Address)
+				seen := lookUp(t, cmd.Process.Pid, told)
 				require.Equal(t, seen.Mapping, told.Mapping)
 				return seen.Rest == told.Rest
 			})
@@ -225,24 +246,16 @@ func TestReportsEqualProc(t *testing.T) {
 	}
 }
 
-// lookUp is what /proc tells of the mapping at an address, and of memory that is no surface: the surfaces of the one
-// client are the memory that is mapped shared three times, by the client, the Block of the broker and the engine.
-func lookUp(t *testing.T, pid int, address uint64) (seen wire.Reported) {
+// lookUp is what /proc tells of the mapping that was reported, and of memory that is no surface.
+func lookUp(t *testing.T, pid int, told told) (seen wire.Reported) {
 	var of, rest procmem.Amounts
-	times := map[uint64]int{}
-	count := func(m *procmem.Mapping) {
-		if m.Inode != 0 && m.Shared {
-			times[m.Inode]++
-		}
-	}
-	require.NoError(t, procmem.Mappings(pid, count))
 	require.NoError(t, procmem.Mappings(pid, func(m *procmem.Mapping) {
 		switch {
-		case m.Start <= address && address < m.End:
+		case m.Start <= told.Address && told.Address < m.End:
 			seen.Mapping.Device, seen.Mapping.Inode, seen.Mapping.Shared = m.Device, m.Inode, m.Shared
-			seen.Mapping.Offset = m.Offset + address - m.Start
+			seen.Mapping.Offset = m.Offset + told.Address - m.Start
 			of = m.Amounts
-		case !m.OnDisk() && times[m.Inode] < 3:
+		case !m.OnDisk() && !slices.Contains(told.Surfaces, fileID{m.Device, m.Inode}):
 			rest.Add(m.Amounts)
 		}
 	}))
