@@ -235,7 +235,7 @@ func TestOperatorsWithoutMethod(t *testing.T) {
 	b := build.New(build.OldDialect(), build.Opset("ios17"))
 	f := b.Func("main")
 	x := f.Input("x", build.FP16, 1, 2, 1, 32)
-	f.Output("y", f.Op("clip", x.Type(), build.A("x", f.Op("sin", x.Type(), build.A("x", x))),
+	f.Output("y", f.Op("crimp", x.Type(), build.A("x", f.Op("swirl", x.Type(), build.A("x", x))),
 		build.A("alpha", mil.FP16Scalar(0)), build.A("beta", mil.FP16Scalar(1))))
 	p, err := b.Program()
 	require.NoError(t, err)
@@ -244,5 +244,5 @@ func TestOperatorsWithoutMethod(t *testing.T) {
 	require.True(t, mil.Equal(p.Program, q))
 	require.Contains(t, string(p.Text()), `func main<ios17>`)
 	require.Contains(t, string(p.Text()), `tensor<fp16, []> alpha = const()[name = tensor<string, []>("alpha"), val = tensor<fp16, []>(0x0p+0)];`)
-	require.Contains(t, string(p.Text()), `y = clip(alpha = alpha, beta = beta, x = sin_0)`)
+	require.Contains(t, string(p.Text()), `y = crimp(alpha = alpha, beta = beta, x = swirl_0)`)
 }

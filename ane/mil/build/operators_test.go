@@ -19,7 +19,7 @@ import (
 )
 
 // values are the operands of the calls below.
-type values struct{ f, x, y, img, k, n, v, i, w, row, half build.Value }
+type values struct{ f, x, y, img, k, n, v, i, w, row, half, b, c build.Value }
 
 func inputs(f *build.Func) values {
 	return values{
@@ -29,6 +29,7 @@ func inputs(f *build.Func) values {
 		k:   f.Weight("k", make([]float32, 6*4*3*3), 6, 4, 3, 3), n: f.Weight("n", make([]float32, 32), 32),
 		w: f.Weight("w", make([]float32, 8*32), 8, 32), v: f.Weight("v", make([]float32, 8), 8),
 		row: f.Input("row", build.FP16, 1, 4, 9), half: f.Scalar(0.5),
+		b: f.Input("truth", mil.Bool, 2, 3), c: f.Weight("each", make([]float32, 4), 4),
 	}
 }
 
@@ -56,6 +57,44 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value { return f.Rsqrt(v.y, 0.25) }, "tensor<fp16, [1, 4, 1, 32]> = rsqrt(epsilon = fp16(0x1p-2), x = x2)"},
 	{func(f *build.Func, v values) build.Value { return f.Gelu(v.f) }, `tensor<fp32, [2, 3]> = gelu(mode = string("EXACT"), x = f)`},
 	{func(f *build.Func, v values) build.Value { return f.Gelu(v.f, build.GeluExact, build.GeluTanh) }, `tensor<fp32, [2, 3]> = gelu(mode = string("TANH_APPROXIMATION"), x = f)`},
+	{func(f *build.Func, v values) build.Value { return f.Ceil(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = ceil(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Floor(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = floor(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Round(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = round(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Sign(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = sign(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Square(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = square(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Exp2(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = exp2(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Erf(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = erf(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Neg(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = neg(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Sin(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = sin(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Cos(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = cos(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Tan(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = tan(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Asin(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = asin(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Acos(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = acos(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Atan(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = atan(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Sinh(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = sinh(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Cosh(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = cosh(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Asinh(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = asinh(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Acosh(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = acosh(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Atanh(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = atanh(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Identity(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = identity(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Relu6(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = relu6(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Softsign(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = softsign(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Softplus(v.x) }, `tensor<fp16, [1, 4, 2, 32]> = softplus(x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Log(v.x, 0.25) }, `tensor<fp16, [1, 4, 2, 32]> = log(epsilon = fp16(0x1p-2), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Inverse(v.x, 0.25) }, `tensor<fp16, [1, 4, 2, 32]> = inverse(epsilon = fp16(0x1p-2), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Elu(v.x, 0.25) }, `tensor<fp16, [1, 4, 2, 32]> = elu(alpha = fp16(0x1p-2), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.LeakyRelu(v.x, 0.25) }, `tensor<fp16, [1, 4, 2, 32]> = leaky_relu(alpha = fp16(0x1p-2), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Threshold(v.x, 0.25) }, `tensor<fp16, [1, 4, 2, 32]> = threshold(alpha = fp16(0x1p-2), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.ThresholdedRelu(v.x, 0.25) }, `tensor<fp16, [1, 4, 2, 32]> = thresholded_relu(alpha = fp16(0x1p-2), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Threshold(v.i, -3) }, `tensor<int32, [2, 3]> = threshold(alpha = int32(-3), x = i)`},
+	{func(f *build.Func, v values) build.Value { return f.Clip(v.x, 0.25, 2) }, `tensor<fp16, [1, 4, 2, 32]> = clip(alpha = fp16(0x1p-2), beta = fp16(0x1p+1), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.ClampedRelu(v.x, 0.25, 2) }, `tensor<fp16, [1, 4, 2, 32]> = clamped_relu(alpha = fp16(0x1p-2), beta = fp16(0x1p+1), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.ScaledTanh(v.x, 0.25, 2) }, `tensor<fp16, [1, 4, 2, 32]> = scaled_tanh(alpha = fp16(0x1p-2), beta = fp16(0x1p+1), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.SigmoidHard(v.x, 0.25, 2) }, `tensor<fp16, [1, 4, 2, 32]> = sigmoid_hard(alpha = fp16(0x1p-2), beta = fp16(0x1p+1), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.LinearActivation(v.x, 0.25, 2) }, `tensor<fp16, [1, 4, 2, 32]> = linear_activation(alpha = fp16(0x1p-2), beta = fp16(0x1p+1), x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Prelu(v.x, v.c) }, `tensor<fp16, [1, 4, 2, 32]> = prelu(alpha = each, x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.SoftplusParametric(v.x, v.c, v.c) }, `tensor<fp16, [1, 4, 2, 32]> = softplus_parametric(alpha = each, beta = each, x = x)`},
+	{func(f *build.Func, v values) build.Value { return f.LogicalNot(v.b) }, `tensor<bool, [2, 3]> = logical_not(x = truth)`},
 	{func(f *build.Func, v values) build.Value { return f.ReduceSum(v.i, nil) }, "int32 = reduce_sum(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = i)"},
 	{func(f *build.Func, v values) build.Value {
 		return f.ReduceMean(v.x, []int{-1}, build.KeepDims(true))
@@ -331,7 +370,7 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Share(v.x) }, "share: the value is not a weight"},
 	{func(f *build.Func, v values) { f.Share(build.Value{}) }, "share: no value"},
 	{func(f *build.Func, v values) { f.Op("a b", mil.TensorOf(mil.FP16, 1)) }, `operator "a b" is not a name`},
-	{func(f *build.Func, v values) { f.Op("sin", mil.TensorOf(mil.FP16, 0), build.A("x", v.x)) }, `sin: a result of type tensor<fp16, [0]>`},
+	{func(f *build.Func, v values) { f.Op("frobnicate", mil.TensorOf(mil.FP16, 0), build.A("x", v.x)) }, `frobnicate: a result of type tensor<fp16, [0]>`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", 1.5)) }, `sin: x: float64 is not an operand`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x y", v.x)) }, `sin: argument "x y" is not a name`},
 	{func(f *build.Func, v values) { f.Op("sin", v.x.Type(), build.A("x", v.x), build.A("x", v.x)) }, `sin: argument "x" is given twice`},

@@ -23,8 +23,9 @@ var activations = []Def{
 
 // Unary holds the settings of an activation.
 type Unary struct {
-	Epsilon float64 // rsqrt: 1/sqrt(x + Epsilon)
-	Mode    string  // gelu
+	Epsilon     float64 // rsqrt: 1/sqrt(x + Epsilon); log and inverse likewise
+	Mode        string  // gelu
+	Alpha, Beta float64 // the operators of parametric.go
 }
 
 func unary(name string, types []mil.DType) Def {

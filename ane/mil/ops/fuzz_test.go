@@ -37,6 +37,17 @@ var programs = []string{
 	"slice_by_size(x = x, begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]))",
 	`pad(x = x, pad = tensor<int32, [2]>([1, 2]), mode = string("reflect"), constant_val = fp16(1))`,
 	`cast(x = x, dtype = string("int8"))`, "split(x = x, split_sizes = tensor<int32, [2]>([1, 1]), axis = int32(0))", "split(x = x, num_splits = int32(3), axis = int32(1))",
+	"ceil(x = x)", "floor(x = x)", "round(x = x)", "sign(x = x)", "square(x = x)", "exp2(x = x)", "erf(x = x)",
+	"neg(x = x)", "sin(x = x)", "cos(x = x)", "tan(x = x)", "asin(x = x)", "acos(x = x)", "atan(x = x)",
+	"sinh(x = x)", "cosh(x = x)", "asinh(x = x)", "acosh(x = x)", "atanh(x = x)", "identity(x = x)",
+	"relu6(x = x)", "softsign(x = x)", "softplus(x = x)", "log(x = x, epsilon = fp32(0.5))", "inverse(x = x)",
+	"logical_not(x = b)", "threshold(x = i, alpha = int32(2))", "elu(x = x, alpha = fp16(0.5))",
+	"leaky_relu(x = x, alpha = fp16(0.5))", "thresholded_relu(x = x, alpha = fp16(0.5))",
+	"clip(x = x, alpha = fp16(0.5), beta = fp16(2))", "clamped_relu(x = x, alpha = fp16(0.5), beta = fp16(2))",
+	"scaled_tanh(x = x, alpha = fp16(0.5), beta = fp16(2))",
+	"sigmoid_hard(x = x, alpha = fp16(0.5), beta = fp16(2))",
+	"linear_activation(x = x, alpha = fp16(0.5), beta = fp16(2))", "prelu(x = img, alpha = q)",
+	"softplus_parametric(x = img, alpha = q, beta = q)",
 	"frobnicate(x = x)",
 }
 

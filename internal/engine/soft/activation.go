@@ -12,10 +12,10 @@ func unary(s *step) (runner, int) {
 	u, _ := s.attrs.(ops.Unary)
 	d := s.out[0].dtype
 	if d == mil.Int32 {
-		return &intUnary{op: intMaps[s.op]}, 0
+		return &intUnary{op: intMap(s.op, u)}, 0
 	}
 	cost := 8 // in additions, for a function of the math package
-	f := mathMaps[s.op]
+	f := mathMap(s.op, u)
 	switch s.op {
 	case "abs":
 		return &floatUnary{cost: 1, op: func(x []float32) {

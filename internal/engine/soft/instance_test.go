@@ -2,6 +2,7 @@ package soft_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -130,6 +131,7 @@ func weightedCases() map[string]weightedCase {
 					"= c);", op), "y"}
 		}
 	}
+	maps.Copy(cases, moreWeightedCases())
 	return cases
 }
 

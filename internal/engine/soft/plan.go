@@ -138,7 +138,7 @@ func (p *planner) prune() {
 // isView reports whether a node only gives its operand's elements another shape.
 func isView(n *ops.Node) bool {
 	switch n.Def.Name {
-	case "reshape", "expand_dims", "squeeze", "flatten2d", "reshape_like":
+	case "reshape", "expand_dims", "squeeze", "flatten2d", "reshape_like", "identity":
 		return true
 	}
 	return false

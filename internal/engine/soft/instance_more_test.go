@@ -1,0 +1,38 @@
+package soft_test
+
+import "fmt"
+
+// moreWeightedCases are weightedCases of the operators on one tensor with or without settings, of comparisons and of
+// compressed weights.
+func moreWeightedCases() map[string]weightedCase {
+	const img = "tensor<fp16, [1, 2, 5, 5]> x"
+	cases := map[string]weightedCase{
+		"prelu": {img, []nd{half(2)}, "tensor<fp16, [1, 2, 5, 5]> y = prelu(x = x, alpha = w0);", "y"},
+		"softplus parametric": {img, []nd{half(2), half(2)},
+			"tensor<fp16, [1, 2, 5, 5]> y = softplus_parametric(x = x, alpha = w0, beta = w1);", "y"},
+		"sign of a difference": {"tensor<fp16, [4, 33]> x", []nd{half(4, 33), half(4, 33)},
+			difference("tensor<fp16, [4, 33]> c = sign(x = d);\n"), "y"},
+		"logical_not of a difference": {"tensor<fp16, [4, 33]> x", []nd{half(4, 33), half(4, 33)},
+			difference("tensor<fp16, [4, 33]> p = relu(x = d);\ntensor<bool, [4, 33]> a = cast(x = p, dtype = " +
+				"string(\"bool\"));\ntensor<bool, [4, 33]> b = logical_not(x = a);\ntensor<fp16, [4, 33]> c = cast(x = b, " +
+				"dtype = string(\"fp16\"));\n"), "y"},
+	}
+	folded := func(settings string, names ...string) {
+		for _, op := range names {
+			cases[op+" folded"] = weightedCase{"tensor<fp16, [2, 3]> x", []nd{half(2, 3)},
+				fmt.Sprintf("tensor<fp16, [2, 3]> c = %s(x = w0%s);\ntensor<fp16, [2, 3]> y = mul(x = x, y = c);", op,
+					settings), "y"}
+		}
+	}
+	folded("", "ceil", "floor", "round", "square", "exp2", "erf", "neg", "sin", "cos", "tan", "asin", "acos",
+		"atan", "sinh", "cosh", "asinh", "acosh", "atanh", "log", "inverse", "identity", "relu6", "softsign", "softplus")
+	folded(", alpha = fp16(0.5)", "elu", "leaky_relu", "threshold", "thresholded_relu")
+	folded(", alpha = fp16(-0.5), beta = fp16(2)", "clip", "clamped_relu", "scaled_tanh", "linear_activation")
+	folded(", alpha = fp16(0.125), beta = fp16(0.25)", "sigmoid_hard")
+	return cases
+}
+
+// difference is a body that computes c from d, the difference of two weights, and adds it to x.
+func difference(c string) string {
+	return "tensor<fp16, [4, 33]> d = sub(x = w0, y = w1);\n" + c + "tensor<fp16, [4, 33]> y = add(x = x, y = c);"
+}
