@@ -22,7 +22,8 @@ const brokerVariable = broker.Environment
 type brokerOptions struct {
 	socket, cache, policy string
 	stay                  bool
-	linger                time.Duration
+	linger, drain         time.Duration
+	given                 bool // --socket
 }
 
 func (a *app) brokerCommand() *cobra.Command {
@@ -36,29 +37,50 @@ the programs, and each client keeps its tensors in its own pages. Clients name
 the socket with --broker or in ` + broker.Environment + `.
 
 broker ends when it has had no client for the time of --linger. With --stay it
-ends only when it is interrupted.`,
+ends only by a signal. SIGTERM and SIGINT end it: it takes no new connection,
+refuses new calls, and waits for those in flight until the time of --drain is
+over or a second signal comes; then it cuts them. SIGHUP has it read the file of
+--policy again, for clients that are connected too; one that cannot be read
+changes nothing.
+
+A service manager may pass the socket, as sd_listen_fds(3) describes; the folder
+contrib/systemd of anekit has units.
+
+Exit status: 0 no call was cut, 1 broker did not serve or could not give
+everything back, 2 wrong usage or bad input, 4 calls were cut.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := conflict(cmd, "linger", "stay", "which never ends by itself"); err != nil {
 				return err
 			}
+			o.given = cmd.Flags().Changed("socket")
 			return a.broker(cmd.Context(), o)
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.socket, "socket", cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()),
-		"`PATH` of the socket, in a folder that only this user may use")
+	f.StringVar(&o.socket, "socket", brokerSocket(), "`PATH` of the socket, in a folder that only this user may use")
 	f.StringVar(&o.cache, "cache", "", "`FOLDER` for compiled programs (default: none, they are not kept)")
 	f.StringVar(&o.policy, "policy", "", "JSON `FILE` with the entitlements of clients")
 	f.BoolVar(&o.stay, "stay", false, "keep running without clients")
 	f.DurationVar(&o.linger, "linger", server.DefaultLinger, "`TIME` to wait for the next client")
+	f.DurationVar(&o.drain, "drain", drainTime, "`TIME` for calls in flight when it ends; 0s cuts them at once")
+	cmd.AddCommand(a.brokerStatsCommand())
 	return cmd
 }
+
+// brokerSocket is where a shared broker listens unless --socket is given.
+func brokerSocket() string { return cmp.Or(os.Getenv(broker.Environment), broker.DefaultPath()) }
+
+// drainTime is how long calls in flight have unless --drain is given: most take milliseconds.
+const drainTime = 10 * time.Second
 
 // broker serves until it has had no client for o.linger, or until ctx ends.
 func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if o.linger <= 0 {
 		return badf("--linger %v; give a time above 0", o.linger)
+	}
+	if o.drain < 0 {
+		return badf("--drain %v; give 0s or a longer time", o.drain)
 	}
 	if info, err := os.Stat(o.cache); err == nil && !info.IsDir() {
 		return badf("--cache %s: not a folder; name a folder, or a path for a new one", o.cache)
@@ -68,10 +90,14 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 		log = server.NewLogWriter(server.Stderr())
 	}
 	a.err = log // a reader of standard error that does not read holds up nothing
-	c := server.Config{CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
-		Log: slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}
+	signals := a.brokerSignals(ctx, o.drain)
+	defer signals.stop()
+	c := server.Config{CacheDir: o.cache, Linger: o.linger, Stay: o.stay, Drain: o.drain, Hurry: signals.hurry,
+		Reload: signals.reload,
+		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}
 	if o.policy != "" {
-		p, err := server.ReadPolicy(o.policy)
+		c.ReadPolicy = func() (*server.Policy, error) { return server.ReadPolicy(o.policy) }
+		p, err := c.ReadPolicy()
 		if err != nil {
 			return bad(err)
 		}
@@ -80,14 +106,20 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	if err := server.Hide(); err != nil {
 		return err
 	}
-	l, err := server.Listen(o.socket)
+	l, err := server.Inherit()
+	if err == nil && l != nil && o.given {
+		return errors.Join(badf("--socket has no effect, the service manager passed %s; leave it out", l.Path()),
+			l.Close())
+	}
+	if err == nil && l == nil {
+		l, err = server.Listen(o.socket)
+	}
 	if err != nil {
 		return bad(err)
 	}
 	a.logf("serving on %s", l.Path())
-	err = server.Serve(ctx, l, c)
-	if ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
-		return nil // an interrupt is the normal end of a broker with --stay
+	if err := server.Serve(ctx, l, c); err != nil {
+		return ownEnd{err}
 	}
-	return err
+	return nil
 }

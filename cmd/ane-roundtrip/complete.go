@@ -32,7 +32,7 @@ func (a *app) completions(root *cobra.Command) {
 		"out":          tensors(resultsOf),
 		"expect":       tensors(resultsOf),
 	}
-	for _, cmd := range append(root.Commands(), root) {
+	for _, cmd := range everyCommand(root) {
 		for name, complete := range flags {
 			if cmd.Flag(name) != nil {
 				// This fails for a flag that several commands share and that has a function already.

@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/engine/broker/server"
 )
 
 // Exit codes of the command.
@@ -18,6 +19,7 @@ const (
 	codeFail        = 1
 	codeUsage       = 2 // wrong usage or bad input
 	codeUnavailable = 3
+	codeCut         = 4   // a broker ended with calls in flight
 	codeInterrupted = 130 // 128 + SIGINT, as in shells
 )
 
@@ -51,12 +53,22 @@ func badf(format string, args ...any) error {
 	return b
 }
 
+// ownEnd is an error of a command that a signal ends in an orderly way: the signal does not explain it.
+type ownEnd struct{ error }
+
+func (e ownEnd) Unwrap() error { return e.error }
+
 // exitCode returns the exit status for an error.
 func exitCode(ctx context.Context, err error) int {
 	var input badInput
+	var own ownEnd
 	switch {
 	case err == nil:
 		return codePass
+	case errors.Is(err, server.ErrCut):
+		return codeCut
+	case errors.As(err, &own):
+		return codeFail
 	case ctx.Err() != nil:
 		return codeInterrupted
 	case errors.Is(err, ane.ErrUnavailable):
@@ -84,10 +96,11 @@ func faultsOf(err error) mil.ErrorList {
 // explain prints an error on one line. For a program it prints one line for each fault:
 // FILE:LINE:COL: fault; hint.
 func explain(ctx context.Context, w io.Writer, err error) {
+	var own ownEnd
 	line := func(text string) { fmt.Fprintln(w, page.Fold(oneLine(text), page.Width(w), 2)) }
 	switch faults := faultsOf(err); {
 	case err == nil || errors.Is(err, errFailed):
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !errors.As(err, &own):
 		line("ane-roundtrip: interrupted")
 	case faults != nil:
 		for _, e := range faults {

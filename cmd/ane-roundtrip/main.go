@@ -6,8 +6,8 @@
 // ane-roundtrip --help for the other commands.
 //
 // Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
-// 2 wrong usage or bad input, 3 the requested engine is not available, 130
-// interrupted.
+// 2 wrong usage or bad input, 3 the requested engine is not available, 4 a
+// broker cut calls, 130 interrupted.
 package main
 
 import (

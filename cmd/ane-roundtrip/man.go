@@ -49,12 +49,9 @@ func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 
 // man prints the page of a command.
 func (a *app) man(args []string) error {
-	if len(args) > 1 {
-		return badf("operands: %d; give at most one, COMMAND", len(args))
-	}
 	root := (&app{}).root() // writeManual changes the texts
 	page := root
-	if len(args) == 1 {
+	if len(args) > 0 {
 		found, err := findCommand(root, args)
 		if err != nil {
 			return err

@@ -31,6 +31,7 @@ type app struct {
 
 	result    *report // the report that --json prints; nil until the command sets it
 	concluded atomic.Bool
+	drains    atomic.Bool // an interrupt does not end the command within cleanupTime
 }
 
 // newApp returns an app for the arguments. It looks for --json before cobra reads the flags,
@@ -118,8 +119,8 @@ JSON Schema. SOURCE_DATE_EPOCH sets the time in that object. COLUMNS sets the
 width of tables, NO_COLOR turns color off.
 
 Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
-2 wrong usage or bad input, 3 the requested engine is not available,
-130 interrupted.`
+2 wrong usage or bad input, 3 the requested engine is not available, 4 a broker
+cut calls, 130 interrupted.`
 	root.Version = version()
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
@@ -130,10 +131,19 @@ Exit status: 0 all checks passed, 1 a check failed or the run did not finish,
 		" for more information about a command.", " for the help of a command.").Replace(root.UsageTemplate()))
 	root.SetHelpCommand(a.helpCommand())
 	a.completions(root)
-	for _, cmd := range append(root.Commands(), root) {
+	for _, cmd := range everyCommand(root) {
 		giveOnce(cmd)
 	}
 	return root
+}
+
+// everyCommand lists a command and all below it.
+func everyCommand(cmd *cobra.Command) []*cobra.Command {
+	all := []*cobra.Command{cmd}
+	for _, below := range cmd.Commands() {
+		all = append(all, everyCommand(below)...)
+	}
+	return all
 }
 
 // reportFlag adds --json to a command.

@@ -19,6 +19,9 @@ func start(args []string, out, errw io.Writer) int {
 	defer stop()
 	a := newApp(args, out, errw)
 	defer context.AfterFunc(ctx, func() {
+		if a.drains.Load() {
+			return // it has a deadline of its own
+		}
 		time.Sleep(cleanupTime)
 		os.Exit(a.end(ctx, ctx.Err()))
 	})()

@@ -20,11 +20,7 @@ func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
 	if err := e.tell(ctx, "counters", wire.KindStats, &wire.Empty{}, &reply); err != nil {
 		return nil, err
 	}
-	named := make(map[string]uint64, len(reply.Counters))
-	for _, c := range reply.Counters {
-		named[c.Name] = c.Value
-	}
-	return named, nil
+	return (*counters)(&reply).named(), nil
 }
 
 // tell asks the present broker about itself.

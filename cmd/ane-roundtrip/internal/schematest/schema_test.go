@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"syscall"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -87,9 +90,7 @@ func TestJSONMatchesSchema(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, png.Encode(photo, image.NewRGBA(image.Rect(0, 0, 60, 40))))
 	require.NoError(t, photo.Close())
-	ane := filepath.Join(dir, "ane-roundtrip")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ane, "../..").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	ane := build(t, dir)
 	run := []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill-weights", "random:1"}
 	for _, c := range []struct {
 		code int
@@ -117,6 +118,7 @@ func TestJSONMatchesSchema(t *testing.T) {
 		{2, []string{"fmt", file("m.mil")}},
 		{2, []string{"bench", "--engine", "gpu"}},
 		{2, []string{"broker"}},
+		{3, []string{"broker", "stats", "--socket", file("no-broker")}},
 		{2, []string{"man"}},
 		{2, []string{"schema"}},
 		{2, []string{"completion", "bash"}},
@@ -133,6 +135,40 @@ func TestJSONMatchesSchema(t *testing.T) {
 			require.Equal(t, json.Number(string(rune('0'+c.code))), doc["error"].(map[string]any)["exit_code"])
 		}
 	}
+}
+
+// build returns the path of the command.
+func build(t *testing.T, dir string) string {
+	ane := filepath.Join(dir, "ane-roundtrip")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ane, "../..").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return ane
+}
+
+// The statistics of a running broker are valid.
+func TestBrokerStatsMatchSchema(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	if runtime.GOOS != "linux" {
+		t.Skip("the broker needs Linux")
+	}
+	dir := filepath.Join(t.TempDir(), "private")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	ane, socket := build(t, dir), filepath.Join(dir, "socket")
+	broker := exec.CommandContext(t.Context(), ane, "broker", "--socket", socket, "--stay")
+	require.NoError(t, broker.Start())
+	var text []byte
+	await.Until(t, "it answers", func() (ok bool) {
+		var err error
+		text, err = exec.CommandContext(t.Context(), ane, "broker", "stats", "--json", "--socket", socket).Output()
+		return err == nil
+	})
+	doc := valid(t, strict(t), text)
+	details := doc["details"].(map[string]any)
+	require.Equal(t, socket, details["socket"])
+	require.Len(t, details["budgets"], 4)
+	require.NotEmpty(t, details["counters"])
+	require.NoError(t, broker.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, broker.Wait())
 }
 
 // The committed report of bench is valid, since a new one takes long to measure. TestBenchReport of the

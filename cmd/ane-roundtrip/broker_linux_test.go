@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+// served is a shared broker in a process of its own.
+type served struct {
+	*exec.Cmd
+	path string
+	done chan error
+	mu   sync.Mutex
+	said bytes.Buffer // on standard error
+}
+
+// serve starts `ane-roundtrip broker` with more arguments, by a command line before it if that is given.
+func serve(t *testing.T, before []string, args ...string) *served {
+	t.Helper()
+	leaktest.SkipEmulated(t)
+	dir := filepath.Join(t.TempDir(), "private")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	s := &served{path: filepath.Join(dir, "socket"), done: make(chan error, 1)}
+	name := filepath.Join(dir, "ane-roundtrip") // by its name the test's binary is the command
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, name))
+	line := append(append([]string{}, before...), name, "broker", "--stay")
+	for i := range line {
+		line[i] = strings.ReplaceAll(line[i], "SOCKET", s.path)
+	}
+	if before == nil {
+		line = append(line, "--socket", s.path)
+	}
+	line = append(line, args...)
+	s.Cmd = exec.Command(line[0], line[1:]...)
+	out, err := s.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, s.Start())
+	t.Cleanup(func() { _ = s.Process.Kill() })
+	go func() {
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			s.mu.Lock()
+			fmt.Fprintln(&s.said, lines.Text())
+			s.mu.Unlock()
+		}
+		s.done <- s.Wait()
+	}()
+	return s
+}
+
+// log is what the broker has written to standard error.
+func (s *served) log() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.said.String()
+}
+
+// stats asks for a counter; 0 while no broker answers.
+func (s *served) stats(name string) uint64 {
+	named, _ := broker.Statistics(context.Background(), s.path)
+	return named[name]
+}
+
+// code waits for the end of the process.
+func (s *served) code(t *testing.T) int {
+	t.Helper()
+	_ = await.Value(t, s.done)
+	return s.ProcessState.ExitCode()
+}
+
+// device opens the broker, as soon as it serves.
+func (s *served) device(t *testing.T) *ane.Device {
+	t.Helper()
+	var d *ane.Device
+	await.Until(t, "it serves", func() (ok bool) {
+		var err error
+		d, err = engine.Open(t.Context(), engine.Broker, engine.BrokerPath(s.path))
+		return err == nil
+	})
+	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// hog evaluates a program that runs for minutes, in steps, and returns when it runs. The channel has its end.
+func (s *served) hog(t *testing.T) <-chan error {
+	t.Helper()
+	d := s.device(t)
+	var text strings.Builder
+	text.WriteString("program(1.3)\n{\n    func main<ios18>(tensor<fp32, [1, 1, 512, 512]> x) {\n")
+	last := "x"
+	for i := range 1000 {
+		next := fmt.Sprintf("y%d", i)
+		fmt.Fprintf(&text, "        tensor<fp32, [1, 1, 512, 512]> %s = matmul(x = %s, y = x, transpose_x = bool(false), "+
+			"transpose_y = bool(false))[name = string(%q)];\n", next, last, next)
+		last = next
+	}
+	fmt.Fprintf(&text, "    } -> (%s);\n}\n", last)
+	m, err := d.Compile(t.Context(), ane.Source{Text: []byte(text.String())})
+	require.NoError(t, err)
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = r.Close()
+		_ = m.Close(context.Background()) // the broker has gone
+	})
+	end := make(chan error, 1)
+	go func() {
+		_, err := r.Evaluate(context.Background())
+		end <- err
+	}()
+	await.Until(t, "it runs", func() bool { return s.stats("requests running") == 1 })
+	return end
+}
+
+// TestBrokerSignals: the exit status tells whether calls were cut; a second signal ends the wait for them.
+func TestBrokerSignals(t *testing.T) {
+	idle := serve(t, nil)
+	idle.device(t)
+	require.NoError(t, idle.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, idle.code(t), idle.log())
+	require.NoFileExists(t, idle.path)
+
+	late := serve(t, nil, "--drain", "1ms")
+	end := late.hog(t)
+	require.NoError(t, late.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codeCut, late.code(t), late.log())
+	require.Contains(t, late.log(), "ane-roundtrip: ")
+	require.Contains(t, late.log(), "1 in flight after 1ms")
+	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
+
+	twice := serve(t, nil, "--drain", "1h")
+	end = twice.hog(t)
+	require.NoError(t, twice.Process.Signal(unix.SIGTERM))
+	await.Until(t, "it drains", func() bool {
+		_, err := os.Lstat(twice.path)
+		return os.IsNotExist(err)
+	})
+	require.NoError(t, twice.Process.Signal(unix.SIGINT))
+	require.Equal(t, codeCut, twice.code(t), twice.log())
+	require.Contains(t, twice.log(), "at the second signal")
+	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
+}
+
+// TestBrokerReloads: SIGHUP reads the file of --policy, and a bad one changes nothing.
+func TestBrokerReloads(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.Chmod(dir, 0o700))
+	policy := filepath.Join(dir, "policy.json")
+	put := func(text string) { require.NoError(t, os.WriteFile(policy, []byte(text), 0o600)) }
+	put(`{"grants": [{"entitlements": ["com.apple.aned.private.allow"]}]}`)
+	s := serve(t, nil, "--policy", policy)
+	d := s.device(t)
+	compiles := func() error {
+		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(`program(1.3)
+{
+    func main<ios18>(tensor<fp16, [4]> x) {
+        tensor<fp16, [4]> y = relu(x = x)[name = string("y")];
+    } -> (y);
+}
+`)})
+		if err == nil {
+			err = m.Close(t.Context())
+		}
+		return err
+	}
+	require.NoError(t, compiles())
+	put("{\n\"grants\": nonsense")
+	require.NoError(t, s.Process.Signal(unix.SIGHUP))
+	await.Until(t, "it is refused", func() bool { return s.stats("policies refused") == 1 })
+	require.NoError(t, compiles())
+	require.Contains(t, s.log(), policy)
+	require.Contains(t, s.log(), "line 2")
+	put(`{"grants": []}`)
+	require.NoError(t, s.Process.Signal(unix.SIGHUP))
+	await.Until(t, "it is read", func() bool { return s.stats("policies read") == 1 })
+	require.ErrorIs(t, compiles(), ane.ErrDenied)
+	require.NoError(t, s.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, s.code(t), s.log())
+}
+
+// TestBrokerMetrics: each counter of a broker has a metric, unless it is about the connection that asks, and the text
+// is what Prometheus reads: a help and a type before the samples of a name, base units, and _total for counters alone.
+func TestBrokerMetrics(t *testing.T) {
+	s := serve(t, nil)
+	s.device(t)
+	named, err := broker.Statistics(t.Context(), s.path)
+	require.NoError(t, err)
+	metrics := map[string]bool{}
+	for _, m := range brokerMetrics() {
+		require.Contains(t, named, m.counter)
+		metrics[m.counter] = true
+	}
+	for name := range named {
+		own := strings.HasPrefix(name, "own ") && !strings.HasSuffix(name, " allowed")
+		require.True(t, metrics[name] || own || strings.HasPrefix(name, "level "), "no metric for %q", name)
+	}
+	sample := regexp.MustCompile(`^(anekit_broker_[a-z_]+)(\{class="[a-z_]+"\})? ([0-9.e+-]+)$`)
+	head := regexp.MustCompile(`^# (HELP|TYPE) (anekit_broker_[a-z_]+) (.+)$`)
+	help, kind := map[string]bool{}, map[string]string{}
+	last, seen := "", map[string]bool{}
+	for line := range strings.Lines(string(prometheusText(named))) {
+		line = strings.TrimSuffix(line, "\n")
+		if m := head.FindStringSubmatch(line); m != nil {
+			if m[1] == "HELP" {
+				require.False(t, help[m[2]], line)
+				help[m[2]] = true
+			} else {
+				require.Contains(t, []string{"gauge", "counter"}, m[3])
+				kind[m[2]] = m[3]
+			}
+			continue
+		}
+		m := sample.FindStringSubmatch(line)
+		require.NotNil(t, m, "%q", line)
+		require.True(t, help[m[1]], line)
+		require.Equal(t, kind[m[1]] == "counter", strings.HasSuffix(m[1], "_total"), line)
+		require.NotContains(t, m[1], "_ns", line)
+		require.True(t, m[1] == last || !seen[m[1]], "the samples of a name stand together: %s", line)
+		last, seen[m[1]] = m[1], true
+	}
+	require.Len(t, seen, len(brokerMetrics())+len(classMetrics()))
+	text := string(prometheusText(map[string]uint64{"level 5 longest wait ns": 1_500_000}))
+	require.Contains(t, text, "anekit_broker_class_wait_max_seconds{class=\"default\"} 0.0015\n")
+	require.NoError(t, s.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, s.code(t), s.log())
+}
+
+// TestBrokerIsActivated: the command serves the socket that systemd passes, and refuses --socket beside it.
+func TestBrokerIsActivated(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	tool, err := exec.LookPath("systemd-socket-activate")
+	if err != nil {
+		t.Skip("systemd-socket-activate is not installed")
+	}
+	s := serve(t, []string{tool, "--seqpacket", "--listen=SOCKET"})
+	d := s.device(t)
+	require.NoError(t, d.Close())
+	require.NoError(t, s.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, s.code(t), s.log())
+	require.Contains(t, s.log(), "serving on "+s.path)
+	require.FileExists(t, s.path, "systemd's file")
+
+	both := serve(t, []string{tool, "--seqpacket", "--listen=SOCKET"}, "--socket", "/nonexistent/socket")
+	await.Until(t, "it ends", func() bool {
+		_, _ = broker.Statistics(t.Context(), both.path) // a connection has it started
+		return len(both.done) > 0
+	})
+	require.Equal(t, codeUsage, both.code(t), both.log())
+	require.Contains(t, both.log(), "leave it out")
+}
+
+// TestUnitFiles: systemd-analyze finds no fault in the units.
+func TestUnitFiles(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	tool, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	var units []string
+	for _, name := range []string{"anekit-broker.socket", "anekit-broker.service"} {
+		text, err := os.ReadFile("../../contrib/systemd/" + name)
+		require.NoError(t, err)
+		if strings.HasSuffix(name, ".service") {
+			const command = "/usr/local/bin/ane-roundtrip "
+			require.Contains(t, string(text), "ExecStart="+command+"broker")
+			text = []byte(strings.ReplaceAll(string(text), command, self+" ")) // verify looks for it
+		}
+		units = append(units, filepath.Join(dir, name))
+		require.NoError(t, os.WriteFile(units[len(units)-1], text, 0o600))
+	}
+	cmd := exec.Command(tool, append([]string{"--user", "--man=no", "verify"}, units...)...)
+	cmd.Env = append(os.Environ(), "XDG_RUNTIME_DIR="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NotContains(t, string(out), "anekit-broker", "%s", out)
+}
