@@ -96,7 +96,8 @@ type Ref struct {
 	Name string
 }
 
-// Value is a typed literal: fp16(0.5), tensor<int32, [2]>([1, 1]).
+// Value is a typed literal: fp16(0.5), tensor<int32, [2]>([1, 1]). A number or a truth
+// value without a type, as in axis = 1, is a Value with the zero Type; see Bare.
 type Value struct {
 	Pos     Pos
 	Type    Type

@@ -191,7 +191,7 @@ func TestMalformedTrees(t *testing.T) {
 		"nil blob":    &Value{Type: ScalarOf(FP16), Literal: (*Blob)(nil)},
 		"empty blob":  &Value{Type: ScalarOf(FP16), Literal: &Blob{}},
 		"nil in list": &Value{Type: TensorOf(FP16, 1), Literal: &ListLit{Items: []Literal{nil}}},
-		"no type":     &Value{Literal: Number{Text: "1"}},
+		"no type":     &Value{Literal: StringLit{Value: "1"}},
 		"odd type":    &Value{Type: Type{Kind: 99, DType: 99}, Literal: Number{Text: "1"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -367,7 +367,7 @@ func TestHintsOnBareLiterals(t *testing.T) {
 		"[1, 2, 3, 4, 5, 6, 7, 8]":    "tensor<int32, [8]>([1, 2, 3, 4, 5, 6, 7, 8])",
 		"[1, 2, 3, 4, 5, 6, 7, 8, 9]": "tensor<int32, [9]>([..])",
 	} {
-		_, err := Parse("f", []byte(body("fp16 y = relu(x = "+literal+");")))
+		_, err := Parse("f", []byte(body("fp16 y = const()[val = "+literal+"];")))
 		require.ErrorContains(t, err, want)
 	}
 }

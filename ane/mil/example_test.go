@@ -34,13 +34,13 @@ func ExampleParse() {
 	_, err := mil.Parse("a.mil", []byte(`program(1.3)
 {
     func main<ios18>(tensor<fp16, [4]> x) {
-        tensor<fp16, [4]> y = softmax(axis = 0, x = x);
+        tensor<fp16, [4]> y = softmax(axis = [0], x = x);
         tensor<fp16, [4]> z = add(x = y, y = w);
     } -> (z);
 }
 `))
 	fmt.Println(err)
 	// Output:
-	// a.mil:4:46: "0" has no type; write axis = int32(0)
+	// a.mil:4:46: a bracketed list has no type; write axis = tensor<int32, [1]>([0])
 	// a.mil:5:46: "w" is not defined; define it in a statement above, or make it a parameter
 }

@@ -48,7 +48,7 @@ func guess(l Literal) DType {
 	return NoType
 }
 
-// literalText prints l.
+// literalText returns l as MIL text.
 func literalText(l Literal) string {
 	var b strings.Builder
 	pr := printer{out: &b}

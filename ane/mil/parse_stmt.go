@@ -158,6 +158,8 @@ func (p *parser) attrs() ([]Arg, bool) {
 // args reads named operands up to and including the closing punctuation.
 func (p *parser) args(end rune) ([]Arg, bool) {
 	var args []Arg
+	defer func(outer bool) { p.attributes = outer }(p.attributes)
+	p.attributes = end == ']'
 	for p.tok.kind != end {
 		a := Arg{Pos: p.tok.pos, Name: p.tok.text}
 		if !p.argName() {

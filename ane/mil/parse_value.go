@@ -1,7 +1,8 @@
 package mil
 
 // operand reads the operand of the argument called name. It reports a literal
-// without a type, and reads on.
+// without a type, and reads on, except for a number or a truth value between
+// parentheses.
 func (p *parser) operand(name string) (Operand, bool) {
 	if !p.enter() {
 		return nil, false
@@ -68,19 +69,24 @@ func (p *parser) nested() (Operand, bool) {
 	return n, ok
 }
 
-// bare reads and reports a literal without a type. The returned Value has no type.
+// bare reads a literal without a type. It reports all but numbers and truth values of
+// arguments. The returned Value has no type.
 func (p *parser) bare(name string) (Operand, bool) {
 	pos, tok := p.tok.pos, p.tok
 	l, ok := p.literal()
 	if !ok {
 		return nil, false
 	}
+	v := &Value{Pos: pos, Literal: l}
+	if v.Bare() && !p.attributes {
+		return v, true
+	}
 	what := tok.String()
 	if tok.kind == '[' || tok.kind == '{' {
 		what = "a bracketed list"
 	}
 	p.report(pos, what+" has no type", "write "+shorten(name)+" = "+typed(l))
-	return &Value{Pos: pos, Literal: l}, true
+	return v, true
 }
 
 // value reads a typed literal.

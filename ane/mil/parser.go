@@ -45,8 +45,10 @@ type parser struct {
 	prevEnd Pos   // the end of the token before tok
 	faults  faults
 	depth   int
-	last    Pos                // of the latest fault
-	lost    map[*Function]bool // functions with statements whose names were not read
+	// attributes is set inside brackets: arguments may be bare there, attributes not.
+	attributes bool
+	last       Pos                // of the latest fault
+	lost       map[*Function]bool // functions with statements whose names were not read
 }
 
 // report collects a fault. It ignores a second fault at the same place. After too

@@ -148,13 +148,41 @@ func TestPositions(t *testing.T) {
 	require.Equal(t, Pos{3, 41}, s.Arg("values").Value.(*Values).Items[1].Start())
 }
 
+// Numbers and truth values may lack a type between parentheses. They print as they are.
+func TestBare(t *testing.T) {
+	const text = "fp16 y = k(a = true, b = -1, c = (2.5, inf, x), d = const(val = 0x1p-1));"
+	p, err := Parse("f", []byte(body(text)))
+	require.NoError(t, err)
+	op := p.Funcs[0].Body[0]
+	require.True(t, op.Arg("a").Value.(*Value).Bare())
+	require.Equal(t, Bool, op.Arg("a").Value.(*Value).BareType())
+	require.Equal(t, Int32, op.Arg("b").Value.(*Value).BareType())
+	require.Equal(t, FP16, op.Arg("c").Value.(*Values).Items[0].(*Value).BareType())
+	require.Contains(t, string(Print(p)), text)
+	q, err := Parse("f", Print(p))
+	require.NoError(t, err)
+	require.True(t, Equal(p, q))
+	typed := &Value{Type: ScalarOf(Bool), Literal: BoolLit{Value: true}}
+	require.False(t, typed.Bare())
+	require.Equal(t, NoType, typed.BareType())
+	require.False(t, (*Value)(nil).Bare())
+
+	for _, refused := range []string{"fp16 y = k()[a = true];", "fp16 y = k()[a = (1, x)];",
+		"fp16 y = k(a = const()[val = 1]);", "fp16 y = k(a = fp16(true));"} {
+		_, err := Parse("f", []byte(body(refused)))
+		require.Error(t, err, refused)
+	}
+	op.Attrs = append(op.Attrs, A("a2", op.Arg("a").Value))
+	require.ErrorContains(t, Validate("f", p), "true has no type", "a tree that no text can express")
+}
+
 func TestTooManyFaults(t *testing.T) {
-	_, err := Parse("f", []byte(body(strings.Repeat("fp16 a = relu(x = true);\n", 500))))
+	_, err := Parse("f", []byte(body(strings.Repeat("fp16 a = relu(x = [true]);\n", 500))))
 	var list ErrorList
 	require.ErrorAs(t, err, &list)
 	require.Len(t, list, MaxFaults+1)
 	require.Equal(t, "too many faults", list[MaxFaults].Msg)
-	require.Contains(t, list[MaxFaults-1].Msg, "true")
+	require.Contains(t, list[MaxFaults-1].Msg, "bracketed")
 }
 
 func TestNesting(t *testing.T) {

@@ -144,6 +144,10 @@ func (p *printer) value(v *Value) {
 	if v == nil {
 		return
 	}
+	if v.Bare() {
+		p.literal(v.Literal)
+		return
+	}
 	p.write(v.Type.String(), "(")
 	p.literal(v.Literal)
 	p.write(")")

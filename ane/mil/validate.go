@@ -25,6 +25,8 @@ type validator struct {
 	names   map[string]Pos     // values defined so far
 	all     map[string]Pos     // every value of the function
 	depth   int
+	// attributes is set inside brackets, where values have a type.
+	attributes bool
 }
 
 // fault reports what is wrong at pos.

@@ -14,6 +14,8 @@ const few = 8
 
 // args checks that names are valid and unique, and checks the operands.
 func (v *validator) args(args []Arg, what string) {
+	defer func(outer bool) { v.attributes = outer }(v.attributes)
+	v.attributes = what == "attribute"
 	var seen map[string]bool
 	if len(args) > few {
 		seen = make(map[string]bool, len(args))
@@ -62,6 +64,13 @@ func (v *validator) operand(o Operand, pos Pos) {
 		v.use(o)
 		return
 	case *Value:
+		if o.Bare() {
+			if v.literal(o.Literal, o.Pos); v.attributes && !v.partial {
+				text := shorten(literalText(o.Literal))
+				v.fault(o.Pos, text+" has no type", "write "+typed(o.Literal))
+			}
+			return
+		}
 		if o != nil {
 			v.value(o)
 			return

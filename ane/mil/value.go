@@ -43,6 +43,29 @@ func (v *Value) Blob() *Blob {
 	return b
 }
 
+// Bare reports whether v is an argument without a type: axis = 1, transpose_x = true.
+// Parse accepts these two forms because some programs use them; Apple's compiler refuses
+// them. Give them a type to evaluate them: see BareType.
+func (v *Value) Bare() bool {
+	if v == nil || v.Type.Kind != Scalar || v.Type.DType != NoType {
+		return false
+	}
+	switch v.Literal.(type) {
+	case Number, BoolLit:
+		return true
+	}
+	return false
+}
+
+// BareType returns the type that a bare value most likely has: bool, int32, or fp16 for a
+// number with a fraction or an exponent. It is NoType for every other value.
+func (v *Value) BareType() DType {
+	if !v.Bare() {
+		return NoType
+	}
+	return guess(v.Literal)
+}
+
 // Entry returns the path of the weight file as written and the offset of the
 // entry's metadata in bytes.
 func (b *Blob) Entry() (path string, offset uint64, err error) {

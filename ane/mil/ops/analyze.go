@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -253,11 +254,12 @@ func (a *analysis) arguments(c *Call) bool {
 			good = false // reported by mil.Validate
 			continue
 		}
-		values, listed := a.operand(arg.Value)
+		values, listed := a.operand(a.typed(c, p, arg.Value))
 		if values == nil {
 			good = false
 			continue
 		}
+		values[0].bare = values[0].bare || isBare(arg.Value)
 		c.args[arg.Name] = argument{pos: arg.Value.Start(), values: values, listed: listed}
 		c.suits(p)
 	}
@@ -301,6 +303,76 @@ func (a *analysis) operand(o mil.Operand) (values []*Value, listed bool) {
 	return nil, false
 }
 
+// typed gives bare values the type that the parameter p suggests, and adds a note. It
+// returns every other operand as it is.
+func (a *analysis) typed(c *Call, p *Param, o mil.Operand) mil.Operand {
+	switch o := o.(type) {
+	case *mil.Value:
+		if !o.Bare() {
+			break
+		}
+		d := a.bareType(c, p, o)
+		text := bareText(o)
+		a.note((&mil.Error{File: a.file, Pos: o.Pos, Msg: c.def.Name + ": " + p.Name + ": " + text + " has no type, " +
+			"which Apple's compiler refuses", Hint: fmt.Sprintf("write %s = %v(%s)", p.Name, d, text)}).Error())
+		return &mil.Value{Pos: o.Pos, Type: mil.ScalarOf(d), Literal: o.Literal}
+	case *mil.Values:
+		if !slices.ContainsFunc(o.Items, isBare) {
+			break
+		}
+		items := make([]mil.Operand, len(o.Items))
+		for i, item := range o.Items {
+			items[i] = item
+			if isBare(item) {
+				items[i] = a.typed(c, p, item)
+			}
+		}
+		return &mil.Values{Pos: o.Pos, Items: items}
+	}
+	return o
+}
+
+func isBare(o mil.Operand) bool {
+	v, ok := o.(*mil.Value)
+	return ok && v.Bare()
+}
+
+// bareText returns a bare value as it is written.
+func bareText(v *mil.Value) string {
+	switch l := v.Literal.(type) {
+	case mil.Number:
+		return l.Text
+	case mil.BoolLit:
+		return strconv.FormatBool(l.Value)
+	}
+	return ""
+}
+
+// bareType chooses the type of a bare value: that of the other operands for a tensor, and
+// fp32 for settings with a fraction, because they are not rounded to the type of a tensor.
+func (a *analysis) bareType(c *Call, p *Param, v *mil.Value) mil.DType {
+	guess := v.BareType()
+	if guess == mil.Bool {
+		return guess
+	}
+	if p.Const {
+		if guess == mil.FP16 {
+			return mil.FP32
+		}
+		return guess
+	}
+	for _, arg := range c.op.Args {
+		r, ok := arg.Value.(mil.Ref)
+		q := c.def.param(arg.Name)
+		if other := a.values[r.Name]; ok && q != nil && !q.Const && other != nil {
+			if other.DType.Float() || other.DType.Integer() && guess == mil.Int32 {
+				return other.DType
+			}
+		}
+	}
+	return guess
+}
+
 // constant reads the val of a const.
 func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 	for _, arg := range slices.Concat(attrs, args) {
@@ -308,6 +380,11 @@ func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 			continue
 		}
 		if v, ok := arg.Value.(*mil.Value); ok {
+			if v.Bare() {
+				text := bareText(v)
+				a.fail(v.Pos, fmt.Sprintf("write val = %v(%s)", v.BareType(), text), "const: %s has no type", text)
+				return nil
+			}
 			return a.literal(v)
 		}
 		a.fail(arg.Value.Start(), "write val = type(literal)", "const: val is not a typed literal")

@@ -94,7 +94,7 @@ func (c *Call) setting(name string, ok func(mil.DType) bool, what, example strin
 	if v == nil {
 		return nil
 	}
-	if !ok(v.DType) {
+	if !ok(v.DType) && !(v.bare && v.DType == mil.Int32 && ok(mil.FP32)) {
 		c.fail(name, "write "+name+" = "+example, "%s where %s is expected", v.Type(), what)
 		return nil
 	}

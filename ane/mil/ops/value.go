@@ -28,6 +28,7 @@ type Value struct {
 	State bool
 
 	input  bool    // a parameter of the function
+	bare   bool    // a number without a type: a setting may take it as float too
 	weight *Weight // the weight that it was read from, or nil
 }
 
