@@ -22,7 +22,7 @@ func cutText(src []byte) *cutter {
 	return c
 }
 
-func (c *cutter) next() { c.tok = c.scan.next() }
+func (c *cutter) next() { c.scan.next(&c.tok) }
 
 // take makes a slot of the tokens up to and including the first one of the kind end
 // that is not inside brackets of the slot.
@@ -81,7 +81,8 @@ func (c *cutter) program() {
 func (c *cutter) attributes() {
 	ahead := *c.scan // a copy of the scanner looks ahead
 	ahead.note = nil
-	if ahead.next().kind == ']' {
+	var t token
+	if ahead.next(&t); t.kind == ']' {
 		c.next()
 		c.next()
 		return

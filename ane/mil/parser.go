@@ -31,7 +31,7 @@ func ParseTree(file string, src []byte) (*Program, error) {
 func newParser(file string, src []byte) *parser {
 	p := &parser{faults: faults{file: file}}
 	p.scan = newScanner(string(src), p.report)
-	p.ahead = p.scan.next()
+	p.scan.next(&p.ahead)
 	p.next()
 	return p
 }
@@ -77,9 +77,10 @@ func (p *parser) next() {
 		p.prevEnd.Col++
 	}
 	p.tok = p.ahead
-	p.ahead = token{kind: tokEOF, pos: p.tok.pos}
-	if p.tok.kind != tokEOF {
-		p.ahead = p.scan.next()
+	if p.tok.kind == tokEOF {
+		p.ahead = token{kind: tokEOF, pos: p.tok.pos}
+	} else {
+		p.scan.next(&p.ahead)
 	}
 	if p.faults.full {
 		p.tok = token{kind: tokEOF, pos: p.tok.pos}

@@ -35,38 +35,46 @@ func (s *scanner) pos() Pos { return Pos{s.line, s.off - s.bol + 1} }
 // stop makes every later token the end of the file.
 func (s *scanner) stop() { s.src = s.src[:min(s.off, len(s.src))] }
 
-// next returns the next token.
-func (s *scanner) next() token {
+// next reads the next token into t.
+func (s *scanner) next(t *token) {
 	s.space()
-	t := token{pos: s.pos()}
+	t.pos = s.pos()
 	if s.off >= len(s.src) {
-		t.kind = tokEOF
-		return t
+		t.kind, t.text = tokEOF, ""
+		return
 	}
 	rest := s.src[s.off:]
-	switch c := rest[0]; {
-	case letter(c):
+	c := rest[0]
+	switch classes[c] {
+	case isLetter:
 		t.kind, t.text = tokIdent, rest[:identLen(rest)]
 		s.off += len(t.text)
-	case digit(c), c == '-' && (len(rest) == 1 || rest[1] != '>'):
-		s.number(&t, rest)
+		return
+	case isMark:
+		t.kind, t.text = rune(c), ""
+		s.off++
+		return
+	case isDigit:
+		s.number(t, rest)
+		return
+	}
+	t.text = ""
+	switch {
+	case c == '"':
+		s.str(t, rest)
+	case c == '-' && (len(rest) == 1 || rest[1] != '>'):
+		s.number(t, rest)
 	case c == '-':
 		t.kind = tokArrow
 		s.off += 2
-	case c == '"':
-		s.str(&t, rest)
-	case strings.IndexByte("()[]{}<>,;=:?", c) >= 0:
-		t.kind = rune(c)
-		s.off++
 	case c == '%' && len(rest) > 1 && letter(rest[1]):
 		name := rest[1 : 1+identLen(rest[1:])]
 		s.fault(t.pos, `unexpected "%"`, "names have no % prefix: write "+shorten(name))
 		t.kind, t.text = tokIdent, name
 		s.off += 1 + len(name)
 	default:
-		s.illegal(&t, rest)
+		s.illegal(t, rest)
 	}
-	return t
 }
 
 func (s *scanner) number(t *token, rest string) {

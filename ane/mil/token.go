@@ -67,9 +67,8 @@ func typeWord(s string) bool {
 	switch s {
 	case "tensor", "state", "tuple", "dict", "list":
 		return true
-	default:
-		return ParseDType(s) != NoType
 	}
+	return ParseDType(s) != NoType
 }
 
 // typeWords lists the words that can start a type.
@@ -100,12 +99,38 @@ func identifier(s string) bool {
 
 // identLen is the length of the run of name characters at the start of s.
 func identLen(s string) int {
-	n := 0
-	for n < len(s) && (letter(s[n]) || digit(s[n])) {
-		n++
+	for i := range len(s) {
+		if c := classes[s[i]]; c != isLetter && c != isDigit {
+			return i
+		}
 	}
-	return n
+	return len(s)
 }
+
+// class is what a byte can start or continue.
+type class uint8
+
+const (
+	isOther  class = iota
+	isLetter       // of a name
+	isDigit
+	isMark // a token of its own
+)
+
+// classes has the class of every byte.
+var classes = func() (table [256]class) {
+	for c := range len(table) {
+		switch {
+		case letter(byte(c)):
+			table[c] = isLetter
+		case digit(byte(c)):
+			table[c] = isDigit
+		case strings.IndexByte("()[]{}<>,;=:?", byte(c)) >= 0:
+			table[c] = isMark
+		}
+	}
+	return table
+}()
 
 func letter(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_'

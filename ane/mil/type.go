@@ -55,6 +55,9 @@ var dtypes = [...]struct {
 
 // ParseDType returns the scalar type that MIL text spells s, or NoType.
 func ParseDType(s string) DType {
+	if len(s) < len("fp16") || len(s) > len("uint64") || !strings.Contains("fbsiu", s[:1]) {
+		return NoType
+	}
 	for d := FP16; int(d) < len(dtypes); d++ {
 		if dtypes[d].name == s {
 			return d

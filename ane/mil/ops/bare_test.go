@@ -23,7 +23,7 @@ func TestBareArguments(t *testing.T) {
 		"e.mil:6:252: layer_norm: epsilon: 1e-12 has no type, which Apple's compiler refuses; write epsilon = fp32(1e-12)",
 	}, g.Notes)
 	require.Equal(t, mil.FP16, g.Nodes[1].In[1].DType)
-	require.Equal(t, 1e-12, g.Nodes[3].Attrs.(ops.Norm).Epsilon)
+	require.EqualValues(t, float32(1e-12), g.Nodes[3].Attrs.(ops.Norm).Epsilon)
 
 	g, list = analyze(t, around("tensor<fp16, [2, 3]> y = layer_norm(x = x, epsilon = 1);", "y"), nil)
 	require.Empty(t, list)
