@@ -6,7 +6,7 @@ func (p *parser) body(f *Function) {
 		if p.got(';') {
 			continue
 		}
-		op := &Op{}
+		op := &p.ops.take(1)[0]
 		ok := p.statement(op)
 		if len(op.Results) > 0 || op.Kind != "" {
 			f.Body = append(f.Body, op)
@@ -67,7 +67,7 @@ func (p *parser) statement(op *Op) bool {
 		return p.expected(`"(" and arguments after the operator `+shorten(kind), "write "+shorten(kind)+"(x = a, ..)")
 	}
 	op.Kind = kind
-	if op.Args, ok = p.args(')'); !ok {
+	if op.Args, ok = p.arguments(')'); !ok {
 		return false
 	}
 	op.Attrs, ok = p.attrs()
@@ -92,20 +92,28 @@ func (p *parser) declared(op *Op) bool {
 			return true
 		}
 	}
-	for {
-		v, ok := p.variable("a result")
-		if !ok {
-			return false
-		}
-		op.Results = append(op.Results, v)
-		if !p.got(',') {
-			break
-		}
+	if ok := p.declarations(op); !ok {
+		return false
 	}
 	if parens && !p.want(')', "after the results", form) {
 		return false
 	}
 	return p.want('=', "after the results", form)
+}
+
+// declarations reads the types and names of results.
+func (p *parser) declarations(op *Op) bool {
+	start := len(p.vars.items)
+	for {
+		v, ok := p.variable("a result")
+		if ok {
+			p.vars.items = append(p.vars.items, v)
+		}
+		if !ok || !p.got(',') {
+			op.Results = p.vars.since(start)
+			return ok
+		}
+	}
 }
 
 // variable reads a type and a name. It reports a name before its type (x: type) and a
@@ -152,32 +160,38 @@ func (p *parser) attrs() ([]Arg, bool) {
 	if !p.got('[') {
 		return nil, true
 	}
-	return p.args(']')
+	return p.arguments(']')
 }
 
-// args reads named operands up to and including the closing punctuation.
-func (p *parser) args(end rune) ([]Arg, bool) {
-	var args []Arg
-	defer func(outer bool) { p.attributes = outer }(p.attributes)
+// arguments reads named operands up to and including the closing punctuation. After a
+// fault it returns those before it.
+func (p *parser) arguments(end rune) ([]Arg, bool) {
+	start, outer := len(p.args.items), p.attributes
 	p.attributes = end == ']'
-	for p.tok.kind != end {
-		a := Arg{Pos: p.tok.pos, Name: p.tok.text}
-		if !p.argName() {
-			return args, false
-		}
+	ok := true
+	for ok && p.tok.kind != end {
+		ok = p.argument() && p.separator(end, "an argument")
+	}
+	if ok {
 		p.next()
-		p.next()
-		var ok bool
-		if a.Value, ok = p.operand(a.Name); !ok {
-			return args, false
-		}
-		args = append(args, a)
-		if !p.separator(end, "an argument") {
-			return args, false
-		}
+	}
+	p.attributes = outer
+	return p.args.since(start), ok
+}
+
+// argument reads one named operand.
+func (p *parser) argument() bool {
+	a := Arg{Pos: p.tok.pos, Name: p.tok.text}
+	if !p.argName() {
+		return false
 	}
 	p.next()
-	return args, true
+	p.next()
+	var ok bool
+	if a.Value, ok = p.operand(a.Name); ok {
+		p.args.items = append(p.args.items, a)
+	}
+	return ok
 }
 
 // argName checks that a name and an equals sign come next.

@@ -41,14 +41,16 @@ func (p *parser) typ() (t Type, ok bool) {
 	if !p.got('<') {
 		return t, p.expected(`"<" after `+word.text, form)
 	}
+	start := len(p.dims.items)
 	switch t.Kind {
 	case Tensor:
 		ok = p.tensor(&t)
 	case List:
-		ok = p.elems(&t, 1) && p.want(',', "and the length of the list", "write list<int32, 4>") && p.dim(&t)
+		ok = p.elems(&t, 1) && p.want(',', "and the length of the list", "write list<int32, 4>") && p.dim()
 	default:
 		ok = p.elems(&t, -1)
 	}
+	t.Dims = p.dims.since(start)
 	if !ok || !p.want('>', "at the end of the type", "write it like tensor<fp16, [1, 64, 1, 32]>") {
 		return t, false
 	}
@@ -70,10 +72,7 @@ func (p *parser) tensor(t *Type) bool {
 		return false
 	}
 	for p.tok.kind != ']' {
-		if !p.dim(t) {
-			return false
-		}
-		if !p.separator(']', "a dimension") {
+		if !p.dim() || !p.separator(']', "a dimension") {
 			return false
 		}
 	}
@@ -82,7 +81,7 @@ func (p *parser) tensor(t *Type) bool {
 }
 
 // dim reads a dimension: a size, "?" or a symbol.
-func (p *parser) dim(t *Type) bool {
+func (p *parser) dim() bool {
 	var d Dim
 	switch {
 	case p.tok.kind == '?':
@@ -101,7 +100,7 @@ func (p *parser) dim(t *Type) bool {
 		return p.expected("a dimension", `dimensions are whole numbers, "?" or names`)
 	}
 	p.next()
-	t.Dims = append(t.Dims, d)
+	p.dims.items = append(p.dims.items, d)
 	return true
 }
 

@@ -10,7 +10,7 @@ func (p *parser) operand(name string) (Operand, bool) {
 	defer p.leave()
 	switch p.tok.kind {
 	case '(':
-		return p.values(name)
+		return p.list(name)
 	case tokNumber, tokString, '[', '{':
 		return p.bare(name)
 	case tokIdent:
@@ -38,8 +38,8 @@ func (p *parser) operand(name string) (Operand, bool) {
 	return Ref{word.pos, s}, ok
 }
 
-// values reads a parenthesized list of operands.
-func (p *parser) values(name string) (Operand, bool) {
+// list reads a parenthesized list of operands.
+func (p *parser) list(name string) (Operand, bool) {
 	v := &Values{Pos: p.tok.pos}
 	p.next()
 	for p.tok.kind != ')' {
@@ -62,7 +62,7 @@ func (p *parser) nested() (Operand, bool) {
 	p.next()
 	p.next()
 	var ok bool
-	if n.Args, ok = p.args(')'); !ok {
+	if n.Args, ok = p.arguments(')'); !ok {
 		return nil, false
 	}
 	n.Attrs, ok = p.attrs()
@@ -77,7 +77,8 @@ func (p *parser) bare(name string) (Operand, bool) {
 	if !ok {
 		return nil, false
 	}
-	v := &Value{Pos: pos, Literal: l}
+	v := &p.values.take(1)[0]
+	v.Pos, v.Literal = pos, l
 	if v.Bare() && !p.attributes {
 		return v, true
 	}
@@ -91,7 +92,8 @@ func (p *parser) bare(name string) (Operand, bool) {
 
 // value reads a typed literal.
 func (p *parser) value() (*Value, bool) {
-	v := &Value{Pos: p.tok.pos}
+	v := &p.values.take(1)[0]
+	v.Pos = p.tok.pos
 	var ok bool
 	if v.Type, ok = p.typ(); !ok {
 		return nil, false
@@ -128,12 +130,12 @@ func (p *parser) literal() (Literal, bool) {
 	case '[':
 		l := &ListLit{Pos: p.tok.pos}
 		var ok bool
-		l.Items, ok = p.literals(']')
+		l.Items, ok = p.items(']')
 		return l, ok
 	case '(':
 		t := &TupleLit{Pos: p.tok.pos}
 		var ok bool
-		t.Items, ok = p.literals(')')
+		t.Items, ok = p.items(')')
 		return t, ok
 	case '{':
 		return p.dict()
@@ -163,22 +165,21 @@ func (p *parser) word() (Literal, bool) {
 		"BLOBFILE")+"names of values cannot stand inside a literal")
 }
 
-// literals reads a list from its opening punctuation to the closing one.
-func (p *parser) literals(end rune) ([]Literal, bool) {
+// items reads a list from its opening punctuation to the closing one.
+func (p *parser) items(end rune) ([]Literal, bool) {
 	p.next()
-	var items []Literal
-	for p.tok.kind != end {
-		l, ok := p.literal()
-		if !ok {
-			return nil, false
-		}
-		items = append(items, l)
-		if !p.separator(end, "an element") {
-			return nil, false
+	start, ok := len(p.literals.items), true
+	for ok && p.tok.kind != end {
+		var l Literal
+		if l, ok = p.literal(); ok {
+			p.literals.items = append(p.literals.items, l)
+			ok = p.separator(end, "an element")
 		}
 	}
-	p.next()
-	return items, true
+	if ok {
+		p.next()
+	}
+	return p.literals.since(start), ok
 }
 
 // dict reads {{key, value}, ..}.

@@ -49,6 +49,14 @@ type parser struct {
 	attributes bool
 	last       Pos                // of the latest fault
 	lost       map[*Function]bool // functions with statements whose names were not read
+
+	// parts of the tree
+	ops      arena[Op]
+	values   arena[Value]
+	args     stack[Arg]
+	vars     stack[Var]
+	dims     stack[Dim]
+	literals stack[Literal]
 }
 
 // report collects a fault. It ignores a second fault at the same place. After too

@@ -22,8 +22,8 @@ type validator struct {
 	cur     *Function          // the function being checked
 	partial bool               // parts of the tree could not be read
 	lost    map[*Function]bool // functions with names that could not be read
-	names   map[string]Pos     // values defined so far
-	all     map[string]Pos     // every value of the function
+	names   map[string]defined // every value of the function, by its name
+	count   int                // of values defined so far
 	depth   int
 	// attributes is set inside brackets, where values have a type.
 	attributes bool
@@ -46,7 +46,6 @@ func (v *validator) program(p *Program) {
 	if !v.partial && !decimalVersion(p.Version) {
 		v.fault(p.Pos, "version "+quoteShort(p.Version)+" is not a version number", `write "1.3" or "1.0"`)
 	}
-	v.names = map[string]Pos{}
 	v.args(p.Attrs, "attribute")
 	seen := map[string]Pos{}
 	for _, f := range p.Funcs {
@@ -61,10 +60,16 @@ func (v *validator) program(p *Program) {
 
 // unique adds a name to seen, and reports it if seen already has it.
 func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what string) {
-	first, doubled := seen[name]
+	if first, doubled := seen[name]; doubled {
+		v.doubled(name, pos, first, what)
+		return
+	}
+	seen[name] = pos
+}
+
+// doubled reports that a name is defined at pos and, before, at first.
+func (v *validator) doubled(name string, pos, first Pos, what string) {
 	switch {
-	case !doubled:
-		seen[name] = pos
 	case first.Known():
 		v.misnamed(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
 	default:
@@ -76,17 +81,7 @@ func (v *validator) function(f *Function) {
 	v.cur = f
 	v.named(f.Name, f.Pos, "function name")
 	v.named(f.Opset, f.Pos, "opset")
-	v.names, v.all = map[string]Pos{}, map[string]Pos{}
-	for _, op := range f.Body {
-		if op == nil {
-			continue
-		}
-		for _, r := range op.Results {
-			if _, known := v.all[r.Name]; !known {
-				v.all[r.Name] = r.At
-			}
-		}
-	}
+	v.collect(f)
 	v.args(f.Attrs, "attribute")
 	for _, p := range f.Params {
 		v.variable(p)
@@ -109,6 +104,42 @@ func (v *validator) function(f *Function) {
 	v.cur = nil
 }
 
+// defined is the first definition of a name.
+type defined struct {
+	at    Pos
+	order int // among the values of the function
+}
+
+// collect notes the definitions of a function.
+func (v *validator) collect(f *Function) {
+	v.names, v.count = make(map[string]defined, len(f.Params)+len(f.Body)), 0
+	n := 0
+	add := func(x Var) {
+		if _, known := v.names[x.Name]; !known {
+			v.names[x.Name] = defined{x.At, n}
+		}
+		n++
+	}
+	for _, p := range f.Params {
+		add(p)
+	}
+	for _, op := range f.Body {
+		if op != nil {
+			for _, r := range op.Results {
+				add(r)
+			}
+		}
+	}
+}
+
+// define reports a name that is defined a second time.
+func (v *validator) define(x Var) {
+	if first := v.names[x.Name]; first.order != v.count {
+		v.doubled(x.Name, x.At, first.at, "value")
+	}
+	v.count++
+}
+
 // named reports a name that MIL text cannot express.
 func (v *validator) named(name string, pos Pos, what string) {
 	if !v.partial && (!identifier(name) || reserved(name)) {
@@ -123,7 +154,7 @@ func (v *validator) variable(x Var) {
 	if !v.unread(x.Type) {
 		v.typ(x.Type, x.Pos)
 	}
-	v.unique(v.names, x.Name, x.At, "value")
+	v.define(x)
 }
 
 func (v *validator) statement(op *Op) {

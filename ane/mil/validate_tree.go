@@ -2,7 +2,6 @@ package mil
 
 import (
 	"errors"
-	"maps"
 	"slices"
 
 	"github.com/anekit/anekit/internal/near"
@@ -94,14 +93,12 @@ func (v *validator) operand(o Operand, pos Pos) {
 
 // use reports a name that is not defined here.
 func (v *validator) use(r Ref) {
-	if _, ok := v.names[r.Name]; ok {
-		return
-	}
-	later, ok := v.all[r.Name]
+	d, ok := v.names[r.Name]
 	switch {
-	case ok && later.Known():
+	case ok && d.order < v.count:
+	case ok && d.at.Known():
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition",
-			"it is defined at "+later.String()+"; move that up")
+			"it is defined at "+d.at.String()+"; move that up")
 	case ok:
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition", "move the definition up")
 	case v.cur == nil || !v.lost[v.cur]:
@@ -116,10 +113,17 @@ const many = 1000
 
 // known lists the names defined so far.
 func (v *validator) known() []string {
-	if len(v.names) > many {
+	if v.count > many {
 		return nil
 	}
-	return slices.Sorted(maps.Keys(v.names))
+	var names []string
+	for name, d := range v.names {
+		if d.order < v.count {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // unread reports whether t is missing because the parser reported a fault in it.
@@ -138,10 +142,23 @@ func (v *validator) value(x *Value) {
 	if len(v.list) > n || v.full {
 		return
 	}
-	var fault *Error
-	if errors.As(x.Check(), &fault) {
+	fault := x.check()
+	if b := x.Blob(); b != nil {
+		fault = nil
+		if _, _, err := b.Entry(); err != nil {
+			fault = at(err)
+		}
+	}
+	if fault != nil {
 		v.fault(fault.Pos, fault.Msg, fault.Hint)
 	}
+}
+
+// at returns err as an Error.
+func at(err error) *Error {
+	var e *Error
+	errors.As(err, &e)
+	return e
 }
 
 // literal checks that MIL text can express l.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 )
 
 // ErrBlob is wrapped by the error of evaluating a value whose elements are in a weight
@@ -91,13 +92,21 @@ func (v *Value) Check() error {
 		_, _, err := b.Entry()
 		return err
 	}
+	if err := v.check(); err != nil {
+		return err
+	}
+	return nil
+}
+
+// check is Check for a value that is not a Blob.
+func (v *Value) check() *Error {
 	if v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor {
 		return nil
 	}
 	var err *Error
 	switch d := v.Type.DType; {
 	case d.Float():
-		err = v.each(leaf(float))
+		err = v.each(fits)
 	case d.Integer():
 		err = v.each(leaf(integer))
 	case d == Bool:
@@ -105,10 +114,20 @@ func (v *Value) Check() error {
 	default:
 		err = v.each(leaf(text))
 	}
-	if err != nil {
-		return err
+	return err
+}
+
+// fits is float without the number: most numbers are short and have a small exponent, or
+// none, and so are within the range of float64.
+func fits(d DType, l Literal) *Error {
+	if n, ok := l.(Number); ok && len(n.Text) < 30 && validNumber(n.Text) {
+		e := strings.LastIndexAny(n.Text, "pPeE")
+		if e < 0 || len(strings.TrimLeft(n.Text[e+1:], "+-")) <= 2 {
+			return nil
+		}
 	}
-	return nil
+	_, err := float(d, l)
+	return err
 }
 
 // reader converts one scalar literal to a Go value.
