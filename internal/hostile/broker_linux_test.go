@@ -23,6 +23,7 @@ type broker struct {
 	cmd    *exec.Cmd
 	path   string
 	cache  string
+	policy string
 	in     io.WriteCloser
 	lines  chan string // of standard output; closed with it
 	ended  chan error
@@ -45,12 +46,14 @@ var stderrNames = [stderrs]string{"discarded", "without a reader", "unread", "fu
 func startBroker(t *testing.T, dir string, stderr int) *broker {
 	t.Helper()
 	b := &broker{t: t, path: filepath.Join(dir, "run", "broker.sock"), cache: filepath.Join(dir, "cache"),
-		lines: make(chan string, 16), ended: make(chan error, 1)}
+		policy: filepath.Join(dir, "policy.json"),
+		lines:  make(chan string, 16), ended: make(chan error, 1)}
 	b.cmd = exec.Command("/proc/self/exe")
 	if stderr == absentEnd {
 		b.cmd = exec.Command("/bin/sh", "-c", `exec "$0" 2>&-`, os.Args[0])
 	}
-	b.cmd.Env = append(os.Environ(), socketEnv+"="+b.path, cacheEnv+"="+b.cache)
+	b.cmd.Env = append(os.Environ(), socketEnv+"="+b.path, cacheEnv+"="+b.cache,
+		policyEnv+"="+b.policy)
 	b.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if stderr != discarded && stderr != absentEnd {
 		r, w, err := os.Pipe()

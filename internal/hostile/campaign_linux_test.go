@@ -131,6 +131,7 @@ func (c *campaign) pass() {
 	for _, i := range order {
 		c.round(c.chosen(attacks[i].name))
 	}
+	c.hangUps()
 	if c.faults {
 		for i := range faults {
 			c.fault(i)
@@ -147,7 +148,9 @@ func (c *campaign) event() {
 		c.restart()
 	case n <= 2:
 		c.rewriteCache(c.dice.IntN(len(rewrites)))
-	case n <= 8 && c.faults:
+	case n <= 4:
+		c.hangUps()
+	case n <= 10 && c.faults:
 		c.fault(c.dice.IntN(len(faults)))
 	default:
 		names := []string{c.choose()}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -36,10 +36,21 @@ func TestSocketFileRemoved(t *testing.T) {
 
 // SIGHUP has the broker read its policy again, and ends nothing.
 func TestHangUp(t *testing.T) {
-	t.Skip("SIGHUP ends the broker: it does not reload its policy yet")
 	c := quiet(t)
 	c.sane("before")
-	c.broker.signal(unix.SIGHUP)
+	for _, bad := range badPolicies {
+		read, refused := c.hangUp(bad)
+		require.False(t, read)
+		require.True(t, refused)
+		c.sane("the policy from before is in force")
+	}
+	read, refused := c.hangUp(policy{text: `{"grants": []}`, mode: 0o600})
+	require.True(t, read)
+	require.False(t, refused)
+	require.ErrorIs(t, c.add(t.Context()), ane.ErrDenied)
+	read, refused = c.hangUp(goodPolicy)
+	require.True(t, read)
+	require.False(t, refused)
 	c.sane("afterwards")
 	require.True(t, c.broker.lives())
 }
