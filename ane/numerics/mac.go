@@ -1,0 +1,181 @@
+package numerics
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// The register of the multiply-accumulate units: signed, 32 bits, in units of 2^-16 (MS 8.2.1: weights 1,
+// 16, 256 and 4096 overflow at the same sum and resolve the same step).
+const (
+	Unit  = 0x1p-16 // the least step of a sum
+	limit = 1 << 31 // in units: the first magnitude outside of the range
+	// leastExponents is the least sum of exponents whose product counts (MS table 8-2).
+	leastExponents = -16
+)
+
+// Parts returns a half as sign, significand and exponent: its value is significand * 2^(exponent-10). A
+// subnormal and zero have the exponent -14; the exponent 31 is an ordinary one (MS 8.2.4).
+func Parts(b fp16.Bits) (negative bool, significand, exponent int) {
+	significand, exponent = int(b&0x3ff), -14
+	if e := int(b>>10) & 31; e != 0 {
+		significand, exponent = significand|1024, e-15
+	}
+	return b&signMask != 0, significand, exponent
+}
+
+// Product multiplies two halves as the register of m4 to m6 takes the product up: in units of 2^-16, half
+// away from zero. It is 0 if the exponents add to -17 or less.
+func Product(x, w fp16.Bits) int64 { return (ProductRounding | ProductDropped).product(x, w) }
+
+func (r Rules) product(x, w fp16.Bits) int64 {
+	nx, mx, ex := Parts(x)
+	nw, mw, ew := Parts(w)
+	if r.Has(ProductDropped) && ex+ew < leastExponents {
+		return 0
+	}
+	v := int64(mx * mw)
+	if k := ex + ew - 4; k >= 0 {
+		v <<= k
+	} else if k > -40 {
+		v = (v + 1<<(-k-1)) >> -k
+	} else {
+		v = 0
+	}
+	if nx != nw {
+		return -v
+	}
+	return v
+}
+
+// MAC sums the products of x and w, in their order, starting from bias, as the mode's chip does in a
+// convolution or a matrix product: see [Rules.MAC]. x and w have one length.
+func (m Mode) MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits { return m.Rules().MAC(x, w, bias) }
+
+// MAC sums the products of x and w, in their order, and rounds the sum to fp16. The shorter of x and w
+// decides how many. The rules are ProductRounding and ProductDropped of each product, Fours, Range,
+// BiasLast, HalfAway and Exponent31 of each operand.
+//
+// The sum has 32 bits with ProductRounding and is exact otherwise, unless it reaches the range; without
+// Range it is exact to 2^47.
+func (r Rules) MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
+	n := min(len(x), len(w))
+	if !r.Has(ProductRounding) {
+		return r.macFloat(x[:n], w[:n], bias)
+	}
+	p := make([]int64, n)
+	for i := range p {
+		p[i] = r.product(x[i], w[i])
+	}
+	return r.sum(p, bias)
+}
+
+// sum adds products in units of 2^-16.
+func (r Rules) sum(p []int64, bias fp16.Bits) fp16.Bits {
+	start := int64(0)
+	if !r.Has(BiasLast) {
+		start = Start(bias)
+	}
+	total := r.Accumulate(start, p)
+	if !r.Has(BiasLast) {
+		return r.Round(total)
+	}
+	rounded := r.Round(total)
+	if bias&^signMask == 0 {
+		return rounded
+	}
+	return r.Round(float64(r.Value(rounded)) + float64(r.Value(bias)))
+}
+
+// Start is a bias in units of 2^-16, half away from zero (MS 8.2.3).
+func Start(bias fp16.Bits) int64 { return ProductRounding.product(bias, 0x3c00) }
+
+// Accumulate adds products in units of 2^-16 to start, in their order, and returns the sum as a number, not
+// rounded to fp16: infinite if it reached the range and the rules have Range.
+func (r Rules) Accumulate(start int64, p []int64) float64 {
+	sum := start
+	if r.Has(Range) && (sum >= limit || sum <= -limit) {
+		return math.Inf(sign(sum))
+	}
+	for len(p) > 0 {
+		next, taken := p[0], 1
+		if r.Has(Fours) {
+			taken = min(4, len(p))
+			next = Four(p[:taken])
+		}
+		p = p[taken:]
+		sum += next
+		if r.Has(Range) && (sum >= limit || sum <= -limit) {
+			return math.Inf(sign(sum))
+		}
+	}
+	return float64(sum) * Unit
+}
+
+func sign(v int64) int {
+	if v < 0 {
+		return -1
+	}
+	return 1
+}
+
+// Four adds up to four products from left to right, as the M1 does inside a group: each sum is rounded, half
+// to even, to half a unit in the last place that the larger operand has in fp16, that is to 12 significant
+// bits (AG's sums, reproduced; half to even and downwards both fit them).
+func Four(p []int64) int64 {
+	sum := p[0]
+	for _, next := range p[1:] {
+		larger := max(sum, -sum, next, -next)
+		sum += next
+		if n := bits.Len64(uint64(larger)) - 12; n > 0 {
+			sum = (sum + 1<<(n-1) - 1 + sum>>n&1) >> n << n
+		}
+	}
+	return sum
+}
+
+// macFloat is MAC without the fixed-point register: fp32 sums in order, as the reference has them.
+func (r Rules) macFloat(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits {
+	var sum float32
+	for i := range x {
+		sum += r.Value(x[i]) * r.Value(w[i]) // the product is exact
+	}
+	sum += r.Value(bias)
+	if r.Has(Range) && !(sum < 32768 && sum > -32768) {
+		sum = float32(math.Inf(int(math.Copysign(1, float64(sum)))))
+	}
+	return r.Round(float64(sum))
+}
+
+// MACInt8 sums the products of x and w as the convolution of quantized values (W8A8) does: an int32 sum,
+// infinite from a magnitude of 2^31, times the two scales, rounded to fp16 once. There is no limit at 32768
+// (MS 8.3, reproduced: 29 of 29; bias, zero point and negative overflow are unmeasured).
+func (m Mode) MACInt8(x, w []int8, scale float64) fp16.Bits {
+	sum := int64(0)
+	for i := range min(len(x), len(w)) {
+		sum += int64(x[i]) * int64(w[i])
+	}
+	return m.Rules().ScaleInt8(sum, scale)
+}
+
+// ScaleInt8 returns a sum of products of int8 times the product of their scales.
+func (r Rules) ScaleInt8(sum int64, scale float64) fp16.Bits {
+	if r.Has(Int8Sums) && (sum >= limit || sum <= -limit) {
+		return r.Round(math.Inf(sign(sum)))
+	}
+	return r.Round(float64(sum) * scale)
+}
+
+// SliceInside is an element of a slice that begins inside the last axis: on the M1 it passes a multiplication
+// by 16, so that 4095 and above become infinite (AG, M1 and M2; exact on the M5, inferred for the others).
+func (m Mode) SliceInside(x fp16.Bits) fp16.Bits { return m.Rules().SliceInside(x) }
+
+// SliceInside is an element of a slice that begins inside the last axis.
+func (r Rules) SliceInside(x fp16.Bits) fp16.Bits {
+	if r.Has(SliceTimes16) && r.Round(16*float64(Number(x)))&^signMask == fp16.Inf {
+		return x&signMask | fp16.Inf
+	}
+	return x
+}
