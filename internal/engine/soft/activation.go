@@ -3,6 +3,7 @@ package soft
 import (
 	"math"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
@@ -14,7 +15,6 @@ func unary(s *step) (runner, int) {
 	if d == mil.Int32 {
 		return &intUnary{op: intMap(s.op, u)}, 0
 	}
-	cost := 8 // in additions, for a function of the math package
 	f := mathMap(s.op, u)
 	switch s.op {
 	case "abs":
@@ -30,6 +30,10 @@ func unary(s *step) (runner, int) {
 			}
 		}}, chunk
 	case "sqrt": // as exact in float32: 24 bits are at least 2*11+2
+		f = math.Sqrt
+		if d == mil.FP16 && s.arith.operand.Defines(s.op) {
+			break
+		}
 		return &floatUnary{cost: 2, op: func(x []float32) {
 			for i, v := range x {
 				x[i] = float32(math.Sqrt(float64(v)))
@@ -40,11 +44,31 @@ func unary(s *step) (runner, int) {
 	case "gelu":
 		f = gelu[u.Mode]
 	}
-	return &floatUnary{cost: cost, op: func(x []float32) {
+	if d == mil.FP16 {
+		return s.halves(f, u.Epsilon), 0
+	}
+	return &floatUnary{cost: mathCost, op: func(x []float32) {
 		for i, v := range x {
-			x[i] = narrow(d, f(float64(v)))
+			x[i] = float32(f(float64(v)))
 		}
 	}}, chunk
+}
+
+// halves makes the runner of f on halves: the chip's own form of the operator if it has one, else f, rounded
+// once.
+func (s *step) halves(f func(x float64) float64, epsilon float64) runner {
+	r := s.arith.operand
+	u := &halfUnary{f: func(h fp16.Bits) fp16.Bits { return r.Round(f(float64(r.Value(h)))) }}
+	if op := s.op; r.Defines(op) {
+		u.f = func(h fp16.Bits) fp16.Bits {
+			y, _ := r.Unary(op, h, epsilon)
+			return y
+		}
+	}
+	if ops.Volume(s.out[0].shape) >= tabled {
+		u.table = s.arith.tables.of(s.key())
+	}
+	return u
 }
 
 // mathMaps compute in float64; the kernel rounds their results once.

@@ -21,6 +21,7 @@ func (s *step) make(budget *int) {
 	s.decode = budget
 	s.run, s.work = s.kernel(s)
 	s.decode = nil
+	s.imitate()
 }
 
 // runner is a prepared step. All runs share it and it does not change. run passes

@@ -14,11 +14,12 @@ type constants struct {
 	vecs   map[*ops.Value]vec    // as elements
 	budget budget
 	cloned int // bytes of vecs that are copies
+	arith  arith
 }
 
 // newConstants starts from known values and adds to them.
-func newConstants(known map[*ops.Value][]byte, b budget) constants {
-	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: b}
+func newConstants(known map[*ops.Value][]byte, b budget, a arith) constants {
+	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: b, arith: a}
 }
 
 // budget bounds what compiling may still spend, so that a short text cannot run or
@@ -84,7 +85,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	if size > min(maxFolded, k.budget.folded) || k.budget.work <= 0 {
 		return false, nil
 	}
-	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], attrs: n.Attrs}
+	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], attrs: n.Attrs, arith: k.arith.of(n.Def.Name)}
 	c := &call{ctx: ctx, budget: &k.budget.work}
 	for _, v := range n.In {
 		at, e := place{}, vec{}
@@ -92,6 +93,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 			if e, err = k.elements(v); err != nil {
 				return false, err
 			}
+			e.rules = s.arith.operand
 			at = place{where: constant, dtype: v.DType, shape: v.Shape, data: e}
 		}
 		s.in, c.in = append(s.in, at), append(c.in, e)
@@ -102,15 +104,16 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 		if err != nil {
 			return false, err
 		}
+		e.rules = s.arith.result
 		s.out, c.out = append(s.out, place{where: scratch, dtype: v.DType, shape: v.Shape}), append(c.out, e)
 	}
-	var room int
-	c.run, room = s.kernel(s)
-	if room > min(maxFolded, k.budget.folded)/4/workers {
+	s.make(nil)
+	c.run = s.run
+	if s.work > min(maxFolded, k.budget.folded)/4/workers {
 		return false, nil
 	}
 	for range workers {
-		c.work = append(c.work, make([]float32, room))
+		c.work = append(c.work, make([]float32, s.work))
 	}
 	c.run.run(c)
 	if err := ctx.Err(); err != nil || c.declined {

@@ -17,6 +17,9 @@ func binary(s *step) (runner, int) {
 		return &intBinary{walk: w, op: intOps[s.op]}, 0
 	}
 	op := floatOps[s.op]
+	if f := chipOps[s.op]; f != nil && s.arith.result != 0 && s.out[0].dtype == mil.FP16 {
+		op = f
+	}
 	if op == nil { // only pow depends on the rounding of its result
 		d := s.out[0].dtype
 		op = func(dst, x, y []float32) {
@@ -65,6 +68,36 @@ var floatOps = map[string]func(dst, x, y []float32){
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = min(x[i], y[i])
+		}
+	},
+}
+
+// chipOps are the operators whose result is not exact in float32 and needs rounding to odd, because a chip
+// may round half away from zero; and division, where a chip knows no NaN.
+var chipOps = map[string]func(dst, x, y []float32){
+	"add": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = sumToOdd(x[i], y[i])
+		}
+	},
+	"sub": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			dst[i] = sumToOdd(x[i], -y[i])
+		}
+	},
+	"real_div": func(dst, x, y []float32) {
+		x, y = x[:len(dst)], y[:len(dst)]
+		for i := range dst {
+			switch {
+			case x[i] == 0: // 0 / 0 is 0 times infinity, which is 0
+				dst[i] = 0
+			case y[i] == 0: // zeros have no sign
+				dst[i] = float32(math.Copysign(math.Inf(1), float64(x[i])))
+			default:
+				dst[i] = toOdd(float64(x[i]) / float64(y[i]))
+			}
 		}
 	},
 }

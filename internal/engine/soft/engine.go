@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/ane/numerics"
 )
 
 // Name is the engine's name on receipts.
@@ -22,9 +23,16 @@ type Option func(*engine)
 // such offsets, so programs that use them are not portable.
 func AllowOffsets() Option { return func(e *engine) { e.offsets = true } }
 
+// Numerics makes the engine compute as a chip does. Operands and results of fp16 follow the chip's rules;
+// those of fp32, which no chip computes with, and casts stay as in numerics.Reference.
+func Numerics(m numerics.Mode) Option { return func(e *engine) { e.mode, e.rules = m, m.Rules() } }
+
+// Rules makes the engine compute with some of a chip's rules, to see what each of them does.
+func Rules(r numerics.Rules) Option { return func(e *engine) { e.rules = r } }
+
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
-	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}}
+	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}, tables: &tables{known: map[string]*table{}}}
 	for _, o := range opts {
 		o(e)
 	}
@@ -33,7 +41,10 @@ func New(opts ...Option) ane.Engine {
 
 type engine struct {
 	offsets  bool
+	mode     numerics.Mode
+	rules    numerics.Rules // those of mode, unless the option Rules sets others
 	surfaces surfaces
+	tables   *tables
 }
 
 // Info implements ane.Engine.
@@ -42,7 +53,7 @@ func (e *engine) Info() ane.Info {
 		Name:     Name,
 		Chip:     "software on " + runtime.GOARCH,
 		OSBuild:  osBuild(),
-		Numerics: "reference: sums in fp32 or wider, one rounding to nearest even per stored value",
+		Numerics: e.mode.Describe(),
 		Sharing:  sharing,
 		Offsets:  e.offsets,
 	}
@@ -60,16 +71,23 @@ func osBuild() string {
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
 // parses a program that is given as a tree.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	return e.compile(ctx, src, limits)
+	return e.compile(ctx, src, limits, e.rules)
 }
 
 // CompileWithin is Compile with at most room bytes for constants that are computed or decoded ahead of the runs.
 // What does not fit is left to every run. The tree, the weights and the steps come on top; see Footprint.
 func (e *engine) CompileWithin(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
-	return e.compile(ctx, src, limits.within(room))
+	return e.compile(ctx, src, limits.within(room), e.rules)
 }
 
-func (e *engine) compile(ctx context.Context, src ane.Source, b budget) (ane.Executable, error) {
+// CompileMode is CompileWithin with the arithmetic of a chip, for this program and its instances alone.
+func (e *engine) CompileMode(
+	ctx context.Context, src ane.Source, room int64, m numerics.Mode,
+) (ane.Executable, error) {
+	return e.compile(ctx, src, limits.within(room), m.Rules())
+}
+
+func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numerics.Rules) (ane.Executable, error) {
 	p, err := src.Tree() // Analyze validates
 	if err != nil {
 		return nil, refused("compile", src.File, err)
@@ -81,7 +99,7 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget) (ane.Exe
 	if err := between(ctx); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
-	pl, err := makePlan(ctx, g, b)
+	pl, err := makePlan(ctx, g, b, arith{operand: r, tables: e.tables})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -45,10 +46,10 @@ func (v *invocation) bind() error {
 		s, c := &e.plan.steps[i], &v.calls[i]
 		c.run = s.run
 		var err error
-		if c.in, err = v.find(s.in, v.in); err != nil {
+		if c.in, err = v.find(s.in, v.in, s.arith.operand); err != nil {
 			return err
 		}
-		if c.out, err = v.find(s.out, v.out); err != nil {
+		if c.out, err = v.find(s.out, v.out, s.arith.result); err != nil {
 			return err
 		}
 		room := align(4 * s.work)
@@ -68,9 +69,9 @@ func (v *invocation) bind() error {
 	return nil
 }
 
-// find returns the memory of places. A padded place is an index into surfaces,
-// the views of all inputs or of all outputs.
-func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
+// find returns the memory of places, with the rules of its halves. A padded place is an index into
+// surfaces, the views of all inputs or of all outputs.
+func (v *invocation) find(places []place, surfaces [][]byte, r numerics.Rules) ([]vec, error) {
 	found := make([]vec, len(places))
 	for i, p := range places {
 		var err error
@@ -89,6 +90,7 @@ func (v *invocation) find(places []place, surfaces [][]byte) ([]vec, error) {
 		if err != nil {
 			return nil, err
 		}
+		found[i].rules = r
 	}
 	return found, nil
 }

@@ -28,6 +28,7 @@ func newOperand(s *step, index, rows, cols int, flip bool) operand {
 		return o
 	}
 	*s.decode -= n
+	p.data.rules = s.arith.operand
 	packed := make([]float32, n)
 	spare := make([]float32, rows)
 	for m := range matrices {

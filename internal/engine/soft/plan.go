@@ -23,6 +23,7 @@ type plan struct {
 	held    int // bytes of constants that compiling made
 	notes   []string
 	links   links
+	arith   arith
 }
 
 // step is one operation and the places of its operands.
@@ -35,6 +36,7 @@ type step struct {
 	run     runner // made by kernel after the places are known
 	work    int    // float32s of workspace for each worker
 	decode  *int   // while run is made: the float32s that newOperand may still decode ahead
+	arith   arith
 }
 
 // place is the location of a dense value.
@@ -74,11 +76,12 @@ type planner struct {
 }
 
 // makePlan folds constants, drops unused nodes, places values and picks kernels.
-func makePlan(ctx context.Context, g *ops.Graph, b budget) (*plan, error) {
+func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, error) {
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
-		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b),
+		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
+	p.plan.arith = a
 	p.notes = g.Notes
 	var err error
 	if p.in, err = layouts(g.Inputs); err != nil {
@@ -98,7 +101,7 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget) (*plan, error) {
 		return nil, err
 	}
 	p.links.trim(&p.constants)
-	p.held = b.spent(p.budget) + p.cloned
+	p.held = b.spent(p.budget) + p.cloned + tablesOf(p.steps)
 	made := p.plan // copied, so that the planner can be freed
 	return &made, nil
 }
@@ -195,7 +198,8 @@ func (p *planner) emit() {
 	}
 	for _, n := range p.nodes {
 		if !isView(n) {
-			p.add(step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], attrs: n.Attrs}, n.In, n.Out)
+			p.add(step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], attrs: n.Attrs,
+				arith: p.plan.arith.of(n.Def.Name)}, n.In, n.Out)
 		}
 	}
 	for i, v := range p.graph.Outputs {

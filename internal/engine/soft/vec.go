@@ -3,6 +3,7 @@ package soft
 import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -17,6 +18,7 @@ type vec struct {
 	ints   []int32
 	pairs  []uint16
 	quads  []uint32
+	rules  numerics.Rules // how load and store convert halves
 }
 
 // view returns b as elements of type d, or an error if b is not aligned for
@@ -49,16 +51,18 @@ func (v *vec) len() int { return len(v.raw) / v.dtype.Size() }
 // load decodes len(dst) floating-point elements, from element at, into dst.
 func (v *vec) load(dst []float32, at int) {
 	if v.half != nil {
-		fp16.Decode(dst, v.half[at:at+len(dst)])
+		v.rules.Decode(dst, v.half[at:at+len(dst)])
 		return
 	}
 	copy(dst, v.single[at:at+len(dst)])
 }
 
-// store rounds src into the floating-point elements from element at.
+// store rounds src into the floating-point elements from element at. For halves each element of src is
+// exact, or comes from narrow: the rules may round half away, which a value rounded to nearest before
+// would get wrong.
 func (v *vec) store(src []float32, at int) {
 	if v.half != nil {
-		fp16.Encode(v.half[at:at+len(src)], src)
+		v.rules.Encode(v.half[at:at+len(src)], src)
 		return
 	}
 	copy(v.single[at:at+len(src)], src)

@@ -1,0 +1,59 @@
+package soft
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/ane/numerics"
+)
+
+// arith is the arithmetic of a step, and of a plan before of picks that of each step.
+type arith struct {
+	operand numerics.Rules // of the halves that the step reads
+	tables  *tables
+	result  numerics.Rules // of those that it writes
+}
+
+// of returns the arithmetic of an operator.
+func (a arith) of(op string) arith {
+	a.result = a.operand
+	switch {
+	case op == "cast": // between the types of memory, not in the engine
+		a.operand, a.result = 0, 0
+	case strings.HasPrefix(op, "reduce_") && a.operand.Has(numerics.ReduceAway):
+		a.result |= numerics.HalfAway
+	}
+	return a
+}
+
+// imitate replaces the runner that the kernel made where a chip computes in another way.
+func (s *step) imitate() {
+	r := s.arith.operand
+	if r == 0 || len(s.out) == 0 || s.out[0].dtype != mil.FP16 {
+		return
+	}
+	a, sliced := s.attrs.(ops.Slice)
+	switch {
+	case sliced && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:
+		s.run = &slicedInside{s.run}
+	}
+}
+
+// slicedInside is a slice that begins inside the last axis of a tensor of the M1.
+type slicedInside struct{ runner }
+
+func (r *slicedInside) run(c *call) {
+	r.runner.run(c)
+	out := &c.out[0]
+	for i, h := range out.half {
+		if i%(64*chunk) == 0 && c.stopped() {
+			return
+		}
+		out.half[i] = out.rules.SliceInside(h)
+	}
+}
+
+// key names a function with its settings.
+func (s *step) key() string { return fmt.Sprintf("%s %#v %d", s.op, s.attrs, s.arith.operand) }

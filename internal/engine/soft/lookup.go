@@ -1,0 +1,120 @@
+package soft
+
+import (
+	"sync"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// A half has 65,536 values, so that every function of one half is a table of 128 KiB. The first run of a
+// step that has enough elements makes the table; smaller steps compute each element.
+//
+// The engine keeps the tables that were asked for last, at most maxTables (8 MiB), and shares them among
+// programs, by operator, settings and rules. A program keeps those of its steps as long as it lives, which
+// counts in its Footprint.
+const (
+	maxTables  = 64
+	tableBytes = 2 << 16
+	// tabled is the least number of elements for which a step uses a table. The table costs as much as
+	// 65,536 elements, once.
+	tabled = 4096
+)
+
+// tables are the newest tables of an engine.
+type tables struct {
+	mu    sync.Mutex
+	known map[string]*table
+	order []string // the keys of known, the one that was asked for last at the end
+}
+
+// table is a function of one half, by the half's bits.
+type table struct {
+	once   sync.Once
+	values *[1 << 16]fp16.Bits
+}
+
+// of returns the table for a key, made by the first run that needs it.
+func (t *tables) of(key string) *table {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	found := t.known[key]
+	if found == nil {
+		found = &table{}
+		t.known[key] = found
+		if len(t.order) == maxTables {
+			delete(t.known, t.order[0])
+			t.order = t.order[1:]
+		}
+	} else {
+		for i, k := range t.order {
+			if k == key {
+				t.order = append(t.order[:i], t.order[i+1:]...)
+				break
+			}
+		}
+	}
+	t.order = append(t.order, key)
+	return found
+}
+
+// make fills the table.
+func (t *table) make(f func(fp16.Bits) fp16.Bits) {
+	t.once.Do(func() {
+		var values [1 << 16]fp16.Bits
+		for i := range values {
+			values[i] = f(fp16.Bits(i))
+		}
+		t.values = &values
+	})
+}
+
+// halfUnary is a function of one half.
+type halfUnary struct {
+	f     func(fp16.Bits) fp16.Bits
+	table *table // nil in a step of few elements
+}
+
+// Work of one element, in the units of spread: of a look-up, and of a function of the math package.
+const (
+	lookupCost = 1
+	mathCost   = 32
+)
+
+func (r *halfUnary) run(c *call) {
+	if r.table == nil {
+		c.spread(c.out[0].len(), mathCost)
+		return
+	}
+	r.table.make(r.f)
+	c.spread(c.out[0].len(), lookupCost)
+}
+
+func (r *halfUnary) span(c *call, lo, hi, _ int) {
+	in, out := c.in[0].half, c.out[0].half
+	for ; lo < hi && !c.stopped(); lo += 8 * chunk {
+		end := min(lo+8*chunk, hi)
+		x, y := in[lo:end], out[lo:end]
+		y = y[:len(x)]
+		if r.table == nil {
+			for i, h := range x {
+				y[i] = r.f(h)
+			}
+			continue
+		}
+		values := r.table.values
+		for i, h := range x {
+			y[i] = values[h]
+		}
+	}
+}
+
+// tablesOf returns the bytes of the tables that steps use.
+func tablesOf(steps []step) int {
+	seen := map[*table]bool{}
+	for i := range steps {
+		if u, ok := steps[i].run.(*halfUnary); ok && u.table != nil {
+			seen[u.table] = true
+		}
+	}
+	return tableBytes * len(seen)
+}

@@ -1,0 +1,126 @@
+package soft_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft"
+)
+
+var chipModes = []numerics.Mode{numerics.M1, numerics.M4, numerics.M5, numerics.M6}
+
+// evaluateHalves runs a program with the inputs, in the order of its parameters, under the options, and
+// returns its first output.
+func evaluateHalves(t testing.TB, text string, in [][]fp16.Bits, opts ...soft.Option) []fp16.Bits {
+	t.Helper()
+	d, err := ane.Open(soft.New(opts...), "")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	m, err := d.Compile(t.Context(), ane.Source{File: "numerics.mil", Text: []byte(text)})
+	require.NoError(t, err, text)
+	defer func() { require.NoError(t, m.Close(t.Context())) }()
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	for i, l := range m.Inputs() {
+		data := make([]byte, 2*len(in[i]))
+		for j, h := range in[i] {
+			le.PutUint16(data[2*j:], uint16(h))
+		}
+		_, err := r.Input(l.Name).Write(data)
+		require.NoError(t, err)
+	}
+	_, err = r.Evaluate(t.Context())
+	require.NoError(t, err)
+	l := m.Outputs()[0]
+	data := make([]byte, l.PackedBytes())
+	_, err = r.Output(l.Name).Read(data)
+	require.NoError(t, err)
+	out := make([]fp16.Bits, len(data)/2)
+	for i := range out {
+		out[i] = fp16.Bits(le.Uint16(data[2*i:]))
+	}
+	return out
+}
+
+func requireHalves(t testing.TB, want, got []fp16.Bits, what string) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i := range want {
+		if want[i] != got[i] {
+			require.Failf(t, "halves differ", "%s: element %d is %#04x, not %#04x", what, i, got[i], want[i])
+		}
+	}
+}
+
+// everyHalf is the operand of tests over all bit patterns.
+func everyHalf() []fp16.Bits {
+	all := make([]fp16.Bits, 1<<16)
+	for i := range all {
+		all[i] = fp16.Bits(i)
+	}
+	return all
+}
+
+const halves = "tensor<fp16, [65536]>"
+
+// TestUnaryOfEveryHalfInEveryMode: the table of a large step and the loop of a small one give what package
+// numerics says.
+func TestUnaryOfEveryHalfInEveryMode(t *testing.T) {
+	x := everyHalf()
+	for _, m := range chipModes {
+		r := m.Rules()
+		for _, op := range []string{"sigmoid", "tanh", "exp", "sqrt"} {
+			text := "program(1.3)\n{ func main<ios18>(" + halves + " x) { " + halves + " y = " + op +
+				"(x = x)[name = string(\"y\")]; } -> (y); }"
+			want := make([]fp16.Bits, len(x))
+			for i, h := range x {
+				var ok bool
+				want[i], ok = r.Unary(op, h, 0)
+				require.True(t, ok)
+			}
+			requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), m.String()+" "+op)
+			few := "program(1.3)\n{ func main<ios18>(tensor<fp16, [64]> x) { tensor<fp16, [64]> y = " + op +
+				"(x = x)[name = string(\"y\")]; } -> (y); }"
+			requireHalves(t, want[0x3c00:][:64],
+				evaluateHalves(t, few, [][]fp16.Bits{x[0x3c00:][:64]}, soft.Numerics(m)), m.String()+" "+op)
+		}
+	}
+}
+
+// TestElementwiseInEveryMode: exact inside, one rounding.
+func TestElementwiseInEveryMode(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x, y := everyHalf(), make([]fp16.Bits, 1<<16)
+	for _, m := range chipModes {
+		r := m.Rules()
+		for op, f := range map[string]func(a, b float64) float64{
+			"add":     func(a, b float64) float64 { return a + b },
+			"sub":     func(a, b float64) float64 { return a - b },
+			"mul":     func(a, b float64) float64 { return a * b },
+			"maximum": func(a, b float64) float64 { return max(a, b) },
+			"minimum": func(a, b float64) float64 { return min(a, b) },
+		} {
+			for round := range 8 {
+				want := make([]fp16.Bits, len(x))
+				for i := range x {
+					y[i] = fp16.Bits(rng.Uint32())
+					if round&1 == 0 { // near x, where sums tie
+						y[i] = x[i]&^0x7fff | max(x[i]&0x7fff, 0x3000) - fp16.Bits(rng.Uint32N(0x3000))
+					}
+					want[i] = r.Round(f(float64(r.Value(x[i])), float64(r.Value(y[i]))))
+				}
+				text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(%s x, %s y) { %s z = %s(x = x, y = y)"+
+					"[name = string(\"z\")]; } -> (z); }", halves, halves, halves, op)
+				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x, y}, soft.Numerics(m)),
+					m.String()+" "+op)
+			}
+		}
+	}
+}
