@@ -100,14 +100,14 @@ func (s *served) device(t *testing.T) *ane.Device {
 	return d
 }
 
-// hog evaluates a program that runs for minutes, in steps, and returns when it runs. The channel has its end.
-func (s *served) hog(t *testing.T) <-chan error {
+// hog evaluates a program of so many steps of some milliseconds, and returns when it runs. The channel has its end.
+func (s *served) hog(t *testing.T, steps int) <-chan error {
 	t.Helper()
 	d := s.device(t)
 	var text strings.Builder
 	text.WriteString("program(1.3)\n{\n    func main<ios18>(tensor<fp32, [1, 1, 512, 512]> x) {\n")
 	last := "x"
-	for i := range 1000 {
+	for i := range steps {
 		next := fmt.Sprintf("y%d", i)
 		fmt.Fprintf(&text, "        tensor<fp32, [1, 1, 512, 512]> %s = matmul(x = %s, y = x, transpose_x = bool(false), "+
 			"transpose_y = bool(false))[name = string(%q)];\n", next, last, next)
@@ -139,8 +139,14 @@ func TestBrokerSignals(t *testing.T) {
 	require.Equal(t, codePass, idle.code(t), idle.log())
 	require.NoFileExists(t, idle.path)
 
+	busy := serve(t, nil)
+	drained := busy.hog(t, 20)
+	require.NoError(t, busy.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, busy.code(t), busy.log())
+	require.NoError(t, await.Value(t, drained), "its last answer is read, though the broker has gone")
+
 	late := serve(t, nil, "--drain", "1ms")
-	end := late.hog(t)
+	end := late.hog(t, 1000)
 	require.NoError(t, late.Process.Signal(unix.SIGTERM))
 	require.Equal(t, codeCut, late.code(t), late.log())
 	require.Contains(t, late.log(), "ane-roundtrip: ")
@@ -148,7 +154,7 @@ func TestBrokerSignals(t *testing.T) {
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 
 	twice := serve(t, nil, "--drain", "1h")
-	end = twice.hog(t)
+	end = twice.hog(t, 1000)
 	require.NoError(t, twice.Process.Signal(unix.SIGTERM))
 	await.Until(t, "it drains", func() bool {
 		_, err := os.Lstat(twice.path)
