@@ -33,6 +33,11 @@ func inputs(f *build.Func) values {
 	}
 }
 
+// channels returns a weight of n numbers.
+func channels(f *build.Func, name string, n int) build.Value {
+	return f.Weight(name, make([]float32, n), n)
+}
+
 // calls has at least one call of every operator, and the statement that it writes, with
 // settings in place of their names.
 var calls = []struct {
@@ -100,11 +105,33 @@ var calls = []struct {
 		return f.ReduceMean(v.x, []int{-1}, build.KeepDims(true))
 	}, "tensor<fp16, [1, 4, 2, 1]> = reduce_mean(axes = tensor<int32, [1]>([-1]), keep_dims = bool(true), x = x)"},
 	{func(f *build.Func, v values) build.Value { return f.ReduceMax(v.x, []int{1, 2}) }, "tensor<fp16, [1, 32]> = reduce_max(axes = tensor<int32, [2]>([1, 2]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceMin(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_min(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceProd(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_prod(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceL1Norm(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_l1_norm(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceL2Norm(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_l2_norm(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceLogSum(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_log_sum(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceLogSumExp(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_log_sum_exp(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceSumSquare(v.x, []int{-1}) }, "tensor<fp16, [1, 4, 2]> = reduce_sum_square(axes = tensor<int32, [1]>([-1]), keep_dims = bool(false), x = x)"},
+	{func(f *build.Func, v values) build.Value { return f.ReduceArgmax(v.x, 1) }, `tensor<int32, [1, 2, 32]> = reduce_argmax(axis = int32(1), keep_dims = bool(false), output_dtype = string("int32"), x = x)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ReduceArgmin(v.i, -1, build.KeepDims(true), build.IndexType(mil.UInt16))
+	}, `tensor<uint16, [2, 1]> = reduce_argmin(axis = int32(-1), keep_dims = bool(true), output_dtype = string("uint16"), x = i)`},
 	{func(f *build.Func, v values) build.Value { return f.Softmax(v.x, -1) }, "tensor<fp16, [1, 4, 2, 32]> = softmax(axis = int32(-1), x = x)"},
 	{func(f *build.Func, v values) build.Value {
 		return f.LayerNorm(v.y, []int{-1}, build.Gamma(v.n), build.Beta(v.n), build.Epsilon(0.5))
 	}, "tensor<fp16, [1, 4, 1, 32]> = layer_norm(axes = tensor<int32, [1]>([-1]), beta = n, epsilon = fp16(0x1p-1), gamma = n, x = x2)"},
 	{func(f *build.Func, v values) build.Value { return f.LayerNorm(v.y, []int{1}) }, "tensor<fp16, [1, 4, 1, 32]> = layer_norm(axes = tensor<int32, [1]>([1]), epsilon = fp16(0x1.4f8b588e368f1p-17), x = x2)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.BatchNorm(v.row, channels(f, "mean", 4), channels(f, "variance", 4), build.Gamma(channels(f, "g", 4)), build.Beta(channels(f, "b", 4)), build.Epsilon(0.5))
+	}, "tensor<fp16, [1, 4, 9]> = batch_norm(beta = b, epsilon = fp16(0x1p-1), gamma = g, mean = mean, variance = variance, x = row)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.InstanceNorm(v.img, build.Gamma(channels(f, "g", 4)), build.Beta(channels(f, "b", 4)))
+	},
+		"tensor<fp16, [1, 4, 8, 9]> = instance_norm(beta = b, epsilon = fp16(0x1.4f8b588e368f1p-17), gamma = g, x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.L2Norm(v.img, build.Epsilon(0.25)) }, "tensor<fp16, [1, 4, 8, 9]> = l2_norm(epsilon = fp16(0x1p-2), x = img)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.LocalResponseNorm(v.img, build.LocalResponse{Size: 3, Alpha: 0.5, Beta: 0.75, K: 2})
+	}, "tensor<fp16, [1, 4, 8, 9]> = local_response_norm(alpha = fp16(0x1p-1), beta = fp16(0x1.8p-1), k = fp16(0x1p+1), size = int32(3), x = img)"},
 	{func(f *build.Func, v values) build.Value { return f.Matmul(v.x, v.y, build.TransposeY(true)) }, "tensor<fp16, [1, 4, 2, 1]> = matmul(transpose_x = bool(false), transpose_y = bool(true), x = x, y = x2)"},
 	{func(f *build.Func, v values) build.Value { return f.Matmul(v.y, v.y, build.TransposeX(true)) }, "tensor<fp16, [1, 4, 32, 32]> = matmul(transpose_x = bool(true), transpose_y = bool(false), x = x2, y = x2)"},
 	{func(f *build.Func, v values) build.Value { return f.Linear(v.x, v.w) }, "tensor<fp16, [1, 4, 2, 8]> = linear(weight = w, x = x)"},

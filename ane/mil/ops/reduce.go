@@ -7,9 +7,14 @@ import (
 )
 
 // reductions fold axes of a tensor; softmax keeps its shape. Attrs is a Reduce
-// for the first three and an int, the axis, for softmax.
+// for those that fold, reduce_argmax and reduce_argmin included, and an int, the
+// axis, for softmax.
 var reductions = []Def{
 	reduction("reduce_sum", numerics), reduction("reduce_mean", floats), reduction("reduce_max", numerics),
+	reduction("reduce_min", numerics), reduction("reduce_prod", numerics), reduction("reduce_l1_norm", numerics),
+	reduction("reduce_l2_norm", floats), reduction("reduce_log_sum", floats),
+	reduction("reduce_log_sum_exp", floats), reduction("reduce_sum_square", numerics),
+	extreme("reduce_argmax"), extreme("reduce_argmin"),
 	{Name: "softmax", Params: []Param{tensor("x"), option("axis")}, infer: func(c *Call) {
 		x := c.tensor("x")
 		c.needs("x", floats...)
@@ -44,7 +49,37 @@ func reduction(name string, types []mil.DType) Def {
 				shape = append(shape, 1)
 			}
 		}
+		if name == "reduce_prod" {
+			c.refusedByApple()
+		}
 		c.attrs = Reduce{Axes: axes}
 		c.gives(x.DType, shape)
+	}}
+}
+
+// extreme is an operator that returns indexes along one axis.
+func extreme(name string) Def {
+	params := []Param{tensor("x"), option("axis"), option("keep_dims"), option("output_dtype")}
+	return Def{Name: name, Params: params, infer: func(c *Call) {
+		x := c.tensor("x")
+		c.needs("x", numerics...)
+		c.refusedByApple()
+		axis, keep := c.axis("axis", x.Rank(), -1), c.boolean("keep_dims", false)
+		d := mil.Int32
+		if c.word("output_dtype", "int32", "int32", "uint16") == "uint16" {
+			d = mil.UInt16
+		}
+		if c.failed() {
+			return
+		}
+		if n := x.Shape[axis]; d == mil.UInt16 && n > 1<<16 {
+			c.fail("output_dtype", "use int32", "uint16 does not hold the indexes of %d elements", n)
+		}
+		shape := slices.Clone(x.Shape)
+		if shape[axis] = 1; !keep {
+			shape = slices.Delete(shape, axis, axis+1)
+		}
+		c.attrs = Reduce{Axes: []int{axis}}
+		c.gives(d, shape)
 	}}
 }

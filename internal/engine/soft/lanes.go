@@ -100,11 +100,13 @@ func (l *lanes) load(v *vec, m []float32, base, width, from, to int) {
 	}
 }
 
-// store writes whole lanes back.
-func (l *lanes) store(v *vec, m []float32, base, width int) {
-	for j := 0; j < l.length; {
+// store writes elements [from, to) of a group's lanes, which load has filled or the
+// kernel replaced.
+func (l *lanes) store(v *vec, m []float32, base, width, from, to int) {
+	for j := from; j < to; {
 		mem, n := l.at(base, j)
-		v.store(m[j*width:][:n*width], mem)
+		n = min(n, to-j)
+		v.store(m[(j-from)*width:][:n*width], mem)
 		j += n
 	}
 }

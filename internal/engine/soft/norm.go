@@ -12,13 +12,24 @@ import (
 func layerNorm(s *step) (runner, int) {
 	a := s.attrs.(ops.Norm)
 	l := newLanes(s.in[0].shape, a.Axes)
-	return &normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype}, l.length * (l.tile + 2)
+	return &normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: l.length}, l.length * (l.tile + 2)
+}
+
+// instanceNorm is like layerNorm over the axes after the channels. Gamma and beta have
+// a number for each channel, and a lane belongs to one channel.
+func instanceNorm(s *step) (runner, int) {
+	a, x := s.attrs.(ops.Norm), s.in[0].shape
+	l := newLanes(x, a.Axes)
+	r := &normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: x[1], channels: true}
+	return r, l.length*l.tile + 2*x[1]
 }
 
 type normer struct {
-	lanes   lanes
-	epsilon float64
-	dtype   mil.DType
+	lanes    lanes
+	epsilon  float64
+	dtype    mil.DType
+	params   int  // length of gamma and beta
+	channels bool // these belong to lanes, one after another, not to elements of a lane
 }
 
 func (r *normer) run(c *call) { c.spread(r.lanes.groups, 4*r.lanes.length*r.lanes.tile) }
@@ -26,12 +37,12 @@ func (r *normer) run(c *call) { c.spread(r.lanes.groups, 4*r.lanes.length*r.lane
 func (r *normer) span(c *call, lo, hi, worker int) {
 	l := &r.lanes
 	work := c.work[worker]
-	gamma, beta, rest := work[:l.length], work[l.length:2*l.length], work[2*l.length:]
+	gamma, beta, rest := work[:r.params], work[r.params:2*r.params], work[2*r.params:]
 	fillParam(gamma, &c.in[1], 1)
 	fillParam(beta, &c.in[2], 0)
 	n := float64(l.length)
 	for g := lo; g < hi && !c.stopped(); g++ {
-		base, width, _ := l.group(g)
+		base, width, lane := l.group(g)
 		m := rest[:l.length*width]
 		l.load(&c.in[0], m, base, width, 0, l.length)
 		var mean, scale [maxTile]float64
@@ -52,10 +63,14 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 		for j := range l.length {
 			row := m[j*width:][:width]
 			for t, v := range row {
-				row[t] = narrow(r.dtype, (float64(v)-mean[t])*scale[t]*float64(gamma[j])+float64(beta[j]))
+				p := j
+				if r.channels {
+					p = (lane + t) % r.params
+				}
+				row[t] = narrow(r.dtype, (float64(v)-mean[t])*scale[t]*float64(gamma[p])+float64(beta[p]))
 			}
 		}
-		l.store(&c.out[0], m, base, width)
+		l.store(&c.out[0], m, base, width, 0, l.length)
 	}
 }
 
@@ -68,5 +83,124 @@ func fillParam(dst []float32, v *vec, neutral float32) {
 	}
 	for i := range dst {
 		dst[i] = neutral
+	}
+}
+
+// batchNorm subtracts the given mean of each channel of x [N, C, *D], divides by the
+// given deviation, multiplies by gamma and adds beta, in float64.
+func batchNorm(s *step) (runner, int) {
+	x := s.in[0].shape
+	r := &batchNormer{channels: x[1], plane: ops.Volume(x[2:]), epsilon: s.attrs.(ops.Norm).Epsilon,
+		dtype: s.out[0].dtype}
+	return r, chunk
+}
+
+type batchNormer struct {
+	channels int
+	plane    int // elements of a channel
+	epsilon  float64
+	dtype    mil.DType
+}
+
+func (r *batchNormer) run(c *call) { c.spread(c.out[0].len(), 2) }
+
+func (r *batchNormer) span(c *call, lo, hi, worker int) {
+	var p [4]float32 // mean, variance, gamma, beta
+	loaded := -1
+	for lo < hi && !c.stopped() {
+		channel := lo / r.plane % r.channels
+		if channel != loaded {
+			p = [4]float32{2: 1}
+			for i := range p {
+				if v := &c.in[1+i]; v.raw != nil {
+					v.load(p[i:i+1], channel)
+				}
+			}
+			loaded = channel
+		}
+		scale := 1 / math.Sqrt(float64(p[1])+r.epsilon)
+		x := c.work[worker][:min(r.plane-lo%r.plane, hi-lo, chunk)]
+		c.in[0].load(x, lo)
+		for i, v := range x {
+			x[i] = narrow(r.dtype, (float64(v)-float64(p[0]))*scale*float64(p[2])+float64(p[3]))
+		}
+		c.out[0].store(x, lo)
+		lo += len(x)
+	}
+}
+
+// l2Norm divides each lane over the last three axes by the root of its sum of squares.
+func l2Norm(s *step) (runner, int) {
+	a := s.attrs.(ops.Norm)
+	l := newLanes(s.in[0].shape, a.Axes)
+	r := &lengthNormer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, rows: max(chunk/l.tile, 1)}
+	return r, l.tile * r.rows
+}
+
+type lengthNormer struct {
+	lanes   lanes
+	epsilon float64
+	dtype   mil.DType
+	rows    int // elements of a lane read at a time
+}
+
+func (r *lengthNormer) run(c *call) { c.spread(r.lanes.groups, 2*r.lanes.length*r.lanes.tile) }
+
+func (r *lengthNormer) span(c *call, lo, hi, worker int) {
+	l, work := &r.lanes, c.work[worker]
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, width, _ := l.group(g)
+		var sum [maxTile]float64
+		l.visit(c, work, base, width, r.rows, func(m []float32, _ int) { bySquare.add(&sum, m, width) })
+		for t := range width {
+			sum[t] = 1 / math.Sqrt(sum[t]+r.epsilon)
+		}
+		l.visit(c, work, base, width, r.rows, func(m []float32, from int) {
+			for i, v := range m {
+				m[i] = narrow(r.dtype, float64(v)*sum[i%width])
+			}
+			l.store(&c.out[0], m, base, width, from, from+len(m)/width)
+		})
+	}
+}
+
+// localNorm divides each element by (k + alpha/size * sum)^beta, with the sum of the
+// squares of the channels at a distance of up to size/2.
+func localNorm(s *step) (runner, int) {
+	x := s.in[0].shape
+	r := &localNormer{norm: s.attrs.(ops.Norm), channels: x[1], plane: ops.Volume(x[2:]), dtype: s.out[0].dtype}
+	return r, chunk
+}
+
+type localNormer struct {
+	norm     ops.Norm
+	channels int
+	plane    int // elements of a channel
+	dtype    mil.DType
+}
+
+func (r *localNormer) run(c *call) { c.spread(c.out[0].len(), 8+min(r.norm.Size, r.channels)) }
+
+func (r *localNormer) span(c *call, lo, hi, worker int) {
+	const tile = 256
+	reach := r.norm.Size / 2
+	for lo < hi && !c.stopped() {
+		n := min(r.plane-lo%r.plane, hi-lo, tile)
+		x := c.work[worker][:n]
+		var sum [tile]float64
+		channel := lo / r.plane % r.channels
+		for near := max(channel-reach, 0); near <= min(channel+reach, r.channels-1) && !c.stopped(); near++ {
+			c.in[0].load(x, lo+(near-channel)*r.plane)
+			for i, v := range x {
+				sum[i] += float64(v) * float64(v)
+			}
+		}
+		c.in[0].load(x, lo)
+		for i, v := range x {
+			base := r.norm.K + r.norm.Alpha/float64(r.norm.Size)*sum[i]
+			x[i] = narrow(r.dtype, float64(v)/math.Pow(base, r.norm.Beta))
+		}
+		c.out[0].store(x, lo)
+		lo += n
 	}
 }

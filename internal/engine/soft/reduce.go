@@ -7,28 +7,92 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// reduce prepares reduce_sum, reduce_mean and reduce_max. Sums are float64.
+// reduce prepares the reductions to one value a lane, except reduce_log_sum_exp. It
+// computes in float64 and rounds once; int32 wraps around.
 func reduce(s *step) (runner, int) {
 	l := newLanes(s.in[0].shape, s.attrs.(ops.Reduce).Axes)
-	r := &reducer{lanes: l, dtype: s.out[0].dtype, scale: 1, rows: max(chunk/l.tile, 1)}
-	switch s.op {
-	case "reduce_max":
-		r.highest = true
-	case "reduce_mean":
-		r.scale = float64(l.length)
-	}
+	f := foldings[s.op]
+	r := &reducer{lanes: l, dtype: s.out[0].dtype, folding: f, rows: max(chunk/l.tile, 1)}
 	if r.dtype == mil.Int32 {
-		return &intReducer{lanes: l, highest: r.highest}, 0
+		return &intReducer{lanes: l, folding: f}, 0
 	}
 	return r, (r.rows + 1) * l.tile
+}
+
+// folding is one reduction.
+type folding struct {
+	way      way
+	start    float64                          // the value of no element
+	last     func(acc float64, n int) float64 // makes the result of a lane of n elements, unless nil
+	intStart int32
+	ints     func(acc, v int32) int32
+}
+
+// way is how add folds an element into a value.
+type way int
+
+const (
+	bySum way = iota
+	byMagnitude
+	bySquare
+	byProduct
+	byMaximum
+	byMinimum
+)
+
+// foldings holds the reductions by name. It never changes.
+var foldings = map[string]folding{
+	"reduce_sum":        {ints: func(acc, v int32) int32 { return acc + v }},
+	"reduce_mean":       {last: func(acc float64, n int) float64 { return acc / float64(n) }},
+	"reduce_log_sum":    {last: func(acc float64, _ int) float64 { return math.Log(acc) }},
+	"reduce_l1_norm":    {way: byMagnitude, ints: func(acc, v int32) int32 { return acc + max(v, -v) }},
+	"reduce_l2_norm":    {way: bySquare, last: func(acc float64, _ int) float64 { return math.Sqrt(acc) }},
+	"reduce_prod":       {way: byProduct, start: 1, intStart: 1, ints: func(acc, v int32) int32 { return acc * v }},
+	"reduce_sum_square": {way: bySquare, ints: func(acc, v int32) int32 { return acc + v*v }},
+	"reduce_max": {way: byMaximum, start: math.Inf(-1), intStart: math.MinInt32,
+		ints: func(acc, v int32) int32 { return max(acc, v) }},
+	"reduce_min": {way: byMinimum, start: math.Inf(1), intStart: math.MaxInt32,
+		ints: func(acc, v int32) int32 { return min(acc, v) }},
+}
+
+// add folds rows of m into the values of its columns.
+func (w way) add(acc *[maxTile]float64, m []float32, width int) {
+	for ; len(m) > 0; m = m[width:] {
+		row := m[:width]
+		switch w {
+		case bySum:
+			for t, v := range row {
+				acc[t] += float64(v)
+			}
+		case byMagnitude:
+			for t, v := range row {
+				acc[t] += math.Abs(float64(v))
+			}
+		case bySquare:
+			for t, v := range row {
+				acc[t] += float64(v) * float64(v)
+			}
+		case byProduct:
+			for t, v := range row {
+				acc[t] *= float64(v)
+			}
+		case byMaximum:
+			for t, v := range row {
+				acc[t] = max(acc[t], float64(v))
+			}
+		case byMinimum:
+			for t, v := range row {
+				acc[t] = min(acc[t], float64(v))
+			}
+		}
+	}
 }
 
 type reducer struct {
 	lanes   lanes
 	dtype   mil.DType
-	highest bool    // maximum instead of sum
-	scale   float64 // the sum is divided by it
-	rows    int     // elements of a lane read at a time
+	folding folding
+	rows    int // elements of a lane read at a time
 }
 
 func (r *reducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
@@ -39,40 +103,34 @@ func (r *reducer) span(c *call, lo, hi, worker int) {
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, width, lane := l.group(g)
 		var acc [maxTile]float64
-		if r.highest {
-			for t := range width {
-				acc[t] = math.Inf(-1)
-			}
-		}
-		for from := 0; from < l.length && !c.stopped(); from += r.rows {
-			to := min(from+r.rows, l.length)
-			l.load(&c.in[0], m, base, width, from, to)
-			r.add(&acc, m[:(to-from)*width], width)
-		}
 		for t := range width {
-			out[t] = narrow(r.dtype, acc[t]/r.scale)
+			acc[t] = r.folding.start
+		}
+		l.visit(c, m, base, width, r.rows, func(rows []float32, _ int) { r.folding.way.add(&acc, rows, width) })
+		for t := range width {
+			if r.folding.last != nil {
+				acc[t] = r.folding.last(acc[t], l.length)
+			}
+			out[t] = narrow(r.dtype, acc[t])
 		}
 		c.out[0].store(out[:width], lane)
 	}
 }
 
-// add adds rows of m to the sums or maxima of its columns.
-func (r *reducer) add(acc *[maxTile]float64, m []float32, width int) {
-	for ; len(m) > 0; m = m[width:] {
-		for t, v := range m[:width] {
-			if r.highest {
-				acc[t] = max(acc[t], float64(v))
-			} else {
-				acc[t] += float64(v)
-			}
-		}
+// visit decodes the lanes of a group into m, up to rows elements of each at a time, and
+// calls f with those and the index of the first.
+func (l *lanes) visit(c *call, m []float32, base, width, rows int, f func(m []float32, from int)) {
+	for from := 0; from < l.length && !c.stopped(); from += rows {
+		to := min(from+rows, l.length)
+		l.load(&c.in[0], m, base, width, from, to)
+		f(m[:(to-from)*width], from)
 	}
 }
 
-// intReducer reduces int32. Sums wrap around.
+// intReducer reduces int32.
 type intReducer struct {
 	lanes   lanes
-	highest bool
+	folding folding
 }
 
 func (r *intReducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
@@ -82,17 +140,57 @@ func (r *intReducer) span(c *call, lo, hi, _ int) {
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, width, lane := l.group(g)
 		for t := range width {
-			mem, _ := l.at(base+t, 0)
-			acc := c.in[0].ints[mem]
-			for j := 1; j < l.length; j++ {
-				mem, _ = l.at(base+t, j)
-				if v := c.in[0].ints[mem]; r.highest {
-					acc = max(acc, v)
-				} else {
-					acc += v
-				}
+			acc := r.folding.intStart
+			for j := range l.length {
+				mem, _ := l.at(base+t, j)
+				acc = r.folding.ints(acc, c.in[0].ints[mem])
 			}
 			c.out[0].ints[lane+t] = acc
 		}
+	}
+}
+
+// logSumExp prepares reduce_log_sum_exp: the maximum of a lane, plus the logarithm of
+// the sum of the exponentials of the distances to it.
+func logSumExp(s *step) (runner, int) {
+	l := newLanes(s.in[0].shape, s.attrs.(ops.Reduce).Axes)
+	r := &exponentials{lanes: l, dtype: s.out[0].dtype, rows: max(chunk/l.tile, 1)}
+	return r, (r.rows + 1) * l.tile
+}
+
+type exponentials struct {
+	lanes lanes
+	dtype mil.DType
+	rows  int
+}
+
+func (r *exponentials) run(c *call) { c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile) }
+
+func (r *exponentials) span(c *call, lo, hi, worker int) {
+	l := &r.lanes
+	out, m := c.work[worker][:l.tile], c.work[worker][l.tile:]
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, width, lane := l.group(g)
+		var top, sum [maxTile]float64
+		for t := range width {
+			top[t] = math.Inf(-1)
+		}
+		l.visit(c, m, base, width, r.rows, func(rows []float32, _ int) { byMaximum.add(&top, rows, width) })
+		for t := range width {
+			if math.IsInf(top[t], 0) {
+				top[t] = 0 // infinities have no distance
+			}
+		}
+		l.visit(c, m, base, width, r.rows, func(rows []float32, _ int) {
+			for ; len(rows) > 0; rows = rows[width:] {
+				for t, v := range rows[:width] {
+					sum[t] += math.Exp(float64(v) - top[t])
+				}
+			}
+		})
+		for t := range width {
+			out[t] = narrow(r.dtype, top[t]+math.Log(sum[t]))
+		}
+		c.out[0].store(out[:width], lane)
 	}
 }

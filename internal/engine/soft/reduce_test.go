@@ -55,31 +55,18 @@ func (a nd) fold(in []bool, visit func(out []int, f float64)) {
 	})
 }
 
-// reduceCase folds with float64 sums. They represent fp16 sums of a few
+// reduceCase folds lanes one by one in float64. It represents fp16 sums of a few
 // thousand terms exactly.
 func reduceCase(op string, x nd, list []int, in []bool, keep bool) operation {
 	flat := zeros(x.d, foldShape(x.shape, in, false)...)
-	n := volume(x.shape) / max(volume(flat.shape), 1)
-	if op == "reduce_max" {
-		for i := range flat.v {
-			flat.v[i] = math.Inf(-1)
+	lanes := make([][]float64, len(flat.v))
+	x.fold(in, func(out []int, f float64) { k := flat.index(out); lanes[k] = append(lanes[k], f) })
+	for k, lane := range lanes {
+		if x.d == mil.Int32 {
+			flat.v[k] = wrapped(op, lane)
+			continue
 		}
-	}
-	x.fold(in, func(out []int, f float64) {
-		k := flat.index(out)
-		if op == "reduce_max" {
-			flat.v[k] = max(flat.v[k], f)
-		} else {
-			flat.v[k] += f
-		}
-	})
-	for i := range flat.v {
-		switch {
-		case op == "reduce_mean":
-			flat.v[i] /= float64(n)
-		case x.d == mil.Int32:
-			flat.v[i] = float64(int32(int64(flat.v[i])))
-		}
+		flat.v[k] = folded(op, lane)
 	}
 	flat.shape = foldShape(x.shape, in, keep)
 	settings := ""
@@ -92,10 +79,69 @@ func reduceCase(op string, x nd, list []int, in []bool, keep bool) operation {
 	return operation{op: op, in: []operand{{"x", x, false}}, settings: settings, want: []nd{flat}}
 }
 
+// folded is the definition of the reductions.
+func folded(op string, lane []float64) float64 {
+	sum, product, magnitudes, squares, exps := 0.0, 1.0, 0.0, 0.0, 0.0
+	for _, f := range lane {
+		sum, product, magnitudes, squares = sum+f, product*f, magnitudes+math.Abs(f), squares+f*f
+		exps += math.Exp(f)
+	}
+	switch op {
+	case "reduce_sum":
+		return sum
+	case "reduce_mean":
+		return sum / float64(len(lane))
+	case "reduce_max":
+		return slices.Max(lane)
+	case "reduce_min":
+		return slices.Min(lane)
+	case "reduce_prod":
+		return product
+	case "reduce_l1_norm":
+		return magnitudes
+	case "reduce_l2_norm":
+		return math.Sqrt(squares)
+	case "reduce_log_sum":
+		return math.Log(sum)
+	case "reduce_sum_square":
+		return squares
+	case "reduce_log_sum_exp":
+		return math.Log(exps)
+	}
+	panic(op)
+}
+
+// wrapped is folded in two's complement of 32 bits.
+func wrapped(op string, lane []float64) float64 {
+	sum, product, magnitudes, squares := int32(0), int32(1), int32(0), int32(0)
+	for _, f := range lane {
+		v := int32(f)
+		sum, product, squares = sum+v, product*v, squares+v*v
+		if v < 0 {
+			v = -v
+		}
+		magnitudes += v
+	}
+	switch op {
+	case "reduce_sum":
+		return float64(sum)
+	case "reduce_prod":
+		return float64(product)
+	case "reduce_l1_norm":
+		return float64(magnitudes)
+	case "reduce_sum_square":
+		return float64(squares)
+	}
+	return folded(op, lane)
+}
+
 func TestReduce(t *testing.T) {
-	for _, op := range []string{"reduce_sum", "reduce_mean", "reduce_max"} {
+	ints := []string{"reduce_sum", "reduce_max", "reduce_min", "reduce_prod", "reduce_l1_norm", "reduce_sum_square"}
+	exactly := []string{"reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_l1_norm"}
+	for _, op := range append([]string{"reduce_mean", "reduce_l2_norm", "reduce_log_sum", "reduce_log_sum_exp"},
+		ints...) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
-			if op == "reduce_mean" && d == mil.Int32 {
+			if d == mil.Int32 && !slices.Contains(ints, op) {
 				continue
 			}
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
@@ -106,15 +152,94 @@ func TestReduce(t *testing.T) {
 					if k%10 == 0 {
 						list, in = nil, slices.Repeat([]bool{true}, len(x.shape))
 					}
+					if op == "reduce_log_sum" { // near zero the order of the terms decides
+						for i := range x.v {
+							x.v[i] = math.Abs(x.v[i]) + 0.5
+						}
+						x = exactly16(x)
+					}
 					o := reduceCase(op, x, list, in, r.IntN(2) == 0)
-					if d == mil.FP32 && op != "reduce_max" { // float64 sums in another order
-						o.near(t, o.oneUlp)
-					} else {
+					switch {
+					case d == mil.Int32, op == "reduce_max", op == "reduce_min", d == mil.FP16 && slices.Contains(exactly, op):
 						o.exact(t)
+					case op == "reduce_log_sum_exp": // two logarithms of the same sum
+						o.near(t, func(_, _ int, w float64) float64 { return ulp(d, w) + 0x1p-44 })
+					default: // float64 sums in another order
+						o.near(t, o.oneUlp)
 					}
 				}
 			})
 		}
+	}
+}
+
+// exactly16 rounds elements to their type.
+func exactly16(x nd) nd {
+	for i := range x.v {
+		x.v[i] = load(x.d, store(x.d, x.v[i]))
+	}
+	return x
+}
+
+// argCase looks for the first element that no other exceeds.
+func argCase(op string, x nd, axis int, keep bool, d mil.DType) operation {
+	in := make([]bool, len(x.shape))
+	in[axis] = true
+	flat := zeros(d, foldShape(x.shape, in, false)...)
+	lanes := make([][]float64, len(flat.v))
+	x.fold(in, func(out []int, f float64) { k := flat.index(out); lanes[k] = append(lanes[k], f) })
+	for k, lane := range lanes {
+		best := slices.Max(lane) // NaN if there is one
+		if op == "reduce_argmin" {
+			best = slices.Min(lane)
+		}
+		flat.v[k] = float64(slices.IndexFunc(lane, func(f float64) bool { return f == best || f != f && best != best }))
+	}
+	flat.shape = foldShape(x.shape, in, keep)
+	return operation{op: op, in: []operand{{"x", x, false}}, want: []nd{flat},
+		settings: fmt.Sprintf(", axis = int32(%d), keep_dims = bool(%t), output_dtype = string(%q)", axis, keep, d)}
+}
+
+func TestReduceArg(t *testing.T) {
+	for _, op := range []string{"reduce_argmax", "reduce_argmin"} {
+		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
+			t.Run(op+"/"+d.String(), func(t *testing.T) {
+				r := seeded(t)
+				for k := range 60 {
+					x := fill(r, d, randomShape(r, 1, 5)...)
+					if k%3 == 0 && d != mil.Int32 {
+						x = special(r, d, x.shape...)
+					}
+					o := argCase(op, x, r.IntN(len(x.shape)), k%2 == 0, []mil.DType{mil.Int32, mil.UInt16}[r.IntN(2)])
+					o.in[0].fixed = k%5 == 0
+					o.exact(t)
+				}
+			})
+		}
+	}
+	x := zeros(mil.FP16, 65536, 2)
+	x.set(3, 65535, 1)
+	o := argCase("reduce_argmax", x, 0, false, mil.UInt16)
+	o.exact(t)
+	// By default the last axis, which is dropped, as int32.
+	o = argCase("reduce_argmax", fill(seeded(t), mil.FP16, 3, 40), 1, false, mil.Int32)
+	o.settings = ""
+	o.exact(t)
+}
+
+// Sums of exponentials neither overflow nor vanish.
+func TestReduceLogSumExpEdges(t *testing.T) {
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		x    []float64
+		want float64
+	}{
+		{[]float64{65504}, 65504}, {[]float64{-65504}, -65504}, {[]float64{1000, 1000}, 1000.5}, {[]float64{-inf}, -inf},
+		{[]float64{-inf, 2}, 2}, {[]float64{inf, 2}, inf}, {[]float64{inf, -inf}, inf}, {[]float64{math.NaN(), 1}, math.NaN()},
+		{[]float64{-1000, -1000}, -999.5},
+	} {
+		operation{op: "reduce_log_sum_exp", in: []operand{{"x", nd{mil.FP16, []int{len(c.x)}, c.x}, false}},
+			want: []nd{{mil.FP16, []int{}, []float64{c.want}}}}.exact(t)
 	}
 }
 
@@ -134,6 +259,16 @@ func TestReduceEdges(t *testing.T) {
 		{"reduce_sum", []float64{2048, 1, 0x1p-24}, 2050}, // one rounding, not two
 		{"reduce_mean", []float64{65504, 65504}, 65504}, {"reduce_mean", []float64{0x1p-24, 0}, 0},
 		{"reduce_mean", []float64{0x1p-24, 0x1p-23}, 0x1p-23},
+		{"reduce_min", []float64{inf, inf}, inf}, {"reduce_min", []float64{1, nan, 2}, nan},
+		{"reduce_prod", []float64{inf, 0}, nan}, {"reduce_prod", []float64{65504, 65504, 0x1p-14}, inf},
+		{"reduce_prod", []float64{0x1p-14, 0x1p-14, 0x1p14}, 0x1p-14}, // products are not rounded to fp16
+		{"reduce_prod", []float64{-2, 0}, math.Copysign(0, -1)},
+		{"reduce_l1_norm", []float64{-inf, 1}, inf}, {"reduce_l1_norm", []float64{math.Copysign(0, -1)}, 0},
+		{"reduce_l2_norm", []float64{-65504}, 65504}, {"reduce_l2_norm", []float64{3, 4}, 5},
+		{"reduce_l2_norm", []float64{0x1p-24}, 0x1p-24}, {"reduce_sum_square", []float64{256, 1}, inf},
+		{"reduce_sum_square", []float64{0x1p-12, 0}, 0x1p-24}, {"reduce_sum_square", []float64{nan}, nan},
+		{"reduce_log_sum", []float64{1, 0}, 0}, {"reduce_log_sum", []float64{0}, -inf},
+		{"reduce_log_sum", []float64{-1, 0}, nan}, {"reduce_log_sum", []float64{inf}, inf},
 	} {
 		x := nd{mil.FP16, []int{len(c.x)}, c.x}
 		want := nd{mil.FP16, []int{}, []float64{c.want}}

@@ -47,6 +47,6 @@ func (r *softmaxer) span(c *call, lo, hi, worker int) {
 				row[t] = narrow(r.dtype, float64(v)/sum[t])
 			}
 		}
-		l.store(&c.out[0], m, base, width)
+		l.store(&c.out[0], m, base, width, 0, l.length)
 	}
 }

@@ -14,8 +14,18 @@ var kernels = map[string]kernel{
 	"thresholded_relu": unary, "threshold": unary, "clamped_relu": unary, "scaled_tanh": unary,
 	"sigmoid_hard": unary, "linear_activation": unary, "clip": unary,
 	"prelu": prelu, "softplus_parametric": softplusParametric, "logical_not": logicalNot,
-	"reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "softmax": softmax, "layer_norm": layerNorm,
-	"matmul": matmul, "linear": linear, "conv": conv,
+
+	"reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
+	"reduce_prod": reduce, "reduce_l1_norm": reduce, "reduce_l2_norm": reduce, "reduce_log_sum": reduce,
+	"reduce_sum_square": reduce, "reduce_log_sum_exp": logSumExp, "reduce_argmax": indexOf, "reduce_argmin": indexOf,
+
+	"softmax": softmax, "layer_norm": layerNorm, "batch_norm": batchNorm, "instance_norm": instanceNorm,
+	"l2_norm": l2Norm, "local_response_norm": localNorm,
+
+	"matmul": matmul, "linear": linear,
+
+	"conv": conv,
+
 	"max_pool": maxPool, "avg_pool": avgPool,
 	"transpose": transpose, "concat": concat, "split": split,
 	"slice_by_index": slice, "slice_by_size": slice, "pad": pad,
