@@ -151,6 +151,9 @@ func (c *cache) read(path string) ([]byte, int64, error) {
 	return b, onDisk(info), err
 }
 
+// attempts bounds how often store makes a partition: another broker may remove it while it is empty.
+const attempts = 100
+
 // store keeps a program and makes room for it. The error says why it is not kept.
 func (c *cache) store(id Identity, k Key, s *source) error {
 	if c.dir == "" {
@@ -162,11 +165,10 @@ func (c *cache) store(id Identity, k Key, s *source) error {
 	name := entryName{id.String(), k}
 	path := c.file(name)
 	var err error
-	for range 3 { // another broker may remove the partition while it is empty
-		if err = c.makePartition(filepath.Dir(path)); err != nil {
-			return err
+	for range attempts {
+		if err = c.makePartition(filepath.Dir(path)); err == nil {
+			err = wholefile.Replace(path, func(w io.Writer) error { return writeEntry(w, k, s) })
 		}
-		err = wholefile.Replace(path, func(w io.Writer) error { return writeEntry(w, k, s) })
 		if !errors.Is(err, fs.ErrNotExist) {
 			break
 		}
