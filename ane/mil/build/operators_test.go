@@ -182,6 +182,25 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value {
 		return f.BatchToSpace(f.Tile(v.img, 6, 1, 1, 1), [2]int{2, 3}, [2]int{1, 1}, [2]int{0, 3})
 	}, "tensor<fp16, [1, 4, 14, 24]> = batch_to_space(block_shape = tensor<int32, [2]>([2, 3]), crops = tensor<int32, [2, 2]>([1, 1, 0, 3]), x = tile_0)"},
+	{func(f *build.Func, v values) build.Value { return f.ShapeOf(v.row) }, "tensor<int32, [3]> = shape(x = row)"},
+	{func(f *build.Func, v values) build.Value { return f.Fill(mil.FP16, 0.5, 2, 3) }, "tensor<fp16, [2, 3]> = fill(shape = tensor<int32, [2]>([2, 3]), value = fp16(0x1p-1))"},
+	{func(f *build.Func, v values) build.Value { return f.FillLike(mil.Bool, 1, v.f) }, "tensor<bool, [2, 3]> = fill_like(ref_tensor = f, value = bool(true))"},
+	{func(f *build.Func, v values) build.Value { return f.Range1d(mil.Int32, 9, 0, -2) }, "tensor<int32, [5]> = range_1d(end = int32(0), start = int32(9), step = int32(-2))"},
+	{func(f *build.Func, v values) build.Value { return f.BandPart(v.f, 0, -1) }, "tensor<fp32, [2, 3]> = band_part(lower = int32(0), upper = int32(-1), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.OneHot(mil.FP32, v.i, 4, -1, 1, -0.5) }, "tensor<fp32, [2, 3, 4]> = one_hot(axis = int32(-1), indices = i, off_value = fp32(-0x1p-1), on_value = fp32(0x1p+0), one_hot_vector_size = int32(4))"},
+	{func(f *build.Func, v values) build.Value {
+		return f.Cumsum(v.i, -1, build.Exclusive(true), build.Backward(true))
+	}, "tensor<int32, [2, 3]> = cumsum(axis = int32(-1), exclusive = bool(true), reverse = bool(true), x = i)"},
+	{func(f *build.Func, v values) build.Value { return f.NonZero(f.Const("mask", mil.Int32s(0, 3, 4))) }, "tensor<int32, [2, 1]> = non_zero(x = tensor<int32, [3]>([0, 3, 4]))"},
+	{func(f *build.Func, v values) build.Value {
+		return f.SliceUpdate(v.f, f.Squeeze(f.Fill(mil.FP32, 1, 1, 2), 0), []int{1, 0}, []int{2, 2}, build.SqueezeMask{true, false})
+	}, "tensor<fp32, [2, 3]> = slice_update(begin = tensor<int32, [2]>([1, 0]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([2, 2]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([true, false]), stride = tensor<int32, [2]>([1, 1]), update = squeeze_0, x = f)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.SliceUpdateAt(v.f, f.Fill(mil.FP32, 1, 1, 2), f.Input("at", mil.Int32, 2))
+	}, "tensor<fp32, [2, 3]> = slice_update(begin = at, begin_mask = tensor<bool, [2]>([false, false]), end = at, end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), update = fill_0, x = f)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.SliceBySizeAt(v.f, f.Input("at", mil.Int32, 2), 1, 2)
+	}, "tensor<fp32, [1, 2]> = slice_by_size(begin = at, size = tensor<int32, [2]>([1, 2]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceBySize(v.f, []int{0, 1}, []int{1, -1}) }, "tensor<fp32, [1, 2]> = slice_by_size(begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
 		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},
@@ -241,6 +260,9 @@ func TestEveryOperatorHasItsMethod(t *testing.T) {
 		name := ""
 		for _, word := range strings.Split(kind, "_") {
 			name += strings.ToUpper(word[:1]) + word[1:]
+		}
+		if kind == "shape" { // Shape would read as Value.Shape
+			name = "ShapeOf"
 		}
 		_, ok := methods.MethodByName(name)
 		require.True(t, ok, "%s has no method %s", kind, name)
@@ -369,6 +391,11 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.ReshapeLike(v.f) }, "reshape_like: ref_tensors: empty list"},
 	{func(f *build.Func, v values) { f.ReshapeLike(v.f, build.AxesOf{Value: v.f, End: 1 << 40}) }, "reshape_like: ends: 1099511627776 is out of range"},
 	{func(f *build.Func, v values) { f.Tile(v.f, 2) }, "tile: reps: tensor<int32, [1]> does not fit"},
+	{func(f *build.Func, v values) { f.Fill(mil.Int8, 0.5, 2) }, "fill: value: 0.5 is not of type int8"},
+	{func(f *build.Func, v values) { f.Fill(mil.Int8, 300, 2) }, "fill: value: 300 is out of range"},
+	{func(f *build.Func, v values) { f.Range1d(mil.FP16, 0, 1, 0) }, "range_1d: end: +Inf numbers"},
+	{func(f *build.Func, v values) { f.NonZero(v.f) }, "non_zero: x: the shape of the result depends on values"},
+	{func(f *build.Func, v values) { f.SliceBySizeAt(v.f, v.i, 1, 2) }, "slice_by_size: begin: tensor<int32, [2, 3]> does not fit"},
 	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
 	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) },
 		"pad: constant_val: 0.5 is not of type int32"},

@@ -43,14 +43,37 @@ type slice struct {
 // SliceByIndex returns a box of x: from begin up to, not including, end, along each
 // axis. Negative numbers count from the end.
 func (f *Func) SliceByIndex(x Value, begin, end []int, options ...SliceOption) Value {
+	return f.call("slice_by_index").value("x", x).ints("begin", begin).ints("end", end).masks(x, options).one()
+}
+
+// masks adds the options of a slice of x.
+func (c *call) masks(x Value, options []SliceOption) *call {
 	var s slice
 	for _, o := range given(options) {
 		o.slice(&s)
 	}
 	n := x.rank()
-	return f.call("slice_by_index").value("x", x).ints("begin", begin).bools("begin_mask", or(s.begin, false, n)).
-		ints("end", end).bools("end_mask", or(s.end, false, n)).bools("squeeze_mask", or(s.squeeze, false, n)).
-		ints("stride", or(s.stride, 1, n)).one()
+	return c.bools("begin_mask", or(s.begin, false, n)).bools("end_mask", or(s.end, false, n)).
+		bools("squeeze_mask", or(s.squeeze, false, n)).ints("stride", or(s.stride, 1, n))
+}
+
+// SliceUpdate returns x with a box of it replaced by update: the box that SliceByIndex takes.
+func (f *Func) SliceUpdate(x, update Value, begin, end []int, options ...SliceOption) Value {
+	return f.call("slice_update").value("x", x).value("update", update).ints("begin", begin).ints("end", end).
+		masks(x, options).one()
+}
+
+// SliceBySizeAt is SliceBySize with a begin that is computed: an int32 vector with an index for each axis. An index
+// that leaves no room for the slice moves it inside.
+func (f *Func) SliceBySizeAt(x, begin Value, size ...int) Value {
+	return f.call("slice_by_size").value("x", x).value("begin", begin).ints("size", size).one()
+}
+
+// SliceUpdateAt is SliceUpdate with a begin that is computed: an int32 vector with an index for each axis. The box has
+// the shape of update; an index that leaves no room for it moves it inside.
+func (f *Func) SliceUpdateAt(x, update, begin Value, options ...SliceOption) Value {
+	return f.call("slice_update").value("x", x).value("update", update).value("begin", begin).value("end", begin).
+		masks(x, options).one()
 }
 
 // PadOption is a PadMode or PadValue.

@@ -125,7 +125,7 @@ func (a *analysis) function(f *mil.Function) {
 		case v.input:
 			a.fail(r.Pos, "multiply it by one", "output %s is an input; the engine refuses outputs that no "+
 				"operation computes", r.Name)
-		case v.Const():
+		case v.Const() && !v.made:
 			a.fail(r.Pos, "compute it from an input",
 				"output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
 		default:

@@ -63,7 +63,11 @@ func (c *Call) suits(p *Param) {
 	case !p.State && slices.ContainsFunc(a.values, func(v *Value) bool { return v.State }):
 		c.fail(p.Name, "read it first: r = read_state(input = s)", "a state where a tensor is expected")
 	case p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return !v.Const() }):
-		c.fail(p.Name, "define it with const()", "has to be a constant")
+		why := ""
+		if p.Sized {
+			why = ": the shape of the result depends on it, and engines need static shapes"
+		}
+		c.fail(p.Name, "define it with const()", "has to be a constant%s", why)
 	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):
 		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
 	}

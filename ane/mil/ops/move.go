@@ -9,10 +9,10 @@ import (
 // moves copy elements of x to other places, bit by bit. Attrs is a Box; of stack a Join;
 // of space_to_batch and batch_to_space a Blocks; of reverse_sequence a Sequence.
 var moves = []Def{
-	{Name: "tile", Params: []Param{tensor("x"), setting("reps")}, infer: inferTile},
+	{Name: "tile", Params: []Param{tensor("x"), sized("reps")}, infer: inferTile},
 	{Name: "reverse", Params: []Param{tensor("x"), option("axes")}, infer: inferReverse},
 	{Name: "crop", Params: []Param{tensor("x"), setting("crop_height"), setting("crop_width")}, infer: inferCrop},
-	{Name: "sliding_windows", Params: []Param{tensor("x"), setting("axis"), setting("size"), option("stride")},
+	{Name: "sliding_windows", Params: []Param{tensor("x"), setting("axis"), sized("size"), option("stride")},
 		infer: inferSlidingWindows},
 	{Name: "depth_to_space", Params: []Param{tensor("x"), setting("block_size")}, infer: func(c *Call) {
 		c.toSpace("block_size", [3]int{2, 0, 1})

@@ -1,81 +1,201 @@
 package ops
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/element"
 )
 
-// slicing takes a box out of a tensor, or adds a border. Attrs is a Slice for the
+// slicing takes a box out of a tensor, replaces one, or adds a border. Attrs is a Slice for the
 // slices, a Pad for pad.
 var slicing = []Def{
-	{Name: "slice_by_index", Params: []Param{tensor("x"), setting("begin"), setting("end"), option("stride"),
+	{Name: "slice_by_index", Params: []Param{tensor("x"), tensor("begin"), tensor("end"), option("stride"),
 		option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceIndex},
-	{Name: "slice_by_size", Params: []Param{tensor("x"), setting("begin"), setting("size")}, infer: inferSliceSize},
+	{Name: "slice_by_size", Params: []Param{tensor("x"), tensor("begin"), sized("size")}, infer: inferSliceSize},
+	{Name: "slice_update", Params: []Param{tensor("x"), tensor("update"), tensor("begin"), tensor("end"),
+		option("stride"), option("begin_mask"), option("end_mask"), option("squeeze_mask")}, infer: inferSliceUpdate},
 	{Name: "pad", Params: []Param{tensor("x"), setting("pad"), option("mode"), option("constant_val")},
 		infer: inferPad},
 }
 
 // Slice selects elements: on axis i those at Begin + k*Stride for k below Size.
-type Slice struct{ Begin, Stride, Size []int }
+type Slice struct {
+	Begin, Stride, Size []int
+	// Moving slices begin where an operand tells: Begin is then 0 where the operand counts, and the first
+	// element itself where a mask ignores the operand. Fixed marks the latter.
+	Moving bool
+	Fixed  []bool
+}
 
-func inferSliceIndex(c *Call) {
-	x := c.tensor("x")
-	c.needs("x", storable...)
+// masked is a slice with masks, as arguments of slice_by_index and slice_update give it.
+type masked struct {
+	begin, end, stride     []int
+	fromStart, toEnd, drop []bool
+}
+
+// masked reads the arguments of a slice of x. moving tells that begin or end is computed: they are nil then.
+func (c *Call) masked(x *Value) (m masked, moving bool) {
 	n := x.Rank()
-	begin, end := c.ints("begin", n, make([]int, n)), c.ints("end", n, make([]int, n))
-	stride := c.ints("stride", n, slices.Repeat([]int{1}, n))
-	fromStart, toEnd, drop := c.booleans("begin_mask", n), c.booleans("end_mask", n), c.booleans("squeeze_mask", n)
-	if c.failed() {
-		return
+	moving = !c.tensor("begin").Const() || !c.tensor("end").Const()
+	if moving {
+		c.beginning(x)
+	} else {
+		m.begin, m.end = c.ints("begin", n, make([]int, n)), c.ints("end", n, make([]int, n))
 	}
-	a := Slice{Begin: make([]int, n), Stride: make([]int, n), Size: make([]int, n)}
-	shape := []int{}
-	for i, length := range x.Shape {
-		s := stride[i]
+	m.stride = c.ints("stride", n, slices.Repeat([]int{1}, n))
+	m.fromStart, m.toEnd = c.booleans("begin_mask", n), c.booleans("end_mask", n)
+	m.drop = c.booleans("squeeze_mask", n)
+	for i, s := range m.stride {
 		if s == 0 || s < -MaxElements || s > MaxElements {
 			c.fail("stride", "strides are not 0 and below 2^31", "%d on axis %d", s, i)
-			return
+			break
 		}
+	}
+	return m, moving
+}
+
+// beginning checks begin if it is computed.
+func (c *Call) beginning(x *Value) {
+	b := c.tensor("begin")
+	c.needs("begin", indexes...)
+	if !slices.Equal(b.Shape, []int{x.Rank()}) {
+		c.fail("begin", fmt.Sprintf("give a vector of %d", x.Rank()), "%s does not fit", b.Type())
+	}
+	c.cpu()
+}
+
+// fixed returns the slice and the shape of its result, or a fault.
+func (c *Call) fixed(x *Value, m masked) (a Slice, shape []int) {
+	n := x.Rank()
+	a = Slice{Begin: make([]int, n), Stride: m.stride, Size: make([]int, n)}
+	shape = []int{}
+	for i, length := range x.Shape {
+		s := m.stride[i]
 		// The bounds of a backward walk are one lower: it starts at the last
 		// element and ends before the first.
 		lo, hi := 0, length
 		if s < 0 {
 			lo, hi = -1, length-1
 		}
-		from, to := bound(begin[i], length, lo, hi), bound(end[i], length, lo, hi)
-		if fromStart[i] {
-			from = lo
-			if s < 0 {
-				from = hi
-			}
+		from, to := bound(m.begin[i], length, lo, hi), bound(m.end[i], length, lo, hi)
+		if m.fromStart[i] {
+			from = first(length, s)
 		}
-		if toEnd[i] {
+		if m.toEnd[i] {
 			to = hi
 			if s < 0 {
 				to = lo
 			}
 		}
 		size := (to - from + s - sign(s)) / s
-		if drop[i] {
-			if !fromStart[i] && (begin[i] < -length || begin[i] >= length) {
-				c.fail("begin", "begin within the axis", "index %d on axis %d of x%v", begin[i], i, x.Shape)
-				return
+		if m.drop[i] {
+			if !m.fromStart[i] && (m.begin[i] < -length || m.begin[i] >= length) {
+				c.fail("begin", "begin within the axis", "index %d on axis %d of x%v", m.begin[i], i, x.Shape)
+				return a, nil
 			}
 			size = 1
 		}
 		if size < 1 {
 			c.fail("end", "every axis keeps at least one element", "the slice of axis %d of x%v is empty", i, x.Shape)
+			return a, nil
+		}
+		a.Begin[i], a.Size[i] = from, size
+		if !m.drop[i] {
+			shape = append(shape, size)
+		}
+	}
+	return a, shape
+}
+
+// first is the first element of a walk over a whole axis.
+func first(length, stride int) int {
+	if stride < 0 {
+		return length - 1
+	}
+	return 0
+}
+
+func inferSliceIndex(c *Call) {
+	x := c.tensor("x")
+	c.needs("x", storable...)
+	m, moving := c.masked(x)
+	if c.failed() {
+		return
+	}
+	if !moving {
+		a, shape := c.fixed(x, m)
+		c.attrs = a
+		c.gives(x.DType, shape)
+		return
+	}
+	a := Slice{Begin: make([]int, x.Rank()), Stride: m.stride, Size: make([]int, x.Rank()), Moving: true,
+		Fixed: m.fromStart}
+	shape := []int{}
+	for i, length := range x.Shape {
+		switch s := m.stride[i]; {
+		case m.drop[i]:
+			a.Size[i] = 1
+		case m.fromStart[i] && m.toEnd[i]:
+			a.Size[i] = (length-1)/max(s, -s) + 1
+			shape = append(shape, a.Size[i])
+		default:
+			c.fail("begin", "give constants, masks for whole axes, squeeze_mask for single elements, or use slice_by_size",
+				"the size of axis %d depends on values; engines need static shapes", i)
 			return
 		}
-		a.Begin[i], a.Stride[i], a.Size[i] = from, s, size
-		if !drop[i] {
-			shape = append(shape, size)
+		if m.fromStart[i] {
+			a.Begin[i] = first(length, m.stride[i])
 		}
 	}
 	c.attrs = a
 	c.gives(x.DType, shape)
+}
+
+func inferSliceUpdate(c *Call) {
+	x, update := c.tensor("x"), c.tensor("update")
+	c.needs("x", storable...)
+	c.sameType("x", "update")
+	m, moving := c.masked(x)
+	if c.failed() {
+		return
+	}
+	c.cpu()
+	if !moving {
+		a, shape := c.fixed(x, m)
+		if !c.failed() && !slices.Equal(shape, update.Shape) {
+			c.fail("update", "give it the shape of the slice", "shape %v where the slice has %v", update.Shape, shape)
+		}
+		c.attrs = a
+		c.gives(x.DType, x.Shape)
+		return
+	}
+	a := Slice{Begin: make([]int, x.Rank()), Stride: m.stride, Moving: true, Fixed: m.fromStart}
+	rest := update.Shape
+	for i, length := range x.Shape {
+		size, s := 1, max(m.stride[i], -m.stride[i])
+		if !m.drop[i] && len(rest) > 0 {
+			size, rest = rest[0], rest[1:]
+		} else if !m.drop[i] {
+			rest = nil
+		}
+		whole := (length-1)/s + 1
+		if size > whole || m.fromStart[i] && m.toEnd[i] && !m.drop[i] && size != whole {
+			c.fail("update", "give it the shape of the slice", "%d elements of shape %v on axis %d of x%v", size,
+				update.Shape, i, x.Shape)
+			return
+		}
+		a.Size = append(a.Size, size)
+		if m.fromStart[i] {
+			a.Begin[i] = first(length, m.stride[i])
+		}
+	}
+	if len(rest) > 0 || Volume(a.Size) != update.Elements() {
+		c.fail("update", "give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape, x.Shape)
+	}
+	c.attrs = a
+	c.gives(x.DType, x.Shape)
 }
 
 // bound counts a negative index from the end and clamps the result to [lo, hi].
@@ -97,7 +217,12 @@ func inferSliceSize(c *Call) {
 	x := c.tensor("x")
 	c.needs("x", storable...)
 	n := x.Rank()
-	begin, size := slices.Clone(c.ints("begin", n, make([]int, n))), slices.Clone(c.ints("size", n, make([]int, n)))
+	size := slices.Clone(c.ints("size", n, make([]int, n)))
+	if !c.tensor("begin").Const() {
+		c.movingSize(x, size)
+		return
+	}
+	begin := slices.Clone(c.ints("begin", n, make([]int, n)))
 	if c.failed() {
 		return
 	}
@@ -118,6 +243,23 @@ func inferSliceSize(c *Call) {
 		}
 	}
 	c.attrs = Slice{Begin: begin, Stride: slices.Repeat([]int{1}, n), Size: size}
+	c.gives(x.DType, size)
+}
+
+// movingSize is the rule of slice_by_size with a begin that is computed.
+func (c *Call) movingSize(x *Value, size []int) {
+	if c.beginning(x); c.failed() {
+		return
+	}
+	for i, length := range x.Shape {
+		if size[i] < 1 || size[i] > length {
+			c.fail("size", "give the size in numbers; -1 depends on begin", "%d on axis %d of x%v", size[i], i, x.Shape)
+			return
+		}
+	}
+	n := x.Rank()
+	c.attrs = Slice{Begin: make([]int, n), Stride: slices.Repeat([]int{1}, n), Size: size, Moving: true,
+		Fixed: make([]bool, n)}
 	c.gives(x.DType, size)
 }
 

@@ -27,6 +27,8 @@ type Param struct {
 	// Const arguments are settings: the compiler needs their value.
 	// All others are tensors, constant or not.
 	Const bool
+	// Sized settings decide the shape of the result.
+	Sized bool
 	// Variadic arguments hold a list of tensors, or of settings.
 	Variadic bool
 	// Like arguments give their type alone: Node.In does not have them.
@@ -38,6 +40,7 @@ type Param struct {
 func tensor(name string) Param   { return Param{Name: name} }
 func perhaps(name string) Param  { return Param{Name: name, Optional: true} }
 func setting(name string) Param  { return Param{Name: name, Const: true} }
+func sized(name string) Param    { return Param{Name: name, Const: true, Sized: true} }
 func option(name string) Param   { return Param{Name: name, Const: true, Optional: true} }
 func variadic(name string) Param { return Param{Name: name, Variadic: true} }
 func like(name string) Param     { return Param{Name: name, Like: true} }
@@ -100,8 +103,7 @@ var table = func() map[string]*Def {
 	t := map[string]*Def{}
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
-		moves,
-		functions, parametrics,
+		moves, generators, functions, parametrics,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

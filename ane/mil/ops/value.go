@@ -29,6 +29,7 @@ type Value struct {
 
 	input  bool    // a parameter of the function
 	bare   bool    // a number without a type: a setting may take it as float too
+	made   bool    // the result of a Node that is known when compiling
 	weight *Weight // the weight that it was read from, or nil
 }
 

@@ -10,7 +10,7 @@ import (
 // views keep the elements and change the shape. Attrs of transpose is a []int,
 // the permutation; of the others nil, because dense elements do not move.
 var views = []Def{
-	{Name: "reshape", Params: []Param{tensor("x"), setting("shape")}, infer: inferReshape},
+	{Name: "reshape", Params: []Param{tensor("x"), sized("shape")}, infer: inferReshape},
 	{Name: "transpose", Params: []Param{tensor("x"), setting("perm")}, infer: inferTranspose},
 	{Name: "expand_dims", Params: []Param{tensor("x"), setting("axes")}, infer: inferExpand},
 	{Name: "squeeze", Params: []Param{tensor("x"), option("axes")}, infer: inferSqueeze},

@@ -16,6 +16,9 @@ func (p *planner) fold(ctx context.Context) error {
 		if err := between(ctx); err != nil {
 			return err
 		}
+		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return p.data(v) == nil }) && len(n.Out) > 0 {
+			continue // its rule computed it
+		}
 		if slices.ContainsFunc(n.In, func(v *ops.Value) bool { return v != nil && p.data(v) == nil }) {
 			rest = append(rest, n)
 			continue

@@ -61,8 +61,12 @@ func (m *mover) span(c *call, lo, hi, _ int) {
 
 // row copies one run along the last axis.
 func (m *mover) row(c *call, b *box, r int) {
+	m.rowAt(c, b, r, b.srcBase, b.dstBase)
+}
+
+// rowAt is row with other offsets of the first element.
+func (m *mover) rowAt(c *call, b *box, r, src, dst int) {
 	last := len(b.dims) - 1
-	src, dst := b.srcBase, b.dstBase
 	for d := last - 1; d >= 0; d-- {
 		k := r % b.dims[d]
 		src += k * b.src[d]

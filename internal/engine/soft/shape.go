@@ -20,14 +20,97 @@ func transpose(s *step) (runner, int) {
 // slice copies a box of x.
 func slice(s *step) (runner, int) {
 	a := s.attrs.(ops.Slice)
-	src := dense(s.in[0].shape)
-	base := 0
-	for i := range src {
-		base += a.Begin[i] * src[i]
-		src[i] *= a.Stride[i]
+	strides, base := walked(a, s.in[0].shape)
+	b := box{dims: a.Size, src: strides, dst: dense(a.Size), srcBase: base}
+	if a.Moving {
+		return slide(a, s, 1, &b, &b.srcBase)
 	}
-	return move(s.in[0].dtype.Size(), box{dims: a.Size, src: src, dst: dense(a.Size), srcBase: base})
+	return move(s.in[0].dtype.Size(), b)
 }
+
+// walked returns the strides of a slice in its dense tensor, and the offset of its first element.
+func walked(a ops.Slice, shape []int) (strides []int, base int) {
+	strides = dense(shape)
+	for i := range strides {
+		base += a.Begin[i] * strides[i]
+		strides[i] *= a.Stride[i]
+	}
+	return strides, base
+}
+
+// sliceUpdate copies x and replaces a box of it.
+func sliceUpdate(s *step) (runner, int) {
+	a := s.attrs.(ops.Slice)
+	size := s.in[0].dtype.Size()
+	whole, _ := move(size, box{dims: s.in[0].shape, src: dense(s.in[0].shape), dst: dense(s.in[0].shape)})
+	strides, base := walked(a, s.in[0].shape)
+	b := box{from: 1, dims: a.Size, src: dense(a.Size), dst: strides, dstBase: base}
+	if a.Moving {
+		part, _ := slide(a, s, 2, &b, &b.dstBase)
+		return &sequence{whole, part}, 0
+	}
+	part, _ := move(size, b)
+	return &sequence{whole, part}, 0
+}
+
+// slider is a mover of one box whose first element is known at run time.
+type slider struct {
+	mover
+	ops.Slice
+	strides []int // of the tensor that the slice is of
+	shape   []int
+	begin   int  // index of the operand that holds the first indices
+	to      bool // the slice is of the result
+}
+
+// slide plans a moving slice of operand 0, or of the result if base is the destination's. Operand begin holds the
+// first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
+func slide(a ops.Slice, s *step, begin int, b *box, base *int) (runner, int) {
+	r := &slider{mover: mover{size: s.in[0].dtype.Size()}, Slice: a, strides: dense(s.in[0].shape), shape: s.in[0].shape,
+		begin: begin, to: base == &b.dstBase}
+	b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
+	r.boxes = []box{*b}
+	return r, 0
+}
+
+func (r *slider) run(c *call) { r.mover.run(c) }
+
+func (r *slider) span(c *call, lo, hi, _ int) {
+	at := 0
+	for i, n := range r.shape {
+		reach := (r.Size[i] - 1) * r.Stride[i]
+		first := r.Begin[i]
+		if !r.Fixed[i] {
+			if first = integer(&c.in[r.begin], i); first < 0 {
+				first += n
+			}
+		}
+		first = min(max(first, -min(reach, 0)), n-1-max(reach, 0))
+		at += first * r.strides[i]
+	}
+	b := &r.boxes[0]
+	src, dst := at, 0
+	if r.to {
+		src, dst = 0, at
+	}
+	for row := lo; row < hi && !c.stopped(); row++ {
+		r.rowAt(c, b, row, src, dst)
+	}
+}
+
+// sequence runs its parts one after another: all of the first is done before the second begins.
+type sequence []runner
+
+func (r *sequence) run(c *call) {
+	for _, part := range *r {
+		c.run = part
+		part.run(c)
+	}
+	c.run = r
+}
+
+// span implements runner; the parts have their own.
+func (r *sequence) span(*call, int, int, int) {}
 
 // concat writes its operands consecutively, or interleaved, along one axis.
 func concat(s *step) (runner, int) {

@@ -1,0 +1,221 @@
+package soft
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// known stands for operators whose results the rule computes: no step runs them.
+func known(*step) (runner, int) { return &sequence{}, 0 }
+
+// constantFill repeats one element.
+func constantFill(s *step) (runner, int) {
+	return &filler{element: s.attrs.(ops.Fill).Element}, 0
+}
+
+type filler struct{ element []byte }
+
+func (r *filler) run(c *call) { c.spread(c.out[0].len(), 1) }
+
+func (r *filler) span(c *call, lo, hi, _ int) {
+	const block = 1 << 16
+	n := len(r.element)
+	for ; lo < hi && !c.stopped(); lo += block {
+		repeat(c.out[0].raw[lo*n:min(lo+block, hi)*n], r.element)
+	}
+}
+
+// rangeOf counts. Each element is rounded once.
+func rangeOf(s *step) (runner, int) { return &ranger{s.attrs.(ops.Range)}, chunk }
+
+type ranger struct{ ops.Range }
+
+func (r *ranger) run(c *call) { c.spread(c.out[0].len(), 1) }
+
+func (r *ranger) span(c *call, lo, hi, worker int) {
+	out := &c.out[0]
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		n := min(chunk, hi-lo)
+		if out.dtype == mil.Int32 {
+			for i := lo; i < lo+n; i++ {
+				out.ints[i] = int32(int64(r.Start) + int64(i)*int64(r.Step))
+			}
+			continue
+		}
+		d := c.work[worker][:n]
+		for i := range d {
+			d[i] = narrow(out.dtype, r.Start+float64(lo+i)*r.Step)
+		}
+		out.store(d, lo)
+	}
+}
+
+// band keeps diagonals of matrices and clears the others.
+func band(s *step) (runner, int) {
+	shape := s.in[0].shape
+	k := len(shape)
+	return &bander{Band: s.attrs.(ops.Band), size: s.in[0].dtype.Size(), rows: shape[k-2], columns: shape[k-1]}, 0
+}
+
+type bander struct {
+	ops.Band
+	size, rows, columns int
+}
+
+func (r *bander) run(c *call) { c.spread(c.out[0].len()/r.columns, r.columns/2+1) }
+
+func (r *bander) span(c *call, lo, hi, _ int) {
+	for i := lo; i < hi && !c.stopped(); i++ {
+		row, from, to := i%r.rows, 0, r.columns
+		if r.Lower >= 0 {
+			from = min(max(row-r.Lower, 0), to)
+		}
+		if r.Upper >= 0 && r.Upper < r.columns {
+			to = max(min(row+r.Upper+1, to), from)
+		}
+		src, dst := c.in[0].raw[i*r.columns*r.size:], c.out[0].raw[i*r.columns*r.size:]
+		clear(dst[:from*r.size])
+		copy(dst[from*r.size:to*r.size], src[from*r.size:])
+		clear(dst[to*r.size : r.columns*r.size])
+	}
+}
+
+// oneHot writes On where an index tells, and Off elsewhere. An index outside of the new axis, a negative one too, has
+// Off everywhere.
+func oneHot(s *step) (runner, int) {
+	r := &hot{OneHot: s.attrs.(ops.OneHot), inner: 1}
+	shape := s.out[0].shape
+	r.depth = shape[r.Axis]
+	for _, n := range shape[r.Axis+1:] {
+		r.inner *= n
+	}
+	return r, 0
+}
+
+type hot struct {
+	ops.OneHot
+	depth, inner int // length of the new axis, elements after it
+}
+
+// run spreads rows: of the new axis if it is the last, else of the axes after it.
+func (r *hot) run(c *call) {
+	if r.inner == 1 {
+		c.spread(c.out[0].len()/r.depth, r.depth/4+1)
+		return
+	}
+	c.spread(c.out[0].len()/r.inner, 2*r.inner)
+}
+
+func (r *hot) span(c *call, lo, hi, _ int) {
+	n, out := len(r.On), c.out[0].raw
+	for row := lo; row < hi && !c.stopped(); row++ {
+		if r.inner == 1 {
+			line := out[row*r.depth*n:][:r.depth*n]
+			repeat(line, r.Off)
+			if k := integer(&c.in[0], row); k >= 0 && k < r.depth {
+				copy(line[k*n:], r.On)
+			}
+			continue
+		}
+		line, k := out[row*r.inner*n:][:r.inner*n], row%r.depth
+		first := row / r.depth * r.inner
+		for i := range r.inner {
+			e := r.Off
+			if integer(&c.in[0], first+i) == k {
+				e = r.On
+			}
+			copy(line[i*n:], e)
+		}
+	}
+}
+
+// cumsum adds up the elements along an axis. The sums of floats are float64, and each is rounded once; int32 wraps
+// around.
+func cumsum(s *step) (runner, int) {
+	a := s.attrs.(ops.Scan)
+	var axes []int
+	if len(s.in[0].shape) > 0 {
+		axes = []int{a.Axis}
+	}
+	l := newLanes(s.in[0].shape, axes)
+	r := &scanner{Scan: a, lanes: l, rows: max(chunk/l.tile, 1), dtype: s.in[0].dtype}
+	if r.dtype == mil.Int32 {
+		return r, 0
+	}
+	return r, r.rows * l.tile
+}
+
+type scanner struct {
+	ops.Scan
+	lanes lanes
+	rows  int // elements of a lane computed at a time
+	dtype mil.DType
+}
+
+func (r *scanner) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
+
+func (r *scanner) span(c *call, lo, hi, worker int) {
+	l := &r.lanes
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, width, _ := l.group(g)
+		if r.dtype == mil.Int32 {
+			r.whole(c, base, width)
+			continue
+		}
+		var sums [maxTile]float64
+		for t := range sums {
+			sums[t] = math.Copysign(0, -1) // -0 + x is x, also for -0
+		}
+		for done := 0; done < l.length && !c.stopped(); done += r.rows {
+			from, to := done, min(done+r.rows, l.length)
+			if r.Reverse {
+				from, to = l.length-to, l.length-from
+			}
+			m := c.work[worker][:(to-from)*width]
+			l.load(&c.in[0], m, base, width, from, to)
+			for i := range to - from {
+				k := i
+				if r.Reverse {
+					k = to - from - 1 - i
+				}
+				for t, x := range m[k*width:][:width] {
+					before := sums[t]
+					switch sums[t] += float64(x); {
+					case !r.Exclusive:
+						before = sums[t]
+					case done == 0 && i == 0:
+						before = 0 // the sum of no elements
+					}
+					m[k*width+t] = narrow(r.dtype, before)
+				}
+			}
+			for j := from; j < to; {
+				mem, n := l.at(base, j)
+				n = min(n, to-j)
+				c.out[0].store(m[(j-from)*width:][:n*width], mem)
+				j += n
+			}
+		}
+	}
+}
+
+// whole adds up the int32 of a group of lanes.
+func (r *scanner) whole(c *call, base, width int) {
+	l := &r.lanes
+	for t := range width {
+		sum := int32(0)
+		for j := range l.length {
+			if r.Reverse {
+				j = l.length - 1 - j
+			}
+			mem, _ := l.at(base+t, j)
+			before := sum
+			if sum += c.in[0].ints[mem]; !r.Exclusive {
+				before = sum
+			}
+			c.out[0].ints[mem] = before
+		}
+	}
+}
