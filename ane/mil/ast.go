@@ -43,6 +43,8 @@ type Function struct {
 	Attrs   []Arg
 	Body    []*Op
 	Results []Ref // names of the values that the function returns
+
+	origin string // the opset from which Convert moved the function
 }
 
 // Var declares a value: a parameter of a function or a result of an Op.

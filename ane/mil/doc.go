@@ -13,7 +13,9 @@
 // the comments of its source.
 //
 // Parse reads both dialects, also mixed: plain scalars as in program(1.3),
-// int32(1), and boxed ones as in program(1.0), tensor<int32, []>(1).
+// int32(1), and boxed ones as in program(1.0), tensor<int32, []>(1). Print keeps the
+// dialect of a program, [Convert] moves a program from one to the other, and [FormatAs]
+// does so with its comments.
 //
 // # Errors
 //

@@ -2,6 +2,7 @@ package mil
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 )
@@ -18,6 +19,29 @@ func Format(file string, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	return format(file, src, prog)
+}
+
+// FormatAs is Format in the dialect d: it converts the program as Convert does. Its error
+// is that of ParseTree or of Convert.
+func FormatAs(file string, src []byte, d Dialect) ([]byte, error) {
+	prog, err := ParseTree(file, src)
+	if err != nil {
+		return nil, err
+	}
+	if prog, err = Convert(prog, d); err != nil {
+		var list ErrorList
+		errors.As(err, &list)
+		for _, e := range list {
+			e.File = file
+		}
+		return nil, err
+	}
+	return format(file, src, prog)
+}
+
+// format returns the text of prog with the comments of src, which has as many statements.
+func format(file string, src []byte, prog *Program) ([]byte, error) {
 	cut := cutText(src)
 	lines := strings.Split(strings.TrimSuffix(string(Print(prog)), "\n"), "\n")
 	if len(lines) == len(cut.slots) {

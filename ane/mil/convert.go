@@ -1,0 +1,305 @@
+package mil
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/anekit/anekit/internal/near"
+)
+
+// Dialect is one of the two forms of MIL text. Parse reads both, also mixed.
+type Dialect uint8
+
+// The dialects. Compilers for M1 and M2 were reported to need the old one.
+const (
+	// NewText is program(1.3) with the opset ios18 and plain scalars: int32(1).
+	NewText Dialect = iota
+	// OldText is program(1.0) with the opsets ios15 to ios17 and boxed scalars:
+	// tensor<int32, []>(1).
+	OldText
+)
+
+// String returns new or old.
+func (d Dialect) String() string {
+	if d == OldText {
+		return "old"
+	}
+	return "new"
+}
+
+// ParseDialect returns the Dialect that String calls s, and whether there is one.
+func ParseDialect(s string) (d Dialect, ok bool) {
+	for _, d := range []Dialect{NewText, OldText} {
+		if s == d.String() {
+			return d, true
+		}
+	}
+	return NewText, false
+}
+
+// Opsets of the dialects: ios16 is the one that M1 was reported to need.
+const (
+	oldestOpset = 15
+	usualOpset  = 16 // of the old dialect
+	newOpset    = 18
+)
+
+// Convert returns a copy of p wholly in the dialect d: the version, the opset of every
+// function, and the spelling of every scalar type. The copy computes the same. p does not
+// change.
+//
+// To the old dialect, a function takes the opset ios16, or ios17 if it calls an operator
+// that ios16 lacks; ios15 to ios17 stay. To the new one, it takes ios18. Converting the
+// returned tree back restores an Equal program if p was wholly in one dialect; the tree,
+// not its text, remembers opsets other than those.
+//
+// The error is an ErrorList. It has the faults of Validate, except those of names, or the
+// place of everything that d cannot express: types narrower than a byte, states and
+// operators of ios18 in the old dialect, and in the new one the forms of constexpr_*
+// operators that ios18 replaced.
+func Convert(p *Program, d Dialect) (*Program, error) {
+	if err := Validate("", p); err != nil && !OnlyNames(err) {
+		return nil, err
+	}
+	c := converter{to: d}
+	out := c.program(p)
+	if err := c.faults.err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// converter copies a tree from one dialect to the other.
+type converter struct {
+	to     Dialect
+	faults faults
+	opset  int // the least that the function needs
+}
+
+func (c *converter) fail(pos Pos, msg, hint string) {
+	c.faults.add(&Error{Pos: pos, Msg: msg, Hint: hint})
+}
+
+func (c *converter) program(p *Program) *Program {
+	out := &Program{Pos: p.Pos, Version: "1.3", Attrs: c.args(p.Attrs, p.Pos)}
+	if c.to == OldText {
+		out.Version = "1.0"
+	}
+	for _, f := range p.Funcs {
+		out.Funcs = append(out.Funcs, c.function(f))
+	}
+	return out
+}
+
+func (c *converter) function(f *Function) *Function {
+	out := &Function{Pos: f.Pos, Name: f.Name, Attrs: c.args(f.Attrs, f.Pos), Results: append([]Ref(nil), f.Results...)}
+	c.opset = usualOpset
+	for _, v := range f.Params {
+		out.Params = append(out.Params, c.variable(v))
+	}
+	for _, op := range f.Body {
+		c.operator(op)
+		o := &Op{Pos: op.Pos, Kind: op.Kind, Args: c.args(op.Args, op.Pos), Attrs: c.args(op.Attrs, op.Pos)}
+		for _, v := range op.Results {
+			o.Results = append(o.Results, c.variable(v))
+		}
+		out.Body = append(out.Body, o)
+	}
+	c.version(f, out)
+	return out
+}
+
+// opsetNumber returns the number of an opset: 18 for ios18 and for CoreML8, its name in
+// other files of Core ML. It is 0 for every other name.
+func opsetNumber(name string) int {
+	for prefix, first := range map[string]int{"ios": 0, "CoreML": 10} {
+		if digits, ok := strings.CutPrefix(name, prefix); ok {
+			if n, err := strconv.Atoi(digits); err == nil && n > 0 && n < 1000 {
+				return n + first
+			}
+		}
+	}
+	return 0
+}
+
+// KnownOpset reports whether name is an opset of Apple's, or may be one of the next
+// years. If not, hint names the nearest one.
+func KnownOpset(name string) (known bool, hint string) {
+	switch n := opsetNumber(name); {
+	case 13 <= n && n <= newOpset, 26 <= n && n < 36: // Apple counts years since 2025
+		return true, ""
+	}
+	hint = near.Hint(name, []string{"ios15", "ios16", "ios17", "ios18", "ios26", "CoreML5", "CoreML6", "CoreML7", "CoreML8"})
+	return false, hint + "the opsets are ios15, ios16, ios17 and ios18"
+}
+
+// version sets the opset of the converted function out.
+func (c *converter) version(f, out *Function) {
+	n := opsetNumber(f.Opset)
+	if known, hint := KnownOpset(f.Opset); !known {
+		c.fail(f.Pos, "function "+shorten(f.Name)+": "+quoteShort(f.Opset)+" is an opset of no dialect", hint)
+		return
+	}
+	fits := n >= newOpset
+	if c.to == OldText {
+		fits = oldestOpset <= n && n < newOpset
+	}
+	switch {
+	case fits:
+		out.Opset = f.Opset
+	case f.origin != "":
+		out.Opset = f.origin
+	case c.to == OldText:
+		out.Opset = "ios" + strconv.Itoa(c.opset)
+	default:
+		out.Opset = "ios" + strconv.Itoa(newOpset)
+	}
+	if !fits {
+		out.origin = f.Opset
+	}
+}
+
+// replaced lists the operators of ios16 that ios18 gave another form, and the argument
+// that only the form of ios16 has.
+var replaced = map[string]string{"constexpr_lut_to_dense": "shape", "constexpr_sparse_to_dense": "shape"}
+
+// since lists the operators that ios16 lacks, and the opset that brought each.
+var since = map[string]int{
+	"quantize": 17, "dequantize": 17, "reshape_like": 17, "resize": 17,
+	"constexpr_blockwise_shift_scale": 18, "constexpr_lut_to_sparse": 18, "constexpr_sparse_blockwise_shift_scale": 18,
+	"scaled_dot_product_attention": 18, "slice_update": 18,
+	"read_state": 18, "write_state": 18, "coreml_update_state": 18,
+}
+
+// operator checks that the dialect has op, and notes the opset that it needs.
+func (c *converter) operator(op *Op) {
+	if name, ok := replaced[op.Kind]; ok {
+		old := op.Arg(name) != nil || op.Attr(name) != nil
+		switch {
+		case old && c.to == NewText:
+			c.fail(op.Pos, op.Kind+" with "+name+" is the form of ios16, which ios18 replaced",
+				"compress the weights again for ios18, or keep the old dialect")
+		case !old && c.to == OldText:
+			c.fail(op.Pos, op.Kind+" without "+name+" is the form of ios18", "compress the weights again for ios16")
+		}
+	}
+	if c.to != OldText {
+		return
+	}
+	switch need := since[op.Kind]; {
+	case need >= newOpset:
+		c.fail(op.Pos, op.Kind+" is an operator of ios18; the old dialect has none of that name", insteadOf(op.Kind))
+	case need > c.opset:
+		c.opset = need
+	}
+}
+
+// insteadOf says what a program of the old dialect has in place of an operator of ios18.
+func insteadOf(kind string) string {
+	switch kind {
+	case "scaled_dot_product_attention":
+		return "write matmul, mul, softmax and matmul"
+	case "slice_update":
+		return "write slices and concat"
+	case "read_state", "write_state", "coreml_update_state":
+		return "feed the state as an input, and return it as an output"
+	}
+	return "compress the weights in a form of ios16, such as constexpr_affine_dequantize"
+}
+
+func (c *converter) variable(v Var) Var {
+	v.Type = c.typ(v.Type, v.Pos)
+	return v
+}
+
+// typ spells t in the dialect.
+func (c *converter) typ(t Type, pos Pos) Type {
+	if bits := t.DType.Bits(); c.to == OldText && bits > 0 && bits < 8 {
+		c.fail(pos, t.DType.String()+" is a type of ios18; the old dialect has none narrower than a byte",
+			"store it as int8 or uint8")
+	}
+	out := Type{Kind: t.Kind, DType: t.DType, Dims: append([]Dim(nil), t.Dims...)}
+	switch {
+	case t.Kind == State:
+		if c.to == OldText {
+			c.fail(pos, "states are types of ios18; the old dialect has none",
+				"feed the state as an input, and return it as an output")
+		}
+		out.Elems = append(out.Elems, t.Elems...)
+		return out
+	case c.to == OldText:
+		out = out.boxed()
+	case t.Kind == Tensor && len(t.Dims) == 0:
+		out = ScalarOf(t.DType)
+	}
+	for _, e := range t.Elems {
+		out.Elems = append(out.Elems, c.typ(e, pos))
+	}
+	return out
+}
+
+// args converts named operands. Values without a place are reported at pos.
+func (c *converter) args(args []Arg, pos Pos) []Arg {
+	var out []Arg
+	for _, a := range args {
+		if a.Pos.Known() {
+			pos = a.Pos
+		}
+		out = append(out, Arg{Pos: a.Pos, Name: a.Name, Value: c.operand(a.Value, pos)})
+	}
+	return out
+}
+
+func (c *converter) operand(o Operand, pos Pos) Operand {
+	switch o := o.(type) {
+	case *Value:
+		return c.value(o, pos)
+	case *Values:
+		out := &Values{Pos: o.Pos}
+		for _, item := range o.Items {
+			out.Items = append(out.Items, c.operand(item, pos))
+		}
+		return out
+	case *Nested:
+		return &Nested{Pos: o.Pos, Args: c.args(o.Args, pos), Attrs: c.args(o.Attrs, pos)}
+	}
+	return o
+}
+
+func (c *converter) value(v *Value, pos Pos) *Value {
+	if v.Bare() {
+		return &Value{Pos: v.Pos, Literal: v.Literal}
+	}
+	if v.Pos.Known() {
+		pos = v.Pos
+	}
+	return &Value{Pos: v.Pos, Type: c.typ(v.Type, pos), Literal: c.literal(v.Literal, pos)}
+}
+
+func (c *converter) literal(l Literal, pos Pos) Literal {
+	switch l := l.(type) {
+	case *Value:
+		return c.value(l, pos)
+	case *Blob:
+		return &Blob{Pos: l.Pos, Path: c.value(l.Path, pos), Offset: c.value(l.Offset, pos)}
+	case *ListLit:
+		return &ListLit{Pos: l.Pos, Items: c.literals(l.Items, pos)}
+	case *TupleLit:
+		return &TupleLit{Pos: l.Pos, Items: c.literals(l.Items, pos)}
+	case *DictLit:
+		out := &DictLit{Pos: l.Pos}
+		for _, p := range l.Pairs {
+			out.Pairs = append(out.Pairs, Pair{c.literal(p.Key, pos), c.literal(p.Value, pos)})
+		}
+		return out
+	}
+	return l
+}
+
+func (c *converter) literals(items []Literal, pos Pos) []Literal {
+	var out []Literal
+	for _, l := range items {
+		out = append(out, c.literal(l, pos))
+	}
+	return out
+}
