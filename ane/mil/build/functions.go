@@ -69,7 +69,7 @@ func (f *Func) Inverse(x Value, epsilon float64) Value {
 	return f.call("inverse").value("x", x).number("epsilon", epsilon, x).one()
 }
 
-// LogicalNot returns the opposite of truth values. Apple's engine does not run it.
+// LogicalNot returns the opposite of truth values.
 func (f *Func) LogicalNot(x Value) Value { return f.unary("logical_not", x) }
 
 // Identity returns x.

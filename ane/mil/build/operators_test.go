@@ -100,6 +100,18 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value { return f.Prelu(v.x, v.c) }, `tensor<fp16, [1, 4, 2, 32]> = prelu(alpha = each, x = x)`},
 	{func(f *build.Func, v values) build.Value { return f.SoftplusParametric(v.x, v.c, v.c) }, `tensor<fp16, [1, 4, 2, 32]> = softplus_parametric(alpha = each, beta = each, x = x)`},
 	{func(f *build.Func, v values) build.Value { return f.LogicalNot(v.b) }, `tensor<bool, [2, 3]> = logical_not(x = truth)`},
+	{func(f *build.Func, v values) build.Value { return f.FloorDiv(v.x, v.y) }, `tensor<fp16, [1, 4, 2, 32]> = floor_div(x = x, y = x2)`},
+	{func(f *build.Func, v values) build.Value { return f.Mod(v.x, v.y) }, `tensor<fp16, [1, 4, 2, 32]> = mod(x = x, y = x2)`},
+	{func(f *build.Func, v values) build.Value { return f.Greater(v.y, v.x) }, `tensor<bool, [1, 4, 2, 32]> = greater(x = x2, y = x)`},
+	{func(f *build.Func, v values) build.Value { return f.GreaterEqual(v.y, v.x) }, `tensor<bool, [1, 4, 2, 32]> = greater_equal(x = x2, y = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Less(v.y, v.x) }, `tensor<bool, [1, 4, 2, 32]> = less(x = x2, y = x)`},
+	{func(f *build.Func, v values) build.Value { return f.LessEqual(v.y, v.x) }, `tensor<bool, [1, 4, 2, 32]> = less_equal(x = x2, y = x)`},
+	{func(f *build.Func, v values) build.Value { return f.Equal(v.y, v.x) }, `tensor<bool, [1, 4, 2, 32]> = equal(x = x2, y = x)`},
+	{func(f *build.Func, v values) build.Value { return f.NotEqual(v.y, v.x) }, `tensor<bool, [1, 4, 2, 32]> = not_equal(x = x2, y = x)`},
+	{func(f *build.Func, v values) build.Value { return f.LogicalAnd(v.b, v.b) }, `tensor<bool, [2, 3]> = logical_and(x = truth, y = truth)`},
+	{func(f *build.Func, v values) build.Value { return f.LogicalOr(v.b, v.b) }, `tensor<bool, [2, 3]> = logical_or(x = truth, y = truth)`},
+	{func(f *build.Func, v values) build.Value { return f.LogicalXor(v.b, v.b) }, `tensor<bool, [2, 3]> = logical_xor(x = truth, y = truth)`},
+	{func(f *build.Func, v values) build.Value { return f.Select(v.b, v.i, v.i) }, `tensor<int32, [2, 3]> = select(a = i, b = i, cond = truth)`},
 	{func(f *build.Func, v values) build.Value { return f.ReduceSum(v.i, nil) }, "int32 = reduce_sum(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = i)"},
 	{func(f *build.Func, v values) build.Value {
 		return f.ReduceMean(v.x, []int{-1}, build.KeepDims(true))

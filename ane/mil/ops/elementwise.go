@@ -8,8 +8,9 @@ import (
 // does. Attrs is nil.
 var elementwise = []Def{
 	arithmetic("add", numerics), arithmetic("sub", numerics), arithmetic("mul", numerics),
-	arithmetic("real_div", floats), arithmetic("pow", floats),
-	arithmetic("maximum", numerics), arithmetic("minimum", numerics),
+	arithmetic("real_div", numerics), arithmetic("pow", numerics),
+	arithmetic("maximum", numerics), arithmetic("minimum", numerics), arithmetic("floor_div", numerics),
+	arithmetic("mod", numerics),
 }
 
 func arithmetic(name string, types []mil.DType) Def {
@@ -17,13 +18,12 @@ func arithmetic(name string, types []mil.DType) Def {
 		c.needs("x", types...)
 		c.needs("y", types...)
 		c.sameType("x", "y")
-		x, y := c.tensor("x"), c.tensor("y")
-		shape, ok := Broadcast(x.Shape, y.Shape)
-		if !ok {
-			c.fail("y", "make the axes equal or 1", "shape %v does not broadcast with %v", y.Shape, x.Shape)
+		shape, d := c.broadcast("x", "y"), c.tensor("x").DType
+		c.fp32(d)
+		if name == "mod" {
+			c.offEngine("")
 		}
-		c.fp32(x.DType)
-		c.gives(x.DType, shape)
+		c.gives(d, shape)
 	}}
 }
 

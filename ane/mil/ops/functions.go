@@ -18,7 +18,6 @@ var functions = []Def{
 	shifted("log", 1e-45), shifted("inverse", 1e-4),
 	{Name: "logical_not", Params: []Param{tensor("x")}, infer: func(c *Call) {
 		c.needs("x", mil.Bool)
-		c.offEngine("")
 		c.gives(mil.Bool, c.tensor("x").Shape)
 	}},
 	{Name: "identity", Params: []Param{tensor("x")}, infer: func(c *Call) {

@@ -60,6 +60,10 @@ var programs = []string{
 	"sigmoid_hard(x = x, alpha = fp16(0.5), beta = fp16(2))",
 	"linear_activation(x = x, alpha = fp16(0.5), beta = fp16(2))", "prelu(x = img, alpha = q)",
 	"softplus_parametric(x = img, alpha = q, beta = q)",
+	"floor_div(x = x, y = x)", "mod(x = x, y = x)", "greater(x = x, y = x)", "greater_equal(x = x, y = x)",
+	"less(x = x, y = x)", "less_equal(x = x, y = x)", "equal(x = x, y = x)", "not_equal(x = x, y = x)",
+	"logical_and(x = b, y = b)", "logical_or(x = b, y = b)", "logical_xor(x = b, y = b)",
+	"select(cond = bool(true), a = x, b = s)",
 	"frobnicate(x = x)",
 }
 

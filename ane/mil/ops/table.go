@@ -104,6 +104,7 @@ var table = func() map[string]*Def {
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
 		moves, generators, functions, parametrics,
+		comparisons,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

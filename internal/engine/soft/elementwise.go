@@ -20,11 +20,11 @@ func binary(s *step) (runner, int) {
 	if f := chipOps[s.op]; f != nil && s.arith.result != 0 && s.out[0].dtype == mil.FP16 {
 		op = f
 	}
-	if op == nil { // only pow depends on the rounding of its result
-		d := s.out[0].dtype
+	if op == nil { // these depend on the rounding of their results
+		d, wide := s.out[0].dtype, wideOps[s.op]
 		op = func(dst, x, y []float32) {
 			for i := range dst {
-				dst[i] = narrow(d, math.Pow(float64(x[i]), float64(y[i])))
+				dst[i] = narrow(d, wide(float64(x[i]), float64(y[i])))
 			}
 		}
 	}
@@ -102,13 +102,78 @@ var chipOps = map[string]func(dst, x, y []float32){
 	},
 }
 
-// intOps wrap around in two's complement.
+// wideOps compute in float64.
+var wideOps = map[string]func(x, y float64) float64{"pow": math.Pow, "floor_div": floorDiv, "mod": floorMod}
+
+// floorDiv rounds x / y down. Where the quotient of two float32 rounds up to a whole number, that number and the one
+// below round to the same float32.
+func floorDiv(x, y float64) float64 { return math.Floor(x / y) }
+
+// floorMod is x - y * floorDiv(x, y), computed exactly. It has the sign of y.
+func floorMod(x, y float64) float64 {
+	m := math.Mod(x, y)
+	if m == 0 {
+		return math.Copysign(0, y)
+	}
+	if math.Signbit(m) != math.Signbit(y) {
+		m += y
+	}
+	return m
+}
+
+// intOps wrap around in two's complement. A division by zero gives 0.
 var intOps = map[string]func(x, y int32) int32{
 	"add":     func(x, y int32) int32 { return x + y },
 	"sub":     func(x, y int32) int32 { return x - y },
 	"mul":     func(x, y int32) int32 { return x * y },
 	"maximum": func(x, y int32) int32 { return max(x, y) },
 	"minimum": func(x, y int32) int32 { return min(x, y) },
+	"real_div": func(x, y int32) int32 { // truncates
+		if y == 0 {
+			return 0
+		}
+		return x / y
+	},
+	"floor_div": func(x, y int32) int32 {
+		if y == 0 {
+			return 0
+		}
+		if q := x / y; x%y == 0 || (x < 0) == (y < 0) {
+			return q
+		}
+		return x/y - 1
+	},
+	"mod": func(x, y int32) int32 {
+		if y == 0 {
+			return 0
+		}
+		if m := x % y; m == 0 || (m < 0) == (y < 0) {
+			return m
+		}
+		return x%y + y
+	},
+	"pow": intPow,
+}
+
+// intPow truncates the powers with a negative exponent.
+func intPow(x, y int32) int32 {
+	switch {
+	case y >= 0:
+	case x == -1:
+		y = -y & 1
+	case x != 1:
+		return 0
+	default:
+		return 1
+	}
+	p := int32(1)
+	for ; y > 0; y >>= 1 {
+		if y&1 != 0 {
+			p *= x
+		}
+		x *= x
+	}
+	return p
 }
 
 type floatBinary struct {

@@ -17,6 +17,25 @@ func moreWeightedCases() map[string]weightedCase {
 				"string(\"bool\"));\ntensor<bool, [4, 33]> b = logical_not(x = a);\ntensor<fp16, [4, 33]> c = cast(x = b, " +
 				"dtype = string(\"fp16\"));\n"), "y"},
 	}
+	const pair, truth = "tensor<fp16, [4, 33]> x", "tensor<bool, [4, 33]> "
+	const number = "tensor<fp16, [4, 33]> c = cast(x = b, dtype = string(\"fp16\"));\n"
+	for _, op := range []string{"floor_div", "mod"} {
+		cases[op] = weightedCase{pair, []nd{half(4, 33), half(33)}, fmt.Sprintf("tensor<fp16, [4, 33]> c = %s(x = w0, "+
+			"y = w1);\ntensor<fp16, [4, 33]> d = add(x = x, y = c);\ntensor<fp16, [4, 33]> y = %[1]s(x = d, y = w1);",
+			op), "y"}
+	}
+	for _, op := range []string{"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"} {
+		cases[op] = weightedCase{pair, []nd{half(4, 33), half(4, 33)}, difference("tensor<fp16, [4, 33]> r = round(x = d);\n" +
+			truth + "b = " + op + "(x = r, y = fp16(0));\n" + number), "y"}
+	}
+	for _, op := range []string{"logical_and", "logical_or", "logical_xor"} {
+		cases[op] = weightedCase{pair, []nd{half(4, 33), half(4, 33)}, difference(truth + "g = greater(x = d, y = " +
+			"fp16(0));\n" + truth + "h = less(x = d, y = fp16(-0.25));\n" + truth + "b = " + op + "(x = g, y = h);\n" +
+			number), "y"}
+	}
+	cases["select"] = weightedCase{pair, []nd{half(4, 33), half(33)}, "tensor<bool, [4, 33]> b = greater(x = w0, y = " +
+		"w1);\ntensor<fp16, [4, 33]> c = select(cond = b, a = x, b = w1);\ntensor<fp16, [4, 33]> y = mul(x = c, y = w0);",
+		"y"}
 	folded := func(settings string, names ...string) {
 		for _, op := range names {
 			cases[op+" folded"] = weightedCase{"tensor<fp16, [2, 3]> x", []nd{half(2, 3)},

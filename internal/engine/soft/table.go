@@ -13,6 +13,9 @@ var kernels = map[string]kernel{
 	"relu6": unary, "softsign": unary, "softplus": unary, "elu": unary, "leaky_relu": unary,
 	"thresholded_relu": unary, "threshold": unary, "clamped_relu": unary, "scaled_tanh": unary,
 	"sigmoid_hard": unary, "linear_activation": unary, "clip": unary,
+	"floor_div": binary, "mod": binary,
+	"greater": compare, "greater_equal": compare, "less": compare, "less_equal": compare, "equal": compare,
+	"not_equal": compare, "logical_and": logical, "logical_or": logical, "logical_xor": logical, "select": choose,
 	"prelu": prelu, "softplus_parametric": softplusParametric, "logical_not": logicalNot,
 
 	"reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,
