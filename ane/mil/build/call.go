@@ -117,14 +117,7 @@ func (c *call) one() Value { return c.many(1)[0] }
 // wanted.
 func (c *call) many(wanted int) []Value {
 	if !c.lost {
-		operands := make([]ops.Operand, len(c.args))
-		for i, a := range c.args {
-			operands[i] = ops.Operand{Name: a.name, List: a.list}
-			for _, n := range a.nodes {
-				operands[i].Values = append(operands[i].Values, n.v)
-			}
-		}
-		out, notes, err := ops.Infer(c.kind, operands...)
+		out, notes, err := ops.Infer(c.kind, c.operands()...)
 		if err == nil {
 			c.f.b.note(notes...)
 			return c.add(out)
@@ -136,6 +129,30 @@ func (c *call) many(wanted int) []Value {
 		lost[i] = c.f.lost()
 	}
 	return lost
+}
+
+// operands returns the arguments for ops.Infer.
+func (c *call) operands() []ops.Operand {
+	operands := make([]ops.Operand, len(c.args))
+	for i, a := range c.args {
+		operands[i] = ops.Operand{Name: a.name, List: a.list}
+		for _, n := range a.nodes {
+			operands[i].Values = append(operands[i].Values, n.v)
+		}
+	}
+	return operands
+}
+
+// shape returns the shape of the result that the call would have, nil for a faulty call.
+func (c *call) shape() []int {
+	if c.lost {
+		return nil
+	}
+	out, _, err := ops.Infer(c.kind, c.operands()...)
+	if err != nil {
+		return nil // one reports it
+	}
+	return out[0].Shape
 }
 
 // add adds the statement with its results.

@@ -154,6 +154,14 @@ var calls = []struct {
 		return f.Conv(v.img, v.k, build.Strides{1, 2}, build.Padding{1, 1, 2, 2}, build.Dilations{2, 1},
 			build.Groups(1))
 	}, `tensor<fp16, [1, 6, 6, 6]> = conv(dilations = tensor<int32, [2]>([2, 1]), groups = int32(1), pad = tensor<int32, [4]>([1, 1, 2, 2]), pad_type = string("custom"), strides = tensor<int32, [2]>([1, 2]), weight = k, x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConvTranspose(v.row, f.Weight("t", make([]float32, 24), 4, 2, 3), build.Strides{2}, build.Groups(2), build.Bias(channels(f, "b", 4)))
+	}, `tensor<fp16, [1, 4, 19]> = conv_transpose(bias = b, dilations = tensor<int32, [1]>([1]), groups = int32(2), output_shape = tensor<int32, [3]>([1, 4, 19]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("valid"), strides = tensor<int32, [1]>([2]), weight = t, x = row)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConvTranspose(v.row, f.Weight("t", make([]float32, 24), 4, 2, 3), build.Strides{2}, build.Same, build.Dilations{2}, build.OutputShape{1, 2, 17})
+	}, `tensor<fp16, [1, 2, 17]> = conv_transpose(dilations = tensor<int32, [1]>([2]), groups = int32(1), output_shape = tensor<int32, [3]>([1, 2, 17]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same"), strides = tensor<int32, [1]>([2]), weight = t, x = row)`},
+	{func(f *build.Func, v values) build.Value { return f.L2Pool(v.row, []int{2}, build.Padding{1, 0}) },
+		`tensor<fp16, [1, 4, 9]> = l2_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([1, 0]), pad_type = string("custom"), strides = tensor<int32, [1]>([1]), x = row)`},
 	{func(f *build.Func, v values) build.Value { return f.MaxPool(v.row, []int{2}, build.SameLower) },
 		`tensor<fp16, [1, 4, 9]> = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same_lower"), strides = tensor<int32, [1]>([1]), x = row)`},
 	{func(f *build.Func, v values) build.Value {

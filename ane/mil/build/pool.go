@@ -19,7 +19,7 @@ func (p Padding) avgPool(w *window)        { p.pool(w) }
 func (p PadType) avgPool(w *window)        { p.pool(w) }
 func (m CeilMode) avgPool(w *window)       { m.pool(w) }
 
-// MaxPool returns the maximum of each window of x [N, C, H, W] or [N, C, W]; kernel is
+// MaxPool returns the maximum of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
 // the window's length along each spatial axis.
 func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
 	var w window
@@ -29,7 +29,7 @@ func (f *Func) MaxPool(x Value, kernel []int, options ...PoolOption) Value {
 	return f.pool("max_pool", x, kernel, w).one()
 }
 
-// AvgPool returns the mean of each window of x [N, C, H, W] or [N, C, W]; kernel is
+// AvgPool returns the mean of each window of x [N, C, H, W], [N, C, W] or [N, C, D, H, W]; kernel is
 // the window's length along each spatial axis.
 func (f *Func) AvgPool(x Value, kernel []int, options ...AvgPoolOption) Value {
 	var w window
@@ -37,6 +37,15 @@ func (f *Func) AvgPool(x Value, kernel []int, options ...AvgPoolOption) Value {
 		o.avgPool(&w)
 	}
 	return f.pool("avg_pool", x, kernel, w).bool("exclude_padding_from_average", bool(w.exclude)).one()
+}
+
+// L2Pool returns the square root of the sum of squares of each window, like MaxPool.
+func (f *Func) L2Pool(x Value, kernel []int, options ...PoolOption) Value {
+	var w window
+	for _, o := range given(options) {
+		o.pool(&w)
+	}
+	return f.pool("l2_pool", x, kernel, w).one()
 }
 
 func (f *Func) pool(kind string, x Value, kernel []int, w window) *call {

@@ -30,7 +30,7 @@ func (f *Func) Matmul(x, y Value, options ...MatmulOption) Value {
 // LinearOption is Bias.
 type LinearOption interface{ linear(*linear) }
 
-// Bias is added by Linear, one number for each output.
+// Bias is added by Linear and ConvTranspose, one number for each output.
 type Bias Value
 
 func (b Bias) linear(l *linear) { l.bias = &b }

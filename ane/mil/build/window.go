@@ -1,7 +1,7 @@
 package build
 
 // What Conv and the pools have in common: a window that slides over the spatial axes
-// of x, which are the last one or two.
+// of x, which are the last one to three.
 
 // Strides are the steps of the window along each spatial axis; in SliceByIndex the
 // steps along each axis. The default is 1.
@@ -34,7 +34,9 @@ type window struct {
 	padType   PadType
 	dilations Dilations // conv
 	groups    Groups    // conv
-	ceil      CeilMode  // pools
+	shape     OutputShape
+	bias      *Bias
+	ceil      CeilMode // pools
 	exclude   ExcludePadding
 }
 

@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// convolutions slide a kernel over one or two spatial axes. Attrs is a Window.
+// convolutions slide a kernel over one to three spatial axes. Attrs is a Window.
 var convolutions = []Def{
+	{Name: "conv_transpose", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("pad"),
+		option("output_shape"), option("pad_type"), option("strides"), option("dilations"), option("groups")},
+		infer: inferConvTranspose},
 	{Name: "conv", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias"), option("strides"),
 		option("pad_type"),
 		option("pad"), option("dilations"), option("groups")}, infer: inferConv},
@@ -29,10 +32,7 @@ func inferConv(c *Call) {
 	c.needs("x", floats...)
 	c.sameType("x", "weight")
 	c.fp32(x.DType)
-	spatial := x.Rank() - 2
-	if spatial < 1 || spatial > 2 {
-		c.fail("x", "use [N, C, W] or [N, C, H, W]; the engine has no 3-D convolution", "shape %v", x.Shape)
-	}
+	c.spatial(x)
 	if w.Rank() != x.Rank() {
 		c.fail("weight", "give it as [outputs, inputs/groups, kernel]", "shape %v for x%v", w.Shape, x.Shape)
 	}
@@ -62,43 +62,136 @@ func inferConv(c *Call) {
 	c.gives(x.DType, append([]int{x.Shape[0], co}, win.Out...))
 }
 
-// slide reads strides, dilations and padding and computes the output lengths:
-// floor((D + before + after - d(K-1) - 1) / s) + 1, with ceil instead of floor if
-// ceil is set.
-func (c *Call) slide(w *Window, ceil bool) {
+// spatial refuses x without one to three spatial axes.
+func (c *Call) spatial(x *Value) {
+	if n := x.Rank() - 2; n < 1 || n > 3 {
+		c.fail("x", "use [N, C, W], [N, C, H, W] or [N, C, D, H, W]", "shape %v", x.Shape)
+	}
+}
+
+// inferConvTranspose is the rule of the transposed convolution. Its Window is that of
+// the convolution that maps the result to x, except that In and Out are those of the
+// transposed one.
+func inferConvTranspose(c *Call) {
+	x, w, b := c.tensor("x"), c.tensor("weight"), c.tensor("bias")
+	c.needs("x", floats...)
+	c.sameType("x", "weight")
+	c.fp32(x.DType)
+	c.spatial(x)
+	if w.Rank() != x.Rank() {
+		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "shape %v for x%v", w.Shape, x.Shape)
+	}
+	if c.failed() {
+		return
+	}
+	groups, ci := c.integer("groups", 1), x.Shape[1]
+	if w.Shape[0] != ci {
+		c.fail("weight", "give it as [inputs, outputs/groups, kernel]", "%d input channels, x%v has %d", w.Shape[0],
+			x.Shape, ci)
+	} else if groups < 1 || ci%groups != 0 {
+		c.fail("groups", "choose a divisor", "%d does not divide %d input channels", groups, ci)
+	}
+	if c.failed() {
+		return
+	}
+	co := w.Shape[1] * groups
+	if b != nil {
+		c.sameType("x", "bias")
+		if !slices.Equal(b.Shape, []int{co}) {
+			c.fail("bias", "give one number for each output channel", "shape %v for %d output channels", b.Shape, co)
+		}
+	}
+	win := Window{Groups: groups, Kernel: w.Shape[2:], In: x.Shape[2:]}
+	given := c.ints("output_shape", -1, nil)
+	if given != nil && (len(given) != x.Rank() || given[0] != x.Shape[0] || given[1] != co) {
+		c.fail("output_shape", "give the whole shape of the result", "%s is not [%d, %d, ..] of rank %d", few(given),
+			x.Shape[0], co, x.Rank())
+	}
+	kind, ok := c.steps(&win)
+	if !ok {
+		return
+	}
+	for i, in := range win.In {
+		s, full := win.Strides[i], (in-1)*win.Strides[i]+win.reach(i)
+		out := full - win.Before[i] - win.After[i]
+		if kind == "same" || kind == "same_lower" {
+			out = in * s
+		}
+		if given != nil {
+			out = given[2+i]
+		}
+		if kind == "same" || kind == "same_lower" {
+			win.halve(i, full-out, kind)
+		}
+		room := out + win.Before[i] + win.After[i] - win.reach(i)
+		if given != nil && (out < 1 || room < 0 || room/s+1 != in) {
+			c.fail("output_shape", "give the shape of which a convolution with these settings makes x",
+				"%d on spatial axis %d is not possible for %d of x", out, i, in)
+			return
+		}
+		win.Out[i] = out
+	}
+	c.attrs = win
+	c.gives(x.DType, append([]int{x.Shape[0], co}, win.Out...))
+}
+
+// reach is the number of elements that the kernel spans along an axis.
+func (w *Window) reach(axis int) int { return w.Dilations[axis]*(w.Kernel[axis]-1) + 1 }
+
+// halve sets the padding of pad_type same and same_lower along an axis, all in all.
+func (w *Window) halve(axis, all int, kind string) {
+	all = max(all, 0)
+	w.Before[axis], w.After[axis] = all/2, all-all/2
+	if kind == "same_lower" {
+		w.Before[axis], w.After[axis] = w.After[axis], w.Before[axis]
+	}
+}
+
+// steps reads strides, dilations and padding: the counts of pad_type custom, else
+// none. It makes room for Out.
+func (c *Call) steps(w *Window) (kind string, ok bool) {
 	n := len(w.In)
 	ones, zeros := slices.Repeat([]int{1}, n), make([]int, 2*n)
 	w.Strides = c.ints("strides", n, ones)
 	w.Dilations = c.ints("dilations", n, ones)
-	kind := c.word("pad_type", "valid", padTypes...)
+	kind = c.word("pad_type", "valid", padTypes...)
 	pad := c.ints("pad", 2*n, zeros)
 	w.Before, w.After, w.Out = make([]int, n), make([]int, n), make([]int, n)
 	for i := range n {
-		s, d, in := w.Strides[i], w.Dilations[i], w.In[i]
+		s, d := w.Strides[i], w.Dilations[i]
 		if s < 1 || s > MaxElements || d < 1 || d > MaxElements || w.Kernel[i] < 1 {
 			c.fail("", "strides, dilations and kernel sizes are at least 1", "stride %d, dilation %d, kernel %d", s, d,
 				w.Kernel[i])
-			return
+			return "", false
 		}
 		if w.Kernel[i] > MaxElements/d {
 			c.fail("", fmt.Sprintf("kernel and dilation together span at most %d elements", MaxElements),
 				"kernel %d with dilation %d is too large", w.Kernel[i], d)
-			return
+			return "", false
 		}
-		reach := d*(w.Kernel[i]-1) + 1
-		switch kind {
-		case "custom":
+		if kind == "custom" {
 			w.Before[i], w.After[i] = pad[2*i], pad[2*i+1]
 			if min(w.Before[i], w.After[i]) < 0 || max(w.Before[i], w.After[i]) > MaxElements {
 				c.fail("pad", "counts are at least 0", "%v is out of range", pad)
-				return
+				return "", false
 			}
-		case "same", "same_lower":
-			all := max(((in+s-1)/s-1)*s+reach-in, 0)
-			w.Before[i], w.After[i] = all/2, all-all/2
-			if kind == "same_lower" {
-				w.Before[i], w.After[i] = w.After[i], w.Before[i]
-			}
+		}
+	}
+	return kind, !c.failed()
+}
+
+// slide reads strides, dilations and padding and computes the output lengths:
+// floor((D + before + after - d(K-1) - 1) / s) + 1, with ceil instead of floor if
+// ceil is set.
+func (c *Call) slide(w *Window, ceil bool) {
+	kind, ok := c.steps(w)
+	if !ok {
+		return
+	}
+	for i, in := range w.In {
+		s, reach := w.Strides[i], w.reach(i)
+		if kind == "same" || kind == "same_lower" {
+			w.halve(i, ((in+s-1)/s-1)*s+reach-in, kind)
 		}
 		room := in + w.Before[i] + w.After[i] - reach
 		if room < 0 {

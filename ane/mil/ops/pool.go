@@ -1,7 +1,8 @@
 package ops
 
-// pools take the maximum or the mean of a window. Attrs is a Window.
+// pools take the maximum, the mean or the norm of a window. Attrs is a Window.
 var pools = []Def{
+	{Name: "l2_pool", Params: poolParams(), infer: inferPool},
 	{Name: "max_pool", Params: poolParams(), infer: inferPool},
 	{Name: "avg_pool", Params: append(poolParams(), option("exclude_padding_from_average")), infer: inferPool},
 }
@@ -15,13 +16,11 @@ func inferPool(c *Call) {
 	x := c.tensor("x")
 	c.needs("x", floats...)
 	c.fp32(x.DType)
-	spatial := x.Rank() - 2
-	if spatial < 1 || spatial > 2 {
-		c.fail("x", "use [N, C, W] or [N, C, H, W]", "shape %v", x.Shape)
+	if c.spatial(x); c.failed() {
 		return
 	}
 	w := Window{In: x.Shape[2:], Groups: x.Shape[1]}
-	w.Kernel = c.ints("kernel_sizes", spatial, nil)
+	w.Kernel = c.ints("kernel_sizes", len(w.In), nil)
 	w.ExcludePadding = c.boolean("exclude_padding_from_average", false)
 	ceil := c.boolean("ceil_mode", false)
 	if c.failed() {

@@ -5,22 +5,36 @@ import "github.com/anekit/anekit/ane/mil/ops"
 // conv multiplies, for each image and group, the weights as a matrix [outputs,
 // inputs*kernel] by the windows of x as columns [inputs*kernel, positions].
 func conv(s *step) (runner, int) {
-	w := planar(s.attrs.(ops.Window))
-	x, out := s.in[0].shape, s.out[0].shape
-	p := &windows{win: w, channels: x[1] / w.Groups, outputs: out[1] / w.Groups, bias: s.in[2].where != absent}
-	kernel := w.Kernel[0] * w.Kernel[1]
-	k := p.channels * kernel
+	p := newWindows(s)
+	k := p.channels * ops.Volume(p.win.Kernel)
 	p.weight = newOperand(s, 1, p.outputs, k, false)
-	return newProduct(x[0]*w.Groups, p.outputs, k, w.Out[0]*w.Out[1], w.In[1], p)
+	return newProduct(s.in[0].shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)
 }
 
 // windows are the panels of a convolution. batch is image*groups + group.
 type windows struct {
-	win      ops.Window
-	channels int // inputs of a group
-	outputs  int // outputs of a group
+	win      ops.Window // over three spatial axes
+	channels int        // inputs of a group
+	outputs  int        // outputs of a group
 	weight   operand
 	bias     bool
+}
+
+func newWindows(s *step) *windows {
+	w := volumetric(s.attrs.(ops.Window))
+	return &windows{win: w, channels: s.in[0].shape[1] / w.Groups, outputs: s.out[0].shape[1] / w.Groups,
+		bias: s.in[2].where != absent}
+}
+
+// volumetric adds leading spatial axes of length 1 to a window over fewer than three.
+func volumetric(w ops.Window) ops.Window {
+	for len(w.In) < 3 {
+		one := func(list []int) []int { return append([]int{1}, list...) }
+		w.Kernel, w.In, w.Out, w.Strides, w.Dilations = one(w.Kernel), one(w.In), one(w.Out), one(w.Strides),
+			one(w.Dilations)
+		w.Before, w.After = append([]int{0}, w.Before...), append([]int{0}, w.After...)
+	}
+	return w
 }
 
 func (p *windows) left(c *call, dst, spare []float32, batch, m0, m1 int) []float32 {
@@ -33,31 +47,33 @@ func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []floa
 	w := &p.win
 	i := 0
 	for ch := range p.channels {
-		plane := (batch*p.channels + ch) * w.In[0]
-		for kh := range w.Kernel[0] {
-			for kw := range w.Kernel[1] {
-				p.fill(c, dst[i*(n1-n0):][:n1-n0], spare, plane, kh*w.Dilations[0]-w.Before[0],
-					kw*w.Dilations[1]-w.Before[1], n0)
-				i++
+		plane := batch*p.channels + ch
+		for kd := range w.Kernel[0] {
+			for kh := range w.Kernel[1] {
+				for kw := range w.Kernel[2] {
+					p.fill(c, dst[i*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
+						kh*w.Dilations[1] - w.Before[1], kw*w.Dilations[2] - w.Before[2]}, n0)
+					i++
+				}
 			}
 		}
 	}
 	return dst
 }
 
-// fill writes one row, one output line at a time. plane is the first line of
-// the channel; dh and dw are the offsets of x from the output position.
-func (p *windows) fill(c *call, dst, spare []float32, plane, dh, dw, n0 int) {
+// fill writes one row, one output line at a time. plane is the channel; from are the
+// offsets of x from the output position.
+func (p *windows) fill(c *call, dst, spare []float32, plane int, from [3]int, n0 int) {
 	w := &p.win
 	for len(dst) > 0 {
-		oh, ow := n0/w.Out[1], n0%w.Out[1]
-		n := min(w.Out[1]-ow, len(dst))
+		od, oh, ow := n0/w.Out[2]/w.Out[1], n0/w.Out[2]%w.Out[1], n0%w.Out[2]
+		n := min(w.Out[2]-ow, len(dst))
 		line := dst[:n]
-		ih := oh*w.Strides[0] + dh
-		if ih < 0 || ih >= w.In[0] {
+		id, ih := od*w.Strides[0]+from[0], oh*w.Strides[1]+from[1]
+		if id < 0 || id >= w.In[0] || ih < 0 || ih >= w.In[1] {
 			clear(line)
 		} else {
-			p.line(c, line, spare, (plane+ih)*w.In[1], ow*w.Strides[1]+dw)
+			p.line(c, line, spare, ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2], ow*w.Strides[2]+from[2])
 		}
 		dst, n0 = dst[n:], n0+n
 	}
@@ -66,7 +82,7 @@ func (p *windows) fill(c *call, dst, spare []float32, plane, dh, dw, n0 int) {
 // line writes the elements at, at+stride, .. of the line of x that starts at
 // base, and 0 for those outside it.
 func (p *windows) line(c *call, dst, spare []float32, base, at int) {
-	stride, length := p.win.Strides[1], p.win.In[1]
+	stride, length := p.win.Strides[2], p.win.In[2]
 	lead := 0
 	if at < 0 {
 		lead = min((-at+stride-1)/stride, len(dst))
@@ -93,7 +109,7 @@ func (p *windows) line(c *call, dst, spare []float32, base, at int) {
 }
 
 func (p *windows) store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
-	width, positions := n1-n0, p.win.Out[0]*p.win.Out[1]
+	width, positions := n1-n0, ops.Volume(p.win.Out)
 	for m := m0; m < m1; m++ {
 		row := tile[(m-m0)*width:][:width]
 		if p.bias {

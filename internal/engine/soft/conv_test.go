@@ -95,10 +95,10 @@ func (s sliding) settings(pool bool) string {
 	return text + ", pad = " + intVec(pad...)
 }
 
-// spatial returns shapes [N, C, *D] with one or two spatial axes.
+// spatial returns shapes [N, C, *D] with one to three spatial axes.
 func spatial(r *rand.Rand, channels int) []int {
 	for {
-		shape := append([]int{1 + r.IntN(3), channels}, randomShape(r, 1, 2)...)
+		shape := append([]int{1 + r.IntN(3), channels}, randomShape(r, 1, 3)...)
 		if volume(shape) <= 4000 {
 			return shape
 		}
@@ -176,4 +176,110 @@ func TestConvDefaults(t *testing.T) {
 		o := operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, len(w.v) < 200}}, want: []nd{sum.want}}
 		o.near(t, sum.bound)
 	}
+}
+
+// transposedCase adds every element of x, times the kernel, to the result at stride
+// times its position.
+func transposedCase(r *rand.Rand, d mil.DType, in []int, groups int, padType string, given, bias bool) (operation, sums) {
+	for {
+		n, ci, co := len(in), groups*(1+r.IntN(3)), 1+r.IntN(3)
+		var kernel, stride, dilation, out, before, pad []int
+		good := true
+		for _, length := range in {
+			k, s, d := 1+r.IntN(4), 1+r.IntN(3), 1+r.IntN(3)
+			full := (length-1)*s + (k-1)*d + 1
+			o, b, a := full, 0, 0
+			switch padType {
+			case "custom":
+				b, a = r.IntN(3), r.IntN(3)
+				if o -= b + a; given {
+					o += r.IntN(s) // positions that no window of the convolution begins at
+				}
+			case "same", "same_lower":
+				if o = length * s; given {
+					o -= r.IntN(s) // as many windows
+				}
+				crop := max(full-o, 0)
+				if b = crop / 2; padType == "same_lower" {
+					b = crop - crop/2
+				}
+			default:
+				if given {
+					o += r.IntN(s)
+				}
+			}
+			good = good && o > 0
+			kernel, stride, dilation, out = append(kernel, k), append(stride, s), append(dilation, d), append(out, o)
+			before, pad = append(before, b), append(pad, b, a)
+		}
+		x := fill(r, d, append([]int{1 + r.IntN(2), ci}, in...)...)
+		if !good || volume(out) > 20000 {
+			in = randomShape(r, n, n)
+			continue
+		}
+		want := zeros(d, append([]int{x.shape[0], co * groups}, out...)...)
+		w, b := fill(r, d, append([]int{ci, co}, kernel...)...), fill(r, d, co*groups)
+		s := sums{want: want, terms: ci*volume(kernel) + 1, mass: make([]float64, len(want.v))}
+		each(x.shape, func(i []int) {
+			g := i[1] / (ci / groups)
+			each(append([]int{co}, kernel...), func(k []int) {
+				to := []int{i[0], g*co + k[0]}
+				for a := range kernel {
+					p := i[2+a]*stride[a] + k[1+a]*dilation[a] - before[a]
+					if p < 0 || p >= out[a] {
+						return
+					}
+					to = append(to, p)
+				}
+				p := x.at(i...) * w.at(append([]int{i[1]}, k...)...)
+				want.v[want.index(to)] += p
+				s.mass[want.index(to)] += math.Abs(p)
+			})
+		})
+		o := operation{op: "conv_transpose", in: []operand{{"x", x, false}, {"weight", w, r.IntN(2) == 0}}, want: []nd{want},
+			settings: fmt.Sprintf(", strides = %s, dilations = %s, groups = int32(%d)", intVec(stride...),
+				intVec(dilation...), groups)}
+		if padType != "" {
+			o.settings += fmt.Sprintf(", pad_type = string(%q)", padType)
+		}
+		if padType == "custom" {
+			o.settings += ", pad = " + intVec(pad...)
+		}
+		if given {
+			o.settings += ", output_shape = " + intVec(want.shape...)
+		}
+		if bias {
+			o.in = append(o.in, operand{"bias", b, r.IntN(2) == 0})
+			each(want.shape, func(i []int) {
+				want.v[want.index(i)] += b.v[i[1]]
+				s.mass[want.index(i)] += math.Abs(b.v[i[1]])
+			})
+		}
+		return o, s
+	}
+}
+
+func TestConvTranspose(t *testing.T) {
+	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+		t.Run(d.String(), func(t *testing.T) {
+			r := seeded(t)
+			for k := range 120 {
+				in := randomShape(r, 1+k%3, 1+k%3)
+				for volume(in) > 700 {
+					in = randomShape(r, 1+k%3, 1+k%3)
+				}
+				padType := []string{"", "valid", "custom", "same", "same_lower"}[r.IntN(5)]
+				o, s := transposedCase(r, d, in, 1+r.IntN(3), padType, k%4 == 0, k%3 == 0)
+				o.near(t, s.bound)
+			}
+		})
+	}
+}
+
+// Without settings strides, dilations and groups are 1 and there is no padding.
+func TestConvTransposeDefaults(t *testing.T) {
+	x := nd{mil.FP16, []int{1, 1, 3}, []float64{1, 2, 3}}
+	w := nd{mil.FP16, []int{1, 1, 2}, []float64{10, 1}}
+	operation{op: "conv_transpose", in: []operand{{"x", x, false}, {"weight", w, true}},
+		want: []nd{{mil.FP16, []int{1, 1, 4}, []float64{10, 21, 32, 3}}}}.exact(t)
 }

@@ -7,100 +7,120 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// maxPool returns the largest element of each window, avgPool the mean. Padding
-// never wins a maximum. A mean counts padding unless
-// exclude_padding_from_average is set.
-func maxPool(s *step) (runner, int) { return newPooler(s, true) }
-func avgPool(s *step) (runner, int) { return newPooler(s, false) }
+// maxPool returns the largest element of each window, avgPool the mean, l2Pool the
+// root of the sum of squares. Padding never wins a maximum. A mean counts padding
+// unless exclude_padding_from_average is set.
+func maxPool(s *step) (runner, int) { return newPooler(s, byMaximum) }
+func avgPool(s *step) (runner, int) { return newPooler(s, bySum) }
+func l2Pool(s *step) (runner, int)  { return newPooler(s, bySquare) }
 
-func newPooler(s *step, highest bool) (runner, int) {
-	w := planar(s.attrs.(ops.Window))
-	planes := s.in[0].shape[0] * s.in[0].shape[1]
-	r := &pooler{win: w, planes: planes, highest: highest, dtype: s.out[0].dtype}
-	return r, w.In[1] + w.Out[1]
-}
+// poolTile is the number of outputs of a line that are computed together.
+const poolTile = 64
 
-// planar adds a leading spatial axis of length 1 to a window over one axis.
-func planar(w ops.Window) ops.Window {
-	if len(w.In) == 1 {
-		w.Kernel, w.In, w.Out = []int{1, w.Kernel[0]}, []int{1, w.In[0]}, []int{1, w.Out[0]}
-		w.Strides, w.Dilations = []int{1, w.Strides[0]}, []int{1, w.Dilations[0]}
-		w.Before, w.After = []int{0, w.Before[0]}, []int{0, w.After[0]}
-	}
-	return w
+func newPooler(s *step, w way) (runner, int) {
+	r := &pooler{win: volumetric(s.attrs.(ops.Window)), way: w, dtype: s.out[0].dtype,
+		planes: s.in[0].shape[0] * s.in[0].shape[1]}
+	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])
+	return r, r.room + poolTile
 }
 
 type pooler struct {
-	win     ops.Window
-	planes  int
-	highest bool
-	dtype   mil.DType
+	win    ops.Window // over three spatial axes
+	planes int
+	way    way
+	dtype  mil.DType
+	room   int // elements of x under the windows of poolTile outputs
 }
 
 func (r *pooler) run(c *call) {
 	w := &r.win
-	c.spread(r.planes*w.Out[0], w.Out[1]*min(w.Kernel[0], w.In[0])*min(w.Kernel[1], w.In[1]))
+	cost := w.Out[2]
+	for i, k := range w.Kernel {
+		cost *= min(k, w.In[i])
+	}
+	c.spread(r.planes*w.Out[0]*w.Out[1], cost)
 }
 
-// span computes output rows lo to hi, counted through all planes.
+// span computes output lines lo to hi, counted through all planes.
 func (r *pooler) span(c *call, lo, hi, worker int) {
 	w := &r.win
-	row, acc := c.work[worker][:w.In[1]], c.work[worker][w.In[1]:][:w.Out[1]]
-	for i := lo; i < hi && !c.stopped(); i++ {
-		plane, oh := i/w.Out[0], i%w.Out[0]
-		start := float32(0)
-		if r.highest {
-			start = float32(math.Inf(-1))
+	row, out := c.work[worker][:r.room], c.work[worker][r.room:][:poolTile]
+	for i := lo; i < hi; i++ {
+		plane, od, oh := i/w.Out[1]/w.Out[0], i/w.Out[1]%w.Out[0], i%w.Out[1]
+		d0, d1 := r.inside(0, od)
+		h0, h1 := r.inside(1, oh)
+		for ow := 0; ow < w.Out[2] && !c.stopped(); ow += poolTile {
+			tile := out[:min(poolTile, w.Out[2]-ow)]
+			var acc [poolTile]float64
+			if r.way == byMaximum {
+				for t := range acc {
+					acc[t] = math.Inf(-1)
+				}
+			}
+			first, _ := r.inside(2, ow)
+			_, last := r.inside(2, ow+len(tile)-1)
+			for id := d0; id < d1; id++ {
+				for ih := h0; ih < h1 && !c.stopped(); ih++ {
+					c.in[0].load(row[:last-first], ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2]+first)
+					r.fold(c, acc[:len(tile)], row, first, ow)
+				}
+			}
+			for t, v := range acc[:len(tile)] {
+				switch r.way {
+				case bySum:
+					v /= float64(r.count(0, od) * r.count(1, oh) * r.count(2, ow+t))
+				case bySquare:
+					v = math.Sqrt(v)
+				}
+				tile[t] = narrow(r.dtype, v)
+			}
+			c.out[0].store(tile, i*w.Out[2]+ow)
 		}
-		for ow := range acc {
-			acc[ow] = start
-		}
-		top := oh*w.Strides[0] - w.Before[0]
-		for ih := max(top, 0); ih < min(top+w.Kernel[0], w.In[0]); ih++ {
-			c.in[0].load(row, (plane*w.In[0]+ih)*w.In[1])
-			r.fold(c, acc, row)
-		}
-		if !r.highest {
-			r.divide(acc, r.inside(top, 0))
-		}
-		c.out[0].store(acc, i*w.Out[1])
 	}
 }
 
-// fold adds one input row to the windows of an output row.
-func (r *pooler) fold(c *call, acc, row []float32) {
-	w := &r.win
-	pause := 1<<20/w.Kernel[1] + 1 // outputs between two checks of the context
-	for ow := range acc {
-		if ow%pause == 0 && c.stopped() {
+// fold adds a run of x, which begins at element first of its line, to the windows of the
+// outputs from ow.
+func (r *pooler) fold(c *call, acc []float64, row []float32, first, ow int) {
+	pause := 1<<20/r.win.Kernel[2] + 1 // outputs between two checks of the context
+	for t := range acc {
+		if t%pause == pause-1 && c.stopped() {
 			return
 		}
-		left := ow*w.Strides[1] - w.Before[1]
-		for _, v := range row[max(left, 0):min(left+w.Kernel[1], w.In[1])] {
-			if r.highest {
-				acc[ow] = max(acc[ow], v)
-			} else {
-				acc[ow] += v
+		from, to := r.inside(2, ow+t)
+		f := acc[t]
+		switch run := row[from-first : to-first]; r.way {
+		case byMaximum:
+			for _, v := range run {
+				f = max(f, float64(v))
+			}
+		case bySum:
+			for _, v := range run {
+				f += float64(v)
+			}
+		case bySquare:
+			for _, v := range run {
+				f += float64(v) * float64(v)
 			}
 		}
+		acc[t] = f
 	}
 }
 
-// inside counts the positions of a window that starts at from along an axis:
-// those within x, or those within x and its padding.
-func (r *pooler) inside(from, axis int) int {
-	w := &r.win
-	if w.ExcludePadding {
-		return min(from+w.Kernel[axis], w.In[axis]) - max(from, 0)
-	}
-	return min(from+w.Kernel[axis], w.In[axis]+w.After[axis]) - from
+// inside returns the positions of window i within x along an axis.
+func (r *pooler) inside(axis, i int) (from, to int) {
+	from = i*r.win.Strides[axis] - r.win.Before[axis]
+	return max(from, 0), min(from+r.win.Kernel[axis], r.win.In[axis])
 }
 
-// divide turns sums into means. rows is the height of the windows.
-func (r *pooler) divide(acc []float32, rows int) {
+// count is the number of positions of window i along an axis: within x, or within x and
+// its padding.
+func (r *pooler) count(axis, i int) int {
 	w := &r.win
-	for ow, v := range acc {
-		n := rows * r.inside(ow*w.Strides[1]-w.Before[1], 1)
-		acc[ow] = narrow(r.dtype, float64(v)/float64(n))
+	from, to := r.inside(axis, i)
+	if !w.ExcludePadding {
+		from = i*w.Strides[axis] - w.Before[axis]
+		to = min(from+w.Kernel[axis], w.In[axis]+w.After[axis])
 	}
+	return to - from
 }

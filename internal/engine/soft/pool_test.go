@@ -14,6 +14,7 @@ func poolCase(op string, x nd, s sliding, exclude bool) (operation, sums) {
 	r.mass = make([]float64, len(r.want.v))
 	each(r.want.shape, func(i []int) {
 		at, top, sum, mass, inside, covered := r.want.index(i), math.Inf(-1), 0.0, 0.0, 0, 0
+		squares := 0.0
 		each(s.kernel, func(k []int) {
 			from := []int{i[0], i[1]}
 			in, padded := true, true
@@ -28,12 +29,15 @@ func poolCase(op string, x nd, s sliding, exclude bool) (operation, sums) {
 			}
 			if in {
 				inside++
+				squares += x.at(from...) * x.at(from...)
 				top, sum, mass = max(top, x.at(from...)), sum+x.at(from...), mass+math.Abs(x.at(from...))
 			}
 		})
 		switch {
 		case op == "max_pool":
 			r.want.v[at] = top
+		case op == "l2_pool":
+			r.want.v[at] = math.Sqrt(squares)
 		case exclude:
 			r.want.v[at], r.mass[at] = sum/float64(inside), mass/float64(inside)
 		default:
@@ -48,7 +52,7 @@ func poolCase(op string, x nd, s sliding, exclude bool) (operation, sums) {
 }
 
 func TestPool(t *testing.T) {
-	for _, op := range []string{"max_pool", "avg_pool"} {
+	for _, op := range []string{"max_pool", "avg_pool", "l2_pool"} {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
@@ -79,11 +83,22 @@ func TestPoolPadding(t *testing.T) {
 		op, settings string
 		want         []float64
 	}{
-		{"max_pool", "", []float64{-4, -4, -6}},
+		{"max_pool", "", []float64{-4, -4, -6}}, {"l2_pool", "", []float64{4, 7.2109375, 6}},
 		{"avg_pool", "", []float64{-2, -5, -3}},
 		{"avg_pool", ", exclude_padding_from_average = bool(true)", []float64{-4, -5, -6}},
 	} {
 		operation{op: c.op, in: []operand{{"x", x, false}}, want: []nd{{mil.FP16, []int{1, 1, 3}, c.want}},
 			settings: `, kernel_sizes = tensor<int32, [1]>([2]), pad_type = string("custom"), pad = tensor<int32, [2]>([1, 1])` + c.settings}.exact(t)
+	}
+}
+
+// Squares that fp16 and fp32 do not hold.
+func TestL2PoolRange(t *testing.T) {
+	for _, c := range []struct {
+		d    mil.DType
+		x, y float64
+	}{{mil.FP16, 0x1p-24, 0x1p-24}, {mil.FP16, -65504, 65504}, {mil.FP32, 0x1p100, 0x1p100}, {mil.FP32, 0x1p-100, 0x1p-100}} {
+		operation{op: "l2_pool", in: []operand{{"x", nd{c.d, []int{1, 1, 1}, []float64{c.x}}, false}},
+			settings: ", kernel_sizes = " + intVec(1), want: []nd{{c.d, []int{1, 1, 1}, []float64{c.y}}}}.exact(t)
 	}
 }

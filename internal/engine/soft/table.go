@@ -27,9 +27,9 @@ var kernels = map[string]kernel{
 
 	"matmul": matmul, "linear": linear,
 
-	"conv": conv,
+	"conv": conv, "conv_transpose": convTranspose,
 
-	"max_pool": maxPool, "avg_pool": avgPool,
+	"max_pool": maxPool, "avg_pool": avgPool, "l2_pool": l2Pool,
 	"transpose": transpose, "concat": concat, "split": split,
 	"slice_by_index": slice, "slice_by_size": slice, "pad": pad,
 	"cast":         cast,
