@@ -140,7 +140,7 @@ func TestBrokerSignals(t *testing.T) {
 	require.NoFileExists(t, idle.path)
 
 	busy := serve(t, nil)
-	drained := busy.hog(t, 20)
+	drained := busy.hog(t, 100)
 	require.NoError(t, busy.Process.Signal(unix.SIGTERM))
 	require.Equal(t, codePass, busy.code(t), busy.log())
 	require.NoError(t, await.Value(t, drained), "its last answer is read, though the broker has gone")

@@ -207,3 +207,22 @@ func TestSystemdSocketActivate(t *testing.T) {
 	require.Contains(t, out.String(), "served "+path)
 	require.FileExists(t, path)
 }
+
+// TestInheritedFile: the file of a socket that was passed is neither watched nor removed.
+func TestInheritedFile(t *testing.T) {
+	for _, removed := range []bool{false, true} {
+		path := place(t)
+		fd, err := unix.FcntlInt(listening(t, "unixpacket", path).Fd(), unix.F_DUPFD_CLOEXEC, 0)
+		require.NoError(t, err)
+		l, err := inherit(fd, "test")
+		require.NoError(t, err)
+		require.Equal(t, path, l.Path())
+		if removed {
+			require.NoError(t, os.Remove(path))
+		}
+		require.True(t, l.present())
+		require.NoError(t, l.Close())
+		_, err = os.Lstat(path)
+		require.Equal(t, removed, os.IsNotExist(err))
+	}
+}
