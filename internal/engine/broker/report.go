@@ -59,6 +59,9 @@ func (v *invocation) report(ctx context.Context, i int, q *wire.Report) (r wire.
 	default:
 		return r, &ane.Error{Op: "report", Engine: Name, Err: ane.ErrBusy, Hint: "wait for the evaluation"}
 	}
+	if v.closed.Load() {
+		return r, &ane.Error{Op: "report", Engine: Name, Err: ane.ErrClosed}
+	}
 	if v.at == nil || v.at.over.Load() {
 		return r, &ane.Error{Op: "report", Engine: Name, Err: ane.ErrLost, Hint: "evaluate, which binds again"}
 	}
