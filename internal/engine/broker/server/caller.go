@@ -14,12 +14,17 @@ type caller struct {
 	user       uint32
 	executable string
 	file       fs.FileInfo // of the executable, when the connection was taken
+	start      uint64      // when the process began, likewise; 0 if that could not be read
 }
 
-// changed reports whether the process runs another executable than when it connected.
+// changed reports whether the process runs another executable than when its connection was taken, or its number has
+// passed to another process.
 func (p caller) changed() bool {
 	if p.file == nil {
 		return false
+	}
+	if start, err := startOf(p.pid); p.start != 0 && (err != nil || start != p.start) {
+		return true
 	}
 	now, err := os.Stat(exePath(p.pid))
 	return err != nil || !os.SameFile(p.file, now)

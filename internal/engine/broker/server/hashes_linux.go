@@ -30,6 +30,8 @@ type hashes struct {
 	open   map[hashKey]*hashing
 	places chan struct{} // a token for each file that is being read; made with open
 	chunk  func(n int64) // after each, for tests
+
+	peers peers // whose executables they are
 }
 
 // hashing is one executable that is being read.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"golang.org/x/sys/unix"
 
@@ -31,7 +32,7 @@ func identify(ctx context.Context, fd int, seen *hashes) (id Identity, pid int, 
 		detail := fmt.Sprintf("user %d, and this broker serves user %d alone", cred.UID, os.Geteuid())
 		return Identity{}, 0, refuse(peer, detail, nil)
 	}
-	alive, err := peerProcess(fd, cred.PID)
+	alive, err := seen.peers.processOf(fd, cred.PID)
 	if err != nil {
 		return Identity{}, 0, refuse(peer, "the process has ended or cannot be watched", err)
 	}
@@ -77,21 +78,77 @@ func callerOf(fd int) (p caller) {
 	if info, err := os.Stat(exePath(cred.PID)); err == nil {
 		p.file = info
 	}
+	p.start, _ = startOf(cred.PID) // 0 for a process that has ended
 	return p
 }
 
-// peerProcess returns a descriptor of the process at the other end: that which
-// the kernel noted when the connection was made (Linux 6.5), or else the one that
-// has its number now.
-func peerProcess(fd, pid int) (int, error) {
-	p, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD)
-	if err == nil {
-		return p, nil
+// peers finds the processes of connections. The zero value asks the kernel.
+type peers struct {
+	noted func(fd int) (pidfd int, err error)       // stands for SO_PEERPIDFD, for tests
+	open  func(pid int) (pidfd int, err error)      // stands for pidfd_open(2), for tests
+	start func(pid int) (ticks uint64, alive error) // stands for startOf, for tests
+}
+
+// processOf returns a descriptor of the process at the other end: that which the kernel
+// noted when the connection was made (Linux 6.5), or else the one that has its number now,
+// if that is one process from before the descriptor is opened until after. A process that
+// took the number before that cannot be told from the peer.
+func (p *peers) processOf(fd, pid int) (int, error) {
+	noted, open, start := p.noted, p.open, p.start
+	if noted == nil {
+		noted = func(fd int) (int, error) { return unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEERPIDFD) }
 	}
+	if open == nil {
+		open = func(pid int) (int, error) { return unix.PidfdOpen(pid, 0) }
+	}
+	if start == nil {
+		start = startOf
+	}
+	pidfd, err := noted(fd)
 	if !errors.Is(err, unix.ENOPROTOOPT) {
+		return pidfd, err
+	}
+	before, err := start(pid)
+	if err != nil {
 		return -1, err
 	}
-	return unix.PidfdOpen(pid, 0)
+	if pidfd, err = open(pid); err != nil {
+		return -1, err
+	}
+	after, err := start(pid)
+	if err == nil && before != after {
+		err = fmt.Errorf("process %d began at tick %d, and before at %d: the number has passed to another", pid, after,
+			before)
+	}
+	if err != nil {
+		return -1, errors.Join(err, unix.Close(pidfd))
+	}
+	return pidfd, nil
+}
+
+// startOf reads when a process began, in clock ticks since the system did: field 22 of proc_pid_stat(5). The second
+// field, the name in parentheses, may hold any character.
+func startOf(pid int) (uint64, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0, err
+	}
+	_, rest, found := cutLast(string(text), ")")
+	fields := strings.Fields(rest)
+	const third, wanted = 3, 22
+	if !found || len(fields) <= wanted-third {
+		return 0, fmt.Errorf("/proc/%d/stat has the line %q", pid, text)
+	}
+	return strconv.ParseUint(fields[wanted-third], 10, 64)
+}
+
+// cutLast splits s at the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
 }
 
 // ended reports whether the process of a descriptor has ended.

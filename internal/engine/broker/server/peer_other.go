@@ -9,6 +9,9 @@ func identify(context.Context, int, *hashes) (Identity, int, error) {
 	return Identity{}, 0, unavailable("admit")
 }
 
+// startOf answers ane.ErrUnavailable.
+func startOf(int) (uint64, error) { return 0, unavailable("admit") }
+
 // callerOf is nothing.
 func callerOf(int) caller { return caller{} }
 
