@@ -38,6 +38,7 @@ var may = []struct {
 	{"ane/driverabi", nil},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil/element", []string{"ane/mil", "ane/fp16"}},
+	{"ane/mil/lint", []string{"ane/chip", "ane/mil", "ane/mil/blob", "ane/mil/element", "ane/mil/ops", "internal/near"}},
 	{"ane/mil/ops", []string{"ane/mil", "ane/mil/blob", "ane/mil/element", "internal/near"}},
 	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil", []string{"internal/near"}},

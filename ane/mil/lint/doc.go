@@ -1,0 +1,21 @@
+// Package lint tells before a compile what Apple's compilers, chips and runtimes do with a MIL program: what they
+// refuse, what they compute differently, what they place on the CPU without a word, and what they are slow at.
+//
+// [Text] checks a text and [Run] a program; both return findings, each with its [Rule], place, severity, reason, fix
+// and the chips and roads that it concerns. [Rules] lists the rules. [Fix] applies the mechanical fixes to a text.
+//
+// A rule rests on published evidence, which its Source names. An error means that the program does not compile or
+// computes wrong values; a warning that it does so under conditions that the text does not show, or runs elsewhere than
+// meant; a note that it costs time or accuracy. A limit that is inferred from other chips counts like a measured one.
+//
+// # Numbers
+//
+// Overflow and vanishing products are decided by intervals: from [Options.Ranges] of the inputs and the constants
+// of the program, statement by statement. Without ranges only what the constants alone imply is found. An interval may
+// be wider than the values that occur, so these findings say what may happen.
+//
+// # Limits
+//
+// Time and memory are linear in the size of the text and of the weights. At most [MaxFindings] findings are
+// returned. Any text gives findings, never a panic.
+package lint

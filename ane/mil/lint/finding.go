@@ -1,0 +1,148 @@
+package lint
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Severity says how bad a finding is. A higher Severity is worse.
+type Severity uint8
+
+// The severities.
+const (
+	Note    Severity = iota + 1 // costs time or accuracy
+	Warning                     // may fail, may compute something else, or runs elsewhere than meant
+	Error                       // does not compile, or computes wrong values
+)
+
+// String returns "note", "warning" or "error".
+func (s Severity) String() string {
+	switch s {
+	case Note:
+		return "note"
+	case Warning:
+		return "warning"
+	case Error:
+		return "error"
+	}
+	return fmt.Sprintf("Severity(%d)", uint8(s))
+}
+
+// Finding is one place of a program that breaks a rule.
+type Finding struct {
+	Rule     *Rule
+	Severity Severity
+	File     string
+	Pos      mil.Pos // unknown for programs made in Go
+	Message  string  // what is wrong here, with numbers
+	Fix      string  // what to do here
+	// Chips are the chips of Options that the finding concerns, in order.
+	Chips []chip.Chip
+	// Roads are the roads of Options that the finding concerns, in order.
+	Roads []chip.Road
+	// Edits fix the finding without changing what the program computes; nil when a person has to.
+	Edits []Edit
+}
+
+// String returns FILE:LINE:COL: severity: message [rule]; fix.
+func (f *Finding) String() string {
+	var b strings.Builder
+	if f.File != "" {
+		b.WriteString(f.File + ":")
+	}
+	if f.Pos.Known() {
+		b.WriteString(f.Pos.String() + ":")
+	}
+	if b.Len() > 0 {
+		b.WriteByte(' ')
+	}
+	fmt.Fprintf(&b, "%v: %s [%s]", f.Severity, f.Message, f.Rule.ID)
+	if f.Fix != "" {
+		b.WriteString("; " + f.Fix)
+	}
+	return b.String()
+}
+
+// Worst returns the worst severity of the findings, 0 for none.
+func Worst(findings []Finding) (worst Severity) {
+	for i := range findings {
+		worst = max(worst, findings[i].Severity)
+	}
+	return worst
+}
+
+// MaxFindings is the largest number of findings. Where there are more, the last one says so.
+const MaxFindings = 500
+
+// perRule is the largest number of findings of one rule, so that one habit of a program hides no other fault.
+const perRule = 50
+
+// order sorts findings by place; the worst stands first at one place.
+func order(a, b Finding) int {
+	return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
+		cmp.Compare(b.Severity, a.Severity), strings.Compare(a.Rule.ID, b.Rule.ID), strings.Compare(a.Message, b.Message))
+}
+
+// key identifies findings that differ in chips and roads alone.
+type key struct {
+	rule, message string
+	severity      Severity
+	pos           mil.Pos
+}
+
+// collector merges findings.
+type collector struct {
+	file  string
+	list  []Finding
+	index map[key]int
+	count map[string]int // findings of a rule
+	full  bool
+}
+
+// add adds a finding for some chips and one road.
+func (c *collector) add(f Finding, chips []chip.Chip, road chip.Road) {
+	k := key{f.Rule.ID, f.Message, f.Severity, f.Pos}
+	i, known := c.index[k]
+	if !known {
+		if c.count[f.Rule.ID] >= perRule {
+			c.full = true
+			return
+		}
+		c.count[f.Rule.ID]++
+		i = len(c.list)
+		c.index[k] = i
+		f.File = c.file
+		c.list = append(c.list, f)
+	}
+	at := &c.list[i]
+	for _, x := range chips {
+		if !slices.Contains(at.Chips, x) {
+			at.Chips = append(at.Chips, x)
+		}
+	}
+	if !slices.Contains(at.Roads, road) {
+		at.Roads = append(at.Roads, road)
+	}
+}
+
+// findings returns the sorted list.
+func (c *collector) findings() []Finding {
+	for i := range c.list {
+		slices.Sort(c.list[i].Chips)
+		slices.Sort(c.list[i].Roads)
+	}
+	slices.SortStableFunc(c.list, order)
+	if len(c.list) > MaxFindings {
+		c.list, c.full = c.list[:MaxFindings-1], true
+	}
+	if c.full {
+		c.list = append(c.list, Finding{Rule: byID("many"), Severity: Note, File: c.file,
+			Message: "more findings are left out", Fix: "fix these first"})
+	}
+	return c.list
+}

@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// Options say what a program is checked for. The zero Options check for every chip on the in-memory road.
+type Options struct {
+	Chips []chip.Chip // none: all
+	OS    chip.OS     // 0: not known, nothing is said about opsets
+	Roads []chip.Road // none: in-memory
+	// Weights reads the weight files, for the ranges of weights. nil: weights may be anything.
+	Weights ops.Weights
+	// Ranges are the smallest and the largest value of inputs, by name.
+	Ranges map[string]Range
+	// Programs is how many programs one process compiles and keeps loaded beside this one, 0 for not known.
+	Programs int
+	// Only limits the check to the rules with these IDs; none: all.
+	Only []string
+}
+
+// Range is an interval of values, both ends included.
+type Range struct{ Low, High float64 }
+
+// Text checks MIL text. The name file appears in findings; the file is not opened. A text that does not parse gives
+// findings of the rule "syntax", and those of other rules if only its names do not fit together.
+func Text(file string, src []byte, o Options) []Finding {
+	p, err := mil.Parse(file, src)
+	r := newRun(file, o)
+	r.text = newSource(src)
+	r.program(p, err)
+	return r.found.findings()
+}
+
+// Run checks a program, as Text does. Findings of a program without positions name none, and have no Edits. p is not
+// changed.
+func Run(file string, p *mil.Program, o Options) []Finding {
+	r := newRun(file, o)
+	r.program(p, mil.Validate(file, p))
+	return r.found.findings()
+}
+
+// run is the state of one check of a program.
+type run struct {
+	Options
+	found   collector
+	text    *source // nil for a program without text
+	prog    *mil.Program
+	invalid mil.ErrorList
+	funcs   []*function
+	files   *weightReader
+}
+
+func newRun(file string, o Options) *run {
+	if len(o.Chips) == 0 {
+		o.Chips = chip.All()
+	}
+	if len(o.Roads) == 0 {
+		o.Roads = []chip.Road{chip.InMemory}
+	}
+	o.Chips, o.Roads = slices.Clone(o.Chips), slices.Clone(o.Roads)
+	o.Chips = slices.DeleteFunc(o.Chips, func(c chip.Chip) bool { return !c.Valid() })
+	return &run{Options: o, found: collector{file: file, index: map[key]int{}, count: map[string]int{}},
+		files: &weightReader{weights: o.Weights}}
+}
+
+// program checks everything; invalid is the error of mil.Parse or mil.Validate.
+func (r *run) program(p *mil.Program, invalid error) {
+	errors.As(invalid, &r.invalid)
+	if invalid == nil || mil.OnlyNames(invalid) {
+		r.prog = p
+		for _, f := range p.Funcs {
+			r.funcs = append(r.funcs, r.resolve(f))
+		}
+		for _, f := range r.funcs {
+			r.ranges(f)
+		}
+	} else {
+		r.prog = &mil.Program{} // nothing but its faults is known
+	}
+	for _, rule := range table {
+		if rule.check == nil || len(r.Only) > 0 && !slices.Contains(r.Only, rule.ID) {
+			continue
+		}
+		for _, road := range r.Roads {
+			if len(rule.Roads) > 0 && !slices.Contains(rule.Roads, road) {
+				continue
+			}
+			if !rule.each {
+				rule.check(&check{run: r, rule: rule, road: road, chips: r.Chips})
+				continue
+			}
+			for _, c := range r.Chips {
+				rule.check(&check{run: r, rule: rule, road: road, chips: []chip.Chip{c}, spec: c.Spec()})
+			}
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
+)
+
+// Rule is one thing that lint looks for.
+type Rule struct {
+	ID       string   // "gelu-mode"
+	Severity Severity // the worst of its findings
+	Roads    []chip.Road
+	Title    string // what the program does
+	Reason   string // what happens then, in one sentence
+	Fix      string // what to do
+	Source   string // who published it, with the degree of evidence
+	Fixable  bool   // Fix can do it
+
+	each   bool // checked for each chip: the check reads spec
+	placed bool // Core ML runs what the engine refuses on the CPU, so that an error becomes a warning
+	check  func(c *check)
+}
+
+// Rules lists the rules in alphabetical order.
+func Rules() []Rule {
+	all := make([]Rule, 0, len(table))
+	for _, r := range table {
+		all = append(all, *r)
+	}
+	return all
+}
+
+// Lookup returns the rule called id. The error suggests the nearest rule.
+func Lookup(id string) (Rule, error) {
+	if r := byID(id); r != nil {
+		return *r, nil
+	}
+	var ids []string
+	for _, r := range table {
+		ids = append(ids, r.ID)
+	}
+	return Rule{}, &UnknownRule{ID: id, Hint: near.Hint(id, ids) + "ane-roundtrip lint --list lists the rules"}
+}
+
+// UnknownRule is the error of a name that no rule has.
+type UnknownRule struct{ ID, Hint string }
+
+func (e *UnknownRule) Error() string {
+	return fmt.Sprintf("no rule %q; %s", e.ID, e.Hint)
+}
+
+// byID returns the shared rule called id, or nil.
+func byID(id string) *Rule {
+	i, ok := slices.BinarySearchFunc(table, id, func(r *Rule, id string) int { return strings.Compare(r.ID, id) })
+	if !ok {
+		return nil
+	}
+	return table[i]
+}
+
+// table holds the rules by ID. It is never changed after the program starts.
+var table = func() (all []*Rule) {
+	for _, family := range [][]Rule{
+		textRules(), argumentRules(), valueRules(), surfaceRules(), weightRules(), convRules(), sizeRules(),
+		formatRules(), operatorRules(), compilerRules(), placementRules(), numberRules(),
+	} {
+		for i := range family {
+			all = append(all, &family[i])
+		}
+	}
+	slices.SortFunc(all, func(a, b *Rule) int { return strings.Compare(a.ID, b.ID) })
+	return all
+}()
+
+// check is one rule while it is checked, on one road, for all chips or for one.
+type check struct {
+	*run
+	rule  *Rule
+	road  chip.Road
+	chips []chip.Chip
+	spec  chip.Spec // of the chip, if the rule is checked for each
+	edits []Edit    // of the next report
+}
+
+// on reports whether the rule is checked for one of the chips.
+func (c *check) on(chips ...chip.Chip) bool { return slices.Contains(chips, c.spec.Chip) }
+
+// error, warn and note add findings. fix may be empty: then the rule's Fix is given.
+func (c *check) error(pos mil.Pos, fix, format string, args ...any) {
+	c.report(Error, pos, fix, format, args...)
+}
+
+func (c *check) warn(pos mil.Pos, fix, format string, args ...any) {
+	c.report(Warning, pos, fix, format, args...)
+}
+
+func (c *check) note(pos mil.Pos, fix, format string, args ...any) {
+	c.report(Note, pos, fix, format, args...)
+}
+
+func (c *check) report(s Severity, pos mil.Pos, fix, format string, args ...any) {
+	msg := fmt.Sprintf(format, args...)
+	if c.rule.placed && c.road == chip.CoreML && s == Error {
+		s = Warning
+		msg += "; Core ML runs it on the CPU"
+	}
+	if fix == "" {
+		fix = c.rule.Fix
+	}
+	c.found.add(Finding{Rule: c.rule, Severity: s, Pos: pos, Message: msg, Fix: fix, Edits: c.edits}, c.chips, c.road)
+	c.edits = nil
+}
+
+// fixed sets the edits of the next report.
+func (c *check) fixed(edits []Edit) *check {
+	c.edits = edits
+	return c
+}

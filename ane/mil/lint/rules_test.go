@@ -1,0 +1,86 @@
+package lint_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/lint"
+)
+
+// of returns the findings of one rule.
+func of(findings []lint.Finding, id string) (some []lint.Finding) {
+	for _, f := range findings {
+		if f.Rule.ID == id {
+			some = append(some, f)
+		}
+	}
+	return some
+}
+
+// Each rule has a program that breaks it and one that barely does not.
+func TestRules(t *testing.T) {
+	all := cases()
+	for _, rule := range lint.Rules() {
+		t.Run(rule.ID, func(t *testing.T) {
+			c, ok := all[rule.ID]
+			require.True(t, ok, "the rule has no programs in cases_test.go")
+			found := of(lint.Text("p.mil", []byte(c.breaks), c.o), rule.ID)
+			require.NotEmpty(t, found, c.breaks)
+			want := rule.Severity
+			if c.severity != 0 {
+				want = c.severity
+			}
+			require.Equal(t, want, lint.Worst(found), "%v", found)
+			for _, f := range found {
+				require.NotEmpty(t, f.Message)
+				require.NotEmpty(t, f.Fix)
+				if rule.ID != "many" {
+					require.True(t, f.Pos.Known(), "%v has no place", f)
+					require.NotEmpty(t, f.Chips)
+					require.NotEmpty(t, f.Roads)
+				}
+			}
+			o := c.o
+			if c.oHolds != nil {
+				o = *c.oHolds
+			}
+			require.Empty(t, of(lint.Text("p.mil", []byte(c.holds), o), rule.ID), c.holds)
+			if rule.ID != "syntax" {
+				_, err := mil.Parse("p.mil", []byte(c.breaks))
+				require.NoError(t, err)
+			}
+			_, err := mil.Parse("p.mil", []byte(c.holds))
+			require.NoError(t, err)
+		})
+	}
+	for id := range all {
+		_, err := lint.Lookup(id)
+		require.NoError(t, err, "programs of a rule that does not exist")
+	}
+}
+
+// What is said of each rule is complete.
+func TestRulesAreDescribed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, r := range lint.Rules() {
+		require.Regexp(t, `^[a-z0-9]+(-[a-z0-9]+)*$`, r.ID)
+		require.False(t, seen[r.ID], r.ID)
+		seen[r.ID] = true
+		require.NotZero(t, r.Severity, r.ID)
+		require.Regexp(t, `\.$`, r.Title, r.ID)
+		require.Regexp(t, `\.$`, r.Reason, r.ID)
+		require.NotRegexp(t, `\.$`, r.Fix, r.ID)
+		require.NotEmpty(t, r.Fix, r.ID)
+		require.NotEmpty(t, r.Source, r.ID)
+	}
+	require.Greater(t, len(seen), 90)
+}
+
+func TestLookupSuggests(t *testing.T) {
+	_, err := lint.Lookup("gelu-mod")
+	var e *lint.UnknownRule
+	require.ErrorAs(t, err, &e)
+	require.Contains(t, err.Error(), "did you mean gelu-mode?")
+}
