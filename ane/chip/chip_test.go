@@ -82,7 +82,8 @@ func TestRoads(t *testing.T) {
 }
 
 func TestOS(t *testing.T) {
-	for word, want := range map[string]OS{"15": 15, "macos15": 15, "macOS 15.3.1": 15, "ios18": 15, "ios15": 12, "26": 26,
+	for word, want := range map[string]OS{"15": 15, "macos15": 15, "macOS 15.3.1": 15, "ios18": 15, "ios15": 12,
+		"26":    26,
 		"ios26": 26, "macos27": 27} {
 		got, err := ParseOS(word)
 		require.NoError(t, err, word)
@@ -92,7 +93,8 @@ func TestOS(t *testing.T) {
 		_, err := ParseOS(word)
 		require.Error(t, err, word)
 	}
-	for opset, want := range map[string]OS{"ios13": 12, "ios15": 12, "ios16": 13, "ios17": 14, "ios18": 15, "ios26": 26} {
+	for opset, want := range map[string]OS{"ios13": 12, "ios15": 12, "ios16": 13, "ios17": 14, "ios18": 15,
+		"ios26": 26} {
 		got, ok := Opset(opset)
 		require.True(t, ok, opset)
 		require.Equal(t, want, got, opset)

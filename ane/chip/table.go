@@ -51,7 +51,8 @@ func (s *Spec) speed() {
 		measured(Span{20.6, 39.5}, "study 7.2"),
 	})
 	s.AnchorBandwidth = at(s.Chip, [6]Fact[Span]{
-		measured(one(9), "forge: weights stream at 40 to 51"), measured(one(48), "forge"), {}, measured(one(67), "study 7.5"),
+		measured(one(9), "forge: weights stream at 40 to 51"), measured(one(48), "forge"), {}, measured(one(67),
+			"study 7.5"),
 		measured(one(57), "forge: fused chains reach 145"), measured(one(150), "study 9.3"),
 	})
 }

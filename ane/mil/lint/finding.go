@@ -85,7 +85,8 @@ const perRule = 50
 // order sorts findings by place; the worst stands first at one place.
 func order(a, b Finding) int {
 	return cmp.Or(cmp.Compare(a.Pos.Line, b.Pos.Line), cmp.Compare(a.Pos.Col, b.Pos.Col),
-		cmp.Compare(b.Severity, a.Severity), strings.Compare(a.Rule.ID, b.Rule.ID), strings.Compare(a.Message, b.Message))
+		cmp.Compare(b.Severity, a.Severity), strings.Compare(a.Rule.ID, b.Rule.ID), strings.Compare(a.Message,
+			b.Message))
 }
 
 // key identifies findings that differ in chips and roads alone.

@@ -88,7 +88,10 @@ func (s *stmt) result() *value {
 func (s *stmt) tensors() (all []*value) {
 	def := ops.Lookup(s.Kind)
 	for _, a := range s.args {
-		if def != nil && slices.ContainsFunc(def.Params, func(p ops.Param) bool { return p.Name == a.name && p.Const }) {
+		if def != nil && slices.ContainsFunc(def.Params, func(p ops.Param) bool {
+			return p.Name == a.name &&
+				p.Const
+		}) {
 			continue
 		}
 		for _, v := range a.values {
@@ -477,9 +480,13 @@ func bareType(s *stmt, fn *function, name string, v *mil.Value) mil.DType {
 	if !isNumber {
 		return mil.Bool
 	}
-	fraction := strings.ContainsAny(n.Text, ".xXpPeE") || strings.HasSuffix(n.Text, "inf") || strings.HasSuffix(n.Text, "nan")
+	fraction := strings.ContainsAny(n.Text, ".xXpPeE") || strings.HasSuffix(n.Text, "inf") || strings.HasSuffix(n.Text,
+		"nan")
 	def := ops.Lookup(s.Kind)
-	setting := def != nil && slices.ContainsFunc(def.Params, func(p ops.Param) bool { return p.Name == name && p.Const })
+	setting := def != nil && slices.ContainsFunc(def.Params, func(p ops.Param) bool {
+		return p.Name == name &&
+			p.Const
+	})
 	if setting && !fraction && !floatSetting(name) {
 		return mil.Int32
 	}

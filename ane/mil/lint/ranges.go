@@ -232,7 +232,8 @@ func elementwise(s *stmt, x span) span {
 		return x.within(0, 6)
 	case "sigmoid":
 		return x.within(-100, 100).monotone(logistic)
-	case "sigmoid_hard", "softmax", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal", "logical_not":
+	case "sigmoid_hard", "softmax", "equal", "not_equal", "greater", "greater_equal", "less", "less_equal",
+		"logical_not":
 		return between(0, 1)
 	case "tanh", "erf", "softsign", "sin", "cos", "sign":
 		return between(-1, 1)
@@ -313,7 +314,9 @@ func (r *run) product(f *function, s *stmt) span {
 		sum += bias.most()
 	}
 	if k > 1 && sum >= register {
-		f.event("accumulator-overflow", Warning, s.Pos, "%s may sum up to %.6g; from 32768 the result is infinite", s.Kind, sum)
+		f.event("accumulator-overflow", Warning, s.Pos, "%s may sum up to %.6g; from 32768 the result is infinite",
+			s.Kind,
+			sum)
 		return span{}
 	}
 	lo := -sum
@@ -377,7 +380,8 @@ func (r *run) vanishing(f *function, s *stmt, x, w span, list []float64) {
 	}
 	at := exponent(x.most())
 	if at+exponent(w.most()) <= -17 {
-		f.event("vanishing-products", Warning, s.Pos, "every product of %s is 0: magnitudes up to %.3g times %.3g", s.Kind,
+		f.event("vanishing-products", Warning, s.Pos, "every product of %s is 0: magnitudes up to %.3g times %.3g",
+			s.Kind,
 			x.most(), w.most())
 		return
 	}
@@ -391,7 +395,9 @@ func (r *run) vanishing(f *function, s *stmt, x, w span, list []float64) {
 		}
 	}
 	if all > 0 && gone*2 > all {
-		f.event("vanishing-products", Warning, s.Pos, "%d %% of the products of %s are 0: the weights are too small for inputs "+
+		f.event("vanishing-products", Warning, s.Pos, "%d %% of the products of %s are 0: the weights are too "+
+			"small for "+
+			"inputs "+
 			"up to %.3g", gone*100/all, s.Kind, x.most())
 	}
 }

@@ -11,26 +11,39 @@ import (
 // compilerRules are about faults of Apple's compiler itself.
 func compilerRules() []Rule {
 	return []Rule{
-		{ID: "conv-chain", Severity: Error, each: true, Title: "A chain of 1x1 convolutions is longer than the compiler survives.",
-			Reason: "From 387 layers the compiler for h18g overflows its stack (A1); programs that loaded nevertheless hang " +
+		{ID: "conv-chain", Severity: Error, each: true, Title: "A chain of 1x1 convolutions is longer than the " +
+			"compiler " +
+			"survives.",
+			Reason: "From 387 layers the compiler for h18g overflows its stack (A1); programs that loaded " +
+				"nevertheless hang " +
 				"or run on the CPU and block every process's loads (A2).",
 			Fix: "split the program", Source: "study 5.10, 15.4 (M)", check: checkChain},
 		{ID: "elementwise-chain", Severity: Warning, each: true, Title: "A long chain of elementwise operations.",
-			Reason: "The compile time of h18g grows with the power 3.5 to 3.8 of its length (B1): 128 layers 1.1 s, 512 three minutes.",
-			Fix:    "cache the compiled program, or use fewer operations", Source: "study 15.4 (M)", check: checkElementwise},
+			Reason: "The compile time of h18g grows with the power 3.5 to 3.8 of its length (B1): 128 layers 1.1 " +
+				"s, 512 " +
+				"three minutes.",
+			Fix: "cache the compiled program, or use fewer operations", Source: "study 15.4 (M)",
+			check: checkElementwise},
 		{ID: "split-convs", Severity: Warning, each: true, Title: "A thousand products of slices, or more.",
-			Reason: "The compiler for h18g writes gigabytes of swap for each layer (A3), and goes on after the client ended (A4).",
-			Fix:    "use fewer slices; end ANECompilerService after a client was killed", Source: "study 15.4 (M)", check: checkSplit},
+			Reason: "The compiler for h18g writes gigabytes of swap for each layer (A3), and goes on after the " +
+				"client " +
+				"ended (A4).",
+			Fix: "use fewer slices; end ANECompilerService after a client was killed", Source: "study 15.4 (M)",
+			check: checkSplit},
 		{ID: "joined-branches", Severity: Warning, each: true, Title: "Twelve branches or more join in one operation.",
-			Reason: "The compiler for h13 takes some 9 s.", Fix: "join them in steps", Source: "guide, on M1 (M)", check: checkBranches},
-		{ID: "reduce-times-zero", Severity: Error, each: true, placed: true, Title: "The result of a reduction is multiplied by 0.",
-			Reason: "ANECCompile() FAILED on M5.", Fix: "leave the product out", Source: "forge, on M5 (M)", check: checkZero},
+			Reason: "The compiler for h13 takes some 9 s.", Fix: "join them in steps", Source: "guide, on M1 (M)",
+			check: checkBranches},
+		{ID: "reduce-times-zero", Severity: Error, each: true, placed: true,
+			Title:  "The result of a reduction is multiplied by 0.",
+			Reason: "ANECCompile() FAILED on M5.", Fix: "leave the product out", Source: "forge, on M5 (M)",
+			check: checkZero},
 		{ID: "fused-square", Severity: Warning, each: true, Title: "A square is summed over rows of an unlucky width.",
 			Reason: "The fused form fails on M5 if the width modulo 128 is above 64: ANECCompile() FAILED.",
 			Fix:    "pad the width to a multiple of 128", Source: "forge, on M5 (M)", check: checkSquare},
 		{ID: "rounded-product", Severity: Warning, each: true, Title: "floor, ceil or round is multiplied by a scalar.",
-			Reason: "On M5 the factor is lost.", Fix: "multiply by a tensor, or before rounding", Source: "forge, on M5 (M)",
-			check: checkRounded},
+			Reason: "On M5 the factor is lost.", Fix: "multiply by a tensor, or before rounding",
+			Source: "forge, on M5 (M)",
+			check:  checkRounded},
 		{ID: "last-relu", Severity: Note, each: true, Roads: []chip.Road{chip.CoreML},
 			Title:  "A chain of 32 or 34 convolutions of 512 channels ends with relu.",
 			Reason: "Core ML places the last relu on the CPU, for 100 us more (B7).", Fix: "inspect the compute plan",
@@ -39,12 +52,15 @@ func compilerRules() []Rule {
 }
 
 // unary operators have one tensor operand of the same shape as the result.
-var unary = []string{"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "abs", "exp", "exp2", "sqrt", "rsqrt", "square", "erf",
-	"log", "inverse", "softplus", "softsign", "elu", "leaky_relu", "clip", "round", "floor", "ceil", "sign", "atan", "sin", "cos",
+var unary = []string{"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "abs", "exp", "exp2", "sqrt", "rsqrt",
+	"square", "erf",
+	"log", "inverse", "softplus", "softsign", "elu", "leaky_relu", "clip", "round", "floor", "ceil", "sign", "atan",
+	"sin", "cos",
 	"threshold", "thresholded_relu", "clamped_relu", "scaled_tanh", "sigmoid_hard", "linear_activation", "logical_not"}
 
 // binary operators combine elements.
-var binary = []string{"add", "sub", "mul", "real_div", "maximum", "minimum", "pow", "floor_div", "greater", "greater_equal",
+var binary = []string{"add", "sub", "mul", "real_div", "maximum", "minimum", "pow", "floor_div", "greater",
+	"greater_equal",
 	"less", "less_equal", "equal", "not_equal", "select"}
 
 // pointwise reports whether a convolution has a kernel of 1x1.
@@ -125,12 +141,14 @@ func checkSplit(c *check) {
 		return
 	}
 	sliced := func(v *value) bool {
-		return v != nil && v.made != nil && slices.Contains([]string{"split", "slice_by_index", "slice_by_size"}, v.made.Kind)
+		return v != nil && v.made != nil && slices.Contains([]string{"split", "slice_by_index", "slice_by_size"},
+			v.made.Kind)
 	}
 	for _, f := range c.funcs {
 		n, last := 0, (*stmt)(nil)
 		for _, s := range f.stmts {
-			if slices.Contains([]string{"conv", "matmul", "einsum"}, s.Kind) && slices.ContainsFunc(s.tensors(), sliced) {
+			if slices.Contains([]string{"conv", "matmul", "einsum"}, s.Kind) && slices.ContainsFunc(s.tensors(),
+				sliced) {
 				n, last = n+1, s
 			}
 		}

@@ -12,23 +12,33 @@ func convRules() []Rule {
 	return []Rule{
 		{ID: "kernel-width", Severity: Error, each: true, placed: true, Title: "A kernel is wider than the chip takes.",
 			Reason: "The compiler refuses it; Core ML places it on the CPU without a word.",
-			Fix:    "split the kernel, or turn it: kernels may be higher than wide", Source: study, check: checkKernelWidth},
-		{ID: "kernel-height", Severity: Error, each: true, placed: true, Title: "A kernel is higher than the chip takes.",
+			Fix:    "split the kernel, or turn it: kernels may be higher than wide", Source: study,
+			check: checkKernelWidth},
+		{ID: "kernel-height", Severity: Error, each: true, placed: true,
+			Title:  "A kernel is higher than the chip takes.",
 			Reason: "The compiler refuses it.", Fix: "split the kernel", Source: study, check: checkKernelHeight},
-		{ID: "kernel-square", Severity: Error, each: true, placed: true, Title: "A square kernel is larger than the chip takes.",
-			Reason: "16x16 compiles only through Core ML, in minutes and with 12 GB; 17x17 fails.", Fix: "split the kernel",
+		{ID: "kernel-square", Severity: Error, each: true, placed: true,
+			Title:  "A square kernel is larger than the chip takes.",
+			Reason: "16x16 compiles only through Core ML, in minutes and with 12 GB; 17x17 fails.",
+			Fix:    "split the kernel",
 			Source: study, check: checkKernelSquare},
 		{ID: "kernel-rewritten", Severity: Note, each: true, Title: "A kernel is 9 to 15 wide.",
-			Reason: "The compiler rewrites it to stride 2, which is slow, and a second engine adds nothing when it is split by rows (B9).",
-			Fix:    "use widths up to 8", Source: "study 7.4 (C)", check: checkRewritten},
-		{ID: "conv-channels", Severity: Error, each: true, placed: true, Title: "A convolution has 32000 input channels or more.",
-			Reason: "ANECCompile() FAILED; as many output channels work.", Fix: "use matmul, as the gradient of a classifier does",
+			Reason: "The compiler rewrites it to stride 2, which is slow, and a second engine adds nothing when " +
+				"it is " +
+				"split by rows (B9).",
+			Fix: "use widths up to 8", Source: "study 7.4 (C)", check: checkRewritten},
+		{ID: "conv-channels", Severity: Error, each: true, placed: true,
+			Title:  "A convolution has 32000 input channels or more.",
+			Reason: "ANECCompile() FAILED; as many output channels work.",
+			Fix:    "use matmul, as the gradient of a classifier does",
 			Source: "gpt, maderix (M)", check: checkConvChannels},
-		{ID: "conv-3d", Severity: Error, placed: true, Roads: engineRoads, Title: "A convolution or pool has three spatial axes.",
+		{ID: "conv-3d", Severity: Error, placed: true, Roads: engineRoads,
+			Title:  "A convolution or pool has three spatial axes.",
 			Reason: "The engine's roads have no 3-D convolution.", Fix: "fold an axis into the batch",
 			Source: "ironmill (M)", check: check3D},
 		{ID: "conv-groups", Severity: Error, Title: "The groups of a convolution do not divide its channels.",
-			Reason: "The compiler answers KernelChannels (..) != InputChannels (..) / Group (..).", Fix: "choose a divisor of both",
+			Reason: "The compiler answers KernelChannels (..) != InputChannels (..) / Group (..).",
+			Fix:    "choose a divisor of both",
 			Source: "ironmill (M)", check: checkGroups},
 		{ID: "dynamic-conv-batch", Severity: Error, each: true, placed: true,
 			Title:  "A convolution whose weight is an input has a batch of 2 or more.",
@@ -39,14 +49,19 @@ func convRules() []Rule {
 			Fix: "write zeros into the weight", Source: "forge, on M5 (M)", check: checkDynamicDilation},
 		{ID: "dynamic-conv-ignored", Severity: Error, each: true, Roads: []chip.Road{chip.InMemory},
 			Title:  "The weight of a convolution is an input.",
-			Reason: "On an M3 Max the program compiles and ignores the weight; E5 uses it.", Fix: "use matmul, whose operands may be inputs",
+			Reason: "On an M3 Max the program compiles and ignores the weight; E5 uses it.",
+			Fix:    "use matmul, whose operands may be inputs",
 			Source: "field guide, on M3 Max (M)", check: checkDynamicIgnored},
-		{ID: "pool-width", Severity: Error, each: true, placed: true, Title: "The window of a pool is wider than the chip takes.",
+		{ID: "pool-width", Severity: Error, each: true, placed: true,
+			Title:  "The window of a pool is wider than the chip takes.",
 			Reason: "The compiler refuses max_pool wider than 8; no avg_pool wider than 14 was tried.",
-			Fix:    "pool twice, or turn the window: it may be higher than wide", Source: "study (C)", check: checkPool},
-		{ID: "lrn-channels", Severity: Error, each: true, placed: true, Title: "local_response_norm has more than 15 channels.",
-			Reason: "The engine refuses it.", Fix: "write it with square, avg_pool and pow", Source: "forge, on M1 and M5 (M)",
-			check: checkLRN},
+			Fix:    "pool twice, or turn the window: it may be higher than wide", Source: "study (C)",
+			check: checkPool},
+		{ID: "lrn-channels", Severity: Error, each: true, placed: true,
+			Title:  "local_response_norm has more than 15 channels.",
+			Reason: "The engine refuses it.", Fix: "write it with square, avg_pool and pow",
+			Source: "forge, on M1 and M5 (M)",
+			check:  checkLRN},
 	}
 }
 
@@ -171,7 +186,8 @@ func checkDynamicIgnored(c *check) {
 			c.error(s.Pos, "", "the weight is computed: the chip ignores it")
 			return
 		}
-		c.warn(s.Pos, "", "the weight is computed: an M3 Max ignores it, and no other chip is known to use it on this road")
+		c.warn(s.Pos, "", "the weight is computed: an M3 Max ignores it, and no other chip is known to use it on "+
+			"this road")
 	})
 }
 

@@ -12,28 +12,37 @@ func formatRules() []Rule {
 	return []Rule{
 		{ID: "block-quantization", Severity: Error, placed: true, Title: "Weights have a scale for each block.",
 			Reason: "The compiler answers ANE only support per-cout/per-tensor quantization.",
-			Fix:    "give one scale for each output channel", Source: "ironmill (M); the int4 probes of a maderix fork (M)",
+			Fix:    "give one scale for each output channel", Source: "ironmill (M); the int4 probes of a maderix " +
+				"fork (M)",
 			check: checkBlocks},
 		{ID: "int4-operand", Severity: Error, placed: true, Title: "A 4-bit value is an input, a cast or an operand.",
-			Reason: "The compiler answers CompilationFailure or InvalidMILProgram.", Fix: "keep it in a constexpr operator",
+			Reason: "The compiler answers CompilationFailure or InvalidMILProgram.",
+			Fix:    "keep it in a constexpr operator",
 			Source: "ironmill (M); the int4 probes of a maderix fork (M)", check: checkInt4},
-		{ID: "int4-blocks", Severity: Error, each: true, placed: true, Title: "A program for M6 has int4 weights with blocks.",
+		{ID: "int4-blocks", Severity: Error, each: true, placed: true,
+			Title:  "A program for M6 has int4 weights with blocks.",
 			Reason: "The compile fails, and Core ML runs the whole model on the CPU.", Fix: "use a palette or int8",
 			Source: "study 7.5 (M)", check: checkInt4Blocks},
-		{ID: "vector-palette", Severity: Error, each: true, placed: true, Title: "A program for M6 has a palette of vectors.",
+		{ID: "vector-palette", Severity: Error, each: true, placed: true,
+			Title:  "A program for M6 has a palette of vectors.",
 			Reason: "The compile fails, and Core ML runs the whole model on the CPU.", Fix: "use a palette of scalars",
 			Source: "study 7.5 (M)", check: checkVectors},
 		{ID: "palette-3bit", Severity: Note, each: true, Title: "Weights have a palette of 3 bits.",
-			Reason: "Chips before M6 store it with 4 bits.", Fix: "use 4 bits there", Source: "study 15.3 (D)", check: checkPalette3},
+			Reason: "Chips before M6 store it with 4 bits.", Fix: "use 4 bits there", Source: "study 15.3 (D)",
+			check: checkPalette3},
 		{ID: "w8a8-1x1", Severity: Note, each: true, Title: "A 1x1 convolution reads activations of 8 bits.",
 			Reason: "On M6 the activations of a chain of them pass through memory: no faster than fp16 (B4).",
 			Fix:    "quantize activations for 3x3 convolutions alone", Source: "study 15.4 (M)", check: checkW8A8},
 		{ID: "int8-sum", Severity: Warning, Title: "A sum of 8-bit products can leave the range of its register.",
-			Reason: "Sums of 2^31 and beyond become infinite.", Fix: "split the input channels", Source: "numerics of the study 8.3 (M)",
-			check: checkInt8Sum},
-		{ID: "cast-type", Severity: Error, placed: true, Title: "cast converts to or from a type that the engine does not have.",
-			Reason: "The compiler refuses int32 and 4-bit types.", Fix: "cast on the host", Source: "ironmill, forge (M); study (C)",
-			check: checkCast},
+			Reason: "Sums of 2^31 and beyond become infinite.", Fix: "split the input channels",
+			Source: "numerics of the study 8.3 (M)",
+			check:  checkInt8Sum},
+		{ID: "cast-type", Severity: Error, placed: true, Title: "cast converts to or from a type that the engine " +
+			"does " +
+			"not have.",
+			Reason: "The compiler refuses int32 and 4-bit types.", Fix: "cast on the host",
+			Source: "ironmill, forge (M); study (C)",
+			check:  checkCast},
 	}
 }
 
@@ -157,7 +166,8 @@ func checkW8A8(c *check) {
 func checkInt8Sum(c *check) {
 	c.kernels(func(s *stmt, _, _ int) {
 		const most = 127 * 127
-		if k := inner(s); byteWide(s.in("x"), "dequantize") && byteWide(s.in("weight"), eightBit...) && k*most >= 1<<31 {
+		if k := inner(s); byteWide(s.in("x"), "dequantize") && byteWide(s.in("weight"), eightBit...) &&
+			k*most >= 1<<31 {
 			c.warn(s.Pos, "", "a sum of %d products of 8 bits reaches %d", k, k*most)
 		}
 	})

@@ -12,11 +12,14 @@ import (
 func numberRules() []Rule {
 	return []Rule{
 		{ID: "accumulator-overflow", Severity: Warning, Title: "A sum of products can reach 32768.",
-			Reason: "The register of products ends there: the result is infinite, even if later products bring the sum back.",
+			Reason: "The register of products ends there: the result is infinite, even if later products bring " +
+				"the sum back.",
 			Fix:    "scale the weights or the input down, and the result up again",
-			Source: "study 8.2, on M4 and M6 (M); guide, on M1 (M); forge, on M5 (M)", check: reports("accumulator-overflow")},
+			Source: "study 8.2, on M4 and M6 (M); guide, on M1 (M); forge, on M5 (M)",
+			check:  reports("accumulator-overflow")},
 		{ID: "vanishing-products", Severity: Warning, Title: "Products are too small for the register.",
-			Reason: "A product whose exponents add up to -17 or less is dropped.", Fix: "scale the weights up, and the result down",
+			Reason: "A product whose exponents add up to -17 or less is dropped.",
+			Fix:    "scale the weights up, and the result down",
 			Source: "study 8.2, on M4 and M6 (M)", check: reports("vanishing-products")},
 		{ID: "fp16-overflow", Severity: Warning, Title: "A value can leave the range of fp16.",
 			Reason: "Values beyond 65504 become infinite.", Fix: "scale it down", Source: "study 8, guide (M)",
@@ -25,11 +28,13 @@ func numberRules() []Rule {
 			Reason: "It becomes infinite, or 0.", Fix: "write a number that the type holds: up to 65504 for fp16",
 			Source: "IEEE 754 (D)", check: checkLiterals},
 		{ID: "nan-number", Severity: Warning, Title: "A constant is infinite or not a number.",
-			Reason: "The engine decodes the exponent of infinity as a number: inf is 65536, NaN 98304, and inf - inf is 0.",
-			Fix:    "write -10000 in masks", Source: "study 8, on M6 (M)", check: checkNaN},
+			Reason: "The engine decodes the exponent of infinity as a number: inf is 65536, NaN 98304, and inf - " +
+				"inf is 0.",
+			Fix: "write -10000 in masks", Source: "study 8, on M6 (M)", check: checkNaN},
 		{ID: "small-epsilon", Severity: Warning, Title: "An epsilon is below 8.0e-6.",
 			Reason: "It is subnormal in fp16, or 0, and the division by it overflows.",
-			Fix:    "use 0x1.0cp-17 or more; 1e-3 is safer for mean squares", Source: "libane, ironmill (M)", check: checkEpsilon},
+			Fix:    "use 0x1.0cp-17 or more; 1e-3 is safer for mean squares", Source: "libane, ironmill (M)",
+			check: checkEpsilon},
 		{ID: "inverse-epsilon", Severity: Note, Title: "inverse adds 1e-4 or more.",
 			Reason: "The result is wrong by 1 % for inputs of 0.01.", Fix: "use real_div", Source: "study 8, on M6 (M)",
 			check: checkInverse},
@@ -47,13 +52,16 @@ func numberRules() []Rule {
 			Source: "study 8, on M6 (M)", check: checkGeluModes},
 		{ID: "slice-scale", Severity: Error, each: true, Title: "A slice of the last axis starts after 0 on M1 or M2.",
 			Reason: "The elements are scaled by 16 on the way: magnitudes above 4094 become infinite.",
-			Fix:    "slice another axis, or scale the values down", Source: "guide, on M1 and M2 (M)", check: checkSlice},
-		{ID: "slice-shuffle", Severity: Warning, each: true, Title: "concat of two slices of the last axis on M1 or M2.",
+			Fix:    "slice another axis, or scale the values down", Source: "guide, on M1 and M2 (M)",
+			check: checkSlice},
+		{ID: "slice-shuffle", Severity: Warning, each: true, Title: "concat of two slices of the last axis on M1 " +
+			"or M2.",
 			Reason: "The elements may be shuffled.", Fix: "slice another axis", Source: "guide, on M1 and M2 (M)",
 			check: checkShuffle},
 		{ID: "round-offset", Severity: Warning, each: true, Title: "round of values from 1024 to 2047 on M5.",
-			Reason: "The result is off by one: 0.5 is added in fp16.", Fix: "keep magnitudes below 1024", Source: "forge, on M5 (M)",
-			check: checkRound},
+			Reason: "The result is off by one: 0.5 is added in fp16.", Fix: "keep magnitudes below 1024",
+			Source: "forge, on M5 (M)",
+			check:  checkRound},
 	}
 }
 
@@ -99,7 +107,10 @@ func checkLiterals(c *check) {
 
 func checkNaN(c *check) {
 	c.constants(func(pos mil.Pos, v *value) {
-		if v.dtype.Float() && slices.ContainsFunc(literal(v), func(f float64) bool { return math.IsInf(f, 0) || math.IsNaN(f) }) {
+		if v.dtype.Float() && slices.ContainsFunc(literal(v), func(f float64) bool {
+			return math.IsInf(f, 0) ||
+				math.IsNaN(f)
+		}) {
 			c.warn(pos, "", "a constant is infinite or not a number")
 		}
 	})
@@ -161,7 +172,8 @@ func checkSoftplus(c *check) {
 
 // tables has the largest errors of the functions that are tables, as published for M6.
 var tables = map[string]string{
-	"sigmoid": "3.4e-3", "tanh": "1.7e-3", "erf": "8.7e-4", "sin": "6.4e-4", "cos": "6.4e-4", "exp": "9.1 ulp", "log": "6.7e-3",
+	"sigmoid": "3.4e-3", "tanh": "1.7e-3", "erf": "8.7e-4", "sin": "6.4e-4", "cos": "6.4e-4", "exp": "9.1 ulp",
+	"log":  "6.7e-3",
 	"sqrt": "1.2 ulp", "rsqrt": "2.1 ulp", "inverse": "13.5 ulp", "gelu": "6.2e-3", "silu": "1.5e-2",
 }
 

@@ -14,14 +14,20 @@ var accepted = []string{
 	"abs", "add", "affine", "atan", "avg_pool", "batch_norm", "cast", "ceil", "clamped_relu", "clip", "concat", "const",
 	"constexpr_affine_dequantize", "constexpr_blockwise_shift_scale", "constexpr_cast", "constexpr_lut_to_dense",
 	"constexpr_lut_to_sparse", "constexpr_sparse_to_dense", "constexpr_sparse_blockwise_shift_scale", "conv",
-	"conv_transpose", "coreml_update_state", "cos", "crop", "depth_to_space", "dequantize", "einsum", "elu", "equal", "erf",
-	"exp", "exp2", "expand_dims", "fill", "fill_like", "flatten2d", "floor", "floor_div", "gelu", "greater", "greater_equal",
-	"identity", "instance_norm", "inverse", "l2_norm", "l2_pool", "layer_norm", "leaky_relu", "less", "less_equal", "linear",
+	"conv_transpose", "coreml_update_state", "cos", "crop", "depth_to_space", "dequantize", "einsum", "elu", "equal",
+	"erf",
+	"exp", "exp2", "expand_dims", "fill", "fill_like", "flatten2d", "floor", "floor_div", "gelu", "greater",
+	"greater_equal",
+	"identity", "instance_norm", "inverse", "l2_norm", "l2_pool", "layer_norm", "leaky_relu", "less", "less_equal",
+	"linear",
 	"linear_activation", "local_response_norm", "log", "logical_not", "matmul", "max_pool", "maximum", "minimum", "mul",
 	"not_equal", "pad", "pixel_shuffle", "pixel_unshuffle", "pow", "prelu", "quantize", "read_state", "real_div",
-	"reduce_l1_norm", "reduce_l2_norm", "reduce_log_sum", "reduce_log_sum_exp", "reduce_max", "reduce_mean", "reduce_min",
-	"reduce_sum", "reduce_sum_square", "relu", "relu6", "reshape", "resize", "resize_bilinear", "resize_nearest_neighbor",
-	"reverse", "round", "rsqrt", "scaled_dot_product_attention", "scaled_tanh", "select", "sigmoid", "sigmoid_hard", "sign",
+	"reduce_l1_norm", "reduce_l2_norm", "reduce_log_sum", "reduce_log_sum_exp", "reduce_max", "reduce_mean",
+	"reduce_min",
+	"reduce_sum", "reduce_sum_square", "relu", "relu6", "reshape", "resize", "resize_bilinear",
+	"resize_nearest_neighbor",
+	"reverse", "round", "rsqrt", "scaled_dot_product_attention", "scaled_tanh", "select", "sigmoid", "sigmoid_hard",
+	"sign",
 	"silu", "sin", "slice_by_index", "slice_by_size", "softmax", "softplus", "softplus_parametric", "softsign",
 	"space_to_batch", "batch_to_space", "space_to_depth", "split", "sqrt", "square", "squeeze", "stack", "sub", "tanh",
 	"threshold", "thresholded_relu", "tile", "topk", "transpose", "upsample_bilinear", "upsample_nearest_neighbor",
@@ -65,7 +71,8 @@ var refusals = func() map[string]refusal {
 	both(true, "unfold with slices", "sliding_windows", "crop_resize", "non_maximum_suppression")
 	both(true, "compute it on the host", "while_loop", "cond", "lstm", "gru", "rnn", "range_1d", "list_gather",
 		"list_length", "list_read", "list_scatter", "list_write", "make_list", "shape")
-	both(true, "make the numbers on the host", "random_bernoulli", "random_categorical", "random_normal", "random_uniform")
+	both(true, "make the numbers on the host", "random_bernoulli", "random_categorical", "random_normal",
+		"random_uniform")
 	for _, n := range []string{"logical_and", "logical_or", "logical_xor"} {
 		m[n] = refusal{some, some, false, "multiply, or take the maximum of, 0 and 1"}
 	}
@@ -83,13 +90,16 @@ var refusals = func() map[string]refusal {
 // operatorRules are about what operators a road and a chip take.
 func operatorRules() []Rule {
 	return []Rule{
-		{ID: "refused-operator", Severity: Error, each: true, Roads: engineRoads, Title: "The road does not take an operator.",
+		{ID: "refused-operator", Severity: Error, each: true, Roads: engineRoads,
+			Title:  "The road does not take an operator.",
 			Reason: "The compiler refuses the program.", Fix: "use other operators",
 			Source: "ironmill, on M3 Pro in memory (M); forge, on M5 by E5 (M); study, compiles for h16g and h18g (C)",
 			check:  checkRefused},
-		{ID: "trigonometry", Severity: Error, each: true, placed: true, Title: "A program for M1 or M2 uses sin or cos.",
-			Reason: "The chip has no table for them.", Fix: "compute it on the host, or as a polynomial", Source: "guide (D)",
-			check: checkTrig},
+		{ID: "trigonometry", Severity: Error, each: true, placed: true,
+			Title:  "A program for M1 or M2 uses sin or cos.",
+			Reason: "The chip has no table for them.", Fix: "compute it on the host, or as a polynomial",
+			Source: "guide (D)",
+			check:  checkTrig},
 		{ID: "topk", Severity: Error, each: true, Title: "topk runs on a chip whose compiler refuses it.",
 			Reason: "The compiler for h16g refuses it (rc 22), and through Core ML it costs 6 to 10 ms on M4.",
 			Fix:    "return the scores and choose on the host", Source: "study (C, M)", check: checkTopK},
@@ -107,7 +117,8 @@ func operatorRules() []Rule {
 			Source: "forge, on M5 (M)", check: checkBridge},
 		{ID: "contested-operator", Severity: Note, Roads: engineRoads,
 			Title:  "Projects disagree on whether an operator compiles.",
-			Reason: "One or two met ANECCompile() FAILED, others run it.", Fix: "have the fallback ready that the message names",
+			Reason: "One or two met ANECCompile() FAILED, others run it.",
+			Fix:    "have the fallback ready that the message names",
 			Source: "Espresso, rane against orion, maderix, ironmill (M)", check: checkContested},
 	}
 }
@@ -181,7 +192,8 @@ const maxCopies = 64
 func (r *run) untiled(s *stmt) []Edit {
 	x, out := s.in("x"), s.result()
 	reps, ok := s.ints("reps")
-	if r.text == nil || !ok || x == nil || out == nil || !x.fixed || !out.fixed || len(reps) != len(x.shape) || len(s.out) != 1 {
+	if r.text == nil || !ok || x == nil || out == nil || !x.fixed || !out.fixed || len(reps) != len(x.shape) ||
+		len(s.out) != 1 {
 		return nil
 	}
 	ref, named := s.arg("x").source.(mil.Ref)
@@ -200,7 +212,8 @@ func (r *run) untiled(s *stmt) []Edit {
 		}
 	}
 	if len(axes) == 0 {
-		return []Edit{{from, to, fmt.Sprintf("concat(axis = %s, interleave = %s, values = (%s))", r.scalar(mil.Int32, "0"),
+		return []Edit{{from, to, fmt.Sprintf("concat(axis = %s, interleave = %s, values = (%s))", r.scalar(mil.Int32,
+			"0"),
 			r.scalar(mil.Bool, "false"), ref.Name)}}
 	}
 	var before strings.Builder
@@ -255,7 +268,8 @@ func checkBridge(c *check) {
 	if !c.on(chip.M5) {
 		return
 	}
-	c.kinds(func(s *stmt) { c.warn(s.Pos, "", "%s takes 20 to 140 ms", s.Kind) }, "sort", "argsort", "topk", "cross_correlation",
+	c.kinds(func(s *stmt) { c.warn(s.Pos, "", "%s takes 20 to 140 ms", s.Kind) }, "sort", "argsort", "topk",
+		"cross_correlation",
 		"minmax_norm", "space_to_batch", "batch_to_space")
 }
 

@@ -12,12 +12,14 @@ func placementRules() []Rule {
 	road := []chip.Road{chip.CoreML}
 	return []Rule{
 		{ID: "cpu-operator", Severity: Warning, Roads: road, Title: "Core ML runs an operator on the CPU.",
-			Reason: "It is never placed on the engine, and each change of place costs 125 us.", Fix: "use other operators",
+			Reason: "It is never placed on the engine, and each change of place costs 125 us.",
+			Fix:    "use other operators",
 			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkCPU},
 		{ID: "cpu-int32", Severity: Warning, Roads: road, Title: "Core ML runs whole-number arithmetic on the CPU.",
 			Reason: "No int32 tensor is placed on the engine.", Fix: "compute in fp16",
 			Source: "study 5.2, on M4 (M) and for h18g (C)", check: checkCPUInt},
-		{ID: "cpu-small", Severity: Note, Roads: road, Title: "A program is too small for Core ML to place it on the engine.",
+		{ID: "cpu-small", Severity: Note, Roads: road, Title: "A program is too small for Core ML to place it on " +
+			"the engine.",
 			Reason: "A segment at an end has to save 250 us over the CPU.", Fix: "use the in-memory road, or batch",
 			Source: "study 5.2, on M4 (M); the estimate is inferred (I)", check: checkCPUSmall},
 	}

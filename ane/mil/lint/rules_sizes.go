@@ -13,25 +13,35 @@ func sizeRules() []Rule {
 		{ID: "rank", Severity: Error, each: true, placed: true, Title: "A tensor has more than five axes.",
 			Reason: "The compiler answers Cannot reshape a tensor of rank > 5.", Fix: "merge axes",
 			Source: "ironmill (M)", check: checkRank},
-		{ID: "matmul-rank", Severity: Error, each: true, placed: true, Title: "An operand of matmul has more than four axes.",
+		{ID: "matmul-rank", Severity: Error, each: true, placed: true,
+			Title:  "An operand of matmul has more than four axes.",
 			Reason: "The compiler answers depth > 1 is not supported for MatMult.", Fix: "merge the batch axes",
 			Source: "ironmill (M)", check: checkMatmulRank},
-		{ID: "matmul-inner", Severity: Error, each: true, placed: true, Title: "matmul sums over more than 32768 elements.",
+		{ID: "matmul-inner", Severity: Error, each: true, placed: true,
+			Title:  "matmul sums over more than 32768 elements.",
 			Reason: "The compiler refuses it.", Fix: "split the axis and add the products",
 			Source: "study, compiles for h16g and h18g (C): 40000 fails", check: checkInner},
 		{ID: "axis-length", Severity: Error, each: true, placed: true, Title: "An axis is longer than the chip takes.",
 			Reason: "The compiler refuses it.", Fix: "fold the axis into two",
 			Source: "study, compiles for h16g and h18g (C); guide (D)", check: checkAxis},
-		{ID: "attention-size", Severity: Warning, each: true, Title: "scaled_dot_product_attention is too large to stay one layer.",
+		{ID: "attention-size", Severity: Warning, each: true, Title: "scaled_dot_product_attention is too large " +
+			"to stay " +
+			"one layer.",
 			Reason: "Native attention takes up to 2048 positions, and fewer than 512 queries or keys.",
 			Fix:    "write it as matmul, softmax and matmul", Source: "forge, on M1 and M5 (M)", check: checkAttention},
 		{ID: "attention-mask", Severity: Warning, Roads: engineRoads,
-			Title:  "scaled_dot_product_attention has a mask.",
-			Reason: "In memory the mask is ignored without a word; elsewhere a mask per head or one that is broadcast over queries gives wrong values.",
-			Fix:    "write matmul, add the mask, softmax, matmul", Source: "maderix, orion rule 6 (M); forge, on M1 and M5 (M)",
+			Title: "scaled_dot_product_attention has a mask.",
+			Reason: "In memory the mask is ignored without a word; elsewhere a mask per head or one that is " +
+				"broadcast over " +
+				"queries gives wrong values.",
+			Fix: "write matmul, add the mask, softmax, matmul", Source: "maderix, orion rule 6 (M); forge, on M1 " +
+				"and M5 (M)",
 			check: checkMask},
-		{ID: "tile-factors", Severity: Error, Roads: engineRoads, Title: "tile repeats an axis by a factor other than 2, 3, 4 or 8.",
-			Reason: "The compiler refuses it.", Fix: "use concat, or tile twice", Source: "ironmill (M)", check: checkFactors},
+		{ID: "tile-factors", Severity: Error, Roads: engineRoads, Title: "tile repeats an axis by a factor other " +
+			"than " +
+			"2, 3, 4 or 8.",
+			Reason: "The compiler refuses it.", Fix: "use concat, or tile twice", Source: "ironmill (M)",
+			check: checkFactors},
 		{ID: "channel-pad", Severity: Error, Roads: engineRoads, Title: "pad adds channels or images.",
 			Reason: "The compiler answers Channel padding is not supported on ANE.", Fix: "use concat with a constant",
 			Source: "ironmill (M); Core ML takes it (study, C)", check: checkPad},
@@ -40,8 +50,9 @@ func sizeRules() []Rule {
 			Reason: "One project met ANECCompile() FAILED; others run 32000.", Fix: "pad the axis with -10000",
 			Source: "Espresso (M); maderix runs 32000 (M)", check: checkSoftmax},
 		{ID: "einsum-equation", Severity: Warning, Title: "einsum has an equation other than nchw,nwhu->nchu.",
-			Reason: "No other equation is known to run.", Fix: "write it with transpose and matmul", Source: "forge (M)",
-			check: checkEinsum},
+			Reason: "No other equation is known to run.", Fix: "write it with transpose and matmul",
+			Source: "forge (M)",
+			check:  checkEinsum},
 		{ID: "odd-tiles", Severity: Note, each: true, Title: "A tensor is cut into an odd number of tiles.",
 			Reason: "The second engine of an M6 gets the smaller part: 11 to 16 % slower (B8).",
 			Fix:    "choose a size with an even number of tiles of 2 MiB", Source: "study 15.4 (M)", check: checkTiles},
@@ -148,7 +159,8 @@ func checkAttention(c *check) {
 		}
 		a, b := q.shape[len(q.shape)-2], k.shape[len(k.shape)-2]
 		if max(a, b) > c.spec.Attention.Value || min(a, b) >= c.spec.AttentionLeg.Value {
-			c.warn(s.Pos, "", "%d queries and %d keys: native attention takes up to %d, the fewer of them below %d", a, b,
+			c.warn(s.Pos, "", "%d queries and %d keys: native attention takes up to %d, the fewer of them below %d",
+				a, b,
 				c.spec.Attention.Value, c.spec.AttentionLeg.Value)
 		}
 	}, "scaled_dot_product_attention")

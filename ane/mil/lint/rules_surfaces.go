@@ -13,25 +13,33 @@ import (
 func surfaceRules() []Rule {
 	return []Rule{
 		{ID: "unsorted-inputs", Severity: Warning, Fixable: true, Roads: []chip.Road{chip.InMemory},
-			Title:  "The names of the inputs are not in sorted order.",
-			Reason: "Surfaces bind in the order of the names' bytes, so that a caller who binds in the declared order swaps them.",
-			Fix:    "choose names whose sorted order is the declared one", Source: "orion rules 3, 13: all 6 permutations (M)",
-			check: func(c *check) { checkSorted(c, true) }},
+			Title: "The names of the inputs are not in sorted order.",
+			Reason: "Surfaces bind in the order of the names' bytes, so that a caller who binds in the declared " +
+				"order " +
+				"swaps them.",
+			Fix:    "choose names whose sorted order is the declared one",
+			Source: "orion rules 3, 13: all 6 permutations (M)",
+			check:  func(c *check) { checkSorted(c, true) }},
 		{ID: "unsorted-outputs", Severity: Warning, Fixable: true, Roads: []chip.Road{chip.InMemory},
-			Title:  "The names of the outputs are not in sorted order.",
-			Reason: "Surfaces bind in the order of the names' bytes, so that a caller who binds in the declared order swaps them.",
-			Fix:    "choose names whose sorted order is the declared one", Source: "orion rules 3, 13 (M)",
+			Title: "The names of the outputs are not in sorted order.",
+			Reason: "Surfaces bind in the order of the names' bytes, so that a caller who binds in the declared " +
+				"order " +
+				"swaps them.",
+			Fix: "choose names whose sorted order is the declared one", Source: "orion rules 3, 13 (M)",
 			check: func(c *check) { checkSorted(c, false) }},
 		{ID: "equal-sizes", Severity: Warning, Roads: []chip.Road{chip.InMemory},
 			Title:  "The surfaces of the inputs, or those of the outputs, differ in size.",
 			Reason: "Two projects met 0x1d or wrong data unless all had one size; two others run unequal outputs.",
-			Fix:    "give every surface the largest size", Source: "orion rules 2, 12, ironmill (M); Espresso, ane-infer run unequal outputs (M)",
+			Fix:    "give every surface the largest size", Source: "orion rules 2, 12, ironmill (M); Espresso, " +
+				"ane-infer " +
+				"run unequal outputs (M)",
 			check: checkEqual},
 		{ID: "padded-width", Severity: Note, Roads: engineRoads,
 			Title:  "The rows of an input or output do not fill 64 bytes.",
 			Reason: "Each row takes a multiple of 64 bytes, so that packed data is read at the wrong places.",
-			Fix:    "use a width that is a multiple of 32 for fp16, 16 for fp32, 64 for a byte", Source: "tmc, ironmill (M)",
-			check: checkWidth},
+			Fix:    "use a width that is a multiple of 32 for fp16, 16 for fp32, 64 for a byte",
+			Source: "tmc, ironmill (M)",
+			check:  checkWidth},
 		{ID: "small-surface", Severity: Note, Roads: []chip.Road{chip.InMemory},
 			Title:  "A surface needs less than 48 KiB.",
 			Reason: "A surface that is allocated too small shows only at evaluate, as status 0x1d.",
@@ -74,7 +82,10 @@ func (r *run) surfaces(visit func(side string, v *value)) {
 
 func checkSorted(c *check, inputs bool) {
 	c.sides(func(f *function, side string, list []*value) {
-		if inputs != (side == "input") || slices.IsSortedFunc(list, func(a, b *value) int { return compare(a.name, b.name) }) {
+		if inputs != (side == "input") || slices.IsSortedFunc(list, func(a, b *value) int {
+			return compare(a.name,
+				b.name)
+		}) {
 			return
 		}
 		names, sorted := []string{}, []string{}
@@ -227,7 +238,8 @@ func checkTypesOfSurfaces(c *check) {
 	refused := []mil.DType{mil.Int8, mil.Int32, mil.UInt32, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String}
 	doubtful := []mil.DType{mil.UInt8, mil.Int16, mil.UInt16}
 	if c.road == chip.E5 {
-		refused = []mil.DType{mil.FP32, mil.Int32, mil.UInt32, mil.Bool, mil.Int64, mil.UInt64, mil.FP64, mil.BF16, mil.String}
+		refused = []mil.DType{mil.FP32, mil.Int32, mil.UInt32, mil.Bool, mil.Int64, mil.UInt64, mil.FP64, mil.BF16,
+			mil.String}
 		doubtful = nil
 	}
 	if c.road == chip.CoreML {
@@ -238,7 +250,8 @@ func checkTypesOfSurfaces(c *check) {
 		case slices.Contains(refused, v.dtype) || v.dtype.Bits() < 8 && v.dtype.Integer():
 			c.error(v.at, "", "%s %s is %v, which the road %v does not take", side, cut(v.name), v.dtype, c.road)
 		case slices.Contains(doubtful, v.dtype):
-			c.warn(v.at, "", "%s %s is %v, of which no program on the road %v is known", side, cut(v.name), v.dtype, c.road)
+			c.warn(v.at, "", "%s %s is %v, of which no program on the road %v is known", side, cut(v.name), v.dtype,
+				c.road)
 		}
 	})
 }

@@ -46,13 +46,15 @@ func textRules() []Rule {
 			Reason: "The host's compiler refuses an opset that it does not know.", Fix: "write ios16, ios17 or ios18",
 			Source: "coremltools (D)", check: checkOpsetKnown},
 		{ID: "opset-os", Severity: Error, Title: "The opset is newer than the system.",
-			Reason: "The system's compiler does not know the opset.", Fix: "name an older opset, or require a newer system",
+			Reason: "The system's compiler does not know the opset.", Fix: "name an older opset, or require a " +
+				"newer system",
 			Source: "coremltools (D)", check: checkOpset},
 		{ID: "old-dialect", Severity: Warning, each: true, Roads: []chip.Road{chip.InMemory},
 			Title:  "A program for M1 or M2 is written in the new dialect.",
 			Reason: "M1 and M2 are reported to need program(1.0), ios16 and boxed scalars.",
-			Fix:    "convert it to the old dialect: ane-roundtrip fmt --dialect old", Source: "maderix, a pull request (M); ANE-LM",
-			check: checkDialect},
+			Fix:    "convert it to the old dialect: ane-roundtrip fmt --dialect old",
+			Source: "maderix, a pull request (M); ANE-LM",
+			check:  checkDialect},
 		{ID: "dynamic-shape", Severity: Error, Title: "An axis has no fixed length.", placed: true,
 			Reason: "The engine's roads need fixed shapes; only the CPU runs such programs.",
 			Fix:    "write the length of every axis", Source: "guide (D)", check: checkDynamic},
@@ -77,7 +79,8 @@ func checkUnknown(c *check) {
 	for _, f := range c.funcs {
 		for _, s := range f.unknown {
 			if _, published := refusals[s.Kind]; !published && !slices.Contains(accepted, s.Kind) {
-				c.error(s.Pos, near.Hint(s.Kind, append(ops.Names(), accepted...))+c.rule.Fix, "unknown operator %s", s.Kind)
+				c.error(s.Pos, near.Hint(s.Kind, append(ops.Names(), accepted...))+c.rule.Fix, "unknown operator %s",
+					s.Kind)
 			}
 		}
 	}
@@ -130,7 +133,8 @@ func checkBare(c *check) {
 				if at, ok := c.text.offset(m.Pos); ok && c.text.word(at) == at+len(text) {
 					edits = []Edit{{at, at + len(text), c.scalar(d, text)}}
 				}
-				c.fixed(edits).error(m.Pos, "write "+a.name+" = "+c.scalar(d, cut(text)), "%s: %s: %s has no type", s.Kind,
+				c.fixed(edits).error(m.Pos, "write "+a.name+" = "+c.scalar(d, cut(text)), "%s: %s: %s has no type",
+					s.Kind,
 					a.name, cut(text))
 			}
 		}
@@ -163,7 +167,8 @@ func checkLabel(c *check) {
 			}
 			name := s.Results[0].Name
 			label := "name = " + c.scalar(mil.String, strconv.Quote(name))
-			c.fixed(c.text.label(s.Op, label)).note(s.Pos, "write [name = ..] after const()", "const %s has no name", name)
+			c.fixed(c.text.label(s.Op, label)).note(s.Pos, "write [name = ..] after const()", "const %s has no name",
+				name)
 		}
 	}
 }

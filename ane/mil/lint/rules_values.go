@@ -23,7 +23,8 @@ func valueRules() []Rule {
 			Fix:    "remove the statement", Source: "anekit (I)", check: checkUnusedConst},
 		{ID: "shared-names", Severity: Warning, Title: "Two functions have inputs or outputs of the same name.",
 			Reason: "Inputs and outputs are numbered through the whole program, so that a name shared by two " +
-				"procedures binds the wrong surface.", Fix: "keep the names of inputs and outputs unique in the program",
+				"procedures binds the wrong surface.", Fix: "keep the names of inputs and outputs unique in the " +
+				"program",
 			Source: "ane-infer, on M5 (M)", check: checkShared},
 		{ID: "state", Severity: Error, placed: true, Roads: engineRoads, Title: "A program keeps a state.",
 			Reason: "E5 refuses state, and no program with state is known to run in memory.",
@@ -155,7 +156,9 @@ var views = []string{"reshape", "expand_dims", "squeeze", "flatten2d", "slice_by
 
 // movement reports whether an operator copies elements without computing any.
 func movement(kind string) bool {
-	return slices.Contains(views, kind) || slices.Contains([]string{"transpose", "concat", "stack", "split", "pad", "reverse",
-		"crop", "depth_to_space", "space_to_depth", "pixel_shuffle", "pixel_unshuffle", "upsample_nearest_neighbor", "gather"},
+	return slices.Contains(views, kind) || slices.Contains([]string{"transpose", "concat", "stack", "split", "pad",
+		"reverse",
+		"crop", "depth_to_space", "space_to_depth", "pixel_shuffle", "pixel_unshuffle", "upsample_nearest_neighbor",
+		"gather"},
 		kind)
 }

@@ -15,23 +15,27 @@ import (
 func weightRules() []Rule {
 	return []Rule{
 		{ID: "blob-offset", Severity: Error, Title: "A BLOBFILE names no entry of a weight file.",
-			Reason: "The offset names the 64 bytes of metadata before the elements: 64, then multiples of 64; another one " +
+			Reason: "The offset names the 64 bytes of metadata before the elements: 64, then multiples of 64; " +
+				"another one " +
 				"gives garbage weights.", Fix: "write offset = uint64(64) for the first entry",
 			Source: "orion rule 8 (M), coremltools (D)", check: checkOffset},
 		{ID: "blob-overlap", Severity: Error, Title: "Two weights share bytes of a file without being the same entry.",
 			Reason: "One of them is read from within the other.",
-			Fix:    "start an entry at the first multiple of 64 after the elements before it", Source: "coremltools (D)",
-			check: checkOverlap},
+			Fix:    "start an entry at the first multiple of 64 after the elements before it",
+			Source: "coremltools (D)",
+			check:  checkOverlap},
 		{ID: "blob-path", Severity: Error, Title: "A path does not lie in the folder of the model.",
 			Reason: "The in-memory road looks weights up by the path, and a path that climbs out reads a foreign file.",
-			Fix:    "write @model_path/weights/ and a name", Source: "coremltools (D); anekit refuses it", check: checkPath},
+			Fix:    "write @model_path/weights/ and a name", Source: "coremltools (D); anekit refuses it",
+			check: checkPath},
 		{ID: "blob-entries", Severity: Warning, each: true, Roads: []chip.Road{chip.InMemory},
 			Title:  "A weight file for M1 or M2 has several entries.",
 			Reason: "M1 is reported to need a file for each weight.", Fix: "write a file for each weight",
 			Source: "maderix, a report (M)", check: checkEntries},
 		{ID: "weight-budget", Severity: Warning, each: true, Roads: engineRoads,
 			Title:  "A program has more than 8 MiB of weights.",
-			Reason: "Loading such a program failed on an M3 Pro; larger ones are known to compile.", Fix: "split the program",
+			Reason: "Loading such a program failed on an M3 Pro; larger ones are known to compile.",
+			Fix:    "split the program",
 			Source: "ironmill, on M3 Pro (M)", check: checkBudget},
 		{ID: "compile-budget", Severity: Warning, each: true, Roads: engineRoads,
 			Title:  "One process compiles more than 119 programs.",
@@ -91,7 +95,8 @@ func checkOverlap(c *check) {
 	})
 	for i := 1; i < len(all); i++ {
 		a, b := all[i-1], all[i]
-		if a.path == b.path && a.offset != b.offset && b.offset < a.end && b.offset%64 == 0 && a.offset > 0 && b.offset != 128 {
+		if a.path == b.path && a.offset != b.offset && b.offset < a.end && b.offset%64 == 0 && a.offset > 0 &&
+			b.offset != 128 {
 			c.error(b.pos, "", "offset %d of %s lies within the entry at %d, which ends at %d", b.offset, cut(b.path),
 				a.offset, a.end)
 		}
@@ -105,7 +110,8 @@ func checkPath(c *check) {
 		switch {
 		case !ok:
 			c.error(e.pos, "", "path %s does not start with @model_path/", cut(e.path))
-		case strings.Contains("/"+rest+"/", "/../") || strings.Contains(rest, "\\") || strings.Contains(rest, "\x00") || clean == "/":
+		case strings.Contains("/"+rest+"/", "/../") || strings.Contains(rest, "\\") || strings.Contains(rest, "\x00") ||
+			clean == "/":
 			c.error(e.pos, "", "path %s leaves the folder of the model", cut(e.path))
 		}
 	}
