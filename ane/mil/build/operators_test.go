@@ -146,6 +146,11 @@ var calls = []struct {
 	}, "tensor<fp16, [1, 4, 8, 9]> = local_response_norm(alpha = fp16(0x1p-1), beta = fp16(0x1.8p-1), k = fp16(0x1p+1), size = int32(3), x = img)"},
 	{func(f *build.Func, v values) build.Value { return f.Matmul(v.x, v.y, build.TransposeY(true)) }, "tensor<fp16, [1, 4, 2, 1]> = matmul(transpose_x = bool(false), transpose_y = bool(true), x = x, y = x2)"},
 	{func(f *build.Func, v values) build.Value { return f.Matmul(v.y, v.y, build.TransposeX(true)) }, "tensor<fp16, [1, 4, 32, 32]> = matmul(transpose_x = bool(true), transpose_y = bool(false), x = x2, y = x2)"},
+	{func(f *build.Func, v values) build.Value { return f.Matmul(v.n, f.Transpose(v.n, 0)) }, "fp16 = matmul(transpose_x = bool(false), transpose_y = bool(false), x = n, y = transpose_0)"},
+	{func(f *build.Func, v values) build.Value { return f.Einsum("chw,cuw->chu", v.row, v.row) }, `tensor<fp16, [1, 4, 4]> = einsum(equation = string("chw,cuw->chu"), values = (row, row))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ScaledDotProductAttention(v.x, v.y, v.y, build.AttnMask(f.Scalar(0.5)))
+	}, "tensor<fp16, [1, 4, 2, 32]> = scaled_dot_product_attention(attn_mask = fp16(0x1p-1), key = x2, query = x, value = x2)"},
 	{func(f *build.Func, v values) build.Value { return f.Linear(v.x, v.w) }, "tensor<fp16, [1, 4, 2, 8]> = linear(weight = w, x = x)"},
 	{func(f *build.Func, v values) build.Value { return f.Linear(v.x, v.w, build.Bias(v.v)) }, "tensor<fp16, [1, 4, 2, 8]> = linear(bias = v, weight = w, x = x)"},
 	{func(f *build.Func, v values) build.Value { return f.Conv(v.img, v.k) },

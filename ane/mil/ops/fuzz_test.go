@@ -25,6 +25,8 @@ var programs = []string{
 	"l2_norm(x = n, epsilon = fp16(1))", "local_response_norm(x = n, size = int32(3), alpha = fp16(1))",
 	"matmul(x = x, y = w, transpose_x = bool(false), transpose_y = bool(true))", "linear(x = x, weight = w)",
 	`conv(x = img, weight = k, strides = tensor<int32, [2]>([1, 2]), pad_type = string("custom"), pad = tensor<int32, [4]>([1, 0, 0, 1]), dilations = tensor<int32, [2]>([1, 1]), groups = int32(1))`,
+	"matmul(x = q, y = n)", "linear(x = x, weight = w, bias = tensor<fp16, [4]>([1, 2, 3, 4]))",
+	`einsum(values = (n, p), equation = string("abc,dbc->ad"))`, "scaled_dot_product_attention(query = n, key = n, value = n, attn_mask = q)",
 	`conv_transpose(x = img, weight = const(val = tensor<fp16, [2, 1, 1, 1]>([1, 2])), strides = tensor<int32, [2]>([2, 1]), pad_type = string("custom"), pad = tensor<int32, [4]>([1, 0, 0, 1]), dilations = tensor<int32, [2]>([1, 1]), groups = int32(1), output_shape = tensor<int32, [4]>([1, 1, 5, 2]))`,
 	`l2_pool(x = n, kernel_sizes = tensor<int32, [1]>([2]))`,
 	`max_pool(x = img, kernel_sizes = tensor<int32, [2]>([2, 2]), strides = tensor<int32, [2]>([1, 1]), pad_type = string("same"), ceil_mode = bool(true))`,

@@ -2,8 +2,12 @@ package ops
 
 import "slices"
 
-// products multiply matrices. Attrs of matmul is a Matmul, of linear nil.
+// products multiply matrices. Attrs of matmul is a Matmul, of linear nil, of einsum an
+// Einsum, of scaled_dot_product_attention an Attention.
 var products = []Def{
+	{Name: "einsum", Params: []Param{variadic("values"), setting("equation")}, infer: inferEinsum},
+	{Name: "scaled_dot_product_attention", Params: []Param{tensor("query"), tensor("key"), tensor("value"),
+		perhaps("attn_mask")}, infer: inferAttention},
 	{Name: "matmul", Params: []Param{tensor("x"), tensor("y"), option("transpose_x"), option("transpose_y")},
 		infer: inferMatmul},
 	{Name: "linear", Params: []Param{tensor("x"), tensor("weight"), perhaps("bias")}, infer: inferLinear},
@@ -22,24 +26,35 @@ type Matmul struct {
 // compiler reports "depth > 1 is not supported for MatMult".
 const matmulRank = 4
 
+// inferMatmul takes a vector x as one row and a vector y as one column; the result has
+// no axis for either. Transposing does not change a vector.
 func inferMatmul(c *Call) {
 	x, y := c.tensor("x"), c.tensor("y")
-	c.needs("x", floats...)
-	c.needs("y", floats...)
+	c.needs("x", numerics...)
+	c.needs("y", numerics...)
 	c.sameType("x", "y")
 	c.fp32(x.DType)
 	for _, name := range []string{"x", "y"} {
-		if r := c.tensor(name).Rank(); r < 2 || r > matmulRank {
-			c.fail(name, "reshape it", "rank %d, supported are 2 to %d", r, matmulRank)
+		if r := c.tensor(name).Rank(); r < 1 {
+			c.fail(name, "multiply by a scalar with mul", "a scalar is no matrix")
+		} else if r > matmulRank {
+			c.notes = append(c.notes, name+" has rank 5; Apple's compiler reports: depth > 1 is not supported for MatMult")
 		}
 	}
 	a := Matmul{TransposeX: c.boolean("transpose_x", false), TransposeY: c.boolean("transpose_y", false)}
 	if c.failed() {
 		return
 	}
+	xs, ys := x.Shape, y.Shape
+	if len(xs) == 1 {
+		xs, a.TransposeX = []int{1, xs[0]}, false
+	}
+	if len(ys) == 1 {
+		ys, a.TransposeY = []int{ys[0], 1}, false
+	}
 	var ky int
-	a.BatchX, a.M, a.K = matrix(x.Shape, a.TransposeX)
-	a.BatchY, ky, a.N = matrix(y.Shape, a.TransposeY)
+	a.BatchX, a.M, a.K = matrix(xs, a.TransposeX)
+	a.BatchY, ky, a.N = matrix(ys, a.TransposeY)
 	if a.K != ky {
 		c.fail("y", "transpose one, or make them equal", "inner axes differ: %d of x%v and %d of y%v", a.K, x.Shape,
 			ky, y.Shape)
@@ -53,7 +68,14 @@ func inferMatmul(c *Call) {
 	}
 	a.BatchX, a.BatchY = lead(a.BatchX, len(a.Batch)), lead(a.BatchY, len(a.Batch))
 	c.attrs = a
-	c.gives(x.DType, append(slices.Clone(a.Batch), a.M, a.N))
+	shape := slices.Clone(a.Batch)
+	if x.Rank() > 1 {
+		shape = append(shape, a.M)
+	}
+	if y.Rank() > 1 {
+		shape = append(shape, a.N)
+	}
+	c.gives(x.DType, shape)
 }
 
 // matrix splits a shape into batch axes, rows and columns.
@@ -73,7 +95,7 @@ func lead(shape []int, rank int) []int {
 
 func inferLinear(c *Call) {
 	x, w, b := c.tensor("x"), c.tensor("weight"), c.tensor("bias")
-	c.needs("x", floats...)
+	c.needs("x", numerics...)
 	c.sameType("x", "weight")
 	c.fp32(x.DType)
 	if x.Rank() < 1 {

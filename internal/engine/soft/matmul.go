@@ -1,10 +1,24 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
 
 // matmul multiplies the matrices in the last two axes of x and y.
 func matmul(s *step) (runner, int) {
 	a := s.attrs.(ops.Matmul)
+	if s.out[0].dtype == mil.Int32 {
+		r := &intProduct{m: a.M, k: a.K, n: a.N, batch: a.Batch, byX: repeated(a.Batch, a.BatchX),
+			byY: repeated(a.Batch, a.BatchY), xRow: a.K, xStep: 1, yStep: a.N, yCol: 1}
+		if a.TransposeX {
+			r.xRow, r.xStep = 1, a.M
+		}
+		if a.TransposeY {
+			r.yStep, r.yCol = 1, a.K
+		}
+		return r, 0
+	}
 	p := &matrices{m: a.M, n: a.N,
 		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newOperand(s, 1, a.K, a.N, a.TransposeY),
 		batch: a.Batch, byX: repeated(a.Batch, a.BatchX), byY: repeated(a.Batch, a.BatchY)}
@@ -15,6 +29,9 @@ func matmul(s *step) (runner, int) {
 func linear(s *step) (runner, int) {
 	x, w := s.in[0].shape, s.in[1].shape
 	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
+	if s.out[0].dtype == mil.Int32 {
+		return &intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.in[2].where != absent}, 0
+	}
 	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newOperand(s, 1, k, n, true),
 		bias: s.in[2].where != absent}
 	return newProduct(1, m, k, n, 0, p)
@@ -50,5 +67,41 @@ func (p *matrices) store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 i
 	}
 	for m := m0; m < m1; m++ {
 		c.out[0].store(tile[(m-m0)*w:][:w], (batch*p.m+m)*p.n+n0)
+	}
+}
+
+// intProduct is a product of int32 matrices. Its sums wrap around.
+type intProduct struct {
+	m, k, n     int
+	batch       []int
+	byX, byY    []int // strides of the matrices of x and y along the batch axes
+	xRow, xStep int   // strides of x along m and k, in elements
+	yStep, yCol int   // of y along k and n
+	bias        bool
+}
+
+func (r *intProduct) run(c *call) {
+	cost := r.k
+	if r.n <= 1<<31/max(r.k, 1) {
+		cost *= r.n
+	}
+	c.spread(ops.Volume(r.batch)*r.m, cost)
+}
+
+// span computes rows lo to hi of the result, counted through the batch.
+func (r *intProduct) span(c *call, lo, hi, _ int) {
+	for i := lo; i < hi; i++ {
+		x := c.in[0].ints[offset(i/r.m, r.batch, r.byX)*r.m*r.k+i%r.m*r.xRow:]
+		y := c.in[1].ints[offset(i/r.m, r.batch, r.byY)*r.k*r.n:]
+		for col := 0; col < r.n && !c.stopped(); col++ {
+			var sum int32
+			for k := range r.k {
+				sum += x[k*r.xStep] * y[k*r.yStep+col*r.yCol]
+			}
+			if r.bias {
+				sum += c.in[2].ints[col]
+			}
+			c.out[0].ints[i*r.n+col] = sum
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
@@ -166,4 +167,95 @@ func TestLinear(t *testing.T) {
 			o.near(t, s.bound)
 		}
 	}
+}
+
+// Vectors are one row of x or one column of y, transposed or not; the result has no
+// axis for them.
+func TestMatmulVectors(t *testing.T) {
+	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
+		r := seeded(t)
+		for k := range 40 {
+			inner := axisLengths[r.IntN(len(axisLengths))]
+			x, y := []int{inner}, []int{inner}
+			if k%3 == 1 {
+				x = append(randomShape(r, 1, 3), inner)
+			} else if k%3 == 2 {
+				y = append(randomShape(r, 0, 2), inner, 1+r.IntN(40))
+			}
+			a, b := fill(r, d, x...), fill(r, d, y...)
+			shape := slices.Clone(x[:len(x)-1])
+			if len(y) > 1 {
+				shape = append(slices.Clone(y[:len(y)-2]), y[len(y)-1])
+			}
+			s := sums{want: zeros(d, shape...), terms: inner}
+			s.mass = make([]float64, len(s.want.v))
+			each(shape, func(i []int) {
+				at := s.want.index(i)
+				var wrap int32
+				for c := range inner {
+					p, q := append(slices.Clone(i), c), []int{c}
+					if len(y) > 1 {
+						p, q = []int{c}, append(append(slices.Clone(i[:len(i)-1]), c), i[len(i)-1])
+					}
+					product := a.at(p...) * b.at(q...)
+					s.want.v[at] += product
+					s.mass[at] += math.Abs(product)
+					wrap += int32(a.at(p...)) * int32(b.at(q...))
+				}
+				if d == mil.Int32 {
+					s.want.v[at] = float64(wrap)
+				}
+			})
+			o := operation{op: "matmul", in: []operand{{"x", a, k%4 == 0}, {"y", b, k%4 == 1}}, want: []nd{s.want}}
+			if len(x) == 1 && k%2 == 0 {
+				o.settings = ", transpose_x = bool(true)"
+			}
+			if len(y) == 1 && k%4 == 0 {
+				o.settings += ", transpose_y = bool(true)"
+			}
+			if d == mil.Int32 {
+				o.exact(t)
+			} else {
+				o.near(t, s.bound)
+			}
+		}
+	}
+}
+
+// Products of int32 wrap around.
+func TestIntProducts(t *testing.T) {
+	r := seeded(t)
+	for k := range 60 {
+		batch := [][3][]int{{{}, {}, {}}, {{2}, {}, {2}}, {{2, 1}, {3}, {2, 3}}, {{2, 1, 2}, {3, 1}, {2, 3, 2}}}[k%4]
+		m, inner, n := 1+r.IntN(9), 1+r.IntN(40), 1+r.IntN(35)
+		o, _ := matmulCase(r, mil.Int32, batch[0], batch[1], batch[2], m, inner, n)
+		x, y := o.in[0].value, o.in[1].value
+		tx := strings.Contains(o.settings, "transpose_x = bool(true)")
+		ty := strings.Contains(o.settings, "transpose_y = bool(true)")
+		each(o.want[0].shape, func(i []int) {
+			var sum int32
+			for c := range inner {
+				sum += int32(x.turned(i, i[len(i)-2], c, tx)) * int32(y.turned(i, c, i[len(i)-1], ty))
+			}
+			o.want[0].set(float64(sum), i...)
+		})
+		o.exact(t)
+	}
+	x, w, b := fill(r, mil.Int32, 3, 5), fill(r, mil.Int32, 4, 5), fill(r, mil.Int32, 4)
+	want := zeros(mil.Int32, 3, 4)
+	each(want.shape, func(i []int) {
+		sum := int32(b.v[i[1]])
+		for c := range 5 {
+			sum += int32(x.at(i[0], c)) * int32(w.at(i[1], c))
+		}
+		want.set(float64(sum), i...)
+	})
+	operation{op: "linear", in: []operand{{"x", x, false}, {"weight", w, true}, {"bias", b, true}},
+		want: []nd{want}}.exact(t)
+}
+
+// A matrix product of rank 5 runs, with a note.
+func TestMatmulOfRankFive(t *testing.T) {
+	o, s := matmulCase(seeded(t), mil.FP16, []int{2, 1, 3}, []int{2, 1}, []int{2, 2, 3}, 3, 5, 4)
+	o.near(t, s.bound)
 }

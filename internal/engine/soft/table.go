@@ -25,7 +25,7 @@ var kernels = map[string]kernel{
 	"softmax": softmax, "layer_norm": layerNorm, "batch_norm": batchNorm, "instance_norm": instanceNorm,
 	"l2_norm": l2Norm, "local_response_norm": localNorm,
 
-	"matmul": matmul, "linear": linear,
+	"matmul": matmul, "linear": linear, "einsum": einsum, "scaled_dot_product_attention": attention,
 
 	"conv": conv, "conv_transpose": convTranspose,
 

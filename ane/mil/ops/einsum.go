@@ -1,0 +1,164 @@
+package ops
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Einsum is a product over four groups of axes: Batch in both operands and the result, M
+// of x alone and N of y alone in the result, K in no result: those are summed.
+type Einsum struct{ Batch, M, N, K []Axis }
+
+// Axis is an axis of an Einsum with its strides, in elements, in the operands and the
+// result: 0 where it is absent or repeated.
+type Axis struct{ Length, X, Y, Out int }
+
+func inferEinsum(c *Call) {
+	values := c.args["values"].values
+	c.needs("values", floats...)
+	if len(values) != 2 {
+		c.fail("values", "give two tensors (x, y)", "%d tensors", len(values))
+		return
+	}
+	x, y := values[0], values[1]
+	if x.DType != y.DType {
+		c.fail("values", "convert one with cast", "%s and %s", x.DType, y.DType)
+	}
+	c.fp32(x.DType)
+	xs, ys, outs, ok := c.equation(x.Rank(), y.Rank())
+	if !ok {
+		return
+	}
+	// The usual equation is nchw,nwhu->nchu, or the same without n.
+	if known := renamed(xs + "," + ys + "->" + outs); known != "abcd,adce->abce" && known != "abc,cbd->abd" {
+		c.notes = append(c.notes, "only nchw,nwhu->nchu and chw,whr->chr are known to run on Apple's engine")
+	}
+	length := map[rune]int{}
+	for i, letter := range xs {
+		length[letter] = x.Shape[i]
+	}
+	for i, letter := range ys {
+		n, both := length[letter]
+		if both && n != 1 && y.Shape[i] != 1 && n != y.Shape[i] {
+			c.fail("values", "make them equal or 1", "%c is %d in x%v and %d in y%v", letter, n, x.Shape, y.Shape[i],
+				y.Shape)
+			return
+		}
+		length[letter] = max(n, y.Shape[i])
+	}
+	shape := []int{}
+	for _, letter := range outs {
+		shape = append(shape, length[letter])
+	}
+	if !sensible(shape) {
+		c.gives(x.DType, shape) // reports it
+		return
+	}
+	var e Einsum
+	seen := ""
+	for _, letter := range outs + xs + ys {
+		if strings.ContainsRune(seen, letter) {
+			continue
+		}
+		seen += string(letter)
+		axis := Axis{length[letter], along(x.Shape, xs, letter), along(y.Shape, ys, letter), along(shape, outs, letter)}
+		inX, inY := strings.ContainsRune(xs, letter), strings.ContainsRune(ys, letter)
+		switch {
+		case !strings.ContainsRune(outs, letter):
+			e.K = append(e.K, axis)
+		case inX && inY:
+			e.Batch = append(e.Batch, axis)
+		case inX:
+			e.M = append(e.M, axis)
+		default:
+			e.N = append(e.N, axis)
+		}
+	}
+	terms := 1
+	for _, axis := range e.K {
+		if terms > MaxElements/axis.Length {
+			c.fail("equation", "sum over fewer axes", "each sum has more than 2^31 terms")
+			return
+		}
+		terms *= axis.Length
+	}
+	c.attrs = e
+	c.gives(x.DType, shape)
+}
+
+// along returns the stride of the axis called letter in a dense tensor, 0 if there is
+// none or it has one element.
+func along(shape []int, letters string, letter rune) int {
+	i := strings.IndexRune(letters, letter)
+	if i < 0 || shape[i] == 1 {
+		return 0
+	}
+	return Volume(shape[i+1:])
+}
+
+// equation reads the letters of both operands and of the result.
+func (c *Call) equation(rankX, rankY int) (x, y, out string, ok bool) {
+	const form, hint = "equation", `write equation = string("nchw,nwhu->nchu")`
+	v := c.tensor(form)
+	if v == nil || v.DType != mil.String || len(v.Text) != 1 {
+		c.fail(form, hint, "not a string")
+		return "", "", "", false
+	}
+	text := strings.ReplaceAll(v.Text[0], " ", "")
+	in, out, arrow := strings.Cut(text, "->")
+	x, y, comma := strings.Cut(in, ",")
+	if !arrow || !comma {
+		c.fail(form, hint, "%q is not of the form x,y->result", clipped(text))
+		return "", "", "", false
+	}
+	for _, letters := range []string{x, y, out} {
+		for i, letter := range letters {
+			switch {
+			case letter < 'A' || letter > 'z' || letter > 'Z' && letter < 'a':
+				c.fail(form, hint, "%q is not a letter", string(letter))
+				return "", "", "", false
+			case strings.ContainsRune(letters[i+1:], letter):
+				c.fail(form, "name every axis of a tensor differently", "%c is twice in %q", letter, clipped(letters))
+				return "", "", "", false
+			}
+		}
+	}
+	if len(x) != rankX || len(y) != rankY {
+		c.fail(form, "give one letter for each axis", "%q and %q for tensors of rank %d and %d", clipped(x), clipped(y),
+			rankX, rankY)
+		return "", "", "", false
+	}
+	for _, letter := range out {
+		if !strings.ContainsRune(x+y, letter) {
+			c.fail(form, "take letters of the operands", "%c of the result is in neither operand", letter)
+			return "", "", "", false
+		}
+	}
+	return x, y, out, true
+}
+
+// renamed calls the letters of an equation a, b, .. in their order.
+func renamed(equation string) string {
+	var seen []rune
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(",->", r) {
+			return r
+		}
+		i := slices.Index(seen, r)
+		if i < 0 {
+			i = len(seen)
+			seen = append(seen, r)
+		}
+		return 'a' + rune(i)
+	}, equation)
+}
+
+// clipped shortens a text for messages.
+func clipped(s string) string {
+	if len(s) > 40 {
+		return s[:40] + ".."
+	}
+	return s
+}
