@@ -1,0 +1,99 @@
+package gemm
+
+import "math"
+
+// FixedRows is the number of rows of A that Fixed handles together: a has a multiple of it.
+const FixedRows = 4
+
+// Rounding of the sums of Fixed.
+const (
+	// Exact adds all products exactly.
+	Exact = iota
+	// Fours rounds inside groups of four: see numerics.Four.
+	Fours
+)
+
+// Fixed sums products in fixed point: sums (m x n) are those of a (m x k) times b (k x n), each product
+// rounded to an integer, half away from zero. The unit of b is 1, that of a the one that makes a product an
+// integer: the caller scales a. A product counts as 0 unless the exponent of b's element, as Exponent gives
+// it, is above the element of least that belongs to a's. m is a multiple of FixedRows. The other elements of
+// b and a are what fits: their product must be exact in float32.
+//
+// sizes (m x n) are the sums of the magnitudes of the products before rounding, in float32, each within
+// k * 2^-23 of itself. A sum is valid only where Bound(size, k) is below 2^31: beyond, int32 may have
+// overflowed.
+func Fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how int) {
+	if m%FixedRows != 0 || len(sums) < m*n || len(sizes) < m*n || len(a) < m*k || len(least) < m*k ||
+		len(b) < k*n || k == 0 || n == 0 {
+		panic("BUG: gemm: slice shorter than its matrix")
+	}
+	fixed(sums, sizes, a, least, b, m, k, n, how)
+}
+
+// Bound returns a number that the magnitudes of k rounded products do not exceed in all, nor any sum of
+// some of them after the rounding of Fours, given the element of sizes.
+func Bound(size float32, k int) float64 {
+	return (float64(size)*(1+float64(k)*0x1p-22) + float64(k)) * (1 + 0x1p-8)
+}
+
+// Exponent returns the exponent of a float32 that was a half, as bits of a float32: subnormal halves have
+// that of the least normal one.
+func Exponent(f float32) int32 {
+	return max(int32(math.Float32bits(f)&0x7f800000), (127-14)<<23)
+}
+
+// fixedPortable is Fixed in Go. It is also that of the last group of Fours where k is no multiple of four:
+// from is a multiple of four, and where it is not 0 the sums of the rows before stand in sums and sizes.
+func fixedPortable(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how, from int) {
+	if from == 0 {
+		clear(sums[:m*n])
+		clear(sizes[:m*n])
+	}
+	var group [narrowFixed]int32
+	for i := range m {
+		for j := 0; j < n; j += narrowFixed {
+			w := min(narrowFixed, n-j)
+			row, size := sums[i*n+j:][:w], sizes[i*n+j:][:w]
+			for d := from; d < k; d++ {
+				f, t, right := a[i*k+d], least[i*k+d], b[d*n+j:][:w]
+				for c, g := range right {
+					p := float32(0)
+					if Exponent(g) > t {
+						p = float32(f * g)
+					}
+					size[c] += float32(math.Abs(float64(p)))
+					v := int32(min(max(float32(p+float32(math.Copysign(0.5, float64(p)))), math.MinInt32), 0x7fffff80))
+					switch {
+					case how == Exact:
+						row[c] += v
+					case (d-from)%4 == 0:
+						group[c] = v
+					default:
+						group[c] = addTwelve(group[c], v)
+					}
+				}
+				if how == Fours && ((d-from)%4 == 3 || d == k-1) {
+					for c := range row {
+						row[c] += group[c]
+					}
+				}
+			}
+		}
+	}
+}
+
+// narrowFixed is the number of columns that a kernel handles together.
+const narrowFixed = 8
+
+// addTwelve adds v to sum, rounded half to even to 12 significant bits of the larger one.
+func addTwelve(sum, v int32) int32 {
+	larger := max(sum, -sum, v, -v)
+	sum += v
+	// the exponent of larger, without its lower half, which conversion could round up
+	n := max(int(math.Float32bits(float32(larger&^(larger>>1)))>>23)-138, 0)
+	if n == 0 {
+		return sum
+	}
+	q := int32(1)<<n - 1
+	return (sum + q>>1 + sum>>n&1) &^ q
+}

@@ -1,0 +1,140 @@
+package gemm
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// halfOf returns the value of a half whose exponent 31 is an ordinary one, and its exponent.
+func halfOf(h uint16) (float32, int) {
+	m, e := float64(h&0x3ff), -14
+	if x := int(h >> 10 & 31); x != 0 {
+		m, e = m+1024, x-15
+	}
+	f := math.Ldexp(m, e-10)
+	if h>>15 != 0 {
+		f = -f
+	}
+	return float32(f), e
+}
+
+// fixedCase is a product of halves in range [lo, hi) of their magnitude's bits.
+func fixedCase(r *rand.Rand, m, k, n int, lo, hi uint32) (a, b []float32, least []int32, want []int64, size []float64) {
+	half := func() uint16 {
+		if r.IntN(8) == 0 {
+			return uint16(r.IntN(2)) << 15
+		}
+		return uint16(lo+r.Uint32N(hi-lo)) | uint16(r.IntN(2))<<15
+	}
+	a, b, least = make([]float32, m*k), make([]float32, k*n), make([]int32, m*k)
+	ea, eb := make([]int, m*k), make([]int, k*n)
+	for i := range a {
+		a[i], ea[i] = halfOf(half())
+		a[i] *= 0x1p16
+		least[i] = 238<<23 - int32(ea[i]+127)<<23 - 1
+	}
+	for i := range b {
+		b[i], eb[i] = halfOf(half())
+	}
+	want, size = make([]int64, m*n), make([]float64, m*n)
+	for i := range m {
+		for j := range n {
+			for d := range k {
+				if ea[i*k+d]+eb[d*n+j] < -16 {
+					continue
+				}
+				p := float64(a[i*k+d]) * float64(b[d*n+j])
+				size[i*n+j] += math.Abs(p)
+				want[i*n+j] += int64(math.Trunc(p + math.Copysign(0.5, p)))
+			}
+		}
+	}
+	return a, b, least, want, size
+}
+
+// foursOf is the sum of products with groups of four, from the definition.
+func foursOf(a, b []float32, least []int32, k, n, i, j int) int64 {
+	total, group := int64(0), int64(0)
+	for d := range k {
+		v := int64(0)
+		if Exponent(b[d*n+j]) > least[i*k+d] {
+			p := float64(a[i*k+d]) * float64(b[d*n+j])
+			v = int64(math.Trunc(p + math.Copysign(0.5, p)))
+		}
+		if d%4 == 0 {
+			total, group = total+group, v
+			continue
+		}
+		larger := max(group, -group, v, -v)
+		exact := new(big.Float).SetInt64(group + v)
+		if shift := big.NewInt(larger).BitLen() - 12; shift > 0 {
+			q, _ := exact.SetMantExp(exact, -shift).Float64()
+			group = int64(math.RoundToEven(q)) << shift
+		} else {
+			group += v
+		}
+	}
+	return total + group
+}
+
+func TestFixed(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	have := kernels()
+	for name, ok := range have {
+		if !ok {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			use(t, name)
+			for round := range 300 {
+				m, k, n := FixedRows*(1+r.IntN(3)), 1+r.IntN(40), 1+r.IntN(30)
+				if round%20 == 0 {
+					k = 250 + r.IntN(300)
+				}
+				lo, hi := uint32(0x0000), uint32(0x5000)
+				if round%3 == 0 {
+					lo, hi = 0x1000, 0x4400
+				}
+				a, b, least, want, size := fixedCase(r, m, k, n, lo, hi)
+				sums, sizes := make([]int32, m*n), make([]float32, m*n)
+				for _, how := range []int{Exact, Fours} {
+					Fixed(sums, sizes, a, least, b, m, k, n, how)
+					for i := range sums {
+						require.InEpsilon(t, size[i]+1, float64(sizes[i])+1, 1e-4)
+						if Bound(sizes[i], k) >= 1<<31 {
+							continue
+						}
+						w := want[i]
+						if how == Fours {
+							w = foursOf(a, b, least, k, n, i/n, i%n)
+						}
+						require.Equal(t, w, int64(sums[i]), fmt.Sprint(name, how, m, k, n, i))
+					}
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkFixed stands beside BenchmarkMul: the same shapes, with rows up to a multiple of four.
+func BenchmarkFixed(b *testing.B) {
+	for how, name := range []string{"exact", "fours"} {
+		for _, s := range benchShapes {
+			m := (s.m + FixedRows - 1) / FixedRows * FixedRows
+			b.Run(fmt.Sprintf("%dx%dx%d/%s", m, s.k, s.n, name), func(b *testing.B) {
+				left, right, least, _, _ := fixedCase(rand.New(rand.NewPCG(1, 1)), m, s.k, s.n, 0x3000, 0x3c00)
+				sums, sizes := make([]int32, m*s.n), make([]float32, m*s.n)
+				b.ReportAllocs()
+				for b.Loop() {
+					Fixed(sums, sizes, left, least, right, m, s.k, s.n, how)
+				}
+				b.ReportMetric(2*float64(m*s.k*s.n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
+			})
+		}
+	}
+}
