@@ -35,7 +35,10 @@ func (s *step) imitate() {
 		return
 	}
 	a, sliced := s.attrs.(ops.Slice)
+	p, summed := s.run.(*product)
 	switch {
+	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
+		s.run, s.work = newFixed(p, r)
 	case sliced && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:
 		s.run = &slicedInside{s.run}
 	}

@@ -146,3 +146,49 @@ func bareSoftmax(out, row []float32) {
 		out[i] /= sum
 	}
 }
+
+// BenchmarkModes measures every mode beside reference: a product, an elementwise operator and a function.
+func BenchmarkModes(b *testing.B) {
+	for _, c := range []struct{ name, text string }{
+		{"matmul512", `tensor<fp16, [512, 512]> x, tensor<fp16, [512, 512]> w) { tensor<fp16, [512, 512]> y = ` +
+			`matmul(x = x, y = w, transpose_x = bool(false), transpose_y = bool(false))[name = string("y")]; } -> (y); }`},
+		{"add1Mi", `tensor<fp16, [1024, 1024]> x, tensor<fp16, [1024, 1024]> w) { tensor<fp16, [1024, 1024]> y = ` +
+			`add(x = x, y = w)[name = string("y")]; } -> (y); }`},
+		{"relu1Mi", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = ` +
+			`relu(x = x)[name = string("y")]; } -> (y); }`},
+		{"sigmoid1Mi", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = ` +
+			`sigmoid(x = x)[name = string("y")]; } -> (y); }`},
+		{"softmax1Mi", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = ` +
+			`softmax(x = x, axis = int32(1))[name = string("y")]; } -> (y); }`},
+	} {
+		for _, m := range numerics.Modes() {
+			b.Run(c.name+"/"+m.String(), func(b *testing.B) {
+				d, err := ane.Open(soft.New(soft.Numerics(m)), "")
+				require.NoError(b, err)
+				defer func() { require.NoError(b, d.Close()) }()
+				model, err := d.Compile(b.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + c.text)})
+				require.NoError(b, err)
+				defer func() { require.NoError(b, model.Close(b.Context())) }()
+				r, err := model.NewRequest(b.Context())
+				require.NoError(b, err)
+				defer func() { require.NoError(b, r.Close()) }()
+				for _, l := range model.Inputs() {
+					data := make([]byte, l.PackedBytes())
+					for i := 0; i < len(data); i += 2 {
+						le.PutUint16(data[i:], uint16(0x2c00+i*7919%0xc00))
+					}
+					_, err := r.Input(l.Name).Write(data)
+					require.NoError(b, err)
+				}
+				_, err = r.Evaluate(b.Context())
+				require.NoError(b, err)
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, err := r.Evaluate(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}

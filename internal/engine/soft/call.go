@@ -36,6 +36,7 @@ type call struct {
 	run     runner
 	in, out []vec
 	work    [][]float32 // one for each worker
+	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
 	ctx     context.Context
 
 	budget   *int // while folding: the remaining work

@@ -114,6 +114,9 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	}
 	for range workers {
 		c.work = append(c.work, make([]float32, s.work))
+		if s.arith.operand != 0 {
+			c.words = append(c.words, make([]int32, s.work))
+		}
 	}
 	c.run.run(c)
 	if err := ctx.Err(); err != nil || c.declined {

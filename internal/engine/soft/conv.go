@@ -1,6 +1,10 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import (
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/ane/numerics"
+)
 
 // conv multiplies, for each image and group, the weights as a matrix [outputs,
 // inputs*kernel] by the windows of x as columns [inputs*kernel, positions].
@@ -18,12 +22,16 @@ type windows struct {
 	outputs  int        // outputs of a group
 	weight   operand
 	bias     bool
+	hardware bool // sum in the order of a chip: the input channel changes fastest, not slowest
+	single   bool // one input channel, one kernel position
 }
 
 func newWindows(s *step) *windows {
 	w := volumetric(s.attrs.(ops.Window))
 	return &windows{win: w, channels: s.in[0].shape[1] / w.Groups, outputs: s.out[0].shape[1] / w.Groups,
-		bias: s.in[2].where != absent}
+		bias:     s.in[2].where != absent,
+		hardware: s.arith.operand.Has(numerics.ProductRounding) && s.out[0].dtype == mil.FP16,
+		single:   s.in[0].shape[1] == 1 && ops.Volume(w.Kernel) == 1}
 }
 
 // volumetric adds leading spatial axes of length 1 to a window over fewer than three.
@@ -38,20 +46,48 @@ func volumetric(w ops.Window) ops.Window {
 }
 
 func (p *windows) left(c *call, dst, spare []float32, batch, m0, m1 int) []float32 {
-	return p.weight.block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.cols)
+	a := p.weight.block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.cols)
+	k, kernel := p.weight.cols, p.weight.cols/p.channels
+	if !p.hardware || kernel == 1 || p.channels == 1 {
+		return a
+	}
+	for at := 0; at < len(a); at += k {
+		row := spare[:k]
+		copy(row, a[at:])
+		for i, f := range row {
+			dst[at+i%kernel*p.channels+i/kernel] = f
+		}
+	}
+	return dst
+}
+
+// elementwise implements multiplier: such a convolution passes 32768 on the M1, so it is no sum.
+func (p *windows) elementwise() bool { return p.single }
+
+// start implements starter.
+func (p *windows) start(c *call, dst []float32, batch, m0, m1, _, _ int) (n int, rows bool) {
+	if !p.bias {
+		return 0, true
+	}
+	c.in[2].load(dst[:m1-m0], batch%p.win.Groups*p.outputs+m0)
+	return m1 - m0, true
 }
 
 // right fills one row for each input channel and kernel position: the elements
 // of x under that kernel position at output positions n0 to n1.
 func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []float32 {
 	w := &p.win
-	i := 0
+	kernel, i := ops.Volume(w.Kernel), 0
 	for ch := range p.channels {
 		plane := batch*p.channels + ch
 		for kd := range w.Kernel[0] {
 			for kh := range w.Kernel[1] {
 				for kw := range w.Kernel[2] {
-					p.fill(c, dst[i*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
+					row := i
+					if p.hardware {
+						row = i%kernel*p.channels + ch
+					}
+					p.fill(c, dst[row*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
 						kh*w.Dilations[1] - w.Before[1], kw*w.Dilations[2] - w.Before[2]}, n0)
 					i++
 				}
@@ -112,7 +148,7 @@ func (p *windows) store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 in
 	width, positions := n1-n0, ops.Volume(p.win.Out)
 	for m := m0; m < m1; m++ {
 		row := tile[(m-m0)*width:][:width]
-		if p.bias {
+		if p.bias && !fixedPoint(c) {
 			c.in[2].load(spare[:1], batch%p.win.Groups*p.outputs+m)
 			for i := range row {
 				row[i] += spare[0]

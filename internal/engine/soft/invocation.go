@@ -63,6 +63,14 @@ func (v *invocation) bind() error {
 				return err
 			}
 			c.work = append(c.work, f[:s.work])
+			if s.arith.operand == 0 {
+				continue
+			}
+			words, err := unimem.View[int32](e.scratch[at : at+room])
+			if err != nil {
+				return err
+			}
+			c.words = append(c.words, words[:s.work])
 		}
 	}
 	v.loads = e.loads

@@ -54,9 +54,18 @@ func (p *matrices) right(c *call, dst, spare []float32, batch, n0, n1 int) []flo
 	return p.y.block(c, dst, spare, offset(batch, p.batch, p.byY), 0, p.y.rows, n0, n1)
 }
 
+// start implements starter.
+func (p *matrices) start(c *call, dst []float32, _, _, _, n0, n1 int) (n int, rows bool) {
+	if !p.bias {
+		return 0, false
+	}
+	c.in[2].load(dst[:n1-n0], n0)
+	return n1 - n0, false
+}
+
 func (p *matrices) store(c *call, tile, spare []float32, batch, m0, m1, n0, n1 int) {
 	w := n1 - n0
-	if p.bias {
+	if p.bias && !fixedPoint(c) {
 		b := spare[:w]
 		c.in[2].load(b, n0)
 		for at := 0; at < len(tile); at += w {

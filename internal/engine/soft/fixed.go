@@ -1,0 +1,224 @@
+package soft
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+)
+
+// fixed is a product with the sums of a chip: in units of 2^-16, starting from the bias. Sums of integers are
+// exact in any order until the magnitudes reach the range of the register. An element that may reach it is
+// summed again in the order of the hardware: kernel row, kernel column, input channel fastest.
+type fixed struct {
+	product
+	rules   numerics.Rules
+	float   bool // the rules lack ProductRounding: sums in float32, element by element, for comparisons
+	how     int  // of gemm.Fixed
+	multi   multiplier
+	starter starter
+}
+
+// starter are panels that have a bias: start writes the one of rows m0 to m1, or of columns n0 to n1, and
+// reports which; n is 0 if there is none. Their store must not add it if fixedPoint.
+type starter interface {
+	start(c *call, dst []float32, batch, m0, m1, n0, n1 int) (n int, rows bool)
+}
+
+// multiplier are panels of a product that some chips compute elementwise.
+type multiplier interface{ elementwise() bool }
+
+// fixedPoint reports whether the results of a product already contain the bias.
+func fixedPoint(c *call) bool {
+	_, ok := c.run.(*fixed)
+	return ok
+}
+
+// sumRules are the rules of products and sums.
+const sumRules = numerics.ProductRounding | numerics.ProductDropped | numerics.Range | numerics.Fours |
+	numerics.BiasLast
+
+// newFixed makes the runner of a product under rules that have some of sumRules.
+func newFixed(p *product, r numerics.Rules) (runner, int) {
+	f := &fixed{product: *p, rules: r, float: !r.Has(numerics.ProductRounding), how: gemm.Exact}
+	if r.Has(numerics.Fours) {
+		f.how = gemm.Fours
+	}
+	f.starter, _ = p.panels.(starter)
+	f.multi, _ = p.panels.(multiplier)
+	rows := f.padded()
+	// float32s: C, A, A scaled, sizes, biases, spare, B; int32s: the least exponents, sums
+	return f, f.rows*f.cols + f.rows*f.k + 2*(rows*f.k+rows*f.cols) + max(f.rows, f.cols) + f.spare + f.k*f.cols
+}
+
+// padded is the rows of a tile, up to a multiple of gemm.FixedRows.
+func (r *fixed) padded() int { return (r.rows + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows }
+
+func (r *fixed) run(c *call) {
+	down, across := r.tiles()
+	c.spread(r.batch*down*across, r.rows*r.cols*r.k)
+}
+
+// tileOf is the memory for one tile.
+type tileOf struct {
+	out, a, scaled, sizes, bias, spare, b []float32
+	least, sums                           []int32
+}
+
+func (r *fixed) memory(c *call, worker int) (t tileOf) {
+	rows, floats, ints := r.padded(), c.work[worker], c.words[worker]
+	take := func(n int) (f []float32) {
+		f, floats, ints = floats[:n:n], floats[n:], ints[n:]
+		return f
+	}
+	count := func(n int) (i []int32) {
+		i, floats, ints = ints[:n:n], floats[n:], ints[n:]
+		return i
+	}
+	t.out, t.a, t.scaled, t.sizes = take(r.rows*r.cols), take(r.rows*r.k), take(rows*r.k), take(rows*r.cols)
+	t.bias, t.spare = take(max(r.rows, r.cols)), take(r.spare)
+	t.least, t.sums = count(rows*r.k), count(rows*r.cols)
+	t.b = take(r.k * r.cols)
+	return t
+}
+
+// span computes tiles lo to hi as product.span does.
+func (r *fixed) span(c *call, lo, hi, worker int) {
+	down, across := r.tiles()
+	t := r.memory(c, worker)
+	var b []float32
+	filled := -1
+	for i := lo; i < hi && !c.stopped(); i++ {
+		m0 := i % down * r.rows
+		m1 := min(m0+r.rows, r.m)
+		batch, n0 := i/down/across, i/down%across*r.cols
+		n1 := min(n0+r.cols, r.n)
+		if filled != i/down {
+			b = r.panels.right(c, t.b[:r.k*(n1-n0)], t.spare, batch, n0, n1)
+			filled = i / down
+		}
+		a := r.panels.left(c, t.a[:(m1-m0)*r.k], t.spare, batch, m0, m1)
+		bias, byRow := 0, false
+		if r.starter != nil {
+			bias, byRow = r.starter.start(c, t.bias, batch, m0, m1, n0, n1)
+		}
+		e := elements{fixed: r, c: c, a: a, b: b, n: n1 - n0}
+		if !r.float && (r.multi == nil || !r.multi.elementwise()) {
+			r.sum(&t, a, b, m1-m0, n1-n0)
+			e.t = &t
+		}
+		for j := range (m1 - m0) * (n1 - n0) {
+			e.bias = 0
+			if bias > 0 && byRow {
+				e.bias = t.bias[j/e.n]
+			} else if bias > 0 {
+				e.bias = t.bias[j%e.n]
+			}
+			t.out[j] = e.value(j)
+		}
+		r.panels.store(c, t.out[:(m1-m0)*(n1-n0)], t.spare, batch, m0, m1, n0, n1)
+	}
+}
+
+// scale is the inverse of numerics.Unit.
+const scale = 1 / numerics.Unit
+
+// sum lets gemm sum the tile.
+func (r *fixed) sum(t *tileOf, a, b []float32, m, n int) {
+	rows := (m + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows
+	for i, f := range a {
+		t.scaled[i], t.least[i] = f*scale, r.leastFor(f)
+	}
+	clear(t.scaled[len(a) : rows*r.k])
+	clear(t.least[len(a) : rows*r.k])
+	gemm.Fixed(t.sums, t.sizes, t.scaled, t.least, b, rows, r.k, n, r.how)
+}
+
+// leastFor is the exponent that an element of b must exceed for its product with f to count: exponents that
+// add to -17 or less do not.
+func (r *fixed) leastFor(f float32) int32 {
+	if r.rules.Has(numerics.ProductDropped) {
+		return (2*127-16)<<23 - gemm.Exponent(f) - 1
+	}
+	return 0
+}
+
+// elements turns the sums of a tile into values to be stored.
+type elements struct {
+	*fixed
+	c    *call
+	t    *tileOf // nil if each element is summed here
+	a, b []float32
+	n    int
+	bias float32
+}
+
+// inRange is the first magnitude, in units, that no sum may reach.
+const inRange = 1 << 31
+
+// value returns element j of the tile, as vec.store takes it.
+func (e *elements) value(j int) float32 {
+	r := e.rules
+	late := r.Has(numerics.BiasLast)
+	start := float64(e.bias)
+	if late {
+		start = 0
+	}
+	total := 0.0
+	switch {
+	case e.t != nil:
+		units := math.Round(start * scale)
+		if gemm.Bound(e.t.sizes[j], e.k)+math.Abs(units) < inRange {
+			total = (units + float64(e.t.sums[j])) * numerics.Unit
+		} else {
+			total = e.walk(int64(units), j)
+		}
+	case e.multi != nil && e.multi.elementwise():
+		total, late = float64(e.a[j/e.n])*float64(e.b[j%e.n]), true
+	default:
+		total = e.walkFloat(start, j)
+	}
+	if late && e.bias != 0 {
+		total = float64(r.Value(r.Round(total))) + float64(e.bias)
+	}
+	return toOdd(total)
+}
+
+// walk sums element j in order, and stops where the sum leaves the range.
+func (e *elements) walk(units int64, j int) float64 {
+	a, least := e.t.scaled[j/e.n*e.k:][:e.k], e.t.least[j/e.n*e.k:][:e.k]
+	var group [4]int64
+	sum := e.rules.Accumulate(units, nil)
+	for d := 0; d < e.k && !math.IsInf(sum, 0); {
+		taken := min(len(group), e.k-d)
+		for g := range taken {
+			group[g] = 0
+			if f := e.b[(d+g)*e.n+j%e.n]; gemm.Exponent(f) > least[d+g] {
+				group[g] = int64(math.Round(float64(a[d+g]) * float64(f)))
+			}
+		}
+		sum = e.rules.Accumulate(int64(sum*scale), group[:taken])
+		d += taken
+	}
+	return sum
+}
+
+// walkFloat sums element j in float32, as the reference does, with the other rules.
+func (e *elements) walkFloat(start float64, j int) float64 {
+	var sum float32
+	a := e.a[j/e.n*e.k:][:e.k]
+	for d, f := range a {
+		g := e.b[d*e.n+j%e.n]
+		if gemm.Exponent(g) > e.leastFor(f) {
+			sum += f * g
+		}
+		if e.rules.Has(numerics.Range) && !(sum < 32768 && sum > -32768) {
+			return math.Inf(int(math.Copysign(1, float64(sum))))
+		}
+	}
+	sum += float32(start)
+	if e.rules.Has(numerics.Range) && !(sum < 32768 && sum > -32768) {
+		return math.Inf(int(math.Copysign(1, float64(sum))))
+	}
+	return float64(sum)
+}
