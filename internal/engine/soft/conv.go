@@ -47,18 +47,27 @@ func volumetric(w ops.Window) ops.Window {
 
 func (p *windows) left(c *call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	a := p.weight.block(c, dst, spare, batch%p.win.Groups, m0, m1, 0, p.weight.cols)
-	k, kernel := p.weight.cols, p.weight.cols/p.channels
-	if !p.hardware || kernel == 1 || p.channels == 1 {
+	k := p.weight.cols
+	if !p.hardware || k == p.channels || p.channels == 1 {
 		return a
 	}
 	for at := 0; at < len(a); at += k {
 		row := spare[:k]
 		copy(row, a[at:])
 		for i, f := range row {
-			dst[at+i%kernel*p.channels+i/kernel] = f
+			dst[at+p.term(i)] = f
 		}
 	}
 	return dst
+}
+
+// term returns the place in the sum of the product of index i, counted with the kernel position fastest.
+func (p *windows) term(i int) int {
+	if !p.hardware {
+		return i
+	}
+	kernel := ops.Volume(p.win.Kernel)
+	return i%kernel*p.channels + i/kernel
 }
 
 // elementwise implements multiplier: such a convolution passes 32768 on the M1, so it is no sum.
@@ -77,17 +86,13 @@ func (p *windows) start(c *call, dst []float32, batch, m0, m1, _, _ int) (n int,
 // of x under that kernel position at output positions n0 to n1.
 func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []float32 {
 	w := &p.win
-	kernel, i := ops.Volume(w.Kernel), 0
+	i := 0
 	for ch := range p.channels {
 		plane := batch*p.channels + ch
 		for kd := range w.Kernel[0] {
 			for kh := range w.Kernel[1] {
 				for kw := range w.Kernel[2] {
-					row := i
-					if p.hardware {
-						row = i%kernel*p.channels + ch
-					}
-					p.fill(c, dst[row*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
+					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, plane, [3]int{kd*w.Dilations[0] - w.Before[0],
 						kh*w.Dilations[1] - w.Before[1], kw*w.Dilations[2] - w.Before[2]}, n0)
 					i++
 				}

@@ -92,8 +92,8 @@ func (p convProgram) want(m numerics.Mode, x []fp16.Bits) []fp16.Bits {
 func TestConvOfChips(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for round := range 60 {
-		p := convProgram{n: 1 + r.IntN(2), groups: 1 + r.IntN(2), h: 1 + r.IntN(6), w: 3 + r.IntN(9), kh: 1, kw: 1 + r.IntN(3),
-			stride: 1 + r.IntN(2), dilation: 1, pad: r.IntN(2)}
+		p := convProgram{n: 1 + r.IntN(2), groups: 1 + r.IntN(2), h: 1 + r.IntN(6), w: 3 + r.IntN(9), kh: 1,
+			kw: 1 + r.IntN(3), stride: 1 + r.IntN(2), dilation: 1, pad: r.IntN(2)}
 		p.in, p.out = p.groups*(2+r.IntN(6)), p.groups*(1+r.IntN(6))
 		if p.h > 3 {
 			p.kh = 1 + r.IntN(3)

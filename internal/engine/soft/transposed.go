@@ -17,12 +17,15 @@ type spreads struct{ *windows }
 
 // left reads the weights [inputs, outputs, kernel] of a group with their first two axes
 // exchanged.
-func (p *spreads) left(c *call, dst, _ []float32, batch, m0, m1 int) []float32 {
+func (p *spreads) left(c *call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	kernel := ops.Volume(p.win.Kernel)
 	for m := m0; m < m1; m++ {
 		for ch := range p.channels {
 			at := (batch%p.win.Groups*p.channels+ch)*p.outputs + m
-			c.in[1].load(dst[((m-m0)*p.channels+ch)*kernel:][:kernel], at*kernel)
+			c.in[1].load(spare[:kernel], at*kernel)
+			for i, f := range spare[:kernel] {
+				dst[(m-m0)*p.channels*kernel+p.term(ch*kernel+i)] = f
+			}
 		}
 	}
 	return dst
@@ -36,7 +39,7 @@ func (p *spreads) right(c *call, dst, spare []float32, batch, n0, n1 int) []floa
 		for kd := range w.Kernel[0] {
 			for kh := range w.Kernel[1] {
 				for kw := range w.Kernel[2] {
-					p.fill(c, dst[i*(n1-n0):][:n1-n0], spare, batch*p.channels+ch, [3]int{w.Before[0] - kd*w.Dilations[0],
+					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+ch, [3]int{w.Before[0] - kd*w.Dilations[0],
 						w.Before[1] - kh*w.Dilations[1], w.Before[2] - kw*w.Dilations[2]}, n0)
 					i++
 				}
