@@ -226,6 +226,15 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value {
 		return f.SliceBySizeAt(v.f, f.Input("at", mil.Int32, 2), 1, 2)
 	}, "tensor<fp32, [1, 2]> = slice_by_size(begin = at, size = tensor<int32, [2]>([1, 2]), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.ReadState(f.State("kv", build.FP16, 1, 4)) }, "tensor<fp16, [1, 4]> = read_state(input = kv)"},
+	{func(f *build.Func, v values) build.Value {
+		s := f.State("kv", build.FP32, 2, 3)
+		f.WriteState(s, v.f)
+		return f.ReadState(s)
+	}, "write_state(data = f, input = kv)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.CoremlUpdateState(f.State("kv", build.FP32, 2, 3), v.f)
+	}, "tensor<fp32, [2, 3]> = coreml_update_state(state = kv, value = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceBySize(v.f, []int{0, 1}, []int{1, -1}) }, "tensor<fp32, [1, 2]> = slice_by_size(begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
 		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},
@@ -421,6 +430,11 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.Range1d(mil.FP16, 0, 1, 0) }, "range_1d: end: +Inf numbers"},
 	{func(f *build.Func, v values) { f.NonZero(v.f) }, "non_zero: x: the shape of the result depends on values"},
 	{func(f *build.Func, v values) { f.SliceBySizeAt(v.f, v.i, 1, 2) }, "slice_by_size: begin: tensor<int32, [2, 3]> does not fit"},
+	{func(f *build.Func, v values) { f.ReadState(v.x) }, "read_state: input: has to be a state; declare a parameter"},
+	{func(f *build.Func, v values) { f.Relu(f.State("kv", build.FP16, 2)) }, "relu: x: a state where a tensor is expected"},
+	{func(f *build.Func, v values) { f.WriteState(f.State("kv", build.FP16, 2), v.f) }, "write_state: data: tensor<fp32, [2, 3]> where kv holds tensor<fp16, [2]>"},
+	{func(f *build.Func, v values) { f.State("x", build.FP16, 2) }, `state "x" is defined twice`},
+	{func(f *build.Func, v values) { f.State("kv", mil.String, 2) }, "kv: string cannot be stored"},
 	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
 	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) },
 		"pad: constant_val: 0.5 is not of type int32"},

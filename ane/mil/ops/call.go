@@ -310,7 +310,11 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 		return
 	}
 	if !c.open && len(c.op.Results) != len(types) {
-		c.fail("", "declare every result", "results: %d expected, %d declared", len(types), len(c.op.Results))
+		hint := "declare every result"
+		if len(types) == 0 {
+			hint = "write the statement alone, without a result"
+		}
+		c.fail("", hint, "results: %d expected, %d declared", len(types), len(c.op.Results))
 		return
 	}
 	for i, d := range types {

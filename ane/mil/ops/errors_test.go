@@ -100,6 +100,9 @@ func TestEveryOperatorChecksItsArguments(t *testing.T) {
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": takes a list")
 			case p.Const:
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": has to be a constant")
+			case p.State:
+				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": has to be a state")
+				refused("fp16 y = "+name+"("+p.Name+" = (st));", p.Name+": takes a single value")
 			case p.Variadic:
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": takes a list")
 				refused("fp16 y = "+name+`(`+p.Name+` = (s, string("a")));`, p.Name+": a string where a tensor is expected")

@@ -49,6 +49,7 @@ var programs = []string{
 	"slice_update(x = x, update = s, begin = tensor<int32, [2]>([0, 1]), end = tensor<int32, [2]>([1, 2]), squeeze_mask = tensor<bool, [2]>([true, true]))",
 	"slice_update(x = i, update = i, begin = ix, end = ix, stride = tensor<int32, [1]>([-1]))", "slice_by_size(x = i, begin = ix, size = tensor<int32, [1]>([2]))",
 	"slice_by_index(x = i, begin = ix, end = ix, squeeze_mask = tensor<bool, [1]>([true]))",
+	"read_state(input = st)", "write_state(input = st, data = q)", "coreml_update_state(state = st, value = q)",
 	"slice_by_index(x = x, begin = tensor<int32, [2]>([0, -1]), end = tensor<int32, [2]>([2, -9]), stride = tensor<int32, [2]>([1, -1]), squeeze_mask = tensor<bool, [2]>([true, false]))",
 	"slice_by_size(x = x, begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]))",
 	`pad(x = x, pad = tensor<int32, [2]>([1, 2]), mode = string("reflect"), constant_val = fp16(1))`,

@@ -91,6 +91,9 @@ func Names() []string {
 
 // unknownHint suggests the operator that kind resembles, or lists all.
 func unknownHint(kind string) string {
+	if why := unsupported[kind]; why != "" {
+		return why
+	}
 	if guess := near.Hint(kind, Names()); guess != "" {
 		return guess + "ane-roundtrip info --json lists all operators"
 	}
@@ -103,8 +106,8 @@ var table = func() map[string]*Def {
 	t := map[string]*Def{}
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
-		moves, generators, functions, parametrics,
-		comparisons,
+		moves, generators, states,
+		functions, parametrics, comparisons,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

@@ -39,7 +39,7 @@ func (s *step) imitate() {
 	switch {
 	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
 		s.run, s.work = newFixed(p, r)
-	case sliced && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:
+	case sliced && s.op != "slice_update" && !a.Moving && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:
 		s.run = &slicedInside{s.run}
 	}
 }

@@ -16,6 +16,7 @@ type executable struct {
 
 	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
 	scratch []byte
+	states  []byte        // all zero after Load
 	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
 	turn    chan struct{} // holds a token while a run uses the scratch
 }
@@ -47,33 +48,38 @@ const (
 // its intermediate values from Load to Unload, and those of each invocation.
 func (e *executable) Footprint() (held, loaded, bound int64) {
 	n := int64(len(e.plan.steps))
-	return int64(e.plan.held) + n*stepBytes, int64(e.plan.scratch), n * callBytes
+	return int64(e.plan.held) + n*stepBytes, int64(e.plan.scratch + e.plan.states), n * callBytes
 }
 
-// Load takes the scratch memory. The Model calls Load, Unload and Close one at
+// Stateful reports whether the program keeps states from one run to the next: an executable of its own for each user.
+func (e *executable) Stateful() bool { return e.plan.states > 0 }
+
+// Load takes the scratch memory and that of the states, which is zero. The Model calls Load, Unload and Close one at
 // a time and never during a run.
 func (e *executable) Load(context.Context) error {
-	if n := e.plan.scratch; n > 0 {
+	if n := e.plan.scratch + e.plan.states; n > 0 {
 		t, err := unimem.Start(n)
 		if err != nil {
 			return &ane.Error{Op: "load", Engine: Name, Err: err, Detail: "no scratch memory"}
 		}
-		if e.scratch, err = t.Take(n, ane.RowAlign); err != nil {
+		all, err := t.Take(n, ane.RowAlign)
+		if err != nil {
 			return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, t.Close()), Detail: "no scratch memory"}
 		}
+		e.scratch, e.states = all[:e.plan.scratch:e.plan.scratch], all[e.plan.scratch:]
 		e.tape = t
 	}
 	e.loads++
 	return nil
 }
 
-// Unload frees the scratch memory.
+// Unload frees the scratch memory and the states.
 func (e *executable) Unload(context.Context) error {
 	if e.tape == nil {
 		return nil
 	}
 	t := e.tape
-	e.tape, e.scratch = nil, nil
+	e.tape, e.scratch, e.states = nil, nil, nil
 	e.loads++ // even if Close fails, no run may use the scratch again
 	return t.Close()
 }

@@ -88,6 +88,8 @@ func (v *invocation) find(places []place, surfaces [][]byte, r numerics.Rules) (
 			found[i] = p.data
 		case scratch:
 			found[i], err = view(p.dtype, v.exec.scratch[p.index:p.index+p.bytes:p.index+p.bytes])
+		case state:
+			found[i], err = view(p.dtype, v.exec.states[p.index:p.index+p.bytes:p.index+p.bytes])
 		case input:
 			found[i], err = view(p.dtype, v.in[p.index][:p.bytes:p.bytes])
 		case output:
@@ -129,7 +131,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		}
 	}
 	defer func() { <-e.turn }()
-	if len(e.scratch) < e.plan.scratch {
+	if len(e.scratch) < e.plan.scratch || len(e.states) < e.plan.states {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
 	}
 	if v.loads != e.loads {

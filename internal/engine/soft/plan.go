@@ -20,6 +20,7 @@ type plan struct {
 	steps   []step
 	scratch int // bytes of intermediate values and workspace
 	work    int // offset of the workspace within scratch
+	states  int // bytes of states
 	held    int // bytes of constants that compiling made
 	notes   []string
 	links   links
@@ -60,6 +61,7 @@ const (
 	scratch
 	input  // a surface whose rows have no gaps, read in place
 	output // likewise, written in place
+	state  // memory that stays from one run to the next
 	padded // a surface row by row, for the kernels gather and scatter
 )
 
@@ -73,6 +75,7 @@ type planner struct {
 	places map[*ops.Value]place      // of roots
 	first  map[*ops.Value]int        // step that writes a root in scratch
 	last   map[*ops.Value]int        // last step that reads it
+	looks  int                       // nodes that readInPlace visited
 }
 
 // makePlan folds constants, drops unused nodes, places values and picks kernels.
@@ -93,6 +96,9 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, erro
 	p.prune()
 	p.links.start(g, p.nodes)
 	if err := p.fold(ctx); err != nil {
+		return nil, err
+	}
+	if err := p.placeStates(); err != nil {
 		return nil, err
 	}
 	p.placeOnSurfaces()
@@ -159,13 +165,14 @@ func (p *planner) origin(v *ops.Value) *ops.Value {
 // that go to an output without gaps. All others go to scratch.
 func (p *planner) placeOnSurfaces() {
 	made := map[*ops.Value]bool{}
-	for _, n := range p.nodes {
+	for i, n := range p.nodes {
+		p.viewState(i)
 		if isView(n) {
 			p.root[n.Out[0]] = p.origin(n.In[0])
 			continue
 		}
 		for _, v := range n.Out {
-			made[v] = true
+			made[v] = p.root[v] == nil
 		}
 	}
 	for i, v := range p.graph.Inputs {
@@ -197,7 +204,7 @@ func (p *planner) emit() {
 		}
 	}
 	for _, n := range p.nodes {
-		if !isView(n) {
+		if !isView(n) && !p.emitState(n) {
 			p.add(step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], attrs: n.Attrs,
 				arith: p.plan.arith.of(n.Def.Name)}, n.In, n.Out)
 		}

@@ -150,7 +150,7 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		at.own = c.number
 	}
 	var how found
-	r, shared, err := c.live.acquire(ctx, at, func(r *resident) (ane.Executable, error) {
+	r, shared, err := c.acquire(ctx, at, func(r *resident) (ane.Executable, error) {
 		src, files := &up.source, &up.files
 		if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
 			return nil, err
@@ -197,6 +197,20 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		c.counts.hits.Add(1)
 	}
 	return r, how, nil
+}
+
+// acquire returns the program of a key, as residents.acquire does, and one of its own if the program has states.
+func (c *compiles) acquire(ctx context.Context, at residentKey,
+	compile func(*resident) (ane.Executable, error)) (*resident, bool, error) {
+	for {
+		r, shared, err := c.live.acquire(ctx, at, compile)
+		if err != nil || c.live.alone(r, shared) {
+			return r, shared, err
+		}
+		if err := c.live.release(r); err != nil {
+			return nil, false, err
+		}
+	}
 }
 
 // compileNow has the engine compile, when it is this compile's turn.

@@ -1,0 +1,56 @@
+package ops
+
+// states read and write the tensor that a state parameter holds. Attrs is nil. The nodes that take a state run in
+// the order of the text; a node's In has the state where the parameter stands.
+var states = []Def{
+	{Name: "read_state", Params: []Param{state("input")}, infer: func(c *Call) {
+		s := c.tensor("input")
+		c.stateful()
+		c.gives(s.DType, s.Shape)
+	}},
+	{Name: "write_state", Effect: true, Params: []Param{state("input"), tensor("data")}, infer: func(c *Call) {
+		c.holds("input", "data")
+		c.results(nil, nil)
+	}},
+	{Name: "coreml_update_state", Effect: true, Params: []Param{state("state"), tensor("value")}, infer: func(c *Call) {
+		c.holds("state", "value")
+		s := c.tensor("state")
+		c.gives(s.DType, s.Shape)
+	}},
+}
+
+// holds checks that a state can hold a tensor.
+func (c *Call) holds(name, value string) {
+	s, v := c.tensor(name), c.tensor(value)
+	if held := (&Value{DType: s.DType, Shape: s.Shape}).Type(); !held.Same(v.Type()) {
+		c.fail(value, "give it the type that the state holds", "%s where %s holds %s", v.Type(), s.Name, held)
+	}
+	c.stateful()
+}
+
+// stateful remarks what Apple's engine makes of states.
+func (c *Call) stateful() {
+	if !c.failed() {
+		c.notes = append(c.notes, "Apple's engine refuses states on the e5rt road, and nothing shows that it takes them in "+
+			"memory; feed the state as an extra input and output")
+	}
+}
+
+// unsupported tells why programs with these operators, which coremltools knows, do not compile.
+var unsupported = map[string]string{
+	"while_loop":   blocks,
+	"cond":         blocks,
+	"make_list":    lists,
+	"list_read":    lists,
+	"list_write":   lists,
+	"list_gather":  lists,
+	"list_scatter": lists,
+	"list_length":  lists,
+}
+
+const (
+	blocks = "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the loop, compute " +
+		"both branches and choose with select, or use one program for each branch"
+	lists = "the length of a list depends on values, and engines need static shapes; use a tensor with slice_update, " +
+		"or stack the values"
+)
