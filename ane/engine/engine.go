@@ -87,14 +87,15 @@ func probeBroker() error {
 
 // openBroker starts a private broker, or connects to the shared one.
 func openBroker(ctx context.Context, c config) (ane.Engine, error) {
-	return broker.Open(ctx, broker.Options{Path: c.broker, Logger: c.log})
+	return broker.Open(ctx, broker.Options{Path: c.broker, Numerics: c.mode, Logger: c.log})
 }
 
 func openSoft(_ context.Context, c config) (ane.Engine, error) {
+	opts := []soft.Option{soft.Numerics(c.mode)}
 	if c.offsets {
-		return soft.New(soft.AllowOffsets()), nil
+		opts = append(opts, soft.AllowOffsets())
 	}
-	return soft.New(), nil
+	return soft.New(opts...), nil
 }
 
 // opening is the time limit to load a framework and run its known-answer test, or to

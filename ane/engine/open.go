@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 )
 
 // Open opens the engine called name; Auto is the best of this machine. The caller closes
@@ -58,6 +59,11 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 	if c.apple && k.name != Apple {
 		return nil, &ane.Error{Op: "open", Engine: k.name, Err: ane.ErrUnavailable,
 			Detail: "the " + k.what + " is not Apple's engine", Hint: "open " + Apple + ", or remove RequireApple"}
+	}
+	if c.mode != numerics.Reference && k.name != Soft && k.name != Broker {
+		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.mode.String(), Err: ane.ErrUnavailable,
+			Detail: "the arithmetic of the " + k.what + " cannot be chosen",
+			Hint:   "open " + Soft + " or " + Broker + ", or remove Numerics"}
 	}
 	if err := k.probe(); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker"
 )
 
@@ -14,6 +15,7 @@ type Option func(*config)
 type config struct {
 	apple   bool
 	offsets bool
+	mode    numerics.Mode
 	log     *slog.Logger
 	broker  string
 	path    string // as BrokerPath gave it
@@ -43,6 +45,12 @@ func RequireApple() Option { return func(c *config) { c.apple = true } }
 // Open refuses them by name, and Auto skips them. A program that needs this option does not run
 // on hardware.
 func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
+
+// Numerics makes the engine compute as a chip does; see package numerics. Reference, the default, is the
+// software engine's own arithmetic. Only Soft and Broker imitate chips, and a shared broker only for this
+// Device: Open refuses another mode for the other engines, whose arithmetic is their own, and Auto skips
+// Apple. Info and receipts name the mode.
+func Numerics(m numerics.Mode) Option { return func(c *config) { c.mode = m } }
 
 // Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and
 // connects, losses and reconnects of the Broker's process. By default nothing is logged.

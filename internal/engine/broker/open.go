@@ -131,7 +131,8 @@ func (e *engine) greet(ctx context.Context, s *session) error {
 		return e.unreachable(err)
 	}
 	defer memory.Close()
-	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Executable: exe}
+	hello := &wire.Hello{Version: wire.Version, Tier: e.options.Tier, Numerics: uint32(e.options.Numerics),
+		Executable: exe}
 	if err := s.ask(ctx, wire.KindHello, hello, &s.hello, nil, int(memory.Fd())); err != nil {
 		_ = bell.Close() // never fails
 		if ended, ok := errors.AsType[*wire.Error](settled(err)); ok && gone(ended) {

@@ -4,6 +4,8 @@ import (
 	"log/slog"
 	"path/filepath"
 	"time"
+
+	"github.com/anekit/anekit/ane/numerics"
 )
 
 // Name is what the engine calls itself on receipts.
@@ -25,6 +27,8 @@ type Options struct {
 	// CacheDir is the folder of a private broker's compile cache; empty means no
 	// cache. A shared broker has its own.
 	CacheDir string
+	// Numerics is the arithmetic of the programs that this Engine compiles.
+	Numerics numerics.Mode
 	// Patience bounds every wait for the broker in calls that have no context:
 	// starting it, binding, closing. Zero means DefaultPatience.
 	Patience time.Duration

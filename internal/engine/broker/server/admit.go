@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -32,6 +33,10 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if err := c.grant.choose(driverabi.Tier(p.Tier)); err != nil {
 		return nil, err
 	}
+	c.grant.mode = numerics.Mode(p.Numerics)
+	if err := c.canImitate(c.grant.mode); err != nil {
+		return nil, err
+	}
 	if err := c.place(c); err != nil {
 		return nil, err
 	}
@@ -55,7 +60,7 @@ func (c *session) hello(payload []byte, fds wire.Descriptors) (wire.Payload, err
 	if c.bell != nil {
 		c.ringer.Go(c.ring)
 	}
-	i := c.server.info
+	i := c.infoOf(c.grant.mode)
 	c.log.Debug("client admitted", "tier", c.grant.tier, "executable", p.Executable)
 	return &wire.HelloReply{Version: wire.Version, Session: c.number, PID: pid(), Tier: string(c.grant.tier),
 		Identity: c.grant.id.String(),

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -17,6 +18,7 @@ type base struct {
 	ane.Executable
 	file  string
 	src   source
+	mode  numerics.Mode
 	files []*wire.Sealed // that src lies in; none when it came from the cache
 }
 
@@ -59,8 +61,8 @@ func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.We
 	}
 	src := b.src.compile(b.file)
 	src.Weights = overlay{weights, &b.src}
-	held, _, _ := b.Footprint()                   // which the client has been charged with for the instance
-	return s.engine.CompileWithin(ctx, src, held) // in the turn of the instance
+	held, _, _ := b.Footprint()                         // which the client has been charged with for the instance
+	return s.engine.CompileMode(ctx, src, held, b.mode) // in the turn of the instance
 }
 
 // overlay hands out the files of an adapter, and the base's for the others.

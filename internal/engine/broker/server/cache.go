@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -94,9 +95,9 @@ func (c *cache) file(n entryName) string {
 	return filepath.Join(c.dir, n.partition, n.key.String()+suffix)
 }
 
-// load returns the program of a key, or nil. An entry that is damaged, or whose content has
-// another key, is removed.
-func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
+// load returns the program of a key that was compiled in a mode, or nil. An entry that is damaged, or whose
+// content has another key, is removed.
+func (c *cache) load(id Identity, k Key, m numerics.Mode) (s *source, damaged bool) {
 	if c.dir == "" {
 		return nil, false
 	}
@@ -113,7 +114,12 @@ func (c *cache) load(id Identity, k Key) (s *source, damaged bool) {
 	if err == nil {
 		s, err = readEntry(b, k)
 	}
-	if err == nil && s.key(c.engine) != k {
+	if err == nil && s.key(infoOf(c.engine, m)) != k {
+		for _, other := range numerics.Modes() {
+			if s.key(infoOf(c.engine, other)) == k {
+				return nil, false
+			}
+		}
 		err = errEntry // the checksum fits: the entry was rewritten with it
 	}
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 )
 
 func aSource(seed byte, bytes int) *source {
@@ -108,7 +109,7 @@ func TestCacheKeepsEvictsAndPurges(t *testing.T) {
 		s := aSource(byte(i), 5000)
 		keys = append(keys, s.key(ane.Info{}))
 		if i == 2 { // used: younger than 1, though stored before
-			s, damaged := c.load(alice, keys[0])
+			s, damaged := c.load(alice, keys[0], numerics.Reference)
 			require.NotNil(t, s)
 			require.False(t, damaged)
 		}
@@ -133,7 +134,7 @@ func TestCacheKeepsEvictsAndPurges(t *testing.T) {
 		keys = append(keys, s.key(ane.Info{}))
 		require.NoError(t, c.store(alice, keys[i+3], s))
 	}
-	have := func(id Identity, k Key) bool { s, _ := c.load(id, k); return s != nil }
+	have := func(id Identity, k Key) bool { s, _ := c.load(id, k, numerics.Reference); return s != nil }
 	require.False(t, have(alice, keys[1]), "the one that was not used for longest")
 	require.False(t, have(alice, keys[0]), "the next")
 	require.True(t, have(alice, keys[4]))
@@ -169,21 +170,21 @@ func TestCacheForgetsWhatIsDamaged(t *testing.T) {
 	} {
 		require.NoError(t, c.store(alice, k, s))
 		require.NoError(t, put(c.path(alice, k)))
-		got, damaged := c.load(alice, k)
+		got, damaged := c.load(alice, k, numerics.Reference)
 		require.Nil(t, got, what)
 		require.True(t, damaged, what)
 		require.NoFileExists(t, c.path(alice, k))
 	}
 	require.NoError(t, os.MkdirAll(c.path(alice, k), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(c.path(alice, k), "x"), nil, 0o600))
-	got, _ := c.load(alice, k)
+	got, _ := c.load(alice, k, numerics.Reference)
 	require.Nil(t, got)
 	require.Error(t, c.store(alice, k, s))
 	require.NoError(t, os.RemoveAll(c.path(alice, k)))
 	target := filepath.Join(t.TempDir(), "target")
 	require.NoError(t, os.WriteFile(target, nil, 0o600))
 	require.NoError(t, os.Symlink(target, c.path(alice, k)))
-	got, _ = c.load(alice, k)
+	got, _ = c.load(alice, k, numerics.Reference)
 	require.Nil(t, got)
 	require.FileExists(t, target)
 
@@ -210,7 +211,7 @@ func TestCacheOfManyWriters(t *testing.T) {
 				if err := c.store(alice, k, s); err != nil {
 					t.Error(err)
 				}
-				got, damaged := c.load(alice, k)
+				got, damaged := c.load(alice, k, numerics.Reference)
 				if damaged || got != nil && got.key(ane.Info{}) != k {
 					t.Error("damaged by another writer")
 				}
@@ -298,4 +299,19 @@ func TestCacheOnAFullDisk(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "*", ".*"))
 	require.NoError(t, err)
 	require.Empty(t, left)
+}
+
+// TestModesAreEntriesOfTheirOwn: one text in two modes is two programs, and the key of one is none of the other.
+func TestModesAreEntriesOfTheirOwn(t *testing.T) {
+	s := &source{text: []byte("x")}
+	c, err := openCache(t.TempDir(), 1<<20)
+	require.NoError(t, err)
+	plain, m6 := s.key(infoOf(c.engine, numerics.Reference)), s.key(infoOf(c.engine, numerics.M6))
+	require.NotEqual(t, plain, m6)
+	require.NoError(t, c.store(alice, m6, s))
+	got, damaged := c.load(alice, m6, numerics.Reference)
+	require.Nil(t, got)
+	require.False(t, damaged, "it is sound, of another mode")
+	got, _ = c.load(alice, m6, numerics.M6)
+	require.NotNil(t, got)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
@@ -109,14 +110,14 @@ func TestCacheTrustsItsOwnFolders(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, c.store(alice, k, s))
 			spoil(t, c.partition(alice))
-			got, _ := c.load(alice, k)
+			got, _ := c.load(alice, k, numerics.Reference)
 			require.Nil(t, got)
 			require.ErrorIs(t, c.store(alice, k, s), ane.ErrDenied)
 			c, err = openCache(dir, 1<<20)
 			require.NoError(t, err)
 			n, _ := c.totals()
 			require.Zero(t, n, "not counted")
-			got, _ = c.load(alice, k)
+			got, _ = c.load(alice, k, numerics.Reference)
 			require.Nil(t, got)
 			n2, _ := c.purge(alice, nil)
 			require.Zero(t, n2)
@@ -158,7 +159,7 @@ func TestEmptyPartitionsGo(t *testing.T) {
 		func() { c.purgeAll() },
 		func() {
 			require.NoError(t, os.Truncate(c.path(alice, k), 1))
-			_, damaged := c.load(alice, k)
+			_, damaged := c.load(alice, k, numerics.Reference)
 			require.True(t, damaged)
 		},
 		func() {

@@ -139,13 +139,13 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		}
 		if err := c.turns.do(ctx, c.number, classOf(up.text.size), c.limit(), "compile",
 			func(ctx context.Context) (err error) {
-				key, err = up.key(ctx, c.info)
+				key, err = up.key(ctx, c.infoOf(c.grant.mode))
 				return err
 			}); err != nil {
 			return nil, found{}, err
 		}
 	}
-	at := residentKey{id: c.grant.id, key: key}
+	at := residentKey{id: c.grant.id, key: key, mode: c.grant.mode}
 	if c.grant.allowRestricted("share", driverabi.EntitlementProcessModelShare) != nil {
 		at.own = c.number
 	}
@@ -155,7 +155,7 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
 			return nil, err
 		}
-		kept, damaged := c.cache.load(c.grant.id, key)
+		kept, damaged := c.cache.load(c.grant.id, key, c.grant.mode)
 		if damaged {
 			c.counts.damaged.Add(1)
 			how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
@@ -220,7 +220,7 @@ func (c *compiles) compileNow(ctx context.Context, file string, src *source) (an
 		func(ctx context.Context) (err error) {
 			room := c.owes.memory.takeUpTo(maxRoom)
 			defer c.owes.memory.give(room)
-			exec, err = c.engine.CompileWithin(ctx, src.compile(file), room)
+			exec, err = c.engine.CompileMode(ctx, src.compile(file), room, c.grant.mode)
 			return err
 		})
 	if err != nil {
@@ -241,9 +241,9 @@ func (c *compiles) keepSource(exec ane.Executable, file string, src *source, fil
 		return exec
 	}
 	if own, ok := exec.(driver.Instancer); ok {
-		return linkable{&base{Executable: exec, file: file, src: src.names()}, own}
+		return linkable{&base{Executable: exec, file: file, src: src.names(), mode: c.grant.mode}, own}
 	}
-	b := &base{Executable: exec, file: file, src: *src}
+	b := &base{Executable: exec, file: file, src: *src, mode: c.grant.mode}
 	if files != nil {
 		b.files, *files = *files, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 )
 
@@ -23,6 +24,8 @@ type residentKey struct {
 	id  Identity
 	key Key
 	own uint64 // number of the session that shares with no other, or 0
+
+	mode numerics.Mode // a part of key already, unless a client names the key of another mode
 }
 
 // resident is one program. Fields but users are settled once ready is closed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
@@ -262,4 +263,5 @@ type grant struct {
 	policy *atomic.Pointer[Policy]
 	id     Identity
 	tier   driverabi.Tier
+	mode   numerics.Mode // the arithmetic of its programs
 }

@@ -1,11 +1,13 @@
 package wire
 
+import "github.com/anekit/anekit/ane/numerics"
+
 // Hello is the first frame of a client; everything before it is refused. The memory of a
 // Bell may come beside it.
 type Hello struct {
 	Version    uint32 // Version
 	Tier       string // wanted tier; empty for what the broker grants
-	Flags      uint32 // no bits are defined: 0
+	Numerics   uint32 // numerics.Mode of the client's programs
 	Executable string // path of the client's program, for logs only
 }
 
@@ -35,7 +37,7 @@ type Limits struct {
 func (p *Hello) fields(c *coder) {
 	c.u32("version", &p.Version)
 	c.text("tier", &p.Tier, MaxName)
-	c.zero("flags", &p.Flags)
+	c.below("numerics", &p.Numerics, uint32(len(numerics.Modes())))
 	c.text("executable", &p.Executable, MaxPath)
 }
 

@@ -75,7 +75,7 @@ func nameOf(p wire.Payload) string { return reflect.TypeOf(p).Elem().Name() }
 func beyond() map[string]wire.Payload {
 	long := func(n int) string { return strings.Repeat("x", n+1) }
 	return map[string]wire.Payload{
-		"flags":         &wire.Hello{Flags: 1},
+		"numerics":      &wire.Hello{Numerics: 5},
 		"tier":          &wire.Hello{Tier: long(wire.MaxName)},
 		"executable":    &wire.Hello{Executable: long(wire.MaxPath)},
 		"size":          &wire.Surface{Size: wire.MaxBytes + 1},
