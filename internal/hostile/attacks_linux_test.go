@@ -31,6 +31,7 @@ var attacks = []struct {
 	{name: "intermediates", run: intermediates},
 	{name: "sparse", run: sparse},
 	{name: "uploads", run: uploads},
+	{name: "reports", run: reports},
 	{name: "bell", run: scribble},
 	{name: "refusals", run: refusals},
 	{name: "exec", run: execAfterConnect},
@@ -59,7 +60,7 @@ func (a *attacker) request(x *ready) packet {
 	small := func() uint32 { return a.dice.Uint32N(6) }
 	sequence := uint64(small())
 	var q wire.Payload
-	kind := wire.KindHello + wire.Kind(a.dice.IntN(18))
+	kind := wire.KindHello + wire.Kind(a.dice.IntN(20))
 	switch kind {
 	case wire.KindHello:
 		q = &wire.Hello{Version: wire.Version}
@@ -98,6 +99,9 @@ func (a *attacker) request(x *ready) packet {
 		q = &wire.Purge{}
 	case wire.KindStatus:
 		q = &wire.Status{Program: small()}
+	case wire.KindReport:
+		q = &wire.Report{Surface: small(), Page: a.dice.Uint32() >> a.dice.IntN(33), Pages: small() * 4096 / 5,
+			Memory: small() == 0}
 	default:
 		q = &wire.Empty{}
 	}
