@@ -34,7 +34,7 @@ func ExampleText() {
 func ExampleFix() {
 	fixed, done := lint.Fix("gelu.mil", []byte(activation), lint.Options{Chips: []chip.Chip{chip.M4}})
 	fmt.Println(len(done), done[0].Rule.ID)
-	fmt.Println(strings.Split(string(fixed), "\n")[4][40:])
+	fmt.Println(strings.Split(string(fixed), "\n")[4][39:])
 	// Output:
 	// 1 gelu-mode
 	// y = gelu(mode = string("EXACT"), x = x)[name = string("y")];
