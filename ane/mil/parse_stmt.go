@@ -204,7 +204,8 @@ func (p *parser) argName() bool {
 		p.report(p.tok.pos, "argument without a name", form+shorten(p.tok.text))
 	case p.tok.kind == tokIdent && p.ahead.kind == ':':
 		p.report(p.ahead.pos, `unexpected ":"`, "write "+shorten(p.tok.text)+" = and the value")
-	case p.tok.kind == tokIdent && p.ahead.kind != tokIllegal:
+	case p.tok.kind == tokIdent && p.ahead.kind == tokIllegal: // the scanner reported it
+	case p.tok.kind == tokIdent:
 		p.report(p.ahead.pos, `expected "=" after the name of an argument, found `+p.ahead.String(), form+"and the value")
 	case p.tok.kind == tokNumber || p.tok.kind == tokString || p.tok.kind == '[':
 		p.report(p.tok.pos, "argument without a name", "arguments are named and typed, such as axis = int32(1)")

@@ -24,6 +24,7 @@ func (a *app) completions(root *cobra.Command) {
 		"fill": cobra.FixedCompletions([]string{"zeros", "ones", "random:"},
 			none|cobra.ShellCompDirectiveNoSpace),
 		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
+		"dialect":      cobra.FixedCompletions([]string{"old", "new"}, none),
 		"mil":          extensions("mil"),
 		"policy":       extensions("json"),
 		"model-path":   directories,

@@ -94,8 +94,8 @@ func faultsOf(err error) mil.ErrorList {
 }
 
 // explain prints an error on one line. For a program it prints one line for each fault:
-// FILE:LINE:COL: fault; hint.
-func explain(ctx context.Context, w io.Writer, err error) {
+// FILE:LINE:COL: fault; hint, and below it the line of the program with a caret under the place.
+func explain(ctx context.Context, w io.Writer, err error, programs map[string][]byte) {
 	var own ownEnd
 	line := func(text string) { fmt.Fprintln(w, page.Fold(oneLine(text), page.Width(w), 2)) }
 	switch faults := faultsOf(err); {
@@ -105,6 +105,9 @@ func explain(ctx context.Context, w io.Writer, err error) {
 	case faults != nil:
 		for _, e := range faults {
 			line(e.Error())
+			if text := mil.Excerpt(programs[e.File], e.Pos, page.Width(w)); text != "" {
+				fmt.Fprintln(w, text)
+			}
 		}
 	default:
 		line("ane-roundtrip: " + err.Error())

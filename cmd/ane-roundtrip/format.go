@@ -8,27 +8,36 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/internal/wholefile"
 )
 
 func (a *app) formatCommand() *cobra.Command {
 	var write bool
+	var dialect string
 	cmd := &cobra.Command{
-		Use:   "fmt [-w] FILE.mil",
+		Use:   "fmt [-w] [--dialect old|new] FILE.mil",
 		Short: "Print a MIL program in canonical form, with its comments",
 		Long: `fmt prints a MIL program in canonical form: one statement per line, indented by
 four blanks per level. It keeps comments, moves a comment within a statement
 before it, and replaces several empty lines by one. Formatting the result again
 does not change it. The file may be - for standard input.
 
+fmt keeps the dialect of the program. --dialect new writes program(1.3), opset
+ios18 and plain scalars, int32(1); --dialect old writes program(1.0), opset
+ios16 or ios17 and boxed scalars, tensor<int32, []>(1). fmt prints the place of
+what the dialect cannot express, such as int4 in the old one.
+
 With -w fmt replaces the file instead, if the text changed: completely, or not
 at all if it fails.`,
 		Example: `  ane-roundtrip fmt model.mil
-  ane-roundtrip fmt -w model.mil`,
+  ane-roundtrip fmt -w model.mil
+  ane-roundtrip fmt --dialect old model.mil`,
 		Args: oneFile("FILE.mil"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.format(args[0], write) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.format(args[0], write, dialect) },
 	}
 	cmd.Flags().BoolVarP(&write, "write", "w", false, "replace the file instead of printing")
+	cmd.Flags().StringVar(&dialect, "dialect", "", "`DIALECT` to convert to, old or new (default: that of the program)")
 	a.reportFlag(cmd)
 	return cmd
 }
@@ -51,23 +60,28 @@ type formatDetails struct {
 }
 
 // format prints a formatted program, or replaces its file.
-func (a *app) format(path string, write bool) error {
+func (a *app) format(path string, write bool, dialect string) error {
 	switch {
 	case write && path == stdio:
 		return badf("-w cannot replace standard input; name a file, or leave -w out")
 	case a.json && !write:
 		return badf("fmt without -w prints the program, not JSON; give --json with -w")
 	}
+	to, known := mil.ParseDialect(dialect)
+	if dialect != "" && !known {
+		return badf("--dialect %q; %s", dialect, near.Choices(dialect, "choose one of", []string{"old", "new"}))
+	}
 	files := &commandFiles{app: a}
 	text, info, err := files.text("fmt", path)
 	if err != nil {
 		return err
 	}
-	name := path
-	if path == stdio {
-		name = "<stdin>"
+	name := programName(path)
+	format := mil.Format
+	if known {
+		format = func(name string, text []byte) ([]byte, error) { return mil.FormatAs(name, text, to) }
 	}
-	out, err := mil.Format(name, text)
+	out, err := format(name, text)
 	if err != nil {
 		return bad(err)
 	}

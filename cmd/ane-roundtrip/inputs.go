@@ -27,7 +27,19 @@ func (t *commandFiles) text(what, path string) ([]byte, os.FileInfo, error) {
 	if len(text) > maxText {
 		return nil, nil, badf("%s is larger than %d MiB; put weights into a separate file", path, maxText>>20)
 	}
+	if t.app.programs == nil {
+		t.app.programs = map[string][]byte{}
+	}
+	t.app.programs[programName(path)] = text
 	return text, t.sources[len(t.sources)-1].info, nil
+}
+
+// programName returns the name that messages give to the program at path.
+func programName(path string) string {
+	if path == stdio {
+		return "<stdin>"
+	}
+	return path
 }
 
 // array reads the array that a flag names for a tensor, and returns dense elements of the type of

@@ -94,10 +94,7 @@ func (a *app) inspect(path, modelPath string) error {
 	if err != nil {
 		return err
 	}
-	name := path
-	if path == stdio {
-		name = "<stdin>"
-	}
+	name := programName(path)
 	p, err := mil.Parse(name, text)
 	if err != nil {
 		return bad(err)

@@ -31,7 +31,8 @@ type app struct {
 
 	result    *report // the report that --json prints; nil until the command sets it
 	concluded atomic.Bool
-	drains    atomic.Bool // an interrupt does not end the command within cleanupTime
+	programs  map[string][]byte // texts of the programs that the command read, by the name in messages
+	drains    atomic.Bool       // an interrupt does not end the command within cleanupTime
 }
 
 // newApp returns an app for the arguments. It looks for --json before cobra reads the flags,
@@ -83,7 +84,7 @@ const logTime = time.Second
 func (a *app) end(ctx context.Context, err error) int {
 	err = a.conclude(ctx, err)
 	if !a.json || a.out != a.err { // the stream with the JSON object holds nothing else
-		explain(ctx, a.err, err)
+		explain(ctx, a.err, err, a.programs)
 	}
 	if log, ok := a.err.(*server.LogWriter); ok {
 		log.Close(logTime)

@@ -103,10 +103,7 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	file := o.mil
-	if file == stdio {
-		file = "<stdin>"
-	}
+	file := programName(o.mil)
 	if j.o.modelPath == "" {
 		j.o.modelPath = filepath.Dir(o.mil)
 	}

@@ -1,6 +1,7 @@
 package ops_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -8,6 +9,20 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
+
+// A misspelled opset gets a note.
+func TestUnknownOpset(t *testing.T) {
+	text := strings.Replace(around("tensor<fp16, [2, 3]> y = relu(x = x);", "y"), "ios18", "ios81", 1)
+	g, list := analyze(t, text, nil)
+	require.Empty(t, list)
+	require.Equal(t, []string{"e.mil:3:6: function main: ios81 is no opset that Apple published; did you mean ios18? " +
+		"the opsets are ios15, ios16, ios17 and ios18"}, g.Notes)
+	for _, known := range []string{"ios13", "ios15", "ios26", "CoreML5"} {
+		g, list = analyze(t, strings.Replace(text, "ios81", known, 1), nil)
+		require.Empty(t, list)
+		require.Empty(t, g.Notes)
+	}
+}
 
 // Numbers and truth values without a type compile, with a note that names the typed form.
 func TestBareArguments(t *testing.T) {

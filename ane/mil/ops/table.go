@@ -89,15 +89,12 @@ func Names() []string {
 	return slices.Sorted(slices.Values(append(slices.Collect(maps.Keys(table)), "const")))
 }
 
-// unknownHint suggests the operator that kind resembles, or lists all.
+// unknownHint suggests the operator that kind resembles, and names the command that lists all.
 func unknownHint(kind string) string {
 	if why := unsupported[kind]; why != "" {
 		return why
 	}
-	if guess := near.Hint(kind, Names()); guess != "" {
-		return guess + "ane-roundtrip info --json lists all operators"
-	}
-	return "the operators are " + strings.Join(Names(), ", ")
+	return near.Hint(kind, Names()) + "ane-roundtrip info --json lists all operators"
 }
 
 // table holds every operator except const, which Analyze reads itself. It is
