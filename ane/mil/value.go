@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path"
 	"strconv"
 	"strings"
 )
@@ -69,7 +68,7 @@ func (v *Value) BareType() DType {
 }
 
 // Entry returns the path of the weight file as written and the offset of the
-// entry's metadata in bytes. It refuses a path that climbs out of the model's directory.
+// entry's metadata in bytes.
 func (b *Blob) Entry() (path string, offset uint64, err error) {
 	paths, err := b.Path.Strings()
 	if err != nil {
@@ -82,23 +81,7 @@ func (b *Blob) Entry() (path string, offset uint64, err error) {
 	if len(paths) != 1 || len(offsets) != 1 || offsets[0] < 0 {
 		return "", 0, &Error{Pos: b.Pos, Msg: "path and offset of a BLOBFILE are one string and one offset", Hint: `write BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(64))`}
 	}
-	if climbs(paths[0]) {
-		return "", 0, &Error{Pos: b.Path.Pos, Msg: "weights " + shorten(paths[0]) + " are not inside the model's directory",
-			Hint: "name a file below @model_path, without .."}
-	}
 	return paths[0], uint64(offsets[0]), nil
-}
-
-// climbs reports whether a path leads out of the directory that it starts from, with
-// slashes or, as on Windows, backslashes.
-func climbs(name string) bool {
-	for _, s := range []string{name, strings.ReplaceAll(name, "\\", "/")} {
-		s = strings.TrimPrefix(s, "@model_path")
-		if s = path.Clean(strings.TrimLeft(s, "/")); s == ".." || strings.HasPrefix(s, "../") {
-			return true
-		}
-	}
-	return false
 }
 
 // Check returns an error if the literal does not fit the declared type. It checks

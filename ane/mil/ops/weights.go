@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
@@ -47,6 +49,11 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	}
 	if v.DType.Size() == 0 {
 		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
+		return nil
+	}
+	if climbs(path[0]) {
+		a.fail(b.Path.Pos, "name a file below @model_path, without ..", "weights %s are not inside the model's directory",
+			path[0])
 		return nil
 	}
 	w := &Weight{Value: v, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
@@ -117,4 +124,16 @@ func read(data []byte, path string) (*weightFile, error) {
 		return nil, err
 	}
 	return &weightFile{File: f, data: data}, nil
+}
+
+// climbs reports whether a path leads out of the directory that it starts from, with
+// slashes or, as on Windows, backslashes.
+func climbs(name string) bool {
+	for _, s := range []string{name, strings.ReplaceAll(name, "\\", "/")} {
+		s = strings.TrimPrefix(s, "@model_path")
+		if s = path.Clean(strings.TrimLeft(s, "/")); s == ".." || strings.HasPrefix(s, "../") {
+			return true
+		}
+	}
+	return false
 }

@@ -73,3 +73,30 @@ func TestWeightErrorsUnwrap(t *testing.T) {
 		require.Equal(t, 6, e.Pos.Line)
 	}
 }
+
+// anything has every file.
+type anything struct{ data []byte }
+
+func (a anything) ReadFile(string) ([]byte, error) { return a.data, nil }
+
+// A path that leads out of the model's directory is a fault at its place, whatever the
+// source of the weights has.
+func TestClimbingPaths(t *testing.T) {
+	source := anything{weights(t)["w.bin"]}
+	compile := func(path string) mil.ErrorList {
+		_, list := analyze(t, around("tensor<fp16, [2]> ww = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string(\""+path+
+			"\"), offset = uint64(64)))]; fp16 y = relu(x = s);", "y"), source)
+		return list
+	}
+	for _, path := range []string{"@model_path/../w.bin", "@model_path/a/../../w.bin", "../w.bin", "@model_path/..",
+		`@model_path\\..\\w.bin`, "@model_path//../w.bin", "/../w.bin"} {
+		list := compile(path)
+		require.Len(t, list, 1, path)
+		require.Equal(t, mil.Pos{Line: 6, Col: 72}, list[0].Pos)
+		require.Contains(t, list.Error(), "are not inside the model's directory; name a file below @model_path")
+	}
+	for _, path := range []string{"@model_path/w.bin", "@model_path/a/../w.bin", "w..bin", "..w.bin",
+		"@model_path/a..b/..c", "/w.bin", ""} {
+		require.Empty(t, compile(path), path)
+	}
+}
