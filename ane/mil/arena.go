@@ -1,5 +1,7 @@
 package mil
 
+import "slices"
+
 // arena hands out parts of larger slices: a tree takes few allocations. Its zero value is
 // empty.
 type arena[T any] struct {
@@ -33,6 +35,15 @@ func (a *arena[T]) take(n int) []T {
 type stack[T any] struct {
 	items []T
 	arena arena[T]
+}
+
+// push adds an item. The stack doubles when it is full: append would copy long lists more
+// often.
+func (s *stack[T]) push(item T) {
+	if len(s.items) == cap(s.items) {
+		s.items = slices.Grow(s.items, max(firstArena, len(s.items)))
+	}
+	s.items = append(s.items, item)
 }
 
 // since returns the items after the first start ones, and removes them from the stack. It

@@ -106,15 +106,15 @@ func (p *parser) header(f *Function, form string) bool {
 	if !p.want('>', "after the opset", form) || !p.want('(', "before the parameters", form) {
 		return false
 	}
-	for p.tok.kind != ')' {
-		v, ok := p.variable("a parameter")
-		if !ok {
-			return false
+	for ok && p.tok.kind != ')' {
+		var v Var
+		if v, ok = p.variable("a parameter"); ok {
+			p.vars.push(v)
+			ok = p.separator(')', "a parameter")
 		}
-		f.Params = append(f.Params, v)
-		if !p.separator(')', "a parameter") {
-			return false
-		}
+	}
+	if f.Params = p.vars.since(0); !ok {
+		return false
 	}
 	p.next()
 	f.Attrs, ok = p.attrs()
@@ -155,16 +155,16 @@ func (p *parser) results(f *Function) bool {
 	if !p.want('(', "before the results", form) {
 		return false
 	}
-	for p.tok.kind != ')' {
-		pos := p.tok.pos
-		name, ok := p.name("the name of a result")
-		if !ok {
-			return false
+	ok := true
+	for ok && p.tok.kind != ')' {
+		r := Ref{Pos: p.tok.pos}
+		if r.Name, ok = p.name("the name of a result"); ok {
+			p.refs.push(r)
+			ok = p.separator(')', "a result")
 		}
-		f.Results = append(f.Results, Ref{pos, name})
-		if !p.separator(')', "a result") {
-			return false
-		}
+	}
+	if f.Results = p.refs.since(0); !ok {
+		return false
 	}
 	p.next()
 	if p.tok.kind != ';' {

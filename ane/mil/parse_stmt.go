@@ -107,7 +107,7 @@ func (p *parser) declarations(op *Op) bool {
 	for {
 		v, ok := p.variable("a result")
 		if ok {
-			p.vars.items = append(p.vars.items, v)
+			p.vars.push(v)
 		}
 		if !ok || !p.got(',') {
 			op.Results = p.vars.since(start)
@@ -189,7 +189,7 @@ func (p *parser) argument() bool {
 	p.next()
 	var ok bool
 	if a.Value, ok = p.operand(a.Name); ok {
-		p.args.items = append(p.args.items, a)
+		p.args.push(a)
 	}
 	return ok
 }

@@ -100,7 +100,7 @@ func (p *parser) dim() bool {
 		return p.expected("a dimension", `dimensions are whole numbers, "?" or names`)
 	}
 	p.next()
-	p.dims.items = append(p.dims.items, d)
+	p.dims.push(d)
 	return true
 }
 

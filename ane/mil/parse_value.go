@@ -42,18 +42,18 @@ func (p *parser) operand(name string) (Operand, bool) {
 func (p *parser) list(name string) (Operand, bool) {
 	v := &Values{Pos: p.tok.pos}
 	p.next()
-	for p.tok.kind != ')' {
-		o, ok := p.operand(name)
-		if !ok {
-			return nil, false
-		}
-		v.Items = append(v.Items, o)
-		if !p.separator(')', "an operand") {
-			return nil, false
+	start, ok := len(p.operands.items), true
+	for ok && p.tok.kind != ')' {
+		var o Operand
+		if o, ok = p.operand(name); ok {
+			p.operands.push(o)
+			ok = p.separator(')', "an operand")
 		}
 	}
-	p.next()
-	return v, true
+	if v.Items = p.operands.since(start); ok {
+		p.next()
+	}
+	return v, ok
 }
 
 // nested reads a const in place of an operand.
@@ -172,7 +172,7 @@ func (p *parser) items(end rune) ([]Literal, bool) {
 	for ok && p.tok.kind != end {
 		var l Literal
 		if l, ok = p.literal(); ok {
-			p.literals.items = append(p.literals.items, l)
+			p.literals.push(l)
 			ok = p.separator(end, "an element")
 		}
 	}

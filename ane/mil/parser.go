@@ -57,6 +57,8 @@ type parser struct {
 	vars     stack[Var]
 	dims     stack[Dim]
 	literals stack[Literal]
+	operands stack[Operand]
+	refs     stack[Ref]
 }
 
 // report collects a fault. It ignores a second fault at the same place. After too
