@@ -167,6 +167,23 @@ var calls = []struct {
 	}, `tensor<fp16, [1, 2, 17]> = conv_transpose(dilations = tensor<int32, [1]>([2]), groups = int32(1), output_shape = tensor<int32, [3]>([1, 2, 17]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same"), strides = tensor<int32, [1]>([2]), weight = t, x = row)`},
 	{func(f *build.Func, v values) build.Value { return f.L2Pool(v.row, []int{2}, build.Padding{1, 0}) },
 		`tensor<fp16, [1, 4, 9]> = l2_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([1, 0]), pad_type = string("custom"), strides = tensor<int32, [1]>([1]), x = row)`},
+	{func(f *build.Func, v values) build.Value { return f.UpsampleNearestNeighbor(v.img, 2, 1.5) }, "tensor<fp16, [1, 4, 16, 13]> = upsample_nearest_neighbor(scale_factor_height = int32(2), scale_factor_width = fp32(0x1.8p+0), x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.UpsampleBilinear(v.img, 2, 1, build.SampleUnalign) }, "tensor<fp16, [1, 4, 16, 9]> = upsample_bilinear(align_corners = bool(false), half_pixel_centers = bool(true), scale_factor_height = fp32(0x1p+1), scale_factor_width = fp32(0x1p+0), x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.ResizeNearestNeighbor(v.img, 5, 6) }, "tensor<fp16, [1, 4, 5, 6]> = resize_nearest_neighbor(target_size_height = int32(5), target_size_width = int32(6), x = img)"},
+	{func(f *build.Func, v values) build.Value { return f.ResizeBilinear(v.img, 5, 6, build.SampleAlign) }, `tensor<fp16, [1, 4, 5, 6]> = resize_bilinear(sampling_mode = string("ALIGN_CORNERS"), target_size_height = int32(5), target_size_width = int32(6), x = img)`},
+	{func(f *build.Func, v values) build.Value { return f.Resize(v.img, []int{5, 0}, "", true) }, `tensor<fp16, [1, 4, 5, 9]> = resize(interpolation_mode = string("NEAREST_NEIGHBOR"), resized_dims = uint32(2), sampling_mode = string("DEFAULT"), shape = tensor<int32, [2]>([5, 0]), x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.CropResize(v.img, f.Input("boxes", build.FP16, 2, 4), build.Crop{Height: 3, Width: 2}, build.BoxIndices(f.Input("of", mil.Int32, 2)))
+	}, `tensor<fp16, [2, 4, 3, 2]> = crop_resize(box_coordinate_mode = string("CORNERS_HEIGHT_FIRST"), box_indices = of, boxes = boxes, normalized_coordinates = bool(false), pad_value = fp16(0x0p+0), sampling_mode = string("DEFAULT"), spatial_scale = fp32(0x1p+0), target_height = int32(3), target_width = int32(2), x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.CropResize(v.img, f.Input("regions", build.FP16, 2, 1, 5, 1, 1), build.Crop{Height: 3, Width: 2, Order: "CENTER_SIZE_WIDTH_FIRST", Normalized: true, Scale: 0.5, Mode: build.SampleOffset, Pad: 1})
+	}, `tensor<fp16, [2, 1, 4, 3, 2]> = crop_resize(box_coordinate_mode = string("CENTER_SIZE_WIDTH_FIRST"), normalized_coordinates = bool(true), pad_value = fp16(0x1p+0), roi = regions, sampling_mode = string("OFFSET_CORNERS"), spatial_scale = fp32(0x1p-1), target_height = int32(3), target_width = int32(2), x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Affine(v.img, f.Input("m", build.FP16, 1, 6), 3, 2, build.Sampler{})
+	}, `tensor<fp16, [1, 4, 3, 2]> = affine(align_corners = bool(true), coordinates_mode = string("normalized_minus_one_to_one"), output_height = int32(3), output_width = int32(2), padding_mode = string("constant"), padding_value = fp16(0x0p+0), sampling_mode = string("bilinear"), transform_matrix = m, x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Resample(v.img, f.Input("at", build.FP16, 1, 3, 2, 2), build.Sampler{Sampling: "nearest", Padding: "border", Coordinates: "unnormalized", Value: 0.5, Edges: true})
+	}, `tensor<fp16, [1, 4, 3, 2]> = resample(align_corners = bool(false), coordinates = at, coordinates_mode = string("unnormalized"), padding_mode = string("border"), padding_value = fp16(0x1p-1), sampling_mode = string("nearest"), x = img)`},
 	{func(f *build.Func, v values) build.Value { return f.MaxPool(v.row, []int{2}, build.SameLower) },
 		`tensor<fp16, [1, 4, 9]> = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same_lower"), strides = tensor<int32, [1]>([1]), x = row)`},
 	{func(f *build.Func, v values) build.Value {

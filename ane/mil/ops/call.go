@@ -330,13 +330,6 @@ func (c *Call) results(types []mil.DType, shapes [][]int) {
 	}
 }
 
-// refusedByApple notes that the operator runs on the software engine alone.
-func (c *Call) refusedByApple() {
-	if !c.failed() {
-		c.notes = append(c.notes, "Apple's engine is known to refuse this operator")
-	}
-}
-
 // Types that families of operators take.
 var (
 	floats   = []mil.DType{mil.FP16, mil.FP32}

@@ -50,7 +50,7 @@ func reduction(name string, types []mil.DType) Def {
 			}
 		}
 		if name == "reduce_prod" {
-			c.refusedByApple()
+			c.cpu()
 		}
 		c.attrs = Reduce{Axes: axes}
 		c.gives(x.DType, shape)
@@ -63,7 +63,7 @@ func extreme(name string) Def {
 	return Def{Name: name, Params: params, infer: func(c *Call) {
 		x := c.tensor("x")
 		c.needs("x", numerics...)
-		c.refusedByApple()
+		c.cpu()
 		axis, keep := c.axis("axis", x.Rank(), -1), c.boolean("keep_dims", false)
 		d := mil.Int32
 		if c.word("output_dtype", "int32", "int32", "uint16") == "uint16" {

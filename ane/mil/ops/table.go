@@ -103,8 +103,7 @@ var table = func() map[string]*Def {
 	t := map[string]*Def{}
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
-		moves, generators, states,
-		functions, parametrics, comparisons,
+		moves, generators, states, functions, parametrics, comparisons, resizes,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

@@ -1,0 +1,162 @@
+package build
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// SamplingMode is a rule for the places in x of the elements of a larger or smaller image.
+type SamplingMode string
+
+// The sampling modes, for element i of m and an axis of n elements of x.
+const (
+	SampleDefault     SamplingMode = ops.SampleDefault     // i*n/m
+	SampleStrictAlign SamplingMode = ops.SampleStrictAlign // i*(n-1)/(m-1), 0 for m = 1
+	SampleAlign       SamplingMode = ops.SampleAlign       // the same, the middle for m = 1
+	SampleUnalign     SamplingMode = ops.SampleUnalign     // (i+1/2)*n/m - 1/2
+	SampleOffset      SamplingMode = ops.SampleOffset      // (i+1/2)*max(1, n-1)/m
+)
+
+// or returns the mode, or the default if it is empty.
+func (m SamplingMode) or() string {
+	if m == "" {
+		m = SampleDefault
+	}
+	return string(m)
+}
+
+// UpsampleNearestNeighbor repeats elements: the last two axes of x become longer by the factors, rounded down.
+func (f *Func) UpsampleNearestNeighbor(x Value, height, width float64) Value {
+	return f.call("upsample_nearest_neighbor").value("x", x).factor("scale_factor_height", height).
+		factor("scale_factor_width", width).one()
+}
+
+// factor adds a scale factor, an integer if it is one.
+func (c *call) factor(name string, factor float64) *call {
+	if factor == math.Trunc(factor) && math.Abs(factor) <= 1<<20 {
+		return c.int(name, int(factor))
+	}
+	return c.setting(name, factor, mil.FP32Scalar(factor))
+}
+
+// UpsampleBilinear interpolates: the last two axes of x become longer by the factors, rounded down. mode is
+// SampleStrictAlign, SampleUnalign or SampleDefault.
+func (f *Func) UpsampleBilinear(x Value, height, width float64, mode SamplingMode) Value {
+	c := f.call("upsample_bilinear").value("x", x)
+	switch mode {
+	case SampleStrictAlign, SampleUnalign, SampleDefault:
+	default:
+		f.fault("upsample_bilinear: mode "+quote(string(mode)), "choose SampleStrictAlign, SampleUnalign or SampleDefault")
+		c.lost = true
+	}
+	return c.bool("align_corners", mode == SampleStrictAlign).bool("half_pixel_centers", mode == SampleUnalign).
+		setting("scale_factor_height", height, mil.FP32Scalar(height)).
+		setting("scale_factor_width", width, mil.FP32Scalar(width)).one()
+}
+
+// ResizeNearestNeighbor gives the last two axes of x new lengths; each element is the one before its place in x.
+func (f *Func) ResizeNearestNeighbor(x Value, height, width int) Value {
+	return f.call("resize_nearest_neighbor").value("x", x).int("target_size_height", height).
+		int("target_size_width", width).one()
+}
+
+// ResizeBilinear gives the last two axes of x new lengths, and interpolates.
+func (f *Func) ResizeBilinear(x Value, height, width int, mode SamplingMode) Value {
+	return f.call("resize_bilinear").value("x", x).word("sampling_mode", mode.or()).int("target_size_height", height).
+		int("target_size_width", width).one()
+}
+
+// Resize gives the last axes of x the lengths of shape, up to three; 0 keeps a length. nearest takes the nearest element
+// instead of interpolating.
+func (f *Func) Resize(x Value, shape []int, mode SamplingMode, nearest bool) Value {
+	interpolation := "LINEAR"
+	if nearest {
+		interpolation = "NEAREST_NEIGHBOR"
+	}
+	return f.call("resize").value("x", x).word("interpolation_mode", interpolation).
+		setting("resized_dims", len(shape), mil.IntScalar(mil.UInt32, len(shape))).word("sampling_mode", mode.or()).
+		ints("shape", shape).one()
+}
+
+// Crop holds the settings of CropResize.
+type Crop struct {
+	Height, Width int          // of the result
+	Order         string       // of the numbers of a box: CORNERS_HEIGHT_FIRST, the default, CORNERS_WIDTH_FIRST, CENTER_SIZE_HEIGHT_FIRST or CENTER_SIZE_WIDTH_FIRST
+	Normalized    bool         // boxes are from 0 to 1
+	Scale         float64      // factor of the boxes; 0 means 1
+	Mode          SamplingMode // within a box
+	Pad           float64      // the value outside x
+}
+
+// CropOption is BoxIndices.
+type CropOption interface{ crop(*crop) }
+
+// BoxIndices are the numbers of the images that boxes belong to, by default 0, 1, ..
+type BoxIndices Value
+
+func (b BoxIndices) crop(c *crop) { c.indices = &b }
+
+type crop struct{ indices *BoxIndices }
+
+// CropResize cuts boxes [N, 4] out of x [B, C, H, W] and resizes them. The older form takes regions [N, 1, 4, 1, 1] of
+// every image, or [N, 1, 5, 1, 1] that begin with the number of the image. It never runs on the Neural Engine.
+func (f *Func) CropResize(x, boxes Value, settings Crop, options ...CropOption) Value {
+	var o crop
+	for _, option := range given(options) {
+		option.crop(&o)
+	}
+	if settings.Order == "" {
+		settings.Order = "CORNERS_HEIGHT_FIRST"
+	}
+	if settings.Scale == 0 {
+		settings.Scale = 1
+	}
+	c, name := f.call("crop_resize").value("x", x), "boxes"
+	if boxes.rank() == 5 {
+		name = "roi"
+	}
+	c.value(name, boxes)
+	if o.indices != nil {
+		c.value("box_indices", Value(*o.indices))
+	}
+	return c.word("box_coordinate_mode", settings.Order).bool("normalized_coordinates", settings.Normalized).
+		number("pad_value", settings.Pad, x).word("sampling_mode", settings.Mode.or()).
+		setting("spatial_scale", settings.Scale, mil.FP32Scalar(settings.Scale)).int("target_height", settings.Height).
+		int("target_width", settings.Width).one()
+}
+
+// Sampler holds the settings of Affine and Resample.
+type Sampler struct {
+	Sampling    string  // bilinear, the default, or nearest
+	Padding     string  // constant, the default, border, reflection or symmetric
+	Value       float64 // of constant padding
+	Coordinates string  // unnormalized, normalized_minus_one_to_one, the default, or normalized_zero_to_one
+	Edges       bool    // the ends of normalized coordinates are edges of the outer elements, not centers
+}
+
+func (c *call) sampler(s Sampler, x Value) *call {
+	for _, d := range []struct {
+		at  *string
+		def string
+	}{{&s.Sampling, "bilinear"}, {&s.Padding, "constant"}, {&s.Coordinates, "normalized_minus_one_to_one"}} {
+		if *d.at == "" {
+			*d.at = d.def
+		}
+	}
+	return c.bool("align_corners", !s.Edges).word("coordinates_mode", s.Coordinates).word("padding_mode", s.Padding).
+		number("padding_value", s.Value, x).word("sampling_mode", s.Sampling)
+}
+
+// Affine moves the elements of x [B, C, H, W]: the result at (x, y) is x at (a0*x + a1*y + a2, b0*x + b1*y + b2), for
+// matrix [a0, a1, a2, b0, b1, b2] of each image, or of all [1, 6].
+func (f *Func) Affine(x, matrix Value, height, width int, s Sampler) Value {
+	return f.call("affine").value("x", x).value("transform_matrix", matrix).int("output_height", height).
+		int("output_width", width).sampler(s, x).one()
+}
+
+// Resample takes the elements of x [B, C, H, W] at places (x, y): coordinates are [B, height, width, 2].
+func (f *Func) Resample(x, coordinates Value, s Sampler) Value {
+	return f.call("resample").value("x", x).value("coordinates", coordinates).sampler(s, x).one()
+}

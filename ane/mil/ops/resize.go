@@ -1,0 +1,324 @@
+package ops
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// resizes sample images between their elements. Attrs is a Resize, a Crop for
+// crop_resize, a Sampler for affine and resample.
+var resizes = []Def{
+	{Name: "upsample_nearest_neighbor", Params: []Param{tensor("x"), option("scale_factor_height"),
+		option("scale_factor_width")}, infer: func(c *Call) {
+		c.resizes(c.scaled(), Resize{Mode: SampleDefault, Nearest: true})
+	}},
+	{Name: "upsample_bilinear", Params: []Param{tensor("x"), option("scale_factor_height"),
+		option("scale_factor_width"), option("align_corners"), option("half_pixel_centers")}, infer: func(c *Call) {
+		align := c.boolean("align_corners", true)
+		mode := SampleDefault
+		switch half := c.boolean("half_pixel_centers", !align); {
+		case align && half:
+			c.fail("half_pixel_centers", "set one of them to false", "align_corners is true too")
+		case align:
+			mode = SampleStrictAlign
+		case half:
+			mode = SampleUnalign
+		}
+		c.resizes(c.scaled(), Resize{Mode: mode})
+	}},
+	{Name: "resize_nearest_neighbor", Params: []Param{tensor("x"), setting("target_size_height"),
+		setting("target_size_width")}, infer: func(c *Call) {
+		c.resizes(c.target("target_size_height", "target_size_width"), Resize{Mode: SampleDefault, Nearest: true})
+	}},
+	{Name: "resize_bilinear", Params: []Param{tensor("x"), option("target_size_height"), option("target_size_width"),
+		option("sampling_mode")}, infer: func(c *Call) {
+		c.resizes(c.target("target_size_height", "target_size_width"), Resize{Mode: c.sampling()})
+	}},
+	{Name: "resize", Params: []Param{tensor("x"), setting("shape"), setting("resized_dims"),
+		option("interpolation_mode"), option("sampling_mode")}, infer: inferResize},
+	{Name: "crop_resize", Params: []Param{tensor("x"), perhaps("roi"), perhaps("boxes"), perhaps("box_indices"),
+		option("target_height"), option("target_width"), option("normalized_coordinates"), option("spatial_scale"),
+		option("box_coordinate_mode"), option("sampling_mode"), option("pad_value")}, infer: inferCropResize},
+	{Name: "affine", Params: []Param{tensor("x"), tensor("transform_matrix"), setting("output_height"),
+		setting("output_width"), setting("sampling_mode"), setting("padding_mode"), setting("padding_value"),
+		setting("coordinates_mode"), setting("align_corners")}, infer: inferAffine},
+	{Name: "resample", Params: []Param{tensor("x"), tensor("coordinates"), setting("sampling_mode"),
+		setting("padding_mode"), setting("padding_value"), setting("coordinates_mode"), setting("align_corners")},
+		infer: inferResample},
+}
+
+// Sampling modes: the place in x of element i of m, for n elements of x, between 0 and
+// n-1.
+const (
+	SampleDefault     = "DEFAULT"              // i*n/m
+	SampleStrictAlign = "STRICT_ALIGN_CORNERS" // i*(n-1)/(m-1), 0 for m = 1
+	SampleAlign       = "ALIGN_CORNERS"        // the same, the middle for m = 1
+	SampleUnalign     = "UNALIGN_CORNERS"      // (i+1/2)*n/m - 1/2
+	SampleOffset      = "OFFSET_CORNERS"       // (i+1/2)*max(1, n-1)/m
+)
+
+// Resize holds the settings of a change of size of the last three axes or fewer.
+type Resize struct {
+	Mode    string
+	Axes    int  // the number of last axes that change; others stay, in every mode
+	Nearest bool // take the nearest element, for SampleDefault the one before
+}
+
+// picture refuses x with fewer than three axes.
+func (c *Call) picture() *Value {
+	x := c.tensor("x")
+	if x.Rank() < 3 {
+		c.fail("x", "give it as [.., C, H, W]", "shape %v", x.Shape)
+	}
+	return x
+}
+
+// resizes finishes the rule of an operator that gives x the last axes of size. size is
+// nil after a fault.
+func (c *Call) resizes(size []int, r Resize) {
+	x := c.tensor("x")
+	c.needs("x", floats...)
+	if !r.Nearest {
+		c.fp32(x.DType)
+	}
+	if c.failed() {
+		return
+	}
+	shape := append(slices.Clone(x.Shape[:x.Rank()-len(size)]), size...)
+	r.Axes = len(size)
+	c.attrs = r
+	c.gives(x.DType, shape)
+}
+
+// scaled returns the height and width that the scale factors give x: floor(n * factor),
+// in float32.
+func (c *Call) scaled() []int {
+	x := c.picture()
+	var size []int
+	for i, name := range []string{"scale_factor_height", "scale_factor_width"} {
+		fs := c.setting(name, func(d mil.DType) bool { return d.Float() || d.Integer() }, "a number", "fp32(2)")
+		factor := 1.0
+		if len(fs) == 1 {
+			factor = fs[0]
+		} else if fs != nil {
+			c.fail(name, "give one number", "%d numbers", len(fs))
+		}
+		if c.failed() {
+			return nil
+		}
+		n := float64(float32(x.Shape[x.Rank()-2+i]) * float32(factor))
+		if !(n >= 1 && n <= MaxElements) {
+			c.fail(name, "give 1 to 2^31 elements", "%g gives the axis of %d a length of %g", factor, x.Shape[x.Rank()-2+i],
+				math.Floor(n))
+			return nil
+		}
+		size = append(size, int(n))
+	}
+	return size
+}
+
+// target returns a height and a width, by default 1.
+func (c *Call) target(names ...string) []int {
+	c.picture()
+	return c.lengths(names...)
+}
+
+// lengths returns settings that are the lengths of axes, by default 1.
+func (c *Call) lengths(names ...string) []int {
+	var size []int
+	for _, name := range names {
+		n := c.integer(name, 1)
+		if n < 1 || n > MaxElements {
+			c.fail(name, "give 1 to 2^31 elements", "%d is out of range", n)
+		}
+		size = append(size, n)
+	}
+	return size
+}
+
+// sampling returns the argument sampling_mode.
+func (c *Call) sampling() string {
+	return c.word("sampling_mode", SampleDefault, SampleDefault, SampleStrictAlign, SampleAlign, SampleUnalign,
+		SampleOffset)
+}
+
+func inferResize(c *Call) {
+	x, shape, count := c.tensor("x"), c.ints("shape", -1, nil), c.integer("resized_dims", 1)
+	nearest := c.word("interpolation_mode", "LINEAR", "LINEAR", "NEAREST_NEIGHBOR") != "LINEAR"
+	mode := c.sampling()
+	if nearest {
+		c.needs("x", numerics...)
+	} else {
+		c.needs("x", floats...)
+		c.fp32(x.DType)
+	}
+	if len(shape) > x.Rank() {
+		c.fail("shape", "give at most one number for each axis", "%d numbers for x%v", len(shape), x.Shape)
+	}
+	if count < 0 || count > min(3, len(shape)) {
+		c.fail("resized_dims", "resize up to three axes, which shape lists", "%d of %d numbers", count, len(shape))
+	}
+	if c.failed() {
+		return
+	}
+	out := slices.Clone(x.Shape)
+	for i := range count {
+		n := shape[len(shape)-count+i]
+		if n < 0 || n > MaxElements {
+			c.fail("shape", "give 1 to 2^31 elements, or 0 for those of x", "%d is out of range", n)
+			return
+		}
+		if n > 0 {
+			out[len(out)-count+i] = n
+		}
+	}
+	c.attrs = Resize{Mode: mode, Axes: count, Nearest: nearest}
+	c.gives(x.DType, out)
+}
+
+// Crop holds the settings of crop_resize. The result is [N, C, H, W] for boxes [N, 4], and
+// [N, B, C, H, W] for regions of interest.
+type Crop struct {
+	Normalized bool
+	Scale      float64
+	Center     bool // boxes are center and size, not two corners
+	WidthFirst bool
+	Mode       string
+	Pad        float64 // the value outside x
+	Indexed    bool    // the first of five numbers of a region is the index of the image
+	EveryImage bool    // each region is cut out of every image
+}
+
+// Types of coordinates.
+var coordinates = []mil.DType{mil.FP16, mil.FP32, mil.Int8, mil.UInt8, mil.Int16, mil.UInt16, mil.Int32}
+
+func inferCropResize(c *Call) {
+	x, roi, boxes, indices := c.tensor("x"), c.tensor("roi"), c.tensor("boxes"), c.tensor("box_indices")
+	c.needs("x", floats...)
+	c.fp32(x.DType)
+	c.cpu()
+	if x.Rank() != 4 {
+		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+	}
+	if (roi == nil) == (boxes == nil) {
+		c.fail("", "give one of roi and boxes", "roi and boxes are both given or both missing")
+	}
+	order := c.word("box_coordinate_mode", "CORNERS_HEIGHT_FIRST", "CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST",
+		"CENTER_SIZE_HEIGHT_FIRST", "CENTER_SIZE_WIDTH_FIRST")
+	a := Crop{Normalized: c.boolean("normalized_coordinates", false), Scale: c.number("spatial_scale", 1),
+		Center: strings.HasPrefix(order, "CENTER"), WidthFirst: strings.HasSuffix(order, "WIDTH_FIRST"),
+		Mode: c.sampling(), Pad: c.number("pad_value", 0)}
+	size := c.lengths("target_height", "target_width")
+	if c.failed() {
+		return
+	}
+	c.attrs = &a
+	if roi != nil {
+		c.sameType("x", "roi")
+		s := roi.Shape
+		if len(s) != 5 || s[1] != 1 || s[2] != 4 && s[2] != 5 || s[3] != 1 || s[4] != 1 {
+			c.fail("roi", "give it as [N, 1, 4, 1, 1], or [N, 1, 5, 1, 1] with the index of the image", "shape %v", s)
+			return
+		}
+		if indices != nil {
+			c.fail("box_indices", "remove it, or give boxes", "regions of interest have indexes of their own")
+		}
+		a.Indexed, a.EveryImage = s[2] == 5, s[2] == 4
+		images := 1
+		if a.EveryImage {
+			images = x.Shape[0]
+		}
+		c.gives(x.DType, append([]int{s[0], images, x.Shape[1]}, size...))
+		return
+	}
+	c.needs("boxes", coordinates...)
+	if s := boxes.Shape; len(s) != 2 || s[1] != 4 {
+		c.fail("boxes", "give it as [N, 4]", "shape %v", s)
+		return
+	}
+	if a.Normalized && !boxes.DType.Float() {
+		c.fail("boxes", "give fp16 or fp32", "normalized coordinates of type %s", boxes.DType)
+	}
+	switch {
+	case indices == nil && boxes.Shape[0] > x.Shape[0]:
+		c.fail("boxes", "give box_indices", "%d boxes for %d images", boxes.Shape[0], x.Shape[0])
+	case indices != nil:
+		c.needs("box_indices", mil.Int32, mil.UInt16)
+		if !slices.Equal(indices.Shape, boxes.Shape[:1]) {
+			c.fail("box_indices", "give one for each box", "shape %v for %d boxes", indices.Shape, boxes.Shape[0])
+		} else if data := indices.Floats(); data != nil && (slices.Max(data) >= float64(x.Shape[0]) || slices.Min(data) < 0) {
+			c.fail("box_indices", "give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
+		}
+	}
+	c.gives(x.DType, append([]int{boxes.Shape[0], x.Shape[1]}, size...))
+}
+
+// Sampler holds the settings of affine and resample.
+type Sampler struct {
+	Nearest    bool
+	Padding    string // constant, border, reflection or symmetric
+	Value      float64
+	Normalized bool    // coordinates are from Low to 1, not from 0 to n-1
+	Low        float64 // 0 or -1
+	Align      bool    // their ends are the centers of the outer elements, not the edges
+}
+
+// sampler returns the settings that affine and resample share.
+func (c *Call) sampler() Sampler {
+	a := Sampler{Nearest: c.word("sampling_mode", "bilinear", "bilinear", "nearest") == "nearest",
+		Padding: c.word("padding_mode", "constant", "constant", "border", "reflection", "symmetric"),
+		Value:   c.number("padding_value", 0), Align: c.boolean("align_corners", true)}
+	switch c.word("coordinates_mode", "unnormalized", "unnormalized", "normalized_minus_one_to_one",
+		"normalized_zero_to_one") {
+	case "normalized_minus_one_to_one":
+		a.Normalized, a.Low = true, -1
+	case "normalized_zero_to_one":
+		a.Normalized = true
+	}
+	return a
+}
+
+func inferAffine(c *Call) {
+	x, m := c.tensor("x"), c.tensor("transform_matrix")
+	c.needs("x", floats...)
+	c.fp32(x.DType)
+	c.sameType("x", "transform_matrix")
+	a, size := c.sampler(), c.lengths("output_height", "output_width")
+	if x.Rank() != 4 {
+		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+		return
+	}
+	if m.Rank() != 2 || m.Shape[0] != 1 && m.Shape[0] != x.Shape[0] || m.Shape[1] != 6 {
+		c.fail("transform_matrix", "give [a0, a1, a2, b0, b1, b2] once or for each image", "shape %v for x%v", m.Shape,
+			x.Shape)
+	}
+	if a.Nearest || a.Padding != "constant" || a.Value != 0 || !a.Normalized || a.Low != -1 || !a.Align {
+		c.notes = append(c.notes, fmt.Sprintf("coremltools refuses all but bilinear, constant 0, "+
+			"normalized_minus_one_to_one and align_corners for %s", c.def.Name))
+	}
+	c.attrs = a
+	c.gives(x.DType, append(slices.Clone(x.Shape[:2]), size...))
+}
+
+func inferResample(c *Call) {
+	x, at := c.tensor("x"), c.tensor("coordinates")
+	c.needs("x", floats...)
+	c.fp32(x.DType)
+	c.needs("coordinates", coordinates...)
+	a := c.sampler()
+	if x.Rank() != 4 {
+		c.fail("x", "give it as [B, C, H, W]", "shape %v", x.Shape)
+		return
+	}
+	if at.Rank() != 4 || at.Shape[0] != x.Shape[0] || at.Shape[3] != 2 {
+		c.fail("coordinates", "give (x, y) for each place of the result, [B, H, W, 2]", "shape %v for x%v", at.Shape,
+			x.Shape)
+		return
+	}
+	c.attrs = a
+	c.gives(x.DType, []int{x.Shape[0], x.Shape[1], at.Shape[1], at.Shape[2]})
+}

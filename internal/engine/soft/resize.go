@@ -1,0 +1,166 @@
+package soft
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// resize changes the size of the last three axes. Interpolation is float64 and rounds
+// once; the nearest element is copied.
+func resize(s *step) (runner, int) {
+	a := s.attrs.(ops.Resize)
+	r := &resizer{mode: a.Mode, first: 3 - a.Axes, dtype: s.out[0].dtype}
+	copy(r.in[:], lastThree(s.in[0].shape))
+	copy(r.out[:], lastThree(s.out[0].shape))
+	if a.Nearest {
+		return &nearestCopier{resizer: *r, size: r.dtype.Size()}, 0
+	}
+	return r, 4*r.in[2] + r.out[2]
+}
+
+// lastThree returns the last three axes of a shape, leading ones if it has fewer.
+func lastThree(shape []int) []int {
+	return append([]int{1, 1, 1}, shape...)[len(shape):]
+}
+
+type resizer struct {
+	mode    string
+	first   int // first axis that changes
+	in, out [3]int
+	dtype   mil.DType
+}
+
+// spot is a place between two elements of an axis: part of the way from lo to hi.
+type spot struct {
+	lo, hi int
+	part   float64
+}
+
+// sampleAt returns the place of element i of m among n elements, from 0 to n-1. n need not
+// be whole, and is below 1 for a box whose end is before its start.
+func sampleAt(mode string, i int, n float64, m int) float64 {
+	p, f, k := 0.0, float64(i), float64(m)
+	switch mode {
+	case ops.SampleDefault:
+		p = f * n / k
+	case ops.SampleStrictAlign, ops.SampleAlign:
+		if m > 1 {
+			p = f * (n - 1) / (k - 1)
+		} else if mode == ops.SampleAlign {
+			p = (n - 1) / 2
+		}
+	case ops.SampleUnalign:
+		p = (f+0.5)*n/k - 0.5
+	case ops.SampleOffset:
+		p = (f + 0.5) * max(1, n-1) / k
+	}
+	return min(max(p, min(n-1, 0)), max(n-1, 0))
+}
+
+// at returns the place of element i of the result along an axis.
+func (r *resizer) at(axis, i int) spot {
+	if axis < r.first {
+		return spot{i, i, 0}
+	}
+	p := sampleAt(r.mode, i, float64(r.in[axis]), r.out[axis])
+	lo := int(p)
+	return spot{lo, min(lo+1, r.in[axis]-1), p - float64(lo)}
+}
+
+func (r *resizer) run(c *call) {
+	c.spread(c.out[0].len()/r.out[2], 4*r.out[2]+r.in[2])
+}
+
+// span computes lines lo to hi of the result.
+func (r *resizer) span(c *call, lo, hi, worker int) {
+	work, n := c.work[worker], r.in[2]
+	line := work[4*n:][:r.out[2]]
+	for i := lo; i < hi && !c.stopped(); i++ {
+		outer := i / r.out[1] / r.out[0]
+		d, h := r.at(0, i/r.out[1]%r.out[0]), r.at(1, i%r.out[1])
+		rows := [4][]float32{work[:n], work[n : 2*n], work[2*n : 3*n], work[3*n : 4*n]}
+		for k, row := range rows {
+			id, ih := d.lo, h.lo
+			if k >= 2 {
+				id = d.hi
+			}
+			if k%2 == 1 {
+				ih = h.hi
+			}
+			if (k < 2 || d.part > 0) && (k%2 == 0 || h.part > 0) {
+				c.in[0].load(row, ((outer*r.in[0]+id)*r.in[1]+ih)*n)
+			}
+		}
+		for j := range line {
+			if j%chunk == chunk-1 && c.stopped() {
+				return
+			}
+			w := r.at(2, j)
+			f := blend(h.part, w.of(rows[0]), w, rows[1])
+			if d.part > 0 {
+				f = mix(d.part, f, blend(h.part, w.of(rows[2]), w, rows[3]))
+			}
+			line[j] = narrow(r.dtype, f)
+		}
+		c.out[0].store(line, i*r.out[2])
+	}
+}
+
+// of interpolates a row.
+func (s spot) of(row []float32) float64 {
+	if s.part == 0 {
+		return float64(row[s.lo])
+	}
+	return mix(s.part, float64(row[s.lo]), float64(row[s.hi]))
+}
+
+// blend interpolates between a value and the next row, which is read if part is not 0.
+func blend(part, value float64, s spot, next []float32) float64 {
+	if part == 0 {
+		return value
+	}
+	return mix(part, value, s.of(next))
+}
+
+// mix is part of the way from a to b.
+func mix(part, a, b float64) float64 { return a*(1-part) + b*part }
+
+// nearestCopier copies the nearest elements.
+type nearestCopier struct {
+	resizer
+	size int
+}
+
+// nearest returns the element at the place of element i.
+func (r *nearestCopier) nearest(axis, i int) int {
+	n, m := r.in[axis], r.out[axis]
+	if axis < r.first {
+		return i
+	}
+	if r.mode == ops.SampleDefault {
+		return i * n / m
+	}
+	return min(int(math.Floor(sampleAt(r.mode, i, float64(n), m)+0.5)), n-1)
+}
+
+func (r *nearestCopier) run(c *call) { c.spread(c.out[0].len()/r.out[2], r.out[2]) }
+
+func (r *nearestCopier) span(c *call, lo, hi, _ int) {
+	for i := lo; i < hi; i++ {
+		outer := i / r.out[1] / r.out[0]
+		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
+		for j := range r.out[2] {
+			if j%chunk == 0 && c.stopped() {
+				return
+			}
+			src, dst := from+r.nearest(2, j), i*r.out[2]+j
+			if r.size == 2 {
+				c.out[0].pairs[dst] = c.in[0].pairs[src]
+			} else {
+				c.out[0].quads[dst] = c.in[0].quads[src]
+			}
+		}
+	}
+}
