@@ -38,6 +38,9 @@ func channels(f *build.Func, name string, n int) build.Value {
 	return f.Weight(name, make([]float32, n), n)
 }
 
+// ints returns a vector of integers.
+func ints(d mil.DType, list ...int) *mil.Value { return mil.Ints(mil.TensorOf(d, len(list)), list) }
+
 // calls has at least one call of every operator, and the statement that it writes, with
 // settings in place of their names.
 var calls = []struct {
@@ -112,6 +115,40 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value { return f.LogicalOr(v.b, v.b) }, `tensor<bool, [2, 3]> = logical_or(x = truth, y = truth)`},
 	{func(f *build.Func, v values) build.Value { return f.LogicalXor(v.b, v.b) }, `tensor<bool, [2, 3]> = logical_xor(x = truth, y = truth)`},
 	{func(f *build.Func, v values) build.Value { return f.Select(v.b, v.i, v.i) }, `tensor<int32, [2, 3]> = select(a = i, b = i, cond = truth)`},
+	{func(f *build.Func, v values) build.Value { return f.Quantize(v.x, v.half, mil.Int8) }, `tensor<int8, [1, 4, 2, 32]> = quantize(input = x, output_dtype = string("int8"), scale = fp16(0x1p-1))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Quantize(v.x, v.c, mil.UInt8, build.Axis(1), build.ZeroPoint(f.Const("z", ints(mil.UInt8, 1, 2, 3, 4))))
+	}, `tensor<uint8, [1, 4, 2, 32]> = quantize(axis = int32(1), input = x, output_dtype = string("uint8"), scale = each, zero_point = tensor<uint8, [4]>([1, 2, 3, 4]))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.Dequantize(f.Cast(v.x, mil.Int8), v.c, build.Axis(-3), build.ZeroPoint(f.Const("z", ints(mil.Int8, 1, 2, 3, 4))))
+	}, `tensor<fp16, [1, 4, 2, 32]> = dequantize(axis = int32(-3), input = cast_0, scale = each, zero_point = tensor<int8, [4]>([1, 2, 3, 4]))`},
+	{func(f *build.Func, v values) build.Value { return f.Cast(f.ConstexprCast(v.c, mil.FP32), mil.FP16) }, `tensor<fp32, [4]> = constexpr_cast(output_dtype = string("fp32"), source_val = each)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConstexprAffineDequantize(f.Const("q", ints(mil.Int8, 1, 2)), v.half, f.Const("z", mil.IntScalar(mil.Int8, 1)), 0)
+	}, `tensor<fp16, [2]> = constexpr_affine_dequantize(axis = int32(0), quantized_data = tensor<int8, [2]>([1, 2]), scale = fp16(0x1p-1), zero_point = int8(1))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConstexprBlockwiseShiftScale(f.Const("q", ints(mil.Int4, 1, 2, 3, -8)), v.c, build.Offset(v.c))
+	}, `tensor<fp16, [4]> = constexpr_blockwise_shift_scale(data = tensor<int4, [4]>([1, 2, 3, -8]), offset = each, scale = each)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConstexprLutToDense(f.Const("q", ints(mil.UInt1, 1, 0)), f.Const("lut", mil.Floats(mil.TensorOf(mil.FP16, 1, 2, 1), []float64{1, 2})), build.VectorAxis(0))
+	}, `tensor<fp16, [2]> = constexpr_lut_to_dense(indices = tensor<uint1, [2]>([1, 0]), lut = tensor<fp16, [1, 2, 1]>([0x1p+0, 0x1p+1]), vector_axis = int32(0))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConstexprLutToDense(f.Const("q", ints(mil.UInt8, 27)), v.c, build.PackedShape{2, 2})
+	}, `tensor<fp16, [2, 2]> = constexpr_lut_to_dense(indices = tensor<uint8, [1]>([27]), lut = each, shape = tensor<uint32, [2]>([2, 2]))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConstexprSparseToDense(v.c, f.Const("m", ints(mil.UInt1, 1, 0, 1, 1, 1)))
+	}, `tensor<fp16, [5]> = constexpr_sparse_to_dense(mask = tensor<uint1, [5]>([1, 0, 1, 1, 1]), nonzero_data = each)`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ConstexprSparseToDense(v.c, f.Const("m", ints(mil.UInt8, 29)), build.PackedShape{5})
+	}, `tensor<fp16, [5]> = constexpr_sparse_to_dense(mask = tensor<uint8, [1]>([29]), nonzero_data = each, shape = tensor<uint32, [1]>([5]))`},
+	{func(f *build.Func, v values) build.Value {
+		m, d := f.ConstexprLutToSparse(f.Const("m", ints(mil.UInt1, 1, 0)), f.Const("q", ints(mil.UInt1, 1)), f.Const("lut", mil.Floats(mil.TensorOf(mil.FP16, 1, 2, 1), []float64{1, 2})), build.VectorAxis(0))
+		return f.ConstexprSparseToDense(d, m)
+	}, `tensor<uint1, [2]>, tensor<fp16, [1]> = constexpr_lut_to_sparse(indices_mask = tensor<uint1, [2]>([1, 0]), indices_nonzero_data = tensor<uint1, [1]>([1]), lut = tensor<fp16, [1, 2, 1]>([0x1p+0, 0x1p+1]), vector_axis = int32(0))`},
+	{func(f *build.Func, v values) build.Value {
+		m, d := f.ConstexprSparseBlockwiseShiftScale(f.Const("m", ints(mil.UInt1, 1, 1, 0, 0)), f.Const("q", ints(mil.Int8, 5, 6)), v.c, build.Offset(v.c))
+		return f.ConstexprSparseToDense(d, m)
+	}, `tensor<uint1, [4]>, tensor<fp16, [2]> = constexpr_sparse_blockwise_shift_scale(data_mask = tensor<uint1, [4]>([1, 1, 0, 0]), nonzero_data = tensor<int8, [2]>([5, 6]), offset = each, scale = each)`},
 	{func(f *build.Func, v values) build.Value { return f.ReduceSum(v.i, nil) }, "int32 = reduce_sum(axes = tensor<int32, [2]>([0, 1]), keep_dims = bool(false), x = i)"},
 	{func(f *build.Func, v values) build.Value {
 		return f.ReduceMean(v.x, []int{-1}, build.KeepDims(true))
@@ -320,6 +357,10 @@ func TestEveryOperatorHasItsMethod(t *testing.T) {
 	}
 }
 
+// forms are operators with settings that exclude each other or depend on the shape of an operand.
+var forms = map[string]bool{"split": true, "quantize": true, "dequantize": true, "constexpr_lut_to_dense": true,
+	"constexpr_sparse_to_dense": true}
+
 // Every argument is written, except optional tensors.
 func TestEveryArgumentIsWritten(t *testing.T) {
 	all := map[string]map[string]bool{}
@@ -333,7 +374,7 @@ func TestEveryArgumentIsWritten(t *testing.T) {
 			if strings.Contains(", "+args, ", "+p.Name+" = ") {
 				all[kind][p.Name] = true
 			} else {
-				require.True(t, p.Optional && !p.Const || kind == "split", "%s without %s", kind, p.Name)
+				require.True(t, p.Optional && !p.Const || forms[kind], "%s without %s", kind, p.Name)
 			}
 		}
 	}

@@ -1,6 +1,9 @@
 // Package element reads and writes single elements of tensors: it converts
-// little-endian bytes of any whole-byte type to and from float64. The conversion is
+// little-endian bytes of any type to and from float64. The conversion is
 // exact except for 64-bit integers beyond 2^53.
+//
+// In memory an integer below 8 bits takes a byte of its own; Unpack and Pack convert
+// from and to the form of weight files.
 package element
 
 import (
@@ -13,8 +16,12 @@ import (
 
 var le = binary.LittleEndian
 
+// Size is the number of bytes of an element of type d in memory: 1 for integers below
+// 8 bits, 0 for a type without elements.
+func Size(d mil.DType) int { return (d.Bits() + 7) / 8 }
+
 // Load returns the element of type d at the start of e. A bool is 0 or 1. The
-// result is NaN for types without whole bytes.
+// result is NaN for a type without elements.
 func Load(d mil.DType, e []byte) float64 {
 	switch d {
 	case mil.FP16:
@@ -47,16 +54,25 @@ func Load(d mil.DType, e []byte) float64 {
 	case mil.Int64:
 		return float64(int64(le.Uint64(e)))
 	}
+	switch {
+	case d.Unsigned():
+		return float64(e[0])
+	case d.Integer():
+		return float64(int8(e[0]))
+	}
 	return math.NaN()
 }
 
 // Store writes v as type d to the start of e: floats round once to nearest
 // even, integers truncate toward zero and clamp, NaN becomes the integer 0, bool is
-// v != 0. It reports whether it can write the type d: all that Load reads except bf16.
+// v != 0. It reports whether it can write the type d: all that Load reads except
+// integers of 64 bits.
 func Store(d mil.DType, e []byte, v float64) bool {
 	switch d {
 	case mil.FP16:
 		le.PutUint16(e, uint16(fp16.FromFloat64(v)))
+	case mil.BF16:
+		le.PutUint16(e, bfloat(v))
 	case mil.FP32:
 		le.PutUint32(e, math.Float32bits(float32(v)))
 	case mil.FP64:
@@ -79,9 +95,29 @@ func Store(d mil.DType, e []byte, v float64) bool {
 	case mil.Int32:
 		le.PutUint32(e, uint32(clamp(v, math.MinInt32, math.MaxInt32)))
 	default:
-		return false
+		if d.Size() > 0 || !d.Integer() {
+			return false
+		}
+		lo, hi := d.Range()
+		e[0] = byte(clamp(v, float64(lo), float64(hi)))
 	}
 	return true
+}
+
+// bfloat rounds v once to the upper half of a float32.
+func bfloat(v float64) uint16 {
+	f := float32(v)
+	b := math.Float32bits(f)
+	switch back := float64(f); {
+	case v != v:
+		return 0x7fc0
+	case back == v || math.IsInf(back, 0):
+	case math.Abs(back) > math.Abs(v): // the last bit tells that there is a rest
+		b = (b - 1) | 1
+	default:
+		b |= 1
+	}
+	return uint16((b + 0x7fff + b>>16&1) >> 16)
 }
 
 // clamp truncates v into [lo, hi].

@@ -35,10 +35,16 @@ func TestStoreAndLoad(t *testing.T) {
 		{mil.Int32, -1e10, []byte{0, 0, 0, 0x80}, math.MinInt32},
 		{mil.UInt32, 4294967295, []byte{255, 255, 255, 255}, 4294967295},
 		{mil.UInt32, inf, []byte{255, 255, 255, 255}, 4294967295},
+		{mil.Int4, -9.5, []byte{0xf8}, -8}, {mil.Int4, 7.9, []byte{7}, 7}, {mil.UInt4, 16, []byte{15}, 15},
+		{mil.Int1, -3, []byte{0xff}, -1}, {mil.UInt1, 2, []byte{1}, 1}, {mil.UInt6, nan, []byte{0}, 0},
+		{mil.BF16, 1.5, []byte{0xc0, 0x3f}, 1.5}, {mil.BF16, 1 + 0x1p-8, []byte{0x80, 0x3f}, 1}, // ties to even
+		{mil.BF16, 1 + 0x1p-8 + 0x1p-40, []byte{0x81, 0x3f}, 1 + 0x1p-7},
+		{mil.BF16, 1 + 3*0x1p-8 - 0x1p-40, []byte{0x81, 0x3f}, 1 + 0x1p-7},
+		{mil.BF16, -0x1.ffp127, []byte{0x80, 0xff}, -inf}, {mil.BF16, 1e300, []byte{0x80, 0x7f}, inf},
 	} {
 		e := []byte{0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5, 0xA5}
 		require.True(t, element.Store(c.d, e, c.v))
-		n := c.d.Size()
+		n := element.Size(c.d)
 		require.Equal(t, c.bytes, e[:n], "%s %v", c.d, c.v)
 		require.Equal(t, byte(0xA5), e[n], "%s wrote after its element", c.d)
 		require.Equal(t, c.back, element.Load(c.d, e), "%s %v", c.d, c.v)
@@ -47,10 +53,10 @@ func TestStoreAndLoad(t *testing.T) {
 
 func TestOtherTypes(t *testing.T) {
 	e := make([]byte, 8)
-	for _, d := range []mil.DType{mil.BF16, mil.Int4, mil.UInt1, mil.String, mil.Int64, mil.UInt64, mil.DType(0)} {
+	for _, d := range []mil.DType{mil.String, mil.Int64, mil.UInt64, mil.DType(0)} {
 		require.False(t, element.Store(d, e, 1), d)
 	}
-	for _, d := range []mil.DType{mil.Int4, mil.UInt1, mil.String, mil.DType(0)} {
+	for _, d := range []mil.DType{mil.String, mil.DType(0)} {
 		require.True(t, math.IsNaN(element.Load(d, e)), d)
 	}
 	require.Equal(t, 1.5, element.Load(mil.BF16, []byte{0xc0, 0x3f}))
@@ -59,4 +65,33 @@ func TestOtherTypes(t *testing.T) {
 	require.Equal(t, 1.0, element.Load(mil.Bool, []byte{7}))
 	nan := []byte{0, 0x7e}
 	require.True(t, math.IsNaN(element.Load(mil.FP16, nan)))
+}
+
+// Packed integers start at the low bits, and continue in the next byte.
+func TestUnpack(t *testing.T) {
+	for _, c := range []struct {
+		d      mil.DType
+		packed []byte
+		want   []int8
+		unused int
+	}{
+		{mil.UInt1, []byte{0b10110010, 1}, []int8{0, 1, 0, 0, 1, 1, 0, 1, 1}, 7},
+		{mil.UInt2, []byte{0b11100100}, []int8{0, 1, 2, 3}, 0},
+		{mil.Int2, []byte{0b11100100}, []int8{0, 1, -2, -1}, 0},
+		{mil.UInt3, []byte{0b10_001_111, 0b110_101}, []int8{7, 1, 6, 2, 3}, 1},
+		{mil.Int4, []byte{0x8f, 0x07}, []int8{-1, -8, 7}, 4},
+		{mil.UInt4, []byte{0x8f, 0x07}, []int8{15, 8, 7}, 4},
+		{mil.UInt6, []byte{0b01_111110, 0b0011_1000, 0b000001}, []int8{62, 33, 19}, 6},
+	} {
+		got := element.Unpack(c.d, c.packed, len(c.want))
+		want := make([]byte, len(c.want))
+		for i, n := range c.want {
+			want[i] = byte(n)
+			require.Equal(t, float64(n), element.Load(c.d, got[i:]))
+		}
+		require.Equal(t, want, got, "%v", c.d)
+		packed, unused := element.Pack(c.d, got)
+		require.Equal(t, c.packed, packed, "%v", c.d)
+		require.Equal(t, c.unused, unused, "%v", c.d)
+	}
 }

@@ -132,6 +132,8 @@ func (a *analysis) function(f *mil.Function) {
 		case v.Const() && !v.made:
 			a.fail(r.Pos, "compute it from an input",
 				"output %s is a constant; the engine refuses outputs that no operation computes", r.Name)
+		case !slices.Contains(storable, v.DType):
+			a.fail(r.Pos, "convert it with cast", "output %s: %s cannot be stored on a surface", r.Name, v.DType)
 		default:
 			a.graph.Outputs = append(a.graph.Outputs, v)
 		}
@@ -164,7 +166,10 @@ func (a *analysis) parameter(p mil.Var) *Value {
 }
 
 // declared returns the Value of a declaration of fixed shape.
-func (a *analysis) declared(p mil.Var) *Value {
+func (a *analysis) declared(p mil.Var) *Value { return a.declaredUpTo(MaxRank, p) }
+
+// declaredUpTo is declared with a limit of the rank.
+func (a *analysis) declaredUpTo(rank int, p mil.Var) *Value {
 	if p.Type.Kind != mil.Tensor && p.Type.Kind != mil.Scalar {
 		a.fail(p.Pos, "declare a scalar or a tensor", "%s: %s is not a tensor", p.Name, p.Type)
 		return nil
@@ -173,8 +178,8 @@ func (a *analysis) declared(p mil.Var) *Value {
 	switch {
 	case !fixed:
 		a.fail(p.Pos, "the engine needs a fixed size for every axis", "%s: unknown axis in %s", p.Name, p.Type)
-	case len(shape) > MaxRank:
-		a.fail(p.Pos, "merge axes", "%s: rank %d, at most %d", p.Name, len(shape), MaxRank)
+	case len(shape) > rank:
+		a.fail(p.Pos, "merge axes", "%s: rank %d, at most %d", p.Name, len(shape), rank)
 	case !sensible(shape):
 		a.fail(p.Pos, "every axis is at least 1, and all together have up to 2^31 elements",
 			"%s: shape %v is empty or too large", p.Name, shape)
@@ -217,6 +222,9 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 		a.fail(op.Pos, unknownHint(op.Kind), "unknown operator %s", op.Kind)
 		return nil
 	}
+	if def.constexpr() {
+		op = bracketed(def, op)
+	}
 	c := &Call{def: def, op: op, args: map[string]argument{}}
 	if !a.arguments(c) {
 		return nil
@@ -228,6 +236,9 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	}
 	if c.failed() {
 		return nil
+	}
+	for _, v := range c.out {
+		v.known = def.constexpr()
 	}
 	n := &Node{Def: def, Op: op, Out: c.out, Attrs: c.attrs}
 	for _, p := range def.Params {
@@ -241,6 +252,19 @@ func (a *analysis) compute(op *mil.Op) []*Value {
 	}
 	a.graph.Nodes = append(a.graph.Nodes, n)
 	return c.out
+}
+
+// bracketed returns op with the attributes that are arguments of def among its arguments: operators that make constants
+// may have them in the brackets.
+func bracketed(def *Def, op *mil.Op) *mil.Op {
+	moved := *op
+	moved.Args = slices.Clone(op.Args)
+	for _, at := range op.Attrs {
+		if def.param(at.Name) != nil && op.Arg(at.Name) == nil {
+			moved.Args = append(moved.Args, at)
+		}
+	}
+	return &moved
 }
 
 // arguments fills in c.args. It returns false when the call cannot be analyzed further.
@@ -400,10 +424,11 @@ func (a *analysis) constant(pos mil.Pos, args, attrs []mil.Arg) *Value {
 
 // literal returns the constant Value of a typed literal.
 func (a *analysis) literal(m *mil.Value) *Value {
-	v := a.declared(mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
+	v := a.declaredUpTo(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "constant"})
 	if v == nil {
 		return nil
 	}
+	v.known = true
 	var err error
 	switch b, isBlob := m.Literal.(*mil.Blob); {
 	case isBlob:
@@ -420,12 +445,12 @@ func (a *analysis) literal(m *mil.Value) *Value {
 				}
 			}
 		}
-	case v.DType.Integer() && v.DType.Size() > 0:
+	case v.DType.Integer():
 		var is []int64
 		if is, err = m.Ints(); err == nil {
 			v.Data = encodeInts(v.DType, is)
 		}
-	case v.DType.Float() && v.DType != mil.BF16:
+	case v.DType.Float():
 		var fs []float64
 		if fs, err = m.Floats(); err == nil {
 			v.Data = encodeFloats(v.DType, fs)
@@ -434,7 +459,7 @@ func (a *analysis) literal(m *mil.Value) *Value {
 			}
 		}
 	default:
-		a.fail(m.Pos, "use fp16 or a whole-byte integer type", "%s literals are not supported", v.DType)
+		a.fail(m.Pos, "use a type of numbers", "%s literals are not supported", v.DType)
 		return nil
 	}
 	if err != nil {

@@ -68,6 +68,10 @@ func (c *Call) suits(p *Param) {
 			why = ": the shape of the result depends on it, and engines need static shapes"
 		}
 		c.fail(p.Name, "define it with const()", "has to be a constant%s", why)
+	case p.Known && slices.ContainsFunc(a.values, func(v *Value) bool { return !v.known && !v.Const() }):
+		c.fail(p.Name, "define it with const() or a constexpr operator", "has to be a constant")
+	case !p.Const && !p.Deep && slices.ContainsFunc(a.values, func(v *Value) bool { return v.Rank() > MaxRank }):
+		c.fail(p.Name, "merge axes", "rank %d, at most %d", a.values[0].Rank(), MaxRank)
 	case !p.Const && slices.ContainsFunc(a.values, func(v *Value) bool { return v.DType == mil.String }):
 		c.fail(p.Name, "pass a tensor", "a string where a tensor is expected")
 	}

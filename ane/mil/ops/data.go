@@ -13,7 +13,7 @@ func (v *Value) Floats() []float64 {
 	if v.Data == nil {
 		return nil
 	}
-	size := v.DType.Size()
+	size := element.Size(v.DType)
 	out := make([]float64, v.Elements())
 	for i := range out {
 		out[i] = element.Load(v.DType, v.Data[i*size:])
@@ -23,7 +23,7 @@ func (v *Value) Floats() []float64 {
 
 // encodeFloats packs numbers as elements of a floating-point type.
 func encodeFloats(d mil.DType, fs []float64) []byte {
-	size := d.Size()
+	size := element.Size(d)
 	out := make([]byte, len(fs)*size)
 	for i, f := range fs {
 		element.Store(d, out[i*size:], f)
@@ -31,12 +31,13 @@ func encodeFloats(d mil.DType, fs []float64) []byte {
 	return out
 }
 
-// encodeInts packs numbers, already checked against the type's range, as
-// elements of an integer type of whole bytes.
+// encodeInts writes numbers, already checked against the type's range, as
+// elements of an integer type.
 func encodeInts(d mil.DType, is []int64) []byte {
-	out := make([]byte, 0, len(is)*d.Size())
+	size := element.Size(d)
+	out := make([]byte, 0, len(is)*size)
 	for _, n := range is {
-		switch d.Size() {
+		switch size {
 		case 1:
 			out = append(out, byte(n))
 		case 2:

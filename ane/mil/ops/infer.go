@@ -2,6 +2,7 @@ package ops
 
 import (
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -44,6 +45,9 @@ func Infer(kind string, operands ...Operand) (out []*Value, notes []string, err 
 	if c.complete(); !c.failed() {
 		def.infer(c)
 	}
+	for _, v := range c.out {
+		v.known = def.constexpr()
+	}
 	for _, n := range c.notes {
 		notes = append(notes, kind+": "+n)
 	}
@@ -72,11 +76,13 @@ func Constant(m *mil.Value) (*Value, []string, error) {
 	var v *Value
 	if m.Blob() == nil {
 		v = a.literal(m)
-	} else if v = a.declared(mil.Var{Pos: m.Pos, Type: m.Type, Name: "weight"}); v != nil && v.DType.Size() == 0 {
-		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
+	} else if v = a.declaredUpTo(MaxRank+2, mil.Var{Pos: m.Pos, Type: m.Type, Name: "weight"}); v != nil &&
+		element.Size(v.DType) == 0 {
+		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
 	}
 	if err := a.faults.Err(); err != nil {
 		return nil, nil, err
 	}
+	v.known = true
 	return v, a.graph.Notes, nil
 }

@@ -49,7 +49,7 @@ func (r *ranges) operand(o mil.Operand) {
 
 func (r *ranges) literal(m *mil.Value) {
 	d := m.Type.DType
-	if len(r.notes) == MaxNotes || m.Blob() != nil || !d.Float() || d == mil.BF16 {
+	if len(r.notes) == MaxNotes || m.Blob() != nil || !d.Float() {
 		return
 	}
 	numbers, err := m.Floats()

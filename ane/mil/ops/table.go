@@ -33,6 +33,10 @@ type Param struct {
 	Variadic bool
 	// Like arguments give their type alone: Node.In does not have them.
 	Like bool
+	// Known arguments are tensors that are constant, or that operators called constexpr_ compute.
+	Known bool
+	// Deep arguments have up to two axes more than MaxRank.
+	Deep bool
 	// State arguments are state parameters of the function.
 	State bool
 }
@@ -47,6 +51,14 @@ func like(name string) Param     { return Param{Name: name, Like: true} }
 func likes(name string) Param    { return Param{Name: name, Like: true, Variadic: true} }
 func settings(name string) Param { return Param{Name: name, Const: true, Variadic: true} }
 func state(name string) Param    { return Param{Name: name, State: true} }
+
+func known(name string) Param { return Param{Name: name, Known: true} }
+
+func (p Param) optional() Param { p.Optional = true; return p }
+func (p Param) deep() Param     { p.Deep = true; return p }
+
+// constexpr reports whether the operator makes a constant of constants.
+func (d *Def) constexpr() bool { return strings.HasPrefix(d.Name, "constexpr_") }
 
 // param returns the parameter called name, or nil.
 func (d *Def) param(name string) *Param {
@@ -104,6 +116,7 @@ var table = func() map[string]*Def {
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
 		moves, generators, states, functions, parametrics, comparisons, resizes,
+		quantization, compressions,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

@@ -22,7 +22,7 @@ type Value struct {
 	Pos   mil.Pos
 	DType mil.DType
 	Shape []int
-	Data  []byte   // the dense little-endian elements of a constant, else nil
+	Data  []byte   // the dense little-endian elements of a constant, else nil; see element.Size
 	Text  []string // the elements of a string constant
 	// State marks a state parameter. DType and Shape are those of the tensor that it holds.
 	State bool
@@ -30,6 +30,7 @@ type Value struct {
 	input  bool    // a parameter of the function
 	bare   bool    // a number without a type: a setting may take it as float too
 	made   bool    // the result of a Node that is known when compiling
+	known  bool    // a constant, perhaps without Data, or the result of a constexpr operator
 	weight *Weight // the weight that it was read from, or nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/element"
 )
 
 // weightFile is a weight file with its bytes. Any number of constants may name the
@@ -18,6 +19,16 @@ type weightFile struct {
 	*blob.File
 	data  []byte
 	noted int // number of the reader's warnings that became notes
+
+	unpacked map[packed][]byte // elements below 8 bits, a byte each
+	expanded int               // bytes of unpacked
+}
+
+// packed names elements below 8 bits in a file.
+type packed struct {
+	at   int64
+	n    int
+	kind mil.DType
 }
 
 // tensor returns the elements of type t in the entry at offset.
@@ -27,7 +38,30 @@ func (f *weightFile) tensor(offset uint64, t mil.Type) ([]byte, error) {
 		return nil, err
 	}
 	end := e.DataOffset + e.Size
-	return f.data[e.DataOffset:end:end], nil
+	data := f.data[e.DataOffset:end:end]
+	if t.DType.Size() == 0 {
+		return f.unpack(data, e.DataOffset, t)
+	}
+	return data, nil
+}
+
+// unpack gives each element below 8 bits a byte, once for each entry. Entries that share their bytes must not make a
+// small file take any amount of memory.
+func (f *weightFile) unpack(data []byte, at int64, t mil.Type) ([]byte, error) {
+	n, _ := t.Elements()
+	key := packed{at, n, t.DType}
+	if have := f.unpacked[key]; have != nil {
+		return have, nil
+	}
+	if f.expanded += n; f.expanded > 8*len(f.data) {
+		return nil, &blob.Error{Offset: at, Msg: "entries of this file share their bytes and take more memory than all " +
+			"bits of the file", Hint: "write each entry once", Err: blob.ErrSize}
+	}
+	if f.unpacked == nil {
+		f.unpacked = map[packed][]byte{}
+	}
+	f.unpacked[key] = element.Unpack(t.DType, data, n)
+	return f.unpacked[key], nil
 }
 
 // weight reads the entry of a weight file that b names.
@@ -47,8 +81,8 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 			"BLOBFILE needs one path and one offset")
 		return nil
 	}
-	if v.DType.Size() == 0 {
-		a.fail(m.Pos, "use a type of whole bytes", "weights of type %s are not supported", v.DType)
+	if element.Size(v.DType) == 0 {
+		a.fail(m.Pos, "use a type of numbers", "weights of type %s are not supported", v.DType)
 		return nil
 	}
 	if climbs(path[0]) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
@@ -76,7 +77,7 @@ func (p *planner) arrange(ctx context.Context) error {
 			born[first], dead[p.last[v]] = append(born[first], v), append(dead[p.last[v]], v)
 		}
 	}
-	room := func(v *ops.Value) int { return align(v.Elements() * v.DType.Size()) }
+	room := func(v *ops.Value) int { return align(v.Elements() * element.Size(v.DType)) }
 	var free heap
 	offsets := map[*ops.Value]int{}
 	for i := range p.steps {

@@ -13,12 +13,12 @@ func (r *caster) run(c *call) { c.spread(c.out[0].len(), 2) }
 func (r *caster) span(c *call, lo, hi, worker int) {
 	in, out := &c.in[0], &c.out[0]
 	if in.dtype == out.dtype {
-		n := in.dtype.Size()
+		n := element.Size(in.dtype)
 		copy(out.raw[lo*n:hi*n], in.raw[lo*n:])
 		return
 	}
-	floats := in.dtype.Float() && out.dtype.Float()
-	from, to := in.dtype.Size(), out.dtype.Size()
+	floats := (in.half != nil || in.single != nil) && (out.half != nil || out.single != nil)
+	from, to := element.Size(in.dtype), element.Size(out.dtype)
 	for ; lo < hi && !c.stopped(); lo += chunk {
 		n := min(chunk, hi-lo)
 		if floats {

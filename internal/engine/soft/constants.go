@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
@@ -80,7 +81,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	}
 	size := 0
 	for _, v := range n.Out {
-		size += v.Elements() * v.DType.Size()
+		size += v.Elements() * element.Size(v.DType)
 	}
 	if size > min(maxFolded, k.budget.folded) || k.budget.work <= 0 {
 		return false, nil
@@ -99,7 +100,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 		s.in, c.in = append(s.in, at), append(c.in, e)
 	}
 	for _, v := range n.Out {
-		data := make([]byte, v.Elements()*v.DType.Size())
+		data := make([]byte, v.Elements()*element.Size(v.DType))
 		e, err := view(v.DType, data)
 		if err != nil {
 			return false, err

@@ -1,5 +1,7 @@
 package soft
 
+import "github.com/anekit/anekit/ane/mil/element"
+
 // logicalNot inverts truth values. A bool is one byte, true unless 0.
 func logicalNot(*step) (runner, int) { return &inverter{}, 0 }
 
@@ -67,7 +69,7 @@ func (r *chooser) span(c *call, lo, hi, _ int) {
 		_, bat, m := r.b.at(lo)
 		n = min(n, m, hi-lo, chunk)
 		cond := run{at, r.a.xstep}
-		switch out.dtype.Size() {
+		switch element.Size(out.dtype) {
 		case 1:
 			choice(out.raw[lo:lo+n], c.in[0].raw, a.raw, b.raw, cond, run{aat, r.a.ystep}, run{bat, r.b.ystep})
 		case 2:

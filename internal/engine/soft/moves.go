@@ -4,13 +4,14 @@ import (
 	"slices"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
 // pick copies the elements of x that a Box lists.
 func pick(s *step) (runner, int) {
 	b := s.attrs.(ops.Box)
-	return move(s.in[0].dtype.Size(), box{dims: b.Dims, src: b.Stride, dst: dense(b.Dims), srcBase: b.Base})
+	return move(element.Size(s.in[0].dtype), box{dims: b.Dims, src: b.Stride, dst: dense(b.Dims), srcBase: b.Base})
 }
 
 // stack writes its operands side by side along a new axis.
@@ -22,13 +23,13 @@ func stack(s *step) (runner, int) {
 		dst := slices.Delete(slices.Clone(strides), axis, axis+1)
 		boxes = append(boxes, box{from: i, dims: p.shape, src: dense(p.shape), dst: dst, dstBase: i * strides[axis]})
 	}
-	return move(s.in[0].dtype.Size(), boxes...)
+	return move(element.Size(s.in[0].dtype), boxes...)
 }
 
 // blocks moves rows and columns of blocks to the batch (space_to_batch) or back (batch_to_space). Element
 // (row, column) of a block and image n of x are image (row*columns+column)*images+n of the batch.
 func blocks(s *step) (runner, int) {
-	r := &blocker{Blocks: s.attrs.(ops.Blocks), size: s.in[0].dtype.Size(), batch: s.out[0].shape, space: s.in[0].shape,
+	r := &blocker{Blocks: s.attrs.(ops.Blocks), size: element.Size(s.in[0].dtype), batch: s.out[0].shape, space: s.in[0].shape,
 		toBatch: s.op == "space_to_batch"}
 	if !r.toBatch {
 		r.batch, r.space = r.space, r.batch
@@ -77,7 +78,7 @@ func (r *blocker) span(c *call, lo, hi, _ int) {
 func reverseSequence(s *step) (runner, int) {
 	a := s.attrs.(ops.Sequence)
 	shape := s.in[0].shape
-	return &sequencer{size: s.in[0].dtype.Size(), shape: shape, strides: dense(shape), Sequence: a}, 0
+	return &sequencer{size: element.Size(s.in[0].dtype), shape: shape, strides: dense(shape), Sequence: a}, 0
 }
 
 type sequencer struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
@@ -252,7 +253,7 @@ func (p *planner) locate(v *ops.Value) place {
 	} else if pl.where == absent {
 		pl = place{where: scratch}
 	}
-	pl.bytes, pl.dtype, pl.shape, pl.owner = v.Elements()*v.DType.Size(), v.DType, v.Shape, o
+	pl.bytes, pl.dtype, pl.shape, pl.owner = v.Elements()*element.Size(v.DType), v.DType, v.Shape, o
 	return pl
 }
 

@@ -3,6 +3,7 @@ package soft
 import (
 	"slices"
 
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
@@ -14,7 +15,7 @@ func transpose(s *step) (runner, int) {
 	for i, a := range perm {
 		src[i] = strides[a]
 	}
-	return move(s.in[0].dtype.Size(), box{dims: s.out[0].shape, src: src, dst: dense(s.out[0].shape)})
+	return move(element.Size(s.in[0].dtype), box{dims: s.out[0].shape, src: src, dst: dense(s.out[0].shape)})
 }
 
 // slice copies a box of x.
@@ -25,7 +26,7 @@ func slice(s *step) (runner, int) {
 	if a.Moving {
 		return slide(a, s, 1, &b, &b.srcBase)
 	}
-	return move(s.in[0].dtype.Size(), b)
+	return move(element.Size(s.in[0].dtype), b)
 }
 
 // walked returns the strides of a slice in its dense tensor, and the offset of its first element.
@@ -41,7 +42,7 @@ func walked(a ops.Slice, shape []int) (strides []int, base int) {
 // sliceUpdate copies x and replaces a box of it.
 func sliceUpdate(s *step) (runner, int) {
 	a := s.attrs.(ops.Slice)
-	size := s.in[0].dtype.Size()
+	size := element.Size(s.in[0].dtype)
 	whole, _ := move(size, box{dims: s.in[0].shape, src: dense(s.in[0].shape), dst: dense(s.in[0].shape)})
 	strides, base := walked(a, s.in[0].shape)
 	b := box{from: 1, dims: a.Size, src: dense(a.Size), dst: strides, dstBase: base}
@@ -66,7 +67,7 @@ type slider struct {
 // slide plans a moving slice of operand 0, or of the result if base is the destination's. Operand begin holds the
 // first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
 func slide(a ops.Slice, s *step, begin int, b *box, base *int) (runner, int) {
-	r := &slider{mover: mover{size: s.in[0].dtype.Size()}, Slice: a, strides: dense(s.in[0].shape), shape: s.in[0].shape,
+	r := &slider{mover: mover{size: element.Size(s.in[0].dtype)}, Slice: a, strides: dense(s.in[0].shape), shape: s.in[0].shape,
 		begin: begin, to: base == &b.dstBase}
 	b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
 	r.boxes = []box{*b}
@@ -128,7 +129,7 @@ func concat(s *step) (runner, int) {
 		}
 		boxes = append(boxes, b)
 	}
-	return move(s.in[0].dtype.Size(), boxes...)
+	return move(element.Size(s.in[0].dtype), boxes...)
 }
 
 // split copies consecutive parts along one axis to its results.
@@ -141,5 +142,5 @@ func split(s *step) (runner, int) {
 		boxes = append(boxes, box{to: i, dims: p.shape, src: src, dst: dense(p.shape), srcBase: base * src[axis]})
 		base += p.shape[axis]
 	}
-	return move(s.in[0].dtype.Size(), boxes...)
+	return move(element.Size(s.in[0].dtype), boxes...)
 }

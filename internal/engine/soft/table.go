@@ -16,6 +16,10 @@ var kernels = map[string]kernel{
 	"floor_div": binary, "mod": binary,
 	"greater": compare, "greater_equal": compare, "less": compare, "less_equal": compare, "equal": compare,
 	"not_equal": compare, "logical_and": logical, "logical_or": logical, "logical_xor": logical, "select": choose,
+	"constexpr_cast": cast, "quantize": quantize, "dequantize": shiftScale,
+	"constexpr_affine_dequantize": shiftScale, "constexpr_blockwise_shift_scale": shiftScale,
+	"constexpr_lut_to_dense": lutToDense, "constexpr_sparse_to_dense": sparseToDense,
+	"constexpr_lut_to_sparse": lutToSparse, "constexpr_sparse_blockwise_shift_scale": sparseShiftScale,
 	"prelu": prelu, "softplus_parametric": softplusParametric, "logical_not": logicalNot,
 
 	"reduce_sum": reduce, "reduce_mean": reduce, "reduce_max": reduce, "reduce_min": reduce,

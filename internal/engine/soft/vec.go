@@ -3,6 +3,7 @@ package soft
 import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/unimem"
 )
@@ -46,7 +47,7 @@ func view(d mil.DType, b []byte) (v vec, err error) {
 }
 
 // len is the number of elements.
-func (v *vec) len() int { return len(v.raw) / v.dtype.Size() }
+func (v *vec) len() int { return len(v.raw) / element.Size(v.dtype) }
 
 // load decodes len(dst) floating-point elements, from element at, into dst.
 func (v *vec) load(dst []float32, at int) {

@@ -1,0 +1,229 @@
+package ops
+
+import (
+	"math/bits"
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// compressions make constants from a shorter form. Attrs is a Palette for those with a lut, a Sparse for
+// constexpr_sparse_to_dense, else nil.
+var compressions = []Def{
+	{Name: "constexpr_blockwise_shift_scale", Params: []Param{known("data"), known("scale"), known("offset").optional()},
+		infer: func(c *Call) {
+			c.needs("data", shiftTypes...)
+			x := c.tensor("data")
+			c.blocks(x.DType, x.Shape)
+			c.gives(c.tensor("scale").DType, x.Shape)
+		}},
+	{Name: "constexpr_lut_to_dense", Params: []Param{known("indices"), known("lut").deep(), option("shape"),
+		option("vector_axis")}, infer: inferPalette},
+	{Name: "constexpr_sparse_to_dense", Params: []Param{known("nonzero_data"), known("mask"), option("shape")},
+		infer: inferSparse},
+	{Name: "constexpr_lut_to_sparse", Many: true, Params: []Param{known("indices_mask"), known("indices_nonzero_data"),
+		known("lut").deep(), option("vector_axis")}, infer: func(c *Call) {
+		c.needs("indices_nonzero_data", indexTypes...)
+		mask, data := c.tensor("indices_mask"), c.tensor("indices_nonzero_data")
+		c.sparse("indices_nonzero_data", "indices_mask")
+		shape, p := c.palettes(mask.Shape, data.DType)
+		if c.failed() {
+			return
+		}
+		c.attrs = p
+		c.results([]mil.DType{mil.UInt1, c.tensor("lut").DType}, [][]int{shape, {data.Shape[0] * p.Vector}})
+	}},
+	{Name: "constexpr_sparse_blockwise_shift_scale", Many: true, Params: []Param{known("data_mask"),
+		known("nonzero_data"), known("scale"), known("offset").optional()}, infer: func(c *Call) {
+		c.needs("nonzero_data", shiftTypes...)
+		mask, data := c.tensor("data_mask"), c.tensor("nonzero_data")
+		c.sparse("nonzero_data", "data_mask")
+		c.blocks(data.DType, mask.Shape)
+		c.results([]mil.DType{mil.UInt1, c.tensor("scale").DType}, [][]int{mask.Shape, data.Shape})
+	}},
+}
+
+var (
+	shiftTypes = []mil.DType{mil.Int4, mil.UInt4, mil.Int8, mil.UInt8, mil.FP16, mil.FP32}
+	indexTypes = []mil.DType{mil.UInt1, mil.UInt2, mil.UInt3, mil.UInt4, mil.UInt6, mil.UInt8}
+	tableTypes = []mil.DType{mil.Int8, mil.UInt8, mil.FP16, mil.FP32}
+)
+
+// Palette holds the settings of the operators that look elements up.
+type Palette struct {
+	Packed int // bits of an index in packed bytes; 0 for indexes of a type of their own
+	Vector int // elements of an entry of the table
+	Axis   int // along which the elements of an entry lie
+}
+
+// Sparse holds the settings of constexpr_sparse_to_dense.
+type Sparse struct {
+	Packed bool // the mask has bits in bytes, not elements of uint1
+}
+
+// blocks checks scale and offset of blocks of elements: each axis of shape is a multiple of theirs.
+func (c *Call) blocks(d mil.DType, shape []int) {
+	c.needs("scale", floats...)
+	c.fits("scale", shape, c.tensor("scale").Shape)
+	offset := c.tensor("offset")
+	if offset == nil {
+		return
+	}
+	if !offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType) {
+		c.fail("offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType, d)
+	}
+	if !slices.Equal(offset.Shape, c.tensor("scale").Shape) {
+		c.fail("offset", "give as many as scales", "shape %v for scale%v", offset.Shape, c.tensor("scale").Shape)
+	}
+}
+
+// fits checks that each axis of shape is a multiple of the same axis of an argument, which has blocks of equal size.
+func (c *Call) fits(name string, shape, blocks []int) {
+	if len(blocks) != len(shape) || len(shape) == 0 {
+		c.fail(name, "give a number of blocks for each axis", "%d axes for the %d of shape %v", len(blocks), len(shape),
+			shape)
+		return
+	}
+	for i, n := range shape {
+		if n%blocks[i] != 0 {
+			c.fail(name, "cut the axis into equal blocks", "%d blocks for axis %d of shape %v", blocks[i], i, shape)
+			return
+		}
+	}
+}
+
+// inferPalette takes two forms: indexes packed into bytes with the shape of the result, and a tensor of indexes.
+func inferPalette(c *Call) {
+	c.needs("indices", indexTypes...)
+	indices, lut := c.tensor("indices"), c.tensor("lut")
+	if c.tensor("shape") == nil {
+		shape, p := c.palettes(indices.Shape, indices.DType)
+		c.attrs = p
+		c.gives(lut.DType, shape)
+		return
+	}
+	c.needs("lut", tableTypes...)
+	shape := c.volume("shape")
+	if c.tensor("vector_axis") != nil {
+		c.fail("vector_axis", "remove it, or give indices as a tensor without shape", "with packed indices")
+	}
+	if lut.Rank() != 1 || !slices.Contains([]int{2, 4, 16, 64, 256}, lut.Shape[0]) {
+		c.fail("lut", "give a vector of 2, 4, 16, 64 or 256", "shape %v", lut.Shape)
+	}
+	if c.failed() {
+		return
+	}
+	width := bits.Len(uint(lut.Shape[0])) - 1
+	if need := (Volume(shape)*width + 7) / 8; indices.DType != mil.UInt8 || !slices.Equal(indices.Shape, []int{need}) {
+		c.fail("indices", "pack them from the low bits up: "+mil.TensorOf(mil.UInt8, need).String(),
+			"%s for %d indexes of %d bits", indices.Type(), Volume(shape), width)
+		return
+	}
+	c.attrs = Palette{Packed: width, Vector: 1}
+	c.gives(lut.DType, shape)
+}
+
+// palettes checks lut: [groups.., entries, elements of an entry]. It returns the shape of the result for indexes of the
+// given shape.
+func (c *Call) palettes(shape []int, index mil.DType) ([]int, Palette) {
+	c.needs("lut", tableTypes...)
+	lut := c.tensor("lut")
+	k := len(shape)
+	if lut.Rank() != k+2 || k == 0 {
+		c.fail("lut", "give groups for each axis, then entries, then elements of an entry",
+			"%d axes for indexes of shape %v", lut.Rank(), shape)
+	}
+	if c.failed() {
+		return shape, Palette{}
+	}
+	c.fits("lut", shape, lut.Shape[:k])
+	if n := 1 << index.Bits(); lut.Shape[k] != n {
+		c.fail("lut", "make its last axis but one that long", "%d entries where %s counts %d", lut.Shape[k], index, n)
+	}
+	p := Palette{Vector: lut.Shape[k+1]}
+	if c.tensor("vector_axis") == nil && p.Vector > 1 {
+		c.fail("", "add vector_axis = int32(..)", "vector_axis is missing for entries of %d elements", p.Vector)
+	}
+	p.Axis = c.axis("vector_axis", k, 0)
+	out := slices.Clone(shape)
+	if !c.failed() && p.Vector <= MaxElements/out[p.Axis] {
+		out[p.Axis] *= p.Vector
+	}
+	return out, p
+}
+
+// inferSparse takes two forms: a mask packed into bytes with the shape of the result, and a mask of uint1.
+func inferSparse(c *Call) {
+	data, mask := c.tensor("nonzero_data"), c.tensor("mask")
+	c.needs("nonzero_data", shiftTypes...)
+	if c.tensor("shape") == nil {
+		c.sparse("nonzero_data", "mask")
+		c.attrs = Sparse{}
+		c.gives(data.DType, mask.Shape)
+		return
+	}
+	shape := c.volume("shape")
+	if c.failed() {
+		return
+	}
+	if need := (Volume(shape) + 7) / 8; mask.DType != mil.UInt8 || !slices.Equal(mask.Shape, []int{need}) {
+		c.fail("mask", "pack its bits from the low ones up: "+mil.TensorOf(mil.UInt8, need).String(),
+			"%s for %d elements", mask.Type(), Volume(shape))
+		return
+	}
+	if data.Rank() != 1 {
+		c.fail("nonzero_data", "give a vector", "shape %v", data.Shape)
+		return
+	}
+	if mask.Data != nil {
+		set := 0
+		for _, b := range mask.Data {
+			set += bits.OnesCount8(b)
+		}
+		last := mask.Data[len(mask.Data)-1]
+		if used := Volume(shape) % 8; used != 0 && last>>used != 0 {
+			c.fail("mask", "clear the bits after the last element", "it has more bits than %d elements", Volume(shape))
+		}
+		c.counted("nonzero_data", "mask", set)
+	}
+	c.attrs = Sparse{Packed: true}
+	c.gives(data.DType, shape)
+}
+
+// volume returns the shape that a setting gives.
+func (c *Call) volume(name string) []int {
+	shape := slices.Clone(c.ints(name, -1, nil))
+	if !c.failed() && (len(shape) == 0 || len(shape) > MaxRank || !sensible(shape)) {
+		c.fail(name, "give 1 to 5 axes of at least 1", "shape %s", few(shape))
+	}
+	return shape
+}
+
+// sparse checks a vector of the elements where a mask of uint1 is set.
+func (c *Call) sparse(data, mask string) {
+	c.needs(mask, mil.UInt1)
+	d, m := c.tensor(data), c.tensor(mask)
+	if d.Rank() != 1 {
+		c.fail(data, "give a vector", "shape %v", d.Shape)
+	}
+	if m.Rank() == 0 {
+		c.fail(mask, "give it the shape of the result", "a scalar")
+	}
+	if m.Data != nil && !c.failed() {
+		set := 0
+		for _, b := range m.Data {
+			set += int(b & 1)
+		}
+		c.counted(data, mask, set)
+	}
+}
+
+// counted compares the length of the data with the number of set bits. The program is valid only for this mask.
+func (c *Call) counted(data, mask string, set int) {
+	if d := c.tensor(data); d.Shape[0] != set {
+		c.fail(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0], mask, set)
+		return
+	}
+	m := c.tensor(mask)
+	m.weight.take(m)
+}
