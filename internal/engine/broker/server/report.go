@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/unimem"
 )
 
 // reports are what the broker tells of its own memory, which no client may look up: the process is not dumpable.
@@ -47,10 +49,11 @@ func (r *reports) ofClient(id fileID) bool {
 }
 
 // report tells how one surface of this client is mapped, and what the process has beside all surfaces. A token names
-// surfaces of this connection only, so the answer is about no other.
-func (c *session) report(payload []byte) (wire.Payload, error) {
+// surfaces of this connection only, so the answer is about no other. What the kernel counts page by page waits for
+// its turn in a goroutine, one for each client, which ends with the connection.
+func (c *session) report(f *wire.Frame) (wire.Payload, error) {
 	var q wire.Report
-	if err := q.Parse(payload); err != nil {
+	if err := q.Parse(f.Payload); err != nil {
 		return nil, err
 	}
 	s := c.surfaces.table.find(q.Surface)
@@ -61,28 +64,55 @@ func (c *session) report(payload []byte) (wire.Payload, error) {
 	if err := c.owes.take("report", fmt.Sprintf("surface %d", q.Surface), cost); err != nil {
 		return nil, err
 	}
-	defer c.owes.give(cost)
 	p := &wire.Reported{PID: pid(), Frames: make([]uint64, q.Pages), Hidden: true}
+	where := span{of: s.at}
 	if s.block != nil {
 		p.Address = uint64(s.block.Address())
-		p.Hidden = !frames(p.Frames, s.block.Bytes(), p.Address, int(q.Page))
+		p.Hidden = !frames(p.Frames, s.block, p.Address, int(q.Page))
+		where.start, where.end = p.Address, p.Address+s.size
 	}
 	if !q.Memory {
+		c.owes.give(cost)
 		return p, nil
 	}
-	return p, c.reports.count(s, p)
+	if !c.reporting.CompareAndSwap(false, true) {
+		c.owes.give(cost)
+		return nil, exhausted("report", "", "reports on memory that were not answered", 1, "wait for the answer")
+	}
+	c.counting.Go(func() {
+		err := c.reports.count(c.ctx, where, p)
+		c.owes.give(cost)
+		c.reporting.Store(false)
+		if err == nil {
+			err = c.reply(f, p)
+		}
+		if err != nil {
+			c.fault(f.ID, err)
+		}
+	})
+	return nil, nil
 }
 
-// frames looks up the pages of a surface from one on, and reports whether the system shows them. Each is touched first:
-// the kernel has no entry for a page that this process has not used.
-func frames(to []uint64, memory []byte, address uint64, page int) (shown bool) {
-	size := os.Getpagesize()
+// span is where a surface is mapped; empty while it is not.
+type span struct {
+	start, end uint64
+	of         fileID
+}
+
+// frames looks up the pages of a surface from one on, and reports whether the system shows them. Pages that the memory
+// has are touched first: the kernel has no entry for a page that this process has not used. A hole stays one.
+func frames(to []uint64, b *unimem.Block, address uint64, page int) (shown bool) {
+	memory, size := b.Bytes(), os.Getpagesize()
 	n := min(len(to), (len(memory)+size-1)/size-page)
 	if n <= 0 {
 		return false
 	}
-	for i := range n {
-		touch(memory[(page+i)*size:][:1])
+	if err := data(b.Handle(), page*size, n*size, func(from, to int) {
+		for at := from / size * size; at < to; at += size {
+			touch(memory[at:][:1])
+		}
+	}); err != nil {
+		return false
 	}
 	found, shown := procmem.Frames(0, address+uint64(page*size), n)
 	copy(to, found)
@@ -95,8 +125,9 @@ func frames(to []uint64, memory []byte, address uint64, page int) (shown bool) {
 func touch(b []byte) byte { return b[0] ^ b[len(b)-1] }
 
 // count fills in what the kernel counts. One client at a time has it do so, and the turn rests restShare times as long
-// as that took, so that all clients together keep a processor busy for a part of the time only.
-func (r *reports) count(s *surface, p *wire.Reported) error {
+// as that took, so that all clients together keep a processor busy for a part of the time only. The surface may be
+// unmapped meanwhile: memory that another client then has at its place is not told of.
+func (r *reports) count(ctx context.Context, where span, p *wire.Reported) error {
 	late := time.NewTimer(r.patience)
 	defer late.Stop()
 	select {
@@ -104,24 +135,22 @@ func (r *reports) count(s *surface, p *wire.Reported) error {
 	case <-late.C:
 		return &ane.Error{Op: "report", Engine: Name, Err: ane.ErrExhausted, Detail: "other reports on memory go first",
 			Hint: "ask again, or without Memory"}
+	case <-ctx.Done():
+		return ane.Deadline("report", Name, ctx.Err())
 	}
 	start := time.Now()
 	defer func() { time.AfterFunc(restShare*time.Since(start), func() { <-r.turn }) }()
 	var of, rest procmem.Amounts
-	end := p.Address
-	if s.block != nil {
-		end += s.size
-	}
 	err := procmem.Mappings(0, func(m *procmem.Mapping) {
-		switch {
-		case m.Start < end && p.Address < m.End:
+		switch id := (fileID{m.Device, m.Inode}); {
+		case m.Start < where.end && where.start < m.End && (id == where.of || !r.ofClient(id)):
 			if m.Start <= p.Address {
 				p.Mapping.Device, p.Mapping.Inode, p.Mapping.Shared = m.Device, m.Inode, m.Shared
 				p.Mapping.Offset = m.Offset + p.Address - m.Start
 			}
 			p.Mapping.Shared = p.Mapping.Shared && m.Shared
 			of.Add(m.Amounts)
-		case !m.OnDisk() && !r.ofClient(fileID{m.Device, m.Inode}):
+		case !m.OnDisk() && !r.ofClient(id):
 			rest.Add(m.Amounts)
 		}
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -43,6 +44,9 @@ func TestReportsAreAboutOwnSurfaces(t *testing.T) {
 	p, other := b.join(alice, ""), b.join(mary, "")
 	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
 	require.NoError(t, err)
+	for _, m := range p.blocks {
+		m.Bytes()[0] = 1
+	}
 	x, y := r.ports[0][0].Surface, r.ports[1][0].Surface
 	report := func(p *peer, token uint32) (got wire.Reported) {
 		require.NoError(t, p.ask(wire.KindReport, &wire.Report{Surface: token, Pages: 1, Memory: true}, &got))
@@ -80,6 +84,9 @@ func TestReportsOfPages(t *testing.T) {
 	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
 	require.NoError(t, err)
 	pages := uint32(p.blocks[0].Size() / os.Getpagesize())
+	for i := range p.blocks[0].Bytes() {
+		p.blocks[0].Bytes()[i] = 1
+	}
 	for _, q := range []wire.Report{{Page: 0, Pages: wire.MaxFrames}, {Page: pages - 1, Pages: 2}, {Page: pages, Pages: 1},
 		{Page: 1<<32 - 1, Pages: wire.MaxFrames}, {Page: 1<<32 - 1}} {
 		q.Surface = r.ports[0][0].Surface
@@ -110,6 +117,61 @@ func TestReportsTakeTurns(t *testing.T) {
 	require.NoError(t, ask(true))
 	eventually(t, "the turn is free again", func() bool { return ask(true) == nil })
 	eventually(t, "it rests no longer than it has to", func() bool { return len(b.reports.turn) == 0 })
+}
+
+// TestReportsOfHoles: asking for the frames of a hole gives the memory no page, which the broker would be charged.
+func TestReportsOfHoles(t *testing.T) {
+	b := startBroker(t, Config{})
+	p := b.join(alice, "")
+	const size = 64 << 20
+	r, err := p.ready(model(t, "identity"), driverabi.QoSDefault)
+	require.NoError(t, err)
+	token, file, err := p.surface(size)
+	require.NoError(t, err)
+	require.NoError(t, p.ask(wire.KindBind, &wire.Bind{Program: r.program, In: []wire.Port{{Surface: token}},
+		Out: r.ports[1]}, &wire.Bound{}))
+	memory := file.Bytes()
+	memory[5<<20] = 1
+	before := sizeOfBlock(t, file)
+	var got wire.Reported
+	for page := uint32(0); page < size/4096; page += wire.MaxFrames {
+		require.NoError(t, p.ask(wire.KindReport, &wire.Report{Surface: token, Page: page, Pages: wire.MaxFrames}, &got))
+		for i, f := range got.Frames {
+			require.Equal(t, page == 0 && i == 5<<20/4096 && !got.Hidden, f != 0, "page %d", int(page)+i)
+		}
+	}
+	require.Equal(t, before, sizeOfBlock(t, file))
+}
+
+// sizeOfBlock is what the memory of a Block takes, in units of 512 bytes.
+func sizeOfBlock(t *testing.T, b *unimem.Block) int64 {
+	var s syscall.Stat_t
+	require.NoError(t, syscall.Fstat(int(b.Handle()), &s))
+	return s.Blocks
+}
+
+// TestReportsEndWithTheClient: one report of a client waits for its turn, and none any more when the client has gone,
+// however many it has sent.
+func TestReportsEndWithTheClient(t *testing.T) {
+	b := startBroker(t, Config{report: await.Patience})
+	b.reports.turn <- struct{}{}
+	p := b.join(alice, "")
+	token, _, err := p.surface(4096)
+	require.NoError(t, err)
+	q := &wire.Report{Surface: token, Memory: true}
+	_, err = p.post(wire.KindReport, q)
+	require.NoError(t, err)
+	err = p.ask(wire.KindReport, q, &wire.Reported{})
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, "not answered")
+	for range 20 {
+		_, err = p.post(wire.KindReport, q)
+		require.NoError(t, err)
+	}
+	require.NoError(t, p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}), "other calls go on")
+	p.close()
+	eventually(t, "the session has ended", func() bool { return b.active.Load() == 0 })
+	<-b.reports.turn
 }
 
 // TestReportsAreCharged: a client without room is refused with the numbers.

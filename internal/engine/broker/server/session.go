@@ -45,7 +45,10 @@ type session struct {
 	ringer  sync.WaitGroup // the goroutine that reads the bell
 	turn    sync.Mutex     // held while a frame is answered
 	trouble int            // refused frames in a row; turn guards it
-	greeted atomic.Int64   // tick at which the connection began; 0 once the client is admitted
+	// reporting is that a report waits for the kernel's counts, in counting.
+	reporting atomic.Bool
+	counting  sync.WaitGroup
+	greeted   atomic.Int64 // tick at which the connection began; 0 once the client is admitted
 }
 
 // newSession makes a session that has not been admitted yet.
@@ -218,7 +221,8 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 	case wire.KindUnbind:
 		return c.requests.unbind(f.Payload)
 	case wire.KindReport:
-		return c.report(f.Payload)
+		own := *f
+		return c.report(&own)
 	case wire.KindPurge:
 		return c.purge(f.Payload)
 	case wire.KindStats:
@@ -235,6 +239,7 @@ func (c *session) ask(f *wire.Frame, fds wire.Descriptors) (wire.Payload, error)
 func (c *session) end() error {
 	c.cancel()
 	c.compiles.work.Wait()
+	c.counting.Wait()
 	if c.dev == nil {
 		return nil
 	}
