@@ -133,11 +133,11 @@ func (v *vec) number(spare []float32, i int) float64 {
 	return float64(spare[0])
 }
 
-// scale converts between coordinates of a Sampler and elements of an axis.
-type scale struct{ ops.Sampler }
+// coordinateScale converts between coordinates of a Sampler and elements of an axis.
+type coordinateScale struct{ ops.Sampler }
 
 // element returns the place among n elements of a coordinate.
-func (s scale) element(at float64, n int) float64 {
+func (s coordinateScale) element(at float64, n int) float64 {
 	if !s.Normalized {
 		return at
 	}
@@ -149,7 +149,7 @@ func (s scale) element(at float64, n int) float64 {
 }
 
 // coordinate is the coordinate of element i of n. That of a single one is the middle.
-func (s scale) coordinate(i, n int) float64 {
+func (s coordinateScale) coordinate(i, n int) float64 {
 	switch {
 	case !s.Normalized:
 		return float64(i)
@@ -164,11 +164,11 @@ func (s scale) coordinate(i, n int) float64 {
 // affineTransform samples x at places that a matrix computes from those of the result.
 func affineTransform(s *step) (runner, int) {
 	a, in, out := s.attrs.(ops.Sampler), s.in[0].shape, s.out[0].shape
-	return newSampler(s, &affineGrid{scale{a}, in[2:], out[2:], s.in[1].shape[0] > 1}, a)
+	return newSampler(s, &affineGrid{coordinateScale{a}, in[2:], out[2:], s.in[1].shape[0] > 1}, a)
 }
 
 type affineGrid struct {
-	scale   scale
+	scale   coordinateScale
 	in, out []int
 	each    bool // every image has a matrix of its own
 }
@@ -188,11 +188,11 @@ func (g *affineGrid) at(c *call, spare []float32, image, oh, ow int) (int, float
 // resample samples x at given places.
 func resample(s *step) (runner, int) {
 	a, in, out := s.attrs.(ops.Sampler), s.in[0].shape, s.out[0].shape
-	return newSampler(s, &givenGrid{scale{a}, in[2:], out[2:]}, a)
+	return newSampler(s, &givenGrid{coordinateScale{a}, in[2:], out[2:]}, a)
 }
 
 type givenGrid struct {
-	scale   scale
+	scale   coordinateScale
 	in, out []int
 }
 
