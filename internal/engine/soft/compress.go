@@ -174,7 +174,7 @@ func (r *sparseScaler) span(c *call, _, _, worker int) {
 			continue
 		}
 		scale, offset := r.at(&c.in[2], &c.in[3], i)
-		y[0] = narrow(r.dtype, scale*(data.number(next)-offset))
+		y[0] = narrow(r.dtype, scale*(data.value(next)-offset))
 		c.out[1].store(y, next)
 		next++
 	}

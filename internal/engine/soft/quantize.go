@@ -43,8 +43,8 @@ func spreadAlong(dims, shape []int, axis int) []int {
 	return full
 }
 
-// number returns one element of any type.
-func (v *vec) number(i int) float64 {
+// value returns one element of any type.
+func (v *vec) value(i int) float64 {
 	if v.half != nil || v.single != nil {
 		var f [1]float32
 		v.load(f[:], i)
@@ -73,9 +73,9 @@ func newRescale(s *step, dims []int, at int) rescale {
 
 // at returns the scale and the offset of element i. The offset is 0 if there is none.
 func (a *rescale) at(scale, offset *vec, i int) (s, o float64) {
-	s = scale.number(a.scale.at(i))
+	s = scale.value(a.scale.at(i))
 	if offset.raw != nil {
-		o = offset.number(a.offset.at(i))
+		o = offset.value(a.offset.at(i))
 	}
 	return s, o
 }
@@ -118,7 +118,7 @@ func (r *scaler) span(c *call, lo, hi, worker int) {
 		y := c.work[worker][:min(chunk, hi-lo)]
 		for i := range y {
 			scale, offset := r.at(&c.in[1], &c.in[2], lo+i)
-			y[i] = narrow(r.dtype, scale*(c.in[0].number(lo+i)-offset))
+			y[i] = narrow(r.dtype, scale*(c.in[0].value(lo+i)-offset))
 		}
 		c.out[0].store(y, lo)
 	}
