@@ -115,8 +115,8 @@ func (r *sampler) inside(p float64, n int) (int, bool) {
 	return int(p), true
 }
 
-// number decodes an element of any type of coordinates.
-func (v *vec) number(spare []float32, i int) float64 {
+// coordinate decodes an element of any type of coordinates.
+func (v *vec) coordinate(spare []float32, i int) float64 {
 	switch v.dtype {
 	case mil.Int8:
 		return float64(int8(v.raw[i]))
@@ -198,8 +198,8 @@ type givenGrid struct {
 
 func (g *givenGrid) at(c *call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
 	i := 2 * ((image*g.out[0]+oh)*g.out[1] + ow)
-	return image, g.scale.element(c.in[1].number(spare, i), g.in[1]),
-		g.scale.element(c.in[1].number(spare, i+1), g.in[0]), true
+	return image, g.scale.element(c.in[1].coordinate(spare, i), g.in[1]),
+		g.scale.element(c.in[1].coordinate(spare, i+1), g.in[0]), true
 }
 
 // cropResize samples boxes of x. Places outside x have the padding value.
@@ -230,10 +230,10 @@ func (g *boxGrid) at(c *call, spare []float32, image, oh, ow int) (int, float64,
 	at := box * g.stride
 	switch {
 	case g.Indexed:
-		from = c.in[1].number(spare, at)
+		from = c.in[1].coordinate(spare, at)
 		at++
 	case g.indexes:
-		from = c.in[3].number(spare, box)
+		from = c.in[3].coordinate(spare, box)
 	}
 	if from = math.RoundToEven(from); !(from >= 0 && from < float64(g.images)) {
 		return 0, 0, 0, false
@@ -251,7 +251,7 @@ func (g *boxGrid) along(c *call, spare []float32, at, axis, i int) (p float64, o
 		k = 1 - axis
 	}
 	boxes := &c.in[g.boxes]
-	start, end := boxes.number(spare, at+k), boxes.number(spare, at+2+k)
+	start, end := boxes.coordinate(spare, at+k), boxes.coordinate(spare, at+2+k)
 	if g.Center {
 		start, end = start-end/2, start+end/2
 	}
