@@ -8,8 +8,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/models"
 )
 
@@ -25,13 +27,18 @@ func (a *app) completions(root *cobra.Command) {
 			none|cobra.ShellCompDirectiveNoSpace),
 		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
 		"dialect":      cobra.FixedCompletions([]string{"old", "new"}, none),
-		"mil":          extensions("mil"),
-		"policy":       extensions("json"),
-		"model-path":   directories,
-		"cache":        directories,
-		"in":           tensors(inputsOf),
-		"out":          tensors(resultsOf),
-		"expect":       tensors(resultsOf),
+		"chip":         cobra.FixedCompletions(chips(), none),
+		"road":         cobra.FixedCompletions(words(chip.Roads()), none),
+		"os": cobra.FixedCompletions([]string{"macos12", "macos13", "macos14", "macos15", "macos26",
+			"macos27"}, none),
+		"explain":    cobra.FixedCompletions(lintRuleNames(), none),
+		"mil":        extensions("mil"),
+		"policy":     extensions("json"),
+		"model-path": directories,
+		"cache":      directories,
+		"in":         tensors(inputsOf),
+		"out":        tensors(resultsOf),
+		"expect":     tensors(resultsOf),
 	}
 	for _, cmd := range everyCommand(root) {
 		for name, complete := range flags {
@@ -41,7 +48,7 @@ func (a *app) completions(root *cobra.Command) {
 			}
 		}
 		switch cmd.Name() {
-		case "fmt", "inspect":
+		case "fmt", "inspect", "lint":
 			cmd.ValidArgsFunction = extensions("mil")
 		case "image":
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
@@ -52,6 +59,22 @@ func (a *app) completions(root *cobra.Command) {
 	}
 	root.ValidArgsFunction = nil // cobra completes the names of the commands
 	completionCommand(root)
+}
+
+// chips lists the chips in both spellings.
+func chips() (all []string) {
+	for _, c := range chip.All() {
+		all = append(all, c.String(), c.Target())
+	}
+	return append(all, "all")
+}
+
+// lintRuleNames lists the rules of lint.
+func lintRuleNames() (all []string) {
+	for _, r := range lint.Rules() {
+		all = append(all, r.ID)
+	}
+	return all
 }
 
 // filters lists the filters by name.
@@ -76,12 +99,12 @@ const (
 
 // tensors completes NAME=FILE: before the = names of tensors of the program, after it files with arrays.
 func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		const none = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 		name, file, named := strings.Cut(typed, "=")
 		var all []string
 		if !named {
-			if f := functionOf(cmd); f != nil {
+			if f := functionOf(cmd, args); f != nil {
 				for _, n := range names(f) {
 					all = append(all, n+"=")
 				}
@@ -111,8 +134,13 @@ func tensors(names func(*mil.Function) []string) cobra.CompletionFunc {
 
 // functionOf returns the function that the command line names so far; nil if there is no program
 // that can be read.
-func functionOf(cmd *cobra.Command) *mil.Function {
-	path := cmd.Flag("mil").Value.String()
+func functionOf(cmd *cobra.Command, args []string) *mil.Function {
+	path, name := "", ""
+	if f := cmd.Flag("mil"); f != nil {
+		path, name = f.Value.String(), cmd.Flag("function").Value.String()
+	} else if len(args) > 0 {
+		path = args[0]
+	}
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
@@ -130,7 +158,7 @@ func functionOf(cmd *cobra.Command) *mil.Function {
 	if err != nil || len(p.Funcs) == 0 {
 		return nil
 	}
-	return p.Select(cmd.Flag("function").Value.String())
+	return p.Select(name)
 }
 
 func inputsOf(f *mil.Function) (names []string) {

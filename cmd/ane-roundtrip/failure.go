@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
@@ -40,6 +42,8 @@ func failureOf(ctx context.Context, err error, checks []trial.Check) *failure {
 	switch {
 	case f.Code == codeInterrupted:
 		f.Message = "interrupted"
+	case errors.As(err, new(lintFailed)):
+		f.Message = err.Error()
 	case errors.Is(err, errFailed):
 		f.Message = failedChecks(checks)
 	case faults != nil:
@@ -100,7 +104,13 @@ func hintOf(err error) string {
 	var weights *blob.Error
 	var memory *unimem.Error
 	var placed *attributes.Error
+	var named *chip.Error
+	var rule *lint.UnknownRule
 	switch {
+	case errors.As(err, &named):
+		return named.Hint
+	case errors.As(err, &rule):
+		return rule.Hint
 	case errors.As(err, &engine) && engine.Hint != "":
 		return engine.Hint
 	case errors.As(err, &program) && program.Hint != "":

@@ -1,0 +1,360 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/ane/mil/lint"
+)
+
+// lintOptions are the flags of lint.
+type lintOptions struct {
+	chips, os, roads, modelPath, explain string
+	in, ranges                           []string // NAME=FILE, NAME=LOW..HIGH
+	fix, sarif, list                     bool
+}
+
+func (a *app) lintCommand() *cobra.Command {
+	var o lintOptions
+	cmd := &cobra.Command{
+		Use:   "lint FILE.mil ...",
+		Short: "Say what each chip does with a MIL program, before its compiler",
+		Long: `lint reads MIL programs and prints what Apple's compilers, chips and runtimes
+would do with them: what they refuse, compute differently, place on the CPU, or
+are slow at. It opens no engine and compiles nothing. Each finding names its
+place, the rule, the chips and roads that it concerns, and what to do. A file
+may be - for standard input.
+
+Numbers that overflow or vanish are found for inputs of known range: --range
+states it, --in takes it from an array. Weights are read from the folder of
+the program, if they are there.
+
+--fix replaces each file with one where the mechanical findings are fixed; the
+program computes the same. Names of inputs and outputs may change.
+
+The status is 1 if a finding is an error.`,
+		Example: `  ane-roundtrip lint model.mil
+  ane-roundtrip lint --chip m4,m6 --road in-memory,coreml --os macos15 *.mil
+  ane-roundtrip lint --chip h18g --range x=-1..1 model.mil
+  ane-roundtrip lint --fix model.mil
+  ane-roundtrip lint --explain gelu-mode`,
+		RunE: func(_ *cobra.Command, args []string) error { return a.lint(args, o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.chips, "chip", "all", "`LIST` of chips: m1 to m6, h13 to h18g, m1-m4, all")
+	f.StringVar(&o.os, "os", "", "`SYSTEM` that compiles, such as macos15 (default: any)")
+	f.StringVar(&o.roads, "road", chip.InMemory.String(), "`LIST` of roads to the compiler: in-memory, e5, coreml")
+	f.StringArrayVar(&o.in, "in", nil, "array that an input may hold: `NAME=FILE.npy` or NAME=FILE.npz:KEY")
+	f.StringArrayVar(&o.ranges, "range", nil, "smallest and largest value of an input: `NAME=LOW..HIGH`")
+	f.StringVar(&o.modelPath, "model-path", "",
+		"`FOLDER` that @model_path stands for (default: the folder of the program)")
+	f.BoolVar(&o.fix, "fix", false, "fix what is mechanical in the files")
+	f.BoolVar(&o.sarif, "sarif", false, "print one SARIF 2.1.0 object instead of text")
+	f.StringVar(&o.explain, "explain", "", "print one `RULE`")
+	f.BoolVar(&o.list, "list", false, "print all rules")
+	a.reportFlag(cmd)
+	return cmd
+}
+
+// lintDetails are the fields that lint adds to the report.
+type lintDetails struct {
+	Chips    []string     `json:"chips"`
+	Roads    []string     `json:"roads"`
+	OS       string       `json:"os,omitempty"`
+	Files    []lintedFile `json:"files"`
+	Errors   int          `json:"errors"`
+	Warnings int          `json:"warnings"`
+	Notes    int          `json:"notes"`
+	Fixable  int          `json:"fixable"` // findings that --fix can fix
+	Fixed    int          `json:"fixed"`
+	Rules    []lintedRule `json:"rules,omitempty"` // of --list and --explain
+}
+
+type lintedFile struct {
+	File     string          `json:"file"`
+	Changed  bool            `json:"changed"` // by --fix
+	Findings []lintedFinding `json:"findings"`
+
+	text     []byte
+	findings []lint.Finding
+}
+
+type lintedFinding struct {
+	Rule     string   `json:"rule"`
+	Severity string   `json:"severity"`
+	Line     int      `json:"line"`   // from 1; 0 if not known
+	Column   int      `json:"column"` // in bytes, from 1; 0 if not known
+	Message  string   `json:"message"`
+	Fix      string   `json:"fix"`
+	Reason   string   `json:"reason"`
+	Source   string   `json:"source"`
+	Chips    []string `json:"chips"`
+	Roads    []string `json:"roads"`
+	Fixable  bool     `json:"fixable"`
+}
+
+type lintedRule struct {
+	Rule     string   `json:"rule"`
+	Severity string   `json:"severity"`
+	Roads    []string `json:"roads"`
+	Title    string   `json:"title"`
+	Reason   string   `json:"reason"`
+	Fix      string   `json:"fix"`
+	Source   string   `json:"source"`
+	Fixable  bool     `json:"fixable"`
+}
+
+// lintFailed is the error of programs with findings that are errors. They are printed already.
+type lintFailed struct{ errors int }
+
+func (l lintFailed) Error() string      { return "lint found " + counted(l.errors, "error", "errors") }
+func (l lintFailed) Is(kind error) bool { return kind == errFailed }
+
+// lint checks programs.
+func (a *app) lint(args []string, o lintOptions) error {
+	if o.list || o.explain != "" {
+		return a.lintRules(args, o)
+	}
+	switch {
+	case len(args) == 0:
+		return badf("operands: 0; give one or more, FILE.mil or -")
+	case a.json && o.sarif:
+		return badf("--json and --sarif both print one object; give one of them")
+	case o.fix && slices.Contains(args, stdio):
+		return badf("--fix cannot replace standard input; name a file, or leave --fix out")
+	}
+	options, err := o.parse()
+	if err != nil {
+		return err
+	}
+	in, err := parsePorts("--in", o.in)
+	if err != nil {
+		return err
+	}
+	d := lintDetails{Chips: words(options.Chips), Roads: words(options.Roads), Files: []lintedFile{}}
+	if options.OS != 0 {
+		d.OS = options.OS.String()
+	}
+	j := lintJob{app: a, o: o, options: options, in: in, files: &commandFiles{app: a}, used: map[string]bool{}}
+	j.options.Programs = len(args)
+	for _, path := range args {
+		f, fixed, err := j.file(path)
+		if err != nil {
+			return err
+		}
+		d.Fixed += fixed
+		d.add(f)
+	}
+	if err := j.unused(); err != nil {
+		return err
+	}
+	r := newReport(nil)
+	r.Details = d
+	if d.Errors > 0 {
+		r.Verdict = verdictFail
+	}
+	a.deliver(r)
+	switch {
+	case o.sarif:
+		err = a.sarif(d)
+	case !a.json:
+		err = d.print(a)
+	}
+	if err == nil && d.Errors > 0 {
+		err = lintFailed{d.Errors}
+	}
+	return err
+}
+
+// parse reads the flags.
+func (o lintOptions) parse() (out lint.Options, err error) {
+	if out.Chips, err = chip.ParseList(o.chips); err != nil {
+		return out, badf("--chip: %w", err)
+	}
+	for name := range strings.SplitSeq(o.roads, ",") {
+		road, err := chip.ParseRoad(name)
+		if err != nil {
+			return out, badf("--road: %w", err)
+		}
+		if !slices.Contains(out.Roads, road) {
+			out.Roads = append(out.Roads, road)
+		}
+	}
+	if o.os != "" {
+		if out.OS, err = chip.ParseOS(o.os); err != nil {
+			return out, badf("--os: %w", err)
+		}
+	}
+	out.Ranges = map[string]lint.Range{}
+	for _, s := range o.ranges {
+		name, ends, ok := strings.Cut(s, "=")
+		low, high, dots := strings.Cut(ends, "..")
+		from, err := strconv.ParseFloat(low, 64)
+		to, err2 := strconv.ParseFloat(high, 64)
+		if !ok || name == "" || !dots || err != nil || err2 != nil || !(from <= to) {
+			return out, badf("--range %q; give NAME=LOW..HIGH, such as x=-1..1", s)
+		}
+		if _, twice := out.Ranges[name]; twice {
+			return out, badf("--range names %s twice; give one range for each", name)
+		}
+		out.Ranges[name] = lint.Range{Low: from, High: to}
+	}
+	return out, nil
+}
+
+// words returns the names of chips or roads.
+func words[T fmt.Stringer](list []T) []string {
+	out := []string{}
+	for _, x := range list {
+		out = append(out, x.String())
+	}
+	return out
+}
+
+// lintJob holds the state of one run of lint.
+type lintJob struct {
+	app     *app
+	o       lintOptions
+	options lint.Options
+	in      ports
+	files   *commandFiles
+	used    map[string]bool // inputs of --in and --range that a program has
+}
+
+// file checks one program, and fixes it with --fix.
+func (j *lintJob) file(path string) (f lintedFile, fixed int, err error) {
+	text, info, err := j.files.text("lint", path)
+	if err != nil {
+		return f, 0, err
+	}
+	name := path
+	if path == stdio {
+		name = "<stdin>"
+	}
+	o := j.options
+	o.Weights = blob.Dir(cmp.Or(j.o.modelPath, filepath.Dir(path)))
+	if o.Ranges, err = j.rangesOf(name, text); err != nil {
+		return f, 0, err
+	}
+	f = lintedFile{File: path, text: text}
+	if j.o.fix {
+		out, done := lint.Fix(name, text, o)
+		if f.Changed = len(done) > 0 && string(out) != string(text); f.Changed {
+			if err := j.rewrite(path, info, out); err != nil {
+				return f, 0, err
+			}
+			f.text, fixed = out, len(done)
+		}
+	}
+	f.findings = lint.Text(name, f.text, o)
+	f.Findings = []lintedFinding{}
+	for i := range f.findings {
+		f.Findings = append(f.Findings, found(&f.findings[i]))
+	}
+	return f, fixed, nil
+}
+
+func (j *lintJob) rewrite(path string, info fs.FileInfo, text []byte) error {
+	return rewrite(path, info, text)
+}
+
+func found(f *lint.Finding) lintedFinding {
+	return lintedFinding{f.Rule.ID, f.Severity.String(), f.Pos.Line, f.Pos.Col, oneLine(f.Message), oneLine(f.Fix),
+		f.Rule.Reason, f.Rule.Source, words(f.Chips), words(f.Roads), len(f.Edits) > 0}
+}
+
+// add adds a file and counts its findings.
+func (d *lintDetails) add(f lintedFile) {
+	for _, x := range f.findings {
+		switch x.Severity {
+		case lint.Error:
+			d.Errors++
+		case lint.Warning:
+			d.Warnings++
+		default:
+			d.Notes++
+		}
+		if len(x.Edits) > 0 {
+			d.Fixable++
+		}
+	}
+	d.Files = append(d.Files, f)
+}
+
+// rangesOf returns the ranges of the inputs of a program: those of --range, and those of the arrays of --in.
+func (j *lintJob) rangesOf(name string, text []byte) (map[string]lint.Range, error) {
+	all := map[string]lint.Range{}
+	p, err := mil.ParseTree(name, text)
+	if err != nil {
+		return all, nil // lint reports it
+	}
+	for _, f := range p.Funcs {
+		for _, v := range f.Params {
+			if r, ok := j.options.Ranges[v.Name]; ok {
+				all[v.Name], j.used[v.Name] = r, true
+			}
+			port, ok := j.in.find(v.Name)
+			shape, fixed := v.Type.Shape()
+			if !ok || !fixed {
+				continue
+			}
+			j.used[v.Name] = true
+			l, err := ane.NewLayout(v.Name, v.Type.DType, shape...)
+			if err != nil {
+				return nil, bad(err)
+			}
+			data, notes, err := j.files.array("--in", "input", port, l)
+			if err != nil {
+				return nil, err
+			}
+			j.app.notes(notes)
+			if r, ok := rangeOf(l.DType, data); ok {
+				all[v.Name] = r
+			}
+		}
+	}
+	return all, nil
+}
+
+// rangeOf returns the smallest and the largest element; false if one is no number.
+func rangeOf(d mil.DType, data []byte) (r lint.Range, ok bool) {
+	size := d.Size()
+	for i := 0; size > 0 && i+size <= len(data); i += size {
+		x := element.Load(d, data[i:])
+		if x != x {
+			return r, false
+		}
+		if i == 0 {
+			r = lint.Range{Low: x, High: x}
+		}
+		r.Low, r.High, ok = min(r.Low, x), max(r.High, x), true
+	}
+	return r, ok
+}
+
+// unused rejects names of --in and --range that no program has.
+func (j *lintJob) unused() error {
+	for _, p := range j.in {
+		if !j.used[p.name] {
+			return badf("--in %s: no program has such an input; check its name", p.name)
+		}
+	}
+	for name := range j.options.Ranges {
+		if !j.used[name] {
+			return badf("--range %s: no program has such an input; check its name", name)
+		}
+	}
+	return nil
+}

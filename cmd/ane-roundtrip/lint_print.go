@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+)
+
+// print writes the findings with their source lines, and a summary.
+func (d *lintDetails) print(a *app) error {
+	for _, f := range d.Files {
+		lines := strings.Split(string(f.text), "\n")
+		for i := range f.findings {
+			if err := a.finding(&f.findings[i], len(d.Chips), lines); err != nil {
+				return err
+			}
+		}
+		if f.Changed {
+			if err := a.printf("%s: fixed\n", visible(f.File)); err != nil {
+				return err
+			}
+		}
+	}
+	summary := fmt.Sprintf("%s: %s, %s, %s", counted(len(d.Files), "file", "files"),
+		counted(d.Errors, "error", "errors"), counted(d.Warnings, "warning", "warnings"), counted(d.Notes, "note",
+			"notes"))
+	if d.Fixed > 0 {
+		summary += fmt.Sprintf("; %d fixed", d.Fixed)
+	}
+	if d.Fixable > 0 {
+		summary += fmt.Sprintf("; --fix fixes %d", d.Fixable)
+	}
+	return a.printf("%s\n", summary)
+}
+
+// finding writes one finding: its place and message, the line with a caret, and what to do.
+func (a *app) finding(f *lint.Finding, chips int, lines []string) error {
+	head := strings.TrimSuffix(f.String(), "; "+f.Fix)
+	where := []string{}
+	if len(f.Chips) < chips {
+		where = append(where, strings.Join(words(f.Chips), ", "))
+	}
+	if len(f.Roads) > 0 && (len(f.Roads) > 1 || f.Roads[0] != chip.InMemory) {
+		where = append(where, strings.Join(words(f.Roads), ", "))
+	}
+	if len(where) > 0 {
+		head += " (" + strings.Join(where, "; ") + ")"
+	}
+	if err := a.printf("%s\n", oneLine(head)); err != nil {
+		return err
+	}
+	if f.Pos.Known() && f.Pos.Line <= len(lines) {
+		if text := caret(lines[f.Pos.Line-1], f.Pos); text != "" {
+			if _, err := fmt.Fprint(a.out, text); err != nil {
+				return err
+			}
+		}
+	}
+	return a.printf("    %s Fix: %s\n", f.Rule.Reason, oneLine(f.Fix))
+}
+
+// lineShown is the number of characters of a line that a finding shows.
+const lineShown = 100
+
+// caret returns a line of the source, cut around the column, with a caret under the place.
+func caret(line string, pos mil.Pos) string {
+	line = strings.TrimSuffix(strings.TrimPrefix(line, "\uFEFF"), "\r")
+	if pos.Col < 1 || pos.Col > len(line)+1 || !utf8.ValidString(line) {
+		return ""
+	}
+	before, after := []rune(visible(strings.ReplaceAll(line[:pos.Col-1], "\t", " "))),
+		[]rune(visible(strings.ReplaceAll(line[pos.Col-1:], "\t", " ")))
+	for len(before) > 0 && before[0] == ' ' {
+		before = before[1:]
+	}
+	if n := len(before) - lineShown/2; n > 0 {
+		before = append([]rune(".."), before[n:]...)
+	}
+	if n := lineShown - len(before); len(after) > n {
+		after = append(after[:n:n], []rune("..")...)
+	}
+	return "    " + string(before) + string(after) + "\n    " + strings.Repeat(" ", len(before)) + "^\n"
+}
+
+// lintRules prints one rule, or all.
+func (a *app) lintRules(args []string, o lintOptions) error {
+	rules := lint.Rules()
+	switch {
+	case len(args) > 0:
+		return badf("--list and --explain check no program; leave %s out", args[0])
+	case o.sarif || o.fix:
+		return badf("--list and --explain check no program; leave --sarif and --fix out")
+	case o.list && o.explain != "":
+		return badf("--list prints every rule, --explain one; give one of them")
+	case o.explain != "":
+		r, err := lint.Lookup(o.explain)
+		if err != nil {
+			return badf("--explain: %w", err)
+		}
+		rules = []lint.Rule{r}
+	}
+	d := lintDetails{Chips: []string{}, Roads: []string{}, Files: []lintedFile{}}
+	for _, r := range rules {
+		roads := r.Roads
+		if len(roads) == 0 {
+			roads = chip.Roads()
+		}
+		d.Rules = append(d.Rules, lintedRule{r.ID, r.Severity.String(), words(roads), r.Title, r.Reason, r.Fix,
+			r.Source,
+			r.Fixable})
+	}
+	report := newReport(nil)
+	report.Details = d
+	a.deliver(report)
+	switch {
+	case a.json:
+		return nil
+	case o.explain != "":
+		return d.Rules[0].print(a, rules[0])
+	}
+	w := page.NewTable("rule", "severity", "fix", "what it finds")
+	for _, r := range rules {
+		w.Row(r.ID, r.Severity.String(), map[bool]string{true: "--fix", false: "-"}[r.Fixable], r.Title)
+	}
+	if err := a.table(w); err != nil {
+		return err
+	}
+	return a.printf("%s; --explain RULE prints one\n", counted(len(rules), "rule", "rules"))
+}
+
+// print writes one rule.
+func (r lintedRule) print(a *app, rule lint.Rule) error {
+	fix := r.Fix
+	if r.Fixable {
+		fix += "; --fix does"
+	}
+	return a.printf("%s (%s; roads: %s)\n%s\n%s\nFix: %s\nSource: %s\n", r.Rule, r.Severity, rule.RoadNames(), r.Title,
+		r.Reason, fix, r.Source)
+}
