@@ -29,6 +29,12 @@ func seeds() []string {
 		`tensor<fp16, [4, 6]> a = pad(x = x, pad = tensor<int32, [4]>([1, 1, 2, 1]), mode = string("reflect")); tensor<fp16, [2, 3]> y = slice_by_index(x = a, begin = tensor<int32, [2]>([3, 0]), end = tensor<int32, [2]>([-4, 6]), stride = tensor<int32, [2]>([-2, 2]));`,
 		`tensor<fp16, [6]> a = reshape(x = x, shape = tensor<int32, [1]>([-1])); tensor<int8, [6]> b = cast(x = a, dtype = string("int8")); tensor<int8, [1, 6, 1]> y = expand_dims(x = b, axes = tensor<int32, [2]>([0, 2]));`,
 		`fp16 c = const()[val = fp16(2)]; fp16 d = gelu(x = c, mode = string("EXACT")); tensor<fp16, [2, 3]> a = pow(x = x, y = d); tensor<fp16, [2, 3]> y = rsqrt(x = a, epsilon = fp16(0.5));`,
+		`tensor<fp16, [2, 3]> a = clip(x = x, alpha = fp16(-1), beta = fp16(2)); tensor<bool, [2, 3]> b = greater(x = a, y = fp16(0)); tensor<bool, [2, 3]> c = logical_not(x = b); tensor<fp16, [2, 3]> d = floor_div(x = a, y = fp16(0.5)); tensor<fp16, [2, 3]> y = select(cond = c, a = d, b = x);`,
+		`tensor<fp16, [1, 2, 3, 3]> y = prelu(x = img, alpha = tensor<fp16, [2]>([1, 2]));`,
+		`tensor<int8, [2, 3]> q = quantize(input = x, scale = tensor<fp16, [3]>([1, 2, 4]), axis = int32(1), output_dtype = string("int8")); tensor<fp16, [2, 3]> y = dequantize(input = q, scale = fp16(0.5), zero_point = int8(3));`,
+		`tensor<fp16, [2, 3]> w = constexpr_lut_to_dense(indices = tensor<uint8, [2]>([27, 7]), lut = tensor<fp16, [4]>([1, 2, 3, 4]), shape = tensor<uint32, [2]>([2, 3])); tensor<fp16, [2, 3]> y = mul(x = x, y = w);`,
+		`tensor<fp16, [2, 3]> w = constexpr_lut_to_dense(indices = tensor<uint2, [2, 1]>([1, 3]), lut = tensor<fp16, [2, 1, 4, 3]>([1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4]), vector_axis = int32(1)); tensor<fp16, [2, 3]> y = mul(x = x, y = w);`,
+		`tensor<uint1, [2, 3]> m, tensor<fp16, [2]> d = constexpr_sparse_blockwise_shift_scale(data_mask = tensor<uint1, [2, 3]>([1, 0, 0, 0, 1, 0]), nonzero_data = tensor<int4, [2]>([5, -6]), scale = tensor<fp16, [2, 1]>([1, 2])); tensor<fp16, [2, 3]> w = constexpr_sparse_to_dense(nonzero_data = d, mask = m); tensor<fp16, [2, 3]> y = mul(x = x, y = w);`,
 		`tensor<fp16, [4, 3]> w = const()[val = tensor<fp16, [4, 3]>([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])]; tensor<fp16, [2, 4]> y = linear(x = x, weight = w, bias = tensor<fp16, [4]>([1, 2, 3, 4]));`,
 	} {
 		all = append(all, program(x, strings.ReplaceAll(body, "; ", ";\n"), "y"))
