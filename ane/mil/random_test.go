@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -189,6 +190,36 @@ func (a *author) program() *Program {
 	return p
 }
 
+// comment puts comments and line breaks before some tokens of a text, and returns how many
+// comments.
+func (a *author) comment(text string) (string, int) {
+	var out strings.Builder
+	s := newScanner(text, func(Pos, string, string) {})
+	var tok token
+	done, n := 0, 0
+	for {
+		s.space()
+		start := s.off
+		if s.next(&tok); tok.kind == tokEOF {
+			break
+		}
+		out.WriteString(text[done:start])
+		done = start
+		switch a.pick(12) {
+		case 0:
+			out.WriteString(" // c! (\"[\n")
+			n++
+		case 1:
+			out.WriteString("\n\n\t// c!\r\n // c!\n\n")
+			n += 2
+		case 2:
+			out.WriteString("\n")
+		}
+	}
+	out.WriteString(text[done:])
+	return out.String(), n
+}
+
 // TestRandomPrograms prints and parses random programs of both dialects, formats them, and
 // converts them to the other dialect and back.
 func TestRandomPrograms(t *testing.T) {
@@ -205,6 +236,14 @@ func TestRandomPrograms(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(text), string(out))
 
+		commented, n := a.comment(string(text))
+		out, err = Format("p", []byte(commented))
+		require.NoError(t, err, "%s", commented)
+		require.Equal(t, n, strings.Count(string(out), "// c!"), "%s\n%s", commented, out)
+		again, err := Format("p", out)
+		require.NoError(t, err)
+		require.Equal(t, string(out), string(again))
+
 		kept, err := Convert(p, a.dialect)
 		require.NoError(t, err)
 		require.True(t, Equal(p, kept), "%s", text)
@@ -215,9 +254,9 @@ func TestRandomPrograms(t *testing.T) {
 		}
 		moved++
 		require.NoError(t, Validate("p", other))
-		again, err := Convert(other, 1-a.dialect)
+		twice, err := Convert(other, 1-a.dialect)
 		require.NoError(t, err)
-		require.True(t, Equal(again, other), "%s", Print(other))
+		require.True(t, Equal(twice, other), "%s", Print(other))
 		q, err = Parse("p", Print(other))
 		require.NoError(t, err, "%s", Print(other))
 		require.True(t, Equal(other, q))
