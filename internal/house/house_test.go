@@ -36,6 +36,7 @@ var may = []struct {
 	{"ane/chip", []string{"internal/near"}},
 	{"ane/numerics", []string{"ane/fp16"}},
 	{"ane/driverabi", nil},
+	{"ane/cost", []string{"ane/chip", "ane/mil", "ane/mil/lint"}},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil/element", []string{"ane/mil", "ane/fp16"}},
 	{"ane/mil/lint", []string{"ane/chip", "ane/mil", "ane/mil/blob", "ane/mil/element", "ane/mil/ops", "internal/near"}},

@@ -27,32 +27,61 @@ func placementRules() []Rule {
 
 func checkCPU(c *check) {
 	c.each(func(_ *function, s *stmt) {
-		r, ok := refusals[s.Kind]
-		switch {
-		case ok && r.cpu:
-			c.warn(s.Pos, r.instead, "%s runs on the CPU", s.Kind)
-		case s.Kind == "gather" && !fixedIndices(s):
-			c.warn(s.Pos, "", "gather with computed indices runs on the CPU, with all that computes them")
-		case s.Kind == "slice_by_index" || s.Kind == "slice_by_size":
-			if v := s.in("begin"); v != nil && !v.folded {
-				c.warn(s.Pos, "", "%s with a computed begin runs on the CPU", s.Kind)
-			}
+		if msg, fix := s.cpuOperator(); msg != "" {
+			c.warn(s.Pos, fix, "%s", msg)
 		}
 	})
 }
 
+// cpuOperator says why Core ML never places an operator on the engine, "" if it may.
+func (s *stmt) cpuOperator() (msg, fix string) {
+	r, ok := refusals[s.Kind]
+	switch {
+	case ok && r.cpu:
+		return s.Kind + " runs on the CPU", r.instead
+	case s.Kind == "gather" && !fixedIndices(s):
+		return "gather with computed indices runs on the CPU, with all that computes them", ""
+	case s.Kind == "slice_by_index" || s.Kind == "slice_by_size":
+		if v := s.in("begin"); v != nil && !v.folded {
+			return s.Kind + " with a computed begin runs on the CPU", ""
+		}
+	}
+	return "", ""
+}
+
 func checkCPUInt(c *check) {
 	c.each(func(_ *function, s *stmt) {
-		if s.constexpr() {
-			return
-		}
-		for _, v := range append(s.tensors(), s.out...) {
-			if !v.folded && (v.dtype == mil.Int32 || s.Kind == "cast" && v.dtype == mil.Int8) {
-				c.warn(s.Pos, "", "%s with %v runs on the CPU", s.Kind, v.dtype)
-				return
-			}
+		if d := s.cpuInt(); d != mil.NoType {
+			c.warn(s.Pos, "", "%s with %v runs on the CPU", s.Kind, d)
 		}
 	})
+}
+
+// cpuInt returns the whole-number type that keeps a statement on the CPU under Core ML, NoType if there is none.
+func (s *stmt) cpuInt() mil.DType {
+	if s.constexpr() {
+		return mil.NoType
+	}
+	for _, v := range append(s.tensors(), s.out...) {
+		if !v.folded && (v.dtype == mil.Int32 || s.Kind == "cast" && v.dtype == mil.Int8) {
+			return v.dtype
+		}
+	}
+	return mil.NoType
+}
+
+// OnCPU returns the operations that Core ML never places on the engine: those of the rules cpu-operator and cpu-int32,
+// without a limit on their number. The program should validate.
+func OnCPU(p *mil.Program) map[*mil.Op]bool {
+	r, ops := newRun("", Options{}), map[*mil.Op]bool{}
+	for _, f := range p.Funcs {
+		for _, s := range r.resolve(f).stmts {
+			if msg, _ := s.cpuOperator(); s.Kind != "const" && (msg != "" || s.cpuInt() != mil.NoType) {
+				ops[s.Op] = true
+			}
+		}
+	}
+	return ops
 }
 
 // saving estimates how many microseconds the engine of an M4 saves over the CPU for a statement, by the fit

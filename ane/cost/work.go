@@ -1,0 +1,395 @@
+package cost
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane/chip"
+)
+
+// views move no element.
+var views = []string{"reshape", "expand_dims", "squeeze", "flatten2d", "identity", "read_state"}
+
+// functions are the operators that a layer applies to its result for nothing: relu and those that are tables.
+var functions = []string{"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "elu", "leaky_relu", "clip", "softplus",
+	"softsign", "sigmoid_hard", "clamped_relu", "erf", "exp", "exp2", "sqrt", "rsqrt", "log", "inverse", "abs", "square",
+	"prelu", "scaled_tanh", "linear_activation", "threshold", "thresholded_relu"}
+
+// twice are the operators that take two passes of the elementwise unit.
+var twice = []string{"softmax", "layer_norm", "instance_norm", "l2_norm", "local_response_norm", "reduce_log_sum_exp"}
+
+// layer is a step with what it is a part of.
+type layer struct {
+	*step
+	product *product
+	host    *layer // that the step is a part of, or nil
+	why     string
+	single  bool // one input through the elementwise unit
+	paired  bool // shares its pass with the step before
+}
+
+// work is the state of one estimate.
+type work struct {
+	*program
+	Options
+	layers  []*layer
+	chain   int // layers of 1x1
+	read    map[string]bool
+	engines int     // that the program runs on
+	speed   float64 // of the multipliers, of M6's
+	bytes   float64 // per microsecond of weights, 0 for M6's own rates
+	moving  Figure  // bytes of activations per microsecond
+}
+
+func newWork(r *program, o Options) *work {
+	w := &work{program: r, Options: o, read: map[string]bool{}, engines: 1, speed: 1,
+		moving: measured(activations, "study 9.4")}
+	if o.Chip == chip.M4 {
+		rate := o.Chip.Spec().DenseRate.Value.Middle() * 1e6 / 2 // products per microsecond
+		w.speed, w.bytes = rate/(peak*0.93), 67e3
+		w.moving = inferred(24e3, "as M1 and M5")
+	}
+	made := map[*step]*layer{}
+	for _, s := range r.steps {
+		l := &layer{step: s, product: s.product()}
+		made[s] = l
+		w.layers = append(w.layers, l)
+		if l.product != nil {
+			if l.product.kw() == 1 && l.product.kh() == 1 {
+				w.chain++
+			}
+			continue
+		}
+		w.join(l, made)
+	}
+	return w
+}
+
+// join finds out what a step without products is a part of.
+func (w *work) join(l *layer, made map[*step]*layer) {
+	var before *layer
+	if len(l.in) == 1 && l.in[0].made != nil && len(l.in[0].users) == 1 && !l.in[0].returned {
+		before = made[l.in[0].made]
+	}
+	l.single = len(l.in) == 1 && !slices.Contains(views, l.Kind)
+	if before == nil || len(l.out) != 1 {
+		return
+	}
+	host, bias := before, false
+	if before.host != nil {
+		host, bias = before.host, true
+	}
+	switch {
+	case host.product == nil || before.host != nil && before.why != addsBias:
+	case l.Kind == "add" && !bias:
+		for _, t := range append(l.args["x"], l.args["y"]...) {
+			if t.known && t.elements() <= float64(host.product.cout) {
+				l.host, l.why = host, addsBias
+			}
+		}
+	case slices.Contains(functions, l.Kind):
+		l.host, l.why = host, appliesTable
+	}
+	if l.host == nil && before.single && before.host == nil && !before.paired && l.single &&
+		!slices.Contains(twice, l.Kind) && !slices.Contains(twice, before.Kind) {
+		l.paired = true
+	}
+}
+
+const (
+	addsBias     = "the bias of"
+	appliesTable = "the function of"
+)
+
+// estimate fills in the operators and the call.
+func (w *work) estimate(e *Estimate) {
+	switch w.Chip {
+	case chip.M6, chip.M4:
+	default:
+		w.anchored(e)
+		return
+	}
+	if w.Engines == 2 {
+		e.Split, e.Why = w.split()
+		if e.Split {
+			w.engines = 2
+		}
+	}
+	total := Figure{Value: taskBase, Degree: chip.Measured, Source: formula}
+	add := func(f Figure) {
+		degree := worst(total, f)
+		total.Value += f.Value
+		total.Degree = degree
+	}
+	for _, l := range w.layers {
+		op := w.operator(l)
+		e.Tasks += op.Tasks
+		add(op.Time)
+		e.Ops = append(e.Ops, op)
+	}
+	in, out := w.moves()
+	io := w.moved(in, out)
+	tasks := measured(perTask*float64(e.Tasks), formula)
+	e.Parts = []Part{
+		{"task list", measured(taskBase, formula), Dispatch}, {"tasks", tasks, Dispatch},
+		{"inputs and outputs", io, Activations},
+	}
+	add(io)
+	add(tasks)
+	e.Task = total
+	e.Clock = measured(clock, "study 11")
+	if w.Chip == chip.M4 {
+		e.Clock = Figure{Value: w.Chip.Spec().Clock.Value.High, Degree: chip.Stated, Source: w.Chip.Spec().Clock.Source}
+		w.callM4(e)
+	} else {
+		w.callM6(e)
+	}
+	w.finish(e)
+}
+
+// callM6 adds what a call takes beside the task.
+func (w *work) callM6(e *Estimate) {
+	submit := measured(submission, formula)
+	if w.engines == 2 {
+		submit.Value += bothEngines
+	}
+	done := completion(e.Task.Value)
+	if w.Gap > 0 {
+		host := done.Value + submit.Value + w.Gap
+		if w.InFlight >= 2 {
+			host = w.Gap
+		}
+		e.Clock = clockAt(e.Task.Value, host)
+		slower := scaled(e.Task, clock/e.Clock.Value-1)
+		slower.Degree, slower.Source = min(slower.Degree, e.Clock.Degree), e.Clock.Source
+		if slower.Value > 0 {
+			e.Parts = append(e.Parts, Part{"lower clock", slower, MAC})
+			e.Task.Value += slower.Value
+			e.Task.Degree = min(e.Task.Degree, slower.Degree)
+		}
+		done = completion(e.Task.Value)
+	}
+	if w.InFlight >= 2 {
+		done.Value = 0
+		e.Notes = append(e.Notes, "with 2 requests in flight the completion of one is hidden behind the next")
+	}
+	e.Parts = append(e.Parts, Part{"submission", submit, Dispatch}, Part{"completion", done, Dispatch})
+	e.Call = Figure{Value: e.Task.Value + submit.Value + done.Value, Degree: e.Task.Degree, Source: formula}
+	w.wake(e)
+	e.Error = inferred(0.3, "mixed operators")
+	if w.onlyChain() {
+		e.Error = measured(0.24, "36 published chains of 1x1: 7 % in the mean, 24 % at worst, below 300 us")
+	}
+}
+
+// wake adds the time after idling.
+func (w *work) wake(e *Estimate) {
+	idle := afterIdle(w.Idle, e.Call.Value)
+	if w.Chip != chip.M6 {
+		idle = Figure{}
+		if w.Idle > 5.68e6 && w.Chip.Spec().FirstCallExtra.Known() {
+			x := w.Chip.Spec().FirstCallExtra
+			idle = Figure{Value: x.Value.Middle() * 1e3, Degree: chip.Inferred, Source: x.Source + ", as M6 sleeps"}
+		}
+	}
+	if idle.Value > 0 {
+		e.Parts = append(e.Parts, Part{"after idling", idle, Dispatch})
+		e.Call.Degree = worst(e.Call, idle)
+		e.Call.Value += idle.Value
+	}
+}
+
+// callM4 has the overhead of a call on M4.
+func (w *work) callM4(e *Estimate) {
+	over := inferred(95, "within the published 90 to 160 us")
+	e.Parts = append(e.Parts, Part{"dispatch", over, Dispatch})
+	e.Task.Degree, e.Task.Source = chip.Inferred, "the form of M6 with the rates of M4"
+	e.Call = inferred(e.Task.Value+over.Value, e.Task.Source)
+	w.wake(e)
+	e.Error = inferred(0.3, "as M6 with mixed operators")
+	w.unclocked(e)
+}
+
+// unclocked notes options without figures.
+func (w *work) unclocked(e *Estimate) {
+	if w.Gap > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("how the clock of %s falls with the gap between calls is not published",
+			w.Chip))
+	}
+}
+
+// onlyChain reports whether the program is a chain of 1x1 convolutions, for which times are published.
+func (w *work) onlyChain() bool {
+	return len(w.layers) > 0 && !slices.ContainsFunc(w.layers, func(l *layer) bool {
+		return l.host == nil && (l.product == nil || l.product.kw() != 1 || l.product.kh() != 1 || !l.product.plain ||
+			l.product.weight == nil)
+	})
+}
+
+// finish finds out what takes the largest share.
+func (w *work) finish(e *Estimate) {
+	shares := map[Bound]float64{}
+	for _, op := range e.Ops {
+		shares[op.Bound] += op.Time.Value
+	}
+	for _, p := range e.Parts {
+		shares[p.Bound] += p.Time.Value
+	}
+	for b := MAC; b <= Dispatch; b++ {
+		if shares[b] > shares[e.Bound] {
+			e.Bound = b
+		}
+	}
+}
+
+// operator estimates one step.
+func (w *work) operator(l *layer) Op {
+	op := Op{Kind: l.Kind, Pos: l.Pos}
+	var largest, sum float64
+	for _, t := range l.out {
+		largest = max(largest, t.bytes())
+	}
+	if len(l.out) > 0 {
+		op.Name = l.out[0].name
+		for _, t := range l.out {
+			sum += t.elements()
+		}
+	}
+	for _, t := range l.in {
+		largest = max(largest, t.bytes())
+		sum = max(sum, t.elements())
+	}
+	none := measured(0, formula)
+	switch {
+	case l.host != nil:
+		op.Time, op.Note = none, l.why+" "+l.host.out[0].name
+		return op
+	case slices.Contains(views, l.Kind):
+		op.Time, op.Note = inferred(0, "a view"), "moves nothing"
+		return op
+	case l.product != nil:
+		op.Tasks = tilesOf(largest, w.long()) * w.engines
+		w.multiply(l, &op)
+		return op
+	}
+	op.Tasks, op.Bound, op.Elements = tilesOf(largest, w.long()), PE, int64(sum)
+	n := sum / float64(w.engines)
+	switch {
+	case l.paired:
+		op.Time, op.Note = none, "shares the pass of the operator before"
+	case slices.Contains(twice, l.Kind):
+		op.Time, op.Note = inferred(2*pass(n).Value, "two passes"), "two passes of the elementwise unit"
+	case len(l.in) > 1 && movement(l.Kind):
+		op.Time, op.Note = inferred(pass(n).Value, "as one pass"), "moves elements"
+		op.Tasks += max(len(l.in)-2, 0) // a task reads two tensors
+	case len(l.in) > 1:
+		op.Time = join(n)
+	default:
+		op.Time = pass(n)
+		if movement(l.Kind) || !slices.Contains(functions, l.Kind) {
+			op.Time.Degree, op.Time.Source = chip.Inferred, "as one pass"
+		}
+	}
+	return op
+}
+
+// movement reports whether an operator copies elements without computing any.
+func movement(kind string) bool {
+	return slices.Contains([]string{"transpose", "concat", "stack", "split", "pad", "reverse", "crop", "tile",
+		"depth_to_space", "space_to_depth", "pixel_shuffle", "pixel_unshuffle", "slice_by_index", "slice_by_size",
+		"upsample_nearest_neighbor", "gather", "resize_nearest_neighbor", "slice_update", "cast"}, kind)
+}
+
+// long reports whether intermediates are cut as in a chain.
+func (w *work) long() bool { return len(w.layers) > 1 }
+
+// multiply estimates a step with products.
+func (w *work) multiply(l *layer, op *Op) {
+	p := l.product
+	op.MACs, op.Bound = p.macs, MAC
+	density := 1.0
+	reading := Figure{}
+	if p.weight != nil {
+		density = p.weight.density
+		op.Weights = p.weight.stored
+		reading = w.readTime(p.weight, op)
+	}
+	op.Time = scaled(p.macTime(w.engines, w.chain, density), 1/w.speed)
+	op.Note = p.note(density)
+	if t, ok := p.rewritten(); ok && t.Value > op.Time.Value {
+		op.Time, op.Note = t, fmt.Sprintf("a kernel %d wide is rewritten to stride 2", p.kw())
+	}
+	if reading.Value > op.Time.Value {
+		op.Time, op.Bound = reading, Weights
+	}
+	if p.score > 0 {
+		t := 2 * pass(p.score/float64(w.engines)).Value
+		op.Time = inferred(op.Time.Value+t, "two products and a softmax")
+		op.Elements = int64(min(p.score, 1<<50))
+	}
+	if w.Chip != chip.M6 {
+		op.Time.Degree, op.Time.Source = chip.Inferred, "as M6, with the rates of "+w.Chip.String()
+	}
+}
+
+// readTime is the time to read a weight, 0 for one that another layer has read and that the cores keep.
+func (w *work) readTime(t *tensor, op *Op) Figure {
+	if w.read[t.key] && t.stored <= resident {
+		return Figure{}
+	}
+	w.read[t.key] = true
+	rate := weightRate(t.bits)
+	if w.bytes > 0 {
+		rate = measured(w.bytes, "study 7.5")
+	}
+	return Figure{Value: float64(op.Weights) / rate.Value, Degree: rate.Degree, Source: rate.Source}
+}
+
+// note says which of the study's cases a product is.
+func (p *product) note(density float64) string {
+	switch {
+	case density < 1:
+		return fmt.Sprintf("%.0f %% of the weight is zero and skipped", 100*(1-density))
+	case p.eight:
+		return "8-bit activations and weights"
+	case p.weight == nil && p.kernel == nil:
+		return "both operands computed"
+	case p.winograd(density):
+		return "Winograd"
+	case p.kw() == 3 && p.kh() == 3:
+		return "no Winograd"
+	}
+	return ""
+}
+
+// moves returns the bytes of used inputs and of outputs, each once.
+func (w *work) moves() (in, out float64) {
+	for _, t := range w.inputs {
+		if len(t.users) > 0 {
+			in += t.bytes()
+		}
+	}
+	for i, t := range w.outputs {
+		if !slices.Contains(w.outputs[:i], t) {
+			out += t.bytes()
+		}
+	}
+	return in, out
+}
+
+// moved is the time to move inputs and outputs.
+func (w *work) moved(in, out float64) Figure {
+	rate := w.moving
+	rate.Value *= float64(w.engines)
+	if w.engines == 2 && in+out >= 8e6 {
+		used := 0
+		for _, t := range w.inputs {
+			used += min(len(t.users), 1)
+		}
+		rate.Value = 79e3
+		if used > 1 {
+			rate.Value = 56e3
+		}
+	}
+	return Figure{Value: (in + out) / rate.Value, Degree: rate.Degree, Source: rate.Source}
+}
