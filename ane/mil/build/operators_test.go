@@ -41,6 +41,17 @@ func channels(f *build.Func, name string, n int) build.Value {
 // ints returns a vector of integers.
 func ints(d mil.DType, list ...int) *mil.Value { return mil.Ints(mil.TensorOf(d, len(list)), list) }
 
+// cell returns the weights of a recurrent cell.
+func cell(f *build.Func, suffix string, gates, n, in int) build.Cell {
+	matrix := func(name string, rows, cols int) build.Value {
+		return f.Weight(name+suffix, make([]float32, rows*cols), rows, cols)
+	}
+	return build.Cell{Input: matrix("ih", gates*n, in), Hidden: matrix("hh", gates*n, n),
+		Bias: channels(f, "bias"+suffix, gates*n), Peephole: channels(f, "peephole"+suffix, 3*n)}
+}
+
+func back(f *build.Func) *build.Cell { c := cell(f, "2", 4, 2, 9); return &c }
+
 // calls has at least one call of every operator, and the statement that it writes, with
 // settings in place of their names.
 var calls = []struct {
@@ -221,6 +232,20 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value {
 		return f.Resample(v.img, f.Input("at", build.FP16, 1, 3, 2, 2), build.Sampler{Sampling: "nearest", Padding: "border", Coordinates: "unnormalized", Value: 0.5, Edges: true})
 	}, `tensor<fp16, [1, 4, 3, 2]> = resample(align_corners = bool(false), coordinates = at, coordinates_mode = string("unnormalized"), padding_mode = string("border"), padding_value = fp16(0x1p-1), sampling_mode = string("nearest"), x = img)`},
+	{func(f *build.Func, v values) build.Value {
+		y, _, _ := f.Lstm(v.row, f.Input("h", build.FP16, 4, 4), f.Input("c", build.FP16, 4, 4), cell(f, "", 4, 2, 9), build.RecurrentSettings{Sequence: true, Clip: 0.5, Back: back(f)})
+		return y
+	}, `tensor<fp16, [1, 4, 4]>, tensor<fp16, [4, 4]>, tensor<fp16, [4, 4]> = lstm(activation = string("tanh"), bias = bias, bias_back = bias2, cell_activation = string("tanh"), clip = fp16(0x1p-1), direction = string("bidirectional"), initial_c = c, initial_h = h, output_sequence = bool(true), peephole = peephole, peephole_back = peephole2, recurrent_activation = string("sigmoid"), weight_hh = hh, weight_hh_back = hh2, weight_ih = ih, weight_ih_back = ih2, x = row)`},
+	{func(f *build.Func, v values) build.Value {
+		w := cell(f, "", 3, 2, 9)
+		w.InputBias = w.Bias
+		y, _ := f.Gru(v.row, f.Input("h", build.FP16, 4, 2), w, build.RecurrentSettings{Direction: build.Reverse, Gate: build.SquashSigmoidHard})
+		return y
+	}, `tensor<fp16, [1, 4, 2]>, tensor<fp16, [4, 2]> = gru(activation = string("tanh"), bias = bias, direction = string("reverse"), initial_h = h, input_bias = bias, output_sequence = bool(false), recurrent_activation = string("sigmoid_hard"), reset_after = bool(false), weight_hh = hh, weight_ih = ih, x = row)`},
+	{func(f *build.Func, v values) build.Value {
+		_, last := f.Rnn(v.row, f.Input("h", build.FP16, 4, 2), cell(f, "", 1, 2, 9), build.RecurrentSettings{Activation: build.SquashRelu})
+		return last
+	}, `tensor<fp16, [1, 4, 2]>, tensor<fp16, [4, 2]> = rnn(activation = string("relu"), bias = bias, direction = string("forward"), initial_h = h, output_sequence = bool(false), weight_hh = hh, weight_ih = ih, x = row)`},
 	{func(f *build.Func, v values) build.Value { return f.MaxPool(v.row, []int{2}, build.SameLower) },
 		`tensor<fp16, [1, 4, 9]> = max_pool(ceil_mode = bool(false), kernel_sizes = tensor<int32, [1]>([2]), pad = tensor<int32, [2]>([0, 0]), pad_type = string("same_lower"), strides = tensor<int32, [1]>([1]), x = row)`},
 	{func(f *build.Func, v values) build.Value {

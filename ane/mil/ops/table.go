@@ -115,7 +115,7 @@ var table = func() map[string]*Def {
 	t := map[string]*Def{}
 	for _, family := range [][]Def{
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
-		moves, generators, states, functions, parametrics, comparisons, resizes,
+		moves, generators, states, functions, parametrics, comparisons, resizes, recurrents,
 		quantization, compressions,
 	} {
 		for i := range family {

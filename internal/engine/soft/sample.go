@@ -115,24 +115,6 @@ func (r *sampler) inside(p float64, n int) (int, bool) {
 	return int(p), true
 }
 
-// coordinate decodes an element of any type of coordinates.
-func (v *vec) coordinate(spare []float32, i int) float64 {
-	switch v.dtype {
-	case mil.Int8:
-		return float64(int8(v.raw[i]))
-	case mil.UInt8:
-		return float64(v.raw[i])
-	case mil.Int16:
-		return float64(int16(v.pairs[i]))
-	case mil.UInt16:
-		return float64(v.pairs[i])
-	case mil.Int32:
-		return float64(v.ints[i])
-	}
-	v.load(spare[:1], i)
-	return float64(spare[0])
-}
-
 // coordinateScale converts between coordinates of a Sampler and elements of an axis.
 type coordinateScale struct{ ops.Sampler }
 
@@ -198,8 +180,8 @@ type givenGrid struct {
 
 func (g *givenGrid) at(c *call, spare []float32, image, oh, ow int) (int, float64, float64, bool) {
 	i := 2 * ((image*g.out[0]+oh)*g.out[1] + ow)
-	return image, g.scale.element(c.in[1].coordinate(spare, i), g.in[1]),
-		g.scale.element(c.in[1].coordinate(spare, i+1), g.in[0]), true
+	return image, g.scale.element(c.in[1].value(i), g.in[1]),
+		g.scale.element(c.in[1].value(i+1), g.in[0]), true
 }
 
 // cropResize samples boxes of x. Places outside x have the padding value.
@@ -230,10 +212,10 @@ func (g *boxGrid) at(c *call, spare []float32, image, oh, ow int) (int, float64,
 	at := box * g.stride
 	switch {
 	case g.Indexed:
-		from = c.in[1].coordinate(spare, at)
+		from = c.in[1].value(at)
 		at++
 	case g.indexes:
-		from = c.in[3].coordinate(spare, box)
+		from = c.in[3].value(box)
 	}
 	if from = math.RoundToEven(from); !(from >= 0 && from < float64(g.images)) {
 		return 0, 0, 0, false
@@ -251,7 +233,7 @@ func (g *boxGrid) along(c *call, spare []float32, at, axis, i int) (p float64, o
 		k = 1 - axis
 	}
 	boxes := &c.in[g.boxes]
-	start, end := boxes.coordinate(spare, at+k), boxes.coordinate(spare, at+2+k)
+	start, end := boxes.value(at+k), boxes.value(at+2+k)
 	if g.Center {
 		start, end = start-end/2, start+end/2
 	}

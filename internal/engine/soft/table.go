@@ -31,6 +31,8 @@ var kernels = map[string]kernel{
 
 	"matmul": matmul, "linear": linear, "einsum": einsum, "scaled_dot_product_attention": attention,
 
+	"lstm": recurrent, "gru": recurrent, "rnn": recurrent,
+
 	"conv": conv, "conv_transpose": convTranspose,
 
 	"upsample_nearest_neighbor": resize, "upsample_bilinear": resize, "resize_nearest_neighbor": resize,

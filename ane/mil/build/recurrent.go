@@ -1,0 +1,110 @@
+package build
+
+// Recurrent operators run a cell over the first axis of x [S, B, I]. They never run on the Neural Engine.
+
+// Direction is the order of the steps of a recurrent operator.
+type Direction string
+
+// The directions.
+const (
+	Forward Direction = "forward" // the default
+	// Reverse begins with the last element of x. The result has the order of the steps.
+	Reverse Direction = "reverse"
+)
+
+// Squash is an activation of a recurrent operator.
+type Squash string
+
+// The activations.
+const (
+	SquashSigmoid     Squash = "sigmoid"
+	SquashTanh        Squash = "tanh"
+	SquashRelu        Squash = "relu"
+	SquashLinear      Squash = "linear"
+	SquashScaledTanh  Squash = "scaled_tanh"  // with factors of 1
+	SquashSigmoidHard Squash = "sigmoid_hard" // 0.2 x + 0.5 within 0 and 1
+)
+
+// Cell holds the weights of a recurrent cell with H states. The rows of the gates follow one another: those of an LSTM
+// are input, forget, output, cell; those of a GRU reset, output, update; an RNN has one.
+type Cell struct {
+	Input     Value // weight_ih [gates*H, I]
+	Hidden    Value // weight_hh [gates*H, H]
+	Bias      Value // [gates*H], or none
+	InputBias Value // GRU: added outside the reset gate; or none
+	Peephole  Value // LSTM: of the input, forget and output gate [3*H], or none
+}
+
+// RecurrentSettings are the settings of LSTM, GRU and RNN.
+type RecurrentSettings struct {
+	Direction  Direction
+	Sequence   bool   // the first result has every step, not the last alone
+	Gate       Squash // of the gates; SquashSigmoid if empty
+	Memory     Squash // LSTM: of the cell gate; SquashTanh if empty
+	Activation Squash // of the result; SquashTanh if empty
+	ResetAfter bool   // GRU: the reset gate follows the product with the weights
+	// Clip is the largest magnitude of the memory of an LSTM. 0 does not clip.
+	Clip float64
+	// Back is the second cell of a bidirectional LSTM, which runs in reverse. Its results follow those of the first on
+	// the last axis. Direction is ignored.
+	Back *Cell
+}
+
+// optional adds a tensor if there is one.
+func (c *call) optional(name string, v Value) *call {
+	if v.n != nil {
+		c.value(name, v)
+	}
+	return c
+}
+
+// recurrent adds the arguments that all recurrent operators have.
+func (f *Func) recurrent(kind string, x, h Value, w Cell, s RecurrentSettings) *call {
+	direction := string(s.Direction)
+	switch {
+	case s.Back != nil:
+		direction = "bidirectional"
+	case direction == "":
+		direction = string(Forward)
+	}
+	return f.call(kind).value("x", x).value("initial_h", h).value("weight_ih", w.Input).value("weight_hh", w.Hidden).
+		optional("bias", w.Bias).word("activation", s.Activation.or(SquashTanh)).word("direction", direction).
+		bool("output_sequence", s.Sequence)
+}
+
+func (s Squash) or(def Squash) string {
+	if s == "" {
+		s = def
+	}
+	return string(s)
+}
+
+// Lstm runs a long short-term memory from states h and c [B, H]. It returns the states [S, B, H], or the last one
+// [1, B, H], and the last states h and c.
+func (f *Func) Lstm(x, h, c Value, w Cell, s RecurrentSettings) (states, lastH, lastC Value) {
+	l := f.recurrent("lstm", x, h, w, s).value("initial_c", c).optional("peephole", w.Peephole).
+		word("recurrent_activation", s.Gate.or(SquashSigmoid)).word("cell_activation", s.Memory.or(SquashTanh))
+	if s.Back != nil {
+		l.value("weight_ih_back", s.Back.Input).value("weight_hh_back", s.Back.Hidden).
+			optional("bias_back", s.Back.Bias).optional("peephole_back", s.Back.Peephole)
+	}
+	if s.Clip != 0 {
+		l.number("clip", s.Clip, x)
+	}
+	all := l.many(3)
+	return all[0], all[1], all[2]
+}
+
+// Gru runs a gated recurrent unit from state h [B, H]. It returns the states [S, B, H], or the last one [1, B, H], and
+// the last state [B, H].
+func (f *Func) Gru(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
+	all := f.recurrent("gru", x, h, w, s).optional("input_bias", w.InputBias).
+		word("recurrent_activation", s.Gate.or(SquashSigmoid)).bool("reset_after", s.ResetAfter).many(2)
+	return all[0], all[1]
+}
+
+// Rnn runs activation(Input x + Hidden h + Bias) from state h [B, H]. Results are those of Gru.
+func (f *Func) Rnn(x, h Value, w Cell, s RecurrentSettings) (states, last Value) {
+	all := f.recurrent("rnn", x, h, w, s).many(2)
+	return all[0], all[1]
+}
