@@ -15,6 +15,11 @@ func unary(s *step) (runner, int) {
 	if d == mil.Int32 {
 		return &intUnary{op: intMap(s.op, u)}, 0
 	}
+	if s.halved() {
+		if r := s.clamp(u); r != nil {
+			return r, 0
+		}
+	}
 	f := mathMap(s.op, u)
 	switch s.op {
 	case "abs":

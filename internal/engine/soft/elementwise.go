@@ -16,6 +16,9 @@ func binary(s *step) (runner, int) {
 	if s.out[0].dtype == mil.Int32 {
 		return &intBinary{walk: w, op: intOps[s.op]}, 0
 	}
+	if op, ok := halfOps[s.op]; ok && s.halved() {
+		return &halfBinary{walk: w, op: op}, 0
+	}
 	op := floatOps[s.op]
 	if f := chipOps[s.op]; f != nil && s.arith.result != 0 && s.out[0].dtype == mil.FP16 {
 		op = f

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
 
 // A half has 65,536 values, so that every function of one half is a table of 128 KiB. The first run of a
@@ -101,10 +102,7 @@ func (r *halfUnary) span(c *call, lo, hi, _ int) {
 			}
 			continue
 		}
-		values := r.table.values
-		for i, h := range x {
-			y[i] = values[h]
-		}
+		halves.Lookup(y, x, r.table.values)
 	}
 }
 

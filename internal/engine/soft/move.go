@@ -29,6 +29,11 @@ func move(size int, boxes ...box) (runner, int) {
 		b := &boxes[i]
 		b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
 	}
+	if len(boxes) == 1 {
+		if t := turned(size, &boxes[0]); t != nil {
+			return t, 0
+		}
+	}
 	return &mover{boxes: boxes, size: size}, 0
 }
 

@@ -16,6 +16,11 @@ func reduce(s *step) (runner, int) {
 	if r.dtype == mil.Int32 {
 		return &intReducer{lanes: l, folding: f}, 0
 	}
+	if s.halved() {
+		if h := newHalfReducer(l, f); h != nil {
+			return h, 0
+		}
+	}
 	return r, (r.rows + 1) * l.tile
 }
 

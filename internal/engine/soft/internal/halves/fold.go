@@ -1,0 +1,115 @@
+package halves
+
+import "github.com/anekit/anekit/ane/fp16"
+
+// Way is what a sum adds for each half.
+type Way int
+
+// The ways.
+const (
+	Value Way = iota
+	Magnitude
+	Square
+)
+
+// of returns what is added for a half. It is exact.
+func (w Way) of(b fp16.Bits) float64 {
+	f := float64(b.Float32())
+	switch w {
+	case Magnitude:
+		return max(f, -f)
+	case Square:
+		return f * f
+	}
+	return f
+}
+
+// Sums are the partial sums of a sequence of halves: element i is added to sum i mod 16. Sums of values and of
+// magnitudes are exact up to a total of magnitudes of 2^29, which 8192 halves cannot pass; otherwise the error is at
+// most 2^-53 of the total of magnitudes for every addition.
+type Sums [block]float64
+
+// Add adds a piece of the sequence. Each piece begins with sum 0 again.
+func (s *Sums) Add(w Way, x []fp16.Bits) {
+	if machine.kernel == portable {
+		for i, b := range x {
+			s[i%block] += w.of(b)
+		}
+		return
+	}
+	for len(x) >= block {
+		n := min(len(x)/block*block, most)
+		sumVector(int(w), &s[0], &x[0], n/block)
+		x = x[n:]
+	}
+	if len(x) > 0 {
+		var tail [block]fp16.Bits
+		copy(tail[:], x)
+		sumVector(int(w), &s[0], &tail[0], 1)
+	}
+}
+
+// Total is the sum of all.
+func (s *Sums) Total() float64 {
+	var t [4]float64
+	for i := range t {
+		t[i] = (s[i] + s[i+4]) + (s[i+8] + s[i+12])
+	}
+	return (t[0] + t[1]) + (t[2] + t[3])
+}
+
+// AddTo adds each half to its own sum.
+func AddTo(w Way, sums []float64, x []fp16.Bits) {
+	sums = sums[:len(x)]
+	if machine.kernel != portable {
+		for len(x) >= block {
+			n := min(len(x)/block*block, most)
+			addToVector(int(w), &sums[0], &x[0], n/block)
+			sums, x = sums[n:], x[n:]
+		}
+	}
+	for i, b := range x {
+		sums[i] += w.of(b)
+	}
+}
+
+// Span is the least and the greatest of a sequence of halves.
+type Span struct {
+	low, high, nan [block]int16 // keys; nan is -1 where a NaN was
+}
+
+// NewSpan returns the span of no half: of the greatest, +Inf, to the least, -Inf.
+func NewSpan() (s Span) {
+	for i := range block {
+		s.low[i], s.high[i] = key(infinity), key(sign|infinity)
+	}
+	return s
+}
+
+// Add widens the span.
+func (s *Span) Add(x []fp16.Bits) {
+	for len(x) >= block && machine.kernel != portable {
+		n := min(len(x)/block*block, most)
+		spanVector(s, &x[0], n/block)
+		x = x[n:]
+	}
+	for i, b := range x {
+		k, i := key(b), i%block
+		if b&^sign > infinity {
+			s.nan[i] = -1
+		}
+		s.low[i], s.high[i] = min(s.low[i], k), max(s.high[i], k)
+	}
+}
+
+// Ends returns the least and the greatest half, or NaN for both if there was one. +0 is greater than -0.
+func (s *Span) Ends() (low, high fp16.Bits) {
+	l, h := s.low[0], s.high[0]
+	for i := range block {
+		if s.nan[i] != 0 {
+			return fp16.NaN, fp16.NaN
+		}
+		l, h = min(l, s.low[i]), max(h, s.high[i])
+	}
+	return fp16.Bits(key(fp16.Bits(l))), fp16.Bits(key(fp16.Bits(h)))
+}

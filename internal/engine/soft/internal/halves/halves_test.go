@@ -1,0 +1,284 @@
+package halves
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// inGo runs f with the Go code.
+func inGo(f func()) {
+	kernel := machine.kernel
+	machine.kernel = portable
+	defer func() { machine.kernel = kernel }()
+	f()
+}
+
+// edges are halves at which decisions change.
+var edges = []fp16.Bits{0, 1, 2, 0x3ff, 0x400, 0x401, 0x3bff, 0x3c00, 0x3c01, 0x4000, 0x4600, 0x7bfe, 0x7bff, 0x7c00,
+	0x7c01, 0x7dff, 0x7e00, 0x7fff}
+
+// values returns n halves, every pair of edges with both signs among them if n is large enough.
+func values(r *rand.Rand, n int) (x, y []fp16.Bits) {
+	for _, a := range edges {
+		for _, b := range edges {
+			x = append(x, a, a|sign, a, a|sign)
+			y = append(y, b, b, b|sign, b|sign)
+		}
+	}
+	for len(x) < n {
+		x, y = append(x, fp16.Bits(r.Uint32())), append(y, fp16.Bits(r.Uint32()))
+	}
+	r.Shuffle(len(x), func(i, j int) { x[i], x[j], y[i], y[j] = x[j], x[i], y[j], y[i] })
+	return x[:n], y[:n]
+}
+
+// same compares halves; all NaNs are alike.
+func same(t *testing.T, want, got []fp16.Bits, what string) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i, w := range want {
+		if w != got[i] && !(w.IsNaN() && got[i].IsNaN()) {
+			require.Equal(t, w, got[i], "%s: element %d of %d", what, i, len(want))
+		}
+	}
+}
+
+var lengths = []int{0, 1, 2, 7, 8, 15, 16, 17, 31, 32, 33, 47, 64, 65, 255, 257, 1296, 3000, 2*most + 5}
+
+// exact is the operation in float64, where every result but that of a division is exact.
+func exact(op Op, x, y float64) float64 {
+	switch op {
+	case Add:
+		return x + y
+	case Sub:
+		return x - y
+	case Mul:
+		return x * y
+	case Div:
+		return x / y
+	case Max:
+		return max(x, y)
+	}
+	return min(x, y)
+}
+
+// each runs f on the assembly and on the Go code.
+func each(t *testing.T, f func(t *testing.T)) {
+	t.Run(Accelerated(), f)
+	if Accelerated() != portable {
+		t.Run(portable, func(t *testing.T) { inGo(func() { f(t) }) })
+	}
+}
+
+func TestBinary(t *testing.T) {
+	each(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for op := Add; op <= Min; op++ {
+			for _, n := range lengths {
+				x, y := values(r, n)
+				for _, scalar := range []string{"", "x", "y", "xy"} {
+					a, b := x, y
+					if n == 0 && scalar != "" {
+						continue
+					}
+					if scalar == "x" || scalar == "xy" {
+						a = x[:1]
+					}
+					if scalar == "y" || scalar == "xy" {
+						b = y[:1]
+					}
+					want, got := make([]fp16.Bits, n), make([]fp16.Bits, n+1)
+					for i := range want {
+						want[i] = fp16.FromFloat64(exact(op, float64(a[i%len(a)].Float32()), float64(b[i%len(b)].Float32())))
+					}
+					got[n] = 0x1234
+					Binary(op, got[:n], a, b)
+					same(t, want, got[:n], fmt.Sprint(op, scalar))
+					require.Equal(t, fp16.Bits(0x1234), got[n])
+					if len(a) == n { // in place
+						copy(got, a)
+						Binary(op, got[:n], got[:n], b)
+						same(t, want, got[:n], "in place")
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestClampAndAbs(t *testing.T) {
+	all := make([]fp16.Bits, 1<<16+7)
+	for i := range all {
+		all[i] = fp16.Bits(i)
+	}
+	each(t, func(t *testing.T) {
+		got := make([]fp16.Bits, len(all))
+		Abs(got, all)
+		for i, b := range all {
+			want := fp16.FromFloat32(float32(math.Abs(float64(b.Float32()))))
+			require.Equal(t, want, got[i], "%#x", b)
+		}
+		for _, ends := range [][2]fp16.Bits{{0, 0x7c00}, {0x8000, 0x7c00}, {0, 0x4600}, {0xbc00, 0x3c00}, {0x3c00, 0xbc00},
+			{0xfc00, 0x7c00}, {0x8000, 0x8000}, {0x0001, 0x03ff}} {
+			low, high := ends[0].Float32(), ends[1].Float32()
+			Clamp(got, all, ends[0], ends[1], true)
+			for i, b := range all {
+				want := fp16.FromFloat32(min(max(b.Float32(), low), high))
+				if b.IsNaN() {
+					want = b | quiet
+				}
+				require.Equal(t, want, got[i], "%#x in %v", b, ends)
+			}
+			Clamp(got, all, ends[0], ends[1], false)
+			require.Equal(t, fp16.Bits(quiet|sign), got[0xfd01])
+			require.Equal(t, fp16.Bits(quiet), got[0x7fff])
+		}
+	})
+}
+
+func TestLookup(t *testing.T) {
+	var table [1 << 16]fp16.Bits
+	for i := range table {
+		table[i] = fp16.Bits(i * 40503)
+	}
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range lengths {
+		x, _ := values(r, n)
+		got := make([]fp16.Bits, n)
+		Lookup(got, x, &table)
+		for i, b := range x {
+			require.Equal(t, b*40503, got[i])
+		}
+	}
+}
+
+// finite replaces NaNs and infinities.
+func finite(x []fp16.Bits) []fp16.Bits {
+	for i, b := range x {
+		if b&infinity == infinity {
+			x[i] = b &^ 0x4000
+		}
+	}
+	return x
+}
+
+func TestSums(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	for _, n := range lengths {
+		x, _ := values(r, n)
+		for w := Value; w <= Square; w++ {
+			var got, want Sums
+			run := func(x []fp16.Bits, s *Sums) {
+				s.Add(w, x[:n/3])
+				s.Add(w, x[n/3:])
+			}
+			run(x, &got)
+			inGo(func() { run(x, &want) })
+			if math.IsNaN(want.Total()) {
+				require.True(t, math.IsNaN(got.Total()))
+			} else {
+				require.Equal(t, want.Total(), got.Total())
+			}
+			got, want = Sums{}, Sums{}
+			x = finite(x)
+			run(x, &got)
+			inGo(func() { run(x, &want) })
+			require.Equal(t, want, got, "%d %d", w, n)
+			total := 0.0
+			for _, b := range x {
+				f := float64(b.Float32())
+				total += [3]float64{f, math.Abs(f), f * f}[w]
+			}
+			require.InEpsilon(t, 1+math.Abs(total), 1+math.Abs(got.Total()), 1e-12)
+
+			one, two := make([]float64, n+1), make([]float64, n+1)
+			for range 3 {
+				AddTo(w, one[:n], x)
+				inGo(func() { AddTo(w, two[:n], x) })
+			}
+			require.Equal(t, two, one)
+			for i, b := range x {
+				f := float64(b.Float32())
+				require.Equal(t, 3*[3]float64{f, math.Abs(f), f * f}[w], one[i])
+			}
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	each(t, func(t *testing.T) {
+		for _, n := range lengths {
+			x, _ := values(r, n)
+			x = finite(x)
+			low, high := float32(math.Inf(1)), float32(math.Inf(-1))
+			for _, b := range x {
+				low, high = min(low, b.Float32()), max(high, b.Float32())
+			}
+			s := NewSpan()
+			s.Add(x[:n/3])
+			s.Add(x[n/3:])
+			l, h := s.Ends()
+			require.Equal(t, fp16.FromFloat32(low), l)
+			require.Equal(t, fp16.FromFloat32(high), h)
+			if n > 0 {
+				x[n/2] = 0xfc01
+				s.Add(x)
+				l, h = s.Ends()
+				require.True(t, l.IsNaN() && h.IsNaN())
+			}
+		}
+	})
+}
+
+func TestTranspose(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	each(t, func(t *testing.T) {
+		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1}, {1, 96}} {
+			rows, cols := s[0], s[1]
+			from, to := cols+r.IntN(5), rows+r.IntN(5)
+			src, dst := make([]uint16, (rows-1)*from+cols), make([]uint16, (cols-1)*to+rows)
+			for i := range src {
+				src[i] = uint16(r.Uint32())
+			}
+			Transpose(dst, src, rows, cols, to, from)
+			wide, wideSrc := make([]uint32, len(dst)), make([]uint32, len(src))
+			for i, v := range src {
+				wideSrc[i] = uint32(v) << 7
+			}
+			Transpose(wide, wideSrc, rows, cols, to, from)
+			for i := range dst {
+				want := uint16(0) // between the rows
+				if c, row := i/to, i%to; row < rows {
+					want = src[row*from+c]
+				}
+				require.Equal(t, want, dst[i], "%v at %d", s, i)
+				require.Equal(t, uint32(want)<<7, wide[i])
+			}
+		}
+	})
+}
+
+func TestAllocatesNothing(t *testing.T) {
+	x, y, sums := make([]fp16.Bits, 999), make([]fp16.Bits, 999), make([]float64, 999)
+	each(t, func(t *testing.T) {
+		require.Zero(t, testing.AllocsPerRun(10, func() {
+			Binary(Max, x, x, y)
+			Binary(Add, x, x, y[:1])
+			Clamp(x, x, 0, infinity, true)
+			Abs(x, x)
+			AddTo(Square, sums, x)
+			var s Sums
+			s.Add(Value, x)
+			_ = s.Total()
+			n := NewSpan()
+			n.Add(x)
+		}))
+	})
+}

@@ -1,0 +1,412 @@
+#include "textflag.h"
+
+DATA magnitude<>+0(SB)/8, $0x7fffffffffffffff
+GLOBL magnitude<>(SB), RODATA|NOPTR, $8
+
+// The loops of binaryVector: DI is dst, SI and DX are x and y, which advance by R8 and R9 bytes, CX counts the blocks.
+
+#define BOTH \
+	VCVTPH2PS (SI), Y0   \
+	VCVTPH2PS 16(SI), Y1 \
+	VCVTPH2PS (DX), Y2   \
+	VCVTPH2PS 16(DX), Y3 \
+	ADDQ      R8, SI     \
+	ADDQ      R9, DX
+
+#define PUT \
+	VCVTPS2PH $0, Y0, (DI)   \
+	VCVTPS2PH $0, Y1, 16(DI) \
+	ADDQ      $32, DI        \
+	DECQ      CX
+
+// PICK replaces x of MAXPS or MINPS: where x = y by both's bits (of zeros the sign decides), where one is NaN by
+// their sum.
+#define PICK(PAIR, BITS, x, y) \
+	PAIR      y, x, Y4       \
+	BITS      y, x, Y5       \
+	VCMPPS    $0, y, x, Y6   \
+	VBLENDVPS Y6, Y5, Y4, Y4 \
+	VCMPPS    $3, y, x, Y6   \
+	VADDPS    y, x, Y5       \
+	VBLENDVPS Y6, Y5, Y4, x
+
+// func binaryVector(op int, dst, x, y *fp16.Bits, xstep, ystep, blocks int)
+TEXT ·binaryVector(SB), NOSPLIT, $0-56
+	MOVQ op+0(FP), AX
+	MOVQ dst+8(FP), DI
+	MOVQ x+16(FP), SI
+	MOVQ y+24(FP), DX
+	MOVQ xstep+32(FP), R8
+	MOVQ ystep+40(FP), R9
+	MOVQ blocks+48(FP), CX
+	SHLQ $5, R8
+	SHLQ $5, R9
+	CMPQ AX, $1
+	JLT  add
+	JEQ  sub
+	CMPQ AX, $3
+	JLT  mul
+	JEQ  div
+	CMPQ AX, $5
+	JLT  max
+
+min:
+	BOTH
+	PICK(VMINPS, VORPS, Y0, Y2)
+	PICK(VMINPS, VORPS, Y1, Y3)
+	PUT
+	JNE min
+	VZEROUPPER
+	RET
+
+max:
+	BOTH
+	PICK(VMAXPS, VANDPS, Y0, Y2)
+	PICK(VMAXPS, VANDPS, Y1, Y3)
+	PUT
+	JNE max
+	VZEROUPPER
+	RET
+
+add:
+	BOTH
+	VADDPS Y2, Y0, Y0
+	VADDPS Y3, Y1, Y1
+	PUT
+	JNE    add
+	VZEROUPPER
+	RET
+
+sub:
+	BOTH
+	VSUBPS Y2, Y0, Y0
+	VSUBPS Y3, Y1, Y1
+	PUT
+	JNE    sub
+	VZEROUPPER
+	RET
+
+mul:
+	BOTH
+	VMULPS Y2, Y0, Y0
+	VMULPS Y3, Y1, Y1
+	PUT
+	JNE    mul
+	VZEROUPPER
+	RET
+
+div:
+	BOTH
+	VDIVPS Y2, Y0, Y0
+	VDIVPS Y3, Y1, Y1
+	PUT
+	JNE    div
+	VZEROUPPER
+	RET
+
+// CONSTANTS sets Y15 to 0x7fff, Y14 to 0x7c00 and Y13 to 0x7e00 in each of 16 elements.
+#define CONSTANTS \
+	VPCMPEQW Y15, Y15, Y15 \
+	VPSRLW   $1, Y15, Y15  \
+	VPSRLW   $10, Y15, Y14 \
+	VPSLLW   $10, Y14, Y14 \
+	VPSRLW   $9, Y15, Y13  \
+	VPSLLW   $9, Y13, Y13
+
+// KEY exchanges halves and their keys.
+#define KEY(h, room) \
+	VPSRAW $15, h, room    \
+	VPAND  Y15, room, room \
+	VPXOR  room, h, h
+
+// func clampVector(dst, x *fp16.Bits, blocks int, low, high int16, keep fp16.Bits)
+TEXT ·clampVector(SB), NOSPLIT, $0-30
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	VPBROADCASTW low+24(FP), Y12
+	VPBROADCASTW high+26(FP), Y11
+	VPBROADCASTW keep+28(FP), Y10
+	CONSTANTS
+
+clamp:
+	VMOVDQU   (SI), Y0
+	VPAND     Y15, Y0, Y2
+	VPCMPGTW  Y14, Y2, Y2      // NaNs
+	VPAND     Y10, Y0, Y3
+	VPOR      Y13, Y3, Y3
+	KEY(Y0, Y1)
+	VPMAXSW   Y12, Y0, Y0
+	VPMINSW   Y11, Y0, Y0
+	KEY(Y0, Y1)
+	VPBLENDVB Y2, Y3, Y0, Y0
+	VMOVDQU   Y0, (DI)
+	ADDQ      $32, SI
+	ADDQ      $32, DI
+	DECQ      CX
+	JNE       clamp
+	VZEROUPPER
+	RET
+
+// func absVector(dst, x *fp16.Bits, blocks int)
+TEXT ·absVector(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	CONSTANTS
+
+abs:
+	VPAND    (SI), Y15, Y0
+	VPCMPGTW Y14, Y0, Y1
+	VPAND    Y13, Y1, Y1
+	VPOR     Y1, Y0, Y0
+	VMOVDQU  Y0, (DI)
+	ADDQ     $32, SI
+	ADDQ     $32, DI
+	DECQ     CX
+	JNE      abs
+	VZEROUPPER
+	RET
+
+// WIDE decodes 16 halves at SI to float64 in Y0 to Y3.
+#define WIDE \
+	VCVTPH2PS (SI), X0   \
+	VCVTPH2PS 8(SI), X1  \
+	VCVTPH2PS 16(SI), X2 \
+	VCVTPH2PS 24(SI), X3 \
+	VCVTPS2PD X0, Y0     \
+	VCVTPS2PD X1, Y1     \
+	VCVTPS2PD X2, Y2     \
+	VCVTPS2PD X3, Y3     \
+	ADDQ      $32, SI
+
+#define MAGNITUDES \
+	VANDPD Y15, Y0, Y0 \
+	VANDPD Y15, Y1, Y1 \
+	VANDPD Y15, Y2, Y2 \
+	VANDPD Y15, Y3, Y3
+
+#define SUMS \
+	VADDPD Y0, Y8, Y8   \
+	VADDPD Y1, Y9, Y9   \
+	VADDPD Y2, Y10, Y10 \
+	VADDPD Y3, Y11, Y11
+
+#define SQUARES \
+	VFMADD231PD Y0, Y0, Y8  \
+	VFMADD231PD Y1, Y1, Y9  \
+	VFMADD231PD Y2, Y2, Y10 \
+	VFMADD231PD Y3, Y3, Y11
+
+#define LOADSUMS \
+	VMOVUPD (DI), Y8    \
+	VMOVUPD 32(DI), Y9  \
+	VMOVUPD 64(DI), Y10 \
+	VMOVUPD 96(DI), Y11
+
+#define STORESUMS \
+	VMOVUPD Y8, (DI)    \
+	VMOVUPD Y9, 32(DI)  \
+	VMOVUPD Y10, 64(DI) \
+	VMOVUPD Y11, 96(DI)
+
+// func sumVector(way int, sums *float64, x *fp16.Bits, blocks int)
+TEXT ·sumVector(SB), NOSPLIT, $0-32
+	MOVQ way+0(FP), AX
+	MOVQ sums+8(FP), DI
+	MOVQ x+16(FP), SI
+	MOVQ blocks+24(FP), CX
+	VBROADCASTSD magnitude<>(SB), Y15
+	LOADSUMS
+	CMPQ AX, $1
+	JLT  values
+	JEQ  magnitudes
+
+squares:
+	WIDE
+	SQUARES
+	DECQ CX
+	JNE  squares
+	JMP  end
+
+magnitudes:
+	WIDE
+	MAGNITUDES
+	SUMS
+	DECQ CX
+	JNE  magnitudes
+	JMP  end
+
+values:
+	WIDE
+	SUMS
+	DECQ CX
+	JNE  values
+
+end:
+	STORESUMS
+	VZEROUPPER
+	RET
+
+// func addToVector(way int, sums *float64, x *fp16.Bits, blocks int)
+TEXT ·addToVector(SB), NOSPLIT, $0-32
+	MOVQ way+0(FP), AX
+	MOVQ sums+8(FP), DI
+	MOVQ x+16(FP), SI
+	MOVQ blocks+24(FP), CX
+	VBROADCASTSD magnitude<>(SB), Y15
+	CMPQ AX, $1
+	JLT  values
+	JEQ  magnitudes
+
+squares:
+	WIDE
+	LOADSUMS
+	SQUARES
+	STORESUMS
+	ADDQ $128, DI
+	DECQ CX
+	JNE  squares
+	VZEROUPPER
+	RET
+
+magnitudes:
+	WIDE
+	MAGNITUDES
+	LOADSUMS
+	SUMS
+	STORESUMS
+	ADDQ $128, DI
+	DECQ CX
+	JNE  magnitudes
+	VZEROUPPER
+	RET
+
+values:
+	WIDE
+	LOADSUMS
+	SUMS
+	STORESUMS
+	ADDQ $128, DI
+	DECQ CX
+	JNE  values
+	VZEROUPPER
+	RET
+
+// func spanVector(s *Span, x *fp16.Bits, blocks int)
+TEXT ·spanVector(SB), NOSPLIT, $0-24
+	MOVQ    s+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    blocks+16(FP), CX
+	CONSTANTS
+	VMOVDQU (DI), Y8
+	VMOVDQU 32(DI), Y9
+	VMOVDQU 64(DI), Y10
+
+span:
+	VMOVDQU  (SI), Y0
+	VPAND    Y15, Y0, Y2
+	VPCMPGTW Y14, Y2, Y2
+	VPOR     Y2, Y10, Y10
+	KEY(Y0, Y1)
+	VPMINSW  Y0, Y8, Y8
+	VPMAXSW  Y0, Y9, Y9
+	ADDQ     $32, SI
+	DECQ     CX
+	JNE      span
+
+	VMOVDQU Y8, (DI)
+	VMOVDQU Y9, 32(DI)
+	VMOVDQU Y10, 64(DI)
+	VZEROUPPER
+	RET
+
+// EIGHT transposes 8 x 8 halves at SI, rows R9 bytes apart, to R12, rows 64 bytes apart. R10 is 3*R9, R11 is SI+4*R9.
+#define EIGHT \
+	VMOVDQU     (SI), X0          \
+	VMOVDQU     (SI)(R9*1), X1    \
+	VMOVDQU     (SI)(R9*2), X2    \
+	VMOVDQU     (SI)(R10*1), X3   \
+	VMOVDQU     (R11), X4         \
+	VMOVDQU     (R11)(R9*1), X5   \
+	VMOVDQU     (R11)(R9*2), X6   \
+	VMOVDQU     (R11)(R10*1), X7  \
+	VPUNPCKLWD  X1, X0, X8        \
+	VPUNPCKHWD  X1, X0, X9        \
+	VPUNPCKLWD  X3, X2, X10       \
+	VPUNPCKHWD  X3, X2, X11       \
+	VPUNPCKLWD  X5, X4, X12       \
+	VPUNPCKHWD  X5, X4, X13       \
+	VPUNPCKLWD  X7, X6, X14       \
+	VPUNPCKHWD  X7, X6, X15       \
+	VPUNPCKLDQ  X10, X8, X0       \
+	VPUNPCKHDQ  X10, X8, X1       \
+	VPUNPCKLDQ  X11, X9, X2       \
+	VPUNPCKHDQ  X11, X9, X3       \
+	VPUNPCKLDQ  X14, X12, X4      \
+	VPUNPCKHDQ  X14, X12, X5      \
+	VPUNPCKLDQ  X15, X13, X6      \
+	VPUNPCKHDQ  X15, X13, X7      \
+	VPUNPCKLQDQ X4, X0, X8        \
+	VPUNPCKHQDQ X4, X0, X9        \
+	VPUNPCKLQDQ X5, X1, X10       \
+	VPUNPCKHQDQ X5, X1, X11       \
+	VPUNPCKLQDQ X6, X2, X12       \
+	VPUNPCKHQDQ X6, X2, X13       \
+	VPUNPCKLQDQ X7, X3, X14       \
+	VPUNPCKHQDQ X7, X3, X15       \
+	VMOVDQU     X8, (R12)         \
+	VMOVDQU     X9, 64(R12)       \
+	VMOVDQU     X10, 128(R12)     \
+	VMOVDQU     X11, 192(R12)     \
+	VMOVDQU     X12, 256(R12)     \
+	VMOVDQU     X13, 320(R12)     \
+	VMOVDQU     X14, 384(R12)     \
+	VMOVDQU     X15, 448(R12)     \
+	ADDQ        $16, SI           \
+	ADDQ        $16, R11          \
+	ADDQ        $512, R12
+
+// func tileVector(dst, src, room *uint16, to, from int)
+//
+// The tile goes through room, so that every line of dst is written at once.
+TEXT ·tileVector(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ room+16(FP), DX
+	MOVQ to+24(FP), R8
+	MOVQ from+32(FP), R9
+	LEAQ (R9)(R9*2), R10
+	MOVQ $4, CX
+
+rows:
+	LEAQ (SI)(R9*4), R11
+	MOVQ DX, R12
+	MOVQ SI, AX
+	EIGHT
+	EIGHT
+	EIGHT
+	EIGHT
+	LEAQ (AX)(R9*8), SI
+	ADDQ $16, DX
+	DECQ CX
+	JNE  rows
+
+	MOVQ room+16(FP), DX
+	MOVQ $16, CX
+
+out:
+	VMOVDQU (DX), Y0
+	VMOVDQU 32(DX), Y1
+	VMOVDQU 64(DX), Y2
+	VMOVDQU 96(DX), Y3
+	VMOVDQU Y0, (DI)
+	VMOVDQU Y1, 32(DI)
+	VMOVDQU Y2, (DI)(R8*1)
+	VMOVDQU Y3, 32(DI)(R8*1)
+	LEAQ    (DI)(R8*2), DI
+	ADDQ    $128, DX
+	DECQ    CX
+	JNE     out
+	VZEROUPPER
+	RET

@@ -1,0 +1,17 @@
+//go:build !amd64
+
+package halves
+
+import "github.com/anekit/anekit/ane/fp16"
+
+func detect() string { return portable }
+
+// The portable code is used, and so none of these is called.
+
+func binaryVector(int, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int) {}
+func clampVector(*fp16.Bits, *fp16.Bits, int, int16, int16, fp16.Bits)    {}
+func absVector(*fp16.Bits, *fp16.Bits, int)                               {}
+func sumVector(int, *float64, *fp16.Bits, int)                            {}
+func addToVector(int, *float64, *fp16.Bits, int)                          {}
+func spanVector(*Span, *fp16.Bits, int)                                   {}
+func tileVector(*uint16, *uint16, *uint16, int, int)                      {}

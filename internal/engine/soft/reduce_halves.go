@@ -1,0 +1,124 @@
+package soft
+
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+)
+
+// halfReducer reduces halves as reducer does. Along the last axis it has sixteen sums for each lane, so that sums
+// which are not exact may differ from reducer's by 2^-53 of the sum of magnitudes for each addition.
+type halfReducer struct {
+	lanes   lanes
+	folding folding
+	sum     halves.Way
+	extreme bool // the least or the greatest, not a sum
+}
+
+// sumsOf are the reductions that are sums in package halves.
+var sumsOf = map[way]halves.Way{bySum: halves.Value, byMagnitude: halves.Magnitude, bySquare: halves.Square}
+
+// newHalfReducer returns nil for a reduction that package halves does not have, and for lanes that are not runs.
+func newHalfReducer(l lanes, f folding) runner {
+	sum, sums := sumsOf[f.way]
+	r := &halfReducer{lanes: l, folding: f, sum: sum, extreme: f.way == byMaximum || f.way == byMinimum}
+	if !sums && !r.extreme || l.row == 1 && l.run == 1 {
+		return nil
+	}
+	if l.row > 1 {
+		r.lanes.widen(chunk)
+	}
+	return r
+}
+
+// widen lets groups have up to tile lanes.
+func (l *lanes) widen(tile int) {
+	rows := l.groups / ((l.row + l.tile - 1) / l.tile)
+	l.tile = min(tile, l.row)
+	l.groups = rows * ((l.row + l.tile - 1) / l.tile)
+}
+
+func (r *halfReducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
+
+func (r *halfReducer) span(c *call, lo, hi, _ int) {
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, width, lane := r.lanes.group(g)
+		out := c.out[0].half[lane : lane+width]
+		switch {
+		case r.lanes.row == 1:
+			out[0] = r.lane(c, base)
+		case r.extreme:
+			r.extremes(c, out, base)
+		default:
+			r.sums(c, out, base)
+		}
+	}
+}
+
+// result is what a lane of a sum gives.
+func (r *halfReducer) result(sum float64) fp16.Bits {
+	if r.folding.last != nil {
+		sum = r.folding.last(sum, r.lanes.length)
+	}
+	return fp16.FromFloat64(sum)
+}
+
+// lane reduces one lane of runs.
+func (r *halfReducer) lane(c *call, base int) fp16.Bits {
+	var sums halves.Sums
+	span := halves.NewSpan()
+	for j := 0; j < r.lanes.length && !c.stopped(); {
+		mem, n := r.lanes.at(base, j)
+		n = min(n, halfStretch)
+		x := c.in[0].half[mem : mem+n]
+		if r.extreme {
+			span.Add(x)
+		} else {
+			sums.Add(r.sum, x)
+		}
+		j += n
+	}
+	if !r.extreme {
+		return r.result(sums.Total())
+	}
+	low, high := span.Ends()
+	if r.folding.way == byMinimum {
+		return low
+	}
+	return high
+}
+
+// row returns element j of the lanes of a group.
+func (r *halfReducer) row(c *call, base, j, width int) []fp16.Bits {
+	mem, _ := r.lanes.at(base, j)
+	return c.in[0].half[mem : mem+width]
+}
+
+// extremes reduces lanes that lie side by side, all at once.
+func (r *halfReducer) extremes(c *call, out []fp16.Bits, base int) {
+	op := halves.Max
+	if r.folding.way == byMinimum {
+		op = halves.Min
+	}
+	copy(out, r.row(c, base, 0, len(out)))
+	halves.Binary(op, out, out, out) // a NaN becomes quiet
+	for j := 1; j < r.lanes.length; j++ {
+		if j%16 == 0 && c.stopped() {
+			return
+		}
+		halves.Binary(op, out, out, r.row(c, base, j, len(out)))
+	}
+}
+
+// sums is extremes for sums.
+func (r *halfReducer) sums(c *call, out []fp16.Bits, base int) {
+	var sums [chunk]float64
+	for j := range r.lanes.length {
+		if j%16 == 0 && c.stopped() {
+			return
+		}
+		halves.AddTo(r.sum, sums[:len(out)], r.row(c, base, j, len(out)))
+	}
+	for i := range out {
+		out[i] = r.result(sums[i])
+	}
+}

@@ -1,0 +1,73 @@
+package soft
+
+import (
+	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+)
+
+// turner copies a box whose source is dense along another axis than its destination: matrices that change rows and
+// columns, one for each position along the other axes.
+type turner struct {
+	box        box // without the two axes
+	size       int // of an element in bytes
+	rows, cols int // of a matrix in the source
+	to, from   int // elements between the rows of the destination and the source
+	high, wide int // matrices are turned in pieces of high x wide
+}
+
+// turnPiece is the side of a piece: 64 KiB of halves, in as many pages as a processor finds quickly.
+const turnPiece = 256
+
+// turned returns the runner for a merged box, or nil if it does not turn matrices.
+func turned(size int, b *box) runner {
+	last := len(b.dims) - 1
+	if last < 1 || b.dst[last] != 1 || b.src[last] == 1 {
+		return nil
+	}
+	for i := range last {
+		if b.src[i] != 1 || b.src[last] < b.dims[i] || b.dst[i] < b.dims[last] || min(b.dims[i], b.dims[last]) < 4 {
+			continue
+		}
+		t := &turner{size: size, rows: b.dims[last], cols: b.dims[i], from: b.src[last], to: b.dst[i],
+			high: turnPiece, wide: turnPiece}
+		t.box = box{from: b.from, to: b.to, srcBase: b.srcBase, dstBase: b.dstBase}
+		for d := range last {
+			if d != i {
+				t.box.dims, t.box.src = append(t.box.dims, b.dims[d]), append(t.box.src, b.src[d])
+				t.box.dst = append(t.box.dst, b.dst[d])
+			}
+		}
+		return t
+	}
+	return nil
+}
+
+// pieces returns the pieces of a matrix along its rows and columns.
+func (t *turner) pieces() (down, across int) {
+	return (t.rows + t.high - 1) / t.high, (t.cols + t.wide - 1) / t.wide
+}
+
+func (t *turner) run(c *call) {
+	down, across := t.pieces()
+	c.spread(ops.Volume(t.box.dims)*down*across, min(t.rows, t.high)*min(t.cols, t.wide))
+}
+
+func (t *turner) span(c *call, lo, hi, _ int) {
+	down, across := t.pieces()
+	from, to := &c.in[t.box.from], &c.out[t.box.to]
+	for i := lo; i < hi && !c.stopped(); i++ {
+		m := i / (down * across)
+		r, col := i%down*t.high, i/down%across*t.wide
+		src := t.box.srcBase + offset(m, t.box.dims, t.box.src) + r*t.from + col
+		dst := t.box.dstBase + offset(m, t.box.dims, t.box.dst) + col*t.to + r
+		rows, cols := min(t.high, t.rows-r), min(t.wide, t.cols-col)
+		switch t.size {
+		case 1:
+			halves.Transpose(to.raw[dst:], from.raw[src:], rows, cols, t.to, t.from)
+		case 2:
+			halves.Transpose(to.pairs[dst:], from.pairs[src:], rows, cols, t.to, t.from)
+		default:
+			halves.Transpose(to.quads[dst:], from.quads[src:], rows, cols, t.to, t.from)
+		}
+	}
+}
