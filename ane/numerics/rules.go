@@ -17,8 +17,6 @@ const (
 	HalfAway
 	// ReduceAway rounds reductions half away also where other results go to even (AF on M2 Pro).
 	ReduceAway
-	// ProductRounding aligns each product to 2^-16, half away from zero (MS 8.2.1, M4 and M6).
-	ProductRounding
 	// ProductDropped makes a product 0 whose exponents add to -17 or less, whatever its significand
 	// (MS table 8-2, M6; inferred for the others).
 	ProductDropped
@@ -29,6 +27,8 @@ const (
 	Fours
 	// BiasLast adds the bias in fp16 after the sum, instead of starting the sum with it (AG on the M1).
 	BiasLast
+	// ProductRounding aligns each product to 2^-16, half away from zero (MS 8.2.1, M4 and M6).
+	ProductRounding
 	// Tables evaluates functions by tables of 33 knots (MS 8.6; the tables are reconstructed from its error
 	// figures, see [Rules.Unary]).
 	Tables
@@ -49,11 +49,11 @@ var ruleNames = [...]string{
 	"exponent 31 is a number",
 	"rounding half away from zero",
 	"rounding half away from zero in reductions",
-	"product rounded to 2^-16",
 	"product below 2^-16 dropped",
 	"accumulator overflow",
 	"groups of four rounded to 12 bits",
 	"bias added in fp16 after the sum",
+	"product rounded to 2^-16",
 	"table of the function",
 	"steps of a composite operator rounded to fp16",
 	"int8 products summed in int32",

@@ -240,5 +240,5 @@ func (r Rules) inverse(x float64) float64 {
 
 // integer truncates x + copysign(0.5, x), added in fp16 (AF on the M5; that this is the cause is inferred).
 func (r Rules) integer(x float64) float64 {
-	return math.Trunc(r.round(x + math.Copysign(0.5, x)))
+	return math.Trunc((r | HalfAway).round(x + math.Copysign(0.5, x)))
 }

@@ -36,6 +36,7 @@ available.`,
 	}
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
+	a.numericsFlag(cmd)
 	return cmd
 }
 
@@ -208,7 +209,11 @@ const tripRounds = 3
 func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error {
 	const step = "Evaluate in another process"
 	if a.engine == engine.Auto && a.socket == "" {
-		other, err := engine.Open(ctx, engine.Broker)
+		mode, err := a.numerics(engine.Broker)
+		if err != nil {
+			return err
+		}
+		other, err := engine.Open(ctx, engine.Broker, engine.Numerics(mode))
 		if err != nil {
 			return b.skip(ctx, step, err)
 		}

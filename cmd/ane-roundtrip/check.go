@@ -57,6 +57,7 @@ runs on it a second time, in a private broker, a process of its own.
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
+	a.numericsFlag(cmd)
 	return cmd
 }
 
@@ -151,7 +152,11 @@ func (c *checkRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	if !part.only.has(checkNames(all, true)...) {
 		return nil, nil
 	}
-	d, err := engine.Open(ctx, engine.Broker, engine.BrokerPath(""), engine.Wrap(wrap))
+	mode, err := c.app.numerics(engine.Broker)
+	if err != nil {
+		return nil, err
+	}
+	d, err := engine.Open(ctx, engine.Broker, engine.BrokerPath(""), engine.Numerics(mode), engine.Wrap(wrap))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

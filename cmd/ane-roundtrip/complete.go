@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/models"
 )
 
@@ -20,9 +21,11 @@ import (
 func (a *app) completions(root *cobra.Command) {
 	const none = cobra.ShellCompDirectiveNoFileComp
 	flags := map[string]cobra.CompletionFunc{
-		"engine": cobra.FixedCompletions(engine.Names(), none),
-		"filter": cobra.FixedCompletions(filters(), none),
-		"inject": cobra.FixedCompletions(injections(), none),
+		"compare":  cobra.FixedCompletions(comparisons(), none),
+		"engine":   cobra.FixedCompletions(engine.Names(), none),
+		"numerics": cobra.FixedCompletions(numerics.Names(), none),
+		"filter":   cobra.FixedCompletions(filters(), none),
+		"inject":   cobra.FixedCompletions(injections(), none),
 		"fill": cobra.FixedCompletions([]string{"zeros", "ones", "random:"},
 			none|cobra.ShellCompDirectiveNoSpace),
 		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
@@ -79,6 +82,14 @@ func lintRuleNames() (all []string) {
 
 // filters lists the filters by name.
 func filters() []string { return strings.Split(models.FilterNames(), ", ") }
+
+// comparisons lists reference with each chip.
+func comparisons() (all []string) {
+	for _, name := range numerics.Names()[1:] {
+		all = append(all, numerics.Reference.String()+","+name)
+	}
+	return all
+}
 
 // extensions completes files with one of the extensions.
 func extensions(all ...string) cobra.CompletionFunc {

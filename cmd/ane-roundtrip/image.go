@@ -59,6 +59,7 @@ Filters:
 	cmd.Flags().StringVar(&name, "filter", "", "`NAME` of the filter: "+models.FilterNames())
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
+	a.numericsFlag(cmd)
 	return cmd
 }
 

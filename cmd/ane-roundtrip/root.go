@@ -14,6 +14,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/near"
@@ -27,6 +28,7 @@ type app struct {
 	engine   string
 	socket   string // --broker
 	apple    bool   // --require-ane
+	mode     string // --numerics; empty for a command without the flag
 	injected string // name of the fault that check injects; empty for none
 
 	result    *report // the report that --json prints; nil until the command sets it
@@ -162,6 +164,12 @@ func (a *app) engineFlags(cmd *cobra.Command) {
 	f.BoolVar(&a.apple, "require-ane", false, "exit with status 3 unless the engine is Apple's Neural Engine")
 }
 
+// numericsFlag adds the flag that chooses the arithmetic to a command that has engineFlags.
+func (a *app) numericsFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.mode, "numerics", numerics.Reference.String(),
+		"`MODE` in which the software engine computes: "+strings.Join(numerics.Names(), ", "))
+}
+
 // noArgs rejects operands with a hint.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -183,7 +191,27 @@ func (a *app) chosen() (name string, opts []engine.Option, err error) {
 	if a.apple {
 		opts = append(opts, engine.RequireApple())
 	}
-	return name, opts, nil
+	mode, err := a.numerics(name)
+	return name, append(opts, engine.Numerics(mode)), err
+}
+
+// numerics returns the mode that --numerics names, for the engine called name.
+func (a *app) numerics(name string) (numerics.Mode, error) {
+	if a.mode == "" {
+		return numerics.Reference, nil
+	}
+	m, err := numerics.Parse(a.mode)
+	switch {
+	case err != nil:
+		return m, badf("there is no numerics mode %q; %s", a.mode,
+			near.Choices(a.mode, "choose one of", numerics.Names()))
+	case m == numerics.Reference:
+	case a.apple || name == engine.Apple:
+		return m, badf("--numerics %s: Apple's engine computes as its own chip does; use --engine %s", m, engine.Soft)
+	case name == engine.StandIn:
+		return m, badf("--numerics %s: the stand-in has no arithmetic to choose; use --engine %s", m, engine.Soft)
+	}
+	return m, nil
 }
 
 // open opens the engine that the flags select.

@@ -8,7 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/near"
@@ -21,6 +23,7 @@ type runOptions struct {
 	in, out, expect                             []string // NAME=FILE
 	repeat                                      int
 	tol                                         float64
+	compare                                     string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -46,15 +49,24 @@ infinite or 0. run rejects every other array.
 
 --expect compares an output with a file, rounded to the output's type. The run
 fails (status 1) if a value differs by more than --tol T, or by more than T
-times the expected value where that is above 1.`,
+times the expected value where that is above 1.
+
+--numerics MODE computes as the Neural Engine of a chip does: m1, m4, m5 or m6.
+--compare A,B evaluates the program in two modes with the same inputs. It prints
+the first operator whose result differs: the first element of it with both
+values, how many elements differ, and the rule of the chip that makes the
+difference, such as an overflow of the accumulator. Outputs are those of A.
+With --tol only larger differences count: a product that overflows shows behind
+the roundings of the operators before it.`,
 		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
   ane-roundtrip run --mil m.mil --in x=in.npz --out y=out.npz --out z=out.npz
   ane-roundtrip run --mil model.mil --fill random:1 --repeat 1000 --json
+  ane-roundtrip run --mil model.mil --in x=x.npy --compare reference,m6
   make-x | ane-roundtrip run --mil model.mil --in x=- --out y=- | show-y`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if cmd.Flags().Changed("tol") && len(o.expect) == 0 {
-				return badf("--tol has no effect without --expect; give --expect NAME=FILE.npy")
+			if cmd.Flags().Changed("tol") && len(o.expect) == 0 && o.compare == "" {
+				return badf("--tol has no effect without --expect; give --expect NAME=FILE.npy, or --compare")
 			}
 			return a.run(cmd.Context(), o)
 		},
@@ -70,9 +82,12 @@ times the expected value where that is above 1.`,
 	f.StringArrayVar(&o.out, "out", nil, "output to write: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
 	f.IntVar(&o.repeat, "repeat", 1, "evaluate `N` times and print the times")
 	f.StringArrayVar(&o.expect, "expect", nil, "expected output: `NAME=FILE.npy`, NAME=FILE.npz:KEY or NAME=-")
-	f.Float64Var(&o.tol, "tol", 0, "largest difference `T` from an expected value (default 0)")
+	f.StringVar(&o.compare, "compare", "",
+		"two `MODES`: find the first operator whose result differs, as in reference,m6")
+	f.Float64Var(&o.tol, "tol", 0, "largest difference `T` from an expected value, or between two modes (default 0)")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
+	a.numericsFlag(cmd)
 	return cmd
 }
 
@@ -90,6 +105,9 @@ type runJob struct {
 	checks  []trial.Check
 	notes   []string // conversions of the files of --expect
 	eval    evaluation
+
+	compare  [2]numerics.Mode // of --compare
+	compared *compareDetails  // nil without --compare
 }
 
 // run compiles the program, fills the inputs, evaluates, and writes the outputs that --out names.
@@ -98,6 +116,12 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	weights, err := j.parse()
 	if err != nil {
 		return err
+	}
+	if o.compare != "" {
+		if j.compare, err = a.compareModes(o.compare); err != nil {
+			return err
+		}
+		a.engine, a.mode = engine.Soft, j.compare[0].String()
 	}
 	text, _, err := j.files.text("--mil", o.mil)
 	if err != nil {
@@ -141,6 +165,12 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
 	if err := j.run(ctx, bar); err != nil {
 		return err
+	}
+	if o.compare != "" {
+		bar.now("compare")
+		if err := j.compareTwo(ctx, program, file); err != nil {
+			return programFault(file, err)
+		}
 	}
 	bar.stop()
 	return j.report(d)

@@ -50,6 +50,8 @@ type runDetails struct {
 	Evaluate    evaluation    `json:"evaluate"`
 	Notes       []string      `json:"notes,omitempty"`        // conversions of the files of --expect
 	MadeWeights []string      `json:"made_weights,omitempty"` // files that were missing and filled by --fill-weights
+
+	Compare *compareDetails `json:"compare,omitempty"` // of --compare
 }
 
 // notes prints notes to standard error. It prints none where the JSON object goes to standard
@@ -80,7 +82,7 @@ func (j *runJob) report(d *ane.Device) error {
 	r := newReport(d)
 	r.setEngine(&receipt)
 	r.Checks = append(r.Checks, j.checks...)
-	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, j.notes, j.weights.made}
+	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, j.notes, j.weights.made, j.compared}
 	failed := r.judge()
 	a.deliver(r)
 	if a.json {
@@ -98,6 +100,11 @@ func (j *runJob) report(d *ane.Device) error {
 		j.eval)
 	if err != nil {
 		return err
+	}
+	if j.compared != nil {
+		if err := j.compareTable(); err != nil {
+			return err
+		}
 	}
 	for _, c := range j.checks {
 		if err := a.printf("%s: %s, %s\n", visible(c.Name), paint(a.out, c.Status), visible(c.Detail)); err != nil {

@@ -1,0 +1,138 @@
+package modes
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/numerics"
+)
+
+// comparison compares a program of one input x with modes a and b; x holds values, then zeros.
+func comparison(t *testing.T, shape []int, body, result string, a, b numerics.Mode, values ...fp16.Bits) Comparison {
+	t.Helper()
+	text := fmt.Sprintf("program(1.3)\n{\n    func main<ios18>(%s x) {\n%s\n    } -> (%s);\n}",
+		mil.TensorOf(mil.FP16, shape...), body, result)
+	p, err := mil.Parse("m.mil", []byte(text))
+	require.NoError(t, err, text)
+	n := 2
+	for _, d := range shape {
+		n *= d
+	}
+	data := make([]byte, n)
+	for i, h := range values {
+		binary.LittleEndian.PutUint16(data[2*i:], uint16(h))
+	}
+	return Comparison{Source: ane.Source{File: "m.mil", Program: p}, Modes: [2]numerics.Mode{a, b},
+		Inputs: map[string][]byte{"x": data}}
+}
+
+func half(f float32) fp16.Bits { return fp16.FromFloat32(f) }
+
+// weights is a 1x1 convolution of channels into one.
+func weights(channels int, value string) string {
+	list := value
+	for range channels - 1 {
+		list += ", " + value
+	}
+	return fmt.Sprintf("tensor<fp16, [1, 1, 1, 1]> y = conv(x = x, weight = tensor<fp16, [1, %d, 1, 1]>([%s]))"+
+		"[name = string(\"y\")];", channels, list)
+}
+
+func unary(op string) string {
+	return "tensor<fp16, [1, 1, 1, 4]> y = " + op + "(x = x)[name = string(\"y\")];"
+}
+
+// TestRules: for each rule a program that shows it, and nothing else.
+func TestRules(t *testing.T) {
+	four := []int{1, 4, 1, 1}
+	for _, c := range []struct {
+		name  string
+		shape []int
+		body  string
+		mode  numerics.Mode
+		x     []fp16.Bits
+		want  numerics.Rules
+	}{
+		{"overflow", four, weights(4, "1"), numerics.M6, []fp16.Bits{half(20000), half(20000), half(-20000)},
+			numerics.Range},
+		{"overflow on the M1", []int{1, 8, 1, 1}, weights(8, "1"), numerics.M1,
+			[]fp16.Bits{half(16384), half(16384), 0, 0, half(-16384)}, numerics.Range},
+		{"dropped", four, weights(4, "0x1p-10"), numerics.M6, []fp16.Bits{half(0x1p-8)}, numerics.ProductDropped},
+		{"aligned", four, weights(4, "0x1.8p-2"), numerics.M6, []fp16.Bits{half(0x1p-14)}, numerics.ProductRounding},
+		{"half away", four, weights(4, "1"), numerics.M6, []fp16.Bits{half(2048), half(1)}, numerics.HalfAway},
+		{"exponent 31", four, weights(4, "0x1p-12"), numerics.M6, []fp16.Bits{fp16.Inf}, numerics.Exponent31},
+		{"fours", four, weights(4, "1"), numerics.M1, []fp16.Bits{half(4096), half(1), half(-4096)}, numerics.Fours},
+		{"sigmoid", []int{1, 1, 1, 4}, unary("sigmoid"), numerics.M6, []fp16.Bits{0, half(0.3)}, numerics.Tables},
+		{"tanh", []int{1, 1, 1, 4}, unary("tanh"), numerics.M4, []fp16.Bits{0, half(0.3)}, numerics.Tables},
+		{"round", []int{1, 1, 1, 4}, unary("round"), numerics.M5, []fp16.Bits{half(1024)}, numerics.RoundInHalf},
+		{"slice", []int{1, 1, 1, 4}, "tensor<fp16, [1, 1, 1, 2]> y = slice_by_index(x = x, " +
+			"begin = tensor<int32, [4]>([0, 0, 0, 2]), end = tensor<int32, [4]>([1, 1, 1, 4]))[name = string(\"y\")];",
+			numerics.M1, []fp16.Bits{0, 0, half(4095)}, numerics.SliceTimes16},
+		{"add", []int{1, 1, 1, 4}, "tensor<fp16, [1, 1, 1, 4]> y = add(x = x, y = fp16(1))[name = string(\"y\")];",
+			numerics.M6, []fp16.Bits{half(2048)}, numerics.HalfAway},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cmp := comparison(t, c.shape, c.body, "y", numerics.Reference, c.mode, c.x...)
+			d, compared, err := cmp.Find(t.Context())
+			require.NoError(t, err)
+			require.NotNil(t, d)
+			require.Equal(t, 1, compared)
+			require.Equal(t, c.want.String(), d.Rules.String(), "%+v", d)
+			require.True(t, d.Alone)
+			require.NotZero(t, d.ULPs)
+		})
+	}
+}
+
+// TestFirstOperator: the operators before are equal, the first that differs is reported with its element.
+func TestFirstOperator(t *testing.T) {
+	body := `fp16 two = const()[name = string("two"), val = fp16(2)];
+tensor<fp16, [1, 2, 1, 4]> a = mul(x = x, y = two)[name = string("a")];
+tensor<fp16, [1, 2, 1, 4]> b = add(x = a, y = fp16(1))[name = string("b")];
+tensor<fp16, [1, 2, 1, 4]> c = sigmoid(x = b)[name = string("c")];`
+	x := make([]fp16.Bits, 8)
+	x[6] = half(1024)
+	c := comparison(t, []int{1, 2, 1, 4}, body, "c", numerics.Reference, numerics.M6, x...)
+	d, compared, err := c.Find(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, compared)
+	require.Equal(t, "b", d.Value)
+	require.Equal(t, "add", d.Operator)
+	require.Equal(t, []int{0, 1, 0, 2}, d.Index)
+	require.Equal(t, [2]float64{2048, 2050}, d.Got)
+	require.Equal(t, []any{uint64(1), 1, 2.0}, []any{d.ULPs, d.Differ, d.Worst})
+
+	c.Tol = 0.01 // beyond the rounding, sigmoid's table is within the tolerance too
+	d, compared, err = c.Find(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, d)
+	require.Equal(t, 3, compared)
+
+	c.Tol, c.Modes[1] = 0, numerics.Reference
+	d, _, err = c.Find(t.Context())
+	require.NoError(t, err)
+	require.Nil(t, d)
+}
+
+// TestOverflowBehindRounding: with a tolerance the sum that overflows is found behind an addition that rounds
+// away.
+func TestOverflowBehindRounding(t *testing.T) {
+	body := "tensor<fp16, [1, 4, 1, 1]> a = add(x = x, y = fp16(1))[name = string(\"a\")];\n" +
+		"tensor<fp16, [1, 1, 1, 1]> y = conv(x = a, weight = tensor<fp16, [1, 4, 1, 1]>([10, 10, 10, 10]))" +
+		"[name = string(\"y\")];"
+	c := comparison(t, []int{1, 4, 1, 1}, body, "y", numerics.Reference, numerics.M6, half(2048), half(2048))
+	d, _, err := c.Find(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "a", d.Value)
+	c.Tol = 0.01
+	d, _, err = c.Find(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "y", d.Value)
+	require.Equal(t, numerics.Range, d.Rules)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/modes"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/near"
+)
+
+// carried stands for a rule where the operands, which differ by less than --tol, make the difference.
+const carried = "none here: differences of the operands within --tol add up"
+
+// compareDetails is what run --compare adds to the report.
+type compareDetails struct {
+	Modes      [2]numerics.Mode `json:"modes"`
+	Compared   int              `json:"compared"`   // results of operators, up to the one that differs
+	Difference *modeDifference  `json:"difference"` // null if all results are equal
+}
+
+// modeDifference is the first operator whose result differs between two modes.
+type modeDifference struct {
+	Operator string          `json:"operator"`
+	Value    string          `json:"value"` // name of the result
+	File     string          `json:"file"`
+	Line     int             `json:"line"`
+	Column   int             `json:"column"`
+	DType    string          `json:"dtype"`
+	Shape    []int           `json:"shape"`
+	Index    []int           `json:"index"`  // of the first element that differs
+	Values   [2]trial.Number `json:"values"` // that element in each mode; null if infinite or NaN
+	Shown    [2]string       `json:"shown"`  // the same as text
+	ULPs     uint64          `json:"ulps"`
+	Differ   int             `json:"differ"` // elements
+	Elements int             `json:"elements"`
+	Worst    trial.Number    `json:"max_difference"` // among finite elements
+	Rules    []string        `json:"rules"`          // one, or those that make the difference together
+}
+
+// compareModes reads --compare.
+func (a *app) compareModes(text string) (m [2]numerics.Mode, err error) {
+	if a.mode != numerics.Reference.String() {
+		return m, badf("--compare names both modes; leave --numerics out")
+	}
+	if a.apple || a.socket != "" || a.engine != engine.Auto && a.engine != engine.Soft {
+		return m, badf("--compare evaluates on the engine %s; leave --engine, --broker and --require-ane out", engine.Soft)
+	}
+	names := strings.Split(text, ",")
+	if len(names) != 2 {
+		return m, badf("--compare %s; give two modes, as in reference,m6", text)
+	}
+	for i, name := range names {
+		if m[i], err = numerics.Parse(strings.TrimSpace(name)); err != nil {
+			return m, badf("--compare: there is no numerics mode %q; %s", name,
+				near.Choices(name, "choose one of", numerics.Names()))
+		}
+	}
+	if m[0] == m[1] {
+		return m, badf("--compare %s names one mode twice; give two modes, as in reference,m6", text)
+	}
+	return m, nil
+}
+
+// compareTwo evaluates the program, whose inputs are filled, under both modes.
+func (j *runJob) compareTwo(ctx context.Context, program *mil.Program, file string) error {
+	c := modes.Comparison{Modes: j.compare, Tol: j.o.tol, Inputs: map[string][]byte{},
+		Source: ane.Source{File: file, Program: program, Function: j.o.function, Weights: j.weights}}
+	for name, t := range j.rig.In {
+		data := make([]byte, t.Layout().PackedBytes())
+		if _, err := t.Read(data); err != nil {
+			return err
+		}
+		c.Inputs[name] = data
+	}
+	d, compared, err := c.Find(ctx)
+	if err != nil {
+		return err
+	}
+	j.compared = &compareDetails{Modes: j.compare, Compared: compared}
+	if d == nil {
+		return nil
+	}
+	m := &modeDifference{Operator: d.Operator, Value: visible(d.Value), File: visible(file), Line: d.Pos.Line,
+		Column: d.Pos.Col, DType: d.DType.String(), Shape: d.Shape, Index: d.Index, ULPs: d.ULPs, Differ: d.Differ,
+		Elements: 1, Worst: trial.Number(d.Worst)}
+	for i, v := range d.Got {
+		m.Values[i], m.Shown[i] = trial.Number(v), fmt.Sprintf("%g", v)
+	}
+	for _, n := range d.Shape {
+		m.Elements *= n
+	}
+	for _, one := range d.Rules.Each() {
+		m.Rules = append(m.Rules, one.String())
+	}
+	if d.Carried {
+		m.Rules = []string{carried}
+	}
+	j.compared.Difference = m
+	return nil
+}
+
+// compareTable prints what --compare found.
+func (j *runJob) compareTable() error {
+	a, c := j.app, j.compared
+	d := c.Difference
+	if d == nil {
+		return a.printf("%s and %s: %s compared, no difference\n", c.Modes[0], c.Modes[1],
+			counted(c.Compared, "result", "results"))
+	}
+	w := page.NewTable("difference", fmt.Sprintf("%s and %s", c.Modes[0], c.Modes[1]))
+	w.Row("operator", fmt.Sprintf("%s %s, %s:%d:%d", d.Operator, d.Value, d.File, d.Line, d.Column))
+	w.Row("element", fmt.Sprintf("%v of %s %v", d.Index, d.DType, d.Shape))
+	w.Row(c.Modes[0].String(), d.Shown[0])
+	w.Row(c.Modes[1].String(), d.Shown[1])
+	w.Row("apart", counted(int(d.ULPs), "ulp", "ulps"))
+	w.Row("differ", fmt.Sprintf("%d of %d elements, by %.6g at most", d.Differ, d.Elements, float64(d.Worst)))
+	w.Row("rule", strings.Join(d.Rules, " + "))
+	w.Row("equal before", counted(c.Compared-1, "result", "results"))
+	if err := a.printf("\n"); err != nil {
+		return err
+	}
+	return a.table(w)
+}
