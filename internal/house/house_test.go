@@ -49,7 +49,7 @@ var may = []struct {
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
 	{"internal/engine/standin", []string{"ane", "ane/mil", "ane/mil/blob", "internal/engine/apple",
 		"internal/engine/soft", "internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},
-	{"internal/engine/apple", []string{"ane", "ane/driverabi", "ane/mil", "ane/mil/ops", "internal/attributes",
+	{"internal/engine/apple", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint", "ane/mil/ops", "internal/attributes",
 		"internal/plist",
 		"objcbridge", "unimem"}},
 	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/numerics", "internal/engine/broker/",

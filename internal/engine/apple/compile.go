@@ -9,7 +9,9 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/objcbridge"
 )
@@ -118,11 +120,42 @@ func (e *Engine) explain(src ane.Source, p *mil.Program, err error) error {
 	var faults mil.ErrorList
 	errors.As(analysis, &faults)
 	refusal := &mil.Error{File: src.File, Pos: p.Pos, Msg: "the framework refuses the program: " + reason(b)}
-	if faults == nil {
+	known := e.linted(src, p, faults)
+	if faults == nil && known == nil {
 		refusal.Hint = "leave out statements until it compiles, or look for messages of aned in the system log"
 	}
-	why.Err = ane.Because(out.Err, append(faults, refusal))
+	why.Err = ane.Because(out.Err, slices.Concat(faults, mil.ErrorList{refusal}, known))
 	return &why
+}
+
+// maxLinted is the largest number of findings of lint that a refusal lists.
+const maxLinted = 10
+
+// linted returns what lint knows against the program on this chip: the errors, or the warnings if there are none.
+// Findings at the places of faults, and those on the language alone, are left out.
+func (e *Engine) linted(src ane.Source, p *mil.Program, faults mil.ErrorList) (known mil.ErrorList) {
+	o := lint.Options{Roads: []chip.Road{chip.InMemory}}
+	if c, err := chip.Parse(e.info.Chip); err == nil {
+		o.Chips = []chip.Chip{c}
+	}
+	if src.Weights != nil {
+		o.Weights = src.Weights
+	}
+	findings := lint.Run(src.File, p, o)
+	worst := lint.Worst(findings)
+	for i := range findings {
+		f := &findings[i]
+		if f.Severity != worst || worst < lint.Warning || f.Rule.ID == "syntax" || f.Rule.ID == "types" ||
+			slices.ContainsFunc(faults, func(e *mil.Error) bool { return e.Pos.Known() && e.Pos == f.Pos }) {
+			continue
+		}
+		if len(known) == maxLinted {
+			break
+		}
+		known.Add(&mil.Error{File: f.File, Pos: f.Pos, Hint: f.Fix,
+			Msg: fmt.Sprintf("lint: %v: %s [%s]", f.Severity, f.Message, f.Rule.ID)})
+	}
+	return known
 }
 
 // directory matches the directory of the program in messages of the compiler: hundreds of digits.
