@@ -314,6 +314,27 @@ var calls = []struct {
 	{func(f *build.Func, v values) build.Value {
 		return f.CoremlUpdateState(f.State("kv", build.FP32, 2, 3), v.f)
 	}, "tensor<fp32, [2, 3]> = coreml_update_state(state = kv, value = f)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.Gather(v.f, v.i, 1, build.BatchDims(1), build.ValidateIndices(true))
+	}, "tensor<fp32, [2, 3]> = gather(axis = int32(1), batch_dims = int32(1), indices = i, validate_indices = bool(true), x = f)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.GatherAlongAxis(v.f, v.i, -1, build.ValidateIndices(true))
+	}, "tensor<fp32, [2, 3]> = gather_along_axis(axis = int32(-1), indices = i, validate_indices = bool(true), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.GatherNd(v.img, v.i, build.BatchDims(0)) }, "tensor<fp16, [2, 9]> = gather_nd(batch_dims = int32(0), indices = i, validate_indices = bool(false), x = img)"},
+	{func(f *build.Func, v values) build.Value {
+		return f.Scatter(v.f, f.Const("at", mil.Int32s(1)), f.SliceBySize(v.f, []int{0, 0}, []int{1, 3}), 0, build.ScatterMax)
+	}, `tensor<fp32, [2, 3]> = scatter(axis = int32(0), data = f, indices = tensor<int32, [1]>([1]), mode = string("max"), updates = slice_by_size_0, validate_indices = bool(false))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ScatterAlongAxis(v.f, v.i, v.f, 1, build.ValidateIndices(true))
+	}, `tensor<fp32, [2, 3]> = scatter_along_axis(axis = int32(1), data = f, indices = i, mode = string("add"), updates = f, validate_indices = bool(true))`},
+	{func(f *build.Func, v values) build.Value {
+		return f.ScatterNd(v.img, v.i, f.GatherNd(v.img, v.i), build.ScatterUpdate)
+	}, `tensor<fp16, [1, 4, 8, 9]> = scatter_nd(data = img, indices = i, mode = string("update"), updates = gather_nd_0, validate_indices = bool(false))`},
+	{func(f *build.Func, v values) build.Value {
+		values, _ := f.Topk(v.f, 2, -1, build.Ascending(true), build.IndexType(mil.UInt16))
+		return values
+	}, `tensor<fp32, [2, 2]>, tensor<uint16, [2, 2]> = topk(ascending = bool(true), axis = int32(-1), k = int32(2), output_indices_dtype = string("uint16"), return_indices = bool(true), sort = bool(true), x = f)`},
+	{func(f *build.Func, v values) build.Value { return f.Argsort(v.f, 0, true) }, "tensor<int32, [2, 3]> = argsort(ascending = bool(true), axis = int32(0), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceBySize(v.f, []int{0, 1}, []int{1, -1}) }, "tensor<fp32, [1, 2]> = slice_by_size(begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
 		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},
@@ -518,6 +539,9 @@ var faulty = []struct {
 	{func(f *build.Func, v values) { f.WriteState(f.State("kv", build.FP16, 2), v.f) }, "write_state: data: tensor<fp32, [2, 3]> where kv holds tensor<fp16, [2]>"},
 	{func(f *build.Func, v values) { f.State("x", build.FP16, 2) }, `state "x" is defined twice`},
 	{func(f *build.Func, v values) { f.State("kv", mil.String, 2) }, "kv: string cannot be stored"},
+	{func(f *build.Func, v values) { f.Gather(v.f, v.f, 0) }, "gather: indices: f is not handled for type fp32"},
+	{func(f *build.Func, v values) { f.ScatterAlongAxis(v.f, v.i, v.f, 1, build.ScatterMode("sum")) }, `scatter_along_axis: mode: "sum" is not known`},
+	{func(f *build.Func, v values) { f.Topk(v.f, 4, 0) }, "topk: k: 4 of axis 0 of x[2 3]"},
 	{func(f *build.Func, v values) { f.SliceByIndex(v.x, []int{0}, []int{1}) }, "slice_by_index: begin: tensor<int32, [1]> does not fit"},
 	{func(f *build.Func, v values) { f.Pad(v.i, []int{1, 1}, build.PadValue(0.5)) },
 		"pad: constant_val: 0.5 is not of type int32"},

@@ -8,6 +8,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/anekit/anekit/ane"
 )
 
 // kernel prepares one step. It reads shapes, settings and constants, none of which
@@ -39,8 +41,9 @@ type call struct {
 	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
 	ctx     context.Context
 
-	budget   *int // while folding: the remaining work
-	declined bool // the step exceeded the budget and did not run
+	fault    atomic.Pointer[ane.Error] // what makes the run fail
+	budget   *int                      // while folding: the remaining work
+	declined bool                      // the step exceeded the budget and did not run
 }
 
 // workers is the number of goroutines that share a large step. The process reads

@@ -123,6 +123,9 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	if err := ctx.Err(); err != nil || c.declined {
 		return false, err
 	}
+	if err := c.fault.Load(); err != nil {
+		return false, err
+	}
 	k.budget.folded -= size
 	for i, v := range n.Out {
 		k.known[v] = c.out[i].raw

@@ -132,6 +132,7 @@ func weightedCases() map[string]weightedCase {
 		}
 	}
 	maps.Copy(cases, moreWeightedCases())
+	maps.Copy(cases, movingCases())
 	return cases
 }
 
@@ -144,7 +145,7 @@ func TestInstanceEqualsCompiledProgram(t *testing.T) {
 	for _, name := range ops.Names() {
 		found := name == "const"
 		for _, c := range cases {
-			found = found || strings.Contains(c.body, " = "+name+"(")
+			found = found || strings.Contains(c.body, " = "+name+"(") || strings.Contains(c.body, "\n"+name+"(")
 		}
 		require.True(t, found, "no case has %s", name)
 	}

@@ -149,7 +149,11 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		c.run.run(c)
 		c.ctx = nil
 		if err := ctx.Err(); err != nil {
+			c.fault.Store(nil)
 			return ane.Deadline("evaluate", Name, err)
+		}
+		if err := c.fault.Swap(nil); err != nil {
+			return err
 		}
 	}
 	return nil

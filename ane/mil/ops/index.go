@@ -1,0 +1,271 @@
+package ops
+
+import (
+	"slices"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// indexing reads and writes elements where other tensors tell, and orders elements. Attrs is a Gather, a Scatter or a
+// TopK.
+//
+// An index below 0 counts from the end of its axis, as in opsets before ios17. Indices outside of the axis are taken
+// as its first or last element; coremltools does not define them. With validate_indices both are faults, of the
+// program if the indices are constant, else of the evaluation.
+var indexing = []Def{
+	{Name: "gather", Params: []Param{tensor("x"), tensor("indices"), option("axis"), option("batch_dims"),
+		option("validate_indices")}, infer: inferGather},
+	{Name: "gather_along_axis", Params: []Param{tensor("x"), tensor("indices"), option("axis"),
+		option("validate_indices")}, infer: inferGatherAlong},
+	{Name: "gather_nd", Params: []Param{tensor("x"), tensor("indices"), option("batch_dims"),
+		option("validate_indices")}, infer: inferGatherND},
+	{Name: "scatter", Params: []Param{tensor("data"), tensor("indices"), tensor("updates"), option("axis"),
+		option("mode"), option("validate_indices")}, infer: inferScatter},
+	{Name: "scatter_along_axis", Params: []Param{tensor("data"), tensor("indices"), tensor("updates"), option("axis"),
+		option("mode"), option("validate_indices")}, infer: inferScatterAlong},
+	{Name: "scatter_nd", Params: []Param{tensor("data"), tensor("indices"), tensor("updates"), option("mode"),
+		option("validate_indices")}, infer: inferScatterND},
+	{Name: "topk", Many: true, Params: []Param{tensor("x"), {Name: "k", Const: true, Sized: true, Optional: true},
+		option("axis"), option("ascending"), option("sort"), option("return_indices"), option("output_indices_dtype")},
+		infer: inferTopK},
+	{Name: "argsort", Params: []Param{tensor("x"), option("axis"), option("ascending")}, infer: inferArgsort},
+}
+
+// Gather holds the settings of the gather operators.
+type Gather struct {
+	Axis     int // gather and gather_along_axis
+	Batch    int // leading axes that x and indices share
+	Validate bool
+}
+
+// Scatter holds the settings of the scatter operators.
+type Scatter struct {
+	Axis     int // scatter and scatter_along_axis
+	Mode     string
+	Validate bool
+}
+
+// Modes of the scatter operators: how an update changes the element at its index.
+const (
+	ScatterUpdate = "update"
+	ScatterAdd    = "add"
+	ScatterSub    = "sub"
+	ScatterMul    = "mul"
+	ScatterDiv    = "div"
+	ScatterMax    = "max"
+	ScatterMin    = "min"
+)
+
+// TopK holds the settings of topk and argsort.
+type TopK struct {
+	Axis, K   int
+	Ascending bool
+}
+
+// located checks constant indices if the program asks for it. limits are the lengths of the axes that the last axis of
+// indices counts, or one for all.
+func (c *Call) located(limits ...int) (validate bool) {
+	validate = c.boolean("validate_indices", false)
+	v := c.tensor("indices")
+	if !validate || c.failed() || v.Data == nil {
+		return validate
+	}
+	for i, f := range v.Floats() {
+		if n := limits[i%len(limits)]; f < 0 || f >= float64(n) {
+			c.fail("indices", "with validate_indices, indices are from 0 to the last of the axis", "%.0f of an axis of length "+
+				"%d", f, n)
+			return
+		}
+	}
+	return
+}
+
+func inferGather(c *Call) {
+	x, at := c.tensor("x"), c.tensor("indices")
+	c.needs("x", storable...)
+	c.needs("indices", indexes...)
+	a := Gather{Axis: c.axis("axis", x.Rank(), 0), Batch: c.integer("batch_dims", 0)}
+	if c.failed() {
+		return
+	}
+	if a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
+		c.fail("batch_dims", "x and indices share these axes, and axis comes after them", "%d for x%v, indices%v and axis %d",
+			a.Batch, x.Shape, at.Shape, a.Axis)
+		return
+	}
+	a.Validate = c.located(x.Shape[a.Axis])
+	if at.Data == nil {
+		c.cpu()
+	}
+	c.attrs = a
+	c.gives(x.DType, slices.Concat(x.Shape[:a.Axis], at.Shape[a.Batch:], x.Shape[a.Axis+1:]))
+}
+
+// beside checks that indices has the shape of x but for one axis.
+func (c *Call) beside(name string) (axis int) {
+	x, at := c.tensor(name), c.tensor("indices")
+	axis = c.axis("axis", x.Rank(), 0)
+	fits := at.Rank() == x.Rank()
+	for i := range x.Shape {
+		fits = fits && (i == axis || at.Shape[i] == x.Shape[i])
+	}
+	if !fits {
+		c.fail("indices", "only axis may differ from "+name, "shape %v for %s%v", at.Shape, name, x.Shape)
+	}
+	return axis
+}
+
+func inferGatherAlong(c *Call) {
+	x := c.tensor("x")
+	c.needs("x", storable...)
+	c.needs("indices", indexes...)
+	a := Gather{Axis: c.beside("x")}
+	if c.failed() {
+		return
+	}
+	a.Validate = c.located(x.Shape[a.Axis])
+	c.cpu()
+	c.attrs = a
+	c.gives(x.DType, c.tensor("indices").Shape)
+}
+
+func inferGatherND(c *Call) {
+	x, at := c.tensor("x"), c.tensor("indices")
+	c.needs("x", storable...)
+	c.needs("indices", indexes...)
+	a := Gather{Batch: c.integer("batch_dims", 0)}
+	if c.failed() {
+		return
+	}
+	n := at.Rank() - 1
+	if a.Batch < 0 || a.Batch > n || a.Batch > x.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
+		c.fail("batch_dims", "x and indices share these axes; the last axis of indices is none of them",
+			"%d for x%v and indices%v", a.Batch, x.Shape, at.Shape)
+		return
+	}
+	depth := at.Shape[n]
+	if depth > x.Rank()-a.Batch {
+		c.fail("indices", "the last axis has an index for each of the first axes of x", "%d indices for x%v after %d batch "+
+			"axes", depth, x.Shape, a.Batch)
+		return
+	}
+	a.Validate = c.located(x.Shape[a.Batch : a.Batch+depth]...)
+	c.cpu()
+	c.attrs = a
+	c.gives(x.DType, slices.Concat(at.Shape[:n], x.Shape[a.Batch+depth:]))
+}
+
+// scattering reads what the scatter operators have in common.
+func (c *Call) scattering() (a Scatter) {
+	data := c.tensor("data")
+	c.needs("data", storable...)
+	c.needs("indices", indexes...)
+	c.sameType("data", "updates")
+	a.Mode = c.word("mode", ScatterAdd, ScatterUpdate, ScatterAdd, ScatterSub, ScatterMul, ScatterDiv, ScatterMax,
+		ScatterMin)
+	if data.DType == mil.Bool && a.Mode != ScatterUpdate {
+		c.fail("mode", `write mode = string("update")`, "%s is not handled for type bool", a.Mode)
+	}
+	return a
+}
+
+// scattered ends the rule of a scatter operator whose updates should have a shape.
+func (c *Call) scattered(a Scatter, updates []int, limits ...int) {
+	data := c.tensor("data")
+	if v := c.tensor("updates"); !c.failed() && !slices.Equal(v.Shape, updates) {
+		c.fail("updates", "give an update for each index", "shape %v where data%v and indices%v need %v", v.Shape,
+			data.Shape, c.tensor("indices").Shape, updates)
+	}
+	if c.failed() {
+		return
+	}
+	a.Validate = c.located(limits...)
+	c.cpu()
+	c.attrs = a
+	c.gives(data.DType, data.Shape)
+}
+
+func inferScatter(c *Call) {
+	data := c.tensor("data")
+	a := c.scattering()
+	if a.Axis = c.axis("axis", data.Rank(), 0); c.failed() {
+		return
+	}
+	c.scattered(a, slices.Concat(data.Shape[:a.Axis], c.tensor("indices").Shape, data.Shape[a.Axis+1:]),
+		data.Shape[a.Axis])
+}
+
+func inferScatterAlong(c *Call) {
+	a := c.scattering()
+	if a.Axis = c.beside("data"); c.failed() {
+		return
+	}
+	c.scattered(a, c.tensor("indices").Shape, c.tensor("data").Shape[a.Axis])
+}
+
+func inferScatterND(c *Call) {
+	data, at := c.tensor("data"), c.tensor("indices")
+	a := c.scattering()
+	if c.failed() {
+		return
+	}
+	n := at.Rank() - 1
+	if n < 0 || at.Shape[n] > data.Rank() {
+		c.fail("indices", "the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape,
+			data.Shape)
+		return
+	}
+	c.scattered(a, slices.Concat(at.Shape[:n], data.Shape[at.Shape[n]:]), data.Shape[:at.Shape[n]]...)
+}
+
+// ordered are the types whose elements have an order.
+var ordered = slices.DeleteFunc(slices.Clone(storable), isBool)
+
+func inferTopK(c *Call) {
+	x := c.tensor("x")
+	c.needs("x", ordered...)
+	a := TopK{Axis: c.axis("axis", x.Rank(), -1), K: c.integer("k", 1), Ascending: c.boolean("ascending", false)}
+	c.boolean("sort", true) // unsorted results may have any order; they are sorted all the same
+	indices := c.boolean("return_indices", true)
+	d := mil.ParseDType(c.word("output_indices_dtype", "int32", "int32", "uint16"))
+	if c.failed() {
+		return
+	}
+	length := x.Shape[a.Axis]
+	if a.K == -1 {
+		a.K = length
+	}
+	switch {
+	case a.K < 1 || a.K > length:
+		c.fail("k", "choose from 1 to the length of the axis; -1 takes all", "%d of axis %d of x%v", a.K, a.Axis, x.Shape)
+		return
+	case !indices && c.tensor("output_indices_dtype") != nil:
+		c.fail("output_indices_dtype", "remove it, or return_indices = bool(false)", "there are no indices")
+		return
+	case d == mil.UInt16 && length > 1<<16:
+		c.fail("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v", a.Axis,
+			x.Shape)
+		return
+	}
+	shape := slices.Clone(x.Shape)
+	shape[a.Axis] = a.K
+	c.attrs = a
+	if indices {
+		c.results([]mil.DType{x.DType, d}, [][]int{shape, shape})
+		return
+	}
+	c.gives(x.DType, shape)
+}
+
+func inferArgsort(c *Call) {
+	x := c.tensor("x")
+	c.needs("x", ordered...)
+	a := TopK{Axis: c.axis("axis", x.Rank(), -1), Ascending: c.boolean("ascending", false)}
+	if c.failed() {
+		return
+	}
+	a.K = x.Shape[a.Axis]
+	c.cpu()
+	c.attrs = a
+	c.gives(mil.Int32, x.Shape)
+}

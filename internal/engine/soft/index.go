@@ -1,0 +1,250 @@
+package soft
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/ops"
+)
+
+// locator reads indices. One below 0 counts from the end; one outside of the axis is taken as its first or last
+// element, so that no run leaves the memory of a tensor. With validate both are faults of the run.
+type locator struct {
+	op       string
+	validate bool
+}
+
+// at returns element i of operand in as an index of an axis of length n.
+func (l *locator) at(c *call, in, i, n int) int {
+	k := integer(&c.in[in], i)
+	if l.validate && (k < 0 || k >= n) {
+		c.refuse(l.op, k, n)
+	}
+	if k < 0 {
+		k += n
+	}
+	return min(max(k, 0), n-1)
+}
+
+// refuse records a fault of the run: an index k of an axis of length n. The first counts.
+func (c *call) refuse(op string, k, n int) {
+	if c.fault.Load() == nil {
+		c.fault.CompareAndSwap(nil, &ane.Error{Op: "evaluate", Engine: Name, Name: op, Err: ane.ErrShape,
+			Detail: fmt.Sprintf("index %d of an axis of length %d", k, n), Rule: "validate_indices = bool(true)",
+			Hint: "give indices from 0 to the last of the axis"})
+	}
+}
+
+// gatherRows copies runs of elements of x: gather and gather_nd.
+func gatherRows(s *step) (runner, int) {
+	a := s.attrs.(ops.Gather)
+	x, at := s.in[0].shape, s.in[1].shape
+	r := &rowGatherer{locator: locator{s.op, a.Validate}, size: s.in[0].dtype.Size(), batch: ops.Volume(x[:a.Batch]),
+		middle: 1, tuples: ops.Volume(at[a.Batch:])}
+	if s.op == "gather" {
+		r.middle, r.lengths = ops.Volume(x[a.Batch:a.Axis]), x[a.Axis:a.Axis+1]
+		r.inner = ops.Volume(x[a.Axis+1:])
+	} else {
+		depth := at[len(at)-1]
+		r.tuples /= depth
+		r.lengths, r.inner = x[a.Batch:a.Batch+depth], ops.Volume(x[a.Batch+depth:])
+	}
+	return r, 0
+}
+
+// rowGatherer copies, for each batch, each position between batch and axis, and each tuple of indices, a run of inner
+// elements.
+type rowGatherer struct {
+	locator
+	size                         int // of an element in bytes
+	batch, middle, tuples, inner int
+	lengths                      []int // of the axes that a tuple counts
+}
+
+func (r *rowGatherer) run(c *call) {
+	c.spread(r.batch*r.middle*r.tuples, r.inner/4+2*len(r.lengths))
+}
+
+func (r *rowGatherer) span(c *call, lo, hi, _ int) {
+	from, to, n := c.in[0].raw, c.out[0].raw, r.inner*r.size
+	for i := lo; i < hi; i++ {
+		if i%64 == 0 && c.stopped() {
+			return
+		}
+		first := i / r.tuples // batch and position
+		tuple := first/r.middle*r.tuples + i%r.tuples
+		at := first
+		for k, length := range r.lengths {
+			at = at*length + r.at(c, 1, tuple*len(r.lengths)+k, length)
+		}
+		copy(to[i*n:][:n], from[at*n:])
+	}
+}
+
+// alongAxis describes an axis of a tensor between outer and inner ones.
+type alongAxis struct{ outer, length, inner int }
+
+func alongOf(shape []int, axis int) alongAxis {
+	if len(shape) == 0 {
+		return alongAxis{1, 1, 1}
+	}
+	return alongAxis{ops.Volume(shape[:axis]), shape[axis], ops.Volume(shape[axis+1:])}
+}
+
+// gatherAlongAxis takes element (o, index, i) of x for each index (o, k, i).
+func gatherAlongAxis(s *step) (runner, int) {
+	a := s.attrs.(ops.Gather)
+	r := &axisGatherer{locator: locator{s.op, a.Validate}, size: s.in[0].dtype.Size(), x: alongOf(s.in[0].shape, a.Axis)}
+	r.count = alongOf(s.in[1].shape, a.Axis).length
+	return r, 0
+}
+
+type axisGatherer struct {
+	locator
+	size, count int // bytes of an element; indices along the axis
+	x           alongAxis
+}
+
+func (r *axisGatherer) run(c *call) { c.spread(c.out[0].len(), 4) }
+
+func (r *axisGatherer) span(c *call, lo, hi, _ int) {
+	from, to, n := c.in[0].raw, c.out[0].raw, r.size
+	for i := lo; i < hi; i++ {
+		if i%chunk == 0 && c.stopped() {
+			return
+		}
+		outer := i / (r.count * r.x.inner)
+		at := (outer*r.x.length+r.at(c, 1, i, r.x.length))*r.x.inner + i%r.x.inner
+		copy(to[i*n:][:n], from[at*n:])
+	}
+}
+
+// scatterRows copies data and applies updates to it, one after another in the order of the indices: each rounds its
+// result to the type. The quotient of integers is truncated, and 0 where the divisor is 0.
+func scatterRows(s *step) (runner, int) {
+	a := s.attrs.(ops.Scatter)
+	data, at := s.in[0].shape, s.in[1].shape
+	r := &updater{locator: locator{s.op, a.Validate}, mode: a.Mode, axis: alongOf(data, a.Axis), count: ops.Volume(at),
+		lengths: []int{}}
+	switch s.op {
+	case "scatter":
+		r.lengths = data[a.Axis : a.Axis+1]
+	case "scatter_along_axis":
+		r.single = true
+		r.count = alongOf(at, a.Axis).length
+		r.lengths = data[a.Axis : a.Axis+1]
+	default:
+		depth := at[len(at)-1]
+		r.count /= depth
+		r.lengths = data[:depth]
+		r.axis = alongAxis{1, ops.Volume(data[:depth]), ops.Volume(data[depth:])}
+	}
+	whole, _ := move(s.in[0].dtype.Size(), box{dims: []int{ops.Volume(data)}, src: []int{1}, dst: []int{1}})
+	return &sequence{whole, r}, 2 * chunk
+}
+
+type updater struct {
+	locator
+	mode    string
+	axis    alongAxis // outer, all elements that indices choose from, inner
+	count   int       // updates of each element of outer and inner
+	lengths []int     // of the axes that an index counts
+	single  bool      // each element has indices of its own
+}
+
+// run shares out the positions beside the axis, so that no two goroutines write one element.
+func (r *updater) run(c *call) { c.spread(r.axis.outer*r.axis.inner, 4*r.count) }
+
+func (r *updater) span(c *call, lo, hi, worker int) {
+	for lo < hi {
+		outer, from := lo/r.axis.inner, lo%r.axis.inner
+		n := min(hi-lo, r.axis.inner-from, chunk)
+		for k := range r.count {
+			if k%64 == 0 && c.stopped() {
+				return
+			}
+			row := (outer*r.count + k) * r.axis.inner
+			if r.single {
+				for i := from; i < from+n; i++ {
+					at := r.at(c, 1, row+i, r.axis.length)
+					r.apply(c, (outer*r.axis.length+at)*r.axis.inner+i, row+i, 1, worker)
+				}
+				continue
+			}
+			at := 0
+			for d, length := range r.lengths {
+				at = at*length + r.at(c, 1, k*len(r.lengths)+d, length)
+			}
+			r.apply(c, (outer*r.axis.length+at)*r.axis.inner+from, row+from, n, worker)
+		}
+		lo += n
+	}
+}
+
+// apply changes n elements of the result from element to on by those of updates from element from on.
+func (r *updater) apply(c *call, to, from, n, worker int) {
+	out, updates := &c.out[0], &c.in[2]
+	if r.mode == ops.ScatterUpdate {
+		size := out.dtype.Size()
+		copy(out.raw[to*size:][:n*size], updates.raw[from*size:])
+		return
+	}
+	if !out.dtype.Float() {
+		for i := range n {
+			setInteger(out, to+i, changed(r.mode, integer(out, to+i), integer(updates, from+i)))
+		}
+		return
+	}
+	x, y := c.work[worker][:n], c.work[worker][chunk:chunk+n]
+	out.load(x, to)
+	updates.load(y, from)
+	switch r.mode {
+	case ops.ScatterAdd:
+		floatOps["add"](x, x, y)
+	case ops.ScatterSub:
+		floatOps["sub"](x, x, y)
+	case ops.ScatterMul:
+		floatOps["mul"](x, x, y)
+	case ops.ScatterDiv:
+		for i := range x {
+			x[i] /= y[i]
+		}
+	case ops.ScatterMax:
+		floatOps["maximum"](x, x, y)
+	default:
+		floatOps["minimum"](x, x, y)
+	}
+	out.store(x, to)
+}
+
+// changed combines integers.
+func changed(mode string, x, y int) int {
+	switch mode {
+	case ops.ScatterAdd:
+		return x + y
+	case ops.ScatterSub:
+		return x - y
+	case ops.ScatterMul:
+		return x * y
+	case ops.ScatterMax:
+		return max(x, y)
+	case ops.ScatterMin:
+		return min(x, y)
+	}
+	if y == 0 {
+		return 0
+	}
+	return x / y
+}
+
+// setInteger writes element i of a tensor of integers, without the bits that do not fit.
+func setInteger(v *vec, i, x int) {
+	switch v.dtype.Size() {
+	case 1:
+		v.raw[i] = byte(x)
+	case 2:
+		v.pairs[i] = uint16(x)
+	default:
+		v.quads[i] = uint32(x)
+	}
+}
