@@ -136,3 +136,35 @@ func TestQuantizedConvolution(t *testing.T) {
 		require.InDelta(t, v, halfValue(le.Uint16(got[2*i:])), 0.5+0.001*max(v, -v), "element %d", i)
 	}
 }
+
+// TestInstancesOfTinyWeights: an instance reads integers below 8 bits from its own files. A mask decides the structure
+// of the program, so an instance has that of its base.
+func TestInstancesOfTinyWeights(t *testing.T) {
+	r := seeded(t)
+	q, scale := nd{mil.Int4, []int{2, 3}, []float64{1, -8, 7, 0, 3, -2}}, nd{mil.FP16, []int{2, 1}, []float64{1, 0.5}}
+	mask, nonzero := nd{mil.UInt1, []int{2, 3}, []float64{1, 0, 1, 0, 0, 1}}, fill(r, mil.FP16, 3)
+	var texts [4]string
+	write := func(list ...nd) files {
+		var w blob.Writer
+		for i, a := range list {
+			texts[i] = inFile(t, &w, a)
+		}
+		return files{"@model_path/w.bin": w.Bytes()}
+	}
+	base := write(q, scale, mask, nonzero)
+	const x = "tensor<fp16, [2, 3]>"
+	text := "program(1.3)\n{\nfunc main<ios18>(" + x + " x) {\n" + x + " a = constexpr_blockwise_shift_scale()[data = " +
+		texts[0] + ", scale = " + texts[1] + "];\n" + x + " b = constexpr_sparse_to_dense()[mask = " + texts[2] +
+		", nonzero_data = " + texts[3] + "];\n" + x + " c = mul(x = x, y = a);\n" + x + " y = add(x = b, y = c);\n} " +
+		"-> (y);\n}\n"
+	e := soft.New()
+	defer func() { require.NoError(t, e.Close()) }()
+	exec := compileOn(t, e, text, base)
+	q.v[1], nonzero.v[0] = 5, 17
+	own := write(q, scale, mask, nonzero)
+	requireSame(t, text, compileOn(t, e, text, own), instanceOf(t, exec, own), 3)
+	require.NotEqual(t, runOn(t, exec, 3), runOn(t, instanceOf(t, exec, own), 3))
+	mask.v[0], mask.v[1] = 0, 1
+	_, err := exec.(instancer).NewInstance(context.Background(), write(q, scale, mask, nonzero))
+	require.ErrorIs(t, err, ane.ErrMismatch)
+}
