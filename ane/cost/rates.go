@@ -147,7 +147,7 @@ func (p *product) cores() Figure {
 	share := curve(last, [2]float64{0, 0.2}, [2]float64{32, 0.34}, [2]float64{64, 0.56}, [2]float64{96, 0.75},
 		[2]float64{192, 0.84}, [2]float64{256, 1})
 	f := inferred(float64(p.cout)/(256*float64(full)+last/share), study+": between the widths that were measured")
-	if full == 0 && (rest == 32 || rest == 64 || rest == 96 || rest == 192) {
+	if full == 0 && p.kw() == 1 && p.kh() == 1 && (rest == 32 || rest == 64 || rest == 96 || rest == 192) {
 		f.Degree, f.Source = chip.Measured, study
 	}
 	return f

@@ -31,6 +31,7 @@ func (a *app) completions(root *cobra.Command) {
 		"fill-weights": cobra.FixedCompletions([]string{"random:"}, none|cobra.ShellCompDirectiveNoSpace),
 		"dialect":      cobra.FixedCompletions([]string{"old", "new"}, none),
 		"chip":         cobra.FixedCompletions(chips(), none),
+		"engines":      cobra.FixedCompletions([]string{"1", "2"}, none),
 		"road":         cobra.FixedCompletions(words(chip.Roads()), none),
 		"os": cobra.FixedCompletions([]string{"macos12", "macos13", "macos14", "macos15", "macos26",
 			"macos27"}, none),
@@ -51,7 +52,7 @@ func (a *app) completions(root *cobra.Command) {
 			}
 		}
 		switch cmd.Name() {
-		case "fmt", "inspect", "lint":
+		case "fmt", "inspect", "lint", "cost":
 			cmd.ValidArgsFunction = extensions("mil")
 		case "image":
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")

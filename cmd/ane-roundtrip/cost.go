@@ -1,0 +1,265 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/cost"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+)
+
+// costOptions are the flags of cost.
+type costOptions struct {
+	chip, function    string
+	engines, inFlight int
+	gap, idle         float64
+	largest           bool
+}
+
+func (a *app) costCommand() *cobra.Command {
+	var o costOptions
+	cmd := &cobra.Command{
+		Use:   "cost FILE.mil",
+		Short: "Estimate what a MIL program costs on a chip",
+		Long: `cost estimates the time of each operator of a MIL program and of a call, what
+bounds it, the memory of surfaces and weights, and what Core ML would place on
+the CPU. It opens no engine, compiles nothing, and reads no weights: types and
+shapes decide. The file may be - for standard input.
+
+Each figure is marked measured, compiled, stated or inferred, by the evidence
+that it rests on; --json has the sources. The estimate of a chain of 1x1
+convolutions on M6 has been held against published times; other programs may be
+off by 30 %.
+
+The estimate is for a warm engine at full clock. --gap-us and --idle-us say how
+the caller spaces its calls, from which the clock of an M6 follows; --engines 2
+asks whether the compiler of an M6 splits the program, and what that gives.`,
+		Example: `  ane-roundtrip cost --chip m6 model.mil
+  ane-roundtrip cost --chip h18g --engines 2 --gap-us 200 --largest model.mil
+  ane-roundtrip cost --json model.mil`,
+		Args: oneFile("FILE.mil"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.cost(args[0], o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.chip, "chip", chip.M6.String(), "`CHIP`: m1 to m6, or h13 to h18g")
+	f.StringVar(&o.function, "function", "", "`NAME` of the function (default main, else the first)")
+	f.IntVar(&o.engines, "engines", 1, "`N` engines that the program may be split over: 1, or 2 on m6")
+	f.IntVar(&o.inFlight, "in-flight", 1, "`N` requests that the caller keeps submitted")
+	f.Float64Var(&o.gap, "gap-us", 0, "`MICROSECONDS` between the end of a call and the next (default: full clock)")
+	f.Float64Var(&o.idle, "idle-us", 0, "`MICROSECONDS` that the engine has been idle before the call")
+	f.BoolVar(&o.largest, "largest", false, "list the longest operators first")
+	a.reportFlag(cmd)
+	return cmd
+}
+
+// costDetails are the fields that cost adds to the report. Times are microseconds.
+type costDetails struct {
+	File         string       `json:"file"`
+	Function     string       `json:"function"`
+	Chip         string       `json:"chip"`
+	Target       string       `json:"target"`
+	Engines      int          `json:"engines"`
+	Split        bool         `json:"split"` // for two engines
+	Why          string       `json:"why,omitempty"`
+	Call         costFigure   `json:"call_us"`
+	Task         costFigure   `json:"task_us"`
+	Clock        costFigure   `json:"clock_mhz"`
+	Uncertainty  costFigure   `json:"error"` // of call_us, as a fraction
+	Bound        string       `json:"bound"`
+	Tasks        int          `json:"tasks"`
+	Operators    []costRow    `json:"operators"`
+	Parts        []costPart   `json:"parts"` // of a call, beside the operators
+	Surfaces     int64        `json:"surface_bytes"`
+	Largest      int64        `json:"largest_surface_bytes"`
+	Weights      int64        `json:"weight_bytes"`
+	Intermediate int64        `json:"largest_intermediate_bytes"`
+	Budgets      []costBudget `json:"budgets"`
+	CoreML       costPlace    `json:"coreml"`
+	CPU          bool         `json:"cpu_quicker"`
+	Notes        []string     `json:"notes,omitempty"`
+}
+
+// costFigure is a number with its evidence.
+type costFigure struct {
+	Value    float64 `json:"value"`
+	Evidence string  `json:"evidence"` // measured, compiled, stated, inferred or unknown
+	Source   string  `json:"source"`
+}
+
+type costRow struct {
+	Name     string     `json:"name"`
+	Operator string     `json:"operator"`
+	Line     int        `json:"line"`   // from 1; 0 if not known
+	Column   int        `json:"column"` // in bytes, from 1; 0 if not known
+	Time     costFigure `json:"time_us"`
+	Bound    string     `json:"bound"`
+	MACs     float64    `json:"macs"`
+	Weights  int64      `json:"weight_bytes"`
+	Elements int64      `json:"elements"` // through the elementwise unit
+	Tasks    int        `json:"tasks"`
+	Note     string     `json:"note,omitempty"`
+}
+
+type costPart struct {
+	Name  string     `json:"name"`
+	Time  costFigure `json:"time_us"`
+	Bound string     `json:"bound"`
+}
+
+type costBudget struct {
+	Name     string `json:"name"`
+	Used     int64  `json:"used"`
+	Limit    int64  `json:"limit"`
+	Over     bool   `json:"over"`
+	Evidence string `json:"evidence"`
+	Source   string `json:"source"`
+}
+
+// costPlace is Core ML's placement.
+type costPlace struct {
+	Engine   costFigure `json:"engine_us"` // all on the engine but what it refuses
+	CPU      costFigure `json:"cpu_us"`    // all on the CPU
+	Chosen   costFigure `json:"chosen_us"`
+	OnEngine int        `json:"operators_on_engine"`
+	OnCPU    int        `json:"operators_on_cpu"`
+	Segments int        `json:"segments"`
+}
+
+func figureOf(f cost.Figure) costFigure {
+	return costFigure{f.Value, f.Degree.String(), f.Source}
+}
+
+// cost estimates a program and prints it.
+func (a *app) cost(path string, o costOptions) error {
+	c, err := chip.Parse(o.chip)
+	if err != nil {
+		return bad(err)
+	}
+	switch {
+	case o.engines < 1:
+		return badf("--engines %d; give 1 or 2", o.engines)
+	case o.inFlight < 1:
+		return badf("--in-flight %d; give 1 or more", o.inFlight)
+	}
+	files := &commandFiles{app: a}
+	text, _, err := files.text("cost", path)
+	if err != nil {
+		return err
+	}
+	name := path
+	if path == stdio {
+		name = "<stdin>"
+	}
+	p, err := mil.Parse(name, text)
+	if err != nil {
+		return bad(err)
+	}
+	e, err := cost.Of(p, cost.Options{Chip: c, Function: o.function, Engines: o.engines, Gap: o.gap, Idle: o.idle,
+		InFlight: o.inFlight})
+	if wrong := (*cost.Error)(nil); errors.As(err, &wrong) {
+		return badf("%s; %s", wrong.What, wrong.Hint)
+	}
+	if err != nil {
+		return bad(err)
+	}
+	d := costDetailsOf(path, e)
+	if o.largest {
+		slices.SortStableFunc(d.Operators, func(a, b costRow) int { return cmp.Compare(b.Time.Value, a.Time.Value) })
+	}
+	r := newReport(nil)
+	r.Details = d
+	a.deliver(r)
+	if a.json {
+		return nil
+	}
+	return d.print(a)
+}
+
+func costDetailsOf(path string, e *cost.Estimate) *costDetails {
+	d := &costDetails{File: path, Function: e.Function, Chip: e.Chip.String(), Target: e.Chip.Target(),
+		Engines: e.Engines, Split: e.Split, Why: e.Why, Call: figureOf(e.Call), Task: figureOf(e.Task),
+		Clock: figureOf(e.Clock), Uncertainty: figureOf(e.Error), Bound: e.Bound.String(), Tasks: e.Tasks,
+		Operators: []costRow{}, Surfaces: e.Memory.Surfaces, Largest: e.Memory.Largest, Weights: e.Memory.Weights,
+		Intermediate: e.Memory.Intermediate, CPU: e.CPU, Notes: e.Notes,
+		CoreML: costPlace{figureOf(e.Place.Engine), figureOf(e.Place.CPU), figureOf(e.Place.Chosen), e.Place.OnEngine,
+			e.Place.OnCPU, e.Place.Segments}}
+	for _, op := range e.Ops {
+		d.Operators = append(d.Operators, costRow{op.Name, op.Kind, op.Pos.Line, op.Pos.Col, figureOf(op.Time),
+			op.Bound.String(), op.MACs, op.Weights, op.Elements, op.Tasks, op.Note})
+	}
+	for _, p := range e.Parts {
+		d.Parts = append(d.Parts, costPart{p.Name, figureOf(p.Time), p.Bound.String()})
+	}
+	for _, b := range e.Budgets {
+		d.Budgets = append(d.Budgets, costBudget{b.Name, b.Used, b.Limit.Value, b.Over(), b.Limit.Degree.String(),
+			b.Limit.Source})
+	}
+	return d
+}
+
+// print writes the tables.
+func (d *costDetails) print(a *app) error {
+	w := page.NewTable("operator", "name", "us", "evidence", "bound", "Mmac", "weights", "tasks", "note")
+	for _, r := range d.Operators {
+		w.Row(r.Operator, visible(r.Name), microseconds(r.Time.Value), r.Time.Evidence, r.Bound,
+			orDash(r.MACs > 0, fmt.Sprintf("%.4g", r.MACs/1e6)), orDash(r.Weights > 0, fmt.Sprint(r.Weights)),
+			orDash(r.Tasks > 0, fmt.Sprint(r.Tasks)), visible(r.Note))
+	}
+	for _, p := range d.Parts {
+		w.Row("-", p.Name, microseconds(p.Time.Value), p.Time.Evidence, p.Bound, "-", "-", "-", "")
+	}
+	if err := a.table(w); err != nil {
+		return err
+	}
+	line := fmt.Sprintf("\n%s of %s on %s (%s): %s us a call (%s, +-%.0f %%), %s us of it on the engine in %s; bound by %s\n",
+		visible(d.Function), visible(d.File), d.Chip, d.Target, microseconds(d.Call.Value), d.Call.Evidence,
+		100*d.Uncertainty.Value, microseconds(d.Task.Value), counted(d.Tasks, "task", "tasks"), d.Bound)
+	if d.Clock.Evidence != chip.Unknown.String() {
+		line += fmt.Sprintf("clock: %.0f MHz (%s)\n", d.Clock.Value, d.Clock.Evidence)
+	}
+	if d.Why != "" {
+		line += fmt.Sprintf("two engines: %s\n", d.Why)
+	}
+	line += fmt.Sprintf("memory: %d bytes of surfaces, %d of weights, %d of the largest intermediate\n", d.Surfaces,
+		d.Weights, d.Intermediate)
+	for _, b := range d.Budgets {
+		if b.Over {
+			line += fmt.Sprintf("over budget: %d %s, %d (%s)\n", b.Used, b.Name, b.Limit, b.Evidence)
+		}
+	}
+	line += fmt.Sprintf("Core ML: %d of %s on the engine in %s; %s us with all on the CPU, %s us as placed (%s)\n",
+		d.CoreML.OnEngine, counted(len(d.Operators), "operator", "operators"), counted(d.CoreML.Segments, "segment",
+			"segments"), microseconds(d.CoreML.CPU.Value), microseconds(d.CoreML.Chosen.Value), d.CoreML.CPU.Evidence)
+	if d.CPU {
+		line += "the CPU would be quicker than a call of the engine\n"
+	}
+	for _, n := range d.Notes {
+		line += "note: " + n + "\n"
+	}
+	return a.printf("%s", line)
+}
+
+// orDash returns the text, or a dash.
+func orDash(ok bool, text string) string {
+	if !ok {
+		return "-"
+	}
+	return text
+}
+
+// microseconds formats a time with three or more digits.
+func microseconds(v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case v < 100:
+		return fmt.Sprintf("%.3g", v)
+	}
+	return fmt.Sprintf("%.0f", v)
+}
