@@ -70,6 +70,7 @@ func (v *validator) unique(seen map[string]Pos, name string, pos Pos, what strin
 // doubled reports that a name is defined at pos and, before, at first.
 func (v *validator) doubled(name string, pos, first Pos, what string) {
 	switch {
+	case v.full: // no fault is added any more: save the message
 	case first.Known():
 		v.misnamed(pos, what+" "+quoteShort(name)+" is defined twice", "the first is at "+first.String()+"; rename one")
 	default:

@@ -30,7 +30,7 @@ func (v *validator) args(args []Arg, what string) {
 		} else {
 			doubled = find(args[:i], a.Name) != nil
 		}
-		if doubled {
+		if doubled && !v.full {
 			v.misnamed(a.Pos, what+" "+quoteShort(a.Name)+" is given twice", "remove one")
 		}
 		v.operand(a.Value, a.Pos)
@@ -95,7 +95,7 @@ func (v *validator) operand(o Operand, pos Pos) {
 func (v *validator) use(r Ref) {
 	d, ok := v.names[r.Name]
 	switch {
-	case ok && d.order < v.count:
+	case ok && d.order < v.count, v.full:
 	case ok && d.at.Known():
 		v.misnamed(r.Pos, quoteShort(r.Name)+" is used before its definition",
 			"it is defined at "+d.at.String()+"; move that up")
