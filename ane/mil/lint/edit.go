@@ -174,7 +174,7 @@ func Fix(file string, src []byte, o Options) (fixed []byte, done []Finding) {
 	for range maxRounds {
 		var edits []Edit
 		var with []Finding
-		findings := Text(file, src, o)
+		findings := text(file, src, o, true)
 		for i := range findings {
 			if f := &findings[i]; len(f.Edits) > 0 && !overlap(edits, f.Edits) {
 				edits = append(edits, f.Edits...)

@@ -102,6 +102,7 @@ type collector struct {
 	list  []Finding
 	index map[key]int
 	count map[string]int // findings of a rule
+	all   bool           // no limits: Fix needs every finding
 	full  bool
 }
 
@@ -110,7 +111,7 @@ func (c *collector) add(f Finding, chips []chip.Chip, road chip.Road) {
 	k := key{f.Rule.ID, f.Message, f.Severity, f.Pos}
 	i, known := c.index[k]
 	if !known {
-		if c.count[f.Rule.ID] >= perRule {
+		if c.count[f.Rule.ID] >= perRule && !c.all {
 			c.full = true
 			return
 		}
@@ -138,7 +139,7 @@ func (c *collector) findings() []Finding {
 		slices.Sort(c.list[i].Roads)
 	}
 	slices.SortStableFunc(c.list, order)
-	if len(c.list) > MaxFindings {
+	if len(c.list) > MaxFindings && !c.all {
 		c.list, c.full = c.list[:MaxFindings-1], true
 	}
 	if c.full {

@@ -208,3 +208,13 @@ func TestApply(t *testing.T) {
 		End: 2}})))
 	require.Equal(t, "Xabcdef", string(lint.Apply(src, []lint.Edit{{New: "X"}, {New: "X"}})))
 }
+
+// A habit that is repeated more often than findings are printed is fixed everywhere.
+func TestFixWithoutLimit(t *testing.T) {
+	text := chain(3000, []int{1, 64, 1, 64}, "softmax(x = %s)")
+	fixed, done := lint.Fix("p.mil", []byte(text), lint.Options{})
+	require.Len(t, of(done, "missing-argument"), 3000)
+	again, done := lint.Fix("p.mil", fixed, lint.Options{})
+	require.Empty(t, done)
+	require.Equal(t, string(fixed), string(again))
+}

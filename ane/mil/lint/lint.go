@@ -29,9 +29,13 @@ type Range struct{ Low, High float64 }
 
 // Text checks MIL text. The name file appears in findings; the file is not opened. A text that does not parse gives
 // findings of the rule "syntax", and those of other rules if only its names do not fit together.
-func Text(file string, src []byte, o Options) []Finding {
+func Text(file string, src []byte, o Options) []Finding { return text(file, src, o, false) }
+
+// text is Text; all returns every finding, without limits.
+func text(file string, src []byte, o Options, all bool) []Finding {
 	p, err := mil.Parse(file, src)
 	r := newRun(file, o)
+	r.found.all = all
 	r.text = newSource(src)
 	r.program(p, err)
 	return r.found.findings()
