@@ -335,6 +335,10 @@ var calls = []struct {
 		return values
 	}, `tensor<fp32, [2, 2]>, tensor<uint16, [2, 2]> = topk(ascending = bool(true), axis = int32(-1), k = int32(2), output_indices_dtype = string("uint16"), return_indices = bool(true), sort = bool(true), x = f)`},
 	{func(f *build.Func, v values) build.Value { return f.Argsort(v.f, 0, true) }, "tensor<int32, [2, 3]> = argsort(ascending = bool(true), axis = int32(0), x = f)"},
+	{func(f *build.Func, v values) build.Value { return f.RandomUniform(mil.FP16, 0, 1, -1, 2, 3) }, "tensor<fp16, [2, 3]> = random_uniform(high = fp16(0x1p+0), low = fp16(0x0p+0), seed = int32(-1), shape = tensor<int32, [2]>([2, 3]))"},
+	{func(f *build.Func, v values) build.Value { return f.RandomNormal(mil.FP32, 0, 1, 7, 2) }, "tensor<fp32, [2]> = random_normal(mean = fp32(0x0p+0), seed = int32(7), shape = tensor<int32, [1]>([2]), stddev = fp32(0x1p+0))"},
+	{func(f *build.Func, v values) build.Value { return f.RandomBernoulli(mil.FP16, 0.5, 7, 2) }, "tensor<fp16, [2]> = random_bernoulli(prob = fp16(0x1p-1), seed = int32(7), shape = tensor<int32, [1]>([2]))"},
+	{func(f *build.Func, v values) build.Value { return f.RandomCategorical(v.f, 4, true, -1) }, `tensor<fp32, [2, 4]> = random_categorical(mode = string("probs"), seed = int32(-1), size = int32(4), x = f)`},
 	{func(f *build.Func, v values) build.Value { return f.SliceBySize(v.f, []int{0, 1}, []int{1, -1}) }, "tensor<fp32, [1, 2]> = slice_by_size(begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]), x = f)"},
 	{func(f *build.Func, v values) build.Value { return f.SliceByIndex(v.f, []int{0, 1}, []int{1, 3}) },
 		"tensor<fp32, [1, 2]> = slice_by_index(begin = tensor<int32, [2]>([0, 1]), begin_mask = tensor<bool, [2]>([false, false]), end = tensor<int32, [2]>([1, 3]), end_mask = tensor<bool, [2]>([false, false]), squeeze_mask = tensor<bool, [2]>([false, false]), stride = tensor<int32, [2]>([1, 1]), x = f)"},

@@ -67,6 +67,8 @@ var programs = []string{
 	`scatter_nd(data = x, indices = ix, updates = f16row, mode = string("div"))`,
 	`topk(x = x, k = int32(2), axis = int32(1), ascending = bool(true), sort = bool(false), output_indices_dtype = string("uint16"))`, `topk(x = x, return_indices = bool(false))`,
 	"argsort(x = x, axis = int32(1), ascending = bool(true))",
+	"random_uniform(shape = tensor<int32, [2]>([2, 3]), low = fp16(0), high = fp16(1), seed = int32(-1))", "random_normal(shape = tensor<int32, [2]>([2, 3]), seed = int32(3))",
+	"random_bernoulli(shape = tensor<int32, [1]>([2]), prob = fp16(0.5))", `random_categorical(x = x, mode = string("probs"), size = int32(3), seed = int32(1))`,
 	"slice_by_index(x = x, begin = tensor<int32, [2]>([0, -1]), end = tensor<int32, [2]>([2, -9]), stride = tensor<int32, [2]>([1, -1]), squeeze_mask = tensor<bool, [2]>([true, false]))",
 	"slice_by_size(x = x, begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]))",
 	`pad(x = x, pad = tensor<int32, [2]>([1, 2]), mode = string("reflect"), constant_val = fp16(1))`,

@@ -117,7 +117,7 @@ var table = func() map[string]*Def {
 		elementwise, activations, reductions, products, convolutions, pools, norms, views, joins, slicing, casts,
 		moves, generators, states, functions, parametrics, comparisons, resizes, recurrents,
 		quantization, compressions,
-		indexing,
+		indexing, randoms,
 	} {
 		for i := range family {
 			t[family[i].Name] = &family[i]

@@ -41,6 +41,7 @@ type call struct {
 	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
 	ctx     context.Context
 
+	round    uint64                    // evaluations since the load before this one
 	fault    atomic.Pointer[ane.Error] // what makes the run fail
 	budget   *int                      // while folding: the remaining work
 	declined bool                      // the step exceeded the budget and did not run

@@ -17,6 +17,7 @@ type executable struct {
 	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
 	scratch []byte
 	states  []byte        // all zero after Load
+	rounds  uint64        // evaluations since Load
 	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
 	turn    chan struct{} // holds a token while a run uses the scratch
 }
@@ -70,6 +71,7 @@ func (e *executable) Load(context.Context) error {
 		e.tape = t
 	}
 	e.loads++
+	e.rounds = 0
 	return nil
 }
 

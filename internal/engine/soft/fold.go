@@ -19,6 +19,10 @@ func (p *planner) fold(ctx context.Context) error {
 		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return p.data(v) == nil }) && len(n.Out) > 0 {
 			continue // its rule computed it
 		}
+		if r, drawn := n.Attrs.(ops.Random); drawn && r.Seed < 0 {
+			rest = append(rest, n) // other numbers in each run
+			continue
+		}
 		if slices.ContainsFunc(n.In, func(v *ops.Value) bool { return v != nil && p.data(v) == nil }) {
 			rest = append(rest, n)
 			continue

@@ -64,6 +64,13 @@ func movingCases() map[string]weightedCase {
 		"tensor<int32, [2, 1]> n = non_zero(x = tensor<bool, [3]>([true, false, true]));\n" +
 		"tensor<fp16, [2, 3]> a = mul(x = f, y = w0);\ntensor<fp16, [2, 3]> b = mul(x = a, y = l);\n" +
 		"tensor<fp16, [2, 3]> c = add(x = b, y = r);\ntensor<fp16, [2, 3]> y = mul(x = c, y = x);", "y, n"}
+	cases["random"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<int32, [2]> s = shape(x = w0);\n" +
+		"tensor<fp16, [2, 3]> a = random_uniform(shape = s, low = fp16(0.25), seed = int32(1));\n" +
+		"tensor<fp16, [2, 3]> b = random_normal(shape = s, mean = fp16(1), seed = int32(2));\n" +
+		"tensor<fp16, [2, 3]> c = random_bernoulli(shape = s, prob = fp16(0.5), seed = int32(3));\n" +
+		"tensor<fp16, [2, 3]> d = random_categorical(x = x, size = int32(3), seed = int32(4));\n" +
+		"tensor<fp16, [2, 3]> e = mul(x = a, y = w0);\ntensor<fp16, [2, 3]> f = add(x = e, y = b);\n" +
+		"tensor<fp16, [2, 3]> g = add(x = f, y = c);\ntensor<fp16, [2, 3]> y = add(x = g, y = d);", "y"}
 	held := half(2, 3)
 	cases["states"] = weightedCase{"state<" + tensorType(mil.FP16, held.shape) + "> s, " + x23, []nd{half(2, 3), half(2, 3)},
 		"\nwrite_state(input = s, data = w0);\ntensor<fp16, [2, 3]> a = read_state(input = s);\n" +

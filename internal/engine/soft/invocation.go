@@ -139,13 +139,14 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 			return err
 		}
 	}
+	defer func() { e.rounds++ }()
 	y, _ := ctx.(yielder)
 	for i := range v.calls {
 		if y != nil && i > 0 {
 			y.Yield()
 		}
 		c := &v.calls[i]
-		c.ctx = ctx
+		c.ctx, c.round = ctx, e.rounds
 		c.run.run(c)
 		c.ctx = nil
 		if err := ctx.Err(); err != nil {

@@ -44,6 +44,7 @@ var kernels = map[string]kernel{
 	"cast":   cast,
 	"gather": gatherRows, "gather_nd": gatherRows, "gather_along_axis": gatherAlongAxis, "scatter": scatterRows,
 	"scatter_nd": scatterRows, "scatter_along_axis": scatterRows, "topk": topK, "argsort": topK,
+	"random_uniform": random, "random_normal": random, "random_bernoulli": random, "random_categorical": random,
 	"read_state": copyAll, "write_state": copyAll, "coreml_update_state": copyAll,
 	"slice_update": sliceUpdate, "shape": known, "non_zero": known, "fill": constantFill, "fill_like": constantFill,
 	"range_1d": rangeOf, "band_part": band, "one_hot": oneHot, "cumsum": cumsum,
