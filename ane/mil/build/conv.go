@@ -42,8 +42,8 @@ func (d Dilations) convTranspose(w *window)   { w.dilations = d }
 func (g Groups) convTranspose(w *window)      { w.groups = g }
 func (b Bias) convTranspose(w *window)        { w.bias = &b }
 
-// ConvTranspose adds the kernels weight [inputs, outputs/groups, H, W], times each element of x [N, inputs, H, W], to the
-// result at the strides times the place of the element: the gradient of Conv. Padding removes
+// ConvTranspose adds the kernels weight [inputs, outputs/groups, H, W], times each element of x [N, inputs, H, W], to
+// the result at the strides times the place of the element: the gradient of Conv. Padding removes
 // elements from the result. H may be absent, and a depth may precede it.
 func (f *Func) ConvTranspose(x, weight Value, options ...ConvTransposeOption) Value {
 	w := window{groups: 1}

@@ -70,8 +70,8 @@ func (m AttnMask) attention(a *attention) { a.mask = &m }
 
 type attention struct{ mask *AttnMask }
 
-// ScaledDotProductAttention returns softmax(query x transposed key / sqrt(E)) x value for query [.., L, E], key [.., S, E]
-// and value [.., S, EV].
+// ScaledDotProductAttention returns softmax(query x transposed key / sqrt(E)) x value for query [.., L, E],
+// key [.., S, E] and value [.., S, EV].
 func (f *Func) ScaledDotProductAttention(query, key, value Value, options ...AttentionOption) Value {
 	var a attention
 	for _, o := range given(options) {

@@ -48,7 +48,8 @@ func (f *Func) UpsampleBilinear(x Value, height, width float64, mode SamplingMod
 	switch mode {
 	case SampleStrictAlign, SampleUnalign, SampleDefault:
 	default:
-		f.fault("upsample_bilinear: mode "+quote(string(mode)), "choose SampleStrictAlign, SampleUnalign or SampleDefault")
+		f.fault("upsample_bilinear: mode "+quote(string(mode)),
+			"choose SampleStrictAlign, SampleUnalign or SampleDefault")
 		c.lost = true
 	}
 	return c.bool("align_corners", mode == SampleStrictAlign).bool("half_pixel_centers", mode == SampleUnalign).
@@ -68,8 +69,8 @@ func (f *Func) ResizeBilinear(x Value, height, width int, mode SamplingMode) Val
 		int("target_size_width", width).one()
 }
 
-// Resize gives the last axes of x the lengths of shape, up to three; 0 keeps a length. nearest takes the nearest element
-// instead of interpolating.
+// Resize gives the last axes of x the lengths of shape, up to three; 0 keeps a length. nearest takes the nearest
+// element instead of interpolating.
 func (f *Func) Resize(x Value, shape []int, mode SamplingMode, nearest bool) Value {
 	interpolation := "LINEAR"
 	if nearest {
@@ -82,12 +83,14 @@ func (f *Func) Resize(x Value, shape []int, mode SamplingMode, nearest bool) Val
 
 // Crop holds the settings of CropResize.
 type Crop struct {
-	Height, Width int          // of the result
-	Order         string       // of the numbers of a box: CORNERS_HEIGHT_FIRST, the default, CORNERS_WIDTH_FIRST, CENTER_SIZE_HEIGHT_FIRST or CENTER_SIZE_WIDTH_FIRST
-	Normalized    bool         // boxes are from 0 to 1
-	Scale         float64      // factor of the boxes; 0 means 1
-	Mode          SamplingMode // within a box
-	Pad           float64      // the value outside x
+	Height, Width int // of the result
+	// Order is that of the numbers of a box: CORNERS_HEIGHT_FIRST, the default, CORNERS_WIDTH_FIRST,
+	// CENTER_SIZE_HEIGHT_FIRST or CENTER_SIZE_WIDTH_FIRST.
+	Order      string
+	Normalized bool         // boxes are from 0 to 1
+	Scale      float64      // factor of the boxes; 0 means 1
+	Mode       SamplingMode // within a box
+	Pad        float64      // the value outside x
 }
 
 // CropOption is BoxIndices.

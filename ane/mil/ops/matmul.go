@@ -38,7 +38,8 @@ func inferMatmul(c *Call) {
 		if r := c.tensor(name).Rank(); r < 1 {
 			c.fail(name, "multiply by a scalar with mul", "a scalar is no matrix")
 		} else if r > matmulRank {
-			c.notes = append(c.notes, name+" has rank 5; Apple's compiler reports: depth > 1 is not supported for MatMult")
+			c.notes = append(c.notes, name+" has rank 5; Apple's compiler reports: "+
+				"depth > 1 is not supported for MatMult")
 		}
 	}
 	a := Matmul{TransposeX: c.boolean("transpose_x", false), TransposeY: c.boolean("transpose_y", false)}

@@ -18,7 +18,8 @@ var norms = []Def{
 		c.fp32(x.DType)
 		r := x.Rank()
 		if r < 3 {
-			c.fail("x", "give it three axes with expand_dims", "shape %v; the norm is that of the last three axes", x.Shape)
+			c.fail("x", "give it three axes with expand_dims", "shape %v; the norm is that of the last three axes",
+				x.Shape)
 		}
 		c.attrs = Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.number("epsilon", 1e-6)}
 		c.gives(x.DType, x.Shape)

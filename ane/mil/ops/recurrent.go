@@ -131,7 +131,8 @@ func inferLSTM(c *Call) {
 	c.parameter("peephole", 3*a.H)
 	for _, name := range []string{"weight_ih_back", "weight_hh_back"} {
 		if a.Both && c.tensor(name) == nil {
-			c.fail("", "give the weights of the second cell", "argument %s is missing for direction bidirectional", name)
+			c.fail("", "give the weights of the second cell", "argument %s is missing for direction bidirectional",
+				name)
 		}
 	}
 	c.parameter("weight_ih_back", 4*a.H, a.I)

@@ -112,7 +112,8 @@ func (c *Call) scaled() []int {
 		}
 		n := float64(float32(x.Shape[x.Rank()-2+i]) * float32(factor))
 		if !(n >= 1 && n <= MaxElements) {
-			c.fail(name, "give 1 to 2^31 elements", "%g gives the axis of %d a length of %g", factor, x.Shape[x.Rank()-2+i],
+			c.fail(name, "give 1 to 2^31 elements", "%g gives the axis of %d a length of %g", factor,
+				x.Shape[x.Rank()-2+i],
 				math.Floor(n))
 			return nil
 		}
@@ -250,7 +251,8 @@ func inferCropResize(c *Call) {
 		c.needs("box_indices", mil.Int32, mil.UInt16)
 		if !slices.Equal(indices.Shape, boxes.Shape[:1]) {
 			c.fail("box_indices", "give one for each box", "shape %v for %d boxes", indices.Shape, boxes.Shape[0])
-		} else if data := indices.Floats(); data != nil && (slices.Max(data) >= float64(x.Shape[0]) || slices.Min(data) < 0) {
+		} else if list := indices.Floats(); list != nil &&
+			(slices.Max(list) >= float64(x.Shape[0]) || slices.Min(list) < 0) {
 			c.fail("box_indices", "give indexes of images", "not all are from 0 to %d", x.Shape[0]-1)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // elements, and of the first NaN if there is one.
 func indexOf(s *step) (runner, int) {
 	l := newLanes(s.in[0].shape, s.attrs.(ops.Reduce).Axes)
-	r := &indexer{lanes: l, rows: max(chunk/l.tile, 1), lowest: s.op == "reduce_argmin", ints: s.in[0].dtype == mil.Int32}
+	r := &indexer{lanes: l, rows: max(chunk/l.tile, 1), lowest: s.op == "reduce_argmin",
+		ints: s.in[0].dtype == mil.Int32}
 	return r, r.rows * l.tile
 }
 

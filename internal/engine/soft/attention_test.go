@@ -22,7 +22,8 @@ func (a nd) broadcastAt(i []int) float64 {
 
 // attentionCase follows the definition in float64. bound is the error of two float32
 // sums.
-func attentionCase(batch [3][]int, full []int, l, s, e, ev int, q, k, v, mask nd) (operation, func(_, i int, w float64) float64) {
+func attentionCase(batch [3][]int, full []int, l, s, e, ev int, q, k, v, mask nd) (operation, func(_, i int,
+	w float64) float64) {
 	want := zeros(q.d, append(slices.Clone(full), l, ev)...)
 	allowed := make([]float64, len(want.v))
 	at := func(a nd, i []int, row, col int) float64 { return a.broadcastAt(append(slices.Clone(i), row, col)) }
@@ -72,7 +73,8 @@ func attentionCase(batch [3][]int, full []int, l, s, e, ev int, q, k, v, mask nd
 	return o, func(_, i int, _ float64) float64 { return allowed[i] }
 }
 
-func randomAttention(r *rand.Rand, d mil.DType, batch [3][]int, full []int, l, s, e, ev, masked int) (operation, func(_, i int, w float64) float64) {
+func randomAttention(r *rand.Rand, d mil.DType, batch [3][]int, full []int, l, s, e, ev, masked int) (operation,
+	func(_, i int, w float64) float64) {
 	q, k := fill(r, d, append(slices.Clone(batch[0]), l, e)...), fill(r, d, append(slices.Clone(batch[1]), s, e)...)
 	v := fill(r, d, append(slices.Clone(batch[2]), s, ev)...)
 	var mask nd

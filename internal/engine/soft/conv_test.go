@@ -180,7 +180,8 @@ func TestConvDefaults(t *testing.T) {
 
 // transposedCase adds every element of x, times the kernel, to the result at stride
 // times its position.
-func transposedCase(r *rand.Rand, d mil.DType, in []int, groups int, padType string, given, bias bool) (operation, sums) {
+func transposedCase(r *rand.Rand, d mil.DType, in []int, groups int, padType string, given, bias bool) (operation,
+	sums) {
 	for {
 		n, ci, co := len(in), groups*(1+r.IntN(3)), 1+r.IntN(3)
 		var kernel, stride, dilation, out, before, pad []int
@@ -236,7 +237,8 @@ func transposedCase(r *rand.Rand, d mil.DType, in []int, groups int, padType str
 				s.mass[want.index(to)] += math.Abs(p)
 			})
 		})
-		o := operation{op: "conv_transpose", in: []operand{{"x", x, false}, {"weight", w, r.IntN(2) == 0}}, want: []nd{want},
+		o := operation{op: "conv_transpose", in: []operand{{"x", x, false}, {"weight", w, r.IntN(2) == 0}},
+			want: []nd{want},
 			settings: fmt.Sprintf(", strides = %s, dilations = %s, groups = int32(%d)", intVec(stride...),
 				intVec(dilation...), groups)}
 		if padType != "" {

@@ -51,7 +51,8 @@ func einsumCase(equation string, x, y nd) (operation, sums) {
 func TestEinsum(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for _, equation := range []string{"nchw,nwhu->nchu", "chw,whr->chr", "abcd, adce -> abce", "ij,jk->ik", "ij,jk->ki",
+		for _, equation := range []string{"nchw,nwhu->nchu", "chw,whr->chr", "abcd, adce -> abce", "ij,jk->ik",
+			"ij,jk->ki",
 			"ji,kj->ik", "ij,ij->", "i,j->ij", "i,i->", "ij,kj->", "bij,bjk->bik", "bhqd,bhkd->bhqk", "bqhd,bkhd->bhqk",
 			"bhqk,bkhd->bqhd", "abcde,edcba->", "ij,k->i", "ij,k->kji", "abc,c->ba", "a,->a"} {
 			for range 6 {

@@ -97,7 +97,8 @@ func TestL2PoolRange(t *testing.T) {
 	for _, c := range []struct {
 		d    mil.DType
 		x, y float64
-	}{{mil.FP16, 0x1p-24, 0x1p-24}, {mil.FP16, -65504, 65504}, {mil.FP32, 0x1p100, 0x1p100}, {mil.FP32, 0x1p-100, 0x1p-100}} {
+	}{{mil.FP16, 0x1p-24, 0x1p-24}, {mil.FP16, -65504, 65504}, {mil.FP32, 0x1p100, 0x1p100}, {mil.FP32, 0x1p-100,
+		0x1p-100}} {
 		operation{op: "l2_pool", in: []operand{{"x", nd{c.d, []int{1, 1, 1}, []float64{c.x}}, false}},
 			settings: ", kernel_sizes = " + intVec(1), want: []nd{{c.d, []int{1, 1, 1}, []float64{c.y}}}}.exact(t)
 	}

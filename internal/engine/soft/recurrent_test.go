@@ -147,7 +147,8 @@ func TestRecurrent(t *testing.T) {
 						s.ih, s.hh = belowOne(r, d, gates*n, in), belowOne(r, d, gates*n, n)
 						suffix := []string{"", "_back"}[cell]
 						fixed := r.IntN(2) == 0
-						o.in = append(o.in, operand{"weight_ih" + suffix, s.ih, fixed}, operand{"weight_hh" + suffix, s.hh, fixed})
+						o.in = append(o.in, operand{"weight_ih" + suffix, s.ih, fixed}, operand{"weight_hh" + suffix,
+							s.hh, fixed})
 						s.bias, s.second, s.peephole = nd{}, nd{}, nd{}
 						if r.IntN(2) == 0 {
 							s.bias = belowOne(r, d, gates*n)

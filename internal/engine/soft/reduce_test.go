@@ -160,7 +160,8 @@ func TestReduce(t *testing.T) {
 					}
 					o := reduceCase(op, x, list, in, r.IntN(2) == 0)
 					switch {
-					case d == mil.Int32, op == "reduce_max", op == "reduce_min", d == mil.FP16 && slices.Contains(exactly, op):
+					case d == mil.Int32, op == "reduce_max", op == "reduce_min",
+						d == mil.FP16 && slices.Contains(exactly, op):
 						o.exact(t)
 					case op == "reduce_log_sum_exp": // two logarithms of the same sum
 						o.near(t, func(_, _ int, w float64) float64 { return ulp(d, w) + 0x1p-44 })
@@ -234,8 +235,10 @@ func TestReduceLogSumExpEdges(t *testing.T) {
 		x    []float64
 		want float64
 	}{
-		{[]float64{65504}, 65504}, {[]float64{-65504}, -65504}, {[]float64{1000, 1000}, 1000.5}, {[]float64{-inf}, -inf},
-		{[]float64{-inf, 2}, 2}, {[]float64{inf, 2}, inf}, {[]float64{inf, -inf}, inf}, {[]float64{math.NaN(), 1}, math.NaN()},
+		{[]float64{65504}, 65504}, {[]float64{-65504}, -65504}, {[]float64{1000, 1000}, 1000.5}, {[]float64{-inf},
+			-inf},
+		{[]float64{-inf, 2}, 2}, {[]float64{inf, 2}, inf}, {[]float64{inf, -inf}, inf}, {[]float64{math.NaN(), 1},
+			math.NaN()},
 		{[]float64{-1000, -1000}, -999.5},
 	} {
 		operation{op: "reduce_log_sum_exp", in: []operand{{"x", nd{mil.FP16, []int{len(c.x)}, c.x}, false}},

@@ -92,17 +92,21 @@ func TestResizeBilinear(t *testing.T) {
 			x := fill(r, d, imageShape(r)...)
 			mode := samplingModes[k%5]
 			size := []int{1 + r.IntN(12), 1 + r.IntN(40)}
-			o := operation{op: "resize_bilinear", in: []operand{{"x", x, k%9 == 0}}, want: []nd{resizeCase(x, size, mode, false)},
-				settings: fmt.Sprintf(", target_size_height = int32(%d), target_size_width = int32(%d), sampling_mode = string(%q)",
+			o := operation{op: "resize_bilinear", in: []operand{{"x", x, k%9 == 0}}, want: []nd{resizeCase(x, size,
+				mode, false)},
+				settings: fmt.Sprintf(", target_size_height = int32(%d), target_size_width = int32(%d), "+
+					"sampling_mode = string(%q)",
 					size[0], size[1], mode)}
 			o.near(t, blended(o))
 		}
 	}
 	// Figures of the operator's documentation, and its defaults.
 	x := nd{mil.FP32, []int{1, 1, 2}, []float64{0, 1}}
-	for mode, want := range map[string][]float64{"UNALIGN_CORNERS": {0, 0.1, 0.5, 0.9, 1}, "ALIGN_CORNERS": {0, 0.25, 0.5,
+	for mode, want := range map[string][]float64{"UNALIGN_CORNERS": {0, 0.1, 0.5, 0.9, 1}, "ALIGN_CORNERS": {0, 0.25,
+		0.5,
 		0.75, 1}, "DEFAULT": {0, 0.4, 0.8, 1, 1}, "OFFSET_CORNERS": {0.1, 0.3, 0.5, 0.7, 0.9}} {
-		o := operation{op: "resize_bilinear", in: []operand{{"x", x, false}}, want: []nd{{mil.FP32, []int{1, 1, 5}, want}},
+		o := operation{op: "resize_bilinear", in: []operand{{"x", x, false}}, want: []nd{{mil.FP32, []int{1, 1, 5},
+			want}},
 			settings: fmt.Sprintf(", target_size_width = int32(5), sampling_mode = string(%q)", mode)}
 		o.near(t, o.oneUlp)
 		if mode == "DEFAULT" {
@@ -129,7 +133,8 @@ func TestResizeNearestNeighbor(t *testing.T) {
 		x := special(r, mil.FP16, imageShape(r)...)
 		size := []int{1 + r.IntN(12), 1 + r.IntN(40)}
 		operation{op: "resize_nearest_neighbor", in: []operand{{"x", x, k%9 == 0}}, want: []nd{nearestCase(x, size)},
-			settings: fmt.Sprintf(", target_size_height = int32(%d), target_size_width = int32(%d)", size[0], size[1])}.exact(t)
+			settings: fmt.Sprintf(", target_size_height = int32(%d), target_size_width = int32(%d)", size[0],
+				size[1])}.exact(t)
 	}
 }
 
@@ -204,7 +209,8 @@ func TestResize(t *testing.T) {
 			interpolation = "NEAREST_NEIGHBOR"
 		}
 		o := operation{op: "resize", in: []operand{{"x", x, false}}, want: []nd{resizeCase(x, size, mode, nearest)},
-			settings: fmt.Sprintf(", shape = %s, resized_dims = uint32(%d), interpolation_mode = string(%q), sampling_mode = string(%q)",
+			settings: fmt.Sprintf(", shape = %s, resized_dims = uint32(%d), interpolation_mode = string(%q), "+
+				"sampling_mode = string(%q)",
 				intVec(shape...), count, interpolation, mode)}
 		if nearest && mode == "DEFAULT" {
 			o.want[0] = nearestCase(x, size)
@@ -310,8 +316,10 @@ func TestResample(t *testing.T) {
 			if nearest {
 				sampling = "nearest"
 			}
-			o := operation{op: "resample", in: []operand{{"x", x, k%9 == 0}, {"coordinates", at, k%7 == 0}}, want: []nd{want},
-				settings: fmt.Sprintf(", sampling_mode = string(%q), padding_mode = string(%q), padding_value = fp16(0.25), "+
+			o := operation{op: "resample", in: []operand{{"x", x, k%9 == 0}, {"coordinates", at, k%7 == 0}},
+				want: []nd{want},
+				settings: fmt.Sprintf(", sampling_mode = string(%q), padding_mode = string(%q), "+
+					"padding_value = fp16(0.25), "+
 					"coordinates_mode = string(%q), align_corners = bool(%t)", sampling, padding, mode, align)}
 			o.near(t, blended(o))
 		}
@@ -325,7 +333,8 @@ func TestResampleFarAway(t *testing.T) {
 	at := nd{mil.FP32, []int{1, 1, 4, 2}, []float64{inf, 0, -inf, 0, 0x1p100, 0, -0x1p100, 0}}
 	for padding, want := range map[string][]float64{"constant": {7, 7, 7, 7}, "border": {3, 1, 3, 1}} {
 		operation{op: "resample", in: []operand{{"x", x, false}, {"coordinates", at, false}},
-			settings: `, sampling_mode = string("bilinear"), padding_mode = string("` + padding + `"), padding_value = fp16(7), ` +
+			settings: `, sampling_mode = string("bilinear"), padding_mode = string("` + padding + `"), ` +
+				`padding_value = fp16(7), ` +
 				`coordinates_mode = string("unnormalized"), align_corners = bool(true)`,
 			want: []nd{{mil.FP16, []int{1, 1, 1, 4}, want}}}.exact(t)
 	}
@@ -363,8 +372,10 @@ func TestAffine(t *testing.T) {
 				py := toElement(a[3]*cx+a[4]*cy+a[5], x.shape[2], mode, align)
 				want.set(sampleRef(x, i[0], i[1], px, py, false, "border", 0), i...)
 			})
-			o := operation{op: "affine", in: []operand{{"x", x, k%9 == 0}, {"transform_matrix", m, k%2 == 0}}, want: []nd{want},
-				settings: fmt.Sprintf(", output_height = int32(%d), output_width = int32(%d), sampling_mode = string(\"bilinear\"), "+
+			o := operation{op: "affine", in: []operand{{"x", x, k%9 == 0}, {"transform_matrix", m, k%2 == 0}},
+				want: []nd{want},
+				settings: fmt.Sprintf(", output_height = int32(%d), output_width = int32(%d), "+
+					"sampling_mode = string(\"bilinear\"), "+
 					"padding_mode = string(\"border\"), padding_value = fp16(0), coordinates_mode = string(%q), "+
 					"align_corners = bool(%t)", h, w, mode, align)}
 			o.near(t, func(k, i int, w float64) float64 { return o.oneUlp(k, i, w) + 0x1p-30 })
@@ -378,14 +389,17 @@ func TestAffine(t *testing.T) {
 	} {
 		operation{op: "affine", want: []nd{{mil.FP16, []int{1, 1, 1, 3}, c.want}}, in: []operand{{"x", x, false},
 			{"transform_matrix", nd{mil.FP16, []int{1, 6}, c.matrix}, true}},
-			settings: `, output_height = int32(1), output_width = int32(3), sampling_mode = string("bilinear"), padding_mode = ` +
-				`string("constant"), padding_value = fp16(0), coordinates_mode = string("normalized_minus_one_to_one"), ` +
+			settings: `, output_height = int32(1), output_width = int32(3), sampling_mode = string("bilinear"), ` +
+				`padding_mode = ` +
+				`string("constant"), padding_value = fp16(0), ` +
+				`coordinates_mode = string("normalized_minus_one_to_one"), ` +
 				`align_corners = bool(true)`}.exact(t)
 	}
 }
 
 func TestCropResize(t *testing.T) {
-	orders := []string{"CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST", "CENTER_SIZE_WIDTH_FIRST"}
+	orders := []string{"CORNERS_HEIGHT_FIRST", "CORNERS_WIDTH_FIRST", "CENTER_SIZE_HEIGHT_FIRST",
+		"CENTER_SIZE_WIDTH_FIRST"}
 	r := seeded(t)
 	for k := range 120 {
 		d := []mil.DType{mil.FP16, mil.FP32}[k%2]
@@ -444,8 +458,10 @@ func TestCropResize(t *testing.T) {
 			return sampleRef(x, img, ch, px, py, false, "border", 0)
 		}
 		o := operation{op: "crop_resize", in: []operand{{"x", x, false}},
-			settings: fmt.Sprintf(", target_height = int32(%d), target_width = int32(%d), normalized_coordinates = bool(%t), "+
-				"spatial_scale = fp32(0.5), box_coordinate_mode = string(%q), sampling_mode = string(%q), pad_value = fp16(-7)",
+			settings: fmt.Sprintf(", target_height = int32(%d), target_width = int32(%d), "+
+				"normalized_coordinates = bool(%t), "+
+				"spatial_scale = fp32(0.5), box_coordinate_mode = string(%q), sampling_mode = string(%q), "+
+				"pad_value = fp16(-7)",
 				oh, ow, normalized, order, mode)}
 		var want nd
 		switch form {
@@ -504,7 +520,8 @@ func cropPoint(mode string, i int, distance float64, m int) float64 {
 func TestCropResizeOfNoImage(t *testing.T) {
 	x := nd{mil.FP16, []int{1, 1, 1, 2}, []float64{1, 2}}
 	boxes := nd{mil.FP16, []int{2, 4}, []float64{0, 0, 0, 1, 0, 0, 0, 1}}
-	operation{op: "crop_resize", in: []operand{{"x", x, false}, {"boxes", boxes, false}, {"box_indices", nd{mil.Int32, []int{2},
+	operation{op: "crop_resize", in: []operand{{"x", x, false}, {"boxes", boxes, false}, {"box_indices", nd{mil.Int32,
+		[]int{2},
 		[]float64{0, 1}}, false}}, settings: `, pad_value = fp16(5)`,
 		want: []nd{{mil.FP16, []int{2, 1, 1, 1}, []float64{1, 5}}}}.exact(t)
 }

@@ -39,8 +39,9 @@ func (p *spreads) right(c *call, dst, spare []float32, batch, n0, n1 int) []floa
 		for kd := range w.Kernel[0] {
 			for kh := range w.Kernel[1] {
 				for kw := range w.Kernel[2] {
-					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+ch, [3]int{w.Before[0] - kd*w.Dilations[0],
-						w.Before[1] - kh*w.Dilations[1], w.Before[2] - kw*w.Dilations[2]}, n0)
+					p.fill(c, dst[p.term(i)*(n1-n0):][:n1-n0], spare, batch*p.channels+ch,
+						[3]int{w.Before[0] - kd*w.Dilations[0],
+							w.Before[1] - kh*w.Dilations[1], w.Before[2] - kw*w.Dilations[2]}, n0)
 					i++
 				}
 			}
