@@ -133,6 +133,7 @@ func weightedCases() map[string]weightedCase {
 	}
 	maps.Copy(cases, moreWeightedCases())
 	maps.Copy(cases, movingCases())
+	maps.Copy(cases, windowCases())
 	return cases
 }
 
