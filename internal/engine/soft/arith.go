@@ -20,7 +20,7 @@ type arith struct {
 func (a arith) of(op string) arith {
 	a.result = a.operand
 	switch {
-	case op == "cast": // between the types of memory, not in the engine
+	case op == "cast" || strings.HasPrefix(op, "constexpr_"): // by the host and the compiler, not in the engine
 		a.operand, a.result = 0, 0
 	case strings.HasPrefix(op, "reduce_") && a.operand.Has(numerics.ReduceAway):
 		a.result |= numerics.HalfAway
@@ -36,7 +36,11 @@ func (s *step) imitate() {
 	}
 	a, sliced := s.attrs.(ops.Slice)
 	p, summed := s.run.(*product)
+	_, integers := s.attrs.(byteWindow)
 	switch {
+	case summed && integers:
+		s.run, s.work = newFixed(p, r)
+		s.run.(*fixed).scales, _ = p.panels.(scales)
 	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
 		s.run, s.work = newFixed(p, r)
 	case sliced && s.op != "slice_update" && !a.Moving && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:

@@ -27,7 +27,11 @@ type windows struct {
 }
 
 func newWindows(s *step) *windows {
-	w := volumetric(s.attrs.(ops.Window))
+	integers, ok := s.attrs.(byteWindow)
+	if !ok {
+		integers.Window = s.attrs.(ops.Window)
+	}
+	w := volumetric(integers.Window)
 	return &windows{win: w, channels: s.in[0].shape[1] / w.Groups, outputs: s.out[0].shape[1] / w.Groups,
 		bias:     s.in[2].where != absent,
 		hardware: s.arith.operand.Has(numerics.ProductRounding) && s.out[0].dtype == mil.FP16,

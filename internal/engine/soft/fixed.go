@@ -17,6 +17,7 @@ type fixed struct {
 	how     int  // of gemm.Fixed
 	multi   multiplier
 	starter starter
+	scales  scales // of a product of integers; else nil
 }
 
 // starter are panels that have a bias: start writes the one of rows m0 to m1, or of columns n0 to n1, and
@@ -103,16 +104,24 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 			bias, byRow = r.starter.start(c, t.bias, batch, m0, m1, n0, n1)
 		}
 		e := elements{fixed: r, c: c, a: a, b: b, n: n1 - n0}
-		if !r.float && (r.multi == nil || !r.multi.elementwise()) {
+		if r.scales != nil || !r.float && (r.multi == nil || !r.multi.elementwise()) {
 			r.sum(&t, a, b, m1-m0, n1-n0)
 			e.t = &t
 		}
+		scale := 0.0
 		for j := range (m1 - m0) * (n1 - n0) {
 			e.bias = 0
 			if bias > 0 && byRow {
 				e.bias = t.bias[j/e.n]
 			} else if bias > 0 {
 				e.bias = t.bias[j%e.n]
+			}
+			if r.scales != nil {
+				if j%e.n == 0 {
+					scale = r.scales.scaleOf(c, batch, m0+j/e.n)
+				}
+				t.out[j] = e.integer(j, scale)
+				continue
 			}
 			t.out[j] = e.value(j)
 		}
@@ -126,12 +135,19 @@ const scale = 1 / numerics.Unit
 // sum lets gemm sum the tile.
 func (r *fixed) sum(t *tileOf, a, b []float32, m, n int) {
 	rows := (m + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows
+	unit, how := float32(scale), r.how
+	if r.scales != nil {
+		unit, how = 1, gemm.Exact
+	}
 	for i, f := range a {
-		t.scaled[i], t.least[i] = f*scale, r.leastFor(f)
+		t.scaled[i], t.least[i] = f*unit, r.leastFor(f)
+		if r.scales != nil {
+			t.least[i] = 0
+		}
 	}
 	clear(t.scaled[len(a) : rows*r.k])
 	clear(t.least[len(a) : rows*r.k])
-	gemm.Fixed(t.sums, t.sizes, t.scaled, t.least, b, rows, r.k, n, r.how)
+	gemm.Fixed(t.sums, t.sizes, t.scaled, t.least, b, rows, r.k, n, how)
 }
 
 // leastFor is the exponent that an element of b must exceed for its product with f to count: exponents that

@@ -9,6 +9,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/ane/numerics"
 )
 
 // maxScratch bounds the intermediate values of one program: 8 GiB. A larger plan is a
@@ -81,6 +82,9 @@ type planner struct {
 
 // makePlan folds constants, drops unused nodes, places values and picks kernels.
 func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, error) {
+	if a.operand.Has(numerics.Int8Sums) {
+		g = sumBytes(g)
+	}
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
 		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),

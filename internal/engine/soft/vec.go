@@ -49,10 +49,16 @@ func view(d mil.DType, b []byte) (v vec, err error) {
 // len is the number of elements.
 func (v *vec) len() int { return len(v.raw) / element.Size(v.dtype) }
 
-// load decodes len(dst) floating-point elements, from element at, into dst.
+// load decodes len(dst) elements of floating point, or of int8, from element at, into dst.
 func (v *vec) load(dst []float32, at int) {
 	if v.half != nil {
 		v.rules.Decode(dst, v.half[at:at+len(dst)])
+		return
+	}
+	if v.dtype == mil.Int8 {
+		for i, b := range v.raw[at : at+len(dst)] {
+			dst[i] = float32(int8(b))
+		}
 		return
 	}
 	copy(dst, v.single[at:at+len(dst)])
