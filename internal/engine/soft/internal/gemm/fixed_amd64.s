@@ -19,8 +19,8 @@ EIGHT(normal, 0x38800000)
 EIGHT(one, 1)
 EIGHT(twelve, 138)
 
-// ROW adds the products of one row of A: sum and size are its registers, at and of the places of A's element
-// and of its least exponent. Y8 holds the row of B, Y9 its exponents. p is left as the rounded products.
+// PRODUCT leaves the rounded products of one row of A in p and adds their magnitudes to size. at and of are the
+// places of A's element and of its least exponent. Y8 holds the row of B, Y9 its exponents.
 #define PRODUCT(size, at, of, p, t) \
 	VBROADCASTSS at, p; \
 	VPBROADCASTD of, t; \
@@ -208,4 +208,173 @@ step:
 	DECQ    R13
 	JNE     rows
 	VZEROUPPER
+	RET
+
+// PRODUCT512 is PRODUCT for 16 columns: Z24 is the row of B, Z25 its exponents.
+#define PRODUCT512(size, at, of, p, t) \
+	VPCMPGTD.BCST of, Z25, K1; \
+	VMULPS.BCST.Z at, Z24, K1, p; \
+	VPANDD        Z28, p, t; \
+	VADDPS        t, size, size; \
+	VMOVDQA32     p, t; \
+	VPTERNLOGD    $0xBA, Z29, Z28, t; \
+	VADDPS        t, p, p; \
+	VCVTTPS2DQ    p, p
+
+// TWELVE512 is TWELVE for 16 columns.
+#define TWELVE512(g, p, t, q, o) \
+	VPABSD     g, t; \
+	VPABSD     p, q; \
+	VPORD      q, t, t; \
+	VPLZCNTD   t, t; \
+	VPADDD     p, g, g; \
+	VPADDD     Z20, t, p; \
+	VPSRLVD    p, Z21, p; \
+	VPSUBD     t, Z22, t; \
+	VPMAXSD    Z23, t, t; \
+	VPSLLVD    t, Z21, q; \
+	VPSRLVD    t, g, o; \
+	VPTERNLOGD $0x20, Z30, q, o; \
+	VPADDD     p, g, g; \
+	VPADDD     o, g, g; \
+	VPANDD     q, g, g
+
+#define RIGHT512() \
+	VMOVUPS (DX), Z24; \
+	VPANDD  Z26, Z24, Z25; \
+	VPMAXSD Z27, Z25, Z25; \
+	ADDQ    R8, DX
+
+#define SPREAD(name, z) \
+	VPBROADCASTD name<>(SB), z
+
+EIGHT(twenty, 20)
+EIGHT(thirteen, 13)
+
+#define ENTER512() \
+	MOVQ sums+0(FP), DI; \
+	MOVQ sizes+8(FP), R12; \
+	MOVQ a+16(FP), SI; \
+	MOVQ least+24(FP), BX; \
+	MOVQ b+32(FP), DX; \
+	MOVQ n+40(FP), R8; \
+	MOVQ k+48(FP), R9; \
+	MOVQ depth+56(FP), CX; \
+	SHLQ $2, R8; \
+	SHLQ $2, R9; \
+	LEAQ (R8)(R8*2), R10; \
+	LEAQ (R9)(R9*2), R11; \
+	SPREAD(exponent, Z26); \
+	SPREAD(normal, Z27); \
+	SPREAD(magnitude, Z28); \
+	SPREAD(half, Z29)
+
+#define LOAD512() \
+	VMOVUPS (DI), Z0; \
+	VMOVUPS (DI)(R8*1), Z1; \
+	VMOVUPS (DI)(R8*2), Z2; \
+	VMOVUPS (DI)(R10*1), Z3; \
+	VMOVUPS (R12), Z4; \
+	VMOVUPS (R12)(R8*1), Z5; \
+	VMOVUPS (R12)(R8*2), Z6; \
+	VMOVUPS (R12)(R10*1), Z7
+
+#define ZERO512() \
+	VPXORD Z0, Z0, Z0; \
+	VPXORD Z1, Z1, Z1; \
+	VPXORD Z2, Z2, Z2; \
+	VPXORD Z3, Z3, Z3; \
+	VPXORD Z4, Z4, Z4; \
+	VPXORD Z5, Z5, Z5; \
+	VPXORD Z6, Z6, Z6; \
+	VPXORD Z7, Z7, Z7
+
+#define STORE512() \
+	VMOVUPS    Z0, (DI); \
+	VMOVUPS    Z1, (DI)(R8*1); \
+	VMOVUPS    Z2, (DI)(R8*2); \
+	VMOVUPS    Z3, (DI)(R10*1); \
+	VMOVUPS    Z4, (R12); \
+	VMOVUPS    Z5, (R12)(R8*1); \
+	VMOVUPS    Z6, (R12)(R8*2); \
+	VMOVUPS    Z7, (R12)(R10*1); \
+	VZEROUPPER
+
+// func fixed512(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
+//
+// 4 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the sizes.
+TEXT ·fixed512(SB), NOSPLIT, $0-65
+	ENTER512()
+	CMPB add+64(FP), $0
+	JEQ  zero
+	LOAD512()
+	JMP  step
+
+zero:
+	ZERO512()
+
+step:
+	RIGHT512()
+	PRODUCT512(Z4, (SI), (BX), Z12, Z13)
+	PRODUCT512(Z5, (SI)(R9*1), (BX)(R9*1), Z14, Z15)
+	PRODUCT512(Z6, (SI)(R9*2), (BX)(R9*2), Z16, Z17)
+	PRODUCT512(Z7, (SI)(R11*1), (BX)(R11*1), Z18, Z19)
+	VPADDD Z12, Z0, Z0
+	VPADDD Z14, Z1, Z1
+	VPADDD Z16, Z2, Z2
+	VPADDD Z18, Z3, Z3
+	ADDQ   $4, SI
+	ADDQ   $4, BX
+	DECQ   CX
+	JNE    step
+	STORE512()
+	RET
+
+#define NEXT512(o) \
+	RIGHT512(); \
+	PRODUCT512(Z4, o(SI), o(BX), Z12, Z13); \
+	PRODUCT512(Z5, o(SI)(R9*1), o(BX)(R9*1), Z14, Z15); \
+	PRODUCT512(Z6, o(SI)(R9*2), o(BX)(R9*2), Z16, Z17); \
+	PRODUCT512(Z7, o(SI)(R11*1), o(BX)(R11*1), Z18, Z19); \
+	TWELVE512(Z8, Z12, Z13, Z24, Z25); \
+	TWELVE512(Z9, Z14, Z13, Z24, Z25); \
+	TWELVE512(Z10, Z16, Z13, Z24, Z25); \
+	TWELVE512(Z11, Z18, Z13, Z24, Z25)
+
+// func fours512(sums *int32, sizes, a *float32, least *int32, b *float32, n, k, depth int, add bool)
+//
+// 4 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the sizes, Z8 to Z11 the groups.
+TEXT ·fours512(SB), NOSPLIT, $0-65
+	ENTER512()
+	SPREAD(thirteen, Z20)
+	VPTERNLOGD $0xFF, Z21, Z21, Z21
+	SPREAD(twenty, Z22)
+	VPXORD     Z23, Z23, Z23
+	SPREAD(one, Z30)
+	CMPB       add+64(FP), $0
+	JEQ        zero
+	LOAD512()
+	JMP        step
+
+zero:
+	ZERO512()
+
+step:
+	RIGHT512()
+	PRODUCT512(Z4, (SI), (BX), Z8, Z13)
+	PRODUCT512(Z5, (SI)(R9*1), (BX)(R9*1), Z9, Z15)
+	PRODUCT512(Z6, (SI)(R9*2), (BX)(R9*2), Z10, Z17)
+	PRODUCT512(Z7, (SI)(R11*1), (BX)(R11*1), Z11, Z19)
+	NEXT512(4)
+	NEXT512(8)
+	NEXT512(12)
+	VPADDD Z8, Z0, Z0
+	VPADDD Z9, Z1, Z1
+	VPADDD Z10, Z2, Z2
+	VPADDD Z11, Z3, Z3
+	ADDQ   $16, SI
+	ADDQ   $16, BX
+	SUBQ   $4, CX
+	JNE    step
+	STORE512()
 	RET

@@ -2,7 +2,7 @@
 
 package gemm
 
-// fixed covers the sums with pieces of FixedRows rows and narrowFixed columns. At the right edge the last
+// fixed covers the sums with pieces of FixedRows rows and fixedWidth columns. At the right edge the last
 // piece overlaps the one before.
 func fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n, how int) {
 	whole := k
@@ -16,14 +16,15 @@ func fixed(sums []int32, sizes, a []float32, least []int32, b []float32, m, k, n
 	if n < narrowFixed {
 		fixedNarrow(sums, sizes, a, least, b, m, k, n, how, whole)
 	} else {
-		for j := 0; ; j = min(j+narrowFixed, n-narrowFixed) {
+		width := fixedWidth(n)
+		for j := 0; ; j = min(j+width, n-width) {
 			for i := 0; i < m; i += FixedRows {
 				for d := 0; d < whole; d += depthMax {
 					fixedTile(&sums[i*n+j], &sizes[i*n+j], &a[i*k+d], &least[i*k+d], &b[d*n+j], n, k,
-						min(depthMax, whole-d), how, d > 0)
+						min(depthMax, whole-d), how, width, d > 0)
 				}
 			}
-			if j == n-narrowFixed {
+			if j == n-width {
 				break
 			}
 		}
@@ -48,7 +49,8 @@ func fixedNarrow(sums []int32, sizes, a []float32, least []int32, b []float32, m
 				copy(sum[r*narrowFixed:][:n], sums[(i+r)*n:])
 				copy(size[r*narrowFixed:][:n], sizes[(i+r)*n:])
 			}
-			fixedTile(&sum[0], &size[0], &a[i*k+d], &least[i*k+d], &panel[0], narrowFixed, k, depth, how, d > 0)
+			fixedTile(&sum[0], &size[0], &a[i*k+d], &least[i*k+d], &panel[0], narrowFixed, k, depth, how,
+				narrowFixed, d > 0)
 			for r := range FixedRows {
 				copy(sums[(i+r)*n:][:n], sum[r*narrowFixed:])
 				copy(sizes[(i+r)*n:][:n], size[r*narrowFixed:])
