@@ -1,0 +1,87 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+const linted = `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 64, 1, 64]> é, tensor<fp16, [1, 64, 1, 64]> a) {
+    } -> (a);
+}
+`
+
+// What --sarif prints is valid by the schema of SARIF 2.1.0: with findings, with edits, without places, and without
+// findings.
+func TestSARIFIsValid(t *testing.T) {
+	dir := t.TempDir()
+	unsorted := strings.NewReplacer("é", "b", "    } -> (a);", "        tensor<fp16, [1, 64, 1, 64]> y = gelu(x = b); // ü\n"+
+		"        tensor<fp16, [1, 64, 1, 64]> z = add(x = y, y = a);\n    } -> (z);").Replace(linted)
+	for name, text := range map[string]string{"bad.mil": linted, "unsorted.mil": unsorted, "empty.mil": "",
+		"many.mil": strings.Replace(unsorted, "} ->", strings.Repeat("fp16 k = const()[val = fp16(1)];\n", 200)+"} ->", 1)} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		var out, errw bytes.Buffer
+		require.Equal(t, codeFail, execute(t.Context(), []string{"lint", "--sarif", path}, &out, &errw), errw.String())
+		r, err := sarif.FromBytes(out.Bytes())
+		require.NoError(t, err)
+		require.NoError(t, r.Validate(), out.String())
+		require.NotEmpty(t, r.Runs[0].Results)
+		for _, result := range r.Runs[0].Results {
+			require.Equal(t, *result.RuleID, *r.Runs[0].Tool.Driver.Rules[result.RuleIndex].ID)
+		}
+	}
+}
+
+// The caret stands under the place, also in long lines and after characters of several bytes.
+func TestCaret(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		col  int
+		want string
+	}{
+		{"    y = gelu(x = x);", 9, "    y = gelu(x = x);\n        ^\n"},
+		{"\ty = gelu(x = x);\r", 2, "    y = gelu(x = x);\n    ^\n"},
+		{"é = gelu", 6, "    é = gelu\n        ^\n"},
+		{"abc", 4, "    abc\n       ^\n"},
+		{"abc", 5, ""},
+		{"abc", 0, ""},
+		{"a\x00b", 2, "    a\\x00b\n     ^\n"},
+		{"\xff", 1, ""},
+	} {
+		require.Equal(t, c.want, caret(c.line, mil.Pos{Line: 1, Col: c.col}), c.line)
+	}
+	long := strings.Repeat("x", 500) + "gelu" + strings.Repeat("y", 500)
+	lines := strings.Split(caret(long, mil.Pos{Line: 1, Col: 501}), "\n")
+	require.Less(t, len(lines[0]), 115)
+	require.Equal(t, "gelu", lines[0][strings.Index(lines[1], "^"):][:4])
+}
+
+// Completion of --in names the inputs of the program that stands on the command line.
+func TestLintCompletes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m.mil")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(linted, "é", "b", 1)), 0o600))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{path, "--in", ""}, "b=\na=\n"},
+		{[]string{"--in", ""}, ":"},
+		{[]string{"--chip", "h1"}, "h16g"},
+		{[]string{"--road", ""}, "coreml"},
+		{[]string{"--explain", "gelu-m"}, "gelu-mode"},
+	} {
+		var out, errw bytes.Buffer
+		execute(t.Context(), append([]string{"__complete", "lint"}, c.args...), &out, &errw)
+		require.Contains(t, out.String(), c.want, "%v: %s", c.args, errw.String())
+	}
+}
