@@ -53,7 +53,8 @@ type Limits struct {
 
 	// Budgets of a process.
 	Compiles     Fact[int]   // compiles before later ones fail
-	Loaded       Fact[int]   // programs loaded at once
+	Loaded       Fact[int]   // programs loaded at once, as large ones allow
+	Slots        Fact[int]   // programs loaded at once, however small
 	WeightBytes  Fact[int64] // weights of one program, roughly
 	SurfaceBytes Fact[int64] // of one surface
 	MinSurface   Fact[int64] // bytes of a surface below which an evaluate may fail with 0x1d

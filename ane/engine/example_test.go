@@ -7,7 +7,9 @@ import (
 	"log"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -136,4 +138,30 @@ func ExampleStatus() {
 		}
 	}
 	// Output: software engine in this process true
+}
+
+// A program that an M1 does not take fails on the software engine too.
+func ExampleEmulate() {
+	device, err := engine.Open(context.Background(), engine.Soft, engine.Emulate(chip.M1))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer device.Close()
+	_, err = device.Compile(context.Background(), ane.Source{File: "sin.mil", Text: []byte(`program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 64, 1, 64]> x) {
+        tensor<fp16, [1, 64, 1, 64]> y = sin(x = x)[name = string("y")];
+    } -> (y);
+}`)})
+	var e *ane.Error
+	if errors.As(err, &e) {
+		fmt.Println(device.Receipt().Chip, e.Domain, e.Code)
+	}
+	var faults mil.ErrorList
+	if errors.As(err, &faults) {
+		fmt.Println(faults[1])
+	}
+	// Output:
+	// h13, emulated com.apple.appleneuralengine.compiler 1
+	// sin.mil:4:42: sin [trigonometry]; compute it on the host, or as a polynomial
 }

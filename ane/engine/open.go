@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/emulate"
 )
 
 // Open opens the engine called name; Auto is the best of this machine. The caller closes
@@ -65,6 +66,10 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 			Detail: "the arithmetic of the " + k.what + " cannot be chosen",
 			Hint:   "open " + Soft + " or " + Broker + ", or remove Numerics"}
 	}
+	if c.chip.Valid() && k.name != Soft && k.name != Broker {
+		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.chip.String(), Err: ane.ErrUnavailable,
+			Detail: "the " + k.what + " emulates no chip", Hint: "open " + Soft + " or " + Broker + ", or remove Emulate"}
+	}
 	if err := k.probe(); err != nil {
 		return nil, err
 	}
@@ -82,6 +87,9 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 
 // device makes a Device of the engine e.
 func (c config) device(e ane.Engine, fallback string) (*ane.Device, error) {
+	if c.chip.Valid() {
+		e = emulate.New(e, c.chip, emulate.Process(c.chip))
+	}
 	for _, f := range c.wrap {
 		e = f(e)
 	}

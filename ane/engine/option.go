@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker"
 )
@@ -16,6 +17,7 @@ type config struct {
 	apple   bool
 	offsets bool
 	mode    numerics.Mode
+	chip    chip.Chip // 0: no emulation
 	log     *slog.Logger
 	broker  string
 	path    string // as BrokerPath gave it
@@ -51,6 +53,15 @@ func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 // Device: Open refuses another mode for the other engines, whose arithmetic is their own, and Auto skips
 // Apple. Info and receipts name the mode.
 func Numerics(m numerics.Mode) Option { return func(c *config) { c.mode = m } }
+
+// Emulate makes Soft and Broker refuse what Apple's software on a chip refuses on the in-memory road, so that a program
+// that cannot run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's
+// findings beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process has
+// one budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see Numerics.
+//
+// Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A
+// chip that is not valid emulates none.
+func Emulate(c chip.Chip) Option { return func(cfg *config) { cfg.chip = c } }
 
 // Logger logs the engines that Auto skips, with reasons, the engine that Open opens, and
 // connects, losses and reconnects of the Broker's process. By default nothing is logged.

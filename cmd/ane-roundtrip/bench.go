@@ -37,6 +37,7 @@ available.`,
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
+	a.emulateFlag(cmd)
 	return cmd
 }
 
@@ -213,7 +214,11 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 		if err != nil {
 			return err
 		}
-		other, err := engine.Open(ctx, engine.Broker, engine.Numerics(mode))
+		emulated, err := a.emulates(engine.Broker)
+		if err != nil {
+			return err
+		}
+		other, err := engine.Open(ctx, engine.Broker, engine.Numerics(mode), engine.Emulate(emulated))
 		if err != nil {
 			return b.skip(ctx, step, err)
 		}

@@ -58,6 +58,7 @@ runs on it a second time, in a private broker, a process of its own.
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
+	a.emulateFlag(cmd)
 	return cmd
 }
 
@@ -156,7 +157,12 @@ func (c *checkRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	if err != nil {
 		return nil, err
 	}
-	d, err := engine.Open(ctx, engine.Broker, engine.BrokerPath(""), engine.Numerics(mode), engine.Wrap(wrap))
+	emulated, err := c.app.emulates(engine.Broker)
+	if err != nil {
+		return nil, err
+	}
+	d, err := engine.Open(ctx, engine.Broker, engine.BrokerPath(""), engine.Numerics(mode), engine.Emulate(emulated),
+		engine.Wrap(wrap))
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

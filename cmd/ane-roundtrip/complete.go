@@ -23,6 +23,7 @@ func (a *app) completions(root *cobra.Command) {
 	flags := map[string]cobra.CompletionFunc{
 		"compare":  cobra.FixedCompletions(comparisons(), none),
 		"engine":   cobra.FixedCompletions(engine.Names(), none),
+		"emulate":  cobra.FixedCompletions(chips()[:2*len(chip.All())], none),
 		"numerics": cobra.FixedCompletions(numerics.Names(), none),
 		"filter":   cobra.FixedCompletions(filters(), none),
 		"inject":   cobra.FixedCompletions(injections(), none),

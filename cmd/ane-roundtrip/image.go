@@ -60,6 +60,7 @@ Filters:
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
+	a.emulateFlag(cmd)
 	return cmd
 }
 

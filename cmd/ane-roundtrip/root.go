@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
@@ -29,6 +30,7 @@ type app struct {
 	socket   string // --broker
 	apple    bool   // --require-ane
 	mode     string // --numerics; empty for a command without the flag
+	emulated string // --emulate; empty for none
 	injected string // name of the fault that check injects; empty for none
 
 	result    *report // the report that --json prints; nil until the command sets it
@@ -170,6 +172,12 @@ func (a *app) numericsFlag(cmd *cobra.Command) {
 		"`MODE` in which the software engine computes: "+strings.Join(numerics.Names(), ", "))
 }
 
+// emulateFlag adds the flag that emulates what a chip refuses to a command that has engineFlags.
+func (a *app) emulateFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.emulated, "emulate", "",
+		"`CHIP` whose refusals the software engine imitates: m1 to m6, or h13 to h18g")
+}
+
 // noArgs rejects operands with a hint.
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
@@ -192,7 +200,28 @@ func (a *app) chosen() (name string, opts []engine.Option, err error) {
 		opts = append(opts, engine.RequireApple())
 	}
 	mode, err := a.numerics(name)
-	return name, append(opts, engine.Numerics(mode)), err
+	if err != nil {
+		return name, nil, err
+	}
+	c, err := a.emulates(name)
+	return name, append(opts, engine.Numerics(mode), engine.Emulate(c)), err
+}
+
+// emulates returns the chip that --emulate names, for the engine called name; 0 without the flag.
+func (a *app) emulates(name string) (chip.Chip, error) {
+	if a.emulated == "" {
+		return 0, nil
+	}
+	c, err := chip.Parse(a.emulated)
+	switch {
+	case err != nil:
+		return 0, bad(err)
+	case a.apple || name == engine.Apple:
+		return 0, badf("--emulate %s: Apple's engine refuses what its own chip does; use --engine %s", c, engine.Soft)
+	case name == engine.StandIn:
+		return 0, badf("--emulate %s: the stand-in emulates no chip; use --engine %s", c, engine.Soft)
+	}
+	return c, nil
 }
 
 // numerics returns the mode that --numerics names, for the engine called name.

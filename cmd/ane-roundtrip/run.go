@@ -88,6 +88,7 @@ the roundings of the operators before it.`,
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
+	a.emulateFlag(cmd)
 	return cmd
 }
 

@@ -1,0 +1,188 @@
+package emulate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/lint"
+)
+
+// New returns an engine that works like e and refuses what Apple's software refuses on a chip. It owns e. Process(c)
+// is the host of a program; a test may have one of its own.
+func New(e ane.Engine, c chip.Chip, h *Host) ane.Engine {
+	return &engine{Engine: e, chip: c, spec: c.Spec(), host: h, name: e.Info().Name}
+}
+
+type engine struct {
+	ane.Engine
+	chip chip.Chip
+	spec chip.Spec
+	host *Host
+	name string
+}
+
+// Info implements ane.Engine: the chip is the emulated one.
+func (e *engine) Info() ane.Info {
+	i := e.Engine.Info()
+	i.Chip = e.chip.Target() + ", emulated"
+	return i
+}
+
+// Compile implements ane.Engine.
+func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, ane.Deadline("compile", e.name, err)
+	}
+	found, pos := e.lint(src)
+	worst, too := e.worst(found)
+	switch worst {
+	case invalid, limit, refused22, dies:
+		return nil, e.refusal(src.File, pos, worst, too)
+	}
+	k := identify(src)
+	if n, ok := e.host.admits(k, e.spec.Compiles.Value); !ok {
+		return nil, e.exhausted(src.File, n)
+	}
+	x, err := e.Engine.Compile(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	e.host.keeps(k, worst == poisons)
+	return &executable{Executable: x, engine: e, file: src.File, large: tooLarge(too)}, nil
+}
+
+// lint returns the errors that lint finds, and the place of the program.
+func (e *engine) lint(src ane.Source) ([]lint.Finding, mil.Pos) {
+	o := lint.Options{Chips: []chip.Chip{e.chip}, Roads: []chip.Road{chip.InMemory}}
+	tree, err := src.Tree()
+	pos := mil.Pos{}
+	if err == nil {
+		pos = tree.Pos
+	}
+	var found []lint.Finding
+	if src.Text != nil {
+		found = lint.Text(src.File, src.Text, o)
+	} else if err == nil {
+		found = lint.Run(src.File, tree, o)
+	}
+	return slices.DeleteFunc(found, func(f lint.Finding) bool { return f.Severity != lint.Error }), pos
+}
+
+// worst returns what becomes of the program: the first refusal in the order in which the software would meet it, and
+// the findings with a consequence that can be emulated.
+func (e *engine) worst(found []lint.Finding) (worst fate, too []lint.Finding) {
+	rank := []fate{invalid, dies, refused22, limit, unloaded, poisons, runs}
+	worst = runs
+	for _, f := range found {
+		fate, _ := fates(f.Rule.ID)
+		if fate == runs {
+			continue
+		}
+		too = append(too, f)
+		if slices.Index(rank, fate) < slices.Index(rank, worst) {
+			worst = fate
+		}
+	}
+	return worst, too
+}
+
+// tooLarge returns the finding that keeps a program from loading, or nil.
+func tooLarge(found []lint.Finding) *lint.Finding {
+	for i, f := range found {
+		if fate, _ := fates(f.Rule.ID); fate == unloaded {
+			return &found[i]
+		}
+	}
+	return nil
+}
+
+// identify returns the key of text and weights under which the cache of a machine holds a program.
+func identify(src ane.Source) (k key) {
+	h := sha256.New()
+	var size [8]byte
+	add := func(b []byte) {
+		binary.LittleEndian.PutUint64(size[:], uint64(len(b)))
+		h.Write(size[:])
+		h.Write(b)
+	}
+	if text, err := src.MIL(); err == nil {
+		add(text)
+	}
+	if tree, err := src.Tree(); err == nil && src.Weights != nil {
+		var paths []string
+		for _, b := range tree.Blobs() {
+			if path, _, err := b.Entry(); err == nil {
+				paths = append(paths, path)
+			}
+		}
+		slices.Sort(paths)
+		for _, path := range slices.Compact(paths) {
+			add([]byte(path))
+			if data, err := src.Weights.ReadFile(path); err == nil { // the engine reports a file that is missing
+				add(data)
+			}
+		}
+	}
+	h.Sum(k[:0])
+	return k
+}
+
+// Traffic implements ane.Metered if the wrapped engine does.
+func (e *engine) Traffic() (sent, received int64, ok bool) {
+	if m, counts := e.Engine.(ane.Metered); counts {
+		return m.Traffic()
+	}
+	return 0, 0, false
+}
+
+// Purge implements ane.Keeper if the wrapped engine does.
+func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err error) {
+	if k, ok := e.Engine.(ane.Keeper); ok {
+		return k.Purge(ctx)
+	}
+	return 0, 0, e.unsupported("purge", "the engine is in this process")
+}
+
+// Counters implements ane.Keeper if the wrapped engine does.
+func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
+	if k, ok := e.Engine.(ane.Keeper); ok {
+		return k.Counters(ctx)
+	}
+	return nil, e.unsupported("counters", "the engine is in this process")
+}
+
+// EvaluateChain implements ane.Chainer if the wrapped engine does.
+func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
+	c, ok := e.Engine.(ane.Chainer)
+	if !ok {
+		return e.unsupported("chain", "the engine takes one request at a time")
+	}
+	if e.host.spoiled() {
+		return e.evaluateError("chain")
+	}
+	inner := make([]ane.Invocation, len(steps))
+	for i, s := range steps {
+		inner[i] = s
+		if w, ok := s.(interface{ unwrap() ane.Invocation }); ok {
+			inner[i] = w.unwrap()
+		}
+	}
+	return c.EvaluateChain(ctx, inner)
+}
+
+func (e *engine) unsupported(op, why string) error {
+	return &ane.Error{Op: op, Engine: e.name, Err: errors.ErrUnsupported, Detail: why, Hint: "open the broker"}
+}
+
+// slots describes the limit of loaded programs.
+func (e *engine) slots() string {
+	return fmt.Sprintf("%d programs are loaded in this process, at most %d on %s", e.spec.Slots.Value,
+		e.spec.Slots.Value, e.chip.Target())
+}

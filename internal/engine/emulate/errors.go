@@ -1,0 +1,111 @@
+package emulate
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/lint"
+)
+
+// Texts that real machines printed.
+const (
+	textCompile  = "_ANECompiler : ANECCompile() FAILED"
+	textCause    = "ANECCompile(..) FAILED: err=(%s)" // the path of the program's folder is left out
+	textInvalid  = "InvalidMILProgram"
+	textEvaluate = "ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error"
+	textLoad     = "createProgramInstanceForModel: Program load failure (0x50004)"
+	textDied     = "the framework answers NO without an NSError: the compiler's process has ended"
+)
+
+// Codes of NSErrors.
+const (
+	codeCompile  = 1
+	codeLoad     = 6
+	codeEvaluate = 8
+	codeTopK     = 22
+)
+
+// NSError is an error as Apple's framework reports it.
+type NSError struct {
+	Domain string
+	Code   int
+	Text   string
+	Cause  *NSError // NSUnderlyingError; may be nil
+}
+
+// Error returns domain, code and text, and those of the cause.
+func (e *NSError) Error() string {
+	s := fmt.Sprintf("%s code %d: %s", e.Domain, e.Code, e.Text)
+	if e.Cause != nil {
+		s += ", because " + e.Cause.Text
+	}
+	return s
+}
+
+// compileError is the framework's refusal of a program.
+func compileError(code int, reason string) *NSError {
+	return &NSError{driverabi.CompilerErrorDomain, codeCompile, textCompile,
+		&NSError{driverabi.CompilerErrorDomain, code, fmt.Sprintf(textCause, reason), nil}}
+}
+
+// maxFindings is the largest number of findings that a refusal lists.
+const maxFindings = 10
+
+// refusal is the error of a program that the compiler refuses, with what lint finds at its places.
+func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding) error {
+	out := &ane.Error{Op: "compile", Engine: e.name, Name: file}
+	var answer string
+	var cause error
+	if f == dies {
+		answer, cause = textDied, ane.ErrCompile
+	} else {
+		ns := compileError(codeCompile, "")
+		switch f {
+		case invalid:
+			ns = compileError(codeCompile, textInvalid)
+		case refused22:
+			ns = compileError(codeTopK, "")
+		}
+		answer, cause = ns.Text+", because "+ns.Cause.Text, ane.Because(ane.ErrCompile, ns)
+		out.Domain, out.Code = ns.Domain, ns.Code
+	}
+	list := mil.ErrorList{{File: file, Pos: pos, Msg: "the compiler for " + e.chip.Target() + " refuses the program: " +
+		answer}}
+	for i := range found {
+		if i == maxFindings {
+			break
+		}
+		f := &found[i]
+		list.Add(&mil.Error{File: f.File, Pos: f.Pos, Hint: f.Fix,
+			Msg: fmt.Sprintf("%s [%s]", f.Message, f.Rule.ID)})
+	}
+	out.Err = ane.Because(cause, slices.Clip(list))
+	return out
+}
+
+// exhausted is the error of a compile beyond the budget of a process.
+func (e *engine) exhausted(file string, compiles int) error {
+	ns := compileError(codeCompile, "")
+	return &ane.Error{Op: "compile", Engine: e.name, Name: file, Domain: ns.Domain, Code: ns.Code,
+		Err:    ane.Because(ane.ErrExhausted, ns),
+		Detail: fmt.Sprintf("this process has compiled %d programs for %s", compiles, e.chip.Target()),
+		Hint:   "compile in several processes, or merge programs as functions"}
+}
+
+// loadError is the error of a program that does not load.
+func (e *engine) loadError(file, detail, hint string) error {
+	ns := &NSError{driverabi.ErrorDomain, codeLoad, textLoad, nil}
+	return &ane.Error{Op: "load", Engine: e.name, Name: file, Domain: ns.Domain, Code: ns.Code,
+		Err: ane.Because(ane.ErrExhausted, ns), Detail: detail, Hint: hint}
+}
+
+// evaluateError is the error of an evaluate in a process that a program has spoiled.
+func (e *engine) evaluateError(op string) error {
+	ns := &NSError{driverabi.ErrorDomain, codeEvaluate, textEvaluate, nil}
+	return &ane.Error{Op: op, Engine: e.name, Domain: ns.Domain, Code: ns.Code, Err: ane.Because(ane.ErrShort, ns),
+		Detail: "a program of this process has tile", Rule: "tile-poison",
+		Hint: "write concat instead of tile, and start the process again"}
+}

@@ -1,0 +1,99 @@
+package emulate
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/lint"
+)
+
+type executable struct {
+	ane.Executable
+	engine *engine
+	file   string
+	large  *lint.Finding // that keeps it from loading, or nil
+
+	mu     sync.Mutex
+	loaded bool // holds one of the host's slots
+}
+
+// hold records whether the program has a slot, and returns whether it had one before.
+func (x *executable) hold(now bool) (before bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	before, x.loaded = x.loaded, now
+	return before
+}
+
+// Load implements ane.Executable.
+func (x *executable) Load(ctx context.Context) error {
+	if x.large != nil {
+		return x.engine.loadError(x.file, x.large.Message, x.large.Fix)
+	}
+	if !x.hold(true) && !x.engine.host.load(x.engine.spec.Slots.Value) {
+		x.hold(false)
+		return x.engine.loadError(x.file, x.engine.slots(), "unload programs, or merge them as functions")
+	}
+	err := x.Executable.Load(ctx)
+	if err != nil {
+		x.release()
+	}
+	return err
+}
+
+// release gives the slot back.
+func (x *executable) release() {
+	if x.hold(false) {
+		x.engine.host.unload()
+	}
+}
+
+// Unload implements ane.Executable.
+func (x *executable) Unload(ctx context.Context) error {
+	err := x.Executable.Unload(ctx)
+	if err == nil {
+		x.release()
+	}
+	return err
+}
+
+// Close implements ane.Executable.
+func (x *executable) Close() error {
+	x.release()
+	return x.Executable.Close()
+}
+
+// NewInstance implements ane.Instancer if the wrapped engine does.
+func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
+	own, ok := x.Executable.(ane.Instancer)
+	if !ok {
+		return nil, &ane.Error{Op: "instance", Engine: x.engine.name, Err: errors.ErrUnsupported,
+			Detail: "the engine makes no instances", Hint: "compile the program with these weights"}
+	}
+	made, err := own.NewInstance(ctx, weights)
+	if err != nil {
+		return nil, err
+	}
+	return &executable{Executable: made, engine: x.engine, file: x.file, large: x.large}, nil
+}
+
+// Prepare implements ane.Executable.
+func (x *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
+	v, err := x.Executable.Prepare(in, out)
+	if err != nil {
+		return nil, err
+	}
+	mine := invocation{v, x.engine}
+	viewer, local := v.(ane.Viewer)
+	peer, reports := v.(ane.PeerReporter)
+	queue, ranks := v.(ane.Prioritizer)
+	switch {
+	case local:
+		return &localInvocation{mine, viewer}, nil
+	case reports && ranks:
+		return &remoteInvocation{mine, peer, queue}, nil
+	}
+	return &mine, nil
+}
