@@ -43,6 +43,17 @@ func (s *step) imitate() {
 		s.run.(*fixed).scales, _ = p.panels.(scales)
 	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
 		s.run, s.work = newFixed(p, r)
+	case r.Has(numerics.Steps | numerics.Tables):
+		switch run := s.run.(type) {
+		case *softmaxer:
+			s.run = newStepped(s, run)
+			return
+		case *normer:
+			s.run = &steppedNorm{*run, r}
+			return
+		}
+	}
+	switch {
 	case sliced && s.op != "slice_update" && !a.Moving && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:
 		s.run = &slicedInside{s.run}
 	}

@@ -110,9 +110,13 @@ func (r *halfUnary) span(c *call, lo, hi, _ int) {
 func tablesOf(steps []step) int {
 	seen := map[*table]bool{}
 	for i := range steps {
-		if u, ok := steps[i].run.(*halfUnary); ok && u.table != nil {
-			seen[u.table] = true
+		switch r := steps[i].run.(type) {
+		case *halfUnary:
+			seen[r.table] = true
+		case *stepped:
+			seen[r.exp] = true
 		}
 	}
+	delete(seen, nil)
 	return tableBytes * len(seen)
 }

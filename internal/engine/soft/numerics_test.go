@@ -124,3 +124,30 @@ func TestElementwiseInEveryMode(t *testing.T) {
 		}
 	}
 }
+
+// TestMeasuredOperatorsOfTheM1 runs AG's values of the M1 as programs.
+func TestMeasuredOperatorsOfTheM1(t *testing.T) {
+	const one = "tensor<fp16, [1, 1, 1, 4]>"
+	for _, c := range []struct {
+		call    string
+		x, want []fp16.Bits
+	}{
+		{"softmax(x = x, axis = int32(-1))", []fp16.Bits{0x63d0, 0x3c00, 0x4000, 0x4200}, []fp16.Bits{0x3c00, 0, 0, 0}},
+		{"relu(x = x)", []fp16.Bits{0x7e00, 0xfe00, 0x8000, 0x3c00}, []fp16.Bits{0x7c00, 0, 0, 0x3c00}},
+		{"sigmoid(x = x)", []fp16.Bits{0x7e00, 0x7c00, 0xfc00, 0}, []fp16.Bits{0x3c00, 0x3c00, 0, 0x3800}},
+		{"erf(x = x)", []fp16.Bits{0x7e00, 0xfe00, 0, 0}, []fp16.Bits{0x3c00, 0xbc00, 0, 0}},
+		{"sqrt(x = x)", []fp16.Bits{0xbc00, 0x3c00, 0, 0x4400}, []fp16.Bits{0, 0x3c00, 0, 0x4000}},
+		{"log(x = x, epsilon = fp32(1e-45))", []fp16.Bits{0, 0xbc00, 0x3c00, 0x7c00}, []fp16.Bits{0xf98c, 0, 0, 0}},
+		{"rsqrt(x = x)", []fp16.Bits{0x8000, 0xbc00, 0x3c00, 0x4400}, []fp16.Bits{0x7c00, 0, 0x3c00, 0x3800}},
+		{"softplus(x = x)", []fp16.Bits{0x7c00, 0x7e00, 0x4b00, 0xfc00}, []fp16.Bits{0, 0, 0, 0}},
+		{"softsign(x = x)", []fp16.Bits{0x7c00, 0xfc00, 0, 0x3c00}, []fp16.Bits{0, 0, 0, 0x3800}},
+		{"sub(x = x, y = x)", []fp16.Bits{0x7c00, 0xfc00, 0x7e00, 1}, []fp16.Bits{0, 0, 0, 0}},
+		{"mul(x = x, y = fp16(0))", []fp16.Bits{0x7c00, 0x7e00, 0xfc00, 1}, []fp16.Bits{0, 0, 0, 0}},
+		{"real_div(x = fp16(1), y = x)", []fp16.Bits{0x8000, 0x4000, 0, 0xc000}, []fp16.Bits{0x7c00, 0x3800, 0x7c00, 0xb800}},
+		{"maximum(x = x, y = fp16(2))", []fp16.Bits{0x7e00, 0, 0x4200, 0xfe00}, []fp16.Bits{0x7c00, 0x4000, 0x4200, 0x4000}},
+	} {
+		text := "program(1.3)\n{ func main<ios18>(" + one + " x) { " + one + " y = " + c.call +
+			"[name = string(\"y\")]; } -> (y); }"
+		requireHalves(t, c.want, evaluateHalves(t, text, [][]fp16.Bits{c.x}, soft.Numerics(numerics.M1)), c.call)
+	}
+}
