@@ -24,10 +24,12 @@ const linted = `program(1.3)
 // findings.
 func TestSARIFIsValid(t *testing.T) {
 	dir := t.TempDir()
-	unsorted := strings.NewReplacer("é", "b", "    } -> (a);", "        tensor<fp16, [1, 64, 1, 64]> y = gelu(x = b); // ü\n"+
+	unsorted := strings.NewReplacer("é", "b", "    } -> (a);", "        tensor<fp16, [1, 64, 1, 64]> y = gelu(x = "+
+		"b); // ü\n"+
 		"        tensor<fp16, [1, 64, 1, 64]> z = add(x = y, y = a);\n    } -> (z);").Replace(linted)
 	for name, text := range map[string]string{"bad.mil": linted, "unsorted.mil": unsorted, "empty.mil": "",
-		"many.mil": strings.Replace(unsorted, "} ->", strings.Repeat("fp16 k = const()[val = fp16(1)];\n", 200)+"} ->", 1)} {
+		"many.mil": strings.Replace(unsorted, "} ->", strings.Repeat("fp16 k = const()[val = fp16(1)];\n",
+			200)+"} ->", 1)} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		var out, errw bytes.Buffer

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 )
 
@@ -20,7 +19,6 @@ const (
 type event struct {
 	rule     string
 	severity Severity
-	chips    []chip.Chip // none: all
 	pos      mil.Pos
 	message  string
 }

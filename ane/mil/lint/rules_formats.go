@@ -46,16 +46,6 @@ func formatRules() []Rule {
 	}
 }
 
-// weight returns the literal of a tensor operand of a constexpr operator.
-func (s *stmt) weight(names ...string) *value {
-	for _, n := range names {
-		if v := s.in(n); v != nil {
-			return v
-		}
-	}
-	return nil
-}
-
 // blocks returns the axes along which the scale of a blockwise operator changes within the data.
 func blocks(s *stmt) (axes []int, data *value) {
 	data, scale := s.in("data"), s.in("scale")
