@@ -5,6 +5,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
 
 // layerNorm scales each lane to mean 0 and biased variance 1, multiplies by
@@ -12,7 +13,11 @@ import (
 func layerNorm(s *step) (runner, int) {
 	a := s.attrs.(ops.Norm)
 	l := newLanes(s.in[0].shape, a.Axes)
-	return &normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: l.length}, l.length * (l.tile + 2)
+	r := normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: l.length}
+	if s.halved() && l.row == 1 && l.run > 1 {
+		return &halfNormer{r}, 2 * l.length
+	}
+	return &r, l.length * (l.tile + 2)
 }
 
 // instanceNorm is like layerNorm over the axes after the channels. Gamma and beta have
@@ -21,6 +26,9 @@ func instanceNorm(s *step) (runner, int) {
 	a, x := s.attrs.(ops.Norm), s.in[0].shape
 	l := newLanes(x, a.Axes)
 	r := &normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: x[1], channels: true}
+	if s.halved() && l.row == 1 && l.run > 1 {
+		return &halfNormer{*r}, 2*x[1] + 2*chunk
+	}
 	return r, l.length*l.tile + 2*x[1]
 }
 
@@ -71,6 +79,51 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 			}
 		}
 		l.store(&c.out[0], m, base, width, 0, l.length)
+	}
+}
+
+// halfNormer is normer for lanes of runs of halves.
+type halfNormer struct{ normer }
+
+func (r *halfNormer) span(c *call, lo, hi, worker int) {
+	l, work := &r.lanes, c.work[worker]
+	gamma, beta, rest := work[:r.params], work[r.params:2*r.params], work[2*r.params:]
+	fillParam(gamma, &c.in[1], 1)
+	fillParam(beta, &c.in[2], 0)
+	n := float64(l.length)
+	x, out := c.in[0].half, c.out[0].half
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, lane := l.group(g)
+		var sums, squares halves.Sums
+		l.runs(c, base, halfStretch, func(at, _, n int) { sums.Add(halves.Value, x[at:at+n]) })
+		mean := sums.Total() / n
+		l.runs(c, base, halfStretch, func(at, _, n int) { squares.Deviate(x[at:at+n], mean) })
+		scale := 1 / math.Sqrt(squares.Total()/n+r.epsilon)
+		if !r.channels {
+			l.runs(c, base, halfStretch, func(at, j, n int) {
+				halves.Normalize(out[at:at+n], x[at:at+n], gamma[j:], beta[j:], mean, scale)
+			})
+			continue
+		}
+		some := min(chunk, l.length)
+		one, two := rest[:some], rest[chunk:chunk+some]
+		for i := range one {
+			one[i], two[i] = gamma[lane%r.params], beta[lane%r.params]
+		}
+		l.runs(c, base, chunk, func(at, _, n int) {
+			halves.Normalize(out[at:at+n], x[at:at+n], one, two, mean, scale)
+		})
+	}
+}
+
+// runs calls f with the runs of a group's first lane, in pieces of at most most elements: the offset in memory, the
+// index in the lane and the length.
+func (l *lanes) runs(c *call, base, most int, f func(at, j, n int)) {
+	for j := 0; j < l.length && !c.stopped(); {
+		at, n := l.at(base, j)
+		n = min(n, most)
+		f(at, j, n)
+		j += n
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
 
 // softmax subtracts the maximum of each lane, exponentiates and divides by the
@@ -11,7 +12,11 @@ import (
 // in 2^24. The result is rounded once.
 func softmax(s *step) (runner, int) {
 	l := newLanes(s.in[0].shape, []int{s.attrs.(int)})
-	return &softmaxer{lanes: l, dtype: s.out[0].dtype}, l.length * l.tile
+	r := softmaxer{lanes: l, dtype: s.out[0].dtype}
+	if s.halved() && l.row == 1 && l.run == l.length {
+		return &halfSoftmaxer{r}, (l.length + 15) / 16 * 16
+	}
+	return &r, l.length * l.tile
 }
 
 type softmaxer struct {
@@ -22,31 +27,65 @@ type softmaxer struct {
 func (r *softmaxer) run(c *call) { c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile) }
 
 func (r *softmaxer) span(c *call, lo, hi, worker int) {
-	l := &r.lanes
 	for g := lo; g < hi && !c.stopped(); g++ {
-		base, width, _ := l.group(g)
-		m := c.work[worker][:l.length*width]
-		l.load(&c.in[0], m, base, width, 0, l.length)
-		var top [maxTile]float32
-		var sum [maxTile]float64
-		copy(top[:], m[:width])
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				top[t] = max(top[t], v)
-			}
+		r.group(c, c.work[worker], g)
+	}
+}
+
+// group computes the lanes of a group.
+func (r *softmaxer) group(c *call, m []float32, g int) {
+	l := &r.lanes
+	base, width, _ := l.group(g)
+	m = m[:l.length*width]
+	l.load(&c.in[0], m, base, width, 0, l.length)
+	var top [maxTile]float32
+	var sum [maxTile]float64
+	copy(top[:], m[:width])
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			top[t] = max(top[t], v)
 		}
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				e := math.Exp(float64(v) - float64(top[t]))
-				row[t] = float32(e)
-				sum[t] += e
-			}
+	}
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			e := math.Exp(float64(v) - float64(top[t]))
+			row[t] = float32(e)
+			sum[t] += e
 		}
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				row[t] = narrow(r.dtype, float64(v)/sum[t])
-			}
+	}
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			row[t] = narrow(r.dtype, float64(v)/sum[t])
 		}
-		l.store(&c.out[0], m, base, width, 0, l.length)
+	}
+	l.store(&c.out[0], m, base, width, 0, l.length)
+}
+
+// halfSoftmaxer is softmaxer for lanes that are runs of halves.
+type halfSoftmaxer struct{ softmaxer }
+
+func (r *halfSoftmaxer) span(c *call, lo, hi, worker int) {
+	n, work := r.lanes.length, c.work[worker]
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, _ := r.lanes.group(g)
+		x, out := c.in[0].half[base:base+n], c.out[0].half[base:base+n]
+		reach := halves.NewSpan()
+		pieces(c, n, func(from, to int) { reach.Add(x[from:to]) })
+		_, top := reach.Ends()
+		if top.IsNaN() || top.IsInf() {
+			r.group(c, work, g)
+			continue
+		}
+		var sums halves.Sums
+		pieces(c, n, func(from, to int) { sums.Exp(work[from:], x[from:to], float64(top.Float32())) })
+		total := sums.Total()
+		pieces(c, n, func(from, to int) { halves.Divide(out[from:to], work[from:], total) })
+	}
+}
+
+// pieces calls f with pieces of [0, n) until the context ends.
+func pieces(c *call, n int, f func(from, to int)) {
+	for from := 0; from < n && !c.stopped(); from += halfStretch {
+		f(from, min(from+halfStretch, n))
 	}
 }

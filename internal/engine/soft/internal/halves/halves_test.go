@@ -68,11 +68,13 @@ func exact(op Op, x, y float64) float64 {
 	return min(x, y)
 }
 
-// each runs f on the assembly and on the Go code.
+// each runs f on every kernel that the processor has.
 func each(t *testing.T, f func(t *testing.T)) {
-	t.Run(Accelerated(), f)
-	if Accelerated() != portable {
-		t.Run(portable, func(t *testing.T) { inGo(func() { f(t) }) })
+	kernel := machine.kernel
+	defer func() { machine.kernel = kernel }()
+	for _, k := range kernels() {
+		machine.kernel = k
+		t.Run(k, f)
 	}
 }
 
@@ -281,4 +283,75 @@ func TestAllocatesNothing(t *testing.T) {
 			n.Add(x)
 		}))
 	})
+}
+
+// TestExp compares with the math package; the kernels with each other.
+func TestExp(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, n := range lengths {
+		x, _ := values(r, n)
+		top := fp16.FromFloat32(float32(r.NormFloat64() * 4))
+		for i, b := range x {
+			if i%2 == 0 {
+				x[i] = fp16.FromFloat32(top.Float32() - float32(r.ExpFloat64()*3))
+			} else if b.IsNaN() || b.Float32() > top.Float32() {
+				x[i] = top
+			}
+		}
+		var want Sums
+		room := make([]float32, (n+block-1)/block*block)
+		inGo(func() { want.Exp(room, x, float64(top.Float32())) })
+		for i, b := range x {
+			d := float64(b.Float32()) - float64(top.Float32())
+			require.InEpsilon(t, max(math.Exp(d), 1e-37), max(float64(room[i]), 1e-37), 0x1p-23, d)
+			if d > -100 {
+				require.InEpsilon(t, math.Exp(d), exp(d), 0x1p-50, d)
+			}
+		}
+		each(t, func(t *testing.T) {
+			var got Sums
+			same := make([]float32, len(room))
+			got.Exp(same, x, float64(top.Float32()))
+			require.Equal(t, room, same)
+			require.Equal(t, want, got)
+			total, one := max(got.Total(), 1), make([]fp16.Bits, n)
+			Divide(one, room, total)
+			for i, h := range one {
+				require.Equal(t, fp16.FromFloat64(float64(room[i])/total), h)
+			}
+		})
+	}
+}
+
+func TestNormalize(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	for _, n := range lengths {
+		x, _ := values(r, n)
+		gamma, beta := make([]float32, n), make([]float32, n)
+		for i := range gamma {
+			gamma[i], beta[i] = fp16.Bits(r.Uint32()).Float32(), fp16.Bits(r.Uint32()&0xbfff).Float32()
+		}
+		for _, mean := range []float64{0, 1.5, -1000.0 / 3, math.NaN(), math.Inf(1)} {
+			for _, scale := range []float64{1, 1.0 / 3, 316, 0x1p-20, 0x1p18} {
+				var want Sums
+				out := make([]fp16.Bits, n)
+				inGo(func() {
+					want.Deviate(x, mean)
+					Normalize(out, x, gamma, beta, mean, scale)
+				})
+				each(t, func(t *testing.T) {
+					var got Sums
+					got.Deviate(x, mean)
+					for i := range got {
+						if !math.IsNaN(want[i]) || !math.IsNaN(got[i]) {
+							require.Equal(t, want[i], got[i])
+						}
+					}
+					other := make([]fp16.Bits, n)
+					Normalize(other, x, gamma, beta, mean, scale)
+					same(t, out, other, "normalize")
+				})
+			}
+		}
+	}
 }

@@ -6,10 +6,18 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 )
 
+const (
+	avx2   = "avx2"
+	avx512 = "avx512" // also for the sums in float64, which are in Go otherwise
+)
+
 // detect requires F16C, AVX2 and FMA. x/sys/cpu reports them only if the operating system saves the registers.
 func detect() string {
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ {
+		return avx512
+	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C {
-		return "avx2"
+		return avx2
 	}
 	return portable
 }
@@ -40,3 +48,15 @@ func spanVector(s *Span, x *fp16.Bits, blocks int)
 //
 //go:noescape
 func tileVector(dst, src, room *uint16, to, from int)
+
+//go:noescape
+func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
+
+//go:noescape
+func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
+
+//go:noescape
+func deviateVector(sums *float64, x *fp16.Bits, blocks int, mean float64)
+
+//go:noescape
+func normalizeVector(dst, x *fp16.Bits, gamma, beta *float32, blocks int, mean, scale float64)

@@ -410,3 +410,173 @@ out:
 	JNE     out
 	VZEROUPPER
 	RET
+
+// DOUBLES decodes 16 halves at SI to float64 in Z0 and Z1.
+#define DOUBLES \
+	VCVTPH2PS (SI), Y0   \
+	VCVTPH2PS 16(SI), Y1 \
+	VCVTPS2PD Y0, Z0     \
+	VCVTPS2PD Y1, Z1     \
+	ADDQ      $32, SI
+
+// EXP sets p to the exponential of d; t and k are room.
+#define EXP(d, t, k, p) \
+	VSUBPD      Z17, d, d   \
+	VMAXPD      Z29, d, d   \
+	VMOVAPD     Z27, t      \
+	VFMADD231PD Z28, d, t   \
+	VSUBPD      Z27, t, k   \
+	VFMADD231PD Z26, k, d   \
+	VFMADD231PD Z25, k, d   \
+	VMOVAPD     Z23, p      \
+	VFMADD231PD Z24, d, p   \
+	VFMADD213PD Z22, d, p   \
+	VFMADD213PD Z21, d, p   \
+	VFMADD213PD Z20, d, p   \
+	VFMADD213PD Z19, d, p   \
+	VFMADD213PD Z19, d, p   \
+	VPERMI2PD   Z30, Z31, t \
+	VMULPD      t, p, p     \
+	VMULPD      Z18, k, k   \
+	VSCALEFPD   k, p, p
+
+// func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
+TEXT ·expVector(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ sums+8(FP), DX
+	MOVQ x+16(FP), SI
+	MOVQ blocks+24(FP), CX
+	VBROADCASTSD top+32(FP), Z17
+	MOVQ e+40(FP), AX
+	VMOVUPD (AX), Z31
+	VMOVUPD 64(AX), Z30
+	VBROADCASTSD 128(AX), Z29
+	VBROADCASTSD 136(AX), Z28
+	VBROADCASTSD 144(AX), Z27
+	VBROADCASTSD 152(AX), Z26
+	VBROADCASTSD 160(AX), Z25
+	VBROADCASTSD 168(AX), Z24
+	VBROADCASTSD 176(AX), Z23
+	VBROADCASTSD 184(AX), Z22
+	VBROADCASTSD 192(AX), Z21
+	VBROADCASTSD 200(AX), Z20
+	VBROADCASTSD 208(AX), Z19
+	VBROADCASTSD 216(AX), Z18
+	VMOVUPD (DX), Z14
+	VMOVUPD 64(DX), Z15
+
+exp:
+	DOUBLES
+	EXP(Z0, Z2, Z4, Z6)
+	EXP(Z1, Z3, Z5, Z7)
+	VADDPD    Z6, Z14, Z14
+	VADDPD    Z7, Z15, Z15
+	VCVTPD2PS Z6, Y6
+	VCVTPD2PS Z7, Y7
+	VMOVUPS   Y6, (DI)
+	VMOVUPS   Y7, 32(DI)
+	ADDQ      $64, DI
+	DECQ      CX
+	JNE       exp
+
+	VMOVUPD Z14, (DX)
+	VMOVUPD Z15, 64(DX)
+	VZEROUPPER
+	RET
+
+// ROUND rounds the float64s in Z0 and Z1 to halves at DI: to odd, then to nearest even. Each element of Y15 is 1.
+#define ROUND \
+	VCVTPD2PS.RZ_SAE Z0, Y2         \
+	VCVTPD2PS.RZ_SAE Z1, Y3         \
+	VCVTPS2PD        Y2, Z4         \
+	VCVTPS2PD        Y3, Z5         \
+	VCMPPD           $4, Z4, Z0, K1 \
+	VCMPPD           $4, Z5, Z1, K2 \
+	VPORD            Y15, Y2, K1, Y2 \
+	VPORD            Y15, Y3, K2, Y3 \
+	VCVTPS2PH        $0, Y2, (DI)   \
+	VCVTPS2PH        $0, Y3, 16(DI) \
+	ADDQ             $32, DI
+
+#define ONES \
+	VPCMPEQD Y15, Y15, Y15 \
+	VPSRLD   $31, Y15, Y15
+
+// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
+TEXT ·divideVector(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	VBROADCASTSD by+24(FP), Z17
+	VBROADCASTSD inverse+32(FP), Z18
+	ONES
+
+divide:
+	VCVTPS2PD    (SI), Z6
+	VCVTPS2PD    32(SI), Z7
+	ADDQ         $64, SI
+	VMULPD       Z18, Z6, Z0
+	VMULPD       Z18, Z7, Z1
+	VFNMADD231PD Z17, Z0, Z6  // what the quotient leaves
+	VFNMADD231PD Z17, Z1, Z7
+	VFMADD231PD  Z18, Z6, Z0
+	VFMADD231PD  Z18, Z7, Z1
+	ROUND
+	DECQ         CX
+	JNE          divide
+	VZEROUPPER
+	RET
+
+// func deviateVector(sums *float64, x *fp16.Bits, blocks int, mean float64)
+TEXT ·deviateVector(SB), NOSPLIT, $0-32
+	MOVQ    sums+0(FP), DI
+	MOVQ    x+8(FP), SI
+	MOVQ    blocks+16(FP), CX
+	VBROADCASTSD mean+24(FP), Z17
+	VMOVUPD (DI), Z14
+	VMOVUPD 64(DI), Z15
+
+deviate:
+	DOUBLES
+	VSUBPD      Z17, Z0, Z0
+	VSUBPD      Z17, Z1, Z1
+	VFMADD231PD Z0, Z0, Z14
+	VFMADD231PD Z1, Z1, Z15
+	DECQ        CX
+	JNE         deviate
+
+	VMOVUPD Z14, (DI)
+	VMOVUPD Z15, 64(DI)
+	VZEROUPPER
+	RET
+
+// func normalizeVector(dst, x *fp16.Bits, gamma, beta *float32, blocks int, mean, scale float64)
+TEXT ·normalizeVector(SB), NOSPLIT, $0-56
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gamma+16(FP), R8
+	MOVQ beta+24(FP), R9
+	MOVQ blocks+32(FP), CX
+	VBROADCASTSD mean+40(FP), Z17
+	VBROADCASTSD scale+48(FP), Z18
+	ONES
+
+normalize:
+	DOUBLES
+	VSUBPD      Z17, Z0, Z0
+	VSUBPD      Z17, Z1, Z1
+	VMULPD      Z18, Z0, Z0
+	VMULPD      Z18, Z1, Z1
+	VCVTPS2PD   (R8), Z6
+	VCVTPS2PD   32(R8), Z7
+	VCVTPS2PD   (R9), Z8
+	VCVTPS2PD   32(R9), Z9
+	VFMADD213PD Z8, Z6, Z0
+	VFMADD213PD Z9, Z7, Z1
+	ROUND
+	ADDQ        $64, R8
+	ADDQ        $64, R9
+	DECQ        CX
+	JNE         normalize
+	VZEROUPPER
+	RET

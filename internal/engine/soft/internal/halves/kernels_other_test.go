@@ -1,0 +1,6 @@
+//go:build !amd64
+
+package halves
+
+// kernels lists the kernels that this processor has.
+func kernels() []string { return []string{portable} }
