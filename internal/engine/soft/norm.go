@@ -3,6 +3,7 @@ package soft
 import (
 	"math"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
@@ -15,7 +16,7 @@ func layerNorm(s *step) (runner, int) {
 	l := newLanes(s.in[0].shape, a.Axes)
 	r := normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: l.length}
 	if s.halved() && l.row == 1 && l.run > 1 {
-		return &halfNormer{r}, 2 * l.length
+		return &halfNormer{r}, 0
 	}
 	return &r, l.length * (l.tile + 2)
 }
@@ -27,7 +28,7 @@ func instanceNorm(s *step) (runner, int) {
 	l := newLanes(x, a.Axes)
 	r := &normer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, params: x[1], channels: true}
 	if s.halved() && l.row == 1 && l.run > 1 {
-		return &halfNormer{*r}, 2*x[1] + 2*chunk
+		return &halfNormer{*r}, 0
 	}
 	return r, l.length*l.tile + 2*x[1]
 }
@@ -85,34 +86,48 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 // halfNormer is normer for lanes of runs of halves.
 type halfNormer struct{ normer }
 
-func (r *halfNormer) span(c *call, lo, hi, worker int) {
-	l, work := &r.lanes, c.work[worker]
-	gamma, beta, rest := work[:r.params], work[r.params:2*r.params], work[2*r.params:]
-	fillParam(gamma, &c.in[1], 1)
-	fillParam(beta, &c.in[2], 0)
+func (r *halfNormer) span(c *call, lo, hi, _ int) {
+	l := &r.lanes
 	n := float64(l.length)
-	x, out := c.in[0].half, c.out[0].half
+	x, out, gamma, beta := c.in[0].half, c.out[0].half, c.in[1].half, c.in[2].half
+	// What is one number for the whole lane is repeated here.
+	var ones, zeros [chunk]fp16.Bits
+	fillHalves(&ones, 0x3c00)
+	piece := halfStretch
+	if r.channels || gamma == nil || beta == nil {
+		piece = chunk
+	}
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, _, lane := l.group(g)
-		var sums, squares halves.Sums
-		l.runs(c, base, halfStretch, func(at, _, n int) { sums.Add(halves.Value, x[at:at+n]) })
-		mean := sums.Total() / n
-		l.runs(c, base, halfStretch, func(at, _, n int) { squares.Deviate(x[at:at+n], mean) })
-		scale := 1 / math.Sqrt(squares.Total()/n+r.epsilon)
-		if !r.channels {
-			l.runs(c, base, halfStretch, func(at, j, n int) {
-				halves.Normalize(out[at:at+n], x[at:at+n], gamma[j:], beta[j:], mean, scale)
-			})
-			continue
+		// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
+		// variance: the difference below loses few bits.
+		var m halves.Moments
+		first := float64(x[base].Float32())
+		l.runs(c, base, halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
+		mean := m.Values.Total() / n
+		change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-mean*mean, 0)+r.epsilon))
+		if r.channels && gamma != nil {
+			fillHalves(&ones, gamma[lane%r.params])
 		}
-		some := min(chunk, l.length)
-		one, two := rest[:some], rest[chunk:chunk+some]
-		for i := range one {
-			one[i], two[i] = gamma[lane%r.params], beta[lane%r.params]
+		if r.channels && beta != nil {
+			fillHalves(&zeros, beta[lane%r.params])
 		}
-		l.runs(c, base, chunk, func(at, _, n int) {
-			halves.Normalize(out[at:at+n], x[at:at+n], one, two, mean, scale)
+		l.runs(c, base, piece, func(at, j, n int) {
+			scale, shift := ones[:], zeros[:]
+			if gamma != nil && !r.channels {
+				scale = gamma[j:]
+			}
+			if beta != nil && !r.channels {
+				shift = beta[j:]
+			}
+			change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
 		})
+	}
+}
+
+func fillHalves(list *[chunk]fp16.Bits, h fp16.Bits) {
+	for i := range list {
+		list[i] = h
 	}
 }
 

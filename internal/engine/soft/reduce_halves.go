@@ -87,10 +87,23 @@ func (r *halfReducer) lane(c *call, base int) fp16.Bits {
 	return high
 }
 
-// row returns element j of the lanes of a group.
-func (r *halfReducer) row(c *call, base, j, width int) []fp16.Bits {
-	mem, _ := r.lanes.at(base, j)
-	return c.in[0].half[mem : mem+width]
+// rowsAtOnce is how many rows package halves takes in one call.
+const rowsAtOnce = 32
+
+// rows calls f with rows of elements of the lanes of a group, as many at a time as lie at one distance.
+func (r *halfReducer) rows(c *call, base int, f func(x []fp16.Bits, rows, stride int)) {
+	l := &r.lanes
+	last := len(l.folded) - 1
+	if last < 0 {
+		f(c.in[0].half[base:], 1, 0)
+		return
+	}
+	for j := 0; j < l.length && !c.stopped(); {
+		n := min(l.folded[last]-j%l.folded[last], rowsAtOnce)
+		mem, _ := l.at(base, j)
+		f(c.in[0].half[mem:], n, l.foldBy[last])
+		j += n
+	}
 }
 
 // extremes reduces lanes that lie side by side, all at once.
@@ -99,25 +112,19 @@ func (r *halfReducer) extremes(c *call, out []fp16.Bits, base int) {
 	if r.folding.way == byMinimum {
 		op = halves.Min
 	}
-	copy(out, r.row(c, base, 0, len(out)))
-	halves.Binary(op, out, out, out) // a NaN becomes quiet
-	for j := 1; j < r.lanes.length; j++ {
-		if j%16 == 0 && c.stopped() {
-			return
+	mem, _ := r.lanes.at(base, 0)
+	copy(out, c.in[0].half[mem:mem+len(out)])
+	r.rows(c, base, func(x []fp16.Bits, rows, stride int) {
+		for j := range rows {
+			halves.Binary(op, out, out, x[j*stride:][:len(out)])
 		}
-		halves.Binary(op, out, out, r.row(c, base, j, len(out)))
-	}
+	})
 }
 
 // sums is extremes for sums.
 func (r *halfReducer) sums(c *call, out []fp16.Bits, base int) {
 	var sums [chunk]float64
-	for j := range r.lanes.length {
-		if j%16 == 0 && c.stopped() {
-			return
-		}
-		halves.AddTo(r.sum, sums[:len(out)], r.row(c, base, j, len(out)))
-	}
+	r.rows(c, base, func(x []fp16.Bits, rows, stride int) { halves.AddTo(r.sum, sums[:len(out)], x, rows, stride) })
 	for i := range out {
 		out[i] = r.result(sums[i])
 	}

@@ -76,13 +76,17 @@ func (s *Sums) exp(dst []float32, x []fp16.Bits, top float64) {
 	}
 }
 
+// margin is more than the relative error of a quotient in float32. Where both ends of the margin round to one half,
+// so does the quotient in float64: the assembly computes that only for the other elements.
+const margin = 0x1p-21
+
 // Divide sets dst[i] to x[i] / by, rounded once. x has as many elements as dst, and up to a multiple of 16.
 // x[i] is not negative, and by at least as great as each and at least 2^-100.
 func Divide(dst []fp16.Bits, x []float32, by float64) {
 	inverse := 1 / by
 	for len(dst) >= block && machine.kernel == avx512 {
 		n := min(len(dst)/block*block, most)
-		divideVector(&dst[0], &x[0], n/block, by, inverse)
+		divideVector(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
 		dst, x = dst[n:], x[n:]
 	}
 	for i := range dst {
@@ -92,29 +96,52 @@ func Divide(dst []fp16.Bits, x []float32, by float64) {
 	}
 }
 
-// Deviate adds the squares of the distances from mean.
-func (s *Sums) Deviate(x []fp16.Bits, mean float64) {
+// Moments are the sums of distances from a number, and of their squares.
+type Moments struct{ Values, Squares Sums }
+
+// Add adds a piece of a sequence, as Sums.Add does.
+func (m *Moments) Add(x []fp16.Bits, from float64) {
 	whole := 0
 	for whole+block <= len(x) && machine.kernel == avx512 {
 		n := min((len(x)-whole)/block*block, most)
-		deviateVector(&s[0], &x[whole], n/block, mean)
+		momentsVector(m, &x[whole], n/block, from)
 		whole += n
 	}
 	for i, b := range x[whole:] {
-		d := float64(b.Float32()) - mean
-		s[i%block] = math.FMA(d, d, s[i%block])
+		d := float64(b.Float32()) - from
+		m.Values[i%block] += d
+		m.Squares[i%block] = math.FMA(d, d, m.Squares[i%block])
 	}
 }
 
+// Scaled is the change of a sequence by Normalize.
+type Scaled struct {
+	mean, scale        float64
+	meanHigh, meanLow  float32 // mean in two parts
+	scaleShort, spread float32 // scale; the error of a distance from mean in float32, times scale
+}
+
+// NewScaled returns the change to (x - mean) * scale.
+func NewScaled(mean, scale float64) Scaled {
+	s := Scaled{mean: mean, scale: scale, meanHigh: float32(mean), scaleShort: float32(scale)}
+	s.meanLow = float32(mean - float64(s.meanHigh))
+	s.spread = float32(math.Abs(mean) * scale * 0x1p-45)
+	if !(scale > 0x1p-40 && scale < 0x1p40) {
+		s.spread = float32(math.NaN()) // nothing is computed in float32
+	}
+	return s
+}
+
 // Normalize sets dst[i] to (x[i] - mean) * scale * gamma[i] + beta[i], rounded once. dst may be x.
-func Normalize(dst, x []fp16.Bits, gamma, beta []float32, mean, scale float64) {
+func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 	x, gamma, beta = x[:len(dst)], gamma[:len(dst)], beta[:len(dst)]
 	for len(dst) >= block && machine.kernel == avx512 {
 		n := min(len(dst)/block*block, most)
-		normalizeVector(&dst[0], &x[0], &gamma[0], &beta[0], n/block, mean, scale)
+		normalizeVector(&dst[0], &x[0], &gamma[0], &beta[0], n/block, s)
 		dst, x, gamma, beta = dst[n:], x[n:], gamma[n:], beta[n:]
 	}
 	for i, b := range x {
-		dst[i] = fp16.FromFloat64(math.FMA((float64(b.Float32())-mean)*scale, float64(gamma[i]), float64(beta[i])))
+		d := (float64(b.Float32()) - s.mean) * s.scale
+		dst[i] = fp16.FromFloat64(math.FMA(d, float64(gamma[i].Float32()), float64(beta[i].Float32())))
 	}
 }

@@ -58,18 +58,24 @@ func (s *Sums) Total() float64 {
 	return (t[0] + t[1]) + (t[2] + t[3])
 }
 
-// AddTo adds each half to its own sum.
-func AddTo(w Way, sums []float64, x []fp16.Bits) {
-	sums = sums[:len(x)]
-	if machine.kernel != portable {
-		for len(x) >= block {
-			n := min(len(x)/block*block, most)
-			addToVector(int(w), &sums[0], &x[0], n/block)
-			sums, x = sums[n:], x[n:]
+// AddTo adds each half of a row to its own sum, for one row after another. The rows are as long as sums and stride
+// elements apart.
+func AddTo(w Way, sums []float64, x []fp16.Bits, rows, stride int) {
+	whole := 0
+	if machine.kernel != portable && rows > 0 && len(sums) >= block {
+		whole = len(sums) / block * block
+		_ = x[(rows-1)*stride+len(sums)-1]
+		for at := 0; at < whole; at += most {
+			// Some rows at a time are in as many lines that have one place in the first cache.
+			for r := 0; r < rows; r += 8 {
+				addToVector(int(w), &sums[at], &x[r*stride+at], (min(at+most, whole)-at)/block, min(rows-r, 8), 2*stride)
+			}
 		}
 	}
-	for i, b := range x {
-		sums[i] += w.of(b)
+	for r := range rows {
+		for i := whole; i < len(sums); i++ {
+			sums[i] += w.of(x[r*stride+i])
+		}
 	}
 }
 

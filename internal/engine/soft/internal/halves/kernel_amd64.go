@@ -38,8 +38,10 @@ func absVector(dst, x *fp16.Bits, blocks int)
 //go:noescape
 func sumVector(way int, sums *float64, x *fp16.Bits, blocks int)
 
+// stride is the bytes between rows.
+//
 //go:noescape
-func addToVector(way int, sums *float64, x *fp16.Bits, blocks int)
+func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
 
 //go:noescape
 func spanVector(s *Span, x *fp16.Bits, blocks int)
@@ -53,10 +55,10 @@ func tileVector(dst, src, room *uint16, to, from int)
 func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
 
 //go:noescape
-func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
+func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
 
 //go:noescape
-func deviateVector(sums *float64, x *fp16.Bits, blocks int, mean float64)
+func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
 
 //go:noescape
-func normalizeVector(dst, x *fp16.Bits, gamma, beta *float32, blocks int, mean, scale float64)
+func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)

@@ -248,46 +248,75 @@ end:
 	VZEROUPPER
 	RET
 
-// func addToVector(way int, sums *float64, x *fp16.Bits, blocks int)
-TEXT ·addToVector(SB), NOSPLIT, $0-32
+// func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
+TEXT ·addToVector(SB), NOSPLIT, $0-48
 	MOVQ way+0(FP), AX
 	MOVQ sums+8(FP), DI
-	MOVQ x+16(FP), SI
+	MOVQ x+16(FP), BX
 	MOVQ blocks+24(FP), CX
+	MOVQ rows+32(FP), R9
+	MOVQ stride+40(FP), R8
 	VBROADCASTSD magnitude<>(SB), Y15
 	CMPQ AX, $1
 	JLT  values
 	JEQ  magnitudes
 
 squares:
-	WIDE
 	LOADSUMS
+	MOVQ BX, SI
+	MOVQ R9, AX
+
+squaresRow:
+	WIDE
+	PREFETCHT0 -32(SI)(R8*8)   // of the next rows
+	LEAQ -32(SI)(R8*1), SI
 	SQUARES
+	DECQ AX
+	JNE  squaresRow
 	STORESUMS
 	ADDQ $128, DI
+	ADDQ $32, BX
 	DECQ CX
 	JNE  squares
 	VZEROUPPER
 	RET
 
 magnitudes:
-	WIDE
-	MAGNITUDES
 	LOADSUMS
+	MOVQ BX, SI
+	MOVQ R9, AX
+
+magnitudesRow:
+	WIDE
+	PREFETCHT0 -32(SI)(R8*8)   // of the next rows
+	LEAQ -32(SI)(R8*1), SI
+	MAGNITUDES
 	SUMS
+	DECQ AX
+	JNE  magnitudesRow
 	STORESUMS
 	ADDQ $128, DI
+	ADDQ $32, BX
 	DECQ CX
 	JNE  magnitudes
 	VZEROUPPER
 	RET
 
 values:
-	WIDE
 	LOADSUMS
+	MOVQ BX, SI
+	MOVQ R9, AX
+
+valuesRow:
+	WIDE
+	PREFETCHT0 -32(SI)(R8*8)   // of the next rows
+	LEAQ -32(SI)(R8*1), SI
 	SUMS
+	DECQ AX
+	JNE  valuesRow
 	STORESUMS
 	ADDQ $128, DI
+	ADDQ $32, BX
 	DECQ CX
 	JNE  values
 	VZEROUPPER
@@ -383,6 +412,14 @@ rows:
 	LEAQ (SI)(R9*4), R11
 	MOVQ DX, R12
 	MOVQ SI, AX
+	PREFETCHT0 64(SI)           // of the next tile
+	PREFETCHT0 64(SI)(R9*1)
+	PREFETCHT0 64(SI)(R9*2)
+	PREFETCHT0 64(SI)(R10*1)
+	PREFETCHT0 64(R11)
+	PREFETCHT0 64(R11)(R9*1)
+	PREFETCHT0 64(R11)(R9*2)
+	PREFETCHT0 64(R11)(R10*1)
 	EIGHT
 	EIGHT
 	EIGHT
@@ -502,19 +539,39 @@ exp:
 	VPCMPEQD Y15, Y15, Y15 \
 	VPSRLD   $31, Y15, Y15
 
-// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
-TEXT ·divideVector(SB), NOSPLIT, $0-40
+// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
+TEXT ·divideVector(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ blocks+16(FP), CX
 	VBROADCASTSD by+24(FP), Z17
 	VBROADCASTSD inverse+32(FP), Z18
+	VBROADCASTSS low+40(FP), Z19
+	VBROADCASTSS high+44(FP), Z20
 	ONES
 
 divide:
+	VMOVUPS   (SI), Z0
+	VMULPS    Z19, Z0, Z1
+	VMULPS    Z20, Z0, Z2
+	VCVTPS2PH $0, Z1, Y1
+	VCVTPS2PH $0, Z2, Y2
+	VPXOR     Y1, Y2, Y2
+	VPTEST    Y2, Y2
+	JNE       exact
+	VMOVDQU   Y1, (DI)
+	ADDQ      $32, DI
+
+next:
+	ADDQ $64, SI
+	DECQ CX
+	JNE  divide
+	VZEROUPPER
+	RET
+
+exact:
 	VCVTPS2PD    (SI), Z6
 	VCVTPS2PD    32(SI), Z7
-	ADDQ         $64, SI
 	VMULPD       Z18, Z6, Z0
 	VMULPD       Z18, Z7, Z1
 	VFNMADD231PD Z17, Z0, Z6  // what the quotient leaves
@@ -522,61 +579,115 @@ divide:
 	VFMADD231PD  Z18, Z6, Z0
 	VFMADD231PD  Z18, Z7, Z1
 	ROUND
-	DECQ         CX
-	JNE          divide
-	VZEROUPPER
-	RET
+	JMP          next
 
-// func deviateVector(sums *float64, x *fp16.Bits, blocks int, mean float64)
-TEXT ·deviateVector(SB), NOSPLIT, $0-32
-	MOVQ    sums+0(FP), DI
+// func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
+TEXT ·momentsVector(SB), NOSPLIT, $0-32
+	MOVQ    m+0(FP), DI
 	MOVQ    x+8(FP), SI
 	MOVQ    blocks+16(FP), CX
-	VBROADCASTSD mean+24(FP), Z17
-	VMOVUPD (DI), Z14
-	VMOVUPD 64(DI), Z15
+	VBROADCASTSD from+24(FP), Z17
+	VMOVUPD (DI), Z12
+	VMOVUPD 64(DI), Z13
+	VMOVUPD 128(DI), Z14
+	VMOVUPD 192(DI), Z15
 
-deviate:
+moments:
 	DOUBLES
 	VSUBPD      Z17, Z0, Z0
 	VSUBPD      Z17, Z1, Z1
+	VADDPD      Z0, Z12, Z12
+	VADDPD      Z1, Z13, Z13
 	VFMADD231PD Z0, Z0, Z14
 	VFMADD231PD Z1, Z1, Z15
 	DECQ        CX
-	JNE         deviate
+	JNE         moments
 
-	VMOVUPD Z14, (DI)
-	VMOVUPD Z15, 64(DI)
+	VMOVUPD Z12, (DI)
+	VMOVUPD Z13, 64(DI)
+	VMOVUPD Z14, 128(DI)
+	VMOVUPD Z15, 192(DI)
 	VZEROUPPER
 	RET
 
-// func normalizeVector(dst, x *fp16.Bits, gamma, beta *float32, blocks int, mean, scale float64)
-TEXT ·normalizeVector(SB), NOSPLIT, $0-56
+// margins are 2^-20 and 2^-22 as float32, more than the relative errors of a product of the distance and of the result.
+DATA margins<>+0(SB)/4, $0x35800000
+DATA margins<>+4(SB)/4, $0x34800000
+GLOBL margins<>(SB), RODATA|NOPTR, $8
+
+// func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+//
+// Where both ends of the margin of error of float32 round to one half, that is the result.
+TEXT ·normalizeVector(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gamma+16(FP), R8
 	MOVQ beta+24(FP), R9
 	MOVQ blocks+32(FP), CX
-	VBROADCASTSD mean+40(FP), Z17
-	VBROADCASTSD scale+48(FP), Z18
+	MOVQ s+40(FP), AX
+	VBROADCASTSD (AX), Z17
+	VBROADCASTSD 8(AX), Z18
+	VBROADCASTSS 16(AX), Z19
+	VBROADCASTSS 20(AX), Z20
+	VBROADCASTSS 24(AX), Z21
+	VBROADCASTSS 28(AX), Z22
+	VBROADCASTSS margins<>+0(SB), Z23
+	VBROADCASTSS margins<>+4(SB), Z24
 	ONES
+	VPTERNLOGD   $255, Z25, Z25, Z25
+	VPSRLD       $1, Z25, Z25
 
 normalize:
+	VCVTPH2PS   (SI), Z0
+	VCVTPH2PS   (R8), Z1
+	VCVTPH2PS   (R9), Z2
+	VSUBPS      Z19, Z0, Z0
+	VSUBPS      Z20, Z0, Z0
+	VMULPS      Z21, Z0, Z0
+	VFMADD231PS Z1, Z0, Z2   // the result
+	VPANDD      Z25, Z0, Z0
+	VPANDD      Z25, Z1, Z1
+	VPANDD      Z25, Z2, Z3
+	VFMADD213PS Z22, Z23, Z0 // |product| * 2^-20 + spread
+	VMULPS      Z24, Z3, Z3
+	VFMADD231PS Z1, Z0, Z3   // the error
+	VSUBPS      Z3, Z2, Z4
+	VADDPS      Z3, Z2, Z5
+	VCMPPS      $3, Z3, Z3, K1
+	VCVTPS2PH   $0, Z4, Y4
+	VCVTPS2PH   $0, Z5, Y5
+	VPXOR       Y4, Y5, Y5
+	KORTESTW    K1, K1
+	JNE         exact
+	VPTEST      Y5, Y5
+	JNE         exact
+	VMOVDQU     Y4, (DI)
+	ADDQ        $32, SI
+	ADDQ        $32, DI
+
+next:
+	ADDQ $32, R8
+	ADDQ $32, R9
+	DECQ CX
+	JNE  normalize
+	VZEROUPPER
+	RET
+
+exact:
 	DOUBLES
 	VSUBPD      Z17, Z0, Z0
 	VSUBPD      Z17, Z1, Z1
 	VMULPD      Z18, Z0, Z0
 	VMULPD      Z18, Z1, Z1
-	VCVTPS2PD   (R8), Z6
-	VCVTPS2PD   32(R8), Z7
-	VCVTPS2PD   (R9), Z8
-	VCVTPS2PD   32(R9), Z9
+	VCVTPH2PS   (R8), Y6
+	VCVTPH2PS   16(R8), Y7
+	VCVTPH2PS   (R9), Y8
+	VCVTPH2PS   16(R9), Y9
+	VCVTPS2PD   Y6, Z6
+	VCVTPS2PD   Y7, Z7
+	VCVTPS2PD   Y8, Z8
+	VCVTPS2PD   Y9, Z9
 	VFMADD213PD Z8, Z6, Z0
 	VFMADD213PD Z9, Z7, Z1
 	ROUND
-	ADDQ        $64, R8
-	ADDQ        $64, R9
-	DECQ        CX
-	JNE         normalize
-	VZEROUPPER
-	RET
+	JMP         next
