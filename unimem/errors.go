@@ -28,6 +28,8 @@ var (
 	ErrSeal = errors.New("file is not sealed")
 	// ErrOption: an option that does not apply to the opened object.
 	ErrOption = errors.New("option does not apply")
+	// ErrChanged: another process made a mapped file shorter. See Guard.
+	ErrChanged = errors.New("the file has changed")
 )
 
 // Errors of closing, and of closed memory.

@@ -1,0 +1,80 @@
+package unimem
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+)
+
+// Guard calls f, which reads Blocks of MapFile. If one of their files becomes shorter meanwhile, so
+// that f reads pages that exist no more, the error matches ErrChanged and f has ended early. The
+// error is the same if f has returned and a file is shorter than it was when it was mapped:
+// the end of the last page then reads as zeros. Otherwise Guard returns the error of f.
+//
+// The Blocks must be open until Guard returns. Only the goroutine of f is guarded, and those
+// that take over its debug.SetPanicOnFault. Faults at other addresses, and other panics, reach
+// the caller of Guard as panics. Deferred calls of f run in every case.
+func Guard(f func() error, blocks ...*Block) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		at, ok := faultAddress(v)
+		if !ok {
+			panic(v)
+		}
+		for _, b := range blocks {
+			if b != nil && at-b.addr < uintptr(len(b.mem)) {
+				err = b.changed(fmt.Errorf("byte %d of the file exists no more", at-b.addr))
+				return
+			}
+		}
+		panic(v)
+	}()
+	if err := f(); err != nil {
+		return err
+	}
+	for _, b := range blocks {
+		if b.shorter() {
+			return b.changed(nil)
+		}
+	}
+	return nil
+}
+
+// shorter reports whether the file of b is shorter than it was when it was mapped.
+func (b *Block) shorter() bool {
+	if b == nil || b.back == nil {
+		return false
+	}
+	file, ok := b.back.(shrinkable)
+	if !ok || !b.life.retain() {
+		return false
+	}
+	defer b.life.release()
+	return file.shrunk()
+}
+
+func (b *Block) changed(cause error) error {
+	return &Error{Op: "read", Size: len(b.mem), Err: ErrChanged, Cause: cause,
+		Hint: "open the file again, or load it into memory of its own"}
+}
+
+// faultAddress returns the address of a memory fault that was recovered. The panic may come
+// from another goroutine, wrapped in an error.
+func faultAddress(v any) (uintptr, bool) {
+	err, ok := v.(error)
+	if !ok {
+		return 0, false
+	}
+	var fault interface {
+		error
+		Addr() uintptr
+	}
+	if !errors.As(err, &fault) {
+		return 0, false
+	}
+	return fault.Addr(), true
+}

@@ -1,0 +1,87 @@
+//go:build linux || darwin
+
+package unimem
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// mapped is a file mapped read-only. Its descriptor is the handle.
+type mapped struct {
+	mem    []byte
+	file   *os.File
+	number uint32
+	name   Key
+}
+
+// mapFile maps size bytes of f with a descriptor of its own.
+func mapFile(f *os.File, size int) (backing, error) {
+	fail := func(step string, err error) error {
+		e := &Error{Op: "map file", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
+		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) {
+			e.Cause = exhausted(e.Cause)
+			e.Hint = "close idle files and Blocks, or raise the limits (ulimit -n, ulimit -v)"
+		}
+		return e
+	}
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return nil, fail("fcntl(F_DUPFD_CLOEXEC)", err)
+	}
+	fd, dup := -1, error(nil)
+	if err := raw.Control(func(p uintptr) { fd, dup = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) }); err != nil {
+		dup = err
+	}
+	if dup != nil {
+		return nil, fail("fcntl(F_DUPFD_CLOEXEC)", dup)
+	}
+	var file unix.Stat_t
+	if err := unix.Fstat(fd, &file); err != nil {
+		_ = unix.Close(fd) // the first failure is the one to report
+		return nil, fail("fstat", err)
+	}
+	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		_ = unix.Close(fd) // the first failure is the one to report
+		return nil, fail("mmap", err)
+	}
+	return &mapped{mem, os.NewFile(uintptr(fd), f.Name()), process.nextID(),
+		Key{kindFile, uint64(file.Dev), file.Ino}}, nil
+}
+
+func (m *mapped) bytes() []byte   { return m.mem }
+func (m *mapped) handle() uintptr { return m.file.Fd() }
+func (m *mapped) id() uint32      { return m.number }
+func (m *mapped) key(bool) Key    { return m.name }
+func (m *mapped) kind() string    { return kindFile }
+func (m *mapped) warm() error     { look(m.mem); return nil }
+
+func (m *mapped) unpinned() error {
+	return &Error{Op: opPin, Size: len(m.mem), Err: ErrPin,
+		Hint: "the pages of a mapped file belong to the page cache: read the file into a Tape"}
+}
+
+func (m *mapped) remap() ([]byte, func() error, error) {
+	mem, err := unix.Mmap(int(m.file.Fd()), 0, len(m.mem), unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return nil, nil, &Error{Op: opMap, Size: len(m.mem), Err: ErrCreate, Cause: fmt.Errorf("mmap: %w", err)}
+	}
+	return mem, func() error { return unix.Munmap(mem) }, nil
+}
+
+func (m *mapped) share() (*os.File, error) {
+	return nil, &Error{Op: "share", Size: len(m.mem), Err: ErrShare,
+		Hint: "a file cannot be sealed, so its owner could truncate it: read the file into a Tape"}
+}
+
+// shrunk counts a file whose size cannot be read as shrunk.
+func (m *mapped) shrunk() bool {
+	info, err := m.file.Stat()
+	return err != nil || info.Size() < int64(len(m.mem))
+}
+
+func (m *mapped) close(bool) error { return errors.Join(unix.Munmap(m.mem), m.file.Close()) }

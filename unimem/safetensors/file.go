@@ -1,0 +1,288 @@
+package safetensors
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// File is an open file, or several files with their index. Its methods are safe for concurrent
+// use.
+type File struct {
+	path   string
+	shards []*shard
+	order  []ref // the tensors of several shards in the order of their names; nil for one shard
+	how    How
+	why    string
+
+	places    []placed // what the index says, until it is compared
+	indexPath string
+
+	closed atomic.Bool
+	mu     sync.Mutex // held by Close
+}
+
+// ref is a tensor of a File: a shard and an index of its records.
+type ref struct{ shard, record uint32 }
+
+// shard is one file.
+type shard struct {
+	path string
+	*header
+	size  int64         // of the file
+	block *unimem.Block // nil for a file without tensors' bytes
+	base  int           // offset of the file's first byte in block
+
+	tape       *unimem.Tape // of Load, whose Block block is
+	generation uint64
+	own        bool // the File closes block
+	how        How  // what has been done with the bytes
+	direct     bool // read past the page cache
+}
+
+// Open opens a .safetensors file, an index *.safetensors.index.json with the files that it names, or
+// a folder of either. It maps the files read-only and reads their headers; the system reads
+// the tensors when they are touched. On systems where unimem maps no files it reads them into
+// memory of the Go heap; Report has the reason.
+//
+// Errors, all *Error: ErrHeader, ErrTruncated, ErrOverlap, ErrHole, ErrDuplicate, ErrDType,
+// ErrShape, ErrName (the index and the files do not agree), and those of the system and of unimem.
+func Open(path string, opts ...Option) (*File, error) {
+	f := &File{path: path, how: Mapped, why: "Open maps"}
+	if err := f.find("open"); err != nil {
+		return nil, err
+	}
+	for _, s := range f.shards {
+		if err := s.open(); err != nil {
+			return nil, errors.Join(named(err, "open", s.path), f.release())
+		}
+	}
+	if err := f.join("open"); err != nil {
+		return nil, errors.Join(err, f.release())
+	}
+	return f, nil
+}
+
+// named gives an error of a file its call and its path.
+func named(err error, op, path string) error {
+	var e *Error
+	if errors.As(err, &e) {
+		e.Op, e.File = op, cmp.Or(e.File, path)
+		return err
+	}
+	return &Error{Op: op, File: path, Offset: -1, Err: err}
+}
+
+// open maps a file and reads its header.
+func (s *shard) open() error {
+	file, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read; the mapping has a descriptor of its own
+	if err := s.readHeader(file); err != nil {
+		return err
+	}
+	s.own, s.how = true, Mapped
+	s.block, err = unimem.MapFile(file)
+	if errors.Is(err, unimem.ErrShare) {
+		s.how = Copied
+		s.block, err = readWhole(file, s.size)
+	}
+	if err != nil {
+		return err
+	}
+	if got := int64(s.block.Size()); s.how == Mapped && got != s.size {
+		return &Error{Offset: -1, Err: ErrChanged, Detail: "its size changed while it was opened"}
+	}
+	return nil
+}
+
+// readHeader reads and checks the header.
+func (s *shard) readHeader(file *os.File) error {
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String()}
+	}
+	s.size = info.Size()
+	var first [lead]byte
+	if s.size < lead {
+		return fault(ErrTruncated, 0, "", "the file has %d bytes, the length of its header has %d", s.size, lead)
+	}
+	if _, err := file.ReadAt(first[:], 0); err != nil {
+		return err
+	}
+	n, err := headerLength(first[:], s.size)
+	if err != nil {
+		return err
+	}
+	text := make([]byte, n)
+	if _, err := file.ReadAt(text, lead); err != nil {
+		return err
+	}
+	s.header, err = parseHeader(text, s.size)
+	return err
+}
+
+// readWhole reads a file into memory of the Go heap.
+func readWhole(file *os.File, size int64) (*unimem.Block, error) {
+	b, err := unimem.Open(int(size), unimem.OnHeap())
+	if err != nil {
+		return nil, err
+	}
+	if _, err := file.ReadAt(b.Bytes()[:size], 0); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// join sorts the tensors of several shards by name and refuses names that occur twice.
+func (f *File) join(op string) error {
+	if err := f.agree(op); err != nil {
+		return err
+	}
+	if len(f.shards) == 1 {
+		return nil
+	}
+	n := 0
+	for _, s := range f.shards {
+		n += len(s.records)
+	}
+	f.order = make([]ref, 0, n)
+	for i, s := range f.shards {
+		for j := range s.records {
+			f.order = append(f.order, ref{uint32(i), uint32(j)})
+		}
+	}
+	slices.SortFunc(f.order, func(a, b ref) int { return cmp.Compare(f.name(a), f.name(b)) })
+	for i := 1; i < len(f.order); i++ {
+		a, b := f.order[i-1], f.order[i]
+		if name := f.name(a); name == f.name(b) && !Padding(name) {
+			return &Error{Op: op, File: f.shards[b.shard].path, Tensor: name, Offset: -1, Err: ErrDuplicate,
+				Detail: "also in " + f.shards[a.shard].path}
+		}
+	}
+	return nil
+}
+
+func (f *File) name(r ref) string {
+	s := f.shards[r.shard]
+	return s.name(&s.records[r.record])
+}
+
+// count is the number of tensors, with those of Align.
+func (f *File) count() int {
+	if f.order != nil {
+		return len(f.order)
+	}
+	if len(f.shards) == 0 {
+		return 0
+	}
+	return len(f.shards[0].records)
+}
+
+// tensor returns tensor i in the order of the names.
+func (f *File) tensor(i int) Tensor {
+	if f.order != nil {
+		r := f.order[i]
+		return Tensor{f, f.shards[r.shard], &f.shards[r.shard].records[r.record]}
+	}
+	s := f.shards[0]
+	return Tensor{f, s, &s.records[i]}
+}
+
+// Path returns the path given to Open.
+func (f *File) Path() string { return f.path }
+
+// Names returns the names of all tensors, sorted, without those of Align.
+func (f *File) Names() []string {
+	if f == nil {
+		return nil
+	}
+	names := make([]string, 0, f.count())
+	for i := range f.count() {
+		if name := f.tensor(i).Name(); !Padding(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Tensor returns the tensor called name. Errors: ErrName, ErrClosed.
+func (f *File) Tensor(name string) (Tensor, error) {
+	if f == nil || f.closed.Load() {
+		return Tensor{}, &Error{Op: "tensor", Tensor: name, Offset: -1, Err: ErrClosed}
+	}
+	if f.order == nil {
+		s := f.shards[0]
+		if i := s.find(name); i >= 0 {
+			return Tensor{f, s, &s.records[i]}, nil
+		}
+	} else if i, ok := slices.BinarySearchFunc(f.order, name, func(r ref, name string) int {
+		return cmp.Compare(f.name(r), name)
+	}); ok {
+		return f.tensor(i), nil
+	}
+	return Tensor{}, &Error{Op: "tensor", File: f.path, Tensor: name, Offset: -1, Err: ErrName}
+}
+
+// Metadata returns a copy of the metadata, empty if there is none. That of several files is
+// merged; the first file wins.
+func (f *File) Metadata() map[string]string {
+	all := map[string]string{}
+	if f == nil {
+		return all
+	}
+	for _, s := range slices.Backward(f.shards) {
+		for k, v := range s.metadata() {
+			all[k] = v
+		}
+	}
+	return all
+}
+
+// Close unmaps the files, once; repeating it returns nil. The error is unimem.ErrInUse while a
+// Block of Tensor.Block is retained, as by a bound request; then Close changes nothing. Close
+// of a loaded File leaves its Tape to the caller.
+func (f *File) Close() error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed.Load() {
+		return nil
+	}
+	if err := f.release(); err != nil {
+		return &Error{Op: "close", File: f.path, Offset: -1, Err: err}
+	}
+	f.closed.Store(true)
+	return nil
+}
+
+// release closes the Blocks that belong to f, all or none.
+func (f *File) release() error {
+	var own []*unimem.Block
+	for _, s := range f.shards {
+		if s.own && s.block != nil {
+			own = append(own, s.block)
+		}
+	}
+	if err := unimem.CloseAll(own...); err != nil {
+		return err
+	}
+	for _, s := range f.shards {
+		if s.tape != nil {
+			s.block.Release()
+		}
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package safetensors
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// write makes a file of tensors of bytes 1, 2, 3 and so on.
+func write(t *testing.T, opts ...Option) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "m"+extension)
+	w, err := Create(path, map[string]string{"format": "pt", "wi\"th": "a\nline"}, opts...)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("odd", U8, []int{3}, []byte{1, 2, 3}))
+	require.NoError(t, w.Add("half", F16, []int{2, 2}, []byte{1, 2, 3, 4, 5, 6, 7, 8}))
+	require.NoError(t, w.Add("four", F4, []int{2, 3}, []byte{1, 2, 3}))
+	require.NoError(t, w.Add("none", F32, []int{0, 7}, nil))
+	require.NoError(t, w.Add("scalar", F64, nil, make([]byte, 8)))
+	require.NoFileExists(t, path, "a file appears whole")
+	require.NoError(t, w.Close())
+	require.ErrorIs(t, w.Close(), ErrClosed)
+	w.Abort()
+	return path
+}
+
+func TestWhatIsWrittenIsRead(t *testing.T) {
+	for name, opts := range map[string][]Option{
+		"dense": nil, "aligned": {Align(64)}, "pages": {Align(16384)}, "many": {Expect(1)}, "unsynced": {NoSync()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := write(t, opts...)
+			entries, err := os.ReadDir(filepath.Dir(path))
+			require.NoError(t, err)
+			require.Len(t, entries, 1, "no temporary file")
+			f, err := Open(path)
+			require.NoError(t, err)
+			require.Equal(t, []string{"four", "half", "none", "odd", "scalar"}, f.Names())
+			require.Equal(t, map[string]string{"format": "pt", "wi\"th": "a\nline"}, f.Metadata())
+			half, err := f.Tensor("half")
+			require.NoError(t, err)
+			require.Equal(t, F16, half.DType())
+			require.Equal(t, []int{2, 2}, half.Shape())
+			require.Equal(t, []byte{1, 2, 3, 4, 5, 6, 7, 8}, half.Bytes())
+			require.Equal(t, len(opts) > 0 && (name == "aligned" || name == "pages"), half.Aligned())
+			four, err := f.Tensor("four")
+			require.NoError(t, err)
+			require.Equal(t, "F4", four.DType().String())
+			require.Equal(t, []byte{1, 2, 3}, four.Bytes())
+			none, err := f.Tensor("none")
+			require.NoError(t, err)
+			require.NotNil(t, none.Bytes())
+			require.Empty(t, none.Bytes())
+			_, err = f.Tensor("other")
+			require.ErrorIs(t, err, ErrName)
+
+			b, at, err := half.Block()
+			require.NoError(t, err)
+			require.Equal(t, half.Bytes(), b.Bytes()[at:at+8])
+			require.NoError(t, b.Retain())
+			require.ErrorIs(t, f.Close(), unimem.ErrInUse)
+			require.NotNil(t, half.Bytes(), "a refused Close changes nothing")
+			b.Release()
+			require.NoError(t, f.Close())
+			require.NoError(t, f.Close())
+			require.Nil(t, half.Bytes())
+			_, err = f.Tensor("half")
+			require.ErrorIs(t, err, ErrClosed)
+		})
+	}
+}
+
+func TestEncodeWritesWhatCreateWrites(t *testing.T) {
+	var b bytes.Buffer
+	n, err := Encode(&b, nil, []Item{{"a", U8, []int{2}, []byte{1, 2}}, {"b", I16, []int{1}, []byte{3, 4}}})
+	require.NoError(t, err)
+	require.EqualValues(t, b.Len(), n)
+	h, err := parseHeader(b.Bytes()[8:len(b.Bytes())-4], n)
+	require.NoError(t, err)
+	require.Zero(t, h.data%dataAlign)
+	require.Equal(t, "a", h.name(&h.records[0]))
+}
+
+func TestWriterRefuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m"+extension)
+	w, err := Create(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("a", U8, []int{1}, []byte{1}))
+	require.ErrorIs(t, w.Add("a", U8, []int{1}, []byte{1}), ErrDuplicate)
+	require.ErrorIs(t, w.Add("b", U8, []int{2}, []byte{1}), ErrShape)
+	require.ErrorIs(t, w.Add("b", F4, []int{3}, []byte{1}), ErrShape, "half a byte")
+	require.ErrorIs(t, w.Add("b", U8, []int{-1}, []byte{1}), ErrShape)
+	require.ErrorIs(t, w.Add("b", 0, []int{1}, []byte{1}), ErrDType)
+	require.ErrorIs(t, w.Add("__metadata__", U8, []int{1}, []byte{1}), ErrHeader)
+	w.Abort()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	require.Empty(t, entries)
+}

@@ -1,0 +1,278 @@
+package safetensors
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+)
+
+const (
+	// MaxHeader is the length of the longest header that the format permits, in bytes.
+	MaxHeader = 100_000_000
+	// lead is the length of the header's own length.
+	lead = 8
+	// shortest is the length of the shortest description of a tensor in a header:
+	// "":{"dtype":"U8","shape":[],"data_offsets":[0,0]}
+	shortest = 49
+	// metadataKey is the one name that no tensor can have.
+	metadataKey = "__metadata__"
+)
+
+// header is the header of one file. It keeps the text: names are parts of it, shapes and
+// metadata are read from it when a caller asks. So a hostile header costs less than its own
+// length once more.
+type header struct {
+	text    []byte
+	data    int64    // offset of the first tensor in the file
+	records []record // in the order of their names
+	meta    int      // offset of the object of metadata in text, 0 for none
+}
+
+// record is a tensor of a header.
+type record struct {
+	begin, end    int64 // from the first tensor's first byte
+	name, nameLen uint32
+	shape         uint32 // offset in the text
+	dtype         DType
+}
+
+// fault is an error of a header, without op and file.
+func fault(err error, at int64, tensor, format string, args ...any) *Error {
+	return &Error{Op: "parse", Tensor: tensor, Offset: at, Err: err, Detail: fmt.Sprintf(format, args...)}
+}
+
+// headerLength reads the first eight bytes of a file of size bytes, -1 for one of unknown size.
+func headerLength(first []byte, size int64) (int, error) {
+	n := binary.LittleEndian.Uint64(first)
+	switch {
+	case n > MaxHeader:
+		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, at most %d are permitted", n, MaxHeader)
+	case n < 2:
+		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, the shortest header has 2", n)
+	case size >= 0 && int64(n) > size-lead:
+		return 0, fault(ErrTruncated, lead, "", "the header has %d bytes, the file has %d after its length", n, size-lead)
+	}
+	return int(n), nil
+}
+
+// parseHeader parses the text of a header of a file of size bytes, -1 for one of unknown size.
+// It keeps and changes text.
+func parseHeader(text []byte, size int64) (*header, error) {
+	h := &header{text: text, data: lead + int64(len(text))}
+	s := &scanner{b: text}
+	if len(text) == 0 || text[0] != '{' {
+		return nil, fault(ErrHeader, lead, "", "the header does not begin with '{'")
+	}
+	s.at++
+	if n := min(bytes.Count(text, []byte{'{'}), len(text)/shortest+1); n > 1 {
+		h.records = make([]record, 0, n-1)
+	}
+	first := true
+	for s.more(&first, '}') {
+		if err := h.entry(s); err != nil {
+			return nil, err
+		}
+	}
+	s.space()
+	if s.fault == "" && s.at < len(s.b) {
+		s.fail("text after the header's object")
+	}
+	if s.fault != "" {
+		return nil, fault(ErrHeader, int64(lead+s.where), "", "%s", s.fault)
+	}
+	return h, h.check(size)
+}
+
+// entry parses one entry of the header. A fault of the text stays in s.
+func (h *header) entry(s *scanner) error {
+	raw, ok := s.key()
+	if !ok {
+		return nil
+	}
+	key := decode(raw)
+	if string(key) != metadataKey {
+		return h.tensor(s, key)
+	}
+	if h.meta != 0 {
+		return fault(ErrDuplicate, int64(lead+s.at), "", "%s", metadataKey)
+	}
+	s.space()
+	h.meta = s.at
+	return h.checkMetadata(s)
+}
+
+// tensor parses the description of a tensor.
+func (h *header) tensor(s *scanner, name []byte) error {
+	at := int64(lead + s.at)
+	bad := func(err error, format string, args ...any) error {
+		return fault(err, at, string(name), format, args...)
+	}
+	r := record{nameLen: uint32(len(name)), begin: -1}
+	if len(name) > 0 {
+		r.name = uint32(cap(h.text) - cap(name))
+	}
+	var count uint64
+	first := true
+	if !s.expect('{') {
+		return nil
+	}
+	for s.more(&first, '}') {
+		raw, ok := s.key()
+		if !ok {
+			return nil
+		}
+		switch field := string(decode(raw)); {
+		case field == "dtype" && r.dtype == 0:
+			value, ok := s.str()
+			if !ok {
+				return nil
+			}
+			if r.dtype, ok = dtypeOf(decode(value)); !ok {
+				return bad(ErrDType, "%s", quote(string(value)))
+			}
+		case field == "shape" && r.shape == 0:
+			s.space()
+			r.shape = uint32(s.at)
+			var whole bool
+			if count, whole = shapeCount(s); !whole && s.fault == "" {
+				return bad(ErrShape, "the number of elements overflows")
+			}
+		case field == "data_offsets" && r.begin < 0:
+			if !offsets(s, &r) {
+				return nil
+			}
+		case field == "dtype", field == "shape", field == "data_offsets":
+			return bad(ErrDuplicate, "%s", field)
+		default: // other readers ignore it too
+			if !s.skip(0) {
+				return nil
+			}
+		}
+	}
+	switch n, ok := bytesOf(count, r.dtype); {
+	case s.fault != "":
+	case r.dtype == 0:
+		return bad(ErrHeader, "no dtype")
+	case r.shape == 0:
+		return bad(ErrHeader, "no shape")
+	case r.begin < 0:
+		return bad(ErrHeader, "no data_offsets")
+	case r.end < r.begin:
+		return bad(ErrHeader, "data_offsets end at %d, before their begin at %d", r.end, r.begin)
+	case !ok:
+		return bad(ErrShape, "%d elements of %v are no whole number of bytes", count, r.dtype)
+	case n != r.end-r.begin:
+		return bad(ErrShape, "%d elements of %v are %d bytes, data_offsets span %d", count, r.dtype, n, r.end-r.begin)
+	default:
+		h.records = append(h.records, r)
+	}
+	return nil
+}
+
+// shapeCount reads a shape and returns the product of its axes, false if it overflows.
+func shapeCount(s *scanner) (count uint64, ok bool) {
+	if !s.expect('[') {
+		return 0, false
+	}
+	count, ok = 1, true
+	empty := false
+	for first := true; s.more(&first, ']'); {
+		n, found := s.natural()
+		switch {
+		case !found:
+			return 0, false
+		case n == 0:
+			empty = true
+		case count > (1<<63-1)/n:
+			ok = false
+		default:
+			count *= n
+		}
+	}
+	if empty {
+		return 0, true
+	}
+	return count, ok
+}
+
+// offsets reads data_offsets.
+func offsets(s *scanner, r *record) bool {
+	if !s.expect('[') {
+		return false
+	}
+	begin, ok := s.natural()
+	if !ok || !s.expect(',') {
+		return false
+	}
+	end, ok := s.natural()
+	r.begin, r.end = int64(begin), int64(end)
+	return ok && s.expect(']')
+}
+
+// check compares the tensors with each other and with the file, and sorts them by name.
+func (h *header) check(size int64) error {
+	slices.SortFunc(h.records, func(a, b record) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
+	})
+	end := int64(0)
+	for i := range h.records {
+		r := &h.records[i]
+		switch at := h.data + r.begin; {
+		case r.begin < end:
+			return fault(ErrOverlap, at, h.name(r), "the tensor before it ends at byte %d", h.data+end)
+		case r.begin > end:
+			return fault(ErrHole, at, h.name(r), "the tensor before it ends at byte %d", h.data+end)
+		case size >= 0 && r.end > size-h.data:
+			return fault(ErrTruncated, at, h.name(r), "the tensor has %d bytes, the file has %d there",
+				r.end-r.begin, max(size-at, 0))
+		}
+		end = r.end
+	}
+	if size >= 0 && end < size-h.data {
+		return fault(ErrHole, h.data+end, "", "%d bytes after the last tensor", size-h.data-end)
+	}
+	slices.SortFunc(h.records, func(a, b record) int { return bytes.Compare(h.raw(&a), h.raw(&b)) })
+	for i := 1; i < len(h.records); i++ {
+		if bytes.Equal(h.raw(&h.records[i-1]), h.raw(&h.records[i])) {
+			return fault(ErrDuplicate, h.data+h.records[i].begin, h.name(&h.records[i]), "")
+		}
+	}
+	return nil
+}
+
+// end is the length of all tensors together.
+func (h *header) end() (end int64) {
+	for i := range h.records {
+		end = max(end, h.records[i].end)
+	}
+	return end
+}
+
+func (h *header) raw(r *record) []byte  { return h.text[r.name:][:r.nameLen] }
+func (h *header) name(r *record) string { return text(h.raw(r)) }
+
+// find returns the index of a name, or -1.
+func (h *header) find(name string) int {
+	i, ok := slices.BinarySearchFunc(h.records, name, func(r record, name string) int {
+		return cmp.Compare(h.name(&r), name)
+	})
+	if !ok {
+		return -1
+	}
+	return i
+}
+
+// shape reads the shape of a tensor again.
+func (h *header) shape(r *record) []int {
+	s := &scanner{b: h.text, at: int(r.shape)}
+	shape := []int{}
+	if s.expect('[') {
+		for first := true; s.more(&first, ']'); {
+			n, _ := s.natural() // parseHeader has accepted it
+			shape = append(shape, int(n))
+		}
+	}
+	return shape
+}

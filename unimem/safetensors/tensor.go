@@ -1,0 +1,109 @@
+package safetensors
+
+import (
+	"github.com/anekit/anekit/unimem"
+)
+
+// Tensor is a tensor of a File: a small value that may be copied.
+type Tensor struct {
+	file   *File
+	shard  *shard
+	record *record
+}
+
+// Name is the tensor's name.
+func (t Tensor) Name() string {
+	if t.record == nil {
+		return ""
+	}
+	return t.shard.name(t.record)
+}
+
+// DType is the type of the elements.
+func (t Tensor) DType() DType {
+	if t.record == nil {
+		return 0
+	}
+	return t.record.dtype
+}
+
+// Shape returns a copy of the shape; that of a scalar has no axes.
+func (t Tensor) Shape() []int {
+	if t.record == nil {
+		return nil
+	}
+	return t.shard.shape(t.record)
+}
+
+// Size is the length in bytes.
+func (t Tensor) Size() int64 {
+	if t.record == nil {
+		return 0
+	}
+	return t.record.end - t.record.begin
+}
+
+// File is the path of the tensor's file.
+func (t Tensor) File() string {
+	if t.record == nil {
+		return ""
+	}
+	return t.shard.path
+}
+
+// Offset is the offset of the first byte in its file.
+func (t Tensor) Offset() int64 {
+	if t.record == nil {
+		return 0
+	}
+	return t.shard.data + t.record.begin
+}
+
+// Bytes returns the tensor's bytes, dense, row-major and little endian, with cap equal to
+// len. It copies nothing. It is nil after Close of the File, and after Clear of the Tape of a loaded
+// one. The bytes of a mapped file must not be written.
+//
+// If another process makes a mapped file shorter, reading bytes that exist no more kills the
+// process: the system sends SIGBUS, which Go does not turn into an error. CopyTo, Copy and Float16
+// return ErrChanged instead. Load the file if its writers are not trusted.
+func (t Tensor) Bytes() []byte {
+	b := t.memory()
+	if b == nil {
+		return nil
+	}
+	at, end := int64(t.shard.base)+t.Offset(), int64(t.shard.base)+t.Offset()+t.Size()
+	return b[at:end:end]
+}
+
+// memory returns the whole Block, nil if it is no longer valid.
+func (t Tensor) memory() []byte {
+	if t.record == nil || t.file.closed.Load() ||
+		t.shard.tape != nil && t.shard.tape.Generation() != t.shard.generation {
+		return nil
+	}
+	return t.shard.block.Bytes()
+}
+
+// Aligned reports whether the tensor's first byte is at a multiple of its element's size, so that
+// View can view it as its type.
+func (t Tensor) Aligned() bool {
+	return t.record != nil && (int64(t.shard.base)+t.Offset())%int64(t.DType().Size()) == 0
+}
+
+// Block returns the Block with the tensor's bytes and their offset in it, for binding: package
+// ane makes a tensor of them (ane.OnBlockAt). The File owns the Block. Retaining it, as a bound
+// request does, keeps the File open: Close returns unimem.ErrInUse until it is released. Errors:
+// ErrClosed, ErrName for the zero Tensor.
+func (t Tensor) Block() (*unimem.Block, int, error) {
+	if t.record == nil {
+		return nil, 0, &Error{Op: "block", Offset: -1, Err: ErrName, Detail: "the zero Tensor"}
+	}
+	if t.memory() == nil {
+		return nil, 0, t.fail("block", ErrClosed, "")
+	}
+	return t.shard.block, t.shard.base + int(t.Offset()), nil
+}
+
+func (t Tensor) fail(op string, err error, detail string) error {
+	return &Error{Op: op, File: t.File(), Tensor: t.Name(), Offset: t.Offset(), Err: err, Detail: detail}
+}
