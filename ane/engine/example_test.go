@@ -159,7 +159,7 @@ func ExampleEmulate() {
 	}
 	var faults mil.ErrorList
 	if errors.As(err, &faults) {
-		fmt.Println(faults[1])
+		fmt.Println(faults[0])
 	}
 	// Output:
 	// h13, emulated com.apple.appleneuralengine.compiler 1

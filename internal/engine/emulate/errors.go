@@ -2,7 +2,6 @@ package emulate
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
@@ -72,8 +71,7 @@ func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding)
 		answer, cause = ns.Text+", because "+ns.Cause.Text, ane.Because(ane.ErrCompile, ns)
 		out.Domain, out.Code = ns.Domain, ns.Code
 	}
-	list := mil.ErrorList{{File: file, Pos: pos, Msg: "the compiler for " + e.chip.Target() + " refuses the program: " +
-		answer}}
+	var list mil.ErrorList
 	for i := range found {
 		if i == maxFindings {
 			break
@@ -82,7 +80,9 @@ func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding)
 		list.Add(&mil.Error{File: f.File, Pos: f.Pos, Hint: f.Fix,
 			Msg: fmt.Sprintf("%s [%s]", f.Message, f.Rule.ID)})
 	}
-	out.Err = ane.Because(cause, slices.Clip(list))
+	list.Add(&mil.Error{File: file, Pos: pos, Msg: "the compiler for " + e.chip.Target() + " refuses the program: " +
+		answer})
+	out.Err = ane.Because(cause, list)
 	return out
 }
 
