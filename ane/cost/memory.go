@@ -18,7 +18,7 @@ func (r *program) memory() (m Memory) {
 		}
 		seen[t] = true
 		n := (max(t.surface(), leastSurface) + page - 1) / page * page
-		m.Surfaces += n
+		m.Surfaces = min(m.Surfaces+n, 1<<60)
 		m.Largest = max(m.Largest, n)
 	}
 	for _, t := range r.inputs {

@@ -21,6 +21,7 @@ type tensor struct {
 	returned bool
 	made     *step
 	users    []*step
+	last     *step   // the latest step that lists it
 	stored   int64   // bytes of a constant as the program stores it
 	bits     int     // of its elements in that form
 	density  float64 // share of the elements of a sparse weight that are stored, else 1
@@ -145,8 +146,8 @@ func (r *program) add(op *mil.Op) {
 		for _, t := range r.operand(a) {
 			s.args[a.Name] = append(s.args[a.Name], t)
 			known = known && t.known
-			if !t.known && !slices.Contains(s.in, t) {
-				s.in = append(s.in, t)
+			if !t.known && t.last != s {
+				s.in, t.last = append(s.in, t), s
 			}
 		}
 	}
@@ -183,7 +184,7 @@ func (s *step) expand(t *tensor) {
 			continue
 		}
 		for _, a := range list {
-			t.stored += a.stored
+			t.stored = min(t.stored+a.stored, 1<<50)
 			t.density = min(t.density, a.density)
 			keys = append(keys, a.key)
 		}
@@ -192,7 +193,10 @@ func (s *step) expand(t *tensor) {
 	for _, name := range []string{"quantized_data", "data", "indices", "nonzero_data", "source_val",
 		"indices_nonzero_data"} {
 		if list := s.args[name]; len(list) == 1 {
-			t.bits, t.key = list[0].bits, strings.Join(keys, "\x00")
+			t.bits = list[0].bits
+			if k := strings.Join(keys, "\x00"); len(k) < 1<<10 { // weights of weights would double it
+				t.key = k
+			}
 		}
 	}
 	if list := s.args["nonzero_data"]; strings.Contains(s.Kind, "sparse") && len(list) == 1 && t.elements() > 0 {

@@ -369,8 +369,10 @@ func (w *work) moves() (in, out float64) {
 			in += t.bytes()
 		}
 	}
-	for i, t := range w.outputs {
-		if !slices.Contains(w.outputs[:i], t) {
+	seen := map[*tensor]bool{}
+	for _, t := range w.outputs {
+		if !seen[t] {
+			seen[t] = true
 			out += t.bytes()
 		}
 	}
