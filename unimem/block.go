@@ -31,16 +31,17 @@ type backing interface {
 // to synchronize reads and writes of the bytes. Slices, spans and views into a Block must not
 // be used after Close.
 type Block struct {
-	mem     []byte
-	addr    uintptr
-	number  uint32
-	owned   bool // a Tape, Grid or Layout owns and closes the Block
-	poison  bool
-	life    *life
-	back    backing
-	last    endings
-	counted int64 // its bytes in Stats.Bytes
-	cleanup runtime.Cleanup
+	mem      []byte
+	addr     uintptr
+	number   uint32
+	owned    bool // a Tape, Grid or Layout owns and closes the Block
+	poison   bool
+	readOnly bool
+	life     *life
+	back     backing
+	last     endings
+	counted  int64 // its bytes in Stats.Bytes
+	cleanup  runtime.Cleanup
 }
 
 // Open makes a Block of at least size bytes, rounded up to PageSize. Pages are zero; the
@@ -83,7 +84,7 @@ func newBlock(raw backing, c config, l *life, owned bool) (*Block, error) {
 	mem := back.bytes()
 	b := &Block{
 		mem: mem, addr: address(mem), number: back.id(),
-		owned: owned, poison: c.Poison, life: l, back: raw,
+		owned: owned, poison: c.Poison, readOnly: c.ReadOnly, life: l, back: raw,
 	}
 	if !c.Adopted {
 		b.counted = int64(len(mem))

@@ -29,7 +29,7 @@
 // Block.Share returns a descriptor of the memory, of which Adopt makes a Block in another
 // process, without a copy. Surfaces of macOS are shared as mach ports, by SharePort and
 // AdoptPort. The pages exist until the last Block or descriptor of them is closed, in any
-// order.
+// order. AdoptMemory makes a Block of memory that another library of this process owns.
 //
 // # Other packages
 //

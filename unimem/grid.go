@@ -118,7 +118,7 @@ func checkGrid(cellSize, cells int) error {
 
 // open makes the Blocks, all or none.
 func (g *Grid) open(c config) (err error) {
-	if err := refuseLibrary(c, "grid", g.cellSize); err != nil {
+	if err := refuseAnywhere(c, "grid", g.cellSize); err != nil {
 		return err
 	}
 	size, count := g.bytes(), 1

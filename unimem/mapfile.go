@@ -47,17 +47,9 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.ReadOnly = true
 		return newBlock(raw, c, new(life), false)
 	})
-}
-
-// ReadOnly reports whether writing to the memory ends the process: true for Blocks of MapFile.
-func (b *Block) ReadOnly() bool {
-	if b == nil || b.back == nil {
-		return false
-	}
-	_, file := b.back.(shrinkable)
-	return file
 }
 
 // shrinkable is a backing that another process can make shorter.

@@ -31,13 +31,15 @@ func refuse(c config, op string, size int) error {
 	case c.Stale:
 		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "StaleOnClose is for NewGrid only"}
 	}
-	return refuseLibrary(c, op, size)
+	return refuseAnywhere(c, op, size)
 }
 
-// refuseLibrary reports a nil library of surfaces, or two of them. Otherwise other memory
-// would be used instead of surfaces.
-func refuseLibrary(c config, op string, size int) error {
+// refuseAnywhere reports ReadOnly, and a nil library of surfaces or two of them. Otherwise other
+// memory would be used instead of surfaces.
+func refuseAnywhere(c config, op string, size int) error {
 	switch {
+	case c.ReadOnly:
+		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "ReadOnly is for AdoptMemory only"}
 	case c.Clash:
 		return &Error{Op: op, Size: size, Err: ErrOption, Hint: "name one library of surfaces"}
 	case c.Foreign && c.Table == nil:

@@ -10,17 +10,18 @@ import (
 
 // Settings are the settings of all options of one call.
 type Settings struct {
-	Warm    bool
-	Pin     bool
-	PerCell bool
-	Stale   bool // closing a Grid makes taken cells stale
-	Heap    bool
-	Poison  bool
-	Foreign bool             // an option sets a library of surfaces: Table, which may be nil
-	Clash   bool             // two options set different libraries of surfaces
-	Adopted bool             // the memory exists and has another owner as well
-	Table   *iosurface.Table // nil for the library of macOS
-	Log     *slog.Logger     // nil for slog.Default at the time of the message
+	Warm     bool
+	Pin      bool
+	PerCell  bool
+	Stale    bool // closing a Grid makes taken cells stale
+	Heap     bool
+	Poison   bool
+	Foreign  bool             // an option sets a library of surfaces: Table, which may be nil
+	Clash    bool             // two options set different libraries of surfaces
+	Adopted  bool             // the memory exists and has another owner as well
+	ReadOnly bool             // the adopted memory must not be written to
+	Table    *iosurface.Table // nil for the library of macOS
+	Log      *slog.Logger     // nil for slog.Default at the time of the message
 }
 
 // Surfaces makes s use the library of surfaces with table t.
