@@ -68,8 +68,8 @@ func (h *heap) give(at, n int) {
 
 // arrange gives every value in scratch an offset. Values that are alive at the
 // same time do not overlap. Each step places its results, the largest first,
-// and then frees the values that it read for the last time. The workspace,
-// which all steps share, follows the values.
+// and then frees the values that it read for the last time. The workspaces,
+// which all steps share, are memory of their own.
 func (p *planner) arrange(ctx context.Context) error {
 	born, dead := make([][]*ops.Value, len(p.steps)), make([][]*ops.Value, len(p.steps))
 	for v, first := range p.first {
@@ -98,11 +98,11 @@ func (p *planner) arrange(ctx context.Context) error {
 			free.give(offsets[v], room(v))
 		}
 	}
-	p.scratch, p.work = free.top, free.top
+	p.scratch = free.top
 	return p.prepare(ctx, offsets)
 }
 
-// prepare makes each step's runner and adds the largest workspace to scratch.
+// prepare makes each step's runner and finds the largest workspace.
 func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
 	for i := range p.steps {
 		if err := between(ctx); err != nil {
@@ -115,16 +115,14 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 			}
 		}
 		s.make(&p.budget.packed)
-		need := p.work
-		if s.work > maxScratch/4/workers {
-			need = 2 * maxScratch
-		} else {
-			need += align(4*s.work) * workers
+		need, workers := 2*maxScratch, parallel(p.workers)
+		if s.work <= maxScratch/4/workers {
+			need = p.scratch + align(4*s.work)*workers
 		}
 		if need > maxScratch {
 			return tooLarge(s.pos, need)
 		}
-		p.scratch = max(p.scratch, need)
+		p.work = max(p.work, align(4*s.work))
 	}
 	return nil
 }

@@ -38,7 +38,9 @@ type call struct {
 	run     runner
 	in, out []vec
 	work    [][]float32 // one for each worker
+	workers int         // how many goroutines may share the step
 	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
+	forked  *forked     // of the last fork
 	ctx     context.Context
 
 	round    uint64                    // evaluations since the load before this one
@@ -47,15 +49,23 @@ type call struct {
 	declined bool                      // the step exceeded the budget and did not run
 }
 
-// workers is the number of goroutines that share a large step. The process reads
-// it once, since the size of workspaces depends on it.
-var workers = min(runtime.GOMAXPROCS(0), 16)
+// maxWorkers bounds the goroutines that share a large step, and with them the workspaces.
+const maxWorkers = 16
+
+// parallel is the number of goroutines that share a large step: as many as processors, at most bound unless that is 0.
+func parallel(bound int) int {
+	n := min(runtime.GOMAXPROCS(0), maxWorkers)
+	if bound > 0 {
+		n = min(n, bound)
+	}
+	return n
+}
 
 // grain is the least work, in the units of spread, for which another goroutine
 // pays: about 50 us of elementwise arithmetic.
 const grain = 1 << 15
 
-// spread calls span over [0, n) in up to workers pieces. cost is the work of one
+// spread calls span over [0, n) in up to c.workers pieces. cost is the work of one
 // item; the arithmetic of one element counts as 1. Small work runs in the caller's
 // goroutine and allocates nothing.
 func (c *call) spread(n, cost int) {
@@ -69,7 +79,7 @@ func (c *call) spread(n, cost int) {
 			return
 		}
 	}
-	pieces := max(min(workers, n, work/grain), 1)
+	pieces := max(min(c.workers, n, work/grain), 1)
 	if pieces == 1 {
 		c.run.span(c, 0, n, 0)
 		return
@@ -77,30 +87,53 @@ func (c *call) spread(n, cost int) {
 	c.fork(n, pieces)
 }
 
+// forked is what the goroutines of a step share. A call keeps it, so that only its first fork allocates.
+type forked struct {
+	c      *call
+	starts []func() // one for each worker but the first, which is the caller
+	done   sync.WaitGroup
+	first  atomic.Pointer[forwarded]
+	faults bool // debug.SetPanicOnFault of the caller
+
+	n, pieces int
+}
+
+// piece runs the piece of one worker.
+func (f *forked) piece(w int) {
+	defer f.done.Done()
+	debug.SetPanicOnFault(f.faults)
+	defer func() {
+		if v := recover(); v != nil {
+			f.first.CompareAndSwap(nil, &forwarded{v, debug.Stack()})
+		}
+	}()
+	f.c.run.span(f.c, f.n*w/f.pieces, f.n*(w+1)/f.pieces, w)
+}
+
 // fork runs span on several goroutines. A panic in one of them is a panic of the caller,
 // once all have ended.
 func (c *call) fork(n, pieces int) {
-	var wg sync.WaitGroup
-	var first atomic.Pointer[forwarded]
-	faults := debug.SetPanicOnFault(false)
-	debug.SetPanicOnFault(faults)
-	for w := 1; w < pieces; w++ {
-		wg.Go(func() {
-			debug.SetPanicOnFault(faults) // as in the caller's goroutine
-			defer func() {
-				if v := recover(); v != nil {
-					first.CompareAndSwap(nil, &forwarded{v, debug.Stack()})
-				}
-			}()
-			c.run.span(c, n*w/pieces, n*(w+1)/pieces, w)
-		})
+	if c.forked == nil {
+		c.forked = &forked{c: c}
+	}
+	f := c.forked
+	for w := len(f.starts) + 1; w < pieces; w++ {
+		f.starts = append(f.starts, func() { f.piece(w) })
+	}
+	f.n, f.pieces = n, pieces
+	f.first.Store(nil)
+	f.faults = debug.SetPanicOnFault(false)
+	debug.SetPanicOnFault(f.faults)
+	f.done.Add(pieces - 1)
+	for _, start := range f.starts[:pieces-1] {
+		go start()
 	}
 	func() {
-		defer wg.Wait() // after a panic too: the workers write to the tensors
+		defer f.done.Wait() // after a panic too: the workers write to the tensors
 		c.run.span(c, 0, n/pieces, 0)
 	}()
-	if f := first.Load(); f != nil {
-		panic(f)
+	if v := f.first.Load(); v != nil {
+		panic(v)
 	}
 }
 

@@ -29,6 +29,8 @@ type budget struct {
 	folded int // bytes of constants computed
 	work   int // arithmetic on them, in the units of call.spread
 	packed int // float32s of constants decoded ahead of the runs
+
+	workers int // bound of parallel
 }
 
 // limits is the budget of one program: more than a model that fits the engine
@@ -38,6 +40,12 @@ var limits = budget{folded: 1 << 30, work: 1 << 31, packed: 1 << 28}
 // within is b with at most room bytes, half for constants computed and half for those decoded.
 func (b budget) within(room int64) budget {
 	b.folded, b.packed = int(min(int64(b.folded), room/2)), int(min(int64(b.packed), room/2/4))
+	return b
+}
+
+// among is b for a bound of parallel.
+func (b budget) among(workers int) budget {
+	b.workers = workers
 	return b
 }
 
@@ -87,7 +95,7 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 		return false, nil
 	}
 	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], attrs: n.Attrs, arith: k.arith.of(n.Def.Name)}
-	c := &call{ctx: ctx, budget: &k.budget.work}
+	c := &call{ctx: ctx, budget: &k.budget.work, workers: parallel(k.budget.workers)}
 	for _, v := range n.In {
 		at, e := place{}, vec{}
 		if v != nil {
@@ -110,10 +118,10 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	}
 	s.make(nil)
 	c.run = s.run
-	if s.work > min(maxFolded, k.budget.folded)/4/workers {
+	if s.work > min(maxFolded, k.budget.folded)/4/c.workers {
 		return false, nil
 	}
-	for range workers {
+	for range c.workers {
 		c.work = append(c.work, make([]float32, s.work))
 		if s.arith.operand != 0 {
 			c.words = append(c.words, make([]int32, s.work))

@@ -30,6 +30,10 @@ func Numerics(m numerics.Mode) Option { return func(e *engine) { e.mode, e.rules
 // Rules makes the engine compute with some of a chip's rules, to see what each of them does.
 func Rules(r numerics.Rules) Option { return func(e *engine) { e.rules = r } }
 
+// Workers bounds the goroutines that share a large operation. Without it they are as many as processors (GOMAXPROCS,
+// also after it changes), at most 16.
+func Workers(n int) Option { return func(e *engine) { e.workers = max(n, 1) } }
+
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
 	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}, tables: &tables{known: map[string]*table{}}}
@@ -45,6 +49,7 @@ type engine struct {
 	rules    numerics.Rules // those of mode, unless the option Rules sets others
 	surfaces surfaces
 	tables   *tables
+	workers  int // bound of parallel
 }
 
 // Info implements ane.Engine.
@@ -99,7 +104,7 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 	if err := between(ctx); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
-	pl, err := makePlan(ctx, g, b, arith{operand: r, tables: e.tables})
+	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())

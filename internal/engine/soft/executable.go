@@ -16,6 +16,8 @@ type executable struct {
 
 	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
 	scratch []byte
+	room    *unimem.Tape  // nil while unloaded or if no step needs a workspace
+	work    [][]byte      // a workspace for each worker
 	states  []byte        // all zero after Load
 	rounds  uint64        // evaluations since Load
 	loads   int           // counts Loads and Unloads, so that invocations notice a new scratch
@@ -49,7 +51,8 @@ const (
 // its intermediate values from Load to Unload, and those of each invocation.
 func (e *executable) Footprint() (held, loaded, bound int64) {
 	n := int64(len(e.plan.steps))
-	return int64(e.plan.held) + n*stepBytes, int64(e.plan.scratch + e.plan.states), n * callBytes
+	scratch := e.plan.scratch + e.plan.states + e.plan.work*parallel(e.plan.workers)
+	return int64(e.plan.held) + n*stepBytes, int64(scratch), n * callBytes
 }
 
 // Stateful reports whether the program keeps states from one run to the next: an executable of its own for each user.
@@ -70,20 +73,52 @@ func (e *executable) Load(context.Context) error {
 		e.scratch, e.states = all[:e.plan.scratch:e.plan.scratch], all[e.plan.scratch:]
 		e.tape = t
 	}
-	e.loads++
+	if err := e.workspaces(parallel(e.plan.workers)); err != nil {
+		return &ane.Error{Op: "load", Engine: Name, Err: errors.Join(err, e.Unload(context.Background())),
+			Detail: "no scratch memory"}
+	}
 	e.rounds = 0
+	return nil
+}
+
+// workspaces takes the memory of n workers instead of what there is. No run uses that.
+func (e *executable) workspaces(n int) error {
+	e.loads++
+	if old := e.room; old != nil {
+		e.room, e.work = nil, nil
+		if err := old.Close(); err != nil {
+			return err
+		}
+	}
+	if e.plan.work == 0 {
+		return nil
+	}
+	t, err := unimem.Start(n * e.plan.work)
+	if err != nil {
+		return err
+	}
+	all, err := t.Take(n*e.plan.work, ane.RowAlign)
+	if err != nil {
+		return errors.Join(err, t.Close())
+	}
+	e.room = t
+	for ; len(all) > 0; all = all[e.plan.work:] {
+		e.work = append(e.work, all[:e.plan.work:e.plan.work])
+	}
 	return nil
 }
 
 // Unload frees the scratch memory and the states.
 func (e *executable) Unload(context.Context) error {
-	if e.tape == nil {
-		return nil
+	var errs []error
+	for _, t := range []*unimem.Tape{e.tape, e.room} {
+		if t != nil {
+			errs = append(errs, t.Close())
+		}
 	}
-	t := e.tape
-	e.tape, e.scratch, e.states = nil, nil, nil
+	e.tape, e.scratch, e.states, e.room, e.work = nil, nil, nil, nil, nil
 	e.loads++ // even if Close fails, no run may use the scratch again
-	return t.Close()
+	return errors.Join(errs...)
 }
 
 // Prepare implements ane.Executable.

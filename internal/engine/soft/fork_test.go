@@ -3,10 +3,13 @@ package soft
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
 )
 
 // breaking is a runner that panics in one piece of its work.
@@ -49,5 +52,37 @@ func TestPanicOfAPieceIsTheCallers(t *testing.T) {
 			t.Error("no panic")
 		}()
 		require.EqualValues(t, 4, done.Load(), "worker %d", worker)
+	}
+}
+
+// counting notes the greatest worker that had a piece.
+type counting struct{ most *atomic.Int64 }
+
+func (r counting) run(c *call) { c.spread(1<<20, 1) }
+
+func (r counting) span(_ *call, _, _, worker int) {
+	for {
+		old := r.most.Load()
+		if int64(worker) < old || r.most.CompareAndSwap(old, int64(worker)+1) {
+			return
+		}
+	}
+}
+
+func TestBoundOfWorkers(t *testing.T) {
+	before := runtime.GOMAXPROCS(6)
+	defer runtime.GOMAXPROCS(before)
+	for bound, want := range map[int]int{0: 6, 1: 1, 2: 2, 100: 6} {
+		e, _ := New().(*engine)
+		if bound > 0 {
+			e, _ = New(Workers(bound)).(*engine)
+		}
+		x, err := e.Compile(context.Background(), ane.Source{Text: []byte(folds)})
+		require.NoError(t, err)
+		own, _ := x.(*executable)
+		var most atomic.Int64
+		c := &call{run: counting{&most}, ctx: context.Background(), workers: parallel(own.plan.workers)}
+		c.run.run(c)
+		require.EqualValues(t, want, most.Load(), "bound %d", bound)
 	}
 }

@@ -40,7 +40,7 @@ func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 
 // relink returns a copy of p with other weights.
 func (p *plan) relink(ctx context.Context, weights ane.Weights) (*plan, error) {
-	l := &linker{plan: *p, constants: newConstants(maps.Clone(p.links.known), limits, p.arith),
+	l := &linker{plan: *p, constants: newConstants(maps.Clone(p.links.known), limits.among(p.workers), p.arith),
 		changed: map[*ops.Value]bool{}}
 	if err := l.read(weights); err != nil {
 		return nil, err

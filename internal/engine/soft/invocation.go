@@ -52,13 +52,11 @@ func (v *invocation) bind() error {
 		if c.out, err = v.find(s.out, v.out, s.arith.result); err != nil {
 			return err
 		}
-		room := align(4 * s.work)
-		for w := range workers {
-			if room == 0 {
-				break
-			}
-			at := e.plan.work + w*room
-			f, err := unimem.View[float32](e.scratch[at : at+room])
+		if s.work == 0 {
+			continue
+		}
+		for _, room := range e.work {
+			f, err := unimem.View[float32](room)
 			if err != nil {
 				return err
 			}
@@ -66,7 +64,7 @@ func (v *invocation) bind() error {
 			if s.arith.operand == 0 {
 				continue
 			}
-			words, err := unimem.View[int32](e.scratch[at : at+room])
+			words, err := unimem.View[int32](room)
 			if err != nil {
 				return err
 			}
@@ -134,6 +132,17 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	if len(e.scratch) < e.plan.scratch || len(e.states) < e.plan.states {
 		return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
 	}
+	workers := parallel(e.plan.workers)
+	if e.plan.work > 0 {
+		if len(e.work) == 0 {
+			return &ane.Error{Op: "evaluate", Engine: Name, Err: ane.ErrNotLoaded}
+		}
+		if len(e.work) < workers {
+			if err := e.workspaces(workers); err != nil {
+				return &ane.Error{Op: "evaluate", Engine: Name, Err: err, Detail: "no scratch memory"}
+			}
+		}
+	}
 	if v.loads != e.loads {
 		if err := v.bind(); err != nil {
 			return err
@@ -146,7 +155,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 			y.Yield()
 		}
 		c := &v.calls[i]
-		c.ctx, c.round = ctx, e.rounds
+		c.ctx, c.round, c.workers = ctx, e.rounds, workers
 		c.run.run(c)
 		c.ctx = nil
 		if err := ctx.Err(); err != nil {

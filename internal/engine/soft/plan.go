@@ -20,8 +20,9 @@ const maxScratch = 8 << 30
 type plan struct {
 	in, out []ane.Layout
 	steps   []step
-	scratch int // bytes of intermediate values and workspace
-	work    int // offset of the workspace within scratch
+	scratch int // bytes of intermediate values
+	work    int // bytes of workspace for each worker
+	workers int // bound of parallel
 	states  int // bytes of states
 	held    int // bytes of constants that compiling made
 	notes   []string
@@ -89,7 +90,7 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, erro
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
 		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
 	}
-	p.plan.arith = a
+	p.plan.arith, p.workers = a, b.workers
 	p.notes = g.Notes
 	var err error
 	if p.in, err = layouts(g.Inputs); err != nil {
