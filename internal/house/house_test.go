@@ -46,6 +46,7 @@ var may = []struct {
 	{"ane/mil", []string{"internal/near"}},
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
 	{"ane/engine", []string{"ane", "ane/chip", "ane/numerics", "internal/engine/", "objcbridge"}},
+	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
 	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16", "ane/driverabi"}},
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
 	{"internal/engine/standin", []string{"ane", "ane/mil", "ane/mil/blob", "internal/engine/apple",

@@ -1,0 +1,150 @@
+package hal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// The kinds of error of this package, for errors.Is. Errors of packages ane and unimem keep
+// their own kinds.
+var (
+	// ErrBackwards: a Signal below the value of the Semaphore.
+	ErrBackwards = errors.New("value is below that of the semaphore")
+	// ErrFailed: the Semaphore has failed, or the submission that would signal it.
+	ErrFailed = errors.New("failed")
+	// ErrClosed: the object is closed, nil or zero, or its memory is not there. It matches
+	// ane.ErrClosed.
+	ErrClosed error = &kind{ane.ErrClosed}
+	// ErrInUse: a pending submission names the object. It matches ane.ErrInUse.
+	ErrInUse error = &kind{ane.ErrInUse}
+	// ErrOutOfRange: a Range outside of its Buffer, lengths that differ, or a number that the
+	// call cannot use.
+	ErrOutOfRange = errors.New("out of range")
+	// ErrOverlap: a Copy whose source and destination share a byte.
+	ErrOverlap = errors.New("ranges overlap")
+	// ErrPattern: a pattern that has not 1, 2 or 4 bytes.
+	ErrPattern = errors.New("pattern has not 1, 2 or 4 bytes")
+	// ErrMode: a CommandBuffer that cannot be executed now.
+	ErrMode = errors.New("command buffer cannot be executed")
+	// ErrCycle: a submission that waits for itself through others.
+	ErrCycle = errors.New("submissions wait for each other")
+)
+
+// kind is an error of this package that matches one of package ane.
+type kind struct{ of error }
+
+func (k *kind) Error() string { return k.of.Error() }
+func (k *kind) Unwrap() error { return k.of }
+
+// Error is the error of a call of this package, unless a CommandError, a CycleError or an error of
+// package ane or unimem says more.
+type Error struct {
+	Op     string // the call: "signal", "execute", "prepare", ...
+	Detail string // what is wrong, with numbers; may be empty
+	Hint   string // how to fix it; may be empty
+	Err    error  // one of the kinds, or the cause
+}
+
+// Error returns the text on one line.
+func (e *Error) Error() string {
+	var b strings.Builder
+	b.WriteString("hal: " + e.Op)
+	if e.Err != nil {
+		b.WriteString(": " + e.Err.Error())
+	}
+	if e.Detail != "" {
+		b.WriteString(": " + e.Detail)
+	}
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap returns the kind or the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// CommandError is a command that End refuses.
+type CommandError struct {
+	Command int    // number of the command, counted from 0 as recorded; barriers count too
+	Op      string // "fill", "copy", "update", "dispatch" or "barrier"
+	Err     error
+}
+
+// Error returns the text on one line.
+func (e *CommandError) Error() string {
+	return fmt.Sprintf("hal: command %d: %s: %v", e.Command, e.Op, e.Err)
+}
+
+// Unwrap returns the reason.
+func (e *CommandError) Unwrap() error { return e.Err }
+
+// CycleError matches ErrCycle. It has the points of the cycle: each submission signals one
+// and awaits the next; the last one is signaled by the submission that awaits the first.
+type CycleError struct{ Points []Point }
+
+// Error returns the text on one line.
+func (e *CycleError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "hal: execute: %v:", ErrCycle)
+	for i, p := range e.Points {
+		if i > 0 {
+			b.WriteString(" after")
+		}
+		fmt.Fprintf(&b, " value %d of semaphore %p", p.Value, p.Semaphore)
+	}
+	b.WriteString("; let one of the submissions wait for another point")
+	return b.String()
+}
+
+// Unwrap returns ErrCycle.
+func (e *CycleError) Unwrap() error { return ErrCycle }
+
+// failure is the error of a failed Semaphore. It matches ErrFailed and the cause.
+type failure struct{ cause error }
+
+func (f *failure) Error() string {
+	if f.cause == nil {
+		return "hal: semaphore failed"
+	}
+	return "hal: semaphore failed: " + f.cause.Error()
+}
+
+func (f *failure) Unwrap() []error {
+	if f.cause == nil {
+		return []error{ErrFailed}
+	}
+	return []error{ErrFailed, f.cause}
+}
+
+// asFailure returns a failure with this cause: cause itself if it is one, so that a long chain
+// of submissions does not grow the error.
+func asFailure(cause error) *failure {
+	if f, ok := cause.(*failure); ok && f != nil { //nolint:errorlint // a wrapped failure keeps its wrapping
+		return f
+	}
+	return &failure{cause}
+}
+
+// closed returns the error of a call on a closed, nil or zero object.
+func closed(op, what, hint string) error {
+	return &Error{Op: op, Err: ErrClosed, Detail: what, Hint: hint}
+}
+
+// inUse returns the error of a Close while a submission is pending.
+func inUse(what string) error {
+	return &Error{Op: "close", Err: ErrInUse, Detail: "a pending submission names the " + what,
+		Hint: "wait for its signals first"}
+}
+
+// given returns ctx, or for nil a context that never ends.
+func given(ctx context.Context) context.Context {
+	if ctx == nil {
+		return context.Background()
+	}
+	return ctx
+}
