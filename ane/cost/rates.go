@@ -27,10 +27,9 @@ const (
 )
 
 const (
-	study     = "study 7.4"
-	asStudy   = "as the study's shapes"
-	formula   = "study 6, 7.4"
-	noFigures = "not published"
+	study   = "study 7.4"
+	asStudy = "as the study's shapes"
+	formula = "study 6, 7.4"
 )
 
 func measured(v float64, source string) Figure {
@@ -38,9 +37,6 @@ func measured(v float64, source string) Figure {
 }
 func inferred(v float64, source string) Figure {
 	return Figure{Value: v, Degree: chip.Inferred, Source: source}
-}
-func compiled(v float64, source string) Figure {
-	return Figure{Value: v, Degree: chip.Compiled, Source: source}
 }
 
 // scaled multiplies a figure.

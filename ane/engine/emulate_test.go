@@ -32,8 +32,8 @@ const (
 )
 
 var invalidRules = strings.Fields("bare-literal blob-path block-quantization cast-type concat-interleave conv-groups " +
-	"dead-output dynamic-shape epsilon-missing gelu-mode int4-operand io-type syntax types unknown-operator unused-input " +
-	"int4-blocks rank vector-palette")
+	"dead-output dynamic-shape epsilon-missing gelu-mode int4-operand io-type syntax types unknown-operator " +
+	"unused-input int4-blocks rank vector-palette")
 
 // blanks are weights of zeros of whatever shape the program names.
 type blanks struct{ needs map[string][]blob.Need }

@@ -56,8 +56,9 @@ func Numerics(m numerics.Mode) Option { return func(c *config) { c.mode = m } }
 
 // Emulate makes Soft and Broker refuse what Apple's software on a chip refuses on the in-memory road, so that a program
 // that cannot run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's
-// findings beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process has
-// one budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see Numerics.
+// findings beside them. So do the compile beyond the budget of a process and the load beyond its slots; this process
+// has one budget for each chip, for all its Devices, as a process on a Mac has. Arithmetic does not change: see
+// Numerics.
 //
 // Info and receipts name the emulated chip. Open refuses the option for Apple and StandIn, and Auto skips Apple. A
 // chip that is not valid emulates none.

@@ -217,7 +217,8 @@ func (d *costDetails) print(a *app) error {
 	if err := a.table(w); err != nil {
 		return err
 	}
-	line := fmt.Sprintf("\n%s of %s on %s (%s): %s us a call (%s, +-%.0f %%), %s us of it on the engine in %s; bound by %s\n",
+	line := fmt.Sprintf("\n%s of %s on %s (%s): %s us a call (%s, +-%.0f %%), "+
+		"%s us of it on the engine in %s; bound by %s\n",
 		visible(d.Function), visible(d.File), d.Chip, d.Target, microseconds(d.Call.Value), d.Call.Evidence,
 		100*d.Uncertainty.Value, microseconds(d.Task.Value), counted(d.Tasks, "task", "tasks"), d.Bound)
 	if d.Clock.Evidence != chip.Unknown.String() {
