@@ -130,3 +130,23 @@ func TestViewsOfAnEngineWithoutViews(t *testing.T) {
 	require.Nil(t, r.OutputView("sum"))
 	require.Nil(t, r.OutputView("nothing"))
 }
+
+// An engine writes outputs, so they are on writable memory; inputs need not be.
+func TestBindReadOnly(t *testing.T) {
+	m := model(t, adder(t))
+	in := tensors(t, m.Inputs())
+	l := m.Outputs()[0]
+	b, err := unimem.AdoptMemory(make([]byte, l.Bytes()), nil, unimem.ReadOnly())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	x, err := ane.OnBlock(b, l)
+	require.NoError(t, err)
+	_, err = m.Bind(in, map[string]*ane.Tensor{"sum": x})
+	require.ErrorIs(t, err, ane.ErrReadOnly)
+	require.ErrorContains(t, err, "output sum: memory is read-only")
+
+	out := tensors(t, m.Outputs())
+	r, err := m.Bind(map[string]*ane.Tensor{"zeta": x, "alpha": x}, out)
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+}

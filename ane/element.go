@@ -23,6 +23,9 @@ func (t *Tensor) At(index ...int) (float32, error) {
 // nearest even, integers truncate toward zero and clamp, bool is v != 0.
 func (t *Tensor) Set(v float32, index ...int) error {
 	t = t.orZero()
+	if err := t.writable("set"); err != nil {
+		return err
+	}
 	e, err := t.element("set", index)
 	if err != nil {
 		return err
@@ -44,6 +47,9 @@ func (t *Tensor) Bits(index ...int) (fp16.Bits, error) {
 // SetBits stores a raw fp16 element at index; ErrType for other tensors.
 func (t *Tensor) SetBits(v fp16.Bits, index ...int) error {
 	t = t.orZero()
+	if err := t.writable("set bits"); err != nil {
+		return err
+	}
 	e, err := t.half("set bits", index)
 	if err != nil {
 		return err

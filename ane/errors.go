@@ -43,6 +43,8 @@ var (
 	ErrAlias = errors.New("output shares memory")
 	// ErrStale: the memory of a tensor is closed, returned or cleared.
 	ErrStale = errors.New("memory is gone")
+	// ErrReadOnly: a write to memory that must not be written to, or an output on it.
+	ErrReadOnly = errors.New("memory is read-only")
 	// ErrLength: a slice of the wrong length for a tensor.
 	ErrLength = errors.New("wrong length")
 	// ErrEngine: the engine itself failed; Domain, Code and the cause have details.

@@ -18,6 +18,9 @@ import (
 // endian) into the padded rows.
 func (t *Tensor) Write(packed []byte) (int, error) {
 	t = t.orZero()
+	if err := t.writable("write"); err != nil {
+		return 0, err
+	}
 	return t.rows("write", len(packed), t.layout.PackedBytes(), func(row []byte, at int) error {
 		copy(row, packed[at:])
 		return nil
@@ -37,6 +40,9 @@ func (t *Tensor) Read(packed []byte) (int, error) {
 // Set does.
 func (t *Tensor) WriteFloat32(src []float32) (int, error) {
 	t = t.orZero()
+	if err := t.writable("write"); err != nil {
+		return 0, err
+	}
 	d, size := t.layout.DType, t.layout.DType.Size()
 	return t.rows("write", len(src), t.layout.Elements(), func(row []byte, at int) error {
 		part := src[at/size:][:len(row)/size]
@@ -92,6 +98,9 @@ func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 		return 0, &Error{Op: "fill", Name: t.layout.Name, Err: ErrLength, Detail: "the reader is nil",
 			Hint: "pass an open reader"}
 	}
+	if err := t.writable("fill"); err != nil {
+		return 0, err
+	}
 	want, done := t.layout.PackedBytes(), 0
 	_, err := t.rows("fill", want, want, func(row []byte, _ int) error {
 		n, err := io.ReadFull(r, row)
@@ -110,6 +119,9 @@ func (t *Tensor) FillFrom(r io.Reader) (int, error) {
 // WriteFloat16 copies raw fp16 elements, row-major; ErrType for other tensors.
 func (t *Tensor) WriteFloat16(src []fp16.Bits) (int, error) {
 	t = t.orZero()
+	if err := t.writable("write"); err != nil {
+		return 0, err
+	}
 	return t.halves("write", len(src), func(half []fp16.Bits, at int) { copy(half, src[at:]) })
 }
 
@@ -145,6 +157,9 @@ func Copy(dst, src *Tensor) (int, error) {
 		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrMismatch,
 			Detail: fmt.Sprintf("%s%v from %s%v", a.DType, a.Shape, b.DType, b.Shape)}
 	}
+	if err := dst.writable("copy"); err != nil {
+		return 0, err
+	}
 	to, err := dst.bytes("copy")
 	if err != nil {
 		return 0, err
@@ -154,7 +169,7 @@ func Copy(dst, src *Tensor) (int, error) {
 		return 0, err
 	}
 	if dst.overlaps(src) {
-		if dst.offset == src.offset && a.Equal(b) {
+		if dst.address() == src.address() && a.Equal(b) {
 			return 0, nil
 		}
 		return 0, &Error{Op: "copy", Name: a.Name, Err: ErrAlias, Detail: "with " + b.Name,
@@ -164,10 +179,23 @@ func Copy(dst, src *Tensor) (int, error) {
 		return copy(to[:a.PackedBytes()], from), nil
 	}
 	n := a.RowBytes()
+	if n != b.RowBytes() { // one of them has an element in each row, see NewStrided
+		return copyElements(to, from, &a, &b), nil
+	}
 	for i := range a.Rows() {
 		copy(to[a.Row(i):][:n], from[b.Row(i):])
 	}
 	return a.PackedBytes(), nil
+}
+
+// copyElements copies each element and returns the bytes copied.
+func copyElements(to, from []byte, a, b *Layout) int {
+	size := a.DType.Size()
+	for i := range a.Elements() {
+		at, src := a.Row(i/a.Width)+i%a.Width*size, b.Row(i/b.Width)+i%b.Width*size
+		copy(to[at:at+size], from[src:])
+	}
+	return a.PackedBytes()
 }
 
 // rows checks the length that the caller passed, then calls move for every row with the

@@ -48,6 +48,12 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 	r := &Request{model: m}
 	r.in = m.match("input", m.in, in, &faults)
 	r.out = m.match("output", m.out, out, &faults)
+	for i, t := range r.out {
+		if t != nil && t.block.ReadOnly() {
+			faults = append(faults, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(len(m.in) + i),
+				Err: ErrReadOnly, Hint: "bind outputs to memory of their own"})
+		}
+	}
 	m.aliases(r, &faults)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err

@@ -194,10 +194,15 @@ func (t *Tensor) Rows() iter.Seq[[]byte] {
 	}
 }
 
-// overlaps reports whether the ranges from first to last byte of two tensors overlap.
+// overlaps reports whether the ranges from first to last byte of two tensors overlap, also if
+// they are on two Blocks of the same memory.
 func (t *Tensor) overlaps(u *Tensor) bool {
-	return t.block == u.block && t.offset < u.offset+u.size && u.offset < t.offset+t.size
+	a, b := t.address(), u.address()
+	return a < b+uintptr(u.size) && b < a+uintptr(t.size)
 }
+
+// address is the address of the first byte.
+func (t *Tensor) address() uintptr { return t.block.Address() + uintptr(t.offset) }
 
 // orZero returns the zero value for nil: a stale tensor.
 func (t *Tensor) orZero() *Tensor {
