@@ -122,7 +122,9 @@ func TestIdleSurfacesGiveWay(t *testing.T) {
 	require.NoError(t, err)
 	all := p.counter(t, "own mappings") // two for each of two surfaces, and the program's intermediate values if any
 	require.GreaterOrEqual(t, all, uint64(4))
+	b.quotas.mappings.mu.Lock()
 	b.quotas.mappings.each = int64(all)
+	b.quotas.mappings.mu.Unlock()
 	first := r.ports
 	for i, list := range [][]*ane.Tensor{r.in, r.out} {
 		r.ports[i] = nil

@@ -133,9 +133,6 @@ func (c *coder) reset(p *uint32) {
 	}
 }
 
-// zero is a u32 without a meaning yet.
-func (c *coder) zero(field string, p *uint32) { c.below(field, p, 1) }
-
 // size is a u64 of bytes, at most MaxBytes.
 func (c *coder) size(field string, p *uint64) {
 	c.u64(field, p)
