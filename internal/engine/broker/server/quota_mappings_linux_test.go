@@ -116,16 +116,17 @@ func TestDescriptorsAreBudgeted(t *testing.T) {
 // again for the next request.
 func TestIdleSurfacesGiveWay(t *testing.T) {
 	m := model(t, "identity")
+	first := startBroker(t, Config{}).join(alice, "")
+	_, err := first.ready(m, 21)
+	require.NoError(t, err)
+	all := first.counter(t, "own mappings") // two for each of two surfaces, and the program's intermediate values if any
+	require.GreaterOrEqual(t, all, uint64(4))
 	b := startBroker(t, Config{})
+	b.quotas.mappings.each = int64(all)
 	p := b.join(alice, "")
 	r, err := p.ready(m, 21)
 	require.NoError(t, err)
-	all := p.counter(t, "own mappings") // two for each of two surfaces, and the program's intermediate values if any
-	require.GreaterOrEqual(t, all, uint64(4))
-	b.quotas.mappings.mu.Lock()
-	b.quotas.mappings.each = int64(all)
-	b.quotas.mappings.mu.Unlock()
-	first := r.ports
+	before := r.ports
 	for i, list := range [][]*ane.Tensor{r.in, r.out} {
 		r.ports[i] = nil
 		for _, x := range list {
@@ -147,7 +148,7 @@ func TestIdleSurfacesGiveWay(t *testing.T) {
 	require.ErrorContains(t, err, "mappings")
 	require.NoError(t, p.evaluate(r, 0))
 	second := r.ports
-	for _, ports := range [][2][]wire.Port{second, first, second} {
+	for _, ports := range [][2][]wire.Port{second, before, second} {
 		require.NoError(t, p.ask(wire.KindUnbind, &wire.Unbind{Request: r.request}, &wire.Empty{}))
 		r.ports = ports
 		require.NoError(t, bind())
