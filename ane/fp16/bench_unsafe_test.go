@@ -51,6 +51,15 @@ func floor(b *testing.B, moved int) {
 	})
 }
 
+func BenchmarkEncodeBrain(b *testing.B) {
+	eachSize(b, 4, func(n int) func() {
+		dst, src := pages[Bits](n, 0), pages[Brain](n, 0x3f8c)
+		return func() { EncodeBrain(dst, src) }
+	})
+}
+
+func BenchmarkEncodeBrainFloor(b *testing.B) { floor(b, 4) }
+
 func BenchmarkEncode(b *testing.B) {
 	eachSize(b, 6, func(n int) func() {
 		dst, src := pages[Bits](n, 0), pages[float32](n, 1.1)

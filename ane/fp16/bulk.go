@@ -29,6 +29,18 @@ func Decode(dst []float32, src []Bits) int {
 	return n
 }
 
+// EncodeBrain rounds src into dst, element by element as FromFloat32 rounds [Brain.Float32], and
+// returns the number of elements converted: the lesser of both lengths. It does not change
+// elements of dst beyond it. The two must not share memory.
+func EncodeBrain(dst []Bits, src []Brain) int {
+	n := min(len(dst), len(src))
+	for i := 0; i < n; i += stretch {
+		end := min(i+stretch, n)
+		brain(dst[i:end], src[i:end])
+	}
+	return n
+}
+
 // Round writes to dst each element of src rounded to the nearest half, as float32: the
 // same as Encode followed by Decode, without a buffer between. Use it for references
 // and for training that simulates storage as fp16. It converts as many elements as the

@@ -10,3 +10,6 @@ func detect() string {
 	}
 	return portable
 }
+
+// detectBrain requires AVX2 as well, for its integers.
+func detectBrain() bool { return detect() != portable && cpu.X86.HasAVX2 }

@@ -155,3 +155,55 @@ last:
 done:
 	VZEROUPPER
 	RET
+
+// func brainVector(dst *Bits, src *Brain, n int)
+//
+// A bfloat16 is the upper half of a float32. It needs AVX2.
+TEXT ·brainVector(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ n+16(FP), CX
+	SUBQ $32, CX
+	JLT  rest
+
+wide:
+	VPMOVZXWD (SI), Y0
+	VPMOVZXWD 16(SI), Y1
+	VPMOVZXWD 32(SI), Y2
+	VPMOVZXWD 48(SI), Y3
+	VPSLLD    $16, Y0, Y0
+	VPSLLD    $16, Y1, Y1
+	VPSLLD    $16, Y2, Y2
+	VPSLLD    $16, Y3, Y3
+	VCVTPS2PH $0, Y0, (DI)
+	VCVTPS2PH $0, Y1, 16(DI)
+	VCVTPS2PH $0, Y2, 32(DI)
+	VCVTPS2PH $0, Y3, 48(DI)
+	ADDQ      $64, SI
+	ADDQ      $64, DI
+	SUBQ      $32, CX
+	JGE       wide
+
+rest:
+	ADDQ $24, CX
+	JLT  last
+
+step:
+	VPMOVZXWD (SI), Y0
+	VPSLLD    $16, Y0, Y0
+	VCVTPS2PH $0, Y0, (DI)
+	ADDQ      $16, SI
+	ADDQ      $16, DI
+	SUBQ      $8, CX
+	JGE       step
+
+last:
+	CMPQ      CX, $-8
+	JEQ       done
+	VPMOVZXWD (SI)(CX*2), Y0
+	VPSLLD    $16, Y0, Y0
+	VCVTPS2PH $0, Y0, (DI)(CX*2)
+
+done:
+	VZEROUPPER
+	RET

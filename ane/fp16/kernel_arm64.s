@@ -14,6 +14,9 @@
 #define FCVTN(n, d)  WORD $(0x0E216800 | n<<5 | d) // Vd.4H <- Vn.4S
 #define FCVTN2(n, d) WORD $(0x4E216800 | n<<5 | d) // Vd.8H <- Vn.4S
 
+#define SHLL16(n, d)  WORD $(0x2E613800 | n<<5 | d) // Vd.4S <- Vn.4H << 16
+#define SHLL216(n, d) WORD $(0x6E613800 | n<<5 | d) // Vd.4S <- upper Vn.8H << 16
+
 #define CLEARMODE \
 	MOVD FPCR, R3   \
 	CBZ  R3, 2(PC)  \
@@ -155,6 +158,58 @@ last:
 	FCVTL(0, 0)
 	FCVTL(1, 1)
 	VST1 [V0.S4, V1.S4], (R0)
+
+done:
+	RESTOREMODE
+	RET
+
+// func brainVector(dst *Bits, src *Brain, n int)
+//
+// A bfloat16 is the upper half of a float32.
+TEXT ·brainVector(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD src+8(FP), R1
+	MOVD n+16(FP), R2
+	CLEARMODE
+	SUBS $16, R2, R2
+	BLT  rest
+
+wide:
+	VLD1.P 32(R1), [V6.H8, V7.H8]
+	SHLL16(6, 0)
+	SHLL216(6, 1)
+	SHLL16(7, 2)
+	SHLL216(7, 3)
+	FCVTN(0, 4)
+	FCVTN(2, 5)
+	FCVTN2(1, 4)
+	FCVTN2(3, 5)
+	VST1.P [V4.H8, V5.H8], 32(R0)
+	SUBS   $16, R2, R2
+	BGE    wide
+
+rest:
+	ADDS $8, R2, R2
+	BLT  last
+	VLD1.P 16(R1), [V6.H8]
+	SHLL16(6, 0)
+	SHLL216(6, 1)
+	FCVTN(0, 4)
+	FCVTN2(1, 4)
+	VST1.P [V4.H8], 16(R0)
+	SUB    $8, R2, R2
+
+last:
+	CMN  $8, R2
+	BEQ  done
+	ADD  R2<<1, R1, R1
+	ADD  R2<<1, R0, R0
+	VLD1 (R1), [V6.H8]
+	SHLL16(6, 0)
+	SHLL216(6, 1)
+	FCVTN(0, 4)
+	FCVTN2(1, 4)
+	VST1 [V4.H8], (R0)
 
 done:
 	RESTOREMODE

@@ -19,6 +19,9 @@ func decodeVector(dst *float32, src *Bits, n int)
 //go:noescape
 func roundVector(dst, src *float32, n int)
 
+//go:noescape
+func brainVector(dst *Bits, src *Brain, n int)
+
 func vectors(n int) bool { return n >= lanes && machine.kernel != portable }
 
 func encode(dst []Bits, src []float32) {
@@ -43,4 +46,12 @@ func round(dst, src []float32) {
 		return
 	}
 	roundVector(&dst[0], &src[0], len(src))
+}
+
+func brain(dst []Bits, src []Brain) {
+	if !vectors(len(src)) || !machine.brain {
+		brainPortable(dst, src)
+		return
+	}
+	brainVector(&dst[0], &src[0], len(src))
 }

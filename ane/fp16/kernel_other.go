@@ -2,8 +2,10 @@
 
 package fp16
 
-func detect() string { return portable }
+func detect() string    { return portable }
+func detectBrain() bool { return false }
 
 func encode(dst []Bits, src []float32) { encodePortable(dst, src) }
 func decode(dst []float32, src []Bits) { decodePortable(dst, src) }
 func round(dst, src []float32)         { roundPortable(dst, src) }
+func brain(dst []Bits, src []Brain)    { brainPortable(dst, src) }

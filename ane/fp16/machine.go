@@ -4,6 +4,8 @@ package fp16
 // Only tests change it, to run the Go code on a processor with a kernel.
 var machine = struct {
 	kernel string // as Accelerated returns it
+	brain  bool   // EncodeBrain has a kernel too
 }{
 	kernel: detect(),
+	brain:  detectBrain(),
 }

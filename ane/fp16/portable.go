@@ -24,3 +24,10 @@ func roundPortable(dst, src []float32) {
 		dst[i] = FromFloat32(f).Float32()
 	}
 }
+
+func brainPortable(dst []Bits, src []Brain) {
+	dst = dst[:len(src)]
+	for i, b := range src {
+		dst[i] = FromFloat32(b.Float32())
+	}
+}

@@ -88,7 +88,10 @@ func newBuilder(metadata map[string]string) *builder {
 }
 
 // add appends a tensor after the others.
-func (b *builder) add(t *Item) error {
+func (b *builder) add(t *Item) error { return b.addSized(t, int64(len(t.Data))) }
+
+// addSized is add for a tensor of size bytes.
+func (b *builder) addSized(t *Item, size int64) error {
 	if b.fault != nil {
 		return b.fault
 	}
@@ -108,8 +111,8 @@ func (b *builder) add(t *Item) error {
 		return bad(ErrHeader, "no tensor can have this name")
 	case twice:
 		return bad(ErrDuplicate, "")
-	case n != int64(len(t.Data)):
-		return bad(ErrShape, "%v %v has %d bytes, the data has %d", t.DType, t.Shape, n, len(t.Data))
+	case n != size:
+		return bad(ErrShape, "%v %v has %d bytes, the data has %d", t.DType, t.Shape, n, size)
 	}
 	b.names[t.Name] = struct{}{}
 	if len(b.json) > 1 {

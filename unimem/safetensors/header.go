@@ -123,8 +123,8 @@ func (h *header) tensor(s *scanner, name []byte) error {
 		if !ok {
 			return nil
 		}
-		switch field := string(decode(raw)); {
-		case field == "dtype" && r.dtype == 0:
+		switch field := decode(raw); {
+		case string(field) == "dtype" && r.dtype == 0:
 			value, ok := s.str()
 			if !ok {
 				return nil
@@ -132,19 +132,19 @@ func (h *header) tensor(s *scanner, name []byte) error {
 			if r.dtype, ok = dtypeOf(decode(value)); !ok {
 				return bad(ErrDType, "%s", quote(string(value)))
 			}
-		case field == "shape" && r.shape == 0:
+		case string(field) == "shape" && r.shape == 0:
 			s.space()
 			r.shape = uint32(s.at)
 			var whole bool
 			if count, whole = shapeCount(s); !whole && s.fault == "" {
 				return bad(ErrShape, "the number of elements overflows")
 			}
-		case field == "data_offsets" && r.begin < 0:
+		case string(field) == "data_offsets" && r.begin < 0:
 			if !offsets(s, &r) {
 				return nil
 			}
-		case field == "dtype", field == "shape", field == "data_offsets":
-			return bad(ErrDuplicate, "%s", field)
+		case string(field) == "dtype", string(field) == "shape", string(field) == "data_offsets":
+			return bad(ErrDuplicate, "%s", string(field))
 		default: // other readers ignore it too
 			if !s.skip(0) {
 				return nil

@@ -8,24 +8,12 @@ import (
 
 // checkMetadata parses the object of metadata: strings by names that occur once.
 func (h *header) checkMetadata(s *scanner) error {
-	var keys []uint32 // offsets of the names
-	if !s.expect('{') {
+	count := 0
+	if !eachString(s, func(int) { count++ }) || count < 2 {
 		return nil
 	}
-	for first := true; s.more(&first, '}'); {
-		s.space()
-		at := s.at
-		if _, ok := s.key(); !ok {
-			return nil
-		}
-		if _, ok := s.str(); !ok {
-			return nil
-		}
-		keys = append(keys, uint32(at))
-	}
-	if s.fault != "" {
-		return nil
-	}
+	keys := make([]uint32, 0, count) // offsets of the names
+	eachString(&scanner{b: h.text, at: h.meta}, func(at int) { keys = append(keys, uint32(at)) })
 	slices.SortFunc(keys, func(a, b uint32) int { return compareStrings(h.text[a+1:], h.text[b+1:]) })
 	for i := 1; i < len(keys); i++ {
 		if compareStrings(h.text[keys[i-1]+1:], h.text[keys[i]+1:]) == 0 {
@@ -34,6 +22,25 @@ func (h *header) checkMetadata(s *scanner) error {
 		}
 	}
 	return nil
+}
+
+// eachString reads an object of strings and calls f with the offset of every name.
+func eachString(s *scanner, f func(at int)) bool {
+	if !s.expect('{') {
+		return false
+	}
+	for first := true; s.more(&first, '}'); {
+		s.space()
+		at := s.at
+		if _, ok := s.key(); !ok {
+			return false
+		}
+		if _, ok := s.str(); !ok {
+			return false
+		}
+		f(at)
+	}
+	return s.fault == ""
 }
 
 // compareStrings compares two strings of a text, each up to its quote, without their escapes.

@@ -8,6 +8,15 @@ type config struct {
 	align  int // of the Writer
 	expect int // tensors of the Writer
 	unsafe bool
+
+	auto     bool
+	buffered bool
+	workers  int
+	progress func(done, total int64)
+	sum      func([]byte) uint64
+	sums     map[string]uint64
+
+	open func(path string, direct bool) (source, bool, error) // nil except in tests
 }
 
 func configure(opts []Option) config {
@@ -32,3 +41,23 @@ func Expect(n int) Option { return func(c *config) { c.expect = n } }
 // NoSync makes the Writer neither wait until the file is on the disk nor until its name is. After a
 // loss of power the file may be empty or a part of itself.
 func NoSync() Option { return func(c *config) { c.unsafe = true } }
+
+// Auto makes Load map the file instead where that is better: see Load.
+func Auto() Option { return func(c *config) { c.auto = true } }
+
+// Buffered makes Load read through the page cache, so that another reader finds the file there.
+func Buffered() Option { return func(c *config) { c.buffered = true } }
+
+// Workers makes Load read with n goroutines, default 8. A disk reaches its speed with several
+// requests at a time.
+func Workers(n int) Option { return func(c *config) { c.workers = n } }
+
+// Progress makes Load call f after every part with the number of bytes read so far and that of all.
+// Calls follow each other; a slow f delays the load.
+func Progress(f func(done, total int64)) Option { return func(c *config) { c.progress = f } }
+
+// Checksums makes Load compare the checksum of every tensor that want names with sum of its
+// bytes, such as xxh3.Hash. A difference is ErrChecksum, a name that no tensor has ErrName.
+func Checksums(sum func([]byte) uint64, want map[string]uint64) Option {
+	return func(c *config) { c.sum, c.sums = sum, want }
+}

@@ -1,0 +1,184 @@
+package safetensors
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// sparse makes a file of 291 tensors, as a Llama of 7B has, whose bytes are a hole.
+func sparse(tb testing.TB, size int64) string {
+	tb.Helper()
+	const tensors = 291
+	each := size / tensors / 2
+	b := newBuilder(map[string]string{"format": "pt"})
+	for i := range tensors {
+		name := fmt.Sprintf("model.layers.%d.self_attn.q_proj.%d.weight", i/9, i%9)
+		require.NoError(tb, b.addSized(&Item{Name: name, DType: BF16, Shape: []int{int(each)}}, each*2))
+	}
+	head, err := b.text(0)
+	require.NoError(tb, err)
+	path := filepath.Join(tb.TempDir(), "sparse"+extension)
+	require.NoError(tb, os.WriteFile(path, head, 0o600))
+	require.NoError(tb, os.Truncate(path, int64(len(head))+b.end))
+	return path
+}
+
+// The header is read and checked; the bound of the issue is 0.5 ms and two allocations a tensor.
+func BenchmarkOpen(b *testing.B) {
+	for _, size := range []int64{1 << 30, 8 << 30} {
+		b.Run(fmt.Sprintf("%dGiB", size>>30), func(b *testing.B) {
+			path := sparse(b, size)
+			b.ReportAllocs()
+			for b.Loop() {
+				f, err := Open(path)
+				require.NoError(b, err)
+				_ = f.Close()
+			}
+		})
+	}
+}
+
+// The floor of Open: the system calls alone.
+func BenchmarkOpenFloor(b *testing.B) {
+	path := sparse(b, 1<<30)
+	for b.Loop() {
+		f, err := os.Open(path)
+		require.NoError(b, err)
+		var head [64 << 10]byte
+		_, err = f.ReadAt(head[:], 0)
+		require.NoError(b, err)
+		m, err := unimem.MapFile(f)
+		require.NoError(b, err)
+		_ = f.Close()
+		_ = m.Close()
+	}
+}
+
+func TestOpenAllocatesLittle(t *testing.T) {
+	path := sparse(t, 8<<30)
+	n := testing.AllocsPerRun(10, func() {
+		f, err := Open(path)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+	})
+	require.Less(t, n, 2.0*291/10, "far below two for each of 291 tensors")
+}
+
+// loaded makes a file with data, and returns it with its size.
+func loaded(b *testing.B, size int) string {
+	path := filepath.Join(b.TempDir(), "data"+extension)
+	w, err := Create(path, nil, NoSync())
+	require.NoError(b, err)
+	data := make([]byte, 16<<20)
+	for i := range data {
+		data[i] = byte(i * 31 >> 2)
+	}
+	for i := range size / len(data) {
+		require.NoError(b, w.Add(fmt.Sprint(i), U8, []int{len(data)}, data))
+	}
+	require.NoError(b, w.Close())
+	return path
+}
+
+const loadSize = 256 << 20
+
+// BenchmarkLoad reads into a Tape, and as its floor the same reads into plain memory.
+func BenchmarkLoad(b *testing.B) {
+	path := loaded(b, loadSize)
+	for _, direct := range []bool{true, false} {
+		name, opts := "direct", []Option(nil)
+		if !direct {
+			name, opts = "buffered", []Option{Buffered()}
+		}
+		b.Run(name, func(b *testing.B) {
+			tp, err := unimem.Start(loadSize+1<<20, unimem.Warm())
+			require.NoError(b, err)
+			defer tp.Close()
+			b.SetBytes(loadSize)
+			for b.Loop() {
+				f, err := Load(context.Background(), path, tp, opts...)
+				require.NoError(b, err)
+				_ = f.Close()
+				tp.Clear()
+			}
+		})
+		b.Run(name+" floor", func(b *testing.B) {
+			plain, err := unimem.Open(loadSize+1<<20, unimem.OnHeap(), unimem.Warm())
+			require.NoError(b, err)
+			defer plain.Close()
+			b.SetBytes(loadSize)
+			for b.Loop() {
+				f, _, err := openSource(path, direct)
+				require.NoError(b, err)
+				var next atomic.Int64
+				var wg sync.WaitGroup
+				mem := plain.Bytes()
+				for range readers {
+					wg.Go(func() {
+						for {
+							at := (next.Add(1) - 1) * part
+							if at >= loadSize {
+								return
+							}
+							if _, err := f.ReadAt(mem[at:min(at+part, int64(len(mem)))], at); err != nil && err != io.EOF {
+								b.Error(err)
+							}
+						}
+					})
+				}
+				wg.Wait()
+				_ = f.Close()
+			}
+		})
+	}
+}
+
+// BenchmarkFloat16 converts into a Tape; its floor is a copy that reads and writes as many bytes.
+func BenchmarkFloat16(b *testing.B) {
+	const n = 16 << 20
+	path := filepath.Join(b.TempDir(), "data"+extension)
+	w, err := Create(path, nil, NoSync())
+	require.NoError(b, err)
+	require.NoError(b, w.Add("f", F32, []int{n}, make([]byte, 4*n)))
+	require.NoError(b, w.Add("b", BF16, []int{n}, make([]byte, 2*n)))
+	require.NoError(b, w.Close())
+	f, err := Open(path)
+	require.NoError(b, err)
+	defer f.Close()
+	tp, err := unimem.Start(4*n, unimem.Warm())
+	require.NoError(b, err)
+	defer tp.Close()
+	for name, moved := range map[string]int{"f": 6 * n, "b": 4 * n} {
+		x, err := f.Tensor(name)
+		require.NoError(b, err)
+		b.Run(x.DType().String(), func(b *testing.B) {
+			b.SetBytes(int64(moved))
+			for b.Loop() {
+				tp.Clear()
+				_, err := x.Float16(tp)
+				require.NoError(b, err)
+			}
+		})
+		b.Run(x.DType().String()+" floor", func(b *testing.B) {
+			src := make([]byte, moved/2)
+			for i := range src {
+				src[i] = 1
+			}
+			dst := tp.Block().Bytes()
+			b.SetBytes(int64(moved))
+			for b.Loop() {
+				copy(dst, src)
+			}
+		})
+	}
+}

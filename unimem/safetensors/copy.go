@@ -1,0 +1,224 @@
+package safetensors
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/unimem"
+)
+
+// View returns the tensor's elements as values of T, of the size of its type (float32 for F32,
+// fp16.Bits or uint16 for F16 and BF16, and so on). It copies nothing: the view is valid as long as
+// Bytes. Errors: ErrMisaligned, ErrClosed, ErrDType (T has another size, or the elements are
+// packed below 8 bits), and those of unimem.View.
+func View[T any](t Tensor) ([]T, error) {
+	b := t.Bytes()
+	switch {
+	case b == nil:
+		return nil, t.fail("view", ErrClosed, "")
+	case !t.Aligned():
+		return nil, &Error{Op: "view", File: t.File(), Tensor: t.Name(), Offset: t.Offset(), Err: ErrMisaligned,
+			Detail: fmt.Sprintf("%v starts at no multiple of %d bytes", t.DType(), t.DType().Size()),
+			Hint:   "move it with Copy, or align the file with ane-roundtrip weights repack"}
+	}
+	v, err := unimem.View[T](b)
+	if err != nil {
+		return nil, t.fail("view", err, "")
+	}
+	if len(b) > 0 && len(v)*t.DType().Bits() != len(b)*8 {
+		return nil, t.fail("view", ErrDType, fmt.Sprintf("%v has %d bits, the view's type %d", t.DType(), t.DType().Bits(),
+			len(b)*8/len(v)))
+	}
+	return v, nil
+}
+
+// guard calls f with the tensor's bytes. A file that becomes shorter meanwhile is ErrChanged.
+func (t Tensor) guard(op string, f func(b []byte) error) error {
+	if t.record == nil {
+		return t.fail(op, ErrName, "the zero Tensor")
+	}
+	blk := t.shard.block
+	if err := blk.Retain(); err != nil {
+		return t.fail(op, ErrClosed, "")
+	}
+	defer blk.Release()
+	b := t.Bytes()
+	if b == nil {
+		return t.fail(op, ErrClosed, "")
+	}
+	err := unimem.Guard(func() error { return f(b) }, blk)
+	if err != nil {
+		return named(err, op, t.File())
+	}
+	return nil
+}
+
+// CopyTo copies the tensor's bytes to dst, which may be longer, and returns the number of bytes
+// copied. Errors: ErrShape (dst is shorter), ErrClosed, ErrChanged.
+func (t Tensor) CopyTo(dst []byte) (int, error) {
+	if int64(len(dst)) < t.Size() {
+		return 0, t.fail("copy", ErrShape, fmt.Sprintf("the tensor has %d bytes, the destination %d", t.Size(), len(dst)))
+	}
+	n := 0
+	err := t.guard("copy", func(b []byte) error { n = copy(dst, b); return nil })
+	if err != nil {
+		return 0, err
+	}
+	return n, nil
+}
+
+// spanAlign is the alignment of spans that this package takes, the one of ane.RowAlign.
+const spanAlign = 64
+
+// Copy copies the tensor's bytes into a span of tape, at a multiple of 64 bytes, and returns the
+// span, whose length is the number of bytes moved. It is the way to a misaligned tensor. Errors:
+// those of CopyTo and of unimem.Tape.Take.
+func (t Tensor) Copy(tape *unimem.Tape) ([]byte, error) {
+	span, err := t.take("copy", tape, t.Size())
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.CopyTo(span)
+	if err != nil {
+		return nil, err
+	}
+	return span, nil
+}
+
+func (t Tensor) take(op string, tape *unimem.Tape, n int64) ([]byte, error) {
+	if tape == nil {
+		return nil, t.fail(op, ErrClosed, "nil Tape")
+	}
+	span, err := tape.Take(int(n), spanAlign)
+	if err != nil {
+		return nil, t.fail(op, err, fmt.Sprintf("%d bytes, the tape has %d free", n, tape.Free()))
+	}
+	return span, nil
+}
+
+// Float16 converts the tensor to fp16, dense and row-major, in a span of tape at a multiple of 64
+// bytes, and returns the span, whose length is the number of bytes written: F32 and BF16 are rounded to
+// the nearest half, F16 is copied. Errors: ErrDType for other types, and those of Copy.
+func (t Tensor) Float16(tape *unimem.Tape) ([]byte, error) {
+	n, err := t.halfBytes()
+	if err != nil {
+		return nil, err
+	}
+	span, err := t.take("convert", tape, n)
+	if err != nil {
+		return nil, err
+	}
+	_, err = t.Float16To(span)
+	if err != nil {
+		return nil, err
+	}
+	return span, nil
+}
+
+// halfBytes is the length of the tensor as fp16.
+func (t Tensor) halfBytes() (int64, error) {
+	switch t.DType() {
+	case F16, BF16:
+		return t.Size(), nil
+	case F32:
+		return t.Size() / 2, nil
+	}
+	return 0, t.fail("convert", ErrDType, t.DType().String()+", not F16, BF16 or F32")
+}
+
+// Float16To is Float16 into dst, at a multiple of 2 bytes, which may be longer. It returns the
+// number of bytes written.
+func (t Tensor) Float16To(dst []byte) (int, error) {
+	n, err := t.halfBytes()
+	if err != nil {
+		return 0, err
+	}
+	if int64(len(dst)) < n {
+		return 0, t.fail("convert", ErrShape, fmt.Sprintf("%d bytes of halves, the destination has %d", n, len(dst)))
+	}
+	halves, err := unimem.View[fp16.Bits](dst[:n])
+	if err != nil {
+		return 0, t.fail("convert", err, "")
+	}
+	if t.DType() == F16 {
+		return t.CopyTo(dst)
+	}
+	err = t.guard("convert", func(b []byte) error { toHalves(halves, b, t.DType()); return nil })
+	if err != nil {
+		return 0, err
+	}
+	return int(n), nil
+}
+
+// toHalves converts elements at any address.
+func toHalves(dst []fp16.Bits, b []byte, d DType) {
+	if d == BF16 {
+		if src, err := unimem.View[fp16.Brain](b); err == nil {
+			fp16.EncodeBrain(dst, src)
+			return
+		}
+		moved(dst, b, fp16.EncodeBrain)
+		return
+	}
+	if src, err := unimem.View[float32](b); err == nil {
+		fp16.Encode(dst, src)
+		return
+	}
+	moved(dst, b, fp16.Encode)
+}
+
+// moved converts misaligned elements through a buffer that stays in the cache.
+func moved[T fp16.Brain | float32](dst []fp16.Bits, b []byte, encode func([]fp16.Bits, []T) int) {
+	room := make([]T, 4096)
+	raw := rawBytes(room)
+	for len(dst) > 0 {
+		n := copy(raw, b)
+		done := encode(dst, room[:n/(len(raw)/len(room))])
+		dst, b = dst[done:], b[n:]
+	}
+}
+
+// Check reads the whole File: it faults in every page, so that disk errors and files that have
+// become shorter are found (ErrChanged). Headers were checked by Open. If sum is not nil it is
+// called with every tensor's name and bytes, on several goroutines, such as for checksums; its error ends
+// the check. The tensors of Align have to be zero: other bytes there are ErrHole.
+func (f *File) Check(ctx context.Context, sum func(name string, data []byte) error) error {
+	if f == nil || f.closed.Load() {
+		return &Error{Op: "check", Offset: -1, Err: ErrClosed}
+	}
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return each(ctx, f.count(), func(i int) error {
+		t := f.tensor(i)
+		return t.guard("check", func(b []byte) error {
+			switch {
+			case Padding(t.Name()):
+				for j, c := range b {
+					if c != 0 {
+						return &Error{Op: "check", File: t.File(), Tensor: t.Name(), Offset: t.Offset() + int64(j), Err: ErrHole,
+							Detail: "padding that is not zero"}
+					}
+				}
+			case sum != nil:
+				return sum(t.Name(), b)
+			default:
+				runtime.KeepAlive(look(b)) // otherwise the compiler may remove the reads
+			}
+			return nil
+		})
+	})
+}
+
+// look reads a byte of every page.
+func look(b []byte) (all byte) {
+	for i := 0; i < len(b); i += block {
+		all |= b[i]
+	}
+	if len(b) > 0 {
+		all |= b[len(b)-1]
+	}
+	return all
+}

@@ -1,0 +1,301 @@
+package safetensors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+const (
+	// block is the granule of direct reads: the sector of a disk is 512 or 4096 bytes.
+	block = 4096
+	// part is the length of one read. A multiple of block.
+	part = 4 << 20
+	// readers is the default of Workers.
+	readers = 8
+)
+
+// Load reads a file, or the files of an index or folder, into spans of tape: each whole, at a
+// multiple of 4096 bytes, with one transfer from the disk to the memory of the tape where the
+// file system permits direct I/O (O_DIRECT; F_NOCACHE on macOS), otherwise through the page
+// cache. A span is as long as its file, rounded up to 4096 bytes. Tensors start at the offsets
+// of the file, so Aligned has the same result as for Open. After tape.Clear the tensors have
+// no bytes. The File retains the tape's Block until its Close.
+//
+// With Auto, Load maps the file instead, as Open does, if the tape has no room for it, if it is larger
+// than the memory that is available or the system reports memory pressure, or if more than half
+// of it is in the page cache, so that a map costs no transfer; files of less than 1 MiB are
+// always read. Report has the decision and its reason.
+//
+// If ctx ends, the error matches its cause, after the reads in flight have returned. After an
+// error the spans stay taken: clear the tape. Options: Auto, Buffered, Workers, Progress, Checksums.
+//
+// Errors: those of Open, unimem.ErrTapeFull, ErrTruncated (a file that ends early), ErrChanged
+// (a file whose size or time changed meanwhile), ErrChecksum, ErrName, and those of the system.
+func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (*File, error) {
+	const op = "load"
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	if tape == nil {
+		return nil, &Error{Op: op, File: path, Offset: -1, Err: ErrClosed, Detail: "nil Tape"}
+	}
+	l := &loading{c: configure(opts), tape: tape, f: &File{path: path, how: Direct, why: "Load reads"}}
+	if err := l.f.find(op); err != nil {
+		return nil, err
+	}
+	if l.c.auto {
+		if why := l.preferMap(); why != "" {
+			f, err := Open(path, opts...)
+			if err != nil {
+				return nil, err
+			}
+			f.why = why
+			if err := l.verify(ctx, f); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return f, nil
+		}
+	}
+	if err := l.run(ctx); err != nil {
+		return nil, errors.Join(err, l.f.Close())
+	}
+	return l.f, nil
+}
+
+// source is a file that is being read.
+type source interface {
+	io.ReaderAt
+	Stat() (fs.FileInfo, error)
+	Close() error
+}
+
+// loading is a call of Load.
+type loading struct {
+	c     config
+	tape  *unimem.Tape
+	f     *File
+	total int64
+	mu    sync.Mutex // held during a call of Progress
+	done  int64
+}
+
+// run reads all files. After an error the caller closes l.f.
+func (l *loading) run(ctx context.Context) error {
+	for _, s := range l.f.shards {
+		if err := l.header(s); err != nil {
+			return named(err, "load", s.path)
+		}
+		l.total += s.size
+	}
+	if err := l.f.join("load"); err != nil {
+		return err
+	}
+	generation := l.tape.Generation()
+	for _, s := range l.f.shards {
+		s.generation = generation
+		if err := l.fill(ctx, s); err != nil {
+			return named(err, "load", s.path)
+		}
+		if s.how != Direct {
+			l.f.how = s.how
+		}
+	}
+	return l.verify(ctx, l.f)
+}
+
+// header reads the header of a file.
+func (l *loading) header(s *shard) error {
+	file, err := os.Open(s.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	return s.readHeader(file)
+}
+
+// fill reads a file into a span.
+func (l *loading) fill(ctx context.Context, s *shard) error {
+	if s.size > 1<<62 {
+		return unimem.ErrTapeFull
+	}
+	rounded := (int(s.size) + block - 1) / block * block
+	span, err := l.tape.Take(rounded, block)
+	if err != nil {
+		return &Error{Offset: -1, Err: err,
+			Detail: fmt.Sprintf("the tape has %d free bytes, the file %d", l.tape.Free(), s.size),
+			Hint:   "start the tape with the size of the files and 8 KiB for each"}
+	}
+	b := l.tape.Block()
+	if err := b.Retain(); err != nil {
+		return err
+	}
+	s.block, s.tape = b, l.tape
+	if s.base, err = l.tape.Offset(span); err != nil {
+		return err
+	}
+	open := l.c.open
+	if open == nil {
+		open = openSource
+	}
+	file, direct, err := open(s.path, !l.c.buffered)
+	if err != nil {
+		return err
+	}
+	defer file.Close() //nolint:errcheck // it was only read
+	before, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	s.how = Read
+	if direct {
+		s.how = Direct
+	}
+	if err := l.read(ctx, file, s, span, direct); err != nil {
+		return err
+	}
+	after, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if before.Size() != s.size || after.Size() != s.size || !after.ModTime().Equal(before.ModTime()) {
+		return &Error{Offset: -1, Err: ErrChanged, Detail: "another process wrote to it while it was loaded",
+			Hint: "load it again"}
+	}
+	return nil
+}
+
+// read reads the parts of a file with several goroutines. It returns when all have ended, with
+// the first error in the order of the parts.
+func (l *loading) read(ctx context.Context, file source, s *shard, span []byte, direct bool) error {
+	parts := (len(span) + part - 1) / part
+	workers := l.c.workers
+	if workers <= 0 {
+		workers = readers
+	}
+	var next, failed atomic.Int64
+	failed.Store(int64(parts))
+	errs := make([]error, parts)
+	var wg sync.WaitGroup
+	for range min(workers, parts) {
+		wg.Go(func() {
+			for {
+				i := int(next.Add(1) - 1)
+				if i >= parts || int64(i) > failed.Load() {
+					return
+				}
+				err := ctx.Err()
+				if err != nil {
+					err = context.Cause(ctx)
+				} else {
+					err = l.part(file, s, span, i, direct)
+				}
+				if err != nil {
+					errs[i] = err
+					failed.Store(min(failed.Load(), int64(i)))
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// part reads part i of a file. A direct read has whole blocks and ends at the end of the file.
+func (l *loading) part(file source, s *shard, span []byte, i int, direct bool) error {
+	at := i * part
+	end := min(at+part, len(span))
+	last := min(end, int(s.size))
+	for got := at; got < last; {
+		to := last
+		if direct {
+			to = end
+		}
+		n, err := file.ReadAt(span[got:to], int64(got))
+		got += n
+		switch {
+		case got >= last:
+		case errors.Is(err, io.EOF):
+			return &Error{Offset: int64(got), Err: ErrTruncated,
+				Detail: fmt.Sprintf("it ends at byte %d of %d", got, s.size)}
+		case err != nil:
+			return &Error{Offset: int64(got), Err: err}
+		case n == 0:
+			return &Error{Offset: int64(got), Err: io.ErrNoProgress}
+		case direct && got%block != 0: // the next read starts at a block
+			got -= got % block
+		}
+	}
+	if l.c.progress != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.done += int64(last - at)
+		l.c.progress(l.done, l.total)
+	}
+	return nil
+}
+
+// verify compares the checksums.
+func (l *loading) verify(ctx context.Context, f *File) error {
+	if l.c.sum == nil {
+		return nil
+	}
+	names := slices.Sorted(maps.Keys(l.c.sums))
+	return each(ctx, len(names), func(i int) error {
+		t, err := f.Tensor(names[i])
+		if err != nil {
+			return named(err, "load", f.path)
+		}
+		return t.guard("load", func(b []byte) error {
+			if got, want := l.c.sum(b), l.c.sums[names[i]]; got != want {
+				return t.fail("load", ErrChecksum, fmt.Sprintf("%016x, not %016x", got, want))
+			}
+			return nil
+		})
+	})
+}
+
+// each calls f for 0 to n-1 on several goroutines, until one fails or ctx ends.
+func each(ctx context.Context, n int, f func(i int) error) error {
+	var next atomic.Int64
+	var first atomic.Pointer[error]
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for first.Load() == nil {
+				i := int(next.Add(1) - 1)
+				if i >= n {
+					return
+				}
+				err := context.Cause(ctx)
+				if err == nil {
+					err = f(i)
+				}
+				if err != nil {
+					first.CompareAndSwap(nil, &err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if err := first.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

@@ -1,0 +1,439 @@
+package safetensors
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"hash/crc64"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/unimem"
+)
+
+// large makes a file of two tensors, together longer than two parts.
+func large(t *testing.T) (string, []byte) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "large"+extension)
+	data := make([]byte, 2*part+12345)
+	for i := range data {
+		data[i] = byte(i * 7 >> 3)
+	}
+	w, err := Create(path, nil, NoSync())
+	require.NoError(t, err)
+	require.NoError(t, w.Add("a", U8, []int{1001}, data[:1001]))
+	require.NoError(t, w.Add("b", U8, []int{len(data) - 1001}, data[1001:]))
+	require.NoError(t, w.Close())
+	return path, data
+}
+
+func tape(t *testing.T, size int) *unimem.Tape {
+	t.Helper()
+	tp, err := unimem.Start(size)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tp.Close()) })
+	return tp
+}
+
+func sum(b []byte) uint64 { return crc64.Checksum(b, crc64.MakeTable(crc64.ECMA)) }
+
+func TestLoad(t *testing.T) {
+	path, data := large(t)
+	sums := map[string]uint64{"a": sum(data[:1001]), "b": sum(data[1001:])}
+	for name, opts := range map[string][]Option{
+		"direct": {Checksums(sum, sums)}, "buffered": {Buffered(), Workers(1)}, "many": {Workers(100), Checksums(sum, sums)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tp := tape(t, 3*part)
+			var last, calls int64
+			f, err := Load(t.Context(), path, tp, append(opts, Progress(func(done, total int64) {
+				require.Greater(t, done, last)
+				last = done
+				calls++
+				require.LessOrEqual(t, done, total)
+			}))...)
+			require.NoError(t, err)
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, info.Size(), last, "all bytes are reported")
+			require.EqualValues(t, 3, calls)
+			a, err := f.Tensor("a")
+			require.NoError(t, err)
+			b, err := f.Tensor("b")
+			require.NoError(t, err)
+			require.True(t, bytes.Equal(data[:1001], a.Bytes()) && bytes.Equal(data[1001:], b.Bytes()))
+			require.True(t, tp.Owns(b.Bytes()), "the bytes are in the tape")
+			r := f.Report()
+			require.EqualValues(t, len(data), r.Loaded)
+			require.Zero(t, r.Mapped+r.Copied)
+			if name == "buffered" {
+				require.Equal(t, Read, r.How)
+			}
+			require.ErrorIs(t, tp.Close(), unimem.ErrInUse, "the File holds the tape")
+			tp.Clear()
+			require.Nil(t, b.Bytes(), "a cleared tape has no tensors")
+			_, err = b.CopyTo(make([]byte, len(data)))
+			require.ErrorIs(t, err, ErrClosed)
+			require.NoError(t, f.Close())
+		})
+	}
+}
+
+func TestLoadRefuses(t *testing.T) {
+	path, data := large(t)
+	_, err := Load(t.Context(), path, nil)
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = Load(t.Context(), path, tape(t, part))
+	require.ErrorIs(t, err, unimem.ErrTapeFull)
+	require.ErrorContains(t, err, path)
+	_, err = Load(t.Context(), path+"x", tape(t, part))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = Load(t.Context(), path, tape(t, 3*part), Checksums(sum, map[string]uint64{"b": 1}))
+	require.ErrorIs(t, err, ErrChecksum)
+	require.ErrorContains(t, err, `"b"`)
+	_, err = Load(t.Context(), path, tape(t, 3*part), Checksums(sum, map[string]uint64{"c": sum(data)}))
+	require.ErrorIs(t, err, ErrName)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	own := errors.New("own")
+	_, err = Load(ctx, path, tape(t, 3*part), Workers(1), Progress(func(int64, int64) { cancel(own) }))
+	require.ErrorIs(t, err, own)
+}
+
+// odd is a file whose reads are short, fail, or end early.
+type odd struct {
+	*os.File
+	short  int   // longest read
+	fail   int64 // reads from here on fail
+	end    int64 // the file ends here
+	moment time.Time
+}
+
+var errDisk = errors.New("the disk has failed")
+
+func (o *odd) ReadAt(p []byte, at int64) (int, error) {
+	if o.fail > 0 && at+int64(len(p)) > o.fail {
+		return 0, errDisk
+	}
+	if o.end > 0 && at+int64(len(p)) > o.end {
+		n, _ := o.File.ReadAt(p[:max(o.end-at, 0)], at)
+		return n, io.EOF
+	}
+	if o.short > 0 && len(p) > o.short {
+		return o.File.ReadAt(p[:o.short], at)
+	}
+	return o.File.ReadAt(p, at)
+}
+
+func (o *odd) Stat() (fs.FileInfo, error) {
+	info, err := o.File.Stat()
+	if o.moment.IsZero() {
+		return info, err
+	}
+	o.moment = o.moment.Add(time.Second)
+	return later{info, o.moment}, err
+}
+
+type later struct {
+	fs.FileInfo
+	at time.Time
+}
+
+func (l later) ModTime() time.Time { return l.at }
+
+func TestLoadFromAnOddDisk(t *testing.T) {
+	path, data := large(t)
+	with := func(o odd) Option {
+		return func(c *config) {
+			c.open = func(path string, direct bool) (source, bool, error) {
+				f, err := os.Open(path)
+				o.File = f
+				return &o, direct, err
+			}
+		}
+	}
+	for _, short := range []int{block, block + 1, 100_001} {
+		tp := tape(t, 3*part)
+		f, err := Load(t.Context(), path, tp, with(odd{short: short}))
+		require.NoError(t, err)
+		b, err := f.Tensor("b")
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(data[1001:], b.Bytes()), "short reads of %d", short)
+		require.NoError(t, f.Close())
+	}
+	_, err := Load(t.Context(), path, tape(t, 3*part), with(odd{fail: part + 5}))
+	require.ErrorIs(t, err, errDisk)
+	_, err = Load(t.Context(), path, tape(t, 3*part), with(odd{end: part + 5}))
+	require.ErrorIs(t, err, ErrTruncated)
+	require.ErrorContains(t, err, "at byte "+strconv.Itoa(part+5))
+	_, err = Load(t.Context(), path, tape(t, 3*part), with(odd{moment: time.Unix(1, 0)}))
+	require.ErrorIs(t, err, ErrChanged)
+}
+
+func TestDecide(t *testing.T) {
+	const gib = 1 << 30
+	calm := surroundings{size: gib, need: gib, room: 2 * gib, available: 16 * gib}
+	for name, c := range map[string]struct {
+		change func(*surroundings)
+		maps   bool
+		why    string
+	}{
+		"cold":          {func(*surroundings) {}, false, "Auto reads: 0% of the files are in the page cache"},
+		"warm":          {func(s *surroundings) { s.resident = 0.9 }, true, "Auto maps: 90% of the files are in the page cache"},
+		"unknown cache": {func(s *surroundings) { s.resident = -1 }, false, "Auto reads: what the page cache has is unknown"},
+		"no room":       {func(s *surroundings) { s.room = gib / 2 }, true, "Auto maps: the tape has 512.0 MiB free, the files need 1024.0 MiB"},
+		"tiny and warm": {func(s *surroundings) { s.size, s.resident = 1000, 1 }, false, "Auto reads: the files have less than 1 MiB"},
+		"little memory": {func(s *surroundings) { s.available = gib }, true,
+			"Auto maps: the files have 1024.0 MiB, the system has 1024.0 MiB available"},
+		"pressure":       {func(s *surroundings) { s.pressure = 12 }, true, "Auto maps: tasks waited for memory for 12% of the last ten seconds"},
+		"unknown memory": {func(s *surroundings) { s.available, s.pressure = -1, -1 }, false, "Auto reads: 0% of the files are in the page cache"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := calm
+			c.change(&s)
+			toMap, toLoad := s.decide()
+			require.Equal(t, c.maps, toMap != "")
+			require.Equal(t, c.why, toMap+toLoad)
+		})
+	}
+}
+
+func TestAutoSaysWhatItDid(t *testing.T) {
+	path, data := large(t) // just written, so in the page cache
+	f, err := Load(t.Context(), path, tape(t, 1), Auto(), Checksums(sum, map[string]uint64{"b": sum(data[1001:])}))
+	require.NoError(t, err)
+	r := f.Report()
+	require.Equal(t, Mapped, r.How)
+	require.Contains(t, r.Why, "the tape has")
+	require.EqualValues(t, len(data), r.Mapped)
+	require.NoError(t, f.Close())
+	small := write(t)
+	f, err = Load(t.Context(), small, tape(t, part), Auto())
+	require.NoError(t, err)
+	require.Equal(t, "Auto reads: the files have less than 1 MiB", f.Report().Why)
+	require.NoError(t, f.Close())
+}
+
+// A mapped file that another process makes shorter ends no call of this package with a signal.
+func TestFilesThatBecomeShorter(t *testing.T) {
+	for name, left := range map[string]int64{"to nothing": 0, "within the last page": -1} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "m"+extension)
+			w, err := Create(path, nil)
+			require.NoError(t, err)
+			require.NoError(t, w.Add("f", F32, []int{100_000}, make([]byte, 400_000)))
+			require.NoError(t, w.Close())
+			f, err := Open(path)
+			require.NoError(t, err)
+			if f.Report().How != Mapped {
+				require.NoError(t, f.Close())
+				t.Skip("the system maps no files")
+			}
+			if left < 0 {
+				info, err := os.Stat(path)
+				require.NoError(t, err)
+				left += info.Size()
+			}
+			require.NoError(t, os.Truncate(path, left))
+			x, err := f.Tensor("f")
+			require.NoError(t, err)
+			_, err = x.CopyTo(make([]byte, 400_000))
+			require.ErrorIs(t, err, ErrChanged)
+			require.ErrorContains(t, err, path)
+			_, err = x.Copy(tape(t, 400_000))
+			require.ErrorIs(t, err, ErrChanged)
+			_, err = x.Float16(tape(t, 400_000))
+			require.ErrorIs(t, err, ErrChanged)
+			require.ErrorIs(t, f.Check(t.Context(), nil), ErrChanged)
+			require.NoError(t, f.Close())
+		})
+	}
+}
+
+func TestViewsAndConversions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "m"+extension)
+	floats := []float32{1, -2, 0.1, 65520, 1e-9, 3.14159, 7, 8, 9}
+	raw, brains, want := []byte{}, []byte{}, []fp16.Bits{}
+	var wantBrain []fp16.Bits
+	for _, v := range floats {
+		raw = append(raw, rawBytes([]float32{v})...)
+		b := fp16.Brain(uint32(raw[len(raw)-2]) | uint32(raw[len(raw)-1])<<8)
+		brains = append(brains, byte(b), byte(b>>8))
+		want = append(want, fp16.FromFloat32(v))
+		wantBrain = append(wantBrain, fp16.FromFloat32(b.Float32()))
+	}
+	w, err := Create(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("f", F32, []int{9}, raw))
+	require.NoError(t, w.Add("b", BF16, []int{9}, brains))
+	require.NoError(t, w.Add("odd", U8, []int{1}, []byte{1}))
+	require.NoError(t, w.Add("f odd", F32, []int{9}, raw))
+	require.NoError(t, w.Add("b odd", BF16, []int{9}, brains))
+	require.NoError(t, w.Close())
+	f, err := Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	get := func(name string) Tensor {
+		x, err := f.Tensor(name)
+		require.NoError(t, err)
+		return x
+	}
+	v, err := View[float32](get("f"))
+	require.NoError(t, err)
+	require.Equal(t, floats, v)
+	_, err = View[float32](get("f odd"))
+	require.ErrorIs(t, err, ErrMisaligned)
+	_, err = View[uint16](get("f"))
+	require.ErrorIs(t, err, ErrDType)
+	tp := tape(t, 4096)
+	span, err := get("f odd").Copy(tp)
+	require.NoError(t, err)
+	require.Equal(t, raw, span)
+	for _, name := range []string{"f", "f odd", "b", "b odd"} {
+		span, err := get(name).Float16(tp)
+		require.NoError(t, err)
+		require.Len(t, span, 18)
+		got, err := unimem.View[fp16.Bits](span)
+		require.NoError(t, err)
+		if name[0] == 'f' {
+			require.Equal(t, want, got, name)
+		} else {
+			require.Equal(t, wantBrain, got, name)
+		}
+	}
+	_, err = get("odd").Float16(tp)
+	require.ErrorIs(t, err, ErrDType)
+	_, err = get("f").Float16To(make([]byte, 17))
+	require.ErrorIs(t, err, ErrShape)
+	r := f.Report()
+	require.EqualValues(t, 36+18+1, r.Usable)
+	require.EqualValues(t, 109, r.Bytes)
+}
+
+func TestReader(t *testing.T) {
+	data, err := os.ReadFile(write(t, Align(64)))
+	require.NoError(t, err)
+	r, err := NewReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.Equal(t, "pt", r.Metadata()["format"])
+	var names []string
+	for {
+		info, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		names = append(names, info.Name)
+		if info.Name == "half" {
+			b, err := io.ReadAll(r)
+			require.NoError(t, err)
+			require.Equal(t, []byte{1, 2, 3, 4, 5, 6, 7, 8}, b)
+		}
+	}
+	require.Equal(t, []string{"odd", "half", "four", "none", "scalar"}, names, "in the order of the file")
+	for n := range len(data) { // every truncated stream is refused somewhere
+		r, err := NewReader(bytes.NewReader(data[:n]))
+		for err == nil {
+			if _, err = r.Next(); err == nil {
+				_, err = io.ReadAll(r)
+			}
+		}
+		require.ErrorIs(t, err, ErrTruncated, "%d of %d bytes", n, len(data))
+	}
+}
+
+func TestIndex(t *testing.T) {
+	dir := t.TempDir()
+	shard := func(name string, tensors ...string) {
+		w, err := Create(filepath.Join(dir, name), map[string]string{"from": name})
+		require.NoError(t, err)
+		for i, n := range tensors {
+			require.NoError(t, w.Add(n, U8, []int{1}, []byte{byte(i)}))
+		}
+		require.NoError(t, w.Close())
+	}
+	shard("a.safetensors", "z", "c")
+	shard("b.safetensors", "b", "y")
+	f, err := Open(dir)
+	require.NoError(t, err, "a folder without an index is all its files")
+	require.Equal(t, []string{"b", "c", "y", "z"}, f.Names())
+	require.NoError(t, f.Close())
+	index := filepath.Join(dir, "m.safetensors.index.json")
+	put := func(text string) { require.NoError(t, os.WriteFile(index, []byte(text), 0o600)) }
+	put(`{"metadata":{"total_size":4},"weight_map":{"z":"a.safetensors","c":"a.safetensors","b":"b.safetensors","y":"b.safetensors"}}`)
+	for _, path := range []string{dir, index} {
+		f, err = Open(path)
+		require.NoError(t, err)
+		require.Equal(t, []string{"b", "c", "y", "z"}, f.Names())
+		require.Equal(t, map[string]string{"from": "a.safetensors"}, f.Metadata())
+		y, err := f.Tensor("y")
+		require.NoError(t, err)
+		require.Equal(t, []byte{1}, y.Bytes())
+		require.Equal(t, filepath.Join(dir, "b.safetensors"), y.File())
+		b, _, err := y.Block()
+		require.NoError(t, err)
+		require.NoError(t, b.Retain())
+		require.ErrorIs(t, f.Close(), unimem.ErrInUse)
+		z, err := f.Tensor("z")
+		require.NoError(t, err)
+		require.NotNil(t, z.Bytes(), "a refused Close closes no shard")
+		b.Release()
+		require.NoError(t, f.Close())
+	}
+	for text, want := range map[string]error{
+		`{"weight_map":{"z":"a.safetensors","c":"a.safetensors","b":"b.safetensors"}}`:                     ErrName,
+		`{"weight_map":{"z":"b.safetensors","c":"a.safetensors","b":"b.safetensors","y":"b.safetensors"}}`: ErrName,
+		`{"weight_map":{"z":"a.safetensors","z":"a.safetensors"}}`:                                         ErrDuplicate,
+		`{"weight_map":{"z":"../a.safetensors"}}`:                                                          ErrHeader,
+		`{"weight_map":{"z":"/a.safetensors"}}`:                                                            ErrHeader,
+		`{"weight_map":{"z":1}}`:                                                                           ErrHeader,
+		`{"weight_map":{}}`:                                                                                ErrHeader,
+		`{}`:                                                                                               ErrHeader,
+		``:                                                                                                 ErrHeader,
+		`{"weight_map":{"z":"none.safetensors"}}`:                                                          fs.ErrNotExist,
+	} {
+		put(text)
+		_, err := Open(dir)
+		require.ErrorIs(t, err, want, text)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "n.safetensors.index.json"), nil, 0o600))
+	_, err = Open(dir)
+	require.ErrorIs(t, err, ErrDuplicate, "two indices")
+	_, err = Open(t.TempDir())
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}
+
+func TestCheck(t *testing.T) {
+	path := write(t, Align(64))
+	f, err := Open(path)
+	require.NoError(t, err)
+	require.NoError(t, f.Check(t.Context(), nil))
+	own := errors.New("own")
+	require.ErrorIs(t, f.Check(t.Context(), func(name string, b []byte) error {
+		require.False(t, Padding(name))
+		if name == "half" {
+			return own
+		}
+		return nil
+	}), own)
+	require.NoError(t, f.Close())
+	require.ErrorIs(t, f.Check(t.Context(), nil), ErrClosed)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	data[bytes.IndexByte(data, '}')+0] = '}'
+	h, err := parse(data)
+	require.NoError(t, err)
+	data[h.data+10] = 1 // in the padding after "odd"
+	require.NoError(t, os.WriteFile(path, data, 0o600))
+	f, err = Open(path)
+	require.NoError(t, err)
+	require.ErrorIs(t, f.Check(t.Context(), nil), ErrHole)
+	require.NoError(t, f.Close())
+}

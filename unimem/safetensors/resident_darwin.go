@@ -1,0 +1,23 @@
+package safetensors
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+func residentBytes(f *os.File, size int64) (int64, bool) { return mincoreBytes(f, size) }
+
+// memory returns the bytes of memory that are available, -1 for unknown, and -1 for the pressure.
+// kern.memorystatus_level is the part that is available, in percent.
+func memory() (available int64, pressure float64) {
+	all, err := unix.SysctlUint64("hw.memsize")
+	if err != nil {
+		return -1, -1
+	}
+	level, err := unix.SysctlUint32("kern.memorystatus_level")
+	if err != nil {
+		return -1, -1
+	}
+	return int64(all / 100 * uint64(min(level, 100))), -1
+}
