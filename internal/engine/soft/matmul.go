@@ -19,9 +19,22 @@ func matmul(s *step) (runner, int) {
 		}
 		return r, 0
 	}
+	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
+	if a.M == 1 {
+		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, k: a.K, n: a.N, across: !a.TransposeY,
+			batch: a.Batch, byMatrix: byY, byVector: byX}); r != nil {
+			return r, work
+		}
+	}
+	if a.N == 1 {
+		if r, work := newVectorProduct(s, vectorProduct{vector: 1, k: a.K, n: a.M, across: a.TransposeX,
+			batch: a.Batch, byMatrix: byX, byVector: byY}); r != nil {
+			return r, work
+		}
+	}
 	p := &matrices{m: a.M, n: a.N,
 		x: newOperand(s, 0, a.M, a.K, a.TransposeX), y: newOperand(s, 1, a.K, a.N, a.TransposeY),
-		batch: a.Batch, byX: repeated(a.Batch, a.BatchX), byY: repeated(a.Batch, a.BatchY)}
+		batch: a.Batch, byX: byX, byY: byY}
 	return newProduct(ops.Volume(a.Batch), a.M, a.K, a.N, 0, p)
 }
 
@@ -31,6 +44,11 @@ func linear(s *step) (runner, int) {
 	m, k, n := ops.Volume(x[:len(x)-1]), w[1], w[0]
 	if s.out[0].dtype == mil.Int32 {
 		return &intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.in[2].where != absent}, 0
+	}
+	if m == 1 {
+		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, k: k, n: n, bias: s.in[2].where != absent}); r != nil {
+			return r, work
+		}
 	}
 	p := &matrices{m: m, n: n, x: newOperand(s, 0, m, k, false), y: newOperand(s, 1, k, n, true),
 		bias: s.in[2].where != absent}

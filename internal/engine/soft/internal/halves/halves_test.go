@@ -391,3 +391,38 @@ func TestRoundingOfNormalizeIsExact(t *testing.T) {
 		same(t, want, got, "normalize")
 	}
 }
+
+func TestProductsWithVectors(t *testing.T) {
+	r := rand.New(rand.NewPCG(17, 18))
+	for _, s := range [][2]int{{1, 1}, {3, 16}, {8, 17}, {9, 33}, {40, 64}, {7, 5}, {600, 40}} {
+		rows, cols := s[0], s[1]
+		stride := cols + r.IntN(3)
+		x, _ := values(r, max(rows, dotRows)*stride+cols)
+		x = finite(x)
+		down, along := make([]float32, rows), make([]float32, cols)
+		for i := range down {
+			down[i] = fp16.FromFloat64(r.NormFloat64()).Float32()
+		}
+		for i := range along {
+			along[i] = fp16.FromFloat64(r.NormFloat64()).Float32()
+		}
+		want, dots := make([]float32, cols+1), [dotRows]float32{}
+		for i := range rows {
+			for j := range cols {
+				want[j] += float32(down[i] * x[i*stride+j].Float32())
+			}
+		}
+		for i := range dots {
+			for j := range cols {
+				dots[i] += float32(along[j] * x[i*stride+j].Float32())
+			}
+		}
+		each(t, func(t *testing.T) {
+			got, sums := make([]float32, cols+1), [dotRows]float32{5}
+			MulRows(got[:cols], down, x, stride)
+			require.Equal(t, want, got)
+			Dots(&sums, along, x, stride)
+			require.Equal(t, dots, sums)
+		})
+	}
+}

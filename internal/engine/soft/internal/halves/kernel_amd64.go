@@ -62,3 +62,13 @@ func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
 
 //go:noescape
 func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+
+// mulRowsVector takes at most 8 rows; stride is the bytes between them.
+//
+//go:noescape
+func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int)
+
+// dotsVector takes blocks of 8 columns.
+//
+//go:noescape
+func dotsVector(sums *[dotRows]float32, vector *float32, x *fp16.Bits, blocks, stride int)

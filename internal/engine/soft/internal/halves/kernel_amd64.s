@@ -691,3 +691,153 @@ exact:
 	VFMADD213PD Z9, Z7, Z1
 	ROUND
 	JMP         next
+
+// func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int)
+TEXT ·mulRowsVector(SB), NOSPLIT, $0-48
+	MOVQ sums+0(FP), DI
+	MOVQ vector+8(FP), DX
+	MOVQ x+16(FP), BX
+	MOVQ blocks+24(FP), CX
+	MOVQ rows+32(FP), R9
+	MOVQ stride+40(FP), R8
+
+columns:
+	VMOVUPS (DI), Y0
+	VMOVUPS 32(DI), Y1
+	MOVQ    BX, SI
+	MOVQ    DX, R10
+	MOVQ    R9, AX
+
+row:
+	PREFETCHT0   (SI)(R8*8)     // of the next rows
+	VCVTPH2PS    (SI), Y2
+	VCVTPH2PS    16(SI), Y3
+	VBROADCASTSS (R10), Y4
+	VFMADD231PS  Y2, Y4, Y0
+	VFMADD231PS  Y3, Y4, Y1
+	ADDQ         R8, SI
+	ADDQ         $4, R10
+	DECQ         AX
+	JNE          row
+
+	VMOVUPS Y0, (DI)
+	VMOVUPS Y1, 32(DI)
+	ADDQ    $64, DI
+	ADDQ    $32, BX
+	DECQ    CX
+	JNE     columns
+	VZEROUPPER
+	RET
+
+// TERM adds column k of 16 rows, halves in h, times element k of the vector.
+#define TERM(k, h, wide, sums) \
+	VCVTPH2PS        h, wide \
+	VFMADD231PS.BCST (4*k)(DX), wide, sums
+
+// SIXTEEN adds 8 columns of 16 rows from r to sums: it transposes them to 16 halves of one column. R8 is the bytes
+// between rows, R9 3 times that; r4, r8 and r12 are r + 4, 8 and 12 rows.
+#define SIXTEEN(r, r4, r8, r12, sums) \
+	VMOVDQU     (r), X0                     \
+	VMOVDQU     (r)(R8*1), X1               \
+	VMOVDQU     (r)(R8*2), X2               \
+	VMOVDQU     (r)(R9*1), X3               \
+	VMOVDQU     (r4), X4                    \
+	VMOVDQU     (r4)(R8*1), X5              \
+	VMOVDQU     (r4)(R8*2), X6              \
+	VMOVDQU     (r4)(R9*1), X7              \
+	VINSERTI128 $1, (r8), Y0, Y0            \
+	VINSERTI128 $1, (r8)(R8*1), Y1, Y1      \
+	VINSERTI128 $1, (r8)(R8*2), Y2, Y2      \
+	VINSERTI128 $1, (r8)(R9*1), Y3, Y3      \
+	VINSERTI128 $1, (r12), Y4, Y4           \
+	VINSERTI128 $1, (r12)(R8*1), Y5, Y5     \
+	VINSERTI128 $1, (r12)(R8*2), Y6, Y6     \
+	VINSERTI128 $1, (r12)(R9*1), Y7, Y7     \
+	VPUNPCKLWD  Y1, Y0, Y8                  \
+	VPUNPCKHWD  Y1, Y0, Y9                  \
+	VPUNPCKLWD  Y3, Y2, Y10                 \
+	VPUNPCKHWD  Y3, Y2, Y11                 \
+	VPUNPCKLWD  Y5, Y4, Y12                 \
+	VPUNPCKHWD  Y5, Y4, Y13                 \
+	VPUNPCKLWD  Y7, Y6, Y14                 \
+	VPUNPCKHWD  Y7, Y6, Y15                 \
+	VPUNPCKLDQ  Y10, Y8, Y0                 \
+	VPUNPCKHDQ  Y10, Y8, Y1                 \
+	VPUNPCKLDQ  Y11, Y9, Y2                 \
+	VPUNPCKHDQ  Y11, Y9, Y3                 \
+	VPUNPCKLDQ  Y14, Y12, Y4                \
+	VPUNPCKHDQ  Y14, Y12, Y5                \
+	VPUNPCKLDQ  Y15, Y13, Y6                \
+	VPUNPCKHDQ  Y15, Y13, Y7                \
+	VPUNPCKLQDQ Y4, Y0, Y8                  \
+	VPUNPCKHQDQ Y4, Y0, Y9                  \
+	VPUNPCKLQDQ Y5, Y1, Y10                 \
+	VPUNPCKHQDQ Y5, Y1, Y11                 \
+	VPUNPCKLQDQ Y6, Y2, Y12                 \
+	VPUNPCKHQDQ Y6, Y2, Y13                 \
+	VPUNPCKLQDQ Y7, Y3, Y14                 \
+	VPUNPCKHQDQ Y7, Y3, Y15                 \
+	TERM(0, Y8, Z16, sums)                  \
+	TERM(1, Y9, Z17, sums)                  \
+	TERM(2, Y10, Z18, sums)                 \
+	TERM(3, Y11, Z19, sums)                 \
+	TERM(4, Y12, Z20, sums)                 \
+	TERM(5, Y13, Z21, sums)                 \
+	TERM(6, Y14, Z22, sums)                 \
+	TERM(7, Y15, Z23, sums)
+
+#define AHEAD(r) \
+	PREFETCHT0 512(r)       \
+	PREFETCHT0 512(r)(R8*1) \
+	PREFETCHT0 512(r)(R8*2) \
+	PREFETCHT0 512(r)(R9*1)
+
+// func dotsVector(sums *[dotRows]float32, vector *float32, x *fp16.Bits, blocks, stride int)
+TEXT ·dotsVector(SB), NOSPLIT, $0-40
+	MOVQ    sums+0(FP), DI
+	MOVQ    vector+8(FP), DX
+	MOVQ    x+16(FP), SI
+	MOVQ    blocks+24(FP), CX
+	MOVQ    stride+32(FP), R8
+	LEAQ    (R8)(R8*2), R9
+	LEAQ    (SI)(R8*4), R10
+	LEAQ    (SI)(R8*8), R11
+	LEAQ    (R10)(R8*8), R12
+	LEAQ    (R11)(R8*8), R13
+	LEAQ    (R12)(R8*8), AX
+	LEAQ    (R13)(R8*8), BX
+	LEAQ    (AX)(R8*8), R15
+	VMOVUPS (DI), Z30
+	VMOVUPS 64(DI), Z31
+
+dots:
+	TESTQ $3, CX
+	JNE   near
+	AHEAD(SI)
+	AHEAD(R10)
+	AHEAD(R11)
+	AHEAD(R12)
+	AHEAD(R13)
+	AHEAD(AX)
+	AHEAD(BX)
+	AHEAD(R15)
+
+near:
+	SIXTEEN(SI, R10, R11, R12, Z30)
+	SIXTEEN(R13, AX, BX, R15, Z31)
+	ADDQ $16, SI
+	ADDQ $16, R10
+	ADDQ $16, R11
+	ADDQ $16, R12
+	ADDQ $16, R13
+	ADDQ $16, AX
+	ADDQ $16, BX
+	ADDQ $16, R15
+	ADDQ $32, DX
+	DECQ CX
+	JNE  dots
+
+	VMOVUPS Z30, (DI)
+	VMOVUPS Z31, 64(DI)
+	VZEROUPPER
+	RET

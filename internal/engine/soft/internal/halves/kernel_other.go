@@ -21,3 +21,5 @@ func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)     
 func divideVector(*fp16.Bits, *float32, int, float64, float64, float32, float32)   {}
 func momentsVector(*Moments, *fp16.Bits, int, float64)                             {}
 func normalizeVector(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled) {}
+func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                  {}
+func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, int, int)                 {}

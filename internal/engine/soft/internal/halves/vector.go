@@ -1,0 +1,48 @@
+package halves
+
+import "github.com/anekit/anekit/ane/fp16"
+
+// Rows reports whether this machine has a kernel for MulRows, and columns one for Dots: elsewhere a product of
+// matrices is as quick.
+func Vectors() (rows, columns bool) { return machine.kernel != portable, machine.kernel == avx512 }
+
+// MulRows adds to each of sums its column of the product of a vector and a matrix, in the order of the rows. The
+// vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are
+// halves, so that every product is exact.
+func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
+	whole, rows := 0, len(vector)
+	if machine.kernel != portable && rows > 0 && len(sums) >= block {
+		whole = len(sums) / block * block
+		_ = x[(rows-1)*stride+len(sums)-1]
+		for r := 0; r < rows; r += 8 {
+			mulRowsVector(&sums[0], &vector[r], &x[r*stride], whole/block, min(rows-r, 8), 2*stride)
+		}
+	}
+	for r, f := range vector {
+		for i := whole; i < len(sums); i++ {
+			sums[i] += float32(f * x[r*stride+i].Float32())
+		}
+	}
+}
+
+// dotRows is how many rows Dots takes.
+const dotRows = 32
+
+// Dots sets sums to the products of dotRows rows of a matrix with a vector, each summed in order. The rows are as long
+// as the vector, whose elements are halves, and stride elements apart.
+func Dots(sums *[dotRows]float32, vector []float32, x []fp16.Bits, stride int) {
+	_ = x[(dotRows-1)*stride+len(vector)-1]
+	clear(sums[:])
+	whole := 0
+	for whole+8 <= len(vector) && machine.kernel == avx512 {
+		n := min((len(vector)-whole)/8*8, most/dotRows)
+		dotsVector(sums, &vector[whole], &x[whole], n/8, 2*stride)
+		whole += n
+	}
+	for i := range sums {
+		row := x[i*stride:][:len(vector)]
+		for k := whole; k < len(vector); k++ {
+			sums[i] += float32(vector[k] * row[k].Float32())
+		}
+	}
+}
