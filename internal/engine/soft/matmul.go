@@ -20,14 +20,14 @@ func matmul(s *step) (runner, int) {
 		return r, 0
 	}
 	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
-	if a.M == 1 {
-		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, k: a.K, n: a.N, across: !a.TransposeY,
+	if a.M == 1 || !a.TransposeX && !a.TransposeY {
+		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, few: a.M, k: a.K, n: a.N, across: !a.TransposeY,
 			batch: a.Batch, byMatrix: byY, byVector: byX}); r != nil {
 			return r, work
 		}
 	}
 	if a.N == 1 {
-		if r, work := newVectorProduct(s, vectorProduct{vector: 1, k: a.K, n: a.M, across: a.TransposeX,
+		if r, work := newVectorProduct(s, vectorProduct{vector: 1, few: 1, k: a.K, n: a.M, across: a.TransposeX,
 			batch: a.Batch, byMatrix: byX, byVector: byY}); r != nil {
 			return r, work
 		}
@@ -46,7 +46,8 @@ func linear(s *step) (runner, int) {
 		return &intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.in[2].where != absent}, 0
 	}
 	if m == 1 {
-		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, k: k, n: n, bias: s.in[2].where != absent}); r != nil {
+		v := vectorProduct{matrix: 1, few: 1, k: k, n: n, bias: s.in[2].where != absent}
+		if r, work := newVectorProduct(s, v); r != nil {
 			return r, work
 		}
 	}

@@ -5,11 +5,12 @@ import (
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
 
-// vectorProduct is a product of one row or one column with matrices, which it reads once and as they are in memory.
-// Its sums are those of product.
+// vectorProduct is a product of one row, a few rows or one column with matrices, which it reads once and as they are
+// in memory. Its sums are those of product.
 type vectorProduct struct {
 	matrix, vector int // indexes of the operands
 	k, n           int // terms of a sum; sums
+	few            int // rows, each a vector; 1 for a column
 	across         bool
 	bias           bool
 	batch          []int // and the strides of matrix and vector along its axes, in matrices and vectors
@@ -23,6 +24,7 @@ const (
 	vectorMost  = 1 << 20
 	vectorCols  = 2048 // sums of one piece, if the matrix has a column for each
 	vectorRows  = 32   // likewise rows
+	vectorFew   = 16   // rows for which a product of matrices is slower
 )
 
 // newVectorProduct returns nil if package halves has no kernel for the operands. across tells that the matrix has a
@@ -30,16 +32,16 @@ const (
 func newVectorProduct(s *step, r vectorProduct) (runner, int) {
 	rows, columns := halves.Vectors()
 	if !s.halved() || s.in[1].dtype != s.in[0].dtype || r.k*r.n < vectorLeast || r.k > vectorMost ||
-		r.across && !rows || !r.across && (!columns || r.n < vectorRows) {
+		r.few > vectorFew || r.few > 1 && !columns || r.across && !rows || !r.across && (!columns || r.n < vectorRows) {
 		return nil, 0
 	}
-	return &r, r.k + 2*vectorCols
+	return &r, r.few*(r.k+vectorCols) + vectorCols
 }
 
 // piece is how many sums one piece of work has.
 func (r *vectorProduct) piece() int {
 	if r.across {
-		return vectorCols
+		return vectorCols / min(r.few, 8)
 	}
 	return vectorRows
 }
@@ -47,36 +49,38 @@ func (r *vectorProduct) piece() int {
 func (r *vectorProduct) pieces() int { return (r.n + r.piece() - 1) / r.piece() }
 
 func (r *vectorProduct) run(c *call) {
-	c.spread(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k)
+	c.spread(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k*r.few)
 }
 
 func (r *vectorProduct) span(c *call, lo, hi, worker int) {
-	vector, sums := c.work[worker][:r.k], c.work[worker][r.k:]
+	vector, sums, spare := c.work[worker][:r.few*r.k], c.work[worker][r.few*r.k:], c.work[worker][r.few*(r.k+vectorCols):]
 	loaded := -1
 	for i := lo; i < hi && !c.stopped(); i++ {
 		batch, from := i/r.pieces(), i%r.pieces()*r.piece()
 		if batch != loaded {
-			c.in[r.vector].load(vector, offset(batch, r.batch, r.byVector)*r.k)
+			c.in[r.vector].load(vector, offset(batch, r.batch, r.byVector)*r.few*r.k)
 			loaded = batch
 		}
 		matrix := c.in[r.matrix].half[offset(batch, r.batch, r.byMatrix)*r.k*r.n:]
 		to := min(from+r.piece(), r.n)
 		if r.across {
-			clear(sums[:to-from])
+			clear(sums[:r.few*(to-from)])
 			for k := 0; k < r.k && !c.stopped(); k += 32 {
-				halves.MulRows(sums[:to-from], vector[k:min(k+32, r.k)], matrix[k*r.n+from:], r.n)
+				halves.MulFew(sums[:r.few*(to-from)], to-from, vector[k:], r.k, min(32, r.k-k), matrix[k*r.n+from:], r.n)
 			}
 		} else {
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits
 			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], r.k)
 		}
 		if r.bias {
-			bias := c.work[worker][r.k+vectorCols:][:to-from]
+			bias := spare[:to-from]
 			c.in[2].load(bias, from)
 			for j, b := range bias {
 				sums[j] += b
 			}
 		}
-		c.out[0].store(sums[:to-from], batch*r.n+from)
+		for row := range r.few {
+			c.out[0].store(sums[row*(to-from):][:to-from], (batch*r.few+row)*r.n+from)
+		}
 	}
 }

@@ -248,7 +248,8 @@ func TestSpan(t *testing.T) {
 func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	each(t, func(t *testing.T) {
-		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1}, {1, 96}} {
+		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1},
+			{1, 96}} {
 			rows, cols := s[0], s[1]
 			from, to := cols+r.IntN(5), rows+r.IntN(5)
 			src, dst := make([]uint16, (rows-1)*from+cols), make([]uint16, (cols-1)*to+rows)
@@ -421,6 +422,20 @@ func TestProductsWithVectors(t *testing.T) {
 			got, sums := make([]float32, cols+1), [dotRows]float32{5}
 			MulRows(got[:cols], down, x, stride)
 			require.Equal(t, want, got)
+			for _, few := range []int{1, 4, 7, 8} {
+				all, vectors := make([]float32, few*cols), make([]float32, few*(rows+2))
+				for i := range few {
+					for j, f := range down {
+						vectors[i*(rows+2)+j] = f * float32(i+1)
+					}
+				}
+				MulFew(all, cols, vectors, rows+2, rows, x, stride)
+				for i := range few {
+					one := make([]float32, cols)
+					MulRows(one, vectors[i*(rows+2):][:rows], x, stride)
+					require.Equal(t, one, all[i*cols:][:cols], "%d of %d", i, few)
+				}
+			}
 			Dots(&sums, along, x, stride)
 			require.Equal(t, dots, sums)
 		})

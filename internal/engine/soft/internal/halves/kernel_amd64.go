@@ -72,3 +72,9 @@ func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int
 //
 //go:noescape
 func dotsVector(sums *[dotRows]float32, vector *float32, x *fp16.Bits, blocks, stride int)
+
+// mulFourVector takes blocks of fewCols columns and at most 8 rows; the strides are the bytes between the rows, the
+// sums and the vectors.
+//
+//go:noescape
+func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)

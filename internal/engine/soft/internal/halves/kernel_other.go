@@ -23,3 +23,5 @@ func momentsVector(*Moments, *fp16.Bits, int, float64)                          
 func normalizeVector(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled) {}
 func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                  {}
 func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, int, int)                 {}
+
+func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int) {}

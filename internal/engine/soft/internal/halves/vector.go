@@ -2,7 +2,7 @@ package halves
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Rows reports whether this machine has a kernel for MulRows, and columns one for Dots: elsewhere a product of
+// Vectors reports whether this machine has kernels for MulRows, and for MulFew and Dots: elsewhere a product of
 // matrices is as quick.
 func Vectors() (rows, columns bool) { return machine.kernel != portable, machine.kernel == avx512 }
 
@@ -44,5 +44,29 @@ func Dots(sums *[dotRows]float32, vector []float32, x []fp16.Bits, stride int) {
 		for k := whole; k < len(vector); k++ {
 			sums[i] += float32(vector[k] * row[k].Float32())
 		}
+	}
+}
+
+// fewCols is the columns in one step of the assembly of MulFew.
+const fewCols = 32
+
+// MulFew is MulRows for several vectors: vector i begins at vectors[i*k], has n elements, and its sums are
+// sums[i*width:][:width].
+func MulFew(sums []float32, width int, vectors []float32, k, n int, x []fp16.Bits, stride int) {
+	few, i := len(sums)/width, 0
+	if whole := width / fewCols * fewCols; machine.kernel == avx512 && whole > 0 && n > 0 {
+		_ = x[(n-1)*stride+width-1]
+		for r := 0; r < n; r += 8 {
+			for i = 0; i+4 <= few; i += 4 {
+				_ = vectors[(i+3)*k+n-1]
+				mulFourVector(&sums[i*width], &vectors[i*k+r], &x[r*stride], whole/fewCols, min(n-r, 8), 2*stride, 4*width, 4*k)
+			}
+		}
+		for j := 0; j < i && whole < width; j++ {
+			MulRows(sums[j*width+whole:(j+1)*width], vectors[j*k:][:n], x[whole:], stride)
+		}
+	}
+	for ; i < few; i++ {
+		MulRows(sums[i*width:][:width], vectors[i*k:][:n], x, stride)
 	}
 }
