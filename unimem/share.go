@@ -37,7 +37,20 @@ func (b *Block) Share() (*os.File, error) {
 // than the machine's memory), ErrSeal, ErrShare (not a file, or not a memfd; other systems
 // than Linux), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned),
 // ErrOption (OnHeap, SurfacePerCell, a library of surfaces).
-func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
+func Adopt(f *os.File, size int, opts ...Option) (*Block, error) { return adopt(f, size, false, opts) }
+
+// AdoptTape is Adopt with a Tape of the memory, which owns the Block. Its first spans are the bytes
+// that the sharing process sees at the same offsets.
+func AdoptTape(f *os.File, size int, opts ...Option) (*Tape, error) {
+	b, err := adopt(f, size, true, opts)
+	if err != nil {
+		return nil, err
+	}
+	return &Tape{total: uintptr(b.Size()), span: spanOf(b.mem), block: b}, nil
+}
+
+// adopt is Adopt of a Block that the caller, or an object of this package, owns.
+func adopt(f *os.File, size int, owned bool, opts []Option) (*Block, error) {
 	c := configure(opts)
 	c.Adopted = true
 	if err := refuseAdopt(c, size); err != nil {
@@ -62,6 +75,6 @@ func Adopt(f *os.File, size int, opts ...Option) (*Block, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newBlock(raw, c, new(life), false)
+		return newBlock(raw, c, new(life), owned)
 	})
 }

@@ -373,3 +373,27 @@ func TestAdoptPolledFile(t *testing.T) {
 	require.NoError(t, f.Close())
 	require.NoError(t, l.Close())
 }
+
+func TestAdoptTapeSharesTheBytesAndOwnsTheBlock(t *testing.T) {
+	first, err := unimem.Start(page)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, first.Close()) }()
+	f, err := first.Block().Share()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	second, err := unimem.AdoptTape(f, page)
+	require.NoError(t, err)
+	a, err := first.Take(64, 64)
+	require.NoError(t, err)
+	b, err := second.Take(64, 64)
+	require.NoError(t, err)
+	a[5] = 7
+	require.EqualValues(t, 7, b[5])
+	require.ErrorIs(t, second.Block().Close(), unimem.ErrInUse, "only the Tape closes its Block")
+	second.Clear()
+	require.Zero(t, second.Used())
+	require.EqualValues(t, 64, first.Used(), "a Tape clears its own spans only")
+	require.NoError(t, second.Close())
+	_, err = unimem.AdoptTape(nil, page)
+	require.ErrorIs(t, err, unimem.ErrShare)
+}

@@ -37,6 +37,7 @@ var may = []struct {
 	{"ane/chip", []string{"internal/near"}},
 	{"ane/numerics", []string{"ane/fp16"}},
 	{"ane/driverabi", nil},
+	{"ane/kv", []string{"ane", "ane/mil", "unimem"}},
 	{"ane/cost", []string{"ane/chip", "ane/mil", "ane/mil/lint"}},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil/element", []string{"ane/mil", "ane/fp16"}},

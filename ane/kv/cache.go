@@ -1,0 +1,267 @@
+package kv
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+// Cache is the keys and values of one conversation. The caller closes it. One goroutine at a time may use it.
+type Cache struct {
+	config  Config // with its defaults
+	opts    []unimem.Option
+	form    form
+	slides  bool // it has a window
+	token   int  // bytes of one token's keys of a layer, packed
+	row     int  // bytes of one head of them
+	memory  *memory
+	retired []*memory // of before, held by requests
+
+	first, next int   // positions of the oldest token and of the one behind the newest
+	pending     []int // tokens of each layer behind next
+	touched     int   // slots that were ever written in memory; behind them it is zero
+	copied      int64
+	closed      bool
+
+	shares   *shares // with whom it shares pages; nil if it never forked
+	borrowed bool    // the pages are those of another cache
+
+	saved tip    // the snapshot that the cache continues
+	stage []byte // between memory and file
+}
+
+// New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches every
+// page at once.
+//
+// Errors: ErrSize, the errors of ane.NewLayout (ane.ErrType for an element type that no surface holds, ane.ErrShape), and
+// those of unimem.Start.
+func New(c Config, opts ...unimem.Option) (*Cache, error) { return open(c, apart, opts) }
+
+// NewJoint makes a cache with one surface of all keys and one of all values, for programs that bind
+// [layers, heads, tokens, dim] at once. The tensors of Keys and Values are at an offset in them. Errors are those of New.
+func NewJoint(c Config, opts ...unimem.Option) (*Cache, error) { return open(c, joint, opts) }
+
+func open(c Config, f form, opts []unimem.Option) (*Cache, error) {
+	c, err := c.checked("new")
+	if err != nil {
+		return nil, err
+	}
+	tokens, _ := c.capacity()
+	m, err := newMemory(c, f, tokens, opts)
+	if err != nil {
+		return nil, &Error{Op: "new", Cause: err}
+	}
+	return hold(c, f, m, opts), nil
+}
+
+// NewOn makes a cache on two spans of a Tape, such as the history of a unimem.Layout: one of all keys, one of all values.
+// The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm the bytes may
+// be those of earlier spans.
+//
+// Errors: those of New, unimem.ErrTapeFull, and ErrSize for a Config with Grow, because spans cannot be returned.
+func NewOn(tape *unimem.Tape, c Config) (*Cache, error) {
+	c, err := c.checked("new")
+	if err != nil {
+		return nil, err
+	}
+	if c.Grow {
+		return nil, &Error{Op: "new", Err: ErrSize, Detail: "Grow on a Tape",
+			Hint: "reserve Context on the Tape, or make the cache with New"}
+	}
+	tokens, _ := c.capacity()
+	m, err := lentMemory(c, tokens, tape)
+	if err != nil {
+		return nil, &Error{Op: "new", Cause: err}
+	}
+	made := hold(c, joint, m, nil)
+	made.touched = tokens // the Tape may have been used before
+	return made, nil
+}
+
+// hold makes a Cache of its memory.
+func hold(c Config, f form, m *memory, opts []unimem.Option) *Cache {
+	_, slides := c.capacity()
+	row := m.layout.RowBytes()
+	return &Cache{config: c, opts: slices.Clone(opts), form: f, slides: slides, memory: m, row: row,
+		token: c.Heads * row, pending: make([]int, c.Layers)}
+}
+
+// Config returns the configuration, with its defaults.
+func (c *Cache) Config() Config { return c.config }
+
+// Len is the number of tokens in the cache.
+func (c *Cache) Len() int { return max(0, c.next-c.first) }
+
+// Position is the position of the next token: Len, except in a cache with a window, which counts on.
+func (c *Cache) Position() int { return c.next }
+
+// Slot is the index of position p on the token axis of Keys and Values.
+func (c *Cache) Slot(p int) int {
+	if c.slides {
+		return p % c.memory.tokens
+	}
+	return p
+}
+
+// Cap is the number of tokens that fit: Context rounded up to a multiple of Step, or Window.
+func (c *Cache) Cap() int { return c.memory.tokens }
+
+// Bytes is the size of the surfaces in bytes, 0 after Close. Pages that a fork shares count in both caches.
+func (c *Cache) Bytes() int { return c.memory.bytes() }
+
+// Copied is the number of bytes that the cache has copied to new memory so far: by growing, by forks, by AllKeys and
+// AllValues.
+func (c *Cache) Copied() int64 { return c.copied }
+
+// Shared reports whether the cache was forked from another one and still shares its pages.
+func (c *Cache) Shared() bool { return c.borrowed }
+
+// Keys returns the tensor of a layer's keys, of shape [1, Heads, Cap, HeadDim]. It stays valid until the cache moves to
+// new memory or is closed. What it has behind the tokens of the cache is undefined. Keys returns nil, whose calls return
+// ane.ErrStale, for a layer that does not exist and after Close.
+func (c *Cache) Keys(layer int) *ane.Tensor { return c.side(layer, 0) }
+
+// Values is Keys for the values.
+func (c *Cache) Values(layer int) *ane.Tensor { return c.side(layer, 1) }
+
+func (c *Cache) side(layer, side int) *ane.Tensor {
+	if layer < 0 || layer >= c.config.Layers || c.closed {
+		return nil
+	}
+	return c.memory.tensors[2*layer+side]
+}
+
+// AllKeys returns the tensor of all keys, of shape [Layers, Heads, Cap, HeadDim]. A cache of New moves to joint memory at
+// the first call of AllKeys or AllValues; NewJoint saves that copy. AllKeys returns nil after Close, and if there is no
+// memory to move to.
+func (c *Cache) AllKeys() *ane.Tensor { return c.together(0) }
+
+// AllValues is AllKeys for the values.
+func (c *Cache) AllValues() *ane.Tensor { return c.together(1) }
+
+func (c *Cache) together(side int) *ane.Tensor {
+	if c.closed || c.form != joint && c.move("join", joint, c.memory.tokens) != nil {
+		return nil
+	}
+	return c.memory.all[side]
+}
+
+// usable returns the error of a closed cache, or of one whose Tape was cleared.
+func (c *Cache) usable(op string) error {
+	if c.closed {
+		return &Error{Op: op, Err: ErrClosed}
+	}
+	if c.memory.stale() {
+		return &Error{Op: op, Cause: ane.ErrStale, Detail: "the Tape was cleared or closed",
+			Hint: "make a cache for each conversation, behind Tape.Clear"}
+	}
+	return nil
+}
+
+// Advance makes the next n appended tokens part of the cache. Errors: ErrSize (n below 1), ErrOrder (a layer has fewer),
+// ErrClosed, ane.ErrStale.
+func (c *Cache) Advance(n int) error {
+	if err := c.usable("advance"); err != nil {
+		return err
+	}
+	if n < 1 {
+		return &Error{Op: "advance", Err: ErrSize, Detail: fmt.Sprintf("%d tokens", n)}
+	}
+	for layer, has := range c.pending {
+		if has < n {
+			return &Error{Op: "advance", Err: ErrOrder, Detail: fmt.Sprintf("layer %d has %d of %d tokens", layer, has, n),
+				Hint: "append to every layer before Advance"}
+		}
+	}
+	for layer := range c.pending {
+		c.pending[layer] -= n
+	}
+	c.next += n
+	return nil
+}
+
+// Truncate keeps the oldest n tokens and drops the others, and those that were appended without Advance. The error is
+// ErrSize if the cache has fewer.
+func (c *Cache) Truncate(n int) error {
+	if err := c.usable("truncate"); err != nil {
+		return err
+	}
+	if n < 0 || n > c.Len() {
+		return &Error{Op: "truncate", Err: ErrSize, Detail: fmt.Sprintf("%d tokens of %d", n, c.Len())}
+	}
+	clear(c.pending)
+	c.first = min(c.first, c.next)
+	c.next = c.first + n
+	c.saved.cut(c.next)
+	return nil
+}
+
+// Clear drops all tokens; positions begin at 0 again. Tensors stay valid.
+func (c *Cache) Clear() {
+	clear(c.pending)
+	c.first, c.next = 0, 0
+	c.saved = tip{}
+}
+
+// Close makes all tensors of the cache stale and frees the memory. The error is ErrInUse while a Request holds a tensor:
+// what it holds is freed by a repeated call behind Request.Close. A Close of a closed cache without such memory does
+// nothing.
+func (c *Cache) Close() error {
+	err := c.sweep()
+	if !c.closed {
+		c.closed = true
+		c.leave()
+		c.stage = nil
+		err = errors.Join(err, c.retire())
+	}
+	switch {
+	case err != nil:
+		return &Error{Op: "close", Cause: err}
+	case len(c.retired) > 0:
+		return &Error{Op: "close", Err: ErrInUse, Detail: "a Request holds tensors of the cache", Cause: unimem.ErrInUse,
+			Hint: "close the Request, then close the cache again"}
+	}
+	return nil
+}
+
+// retire retires the memory, and keeps what requests hold for sweep.
+func (c *Cache) retire() error {
+	err := c.memory.retire()
+	if len(c.memory.tapes) > 0 {
+		c.retired = append(c.retired, c.memory)
+	}
+	return err
+}
+
+// sweep frees retired memory that no request holds anymore.
+func (c *Cache) sweep() (err error) {
+	c.retired = slices.DeleteFunc(c.retired, func(m *memory) bool {
+		err = errors.Join(err, m.retire())
+		return len(m.tapes) == 0
+	})
+	return err
+}
+
+// move brings the cache to new memory of its own.
+func (c *Cache) move(op string, f form, tokens int) error {
+	m, err := newMemory(c.config, f, tokens, c.opts)
+	if err != nil {
+		return &Error{Op: op, Cause: err}
+	}
+	c.copied += int64(m.copySlots(c.memory, func(layer int) int { return min(c.next+c.pending[layer], c.memory.tokens) }))
+	return c.adopt(op, f, m)
+}
+
+// adopt replaces the memory by one that has the tokens of the cache. The error is that of freeing the old memory.
+func (c *Cache) adopt(op string, f form, m *memory) error {
+	c.leave()
+	err := errors.Join(c.sweep(), c.retire())
+	c.memory, c.form = m, f
+	if err != nil {
+		return &Error{Op: op, Cause: err}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package kv
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Step is the number of tokens by which memory is reserved: Context is rounded up to a multiple of it, and Grow adds
+// this many at a time.
+const Step = 256
+
+// Config describes a cache. The zero DType is fp16.
+type Config struct {
+	Layers  int // of the model
+	Heads   int // key-value heads of a layer
+	HeadDim int // elements of a head
+	Context int // tokens to reserve memory for
+	DType   mil.DType
+
+	// Grow adds Step tokens in new memory when the tokens reach beyond Context. Without it Append returns ErrFull.
+	Grow bool
+	// Window, if it is above 0 and not above Context, is the number of tokens that the cache keeps: a further token
+	// takes the slot of the oldest one, and positions count on. The memory is that of Window tokens, not rounded.
+	// Context may then be 0.
+	Window int
+}
+
+// maxCount bounds each number of a Config, so that products of a few of them cannot overflow before they are checked.
+const maxCount = 1 << 24
+
+// capacity is the number of tokens of a new cache, and whether it is a window.
+func (c Config) capacity() (tokens int, slides bool) {
+	if c.Window > 0 && (c.Context == 0 || c.Window <= c.Context) {
+		return c.Window, true
+	}
+	return (c.Context + Step - 1) / Step * Step, false
+}
+
+// checked returns c with its defaults, or the fault.
+func (c Config) checked(op string) (Config, error) {
+	if c.DType == mil.NoType {
+		c.DType = mil.FP16
+	}
+	for _, v := range []struct {
+		name     string
+		n, least int
+	}{{"Layers", c.Layers, 1}, {"Heads", c.Heads, 1}, {"HeadDim", c.HeadDim, 1}, {"Context", c.Context, 0},
+		{"Window", c.Window, 0}} {
+		if v.n < v.least || v.n > maxCount {
+			return c, &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("%s is %d", v.name, v.n),
+				Hint: fmt.Sprintf("it is from %d to %d", v.least, maxCount)}
+		}
+	}
+	if n, _ := c.capacity(); n == 0 {
+		return c, &Error{Op: op, Err: ErrSize, Detail: "neither Context nor Window", Hint: "reserve at least one token"}
+	}
+	return c, nil
+}
+
+// layout is the layout of the keys or values of layers layers with room for tokens.
+func (c Config) layout(name string, layers, tokens int) (ane.Layout, error) {
+	return ane.NewLayout(name, c.DType, layers, c.Heads, tokens, c.HeadDim)
+}
+
+// DTypeFor is the element type of a cache for a model whose key projection has weights of type weight and, if they are
+// quantized, scales of type scales (mil.NoType without): the type of the scales, because packed weights have the type
+// of their container; else the type of the weights if that is fp16, bf16 or fp32; else fp16. The rule is that of
+// OptMLX, section 3.2.3. A cache of bf16 cannot be made, because no surface holds bf16: use fp32 or fp16 then.
+func DTypeFor(scales, weight mil.DType) mil.DType {
+	if scales != mil.NoType {
+		return scales
+	}
+	switch weight {
+	case mil.FP16, mil.BF16, mil.FP32:
+		return weight
+	}
+	return mil.FP16
+}

@@ -1,0 +1,96 @@
+package kv
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// files is what SaveFile, AppendFile, RestoreFile and FoldFile need of a file system. Tests put failures and losses of
+// power below it.
+type files interface {
+	create(path string) (file, error) // a new file
+	open(path string) (file, int64, error)
+	rename(from, to string) error
+	remove(path string) error
+	syncDir(path string) error
+	list(dir string) ([]string, error)
+}
+
+// file is an open file.
+type file interface {
+	io.ReadWriteCloser
+	Sync() error
+}
+
+// system is the operating system's files.
+type system struct{}
+
+func (system) create(path string) (file, error) {
+	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+}
+
+func (system) open(path string) (file, int64, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, closing(f, err)
+	}
+	return f, info.Size(), nil
+}
+
+func (system) rename(from, to string) error { return os.Rename(from, to) }
+func (system) remove(path string) error     { return os.Remove(path) }
+
+// syncDir makes renames in a folder durable. Windows has no such call.
+func (system) syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return closing(d, d.Sync())
+}
+
+func (system) list(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names, err
+}
+
+// closing closes f and returns the first error.
+func closing(f io.Closer, err error) error {
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	return err
+}
+
+// replace writes path by way of a temporary file: afterwards path is the old file or the new one, whole and durable. An
+// error says nothing of which: if syncing the folder failed, it is the new one.
+func replace(fs files, path, temporary string, write func(io.Writer) error) error {
+	f, err := fs.create(temporary)
+	if err != nil {
+		return err
+	}
+	if err = write(f); err == nil {
+		err = f.Sync()
+	}
+	err = closing(f, err)
+	if err == nil {
+		err = fs.rename(temporary, path)
+	}
+	if err != nil {
+		_ = fs.remove(temporary) // the first failure is the one to report
+		return err
+	}
+	return fs.syncDir(filepath.Dir(path))
+}

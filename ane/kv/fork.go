@@ -1,0 +1,87 @@
+package kv
+
+import (
+	"errors"
+	"sync"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// shares is the record of the forks that share the pages of one cache, their owner. The owner writes slots that no fork
+// uses; every other write moves the writer.
+type shares struct {
+	mu    sync.Mutex
+	forks map[*Cache]int // to the position behind the tokens that the fork shares
+}
+
+// Fork makes a second cache with the same tokens, without those appended without Advance. On Linux both share their pages
+// until the fork is written to, or until the cache itself is written to at tokens that the fork has, as behind Truncate:
+// the writer then moves to new memory. The cache goes on behind those tokens in place. Elsewhere, on the heap, and in a
+// cache of NewOn, Fork copies the tokens once. Either may be closed first.
+//
+// The tensors of a fork that shares pages show the shared memory: behind the fork's tokens other bytes may appear at any
+// time. An engine must not write to them.
+//
+// Errors: ErrClosed, ane.ErrStale, and those of unimem.Start.
+func (c *Cache) Fork() (*Cache, error) {
+	if err := c.usable("fork"); err != nil {
+		return nil, err
+	}
+	f := &Cache{config: c.config, opts: c.opts, form: c.form, slides: c.slides, token: c.token, row: c.row,
+		first: min(c.first, c.next), next: c.next, pending: make([]int, c.config.Layers), saved: c.saved}
+	if c.memory.lent == nil {
+		m, err := adoptMemory(c.config, c.form, c.memory)
+		if err == nil {
+			f.memory, f.borrowed, f.touched = m, true, m.tokens
+			c.lend(f)
+			return f, nil
+		}
+		if !errors.Is(err, unimem.ErrShare) {
+			return nil, &Error{Op: "fork", Cause: err}
+		}
+	}
+	m, err := newMemory(c.config, c.form, c.memory.tokens, c.opts)
+	if err != nil {
+		return nil, &Error{Op: "fork", Cause: err}
+	}
+	f.touched = min(c.next, c.memory.tokens)
+	f.copied = int64(m.copySlots(c.memory, func(int) int { return f.touched }))
+	f.memory = m
+	return f, nil
+}
+
+// lend records that f shares the pages of c.
+func (c *Cache) lend(f *Cache) {
+	if c.shares == nil {
+		c.shares = &shares{forks: map[*Cache]int{}}
+	}
+	f.shares = c.shares
+	c.shares.mu.Lock()
+	defer c.shares.mu.Unlock()
+	c.shares.forks[f] = f.next
+}
+
+// shared reports whether another cache has tokens in the slots of position from and behind.
+func (c *Cache) shared(from int) bool {
+	if c.shares == nil || c.borrowed {
+		return c.borrowed
+	}
+	c.shares.mu.Lock()
+	defer c.shares.mu.Unlock()
+	for _, end := range c.shares.forks {
+		if c.slides || from < end {
+			return true
+		}
+	}
+	return false
+}
+
+// leave ends the sharing of pages.
+func (c *Cache) leave() {
+	if c.shares != nil {
+		c.shares.mu.Lock()
+		delete(c.shares.forks, c)
+		c.shares.mu.Unlock()
+	}
+	c.shares, c.borrowed = nil, false
+}

@@ -1,0 +1,266 @@
+package kv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// version is the version of the format. Every version begins as opening says, so that each can check every header.
+const version = "1"
+
+// opening is the begin of a header: its checksum with 16 hexadecimal digits, the xxh3 of the header with zeros there.
+const (
+	opening = `{"__metadata__":{"checksum":"`
+	digits  = 16
+)
+
+// maxHeader is the longest header in bytes: 4096 layers need 1.2 MB.
+const maxHeader = 16 << 20
+
+// dataAlign is the alignment of the data in the file. The header is padded with spaces.
+const dataAlign = 64
+
+// header is what a snapshot says of itself. Its text is canonical: a reader makes it again and compares.
+type header struct {
+	Fingerprint
+	layers, heads, dim int
+	dtype              mil.DType
+	window             int // 0 without
+	first, tokens      int
+	id, follows        string // of a file: its own number, and that of the part before it
+}
+
+// formatType is the name of an element type in safetensors, or empty.
+func formatType(d mil.DType) string {
+	switch d {
+	case mil.FP16:
+		return "F16"
+	case mil.FP32:
+		return "F32"
+	case mil.Bool:
+		return "BOOL"
+	case mil.Int8:
+		return "I8"
+	case mil.UInt8:
+		return "U8"
+	case mil.Int16:
+		return "I16"
+	case mil.UInt16:
+		return "U16"
+	case mil.Int32:
+		return "I32"
+	case mil.UInt32:
+		return "U32"
+	}
+	return ""
+}
+
+// run is the bytes of one head's tokens, tensor those of a layer and side, data all of them.
+func (h *header) tensor() int   { return h.heads * h.tokens * h.dim * h.dtype.Size() }
+func (h *header) data() int     { return 2 * h.layers * h.tensor() }
+func (h *header) trailer() int  { return 8 * (2*h.layers + 1) }
+func (h *header) end() int      { return h.first + h.tokens }
+func (h *header) name() string  { return "layers.0.keys." + strconv.Itoa(h.first) }
+func (h *header) sums() string  { return "checksums." + strconv.Itoa(h.first) }
+func (h *header) total() int    { return h.data() + h.trailer() }
+func (h *header) fileSize() int { return len(h.encode()) + h.total() }
+
+// tensorName is the name of a tensor: no two files of one snapshot share one.
+func (h *header) tensorName(i int) string {
+	side := [2]string{"keys", "values"}[i%2]
+	return fmt.Sprintf("layers.%d.%s.%d", i/2, side, h.first)
+}
+
+// encode returns the length and the header, padded.
+func (h *header) encode() []byte {
+	b := make([]byte, 8, 1024+128*h.layers)
+	b = append(b, opening...)
+	b = append(b, "0000000000000000"...)
+	field := func(name, value string) {
+		b = append(b, `","`...)
+		b = append(b, name...)
+		b = append(b, `":"`...)
+		b = append(b, value...)
+	}
+	field("format", "anekit-kv")
+	field("version", version)
+	for _, f := range h.fields() {
+		quoted, _ := json.Marshal(*f.value) // a string always has a text
+		field(f.name, string(quoted[1:len(quoted)-1]))
+	}
+	for _, f := range h.numbers() {
+		field(f.name, strconv.Itoa(*f.value))
+	}
+	field("dtype", h.dtype.String())
+	field("id", h.id)
+	field("follows", h.follows)
+	b = append(b, `"}`...)
+	size := h.tensor()
+	entry := func(name, dtype string, from, to int, shape ...int) {
+		b = append(b, `,"`...)
+		b = append(b, name...)
+		b = append(b, `":{"dtype":"`...)
+		b = append(b, dtype...)
+		b = append(b, `","shape":[`...)
+		for i, n := range shape {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendInt(b, int64(n), 10)
+		}
+		b = append(b, `],"data_offsets":[`...)
+		b = strconv.AppendInt(b, int64(from), 10)
+		b = append(b, ',')
+		b = strconv.AppendInt(b, int64(to), 10)
+		b = append(b, `]}`...)
+	}
+	dtype := formatType(h.dtype)
+	for i := range 2 * h.layers {
+		entry(h.tensorName(i), dtype, i*size, (i+1)*size, 1, h.heads, h.tokens, h.dim)
+	}
+	entry(h.sums(), "U8", h.data(), h.total(), h.trailer())
+	b = append(b, '}')
+	for len(b)%dataAlign != 0 {
+		b = append(b, ' ')
+	}
+	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
+	sum := xxh3.Hash(b)
+	copy(b[8+len(opening):], fmt.Sprintf("%016x", sum))
+	return b
+}
+
+// numbers are the fields of the shape, in the order of the file.
+func (h *header) numbers() [6]struct {
+	name  string
+	value *int
+} {
+	return [6]struct {
+		name  string
+		value *int
+	}{{"layers", &h.layers}, {"heads", &h.heads}, {"head_dim", &h.dim}, {"window", &h.window}, {"first", &h.first},
+		{"tokens", &h.tokens}}
+}
+
+// damaged is the error of a snapshot that cannot be used.
+func damaged(op, name, format string, args ...any) error {
+	return &Error{Op: op, Name: name, Err: ErrCorrupt, Detail: fmt.Sprintf(format, args...)}
+}
+
+// readError is the error of a read: a stream that ends early is a truncated snapshot.
+func readError(op, name, what string, err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return &Error{Op: op, Name: name, Err: ErrCorrupt, Detail: what + ": the snapshot is truncated",
+			Cause: io.ErrUnexpectedEOF}
+	}
+	return &Error{Op: op, Name: name, Detail: what, Cause: err}
+}
+
+// readHeader reads and checks the header of a snapshot, and returns it with its bytes. A header longer than 16 MiB is
+// refused, and no more memory is taken than bytes have arrived, twice.
+func readHeader(op, name string, r io.Reader) (*header, []byte, error) {
+	var length [8]byte
+	if _, err := io.ReadFull(r, length[:]); err != nil {
+		return nil, nil, readError(op, name, "length of the header", err)
+	}
+	n := binary.LittleEndian.Uint64(length[:])
+	if n < uint64(len(opening)+digits) || n > maxHeader || n%8 != 0 {
+		return nil, nil, damaged(op, name, "a header of %d bytes", n)
+	}
+	var raw bytes.Buffer
+	raw.Grow(8 + bytes.MinRead + int(min(n, 64<<10)))
+	raw.Write(length[:])
+	if _, err := io.CopyN(&raw, r, int64(n)); err != nil {
+		return nil, nil, readError(op, name, "header", err)
+	}
+	h, err := parseHeader(op, name, raw.Bytes())
+	return h, raw.Bytes(), err
+}
+
+// parseHeader parses length and header.
+func parseHeader(op, name string, raw []byte) (*header, error) {
+	if !bytes.HasPrefix(raw[8:], []byte(opening)) {
+		return nil, damaged(op, name, "no snapshot of this package: the header begins with %.40q", raw[8:])
+	}
+	digit := raw[8+len(opening):][:digits]
+	blank := bytes.Clone(raw)
+	copy(blank[8+len(opening):], "0000000000000000")
+	if sum := fmt.Sprintf("%016x", xxh3.Hash(blank)); sum != string(digit) {
+		return nil, damaged(op, name, "checksum of the header is %s, not %.16q", sum, digit)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw[8+len(`{"__metadata__":`):]))
+	var meta map[string]string
+	if err := d.Decode(&meta); err != nil {
+		return nil, damaged(op, name, "metadata: %v", err)
+	}
+	if meta["format"] != "anekit-kv" || meta["version"] != version {
+		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
+			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta["format"], meta["version"], version),
+			Hint:   "read it with the version of anekit that wrote it"}
+	}
+	h := &header{dtype: mil.ParseDType(meta["dtype"]), id: meta["id"], follows: meta["follows"]}
+	for _, f := range h.fields() {
+		*f.value = meta[f.name]
+	}
+	for _, f := range h.numbers() {
+		n, err := strconv.Atoi(meta[f.name])
+		if err != nil || n < 0 || f.value != &h.first && n > maxCount {
+			return nil, damaged(op, name, "%s is %.40q", f.name, meta[f.name])
+		}
+		*f.value = n
+	}
+	if formatType(h.dtype) == "" || h.layers > len(raw)/64 || h.heads > maxCount/max(1, h.layers) ||
+		h.dim*h.tokens > (1<<50)/max(1, h.layers*h.heads) || h.first > 1<<60 {
+		return nil, damaged(op, name, "shape %d x %d x %d x %d of %.16q", h.layers, h.heads, h.tokens, h.dim, meta["dtype"])
+	}
+	if !bytes.Equal(h.encode(), raw) {
+		return nil, damaged(op, name, "the header describes other tensors than a snapshot has")
+	}
+	return h, nil
+}
+
+// header describes the tokens of the cache from position first on.
+func (c *Cache) header(f Fingerprint, first int) *header {
+	h := &header{Fingerprint: f, layers: c.config.Layers, heads: c.config.Heads, dim: c.config.HeadDim,
+		dtype: c.config.DType, first: first, tokens: max(0, c.next-first)}
+	if c.slides {
+		h.window = c.memory.tokens
+	}
+	return h
+}
+
+// compare returns the error of a snapshot that belongs to another cache.
+func (c *Cache) compare(op, name string, h *header, f Fingerprint) error {
+	ours := c.header(f, 0)
+	why := f.differences(h.Fingerprint)
+	add := func(what string, a, b any) {
+		if why != "" {
+			why += ", "
+		}
+		why += fmt.Sprintf("%s is %v in the snapshot, %v here", what, a, b)
+	}
+	numbers, theirs := ours.numbers(), h.numbers()
+	for i, n := range numbers[:4] { // without positions
+		if *n.value != *theirs[i].value {
+			add(n.name, *theirs[i].value, *n.value)
+		}
+	}
+	if h.dtype != ours.dtype {
+		add("dtype", h.dtype, ours.dtype)
+	}
+	if h.window == 0 && h.follows == "" && h.first != 0 {
+		add("first position", h.first, 0)
+	}
+	if why != "" {
+		return &Error{Op: op, Name: name, Err: ErrFingerprint, Detail: why,
+			Hint: "compute the tokens again, or restore into a cache of that model"}
+	}
+	return nil
+}

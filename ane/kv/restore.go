@@ -1,0 +1,349 @@
+package kv
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
+// appended without Advance are dropped, and tensors stay valid unless the cache has to grow or shares pages.
+//
+// A snapshot is read wholly before the cache changes: after an error the cache is what it was. Into memory that no token
+// was written to yet, Restore reads directly; otherwise it keeps the tensors on the heap until all are checked.
+//
+// Errors: ErrCorrupt, ErrVersion, ErrFingerprint, ErrFull (more tokens than fit, without Grow), ErrClosed, ane.ErrStale,
+// and those of r and of unimem.Start.
+func (c *Cache) Restore(r io.Reader, f Fingerprint) error {
+	return c.restore("restore", []source{{r: r}}, f, -1)
+}
+
+// RestorePrefix is Restore of the oldest n tokens of a snapshot, which is checked wholly. The error is ErrSize if it has
+// fewer.
+func (c *Cache) RestorePrefix(r io.Reader, f Fingerprint, n int) error {
+	if n < 0 {
+		return &Error{Op: "restore", Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens", n)}
+	}
+	return c.restore("restore", []source{{r: r}}, f, n)
+}
+
+// source is one file of a snapshot, oldest first.
+type source struct {
+	r    io.Reader
+	name string
+	head *header // nil if it is still to be read
+	raw  []byte
+}
+
+// restore reads the snapshot that the sources make together. prefix is the number of tokens to keep, or -1 for all.
+func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int) error {
+	if err := c.usable(op); err != nil {
+		return err
+	}
+	total := 0
+	for i := range from {
+		s := &from[i]
+		if s.head == nil {
+			var err error
+			if s.head, s.raw, err = readHeader(op, s.name, s.r); err != nil {
+				return err
+			}
+		}
+		if err := c.compare(op, s.name, s.head, f); err != nil {
+			return err
+		}
+		if i == 0 && s.head.follows != "" {
+			return &Error{Op: op, Name: s.name, Err: ErrOrder, Detail: "the file has only the tokens behind another file's",
+				Hint: "restore the file whose index names this one"}
+		}
+		if i > 0 && s.head.first != from[i-1].head.end() {
+			return damaged(op, s.name, "begins at position %d, the part before it ends at %d", s.head.first,
+				from[i-1].head.end())
+		}
+		total += s.head.tokens
+	}
+	if prefix > total {
+		return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens, the snapshot has %d", prefix, total)}
+	}
+	lo := from[0].head.first
+	hi := lo + total
+	if prefix >= 0 {
+		hi = lo + prefix
+	}
+	if c.slides {
+		lo = max(lo, hi-c.memory.tokens)
+	}
+	p, err := c.place(op, lo, hi)
+	if err != nil {
+		return err
+	}
+	for i := range from {
+		if err := p.read(&from[i]); err != nil {
+			return p.undo(err)
+		}
+	}
+	if err := p.commit(); err != nil {
+		return err
+	}
+	clear(c.pending)
+	c.first, c.next, c.saved = lo, hi, tip{}
+	c.touched = max(c.touched, min(hi, c.memory.tokens))
+	return nil
+}
+
+// placing is a Restore under way.
+type placing struct {
+	c      *Cache
+	op     string
+	lo, hi int      // the positions to keep
+	fresh  *memory  // new memory that replaces the cache's, or nil
+	staged [][]byte // or the tensors on the heap, packed
+	target [][]byte // or the surfaces to read into
+	into   *memory  // whose surfaces they are
+	hash   xxh3.Hasher
+}
+
+// place decides where the tokens are read to.
+func (c *Cache) place(op string, lo, hi int) (*placing, error) {
+	p := &placing{c: c, op: op, lo: lo, hi: hi}
+	switch {
+	case !c.slides && hi > c.memory.tokens:
+		if !c.config.Grow {
+			return nil, &Error{Op: op, Err: ErrFull, Detail: fmt.Sprintf("%d tokens, room for %d", hi, c.memory.tokens),
+				Hint: "reserve a longer Context, set Grow, or restore a prefix"}
+		}
+		m, err := newMemory(c.config, c.form, (hi+Step-1)/Step*Step, c.opts)
+		if err != nil {
+			return nil, &Error{Op: op, Cause: err}
+		}
+		p.fresh, p.into = m, m
+	case c.touched == 0 && c.shares == nil:
+		p.into = c.memory
+	default:
+		p.staged = make([][]byte, len(c.memory.spans)) // each made when it is read
+	}
+	if p.into != nil {
+		p.target = p.into.spans
+	}
+	return p, nil
+}
+
+// read reads the data of a source behind its header and checks it.
+func (p *placing) read(s *source) error {
+	h := s.head
+	stage := p.c.buffer()
+	sums := make([]byte, 0, h.trailer())
+	left := h.total() // bytes of the file that are still to come
+	in := &unpacker{r: s.r, stage: stage, left: left}
+	for i := range 2 * h.layers {
+		p.hash.Reset()
+		if err := p.tensor(in, h, i); err != nil {
+			return readError(p.op, s.name, h.tensorName(i), err)
+		}
+		sums = binary.LittleEndian.AppendUint64(sums, p.hash.Sum64())
+	}
+	sums = binary.LittleEndian.AppendUint64(sums, seal(s.raw, sums))
+	stored := make([]byte, len(sums))
+	if err := in.full(stored, nil); err != nil {
+		return readError(p.op, s.name, h.sums(), err)
+	}
+	for i := range 2 * h.layers {
+		if !bytes.Equal(sums[8*i:][:8], stored[8*i:][:8]) {
+			return damaged(p.op, s.name, "checksum of %s is %x, not %x", h.tensorName(i), sums[8*i:][:8], stored[8*i:][:8])
+		}
+	}
+	if !bytes.Equal(sums, stored) {
+		return damaged(p.op, s.name, "checksum of the checksums differs")
+	}
+	return nil
+}
+
+// tensor reads tensor i of a source.
+func (p *placing) tensor(in *unpacker, h *header, i int) error {
+	c := p.c
+	row := c.row
+	keep := max(0, min(p.hi, h.end())-max(p.lo, h.first)) // tokens of this source
+	before := min(h.tokens, max(0, p.lo-h.first))
+	behind := h.tokens - keep - before
+	if keep == 0 {
+		return in.skip(h.tensor(), &p.hash)
+	}
+	for head := range h.heads {
+		if err := in.skip(before*row, &p.hash); err != nil {
+			return err
+		}
+		if err := p.rows(in, i, head, max(p.lo, h.first), keep); err != nil {
+			return err
+		}
+		if err := in.skip(behind*row, &p.hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows reads n tokens of a head from position at on.
+func (p *placing) rows(in *unpacker, i, head, at, n int) error {
+	c := p.c
+	if p.staged != nil {
+		size := (p.hi - p.lo) * c.row
+		if p.staged[i] == nil {
+			p.staged[i] = make([]byte, c.config.Heads*size)
+		}
+		return in.full(p.staged[i][head*size+(at-p.lo)*c.row:][:n*c.row], &p.hash)
+	}
+	l := &p.into.layout
+	for end := at + n; at < end; {
+		slot := at
+		if c.slides {
+			slot %= p.into.tokens
+		}
+		count := min(end-at, p.into.tokens-slot)
+		dst := p.target[i][head*l.PlaneStride+slot*l.RowStride:]
+		if l.RowStride == c.row {
+			if err := in.full(dst[:count*c.row], &p.hash); err != nil {
+				return err
+			}
+		} else {
+			for t := range count {
+				if err := in.full(dst[t*l.RowStride:][:c.row], &p.hash); err != nil {
+					return err
+				}
+			}
+		}
+		at += count
+	}
+	return nil
+}
+
+// undo leaves the cache as it was and returns err.
+func (p *placing) undo(err error) error {
+	switch {
+	case p.fresh != nil:
+		if e := p.fresh.retire(); e != nil {
+			return &Error{Op: p.op, Err: err, Cause: e}
+		}
+	case p.target != nil: // every byte was zero
+		for _, span := range p.target {
+			_ = p.c.eachRun(p.lo, p.hi, func(at, n int) error { // f does not fail
+				clear(span[at:][:n*p.into.layout.RowStride])
+				return nil
+			})
+		}
+	}
+	return err
+}
+
+// commit makes the tokens part of the cache's memory.
+func (p *placing) commit() error {
+	c := p.c
+	if p.fresh != nil {
+		return c.adopt(p.op, c.form, p.fresh)
+	}
+	if p.staged == nil {
+		return nil
+	}
+	if c.shared(0) {
+		m, err := newMemory(c.config, c.form, c.memory.tokens, c.opts)
+		if err != nil {
+			return &Error{Op: p.op, Cause: err}
+		}
+		if err := c.adopt(p.op, c.form, m); err != nil {
+			return err
+		}
+	}
+	for i, packed := range p.staged {
+		if packed == nil {
+			continue // no tokens
+		}
+		_ = c.eachRun(p.lo, p.hi, func(at, n int) error { // f does not fail
+			for t := range n {
+				copy(c.memory.spans[i][at+t*c.memory.layout.RowStride:][:c.row], packed)
+				packed = packed[c.row:]
+			}
+			return nil
+		})
+	}
+	return nil
+}
+
+// unpacker reads bytes through the stage, which holds at most as many as are left.
+type unpacker struct {
+	r     io.Reader
+	stage []byte
+	have  []byte // of stage, still to be handed out
+	left  int    // bytes that r still has for this source
+}
+
+// hasher is xxh3.Hasher, or nil.
+type hasher = *xxh3.Hasher
+
+// full fills b and adds it to the checksum. Long runs come from the reader directly.
+func (u *unpacker) full(b []byte, sum hasher) error {
+	for len(b) > 0 {
+		if len(u.have) == 0 && len(b) >= len(u.stage) {
+			part := b[:len(u.stage)]
+			if err := u.fetch(part); err != nil {
+				return err
+			}
+			u.add(part, sum)
+			b = b[len(part):]
+			continue
+		}
+		if err := u.fill(); err != nil {
+			return err
+		}
+		n := copy(b, u.have)
+		u.add(u.have[:n], sum)
+		u.have, b = u.have[n:], b[n:]
+	}
+	return nil
+}
+
+// skip reads n bytes for their checksum.
+func (u *unpacker) skip(n int, sum hasher) error {
+	for n > 0 {
+		if err := u.fill(); err != nil {
+			return err
+		}
+		k := min(n, len(u.have))
+		u.add(u.have[:k], sum)
+		u.have = u.have[k:]
+		n -= k
+	}
+	return nil
+}
+
+func (u *unpacker) add(b []byte, sum hasher) {
+	if sum != nil {
+		_, _ = sum.Write(b) // a Hasher does not fail
+	}
+}
+
+// fill reads into an empty stage.
+func (u *unpacker) fill() error {
+	if len(u.have) > 0 {
+		return nil
+	}
+	part := u.stage[:min(len(u.stage), u.left)]
+	if len(part) == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	if err := u.fetch(part); err != nil {
+		return err
+	}
+	u.have = part
+	return nil
+}
+
+// fetch reads len(b) bytes.
+func (u *unpacker) fetch(b []byte) error {
+	if _, err := io.ReadFull(u.r, b); err != nil {
+		return err
+	}
+	u.left -= len(b)
+	return nil
+}
