@@ -20,8 +20,10 @@ type arith struct {
 func (a arith) of(op string) arith {
 	a.result = a.operand
 	switch {
-	case op == "cast" || strings.HasPrefix(op, "constexpr_"): // by the host and the compiler, not in the engine
+	case op == "cast": // by the host, not in the engine
 		a.operand, a.result = 0, 0
+	case strings.HasPrefix(op, "constexpr_"): // weights are expanded to fp16, rounded as the chip rounds
+		a.operand, a.result = 0, a.result&numerics.HalfAway
 	case strings.HasPrefix(op, "reduce_") && a.operand.Has(numerics.ReduceAway):
 		a.result |= numerics.HalfAway
 	}
@@ -43,7 +45,17 @@ func (s *step) imitate() {
 		s.run.(*fixed).scales, _ = p.panels.(scales)
 	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
 		s.run, s.work = newFixed(p, r)
-	case r.Has(numerics.Steps | numerics.Tables):
+	case r&sumRules != 0 || r.Has(numerics.Steps|numerics.Tables):
+		switch run := s.run.(type) {
+		case *attender:
+			s.run, s.work = newSteppedAttention(s, run)
+			return
+		case *recurrence:
+			s.run, s.work = newSteppedRecurrence(s, run)
+			return
+		}
+	}
+	if r.Has(numerics.Steps | numerics.Tables) {
 		switch run := s.run.(type) {
 		case *softmaxer:
 			s.run = newStepped(s, run)
@@ -53,8 +65,7 @@ func (s *step) imitate() {
 			return
 		}
 	}
-	switch {
-	case sliced && s.op != "slice_update" && !a.Moving && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0:
+	if sliced && s.op != "slice_update" && !a.Moving && r.Has(numerics.SliceTimes16) && a.Begin[len(a.Begin)-1] != 0 {
 		s.run = &slicedInside{s.run}
 	}
 }
