@@ -55,6 +55,10 @@ func (s *step) imitate() {
 			return
 		}
 	}
+	if run, ok := s.run.(*floatBinary); ok && s.numbers() {
+		s.run, s.work = &numberBinary{walk: run.walk, op: numberOps[s.op], away: r.Has(numerics.HalfAway)}, 0
+		return
+	}
 	if r.Has(numerics.Steps | numerics.Tables) {
 		switch run := s.run.(type) {
 		case *softmaxer:

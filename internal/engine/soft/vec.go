@@ -5,6 +5,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -52,7 +53,11 @@ func (v *vec) len() int { return len(v.raw) / element.Size(v.dtype) }
 // load decodes len(dst) elements of floating point, or of int8, from element at, into dst.
 func (v *vec) load(dst []float32, at int) {
 	if v.half != nil {
-		v.rules.Decode(dst, v.half[at:at+len(dst)])
+		if v.rules.Has(numerics.Exponent31) {
+			numbers.Decode(dst, v.half[at:at+len(dst)])
+		} else {
+			v.rules.Decode(dst, v.half[at:at+len(dst)])
+		}
 		return
 	}
 	if v.dtype == mil.Int8 {
@@ -69,7 +74,11 @@ func (v *vec) load(dst []float32, at int) {
 // would get wrong.
 func (v *vec) store(src []float32, at int) {
 	if v.half != nil {
-		v.rules.Encode(v.half[at:at+len(src)], src)
+		if v.rules.Has(numerics.Exponent31) {
+			numbers.Encode(v.half[at:at+len(src)], src, v.rules.Has(numerics.HalfAway))
+		} else {
+			v.rules.Encode(v.half[at:at+len(src)], src)
+		}
 		return
 	}
 	copy(v.single[at:at+len(src)], src)

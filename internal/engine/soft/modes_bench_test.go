@@ -1,0 +1,91 @@
+package soft_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft"
+)
+
+// ratioCases have inputs of halves from low on. Those called overflow reach the range in most elements.
+var ratioCases = []struct {
+	name, text string
+	low        int
+}{
+	{"add", binaryText("add"), 0x2c00}, {"mul", binaryText("mul"), 0x2c00}, {"real_div", binaryText("real_div"), 0x2c00},
+	{"maximum", binaryText("maximum"), 0x2c00},
+	{"relu", `tensor<fp16, [4096, 1024]> x) { tensor<fp16, [4096, 1024]> y = relu(x = x)[name = string("y")]; } -> (y); }`,
+		0x2c00},
+	{"clip", `tensor<fp16, [4096, 1024]> x) { tensor<fp16, [4096, 1024]> y = clip(x = x, alpha = fp16(0), ` +
+		`beta = fp16(6))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"reduce_sum", `tensor<fp16, [4096, 1024]> x) { tensor<fp16, [4096, 1]> y = reduce_sum(x = x, ` +
+		`axes = tensor<int32, [1]>([1]), keep_dims = bool(true))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"softmax", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = softmax(x = x, axis = int32(1))` +
+		`[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"layer_norm", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = layer_norm(x = x, ` +
+		`axes = tensor<int32, [1]>([1]), epsilon = fp16(0.001))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"matmul", productText, 0x2c00},
+	{"matmul/overflow", productText, 0x5800},
+	{"attention", `tensor<fp16, [4, 256, 64]> a, tensor<fp16, [4, 256, 64]> b, tensor<fp16, [4, 256, 64]> c) { ` +
+		`tensor<fp16, [4, 256, 64]> y = scaled_dot_product_attention(query = a, key = b, value = c)` +
+		`[name = string("y")]; } -> (y); }`, 0x2c00},
+}
+
+const productText = `tensor<fp16, [256, 512]> x, tensor<fp16, [512, 256]> y) { tensor<fp16, [256, 256]> z = matmul(` +
+	`x = x, y = y, transpose_x = bool(false), transpose_y = bool(false))[name = string("z")]; } -> (z); }`
+
+func binaryText(op string) string {
+	const shape = "tensor<fp16, [4096, 1024]>"
+	return shape + " x, " + shape + " y) { " + shape + " z = " + op + `(x = x, y = y)[name = string("z")]; } -> (z); }`
+}
+
+// BenchmarkModeRatios evaluates each program in every mode by turns, and reports the least time of each mode as a
+// multiple of that of reference.
+func BenchmarkModeRatios(b *testing.B) {
+	for _, c := range ratioCases {
+		b.Run(c.name, func(b *testing.B) {
+			all := numerics.Modes()
+			requests, least := make([]*ane.Request, len(all)), make([]time.Duration, len(all))
+			for k, m := range all {
+				d, err := ane.Open(soft.New(soft.Numerics(m)), "")
+				require.NoError(b, err)
+				defer func() { require.NoError(b, d.Close()) }()
+				model, err := d.Compile(b.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + c.text)})
+				require.NoError(b, err)
+				defer func() { require.NoError(b, model.Close(b.Context())) }()
+				r, err := model.NewRequest(b.Context())
+				require.NoError(b, err)
+				defer func() { require.NoError(b, r.Close()) }()
+				for _, l := range model.Inputs() {
+					data := make([]byte, l.PackedBytes())
+					for i := 0; i < len(data); i += 2 {
+						le.PutUint16(data[i:], uint16(c.low+i*7919%0xc00))
+					}
+					_, err := r.Input(l.Name).Write(data)
+					require.NoError(b, err)
+				}
+				_, err = r.Evaluate(b.Context())
+				require.NoError(b, err)
+				requests[k], least[k] = r, 1<<62
+			}
+			for b.Loop() {
+				for k, r := range requests {
+					from := time.Now()
+					if _, err := r.Evaluate(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+					least[k] = min(least[k], time.Since(from))
+				}
+			}
+			for k := range slices.Clone(all)[1:] {
+				b.ReportMetric(float64(least[k+1])/float64(least[0]), all[k+1].String()+"-ratio")
+			}
+			b.ReportMetric(float64(least[0].Microseconds()), "reference-us")
+		})
+	}
+}
