@@ -59,13 +59,27 @@ func (s *step) imitate() {
 		s.run, s.work = &numberBinary{walk: run.walk, op: numberOps[s.op], away: r.Has(numerics.HalfAway)}, 0
 		return
 	}
+	if run, ok := s.run.(*reducer); ok {
+		if made := newReducerRun(run, r); made != nil {
+			s.run = made
+		}
+		return
+	}
 	if r.Has(numerics.Steps | numerics.Tables) {
 		switch run := s.run.(type) {
 		case *softmaxer:
-			s.run = newStepped(s, run)
+			made := newStepped(s, run)
+			s.run = made
+			if made.exp != nil && run.lanes.runOf(r) {
+				s.run = steppedRun{made}
+			}
 			return
 		case *normer:
-			s.run = &steppedNorm{*run, r}
+			made := &steppedNorm{*run, r}
+			s.run = made
+			if run.lanes.runOf(r) {
+				s.run = steppedNormRun{made}
+			}
 			return
 		}
 	}

@@ -115,6 +115,8 @@ func tablesOf(steps []step) int {
 			seen[r.table] = true
 		case *stepped:
 			seen[r.exp] = true
+		case steppedRun:
+			seen[r.exp] = true
 		case *steppedAttention:
 			seen[r.table] = true
 		}

@@ -14,7 +14,7 @@ type stepped struct {
 	exp   *table // nil in a step of few elements
 }
 
-func newStepped(s *step, r *softmaxer) runner {
+func newStepped(s *step, r *softmaxer) *stepped {
 	t := &stepped{softmaxer: *r, rules: s.arith.operand}
 	if ops.Volume(s.out[0].shape) >= tabled {
 		t.exp = s.arith.tables.of((&step{op: "exp", attrs: ops.Unary{}, arith: s.arith}).key())

@@ -1,0 +1,214 @@
+package soft
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
+)
+
+// These runners compute the lanes of runs of halves of stepped, steppedNorm and reducer with package numbers, step by
+// step over a whole lane. Their results are those of the runners over several lanes.
+
+// runOf reports whether the lanes are runs, and the rules those of package numbers.
+func (l *lanes) runOf(r numerics.Rules) bool {
+	return l.row == 1 && l.run > 1 && r.Has(numerics.Exponent31)
+}
+
+// sum4 adds in four interleaved parts, as the functions below do.
+func sum4(m []float32) float64 {
+	var a, b, c, d float64
+	for ; len(m) >= 4; m = m[4:] {
+		a, b, c, d = a+float64(m[0]), b+float64(m[1]), c+float64(m[2]), d+float64(m[3])
+	}
+	for _, f := range m {
+		a += float64(f)
+	}
+	return (a + b) + (c + d)
+}
+
+func magnitudes4(m []float32) float64 {
+	var a, b, c, d float64
+	abs := func(f float32) float64 { return math.Abs(float64(f)) }
+	for ; len(m) >= 4; m = m[4:] {
+		a, b, c, d = a+abs(m[0]), b+abs(m[1]), c+abs(m[2]), d+abs(m[3])
+	}
+	for _, f := range m {
+		a += abs(f)
+	}
+	return (a + b) + (c + d)
+}
+
+// squares4 adds squares, each of which is exact in float32: 22 bits.
+func squares4(m []float32) float64 {
+	var a, b, c, d float64
+	for ; len(m) >= 4; m = m[4:] {
+		a, b, c, d = a+float64(m[0]*m[0]), b+float64(m[1]*m[1]), c+float64(m[2]*m[2]), d+float64(m[3]*m[3])
+	}
+	for _, f := range m {
+		a += float64(f * f)
+	}
+	return (a + b) + (c + d)
+}
+
+// greatest4 is the greatest of numbers, none of which is NaN.
+func greatest4(m []float32) float32 {
+	a, b, c, d := m[0], m[0], m[0], m[0]
+	for ; len(m) >= 4; m = m[4:] {
+		if m[0] > a {
+			a = m[0]
+		}
+		if m[1] > b {
+			b = m[1]
+		}
+		if m[2] > c {
+			c = m[2]
+		}
+		if m[3] > d {
+			d = m[3]
+		}
+	}
+	for _, f := range m {
+		a = max(a, f)
+	}
+	return max(a, b, c, d)
+}
+
+// decoded calls f with the numbers of x, some at a time.
+func decoded(x []fp16.Bits, f func(m []float32)) {
+	var room [chunk]float32
+	for len(x) > 0 {
+		n := min(chunk, len(x))
+		numbers.Decode(room[:n], x[:n])
+		f(room[:n])
+		x = x[n:]
+	}
+}
+
+// steppedRun is stepped for runs.
+type steppedRun struct{ *stepped }
+
+func (r steppedRun) run(c *call) {
+	r.exp.make(r.raise)
+	c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile)
+}
+
+func (r steppedRun) span(c *call, lo, hi, _ int) {
+	l, rules, away := &r.lanes, r.rules, r.rules.Has(numerics.HalfAway)
+	x, out := c.in[0].half, c.out[0].half
+	var one [1]fp16.Bits
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, _ := l.group(g)
+		top, sum := float32(math.Inf(-1)), 0.0
+		l.runs(c, base, halfStretch, func(at, _, n int) {
+			decoded(x[at:at+n], func(m []float32) { top = max(top, greatest4(m)) })
+		})
+		one[0] = bitsOf(top)
+		l.runs(c, base, chunk, func(at, _, n int) {
+			y := out[at : at+n]
+			numbers.Binary(numbers.Sub, y, x[at:at+n], one[:], away)
+			halves.Lookup(y, y, r.exp.values)
+			decoded(y, func(m []float32) { sum += sum4(m) })
+		})
+		one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
+		l.runs(c, base, halfStretch, func(at, _, n int) {
+			numbers.Binary(numbers.Mul, out[at:at+n], out[at:at+n], one[:], away)
+		})
+	}
+}
+
+// bitsOf returns the half of a number, of an infinite one too.
+func bitsOf(f float32) fp16.Bits {
+	b := math.Float32bits(f / 0x1p112)
+	return fp16.Bits(b>>16&0x8000 | b>>13&0x7fff)
+}
+
+// steppedNormRun is steppedNorm for runs.
+type steppedNormRun struct{ *steppedNorm }
+
+func (r steppedNormRun) span(c *call, lo, hi, _ int) {
+	l, rules, away, length := &r.lanes, r.rules, r.rules.Has(numerics.HalfAway), float64(r.lanes.length)
+	x, out, gamma, beta := c.in[0].half, c.out[0].half, c.in[1].half, c.in[2].half
+	var one [1]fp16.Bits
+	// param is what belongs to elements j to j+n of a lane, or to all of them.
+	param := func(v []fp16.Bits, lane, j, n int) []fp16.Bits {
+		if r.channels {
+			return v[lane%r.params:][:1]
+		}
+		return v[j : j+n]
+	}
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, lane := l.group(g)
+		sum, squares := 0.0, 0.0
+		l.runs(c, base, halfStretch, func(at, _, n int) {
+			decoded(x[at:at+n], func(m []float32) { sum += sum4(m) })
+		})
+		one[0] = rules.Round(sum / length)
+		l.runs(c, base, chunk, func(at, _, n int) {
+			numbers.Binary(numbers.Sub, out[at:at+n], x[at:at+n], one[:], away)
+			decoded(out[at:at+n], func(m []float32) { squares += squares4(m) })
+		})
+		one[0], _ = rules.Unary("rsqrt", rules.Round(squares/length), r.epsilon)
+		l.runs(c, base, chunk, func(at, j, n int) {
+			y := out[at : at+n]
+			numbers.Binary(numbers.Mul, y, y, one[:], away)
+			if gamma != nil {
+				numbers.Binary(numbers.Mul, y, y, param(gamma, lane, j, n), away)
+			}
+			if beta != nil {
+				numbers.Binary(numbers.Add, y, y, param(beta, lane, j, n), away)
+			}
+		})
+	}
+}
+
+func (r steppedNormRun) run(c *call) { c.spread(r.lanes.groups, 4*r.lanes.length*r.lanes.tile) }
+
+// reducerRun is reducer for runs. It adds in four sums, which is exact up to 2^29.
+type reducerRun struct{ *reducer }
+
+// newReducerRun returns nil for a reduction that it lacks.
+func newReducerRun(r *reducer, rules numerics.Rules) runner {
+	if r.folding.way == byProduct || !r.lanes.runOf(rules) {
+		return nil
+	}
+	return reducerRun{r}
+}
+
+func (r reducerRun) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
+
+func (r reducerRun) span(c *call, lo, hi, _ int) {
+	l, x := &r.lanes, c.in[0].half
+	var out [1]float32
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, lane := l.group(g)
+		acc := r.folding.start
+		l.runs(c, base, halfStretch, func(at, _, n int) {
+			decoded(x[at:at+n], func(m []float32) { acc = r.fold(acc, m) })
+		})
+		if r.folding.last != nil {
+			acc = r.folding.last(acc, l.length)
+		}
+		out[0] = narrow(r.dtype, acc)
+		c.out[0].store(out[:], lane)
+	}
+}
+
+func (r reducerRun) fold(acc float64, m []float32) float64 {
+	switch r.folding.way {
+	case bySum:
+		return acc + sum4(m)
+	case byMagnitude:
+		return acc + magnitudes4(m)
+	case bySquare:
+		return acc + squares4(m)
+	case byMaximum:
+		return max(acc, float64(greatest4(m)))
+	}
+	for i := range m {
+		m[i] = -m[i]
+	}
+	return min(acc, -float64(greatest4(m)))
+}
