@@ -45,6 +45,24 @@ func OnBlock(b *unimem.Block, l Layout) (*Tensor, error) {
 	return newTensor(&Tensor{layout: l, block: b, kind: onBlock}, b.Bytes())
 }
 
+// OnRange makes a tensor at byte offset of a Block. The offset is a multiple of RowAlign; otherwise
+// the error is ErrAligned. A tensor after byte 0 can be bound only if Info.Offsets is true,
+// see OnSpan. The error is ErrShort if the layout needs more bytes than follow.
+func OnRange(b *unimem.Block, offset int, l Layout) (*Tensor, error) {
+	if b == nil {
+		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Detail: "nil Block"}
+	}
+	mem := b.Bytes()
+	if mem != nil && (offset < 0 || offset > len(mem)) {
+		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrShort,
+			Detail: fmt.Sprintf("byte %d of a Block of %d", offset, len(mem)), Hint: "begin inside the Block"}
+	}
+	if mem != nil {
+		mem = mem[offset:]
+	}
+	return newTensor(&Tensor{layout: l, block: b, offset: offset, at: offset, kind: onBlock}, mem)
+}
+
 // OnCell makes a tensor on a Grid cell. A cell of a Grid with unimem.SurfacePerCell has
 // its own surface and starts at byte 0 of it, as Apple's engine requires; other cells are
 // at an offset.

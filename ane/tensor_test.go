@@ -187,3 +187,25 @@ func TestZeroTensor(t *testing.T) {
 	_, err = x.Read(nil)
 	require.ErrorIs(t, err, ane.ErrStale)
 }
+
+func TestOnRange(t *testing.T) {
+	b := open(t, unimem.PageSize)
+	l := newLayout(t, "x", mil.FP16, 2, 3)
+	x, err := ane.OnRange(b, 256, l)
+	require.NoError(t, err)
+	require.NoError(t, x.SetBits(0x1234, 1, 2))
+	require.Equal(t, 256, x.Offset())
+	require.Equal(t, []byte{0x34, 0x12}, b.Bytes()[256+64+4:256+64+6])
+	_, err = ane.OnRange(b, 3, l)
+	require.ErrorIs(t, err, ane.ErrAligned)
+	for _, offset := range []int{-64, unimem.PageSize - 64, unimem.PageSize, unimem.PageSize + 64} {
+		_, err = ane.OnRange(b, offset, l)
+		require.ErrorIs(t, err, ane.ErrShort, offset)
+	}
+	_, err = ane.OnRange(nil, 0, l)
+	require.ErrorIs(t, err, ane.ErrStale)
+	require.NoError(t, b.Close())
+	require.Nil(t, x.Bytes())
+	_, err = ane.OnRange(b, 0, l)
+	require.ErrorIs(t, err, ane.ErrStale)
+}

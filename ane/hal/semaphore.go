@@ -53,28 +53,27 @@ func (s *Semaphore) Signal(v uint64) error {
 	if !s.valid() {
 		return unmade("signal")
 	}
-	var todo work
-	err := s.signal(v, &todo)
+	todo, err := s.signal(v, work{})
 	todo.run()
 	return err
 }
 
 // signal is Signal, and leaves the waiters to the caller.
-func (s *Semaphore) signal(v uint64, todo *work) error {
+func (s *Semaphore) signal(v uint64, todo work) (work, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.failed != nil:
-		return s.failed
+		return todo, s.failed
 	case v < s.value:
-		return &Error{Op: "signal", Err: ErrBackwards, Detail: fmt.Sprintf("%d after %d", v, s.value),
+		return todo, &Error{Op: "signal", Err: ErrBackwards, Detail: fmt.Sprintf("%d after %d", v, s.value),
 			Hint: "signal values that grow"}
 	}
 	s.value = v
 	for len(s.waiters) > 0 && s.waiters[0].value <= v {
-		todo.push(s.waiters.remove(0))
+		todo = todo.push(s.waiters.remove(0))
 	}
-	return nil
+	return todo, nil
 }
 
 // Fail fails the Semaphore: values that it has not reached are never reached. The first call
@@ -83,24 +82,23 @@ func (s *Semaphore) Fail(cause error) {
 	if !s.valid() {
 		return
 	}
-	var todo work
-	s.fail(asFailure(cause), &todo)
-	todo.run()
+	s.fail(asFailure(cause), work{}).run()
 }
 
 // fail is Fail, and leaves the waiters to the caller.
-func (s *Semaphore) fail(f *failure, todo *work) {
+func (s *Semaphore) fail(f *failure, todo work) work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed != nil {
-		return
+		return todo
 	}
 	s.failed = f
 	for len(s.waiters) > 0 {
 		w := s.waiters.remove(len(s.waiters) - 1)
 		w.err = f
-		todo.push(w)
+		todo = todo.push(w)
 	}
+	return todo
 }
 
 // state reports whether v is reached, or will never be.
@@ -182,7 +180,10 @@ type waiting struct {
 	done chan struct{}
 }
 
-func (w *waiting) met(*waiter, *work) { w.done <- struct{}{} }
+func (w *waiting) met(_ *waiter, todo work) work {
+	w.done <- struct{}{}
+	return todo
+}
 
 // OnReach calls f once, in its own goroutine, when the value is v or higher (f gets nil), or when
 // that can no longer happen (f gets the failure). cancel removes it; like that of
@@ -210,7 +211,10 @@ type call struct {
 	f func(error)
 }
 
-func (c *call) met(w *waiter, _ *work) { go c.f(w.err) }
+func (c *call) met(w *waiter, todo work) work {
+	go c.f(w.err)
+	return todo
+}
 
 // WaitAll waits until every point is reached. The first failure ends it. It returns nil if all
 // are reached, also if ctx has ended; else the failure, or the error of ctx. No points are nil.
@@ -303,7 +307,10 @@ func (g *group) wait(ctx context.Context, n int) {
 	}
 }
 
-func (g *group) met(w *waiter, _ *work) { g.done <- w.err }
+func (g *group) met(w *waiter, todo work) work {
+	g.done <- w.err
+	return todo
+}
 
 // drop removes the waiters.
 func (g *group) drop() {

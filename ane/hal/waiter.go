@@ -10,14 +10,16 @@ type waiter struct {
 	next  *waiter // in a work list
 }
 
-// receiver is told that a waiter was decided. It must not block, and leaves further waiters to
-// todo, so that a chain of submissions of any length needs no stack.
-type receiver interface{ met(w *waiter, todo *work) }
+// receiver is told that a waiter was decided. It must not block, and appends the waiters that this
+// decides to todo, so that a chain of submissions of any length needs no stack.
+type receiver interface {
+	met(w *waiter, todo work) work
+}
 
 // work is a list of decided waiters, in order.
 type work struct{ first, last *waiter }
 
-func (l *work) push(w *waiter) {
+func (l work) push(w *waiter) work {
 	w.next = nil
 	if l.last == nil {
 		l.first = w
@@ -25,18 +27,19 @@ func (l *work) push(w *waiter) {
 		l.last.next = w
 	}
 	l.last = w
+	return l
 }
 
 // run tells the receivers, and those of the waiters that are decided by that. The caller
 // holds no lock.
-func (l *work) run() {
+func (l work) run() {
 	for l.first != nil {
 		w := l.first
 		if l.first = w.next; l.first == nil {
 			l.last = nil
 		}
 		w.next = nil
-		w.to.met(w, l)
+		l = w.to.met(w, l)
 	}
 }
 

@@ -1,0 +1,314 @@
+package hal
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"hash"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// digest identifies the content of a program, its weights and the engine.
+type digest [sha256.Size]byte
+
+// cache has the programs of a Device by content.
+type cache struct {
+	device *Device
+
+	mu       sync.Mutex
+	programs map[digest]*program
+	idle     []*program // programs without an Executable, the least recently used one first
+}
+
+// program is a program of the cache.
+type program struct {
+	key   digest
+	ready chan struct{} // closed when model or err is set
+	model *ane.Model
+	err   error
+
+	// The mutex of the cache guards the fields below.
+	users int // Executables, and calls of Prepare
+}
+
+// Prepare compiles and loads a program, or finds it: equal content (text, function, weights) is compiled
+// once on a Device, also by concurrent calls. The caller closes the Executable. With CacheDir the
+// program is also kept on disk. Errors are those of ane's Device.Compile and Model.Load, and ErrClosed.
+func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, error) {
+	if !d.valid() {
+		return nil, d.shut("prepare")
+	}
+	if err := d.begin("prepare"); err != nil {
+		return nil, err
+	}
+	defer d.end()
+	ctx, stop := d.bound(given(ctx))
+	defer stop()
+	if err := ctx.Err(); err != nil {
+		return nil, ane.Deadline("prepare", d.info.Name, err)
+	}
+	src, key, err := d.identify(src)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		p, mine := d.cache.find(key)
+		if mine {
+			p.model, p.err = d.compile(ctx, src, key)
+			close(p.ready)
+		} else {
+			select {
+			case <-p.ready:
+			case <-ctx.Done():
+				_ = d.cache.release(ctx, p)
+				return nil, ane.Deadline("prepare", d.info.Name, ctx.Err())
+			}
+		}
+		if p.err == nil {
+			if !mine {
+				d.stats.hits.Add(1)
+			}
+			e := &Executable{device: d, program: p, in: p.model.Inputs(), out: p.model.Outputs(), receipt: p.model.Receipt()}
+			e.receipt.Cached = e.receipt.Cached || !mine
+			return e, nil
+		}
+		d.cache.forget(p)
+		if mine || !cutShort(p.err) {
+			return nil, p.err
+		}
+		// The call that compiled was ended by its own context: compile again.
+	}
+}
+
+// cutShort reports whether a context ended a call.
+func cutShort(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// bound returns ctx, which also ends when Close cancels what runs.
+func (d *Device) bound(ctx context.Context) (context.Context, func()) {
+	both, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(d.life, func() { cancel(ErrClosed) })
+	return both, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// compile compiles and loads a program. If the engine has reached a limit, it closes idle programs and
+// tries again.
+func (d *Device) compile(ctx context.Context, src ane.Source, key digest) (*ane.Model, error) {
+	m, err := d.load(ctx, src)
+	if errors.Is(err, ane.ErrExhausted) && d.cache.evict(ctx, 0) {
+		m, err = d.load(ctx, src)
+	}
+	if err == nil {
+		d.store(key, src)
+	}
+	return m, err
+}
+
+func (d *Device) load(ctx context.Context, src ane.Source) (*ane.Model, error) {
+	m, err := d.engine.Compile(ctx, src)
+	if err != nil {
+		return nil, err
+	}
+	d.stats.compiles.Add(1)
+	if err := m.Load(ctx); err != nil {
+		return nil, errors.Join(err, m.Close(context.WithoutCancel(ctx)))
+	}
+	return m, nil
+}
+
+// find returns the program of key, which the caller releases. It reports whether the caller has to
+// compile it.
+func (c *cache) find(key digest) (p *program, mine bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p = c.programs[key]
+	if p == nil {
+		if c.programs == nil {
+			c.programs = map[digest]*program{}
+		}
+		p = &program{key: key, ready: make(chan struct{})}
+		c.programs[key] = p
+		mine = true
+	}
+	c.idle = slices.DeleteFunc(c.idle, func(q *program) bool { return q == p })
+	p.users++
+	return p, mine
+}
+
+// forget removes a program that does not compile.
+func (c *cache) forget(p *program) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p.users--
+	if c.programs[p.key] == p {
+		delete(c.programs, p.key)
+	}
+}
+
+// release ends one use of a program, and closes programs beyond the limit.
+func (c *cache) release(ctx context.Context, p *program) error {
+	c.mu.Lock()
+	p.users--
+	if p.users == 0 && c.programs[p.key] == p {
+		c.idle = append(c.idle, p)
+	}
+	c.mu.Unlock()
+	return c.trim(ctx, c.device.config.limit)
+}
+
+// evict closes all idle programs, down to a limit, and reports whether there was one.
+func (c *cache) evict(ctx context.Context, limit int) bool {
+	c.mu.Lock()
+	any := len(c.idle) > 0
+	c.mu.Unlock()
+	_ = c.trim(ctx, limit) // the retry of the caller reports what is still wrong
+	return any
+}
+
+// trim closes idle programs until at most limit programs are kept. A program that cannot be closed stays,
+// for a later call.
+func (c *cache) trim(ctx context.Context, limit int) error {
+	for {
+		c.mu.Lock()
+		if len(c.idle) == 0 || len(c.programs) <= limit {
+			c.mu.Unlock()
+			return nil
+		}
+		p := c.idle[0]
+		c.idle = slices.Delete(c.idle, 0, 1)
+		delete(c.programs, p.key)
+		c.mu.Unlock()
+		if err := p.close(ctx); err != nil {
+			c.mu.Lock()
+			if c.programs[p.key] == nil {
+				c.programs[p.key] = p
+				c.idle = slices.Insert(c.idle, 0, p)
+				c.mu.Unlock()
+				return err
+			}
+			c.mu.Unlock()
+			return errors.Join(err, p.close(context.WithoutCancel(ctx)))
+		}
+	}
+}
+
+// close unloads a program; one that never compiled has nothing to close.
+func (p *program) close(ctx context.Context) error {
+	<-p.ready // it has no users, so this does not wait
+	if p.model == nil {
+		return nil
+	}
+	return p.model.Close(ctx)
+}
+
+// close closes every program, also those with an open Executable. The Device has closed what ran them.
+func (c *cache) close(ctx context.Context) error {
+	c.mu.Lock()
+	for _, p := range c.programs {
+		if !slices.Contains(c.idle, p) {
+			c.idle = append(c.idle, p)
+		}
+	}
+	c.mu.Unlock()
+	return c.trim(ctx, 0)
+}
+
+// unbind closes the Requests of an Executable.
+func (p *program) unbind(e *Executable) error {
+	d := e.device
+	d.mu.Lock()
+	var all []*binding
+	for b := range d.buffers {
+		for k := range b.bound {
+			if k.exec == e && !slices.Contains(all, k) {
+				all = append(all, k)
+			}
+		}
+	}
+	d.mu.Unlock()
+	var errs []error
+	for _, k := range all {
+		errs = append(errs, k.close())
+	}
+	return errors.Join(errs...)
+}
+
+// identify returns the Source with a text, and the digest of its content and of the engine.
+func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
+	none := src.Text == nil && (src.Program == nil || src.Program.Tree() == nil)
+	both := src.Text != nil && src.Program != nil && src.Program.Tree() != nil
+	if none || both {
+		detail := "the Source has neither Program nor Text"
+		if both {
+			detail = "the Source has a Program and a Text"
+		}
+		return src, digest{}, &ane.Error{Op: "prepare", Engine: d.info.Name, Name: src.File, Err: ane.ErrCompile,
+			Detail: detail, Hint: "give one of them"}
+	}
+	if w, ok := src.Program.(ane.Weights); ok && src.Weights == nil {
+		src.Weights = w
+	}
+	text, err := src.MIL()
+	if err != nil {
+		return src, digest{}, ane.Because(ane.ErrCompile, err)
+	}
+	tree, err := src.Tree()
+	if err != nil {
+		return src, digest{}, ane.Because(ane.ErrCompile, err)
+	}
+	h := sha256.New()
+	i := d.info
+	for _, s := range []string{"anekit hal 1", i.Name, i.Chip, i.OSBuild, i.Numerics, i.Sharing, src.Function} {
+		add(h, []byte(s))
+	}
+	add(h, []byte{map[bool]byte{true: 1}[i.Offsets]})
+	add(h, text)
+	var paths []string
+	for _, b := range tree.Blobs() {
+		if s, err := b.Path.Strings(); err == nil { // the compiler reports a malformed path
+			paths = append(paths, s...)
+		}
+	}
+	slices.Sort(paths)
+	paths = slices.Compact(paths)
+	files := ane.Files{}
+	for _, path := range paths {
+		add(h, []byte(path))
+		data, err := []byte(nil), fs.ErrNotExist
+		if src.Weights != nil {
+			data, err = src.Weights.ReadFile(path)
+		}
+		if err != nil {
+			continue // the compiler reports it; without the file's content the digest is another one
+		}
+		add(h, data)
+		files[path] = data
+	}
+	if src.Weights != nil && len(files) == len(paths) {
+		src.Weights = files // what was read is what is compiled
+	}
+	return src, digest(h.Sum(nil)), nil
+}
+
+// add writes b with its length, so that no two lists of slices have the same bytes.
+func add(h hash.Hash, b []byte) {
+	var n [8]byte
+	binary.LittleEndian.PutUint64(n[:], uint64(len(b)))
+	h.Write(n[:])
+	h.Write(b)
+}
+
+// CacheDir is a folder in which the Device keeps the prepared programs, one file for each content and
+// engine. See Device.store.
+func CacheDir(path string) Option { return func(c *config) { c.dir = path } }
+
+func (d *Device) store(key digest, src ane.Source) {}

@@ -1,0 +1,316 @@
+package hal
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/unimem"
+)
+
+// Device has the queue, the memory and the programs of one ane.Device. NewDevice makes one, and its
+// caller closes it. The zero value is closed.
+type Device struct {
+	engine *ane.Device
+	info   ane.Info
+	config config
+	queue  Queue
+	trace  *Trace
+	stats  counters
+	turn   chan struct{}           // has a token during Close
+	life   context.Context         // ends when Close cancels what runs
+	cancel context.CancelCauseFunc // of life
+	cache  cache
+
+	mu       sync.Mutex // guards the fields below, and the states of Buffers and CommandBuffers
+	closing  bool
+	closed   bool
+	active   int           // submissions that have not ended
+	idle     chan struct{} // closed when active is 0 during Close
+	waiting  list          // submissions whose batch has not begun
+	buffers  map[*Buffer]struct{}
+	commands map[*CommandBuffer]struct{}
+	parked   []*unimem.Block         // closed memory that an abandoned run may still use
+	signals  map[Point][]*submission // of those waiting, with FindCycles
+}
+
+// Option configures NewDevice.
+type Option func(*config)
+
+type config struct {
+	tracing, cycles bool
+	limit           int
+	dir             string
+	faults          []error
+}
+
+// defaultLimit is the number of programs that a Device keeps without CacheLimit.
+const defaultLimit = 64
+
+// Tracing records what Device.Trace writes.
+func Tracing() Option { return func(c *config) { c.tracing = true } }
+
+// FindCycles refuses a submission that closes a cycle among those pending with ErrCycle: each
+// awaits the very value that the next one signals. It looks at the submissions of this Device.
+func FindCycles() Option { return func(c *config) { c.cycles = true } }
+
+// CacheLimit is the number of loaded programs that the Device keeps for Prepare, 64 by default.
+// Programs with an open Executable stay in any case; of the others the least recently used one is
+// closed first. 0 keeps none. A negative number is ErrOutOfRange.
+func CacheLimit(programs int) Option {
+	return func(c *config) {
+		c.limit = programs
+		if programs < 0 {
+			c.faults = append(c.faults, &Error{Op: "open", Err: ErrOutOfRange,
+				Detail: fmt.Sprintf("CacheLimit(%d)", programs), Hint: "give 0 or more"})
+		}
+	}
+}
+
+// Stats are counters of a Device since NewDevice.
+type Stats struct {
+	Submissions int64 // accepted calls of Execute, Alloca and Dealloca
+	Commands    int64 // commands of the batches that began, as recorded, barriers too
+	Merged      int64 // commands that End joined to their neighbor
+	Barriers    int64 // barriers that End encoded
+	Polyfills   int64 // fills, copies and updates, as encoded, that the CPU ran
+	Compiles    int64 // programs that the engine compiled
+	CacheHits   int64 // calls of Prepare that found their program loaded, or compiled by another call
+}
+
+type counters struct {
+	submissions, commands, merged, barriers, polyfills, compiles, hits atomic.Int64
+}
+
+// NewDevice makes a Device on d, which stays the caller's: close it after the Device. Several
+// Devices may share d. The error is ErrClosed for a nil or zero d, and ErrOutOfRange for an option.
+func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
+	c := config{limit: defaultLimit}
+	for _, o := range opts {
+		if o != nil {
+			o(&c)
+		}
+	}
+	if err := errors.Join(c.faults...); err != nil {
+		return nil, err
+	}
+	info := d.Info()
+	if d == nil || info == (ane.Info{}) {
+		return nil, closed("open", "nil or zero ane.Device", "open an engine first")
+	}
+	n := &Device{engine: d, info: info, config: c, turn: make(chan struct{}, 1),
+		buffers: map[*Buffer]struct{}{}, commands: map[*CommandBuffer]struct{}{}}
+	n.queue.device = n
+	n.trace = newTrace(c.tracing, info.Name)
+	n.life, n.cancel = context.WithCancelCause(context.Background())
+	n.cache.device = n
+	if c.cycles {
+		n.signals = map[Point][]*submission{}
+	}
+	return n, nil
+}
+
+// Queue returns the one queue of the Device.
+func (d *Device) Queue() *Queue {
+	if d == nil {
+		return nil
+	}
+	return &d.queue
+}
+
+// Stats returns the counters.
+func (d *Device) Stats() Stats {
+	if d == nil {
+		return Stats{}
+	}
+	c := &d.stats
+	return Stats{Submissions: c.submissions.Load(), Commands: c.commands.Load(), Merged: c.merged.Load(),
+		Barriers: c.barriers.Load(), Polyfills: c.polyfills.Load(), Compiles: c.compiles.Load(), CacheHits: c.hits.Load()}
+}
+
+// Trace returns the record of this Device. It is never nil, and empty without Tracing.
+func (d *Device) Trace() *Trace {
+	if d == nil || d.trace == nil {
+		return &Trace{}
+	}
+	return d.trace
+}
+
+// open returns ErrClosed once Close was called. The caller holds mu.
+func (d *Device) open(op string) error {
+	if d.engine == nil || d.closing {
+		return d.shut(op)
+	}
+	return nil
+}
+
+func (d *Device) shut(op string) error { return closed(op, "Device", "make a new one by NewDevice") }
+
+// valid reports whether NewDevice made d.
+func (d *Device) valid() bool { return d != nil && d.engine != nil }
+
+// Close refuses new work with ErrClosed, fails submissions that have not begun, and waits until
+// those that run have ended. When ctx ends first, it cancels them and returns the error of
+// ctx; a later Close goes on. Then it closes buffers, command buffers, executables and programs that are
+// still open. Repeating it returns nil. The error is that of the engine if a program cannot be closed;
+// a later Close tries again.
+func (d *Device) Close(ctx context.Context) error {
+	if !d.valid() {
+		return nil
+	}
+	ctx = given(ctx)
+	d.refuse()
+	select {
+	case d.turn <- struct{}{}:
+	default:
+		select {
+		case d.turn <- struct{}{}:
+		case <-ctx.Done():
+			d.cancel(ErrClosed)
+			return ctx.Err()
+		}
+	}
+	defer func() { <-d.turn }()
+	if d.isClosed() {
+		return nil
+	}
+	if err := d.rest(ctx); err != nil {
+		d.cancel(ErrClosed)
+		return err
+	}
+	d.cancel(ErrClosed)
+	return d.free(ctx)
+}
+
+// refuse refuses new work and fails what has not begun.
+func (d *Device) refuse() {
+	d.mu.Lock()
+	d.closing = true
+	var all []*submission
+	for s := d.waiting.first; s != nil; s = s.next {
+		all = append(all, s)
+	}
+	d.mu.Unlock()
+	err := d.shut("execute")
+	for _, s := range all {
+		s.abort(err)
+	}
+}
+
+func (d *Device) isClosed() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.closed
+}
+
+// rest waits until no submission and no call of Prepare is left.
+func (d *Device) rest(ctx context.Context) error {
+	d.mu.Lock()
+	if d.active == 0 {
+		d.mu.Unlock()
+		return nil
+	}
+	if d.idle == nil {
+		d.idle = make(chan struct{})
+	}
+	idle := d.idle
+	d.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// begin counts one more activity, unless the Device is closing. end ends it.
+func (d *Device) begin(op string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.open(op); err != nil {
+		return err
+	}
+	d.active++
+	return nil
+}
+
+func (d *Device) end() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.active--
+	if d.active == 0 && d.idle != nil {
+		close(d.idle)
+		d.idle = nil
+	}
+}
+
+// free closes what is still open, when nothing runs.
+func (d *Device) free(ctx context.Context) error {
+	d.mu.Lock()
+	var buffers []*Buffer
+	for b := range d.buffers {
+		buffers = append(buffers, b)
+	}
+	var commands []*CommandBuffer
+	for c := range d.commands {
+		commands = append(commands, c)
+	}
+	d.mu.Unlock()
+	var errs []error
+	for _, c := range commands {
+		errs = append(errs, c.Close())
+	}
+	for _, b := range buffers {
+		errs = append(errs, b.Close())
+	}
+	errs = append(errs, d.cache.close(ctx), d.sweep(ctx))
+	err := errors.Join(errs...)
+	if err == nil {
+		d.mu.Lock()
+		d.closed = true
+		d.mu.Unlock()
+	}
+	return err
+}
+
+// park closes the memory of a Buffer, or keeps it for a later sweep while a run that the engine has
+// abandoned still uses it.
+func (d *Device) park(b *unimem.Block) error {
+	err := b.Close()
+	if errors.Is(err, unimem.ErrInUse) {
+		d.mu.Lock()
+		d.parked = append(d.parked, b)
+		d.mu.Unlock()
+		return nil
+	}
+	return err
+}
+
+// sweep closes parked memory. It waits for its last users until ctx ends.
+func (d *Device) sweep(ctx context.Context) error {
+	for {
+		d.mu.Lock()
+		all := d.parked
+		d.parked = nil
+		d.mu.Unlock()
+		var errs []error
+		for _, b := range all {
+			errs = append(errs, d.park(b))
+		}
+		d.mu.Lock()
+		left := len(d.parked)
+		d.mu.Unlock()
+		if err := errors.Join(errs...); err != nil || left == 0 {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

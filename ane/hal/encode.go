@@ -1,0 +1,296 @@
+package hal
+
+import (
+	"context"
+	"slices"
+	"sort"
+)
+
+// code is an encoded sequence of commands.
+type code struct {
+	steps    []segment // barriers are their own steps
+	buffers  []*Buffer
+	bindings []*binding
+	recorded int // commands, barriers too
+	merged   int
+	barriers int
+}
+
+// encode encodes recorded segments: it drops empty commands, joins neighbors, and places barriers where
+// hazards are. Recorded barriers only keep their neighbors apart.
+func encode(segments []segment) *code {
+	c := &code{recorded: len(segments)}
+	joined := make([]segment, 0, len(segments))
+	apart := true
+	for _, s := range segments {
+		switch {
+		case s.kind == opBarrier:
+			apart = true
+			continue
+		case s.kind != opDispatch && s.dst.Length == 0:
+			continue
+		}
+		if !apart && join(&joined[len(joined)-1], s) {
+			c.merged++
+			continue
+		}
+		joined, apart = append(joined, s), false
+	}
+	var before accesses
+	seen := map[*Buffer]bool{}
+	for _, s := range joined {
+		reads, writes := s.touches()
+		if before.conflict(reads, writes) {
+			c.steps = append(c.steps, segment{kind: opBarrier})
+			c.barriers++
+			before = accesses{}
+		}
+		before.add(reads, writes)
+		c.steps = append(c.steps, s)
+		for _, r := range slices.Concat(reads, writes) {
+			if !seen[r.Buffer] {
+				seen[r.Buffer] = true
+				c.buffers = append(c.buffers, r.Buffer)
+			}
+		}
+	}
+	bound := map[*binding]bool{}
+	for _, s := range joined {
+		if s.run != nil && !bound[s.run] {
+			bound[s.run] = true
+			c.bindings = append(c.bindings, s.run)
+		}
+	}
+	return c
+}
+
+// touches returns the Ranges that a command reads and writes.
+func (s *segment) touches() (reads, writes []Range) {
+	switch s.kind {
+	case opCopy:
+		return []Range{s.src}, []Range{s.dst}
+	case opDispatch:
+		return s.run.in, s.run.out
+	}
+	return nil, []Range{s.dst}
+}
+
+// join joins s to the command before it, if one command has the effect of both.
+func join(a *segment, s segment) bool {
+	if a.kind != s.kind || a.dst.Buffer != s.dst.Buffer {
+		return false
+	}
+	switch s.kind {
+	case opFill:
+		return joinFill(a, s)
+	case opCopy:
+		return joinCopy(a, s)
+	}
+	return false
+}
+
+// joinFill joins fills that adjoin or overlap, if each has the bytes that the other one would
+// write there.
+func joinFill(a *segment, s segment) bool {
+	first, second := *a, s
+	if second.dst.Offset < first.dst.Offset {
+		first, second = second, first
+	}
+	end := first.dst.Offset + first.dst.Length
+	if second.dst.Offset > end {
+		return false
+	}
+	phase := (second.dst.Offset - first.dst.Offset) % len(first.data)
+	for i, b := range second.data {
+		if first.data[(phase+i)%len(first.data)] != b {
+			return false
+		}
+	}
+	end = max(end, second.dst.Offset+second.dst.Length)
+	a.dst.Offset, a.data = first.dst.Offset, first.data
+	a.dst.Length = end - a.dst.Offset
+	a.joined++
+	return true
+}
+
+// joinCopy joins copies that adjoin on both sides, if the joined one does not read what it writes.
+func joinCopy(a *segment, s segment) bool {
+	if a.src.Buffer != s.src.Buffer {
+		return false
+	}
+	both := *a
+	switch {
+	case a.dst.Offset+a.dst.Length == s.dst.Offset && a.src.Offset+a.src.Length == s.src.Offset:
+	case s.dst.Offset+s.dst.Length == a.dst.Offset && s.src.Offset+s.src.Length == a.src.Offset:
+		both.dst.Offset, both.src.Offset = s.dst.Offset, s.src.Offset
+	default:
+		return false
+	}
+	both.dst.Length += s.dst.Length
+	both.src.Length += s.src.Length
+	if both.dst.shares(both.src) {
+		return false
+	}
+	*a = both
+	a.joined++
+	return true
+}
+
+// accesses are the bytes that the commands after the last barrier read and write.
+type accesses struct{ reads, writes map[region]*spans }
+
+func (a *accesses) conflict(reads, writes []Range) bool {
+	for _, r := range reads {
+		if a.writes[r.Buffer.region].hit(r) {
+			return true
+		}
+	}
+	for _, w := range writes {
+		if a.writes[w.Buffer.region].hit(w) || a.reads[w.Buffer.region].hit(w) {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *accesses) add(reads, writes []Range) {
+	if a.reads == nil {
+		a.reads, a.writes = map[region]*spans{}, map[region]*spans{}
+	}
+	put := func(to map[region]*spans, r Range) {
+		s := to[r.Buffer.region]
+		if s == nil {
+			s = &spans{}
+			to[r.Buffer.region] = s
+		}
+		s.add(r.Offset, r.Offset+r.Length)
+	}
+	for _, r := range reads {
+		put(a.reads, r)
+	}
+	for _, w := range writes {
+		put(a.writes, w)
+	}
+}
+
+// spans is a set of bytes: sorted spans [from, to) that neither overlap nor adjoin.
+type spans struct{ all [][2]int }
+
+// hit reports whether the set has a byte of r.
+func (s *spans) hit(r Range) bool {
+	if s == nil || r.Length == 0 {
+		return false
+	}
+	i := s.after(r.Offset)
+	return i < len(s.all) && s.all[i][0] < r.Offset+r.Length
+}
+
+// after returns the index of the first span that ends after at.
+func (s *spans) after(at int) int {
+	return sort.Search(len(s.all), func(i int) bool { return s.all[i][1] > at })
+}
+
+// add adds the bytes [from, to).
+func (s *spans) add(from, to int) {
+	if from >= to {
+		return
+	}
+	i := s.after(from - 1)
+	j := i
+	for j < len(s.all) && s.all[j][0] <= to {
+		from, to = min(from, s.all[j][0]), max(to, s.all[j][1])
+		j++
+	}
+	s.all = slices.Replace(s.all, i, j, [2]int{from, to})
+}
+
+// prepare binds the dispatches whose memory is there, so that their faults are those of End.
+func (c *code) prepare() (faults []error) {
+	tried := map[*binding]bool{}
+	for _, s := range c.steps {
+		if s.run == nil || tried[s.run] {
+			continue
+		}
+		tried[s.run] = true
+		if !s.run.there() {
+			continue
+		}
+		r, err := s.run.take()
+		if err != nil {
+			faults = append(faults, &CommandError{s.number, s.kind.String(), err})
+			continue
+		}
+		s.run.give(r)
+	}
+	return faults
+}
+
+// chunk is the largest part of a transfer that runs without a look at the context.
+const chunk = 4 << 20
+
+// run runs the commands one after another. The caller has pinned the Buffers.
+func (c *code) run(ctx context.Context, s *submission) error {
+	d := s.device
+	var polyfills int64
+	defer func() { d.stats.polyfills.Add(polyfills) }()
+	for i := range c.steps {
+		g := &c.steps[i]
+		if g.kind == opBarrier {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		start := d.trace.now()
+		var err error
+		if g.kind == opDispatch {
+			err = g.run.evaluate(ctx)
+		} else {
+			polyfills++
+			err = g.transfer(ctx)
+		}
+		if d.trace.on {
+			d.trace.command(s, g, start)
+		}
+		if err != nil {
+			return &CommandError{g.number, g.kind.String(), err}
+		}
+	}
+	return nil
+}
+
+// transfer runs a fill, copy or update on the CPU.
+func (g *segment) transfer(ctx context.Context) error {
+	dst := g.dst.pinned()
+	switch g.kind {
+	case opFill:
+		n := copy(dst, g.data)
+		for n < len(dst) {
+			if n >= chunk && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			n += copy(dst[n:], dst[:min(n, chunk)])
+		}
+	case opCopy:
+		src := g.src.pinned()
+		for at := 0; at < len(dst); at += chunk {
+			if at > 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			end := min(at+chunk, len(dst))
+			copy(dst[at:end], src[at:end])
+		}
+	default:
+		copy(dst, g.data)
+	}
+	return nil
+}
+
+// pinned returns the bytes of a Range whose Buffer is pinned: its Block stays until then.
+func (r Range) pinned() []byte {
+	d := r.Buffer.device
+	d.mu.Lock()
+	block := r.Buffer.block
+	d.mu.Unlock()
+	return block.Bytes()[r.Offset : r.Offset+r.Length]
+}
