@@ -67,6 +67,7 @@ testrun:
 
 bench:
 	@CGO_ENABLED=0 $(GO) run ./cmd/ane-roundtrip bench
+	@CGO_ENABLED=0 $(GO) run ./internal/engine/soft/kernbench
 
 # On a Mac, Apple's Command Line Tools have what the tests need; cc is there without them, as
 # a stub, so build.sh looks for the tools themselves.

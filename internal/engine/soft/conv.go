@@ -110,6 +110,10 @@ func (p *windows) right(c *call, dst, spare []float32, batch, n0, n1 int) []floa
 // offsets of x from the output position.
 func (p *windows) fill(c *call, dst, spare []float32, plane int, from [3]int, n0 int) {
 	w := &p.win
+	if p.flat() && from[0] == 0 {
+		p.fillFlat(c, dst, plane, from, n0)
+		return
+	}
 	for len(dst) > 0 {
 		od, oh, ow := n0/w.Out[2]/w.Out[1], n0/w.Out[2]%w.Out[1], n0%w.Out[2]
 		n := min(w.Out[2]-ow, len(dst))
@@ -121,6 +125,35 @@ func (p *windows) fill(c *call, dst, spare []float32, plane int, from [3]int, n0
 			p.line(c, line, spare, ((plane*w.In[0]+id)*w.In[1]+ih)*w.In[2], ow*w.Strides[2]+from[2])
 		}
 		dst, n0 = dst[n:], n0+n
+	}
+}
+
+// flat reports whether every output position is a position of x, in one plane, so that under one kernel position a row
+// of output positions is a run of x with other ends of lines.
+func (p *windows) flat() bool {
+	w := &p.win
+	return [3]int(w.In) == [3]int(w.Out) && w.In[0] == 1 && [3]int(w.Strides) == [3]int{1, 1, 1}
+}
+
+// fillFlat is fill for such windows: it reads one run and clears what comes from another line.
+func (p *windows) fillFlat(c *call, dst []float32, plane int, from [3]int, n0 int) {
+	width, size := p.win.In[2], p.win.In[1]*p.win.In[2]
+	at := n0 + from[1]*width + from[2]
+	lo := min(max(-at, 0), len(dst))
+	hi := max(min(size-at, len(dst)), lo)
+	clear(dst[:lo])
+	clear(dst[hi:])
+	if lo < hi {
+		c.in[0].load(dst[lo:hi], plane*size+at+lo)
+	}
+	first, last := max(width-max(from[2], 0), 0), width // columns that are too far right
+	if from[2] < 0 {
+		first, last = 0, min(-from[2], width)
+	}
+	for line := n0 / width * width; line < n0+len(dst); line += width {
+		for i := max(line+first, n0); i < min(line+last, n0+len(dst)); i++ {
+			dst[i-n0] = 0
+		}
 	}
 }
 

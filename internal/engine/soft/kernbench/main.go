@@ -1,0 +1,130 @@
+// Command kernbench measures kernels of the software engine beside their floors, each pair in the same rounds. It has
+// one worker, apart from the block of a transformer.
+//
+//	go run ./internal/engine/soft/kernbench [part of a name]
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft"
+)
+
+// rounds is how often a kernel and its floor take turns; the table has the quickest of each.
+const rounds = 9
+
+func main() {
+	part := strings.Join(os.Args[1:], " ")
+	if err := table(context.Background(), part); err != nil {
+		fmt.Fprintln(os.Stderr, "kernbench:", err)
+		os.Exit(1)
+	}
+}
+
+// table measures the cases whose name has part in it.
+func table(ctx context.Context, part string) error {
+	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "Kernel\tMeasured\tPer item\tFloor\tPer item\tRatio\tTarget\tFloor is")
+	for _, c := range cases() {
+		if !strings.Contains(c.name, part) {
+			continue
+		}
+		best, floor, err := c.measure(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		per := func(d time.Duration) string {
+			return fmt.Sprintf("%.3g ns", float64(d.Nanoseconds())/float64(c.items))
+		}
+		fmt.Fprintf(w, "%s\t%v\t%s\t%v\t%s\t%.2fx\t<= %.2fx\t%s\n", c.name, best.Round(time.Microsecond), per(best),
+			floor.Round(time.Microsecond), per(floor), float64(best)/float64(floor), c.target, c.floorName)
+	}
+	for _, line := range peers(part) {
+		fmt.Fprintln(w, line)
+	}
+	return w.Flush()
+}
+
+// program is a loaded program with tensors.
+type program struct {
+	device *ane.Device
+	model  *ane.Model
+	req    *ane.Request
+}
+
+// open compiles a program on an engine with some workers, or as many as processors if that is 0.
+func open(ctx context.Context, text string, workers int) (*program, error) {
+	var opts []soft.Option
+	if workers > 0 {
+		opts = append(opts, soft.Workers(workers))
+	}
+	d, err := ane.Open(soft.New(opts...), "")
+	if err != nil {
+		return nil, err
+	}
+	p := &program{device: d}
+	if p.model, err = d.Compile(ctx, ane.Source{Text: []byte(text)}); err == nil {
+		p.req, err = p.model.NewRequest(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range p.model.Inputs() {
+		list := make([]float32, l.Elements())
+		for i := range list {
+			list[i] = float32(i*7919%4001-2000) / 1000
+		}
+		if _, err := p.req.Input(l.Name).WriteFloat32(list); err != nil {
+			return nil, err
+		}
+	}
+	return p, p.run(ctx)
+}
+
+func (p *program) run(ctx context.Context) error {
+	_, err := p.req.Evaluate(ctx)
+	return err
+}
+
+func (p *program) close(ctx context.Context) error {
+	if err := p.req.Close(); err != nil {
+		return err
+	}
+	if err := p.model.Close(ctx); err != nil {
+		return err
+	}
+	return p.device.Close()
+}
+
+// measure returns the quickest run and the quickest floor.
+func (c *benchCase) measure(ctx context.Context) (best, floor time.Duration, err error) {
+	p, err := open(ctx, c.text, c.workers)
+	if err != nil {
+		return 0, 0, err
+	}
+	bare, done, err := c.floor(ctx)
+	if err != nil {
+		return 0, 0, err
+	}
+	best, floor = time.Hour, time.Hour
+	for range rounds {
+		start := time.Now()
+		if err := p.run(ctx); err != nil {
+			return 0, 0, err
+		}
+		best = min(best, time.Since(start))
+		start = time.Now()
+		bare()
+		floor = min(floor, time.Since(start))
+	}
+	if err := done(); err != nil {
+		return 0, 0, err
+	}
+	return best, floor, p.close(ctx)
+}
