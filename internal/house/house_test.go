@@ -45,6 +45,7 @@ var may = []struct {
 	{"ane/mil/ops", []string{"ane/mil", "ane/mil/blob", "ane/mil/element", "internal/near"}},
 	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil", []string{"internal/near"}},
+	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
 	{"ane/engine", []string{"ane", "ane/chip", "ane/numerics", "internal/engine/", "objcbridge"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},

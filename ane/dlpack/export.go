@@ -1,0 +1,175 @@
+package dlpack
+
+import (
+	"errors"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+)
+
+// Option configures Export.
+type Option func(*settings)
+
+type settings struct {
+	readOnly, offset bool
+	deleted          func()
+}
+
+// ReadOnly sets the flag that forbids the consumer to write. A consumer of this package obeys it;
+// nothing prevents others from writing.
+func ReadOnly() Option { return func(s *settings) { s.readOnly = true } }
+
+// ByteOffset makes Data the first byte of the tensor's Block, and byte_offset the offset of the first
+// element, as the format wants it for consumers that need Data aligned to 256 bytes. Without it
+// byte_offset is 0, because several consumers ignore it.
+func ByteOffset() Option { return func(s *settings) { s.offset = true } }
+
+// OnDelete calls f once, after the deleter has released the Block, on the thread that called the
+// deleter. A panic of f ends the process if that is a thread of C. If Export fails, f is not called.
+func OnDelete(f func()) Option { return func(s *settings) { s.deleted = f } }
+
+// Export returns t as a managed tensor on the same bytes, which the caller owns: it passes the address to
+// one consumer, or calls Delete. The tensor's Block is retained until the deleter runs. The managed
+// tensor itself is memory of this package, which another Export uses again after the deleter.
+//
+// Errors: ane.ErrStale (the memory is closed, returned or cleared), ane.ErrUnavailable.
+func Export(t *ane.Tensor, opts ...Option) (*ManagedTensorVersioned, error) {
+	deleters, err := process.entries()
+	if err != nil {
+		return nil, err
+	}
+	s, first, base, err := prepare(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	flags := uint64(0)
+	if s.readOnly {
+		flags = FlagReadOnly
+	}
+	e, index := process.take(t.Block(), s.deleted, versioned)
+	m := &e.managed
+	m.Version, m.ManagerCtx, m.Deleter, m.Flags = Version{Major: Major}, index, deleters.versioned, flags
+	e.describe(&m.Tensor, t, first, base)
+	return m, nil
+}
+
+// ExportLegacy is Export in the format before 1.0, for consumers that know no other. It has no flags:
+// the error of a read-only tensor is ane.ErrReadOnly.
+func ExportLegacy(t *ane.Tensor, opts ...Option) (*ManagedTensor, error) {
+	deleters, err := process.entries()
+	if err != nil {
+		return nil, err
+	}
+	s, first, base, err := prepare(t, opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.readOnly {
+		t.Block().Release()
+		return nil, &ane.Error{Op: "export", Name: t.Layout().Name, Err: ane.ErrReadOnly,
+			Detail: "a DLManagedTensor has no flags", Hint: "use Export"}
+	}
+	e, index := process.take(t.Block(), s.deleted, legacy)
+	m := e.managed.legacy()
+	m.ManagerCtx, m.Deleter = index, deleters.legacy
+	e.describe(&m.Tensor, t, first, base)
+	return m, nil
+}
+
+// prepare retains the Block of t. It returns the address of the first element, and what Data will be.
+func prepare(t *ane.Tensor, opts []Option) (s settings, first, base uintptr, err error) {
+	if len(opts) > 0 {
+		s = apply(opts)
+	}
+	block := t.Block()
+	if block.Retain() != nil {
+		return s, 0, 0, stale(t)
+	}
+	mem := t.Bytes()
+	if mem == nil {
+		block.Release()
+		return s, 0, 0, stale(t)
+	}
+	s.readOnly = s.readOnly || block.ReadOnly()
+	first = addressOf(&mem[0])
+	if base = first; s.offset {
+		base = block.Address()
+	}
+	return s, first, base, nil
+}
+
+func apply(opts []Option) settings {
+	var s settings
+	for _, o := range opts {
+		if o != nil {
+			o(&s)
+		}
+	}
+	return s
+}
+
+func stale(t *ane.Tensor) error {
+	return &ane.Error{Op: "export", Name: t.Layout().Name, Err: ane.ErrStale,
+		Hint: "export a tensor on memory that is open"}
+}
+
+// describe fills d, which is in e.
+func (e *export) describe(d *Tensor, t *ane.Tensor, first, base uintptr) {
+	rank := t.Strides(&e.lengths, &e.strides)
+	*d = Tensor{
+		Data: base, Device: Device{Type: CPU}, NDim: int32(rank), DType: dataType(t.DType()),
+		Shape: addressOf(&e.lengths[0]), Strides: addressOf(&e.strides[0]), ByteOffset: uint64(first - base),
+	}
+}
+
+// dataType is the format's name of a type that tensors have.
+func dataType(d mil.DType) DataType {
+	for i := range types {
+		if types[i].ane == d {
+			return types[i].dlpack
+		}
+	}
+	return DataType{}
+}
+
+// types has the types that tensors may have, the usual ones first.
+var types = [...]struct {
+	ane    mil.DType
+	dlpack DataType
+}{
+	{mil.FP16, DataType{Float, 16, 1}}, {mil.FP32, DataType{Float, 32, 1}}, {mil.Bool, DataType{Bool, 8, 1}},
+	{mil.Int8, DataType{Int, 8, 1}}, {mil.UInt8, DataType{UInt, 8, 1}}, {mil.Int16, DataType{Int, 16, 1}},
+	{mil.UInt16, DataType{UInt, 16, 1}}, {mil.Int32, DataType{Int, 32, 1}}, {mil.UInt32, DataType{UInt, 32, 1}},
+}
+
+// Delete calls the deleter, for the owner of a tensor that no consumer takes. The caller must not use m
+// afterwards.
+func (m *ManagedTensorVersioned) Delete() {
+	if m != nil {
+		process.delete(m.Deleter, m.Address())
+	}
+}
+
+// Delete calls the deleter, for the owner of a tensor that no consumer takes. The caller must not use m
+// afterwards.
+func (m *ManagedTensor) Delete() {
+	if m != nil {
+		process.delete(m.Deleter, m.Address())
+	}
+}
+
+// Stats are counters of this process.
+type Stats struct {
+	Exported int64 // exports whose deleter has not been called
+	Refused  int64 // calls of a deleter of this package with a tensor that is no export, or is one no more
+}
+
+// Live returns the counters. A test or a command that ends with more Exported than it began with has
+// leaked.
+func Live() Stats { return process.stats() }
+
+// unavailable is the error of a system without calls of C functions.
+func unavailable() error {
+	return &ane.Error{Op: "dlpack", Err: ane.ErrUnavailable, Detail: errors.ErrUnsupported.Error(),
+		Hint: "C functions can be called on Linux, macOS, FreeBSD and Windows, on amd64 and arm64"}
+}

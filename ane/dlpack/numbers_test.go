@@ -1,0 +1,4 @@
+package dlpack
+
+// Numbers returns n numbers at an address.
+func Numbers(address uintptr, n int) []int64 { return numbers(address, n) }
