@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"hash"
+	"io"
 	"io/fs"
 	"slices"
 	"sync"
@@ -37,8 +37,7 @@ type program struct {
 }
 
 // Prepare compiles and loads a program, or finds it: equal content (text, function, weights) is compiled
-// once on a Device, also by concurrent calls. The caller closes the Executable. With CacheDir the
-// program is also kept on disk. Errors are those of ane's Device.Compile and Model.Load, and ErrClosed.
+// once on a Device, also by concurrent calls. The caller closes the Executable. Errors are those of ane's Device.Compile and Model.Load, and ErrClosed.
 func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, error) {
 	if !d.valid() {
 		return nil, d.shut("prepare")
@@ -72,6 +71,7 @@ func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, erro
 		if p.err == nil {
 			if !mine {
 				d.stats.hits.Add(1)
+				d.config.folder().touch(key)
 			}
 			e := &Executable{device: d, program: p, in: p.model.Inputs(), out: p.model.Outputs(), receipt: p.model.Receipt()}
 			e.receipt.Cached = e.receipt.Cached || !mine
@@ -108,7 +108,7 @@ func (d *Device) compile(ctx context.Context, src ane.Source, key digest) (*ane.
 		m, err = d.load(ctx, src)
 	}
 	if err == nil {
-		d.store(key, src)
+		d.config.folder().store(key, src)
 	}
 	return m, err
 }
@@ -300,15 +300,9 @@ func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
 }
 
 // add writes b with its length, so that no two lists of slices have the same bytes.
-func add(h hash.Hash, b []byte) {
+func add(w io.Writer, b []byte) {
 	var n [8]byte
 	binary.LittleEndian.PutUint64(n[:], uint64(len(b)))
-	h.Write(n[:])
-	h.Write(b)
+	_, _ = w.Write(n[:]) // a hash and a buffer cannot fail
+	_, _ = w.Write(b)
 }
-
-// CacheDir is a folder in which the Device keeps the prepared programs, one file for each content and
-// engine. See Device.store.
-func CacheDir(path string) Option { return func(c *config) { c.dir = path } }
-
-func (d *Device) store(key digest, src ane.Source) {}

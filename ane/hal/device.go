@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,6 +46,7 @@ type config struct {
 	tracing, cycles bool
 	limit           int
 	dir             string
+	disk            bool
 	faults          []error
 }
 
@@ -110,6 +112,13 @@ func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
 	n.cache.device = n
 	if c.cycles {
 		n.signals = map[Point][]*submission{}
+	}
+	if c.disk {
+		if err := os.MkdirAll(c.dir, 0o777); err != nil {
+			return nil, &Error{Op: "open", Err: err, Hint: "give CacheDir a folder that can be made"}
+		}
+		n.active++ // before n is shared
+		go n.preload()
 	}
 	return n, nil
 }

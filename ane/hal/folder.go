@@ -1,0 +1,175 @@
+package hal
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/wholefile"
+)
+
+// CacheDir keeps the programs that Prepare compiles in a folder, as many as CacheLimit: text, function and
+// weights, one file for each content and engine. No engine of package ane returns a compiled program that could
+// be stored. So NewDevice compiles the programs of its engine in the folder in the background, those
+// used last first, and Prepare finds them compiled. It makes the folder; an error is that of NewDevice.
+// Later errors of the folder do not fail Prepare. A damaged file is removed.
+func CacheDir(path string) Option { return func(c *config) { c.dir, c.disk = path, true } }
+
+// folder is the folder of CacheDir; without a path it does nothing.
+type folder struct {
+	path  string
+	limit int
+}
+
+const suffix = ".program"
+
+func (c *config) folder() folder { return folder{c.dir, c.limit} }
+
+// file returns the path of a program's file.
+func (f folder) file(key digest) string {
+	return filepath.Join(f.path, hex.EncodeToString(key[:])+suffix)
+}
+
+// store writes a program, and removes those beyond the limit.
+func (f folder) store(key digest, src ane.Source) {
+	if f.path == "" || f.limit == 0 {
+		return
+	}
+	var body bytes.Buffer
+	add(&body, []byte(src.Function))
+	text, err := src.MIL()
+	if err != nil {
+		return // it has been compiled, so it prints
+	}
+	add(&body, text)
+	files, _ := src.Weights.(ane.Files) // of identify
+	for _, path := range slices.Sorted(maps.Keys(files)) {
+		add(&body, []byte(path))
+		add(&body, files[path])
+	}
+	sum := sha256.Sum256(body.Bytes())
+	if wholefile.Replace(f.file(key), func(w io.Writer) error {
+		if _, err := w.Write(sum[:]); err != nil {
+			return err
+		}
+		_, err := w.Write(body.Bytes())
+		return err
+	}) != nil {
+		return // the program is compiled: a full disk is no reason to refuse it
+	}
+	for i, name := range f.list() {
+		if i >= f.limit {
+			_ = os.Remove(filepath.Join(f.path, name)) // another process may have removed it
+		}
+	}
+}
+
+// touch marks a program as used.
+func (f folder) touch(key digest) {
+	if f.path != "" {
+		now := time.Now()
+		_ = os.Chtimes(f.file(key), now, now) // it may have been removed
+	}
+}
+
+// list returns the names of the files, the one used last first.
+func (f folder) list() (names []string) {
+	entries, _ := os.ReadDir(f.path)
+	times := map[string]time.Time{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), suffix) {
+			names = append(names, e.Name())
+			times[e.Name()] = info.ModTime()
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if c := times[b].Compare(times[a]); c != 0 {
+			return c
+		}
+		return strings.Compare(a, b)
+	})
+	return names
+}
+
+// load reads a program. It removes a damaged file.
+func (f folder) load(name string) (src ane.Source, ok bool) {
+	path := filepath.Join(f.path, name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return src, false
+	}
+	if len(data) >= sha256.Size {
+		sum, body := data[:sha256.Size], data[sha256.Size:]
+		if have := sha256.Sum256(body); bytes.Equal(sum, have[:]) {
+			parts := split(body)
+			if len(parts) >= 2 && len(parts)%2 == 0 {
+				files := ane.Files{}
+				for i := 2; i < len(parts); i += 2 {
+					files[string(parts[i])] = parts[i+1]
+				}
+				return ane.Source{Function: string(parts[0]), Text: parts[1], Weights: files}, true
+			}
+		}
+	}
+	_ = os.Remove(path) // another process may have removed it
+	return src, false
+}
+
+// split reverses add.
+func split(b []byte) (parts [][]byte) {
+	for len(b) >= 8 {
+		n := binary.LittleEndian.Uint64(b)
+		if n > uint64(len(b)-8) {
+			return nil
+		}
+		parts, b = append(parts, b[8:8+n:8+n]), b[8+n:]
+	}
+	return parts
+}
+
+// preload compiles the programs of the folder that are of this engine, until Close begins.
+func (d *Device) preload() {
+	defer d.end()
+	f := d.config.folder()
+	for i, name := range f.list() {
+		if i >= f.limit || d.isClosing() {
+			return
+		}
+		src, ok := f.load(name)
+		if !ok {
+			continue
+		}
+		src, key, err := d.identify(src)
+		if err != nil || name != filepath.Base(f.file(key)) {
+			continue // of another engine
+		}
+		p, mine := d.cache.find(key)
+		if !mine {
+			_ = d.cache.release(d.life, p)
+			continue
+		}
+		p.model, p.err = d.load(d.life, src)
+		close(p.ready)
+		if p.err != nil {
+			d.cache.forget(p)
+			continue
+		}
+		_ = d.cache.release(context.WithoutCancel(d.life), p) // Close tries again
+	}
+}
+
+func (d *Device) isClosing() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.closing
+}
