@@ -108,17 +108,9 @@ func (r *halfReducer) rows(c *call, base int, f func(x []fp16.Bits, rows, stride
 
 // extremes reduces lanes that lie side by side, all at once.
 func (r *halfReducer) extremes(c *call, out []fp16.Bits, base int) {
-	op := halves.Max
-	if r.folding.way == byMinimum {
-		op = halves.Min
-	}
-	mem, _ := r.lanes.at(base, 0)
-	copy(out, c.in[0].half[mem:mem+len(out)])
-	r.rows(c, base, func(x []fp16.Bits, rows, stride int) {
-		for j := range rows {
-			halves.Binary(op, out, out, x[j*stride:][:len(out)])
-		}
-	})
+	spans := halves.NewSpans(r.folding.way == byMinimum)
+	r.rows(c, base, func(x []fp16.Bits, rows, stride int) { spans.Add(len(out), x, rows, stride) })
+	spans.Result(out)
 }
 
 // sums is extremes for sums.

@@ -119,3 +119,62 @@ func (s *Span) Ends() (low, high fp16.Bits) {
 	}
 	return fp16.Bits(key(fp16.Bits(l))), fp16.Bits(key(fp16.Bits(h)))
 }
+
+// spansMost is how many columns Spans takes.
+const spansMost = 1024
+
+// Spans are the least or the greatest halves of up to 1024 columns.
+type Spans struct {
+	least      bool
+	keys, nans [spansMost]int16
+}
+
+// NewSpans returns those of no row.
+func NewSpans(least bool) (s Spans) {
+	s.least = least
+	start := key(sign | infinity)
+	if least {
+		start = key(infinity)
+	}
+	for i := range s.keys {
+		s.keys[i] = start
+	}
+	return s
+}
+
+// Add adds rows of n columns, stride elements apart.
+func (s *Spans) Add(n int, x []fp16.Bits, rows, stride int) {
+	whole, least := 0, 0
+	if s.least {
+		least = 1
+	}
+	if machine.kernel != portable && rows > 0 && n >= block {
+		whole = n / block * block
+		_, _ = x[(rows-1)*stride+n-1], s.keys[n-1]
+		for r := 0; r < rows; r += 8 {
+			spansVector(least, &s.keys[0], &s.nans[0], &x[r*stride], whole/block, min(rows-r, 8), 2*stride)
+		}
+	}
+	for r := range rows {
+		for i := whole; i < n; i++ {
+			b := x[r*stride+i]
+			if b&^sign > infinity {
+				s.nans[i] = -1
+			}
+			if k := key(b); s.least {
+				s.keys[i] = min(s.keys[i], k)
+			} else {
+				s.keys[i] = max(s.keys[i], k)
+			}
+		}
+	}
+}
+
+// Result sets dst to the halves, or NaN where there was one. +0 is greater than -0.
+func (s *Spans) Result(dst []fp16.Bits) {
+	for i := range dst {
+		if dst[i] = fp16.Bits(key(fp16.Bits(s.keys[i]))); s.nans[i] != 0 {
+			dst[i] = fp16.NaN
+		}
+	}
+}

@@ -441,3 +441,40 @@ func TestProductsWithVectors(t *testing.T) {
 		})
 	}
 }
+
+func TestSpans(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	each(t, func(t *testing.T) {
+		for _, n := range []int{1, 15, 16, 33, 200, spansMost} {
+			for rows := range 19 {
+				stride := n + rows%3
+				x, _ := values(r, rows*stride+1)
+				if rows%2 == 0 {
+					x = finite(x)
+				}
+				for _, least := range []bool{false, true} {
+					s, got := NewSpans(least), make([]fp16.Bits, n)
+					s.Add(n, x, rows, stride)
+					s.Result(got)
+					want := make([]fp16.Bits, n)
+					for i := range want {
+						f := math.Inf(-1)
+						if least {
+							f = math.Inf(1)
+						}
+						for row := range rows {
+							v := float64(x[row*stride+i].Float32())
+							if least {
+								f = min(f, v)
+							} else {
+								f = max(f, v)
+							}
+						}
+						want[i] = fp16.FromFloat64(f)
+					}
+					same(t, want, got, "spans")
+				}
+			}
+		}
+	})
+}

@@ -78,3 +78,8 @@ func dotsVector(sums *[dotRows]float32, vector *float32, x *fp16.Bits, blocks, s
 //
 //go:noescape
 func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
+
+// spansVector takes at most 8 rows; stride is the bytes between them. least is 0 for the greatest halves.
+//
+//go:noescape
+func spansVector(least int, keys, nans *int16, x *fp16.Bits, blocks, rows, stride int)

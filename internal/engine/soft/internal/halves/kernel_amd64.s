@@ -350,6 +350,61 @@ span:
 	VZEROUPPER
 	RET
 
+// func spansVector(least int, keys, nans *int16, x *fp16.Bits, blocks, rows, stride int)
+TEXT ·spansVector(SB), NOSPLIT, $0-56
+	MOVQ least+0(FP), R10
+	MOVQ keys+8(FP), DI
+	MOVQ nans+16(FP), DX
+	MOVQ x+24(FP), BX
+	MOVQ blocks+32(FP), CX
+	MOVQ rows+40(FP), R9
+	MOVQ stride+48(FP), R8
+	CONSTANTS
+
+columns:
+	VMOVDQU (DI), Y8
+	VMOVDQU (DX), Y10
+	MOVQ    BX, SI
+	MOVQ    R9, AX
+	TESTQ   R10, R10
+	JNE     low
+
+high:
+	PREFETCHT0 (SI)(R8*8)      // of the next rows
+	VMOVDQU    (SI), Y0
+	VPAND      Y15, Y0, Y2
+	VPCMPGTW   Y14, Y2, Y2
+	VPOR       Y2, Y10, Y10
+	KEY(Y0, Y1)
+	VPMAXSW    Y0, Y8, Y8
+	ADDQ       R8, SI
+	DECQ       AX
+	JNE        high
+	JMP        next
+
+low:
+	PREFETCHT0 (SI)(R8*8)
+	VMOVDQU    (SI), Y0
+	VPAND      Y15, Y0, Y2
+	VPCMPGTW   Y14, Y2, Y2
+	VPOR       Y2, Y10, Y10
+	KEY(Y0, Y1)
+	VPMINSW    Y0, Y8, Y8
+	ADDQ       R8, SI
+	DECQ       AX
+	JNE        low
+
+next:
+	VMOVDQU Y8, (DI)
+	VMOVDQU Y10, (DX)
+	ADDQ    $32, DI
+	ADDQ    $32, DX
+	ADDQ    $32, BX
+	DECQ    CX
+	JNE     columns
+	VZEROUPPER
+	RET
+
 // EIGHT transposes 8 x 8 halves at SI, rows R9 bytes apart, to R12, rows 64 bytes apart. R10 is 3*R9, R11 is SI+4*R9.
 #define EIGHT \
 	VMOVDQU     (SI), X0          \
@@ -810,32 +865,44 @@ TEXT ·dotsVector(SB), NOSPLIT, $0-40
 	VMOVUPS (DI), Z30
 	VMOVUPS 64(DI), Z31
 
-dots:
+low:
 	TESTQ $3, CX
-	JNE   near
+	JNE   lowNear
 	AHEAD(SI)
 	AHEAD(R10)
 	AHEAD(R11)
 	AHEAD(R12)
+
+lowNear:
+	SIXTEEN(SI, R10, R11, R12, Z30)
+	ADDQ $16, SI
+	ADDQ $16, R10
+	ADDQ $16, R11
+	ADDQ $16, R12
+	ADDQ $32, DX
+	DECQ CX
+	JNE  low
+
+	MOVQ vector+8(FP), DX
+	MOVQ blocks+24(FP), CX
+
+high:
+	TESTQ $3, CX
+	JNE   highNear
 	AHEAD(R13)
 	AHEAD(AX)
 	AHEAD(BX)
 	AHEAD(R15)
 
-near:
-	SIXTEEN(SI, R10, R11, R12, Z30)
+highNear:
 	SIXTEEN(R13, AX, BX, R15, Z31)
-	ADDQ $16, SI
-	ADDQ $16, R10
-	ADDQ $16, R11
-	ADDQ $16, R12
 	ADDQ $16, R13
 	ADDQ $16, AX
 	ADDQ $16, BX
 	ADDQ $16, R15
 	ADDQ $32, DX
 	DECQ CX
-	JNE  dots
+	JNE  high
 
 	VMOVUPS Z30, (DI)
 	VMOVUPS Z31, 64(DI)

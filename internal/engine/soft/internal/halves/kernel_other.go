@@ -25,3 +25,5 @@ func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)               
 func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, int, int)                 {}
 
 func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int) {}
+
+func spansVector(int, *int16, *int16, *fp16.Bits, int, int, int) {}
