@@ -1,6 +1,11 @@
 package ane
 
-import "context"
+import (
+	"context"
+	"errors"
+
+	"github.com/anekit/anekit/unimem"
+)
 
 // Evaluate runs the request and returns when the outputs are written. The request may be
 // used again at once. During the call the engine owns the tensors: the caller must not
@@ -8,7 +13,8 @@ import "context"
 //
 // The error matches ErrNotLoaded after Model.Unload, ErrBusy while another run of the
 // request is in flight, ErrStale if the memory of a tensor is closed, ErrDeadline if ctx
-// ended first; in that case the content of the outputs is undefined.
+// ended first, unimem.ErrChanged if an input is on a mapped file that has become shorter; in the
+// last two cases the content of the outputs is undefined.
 func (r *Request) Evaluate(ctx context.Context) (Result, error) {
 	r = r.orZero()
 	if r.model == nil {
@@ -63,4 +69,13 @@ func (r *Request) start() (*Model, error) {
 		return m, err
 	}
 	return m, nil
+}
+
+// guarded evaluates a request with tensors on mapped files.
+func (r *Request) guarded(ctx context.Context) error {
+	err := unimem.Guard(func() error { return r.run.Evaluate(ctx) }, r.files...)
+	if !errors.Is(err, unimem.ErrChanged) {
+		return err
+	}
+	return &Error{Op: "evaluate", Engine: r.model.engine(), Err: err}
 }

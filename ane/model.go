@@ -157,7 +157,12 @@ func (m *Model) run(ctx context.Context, r *Request) (Result, error) {
 		return Result{}, Deadline("evaluate", m.device.info.Name, err)
 	}
 	start := time.Now()
-	err := r.run.Evaluate(ctx)
+	var err error
+	if len(r.files) == 0 {
+		err = r.run.Evaluate(ctx)
+	} else {
+		err = r.guarded(ctx)
+	}
 	return Result{Receipt: m.receipt, Elapsed: time.Since(start), QoS: r.qos}, err
 }
 

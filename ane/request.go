@@ -19,7 +19,8 @@ type Request struct {
 	run   Invocation
 	in    []*Tensor // in the order of Model.Inputs
 	out   []*Tensor
-	held  int // number of Blocks of in, then out, that are retained
+	held  int             // number of Blocks of in, then out, that are retained
+	files []*unimem.Block // of mapped files, which other processes can make shorter
 	busy  atomic.Int32
 
 	own  []*unimem.Block // made by NewRequest, freed by Close
@@ -64,6 +65,9 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 			return nil, &Error{Op: "bind", Engine: m.device.info.Name, Name: m.port(i), Err: err}
 		}
 		r.held++
+		if t.block.Backing() == "file" && !slices.Contains(r.files, t.block) {
+			r.files = append(r.files, t.block)
+		}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 // error is the same if f has returned and a file is shorter than it was when it was mapped:
 // the end of the last page then reads as zeros. Otherwise Guard returns the error of f.
 //
-// The Blocks must be open until Guard returns. Only the goroutine of f is guarded, and those
-// that take over its debug.SetPanicOnFault. Faults at other addresses, and other panics, reach
+// A fault may be in any Mapping of the Blocks, which must be open until Guard returns. Only the
+// goroutine of f is guarded, and those that take over its debug.SetPanicOnFault. Faults at other addresses, and other panics, reach
 // the caller of Guard as panics. Deferred calls of f run in every case.
 func Guard(f func() error, blocks ...*Block) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -26,8 +26,8 @@ func Guard(f func() error, blocks ...*Block) (err error) {
 			panic(v)
 		}
 		for _, b := range blocks {
-			if b != nil && at-b.addr < uintptr(len(b.mem)) {
-				err = b.changed(fmt.Errorf("byte %d of the file exists no more", at-b.addr))
+			if offset, ok := b.place(at); ok {
+				err = b.changed(fmt.Errorf("byte %d of the file exists no more", offset))
 				return
 			}
 		}
@@ -42,6 +42,17 @@ func Guard(f func() error, blocks ...*Block) (err error) {
 		}
 	}
 	return nil
+}
+
+// place returns the offset of an address in the file of b.
+func (b *Block) place(at uintptr) (uintptr, bool) {
+	if b == nil || b.back == nil {
+		return 0, false
+	}
+	if file, ok := b.back.(shrinkable); ok {
+		return file.place(at)
+	}
+	return 0, false
 }
 
 // shorter reports whether the file of b is shorter than it was when it was mapped.

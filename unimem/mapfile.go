@@ -56,4 +56,6 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 type shrinkable interface {
 	// shrunk reports whether the memory is shorter now than it was when it was mapped.
 	shrunk() bool
+	// place returns the offset of an address in the memory, of any of its mappings.
+	place(at uintptr) (offset uintptr, ok bool)
 }

@@ -87,6 +87,10 @@ func TestGuard(t *testing.T) {
 			require.NoError(t, os.Truncate(path, left))
 			err := unimem.Guard(read, nil, b)
 			require.ErrorIs(t, err, unimem.ErrChanged)
+			m, fault := unimem.Map(b)
+			require.NoError(t, fault)
+			require.ErrorIs(t, unimem.Guard(func() error { copy(dst, m.Bytes()); return nil }, b), unimem.ErrChanged)
+			require.NoError(t, m.Close())
 			if left == 0 {
 				require.ErrorContains(t, err, "byte ")
 			}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,6 +18,9 @@ type mapped struct {
 	file   *os.File
 	number uint32
 	name   Key
+
+	mu     sync.Mutex
+	others []uintptr // addresses of further mappings
 }
 
 // mapFile maps size bytes of f with a descriptor of its own.
@@ -49,8 +54,8 @@ func mapFile(f *os.File, size int) (backing, error) {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, fail("mmap", err)
 	}
-	return &mapped{mem, os.NewFile(uintptr(fd), f.Name()), process.nextID(),
-		Key{kindFile, uint64(file.Dev), file.Ino}}, nil
+	return &mapped{mem: mem, file: os.NewFile(uintptr(fd), f.Name()), number: process.nextID(),
+		name: Key{kindFile, uint64(file.Dev), file.Ino}}, nil
 }
 
 func (m *mapped) bytes() []byte   { return m.mem }
@@ -70,7 +75,27 @@ func (m *mapped) remap() ([]byte, func() error, error) {
 	if err != nil {
 		return nil, nil, &Error{Op: opMap, Size: len(m.mem), Err: ErrCreate, Cause: fmt.Errorf("mmap: %w", err)}
 	}
-	return mem, func() error { return unix.Munmap(mem) }, nil
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	at := address(mem)
+	m.others = append(m.others, at)
+	return mem, func() error {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.others = slices.DeleteFunc(m.others, func(other uintptr) bool { return other == at })
+		return unix.Munmap(mem)
+	}, nil
+}
+
+func (m *mapped) place(at uintptr) (uintptr, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, base := range append([]uintptr{address(m.mem)}, m.others...) {
+		if at-base < uintptr(len(m.mem)) {
+			return at - base, true
+		}
+	}
+	return 0, false
 }
 
 func (m *mapped) share() (*os.File, error) {
