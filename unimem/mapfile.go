@@ -21,20 +21,44 @@ const kindFile = "file"
 // maps no files on), ErrCreate, ErrExhausted (with ErrCreate), ErrPin (with RequirePinned),
 // ErrOption (OnHeap, SurfacePerCell, StaleOnClose, a library of surfaces).
 func MapFile(f *os.File, opts ...Option) (*Block, error) {
-	const op = "map file"
-	c := configure(opts)
-	c.Adopted = true
 	info, err := f.Stat()
 	if err != nil {
-		return nil, &Error{Op: op, Err: ErrCreate, Cause: err}
+		return nil, &Error{Op: opMapFile, Err: ErrCreate, Cause: err}
 	}
-	size := int(info.Size())
+	return mapRange(f, info, 0, int(info.Size()), opts)
+}
+
+// MapFileAt is MapFile for size bytes of the file from offset on, a multiple of PageSize: a Block that
+// begins with a tensor, for an engine that reads every surface from byte 0. Its errors are those
+// of MapFile, ErrInvalidAlignment, and ErrSize for a range that the file does not have.
+func MapFileAt(f *os.File, offset int64, size int, opts ...Option) (*Block, error) {
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, &Error{Op: opMapFile, Size: size, Err: ErrCreate, Cause: err}
+	case offset%PageSize != 0:
+		return nil, &Error{Op: opMapFile, Size: size, Err: ErrInvalidAlignment,
+			Cause: fmt.Errorf("offset %d is no multiple of %d", offset, PageSize)}
+	case offset < 0 || size < 0 || info.Mode().IsRegular() && offset > info.Size()-int64(size):
+		return nil, &Error{Op: opMapFile, Size: size, Err: ErrSize,
+			Cause: fmt.Errorf("from byte %d on, the file has %d", offset, info.Size())}
+	}
+	return mapRange(f, info, offset, size, opts)
+}
+
+// opMapFile is Error.Op of both.
+const opMapFile = "map file"
+
+func mapRange(f *os.File, info os.FileInfo, offset int64, size int, opts []Option) (*Block, error) {
+	const op = opMapFile
+	c := configure(opts)
+	c.Adopted = true
 	switch {
 	case !info.Mode().IsRegular():
 		return nil, &Error{Op: op, Size: size, Err: ErrShare, Cause: fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
 			Hint: "map a regular file"}
 	case size == 0:
-		return nil, &Error{Op: op, Err: ErrZeroSize, Hint: "the file is empty"}
+		return nil, &Error{Op: op, Err: ErrZeroSize, Hint: "map at least one byte"}
 	case c.Heap, c.Foreign:
 		return nil, &Error{Op: op, Size: size, Err: ErrOption,
 			Hint: "OnHeap and libraries of surfaces do not apply to a mapped file"}
@@ -43,7 +67,7 @@ func MapFile(f *os.File, opts ...Option) (*Block, error) {
 		return nil, err
 	}
 	return recovering(func() (*Block, error) {
-		raw, err := mapFile(f, size)
+		raw, err := mapFile(f, offset, size)
 		if err != nil {
 			return nil, err
 		}

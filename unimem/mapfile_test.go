@@ -129,3 +129,23 @@ func TestCloseAll(t *testing.T) {
 	require.ErrorIs(t, unimem.CloseAll(tape.Block()), unimem.ErrInUse)
 	require.NoError(t, tape.Close())
 }
+
+func TestMapFileAt(t *testing.T) {
+	whole, path := mapped(t, 2*unimem.PageSize+100)
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	b, err := unimem.MapFileAt(f, unimem.PageSize, 200)
+	require.NoError(t, err)
+	require.Equal(t, whole.Bytes()[unimem.PageSize:][:200], b.Bytes())
+	require.NotEqual(t, whole.Key(), b.Key())
+	_, err = unimem.MapFileAt(f, 64, 1)
+	require.ErrorIs(t, err, unimem.ErrInvalidAlignment)
+	_, err = unimem.MapFileAt(f, 2*unimem.PageSize, 101)
+	require.ErrorIs(t, err, unimem.ErrSize)
+	_, err = unimem.MapFileAt(f, -unimem.PageSize, 1)
+	require.ErrorIs(t, err, unimem.ErrSize)
+	require.NoError(t, os.Truncate(path, unimem.PageSize+10))
+	require.ErrorIs(t, unimem.Guard(func() error { return nil }, b), unimem.ErrChanged)
+	require.NoError(t, unimem.CloseAll(whole, b))
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -18,13 +19,14 @@ type mapped struct {
 	file   *os.File
 	number uint32
 	name   Key
+	from   int64 // offset in the file
 
 	mu     sync.Mutex
 	others []uintptr // addresses of further mappings
 }
 
-// mapFile maps size bytes of f with a descriptor of its own.
-func mapFile(f *os.File, size int) (backing, error) {
+// mapFile maps size bytes of f from offset on, with a descriptor of its own.
+func mapFile(f *os.File, offset int64, size int) (backing, error) {
 	fail := func(step string, err error) error {
 		e := &Error{Op: "map file", Size: size, Err: ErrCreate, Cause: fmt.Errorf("%s: %w", step, err)}
 		if errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) {
@@ -49,13 +51,17 @@ func mapFile(f *os.File, size int) (backing, error) {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, fail("fstat", err)
 	}
-	mem, err := unix.Mmap(fd, 0, size, unix.PROT_READ, unix.MAP_SHARED)
+	mem, err := unix.Mmap(fd, offset, size, unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, fail("mmap", err)
 	}
-	return &mapped{mem: mem, file: os.NewFile(uintptr(fd), f.Name()), number: process.nextID(),
-		name: Key{kindFile, uint64(file.Dev), file.Ino}}, nil
+	name := Key{kindFile, uint64(file.Dev), file.Ino}
+	if offset > 0 {
+		name.Kind += "@" + strconv.FormatInt(offset, 10)
+	}
+	return &mapped{mem: mem, file: os.NewFile(uintptr(fd), f.Name()), number: process.nextID(), name: name,
+		from: offset}, nil
 }
 
 func (m *mapped) bytes() []byte   { return m.mem }
@@ -71,7 +77,7 @@ func (m *mapped) unpinned() error {
 }
 
 func (m *mapped) remap() ([]byte, func() error, error) {
-	mem, err := unix.Mmap(int(m.file.Fd()), 0, len(m.mem), unix.PROT_READ, unix.MAP_SHARED)
+	mem, err := unix.Mmap(int(m.file.Fd()), m.from, len(m.mem), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
 		return nil, nil, &Error{Op: opMap, Size: len(m.mem), Err: ErrCreate, Cause: fmt.Errorf("mmap: %w", err)}
 	}
@@ -106,7 +112,7 @@ func (m *mapped) share() (*os.File, error) {
 // shrunk counts a file whose size cannot be read as shrunk.
 func (m *mapped) shrunk() bool {
 	info, err := m.file.Stat()
-	return err != nil || info.Size() < int64(len(m.mem))
+	return err != nil || info.Size() < m.from+int64(len(m.mem))
 }
 
 func (m *mapped) close(bool) error { return errors.Join(unix.Munmap(m.mem), m.file.Close()) }

@@ -47,6 +47,7 @@ var may = []struct {
 	{"ane/mil", []string{"internal/near"}},
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
+	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "internal/wholefile", "unimem", "unimem/safetensors"}},
 	{"ane/engine", []string{"ane", "ane/chip", "ane/numerics", "internal/engine/", "objcbridge"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
 	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16", "ane/driverabi"}},
@@ -66,7 +67,7 @@ var may = []struct {
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
-	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "objcbridge", "unimem"}},
+	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "objcbridge", "unimem", "unimem/safetensors"}},
 }
 
 // source is one Go file that is no test.

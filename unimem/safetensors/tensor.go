@@ -1,6 +1,9 @@
 package safetensors
 
 import (
+	"fmt"
+	"os"
+
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -91,7 +94,7 @@ func (t Tensor) Aligned() bool {
 }
 
 // Block returns the Block with the tensor's bytes and their offset in it, for binding: package
-// ane makes a tensor of them (ane.OnBlockAt). The File owns the Block. Retaining it, as a bound
+// ane makes a tensor of them (ane.OnRange). The File owns the Block. Retaining it, as a bound
 // request does, keeps the File open: Close returns unimem.ErrInUse until it is released. Errors:
 // ErrClosed, ErrName for the zero Tensor.
 func (t Tensor) Block() (*unimem.Block, int, error) {
@@ -102,6 +105,32 @@ func (t Tensor) Block() (*unimem.Block, int, error) {
 		return nil, 0, t.fail("block", ErrClosed, "")
 	}
 	return t.shard.block, t.shard.base + int(t.Offset()), nil
+}
+
+// Map maps the tensor again, as a Block of n bytes that begins with it: for an engine that reads every
+// surface from byte 0. n is at least Size; bytes after the tensor are those of the file. The tensor's
+// offset has to be a multiple of unimem.PageSize (Align, ane-roundtrip weights repack --align), and
+// the caller closes the Block. Errors: those of unimem.MapFileAt, ErrClosed, ErrShape.
+func (t Tensor) Map(n int) (*unimem.Block, error) {
+	switch {
+	case t.record == nil || t.file.closed.Load():
+		return nil, t.fail("map", ErrClosed, "")
+	case int64(n) < t.Size():
+		return nil, t.fail("map", ErrShape, fmt.Sprintf("%d bytes, the tensor has %d", n, t.Size()))
+	}
+	file, err := os.Open(t.shard.path)
+	if err != nil {
+		return nil, t.fail("map", err, "")
+	}
+	defer file.Close() //nolint:errcheck // the mapping has a descriptor of its own
+	if info, err := file.Stat(); err != nil || info.Size() != t.shard.size {
+		return nil, t.fail("map", unimem.ErrChanged, "its size is another than when it was opened")
+	}
+	b, err := unimem.MapFileAt(file, t.Offset(), n)
+	if err != nil {
+		return nil, t.fail("map", err, "")
+	}
+	return b, nil
 }
 
 func (t Tensor) fail(op string, err error, detail string) error {
