@@ -88,7 +88,7 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 	down, across := r.tiles()
 	t := r.memory(c, worker)
 	var b []float32
-	filled := -1
+	filled, far := -1, distance{}
 	for i := lo; i < hi && !c.stopped(); i++ {
 		m0 := i % down * r.rows
 		m1 := min(m0+r.rows, r.m)
@@ -99,41 +99,36 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 			filled = i / down
 		}
 		a := r.panels.left(c, t.a[:(m1-m0)*r.k], t.spare, batch, m0, m1)
-		bias, byRow := 0, false
+		n, byRow := 0, false
 		if r.starter != nil {
-			bias, byRow = r.starter.start(c, t.bias, batch, m0, m1, n0, n1)
+			n, byRow = r.starter.start(c, t.bias, batch, m0, m1, n0, n1)
 		}
-		e := elements{fixed: r, c: c, a: a, b: b, n: n1 - n0}
-		if r.scales != nil || !r.float && (r.multi == nil || !r.multi.elementwise()) {
-			r.sum(&t, a, b, m1-m0, n1-n0)
+		e := elements{fixed: r, a: a, b: b, n: n1 - n0, bias: t.bias[:n], byRow: byRow}
+		out := t.out[:(m1-m0)*(n1-n0)]
+		switch {
+		case r.scales != nil:
+			r.sum(&t, a, b, m1-m0, n1-n0, true)
 			e.t = &t
-		}
-		scale := 0.0
-		for j := range (m1 - m0) * (n1 - n0) {
-			e.bias = 0
-			if bias > 0 && byRow {
-				e.bias = t.bias[j/e.n]
-			} else if bias > 0 {
-				e.bias = t.bias[j%e.n]
+			for j := range out {
+				out[j] = e.integer(j, r.scales.scaleOf(c, batch, m0+j/e.n))
 			}
-			if r.scales != nil {
-				if j%e.n == 0 {
-					scale = r.scales.scaleOf(c, batch, m0+j/e.n)
-				}
-				t.out[j] = e.integer(j, scale)
-				continue
+		case r.float || r.multi != nil && r.multi.elementwise():
+			for j := range out {
+				out[j] = e.value(j)
 			}
-			t.out[j] = e.value(j)
+		default:
+			e.t = &t
+			far.tile(&e, out, m1-m0)
 		}
-		r.panels.store(c, t.out[:(m1-m0)*(n1-n0)], t.spare, batch, m0, m1, n0, n1)
+		r.panels.store(c, out, t.spare, batch, m0, m1, n0, n1)
 	}
 }
 
 // scale is the inverse of numerics.Unit.
 const scale = 1 / numerics.Unit
 
-// sum lets gemm sum the tile.
-func (r *fixed) sum(t *tileOf, a, b []float32, m, n int) {
+// sum prepares the tile for gemm, and lets it sum unless all elements are to be walked.
+func (r *fixed) sum(t *tileOf, a, b []float32, m, n int, sum bool) {
 	rows := (m + gemm.FixedRows - 1) / gemm.FixedRows * gemm.FixedRows
 	unit, how := float32(scale), r.how
 	if r.scales != nil {
@@ -147,7 +142,9 @@ func (r *fixed) sum(t *tileOf, a, b []float32, m, n int) {
 	}
 	clear(t.scaled[len(a) : rows*r.k])
 	clear(t.least[len(a) : rows*r.k])
-	gemm.Fixed(t.sums, t.sizes, t.scaled, t.least, b, rows, r.k, n, how)
+	if sum {
+		gemm.Fixed(t.sums, t.sizes, t.scaled, t.least, b, rows, r.k, n, how)
+	}
 }
 
 // leastFor is the exponent that an element of b must exceed for its product with f to count: exponents that
@@ -162,42 +159,63 @@ func (r *fixed) leastFor(f float32) int32 {
 // elements turns the sums of a tile into values to be stored.
 type elements struct {
 	*fixed
-	c    *call
-	t    *tileOf // nil if each element is summed here
-	a, b []float32
-	n    int
-	bias float32
+	t     *tileOf // nil if each element is summed here
+	a, b  []float32
+	n     int
+	bias  []float32 // of each row with byRow, else of each column; empty without a bias
+	byRow bool
 }
 
 // inRange is the first magnitude, in units, that no sum may reach.
 const inRange = 1 << 31
 
-// value returns element j of the tile, as vec.store takes it.
-func (e *elements) value(j int) float32 {
-	r := e.rules
-	late := r.Has(numerics.BiasLast)
-	start := float64(e.bias)
-	if late {
-		start = 0
-	}
-	total := 0.0
+// start is the bias of element j.
+func (e *elements) start(j int) float64 {
 	switch {
-	case e.t != nil:
-		units := math.Round(start * scale)
-		if gemm.Bound(e.t.sizes[j], e.k)+math.Abs(units) < inRange {
-			total = (units + float64(e.t.sums[j])) * numerics.Unit
-		} else {
-			total = e.walk(int64(units), j)
-		}
-	case e.multi != nil && e.multi.elementwise():
-		total, late = float64(e.a[j/e.n])*float64(e.b[j%e.n]), true
-	default:
-		total = e.walkFloat(start, j)
+	case len(e.bias) == 0:
+		return 0
+	case e.byRow:
+		return float64(e.bias[j/e.n])
 	}
-	if late && e.bias != 0 {
-		total = float64(r.Value(r.Round(total))) + float64(e.bias)
+	return float64(e.bias[j%e.n])
+}
+
+// units is the bias of element j as the sum begins with it.
+func (e *elements) units(j int) float64 {
+	if e.rules.Has(numerics.BiasLast) {
+		return 0
+	}
+	return math.Round(e.start(j) * scale)
+}
+
+// near reports whether the sum of element j may reach the range.
+func (e *elements) near(j int, units float64) bool {
+	return gemm.Bound(e.t.sizes[j], e.k)+math.Abs(units) >= inRange
+}
+
+// finish returns element j, whose sum is total, as vec.store takes it.
+func (e *elements) finish(j int, total float64) float32 {
+	if bias := e.start(j); bias != 0 && e.rules.Has(numerics.BiasLast) {
+		total = float64(e.rules.Value(e.rules.Round(total))) + bias
 	}
 	return toOdd(total)
+}
+
+// value returns element j of a tile that gemm has not summed.
+func (e *elements) value(j int) float32 {
+	if e.multi != nil && e.multi.elementwise() {
+		r := e.rules
+		total, bias := float64(e.a[j/e.n])*float64(e.b[j%e.n]), e.start(j)
+		if bias != 0 {
+			total = float64(r.Value(r.Round(total))) + bias
+		}
+		return toOdd(total)
+	}
+	start := e.start(j)
+	if e.rules.Has(numerics.BiasLast) {
+		start = 0
+	}
+	return e.finish(j, e.walkFloat(start, j))
 }
 
 // walk sums element j in order, and stops where the sum leaves the range.

@@ -31,6 +31,11 @@ var ratioCases = []struct {
 		`axes = tensor<int32, [1]>([1]), epsilon = fp16(0.001))[name = string("y")]; } -> (y); }`, 0x2c00},
 	{"matmul", productText, 0x2c00},
 	{"matmul/overflow", productText, 0x5800},
+	{"matmul/near", productText, -0x4800},
+	{"row", `tensor<fp16, [1, 2048]> x, tensor<fp16, [2048, 2048]> y) { tensor<fp16, [1, 2048]> z = matmul(` +
+		`x = x, y = y, transpose_x = bool(false), transpose_y = bool(false))[name = string("z")]; } -> (z); }`, 0x2c00},
+	{"column", `tensor<fp16, [2048, 2048]> x, tensor<fp16, [2048, 1]> y) { tensor<fp16, [2048, 1]> z = matmul(` +
+		`x = x, y = y, transpose_x = bool(false), transpose_y = bool(false))[name = string("z")]; } -> (z); }`, 0x2c00},
 	{"attention", `tensor<fp16, [4, 256, 64]> a, tensor<fp16, [4, 256, 64]> b, tensor<fp16, [4, 256, 64]> c) { ` +
 		`tensor<fp16, [4, 256, 64]> y = scaled_dot_product_attention(query = a, key = b, value = c)` +
 		`[name = string("y")]; } -> (y); }`, 0x2c00},
@@ -64,7 +69,7 @@ func BenchmarkModeRatios(b *testing.B) {
 				for _, l := range model.Inputs() {
 					data := make([]byte, l.PackedBytes())
 					for i := 0; i < len(data); i += 2 {
-						le.PutUint16(data[i:], uint16(c.low+i*7919%0xc00))
+						le.PutUint16(data[i:], halfNear(c.low, i))
 					}
 					_, err := r.Input(l.Name).Write(data)
 					require.NoError(b, err)
@@ -88,4 +93,12 @@ func BenchmarkModeRatios(b *testing.B) {
 			b.ReportMetric(float64(least[0].Microseconds()), "reference-us")
 		})
 	}
+}
+
+// halfNear is a half from low on. A negative low is one whose sign alternates, so that sums stay within the range.
+func halfNear(low, i int) uint16 {
+	if low < 0 {
+		return uint16(-low+i*7919%0xc00) | uint16(i>>1&1)<<15
+	}
+	return uint16(low + i*7919%0xc00)
 }

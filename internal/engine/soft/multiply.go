@@ -29,16 +29,18 @@ func (p *multiply) mul(out, a, b, bias, floats []float32, ints []int32) {
 	half := p.room() / 2
 	t := tileOf{scaled: floats[:products], sizes: floats[products:half], least: ints[half:][:products],
 		sums: ints[half+products:]}
-	e := elements{fixed: &p.fixed, a: a, b: b, n: p.cols}
-	if !p.float {
-		p.sum(&t, a, b, len(a)/p.k, p.cols)
-		e.t = &t
-	}
-	for j := range out {
-		if bias != nil {
-			e.bias = bias[j%p.cols]
+	e := elements{fixed: &p.fixed, a: a, b: b, n: p.cols, bias: bias}
+	if p.float {
+		for j := range out {
+			out[j] = e.value(j)
 		}
-		out[j] = p.half(float64(e.value(j)))
+	} else {
+		e.t = &t
+		far := distance{}
+		far.tile(&e, out, len(a)/p.k)
+	}
+	for j, f := range out {
+		out[j] = p.half(float64(f))
 	}
 }
 

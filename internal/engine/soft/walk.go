@@ -1,0 +1,78 @@
+package soft
+
+import (
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+)
+
+// distance tells how near to the range the tiles of a product are. Sums in any order are pointless where most
+// elements are walked all the same.
+type distance struct {
+	near   bool // most pieces of the last tile that was summed were walked
+	before int  // tiles since then
+}
+
+// again is after how many tiles that were only walked one is summed, to see whether it is near too.
+const again = 16
+
+// tile sums the elements of a tile of m rows: in any order, and those that may reach the range once more in the order
+// of the hardware, with their neighbors.
+func (d *distance) tile(e *elements, out []float32, m int) {
+	inOrder := e.rules.Has(numerics.Range)
+	walkAll := inOrder && d.near && d.before < again
+	d.before++
+	e.sum(e.t, e.a, e.b, m, e.n, !walkAll)
+	pieces, walked := 0, 0
+	for i := 0; i < m; i += gemm.WalkRows {
+		for j := 0; j < e.n; j += gemm.WalkColumns {
+			rows, columns := min(gemm.WalkRows, m-i), min(gemm.WalkColumns, e.n-j)
+			pieces++
+			if inOrder && (walkAll || e.anyNear(i, j, rows, columns)) {
+				e.walkPiece(out, i, j, rows, columns)
+				walked++
+				continue
+			}
+			for r := range rows {
+				for at := (i+r)*e.n + j; at < (i+r)*e.n+j+columns; at++ {
+					units := e.units(at)
+					total := (units + float64(e.t.sums[at])) * numerics.Unit
+					if !inOrder && e.near(at, units) {
+						total = e.walk(int64(units), at)
+					}
+					out[at] = e.finish(at, total)
+				}
+			}
+		}
+	}
+	if !walkAll {
+		d.near, d.before = 2*walked > pieces, 0
+	}
+}
+
+func (e *elements) anyNear(i, j, rows, columns int) bool {
+	for r := range rows {
+		for at := (i+r)*e.n + j; at < (i+r)*e.n+j+columns; at++ {
+			if e.near(at, e.units(at)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// walkPiece sums a piece in order.
+func (e *elements) walkPiece(out []float32, i, j, rows, columns int) {
+	var sums [gemm.WalkRows * gemm.WalkColumns]float64
+	for r := range rows {
+		for c := range columns {
+			sums[r*gemm.WalkColumns+c] = e.units((i+r)*e.n + j + c)
+		}
+	}
+	gemm.Walk(&sums, e.t.scaled, e.t.least, e.b, i, j, e.k, e.n, e.how)
+	for r := range rows {
+		for c := range columns {
+			at := (i+r)*e.n + j + c
+			out[at] = e.finish(at, sums[r*gemm.WalkColumns+c]*numerics.Unit)
+		}
+	}
+}
