@@ -31,6 +31,7 @@ type Cache struct {
 
 	saved tip    // the snapshot that the cache continues
 	stage []byte // between memory and file
+	spare []byte // for tokens that are checked before they replace others
 }
 
 // New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches every
@@ -214,7 +215,7 @@ func (c *Cache) Close() error {
 	if !c.closed {
 		c.closed = true
 		c.leave()
-		c.stage = nil
+		c.stage, c.spare = nil, nil
 		err = errors.Join(err, c.retire())
 	}
 	switch {

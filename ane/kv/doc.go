@@ -20,8 +20,9 @@
 // # Snapshots
 //
 // [Cache.Save] and [Cache.SaveFile] write a safetensors file: one tensor of shape [1, Heads, tokens, HeadDim] for each
-// layer and side, a [Fingerprint] and the positions in the metadata, an xxh3 checksum of every tensor, and one of the
-// header. SaveFile writes a temporary file, syncs it, renames it, and syncs the folder, so that after a failure or a
+// layer and side, a [Fingerprint] and the positions in the metadata, xxh3 checksums of each head of every tensor (the
+// tensor "checksums", in order, 8 bytes each, little endian; the last one covers the others and the header), and one of
+// the header. SaveFile writes a temporary file, syncs it, renames it, and syncs the folder, so that after a failure or a
 // loss of power the path has the old snapshot or the new one, whole. [Cache.AppendFile] writes only the tokens that the
 // snapshot lacks to a further file, which an index beside the snapshot names; [FoldFile] makes one file of all of them.
 //

@@ -40,7 +40,7 @@ func (system) open(path string) (file, int64, error) {
 	if err != nil {
 		return nil, 0, closing(f, err)
 	}
-	return f, info.Size(), nil
+	return readable(f), info.Size(), nil
 }
 
 func (system) rename(from, to string) error { return os.Rename(from, to) }

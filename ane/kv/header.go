@@ -3,9 +3,11 @@ package kv
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"github.com/zeebo/xxh3"
@@ -63,25 +65,26 @@ func formatType(d mil.DType) string {
 	return ""
 }
 
-// run is the bytes of one head's tokens, tensor those of a layer and side, data all of them.
-func (h *header) tensor() int   { return h.heads * h.tokens * h.dim * h.dtype.Size() }
-func (h *header) data() int     { return 2 * h.layers * h.tensor() }
-func (h *header) trailer() int  { return 8 * (2*h.layers + 1) }
-func (h *header) end() int      { return h.first + h.tokens }
-func (h *header) name() string  { return "layers.0.keys." + strconv.Itoa(h.first) }
-func (h *header) sums() string  { return "checksums." + strconv.Itoa(h.first) }
-func (h *header) total() int    { return h.data() + h.trailer() }
-func (h *header) fileSize() int { return len(h.encode()) + h.total() }
+// tensor is the bytes of a layer and side, data all of them, trailer the checksums behind them.
+func (h *header) tensor() int  { return h.heads * h.tokens * h.dim * h.dtype.Size() }
+func (h *header) data() int    { return 2 * h.layers * h.tensor() }
+func (h *header) trailer() int { return 8 * (2*h.layers*h.heads + 1) }
+func (h *header) end() int     { return h.first + h.tokens }
+func (h *header) sums() string { return "checksums." + strconv.Itoa(h.first) }
+func (h *header) total() int   { return h.data() + h.trailer() }
 
 // tensorName is the name of a tensor: no two files of one snapshot share one.
-func (h *header) tensorName(i int) string {
-	side := [2]string{"keys", "values"}[i%2]
-	return fmt.Sprintf("layers.%d.%s.%d", i/2, side, h.first)
+func (h *header) tensorName(i int) string { return string(h.appendName(nil, i)) }
+
+func (h *header) appendName(b []byte, i int) []byte {
+	side := [2]string{".keys.", ".values."}[i%2]
+	b = strconv.AppendInt(append(b, "layers."...), int64(i/2), 10)
+	return strconv.AppendInt(append(b, side...), int64(h.first), 10)
 }
 
 // encode returns the length and the header, padded.
 func (h *header) encode() []byte {
-	b := make([]byte, 8, 1024+128*h.layers)
+	b := make([]byte, 8, 1024+320*(h.layers+1))
 	b = append(b, opening...)
 	b = append(b, "0000000000000000"...)
 	field := func(name, value string) {
@@ -104,37 +107,36 @@ func (h *header) encode() []byte {
 	field("follows", h.follows)
 	b = append(b, `"}`...)
 	size := h.tensor()
-	entry := func(name, dtype string, from, to int, shape ...int) {
-		b = append(b, `,"`...)
-		b = append(b, name...)
-		b = append(b, `":{"dtype":"`...)
-		b = append(b, dtype...)
-		b = append(b, `","shape":[`...)
-		for i, n := range shape {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendInt(b, int64(n), 10)
-		}
+	offsets := func(from, to int) {
 		b = append(b, `],"data_offsets":[`...)
 		b = strconv.AppendInt(b, int64(from), 10)
 		b = append(b, ',')
 		b = strconv.AppendInt(b, int64(to), 10)
 		b = append(b, `]}`...)
 	}
-	dtype := formatType(h.dtype)
+	kind := fmt.Sprintf(`":{"dtype":"%s","shape":[1,%d,%d,%d`, formatType(h.dtype), h.heads, h.tokens, h.dim)
 	for i := range 2 * h.layers {
-		entry(h.tensorName(i), dtype, i*size, (i+1)*size, 1, h.heads, h.tokens, h.dim)
+		b = append(b, `,"`...)
+		b = h.appendName(b, i)
+		b = append(b, kind...)
+		offsets(i*size, (i+1)*size)
 	}
-	entry(h.sums(), "U8", h.data(), h.total(), h.trailer())
+	b = fmt.Appendf(b, `,"%s":{"dtype":"U8","shape":[%d`, h.sums(), h.trailer())
+	offsets(h.data(), h.total())
 	b = append(b, '}')
 	for len(b)%dataAlign != 0 {
 		b = append(b, ' ')
 	}
 	binary.LittleEndian.PutUint64(b, uint64(len(b)-8))
-	sum := xxh3.Hash(b)
-	copy(b[8+len(opening):], fmt.Sprintf("%016x", sum))
+	copy(b[8+len(opening):], hexadecimal(xxh3.Hash(b)))
 	return b
+}
+
+// hexadecimal is a checksum in its 16 digits.
+func hexadecimal(sum uint64) string {
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], sum)
+	return hex.EncodeToString(b[:])
 }
 
 // numbers are the fields of the shape, in the order of the file.
@@ -174,14 +176,20 @@ func readHeader(op, name string, r io.Reader) (*header, []byte, error) {
 	if n < uint64(len(opening)+digits) || n > maxHeader || n%8 != 0 {
 		return nil, nil, damaged(op, name, "a header of %d bytes", n)
 	}
-	var raw bytes.Buffer
-	raw.Grow(8 + bytes.MinRead + int(min(n, 64<<10)))
-	raw.Write(length[:])
-	if _, err := io.CopyN(&raw, r, int64(n)); err != nil {
-		return nil, nil, readError(op, name, "header", err)
+	raw := make([]byte, 8, 8+min(n, 1<<20))
+	copy(raw, length[:])
+	for len(raw) < int(8+n) {
+		if len(raw) == cap(raw) {
+			raw = slices.Grow(raw, min(len(raw), int(8+n)-len(raw)))
+		}
+		k, err := io.ReadFull(r, raw[len(raw):min(cap(raw), int(8+n))])
+		raw = raw[:len(raw)+k]
+		if err != nil {
+			return nil, nil, readError(op, name, "header", err)
+		}
 	}
-	h, err := parseHeader(op, name, raw.Bytes())
-	return h, raw.Bytes(), err
+	h, err := parseHeader(op, name, raw)
+	return h, raw, err
 }
 
 // parseHeader parses length and header.
@@ -189,11 +197,12 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	if !bytes.HasPrefix(raw[8:], []byte(opening)) {
 		return nil, damaged(op, name, "no snapshot of this package: the header begins with %.40q", raw[8:])
 	}
-	digit := raw[8+len(opening):][:digits]
-	blank := bytes.Clone(raw)
-	copy(blank[8+len(opening):], "0000000000000000")
-	if sum := fmt.Sprintf("%016x", xxh3.Hash(blank)); sum != string(digit) {
-		return nil, damaged(op, name, "checksum of the header is %s, not %.16q", sum, digit)
+	stored := string(raw[8+len(opening):][:digits])
+	copy(raw[8+len(opening):], "0000000000000000")
+	sum := hexadecimal(xxh3.Hash(raw))
+	copy(raw[8+len(opening):], stored)
+	if sum != stored {
+		return nil, damaged(op, name, "checksum of the header is %s, not %.16q", sum, stored)
 	}
 	d := json.NewDecoder(bytes.NewReader(raw[8+len(`{"__metadata__":`):]))
 	var meta map[string]string

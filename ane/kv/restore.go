@@ -5,15 +5,15 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-
-	"github.com/zeebo/xxh3"
+	"slices"
 )
 
 // Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
 // appended without Advance are dropped, and tensors stay valid unless the cache has to grow or shares pages.
 //
-// A snapshot is read wholly before the cache changes: after an error the cache is what it was. Into memory that no token
-// was written to yet, Restore reads directly; otherwise it keeps the tensors on the heap until all are checked.
+// A snapshot is read wholly before the cache changes: after an error the cache is what it was. A cache without tokens,
+// such as a new or a cleared one, is read into directly, and after an error the bytes read are zeroed. Otherwise Restore
+// keeps the tensors on the heap until all are checked, which costs a copy.
 //
 // Errors: ErrCorrupt, ErrVersion, ErrFingerprint, ErrFull (more tokens than fit, without Grow), ErrClosed, ane.ErrStale,
 // and those of r and of unimem.Start.
@@ -103,7 +103,6 @@ type placing struct {
 	staged [][]byte // or the tensors on the heap, packed
 	target [][]byte // or the surfaces to read into
 	into   *memory  // whose surfaces they are
-	hash   xxh3.Hasher
 }
 
 // place decides where the tokens are read to.
@@ -120,7 +119,7 @@ func (c *Cache) place(op string, lo, hi int) (*placing, error) {
 			return nil, &Error{Op: op, Cause: err}
 		}
 		p.fresh, p.into = m, m
-	case c.touched == 0 && c.shares == nil:
+	case c.shares == nil && c.first >= c.next && !slices.ContainsFunc(c.pending, func(n int) bool { return n > 0 }):
 		p.into = c.memory
 	default:
 		p.staged = make([][]byte, len(c.memory.spans)) // each made when it is read
@@ -134,25 +133,29 @@ func (c *Cache) place(op string, lo, hi int) (*placing, error) {
 // read reads the data of a source behind its header and checks it.
 func (p *placing) read(s *source) error {
 	h := s.head
-	stage := p.c.buffer()
-	sums := make([]byte, 0, h.trailer())
-	left := h.total() // bytes of the file that are still to come
-	in := &unpacker{r: s.r, stage: stage, left: left}
+	in := newUnpacker(s.r, p.c.buffer(), h.total())
+	in.sums = make([]byte, 0, h.trailer())
 	for i := range 2 * h.layers {
-		p.hash.Reset()
 		if err := p.tensor(in, h, i); err != nil {
 			return readError(p.op, s.name, h.tensorName(i), err)
 		}
-		sums = binary.LittleEndian.AppendUint64(sums, p.hash.Sum64())
 	}
-	sums = binary.LittleEndian.AppendUint64(sums, seal(s.raw, sums))
-	stored := make([]byte, len(sums))
-	if err := in.full(stored, nil); err != nil {
+	stored := make([]byte, h.trailer())
+	err := in.flush()
+	if err == nil {
+		err = in.full(stored)
+	}
+	if err == nil {
+		err = in.flush()
+	}
+	if err != nil {
 		return readError(p.op, s.name, h.sums(), err)
 	}
-	for i := range 2 * h.layers {
+	sums := binary.LittleEndian.AppendUint64(in.sums, seal(s.raw, in.sums))
+	for i := range 2 * h.layers * h.heads {
 		if !bytes.Equal(sums[8*i:][:8], stored[8*i:][:8]) {
-			return damaged(p.op, s.name, "checksum of %s is %x, not %x", h.tensorName(i), sums[8*i:][:8], stored[8*i:][:8])
+			return damaged(p.op, s.name, "checksum of %s, head %d is %x, not %x", h.tensorName(i/h.heads), i%h.heads,
+				sums[8*i:][:8], stored[8*i:][:8])
 		}
 	}
 	if !bytes.Equal(sums, stored) {
@@ -169,16 +172,19 @@ func (p *placing) tensor(in *unpacker, h *header, i int) error {
 	before := min(h.tokens, max(0, p.lo-h.first))
 	behind := h.tokens - keep - before
 	if keep == 0 {
-		return in.skip(h.tensor(), &p.hash)
+		before, behind = h.tokens, 0
 	}
 	for head := range h.heads {
-		if err := in.skip(before*row, &p.hash); err != nil {
+		if err := in.skip(before * row); err != nil {
 			return err
 		}
 		if err := p.rows(in, i, head, max(p.lo, h.first), keep); err != nil {
 			return err
 		}
-		if err := in.skip(behind*row, &p.hash); err != nil {
+		if err := in.skip(behind * row); err != nil {
+			return err
+		}
+		if err := in.endHead(); err != nil {
 			return err
 		}
 	}
@@ -188,12 +194,15 @@ func (p *placing) tensor(in *unpacker, h *header, i int) error {
 // rows reads n tokens of a head from position at on.
 func (p *placing) rows(in *unpacker, i, head, at, n int) error {
 	c := p.c
+	if n == 0 {
+		return nil
+	}
 	if p.staged != nil {
 		size := (p.hi - p.lo) * c.row
 		if p.staged[i] == nil {
-			p.staged[i] = make([]byte, c.config.Heads*size)
+			p.staged[i] = p.heap(i, c.config.Heads*size)
 		}
-		return in.full(p.staged[i][head*size+(at-p.lo)*c.row:][:n*c.row], &p.hash)
+		return in.full(p.staged[i][head*size+(at-p.lo)*c.row:][:n*c.row])
 	}
 	l := &p.into.layout
 	for end := at + n; at < end; {
@@ -204,12 +213,12 @@ func (p *placing) rows(in *unpacker, i, head, at, n int) error {
 		count := min(end-at, p.into.tokens-slot)
 		dst := p.target[i][head*l.PlaneStride+slot*l.RowStride:]
 		if l.RowStride == c.row {
-			if err := in.full(dst[:count*c.row], &p.hash); err != nil {
+			if err := in.full(dst[:count*c.row]); err != nil {
 				return err
 			}
 		} else {
 			for t := range count {
-				if err := in.full(dst[t*l.RowStride:][:c.row], &p.hash); err != nil {
+				if err := in.full(dst[t*l.RowStride:][:c.row]); err != nil {
 					return err
 				}
 			}
@@ -219,6 +228,20 @@ func (p *placing) rows(in *unpacker, i, head, at, n int) error {
 	return nil
 }
 
+// maxSpare is the most memory that a cache keeps for the next Restore.
+const maxSpare = 4 << 20
+
+// heap returns the memory of a staged tensor.
+func (p *placing) heap(i, size int) []byte {
+	if total := len(p.staged) * size; total <= maxSpare {
+		if len(p.c.spare) < total {
+			p.c.spare = make([]byte, total)
+		}
+		return p.c.spare[i*size:][:size:size]
+	}
+	return make([]byte, size)
+}
+
 // undo leaves the cache as it was and returns err.
 func (p *placing) undo(err error) error {
 	switch {
@@ -226,7 +249,7 @@ func (p *placing) undo(err error) error {
 		if e := p.fresh.retire(); e != nil {
 			return &Error{Op: p.op, Err: err, Cause: e}
 		}
-	case p.target != nil: // every byte was zero
+	case p.target != nil: // the cache has no tokens, and every byte of a new one is zero
 		for _, span := range p.target {
 			_ = p.c.eachRun(p.lo, p.hi, func(at, n int) error { // f does not fail
 				clear(span[at:][:n*p.into.layout.RowStride])
@@ -260,90 +283,16 @@ func (p *placing) commit() error {
 			continue // no tokens
 		}
 		_ = c.eachRun(p.lo, p.hi, func(at, n int) error { // f does not fail
+			dst, stride := c.memory.spans[i][at:], c.memory.layout.RowStride
+			if stride == c.row {
+				packed = packed[copy(dst[:n*c.row], packed):]
+				return nil
+			}
 			for t := range n {
-				copy(c.memory.spans[i][at+t*c.memory.layout.RowStride:][:c.row], packed)
-				packed = packed[c.row:]
+				packed = packed[copy(dst[t*stride:][:c.row], packed):]
 			}
 			return nil
 		})
 	}
-	return nil
-}
-
-// unpacker reads bytes through the stage, which holds at most as many as are left.
-type unpacker struct {
-	r     io.Reader
-	stage []byte
-	have  []byte // of stage, still to be handed out
-	left  int    // bytes that r still has for this source
-}
-
-// hasher is xxh3.Hasher, or nil.
-type hasher = *xxh3.Hasher
-
-// full fills b and adds it to the checksum. Long runs come from the reader directly.
-func (u *unpacker) full(b []byte, sum hasher) error {
-	for len(b) > 0 {
-		if len(u.have) == 0 && len(b) >= len(u.stage) {
-			part := b[:len(u.stage)]
-			if err := u.fetch(part); err != nil {
-				return err
-			}
-			u.add(part, sum)
-			b = b[len(part):]
-			continue
-		}
-		if err := u.fill(); err != nil {
-			return err
-		}
-		n := copy(b, u.have)
-		u.add(u.have[:n], sum)
-		u.have, b = u.have[n:], b[n:]
-	}
-	return nil
-}
-
-// skip reads n bytes for their checksum.
-func (u *unpacker) skip(n int, sum hasher) error {
-	for n > 0 {
-		if err := u.fill(); err != nil {
-			return err
-		}
-		k := min(n, len(u.have))
-		u.add(u.have[:k], sum)
-		u.have = u.have[k:]
-		n -= k
-	}
-	return nil
-}
-
-func (u *unpacker) add(b []byte, sum hasher) {
-	if sum != nil {
-		_, _ = sum.Write(b) // a Hasher does not fail
-	}
-}
-
-// fill reads into an empty stage.
-func (u *unpacker) fill() error {
-	if len(u.have) > 0 {
-		return nil
-	}
-	part := u.stage[:min(len(u.stage), u.left)]
-	if len(part) == 0 {
-		return io.ErrUnexpectedEOF
-	}
-	if err := u.fetch(part); err != nil {
-		return err
-	}
-	u.have = part
-	return nil
-}
-
-// fetch reads len(b) bytes.
-func (u *unpacker) fetch(b []byte) error {
-	if _, err := io.ReadFull(u.r, b); err != nil {
-		return err
-	}
-	u.left -= len(b)
 	return nil
 }

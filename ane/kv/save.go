@@ -37,14 +37,13 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 	}
 	sums := make([]byte, 0, h.trailer())
 	for _, span := range c.memory.spans {
-		out.sum.Reset()
-		if err := c.eachRun(h.first, h.end(), func(at, n int) error { return c.pack(out, span[at:], n) }); err != nil {
-			return err
+		for head := range c.config.Heads {
+			sum, err := c.pack(out, span, head, h.first, h.end())
+			if err != nil {
+				return err
+			}
+			sums = binary.LittleEndian.AppendUint64(sums, sum)
 		}
-		if err := out.checksum(); err != nil {
-			return err
-		}
-		sums = binary.LittleEndian.AppendUint64(sums, out.sum.Sum64())
 	}
 	sums = binary.LittleEndian.AppendUint64(sums, seal(head, sums))
 	if err := out.put(sums); err != nil {
@@ -53,7 +52,7 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 	return out.flush()
 }
 
-// seal is the checksum of a header and of the checksums of its tensors.
+// seal is the checksum of a header and of the checksums of its heads.
 func seal(head, sums []byte) uint64 {
 	return xxh3.HashSeed(sums, xxh3.Hash(head))
 }
@@ -66,52 +65,82 @@ func (c *Cache) buffer() []byte {
 	return c.stage
 }
 
-// eachRun calls f for the slots of positions from to to: head after head, with the offset of a run of tokens in a
-// surface and their number.
+// eachRun calls f for the slots of positions from to to of every head.
 func (c *Cache) eachRun(from, to int, f func(at, n int) error) error {
-	l := &c.memory.layout
 	for h := range c.config.Heads {
-		for p := from; p < to; {
-			slot := c.Slot(p)
-			n := min(to-p, c.memory.tokens-slot)
-			if err := f(h*l.PlaneStride+slot*l.RowStride, n); err != nil {
-				return err
-			}
-			p += n
-		}
-	}
-	return nil
-}
-
-// pack writes n rows from the start of src.
-func (c *Cache) pack(out *packer, src []byte, n int) error {
-	stride := c.memory.layout.RowStride
-	if stride == c.row {
-		return out.add(src[:n*c.row])
-	}
-	for i := range n {
-		if err := out.add(src[i*stride:][:c.row]); err != nil {
+		if err := c.runs(h, from, to, f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// packer writes bytes through the stage and sums them up.
-type packer struct {
-	w      io.Writer
-	stage  []byte
-	n      int // bytes in stage
-	summed int // of them, how many are in sum
-	sum    xxh3.Hasher
+// runs calls f for the slots of positions from to to of a head: with the offset of a run of tokens in a surface and their
+// number. There are two runs at most.
+func (c *Cache) runs(head, from, to int, f func(at, n int) error) error {
+	l := &c.memory.layout
+	for p := from; p < to; {
+		slot := c.Slot(p)
+		n := min(to-p, c.memory.tokens-slot)
+		if err := f(head*l.PlaneStride+slot*l.RowStride, n); err != nil {
+			return err
+		}
+		p += n
+	}
+	return nil
 }
 
-// add writes b and adds it to the checksum. Long runs go to the writer directly.
+// pack writes the tokens from to to of a head and returns their checksum.
+func (c *Cache) pack(out *packer, span []byte, head, from, to int) (uint64, error) {
+	l := &c.memory.layout
+	if at := head*l.PlaneStride + c.Slot(from)*l.RowStride; l.RowStride == c.row && c.Slot(from)+to-from <= c.memory.tokens {
+		run := span[at:][:(to-from)*c.row] // a Hasher would copy it
+		if len(run) <= maxPart {
+			sum := xxh3.Hash(run)
+			return sum, out.put(run)
+		}
+	}
+	out.sum.Reset()
+	err := c.runs(head, from, to, func(at, n int) error {
+		if l.RowStride == c.row {
+			return out.add(span[at:][:n*c.row])
+		}
+		for i := range n {
+			if err := out.add(span[at+i*l.RowStride:][:c.row]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return out.sum.Sum64(), err
+}
+
+// packer writes bytes through the stage.
+type packer struct {
+	w     io.Writer
+	stage []byte
+	n     int // bytes in stage
+	sum   xxh3.Hasher
+}
+
+// add adds b to the checksum and writes it.
 func (p *packer) add(b []byte) error {
+	for len(b) > 0 {
+		part := b[:min(len(b), len(p.stage))]
+		_, _ = p.sum.Write(part) // a Hasher does not fail
+		if err := p.put(part); err != nil {
+			return err
+		}
+		b = b[len(part):]
+	}
+	return nil
+}
+
+// put writes b: short pieces through the stage, long ones directly.
+func (p *packer) put(b []byte) error {
 	for len(b) > 0 {
 		if p.n == 0 && len(b) >= len(p.stage) {
 			part := b[:len(p.stage)]
-			_, _ = p.sum.Write(part) // a Hasher does not fail
 			if _, err := p.w.Write(part); err != nil {
 				return err
 			}
@@ -130,39 +159,10 @@ func (p *packer) add(b []byte) error {
 	return nil
 }
 
-// put writes b without adding it to the checksum of a tensor.
-func (p *packer) put(b []byte) error {
-	if err := p.checksum(); err != nil {
-		return err
-	}
-	for len(b) > 0 {
-		n := copy(p.stage[p.n:], b)
-		p.n += n
-		p.summed = p.n
-		b = b[n:]
-		if p.n == len(p.stage) {
-			if err := p.flush(); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// checksum adds what is in the stage to the checksum.
-func (p *packer) checksum() error {
-	_, err := p.sum.Write(p.stage[p.summed:p.n])
-	p.summed = p.n
-	return err
-}
-
 // flush writes the stage.
 func (p *packer) flush() error {
-	if err := p.checksum(); err != nil {
-		return err
-	}
 	n := p.n
-	p.n, p.summed = 0, 0
+	p.n = 0
 	if n == 0 {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/stretchr/testify/require"
+	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -90,8 +91,12 @@ func TestASnapshotIsASafetensorsFile(t *testing.T) {
 	}
 	require.Equal(t, token(k, 0, 0, 1)[10:20], text[8+n+3*10+10:][:10], "head 1, token 1 of the keys of layer 0")
 	require.Len(t, head, 1)
-	require.Contains(t, string(head["checksums.0"]), `"dtype":"U8","shape":[40]`)
-	require.Len(t, text, 8+n+end+40)
+	require.Contains(t, string(head["checksums.0"]), `"dtype":"U8","shape":[104]`)
+	require.Len(t, text, 8+n+end+104)
+	for i := range 4 * 3 {
+		sum := binary.LittleEndian.Uint64(text[8+n+end+8*i:])
+		require.Equal(t, xxh3.Hash(text[8+n+30*i:][:30]), sum, "xxh3 of head %d of tensor %d", i%3, i/3)
+	}
 }
 
 func TestFingerprintsThatDiffer(t *testing.T) {

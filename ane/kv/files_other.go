@@ -1,0 +1,7 @@
+//go:build !linux
+
+package kv
+
+import "os"
+
+func readable(f *os.File) file { return f }

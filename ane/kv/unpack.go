@@ -1,0 +1,178 @@
+package kv
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/zeebo/xxh3"
+)
+
+// vectorReader is a reader that fills several slices with one system call, as readv does. It reads less than they hold
+// only at the end or with an error.
+type vectorReader interface {
+	readVector(parts [][]byte) (int, error)
+}
+
+// Of a vectorReader, slices of at least minVector bytes are filled directly, maxVector at a time.
+const (
+	minVector = 512
+	maxVector = 512
+)
+
+// maxPart is the longest slice that is filled and then summed up at once: it stays in the processor's second cache.
+const maxPart = 512 << 10
+
+// unpacker reads a stream and sums it up, head by head. Short slices are filled through the stage, which holds no more
+// than is left of the stream; long ones directly.
+type unpacker struct {
+	r      io.Reader
+	vector vectorReader // r, or nil
+	stage  []byte
+	have   []byte // of stage, still to be handed out
+	left   int    // bytes that r still has for this source
+
+	queue  [][]byte // to be filled directly; nil is the end of a head
+	queued int      // their bytes
+
+	sum     xxh3.Hasher
+	partial bool   // sum has bytes of the head
+	sums    []byte // of the heads that ended
+}
+
+func newUnpacker(r io.Reader, stage []byte, left int) *unpacker {
+	u := &unpacker{r: r, stage: stage, left: left}
+	if v, ok := r.(vectorReader); ok {
+		u.vector, u.queue = v, make([][]byte, 0, maxVector)
+	}
+	return u
+}
+
+// full fills b and adds it to the checksum of the head. With a vectorReader b is filled by flush at the latest.
+func (u *unpacker) full(b []byte) error {
+	for len(b) > 0 {
+		switch {
+		case len(u.have) > 0:
+			n := copy(b, u.have)
+			u.add(u.have[:n])
+			u.have, b = u.have[n:], b[n:]
+		case u.vector != nil && len(b) >= minVector:
+			part := b[:min(len(b), maxPart)]
+			u.queue = append(u.queue, part)
+			u.queued += len(part)
+			b = b[len(part):]
+			if err := u.flushFull(); err != nil {
+				return err
+			}
+		case u.vector == nil && len(b) >= len(u.stage):
+			part := b[:len(u.stage)]
+			if err := u.fetch(part); err != nil {
+				return err
+			}
+			u.add(part)
+			b = b[len(part):]
+		default:
+			if err := u.fill(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// skip reads n bytes for their checksum.
+func (u *unpacker) skip(n int) error {
+	for n > 0 {
+		if err := u.fill(); err != nil {
+			return err
+		}
+		k := min(n, len(u.have))
+		u.add(u.have[:k])
+		u.have = u.have[k:]
+		n -= k
+	}
+	return nil
+}
+
+// endHead ends the head: its checksum goes to sums when its bytes are there.
+func (u *unpacker) endHead() error {
+	if len(u.queue) > 0 {
+		u.queue = append(u.queue, nil)
+		return u.flushFull()
+	}
+	u.end()
+	return nil
+}
+
+func (u *unpacker) end() {
+	u.sums = binary.LittleEndian.AppendUint64(u.sums, u.sum.Sum64())
+	u.sum.Reset()
+	u.partial = false
+}
+
+func (u *unpacker) add(b []byte) {
+	_, _ = u.sum.Write(b) // a Hasher does not fail
+	u.partial = u.partial || len(b) > 0
+}
+
+// flushFull fills the queue if it is full. Behind it there is room for at least one entry.
+func (u *unpacker) flushFull() error {
+	if u.queued < len(u.stage) && len(u.queue) < maxVector {
+		return nil
+	}
+	return u.flush()
+}
+
+// flush fills what is queued.
+func (u *unpacker) flush() error {
+	if len(u.queue) == 0 {
+		return nil
+	}
+	n, err := u.vector.readVector(u.queue)
+	if err == nil && n < u.queued {
+		err = io.ErrUnexpectedEOF
+	}
+	if err != nil {
+		return err
+	}
+	for i, part := range u.queue {
+		switch {
+		case part == nil && i > 0 && !u.partial: // the whole head is one part, which a Hasher would copy
+			u.sums = binary.LittleEndian.AppendUint64(u.sums, xxh3.Hash(u.queue[i-1]))
+		case part == nil:
+			u.end()
+		case u.partial || i+1 == len(u.queue) || u.queue[i+1] != nil:
+			u.add(part)
+		}
+	}
+	u.left -= u.queued
+	u.queue, u.queued = u.queue[:0], 0
+	return nil
+}
+
+// fill reads into an empty stage.
+func (u *unpacker) fill() error {
+	if len(u.have) > 0 {
+		return nil
+	}
+	if err := u.flush(); err != nil {
+		return err
+	}
+	part := u.stage[:min(len(u.stage), u.left)]
+	if len(part) == 0 {
+		return io.ErrUnexpectedEOF
+	}
+	if err := u.fetch(part); err != nil {
+		return err
+	}
+	u.have = part
+	return nil
+}
+
+// fetch reads len(b) bytes.
+func (u *unpacker) fetch(b []byte) error {
+	if _, err := io.ReadFull(u.r, b); err != nil {
+		return err
+	}
+	u.left -= len(b)
+	return nil
+}
