@@ -271,6 +271,28 @@ func TestBadOptions(t *testing.T) {
 	require.Error(t, err)
 }
 
+// A program whose axes have no fixed length has no estimate; the error names the first such value.
+func TestOpenAxes(t *testing.T) {
+	for _, c := range []struct {
+		param, result string
+		line          int
+	}{
+		{"tensor<fp16, [1, ?, 1, 64]>", "tensor<fp16, [1, 64, 1, 64]>", 3},
+		{"tensor<fp16, [1, 64, 1, 64]>", "tensor<fp16, [1, n, 1, 64]>", 4},
+		{"state<tensor<fp16, [?]>>", "tensor<fp16, [1, 64, 1, 64]>", 3},
+	} {
+		text := "program(1.3)\n{\n func main<ios18>(" + c.param + " s, tensor<fp16, [1, 64, 1, 64]> x) {\n " + c.result +
+			" y = relu(x = x);\n} -> (y);\n}\n"
+		p, err := mil.Parse("open.mil", []byte(text))
+		require.NoError(t, err)
+		_, err = Of(p, Options{})
+		var e *Error
+		require.ErrorAs(t, err, &e, text)
+		require.Contains(t, e.What, "has an axis without a length")
+		require.Equal(t, c.line, e.Pos.Line)
+	}
+}
+
 // Budgets name what is too much.
 func TestBudgets(t *testing.T) {
 	e := of(t, chain(t, 3, 2048, 1, 32, 1, 1, false), Options{})

@@ -133,13 +133,14 @@ type Estimate struct {
 // Error is a program or Options that cannot be estimated.
 type Error struct {
 	What string
-	Hint string // how to fix it
+	Hint string  // how to fix it
+	Pos  mil.Pos // of the value that it is about; zero if it is about none
 }
 
 func (e *Error) Error() string { return e.What + "; " + e.Hint }
 
 // Of estimates a function of a program. Declared types are believed; the program should validate. The error is an
-// *Error for Options and for a program without the function.
+// *Error for Options, for a program without the function, and for one with an axis of no fixed length.
 func Of(p *mil.Program, o Options) (*Estimate, error) {
 	if o.Chip == 0 {
 		o.Chip = chip.M6
@@ -147,19 +148,22 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 	o.Engines, o.InFlight = max(o.Engines, 1), max(o.InFlight, 1)
 	switch spec := o.Chip.Spec(); {
 	case !o.Chip.Valid():
-		return nil, &Error{o.Chip.String() + " is no chip", "choose one of package chip"}
+		return nil, &Error{What: o.Chip.String() + " is no chip", Hint: "choose one of package chip"}
 	case o.Engines > spec.Engines.Value:
-		return nil, &Error{fmt.Sprintf("%d engines: %s has %d", o.Engines, o.Chip, spec.Engines.Value),
-			"M6 alone has two"}
+		return nil, &Error{What: fmt.Sprintf("%d engines: %s has %d", o.Engines, o.Chip, spec.Engines.Value),
+			Hint: "M6 alone has two"}
 	case !(o.Gap >= 0 && o.Idle >= 0) || o.Gap > maxWait || o.Idle > maxWait:
-		return nil, &Error{fmt.Sprintf("a gap of %g us and idle for %g us", o.Gap, o.Idle),
-			"give 0 to 1e12 microseconds"}
+		return nil, &Error{What: fmt.Sprintf("a gap of %g us and idle for %g us", o.Gap, o.Idle),
+			Hint: "give 0 to 1e12 microseconds"}
 	case p == nil:
-		return nil, &Error{"no program", "parse one"}
+		return nil, &Error{What: "no program", Hint: "parse one"}
 	}
 	f := p.Select(o.Function)
 	if f == nil {
-		return nil, &Error{fmt.Sprintf("no function called %q", o.Function), "name a function of the program"}
+		return nil, &Error{What: fmt.Sprintf("no function called %q", o.Function), Hint: "name a function of the program"}
+	}
+	if err := fixed(f); err != nil {
+		return nil, err
 	}
 	r := read(f)
 	e := &Estimate{Chip: o.Chip, Function: f.Name, Engines: o.Engines}
@@ -170,6 +174,34 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 	e.Place = place(p, r, o.Chip)
 	e.CPU = e.Place.CPU.Value < e.Call.Value && len(e.Ops) > 0
 	return e, nil
+}
+
+// fixed returns the error of the first value with an axis of no fixed length: nothing tells its cost.
+func fixed(f *mil.Function) error {
+	check := func(v mil.Var) error {
+		t := v.Type
+		if t.Kind == mil.State && len(t.Elems) == 1 {
+			t = t.Elems[0]
+		}
+		if _, ok := t.Shape(); ok || t.Kind != mil.Tensor {
+			return nil
+		}
+		return &Error{What: fmt.Sprintf("%s has an axis without a length: %s", v.Name, v.Type),
+			Hint: "write the length of every axis; only the CPU runs other programs", Pos: v.Pos}
+	}
+	for _, v := range f.Params {
+		if err := check(v); err != nil {
+			return err
+		}
+	}
+	for _, op := range f.Body {
+		for _, v := range op.Results {
+			if err := check(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // maxWait is the longest gap, in microseconds.

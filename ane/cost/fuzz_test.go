@@ -55,6 +55,10 @@ func FuzzOf(f *testing.F) {
 	f.Add("program(1.3)\n{\n func main<ios18>(state<tensor<fp16, [1, 64]>> s, tensor<fp16, [?, 4]> x) {\n fp16 c = " +
 		"constexpr_cast(source_val = fp16(1));\n tensor<fp16, [1, 64]> r = read_state(input = s);\n tensor<fp16, [4, 9]> " +
 		"m = matmul(x = x, y = c);\n tensor<fp16, [4]> k = add(x = m, y = c);\n} -> (k, r);\n}\n")
+	for _, result := range []string{"tensor<fp16, [1, ?, 1, 64]>", "tensor<fp16, [1, n, 1, 64]>", "fp16", "string"} {
+		f.Add("program(1.3)\n{\n func main<ios18>(tensor<fp16, [1, 64, 1, 64]> x, tensor<fp16, [64, 64, 1, 1]> w) {\n " +
+			result + " y = conv(x = x, weight = w);\n " + result + " z = conv_transpose(x = x, weight = w);\n} -> (y, z);\n}\n")
+	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := mil.Parse("f.mil", []byte(text))
 		if err != nil {

@@ -89,8 +89,10 @@ func (s *step) window(y *tensor) *product {
 	for _, k := range kernel {
 		taps *= float64(k)
 	}
-	p := &product{kernel: kernel, weight: constantOf(w), plain: true, width: y.at(0), height: 1,
-		batch: float64(y.shape[0])}
+	p := &product{kernel: kernel, weight: constantOf(w), plain: true, width: y.at(0), height: 1, batch: 1}
+	if len(y.shape) > 0 { // none in a result of unknown length
+		p.batch = float64(y.shape[0])
+	}
 	for i := 1; i < len(y.shape)-2; i++ {
 		p.height *= y.at(i)
 	}

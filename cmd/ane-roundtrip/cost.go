@@ -163,6 +163,9 @@ func (a *app) cost(path string, o costOptions) error {
 	e, err := cost.Of(p, cost.Options{Chip: c, Function: o.function, Engines: o.engines, Gap: o.gap, Idle: o.idle,
 		InFlight: o.inFlight})
 	if wrong := (*cost.Error)(nil); errors.As(err, &wrong) {
+		if wrong.Pos != (mil.Pos{}) {
+			return bad(&mil.Error{File: name, Pos: wrong.Pos, Msg: wrong.What, Hint: wrong.Hint})
+		}
 		return badf("%s; %s", wrong.What, wrong.Hint)
 	}
 	if err != nil {

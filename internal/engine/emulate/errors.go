@@ -35,10 +35,14 @@ type NSError struct {
 	Cause  *NSError // NSUnderlyingError; may be nil
 }
 
-// Error returns domain, code and text, and those of the cause.
+// Error returns domain, code and text, and the text of the cause, with its code if that is another one.
 func (e *NSError) Error() string {
 	s := fmt.Sprintf("%s code %d: %s", e.Domain, e.Code, e.Text)
-	if e.Cause != nil {
+	switch {
+	case e.Cause == nil:
+	case e.Cause.Code != e.Code:
+		s += fmt.Sprintf(", because %s (code %d)", e.Cause.Text, e.Cause.Code)
+	default:
 		s += ", because " + e.Cause.Text
 	}
 	return s
@@ -68,7 +72,7 @@ func (e *engine) refusal(file string, pos mil.Pos, f fate, found []lint.Finding)
 		case refused22:
 			ns = compileError(codeTopK, "")
 		}
-		answer, cause = ns.Text+", because "+ns.Cause.Text, ane.Because(ane.ErrCompile, ns)
+		answer, cause = ns.Error(), ane.Because(ane.ErrCompile, ns)
 		out.Domain, out.Code = ns.Domain, ns.Code
 	}
 	var list mil.ErrorList
