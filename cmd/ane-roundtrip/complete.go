@@ -53,10 +53,17 @@ func (a *app) completions(root *cobra.Command) {
 			}
 		}
 		switch cmd.Name() {
+		case "check":
+			cmd.ValidArgsFunction = cobra.NoFileCompletions
+			if cmd.HasParent() && cmd.Parent().Name() == "weights" {
+				cmd.ValidArgsFunction = extensions("safetensors", "json")
+			}
 		case "fmt", "inspect", "lint", "cost":
 			cmd.ValidArgsFunction = extensions("mil")
 		case "image":
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
+		case "weights", "repack":
+			cmd.ValidArgsFunction = extensions("safetensors", "json")
 		case "help", "man", "schema":
 		default:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions

@@ -38,6 +38,7 @@ import (
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 func TestMain(m *testing.M) {
@@ -69,14 +70,15 @@ func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 		Setup:               setup,
 		RequireExplicitExec: true,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"npy":     makeArray,
-			"values":  compareArray,
-			"photo":   makePicture,
-			"pixel":   comparePixel,
-			"json":    compareJSON,
-			"status":  expectStatus,
-			"serving": waitServing,
-			"hammer":  hammer,
+			"npy":       makeArray,
+			"values":    compareArray,
+			"photo":     makePicture,
+			"pixel":     comparePixel,
+			"json":      compareJSON,
+			"mkweights": makeWeights,
+			"status":    expectStatus,
+			"serving":   waitServing,
+			"hammer":    hammer,
 		},
 		Condition: func(name string) (bool, error) {
 			if name != "emulated" {
@@ -185,6 +187,30 @@ func compareArray(ts *testscript.TestScript, neg bool, args []string) {
 		got, _ := npy.ReadFile(ts.MkAbs(args[0])) // for the message
 		ts.Fatalf("%s holds %+v", args[0], got)
 	}
+}
+
+// makeWeights writes a safetensors file: mkweights FILE NAME:TYPE:COUNT .. with elements of zeros.
+func makeWeights(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) < 2 {
+		ts.Fatalf("usage: mkweights FILE NAME:TYPE:COUNT ..")
+	}
+	w, err := safetensors.Create(ts.MkAbs(args[0]), map[string]string{"format": "pt"}, safetensors.NoSync())
+	ts.Check(err)
+	defer w.Abort()
+	for _, arg := range args[1:] {
+		word := strings.Split(arg, ":")
+		if len(word) != 3 {
+			ts.Fatalf("%q is not NAME:TYPE:COUNT", arg)
+		}
+		d, err := safetensors.ParseDType(word[1])
+		ts.Check(err)
+		n, err := strconv.Atoi(word[2])
+		ts.Check(err)
+		size, err := d.Bytes(n)
+		ts.Check(err)
+		ts.Check(w.Add(word[0], d, []int{n}, make([]byte, size)))
+	}
+	ts.Check(w.Close())
 }
 
 // makePicture writes a picture of a gradient with a bright square in the middle: photo FILE

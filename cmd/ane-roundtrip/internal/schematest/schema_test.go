@@ -19,6 +19,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // strict returns the schema, changed so that it rejects every field that it does not describe.
@@ -86,6 +87,11 @@ func TestJSONMatchesSchema(t *testing.T) {
 		"PlaneStride": 64, "DepthStride": 64, "BatchStride": 64}], "LiveOutputList": []}]}`), 0o600))
 	require.NoError(t, npy.WriteFile(file("x.npy"), &npy.Array{Kind: npy.Float16, Shape: []int{4},
 		Data: []byte{0, 0x7e, 0, 0, 0, 0, 0, 0}}))
+	w, err := safetensors.Create(file("w.safetensors"), map[string]string{"format": "pt"})
+	require.NoError(t, err)
+	require.NoError(t, w.Add("odd", safetensors.U8, []int{3}, []byte{1, 2, 3}))
+	require.NoError(t, w.Add("scalar", safetensors.F16, nil, []byte{0, 60}))
+	require.NoError(t, w.Close())
 	photo, err := os.Create(file("in.png"))
 	require.NoError(t, err)
 	require.NoError(t, png.Encode(photo, image.NewRGBA(image.Rect(0, 0, 60, 40))))
@@ -120,6 +126,10 @@ func TestJSONMatchesSchema(t *testing.T) {
 		{2, []string{"lint", "--chip", "m9", file("m.mil")}},
 		{2, []string{"lint", "--explain", "gelu"}},
 		{0, []string{"lint", "--fix", file("m.mil")}},
+		{0, []string{"weights", file("w.safetensors")}},
+		{0, []string{"weights", "check", file("w.safetensors")}},
+		{0, []string{"weights", "repack", file("w.safetensors"), file("x.safetensors")}},
+		{2, []string{"weights", file("m.mil")}},
 		{0, []string{"cost", file("m.mil")}},
 		{0, []string{"cost", "--chip", "m1", "--idle-us", "1e7", file("m.mil")}},
 		{2, []string{"cost", "--engines", "3", file("m.mil")}},

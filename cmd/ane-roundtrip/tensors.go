@@ -1,0 +1,283 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+func (a *app) weightsCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "weights FILE|FOLDER",
+		Short: "List the tensors of a safetensors file, and what is usable without a copy",
+		Long: `weights lists the tensors of a .safetensors file, of an index
+*.safetensors.index.json, or of a folder of either: type, shape, bytes, place and
+alignment. It reads headers only, and refuses a file that is not of the format.
+
+The share that is usable without a copy is that of the tensors which start at a
+multiple of their element's size. Below it are the shares that an engine can
+bind: at multiples of 64 bytes where it takes offsets, and of 16384 bytes, where
+a tensor begins a surface of its own. weights repack aligns a file; weights
+check reads it wholly.`,
+		Example: `  ane-roundtrip weights model.safetensors
+  ane-roundtrip weights --json folder
+  ane-roundtrip weights repack --align 16384 model.safetensors aligned.safetensors`,
+		Args: operands(1, "FILE|FOLDER"),
+		RunE: func(_ *cobra.Command, args []string) error { return a.listWeights(args[0]) },
+	}
+	a.reportFlag(cmd)
+	cmd.AddCommand(a.weightsRepackCommand(), a.weightsCheckCommand())
+	return cmd
+}
+
+func (a *app) weightsRepackCommand() *cobra.Command {
+	var align int
+	cmd := &cobra.Command{
+		Use:   "repack [--align N] IN OUT",
+		Short: "Write a safetensors file whose tensors are aligned",
+		Long: `repack writes the tensors of IN, a file, an index or a folder, to one file OUT,
+each at a multiple of --align bytes, so that all of them are usable without a
+copy. Any reader accepts the file: where a tensor's length is no multiple, the
+next one follows a tensor of zeros whose name begins with __padding__, which
+other readers list and this program does not.
+
+OUT appears when it is complete and on the disk; it may be IN.`,
+		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
+  ane-roundtrip weights repack --align 16384 folder model.safetensors`,
+		Args: operands(2, "IN and OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.repackWeights(cmd.Context(), args[0], args[1], align)
+		},
+	}
+	cmd.Flags().IntVar(&align, "align", ane.RowAlign, "`BYTES`, a power of two")
+	a.reportFlag(cmd)
+	return cmd
+}
+
+func (a *app) weightsCheckCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check FILE|FOLDER",
+		Short: "Read a safetensors file wholly and verify it",
+		Long: `check verifies the headers of a file, an index or a folder, that index and files
+agree, and reads every byte of every tensor, which finds errors of the disk and
+files that become shorter meanwhile. The format has no checksums.`,
+		Example: `  ane-roundtrip weights check model.safetensors`,
+		Args:    operands(1, "FILE|FOLDER"),
+		RunE:    func(cmd *cobra.Command, args []string) error { return a.checkWeights(cmd.Context(), args[0]) },
+	}
+	a.reportFlag(cmd)
+	return cmd
+}
+
+// operands accepts exactly n operands.
+func operands(n int, names string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) != n {
+			return badf("operands: %d; give %s", len(args), names)
+		}
+		return nil
+	}
+}
+
+// weightsDetails are the fields that weights adds to the report.
+type weightsDetails struct {
+	File     string            `json:"file"`
+	Action   string            `json:"action"` // list, repack or check
+	Out      string            `json:"out,omitempty"`
+	Align    int               `json:"align,omitempty"`
+	Moved    int64             `json:"moved_bytes,omitempty"`   // of repack
+	Checked  int64             `json:"checked_bytes,omitempty"` // of check
+	Seconds  float64           `json:"seconds"`
+	Files    int               `json:"files"`
+	Bytes    int64             `json:"bytes"` // of all tensors
+	Usable   int64             `json:"usable_bytes"`
+	Rows     int64             `json:"bytes_at_64"`
+	Pages    int64             `json:"bytes_at_16384"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	Tensors  []weightsTensor   `json:"tensors"`
+}
+
+type weightsTensor struct {
+	Name    string `json:"name"`
+	Type    string `json:"type"`
+	Shape   []int  `json:"shape"`
+	Bytes   int64  `json:"bytes"`
+	File    string `json:"file"`
+	Offset  int64  `json:"offset"`
+	Aligned int64  `json:"alignment"` // the largest power of two that divides the offset, 16384 at most
+	Usable  bool   `json:"usable"`
+}
+
+// openWeights opens a file, and calls it bad input if it is not of the format.
+func openWeights(path string) (*safetensors.File, error) {
+	f, err := safetensors.Open(path)
+	if err != nil {
+		return nil, badWeights(err)
+	}
+	return f, nil
+}
+
+// badWeights is bad input unless the system has failed.
+func badWeights(err error) error {
+	var e *safetensors.Error
+	if errors.As(err, &e) && !errors.Is(err, safetensors.ErrChanged) || errors.Is(err, fs.ErrNotExist) {
+		return bad(err)
+	}
+	return err
+}
+
+func weightsDetailsOf(action string, f *safetensors.File) (*weightsDetails, error) {
+	d := &weightsDetails{File: f.Path(), Action: action, Metadata: f.Metadata(), Tensors: []weightsTensor{}}
+	files := map[string]struct{}{}
+	for _, name := range f.Names() {
+		t, err := f.Tensor(name)
+		if err != nil {
+			return nil, err
+		}
+		files[t.File()] = struct{}{}
+		row := weightsTensor{name, t.DType().String(), t.Shape(), t.Size(), t.File(), t.Offset(), alignment(t.Offset()),
+			t.Aligned()}
+		d.Tensors = append(d.Tensors, row)
+		d.Bytes += row.Bytes
+		if row.Usable {
+			d.Usable += row.Bytes
+		}
+		if row.Aligned >= ane.RowAlign {
+			d.Rows += row.Bytes
+		}
+		if row.Aligned >= unimem.PageSize {
+			d.Pages += row.Bytes
+		}
+	}
+	d.Files = len(files)
+	return d, nil
+}
+
+// alignment is the largest power of two that divides an offset, at most a page.
+func alignment(offset int64) int64 {
+	if offset == 0 {
+		return unimem.PageSize
+	}
+	return min(offset&-offset, unimem.PageSize)
+}
+
+func (a *app) listWeights(path string) error {
+	start := time.Now()
+	f, err := openWeights(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing is bound
+	d, err := weightsDetailsOf("list", f)
+	if err != nil {
+		return err
+	}
+	d.Seconds = time.Since(start).Seconds()
+	return a.showWeights(d, true)
+}
+
+func (a *app) repackWeights(ctx context.Context, in, out string, align int) error {
+	if align < 1 || align&(align-1) != 0 {
+		return badf("--align %d; give a power of two", align)
+	}
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		return badf("%s is a folder; name the file to write", out)
+	}
+	start := time.Now()
+	f, err := openWeights(in)
+	if err != nil {
+		return err
+	}
+	moved, err := safetensors.Repack(ctx, out, f, align)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return err
+	}
+	g, err := openWeights(out)
+	if err != nil {
+		return err
+	}
+	defer g.Close() //nolint:errcheck // nothing is bound
+	d, err := weightsDetailsOf("repack", g)
+	if err != nil {
+		return err
+	}
+	d.File, d.Out, d.Align, d.Moved, d.Seconds = in, out, align, moved, time.Since(start).Seconds()
+	return a.showWeights(d, false)
+}
+
+func (a *app) checkWeights(ctx context.Context, path string) error {
+	start := time.Now()
+	f, err := openWeights(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() //nolint:errcheck // nothing is bound
+	if err := f.Check(ctx, nil); err != nil {
+		return err
+	}
+	d, err := weightsDetailsOf("check", f)
+	if err != nil {
+		return err
+	}
+	d.Checked, d.Seconds = d.Bytes, time.Since(start).Seconds()
+	return a.showWeights(d, false)
+}
+
+// showWeights prints the table and the shares.
+func (a *app) showWeights(d *weightsDetails, table bool) error {
+	r := newReport(nil)
+	r.Details = d
+	a.deliver(r)
+	if a.json {
+		return nil
+	}
+	if table {
+		w := page.NewTable("tensor", "type", "shape", "bytes", "offset", "aligned to", "usable", "file")
+		for _, t := range d.Tensors {
+			use := "no copy"
+			if !t.Usable {
+				use = "copy"
+			}
+			w.Row(visible(t.Name), t.Type, strings.ReplaceAll(fmt.Sprint(t.Shape), " ", ","), fmt.Sprint(t.Bytes),
+				fmt.Sprint(t.Offset), fmt.Sprint(t.Aligned), use, visible(t.File))
+		}
+		if err := a.table(w); err != nil {
+			return err
+		}
+		if err := a.printf("\n"); err != nil {
+			return err
+		}
+	}
+	switch d.Action {
+	case "repack":
+		if err := a.printf("%s: wrote %d bytes of tensors at multiples of %d\n", visible(d.Out), d.Moved, d.Align); err != nil {
+			return err
+		}
+	case "check":
+		if err := a.printf("%s: read %d bytes, no fault\n", visible(d.File), d.Checked); err != nil {
+			return err
+		}
+	}
+	return a.printf("%s in %s, %d bytes: %s usable without a copy, %s at multiples of 64, %s at multiples of 16384\n",
+		counted(len(d.Tensors), "tensor", "tensors"), counted(d.Files, "file", "files"), d.Bytes, share(d.Usable, d.Bytes),
+		share(d.Rows, d.Bytes), share(d.Pages, d.Bytes))
+}
+
+// share is a part of all in percent; all of nothing is all.
+func share(part, all int64) string {
+	if all == 0 {
+		return "100.0 %"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
+}

@@ -1,0 +1,48 @@
+package safetensors
+
+import (
+	"cmp"
+	"context"
+	"slices"
+)
+
+// Repack writes the tensors and the metadata of f to one file at path, each tensor at a multiple of
+// align bytes, and returns the number of bytes of tensors written. Any reader accepts the file.
+// Tensors whose length is a multiple of align come first, since none of them needs padding; before
+// each of the others is a tensor of zeros, see Padding, which other readers list. Padding that f has
+// is left out. Options are those of Create but Align and Expect.
+//
+// Errors: those of Create and Writer.Add, ErrChanged, and the cause of ctx.
+func Repack(ctx context.Context, path string, f *File, align int, opts ...Option) (moved int64, err error) {
+	var all []Tensor
+	for i := range f.count() {
+		if t := f.tensor(i); !Padding(t.Name()) {
+			all = append(all, t)
+		}
+	}
+	rest := func(t Tensor) int {
+		if t.Size()%int64(max(align, 1)) == 0 {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(all, func(a, b Tensor) int {
+		return cmp.Or(cmp.Compare(rest(a), rest(b)), cmp.Compare(a.File(), b.File()), cmp.Compare(a.Offset(), b.Offset()))
+	})
+	w, err := Create(path, f.Metadata(), append([]Option{Align(align), Expect(2*len(all) + 1)}, opts...)...)
+	if err != nil {
+		return 0, err
+	}
+	defer w.Abort()
+	for _, t := range all {
+		if ctx != nil && ctx.Err() != nil {
+			return moved, context.Cause(ctx)
+		}
+		err := t.guard("repack", func(b []byte) error { return w.Add(t.Name(), t.DType(), t.Shape(), b) })
+		if err != nil {
+			return moved, err
+		}
+		moved += t.Size()
+	}
+	return moved, w.Close()
+}
