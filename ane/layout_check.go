@@ -42,7 +42,8 @@ var strideNames = [MaxRank]string{axisN: "BatchStride", axisD: "DepthStride", ax
 // checkStrides checks the axes in the order of their strides: the stride of each has to
 // be at least the extent of all axes inside it.
 func (l Layout) checkStrides(bad func(format string, args ...any) error) error {
-	var axes []int
+	var all [MaxRank]int
+	axes := all[:0]
 	for _, axis := range []int{axisH, axisC, axisD, axisN} {
 		if s := l.stride(axis); s < 0 || s > MaxBytes {
 			return bad("%s is %d, outside 0 to 1 TiB", strideNames[axis], s)
@@ -52,22 +53,30 @@ func (l Layout) checkStrides(bad func(format string, args ...any) error) error {
 		}
 	}
 	slices.SortStableFunc(axes, func(a, b int) int { return l.stride(a) - l.stride(b) })
-	inner, within := l.RowBytes(), "a row" // bytes that the axes so far span
+	inner, within := l.RowBytes(), axisW // bytes that the axes so far span, and the last of them
 	for _, axis := range axes {
 		n, s := *l.length(axis), l.stride(axis)
 		switch {
 		case s < inner:
-			return bad("strides overlap: %s is %d, %s spans %d bytes", strideNames[axis], s, within, inner)
+			return bad("strides overlap: %s is %d, %s spans %d bytes", strideNames[axis], s, spanName(within), inner)
 		case s%l.DType.Size() != 0:
 			return bad("%s is %d, not a multiple of the %d bytes of an element", strideNames[axis], s, l.DType.Size())
 		case n-1 > (MaxBytes-inner)/s:
 			return bad("larger than 1 TiB")
 		}
 		inner += (n - 1) * s
-		within = "axis " + axisNames[axis]
+		within = axis
 	}
 	if l.BatchStride > MaxBytes/l.Batches {
 		return bad("larger than 1 TiB")
 	}
 	return nil
+}
+
+// spanName is the name of what an axis and those inside it span.
+func spanName(axis int) string {
+	if axis == axisW {
+		return "a row"
+	}
+	return "axis " + axisNames[axis]
 }
