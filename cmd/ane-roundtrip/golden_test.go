@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -79,6 +80,20 @@ func TestBenchReport(t *testing.T) {
 		require.Equal(t, verdictFail, r.Verdict)
 		golden(t, "testdata/bench.json", withoutMisses(t, out.Bytes()))
 	}
+}
+
+// TestBenchInAMode: the report names the arithmetic, of the broker too.
+func TestBenchInAMode(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	var out, errw bytes.Buffer
+	a := newApp([]string{"bench", "--json"}, &out, &errw)
+	a.engine, a.mode = engine.Soft, "m6"
+	plan := benchPlan{cases: membench.Cases()[:1], sizes: []int{4 << 10}, rounds: 1, time: time.Millisecond}
+	_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide
+	var r report
+	require.NoError(t, json.Unmarshal(out.Bytes(), &r), errw.String())
+	require.NotNil(t, r.Numerics)
+	require.Equal(t, numerics.M6.Describe(), *r.Numerics)
 }
 
 // withoutMisses removes the fields that depend on the figures.

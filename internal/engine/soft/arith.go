@@ -14,6 +14,7 @@ type arith struct {
 	operand numerics.Rules // of the halves that the step reads
 	tables  *tables
 	result  numerics.Rules // of those that it writes
+	only    int            // element that a product computes, counted from 1; 0 for all
 }
 
 // of returns the arithmetic of an operator.
@@ -45,6 +46,7 @@ func (s *step) imitate() {
 		s.run.(*fixed).scales, _ = p.panels.(scales)
 	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
 		s.run, s.work = newFixed(p, r)
+		s.run.(*fixed).only = s.arith.only
 	case r&sumRules != 0 || r.Has(numerics.Steps|numerics.Tables):
 		switch run := s.run.(type) {
 		case *attender:

@@ -30,6 +30,11 @@ func Numerics(m numerics.Mode) Option { return func(e *engine) { e.mode, e.rules
 // Rules makes the engine compute with some of a chip's rules, to see what each of them does.
 func Rules(r numerics.Rules) Option { return func(e *engine) { e.rules = r } }
 
+// Only makes products compute element i of their result alone; the other elements are undefined. It answers what a
+// rule does to one element without the time of all. Einsum, transposed convolution and operators that contain
+// products compute all elements.
+func Only(i int) Option { return func(e *engine) { e.only = i + 1 } }
+
 // Workers bounds the goroutines that share a large operation. Without it they are as many as processors (GOMAXPROCS,
 // also after it changes), at most 16.
 func Workers(n int) Option { return func(e *engine) { e.workers = max(n, 1) } }
@@ -50,6 +55,7 @@ type engine struct {
 	surfaces surfaces
 	tables   *tables
 	workers  int // bound of parallel
+	only     int // element that products compute, counted from 1; 0 for all
 }
 
 // Info implements ane.Engine.
@@ -104,7 +110,7 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 	if err := between(ctx); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
-	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables})
+	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables, only: e.only})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())

@@ -18,6 +18,7 @@ type fixed struct {
 	multi   multiplier
 	starter starter
 	scales  scales // of a product of integers; else nil
+	only    int    // element to compute, counted from 1; 0 for all
 }
 
 // starter are panels that have a bias: start writes the one of rows m0 to m1, or of columns n0 to n1, and
@@ -57,7 +58,29 @@ func (r *fixed) padded() int { return (r.rows + gemm.FixedRows - 1) / gemm.Fixed
 
 func (r *fixed) run(c *call) {
 	down, across := r.tiles()
+	if tile, _, ok := r.single(); ok {
+		c.run.span(c, tile, tile+1, 0)
+		return
+	}
 	c.spread(r.batch*down*across, r.rows*r.cols*r.k)
+}
+
+// single returns the tile of the element that only names, and the element's place in it. ok is false if the result is
+// not the matrices one after another, in rows.
+func (r *fixed) single() (tile, place int, ok bool) {
+	switch r.panels.(type) {
+	case *matrices, *windows:
+	default:
+		return 0, 0, false
+	}
+	if r.only == 0 {
+		return 0, 0, false
+	}
+	down, across := r.tiles()
+	i := r.only - 1
+	batch, m, n := i/r.n/r.m, i/r.n%r.m, i%r.n
+	width := min(r.cols, r.n-n/r.cols*r.cols)
+	return (batch*across+n/r.cols)*down + m/r.rows, m%r.rows*width + n%r.cols, true
 }
 
 // tileOf is the memory for one tile.
@@ -113,6 +136,10 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 				out[j] = e.integer(j, r.scales.scaleOf(c, batch, m0+j/e.n))
 			}
 		case r.float || r.multi != nil && r.multi.elementwise():
+			if _, j, ok := r.single(); ok {
+				out[j] = e.value(j)
+				break
+			}
 			for j := range out {
 				out[j] = e.value(j)
 			}

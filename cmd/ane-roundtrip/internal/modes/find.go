@@ -261,7 +261,7 @@ func (c *Comparison) explain(ctx context.Context, tree *mil.Program, r result, d
 		at = at*d.Shape[k] + i
 	}
 	under := func(rules numerics.Rules) (float64, error) {
-		out, err := evaluate(ctx, src, in, soft.Rules(rules))
+		out, err := evaluate(ctx, src, in, soft.Rules(rules), soft.Only(at))
 		if err != nil {
 			return 0, err
 		}
