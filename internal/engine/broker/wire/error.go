@@ -172,7 +172,7 @@ var sentinels = [...]error{
 	ane.ErrUnbound, ane.ErrMismatch, ane.ErrAlias, ane.ErrStale, ane.ErrLength, ane.ErrEngine,
 	ane.ErrExhausted, ane.ErrStuck, ane.ErrLost, ane.ErrDenied, ane.ErrForeign,
 	context.Canceled, context.DeadlineExceeded,
-	ane.ErrCancelled, ane.ErrAttributes,
+	ane.ErrCancelled, ane.ErrAttributes, ane.ErrReadOnly,
 }
 
 // codes are the numbers of all sentinels that err matches.
