@@ -135,6 +135,10 @@ func TestFix(t *testing.T) {
 			""+vec(64, -1)+"];\n"+
 			t16(64, 64)+" y = reshape(shape = s, x = x)[name = string(\"y\")];", "y")},
 		"epsilon-missing": {one("log(x = x)"), one("inverse(x = x)")},
+		"nested-const": {one("mul(x = const(val = fp16(2)), y = x)"),
+			one("mul(x = x, y = const ( ) [name = string(\"]\"), val = tensor<fp16, [1, 1]>([[0x1p-1]])])"),
+			op(t16(1, 64, 1, 64), t16(1, 65, 1, 64), "concat(axis = const()[val = int32(1)], interleave = bool(false), "+
+				"values = (x, const()[val = "+t16(1, 1, 1, 64)+"(["+strings.Repeat("1, ", 63)+"1])]))")},
 	}
 	for _, rule := range lint.Rules() {
 		if !rule.Fixable {
@@ -190,6 +194,14 @@ func TestFixKeepsComments(t *testing.T) {
 	require.Contains(t, string(fixed), `y = gelu(mode = string("EXACT"),  // mode?`)
 	require.Contains(t, string(fixed), "// first\n")
 	require.Contains(t, string(fixed), "; // last\n")
+}
+
+// A nested const with a comment stays: its value alone would lose the comment.
+func TestFixLeavesNestedComments(t *testing.T) {
+	text := one("mul(x = x, y = const( // two\n)[val = fp16(2)])")
+	require.Len(t, of(lint.Text("p.mil", []byte(text), lint.Options{}), "nested-const"), 1)
+	fixed, _ := lint.Fix("p.mil", []byte(text), lint.Options{})
+	require.Contains(t, string(fixed), "const( // two")
 }
 
 func TestFixLeavesBrokenText(t *testing.T) {

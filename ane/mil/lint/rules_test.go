@@ -1,6 +1,7 @@
 package lint_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -83,4 +84,19 @@ func TestLookupSuggests(t *testing.T) {
 	var e *lint.UnknownRule
 	require.ErrorAs(t, err, &e)
 	require.Contains(t, err.Error(), "did you mean gelu-mode?")
+}
+
+// Paths that do not lie in the model's folder, in each form, and paths that do.
+func TestPathsThatLeave(t *testing.T) {
+	text := cases()["blob-path"].breaks
+	const named = "@model_path/../w.bin"
+	require.Contains(t, text, named)
+	at := func(path string) []byte { return []byte(strings.Replace(text, named, path, 1)) }
+	for _, path := range []string{"@model_path//etc/passwd", "@model_path/../w", "@model_path/a/../../w", "@model_path/",
+		"@model_path", "/etc/passwd", "w.bin", "", `@model_path\\w.bin`, `@model_path/..\\w.bin`} {
+		require.Len(t, of(lint.Text("p.mil", at(path), lint.Options{}), "blob-path"), 1, path)
+	}
+	for _, path := range []string{"@model_path/w.bin", "@model_path/./w.bin", "@model_path/a/b//w.bin", "@model_path/..w"} {
+		require.Empty(t, of(lint.Text("p.mil", at(path), lint.Options{}), "blob-path"), path)
+	}
 }

@@ -32,9 +32,9 @@ func textRules() []Rule {
 			Title: "A number, true or false stands as an argument without a type.", Reason: "The compiler answers " +
 				"ANECCompile() FAILED or InvalidMILProgram.", Fix: "write its type, as in bool(true)",
 			Source: "orion rule 15, tmc (M)", check: checkBare},
-		{ID: "nested-const", Severity: Note, Title: "A const stands in place of an operand.",
+		{ID: "nested-const", Severity: Note, Fixable: true, Title: "A const stands in place of an operand.",
 			Reason: "No compiler is known to write this form, so no chip is known to read it.",
-			Fix:    "give the const a statement of its own", Source: "anekit (I)", check: checkNested},
+			Fix:    "write its value in its place, as in int32(1)", Source: "anekit (I)", check: checkNested},
 		{ID: "const-name", Severity: Note, Fixable: true, Title: "A const has no attribute name.",
 			Reason: "One source calls it required, another runs without it.", Fix: "write name = string(\"n\")",
 			Source: "forge (D)", check: checkLabel},
@@ -152,11 +152,40 @@ func cut(s string) string {
 func checkNested(c *check) {
 	c.each(func(_ *function, s *stmt) {
 		for _, a := range s.args {
-			if n, ok := a.source.(*mil.Nested); ok {
-				c.note(n.Pos, "", "%s: %s is a const within the statement", s.Kind, a.name)
+			items := []mil.Operand{a.source}
+			if list, ok := a.source.(*mil.Values); ok {
+				items = list.Items
+			}
+			for _, o := range items {
+				if n, ok := o.(*mil.Nested); ok {
+					c.fixed(c.text.flat(n)).note(n.Pos, "", "%s: %s is a const within the statement", s.Kind, a.name)
+				}
 			}
 		}
 	})
+}
+
+// flat replaces a nested const by its value; nil if it has none, or a comment that would be lost.
+func (t *source) flat(n *mil.Nested) []Edit {
+	v := val(n.Attrs, n.Args)
+	if v == nil || isBare(v) {
+		return nil
+	}
+	at, ok := t.offset(n.Pos)
+	from, there := t.offset(v.Pos)
+	if !ok || !there {
+		return nil
+	}
+	end, to := at+len("const"), t.literalEnd(from)
+	for next := t.skip(end); next < len(t.src) && (t.src[next] == '(' || t.src[next] == '['); next = t.skip(end) {
+		if end, ok = t.after(next); !ok {
+			return nil
+		}
+	}
+	if from < at || to <= from || to > end || strings.Contains(t.src[at:from]+t.src[to:end], "//") {
+		return nil
+	}
+	return []Edit{{at, end, t.src[from:to]}}
 }
 
 func checkLabel(c *check) {
