@@ -45,6 +45,9 @@ func (s *step) imitate() {
 		s.run, s.work = newFixed(p, r)
 		s.run.(*fixed).scales, _ = p.panels.(scales)
 	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
+		if s.arith.only == 0 {
+			p = turn(p)
+		}
 		s.run, s.work = newFixed(p, r)
 		s.run.(*fixed).only = s.arith.only
 	case r&sumRules != 0 || r.Has(numerics.Steps|numerics.Tables):

@@ -95,6 +95,9 @@ func TestConvOfChips(t *testing.T) {
 		p := convProgram{n: 1 + r.IntN(2), groups: 1 + r.IntN(2), h: 1 + r.IntN(6), w: 3 + r.IntN(9), kh: 1,
 			kw: 1 + r.IntN(3), stride: 1 + r.IntN(2), dilation: 1, pad: r.IntN(2)}
 		p.in, p.out = p.groups*(2+r.IntN(6)), p.groups*(1+r.IntN(6))
+		if round%7 == 3 { // as many positions as fit few columns of a product
+			p.h, p.w, p.stride, p.pad, p.out = 1, p.kw+r.IntN(3), 1, 0, p.groups*(8+r.IntN(9))
+		}
 		if p.h > 3 {
 			p.kh = 1 + r.IntN(3)
 		}
@@ -135,6 +138,9 @@ func TestProductsOfChips(t *testing.T) {
 		m, k, n := 1+r.IntN(40), 1+r.IntN(70), 1+r.IntN(40)
 		if round%8 == 0 {
 			k = 600 + r.IntN(40)
+		}
+		if round%5 == 2 {
+			n = 1 + r.IntN(4)
 		}
 		low, high := uint32(0x2800), uint32(0x4400)
 		if round%2 == 1 {
