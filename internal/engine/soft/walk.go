@@ -24,11 +24,13 @@ func (d *distance) tile(e *elements, out []float32, m int) {
 	e.sum(e.t, e.a, e.b, m, e.n, !walkAll)
 	pieces, walked := 0, 0
 	for i := 0; i < m; i += gemm.WalkRows {
-		for j := 0; j < e.n; j += gemm.WalkColumns {
-			rows, columns := min(gemm.WalkRows, m-i), min(gemm.WalkColumns, e.n-j)
+		columns := 0
+		for j := 0; j < e.n; j += columns {
+			rows := min(gemm.WalkRows, m-i)
+			columns = min(gemm.WalkColumns, e.n-j)
 			pieces++
 			if inOrder && (walkAll || e.anyNear(i, j, rows, columns)) {
-				e.walkPiece(out, i, j, rows, columns)
+				columns = e.walkPiece(out, i, j, rows, columns)
 				walked++
 				continue
 			}
@@ -60,19 +62,20 @@ func (e *elements) anyNear(i, j, rows, columns int) bool {
 	return false
 }
 
-// walkPiece sums a piece in order.
-func (e *elements) walkPiece(out []float32, i, j, rows, columns int) {
+// walkPiece sums a piece of at most columns in order, and returns how many it had.
+func (e *elements) walkPiece(out []float32, i, j, rows, columns int) int {
 	var sums [gemm.WalkRows * gemm.WalkColumns]float64
 	for r := range rows {
 		for c := range columns {
 			sums[r*gemm.WalkColumns+c] = e.units((i+r)*e.n + j + c)
 		}
 	}
-	gemm.Walk(&sums, e.t.scaled, e.t.least, e.b, i, j, e.k, e.n, e.how)
+	columns = gemm.Walk(&sums, e.t.scaled, e.t.least, e.b, i, j, e.k, e.n, e.how)
 	for r := range rows {
 		for c := range columns {
 			at := (i+r)*e.n + j + c
 			out[at] = e.finish(at, sums[r*gemm.WalkColumns+c]*numerics.Unit)
 		}
 	}
+	return columns
 }

@@ -2,69 +2,80 @@ package gemm
 
 import "math"
 
-// WalkRows and WalkColumns are the size of the piece of C that Walk sums together.
+// WalkRows is how many rows Walk sums together, WalkColumns how many columns at most.
 const (
 	WalkRows    = 2
-	WalkColumns = 8
-)
+	WalkColumns = wideWalk
 
-// depthWalk is how many products are summed before Walk looks whether all sums have left the range.
-const depthWalk = 64
+	narrowWalk = 8
+	wideWalk   = 16
+)
 
 // past is the first magnitude of a sum outside of the range.
 const past = 1 << 31
 
-// Walk sums products as Fixed does, in their order, for the piece of C from row i and column j on: sums has WalkRows
-// rows of WalkColumns numbers, which begin with what it has and stay infinite, with the sign they had, once their
-// magnitude is 2^31 or more: after a product, or with Fours after a group. a and least have at least i+WalkRows rows.
-// Columns that b lacks are not summed.
-func Walk(sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, i, j, k, n, how int) {
+// Walk sums products as Fixed does, in their order, for the piece of C from row i and column j on, and returns how many
+// columns that has: fewer than WalkColumns where b has fewer, or the processor. sums has WalkRows rows of WalkColumns
+// numbers, which begin with what it has and stay infinite, with the sign they had, once their magnitude is 2^31 or more:
+// after a product, or with Fours after a group. a and least have at least i+WalkRows rows.
+func Walk(
+	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, i, j, k, n, how int,
+) (columns int) {
 	if len(a) < (i+WalkRows)*k || len(least) < (i+WalkRows)*k || len(b) < k*n || k == 0 || j >= n {
 		panic("BUG: gemm: slice shorter than its matrix")
 	}
 	a, least = a[i*k:][:WalkRows*k], least[i*k:][:WalkRows*k]
+	width := walkWidth(n - j)
+	columns = min(width, n-j)
+	var piece [WalkRows * WalkColumns]float64
+	for r := range WalkRows {
+		copy(piece[r*width:][:columns], sums[r*WalkColumns:])
+	}
 	done := 0
 	if hasWalk() {
 		whole := k
 		if how == Fours {
 			whole = k / 4 * 4
 		}
-		for done < whole && j+WalkColumns <= n {
-			if done > 0 && over(sums) {
+		var panel [depthNarrow * narrowWalk]float32
+		for done < whole {
+			if done > 0 && over(piece[:WalkRows*width], width, columns) {
 				done = k
 				break
 			}
-			depth := min(depthWalk, whole-done)
-			walkTile(&sums[0], &a[done], &least[done], &b[done*n+j], n, k, depth, how)
-			done += depth
-		}
-		if j+WalkColumns > n {
-			var panel [depthNarrow * WalkColumns]float32
-			for done < whole {
-				depth := min(depthNarrow, whole-done)
+			depth := min(depthNarrow, whole-done)
+			if columns == width {
+				walkTile(&piece[0], &a[done], &least[done], &b[done*n+j], n, k, depth, how, width)
+			} else {
 				for r := range depth {
-					copy(panel[r*WalkColumns:][:n-j], b[(done+r)*n+j:])
+					copy(panel[r*narrowWalk:][:columns], b[(done+r)*n+j:])
 				}
-				walkTile(&sums[0], &a[done], &least[done], &panel[0], WalkColumns, k, depth, how)
-				done += depth
+				walkTile(&piece[0], &a[done], &least[done], &panel[0], narrowWalk, k, depth, how, width)
 			}
+			done += depth
 		}
 	}
 	if done < k {
-		walkPortable(sums, a, least, b[j:], k, n, min(WalkColumns, n-j), how, done)
+		walkPortable(piece[:], a, least, b[j:], k, n, width, columns, how, done)
 	}
-	for c, s := range sums {
-		if s >= past || s <= -past {
-			sums[c] = math.Inf(int(math.Copysign(1, s)))
+	for r := range WalkRows {
+		for c, s := range piece[r*width:][:columns] {
+			if s >= past || s <= -past {
+				s = math.Inf(int(math.Copysign(1, s)))
+			}
+			sums[r*WalkColumns+c] = s
 		}
 	}
+	return columns
 }
 
-// over reports whether nothing changes any more.
-func over(sums *[WalkRows * WalkColumns]float64) bool {
-	for _, s := range sums {
-		if s < past && s > -past {
-			return false
+// over reports whether nothing changes any more in rows of width numbers of which columns count.
+func over(sums []float64, width, columns int) bool {
+	for ; len(sums) > 0; sums = sums[width:] {
+		for _, s := range sums[:columns] {
+			if s < past && s > -past {
+				return false
+			}
 		}
 	}
 	return true
@@ -72,14 +83,14 @@ func over(sums *[WalkRows * WalkColumns]float64) bool {
 
 // walkPortable is Walk in Go, over products from on, a multiple of four.
 func walkPortable(
-	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, k, n, columns, how, from int,
+	sums []float64, a []float32, least []int32, b []float32, k, n, width, columns, how, from int,
 ) {
 	each := 1
 	if how == Fours {
 		each = 4
 	}
 	for r := range WalkRows {
-		row := sums[r*WalkColumns:][:columns]
+		row := sums[r*width:][:columns]
 		for d := from; d < k; d += each {
 			end := min(d+each, k)
 			for c, s := range row {

@@ -1,5 +1,15 @@
 package gemm
 
+import "golang.org/x/sys/cpu"
+
+// walkWidth is the columns of a piece of which b has left from its column on.
+func walkWidth(left int) int {
+	if left >= wideWalk && machine.kernel == avx512 && cpu.X86.HasAVX512DQ {
+		return wideWalk
+	}
+	return narrowWalk
+}
+
 func hasWalk() bool { return machine.kernel != portable }
 
 //go:noescape
@@ -8,11 +18,22 @@ func walkExact(sums *float64, a *float32, least *int32, b *float32, n, k, depth 
 //go:noescape
 func walkFours(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 
+//go:noescape
+func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+
+//go:noescape
+func walkFours512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+
 // walkTile sums depth products, a multiple of four for Fours.
-func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth, how int) {
-	if how == Fours {
+func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth, how, width int) {
+	switch {
+	case how == Fours && width == wideWalk:
+		walkFours512(sums, a, least, b, n, k, depth)
+	case how == Fours:
 		walkFours(sums, a, least, b, n, k, depth)
-		return
+	case width == wideWalk:
+		walkExact512(sums, a, least, b, n, k, depth)
+	default:
+		walkExact(sums, a, least, b, n, k, depth)
 	}
-	walkExact(sums, a, least, b, n, k, depth)
 }

@@ -146,3 +146,123 @@ step:
 	JNE  step
 	LEAVEWALK
 	RET
+
+EIGHT(walkMagnitudeHalf, 0x7fffffff)
+
+#define ENTERWALK512 \
+	MOVQ         sums+0(FP), DI              \
+	MOVQ         a+8(FP), SI                 \
+	MOVQ         least+16(FP), BX            \
+	MOVQ         b+24(FP), DX                \
+	MOVQ         n+32(FP), R8                \
+	MOVQ         k+40(FP), R9                \
+	MOVQ         depth+48(FP), CX            \
+	SHLQ         $2, R8                      \
+	SHLQ         $2, R9                      \
+	VMOVUPD      (DI), Z0                    \
+	VMOVUPD      64(DI), Z1                  \
+	VMOVUPD      128(DI), Z2                 \
+	VMOVUPD      192(DI), Z3                 \
+	VPBROADCASTD walkExponent<>(SB), Z20     \
+	VPBROADCASTD walkNormal<>(SB), Z21       \
+	VPBROADCASTD walkMagnitudeHalf<>(SB), Z22 \
+	VPBROADCASTD walkHalf<>(SB), Z23         \
+	VPBROADCASTQ walkPast<>(SB), Z24         \
+	VPBROADCASTQ walkField<>(SB), Z25        \
+	VPBROADCASTQ walkMagic<>(SB), Z26        \
+	VPXORQ       Z27, Z27, Z27               \
+	VSUBPD       Z24, Z27, Z27
+
+#define LEAVEWALK512 \
+	VMOVUPD Z0, (DI)    \
+	VMOVUPD Z1, 64(DI)  \
+	VMOVUPD Z2, 128(DI) \
+	VMOVUPD Z3, 192(DI) \
+	VZEROUPPER
+
+#define ROW512 \
+	VMOVUPS (DX), Z8     \
+	VPANDD  Z20, Z8, Z9  \
+	VPMAXSD Z21, Z9, Z9  \
+	ADDQ    R8, DX
+
+// PRODUCTS512 is PRODUCTS for 16 columns. Z12 and Z13 are changed.
+#define PRODUCTS512(at, of, low, high) \
+	VPCMPGTD.BCST of, Z9, K1          \
+	VMULPS.BCST.Z at, Z8, K1, Z12     \
+	VMOVDQA32     Z12, Z13            \
+	VPTERNLOGD    $0xBA, Z23, Z22, Z13 \
+	VADDPS        Z13, Z12, Z12       \
+	VRNDSCALEPS   $3, Z12, Z12        \
+	VCVTPS2PD     Y12, low            \
+	VEXTRACTF64X4 $1, Z12, Y12        \
+	VCVTPS2PD     Y12, high
+
+// COUNT512 adds p to sum where that is between -2^31 and 2^31.
+#define COUNT512(sum, p, k) \
+	VCMPPD $1, Z24, sum, k     \
+	VCMPPD $14, Z27, sum, k, k \
+	VADDPD p, sum, k, sum
+
+// JOIN512 is JOIN: VRANGEPD gives the larger magnitude.
+#define JOIN512(g, p) \
+	VRANGEPD $11, p, g, Z12  \
+	VADDPD   p, g, g         \
+	VPANDQ   Z25, Z12, Z12   \
+	VMULPD   Z26, Z12, Z12   \
+	VADDPD   Z12, g, g       \
+	VSUBPD   Z12, g, g
+
+// func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+//
+// 2 rows of 16 columns: Z0 to Z3 are the sums.
+TEXT ·walkExact512(SB), NOSPLIT, $0-56
+	ENTERWALK512
+
+step:
+	ROW512
+	PRODUCTS512((SI), (BX), Z4, Z5)
+	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
+	COUNT512(Z0, Z4, K2)
+	COUNT512(Z1, Z5, K3)
+	COUNT512(Z2, Z6, K4)
+	COUNT512(Z3, Z7, K5)
+	ADDQ $4, SI
+	ADDQ $4, BX
+	DECQ CX
+	JNE  step
+	LEAVEWALK512
+	RET
+
+#define NEXT512W(o) \
+	ROW512                                          \
+	PRODUCTS512(o(SI), o(BX), Z10, Z11)             \
+	JOIN512(Z4, Z10)                                \
+	JOIN512(Z5, Z11)                                \
+	PRODUCTS512(o(SI)(R9*1), o(BX)(R9*1), Z10, Z11) \
+	JOIN512(Z6, Z10)                                \
+	JOIN512(Z7, Z11)
+
+// func walkFours512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+//
+// 2 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the groups.
+TEXT ·walkFours512(SB), NOSPLIT, $0-56
+	ENTERWALK512
+
+step:
+	ROW512
+	PRODUCTS512((SI), (BX), Z4, Z5)
+	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
+	NEXT512W(4)
+	NEXT512W(8)
+	NEXT512W(12)
+	COUNT512(Z0, Z4, K2)
+	COUNT512(Z1, Z5, K3)
+	COUNT512(Z2, Z6, K4)
+	COUNT512(Z3, Z7, K5)
+	ADDQ $16, SI
+	ADDQ $16, BX
+	SUBQ $4, CX
+	JNE  step
+	LEAVEWALK512
+	RET

@@ -41,15 +41,17 @@ func TestWalk(t *testing.T) {
 						rules |= numerics.Fours
 					}
 					for i := 0; i < m; i += WalkRows {
-						for j := 0; j < n; j += WalkColumns {
+						columns := 0
+						for j := 0; j < n; j += columns {
 							var sums [WalkRows * WalkColumns]float64
 							for c := range sums {
 								sums[c] = float64(start)
 							}
-							Walk(&sums, a, least, b, i, j, k, n, how)
+							columns = Walk(&sums, a, least, b, i, j, k, n, how)
+							require.LessOrEqual(t, columns, n-j)
 							for c := range sums {
 								row, column := i+c/WalkColumns, j+c%WalkColumns
-								if column >= n {
+								if c%WalkColumns >= columns {
 									continue
 								}
 								p := make([]int64, k)
@@ -83,9 +85,10 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			left, right, least, _, _ := fixedCase(rand.New(rand.NewPCG(1, 1)), 4, k, n, 0x3000, 0x3c00)
 			for b.Loop() {
-				for j := 0; j < n; j += WalkColumns {
+				columns := 0
+				for j := 0; j < n; j += columns {
 					var sums [WalkRows * WalkColumns]float64
-					Walk(&sums, left, least, right, 0, j, k, n, how)
+					columns = Walk(&sums, left, least, right, 0, j, k, n, how)
 				}
 			}
 			b.ReportMetric(2*WalkRows*k*n*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
