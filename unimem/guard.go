@@ -12,8 +12,9 @@ import (
 // the end of the last page then reads as zeros. Otherwise Guard returns the error of f.
 //
 // A fault may be in any Mapping of the Blocks, which must be open until Guard returns. Only the
-// goroutine of f is guarded, and those that take over its debug.SetPanicOnFault. Faults at other addresses, and other panics, reach
-// the caller of Guard as panics. Deferred calls of f run in every case.
+// goroutine of f is guarded, and those that take over its debug.SetPanicOnFault. Faults at other
+// addresses, and other panics, reach the caller of Guard as panics. Deferred calls of f run in
+// every case.
 func Guard(f func() error, blocks ...*Block) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

@@ -38,6 +38,7 @@ available.`,
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
+	cmd.AddCommand(a.benchWeightsCommand())
 	return cmd
 }
 

@@ -41,6 +41,8 @@ func (a *app) completions(root *cobra.Command) {
 		"policy":     extensions("json"),
 		"model-path": directories,
 		"cache":      directories,
+		"dir":        directories,
+		"plots":      directories,
 		"in":         tensors(inputsOf),
 		"out":        tensors(resultsOf),
 		"expect":     tensors(resultsOf),
@@ -64,6 +66,9 @@ func (a *app) completions(root *cobra.Command) {
 			cmd.ValidArgsFunction = extensions("png", "jpg", "jpeg")
 		case "weights", "repack":
 			cmd.ValidArgsFunction = extensions("safetensors", "json")
+			if cmd.Parent().Name() == "bench" {
+				cmd.ValidArgsFunction = cobra.NoFileCompletions
+			}
 		case "help", "man", "schema":
 		default:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions

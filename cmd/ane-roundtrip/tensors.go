@@ -261,7 +261,8 @@ func (a *app) showWeights(d *weightsDetails, table bool) error {
 	}
 	switch d.Action {
 	case "repack":
-		if err := a.printf("%s: wrote %d bytes of tensors at multiples of %d\n", visible(d.Out), d.Moved, d.Align); err != nil {
+		err := a.printf("%s: wrote %d bytes of tensors at multiples of %d\n", visible(d.Out), d.Moved, d.Align)
+		if err != nil {
 			return err
 		}
 	case "check":

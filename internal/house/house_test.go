@@ -64,6 +64,7 @@ var may = []struct {
 		"unimem"}},
 	{"internal/engine/emulate", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint"}},
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "unimem"}},
+	{"internal/weightbench", []string{"ane", "ane/kv", "ane/mil/build", "ane/weights", "unimem", "unimem/safetensors"}},
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},

@@ -130,6 +130,8 @@ func TestJSONMatchesSchema(t *testing.T) {
 		{0, []string{"weights", "check", file("w.safetensors")}},
 		{0, []string{"weights", "repack", file("w.safetensors"), file("x.safetensors")}},
 		{2, []string{"weights", file("m.mil")}},
+		{0, []string{"bench", "weights", "--max-mib", "64", "--rounds", "1"}},
+		{2, []string{"bench", "weights", "--max-mib", "1"}},
 		{0, []string{"cost", file("m.mil")}},
 		{0, []string{"cost", "--chip", "m1", "--idle-us", "1e7", file("m.mil")}},
 		{2, []string{"cost", "--engines", "3", file("m.mil")}},

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/weightbench"
+)
+
+// benchWeightsOptions are the flags of bench weights.
+type benchWeightsOptions struct {
+	dir, plots string
+	most       int64 // MiB
+	rounds     int
+}
+
+func (a *app) benchWeightsCommand() *cobra.Command {
+	var o benchWeightsOptions
+	cmd := &cobra.Command{
+		Use:   "weights",
+		Short: "Measure ways to load weights, and reserved memory of a cache",
+		Long: `weights repeats the three suites of the OptMLX paper on files that it makes and
+removes: the time to load by a map, by reads of one and of several goroutines,
+and by direct I/O, warm and after the page cache was told to drop the file; what
+that does to the first and later evaluations, on the software engine; and what
+reserving keys and values for 2048 and 4096 tokens costs beside a cache that
+grows. The paper's tables, measured with MLX on an M4 Max, stand beside.
+
+Sizes double from 64 MiB up to --max-mib, as far as a quarter of the free space
+and of the free memory permits.`,
+		Example: `  ane-roundtrip bench weights --max-mib 8192 --plots .`,
+		Args:    noArgs,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return a.benchWeights(cmd.Context(), o) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.dir, "dir", "", "`FOLDER` for the files (default: that of temporary files)")
+	f.StringVar(&o.plots, "plots", "", "`FOLDER` for the plots, load.svg and cache.svg (default: none)")
+	f.Int64Var(&o.most, "max-mib", 1024, "`MIB` of the largest file, 64 or more")
+	f.IntVar(&o.rounds, "rounds", 3, "`N` rounds, of which the best counts")
+	a.reportFlag(cmd)
+	return cmd
+}
+
+// benchWeightsDetails are the fields that bench weights adds to the report.
+type benchWeightsDetails struct {
+	Load    []weightbench.Loaded   `json:"load"`
+	Infer   []weightbench.Inferred `json:"infer"`
+	Reserve []weightbench.Kept     `json:"reserve"`
+	Skipped []skippedStep          `json:"skipped_suites,omitempty"`
+}
+
+func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
+	switch {
+	case o.most < 64:
+		return badf("--max-mib %d; give 64 or more", o.most)
+	case o.rounds < 1:
+		return badf("--rounds %d; give 1 or more", o.rounds)
+	}
+	dir, err := os.MkdirTemp(o.dir, "ane-weights")
+	if err != nil {
+		return bad(err)
+	}
+	bar := a.progress(0)
+	d, err := measureWeights(ctx, o, dir, bar.now)
+	bar.stop()
+	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
+		return err
+	}
+	if o.plots != "" {
+		if err := d.plot(o.plots); err != nil {
+			return err
+		}
+	}
+	r := newReport(nil)
+	r.Details = d
+	a.deliver(r)
+	if a.json {
+		return nil
+	}
+	return d.print(a)
+}
+
+func measureWeights(ctx context.Context, o benchWeightsOptions, dir string, now func(string)) (*benchWeightsDetails, error) {
+	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{}, Reserve: []weightbench.Kept{}}
+	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
+	if err != nil {
+		return nil, err
+	}
+	defer e.Close() //nolint:errcheck // its models are closed
+	sizes := weightbench.Sizes(dir, o.most<<20)
+	if len(sizes) == 0 {
+		d.Skipped = append(d.Skipped, skippedStep{"load", "no room for a file of 64 MiB: give --dir"})
+	}
+	for i, size := range sizes {
+		path := filepath.Join(dir, "m.safetensors")
+		now(fmt.Sprintf("loading %d MiB", size>>20))
+		if err := weightbench.Make(path, size); err != nil {
+			return nil, err
+		}
+		for _, cold := range []bool{false, true} {
+			if cold && !weightbench.CanDrop() {
+				continue
+			}
+			l, err := weightbench.Load(ctx, path, cold, o.rounds)
+			if err != nil {
+				return nil, err
+			}
+			d.Load = append(d.Load, l)
+		}
+		if i == 0 {
+			now("evaluating")
+			for _, way := range []string{weightbench.Read, weightbench.Map} {
+				row, err := weightbench.Infer(ctx, e, path, way, o.rounds)
+				if err != nil {
+					return nil, err
+				}
+				d.Infer = append(d.Infer, row)
+			}
+		}
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+	}
+	for _, tokens := range []int{0, 2048, 4096} {
+		now("filling caches")
+		k, err := weightbench.Reserve(tokens)
+		if err != nil {
+			return nil, err
+		}
+		if tokens > 0 {
+			k.Delta = k.Bytes - d.Reserve[0].Bytes
+		}
+		d.Reserve = append(d.Reserve, k)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+// plot writes the time to load over the size, and the memory of caches over their tokens.
+func (d *benchWeightsDetails) plot(dir string) error {
+	var load, cache []weightbench.Line
+	for _, cold := range []bool{false, true} {
+		for _, way := range weightbench.Ways()[1:] {
+			line := weightbench.Line{Name: way + " warm"}
+			if cold {
+				line.Name = way + " cold"
+			}
+			for _, l := range d.Load {
+				if l.Cold == cold {
+					line.X = append(line.X, float64(l.Bytes)/(1<<20))
+					line.Y = append(line.Y, 1000*l.Seconds[way])
+				}
+			}
+			if len(line.X) > 0 {
+				load = append(load, line)
+			}
+		}
+	}
+	for _, k := range d.Reserve {
+		line := weightbench.Line{Name: k.Mode}
+		for _, p := range k.Steps {
+			line.X, line.Y = append(line.X, float64(p.Tokens)), append(line.Y, float64(p.Bytes)/(1<<20))
+		}
+		cache = append(cache, line)
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(dir, "load.svg"),
+			[]byte(weightbench.Plot("Time to load weights", "MiB", "ms", true, load)), 0o666),
+		os.WriteFile(filepath.Join(dir, "cache.svg"),
+			[]byte(weightbench.Plot("Memory of keys and values", "tokens", "MiB", false, cache)), 0o666))
+}
+
+// print writes our tables and the paper's.
+func (d *benchWeightsDetails) print(a *app) error {
+	ms := func(v float64) string { return fmt.Sprintf("%.3g", 1000*v) }
+	load := page.NewTable("MiB", "cache", "map ms", "touch ms", "read ms", "parallel ms", "direct ms", "read/touch")
+	for _, l := range d.Load {
+		cache := "warm"
+		if l.Cold {
+			cache = "cold"
+		}
+		s := l.Seconds
+		load.Row(fmt.Sprint(l.Bytes>>20), cache, ms(s[weightbench.Map]), ms(s[weightbench.Touch]),
+			ms(s[weightbench.Read]), ms(s[weightbench.Parallel]), ms(s[weightbench.Direct]),
+			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
+	}
+	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
+	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "generate t/s", "mmap", "peak GB", "mmap")
+	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
+	for _, v := range weightbench.Variants() {
+		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0]), fmt.Sprint(v.Load[1]), fmt.Sprint(v.Speedup))
+		row := []string{v.Model}
+		for _, pair := range [][2]float64{v.Start, v.Prompt, v.Generate, v.Peak} {
+			row = append(row, two(pair)...)
+		}
+		effect.Row(row...)
+	}
+	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "generate t/s", "moved MiB", "own MiB", "file MiB")
+	for _, i := range d.Infer {
+		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), fmt.Sprintf("%.3g", i.Prompt),
+			fmt.Sprintf("%.3g", i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
+	}
+	keep := page.NewTable("cache", "first ms", "prompt t/s", "generate t/s", "MiB", "beyond dynamic", "copied MiB")
+	for _, k := range d.Reserve {
+		keep.Row(k.Mode, fmt.Sprintf("%.3g", k.First), fmt.Sprintf("%.3g", k.Prompt), fmt.Sprintf("%.3g", k.Generate),
+			fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
+	}
+	paper := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "generate t/s", "peak GB", "beyond dynamic")
+	for _, r := range weightbench.Reservations() {
+		paper.Row(r.Model, r.Mode, fmt.Sprint(r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate), fmt.Sprint(r.Peak),
+			fmt.Sprintf("%+.3f", r.Delta))
+	}
+	for _, t := range []struct {
+		title string
+		table *page.Table
+	}{{"Time to load", load}, {"", sizes}, {"\nEvaluations", infer}, {"", effect}, {"\nKeys and values", keep}, {"", paper}} {
+		if err := a.printf("%s\n", t.title); err != nil {
+			return err
+		}
+		if err := a.table(t.table); err != nil {
+			return err
+		}
+	}
+	for _, s := range d.Skipped {
+		if err := a.printf("skipped: %s: %s\n", s.Step, s.Reason); err != nil {
+			return err
+		}
+	}
+	return nil
+}

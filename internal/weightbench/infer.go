@@ -1,0 +1,124 @@
+package weightbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil/build"
+	"github.com/anekit/anekit/ane/weights"
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+// Inferred is a row of the second suite: a program that multiplies by every tensor of a file.
+type Inferred struct {
+	Way      string  `json:"way"` // map or read
+	Bytes    int64   `json:"bytes"`
+	Load     float64 `json:"load_s"`
+	First    float64 `json:"first_s"`      // the first evaluation of a prompt
+	Prompt   float64 `json:"prompt_per_s"` // tokens a second, later evaluations
+	Generate float64 `json:"generate_per_s"`
+	Moved    int64   `json:"moved_bytes"` // copied on the way to the engine
+	Own      int64   `json:"own_bytes"`   // memory of the process, beside mapped files; 0 for unknown
+	Files    int64   `json:"file_bytes"`  // of mapped files
+}
+
+const (
+	promptTokens = 34 // as in the paper
+	layers       = 32 // of the program, at most: as many as a file of 64 MiB has
+)
+
+// chained is a program that multiplies x by the layers one after the other.
+func chained(tokens, n int) (*build.Program, error) {
+	b := build.New()
+	f := b.Func("main")
+	x := f.Input("x", build.FP16, tokens, 1024)
+	for i := range n {
+		x = f.Matmul(x, f.Input(fmt.Sprintf("layer_%d", i), build.FP16, 1024, 1024))
+	}
+	f.Output("y", x)
+	return b.Program()
+}
+
+// Infer measures load and evaluations with the weights of path as inputs, on a device of the software
+// engine with offsets. way is Map or Read.
+func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (row Inferred, err error) {
+	row = Inferred{Way: way}
+	own, files := resident()
+	start := time.Now()
+	var tape *unimem.Tape
+	if way == Read {
+		info, err := os.Stat(path)
+		if err != nil {
+			return row, err
+		}
+		if tape, err = unimem.Start(int(info.Size())+1<<20, unimem.Warm()); err != nil {
+			return row, err
+		}
+	}
+	defer func() { err = errors.Join(err, tape.Close()) }() // nil for a map
+	f, err := open(ctx, path, way, tape)
+	if err != nil {
+		return row, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	n := min(len(f.Names()), layers)
+	row.Load, row.Bytes = time.Since(start).Seconds(), int64(n)*tensorBytes
+	for _, tokens := range []int{promptTokens, 1} {
+		if err := row.evaluate(ctx, d, f, tokens, n, rounds); err != nil {
+			return row, err
+		}
+	}
+	row.Own, row.Files = max(row.Own-own, 0), max(row.Files-files, 0)
+	return row, nil
+}
+
+// evaluate measures a program of some tokens.
+func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors.File, tokens, n, rounds int) (err error) {
+	p, err := chained(tokens, n)
+	if err != nil {
+		return err
+	}
+	m, err := d.Compile(ctx, ane.Source{Program: p})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close(ctx)) }()
+	r, err := weights.Request(ctx, d, m, f, func(input string) string {
+		var i int
+		if _, err := fmt.Sscanf(input, "layer_%d", &i); err != nil {
+			return ""
+		}
+		return fmt.Sprintf("layer.%d", i)
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	row.Moved += r.Moved()
+	best := 0.0
+	for i := range rounds + 1 {
+		start := time.Now()
+		if _, err := r.Evaluate(ctx); err != nil {
+			return err
+		}
+		took := time.Since(start).Seconds()
+		switch {
+		case i == 0 && tokens > 1:
+			row.First = took
+		case i > 0:
+			best = max(best, float64(tokens)/took)
+		}
+	}
+	row.Own, row.Files = resident()
+	if tokens > 1 {
+		row.Prompt = best
+	} else {
+		row.Generate = best
+	}
+	return nil
+}
