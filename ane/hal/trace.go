@@ -1,25 +1,245 @@
 package hal
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
+	"sync"
 	"time"
 )
 
-// Trace is the record of a Device with Tracing.
+// Trace is the record of a Device with Tracing: an io.WriterTo of JSON for Perfetto and chrome://tracing, a
+// {"traceEvents": [..]} without other fields. Times are microseconds since NewDevice. Rows (tid) of the one
+// process (pid 1) are "waits", "submissions", "engine", "copies" and "memory". An arrow leads from the end of each
+// submission whose signal reached a point to the start of each submission of the Device that awaited
+// it: events "s" and "f" of one id, always both. The counter "memory" has the bytes of Buffers.
+//
+// After 1,000,000 events later ones are left out, arrows as a whole; an event "dropped" has their number.
 type Trace struct {
 	on     bool
 	engine string
+	start  time.Time
+
+	mu      sync.Mutex // guards the fields below
+	events  []event
+	dropped int
+	bytes   int
+	arrows  int
+	rows    [rows][]time.Duration      // ends of the spans of each lane
+	reached map[*Semaphore][]traceMark // signals of submissions, values rising
 }
 
-func newTrace(on bool, engine string) *Trace { return &Trace{on: on, engine: engine} }
+// maxEvents bounds the memory of a Trace.
+const maxEvents = 1_000_000
 
-func (t *Trace) now() time.Duration                                  { return 0 }
-func (t *Trace) memory(int)                                          {}
-func (t *Trace) command(s *submission, g *segment, at time.Duration) {}
-func (t *Trace) submission(s *submission, err error)                 {}
+// maxMarks bounds the signals that a Trace remembers of a Semaphore.
+const maxMarks = 1 << 12
 
-// WriteTo writes the trace.
+// traceMark is a value that a submission signaled.
+type traceMark struct {
+	value uint64
+	at    time.Duration
+	tid   int
+}
+
+// row is a group of rows of a Trace: lanes of it have spans that do not overlap.
+type row int
+
+const (
+	rowWaits row = iota
+	rowSubmissions
+	rowEngine
+	rowCopies
+	rowMemory
+	rows
+)
+
+func (r row) String() string {
+	return [...]string{"waits", "submissions", "engine", "copies", "memory"}[r]
+}
+
+// lanes is the largest number of lanes of a row.
+const lanes = 1000
+
+// event is an event of the format.
+type event struct {
+	Name      string         `json:"name"`
+	Category  string         `json:"cat,omitempty"`
+	Phase     string         `json:"ph"`
+	Time      float64        `json:"ts"`
+	Duration  *float64       `json:"dur,omitempty"`
+	Process   int            `json:"pid"`
+	Thread    int            `json:"tid"`
+	ID        int            `json:"id,omitempty"`
+	Bind      string         `json:"bp,omitempty"`
+	Arguments map[string]any `json:"args,omitempty"`
+}
+
+func newTrace(on bool, engine string) *Trace {
+	return &Trace{on: on, engine: engine, start: time.Now(), reached: map[*Semaphore][]traceMark{}}
+}
+
+// now returns the time since the start, 0 without Tracing.
+func (t *Trace) now() time.Duration {
+	if !t.on {
+		return 0
+	}
+	return time.Since(t.start)
+}
+
+func microseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 }
+
+// room reports whether n more events fit. The caller holds mu.
+func (t *Trace) room(n int) bool {
+	if len(t.events)+n > maxEvents {
+		t.dropped += n
+		return false
+	}
+	return true
+}
+
+// lane returns the thread of a span: a lane of the row that is free then. The caller holds mu.
+func (t *Trace) lane(r row, from, to time.Duration) int {
+	for i, end := range t.rows[r] {
+		if end <= from {
+			t.rows[r][i] = to
+			return int(r)*lanes + i
+		}
+	}
+	if len(t.rows[r]) == lanes {
+		return int(r)*lanes + lanes - 1
+	}
+	t.rows[r] = append(t.rows[r], to)
+	return int(r)*lanes + len(t.rows[r]) - 1
+}
+
+// span adds a span and returns its thread. The caller holds mu.
+func (t *Trace) span(r row, name string, from, to time.Duration, args map[string]any) int {
+	tid := t.lane(r, from, to)
+	if t.room(1) {
+		d := microseconds(to - from)
+		t.events = append(t.events, event{Name: name, Category: r.String(), Phase: "X", Time: microseconds(from),
+			Duration: &d, Process: 1, Thread: tid, Arguments: args})
+	}
+	return tid
+}
+
+// memory adds n bytes to those of Buffers.
+func (t *Trace) memory(n int) {
+	if !t.on {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.bytes += n
+	if t.room(1) {
+		t.events = append(t.events, event{Name: "memory", Category: "memory", Phase: "C", Time: microseconds(t.now()), Process: 1,
+			Thread: int(rowMemory) * lanes, Arguments: map[string]any{"bytes": t.bytes}})
+	}
+}
+
+// command adds a command that ran from at until now.
+func (t *Trace) command(s *submission, g *segment, at time.Duration) {
+	now := t.now()
+	r, args := rowCopies, map[string]any{"submission": s.number, "command": g.number}
+	if g.kind == opDispatch {
+		r = rowEngine
+		args["engine"] = t.engine
+	} else {
+		args["bytes"] = g.dst.Length
+		args["joined"] = g.joined
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.span(r, g.kind.String(), at, now, args)
+}
+
+// submission adds a submission that has ended, before its signals are visible.
+func (t *Trace) submission(s *submission, err error) {
+	now := t.now()
+	begun := s.starts
+	if begun == 0 {
+		begun = now // it failed before its batch
+	}
+	args := map[string]any{"submission": s.number}
+	if err != nil {
+		args["error"] = err.Error()
+	}
+	name := fmt.Sprintf("%v %d", s.work, s.number)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(s.waits) > 0 {
+		t.span(rowWaits, "wait "+name, s.at, begun, map[string]any{"submission": s.number, "points": len(s.waits)})
+	}
+	tid := t.span(rowSubmissions, name, begun, now, args)
+	for i := range s.waits {
+		t.arrow(s.from[i], s.waits[i].value, begun, tid)
+	}
+	if err != nil {
+		return
+	}
+	for _, p := range s.signals {
+		all := t.reached[p.Semaphore]
+		if len(all) > 0 && all[len(all)-1].value >= p.Value {
+			continue
+		}
+		if len(all) == maxMarks {
+			all = append(all[:0], all[maxMarks/2:]...)
+		}
+		t.reached[p.Semaphore] = append(all, traceMark{p.Value, now, tid})
+	}
+}
+
+// arrow adds an arrow from the submission that reached a point, if one of this Device did, to the start of one
+// that awaited it. The caller holds mu.
+func (t *Trace) arrow(s *Semaphore, v uint64, at time.Duration, tid int) {
+	for _, m := range t.reached[s] {
+		if m.value < v {
+			continue
+		}
+		if m.at > at || !t.room(2) {
+			return
+		}
+		t.arrows++
+		one := event{Name: "signal", Category: "timeline", Phase: "s", Time: microseconds(m.at), Process: 1, Thread: m.tid,
+			ID: t.arrows, Arguments: map[string]any{"value": v}}
+		other := one
+		other.Phase, other.Time, other.Thread, other.Bind = "f", microseconds(at), tid, "e"
+		t.events = append(t.events, one, other)
+		return
+	}
+}
+
+// WriteTo writes what is recorded so far. It may be called any number of times, also after Close of the Device.
 func (t *Trace) WriteTo(w io.Writer) (int64, error) {
-	n, err := io.WriteString(w, `{"traceEvents": []}`)
+	events := []event{}
+	if t != nil && t.on {
+		events = t.all()
+	}
+	data, err := json.Marshal(map[string]any{"traceEvents": events})
+	if err != nil {
+		return 0, err
+	}
+	n, err := w.Write(append(data, '\n'))
 	return int64(n), err
+}
+
+// all returns the events, after those that name the rows.
+func (t *Trace) all() (events []event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	name := func(what string, tid int, value string) {
+		events = append(events, event{Name: what, Phase: "M", Process: 1, Thread: tid, Arguments: map[string]any{"name": value}})
+	}
+	name("process_name", 0, "timelines on "+t.engine)
+	for r, all := range t.rows {
+		for i := range all {
+			name("thread_name", r*lanes+i, row(r).String())
+		}
+	}
+	if t.dropped > 0 {
+		events = append(events, event{Name: "dropped", Phase: "M", Process: 1,
+			Arguments: map[string]any{"events": t.dropped}})
+	}
+	return append(events, t.events...)
 }
