@@ -1,0 +1,188 @@
+package hal_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/hal"
+)
+
+// BenchmarkExecute: an empty submission with one wait and one signal, from the host's signal to the
+// host's wait, beside its floor: a goroutine that receives from one channel and sends to another.
+func BenchmarkExecute(b *testing.B) {
+	ctx := context.Background()
+	b.Run("floor", func(b *testing.B) {
+		in, out := make(chan uint64, 1), make(chan uint64, 1)
+		go func() {
+			for v := range in {
+				out <- v
+			}
+			close(out)
+		}()
+		b.ReportAllocs()
+		for i := range uint64(b.N) {
+			in <- i
+			<-out
+		}
+		close(in)
+		<-out
+	})
+	for name, late := range map[string]bool{"reached": false, "pending": true} {
+		b.Run(name, func(b *testing.B) {
+			d := newDevice(b)
+			q, from, to := d.Queue(), hal.NewSemaphore(0), hal.NewSemaphore(0)
+			waits, signals := []hal.Point{{from, 0}}, []hal.Point{{to, 0}}
+			b.ReportAllocs()
+			b.ResetTimer()
+			for i := range uint64(b.N) {
+				waits[0].Value, signals[0].Value = i+1, i+1
+				if !late {
+					_ = from.Signal(i + 1)
+				}
+				if err := q.Execute(ctx, waits, signals); err != nil {
+					b.Fatal(err)
+				}
+				if late {
+					_ = from.Signal(i + 1)
+				}
+				if err := to.Wait(ctx, i+1); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkDispatches: 1,000 dispatches in one command buffer, beside 1,000 evaluations of the bare Request.
+func BenchmarkDispatches(b *testing.B) {
+	const n = 1000
+	ctx := context.Background()
+	d := newDevice(b)
+	scale := prepare(b, d, scaleText(1))
+	x, y := newBuffer(b, d, 64), newBuffer(b, d, 64)
+	b.Run("floor", func(b *testing.B) {
+		e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
+		require.NoError(b, err)
+		m, err := e.Compile(ctx, ane.Source{Text: []byte(scaleText(1))})
+		require.NoError(b, err)
+		r, err := m.NewRequest(ctx)
+		require.NoError(b, err)
+		for b.Loop() {
+			for range n {
+				if _, err := r.Evaluate(ctx); err != nil {
+					b.Fatal(err)
+				}
+			}
+		}
+		require.NoError(b, r.Close())
+		require.NoError(b, m.Close(ctx))
+		require.NoError(b, e.Close())
+	})
+	b.Run("buffer", func(b *testing.B) {
+		c := record(b, d, hal.Reusable, func(c *hal.CommandBuffer) {
+			for range n {
+				c.Dispatch(scale, map[string]hal.Range{"x": x.Range(0, 64)}, map[string]hal.Range{"y": y.Range(0, 64)})
+			}
+		})
+		s := hal.NewSemaphore(0)
+		v := uint64(0)
+		for b.Loop() {
+			v++
+			if err := d.Queue().Execute(ctx, nil, []hal.Point{{s, v}}, c); err != nil {
+				b.Fatal(err)
+			}
+			if err := s.Wait(ctx, v); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+const chainText = `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [1, 1, 96, 96]> x) {
+        tensor<fp16, [1, 1, 96, 96]> y = matmul(x = x, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string("y")];
+    } -> (y);
+}`
+
+// BenchmarkOverlap: two chains of dispatches on two engines, one after the other and at once. Run it with
+// -cpu 1,2: with 1 no overlap is possible.
+func BenchmarkOverlap(b *testing.B) {
+	ctx := context.Background()
+	var chains []*hal.CommandBuffer
+	var devices []*hal.Device
+	for range 2 {
+		d := newDevice(b)
+		e := prepare(b, d, chainText)
+		n := e.Inputs()[0].Bytes()
+		x, y := newBuffer(b, d, n), newBuffer(b, d, n)
+		devices = append(devices, d)
+		chains = append(chains, record(b, d, hal.Reusable, func(c *hal.CommandBuffer) {
+			for i := range 20 {
+				from, to := x, y
+				if i%2 == 1 {
+					from, to = y, x
+				}
+				c.Dispatch(e, map[string]hal.Range{"x": from.Range(0, n)}, map[string]hal.Range{"y": to.Range(0, n)})
+			}
+		}))
+	}
+	for name, overlap := range map[string]bool{"sum": false, "overlap": true} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportMetric(float64(runtime.GOMAXPROCS(0)), "threads")
+			s, u := hal.NewSemaphore(0), hal.NewSemaphore(0)
+			v := uint64(0)
+			for b.Loop() {
+				v++
+				var waits []hal.Point
+				if !overlap {
+					waits = []hal.Point{{s, v}}
+				}
+				if err := devices[1].Queue().Execute(ctx, waits, []hal.Point{{u, v}}, chains[1]); err != nil {
+					b.Fatal(err)
+				}
+				if err := devices[0].Queue().Execute(ctx, nil, []hal.Point{{s, v}}, chains[0]); err != nil {
+					b.Fatal(err)
+				}
+				if err := hal.WaitAll(ctx, hal.Point{Semaphore: s, Value: v}, hal.Point{Semaphore: u, Value: v}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// TestAllocationsOfExecute: an empty submission with one wait and one signal allocates once, or not at
+// all if its wait is reached.
+func TestAllocationsOfExecute(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	d := newDevice(t)
+	ctx := context.Background()
+	from, to := hal.NewSemaphore(0), hal.NewSemaphore(0)
+	waits, signals := []hal.Point{{from, 0}}, []hal.Point{{to, 0}}
+	v := uint64(0)
+	for late, want := range map[bool]float64{false: 0, true: 1} {
+		got := testing.AllocsPerRun(100, func() {
+			v++
+			waits[0].Value, signals[0].Value = v, v
+			if !late {
+				_ = from.Signal(v)
+			}
+			_ = d.Queue().Execute(ctx, waits, signals)
+			if late {
+				_ = from.Signal(v)
+			}
+		})
+		require.LessOrEqual(t, got, want, "pending: %v", late)
+	}
+	have, err := to.Value()
+	require.NoError(t, err)
+	require.Equal(t, v, have)
+}

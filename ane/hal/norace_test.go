@@ -1,0 +1,5 @@
+//go:build !race
+
+package hal_test
+
+const raceEnabled = false
