@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -204,35 +205,94 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	if sum != stored {
 		return nil, damaged(op, name, "checksum of the header is %s, not %.16q", sum, stored)
 	}
-	d := json.NewDecoder(bytes.NewReader(raw[8+len(`{"__metadata__":`):]))
-	var meta map[string]string
-	if err := d.Decode(&meta); err != nil {
+	meta, err := metadata(raw[8+len(`{"__metadata__":{`):])
+	if err != nil {
 		return nil, damaged(op, name, "metadata: %v", err)
 	}
-	if meta["format"] != "anekit-kv" || meta["version"] != version {
+	if meta.get("format") != "anekit-kv" || meta.get("version") != version {
 		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
-			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta["format"], meta["version"], version),
+			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"), meta.get("version"), version),
 			Hint:   "read it with the version of anekit that wrote it"}
 	}
-	h := &header{dtype: mil.ParseDType(meta["dtype"]), id: meta["id"], follows: meta["follows"]}
+	h := &header{dtype: mil.ParseDType(meta.get("dtype")), id: meta.get("id"), follows: meta.get("follows")}
 	for _, f := range h.fields() {
-		*f.value = meta[f.name]
+		*f.value = meta.get(f.name)
 	}
 	for _, f := range h.numbers() {
-		n, err := strconv.Atoi(meta[f.name])
+		n, err := strconv.Atoi(meta.get(f.name))
 		if err != nil || n < 0 || f.value != &h.first && n > maxCount {
-			return nil, damaged(op, name, "%s is %.40q", f.name, meta[f.name])
+			return nil, damaged(op, name, "%s is %.40q", f.name, meta.get(f.name))
 		}
 		*f.value = n
 	}
 	if formatType(h.dtype) == "" || h.layers > len(raw)/64 || h.heads > maxCount/max(1, h.layers) ||
 		h.dim*h.tokens > (1<<50)/max(1, h.layers*h.heads) || h.first > 1<<60 {
-		return nil, damaged(op, name, "shape %d x %d x %d x %d of %.16q", h.layers, h.heads, h.tokens, h.dim, meta["dtype"])
+		return nil, damaged(op, name, "shape %d x %d x %d x %d of %.16q", h.layers, h.heads, h.tokens, h.dim, meta.get("dtype"))
 	}
 	if !bytes.Equal(h.encode(), raw) {
 		return nil, damaged(op, name, "the header describes other tensors than a snapshot has")
 	}
 	return h, nil
+}
+
+// pairs are the names and values of the metadata in their order.
+type pairs [][2]string
+
+func (p pairs) get(name string) string {
+	for _, v := range p {
+		if v[0] == name {
+			return v[1]
+		}
+	}
+	return ""
+}
+
+// errMetadata: text that encode does not write.
+var errMetadata = errors.New("no list of names and strings")
+
+// metadata parses the members of an object as encode writes them: without spaces, to the brace. The caller compares the
+// text with that of encode, so that what this parser lets through is found.
+func metadata(b []byte) (all pairs, err error) {
+	all = make(pairs, 0, 24)
+	for {
+		var pair [2]string
+		for i, end := range [2]string{":", ""} {
+			if pair[i], b, err = quoted(b); err != nil {
+				return nil, err
+			}
+			if !bytes.HasPrefix(b, []byte(end)) {
+				return nil, errMetadata
+			}
+			b = b[len(end):]
+		}
+		all = append(all, pair)
+		if len(b) == 0 || b[0] != ',' {
+			return all, nil
+		}
+		b = b[1:]
+	}
+}
+
+// quoted parses the string at the begin of b and returns what is behind it.
+func quoted(b []byte) (text string, rest []byte, err error) {
+	if len(b) == 0 || b[0] != '"' {
+		return "", nil, errMetadata
+	}
+	plain := true
+	for i := 1; i < len(b); i++ {
+		switch b[i] {
+		case '\\':
+			plain = false
+			i++
+		case '"':
+			if plain {
+				return string(b[1:i]), b[i+1:], nil
+			}
+			err := json.Unmarshal(b[:i+1], &text)
+			return text, b[i+1:], err
+		}
+	}
+	return "", nil, errMetadata
 }
 
 // header describes the tokens of the cache from position first on.

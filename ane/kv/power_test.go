@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
 )
 
 // tiny is a cache whose snapshots are small.
@@ -25,12 +27,12 @@ type step struct {
 // steps are the calls, each on a disk that begin has made: a base of 3 tokens, files of 2 and of 1 more.
 var steps = []step{
 	{"save over nothing", -1, 4, func(t testing.TB, d *disk) error {
-		k := made(t, tiny)
+		k := made(t, tiny, unimem.OnHeap())
 		add(t, k, 4)
 		return k.saveFile(d, talk, print1)
 	}},
 	{"save over files", 6, 4, func(t testing.TB, d *disk) error {
-		k := made(t, tiny)
+		k := made(t, tiny, unimem.OnHeap())
 		add(t, k, 4)
 		return k.saveFile(d, talk, print1)
 	}},
@@ -49,7 +51,7 @@ var steps = []step{
 
 // continued is a cache that continues the snapshot.
 func continued(t testing.TB, d *disk) *Cache {
-	k := made(t, tiny)
+	k := made(t, tiny, unimem.OnHeap())
 	require.NoError(t, k.restoreFile(d, talk, print1, -1))
 	return k
 }
@@ -60,7 +62,7 @@ func begin(t testing.TB, tokens int) *disk {
 	if tokens < 0 {
 		return d
 	}
-	k := made(t, tiny)
+	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	require.NoError(t, k.saveFile(d, talk, print1))
 	for _, n := range []int{2, 1} {
@@ -76,7 +78,9 @@ func begin(t testing.TB, tokens int) *disk {
 // has checks that the disk has a whole snapshot of one of the lengths, -1 for none, and returns which.
 func has(t testing.TB, d *disk, lengths ...int) int {
 	t.Helper()
-	k := made(t, tiny)
+	k, err := New(tiny, unimem.OnHeap())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, k.Close()) }()
 	n := -1
 	if err := k.restoreFile(d, talk, print1, -1); err == nil {
 		n = k.Len()
@@ -125,7 +129,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 				typed(t, err)
 				// The next call on the same disk works, and removes what the failure left.
 				if s.name != "fold" {
-					k := made(t, tiny)
+					k := made(t, tiny, unimem.OnHeap())
 					add(t, k, 1)
 					require.NoError(t, k.saveFile(d, talk, print1), "after %d tokens", got)
 					require.Len(t, d.names, 1)
@@ -180,7 +184,7 @@ func TestLossOfPower(t *testing.T) {
 					}
 					seen[has(t, left, lengths...)] = true
 					if try == 0 { // what is left can be continued
-						k := made(t, tiny)
+						k := made(t, tiny, unimem.OnHeap())
 						add(t, k, 2)
 						require.NoError(t, k.saveFile(left, talk, print1))
 						require.Len(t, left.names, 1)
@@ -267,7 +271,7 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 	if os.Getenv("ANEKIT_FULL") != "" {
 		files = 100_000
 	}
-	k := made(t, tiny)
+	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	d := newDisk()
 	require.NoError(t, k.saveFile(d, talk, print1))
@@ -277,7 +281,7 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 	for n := range d.names {
 		names = append(names, n)
 	}
-	fresh, used := made(t, tiny), made(t, tiny)
+	fresh, used := made(t, tiny, unimem.OnHeap()), made(t, tiny, unimem.OnHeap())
 	add(t, used, 7)
 	images := [2][]byte{image(fresh), image(used)}
 	r := rand.New(rand.NewPCG(3, 14))
@@ -309,12 +313,12 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 
 // Whatever text a stream has, Restore refuses it or restores what Save would write.
 func FuzzRestore(f *testing.F) {
-	k := made(f, tiny)
+	k := made(f, tiny, unimem.OnHeap())
 	add(f, k, 3)
 	f.Add(saved(f, k, print1))
 	k.Clear()
 	f.Add(saved(f, k, print1))
-	to, used := made(f, tiny), made(f, tiny)
+	to, used := made(f, tiny, unimem.OnHeap()), made(f, tiny, unimem.OnHeap())
 	f.Fuzz(func(t *testing.T, text []byte) {
 		add(t, used, 1)
 		was := image(used)

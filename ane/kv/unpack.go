@@ -16,7 +16,7 @@ type vectorReader interface {
 // Of a vectorReader, slices of at least minVector bytes are filled directly, maxVector at a time.
 const (
 	minVector = 512
-	maxVector = 512
+	maxVector = 128
 )
 
 // maxPart is the longest slice that is filled and then summed up at once: it stays in the processor's second cache.
