@@ -29,6 +29,25 @@ var ratioCases = []struct {
 		`[name = string("y")]; } -> (y); }`, 0x2c00},
 	{"layer_norm", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = layer_norm(x = x, ` +
 		`axes = tensor<int32, [1]>([1]), epsilon = fp16(0.001))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"softmax/aside", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = softmax(x = x, axis = int32(0))` +
+		`[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"layer_norm/aside", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = layer_norm(x = x, ` +
+		`axes = tensor<int32, [1]>([0]), epsilon = fp16(0.001))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"reduce_sum/aside", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1, 1024]> y = reduce_sum(x = x, ` +
+		`axes = tensor<int32, [1]>([0]), keep_dims = bool(true))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"avg_pool", `tensor<fp16, [1, 32, 128, 128]> x) { tensor<fp16, [1, 32, 64, 64]> y = avg_pool(x = x, ` +
+		`kernel_sizes = tensor<int32, [2]>([2, 2]), strides = tensor<int32, [2]>([2, 2]), ` +
+		`pad_type = string("valid"), exclude_padding_from_average = bool(false))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"silu", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = silu(x = x)[name = string("y")]; } -> (y); }`,
+		0x2c00},
+	{"transpose", `tensor<fp16, [1024, 1024]> x) { tensor<fp16, [1024, 1024]> y = transpose(x = x, ` +
+		`perm = tensor<int32, [2]>([1, 0]))[name = string("y")]; } -> (y); }`, 0x2c00},
+	{"conv", `tensor<fp16, [1, 64, 56, 56]> x, tensor<fp16, [64, 64, 3, 3]> y) { tensor<fp16, [1, 64, 54, 54]> z = conv(` +
+		`x = x, weight = y)[name = string("z")]; } -> (z); }`, 0x2c00},
+	{"lstm", `tensor<fp16, [32, 8, 128]> a, tensor<fp16, [8, 128]> b, tensor<fp16, [8, 128]> c, ` +
+		`tensor<fp16, [512, 128]> d, tensor<fp16, [512, 128]> e) { tensor<fp16, [32, 8, 128]> y, ` +
+		`tensor<fp16, [8, 128]> z, tensor<fp16, [8, 128]> w = lstm(x = a, initial_h = b, initial_c = c, weight_ih = d, ` +
+		`weight_hh = e, output_sequence = bool(true))[name = string("y")]; } -> (y); }`, 0x2000},
 	{"matmul", productText, 0x2c00},
 	{"matmul/overflow", productText, 0x5800},
 	{"matmul/near", productText, -0x4800},

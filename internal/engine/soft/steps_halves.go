@@ -76,15 +76,31 @@ func greatest4(m []float32) float32 {
 	return max(a, b, c, d)
 }
 
-// decoded calls f with the numbers of x, some at a time.
-func decoded(x []fp16.Bits, f func(m []float32)) {
+// foldNumbers adds the numbers of x, or takes the least or the greatest, to acc. It calls no function value, so that
+// its room stays on the stack.
+func foldNumbers(w way, acc float64, x []fp16.Bits) float64 {
 	var room [chunk]float32
 	for len(x) > 0 {
-		n := min(chunk, len(x))
-		numbers.Decode(room[:n], x[:n])
-		f(room[:n])
-		x = x[n:]
+		m := room[:min(chunk, len(x))]
+		numbers.Decode(m, x[:len(m)])
+		x = x[len(m):]
+		switch w {
+		case bySum:
+			acc += sum4(m)
+		case byMagnitude:
+			acc += magnitudes4(m)
+		case bySquare:
+			acc += squares4(m)
+		case byMaximum:
+			acc = max(acc, float64(greatest4(m)))
+		case byMinimum:
+			for i := range m {
+				m[i] = -m[i]
+			}
+			acc = min(acc, -float64(greatest4(m)))
+		}
 	}
+	return acc
 }
 
 // steppedRun is stepped for runs.
@@ -101,16 +117,14 @@ func (r steppedRun) span(c *call, lo, hi, _ int) {
 	var one [1]fp16.Bits
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, _, _ := l.group(g)
-		top, sum := float32(math.Inf(-1)), 0.0
-		l.runs(c, base, halfStretch, func(at, _, n int) {
-			decoded(x[at:at+n], func(m []float32) { top = max(top, greatest4(m)) })
-		})
-		one[0] = bitsOf(top)
+		top, sum := math.Inf(-1), 0.0
+		l.runs(c, base, halfStretch, func(at, _, n int) { top = foldNumbers(byMaximum, top, x[at:at+n]) })
+		one[0] = bitsOf(float32(top))
 		l.runs(c, base, chunk, func(at, _, n int) {
 			y := out[at : at+n]
 			numbers.Binary(numbers.Sub, y, x[at:at+n], one[:], away)
 			halves.Lookup(y, y, r.exp.values)
-			decoded(y, func(m []float32) { sum += sum4(m) })
+			sum = foldNumbers(bySum, sum, y)
 		})
 		one[0], _ = rules.Unary("inverse", rules.Round(sum), 0)
 		l.runs(c, base, halfStretch, func(at, _, n int) {
@@ -142,13 +156,11 @@ func (r steppedNormRun) span(c *call, lo, hi, _ int) {
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, _, lane := l.group(g)
 		sum, squares := 0.0, 0.0
-		l.runs(c, base, halfStretch, func(at, _, n int) {
-			decoded(x[at:at+n], func(m []float32) { sum += sum4(m) })
-		})
+		l.runs(c, base, halfStretch, func(at, _, n int) { sum = foldNumbers(bySum, sum, x[at:at+n]) })
 		one[0] = rules.Round(sum / length)
 		l.runs(c, base, chunk, func(at, _, n int) {
 			numbers.Binary(numbers.Sub, out[at:at+n], x[at:at+n], one[:], away)
-			decoded(out[at:at+n], func(m []float32) { squares += squares4(m) })
+			squares = foldNumbers(bySquare, squares, out[at:at+n])
 		})
 		one[0], _ = rules.Unary("rsqrt", rules.Round(squares/length), r.epsilon)
 		l.runs(c, base, chunk, func(at, j, n int) {
@@ -185,30 +197,11 @@ func (r reducerRun) span(c *call, lo, hi, _ int) {
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, _, lane := l.group(g)
 		acc := r.folding.start
-		l.runs(c, base, halfStretch, func(at, _, n int) {
-			decoded(x[at:at+n], func(m []float32) { acc = r.fold(acc, m) })
-		})
+		l.runs(c, base, halfStretch, func(at, _, n int) { acc = foldNumbers(r.folding.way, acc, x[at:at+n]) })
 		if r.folding.last != nil {
 			acc = r.folding.last(acc, l.length)
 		}
 		out[0] = narrow(r.dtype, acc)
 		c.out[0].store(out[:], lane)
 	}
-}
-
-func (r reducerRun) fold(acc float64, m []float32) float64 {
-	switch r.folding.way {
-	case bySum:
-		return acc + sum4(m)
-	case byMagnitude:
-		return acc + magnitudes4(m)
-	case bySquare:
-		return acc + squares4(m)
-	case byMaximum:
-		return max(acc, float64(greatest4(m)))
-	}
-	for i := range m {
-		m[i] = -m[i]
-	}
-	return min(acc, -float64(greatest4(m)))
 }

@@ -26,10 +26,6 @@ func Binary(op Op, dst, x, y []fp16.Bits, away bool) {
 		binaryPortable(op, dst, x, y, away)
 		return
 	}
-	vector := binaryEven
-	if away {
-		vector = binaryAway
-	}
 	var xRoom, yRoom, tail [block]fp16.Bits
 	if xs == 0 && len(dst) > 0 {
 		repeat(&xRoom, x[0])
@@ -46,7 +42,7 @@ func Binary(op Op, dst, x, y []fp16.Bits, away bool) {
 		if ys != 0 {
 			b = &y[at]
 		}
-		vector(int(op), &dst[at], a, b, xs, ys, n/block)
+		vector(away, int(op), &dst[at], a, b, xs, ys, n/block)
 		at += n
 	}
 	if n := len(dst) % block; n > 0 {
@@ -57,8 +53,17 @@ func Binary(op Op, dst, x, y []fp16.Bits, away bool) {
 		if ys != 0 {
 			copy(yRoom[:], y[at:])
 		}
-		vector(int(op), &tail[0], &xRoom[0], &yRoom[0], 0, 0, 1)
+		vector(away, int(op), &tail[0], &xRoom[0], &yRoom[0], 0, 0, 1)
 		copy(dst[at:], tail[:n])
+	}
+}
+
+// vector calls the assembly. Calls of a function value would move the operands to the heap.
+func vector(away bool, op int, dst, x, y *fp16.Bits, xs, ys, blocks int) {
+	if away {
+		binaryAway(op, dst, x, y, xs, ys, blocks)
+	} else {
+		binaryEven(op, dst, x, y, xs, ys, blocks)
 	}
 }
 
