@@ -41,7 +41,7 @@ func FuzzValue(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		v, err := parseValue(text)
-		if err != nil || v == nil || v.Type.Kind != Scalar && v.Type.Kind != Tensor || v.Blob() != nil {
+		if err != nil || v == nil || v.Bare() || v.Type.Kind != Scalar && v.Type.Kind != Tensor || v.Blob() != nil {
 			return
 		}
 		var n int

@@ -13,10 +13,13 @@ const emulator = "ANEKIT_EXEC"
 const emulated = "needs child processes and deadlines, which do not work under an emulator; run it on the processor " +
 	"itself"
 
+// Emulated reports whether an emulator runs the tests.
+func Emulated() bool { return os.Getenv(emulator) != "" }
+
 // SkipEmulated skips, under an emulator, a test that starts its own binary.
 func SkipEmulated(tb testing.TB) {
 	tb.Helper()
-	if os.Getenv(emulator) != "" {
+	if Emulated() {
 		tb.Skip(emulated)
 	}
 }
@@ -24,7 +27,7 @@ func SkipEmulated(tb testing.TB) {
 // NeedsProcesses ends, under an emulator, a run of tests that start their own binary or have
 // deadlines. It is for TestMain.
 func NeedsProcesses() {
-	if os.Getenv(emulator) != "" {
+	if Emulated() {
 		fmt.Println("skipped:", emulated)
 		os.Exit(0)
 	}

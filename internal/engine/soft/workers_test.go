@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // shared is a program whose steps several goroutines share, with and without a workspace.
@@ -21,6 +23,9 @@ tensor<fp16, [256, 1024]> y = add(x = c, y = x);
 
 // TestEvaluateInParallelAllocatesNothing counts by itself, because testing.AllocsPerRun has one processor.
 func TestEvaluateInParallelAllocatesNothing(t *testing.T) {
+	if leaktest.Emulated() {
+		t.Skip("allocations do not depend on the processor, and an emulator takes minutes; run it without one")
+	}
 	before := runtime.GOMAXPROCS(4)
 	defer runtime.GOMAXPROCS(before)
 	b := open(t, shared)
