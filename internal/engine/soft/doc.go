@@ -5,8 +5,13 @@
 // surfaces read from byte 0, fp16 storage. Its numerics are the reference mode: each
 // operation reads stored values, sums in float32 or wider, and rounds once, to
 // nearest even, when it stores its result. NaN, infinities, subnormals and the sign
-// of zero follow IEEE 754. The hardware's own deviations (narrow accumulators,
-// tables, flushed subnormals) are not imitated.
+// of zero follow IEEE 754.
+//
+// With the option Numerics it computes as a chip does (package numerics): imitate
+// replaces the runners of a step whose arithmetic differs. Attention, recurrent
+// operators, softmax and norms are then sequences of operators, each rounded to fp16;
+// their order is inferred. A sum that may leave the range is summed again in the
+// order of the hardware.
 //
 // The path of a program:
 //
