@@ -14,7 +14,7 @@ var activations = []Def{
 	unary("abs", numerics), unary("relu", numerics),
 	unary("sqrt", floats), unary("exp", floats), unary("sigmoid", floats), unary("tanh", floats), unary("silu", floats),
 	{Name: "rsqrt", Params: []Param{tensor("x"), option("epsilon")}, infer: func(c *Call) {
-		inferUnary(c, floats, Unary{Epsilon: c.number("epsilon", 1e-12)})
+		inferUnary(c, floats, Unary{Epsilon: c.epsilon(1e-12)})
 	}},
 	{Name: "gelu", Params: []Param{tensor("x"), option("mode")}, infer: func(c *Call) {
 		inferUnary(c, floats, Unary{Mode: c.word("mode", GeluExact, GeluExact, GeluTanh, GeluSigmoid)})

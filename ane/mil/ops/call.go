@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/internal/near"
 )
 
@@ -232,6 +233,16 @@ func (c *Call) number(name string, def float64) float64 {
 		return def
 	}
 	return fs[0]
+}
+
+// epsilon returns the setting of that name. Its default has the type of x, as if the program wrote it.
+func (c *Call) epsilon(def float64) float64 {
+	if x := c.tensor("x"); x != nil && slices.Contains(floats, x.DType) {
+		var b [8]byte
+		element.Store(x.DType, b[:], def)
+		def = element.Load(x.DType, b[:])
+	}
+	return c.number("epsilon", def)
 }
 
 // word returns a string setting that must be one of choices.

@@ -1,9 +1,6 @@
 package ops
 
-import (
-	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/element"
-)
+import "github.com/anekit/anekit/ane/mil"
 
 // functions map every element of one tensor like activations. Attrs is a Unary, nil for identity, which keeps
 // the elements, and for logical_not.
@@ -40,11 +37,7 @@ func refused(name string, types []mil.DType, instead string) Def {
 // round to 0.
 func shifted(name string, epsilon float64) Def {
 	return Def{Name: name, Params: []Param{tensor("x"), option("epsilon")}, infer: func(c *Call) {
-		var b [8]byte
-		d := c.tensor("x").DType
-		element.Store(d, b[:], epsilon)
-		def := element.Load(d, b[:])
-		inferUnary(c, floats, Unary{Epsilon: c.number("epsilon", def)})
+		inferUnary(c, floats, Unary{Epsilon: c.epsilon(epsilon)})
 	}}
 }
 

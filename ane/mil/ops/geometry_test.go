@@ -372,3 +372,22 @@ func TestNotesCountOtherElements(t *testing.T) {
 		require.Contains(t, g.Notes[0], want)
 	}
 }
+
+// An epsilon that is left out has the type of x: the operator computes as with the same number written there.
+func TestDefaultEpsilonHasTheTypeOfX(t *testing.T) {
+	for call, number := range map[string]string{
+		"layer_norm(x = x%s)": "1e-5", "instance_norm(x = x%s)": "1e-5", "l2_norm(x = x%s)": "1e-6",
+		"batch_norm(mean = m, variance = m, x = x%s)": "1e-5", "rsqrt(x = x%s)": "1e-12", "log(x = x%s)": "1e-45",
+		"inverse(x = x%s)": "1e-4",
+	} {
+		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
+			typ := mil.TensorOf(d, 1, 2, 3, 4).String()
+			params := typ + " x, " + mil.TensorOf(d, 2).String() + " m"
+			left, _, list := resolve(t, params, typ, fmt.Sprintf(call, ""))
+			require.Empty(t, list)
+			written, _, list := resolve(t, params, typ, fmt.Sprintf(call, ", epsilon = "+d.String()+"("+number+")"))
+			require.Empty(t, list)
+			require.Equal(t, written.Attrs, left.Attrs, "%s of %s", call, d)
+		}
+	}
+}

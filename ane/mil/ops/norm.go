@@ -21,7 +21,7 @@ var norms = []Def{
 			c.fail("x", "give it three axes with expand_dims", "shape %v; the norm is that of the last three axes",
 				x.Shape)
 		}
-		c.attrs = Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.number("epsilon", 1e-6)}
+		c.attrs = Norm{Axes: []int{r - 3, r - 2, r - 1}, Epsilon: c.epsilon(1e-6)}
 		c.gives(x.DType, x.Shape)
 	}},
 	{Name: "local_response_norm", Params: []Param{tensor("x"), setting("size"), option("alpha"), option("beta"),
@@ -79,7 +79,7 @@ func inferLayerNorm(c *Call) {
 			}
 		}
 	}
-	c.attrs = Norm{Axes: axes, Epsilon: c.number("epsilon", 1e-5)}
+	c.attrs = Norm{Axes: axes, Epsilon: c.epsilon(1e-5)}
 	c.gives(x.DType, x.Shape)
 }
 
@@ -101,7 +101,7 @@ func inferChannelNorm(c *Call, params ...string) {
 			}
 		}
 	}
-	a := Norm{Epsilon: c.number("epsilon", 1e-5)}
+	a := Norm{Epsilon: c.epsilon(1e-5)}
 	for i := 2; i < x.Rank(); i++ {
 		a.Axes = append(a.Axes, i)
 	}

@@ -148,10 +148,13 @@ func TestBatchNorm(t *testing.T) {
 			o.near(t, func(_, _ int, w float64) float64 { return ulp(d, w) + 0x1p-40 })
 		}
 	}
-	// The default epsilon, 1e-5.
+	// The default epsilon is 1e-5 in the type of x.
 	zero, one := zeros(mil.FP32, 1), nd{mil.FP32, []int{1, 1, 1}, []float64{1}}
 	operation{op: "batch_norm", in: []operand{{"x", one, false}, {"mean", zero, true}, {"variance", zero, true}},
-		want: []nd{{mil.FP32, []int{1, 1, 1}, []float64{1 / math.Sqrt(1e-5)}}}}.exact(t)
+		want: []nd{{mil.FP32, []int{1, 1, 1}, []float64{1 / math.Sqrt(float64(float32(1e-5)))}}}}.exact(t)
+	zero, one = zeros(mil.FP16, 1), nd{mil.FP16, []int{1, 1, 1}, []float64{1}}
+	operation{op: "batch_norm", in: []operand{{"x", one, false}, {"mean", zero, true}, {"variance", zero, true}},
+		want: []nd{{mil.FP16, []int{1, 1, 1}, []float64{1 / math.Sqrt(0x1.5p-17)}}}}.exact(t)
 }
 
 func TestInstanceNorm(t *testing.T) {
