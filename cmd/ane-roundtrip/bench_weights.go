@@ -87,7 +87,8 @@ func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
 	return d.print(a)
 }
 
-func measureWeights(ctx context.Context, o benchWeightsOptions, dir string, now func(string)) (*benchWeightsDetails, error) {
+func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
+	now func(string)) (*benchWeightsDetails, error) {
 	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{}, Reserve: []weightbench.Kept{}}
 	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
 	if err != nil {
@@ -194,7 +195,8 @@ func (d *benchWeightsDetails) print(a *app) error {
 			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
 	}
 	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
-	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "generate t/s", "mmap", "peak GB", "mmap")
+	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "generate t/s", "mmap",
+		"peak GB", "mmap")
 	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
 	for _, v := range weightbench.Variants() {
 		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0]), fmt.Sprint(v.Load[1]), fmt.Sprint(v.Speedup))
@@ -204,7 +206,8 @@ func (d *benchWeightsDetails) print(a *app) error {
 		}
 		effect.Row(row...)
 	}
-	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "generate t/s", "moved MiB", "own MiB", "file MiB")
+	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "generate t/s", "moved MiB", "own MiB",
+		"file MiB")
 	for _, i := range d.Infer {
 		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), fmt.Sprintf("%.3g", i.Prompt),
 			fmt.Sprintf("%.3g", i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
@@ -222,7 +225,8 @@ func (d *benchWeightsDetails) print(a *app) error {
 	for _, t := range []struct {
 		title string
 		table *page.Table
-	}{{"Time to load", load}, {"", sizes}, {"\nEvaluations", infer}, {"", effect}, {"\nKeys and values", keep}, {"", paper}} {
+	}{{"Time to load", load}, {"", sizes}, {"\nEvaluations", infer}, {"", effect}, {"\nKeys and values", keep},
+		{"", paper}} {
 		if err := a.printf("%s\n", t.title); err != nil {
 			return err
 		}

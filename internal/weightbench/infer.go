@@ -78,7 +78,8 @@ func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (ro
 }
 
 // evaluate measures a program of some tokens.
-func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors.File, tokens, n, rounds int) (err error) {
+func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors.File, tokens, n,
+	rounds int) (err error) {
 	p, err := chained(tokens, n)
 	if err != nil {
 		return err

@@ -43,14 +43,20 @@ func TestHeadersThatAreAccepted(t *testing.T) {
 		b     []byte
 		names []string
 	}{
-		"no tensors":         {file(`{}`, 0), nil},
-		"metadata only":      {file(`{"__metadata__":{"a":"b"}}`, 0), nil},
-		"spaces at the end":  {file(`{}     `, 0), nil},
-		"white space inside": {file("{ \n\"a\" : { \"dtype\" :\t\"U8\",\"shape\":[ 2 , 1 ],\"data_offsets\":[0 , 2]} }", 2), []string{"a"}},
-		"any order of files": {file(`{`+one("b", "I16", "[2]", 2, 6)+","+one("a", "U8", "[2]", 0, 2)+`}`, 6), []string{"a", "b"}},
-		"an empty tensor":    {file(`{`+one("a", "U8", "[2]", 0, 2)+","+one("e", "F32", "[3,0]", 2, 2)+`}`, 2), []string{"a", "e"}},
-		"an empty name":      {file(`{`+one("", "U8", "[2]", 0, 2)+`}`, 2), []string{""}},
-		"escapes":            {file(`{`+one(`\u00e4\ud83d\ude00\n\"`, "U8", "[]", 0, 1)+`}`, 1), []string{"ä😀\n\""}},
+		"no tensors":        {file(`{}`, 0), nil},
+		"metadata only":     {file(`{"__metadata__":{"a":"b"}}`, 0), nil},
+		"spaces at the end": {file(`{}     `, 0), nil},
+		"white space inside": {
+			file("{ \n\"a\" : { \"dtype\" :\t\"U8\",\"shape\":[ 2 , 1 ],\"data_offsets\":[0 , 2]} }", 2), []string{"a"},
+		},
+		"any order of files": {
+			file(`{`+one("b", "I16", "[2]", 2, 6)+","+one("a", "U8", "[2]", 0, 2)+`}`, 6), []string{"a", "b"},
+		},
+		"an empty tensor": {
+			file(`{`+one("a", "U8", "[2]", 0, 2)+","+one("e", "F32", "[3,0]", 2, 2)+`}`, 2), []string{"a", "e"},
+		},
+		"an empty name": {file(`{`+one("", "U8", "[2]", 0, 2)+`}`, 2), []string{""}},
+		"escapes":       {file(`{`+one(`\u00e4\ud83d\ude00\n\"`, "U8", "[]", 0, 1)+`}`, 1), []string{"ä😀\n\""}},
 		"unknown fields": {file(`{"a":{"x":`+deep+`,"dtype":"U8","y":-1.5e-3,"z":[true,false,null,{"k":"v"}],`+
 			`"shape":[1],"data_offsets":[0,1]}}`, 1), []string{"a"}},
 		"packed": {file(`{`+one("a", "F4", "[2,3]", 0, 3)+","+one("b", "F6_E2M3", "[4]", 3, 6)+`}`, 6), []string{"a", "b"}},
@@ -112,11 +118,15 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		"no dtype":                 {file(`{"a":{"shape":[2],"data_offsets":[0,2]}}`, 2), ErrHeader},
 		"no shape":                 {file(`{"a":{"dtype":"U8","data_offsets":[0,2]}}`, 2), ErrHeader},
 		"no offsets":               {file(`{"a":{"dtype":"U8","shape":[2]}}`, 2), ErrHeader},
-		"a field twice":            {file(`{"a":{"dtype":"U8","shape":[2],"shape":[2],"data_offsets":[0,2]}}`, 2), ErrDuplicate},
-		"no UTF-8":                 {file("{\"\xff\":1}", 0), ErrHeader},
-		"half a surrogate pair":    {file(`{`+one(`\ud83d`, "U8", "[]", 0, 1)+`}`, 1), ErrHeader},
-		"a control character":      {file("{\"\n\":1}", 0), ErrHeader},
-		"values nested too deeply": {file(`{"a":{"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+`}}`, 0), ErrHeader},
+		"a field twice": {
+			file(`{"a":{"dtype":"U8","shape":[2],"shape":[2],"data_offsets":[0,2]}}`, 2), ErrDuplicate,
+		},
+		"no UTF-8":              {file("{\"\xff\":1}", 0), ErrHeader},
+		"half a surrogate pair": {file(`{`+one(`\ud83d`, "U8", "[]", 0, 1)+`}`, 1), ErrHeader},
+		"a control character":   {file("{\"\n\":1}", 0), ErrHeader},
+		"values nested too deeply": {
+			file(`{"a":{"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)+`}}`, 0), ErrHeader,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(c.b)
@@ -202,7 +212,8 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 // FuzzHeader holds the parser to encoding/json and to the rules of the format.
 func FuzzHeader(f *testing.F) {
 	f.Add(file(`{}`, 0))
-	f.Add(file(`{"__metadata__":{"a":"b","\u0063":"\n"},`+one("a", "U8", "[2]", 0, 2)+`,`+one("b", "F4", "[2,3]", 2, 5)+`}  `, 5))
+	f.Add(file(`{"__metadata__":{"a":"b","\u0063":"\n"},`+
+		one("a", "U8", "[2]", 0, 2)+`,`+one("b", "F4", "[2,3]", 2, 5)+`}  `, 5))
 	f.Add(file(`{`+one("a", "U8", "[2]", 0, 2)+`,`+one("b", "U8", "[2]", 1, 3)+`}`, 3))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := parse(b)

@@ -186,15 +186,21 @@ func TestDecide(t *testing.T) {
 		maps   bool
 		why    string
 	}{
-		"cold":          {func(*surroundings) {}, false, "Auto reads: 0% of the files are in the page cache"},
-		"warm":          {func(s *surroundings) { s.resident = 0.9 }, true, "Auto maps: 90% of the files are in the page cache"},
-		"unknown cache": {func(s *surroundings) { s.resident = -1 }, false, "Auto reads: what the page cache has is unknown"},
-		"no room":       {func(s *surroundings) { s.room = gib / 2 }, true, "Auto maps: the tape has 512.0 MiB free, the files need 1024.0 MiB"},
-		"tiny and warm": {func(s *surroundings) { s.size, s.resident = 1000, 1 }, false, "Auto reads: the files have less than 1 MiB"},
+		"cold": {func(*surroundings) {}, false, "Auto reads: 0% of the files are in the page cache"},
+		"warm": {func(s *surroundings) { s.resident = 0.9 }, true,
+			"Auto maps: 90% of the files are in the page cache"},
+		"unknown cache": {func(s *surroundings) { s.resident = -1 }, false,
+			"Auto reads: what the page cache has is unknown"},
+		"no room": {func(s *surroundings) { s.room = gib / 2 }, true,
+			"Auto maps: the tape has 512.0 MiB free, the files need 1024.0 MiB"},
+		"tiny and warm": {func(s *surroundings) { s.size, s.resident = 1000, 1 }, false,
+			"Auto reads: the files have less than 1 MiB"},
 		"little memory": {func(s *surroundings) { s.available = gib }, true,
 			"Auto maps: the files have 1024.0 MiB, the system has 1024.0 MiB available"},
-		"pressure":       {func(s *surroundings) { s.pressure = 12 }, true, "Auto maps: tasks waited for memory for 12% of the last ten seconds"},
-		"unknown memory": {func(s *surroundings) { s.available, s.pressure = -1, -1 }, false, "Auto reads: 0% of the files are in the page cache"},
+		"pressure": {func(s *surroundings) { s.pressure = 12 }, true,
+			"Auto maps: tasks waited for memory for 12% of the last ten seconds"},
+		"unknown memory": {func(s *surroundings) { s.available, s.pressure = -1, -1 }, false,
+			"Auto reads: 0% of the files are in the page cache"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := calm
@@ -371,7 +377,8 @@ func TestIndex(t *testing.T) {
 	require.NoError(t, f.Close())
 	index := filepath.Join(dir, "m.safetensors.index.json")
 	put := func(text string) { require.NoError(t, os.WriteFile(index, []byte(text), 0o600)) }
-	put(`{"metadata":{"total_size":4},"weight_map":{"z":"a.safetensors","c":"a.safetensors","b":"b.safetensors","y":"b.safetensors"}}`)
+	put(`{"metadata":{"total_size":4},"weight_map":{"z":"a.safetensors","c":"a.safetensors",` +
+		`"b":"b.safetensors","y":"b.safetensors"}}`)
 	for _, path := range []string{dir, index} {
 		f, err = Open(path)
 		require.NoError(t, err)
