@@ -92,7 +92,8 @@ func loaded(b *testing.B, size int) string {
 
 const loadSize = 256 << 20
 
-// BenchmarkLoad reads into a Tape, and as its floor the same reads into plain memory.
+// BenchmarkLoad reads into a Tape, and as its floors the same reads into plain memory, whose pages the
+// kernel may make huge, and into pinned shared memory, whose pages it does not.
 func BenchmarkLoad(b *testing.B) {
 	path := loaded(b, loadSize)
 	for _, direct := range []bool{true, false} {
@@ -112,34 +113,38 @@ func BenchmarkLoad(b *testing.B) {
 				tp.Clear()
 			}
 		})
-		b.Run(name+" floor", func(b *testing.B) {
-			plain, err := unimem.Open(loadSize+1<<20, unimem.OnHeap(), unimem.Warm())
-			require.NoError(b, err)
-			defer plain.Close()
-			b.SetBytes(loadSize)
-			for b.Loop() {
-				f, _, err := openSource(path, direct)
+		for kind, opts := range map[string][]unimem.Option{
+			"plain": {unimem.OnHeap(), unimem.Warm()}, "pinned": {unimem.Warm()},
+		} {
+			b.Run(name+" floor "+kind, func(b *testing.B) {
+				plain, err := unimem.Open(loadSize+1<<20, opts...)
 				require.NoError(b, err)
-				var next atomic.Int64
-				var wg sync.WaitGroup
-				mem := plain.Bytes()
-				for range readers {
-					wg.Go(func() {
-						for {
-							at := (next.Add(1) - 1) * part
-							if at >= loadSize {
-								return
+				defer plain.Close()
+				b.SetBytes(loadSize)
+				for b.Loop() {
+					f, _, err := openSource(path, direct)
+					require.NoError(b, err)
+					var next atomic.Int64
+					var wg sync.WaitGroup
+					mem := plain.Bytes()
+					for range readers {
+						wg.Go(func() {
+							for {
+								at := (next.Add(1) - 1) * part
+								if at >= loadSize {
+									return
+								}
+								if _, err := f.ReadAt(mem[at:min(at+part, int64(len(mem)))], at); err != nil && err != io.EOF {
+									b.Error(err)
+								}
 							}
-							if _, err := f.ReadAt(mem[at:min(at+part, int64(len(mem)))], at); err != nil && err != io.EOF {
-								b.Error(err)
-							}
-						}
-					})
+						})
+					}
+					wg.Wait()
+					_ = f.Close()
 				}
-				wg.Wait()
-				_ = f.Close()
-			}
-		})
+			})
+		}
 	}
 }
 
