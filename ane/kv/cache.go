@@ -29,9 +29,9 @@ type Cache struct {
 	shares   *shares // with whom it shares pages; nil if it never forked
 	borrowed bool    // the pages are those of another cache
 
-	saved tip    // the snapshot that the cache continues
-	stage []byte // between memory and file
-	spare []byte // for tokens that are checked before they replace others
+	saved  tip       // the snapshot that the cache continues
+	stages [2][]byte // between memory and file
+	spare  []byte    // for tokens that are checked before they replace others
 }
 
 // New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches every
@@ -215,7 +215,7 @@ func (c *Cache) Close() error {
 	if !c.closed {
 		c.closed = true
 		c.leave()
-		c.stage, c.spare = nil, nil
+		c.stages, c.spare = [2][]byte{}, nil
 		err = errors.Join(err, c.retire())
 	}
 	switch {

@@ -3,6 +3,8 @@
 package kv
 
 import (
+	"io"
+	"math/bits"
 	"os"
 	"syscall"
 	"unsafe"
@@ -10,11 +12,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// vectored is an open file with readv.
+// vectored is an open file with preadv.
 type vectored struct {
 	*os.File
-	raw   syscall.RawConn
-	parts []unix.Iovec // reused by each call
+	raw syscall.RawConn
 }
 
 func readable(f *os.File) file {
@@ -22,24 +23,40 @@ func readable(f *os.File) file {
 	if err != nil {
 		return f
 	}
-	return &vectored{File: f, raw: raw}
+	return vectored{f, raw}
 }
 
-// readVector fills parts with as few calls of readv as it takes. unix.Readv would make its list anew in each.
-func (f *vectored) readVector(parts [][]byte) (n int, err error) {
-	f.parts = f.parts[:0]
+func (f vectored) section(at int64) io.Reader { return &section{file: f, at: at} }
+
+// section reads a file from a place on.
+type section struct {
+	file  vectored
+	at    int64
+	parts []unix.Iovec // reused by each call
+}
+
+func (s *section) Read(b []byte) (int, error) {
+	n, err := s.file.ReadAt(b, s.at)
+	s.at += int64(n)
+	return n, err
+}
+
+// readVector fills parts with as few calls of preadv as it takes. unix.Preadv would make its list anew in each.
+func (s *section) readVector(parts [][]byte) (n int, err error) {
+	s.parts = s.parts[:0]
 	for _, p := range parts {
 		if len(p) > 0 {
 			v := unix.Iovec{Base: &p[0]}
 			v.SetLen(len(p))
-			f.parts = append(f.parts, v)
+			s.parts = append(s.parts, v)
 		}
 	}
-	for rest := f.parts; len(rest) > 0; {
+	for rest := s.parts; len(rest) > 0; {
 		var k uintptr
 		var failed unix.Errno
-		err := f.raw.Read(func(fd uintptr) bool {
-			k, _, failed = unix.Syscall(unix.SYS_READV, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)))
+		err := s.file.raw.Read(func(fd uintptr) bool {
+			k, _, failed = unix.Syscall6(unix.SYS_PREADV, fd, uintptr(unsafe.Pointer(&rest[0])), uintptr(len(rest)),
+				uintptr(s.at), uintptr(uint64(s.at)>>32>>(bits.UintSize-32)), 0)
 			return failed != unix.EAGAIN
 		})
 		switch {
@@ -53,6 +70,7 @@ func (f *vectored) readVector(parts [][]byte) (n int, err error) {
 			return n, nil
 		}
 		n += int(k)
+		s.at += int64(k)
 		rest = behind(rest, int(k))
 	}
 	return n, nil

@@ -3,9 +3,12 @@ package kv
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
+	"sync"
 )
 
 // Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
@@ -123,6 +126,9 @@ func (c *Cache) place(op string, lo, hi int) (*placing, error) {
 		p.into = c.memory
 	default:
 		p.staged = make([][]byte, len(c.memory.spans)) // each made when it is read
+		if total := (hi - lo) * c.token * len(p.staged); total <= maxSpare && len(c.spare) < total {
+			c.spare = make([]byte, total)
+		}
 	}
 	if p.into != nil {
 		p.target = p.into.spans
@@ -130,28 +136,53 @@ func (c *Cache) place(op string, lo, hi int) (*placing, error) {
 	return p, nil
 }
 
+// minShared is the number of bytes from which on two goroutines read a file.
+const minShared = 8 << 20
+
 // read reads the data of a source behind its header and checks it.
 func (p *placing) read(s *source) error {
 	h := s.head
-	in := newUnpacker(s.r, p.c.buffer(), h.total())
-	in.sums = make([]byte, 0, h.trailer())
-	for i := range 2 * h.layers {
-		if err := p.tensor(in, h, i); err != nil {
-			return readError(p.op, s.name, h.tensorName(i), err)
+	count := 2 * h.layers
+	stored := make([]byte, h.trailer())
+	var sums []byte
+	var err error
+	if f, ok := s.r.(sections); ok {
+		at := func(i int) io.Reader { return f.section(int64(len(s.raw) + i*h.tensor())) }
+		half := count / 2
+		if h.data() < minShared || runtime.GOMAXPROCS(0) == 1 {
+			half = count
+		}
+		var second []byte
+		var other error
+		var done sync.WaitGroup
+		if half < count {
+			done.Go(func() {
+				second, other = p.tensors(newUnpacker(at(half), p.c.buffer(1), (count-half)*h.tensor()), s, half, count)
+			})
+		}
+		sums, err = p.tensors(newUnpacker(at(0), p.c.buffer(0), half*h.tensor()), s, 0, half)
+		done.Wait()
+		sums = append(sums, second...)
+		if err == nil {
+			err = other
+		}
+		if err == nil {
+			_, err = io.ReadFull(at(count), stored)
+		}
+	} else {
+		in := newUnpacker(s.r, p.c.buffer(0), h.total())
+		if sums, err = p.tensors(in, s, 0, count); err == nil {
+			err = in.full(stored)
 		}
 	}
-	stored := make([]byte, h.trailer())
-	err := in.flush()
-	if err == nil {
-		err = in.full(stored)
-	}
-	if err == nil {
-		err = in.flush()
+	var known *Error
+	if errors.As(err, &known) {
+		return err
 	}
 	if err != nil {
 		return readError(p.op, s.name, h.sums(), err)
 	}
-	sums := binary.LittleEndian.AppendUint64(in.sums, seal(s.raw, in.sums))
+	sums = binary.LittleEndian.AppendUint64(sums, seal(s.raw, sums))
 	for i := range 2 * h.layers * h.heads {
 		if !bytes.Equal(sums[8*i:][:8], stored[8*i:][:8]) {
 			return damaged(p.op, s.name, "checksum of %s, head %d is %x, not %x", h.tensorName(i/h.heads), i%h.heads,
@@ -162,6 +193,21 @@ func (p *placing) read(s *source) error {
 		return damaged(p.op, s.name, "checksum of the checksums differs")
 	}
 	return nil
+}
+
+// tensors reads tensors from to to of a source and returns the checksums of their heads.
+func (p *placing) tensors(in *unpacker, s *source, from, to int) ([]byte, error) {
+	h := s.head
+	in.sums = make([]byte, 0, 8*(to-from)*h.heads+8)
+	for i := from; i < to; i++ {
+		if err := p.tensor(in, h, i); err != nil {
+			return nil, readError(p.op, s.name, h.tensorName(i), err)
+		}
+	}
+	if err := in.flush(); err != nil {
+		return nil, readError(p.op, s.name, h.tensorName(to-1), err)
+	}
+	return in.sums, nil
 }
 
 // tensor reads tensor i of a source.
@@ -233,10 +279,7 @@ const maxSpare = 4 << 20
 
 // heap returns the memory of a staged tensor.
 func (p *placing) heap(i, size int) []byte {
-	if total := len(p.staged) * size; total <= maxSpare {
-		if len(p.c.spare) < total {
-			p.c.spare = make([]byte, total)
-		}
+	if len(p.staged)*size <= maxSpare {
 		return p.c.spare[i*size:][:size:size]
 	}
 	return make([]byte, size)

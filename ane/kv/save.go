@@ -31,7 +31,7 @@ func (c *Cache) Save(w io.Writer, f Fingerprint) error {
 // writeSnapshot writes the snapshot that h describes.
 func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 	head := h.encode()
-	out := &packer{w: w, stage: c.buffer()}
+	out := &packer{w: w, stage: c.buffer(0)}
 	if err := out.put(head); err != nil {
 		return err
 	}
@@ -57,12 +57,12 @@ func seal(head, sums []byte) uint64 {
 	return xxh3.HashSeed(sums, xxh3.Hash(head))
 }
 
-// buffer returns the stage, which is made once.
-func (c *Cache) buffer() []byte {
-	if c.stage == nil {
-		c.stage = make([]byte, stageBytes)
+// buffer returns one of two stages, which are made once.
+func (c *Cache) buffer(i int) []byte {
+	if c.stages[i] == nil {
+		c.stages[i] = make([]byte, stageBytes)
 	}
-	return c.stage
+	return c.stages[i]
 }
 
 // eachRun calls f for the slots of positions from to to of every head.

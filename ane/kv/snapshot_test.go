@@ -434,3 +434,42 @@ func TestStreamThroughAPipe(t *testing.T) {
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// A file that two goroutines read.
+func TestLongFile(t *testing.T) {
+	config := Config{Layers: 3, Heads: 2, HeadDim: 128, Context: 2048, DType: mil.FP32}
+	path := filepath.Join(t.TempDir(), "long")
+	k := made(t, config)
+	add(t, k, 1800)
+	require.Greater(t, k.header(print1, 0).data(), minShared)
+	require.NoError(t, k.SaveFile(path, print1))
+	fresh, used := made(t, config), made(t, config)
+	add(t, used, 3)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	for _, c := range []*Cache{fresh, used} {
+		was := image(c)
+		for _, at := range []int64{info.Size() / 3, info.Size() * 2 / 3, info.Size() - 5} {
+			var b [1]byte
+			_, err := f.ReadAt(b[:], at)
+			require.NoError(t, err)
+			_, err = f.WriteAt([]byte{b[0] ^ 1}, at)
+			require.NoError(t, err)
+			require.ErrorIs(t, c.RestoreFile(path, print1), ErrCorrupt)
+			require.True(t, bytes.Equal(was, image(c)))
+			_, err = f.WriteAt(b[:], at)
+			require.NoError(t, err)
+		}
+		require.NoError(t, c.RestoreFile(path, print1))
+		require.Equal(t, 1800, c.Len())
+		for i := range k.memory.spans {
+			for h := range 2 {
+				at := h * k.memory.layout.PlaneStride
+				require.True(t, bytes.Equal(k.memory.spans[i][at:][:1800*k.row], c.memory.spans[i][at:][:1800*k.row]))
+			}
+		}
+	}
+}

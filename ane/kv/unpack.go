@@ -13,6 +13,9 @@ type vectorReader interface {
 	readVector(parts [][]byte) (int, error)
 }
 
+// sections is a file that several goroutines read at once, each from its own place.
+type sections interface{ section(at int64) io.Reader }
+
 // Of a vectorReader, slices of at least minVector bytes are filled directly, maxVector at a time.
 const (
 	minVector = 512
