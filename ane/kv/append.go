@@ -6,8 +6,8 @@ import "fmt"
 // tokens x Heads x HeadDim elements without padding, little endian. The tokens become part of the cache with Advance.
 // Append allocates nothing, except when the cache moves to new memory.
 //
-// In a cache with a window, Append overwrites the oldest tokens, which are no longer part of the cache from then on. More
-// tokens than Window may be appended at once; the last ones remain.
+// In a cache with a window, Append overwrites the oldest tokens, which are no longer part of the cache from then on.
+// More tokens than Window may be appended at once; the last ones remain.
 //
 // Errors: ErrLayer, ErrSize (lengths that differ or are no whole number of tokens, or nothing), ErrFull, ErrClosed,
 // ane.ErrStale, and those of unimem.Start when the cache moves. After an error the tokens are not appended.

@@ -73,8 +73,8 @@ func BenchmarkAppend(b *testing.B) {
 	t.report(b, "ns", 1)
 }
 
-// talks are the sizes of BenchmarkSave and BenchmarkRestore: 64 KiB for each token, as in the published 1.1 ms to save
-// and 1.4 ms to restore 24 tokens (1.58 MB) of a language model, and a Go program's 0.68 and 0.59 ms.
+// talks are the sizes of BenchmarkSave and BenchmarkRestore: 64 KiB for each token, as in the published 1.1 ms to
+// save and 1.4 ms to restore 24 tokens (1.58 MB) of a language model, and a Go program's 0.68 and 0.59 ms.
 var talks = []int{24, 4096}
 
 var talker = Config{Layers: 32, Heads: 8, HeadDim: 64}
@@ -151,8 +151,8 @@ func save(path string, data []byte) error {
 	return system{}.syncDir(filepath.Dir(path))
 }
 
-// RestoreFile into a cache without tokens, whose memory was touched, beside the bare calls that read as many bytes into
-// such memory, and their checksum.
+// RestoreFile into a cache without tokens, whose memory was touched, beside the bare calls that read as many bytes
+// into such memory, and their checksum.
 func BenchmarkRestore(b *testing.B) {
 	for _, n := range talks {
 		for _, used := range []bool{false, true} {

@@ -34,15 +34,16 @@ type Cache struct {
 	spare  []byte    // for tokens that are checked before they replace others
 }
 
-// New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches every
-// page at once.
+// New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches
+// every page at once.
 //
-// Errors: ErrSize, the errors of ane.NewLayout (ane.ErrType for an element type that no surface holds, ane.ErrShape), and
-// those of unimem.Start.
+// Errors: ErrSize, the errors of ane.NewLayout (ane.ErrType for an element type that no surface holds,
+// ane.ErrShape), and those of unimem.Start.
 func New(c Config, opts ...unimem.Option) (*Cache, error) { return open(c, apart, opts) }
 
 // NewJoint makes a cache with one surface of all keys and one of all values, for programs that bind
-// [layers, heads, tokens, dim] at once. The tensors of Keys and Values are at an offset in them. Errors are those of New.
+// [layers, heads, tokens, dim] at once. The tensors of Keys and Values are at an offset in them. Errors are those of
+// New.
 func NewJoint(c Config, opts ...unimem.Option) (*Cache, error) { return open(c, joint, opts) }
 
 func open(c Config, f form, opts []unimem.Option) (*Cache, error) {
@@ -58,9 +59,9 @@ func open(c Config, f form, opts []unimem.Option) (*Cache, error) {
 	return hold(c, f, m, opts), nil
 }
 
-// NewOn makes a cache on two spans of a Tape, such as the history of a unimem.Layout: one of all keys, one of all values.
-// The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm the bytes may
-// be those of earlier spans.
+// NewOn makes a cache on two spans of a Tape, such as the history of a unimem.Layout: one of all keys, one of all
+// values. The Tape's owner closes the memory; after Tape.Clear the cache returns ane.ErrStale. Without unimem.Warm
+// the bytes may be those of earlier spans.
 //
 // Errors: those of New, unimem.ErrTapeFull, and ErrSize for a Config with Grow, because spans cannot be returned.
 func NewOn(tape *unimem.Tape, c Config) (*Cache, error) {
@@ -120,9 +121,9 @@ func (c *Cache) Copied() int64 { return c.copied }
 // Shared reports whether the cache was forked from another one and still shares its pages.
 func (c *Cache) Shared() bool { return c.borrowed }
 
-// Keys returns the tensor of a layer's keys, of shape [1, Heads, Cap, HeadDim]. It stays valid until the cache moves to
-// new memory or is closed. What it has behind the tokens of the cache is undefined. Keys returns nil, whose calls return
-// ane.ErrStale, for a layer that does not exist and after Close.
+// Keys returns the tensor of a layer's keys, of shape [1, Heads, Cap, HeadDim]. It stays valid until the cache moves
+// to new memory or is closed. What it has behind the tokens of the cache is undefined. Keys returns nil, whose calls
+// return ane.ErrStale, for a layer that does not exist and after Close.
 func (c *Cache) Keys(layer int) *ane.Tensor { return c.side(layer, 0) }
 
 // Values is Keys for the values.
@@ -135,9 +136,9 @@ func (c *Cache) side(layer, side int) *ane.Tensor {
 	return c.memory.tensors[2*layer+side]
 }
 
-// AllKeys returns the tensor of all keys, of shape [Layers, Heads, Cap, HeadDim]. A cache of New moves to joint memory at
-// the first call of AllKeys or AllValues; NewJoint saves that copy. AllKeys returns nil after Close, and if there is no
-// memory to move to.
+// AllKeys returns the tensor of all keys, of shape [Layers, Heads, Cap, HeadDim]. A cache of New moves to joint
+// memory at the first call of AllKeys or AllValues; NewJoint saves that copy. AllKeys returns nil after Close, and
+// if there is no memory to move to.
 func (c *Cache) AllKeys() *ane.Tensor { return c.together(0) }
 
 // AllValues is AllKeys for the values.
@@ -162,8 +163,8 @@ func (c *Cache) usable(op string) error {
 	return nil
 }
 
-// Advance makes the next n appended tokens part of the cache. Errors: ErrSize (n below 1), ErrOrder (a layer has fewer),
-// ErrClosed, ane.ErrStale.
+// Advance makes the next n appended tokens part of the cache. Errors: ErrSize (n below 1), ErrOrder (a layer has
+// fewer), ErrClosed, ane.ErrStale.
 func (c *Cache) Advance(n int) error {
 	if err := c.usable("advance"); err != nil {
 		return err
@@ -207,9 +208,9 @@ func (c *Cache) Clear() {
 	c.saved = tip{}
 }
 
-// Close makes all tensors of the cache stale and frees the memory. The error is ErrInUse while a Request holds a tensor:
-// what it holds is freed by a repeated call behind Request.Close. A Close of a closed cache without such memory does
-// nothing.
+// Close makes all tensors of the cache stale and frees the memory. The error is ErrInUse while a Request holds a
+// tensor: what it holds is freed by a repeated call behind Request.Close. A Close of a closed cache without such
+// memory does nothing.
 func (c *Cache) Close() error {
 	err := c.sweep()
 	if !c.closed {

@@ -64,9 +64,9 @@ func (c Config) layout(name string, layers, tokens int) (ane.Layout, error) {
 	return ane.NewLayout(name, c.DType, layers, c.Heads, tokens, c.HeadDim)
 }
 
-// DTypeFor is the element type of a cache for a model whose key projection has weights of type weight and, if they are
-// quantized, scales of type scales (mil.NoType without): the type of the scales, because packed weights have the type
-// of their container; else the type of the weights if that is fp16, bf16 or fp32; else fp16. The rule is that of
+// DTypeFor is the element type of a cache for a model whose key projection has weights of type weight and, if they
+// are quantized, scales of type scales (mil.NoType without): the type of the scales, because packed weights have the
+// type of their container; else the type of the weights if that is fp16, bf16 or fp32; else fp16. The rule is that of
 // OptMLX, section 3.2.3. A cache of bf16 cannot be made, because no surface holds bf16: use fp32 or fp16 then.
 func DTypeFor(scales, weight mil.DType) mil.DType {
 	if scales != mil.NoType {

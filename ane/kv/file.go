@@ -11,10 +11,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// SaveFile writes a snapshot to path, which replaces what was there, further files of AppendFile included. It writes a
-// temporary file in the same folder, syncs it, renames it and syncs the folder. After a failure or a loss of power, path
-// has the old snapshot or the new one, whole; after SaveFile has returned nil, the new one. One process at a time writes
-// to a path.
+// SaveFile writes a snapshot to path, which replaces what was there, further files of AppendFile included. It writes
+// a temporary file in the same folder, syncs it, renames it and syncs the folder. After a failure or a loss of
+// power, path has the old snapshot or the new one, whole; after SaveFile has returned nil, the new one. One process
+// at a time writes to a path.
 //
 // Errors: those of Save and of the file system.
 func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f) }
@@ -81,9 +81,10 @@ func marked(rest, mark string) bool {
 }
 
 // AppendFile writes the tokens that the snapshot at path lacks to a further file beside it, which the index path +
-// ".index.json" names; a loss of power leaves the snapshot without or with the new tokens. The cache has to continue the
-// snapshot: it wrote or restored it last, and has all of its tokens still. RestoreFile reads all files, other readers of
-// safetensors find the tensors by the index. FoldFile makes one file of them. Without new tokens nothing is written.
+// ".index.json" names; a loss of power leaves the snapshot without or with the new tokens. The cache has to continue
+// the snapshot: it wrote or restored it last, and has all of its tokens still. RestoreFile reads all files, other
+// readers of safetensors find the tensors by the index. FoldFile makes one file of them. Without new tokens nothing
+// is written.
 //
 // Errors: ErrOrder (the cache does not continue the snapshot: use SaveFile), ErrFingerprint (f is not that of the
 // snapshot), and those of SaveFile and RestoreFile.
@@ -139,8 +140,8 @@ func (c *Cache) appendFile(fs files, path string, f Fingerprint) (err error) {
 	return nil
 }
 
-// RestoreFile is Restore of the snapshot at path with the files of AppendFile. The error is ErrCorrupt also if one of them
-// is missing or has bytes behind its end.
+// RestoreFile is Restore of the snapshot at path with the files of AppendFile. The error is ErrCorrupt also if one
+// of them is missing or has bytes behind its end.
 func (c *Cache) RestoreFile(path string, f Fingerprint) error {
 	return c.restoreFile(system{}, path, f, -1)
 }
@@ -173,8 +174,8 @@ func (c *Cache) restoreFile(fs files, path string, f Fingerprint, prefix int) er
 	return nil
 }
 
-// FoldFile makes one file of the snapshot at path and the files of AppendFile, as SaveFile would have. It needs memory
-// for all tokens on the heap. Errors are those of RestoreFile and SaveFile.
+// FoldFile makes one file of the snapshot at path and the files of AppendFile, as SaveFile would have. It needs
+// memory for all tokens on the heap. Errors are those of RestoreFile and SaveFile.
 func FoldFile(path string) error { return foldFile(system{}, path) }
 
 func foldFile(fs files, path string) error {

@@ -7,8 +7,8 @@ import (
 	"runtime"
 )
 
-// files is what SaveFile, AppendFile, RestoreFile and FoldFile need of a file system. Tests put failures and losses of
-// power below it.
+// files is what SaveFile, AppendFile, RestoreFile and FoldFile need of a file system. Tests put failures and losses
+// of power below it.
 type files interface {
 	create(path string) (file, error) // a new file
 	open(path string) (file, int64, error)
@@ -74,8 +74,8 @@ func closing(f io.Closer, err error) error {
 	return err
 }
 
-// replace writes path by way of a temporary file: afterwards path is the old file or the new one, whole and durable. An
-// error says nothing of which: if syncing the folder failed, it is the new one.
+// replace writes path by way of a temporary file: afterwards path is the old file or the new one, whole and durable.
+// An error says nothing of which: if syncing the folder failed, it is the new one.
 func replace(fs files, path, temporary string, write func(io.Writer) error) error {
 	f, err := fs.create(temporary)
 	if err != nil {

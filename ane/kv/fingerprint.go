@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// Fingerprint says what computed the keys and values of a cache. The caller chooses the strings, such as a hash of the
-// weight files; an empty string is a value like any other. Restore compares them, and the shape, the type and the
+// Fingerprint says what computed the keys and values of a cache. The caller chooses the strings, such as a hash of
+// the weight files; an empty string is a value like any other. Restore compares them, and the shape, the type and the
 // positions of the tokens.
 type Fingerprint struct {
 	Model, Weights, Adapters, Tokenizer, Numerics string

@@ -7,20 +7,20 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// shares is the record of the forks that share the pages of one cache, their owner. The owner writes slots that no fork
-// uses; every other write moves the writer.
+// shares is the record of the forks that share the pages of one cache, their owner. The owner writes slots that no
+// fork uses; every other write moves the writer.
 type shares struct {
 	mu    sync.Mutex
 	forks map[*Cache]int // to the position behind the tokens that the fork shares
 }
 
-// Fork makes a second cache with the same tokens, without those appended without Advance. On Linux both share their pages
-// until the fork is written to, or until the cache itself is written to at tokens that the fork has, as behind Truncate:
-// the writer then moves to new memory. The cache goes on behind those tokens in place. Elsewhere, on the heap, and in a
-// cache of NewOn, Fork copies the tokens once. Either may be closed first.
+// Fork makes a second cache with the same tokens, without those appended without Advance. On Linux both share their
+// pages until the fork is written to, or until the cache itself is written to at tokens that the fork has, as behind
+// Truncate: the writer then moves to new memory. The cache goes on behind those tokens in place. Elsewhere, on the
+// heap, and in a cache of NewOn, Fork copies the tokens once. Either may be closed first.
 //
-// The tensors of a fork that shares pages show the shared memory: behind the fork's tokens other bytes may appear at any
-// time. An engine must not write to them.
+// The tensors of a fork that shares pages show the shared memory: behind the fork's tokens other bytes may appear at
+// any time. An engine must not write to them.
 //
 // Errors: ErrClosed, ane.ErrStale, and those of unimem.Start.
 func (c *Cache) Fork() (*Cache, error) {

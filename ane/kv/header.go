@@ -211,7 +211,8 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	}
 	if meta.get("format") != "anekit-kv" || meta.get("version") != version {
 		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
-			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"), meta.get("version"), version),
+			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"), meta.get("version"),
+				version),
 			Hint:   "read it with the version of anekit that wrote it"}
 	}
 	h := &header{dtype: mil.ParseDType(meta.get("dtype")), id: meta.get("id"), follows: meta.get("follows")}
@@ -227,7 +228,8 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	}
 	if formatType(h.dtype) == "" || h.layers > len(raw)/64 || h.heads > maxCount/max(1, h.layers) ||
 		h.dim*h.tokens > (1<<50)/max(1, h.layers*h.heads) || h.first > 1<<60 {
-		return nil, damaged(op, name, "shape %d x %d x %d x %d of %.16q", h.layers, h.heads, h.tokens, h.dim, meta.get("dtype"))
+		return nil, damaged(op, name, "shape %d x %d x %d x %d of %.16q", h.layers, h.heads, h.tokens, h.dim,
+			meta.get("dtype"))
 	}
 	if !bytes.Equal(h.encode(), raw) {
 		return nil, damaged(op, name, "the header describes other tensors than a snapshot has")
@@ -250,8 +252,8 @@ func (p pairs) get(name string) string {
 // errMetadata: text that encode does not write.
 var errMetadata = errors.New("no list of names and strings")
 
-// metadata parses the members of an object as encode writes them: without spaces, to the brace. The caller compares the
-// text with that of encode, so that what this parser lets through is found.
+// metadata parses the members of an object as encode writes them: without spaces, to the brace. The caller compares
+// the text with that of encode, so that what this parser lets through is found.
 func metadata(b []byte) (all pairs, err error) {
 	all = make(pairs, 0, 24)
 	for {

@@ -35,8 +35,8 @@ func closeAtEnd(t testing.TB, c *Cache) {
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
 }
 
-// token is the packed bytes of the keys (side 0) or values of the token at position p: different for every token, layer
-// and side, and never zero.
+// token is the packed bytes of the keys (side 0) or values of the token at position p: different for every token,
+// layer and side, and never zero.
 func token(c *Cache, layer, side, p int) []byte {
 	b := make([]byte, c.token)
 	r := rand.New(rand.NewPCG(uint64(layer*2+side), uint64(p)))

@@ -13,7 +13,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// index names the files of a snapshot in order: the text of a *.safetensors.index.json, with the parts in its metadata.
+// index names the files of a snapshot in order: the text of a *.safetensors.index.json, with the parts in its
+// metadata.
 type index struct {
 	Metadata struct {
 		Checksum string `json:"checksum"` // xxh3 of the text with an empty Checksum
@@ -103,8 +104,8 @@ func (s *chain) Close() (err error) {
 	return err
 }
 
-// openChain opens the snapshot at path: its file, and the further ones if the index beside it is of this file. An index
-// of another file is one that a loss of power left when the file was replaced.
+// openChain opens the snapshot at path: its file, and the further ones if the index beside it is of this file. An
+// index of another file is one that a loss of power left when the file was replaced.
 func openChain(op string, fs files, path string) (_ *chain, err error) {
 	s := &chain{}
 	defer func() {

@@ -9,8 +9,8 @@ import (
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
-// childFile is the environment variable that makes this binary restore a snapshot and print what an engine computes of
-// it.
+// childFile is the environment variable that makes this binary restore a snapshot and print what an engine computes
+// of it.
 const childFile = "ANEKIT_KV_CHILD"
 
 // A test run that leaks fails, even if its tests pass.

@@ -14,18 +14,18 @@ import (
 // Restore replaces the tokens of the cache by those of a snapshot, which it reads to its end and no further. Tokens
 // appended without Advance are dropped, and tensors stay valid unless the cache has to grow or shares pages.
 //
-// A snapshot is read wholly before the cache changes: after an error the cache is what it was. A cache without tokens,
-// such as a new or a cleared one, is read into directly, and after an error the bytes read are zeroed. Otherwise Restore
-// keeps the tensors on the heap until all are checked, which costs a copy.
+// A snapshot is read wholly before the cache changes: after an error the cache is what it was. A cache without
+// tokens, such as a new or a cleared one, is read into directly, and after an error the bytes read are zeroed.
+// Otherwise Restore keeps the tensors on the heap until all are checked, which costs a copy.
 //
-// Errors: ErrCorrupt, ErrVersion, ErrFingerprint, ErrFull (more tokens than fit, without Grow), ErrClosed, ane.ErrStale,
-// and those of r and of unimem.Start.
+// Errors: ErrCorrupt, ErrVersion, ErrFingerprint, ErrFull (more tokens than fit, without Grow), ErrClosed,
+// ane.ErrStale, and those of r and of unimem.Start.
 func (c *Cache) Restore(r io.Reader, f Fingerprint) error {
 	return c.restore("restore", []source{{r: r}}, f, -1)
 }
 
-// RestorePrefix is Restore of the oldest n tokens of a snapshot, which is checked wholly. The error is ErrSize if it has
-// fewer.
+// RestorePrefix is Restore of the oldest n tokens of a snapshot, which is checked wholly. The error is ErrSize if it
+// has fewer.
 func (c *Cache) RestorePrefix(r io.Reader, f Fingerprint, n int) error {
 	if n < 0 {
 		return &Error{Op: "restore", Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens", n)}

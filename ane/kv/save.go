@@ -75,8 +75,8 @@ func (c *Cache) eachRun(from, to int, f func(at, n int) error) error {
 	return nil
 }
 
-// runs calls f for the slots of positions from to to of a head: with the offset of a run of tokens in a surface and their
-// number. There are two runs at most.
+// runs calls f for the slots of positions from to to of a head: with the offset of a run of tokens in a surface and
+// their number. There are two runs at most.
 func (c *Cache) runs(head, from, to int, f func(at, n int) error) error {
 	l := &c.memory.layout
 	for p := from; p < to; {
@@ -93,8 +93,9 @@ func (c *Cache) runs(head, from, to int, f func(at, n int) error) error {
 // pack writes the tokens from to to of a head and returns their checksum.
 func (c *Cache) pack(out *packer, span []byte, head, from, to int) (uint64, error) {
 	l := &c.memory.layout
-	if at := head*l.PlaneStride + c.Slot(from)*l.RowStride; l.RowStride == c.row && c.Slot(from)+to-from <= c.memory.tokens {
-		run := span[at:][:(to-from)*c.row] // a Hasher would copy it
+	slot := c.Slot(from)
+	if l.RowStride == c.row && slot+to-from <= c.memory.tokens {
+		run := span[head*l.PlaneStride+slot*l.RowStride:][:(to-from)*c.row] // a Hasher would copy it
 		if len(run) <= maxPart {
 			sum := xxh3.Hash(run)
 			return sum, out.put(run)

@@ -276,7 +276,9 @@ func TestRestoreIntoAForkAndUnderOne(t *testing.T) {
 }
 
 func TestAppendedFiles(t *testing.T) {
-	for name, config := range map[string]Config{"context": padded, "window": {Layers: 2, Heads: 1, HeadDim: 32, Window: 9}} {
+	for name, config := range map[string]Config{
+		"context": padded, "window": {Layers: 2, Heads: 1, HeadDim: 32, Window: 9},
+	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "talk.safetensors")
 			k := made(t, config)

@@ -7,8 +7,8 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// vectorReader is a reader that fills several slices with one system call, as readv does. It reads less than they hold
-// only at the end or with an error.
+// vectorReader is a reader that fills several slices with one system call, as readv does. It reads less than they
+// hold only at the end or with an error.
 type vectorReader interface {
 	readVector(parts [][]byte) (int, error)
 }
@@ -25,8 +25,8 @@ const (
 // maxPart is the longest slice that is filled and then summed up at once: it stays in the processor's second cache.
 const maxPart = 512 << 10
 
-// unpacker reads a stream and sums it up, head by head. Short slices are filled through the stage, which holds no more
-// than is left of the stream; long ones directly.
+// unpacker reads a stream and sums it up, head by head. Short slices are filled through the stage, which holds no
+// more than is left of the stream; long ones directly.
 type unpacker struct {
 	r      io.Reader
 	vector vectorReader // r, or nil
