@@ -23,6 +23,7 @@ const maxIterations = 1_000_000
 type checkOptions struct {
 	iterations   int
 	inject, only string
+	trace        string
 	quiet        bool
 }
 
@@ -37,7 +38,10 @@ runs on the best engine of this machine. If that is the software engine, check
 runs on it a second time, in a private broker, a process of its own.
 
 --only PATTERN runs the checks whose names match, for instance 'identity/*',
-'*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.`,
+'*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.
+
+--trace FILE evaluates every model once more on a timeline of the first engine,
+with inputs of zero, and writes what happened as JSON for Perfetto.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.quiet && a.json {
@@ -54,6 +58,7 @@ runs on it a second time, in a private broker, a process of its own.
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
 		strings.Join(injections(), ", "))
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
+	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
@@ -125,6 +130,11 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 			return errors.Join(err, d.Close())
 		}
 	}
+	if o.trace != "" {
+		if err := traceModels(ctx, d, o.trace); err != nil {
+			return errors.Join(err, d.Close())
+		}
+	}
 	first, err := c.checkEngine(ctx, d)
 	if err != nil {
 		return err
@@ -138,6 +148,19 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 		all = append(all, second...)
 	}
 	return c.judge(all)
+}
+
+// traceModels writes the trace of one evaluation of every model.
+func traceModels(ctx context.Context, d *ane.Device, file string) error {
+	all, err := models.All()
+	if err != nil {
+		return err
+	}
+	var programs []tracedProgram
+	for _, m := range all {
+		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text, Weights: m.Weights}})
+	}
+	return trace(ctx, d, file, programs)
 }
 
 // checkBroker runs the checks on the software engine in a private broker, a process of its own.

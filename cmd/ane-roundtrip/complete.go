@@ -39,6 +39,7 @@ func (a *app) completions(root *cobra.Command) {
 		"explain":    cobra.FixedCompletions(lintRuleNames(), none),
 		"mil":        extensions("mil"),
 		"policy":     extensions("json"),
+		"trace":      extensions("json"),
 		"model-path": directories,
 		"cache":      directories,
 		"dir":        directories,

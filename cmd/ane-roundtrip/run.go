@@ -23,7 +23,7 @@ type runOptions struct {
 	in, out, expect                             []string // NAME=FILE
 	repeat                                      int
 	tol                                         float64
-	compare                                     string
+	compare, trace                              string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -57,7 +57,10 @@ the first operator whose result differs: the first element of it with both
 values, how many elements differ, and the rule of the chip that makes the
 difference, such as an overflow of the accumulator. Outputs are those of A.
 With --tol only larger differences count: a product that overflows shows behind
-the roundings of the operators before it.`,
+the roundings of the operators before it.
+
+--trace FILE evaluates the program once more on a timeline and writes what
+happened (submissions, waits, engine, copies, memory) as JSON for Perfetto.`,
 		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
   ane-roundtrip run --mil m.mil --in x=in.npz --out y=out.npz --out z=out.npz
   ane-roundtrip run --mil model.mil --fill random:1 --repeat 1000 --json
@@ -85,6 +88,7 @@ the roundings of the operators before it.`,
 	f.StringVar(&o.compare, "compare", "",
 		"two `MODES`: find the first operator whose result differs, as in reference,m6")
 	f.Float64Var(&o.tol, "tol", 0, "largest difference `T` from an expected value, or between two modes (default 0)")
+	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation to `FILE`, as JSON for Perfetto")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
@@ -106,6 +110,7 @@ type runJob struct {
 	checks  []trial.Check
 	notes   []string // conversions of the files of --expect
 	eval    evaluation
+	trace   func() error // writes the file of --trace; nil without it
 
 	compare  [2]numerics.Mode // of --compare
 	compared *compareDetails  // nil without --compare
@@ -164,6 +169,16 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		return programFault(file, err)
 	}
 	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
+	if o.trace != "" {
+		j.trace = func() error {
+			inputs := map[string][]byte{}
+			for name, t := range j.rig.In {
+				inputs[name] = t.Bytes()
+			}
+			source := ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights}
+			return trace(ctx, d, o.trace, []tracedProgram{{source, inputs}})
+		}
+	}
 	if err := j.run(ctx, bar); err != nil {
 		return err
 	}
@@ -254,6 +269,11 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	}
 	if shown {
 		j.eval.Copied = &copied
+	}
+	if j.trace != nil {
+		if err := j.trace(); err != nil { // before an output appears
+			return err
+		}
 	}
 	bar.now("write")
 	arrays, err := j.outputs(want)
