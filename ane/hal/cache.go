@@ -37,7 +37,8 @@ type program struct {
 }
 
 // Prepare compiles and loads a program, or finds it: equal content (text, function, weights) is compiled
-// once on a Device, also by concurrent calls. The caller closes the Executable. Errors are those of ane's Device.Compile and Model.Load, and ErrClosed.
+// once on a Device, also by concurrent calls. The caller closes the Executable. Errors are those of
+// ane's Device.Compile and Model.Load, and ErrClosed.
 func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, error) {
 	if !d.valid() {
 		return nil, d.shut("prepare")

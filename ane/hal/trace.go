@@ -133,8 +133,8 @@ func (t *Trace) memory(n int) {
 	defer t.mu.Unlock()
 	t.bytes += n
 	if t.room(1) {
-		t.events = append(t.events, event{Name: "memory", Category: "memory", Phase: "C", Time: microseconds(t.now()), Process: 1,
-			Thread: int(rowMemory) * lanes, Arguments: map[string]any{"bytes": t.bytes}})
+		t.events = append(t.events, event{Name: "memory", Category: "memory", Phase: "C",
+			Time: microseconds(t.now()), Process: 1, Thread: int(rowMemory) * lanes, Arguments: map[string]any{"bytes": t.bytes}})
 	}
 }
 
@@ -229,7 +229,8 @@ func (t *Trace) all() (events []event) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	name := func(what string, tid int, value string) {
-		events = append(events, event{Name: what, Phase: "M", Process: 1, Thread: tid, Arguments: map[string]any{"name": value}})
+		events = append(events, event{Name: what, Phase: "M", Process: 1, Thread: tid,
+			Arguments: map[string]any{"name": value}})
 	}
 	name("process_name", 0, "timelines on "+t.engine)
 	for r, all := range t.rows {

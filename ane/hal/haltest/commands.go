@@ -200,7 +200,8 @@ func executables() []testCase {
 		{"executable/Layouts", func(r *rig) {
 			e, _, _ := r.prepare()
 			in, out := e.Inputs(), e.Outputs()
-			r.that(len(in) == 1 && in[0].Name == "x" && slices.Equal(in[0].Shape, []int{1, 1, 1, 32}), "input x is as in the text")
+			r.that(len(in) == 1 && in[0].Name == "x" && slices.Equal(in[0].Shape, []int{1, 1, 1, 32}),
+				"input x is as in the text")
 			r.that(len(out) == 1 && out[0].Name == "y", "output y is as in the text")
 			r.that(e.Receipt().Engine != "", "the receipt names the engine")
 		}},
