@@ -213,7 +213,7 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
 			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"), meta.get("version"),
 				version),
-			Hint:   "read it with the version of anekit that wrote it"}
+			Hint: "read it with the version of anekit that wrote it"}
 	}
 	h := &header{dtype: mil.ParseDType(meta.get("dtype")), id: meta.get("id"), follows: meta.get("follows")}
 	for _, f := range h.fields() {
