@@ -20,7 +20,7 @@ import (
 func (a *app) weightsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "weights FILE|FOLDER",
-		Short: "List the tensors of a safetensors file, and what is usable without a copy",
+		Short: "List the tensors of a safetensors file and their alignment",
 		Long: `weights lists the tensors of a .safetensors file, of an index
 *.safetensors.index.json, or of a folder of either: type, shape, bytes, place and
 alignment. It reads headers only, and refuses a file that is not of the format.
