@@ -96,7 +96,8 @@ func TestBindAliases(t *testing.T) {
 	_, err = m.Bind(in, map[string]*ane.Tensor{"sum": on(t, 0), "other": on(t, 64)})
 	require.ErrorIs(t, err, ane.ErrAlias, "half of it is shared")
 
-	r, err := m.Bind(map[string]*ane.Tensor{"zeta": whole, "alpha": whole}, map[string]*ane.Tensor{"sum": on(t, 0), "other": in["zeta"]})
+	r, err := m.Bind(map[string]*ane.Tensor{"zeta": whole, "alpha": whole}, map[string]*ane.Tensor{"sum": on(t, 0),
+		"other": in["zeta"]})
 	require.NoError(t, err, "inputs may share")
 	require.NoError(t, r.Close())
 }

@@ -211,7 +211,8 @@ func TestPeersReport(t *testing.T) {
 		}
 		got, err := ask(t.Context(), l.Name, q)
 		require.NoError(t, err)
-		require.Equal(t, ane.PeerReport{PID: 42, Inode: uint64(i), Offset: 7, Shared: true, Frames: make([]uint64, 2)}, got)
+		require.Equal(t, ane.PeerReport{PID: 42, Inode: uint64(i), Offset: 7, Shared: true, Frames: make([]uint64, 2)},
+			got)
 	}
 	_, err = r.ReportInput(t.Context(), "sum", q)
 	require.ErrorIs(t, err, ane.ErrName, "an output is not an input")

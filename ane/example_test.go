@@ -143,7 +143,8 @@ func ExampleDevice_Compile() {
 		log.Fatal(err)
 	}
 	defer device.Close()
-	_, err = device.Compile(context.Background(), ane.Source{File: "broken.mil", Text: []byte("program(1.3) {\n  func main<ios18>(tensor<fp16, [1]> x) {\n    y = 5;\n")})
+	_, err = device.Compile(context.Background(), ane.Source{File: "broken.mil",
+		Text: []byte("program(1.3) {\n  func main<ios18>(tensor<fp16, [1]> x) {\n    y = 5;\n")})
 	var faults mil.ErrorList
 	if errors.Is(err, ane.ErrCompile) && errors.As(err, &faults) {
 		fmt.Println("line", faults[0].Pos.Line)

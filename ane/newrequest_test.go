@@ -87,7 +87,8 @@ func TestUnknownNames(t *testing.T) {
 		for range x.Rows() {
 			t.Fatal("a tensor of an unknown name has a row")
 		}
-		_, err = m.Bind(map[string]*ane.Tensor{"zeta": x, "alpha": r.Input("alpha")}, map[string]*ane.Tensor{"sum": r.Output("sum")})
+		_, err = m.Bind(map[string]*ane.Tensor{"zeta": x, "alpha": r.Input("alpha")},
+			map[string]*ane.Tensor{"sum": r.Output("sum")})
 		require.ErrorIs(t, err, ane.ErrName)
 	}
 	for _, none := range []*ane.Request{nil, {}} {
@@ -123,7 +124,8 @@ func TestSurfacesInUseAreFreedLater(t *testing.T) {
 	before := unimem.Live().Blocks
 	first, err := m.NewRequest(t.Context())
 	require.NoError(t, err)
-	second, err := m.Bind(map[string]*ane.Tensor{"zeta": first.Output("sum"), "alpha": first.Input("alpha")}, tensors(t, m.Outputs()))
+	second, err := m.Bind(map[string]*ane.Tensor{"zeta": first.Output("sum"), "alpha": first.Input("alpha")},
+		tensors(t, m.Outputs()))
 	require.NoError(t, err)
 	own := unimem.Live().Blocks - 3
 	require.NoError(t, first.Close())

@@ -24,7 +24,8 @@ func NewStrided(name string, dtype mil.DType, shape, strides []int) (Layout, err
 	}
 	if !storable(dtype) {
 		return Layout{}, &Error{Op: "layout", Name: name, Err: ErrType,
-			Detail: dtype.String() + " cannot be stored on a surface", Hint: "have the owner convert the tensor to fp16"}
+			Detail: dtype.String() + " cannot be stored on a surface",
+			Hint:   "have the owner convert the tensor to fp16"}
 	}
 	if len(shape) > MaxRank || len(strides) != len(shape) {
 		return bad("%d axes with %d strides, at most %d", len(shape), len(strides), MaxRank)
@@ -118,7 +119,8 @@ func (t *Tensor) DType() mil.DType { return t.orZero().layout.DType }
 func OnMemory(b *unimem.Block, l Layout) (*Tensor, error) {
 	mem := b.Bytes()
 	if mem == nil {
-		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale, Hint: "make the tensor before the memory is closed"}
+		return nil, &Error{Op: "tensor", Name: l.Name, Err: ErrStale,
+			Hint: "make the tensor before the memory is closed"}
 	}
 	if err := l.Check(); err != nil {
 		return nil, err

@@ -70,7 +70,8 @@ func TestFaultsOfMILPage(t *testing.T) {
 
 // within returns a program with one statement.
 func within(statement string) []byte {
-	return fmt.Appendf(nil, "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {\n        %s\n    } -> (y);\n}\n", statement)
+	return fmt.Appendf(nil, "program(1.3)\n{\n    func main<ios18>(tensor<fp16, [1, 64, 1, 32]> x) {\n        %s\n   "+
+		" } -> (y);\n}\n", statement)
 }
 
 // software opens the software engine for a test.

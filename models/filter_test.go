@@ -9,7 +9,8 @@ import (
 )
 
 func TestAverages(t *testing.T) {
-	for name, want := range map[string]bool{"blur": true, "sharpen": true, "emboss": true, "edge": false, "sobel": false} {
+	for name, want := range map[string]bool{"blur": true, "sharpen": true, "emboss": true, "edge": false,
+		"sobel": false} {
 		f, ok := models.FilterByName(name)
 		require.True(t, ok)
 		require.Equal(t, want, f.Averages(), name)

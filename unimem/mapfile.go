@@ -55,8 +55,9 @@ func mapRange(f *os.File, info os.FileInfo, offset int64, size int, opts []Optio
 	c.Adopted = true
 	switch {
 	case !info.Mode().IsRegular():
-		return nil, &Error{Op: op, Size: size, Err: ErrShare, Cause: fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
-			Hint: "map a regular file"}
+		return nil, &Error{Op: op, Size: size, Err: ErrShare,
+			Cause: fmt.Errorf("%s is %v", info.Name(), info.Mode().Type()),
+			Hint:  "map a regular file"}
 	case size == 0:
 		return nil, &Error{Op: op, Err: ErrZeroSize, Hint: "map at least one byte"}
 	case c.Heap, c.Foreign:

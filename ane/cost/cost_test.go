@@ -108,7 +108,8 @@ func TestCall(t *testing.T) {
 // With a gap the clock falls to 2580 d / 3.35 g, between 852 and 2580 MHz.
 func TestClock(t *testing.T) {
 	for _, c := range []struct{ d, gap, want float64 }{
-		{100, 200, 852}, {100, 100, 2580 / 3.35}, {300, 150, 2580 * 2 / 3.35}, {600, 150, 2580}, {600, 200, 2580 * 3 / 3.35},
+		{100, 200, 852}, {100, 100, 2580 / 3.35}, {300, 150, 2580 * 2 / 3.35}, {600, 150, 2580},
+		{600, 200, 2580 * 3 / 3.35},
 		{400, 300, 2580 * 4 / 3 / 3.35},
 	} {
 		want := min(max(c.want, 852), 2580)
@@ -139,7 +140,8 @@ func TestBounds(t *testing.T) {
 // A bias and a function after a convolution are a part of its layer; two functions in a row share a pass.
 func TestFusion(t *testing.T) {
 	shape := t16(1, 64, 8, 64)
-	body := t16(64, 64, 1, 1) + " w = const()[val = " + t16(64, 64, 1, 1) + `(BLOBFILE(path = string("@model_path/w"), ` +
+	body := t16(64, 64, 1, 1) + " w = const()[val = " + t16(64, 64, 1, 1) +
+		`(BLOBFILE(path = string("@model_path/w"), ` +
 		"offset = uint64(64)))];\n" + t16(1, 64, 1, 1) + " b = const()[val = " + t16(1, 64, 1, 1) + "([" +
 		strings.TrimSuffix(strings.Repeat("1, ", 64), ", ") + "])];\n" +
 		shape + " c = conv(" + settings + ", weight = w, x = x);\n" + shape + " d = add(x = c, y = b);\n" +
@@ -164,7 +166,8 @@ func TestWeights(t *testing.T) {
 	require.EqualValues(t, 10*64*64*2, own.Memory.Weights)
 	require.EqualValues(t, 2*49152, shared.Memory.Surfaces)
 	sparse := fn(t, t16(1, 64, 1, 64)+" x", t16(64, 64, 1, 1)+" w = constexpr_sparse_to_dense(mask = "+
-		"tensor<uint1, [64, 64, 1, 1]>(BLOBFILE(path = string(\"@model_path/m\"), offset = uint64(64))), nonzero_data = "+
+		"tensor<uint1, [64, 64, 1, 1]>(BLOBFILE(path = string(\"@model_path/m\"), offset = uint64(64))), "+
+		"nonzero_data = "+
 		t16(1024)+"(BLOBFILE(path = string(\"@model_path/v\"), offset = uint64(64))));\n"+
 		t16(1, 64, 1, 64)+" y = conv("+settings+", weight = w, x = x);", "y")
 	e := of(t, sparse, Options{})
@@ -281,7 +284,8 @@ func TestOpenAxes(t *testing.T) {
 		{"tensor<fp16, [1, 64, 1, 64]>", "tensor<fp16, [1, n, 1, 64]>", 4},
 		{"state<tensor<fp16, [?]>>", "tensor<fp16, [1, 64, 1, 64]>", 3},
 	} {
-		text := "program(1.3)\n{\n func main<ios18>(" + c.param + " s, tensor<fp16, [1, 64, 1, 64]> x) {\n " + c.result +
+		text := "program(1.3)\n{\n func main<ios18>(" + c.param + " s, tensor<fp16, [1, 64, 1, 64]> x) {\n " +
+			c.result +
 			" y = relu(x = x);\n} -> (y);\n}\n"
 		p, err := mil.Parse("open.mil", []byte(text))
 		require.NoError(t, err)

@@ -160,7 +160,8 @@ func Of(p *mil.Program, o Options) (*Estimate, error) {
 	}
 	f := p.Select(o.Function)
 	if f == nil {
-		return nil, &Error{What: fmt.Sprintf("no function called %q", o.Function), Hint: "name a function of the program"}
+		return nil, &Error{What: fmt.Sprintf("no function called %q", o.Function),
+			Hint: "name a function of the program"}
 	}
 	if err := fixed(f); err != nil {
 		return nil, err

@@ -53,11 +53,13 @@ func FuzzOf(f *testing.F) {
 		"tensor<fp16, [0, 3]> y = conv(x = x, weight = x);\n tensor<fp16, []> z = linear(x = y, weight = x);\n" +
 		"tensor<fp16, [1, 1]> w = einsum(equation = string(\"ab,bc->ac\"), values = (x, y));\n } -> (z, w);\n}\n")
 	f.Add("program(1.3)\n{\n func main<ios18>(state<tensor<fp16, [1, 64]>> s, tensor<fp16, [?, 4]> x) {\n fp16 c = " +
-		"constexpr_cast(source_val = fp16(1));\n tensor<fp16, [1, 64]> r = read_state(input = s);\n tensor<fp16, [4, 9]> " +
+		"constexpr_cast(source_val = fp16(1));\n tensor<fp16, [1, 64]> r = read_state(input = s);\n tensor<fp16, [4, " +
+		"9]> " +
 		"m = matmul(x = x, y = c);\n tensor<fp16, [4]> k = add(x = m, y = c);\n} -> (k, r);\n}\n")
 	for _, result := range []string{"tensor<fp16, [1, ?, 1, 64]>", "tensor<fp16, [1, n, 1, 64]>", "fp16", "string"} {
 		f.Add("program(1.3)\n{\n func main<ios18>(tensor<fp16, [1, 64, 1, 64]> x, tensor<fp16, [64, 64, 1, 1]> w) {\n " +
-			result + " y = conv(x = x, weight = w);\n " + result + " z = conv_transpose(x = x, weight = w);\n} -> (y, z);\n}\n")
+			result + " y = conv(x = x, weight = w);\n " + result +
+			" z = conv_transpose(x = x, weight = w);\n} -> (y, z);\n}\n")
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		p, err := mil.Parse("f.mil", []byte(text))
@@ -81,7 +83,8 @@ func TestHostileWeights(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("tensor<fp16, [4]> c0 = constexpr_cast(source_val = fp16(1));\n")
 	for i := range 200 {
-		fmt.Fprintf(&b, "tensor<fp16, [4]> c%d = constexpr_blockwise_shift_scale(data = c%d, scale = c%d);\n", i+1, i, i)
+		fmt.Fprintf(&b, "tensor<fp16, [4]> c%d = constexpr_blockwise_shift_scale(data = c%d, scale = c%d);\n", i+1, i,
+			i)
 	}
 	b.WriteString("tensor<fp16, [4]> y = mul(x = x, y = c200);")
 	e := of(t, fn(t, "tensor<fp16, [4]> x", b.String(), "y"), Options{})

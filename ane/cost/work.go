@@ -12,7 +12,8 @@ var views = []string{"reshape", "expand_dims", "squeeze", "flatten2d", "identity
 
 // functions are the operators that a layer applies to its result for nothing: relu and those that are tables.
 var functions = []string{"relu", "relu6", "sigmoid", "tanh", "silu", "gelu", "elu", "leaky_relu", "clip", "softplus",
-	"softsign", "sigmoid_hard", "clamped_relu", "erf", "exp", "exp2", "sqrt", "rsqrt", "log", "inverse", "abs", "square",
+	"softsign", "sigmoid_hard", "clamped_relu", "erf", "exp", "exp2", "sqrt", "rsqrt", "log", "inverse", "abs",
+	"square",
 	"prelu", "scaled_tanh", "linear_activation", "threshold", "thresholded_relu"}
 
 // twice are the operators that take two passes of the elementwise unit.

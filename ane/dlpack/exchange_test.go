@@ -45,7 +45,8 @@ func exchange(t testing.TB) *library {
 	built.Do(func() {
 		cc, err := exec.LookPath("cc")
 		if err != nil {
-			built.skip = "no C compiler cc to build the other library: apt-get install gcc libc6-dev, then run this test again"
+			built.skip = "no C compiler cc to build the other library: apt-get install gcc libc6-dev, then run this " +
+				"test again"
 			return
 		}
 		file := filepath.Join(t.TempDir(), "libexchange.so")
@@ -55,8 +56,9 @@ func exchange(t testing.TB) *library {
 		require.NoError(t, build.Run())
 		handle, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 		require.NoError(t, err)
-		for name, f := range map[string]any{"offsets": &built.offsets, "sum": &built.sum, "sum_legacy": &built.sumLegacy,
-			"count": &built.count, "delete_on_thread": &built.deleteOnThread, "deletions": &built.deletions,
+		for name, f := range map[string]any{"offsets": &built.offsets, "sum": &built.sum,
+			"sum_legacy": &built.sumLegacy,
+			"count":      &built.count, "delete_on_thread": &built.deleteOnThread, "deletions": &built.deletions,
 			"wrong_contexts": &built.wrongContexts, "produce": &built.produce, "produce_legacy": &built.produceLegacy} {
 			purego.RegisterLibFunc(f, handle, name)
 		}
@@ -246,7 +248,8 @@ func produced(t testing.TB, c *library, shape, strides []int64, offset, flags ui
 		x, err = dlpack.ImportLegacy(dlpack.AtLegacy(c.produceLegacy(dlpack.Float, 16, int32(len(shape)), first(shape),
 			first(strides), offset)))
 	} else {
-		x, err = dlpack.Import(dlpack.At(c.produce(dlpack.Float, 16, int32(len(shape)), first(shape), first(strides), offset,
+		x, err = dlpack.Import(dlpack.At(c.produce(dlpack.Float, 16, int32(len(shape)), first(shape), first(strides),
+			offset,
 			flags)))
 	}
 	require.NoError(t, err)

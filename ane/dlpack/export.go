@@ -1,8 +1,6 @@
 package dlpack
 
 import (
-	"errors"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 )
@@ -167,9 +165,3 @@ type Stats struct {
 // Live returns the counters. A test or a command that ends with more Exported than it began with has
 // leaked.
 func Live() Stats { return process.stats() }
-
-// unavailable is the error of a system without calls of C functions.
-func unavailable() error {
-	return &ane.Error{Op: "dlpack", Err: ane.ErrUnavailable, Detail: errors.ErrUnsupported.Error(),
-		Hint: "C functions can be called on Linux, macOS, FreeBSD and Windows, on amd64 and arm64"}
-}

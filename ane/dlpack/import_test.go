@@ -20,9 +20,12 @@ func TestImportRefuses(t *testing.T) {
 		"major version 0":        {dlpack.ErrVersion, func(m *dlpack.ManagedTensorVersioned) { m.Version.Major = 0 }},
 		"unknown flag":           {dlpack.ErrVersion, func(m *dlpack.ManagedTensorVersioned) { m.Flags = 8 }},
 		"unknown flag of bit 63": {dlpack.ErrVersion, func(m *dlpack.ManagedTensorVersioned) { m.Flags = 1 << 63 }},
-		"memory of CUDA":         {dlpack.ErrDevice, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = 2 }},
-		"memory of Metal":        {dlpack.ErrDevice, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = 8 }},
-		"no device":              {dlpack.ErrDevice, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = 0 }},
+		"memory of CUDA": {dlpack.ErrDevice,
+			func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = 2 }},
+		"memory of Metal": {dlpack.ErrDevice,
+			func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = 8 }},
+		"no device": {dlpack.ErrDevice,
+			func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Device.Type = 0 }},
 		"float64":                {ane.ErrType, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.DType.Bits = 64 }},
 		"bfloat16":               {ane.ErrType, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.DType.Code = 4 }},
 		"vectors":                {ane.ErrType, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.DType.Lanes = 4 }},
@@ -34,9 +37,11 @@ func TestImportRefuses(t *testing.T) {
 		"lengths at odd address": {dlpack.ErrPointer, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Shape++ }},
 		"strides at odd address": {dlpack.ErrPointer, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Strides += 4 }},
 		"no data":                {dlpack.ErrPointer, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Data = 0 }},
-		"huge offset":            {dlpack.ErrPointer, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.ByteOffset = 1<<64 - 2 }},
-		"end of memory":          {dlpack.ErrPointer, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Data = ^uintptr(0) - 7 }},
-		"odd offset":             {ane.ErrAligned, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.ByteOffset = 1 }},
+		"huge offset": {dlpack.ErrPointer,
+			func(m *dlpack.ManagedTensorVersioned) { m.Tensor.ByteOffset = 1<<64 - 2 }},
+		"end of memory": {dlpack.ErrPointer,
+			func(m *dlpack.ManagedTensorVersioned) { m.Tensor.Data = ^uintptr(0) - 7 }},
+		"odd offset": {ane.ErrAligned, func(m *dlpack.ManagedTensorVersioned) { m.Tensor.ByteOffset = 1 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := dlpack.Live()
@@ -126,7 +131,8 @@ func FuzzImport(f *testing.F) {
 	f.Add(uint8(0), uint8(8), uint16(1), int32(1), int64(9), int64(0), int64(2), int64(1), uint16(3), true)
 	f.Add(uint8(6), uint8(8), uint16(1), int32(0), int64(-1), int64(1<<62), int64(1<<62), int64(-1), uint16(9), true)
 	x := tensor(f, 64, 64)
-	f.Fuzz(func(t *testing.T, code, bits uint8, lanes uint16, rank int32, a, b, sa, sb int64, offset uint16, dense bool) {
+	f.Fuzz(func(t *testing.T, code, bits uint8, lanes uint16, rank int32, a, b, sa, sb int64, offset uint16,
+		dense bool) {
 		ended := 0
 		m, err := dlpack.Export(x, dlpack.OnDelete(func() { ended++ }))
 		require.NoError(t, err)

@@ -134,7 +134,8 @@ func FuzzLifetimes(f *testing.F) {
 					require.Nil(t, m.x.Bytes())
 				}
 			}
-			require.Equal(t, dlpack.Stats{Exported: before.Exported + live, Refused: before.Refused + refused}, dlpack.Live())
+			require.Equal(t, dlpack.Stats{Exported: before.Exported + live, Refused: before.Refused + refused},
+				dlpack.Live())
 		}
 		for len(exports) > 0 {
 			l := remove(0)

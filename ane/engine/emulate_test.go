@@ -26,9 +26,10 @@ const (
 	engineDomain   = "com.apple.appleneuralengine"
 	noReason       = "_ANECompiler : ANECCompile() FAILED, because ANECCompile(..) FAILED: err=()"
 	invalidMIL     = "_ANECompiler : ANECCompile() FAILED, because ANECCompile(..) FAILED: err=(InvalidMILProgram)"
-	inference      = "ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference error"
-	loadFailure    = "Program load failure (0x50004)"
-	processEnded   = "the framework answers NO without an NSError"
+	inference      = "ANEProgramProcessRequestDirect() Failed with status=0x1d : statusType=0x9: Program Inference " +
+		"error"
+	loadFailure  = "Program load failure (0x50004)"
+	processEnded = "the framework answers NO without an NSError"
 )
 
 var invalidRules = strings.Fields("bare-literal blob-path block-quantization cast-type concat-interleave conv-groups " +

@@ -68,7 +68,8 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 	}
 	if c.chip.Valid() && k.name != Soft && k.name != Broker {
 		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.chip.String(), Err: ane.ErrUnavailable,
-			Detail: "the " + k.what + " emulates no chip", Hint: "open " + Soft + " or " + Broker + ", or remove Emulate"}
+			Detail: "the " + k.what + " emulates no chip", Hint: "open " + Soft + " or " + Broker +
+				", or remove Emulate"}
 	}
 	if err := k.probe(); err != nil {
 		return nil, err

@@ -108,7 +108,8 @@ func order() *program {
 func splitting() *program {
 	x, head, tail := half("x", 1, 8, 2, 32), half("head", 1, 4, 2, 32), half("tail", 1, 4, 2, 32)
 	return &program{name: "split", in: []port{x}, out: []port{tail, head},
-		body: fmt.Sprintf(`(%s, %s) = split(x = x, num_splits = int32(2), axis = int32(1))[name = string("parts")];`, head, tail),
+		body: fmt.Sprintf(`(%s, %s) = split(x = x, num_splits = int32(2), axis = int32(1))[name = string("parts")];`,
+			head, tail),
 		reference: func(in [][]float64) [][]float64 {
 			middle := len(in[0]) / 2
 			return [][]float64{in[0][middle:], in[0][:middle]}

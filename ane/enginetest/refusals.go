@@ -34,7 +34,8 @@ func badPrograms(e *env) {
 		{"syntax error", "tensor<fp16, [1, 2, 2, 32]> y = mul(x = x, y = ;", 5},
 		{"unknown operator", "\n" + good.out[0].String() + ` = frobnicate(x = x)[name = string("y")];`, 6},
 		{"undefined value", good.out[0].String() + ` = add(x = x, y = nowhere)[name = string("y")];`, 5},
-		{"wrong type of a result", `tensor<fp16, [1, 2, 2, 33]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`, 5},
+		{"wrong type of a result", `tensor<fp16, [1, 2, 2, 33]> y = mul(x = x, y = fp16(0x1p+0))[name = string("y")];`,
+			5},
 		{"missing weight file", `tensor<fp16, [2]> w = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string("@model_path/none.bin"), offset = uint64(64)))]; ` + good.body, 5},
 	} {
 		p := *good

@@ -20,7 +20,8 @@ func statements() []check {
 func info(e *env) {
 	d := e.device()
 	i := d.Info()
-	for what, s := range map[string]string{"Name": i.Name, "Chip": i.Chip, "OSBuild": i.OSBuild, "Numerics": i.Numerics, "Sharing": i.Sharing} {
+	for what, s := range map[string]string{"Name": i.Name, "Chip": i.Chip, "OSBuild": i.OSBuild, "Numerics": i.Numerics,
+		"Sharing": i.Sharing} {
 		if s == "" {
 			e.errorf("Info().%s is empty", what)
 		}

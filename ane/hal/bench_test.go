@@ -149,7 +149,8 @@ func BenchmarkOverlap(b *testing.B) {
 				if err := devices[0].Queue().Execute(ctx, nil, []hal.Point{{s, v}}, chains[0]); err != nil {
 					b.Fatal(err)
 				}
-				if err := hal.WaitAll(ctx, hal.Point{Semaphore: s, Value: v}, hal.Point{Semaphore: u, Value: v}); err != nil {
+				if err := hal.WaitAll(ctx, hal.Point{Semaphore: s, Value: v}, hal.Point{Semaphore: u,
+					Value: v}); err != nil {
 					b.Fatal(err)
 				}
 			}

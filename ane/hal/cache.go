@@ -74,7 +74,8 @@ func (d *Device) Prepare(ctx context.Context, src ane.Source) (*Executable, erro
 				d.stats.hits.Add(1)
 				d.config.folder().touch(key)
 			}
-			e := &Executable{device: d, program: p, in: p.model.Inputs(), out: p.model.Outputs(), receipt: p.model.Receipt()}
+			e := &Executable{device: d, program: p, in: p.model.Inputs(), out: p.model.Outputs(),
+				receipt: p.model.Receipt()}
 			e.receipt.Cached = e.receipt.Cached || !mine
 			return e, nil
 		}

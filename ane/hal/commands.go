@@ -356,7 +356,8 @@ func (c *CommandBuffer) match(what string, want []ane.Layout, given map[string]R
 			continue
 		}
 		if n := l.Bytes(); r.Length < n {
-			note(l.Name, ane.ErrShort, fmt.Sprintf("program needs %d bytes, Range has %d", n, r.Length), "give a longer Range")
+			note(l.Name, ane.ErrShort, fmt.Sprintf("program needs %d bytes, Range has %d", n, r.Length),
+				"give a longer Range")
 		}
 		switch {
 		case r.Offset != 0 && !info.Offsets:

@@ -138,7 +138,8 @@ func (d *Device) Stats() Stats {
 	}
 	c := &d.stats
 	return Stats{Submissions: c.submissions.Load(), Commands: c.commands.Load(), Merged: c.merged.Load(),
-		Barriers: c.barriers.Load(), Polyfills: c.polyfills.Load(), Compiles: c.compiles.Load(), CacheHits: c.hits.Load()}
+		Barriers: c.barriers.Load(), Polyfills: c.polyfills.Load(), Compiles: c.compiles.Load(),
+		CacheHits: c.hits.Load()}
 }
 
 // Trace returns the record of this Device. It is never nil, and empty without Tracing.

@@ -114,7 +114,8 @@ func TestRefusedCommands(t *testing.T) {
 	refuse(hal.ErrPattern, func() { c.Fill(b.Range(0, 3), []byte{1, 2, 3}) })
 	refuse(hal.ErrPattern, func() { c.Fill(b.Range(0, 0), nil) })
 	refuse(nil, c.Barrier)
-	for _, r := range []hal.Range{{}, {Buffer: &hal.Buffer{}}, b.Range(-1, 2), b.Range(0, -1), b.Range(0, 65), b.Range(65, 0),
+	for _, r := range []hal.Range{{}, {Buffer: &hal.Buffer{}}, b.Range(-1, 2), b.Range(0, -1), b.Range(0, 65),
+		b.Range(65, 0),
 		b.Range(1, math.MaxInt), b.Range(math.MaxInt, math.MaxInt), b.Range(math.MaxInt, 1)} {
 		refuse(hal.ErrOutOfRange, func() { c.Fill(r, one) })
 		refuse(hal.ErrOutOfRange, func() { c.Copy(b.Range(0, 1), r) })
@@ -262,7 +263,8 @@ func TestSubmissionsInAnyOrder(t *testing.T) {
 	const n = 50
 	for i := n; i > 0; i-- { // each appends a digit, the last one is submitted first
 		c := record(t, d, hal.OneShot, func(c *hal.CommandBuffer) { c.Update(b.Range(i%4, 1), []byte{byte(i)}) })
-		require.NoError(t, d.Queue().Execute(context.Background(), []hal.Point{{s, uint64(i)}}, []hal.Point{{s, uint64(i + 1)}}, c))
+		require.NoError(t, d.Queue().Execute(context.Background(), []hal.Point{{s, uint64(i)}},
+			[]hal.Point{{s, uint64(i + 1)}}, c))
 	}
 	c := record(t, d, hal.OneShot, func(c *hal.CommandBuffer) { c.Fill(b.Range(0, 4), []byte{9}) })
 	require.NoError(t, d.Queue().Execute(context.Background(), []hal.Point{{s, 1000}}, nil, c))
@@ -288,7 +290,8 @@ func TestLongChains(t *testing.T) {
 			s[i] = hal.NewSemaphore(0)
 		}
 		for i := n - 1; i >= 0; i-- {
-			require.NoError(t, d.Queue().Execute(context.Background(), []hal.Point{{s[i], 1}}, []hal.Point{{s[i+1], 1}}))
+			require.NoError(t, d.Queue().Execute(context.Background(), []hal.Point{{s[i], 1}},
+				[]hal.Point{{s[i+1], 1}}))
 		}
 		if failing {
 			s[0].Fail(errCause)

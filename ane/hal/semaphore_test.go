@@ -233,6 +233,7 @@ func TestSemaphoreRaces(t *testing.T) {
 			})
 		}
 		all.Wait()
-		await.Until(t, "every function is called or cancelled", func() bool { return called.Load()+cancelled.Load() == top })
+		await.Until(t, "every function is called or cancelled",
+			func() bool { return called.Load()+cancelled.Load() == top })
 	}
 }

@@ -134,7 +134,8 @@ func (t *Trace) memory(n int) {
 	t.bytes += n
 	if t.room(1) {
 		t.events = append(t.events, event{Name: "memory", Category: "memory", Phase: "C",
-			Time: microseconds(t.now()), Process: 1, Thread: int(rowMemory) * lanes, Arguments: map[string]any{"bytes": t.bytes}})
+			Time: microseconds(t.now()), Process: 1, Thread: int(rowMemory) * lanes,
+			Arguments: map[string]any{"bytes": t.bytes}})
 	}
 }
 
@@ -201,8 +202,9 @@ func (t *Trace) arrow(s *Semaphore, v uint64, at time.Duration, tid int) {
 			return
 		}
 		t.arrows++
-		one := event{Name: "signal", Category: "timeline", Phase: "s", Time: microseconds(m.at), Process: 1, Thread: m.tid,
-			ID: t.arrows, Arguments: map[string]any{"value": v}}
+		one := event{Name: "signal", Category: "timeline", Phase: "s", Time: microseconds(m.at), Process: 1,
+			Thread: m.tid,
+			ID:     t.arrows, Arguments: map[string]any{"value": v}}
 		other := one
 		other.Phase, other.Time, other.Thread, other.Bind = "f", microseconds(at), tid, "e"
 		t.events = append(t.events, one, other)

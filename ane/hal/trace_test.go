@@ -87,8 +87,9 @@ func TestTrace(t *testing.T) {
 			count["error"]++
 		}
 	}
-	require.Equal(t, map[string]int{"X engine": 1, "X copies": 1, "X submissions": 5, "X waits": 4, "s timeline": 3, "f timeline": 3,
-		"C memory": 3, "error": 1, "M ": count["M "]}, count)
+	require.Equal(t, map[string]int{"X engine": 1, "X copies": 1, "X submissions": 5, "X waits": 4, "s timeline": 3,
+		"f timeline": 3,
+		"C memory":   3, "error": 1, "M ": count["M "]}, count)
 	require.Contains(t, spans, "alloca 1")
 	require.Contains(t, spans, "wait execute 2")
 	inside, outside := spans["dispatch"], spans["execute 2"]

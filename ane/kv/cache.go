@@ -174,7 +174,8 @@ func (c *Cache) Advance(n int) error {
 	}
 	for layer, has := range c.pending {
 		if has < n {
-			return &Error{Op: "advance", Err: ErrOrder, Detail: fmt.Sprintf("layer %d has %d of %d tokens", layer, has, n),
+			return &Error{Op: "advance", Err: ErrOrder, Detail: fmt.Sprintf("layer %d has %d of %d tokens", layer, has,
+				n),
 				Hint: "append to every layer before Advance"}
 		}
 	}
@@ -223,8 +224,9 @@ func (c *Cache) Close() error {
 	case err != nil:
 		return &Error{Op: "close", Cause: err}
 	case len(c.retired) > 0:
-		return &Error{Op: "close", Err: ErrInUse, Detail: "a Request holds tensors of the cache", Cause: unimem.ErrInUse,
-			Hint: "close the Request, then close the cache again"}
+		return &Error{Op: "close", Err: ErrInUse, Detail: "a Request holds tensors of the cache",
+			Cause: unimem.ErrInUse,
+			Hint:  "close the Request, then close the cache again"}
 	}
 	return nil
 }
@@ -253,7 +255,10 @@ func (c *Cache) move(op string, f form, tokens int) error {
 	if err != nil {
 		return &Error{Op: op, Cause: err}
 	}
-	c.copied += int64(m.copySlots(c.memory, func(layer int) int { return min(c.next+c.pending[layer], c.memory.tokens) }))
+	c.copied += int64(m.copySlots(c.memory, func(layer int) int {
+		return min(c.next+c.pending[layer],
+			c.memory.tokens)
+	}))
 	return c.adopt(op, f, m)
 }
 

@@ -36,7 +36,8 @@ func (f *Fingerprint) fields() [7]struct {
 func (f Fingerprint) check(op string) error {
 	for _, v := range f.fields() {
 		if !utf8.ValidString(*v.value) || len(*v.value) > maxField {
-			return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("%s of the fingerprint is %d bytes", v.name, len(*v.value)),
+			return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("%s of the fingerprint is %d bytes", v.name,
+				len(*v.value)),
 				Hint: fmt.Sprintf("each string is UTF-8 of at most %d bytes, such as a hash", maxField)}
 		}
 	}
@@ -52,7 +53,8 @@ func (f Fingerprint) differences(saved Fingerprint) string {
 	theirs := saved.fields()
 	for i, ours := range f.fields() {
 		if (!ours.strict || f.Strict) && *ours.value != *theirs[i].value {
-			all = append(all, fmt.Sprintf("%s is %q in the snapshot, %q here", ours.name, *theirs[i].value, *ours.value))
+			all = append(all, fmt.Sprintf("%s is %q in the snapshot, %q here", ours.name, *theirs[i].value,
+				*ours.value))
 		}
 	}
 	return strings.Join(all, ", ")

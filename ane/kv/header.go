@@ -211,7 +211,8 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 	}
 	if meta.get("format") != "anekit-kv" || meta.get("version") != version {
 		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
-			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"), meta.get("version"),
+			Detail: fmt.Sprintf("format %.40q version %.40q, this is version %s", meta.get("format"),
+				meta.get("version"),
 				version),
 			Hint: "read it with the version of anekit that wrote it"}
 	}

@@ -74,8 +74,9 @@ func parseIndex(op, name string, b []byte) (*index, error) {
 		return nil, damaged(op, name, "checksum of the index differs")
 	}
 	if x.Metadata.Format != "anekit-kv" || x.Metadata.Version != version {
-		return nil, &Error{Op: op, Name: name, Err: ErrVersion, Detail: fmt.Sprintf("index of format %.40q version %.40q",
-			x.Metadata.Format, x.Metadata.Version)}
+		return nil, &Error{Op: op, Name: name, Err: ErrVersion,
+			Detail: fmt.Sprintf("index of format %.40q version %.40q",
+				x.Metadata.Format, x.Metadata.Version)}
 	}
 	if len(x.Metadata.Parts) < 2 {
 		return nil, damaged(op, name, "the index names no further file")

@@ -59,8 +59,9 @@ func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int) err
 			return err
 		}
 		if i == 0 && s.head.follows != "" {
-			return &Error{Op: op, Name: s.name, Err: ErrOrder, Detail: "the file has only the tokens behind another file's",
-				Hint: "restore the file whose index names this one"}
+			return &Error{Op: op, Name: s.name, Err: ErrOrder,
+				Detail: "the file has only the tokens behind another file's",
+				Hint:   "restore the file whose index names this one"}
 		}
 		if i > 0 && s.head.first != from[i-1].head.end() {
 			return damaged(op, s.name, "begins at position %d, the part before it ends at %d", s.head.first,
@@ -69,7 +70,8 @@ func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int) err
 		total += s.head.tokens
 	}
 	if prefix > total {
-		return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens, the snapshot has %d", prefix, total)}
+		return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens, the snapshot has %d", prefix,
+			total)}
 	}
 	lo := from[0].head.first
 	hi := lo + total

@@ -14,7 +14,9 @@ func large(b *testing.B) []byte {
 	s.WriteString(src[:start])
 	for i := range 2000 {
 		n := string(rune('a'+i%26)) + strings.Repeat("_", i/26)
-		s.WriteString("        tensor<fp16, [1, 32, 1, 64]> y" + n + " = conv(dilations = dl, groups = gr, pad = pd, pad_type = pt, strides = st, weight = w, x = x)[name = string(\"y\")];\n")
+		s.WriteString("        tensor<fp16, [1, 32, 1, 64]> y" + n +
+			" = conv(dilations = dl, groups = gr, pad = pd, pad_type = pt, strides = st, weight = w, x = x)[name = " +
+			"string(\"y\")];\n")
 	}
 	s.WriteString(src[start:])
 	return []byte(s.String())
@@ -22,7 +24,8 @@ func large(b *testing.B) []byte {
 
 // numbers is a program with a list of a hundred thousand numbers.
 func numbers() []byte {
-	return []byte(body("tensor<fp16, [100000]> w = const()[val = tensor<fp16, [100000]>([" + strings.Repeat("0x1.99ap-4, ", 99999) + "1])];"))
+	return []byte(body("tensor<fp16, [100000]> w = const()[val = tensor<fp16, [100000]>([" +
+		strings.Repeat("0x1.99ap-4, ", 99999) + "1])];"))
 }
 
 // scanBytes reads every byte once and counts words: the least that any parser does.

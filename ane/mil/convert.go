@@ -129,7 +129,8 @@ func KnownOpset(name string) (known bool, hint string) {
 	case 13 <= n && n <= newOpset, 26 <= n && n < 36: // Apple counts years since 2025
 		return true, ""
 	}
-	hint = near.Hint(name, []string{"ios15", "ios16", "ios17", "ios18", "ios26", "CoreML5", "CoreML6", "CoreML7", "CoreML8"})
+	hint = near.Hint(name, []string{"ios15", "ios16", "ios17", "ios18", "ios26", "CoreML5", "CoreML6", "CoreML7",
+		"CoreML8"})
 	return false, hint + "the opsets are ios15, ios16, ios17 and ios18"
 }
 

@@ -36,7 +36,8 @@ func TestConvert(t *testing.T) {
 	for _, c := range []struct {
 		from, to string
 		dialect  Dialect
-	}{{newConv, oldConv, OldText}, {oldConv, newConv, NewText}, {newConv, newConv, NewText}, {oldConv, oldConv, OldText}} {
+	}{{newConv, oldConv, OldText}, {oldConv, newConv, NewText}, {newConv, newConv, NewText},
+		{oldConv, oldConv, OldText}} {
 		p, err := Parse("p", []byte(c.from))
 		require.NoError(t, err)
 		q, err := Convert(p, c.dialect)
@@ -91,11 +92,13 @@ func TestConvertRefuses(t *testing.T) {
 		{"tensor<uint4, [1]> w = const()[val = tensor<uint4, [1]>([1])];", OldText, "2:1: uint4 is a type of ios18"},
 		{"fp16 w = k(a = tensor<int6, [1]>([1]));", OldText, "2:16: int6 is a type of ios18"},
 		{"fp16 y = scaled_dot_product_attention(query = x, key = x, value = x);", OldText,
-			"2:10: scaled_dot_product_attention is an operator of ios18; the old dialect has none of that name; write matmul"},
+			"2:10: scaled_dot_product_attention is an operator of ios18; the old dialect has none of that name; " +
+				"write matmul"},
 		{"write_state(input = x, data = x);", OldText, "2:1: write_state is an operator of ios18"},
 		{"fp16 w = constexpr_blockwise_shift_scale()[data = x];", OldText, "2:10: constexpr_blockwise_shift_scale"},
 		{"fp16 w = constexpr_lut_to_dense()[indices = x, lut = x];", OldText, "is the form of ios18; compress"},
-		{"fp16 w = constexpr_lut_to_dense()[indices = x, lut = x, shape = x];", NewText, "the form of ios16, which ios18"},
+		{"fp16 w = constexpr_lut_to_dense()[indices = x, lut = x, shape = x];", NewText,
+			"the form of ios16, which ios18"},
 		{"fp16 w = constexpr_sparse_to_dense(shape = x);", NewText, "the form of ios16, which ios18 replaced"},
 	} {
 		p, err := Parse("p", []byte(body(c.body)))
@@ -109,7 +112,8 @@ func TestConvertRefuses(t *testing.T) {
 		_, err = FormatAs("f.mil", []byte(body(c.body)), c.to)
 		require.ErrorContains(t, err, "f.mil:2:")
 	}
-	p, err := Parse("p", []byte("program(1.3) { func f<ios81>(state<tensor<fp16, [1]>> s) { fp16 y = k(x = s); } -> (y); }"))
+	p, err := Parse("p", []byte("program(1.3) { func f<ios81>(state<tensor<fp16, [1]>> s) { fp16 y = k(x = s); } -> "+
+		"(y); }"))
 	require.NoError(t, err)
 	_, err = Convert(p, NewText)
 	require.ErrorContains(t, err, `1:21: function f: "ios81" is an opset of no dialect; did you mean ios18?`)
@@ -129,7 +133,8 @@ func TestFormatAs(t *testing.T) {
 	old, err := FormatAs("f", []byte(commented), OldText)
 	require.NoError(t, err)
 	require.Contains(t, string(old), "program(1.0) // head\n")
-	require.Contains(t, string(old), "        // scaled\n        tensor<fp16, [1, 4]> y = mul(x = x, y = half)[name = tensor<string, []>")
+	require.Contains(t, string(old), "        // scaled\n        tensor<fp16, [1, 4]> y = mul(x = x, y = half)[name "+
+		"= tensor<string, []>")
 	back, err := FormatAs("f", old, NewText)
 	require.NoError(t, err)
 	require.Equal(t, commented, string(back))

@@ -128,7 +128,8 @@ func TestLongTextsAreCutInMessages(t *testing.T) {
 }
 
 func TestUnknownTypesSuggestEveryType(t *testing.T) {
-	for wrong, want := range map[string]string{"tensr": "tensor", "uint23": "uint32", "strin": "string", "int_8": "int8"} {
+	for wrong, want := range map[string]string{"tensr": "tensor", "uint23": "uint32", "strin": "string",
+		"int_8": "int8"} {
 		_, err := Parse("f", []byte(body(wrong+" y = relu(x = x);")))
 		require.ErrorContains(t, err, "did you mean "+want)
 	}

@@ -32,10 +32,12 @@ func TestExcerpt(t *testing.T) {
 		"direction":        {"a\u202eb", Pos{1, 5}, 0, "a\uFFFDb\n  ^"},
 		"control":          {"a\x00\x1b[31mb", Pos{1, 8}, 0, "a\uFFFD\uFFFD[31mb\n       ^"},
 		"not UTF-8":        {"a\xffb", Pos{1, 3}, 0, "a\uFFFDb\n  ^"},
-		"long, in between": {long, Pos{1, 301}, 47, "..." + strings.Repeat("a", 20) + "X" + strings.Repeat("b", 19) + "...\n" +
+		"long, in between": {long, Pos{1, 301}, 47, "..." + strings.Repeat("a", 20) + "X" + strings.Repeat("b", 19) +
+			"...\n" +
 			strings.Repeat(" ", 23) + "^"},
 		"long, at the start": {long, Pos{1, 1}, 47, strings.Repeat("a", 40) + "...\n^"},
-		"long, at the end":   {long, Pos{1, 602}, 47, "..." + strings.Repeat("b", 40) + "\n" + strings.Repeat(" ", 43) + "^"},
+		"long, at the end": {long, Pos{1, 602}, 47, "..." + strings.Repeat("b", 40) + "\n" + strings.Repeat(" ", 43) +
+			"^"},
 	} {
 		require.Equal(t, c.want, Excerpt([]byte(c.src), c.pos, c.columns), name)
 	}

@@ -127,14 +127,16 @@ func (p *parser) variable(what string) (Var, bool) {
 		v.Pos = p.tok.pos
 		var ok bool
 		if v.Type, ok = p.typ(); ok {
-			p.report(colon, `unexpected ":"`, "the type comes before the name: write "+shorten(v.Type.String()+" "+v.Name))
+			p.report(colon, `unexpected ":"`, "the type comes before the name: write "+shorten(v.Type.String()+" "+
+				v.Name))
 		}
 		return v, ok
 	}
 	v := Var{Pos: p.tok.pos}
 	if p.untyped() {
 		v.At, v.Name = p.tok.pos, p.tok.text
-		p.report(v.At, quoteShort(v.Name)+" has no type", "write its type before the name, such as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
+		p.report(v.At, quoteShort(v.Name)+" has no type",
+			"write its type before the name, such as tensor<fp16, [1, 64, 1, 32]> "+shorten(v.Name))
 		p.next()
 		return v, true
 	}
@@ -206,7 +208,8 @@ func (p *parser) argName() bool {
 		p.report(p.ahead.pos, `unexpected ":"`, "write "+shorten(p.tok.text)+" = and the value")
 	case p.tok.kind == tokIdent && p.ahead.kind == tokIllegal: // the scanner reported it
 	case p.tok.kind == tokIdent:
-		p.report(p.ahead.pos, `expected "=" after the name of an argument, found `+p.ahead.String(), form+"and the value")
+		p.report(p.ahead.pos, `expected "=" after the name of an argument, found `+p.ahead.String(),
+			form+"and the value")
 	case p.tok.kind == tokNumber || p.tok.kind == tokString || p.tok.kind == '[':
 		p.report(p.tok.pos, "argument without a name", "arguments are named and typed, such as axis = int32(1)")
 	default:

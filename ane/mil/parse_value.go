@@ -27,7 +27,8 @@ func (p *parser) operand(name string) (Operand, bool) {
 	case typeWord(word.text) && (p.ahead.kind == '(' || p.ahead.kind == '<'):
 		return p.value()
 	case p.ahead.kind == '(' && word.text == "BLOBFILE":
-		p.report(word.pos, "BLOBFILE without a type", "write tensor<fp16, [..]>(BLOBFILE(path = string(\"..\"), offset = uint64(64)))")
+		p.report(word.pos, "BLOBFILE without a type",
+			"write tensor<fp16, [..]>(BLOBFILE(path = string(\"..\"), offset = uint64(64)))")
 		return nil, false
 	case p.ahead.kind == '(':
 		p.report(word.pos, shorten(word.text)+"(..) is neither a typed literal nor a value",

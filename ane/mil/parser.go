@@ -140,7 +140,8 @@ func (p *parser) separator(end rune, item string) bool {
 	}
 	comma := p.tok.pos
 	if !p.got(',') {
-		return p.expected(`"," or `+token{kind: end}.String()+" after "+item, "separate with commas, end with "+token{kind: end}.String())
+		return p.expected(`"," or `+token{kind: end}.String()+" after "+item, "separate with commas, end with "+
+			token{kind: end}.String())
 	}
 	if p.tok.kind == end {
 		p.report(comma, "nothing follows the comma", "remove it")

@@ -224,7 +224,8 @@ func TestHostile(t *testing.T) {
 	}
 	fragments := []string{
 		"(", ")", "[", "{", "}", "<", "\"", "\"\n", "\\", "%", "%x", "-", "->", "0x", "1", "1 ", "a", "a=", "a,",
-		"fp16 ", "fp16(", "tensor<", "tuple<", "list<", "const(", "func a", "//", "//\n", ";", "\x00", "\xff", "a=(", "{{",
+		"fp16 ", "fp16(", "tensor<", "tuple<", "list<", "const(", "func a", "//", "//\n", ";", "\x00", "\xff", "a=(",
+		"{{",
 	}
 	for _, o := range openings {
 		for _, f := range fragments {

@@ -45,7 +45,8 @@ func unquote(s string) (value string, n, at int, msg, hint string) {
 		default:
 			r, w := utf8.DecodeRuneInString(s[i:])
 			if r == utf8.RuneError && w == 1 {
-				fail(i, fmt.Sprintf("byte 0x%02x is not valid UTF-8", c), fmt.Sprintf(`save the text as UTF-8, or write the byte as \%03o`, c))
+				fail(i, fmt.Sprintf("byte 0x%02x is not valid UTF-8", c),
+					fmt.Sprintf(`save the text as UTF-8, or write the byte as \%03o`, c))
 			}
 			i += w
 		}

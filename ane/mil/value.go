@@ -79,7 +79,8 @@ func (b *Blob) Entry() (path string, offset uint64, err error) {
 		return "", 0, err
 	}
 	if len(paths) != 1 || len(offsets) != 1 || offsets[0] < 0 {
-		return "", 0, &Error{Pos: b.Pos, Msg: "path and offset of a BLOBFILE are one string and one offset", Hint: `write BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(64))`}
+		return "", 0, &Error{Pos: b.Pos, Msg: "path and offset of a BLOBFILE are one string and one offset",
+			Hint: `write BLOBFILE(path = string("@model_path/weights/w.bin"), offset = uint64(64))`}
 	}
 	return paths[0], uint64(offsets[0]), nil
 }

@@ -89,7 +89,8 @@ func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
 
 func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	now func(string)) (*benchWeightsDetails, error) {
-	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{}, Reserve: []weightbench.Kept{}}
+	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{},
+		Reserve: []weightbench.Kept{}}
 	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
 	if err != nil {
 		return nil, err
@@ -206,7 +207,8 @@ func (d *benchWeightsDetails) print(a *app) error {
 		}
 		effect.Row(row...)
 	}
-	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "generate t/s", "moved MiB", "own MiB",
+	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "generate t/s", "moved MiB",
+		"own MiB",
 		"file MiB")
 	for _, i := range d.Infer {
 		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), fmt.Sprintf("%.3g", i.Prompt),
@@ -217,9 +219,11 @@ func (d *benchWeightsDetails) print(a *app) error {
 		keep.Row(k.Mode, fmt.Sprintf("%.3g", k.First), fmt.Sprintf("%.3g", k.Prompt), fmt.Sprintf("%.3g", k.Generate),
 			fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
 	}
-	paper := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "generate t/s", "peak GB", "beyond dynamic")
+	paper := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "generate t/s", "peak GB",
+		"beyond dynamic")
 	for _, r := range weightbench.Reservations() {
-		paper.Row(r.Model, r.Mode, fmt.Sprint(r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate), fmt.Sprint(r.Peak),
+		paper.Row(r.Model, r.Mode, fmt.Sprint(r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate),
+			fmt.Sprint(r.Peak),
 			fmt.Sprintf("%+.3f", r.Delta))
 	}
 	for _, t := range []struct {

@@ -109,7 +109,8 @@ func (s *served) hog(t *testing.T, steps int) <-chan error {
 	last := "x"
 	for i := range steps {
 		next := fmt.Sprintf("y%d", i)
-		fmt.Fprintf(&text, "        tensor<fp32, [1, 1, 512, 512]> %s = matmul(x = %s, y = x, transpose_x = bool(false), "+
+		fmt.Fprintf(&text, "        tensor<fp32, [1, 1, 512, 512]> %s = matmul(x = %s, y = x, transpose_x = "+
+			"bool(false), "+
 			"transpose_y = bool(false))[name = string(%q)];\n", next, last, next)
 		last = next
 	}

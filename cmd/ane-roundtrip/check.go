@@ -58,7 +58,8 @@ with inputs of zero, and writes what happened as JSON for Perfetto.`,
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
 		strings.Join(injections(), ", "))
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
-	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for Perfetto")
+	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for "+
+		"Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
@@ -158,7 +159,8 @@ func traceModels(ctx context.Context, d *ane.Device, file string) error {
 	}
 	var programs []tracedProgram
 	for _, m := range all {
-		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text, Weights: m.Weights}})
+		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
+			Weights: m.Weights}})
 	}
 	return trace(ctx, d, file, programs)
 }

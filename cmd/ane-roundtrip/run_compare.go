@@ -50,7 +50,8 @@ func (a *app) compareModes(text string) (m [2]numerics.Mode, err error) {
 		return m, badf("--compare names both modes; leave --numerics out")
 	}
 	if a.apple || a.socket != "" || a.engine != engine.Auto && a.engine != engine.Soft {
-		return m, badf("--compare evaluates on the engine %s; leave --engine, --broker and --require-ane out", engine.Soft)
+		return m, badf("--compare evaluates on the engine %s; leave --engine, --broker and --require-ane out",
+			engine.Soft)
 	}
 	names := strings.Split(text, ",")
 	if len(names) != 2 {

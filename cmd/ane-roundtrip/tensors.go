@@ -271,7 +271,8 @@ func (a *app) showWeights(d *weightsDetails, table bool) error {
 		}
 	}
 	return a.printf("%s in %s, %d bytes: %s usable without a copy, %s at multiples of 64, %s at multiples of 16384\n",
-		counted(len(d.Tensors), "tensor", "tensors"), counted(d.Files, "file", "files"), d.Bytes, share(d.Usable, d.Bytes),
+		counted(len(d.Tensors), "tensor", "tensors"), counted(d.Files, "file", "files"), d.Bytes,
+		share(d.Usable, d.Bytes),
 		share(d.Rows, d.Bytes), share(d.Pages, d.Bytes))
 }
 

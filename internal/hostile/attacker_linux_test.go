@@ -120,7 +120,8 @@ func (a *attacker) throw(r *raw, b []byte, fds ...int) bool {
 	if err == nil {
 		a.sent++
 	}
-	return err == nil || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ETOOMANYREFS) || errors.Is(err, unix.EINVAL) ||
+	return err == nil || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ETOOMANYREFS) ||
+		errors.Is(err, unix.EINVAL) ||
 		errors.Is(err, unix.EMSGSIZE)
 }
 

@@ -75,7 +75,8 @@ func (a *attacker) request(x *ready) packet {
 	case wire.KindInstance:
 		q = &wire.Instance{Program: x.Program + small(), Weights: []wire.Weight{{Name: "w", Size: uint64(small())}}}
 	case wire.KindLoad:
-		q = &wire.Load{Program: x.Program + small(), QoS: 21, Args: wire.Arguments{QueueDepth: small(), KeepWired: true}}
+		q = &wire.Load{Program: x.Program + small(), QoS: 21, Args: wire.Arguments{QueueDepth: small(),
+			KeepWired: true}}
 	case wire.KindUnload:
 		q = &wire.Unload{Program: small()}
 	case wire.KindRelease:
@@ -246,7 +247,8 @@ func descriptors(a *attacker) {
 	}
 	for range 4 { // before hello, and beside it
 		if r := a.connect(); r != nil {
-			a.throw(r, framed(wire.KindHello, 1, (&wire.Hello{Version: 1}).Append(nil)).bytes(), a.oddFiles(a.one(3))...)
+			a.throw(r, framed(wire.KindHello, 1, (&wire.Hello{Version: 1}).Append(nil)).bytes(),
+				a.oddFiles(a.one(3))...)
 		}
 	}
 }
@@ -362,7 +364,8 @@ func execAfterConnect(a *attacker) {
 	}
 	_, _ = unix.FcntlInt(uintptr(r.fd), unix.F_SETFD, 0)
 	runtime.LockOSThread()
-	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "echo '" + held + "another program'; cat >/dev/null"}, os.Environ())
+	_ = syscall.Exec("/bin/sh", []string{"sh", "-c", "echo '" + held + "another program'; cat >/dev/null"},
+		os.Environ())
 }
 
 // panics compiles and evaluates programs that make the engine of the campaign's broker panic.

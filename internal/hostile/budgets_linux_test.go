@@ -25,7 +25,8 @@ func manySurfaces(a *attacker) {
 			case 0:
 				a.press(r, wire.KindDrop, &wire.Drop{Token: token})
 			default:
-				a.press(r, wire.KindBind, &wire.Bind{Program: x.Program, In: []wire.Port{port[0], {Surface: 1}}, Out: port})
+				a.press(r, wire.KindBind, &wire.Bind{Program: x.Program, In: []wire.Port{port[0], {Surface: 1}},
+					Out: port})
 			}
 		}
 		r.drain()
@@ -82,7 +83,8 @@ func sparse(a *attacker) {
 			a.press(r, wire.KindSurface, &wire.Surface{Size: 4 << 30, Token: 10 + i}, big)
 			port := []wire.Port{{Surface: 10 + i}}
 			a.press(r, wire.KindBind, &wire.Bind{Program: x.Program, In: []wire.Port{port[0], port[0]}, Out: port})
-			q := wire.Compile{TextSize: uint64(len(addition("sparse"))), Weights: []wire.Weight{{Name: "w", Size: 4<<30 - 1}}}
+			q := wire.Compile{TextSize: uint64(len(addition("sparse"))),
+				Weights: []wire.Weight{{Name: "w", Size: 4<<30 - 1}}}
 			a.press(r, wire.KindCompile, &q, program)
 		}
 		r.drain()
@@ -98,7 +100,8 @@ func uploads(a *attacker) {
 		for range a.one(12) {
 			q := wire.Compile{TextSize: uint64(len(text))}
 			for i := range a.one(400) {
-				q.Weights = append(q.Weights, wire.Weight{Name: itoa(i), Offset: uint64(i), Size: uint64(a.one(1 << 19))})
+				q.Weights = append(q.Weights, wire.Weight{Name: itoa(i), Offset: uint64(i),
+					Size: uint64(a.one(1 << 19))})
 			}
 			a.press(r, wire.KindCompile, &q, program)
 		}

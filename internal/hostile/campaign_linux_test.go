@@ -353,7 +353,8 @@ const (
 // excess lists what the broker has beyond what it had after its first round.
 func (c counts) excess(base counts) (all []string) {
 	stacks, resident := 2*max(0, c.Threads-base.Threads), int64(slackResident) // a stack has a guard page
-	if raceDetector {                                                          // it keeps the shadow of all memory that was ever used, and more for each thread
+	// it keeps the shadow of all memory that was ever used, and more for each thread
+	if raceDetector {
 		stacks, resident = 4*stacks, math.MaxInt64-base.Resident
 	}
 	for _, one := range []struct {

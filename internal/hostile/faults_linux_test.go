@@ -13,7 +13,8 @@ var faults = []struct {
 	begin func(*campaign)
 	end   func(*campaign)
 }{
-	{"stopped", func(c *campaign) { c.broker.signal(unix.SIGSTOP) }, func(c *campaign) { c.broker.signal(unix.SIGCONT) }},
+	{"stopped", func(c *campaign) { c.broker.signal(unix.SIGSTOP) },
+		func(c *campaign) { c.broker.signal(unix.SIGCONT) }},
 	{"without descriptors", func(c *campaign) {
 		now, ok := c.broker.count()
 		require.True(c, ok)

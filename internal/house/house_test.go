@@ -41,7 +41,8 @@ var may = []struct {
 	{"ane/cost", []string{"ane/chip", "ane/mil", "ane/mil/lint"}},
 	{"ane/mil/blob", []string{"ane/mil", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil/element", []string{"ane/mil", "ane/fp16"}},
-	{"ane/mil/lint", []string{"ane/chip", "ane/mil", "ane/mil/blob", "ane/mil/element", "ane/mil/ops", "internal/near"}},
+	{"ane/mil/lint", []string{"ane/chip", "ane/mil", "ane/mil/blob", "ane/mil/element", "ane/mil/ops",
+		"internal/near"}},
 	{"ane/mil/ops", []string{"ane/mil", "ane/mil/blob", "ane/mil/element", "internal/near"}},
 	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil", []string{"internal/near"}},
@@ -55,7 +56,8 @@ var may = []struct {
 	{"internal/engine/observe", []string{"ane", "internal/engine/apple", "internal/engine/standin", "objcbridge"}},
 	{"internal/engine/standin", []string{"ane", "ane/mil", "ane/mil/blob", "internal/engine/apple",
 		"internal/engine/soft", "internal/plist", "objcbridge", "unimem", "unimem/surfaces"}},
-	{"internal/engine/apple", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint", "ane/mil/ops", "internal/attributes",
+	{"internal/engine/apple", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint", "ane/mil/ops",
+		"internal/attributes",
 		"internal/plist",
 		"objcbridge", "unimem"}},
 	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/numerics", "internal/engine/broker/",
@@ -69,7 +71,8 @@ var may = []struct {
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
-	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "objcbridge", "unimem", "unimem/safetensors"}},
+	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "objcbridge", "unimem",
+		"unimem/safetensors"}},
 }
 
 // source is one Go file that is no test.

@@ -42,7 +42,8 @@ func TestMappings(t *testing.T) {
 	for _, c := range []struct {
 		file  *os.File
 		flags int
-	}{{onDisk, unix.MAP_SHARED}, {onDisk, unix.MAP_PRIVATE}, {inMemory, unix.MAP_SHARED}, {inMemory, unix.MAP_PRIVATE}} {
+	}{{onDisk, unix.MAP_SHARED}, {onDisk, unix.MAP_PRIVATE}, {inMemory, unix.MAP_SHARED},
+		{inMemory, unix.MAP_PRIVATE}} {
 		memory, err := unix.Mmap(int(c.file.Fd()), int64(page), 3*page, unix.PROT_READ|unix.PROT_WRITE, c.flags)
 		require.NoError(t, err)
 		memory[0], memory[page] = 1, 1

@@ -64,7 +64,8 @@ func TestPaper(t *testing.T) {
 }
 
 func TestPlotIsXML(t *testing.T) {
-	text := weightbench.Plot("t", "x", "y", true, []weightbench.Line{{Name: "a", X: []float64{1, 10}, Y: []float64{2, 3}}})
+	text := weightbench.Plot("t", "x", "y", true, []weightbench.Line{{Name: "a", X: []float64{1, 10},
+		Y: []float64{2, 3}}})
 	d := xml.NewDecoder(strings.NewReader(text))
 	for {
 		_, err := d.Token()

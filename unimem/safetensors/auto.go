@@ -36,7 +36,8 @@ func (s surroundings) decide() (toMap, toLoad string) {
 	case s.size < tiny:
 		return "", "Auto reads: the files have less than 1 MiB"
 	case s.available >= 0 && float64(s.size) > spare*float64(s.available):
-		return fmt.Sprintf("Auto maps: the files have %s, the system has %s available", mib(s.size), mib(s.available)), ""
+		return fmt.Sprintf("Auto maps: the files have %s, the system has %s available", mib(s.size), mib(s.available)),
+			""
 	case s.pressure > pressed:
 		return fmt.Sprintf("Auto maps: tasks waited for memory for %.0f%% of the last ten seconds", s.pressure), ""
 	case s.resident >= hot:

@@ -134,7 +134,8 @@ func BenchmarkLoad(b *testing.B) {
 								if at >= loadSize {
 									return
 								}
-								if _, err := f.ReadAt(mem[at:min(at+part, int64(len(mem)))], at); err != nil && err != io.EOF {
+								if _, err := f.ReadAt(mem[at:min(at+part, int64(len(mem)))], at); err != nil &&
+									err != io.EOF {
 									b.Error(err)
 								}
 							}

@@ -28,7 +28,8 @@ func View[T any](t Tensor) ([]T, error) {
 		return nil, t.fail("view", err, "")
 	}
 	if len(b) > 0 && len(v)*t.DType().Bits() != len(b)*8 {
-		return nil, t.fail("view", ErrDType, fmt.Sprintf("%v has %d bits, the view's type %d", t.DType(), t.DType().Bits(),
+		return nil, t.fail("view", ErrDType, fmt.Sprintf("%v has %d bits, the view's type %d", t.DType(),
+			t.DType().Bits(),
 			len(b)*8/len(v)))
 	}
 	return v, nil
@@ -59,7 +60,8 @@ func (t Tensor) guard(op string, f func(b []byte) error) error {
 // copied. Errors: ErrShape (dst is shorter), ErrClosed, ErrChanged.
 func (t Tensor) CopyTo(dst []byte) (int, error) {
 	if int64(len(dst)) < t.Size() {
-		return 0, t.fail("copy", ErrShape, fmt.Sprintf("the tensor has %d bytes, the destination %d", t.Size(), len(dst)))
+		return 0, t.fail("copy", ErrShape, fmt.Sprintf("the tensor has %d bytes, the destination %d", t.Size(),
+			len(dst)))
 	}
 	n := 0
 	err := t.guard("copy", func(b []byte) error { n = copy(dst, b); return nil })
@@ -198,7 +200,8 @@ func (f *File) Check(ctx context.Context, sum func(name string, data []byte) err
 			case Padding(t.Name()):
 				for j, c := range b {
 					if c != 0 {
-						return &Error{Op: "check", File: t.File(), Tensor: t.Name(), Offset: t.Offset() + int64(j), Err: ErrHole,
+						return &Error{Op: "check", File: t.File(), Tensor: t.Name(), Offset: t.Offset() + int64(j),
+							Err:    ErrHole,
 							Detail: "padding that is not zero"}
 					}
 				}

@@ -42,7 +42,6 @@ type shard struct {
 	generation uint64
 	own        bool // the File closes block
 	how        How  // what has been done with the bytes
-	direct     bool // read past the page cache
 }
 
 // Open opens a .safetensors file, an index *.safetensors.index.json with the files that it names, or

@@ -52,7 +52,8 @@ func headerLength(first []byte, size int64) (int, error) {
 	case n < 2:
 		return 0, fault(ErrHeader, 0, "", "a length of %d bytes, the shortest header has 2", n)
 	case size >= 0 && int64(n) > size-lead:
-		return 0, fault(ErrTruncated, lead, "", "the header has %d bytes, the file has %d after its length", n, size-lead)
+		return 0, fault(ErrTruncated, lead, "", "the header has %d bytes, the file has %d after its length", n,
+			size-lead)
 	}
 	return int(n), nil
 }
@@ -240,14 +241,6 @@ func (h *header) check(size int64) error {
 		}
 	}
 	return nil
-}
-
-// end is the length of all tensors together.
-func (h *header) end() (end int64) {
-	for i := range h.records {
-		end = max(end, h.records[i].end)
-	}
-	return end
 }
 
 func (h *header) raw(r *record) []byte  { return h.text[r.name:][:r.nameLen] }

@@ -59,7 +59,8 @@ func TestHeadersThatAreAccepted(t *testing.T) {
 		"escapes":       {file(`{`+one(`\u00e4\ud83d\ude00\n\"`, "U8", "[]", 0, 1)+`}`, 1), []string{"ä😀\n\""}},
 		"unknown fields": {file(`{"a":{"x":`+deep+`,"dtype":"U8","y":-1.5e-3,"z":[true,false,null,{"k":"v"}],`+
 			`"shape":[1],"data_offsets":[0,1]}}`, 1), []string{"a"}},
-		"packed": {file(`{`+one("a", "F4", "[2,3]", 0, 3)+","+one("b", "F6_E2M3", "[4]", 3, 6)+`}`, 6), []string{"a", "b"}},
+		"packed": {file(`{`+one("a", "F4", "[2,3]", 0, 3)+","+one("b", "F6_E2M3", "[4]", 3, 6)+`}`, 6),
+			[]string{"a", "b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h, err := parse(c.b)

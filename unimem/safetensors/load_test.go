@@ -50,7 +50,8 @@ func TestLoad(t *testing.T) {
 	path, data := large(t)
 	sums := map[string]uint64{"a": sum(data[:1001]), "b": sum(data[1001:])}
 	for name, opts := range map[string][]Option{
-		"direct": {Checksums(sum, sums)}, "buffered": {Buffered(), Workers(1)}, "many": {Workers(100), Checksums(sum, sums)},
+		"direct": {Checksums(sum, sums)}, "buffered": {Buffered(), Workers(1)},
+		"many": {Workers(100), Checksums(sum, sums)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tp := tape(t, 3*part)

@@ -27,7 +27,8 @@ func Repack(ctx context.Context, path string, f *File, align int, opts ...Option
 		return 1
 	}
 	slices.SortStableFunc(all, func(a, b Tensor) int {
-		return cmp.Or(cmp.Compare(rest(a), rest(b)), cmp.Compare(a.File(), b.File()), cmp.Compare(a.Offset(), b.Offset()))
+		return cmp.Or(cmp.Compare(rest(a), rest(b)), cmp.Compare(a.File(), b.File()),
+			cmp.Compare(a.Offset(), b.Offset()))
 	})
 	w, err := Create(path, f.Metadata(), append([]Option{Align(align), Expect(2*len(all) + 1)}, opts...)...)
 	if err != nil {

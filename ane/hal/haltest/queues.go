@@ -59,7 +59,8 @@ func queues() []testCase {
 				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(1, 20), a.Range(5, 20)) },
 			}
 			for i, f := range steps {
-				r.ok(r.Execute(r.q, context.Background(), at(s, uint64(i)), at(s, uint64(i+1)), r.record(hal.OneShot, f)))
+				r.ok(r.Execute(r.q, context.Background(), at(s, uint64(i)), at(s, uint64(i+1)),
+					r.record(hal.OneShot, f)))
 			}
 			r.ok(r.Wait(s, r.ctx, uint64(len(steps))))
 			want := bytes.Repeat([]byte{3}, 20)

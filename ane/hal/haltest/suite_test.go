@@ -115,11 +115,12 @@ func broken() map[string]struct {
 				return q.Execute(ctx, nil, s, b...)
 			}
 		}},
-		"submissions wait for the first point only": {"semaphore_submission/SubmitWithMultipleSemaphores", func(c *haltest.Calls) {
-			c.Execute = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, b ...*hal.CommandBuffer) error {
-				return q.Execute(ctx, w[:min(1, len(w))], s, b...)
-			}
-		}},
+		"submissions wait for the first point only": {"semaphore_submission/SubmitWithMultipleSemaphores",
+			func(c *haltest.Calls) {
+				c.Execute = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, b ...*hal.CommandBuffer) error {
+					return q.Execute(ctx, w[:min(1, len(w))], s, b...)
+				}
+			}},
 		"contexts do not reach submissions": {"semaphore_submission/ContextEnds", func(c *haltest.Calls) {
 			c.Execute = func(q *hal.Queue, _ context.Context, w, s []hal.Point, b ...*hal.CommandBuffer) error {
 				return q.Execute(context.Background(), w, s, b...)
@@ -130,7 +131,8 @@ func broken() map[string]struct {
 				if err := q.Execute(ctx, w, s); err != nil {
 					return err
 				}
-				return q.Execute(ctx, append(w[:len(w):len(w)], hal.Point{Semaphore: hal.NewSemaphore(0), Value: 1}), nil, b...)
+				return q.Execute(ctx, append(w[:len(w):len(w)], hal.Point{Semaphore: hal.NewSemaphore(0), Value: 1}),
+					nil, b...)
 			}
 		}},
 		"functions run twice": {"queue_host_call/Once", func(c *haltest.Calls) {
@@ -158,15 +160,16 @@ func broken() map[string]struct {
 		"patterns have one byte": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *haltest.Calls) {
 			c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) { b.Fill(dst, p[:min(1, len(p))]) }
 		}},
-		"patterns begin at multiples of their length": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *haltest.Calls) {
-			c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) {
-				if n := len(p); n > 0 && dst.Offset > 0 {
-					k := dst.Offset % n
-					p = append(append([]byte{}, p[k:]...), p[:k]...)
+		"patterns begin at multiples of their length": {"command_buffer_fill/PatternsOffsetsAndLengths",
+			func(c *haltest.Calls) {
+				c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) {
+					if n := len(p); n > 0 && dst.Offset > 0 {
+						k := dst.Offset % n
+						p = append(append([]byte{}, p[k:]...), p[:k]...)
+					}
+					b.Fill(dst, p)
 				}
-				b.Fill(dst, p)
-			}
-		}},
+			}},
 		"fills round to 4 bytes": {"command_buffer_fill/PatternsOffsetsAndLengths", func(c *haltest.Calls) {
 			c.Fill = func(b *hal.CommandBuffer, dst hal.Range, p []byte) { dst.Length &^= 3; b.Fill(dst, p) }
 		}},
@@ -234,7 +237,8 @@ func TestBrokenImplementationsFail(t *testing.T) {
 func TestRandomNotices(t *testing.T) {
 	all := broken()
 	for _, name := range []string{"patterns have one byte", "fills round to 4 bytes", "copies read too late",
-		"updates are lost", "dispatches are lost", "imports are copies", "memory is copied", "submissions do not wait"} {
+		"updates are lost", "dispatches are lost", "imports are copies", "memory is copied",
+		"submissions do not wait"} {
 		calls := haltest.Direct()
 		all[name].change(&calls)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -138,7 +138,8 @@ func TestInvalidPrograms(t *testing.T) {
 	b.Func("main")
 	b.Func("a-b")
 	_, err = b.Program()
-	for _, want := range []string{`opset "ios 18" is not a name`, `function "main" is defined twice; the first is at `, `function "a-b" is not a name`, `function "main" has no output`} {
+	for _, want := range []string{`opset "ios 18" is not a name`, `function "main" is defined twice; the first is at `,
+		`function "a-b" is not a name`, `function "main" has no output`} {
 		require.ErrorContains(t, err, want)
 	}
 	_, again := b.Program()
@@ -183,7 +184,8 @@ func TestNotes(t *testing.T) {
 	p, err := b.Program()
 	require.NoError(t, err)
 	require.Len(t, p.Notes, 3)
-	for i, want := range []string{`weight "w": 2 of 4 values are beyond the range of fp16`, "rsqrt: epsilon: fp16(1e-12) is too small", "scalar: fp16(1e+06) is beyond the range"} {
+	for i, want := range []string{`weight "w": 2 of 4 values are beyond the range of fp16`,
+		"rsqrt: epsilon: fp16(1e-12) is too small", "scalar: fp16(1e+06) is beyond the range"} {
 		require.Contains(t, p.Notes[i], "build_test.go:")
 		require.Contains(t, p.Notes[i], want)
 	}
@@ -243,6 +245,7 @@ func TestOperatorsWithoutMethod(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, mil.Equal(p.Program, q))
 	require.Contains(t, string(p.Text()), `func main<ios17>`)
-	require.Contains(t, string(p.Text()), `tensor<fp16, []> alpha = const()[name = tensor<string, []>("alpha"), val = tensor<fp16, []>(0x0p+0)];`)
+	require.Contains(t, string(p.Text()),
+		`tensor<fp16, []> alpha = const()[name = tensor<string, []>("alpha"), val = tensor<fp16, []>(0x0p+0)];`)
 	require.Contains(t, string(p.Text()), `y = crimp(alpha = alpha, beta = beta, x = swirl_0)`)
 }

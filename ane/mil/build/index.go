@@ -126,7 +126,8 @@ func (f *Func) Topk(x Value, k, axis int, options ...OrderOption) (values, indic
 	for _, option := range given(options) {
 		option.order(&o)
 	}
-	both := f.call("topk").value("x", x).int("k", k).int("axis", axis).bool("ascending", o.ascending).bool("sort", true).
+	both := f.call("topk").value("x", x).int("k", k).int("axis", axis).bool("ascending", o.ascending).bool("sort",
+		true).
 		bool("return_indices", true).word("output_indices_dtype", o.indices.String()).many(2)
 	return both[0], both[1]
 }

@@ -137,8 +137,9 @@ func TestFix(t *testing.T) {
 		"epsilon-missing": {one("log(x = x)"), one("inverse(x = x)")},
 		"nested-const": {one("mul(x = const(val = fp16(2)), y = x)"),
 			one("mul(x = x, y = const ( ) [name = string(\"]\"), val = tensor<fp16, [1, 1]>([[0x1p-1]])])"),
-			op(t16(1, 64, 1, 64), t16(1, 65, 1, 64), "concat(axis = const()[val = int32(1)], interleave = bool(false), "+
-				"values = (x, const()[val = "+t16(1, 1, 1, 64)+"(["+strings.Repeat("1, ", 63)+"1])]))")},
+			op(t16(1, 64, 1, 64), t16(1, 65, 1, 64),
+				"concat(axis = const()[val = int32(1)], interleave = bool(false), "+
+					"values = (x, const()[val = "+t16(1, 1, 1, 64)+"(["+strings.Repeat("1, ", 63)+"1])]))")},
 	}
 	for _, rule := range lint.Rules() {
 		if !rule.Fixable {

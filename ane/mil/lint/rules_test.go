@@ -92,11 +92,13 @@ func TestPathsThatLeave(t *testing.T) {
 	const named = "@model_path/../w.bin"
 	require.Contains(t, text, named)
 	at := func(path string) []byte { return []byte(strings.Replace(text, named, path, 1)) }
-	for _, path := range []string{"@model_path//etc/passwd", "@model_path/../w", "@model_path/a/../../w", "@model_path/",
+	for _, path := range []string{"@model_path//etc/passwd", "@model_path/../w", "@model_path/a/../../w",
+		"@model_path/",
 		"@model_path", "/etc/passwd", "w.bin", "", `@model_path\\w.bin`, `@model_path/..\\w.bin`} {
 		require.Len(t, of(lint.Text("p.mil", at(path), lint.Options{}), "blob-path"), 1, path)
 	}
-	for _, path := range []string{"@model_path/w.bin", "@model_path/./w.bin", "@model_path/a/b//w.bin", "@model_path/..w"} {
+	for _, path := range []string{"@model_path/w.bin", "@model_path/./w.bin", "@model_path/a/b//w.bin",
+		"@model_path/..w"} {
 		require.Empty(t, of(lint.Text("p.mil", at(path), lint.Options{}), "blob-path"), path)
 	}
 }

@@ -110,7 +110,8 @@ func checkPath(c *check) {
 		switch {
 		case !ok:
 			c.error(e.pos, "", "path %s does not start with @model_path/", cut(e.path))
-		case strings.HasPrefix(rest, "/") || strings.Contains("/"+rest+"/", "/../") || strings.Contains(rest, "\\") || strings.Contains(rest, "\x00") ||
+		case strings.HasPrefix(rest, "/") || strings.Contains("/"+rest+"/", "/../") || strings.Contains(rest, "\\") ||
+			strings.Contains(rest, "\x00") ||
 			clean == "/":
 			c.error(e.pos, "", "path %s leaves the folder of the model", cut(e.path))
 		}

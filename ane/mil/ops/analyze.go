@@ -102,8 +102,9 @@ func (a *analysis) choose(p *mil.Program, name string) *mil.Function {
 func (a *analysis) function(f *mil.Function) {
 	a.graph.Function = f.Name
 	if known, hint := mil.KnownOpset(f.Opset); !known {
-		a.note((&mil.Error{File: a.file, Pos: f.Pos, Msg: fmt.Sprintf("function %s: %s is no opset that Apple published",
-			f.Name, f.Opset), Hint: hint}).Error())
+		a.note((&mil.Error{File: a.file, Pos: f.Pos,
+			Msg: fmt.Sprintf("function %s: %s is no opset that Apple published",
+				f.Name, f.Opset), Hint: hint}).Error())
 	}
 	for _, p := range f.Params {
 		a.define(p.Name, a.parameter(p))

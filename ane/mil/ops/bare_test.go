@@ -32,10 +32,12 @@ func TestBareArguments(t *testing.T) {
 	g, list := analyze(t, text, nil)
 	require.Empty(t, list)
 	require.Equal(t, []string{
-		"e.mil:6:61: matmul: transpose_y: true has no type, which Apple's compiler refuses; write transpose_y = bool(true)",
+		"e.mil:6:61: matmul: transpose_y: true has no type, which Apple's compiler refuses; write transpose_y = " +
+			"bool(true)",
 		"e.mil:6:109: mul: y: 2 has no type, which Apple's compiler refuses; write y = fp16(2)",
 		"e.mil:6:161: softmax: axis: -1 has no type, which Apple's compiler refuses; write axis = int32(-1)",
-		"e.mil:6:252: layer_norm: epsilon: 1e-12 has no type, which Apple's compiler refuses; write epsilon = fp32(1e-12)",
+		"e.mil:6:252: layer_norm: epsilon: 1e-12 has no type, which Apple's compiler refuses; write epsilon = " +
+			"fp32(1e-12)",
 	}, g.Notes)
 	require.Equal(t, mil.FP16, g.Nodes[1].In[1].DType)
 	require.EqualValues(t, float32(1e-12), g.Nodes[3].Attrs.(ops.Norm).Epsilon)

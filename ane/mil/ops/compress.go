@@ -10,7 +10,8 @@ import (
 // compressions make constants from a shorter form. Attrs is a Palette for those with a lut, a Sparse for
 // constexpr_sparse_to_dense, else nil.
 var compressions = []Def{
-	{Name: "constexpr_blockwise_shift_scale", Params: []Param{known("data"), known("scale"), known("offset").optional()},
+	{Name: "constexpr_blockwise_shift_scale",
+		Params: []Param{known("data"), known("scale"), known("offset").optional()},
 		infer: func(c *Call) {
 			c.needs("data", shiftTypes...)
 			x := c.tensor("data")
@@ -70,7 +71,8 @@ func (c *Call) blocks(d mil.DType, shape []int) {
 		return
 	}
 	if !offset.DType.Float() && offset.DType != d || offset.DType.Float() && !slices.Contains(floats, offset.DType) {
-		c.fail("offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType, d)
+		c.fail("offset", "give it in the type of the data, or as fp16", "offset is %s but the data is %s", offset.DType,
+			d)
 	}
 	if !slices.Equal(offset.Shape, c.tensor("scale").Shape) {
 		c.fail("offset", "give as many as scales", "shape %v for scale%v", offset.Shape, c.tensor("scale").Shape)
@@ -221,7 +223,8 @@ func (c *Call) sparse(data, mask string) {
 // counted compares the length of the data with the number of set bits. The program is valid only for this mask.
 func (c *Call) counted(data, mask string, set int) {
 	if d := c.tensor(data); d.Shape[0] != set {
-		c.fail(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0], mask, set)
+		c.fail(data, "give an element for each set bit of the mask", "%d elements, %s has %d bits set", d.Shape[0],
+			mask, set)
 		return
 	}
 	m := c.tensor(mask)

@@ -105,7 +105,8 @@ func TestEveryOperatorChecksItsArguments(t *testing.T) {
 				refused("fp16 y = "+name+"("+p.Name+" = (st));", p.Name+": takes a single value")
 			case p.Variadic:
 				refused("fp16 y = "+name+"("+p.Name+" = s);", p.Name+": takes a list")
-				refused("fp16 y = "+name+`(`+p.Name+` = (s, string("a")));`, p.Name+": a string where a tensor is expected")
+				refused("fp16 y = "+name+`(`+p.Name+` = (s, string("a")));`,
+					p.Name+": a string where a tensor is expected")
 			default:
 				refused("fp16 y = "+name+"("+p.Name+" = (s));", p.Name+": takes a single value")
 				refused("fp16 y = "+name+`(`+p.Name+` = string("a"));`, p.Name+": a string where a tensor is expected")
@@ -132,11 +133,16 @@ func TestFunctionFaults(t *testing.T) {
 			"string cannot be stored on a surface"},
 		"no surface for int64": {"program(1.3)\n{\nfunc main<ios18>(int64 x) { fp16 y = relu(x = x); } -> (y);\n}",
 			"int64 cannot be stored on a surface"},
-		"unknown axis":      {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [?]> x) { fp16 y = relu(x = x); } -> (y);\n}", "unknown axis"},
-		"rank 6":            {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 1, 1, 1, 1, 1]> x) { fp16 y = relu(x = x); } -> (y);\n}", "rank 6, at most 5"},
-		"2^31 + 1 elements": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483649]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
-		"2^62 elements":     {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483648, 2147483648]> x) { fp16 y = relu(x = x); } -> (y);\n}", "empty or too large"},
-		"2^63 on an axis":   {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [9223372036854775807]> x) { fp16 y = relu(x = x); } -> (y);\n}", "too large"},
+		"unknown axis": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [?]> x) { fp16 y = relu(x = x); } -> " +
+			"(y);\n}", "unknown axis"},
+		"rank 6": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [1, 1, 1, 1, 1, 1]> x) { fp16 y = " +
+			"relu(x = x); } -> (y);\n}", "rank 6, at most 5"},
+		"2^31 + 1 elements": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483649]> x) { fp16 y = relu(x = " +
+			"x); } -> (y);\n}", "empty or too large"},
+		"2^62 elements": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2147483648, 2147483648]> x) { fp16 y " +
+			"= relu(x = x); } -> (y);\n}", "empty or too large"},
+		"2^63 on an axis": {"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [9223372036854775807]> x) { fp16 y = " +
+			"relu(x = x); } -> (y);\n}", "too large"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, list := analyze(t, c.text, nil)

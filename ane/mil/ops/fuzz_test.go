@@ -16,23 +16,27 @@ var programs = []string{
 	"maximum(x = x, y = x)", "minimum(x = i, y = i)",
 	"abs(x = i)", "relu(x = x)", "sqrt(x = x)", "exp(x = x)", "sigmoid(x = x)", "tanh(x = x)", "silu(x = x)",
 	"rsqrt(x = x, epsilon = fp32(0x1p-10))", `gelu(x = x, mode = string("TANH_APPROXIMATION"))`,
-	"reduce_sum(x = n, axes = tensor<int32, [2]>([0, -1]), keep_dims = bool(true))", "reduce_mean(x = x, axes = tensor<int32, [1]>([1]))", "reduce_max(x = i)",
+	"reduce_sum(x = n, axes = tensor<int32, [2]>([0, -1]), keep_dims = bool(true))", "reduce_mean(x = x, axes = " +
+		"tensor<int32, [1]>([1]))", "reduce_max(x = i)",
 	"reduce_min(x = x)", "reduce_prod(x = i)", "reduce_l1_norm(x = n, axes = tensor<int32, [1]>([-2]))", "reduce_l2_norm(x = f)",
 	"reduce_log_sum(x = x)", "reduce_log_sum_exp(x = x, axes = tensor<int32, [1]>([0]))", "reduce_sum_square(x = x)",
 	`reduce_argmax(x = x, axis = int32(0), keep_dims = bool(true), output_dtype = string("uint16"))`, "reduce_argmin(x = i)",
 	"softmax(x = x, axis = int32(0))", "layer_norm(x = x, axes = tensor<int32, [1]>([-1]), epsilon = fp16(0.5))",
-	"batch_norm(x = n, mean = q, variance = q, gamma = q, beta = q, epsilon = fp16(0.5))", "instance_norm(x = n, gamma = q)",
+	"batch_norm(x = n, mean = q, variance = q, gamma = q, beta = q, epsilon = fp16(0.5))", "instance_norm(x = n, " +
+		"gamma = q)",
 	"l2_norm(x = n, epsilon = fp16(1))", "local_response_norm(x = n, size = int32(3), alpha = fp16(1))",
 	"matmul(x = x, y = w, transpose_x = bool(false), transpose_y = bool(true))", "linear(x = x, weight = w)",
 	`conv(x = img, weight = k, strides = tensor<int32, [2]>([1, 2]), pad_type = string("custom"), pad = tensor<int32, [4]>([1, 0, 0, 1]), dilations = tensor<int32, [2]>([1, 1]), groups = int32(1))`,
 	"matmul(x = q, y = n)", "linear(x = x, weight = w, bias = tensor<fp16, [4]>([1, 2, 3, 4]))",
-	`einsum(values = (n, p), equation = string("abc,dbc->ad"))`, "scaled_dot_product_attention(query = n, key = n, value = n, attn_mask = q)",
+	`einsum(values = (n, p), equation = string("abc,dbc->ad"))`, "scaled_dot_product_attention(query = n, key = n, " +
+		"value = n, attn_mask = q)",
 	"upsample_nearest_neighbor(x = n, scale_factor_height = int32(2), scale_factor_width = int32(3))",
 	"upsample_bilinear(x = n, scale_factor_height = fp32(2), scale_factor_width = fp32(3), align_corners = bool(false))",
 	"resize_nearest_neighbor(x = n, target_size_height = int32(3), target_size_width = int32(5))",
 	`resize_bilinear(x = n, target_size_height = int32(3), target_size_width = int32(5), sampling_mode = string("OFFSET_CORNERS"))`,
 	"resize(x = img, shape = tensor<int32, [3]>([4, 0, 5]), resized_dims = uint32(2))",
-	"crop_resize(x = img, boxes = const(val = tensor<fp16, [1, 4]>([0, 0, 1, 1])), target_height = int32(3), target_width = int32(2), spatial_scale = fp16(0.5))",
+	"crop_resize(x = img, boxes = const(val = tensor<fp16, [1, 4]>([0, 0, 1, 1])), target_height = int32(3), " +
+		"target_width = int32(2), spatial_scale = fp16(0.5))",
 	`affine(x = img, transform_matrix = const(val = tensor<fp16, [1, 6]>([1, 0, 0, 0, 1, 0])), output_height = int32(3), output_width = int32(2), sampling_mode = string("bilinear"), padding_mode = string("constant"), padding_value = fp16(0), coordinates_mode = string("unnormalized"), align_corners = bool(true))`,
 	`resample(x = img, coordinates = const(val = tensor<fp16, [1, 1, 1, 2]>([1, 1])), sampling_mode = string("nearest"), padding_mode = string("constant"), padding_value = fp16(0), coordinates_mode = string("unnormalized"), align_corners = bool(true))`,
 	`lstm(x = n, initial_h = tensor<fp16, [2, 1]>([0, 0]), initial_c = tensor<fp16, [2, 1]>([0, 0]), weight_ih = tensor<fp16, [4, 2]>([1, 2, 3, 4, 5, 6, 7, 8]), weight_hh = tensor<fp16, [4, 1]>([1, 2, 3, 4]), clip = fp16(1), direction = string("reverse"))`,
@@ -45,19 +49,25 @@ var programs = []string{
 	"reshape(x = x, shape = tensor<int32, [2]>([-1, 2]))", "transpose(x = x, perm = tensor<int32, [2]>([1, 0]))", "expand_dims(x = x, axes = tensor<int32, [1]>([0]))",
 	"squeeze(x = r5)", "concat(values = (x, x), axis = int32(0), interleave = bool(true))",
 	"flatten2d(x = n, axis = int32(-1))", "reshape(x = x, shape = tensor<int32, [3]>([0, 0, -1]))",
-	"reshape_like(x = x, ref_tensors = (x, i), begins = (int32(0), int32(1)), ends = (int32(2), int32(-1)), end_masks = (bool(true), bool(false)))",
+	"reshape_like(x = x, ref_tensors = (x, i), begins = (int32(0), int32(1)), ends = (int32(2), int32(-1)), " +
+		"end_masks = (bool(true), bool(false)))",
 	"stack(values = (x, x), axis = int32(1))", "tile(x = x, reps = tensor<int32, [2]>([2, 1]))",
-	"reverse(x = x, axes = tensor<int32, [2]>([0, -1]))", "reverse_sequence(x = x, lengths = tensor<int16, [3]>([0, 1, 2]), seq_axis = int32(0), batch_axis = int32(1))",
+	"reverse(x = x, axes = tensor<int32, [2]>([0, -1]))", "reverse_sequence(x = x, lengths = tensor<int16, [3]>([0, " +
+		"1, 2]), seq_axis = int32(0), batch_axis = int32(1))",
 	"crop(x = img, crop_height = tensor<int32, [2]>([1, 0]), crop_width = tensor<int32, [2]>([1, 1]))", "sliding_windows(x = x, axis = int32(1), size = int32(2), stride = int32(1))",
 	"depth_to_space(x = big, block_size = int32(1))", "space_to_depth(x = big, block_size = int32(2))",
 	"pixel_shuffle(x = big, upscale_factor = int32(1))", "pixel_unshuffle(x = big, downscale_factor = int32(2))",
-	"space_to_batch(x = big, block_shape = tensor<int32, [2]>([2, 3]), paddings = tensor<int32, [2, 2]>([[1, 1], [1, 1]]))",
+	"space_to_batch(x = big, block_shape = tensor<int32, [2]>([2, 3]), paddings = tensor<int32, [2, 2]>([[1, 1], [1, " +
+		"1]]))",
 	"batch_to_space(x = big, block_shape = tensor<int32, [2]>([2, 2]), crops = tensor<int32, [2, 2]>([[1, 1], [0, 1]]))",
-	"shape(x = x)", "fill(shape = tensor<int32, [2]>([2, 3]), value = fp16(1))", "fill_like(ref_tensor = x, value = int8(3))",
+	"shape(x = x)", "fill(shape = tensor<int32, [2]>([2, 3]), value = fp16(1))", "fill_like(ref_tensor = x, value = " +
+		"int8(3))",
 	"range_1d(start = fp16(1), end = fp16(7), step = fp16(2))", "band_part(x = x, lower = int32(1), upper = int32(-1))",
 	"one_hot(indices = i, one_hot_vector_size = int32(3), axis = int32(-1), on_value = fp16(1), off_value = fp16(0))",
-	"cumsum(x = x, axis = int32(1), exclusive = bool(true), reverse = bool(true))", "non_zero(x = tensor<fp16, [3]>([0, 3, 1]))",
-	"slice_update(x = x, update = s, begin = tensor<int32, [2]>([0, 1]), end = tensor<int32, [2]>([1, 2]), squeeze_mask = tensor<bool, [2]>([true, true]))",
+	"cumsum(x = x, axis = int32(1), exclusive = bool(true), reverse = bool(true))", "non_zero(x = tensor<fp16, " +
+		"[3]>([0, 3, 1]))",
+	"slice_update(x = x, update = s, begin = tensor<int32, [2]>([0, 1]), end = tensor<int32, [2]>([1, 2]), " +
+		"squeeze_mask = tensor<bool, [2]>([true, true]))",
 	"slice_update(x = i, update = i, begin = ix, end = ix, stride = tensor<int32, [1]>([-1]))", "slice_by_size(x = i, begin = ix, size = tensor<int32, [1]>([2]))",
 	"slice_by_index(x = i, begin = ix, end = ix, squeeze_mask = tensor<bool, [1]>([true]))",
 	"read_state(input = st)", "write_state(input = st, data = q)", "coreml_update_state(state = st, value = q)",
@@ -69,7 +79,8 @@ var programs = []string{
 	"argsort(x = x, axis = int32(1), ascending = bool(true))",
 	"random_uniform(shape = tensor<int32, [2]>([2, 3]), low = fp16(0), high = fp16(1), seed = int32(-1))", "random_normal(shape = tensor<int32, [2]>([2, 3]), seed = int32(3))",
 	"random_bernoulli(shape = tensor<int32, [1]>([2]), prob = fp16(0.5))", `random_categorical(x = x, mode = string("probs"), size = int32(3), seed = int32(1))`,
-	"slice_by_index(x = x, begin = tensor<int32, [2]>([0, -1]), end = tensor<int32, [2]>([2, -9]), stride = tensor<int32, [2]>([1, -1]), squeeze_mask = tensor<bool, [2]>([true, false]))",
+	"slice_by_index(x = x, begin = tensor<int32, [2]>([0, -1]), end = tensor<int32, [2]>([2, -9]), stride = " +
+		"tensor<int32, [2]>([1, -1]), squeeze_mask = tensor<bool, [2]>([true, false]))",
 	"slice_by_size(x = x, begin = tensor<int32, [2]>([0, 1]), size = tensor<int32, [2]>([1, -1]))",
 	`pad(x = x, pad = tensor<int32, [2]>([1, 2]), mode = string("reflect"), constant_val = fp16(1))`,
 	`cast(x = x, dtype = string("int8"))`, "split(x = x, split_sizes = tensor<int32, [2]>([1, 1]), axis = int32(0))", "split(x = x, num_splits = int32(3), axis = int32(1))",

@@ -188,7 +188,8 @@ func inferNonZero(c *Call) {
 		c.fail("x", "a scalar has no axes; reshape it", "the index of a scalar is empty")
 		return
 	case x.Elements() > maxListed:
-		c.fail("x", "give a smaller constant", "%d elements; constants of at most %d are listed", x.Elements(), maxListed)
+		c.fail("x", "give a smaller constant", "%d elements; constants of at most %d are listed", x.Elements(),
+			maxListed)
 		return
 	}
 	x.weight.take(x)

@@ -109,7 +109,8 @@ func TestPoolingRoundsUp(t *testing.T) {
 	} {
 		for ceil, out := range map[bool]int{false: c.floor, true: c.ceil} {
 			call := fmt.Sprintf("max_pool(x = x, kernel_sizes = int32(%d), strides = int32(%d), ceil_mode = bool(%t)",
-				c.kernel, c.stride, ceil) + `, pad_type = string("custom"), pad = ` + ints(mil.Int32, c.before, c.after) + ")"
+				c.kernel, c.stride, ceil) + `, pad_type = string("custom"), pad = ` +
+				ints(mil.Int32, c.before, c.after) + ")"
 			_, _, list := resolve(t, half(1, 1, c.in)+" x", half(1, 1, out), call)
 			require.Empty(t, list, "%s, ceil_mode %t", name, ceil)
 		}
@@ -160,7 +161,8 @@ func truth(b bool) string { return fmt.Sprintf("tensor<bool, [1]>([%t])", b) }
 // The index of a squeezed axis lies within the axis, counted from either end.
 func TestSqueezedIndexes(t *testing.T) {
 	for begin, fits := range map[int]bool{-4: false, -3: true, 0: true, 2: true, 3: false} {
-		call := fmt.Sprintf("slice_by_index(x = x, begin = %s, end = %s, squeeze_mask = tensor<bool, [2]>([false, true]))",
+		call := fmt.Sprintf("slice_by_index(x = x, begin = %s, end = %s, squeeze_mask = tensor<bool, [2]>([false, "+
+			"true]))",
 			ints(mil.Int32, 0, begin), ints(mil.Int32, 2, 3))
 		n, _, list := resolve(t, half(2, 3)+" x", half(2), call)
 		require.Equal(t, fits, list == nil, "%d: %v", begin, list)

@@ -72,8 +72,9 @@ func (c *Call) located(limits ...int) (validate bool) {
 	}
 	for i, f := range v.Floats() {
 		if n := limits[i%len(limits)]; f < 0 || f >= float64(n) {
-			c.fail("indices", "with validate_indices, indices are from 0 to the last of the axis", "%.0f of an axis of length "+
-				"%d", f, n)
+			c.fail("indices", "with validate_indices, indices are from 0 to the last of the axis",
+				"%.0f of an axis of length "+
+					"%d", f, n)
 			return
 		}
 	}
@@ -89,7 +90,8 @@ func inferGather(c *Call) {
 		return
 	}
 	if a.Batch < 0 || a.Batch > a.Axis || a.Batch > at.Rank() || !slices.Equal(x.Shape[:a.Batch], at.Shape[:a.Batch]) {
-		c.fail("batch_dims", "x and indices share these axes, and axis comes after them", "%d for x%v, indices%v and axis %d",
+		c.fail("batch_dims", "x and indices share these axes, and axis comes after them",
+			"%d for x%v, indices%v and axis %d",
 			a.Batch, x.Shape, at.Shape, a.Axis)
 		return
 	}
@@ -145,8 +147,9 @@ func inferGatherND(c *Call) {
 	}
 	depth := at.Shape[n]
 	if depth > x.Rank()-a.Batch {
-		c.fail("indices", "the last axis has an index for each of the first axes of x", "%d indices for x%v after %d batch "+
-			"axes", depth, x.Shape, a.Batch)
+		c.fail("indices", "the last axis has an index for each of the first axes of x",
+			"%d indices for x%v after %d batch "+
+				"axes", depth, x.Shape, a.Batch)
 		return
 	}
 	a.Validate = c.located(x.Shape[a.Batch : a.Batch+depth]...)
@@ -211,7 +214,8 @@ func inferScatterND(c *Call) {
 	}
 	n := at.Rank() - 1
 	if n < 0 || at.Shape[n] > data.Rank() {
-		c.fail("indices", "the last axis has an index for each of the first axes of data", "shape %v for data%v", at.Shape,
+		c.fail("indices", "the last axis has an index for each of the first axes of data", "shape %v for data%v",
+			at.Shape,
 			data.Shape)
 		return
 	}
@@ -237,13 +241,15 @@ func inferTopK(c *Call) {
 	}
 	switch {
 	case a.K < 1 || a.K > length:
-		c.fail("k", "choose from 1 to the length of the axis; -1 takes all", "%d of axis %d of x%v", a.K, a.Axis, x.Shape)
+		c.fail("k", "choose from 1 to the length of the axis; -1 takes all", "%d of axis %d of x%v", a.K, a.Axis,
+			x.Shape)
 		return
 	case !indices && c.tensor("output_indices_dtype") != nil:
 		c.fail("output_indices_dtype", "remove it, or return_indices = bool(false)", "there are no indices")
 		return
 	case d == mil.UInt16 && length > 1<<16:
-		c.fail("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v", a.Axis,
+		c.fail("output_indices_dtype", `write string("int32")`, "uint16 does not hold the indices of axis %d of x%v",
+			a.Axis,
 			x.Shape)
 		return
 	}

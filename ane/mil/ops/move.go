@@ -148,7 +148,8 @@ func inferSlidingWindows(c *Call) {
 	}
 	length := x.Shape[axis]
 	if size < 1 || size > length {
-		c.fail("size", "choose from 1 to the length of the axis", "windows of %d on axis %d of x%v", size, axis, x.Shape)
+		c.fail("size", "choose from 1 to the length of the axis", "windows of %d on axis %d of x%v", size, axis,
+			x.Shape)
 		return
 	}
 	if step < 1 || step > MaxElements {
@@ -187,7 +188,8 @@ func (c *Call) toSpace(name string, order [3]int) {
 	}
 	n, ch, h, w := x.Shape[0], x.Shape[1], x.Shape[2], x.Shape[3]
 	if ch%(block*block) != 0 {
-		c.fail(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape, block)
+		c.fail(name, "the square of it divides the channels", "%d channels of x%v with blocks of %d", ch, x.Shape,
+			block)
 		return
 	}
 	left := ch / (block * block)
@@ -274,7 +276,8 @@ func inferSpaceToBatch(c *Call) {
 	for i, b := range a.Block {
 		padded := x.Shape[2+i] + both[i]
 		if padded%b != 0 {
-			c.fail("block_shape", "it divides the padded rows and columns", "%d does not divide axis %d of x%v, padded to %d",
+			c.fail("block_shape", "it divides the padded rows and columns",
+				"%d does not divide axis %d of x%v, padded to %d",
 				b, 2+i, x.Shape, padded)
 			return
 		}
@@ -291,7 +294,8 @@ func inferBatchToSpace(c *Call) {
 		return
 	}
 	if x.Shape[0]%(a.Block[0]*a.Block[1]) != 0 {
-		c.fail("block_shape", "its product divides the batch", "blocks of %d x %d of x%v", a.Block[0], a.Block[1], x.Shape)
+		c.fail("block_shape", "its product divides the batch", "blocks of %d x %d of x%v", a.Block[0], a.Block[1],
+			x.Shape)
 		return
 	}
 	shape := []int{x.Shape[0] / (a.Block[0] * a.Block[1]), x.Shape[1], 0, 0}
@@ -333,7 +337,8 @@ func inferReverseSequence(c *Call) {
 		return
 	}
 	if !slices.Equal(lengths.Shape, []int{x.Shape[a.Batch]}) {
-		c.fail("lengths", "give one length for each element of batch_axis", "shape %v for axis %d of x%v", lengths.Shape,
+		c.fail("lengths", "give one length for each element of batch_axis", "shape %v for axis %d of x%v",
+			lengths.Shape,
 			a.Batch, x.Shape)
 		return
 	}

@@ -1,7 +1,8 @@
 package ops
 
 // randoms fill tensors with random numbers. Attrs is a Random. A seed of 0 or more gives the same numbers in every
-// evaluation; -1, the default, gives new numbers in each evaluation after a load, and the same ones after the next load.
+// evaluation; -1, the default, gives new numbers in each evaluation after a load, and the same ones after the next
+// load.
 var randoms = []Def{
 	random("random_uniform", "low", 0, "high", 1), random("random_normal", "mean", 0, "stddev", 1),
 	random("random_bernoulli", "prob", 0.5, "", 0),

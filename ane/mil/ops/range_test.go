@@ -18,13 +18,15 @@ func TestNumbersOutOfRange(t *testing.T) {
 		"fp16(-1e9)": "r.mil:5:32: fp16(-1e+09) is beyond",
 		"fp16(1e-12)": "r.mil:5:32: fp16(1e-12) is too small for its type and becomes 0; " +
 			"use a type of larger range",
-		"tensor<fp16, [3]>([1, 70000, 80000])": "fp16(70000) is beyond the range of its type and becomes infinite, and so does 1 other element",
-		"fp16(65504)":                          "",
-		"fp16(inf)":                            "",
-		"fp16(0)":                              "",
+		"tensor<fp16, [3]>([1, 70000, 80000])": "fp16(70000) is beyond the range of its type and becomes infinite, " +
+			"and so does 1 other element",
+		"fp16(65504)": "",
+		"fp16(inf)":   "",
+		"fp16(0)":     "",
 	} {
 		of, _, _ := strings.Cut(literal, "(")
-		p, err := mil.Parse("r.mil", []byte("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [4]> x) {\n        tensor<fp16, [4]> y = relu(x = x);\n        "+of+" c = const()[val = "+literal+"];\n    } -> (y);\n}\n"))
+		p, err := mil.Parse("r.mil", []byte("program(1.3)\n{\n    func main<ios18>(tensor<fp16, [4]> x) {\n        "+
+			"tensor<fp16, [4]> y = relu(x = x);\n        "+of+" c = const()[val = "+literal+"];\n    } -> (y);\n}\n"))
 		require.NoError(t, err, literal)
 		g, err := ops.Analyze("r.mil", p, "", nil)
 		require.NoError(t, err, literal)

@@ -141,7 +141,8 @@ func inferSliceIndex(c *Call) {
 			a.Size[i] = (length-1)/max(s, -s) + 1
 			shape = append(shape, a.Size[i])
 		default:
-			c.fail("begin", "give constants, masks for whole axes, squeeze_mask for single elements, or use slice_by_size",
+			c.fail("begin", "give constants, masks for whole axes, squeeze_mask for single elements, or use "+
+				"slice_by_size",
 				"the size of axis %d depends on values; engines need static shapes", i)
 			return
 		}
@@ -192,7 +193,8 @@ func inferSliceUpdate(c *Call) {
 		}
 	}
 	if len(rest) > 0 || Volume(a.Size) != update.Elements() {
-		c.fail("update", "give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape, x.Shape)
+		c.fail("update", "give it the axes of x without those of squeeze_mask", "shape %v for x%v", update.Shape,
+			x.Shape)
 	}
 	c.attrs = a
 	c.gives(x.DType, x.Shape)

@@ -31,7 +31,8 @@ func (c *Call) holds(name, value string) {
 // stateful remarks what Apple's engine makes of states.
 func (c *Call) stateful() {
 	if !c.failed() {
-		c.notes = append(c.notes, "Apple's engine refuses states on the e5rt road, and nothing shows that it takes them in "+
+		c.notes = append(c.notes, "Apple's engine refuses states on the e5rt road, and nothing shows that it takes "+
+			"them in "+
 			"memory; feed the state as an extra input and output")
 	}
 }
@@ -49,7 +50,8 @@ var unsupported = map[string]string{
 }
 
 const (
-	blocks = "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the loop, compute " +
+	blocks = "its bodies are nested blocks, which MIL text for the Neural Engine does not have; unroll the loop, " +
+		"compute " +
 		"both branches and choose with select, or use one program for each branch"
 	lists = "the length of a list depends on values, and engines need static shapes; use a tensor with slice_update, " +
 		"or stack the values"

@@ -40,7 +40,8 @@ func inferReshape(c *Call) {
 		case n == -1 && open < 0:
 			open = i
 		case n < 1 || n > MaxElements || known > MaxElements/n:
-			c.fail("shape", "sizes are at least 1, one may be -1, 0 keeps the length of x", "%s", few(c.ints("shape", -1, nil)))
+			c.fail("shape", "sizes are at least 1, one may be -1, 0 keeps the length of x", "%s",
+				few(c.ints("shape", -1, nil)))
 			return
 		default:
 			known *= n

@@ -54,8 +54,9 @@ func (f *weightFile) unpack(data []byte, at int64, t mil.Type) ([]byte, error) {
 		return have, nil
 	}
 	if f.expanded += n; f.expanded > 8*len(f.data) {
-		return nil, &blob.Error{Offset: at, Msg: "entries of this file share their bytes and take more memory than all " +
-			"bits of the file", Hint: "write each entry once", Err: blob.ErrSize}
+		return nil, &blob.Error{Offset: at,
+			Msg: "entries of this file share their bytes and take more memory than all " +
+				"bits of the file", Hint: "write each entry once", Err: blob.ErrSize}
 	}
 	if f.unpacked == nil {
 		f.unpacked = map[packed][]byte{}
@@ -86,7 +87,8 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		return nil
 	}
 	if climbs(path[0]) {
-		a.fail(b.Path.Pos, "name a file below @model_path, without ..", "weights %s are not inside the model's directory",
+		a.fail(b.Path.Pos, "name a file below @model_path, without ..",
+			"weights %s are not inside the model's directory",
 			path[0])
 		return nil
 	}

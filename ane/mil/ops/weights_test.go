@@ -56,7 +56,8 @@ func TestWeightsAreReadOnce(t *testing.T) {
 func TestWeightWarnings(t *testing.T) {
 	data := weights(t)["w.bin"]
 	data[20] = 9 // the header's reserved bytes
-	g, list := analyze(t, around(fmt.Sprintf(blobConst, "tensor<fp16, [2]>", 0)+"tensor<fp16, [2]> y = add(x = c0, y = q);", "y"), files{"w.bin": data})
+	g, list := analyze(t, around(fmt.Sprintf(blobConst, "tensor<fp16, [2]>", 0)+
+		"tensor<fp16, [2]> y = add(x = c0, y = q);", "y"), files{"w.bin": data})
 	require.Empty(t, list)
 	require.Contains(t, strings.Join(g.Notes, "\n"), "header has more")
 }
@@ -84,7 +85,8 @@ func (a anything) ReadFile(string) ([]byte, error) { return a.data, nil }
 func TestClimbingPaths(t *testing.T) {
 	source := anything{weights(t)["w.bin"]}
 	compile := func(path string) mil.ErrorList {
-		_, list := analyze(t, around("tensor<fp16, [2]> ww = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string(\""+path+
+		_, list := analyze(t, around("tensor<fp16, [2]> ww = const()[val = tensor<fp16, [2]>(BLOBFILE(path = string(\""+
+			path+
 			"\"), offset = uint64(64)))]; fp16 y = relu(x = s);", "y"), source)
 		return list
 	}

@@ -171,7 +171,8 @@ func BenchmarkModes(b *testing.B) {
 				d, err := ane.Open(soft.New(soft.Numerics(m)), "")
 				require.NoError(b, err)
 				defer func() { require.NoError(b, d.Close()) }()
-				model, err := d.Compile(b.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + c.text)})
+				model, err := d.Compile(b.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" +
+					c.text)})
 				require.NoError(b, err)
 				defer func() { require.NoError(b, model.Close(b.Context())) }()
 				r, err := model.NewRequest(b.Context())

@@ -25,12 +25,14 @@ func chainOf(n int) []byte {
 			fmt.Fprintf(&s, "        fp16 c%d = const()[name = string(\"c%d\"), val = fp16(0x1.8p-1)];\n"+
 				"        tensor<fp16, [1, 64, 1, 32]> v%d = mul(x = %s, y = c%d)[name = string(\"v%d\")];\n", i, i, i, last, i, i)
 		case 1:
-			fmt.Fprintf(&s, "        tensor<fp16, [1, 64, 1, 32]> v%d = relu(x = %s)[name = string(\"v%d\")];\n", i, last, i)
+			fmt.Fprintf(&s, "        tensor<fp16, [1, 64, 1, 32]> v%d = relu(x = %s)[name = string(\"v%d\")];\n", i,
+				last, i)
 		case 2:
 			fmt.Fprintf(&s, "        tensor<int32, [4]> p%d = const()[val = tensor<int32, [4]>([0, 3, 2, 1])];\n"+
 				"        tensor<fp16, [1, 32, 1, 64]> v%d = transpose(perm = p%d, x = %s);\n", i, i, i, last)
 		default:
-			fmt.Fprintf(&s, "        tensor<fp16, [1, 64, 1, 32]> v%d = reshape(shape = tensor<int32, [4]>([1, 64, 1, 32]), "+
+			fmt.Fprintf(&s, "        tensor<fp16, [1, 64, 1, 32]> v%d = reshape(shape = tensor<int32, [4]>([1, 64, "+
+				"1, 32]), "+
 				"x = %s);\n", i, last)
 		}
 		last = fmt.Sprintf("v%d", i)

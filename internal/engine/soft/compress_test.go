@@ -109,7 +109,8 @@ func onto(o operation) string {
 	body := fmt.Sprintf("%s%s = %s(%s%s);\n", strings.Join(consts, ""), strings.Join(results, ", "), o.op,
 		strings.Join(args, ", "), o.settings)
 	t := tensorType(w.d, w.shape)
-	return fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(%s x) {\n%s%s o = select(cond = bool(true), a = c%d, b = x);\n} "+
+	return fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(%s x) {\n%s%s o = select(cond = bool(true), a = c%d, b = "+
+		"x);\n} "+
 		"-> (o);\n}\n", t, body, t, last)
 }
 
@@ -294,8 +295,9 @@ func TestSparseToDense(t *testing.T) {
 				nonzero = append(nonzero, want.v[i])
 			}
 		}
-		o := operation{op: "constexpr_sparse_to_dense", in: []operand{{"nonzero_data", nd{d, []int{len(nonzero)}, nonzero},
-			true}, {"mask", mask, true}}, want: []nd{want}}
+		o := operation{op: "constexpr_sparse_to_dense",
+			in: []operand{{"nonzero_data", nd{d, []int{len(nonzero)}, nonzero},
+				true}, {"mask", mask, true}}, want: []nd{want}}
 		o.constexprExact(t)
 		o.in[1].value = pack(mask.v, 1)
 		o.settings = fmt.Sprintf(", shape = tensor<uint32, [%d]>(%s)", len(want.shape), ints(want.shape))

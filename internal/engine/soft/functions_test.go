@@ -54,16 +54,17 @@ var functionRefs = map[string]struct {
 		}
 		return math.Log1p(x - 1 + math.Sqrt((x-1)*(x+1)))
 	}},
-	"atanh":         {"", func(x float64) float64 { return (math.Log1p(x) - math.Log1p(-x)) / 2 }},
-	"log":           {"", nil}, // the default depends on the type
-	"log/eps":       {", epsilon = fp32(0.5)", func(x float64) float64 { return math.Log2(x+0.5) * math.Ln2 }},
-	"log/zero":      {", epsilon = fp16(0)", func(x float64) float64 { return math.Log2(x) * math.Ln2 }},
-	"inverse":       {"", nil},
-	"inverse/eps":   {", epsilon = fp16(0.25)", func(x float64) float64 { return math.Pow(x+0.25, -1) }},
-	"relu6":         {"", func(x float64) float64 { return between(x+0, 0, 6) }},
-	"softsign":      {"", func(x float64) float64 { return math.Copysign(math.Abs(x)/(math.Abs(x)+1), x) }},
-	"softplus":      {"", softplusRef},
-	"clip":          {", alpha = fp16(-0.5), beta = fp16(1.5)", func(x float64) float64 { return between(x, -0.5, 1.5) }},
+	"atanh":       {"", func(x float64) float64 { return (math.Log1p(x) - math.Log1p(-x)) / 2 }},
+	"log":         {"", nil}, // the default depends on the type
+	"log/eps":     {", epsilon = fp32(0.5)", func(x float64) float64 { return math.Log2(x+0.5) * math.Ln2 }},
+	"log/zero":    {", epsilon = fp16(0)", func(x float64) float64 { return math.Log2(x) * math.Ln2 }},
+	"inverse":     {"", nil},
+	"inverse/eps": {", epsilon = fp16(0.25)", func(x float64) float64 { return math.Pow(x+0.25, -1) }},
+	"relu6":       {"", func(x float64) float64 { return between(x+0, 0, 6) }},
+	"softsign":    {"", func(x float64) float64 { return math.Copysign(math.Abs(x)/(math.Abs(x)+1), x) }},
+	"softplus":    {"", softplusRef},
+	"clip": {", alpha = fp16(-0.5), beta = fp16(1.5)",
+		func(x float64) float64 { return between(x, -0.5, 1.5) }},
 	"clip/inverted": {", alpha = fp16(2), beta = fp16(-1)", func(x float64) float64 { return between(x, 2, -1) }},
 	"elu": {", alpha = fp32(1.25)", func(x float64) float64 {
 		if x < -20 {

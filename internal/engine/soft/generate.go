@@ -57,7 +57,8 @@ func (r *ranger) span(c *call, lo, hi, worker int) {
 func band(s *step) (runner, int) {
 	shape := s.in[0].shape
 	k := len(shape)
-	return &bander{Band: s.attrs.(ops.Band), size: element.Size(s.in[0].dtype), rows: shape[k-2], columns: shape[k-1]}, 0
+	return &bander{Band: s.attrs.(ops.Band), size: element.Size(s.in[0].dtype), rows: shape[k-2], columns: shape[k-1]},
+		0
 }
 
 type bander struct {

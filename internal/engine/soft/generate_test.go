@@ -53,7 +53,8 @@ func TestRange(t *testing.T) {
 	}{
 		{mil.Int32, 0, 10, 3, 4}, {mil.Int32, 5, -4, -2, 5}, {mil.Int32, -7, 5000, 1, 5007},
 		{mil.Int32, math.MinInt32, math.MaxInt32, 1 << 30, 4},
-		{mil.FP32, 0, 1, 0.25, 4}, {mil.FP32, 1, 0, -0.375, 3}, {mil.FP16, 0, 3000, 1, 3000}, {mil.FP16, 0.5, 2, 0.5, 3},
+		{mil.FP32, 0, 1, 0.25, 4}, {mil.FP32, 1, 0, -0.375, 3}, {mil.FP16, 0, 3000, 1, 3000},
+		{mil.FP16, 0.5, 2, 0.5, 3},
 	} {
 		want := zeros(c.d, c.n)
 		for i := range want.v {
@@ -340,12 +341,15 @@ func TestMovingSlices(t *testing.T) {
 // Programs whose shapes depend on values are refused with that reason.
 func TestShapesThatDependOnValues(t *testing.T) {
 	for call, want := range map[string]string{
-		"tensor<int32, [2, 1]> y = non_zero(x = x);":                                "the shape of the result depends on values",
-		"tensor<int32, [2]> y = slice_by_index(x = x, begin = i, end = i);":         "axis 0 depends on values; engines need static",
+		"tensor<int32, [2, 1]> y = non_zero(x = x);": "the shape of the result " +
+			"depends on values",
+		"tensor<int32, [2]> y = slice_by_index(x = x, begin = i, end = i);": "axis 0 depends on values; " +
+			"engines need static",
 		"tensor<int32, [2]> y = range_1d(start = s, end = s, step = s);":            "has to be a constant",
 		"tensor<int32, [2]> y = slice_by_size(x = x, begin = i, size = int32(-1));": "-1 depends on begin",
 	} {
-		_, err := tryEvaluate(t, strings.Replace("program(1.3)\n{\nfunc main<ios18>(tensor<int32, [4]> x, tensor<int32, [1]> i, "+
+		_, err := tryEvaluate(t, strings.Replace("program(1.3)\n{\nfunc main<ios18>(tensor<int32, [4]> x, "+
+			"tensor<int32, [1]> i, "+
 			"int32 s) {\nCALL\n} -> (y);\n}", "CALL", call, 1), nil)
 		require.ErrorContains(t, err, want)
 	}

@@ -94,7 +94,8 @@ func alongOf(shape []int, axis int) alongAxis {
 // gatherAlongAxis takes element (o, index, i) of x for each index (o, k, i).
 func gatherAlongAxis(s *step) (runner, int) {
 	a := s.attrs.(ops.Gather)
-	r := &axisGatherer{locator: locator{s.op, a.Validate}, size: s.in[0].dtype.Size(), x: alongOf(s.in[0].shape, a.Axis)}
+	r := &axisGatherer{locator: locator{s.op, a.Validate}, size: s.in[0].dtype.Size(),
+		x: alongOf(s.in[0].shape, a.Axis)}
 	r.count = alongOf(s.in[1].shape, a.Axis).length
 	return r, 0
 }

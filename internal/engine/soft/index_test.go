@@ -47,7 +47,8 @@ func TestGather(t *testing.T) {
 		n := len(x.shape)
 		axis := r.IntN(n)
 		batch := r.IntN(axis + 1)
-		at := indices(r, slices.Concat(x.shape[:batch], [][]int{{}, {1}, {5}, {3, 2}}[r.IntN(max(5-n+1, 1))%4]), x.shape[axis])
+		at := indices(r, slices.Concat(x.shape[:batch], [][]int{{}, {1}, {5}, {3, 2}}[r.IntN(max(5-n+1, 1))%4]),
+			x.shape[axis])
 		shape := slices.Concat(x.shape[:axis], at.shape[batch:], x.shape[axis+1:])
 		if len(shape) > 5 {
 			return
@@ -61,8 +62,9 @@ func TestGather(t *testing.T) {
 			tuple := slices.Concat(i[:batch], i[axis:axis+k])
 			return slices.Concat(i[:axis], []int{index(at.at(tuple...), x.shape[axis])}, i[axis+k:])
 		})
-		operation{op: "gather", in: []operand{{"x", x, r.IntN(4) == 0}, {"indices", at, r.IntN(4) == 0}}, settings: settings,
-			want: []nd{want}}.exact(t)
+		operation{op: "gather", in: []operand{{"x", x, r.IntN(4) == 0}, {"indices", at, r.IntN(4) == 0}},
+			settings: settings,
+			want:     []nd{want}}.exact(t)
 	})
 }
 

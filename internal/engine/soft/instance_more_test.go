@@ -17,7 +17,8 @@ func moreWeightedCases() map[string]weightedCase {
 			difference("tensor<fp16, [4, 33]> c = sign(x = d);\n"), "y"},
 		"logical_not of a difference": {"tensor<fp16, [4, 33]> x", []nd{half(4, 33), half(4, 33)},
 			difference("tensor<fp16, [4, 33]> p = relu(x = d);\ntensor<bool, [4, 33]> a = cast(x = p, dtype = " +
-				"string(\"bool\"));\ntensor<bool, [4, 33]> b = logical_not(x = a);\ntensor<fp16, [4, 33]> c = cast(x = b, " +
+				"string(\"bool\"));\ntensor<bool, [4, 33]> b = logical_not(x = a);\ntensor<fp16, [4, 33]> c = cast(x " +
+				"= b, " +
 				"dtype = string(\"fp16\"));\n"), "y"},
 	}
 	const pair, truth = "tensor<fp16, [4, 33]> x", "tensor<bool, [4, 33]> "
@@ -28,24 +29,29 @@ func moreWeightedCases() map[string]weightedCase {
 			op), "y"}
 	}
 	for _, op := range []string{"greater", "greater_equal", "less", "less_equal", "equal", "not_equal"} {
-		cases[op] = weightedCase{pair, []nd{half(4, 33), half(4, 33)}, difference("tensor<fp16, [4, 33]> r = round(x = d);\n" +
-			truth + "b = " + op + "(x = r, y = fp16(0));\n" + number), "y"}
+		cases[op] = weightedCase{pair, []nd{half(4, 33), half(4, 33)},
+			difference("tensor<fp16, [4, 33]> r = round(x = d);\n" +
+				truth + "b = " + op + "(x = r, y = fp16(0));\n" + number), "y"}
 	}
 	for op, below := range map[string]string{"logical_and": "0.25", "logical_or": "-0.25", "logical_xor": "0.25"} {
 		cases[op] = weightedCase{pair, []nd{half(4, 33), half(4, 33)}, difference(truth + "g = greater(x = d, y = " +
-			"fp16(0));\n" + truth + "h = less(x = d, y = fp16(" + below + "));\n" + truth + "b = " + op + "(x = g, y = h);\n" +
+			"fp16(0));\n" + truth + "h = less(x = d, y = fp16(" + below + "));\n" + truth + "b = " + op +
+			"(x = g, y = h);\n" +
 			number), "y"}
 	}
 	cases["select"] = weightedCase{pair, []nd{half(4, 33), half(33)}, "tensor<bool, [4, 33]> b = greater(x = w0, y = " +
-		"w1);\ntensor<fp16, [4, 33]> c = select(cond = b, a = x, b = w1);\ntensor<fp16, [4, 33]> y = mul(x = c, y = w0);",
+		"w1);\ntensor<fp16, [4, 33]> c = select(cond = b, a = x, b = w1);\ntensor<fp16, [4, 33]> y = mul(x = c, y = " +
+		"w0);",
 		"y"}
 	tail := strings.Repeat(", 0", 4*33-3)
 	constant := func(op, weights string, list ...nd) {
-		cases[op] = weightedCase{pair, list, fmt.Sprintf("tensor<fp16, [4, 33]> c = %s(%s);\ntensor<fp16, [4, 33]> y = "+
-			"add(x = x, y = c);", op, weights), "y"}
+		cases[op] = weightedCase{pair, list,
+			fmt.Sprintf("tensor<fp16, [4, 33]> c = %s(%s);\ntensor<fp16, [4, 33]> y = "+
+				"add(x = x, y = c);", op, weights), "y"}
 	}
 	bytes := "tensor<int8, [4, 33]>([" + "7, -3, 1" + tail + "])"
-	constant("constexpr_affine_dequantize", "quantized_data = "+bytes+", scale = w0, zero_point = int8(3), axis = int32(0)",
+	constant("constexpr_affine_dequantize", "quantized_data = "+bytes+
+		", scale = w0, zero_point = int8(3), axis = int32(0)",
 		half(4))
 	constant("constexpr_blockwise_shift_scale", "data = "+bytes+", scale = w0, offset = w1", half(2, 11), half(2, 11))
 	indexes := "tensor<uint1, [4, 33]>([" + "1, 0, 1" + tail + "])"
@@ -54,18 +60,24 @@ func moreWeightedCases() map[string]weightedCase {
 	constant("constexpr_sparse_to_dense", "nonzero_data = w0, mask = "+mask, half(3))
 	const dense = ");\ntensor<fp16, [4, 33]> c = constexpr_sparse_to_dense(nonzero_data = d, mask = m);\n" +
 		"tensor<fp16, [4, 33]> y = add(x = x, y = c);"
-	cases["constexpr_lut_to_sparse"] = weightedCase{pair, []nd{half(4, 1, 2, 1)}, "tensor<uint1, [4, 33]> m, tensor<fp16, " +
-		"[3]> d = constexpr_lut_to_sparse(indices_mask = " + mask + ", indices_nonzero_data = tensor<uint1, [3]>([1, 0, " +
-		"1]), lut = w0" + dense, "y"}
-	cases["constexpr_sparse_blockwise_shift_scale"] = weightedCase{pair, []nd{half(2, 11)}, "tensor<uint1, [4, 33]> m, " +
-		"tensor<fp16, [3]> d = constexpr_sparse_blockwise_shift_scale(data_mask = " + mask + ", nonzero_data = " +
-		"tensor<int8, [3]>([1, 2, 3]), scale = w0" + dense, "y"}
+	cases["constexpr_lut_to_sparse"] = weightedCase{pair, []nd{half(4, 1, 2, 1)},
+		"tensor<uint1, [4, 33]> m, tensor<fp16, " +
+			"[3]> d = constexpr_lut_to_sparse(indices_mask = " + mask +
+			", indices_nonzero_data = tensor<uint1, [3]>([1, 0, " +
+			"1]), lut = w0" + dense, "y"}
+	cases["constexpr_sparse_blockwise_shift_scale"] = weightedCase{pair, []nd{half(2, 11)},
+		"tensor<uint1, [4, 33]> m, " +
+			"tensor<fp16, [3]> d = constexpr_sparse_blockwise_shift_scale(data_mask = " + mask + ", nonzero_data = " +
+			"tensor<int8, [3]>([1, 2, 3]), scale = w0" + dense, "y"}
 	cases["constexpr_cast"] = weightedCase{"tensor<fp32, [4, 33]> x", []nd{half(4, 33)}, "tensor<fp32, [4, 33]> c = " +
-		"constexpr_cast(source_val = w0, output_dtype = string(\"fp32\"));\ntensor<fp32, [4, 33]> y = add(x = x, y = c);",
+		"constexpr_cast(source_val = w0, output_dtype = string(\"fp32\"));\ntensor<fp32, [4, 33]> y = add(x = x, y = " +
+		"c);",
 		"y"}
-	cases["quantize"] = weightedCase{pair, []nd{half(33)}, "tensor<int8, [4, 33]> c = quantize(input = x, scale = w0, axis " +
-		"= int32(1), output_dtype = string(\"int8\"));\ntensor<fp16, [4, 33]> y = dequantize(input = c, scale = w0, axis = " +
-		"int32(-1));", "y"}
+	cases["quantize"] = weightedCase{pair, []nd{half(33)},
+		"tensor<int8, [4, 33]> c = quantize(input = x, scale = w0, axis " +
+			"= int32(1), output_dtype = string(\"int8\"));\ntensor<fp16, [4, 33]> y = dequantize(input = c, scale = w0, " +
+			"axis = " +
+			"int32(-1));", "y"}
 	folded := func(settings string, names ...string) {
 		for _, op := range names {
 			cases[op+" folded"] = weightedCase{"tensor<fp16, [2, 3]> x", []nd{half(2, 3)},
@@ -74,7 +86,8 @@ func moreWeightedCases() map[string]weightedCase {
 		}
 	}
 	folded("", "ceil", "floor", "round", "square", "exp2", "erf", "neg", "sin", "cos", "tan", "asin", "acos",
-		"atan", "sinh", "cosh", "asinh", "acosh", "atanh", "log", "inverse", "identity", "relu6", "softsign", "softplus")
+		"atan", "sinh", "cosh", "asinh", "acosh", "atanh", "log", "inverse", "identity", "relu6", "softsign",
+		"softplus")
 	folded(", alpha = fp16(0.5)", "elu", "leaky_relu", "threshold", "thresholded_relu")
 	folded(", alpha = fp16(-0.5), beta = fp16(2)", "clip", "clamped_relu", "scaled_tanh", "linear_activation")
 	folded(", alpha = fp16(0.125), beta = fp16(0.25)", "sigmoid_hard")

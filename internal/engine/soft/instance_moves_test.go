@@ -15,8 +15,9 @@ func movingCases() map[string]weightedCase {
 		cases[name+" folded"] = weightedCase{"tensor<fp16, " + result + "> x", []nd{w},
 			fmt.Sprintf("tensor<fp16, %s> c = %s;\ntensor<fp16, %[1]s> y = mul(x = x, y = c);", result,
 				fmt.Sprintf(call, "w0")), "y"}
-		cases[name] = weightedCase{params, []nd{w}, fmt.Sprintf("tensor<fp16, %s> d = add(x = x, y = w0);\ntensor<fp16, %s> "+
-			"y = %s;", ints(w.shape), result, fmt.Sprintf(call, "d")), "y"}
+		cases[name] = weightedCase{params, []nd{w},
+			fmt.Sprintf("tensor<fp16, %s> d = add(x = x, y = w0);\ntensor<fp16, %s> "+
+				"y = %s;", ints(w.shape), result, fmt.Sprintf(call, "d")), "y"}
 	}
 	made("flatten2d", "flatten2d(x = %s)", half(2, 3, 2), "[2, 6]")
 	made("reshape_like", "reshape_like(x = %s, ref_tensors = (x), begins = (int32(0)), ends = (int32(0)), end_masks = "+
@@ -44,10 +45,12 @@ func movingCases() map[string]weightedCase {
 	made("gather_along_axis", "gather_along_axis(x = %s, indices = "+intVec(1, 0, 1)+")", half(2), "[3]")
 	made("gather_nd", "gather_nd(x = %s, indices = "+intVec(1, 0)+")", half(2, 3, 2), "[2]")
 	made("scatter", "scatter(data = %s, indices = "+intVec(1, 1)+", updates = w0)", half(2, 3), "[2, 3]")
-	made("scatter_along_axis", "scatter_along_axis(data = %s, indices = "+intVec(1, 0)+", updates = w0)", half(2), "[2]")
+	made("scatter_along_axis", "scatter_along_axis(data = %s, indices = "+intVec(1, 0)+", updates = w0)", half(2),
+		"[2]")
 	made("scatter_nd", "scatter_nd(data = %s, indices = tensor<int32, [2, 1]>([1, 1]), updates = w0)", half(2, 3),
 		"[2, 3]")
-	made("slice_update", "slice_update(x = %s, update = w0, begin = "+intVec(0, 0)+", end = "+intVec(2, 6)+", stride = "+
+	made("slice_update", "slice_update(x = %s, update = w0, begin = "+intVec(0, 0)+", end = "+intVec(2, 6)+
+		", stride = "+
 		intVec(1, 1)+")", half(2, 6), "[2, 6]")
 	const x23 = "tensor<fp16, [2, 3]> x"
 	cases["topk"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<fp16, [2, 3]> d = add(x = x, y = w0);\n" +
@@ -55,11 +58,13 @@ func movingCases() map[string]weightedCase {
 	cases["argsort"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<int32, [2, 3]> i = argsort(x = w0);\n" +
 		"tensor<fp16, [2, 3]> d = gather_along_axis(x = w0, indices = i, axis = int32(1));\n" +
 		"tensor<fp16, [2, 3]> y = add(x = x, y = d);", "y, i"}
-	cases["one_hot"] = weightedCase{x23, []nd{int32s(2), half(2, 3)}, "tensor<fp16, [2, 3]> h = one_hot(indices = w0, " +
-		"one_hot_vector_size = int32(3), on_value = fp16(1));\ntensor<fp16, [2, 3]> a = mul(x = h, y = w1);\n" +
-		"tensor<fp16, [2, 3]> b = add(x = a, y = w1);\ntensor<fp16, [2, 3]> y = add(x = b, y = x);", "y"}
+	cases["one_hot"] = weightedCase{x23, []nd{int32s(2), half(2, 3)},
+		"tensor<fp16, [2, 3]> h = one_hot(indices = w0, " +
+			"one_hot_vector_size = int32(3), on_value = fp16(1));\ntensor<fp16, [2, 3]> a = mul(x = h, y = w1);\n" +
+			"tensor<fp16, [2, 3]> b = add(x = a, y = w1);\ntensor<fp16, [2, 3]> y = add(x = b, y = x);", "y"}
 	cases["generators"] = weightedCase{x23, []nd{half(2, 3)}, "tensor<int32, [2]> s = shape(x = w0);\n" +
-		"tensor<fp16, [2, 3]> f = fill(shape = s, value = fp16(2));\ntensor<fp16, [2, 3]> l = fill_like(ref_tensor = w0, " +
+		"tensor<fp16, [2, 3]> f = fill(shape = s, value = fp16(2));\ntensor<fp16, [2, 3]> l = fill_like(ref_tensor = " +
+		"w0, " +
 		"value = fp16(3));\ntensor<fp16, [3]> r = range_1d(start = fp16(0), end = fp16(3), step = fp16(1));\n" +
 		"tensor<int32, [2, 1]> n = non_zero(x = tensor<bool, [3]>([true, false, true]));\n" +
 		"tensor<fp16, [2, 3]> a = mul(x = f, y = w0);\ntensor<fp16, [2, 3]> b = mul(x = a, y = l);\n" +
@@ -72,7 +77,8 @@ func movingCases() map[string]weightedCase {
 		"tensor<fp16, [2, 3]> e = mul(x = a, y = w0);\ntensor<fp16, [2, 3]> f = add(x = e, y = b);\n" +
 		"tensor<fp16, [2, 3]> g = add(x = f, y = c);\ntensor<fp16, [2, 3]> y = add(x = g, y = d);", "y"}
 	held := half(2, 3)
-	cases["states"] = weightedCase{"state<" + tensorType(mil.FP16, held.shape) + "> s, " + x23, []nd{half(2, 3), half(2, 3)},
+	cases["states"] = weightedCase{"state<" + tensorType(mil.FP16, held.shape) + "> s, " + x23,
+		[]nd{half(2, 3), half(2, 3)},
 		"\nwrite_state(input = s, data = w0);\ntensor<fp16, [2, 3]> a = read_state(input = s);\n" +
 			"tensor<fp16, [2, 3]> b = coreml_update_state(state = s, value = w1);\n" +
 			"tensor<fp16, [2, 3]> c = mul(x = a, y = b);\ntensor<fp16, [2, 3]> y = add(x = c, y = x);", "y"}

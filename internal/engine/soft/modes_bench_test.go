@@ -17,7 +17,8 @@ var ratioCases = []struct {
 	name, text string
 	low        int
 }{
-	{"add", binaryText("add"), 0x2c00}, {"mul", binaryText("mul"), 0x2c00}, {"real_div", binaryText("real_div"), 0x2c00},
+	{"add", binaryText("add"), 0x2c00}, {"mul", binaryText("mul"), 0x2c00}, {"real_div", binaryText("real_div"),
+		0x2c00},
 	{"maximum", binaryText("maximum"), 0x2c00},
 	{"relu", `tensor<fp16, [4096, 1024]> x) { tensor<fp16, [4096, 1024]> y = relu(x = x)[name = string("y")]; } -> (y); }`,
 		0x2c00},
@@ -79,7 +80,8 @@ func BenchmarkModeRatios(b *testing.B) {
 				d, err := ane.Open(soft.New(soft.Numerics(m)), "")
 				require.NoError(b, err)
 				defer func() { require.NoError(b, d.Close()) }()
-				model, err := d.Compile(b.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + c.text)})
+				model, err := d.Compile(b.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" +
+					c.text)})
 				require.NoError(b, err)
 				defer func() { require.NoError(b, model.Close(b.Context())) }()
 				r, err := model.NewRequest(b.Context())

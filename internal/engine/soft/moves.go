@@ -29,7 +29,8 @@ func stack(s *step) (runner, int) {
 // blocks moves rows and columns of blocks to the batch (space_to_batch) or back (batch_to_space). Element
 // (row, column) of a block and image n of x are image (row*columns+column)*images+n of the batch.
 func blocks(s *step) (runner, int) {
-	r := &blocker{Blocks: s.attrs.(ops.Blocks), size: element.Size(s.in[0].dtype), batch: s.out[0].shape, space: s.in[0].shape,
+	r := &blocker{Blocks: s.attrs.(ops.Blocks), size: element.Size(s.in[0].dtype), batch: s.out[0].shape,
+		space:   s.in[0].shape,
 		toBatch: s.op == "space_to_batch"}
 	if !r.toBatch {
 		r.batch, r.space = r.space, r.batch

@@ -281,9 +281,11 @@ func TestMoreViews(t *testing.T) {
 func TestReshapeLike(t *testing.T) {
 	r := seeded(t)
 	x := fill(r, mil.FP16, 6, 30)
-	o := operation{op: "reshape_like", in: []operand{{"x", x, false}, {"ref_tensors", fill(r, mil.FP16, 2, 3, 4), false},
+	o := operation{op: "reshape_like", in: []operand{{"x", x, false}, {"ref_tensors", fill(r, mil.FP16, 2, 3, 4),
+		false},
 		{"ref_tensors", fill(r, mil.Int32, 1, 5, 6), false}},
-		settings: ", begins = (int32(0), int32(-2)), ends = (int32(-1), int32(0)), end_masks = (bool(false), bool(true))",
-		want:     []nd{{mil.FP16, []int{2, 3, 5, 6}, x.v}}}
+		settings: ", begins = (int32(0), int32(-2)), ends = (int32(-1), int32(0)), end_masks = (bool(false), " +
+			"bool(true))",
+		want: []nd{{mil.FP16, []int{2, 3, 5, 6}, x.v}}}
 	o.exact(t)
 }

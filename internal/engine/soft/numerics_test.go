@@ -143,8 +143,10 @@ func TestMeasuredOperatorsOfTheM1(t *testing.T) {
 		{"softsign(x = x)", []fp16.Bits{0x7c00, 0xfc00, 0, 0x3c00}, []fp16.Bits{0, 0, 0, 0x3800}},
 		{"sub(x = x, y = x)", []fp16.Bits{0x7c00, 0xfc00, 0x7e00, 1}, []fp16.Bits{0, 0, 0, 0}},
 		{"mul(x = x, y = fp16(0))", []fp16.Bits{0x7c00, 0x7e00, 0xfc00, 1}, []fp16.Bits{0, 0, 0, 0}},
-		{"real_div(x = fp16(1), y = x)", []fp16.Bits{0x8000, 0x4000, 0, 0xc000}, []fp16.Bits{0x7c00, 0x3800, 0x7c00, 0xb800}},
-		{"maximum(x = x, y = fp16(2))", []fp16.Bits{0x7e00, 0, 0x4200, 0xfe00}, []fp16.Bits{0x7c00, 0x4000, 0x4200, 0x4000}},
+		{"real_div(x = fp16(1), y = x)", []fp16.Bits{0x8000, 0x4000, 0, 0xc000}, []fp16.Bits{0x7c00, 0x3800, 0x7c00,
+			0xb800}},
+		{"maximum(x = x, y = fp16(2))", []fp16.Bits{0x7e00, 0, 0x4200, 0xfe00}, []fp16.Bits{0x7c00, 0x4000, 0x4200,
+			0x4000}},
 	} {
 		text := "program(1.3)\n{ func main<ios18>(" + one + " x) { " + one + " y = " + c.call +
 			"[name = string(\"y\")]; } -> (y); }"

@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/ane/mil/ops"
 )
 
-// grouping finds the element of a parameter, such as a scale, that belongs to an element of the data: each has one for a
-// block of elements along each axis.
+// grouping finds the element of a parameter, such as a scale, that belongs to an element of the data: each has one for
+// a block of elements along each axis.
 type grouping struct{ dims, size, stride []int }
 
 // newGrouping plans the grouping of a parameter with as many axes as the data.

@@ -67,7 +67,8 @@ type slider struct {
 // slide plans a moving slice of operand 0, or of the result if base is the destination's. Operand begin holds the
 // first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
 func slide(a ops.Slice, s *step, begin int, b *box, base *int) (runner, int) {
-	r := &slider{mover: mover{size: element.Size(s.in[0].dtype)}, Slice: a, strides: dense(s.in[0].shape), shape: s.in[0].shape,
+	r := &slider{mover: mover{size: element.Size(s.in[0].dtype)}, Slice: a, strides: dense(s.in[0].shape),
+		shape: s.in[0].shape,
 		begin: begin, to: base == &b.dstBase}
 	b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
 	r.boxes = []box{*b}

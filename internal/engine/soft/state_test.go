@@ -153,7 +153,8 @@ func TestStatesInOrder(t *testing.T) {
 		if len(values) == 1 {
 			add("read_state(input = s0);", statement{op: "read"}, false)
 		}
-		text := fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(state<%s> s0, %s x, state<%s> s1) {\n%s\n} -> (%s);\n}", typ, typ,
+		text := fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(state<%s> s0, %s x, state<%s> s1) {\n%s\n} -> (%s);\n}",
+			typ, typ,
 			typ, strings.Join(body, "\n"), strings.Join(values[1:], ", "))
 		s := openStateful(t, text)
 		held := [2]nd{zeros(d, shape...), zeros(d, shape...)}

@@ -88,7 +88,8 @@ func TestAttentionOfChips(t *testing.T) {
 		if round%3 == 1 {
 			low, high = 0x4c00, 0x5c00 // sums reach the range
 		}
-		q, k, v := signed(r, low, high, batch*l*e), signed(r, low, high, batch*n*e), signed(r, 0x3000, 0x5a00, batch*n*ev)
+		q, k, v := signed(r, low, high, batch*l*e), signed(r, low, high, batch*n*e), signed(r, 0x3000, 0x5a00,
+			batch*n*ev)
 		in, mask, param, arg := [][]fp16.Bits{q, k, v}, []fp16.Bits(nil), "", ""
 		if round%2 == 1 {
 			mask = signed(r, 0x3000, 0x4400, l*n)
@@ -127,7 +128,8 @@ func TestAttentionOfChips(t *testing.T) {
 					}
 				}
 			}
-			requireHalves(t, want, evaluateHalves(t, text, in, soft.Numerics(m)), fmt.Sprint(m, round, batch, l, n, e, ev))
+			requireHalves(t, want, evaluateHalves(t, text, in, soft.Numerics(m)), fmt.Sprint(m, round, batch, l, n, e,
+				ev))
 		}
 	}
 }
@@ -261,7 +263,8 @@ func TestRecurrentOfChips(t *testing.T) {
             bias = %[10]s, activation = string("%[11]s"), output_sequence = bool(true)%[12]s)[name = string("y")];
     } -> (y);
 }`, steps, batch, in, n, params, more, op, halvesOf(fmt.Sprintf("[%d, %d]", gates*n, in), c.ih),
-			halvesOf(fmt.Sprintf("[%d, %d]", gates*n, n), c.hh), halvesOf(fmt.Sprintf("[%d]", gates*n), c.bias), c.final,
+			halvesOf(fmt.Sprintf("[%d, %d]", gates*n, n), c.hh), halvesOf(fmt.Sprintf("[%d]", gates*n), c.bias),
+			c.final,
 			args)
 		for _, m := range chipModes {
 			c.scalar = scalar{m, m.Rules()}
@@ -352,7 +355,8 @@ func TestSoftmaxOfChips(t *testing.T) {
 						want[j*c.rows+i] = h
 					}
 				}
-				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), fmt.Sprint(m, c, last))
+				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)),
+					fmt.Sprint(m, c, last))
 			}
 		}
 	}
@@ -382,10 +386,12 @@ func TestNormsOfChips(t *testing.T) {
 	for _, n := range []int{1, 2, 7, 33, 1025, 2500} {
 		x, gamma, beta := signed(r, 0x2c00, 0x4800, 3*n), signed(r, 0x3400, 0x4000, n), signed(r, 0x3000, 0x4000, n)
 		list := func(h []fp16.Bits) string { return halvesOf(fmt.Sprintf("[%d]", len(h)), h) }
-		layer := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [3, %[1]d]> x) { tensor<fp16, [3, %[1]d]> y = "+
+		layer := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [3, %[1]d]> x) { tensor<fp16, [3, "+
+			"%[1]d]> y = "+
 			"layer_norm(x = x, axes = tensor<int32, [1]>([1]), gamma = %[2]s, beta = %[3]s, epsilon = fp16(0x1p-10))"+
 			"[name = string(\"y\")]; } -> (y); }", n, list(gamma), list(beta))
-		side := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [%[1]d, 3]> x) { tensor<fp16, [%[1]d, 3]> y = "+
+		side := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [%[1]d, 3]> x) { tensor<fp16, [%[1]d, 3]> "+
+			"y = "+
 			"layer_norm(x = x, axes = tensor<int32, [1]>([0]), gamma = %[2]s, beta = %[3]s, epsilon = fp16(0x1p-10))"+
 			"[name = string(\"y\")]; } -> (y); }", n, list(gamma), list(beta))
 		three, other := signed(r, 0x3400, 0x4000, 3), signed(r, 0x3400, 0x4000, 3)
@@ -409,7 +415,8 @@ func TestNormsOfChips(t *testing.T) {
 			what := fmt.Sprint(m, n)
 			requireHalves(t, want, evaluateHalves(t, layer, [][]fp16.Bits{x}, soft.Numerics(m)), "layer_norm "+what)
 			requireHalves(t, sides, evaluateHalves(t, side, [][]fp16.Bits{turned}, soft.Numerics(m)), "aside "+what)
-			requireHalves(t, channels, evaluateHalves(t, instance, [][]fp16.Bits{x}, soft.Numerics(m)), "instance_norm "+what)
+			requireHalves(t, channels, evaluateHalves(t, instance, [][]fp16.Bits{x}, soft.Numerics(m)),
+				"instance_norm "+what)
 		}
 	}
 }
@@ -446,7 +453,8 @@ func TestReductionsOfChips(t *testing.T) {
 					}
 					want = append(want, (m.Rules() | numerics.HalfAway).Round(f(row)))
 				}
-				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), fmt.Sprint(op, m, n))
+				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)),
+					fmt.Sprint(op, m, n))
 			}
 		}
 	}

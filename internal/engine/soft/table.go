@@ -36,7 +36,8 @@ var kernels = map[string]kernel{
 	"conv": conv, "conv_transpose": convTranspose,
 
 	"upsample_nearest_neighbor": resize, "upsample_bilinear": resize, "resize_nearest_neighbor": resize,
-	"resize_bilinear": resize, "resize": resize, "crop_resize": cropResize, "affine": affineTransform, "resample": resample,
+	"resize_bilinear": resize, "resize": resize, "crop_resize": cropResize, "affine": affineTransform,
+	"resample": resample,
 
 	"max_pool": maxPool, "avg_pool": avgPool, "l2_pool": l2Pool,
 	"transpose": transpose, "concat": concat, "split": split,

@@ -153,7 +153,8 @@ func TestInstancesOfTinyWeights(t *testing.T) {
 	}
 	base := write(q, scale, mask, nonzero)
 	const x = "tensor<fp16, [2, 3]>"
-	text := "program(1.3)\n{\nfunc main<ios18>(" + x + " x) {\n" + x + " a = constexpr_blockwise_shift_scale()[data = " +
+	text := "program(1.3)\n{\nfunc main<ios18>(" + x + " x) {\n" + x +
+		" a = constexpr_blockwise_shift_scale()[data = " +
 		texts[0] + ", scale = " + texts[1] + "];\n" + x + " b = constexpr_sparse_to_dense()[mask = " + texts[2] +
 		", nonzero_data = " + texts[3] + "];\n" + x + " c = mul(x = x, y = a);\n" + x + " y = add(x = b, y = c);\n} " +
 		"-> (y);\n}\n"

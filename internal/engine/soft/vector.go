@@ -66,7 +66,8 @@ func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 		if r.across {
 			clear(sums[:r.few*(to-from)])
 			for k := 0; k < r.k && !c.stopped(); k += 32 {
-				halves.MulFew(sums[:r.few*(to-from)], to-from, vector[k:], r.k, min(32, r.k-k), matrix[k*r.n+from:], r.n)
+				halves.MulFew(sums[:r.few*(to-from)], to-from, vector[k:], r.k, min(32, r.k-k), matrix[k*r.n+from:],
+					r.n)
 			}
 		} else {
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits

@@ -71,7 +71,8 @@ func TestErrorsWithoutStageAreRejected(t *testing.T) {
 	for name, file := range map[string]string{
 		"alone": `{"data": ` + posix + `}`, "in a list": `{"data": {"errors": [{"stage": "load", "code": 6}, ` + posix +
 			`]}}`,
-		"of an unknown code": `{"data": [{"code": 99}]}`, "of another domain": `{"data": [{"domain": "NSCocoaErrorDomain", "code": 6}]}`,
+		"of an unknown code": `{"data": [{"code": 99}]}`,
+		"of another domain":  `{"data": [{"domain": "NSCocoaErrorDomain", "code": 6}]}`,
 	} {
 		_, err := ReadDump(written(t, file))
 		require.ErrorIs(t, err, ane.ErrUnavailable, name)

@@ -77,7 +77,8 @@ func (o Options) check() error {
 	for _, word := range slices.Concat(o.Missing, o.Changed) {
 		if word == "" || strings.ContainsRune(word, 0) {
 			return &ane.Error{Op: "open", Engine: Name, Name: strconv.Quote(word), Err: ane.ErrName,
-				Detail: "names no class or method", Hint: `write "Class", "Class selector" or, in Changed, "Class selector encoding"`}
+				Detail: "names no class or method",
+				Hint:   `write "Class", "Class selector" or, in Changed, "Class selector encoding"`}
 		}
 	}
 	for what, n := range map[string]int{"CompileBudget": o.CompileBudget, "CompileLimit": o.CompileLimit,

@@ -131,7 +131,8 @@ func TestServerOnSurfaces(t *testing.T) {
 	require.Equal(t, filled(5), y.Bytes()[:plane])
 	require.EqualValues(t, 3, f.SurfaceCounts().Locks, "the locks of the Blocks")
 	more := unimem.Live().Blocks - live
-	require.True(t, more == 3 || more == 4, "the Blocks of the request, and the program's scratch memory if any: %d", more)
+	require.True(t, more == 3 || more == 4, "the Blocks of the request, and the program's scratch memory if any: %d",
+		more)
 	require.Zero(t, testing.AllocsPerRun(100, func() { f.server.evaluate(h, 0, 1, in, out) }))
 	f.server.dropRequest(1)
 	require.Equal(t, live, unimem.Live().Blocks)

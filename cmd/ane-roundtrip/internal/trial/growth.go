@@ -69,7 +69,10 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 			return nil, fault
 		}
 		defer func() { err = errors.Join(err, probe.Close(context.WithoutCancel(ctx))) }()
-		read, whose, limit, times = func() (int64, error) { return probe.unshared(ctx) }, "both processes", size/30, rounds
+		read, whose, limit, times = func() (int64,
+			error) {
+			return probe.unshared(ctx)
+		}, "both processes", size/30, rounds
 	}
 	grown, err := r.grow(ctx, read)
 	for round := 1; round < times && err == nil && grown >= limit; round++ {
@@ -102,7 +105,8 @@ func growth(ctx context.Context, d *ane.Device, small models.Model) (checks []Ch
 
 // unshared returns the memory of this process and of the engine's that a copy of tensors would increase, in bytes: all
 // memory of this one, and that of the engine's process beside the surfaces of its clients, as it reports. So it counts
-// copies that the engine makes, whether it maps them once or twice, but not the surfaces of other clients. r stays bound.
+// copies that the engine makes, whether it maps them once or twice, but not the surfaces of other clients. r stays
+// bound.
 func (r *Rig) unshared(ctx context.Context) (int64, error) {
 	p, err := patiently(func(q ane.PeerQuery) (ane.PeerReport, error) {
 		return r.Request.ReportInput(ctx, r.Model.Inputs()[0].Name, q)

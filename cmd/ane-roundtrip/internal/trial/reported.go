@@ -57,8 +57,8 @@ func (v *reported) frame(at int) (uint64, bool) {
 	return p.Frames[0], p.Frames[0] != 0
 }
 
-// shares reports whether a byte of l is the same byte of the same memory as that of v, where writes of either side reach
-// the other.
+// shares reports whether a byte of l is the same byte of the same memory as that of v, where writes of either side
+// reach the other.
 func (v *reported) shares(l local, at int) bool {
 	address := uint64(reflect.ValueOf(l[at:]).Pointer())
 	if address < v.own.Start || v.own.End <= address {

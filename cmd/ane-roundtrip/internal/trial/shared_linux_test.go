@@ -111,10 +111,12 @@ func TestSharedBroker(t *testing.T) {
 		broker, client string
 		want           map[string]string
 	}{
-		"honest":                 {want: map[string]string{growth: Pass, toEngine: Pass, toCPU: Pass}},
-		"the broker copies":      {broker: "hidden-copy", want: map[string]string{growth: Fail, toEngine: Pass}},
-		"the client copies":      {client: "hidden-copy", want: map[string]string{growth: Fail, toEngine: Fail, toCPU: Fail}},
-		"the client copies back": {client: "copies-outputs", want: map[string]string{growth: Pass, toEngine: Pass, toCPU: Fail}},
+		"honest":            {want: map[string]string{growth: Pass, toEngine: Pass, toCPU: Pass}},
+		"the broker copies": {broker: "hidden-copy", want: map[string]string{growth: Fail, toEngine: Pass}},
+		"the client copies": {client: "hidden-copy", want: map[string]string{growth: Fail, toEngine: Fail,
+			toCPU: Fail}},
+		"the client copies back": {client: "copies-outputs", want: map[string]string{growth: Pass, toEngine: Pass,
+			toCPU: Fail}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := os.MkdirTemp("/tmp", "trial") // $TMPDIR is closed to the plain user

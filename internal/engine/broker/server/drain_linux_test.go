@@ -97,7 +97,8 @@ func TestDrain(t *testing.T) {
 	ending(d.early.greet(""), "hello")
 	require.NoError(t, d.idle.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{}))
 	require.NoError(t, d.early.ask(wire.KindStats, &wire.Empty{}, &wire.Stats{}))
-	require.ErrorIs(t, d.idle.ask(wire.KindDrop, &wire.Drop{Token: 1}, &wire.Empty{}), ane.ErrForeign, "it is looked for")
+	require.ErrorIs(t, d.idle.ask(wire.KindDrop, &wire.Drop{Token: 1}, &wire.Empty{}), ane.ErrForeign,
+		"it is looked for")
 	select {
 	case err := <-d.done:
 		t.Fatal("it has ended with calls in flight: ", err)

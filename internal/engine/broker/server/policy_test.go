@@ -59,15 +59,16 @@ func TestReadPolicy(t *testing.T) {
 	require.False(t, p.Allows(Identity{User: 1000}, driverabi.Restricted, driverabi.EntitlementRealTime))
 
 	for want, text := range map[string]string{
-		"EOF":                   ``,
-		"unknown field":         `{"grant":[]}`,
-		"after the policy":      `{"grants":[]} {}`,
-		"no entitlement":        `{"grants":[{"entitlements":["com.apple.aned.private.alow"]}]}`,
-		"no tier":               `{"grants":[{"tiers":["root"],"entitlements":[]}]}`,
-		"no number":             `{"grants":[{"user":"me","entitlements":[]}]}`,
-		"no SHA-256":            `{"grants":[{"executable":"ABCD","entitlements":[]}]}`,
-		"more than 1048576":     strings.Repeat(" ", maxPolicy) + `{}`,
-		"1025 grants, at most":  `{"grants":[` + strings.Repeat(`{"entitlements":[]},`, maxGrants) + `{"entitlements":[]}]}`,
+		"EOF":               ``,
+		"unknown field":     `{"grant":[]}`,
+		"after the policy":  `{"grants":[]} {}`,
+		"no entitlement":    `{"grants":[{"entitlements":["com.apple.aned.private.alow"]}]}`,
+		"no tier":           `{"grants":[{"tiers":["root"],"entitlements":[]}]}`,
+		"no number":         `{"grants":[{"user":"me","entitlements":[]}]}`,
+		"no SHA-256":        `{"grants":[{"executable":"ABCD","entitlements":[]}]}`,
+		"more than 1048576": strings.Repeat(" ", maxPolicy) + `{}`,
+		"1025 grants, at most": `{"grants":[` + strings.Repeat(`{"entitlements":[]},`, maxGrants) +
+			`{"entitlements":[]}]}`,
 		"begins with 0":         `{"grants":[{"user":"0100","entitlements":[]}]}`,
 		`"grants" comes twice`:  `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
 		`"user" comes twice`:    `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,

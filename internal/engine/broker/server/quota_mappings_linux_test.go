@@ -119,7 +119,8 @@ func TestIdleSurfacesGiveWay(t *testing.T) {
 	first := startBroker(t, Config{}).join(alice, "")
 	_, err := first.ready(m, 21)
 	require.NoError(t, err)
-	all := first.counter(t, "own mappings") // two for each of two surfaces, and the program's intermediate values if any
+	// two for each of two surfaces, and the program's intermediate values if any
+	all := first.counter(t, "own mappings")
 	require.GreaterOrEqual(t, all, uint64(4))
 	b := startBroker(t, Config{})
 	b.quotas.mappings.each = int64(all)

@@ -54,6 +54,7 @@ func (c *session) hold(dev *driver.Client) {
 // entitle tells the driver what the policy in force grants. The caller holds the server's lock.
 func (c *session) entitle() {
 	if c.holder != nil {
-		c.holder.Entitle(c.grant.allows(driverabi.EntitlementRealTime), c.grant.allows(driverabi.EntitlementDataChaining))
+		c.holder.Entitle(c.grant.allows(driverabi.EntitlementRealTime),
+			c.grant.allows(driverabi.EntitlementDataChaining))
 	}
 }

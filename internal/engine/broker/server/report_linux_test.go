@@ -87,7 +87,8 @@ func TestReportsOfPages(t *testing.T) {
 	for i := range p.blocks[0].Bytes() {
 		p.blocks[0].Bytes()[i] = 1
 	}
-	for _, q := range []wire.Report{{Page: 0, Pages: wire.MaxFrames}, {Page: pages - 1, Pages: 2}, {Page: pages, Pages: 1},
+	for _, q := range []wire.Report{{Page: 0, Pages: wire.MaxFrames}, {Page: pages - 1, Pages: 2}, {Page: pages,
+		Pages: 1},
 		{Page: 1<<32 - 1, Pages: wire.MaxFrames}, {Page: 1<<32 - 1}} {
 		q.Surface = r.ports[0][0].Surface
 		var got wire.Reported
@@ -135,7 +136,8 @@ func TestReportsOfHoles(t *testing.T) {
 	before := sizeOfBlock(t, file)
 	var got wire.Reported
 	for page := uint32(0); page < size/4096; page += wire.MaxFrames {
-		require.NoError(t, p.ask(wire.KindReport, &wire.Report{Surface: token, Page: page, Pages: wire.MaxFrames}, &got))
+		require.NoError(t, p.ask(wire.KindReport, &wire.Report{Surface: token, Page: page, Pages: wire.MaxFrames},
+			&got))
 		for i, f := range got.Frames {
 			require.Equal(t, page == 0 && i == 5<<20/4096 && !got.Hidden, f != 0, "page %d", int(page)+i)
 		}

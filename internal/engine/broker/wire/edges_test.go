@@ -79,7 +79,8 @@ func TestErrorsOnOneLine(t *testing.T) {
 		want string
 	}{
 		{&Error{Op: "open", Err: ErrSocket}, "wire: open: socket refused"},
-		{&Error{Op: "receive", Kind: KindBind, Field: "length", At: 8, Err: ErrLong, Detail: "9", Cause: gone, Hint: "h"},
+		{&Error{Op: "receive", Kind: KindBind, Field: "length", At: 8, Err: ErrLong, Detail: "9", Cause: gone,
+			Hint: "h"},
 			"wire: receive bind: length at byte 8: too long: 9: the peer is gone; h"},
 		{&Error{State: Answered, Detail: "the broker's words", Err: ane.ErrBusy}, "the broker's words"},
 		{&Error{State: Answered, Err: ane.ErrBusy}, ane.ErrBusy.Error()},

@@ -20,7 +20,8 @@ func block() benchCase {
 	var b strings.Builder
 	row := fmt.Sprintf("tensor<fp16, [%d, %d]>", tokens, width)
 	norm := func(to, from string) {
-		fmt.Fprintf(&b, "%s %s = layer_norm(x = %s, axes = tensor<int32, [1]>([1]), epsilon = fp16(0.00001));\n", row, to, from)
+		fmt.Fprintf(&b, "%s %s = layer_norm(x = %s, axes = tensor<int32, [1]>([1]), epsilon = fp16(0.00001));\n", row,
+			to, from)
 	}
 	split := fmt.Sprintf("tensor<fp16, [%d, %d, %d]>", heads, tokens, head)
 	norm("n", "x")
@@ -51,7 +52,8 @@ func block() benchCase {
 	}
 	square := only(width, width)
 	attend := text(fmt.Sprintf("%s x, %s z", split, split),
-		fmt.Sprintf("%s s = matmul(x = x, y = z, transpose_y = bool(true)); %s y = matmul(x = s, y = z);", scores, split))
+		fmt.Sprintf("%s s = matmul(x = x, y = z, transpose_y = bool(true)); %s y = matmul(x = s, y = z);", scores,
+			split))
 	return benchCase{name: "GPT-2 small block, 256 tokens", text: text(row+" x", b.String()), items: tokens,
 		floor:     programs(0, square, square, square, square, attend, only(width, inner), only(inner, width)),
 		floorName: "its products alone", target: 1 / 0.75}
@@ -61,6 +63,7 @@ func block() benchCase {
 func linear(to, from string, k, n int) string {
 	return fmt.Sprintf("tensor<fp16, [%[1]d, %[2]d]> %[3]s_w = fill(shape = tensor<int32, [2]>([%[1]d, %[2]d]), "+
 		"value = fp16(0.02));\ntensor<fp16, [%[1]d]> %[3]s_b = fill(shape = tensor<int32, [1]>([%[1]d]), "+
-		"value = fp16(0.1));\ntensor<fp16, [%[5]d, %[1]d]> %[3]s = linear(x = %[4]s, weight = %[3]s_w, bias = %[3]s_b);\n",
+		"value = fp16(0.1));\ntensor<fp16, [%[5]d, %[1]d]> %[3]s = linear(x = %[4]s, weight = %[3]s_w, bias = "+
+		"%[3]s_b);\n",
 		n, k, to, from, tokens)
 }

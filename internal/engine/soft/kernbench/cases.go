@@ -71,7 +71,8 @@ func cases() []benchCase {
 	}
 	one("gelu", `gelu(x = x, mode = string("EXACT"))`, lookups(false), "table loop", 1.2)
 	one("softmax", "softmax(x = x)", lookups(true), "table loop and copy", 1.5)
-	one("layer_norm", "layer_norm(x = x, axes = tensor<int32, [1]>([1]), epsilon = fp16(0.00001))", copies(many), "copy", 3)
+	one("layer_norm", "layer_norm(x = x, axes = tensor<int32, [1]>([1]), epsilon = fp16(0.00001))", copies(many),
+		"copy", 3)
 	for _, n := range []int{256, 512, 1024, 2048} {
 		add(benchCase{fmt.Sprintf("matmul %d", n), product(n, n, n, ""), n * n * n, multiplies(n * n * n),
 			"bare multiply-add loop", 1 / 0.9, 1})

@@ -16,8 +16,8 @@ const past = 1 << 31
 
 // Walk sums products as Fixed does, in their order, for the piece of C from row i and column j on, and returns how many
 // columns that has: fewer than WalkColumns where b has fewer, or the processor. sums has WalkRows rows of WalkColumns
-// numbers, which begin with what it has and stay infinite, with the sign they had, once their magnitude is 2^31 or more:
-// after a product, or with Fours after a group. a and least have at least i+WalkRows rows.
+// numbers, which begin with what it has and stay infinite, with the sign they had, once their magnitude is 2^31 or
+// more: after a product, or with Fours after a group. a and least have at least i+WalkRows rows.
 func Walk(
 	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, i, j, k, n, how int,
 ) (columns int) {

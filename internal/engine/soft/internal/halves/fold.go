@@ -68,7 +68,8 @@ func AddTo(w Way, sums []float64, x []fp16.Bits, rows, stride int) {
 		for at := 0; at < whole; at += most {
 			// Some rows at a time are in as many lines that have one place in the first cache.
 			for r := 0; r < rows; r += 8 {
-				addToVector(int(w), &sums[at], &x[r*stride+at], (min(at+most, whole)-at)/block, min(rows-r, 8), 2*stride)
+				addToVector(int(w), &sums[at], &x[r*stride+at], (min(at+most, whole)-at)/block, min(rows-r, 8),
+					2*stride)
 			}
 		}
 	}

@@ -97,7 +97,8 @@ func TestBinary(t *testing.T) {
 					}
 					want, got := make([]fp16.Bits, n), make([]fp16.Bits, n+1)
 					for i := range want {
-						want[i] = fp16.FromFloat64(exact(op, float64(a[i%len(a)].Float32()), float64(b[i%len(b)].Float32())))
+						want[i] = fp16.FromFloat64(exact(op, float64(a[i%len(a)].Float32()),
+							float64(b[i%len(b)].Float32())))
 					}
 					got[n] = 0x1234
 					Binary(op, got[:n], a, b)
@@ -126,7 +127,8 @@ func TestClampAndAbs(t *testing.T) {
 			want := fp16.FromFloat32(float32(math.Abs(float64(b.Float32()))))
 			require.Equal(t, want, got[i], "%#x", b)
 		}
-		for _, ends := range [][2]fp16.Bits{{0, 0x7c00}, {0x8000, 0x7c00}, {0, 0x4600}, {0xbc00, 0x3c00}, {0x3c00, 0xbc00},
+		for _, ends := range [][2]fp16.Bits{{0, 0x7c00}, {0x8000, 0x7c00}, {0, 0x4600}, {0xbc00, 0x3c00},
+			{0x3c00, 0xbc00},
 			{0xfc00, 0x7c00}, {0x8000, 0x8000}, {0x0001, 0x03ff}} {
 			low, high := ends[0].Float32(), ends[1].Float32()
 			Clamp(got, all, ends[0], ends[1], true)

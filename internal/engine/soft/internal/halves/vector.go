@@ -59,7 +59,8 @@ func MulFew(sums []float32, width int, vectors []float32, k, n int, x []fp16.Bit
 		for r := 0; r < n; r += 8 {
 			for i = 0; i+4 <= few; i += 4 {
 				_ = vectors[(i+3)*k+n-1]
-				mulFourVector(&sums[i*width], &vectors[i*k+r], &x[r*stride], whole/fewCols, min(n-r, 8), 2*stride, 4*width, 4*k)
+				mulFourVector(&sums[i*width], &vectors[i*k+r], &x[r*stride], whole/fewCols, min(n-r, 8), 2*stride,
+					4*width, 4*k)
 			}
 		}
 		for j := 0; j < i && whole < width; j++ {

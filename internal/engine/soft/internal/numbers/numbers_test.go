@@ -65,7 +65,8 @@ func TestBinary(t *testing.T) {
 					for i, h := range got {
 						want := rules(away).Round(f(float64(numerics.Number(x[i])), float64(numerics.Number(y[i]))))
 						if h != want {
-							require.Failf(t, "results differ", "%d: %#04x and %#04x give %#04x, not %#04x, away %t", op, x[i],
+							require.Failf(t, "results differ", "%d: %#04x and %#04x give %#04x, not %#04x, away %t", op,
+								x[i],
 								y[i], h, want, away)
 						}
 					}
@@ -102,7 +103,10 @@ func TestShapes(t *testing.T) {
 				}
 			}
 		}
-		require.Panics(t, func() { Binary(Add, make([]fp16.Bits, 3), make([]fp16.Bits, 2), make([]fp16.Bits, 3), true) })
+		require.Panics(t, func() {
+			Binary(Add, make([]fp16.Bits, 3), make([]fp16.Bits, 2), make([]fp16.Bits, 3),
+				true)
+		})
 	})
 }
 
@@ -117,7 +121,8 @@ func TestConvert(t *testing.T) {
 		for i, v := range f {
 			require.Equal(t, math.Float32bits(numerics.Number(h[i])), math.Float32bits(v), i)
 		}
-		src := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 0x1p-140, -0x1p-140, 65519.996}
+		src := []float32{float32(math.Inf(1)), float32(math.Inf(-1)), float32(math.NaN()), 0x1p-140, -0x1p-140,
+			65519.996}
 		for i := range 0x7c00 {
 			low, high := fp16.Bits(i).Float32(), numerics.Number(fp16.Bits(i+1))
 			tie := (low + high) / 2
