@@ -118,6 +118,5 @@ func ExampleFunc_Conv() {
 	}
 	// Output:
 	// [1 8 16 16]
-	// tensor<fp16, [1, 8, 16, 16]> y = conv(dilations = dilations, groups = groups, pad = pad, pad_type = pad_type,
-	// strides = strides, weight = depth, x = x)[name = string("y")];
+	// tensor<fp16, [1, 8, 16, 16]> y = conv(dilations = dilations, groups = groups, pad = pad, pad_type = pad_type, strides = strides, weight = depth, x = x)[name = string("y")];
 }
