@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
 )
@@ -162,7 +164,7 @@ func traceModels(ctx context.Context, d *ane.Device, file string) error {
 		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
 			Weights: m.Weights}})
 	}
-	return trace(ctx, d, file, programs)
+	return wholefile.Replace(file, func(w io.Writer) error { return trace(ctx, d, w, programs) })
 }
 
 // checkBroker runs the checks on the software engine in a private broker, a process of its own.

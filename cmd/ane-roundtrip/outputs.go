@@ -65,6 +65,25 @@ func (t *commandFiles) stage(wanted ports) (all sinks, err error) {
 	return all, nil
 }
 
+// stageTrace starts the file of --trace, nil without one. It is neither an input nor an output of the run.
+func (t *commandFiles) stageTrace(path string, outputs sinks) (*wholefile.File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := t.create("--trace", path)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range outputs {
+		if s.file != nil && s.file.Same(f) {
+			f.Discard()
+			return nil, badf("output %s and --trace go to the same file %s; give each a different file",
+				s.ports[0].name, path)
+		}
+	}
+	return f, nil
+}
+
 // archive returns the sink of the archive that p names, nil if there is none yet.
 func (all sinks) archive(p port) *sink {
 	for _, s := range all {

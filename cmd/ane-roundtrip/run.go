@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -110,7 +111,7 @@ type runJob struct {
 	checks  []trial.Check
 	notes   []string // conversions of the files of --expect
 	eval    evaluation
-	trace   func() error // writes the file of --trace; nil without it
+	trace   func(io.Writer) error // writes what --trace asks for; nil without it
 
 	compare  [2]numerics.Mode // of --compare
 	compared *compareDetails  // nil without --compare
@@ -170,13 +171,13 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 	}
 	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
 	if o.trace != "" {
-		j.trace = func() error {
+		j.trace = func(w io.Writer) error {
 			inputs := map[string][]byte{}
 			for name, t := range j.rig.In {
 				inputs[name] = t.Bytes()
 			}
 			source := ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights}
-			return trace(ctx, d, o.trace, []tracedProgram{{source, inputs}})
+			return trace(ctx, d, w, []tracedProgram{{source, inputs}})
 		}
 	}
 	if err := j.run(ctx, bar); err != nil {
@@ -262,6 +263,14 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	}
 	defer files.discard()
 	defer context.AfterFunc(ctx, files.discard)() // an interrupt removes half-written files
+	traced, err := j.files.stageTrace(j.o.trace, files)
+	if err != nil {
+		return err
+	}
+	if traced != nil {
+		defer traced.Discard()
+		defer context.AfterFunc(ctx, traced.Discard)()
+	}
 	bar.done()
 	bar.now("evaluate")
 	if j.eval, err = evaluate(ctx, j.rig, j.o.repeat, bar.done); err != nil {
@@ -270,8 +279,8 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	if shown {
 		j.eval.Copied = &copied
 	}
-	if j.trace != nil {
-		if err := j.trace(); err != nil { // before an output appears
+	if traced != nil {
+		if err := j.trace(traced); err != nil { // before an output appears
 			return err
 		}
 	}
@@ -282,6 +291,11 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	}
 	if err := files.write(func(name string) *npy.Array { return arrays[name] }); err != nil {
 		return err
+	}
+	if traced != nil {
+		if err := traced.Commit(); err != nil {
+			return unwritten(j.o.trace, err)
+		}
 	}
 	return files.commit()
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
-	"github.com/anekit/anekit/internal/wholefile"
 )
 
 // tracedProgram is a program to run for --trace.
@@ -16,9 +15,8 @@ type tracedProgram struct {
 	inputs map[string][]byte // the bytes of tensors with their padding; zero without
 }
 
-// trace runs programs on a timeline, one after another, and writes the trace to the file called name, as a
-// whole or not at all.
-func trace(ctx context.Context, d *ane.Device, name string, programs []tracedProgram) (err error) {
+// trace runs programs on a timeline, one after another, and writes the trace.
+func trace(ctx context.Context, d *ane.Device, w io.Writer, programs []tracedProgram) (err error) {
 	device, err := hal.NewDevice(d, hal.Tracing())
 	if err != nil {
 		return err
@@ -33,10 +31,8 @@ func trace(ctx context.Context, d *ane.Device, name string, programs []tracedPro
 	if err := t.at.Wait(ctx, t.last); err != nil {
 		return err
 	}
-	return wholefile.Replace(name, func(w io.Writer) error {
-		_, err := device.Trace().WriteTo(w)
-		return err
-	})
+	_, err = device.Trace().WriteTo(w)
+	return err
 }
 
 // timeline is a Device whose submissions follow each other on one Semaphore.
