@@ -78,9 +78,7 @@ func TestMapFileRefuses(t *testing.T) {
 // A file that becomes shorter answers with an error: where pages are gone, and where the last
 // page still exists and reads as zeros.
 func TestGuard(t *testing.T) {
-	if leaktest.Emulated() {
-		t.Skip("qemu does not tell the address of a bus error; run it without an emulator")
-	}
+	leaktest.NeedsFaultAddress(t)
 	for name, left := range map[string]int64{"pages gone": 0, "within a page": 3 * 16384} {
 		t.Run(name, func(t *testing.T) {
 			b, path := mapped(t, 3*16384+100)

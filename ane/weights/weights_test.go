@@ -166,6 +166,7 @@ func TestInputsLieWhereTheEngineAllows(t *testing.T) {
 // A mapped file that becomes shorter ends an evaluation with an error, and the model stays
 // usable.
 func TestAnEvaluationWhoseFileBecomesShorter(t *testing.T) {
+	leaktest.NeedsFaultAddress(t)
 	path := save(t, 2, safetensors.Align(64))
 	f, err := safetensors.Open(path)
 	require.NoError(t, err)

@@ -231,9 +231,7 @@ func TestAutoSaysWhatItDid(t *testing.T) {
 
 // A mapped file that another process makes shorter ends no call of this package with a signal.
 func TestFilesThatBecomeShorter(t *testing.T) {
-	if leaktest.Emulated() {
-		t.Skip("qemu does not tell the address of a bus error; run it without an emulator")
-	}
+	leaktest.NeedsFaultAddress(t)
 	for name, left := range map[string]int64{"to nothing": 0, "within the last page": -1} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "m"+extension)
