@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -158,10 +159,7 @@ func reads(d *disk) int {
 }
 
 func TestLossOfPower(t *testing.T) {
-	tries := 12
-	if os.Getenv("ANEKIT_FULL") != "" {
-		tries = 500
-	}
+	tries := budget.Rounds(500, 12) / slow
 	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) {
 			start := begin(t, s.before)
@@ -265,12 +263,9 @@ func mutated(r *rand.Rand, text []byte) []byte {
 	return b
 }
 
-// No damaged file changes a cache: 10^5 of them with ANEKIT_FULL.
+// No damaged file changes a cache: 10^5 of them with ANEKIT_FULL, a tenth of that under the race detector.
 func TestNoMutatedFileIsRestored(t *testing.T) {
-	files := 4000
-	if os.Getenv("ANEKIT_FULL") != "" {
-		files = 100_000
-	}
+	files := budget.Rounds(100_000, 4000) / slow
 	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	d := newDisk()
