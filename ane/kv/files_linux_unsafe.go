@@ -41,7 +41,7 @@ func (s *section) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// readVector fills parts with as few calls of preadv as it takes. unix.Preadv would make its list anew in each.
+// readVector fills parts with as few calls of preadv as it takes. unix.Preadv would allocate its list in each call.
 func (s *section) readVector(parts [][]byte) (n int, err error) {
 	s.parts = s.parts[:0]
 	for _, p := range parts {

@@ -33,10 +33,15 @@ type statement struct {
 // Input adds a parameter. The engine binds parameters by name, in the order of the
 // bytes of their names; it takes tensors of fp16, on newer chips fp32 and bool.
 func (f *Func) Input(name string, d mil.DType, shape ...int) Value {
-	if !f.claim("input", name) {
+	return f.parameter("input", name, mil.TensorOf(d, shape...))
+}
+
+// parameter adds a parameter, which messages call what.
+func (f *Func) parameter(what, name string, t mil.Type) Value {
+	if !f.claim(what, name) {
 		return f.lost()
 	}
-	v, err := ops.Parameter(mil.V(mil.TensorOf(d, shape...), name))
+	v, err := ops.Parameter(mil.V(t, name))
 	if err != nil {
 		f.refuse("", err)
 		return f.lost()

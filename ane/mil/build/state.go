@@ -1,24 +1,11 @@
 package build
 
-import (
-	"github.com/anekit/anekit/ane/mil"
-	"github.com/anekit/anekit/ane/mil/ops"
-)
+import "github.com/anekit/anekit/ane/mil"
 
 // State adds a parameter that holds a tensor from one evaluation to the next. It belongs to the loaded program: it is
 // all zero after a load, and no request binds memory to it. ReadState, WriteState and CoremlUpdateState take it.
 func (f *Func) State(name string, d mil.DType, shape ...int) Value {
-	if !f.claim("state", name) {
-		return f.lost()
-	}
-	v, err := ops.Parameter(mil.V(mil.StateOf(mil.TensorOf(d, shape...)), name))
-	if err != nil {
-		f.refuse("", err)
-		return f.lost()
-	}
-	n := &node{f: f, v: v, kind: input, name: name}
-	f.params = append(f.params, n)
-	return Value{n}
+	return f.parameter("state", name, mil.StateOf(mil.TensorOf(d, shape...)))
 }
 
 // ReadState returns the tensor that a state holds at this point of the function.

@@ -18,7 +18,7 @@ type Rule struct {
 	Title    string // what the program does
 	Reason   string // what happens then, in one sentence
 	Fix      string // what to do
-	Source   string // who published it, with the degree of evidence
+	Source   string // the project that published it, with the degree of evidence
 	Fixable  bool   // Fix can do it
 
 	each   bool // checked for each chip: the check reads spec

@@ -24,8 +24,7 @@ func convRules() []Rule {
 			Source: study, check: checkKernelSquare},
 		{ID: "kernel-rewritten", Severity: Note, each: true, Title: "A kernel is 9 to 15 wide.",
 			Reason: "The compiler rewrites it to stride 2, which is slow, and a second engine adds nothing when " +
-				"it is " +
-				"split by rows (B9).",
+				"it is split by rows (B9).",
 			Fix: "use widths up to 8", Source: "study 7.4 (C)", check: checkRewritten},
 		{ID: "conv-channels", Severity: Error, each: true, placed: true,
 			Title:  "A convolution has 32000 input channels or more.",

@@ -32,7 +32,7 @@ const laneRoom = 1 << 18
 // newLanes plans the lanes of a tensor folded along axes.
 func newLanes(shape, axes []int) lanes {
 	l := lanes{length: 1, row: 1, run: 1}
-	strides := dense(shape)
+	strides := ops.Strides(shape)
 	keptLast, foldLast := -1, -1
 	for i, n := range shape {
 		if n == 1 {

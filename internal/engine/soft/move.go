@@ -1,8 +1,6 @@
 package soft
 
 import (
-	"slices"
-
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/ops"
 )
@@ -102,17 +100,6 @@ func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
 	}
 }
 
-// dense returns the strides of a dense tensor.
-func dense(shape []int) []int {
-	strides := make([]int, len(shape))
-	step := 1
-	for i, n := range slices.Backward(shape) {
-		strides[i] = step
-		step *= n
-	}
-	return strides
-}
-
 // rowsOf returns the box of a whole tensor on its surface: its dimensions and
 // the strides of its layout.
 func rowsOf(l ane.Layout) (dims, strides []int) {
@@ -125,12 +112,12 @@ func rowsOf(l ane.Layout) (dims, strides []int) {
 func gather(s *step) (runner, int) {
 	l := s.attrs.(ane.Layout)
 	dims, strides := rowsOf(l)
-	return move(l.DType.Size(), box{dims: dims, src: strides, dst: dense(dims)})
+	return move(l.DType.Size(), box{dims: dims, src: strides, dst: ops.Strides(dims)})
 }
 
 // scatter copies a dense value to an output's rows.
 func scatter(s *step) (runner, int) {
 	l := s.attrs.(ane.Layout)
 	dims, strides := rowsOf(l)
-	return move(l.DType.Size(), box{dims: dims, src: dense(dims), dst: strides})
+	return move(l.DType.Size(), box{dims: dims, src: ops.Strides(dims), dst: strides})
 }

@@ -11,17 +11,17 @@ import (
 // pick copies the elements of x that a Box lists.
 func pick(s *step) (runner, int) {
 	b := s.attrs.(ops.Box)
-	return move(element.Size(s.in[0].dtype), box{dims: b.Dims, src: b.Stride, dst: dense(b.Dims), srcBase: b.Base})
+	return move(element.Size(s.in[0].dtype), box{dims: b.Dims, src: b.Stride, dst: ops.Strides(b.Dims), srcBase: b.Base})
 }
 
 // stack writes its operands side by side along a new axis.
 func stack(s *step) (runner, int) {
 	axis := s.attrs.(ops.Join).Axis
-	strides := dense(s.out[0].shape)
+	strides := ops.Strides(s.out[0].shape)
 	var boxes []box
 	for i, p := range s.in {
 		dst := slices.Delete(slices.Clone(strides), axis, axis+1)
-		boxes = append(boxes, box{from: i, dims: p.shape, src: dense(p.shape), dst: dst, dstBase: i * strides[axis]})
+		boxes = append(boxes, box{from: i, dims: p.shape, src: ops.Strides(p.shape), dst: dst, dstBase: i * strides[axis]})
 	}
 	return move(element.Size(s.in[0].dtype), boxes...)
 }
@@ -79,7 +79,7 @@ func (r *blocker) span(c *call, lo, hi, _ int) {
 func reverseSequence(s *step) (runner, int) {
 	a := s.attrs.(ops.Sequence)
 	shape := s.in[0].shape
-	return &sequencer{size: element.Size(s.in[0].dtype), shape: shape, strides: dense(shape), Sequence: a}, 0
+	return &sequencer{size: element.Size(s.in[0].dtype), shape: shape, strides: ops.Strides(shape), Sequence: a}, 0
 }
 
 type sequencer struct {

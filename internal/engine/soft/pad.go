@@ -10,7 +10,7 @@ import (
 func pad(s *step) (runner, int) {
 	a := s.attrs.(ops.Pad)
 	r := &padder{size: element.Size(s.in[0].dtype), mode: a.Mode, fill: make([]byte, 8),
-		in: s.in[0].shape, out: s.out[0].shape, before: a.Before, strides: dense(s.in[0].shape)}
+		in: s.in[0].shape, out: s.out[0].shape, before: a.Before, strides: ops.Strides(s.in[0].shape)}
 	element.Store(s.in[0].dtype, r.fill, a.Value)
 	r.fill = r.fill[:r.size]
 	if len(r.in) == 0 { // a scalar has no axis to pad

@@ -14,7 +14,7 @@ type grouping struct{ dims, size, stride []int }
 
 // newGrouping plans the grouping of a parameter with as many axes as the data.
 func newGrouping(dims, shape []int) grouping {
-	b := grouping{dims: dims, stride: dense(shape)}
+	b := grouping{dims: dims, stride: ops.Strides(shape)}
 	for i, n := range dims {
 		b.size = append(b.size, n/shape[i])
 	}

@@ -10,19 +10,19 @@ import (
 // transpose moves axis perm[i] of x to axis i.
 func transpose(s *step) (runner, int) {
 	perm := s.attrs.([]int)
-	strides := dense(s.in[0].shape)
+	strides := ops.Strides(s.in[0].shape)
 	src := make([]int, len(perm))
 	for i, a := range perm {
 		src[i] = strides[a]
 	}
-	return move(element.Size(s.in[0].dtype), box{dims: s.out[0].shape, src: src, dst: dense(s.out[0].shape)})
+	return move(element.Size(s.in[0].dtype), box{dims: s.out[0].shape, src: src, dst: ops.Strides(s.out[0].shape)})
 }
 
 // slice copies a box of x.
 func slice(s *step) (runner, int) {
 	a := s.attrs.(ops.Slice)
 	strides, base := walked(a, s.in[0].shape)
-	b := box{dims: a.Size, src: strides, dst: dense(a.Size), srcBase: base}
+	b := box{dims: a.Size, src: strides, dst: ops.Strides(a.Size), srcBase: base}
 	if a.Moving {
 		return slide(a, s, 1, &b, &b.srcBase)
 	}
@@ -31,7 +31,7 @@ func slice(s *step) (runner, int) {
 
 // walked returns the strides of a slice in its dense tensor, and the offset of its first element.
 func walked(a ops.Slice, shape []int) (strides []int, base int) {
-	strides = dense(shape)
+	strides = ops.Strides(shape)
 	for i := range strides {
 		base += a.Begin[i] * strides[i]
 		strides[i] *= a.Stride[i]
@@ -43,9 +43,9 @@ func walked(a ops.Slice, shape []int) (strides []int, base int) {
 func sliceUpdate(s *step) (runner, int) {
 	a := s.attrs.(ops.Slice)
 	size := element.Size(s.in[0].dtype)
-	whole, _ := move(size, box{dims: s.in[0].shape, src: dense(s.in[0].shape), dst: dense(s.in[0].shape)})
+	whole, _ := move(size, box{dims: s.in[0].shape, src: ops.Strides(s.in[0].shape), dst: ops.Strides(s.in[0].shape)})
 	strides, base := walked(a, s.in[0].shape)
-	b := box{from: 1, dims: a.Size, src: dense(a.Size), dst: strides, dstBase: base}
+	b := box{from: 1, dims: a.Size, src: ops.Strides(a.Size), dst: strides, dstBase: base}
 	if a.Moving {
 		part, _ := slide(a, s, 2, &b, &b.dstBase)
 		return &sequence{whole, part}, 0
@@ -67,7 +67,7 @@ type slider struct {
 // slide plans a moving slice of operand 0, or of the result if base is the destination's. Operand begin holds the
 // first indices: negative ones count from the end, and those that leave no room for the slice move it inside.
 func slide(a ops.Slice, s *step, begin int, b *box, base *int) (runner, int) {
-	r := &slider{mover: mover{size: element.Size(s.in[0].dtype)}, Slice: a, strides: dense(s.in[0].shape),
+	r := &slider{mover: mover{size: element.Size(s.in[0].dtype)}, Slice: a, strides: ops.Strides(s.in[0].shape),
 		shape: s.in[0].shape,
 		begin: begin, to: base == &b.dstBase}
 	b.dims, b.src, b.dst = merge(b.dims, b.src, b.dst)
@@ -120,8 +120,8 @@ func concat(s *step) (runner, int) {
 	var boxes []box
 	base := 0
 	for i, p := range s.in {
-		dst := dense(s.out[0].shape)
-		b := box{from: i, dims: p.shape, src: dense(p.shape), dst: dst, dstBase: base * dst[a.Axis]}
+		dst := ops.Strides(s.out[0].shape)
+		b := box{from: i, dims: p.shape, src: ops.Strides(p.shape), dst: dst, dstBase: base * dst[a.Axis]}
 		base += p.shape[a.Axis]
 		if a.Interleave {
 			b.dst = slices.Clone(dst)
@@ -139,8 +139,8 @@ func split(s *step) (runner, int) {
 	var boxes []box
 	base := 0
 	for i, p := range s.out {
-		src := dense(s.in[0].shape)
-		boxes = append(boxes, box{to: i, dims: p.shape, src: src, dst: dense(p.shape), srcBase: base * src[axis]})
+		src := ops.Strides(s.in[0].shape)
+		boxes = append(boxes, box{to: i, dims: p.shape, src: src, dst: ops.Strides(p.shape), srcBase: base * src[axis]})
 		base += p.shape[axis]
 	}
 	return move(element.Size(s.in[0].dtype), boxes...)
