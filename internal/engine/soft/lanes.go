@@ -110,3 +110,18 @@ func (l *lanes) store(v *vec, m []float32, base, width, from, to int) {
 		j += n
 	}
 }
+
+// read loads the lanes of group g into work, one row per element index, and the largest element of each into top. It
+// returns the rows, and the offset and number of the lanes.
+func (l *lanes) read(v *vec, work []float32, top *[maxTile]float32, g int) (m []float32, base, width int) {
+	base, width, _ = l.group(g)
+	m = work[:l.length*width]
+	l.load(v, m, base, width, 0, l.length)
+	copy(top[:], m[:width])
+	for row := m; len(row) > 0; row = row[width:] {
+		for t, v := range row[:width] {
+			top[t] = max(top[t], v)
+		}
+	}
+	return m, base, width
+}

@@ -35,17 +35,9 @@ func (r *softmaxer) span(c *call, lo, hi, worker int) {
 // group computes the lanes of a group.
 func (r *softmaxer) group(c *call, m []float32, g int) {
 	l := &r.lanes
-	base, width, _ := l.group(g)
-	m = m[:l.length*width]
-	l.load(&c.in[0], m, base, width, 0, l.length)
 	var top [maxTile]float32
+	m, base, width := l.read(&c.in[0], m, &top, g)
 	var sum [maxTile]float64
-	copy(top[:], m[:width])
-	for row := m; len(row) > 0; row = row[width:] {
-		for t, v := range row[:width] {
-			top[t] = max(top[t], v)
-		}
-	}
 	for row := m; len(row) > 0; row = row[width:] {
 		for t, v := range row[:width] {
 			e := math.Exp(float64(v) - float64(top[t]))

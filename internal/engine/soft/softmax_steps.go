@@ -37,17 +37,9 @@ func (r *stepped) run(c *call) {
 func (r *stepped) span(c *call, lo, hi, worker int) {
 	l, rules := &r.lanes, r.rules
 	for g := lo; g < hi && !c.stopped(); g++ {
-		base, width, _ := l.group(g)
-		m := c.work[worker][:l.length*width]
-		l.load(&c.in[0], m, base, width, 0, l.length)
 		var top [maxTile]float32
+		m, base, width := l.read(&c.in[0], c.work[worker], &top, g)
 		var sum [maxTile]float64
-		copy(top[:], m[:width])
-		for row := m; len(row) > 0; row = row[width:] {
-			for t, v := range row[:width] {
-				top[t] = max(top[t], v)
-			}
-		}
 		for row := m; len(row) > 0; row = row[width:] {
 			for t, v := range row[:width] {
 				h := rules.Round(float64(v) - float64(top[t]))
