@@ -23,6 +23,9 @@ packages() {
 	[ "$1" != sanitize ] || return 0
 	command -v gcc >/dev/null || echo gcc
 	command -v valgrind >/dev/null || echo valgrind
+	# For unimem/blas, and for the text of the kernels of unimem/metal.
+	ls /usr/lib/*/libopenblas.so.0 >/dev/null 2>&1 || echo libopenblas0
+	command -v spirv-cross >/dev/null || echo spirv-cross
 	case $(uname -m) in
 	aarch64 | arm64) ;;
 	*) command -v qemu-aarch64-static >/dev/null || echo qemu-user-static ;;

@@ -27,6 +27,7 @@ var may = []struct {
 }{
 	{"unimem/surfaces", []string{"unimem", "unimem/internal/"}},
 	{"unimem/metal", []string{"unimem"}},
+	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "ane/fp16"}},
 	{"unimem/blocktest", []string{"unimem"}},
 	{"unimem/internal", []string{"unimem/internal/"}},
