@@ -26,6 +26,7 @@ var may = []struct {
 	imports []string
 }{
 	{"unimem/surfaces", []string{"unimem", "unimem/internal/"}},
+	{"unimem/dma", []string{"unimem", "internal/dart"}},
 	{"unimem/metal", []string{"unimem"}},
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "ane/fp16"}},

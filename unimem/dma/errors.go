@@ -1,0 +1,68 @@
+package dma
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+var (
+	// ErrUnavailable: no driver for this call here: Open without the driver extension, OpenDisk of a
+	// Device that is not simulated.
+	ErrUnavailable = errors.New("no DMA driver here")
+	// ErrClosed: use after Close.
+	ErrClosed = errors.New("device is closed")
+	// ErrExhausted: the device has not enough free addresses. Release Blocks, and call again.
+	ErrExhausted = errors.New("no device addresses are left")
+	// ErrNotMapped: Release, or a transfer, of a Block that Segments has not mapped.
+	ErrNotMapped = errors.New("the Block is not mapped for the device")
+	// ErrDriver: the driver has returned segments that break its rules.
+	ErrDriver = errors.New("the driver broke its rules")
+	// ErrRefused: the driver refused the call. The cause has its code.
+	ErrRefused = errors.New("the driver refused the call")
+	// ErrRange: a transfer outside of a Block or a disk, or not a whole number of sectors.
+	ErrRange = errors.New("outside of the Block or the disk")
+	// ErrReadOnly: a Block that must not be written to, which a device would do.
+	ErrReadOnly = errors.New("the Block is read-only")
+	// ErrFault: the device accessed an address that is not mapped.
+	ErrFault = errors.New("the device accessed an unmapped address")
+	// ErrTransfer: a disk completed a command with an error. The cause is a *Status.
+	ErrTransfer = errors.New("the transfer failed")
+)
+
+// Error is the error type of every call of this package.
+type Error struct {
+	Op     string // "open", "segments", "release", "close", "disk", "read"
+	Block  uint32 // id of the Block, 0 for none
+	Offset int    // bytes in the Block, -1 for none
+	Err    error  // one of the sentinels of this package or of unimem
+	Cause  error  // the error of the driver, or nil
+	Hint   string // what is wrong and how to fix it, or empty
+}
+
+func (e *Error) Error() string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "dma: %s", e.Op)
+	if e.Block != 0 {
+		fmt.Fprintf(&s, " of Block %d", e.Block)
+	}
+	if e.Offset >= 0 {
+		fmt.Fprintf(&s, " at byte %d", e.Offset)
+	}
+	fmt.Fprintf(&s, ": %v", e.Err)
+	if e.Cause != nil {
+		fmt.Fprintf(&s, ": %v", e.Cause)
+	}
+	if e.Hint != "" {
+		fmt.Fprintf(&s, "; %s", e.Hint)
+	}
+	return s.String()
+}
+
+// Unwrap returns Err and Cause.
+func (e *Error) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{e.Err}
+	}
+	return []error{e.Err, e.Cause}
+}
