@@ -71,10 +71,12 @@ var may = []struct {
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "unimem"}},
 	{"internal/weightbench", []string{"ane", "ane/kv", "ane/mil/build", "ane/weights", "unimem", "unimem/safetensors"}},
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
+	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",
+		"ane/mil/build", "ane/mil/lint", "internal/wholefile", "unimem", "unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
-	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "objcbridge", "unimem",
-		"unimem/safetensors"}},
+	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder", "objcbridge",
+		"unimem", "unimem/safetensors"}},
 }
 
 // source is one Go file that is no test.

@@ -1,0 +1,341 @@
+package decoder
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// configFile is the name of the description of a model in its folder.
+const configFile = "config.json"
+
+// Config describes a model: what config.json says, with the defaults of its family.
+type Config struct {
+	Architecture string // "LlamaForCausalLM", "Qwen2ForCausalLM" or "Qwen3ForCausalLM"
+
+	Hidden       int // elements of the state of a token
+	Intermediate int // elements inside of the feed-forward network
+	Layers       int
+	Heads        int // of queries
+	KVHeads      int // of keys and values; divides Heads
+	HeadDim      int // elements of a head; even
+	Vocabulary   int // number of tokens
+	// Positions is how many tokens a conversation may have: max_position_embeddings, or more where the scaling of the
+	// rotations extends them.
+	Positions int
+
+	Epsilon       float64 // of RMSNorm
+	Rope          Rope
+	Tied          bool // the matrix of the logits is that of the embedding
+	AttentionBias bool // queries, keys and values have a bias
+	OutputBias    bool // the projection behind attention has a bias
+	MLPBias       bool // the feed-forward network has biases
+	QKNorm        bool // RMSNorm of each head of queries and keys
+
+	Quantization *Quantization // nil for weights of fp32, bf16 or fp16
+	BOS          int           // token that begins a text, -1 without one
+	EOS          []int         // tokens that end a text
+}
+
+// Ends reports whether a token ends a text.
+func (c Config) Ends(token int) bool { return slices.Contains(c.EOS, token) }
+
+// Quantization says how MLX has packed the weights.
+type Quantization struct {
+	Group int // elements that share a scale and a bias
+	Bits  int // of an element: 2, 3, 4, 5, 6 or 8
+	// Layers has what differs for single modules, by name, such as "model.layers.0.self_attn.q_proj": other numbers,
+	// or zeros for one that is not quantized.
+	Layers map[string]Quantization
+}
+
+// of returns group and bits of a module.
+func (q *Quantization) of(module string) (group, bits int) {
+	if q == nil {
+		return 0, 0
+	}
+	if own, ok := q.Layers[module]; ok {
+		return own.Group, own.Bits
+	}
+	return q.Group, q.Bits
+}
+
+// fileConfig is config.json. Pointers tell absent keys from zeros.
+type fileConfig struct {
+	Architectures       []string                   `json:"architectures"`
+	ModelType           string                     `json:"model_type"`
+	Hidden              int                        `json:"hidden_size"`
+	Intermediate        int                        `json:"intermediate_size"`
+	Layers              int                        `json:"num_hidden_layers"`
+	Heads               int                        `json:"num_attention_heads"`
+	KVHeads             *int                       `json:"num_key_value_heads"`
+	HeadDim             *int                       `json:"head_dim"`
+	Vocabulary          int                        `json:"vocab_size"`
+	Positions           *int                       `json:"max_position_embeddings"`
+	Epsilon             *float64                   `json:"rms_norm_eps"`
+	Theta               *float64                   `json:"rope_theta"`
+	Scaling             json.RawMessage            `json:"rope_scaling"`
+	Parameters          json.RawMessage            `json:"rope_parameters"`
+	Activation          *string                    `json:"hidden_act"`
+	Tied                *bool                      `json:"tie_word_embeddings"`
+	AttentionBias       *bool                      `json:"attention_bias"`
+	MLPBias             *bool                      `json:"mlp_bias"`
+	SlidingWindow       *bool                      `json:"use_sliding_window"`
+	Partial             *float64                   `json:"partial_rotary_factor"`
+	Quantization        map[string]json.RawMessage `json:"quantization"`
+	QuantizationConfig  map[string]json.RawMessage `json:"quantization_config"`
+	BOS                 *int                       `json:"bos_token_id"`
+	EOS                 json.RawMessage            `json:"eos_token_id"`
+	PretrainingParallel *int                       `json:"pretraining_tp"`
+}
+
+// families is what the architectures differ in, by the value of "architectures" and by that of "model_type".
+var families = []struct {
+	architecture, kind string
+	bias, norm, tied   bool
+	positions          int
+	theta              float64
+}{
+	{architecture: "LlamaForCausalLM", kind: "llama", positions: 2048, theta: 1e4},
+	{architecture: "Qwen2ForCausalLM", kind: "qwen2", bias: true, positions: 32768, theta: 1e4},
+	{architecture: "Qwen3ForCausalLM", kind: "qwen3", norm: true, positions: 32768, theta: 1e4},
+}
+
+// limits of numbers in config.json: far above published models, far below what overflows a product of two.
+const (
+	maxNumber = 1 << 28
+	maxLayers = 1 << 12
+)
+
+func configError(key, detail, hint string, kind error) error {
+	return &Error{Op: "open", Name: configFile + ": " + key, Detail: detail, Hint: hint, Err: kind}
+}
+
+// readConfig reads config.json of a folder.
+func readConfig(dir string) (Config, error) {
+	path := filepath.Join(dir, configFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Config{}, &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err,
+			Hint: "give the folder of a model as published, with " + configFile + " and safetensors files"}
+	}
+	c, err := parseConfig(text)
+	if err != nil {
+		return Config{}, err
+	}
+	return c, nil
+}
+
+// parseConfig reads the text of config.json.
+func parseConfig(text []byte) (Config, error) {
+	var f fileConfig
+	d := json.NewDecoder(bytes.NewReader(text))
+	if err := d.Decode(&f); err != nil {
+		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: jsonFault(err, text), Cause: err}
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: "text follows the object"}
+	}
+	return f.config()
+}
+
+// jsonFault says where a text is no JSON object of the form.
+func jsonFault(err error, text []byte) string {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &syntax):
+		return fmt.Sprintf("no JSON at byte %d of %d", syntax.Offset, len(text))
+	case errors.As(err, &kind) && kind.Field != "":
+		return fmt.Sprintf("%s is a %s", kind.Field, kind.Value)
+	}
+	return fmt.Sprintf("no JSON object in %d bytes", len(text))
+}
+
+func (f *fileConfig) config() (Config, error) {
+	i, err := f.family()
+	if err != nil {
+		return Config{}, err
+	}
+	family := families[i]
+	c := Config{
+		Architecture: family.architecture, Hidden: f.Hidden, Intermediate: f.Intermediate, Layers: f.Layers,
+		Heads: f.Heads, KVHeads: or(f.KVHeads, f.Heads), Vocabulary: f.Vocabulary,
+		Positions: or(f.Positions, family.positions), Epsilon: or(f.Epsilon, 1e-6), Tied: or(f.Tied, family.tied),
+		AttentionBias: or(f.AttentionBias, family.bias) || family.bias, OutputBias: or(f.AttentionBias, false) && !family.bias,
+		MLPBias: or(f.MLPBias, false), QKNorm: family.norm, BOS: or(f.BOS, -1),
+	}
+	for _, n := range []struct {
+		key   string
+		value int
+		most  int
+	}{
+		{"hidden_size", c.Hidden, maxNumber}, {"intermediate_size", c.Intermediate, maxNumber},
+		{"num_hidden_layers", c.Layers, maxLayers}, {"num_attention_heads", c.Heads, maxNumber},
+		{"num_key_value_heads", c.KVHeads, maxNumber}, {"vocab_size", c.Vocabulary, maxNumber},
+		{"max_position_embeddings", c.Positions, maxNumber},
+	} {
+		if n.value < 1 || n.value > n.most {
+			return Config{}, configError(n.key, fmt.Sprintf("%d is not within 1 and %d", n.value, n.most), "", ErrConfig)
+		}
+	}
+	if c.Heads%c.KVHeads != 0 {
+		return Config{}, configError("num_key_value_heads",
+			fmt.Sprintf("%d heads are no multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
+	}
+	if f.HeadDim == nil && c.Hidden%c.Heads != 0 {
+		return Config{}, configError("hidden_size",
+			fmt.Sprintf("%d is no multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
+	}
+	if c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads); c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
+		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "", ErrConfig)
+	}
+	if !(c.Epsilon > 0 && c.Epsilon < 1) {
+		return Config{}, configError("rms_norm_eps", fmt.Sprintf("%v is not between 0 and 1", c.Epsilon), "", ErrConfig)
+	}
+	if act := or(f.Activation, "silu"); act != "silu" && act != "swish" {
+		return Config{}, configError("hidden_act", fmt.Sprintf("%q is not known", act), `"silu" is`, ErrConfig)
+	}
+	if or(f.SlidingWindow, false) {
+		return Config{}, configError("use_sliding_window", "attention to a window of tokens is not supported", "", ErrConfig)
+	}
+	if p := or(f.Partial, 1); p != 1 {
+		return Config{}, configError("partial_rotary_factor", fmt.Sprintf("%v is not 1", p), "", ErrConfig)
+	}
+	if c.EOS, err = f.ends(); err != nil {
+		return Config{}, err
+	}
+	if c.Quantization, err = f.quantization(); err != nil {
+		return Config{}, err
+	}
+	return c, f.rope(&c, or(f.Theta, family.theta))
+}
+
+// or returns what p points to, or what is meant without it.
+func or[T any](p *T, absent T) T {
+	if p != nil {
+		return *p
+	}
+	return absent
+}
+
+// family returns the index of the model's family. A file without architectures has a model_type.
+func (f *fileConfig) family() (int, error) {
+	var known []string
+	for i, family := range families {
+		if slices.Contains(f.Architectures, family.architecture) ||
+			len(f.Architectures) == 0 && f.ModelType == family.kind {
+			return i, nil
+		}
+		known = append(known, family.architecture)
+	}
+	key, got := "architectures", strings.Join(f.Architectures, ", ")
+	if len(f.Architectures) == 0 {
+		key, got = "model_type", f.ModelType
+	}
+	return 0, configError(key, fmt.Sprintf("%q", got), "known are "+strings.Join(known, ", "), ErrArchitecture)
+}
+
+// ends reads eos_token_id: a number, a list, or null.
+func (f *fileConfig) ends() ([]int, error) {
+	if len(f.EOS) == 0 || string(f.EOS) == "null" {
+		return nil, nil
+	}
+	var one int
+	if json.Unmarshal(f.EOS, &one) == nil {
+		return []int{one}, nil
+	}
+	var all []int
+	if json.Unmarshal(f.EOS, &all) != nil {
+		return nil, configError("eos_token_id", "neither a number nor a list of numbers", "", ErrConfig)
+	}
+	return all, nil
+}
+
+// quantization reads "quantization" of MLX, which MLX writes as "quantization_config" too.
+func (f *fileConfig) quantization() (*Quantization, error) {
+	key, all := "quantization", f.Quantization
+	if all == nil {
+		key, all = "quantization_config", f.QuantizationConfig
+	}
+	if all == nil {
+		return nil, nil
+	}
+	if method, ok := all["quant_method"]; ok {
+		return nil, configError(key, "quant_method "+string(method)+" is not supported",
+			"weights quantized by MLX are, with group_size and bits", ErrConfig)
+	}
+	q := &Quantization{Layers: map[string]Quantization{}}
+	for name, raw := range all {
+		var err error
+		switch name {
+		case "group_size":
+			err = json.Unmarshal(raw, &q.Group)
+		case "bits":
+			err = json.Unmarshal(raw, &q.Bits)
+		case "mode":
+			var mode string
+			if err = json.Unmarshal(raw, &mode); err == nil && mode != "affine" {
+				return nil, configError(key, fmt.Sprintf("mode %q is not supported", mode), `"affine" is`, ErrConfig)
+			}
+		default:
+			err = q.layer(name, raw)
+		}
+		if err != nil {
+			return nil, configError(key+": "+name, "cannot be read: "+string(raw), "", ErrConfig)
+		}
+	}
+	if err := checkGroups(key, q.Group, q.Bits); err != nil {
+		return nil, err
+	}
+	for name, own := range q.Layers {
+		if own.Bits != 0 {
+			if err := checkGroups(key+": "+name, own.Group, own.Bits); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return q, nil
+}
+
+// layer reads what differs for one module: an object, or false for one that is not quantized. Keys whose values are
+// no objects, which other programs add, say nothing about modules.
+func (q *Quantization) layer(name string, raw json.RawMessage) error {
+	if string(raw) == "false" {
+		q.Layers[name] = Quantization{}
+		return nil
+	}
+	if raw[0] != '{' {
+		return nil
+	}
+	var own struct {
+		Group int    `json:"group_size"`
+		Bits  int    `json:"bits"`
+		Mode  string `json:"mode"`
+	}
+	if err := json.Unmarshal(raw, &own); err != nil {
+		return err
+	}
+	if own.Mode != "" && own.Mode != "affine" {
+		return errors.New(own.Mode)
+	}
+	q.Layers[name] = Quantization{Group: own.Group, Bits: own.Bits}
+	return nil
+}
+
+func checkGroups(key string, group, bits int) error {
+	if !slices.Contains([]int{2, 3, 4, 5, 6, 8}, bits) {
+		return configError(key, fmt.Sprintf("bits is %d", bits), "2, 3, 4, 5, 6 and 8 are supported", ErrConfig)
+	}
+	if group < 1 || group > math.MaxInt16 || group%32 != 0 {
+		return configError(key, fmt.Sprintf("group_size is %d", group), "multiples of 32 are supported", ErrConfig)
+	}
+	return nil
+}

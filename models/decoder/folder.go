@@ -1,0 +1,292 @@
+package decoder
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+// Folder is an open folder of a model: its description and its mapped weights. Its methods are safe for concurrent
+// use. The caller closes it after the Models of it.
+type Folder struct {
+	dir     string
+	config  Config
+	file    *safetensors.File
+	weights map[string]*weight // by module, without ".weight"
+
+	mu     sync.Mutex
+	print  *kv.Fingerprint // nil until Fingerprint has read the weights
+	users  int             // open Models
+	closed bool
+}
+
+// Open reads config.json of the folder dir and maps its weights. It checks that every tensor of the model is there and
+// has its shape; it does not read the numbers, which Load does.
+//
+// Errors: ErrConfig, ErrArchitecture, ErrWeights; all are *Error and name the file, key or tensor.
+func Open(dir string) (*Folder, error) {
+	c, err := readConfig(dir)
+	if err != nil {
+		return nil, err
+	}
+	path, err := weightsPath(dir)
+	if err != nil {
+		return nil, err
+	}
+	file, err := safetensors.Open(path)
+	if err != nil {
+		return nil, openFault(path, err)
+	}
+	f := &Folder{dir: dir, config: c, file: file}
+	if err := f.find(); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return f, nil
+}
+
+// openFault is the error of weights that do not open. A shard of the index that does not exist has a hint of its own.
+func openFault(path string, err error) error {
+	fault := &Error{Op: "open", Name: path, Err: ErrWeights, Cause: err}
+	var at *safetensors.Error
+	if errors.Is(err, os.ErrNotExist) && errors.As(err, &at) {
+		fault.Name, fault.Detail = at.File, "the shard is missing"
+		fault.Hint = "download all files that " + filepath.Base(path) + " names"
+	}
+	return fault
+}
+
+// weightsPath returns the index of a folder's weights, or its only file of them.
+func weightsPath(dir string) (string, error) {
+	for _, name := range []string{"model.safetensors.index.json", "model.safetensors"} {
+		if path := filepath.Join(dir, name); exists(path) {
+			return path, nil
+		}
+	}
+	for _, pattern := range []string{"*.safetensors.index.json", "*.safetensors"} {
+		found, _ := filepath.Glob(filepath.Join(escape(dir), pattern)) // the pattern is well-formed
+		if len(found) == 1 {
+			return found[0], nil
+		}
+		if len(found) > 1 {
+			return "", &Error{Op: "open", Name: dir, Err: ErrWeights,
+				Detail: fmt.Sprintf("%d files match %s, and no model.safetensors.index.json says which belong together",
+					len(found), pattern)}
+		}
+	}
+	return "", &Error{Op: "open", Name: dir, Err: ErrWeights, Detail: "no safetensors file",
+		Hint: "put model.safetensors, or its shards with model.safetensors.index.json, beside " + configFile}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// escape quotes a folder for filepath.Glob.
+func escape(dir string) string {
+	if filepath.Separator == '\\' {
+		return dir
+	}
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(dir)
+}
+
+// find looks up every tensor of the model.
+func (f *Folder) find() error {
+	f.weights = map[string]*weight{}
+	var errs []error
+	for _, m := range f.config.modules() {
+		w, err := f.module(m)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		f.weights[m.name] = w
+	}
+	if len(errs) > 3 {
+		errs = append(errs[:3], &Error{Op: "open", Name: f.file.Path(), Err: ErrWeights,
+			Detail: fmt.Sprintf("%d more tensors do not fit", len(errs)-3)})
+	}
+	return errors.Join(errs...)
+}
+
+// Config returns the description of the model. The caller must not change what it points to.
+func (f *Folder) Config() Config { return f.config }
+
+// Dir is the path given to Open.
+func (f *Folder) Dir() string { return f.dir }
+
+// File returns the weights. The Folder owns it.
+func (f *Folder) File() *safetensors.File { return f.file }
+
+// Bytes is the size of the model's weights as stored.
+func (f *Folder) Bytes() (n int64) {
+	for _, w := range f.weights {
+		n += w.bytes()
+	}
+	return n
+}
+
+// Fingerprint identifies the model: hashes of its description and of all of its weights, which the first call reads,
+// and of tokenizer.json, if there is one. Numerics, Engine and OS are empty; Model.Fingerprint has them.
+func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.print != nil {
+		return *f.print, nil
+	}
+	if f.closed {
+		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: f.dir, Err: ErrClosed}
+	}
+	sums := map[string]uint64{}
+	var mu sync.Mutex
+	err := f.file.Check(ctx, func(name string, data []byte) error {
+		sum := xxh3.Hash(data)
+		mu.Lock()
+		sums[name] = sum
+		mu.Unlock()
+		return nil
+	})
+	if err != nil {
+		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: f.file.Path(), Err: ErrWeights, Cause: err}
+	}
+	all := xxh3.New()
+	for _, name := range f.file.Names() {
+		t, err := f.file.Tensor(name)
+		if err != nil {
+			return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: name, Err: ErrWeights, Cause: err}
+		}
+		fmt.Fprintf(all, "%s %v %v %016x\n", name, t.DType(), t.Shape(), sums[name])
+	}
+	text, err := os.ReadFile(filepath.Join(f.dir, "tokenizer.json"))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: "tokenizer.json", Err: ErrTokenizer, Cause: err}
+	}
+	tokenizer := ""
+	if err == nil {
+		tokenizer = sum128(text)
+	}
+	f.print = &kv.Fingerprint{Model: sum128(f.config.text()), Weights: hash128(all), Tokenizer: tokenizer}
+	return *f.print, nil
+}
+
+func sum128(text []byte) string {
+	sum := xxh3.Hash128(text).Bytes()
+	return hex.EncodeToString(sum[:])
+}
+
+func hash128(h *xxh3.Hasher) string {
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:])
+}
+
+// text is the description as text: equal for equal models.
+func (c Config) text() []byte {
+	q := c.Quantization
+	c.Quantization, c.BOS, c.EOS = nil, 0, nil // the quantization is visible in the tensors
+	if q != nil {
+		return fmt.Appendf(nil, "%+v %d %d", c, q.Group, q.Bits)
+	}
+	return fmt.Appendf(nil, "%+v", c)
+}
+
+// use counts a Model of the Folder; the caller calls the returned function when it is closed.
+func (f *Folder) use() (func(), error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil, &Error{Op: "load", Name: f.dir, Err: ErrClosed}
+	}
+	f.users++
+	return sync.OnceFunc(func() {
+		f.mu.Lock()
+		f.users--
+		f.mu.Unlock()
+	}), nil
+}
+
+// Close unmaps the weights. The error is ErrInUse while a Model of the Folder is open. Repeated calls do nothing.
+func (f *Folder) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return nil
+	}
+	if f.users > 0 {
+		return &Error{Op: "close", Name: f.dir, Err: ErrInUse, Detail: fmt.Sprintf("%d models are open", f.users),
+			Hint: "close the models first"}
+	}
+	if err := f.file.Close(); err != nil {
+		kind := ErrWeights
+		if errors.Is(err, unimem.ErrInUse) {
+			kind = ErrInUse
+		}
+		return &Error{Op: "close", Name: f.dir, Err: kind, Cause: err}
+	}
+	f.closed = true
+	return nil
+}
+
+// module is a part of the model with a tensor of its own.
+type module struct {
+	name  string // of the tensor, without ".weight"
+	shape []int
+	bias  bool // it has a bias beside the weight
+	dense bool // it is never quantized
+}
+
+// modules lists the parts of the model.
+func (c Config) modules() []module {
+	q, kv, d := c.Heads*c.HeadDim, c.KVHeads*c.HeadDim, c.HeadDim
+	all := []module{
+		{name: embedding, shape: []int{c.Vocabulary, c.Hidden}},
+		{name: finalNorm, shape: []int{c.Hidden}, dense: true},
+	}
+	if !c.Tied {
+		all = append(all, module{name: head, shape: []int{c.Vocabulary, c.Hidden}})
+	}
+	for i := range c.Layers {
+		for _, m := range []module{
+			{name: "input_layernorm", shape: []int{c.Hidden}, dense: true},
+			{name: "self_attn.q_proj", shape: []int{q, c.Hidden}, bias: c.AttentionBias},
+			{name: "self_attn.k_proj", shape: []int{kv, c.Hidden}, bias: c.AttentionBias},
+			{name: "self_attn.v_proj", shape: []int{kv, c.Hidden}, bias: c.AttentionBias},
+			{name: "self_attn.o_proj", shape: []int{c.Hidden, q}, bias: c.OutputBias},
+			{name: "self_attn.q_norm", shape: []int{d}, dense: true},
+			{name: "self_attn.k_norm", shape: []int{d}, dense: true},
+			{name: "post_attention_layernorm", shape: []int{c.Hidden}, dense: true},
+			{name: "mlp.gate_proj", shape: []int{c.Intermediate, c.Hidden}, bias: c.MLPBias},
+			{name: "mlp.up_proj", shape: []int{c.Intermediate, c.Hidden}, bias: c.MLPBias},
+			{name: "mlp.down_proj", shape: []int{c.Hidden, c.Intermediate}, bias: c.MLPBias},
+		} {
+			if !c.QKNorm && slices.Contains([]string{"self_attn.q_norm", "self_attn.k_norm"}, m.name) {
+				continue
+			}
+			m.name = layerName(i, m.name)
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// Names of tensors, without ".weight".
+const (
+	embedding = "model.embed_tokens"
+	finalNorm = "model.norm"
+	head      = "lm_head"
+)
+
+func layerName(layer int, module string) string {
+	return fmt.Sprintf("model.layers.%d.%s", layer, module)
+}

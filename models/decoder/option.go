@@ -1,0 +1,60 @@
+package decoder
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/ane/chip"
+)
+
+// Form is how the programs of a model are written.
+type Form int
+
+const (
+	// Engine is the form that Apple's engine prefers: weights of fp16, 1x1 convolutions over columns of 32 tokens,
+	// and programs within the limits of a chip.
+	Engine Form = iota
+	// Compact has packed weights as they are stored, and no limits: for the software engines.
+	Compact
+)
+
+// String returns the name of the form: "engine" or "compact".
+func (f Form) String() string {
+	if f == Compact {
+		return "compact"
+	}
+	return "engine"
+}
+
+// ParseForm returns the Form of a name.
+func ParseForm(name string) (Form, error) {
+	for _, f := range []Form{Engine, Compact} {
+		if name == f.String() {
+			return f, nil
+		}
+	}
+	return 0, fmt.Errorf("decoder: no form %q; the forms are engine and compact", name)
+}
+
+// Option configures Load.
+type Option func(*options)
+
+type options struct {
+	form    Form
+	context int
+	chunk   int
+	chip    chip.Chip
+}
+
+// WithForm chooses the form of the programs. The default is Engine.
+func WithForm(f Form) Option { return func(o *options) { o.form = f } }
+
+// Context is the number of tokens that a session has room for. It is rounded up to kv.Step. The default is all
+// positions of the model, at most 4096.
+func Context(tokens int) Option { return func(o *options) { o.context = tokens } }
+
+// Chunk is the number of tokens of a prompt that one pass takes: a multiple of 32. The default is 64 in the form
+// Engine and 256 in the form Compact.
+func Chunk(tokens int) Option { return func(o *options) { o.chunk = tokens } }
+
+// Chip is the chip whose limits the programs of the form Engine keep. Without it they keep those of every chip.
+func Chip(c chip.Chip) Option { return func(o *options) { o.chip = c } }

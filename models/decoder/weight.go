@@ -1,0 +1,157 @@
+package decoder
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+// weight is the tensors of a module: a matrix [out, in] or a vector [out] (in is 0), as it is or in groups.
+type weight struct {
+	name    string // of the module
+	out, in int
+	data    safetensors.Tensor // of packed integers, if bits is above 0
+	bias    *safetensors.Tensor
+
+	// Element i of a row is scale*integer + shift, with the scale and the shift of group i/group.
+	bits, group    int
+	scales, shifts safetensors.Tensor
+}
+
+// bytes is the size of the weight as stored.
+func (w *weight) bytes() int64 {
+	n := w.data.Size()
+	if w.bits > 0 {
+		n += w.scales.Size() + w.shifts.Size()
+	}
+	if w.bias != nil {
+		n += w.bias.Size()
+	}
+	return n
+}
+
+// module finds the tensors of a part of the model and checks their shapes.
+func (f *Folder) module(m module) (*weight, error) {
+	w := &weight{name: m.name, out: m.shape[0]}
+	if len(m.shape) > 1 {
+		w.in = m.shape[1]
+	}
+	if m.bias {
+		t, err := f.dense(m.name+".bias", m.shape[0])
+		if err != nil {
+			return nil, err
+		}
+		w.bias = &t
+	}
+	scales, err := f.file.Tensor(m.name + ".scales")
+	if err != nil || m.dense {
+		w.data, err = f.dense(m.name+".weight", m.shape...)
+		return w, err
+	}
+	w.scales = scales
+	w.group, w.bits = f.config.Quantization.of(m.name)
+	if w.bits == 0 {
+		return nil, &Error{Op: "open", Name: m.name + ".scales", Err: ErrWeights,
+			Detail: "the module has groups, but config.json does not say of what size", Hint: "add quantization"}
+	}
+	if w.in%w.group != 0 {
+		return nil, &Error{Op: "open", Name: m.name, Err: ErrWeights,
+			Detail: fmt.Sprintf("rows of %d elements are no multiple of groups of %d", w.in, w.group)}
+	}
+	if w.data, err = f.tensor(m.name+".weight", w.out, w.in*w.bits/32); err != nil {
+		return nil, err
+	}
+	if w.data.DType() != safetensors.U32 {
+		return nil, typeFault(w.data, "U32")
+	}
+	if w.scales, err = f.dense(m.name+".scales", w.out, w.in/w.group); err != nil {
+		return nil, err
+	}
+	w.shifts, err = f.dense(m.name+".biases", w.out, w.in/w.group)
+	return w, err
+}
+
+// dense returns a tensor of numbers.
+func (f *Folder) dense(name string, shape ...int) (safetensors.Tensor, error) {
+	t, err := f.tensor(name, shape...)
+	if err != nil {
+		return t, err
+	}
+	if !slices.Contains([]safetensors.DType{safetensors.F32, safetensors.BF16, safetensors.F16}, t.DType()) {
+		return t, typeFault(t, "F32, BF16 or F16")
+	}
+	return t, nil
+}
+
+func typeFault(t safetensors.Tensor, want string) error {
+	return &Error{Op: "open", Name: t.Name(), Err: ErrWeights, Detail: fmt.Sprintf("%v is not %s", t.DType(), want)}
+}
+
+// tensor returns a tensor of the file after checking its shape.
+func (f *Folder) tensor(name string, shape ...int) (safetensors.Tensor, error) {
+	t, err := f.file.Tensor(name)
+	switch {
+	case errors.Is(err, safetensors.ErrName):
+		return t, &Error{Op: "open", Name: name, Err: ErrWeights, Detail: "no such tensor in " + f.file.Path()}
+	case err != nil:
+		return t, &Error{Op: "open", Name: name, Err: ErrWeights, Cause: err}
+	case !slices.Equal(t.Shape(), shape):
+		return t, &Error{Op: "open", Name: name, Err: ErrWeights,
+			Detail: fmt.Sprintf("shape %v, where %s implies %v", t.Shape(), configFile, shape)}
+	}
+	return t, nil
+}
+
+// numbers stores n numbers of a dense tensor from index first on.
+func numbers(dst []float32, t safetensors.Tensor, first int) {
+	data := t.Bytes()[first*t.DType().Size():]
+	switch t.DType() {
+	case safetensors.F32:
+		for i := range dst {
+			dst[i] = math.Float32frombits(uint32(data[4*i]) | uint32(data[4*i+1])<<8 | uint32(data[4*i+2])<<16 |
+				uint32(data[4*i+3])<<24)
+		}
+	case safetensors.BF16:
+		for i := range dst {
+			dst[i] = math.Float32frombits(uint32(data[2*i])<<16 | uint32(data[2*i+1])<<24)
+		}
+	default:
+		for i := range dst {
+			dst[i] = fp16.Bits(uint16(data[2*i]) | uint16(data[2*i+1])<<8).Float32()
+		}
+	}
+}
+
+// row stores the elements of row i.
+func (w *weight) row(dst []float32, i int) {
+	n := max(w.in, 1)
+	if w.bits == 0 {
+		numbers(dst[:n], w.data, i*n)
+		return
+	}
+	groups := n / w.group
+	var pair [2]float32
+	data := w.data.Bytes()[i*n*w.bits/8:]
+	for g := range groups {
+		numbers(pair[:1], w.scales, i*groups+g)
+		numbers(pair[1:], w.shifts, i*groups+g)
+		for j := range w.group {
+			at := g*w.group + j
+			dst[at] = pair[0]*float32(packed(data, at, w.bits)) + pair[1]
+		}
+	}
+}
+
+// packed returns integer i of a stream of integers of a number of bits, low bits first.
+func packed(data []byte, i, bits int) uint32 {
+	at := i * bits
+	v := uint32(data[at/8]) >> (at % 8)
+	if at%8+bits > 8 {
+		v |= uint32(data[at/8+1]) << (8 - at%8)
+	}
+	return v & (1<<bits - 1)
+}
