@@ -206,7 +206,7 @@ func (c *campaign) attack(name string) *enemy {
 	e := &enemy{campaign: c, name: name, seed: c.dice.Uint64(), fate: c.dice.IntN(fates)}
 	e.cmd = exec.Command("/proc/self/exe")
 	e.cmd.Env = append(os.Environ(), attackEnv+"="+name, seedEnv+"="+strconv.FormatUint(e.seed, 10),
-		socketEnv+"="+c.broker.path)
+		socketEnv+"="+c.broker.path, "TMPDIR="+c.dir) // an attacker that is killed leaves its files
 	e.cmd.Stderr = &e.err
 	e.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	in, err := e.cmd.StdinPipe()
