@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // BenchmarkExecute: an empty submission with one wait and one signal, from the host's signal to the
@@ -110,14 +111,16 @@ const chainText = `program(1.3)
     } -> (y);
 }`
 
-// BenchmarkOverlap: two chains of dispatches on two engines, one after the other and at once. Run it with
-// -cpu 1,2: with 1 no overlap is possible.
+// BenchmarkOverlap: two chains of dispatches on two engines, one after the other and at once. Each engine uses one
+// processor, as separate devices do. Run it with -cpu 1,2: with 1 no overlap is possible.
 func BenchmarkOverlap(b *testing.B) {
 	ctx := context.Background()
 	var chains []*hal.CommandBuffer
 	var devices []*hal.Device
 	for range 2 {
-		d := newDevice(b)
+		own, err := ane.Open(soft.New(soft.AllowOffsets(), soft.Workers(1)), "")
+		require.NoError(b, err)
+		d := deviceOn(b, own)
 		e := prepare(b, d, chainText)
 		n := e.Inputs()[0].Bytes()
 		x, y := newBuffer(b, d, n), newBuffer(b, d, n)

@@ -28,6 +28,12 @@ func newDevice(t testing.TB, opts ...hal.Option) *hal.Device {
 	t.Helper()
 	e, err := engine.Open(context.Background(), engine.Soft, engine.AllowOffsets())
 	require.NoError(t, err)
+	return deviceOn(t, e, opts...)
+}
+
+// deviceOn closes the Device and its engine at the end of the test.
+func deviceOn(t testing.TB, e *ane.Device, opts ...hal.Option) *hal.Device {
+	t.Helper()
 	d, err := hal.NewDevice(e, opts...)
 	require.NoError(t, err)
 	t.Cleanup(func() {
