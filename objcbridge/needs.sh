@@ -10,7 +10,8 @@
 runtime=libclang_rt.asan-$(uname -m).so
 
 # packages bridge|sanitize|test lists missing packages. The race detector links with gcc; the
-# gates run under valgrind and AddressSanitizer; other processors run the arm64 tests in qemu.
+# gates run under valgrind and AddressSanitizer; lld and wabt build the WebAssembly guests again;
+# other processors run the arm64 tests in qemu.
 packages() {
 	command -v clang-14 >/dev/null || echo clang-14
 	[ -f /usr/include/stdlib.h ] || echo libc6-dev
@@ -26,6 +27,8 @@ packages() {
 	# For unimem/blas, and for the text of the kernels of unimem/metal.
 	ls /usr/lib/*/libopenblas.so.0 >/dev/null 2>&1 || echo libopenblas0
 	command -v spirv-cross >/dev/null || echo spirv-cross
+	command -v wasm-ld-14 >/dev/null || echo lld-14
+	command -v wat2wasm >/dev/null || echo wabt
 	case $(uname -m) in
 	aarch64 | arm64) ;;
 	*) command -v qemu-aarch64-static >/dev/null || echo qemu-user-static ;;

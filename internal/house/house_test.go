@@ -31,6 +31,7 @@ var may = []struct {
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "ane/fp16"}},
 	{"unimem/blocktest", []string{"unimem"}},
+	{"unimem/wasm", []string{"unimem"}},
 	{"unimem/internal", []string{"unimem/internal/"}},
 	{"unimem", []string{"unimem/internal/"}},
 	{"objcbridge/bridgetest", []string{"objcbridge"}},

@@ -1,0 +1,34 @@
+// Package wasm runs WebAssembly guests in wazero whose linear memory is a unimem.Block, so that engines read and write
+// a guest's tensors where the guest has them.
+//
+// Instantiate reserves the Block to the guest's maximum at once. The system allocates pages when the guest touches
+// them, and the address never moves, also when the guest grows during a call: the base of the memory is the same for
+// guest, host and engine from the first instruction to the last.
+//
+//	guest pointer p  ->  Memory.Address() + p  ->  a tensor of a Request
+//
+// # Regions
+//
+// A Region is a range of a guest's memory that a tensor is made on. There are two kinds, for two kinds of engine:
+//
+//   - Memory.InPlace is a range of the guest's own Block, for engines that accept tensors after byte 0 of their surface
+//     (ane.Info.Offsets): ane.OnRange(r.Block(), r.Offset(), layout).
+//   - Memory.OnSurface is for all other engines: a Block of its own, whose pages are mapped over whole pages of the
+//     guest's memory, so that the tensor starts at byte 0 of its surface and is the guest's memory all the same. The
+//     range starts and ends at multiples of Align; any other is refused with the numbers to use. On Linux the mapping
+//     is a MAP_FIXED of the Block's memfd. On a Mac it is a mach_vm_remap, which is written but was never run. Other
+//     systems refuse it.
+//
+// What the guest has written in a range before OnSurface is moved to the surface, once; the pages that the guest has
+// not touched are not. Memory.Copied counts these bytes. Nothing else copies.
+//
+// # Safety
+//
+// A guest is not trusted. Offsets and lengths that it passes are checked against the memory that it has now, with the
+// sum checked for overflow; wazero checks its own loads and stores. A Region holds its Block: when the guest exits,
+// traps or is closed while an engine works on the Region, the memory stays until the Region is closed, and only then is
+// it freed. A guest may write to a Region while an engine reads it, which harms the guest's own values only.
+//
+// After the guest's module is closed, its api.Memory refers to memory that may be gone: use Memory.Range, which
+// refuses then.
+package wasm

@@ -1,0 +1,168 @@
+package wasm
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Region is a range of a guest's memory that an engine may use. Memory.InPlace and Memory.OnSurface make one; its owner
+// closes it, after every ane.Request with a tensor on it.
+type Region struct {
+	memory         *Memory
+	surface        *surface // nil in place
+	offset, length int
+	closed         bool
+}
+
+// surface is a Block that is mapped over whole pages of the guest's memory.
+type surface struct {
+	block  *unimem.Block
+	offset uint64
+	users  int // regions
+}
+
+func (s *surface) end() uint64 { return s.offset + uint64(s.block.Size()) }
+
+// Block is the memory of the region's tensor.
+func (r *Region) Block() *unimem.Block {
+	if r.surface != nil {
+		return r.surface.block
+	}
+	return r.memory.block
+}
+
+// Offset is the offset of the region's first byte in Block: 0 on a surface.
+func (r *Region) Offset() int {
+	if r.surface != nil {
+		return 0
+	}
+	return r.offset
+}
+
+// Pointer is the offset of the region in the guest's memory.
+func (r *Region) Pointer() int { return r.offset }
+
+// Size is the length of the region in bytes.
+func (r *Region) Size() int { return r.length }
+
+// Close ends the use of the region. A surface stays mapped for the next region of the same range, with what is in it,
+// until the guest ends or a region of other pages needs them. Repeating Close does nothing.
+func (r *Region) Close() {
+	if r == nil {
+		return
+	}
+	m := r.memory
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if r.closed {
+		return
+	}
+	r.closed = true
+	if r.surface != nil {
+		r.surface.users--
+	} else {
+		m.regions--
+	}
+	m.settle()
+}
+
+// InPlace makes a region of the guest's own Block, for an engine that accepts tensors at an offset.
+//
+// Errors: ErrBounds, ErrClosed, ErrOverlap (a surface is mapped over part of the range).
+func (m *Memory) InPlace(offset, length uint64) (*Region, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.inside("region", offset, length); err != nil {
+		return nil, err
+	}
+	if err := m.uncover("region", offset, length); err != nil {
+		return nil, err
+	}
+	m.regions++
+	return &Region{memory: m, offset: int(offset), length: int(length)}, nil
+}
+
+// OnSurface makes a region with a Block of its own, mapped over the guest's pages, for an engine that reads every
+// surface from byte 0. A region of the same range as another one shares its surface.
+//
+// Errors: ErrBounds, ErrClosed, ErrAligned (with the multiples to use), ErrOverlap (other pages than those of a surface
+// in use), ErrUnsupported, and those of unimem.Open and of the system.
+func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
+	const op = "surface"
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := m.inside(op, offset, length); err != nil {
+		return nil, err
+	}
+	if offset%Align != 0 || length%Align != 0 || length == 0 {
+		return nil, &Error{Op: op, Offset: offset, Length: length, Err: ErrAligned,
+			Detail: fmt.Sprintf("offset and length have to be multiples of %d, the length not 0", Align),
+			Hint: fmt.Sprintf("use offset %d and %d bytes that are the tensor's alone", roundUp(offset),
+				max(roundUp(length), Align))}
+	}
+	at := slices.IndexFunc(m.surfaces, func(s *surface) bool {
+		return s.offset == offset && s.end() == offset+length
+	})
+	if at < 0 {
+		if err := m.uncover(op, offset, length); err != nil {
+			return nil, err
+		}
+		if err := m.cover(offset, length); err != nil {
+			return nil, err
+		}
+		at = len(m.surfaces) - 1
+	}
+	s := m.surfaces[at]
+	s.users++
+	return &Region{memory: m, surface: s, offset: int(offset), length: int(length)}, nil
+}
+
+func roundUp(n uint64) uint64 { return (n + Align - 1) / Align * Align }
+
+// uncover unmaps idle surfaces from a range; what they hold goes back to the guest's Block. The caller holds mu.
+func (m *Memory) uncover(op string, offset, length uint64) error {
+	for i := 0; i < len(m.surfaces); {
+		s := m.surfaces[i]
+		if s.end() <= offset || offset+length <= s.offset {
+			i++
+			continue
+		}
+		if s.users > 0 {
+			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap,
+				Detail: fmt.Sprintf("bytes %d to %d are a surface in use", s.offset, s.end()),
+				Hint:   "bind the same range, or one of other pages"}
+		}
+		if err := unmapSurface(m.block, s.offset, uint64(s.block.Size())); err != nil {
+			return &Error{Op: op, Offset: offset, Length: length, Err: ErrOverlap, Cause: err,
+				Detail: fmt.Sprintf("the surface at %d stays mapped", s.offset)}
+		}
+		m.copied += int64(copy(m.block.Bytes()[s.offset:s.end()], s.block.Bytes()))
+		if err := s.block.Close(); err != nil {
+			return err
+		}
+		m.surfaces = slices.Delete(m.surfaces, i, i+1)
+	}
+	return nil
+}
+
+// cover maps a new surface over a range. The caller holds mu.
+func (m *Memory) cover(offset, length uint64) error {
+	block, err := unimem.Open(int(length), m.opts...)
+	if err != nil {
+		return err
+	}
+	moved, err := moveTouched(block, m.block, offset)
+	if err == nil {
+		err = mapSurface(m.block, offset, block)
+	}
+	if err != nil {
+		_ = block.Close() // the first failure is the one to report
+		return &Error{Op: "surface", Offset: offset, Length: length, Err: ErrUnsupported, Cause: err,
+			Hint: "use an engine that accepts tensors at an offset"}
+	}
+	m.copied += moved
+	m.surfaces = append(m.surfaces, &surface{block: block, offset: offset})
+	return nil
+}
