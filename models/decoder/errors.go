@@ -20,7 +20,9 @@ var (
 	// ErrTooLong: more tokens than the model has positions, or than the session has room for.
 	ErrTooLong = errors.New("too many tokens")
 	// ErrTokenizer: text without a tokenizer.json, or with one that cannot be used.
-	ErrTokenizer = errors.New("no tokenizer")
+	ErrTokenizer = errors.New("no usable tokenizer")
+	// ErrSampler: settings or a state of a Sampler that mean nothing.
+	ErrSampler = errors.New("sampler cannot be used")
 	// ErrLimits: the model does not keep within the limits of a chip or engine.
 	ErrLimits = errors.New("limit of the chip exceeded")
 	// ErrSnapshot: a snapshot that does not belong to the session.

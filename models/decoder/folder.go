@@ -290,3 +290,6 @@ const (
 func layerName(layer int, module string) string {
 	return fmt.Sprintf("model.layers.%d.%s", layer, module)
 }
+
+// Tokenizer reads tokenizer.json of the folder. The error matches ErrTokenizer.
+func (f *Folder) Tokenizer() (*Tokenizer, error) { return ReadTokenizer(filepath.Join(f.dir, "tokenizer.json")) }

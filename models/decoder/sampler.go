@@ -1,0 +1,189 @@
+package decoder
+
+import (
+	"cmp"
+	"encoding"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+)
+
+// Sampler chooses the next token from logits. Its choices are the same on every machine: for one seed and the same
+// logits. One goroutine at a time uses it.
+type Sampler struct {
+	temperature, topP float64
+	seed              uint64
+	random            *rand.PCG
+
+	weights []float64 // scratch
+	kept    []int32
+}
+
+// NewSampler makes a Sampler. Temperature 0 is greedy: the token with the largest logit, of several the first, and
+// nothing is random. Otherwise logits are divided by the temperature first, then only the most probable tokens are
+// kept whose probabilities add up to topP, the last one included, and one of them is drawn. topP 1 keeps all.
+//
+// The error matches ErrSampler: a temperature below 0, a topP outside (0, 1], or a number that is not finite.
+func NewSampler(temperature, topP float64, seed uint64) (*Sampler, error) {
+	s := &Sampler{temperature: temperature, topP: topP, seed: seed, random: rand.NewPCG(seed, stream)}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// stream is the second half of the seed of the generator.
+const stream = 0x616e656b6974
+
+func (s *Sampler) check() error {
+	switch {
+	case !(s.temperature >= 0) || math.IsInf(s.temperature, 0):
+		return &Error{Op: "sample", Detail: fmt.Sprintf("temperature %v", s.temperature), Err: ErrSampler,
+			Hint: "give a number of 0 or more; 0 is greedy"}
+	case !(s.topP > 0 && s.topP <= 1):
+		return &Error{Op: "sample", Detail: fmt.Sprintf("top-p %v", s.topP), Err: ErrSampler,
+			Hint: "give a number above 0 and at most 1"}
+	}
+	return nil
+}
+
+// Greedy reports whether the sampler draws nothing.
+func (s *Sampler) Greedy() bool { return s.temperature == 0 }
+
+// Settings returns the numbers of NewSampler.
+func (s *Sampler) Settings() (temperature, topP float64, seed uint64) {
+	return s.temperature, s.topP, s.seed
+}
+
+// Next returns the index of the chosen logit. A NaN is never chosen. It returns -1 if there is nothing to choose: no
+// logits, or only NaN and minus infinity.
+func (s *Sampler) Next(logits []float32) int {
+	best, most := -1, math.Inf(-1)
+	for i, v := range logits {
+		if x := float64(v); x > most { // not for NaN
+			best, most = i, x
+		}
+	}
+	if best < 0 || s.temperature == 0 || math.IsInf(most, 1) {
+		return best
+	}
+	if cap(s.weights) < len(logits) {
+		s.weights = make([]float64, len(logits))
+	}
+	w := s.weights[:len(logits)]
+	sum := 0.0
+	for i, v := range logits {
+		w[i] = 0
+		if d := (float64(v) - most) / s.temperature; d == d { // of NaN the weight stays 0
+			w[i] = exp(d)
+		}
+		sum += w[i]
+	}
+	if s.topP == 1 {
+		return draw(s.uniform()*sum, w, nil, best)
+	}
+	// A token with less than an equal share of what topP leaves out is not among the most probable ones.
+	least := (1 - s.topP) * sum / float64(len(logits))
+	kept := s.kept[:0]
+	for i, v := range w {
+		if v >= least && v > 0 {
+			kept = append(kept, int32(i))
+		}
+	}
+	s.kept = kept
+	slices.SortFunc(kept, func(a, b int32) int {
+		if c := cmp.Compare(w[b], w[a]); c != 0 {
+			return c
+		}
+		return cmp.Compare(a, b)
+	})
+	all, n := 0.0, 0
+	for n < len(kept) && all < s.topP*sum {
+		all += w[kept[n]]
+		n++
+	}
+	return draw(s.uniform()*all, w, kept[:n], best)
+}
+
+// uniform returns the next number of [0, 1).
+func (s *Sampler) uniform() float64 { return float64(s.random.Uint64()>>11) / (1 << 53) }
+
+// draw returns the index at which the sum of weights exceeds at. order lists the indices; nil stands for all.
+func draw(at float64, w []float64, order []int32, last int) int {
+	n := len(w)
+	if order != nil {
+		n = len(order)
+	}
+	for k := range n {
+		i := k
+		if order != nil {
+			i = int(order[k])
+		}
+		if w[i] <= 0 {
+			continue
+		}
+		last = i
+		if at < w[i] {
+			break
+		}
+		at -= w[i]
+	}
+	return last
+}
+
+// exp is the exponential of x <= 0, with the same bits on every machine: package math has assembly for some, and
+// the conversions keep the compiler from fusing a product with a sum.
+func exp(x float64) float64 {
+	const ln2hi, ln2lo = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+	if x < -745 {
+		return 0
+	}
+	k := math.Round(float64(x * math.Log2E))
+	r := float64(float64(x-float64(k*ln2hi)) - float64(k*ln2lo))
+	sum := 1.0
+	for n := 14.0; n >= 1; n-- { // Horner's scheme of the series: |r| <= 0.35
+		sum = float64(1 + float64(float64(sum*r)/n))
+	}
+	return math.Ldexp(sum, int(k))
+}
+
+var (
+	_ encoding.BinaryMarshaler   = (*Sampler)(nil)
+	_ encoding.BinaryUnmarshaler = (*Sampler)(nil)
+)
+
+// samplerState is the version of MarshalBinary.
+const samplerState = 1
+
+// MarshalBinary returns the settings and the state of the generator: a Sampler of these bytes goes on with the same
+// choices.
+func (s *Sampler) MarshalBinary() ([]byte, error) {
+	b := []byte{samplerState}
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.temperature))
+	b = binary.LittleEndian.AppendUint64(b, math.Float64bits(s.topP))
+	b = binary.LittleEndian.AppendUint64(b, s.seed)
+	state, err := s.random.MarshalBinary()
+	return append(b, state...), err
+}
+
+// UnmarshalBinary replaces settings and state by those of MarshalBinary. After an error, which matches ErrSampler,
+// the Sampler is what it was.
+func (s *Sampler) UnmarshalBinary(b []byte) error {
+	const fixed = 1 + 3*8
+	if len(b) < fixed || b[0] != samplerState {
+		return &Error{Op: "restore sampler", Detail: fmt.Sprintf("a state of %d bytes", len(b)), Err: ErrSampler}
+	}
+	number := func(i int) uint64 { return binary.LittleEndian.Uint64(b[1+8*i:]) }
+	n := Sampler{temperature: math.Float64frombits(number(0)), topP: math.Float64frombits(number(1)), seed: number(2),
+		random: &rand.PCG{}}
+	if err := n.random.UnmarshalBinary(b[fixed:]); err != nil {
+		return &Error{Op: "restore sampler", Err: ErrSampler, Cause: err}
+	}
+	if err := n.check(); err != nil {
+		return err
+	}
+	*s = n
+	return nil
+}

@@ -1,0 +1,155 @@
+package decoder
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func sampler(t *testing.T, temperature, topP float64, seed uint64) *Sampler {
+	s, err := NewSampler(temperature, topP, seed)
+	require.NoError(t, err)
+	return s
+}
+
+func TestGreedyTakesTheFirstOfTheLargest(t *testing.T) {
+	s := sampler(t, 0, 1, 0)
+	nan := float32(math.NaN())
+	require.Equal(t, 2, s.Next([]float32{nan, 1, 3, 3, nan, -1}))
+	require.Equal(t, 1, s.Next([]float32{float32(math.Inf(-1)), -5}))
+	require.Equal(t, 1, s.Next([]float32{4, float32(math.Inf(1)), float32(math.Inf(1))}))
+	require.Equal(t, -1, s.Next(nil))
+	require.Equal(t, -1, s.Next([]float32{nan, nan}))
+	before, err := s.MarshalBinary()
+	require.NoError(t, err)
+	s.Next([]float32{1, 2, 3})
+	after, err := s.MarshalBinary()
+	require.NoError(t, err)
+	require.Equal(t, before, after, "greedy draws nothing")
+}
+
+// frequencies draws n times.
+func frequencies(s *Sampler, logits []float32, n int) []float64 {
+	f := make([]float64, len(logits))
+	for range n {
+		f[s.Next(logits)] += 1 / float64(n)
+	}
+	return f
+}
+
+func TestFrequenciesAreTheProbabilities(t *testing.T) {
+	logits := []float32{0, 1, 2, -3, float32(math.NaN()), float32(math.Inf(-1))}
+	const n = 200000
+	for _, temperature := range []float64{0.5, 1, 3} {
+		sum := 0.0
+		for _, v := range logits[:4] {
+			sum += math.Exp(float64(v) / temperature)
+		}
+		for i, f := range frequencies(sampler(t, temperature, 1, 7), logits, n) {
+			p := 0.0
+			if i < 4 {
+				p = math.Exp(float64(logits[i])/temperature) / sum
+			}
+			require.InDelta(t, p, f, 5*math.Sqrt(p*(1-p)/n)+1e-12, "temperature %v, token %d", temperature, i)
+		}
+	}
+}
+
+// At temperature 1 the probabilities 0.5, 0.25, 0.15, 0.1 and top-p 0.6 keep two tokens. At temperature 4 the same
+// logits are nearly equal, and top-p 0.6 keeps three: only if the temperature comes first.
+func TestTemperatureComesBeforeTopP(t *testing.T) {
+	var logits []float32
+	for _, p := range []float64{0.15, 0.5, 0.1, 0.25} {
+		logits = append(logits, float32(math.Log(p)))
+	}
+	kept := func(temperature, topP float64) (all []int) {
+		for i, f := range frequencies(sampler(t, temperature, topP, 1), logits, 4000) {
+			if f > 0 {
+				all = append(all, i)
+			}
+		}
+		return all
+	}
+	require.Equal(t, []int{1, 3}, kept(1, 0.6))
+	require.Equal(t, []int{0, 1, 3}, kept(4, 0.6))
+	require.Equal(t, []int{1}, kept(1, 0.01), "at least one token is kept")
+	require.Equal(t, []int{0, 1, 2, 3}, kept(1, 1))
+	f := frequencies(sampler(t, 1, 0.6, 3), logits, 100000)
+	require.InDelta(t, 2.0/3, f[1], 0.01, "the kept ones share the whole")
+}
+
+// The bound below which tokens are not even sorted leaves no token of the most probable ones out.
+func TestTopPAgainstAWholeSort(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		logits := make([]float32, 1+r.IntN(60))
+		for i := range logits {
+			logits[i] = float32(r.IntN(12)) / 2
+		}
+		topP, temperature := 0.05+0.94*r.Float64(), 0.3+r.Float64()
+		order, w, sum := make([]int, len(logits)), make([]float64, len(logits)), 0.0
+		for i, v := range logits {
+			order[i], w[i] = i, math.Exp(float64(v)/temperature)
+			sum += w[i]
+		}
+		slices.SortStableFunc(order, func(a, b int) int { return int(2 * (logits[b] - logits[a])) })
+		may := map[int]bool{}
+		for all, k := 0.0, 0; k < len(order) && all < (topP+1e-9)*sum; k++ {
+			may[order[k]] = true
+			all += w[order[k]]
+		}
+		for i, f := range frequencies(sampler(t, temperature, topP, r.Uint64()), logits, 2000) {
+			require.True(t, f == 0 || may[i], "token %d of %v at top-p %v", i, logits, topP)
+			require.False(t, f == 0 && may[i] && w[i] > 0.02*sum, "token %d of %v at top-p %v", i, logits,
+				topP)
+		}
+	}
+}
+
+func TestSamplerGoesOnWhereItWas(t *testing.T) {
+	logits := make([]float32, 100)
+	for i := range logits {
+		logits[i] = float32(i%7) / 3
+	}
+	a, b := sampler(t, 0.8, 0.9, 42), sampler(t, 0.8, 0.9, 42)
+	var whole []int
+	for range 50 {
+		whole = append(whole, a.Next(logits))
+	}
+	for range 20 {
+		b.Next(logits)
+	}
+	state, err := b.MarshalBinary()
+	require.NoError(t, err)
+	c := sampler(t, 0, 1, 0)
+	require.NoError(t, c.UnmarshalBinary(state))
+	for i := 20; i < 50; i++ {
+		require.Equal(t, whole[i], c.Next(logits))
+	}
+	require.Equal(t, []int{60, 32, 76, 40, 68, 27, 18, 32}, whole[:8], "on every machine")
+	for n := range state {
+		require.ErrorIs(t, c.UnmarshalBinary(state[:n]), ErrSampler)
+	}
+	temperature, topP, seed := c.Settings()
+	require.Equal(t, []any{0.8, 0.9, uint64(42)}, []any{temperature, topP, seed}, "it is what it was")
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	for _, v := range [][2]float64{{-1, 1}, {math.NaN(), 1}, {math.Inf(1), 1}, {1, 0}, {1, 1.1}, {1, math.NaN()}} {
+		_, err := NewSampler(v[0], v[1], 0)
+		require.ErrorIs(t, err, ErrSampler, "%v", v)
+	}
+}
+
+func TestExpHasFewUlps(t *testing.T) {
+	for x := 0.0; x > -740; x -= 0.0137 {
+		want := math.Exp(x)
+		require.InEpsilon(t, want, exp(x), 1e-15+5e-324/want, "exp(%v)", x)
+	}
+	require.Equal(t, 1.0, exp(0))
+	require.Zero(t, exp(math.Inf(-1)))
+	require.Zero(t, exp(-1000))
+}

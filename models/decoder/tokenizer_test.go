@@ -1,0 +1,575 @@
+package decoder
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The patterns as the models publish them.
+const (
+	llama3 = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
+		`\s*[\r\n]+|\s+(?!\S)|\s+`
+	qwen = `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|` +
+		`\s*[\r\n]+|\s+(?!\S)|\s+`
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+const corpus = `The quick brown fox jumps over the lazy dog. "It's the dog's own fault," they'd say: 12345 times!
+	if (a != b) { return nil }   // tabs	and   blanks
+Zürich über Straße, naïve café; 漢字とかな 漢字 привет привет 🙂🙂👍🏽
+
+the the the they there then other mother another `
+
+// train learns n merges of words by counting, the slow way.
+func train(words []string, vocab map[string]int, n int) (merges [][2]string) {
+	var all [][]string
+	for _, w := range words {
+		all = append(all, strings.Split(w, ""))
+		for _, c := range all[len(all)-1] {
+			if _, ok := vocab[c]; !ok {
+				vocab[c] = len(vocab)
+			}
+		}
+	}
+	for range n {
+		count := map[[2]string]int{}
+		for _, w := range all {
+			for i := range len(w) - 1 {
+				count[[2]string{w[i], w[i+1]}]++
+			}
+		}
+		best, most := [2]string{}, 1
+		for p, c := range count {
+			if c > most || c == most && c > 1 && (p[0]+"\x00"+p[1] < best[0]+"\x00"+best[1]) {
+				best, most = p, c
+			}
+		}
+		if most < 2 {
+			return merges
+		}
+		merges = append(merges, best)
+		if _, ok := vocab[best[0]+best[1]]; !ok {
+			vocab[best[0]+best[1]] = len(vocab)
+		}
+		for k, w := range all {
+			all[k] = mergeOne(w, best)
+		}
+	}
+	return merges
+}
+
+// mergeOne merges every pair p of a word from left to right.
+func mergeOne(w []string, p [2]string) (out []string) {
+	for i := 0; i < len(w); i++ {
+		if i+1 < len(w) && w[i] == p[0] && w[i+1] == p[1] {
+			out = append(out, w[i]+w[i+1])
+			i++
+			continue
+		}
+		out = append(out, w[i])
+	}
+	return out
+}
+
+// naive encodes a word by the definition: the merge with the lowest rank that the word has anywhere, again and again.
+func naive(w []string, merges [][2]string) []string {
+	for {
+		done := true
+		for _, m := range merges {
+			if next := mergeOne(w, m); len(next) < len(w) {
+				w, done = next, false
+				break
+			}
+		}
+		if done {
+			return w
+		}
+	}
+}
+
+// byteLevelFile is a tokenizer.json as Llama 3 and Qwen are published with.
+func byteLevelFile(t *testing.T, pattern string) object {
+	vocab := map[string]int{}
+	chars, _ := alphabet()
+	for _, c := range chars {
+		vocab[string(c)] = len(vocab)
+	}
+	find, err := compileFind(pattern)
+	require.NoError(t, err)
+	var words []string
+	require.NoError(t, splitBy(find, "Isolated", false)(corpus, true, func(w string) error {
+		return byteLevel(false, nil)(w, false, func(w string) error {
+			words = append(words, w)
+			return nil
+		})
+	}))
+	merges := train(words, vocab, 60)
+	var text []string
+	for _, m := range merges {
+		text = append(text, m[0]+" "+m[1])
+	}
+	bos, end := len(vocab), len(vocab)+1
+	return object{"version": "1.0", "truncation": nil, "padding": nil,
+		"added_tokens": []object{{"id": bos, "content": "<|begin_of_text|>", "special": true},
+			{"id": end, "content": "<|eot_id|>", "special": true}},
+		"normalizer": nil,
+		"pre_tokenizer": object{"type": "Sequence", "pretokenizers": []object{
+			{"type": "Split", "pattern": object{"Regex": pattern}, "behavior": "Isolated", "invert": false},
+			{"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": true, "use_regex": false}}},
+		"post_processor": object{"type": "Sequence", "processors": []object{
+			{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": false, "use_regex": true},
+			{"type": "TemplateProcessing",
+				"single": []object{{"SpecialToken": object{"id": "<|begin_of_text|>", "type_id": 0}},
+					{"Sequence": object{"id": "A", "type_id": 0}}},
+				"special_tokens": object{"<|begin_of_text|>": object{"id": "<|begin_of_text|>", "ids": []int{bos},
+					"tokens": []string{"<|begin_of_text|>"}}}}}},
+		"decoder": object{"type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true, "use_regex": true},
+		"model": object{"type": "BPE", "dropout": nil, "unk_token": nil, "continuing_subword_prefix": nil,
+			"end_of_word_suffix": nil, "fuse_unk": false, "byte_fallback": false, "ignore_merges": true,
+			"vocab": vocab, "merges": text}}
+}
+
+// compileFind is pattern under a name that its parameter does not hide.
+func compileFind(text string) (func(string) (int, int), error) { return pattern(text) }
+
+// sentenceFile is a tokenizer.json as Llama 2 and TinyLlama are published with: no pre-tokenizer, and bytes for
+// characters that the vocabulary lacks.
+func sentenceFile() object {
+	vocab := map[string]int{"<unk>": 0, "<s>": 1, "</s>": 2}
+	for i := range 256 {
+		vocab[fmt.Sprintf("<0x%02X>", i)] = len(vocab)
+	}
+	text := strings.NewReplacer(" ", "▁", "漢", "x", "🙂", "x", "\t", "", "\n", "").Replace(" " + corpus)
+	merges := train([]string{text}, vocab, 80)
+	return object{
+		"added_tokens": []object{
+			{"id": 0, "content": "<unk>", "special": true, "normalized": true},
+			{"id": 1, "content": "<s>", "special": true, "normalized": true},
+			{"id": 2, "content": "</s>", "special": true, "normalized": true}},
+		"normalizer": object{"type": "Sequence", "normalizers": []object{{"type": "Prepend", "prepend": "▁"},
+			{"type": "Replace", "pattern": object{"String": " "}, "content": "▁"}}},
+		"pre_tokenizer": nil,
+		"post_processor": object{"type": "TemplateProcessing",
+			"single": []object{{"SpecialToken": object{"id": "<s>", "type_id": 0}},
+				{"Sequence": object{"id": "A", "type_id": 0}}},
+			"special_tokens": object{"<s>": object{"id": "<s>", "ids": []int{1}, "tokens": []string{"<s>"}}}},
+		"decoder": object{"type": "Sequence", "decoders": []object{
+			{"type": "Replace", "pattern": object{"String": "▁"}, "content": " "}, {"type": "ByteFallback"},
+			{"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}}},
+		"model": object{"type": "BPE", "unk_token": "<unk>", "fuse_unk": true, "byte_fallback": true, "vocab": vocab,
+			"merges": merges}}
+}
+
+func parse(t *testing.T, file object) *Tokenizer {
+	b, err := json.Marshal(file)
+	require.NoError(t, err)
+	k, err := parseTokenizer(b)
+	require.NoError(t, err)
+	return k
+}
+
+// texts are texts that tokenizers get wrong, and random ones.
+func texts() []string {
+	all := []string{"", " ", "  ", "\n", " \n ", "a", " a", "a  b", "a   ", "\t\tif", "it's IT'S they'LL I'm we'd",
+		"1234567 89", "x\r\n\r\ny", "  \u3000 x", "\u0085\u00a0b", corpus, "e\u0301 é", "🙂 👍🏽", "日本語 漢字",
+		"<|eot_id|>", "a<|begin_of_text|> b<|eot", "!?!?\n\n.", strings.Repeat("the ", 300)}
+	pool := []rune(corpus + " \u0085\u00a0\u2003ſßİ\u0301")
+	r := rand.New(rand.NewPCG(5, 6))
+	for range 500 {
+		t := make([]rune, r.IntN(25))
+		for i := range t {
+			t[i] = pool[r.IntN(len(pool))]
+		}
+		all = append(all, string(t))
+	}
+	return all
+}
+
+func TestWordsOfThePublishedPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, text string
+		want          []string
+	}{
+		{llama3, "Hello  world's 12345!\n\n  x",
+			[]string{"Hello", " ", " world", "'s", " ", "123", "45", "!\n\n", " ", " x"}},
+		{llama3, "a \t\n b   ", []string{"a", " \t\n", " b", "   "}},
+		{llama3, "I'LL (go)", []string{"I", "'LL", " (", "go", ")"}},
+		{qwen, "x 2024", []string{"x", " ", "2", "0", "2", "4"}},
+		{gpt2, "it's   a\ttest 42", []string{"it", "'s", "  ", " a", "\t", "test", " 42"}},
+		{gpt2, "IT'S", []string{"IT", "'", "S"}},
+		{llama3, "\u00a0\u3000x", []string{"\u00a0", "\u3000x"}},
+		{`\d+|\w+|\D`, "x1 ٣", []string{"x1", " ", "٣"}},
+	} {
+		find, err := pattern(c.pattern)
+		require.NoError(t, err)
+		var got []string
+		require.NoError(t, splitBy(find, "Isolated", false)(c.text, true, func(s string) error {
+			got = append(got, s)
+			return nil
+		}))
+		require.Equal(t, c.want, got, "%q", c.text)
+	}
+}
+
+func TestPatternsThatAreRefused(t *testing.T) {
+	for _, p := range []string{`a(?=b)`, `(?<!a)b`, `a(?!b)`, `\s+(?!\S)`, `x\s+(?!\S)|\s+`, `(\s+(?!\S)|\s+)`,
+		`\s+(?!\S)|\sx`, `a++`, `^a`, `a$`, `[[:alpha:]]`, `[a&&b]`, `[^\S]`, `\bx`, `(?>a)`, `(?m:a)`, `[`, `(`,
+		`\`, `\K`, `\1`, `[]`, `\pL`, strings.Repeat("a", maxPattern+1), "\xff"} {
+		_, err := pattern(p)
+		require.Error(t, err, "%.40q", p)
+	}
+}
+
+func TestByteLevelIsTheDefinition(t *testing.T) {
+	for name, p := range map[string]string{"llama3": llama3, "qwen": qwen} {
+		for _, whole := range []bool{false, true} {
+			file := byteLevelFile(t, p)
+			model := file["model"].(object)
+			model["ignore_merges"] = whole
+			k := parse(t, file)
+			bos, ok := k.BOS()
+			require.True(t, ok)
+			var merges [][2]string
+			for _, m := range model["merges"].([]string) {
+				left, right, _ := strings.Cut(m, " ")
+				merges = append(merges, [2]string{left, right})
+			}
+			find, err := pattern(p)
+			require.NoError(t, err)
+			chars, _ := alphabet()
+			for _, text := range texts() {
+				got, err := k.Encode(text)
+				require.NoError(t, err)
+				require.Equal(t, bos, got[0])
+				require.Equal(t, strings.NewReplacer("<|eot_id|>", "", "<|begin_of_text|>", "").Replace(text),
+					k.Decode(got), "%s", name)
+				if strings.Contains(text, "<|") {
+					continue
+				}
+				want := []int{bos}
+				for _, s := range spans(text, find) {
+					var w []string
+					for _, b := range []byte(s.text) {
+						w = append(w, string(chars[b]))
+					}
+					for _, token := range naive(w, merges) {
+						id, ok := k.ID(token)
+						require.True(t, ok)
+						want = append(want, id)
+					}
+				}
+				require.Equal(t, want, got, "%s: %q", name, text)
+			}
+		}
+	}
+}
+
+func TestIgnoreMergesTakesAWholeWord(t *testing.T) {
+	file := byteLevelFile(t, llama3)
+	model := file["model"].(object)
+	vocab := model["vocab"].(map[string]int)
+	vocab["Ġunreachable"] = 500
+	k := parse(t, file)
+	ids, err := k.Encode("an unreachable word")
+	require.NoError(t, err)
+	require.Contains(t, ids, 500)
+	model["ignore_merges"] = false
+	ids, err = parse(t, file).Encode("an unreachable word")
+	require.NoError(t, err)
+	require.NotContains(t, ids, 500)
+}
+
+func TestSentenceIsTheDefinition(t *testing.T) {
+	file := sentenceFile()
+	k := parse(t, file)
+	model := file["model"].(object)
+	vocab, merges := model["vocab"].(map[string]int), model["merges"].([][2]string)
+	for _, text := range texts() {
+		got, err := k.Encode(text)
+		require.NoError(t, err)
+		want := []int{1}
+		if text != "" {
+			var w []string
+			for _, c := range "▁" + strings.ReplaceAll(text, " ", "▁") {
+				if _, ok := vocab[string(c)]; ok {
+					w = append(w, string(c))
+					continue
+				}
+				for _, b := range []byte(string(c)) {
+					w = append(w, fmt.Sprintf("<0x%02X>", b))
+				}
+			}
+			for _, token := range naive(w, merges) {
+				want = append(want, vocab[token])
+			}
+		}
+		require.Equal(t, want, got, "%q", text)
+		require.Equal(t, text, k.Decode(got))
+	}
+}
+
+func TestMetaspaceFirst(t *testing.T) {
+	file := sentenceFile()
+	file["normalizer"] = nil
+	for scheme, want := range map[string]string{"first": "▁the|</s>|the", "always": "▁the|</s>|▁the",
+		"never": "the|</s>|the"} {
+		file["pre_tokenizer"] = object{"type": "Metaspace", "replacement": "▁", "prepend_scheme": scheme,
+			"split": false}
+		k := parse(t, file)
+		ids, err := k.Encode("the</s>the")
+		require.NoError(t, err)
+		var got []string
+		for _, id := range ids[1:] {
+			token, _ := k.Token(id)
+			got = append(got, token)
+		}
+		require.Equal(t, want, strings.NewReplacer("t|he", "the", "th|e", "the", "▁|", "▁", "t|h|e", "the").
+			Replace(strings.Join(got, "|")), scheme)
+	}
+}
+
+func TestAddedTokens(t *testing.T) {
+	file := byteLevelFile(t, llama3)
+	file["added_tokens"] = append(file["added_tokens"].([]object),
+		object{"id": 600, "content": "<tool>"}, object{"id": 601, "content": "<tool>s"},
+		object{"id": 602, "content": "word", "single_word": true},
+		object{"id": 603, "content": "<m>", "lstrip": true, "rstrip": true})
+	k := parse(t, file)
+	added := func(text string) (all []int) {
+		ids, err := k.Encode(text)
+		require.NoError(t, err)
+		for _, id := range ids {
+			if id >= 600 {
+				all = append(all, id)
+			}
+		}
+		return all
+	}
+	require.Equal(t, []int{600, 601}, added("a<tool> b<tool>s"), "the longest")
+	require.Equal(t, []int{602}, added("words sword wörd word."), "single_word")
+	ids, err := k.Encode("a  <m>  b")
+	require.NoError(t, err)
+	require.Len(t, ids, 4, "blanks beside lstrip and rstrip belong to the token")
+	require.Equal(t, "a<m>b", k.Decode(ids), "only special tokens are left out")
+	require.Equal(t, 604, k.Size())
+}
+
+func TestNormalizersAndDigits(t *testing.T) {
+	file := byteLevelFile(t, llama3)
+	file["normalizer"] = object{"type": "NFC"}
+	k := parse(t, file)
+	a, err := k.Encode("cafe\u0301")
+	require.NoError(t, err)
+	b, err := k.Encode("café")
+	require.NoError(t, err)
+	require.Equal(t, b, a)
+	for individual, want := range map[bool]int{true: 5, false: 3} {
+		n := 0
+		require.NoError(t, digits(individual)("a123b", true, func(string) error { n++; return nil }))
+		require.Equal(t, want, n)
+	}
+	file["normalizer"] = object{"type": "Replace", "pattern": object{"Regex": ` {2,}`}, "content": " "}
+	a, err = parse(t, file).Encode("the     dog")
+	require.NoError(t, err)
+	b, err = k.Encode("the dog")
+	require.NoError(t, err)
+	require.Equal(t, b, a)
+}
+
+func TestBehaviorsOfSplit(t *testing.T) {
+	// As the documentation of the library has them, for "the-final--countdown" and "-".
+	for behavior, want := range map[string][]string{
+		"Removed": {"the", "final", "countdown"}, "Isolated": {"the", "-", "final", "-", "-", "countdown"},
+		"MergedWithPrevious": {"the-", "final-", "-", "countdown"},
+		"MergedWithNext":     {"the", "-final", "-", "-countdown"},
+		"Contiguous":         {"the", "-", "final", "--", "countdown"},
+	} {
+		require.Equal(t, want, join(spans("the-final--countdown", literalPattern("-")), behavior), behavior)
+	}
+}
+
+func TestStreamHoldsIncompleteCharacters(t *testing.T) {
+	for name, k := range map[string]*Tokenizer{"bytes": parse(t, byteLevelFile(t, llama3)),
+		"sentences": parse(t, sentenceFile())} {
+		for _, text := range texts() {
+			ids, err := k.Encode(text)
+			require.NoError(t, err)
+			s := k.Stream()
+			var got strings.Builder
+			for _, id := range ids {
+				part := s.Next(id)
+				require.True(t, utf8.ValidString(part))
+				require.NotContains(t, part, "\uFFFD")
+				got.WriteString(part)
+			}
+			require.Empty(t, s.Flush())
+			require.Equal(t, k.Decode(ids), got.String(), name)
+		}
+	}
+	k := parse(t, sentenceFile())
+	var ids []int
+	for _, b := range []byte("\xe6\xbc\xa2\xe6\xbc") {
+		id, _ := k.ID(fmt.Sprintf("<0x%02X>", b))
+		ids = append(ids, id)
+	}
+	s := k.Stream()
+	var parts []string
+	for _, id := range ids {
+		parts = append(parts, s.Next(id))
+	}
+	require.Equal(t, []string{"", "", "漢", "", ""}, parts)
+	require.Equal(t, "\uFFFD", s.Flush())
+	require.Empty(t, s.Flush())
+	the, _ := k.ID("▁the")
+	require.Equal(t, "the", k.Stream().Next(the), "the text begins without the space")
+	require.Equal(t, " the", k.Stream(1, the).Next(the), "text behind a prompt keeps it")
+}
+
+func TestBytesThatAreNoUTF8(t *testing.T) {
+	k := parse(t, byteLevelFile(t, llama3))
+	ids, err := k.Encode("a\xffb\xe6\xbc")
+	require.NoError(t, err)
+	require.Equal(t, "a\uFFFDb\uFFFD", k.Decode(ids))
+	require.Equal(t, "", k.Decode([]int{-1, 1 << 30}), "ids without a token are left out")
+}
+
+func TestFilesThatAreRefusedByName(t *testing.T) {
+	type change func(object)
+	set := func(field string, v any) change { return func(o object) { o[field] = v } }
+	model := func(field string, v any) change { return func(o object) { o["model"].(object)[field] = v } }
+	split := func(pattern, behavior string) object {
+		return object{"type": "Split", "pattern": object{"Regex": pattern}, "behavior": behavior}
+	}
+	deep := object{"type": "NFC"}
+	for range maxNested + 1 {
+		deep = object{"type": "Sequence", "normalizers": []object{deep}}
+	}
+	many := make([]object, maxParts+1)
+	for i := range many {
+		many[i] = object{"type": "NFC"}
+	}
+	for want, f := range map[string]change{
+		"no model":                        set("model", nil),
+		`model "Unigram"`:                 model("type", "Unigram"),
+		"dropout":                         model("dropout", 0.1),
+		"continuing_subword_prefix":       model("continuing_subword_prefix", "##"),
+		"end_of_word_suffix":              model("end_of_word_suffix", "</w>"),
+		`unk_token "<none>"`:              model("unk_token", "<none>"),
+		"that the vocabulary lacks":       model("merges", []string{"a zzz"}),
+		"is not two tokens":               model("merges", []string{"abc"}),
+		"a merge of 3 tokens":             model("merges", [][]string{{"a", "b", "c"}}),
+		`"a" and "b" have id 7`:           model("vocab", object{"a": 7, "b": 7}),
+		`has id -1`:                       model("vocab", object{"a": -1}),
+		`has id 2097152`:                  model("vocab", object{"a": maxVocabulary}),
+		`normalizer "Lowercase"`:          set("normalizer", object{"type": "Lowercase"}),
+		"a Sequence in 8 others":          set("normalizer", deep),
+		"more than 64 parts":              set("normalizer", object{"type": "Sequence", "normalizers": many}),
+		"the pattern is empty":            set("normalizer", object{"type": "Replace", "content": "x"}),
+		`pre_tokenizer "Whitespace"`:      set("pre_tokenizer", object{"type": "Whitespace"}),
+		"the group \"(?<!\"":              set("pre_tokenizer", split("(?<!a)b", "Isolated")),
+		`behavior "Odd"`:                  set("pre_tokenizer", split("b", "Odd")),
+		`post_processor "BertProcessing"`: set("post_processor", object{"type": "BertProcessing"}),
+		"no special token": set("post_processor", object{"type": "TemplateProcessing",
+			"single": []object{{"SpecialToken": object{"id": "?"}}}}),
+		"a template with 0 texts": set("post_processor", object{"type": "TemplateProcessing"}),
+		`decoder "WordPiece"`:     set("decoder", object{"type": "WordPiece"}),
+		"no decoder":              set("decoder", nil),
+		"Fuse behind ByteLevel": set("decoder", object{"type": "Sequence",
+			"decoders": []object{{"type": "ByteLevel"}, {"type": "Fuse"}}}),
+		"added token \"x\" has id -5":         set("added_tokens", []object{{"id": -5, "content": "x"}}),
+		"of the token":                        set("added_tokens", []object{{"id": 3, "content": "xyz"}}),
+		"cannot unmarshal string into Go str": set("added_tokens", "x"),
+	} {
+		file := byteLevelFile(t, llama3)
+		f(file)
+		b, err := json.Marshal(file)
+		require.NoError(t, err)
+		path := filepath.Join(t.TempDir(), "tokenizer.json")
+		require.NoError(t, os.WriteFile(path, b, 0o600))
+		_, err = ReadTokenizer(path)
+		require.ErrorIs(t, err, ErrTokenizer, want)
+		require.ErrorContains(t, err, path)
+		if !strings.HasPrefix(want, "cannot") {
+			require.ErrorContains(t, err, want)
+		}
+	}
+	_, err := ReadTokenizer(filepath.Join(t.TempDir(), "tokenizer.json"))
+	require.ErrorIs(t, err, ErrTokenizer)
+}
+
+// A small file may ask for a text of any size.
+func TestTextsThatGrowAreRefused(t *testing.T) {
+	file := byteLevelFile(t, llama3)
+	var grow []object
+	for range 8 {
+		grow = append(grow, object{"type": "Replace", "pattern": object{"String": "a"},
+			"content": strings.Repeat("a", 1000)})
+	}
+	file["normalizer"] = object{"type": "Sequence", "normalizers": grow}
+	_, err := parse(t, file).Encode("a")
+	require.ErrorIs(t, err, ErrTokenizer)
+	_, err = parse(t, byteLevelFile(t, llama3)).Encode(strings.Repeat("a", maxText+1))
+	require.ErrorIs(t, err, ErrTokenizer)
+}
+
+func TestUnknownCharacters(t *testing.T) {
+	file := sentenceFile()
+	model := file["model"].(object)
+	model["byte_fallback"] = false
+	ids, err := parse(t, file).Encode("漢漢")
+	require.NoError(t, err)
+	require.Len(t, ids, 3, "begin, blank, both characters fused")
+	require.Zero(t, ids[2])
+	model["unk_token"] = nil
+	_, err = parse(t, file).Encode("漢")
+	require.ErrorIs(t, err, ErrTokenizer)
+}
+
+// A long text without blanks is one word of the tokenizers without pre-tokenizer.
+func TestLongWordsTakeNLogN(t *testing.T) {
+	text := strings.Repeat("the", 200_000)
+	ids, err := parse(t, sentenceFile()).Encode(text)
+	require.NoError(t, err)
+	require.Less(t, len(ids), len(text))
+}
+
+func FuzzTokenizer(f *testing.F) {
+	for _, file := range []object{sentenceFile()} {
+		model := file["model"].(object)
+		model["vocab"] = object{"a": 0, "b": 1, "ab": 2, "<0x63>": 3}
+		model["merges"], model["unk_token"] = [][2]string{{"a", "b"}}, "a"
+		file["added_tokens"], file["post_processor"] = []object{{"id": 4, "content": "<s>"}}, nil
+		b, err := json.Marshal(file)
+		require.NoError(f, err)
+		f.Add(b, "abc<s>")
+	}
+	f.Add([]byte(`{"model":{"type":"BPE","vocab":{"a":0},"merges":["a a"]},"decoder":{"type":"ByteLevel"}}`), "a")
+	f.Add([]byte(`{"model":{"type":"BPE","vocab":{"Ġ":0}},"decoder":{"type":"Metaspace","replacement":"_"},`+
+		`"pre_tokenizer":{"type":"ByteLevel"}}`), " ")
+	f.Fuzz(func(t *testing.T, data []byte, text string) {
+		k, err := parseTokenizer(data)
+		if err != nil {
+			return
+		}
+		ids, err := k.Encode(text)
+		if err != nil {
+			require.ErrorIs(t, err, ErrTokenizer)
+			return
+		}
+		for _, id := range ids {
+			_, ok := k.Token(id)
+			require.True(t, ok, "id %d of %d", id, k.Size())
+		}
+		require.True(t, utf8.ValidString(k.Decode(ids)))
+	})
+}
