@@ -49,7 +49,7 @@ func NewStrided(name string, dtype mil.DType, shape, strides []int) (Layout, err
 		}
 	}
 	if err := l.Check(); err != nil {
-		return bad("shape %v with strides %v: %s", shape, strides, err.(*Error).Detail)
+		return bad("shape %v with strides %v: %s", shape, strides, err.(*Error).Detail) //nolint:errorlint // of Check itself
 	}
 	return l, nil
 }

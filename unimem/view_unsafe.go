@@ -1,6 +1,7 @@
 package unimem
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"sync"
@@ -41,7 +42,7 @@ func viewError[T any](b []byte, err error, hint string) error {
 }
 
 func plainHint(err error) string {
-	if err == ErrBoolType {
+	if errors.Is(err, ErrBoolType) {
 		return "compare the uint8 with 0"
 	}
 	return "use numbers, and structs and arrays of them"

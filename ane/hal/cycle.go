@@ -22,7 +22,7 @@ func (d *Device) cycle(s *submission) error {
 		}
 	}
 	visit(s, -1)
-	for i := 0; i < len(edges); i++ {
+	for i := 0; i < len(edges); i++ { //nolint:intrange // visit adds edges
 		if slices.Contains(s.signals, edges[i].point) {
 			var points []Point
 			for j := i; j >= 0; j = edges[j].from {

@@ -260,11 +260,11 @@ func (c *code) run(ctx context.Context, s *submission) error {
 }
 
 // transfer runs a fill, copy or update on the CPU.
-func (g *segment) transfer(ctx context.Context) error {
-	dst := g.dst.pinned()
-	switch g.kind {
+func (s *segment) transfer(ctx context.Context) error {
+	dst := s.dst.pinned()
+	switch s.kind {
 	case opFill:
-		n := copy(dst, g.data)
+		n := copy(dst, s.data)
 		for n < len(dst) {
 			if n >= chunk && ctx.Err() != nil {
 				return ctx.Err()
@@ -272,7 +272,7 @@ func (g *segment) transfer(ctx context.Context) error {
 			n += copy(dst[n:], dst[:min(n, chunk)])
 		}
 	case opCopy:
-		src := g.src.pinned()
+		src := s.src.pinned()
 		for at := 0; at < len(dst); at += chunk {
 			if at > 0 && ctx.Err() != nil {
 				return ctx.Err()
@@ -281,7 +281,7 @@ func (g *segment) transfer(ctx context.Context) error {
 			copy(dst[at:end], src[at:end])
 		}
 	default:
-		copy(dst, g.data)
+		copy(dst, s.data)
 	}
 	return nil
 }

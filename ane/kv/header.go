@@ -159,7 +159,7 @@ func damaged(op, name, format string, args ...any) error {
 
 // readError is the error of a read: a stream that ends early is a truncated snapshot.
 func readError(op, name, what string, err error) error {
-	if err == io.EOF || err == io.ErrUnexpectedEOF {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return &Error{Op: op, Name: name, Err: ErrCorrupt, Detail: what + ": the snapshot is truncated",
 			Cause: io.ErrUnexpectedEOF}
 	}

@@ -79,7 +79,7 @@ func at(t testing.TB, c *Cache, layer, side, p int) (b []byte) {
 	return b
 }
 
-// holds checks that the cache has the tokens from to to as token makes them.
+// holds checks that the cache has the tokens [from, to) as token makes them.
 func holds(t testing.TB, c *Cache, from, to int) {
 	t.Helper()
 	require.Equal(t, to-from, c.Len())

@@ -197,7 +197,7 @@ func (p *placing) read(s *source) error {
 	return nil
 }
 
-// tensors reads tensors from to to of a source and returns the checksums of their heads.
+// tensors reads tensors [from, to) of a source and returns the checksums of their heads.
 func (p *placing) tensors(in *unpacker, s *source, from, to int) ([]byte, error) {
 	h := s.head
 	in.sums = make([]byte, 0, 8*(to-from)*h.heads+8)

@@ -65,7 +65,7 @@ func (c *Cache) buffer(i int) []byte {
 	return c.stages[i]
 }
 
-// eachRun calls f for the slots of positions from to to of every head.
+// eachRun calls f for the slots of positions [from, to) of every head.
 func (c *Cache) eachRun(from, to int, f func(at, n int) error) error {
 	for h := range c.config.Heads {
 		if err := c.runs(h, from, to, f); err != nil {
@@ -75,7 +75,7 @@ func (c *Cache) eachRun(from, to int, f func(at, n int) error) error {
 	return nil
 }
 
-// runs calls f for the slots of positions from to to of a head: with the offset of a run of tokens in a surface and
+// runs calls f for the slots of positions [from, to) of a head: with the offset of a run of tokens in a surface and
 // their number. There are two runs at most.
 func (c *Cache) runs(head, from, to int, f func(at, n int) error) error {
 	l := &c.memory.layout
@@ -90,7 +90,7 @@ func (c *Cache) runs(head, from, to int, f func(at, n int) error) error {
 	return nil
 }
 
-// pack writes the tokens from to to of a head and returns their checksum.
+// pack writes the tokens [from, to) of a head and returns their checksum.
 func (c *Cache) pack(out *packer, span []byte, head, from, to int) (uint64, error) {
 	l := &c.memory.layout
 	slot := c.Slot(from)

@@ -119,7 +119,7 @@ const (
 
 // classes has the class of every byte.
 var classes = func() (table [256]class) {
-	for c := range len(table) {
+	for c := range table {
 		switch {
 		case letter(byte(c)):
 			table[c] = isLetter

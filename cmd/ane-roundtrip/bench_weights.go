@@ -95,7 +95,7 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	if err != nil {
 		return nil, err
 	}
-	defer e.Close() //nolint:errcheck // its models are closed
+	defer e.Close() // its models are closed
 	sizes := weightbench.Sizes(dir, o.most<<20)
 	if len(sizes) == 0 {
 		d.Skipped = append(d.Skipped, skippedStep{"load", "no room for a file of 64 MiB: give --dir"})

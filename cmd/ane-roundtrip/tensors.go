@@ -178,7 +178,7 @@ func (a *app) listWeights(path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // nothing is bound
+	defer f.Close() // nothing is bound
 	d, err := weightsDetailsOf("list", f)
 	if err != nil {
 		return err
@@ -207,7 +207,7 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	if err != nil {
 		return err
 	}
-	defer g.Close() //nolint:errcheck // nothing is bound
+	defer g.Close() // nothing is bound
 	d, err := weightsDetailsOf("repack", g)
 	if err != nil {
 		return err
@@ -222,7 +222,7 @@ func (a *app) checkWeights(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // nothing is bound
+	defer f.Close() // nothing is bound
 	if err := f.Check(ctx, nil); err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func (s *shard) open() error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read; the mapping has a descriptor of its own
+	defer file.Close() // it was only read; the mapping has a descriptor of its own
 	if err := s.readHeader(file); err != nil {
 		return err
 	}

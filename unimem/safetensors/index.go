@@ -180,7 +180,7 @@ func readSmall(path string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() // it was only read
 	data, err := io.ReadAll(io.LimitReader(file, MaxHeader+1))
 	if err == nil && len(data) > MaxHeader {
 		return nil, fault(ErrHeader, -1, "", "the index has more than %d bytes", MaxHeader)

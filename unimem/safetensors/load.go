@@ -120,7 +120,7 @@ func (l *loading) header(s *shard) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() // it was only read
 	return s.readHeader(file)
 }
 
@@ -152,7 +152,7 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() // it was only read
 	before, err := file.Stat()
 	if err != nil {
 		return err

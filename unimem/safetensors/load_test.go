@@ -347,7 +347,7 @@ func TestReader(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"odd", "half", "four", "none", "scalar"}, names, "in the order of the file")
-	for n := range len(data) { // every truncated stream is refused somewhere
+	for n := range data { // every truncated stream is refused somewhere
 		r, err := NewReader(bytes.NewReader(data[:n]))
 		for err == nil {
 			if _, err = r.Next(); err == nil {

@@ -122,7 +122,7 @@ func (t Tensor) Map(n int) (*unimem.Block, error) {
 	if err != nil {
 		return nil, t.fail("map", err, "")
 	}
-	defer file.Close() //nolint:errcheck // the mapping has a descriptor of its own
+	defer file.Close() // the mapping has a descriptor of its own
 	if info, err := file.Stat(); err != nil || info.Size() != t.shard.size {
 		return nil, t.fail("map", unimem.ErrChanged, "its size is another than when it was opened")
 	}

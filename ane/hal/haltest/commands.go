@@ -37,7 +37,7 @@ func commandBuffers() []testCase {
 			r.Update(c, b.Range(0, 4), []byte{1})
 			err = r.End(c)
 			r.is(err, hal.ErrOutOfRange, hal.ErrPattern, hal.ErrOverlap)
-			joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // the list itself is looked at
+			joined, ok := err.(interface{ Unwrap() []error }) // the list itself is looked at
 			r.that(ok && len(joined.Unwrap()) == 4, "End joins one error for each command")
 			r.is(r.Execute(r.q, r.ctx, nil, nil, c), hal.ErrMode)
 		}},

@@ -113,7 +113,7 @@ type OrderOption interface{ order(*order) }
 type Ascending bool
 
 func (a Ascending) order(o *order) { o.ascending = bool(a) }
-func (d IndexType) order(o *order) { o.indices = mil.DType(d) }
+func (t IndexType) order(o *order) { o.indices = mil.DType(t) }
 
 type order struct {
 	ascending bool

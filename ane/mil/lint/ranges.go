@@ -23,8 +23,8 @@ type event struct {
 	message  string
 }
 
-func (f *function) event(rule string, s Severity, pos mil.Pos, format string, args ...any) {
-	f.events = append(f.events, event{rule: rule, severity: s, pos: pos, message: fmt.Sprintf(format, args...)})
+func (fn *function) event(rule string, s Severity, pos mil.Pos, format string, args ...any) {
+	fn.events = append(fn.events, event{rule: rule, severity: s, pos: pos, message: fmt.Sprintf(format, args...)})
 }
 
 // reports returns the check of a rule that the analysis of ranges decides.

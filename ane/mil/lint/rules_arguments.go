@@ -136,7 +136,7 @@ func checkNeeded(pairs ...string) func(c *check) {
 				if s.Kind != pairs[i] || s.arg(name) != nil {
 					continue
 				}
-				text := ""
+				var text string
 				switch name {
 				case "mode":
 					text = c.scalar(mil.String, `"EXACT"`)

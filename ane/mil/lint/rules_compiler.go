@@ -71,9 +71,9 @@ func pointwise(s *stmt) bool {
 
 // chains returns for each value the length of the longest chain that ends there. counts says which statements
 // count; a chain passes through those for which passes is true.
-func (f *function) chains(counts, passes func(*stmt) bool) map[*value]int {
+func (fn *function) chains(counts, passes func(*stmt) bool) map[*value]int {
 	length := map[*value]int{}
-	for _, s := range f.stmts {
+	for _, s := range fn.stmts {
 		longest, count := 0, counts(s)
 		if !count && !passes(s) {
 			continue
@@ -92,8 +92,8 @@ func (f *function) chains(counts, passes func(*stmt) bool) map[*value]int {
 }
 
 // longest returns the end of the longest chain, the first of equal ones.
-func (f *function) longest(length map[*value]int) (end *value, n int) {
-	for _, s := range f.stmts {
+func (fn *function) longest(length map[*value]int) (end *value, n int) {
+	for _, s := range fn.stmts {
 		for _, v := range s.out {
 			if length[v] > n {
 				end, n = v, length[v]

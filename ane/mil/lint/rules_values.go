@@ -63,7 +63,7 @@ func checkUnusedInput(c *check) {
 }
 
 // live returns the statements that an output or a state needs.
-func (f *function) live() map[*stmt]bool {
+func (fn *function) live() map[*stmt]bool {
 	live := map[*stmt]bool{}
 	var queue []*stmt
 	push := func(s *stmt) {
@@ -72,10 +72,10 @@ func (f *function) live() map[*stmt]bool {
 			queue = append(queue, s)
 		}
 	}
-	for _, v := range f.outputs {
+	for _, v := range fn.outputs {
 		push(v.made)
 	}
-	for _, s := range f.stmts {
+	for _, s := range fn.stmts {
 		if len(s.out) == 0 { // writes a state
 			push(s)
 		}

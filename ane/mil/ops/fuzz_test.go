@@ -31,7 +31,8 @@ var programs = []string{
 	`einsum(values = (n, p), equation = string("abc,dbc->ad"))`, "scaled_dot_product_attention(query = n, key = n, " +
 		"value = n, attn_mask = q)",
 	"upsample_nearest_neighbor(x = n, scale_factor_height = int32(2), scale_factor_width = int32(3))",
-	"upsample_bilinear(x = n, scale_factor_height = fp32(2), scale_factor_width = fp32(3), align_corners = bool(false))",
+	"upsample_bilinear(x = n, scale_factor_height = fp32(2), scale_factor_width = fp32(3), " +
+		"align_corners = bool(false))",
 	"resize_nearest_neighbor(x = n, target_size_height = int32(3), target_size_width = int32(5))",
 	`resize_bilinear(x = n, target_size_height = int32(3), target_size_width = int32(5), sampling_mode = string("OFFSET_CORNERS"))`,
 	"resize(x = img, shape = tensor<int32, [3]>([4, 0, 5]), resized_dims = uint32(2))",
@@ -72,7 +73,8 @@ var programs = []string{
 	"slice_by_index(x = i, begin = ix, end = ix, squeeze_mask = tensor<bool, [1]>([true]))",
 	"read_state(input = st)", "write_state(input = st, data = q)", "coreml_update_state(state = st, value = q)",
 	"gather(x = n, indices = i, axis = int32(1), batch_dims = int32(0), validate_indices = bool(true))", "gather(x = x, indices = tensor<int16, [2]>([0, 1]), validate_indices = bool(true))",
-	"gather_along_axis(x = i, indices = i, axis = int32(-1), validate_indices = bool(false))", "gather_nd(x = x, indices = ix, batch_dims = int32(0), validate_indices = bool(true))",
+	"gather_along_axis(x = i, indices = i, axis = int32(-1), validate_indices = bool(false))",
+	"gather_nd(x = x, indices = ix, batch_dims = int32(0), validate_indices = bool(true))",
 	`scatter(data = i, indices = ix, updates = ix, axis = int32(0), mode = string("max"), validate_indices = bool(true))`, `scatter_along_axis(data = i, indices = i, updates = i, axis = int32(0), mode = string("update"))`,
 	`scatter_nd(data = x, indices = ix, updates = f16row, mode = string("div"))`,
 	`topk(x = x, k = int32(2), axis = int32(1), ascending = bool(true), sort = bool(false), output_indices_dtype = string("uint16"))`, `topk(x = x, return_indices = bool(false))`,

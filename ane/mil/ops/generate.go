@@ -147,7 +147,7 @@ func inferOneHot(c *Call) {
 			d = v.DType
 		}
 	}
-	on, off := d, d
+	var on, off mil.DType
 	on, a.On = c.element("on_value", d, 1)
 	off, a.Off = c.element("off_value", d, 0)
 	if on != off && !c.failed() {

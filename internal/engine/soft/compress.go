@@ -74,7 +74,7 @@ func (r *expander) span(c *call, lo, hi, _ int) {
 	for ; lo < hi && !c.stopped(); lo += chunk {
 		for i := lo; i < min(lo+chunk, hi); i++ {
 			at, part := r.place(i)
-			index := 0
+			var index int
 			if r.Packed > 0 {
 				index = bitsAt(c.in[0].raw, i, r.Packed)
 			} else {
@@ -101,7 +101,7 @@ func (r *scatterer) span(c *call, _, _, _ int) {
 		if i%chunk == 0 && c.stopped() {
 			return
 		}
-		set := false
+		var set bool
 		if r.Packed {
 			set = mask[i/8]>>(i%8)&1 != 0
 		} else {

@@ -157,7 +157,8 @@ func TestAffineDequantize(t *testing.T) {
 			want.set((x.at(i...)-z)*s, i...)
 		})
 		operation{op: "constexpr_affine_dequantize", in: []operand{{"quantized_data", x, true}, {"scale", scale, true},
-			{"zero_point", zero, true}}, settings: fmt.Sprintf(", axis = int32(%d)", axis), want: []nd{want}}.constexprExact(t)
+			{"zero_point", zero, true}}, settings: fmt.Sprintf(", axis = int32(%d)", axis),
+			want: []nd{want}}.constexprExact(t)
 	}
 }
 

@@ -136,7 +136,7 @@ func FuzzSettingsRun(f *testing.F) {
 func rewrite(text string, pick []byte) string {
 	var out strings.Builder
 	depth := 0 // of angle brackets; types are kept
-	for i := 0; i < len(text); i++ {
+	for i := range len(text) {
 		c := text[i]
 		switch c {
 		case '<':

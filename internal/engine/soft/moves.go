@@ -11,7 +11,8 @@ import (
 // pick copies the elements of x that a Box lists.
 func pick(s *step) (runner, int) {
 	b := s.attrs.(ops.Box)
-	return move(element.Size(s.in[0].dtype), box{dims: b.Dims, src: b.Stride, dst: ops.Strides(b.Dims), srcBase: b.Base})
+	return move(element.Size(s.in[0].dtype), box{dims: b.Dims, src: b.Stride,
+		dst: ops.Strides(b.Dims), srcBase: b.Base})
 }
 
 // stack writes its operands side by side along a new axis.
@@ -21,7 +22,8 @@ func stack(s *step) (runner, int) {
 	var boxes []box
 	for i, p := range s.in {
 		dst := slices.Delete(slices.Clone(strides), axis, axis+1)
-		boxes = append(boxes, box{from: i, dims: p.shape, src: ops.Strides(p.shape), dst: dst, dstBase: i * strides[axis]})
+		boxes = append(boxes, box{from: i, dims: p.shape, src: ops.Strides(p.shape), dst: dst,
+			dstBase: i * strides[axis]})
 	}
 	return move(element.Size(s.in[0].dtype), boxes...)
 }

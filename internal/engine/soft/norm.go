@@ -131,7 +131,7 @@ func fillHalves(list *[chunk]fp16.Bits, h fp16.Bits) {
 	}
 }
 
-// runs calls f with the runs of a group's first lane, in pieces of at most most elements: the offset in memory, the
+// runs calls f with the runs of a group's first lane, in pieces of most elements or fewer: the offset in memory, the
 // index in the lane and the length.
 func (l *lanes) runs(c *call, base, most int, f func(at, j, n int)) {
 	for j := 0; j < l.length && !c.stopped(); {

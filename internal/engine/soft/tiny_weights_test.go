@@ -38,7 +38,7 @@ func TestTinyWeights(t *testing.T) {
 		for range 5 {
 			var w blob.Writer
 			q := small(r, d, 3, 1+r.IntN(40))
-			op, args := "constexpr_lut_to_dense", ""
+			op, args := "constexpr_lut_to_dense", "" //nolint:wastedassign // declared together
 			want := zeros(mil.FP16, q.shape...)
 			if d == mil.Int4 {
 				op, args = "constexpr_blockwise_shift_scale", "data = "+inFile(t, &w, q)+", scale = "+

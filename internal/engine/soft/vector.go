@@ -53,7 +53,8 @@ func (r *vectorProduct) run(c *call) {
 }
 
 func (r *vectorProduct) span(c *call, lo, hi, worker int) {
-	vector, sums, spare := c.work[worker][:r.few*r.k], c.work[worker][r.few*r.k:], c.work[worker][r.few*(r.k+vectorCols):]
+	work := c.work[worker]
+	vector, sums, spare := work[:r.few*r.k], work[r.few*r.k:], work[r.few*(r.k+vectorCols):]
 	loaded := -1
 	for i := lo; i < hi && !c.stopped(); i++ {
 		batch, from := i/r.pieces(), i%r.pieces()*r.piece()

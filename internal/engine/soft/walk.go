@@ -24,7 +24,7 @@ func (d *distance) tile(e *elements, out []float32, m int) {
 	e.sum(e.t, e.a, e.b, m, e.n, !walkAll)
 	pieces, walked := 0, 0
 	for i := 0; i < m; i += gemm.WalkRows {
-		columns := 0
+		var columns int
 		for j := 0; j < e.n; j += columns {
 			rows := min(gemm.WalkRows, m-i)
 			columns = min(gemm.WalkColumns, e.n-j)

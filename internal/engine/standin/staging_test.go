@@ -135,7 +135,7 @@ func TestOtherProgramsUnderADump(t *testing.T) {
 	s := newServer(newFake(t, 0), d)
 	h, err := s.compile(write(t, map[string]string{"model.mil": addition}))
 	require.NoError(t, err)
-	require.EqualValues(t, 256, decode(t,
-		s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)["LiveInputList"].([]any)[0].(map[string]any)["BatchStride"])
+	status := decode(t, s.attributes(h))["NetworkStatusList"].([]any)[0].(map[string]any)
+	require.EqualValues(t, 256, status["LiveInputList"].([]any)[0].(map[string]any)["BatchStride"])
 	s.dropProgram(h)
 }

@@ -96,7 +96,7 @@ func split(err error) []error {
 // another one.
 func describes(all []error) bool {
 	for _, e := range all {
-		if _, itself := e.(*ane.Error); !itself {
+		if _, itself := e.(*ane.Error); !itself { //nolint:errorlint // itself, not what it wraps
 			return false
 		}
 	}

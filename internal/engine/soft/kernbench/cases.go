@@ -108,7 +108,7 @@ func product(m, k, n int, settings string) string {
 		fmt.Sprintf("tensor<fp16, [%d, %d]> y = matmul(x = x, y = z%s);", m, n, settings))
 }
 
-// copies copies n halves.
+// copies moves n halves.
 func copies(n int) floorMaker {
 	return func(context.Context) (func(), func() error, error) {
 		x, y := make([]fp16.Bits, n), make([]fp16.Bits, n)

@@ -30,7 +30,7 @@ func TestExactProducts(t *testing.T) {
 			sameBits(t, want, got, "%d x %d x %d", m, k, n)
 		}
 		for m := 1; m <= 9; m++ {
-			for k := 0; k <= 40; k++ {
+			for k := range 41 {
 				for n := 1; n <= 40; n++ {
 					check(m, k, n)
 				}

@@ -41,7 +41,7 @@ func TestWalk(t *testing.T) {
 						rules |= numerics.Fours
 					}
 					for i := 0; i < m; i += WalkRows {
-						columns := 0
+						var columns int
 						for j := 0; j < n; j += columns {
 							var sums [WalkRows * WalkColumns]float64
 							for c := range sums {
@@ -85,7 +85,7 @@ func BenchmarkWalk(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			left, right, least, _, _ := fixedCase(rand.New(rand.NewPCG(1, 1)), 4, k, n, 0x3000, 0x3c00)
 			for b.Loop() {
-				columns := 0
+				var columns int
 				for j := 0; j < n; j += columns {
 					var sums [WalkRows * WalkColumns]float64
 					columns = Walk(&sums, left, least, right, 0, j, k, n, how)
