@@ -26,7 +26,7 @@
 // header), and one of the header. SaveFile writes a temporary file, syncs it, renames it, and syncs the folder, so
 // that after a failure or a loss of power the path has the old snapshot or the new one, whole. [Cache.AppendFile]
 // writes only the tokens that the snapshot lacks to a further file, which an index beside the snapshot names;
-// [FoldFile] makes one file of all of them.
+// [FoldFile] makes one file of all of them. [Cache.SaveFileNote] keeps a note of the caller in the same file.
 //
 // [Cache.Restore] and [Cache.RestoreFile] check everything before the cache changes: the header, the fingerprint, the
 // shape, every checksum. After an error the cache is what it was, bit for bit. Checksums find damage, not forgery: a

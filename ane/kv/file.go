@@ -17,10 +17,25 @@ import (
 // at a time writes to a path.
 //
 // Errors: those of Save and of the file system.
-func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f) }
+func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f, nil) }
 
-func (c *Cache) saveFile(fs files, path string, f Fingerprint) error {
+// SaveFileNote is SaveFile with a note of the caller in the same file, such as the tokens of the conversation. It has
+// at most 4 MiB. AppendFile does not change it, and FoldFile keeps it.
+//
+// Errors: those of SaveFile, and ErrSize for a longer note.
+func (c *Cache) SaveFileNote(path string, f Fingerprint, note []byte) error {
+	return c.saveFile(system{}, path, f, note)
+}
+
+// maxNote is the longest note in bytes.
+const maxNote = 4 << 20
+
+func (c *Cache) saveFile(fs files, path string, f Fingerprint, note []byte) error {
 	const op = "save"
+	if len(note) > maxNote {
+		return &Error{Op: op, Name: path, Err: ErrSize, Detail: fmt.Sprintf("a note of %d bytes", len(note)),
+			Hint: fmt.Sprintf("a note has at most %d bytes", maxNote)}
+	}
 	if err := c.usable(op); err != nil {
 		return err
 	}
@@ -28,7 +43,7 @@ func (c *Cache) saveFile(fs files, path string, f Fingerprint) error {
 		return err
 	}
 	h := c.header(f, min(c.first, c.next))
-	h.id = newID()
+	h.id, h.note = newID(), note
 	err := replace(fs, path, path+tempMark+h.id, func(w io.Writer) error { return c.writeSnapshot(w, h) })
 	if err == nil {
 		c.saved = tip{h.id, c.next}
@@ -143,7 +158,14 @@ func (c *Cache) appendFile(fs files, path string, f Fingerprint) (err error) {
 // RestoreFile is Restore of the snapshot at path with the files of AppendFile. The error is ErrCorrupt also if one
 // of them is missing or has bytes behind its end.
 func (c *Cache) RestoreFile(path string, f Fingerprint) error {
-	return c.restoreFile(system{}, path, f, -1)
+	return c.restoreFile(system{}, path, f, -1, nil)
+}
+
+// RestoreFileNote is RestoreFile of a snapshot with a note, which accept is given after the header was checked and
+// compared, with the number of tokens of the snapshot. If accept returns an error, RestoreFileNote returns an Error
+// that wraps it, and the cache is what it was. A snapshot without a note has an empty one.
+func (c *Cache) RestoreFileNote(path string, f Fingerprint, accept func(note []byte, tokens int) error) error {
+	return c.restoreFile(system{}, path, f, -1, accept)
 }
 
 // RestorePrefixFile is RestoreFile of the oldest n tokens. The error is ErrSize if the snapshot has fewer.
@@ -151,10 +173,11 @@ func (c *Cache) RestorePrefixFile(path string, f Fingerprint, n int) error {
 	if n < 0 {
 		return &Error{Op: "restore", Name: path, Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens", n)}
 	}
-	return c.restoreFile(system{}, path, f, n)
+	return c.restoreFile(system{}, path, f, n, nil)
 }
 
-func (c *Cache) restoreFile(fs files, path string, f Fingerprint, prefix int) error {
+func (c *Cache) restoreFile(fs files, path string, f Fingerprint, prefix int,
+	accept func([]byte, int) error) error {
 	const op = "restore"
 	if err := c.usable(op); err != nil {
 		return err
@@ -163,7 +186,7 @@ func (c *Cache) restoreFile(fs files, path string, f Fingerprint, prefix int) er
 	if err != nil {
 		return err
 	}
-	err = c.restore(op, s.sources, f, prefix)
+	err = c.restore(op, s.sources, f, prefix, accept)
 	_ = s.Close() // they were only read
 	if err != nil {
 		return err
@@ -195,8 +218,8 @@ func foldFile(fs files, path string) error {
 	if err != nil {
 		return err
 	}
-	if err = c.restoreFile(fs, path, h.Fingerprint, -1); err == nil {
-		err = c.saveFile(fs, path, h.Fingerprint)
+	if err = c.restoreFile(fs, path, h.Fingerprint, -1, nil); err == nil {
+		err = c.saveFile(fs, path, h.Fingerprint, h.note)
 	}
 	return closing(c, err)
 }

@@ -2,6 +2,7 @@ package kv
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -39,6 +40,7 @@ type header struct {
 	window             int // 0 without
 	first, tokens      int
 	id, follows        string // of a file: its own number, and that of the part before it
+	note               []byte // of SaveFileNote; empty without
 }
 
 // formatType is the name of an element type in safetensors, or empty.
@@ -106,6 +108,9 @@ func (h *header) encode() []byte {
 	field("dtype", h.dtype.String())
 	field("id", h.id)
 	field("follows", h.follows)
+	if len(h.note) > 0 {
+		field("note", base64.StdEncoding.EncodeToString(h.note))
+	}
 	b = append(b, `"}`...)
 	size := h.tensor()
 	offsets := func(from, to int) {
@@ -217,6 +222,9 @@ func parseHeader(op, name string, raw []byte) (*header, error) {
 			Hint: "read it with the version of anekit that wrote it"}
 	}
 	h := &header{dtype: mil.ParseDType(meta.get("dtype")), id: meta.get("id"), follows: meta.get("follows")}
+	if h.note, err = base64.StdEncoding.DecodeString(meta.get("note")); err != nil {
+		return nil, damaged(op, name, "note: %v", err)
+	}
 	for _, f := range h.fields() {
 		*f.value = meta.get(f.name)
 	}

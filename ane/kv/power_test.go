@@ -30,12 +30,12 @@ var steps = []step{
 	{"save over nothing", -1, 4, func(t testing.TB, d *disk) error {
 		k := made(t, tiny, unimem.OnHeap())
 		add(t, k, 4)
-		return k.saveFile(d, talk, print1)
+		return k.saveFile(d, talk, print1, nil)
 	}},
 	{"save over files", 6, 4, func(t testing.TB, d *disk) error {
 		k := made(t, tiny, unimem.OnHeap())
 		add(t, k, 4)
-		return k.saveFile(d, talk, print1)
+		return k.saveFile(d, talk, print1, nil)
 	}},
 	{"append", 6, 8, func(t testing.TB, d *disk) error {
 		k := continued(t, d)
@@ -53,7 +53,7 @@ var steps = []step{
 // continued is a cache that continues the snapshot.
 func continued(t testing.TB, d *disk) *Cache {
 	k := made(t, tiny, unimem.OnHeap())
-	require.NoError(t, k.restoreFile(d, talk, print1, -1))
+	require.NoError(t, k.restoreFile(d, talk, print1, -1, nil))
 	return k
 }
 
@@ -65,7 +65,7 @@ func begin(t testing.TB, tokens int) *disk {
 	}
 	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
-	require.NoError(t, k.saveFile(d, talk, print1))
+	require.NoError(t, k.saveFile(d, talk, print1, nil))
 	for _, n := range []int{2, 1} {
 		if k.Len() < tokens {
 			add(t, k, n)
@@ -83,7 +83,7 @@ func has(t testing.TB, d *disk, lengths ...int) int {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, k.Close()) }()
 	n := -1
-	if err := k.restoreFile(d, talk, print1, -1); err == nil {
+	if err := k.restoreFile(d, talk, print1, -1, nil); err == nil {
 		n = k.Len()
 		holds(t, k, 0, n)
 	} else {
@@ -132,7 +132,7 @@ func TestEveryOperationFailsOnce(t *testing.T) {
 				if s.name != "fold" {
 					k := made(t, tiny, unimem.OnHeap())
 					add(t, k, 1)
-					require.NoError(t, k.saveFile(d, talk, print1), "after %d tokens", got)
+					require.NoError(t, k.saveFile(d, talk, print1, nil), "after %d tokens", got)
 					require.Len(t, d.names, 1)
 					has(t, d, 1)
 				}
@@ -147,7 +147,7 @@ func reads(d *disk) int {
 	d = d.clone()
 	k, err := New(tiny)
 	if err == nil {
-		err = k.restoreFile(d, talk, print1, -1)
+		err = k.restoreFile(d, talk, print1, -1, nil)
 	}
 	if err == nil {
 		err = k.Close()
@@ -184,7 +184,7 @@ func TestLossOfPower(t *testing.T) {
 					if try == 0 { // what is left can be continued
 						k := made(t, tiny, unimem.OnHeap())
 						add(t, k, 2)
-						require.NoError(t, k.saveFile(left, talk, print1))
+						require.NoError(t, k.saveFile(left, talk, print1, nil))
 						require.Len(t, left.names, 1)
 					}
 				}
@@ -269,7 +269,7 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	d := newDisk()
-	require.NoError(t, k.saveFile(d, talk, print1))
+	require.NoError(t, k.saveFile(d, talk, print1, nil))
 	add(t, k, 2)
 	require.NoError(t, k.appendFile(d, talk, print1))
 	var names []string
@@ -290,7 +290,7 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 		}
 		d.names[name] = &content{data: bad}
 		for j, to := range []*Cache{fresh, used} {
-			if err := to.restoreFile(d, talk, print1, -1); err == nil {
+			if err := to.restoreFile(d, talk, print1, -1, nil); err == nil {
 				require.FailNow(t, "restored", "file %d, %s:\n%q", i, name, bad)
 			}
 			if !bytes.Equal(images[j], image(to)) {
@@ -301,7 +301,7 @@ func TestNoMutatedFileIsRestored(t *testing.T) {
 		refused++
 	}
 	require.Greater(t, refused, files*9/10)
-	require.NoError(t, fresh.restoreFile(d, talk, print1, -1))
+	require.NoError(t, fresh.restoreFile(d, talk, print1, -1, nil))
 	holds(t, fresh, 0, 5)
 	t.Log(refused, "files refused")
 }

@@ -21,7 +21,7 @@ import (
 // Errors: ErrCorrupt, ErrVersion, ErrFingerprint, ErrFull (more tokens than fit, without Grow), ErrClosed,
 // ane.ErrStale, and those of r and of unimem.Start.
 func (c *Cache) Restore(r io.Reader, f Fingerprint) error {
-	return c.restore("restore", []source{{r: r}}, f, -1)
+	return c.restore("restore", []source{{r: r}}, f, -1, nil)
 }
 
 // RestorePrefix is Restore of the oldest n tokens of a snapshot, which is checked wholly. The error is ErrSize if it
@@ -30,7 +30,7 @@ func (c *Cache) RestorePrefix(r io.Reader, f Fingerprint, n int) error {
 	if n < 0 {
 		return &Error{Op: "restore", Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens", n)}
 	}
-	return c.restore("restore", []source{{r: r}}, f, n)
+	return c.restore("restore", []source{{r: r}}, f, n, nil)
 }
 
 // source is one file of a snapshot, oldest first.
@@ -41,8 +41,9 @@ type source struct {
 	raw  []byte
 }
 
-// restore reads the snapshot that the sources make together. prefix is the number of tokens to keep, or -1 for all.
-func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int) error {
+// restore reads the snapshot that the sources make together. prefix is the number of tokens to keep, or -1 for all;
+// accept, unless it is nil, judges the note.
+func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int, accept func([]byte, int) error) error {
 	if err := c.usable(op); err != nil {
 		return err
 	}
@@ -72,6 +73,11 @@ func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int) err
 	if prefix > total {
 		return &Error{Op: op, Err: ErrSize, Detail: fmt.Sprintf("a prefix of %d tokens, the snapshot has %d", prefix,
 			total)}
+	}
+	if accept != nil {
+		if err := accept(from[0].head.note, total); err != nil {
+			return &Error{Op: op, Name: from[0].name, Cause: err}
+		}
 	}
 	lo := from[0].head.first
 	hi := lo + total

@@ -1,0 +1,148 @@
+package decoder
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Talk is what a snapshot keeps beside the keys and values.
+type Talk struct {
+	Prompt  []int    // tokens that the model was given
+	Answer  []int    // tokens that were chosen; the session may not have taken the last ones yet
+	Sampler *Sampler // what chooses the next one; nil without
+}
+
+// Tokens returns prompt and answer in a new slice.
+func (t Talk) Tokens() []int { return slices.Concat(t.Prompt, t.Answer) }
+
+// talkVersion is the first byte of a note.
+const talkVersion = 1
+
+// encode returns a Talk as the note of a snapshot.
+func (t Talk) encode() ([]byte, error) {
+	b := []byte{talkVersion}
+	for _, tokens := range [][]int{t.Prompt, t.Answer} {
+		b = binary.AppendUvarint(b, uint64(len(tokens)))
+		for _, id := range tokens {
+			b = binary.AppendUvarint(b, uint64(id))
+		}
+	}
+	if t.Sampler == nil {
+		return b, nil
+	}
+	state, err := t.Sampler.MarshalBinary()
+	return append(b, state...), err
+}
+
+// errNote: the note of a snapshot that SaveFile did not write.
+var errNote = errors.New("the file is no snapshot of a session")
+
+// decodeTalk parses a note. Ids are below vocabulary.
+func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
+	r := bytes.NewReader(note)
+	if version, err := r.ReadByte(); err != nil || version != talkVersion {
+		return t, errNote
+	}
+	for _, tokens := range []*[]int{&t.Prompt, &t.Answer} {
+		n, err := binary.ReadUvarint(r)
+		if err != nil || n > uint64(r.Len()) {
+			return t, errNote
+		}
+		*tokens = make([]int, n)
+		for i := range *tokens {
+			id, err := binary.ReadUvarint(r)
+			if err != nil || id >= uint64(vocabulary) {
+				return t, errNote
+			}
+			(*tokens)[i] = int(id)
+		}
+	}
+	if state := note[len(note)-r.Len():]; len(state) > 0 {
+		t.Sampler = &Sampler{}
+		err = t.Sampler.UnmarshalBinary(state)
+	}
+	return t, err
+}
+
+// SaveFile writes the session and a Talk to one file, as kv.Cache.SaveFileNote does: after a failure, a kill or a loss
+// of power at any moment the path has the old file or the new one, whole. The tokens of the Talk begin with those
+// that the session has taken. The first call reads all weights for Model.Fingerprint.
+//
+// Errors: ErrSnapshot (tokens that differ), ErrClosed, and those of kv and of the file system.
+func (s *Session) SaveFile(ctx context.Context, path string, t Talk) error {
+	const op = "save"
+	all := t.Tokens()
+	if len(all) < len(s.tokens) || !slices.Equal(all[:len(s.tokens)], s.tokens) {
+		return &Error{Op: op, Name: path, Err: ErrSnapshot,
+			Detail: fmt.Sprintf("the session has taken %d other tokens", len(s.tokens)),
+			Hint:   "give the prompt and the answer of the session"}
+	}
+	for _, id := range all {
+		if id < 0 || id >= s.model.config.Vocabulary {
+			return &Error{Op: op, Name: path, Err: ErrVocabulary, Detail: fmt.Sprintf("token %d", id)}
+		}
+	}
+	print, err := s.model.Fingerprint(ctx)
+	if err != nil {
+		return err
+	}
+	note, err := t.encode()
+	if err == nil {
+		err = s.cache.SaveFileNote(path, print, note)
+	}
+	if err != nil {
+		return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+	}
+	return nil
+}
+
+// RestoreFile replaces the tokens of the session by those of a file of SaveFile, and returns its Talk. It checks the
+// whole file, the model with its weights and tokenizer, the numerics of the engine and, unless prompt is nil, the
+// prompt, before the session changes; after an error the session is what it was. The file is only read.
+//
+// Afterwards Position says how many of the Talk's tokens the session has taken, and Logits is nil. To go on, Truncate
+// the last one if it has taken all, and Prefill those that it has not taken.
+//
+// The error matches ErrSnapshot and, by its reason, kv.ErrCorrupt, kv.ErrFingerprint (another model), kv.ErrVersion,
+// kv.ErrFull (more tokens than the session has room for), or fs.ErrNotExist.
+func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (Talk, error) {
+	const op = "restore"
+	print, err := s.model.Fingerprint(ctx)
+	if err != nil {
+		return Talk{}, err
+	}
+	var t Talk
+	taken := 0
+	err = s.cache.RestoreFileNote(path, print, func(note []byte, tokens int) error {
+		taken = tokens
+		if t, err = decodeTalk(note, s.model.config.Vocabulary); err != nil {
+			return err
+		}
+		if len(t.Prompt)+len(t.Answer) < tokens {
+			return errNote
+		}
+		if prompt != nil && !slices.Equal(prompt, t.Prompt) {
+			return fmt.Errorf("the snapshot is of another prompt: %s", difference(t.Prompt, prompt))
+		}
+		return nil
+	})
+	if err != nil {
+		return Talk{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+	}
+	s.tokens, s.logits = t.Tokens()[:taken:taken], nil
+	return t, nil
+}
+
+// difference says in what two prompts differ.
+func difference(saved, ours []int) string {
+	for i := range min(len(saved), len(ours)) {
+		if saved[i] != ours[i] {
+			return fmt.Sprintf("its token %d is %d, not %d", i, saved[i], ours[i])
+		}
+	}
+	return fmt.Sprintf("it has %d tokens, not %d", len(saved), len(ours))
+}
