@@ -6,6 +6,8 @@ import (
 	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/unimem/internal/huge"
 )
 
 // adoptFile maps size bytes of a file from another owner.
@@ -48,7 +50,7 @@ func mapForeign(fd, size int) ([]byte, error) {
 	if err := checkFile(fd, size); err != nil {
 		return nil, err
 	}
-	mem, err := mapShared(fd, size)
+	mem, err := huge.Map(fd, size)
 	if err != nil {
 		e := createError("adopt", "mmap", size, err)
 		if errors.Is(err, unix.EACCES) {

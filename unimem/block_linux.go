@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/unimem/internal/huge"
 )
 
 const (
@@ -66,7 +68,7 @@ func sizeMemfd(fd, size int) (step string, err error) {
 
 // mapNew maps a new file of size bytes. It takes ownership of fd: after an error it is closed.
 func mapNew(fd, size int, kind string) (backing, error) {
-	mem, err := mapShared(fd, size)
+	mem, err := huge.Map(fd, size)
 	if err != nil {
 		_ = unix.Close(fd) // the first failure is the one to report
 		return nil, createError("open", "mmap", size, err)
@@ -136,10 +138,11 @@ func (m *memfd) unpinned() error {
 	return e
 }
 
-// warm makes the kernel allocate all pages at once, which is faster than touching them and
-// reports a lack of memory as an error. Kernels before 5.14 do not support the request and
+// warm makes the kernel allocate all pages at once, huge ones where it can, which is faster than touching
+// them and reports a lack of memory as an error. Kernels before 5.14 do not support the request and
 // emulators ignore it, so warm touches the pages as well; that is fast for present pages.
 func (m *memfd) warm() error {
+	huge.Back(m.mem)
 	err := m.populate()
 	if err == nil {
 		touch(m.mem)
@@ -158,11 +161,11 @@ func (m *memfd) populate() error {
 }
 
 func (m *memfd) remap() ([]byte, func() error, error) {
-	mem, err := mapShared(m.fd, len(m.mem))
+	mem, err := huge.Map(m.fd, len(m.mem))
 	if err != nil {
 		return nil, nil, createError(opMap, "mmap", len(m.mem), err)
 	}
-	return mem, func() error { return unmap(mem) }, nil
+	return mem, func() error { return huge.Unmap(mem) }, nil
 }
 
 // share duplicates the descriptor. The caller retains the Block.
@@ -179,7 +182,7 @@ func (m *memfd) share() (*os.File, error) {
 }
 
 func (m *memfd) close(poison bool) error {
-	drop := unmap
+	drop := huge.Unmap
 	if poison {
 		drop = mapNothing
 	}

@@ -105,6 +105,40 @@ func TestWarmPagesArePresent(t *testing.T) {
 	require.Equal(t, size, present(unimem.Warm()))
 }
 
+// Where the kernel makes huge pages of shared memory, a warm Block has them in its whole runs, and only there.
+func TestWarmPagesAreHuge(t *testing.T) {
+	const run = 2 << 20
+	open := func(size int) (*unimem.Block, int) {
+		before := hugeMapped(t)
+		b, err := unimem.Open(size, unimem.Warm())
+		require.NoError(t, err)
+		return b, (hugeMapped(t) - before) << 10
+	}
+	b, _ := open(run)
+	advised := unix.Madvise(b.Bytes(), unix.MADV_COLLAPSE)
+	able := advised == nil && hugeMapped(t) > 0 // an emulator answers success and does nothing
+	require.NoError(t, b.Close())
+	if !able {
+		t.Skip("this kernel makes no huge pages of shared memory on request: ", advised)
+	}
+	small, got := open(run - page)
+	require.Zero(t, got)
+	require.NoError(t, small.Close())
+	large, got := open(3*run + page)
+	require.Equal(t, 3*run, got)
+	for i, x := range large.Bytes() {
+		if x != 0 {
+			t.Fatalf("byte %d is %d", i, x)
+		}
+	}
+	m, err := unimem.Map(large)
+	require.NoError(t, err)
+	large.Bytes()[2*run+5] = 9
+	require.Equal(t, byte(9), m.Bytes()[2*run+5])
+	require.NoError(t, m.Close())
+	require.NoError(t, large.Close())
+}
+
 func TestWeightsAreWarm(t *testing.T) {
 	l, err := unimem.NewLayout(page, page, page)
 	require.NoError(t, err)

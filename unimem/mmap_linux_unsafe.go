@@ -8,15 +8,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapShared maps size bytes of a file at an address that the kernel chooses.
-func mapShared(fd, size int) ([]byte, error) {
-	p, err := unix.MmapPtr(fd, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
-	if err != nil {
-		return nil, err
-	}
-	return unsafe.Slice((*byte)(p), size), nil
-}
-
 // tryMap maps and unmaps size bytes of private memory, as the Go runtime does for its heap.
 func tryMap(size int) error {
 	p, err := unix.MmapPtr(-1, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE,
@@ -25,10 +16,6 @@ func tryMap(size int) error {
 		return err
 	}
 	return unix.MunmapPtr(p, uintptr(size))
-}
-
-func unmap(mem []byte) error {
-	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem)))
 }
 
 // mapNothing frees the pages and keeps the address range reserved without access.

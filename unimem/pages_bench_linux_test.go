@@ -116,7 +116,7 @@ func pages(b *testing.B, open func() ([]byte, func() error, error)) {
 }
 
 // hugeMapped is the shared memory in KiB that this process maps with huge pages.
-func hugeMapped(b *testing.B) (sum int) {
+func hugeMapped(b testing.TB) (sum int) {
 	text, err := os.ReadFile("/proc/self/smaps_rollup")
 	if err != nil {
 		b.Fatal(err)

@@ -29,7 +29,7 @@ var may = []struct {
 	{"unimem/dma", []string{"unimem", "internal/dart"}},
 	{"unimem/metal", []string{"unimem"}},
 	{"unimem/blas", []string{"unimem"}},
-	{"unimem/safetensors", []string{"unimem", "ane/fp16"}},
+	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16"}},
 	{"unimem/blocktest", []string{"unimem"}},
 	{"unimem/wasm", []string{"unimem"}},
 	{"unimem/internal", []string{"unimem/internal/"}},

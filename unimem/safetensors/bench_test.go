@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/huge"
 )
 
 // sparse makes a file of 291 tensors, as a Llama of 7B has, whose bytes are a hole.
@@ -92,8 +93,9 @@ func loaded(b *testing.B, size int) string {
 
 const loadSize = 256 << 20
 
-// BenchmarkLoad reads into a Tape, and as its floors the same reads into plain memory, whose pages the
-// kernel may make huge, and into pinned shared memory, whose pages it does not.
+// BenchmarkLoad reads into a Tape, and as its floors the same reads into plain memory, into plain memory with
+// huge pages, and into pinned shared memory, which has them where the kernel makes them. Cold is a Tape whose
+// pages were never touched: its Load allocates them.
 func BenchmarkLoad(b *testing.B) {
 	path := loaded(b, loadSize)
 	for _, direct := range []bool{true, false} {
@@ -113,13 +115,27 @@ func BenchmarkLoad(b *testing.B) {
 				tp.Clear()
 			}
 		})
+		b.Run(name+" cold", func(b *testing.B) {
+			b.SetBytes(loadSize)
+			for b.Loop() {
+				tp, err := unimem.Start(loadSize + 1<<20)
+				require.NoError(b, err)
+				f, err := Load(context.Background(), path, tp, opts...)
+				require.NoError(b, err)
+				_ = f.Close()
+				_ = tp.Close()
+			}
+		})
 		for kind, opts := range map[string][]unimem.Option{
-			"plain": {unimem.OnHeap(), unimem.Warm()}, "pinned": {unimem.Warm()},
+			"plain": {unimem.OnHeap(), unimem.Warm()}, "huge": {unimem.OnHeap()}, "pinned": {unimem.Warm()},
 		} {
 			b.Run(name+" floor "+kind, func(b *testing.B) {
 				plain, err := unimem.Open(loadSize+1<<20, opts...)
 				require.NoError(b, err)
 				defer plain.Close()
+				if kind == "huge" {
+					huge.Back(plain.Bytes())
+				}
 				b.SetBytes(loadSize)
 				for b.Loop() {
 					f, _, err := openSource(path, direct)

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/huge"
 )
 
 const (
@@ -178,27 +179,27 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 // read reads the parts of a file with several goroutines. It returns when all have ended, with
 // the first error in the order of the parts.
 func (l *loading) read(ctx context.Context, file source, s *shard, span []byte, direct bool) error {
-	parts := (len(span) + part - 1) / part
+	parts := cut(span)
 	workers := l.c.workers
 	if workers <= 0 {
 		workers = readers
 	}
 	var next, failed atomic.Int64
-	failed.Store(int64(parts))
-	errs := make([]error, parts)
+	failed.Store(int64(len(parts)))
+	errs := make([]error, len(parts))
 	var wg sync.WaitGroup
-	for range min(workers, parts) {
+	for range min(workers, len(parts)) {
 		wg.Go(func() {
 			for {
 				i := int(next.Add(1) - 1)
-				if i >= parts || int64(i) > failed.Load() {
+				if i >= len(parts) || int64(i) > failed.Load() {
 					return
 				}
 				err := ctx.Err()
 				if err != nil {
 					err = context.Cause(ctx)
 				} else {
-					err = l.part(file, s, span, i, direct)
+					err = l.part(file, s, span, parts[i], direct)
 				}
 				if err != nil {
 					errs[i] = err
@@ -217,11 +218,22 @@ func (l *loading) read(ctx context.Context, file source, s *shard, span []byte, 
 	return nil
 }
 
-// part reads part i of a file. A direct read has whole blocks and ends at the end of the file.
-func (l *loading) part(file source, s *shard, span []byte, i int, direct bool) error {
-	at := i * part
-	end := min(at+part, len(span))
+// extent is the bytes [at, end) of a span.
+type extent struct{ at, end int }
+
+// cut divides a span into the extents of single reads, which end where a huge page does.
+func cut(span []byte) (parts []extent) {
+	for at, end := 0, huge.Skew(span)+part; at < len(span); at, end = end, end+part {
+		parts = append(parts, extent{at, min(end, len(span))})
+	}
+	return parts
+}
+
+// part reads an extent of a file. A direct read has whole blocks and ends at the end of the file.
+func (l *loading) part(file source, s *shard, span []byte, x extent, direct bool) error {
+	at, end := x.at, x.end
 	last := min(end, int(s.size))
+	huge.Back(span[at:end:end]) // pages that have never been touched
 	for got := at; got < last; {
 		to := last
 		if direct {
