@@ -32,9 +32,15 @@ cannot run and prints the reason. The verdict is fail if a figure misses its
 target, or if a step was skipped for another reason than an engine that is not
 available.`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.bench(cmd.Context(), wholeBench()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
+				return err
+			}
+			return a.bench(cmd.Context(), wholeBench())
+		},
 	}
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)

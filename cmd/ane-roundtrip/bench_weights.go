@@ -37,7 +37,12 @@ Sizes double from 64 MiB up to --max-mib, as far as a quarter of the free space
 and of the free memory permits.`,
 		Example: `  ane-roundtrip bench weights --max-mib 8192 --plots .`,
 		Args:    noArgs,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return a.benchWeights(cmd.Context(), o) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
+				return err
+			}
+			return a.benchWeights(cmd.Context(), o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.dir, "dir", "", "`FOLDER` for the files (default: that of temporary files)")
@@ -45,6 +50,7 @@ and of the free memory permits.`,
 	f.Int64Var(&o.most, "max-mib", 1024, "`MIB` of the largest file, 64 or more")
 	f.IntVar(&o.rounds, "rounds", 3, "`N` rounds, of which the best counts")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	return cmd
 }
 

@@ -46,6 +46,9 @@ runs on it a second time, in a private broker, a process of its own.
 with inputs of zero, and writes what happened as JSON for Perfetto.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
+				return err
+			}
 			if o.quiet && a.json {
 				return badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
 			}
@@ -64,6 +67,7 @@ with inputs of zero, and writes what happened as JSON for Perfetto.`,
 		"Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
@@ -134,6 +138,10 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 		}
 	}
 	if o.trace != "" {
+		if f := a.saved.file; f != nil && f.Makes(o.trace) {
+			return errors.Join(badf("--trace and --report go to the same file %s; give each a different file", o.trace),
+				d.Close())
+		}
 		if err := traceModels(ctx, d, o.trace); err != nil {
 			return errors.Join(err, d.Close())
 		}

@@ -44,7 +44,13 @@ asks whether the compiler of an M6 splits the program, and what that gives.`,
   ane-roundtrip cost --chip h18g --engines 2 --gap-us 200 --largest model.mil
   ane-roundtrip cost --json model.mil`,
 		Args: oneFile("FILE.mil"),
-		RunE: func(_ *cobra.Command, args []string) error { return a.cost(args[0], o) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			files := &commandFiles{app: a}
+			if err := a.beginReport(cmd, files, input{"cost", args[0]}); err != nil {
+				return err
+			}
+			return a.cost(files, args[0], o)
+		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.chip, "chip", chip.M6.String(), "`CHIP`: m1 to m6, or h13 to h18g")
@@ -55,6 +61,7 @@ asks whether the compiler of an M6 splits the program, and what that gives.`,
 	f.Float64Var(&o.idle, "idle-us", 0, "`MICROSECONDS` that the engine has been idle before the call")
 	f.BoolVar(&o.largest, "largest", false, "list the longest operators first")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	return cmd
 }
 
@@ -136,7 +143,7 @@ func figureOf(f cost.Figure) costFigure {
 }
 
 // cost estimates a program and prints it.
-func (a *app) cost(path string, o costOptions) error {
+func (a *app) cost(files *commandFiles, path string, o costOptions) error {
 	c, err := chip.Parse(o.chip)
 	if err != nil {
 		return bad(err)
@@ -147,7 +154,6 @@ func (a *app) cost(path string, o costOptions) error {
 	case o.inFlight < 1:
 		return badf("--in-flight %d; give 1 or more", o.inFlight)
 	}
-	files := &commandFiles{app: a}
 	text, _, err := files.text("cost", path)
 	if err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/observe"
 	"github.com/anekit/anekit/internal/plist"
@@ -68,31 +69,20 @@ type reportDetails struct {
 // report writes the dump of this machine with a round trip to a file, also if the round trip
 // fails.
 func (a *app) report(ctx context.Context, path string) (err error) {
-	if path == "" {
-		return badf("--report needs the name of a file; give --report FILE")
-	}
 	f, err := wholefile.Create(path)
 	if err != nil {
 		return badf("%w; name a file in a folder that exists and can be written", err)
 	}
 	defer f.Discard()
 	defer context.AfterFunc(ctx, f.Discard)() // an interrupt removes the half-written file
-	d, o, unavailable, err := a.observe(ctx)
+	dump, trip, unavailable, err := a.tripDump(ctx)
 	if err != nil {
 		return err
-	}
-	var trip *engineResult
-	if d != nil {
-		t, err := (&checkRun{app: a, iterations: reportIterations}).checkEngine(ctx, d)
-		if err != nil {
-			return err
-		}
-		trip = &t
 	}
 	e := json.NewEncoder(f)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false) // types have < and >
-	if err := e.Encode(envelopeOf(a.observed(), o, unavailable, trip)); err != nil {
+	if err := e.Encode(dump); err != nil {
 		return badf("%s: %w", path, wholefile.Cause(err))
 	}
 	if err := f.Commit(); err != nil {
@@ -101,6 +91,40 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 	a.logf("%s is written; attach it to an issue, it does not contain your name", path)
 	r := newReport(nil)
 	r.Details = reportDetails{path}
+	return a.judgeTrip(r, trip, unavailable)
+}
+
+// page delivers the object of which the page of info is made: the engines of this machine, and its dump with a round
+// trip.
+func (a *app) page(ctx context.Context) error {
+	dump, trip, unavailable, err := a.tripDump(ctx)
+	if err != nil {
+		return err
+	}
+	r := newReport(nil)
+	r.Details, r.Dump = infoDetails{engine.Probe(), frameworks(), ops.Names()}, dump
+	a.logf("%s has paths of this machine; attach the dump of --report FILE.json to an issue instead", a.saved.path)
+	return a.judgeTrip(r, trip, unavailable)
+}
+
+// tripDump returns the dump of this machine with a round trip, which is nil if the engine is not available.
+func (a *app) tripDump(ctx context.Context) (dump plist.Dict, trip *engineResult, unavailable, err error) {
+	d, o, unavailable, err := a.observe(ctx)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if d != nil {
+		t, err := (&checkRun{app: a, iterations: reportIterations}).checkEngine(ctx, d)
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		trip = &t
+	}
+	return envelopeOf(a.observed(), o, unavailable, trip), trip, unavailable, nil
+}
+
+// judgeTrip delivers the report of a round trip.
+func (a *app) judgeTrip(r report, trip *engineResult, unavailable error) error {
 	if trip == nil {
 		a.deliver(r)
 		return unavailable
@@ -112,7 +136,7 @@ func (a *app) report(ctx context.Context, path string) (err error) {
 			a.logf("%s failed: %s", c.Name, c.Detail)
 		}
 	}
-	err = r.judge()
+	err := r.judge()
 	a.deliver(r)
 	return err
 }

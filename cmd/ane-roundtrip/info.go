@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) infoCommand() *cobra.Command {
-	var attributes, report string
+	var attributes string
 	cmd := &cobra.Command{
 		Use:   "info [--attributes FILE | --report FILE]",
 		Short: "Print the engines of this machine, and why others are missing",
@@ -46,19 +46,29 @@ anekit places each tensor, or why it cannot (exit status 2).`,
 				}
 			}
 			switch {
-			case attributes != "" && report != "":
+			case attributes != "" && cmd.Flags().Changed("report"):
 				return badf("--attributes and --report exclude each other; give one of them")
 			case cmd.Flags().Changed("attributes"):
 				return a.attributes(attributes)
 			case cmd.Flags().Changed("report"):
-				return a.report(cmd.Context(), report)
+				if err := a.saved.check(); err != nil {
+					return err
+				}
+				if a.saved.kind() == asObject {
+					return a.report(cmd.Context(), a.saved.path)
+				}
+				if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
+					return err
+				}
+				return a.page(cmd.Context())
 			}
 			return a.info(cmd.Context())
 		},
 	}
 	f := cmd.Flags()
 	f.StringVar(&attributes, "attributes", "", "print how anekit places the tensors of the compiled program in `FILE`")
-	f.StringVar(&report, "report", "", "write a dump of this machine, with a round trip, to `FILE`")
+	f.StringVar(&a.saved.path, "report", "",
+		"write a dump of this machine, with a round trip, to `FILE`.json, or a page to FILE.html")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)
 	return cmd

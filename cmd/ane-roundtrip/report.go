@@ -120,10 +120,10 @@ func (r *report) judge() error {
 // deliver sets the report that --json prints at the end of the command.
 func (a *app) deliver(r report) { a.result = &r }
 
-// conclude prints the report of a command that ended with err, and returns err. It prints once,
+// conclude prints and saves the report of a command that ended with err, and returns err. It does so once,
 // also if the command and its interrupt both call it.
 func (a *app) conclude(ctx context.Context, err error) error {
-	if !a.json || a.result == nil && err == nil || a.concluded.Swap(true) {
+	if !a.reports() || a.result == nil && err == nil || a.concluded.Swap(true) {
 		return err
 	}
 	r := newReport(nil)
@@ -134,11 +134,13 @@ func (a *app) conclude(ctx context.Context, err error) error {
 	if a.injected != "" {
 		r.Injected = append(r.Injected, a.injected)
 	}
-	if err != nil {
-		r.Verdict, r.Error = verdictFail, failureOf(ctx, err, r.Checks)
-		if r.Error.Code == codeUnavailable {
-			r.Verdict = verdictUnavailable
-		}
+	a.finish(ctx, &r, err)
+	if unsaved := a.saveReport(r); unsaved != nil {
+		err = errors.Join(err, unsaved)
+		a.finish(ctx, &r, err)
+	}
+	if !a.json {
+		return err
 	}
 	return errors.Join(err, r.write(a.out))
 }

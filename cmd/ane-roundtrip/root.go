@@ -33,7 +33,8 @@ type app struct {
 	emulated string // --emulate; empty for none
 	injected string // name of the fault that check injects; empty for none
 
-	result    *report // the report that --json prints; nil until the command sets it
+	saved     reportFile // of --report
+	result    *report    // the report that --json prints; nil until the command sets it
 	concluded atomic.Bool
 	programs  map[string][]byte // texts of the programs that the command read, by the name in messages
 	drains    atomic.Bool       // an interrupt does not end the command within cleanupTime

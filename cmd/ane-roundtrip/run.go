@@ -69,10 +69,14 @@ happened (submissions, waits, engine, copies, memory) as JSON for Perfetto.`,
   make-x | ane-roundtrip run --mil model.mil --in x=- --out y=- | show-y`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			files := &commandFiles{app: a}
+			if err := a.beginReport(cmd, files, o.inputs()...); err != nil {
+				return err
+			}
 			if cmd.Flags().Changed("tol") && len(o.expect) == 0 && o.compare == "" {
 				return badf("--tol has no effect without --expect; give --expect NAME=FILE.npy, or --compare")
 			}
-			return a.run(cmd.Context(), o)
+			return a.run(cmd.Context(), files, o)
 		},
 	}
 	f := cmd.Flags()
@@ -91,6 +95,7 @@ happened (submissions, waits, engine, copies, memory) as JSON for Perfetto.`,
 	f.Float64Var(&o.tol, "tol", 0, "largest difference `T` from an expected value, or between two modes (default 0)")
 	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation to `FILE`, as JSON for Perfetto")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
@@ -117,9 +122,25 @@ type runJob struct {
 	compared *compareDetails  // nil without --compare
 }
 
+// inputs lists the files that the flags name as inputs.
+func (o runOptions) inputs() []input {
+	all := []input{{"--mil", o.mil}}
+	for flag, values := range map[string][]string{"--in": o.in, "--expect": o.expect} {
+		for _, value := range values {
+			named, err := parsePorts(flag, []string{value}) // parse returns the error
+			for _, p := range named {
+				if err == nil {
+					all = append(all, input{flag + " " + p.name, p.path})
+				}
+			}
+		}
+	}
+	return all
+}
+
 // run compiles the program, fills the inputs, evaluates, and writes the outputs that --out names.
-func (a *app) run(ctx context.Context, o runOptions) (err error) {
-	j := &runJob{app: a, o: o, files: &commandFiles{app: a}}
+func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err error) {
+	j := &runJob{app: a, o: o, files: files}
 	weights, err := j.parse()
 	if err != nil {
 		return err
@@ -155,6 +176,9 @@ func (a *app) run(ctx context.Context, o runOptions) (err error) {
 		if f := j.weights.file(path); f != "" {
 			j.files.recordPath("the program's "+path, f)
 		}
+	}
+	if err := j.files.clash(); err != nil {
+		return err
 	}
 	d, err := a.engineOrHint(ctx)
 	if err != nil {

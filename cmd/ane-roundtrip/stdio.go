@@ -62,6 +62,9 @@ func (t *commandFiles) record(what, path string, f *os.File) (*os.File, error) {
 		return nil, errors.Join(badf("%s: %w", what, err), f.Close())
 	}
 	t.sources = append(t.sources, source{what, path, info})
+	if err := t.clash(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
 	return f, nil
 }
 
@@ -90,6 +93,10 @@ func (t *commandFiles) create(what, path string) (*wholefile.File, error) {
 			f.Discard()
 			return nil, badf("%s: %s is the path of %s (%s); name another file", what, path, s.what, s.path)
 		}
+	}
+	if r := t.app.saved.file; r != nil && r.Same(f) {
+		f.Discard()
+		return nil, badf("%s and --report go to the same file %s; give each a different file", what, path)
 	}
 	if f.Old() != nil && t.reportsTo(f.Old()) {
 		t.app.out = t.app.err // else the report would be written into the old file, which the new one replaces

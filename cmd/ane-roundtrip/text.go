@@ -1,32 +1,6 @@
 package main
 
-import (
-	"strconv"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 
-// visible returns s with invisible and control characters escaped as in Go: a file name may contain
-// sequences that control the terminal.
-func visible(s string) string {
-	if !strings.ContainsFunc(s, hidden) && utf8.ValidString(s) {
-		return s
-	}
-	var b strings.Builder
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		if hidden(r) || r == utf8.RuneError {
-			quoted := strconv.QuoteToASCII(s[:n])
-			b.WriteString(quoted[1 : len(quoted)-1])
-		} else {
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	return b.String()
-}
-
-// hidden reports whether r is a control character, an invisible mark or one that changes the
-// direction of text.
-func hidden(r rune) bool { return !unicode.IsPrint(r) }
+// visible returns s with invisible and control characters escaped as in Go.
+func visible(s string) string { return page.Visible(s) }

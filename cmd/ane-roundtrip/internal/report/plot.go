@@ -1,0 +1,386 @@
+package report
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"html/template"
+	"image/color"
+	"math"
+	"slices"
+	"strings"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Sizes of plots in points, which are the pixels of a telephone: a plot has the width of its column.
+const (
+	wide      = 360.0
+	tall      = 200.0
+	textSize  = 11.0
+	smallSize = 10.0
+)
+
+// hue is a color of the style sheet. Plots are drawn with marks in their place, which become names of variables, so
+// that a plot follows the color scheme.
+type hue uint8
+
+const (
+	ink hue = iota + 1
+	muted
+	line
+	first // first to first+5 are the colors of series
+)
+
+// tint is the pale color of a series.
+func tint(series int) hue { return first + 16 + hue(series%6) }
+
+// series is the strong color of a series.
+func series(i int) hue { return first + hue(i%6) }
+
+func (h hue) RGBA() (r, g, b, a uint32) { return color.NRGBA{0xfe, 0x01, uint8(h), 0xff}.RGBA() }
+
+// name is the variable of the style sheet.
+func (h hue) name() string {
+	switch {
+	case h == ink:
+		return "--ink"
+	case h == muted:
+		return "--muted"
+	case h == line:
+		return "--line"
+	case h >= tint(0):
+		return fmt.Sprintf("--t%d", h-tint(0)+1)
+	}
+	return fmt.Sprintf("--s%d", h-first+1)
+}
+
+// colors replaces the marks by variables.
+func colors(svg string) string {
+	var pairs []string
+	for h := ink; h <= tint(5); h++ {
+		pairs = append(pairs, fmt.Sprintf("#FE01%02X", uint8(h)), "var("+h.name()+")")
+	}
+	return strings.NewReplacer(pairs...).Replace(svg)
+}
+
+// plotTick is a labeled place of an axis.
+type plotTick = plot.Tick
+
+// axis is how an axis shows its values.
+type axis struct {
+	form  func(float64) (string, string)
+	log   bool
+	step  float64 // of logarithmic ticks: 10 for decades, 4 or 16 for sizes
+	label string
+	zero  bool // begins at 0
+	ticks []plotTick
+}
+
+// text formats a tick.
+func (a axis) text(v float64) string {
+	if a.form == nil {
+		return digits(v)
+	}
+	n, unit := a.form(v)
+	if unit == "" {
+		return n
+	}
+	return n + " " + unit
+}
+
+// usable reports whether a value has a place on the axis.
+func (a axis) usable(v float64) bool {
+	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!a.log || v > 0)
+}
+
+// span widens a range so that it has a length.
+func (a axis) span(low, high float64) (float64, float64) {
+	if a.zero {
+		low, high = min(low, 0), max(high, 0)
+	}
+	switch {
+	case high > low:
+	case a.log:
+		low, high = low/2, high*2
+	case high == 0:
+		high = 1
+	default:
+		low, high = min(0, 2*low), max(0, 2*high)
+	}
+	return low, high
+}
+
+// Ticks places the ticks: plot.Ticker.
+func (a axis) Ticks(low, high float64) (all []plotTick) {
+	if a.ticks != nil {
+		return a.ticks
+	}
+	if a.log {
+		base := cmp.Or(a.step, 10)
+		from, to := math.Ceil(math.Log(low)/math.Log(base)-1e-9), math.Floor(math.Log(high)/math.Log(base)+1e-9)
+		every := math.Ceil((to - from + 1) / 6)
+		for e := from; e <= to; e += max(1, every) {
+			v := math.Pow(base, e)
+			all = append(all, plotTick{Value: v, Label: a.text(v)})
+		}
+		if len(all) < 2 {
+			all = []plotTick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
+		}
+		return all
+	}
+	for _, v := range round(low, high, 5) {
+		all = append(all, plotTick{Value: v, Label: a.text(v)})
+	}
+	return all
+}
+
+// round returns about n round values in a range.
+func round(low, high float64, n int) (all []float64) {
+	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if (high-low)/(step*m) <= float64(n) {
+			step *= m
+			break
+		}
+	}
+	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
+		all = append(all, i*step)
+	}
+	return all
+}
+
+// binary places the ticks of an axis of bytes at round multiples of a power of 1024.
+func binary(a axis, high float64) axis {
+	unit := 1.0
+	for high/unit >= 1024 {
+		unit *= 1024
+	}
+	for _, v := range round(0, high/unit, 4) {
+		n, u := sizeOf(v * unit)
+		a.ticks = append(a.ticks, plotTick{Value: v * unit, Label: n + " " + u})
+	}
+	return a
+}
+
+// chart is a plot with axes.
+type chart struct {
+	x, y          axis
+	width, height float64
+	ranged        bool // the fields below are set
+	x0, x1        float64
+	y0, y1        float64
+	marks         []plotter
+}
+
+// plotter draws on the area of the data; px and py place a value.
+type plotter func(c draw.Canvas, px, py func(float64) vg.Length)
+
+func (f plotter) Plot(c draw.Canvas, p *plot.Plot) {
+	x, y := p.Transforms(&c)
+	f(c, x, y)
+}
+
+// reach widens the axes to a point.
+func (c *chart) reach(x, y float64) {
+	if !c.ranged {
+		c.x0, c.x1, c.y0, c.y1, c.ranged = x, x, y, y, true
+	}
+	c.x0, c.x1, c.y0, c.y1 = min(c.x0, x), max(c.x1, x), min(c.y0, y), max(c.y1, y)
+}
+
+// curve is a line through points.
+type curve struct {
+	name  string
+	color hue
+	dash  bool
+	step  bool // a staircase
+	dots  bool
+	x, y  []float64
+}
+
+// add adds a curve; points that have no place on the axes are left out.
+func (c *chart) add(k curve) {
+	var x, y []float64
+	for i := range k.x {
+		if i < len(k.y) && c.x.usable(k.x[i]) && c.y.usable(k.y[i]) {
+			if k.step && len(x) > 0 {
+				x, y = append(x, k.x[i]), append(y, y[len(y)-1])
+			}
+			x, y = append(x, k.x[i]), append(y, k.y[i])
+			c.reach(k.x[i], k.y[i])
+		}
+	}
+	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
+		points := make([]vg.Point, len(x))
+		for i := range x {
+			points[i] = vg.Point{X: px(x[i]), Y: py(y[i])}
+		}
+		s := draw.LineStyle{Color: k.color, Width: 1.75}
+		if k.dash {
+			s.Width, s.Dashes = 1.5, []vg.Length{4, 3}
+		}
+		at.StrokeLines(s, points)
+		for _, p := range points {
+			if !k.dots {
+				break
+			}
+			at.SetColor(k.color)
+			var dot vg.Path
+			dot.Move(vg.Point{X: p.X + 2.5, Y: p.Y})
+			dot.Arc(p, 2.5, 0, 2*math.Pi)
+			dot.Close()
+			at.Fill(dot)
+		}
+	})
+}
+
+// bars adds a histogram: counts between edges, filled pale, with an outline.
+func (c *chart) bars(edges, counts []float64, of int) {
+	if len(edges) != len(counts)+1 {
+		return
+	}
+	for _, e := range edges {
+		if !c.x.usable(e) {
+			return
+		}
+		c.reach(e, 0)
+	}
+	for _, n := range counts {
+		c.reach(edges[0], n)
+	}
+	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
+		outline := []vg.Point{{X: px(edges[0]), Y: py(0)}}
+		for i, n := range counts {
+			outline = append(outline, vg.Point{X: px(edges[i]), Y: py(n)}, vg.Point{X: px(edges[i+1]), Y: py(n)})
+		}
+		outline = append(outline, vg.Point{X: px(edges[len(counts)]), Y: py(0)})
+		if of == 0 {
+			at.FillPolygon(tint(of), outline)
+		}
+		at.StrokeLines(draw.LineStyle{Color: series(of), Width: 1.25}, outline)
+	})
+}
+
+// rectangle adds a filled rectangle between two points.
+func (c *chart) rectangle(x0, y0, x1, y1 float64, fill hue) {
+	c.reach(x0, y0)
+	c.reach(x1, y1)
+	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
+		left, right := px(x0), px(x1)
+		if right-left < 0.75 { // a short span is still seen
+			right = left + 0.75
+		}
+		at.FillPolygon(fill, []vg.Point{{X: left, Y: py(y0)}, {X: right, Y: py(y0)}, {X: right, Y: py(y1)},
+			{X: left, Y: py(y1)}})
+	})
+}
+
+// draw returns the plot as SVG, with title and description for readers that do not see it.
+func (c *chart) draw(id, title, description string) template.HTML {
+	if !c.ranged {
+		return ""
+	}
+	width, height := cmp.Or(c.width, wide), cmp.Or(c.height, tall)
+	p := plot.New()
+	p.BackgroundColor = nil
+	p.X.Min, p.X.Max = c.x.span(c.x0, c.x1)
+	p.Y.Min, p.Y.Max = c.y.span(c.y0, c.y1)
+	for a, axis := range map[*plot.Axis]axis{&p.X: c.x, &p.Y: c.y} {
+		a.Padding = 0
+		a.LineStyle.Width = 0
+		a.Tick.Length = 0
+		a.Tick.LineStyle.Width = 0
+		a.Tick.Label.Font.Size = font.Length(smallSize)
+		a.Tick.Label.Color = muted
+		a.Label.Text = axis.label
+		a.Label.TextStyle.Font.Size = font.Length(smallSize)
+		a.Label.TextStyle.Color = muted
+		a.Label.Padding = 2
+		a.Tick.Marker = axis
+		if axis.log {
+			a.Scale = plot.LogScale{}
+		}
+	}
+	yTicks := c.y.Ticks(p.Y.Min, p.Y.Max)
+	p.Add(plotter(func(at draw.Canvas, px, py func(float64) vg.Length) {
+		for _, t := range yTicks {
+			if t.Label == "" || t.Value < p.Y.Min || t.Value > p.Y.Max {
+				continue
+			}
+			at.StrokeLine2(draw.LineStyle{Color: line, Width: 0.75}, at.Min.X, py(t.Value), at.Max.X, py(t.Value))
+		}
+	}))
+	for _, m := range c.marks {
+		p.Add(m)
+	}
+	canvas := vgsvg.New(vg.Length(width), vg.Length(height))
+	p.Draw(draw.Crop(draw.New(canvas), 2, -16, 2, -8))
+	return frame(canvas, id, title, description, width, height)
+}
+
+// frame returns the drawing as an element of a page.
+func frame(canvas *vgsvg.Canvas, id, title, description string, width, height float64) template.HTML {
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return "" // a Buffer takes everything
+	}
+	svg := out.String()
+	at := strings.Index(svg, "<svg")
+	_, rest, _ := strings.Cut(svg[at:], ">")
+	const family = "font-family:Liberation Sans;font-variant:none;font-weight:normal;font-style:normal;"
+	rest = colors(strings.ReplaceAll(rest, family, ""))
+	escape := template.HTMLEscapeString
+	return template.HTML(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
+		`<title id="%s-t">%s</title><desc id="%s-d">%s</desc>%s`, width, height, id, id, id, escape(title), id,
+		escape(description), strings.TrimRight(rest, "\n")))
+}
+
+// shorten cuts a name for the margin of a plot.
+func shorten(name string, most int) string {
+	r := []rune(name)
+	if len(r) <= most {
+		return name
+	}
+	return string(r[:most-1]) + "…"
+}
+
+// names makes an axis of names, one for each whole number from 0 downwards.
+func names(all []string) axis {
+	a := axis{ticks: []plotTick{}}
+	for i, n := range all {
+		a.ticks = append(a.ticks, plotTick{Value: -float64(i), Label: shorten(n, 24)})
+	}
+	return a
+}
+
+// floats returns the numbers of an array.
+func floats(v *value) []float64 {
+	var all []float64
+	for _, item := range v.items {
+		all = append(all, item.float())
+	}
+	return all
+}
+
+// most returns the largest number, 0 of none.
+func most(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	return slices.Max(all)
+}
+
+// plot adds a plot and its identity; an empty one is dropped.
+func (b *builder) plot(all []plotted, c *chart, p plotted, description string) []plotted {
+	b.plots++
+	p.ID = fmt.Sprintf("p%d", b.plots)
+	if p.SVG = c.draw(p.ID, p.Title, description); p.SVG == "" {
+		return all
+	}
+	return append(all, p)
+}
