@@ -125,12 +125,12 @@ races:
 	@for p in 1 2 8; do for n in 1 2 3; do echo "race detector, $$p processors, run $$n"; \
 		GOMAXPROCS=$$p GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(GO) test -count=1 -race $(RACING) || exit 1; done; done
 
-# On an arm64 machine the race target has run these tests already. Package dlpack needs the C library of the
+# On an arm64 machine the race target has run these tests already. Packages dlpack and vulkan need the C library of the
 # processor, which the emulator does not have.
 arm64: testrun
 	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
 		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GO) test -exec $(EMULATOR) \
-			$$($(GO) list ./... | grep -v '/ane/dlpack$$'); fi
+			$$($(GO) list ./... | grep -vE '/(ane/dlpack|vulkan)$$'); fi
 
 # A fuzzer that its deadline catches in the middle of an input says so and fails; only
 # one that has found an input to fail on has found something.

@@ -29,10 +29,29 @@ packages() {
 	command -v spirv-cross >/dev/null || echo spirv-cross
 	command -v wasm-ld-14 >/dev/null || echo lld-14
 	command -v wat2wasm >/dev/null || echo wabt
+	gpu_packages
 	case $(uname -m) in
 	aarch64 | arm64) ;;
 	*) command -v qemu-aarch64-static >/dev/null || echo qemu-user-static ;;
 	esac
+}
+
+# gpu_packages lists those of package vulkan: the loader, a driver without a GPU, the layer that checks calls, and the
+# compilers of kernels.
+gpu_packages() {
+	any /usr/lib*/libvulkan.so.1 /usr/lib/*/libvulkan.so.1 || echo libvulkan1
+	any /usr/share/vulkan/icd.d/lvp_icd*.json || echo mesa-vulkan-drivers
+	any /usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json || echo vulkan-validationlayers
+	command -v spirv-val >/dev/null || echo spirv-tools
+	command -v glslangValidator >/dev/null || echo glslang-tools
+}
+
+# any reports whether one of the files is there.
+any() {
+	for file; do
+		[ ! -e "$file" ] || return 0
+	done
+	return 1
 }
 
 # install_packages retries while another process holds apt's locks.

@@ -30,6 +30,7 @@ var may = []struct {
 	{"unimem/metal", []string{"unimem"}},
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16"}},
+	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blocktest", []string{"unimem"}},
 	{"unimem/wasm", []string{"unimem"}},
 	{"unimem/internal", []string{"unimem/internal/"}},

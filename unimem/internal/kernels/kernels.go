@@ -1,0 +1,45 @@
+// Package kernels has the compute kernels of packages vulkan and metal as SPIR-V, beside the GLSL text that they are
+// compiled from:
+//
+//	glslangValidator -V -g0 --target-env vulkan1.1 -o product.spv product.comp
+//
+// A test compiles the texts again and compares.
+package kernels
+
+import _ "embed"
+
+//go:embed product.comp
+var productText string
+
+//go:embed product.spv
+var productCode []byte
+
+//go:embed scale.comp
+var scaleText string
+
+//go:embed scale.spv
+var scaleCode []byte
+
+// Kernel is a compute kernel with the entry point "main". Its storage buffers are the bindings 0, 1, .. of set 0.
+type Kernel struct {
+	Name    string
+	Text    string // GLSL
+	Code    []byte // SPIR-V; the caller must not change it
+	Buffers int    // storage buffers
+	Push    int    // bytes of push constants
+	Group   [3]int // invocations of a group along x, y and z
+}
+
+// Product multiplies matrices of n x n float32: buffers A, B and C = A x B, and n as uint32. Groups cover n x n.
+func Product() Kernel {
+	return Kernel{Name: "product", Text: productText, Code: productCode, Buffers: 3, Push: 4, Group: [3]int{8, 8, 1}}
+}
+
+// Scale computes y = factor*x + offset for pairs of fp16: buffers x and y, which may be the same, then the number of
+// pairs as uint32, factor and offset as float32. Any number of groups along x does the work.
+func Scale() Kernel {
+	return Kernel{Name: "scale", Text: scaleText, Code: scaleCode, Buffers: 2, Push: 12, Group: [3]int{64, 1, 1}}
+}
+
+// All lists the kernels.
+func All() []Kernel { return []Kernel{Product(), Scale()} }

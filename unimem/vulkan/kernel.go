@@ -1,0 +1,160 @@
+package vulkan
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/anekit/anekit/unimem/internal/kernels"
+)
+
+// Program is a compute kernel in SPIR-V with the entry point "main".
+type Program struct {
+	Name string
+	// Text is the GLSL that Code was compiled from, for readers; the device does not need it.
+	Text string
+	// Code is SPIR-V for Vulkan 1.1. A driver trusts it: validate code of others by spirv-val.
+	Code    []byte
+	Buffers int    // storage buffers: the bindings 0, 1, .. of set 0
+	Push    int    // bytes of push constants, a multiple of 4 up to 128
+	Group   [3]int // invocations of a group along x, y and z, as in the code
+}
+
+// Product multiplies matrices of n x n float32 in rows: Buffers A, B and C = A x B of 4*n*n bytes each, and n as a uint32
+// of push constants. Groups cover n x n invocations: see Program.Groups. Sums are in the order of the row.
+func Product() Program { return program(kernels.Product()) }
+
+// Scale computes y = factor*x + offset for fp16: Buffers x and y, which may be the same; push constants are the number of
+// pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
+func Scale() Program { return program(kernels.Scale()) }
+
+func program(k kernels.Kernel) Program {
+	return Program{k.Name, k.Text, k.Code, k.Buffers, k.Push, k.Group}
+}
+
+// Groups returns the number of groups that cover x, y and z invocations.
+func (p Program) Groups(x, y, z int) (n [3]int) {
+	for i, v := range []int{x, y, z} {
+		g := max(p.Group[i], 1)
+		n[i] = (v + g - 1) / g
+	}
+	return n
+}
+
+// Kernel is a Program that is compiled for a Device. NewKernel makes one.
+type Kernel struct {
+	object
+	program                        Program
+	module, sets, layout, pipeline uint64
+}
+
+// NewKernel compiles a Program. Errors: ErrKernel (no SPIR-V, or more than the device allows), ErrClosed, ErrLost,
+// ErrMemory, ErrDriver, and the error of ctx, which bounds the driver's compiler.
+func (d *Device) NewKernel(ctx context.Context, p Program) (*Kernel, error) {
+	return onDevice(ctx, d, "kernel", func() (*Kernel, error) {
+		if err := d.fits(p); err != nil {
+			return nil, err
+		}
+		return d.compile(p)
+	}, func(k *Kernel) { _ = k.Close() })
+}
+
+// fits checks a Program against the limits of the device.
+func (d *Device) fits(p Program) error {
+	const magic = 0x07230203
+	invocations := 1
+	for _, n := range p.Group {
+		invocations *= max(n, 1)
+	}
+	var hint string
+	switch {
+	case len(p.Code) < 20 || len(p.Code)%4 != 0 || binary.LittleEndian.Uint32(p.Code) != magic:
+		hint = "Code is no SPIR-V: compile the text by glslangValidator -V"
+	case p.Buffers < 1 || p.Buffers > 4:
+		hint = fmt.Sprintf("%d buffers; every device has 4", p.Buffers)
+	case p.Push < 0 || p.Push%4 != 0 || p.Push > int(min(d.limits.maxPush, 128)):
+		hint = fmt.Sprintf("%d bytes of push constants; give a multiple of 4 up to 128", p.Push)
+	case invocations > int(d.limits.maxInvocations):
+		hint = fmt.Sprintf("%d invocations in a group, %s allows %d", invocations, d.Name, d.limits.maxInvocations)
+	default:
+		return nil
+	}
+	return &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + hint}
+}
+
+func (d *Device) compile(p Program) (k *Kernel, err error) {
+	k = &Kernel{program: p}
+	k.destroy = func(device uintptr) {
+		for _, o := range []struct {
+			handle  uint64
+			destroy function
+		}{{k.pipeline, d.in.destroyPipeline}, {k.layout, d.in.destroyPipelineLayout}, {k.sets, d.in.destroySetLayout},
+			{k.module, d.in.destroyModule}} {
+			if o.handle != 0 {
+				o.destroy(device, uintptr(o.handle), 0)
+			}
+		}
+	}
+	defer func() {
+		if err != nil {
+			k.destroy(d.handle)
+		}
+	}()
+	var a arena
+	defer a.free()
+	module := shaderModule{sType: typeShaderModule, size: uintptr(len(p.Code)), code: putAll(&a, wordsOf(p.Code))}
+	r := d.in.createModule(d.handle, put(&a, &module), 0, put(&a, &k.module))
+	if err := d.check("kernel", "vkCreateShaderModule", r); err != nil {
+		return nil, err
+	}
+	bindings := make([]setBinding, p.Buffers)
+	for i := range bindings {
+		bindings[i] = setBinding{binding: uint32(i), kind: descriptorStorageBuffer, count: 1, stages: stageCompute}
+	}
+	sets := setLayout{sType: typeSetLayout, count: uint32(p.Buffers), bindings: putAll(&a, bindings)}
+	r = d.in.createSetLayout(d.handle, put(&a, &sets), 0, put(&a, &k.sets))
+	if err := d.check("kernel", "vkCreateDescriptorSetLayout", r); err != nil {
+		return nil, err
+	}
+	layout := pipelineLayout{sType: typePipelineLayout, setCount: 1, sets: put(&a, &k.sets)}
+	if p.Push > 0 {
+		layout.pushCount, layout.pushes = 1, put(&a, &pushRange{stages: stageCompute, size: uint32(p.Push)})
+	}
+	r = d.in.createPipelineLayout(d.handle, put(&a, &layout), 0, put(&a, &k.layout))
+	if err := d.check("kernel", "vkCreatePipelineLayout", r); err != nil {
+		return nil, err
+	}
+	pipeline := computePipeline{sType: typeComputePipeline, layout: k.layout, stage: shaderStage{sType: typeShaderStage,
+		stage: stageCompute, module: k.module, name: a.text("main")}}
+	r = d.in.createPipeline(d.handle, 0, 1, put(&a, &pipeline), 0, put(&a, &k.pipeline))
+	if err := d.check("kernel", "vkCreateComputePipelines", r); err != nil {
+		return nil, err
+	}
+	return k, d.add("kernel", &k.object)
+}
+
+// wordsOf copies SPIR-V to words, which a driver reads at addresses that are multiples of 4.
+func wordsOf(code []byte) []uint32 {
+	words := make([]uint32, len(code)/4)
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint32(code[4*i:])
+	}
+	return words
+}
+
+// Program returns the Program of the Kernel.
+func (k *Kernel) Program() Program {
+	if k == nil {
+		return Program{}
+	}
+	return k.program
+}
+
+// Close frees the Kernel, once; repeating it returns nil. The error is ErrInUse while a submission that names it has not
+// ended.
+func (k *Kernel) Close() error {
+	if k == nil || k.device == nil {
+		return nil
+	}
+	return k.close("Kernel")
+}
