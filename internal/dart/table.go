@@ -18,8 +18,8 @@ const entries = 2048
 var (
 	// ErrFull: the Table has not enough free addresses.
 	ErrFull = errors.New("no device addresses are left")
-	// ErrMemory: memory without whole pages.
-	ErrMemory = errors.New("no whole pages of 16 KiB")
+	// ErrMemory: no memory, or a longest Range without whole pages.
+	ErrMemory = errors.New("no memory, or no whole pages of 16 KiB")
 )
 
 // Access says what a device may do with pages, and what it does in one access.
@@ -96,17 +96,17 @@ type Mapping struct {
 	done  chan struct{} // closed when it is gone and has no users: its addresses are free
 }
 
-// Map maps the first bytes of mem, which has whole pages: all of them if Most permits. It takes the lowest
-// free addresses that hold them in one Range, or else the largest free Ranges. The caller keeps mem until
-// Unmap returns. After an error nothing is mapped.
+// Map maps the first bytes of mem: all of them if Most permits. It takes the lowest free addresses that hold
+// them in one Range, or else the largest free Ranges. Ranges have whole pages; what the last page has after
+// the end of mem faults. The caller keeps mem until Unmap returns. After an error nothing is mapped.
 func (t *Table) Map(mem []byte, o Options) (*Mapping, error) {
-	if len(mem) == 0 || len(mem)%PageSize != 0 || o.Longest%PageSize != 0 {
+	if len(mem) == 0 || o.Longest%PageSize != 0 {
 		return nil, ErrMemory
 	}
 	m := &Mapping{table: t, mem: mem, access: o.Access, done: make(chan struct{})}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	left := uint64(len(mem))
+	left := (uint64(len(mem)) + PageSize - 1) / PageSize * PageSize
 	for left > 0 && (o.Most == 0 || len(m.ranges) < o.Most) {
 		want := left
 		if o.Longest > 0 {
@@ -125,7 +125,6 @@ func (t *Table) Map(mem []byte, o Options) (*Mapping, error) {
 		m.ranges = append(m.ranges, r)
 		left -= r.Size
 	}
-	m.mem = mem[: len(mem)-int(left) : len(mem)-int(left)]
 	at := 0
 	for _, r := range m.ranges {
 		for p := r.At; p < r.At+r.Size; p += PageSize {
@@ -133,6 +132,7 @@ func (t *Table) Map(mem []byte, o Options) (*Mapping, error) {
 			at += PageSize
 		}
 	}
+	m.mem = mem[:min(at, len(mem)):min(at, len(mem))]
 	t.live++
 	return m, nil
 }
@@ -225,7 +225,7 @@ func (t *Table) hold(at, n uint64, access Access) (*Mapping, []byte, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	e := t.entry(at, false)
-	if e == nil || e.m == nil {
+	if e == nil || e.m == nil || e.n+int(at%PageSize) >= len(e.m.mem) {
 		t.faults.Add(1)
 		return nil, nil, &Fault{At: at, Access: access}
 	}
@@ -242,7 +242,7 @@ func (t *Table) hold(at, n uint64, access Access) (*Mapping, []byte, error) {
 		}
 		to += PageSize
 	}
-	to = min(to, from+int(min(n, uint64(len(e.m.mem)))))
+	to = min(to, len(e.m.mem), from+int(min(n, uint64(len(e.m.mem)))))
 	e.m.users++
 	return e.m, e.m.mem[from:to:to], nil
 }

@@ -65,7 +65,7 @@ var may = []struct {
 		"internal/plist",
 		"objcbridge", "unimem"}},
 	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/numerics", "internal/engine/broker/",
-		"internal/engine/soft", "internal/procmem", "internal/wholefile", "unimem"}},
+		"internal/dart", "internal/engine/soft", "internal/procmem", "internal/wholefile", "unimem"}},
 	{"internal/engine/soft/kernbench", []string{"ane", "ane/fp16", "internal/engine/soft", "internal/engine/soft/"}},
 	{"internal/engine/soft", []string{"ane", "ane/fp16", "ane/mil", "ane/mil/element", "ane/mil/ops", "ane/numerics",
 		"unimem"}},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/dart"
 )
 
 // patience is how long Close waits for the engine to come back from a request that it
@@ -39,7 +40,7 @@ type Driver struct {
 	programs  map[uint64]*program
 	weights   map[uint64]*weights
 	surfaces  map[uint32]*surface
-	iommu     *iommu
+	iommu     *dart.Table
 	resident  int
 	mapped    int
 	bound     int

@@ -1,11 +1,22 @@
 package driver
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/dart"
 )
+
+// The device's addresses begin after the first 4 GiB, so that a truncated address is never a valid one, and end
+// 1 TiB later, as far as a tensor may reach (ane.MaxBytes).
+const (
+	deviceStart = 4 << 30
+	deviceSize  = 1 << 40
+)
+
+func newIOMMU() *dart.Table { return dart.NewTable(dart.Range{At: deviceStart, Size: deviceSize}) }
 
 // mapping is a client's claim to a surface's device range.
 type mapping struct {
@@ -48,7 +59,7 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 				"unmap surfaces that are not needed", nil)
 		}
 	}
-	a.ScalarOut[0] = d.surfaces[x.Surfaces[a.ScalarIn[0]]].at.at
+	a.ScalarOut[0] = d.surfaces[x.Surfaces[a.ScalarIn[0]]].at.Ranges()[0].At
 	return driverabi.Success
 }
 
@@ -56,8 +67,8 @@ func mapMemory(n *connection, a *driverabi.Args) driverabi.Return {
 func (c *Client) claim(s *surface) bool {
 	d := c.driver
 	if s.users == 0 {
-		at, ok := d.iommu.take(uint64(s.block.Size()))
-		if !ok {
+		at, err := d.iommu.Map(s.block.Bytes(), dart.Options{Access: dart.Read | dart.Write, Most: 1})
+		if err != nil {
 			return false
 		}
 		s.at = at
@@ -78,8 +89,8 @@ func (c *Client) unclaim(m *mapping) {
 		delete(c.mapped, s.id)
 	}
 	if s.users--; s.users == 0 {
-		d.iommu.give(s.at)
-		s.at = span{}
+		_ = s.at.Unmap(context.Background()) // no access is in flight: the engine has mappings of its own
+		s.at = nil
 		d.mapped--
 	}
 }

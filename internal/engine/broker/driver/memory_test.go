@@ -8,6 +8,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/dart"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -74,13 +75,38 @@ func TestDeviceSpaceFull(t *testing.T) {
 	r := newRig(t, Options{})
 	c := r.opened(privileged)
 	a, b := r.surface(1), r.surface(1)
-	whole := r.driver.iommu.free
-	r.driver.iommu.free = []span{{deviceStart, pageSize}}
+	whole := r.driver.iommu
+	one := dart.Range{At: deviceStart, Size: dart.PageSize}
+	r.driver.iommu = dart.NewTable(one)
 	_, ret := map1(c, 0, a, a, b)
 	require.Equal(t, driverabi.NoSpace, ret)
-	require.Equal(t, []span{{deviceStart, pageSize}}, r.driver.iommu.free, "all or none")
+	require.Equal(t, []dart.Range{one}, r.driver.iommu.Free(), "all or none")
 	require.Zero(t, r.driver.Stats().Mapped)
-	r.driver.iommu.free = whole
+	r.driver.iommu = whole
+}
+
+// The address of a surface is memory of the device, until the last claim goes.
+func TestDeviceReachesSurfaces(t *testing.T) {
+	r := newRig(t, Options{})
+	c, other := r.opened(privileged), r.opened(privileged)
+	id := r.surface(3 * dart.PageSize)
+	at, ret := map1(c, 0, id)
+	require.Equal(t, ok, ret)
+	again, ret := map1(other, 0, id)
+	require.Equal(t, ok, ret)
+	require.Equal(t, at, again)
+	bytes := r.driver.surfaces[id].block.Bytes()
+	iommu := r.driver.iommu
+	require.NoError(t, iommu.Store(at+dart.PageSize-1, []byte{1, 2, 3}))
+	require.Equal(t, []byte{0, 1, 2, 3, 0}, bytes[dart.PageSize-2:dart.PageSize+3])
+	require.Equal(t, ok, unmap1(c, id))
+	require.NoError(t, iommu.Reach(at, 3*dart.PageSize, dart.Read|dart.Write), "the other client has it")
+	require.Equal(t, ok, unmap1(other, id))
+	r.driver.iommu = dart.NewTable(dart.Range{}) // whose faults the rig does not count
+	var fault *dart.Fault
+	require.ErrorAs(t, iommu.Reach(at, 1, dart.Read), &fault)
+	require.Equal(t, dart.Fault{At: at, Access: dart.Read}, *fault)
+	r.driver.iommu = newIOMMU()
 }
 
 func TestUnmapWhileInFlight(t *testing.T) {

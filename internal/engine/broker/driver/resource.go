@@ -2,6 +2,7 @@ package driver
 
 import (
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/dart"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -18,8 +19,8 @@ type weights struct {
 type surface struct {
 	id    uint32
 	block *unimem.Block
-	at    span // while mapped
-	users int  // clients' mappings, counted
+	at    *dart.Mapping // while mapped
+	users int           // clients' mappings, counted
 }
 
 // AddProgram makes a program known by a number that cannot be guessed. The caller

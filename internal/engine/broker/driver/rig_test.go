@@ -32,6 +32,7 @@ func newRig(t testing.TB, o Options) *rig {
 	var err error
 	r.driver, err = New(o)
 	require.NoError(t, err)
+	whole := r.driver.iommu.Free()
 	t.Cleanup(func() {
 		r.close()
 		s := r.driver.Stats()
@@ -47,7 +48,8 @@ func newRig(t testing.TB, o Options) *rig {
 			ends += l.Sent
 		}
 		require.Equal(t, s.Completed, ends)
-		require.Equal(t, newIOMMU().free, r.driver.iommu.free)
+		require.Equal(t, whole, r.driver.iommu.Free())
+		require.Zero(t, r.driver.iommu.Faults())
 		for _, p := range r.driver.programs {
 			require.Zero(t, p.users)
 			require.Zero(t, p.loaded)
