@@ -1,0 +1,346 @@
+package decodertest
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+// Family is a family of models.
+type Family string
+
+// The families.
+const (
+	Llama2    Family = "llama2"
+	Llama3    Family = "llama3" // rotations scaled by rope_type llama3
+	TinyLlama Family = "tinyllama"
+	Qwen2     Family = "qwen2" // queries, keys and values have a bias
+	Qwen3     Family = "qwen3" // heads of an explicit size, with norms
+)
+
+// Families lists the families.
+func Families() []Family { return []Family{Llama2, Llama3, TinyLlama, Qwen2, Qwen3} }
+
+// Spec describes a model. Zeros mean a small model of the family.
+type Spec struct {
+	Family                       Family
+	Hidden, Intermediate, Layers int // 64, 96, 2
+	Heads, KVHeads, HeadDim      int // 4, of the family, Hidden/Heads
+	Vocabulary, Positions        int // 96, 512
+	Tied                         bool
+	DType                        safetensors.DType // of weights, or of scales and biases: F32, BF16, F16
+	Bits, Group                  int               // groups as MLX packs them; Bits 0: none. Group 0: 32
+	Shards                       int               // files with an index; 0: one file without
+	Seed                         uint64
+	Tokenizer                    []byte // tokenizer.json; nil: none
+	// Overrides has the bits of single modules, such as "model.layers.0.mlp.down_proj"; 0 bits: not packed.
+	Overrides map[string]int
+	// Config replaces keys of config.json; nil removes one.
+	Config map[string]any
+	// Weights changes the numbers of a tensor before they are rounded and packed.
+	Weights func(name string, values []float64)
+	// Leave leaves a tensor of this name out.
+	Leave string
+}
+
+// Model is what Write has written.
+type Model struct {
+	Spec                        // with its defaults
+	JSON   map[string]any       // config.json
+	Values map[string][]float64 // the numbers of each tensor as stored, by its name: "model.norm.weight"
+}
+
+// defaults fills in a small model.
+func (s *Spec) defaults() {
+	set := func(n *int, value int) {
+		if *n == 0 {
+			*n = value
+		}
+	}
+	if s.Family == "" {
+		s.Family = Llama2
+	}
+	set(&s.Hidden, 64)
+	set(&s.Intermediate, 96)
+	set(&s.Layers, 2)
+	set(&s.Heads, 4)
+	switch s.Family {
+	case Llama2:
+		set(&s.KVHeads, s.Heads)
+	case Qwen3:
+		set(&s.HeadDim, 32)
+	}
+	set(&s.KVHeads, max(s.Heads/2, 1))
+	set(&s.HeadDim, s.Hidden/s.Heads)
+	set(&s.Vocabulary, 96)
+	set(&s.Positions, 512)
+	set(&s.Group, 32)
+	if s.DType == 0 {
+		s.DType = safetensors.BF16
+	}
+}
+
+// config returns config.json with the keys that the family publishes.
+func (s *Spec) config() map[string]any {
+	c := map[string]any{
+		"architectures": []string{"LlamaForCausalLM"}, "model_type": "llama", "hidden_act": "silu",
+		"hidden_size": s.Hidden, "intermediate_size": s.Intermediate, "num_hidden_layers": s.Layers,
+		"num_attention_heads": s.Heads, "num_key_value_heads": s.KVHeads, "vocab_size": s.Vocabulary,
+		"max_position_embeddings": s.Positions, "rms_norm_eps": 1e-5, "tie_word_embeddings": s.Tied,
+		"bos_token_id": 1, "eos_token_id": 2, "initializer_range": 0.02, "use_cache": true,
+		"torch_dtype": map[safetensors.DType]string{safetensors.F32: "float32", safetensors.BF16: "bfloat16",
+			safetensors.F16: "float16"}[s.DType],
+	}
+	if s.HeadDim != s.Hidden/s.Heads {
+		c["head_dim"] = s.HeadDim
+	}
+	switch s.Family {
+	case Llama2:
+		c["rope_scaling"], c["pretraining_tp"] = nil, 1
+	case TinyLlama:
+		c["rope_scaling"], c["rope_theta"], c["attention_bias"] = nil, 10000.0, false
+	case Llama3:
+		c["rope_theta"], c["attention_bias"], c["mlp_bias"] = 500000.0, false, false
+		c["eos_token_id"] = []int{2, 3}
+		c["rope_scaling"] = map[string]any{"factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+			"original_max_position_embeddings": 32, "rope_type": "llama3"}
+	case Qwen2:
+		c["architectures"], c["model_type"] = []string{"Qwen2ForCausalLM"}, "qwen2"
+		c["rope_theta"], c["rms_norm_eps"] = 1000000.0, 1e-6
+		c["use_sliding_window"], c["sliding_window"], c["max_window_layers"] = false, 32768, s.Layers
+	case Qwen3:
+		c["architectures"], c["model_type"] = []string{"Qwen3ForCausalLM"}, "qwen3"
+		c["rope_theta"], c["rms_norm_eps"], c["attention_bias"] = 1000000.0, 1e-6, false
+		c["head_dim"], c["use_sliding_window"], c["sliding_window"] = s.HeadDim, false, nil
+		c["rope_scaling"] = nil
+	}
+	if s.Bits > 0 {
+		q := map[string]any{"group_size": s.Group, "bits": s.Bits}
+		for name, bits := range s.Overrides {
+			if q[name] = map[string]any{"group_size": s.Group, "bits": bits}; bits == 0 {
+				q[name] = false
+			}
+		}
+		c["quantization"], c["quantization_config"] = q, q
+	}
+	for key, value := range s.Config {
+		if c[key] = value; value == nil {
+			delete(c, key)
+		}
+	}
+	return c
+}
+
+// part is a tensor of the model. A spread of 0 makes factors near 1.
+type part struct {
+	name   string
+	shape  []int
+	spread float64
+	packed bool
+}
+
+func (s *Spec) parts() []part {
+	q, kv := s.Heads*s.HeadDim, s.KVHeads*s.HeadDim
+	all := []part{
+		{"model.embed_tokens.weight", []int{s.Vocabulary, s.Hidden}, 1, true},
+		{"model.norm.weight", []int{s.Hidden}, 0, false},
+	}
+	matrix := func(name string, out, in int, gain float64) {
+		all = append(all, part{name + ".weight", []int{out, in}, gain / math.Sqrt(float64(in)), true})
+	}
+	if !s.Tied {
+		matrix("lm_head", s.Vocabulary, s.Hidden, 2)
+	}
+	for i := range s.Layers {
+		at := fmt.Sprintf("model.layers.%d.", i)
+		all = append(all, part{at + "input_layernorm.weight", []int{s.Hidden}, 0, false},
+			part{at + "post_attention_layernorm.weight", []int{s.Hidden}, 0, false})
+		matrix(at+"self_attn.q_proj", q, s.Hidden, 1.5)
+		matrix(at+"self_attn.k_proj", kv, s.Hidden, 1.5)
+		matrix(at+"self_attn.v_proj", kv, s.Hidden, 1)
+		matrix(at+"self_attn.o_proj", s.Hidden, q, 1)
+		matrix(at+"mlp.gate_proj", s.Intermediate, s.Hidden, 1)
+		matrix(at+"mlp.up_proj", s.Intermediate, s.Hidden, 1)
+		matrix(at+"mlp.down_proj", s.Hidden, s.Intermediate, 1)
+		if s.Family == Qwen2 {
+			all = append(all, part{at + "self_attn.q_proj.bias", []int{q}, 0.3, false},
+				part{at + "self_attn.k_proj.bias", []int{kv}, 0.3, false},
+				part{at + "self_attn.v_proj.bias", []int{kv}, 0.3, false})
+		}
+		if s.Family == Qwen3 {
+			all = append(all, part{at + "self_attn.q_norm.weight", []int{s.HeadDim}, 0, false},
+				part{at + "self_attn.k_norm.weight", []int{s.HeadDim}, 0, false})
+		}
+	}
+	return all
+}
+
+// Write writes a model to the folder dir, which exists. The same Spec gives the same bytes.
+func Write(dir string, s Spec) (*Model, error) {
+	s.defaults()
+	m := &Model{Spec: s, JSON: s.config(), Values: map[string][]float64{}}
+	var items []safetensors.Item
+	for i, p := range s.parts() {
+		r := rand.New(rand.NewPCG(s.Seed, uint64(i)))
+		n := 1
+		for _, length := range p.shape {
+			n *= length
+		}
+		values := make([]float64, n)
+		for j := range values {
+			if values[j] = r.NormFloat64() * p.spread; p.spread == 0 {
+				values[j] = 1 + 0.2*r.NormFloat64()
+			}
+		}
+		if s.Weights != nil {
+			s.Weights(p.name, values)
+		}
+		if p.name != s.Leave {
+			items = append(items, m.store(p, values)...)
+		}
+	}
+	text, err := json.MarshalIndent(m.JSON, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), text, 0o644); err != nil {
+		return nil, err
+	}
+	if s.Tokenizer != nil {
+		if err := os.WriteFile(filepath.Join(dir, "tokenizer.json"), s.Tokenizer, 0o644); err != nil {
+			return nil, err
+		}
+	}
+	return m, s.write(dir, items)
+}
+
+// store rounds or packs a tensor, and keeps the numbers that a reader finds.
+func (m *Model) store(p part, values []float64) []safetensors.Item {
+	module := p.name[:len(p.name)-len(".weight")]
+	bits := m.Bits
+	if own, ok := m.Overrides[module]; ok && bits > 0 {
+		bits = own
+	}
+	if !p.packed || bits == 0 {
+		item, stored := m.round(p.name, p.shape, values)
+		m.Values[p.name] = stored
+		return []safetensors.Item{item}
+	}
+	out, in := p.shape[0], p.shape[1]
+	groups := in / m.Group
+	data := make([]byte, out*in*bits/8)
+	scales, shifts := make([]float64, out*groups), make([]float64, out*groups)
+	for g := range scales {
+		scales[g], shifts[g] = span(values[g*m.Group:][:m.Group], bits)
+	}
+	scale, scales := m.round(module+".scales", []int{out, groups}, scales)
+	shift, shifts := m.round(module+".biases", []int{out, groups}, shifts)
+	stored := make([]float64, len(values))
+	for i, v := range values {
+		s, b := scales[i/m.Group], shifts[i/m.Group]
+		q := 0.0
+		if s != 0 {
+			q = min(max(math.Round((v-b)/s), 0), float64(int(1)<<bits-1))
+		}
+		for bit := range bits {
+			data[(i*bits+bit)/8] |= byte(int(q)>>bit&1) << ((i*bits + bit) % 8)
+		}
+		stored[i] = s*q + b
+	}
+	m.Values[p.name] = stored
+	return []safetensors.Item{{Name: p.name, DType: safetensors.U32, Shape: []int{out, in * bits / 32}, Data: data},
+		scale, shift}
+}
+
+// span returns scale and shift of a group as MLX chooses them: the end with the larger magnitude and zero are exact.
+func span(values []float64, bits int) (scale, shift float64) {
+	low, high := slices.Min(values), slices.Max(values)
+	edge := high
+	scale = -max(high-low, 1e-7) / float64(int(1)<<bits-1)
+	if math.Abs(low) > math.Abs(high) {
+		edge, scale = low, -scale
+	}
+	if q := math.Round(edge / scale); q != 0 {
+		return edge / q, edge
+	}
+	return scale, 0
+}
+
+// round makes a tensor of the type of the model, and returns the numbers in it.
+func (m *Model) round(name string, shape []int, values []float64) (safetensors.Item, []float64) {
+	size := m.DType.Size()
+	data, stored := make([]byte, size*len(values)), make([]float64, len(values))
+	for i, v := range values {
+		var bits uint32
+		switch m.DType {
+		case safetensors.F32:
+			bits, stored[i] = math.Float32bits(float32(v)), float64(float32(v))
+		case safetensors.F16:
+			h := fp16.FromFloat64(v)
+			bits, stored[i] = uint32(h), float64(h.Float32())
+		default:
+			bits = math.Float32bits(float32(v))
+			if !math.IsNaN(v) {
+				bits += 0x7fff + bits>>16&1
+			}
+			bits >>= 16
+			stored[i] = float64(math.Float32frombits(bits << 16))
+		}
+		for b := range size {
+			data[i*size+b] = byte(bits >> (8 * b))
+		}
+	}
+	return safetensors.Item{Name: name, DType: m.DType, Shape: shape, Data: data}, stored
+}
+
+// write writes the tensors to one file, or to shards with an index.
+func (s *Spec) write(dir string, items []safetensors.Item) error {
+	metadata := map[string]string{"format": "pt"}
+	if s.Shards == 0 {
+		return save(filepath.Join(dir, "model.safetensors"), metadata, items)
+	}
+	index := map[string]string{}
+	total := 0
+	for shard := range s.Shards {
+		name := fmt.Sprintf("model-%05d-of-%05d.safetensors", shard+1, s.Shards)
+		var own []safetensors.Item
+		for i, item := range items {
+			if i*s.Shards/len(items) == shard {
+				own = append(own, item)
+				index[item.Name] = name
+				total += len(item.Data)
+			}
+		}
+		if err := save(filepath.Join(dir, name), metadata, own); err != nil {
+			return err
+		}
+	}
+	text, err := json.MarshalIndent(map[string]any{"metadata": map[string]int{"total_size": total},
+		"weight_map": index}, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "model.safetensors.index.json"), text, 0o644)
+}
+
+func save(path string, metadata map[string]string, items []safetensors.Item) error {
+	w, err := safetensors.Create(path, maps.Clone(metadata), safetensors.NoSync())
+	if err != nil {
+		return err
+	}
+	for _, i := range items {
+		if err := w.Add(i.Name, i.DType, i.Shape, i.Data); err != nil {
+			w.Abort()
+			return err
+		}
+	}
+	return w.Close()
+}
