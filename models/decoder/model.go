@@ -2,10 +2,12 @@ package decoder
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
-	"github.com/anekit/anekit/unimem"
 )
 
 // Model is a compiled and loaded model on a Device. Its methods are safe for concurrent use.
@@ -16,23 +18,14 @@ type Model struct {
 	o      options
 	plan   Plan
 	done   func() // tells the Folder that the Model is closed
-}
 
-// Load builds the programs of a model, compiles and loads them on d. It reads the weights.
-//
-// Errors: ErrNaN (a weight is not finite; Name is its tensor), ErrLimits (the programs exceed the limits of a chip),
-// ErrTooLong (Context is beyond the positions of the model), and those of ane.Device.Compile and ane.Model.Load.
-func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model, error) {
-	m := &Model{device: d, folder: f, config: f.config}
-	for _, o := range opts {
-		o(&m.o)
-	}
-	done, err := f.use()
-	if err != nil {
-		return nil, err
-	}
-	m.done = done
-	return m, nil
+	chunk, step, head *set
+	wants             map[*ane.Model]map[string]request // of compiled programs
+	programs          map[*ane.Model]int                // index in Plan.Programs
+
+	mu       sync.Mutex
+	sessions int
+	closed   bool
 }
 
 // Config returns the description of the model. The caller must not change what it points to.
@@ -45,7 +38,7 @@ func (m *Model) Folder() *Folder { return m.folder }
 func (m *Model) Form() Form { return m.o.form }
 
 // Context is the number of tokens that a session has room for.
-func (m *Model) Context() int { return m.o.context }
+func (m *Model) Context() int { return m.o.tokens }
 
 // Receipt describes the engine.
 func (m *Model) Receipt() ane.Receipt { return m.device.Receipt() }
@@ -67,14 +60,30 @@ func (m *Model) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 // Plan returns what the model takes, beside the limits.
 func (m *Model) Plan() Plan { return m.plan }
 
-// NewSession begins a conversation with a cache and requests of its own. opts are options of unimem.Start for its
-// memory. The caller closes the Session before the Model.
-func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
-	return &Session{model: m}, nil
-}
-
 // Close unloads the programs and frees them. The error is ErrInUse while a Session is open. Repeated calls do nothing.
 func (m *Model) Close(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	if m.sessions > 0 {
+		return &Error{Op: "close", Err: ErrInUse, Detail: fmt.Sprintf("%d sessions are open", m.sessions),
+			Hint: "close the sessions first"}
+	}
+	var errs []error
+	for _, s := range []*set{m.chunk, m.step, m.head} {
+		if s == nil {
+			continue
+		}
+		for _, model := range s.models {
+			errs = append(errs, model.Close(ctx))
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return &Error{Op: "close", Cause: err}
+	}
+	m.closed = true
 	m.done()
 	return nil
 }

@@ -40,7 +40,8 @@ type Option func(*options)
 
 type options struct {
 	form    Form
-	context int
+	context int // rounded up to kv.Step
+	tokens  int // as given
 	chunk   int
 	chip    chip.Chip
 }

@@ -2,9 +2,11 @@ package decoder
 
 import (
 	"context"
+	"errors"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Session is one conversation. One goroutine at a time uses it.
@@ -14,16 +16,124 @@ type Session struct {
 	tokens []int // whose keys and values are in the cache
 	logits []float32
 	copied int64
+	closed bool
+
+	memory        memory
+	chunk, step   *pass
+	mask          *ane.Tensor // of the tokens of the cache
+	shown         int         // tokens that the mask shows
+	alone         *ane.Tensor // hidden state of the last token of a chunk
+	parts         []*ane.Tensor
+	direct, apart []*ane.Request // of the logits: of a step, and of alone
+	all, row      []float32
+	side          [2][]byte
+}
+
+// NewSession begins a conversation with a cache and requests of its own. opts are options of unimem.Start for its
+// memory. The caller closes the Session before the Model.
+//
+// Errors: ErrClosed, and those of kv.New, unimem.Open and ane.Model.Bind.
+func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
+	m.mu.Lock()
+	if m.closed {
+		m.mu.Unlock()
+		return nil, &Error{Op: "session", Err: ErrClosed}
+	}
+	m.sessions++
+	m.mu.Unlock()
+	s := &Session{model: m, memory: memory{opts: opts}, all: make([]float32, m.config.Vocabulary),
+		row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
+	if err := s.open(opts); err != nil {
+		return nil, errors.Join(&Error{Op: "session", Cause: err}, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Session) open(opts []unimem.Option) (err error) {
+	m := s.model
+	s.cache, err = kv.New(kv.Config{Layers: m.config.Layers, Heads: m.config.KVHeads, HeadDim: m.config.HeadDim,
+		Context: m.o.context}, opts...)
+	if err != nil {
+		return err
+	}
+	layout, err := m.step.models[0].Input(inputMask)
+	if err == nil {
+		s.mask, err = s.memory.tensor(layout)
+	}
+	if err != nil {
+		return err
+	}
+	s.shown = m.o.context
+	if err := s.show(0); err != nil {
+		return err
+	}
+	if s.chunk, err = s.bind(m.chunk, s.mask); err != nil {
+		return err
+	}
+	if s.step, err = s.bind(m.step, s.mask); err != nil {
+		return err
+	}
+	if layout, err = m.head.models[0].Input(inputX); err == nil {
+		s.alone, err = s.memory.tensor(layout)
+	}
+	if err == nil {
+		s.direct, err = s.bindHead(s.step.last())
+	}
+	if err == nil {
+		s.apart, err = s.bindHead(s.alone)
+	}
+	s.copied = 0
+	m.mu.Lock()
+	m.plan.CacheBytes, m.plan.ScratchBytes = int64(s.cache.Bytes()), s.memory.bytes
+	m.mu.Unlock()
+	return err
 }
 
 // Prefill takes tokens, in chunks. Afterwards Logits has those of the last one. Without tokens it does nothing.
 //
-// Errors: ErrVocabulary, ErrTooLong (nothing has run in both cases), those of ane.Request.Evaluate, after which the
-// session is what it was before the chunk that failed.
-func (s *Session) Prefill(ctx context.Context, tokens []int) error { return nil }
+// Errors: ErrVocabulary, ErrTooLong (nothing has run in both cases), and those of ane.Request.Evaluate, after which the
+// session is what it was before the chunk that failed, without logits.
+func (s *Session) Prefill(ctx context.Context, tokens []int) error {
+	if err := s.refuse("prefill", tokens); err != nil {
+		return err
+	}
+	for len(tokens) > 0 {
+		p := s.chunk
+		if len(tokens) == 1 {
+			p = s.step
+		}
+		n := min(len(tokens), p.columns)
+		if err := s.take(ctx, "prefill", p, tokens[:n], n == len(tokens)); err != nil {
+			return err
+		}
+		tokens = tokens[n:]
+	}
+	return nil
+}
 
 // Step takes one token. Errors are those of Prefill.
-func (s *Session) Step(ctx context.Context, token int) error { return nil }
+func (s *Session) Step(ctx context.Context, token int) error {
+	one := [1]int{token}
+	if err := s.refuse("step", one[:]); err != nil {
+		return err
+	}
+	return s.take(ctx, "step", s.step, one[:], true)
+}
+
+// take takes the tokens of one pass. After an error the tokens before it remain.
+func (s *Session) take(ctx context.Context, op string, p *pass, tokens []int, logits bool) error {
+	s.logits = nil
+	before := len(s.tokens)
+	err := s.run(ctx, p, tokens)
+	if err == nil && logits {
+		err = s.logitsOf(ctx, p, len(tokens)-1)
+	}
+	if err != nil {
+		s.tokens = s.tokens[:before]
+		return &Error{Op: op, Cause: errors.Join(err, s.cache.Truncate(before))}
+	}
+	return nil
+}
 
 // Logits returns a number for each token of the vocabulary, the higher, the more likely it comes next: of the last
 // token taken. They are valid until the next call of Prefill, Step or Truncate; nil before the first token, and after
@@ -36,18 +146,62 @@ func (s *Session) Tokens() []int { return s.tokens }
 // Position is the position of the next token: the number of tokens taken.
 func (s *Session) Position() int { return len(s.tokens) }
 
+// Model returns the model of the session.
+func (s *Session) Model() *Model { return s.model }
+
 // Cache returns the keys and values of the tokens. The Session owns it.
 func (s *Session) Cache() *kv.Cache { return s.cache }
 
 // Copied is the number of bytes that the session has copied so far: rows of the embedding, rotations and masks into
 // the inputs, keys and values into the cache, logits to float32, and what the cache itself has copied.
-func (s *Session) Copied() int64 { return s.copied }
+func (s *Session) Copied() int64 {
+	if s.cache == nil {
+		return s.copied
+	}
+	return s.copied + s.cache.Copied()
+}
 
 // Receipt describes the engine that runs the session.
 func (s *Session) Receipt() ane.Receipt { return s.model.Receipt() }
 
 // Truncate keeps the oldest n tokens. Logits is nil afterwards, unless n is Position.
-func (s *Session) Truncate(n int) error { return nil }
+//
+// Errors: ErrTooLong (the session has fewer tokens), ErrClosed.
+func (s *Session) Truncate(n int) error {
+	if s.closed {
+		return &Error{Op: "truncate", Err: ErrClosed}
+	}
+	if n < 0 || n > len(s.tokens) {
+		return &Error{Op: "truncate", Err: ErrTooLong, Cause: s.cache.Truncate(max(n, len(s.tokens)+1))}
+	}
+	if n == len(s.tokens) {
+		return nil
+	}
+	if err := s.cache.Truncate(n); err != nil {
+		return &Error{Op: "truncate", Cause: err}
+	}
+	s.tokens, s.logits = s.tokens[:n], nil
+	return nil
+}
 
 // Close frees the session's requests and memory. Repeated calls do nothing.
-func (s *Session) Close() error { return nil }
+func (s *Session) Close() error {
+	if s.closed {
+		return nil
+	}
+	errs := []error{s.chunk.close(), s.step.close()}
+	for _, r := range append(s.direct[:len(s.direct):len(s.direct)], s.apart...) {
+		errs = append(errs, r.Close())
+	}
+	if s.cache != nil {
+		errs = append(errs, s.cache.Close())
+	}
+	if err := errors.Join(append(errs, s.memory.close())...); err != nil {
+		return &Error{Op: "close", Cause: err}
+	}
+	s.closed, s.logits = true, nil
+	s.model.mu.Lock()
+	s.model.sessions--
+	s.model.mu.Unlock()
+	return nil
+}

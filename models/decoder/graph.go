@@ -1,0 +1,323 @@
+package decoder
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
+	"github.com/anekit/anekit/ane/mil/build"
+)
+
+// Names of inputs and outputs. Surfaces bind in the order of their names' bytes, which is that of this list: inputs
+// cos, k00.., mask, sin, v00.., x; outputs k00new.., v00new.., y.
+const (
+	inputCos, inputSin, inputMask, inputX = "cos", "sin", "mask", "x"
+	outputY                               = "y"
+)
+
+func inputK(i int) string  { return fmt.Sprintf("k%04d", i) }
+func inputV(i int) string  { return fmt.Sprintf("v%04d", i) }
+func outputK(i int) string { return inputK(i) + "new" }
+func outputV(i int) string { return inputV(i) + "new" }
+
+// masked is what the scores of tokens that must not be seen are lowered by. Infinity is a number on some chips.
+const masked = -10000
+
+// shape is what a program of layers is made for. Programs of equal shapes differ in their weights alone.
+type shape struct {
+	columns int // tokens of a pass; in the form Engine a multiple of 32
+	context int // tokens of the cache
+	layers  int
+	dense   string // modules of the layers that are not packed, in the form Compact
+}
+
+// graph builds one program.
+type graph struct {
+	*build.Func
+	c       Config
+	form    Form
+	columns int
+	wants   map[string]request // by the path of the weight file
+	dense   map[string]bool    // modules whose groups cannot be written in fp16
+	axis    int                // of the hidden state: its elements
+}
+
+func newGraph(b *build.Builder, c Config, form Form, columns int) *graph {
+	g := &graph{Func: b.Func("main"), c: c, form: form, columns: columns, wants: map[string]request{}, axis: 1}
+	return g
+}
+
+// state is the shape of the hidden state, or of any other tensor with n elements for each token.
+func (g *graph) state(n int) []int {
+	if g.form == Engine {
+		return []int{1, n, 1, g.columns}
+	}
+	return []int{g.columns, n}
+}
+
+// constant is a weight of the program, in a file of its own.
+func (g *graph) constant(name string, r request, d mil.DType, shape ...int) build.Value {
+	name += "_" + string(r.kind)
+	path := blob.ModelPath + "weights/" + name + ".bin"
+	g.wants[path] = r
+	return g.Blob(name, mil.TensorOf(d, shape...), path, blob.First)
+}
+
+// vector is a factor or summand for each of n elements of a state.
+func (g *graph) vector(name string, r request, n int) build.Value {
+	shape := []int{1, n}
+	if g.form == Engine {
+		shape = []int{1, n, 1, 1}
+	}
+	return g.constant(name, r, mil.FP16, shape...)
+}
+
+// matrix multiplies the state of every token by the weight of a module, of which it takes rows from to to.
+func (g *graph) matrix(name string, w *weight, x build.Value, from, to int) build.Value {
+	r := request{module: w.name, kind: halves, from: from, to: to}
+	rows := to - from
+	var y build.Value
+	switch {
+	case g.form == Engine:
+		m := g.constant(name, r, mil.FP16, rows, w.in, 1, 1)
+		y = g.Conv(x, m)
+	case w.bits > 0 && !g.dense[w.name]:
+		part := func(k kind, d mil.DType, columns int) build.Value {
+			r.kind = k
+			return g.constant(name, r, d, rows, columns)
+		}
+		groups := w.in / w.group
+		m := g.ConstexprBlockwiseShiftScale(part(ints, w.dtype(), w.in), part(scales, mil.FP16, groups),
+			build.Offset(part(offsets, mil.FP16, groups)))
+		y = g.Linear(x, m)
+	default:
+		y = g.Linear(x, g.constant(name, r, mil.FP16, rows, w.in))
+	}
+	if w.bias != nil {
+		y = g.Add(y, g.vector(name, request{module: w.name, kind: bias}, rows))
+	}
+	return y
+}
+
+// rms is RMSNorm along an axis of n elements, which gamma multiplies. The sum of squares of a state can be beyond fp16,
+// so x is divided by its largest element for it; floor keeps the quotient of the epsilon small.
+func (g *graph) rms(x build.Value, axis, n int, gamma build.Value) build.Value {
+	const floor = 1.0 / 256
+	most := g.Maximum(g.ReduceMax(g.Abs(x), []int{axis}, build.KeepDims(true)), g.Scalar(floor))
+	small := g.RealDiv(x, most)
+	mean := g.Mul(g.ReduceSum(g.Mul(small, small), []int{axis}, build.KeepDims(true)), g.Scalar(1/float64(n)))
+	root := g.RealDiv(g.Scalar(math.Sqrt(g.c.Epsilon)), most)
+	factor := g.RealDiv(g.Pow(g.Add(mean, g.Mul(root, root)), g.Scalar(-0.5)), most)
+	return g.Mul(g.Mul(x, factor), gamma)
+}
+
+// norm is rms of the state of every token.
+func (g *graph) norm(name, module string, x build.Value) build.Value {
+	return g.rms(x, g.axis, g.c.Hidden, g.vector(name, request{module: module, kind: halves}, g.c.Hidden))
+}
+
+// heads gives a state of n heads an axis for the heads: [1, n, HeadDim, columns] in the form Engine, and
+// [1, columns, n, HeadDim] in the form Compact.
+func (g *graph) heads(x build.Value, n int) build.Value {
+	if g.form == Engine {
+		return g.Reshape(x, 1, n, g.c.HeadDim, g.columns)
+	}
+	return g.Reshape(x, 1, g.columns, n, g.c.HeadDim)
+}
+
+// rotate turns the pairs of each head by the position of the token. cos and sin have the pairs of a head.
+func (g *graph) rotate(x, cos, sin build.Value) build.Value {
+	axis := 3
+	if g.form == Engine {
+		axis = 2 // a slice of the last axis loses range on M1 and M2
+	}
+	half := g.c.HeadDim / 2
+	begin, end := make([]int, 4), x.Shape()
+	if len(end) != 4 {
+		return build.Value{} // x is faulty
+	}
+	end[axis] = half
+	first := g.SliceByIndex(x, begin, end)
+	begin[axis], end[axis] = half, 2*half
+	second := g.SliceByIndex(x, begin, end)
+	return g.Concat(axis, g.Sub(g.Mul(first, cos), g.Mul(second, sin)), g.Add(g.Mul(second, cos), g.Mul(first, sin)))
+}
+
+// rotations is the shape of the inputs cos and sin.
+func (g *graph) rotations() []int {
+	if g.form == Engine {
+		return []int{1, 1, g.c.HeadDim / 2, g.columns}
+	}
+	return []int{1, g.columns, 1, g.c.HeadDim / 2}
+}
+
+// queries makes [1, KVHeads, queries of them, HeadDim] of heads: the queries of one key-value head are neighbors.
+func (g *graph) queries(x build.Value) build.Value {
+	switch {
+	case g.form == Engine:
+		x = g.Transpose(x, 0, 1, 3, 2)
+	case g.columns > 1:
+		x = g.Transpose(x, 0, 2, 1, 3)
+	}
+	return g.Reshape(x, 1, g.c.KVHeads, g.c.Heads/g.c.KVHeads*g.columns, g.c.HeadDim)
+}
+
+// tokens makes [1, columns, KVHeads, HeadDim] of heads: the order in which a cache takes them.
+func (g *graph) tokens(x build.Value) build.Value {
+	if g.form == Engine {
+		return g.Transpose(x, 0, 3, 1, 2)
+	}
+	return x
+}
+
+// perHead makes of heads what a product with queries takes: [1, KVHeads, HeadDim, columns] in the form Engine,
+// [1, KVHeads, columns, HeadDim] in the form Compact.
+func (g *graph) perHead(x build.Value) build.Value {
+	switch {
+	case g.form == Engine:
+		return x
+	case g.columns == 1:
+		return g.Reshape(x, 1, g.c.KVHeads, 1, g.c.HeadDim)
+	}
+	return g.Transpose(x, 0, 2, 1, 3)
+}
+
+// join makes a state of the results of attention, [1, KVHeads, queries of them, HeadDim].
+func (g *graph) join(x build.Value) build.Value {
+	x = g.Reshape(x, 1, g.c.Heads, g.columns, g.c.HeadDim)
+	switch {
+	case g.form == Engine:
+		x = g.Transpose(x, 0, 1, 3, 2)
+	case g.columns > 1:
+		x = g.Transpose(x, 0, 2, 1, 3)
+	}
+	return g.Reshape(x, g.state(g.c.Heads*g.c.HeadDim)...)
+}
+
+// causal is the mask between the tokens of a pass.
+func (g *graph) causal() build.Value {
+	n := g.columns
+	values := make([]float32, n*n)
+	for row := range n {
+		for column := row + 1; column < n; column++ {
+			values[row*n+column] = masked
+		}
+	}
+	return g.Weight("causal", values, 1, 1, n, n)
+}
+
+// attention is softmax(q k^T) v over the tokens of the cache, where the mask shows them, and those of the pass.
+// The two parts of a row have one maximum and one sum; no part of the cache is copied.
+func (g *graph) attention(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
+	g1 := g.c.Heads / g.c.KVHeads
+	past := g.Add(g.Matmul(q, oldK, build.TransposeY(true)), mask)
+	now := g.Matmul(q, k, build.TransposeY(g.form == Compact))
+	if g.columns > 1 {
+		now = g.Add(g.Reshape(now, 1, g.c.Heads, g.columns, g.columns), causal)
+		now = g.Reshape(now, 1, g.c.KVHeads, g1*g.columns, g.columns)
+	}
+	last, keep := []int{3}, build.KeepDims(true)
+	top := g.Maximum(g.ReduceMax(past, last, keep), g.ReduceMax(now, last, keep))
+	past, now = g.Exp(g.Sub(past, top)), g.Exp(g.Sub(now, top))
+	sum := g.Add(g.ReduceSum(past, last, keep), g.ReduceSum(now, last, keep))
+	return g.Add(g.Matmul(g.RealDiv(past, sum), oldV),
+		g.Matmul(g.RealDiv(now, sum), v, build.TransposeY(g.form == Engine)))
+}
+
+// layer adds a layer. i is its number in the program, whose inputs are in.
+func (g *graph) layer(f *Folder, at, i int, x build.Value, in map[string]build.Value, causal build.Value) (
+	y, k, v build.Value,
+) {
+	c := g.c
+	name := func(s string) string { return fmt.Sprintf("l%04d_%s", i, s) }
+	weight := func(module string) *weight { return f.weights[layerName(at, module)] }
+	project := func(short, module string, x build.Value) build.Value {
+		w := weight(module)
+		return g.matrix(name(short), w, x, 0, w.out)
+	}
+	h := g.norm(name("norm1"), layerName(at, "input_layernorm"), x)
+	q := g.heads(project("q", "self_attn.q_proj", h), c.Heads)
+	k = g.heads(project("k", "self_attn.k_proj", h), c.KVHeads)
+	v = g.heads(project("v", "self_attn.v_proj", h), c.KVHeads)
+	if c.QKNorm {
+		axis, gamma := 3, []int{1, 1, 1, c.HeadDim}
+		if g.form == Engine {
+			axis, gamma = 2, []int{1, 1, c.HeadDim, 1}
+		}
+		normed := func(short, module string, x build.Value) build.Value {
+			r := request{module: layerName(at, module), kind: halves}
+			return g.rms(x, axis, c.HeadDim, g.constant(name(short), r, mil.FP16, gamma...))
+		}
+		q, k = normed("qnorm", "self_attn.q_norm", q), normed("knorm", "self_attn.k_norm", k)
+	}
+	q, k = g.rotate(q, in[inputCos], in[inputSin]), g.rotate(k, in[inputCos], in[inputSin])
+	q = g.Mul(g.queries(q), g.Scalar(1/math.Sqrt(float64(c.HeadDim))))
+	a := g.attention(q, in[inputK(i)], in[inputV(i)], in[inputMask], g.perHead(k), g.perHead(v), causal)
+	x = g.Add(x, project("o", "self_attn.o_proj", g.join(a)))
+	h = g.norm(name("norm2"), layerName(at, "post_attention_layernorm"), x)
+	h = g.Mul(g.Silu(project("gate", "mlp.gate_proj", h)), project("up", "mlp.up_proj", h))
+	return g.Add(x, project("down", "mlp.down_proj", h)), g.tokens(k), g.tokens(v)
+}
+
+// layers builds the program of some layers, from the layer at on.
+func (f *Folder) layers(form Form, s shape, at int, dense map[string]bool) (*build.Program, map[string]request, error) {
+	c := f.config
+	b := build.New(build.FilePerWeight())
+	g := newGraph(b, c, form, s.columns)
+	g.dense = dense
+	in := map[string]build.Value{}
+	input := func(name string, shape ...int) { in[name] = g.Input(name, build.FP16, shape...) }
+	input(inputCos, g.rotations()...)
+	for i := range s.layers {
+		input(inputK(i), 1, c.KVHeads, s.context, c.HeadDim)
+	}
+	input(inputMask, 1, 1, 1, s.context)
+	input(inputSin, g.rotations()...)
+	for i := range s.layers {
+		input(inputV(i), 1, c.KVHeads, s.context, c.HeadDim)
+	}
+	input(inputX, g.state(c.Hidden)...)
+	var causal build.Value
+	if s.columns > 1 {
+		causal = g.causal()
+	}
+	x := in[inputX]
+	keys, values := make([]build.Value, s.layers), make([]build.Value, s.layers)
+	for i := range s.layers {
+		x, keys[i], values[i] = g.layer(f, at+i, i, x, in, causal)
+	}
+	for i := range s.layers {
+		g.Output(outputK(i), keys[i])
+	}
+	for i := range s.layers {
+		g.Output(outputV(i), values[i])
+	}
+	g.Output(outputY, x)
+	p, err := b.Program()
+	return p, g.wants, err
+}
+
+// outputLogits is the output of a program of the head.
+const outputLogits = "logits"
+
+// head builds the program of rows of the logits, for columns tokens.
+func (f *Folder) head(form Form, columns, from, to int, dense map[string]bool) (
+	*build.Program, map[string]request, error,
+) {
+	b := build.New(build.FilePerWeight())
+	g := newGraph(b, f.config, form, columns)
+	g.dense = dense
+	x := g.norm("norm", finalNorm, g.Input(inputX, build.FP16, g.state(f.config.Hidden)...))
+	g.Output(outputLogits, g.matrix("head", f.weights[f.config.head()], x, from, to))
+	p, err := b.Program()
+	return p, g.wants, err
+}
+
+// head is the module of the logits' matrix.
+func (c Config) head() string {
+	if c.Tied {
+		return embedding
+	}
+	return head
+}
