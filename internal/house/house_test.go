@@ -75,6 +75,7 @@ var may = []struct {
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",
 		"ane/mil/build", "ane/mil/lint", "internal/wholefile", "unimem", "unimem/safetensors"}},
+	{"models/decoder/decodertest", []string{"ane/fp16", "unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder", "objcbridge",
