@@ -169,8 +169,9 @@ func (f *fileConfig) config() (Config, error) {
 		Architecture: family.architecture, Hidden: f.Hidden, Intermediate: f.Intermediate, Layers: f.Layers,
 		Heads: f.Heads, KVHeads: or(f.KVHeads, f.Heads), Vocabulary: f.Vocabulary,
 		Positions: or(f.Positions, family.positions), Epsilon: or(f.Epsilon, 1e-6), Tied: or(f.Tied, family.tied),
-		AttentionBias: or(f.AttentionBias, family.bias) || family.bias, OutputBias: or(f.AttentionBias, false) && !family.bias,
-		MLPBias: or(f.MLPBias, false), QKNorm: family.norm, BOS: or(f.BOS, -1),
+		AttentionBias: or(f.AttentionBias, false) || family.bias,
+		OutputBias:    or(f.AttentionBias, false) && !family.bias,
+		MLPBias:       or(f.MLPBias, false), QKNorm: family.norm, BOS: or(f.BOS, -1),
 	}
 	for _, n := range []struct {
 		key   string
@@ -194,17 +195,18 @@ func (f *fileConfig) config() (Config, error) {
 		return Config{}, configError("hidden_size",
 			fmt.Sprintf("%d is no multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
 	}
-	if c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads); c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
+	c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads)
+	if c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
 		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "", ErrConfig)
 	}
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
-		return Config{}, configError("rms_norm_eps", fmt.Sprintf("%v is not between 0 and 1", c.Epsilon), "", ErrConfig)
+		return Config{}, configError("rms_norm_eps", fmt.Sprintf("%v is not within 0 and 1", c.Epsilon), "", ErrConfig)
 	}
 	if act := or(f.Activation, "silu"); act != "silu" && act != "swish" {
 		return Config{}, configError("hidden_act", fmt.Sprintf("%q is not known", act), `"silu" is`, ErrConfig)
 	}
 	if or(f.SlidingWindow, false) {
-		return Config{}, configError("use_sliding_window", "attention to a window of tokens is not supported", "", ErrConfig)
+		return Config{}, configError("use_sliding_window", "attention to a window is not supported", "", ErrConfig)
 	}
 	if p := or(f.Partial, 1); p != 1 {
 		return Config{}, configError("partial_rotary_factor", fmt.Sprintf("%v is not 1", p), "", ErrConfig)

@@ -1,7 +1,7 @@
 // Package decoder runs language models of the Llama family on an engine, from a folder as published to the logits of
 // the next token.
 //
-//	folder, err := decoder.Open("Llama-3.2-1B-Instruct-4bit")      // config.json and mapped weights; nothing is compiled
+//	folder, err := decoder.Open("Llama-3.2-1B-Instruct-4bit")      // config.json and mapped weights
 //	model, err := decoder.Load(ctx, device, folder, decoder.WithForm(decoder.Compact), decoder.Context(4096))
 //	session, err := model.NewSession(ctx)
 //	err = session.Prefill(ctx, prompt)

@@ -271,8 +271,8 @@ func (m *Model) layers(ctx context.Context, s *store, set *set, i int, dense map
 
 func (m *Model) compileLayers(ctx context.Context, s *store, set *set, i int, dense map[string]bool) error {
 	g := set.groups[i]
-	p, wants, err := m.folder.layers(m.o.form, shape{columns: set.columns, context: m.o.context, layers: g.layers}, g.at,
-		dense)
+	want := shape{columns: set.columns, context: m.o.context, layers: g.layers}
+	p, wants, err := m.folder.layers(m.o.form, want, g.at, dense)
 	if err != nil {
 		return &Error{Op: "load", Name: set.name, Err: ErrLimits, Cause: err}
 	}
@@ -345,7 +345,8 @@ func (m *Model) compile(
 func (m *Model) lint(name string, p *build.Program) error {
 	for _, f := range lint.Run(name, p.Program, lint.Options{Chips: m.o.chips(), Roads: []chip.Road{chip.InMemory}}) {
 		if f.Severity == lint.Error {
-			return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: f.Message + " [" + f.Rule.ID + "]", Hint: f.Fix}
+			return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: f.Message + " [" + f.Rule.ID + "]",
+				Hint: f.Fix}
 		}
 	}
 	return nil

@@ -304,8 +304,8 @@ func (s *Session) refuse(op string, tokens []int) error {
 	}
 	for i, t := range tokens {
 		if t < 0 || t >= s.model.config.Vocabulary {
-			return &Error{Op: op, Err: ErrVocabulary, Detail: fmt.Sprintf("token %d at position %d, where the model has %d "+
-				"tokens", t, len(s.tokens)+i, s.model.config.Vocabulary)}
+			return &Error{Op: op, Err: ErrVocabulary, Detail: fmt.Sprintf("token %d at position %d, where the model "+
+				"has %d tokens", t, len(s.tokens)+i, s.model.config.Vocabulary)}
 		}
 	}
 	if n := len(s.tokens) + len(tokens); n > s.model.o.tokens {

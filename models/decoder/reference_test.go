@@ -215,7 +215,8 @@ func (r *reference) logits(tokens []int) [][]float64 {
 	for layer := range r.integer("num_hidden_layers") {
 		at := fmt.Sprintf("model.layers.%d.", layer)
 		h := norm(at + "input_layernorm.weight")
-		q, k, v := r.matrix(h, at+"self_attn.q_proj"), r.matrix(h, at+"self_attn.k_proj"), r.matrix(h, at+"self_attn.v_proj")
+		q, k := r.matrix(h, at+"self_attn.q_proj"), r.matrix(h, at+"self_attn.k_proj")
+		v := r.matrix(h, at+"self_attn.v_proj")
 		if _, ok := r.m.Values[at+"self_attn.q_norm.weight"]; ok {
 			r.normHeads(q, dim, at+"self_attn.q_norm.weight")
 			r.normHeads(k, dim, at+"self_attn.k_norm.weight")

@@ -116,7 +116,8 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 	switch r.kind {
 	case bias:
 		e := blank(mil.FP16, w.out) // no module with a bias is cut
-		return e, store16(e.data, w.name+".bias", w.out, func(dst []float32, first int) { numbers(dst, *w.bias, first) })
+		return e, store16(e.data, w.name+".bias", w.out,
+			func(dst []float32, first int) { numbers(dst, *w.bias, first) })
 	case ints:
 		return w.integers(from, to), nil
 	case scales, offsets:
@@ -205,7 +206,8 @@ func notFinite(name string, index int, f float32) error {
 	if f64 := float64(f); !math.IsNaN(f64) && !math.IsInf(f64, 0) {
 		detail += ", beyond fp16"
 	}
-	return &Error{Op: "load", Name: name, Err: ErrNaN, Detail: detail, Hint: "the file is damaged, or its conversion failed"}
+	return &Error{Op: "load", Name: name, Err: ErrNaN, Detail: detail,
+		Hint: "the file is damaged, or its conversion failed"}
 }
 
 // dtype is the type of a constant of integers. MIL has none of 5 bits.
