@@ -79,6 +79,21 @@ type Weights interface {
 	ReadFile(path string) ([]byte, error)
 }
 
+// Constants are Weights whose bytes a Model may use where they are, such as those of a mapped file. The software
+// engine computes with them without a copy, as long as the Model, and those made of it by WithWeights, are open; engines
+// that need the weights elsewhere ask ReadFile.
+type Constants interface {
+	Weights
+	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form of
+	// a weight file's payload: dense, row-major, little endian, integers below 8 bits without gaps from the low bits
+	// up. The file need not be of the weight files' format, and offset means what the Constants take it for. An
+	// error that matches fs.ErrNotExist leaves this constant to ReadFile. Nothing may change the bytes while they are held.
+	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
+	// Hold keeps what Constant returns valid until release is called, once. An engine calls it before the first
+	// Constant of a compile, and release after the last use.
+	Hold() (release func(), err error)
+}
+
 // Files are Weights in memory: the content of each file by the path that the program
 // writes.
 type Files map[string][]byte

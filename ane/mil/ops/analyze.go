@@ -18,19 +18,40 @@ type Weights interface {
 	ReadFile(path string) ([]byte, error)
 }
 
+// Constants are Weights that give single constants where they lie. The Graph keeps their bytes instead of a copy, so
+// they must neither change nor go while it is used.
+type Constants interface {
+	Weights
+	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form
+	// of a weight file: dense, little endian, integers below 8 bits without gaps from the low bits up. The elements of
+	// a constant for which the error matches fs.ErrNotExist are read from the file of ReadFile.
+	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
+}
+
 // Analyze resolves the function called name. If name is empty, it resolves main, or
 // the first function of a program without main: procedure 0 of the compiled program.
 // file is the name used in messages; weights may be nil when the program names no
 // files. The error is a mil.ErrorList with the faults of all functions, because a
 // compiler accepts a whole program or nothing.
 func Analyze(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
+	return analyze(file, p, name, weights, false)
+}
+
+// AnalyzeStored is Analyze for an engine that computes with packed integers: those of 2 to 7 bits from weight files
+// are in Value.Stored.
+func AnalyzeStored(file string, p *mil.Program, name string, weights Weights) (*Graph, error) {
+	return analyze(file, p, name, weights, true)
+}
+
+func analyze(file string, p *mil.Program, name string, weights Weights, stored bool) (*Graph, error) {
 	invalid := mil.Validate(file, p)
 	if invalid != nil && !mil.OnlyNames(invalid) {
 		return nil, invalid
 	}
 	files := map[string]*weightFile{}
 	start := func() *analysis {
-		return &analysis{file: file, weights: weights, files: files, values: map[string]*Value{}, graph: &Graph{}}
+		return &analysis{file: file, weights: weights, files: files, values: map[string]*Value{}, graph: &Graph{},
+			stored: stored}
 	}
 	a := start()
 	chosen := a.choose(p, name)
@@ -79,6 +100,7 @@ type analysis struct {
 	values  map[string]*Value // absent or nil for a faulty definition
 	faults  mil.ErrorList
 	graph   *Graph
+	stored  bool // see AnalyzeStored
 }
 
 func (a *analysis) fail(pos mil.Pos, hint, format string, args ...any) {

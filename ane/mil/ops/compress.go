@@ -13,8 +13,11 @@ var compressions = []Def{
 	{Name: "constexpr_blockwise_shift_scale",
 		Params: []Param{known("data"), known("scale"), known("offset").optional()},
 		infer: func(c *Call) {
-			c.needs("data", shiftTypes...)
+			c.needs("data", append(shiftTypes, wideTypes...)...)
 			x := c.tensor("data")
+			if slices.Contains(wideTypes, x.DType) {
+				c.notes = append(c.notes, "Apple's operator has no data of "+x.DType.String()+", only of 4 and 8 bits")
+			}
 			c.blocks(x.DType, x.Shape)
 			c.gives(c.tensor("scale").DType, x.Shape)
 		}},
@@ -46,6 +49,7 @@ var compressions = []Def{
 
 var (
 	shiftTypes = []mil.DType{mil.Int4, mil.UInt4, mil.Int8, mil.UInt8, mil.FP16, mil.FP32}
+	wideTypes  = []mil.DType{mil.UInt2, mil.UInt3, mil.UInt6} // that only software engines take
 	indexTypes = []mil.DType{mil.UInt1, mil.UInt2, mil.UInt3, mil.UInt4, mil.UInt6, mil.UInt8}
 	tableTypes = []mil.DType{mil.Int8, mil.UInt8, mil.FP16, mil.FP32}
 )

@@ -52,8 +52,10 @@ func (a *analysis) elsewhere() []*Weight {
 
 // Entry is the content of another file in place of a Weight.
 type Entry struct {
-	Data  []byte   // the dense elements, aliasing the file; nil when there is no such file
-	Notes []string // like Graph.Notes
+	Data   []byte   // the dense elements, aliasing the file; nil when there is no such file
+	Stored []byte   // instead of Data where Value.Stored has the elements of the Graph
+	Kept   bool     // the bytes are those of Constants: they stay, and need no copy
+	Notes  []string // like Graph.Notes
 }
 
 // Reread reads the entries of list from other files, with the same checks as Analyze.
@@ -72,6 +74,13 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 	files := map[string]opened{}
 	var faults mil.ErrorList
 	for i, w := range list {
+		stored := w.Value != nil && w.Value.Stored != nil
+		if e, ok, err := constantOf(weights, w, stored); ok {
+			if entries[i] = e; err != nil {
+				faults.Add(w.faultIn(file, err))
+			}
+			continue
+		}
 		f, known := files[w.Path]
 		if !known {
 			var data []byte
@@ -84,15 +93,13 @@ func Reread(file string, list []*Weight, weights Weights) ([]Entry, mil.ErrorLis
 		}
 		err, e := f.err, &entries[i]
 		if f.weightFile != nil {
-			e.Data, err = f.tensor(w.Offset, w.Type)
+			*e, err = f.entry(w, stored)
 			if notes := f.warned(file, w); !w.Other {
 				e.Notes = notes
 			}
 		}
 		if err != nil {
-			fault := w.fault(err)
-			fault.File = file
-			faults.Add(fault)
+			faults.Add(w.faultIn(file, err))
 		}
 		if len(faults) > mil.MaxFaults {
 			break // Merge adds the fault "too many faults"

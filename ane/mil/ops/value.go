@@ -22,8 +22,11 @@ type Value struct {
 	Pos   mil.Pos
 	DType mil.DType
 	Shape []int
-	Data  []byte   // the dense little-endian elements of a constant, else nil; see element.Size
-	Text  []string // the elements of a string constant
+	Data  []byte // the dense little-endian elements of a constant, else nil; see element.Size
+	// Stored has integers of 2 to 7 bits as a weight file has them, without gaps from the low bits up, where
+	// AnalyzeStored made the Graph: then Data is nil.
+	Stored []byte
+	Text   []string // the elements of a string constant
 	// State marks a state parameter. DType and Shape are those of the tensor that it holds.
 	State bool
 
@@ -35,7 +38,7 @@ type Value struct {
 }
 
 // Const reports whether the value is known when compiling.
-func (v *Value) Const() bool { return v.Data != nil || v.Text != nil }
+func (v *Value) Const() bool { return v.Data != nil || v.Text != nil || v.Stored != nil }
 
 // Rank is the number of axes.
 func (v *Value) Rank() int { return len(v.Shape) }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -93,10 +94,10 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 		return nil
 	}
 	w := &Weight{Value: v, Type: m.Type, Path: path[0], Offset: uint64(offset[0]), Pos: b.Pos}
-	f, err := a.open(w.Path)
+	e, err := a.entry(w)
 	if err == nil {
-		v.Data, err = f.tensor(w.Offset, w.Type)
-		w.Notes = f.warned(a.file, w)
+		v.Data, v.Stored = e.Data, e.Stored
+		w.Notes = e.Notes
 		for _, n := range w.Notes {
 			a.note(n)
 		}
@@ -108,6 +109,69 @@ func (a *analysis) weight(v *Value, m *mil.Value, b *mil.Blob) *Value {
 	v.weight = w
 	a.graph.Weights = append(a.graph.Weights, w)
 	return v
+}
+
+// entry reads the elements of w, from a Constants if the weights are one, else from the file.
+func (a *analysis) entry(w *Weight) (e Entry, err error) {
+	if e, ok, err := constantOf(a.weights, w, a.stored && packs(w.Type.DType)); ok {
+		return e, err
+	}
+	f, err := a.open(w.Path)
+	if err != nil {
+		return e, err
+	}
+	e, err = f.entry(w, a.stored && packs(w.Type.DType))
+	e.Notes = f.warned(a.file, w)
+	return e, err
+}
+
+// packs reports whether AnalyzeStored leaves elements of a type packed.
+func packs(d mil.DType) bool { return d.Bits() >= 2 && d.Bits() < 8 }
+
+// entry is tensor, packed if stored.
+func (f *weightFile) entry(w *Weight, stored bool) (e Entry, err error) {
+	if !stored {
+		e.Data, err = f.tensor(w.Offset, w.Type)
+		return e, err
+	}
+	found, err := f.Find(w.Offset, w.Type)
+	if err != nil {
+		return e, err
+	}
+	end := found.DataOffset + found.Size
+	e.Stored = f.data[found.DataOffset:end:end]
+	return e, nil
+}
+
+// constantOf asks weights that are Constants for the elements of w. ok is false if the file has them.
+func constantOf(weights Weights, w *Weight, stored bool) (e Entry, ok bool, err error) {
+	c, ok := weights.(Constants)
+	if !ok {
+		return e, false, nil
+	}
+	data, err := c.Constant(w.Path, w.Offset, w.Type)
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, false, nil
+	}
+	if err != nil {
+		return e, true, err
+	}
+	n, ok := w.Type.Elements()
+	if need := (n*w.Type.DType.Bits() + 7) / 8; !ok || len(data) != need {
+		return e, true, &blob.Error{File: w.Path, Offset: int64(w.Offset), Err: blob.ErrSize,
+			Msg:  fmt.Sprintf("%d bytes where %v needs %d", len(data), w.Type, need),
+			Hint: "give the elements of the constant and nothing else"}
+	}
+	e.Kept = true
+	switch {
+	case stored:
+		e.Stored = data
+	case w.Type.DType.Size() == 0:
+		e.Data = element.Unpack(w.Type.DType, data, n)
+	default:
+		e.Data = data
+	}
+	return e, true, nil
 }
 
 // warned returns the reader's new warnings as notes at the place of w.
@@ -129,6 +193,13 @@ func (w *Weight) fault(err error) *mil.Error {
 		msg, hint = "weights "+bare.Error(), e.Hint
 	}
 	return &mil.Error{Pos: w.Pos, Msg: msg, Hint: hint, Err: err}
+}
+
+// faultIn is fault with the name of the program's file.
+func (w *Weight) faultIn(file string, err error) *mil.Error {
+	f := w.fault(err)
+	f.File = file
+	return f
 }
 
 // open returns the weight file at path, opened once.

@@ -44,7 +44,7 @@ func (s *step) imitate() {
 	case summed && integers:
 		s.run, s.work = newFixed(p, r)
 		s.run.(*fixed).scales, _ = p.panels.(scales)
-	case summed && s.in[0].dtype == mil.FP16 && s.in[1].dtype == mil.FP16 && r&sumRules != 0:
+	case summed && s.readsHalves(0) && s.readsHalves(1) && r&sumRules != 0:
 		if s.arith.only == 0 {
 			p = turn(p)
 		}

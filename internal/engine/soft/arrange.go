@@ -110,7 +110,7 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 		}
 		s := &p.steps[i]
 		for _, places := range [2][]place{s.in, s.out} {
-			if err := p.fix(places, offsets); err != nil {
+			if err := p.fix(s, places, offsets); err != nil {
 				return err
 			}
 		}
@@ -129,13 +129,13 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 
 // fix completes places: it sets the offsets in scratch and views constants as
 // elements.
-func (p *planner) fix(places []place, offsets map[*ops.Value]int) (err error) {
+func (p *planner) fix(s *step, places []place, offsets map[*ops.Value]int) error {
 	for i := range places {
 		switch at := &places[i]; at.where {
 		case scratch:
 			at.index = offsets[at.owner]
 		case constant:
-			if at.data, err = p.elements(at.owner); err != nil {
+			if err := p.operand(at, s.packed.isPacked(i)); err != nil {
 				return err
 			}
 		}

@@ -1,6 +1,7 @@
 package soft
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -11,7 +12,8 @@ import (
 // constants holds the values that are known before any run, and the budget for
 // computing more of them.
 type constants struct {
-	known  map[*ops.Value][]byte // computed, or replacing a value's Data
+	known  map[*ops.Value][]byte // computed, unpacked, or replacing a value's Data
+	stored map[*ops.Value][]byte // replacing a value's Stored
 	vecs   map[*ops.Value]vec    // as elements
 	budget budget
 	cloned int // bytes of vecs that are copies
@@ -20,7 +22,7 @@ type constants struct {
 
 // newConstants starts from known values and adds to them.
 func newConstants(known map[*ops.Value][]byte, b budget, a arith) constants {
-	return constants{known: known, vecs: map[*ops.Value]vec{}, budget: b, arith: a}
+	return constants{known: known, stored: map[*ops.Value][]byte{}, vecs: map[*ops.Value]vec{}, budget: b, arith: a}
 }
 
 // budget bounds what compiling may still spend, so that a short text cannot run or
@@ -31,6 +33,7 @@ type budget struct {
 	packed int // float32s of constants decoded ahead of the runs
 
 	workers int // bound of parallel
+	expand  int // least elements of weights that stay packed; 0 for packedLeast
 }
 
 // limits is the budget of one program: more than a model that fits the engine
@@ -49,6 +52,9 @@ func (b budget) among(workers int) budget {
 	return b
 }
 
+// packedLeast is the least number of elements of a weight that stays packed.
+func (b budget) packedLeast() int { return cmp.Or(b.expand, packedLeast) }
+
 // spent is the bytes of constants that were made out of b, of which left is left.
 func (b budget) spent(left budget) int { return b.folded - left.folded + 4*(b.packed-left.packed) }
 
@@ -56,12 +62,41 @@ func (b budget) spent(left budget) int { return b.folded - left.folded + 4*(b.pa
 // costs less to compute than to keep.
 const maxFolded = 1 << 28
 
-// data returns the dense elements of a constant, or nil for another value.
+// has reports whether v is a constant with elements.
+func (k *constants) has(v *ops.Value) bool {
+	return k.known[v] != nil || v.Data != nil || v.Stored != nil
+}
+
+// data returns the dense elements of a constant, or nil for another value. It unpacks stored ones.
 func (k *constants) data(v *ops.Value) []byte {
 	if d := k.known[v]; d != nil {
 		return d
 	}
+	if v.Stored != nil {
+		k.known[v] = element.Unpack(v.DType, k.packed(v), v.Elements())
+		k.cloned += v.Elements()
+		return k.known[v]
+	}
 	return v.Data
+}
+
+// packed returns the elements of a constant as they are stored, or nil if they are not packed.
+func (k *constants) packed(v *ops.Value) []byte {
+	if d := k.stored[v]; d != nil {
+		return d
+	}
+	return v.Stored
+}
+
+// operand completes a place in a constant, packed if the step reads it so.
+func (k *constants) operand(p *place, packed bool) (err error) {
+	if raw := k.packed(p.owner); packed && raw != nil {
+		p.data, p.stored = vec{dtype: p.dtype, raw: raw}, true
+		return nil
+	}
+	p.data, err = k.elements(p.owner)
+	p.stored = false
+	return err
 }
 
 // elements views a constant as elements. It copies a constant that is unaligned in
@@ -94,16 +129,18 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 	if size > min(maxFolded, k.budget.folded) || k.budget.work <= 0 {
 		return false, nil
 	}
-	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], attrs: n.Attrs, arith: k.arith.of(n.Def.Name)}
+	s := &step{op: n.Def.Name, kernel: kernels[n.Def.Name], arith: k.arith.of(n.Def.Name)}
+	s.unwrap(n.Attrs)
 	c := &call{ctx: ctx, budget: &k.budget.work, workers: parallel(k.budget.workers)}
-	for _, v := range n.In {
+	for i, v := range n.In {
 		at, e := place{}, vec{}
 		if v != nil {
-			if e, err = k.elements(v); err != nil {
+			at = place{where: constant, dtype: v.DType, shape: v.Shape, owner: v}
+			if err = k.operand(&at, s.packed.isPacked(i)); err != nil {
 				return false, err
 			}
-			e.rules = s.arith.operand
-			at = place{where: constant, dtype: v.DType, shape: v.Shape, data: e}
+			at.data.rules = s.arith.operand
+			e = at.data
 		}
 		s.in, c.in = append(s.in, at), append(c.in, e)
 	}

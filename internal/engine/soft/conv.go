@@ -10,6 +10,11 @@ import (
 // inputs*kernel] by the windows of x as columns [inputs*kernel, positions].
 func conv(s *step) (runner, int) {
 	p := newWindows(s)
+	if s.packed != nil && s.in[0].shape[0]*ops.Volume(p.win.Out) == 1 && [3]int(p.win.In) == [3]int{1, 1, 1} {
+		if r, work := newPackedVector(s, 1, p.bias); r != nil {
+			return r, work
+		}
+	}
 	k := p.channels * ops.Volume(p.win.Kernel)
 	p.weight = newOperand(s, 1, p.outputs, k, false)
 	return newProduct(s.in[0].shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)

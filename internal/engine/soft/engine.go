@@ -39,6 +39,10 @@ func Only(i int) Option { return func(e *engine) { e.only = i + 1 } }
 // also after it changes), at most 16.
 func Workers(n int) Option { return func(e *engine) { e.workers = max(n, 1) } }
 
+// PackFrom sets the least number of elements of weights with scales for blocks that stay packed: products read them as
+// they are stored instead of expanding them when compiling. 1 keeps all packed, math.MaxInt none. The default is 4,096.
+func PackFrom(elements int) Option { return func(e *engine) { e.packFrom = max(elements, 1) } }
+
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
 	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}, tables: &tables{known: map[string]*table{}}}
@@ -55,6 +59,7 @@ type engine struct {
 	surfaces surfaces
 	tables   *tables
 	workers  int // bound of parallel
+	packFrom int // least elements of packed weights; 0 for packedLeast
 	only     int // element that products compute, counted from 1; 0 for all
 }
 
@@ -103,13 +108,31 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}
-	g, err := ops.Analyze(src.File, p, src.Function, src.Weights)
+	own, err := keep(src.Weights)
+	if err != nil {
+		return nil, refused("compile", src.File, err)
+	}
+	x, err := e.planned(ctx, src, p, b, r)
+	if err != nil {
+		own.release()
+		return nil, err
+	}
+	x.holds = own
+	return x, nil
+}
+
+// planned compiles a tree.
+func (e *engine) planned(
+	ctx context.Context, src ane.Source, p *mil.Program, b budget, r numerics.Rules,
+) (*executable, error) {
+	g, err := ops.AnalyzeStored(src.File, p, src.Function, src.Weights)
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}
 	if err := between(ctx); err != nil {
 		return nil, ane.Deadline("compile", Name, err)
 	}
+	b.expand = e.packFrom
 	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables, only: e.only})
 	if err != nil {
 		if ctx.Err() != nil {

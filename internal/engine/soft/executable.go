@@ -13,6 +13,7 @@ import (
 type executable struct {
 	engine *engine
 	plan   *plan
+	holds  holds // of weights that steps read where they are
 
 	tape    *unimem.Tape // nil while unloaded or if the plan needs no scratch
 	scratch []byte
@@ -138,5 +139,9 @@ func (e *executable) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 	return v, nil
 }
 
-// Close implements ane.Executable. The Model has called Unload before.
-func (e *executable) Close() error { return nil }
+// Close implements ane.Executable. The Model has called Unload before, and closed the invocations.
+func (e *executable) Close() error {
+	e.holds.release()
+	e.holds = nil
+	return nil
+}

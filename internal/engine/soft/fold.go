@@ -16,14 +16,14 @@ func (p *planner) fold(ctx context.Context) error {
 		if err := between(ctx); err != nil {
 			return err
 		}
-		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return p.data(v) == nil }) && len(n.Out) > 0 {
+		if !slices.ContainsFunc(n.Out, func(v *ops.Value) bool { return !p.has(v) }) && len(n.Out) > 0 {
 			continue // its rule computed it
 		}
 		if r, drawn := n.Attrs.(ops.Random); drawn && r.Seed < 0 {
 			rest = append(rest, n) // other numbers in each run
 			continue
 		}
-		if slices.ContainsFunc(n.In, func(v *ops.Value) bool { return v != nil && p.data(v) == nil }) {
+		if slices.ContainsFunc(n.In, func(v *ops.Value) bool { return v != nil && !p.has(v) }) {
 			rest = append(rest, n)
 			continue
 		}

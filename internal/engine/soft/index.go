@@ -38,6 +38,9 @@ func (c *call) refuse(op string, k, n int) {
 // gatherRows copies runs of elements of x: gather and gather_nd.
 func gatherRows(s *step) (runner, int) {
 	a := s.attrs.(ops.Gather)
+	if w := s.weights(0); w != nil {
+		return &packedRows{locator{s.op, a.Validate}, w}, 0
+	}
 	x, at := s.in[0].shape, s.in[1].shape
 	r := &rowGatherer{locator: locator{s.op, a.Validate}, size: s.in[0].dtype.Size(), batch: ops.Volume(x[:a.Batch]),
 		middle: 1, tuples: ops.Volume(at[a.Batch:])}

@@ -17,7 +17,8 @@ import (
 // name. Where weights has no such file (its error matches fs.ErrNotExist), the
 // instance uses the receiver's. The instance shares with the receiver all constants
 // whose elements are equal and everything else that does not depend on the changes. It
-// copies changed constants, so the caller may release its files afterwards.
+// copies changed constants, so the caller may release its files afterwards; those of ane.Constants it uses where they
+// are, and holds them until its Close.
 //
 // A file must pass the checks of Compile, also for functions that the executable does
 // not run. Otherwise the error matches ane.ErrCompile and lists every fault with its
@@ -28,20 +29,31 @@ import (
 // make other instances and be closed: the two share only memory of the Go heap that
 // neither writes. The engine must stay open.
 func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.Executable, error) {
-	p, err := e.plan.relink(ctx, weights)
-	if ctx.Err() != nil {
-		return nil, ane.Deadline("instance", Name, ctx.Err())
-	}
+	own, err := keep(weights)
 	if err != nil {
 		return nil, refused("instance", e.plan.links.file, err)
 	}
-	return newExecutable(e.engine, p), nil
+	p, err := e.plan.relink(ctx, weights)
+	if ctx.Err() != nil {
+		err = ane.Deadline("instance", Name, ctx.Err())
+	} else if err != nil {
+		err = refused("instance", e.plan.links.file, err)
+	}
+	if err != nil {
+		own.release()
+		return nil, err
+	}
+	x := newExecutable(e.engine, p)
+	e.holds.retain()
+	x.holds = append(own, e.holds...)
+	return x, nil
 }
 
 // relink returns a copy of p with other weights.
 func (p *plan) relink(ctx context.Context, weights ane.Weights) (*plan, error) {
 	l := &linker{plan: *p, constants: newConstants(maps.Clone(p.links.known), limits.among(p.workers), p.arith),
 		changed: map[*ops.Value]bool{}}
+	l.stored = maps.Clone(p.links.stored)
 	if err := l.read(weights); err != nil {
 		return nil, err
 	}
@@ -76,7 +88,7 @@ func (l *linker) read(weights ane.Weights) error {
 	l.links.weights = slices.Clone(l.links.weights)
 	for i, w := range l.links.weights {
 		e := &entries[i]
-		if e.Data == nil {
+		if e.Data == nil && e.Stored == nil {
 			continue
 		}
 		if w.Taken != nil && !bytes.Equal(w.Taken, e.Data) {
@@ -91,12 +103,24 @@ func (l *linker) read(weights ane.Weights) error {
 			one.Notes = e.Notes
 			l.links.weights[i] = &one
 		}
-		if v := w.Value; v != nil && !bytes.Equal(l.data(v), e.Data) {
-			at := place{w.Path, w.Offset}
-			if own[at] == nil {
-				own[at] = slices.Clone(e.Data)
+		if v := w.Value; v != nil && !l.equal(v, e) {
+			at, data := place{w.Path, w.Offset}, e.Data
+			if e.Stored != nil {
+				data = e.Stored
 			}
-			l.known[v], l.changed[v] = own[at], true
+			switch {
+			case e.Kept:
+				own[at] = data
+			case own[at] == nil:
+				own[at] = slices.Clone(data)
+			}
+			if e.Stored != nil {
+				l.stored[v] = own[at]
+				delete(l.known, v)
+			} else {
+				l.known[v] = own[at]
+			}
+			l.changed[v] = true
 		}
 	}
 	if len(old)+len(added) > 0 {
@@ -104,6 +128,14 @@ func (l *linker) read(weights ane.Weights) error {
 		l.notes = append(l.notes, added[:min(len(added), ops.MaxNotes)]...)
 	}
 	return mil.Merge(bad, faults).Err()
+}
+
+// equal reports whether the elements of v are those of an entry.
+func (l *linker) equal(v *ops.Value, e *ops.Entry) bool {
+	if e.Stored != nil {
+		return bytes.Equal(l.packed(v), e.Stored)
+	}
+	return bytes.Equal(l.data(v), e.Data)
 }
 
 // fold computes again the nodes that depend on changed constants. The work of a node
@@ -158,8 +190,7 @@ func (l *linker) renew(s *step) error {
 		if !stale(*p) {
 			continue
 		}
-		var err error
-		if p.data, err = l.elements(p.owner); err != nil {
+		if err := l.operand(p, s.packed.isPacked(i)); err != nil {
 			return err
 		}
 		budget += len(p.ahead)

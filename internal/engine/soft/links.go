@@ -21,6 +21,8 @@ type links struct {
 	// folding again needs them when another operand changes. It does not change.
 	keep  map[*ops.Value]bool
 	known map[*ops.Value][]byte // elements of the values in keep that differ from their Data
+	// stored has the elements of packed weights that differ from their Stored.
+	stored map[*ops.Value][]byte
 }
 
 // start records the weights and those that nodes read.
@@ -64,6 +66,6 @@ func (l *links) folded(n *ops.Node) {
 
 // trim keeps the constants of a plan that instances need.
 func (l *links) trim(k *constants) {
-	l.known = maps.Clone(k.known)
-	maps.DeleteFunc(l.known, func(v *ops.Value, _ []byte) bool { return !l.keep[v] })
+	l.known, l.stored = maps.Clone(k.known), k.stored
+	maps.DeleteFunc(l.known, func(v *ops.Value, _ []byte) bool { return !l.keep[v] || v.Stored != nil })
 }

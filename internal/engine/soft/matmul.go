@@ -20,6 +20,15 @@ func matmul(s *step) (runner, int) {
 		return r, 0
 	}
 	byX, byY := repeated(a.Batch, a.BatchX), repeated(a.Batch, a.BatchY)
+	if single := ops.Volume(a.Batch) == 1; single && (a.M == 1 && a.TransposeY || a.N == 1 && !a.TransposeX) {
+		at := 1
+		if a.M > 1 || !a.TransposeY {
+			at = 0
+		}
+		if r, work := newPackedVector(s, at, false); r != nil {
+			return r, work
+		}
+	}
 	if a.M == 1 || !a.TransposeX && !a.TransposeY {
 		if r, work := newVectorProduct(s, vectorProduct{matrix: 1, few: a.M, k: a.K, n: a.N, across: !a.TransposeY,
 			batch: a.Batch, byMatrix: byY, byVector: byX}); r != nil {
@@ -46,6 +55,9 @@ func linear(s *step) (runner, int) {
 		return &intProduct{m: m, k: k, n: n, xRow: k, xStep: 1, yStep: 1, yCol: k, bias: s.in[2].where != absent}, 0
 	}
 	if m == 1 {
+		if r, work := newPackedVector(s, 1, s.in[2].where != absent); r != nil {
+			return r, work
+		}
 		v := vectorProduct{matrix: 1, few: 1, k: k, n: n, bias: s.in[2].where != absent}
 		if r, work := newVectorProduct(s, v); r != nil {
 			return r, work

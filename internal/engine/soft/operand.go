@@ -1,6 +1,9 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/ops"
+import (
+	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
+)
 
 // operand is a batch of matrices of rows x cols. Each is dense in memory; with
 // flip its rows and columns are exchanged there.
@@ -8,7 +11,8 @@ type operand struct {
 	index      int // index of the call's input
 	rows, cols int
 	flip       bool
-	packed     []float32 // a constant's matrices, decoded once and not flipped
+	packed     []float32       // a constant's matrices, decoded once and not flipped
+	weights    *packed.Weights // a matrix that stays packed, or nil
 }
 
 // newOperand describes input index of a step. It decodes a constant ahead of
@@ -16,7 +20,7 @@ type operand struct {
 func newOperand(s *step, index, rows, cols int, flip bool) operand {
 	o := operand{index: index, rows: rows, cols: cols, flip: flip}
 	p := &s.in[index]
-	if p.where != constant {
+	if o.weights = s.weights(index); o.weights != nil || p.where != constant {
 		return o
 	}
 	matrices, n := ops.Volume(p.shape)/(rows*cols), ops.Volume(p.shape)
@@ -56,10 +60,30 @@ func (o *operand) block(c *call, dst, spare []float32, matrix, r0, r1, c0, c1 in
 	return dst
 }
 
+// expand is copy for packed weights.
+func (o *operand) expand(dst, spare []float32, r0, r1, c0, c1 int) {
+	w := c1 - c0
+	if !o.flip {
+		for r := r0; r < r1; r++ {
+			o.weights.Floats(dst[(r-r0)*w:][:w], r, c0)
+		}
+		return
+	}
+	column := spare[:r1-r0]
+	for col := c0; col < c1; col++ {
+		o.weights.Floats(column, col, r0)
+		for i, f := range column {
+			dst[i*w+col-c0] = f
+		}
+	}
+}
+
 // copy is block for elements in memory; it always fills dst.
 func (o *operand) copy(v *vec, dst, spare []float32, matrix, r0, r1, c0, c1 int) {
 	base, w := matrix*o.rows*o.cols, c1-c0
 	switch {
+	case o.weights != nil:
+		o.expand(dst, spare, r0, r1, c0, c1)
 	case o.flip:
 		column := spare[:r1-r0]
 		for col := c0; col < c1; col++ {

@@ -36,6 +36,7 @@ type step struct {
 	pos     mil.Pos
 	kernel  kernel
 	attrs   any
+	packed  *packedAttrs // of the weight that stays packed, or nil
 	in, out []place
 	run     runner // made by kernel after the places are known
 	work    int    // float32s of workspace for each worker
@@ -45,14 +46,15 @@ type step struct {
 
 // place is the location of a dense value.
 type place struct {
-	where where
-	index int // index of the input or output, or offset in scratch
-	bytes int
-	dtype mil.DType
-	shape []int
-	owner *ops.Value // the value that owns the elements
-	data  vec        // elements of a constant
-	ahead []float32  // elements of a constant, decoded by newOperand
+	where  where
+	index  int // index of the input or output, or offset in scratch
+	bytes  int
+	dtype  mil.DType
+	shape  []int
+	owner  *ops.Value // the value that owns the elements
+	data   vec        // elements of a constant
+	stored bool       // data has integers below 8 bits without gaps
+	ahead  []float32  // elements of a constant, decoded by newOperand
 }
 
 // where is a kind of memory.
@@ -86,6 +88,7 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, erro
 	if a.operand.Has(numerics.Int8Sums) {
 		g = sumBytes(g)
 	}
+	g = keepPacked(g, b.packedLeast())
 	p := &planner{
 		graph: g, root: map[*ops.Value]*ops.Value{}, places: map[*ops.Value]place{},
 		first: map[*ops.Value]int{}, last: map[*ops.Value]int{}, constants: newConstants(map[*ops.Value][]byte{}, b, a),
@@ -211,8 +214,9 @@ func (p *planner) emit() {
 	}
 	for _, n := range p.nodes {
 		if !isView(n) && !p.emitState(n) {
-			p.add(step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], attrs: n.Attrs,
-				arith: p.plan.arith.of(n.Def.Name)}, n.In, n.Out)
+			s := step{op: n.Def.Name, pos: n.Op.Pos, kernel: kernels[n.Def.Name], arith: p.plan.arith.of(n.Def.Name)}
+			s.unwrap(n.Attrs)
+			p.add(s, n.In, n.Out)
 		}
 	}
 	for i, v := range p.graph.Outputs {
@@ -253,7 +257,7 @@ func (p *planner) add(s step, in, out []*ops.Value) {
 func (p *planner) locate(v *ops.Value) place {
 	o := p.origin(v)
 	pl := p.places[o]
-	if p.data(o) != nil {
+	if p.has(o) {
 		pl = place{where: constant}
 	} else if pl.where == absent {
 		pl = place{where: scratch}

@@ -1,0 +1,149 @@
+package packed
+
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// Weights are a matrix of integers, row after row without gaps from the low bits up, in blocks of High x Wide elements.
+// Each block has a scale, and an offset of one of the three kinds or of none.
+type Weights struct {
+	Data   []byte
+	Bits   int  // of an integer, 1 to 8
+	Width  int  // bits from one integer to the next; 0 for Bits
+	Signed bool // two's complement
+	Rows, Cols,
+	High, Wide int
+
+	Scale        []fp16.Bits // row after row of blocks
+	OffsetHalf   []fp16.Bits
+	OffsetSingle []float32
+	OffsetByte   []byte // integers, of the sign of the data
+
+	// Encode rounds numbers that are exact or rounded to odd, Decode reads halves. nil for those of package fp16.
+	Encode func(dst []fp16.Bits, src []float32)
+	Decode func(dst []float32, src []fp16.Bits)
+}
+
+// width is the bits from one integer to the next.
+func (w *Weights) width() int {
+	if w.Width > 0 {
+		return w.Width
+	}
+	return w.Bits
+}
+
+// integer returns the bits of the integer at position i.
+func (w *Weights) integer(i int) int {
+	width := w.width()
+	at := i * width
+	n := int(w.Data[at/8])
+	if at%8+width > 8 {
+		n |= int(w.Data[at/8+1]) << 8
+	}
+	return n >> (at % 8) & (1<<w.Bits - 1)
+}
+
+// number is what the bits of an integer stand for.
+func (w *Weights) number(bits int) float64 {
+	if w.Signed && bits>>(w.Bits-1) != 0 {
+		bits -= 1 << w.Bits
+	}
+	return float64(bits)
+}
+
+// block returns the index of the block of an element.
+func (w *Weights) block(row, col int) int { return row/w.High*(w.Cols/w.Wide) + col/w.Wide }
+
+// rescale returns the scale and the offset of a block.
+func (w *Weights) rescale(block int) (scale, offset float64) {
+	scale = float64(w.Scale[block].Float32())
+	switch {
+	case w.OffsetHalf != nil:
+		offset = float64(w.OffsetHalf[block].Float32())
+	case w.OffsetSingle != nil:
+		offset = float64(w.OffsetSingle[block])
+	case w.OffsetByte == nil:
+	case w.Signed:
+		offset = float64(int8(w.OffsetByte[block]))
+	default:
+		offset = float64(w.OffsetByte[block])
+	}
+	return scale, offset
+}
+
+// stretch is how many elements Halves and Floats take at a time.
+const stretch = 256
+
+// Halves sets dst to the elements of a row from column col on, as halves.
+func (w *Weights) Halves(dst []fp16.Bits, row, col int) {
+	var floats [stretch]float32
+	for len(dst) > 0 {
+		n := min(len(dst), stretch)
+		w.odd(floats[:n], row, col)
+		if w.Encode != nil {
+			w.Encode(dst[:n], floats[:n])
+		} else {
+			fp16.Encode(dst[:n], floats[:n])
+		}
+		dst, col = dst[n:], col+n
+	}
+}
+
+// Floats sets dst to the elements of a row from column col on, rounded to halves.
+func (w *Weights) Floats(dst []float32, row, col int) {
+	if w.Encode == nil && w.Decode == nil && w.floats(dst, row, col) {
+		return
+	}
+	var halves [stretch]fp16.Bits
+	for len(dst) > 0 {
+		n := min(len(dst), stretch)
+		w.Halves(halves[:n], row, col)
+		if w.Decode != nil {
+			w.Decode(dst[:n], halves[:n])
+		} else {
+			fp16.Decode(dst[:n], halves[:n])
+		}
+		dst, col = dst[n:], col+n
+	}
+}
+
+// odd sets dst to elements of a row, rounded to odd.
+func (w *Weights) odd(dst []float32, row, col int) {
+	var table [16]float32
+	for len(dst) > 0 {
+		n := min(len(dst), w.Wide-col%w.Wide)
+		scale, offset := w.rescale(w.block(row, col))
+		at := row*w.Cols + col
+		if count := 1 << w.Bits; count <= len(table) && count <= n {
+			for q := range count {
+				table[q] = toOdd(scale * (w.number(q) - offset))
+			}
+			for i := range dst[:n] {
+				dst[i] = table[w.integer(at+i)&15]
+			}
+		} else {
+			for i := range dst[:n] {
+				dst[i] = toOdd(scale * (w.number(w.integer(at+i)) - offset))
+			}
+		}
+		dst, col = dst[n:], col+n
+	}
+}
+
+// toOdd rounds f to a float32 so that rounding that to a half gives f rounded once: an inexact result is odd.
+func toOdd(f float64) float32 {
+	r := float32(f)
+	if float64(r) == f || f != f || math.IsInf(float64(r), 0) {
+		return r
+	}
+	bits := math.Float32bits(r)
+	if bits&1 != 0 {
+		return r
+	}
+	if math.Abs(float64(r)) > math.Abs(f) {
+		return math.Float32frombits(bits - 1)
+	}
+	return math.Float32frombits(bits + 1)
+}
