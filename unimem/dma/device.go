@@ -221,7 +221,7 @@ func overlap(segments []Segment) (why string) {
 
 // driverError makes an Error of what a driver has returned.
 func (d *Device) driverError(op string, b *unimem.Block, at int, err error) error {
-	e := &Error{Op: op, Block: b.ID(), Offset: at, Err: ErrRefused, Cause: err}
+	e := &Error{Op: op, Block: b.ID(), Offset: at, Err: ErrRefused, Cause: err, Hint: hintOf(err)}
 	if errors.Is(err, ErrExhausted) {
 		e.Err, e.Cause, e.Hint = ErrExhausted, nil, "Release Blocks that the device does not need"
 	}

@@ -1,0 +1,82 @@
+package dma
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+)
+
+// Names of the services in the registry of IOKit: the classes of the two driver extensions.
+const (
+	memoryService     = "AnekitMemoryDriver"     // dext_iosurface_pa
+	contiguousService = "AnekitContiguousDriver" // dext_contiguous_alloc
+)
+
+// Numbers of dext/protocol.h.
+const (
+	protocolVersion = 1
+
+	selectVersion  = 0 // out: 1 scalar
+	selectPrepare  = 1 // in: request, out: reply
+	selectComplete = 2 // in: 1 scalar
+	selectAllocate = 3 // in: 1 scalar, out: reply
+
+	directionInOut = 3 // the device reads and writes
+
+	requestBytes  = 24
+	replyBytes    = 544
+	replySegments = 32 // offset of the segments in a reply
+)
+
+// request is AnekitDMARequest.
+type request struct {
+	Address   uint64 // of this process
+	Length    uint64
+	Direction uint32
+	Reserved  uint32
+}
+
+func (r request) encode() []byte {
+	b := make([]byte, 0, requestBytes)
+	b = binary.LittleEndian.AppendUint64(b, r.Address)
+	b = binary.LittleEndian.AppendUint64(b, r.Length)
+	b = binary.LittleEndian.AppendUint32(b, r.Direction)
+	return binary.LittleEndian.AppendUint32(b, r.Reserved)
+}
+
+// reply is AnekitDMAReply.
+type reply struct {
+	Command     uint64
+	Covered     uint64
+	Nanoseconds uint64
+	Count       uint32
+	Flags       uint32
+	Segments    [MaxSegments]Segment
+}
+
+// decode reads a reply, and returns the segments that it has. The error matches ErrDriver.
+func decode(b []byte) (c Command, segments []Segment, took time.Duration, err error) {
+	var r reply
+	if len(b) != replyBytes {
+		return 0, nil, 0, fmt.Errorf("%w: a reply of %d bytes, not of %d", ErrDriver, len(b), replyBytes)
+	}
+	if n, err := binary.Decode(b, binary.LittleEndian, &r); err != nil || n != replyBytes {
+		return 0, nil, 0, fmt.Errorf("%w: a reply of %d bytes: %w", ErrDriver, n, err)
+	}
+	if r.Command == 0 {
+		return 0, nil, 0, fmt.Errorf("%w: a reply without a command", ErrDriver)
+	}
+	if r.Count == 0 || r.Count > MaxSegments {
+		return Command(r.Command), nil, 0, fmt.Errorf("%w: a reply with %d segments", ErrDriver, r.Count)
+	}
+	segments = append(segments, r.Segments[:r.Count]...)
+	var sum uint64
+	for _, s := range segments {
+		sum += s.Length
+	}
+	if sum != r.Covered {
+		return Command(r.Command), nil, 0, fmt.Errorf("%w: segments of %d bytes in a reply for %d", ErrDriver, sum,
+			r.Covered)
+	}
+	return Command(r.Command), segments, time.Duration(r.Nanoseconds), nil
+}

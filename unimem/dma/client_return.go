@@ -1,0 +1,122 @@
+package dma
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Return is the code of a failed call of IOKit: an IOReturn, or a kern_return_t of mach.
+type Return struct {
+	Call string // the C function, with the selector's name for IOConnectCallMethod
+	Code uint32
+}
+
+// Codes of IOKit/IOReturn.h.
+const (
+	returnNoMemory      = 0xe00002bd
+	returnNoResources   = 0xe00002be
+	returnNoDevice      = 0xe00002c0
+	returnNotPrivileged = 0xe00002c1
+	returnBadArgument   = 0xe00002c2
+	returnUnsupported   = 0xe00002c7
+	returnVMError       = 0xe00002c8
+	returnNotAligned    = 0xe00002d0
+	returnBusy          = 0xe00002d5
+	returnTimeout       = 0xe00002d6
+	returnNotReady      = 0xe00002d8
+	returnNoSpace       = 0xe00002db
+	returnNotPermitted  = 0xe00002e2
+	returnOverrun       = 0xe00002e8
+	returnAborted       = 0xe00002eb
+	returnNotFound      = 0xe00002f0
+	sendInvalidDest     = 0x10000003 // MACH_SEND_INVALID_DEST of mach/message.h
+)
+
+// name is the name of a code in the header, empty for others.
+func (r *Return) name() string {
+	switch r.Code {
+	case returnNoMemory:
+		return "kIOReturnNoMemory"
+	case returnNoResources:
+		return "kIOReturnNoResources"
+	case returnNoDevice:
+		return "kIOReturnNoDevice"
+	case returnNotPrivileged:
+		return "kIOReturnNotPrivileged"
+	case returnBadArgument:
+		return "kIOReturnBadArgument"
+	case returnUnsupported:
+		return "kIOReturnUnsupported"
+	case returnVMError:
+		return "kIOReturnVMError"
+	case returnNotAligned:
+		return "kIOReturnNotAligned"
+	case returnBusy:
+		return "kIOReturnBusy"
+	case returnTimeout:
+		return "kIOReturnTimeout"
+	case returnNotReady:
+		return "kIOReturnNotReady"
+	case returnNoSpace:
+		return "kIOReturnNoSpace"
+	case returnNotPermitted:
+		return "kIOReturnNotPermitted"
+	case returnOverrun:
+		return "kIOReturnOverrun"
+	case returnAborted:
+		return "kIOReturnAborted"
+	case returnNotFound:
+		return "kIOReturnNotFound"
+	case sendInvalidDest:
+		return "MACH_SEND_INVALID_DEST"
+	}
+	return ""
+}
+
+// Error returns the text on one line.
+func (r *Return) Error() string {
+	if name := r.name(); name != "" {
+		return fmt.Sprintf("%s: %s (%#x)", r.Call, name, r.Code)
+	}
+	return fmt.Sprintf("%s: %#x", r.Call, r.Code)
+}
+
+// Is reports whether the code means the target: ErrExhausted for lack of addresses or of memory, ErrClosed for a
+// connection or an extension that has ended.
+func (r *Return) Is(target error) bool {
+	switch r.Code {
+	case returnNoSpace, returnNoResources, returnNoMemory:
+		return target == ErrExhausted
+	case sendInvalidDest, returnAborted:
+		return target == ErrClosed
+	}
+	return false
+}
+
+// hintOf tells what a caller can do about an error of a call, empty if nothing is known.
+func hintOf(err error) string {
+	var r *Return
+	if !errors.As(err, &r) {
+		return ""
+	}
+	switch r.Code {
+	case returnNotPermitted, returnNotPrivileged:
+		return "sign the program with the entitlement com.apple.developer.driverkit.userclient-access, see " +
+			"dext/README.md"
+	case returnUnsupported:
+		return "the extension has no such call: build and install that of this version, see dext/README.md"
+	case sendInvalidDest, returnAborted:
+		return "the extension has ended: open it again"
+	case returnVMError:
+		return "the range has pages that are not mapped"
+	}
+	return ""
+}
+
+// returned makes an error of a code, nil for success.
+func returned(call string, code int32) error {
+	if code == 0 {
+		return nil
+	}
+	return &Return{Call: call, Code: uint32(code)}
+}
