@@ -168,6 +168,19 @@ func (c *Cache) RestoreFileNote(path string, f Fingerprint, accept func(note []b
 	return c.restoreFile(system{}, path, f, -1, accept)
 }
 
+// NoteFile returns the note of the snapshot at path and the number of its tokens, those of AppendFile included. It
+// checks headers and sizes, not the keys and values, which RestoreFile checks. Errors are those of RestoreFile.
+func NoteFile(path string) (note []byte, tokens int, err error) {
+	s, err := openChain("read note", system{}, path)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range s.sources {
+		tokens += s.sources[i].head.tokens
+	}
+	return s.sources[0].head.note, tokens, s.Close()
+}
+
 // RestorePrefixFile is RestoreFile of the oldest n tokens. The error is ErrSize if the snapshot has fewer.
 func (c *Cache) RestorePrefixFile(path string, f Fingerprint, n int) error {
 	if n < 0 {

@@ -35,12 +35,19 @@ func TestNotes(t *testing.T) {
 		return nil
 	}))
 
+	got, tokens, err := NoteFile(path)
+	require.NoError(t, err)
+	require.Equal(t, note, got)
+	require.Equal(t, 6, tokens)
+	_, _, err = NoteFile(path + ".none")
+	require.ErrorIs(t, err, os.ErrNotExist)
+
 	require.NoError(t, k.SaveFile(path, print1))
 	require.NoError(t, k.RestoreFileNote(path, print1, func(got []byte, _ int) error {
 		require.Empty(t, got)
 		return nil
 	}))
-	err := k.SaveFileNote(path, print1, make([]byte, maxNote+1))
+	err = k.SaveFileNote(path, print1, make([]byte, maxNote+1))
 	require.ErrorIs(t, err, ErrSize)
 	require.NoError(t, k.SaveFileNote(path, print1, make([]byte, maxNote)))
 	require.NoError(t, k.RestoreFile(path, print1))

@@ -41,6 +41,8 @@ func (a *app) completions(root *cobra.Command) {
 		"policy":     extensions("json"),
 		"trace":      extensions("json"),
 		"model-path": directories,
+		"model":      directories,
+		"form":       cobra.FixedCompletions(forms(), none),
 		"cache":      directories,
 		"dir":        directories,
 		"plots":      directories,

@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/models/decoder"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -106,7 +107,10 @@ func hintOf(err error) string {
 	var placed *attributes.Error
 	var named *chip.Error
 	var rule *lint.UnknownRule
+	var language *decoder.Error
 	switch {
+	case errors.As(err, &language) && language.Hint != "":
+		return language.Hint
 	case errors.As(err, &named):
 		return named.Hint
 	case errors.As(err, &rule):

@@ -46,6 +46,8 @@ type report struct {
 	Tensors  []placed      `json:"tensors,omitempty"` // of info --attributes
 	Dump     plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
 	Details  any           `json:"details,omitempty"` // figures of the command; the type depends on it
+
+	*generated // of generate; nil for other commands
 }
 
 // host describes the machine.

@@ -60,15 +60,11 @@ func (s *Sampler) Settings() (temperature, topP float64, seed uint64) {
 // Next returns the index of the chosen logit. A NaN is never chosen. It returns -1 if there is nothing to choose: no
 // logits, or only NaN and minus infinity.
 func (s *Sampler) Next(logits []float32) int {
-	best, most := -1, math.Inf(-1)
-	for i, v := range logits {
-		if x := float64(v); x > most { // not for NaN
-			best, most = i, x
-		}
-	}
-	if best < 0 || s.temperature == 0 || math.IsInf(most, 1) {
+	best := greedy(logits)
+	if best < 0 || s.temperature == 0 || math.IsInf(float64(logits[best]), 1) {
 		return best
 	}
+	most := float64(logits[best])
 	if cap(s.weights) < len(logits) {
 		s.weights = make([]float64, len(logits))
 	}
@@ -105,6 +101,17 @@ func (s *Sampler) Next(logits []float32) int {
 		n++
 	}
 	return draw(s.uniform()*all, w, kept[:n], best)
+}
+
+// greedy returns the index of the largest logit, of several the first; -1 without a number above minus infinity.
+func greedy(logits []float32) int {
+	best, most := -1, float32(math.Inf(-1))
+	for i, v := range logits {
+		if v > most { // not for NaN
+			best, most = i, v
+		}
+	}
+	return best
 }
 
 // uniform returns the next number of [0, 1).

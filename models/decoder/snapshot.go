@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/anekit/anekit/ane/kv"
 )
 
 // Talk is what a snapshot keeps beside the keys and values.
@@ -145,4 +147,18 @@ func difference(saved, ours []int) string {
 		}
 	}
 	return fmt.Sprintf("it has %d tokens, not %d", len(saved), len(ours))
+}
+
+// PeekFile reads the Talk of a file of SaveFile without its keys and values, which RestoreFile checks. The error
+// matches ErrSnapshot.
+func PeekFile(path string) (Talk, error) {
+	note, _, err := kv.NoteFile(path)
+	var t Talk
+	if err == nil {
+		t, err = decodeTalk(note, maxNumber)
+	}
+	if err != nil {
+		return Talk{}, &Error{Op: "peek", Name: path, Err: ErrSnapshot, Cause: err}
+	}
+	return t, nil
 }

@@ -1,0 +1,430 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/models/decoder"
+)
+
+// generateOptions are the flags of generate.
+type generateOptions struct {
+	model, prompt, tokens, form, snapshot string
+	max, context                          int
+	temperature, topP                     float64
+	seed                                  uint64
+
+	text, whole bool // --prompt is given; --max is given
+}
+
+// defaultMax is the number of new tokens without --max, as far as the model has positions.
+const defaultMax = 128
+
+func (a *app) generateCommand() *cobra.Command {
+	var o generateOptions
+	cmd := &cobra.Command{
+		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
+		Short: "Generate text with a language model of the Llama family",
+		Long: `generate reads a folder as published (config.json, safetensors files and
+tokenizer.json of Llama 2 and 3, TinyLlama, Qwen 2 and 3; weights of fp32, bf16,
+fp16, or groups of 2 to 8 bits as MLX writes them), and prints tokens as they
+come: text behind --prompt, ids behind --tokens, which needs no tokenizer.json
+and adds no token for the begin of a text. A token that ends a text ends the
+run. Then it prints the rates, the memory, the bytes copied and the engine.
+
+The most likely token comes next, unless --temperature is above 0: then logits
+are divided by it, the most probable tokens whose probabilities add up to
+--top-p are kept, and one of them is drawn. The same seed gives the same tokens.
+
+--snapshot FILE keeps the conversation: the keys and values, the tokens and the
+state of the draws. Without the file generate creates it; with it, generation
+goes on behind its last token, for --max further ones, on every engine of equal
+numerics. generate replaces the file behind the prompt, now and then, and at the
+end; a kill at any moment leaves an older one or the new one, whole. A file that
+is damaged, or of another model or prompt, is refused and stays as it is.
+
+--form engine writes programs as Apple's engine prefers them and within the
+limits of its chips; --form compact has packed weights as they are stored, for
+the software engines.`,
+		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
+  ane-roundtrip generate --model m --tokens 1,2,3 --max 10 --json
+  ane-roundtrip generate --model m --prompt Hi --temperature 0.7 --top-p 0.9
+  ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.text, o.whole = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("max")
+			if o.text == cmd.Flags().Changed("tokens") {
+				return badf("generate takes one of --prompt and --tokens; give --prompt TEXT or --tokens 1,2,3")
+			}
+			return a.generate(cmd.Context(), o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.model, "model", "", "`FOLDER` of the model")
+	f.StringVar(&o.prompt, "prompt", "", "`TEXT` to go on with")
+	f.StringVar(&o.tokens, "tokens", "", "`IDS` of tokens to go on with, separated by commas")
+	f.IntVar(&o.max, "max", defaultMax, "number `N` of new tokens at most")
+	f.Float64Var(&o.temperature, "temperature", 0, "`T` by which logits are divided; 0 takes the most likely token")
+	f.Float64Var(&o.topP, "top-p", 1, "probability `P` of the tokens that are kept for the draw")
+	f.Uint64Var(&o.seed, "seed", 0, "seed `S` of the draws")
+	f.StringVar(&o.snapshot, "snapshot", "", "`FILE` that keeps the conversation")
+	f.StringVar(&o.form, "form", "",
+		"`FORM` of the programs: engine or compact (default: engine on Apple's engine, else compact)")
+	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
+	a.reportFlag(cmd)
+	a.engineFlags(cmd)
+	a.numericsFlag(cmd)
+	a.emulateFlag(cmd)
+	return cmd
+}
+
+// generateJob holds the state of one run of generate.
+type generateJob struct {
+	app     *app
+	o       generateOptions
+	folder  *decoder.Folder
+	words   *decoder.Tokenizer // nil for token ids
+	prompt  []int
+	sampler *decoder.Sampler
+	talk    decoder.Talk
+	exists  bool // --snapshot names a file
+
+	model   *decoder.Model
+	session *decoder.Session
+	notes   []string
+	figures generateDetails
+	saved   int // tokens in the snapshot
+}
+
+func (a *app) generate(ctx context.Context, o generateOptions) (err error) {
+	j := &generateJob{app: a, o: o}
+	begin := time.Now()
+	if err := j.prepare(); err != nil {
+		return errors.Join(badModel(err), j.closeFolder())
+	}
+	defer func() { err = errors.Join(err, j.closeFolder()) }()
+	d, err := a.engineOrHint(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.Close()) }()
+	if err := j.load(ctx, d); err != nil {
+		return badModel(err)
+	}
+	defer func() { err = errors.Join(err, j.model.Close(context.WithoutCancel(ctx))) }()
+	defer func() { err = errors.Join(err, j.session.Close()) }()
+	if j.exists {
+		if err := j.restore(ctx); err != nil {
+			return badModel(err)
+		}
+	}
+	j.figures.Load = time.Since(begin)
+	if err := j.run(ctx); err != nil {
+		return badModel(err)
+	}
+	return j.report(d)
+}
+
+func (j *generateJob) closeFolder() error {
+	if j.folder == nil {
+		return nil
+	}
+	return j.folder.Close()
+}
+
+// badModel marks the errors of a folder, a prompt or a snapshot that the user has to fix.
+func badModel(err error) error {
+	var e *decoder.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, kind := range []error{decoder.ErrConfig, decoder.ErrArchitecture, decoder.ErrWeights, decoder.ErrNaN,
+		decoder.ErrVocabulary, decoder.ErrTooLong, decoder.ErrTokenizer, decoder.ErrSampler, decoder.ErrLimits,
+		decoder.ErrSnapshot} {
+		if errors.Is(err, kind) {
+			return badInput{err: err, hint: e.Hint}
+		}
+	}
+	return err
+}
+
+// prepare checks the flags and files before an engine is opened.
+func (j *generateJob) prepare() (err error) {
+	o := &j.o
+	switch {
+	case o.model == "":
+		return badf("no model; give --model FOLDER")
+	case o.max < 0:
+		return badf("--max %d; give 0 or more", o.max)
+	case o.context < 0:
+		return badf("--context %d; give a number of tokens", o.context)
+	}
+	if o.form != "" {
+		if _, err := decoder.ParseForm(o.form); err != nil {
+			return badf("there is no form %q; %s", o.form, near.Choices(o.form, "choose one of", forms()))
+		}
+	}
+	if j.sampler, err = decoder.NewSampler(o.temperature, o.topP, o.seed); err != nil {
+		return err
+	}
+	var ids []int
+	if !o.text {
+		if ids, err = parseTokens(o.tokens); err != nil {
+			return err
+		}
+	}
+	if j.folder, err = decoder.Open(o.model); err != nil {
+		return err
+	}
+	c := j.folder.Config()
+	if o.text {
+		if j.words, err = j.folder.Tokenizer(); err != nil {
+			return err
+		}
+		if ids, err = j.words.Encode(o.prompt); err != nil {
+			return err
+		}
+	}
+	if len(ids) == 0 {
+		return badf("the prompt has no token; give one")
+	}
+	for i, id := range ids {
+		if id < 0 || id >= c.Vocabulary {
+			return &decoder.Error{Op: "generate", Err: decoder.ErrVocabulary,
+				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, c.Vocabulary)}
+		}
+	}
+	j.prompt, j.talk = ids, decoder.Talk{Prompt: ids, Sampler: j.sampler}
+	if err := j.peek(); err != nil {
+		return err
+	}
+	taken := len(j.talk.Prompt) + len(j.talk.Answer)
+	if !o.whole {
+		o.max = max(0, min(o.max, c.Positions-taken))
+	}
+	if err := c.Room(taken, o.max); err != nil {
+		return err
+	}
+	if o.context == 0 {
+		o.context = taken + o.max
+	}
+	if o.context < taken+o.max {
+		return badf("--context %d for %d tokens and %d new ones; give %d, or leave it out", o.context, taken, o.max,
+			taken+o.max)
+	}
+	o.context = min(o.context, c.Positions)
+	return nil
+}
+
+// forms lists the forms by name.
+func forms() []string { return []string{decoder.Engine.String(), decoder.Compact.String()} }
+
+// parseTokens parses ids separated by commas.
+func parseTokens(list string) (ids []int, err error) {
+	for _, word := range strings.Split(list, ",") {
+		id, err := strconv.Atoi(strings.TrimSpace(word))
+		if err != nil || id < 0 {
+			return nil, badf("--tokens: %q is no token; give numbers separated by commas, such as 1,2,3", word)
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}
+
+// peek reads the tokens of the snapshot, so that a run that cannot succeed is refused before an engine is opened.
+func (j *generateJob) peek() error {
+	path := j.o.snapshot
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+			return badf("--snapshot %s: its folder does not exist; name a file in a folder that exists", path)
+		}
+		return nil
+	case err != nil:
+		return badf("--snapshot: %w; name a file that can be read and written", err)
+	case !info.Mode().IsRegular():
+		return badf("--snapshot %s is no file; name a file", path)
+	}
+	t, err := decoder.PeekFile(path)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(t.Prompt, j.prompt) {
+		return badf("--snapshot %s is of another prompt, of %d tokens; name another file, or give that prompt", path,
+			len(t.Prompt))
+	}
+	j.exists = true
+	j.talk.Answer = t.Answer // Room needs their number; restore checks the model
+	return nil
+}
+
+// load loads the model and begins a session.
+func (j *generateJob) load(ctx context.Context, d *ane.Device) error {
+	form := decoder.Compact
+	if name := d.Info().Name; name == engine.Apple || name == engine.StandIn {
+		form = decoder.Engine
+	}
+	if j.o.form != "" {
+		form, _ = decoder.ParseForm(j.o.form) // prepare has checked it
+	}
+	options := []decoder.Option{decoder.WithForm(form), decoder.Context(j.o.context)}
+	if c, err := j.app.emulates(d.Info().Name); err == nil && c != 0 {
+		options = append(options, decoder.Chip(c))
+	}
+	bar := j.app.progress(0)
+	defer bar.stop()
+	bar.now("load " + j.o.model)
+	m, err := decoder.Load(ctx, d, j.folder, options...)
+	if err != nil {
+		return err
+	}
+	s, err := m.NewSession()
+	if err != nil {
+		return errors.Join(err, m.Close(context.WithoutCancel(ctx)))
+	}
+	j.model, j.session = m, s
+	return nil
+}
+
+// restore goes on with the snapshot.
+func (j *generateJob) restore(ctx context.Context) error {
+	begin := time.Now()
+	t, err := j.session.RestoreFile(ctx, j.o.snapshot, j.prompt)
+	if err != nil {
+		return err
+	}
+	if t.Sampler == nil {
+		t.Sampler = j.sampler
+	}
+	temperature, topP, seed := t.Sampler.Settings()
+	if temperature != j.o.temperature || topP != j.o.topP || seed != j.o.seed {
+		j.notes = append(j.notes, fmt.Sprintf("the snapshot was drawn with temperature %v, top-p %v, seed %d; "+
+			"this run begins its own draws", temperature, topP, seed))
+		t.Sampler = j.sampler
+	}
+	j.talk = t
+	j.saved = len(t.Prompt) + len(t.Answer)
+	j.figures.Restored, j.figures.Restore = j.session.Position(), time.Since(begin)
+	return nil
+}
+
+// saveEvery is the least number of tokens between two snapshots while tokens come. A snapshot takes time in
+// proportion to its tokens, so that there are fewer of a long conversation.
+const saveEvery = 32
+
+// run generates and prints the tokens as they come.
+func (j *generateJob) run(ctx context.Context) (err error) {
+	g := &j.figures
+	g.generated = generated{Tokens: []int{}}
+	copied := j.session.Copied()
+	begin := time.Now()
+	var first, last time.Time
+	defer func() { g.Copied = j.session.Copied() - copied }()
+	if _, err := j.session.Answer(ctx, &j.talk, 0, nil); err != nil {
+		return err
+	}
+	g.Prompt = time.Since(begin)
+	if err := j.save(ctx, j.saved == 0); err != nil {
+		return err
+	}
+	show := j.printer()
+	before := len(j.talk.Answer)
+	ended, err := j.session.Answer(ctx, &j.talk, j.o.max, func(token int) error {
+		if last = time.Now(); first.IsZero() {
+			first = last
+		}
+		if err := show(token); err != nil {
+			return err
+		}
+		position := len(j.talk.Prompt) + len(j.talk.Answer)
+		return j.save(ctx, position-j.saved >= max(saveEvery, j.saved/8))
+	})
+	g.Tokens = append(g.Tokens, j.talk.Answer[before:]...)
+	if e := j.save(context.WithoutCancel(ctx), len(j.talk.Prompt)+len(j.talk.Answer) > j.saved); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	if g.Stopped = "max"; ended {
+		g.Stopped = "eos"
+	}
+	if n := len(g.Tokens); n > 0 {
+		g.First = first.Sub(begin)
+		g.Rate = 1 / g.First.Seconds()
+		if n > 1 {
+			g.Rate = float64(n-1) / last.Sub(first).Seconds()
+		}
+	}
+	if j.words != nil {
+		g.Text = j.words.Decode(g.Tokens)
+	}
+	return show(-1)
+}
+
+// save writes the snapshot, if there is to be one and it is due.
+func (j *generateJob) save(ctx context.Context, due bool) error {
+	if j.o.snapshot == "" || !due {
+		return nil
+	}
+	begin := time.Now()
+	if err := j.session.SaveFile(ctx, j.o.snapshot, j.talk); err != nil {
+		return fmt.Errorf("--snapshot: %w", notBad{err})
+	}
+	j.saved = len(j.talk.Prompt) + len(j.talk.Answer)
+	j.figures.Saves++
+	j.figures.Save += time.Since(begin)
+	return nil
+}
+
+// notBad hides an error from badModel: a disk that is full is no bad input.
+type notBad struct{ err error }
+
+func (n notBad) Error() string { return n.err.Error() }
+
+// printer returns what prints a token as it comes, and the end of the line for -1.
+func (j *generateJob) printer() func(token int) error {
+	a := j.app
+	if a.json {
+		return func(int) error { return nil }
+	}
+	write := func(text string) error {
+		_, err := fmt.Fprint(a.out, text)
+		return unwritten(stdio, err)
+	}
+	if j.words == nil {
+		between := ""
+		return func(token int) error {
+			if token < 0 {
+				return write("\n")
+			}
+			text := between + strconv.Itoa(token)
+			between = " "
+			return write(text)
+		}
+	}
+	stream := j.words.Stream(j.talk.Tokens()...)
+	return func(token int) error {
+		if token < 0 {
+			return write(stream.Flush() + "\n")
+		}
+		return write(stream.Next(token))
+	}
+}

@@ -1,0 +1,21 @@
+//go:build unix
+
+package main
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// peakMemory is the most memory of this process that was resident at once, in bytes; 0 if it is not known.
+func peakMemory() int64 {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	if runtime.GOOS == "darwin" {
+		return int64(u.Maxrss)
+	}
+	return int64(u.Maxrss) << 10
+}

@@ -1,0 +1,82 @@
+package decoder
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// Answer goes on with a Talk: it takes the tokens that the session has not taken, chooses up to n further ones with
+// t.Sampler (greedily without one), appends each to t.Answer and then calls each with it. It returns true behind a
+// token that ends a text, also if the Talk has ended with one before. With n 0 it takes all tokens but the last one,
+// which is what a restored session has to do as well. While each runs, SaveFile may be called; each may be nil.
+//
+// The last token is always taken by Step, so that a conversation goes on with the same numbers, whether it was saved
+// and restored in between or not.
+//
+// Errors: ErrTooLong (nothing has run), ErrSnapshot (the session has taken other tokens), ErrNaN (logits without a
+// number), that of each, and those of Prefill and Step. The Talk has the tokens chosen until then.
+func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token int) error) (ended bool, err error) {
+	const op = "answer"
+	all := t.Tokens()
+	if err := s.model.config.Room(len(all), n); err != nil {
+		return false, err
+	}
+	if len(all) == 0 {
+		return false, &Error{Op: op, Err: ErrVocabulary, Detail: "no token to begin with",
+			Hint: "give a prompt of at least one token"}
+	}
+	if len(s.tokens) > len(all) || !slices.Equal(s.tokens, all[:len(s.tokens)]) {
+		return false, &Error{Op: op, Err: ErrSnapshot,
+			Detail: fmt.Sprintf("the session has taken %d other tokens", len(s.tokens))}
+	}
+	last := len(all) - 1
+	if len(s.tokens) < last {
+		if err := s.Prefill(ctx, all[len(s.tokens):last]); err != nil {
+			return false, err
+		}
+	}
+	if len(t.Answer) > 0 && s.model.config.Ends(all[last]) {
+		return true, nil
+	}
+	for range n {
+		if len(s.tokens) == last+1 && s.logits == nil {
+			if err := s.Truncate(last); err != nil {
+				return false, err
+			}
+		}
+		if len(s.tokens) == last {
+			if err := s.Step(ctx, all[last]); err != nil {
+				return false, err
+			}
+		}
+		token := greedy(s.logits)
+		if t.Sampler != nil {
+			token = t.Sampler.Next(s.logits)
+		}
+		if token < 0 {
+			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("no logit behind token %d is a number", last)}
+		}
+		t.Answer, all = append(t.Answer, token), append(all, token)
+		last++
+		if each != nil {
+			if err := each(token); err != nil {
+				return false, err
+			}
+		}
+		if s.model.config.Ends(token) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Room returns an ErrTooLong if n tokens behind a conversation of taken tokens are more than the model has positions.
+func (c Config) Room(taken, n int) error {
+	if n < 0 || taken+n > c.Positions {
+		return &Error{Op: "answer", Err: ErrTooLong,
+			Detail: fmt.Sprintf("%d tokens and %d new ones, the model has %d positions", taken, n, c.Positions),
+			Hint:   "give a shorter prompt, or ask for fewer tokens"}
+	}
+	return nil
+}
