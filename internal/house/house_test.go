@@ -54,6 +54,7 @@ var may = []struct {
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
 	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "internal/wholefile", "unimem", "unimem/safetensors"}},
 	{"ane/engine", []string{"ane", "ane/chip", "ane/numerics", "internal/engine/", "objcbridge"}},
+	{"ane/hal/vulkan", []string{"ane/hal", "unimem/vulkan"}},
 	{"ane/hal/haltest", []string{"ane", "ane/fp16", "ane/hal", "unimem"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
 	{"ane", []string{"unimem", "ane/mil", "ane/mil/element", "ane/fp16", "ane/driverabi"}},

@@ -19,12 +19,14 @@ type Device struct {
 	turn   chan struct{} // holds a value while a call uses the queue
 	done   uint64        // timeline semaphore: the number of the last submission that has ended
 
-	mu      sync.Mutex
-	closed  bool
-	lost    bool
-	last    uint64 // number of the last submission
-	pending []*submission
-	objects map[*object]struct{}
+	mu     sync.Mutex
+	closed bool
+	lost   bool
+	// lostSign is closed when the device is lost.
+	lostSign chan struct{}
+	last     uint64 // number of the last submission
+	pending  []*submission
+	objects  map[*object]struct{}
 }
 
 // Open opens the device that Choose or the variable EnvDevice names, or else the first of List.
@@ -51,7 +53,8 @@ func open(c config) (d *Device, err error) {
 	if err != nil {
 		return nil, err
 	}
-	d = &Device{physical: p, in: in, turn: make(chan struct{}, 1), objects: map[*object]struct{}{}}
+	d = &Device{physical: p, in: in, turn: make(chan struct{}, 1), objects: map[*object]struct{}{},
+		lostSign: make(chan struct{})}
 	var a arena
 	defer a.free()
 	timelines := timelineFeatures{sType: typeTimelineFeatures, on: 1}
@@ -94,12 +97,12 @@ func (d *Device) Close(ctx context.Context) error {
 		return err
 	}
 	d.mu.Lock()
-	last, lost, handle := d.last, d.lost, d.handle
+	last, gone, handle := d.last, d.lost, d.handle
 	d.mu.Unlock()
 	if handle == 0 {
 		return nil
 	}
-	if !lost {
+	if !gone {
 		if err := d.await(ctx, "close", d.done, last); err != nil && !errors.Is(err, ErrLost) {
 			return err
 		}
@@ -137,9 +140,13 @@ func (d *Device) usable(op string) error {
 	case d.closed:
 		return closed(op, "Device")
 	case d.lost:
-		return &Error{Op: op, Err: ErrLost, Hint: "close the Device and open it again"}
+		return lost(op)
 	}
 	return nil
+}
+
+func lost(op string) error {
+	return &Error{Op: op, Err: ErrLost, Hint: "close the Device and open it again"}
 }
 
 func closed(op, what string) error {
@@ -150,10 +157,19 @@ func inUse(op, hint string) error { return &Error{Op: op, Err: ErrInUse, Hint: h
 
 // check makes the error of a call of the driver, and records a lost device.
 func (d *Device) check(op, call string, r result) error {
-	if r == deviceLost {
-		d.mu.Lock()
+	if r == success {
+		return nil
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.note(op, call, r)
+}
+
+// note is check for a caller that holds mu.
+func (d *Device) note(op, call string, r result) error {
+	if r == deviceLost && !d.lost {
 		d.lost = true
-		d.mu.Unlock()
+		close(d.lostSign)
 	}
 	return failed(op, call, r)
 }
@@ -214,16 +230,17 @@ func (d *Device) retire() {
 		d.mu.Unlock()
 		return
 	}
-	reached := ^uint64(0) // nothing of a lost device runs
+	reached := uint64(0)
 	if !d.lost {
 		var a arena
-		if r := d.in.counter(d.handle, uintptr(d.done), put(&a, &reached)); r != success {
+		err := d.note("retire", "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(d.done), put(&a, &reached)))
+		if err != nil {
 			reached = 0
-			if r == deviceLost {
-				d.lost, reached = true, ^uint64(0)
-			}
 		}
 		a.free()
+	}
+	if d.lost {
+		reached = ^uint64(0) // nothing of a lost device runs
 	}
 	ended := 0
 	for ended < len(d.pending) && d.pending[ended].number <= reached {
@@ -248,29 +265,34 @@ const (
 	longWait  = 50 * time.Millisecond
 )
 
-// await waits until a timeline semaphore has a value.
+// await waits until a timeline semaphore has a value that a submission signals.
 func (d *Device) await(ctx context.Context, op string, semaphore, value uint64) error {
-	var a arena
-	defer a.free()
-	info := semaphoreWait{sType: typeSemaphoreWait, count: 1, semaphores: put(&a, &semaphore), values: put(&a, &value)}
-	at := put(&a, &info)
 	for slice := shortWait; ; slice = min(2*slice, longWait) {
-		switch r := d.in.wait(d.handle, at, uintptr(slice)); {
-		case r == success:
-			return nil
-		case r != timeout:
-			return d.check(op, "vkWaitSemaphores", r)
+		if reached, err := d.waitSlice(op, semaphore, value, slice); reached || err != nil {
+			return err
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		d.mu.Lock()
-		lost := d.lost
+		gone := d.lost
 		d.mu.Unlock()
-		if lost {
-			return &Error{Op: op, Err: ErrLost, Hint: "close the Device and open it again"}
+		if gone {
+			return lost(op)
 		}
 	}
+}
+
+// waitSlice waits once in the driver.
+func (d *Device) waitSlice(op string, semaphore, value uint64, slice time.Duration) (reached bool, err error) {
+	var a arena
+	defer a.free()
+	info := semaphoreWait{sType: typeSemaphoreWait, count: 1, semaphores: put(&a, &semaphore), values: put(&a, &value)}
+	r := d.in.wait(d.handle, put(&a, &info), uintptr(slice))
+	if r == success || r == timeout {
+		return r == success, nil
+	}
+	return false, d.check(op, "vkWaitSemaphores", r)
 }
 
 // newSemaphore makes a timeline semaphore.

@@ -3,6 +3,7 @@ package vulkan
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Command is a Dispatch, a Fill or a Copy.
@@ -126,18 +127,18 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 		}
 	}
 	s.number = d.last + 1
-	type step struct{ from, to uint64 }
-	raised := map[*Timeline]step{}
+	type promise struct {
+		t         *Timeline
+		v, before uint64
+	}
+	var made []promise
 	for _, p := range signals {
 		if err != nil {
 			break
 		}
-		from := p.Timeline.last
-		if err = p.Timeline.raise("submit", p.Value); err == nil {
-			if r, again := raised[p.Timeline]; again {
-				from = r.from
-			}
-			raised[p.Timeline] = step{from, p.Value}
+		before := p.Timeline.last
+		if err = p.Timeline.promise("submit", p.Value); err == nil {
+			made = append(made, promise{p.Timeline, p.Value, before})
 		}
 	}
 	d.mu.Unlock()
@@ -147,15 +148,15 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 	if err == nil {
 		return nil
 	}
-	for t, r := range raised {
-		t.lower(r.to, r.from)
-	}
 	d.mu.Lock()
+	for _, p := range slices.Backward(made) {
+		p.t.unpromise(p.v, p.before)
+	}
 	for _, o := range s.objects {
 		o.uses--
 	}
-	d.mu.Unlock()
 	s.free(d, d.handle)
+	d.mu.Unlock()
 	return err
 }
 

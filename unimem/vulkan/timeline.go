@@ -3,6 +3,7 @@ package vulkan
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // Timeline is a timeline semaphore of Vulkan: a value that only grows, which the CPU and submissions signal and wait for.
@@ -10,7 +11,10 @@ import (
 type Timeline struct {
 	object
 	semaphore uint64
-	last      uint64 // highest value that was signaled or submitted; guarded by the Device's mu
+	// The Device's mu guards these.
+	last     uint64        // highest value that was signaled, or that a submission is to signal
+	promised []uint64      // what submissions are to signal, ascending; some may be reached
+	changed  chan struct{} // closed when last or promised changes
 }
 
 // Point is a value of a Timeline. It is reached when the Timeline has that value or a higher one.
@@ -26,7 +30,7 @@ func (d *Device) NewTimeline(initial uint64) (*Timeline, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := &Timeline{semaphore: s, last: initial}
+		t := &Timeline{semaphore: s, last: initial, changed: make(chan struct{})}
 		t.destroy = func(device uintptr) { d.in.destroySemaphore(device, uintptr(s), 0) }
 		if err := d.add("timeline", &t.object); err != nil {
 			t.destroy(d.handle)
@@ -44,7 +48,6 @@ func (t *Timeline) during(op string, f func() error) error {
 	d := t.device
 	d.mu.Lock()
 	err := t.hold(op, "Timeline")
-	lost := d.lost
 	d.mu.Unlock()
 	if err != nil {
 		return err
@@ -54,70 +57,148 @@ func (t *Timeline) during(op string, f func() error) error {
 		t.uses--
 		d.mu.Unlock()
 	}()
-	if lost {
-		return &Error{Op: op, Err: ErrLost, Hint: "close the Device and open it again"}
-	}
 	return f()
+}
+
+// counter reads the value, and forgets promises that are reached. The caller holds mu.
+func (t *Timeline) counter(op string) (now uint64, err error) {
+	d := t.device
+	if d.lost {
+		return 0, lost(op)
+	}
+	var a arena
+	defer a.free()
+	if err := d.note(op, "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(t.semaphore), put(&a, &now))); err != nil {
+		return 0, err
+	}
+	t.promised = slices.DeleteFunc(t.promised, func(v uint64) bool { return v <= now })
+	return now, nil
 }
 
 // Value returns the value. Errors: ErrClosed, ErrLost, ErrDriver.
 func (t *Timeline) Value() (v uint64, err error) {
-	err = t.during("value", func() error {
-		var a arena
-		defer a.free()
-		r := t.device.in.counter(t.device.handle, uintptr(t.semaphore), put(&a, &v))
-		return t.device.check("value", "vkGetSemaphoreCounterValue", r)
+	err = t.during("value", func() (err error) {
+		t.device.mu.Lock()
+		defer t.device.mu.Unlock()
+		v, err = t.counter("value")
+		return err
 	})
 	return v, err
 }
 
-// Signal raises the value to v, which starts what waits for v or less. Errors: ErrBackwards unless v is above every value
-// that was signaled before, and every one that pending submissions signal; ErrClosed, ErrLost, ErrMemory, ErrDriver.
+// Signal raises the value to v, which starts what waits for v or less. Errors: ErrBackwards unless v is above the value
+// and below every value that pending submissions signal; ErrClosed, ErrLost, ErrMemory, ErrDriver.
 func (t *Timeline) Signal(v uint64) error {
 	return t.during("signal", func() error {
 		d := t.device
 		d.mu.Lock()
-		before := t.last
-		err := t.raise("signal", v)
-		d.mu.Unlock()
-		if err != nil {
+		defer d.mu.Unlock()
+		now, err := t.counter("signal")
+		switch {
+		case err != nil:
 			return err
+		case v <= now:
+			return backwards("signal", v, now)
+		case len(t.promised) > 0 && t.promised[0] <= v:
+			return &Error{Op: "signal", Err: ErrBackwards, Hint: fmt.Sprintf("a pending submission signals %d: signal less "+
+				"than that, or wait until it has ended", t.promised[0])}
 		}
 		var a arena
 		defer a.free()
 		info := semaphoreSignal{sType: typeSemaphoreSignal, semaphore: t.semaphore, value: v}
-		err = d.check("signal", "vkSignalSemaphore", d.in.signal(d.handle, put(&a, &info)))
-		if err != nil {
-			t.lower(v, before)
+		if err := d.note("signal", "vkSignalSemaphore", d.in.signal(d.handle, put(&a, &info))); err != nil {
+			return err
 		}
-		return err
+		t.last = max(t.last, v)
+		t.wake()
+		return nil
 	})
 }
 
-// raise records that v is or will be signaled; the caller holds mu.
-func (t *Timeline) raise(op string, v uint64) error {
+func backwards(op string, v, now uint64) error {
+	return &Error{Op: op, Err: ErrBackwards, Hint: fmt.Sprintf("%d after %d: signal values that grow", v, now)}
+}
+
+// wake lets waiting calls look again; the caller holds mu.
+func (t *Timeline) wake() {
+	close(t.changed)
+	t.changed = make(chan struct{})
+}
+
+// promise records that a submission is to signal v; the caller holds mu.
+func (t *Timeline) promise(op string, v uint64) error {
 	if v <= t.last {
-		return &Error{Op: op, Err: ErrBackwards, Hint: fmt.Sprintf("%d after %d: signal values that grow", v, t.last)}
+		return backwards(op, v, t.last)
 	}
 	t.last = v
+	t.promised = append(t.promised, v)
+	t.wake()
 	return nil
 }
 
-// lower takes back a value that was not signaled, unless a higher one was.
-func (t *Timeline) lower(v, before uint64) {
-	t.device.mu.Lock()
-	defer t.device.mu.Unlock()
+// unpromise takes back a promise that will not be kept; the caller holds mu.
+func (t *Timeline) unpromise(v, before uint64) {
 	if t.last == v {
 		t.last = before
 	}
+	t.promised = slices.DeleteFunc(t.promised, func(p uint64) bool { return p == v })
+	t.wake()
 }
 
 // Wait waits until the value is v or higher. Errors: that of ctx, ErrClosed, ErrLost, ErrMemory, ErrDriver.
 func (t *Timeline) Wait(ctx context.Context, v uint64) error {
+	_, err := t.wait(ctx, v)
+	return err
+}
+
+// Next waits until the value is above v, and returns it. Errors are those of Wait.
+func (t *Timeline) Next(ctx context.Context, v uint64) (uint64, error) {
+	if v == ^uint64(0) {
+		return 0, backwards("wait", v, v)
+	}
+	return t.wait(ctx, v+1)
+}
+
+// wait is Wait, and returns the value. It asks the driver only for a value that a submission has promised, and otherwise
+// waits in Go: only this package signals the semaphore. The validation layer 1.3.239 reports waits for any other value.
+func (t *Timeline) wait(ctx context.Context, v uint64) (now uint64, err error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	return t.during("wait", func() error { return t.device.await(ctx, "wait", t.semaphore, v) })
+	err = t.during("wait", func() error {
+		d := t.device
+		for slice := shortWait; ; slice = min(2*slice, longWait) {
+			d.mu.Lock()
+			now, err = t.counter("wait")
+			i := slices.IndexFunc(t.promised, func(p uint64) bool { return p >= v })
+			promised := uint64(0)
+			if i >= 0 {
+				promised = t.promised[i]
+			}
+			changed := t.changed
+			d.mu.Unlock()
+			switch {
+			case err != nil:
+				return err
+			case now >= v:
+				return nil
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case promised != 0:
+				if _, err := d.waitSlice("wait", t.semaphore, promised, slice); err != nil {
+					return err
+				}
+			default:
+				slice = shortWait
+				select {
+				case <-changed:
+				case <-d.lostSign:
+				case <-ctx.Done():
+				}
+			}
+		}
+	})
+	return now, err
 }
 
 // Close destroys the Timeline, once; repeating it returns nil. The error is ErrInUse while a submission or a call waits
