@@ -194,8 +194,9 @@ func TestBrokerReloads(t *testing.T) {
 	require.NoError(t, s.Process.Signal(unix.SIGHUP))
 	await.Until(t, "it is refused", func() bool { return s.stats("policies refused") == 1 })
 	require.NoError(t, compiles())
-	require.Contains(t, s.log(), policy)
-	require.Contains(t, s.log(), "line 2")
+	await.Until(t, "it says where", func() bool { // after the counter
+		return strings.Contains(s.log(), policy) && strings.Contains(s.log(), "line 2")
+	})
 	put(`{"grants": []}`)
 	require.NoError(t, s.Process.Signal(unix.SIGHUP))
 	await.Until(t, "it is read", func() bool { return s.stats("policies read") == 1 })
