@@ -79,8 +79,8 @@ var may = []struct {
 	{"models/decoder/decodertest", []string{"ane/fp16", "unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
-	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder", "objcbridge",
-		"unimem", "unimem/safetensors"}},
+	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder",
+		"objcbridge", "unimem", "unimem/safetensors"}},
 }
 
 // source is one Go file that is no test.

@@ -184,7 +184,8 @@ func (f *fileConfig) config() (Config, error) {
 		{"max_position_embeddings", c.Positions, maxNumber},
 	} {
 		if n.value < 1 || n.value > n.most {
-			return Config{}, configError(n.key, fmt.Sprintf("%d is not within 1 and %d", n.value, n.most), "", ErrConfig)
+			return Config{}, configError(n.key, fmt.Sprintf("%d is not within 1 and %d", n.value, n.most), "",
+				ErrConfig)
 		}
 	}
 	if c.Heads%c.KVHeads != 0 {
@@ -197,7 +198,8 @@ func (f *fileConfig) config() (Config, error) {
 	}
 	c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads)
 	if c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
-		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "", ErrConfig)
+		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "",
+			ErrConfig)
 	}
 	if !(c.Epsilon > 0 && c.Epsilon < 1) {
 		return Config{}, configError("rms_norm_eps", fmt.Sprintf("%v is not within 0 and 1", c.Epsilon), "", ErrConfig)

@@ -292,4 +292,6 @@ func layerName(layer int, module string) string {
 }
 
 // Tokenizer reads tokenizer.json of the folder. The error matches ErrTokenizer.
-func (f *Folder) Tokenizer() (*Tokenizer, error) { return ReadTokenizer(filepath.Join(f.dir, "tokenizer.json")) }
+func (f *Folder) Tokenizer() (*Tokenizer, error) {
+	return ReadTokenizer(filepath.Join(f.dir, "tokenizer.json"))
+}

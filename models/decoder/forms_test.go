@@ -1,0 +1,278 @@
+package decoder
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/chip"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+// Groups of every width, with scales of both types, and modules that differ from the others.
+func TestPackedWeights(t *testing.T) {
+	for i, bits := range []int{2, 3, 4, 5, 6, 8} {
+		for seed, dtype := range []safetensors.DType{safetensors.F16, safetensors.BF16} {
+			families := decodertest.Families()
+			s := decodertest.Spec{Family: families[(2*i+seed)%len(families)], Bits: bits, DType: dtype, Seed: uint64(seed),
+				Tied: i%2 == 0, Group: 32 << (i % 2), Intermediate: 128}
+			if seed == 1 {
+				s.Overrides = map[string]int{"model.layers.1.mlp.down_proj": 8, "model.layers.0.self_attn.v_proj": 0}
+			}
+			for _, form := range []Form{Engine, Compact} {
+				t.Run(fmt.Sprintf("%s %d bits %v %v", s.Family, bits, dtype, form), func(t *testing.T) {
+					want, m := open(t, engine.Soft, s, WithForm(form), Context(100), Chunk(32))
+					teach(t, want, m)
+					plan := m.Plan()
+					if form == Engine {
+						require.Zero(t, plan.WeightsMapped)
+					} else if bits != 5 {
+						require.Greater(t, 2*plan.WeightsMapped, plan.WeightsConverted, "integers are not copied")
+					}
+				})
+			}
+		}
+	}
+}
+
+// A group without spread has a scale that is zero in fp16 and a bias that is not: no offset stands for that.
+func TestGroupsWithoutAScale(t *testing.T) {
+	constant := func(name string, values []float64) {
+		if name == "model.layers.0.mlp.up_proj.weight" {
+			for i := range values[:32] {
+				values[i] = 0.25
+			}
+		}
+	}
+	want, m := open(t, engine.Soft, decodertest.Spec{Bits: 4, DType: safetensors.F16, Weights: constant},
+		WithForm(Compact), Context(100))
+	teach(t, want, m)
+}
+
+// The largest squares of a state are beyond fp16, its epsilon below it.
+func TestLargeAndSmallStates(t *testing.T) {
+	for _, scale := range []float64{1500, 1.0 / 4096} {
+		for _, form := range []Form{Engine, Compact} {
+			t.Run(fmt.Sprint(scale, form), func(t *testing.T) {
+				want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, DType: safetensors.F32,
+					Weights: func(name string, values []float64) {
+						if name == "model.embed_tokens.weight" {
+							for i := range values {
+								values[i] *= scale
+							}
+						}
+					}}, WithForm(form), Context(100))
+				teach(t, want, m)
+			})
+		}
+	}
+}
+
+func TestScalingsOfRotations(t *testing.T) {
+	for i, rope := range []map[string]any{
+		{"rope_scaling": map[string]any{"type": "linear", "factor": 4.0}},
+		{"rope_scaling": map[string]any{"rope_type": "dynamic", "factor": 3.0}, "max_position_embeddings": 40},
+		{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}},
+		{"rope_scaling": map[string]any{"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 64,
+			"attention_factor": 0.7, "beta_fast": 8.0, "beta_slow": 2.0}},
+		{"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 4.0, "low_freq_factor": 1.0,
+			"high_freq_factor": 2.0, "original_max_position_embeddings": 16}},
+		{"rope_scaling": nil, "rope_theta": nil, "rope_parameters": map[string]any{"rope_type": "llama3", "factor": 8.0,
+			"low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 32,
+			"rope_theta": 20000.0}},
+		{"rope_scaling": nil, "rope_theta": nil, "rope_parameters": map[string]any{"rope_type": "default",
+			"rope_theta": 300.0}},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, Seed: uint64(i), Config: rope,
+				HeadDim: 32 + 32*(i%2)}, Context(100))
+			teach(t, want, m)
+		})
+	}
+}
+
+// Biases of every projection, as attention_bias and mlp_bias of Llama ask for.
+func TestBiasesOfConfigAreRequired(t *testing.T) {
+	dir := t.TempDir()
+	_, err := decodertest.Write(dir, decodertest.Spec{Config: map[string]any{"attention_bias": true}})
+	require.NoError(t, err)
+	_, err = Open(dir)
+	require.ErrorIs(t, err, ErrWeights)
+	require.ErrorContains(t, err, "self_attn.q_proj.bias")
+}
+
+// The software engine in another process computes the same bits.
+func TestBrokerComputesTheSame(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	for _, form := range []Form{Engine, Compact} {
+		t.Run(form.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Bits: 4, Seed: 3})
+			require.NoError(t, err)
+			soft := begin(t, load(t, engine.Soft, dir, WithForm(form), Context(100), Chunk(32)))
+			model := load(t, engine.Broker, dir, WithForm(form), Context(100), Chunk(32))
+			broker := begin(t, model)
+			tokens := text(50, want.Vocabulary, 1)
+			for _, s := range []*Session{soft, broker} {
+				require.NoError(t, s.Prefill(t.Context(), tokens[:40]))
+				for _, token := range tokens[40:] {
+					require.NoError(t, s.Step(t.Context(), token))
+				}
+			}
+			require.Equal(t, soft.Logits(), broker.Logits())
+			require.Equal(t, "broker", broker.Receipt().Engine)
+			a, err := soft.Model().Fingerprint(t.Context())
+			require.NoError(t, err)
+			b, err := model.Fingerprint(t.Context())
+			require.NoError(t, err)
+			a.Engine, b.Engine = "", ""
+			require.Equal(t, a, b)
+		})
+	}
+}
+
+// Layers in several programs: those of one shape are compiled once.
+func TestGroupsOfLayers(t *testing.T) {
+	s := decodertest.Spec{Family: decodertest.Llama3, Hidden: 256, Intermediate: 1024, Layers: 9, Heads: 4,
+		Vocabulary: 20000, Seed: 4}
+	want, m := open(t, engine.Soft, s, Context(64), Chunk(32))
+	plan := m.Plan()
+	require.Len(t, plan.Programs, 5, "%+v", plan)
+	require.Equal(t, 5, plan.Compiles)
+	layers := 0
+	for _, p := range plan.Programs {
+		require.LessOrEqual(t, p.WeightBytes, int64(8<<20))
+		if layers += p.Layers * p.Instances; p.Layers == 0 {
+			require.GreaterOrEqual(t, p.Instances*int(p.WeightBytes), 2*256*20000)
+		}
+	}
+	require.Equal(t, 2*9, layers, "for chunks and for steps")
+	tokens := text(5, want.Vocabulary, 9)
+	logits := exact(want, tokens)
+	limit := bound(want, tokens, logits)
+	session := begin(t, m)
+	for i, token := range tokens {
+		require.NoError(t, session.Step(t.Context(), token))
+		d, _ := most(session.Logits(), logits[i])
+		require.LessOrEqual(t, d, limit)
+	}
+	require.NoError(t, session.Truncate(0))
+	require.NoError(t, session.Prefill(t.Context(), tokens))
+	d, _ := most(session.Logits(), logits[len(tokens)-1])
+	require.LessOrEqual(t, d, limit)
+}
+
+// Lint finds no error in any program of the form Engine, for any chip.
+func TestLintFindsNoError(t *testing.T) {
+	for _, family := range decodertest.Families() {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, decodertest.Spec{Family: family, Hidden: 128, HeadDim: 32})
+		require.NoError(t, err)
+		f, err := Open(dir)
+		require.NoError(t, err)
+		for _, columns := range []int{32, 64} {
+			layers, _, err := f.layers(Engine, shape{columns: columns, context: 512, layers: 2}, 0, nil)
+			require.NoError(t, err)
+			head, _, err := f.head(Engine, columns, 0, 96, nil)
+			require.NoError(t, err)
+			for _, p := range []*struct{ findings []lint.Finding }{
+				{lint.Run("layers", layers.Program, lint.Options{Chips: chip.All(), Roads: chip.Roads()})},
+				{lint.Run("head", head.Program, lint.Options{Chips: chip.All(), Roads: chip.Roads()})},
+			} {
+				for _, finding := range p.findings {
+					require.NotEqual(t, lint.Error, finding.Severity, finding.String())
+					require.NotContains(t, []string{"unsorted-inputs", "unsorted-outputs", "padded-width", "blob-entries",
+						"weight-budget"}, finding.Rule.ID, finding.String())
+				}
+			}
+		}
+		require.NoError(t, f.Close())
+	}
+}
+
+// An engine that refuses what a chip refuses runs the form Engine.
+func TestChipsTakeTheProgram(t *testing.T) {
+	for _, c := range chip.All() {
+		dir := t.TempDir()
+		want, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Layers: 1, HeadDim: 32})
+		require.NoError(t, err)
+		d, err := engine.Open(t.Context(), engine.Soft, engine.Emulate(c))
+		require.NoError(t, err)
+		f, err := Open(dir)
+		require.NoError(t, err)
+		m, err := Load(t.Context(), d, f, Chip(c), Context(100))
+		require.NoError(t, err, c)
+		s, err := m.NewSession()
+		require.NoError(t, err)
+		tokens := text(8, want.Vocabulary, 1)
+		require.NoError(t, s.Prefill(t.Context(), tokens), c)
+		logits := exact(want, tokens)
+		diff, _ := most(s.Logits(), logits[7])
+		require.LessOrEqual(t, diff, bound(want, tokens, logits), c)
+		require.NoError(t, s.Close())
+		require.NoError(t, m.Close(t.Context()))
+		require.NoError(t, f.Close())
+		require.NoError(t, d.Close())
+	}
+}
+
+// What is wrong beside rounding differs from the reference by more than the bound.
+func TestFaultsAreBeyondTheBound(t *testing.T) {
+	spec := decodertest.Spec{Family: decodertest.Qwen3, Seed: 8}
+	want, err := decodertest.Write(t.TempDir(), spec)
+	require.NoError(t, err)
+	tokens := text(tokensOfATest, want.Vocabulary, 8)
+	logits := exact(want, tokens)
+	limit := bound(want, tokens, logits)
+	for name, fault := range map[string]func(m *decodertest.Model){
+		"another base of the rotations": func(m *decodertest.Model) { m.JSON["rope_theta"] = 999000.0 },
+		"another epsilon":               func(m *decodertest.Model) { m.JSON["rms_norm_eps"] = 1e-2 },
+		"no norm of the queries": func(m *decodertest.Model) {
+			for i := range m.Values["model.layers.1.self_attn.q_norm.weight"] {
+				m.Values["model.layers.1.self_attn.q_norm.weight"][i] = 1
+			}
+		},
+		"a row of another weight": func(m *decodertest.Model) {
+			w := m.Values["model.layers.0.mlp.up_proj.weight"]
+			copy(w[:64], w[64:128])
+		},
+	} {
+		other, err := decodertest.Write(t.TempDir(), spec)
+		require.NoError(t, err)
+		fault(other)
+		worst := 0.0
+		for i, row := range exact(other, tokens) {
+			for j, v := range row {
+				worst = math.Max(worst, math.Abs(v-logits[i][j]))
+			}
+		}
+		require.Greater(t, worst, limit, name)
+	}
+}
+
+// Random texts, cut into passes at random: the logits are those of one pass for each token.
+func TestCutsOfATextDoNotMatter(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen2, Seed: 6}, Context(300), Chunk(64))
+	tokens := text(200, want.Vocabulary, 6)
+	s := begin(t, m)
+	require.NoError(t, s.Prefill(t.Context(), tokens))
+	logits := append([]float32(nil), s.Logits()...)
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 4 {
+		require.NoError(t, s.Truncate(r.IntN(100)))
+		for s.Position() < len(tokens) {
+			n := 1 + r.IntN(min(90, len(tokens)-s.Position()))
+			require.NoError(t, s.Prefill(t.Context(), tokens[s.Position():s.Position()+n]))
+		}
+		for i, v := range s.Logits() {
+			require.InDelta(t, logits[i], v, 0.3)
+		}
+	}
+}
