@@ -32,7 +32,7 @@ func TestPackedWeights(t *testing.T) {
 					teach(t, want, m)
 					plan := m.Plan()
 					if form == Engine {
-						require.Zero(t, plan.WeightsMapped)
+						require.Less(t, plan.WeightsMapped, int64(2000), "norms alone are fp16 as stored")
 					} else if bits != 5 {
 						require.Greater(t, 2*plan.WeightsMapped, plan.WeightsConverted, "integers are not copied")
 					}
@@ -232,7 +232,7 @@ func TestFaultsAreBeyondTheBound(t *testing.T) {
 	logits := exact(want, tokens)
 	limit := bound(want, tokens, logits)
 	for name, fault := range map[string]func(m *decodertest.Model){
-		"another base of the rotations": func(m *decodertest.Model) { m.JSON["rope_theta"] = 999000.0 },
+		"another base of the rotations": func(m *decodertest.Model) { m.JSON["rope_theta"] = 500000.0 },
 		"another epsilon":               func(m *decodertest.Model) { m.JSON["rms_norm_eps"] = 1e-2 },
 		"no norm of the queries": func(m *decodertest.Model) {
 			for i := range m.Values["model.layers.1.self_attn.q_norm.weight"] {

@@ -202,8 +202,12 @@ func (m *Model) load(ctx context.Context) error {
 // source is the weights of one program: its own files, and those that every instance has.
 type source struct {
 	files
-	common ane.Weights
+	common ane.Weights // nil for an instance
+	folder *Folder
 }
+
+// Hold implements ane.Constants: the Folder stays open.
+func (s source) Hold() (release func(), err error) { return s.folder.use() }
 
 // ReadFile implements ane.Weights.
 func (s source) ReadFile(path string) ([]byte, error) {
@@ -323,7 +327,7 @@ func (m *Model) compile(
 			return err
 		}
 	}
-	model, err := m.device.Compile(ctx, ane.Source{File: set.name, Program: p, Weights: source{own, p.Weights}})
+	model, err := m.device.Compile(ctx, ane.Source{File: set.name, Program: p, Weights: source{own, p.Weights, m.folder}})
 	if err != nil {
 		return &Error{Op: "load", Name: set.name, Cause: err}
 	}
@@ -354,7 +358,7 @@ func (m *Model) lint(name string, p *build.Program) error {
 
 // instance makes a model of a compiled program with other weights, or calls compile if the engine makes none.
 func (m *Model) instance(ctx context.Context, set *set, of *ane.Model, own files, compile func() error) error {
-	model, err := of.WithWeights(ctx, own)
+	model, err := of.WithWeights(ctx, source{own, nil, m.folder})
 	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ane.ErrDenied) {
 		return compile()
 	}

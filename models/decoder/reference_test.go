@@ -15,6 +15,21 @@ type reference struct {
 	m *decodertest.Model
 	// store stands where the programs keep a number as fp16.
 	store func(x float64) float64
+
+	stored map[string][]float64
+}
+
+// weight returns the numbers of a tensor as the programs keep them.
+func (r *reference) weight(name string) []float64 {
+	if r.stored == nil {
+		r.stored = map[string][]float64{}
+	}
+	if r.stored[name] == nil {
+		for _, v := range r.m.Values[name] {
+			r.stored[name] = append(r.stored[name], r.store(v))
+		}
+	}
+	return r.stored[name]
 }
 
 func (r *reference) number(key string, absent float64) float64 {
@@ -31,21 +46,17 @@ func (r *reference) integer(key string) int { return int(r.number(key, 0)) }
 
 // matrix multiplies each row of x by the transposed matrix of a module.
 func (r *reference) matrix(x [][]float64, module string) [][]float64 {
-	w, ok := r.m.Values[module+".weight"]
-	if !ok {
-		panic("no " + module)
-	}
-	b := r.m.Values[module+".bias"]
+	w, b := r.weight(module+".weight"), r.weight(module+".bias")
 	n := len(x[0])
 	out := make([][]float64, len(x))
 	for t := range x {
 		out[t] = make([]float64, len(w)/n)
 		for i := range out[t] {
 			for j, v := range x[t] {
-				out[t][i] += r.store(w[i*n+j]) * v
+				out[t][i] += w[i*n+j] * v
 			}
 			if out[t][i] = r.store(out[t][i]); b != nil {
-				out[t][i] = r.store(out[t][i] + r.store(b[i]))
+				out[t][i] = r.store(out[t][i] + b[i])
 			}
 		}
 	}
@@ -61,7 +72,7 @@ func (r *reference) rms(x []float64, weight string) []float64 {
 	factor := r.store(1 / math.Sqrt(r.store(r.store(sum)/float64(len(x)))+r.number("rms_norm_eps", 0)))
 	out := make([]float64, len(x))
 	for i, v := range x {
-		out[i] = r.store(r.store(v*r.store(factor)) * r.store(r.m.Values[weight][i]))
+		out[i] = r.store(r.store(v*r.store(factor)) * r.weight(weight)[i])
 	}
 	return out
 }
@@ -242,7 +253,7 @@ func (r *reference) logits(tokens []int) [][]float64 {
 
 // exact is the reference itself.
 func exact(m *decodertest.Model, tokens []int) [][]float64 {
-	r := reference{m, func(x float64) float64 { return x }}
+	r := reference{m: m, store: func(x float64) float64 { return x }}
 	return r.logits(tokens)
 }
 
@@ -261,7 +272,7 @@ func bound(m *decodertest.Model, tokens []int, want [][]float64) float64 {
 	most := 0.0
 	for seed := range uint64(3) {
 		random := rand.New(rand.NewPCG(seed, 99))
-		r := reference{m, func(x float64) float64 {
+		r := reference{m: m, store: func(x float64) float64 {
 			return x*(1+u*(2*random.Float64()-1)) + (2*random.Float64()-1)/(1<<25)
 		}}
 		for t, logits := range r.logits(tokens) {

@@ -311,11 +311,11 @@ func (f files) ReadFile(path string) ([]byte, error) {
 	return whole.file, nil
 }
 
-// Lend returns the elements of a weight for an engine that keeps them without a copy: they do not change, and stay
-// until the Model is closed.
-func (f files) Lend(path string, offset uint64) []byte {
+// Constant implements ane.Constants: an engine that reads weights where they are takes them from the mapped file, or
+// from the memory that they were converted to.
+func (f files) Constant(path string, offset uint64, _ mil.Type) ([]byte, error) {
 	if e := f[path]; e != nil && offset == blob.First {
-		return e.data
+		return e.data, nil
 	}
-	return nil
+	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
 }
