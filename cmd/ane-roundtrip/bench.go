@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/internal/tripbench"
+	"github.com/anekit/anekit/internal/weightbench"
 )
 
 func (a *app) benchCommand() *cobra.Command {
@@ -54,11 +55,12 @@ type benchPlan struct {
 	sizes  []int         // of Blocks, in bytes
 	rounds int           // of each case
 	time   time.Duration // of a round
+	caches []int         // tokens that caches of keys and values reserve; 0 for one that grows
 }
 
 func wholeBench() benchPlan {
 	return benchPlan{cases: membench.Cases(), sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20},
-		rounds: 5, time: 60 * time.Millisecond}
+		rounds: 5, time: 60 * time.Millisecond, caches: []int{0, 2048}}
 }
 
 // benchRun holds the state of one run of bench.
@@ -87,6 +89,9 @@ func (a *app) bench(ctx context.Context, plan benchPlan) error {
 		return err
 	}
 	if err := b.evaluations(ctx, a, d); err != nil {
+		return err
+	}
+	if err := b.caches(ctx); err != nil {
 		return err
 	}
 	bar.stop()
@@ -199,6 +204,27 @@ func (b *benchRun) blocks(ctx context.Context) error {
 			continue
 		}
 		b.found.Sizes = append(b.found.Sizes, sizeOf(r.Sizes[0]))
+	}
+	return nil
+}
+
+// caches fills caches of keys and values, and records their memory.
+func (b *benchRun) caches(ctx context.Context) error {
+	const step = "keys and values"
+	found := &cacheMemory{Published: publishedFigures{Reserve: weightbench.Reservations()}}
+	for _, tokens := range b.plan.caches {
+		b.progress(step)
+		k, err := weightbench.Reserve(tokens)
+		if err != nil || ctx.Err() != nil {
+			return b.skip(ctx, step, err)
+		}
+		if len(found.Modes) > 0 {
+			k.Delta = k.Bytes - found.Modes[0].Bytes
+		}
+		found.Modes = append(found.Modes, k)
+	}
+	if len(found.Modes) > 0 {
+		b.found.Cache = found
 	}
 	return nil
 }

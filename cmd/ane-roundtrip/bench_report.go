@@ -8,6 +8,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/membench"
+	"github.com/anekit/anekit/internal/weightbench"
 )
 
 // benchDetails are the fields that bench adds to the report.
@@ -16,7 +17,14 @@ type benchDetails struct {
 	Operations []operation   `json:"operations"`
 	Sizes      []blockSize   `json:"sizes"`
 	Evaluate   *evaluated    `json:"evaluate,omitempty"`
+	Cache      *cacheMemory  `json:"cache,omitempty"`
 	Skipped    []skippedStep `json:"skipped,omitempty"`
+}
+
+// cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
+type cacheMemory struct {
+	Modes     []weightbench.Kept `json:"modes"`
+	Published publishedFigures   `json:"published"`
 }
 
 // skippedStep is a step that could not run.
@@ -138,6 +146,11 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 	fmt.Fprintln(a.out)
 	if e := b.found.Evaluate; e != nil {
 		if err := e.print(a); err != nil {
+			return err
+		}
+	}
+	if c := b.found.Cache; c != nil {
+		if err := c.print(a); err != nil {
 			return err
 		}
 	}

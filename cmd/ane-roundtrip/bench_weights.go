@@ -60,6 +60,14 @@ type benchWeightsDetails struct {
 	Infer   []weightbench.Inferred `json:"infer"`
 	Reserve []weightbench.Kept     `json:"reserve"`
 	Skipped []skippedStep          `json:"skipped_suites,omitempty"`
+
+	Published publishedFigures `json:"published"`
+}
+
+// publishedFigures are the tables of the OptMLX paper, measured with MLX on an M4 Max.
+type publishedFigures struct {
+	Variants []weightbench.Variant  `json:"variants,omitempty"` // tables 1 to 3
+	Reserve  []weightbench.Reserved `json:"reserve"`            // table 4
 }
 
 func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
@@ -96,7 +104,8 @@ func (a *app) benchWeights(ctx context.Context, o benchWeightsOptions) error {
 func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 	now func(string)) (*benchWeightsDetails, error) {
 	d := &benchWeightsDetails{Load: []weightbench.Loaded{}, Infer: []weightbench.Inferred{},
-		Reserve: []weightbench.Kept{}}
+		Reserve:   []weightbench.Kept{},
+		Published: publishedFigures{weightbench.Variants(), weightbench.Reservations()}}
 	e, err := engine.Open(ctx, engine.Soft, engine.AllowOffsets())
 	if err != nil {
 		return nil, err
@@ -205,7 +214,7 @@ func (d *benchWeightsDetails) print(a *app) error {
 	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "generate t/s", "mmap",
 		"peak GB", "mmap")
 	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
-	for _, v := range weightbench.Variants() {
+	for _, v := range d.Published.Variants {
 		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0]), fmt.Sprint(v.Load[1]), fmt.Sprint(v.Speedup))
 		row := []string{v.Model}
 		for _, pair := range [][2]float64{v.Start, v.Prompt, v.Generate, v.Peak} {
@@ -220,18 +229,7 @@ func (d *benchWeightsDetails) print(a *app) error {
 		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), fmt.Sprintf("%.3g", i.Prompt),
 			fmt.Sprintf("%.3g", i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
 	}
-	keep := page.NewTable("cache", "first ms", "prompt t/s", "generate t/s", "MiB", "beyond dynamic", "copied MiB")
-	for _, k := range d.Reserve {
-		keep.Row(k.Mode, fmt.Sprintf("%.3g", k.First), fmt.Sprintf("%.3g", k.Prompt), fmt.Sprintf("%.3g", k.Generate),
-			fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
-	}
-	paper := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "generate t/s", "peak GB",
-		"beyond dynamic")
-	for _, r := range weightbench.Reservations() {
-		paper.Row(r.Model, r.Mode, fmt.Sprint(r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate),
-			fmt.Sprint(r.Peak),
-			fmt.Sprintf("%+.3f", r.Delta))
-	}
+	keep, paper := keptTable(d.Reserve), paperTable(d.Published.Reserve)
 	for _, t := range []struct {
 		title string
 		table *page.Table
@@ -243,6 +241,9 @@ func (d *benchWeightsDetails) print(a *app) error {
 		if err := a.table(t.table); err != nil {
 			return err
 		}
+	}
+	if err := a.printf("\n%s", memoryPlot(d.Reserve)); err != nil {
+		return err
 	}
 	for _, s := range d.Skipped {
 		if err := a.printf("skipped: %s: %s\n", s.Step, s.Reason); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/near"
+	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/internal/wholefile"
 	"github.com/anekit/anekit/models"
 	"github.com/anekit/anekit/unimem"
@@ -106,6 +108,7 @@ type checkRun struct {
 	quiet      bool
 	only       selection
 	leftOut    int // checks that --only leaves out
+	timeline   *timelineRecord
 	report     report
 }
 
@@ -137,12 +140,12 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 			return errors.Join(err, d.Close())
 		}
 	}
-	if o.trace != "" {
-		if f := a.saved.file; f != nil && f.Makes(o.trace) {
+	if o.trace != "" || a.saved.file != nil {
+		if f := a.saved.file; f != nil && o.trace != "" && f.Makes(o.trace) {
 			return errors.Join(badf("--trace and --report go to the same file %s; give each a different file", o.trace),
 				d.Close())
 		}
-		if err := traceModels(ctx, d, o.trace); err != nil {
+		if c.timeline, err = traceModels(ctx, d, o.trace); err != nil {
 			return errors.Join(err, d.Close())
 		}
 	}
@@ -161,18 +164,28 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 	return c.judge(all)
 }
 
-// traceModels writes the trace of one evaluation of every model.
-func traceModels(ctx context.Context, d *ane.Device, file string) error {
+// traceModels returns the record of one evaluation of every model, and writes it to a file; none for an empty name.
+// Without a file an engine that cannot run a model has no record: the checks say why.
+func traceModels(ctx context.Context, d *ane.Device, file string) (*timelineRecord, error) {
 	all, err := models.All()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var programs []tracedProgram
 	for _, m := range all {
 		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
 			Weights: m.Weights}})
 	}
-	return wholefile.Replace(file, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+	if file == "" {
+		record, _ := recordTrace(io.Discard, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+		return record, ctx.Err()
+	}
+	var record *timelineRecord
+	err = wholefile.Replace(file, func(w io.Writer) (err error) {
+		record, err = recordTrace(w, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+		return err
+	})
+	return record, err
 }
 
 // checkBroker runs the checks on the software engine in a private broker, a process of its own.
@@ -219,6 +232,7 @@ type engineResult struct {
 	receipt ane.Receipt
 	rows    []trial.Report
 	checks  []trial.Check
+	memory  []memoryPoint
 }
 
 // withPrefix puts prefix before the names of all checks.
@@ -233,8 +247,12 @@ func (t engineResult) withPrefix(prefix string) engineResult {
 func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResult, err error) {
 	before := unimem.Live()
 	t.receipt = d.Receipt()
-	t.rows, t.checks, err = c.measure(ctx, d)
+	memory := &memorySampler{start: time.Now(), all: []memoryPoint{}}
+	memory.after("open")
+	t.rows, t.checks, err = c.measure(ctx, d, memory)
 	err = errors.Join(err, d.Close())
+	memory.after("close")
+	t.memory = memory.all
 	if ctx.Err() != nil {
 		return t, ctx.Err()
 	}
@@ -255,21 +273,46 @@ type checkDetails struct {
 	Engines []engineDetails `json:"engines"`
 	Only    string          `json:"only,omitempty"`     // the pattern
 	LeftOut int             `json:"left_out,omitempty"` // checks that do not match it
+
+	Timeline *timelineRecord `json:"timeline,omitempty"` // of the first engine, with --report or --trace
 }
 
 // engineDetails are the figures of one engine.
 type engineDetails struct {
 	Engine string         `json:"engine"`
 	Models []trial.Report `json:"models"`
+	Memory []memoryPoint  `json:"memory"`
+}
+
+// memoryPoint is the memory after a step of the checks of an engine.
+type memoryPoint struct {
+	Step    string `json:"step"`
+	At      int64  `json:"at_ns"`         // since the first step began
+	Process *int64 `json:"process_bytes"` // of this process, shared pages divided by their processes; null if unknown
+	Blocks  int64  `json:"block_bytes"`   // of open Blocks
+}
+
+// memorySampler records the memory of steps.
+type memorySampler struct {
+	start time.Time
+	all   []memoryPoint
+}
+
+func (m *memorySampler) after(step string) {
+	p := memoryPoint{Step: step, At: time.Since(m.start).Nanoseconds(), Blocks: unimem.Live().Bytes}
+	if n, err := procmem.Proportional(); err == nil {
+		p.Process = &n
+	}
+	m.all = append(m.all, p)
 }
 
 // judge prints the report of all engines and returns errFailed if a check failed.
 func (c *checkRun) judge(all []engineResult) error {
 	r := &c.report
-	details := checkDetails{Only: c.only.pattern, LeftOut: c.leftOut}
+	details := checkDetails{Only: c.only.pattern, LeftOut: c.leftOut, Timeline: c.timeline}
 	for _, t := range all {
 		r.Checks = append(r.Checks, t.checks...)
-		details.Engines = append(details.Engines, engineDetails{t.receipt.Engine, t.rows})
+		details.Engines = append(details.Engines, engineDetails{t.receipt.Engine, t.rows, t.memory})
 		if len(all) > 1 {
 			r.Engines = append(r.Engines, t.receipt)
 		}
@@ -288,7 +331,7 @@ func (c *checkRun) judge(all []engineResult) error {
 }
 
 // measure checks every model, then collects the evidence.
-func (c *checkRun) measure(ctx context.Context, d *ane.Device) (rows []trial.Report, checks []trial.Check, err error) {
+func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySampler) (rows []trial.Report, checks []trial.Check, err error) {
 	rows = []trial.Report{}
 	all, err := models.All()
 	if err != nil {
@@ -305,6 +348,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device) (rows []trial.Rep
 			continue
 		}
 		row, err := trial.Model(ctx, d, m, c.iterations)
+		memory.after(m.Name)
 		if ctx.Err() != nil {
 			return rows, nil, ctx.Err()
 		}
@@ -321,6 +365,7 @@ func (c *checkRun) measure(ctx context.Context, d *ane.Device) (rows []trial.Rep
 	}
 	bar.now("evidence")
 	evidence, err := trial.Evidence(ctx, d, c.only.has)
+	memory.after("evidence")
 	checks = append(checks, evidence...)
 	for _, sum := range []struct {
 		name  string

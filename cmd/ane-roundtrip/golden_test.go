@@ -62,7 +62,8 @@ func TestBenchReport(t *testing.T) {
 	cases := membench.Cases()[:1]
 	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,
 		Run: func(b *testing.B) { b.FailNow() }, Floor: cases[0].Floor}
-	plan := benchPlan{cases: append(cases[:1:1], broken), sizes: []int{4 << 10}, rounds: 2, time: time.Millisecond}
+	plan := benchPlan{cases: append(cases[:1:1], broken), sizes: []int{4 << 10}, rounds: 2, time: time.Millisecond,
+		caches: []int{2048}}
 	for _, args := range [][]string{{"--json"}, {}} {
 		var out, errw bytes.Buffer
 		a := newApp(append([]string{"bench"}, args...), &out, &errw)

@@ -21,6 +21,8 @@ type evaluation struct {
 	Copied *int `json:"bytes_copied"`
 	// Go allocations of one evaluation after the first; null if there is only one
 	Allocs *uint64 `json:"allocs"`
+	// null for one evaluation
+	Latency *trial.Latency `json:"latency"`
 }
 
 // rounds is how often evaluate counts allocations. It reports the round with the fewest, since the
@@ -52,6 +54,7 @@ func evaluate(ctx context.Context, rig *trial.Rig, repeat int, done func()) (e e
 	}
 	e.First = times[0]
 	slices.Sort(times)
+	e.Latency = trial.Histogram(times)
 	e.Min, e.P50, e.P99 = times[0], times[len(times)/2], times[len(times)*99/100]
 	return e, nil
 }

@@ -116,7 +116,9 @@ type runJob struct {
 	checks  []trial.Check
 	notes   []string // conversions of the files of --expect
 	eval    evaluation
-	trace   func(io.Writer) error // writes what --trace asks for; nil without it
+	trace   func(io.Writer) error // writes what --trace asks for, and sets timeline; nil without --trace and --report
+
+	timeline *timelineRecord
 
 	compare  [2]numerics.Mode // of --compare
 	compared *compareDetails  // nil without --compare
@@ -194,14 +196,17 @@ func (a *app) run(ctx context.Context, files *commandFiles, o runOptions) (err e
 		return programFault(file, err)
 	}
 	defer func() { err = errors.Join(err, j.rig.Close(context.WithoutCancel(ctx))) }()
-	if o.trace != "" {
+	if o.trace != "" || a.saved.file != nil {
 		j.trace = func(w io.Writer) error {
 			inputs := map[string][]byte{}
 			for name, t := range j.rig.In {
 				inputs[name] = t.Bytes()
 			}
 			source := ane.Source{File: file, Text: text, Function: o.function, Weights: j.weights}
-			return trace(ctx, d, w, []tracedProgram{{source, inputs}})
+			programs := []tracedProgram{{source, inputs}}
+			var err error
+			j.timeline, err = recordTrace(w, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+			return err
 		}
 	}
 	if err := j.run(ctx, bar); err != nil {
@@ -303,9 +308,15 @@ func (j *runJob) run(ctx context.Context, bar *progress) error {
 	if shown {
 		j.eval.Copied = &copied
 	}
-	if traced != nil {
+	switch {
+	case traced != nil:
 		if err := j.trace(traced); err != nil { // before an output appears
 			return err
+		}
+	case j.trace != nil:
+		_ = j.trace(io.Discard) // for the report, which then has no timeline
+		if ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	bar.now("write")

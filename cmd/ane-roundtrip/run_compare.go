@@ -23,6 +23,19 @@ type compareDetails struct {
 	Modes      [2]numerics.Mode `json:"modes"`
 	Compared   int              `json:"compared"`   // results of operators, up to the one that differs
 	Difference *modeDifference  `json:"difference"` // null if all results are equal
+
+	Operators []modeResult `json:"operators,omitempty"` // every result; with --json or --report
+}
+
+// modeResult is how far one result of an operator is apart between two modes, whatever --tol says.
+type modeResult struct {
+	Operator string  `json:"operator"`
+	Value    string  `json:"value"`
+	Line     int     `json:"line"`
+	Elements int     `json:"elements"`
+	Differ   int     `json:"differ"`
+	Worst    float64 `json:"max_difference"` // among finite elements
+	Relative float64 `json:"relative"`       // the same, divided by the largest magnitude in the first mode
 }
 
 // modeDifference is the first operator whose result differs between two modes.
@@ -80,11 +93,22 @@ func (j *runJob) compareTwo(ctx context.Context, program *mil.Program, file stri
 		}
 		c.Inputs[name] = data
 	}
+	j.compared = &compareDetails{Modes: j.compare}
+	if j.app.reports() {
+		c.Each = func(r modes.Result) {
+			one := modeResult{Operator: r.Operator, Value: visible(r.Value), Line: r.Pos.Line, Elements: r.Elements,
+				Differ: r.Differ, Worst: r.Worst}
+			if r.Largest > 0 {
+				one.Relative = r.Worst / r.Largest
+			}
+			j.compared.Operators = append(j.compared.Operators, one)
+		}
+	}
 	d, compared, err := c.Find(ctx)
 	if err != nil {
 		return err
 	}
-	j.compared = &compareDetails{Modes: j.compare, Compared: compared}
+	j.compared.Compared = compared
 	if d == nil {
 		return nil
 	}

@@ -51,7 +51,9 @@ type runDetails struct {
 	Notes       []string      `json:"notes,omitempty"`        // conversions of the files of --expect
 	MadeWeights []string      `json:"made_weights,omitempty"` // files that were missing and filled by --fill-weights
 
-	Compare *compareDetails `json:"compare,omitempty"` // of --compare
+	Compare  *compareDetails `json:"compare,omitempty"` // of --compare
+	Surfaces []trial.Surface `json:"surfaces"`
+	Timeline *timelineRecord `json:"timeline,omitempty"` // with --report or --trace
 }
 
 // notes prints notes to standard error. It prints none where the JSON object goes to standard
@@ -82,7 +84,8 @@ func (j *runJob) report(d *ane.Device) error {
 	r := newReport(d)
 	r.setEngine(&receipt)
 	r.Checks = append(r.Checks, j.checks...)
-	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, j.notes, j.weights.made, j.compared}
+	r.Details = runDetails{j.rows, rig.Compile, rig.Load, j.eval, j.notes, j.weights.made, j.compared, rig.Surfaces(),
+		j.timeline}
 	failed := r.judge()
 	a.deliver(r)
 	if a.json {

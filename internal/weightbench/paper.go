@@ -3,14 +3,14 @@ package weightbench
 // Variant is a row of the paper's tables 1 to 3: a model of Qwen3. Pairs are standard loading, by
 // pread, and mmap.
 type Variant struct {
-	Model    string
-	GB       float64    // table 1
-	Load     [2]float64 // table 2, in seconds, of weights alone
-	Speedup  float64    // as printed
-	Start    [2]float64 // table 3, in seconds, with the model's start
-	Prompt   [2]float64 // in tokens a second
-	Generate [2]float64
-	Peak     [2]float64 // in GB
+	Model    string     `json:"model"`
+	GB       float64    `json:"gb"`           // table 1
+	Load     [2]float64 `json:"load_s"`       // table 2, of weights alone
+	Speedup  float64    `json:"speedup"`      // as printed
+	Start    [2]float64 `json:"start_s"`      // table 3, with the model's start
+	Prompt   [2]float64 `json:"prompt_per_s"` // in tokens
+	Generate [2]float64 `json:"generate_per_s"`
+	Peak     [2]float64 `json:"peak_gb"`
 }
 
 // Variants returns tables 1 to 3.
@@ -37,12 +37,13 @@ func Variants() []Variant {
 
 // Reserved is a row of the paper's table 4.
 type Reserved struct {
-	Model, Mode string
-	First       float64 // latency of the first token in ms
-	Prompt      float64 // tokens a second
-	Generate    float64
-	Peak        float64 // GB
-	Delta       float64 // GB beyond dynamic
+	Model    string  `json:"model"`
+	Mode     string  `json:"mode"`         // dynamic, or the tokens reserved
+	First    float64 `json:"first_ms"`     // latency of the first token
+	Prompt   float64 `json:"prompt_per_s"` // in tokens
+	Generate float64 `json:"generate_per_s"`
+	Peak     float64 `json:"peak_gb"`
+	Delta    float64 `json:"delta_gb"` // beyond dynamic
 }
 
 // Reservations returns table 4.

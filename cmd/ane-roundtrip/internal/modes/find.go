@@ -30,6 +30,7 @@ type Comparison struct {
 	Inputs map[string][]byte  // dense elements of each input, by its name
 	Tol    float64            // an element differs from here on, or from Tol times its value where that is above 1
 	Done   func(part, of int) // called after each piece; may be nil
+	Each   func(Result)       // called with every result, also after the first that differs; may be nil
 
 	computed map[string]bool // names of values that are not known when compiling
 }
@@ -51,7 +52,18 @@ type Difference struct {
 	Carried  bool // with equal operands it does not differ: the operands' differences, within Tol, do it
 }
 
-// Find compares. Compared is the number of results that were compared, up to and with the one that differs. The
+// Result is what two modes make of one result of an operator. Tol has no influence on it.
+type Result struct {
+	Operator string
+	Value    string
+	Pos      mil.Pos
+	Elements int
+	Differ   int     // elements
+	Worst    float64 // largest absolute difference among finite elements
+	Largest  float64 // magnitude among finite elements of the first mode
+}
+
+// Find compares. It stops at the first result that differs unless Each is set. Compared is the number of results that were compared, up to and with the one that differs. The
 // Difference is nil if there is none.
 func (c *Comparison) Find(ctx context.Context) (d *Difference, compared int, err error) {
 	tree, err := c.Source.Tree()
@@ -82,14 +94,44 @@ func (c *Comparison) Find(ctx context.Context) (d *Difference, compared int, err
 			c.Done(i+1, len(parts))
 		}
 		for _, r := range part {
-			compared++
-			d := c.differ(r, got[0][r.value.Name], got[1][r.value.Name])
+			a, b := got[0][r.value.Name], got[1][r.value.Name]
+			if c.Each != nil {
+				c.Each(resultOf(r, a, b))
+			}
 			if d != nil {
-				return d, compared, c.explain(ctx, tree, r, d)
+				continue
+			}
+			compared++
+			if d = c.differ(r, a, b); d == nil {
+				continue
+			}
+			if err := c.explain(ctx, tree, r, d); err != nil || c.Each == nil {
+				return d, compared, err
 			}
 		}
 	}
-	return nil, compared, nil
+	return d, compared, nil
+}
+
+// resultOf measures how far a value of both modes is apart.
+func resultOf(r result, a, b []byte) Result {
+	v := r.value
+	one := Result{Operator: r.node.Def.Name, Value: v.Name, Pos: r.node.Op.Pos, Elements: v.Elements()}
+	exact := &Comparison{}
+	finite := func(x float64) bool { return !math.IsInf(x, 0) && x == x }
+	for at := 0; at < len(a); at += v.DType.Size() {
+		x, y := element.Load(v.DType, a[at:]), element.Load(v.DType, b[at:])
+		if finite(x) {
+			one.Largest = max(one.Largest, math.Abs(x))
+		}
+		if exact.apart(x, y) {
+			one.Differ++
+			if gap := math.Abs(x - y); finite(gap) {
+				one.Worst = max(one.Worst, gap)
+			}
+		}
+	}
+	return one
 }
 
 // result is a value that a node computes.

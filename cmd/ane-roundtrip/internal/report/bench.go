@@ -130,9 +130,9 @@ func (b *builder) evaluations(e *value) {
 
 // cache draws the memory of keys and values over the tokens, and shows published figures beside.
 func (b *builder) cache(c *value) {
-	rows := c.at("modes")
-	if rows.kind != array {
-		rows = c // bench weights has the rows alone
+	rows, published := c.at("modes"), c.at("published")
+	if rows.kind != array { // bench weights has the rows alone
+		rows, published = c, b.root.at("details", "published")
 	}
 	t := &table{Caption: "Keys and values", Columns: columns("cache", "#first token", "#prompt", "#generate", "#memory",
 		"#beyond dynamic", "#copied")}
@@ -160,7 +160,7 @@ func (b *builder) cache(c *value) {
 	p.Data = &folded{"Figures", steps.without()}
 	plots := b.plot(nil, drawn, p, "Memory over the number of tokens, a line for each cache.")
 	b.section("Keys and values", nil, block{Plots: plots}, tableBlock(t),
-		tableBlock(reservations(b.root.at("details", "published"))))
+		tableBlock(reservations(published)))
 }
 
 // cacheMode names a cache: dynamic, or the number of tokens that it reserves.

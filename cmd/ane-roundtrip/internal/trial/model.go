@@ -21,7 +21,9 @@ type Report struct {
 	P99      time.Duration `json:"evaluate_p99_ns"`
 	MaxError Number        `json:"max_error"`    // null if a value is NaN
 	Copied   int           `json:"bytes_copied"` // of tensors that the engine does not reach in place
-	Error    string        `json:"-"`            // why the model did not run; the figures are then zero
+	Latency  *Latency      `json:"latency,omitempty"`
+	Surfaces []Surface     `json:"surfaces"`
+	Error    string        `json:"-"` // why the model did not run; the figures are then zero
 	Checks   []Check       `json:"-"`
 	Strays   int           `json:"-"` // bytes that the engine wrote outside of every tensor
 	Changed  int           `json:"-"` // bytes of inputs that an evaluation changed
@@ -52,7 +54,7 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 	}
 	defer func() { err = errors.Join(err, r.Close(context.WithoutCancel(ctx))) }()
 	r.Paint()
-	rep.Compile, rep.Load = r.Compile, r.Load
+	rep.Compile, rep.Load, rep.Surfaces = r.Compile, r.Load, r.Surfaces()
 
 	var shown bool
 	rep.Copied, shown = r.Unshared(ctx)
@@ -91,6 +93,7 @@ func Model(ctx context.Context, d *ane.Device, m models.Model, iterations int) (
 		return rep, err
 	}
 	slices.Sort(times)
+	rep.Latency = Histogram(times)
 	rep.P50, rep.P99 = times[len(times)/2], times[len(times)*99/100]
 	rep.Strays = r.Strays()
 

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/weightbench"
+)
+
+// print plots the memory over the tokens and prints the published costs of reserving beside ours.
+func (c *cacheMemory) print(a *app) error {
+	if err := a.printf("\nMemory of keys and values, 36 layers of 8 heads of 128 in fp16: a reserved cache is a flat\n"+
+		"line, a growing one a staircase.\n\n%s\n", memoryPlot(c.Modes)); err != nil {
+		return err
+	}
+	if err := a.table(keptTable(c.Modes)); err != nil {
+		return err
+	}
+	if err := a.printf("\n"); err != nil {
+		return err
+	}
+	if err := a.table(paperTable(c.Published.Reserve)); err != nil {
+		return err
+	}
+	return a.printf("paper: table 4 of OptMLX, with MLX on an M4 Max.\n\n")
+}
+
+// keptTable is a table of caches.
+func keptTable(all []weightbench.Kept) *page.Table {
+	w := page.NewTable("cache", "first ms", "prompt t/s", "generate t/s", "MiB", "beyond dynamic", "copied MiB")
+	for _, k := range all {
+		w.Row(k.Mode, fmt.Sprintf("%.3g", k.First), fmt.Sprintf("%.3g", k.Prompt), fmt.Sprintf("%.3g", k.Generate),
+			fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
+	}
+	return w
+}
+
+// paperTable is table 4 of the paper.
+func paperTable(all []weightbench.Reserved) *page.Table {
+	w := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "generate t/s", "peak GB", "beyond dynamic")
+	for _, r := range all {
+		w.Row(r.Model, r.Mode, fmt.Sprint(r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate), fmt.Sprint(r.Peak),
+			fmt.Sprintf("%+.3f", r.Delta))
+	}
+	return w
+}
+
+// Size of a plot of characters.
+const (
+	plotColumns = 60
+	plotRows    = 8
+)
+
+// memoryPlot draws the memory of caches over their tokens with a character for each: d for dynamic, r for a reserved
+// one, * where both are.
+func memoryPlot(all []weightbench.Kept) string {
+	tokens, high := 1, 1
+	for _, k := range all {
+		for _, p := range k.Steps {
+			tokens, high = max(tokens, p.Tokens), max(high, p.Bytes)
+		}
+	}
+	var cells [plotRows][plotColumns]byte
+	for i := range cells {
+		for x := range cells[i] {
+			cells[i][x] = ' '
+		}
+	}
+	for _, k := range all {
+		mark := byte('r')
+		if k.Mode == "dynamic" {
+			mark = 'd'
+		}
+		for x := range plotColumns {
+			at := (x + 1) * tokens / plotColumns
+			bytes := 0
+			for _, p := range k.Steps {
+				if p.Tokens <= max(at, 1) {
+					bytes = p.Bytes
+				}
+			}
+			row := plotRows - int(math.Ceil(float64(bytes)/float64(high)*plotRows))
+			if row < 0 || row >= plotRows {
+				continue
+			}
+			if old := cells[row][x]; old != ' ' && old != mark {
+				mark = '*'
+			}
+			cells[row][x] = mark
+			if mark == '*' {
+				mark = map[bool]byte{true: 'd', false: 'r'}[k.Mode == "dynamic"]
+			}
+		}
+	}
+	var s strings.Builder
+	for i, line := range cells {
+		label := ""
+		if i == 0 {
+			label = fmt.Sprintf("%d MiB", high>>20)
+		}
+		fmt.Fprintf(&s, "%9s |%s\n", label, strings.TrimRight(string(line[:]), " "))
+	}
+	fmt.Fprintf(&s, "%9s +%s\n", "0", strings.Repeat("-", plotColumns))
+	fmt.Fprintf(&s, "%9s  %-*s%s\n", "", plotColumns-len("0000 tokens"), "1", fmt.Sprintf("%4d tokens", tokens))
+	for _, k := range all {
+		if k.Mode == "dynamic" {
+			fmt.Fprintf(&s, "%9s  d: grows by %d tokens\n", "", 256)
+		} else {
+			fmt.Fprintf(&s, "%9s  r: %s tokens reserved\n", "", k.Mode)
+		}
+	}
+	return s.String()
+}

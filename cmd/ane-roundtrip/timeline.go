@@ -1,0 +1,76 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"strings"
+)
+
+// timelineRecord is what one evaluation of each program did on a timeline: the spans and the memory of the trace that
+// --trace writes.
+type timelineRecord struct {
+	Spans   []timelineSpan  `json:"spans"` // in the order in which they ended
+	Memory  []timelineBytes `json:"memory"`
+	LeftOut int             `json:"left_out,omitempty"` // spans beyond the first 2000
+}
+
+// maxSpans bounds the spans of an object; a program of many operators is one span of the engine.
+const maxSpans = 2000
+
+// timelineSpan is a span of a row.
+type timelineSpan struct {
+	Row      string `json:"row"` // waits, submissions, engine or copies
+	Name     string `json:"name"`
+	Program  string `json:"program,omitempty"` // of a span of the engine
+	Start    int64  `json:"start_ns"`
+	Duration int64  `json:"duration_ns"`
+}
+
+// timelineBytes is the memory of the buffers from a time on.
+type timelineBytes struct {
+	At    int64 `json:"at_ns"`
+	Bytes int64 `json:"bytes"`
+}
+
+// recordTrace has a trace of programs written to w and returns its record.
+func recordTrace(w io.Writer, programs []tracedProgram, write func(io.Writer) error) (*timelineRecord, error) {
+	var text bytes.Buffer
+	if err := write(io.MultiWriter(w, &text)); err != nil {
+		return nil, err
+	}
+	var file struct {
+		TraceEvents []struct {
+			Name, Cat, Ph string
+			Ts, Dur       float64
+			Args          struct {
+				Bytes int64 `json:"bytes"`
+			}
+		}
+	}
+	if err := json.Unmarshal(text.Bytes(), &file); err != nil {
+		return nil, err
+	}
+	ns := func(us float64) int64 { return int64(math.Round(1000 * us)) }
+	r := &timelineRecord{Spans: []timelineSpan{}, Memory: []timelineBytes{}}
+	ran := 0
+	for _, e := range file.TraceEvents {
+		switch e.Ph {
+		case "C":
+			r.Memory = append(r.Memory, timelineBytes{ns(e.Ts), e.Args.Bytes})
+		case "X":
+			s := timelineSpan{Row: e.Cat, Name: e.Name, Start: ns(e.Ts), Duration: ns(e.Dur)}
+			if e.Cat == "engine" && ran < len(programs) {
+				s.Program = visible(strings.TrimSuffix(programs[ran].source.File, ".mil"))
+				ran++
+			}
+			if len(r.Spans) == maxSpans {
+				r.LeftOut++
+				continue
+			}
+			r.Spans = append(r.Spans, s)
+		}
+	}
+	return r, nil
+}
