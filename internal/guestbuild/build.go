@@ -27,9 +27,9 @@ func tools() map[string]tool {
 		".wat": {"wat2wasm", "1.0.32", nil, "wabt", func(source, binary string) []string {
 			return []string{"--output=" + binary, source}
 		}},
-		".c": {"clang-14", "14.0.6", []string{"wasm-ld-14"}, "clang-14 and lld-14", func(source, binary string) []string {
+		".c": {"clang-14", "14.0.6", []string{"wasm-ld-14"}, "clang-14 and lld-14", func(source, to string) []string {
 			return []string{"--target=wasm32", "-std=c11", "-Os", "-Wall", "-Wextra", "-Werror", "-nostdlib",
-				"-ffreestanding", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--strip-all", "-o", binary, source}
+				"-ffreestanding", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--strip-all", "-o", to, source}
 		}},
 	}
 }

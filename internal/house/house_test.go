@@ -50,6 +50,7 @@ var may = []struct {
 	{"ane/mil/ops", []string{"ane/mil", "ane/mil/blob", "ane/mil/element", "internal/near"}},
 	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil", []string{"internal/near"}},
+	{"ane/wasm", []string{"ane", "ane/fp16", "ane/kv", "ane/mil", "unimem", "unimem/wasm"}},
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
 	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "internal/wholefile", "unimem", "unimem/safetensors"}},

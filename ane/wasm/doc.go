@@ -1,0 +1,56 @@
+// Package wasm lets WebAssembly guests use an engine: a guest opens a program, binds ranges of its own memory to the
+// program's inputs and outputs, evaluates, and reads the results through the pointer that it bound. Nothing is copied
+// on the way, and what is copied elsewhere is counted (Guest.Copied).
+//
+//	Host (a Device, named programs, limits) -> Code (a binary) -> Guest (an instance)
+//
+// A guest's linear memory is a unimem.Block; see package unimem/wasm. On an engine that accepts tensors at an offset
+// (engine.AllowOffsets) a tensor is any range that starts at a multiple of 64 bytes. On all others the range consists
+// of whole pages of 16,384 bytes, over which the host maps the tensor's own surface; the guest asks for the number by
+// alignment(). An unaligned range is refused.
+//
+// # Functions of the module anekit
+//
+// All numbers are i32 unless marked. A text is a pointer and a length in bytes. A negative result is a Code; handles
+// are positive and are not used twice. include/anekit.h declares the functions for C.
+//
+//	version() -> 1
+//	alignment() -> bytes                                     of pointers of bind; of lengths too if it is above 64
+//	error_text(ptr, cap) -> length                           of the last error, cut off at cap
+//	print(ptr, len) -> 0                                     writes to Limits.Output
+//
+//	program_open(name, len) -> program                       a program that the host has named
+//	program_compile(text, len) -> program                    MIL text without weight files
+//	program_close(program) -> 0
+//	tensor_bytes(program, name, len) -> bytes                that bind needs at least
+//	tensor_stride(program, name, len, axis) -> bytes         between neighbors on an axis: 0 N, 1 C, 2 D, 3 H, 4 W
+//
+//	request_open(program) -> request
+//	bind(request, name, len, ptr, bytes) -> 0                an input or an output
+//	bind_keys(request, name, len, cache, layer) -> 0         an input: the cache's tensor of a layer
+//	bind_values(request, name, len, cache, layer) -> 0
+//	evaluate(request) -> 0
+//	start(request) -> 0                                      returns at once; the engine owns the ranges until wait
+//	wait(request) -> 0                                       the outcome of start
+//	request_close(request) -> 0
+//
+//	cache_open(layers, heads, dim, context) -> cache         of fp16
+//	cache_append(cache, layer, keys, values, tokens) -> 0
+//	cache_advance(cache, tokens) -> 0
+//	cache_length(cache) -> tokens
+//	cache_truncate(cache, tokens) -> 0
+//	cache_close(cache) -> 0
+//
+//	sampler_open(temperature f32, top_p f32, seed i64) -> sampler
+//	sample(sampler, logits, count, bits) -> token            logits of 32 or 16 bits
+//	sampler_close(sampler) -> 0
+//
+// Guests may also import wasi_snapshot_preview1, as Go's do: output goes to Limits.Output, there are no files, no
+// arguments and no environment, and clock and random numbers are the same in every run.
+//
+// # Safety
+//
+// A guest can harm itself only. Names, handles and ranges are checked at each call; Limits bound memory, open objects
+// and time. When a guest exits, traps or exceeds its time, the host cancels its runs, waits for the engine, and then
+// frees the memory. A guest that writes to a range while the engine reads it gets other results, and nothing else.
+package wasm

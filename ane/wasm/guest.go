@@ -1,0 +1,278 @@
+package wasm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/sys"
+
+	linear "github.com/anekit/anekit/unimem/wasm"
+)
+
+// Guest is an instance of a Binary: a memory, and what the guest has opened. One call at a time runs; further ones
+// wait.
+type Guest struct {
+	host   *Host
+	limits Limits
+	module api.Module
+	memory *linear.Memory
+	copied atomic.Int64
+
+	life context.Context // ends with the guest
+	stop context.CancelFunc
+
+	mu       sync.Mutex // of the running call
+	failed   error      // why the guest takes no more calls
+	closed   bool
+	objects  map[int32]any // by handle
+	next     int32         // the last handle
+	programs int
+	others   int // objects that are no programs
+	caches   int // bytes
+	last     string
+}
+
+// guestKey is the key of the Guest in the context of its calls.
+type guestKey struct{}
+
+func guestOf(ctx context.Context) *Guest {
+	g, _ := ctx.Value(guestKey{}).(*Guest)
+	return g
+}
+
+// Start makes a Guest and calls its _initialize, if it exports one, within Limits.Time. The caller closes the Guest.
+//
+// Errors: ErrCode (imports that the Host does not have), ErrLimit (more memory than Limits.Memory at first), those of
+// unimem.Open, and of a start function those of Call.
+func (c *Binary) Start(ctx context.Context, limits Limits) (*Guest, error) {
+	const op = "start"
+	h := c.host
+	h.mu.Lock()
+	if h.closed {
+		h.mu.Unlock()
+		return nil, &Error{Op: op, Err: ErrClosed, Detail: "the host is closed"}
+	}
+	h.guests++
+	h.mu.Unlock()
+	g := &Guest{host: h, limits: limits.withDefaults(), objects: map[int32]any{}}
+	g.life, g.stop = context.WithCancel(context.Background())
+	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().
+		WithStdout(g.limits.Output).WithStderr(g.limits.Output)
+	run, cancel := g.within(ctx)
+	module, memory, err := linear.Instantiate(run, h.runtime, c.module, config, g.limits.Memory)
+	cancel()
+	if err != nil {
+		kind := ErrCode
+		if errors.Is(err, linear.ErrLimit) {
+			kind = ErrLimit
+		}
+		return nil, errors.Join(&Error{Op: op, Err: kind, Cause: err}, g.Close(ctx))
+	}
+	g.module, g.memory = module, memory
+	if module.ExportedFunction(initialize) != nil {
+		if _, err := g.Call(ctx, initialize); err != nil {
+			return nil, errors.Join(err, g.Close(ctx))
+		}
+	}
+	return g, nil
+}
+
+// initialize is the export of a reactor that Start calls.
+const initialize = "_initialize"
+
+// within returns the context of a call: it ends with ctx, with Limits.Time, and with the guest.
+func (g *Guest) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, guestKey{}, g), g.limits.Time)
+	stop := context.AfterFunc(g.life, cancel)
+	return ctx, func() { stop(); cancel() }
+}
+
+// Memory is the guest's linear memory. The Guest owns it.
+func (g *Guest) Memory() *linear.Memory { return g.memory }
+
+// Module is the instance. It must not be closed, nor its memory be used after Close of the Guest.
+func (g *Guest) Module() api.Module { return g.module }
+
+// Copied is the number of bytes that were copied for the guest so far: those that binding on a surface moved, those
+// that cache_append took, those of 16-bit logits, and those of a copying Host.
+func (g *Guest) Copied() int64 {
+	n := g.copied.Load()
+	if g.memory != nil {
+		n += g.memory.Copied()
+	}
+	return n
+}
+
+// AddCopied adds bytes that a Function has copied.
+func (g *Guest) AddCopied(n int64) { g.copied.Add(n) }
+
+// Call calls an export with parameters as wazero encodes them (api.EncodeI32 and others), and returns its results. It
+// ends with ctx and after Limits.Time, also in an endless loop.
+//
+// Errors: ErrExport, ErrClosed, and those after which the guest takes no further calls: ErrTrap, ErrExit, ErrTime. Then
+// the runs of the guest were canceled and have ended, and its objects are closed.
+func (g *Guest) Call(ctx context.Context, name string, args ...uint64) ([]uint64, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.closed:
+		return nil, &Error{Op: "call", Name: name, Err: ErrClosed}
+	case g.failed != nil:
+		return nil, g.failed
+	case ctx.Err() != nil:
+		return nil, &Error{Op: "call", Name: name, Err: ErrTime, Cause: ctx.Err()}
+	}
+	f := g.module.ExportedFunction(name)
+	if f == nil {
+		return nil, &Error{Op: "call", Name: name, Err: ErrExport, Hint: "the guest has to export it"}
+	}
+	if n := len(f.Definition().ParamTypes()); n != len(args) {
+		return nil, &Error{Op: "call", Name: name, Err: ErrExport,
+			Detail: fmt.Sprintf("%d parameters, the call has %d", n, len(args))}
+	}
+	run, cancel := g.within(ctx)
+	defer cancel()
+	results, err := f.Call(run, args...)
+	if err != nil {
+		g.failed = g.ended("call", name, err)
+		return nil, errors.Join(g.failed, g.end(ctx))
+	}
+	return results, nil
+}
+
+// ended returns the typed error of a call that ended the guest.
+func (g *Guest) ended(op, name string, err error) error {
+	var exit *sys.ExitError
+	switch {
+	case !errors.As(err, &exit):
+		return &Error{Op: op, Name: name, Err: ErrTrap, Cause: err}
+	case exit.ExitCode() == sys.ExitCodeDeadlineExceeded || exit.ExitCode() == sys.ExitCodeContextCanceled:
+		return &Error{Op: op, Name: name, Err: ErrTime, Cause: err,
+			Detail: fmt.Sprintf("Limits.Time is %v", g.limits.Time)}
+	}
+	return &Error{Op: op, Name: name, Err: ErrExit, Exit: exit.ExitCode(),
+		Detail: fmt.Sprintf("status %d", exit.ExitCode())}
+}
+
+// Close ends a running call and the runs of start, waits for the engine, closes what the guest has opened, and frees
+// its memory. Repeating it does nothing.
+func (g *Guest) Close(ctx context.Context) error {
+	g.stop()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		if g.memory == nil {
+			return nil
+		}
+		return g.memory.Close()
+	}
+	g.closed = true
+	err := g.end(ctx)
+	if g.module != nil {
+		err = errors.Join(err, g.module.Close(context.WithoutCancel(ctx)), g.memory.Close())
+	}
+	g.host.mu.Lock()
+	g.host.guests--
+	g.host.mu.Unlock()
+	return err
+}
+
+// end cancels what runs and closes every object: requests first, then what they use. The caller holds mu.
+func (g *Guest) end(ctx context.Context) error {
+	g.stop()
+	var errs []error
+	for handle, o := range g.objects {
+		if r, ok := o.(*request); ok {
+			errs = append(errs, r.close())
+			delete(g.objects, handle)
+		}
+	}
+	for handle, o := range g.objects {
+		switch o := o.(type) {
+		case *program:
+			errs = append(errs, g.host.drop(ctx, o.model))
+		case *cache:
+			errs = append(errs, o.Close())
+		}
+		delete(g.objects, handle)
+	}
+	return errors.Join(errs...)
+}
+
+// add opens an object and returns its handle.
+func (g *Guest) add(op string, o any) (int32, error) {
+	_, isProgram := o.(*program)
+	switch {
+	case isProgram && g.programs >= g.limits.Programs:
+		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
+			Detail: fmt.Sprintf("%d programs are open", g.programs), Hint: "close one first"}
+	case !isProgram && g.others >= g.limits.Objects:
+		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
+			Detail: fmt.Sprintf("%d requests, caches and samplers are open", g.others), Hint: "close one first"}
+	case g.next == 1<<31-1:
+		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit, Detail: "no handle is left"}
+	}
+	if isProgram {
+		g.programs++
+	} else {
+		g.others++
+	}
+	g.next++
+	g.objects[g.next] = o
+	return g.next, nil
+}
+
+// remove forgets a handle.
+func (g *Guest) remove(handle int32) {
+	if _, ok := g.objects[handle].(*program); ok {
+		g.programs--
+	} else {
+		g.others--
+	}
+	delete(g.objects, handle)
+}
+
+// object returns the open object of a handle, of type T.
+func object[T any](g *Guest, op string, handle uint64) (T, error) {
+	o, ok := g.objects[int32(uint32(handle))].(T)
+	if !ok {
+		var none T
+		return none, &Error{Op: op, Code: CodeHandle, Err: CodeHandle,
+			Detail: fmt.Sprintf("%d is no %s", int32(uint32(handle)), kindOf(none))}
+	}
+	return o, nil
+}
+
+func kindOf(o any) string {
+	switch o.(type) {
+	case *program:
+		return "program"
+	case *request:
+		return "request"
+	case *cache:
+		return "cache"
+	}
+	return "sampler"
+}
+
+// text reads a text of the guest.
+func (g *Guest) text(op string, ptr, length uint64, most int) (string, error) {
+	if uint64(uint32(length)) > uint64(most) {
+		return "", &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
+			Detail: fmt.Sprintf("a text of %d bytes, at most %d", uint32(length), most)}
+	}
+	b, err := g.memory.Range(uint64(uint32(ptr)), uint64(uint32(length)))
+	if err != nil {
+		return "", err
+	}
+	if !utf8.Valid(b) {
+		return "", &Error{Op: op, Code: CodeArgument, Err: CodeArgument, Detail: "the text is no UTF-8"}
+	}
+	return string(b), nil
+}
