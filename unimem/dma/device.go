@@ -41,10 +41,13 @@ type config struct {
 	timeout time.Duration
 	size    uint64 // of the addresses of a simulated device
 	longest uint64 // of its segments, 0 for any
+	sector  int    // of a disk
+	sgl     bool
+	small   bool
 }
 
 func configure(opts []Option) config {
-	c := config{timeout: patience, size: addressSize}
+	c := config{timeout: patience, size: addressSize, sector: 512}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -180,6 +183,8 @@ func (d *Device) prepare(b *unimem.Block, m *mapping) error {
 		}
 		at += n
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	m.segments = all
 	return nil
 }
@@ -230,7 +235,9 @@ func (d *Device) driverError(op string, b *unimem.Block, at int, err error) erro
 
 // undo completes the commands of m, the last one first, and releases b if none is left.
 func (d *Device) undo(b *unimem.Block, m *mapping) error {
+	d.mu.Lock()
 	m.segments = nil // they are no longer whole
+	d.mu.Unlock()
 	for n := len(m.commands); n > 0; n-- {
 		ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
 		err := d.driver.Complete(ctx, m.commands[n-1])
@@ -261,6 +268,16 @@ func (d *Device) Release(b *unimem.Block) error {
 	return d.undo(b, m)
 }
 
+// mappedSegments are the segments of b, nil if it is not mapped.
+func (d *Device) mappedSegments(b *unimem.Block) []Segment {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if m := d.mapped[b]; m != nil {
+		return m.segments
+	}
+	return nil
+}
+
 // Mapped is the number of Blocks that the device reaches.
 func (d *Device) Mapped() int {
 	d.mu.Lock()
@@ -268,9 +285,14 @@ func (d *Device) Mapped() int {
 	return len(d.mapped)
 }
 
-// Close releases every Block and closes the Driver, once; repeating it returns nil. After an error, such as
+// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil. After an error, such as
 // of an access that does not end, the Device is still open.
 func (d *Device) Close() error {
+	if d.model != nil {
+		if err := d.model.end(); err != nil {
+			return err
+		}
+	}
 	for {
 		d.mu.Lock()
 		if d.closed {

@@ -38,6 +38,7 @@ func Simulate(opts ...Option) (*Device, error) {
 		table:    dart.NewTable(dart.Range{At: addressStart, Size: c.size}),
 		longest:  c.longest,
 		commands: map[Command]*dart.Mapping{},
+		disks:    map[*Disk]bool{},
 	}
 	d := New(m, opts...)
 	d.model = m
@@ -52,7 +53,43 @@ type model struct {
 	mu       sync.Mutex
 	last     Command
 	commands map[Command]*dart.Mapping
-	disks    int
+	disks    map[*Disk]bool
+	ended    bool
+}
+
+// add makes a disk known, unless the Device is closing.
+func (m *model) add(k *Disk) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.ended {
+		m.disks[k] = true
+	}
+	return !m.ended
+}
+
+func (m *model) remove(k *Disk) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.disks, k)
+}
+
+// end closes all disks.
+func (m *model) end() error {
+	for {
+		m.mu.Lock()
+		m.ended = true
+		var k *Disk
+		for k = range m.disks {
+			break
+		}
+		m.mu.Unlock()
+		if k == nil {
+			return nil
+		}
+		if err := k.Close(); err != nil {
+			return err
+		}
+	}
 }
 
 // Prepare maps as many pages as MaxSegments segments hold.

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package dma
+
+import "os"
+
+func forget(*os.File) {}

@@ -1,0 +1,282 @@
+package dma
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/unimem"
+)
+
+// within has a deadline that only a hang reaches.
+func within(t testing.TB) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), await.Patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func simulate(t testing.TB, opts ...Option) *Device {
+	t.Helper()
+	d, err := Simulate(opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}
+
+// open opens a Block that is closed after the Device.
+func open(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {
+	t.Helper()
+	b, err := unimem.Open(size, opts...)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, b.Close()) })
+	return b
+}
+
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*7 ^ i>>8)
+	}
+	return b
+}
+
+// write makes a file that no page of the page cache has, if that is possible.
+func write(t testing.TB, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "sectors")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	_, err = f.Write(data)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
+	forget(f)
+	require.NoError(t, f.Close())
+	return path
+}
+
+// TestDiskReadsToABlock reads a file to a Block whose addresses are in many pieces.
+func TestDiskReadsToABlock(t *testing.T) {
+	const size = 5<<20 + 777
+	data := pattern(size)
+	path := write(t, data)
+	for name, opts := range map[string][]Option{
+		"prp": nil, "sgl": {ScatterGather()}, "small": {SmallPages()}, "4096": {Sector(4096)},
+		"split": {LongestSegment(3 * PageSize)}, "split sgl": {LongestSegment(PageSize), ScatterGather()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := open(t, 6<<20)
+			d := simulate(t, opts...)
+			k, err := OpenDisk(within(t), d, path, opts...)
+			require.NoError(t, err)
+			sector := k.Sector()
+			require.EqualValues(t, (size+sector-1)/sector, k.Blocks())
+			require.ErrorIs(t, k.Read(within(t), b, 0, 0, 1), ErrNotMapped)
+			_, err = d.Segments(b)
+			require.NoError(t, err)
+			const off = 2 * PageSize
+			require.NoError(t, k.Read(within(t), b, off, 0, int(k.Blocks())))
+			require.True(t, bytes.Equal(data, b.Bytes()[off:off+size]))
+			require.Equal(t, make([]byte, off), b.Bytes()[:off])
+			require.Equal(t, make([]byte, b.Size()-off-size), b.Bytes()[off+size:])
+			if sector == 4096 {
+				require.Zero(t, k.Bounced(), "no byte went through other memory")
+			}
+			// Sectors that no direct read can have.
+			require.NoError(t, k.Read(within(t), b, off+5*sector, 3, 2))
+			require.Equal(t, data[3*sector:5*sector], b.Bytes()[off+5*sector:off+7*sector])
+			require.Zero(t, d.Faults())
+		})
+	}
+}
+
+func TestDiskRefuses(t *testing.T) {
+	d := simulate(t)
+	path := write(t, pattern(10*512))
+	b := open(t, PageSize)
+	k, err := OpenDisk(within(t), d, path)
+	require.NoError(t, err)
+	_, err = d.Segments(b)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		offset int
+		first  int64
+		count  int
+	}{
+		{-512, 0, 1}, {1, 0, 1}, {256, 0, 1}, {PageSize, 0, 1}, {PageSize - 512, 0, 2}, {0, -1, 1}, {0, 0, 0}, {0, 0, -1},
+		{0, 10, 1}, {0, 9, 2}, {0, 1 << 62, 1}, {0, 0, 1 << 62}, {1 << 62, 0, 1},
+	} {
+		err := k.Read(within(t), b, c.offset, c.first, c.count)
+		require.ErrorIs(t, err, ErrRange, "%+v", c)
+	}
+	require.ErrorIs(t, k.Read(within(t), nil, 0, 0, 1), ErrNotMapped)
+	gone, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.ErrorIs(t, k.Read(gone, b, 0, 0, 1), context.Canceled)
+	require.NoError(t, k.Close())
+	require.NoError(t, k.Close())
+	require.ErrorIs(t, k.Read(within(t), b, 0, 0, 1), ErrClosed)
+	require.NoError(t, d.Release(b))
+
+	_, err = OpenDisk(within(t), d, filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	_, err = OpenDisk(within(t), d, path, Sector(513))
+	require.ErrorIs(t, err, ErrRange)
+	_, err = OpenDisk(within(t), d, write(t, nil))
+	require.ErrorIs(t, err, ErrRange)
+	_, err = OpenDisk(within(t), New(nil), path)
+	require.ErrorIs(t, err, ErrUnavailable)
+	tiny := simulate(t, Addresses(4*PageSize))
+	_, err = OpenDisk(within(t), tiny, path)
+	require.ErrorIs(t, err, ErrExhausted)
+	require.NoError(t, d.Close())
+	_, err = OpenDisk(within(t), d, path)
+	require.ErrorIs(t, err, ErrClosed)
+}
+
+// hooked is media with a hook before each read.
+type hooked struct {
+	io.ReaderAt
+	hook func() error
+}
+
+func (h *hooked) ReadAt(p []byte, off int64) (int, error) {
+	if err := h.hook(); err != nil {
+		return 0, err
+	}
+	return h.ReaderAt.ReadAt(p, off)
+}
+
+func (h *hooked) Close() error { return nil }
+
+func disk(t *testing.T, d *Device, data []byte, hook func() error) *Disk {
+	t.Helper()
+	k, err := openDisk(within(t), d, &hooked{bytes.NewReader(data), hook}, int64(len(data)), 1, nil)
+	require.NoError(t, err)
+	return k
+}
+
+func TestDiskErrorsAreStatusCodes(t *testing.T) {
+	b := open(t, PageSize)
+	d := simulate(t)
+	k := disk(t, d, pattern(PageSize), func() error { return errors.New("EIO") })
+	_, err := d.Segments(b)
+	require.NoError(t, err)
+	err = k.Read(within(t), b, 0, 0, 1)
+	require.ErrorIs(t, err, ErrTransfer)
+	var s *Status
+	require.ErrorAs(t, err, &s)
+	require.Equal(t, Status{2, 0x81, "unrecovered read error (type 2, code 0x81)"}, *s)
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, b.ID(), e.Block)
+}
+
+// Release during a read: the device's next access faults, Release waits for the one that has begun, and no byte
+// changes after it.
+func TestReleaseDuringARead(t *testing.T) {
+	const size = 8 << 20
+	b := open(t, size)
+	d := simulate(t)
+	begun, let := make(chan struct{}), make(chan struct{})
+	var first atomic.Bool
+	k := disk(t, d, pattern(size), func() error {
+		if first.CompareAndSwap(false, true) {
+			close(begun)
+		}
+		<-let
+		return nil
+	})
+	s, err := d.Segments(b)
+	require.NoError(t, err)
+	read, released := make(chan error, 1), make(chan error, 1)
+	go func() { read <- k.Read(within(t), b, 0, 0, size/512) }()
+	await.Value(t, begun)
+	go func() { released <- d.Release(b) }()
+	await.Until(t, "the mapping is withdrawn", func() bool { return d.model.table.Reach(s[0].Address, 1, 1) != nil })
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	select {
+	case <-released:
+		t.Fatal("Release has returned during an access")
+	default:
+	}
+	close(let)
+	require.NoError(t, await.Value(t, released))
+	after := bytes.Clone(b.Bytes())
+	require.ErrorIs(t, await.Value(t, read), ErrFault)
+	require.True(t, bytes.Equal(after, b.Bytes()))
+	require.NotEqual(t, byte(pattern(size)[size-1]), after[size-1])
+}
+
+// A Release that waits in vain says so, keeps the Block retained, and may be repeated.
+func TestReleaseHasADeadline(t *testing.T) {
+	b := open(t, PageSize)
+	d := simulate(t, Timeout(1))
+	d.timeout = patience
+	begun, let := make(chan struct{}), make(chan struct{})
+	k := disk(t, d, pattern(PageSize), func() error {
+		close(begun)
+		<-let
+		return nil
+	})
+	_, err := d.Segments(b)
+	require.NoError(t, err)
+	read := make(chan error, 1)
+	go func() { read <- k.Read(within(t), b, 0, 0, 1) }()
+	await.Value(t, begun)
+	d.timeout = 1
+	err = d.Release(b)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, ErrRefused)
+	require.Equal(t, 2, d.Mapped(), "the queues, and the Block")
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	require.ErrorIs(t, k.Read(within(t), b, 0, 0, 1), ErrNotMapped)
+	close(let)
+	d.timeout = await.Patience
+	require.NoError(t, await.Value(t, read), "the access had begun")
+	require.NoError(t, d.Release(b))
+}
+
+// Many reads, of Blocks that come and go.
+func TestDiskUnderLoad(t *testing.T) {
+	const size = 1 << 20
+	data := pattern(size)
+	d := simulate(t, LongestSegment(2*PageSize), Addresses(3<<20))
+	k := disk(t, d, data, func() error { return nil })
+	var wg sync.WaitGroup
+	for g := range 6 {
+		wg.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(g), 1))
+			for range 40 {
+				b, err := unimem.Open((1+random.IntN(8))*PageSize, unimem.OnHeap())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if _, err = d.Segments(b); err == nil {
+					n := 1 + random.IntN(b.Size()/512)
+					first := random.IntN(size/512 - n)
+					err = k.Read(within(t), b, 0, int64(first), n)
+					if err == nil && !bytes.Equal(b.Bytes()[:512*n], data[512*first:][:512*n]) {
+						err = errors.New("wrong bytes")
+					}
+				}
+				if err := errors.Join(err, d.Release(b), b.Close()); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, 1, d.Mapped())
+}
