@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/near"
@@ -28,6 +29,7 @@ type checkOptions struct {
 	iterations   int
 	inject, only string
 	trace        string
+	gpu          string // a device, gpu.Auto, or empty for none
 	quiet        bool
 }
 
@@ -43,6 +45,10 @@ runs on it a second time, in a private broker, a process of its own.
 
 --only PATTERN runs the checks whose names match, for instance 'identity/*',
 '*/copies' or 'broker/memory/*'; * stands for any text, ? for one character.
+
+--gpu also proves that a GPU computes on a Block's own pages, in turn with the
+CPU and the engine; --gpu=DEVICE takes the one whose name contains DEVICE or
+whose ID begins with it, as $ANEKIT_GPU does. Status 3 means that there is none.
 
 --trace FILE evaluates every model once more on a timeline of the first engine,
 with inputs of zero, and writes what happened as JSON for Perfetto.`,
@@ -63,8 +69,10 @@ with inputs of zero, and writes what happened as JSON for Perfetto.`,
 	f := cmd.Flags()
 	f.IntVar(&o.iterations, "iterations", 200, "time `N` evaluations of each model")
 	f.StringVar(&o.inject, "inject", "", "break the engine with this `FAULT` to see the checks fail: "+
-		strings.Join(injections(), ", "))
+		strings.Join(injections(), ", ")+"; with --gpu: "+gpuCopy)
 	f.StringVar(&o.only, "only", "", "run only the checks whose names match this `PATTERN`")
+	f.StringVar(&o.gpu, "gpu", "", "check a GPU too: `DEVICE`, or the one that $"+gpu.EnvDevice+" names, or the best")
+	f.Lookup("gpu").NoOptDefVal = gpu.Auto
 	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for "+
 		"Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
@@ -87,9 +95,17 @@ func injections() []string {
 	return names
 }
 
+// gpuCopy is the fault of a GPU that works on a copy of a Block.
+const gpuCopy = "gpu-copy"
+
 // inject returns the wrapper that injects the fault called name; nil for an empty name.
 func (a *app) inject(name string) (wrap func(ane.Engine) ane.Engine, err error) {
 	if name == "" {
+		return nil, nil
+	}
+	if name == gpuCopy {
+		a.injected = name
+		a.logf("injected fault: %s (the GPU works on a copy of each Block)", name)
 		return nil, nil
 	}
 	fault, ok := faulty.ByName(name)
@@ -110,25 +126,32 @@ type checkRun struct {
 	leftOut    int // checks that --only leaves out
 	timeline   *timelineRecord
 	report     report
+	gpu        gpu.Device // nil without --gpu
+	ofGPU      []trial.Check
 }
 
 // check runs the diagnostic and prints its report. pattern is nil for all checks.
-func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error {
+func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err error) {
 	if o.iterations < 1 || o.iterations > maxIterations {
 		return badf("--iterations %d; give 1 to %d", o.iterations, maxIterations)
+	}
+	if o.inject == gpuCopy && o.gpu == "" {
+		return badf("--inject %s breaks a GPU; give --gpu too", gpuCopy)
 	}
 	wrap, err := a.inject(o.inject)
 	if err != nil {
 		return err
 	}
+	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet}
+	if c.gpu, err = a.openGPU(ctx, o); err != nil {
+		return a.unavailable(err)
+	}
+	defer func() { err = errors.Join(err, c.closeGPU(ctx)) }()
 	d, err := a.open(ctx, wrap)
-	if errors.Is(err, ane.ErrUnavailable) && !a.json {
-		return errors.Join(err, a.printf("verdict: %s\n", paint(a.out, verdictUnavailable)))
-	}
 	if err != nil {
-		return err
+		return a.unavailable(err)
 	}
-	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, report: newReport(d)}
+	c.report = newReport(d)
 	withBroker := a.engine == engine.Auto && d.Receipt().Engine == engine.Soft
 	if pattern != nil {
 		_, _, remote := d.Traffic()
@@ -136,7 +159,7 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 		if withBroker {
 			engines[engine.Broker+"/"] = true
 		}
-		if c.only, c.leftOut, err = only(*pattern, engines); err != nil {
+		if c.only, c.leftOut, err = only(*pattern, engines, c.gpu != nil); err != nil {
 			return errors.Join(err, d.Close())
 		}
 	}
@@ -161,7 +184,18 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) error 
 		}
 		all = append(all, second...)
 	}
+	if err := c.checkGPU(ctx, wrap); err != nil {
+		return err
+	}
 	return c.judge(all)
+}
+
+// unavailable prints the verdict of an engine or a GPU that is not there, and returns err.
+func (a *app) unavailable(err error) error {
+	if errors.Is(err, ane.ErrUnavailable) && !a.json {
+		return errors.Join(err, a.printf("verdict: %s\n", paint(a.out, verdictUnavailable)))
+	}
+	return err
 }
 
 // traceModels returns the record of one evaluation of every model, and writes it to a file; none for an empty name.
@@ -273,6 +307,7 @@ type checkDetails struct {
 	Engines []engineDetails `json:"engines"`
 	Only    string          `json:"only,omitempty"`     // the pattern
 	LeftOut int             `json:"left_out,omitempty"` // checks that do not match it
+	GPU     *gpu.Report     `json:"gpu,omitempty"`      // of --gpu
 
 	Timeline *timelineRecord `json:"timeline,omitempty"` // of the first engine, with --report or --trace
 }
@@ -318,6 +353,11 @@ func (c *checkRun) judge(all []engineResult) error {
 		}
 	}
 	details.Models = details.Engines[0].Models
+	r.Checks = append(r.Checks, c.ofGPU...)
+	if c.gpu != nil {
+		about := c.gpu.Report()
+		details.GPU = &about
+	}
 	r.Details = details
 	failed := r.judge()
 	c.app.deliver(*r)

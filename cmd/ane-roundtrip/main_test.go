@@ -29,6 +29,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/await"
@@ -81,10 +82,21 @@ func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
 			"hammer":    hammer,
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "emulated" {
-				return false, fmt.Errorf("no condition %q", name)
+			switch name {
+			case "emulated":
+				return os.Getenv(emulator) != "", nil
+			case "gpu":
+				d, err := gpu.Open(t.Context(), gpu.Auto)
+				if err != nil {
+					t.Log(err) // the reason why parts of a script are skipped
+					return false, nil
+				}
+				return true, d.Close(t.Context())
+			case "static":
+				_, err := gpu.Open(t.Context(), gpu.Auto)
+				return err != nil && strings.Contains(err.Error(), "static program"), nil
 			}
-			return os.Getenv(emulator) != "", nil
+			return false, fmt.Errorf("no condition %q", name)
 		},
 	})
 }

@@ -40,7 +40,11 @@ func TestManualHasTheHelp(t *testing.T) {
 		cmd.NonInheritedFlags().VisitAll(func(f *pflag.Flag) {
 			require.Contains(t, page, "--"+f.Name)
 			require.Contains(t, page, oneBlank(strings.ReplaceAll(f.Usage, "`", "")), "%s", out.String())
-			if f.Value.Type() == "string" {
+			switch {
+			case f.Value.Type() != "string":
+			case f.NoOptDefVal != "": // its value can be left out
+				require.Contains(t, page, "--"+f.Name+`[="`+f.DefValue+`"]`)
+			default:
 				require.Contains(t, page, "--"+f.Name+`="`+f.DefValue+`"`)
 			}
 		})

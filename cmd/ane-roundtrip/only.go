@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/gpu"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/models"
@@ -57,9 +58,9 @@ func checkNames(all []models.Model, remote bool) (names []string) {
 }
 
 // only returns the selection of the value of --only, which has to match at least one check.
-// engines maps the prefix of the checks of an engine to whether it runs in another process.
+// engines maps the prefix of the checks of an engine to whether it runs in another process; withGPU adds those of a GPU.
 // leftOut counts the checks that the pattern leaves out.
-func only(pattern string, engines map[string]bool) (s selection, leftOut int, err error) {
+func only(pattern string, engines map[string]bool, withGPU bool) (s selection, leftOut int, err error) {
 	if pattern == "" {
 		return selection{}, 0, badf("--only needs a pattern; give one such as 'identity/*' or 'memory/*'")
 	}
@@ -78,6 +79,14 @@ func only(pattern string, engines map[string]bool) (s selection, leftOut int, er
 		for _, name := range checkNames(all, engines[prefix]) {
 			known = append(known, prefix+name)
 			if !ofEngine.has(name) {
+				leftOut++
+			}
+		}
+	}
+	if withGPU {
+		for _, name := range gpu.Names() {
+			known = append(known, name)
+			if !s.has(name) {
 				leftOut++
 			}
 		}

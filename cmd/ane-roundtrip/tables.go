@@ -20,6 +20,9 @@ func (c *checkRun) print(all []engineResult) error {
 				return err
 			}
 		}
+		if err := c.gpuTable(); err != nil {
+			return err
+		}
 		if err := a.checkTable(r.Checks); err != nil {
 			return err
 		}
@@ -80,6 +83,23 @@ func (a *app) engineTable(t engineResult) error {
 		return err
 	}
 	_, err := fmt.Fprintln(a.out)
+	return err
+}
+
+// gpuTable prints what the GPU is.
+func (c *checkRun) gpuTable() error {
+	if c.gpu == nil {
+		return nil
+	}
+	about, r := page.NewTable(), c.gpu.Report()
+	about.Row("gpu", visible(fmt.Sprintf("%s, %s, %s", r.Name, r.Driver, r.API)))
+	about.Row("kind", r.Kind)
+	about.Row("id", r.ID)
+	about.Row("road", fmt.Sprintf("%s, in multiples of %d bytes", r.Road, r.Alignment))
+	if err := c.app.table(about); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(c.app.out)
 	return err
 }
 

@@ -81,7 +81,7 @@ var may = []struct {
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder",
-		"objcbridge", "unimem", "unimem/safetensors"}},
+		"objcbridge", "unimem", "unimem/safetensors", "unimem/vulkan"}},
 }
 
 // source is one Go file that is no test.

@@ -317,10 +317,9 @@ func (in *instance) imports(h uintptr, handle uint32) bool {
 
 // choose returns the device that the configuration names.
 func (in *instance) choose(c config) (physical, error) {
-	choice := c.choice
-	source := "Choose"
+	choice, source := c.choice, ""
 	if !c.chosen {
-		choice, source = os.Getenv(EnvDevice), EnvDevice
+		choice, source = os.Getenv(EnvDevice), EnvDevice+" "
 	}
 	if len(in.all) == 0 {
 		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: "no driver has a device; " + howToInstall}
@@ -344,10 +343,10 @@ func (in *instance) choose(c config) (physical, error) {
 	case len(found) == 1:
 		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: found[0].Name + " is not usable: " + found[0].Unusable}
 	case len(found) > 1:
-		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s %q fits %d devices, give an ID: %s",
+		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s%q fits %d devices, give an ID: %s",
 			source, choice, len(found), in.names())}
 	}
-	return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s %q fits none of %s", source, choice,
+	return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s%q fits none of %s", source, choice,
 		in.names())}
 }
 

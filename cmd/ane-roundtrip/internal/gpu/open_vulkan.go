@@ -1,0 +1,98 @@
+//go:build ((linux && cgo) || windows) && (amd64 || arm64)
+
+package gpu
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/anekit/anekit/ane/hal"
+	bridge "github.com/anekit/anekit/ane/hal/vulkan"
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/vulkan"
+)
+
+// EnvDevice is the environment variable that chooses a device.
+const EnvDevice = vulkan.EnvDevice
+
+// Open opens the device whose name contains choice, or whose ID begins with it; Auto takes that of EnvDevice, or the one
+// that package vulkan prefers. The error matches ane.ErrUnavailable without a driver or such a device.
+func Open(ctx context.Context, choice string) (Device, error) {
+	var opts []vulkan.Option
+	if choice != Auto {
+		opts = append(opts, vulkan.Choose(choice))
+	}
+	d, err := vulkan.Open(ctx, opts...)
+	var e *vulkan.Error
+	if (errors.Is(err, vulkan.ErrUnavailable) || errors.Is(err, vulkan.ErrDevice)) && errors.As(err, &e) {
+		return nil, unavailable(e.Err.Error(), e.Hint)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made := &device{d: d}
+	if made.queue, err = bridge.NewQueue(d); err == nil {
+		if made.product, err = d.NewKernel(ctx, vulkan.Product()); err == nil {
+			made.scale, err = d.NewKernel(ctx, vulkan.Scale())
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, made.Close(context.WithoutCancel(ctx)))
+	}
+	return made, nil
+}
+
+type device struct {
+	d              *vulkan.Device
+	queue          *bridge.Queue
+	product, scale *vulkan.Kernel
+}
+
+func (d *device) Report() Report {
+	i := d.d.Info()
+	road := vulkan.RoadHost
+	if !i.HostMemory {
+		road = vulkan.RoadCopy
+	}
+	return Report{Name: i.Name, Driver: i.Driver, ID: i.ID, Kind: i.Kind.String(), API: "Vulkan " + i.API, Road: road,
+		Alignment: i.Alignment}
+}
+
+func (d *device) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
+	return d.d.Import(ctx, b)
+}
+
+func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }
+
+func (d *device) Product(ctx context.Context, m Memory, n int) error {
+	b := m.(*vulkan.Buffer)
+	size := 4 * n * n
+	done := hal.NewSemaphore(0)
+	err := d.queue.Execute(ctx, nil, []hal.Point{{Semaphore: done, Value: 1}}, vulkan.Dispatch{Kernel: d.product,
+		Buffers: []vulkan.Range{b.Range(0, size), b.Range(size, size), b.Range(2*size, size)},
+		Push:    binary.NativeEndian.AppendUint32(nil, uint32(n)), Groups: vulkan.Product().Groups(n, n, 1)})
+	if err != nil {
+		return err
+	}
+	return done.Wait(ctx, 1)
+}
+
+func (d *device) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
+	add float32) error {
+	const groups = 256 // at most: the kernel strides over the rest
+	r := m.(*vulkan.Buffer).Range(offset, length)
+	push := binary.NativeEndian.AppendUint32(nil, uint32(length/4))
+	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(factor))
+	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(add))
+	n := vulkan.Scale().Groups(length/4, 1, 1)
+	n[0] = min(n[0], groups)
+	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: d.scale, Buffers: []vulkan.Range{r, r}, Push: push,
+		Groups: n})
+}
+
+func (d *device) Close(ctx context.Context) error {
+	err := d.queue.Close(ctx)
+	return errors.Join(err, d.d.Close(ctx)) // with its kernels
+}
