@@ -51,7 +51,8 @@ func Open(dir string) (*Folder, error) {
 	}
 	f := &Folder{dir: dir, config: c, file: file}
 	if err := f.find(); err != nil {
-		return nil, errors.Join(err, file.Close())
+		_ = file.Close() // nothing holds the mapping
+		return nil, err
 	}
 	return f, nil
 }
@@ -105,20 +106,23 @@ func escape(dir string) string {
 // find looks up every tensor of the model.
 func (f *Folder) find() error {
 	f.weights = map[string]*weight{}
-	var errs []error
+	var first error
+	more := 0
 	for _, m := range f.config.modules() {
 		w, err := f.module(m)
-		if err != nil {
-			errs = append(errs, err)
-			continue
+		switch {
+		case err == nil:
+			f.weights[m.name] = w
+		case first == nil:
+			first = err
+		default:
+			more++
 		}
-		f.weights[m.name] = w
 	}
-	if len(errs) > 3 {
-		errs = append(errs[:3], &Error{Op: "open", Name: f.file.Path(), Err: ErrWeights,
-			Detail: fmt.Sprintf("%d more tensors do not fit", len(errs)-3)})
+	if fault := (*Error)(nil); more > 0 && errors.As(first, &fault) {
+		fault.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d more do not fit", fault.Detail, more), "; ")
 	}
-	return errors.Join(errs...)
+	return first
 }
 
 // Config returns the description of the model. The caller must not change what it points to.

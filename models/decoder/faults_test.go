@@ -1,0 +1,359 @@
+package decoder
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/models/decoder/decodertest"
+	"github.com/anekit/anekit/unimem/safetensors"
+)
+
+// one requires an error of a kind on one line, with all of words.
+func one(t *testing.T, err, kind error, words ...string) {
+	t.Helper()
+	require.ErrorIs(t, err, kind)
+	fault := (*Error)(nil)
+	require.ErrorAs(t, err, &fault)
+	require.NotContains(t, err.Error(), "\n")
+	for _, w := range words {
+		require.ErrorContains(t, err, w)
+	}
+}
+
+func TestConfigsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change map[string]any
+		kind   error
+		words  []string
+	}{
+		"architecture": {map[string]any{"architectures": []string{"MambaForCausalLM"}}, ErrArchitecture,
+			[]string{"architectures", "MambaForCausalLM", "LlamaForCausalLM"}},
+		"model type": {map[string]any{"architectures": nil, "model_type": "gpt2"}, ErrArchitecture,
+			[]string{"model_type", "gpt2"}},
+		"activation": {map[string]any{"hidden_act": "gelu"}, ErrConfig, []string{"hidden_act", "gelu", "silu"}},
+		"rope type": {map[string]any{"rope_scaling": map[string]any{"rope_type": "longrope", "factor": 2.0}}, ErrConfig,
+			[]string{"rope_scaling", "rope_type", "longrope"}},
+		"rope type of a newer file": {map[string]any{"rope_scaling": nil,
+			"rope_parameters": map[string]any{"rope_type": "su", "factor": 2.0}}, ErrConfig,
+			[]string{"rope_parameters", "rope_type", "su"}},
+		"no factor": {map[string]any{"rope_scaling": map[string]any{"type": "linear"}}, ErrConfig, []string{"factor"}},
+		"llama3 without frequencies": {map[string]any{"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8.0}},
+			ErrConfig, []string{"low_freq_factor"}},
+		"rope_scaling is a number": {map[string]any{"rope_scaling": 7}, ErrConfig, []string{"rope_scaling"}},
+		"no layers":                {map[string]any{"num_hidden_layers": 0}, ErrConfig, []string{"num_hidden_layers"}},
+		"no hidden size":           {map[string]any{"hidden_size": nil}, ErrConfig, []string{"hidden_size"}},
+		"hidden size is a text":    {map[string]any{"hidden_size": "64"}, ErrConfig, []string{"hidden_size", "string"}},
+		"heads":                    {map[string]any{"num_key_value_heads": 3}, ErrConfig, []string{"num_key_value_heads", "3"}},
+		"odd head":                 {map[string]any{"head_dim": 15}, ErrConfig, []string{"head_dim", "15"}},
+		"epsilon":                  {map[string]any{"rms_norm_eps": -1}, ErrConfig, []string{"rms_norm_eps"}},
+		"window":                   {map[string]any{"use_sliding_window": true}, ErrConfig, []string{"use_sliding_window"}},
+		"partial rotations":        {map[string]any{"partial_rotary_factor": 0.5}, ErrConfig, []string{"partial_rotary_factor"}},
+		"theta":                    {map[string]any{"rope_theta": 0}, ErrConfig, []string{"rope_theta"}},
+		"end":                      {map[string]any{"eos_token_id": "x"}, ErrConfig, []string{"eos_token_id"}},
+		"method": {map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}, ErrConfig,
+			[]string{"quantization_config", "awq"}},
+		"bits": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 7}}, ErrConfig,
+			[]string{"bits", "7"}},
+		"group": {map[string]any{"quantization": map[string]any{"group_size": 17, "bits": 4}}, ErrConfig,
+			[]string{"group_size", "17"}},
+		"mode": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 4, "mode": "mxfp4"}}, ErrConfig,
+			[]string{"mode", "mxfp4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Config: c.change})
+			require.NoError(t, err)
+			_, err = Open(dir)
+			one(t, err, c.kind, append(c.words, "config.json")...)
+		})
+	}
+}
+
+func TestFilesThatAreRefused(t *testing.T) {
+	write := func(t *testing.T, s decodertest.Spec) string {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, s)
+		require.NoError(t, err)
+		return dir
+	}
+	refused := func(t *testing.T, dir string, kind error, words ...string) {
+		t.Helper()
+		f, err := Open(dir)
+		require.Nil(t, f)
+		one(t, err, kind, words...)
+	}
+	t.Run("no folder", func(t *testing.T) {
+		refused(t, filepath.Join(t.TempDir(), "none"), ErrConfig, "config.json")
+	})
+	for name, text := range map[string]string{"no JSON": `{"architectures": [`, "empty": "", "a list": "[]",
+		"more": `{} {}`, "bytes": "\x00\xff"} {
+		t.Run(name, func(t *testing.T) {
+			dir := write(t, decodertest.Spec{})
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "config.json"), []byte(text), 0o644))
+			if text == "{} {}" {
+				refused(t, dir, ErrConfig, "config.json")
+				return
+			}
+			refused(t, dir, ErrConfig, "config.json", "JSON")
+		})
+	}
+	t.Run("no weights", func(t *testing.T) {
+		dir := write(t, decodertest.Spec{})
+		require.NoError(t, os.Remove(filepath.Join(dir, "model.safetensors")))
+		refused(t, dir, ErrWeights, "no safetensors file")
+	})
+	t.Run("missing shard", func(t *testing.T) {
+		dir := write(t, decodertest.Spec{Shards: 3})
+		require.NoError(t, os.Remove(filepath.Join(dir, "model-00002-of-00003.safetensors")))
+		refused(t, dir, ErrWeights, "model-00002-of-00003.safetensors", "missing")
+	})
+	t.Run("cut shard", func(t *testing.T) {
+		dir := write(t, decodertest.Spec{Shards: 2})
+		path := filepath.Join(dir, "model-00002-of-00002.safetensors")
+		require.NoError(t, os.Truncate(path, 5000))
+		refused(t, dir, ErrWeights, "model-00002-of-00002.safetensors", "truncated")
+	})
+	t.Run("missing tensor", func(t *testing.T) {
+		refused(t, write(t, decodertest.Spec{Leave: "model.layers.1.mlp.up_proj.weight"}), ErrWeights,
+			"model.layers.1.mlp.up_proj.weight", "no such tensor")
+	})
+	t.Run("wrong shape", func(t *testing.T) {
+		refused(t, write(t, decodertest.Spec{Config: map[string]any{"intermediate_size": 128}}), ErrWeights,
+			"model.layers.0.mlp.gate_proj.weight", "[96 64]", "[128 64]", "5 more")
+	})
+	t.Run("groups without their size", func(t *testing.T) {
+		refused(t, write(t, decodertest.Spec{Bits: 4, Config: map[string]any{"quantization": nil,
+			"quantization_config": nil}}), ErrWeights, "quantization")
+	})
+	t.Run("groups of another size", func(t *testing.T) {
+		q := map[string]any{"group_size": 64, "bits": 4}
+		refused(t, write(t, decodertest.Spec{Bits: 4, Config: map[string]any{"quantization": q}}), ErrWeights, "scales")
+	})
+}
+
+// A weight that is no number is found when the model is loaded, wherever it is.
+func TestWeightsThatAreNotFinite(t *testing.T) {
+	d, err := engine.Open(t.Context(), engine.Soft)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	for _, c := range []struct {
+		tensor, named string
+		value         float64
+		bits          int
+	}{
+		{"model.layers.1.mlp.down_proj.weight", "", math.NaN(), 0},
+		{"model.layers.0.self_attn.k_proj.bias", "", math.Inf(1), 0},
+		{"model.norm.weight", "", math.Inf(-1), 4},
+		{"model.embed_tokens.weight", "", math.NaN(), 0},
+		{"lm_head.weight", "", 1e6, 0}, // beyond fp16
+		{"model.layers.0.self_attn.o_proj.weight", "model.layers.0.self_attn.o_proj.biases", math.Inf(1), 4},
+		{"model.embed_tokens.weight", "model.embed_tokens.", math.NaN(), 8},
+	} {
+		for _, dtype := range []safetensors.DType{safetensors.F32, safetensors.F16} {
+			for _, form := range []Form{Engine, Compact} {
+				dir := t.TempDir()
+				_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Qwen2, Bits: c.bits, DType: dtype,
+					Weights: func(name string, values []float64) {
+						if name == c.tensor {
+							values[len(values)-3] = c.value
+						}
+					}})
+				require.NoError(t, err)
+				f, err := Open(dir)
+				require.NoError(t, err)
+				m, err := Load(t.Context(), d, f, WithForm(form), Context(32))
+				require.Nil(t, m)
+				if c.named == "" {
+					c.named = c.tensor
+				}
+				one(t, err, ErrNaN, strings.TrimSuffix(c.named, "biases"), "element")
+				require.NoError(t, f.Close(), "the refused model lets go of the folder")
+			}
+		}
+	}
+}
+
+func TestTokensThatAreRefused(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Positions: 300}, Context(40), Chunk(32))
+	s := begin(t, m)
+	require.NoError(t, s.Prefill(t.Context(), text(30, want.Vocabulary, 1)))
+	logits := append([]float32(nil), s.Logits()...)
+	copied := s.Copied()
+	one(t, s.Step(t.Context(), want.Vocabulary), ErrVocabulary, "96", "position 30")
+	one(t, s.Step(t.Context(), -1), ErrVocabulary, "-1")
+	one(t, s.Prefill(t.Context(), []int{1, 2, 1000}), ErrVocabulary, "1000", "position 32")
+	one(t, s.Prefill(t.Context(), make([]int, 11)), ErrTooLong, "41", "40")
+	require.Equal(t, 30, s.Position(), "nothing has run")
+	require.Equal(t, copied, s.Copied())
+	require.Equal(t, logits, s.Logits())
+	require.NoError(t, s.Prefill(t.Context(), make([]int, 10)))
+	one(t, s.Step(t.Context(), 1), ErrTooLong, "41")
+	require.NoError(t, s.Prefill(t.Context(), nil))
+	require.Error(t, s.Truncate(41))
+	require.Error(t, s.Truncate(-1))
+	require.Equal(t, 40, s.Position())
+
+	_, err := Load(t.Context(), m.device, m.folder, Context(301))
+	one(t, err, ErrTooLong, "301", "300")
+	_, err = Load(t.Context(), m.device, m.folder, Chunk(33))
+	one(t, err, ErrLimits, "33")
+}
+
+// What exceeds a chip is refused with the numbers, before anything is compiled.
+func TestModelsBeyondAChip(t *testing.T) {
+	d, err := engine.Open(t.Context(), engine.Soft)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	for name, c := range map[string]struct {
+		spec  decodertest.Spec
+		words []string
+	}{
+		"a layer": {decodertest.Spec{Hidden: 1024, Intermediate: 2048, Layers: 1}, []string{"8388608"}},
+		"loads": {decodertest.Spec{Hidden: 256, Intermediate: 4096, Layers: 29, Vocabulary: 32}, []string{
+			"loaded programs", "59", "55"}},
+	} {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, c.spec)
+		require.NoError(t, err)
+		f, err := Open(dir)
+		require.NoError(t, err)
+		_, err = Load(t.Context(), d, f, Context(32))
+		one(t, err, ErrLimits, c.words...)
+		require.NoError(t, f.Close(), name)
+	}
+}
+
+func TestOrderOfClosing(t *testing.T) {
+	dir := t.TempDir()
+	_, err := decodertest.Write(dir, decodertest.Spec{})
+	require.NoError(t, err)
+	d, err := engine.Open(t.Context(), engine.Soft)
+	require.NoError(t, err)
+	f, err := Open(dir)
+	require.NoError(t, err)
+	m, err := Load(t.Context(), d, f, Context(32))
+	require.NoError(t, err)
+	s, err := m.NewSession()
+	require.NoError(t, err)
+	one(t, f.Close(), ErrInUse)
+	one(t, m.Close(t.Context()), ErrInUse)
+	require.NoError(t, s.Close())
+	require.NoError(t, s.Close())
+	one(t, s.Step(t.Context(), 1), ErrClosed)
+	one(t, f.Close(), ErrInUse)
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, m.Close(t.Context()))
+	_, err = m.NewSession()
+	one(t, err, ErrClosed)
+	require.NoError(t, f.Close())
+	require.NoError(t, f.Close())
+	_, err = Load(t.Context(), d, f)
+	one(t, err, ErrClosed)
+	_, err = f.Fingerprint(t.Context())
+	one(t, err, ErrClosed)
+	require.NoError(t, d.Close())
+}
+
+// failing is a device whose run number n fails.
+func TestAFailedPassChangesNothing(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{}, Context(100), Chunk(32))
+	s := begin(t, m)
+	tokens := text(60, want.Vocabulary, 2)
+	require.NoError(t, s.Prefill(t.Context(), tokens[:20]))
+	require.NoError(t, m.step.models[0].Unload(t.Context()))
+	require.ErrorIs(t, s.Step(t.Context(), 1), ane.ErrNotLoaded)
+	require.Equal(t, tokens[:20], s.Tokens())
+	require.Equal(t, 20, s.Cache().Len())
+	require.Nil(t, s.Logits())
+	require.NoError(t, m.head.models[0].Unload(t.Context()))
+	require.ErrorIs(t, s.Prefill(t.Context(), tokens[20:]), ane.ErrNotLoaded, "the second chunk needs logits")
+	require.Equal(t, tokens[:52], s.Tokens(), "the first chunk remains")
+	require.NoError(t, m.step.models[0].Load(t.Context()))
+	require.NoError(t, m.head.models[0].Load(t.Context()))
+	require.NoError(t, s.Prefill(t.Context(), tokens[52:]))
+	again := begin(t, m)
+	require.NoError(t, again.Prefill(t.Context(), tokens[:20]))
+	require.NoError(t, again.Prefill(t.Context(), tokens[20:52]))
+	require.NoError(t, again.Prefill(t.Context(), tokens[52:]))
+	require.Equal(t, again.Logits(), s.Logits())
+}
+
+// Every number of config.json that a fingerprint is for changes it; so does one bit of the weights.
+func TestFingerprint(t *testing.T) {
+	prints := map[any]bool{}
+	add := func(s decodertest.Spec) {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, s)
+		require.NoError(t, err)
+		f, err := Open(dir)
+		require.NoError(t, err)
+		p, err := f.Fingerprint(t.Context())
+		require.NoError(t, err)
+		require.NotEmpty(t, p.Model)
+		require.NotEmpty(t, p.Weights)
+		prints[p] = true
+		require.NoError(t, f.Close())
+	}
+	add(decodertest.Spec{})
+	add(decodertest.Spec{})
+	require.Len(t, prints, 1, "equal models have one fingerprint")
+	for i, s := range []decodertest.Spec{
+		{Seed: 1},
+		{Config: map[string]any{"rms_norm_eps": 1e-6}},
+		{Config: map[string]any{"rope_theta": 20000.0}},
+		{Weights: func(name string, values []float64) {
+			if name == "model.norm.weight" {
+				values[7] *= 1.01
+			}
+		}},
+		{Tokenizer: []byte("{}")},
+	} {
+		add(s)
+		require.Len(t, prints, i+2)
+	}
+}
+
+// Keys of config.json that this package does not know change nothing.
+func FuzzConfig(f *testing.F) {
+	for _, family := range decodertest.Families() {
+		m, err := decodertest.Write(f.TempDir(), decodertest.Spec{Family: family, Bits: 4})
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, err := json.Marshal(m.JSON)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+		more := maps.Clone(m.JSON)
+		more["rope_scaling"] = map[string]any{"rope_type": "yarn", "factor": 2.0}
+		if text, err = json.Marshal(more); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := parseConfig(text)
+		if err != nil {
+			fault := (*Error)(nil)
+			require.ErrorAs(t, err, &fault)
+			return
+		}
+		require.Positive(t, c.HeadDim)
+		require.Zero(t, c.Heads%c.KVHeads)
+		if c.HeadDim < 1000 {
+			for _, f := range c.Rope.frequencies(c.HeadDim, 5) {
+				require.False(t, math.IsNaN(f))
+			}
+		}
+	})
+}
