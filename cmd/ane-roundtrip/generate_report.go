@@ -75,11 +75,11 @@ const whatIsCopied = "rows of the embedding, rotations and masks, keys and value
 // plan fills in what the model takes.
 func (g *generateDetails) plan(m *decoder.Model, s *decoder.Session) {
 	p := m.Plan()
-	g.Form, g.Context, g.Compiles, g.Loads = p.Form.String(), p.Context, p.Compiles, p.Loads
+	g.Form, g.Context, g.Compiles, g.Loads = p.Form.String(), s.Cache().Cap(), p.Compiles, p.Loads
 	g.Memory = generateMemory{Mapped: p.WeightsMapped, Converted: p.WeightsConverted, Reserved: p.CacheBytes,
 		Scratch: p.ScratchBytes, Peak: peakMemory()}
-	if c := s.Cache(); c != nil && c.Cap() > 0 {
-		g.Memory.Used = p.CacheBytes / int64(c.Cap()) * int64(s.Position())
+	if g.Context > 0 {
+		g.Memory.Used = p.CacheBytes / int64(g.Context) * int64(s.Position())
 	}
 	g.Programs, g.Budgets = []programRow{}, []budgetRow{}
 	for _, r := range p.Programs {

@@ -31,23 +31,22 @@ const (
 
 // report is what --json prints. Durations are in nanoseconds (_ns), sizes in bytes.
 type report struct {
-	Schema   string        `json:"schema"`
-	Command  string        `json:"command"`
-	Args     []string      `json:"args"`     // of the command line
-	Time     string        `json:"time"`     // RFC 3339, UTC
-	Engine   *ane.Receipt  `json:"engine"`   // null if no engine was opened
-	Numerics *string       `json:"numerics"` // of that engine
-	Injected []string      `json:"injected"` // faults
-	Engines  []ane.Receipt `json:"engines,omitempty"`
-	Host     host          `json:"host"`
-	Checks   []trial.Check `json:"checks"`
-	Verdict  string        `json:"verdict"`
-	Error    *failure      `json:"error,omitempty"`
-	Tensors  []placed      `json:"tensors,omitempty"` // of info --attributes
-	Dump     plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
-	Details  any           `json:"details,omitempty"` // figures of the command; the type depends on it
-
-	*generated // of generate; nil for other commands
+	Schema     string        `json:"schema"`
+	Command    string        `json:"command"`
+	Args       []string      `json:"args"`     // of the command line
+	Time       string        `json:"time"`     // RFC 3339, UTC
+	Engine     *ane.Receipt  `json:"engine"`   // null if no engine was opened
+	Numerics   *string       `json:"numerics"` // of that engine
+	Injected   []string      `json:"injected"` // faults
+	Engines    []ane.Receipt `json:"engines,omitempty"`
+	Host       host          `json:"host"`
+	Checks     []trial.Check `json:"checks"`
+	Verdict    string        `json:"verdict"`
+	Error      *failure      `json:"error,omitempty"`
+	Tensors    []placed      `json:"tensors,omitempty"` // of info --attributes
+	Dump       plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
+	*generated               // of generate; nil for other commands
+	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
 }
 
 // host describes the machine.

@@ -18,16 +18,16 @@ type tokenizerFile struct {
 	PostProcessor json.RawMessage `json:"post_processor"`
 	Decoder       json.RawMessage `json:"decoder"`
 	Model         *struct {
-		Type         string           `json:"type"`
-		Vocab        map[string]int64 `json:"vocab"`
-		Merges       []pair           `json:"merges"`
-		Dropout      *float64         `json:"dropout"`
-		Unknown      *string          `json:"unk_token"`
-		Prefix       *string          `json:"continuing_subword_prefix"`
-		Suffix       *string          `json:"end_of_word_suffix"`
-		Fuse         bool             `json:"fuse_unk"`
-		Fallback     bool             `json:"byte_fallback"`
-		IgnoreMerges bool             `json:"ignore_merges"`
+		Type         string          `json:"type"`
+		Vocab        json.RawMessage `json:"vocab"` // of a BPE an object of tokens and ids
+		Merges       []pair          `json:"merges"`
+		Dropout      *float64        `json:"dropout"`
+		Unknown      *string         `json:"unk_token"`
+		Prefix       *string         `json:"continuing_subword_prefix"`
+		Suffix       *string         `json:"end_of_word_suffix"`
+		Fuse         bool            `json:"fuse_unk"`
+		Fallback     bool            `json:"byte_fallback"`
+		IgnoreMerges bool            `json:"ignore_merges"`
 	} `json:"model"`
 }
 
@@ -179,12 +179,20 @@ func (t *Tokenizer) readModel(f *tokenizerFile) error {
 		return errors.New("model continuing_subword_prefix is not supported")
 	case !empty(m.Suffix):
 		return errors.New("model end_of_word_suffix is not supported")
-	case len(m.Vocab) > maxVocabulary || len(m.Merges) > maxMerges || len(f.Added) > maxAdded:
-		return fmt.Errorf("%d tokens, %d merges, %d added tokens; %d, %d, %d are allowed", len(m.Vocab), len(m.Merges),
+	}
+	var vocab map[string]int64
+	if m.Vocab == nil {
+		return errors.New("no vocab")
+	}
+	if err := json.Unmarshal(m.Vocab, &vocab); err != nil {
+		return fmt.Errorf("vocab: %w", err)
+	}
+	if len(vocab) > maxVocabulary || len(m.Merges) > maxMerges || len(f.Added) > maxAdded {
+		return fmt.Errorf("%d tokens, %d merges, %d added tokens; %d, %d, %d are allowed", len(vocab), len(m.Merges),
 			len(f.Added), maxVocabulary, maxMerges, maxAdded)
 	}
 	size := int64(0)
-	for token, id := range m.Vocab {
+	for token, id := range vocab {
 		if id < 0 || id >= maxVocabulary || token == "" {
 			return fmt.Errorf("the token %.40q has id %d", token, id)
 		}
@@ -196,8 +204,8 @@ func (t *Tokenizer) readModel(f *tokenizerFile) error {
 		}
 		size = max(size, int64(a.ID)+1)
 	}
-	t.ids, t.tokens = make(map[string]int32, len(m.Vocab)), make([]string, size)
-	for token, id := range m.Vocab {
+	t.ids, t.tokens = make(map[string]int32, len(vocab)), make([]string, size)
+	for token, id := range vocab {
 		if other := t.tokens[id]; other != "" {
 			return fmt.Errorf("the tokens %.40q and %.40q have id %d", min(token, other), max(token, other), id)
 		}
