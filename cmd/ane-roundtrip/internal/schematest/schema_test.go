@@ -19,6 +19,7 @@ import (
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
@@ -96,6 +97,9 @@ func TestJSONMatchesSchema(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, png.Encode(photo, image.NewRGBA(image.Rect(0, 0, 60, 40))))
 	require.NoError(t, photo.Close())
+	_, err = decodertest.Write(dir, decodertest.Spec{})
+	require.NoError(t, err)
+	talk := []string{"generate", "--engine", engine.Soft, "--model", dir, "--max", "3"}
 	ane := build(t, dir)
 	run := []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill-weights", "random:1"}
 	for _, c := range []struct {
@@ -130,6 +134,11 @@ func TestJSONMatchesSchema(t *testing.T) {
 		{2, []string{"lint", "--chip", "m9", file("m.mil")}},
 		{2, []string{"lint", "--explain", "gelu"}},
 		{0, []string{"lint", "--fix", file("m.mil")}},
+		{0, append(talk, "--tokens", "1,2", "--snapshot", file("talk"))},
+		{0, append(talk, "--tokens", "1,2", "--snapshot", file("talk"), "--emulate", "m1", "--form", "compact")},
+		{0, append(talk, "--tokens", "1", "--emulate", "m1", "--form", "engine")},
+		{2, append(talk, "--tokens", "1,3", "--snapshot", file("talk"))},
+		{2, append(talk, "--prompt", "x")},
 		{0, []string{"weights", file("w.safetensors")}},
 		{0, []string{"weights", "check", file("w.safetensors")}},
 		{0, []string{"weights", "repack", file("w.safetensors"), file("x.safetensors")}},
