@@ -27,7 +27,7 @@ var may = []struct {
 }{
 	{"unimem/surfaces", []string{"unimem", "unimem/internal/"}},
 	{"unimem/dma", []string{"unimem", "internal/dart", "internal/nvme"}},
-	{"unimem/metal", []string{"unimem"}},
+	{"unimem/metal", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16"}},
 	{"unimem/vulkan", []string{"unimem", "unimem/internal/kernels"}},

@@ -57,11 +57,20 @@ func (b *Buffer) Size() int {
 	return b.size
 }
 
-// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. Call it
-// after the GPU has finished its work with the Buffer.
+// Close releases the MTLBuffer and then the Block, once; repeating it returns nil. The error is ErrInUse while a
+// Work of Submit that names the Buffer has not ended. Work that other packages give to the GPU is the caller's affair.
 func (b *Buffer) Close() error {
-	if b != nil {
-		b.object.close()
+	if b == nil {
+		return nil
 	}
-	return nil
+	return b.object.close("Buffer")
+}
+
+// Range returns length bytes of the Buffer from offset on.
+func (b *Buffer) Range(offset, length int) Range { return Range{b, offset, length} }
+
+// Range is a run of bytes of a Buffer.
+type Range struct {
+	Buffer         *Buffer
+	Offset, Length int // in bytes
 }

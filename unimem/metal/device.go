@@ -13,6 +13,9 @@ type Device struct {
 
 	mu  sync.RWMutex
 	ref uintptr // id<MTLDevice>, zero when closed
+
+	making sync.Mutex // guards making the queue, while mu is held for reading
+	queue  uintptr    // id<MTLCommandQueue>, zero before the first Submit
 }
 
 // Open returns the system's default GPU. The caller closes it.
@@ -41,13 +44,18 @@ func (d *Device) Name() string {
 	return name
 }
 
-// Close releases the GPU, once; repeating it returns nil. Buffers and Textures stay valid.
+// Close releases the GPU, once; repeating it returns nil. Buffers, Textures, Events and Kernels stay valid, and work
+// that was submitted goes on.
 func (d *Device) Close() error {
 	if d == nil {
 		return nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if d.queue != 0 { // work that the queue has goes on: a command buffer retains it
+		d.driver.release(d.queue)
+		d.queue = 0
+	}
 	if d.ref != 0 {
 		d.driver.release(d.ref)
 		d.ref = 0
@@ -85,5 +93,5 @@ func (d *Device) make(op string, b *unimem.Block, f func(ref uintptr) (uintptr, 
 		b.Release()
 		return nil, err
 	}
-	return &object{driver: d.driver, block: b, ref: made}, nil
+	return &object{driver: d.driver, device: d, block: b, ref: made}, nil
 }

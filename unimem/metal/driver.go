@@ -11,4 +11,46 @@ type driver struct {
 	plane      func(surface uintptr, number int) (p plane, ok bool)
 	newTexture func(device, surface uintptr, s Shape) uintptr
 	release    func(object uintptr)
+
+	newQueue func(device uintptr) uintptr
+	// newKernel compiles a text and returns the pipeline of a function, with the most threads of a group. For zero,
+	// fault has the words of Metal.
+	newKernel func(device uintptr, text, function string) (pipeline uintptr, threads int, fault string)
+	newEvent  func(device uintptr) uintptr
+	value     func(event uintptr) uint64
+	signal    func(event uintptr, v uint64)
+	// await waits until the event has the value, at most some milliseconds, and reports whether it has.
+	await func(event uintptr, v uint64, milliseconds uint64) bool
+	// start records and commits a command buffer, and returns it; zero if the queue makes none.
+	start func(queue uintptr, w work) uintptr
+	// finish waits until a command buffer has ended; code is that of its error, 0 for none.
+	finish func(commands uintptr) (code int, fault string)
+	// capture writes what the GPU does until endCapture to a file. fault has the words of Metal.
+	capture    func(device uintptr, path string) (fault string, ok bool)
+	endCapture func()
+}
+
+// work is what a command buffer does: it waits for events, runs dispatches one after another, and signals events.
+type work struct {
+	waits, signals []eventAt
+	dispatches     []dispatch
+}
+
+type eventAt struct {
+	event uintptr
+	value uint64
+}
+
+type dispatch struct {
+	pipeline uintptr
+	buffers  []bound
+	push     []byte
+	pushAt   int // number of the argument
+	groups   [3]int
+	group    [3]int
+}
+
+type bound struct {
+	buffer     uintptr
+	offset, at int // at is the number of the argument
 }

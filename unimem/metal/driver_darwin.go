@@ -47,7 +47,18 @@ var system = sync.OnceValues(func() (*driver, error) {
 		newBuffer:  newBuffer,
 		plane:      f.plane,
 		newTexture: newTexture,
-		release:    func(ref uintptr) { objc.ObjectFrom(pointer(ref)).Release() },
+		release:    func(ref uintptr) { objectOf(ref).Release() },
+
+		newQueue:   newQueue,
+		newKernel:  newKernel,
+		newEvent:   newEvent,
+		value:      eventValue,
+		signal:     signalEvent,
+		await:      awaitEvent,
+		start:      startWork,
+		finish:     finishWork,
+		capture:    startCapture,
+		endCapture: endCapture,
 	}, nil
 })
 

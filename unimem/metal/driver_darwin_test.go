@@ -3,6 +3,8 @@
 package metal
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	mtl "github.com/progrium/darwinkit/macos/metal"
@@ -70,4 +72,39 @@ func TestManyOnTheGPU(t *testing.T) {
 		require.NoError(t, b.Close())
 	}
 	require.NoError(t, block.Close())
+}
+
+// The proofs of package vulkan, on a Mac: the product, the order by an event of the host, and no growth.
+func TestKernelsOnTheGPU(t *testing.T) {
+	d := gpu(t)
+	open := func(size int) *unimem.Block {
+		b, err := unimem.Open(size)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, b.Close()) })
+		return b
+	}
+	productInPlace(t, d, open(3*4*128*128))
+	chained(t, d, open(page), half)
+}
+
+func TestTextThatMetalRefuses(t *testing.T) {
+	p := Scale()
+	p.Text += "\nnonsense"
+	_, err := gpu(t).NewKernel(p)
+	require.ErrorIs(t, err, ErrKernel)
+	require.ErrorContains(t, err, "nonsense")
+}
+
+func TestCaptureToAFile(t *testing.T) {
+	if os.Getenv("METAL_CAPTURE_ENABLED") != "1" {
+		t.Skip("set METAL_CAPTURE_ENABLED=1: Metal captures in no other process")
+	}
+	d := gpu(t)
+	block, err := unimem.Open(3 * 4 * 128 * 128)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, block.Close()) })
+	path := filepath.Join(t.TempDir(), "product.gputrace")
+	require.NoError(t, d.Capture(path, func() error { productInPlace(t, d, block); return nil }))
+	_, err = os.Stat(path)
+	require.NoError(t, err)
 }

@@ -19,13 +19,41 @@ var (
 	ErrShape = errors.New("texture does not fit the surface")
 	// ErrRefused: Metal returned nil.
 	ErrRefused = errors.New("no object returned by Metal")
-	// ErrClosed: the use of a closed Device.
+	// ErrClosed: the use of a closed Device, Buffer, Kernel or Event.
 	ErrClosed = errors.New("device is closed")
+	// ErrInUse: Close while a Work that names the object has not ended.
+	ErrInUse = errors.New("the GPU uses the object")
+	// ErrForeign: an object of another Device.
+	ErrForeign = errors.New("object of another device")
+	// ErrKernel: a Program that Metal does not compile, or that does not fit the GPU.
+	ErrKernel = errors.New("kernel cannot run on this GPU")
+	// ErrRange: a Range outside of its Buffer, or with an offset or length that Metal does not support.
+	ErrRange = errors.New("range does not fit")
+	// ErrBackwards: a signal that is not above the Event's value.
+	ErrBackwards = errors.New("value is not above that of the event")
+	// ErrUnsupported: something that this GPU or system does not have.
+	ErrUnsupported = errors.New("not supported here")
+	// ErrCapture: a capture that Metal does not start.
+	ErrCapture = errors.New("no capture")
+)
+
+// What became of work that the GPU has begun: the codes of MTLCommandBufferError.
+var (
+	// ErrFailed: the GPU did not end the work. Every error of Work.Wait but that of its context matches it.
+	ErrFailed = errors.New("the GPU did not end the work")
+	// ErrLost: the GPU was removed, or this process lost access to it. Open another Device.
+	ErrLost = errors.New("the GPU is lost")
+	// ErrMemory: the GPU has not enough memory for the work.
+	ErrMemory = errors.New("out of GPU memory")
+	// ErrFault: the work accessed an address that is not mapped for the GPU.
+	ErrFault = errors.New("the GPU accessed an unmapped address")
+	// ErrTimeout: the work took so long that the system ended it.
+	ErrTimeout = errors.New("the work took too long")
 )
 
 // Error is the error type of every call of this package.
 type Error struct {
-	Op   string // "open", "buffer", "texture"
+	Op   string // "open", "buffer", "texture", "kernel", "event", "submit", "work", "capture", "close"
 	Err  error  // one of the sentinels of this package, or an error of unimem
 	Hint string // what is wrong and how to fix it, or empty
 }

@@ -22,10 +22,12 @@ type fake struct {
 	planes []plane // nil for a flat surface with the last requested size
 	made   []any   // [address, size] or [surface, Shape]
 	flat   plane
+	*machine
 }
 
 func newFake(t *testing.T) *fake {
-	f := &fake{t: t, next: 0x1000, alive: map[uintptr]bool{}, limit: 1 << 30, flat: flat(4 * unimem.PageSize)}
+	f := &fake{t: t, next: 0x1000, alive: map[uintptr]bool{}, limit: 1 << 30, flat: flat(4 * unimem.PageSize),
+		machine: newMachine()}
 	t.Cleanup(func() { require.Empty(t, f.alive, "objects of Metal are alive at the end") })
 	return f
 }
@@ -43,7 +45,7 @@ func (f *fake) create(what ...any) uintptr {
 }
 
 func (f *fake) driver() *driver {
-	return &driver{
+	d := &driver{
 		systemDevice: func() uintptr { return f.create() },
 		name:         func(uintptr) string { return "fake" },
 		maxBuffer:    func(uintptr) int { return f.limit },
@@ -67,6 +69,8 @@ func (f *fake) driver() *driver {
 			delete(f.alive, ref)
 		},
 	}
+	f.fill(d, f.create)
+	return d
 }
 
 // device opens a Device of the fake and closes it at the end.

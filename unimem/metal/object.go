@@ -6,13 +6,16 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// object is an Objective-C object over a Block, which it retains until close.
+// object is an Objective-C object, of which this package owns a reference until close. It retains its Block, if it
+// has one.
 type object struct {
 	driver *driver
-	block  *unimem.Block
+	device *Device
+	block  *unimem.Block // nil for an object without memory
 
-	mu  sync.Mutex
-	ref uintptr // zero when closed
+	mu   sync.Mutex
+	ref  uintptr // zero when closed
+	uses int     // submissions that have not ended, and calls that need the object
 }
 
 // get returns the reference, zero for nil and after close.
@@ -25,17 +28,43 @@ func (o *object) get() uintptr {
 	return o.ref
 }
 
-// close releases the object, then the Block, once.
-func (o *object) close() {
+// hold keeps the object open until drop. It returns zero for a closed one.
+func (o *object) hold() uintptr {
 	if o == nil {
-		return
+		return 0
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ref == 0 {
-		return
+	if o.ref != 0 {
+		o.uses++
+	}
+	return o.ref
+}
+
+func (o *object) drop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.uses--
+}
+
+// close releases the object, then the Block, once. The error is ErrInUse while a submission that names it has not
+// ended.
+func (o *object) close(what string) error {
+	if o == nil {
+		return nil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch {
+	case o.ref == 0:
+		return nil
+	case o.uses > 0:
+		return &Error{Op: "close", Err: ErrInUse, Hint: "wait for the Work that names the " + what}
 	}
 	o.driver.release(o.ref)
 	o.ref = 0
-	o.block.Release()
+	if o.block != nil {
+		o.block.Release()
+	}
+	return nil
 }

@@ -54,8 +54,8 @@ func (t *Texture) Shape() Shape {
 // Close releases the MTLTexture and then the Block, once; repeating it returns nil. Call it
 // after the GPU has finished its work with the Texture.
 func (t *Texture) Close() error {
-	if t != nil {
-		t.object.close()
+	if t == nil {
+		return nil
 	}
-	return nil
+	return t.object.close("Texture")
 }

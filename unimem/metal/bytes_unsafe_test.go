@@ -1,0 +1,5 @@
+package metal
+
+import "unsafe"
+
+func addressOfBytes(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }

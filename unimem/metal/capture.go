@@ -1,0 +1,44 @@
+package metal
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// capturing guards the process's one MTLCaptureManager.
+var capturing sync.Mutex
+
+// Capture calls f and writes what the GPU does meanwhile to a file that Xcode opens. path ends in ".gputrace" and does
+// not exist yet. Work that f submits has to end before f returns, to be in the file whole. Metal captures only in a
+// process with METAL_CAPTURE_ENABLED=1 in its environment (macOS 14; before it was MTL_CAPTURE_ENABLED), or under
+// Xcode. A process makes one capture at a time: further calls wait.
+//
+// Errors: ErrClosed, ErrCapture before f is called, and that of f.
+func (d *Device) Capture(path string, f func() error) error {
+	refuse := func(hint string) error { return &Error{Op: "capture", Err: ErrCapture, Hint: hint} }
+	capturing.Lock()
+	defer capturing.Unlock()
+	err := d.use("capture", func(ref uintptr) error {
+		if filepath.Ext(path) != ".gputrace" {
+			return refuse(fmt.Sprintf("%s: name a file that ends in .gputrace", path))
+		}
+		if _, err := os.Lstat(path); err == nil {
+			return refuse(path + " exists: name another file")
+		}
+		whole, err := filepath.Abs(path)
+		if err != nil {
+			return refuse(err.Error())
+		}
+		if fault, ok := d.driver.capture(ref, whole); !ok {
+			return refuse(fault + ": start the process with METAL_CAPTURE_ENABLED=1")
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	defer d.driver.endCapture()
+	return f()
+}

@@ -1,0 +1,105 @@
+package metal
+
+import (
+	"context"
+	"fmt"
+)
+
+// slice is how long a wait stays in Metal before it looks at its context, in milliseconds.
+const slice = 20
+
+// Event is an MTLSharedEvent: a value that grows, on which the host and the GPU wait. NewEvent makes one, and its
+// caller closes it. Its methods are safe for concurrent use.
+type Event struct{ object *object }
+
+// Point is a value of an Event. It is reached when the Event has that value or a higher one.
+type Point struct {
+	Event *Event
+	Value uint64
+}
+
+// NewEvent makes an Event with an initial value. Errors: ErrClosed, ErrRefused.
+func (d *Device) NewEvent(initial uint64) (*Event, error) {
+	e := &Event{}
+	err := d.use("event", func(ref uintptr) error {
+		event := d.driver.newEvent(ref)
+		if event == 0 {
+			return &Error{Op: "event", Err: ErrRefused}
+		}
+		if initial > 0 {
+			d.driver.signal(event, initial)
+		}
+		e.object = &object{driver: d.driver, device: d, ref: event}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// use calls f with the event, which stays open meanwhile.
+func (e *Event) use(f func(d *driver, ref uintptr) error) error {
+	if e == nil || e.object == nil {
+		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is nil or zero"}
+	}
+	ref := e.object.hold()
+	if ref == 0 {
+		return &Error{Op: "event", Err: ErrClosed, Hint: "the Event is closed"}
+	}
+	defer e.object.drop()
+	return f(e.object.driver, ref)
+}
+
+// Value returns the value. The error is ErrClosed.
+func (e *Event) Value() (v uint64, err error) {
+	err = e.use(func(d *driver, ref uintptr) error { v = d.value(ref); return nil })
+	return v, err
+}
+
+// Signal raises the value to v. At the current value it does nothing. Errors: ErrClosed, and ErrBackwards below it. Two
+// callers that signal at the same time have to agree on the order: Metal itself takes any value.
+func (e *Event) Signal(v uint64) error {
+	return e.use(func(d *driver, ref uintptr) error {
+		switch before := d.value(ref); {
+		case v < before:
+			return &Error{Op: "event", Err: ErrBackwards, Hint: fmt.Sprintf("%d after %d", v, before)}
+		case v > before:
+			d.signal(ref, v)
+		}
+		return nil
+	})
+}
+
+// Wait waits until the value is v or higher. Errors: ErrClosed, and that of ctx. The Event stays open meanwhile.
+func (e *Event) Wait(ctx context.Context, v uint64) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	return e.use(func(d *driver, ref uintptr) error {
+		for d.value(ref) < v {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			d.await(ref, v, slice)
+		}
+		return nil
+	})
+}
+
+// Next waits until the value is above v, and returns it. Errors are those of Wait.
+func (e *Event) Next(ctx context.Context, v uint64) (next uint64, err error) {
+	if err := e.Wait(ctx, v+1); err != nil {
+		return v, err
+	}
+	return e.Value()
+}
+
+// Close releases the Event, once; repeating it returns nil. The error is ErrInUse while a Work that names it has not
+// ended, or a call waits for it.
+func (e *Event) Close() error {
+	if e == nil {
+		return nil
+	}
+	return e.object.close("Event")
+}

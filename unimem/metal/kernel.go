@@ -1,0 +1,104 @@
+package metal
+
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/unimem/internal/kernels"
+)
+
+// maxPush is the largest number of bytes of setBytes:length:atIndex:.
+const maxPush = 4096
+
+// Program is a compute kernel as text of the Metal language.
+type Program struct {
+	Name string // of the function
+	Text string
+	// Buffers has the number of the argument, [[buffer(n)]], for each buffer of a Dispatch.
+	Buffers []int
+	Push    int    // bytes of constants, a multiple of 4 up to 4096; 0 for none
+	PushAt  int    // number of their argument
+	Group   [3]int // threads of a group along x, y and z
+}
+
+// Product multiplies matrices of n x n float32 in rows: buffers A, B and C = A x B of 4*n*n bytes each, and n as a
+// uint32 of constants. Groups cover n x n threads: see Program.Groups. Sums are in the order of the row. Its text is
+// made by spirv-cross from the kernel of the same name in package vulkan.
+func Product() Program { return program(kernels.Product()) }
+
+// Scale computes y = factor*x + offset for fp16: buffers x and y, which may be the same; constants are the number of
+// pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work. Its text is
+// made by spirv-cross from the kernel of the same name in package vulkan.
+func Scale() Program { return program(kernels.Scale()) }
+
+func program(k kernels.Kernel) Program {
+	m, _ := k.InMetal() // a test compares all
+	return Program{Name: k.Name, Text: m.Text, Buffers: m.Bindings, Push: k.Push, PushAt: m.Push, Group: k.Group}
+}
+
+// Groups returns the number of groups that cover x, y and z threads.
+func (p Program) Groups(x, y, z int) (n [3]int) {
+	for i, v := range []int{x, y, z} {
+		g := max(p.Group[i], 1)
+		n[i] = (v + g - 1) / g
+	}
+	return n
+}
+
+// Kernel is a Program that Metal has compiled for a Device. NewKernel makes one, and its caller closes it.
+type Kernel struct {
+	object  *object
+	program Program
+}
+
+// NewKernel compiles a Program. Errors: ErrClosed, ErrKernel (the words of Metal's compiler are in the hint; or more
+// threads in a group than the GPU has).
+func (d *Device) NewKernel(p Program) (*Kernel, error) {
+	refuse := func(format string, args ...any) error {
+		return &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + fmt.Sprintf(format, args...)}
+	}
+	p.Buffers = append([]int{}, p.Buffers...)
+	k := &Kernel{program: p}
+	err := d.use("kernel", func(ref uintptr) error {
+		switch {
+		case len(p.Buffers) > 30:
+			return refuse("%d buffers, Metal has 31 arguments", len(p.Buffers))
+		case p.Push < 0 || p.Push%4 != 0 || p.Push > maxPush:
+			return refuse("%d bytes of constants: give a multiple of 4 up to %d", p.Push, maxPush)
+		}
+		pipeline, most, fault := d.driver.newKernel(ref, p.Text, p.Name)
+		if pipeline == 0 {
+			return refuse("%s", fault)
+		}
+		threads := 1
+		for _, n := range p.Group {
+			threads *= max(n, 1)
+		}
+		if threads > most {
+			d.driver.release(pipeline)
+			return refuse("%d threads in a group, this GPU runs %d", threads, most)
+		}
+		k.object = &object{driver: d.driver, device: d, ref: pipeline}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return k, nil
+}
+
+// Program returns the Program of the Kernel.
+func (k *Kernel) Program() Program {
+	if k == nil {
+		return Program{}
+	}
+	return k.program
+}
+
+// Close releases the Kernel, once; repeating it returns nil. The error is ErrInUse while a Work that names it has not
+// ended.
+func (k *Kernel) Close() error {
+	if k == nil {
+		return nil
+	}
+	return k.object.close("Kernel")
+}

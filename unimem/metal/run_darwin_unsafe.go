@@ -1,0 +1,172 @@
+//go:build darwin && cgo
+
+package metal
+
+import (
+	"time"
+	"unsafe"
+
+	"github.com/progrium/darwinkit/macos/foundation"
+	mtl "github.com/progrium/darwinkit/macos/metal"
+	"github.com/progrium/darwinkit/objc"
+)
+
+// The messages are sent directly where darwinkit's method takes an object by its protocol: it wraps the object into
+// one of its own, which panics for the types that darwinkit itself returns.
+
+// objectOf makes a receiver or an argument of a reference.
+func objectOf(ref uintptr) objc.Object { return objc.ObjectFrom(pointer(ref)) }
+
+// wordsOf returns the description of an NSError, which may be nil.
+func wordsOf(fault *unsafe.Pointer, otherwise string) string {
+	if *fault == nil {
+		return otherwise
+	}
+	return foundation.ErrorFrom(*fault).LocalizedDescription()
+}
+
+func newQueue(device uintptr) uintptr {
+	var made mtl.CommandQueueObject
+	objc.WithAutoreleasePool(func() { made = deviceOf(device).NewCommandQueue() })
+	return uintptr(made.Ptr())
+}
+
+func newKernel(device uintptr, text, function string) (pipeline uintptr, threads int, fault string) {
+	objc.WithAutoreleasePool(func() {
+		problem := new(unsafe.Pointer)
+		gpu := deviceOf(device)
+		library := objc.Call[mtl.LibraryObject](gpu, objc.Sel("newLibraryWithSource:options:error:"), text, nil,
+			unsafe.Pointer(problem))
+		if library.Ptr() == nil {
+			fault = wordsOf(problem, "Metal does not compile the text")
+			return
+		}
+		defer library.Release()
+		f := objc.Call[mtl.FunctionObject](library, objc.Sel("newFunctionWithName:"), function)
+		if f.Ptr() == nil {
+			fault = "the text has no function " + function
+			return
+		}
+		defer f.Release()
+		*problem = nil
+		made := objc.Call[mtl.ComputePipelineStateObject](gpu, objc.Sel("newComputePipelineStateWithFunction:error:"),
+			f, unsafe.Pointer(problem))
+		if made.Ptr() == nil {
+			fault = wordsOf(problem, "Metal makes no pipeline of it")
+			return
+		}
+		pipeline = uintptr(made.Ptr())
+		threads = int(objc.Call[uint](made, objc.Sel("maxTotalThreadsPerThreadgroup")))
+	})
+	return pipeline, threads, fault
+}
+
+func newEvent(device uintptr) uintptr {
+	var made mtl.SharedEventObject
+	objc.WithAutoreleasePool(func() { made = deviceOf(device).NewSharedEvent() })
+	return uintptr(made.Ptr())
+}
+
+func eventValue(event uintptr) uint64 {
+	return objc.Call[uint64](objectOf(event), objc.Sel("signaledValue"))
+}
+
+func signalEvent(event uintptr, v uint64) {
+	objc.Call[objc.Void](objectOf(event), objc.Sel("setSignaledValue:"), v)
+}
+
+// awaitEvent uses a method of macOS 12.
+func awaitEvent(event uintptr, v, milliseconds uint64) bool {
+	o, wait := objectOf(event), objc.Sel("waitUntilSignaledValue:timeoutMS:")
+	if !o.RespondsToSelector(wait) {
+		time.Sleep(time.Millisecond)
+		return eventValue(event) >= v
+	}
+	return objc.Call[bool](o, wait, v, milliseconds)
+}
+
+func startWork(queue uintptr, w work) (commands uintptr) {
+	objc.WithAutoreleasePool(func() {
+		b := objc.Call[mtl.CommandBufferObject](objectOf(queue), objc.Sel("commandBuffer"))
+		if b.Ptr() == nil {
+			return
+		}
+		b.Retain() // the pool has the only reference
+		for _, e := range w.waits {
+			objc.Call[objc.Void](b, objc.Sel("encodeWaitForEvent:value:"), objectOf(e.event), e.value)
+		}
+		if len(w.dispatches) > 0 {
+			c := objc.Call[mtl.ComputeCommandEncoderObject](b, objc.Sel("computeCommandEncoder"))
+			for i, d := range w.dispatches {
+				if i > 0 {
+					// Two Buffers may be of one Block, which Metal does not know.
+					const buffers = 1 // MTLBarrierScopeBuffers
+					objc.Call[objc.Void](c, objc.Sel("memoryBarrierWithScope:"), uint(buffers))
+				}
+				encode(c, d)
+			}
+			objc.Call[objc.Void](c, objc.Sel("endEncoding"))
+		}
+		for _, e := range w.signals {
+			objc.Call[objc.Void](b, objc.Sel("encodeSignalEvent:value:"), objectOf(e.event), e.value)
+		}
+		objc.Call[objc.Void](b, objc.Sel("commit"))
+		commands = uintptr(b.Ptr())
+	})
+	return commands
+}
+
+func encode(c mtl.ComputeCommandEncoderObject, d dispatch) {
+	objc.Call[objc.Void](c, objc.Sel("setComputePipelineState:"), objectOf(d.pipeline))
+	for _, b := range d.buffers {
+		objc.Call[objc.Void](c, objc.Sel("setBuffer:offset:atIndex:"), objectOf(b.buffer), uint(b.offset), uint(b.at))
+	}
+	if len(d.push) > 0 {
+		objc.Call[objc.Void](c, objc.Sel("setBytes:length:atIndex:"), unsafe.Pointer(unsafe.SliceData(d.push)),
+			uint(len(d.push)), uint(d.pushAt))
+	}
+	objc.Call[objc.Void](c, objc.Sel("dispatchThreadgroups:threadsPerThreadgroup:"), sizeOf(d.groups), sizeOf(d.group))
+}
+
+func sizeOf(n [3]int) mtl.Size {
+	return mtl.Size{Width: uint64(n[0]), Height: uint64(n[1]), Depth: uint64(n[2])}
+}
+
+func finishWork(commands uintptr) (code int, fault string) {
+	objc.WithAutoreleasePool(func() {
+		b := objectOf(commands)
+		objc.Call[objc.Void](b, objc.Sel("waitUntilCompleted"))
+		if objc.Call[mtl.CommandBufferStatus](b, objc.Sel("status")) != mtl.CommandBufferStatusError {
+			return
+		}
+		const internal = 1 // MTLCommandBufferErrorInternal
+		code, fault = internal, "no reason given"
+		if e := objc.Call[foundation.Error](b, objc.Sel("error")); e.Ptr() != nil {
+			code, fault = e.Code(), e.LocalizedDescription()
+		}
+	})
+	return code, fault
+}
+
+func startCapture(device uintptr, path string) (fault string, ok bool) {
+	objc.WithAutoreleasePool(func() {
+		manager := mtl.CaptureManager_SharedCaptureManager()
+		if !manager.SupportsDestination(mtl.CaptureDestinationGPUTraceDocument) {
+			fault = "Metal does not write captures to files in this process"
+			return
+		}
+		d := mtl.NewCaptureDescriptor()
+		d.SetCaptureObject(deviceOf(device))
+		d.SetDestination(mtl.CaptureDestinationGPUTraceDocument)
+		d.SetOutputURL(foundation.URL_FileURLWithPath(path))
+		problem := new(unsafe.Pointer)
+		if ok = manager.StartCaptureWithDescriptorError(d, unsafe.Pointer(problem)); !ok {
+			fault = wordsOf(problem, "Metal does not start the capture")
+		}
+	})
+	return fault, ok
+}
+
+func endCapture() {
+	objc.WithAutoreleasePool(func() { mtl.CaptureManager_SharedCaptureManager().StopCapture() })
+}
