@@ -21,8 +21,8 @@ func TestPackedWeights(t *testing.T) {
 	for i, bits := range []int{2, 3, 4, 5, 6, 8} {
 		for seed, dtype := range []safetensors.DType{safetensors.F16, safetensors.BF16} {
 			families := decodertest.Families()
-			s := decodertest.Spec{Family: families[(2*i+seed)%len(families)], Bits: bits, DType: dtype, Seed: uint64(seed),
-				Tied: i%2 == 0, Group: 32 << (i % 2), Intermediate: 128}
+			s := decodertest.Spec{Family: families[(2*i+seed)%len(families)], Bits: bits, DType: dtype,
+				Seed: uint64(seed), Tied: i%2 == 0, Group: 32 << (i % 2), Intermediate: 128}
 			if seed == 1 {
 				s.Overrides = map[string]int{"model.layers.1.mlp.down_proj": 8, "model.layers.0.self_attn.v_proj": 0}
 			}
@@ -188,8 +188,8 @@ func TestLintFindsNoError(t *testing.T) {
 			} {
 				for _, finding := range p.findings {
 					require.NotEqual(t, lint.Error, finding.Severity, finding.String())
-					require.NotContains(t, []string{"unsorted-inputs", "unsorted-outputs", "padded-width", "blob-entries",
-						"weight-budget"}, finding.Rule.ID, finding.String())
+					require.NotContains(t, []string{"unsorted-inputs", "unsorted-outputs", "padded-width",
+						"blob-entries", "weight-budget"}, finding.Rule.ID, finding.String())
 				}
 			}
 		}

@@ -173,16 +173,19 @@ func (m *Model) load(ctx context.Context) error {
 	if err := m.plan.check(); err != nil {
 		return err
 	}
-	s := &store{folder: m.folder, form: m.o.form, made: map[string]*elements{}}
-	if err := m.folder.weights[embedding].check(); err != nil {
-		return err
-	}
-	dense := map[string]bool{}
+	s := &store{folder: m.folder, memory: &m.memory, made: map[string]*elements{}, zeros: map[string]*elements{},
+		dense: map[string]bool{}}
 	if m.o.form == Compact {
-		for name, w := range m.folder.weights {
-			dense[name] = w.bits > 0 && !w.fine()
+		if err := s.prepare(ctx); err != nil {
+			return err
 		}
 	}
+	if w := m.folder.weights[embedding]; s.zeros[w.name] == nil {
+		if err := w.check(); err != nil {
+			return err
+		}
+	}
+	dense := s.dense
 	for _, set := range []*set{m.chunk, m.step} {
 		for i := range set.groups {
 			if err := m.layers(ctx, s, set, i, dense); err != nil {
@@ -327,7 +330,8 @@ func (m *Model) compile(
 			return err
 		}
 	}
-	model, err := m.device.Compile(ctx, ane.Source{File: set.name, Program: p, Weights: source{own, p.Weights, m.folder}})
+	model, err := m.device.Compile(ctx, ane.Source{File: set.name, Program: p,
+		Weights: source{own, p.Weights, m.folder}})
 	if err != nil {
 		return &Error{Op: "load", Name: set.name, Cause: err}
 	}

@@ -19,6 +19,7 @@ type Model struct {
 	plan   Plan
 	done   func() // tells the Folder that the Model is closed
 
+	memory            arena // converted weights
 	chunk, step, head *set
 	wants             map[*ane.Model]map[string]request // of compiled programs
 	programs          map[*ane.Model]int                // index in Plan.Programs
@@ -58,7 +59,11 @@ func (m *Model) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 }
 
 // Plan returns what the model takes, beside the limits.
-func (m *Model) Plan() Plan { return m.plan }
+func (m *Model) Plan() Plan {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.plan
+}
 
 // Close unloads the programs and frees them. The error is ErrInUse while a Session is open. Repeated calls do nothing.
 func (m *Model) Close(ctx context.Context) error {
@@ -81,6 +86,9 @@ func (m *Model) Close(ctx context.Context) error {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
+		return &Error{Op: "close", Cause: err}
+	}
+	if err := m.memory.close(); err != nil {
 		return &Error{Op: "close", Cause: err}
 	}
 	m.closed = true

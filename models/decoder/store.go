@@ -1,11 +1,16 @@
 package decoder
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io/fs"
 	"math"
+	"runtime"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
@@ -17,7 +22,10 @@ import (
 // programs need it.
 type store struct {
 	folder *Folder
-	form   Form
+	memory *arena
+
+	zeros map[string]*elements // offsets of packed weights that prepare has made
+	dense map[string]bool      // packed weights that scale * (integer - offset) in fp16 cannot express
 
 	mu        sync.Mutex
 	made      map[string]*elements
@@ -80,15 +88,19 @@ func (s *store) get(r request) (*elements, error) {
 	return e, nil
 }
 
-// blank returns elements of zeros with a file of their own.
-func blank(d mil.DType, shape ...int) *elements {
+// blank returns elements of zeros with a file of their own, in memory that take returns zeroed.
+func blank(take func(int) ([]byte, error), d mil.DType, shape ...int) (*elements, error) {
 	n := 1
 	for _, length := range shape {
 		n *= length
 	}
 	bits := n * d.Bits()
 	size := (bits + 7) / 8
-	e := &elements{dtype: d, shape: shape, file: make([]byte, prefix+size)}
+	file, err := take(prefix + size)
+	if err != nil {
+		return nil, err
+	}
+	e := &elements{dtype: d, shape: shape, file: file}
 	tag, _ := blob.TagOf(d) // there is one for fp16 and for the unsigned types
 	head := e.file
 	binary.LittleEndian.PutUint32(head, 1)
@@ -100,8 +112,11 @@ func blank(d mil.DType, shape ...int) *elements {
 	binary.LittleEndian.PutUint64(head[16:], prefix)
 	binary.LittleEndian.PutUint64(head[24:], uint64(8*size-bits))
 	e.data = e.file[prefix:]
-	return e
+	return e, nil
 }
+
+// onHeap is memory of the Go heap, for blank.
+func onHeap(n int) ([]byte, error) { return make([]byte, n), nil }
 
 // lent returns elements that are those of a tensor of the mapped file.
 func lent(d mil.DType, t safetensors.Tensor, from, to, rowBytes int, shape ...int) *elements {
@@ -115,13 +130,18 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 	}
 	switch r.kind {
 	case bias:
-		e := blank(mil.FP16, w.out) // no module with a bias is cut
+		e, err := blank(s.memory.take, mil.FP16, w.out) // no module with a bias is cut
+		if err != nil {
+			return nil, err
+		}
 		return e, store16(e.data, w.name+".bias", w.out,
 			func(dst []float32, first int) { numbers(dst, *w.bias, first) })
 	case ints:
-		return w.integers(from, to), nil
-	case scales, offsets:
-		return w.steps(r.kind, from, to)
+		return s.integers(w, from, to)
+	case scales:
+		return s.steps(w, from, to)
+	case offsets:
+		return s.zeros[w.name], nil // no program has a part of the rows
 	}
 	n := max(w.in, 1)
 	shape := []int{to - from, w.in}
@@ -132,7 +152,10 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 		e := lent(mil.FP16, w.data, from, to, 2*n, shape...)
 		return e, finite(w.name+".weight", e.data)
 	}
-	e := blank(mil.FP16, shape...)
+	e, err := blank(s.memory.take, mil.FP16, shape...)
+	if err != nil {
+		return nil, err
+	}
 	rows := min(to, w.out) - from
 	if w.bits == 0 {
 		return e, store16(e.data, w.name+".weight", rows*n,
@@ -144,7 +167,7 @@ func (s *store) make(w *weight, r request) (*elements, error) {
 	row := make([]float32, n)
 	for i := range rows {
 		w.row(row, from+i)
-		err := store16(e.data[2*i*n:], w.name+".weight", n, func(dst []float32, first int) { copy(dst, row[first:]) })
+		err = store16(e.data[2*i*n:], w.name+".weight", n, func(dst []float32, first int) { copy(dst, row[first:]) })
 		if err != nil {
 			return nil, err
 		}
@@ -216,11 +239,15 @@ func (w *weight) dtype() mil.DType {
 }
 
 // integers returns rows of the packed integers: MLX and MIL pack alike, low bits first.
-func (w *weight) integers(from, to int) *elements {
+func (s *store) integers(w *weight, from, to int) (*elements, error) {
 	if w.bits != 5 && to <= w.out {
-		return lent(w.dtype(), w.data, from, to, w.in*w.bits/8, to-from, w.in)
+		return lent(w.dtype(), w.data, from, to, w.in*w.bits/8, to-from, w.in), nil
 	}
-	e, bits := blank(w.dtype(), to-from, w.in), w.dtype().Bits()
+	bits := w.dtype().Bits()
+	e, err := blank(s.memory.take, w.dtype(), to-from, w.in)
+	if err != nil {
+		return nil, err
+	}
 	data := w.data.Bytes()[from*w.in*w.bits/8:]
 	for i := range (min(to, w.out) - from) * w.in {
 		v, at := packed(data, i, w.bits), i*bits
@@ -229,69 +256,104 @@ func (w *weight) integers(from, to int) *elements {
 			e.data[at/8+1] |= byte(v >> (8 - at%8))
 		}
 	}
-	return e
+	return e, nil
 }
 
-// fine reports whether the weight can be written as scale * (integer - offset) in fp16. A group whose scale is nearly
-// zero beside its numbers cannot: its offset is too large.
-func (w *weight) fine() bool {
-	groups := w.in / w.group
-	top := float64(int(1)<<w.bits - 1)
-	scale, shift := make([]float32, groups), make([]float32, groups)
-	for row := range w.out {
-		numbers(scale, w.scales, row*groups)
-		numbers(shift, w.shifts, row*groups)
-		for g, s := range scale {
-			a, b := float64(s), float64(shift[g])
-			h, o := step(s, shift[g])
-			low, high := float64(h)*-float64(o), float64(h)*(top-float64(o))
-			most := max(math.Abs(b), math.Abs(a*top+b))
-			if !(math.Abs(low-b) <= most/1024 && math.Abs(high-a*top-b) <= most/1024) && !math.IsNaN(most) &&
-				!math.IsInf(most, 0) {
-				return false
-			}
+// prepare makes the offsets of all packed weights, for the form Compact, on all processors. It finds scales and shifts
+// that are not finite, and weights that have to be written another way.
+func (s *store) prepare(ctx context.Context) error {
+	var work []*weight
+	for _, w := range s.folder.weights {
+		if w.bits > 0 {
+			work = append(work, w)
 		}
 	}
-	return true
-}
-
-// step returns scale and offset of a group as halves.
-func step(scale, shift float32) (h, o float32) {
-	h = fp16.FromFloat32(scale).Float32()
-	if h != 0 {
-		o = fp16.FromFloat32(-shift / h).Float32()
+	slices.SortFunc(work, func(a, b *weight) int { return strings.Compare(a.name, b.name) })
+	errs := make([]error, len(work))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wait.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(work) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				w := work[i]
+				zeros, fine, err := s.offsets(w)
+				errs[i] = err
+				s.mu.Lock()
+				s.zeros[w.name], s.dense[w.name] = zeros, !fine
+				s.mu.Unlock()
+			}
+		})
 	}
-	return h, o
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return &Error{Op: "load", Cause: err}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err // the first by name
+		}
+	}
+	return nil
 }
 
-// steps returns the scales or offsets of rows of groups.
-func (w *weight) steps(k kind, from, to int) (*elements, error) {
+// offsets returns the offsets of a packed weight, -shift/scale as fp16. fine is false if scale * (integer - offset) is
+// not the number that is meant: the scale of a group is nearly zero beside its numbers, so that the offset is too large.
+func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
+	groups := w.in / w.group
+	n := w.out * groups
+	if e, err = blank(s.memory.take, mil.FP16, w.out, groups); err != nil {
+		return nil, false, err
+	}
+	fine = true
+	top := float32(int(1)<<w.bits - 1)
+	var scale, half, shift, zero [1024]float32
+	var bits [1024]fp16.Bits
+	for first := 0; first < n; first += len(scale) {
+		m := min(len(scale), n-first)
+		numbers(scale[:m], w.scales, first)
+		numbers(shift[:m], w.shifts, first)
+		fp16.Encode(bits[:m], scale[:m])
+		fp16.Decode(half[:m], bits[:m])
+		for i, h := range half[:m] {
+			if math.Abs(float64(h)) > 65504 || h != h {
+				return nil, false, notFinite(w.scales.Name(), first+i, scale[i])
+			}
+			if b := shift[i]; !(b <= 65504 && b >= -65504) {
+				return nil, false, notFinite(w.shifts.Name(), first+i, b)
+			}
+			if zero[i] = 0; h != 0 {
+				zero[i] = -shift[i] / h
+			}
+		}
+		fp16.Encode(bits[:m], zero[:m])
+		fp16.Decode(zero[:m], bits[:m])
+		for i, o := range zero[:m] {
+			low, high := shift[i], scale[i]*top+shift[i]
+			limit := max(abs(low), abs(high)) / 1024
+			if !(abs(-half[i]*o-low) <= limit && abs(half[i]*(top-o)-high) <= limit) {
+				fine = false
+			}
+			binary.LittleEndian.PutUint16(e.data[2*(first+i):], uint16(bits[i]))
+		}
+	}
+	return e, fine, nil
+}
+
+func abs(f float32) float32 { return float32(math.Abs(float64(f))) }
+
+// steps returns the scales of rows of groups.
+func (s *store) steps(w *weight, from, to int) (*elements, error) {
 	groups := w.in / w.group
 	rows := min(to, w.out) - from
-	if k == scales && w.scales.DType() == safetensors.F16 && w.scales.Aligned() && to <= w.out {
-		e := lent(mil.FP16, w.scales, from, to, 2*groups, to-from, groups)
-		return e, finite(w.name+".scales", e.data)
+	if w.scales.DType() == safetensors.F16 && w.scales.Aligned() && to <= w.out {
+		return lent(mil.FP16, w.scales, from, to, 2*groups, to-from, groups), nil // offsets has checked them
 	}
-	e := blank(mil.FP16, to-from, groups)
-	read := func(dst []float32, first int) { numbers(dst, w.scales, from*groups+first) }
-	name := w.name + ".scales"
-	if k == offsets {
-		name = w.name + ".biases"
-		read = func(dst []float32, first int) {
-			var shift [1024]float32
-			numbers(dst, w.scales, from*groups+first)
-			numbers(shift[:len(dst)], w.shifts, from*groups+first)
-			for i, s := range dst {
-				if dst[i] = 0; s == s { // NaN is found among the scales
-					_, dst[i] = step(s, shift[i])
-				}
-				if v := float64(shift[i]); math.IsNaN(v) || math.IsInf(v, 0) {
-					dst[i] = shift[i]
-				}
-			}
-		}
+	e, err := blank(s.memory.take, mil.FP16, to-from, groups)
+	if err != nil {
+		return nil, err
 	}
-	return e, store16(e.data, name, rows*groups, read)
+	return e, store16(e.data, w.name+".scales", rows*groups,
+		func(dst []float32, first int) { numbers(dst, w.scales, from*groups+first) })
 }
 
 // files are the weight files of one program: one for each constant, as compilers for M1 want it.
@@ -306,7 +368,10 @@ func (f files) ReadFile(path string) ([]byte, error) {
 	if e.file != nil {
 		return e.file, nil
 	}
-	whole := blank(e.dtype, e.shape...)
+	whole, err := blank(onHeap, e.dtype, e.shape...)
+	if err != nil {
+		return nil, err
+	}
 	copy(whole.data, e.data)
 	return whole.file, nil
 }

@@ -108,6 +108,12 @@ func (f *Folder) tensor(name string, shape ...int) (safetensors.Tensor, error) {
 
 // numbers stores n numbers of a dense tensor from index first on.
 func numbers(dst []float32, t safetensors.Tensor, first int) {
+	if t.DType() == safetensors.F16 {
+		if view, err := safetensors.View[fp16.Bits](t); err == nil {
+			fp16.Decode(dst, view[first:first+len(dst)])
+			return
+		}
+	}
 	data := t.Bytes()[first*t.DType().Size():]
 	switch t.DType() {
 	case safetensors.F32:
