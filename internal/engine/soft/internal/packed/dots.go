@@ -3,25 +3,41 @@ package packed
 // Lanes is the number of sums of a row.
 const Lanes = 64
 
-// Fits reports whether Dots takes w: blocks lie along the rows of a matrix that fp16 arithmetic of no chip reads.
+// batch is the rows whose scales and offsets are prepared at a time.
+const batch = 32
+
+// Fits reports whether Dots takes w: blocks lie along the rows of a matrix of plain halves.
 func (w *Weights) Fits() bool { return w.Encode == nil && w.Decode == nil && w.High == 1 }
 
-// Room is the float32s of memory that Dots needs.
-func (w *Weights) Room() int { return w.Cols }
+// Room is the float32s of memory that Dots needs for some rows.
+func (w *Weights) Room(rows int) int { return max(2*w.Cols, w.room(rows)) }
 
-// Dots sets sums to the products of as many rows from row on with x, which Arrange has arranged.
+// Arrange brings a vector into the order in which Dots reads it.
+func (w *Weights) Arrange(x []float32) { w.arrange(x) }
+
+// Dots sets sums to the products of as many rows from row on with x, which Arrange has arranged. Elements of x are
+// halves.
 func (w *Weights) Dots(sums, x, room []float32, row int) {
-	for i := range sums {
-		values := room[:w.Cols]
-		w.Floats(values, row+i, 0)
-		var lanes [Lanes]float32
-		dot(&lanes, values, x)
-		sums[i] = total(&lanes)
+	for len(sums) > 0 {
+		n := min(len(sums), batch)
+		if !w.quick(sums[:n], x, room, row) {
+			w.slow(sums[:n], x, room, row)
+		}
+		sums, row = sums[n:], row+n
 	}
 }
 
-// Arrange brings a vector into the order in which Dots reads it.
-func (w *Weights) Arrange(x []float32) {}
+// slow is Dots in Go.
+func (w *Weights) slow(sums, x, room []float32, row int) {
+	natural, values := room[:w.Cols], room[w.Cols:][:w.Cols]
+	w.restore(natural, x)
+	for i := range sums {
+		w.Floats(values, row+i, 0)
+		var lanes [Lanes]float32
+		dot(&lanes, values, natural)
+		sums[i] = total(&lanes)
+	}
+}
 
 // dot adds the products of a and b to lanes.
 func dot(lanes *[Lanes]float32, a, b []float32) {

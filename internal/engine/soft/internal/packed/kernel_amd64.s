@@ -1,0 +1,482 @@
+#include "textflag.h"
+
+// kernel_amd64.go describes the functions and type dots. Throughout, Z0 to Z3 are the sums of a row, Z8 is the table of a
+// block, Z16 has the numbers of the integers, Z17 ones, and Z20 to Z23 the shifts of the four steps of a chunk.
+
+DATA shifts<>+0x00(SB)/8, $0x0000000000000000
+DATA shifts<>+0x08(SB)/8, $0x0000000000000000
+DATA shifts<>+0x10(SB)/8, $0x0000000000000000
+DATA shifts<>+0x18(SB)/8, $0x0000000000000000
+DATA shifts<>+0x20(SB)/8, $0x0000001000000010
+DATA shifts<>+0x28(SB)/8, $0x0000001000000010
+DATA shifts<>+0x30(SB)/8, $0x0000001000000010
+DATA shifts<>+0x38(SB)/8, $0x0000001000000010
+DATA shifts<>+0x40(SB)/8, $0x0000000000000000
+DATA shifts<>+0x48(SB)/8, $0x0000000000000000
+DATA shifts<>+0x50(SB)/8, $0x0000000800000008
+DATA shifts<>+0x58(SB)/8, $0x0000000800000008
+DATA shifts<>+0x60(SB)/8, $0x0000001000000010
+DATA shifts<>+0x68(SB)/8, $0x0000001000000010
+DATA shifts<>+0x70(SB)/8, $0x0000001800000018
+DATA shifts<>+0x78(SB)/8, $0x0000001800000018
+GLOBL shifts<>(SB), RODATA|NOPTR, $128
+
+// The fields of dots.
+#define SUMS 0
+#define DATA_ 8
+#define X_ 16
+#define SCALE 24
+#define HIGH 32
+#define UNDER 40
+#define OVER 48
+#define NUMBERS 56
+#define ROWS 64
+#define BLOCKS 72
+#define CHUNKS 80
+
+// START reads the arguments. R8 is the data, R9 to R12 are the scales and offsets, BX counts the rows.
+#define START \
+	MOVQ         d+0(FP), AX              \
+	MOVQ         SUMS(AX), DI             \
+	MOVQ         DATA_(AX), R8            \
+	MOVQ         SCALE(AX), R9            \
+	MOVQ         HIGH(AX), R10            \
+	MOVQ         UNDER(AX), R11           \
+	MOVQ         OVER(AX), R12            \
+	MOVQ         NUMBERS(AX), DX          \
+	VMOVUPS      (DX), Z16                \
+	MOVL         $1, DX                   \
+	VPBROADCASTD DX, Z17                  \
+	MOVQ         ROWS(AX), BX
+
+// ROW begins a row. SI is x, DX counts the blocks.
+#define ROW \
+	VPXORD Z0, Z0, Z0      \
+	VPXORD Z1, Z1, Z1      \
+	VPXORD Z2, Z2, Z2      \
+	VPXORD Z3, Z3, Z3      \
+	MOVQ   X_(AX), SI      \
+	MOVQ   BLOCKS(AX), DX
+
+// EXACT makes the table of a block: the products are exact in float32.
+#define EXACT \
+	VBROADCASTSS     (R9), Z8              \
+	VFMSUB213PS.BCST (R10), Z16, Z8        \
+	VCVTPS2PH        $0, Z8, Y8            \
+	VCVTPH2PS        Y8, Z8                \
+	ADDQ             $4, R9                \
+	ADDQ             $4, R10
+
+// ODD makes the table of a block: what is not exact is rounded to odd before it is rounded to halves.
+#define ODD \
+	VBROADCASTSS     (R9), Z8              \
+	VBROADCASTSS     (R11), Z9             \
+	VBROADCASTSS     (R12), Z10            \
+	VFMSUB213PS.BCST (R10), Z16, Z8        \
+	VSUBPS.RD_SAE    Z10, Z8, Z10          \
+	VSUBPS.RU_SAE    Z9, Z8, Z9            \
+	VPTESTMD         Z17, Z10, K1          \
+	VBLENDMPS        Z10, Z9, K1, Z8       \
+	VCVTPS2PH        $0, Z8, Y8            \
+	VCVTPH2PS        Y8, Z8                \
+	ADDQ             $4, R9                \
+	ADDQ             $4, R10               \
+	ADDQ             $4, R11               \
+	ADDQ             $4, R12
+
+// CHUNK adds the products of 64 integers, whose bits are in Z9.
+#define CHUNK \
+	VPSRLVD     Z20, Z9, Z10       \
+	VPSRLVD     Z21, Z9, Z11       \
+	VPSRLVD     Z22, Z9, Z12       \
+	VPSRLVD     Z23, Z9, Z13       \
+	VPERMPS     Z8, Z10, Z10       \
+	VPERMPS     Z8, Z11, Z11       \
+	VPERMPS     Z8, Z12, Z12       \
+	VPERMPS     Z8, Z13, Z13       \
+	VFMADD231PS (SI), Z10, Z0      \
+	VFMADD231PS 64(SI), Z11, Z1    \
+	VFMADD231PS 128(SI), Z12, Z2   \
+	VFMADD231PS 192(SI), Z13, Z3   \
+	ADDQ        $256, SI
+
+// STEPS adds the sums of the four steps of a chunk.
+#define STEPS \
+	VADDPS Z1, Z0, Z0 \
+	VADDPS Z3, Z2, Z2 \
+	VADDPS Z2, Z0, Z0
+
+// WITHIN adds neighbours among four lanes, then neighbouring pairs.
+#define WITHIN \
+	VPERMILPS $0xB1, Z0, Z1 \
+	VADDPS    Z1, Z0, Z0    \
+	VPERMILPS $0x4E, Z0, Z1 \
+	VADDPS    Z1, Z0, Z0
+
+// LOW adds neighbouring fours of lanes, HIGH2 neighbouring eights.
+#define LOW \
+	VSHUFF32X4 $0xB1, Z0, Z0, Z1 \
+	VADDPS     Z1, Z0, Z0
+#define UPPER \
+	VSHUFF32X4 $0x4E, Z0, Z0, Z1 \
+	VADDPS     Z1, Z0, Z0
+
+#define STORE \
+	VMOVSS X0, (DI) \
+	ADDQ   $4, DI   \
+	DECQ   BX
+
+#define SHIFTS4 \
+	VMOVDQU32 shifts<>+0(SB), Z20 \
+	MOVL      $4, DX              \
+	VPBROADCASTD DX, Z10          \
+	VPADDD    Z10, Z20, Z21       \
+	VPADDD    Z10, Z21, Z22       \
+	VPADDD    Z10, Z22, Z23
+
+#define SHIFTS2 \
+	VMOVDQU32 shifts<>+64(SB), Z20 \
+	MOVL      $2, DX               \
+	VPBROADCASTD DX, Z10           \
+	VPADDD    Z10, Z20, Z21        \
+	VPADDD    Z10, Z21, Z22        \
+	VPADDD    Z10, Z22, Z23
+
+// func dotsExact4(d *dots)
+TEXT ·dotsExact4(SB), NOSPLIT, $0-8
+	SHIFTS4
+	START
+
+row:
+	ROW
+
+block:
+	EXACT
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	VBROADCASTI64X4 (R8), Z9
+	CHUNK
+	ADDQ $32, R8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	UPPER
+	WITHIN
+	LOW
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd4(d *dots)
+TEXT ·dotsOdd4(SB), NOSPLIT, $0-8
+	SHIFTS4
+	START
+
+row:
+	ROW
+
+block:
+	ODD
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	VBROADCASTI64X4 (R8), Z9
+	CHUNK
+	ADDQ $32, R8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	UPPER
+	WITHIN
+	LOW
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsExact2(d *dots)
+TEXT ·dotsExact2(SB), NOSPLIT, $0-8
+	SHIFTS2
+	START
+
+row:
+	ROW
+
+block:
+	EXACT
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	VBROADCASTI32X4 (R8), Z9
+	CHUNK
+	ADDQ $16, R8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	LOW
+	UPPER
+	WITHIN
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd2(d *dots)
+TEXT ·dotsOdd2(SB), NOSPLIT, $0-8
+	SHIFTS2
+	START
+
+row:
+	ROW
+
+block:
+	ODD
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	VBROADCASTI32X4 (R8), Z9
+	CHUNK
+	ADDQ $16, R8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	LOW
+	UPPER
+	WITHIN
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// NUMBER8 moves byte n of each lane of Z9 to number r; left is 24 - 8n. It is signed with VPSRAD.
+#define NUMBER8(left, shift, r) \
+	VPSLLD    $left, Z9, r \
+	shift     $24, r, r    \
+	VCVTDQ2PS r, r
+
+#define ROUND8(r) \
+	VCVTPS2PH $0, r, Y18 \
+	VCVTPH2PS Y18, r
+
+#define EXACT8(r, x, sums) \
+	VFMSUB213PS Z11, Z8, r    \
+	VCVTPS2PH   $0, r, Y18    \
+	VCVTPH2PS   Y18, r        \
+	VFMADD231PS x(SI), r, sums
+
+#define ODD8(r, x, sums) \
+	VFMSUB213PS   Z11, Z8, r       \
+	VSUBPS.RD_SAE Z13, r, Z18      \
+	VSUBPS.RU_SAE Z12, r, r        \
+	VPTESTMD      Z17, Z18, K1     \
+	VBLENDMPS     Z18, r, K1, r    \
+	VCVTPS2PH     $0, r, Y18       \
+	VCVTPH2PS     Y18, r           \
+	VFMADD231PS   x(SI), r, sums
+
+#define BLOCK8 \
+	VBROADCASTSS (R9), Z8   \
+	VBROADCASTSS (R10), Z11 \
+	ADDQ         $4, R9     \
+	ADDQ         $4, R10    \
+	MOVQ         CHUNKS(AX), CX
+
+#define OFFSETS8 \
+	VBROADCASTSS (R11), Z12 \
+	VBROADCASTSS (R12), Z13 \
+	ADDQ         $4, R11    \
+	ADDQ         $4, R12
+
+#define NUMBERS8(shift) \
+	VMOVDQU32 (R8), Z9        \
+	NUMBER8(24, shift, Z4)    \
+	NUMBER8(16, shift, Z5)    \
+	NUMBER8(8, shift, Z6)     \
+	NUMBER8(0, shift, Z7)
+
+#define EXACTS8 \
+	EXACT8(Z4, 0, Z0)   \
+	EXACT8(Z5, 64, Z1)  \
+	EXACT8(Z6, 128, Z2) \
+	EXACT8(Z7, 192, Z3) \
+	ADDQ $64, R8        \
+	ADDQ $256, SI
+
+#define ODDS8 \
+	ODD8(Z4, 0, Z0)   \
+	ODD8(Z5, 64, Z1)  \
+	ODD8(Z6, 128, Z2) \
+	ODD8(Z7, 192, Z3) \
+	ADDQ $64, R8      \
+	ADDQ $256, SI
+
+// func dotsExact8(d *dots, signed bool)
+TEXT ·dotsExact8(SB), NOSPLIT, $0-9
+	START
+	CMPB signed+8(FP), $0
+	JNE  row
+
+rowU:
+	ROW
+
+blockU:
+	BLOCK8
+
+chunkU:
+	NUMBERS8(VPSRLD)
+	EXACTS8
+	DECQ CX
+	JNE  chunkU
+	DECQ DX
+	JNE  blockU
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  rowU
+	VZEROUPPER
+	RET
+
+row:
+	ROW
+
+block:
+	BLOCK8
+
+chunk:
+	NUMBERS8(VPSRAD)
+	EXACTS8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd8(d *dots, signed bool)
+TEXT ·dotsOdd8(SB), NOSPLIT, $0-9
+	START
+	CMPB signed+8(FP), $0
+	JNE  row
+
+rowU:
+	ROW
+
+blockU:
+	BLOCK8
+	OFFSETS8
+
+chunkU:
+	NUMBERS8(VPSRLD)
+	ODDS8
+	DECQ CX
+	JNE  chunkU
+	DECQ DX
+	JNE  blockU
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  rowU
+	VZEROUPPER
+	RET
+
+row:
+	ROW
+
+block:
+	BLOCK8
+	OFFSETS8
+
+chunk:
+	NUMBERS8(VPSRAD)
+	ODDS8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func split(high, under, over, scale, offset *float32, blocks int, magic, most float32) (wrong bool)
+TEXT ·split(SB), NOSPLIT, $0-57
+	MOVQ         high+0(FP), DI
+	MOVQ         under+8(FP), R8
+	MOVQ         over+16(FP), R9
+	MOVQ         scale+24(FP), SI
+	MOVQ         offset+32(FP), DX
+	MOVQ         blocks+40(FP), CX
+	VBROADCASTSS magic+48(FP), Z16
+	VBROADCASTSS most+52(FP), Z17
+	MOVL         $0x7F800000, AX
+	VPBROADCASTD AX, Z18
+	MOVL         $0x7FFFFFFF, AX
+	VPBROADCASTD AX, Z19
+	MOVL         $0x477FE000, AX          // 65504
+	VPBROADCASTD AX, Z20
+	MOVL         $0x12800000, AX          // 2^-90
+	VPBROADCASTD AX, Z21
+	VPXORD       Z22, Z22, Z22
+	XORL         BX, BX
+
+next:
+	VMOVUPS     (SI), Z0
+	VMOVUPS     (DX), Z1
+	VPANDD      Z19, Z0, Z2
+	VPANDD      Z19, Z1, Z3
+	VCMPPS      $0x16, Z20, Z2, K1        // scale not at most 65504
+	VCMPPS      $0x16, Z17, Z3, K2        // offset not at most most
+	VCMPPS      $0x11, Z21, Z3, K3        // offset below 2^-90, and not 0
+	VCMPPS      $0x04, Z22, Z3, K3, K3
+	KORW        K1, K2, K2
+	KORW        K3, K2, K2
+	KMOVW       K2, AX
+	ORL         AX, BX
+	VMULPS      Z0, Z1, Z4                // the product, and what rounding took
+	VMOVAPS     Z1, Z5
+	VFMSUB213PS Z4, Z0, Z5
+	VPANDD      Z18, Z0, Z6
+	VMULPS      Z16, Z6, Z6
+	VADDPS      Z6, Z4, Z7
+	VSUBPS      Z6, Z7, Z7
+	VMOVUPS     Z7, (DI)
+	VSUBPS      Z7, Z4, Z4
+	VADDPS.RD_SAE Z5, Z4, Z8
+	VADDPS.RU_SAE Z5, Z4, Z9
+	VMOVUPS     Z8, (R8)
+	VMOVUPS     Z9, (R9)
+	ADDQ        $64, SI
+	ADDQ        $64, DX
+	ADDQ        $64, DI
+	ADDQ        $64, R8
+	ADDQ        $64, R9
+	DECQ        CX
+	JNE         next
+	TESTL       BX, BX
+	SETNE       wrong+56(FP)
+	VZEROUPPER
+	RET

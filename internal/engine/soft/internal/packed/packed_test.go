@@ -1,0 +1,214 @@
+package packed
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
+
+// kernels lists the kernels that this processor has.
+func kernels() []string {
+	if detect() == portable {
+		return []string{portable}
+	}
+	return []string{portable, detect()}
+}
+
+func eachKernel(t *testing.T, test func(t *testing.T)) {
+	had := machine.kernel
+	defer func() { machine.kernel = had }()
+	for _, k := range kernels() {
+		machine.kernel = k
+		t.Run(k, test)
+	}
+}
+
+// kind is a kind of Weights.
+type kind struct {
+	bits   int
+	width  int
+	signed bool
+	offset int // 0 none, 1 integers, 2 halves, 3 float32
+}
+
+func (k kind) String() string {
+	return fmt.Sprintf("bits %d width %d signed %v offset %d", k.bits, k.width, k.signed, k.offset)
+}
+
+func kinds() (all []kind) {
+	for _, bits := range []int{2, 3, 4, 6, 8} {
+		for _, signed := range []bool{false, true} {
+			for offset := range 4 {
+				all = append(all, kind{bits, 0, signed, offset}, kind{bits, 8, signed, offset})
+			}
+		}
+	}
+	return all
+}
+
+// random returns Weights of a kind. extreme ones have scales and offsets of every magnitude.
+func random(r *rand.Rand, k kind, rows, cols, high, wide int, extreme bool) *Weights {
+	w := &Weights{Bits: k.bits, Width: k.width, Signed: k.signed, Rows: rows, Cols: cols, High: high, Wide: wide}
+	w.Data = make([]byte, (rows*cols*w.width()+7)/8)
+	for i := 0; i < len(w.Data); i += 8 {
+		for j, n := i, r.Uint64(); j < min(i+8, len(w.Data)); j++ {
+			w.Data[j] = byte(n)
+			n >>= 8
+		}
+	}
+	if k.width == 8 { // integers in bytes of their own
+		for i, b := range w.Data {
+			w.Data[i] = b & (1<<k.bits - 1)
+			if k.signed {
+				w.Data[i] = byte(int8(b<<(8-k.bits)) >> (8 - k.bits))
+			}
+		}
+	}
+	integer := func() byte {
+		b := byte(r.Uint32())
+		if k.signed {
+			return byte(int8(b) >> (8 - k.bits))
+		}
+		return b >> (8 - k.bits)
+	}
+	for range rows / high * (cols / wide) {
+		s, o := fp16.FromFloat64((0.5+r.Float64())/64), r.Float64()*float64(int(1)<<k.bits)
+		if extreme {
+			s, o = fp16.Bits(r.Uint32()), math.Ldexp(r.Float64()-0.5, r.IntN(70)-40)
+			if r.IntN(3) == 0 {
+				s = s & 0x3fff // of a magnitude that kernels take
+				o = math.Trunc(o)
+			}
+		}
+		w.Scale = append(w.Scale, s)
+		switch k.offset {
+		case 1:
+			w.OffsetByte = append(w.OffsetByte, integer())
+		case 2:
+			w.OffsetHalf = append(w.OffsetHalf, fp16.FromFloat64(o))
+		case 3:
+			w.OffsetSingle = append(w.OffsetSingle, float32(o))
+		}
+	}
+	return w
+}
+
+// value is an element by the definition.
+func (w *Weights) value(row, col int) fp16.Bits {
+	i := row*w.Cols + col
+	n := 0
+	for b := range w.Bits {
+		at := i*w.width() + b
+		n |= int(w.Data[at/8]) >> (at % 8) & 1 << b
+	}
+	if w.Signed && n >= 1<<(w.Bits-1) {
+		n -= 1 << w.Bits
+	}
+	block := row/w.High*(w.Cols/w.Wide) + col/w.Wide
+	o := 0.0
+	switch {
+	case w.OffsetHalf != nil:
+		o = float64(w.OffsetHalf[block].Float32())
+	case w.OffsetSingle != nil:
+		o = float64(w.OffsetSingle[block])
+	case w.OffsetByte != nil && w.Signed:
+		o = float64(int8(w.OffsetByte[block]))
+	case w.OffsetByte != nil:
+		o = float64(w.OffsetByte[block])
+	}
+	return fp16.FromFloat64(float64(w.Scale[block].Float32()) * (float64(n) - o))
+}
+
+// same compares bits; all NaN are alike.
+func same(a, b float32) bool { return math.Float32bits(a) == math.Float32bits(b) || a != a && b != b }
+
+func halves(r *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = fp16.FromFloat64(r.NormFloat64()).Float32()
+	}
+	return x
+}
+
+func TestElements(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	eachKernel(t, func(t *testing.T) {
+		for i := range 6 {
+			for _, k := range kinds() {
+				rows, cols, wide := 1+r.IntN(9), 64*(1+r.IntN(5)), 64
+				if i%2 == 0 {
+					cols = 1 + r.IntN(150)
+					wide = 1 + r.IntN(cols)
+					for cols%wide != 0 {
+						wide--
+					}
+				}
+				w := random(r, k, rows, cols, 1, wide, i%3 == 2)
+				for row := range rows {
+					for range 4 {
+						from := r.IntN(cols)
+						got := make([]fp16.Bits, 1+r.IntN(cols-from))
+						floats := make([]float32, len(got))
+						w.Halves(got, row, from)
+						w.Floats(floats, row, from)
+						for j := range got {
+							want := w.value(row, from+j)
+							if want.Float32() != want.Float32() {
+								require.True(t, got[j].Float32() != got[j].Float32())
+								require.True(t, floats[j] != floats[j])
+								continue
+							}
+							require.Equal(t, want, got[j], "%v: row %d column %d", k, row, from+j)
+							require.Equal(t, want.Float32(), floats[j], "%v: row %d column %d", k, row, from+j)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// reference is the sum of a row in the order of the package.
+func reference(w *Weights, x []float32, row int) float32 {
+	sums := make([]float32, Lanes)
+	for k := range w.Cols {
+		sums[k%Lanes] += float32(w.value(row, k).Float32() * x[k])
+	}
+	for len(sums) > 1 {
+		var next []float32
+		for i := 0; i < len(sums); i += 2 {
+			next = append(next, sums[i]+sums[i+1])
+		}
+		sums = next
+	}
+	return sums[0]
+}
+
+func TestDots(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	eachKernel(t, func(t *testing.T) {
+		for i := range 12 {
+			for _, k := range kinds() {
+				rows, wide := 1+r.IntN(40), []int{64, 64, 128, 32, 192, 20}[i%6]
+				cols := wide * (1 + r.IntN(4))
+				w := random(r, k, rows, cols, 1, wide, i%4 == 3)
+				x := halves(r, cols)
+				arranged := append([]float32(nil), x...)
+				w.Arrange(arranged)
+				from := r.IntN(rows)
+				sums := make([]float32, rows-from)
+				w.Dots(sums, arranged, make([]float32, w.Room(rows)), from)
+				for j, got := range sums {
+					want := reference(w, x, from+j)
+					require.True(t, same(want, got), "%v, %dx%d blocks of %d: row %d is %v, not %v", k, rows, cols, wide,
+						from+j, got, want)
+				}
+			}
+		}
+	})
+}
