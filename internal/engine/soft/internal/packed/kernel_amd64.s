@@ -75,8 +75,9 @@ GLOBL shifts<>(SB), RODATA|NOPTR, $128
 	VFMSUB213PS.BCST (R10), Z16, Z8        \
 	VSUBPS.RD_SAE    Z10, Z8, Z10          \
 	VSUBPS.RU_SAE    Z9, Z8, Z9            \
-	VPTESTMD         Z17, Z10, K1          \
-	VBLENDMPS        Z10, Z9, K1, Z8       \
+	VPMINUD          Z9, Z10, Z8           \
+	VPORD            Z9, Z10, Z9           \
+	VPTERNLOGD       $0xF8, Z17, Z9, Z8    \
 	VCVTPS2PH        $0, Z8, Y8            \
 	VCVTPH2PS        Y8, Z8                \
 	ADDQ             $4, R9                \
@@ -155,6 +156,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
+	PREFETCHT0      2048(R8)
 	VBROADCASTI64X4 (R8), Z9
 	CHUNK
 	ADDQ $32, R8
@@ -184,6 +186,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
+	PREFETCHT0      2048(R8)
 	VBROADCASTI64X4 (R8), Z9
 	CHUNK
 	ADDQ $32, R8
@@ -213,6 +216,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
+	PREFETCHT0      2048(R8)
 	VBROADCASTI32X4 (R8), Z9
 	CHUNK
 	ADDQ $16, R8
@@ -242,6 +246,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
+	PREFETCHT0      2048(R8)
 	VBROADCASTI32X4 (R8), Z9
 	CHUNK
 	ADDQ $16, R8
@@ -298,6 +303,7 @@ chunk:
 	ADDQ         $4, R12
 
 #define NUMBERS8(shift) \
+	PREFETCHT0 2048(R8)       \
 	VMOVDQU32 (R8), Z9        \
 	NUMBER8(24, shift, Z4)    \
 	NUMBER8(16, shift, Z5)    \
