@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// fake is a driver that answers what a test says.
-type fake struct {
+// fakeDriver is a driver that answers what a test says.
+type fakeDriver struct {
 	mu       sync.Mutex
 	prepare  func(ctx context.Context, offset int) ([]Segment, error)
 	complete func(ctx context.Context, c Command) error
@@ -23,7 +23,7 @@ type fake struct {
 	closed   int
 }
 
-func (f *fake) Prepare(ctx context.Context, _ *unimem.Block, offset int) (Command, []Segment, error) {
+func (f *fakeDriver) Prepare(ctx context.Context, _ *unimem.Block, offset int) (Command, []Segment, error) {
 	s, err := f.prepare(ctx, offset)
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -39,7 +39,7 @@ func (f *fake) Prepare(ctx context.Context, _ *unimem.Block, offset int) (Comman
 	return f.last, s, nil
 }
 
-func (f *fake) Complete(ctx context.Context, c Command) error {
+func (f *fakeDriver) Complete(ctx context.Context, c Command) error {
 	if f.complete != nil {
 		if err := f.complete(ctx, c); err != nil {
 			return err
@@ -51,7 +51,7 @@ func (f *fake) Complete(ctx context.Context, c Command) error {
 	return nil
 }
 
-func (f *fake) Close() error { f.closed++; return nil }
+func (f *fakeDriver) Close() error { f.closed++; return nil }
 
 // Segments of a Block that needs several calls.
 func TestCallsOfThirtyTwo(t *testing.T) {
@@ -147,7 +147,7 @@ func TestDriversAreNotTrusted(t *testing.T) {
 		"over the last address": {{1<<64 - p, 2 * p}}, "overlapping": {{p, 2 * p}, {2 * p, 98 * p}},
 		"huge": {{0, 1<<64 - p}}, "the same again": {{p, p}}, // which every call returns
 	} {
-		f := &fake{prepare: func(context.Context, int) ([]Segment, error) { return answer, nil }}
+		f := &fakeDriver{prepare: func(context.Context, int) ([]Segment, error) { return answer, nil }}
 		d := New(f)
 		b := open(t, 100*p)
 		_, err := d.Segments(b)
@@ -161,7 +161,7 @@ func TestDriversAreNotTrusted(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	why := errors.New("kIOReturnNotPermitted")
-	f := &fake{}
+	f := &fakeDriver{}
 	f.prepare = func(_ context.Context, offset int) ([]Segment, error) {
 		if offset > 0 {
 			return nil, why
@@ -198,7 +198,7 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestCallsHaveADeadline(t *testing.T) {
-	f := &fake{prepare: func(ctx context.Context, _ int) ([]Segment, error) {
+	f := &fakeDriver{prepare: func(ctx context.Context, _ int) ([]Segment, error) {
 		<-ctx.Done()
 		return nil, context.Cause(ctx)
 	}}
@@ -209,7 +209,7 @@ func TestCallsHaveADeadline(t *testing.T) {
 
 	// Another call on the same Block waits no longer either.
 	begun, let := make(chan struct{}), make(chan struct{})
-	f = &fake{prepare: func(context.Context, int) ([]Segment, error) {
+	f = &fakeDriver{prepare: func(context.Context, int) ([]Segment, error) {
 		close(begun)
 		<-let
 		return []Segment{{0, PageSize}}, nil
