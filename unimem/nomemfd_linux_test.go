@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/sysfilter"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -27,7 +28,7 @@ func denyCalls() error {
 	if err != nil {
 		return err
 	}
-	return filterCalls(map[uint32]unix.Errno{
+	return sysfilter.Deny(map[uint32]unix.Errno{
 		unix.SYS_MEMFD_CREATE: unix.Errno(errno), unix.SYS_MLOCK2: unix.ENOSYS,
 	})
 }

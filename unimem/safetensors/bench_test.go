@@ -115,6 +115,23 @@ func BenchmarkLoad(b *testing.B) {
 				tp.Clear()
 			}
 		})
+		if direct {
+			b.Run(name+" ring", func(b *testing.B) {
+				tp, err := unimem.Start(loadSize+1<<20, unimem.Warm())
+				require.NoError(b, err)
+				defer tp.Close()
+				b.SetBytes(loadSize)
+				for b.Loop() {
+					f, err := Load(context.Background(), path, tp, Ring())
+					require.NoError(b, err)
+					if r := f.Report(); r.Ring != nil {
+						b.Skip(r.Ring)
+					}
+					_ = f.Close()
+					tp.Clear()
+				}
+			})
+		}
 		b.Run(name+" cold", func(b *testing.B) {
 			b.SetBytes(loadSize)
 			for b.Loop() {

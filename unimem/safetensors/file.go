@@ -19,6 +19,8 @@ type File struct {
 	order  []ref // the tensors of several shards in the order of their names; nil for one shard
 	how    How
 	why    string
+	ring   error // Report.Ring
+	ringed int64
 
 	places    []placed // what the index says, until it is compared
 	indexPath string

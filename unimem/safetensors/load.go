@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/huge"
+	"github.com/anekit/anekit/unimem/internal/uring"
 )
 
 const (
@@ -39,7 +40,8 @@ const (
 // always read. Report has the decision and its reason.
 //
 // If ctx ends, the error matches its cause, after the reads in flight have returned. After an
-// error the spans stay taken: clear the tape. Options: Auto, Buffered, Workers, Progress, Checksums.
+// error the spans stay taken: clear the tape. Options: Auto, Buffered, Ring, Workers, Progress,
+// Checksums.
 //
 // Errors: those of Open, unimem.ErrTapeFull, ErrTruncated (a file that ends early), ErrChanged
 // (a file whose size or time changed meanwhile), ErrChecksum, ErrName, and those of the system.
@@ -68,7 +70,11 @@ func Load(ctx context.Context, path string, tape *unimem.Tape, opts ...Option) (
 			return f, nil
 		}
 	}
-	if err := l.run(ctx); err != nil {
+	err := l.run(ctx)
+	if l.ring != nil {
+		err = errors.Join(err, l.ring.Close())
+	}
+	if err != nil {
 		return nil, errors.Join(err, l.f.Close())
 	}
 	return l.f, nil
@@ -89,6 +95,7 @@ type loading struct {
 	total int64
 	mu    sync.Mutex // held during a call of Progress
 	done  int64
+	ring  *uring.Ring // nil until the first use, or without
 }
 
 // run reads all files. After an error the caller closes l.f.
@@ -162,7 +169,11 @@ func (l *loading) fill(ctx context.Context, s *shard) error {
 	if direct {
 		s.how = Direct
 	}
-	if err := l.read(ctx, file, s, span, direct); err != nil {
+	read := l.read
+	if l.c.ring {
+		read = l.readRing
+	}
+	if err := read(ctx, file, s, span, direct); err != nil {
 		return err
 	}
 	after, err := file.Stat()
@@ -229,38 +240,69 @@ func cut(span []byte) (parts []extent) {
 	return parts
 }
 
-// part reads an extent of a file. A direct read has whole blocks and ends at the end of the file.
+// piece is an extent that is being read.
+type piece struct {
+	extent
+	last   int // after the bytes that the file has of it
+	got    int // read up to here
+	direct bool
+}
+
+// piece begins an extent.
+func (s *shard) piece(x extent, direct bool) piece {
+	return piece{extent: x, last: min(x.end, int(s.size)), got: x.at, direct: direct}
+}
+
+// rest is what the next read asks for. A direct read has whole blocks and ends at the end of the file.
+func (p *piece) rest(span []byte) []byte {
+	if p.direct {
+		return span[p.got:p.end:p.end]
+	}
+	return span[p.got:p.last:p.last]
+}
+
+// advance takes the result of a read of rest, and reports whether more is needed.
+func (p *piece) advance(n int, err error, size int64) (more bool, _ error) {
+	p.got += n
+	switch {
+	case p.got >= p.last:
+		return false, nil
+	case errors.Is(err, io.EOF):
+		return false, &Error{Offset: int64(p.got), Err: ErrTruncated,
+			Detail: fmt.Sprintf("it ends at byte %d of %d", p.got, size)}
+	case err != nil:
+		return false, &Error{Offset: int64(p.got), Err: err}
+	case n == 0:
+		return false, &Error{Offset: int64(p.got), Err: io.ErrNoProgress}
+	case p.direct: // the next read starts at a block
+		p.got -= p.got % block
+	}
+	return true, nil
+}
+
+// part reads an extent of a file.
 func (l *loading) part(file source, s *shard, span []byte, x extent, direct bool) error {
-	at, end := x.at, x.end
-	last := min(end, int(s.size))
-	huge.Back(span[at:end:end]) // pages that have never been touched
-	for got := at; got < last; {
-		to := last
-		if direct {
-			to = end
-		}
-		n, err := file.ReadAt(span[got:to], int64(got))
-		got += n
-		switch {
-		case got >= last:
-		case errors.Is(err, io.EOF):
-			return &Error{Offset: int64(got), Err: ErrTruncated,
-				Detail: fmt.Sprintf("it ends at byte %d of %d", got, s.size)}
-		case err != nil:
-			return &Error{Offset: int64(got), Err: err}
-		case n == 0:
-			return &Error{Offset: int64(got), Err: io.ErrNoProgress}
-		case direct && got%block != 0: // the next read starts at a block
-			got -= got % block
+	huge.Back(span[x.at:x.end:x.end]) // pages that have never been touched
+	p := s.piece(x, direct)
+	for more := true; more; {
+		n, err := file.ReadAt(p.rest(span), int64(p.got))
+		if more, err = p.advance(n, err, s.size); err != nil {
+			return err
 		}
 	}
-	if l.c.progress != nil {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.done += int64(last - at)
-		l.c.progress(l.done, l.total)
-	}
+	l.report(p.last - p.at)
 	return nil
+}
+
+// report counts n bytes more.
+func (l *loading) report(n int) {
+	if l.c.progress == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.done += int64(n)
+	l.c.progress(l.done, l.total)
 }
 
 // verify compares the checksums.

@@ -1,5 +1,7 @@
 package safetensors
 
+import "github.com/anekit/anekit/unimem/internal/uring"
+
 // Option configures Open, Load, Auto and Create. An option that does not apply to a call is
 // ignored.
 type Option func(*config)
@@ -11,16 +13,19 @@ type config struct {
 
 	auto     bool
 	buffered bool
+	ring     bool
 	workers  int
 	progress func(done, total int64)
 	sum      func([]byte) uint64
 	sums     map[string]uint64
 
-	open func(path string, direct bool) (source, bool, error) // nil except in tests
+	open     func(path string, direct bool) (source, bool, error) // nil except in tests
+	newRing  func(depth int) (*uring.Ring, error)
+	register func(r *uring.Ring, mem []byte) error
 }
 
 func configure(opts []Option) config {
-	var c config
+	c := config{newRing: uring.Open, register: func(r *uring.Ring, mem []byte) error { return r.Register(mem) }}
 	for _, o := range opts {
 		if o != nil {
 			o(&c)
@@ -48,8 +53,14 @@ func Auto() Option { return func(c *config) { c.auto = true } }
 // Buffered makes Load read through the page cache, so that another reader finds the file there.
 func Buffered() Option { return func(c *config) { c.buffered = true } }
 
-// Workers makes Load read with n goroutines, default 8. A disk reaches its speed with several
-// requests at a time.
+// Ring makes Load read through io_uring where Linux has it: one thread, the memory registered, so that the kernel
+// resolves its pages once. Otherwise, and where the file system has no direct reads, Load reads as without
+// Ring, and Report.Ring says why. It takes a third of the processor time; the rate is that
+// of the disk either way.
+func Ring() Option { return func(c *config) { c.ring = true } }
+
+// Workers makes Load read with n goroutines, default 8, or with Ring n reads at a time, default 32. A disk reaches
+// its speed with several requests at a time.
 func Workers(n int) Option { return func(c *config) { c.workers = n } }
 
 // Progress makes Load call f after every part with the number of bytes read so far and that of all.

@@ -17,6 +17,10 @@ type Report struct {
 	Why string // the reason, on one line
 	// Mapped, Loaded and Copied are sums in bytes.
 	Mapped, Loaded, Copied int64
+	// Ringed is what was read through io_uring. Ring is why, with the option Ring, not everything was, or not to
+	// registered memory: an error that matches ErrRing.
+	Ringed int64
+	Ring   error
 	// Usable is the number of bytes of tensors that View can view as their type, of Bytes in all.
 	Usable, Bytes int64
 	Tensors       []TensorReport // in the order of the names, without those of Align
@@ -33,7 +37,7 @@ type TensorReport struct {
 
 // Report returns the report. It is valid after Close.
 func (f *File) Report() Report {
-	r := Report{How: f.how, Why: f.why}
+	r := Report{How: f.how, Why: f.why, Ringed: f.ringed, Ring: f.ring}
 	for i := range f.count() {
 		t := f.tensor(i)
 		if Padding(t.Name()) {

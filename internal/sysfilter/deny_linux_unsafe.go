@@ -1,6 +1,6 @@
 //go:build linux
 
-package unimem_test
+package sysfilter
 
 import (
 	"runtime"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterCalls makes system calls of this process fail, on all its threads.
-func filterCalls(deny map[uint32]unix.Errno) error {
+// Deny makes system calls of this process fail, on all its threads, until it ends.
+func Deny(deny map[uint32]unix.Errno) error {
 	const load, equal, reply = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K,
 		unix.BPF_RET | unix.BPF_K
 	program := []unix.SockFilter{{Code: load}} // the number of the call is at offset 0
