@@ -51,6 +51,44 @@ func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 	})
 }
 
+// ImportDMABuf makes a Buffer of all bytes of b, in place, by a dma-buf that udmabuf of Linux (/dev/udmabuf) makes of the
+// Block's memfd. Import needs no such device file, and most drivers offer only that. Errors: those of Import, ErrExtension
+// also where Info.DMABuf is false or the kernel has no udmabuf, ErrBlock for memory that is no memfd.
+//
+// No driver that this was tried on offers it: the calls are tested, the sharing is not.
+func (d *Device) ImportDMABuf(ctx context.Context, b *unimem.Block) (*Buffer, error) {
+	return d.importBlock(ctx, b, RoadDMABuf, func(a *arena) (*source, error) {
+		if !d.DMABuf || d.in.fdProperties == nil {
+			return nil, &Error{Op: "import", Err: ErrExtension, Hint: d.Name + " has no " + extensionDMABuf + ": use Import"}
+		}
+		if b.Backing() != "memfd" {
+			return nil, &Error{Op: "import", Err: ErrBlock, Hint: "a dma-buf is made of a memfd, and the Block is " + b.Backing()}
+		}
+		fd, err := dmabuf(b.Handle(), b.Size())
+		if err != nil {
+			return nil, &Error{Op: "import", Err: ErrExtension, Hint: err.Error() + ": use Import"}
+		}
+		return d.dmabufSource(a, fd)
+	})
+}
+
+// dmabufSource makes the structure of the import of a dma-buf, which the driver owns once it has imported it.
+func (d *Device) dmabufSource(a *arena, fd int) (*source, error) {
+	props := importProperties{sType: typeFdProperties}
+	r := d.in.fdProperties(d.handle, handleDMABuf, uintptr(fd), put(a, &props))
+	if err := d.check("import", "vkGetMemoryFdPropertiesKHR", r); err != nil {
+		closeFile(fd)
+		return nil, err
+	}
+	owned := false
+	return &source{types: props.types, handle: handleDMABuf, next: put(a, &importFd{sType: typeImportFd, handle: handleDMABuf,
+		fd: int32(fd)}), taken: func() { owned = true }, drop: func() {
+		if !owned {
+			closeFile(fd)
+		}
+	}}, nil
+}
+
 // aligned refuses an address or a size that VK_EXT_external_memory_host cannot import.
 func (d *Device) aligned(b *unimem.Block) error {
 	n := max(d.Alignment, 1)
@@ -67,6 +105,7 @@ type source struct {
 	handle uint32  // kind of the handle
 	next   uintptr // structure of the import, in the arena
 	taken  func()  // called when the driver owns the handle; may be nil
+	drop   func()  // called at the end of the import; may be nil
 }
 
 // importBlock makes a Buffer of a Block; find makes the structure of the import.
@@ -89,6 +128,9 @@ func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string, 
 		s, err := find(&a)
 		if err != nil {
 			return nil, err
+		}
+		if s.drop != nil {
+			defer s.drop()
 		}
 		return d.makeBuffer(&a, "import", &Buffer{block: b, size: b.Size(), road: road}, s)
 	}, func(buf *Buffer) { _ = buf.Close() })

@@ -82,8 +82,8 @@ func (d *Device) fits(p Program) error {
 	return &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + hint}
 }
 
-func (d *Device) compile(p Program) (k *Kernel, err error) {
-	k = &Kernel{program: p}
+func (d *Device) compile(p Program) (_ *Kernel, err error) {
+	k := &Kernel{program: p}
 	k.destroy = func(device uintptr) {
 		for _, o := range []struct {
 			handle  uint64

@@ -171,7 +171,7 @@ const (
 	region      = 16 << 20
 	maxGrowth   = 50_000     // 0.05 MB
 	minCopied   = 16_000_000 // 16 MB
-	maxAttempts = 10
+	maxAttempts = 40
 )
 
 // grown measures the memory of this process while a kernel reads and writes a Block in place, and the same on the copying

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package vulkan
+
+import "errors"
+
+func dmabuf(uintptr, int) (fd int, err error) {
+	return -1, errors.New("only Linux makes dma-bufs of Blocks")
+}
+
+func closeFile(int) {}

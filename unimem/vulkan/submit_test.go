@@ -1,0 +1,195 @@
+package vulkan
+
+import (
+	"context"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Commands that do not fit are refused with their number, before the driver sees them.
+func TestRefusedCommands(t *testing.T) {
+	d := device(t)
+	other := device(t)
+	buf, err := d.NewBuffer(t.Context(), 256)
+	require.NoError(t, err)
+	foreignBuffer, err := other.NewBuffer(t.Context(), 256)
+	require.NoError(t, err)
+	gone, err := d.NewBuffer(t.Context(), 256)
+	require.NoError(t, err)
+	require.NoError(t, gone.Close())
+	k, ok := kernel(t, d, Scale()), buf.Range(0, 256)
+	words := push(64, float32(1), float32(0))
+	one := [3]int{1, 1, 1}
+	elsewhere, err := other.NewTimeline(0)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		kind error
+		word string
+		of   Command
+	}{
+		{ErrRange, "0 bytes from 0 on", Fill{buf.Range(0, 0), 1}},
+		{ErrRange, "8 bytes from 252 on", Fill{buf.Range(252, 8), 1}},
+		{ErrRange, "from -4 on", Fill{buf.Range(-4, 8), 1}},
+		{ErrAlignment, "offset 2", Fill{buf.Range(2, 4), 1}},
+		{ErrAlignment, "length 6", Fill{buf.Range(0, 6), 1}},
+		{ErrClosed, "nil or zero", Fill{Range{}, 1}},
+		{ErrForeign, "this Device", Fill{foreignBuffer.Range(0, 4), 1}},
+		{ErrClosed, "Buffer is closed", Fill{gone.Range(0, 4), 1}},
+		{ErrRange, "8 bytes to 4", Copy{To: buf.Range(0, 4), From: buf.Range(8, 8)}},
+		{ErrRange, "share bytes", Copy{To: buf.Range(0, 8), From: buf.Range(4, 8)}},
+		{ErrClosed, "Kernel", Dispatch{}},
+		{ErrKernel, "2 buffers, not 1", Dispatch{k, []Range{ok}, words, one}},
+		{ErrKernel, "12 bytes of push constants, not 4", Dispatch{k, []Range{ok, ok}, push(1), one}},
+		{ErrKernel, "0 groups along axis 1", Dispatch{k, []Range{ok, ok}, words, [3]int{1, 0, 1}}},
+		{ErrKernel, "groups along axis 0", Dispatch{k, []Range{ok, ok}, words, [3]int{1 << 30, 1, 1}}},
+		{ErrAlignment, "buffer 1", Dispatch{k, []Range{ok, buf.Range(4, 4)}, words, one}},
+		{ErrForeign, "Kernel of this", Dispatch{Kernel: kernel(t, other, Scale())}},
+	} {
+		err := d.Submit(t.Context(), nil, nil, Fill{ok, 0}, c.of)
+		fails(t, err, c.kind, "")
+		require.ErrorContains(t, err, c.word)
+	}
+	fails(t, d.Submit(t.Context(), nil, nil, nil), ErrClosed, "")
+	fails(t, d.Submit(t.Context(), []Point{{}}, nil), ErrClosed, "")
+	fails(t, d.Submit(t.Context(), []Point{{elsewhere, 1}}, nil), ErrForeign, "")
+	var none *Device
+	fails(t, none.Submit(t.Context(), nil, nil), ErrClosed, "")
+	require.NoError(t, none.Close(t.Context()))
+	_, err = none.NewKernel(t.Context(), Scale())
+	fails(t, err, ErrClosed, "")
+	d.MaxRange = 128
+	err = d.Submit(t.Context(), nil, nil, Dispatch{k, []Range{ok, ok}, words, one})
+	fails(t, err, ErrRange, "")
+}
+
+func TestRefusedKernels(t *testing.T) {
+	d := device(t)
+	good := Scale()
+	for _, change := range []func(*Program){
+		func(p *Program) { p.Code = nil }, func(p *Program) { p.Code = p.Code[:len(p.Code)-1] },
+		func(p *Program) { p.Code = []byte(p.Text) }, func(p *Program) { p.Buffers = 5 },
+		func(p *Program) { p.Push = 6 }, func(p *Program) { p.Push = 132 },
+		func(p *Program) { p.Group = [3]int{1 << 20, 1, 1} },
+	} {
+		p := good
+		change(&p)
+		_, err := d.NewKernel(t.Context(), p)
+		fails(t, err, ErrKernel, "")
+	}
+	require.Equal(t, [3]int{3, 2, 1}, Product().Groups(17, 16, 1))
+}
+
+// What pending work names stays open; Close of the Device ends with the context while the work waits, and goes on later.
+func TestPendingWorkHoldsItsObjects(t *testing.T) {
+	d := device(t)
+	b := block(t, unimem.PageSize)
+	buf, k := imported(t, d, b), kernel(t, d, Scale())
+	gate, err := d.NewTimeline(0)
+	require.NoError(t, err)
+	done, err := d.NewTimeline(0)
+	require.NoError(t, err)
+	work := Dispatch{k, []Range{buf.Range(0, 64), buf.Range(0, 64)}, push(16, float32(0), float32(1)), [3]int{1, 1, 1}}
+	require.NoError(t, d.Submit(t.Context(), []Point{{gate, 3}}, []Point{{done, 1}}, work))
+	for _, o := range []interface{ Close() error }{buf, k, gate, done} {
+		fails(t, o.Close(), ErrInUse, "")
+	}
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	short, cancel := context.WithTimeout(t.Context(), waitNot)
+	defer cancel()
+	require.ErrorIs(t, done.Wait(short, 1), context.DeadlineExceeded)
+	require.ErrorIs(t, d.Close(short), context.DeadlineExceeded)
+	_, err = d.NewTimeline(0)
+	fails(t, err, ErrClosed, "")
+	require.Zero(t, b.Bytes()[0])
+	require.NoError(t, gate.Signal(3))
+	require.NoError(t, done.Wait(t.Context(), 1))
+	require.EqualValues(t, 0x3c003c00, words(b.Bytes())[0])
+	require.NoError(t, gate.Close())
+	require.NoError(t, d.Close(t.Context()), "closes what is open")
+	require.NoError(t, d.Close(t.Context()))
+	require.Nil(t, buf.Bytes())
+	require.Zero(t, buf.Address())
+	require.NoError(t, buf.Close())
+}
+
+func TestTimelines(t *testing.T) {
+	d := device(t)
+	line, err := d.NewTimeline(5)
+	require.NoError(t, err)
+	v, err := line.Value()
+	require.NoError(t, err)
+	require.EqualValues(t, 5, v)
+	fails(t, line.Signal(5), ErrBackwards, "")
+	require.NoError(t, line.Signal(7))
+	require.NoError(t, line.Wait(t.Context(), 6))
+	gate, err := d.NewTimeline(0)
+	require.NoError(t, err)
+	require.NoError(t, d.Submit(t.Context(), []Point{{gate, 1}}, []Point{{line, 10}}))
+	fails(t, d.Submit(t.Context(), nil, []Point{{line, 10}}), ErrBackwards, "")
+	fails(t, line.Signal(10), ErrBackwards, "")
+	fails(t, line.Signal(11), ErrBackwards, "")
+	require.NoError(t, line.Signal(9), "below what is pending")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.ErrorIs(t, line.Wait(ended, 10), context.Canceled)
+	require.NoError(t, line.Wait(ended, 9), "a value that is reached needs no waiting")
+	next := make(chan uint64, 1)
+	go func() {
+		v, err := line.Next(context.Background(), 9)
+		if err == nil {
+			next <- v
+		}
+		close(next)
+	}()
+	require.NoError(t, gate.Signal(1))
+	require.EqualValues(t, 10, <-next)
+	require.NoError(t, line.Close())
+	require.NoError(t, line.Close())
+	fails(t, line.Signal(12), ErrClosed, "")
+	var none *Timeline
+	fails(t, none.Wait(t.Context(), 1), ErrClosed, "")
+	require.NoError(t, none.Close())
+}
+
+// Many goroutines use one device: every submission adds 1 to its own words.
+func TestConcurrentUse(t *testing.T) {
+	const workers, rounds = 8, 20
+	d := device(t)
+	b := block(t, workers*4096)
+	buf, k := imported(t, d, b), kernel(t, d, Scale())
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			line, err := d.NewTimeline(0)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			r := buf.Range(w*4096, 4096)
+			for i := range rounds {
+				err := d.Submit(t.Context(), []Point{{line, uint64(i)}}, []Point{{line, uint64(i + 1)}}, Dispatch{k,
+					[]Range{r, r}, push(1024, float32(1), float32(1)), [3]int{16, 1, 1}})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+			if err := line.Wait(t.Context(), rounds); err != nil {
+				t.Error(err)
+			}
+			if err := line.Close(); err != nil {
+				t.Error(err)
+			}
+		}()
+	}
+	all.Wait()
+	for i, word := range words(b.Bytes()) {
+		require.EqualValues(t, 0x4d004d00, word, "20 in fp16, word %d", i)
+	}
+}
