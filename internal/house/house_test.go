@@ -55,6 +55,7 @@ var may = []struct {
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
 	{"ane/weights", []string{"ane", "ane/mil", "ane/mil/blob", "internal/wholefile", "unimem", "unimem/safetensors"}},
 	{"ane/engine", []string{"ane", "ane/chip", "ane/numerics", "internal/engine/", "objcbridge"}},
+	{"ane/hal/metal", []string{"ane/hal", "unimem/metal"}},
 	{"ane/hal/vulkan", []string{"ane/hal", "unimem/vulkan"}},
 	{"ane/hal/haltest", []string{"ane", "ane/fp16", "ane/hal", "unimem"}},
 	{"ane/hal", []string{"ane", "ane/mil", "internal/wholefile", "unimem"}},
@@ -81,7 +82,7 @@ var may = []struct {
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder",
-		"objcbridge", "unimem", "unimem/safetensors", "unimem/vulkan"}},
+		"objcbridge", "unimem", "unimem/metal", "unimem/safetensors", "unimem/vulkan"}},
 }
 
 // source is one Go file that is no test.

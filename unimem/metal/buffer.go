@@ -31,6 +31,38 @@ func (d *Device) NewBuffer(b *unimem.Block) (*Buffer, error) {
 	return &Buffer{o, b.Size()}, nil
 }
 
+// Allocate makes a Buffer of size bytes of Metal's own memory, for comparison: data gets there by a copy only.
+//
+// Errors: ErrClosed, ErrRange (less than 1 byte, or more than the GPU allows), ErrRefused.
+func (d *Device) Allocate(size int) (*Buffer, error) {
+	b := &Buffer{size: size}
+	err := d.use("buffer", func(ref uintptr) error {
+		if most := d.driver.maxBuffer(ref); size < 1 || size > most {
+			return &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes, this GPU allows 1 to %d", size,
+				most)}
+		}
+		made := d.driver.allocate(ref, size)
+		if made == 0 {
+			return &Error{Op: "buffer", Err: ErrRefused}
+		}
+		b.object = &object{driver: d.driver, device: d, ref: made}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// Address is where Metal gives the memory to the CPU, 0 after Close: the Block's address for a Buffer of NewBuffer.
+func (b *Buffer) Address() uintptr {
+	if b == nil || b.object.hold() == 0 {
+		return 0
+	}
+	defer b.object.drop()
+	return b.object.driver.contents(b.object.ref)
+}
+
 // checkBuffer refuses memory that newBufferWithBytesNoCopy does not accept: it requires whole
 // pages of one mapping. It also refuses the Go heap, whose memory C code must not keep.
 func checkBuffer(b *unimem.Block, limit int) error {

@@ -44,6 +44,12 @@ func (d *Device) Name() string {
 	return name
 }
 
+// Unified reports whether the GPU shares the CPU's memory, as on Apple silicon; false after Close.
+func (d *Device) Unified() (yes bool) {
+	_ = d.use("unified", func(ref uintptr) error { yes = d.driver.unified(ref); return nil })
+	return yes
+}
+
 // Close releases the GPU, once; repeating it returns nil. Buffers, Textures, Events and Kernels stay valid, and work
 // that was submitted goes on.
 func (d *Device) Close() error {

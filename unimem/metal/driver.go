@@ -7,6 +7,9 @@ type driver struct {
 	name         func(device uintptr) string
 	maxBuffer    func(device uintptr) int // bytes
 	newBuffer    func(device, address uintptr, size int) uintptr
+	allocate     func(device uintptr, size int) uintptr // a buffer of Metal's own memory
+	contents     func(buffer uintptr) uintptr           // its address for the CPU
+	unified      func(device uintptr) bool              // shares the CPU's memory
 	// plane returns a plane of an IOSurface; ok is false if it has no such plane.
 	plane      func(surface uintptr, number int) (p plane, ok bool)
 	newTexture func(device, surface uintptr, s Shape) uintptr

@@ -45,6 +45,9 @@ var system = sync.OnceValues(func() (*driver, error) {
 			return int(min(deviceOf(device).MaxBufferLength(), math.MaxInt))
 		},
 		newBuffer:  newBuffer,
+		allocate:   allocate,
+		contents:   func(ref uintptr) uintptr { return objc.Call[uintptr](objectOf(ref), objc.Sel("contents")) },
+		unified:    func(device uintptr) bool { return deviceOf(device).HasUnifiedMemory() },
 		plane:      f.plane,
 		newTexture: newTexture,
 		release:    func(ref uintptr) { objectOf(ref).Release() },
@@ -135,6 +138,15 @@ func newBuffer(device, address uintptr, size int) uintptr {
 		made = objc.Call[mtl.BufferObject](deviceOf(device),
 			objc.Sel("newBufferWithBytesNoCopy:length:options:deallocator:"),
 			pointer(address), uint(size), mtl.ResourceStorageModeShared, nil)
+	})
+	return uintptr(made.Ptr())
+}
+
+func allocate(device uintptr, size int) uintptr {
+	var made mtl.BufferObject
+	objc.WithAutoreleasePool(func() {
+		made = objc.Call[mtl.BufferObject](deviceOf(device), objc.Sel("newBufferWithLength:options:"), uint(size),
+			mtl.ResourceStorageModeShared)
 	})
 	return uintptr(made.Ptr())
 }

@@ -11,6 +11,7 @@ type machine struct {
 	changed chan struct{} // closed and replaced when an event changes
 	events  map[uintptr]uint64
 	buffers map[uintptr]span
+	memory  [][]byte
 	kernels map[uintptr]run
 	ends    map[uintptr]chan end // by command buffer
 	last    chan struct{}        // closed when the queue's last work has ended
@@ -147,6 +148,21 @@ func (m *machine) fill(d *driver, create func(what ...any) uintptr) {
 		m.buffers[ref] = span{address, size}
 		return ref
 	}
+	d.allocate = func(_ uintptr, size int) uintptr {
+		memory := make([]byte, size)
+		ref := create("memory", size)
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.memory = append(m.memory, memory) // the fake keeps it
+		m.buffers[ref] = span{addressOfBytes(memory), size}
+		return ref
+	}
+	d.contents = func(ref uintptr) uintptr {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		return m.buffers[ref].address
+	}
+	d.unified = func(uintptr) bool { return true }
 	d.newQueue = func(uintptr) uintptr { return create("queue") }
 	d.newKernel = func(_ uintptr, text, function string) (uintptr, int, string) {
 		var k run

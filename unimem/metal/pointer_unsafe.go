@@ -13,6 +13,16 @@ func (b *Buffer) Pointer() unsafe.Pointer {
 	return pointer(b.object.get())
 }
 
+// Bytes is the memory, in place; nil after Close. It must not be used after Close. The caller has to synchronize with
+// the GPU.
+func (b *Buffer) Bytes() []byte {
+	address := b.Address()
+	if address == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(pointer(address)), b.size)
+}
+
 // Pointer is the id<MTLTexture> for darwinkit, nil after Close. The Texture owns it.
 func (t *Texture) Pointer() unsafe.Pointer {
 	if t == nil {

@@ -296,6 +296,39 @@ func TestNilObjects(t *testing.T) {
 	}
 }
 
+// Metal's own memory is apart from a Block; a Buffer of a Block is the Block.
+func TestMemoryOfMetal(t *testing.T) {
+	f := newFake(t)
+	d := f.device()
+	require.True(t, d.Unified())
+	b := surface(t, page)
+	in := buffer(t, d, b)
+	require.Equal(t, b.Address(), in.Address())
+	require.Len(t, in.Bytes(), b.Size())
+	require.Same(t, &b.Bytes()[0], &in.Bytes()[0])
+	own, err := d.Allocate(100)
+	require.NoError(t, err)
+	require.Equal(t, 100, own.Size())
+	own.Bytes()[99] = 1
+	require.Zero(t, b.Bytes()[99])
+	require.NoError(t, own.Close())
+	require.Nil(t, own.Bytes())
+	require.Zero(t, own.Address())
+	for _, size := range []int{0, -1, 1<<30 + 1} {
+		_, err = d.Allocate(size)
+		require.ErrorIs(t, err, ErrRange)
+	}
+	f.refuse = true
+	_, err = d.Allocate(1)
+	require.ErrorIs(t, err, ErrRefused)
+	f.refuse = false
+	require.NoError(t, d.Close())
+	_, err = d.Allocate(1)
+	require.ErrorIs(t, err, ErrClosed)
+	require.False(t, d.Unified())
+	require.Zero(t, (*Buffer)(nil).Address())
+}
+
 func TestCapture(t *testing.T) {
 	f := newFake(t)
 	d := f.device()

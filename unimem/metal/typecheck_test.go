@@ -1,89 +1,15 @@
 package metal
 
 import (
-	"go/ast"
-	"go/build"
-	"go/parser"
-	"go/token"
-	"go/types"
-	"path/filepath"
-	"runtime"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/mactypes"
 )
-
-// checker type-checks packages for macOS from their sources, with cgo but without its compiler.
-type checker struct {
-	build.Context
-	*token.FileSet
-	known map[string]*types.Package
-}
-
-// ImportFrom implements types.ImporterFrom.
-func (c *checker) ImportFrom(path, dir string, _ types.ImportMode) (*types.Package, error) {
-	return c.check(path, dir, nil)
-}
-
-// Import implements types.Importer.
-func (c *checker) Import(path string) (*types.Package, error) { return c.check(path, ".", nil) }
-
-func (c *checker) check(path, dir string, fail func(error)) (*types.Package, error) {
-	if path == "unsafe" {
-		return types.Unsafe, nil
-	}
-	found, err := c.Context.Import(path, dir, 0)
-	if err != nil {
-		return nil, err
-	}
-	if p := c.known[found.ImportPath]; p != nil {
-		return p, nil
-	}
-	var files []*ast.File
-	names := append(append([]string{}, found.GoFiles...), found.CgoFiles...)
-	if fail != nil {
-		names = append(names, found.TestGoFiles...)
-	}
-	for _, name := range names {
-		f, err := parser.ParseFile(c.FileSet, filepath.Join(found.Dir, name), nil, parser.SkipObjectResolution)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, f)
-	}
-	config := types.Config{Importer: c, FakeImportC: true, Sizes: types.SizesFor("gc", c.GOARCH), Error: fail,
-		IgnoreFuncBodies: fail == nil}
-	if fail == nil {
-		config.Error = func(error) {} // bodies that only cgo completes
-	}
-	p, err := config.Check(found.ImportPath, c.FileSet, files, nil)
-	if fail == nil {
-		err = nil
-	}
-	c.known[found.ImportPath] = p
-	return p, err
-}
 
 // The files for macOS with cgo and their tests, which no compiler sees here, are correct Go with the types of
 // darwinkit.
 func TestMacFilesTypeCheck(t *testing.T) {
 	leaktest.SkipEmulated(t)
-	if runtime.GOOS == "darwin" {
-		t.Skip("the compiler checks them on a Mac")
-	}
-	if racing {
-		t.Skip("takes a minute with the race detector: run it without")
-	}
-	c := &checker{Context: build.Default, FileSet: token.NewFileSet(), known: map[string]*types.Package{}}
-	c.GOOS, c.GOARCH, c.CgoEnabled = "darwin", "arm64", true
-	if _, err := c.Context.Import("github.com/progrium/darwinkit/macos/metal", ".", build.FindOnly); err != nil {
-		t.Skip("no darwinkit in the module cache: go mod download github.com/progrium/darwinkit")
-	}
-	var faults []string
-	_, err := c.check(".", ".", func(err error) { faults = append(faults, err.Error()) })
-	require.Empty(t, faults)
-	require.NoError(t, err)
-	require.NotNil(t, c.known["github.com/progrium/darwinkit/objc"], "the files use darwinkit")
+	mactypes.Check(t)
 }

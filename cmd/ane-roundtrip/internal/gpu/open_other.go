@@ -1,4 +1,4 @@
-//go:build !(linux && !cgo) && !(((linux && cgo) || windows) && (amd64 || arm64))
+//go:build !(linux && !cgo) && !(((linux && cgo) || windows) && (amd64 || arm64)) && !(darwin && cgo)
 
 package gpu
 
@@ -12,6 +12,9 @@ const EnvDevice = "ANEKIT_GPU"
 
 // Open refuses: this system has no GPU that this package knows.
 func Open(context.Context, string) (Device, error) {
-	return nil, unavailable("no checks of a GPU on "+runtime.GOOS+"/"+runtime.GOARCH, "run it on Linux or Windows on amd64 or "+
-		"arm64")
+	hint := "run it on Linux or Windows on amd64 or arm64"
+	if runtime.GOOS == "darwin" {
+		hint = "build it with CGO_ENABLED=1, which needs Apple's command line tools"
+	}
+	return nil, unavailable("no checks of a GPU in this build for "+runtime.GOOS+"/"+runtime.GOARCH, hint)
 }

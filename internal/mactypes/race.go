@@ -1,6 +1,6 @@
 //go:build race
 
-package metal
+package mactypes
 
 // racing: the race detector is on.
 const racing = true

@@ -1,0 +1,213 @@
+package metal
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/internal/await"
+	gpu "github.com/anekit/anekit/unimem/metal"
+)
+
+// notGPU is a GPU that is not one: work ends when a test says so.
+type notGPU struct {
+	mu     sync.Mutex
+	begun  []*notWork
+	refuse error
+}
+
+type notWork struct {
+	dispatches int
+	done       chan struct{}
+	err        error
+}
+
+func (g *notGPU) submit(dispatches ...gpu.Dispatch) (work, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.refuse != nil {
+		return nil, g.refuse
+	}
+	w := &notWork{dispatches: len(dispatches), done: make(chan struct{})}
+	g.begun = append(g.begun, w)
+	return w, nil
+}
+
+func (w *notWork) Wait(ctx context.Context) error {
+	select {
+	case <-w.done:
+		return w.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (w *notWork) end(err error) {
+	w.err = err
+	close(w.done)
+}
+
+// next waits for the work of a number.
+func (g *notGPU) next(t *testing.T, n int) (w *notWork) {
+	await.Until(t, "the GPU has the work", func() bool {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if len(g.begun) > n {
+			w = g.begun[n]
+		}
+		return w != nil
+	})
+	return w
+}
+
+func at(s *hal.Semaphore, v uint64) []hal.Point { return []hal.Point{{Semaphore: s, Value: v}} }
+
+func closed(t *testing.T, q *Queue) {
+	t.Cleanup(func() { require.NoError(t, q.Close(context.Background())) })
+}
+
+func TestWorkStartsWithItsWaitsAndThenSignals(t *testing.T) {
+	g := &notGPU{}
+	q := newQueue(g.submit)
+	closed(t, q)
+	s := hal.NewSemaphore(0)
+	require.NoError(t, q.Execute(t.Context(), at(s, 2), at(s, 3), gpu.Dispatch{}, gpu.Dispatch{}))
+	require.NoError(t, q.Execute(t.Context(), at(s, 1), at(s, 2), gpu.Dispatch{}))
+	require.NoError(t, s.Signal(1))
+	first := g.next(t, 0)
+	require.Equal(t, 1, first.dispatches, "the one whose wait is reached")
+	v, err := s.Value()
+	require.NoError(t, err)
+	require.EqualValues(t, 1, v, "nothing is signaled before the GPU has ended")
+	first.end(nil)
+	require.NoError(t, s.Wait(t.Context(), 2))
+	second := g.next(t, 1)
+	require.Equal(t, 2, second.dispatches)
+	second.end(nil)
+	require.NoError(t, s.Wait(t.Context(), 3))
+	require.NoError(t, q.Execute(t.Context(), at(s, 3), at(s, 4)), "passes the waits on")
+	require.NoError(t, s.Wait(t.Context(), 4))
+	require.Len(t, g.begun, 2)
+}
+
+func TestFailuresReachTheSignals(t *testing.T) {
+	g := &notGPU{}
+	q := newQueue(g.submit)
+	closed(t, q)
+	cause := errors.New("the engine has stopped")
+	wait, signal := hal.NewSemaphore(0), hal.NewSemaphore(0)
+	require.NoError(t, q.Execute(t.Context(), at(wait, 1), at(signal, 1), gpu.Dispatch{}))
+	wait.Fail(cause)
+	require.ErrorIs(t, signal.Wait(t.Context(), 1), cause)
+	require.Empty(t, g.begun, "a failed wait starts nothing")
+
+	signal = hal.NewSemaphore(0)
+	require.NoError(t, q.Execute(t.Context(), nil, at(signal, 1), gpu.Dispatch{}))
+	g.next(t, 0).end(gpu.ErrLost)
+	require.ErrorIs(t, signal.Wait(t.Context(), 1), gpu.ErrLost)
+
+	signal, g.refuse = hal.NewSemaphore(0), gpu.ErrRange
+	require.NoError(t, q.Execute(t.Context(), nil, at(signal, 1), gpu.Dispatch{}))
+	require.ErrorIs(t, signal.Wait(t.Context(), 1), gpu.ErrRange)
+
+	high, low := hal.NewSemaphore(9), hal.NewSemaphore(0)
+	require.NoError(t, q.Execute(t.Context(), nil, append(at(high, 3), at(low, 1)...)))
+	require.ErrorIs(t, low.Wait(t.Context(), 1), hal.ErrBackwards)
+	require.ErrorIs(t, q.Execute(t.Context(), []hal.Point{{}}, nil), hal.ErrClosed)
+}
+
+func TestContextEndsBeforeTheGPU(t *testing.T) {
+	g := &notGPU{}
+	q := newQueue(g.submit)
+	signal := hal.NewSemaphore(0)
+	ctx, cancel := context.WithCancel(t.Context())
+	require.NoError(t, q.Execute(ctx, nil, at(signal, 1), gpu.Dispatch{}))
+	w := g.next(t, 0)
+	cancel()
+	require.ErrorIs(t, signal.Wait(t.Context(), 1), context.Canceled)
+	never := hal.NewSemaphore(0)
+	waiting := hal.NewSemaphore(0)
+	require.NoError(t, q.Execute(t.Context(), at(never, 1), at(waiting, 1), gpu.Dispatch{}))
+	require.ErrorIs(t, q.Close(ctx), context.Canceled, "the GPU has not ended")
+	require.ErrorIs(t, waiting.Wait(t.Context(), 1), ErrClosed)
+	require.ErrorIs(t, q.Execute(t.Context(), nil, nil), hal.ErrClosed)
+	w.end(nil)
+	require.NoError(t, q.Close(t.Context()))
+	require.NoError(t, q.Close(t.Context()))
+	for _, none := range []*Queue{nil, {}} {
+		require.ErrorIs(t, none.Execute(t.Context(), nil, nil), ErrClosed)
+		require.NoError(t, none.Close(t.Context()))
+	}
+}
+
+// value is an event that is a hal.Semaphore.
+type value struct {
+	*hal.Semaphore
+	closes int
+	inUse  error
+}
+
+func (v *value) Next(ctx context.Context, n uint64) (uint64, error) {
+	if err := v.Wait(ctx, n+1); err != nil {
+		return n, err
+	}
+	n, _ = v.Value()
+	return n, nil
+}
+
+func (v *value) Signal(n uint64) error {
+	err := v.Semaphore.Signal(n)
+	if errors.Is(err, hal.ErrBackwards) {
+		return gpu.ErrBackwards
+	}
+	return err
+}
+
+func (v *value) Close() error {
+	v.closes++
+	return v.inUse
+}
+
+func TestPair(t *testing.T) {
+	s, e := hal.NewSemaphore(3), &value{Semaphore: hal.NewSemaphore(3)}
+	p := join(s, e, 3)
+	require.NoError(t, s.Signal(5))
+	require.NoError(t, e.Wait(t.Context(), 5), "the host's value reaches the GPU")
+	require.NoError(t, e.Signal(9))
+	require.NoError(t, s.Wait(t.Context(), 9), "the GPU's value reaches the host")
+	e.inUse = gpu.ErrInUse
+	require.ErrorIs(t, p.Close(), gpu.ErrInUse)
+	e.inUse = nil
+	require.NoError(t, p.Close())
+	require.NoError(t, s.Signal(11), "the semaphore stays the caller's")
+	require.Nil(t, p.Event())
+	var none *Pair
+	require.NoError(t, none.Close())
+	require.Nil(t, none.Event())
+}
+
+func TestPairOfALostGPU(t *testing.T) {
+	s, e := hal.NewSemaphore(0), &value{Semaphore: hal.NewSemaphore(0)}
+	p := join(s, e, 0)
+	e.Fail(gpu.ErrLost)
+	require.ErrorIs(t, s.Wait(t.Context(), 1), gpu.ErrLost)
+	require.NoError(t, p.Close())
+}
+
+func TestJoinWithoutAGPU(t *testing.T) {
+	_, err := Join(nil, hal.NewSemaphore(0))
+	require.ErrorIs(t, err, gpu.ErrClosed)
+	failed := hal.NewSemaphore(0)
+	failed.Fail(errors.New("x"))
+	_, err = Join(nil, failed)
+	require.ErrorIs(t, err, hal.ErrFailed)
+	q := NewQueue(nil)
+	closed(t, q)
+	signal := hal.NewSemaphore(0)
+	require.NoError(t, q.Execute(t.Context(), nil, at(signal, 1), gpu.Dispatch{}))
+	require.ErrorIs(t, signal.Wait(t.Context(), 1), gpu.ErrClosed)
+}

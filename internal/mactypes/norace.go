@@ -1,0 +1,6 @@
+//go:build !race
+
+package mactypes
+
+// racing: the race detector is on.
+const racing = false
