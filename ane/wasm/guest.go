@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
 
+	"github.com/anekit/anekit/ane"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
 
@@ -275,4 +276,15 @@ func (g *Guest) text(op string, ptr, length uint64, most int) (string, error) {
 		return "", &Error{Op: op, Code: CodeArgument, Err: CodeArgument, Detail: "the text is no UTF-8"}
 	}
 	return string(b), nil
+}
+
+// Bound returns the request of the engine behind a guest's request, for evidence of what the engine reads; nil for
+// another handle, and before the first run after a bind. It must not be closed, nor be used during a call.
+func (g *Guest) Bound(handle int32) *ane.Request {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if r, ok := g.objects[handle].(*request); ok {
+		return r.bound
+	}
+	return nil
 }

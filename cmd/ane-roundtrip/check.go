@@ -31,6 +31,7 @@ type checkOptions struct {
 	trace        string
 	gpu          string // a device, gpu.Auto, or empty for none
 	quiet        bool
+	wasm         bool
 }
 
 func (a *app) checkCommand() *cobra.Command {
@@ -50,6 +51,11 @@ runs on it a second time, in a private broker, a process of its own.
 CPU and the engine; --gpu=DEVICE takes the one whose name contains DEVICE or
 whose ID begins with it, as $ANEKIT_GPU does. Status 3 means that there is none.
 
+--wasm runs a WebAssembly guest in place of the models: it fills two matrices of
+128 x 128 in its own memory, the engine multiplies them, and the guest reads the
+product through the same pointer. The software engine does so on surfaces mapped
+over the guest's memory, as other engines, and on tensors at an offset of it.
+
 --trace FILE evaluates every model once more on a timeline of the first engine,
 with inputs of zero, and writes what happened as JSON for Perfetto.`,
 		Args: noArgs,
@@ -59,6 +65,11 @@ with inputs of zero, and writes what happened as JSON for Perfetto.`,
 			}
 			if o.quiet && a.json {
 				return badf("--quiet has no effect beside --json, which prints no tables; leave one of them out")
+			}
+			for _, other := range []string{"only", "trace", "gpu"} {
+				if o.wasm && cmd.Flags().Changed(other) {
+					return badf("--%s goes with the models, which --wasm does not run; leave one of them out", other)
+				}
 			}
 			if !cmd.Flags().Changed("only") {
 				return a.check(cmd.Context(), o, nil)
@@ -76,6 +87,7 @@ with inputs of zero, and writes what happened as JSON for Perfetto.`,
 	f.StringVar(&o.trace, "trace", "", "write a trace of one more evaluation of each model to `FILE`, as JSON for "+
 		"Perfetto")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print only the failed checks and the verdict")
+	f.BoolVar(&o.wasm, "wasm", false, "run a WebAssembly guest whose memory the engine reads and writes in place")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	a.engineFlags(cmd)
@@ -122,6 +134,7 @@ type checkRun struct {
 	app        *app
 	iterations int
 	quiet      bool
+	wasm       bool
 	only       selection
 	leftOut    int // checks that --only leaves out
 	timeline   *timelineRecord
@@ -142,7 +155,7 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 	if err != nil {
 		return err
 	}
-	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet}
+	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm}
 	if c.gpu, err = a.openGPU(ctx, o); err != nil {
 		return a.unavailable(err)
 	}
@@ -163,7 +176,7 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 			return errors.Join(err, d.Close())
 		}
 	}
-	if o.trace != "" || a.saved.file != nil {
+	if !o.wasm && (o.trace != "" || a.saved.file != nil) {
 		if f := a.saved.file; f != nil && o.trace != "" && f.Makes(o.trace) {
 			return errors.Join(badf("--trace and --report go to the same file %s; give each a different file", o.trace),
 				d.Close())
@@ -177,6 +190,13 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 		return err
 	}
 	all := []engineResult{first}
+	if o.wasm && first.receipt.Engine == engine.Soft {
+		second, err := c.checkOffsets(ctx, wrap)
+		if err != nil {
+			return err
+		}
+		all = append(all, second)
+	}
 	if withBroker {
 		second, err := c.checkBroker(ctx, wrap)
 		if err != nil {
@@ -261,10 +281,30 @@ func (c *checkRun) checkBroker(ctx context.Context, wrap func(ane.Engine) ane.En
 	return []engineResult{t.withPrefix(prefix)}, nil
 }
 
+// checkOffsets runs the guest on the software engine with tensors at an offset of the guest's memory.
+func (c *checkRun) checkOffsets(ctx context.Context, wrap func(ane.Engine) ane.Engine) (t engineResult, err error) {
+	_, opts, err := c.app.chosen()
+	if err != nil {
+		return t, err
+	}
+	d, err := engine.Open(ctx, engine.Soft, append(opts, engine.Wrap(wrap), engine.AllowOffsets())...)
+	if err != nil {
+		return t, err
+	}
+	t, err = c.checkEngine(ctx, d)
+	for i := range t.checks {
+		if n := &t.checks[i].Name; *n == memoryClosed || *n == engineError {
+			*n = "wasm/offset/" + *n
+		}
+	}
+	return t, err
+}
+
 // engineResult holds the receipt, figures and checks of one engine.
 type engineResult struct {
 	receipt ane.Receipt
 	rows    []trial.Report
+	guests  []trial.GuestReport // of --wasm
 	checks  []trial.Check
 	memory  []memoryPoint
 }
@@ -283,7 +323,12 @@ func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResu
 	t.receipt = d.Receipt()
 	memory := &memorySampler{start: time.Now(), all: []memoryPoint{}}
 	memory.after("open")
-	t.rows, t.checks, err = c.measure(ctx, d, memory)
+	if c.wasm {
+		err = t.runGuest(ctx, d, c.iterations)
+		memory.after("guest")
+	} else {
+		t.rows, t.checks, err = c.measure(ctx, d, memory)
+	}
 	err = errors.Join(err, d.Close())
 	memory.after("close")
 	t.memory = memory.all
@@ -301,6 +346,13 @@ func (c *checkRun) checkEngine(ctx context.Context, d *ane.Device) (t engineResu
 	return t, nil
 }
 
+// runGuest makes the checks of --wasm.
+func (t *engineResult) runGuest(ctx context.Context, d *ane.Device, iterations int) error {
+	guest, checks, err := trial.Guest(ctx, d, iterations)
+	t.rows, t.guests, t.checks = []trial.Report{}, []trial.GuestReport{guest}, checks
+	return err
+}
+
 // checkDetails are the fields that check adds to the report.
 type checkDetails struct {
 	Models  []trial.Report  `json:"models"` // of the first engine
@@ -309,7 +361,8 @@ type checkDetails struct {
 	LeftOut int             `json:"left_out,omitempty"` // checks that do not match it
 	GPU     *gpu.Report     `json:"gpu,omitempty"`      // of --gpu
 
-	Timeline *timelineRecord `json:"timeline,omitempty"` // of the first engine, with --report or --trace
+	Guests   []trial.GuestReport `json:"guests,omitempty"`   // of --wasm
+	Timeline *timelineRecord     `json:"timeline,omitempty"` // of the first engine, with --report or --trace
 }
 
 // engineDetails are the figures of one engine.
@@ -348,6 +401,7 @@ func (c *checkRun) judge(all []engineResult) error {
 	for _, t := range all {
 		r.Checks = append(r.Checks, t.checks...)
 		details.Engines = append(details.Engines, engineDetails{t.receipt.Engine, t.rows, t.memory})
+		details.Guests = append(details.Guests, t.guests...)
 		if len(all) > 1 {
 			r.Engines = append(r.Engines, t.receipt)
 		}

@@ -67,6 +67,11 @@ func (a *app) engineTable(t engineResult) error {
 		return err
 	}
 	fmt.Fprintln(a.out)
+	for _, g := range t.guests {
+		if err := a.guestTable(g); err != nil {
+			return err
+		}
+	}
 	if len(t.rows) == 0 {
 		return nil
 	}
@@ -100,6 +105,34 @@ func (c *checkRun) gpuTable() error {
 		return err
 	}
 	_, err := fmt.Fprintln(c.app.out)
+	return err
+}
+
+// guestTable prints the figures of a guest beside those of the path with copies.
+func (a *app) guestTable(g trial.GuestReport) error {
+	grown := func(n *int64) string {
+		if n == nil {
+			return "-"
+		}
+		return fmt.Sprintf("%.3f MB", float64(*n)/1e6)
+	}
+	how := "surfaces mapped over the guest's memory"
+	if g.Path == "offset" {
+		how = "tensors at an offset of the guest's memory"
+	}
+	w := page.NewTable("guest: "+how, "in place", "with copies")
+	w.Row("errors in "+fmt.Sprint(g.Elements)+" elements", fmt.Sprint(g.Errors), fmt.Sprint(g.Copying.Errors))
+	w.Row("copied in a run", "0 B", fmt.Sprintf("%d B", g.Copying.Copied))
+	if g.Copied > 0 {
+		w.Row("copied in all runs", fmt.Sprintf("%d B", g.Copied), "-")
+	}
+	w.Row("growth of memory by a tensor of 16 MiB", grown(g.Growth), grown(g.Copying.Growth))
+	w.Row("a run of 128 x 128, p50", brief(time.Duration(g.Latency)), brief(time.Duration(g.Copying.Latency)))
+	w.Row("a call across the boundary", fmt.Sprintf("%.1f ns", g.Crossing), "-")
+	if err := a.table(w); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(a.out)
 	return err
 }
 

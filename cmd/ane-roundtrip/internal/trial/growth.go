@@ -21,6 +21,11 @@ func largeProgram(remote bool) (ane.Source, error) {
 	if remote {
 		channels = 512
 	}
+	return maximumOf(channels)
+}
+
+// maximumOf returns the program of the largest element of each channel of 512 KiB.
+func maximumOf(channels int) (ane.Source, error) {
 	b := mil.NewBuilder()
 	f := b.Func("main")
 	x := f.Input("x", mil.FP16, 1, channels, 512, 512)
