@@ -26,7 +26,7 @@ var may = []struct {
 	imports []string
 }{
 	{"unimem/surfaces", []string{"unimem", "unimem/internal/"}},
-	{"unimem/dma", []string{"unimem", "internal/dart", "internal/nvme"}},
+	{"unimem/dma", []string{"unimem", "unimem/internal/", "internal/dart", "internal/nvme"}},
 	{"unimem/metal", []string{"unimem", "unimem/internal/kernels"}},
 	{"unimem/blas", []string{"unimem"}},
 	{"unimem/safetensors", []string{"unimem", "unimem/internal/", "ane/fp16"}},

@@ -37,6 +37,12 @@
 // straight to the pages of a Block: no other memory has the bytes in between, and where the file could be opened
 // with O_DIRECT, neither has the page cache.
 //
+// # Real disks
+//
+// OpenRing makes a Ring over io_uring of Linux, which needs no driver extension: the kernel pins registered Blocks
+// once and maps them for the disk in each read, which goes straight to their pages. Package safetensors has it as
+// the option Ring of Load.
+//
 // # What the model answers
 //
 // The specification of unimem leaves four questions to a Mac with a driver extension.

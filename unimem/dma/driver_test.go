@@ -73,6 +73,30 @@ func TestCallsOfThirtyTwo(t *testing.T) {
 	require.Zero(t, d.model.table.Live())
 }
 
+// The numbers of the package's documentation for 1 GiB.
+func TestSegmentsOfAGiB(t *testing.T) {
+	b := open(t, 1<<30) // no page is touched
+	for longest, calls := range map[uint64]int{1 << 30: 1, PageSize: 2048, 32 << 20: 1} {
+		d := simulate(t, LongestSegment(longest))
+		s, err := d.Segments(b)
+		require.NoError(t, err)
+		require.Len(t, s, 1<<30/int(longest))
+		require.Len(t, d.model.commands, calls)
+		require.NoError(t, d.Release(b))
+	}
+}
+
+// An address of one device is no address of another.
+func TestAddressesAreOfOneDevice(t *testing.T) {
+	b := open(t, PageSize)
+	disk, engine := simulate(t), simulate(t)
+	s, err := engine.Segments(b)
+	require.NoError(t, err)
+	require.Error(t, disk.model.table.Store(s[0].Address, []byte{1}))
+	require.EqualValues(t, 1, disk.Faults())
+	require.Zero(t, b.Bytes()[0])
+}
+
 // A Block without a range that holds it gets several, and none if they are too few.
 func TestFragmentsAndExhaustion(t *testing.T) {
 	d := simulate(t, Addresses(8*PageSize))

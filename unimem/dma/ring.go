@@ -1,0 +1,171 @@
+package dma
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"github.com/anekit/anekit/unimem"
+	"github.com/anekit/anekit/unimem/internal/uring"
+)
+
+const (
+	// ringReads is how many reads a Ring has in flight.
+	ringReads = 32
+	// ringPart is the length of one of them.
+	ringPart = 1 << 20
+)
+
+// Ring reads files to Blocks through io_uring of Linux, with a real disk's DMA: the kernel resolves and pins the
+// Blocks' pages once, and with a file of OpenFile the disk writes straight to them. All methods are safe for
+// concurrent use; Reads follow each other.
+type Ring struct {
+	ring   *uring.Ring
+	blocks map[*unimem.Block]int
+	loose  error // why the Blocks are not registered
+
+	mu     sync.Mutex
+	closed bool
+}
+
+// OpenRing makes a Ring that reads to blocks, and registers and retains them until Close. Where the kernel has no
+// io_uring, or a filter or setting refuses it, the error matches ErrUnavailable and has the reason; the caller reads
+// with ReadAt then. Where the Blocks alone cannot be registered, such as by the limit on locked memory, the Ring
+// works without, and Registered has the reason.
+//
+// Errors: ErrUnavailable, ErrReadOnly, unimem.ErrClosed.
+func OpenRing(blocks ...*unimem.Block) (*Ring, error) {
+	fail := func(b *unimem.Block, err, cause error) error {
+		e := &Error{Op: "ring", Offset: -1, Err: err, Cause: cause}
+		if b != nil {
+			e.Block = b.ID()
+		}
+		return e
+	}
+	ring, err := uring.Open(ringReads)
+	if err != nil {
+		return nil, fail(nil, ErrUnavailable, err)
+	}
+	r := &Ring{ring: ring, blocks: map[*unimem.Block]int{}}
+	var mem [][]byte
+	for _, b := range blocks {
+		if _, known := r.blocks[b]; known {
+			continue
+		}
+		err := error(nil)
+		switch {
+		case b == nil:
+			err = fail(nil, unimem.ErrClosed, nil)
+		case b.ReadOnly():
+			err = fail(b, ErrReadOnly, nil)
+		case b.Retain() != nil:
+			err = fail(b, unimem.ErrClosed, nil)
+		}
+		if err != nil {
+			return nil, errors.Join(err, r.Close())
+		}
+		r.blocks[b] = len(mem)
+		mem = append(mem, b.Bytes())
+	}
+	r.loose = ring.Register(mem...)
+	return r, nil
+}
+
+// Registered is nil if the Blocks are registered, and otherwise the reason why not.
+func (r *Ring) Registered() error { return r.loose }
+
+// OpenFile opens a file for reading past the page cache where the system and the file system permit that, and
+// reports whether they do. Reads of such a file begin at multiples of 4096 bytes, in the file and in the Block,
+// and have whole multiples.
+func OpenFile(path string) (f *os.File, direct bool, err error) { return openMedia(path) }
+
+// Read reads n bytes of f, from byte at on, to the bytes of b from offset on, with up to 32 reads of 1 MiB in
+// flight, and returns how many bytes there are from the first on. Fewer than n are an error, io.EOF at the end of
+// the file. If ctx ends, Read cancels what is in flight, waits for it, and returns the cause.
+//
+// Errors: ErrNotMapped (b is not of OpenRing), ErrRange, ErrClosed, ErrTransfer with the error of the system as its
+// cause, io.EOF, and the cause of ctx.
+func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, offset, n int) (int, error) {
+	fail := func(off int, err, cause error, hint string) error {
+		e := &Error{Op: "read", Offset: off, Err: err, Cause: cause, Hint: hint}
+		if b != nil {
+			e.Block = b.ID()
+		}
+		return e
+	}
+	number, known := r.blocks[b]
+	switch {
+	case b == nil || !known:
+		return 0, fail(offset, ErrNotMapped, nil, "give the Block to OpenRing")
+	case at < 0 || n < 0 || offset < 0 || offset > b.Size() || n > b.Size()-offset:
+		return 0, fail(offset, ErrRange, nil, fmt.Sprintf("%d bytes of %d", n, b.Size()))
+	}
+	if r.loose != nil {
+		number = -1
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return 0, fail(offset, ErrClosed, nil, "")
+	}
+	var reads []*uring.Read
+	place, got := map[*uring.Read]int{}, make([]int, (n+ringPart-1)/ringPart)
+	for i := range got {
+		from := i * ringPart
+		x := &uring.Read{Mem: b.Bytes()[offset+from : offset+min(from+ringPart, n)], Off: at + int64(from), Memory: number}
+		reads = append(reads, x)
+		place[x] = i
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var failed error
+	err := r.ring.Read(ctx, f, reads, func(x *uring.Read) bool {
+		i := place[x]
+		if x.Err != nil {
+			if failed == nil {
+				failed = fail(offset+i*ringPart+got[i], ErrTransfer, x.Err, "")
+				cancel(failed)
+			}
+			return false
+		}
+		got[i] += x.N
+		if x.N == 0 || x.N == len(x.Mem) {
+			return false
+		}
+		x.Mem, x.Off = x.Mem[x.N:], x.Off+int64(x.N)
+		return true
+	})
+	total := 0
+	for i, k := range got {
+		if total += k; k < min(ringPart, n-i*ringPart) {
+			break
+		}
+	}
+	switch {
+	case failed != nil:
+		return total, failed
+	case err != nil:
+		return total, fail(offset+total, ErrTransfer, err, "")
+	case total < n:
+		return total, io.EOF
+	}
+	return total, nil
+}
+
+// Close unregisters and releases the Blocks, once, after a Read in flight; repeating it returns nil.
+func (r *Ring) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil
+	}
+	r.closed = true
+	err := r.ring.Close()
+	for b := range r.blocks {
+		b.Release()
+	}
+	return err
+}
