@@ -45,7 +45,7 @@ available.`,
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
-	cmd.AddCommand(a.benchWeightsCommand())
+	cmd.AddCommand(a.benchWeightsCommand(), a.benchGenerateCommand())
 	return cmd
 }
 

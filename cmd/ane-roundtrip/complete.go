@@ -43,6 +43,7 @@ func (a *app) completions(root *cobra.Command) {
 		"trace":      extensions("json"),
 		"model-path": directories,
 		"model":      directories,
+		"size":       cobra.FixedCompletions(sizes(), none),
 		"form":       cobra.FixedCompletions(forms(), none),
 		"cache":      directories,
 		"dir":        directories,

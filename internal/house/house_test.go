@@ -74,6 +74,7 @@ var may = []struct {
 		"unimem"}},
 	{"internal/engine/emulate", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint"}},
 	{"internal/engine/faulty", []string{"ane", "ane/mil", "unimem"}},
+	{"internal/decoderbench", []string{"ane", "ane/kv", "models/decoder", "unimem/safetensors"}},
 	{"internal/weightbench", []string{"ane", "ane/kv", "ane/mil/build", "ane/weights", "unimem", "unimem/safetensors"}},
 	{"internal", []string{"ane", "ane/mil", "internal/", "unimem"}},
 	{"models/decoder", []string{"ane", "ane/chip", "ane/cost", "ane/fp16", "ane/kv", "ane/mil", "ane/mil/blob",

@@ -145,6 +145,8 @@ func TestJSONMatchesSchema(t *testing.T) {
 		{2, []string{"weights", file("m.mil")}},
 		{0, []string{"bench", "weights", "--max-mib", "64", "--rounds", "1"}},
 		{2, []string{"bench", "weights", "--max-mib", "1"}},
+		{0, []string{"bench", "generate", "--size", "tiny", "--restore", "24,60", "--prompt", "40", "--steps", "2"}},
+		{2, []string{"bench", "generate", "--size", "huge"}},
 		{0, []string{"cost", file("m.mil")}},
 		{0, []string{"cost", "--chip", "m1", "--idle-us", "1e7", file("m.mil")}},
 		{2, []string{"cost", "--engines", "3", file("m.mil")}},

@@ -1,0 +1,62 @@
+package decoderbench
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/models/decoder"
+)
+
+// A test run that leaks fails, even if its tests pass.
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+func TestMeasure(t *testing.T) {
+	s, ok := Find("tiny")
+	require.True(t, ok)
+	dir := t.TempDir()
+	require.NoError(t, Make(dir, s))
+	d, err := engine.Open(t.Context(), engine.Soft)
+	require.NoError(t, err)
+	defer d.Close()
+	said := map[string]bool{}
+	r, err := Measure(t.Context(), d, s, Plan{Dir: dir, Form: decoder.Compact, Steps: 3, Prompt: 40,
+		Restore: []int{24, 100}, Rounds: 2}, func(what string) { said[what] = true })
+	require.NoError(t, err)
+	require.True(t, said["restore 100 tokens"])
+	require.Positive(t, r.Load)
+	require.Positive(t, r.Step)
+	require.Positive(t, r.ReadFloor)
+	require.Len(t, r.Restores, 2)
+	for i, row := range r.Restores {
+		require.True(t, row.Same, "a restored conversation goes on with the same bits")
+		require.Greater(t, row.Bytes, int64(row.Tokens)*s.KVBytes())
+		require.Equal(t, []int{24, 100}[i], row.Tokens)
+	}
+	require.Len(t, r.Keys, 6)
+	require.Zero(t, r.Keys[2].Copied, "a reserved cache does not move")
+	require.Positive(t, r.Keys[5].Copied)
+	require.NoFileExists(t, dir+"/bench.kv")
+}
+
+// The shape has the size that is published for it: 695 MB in groups of 64 weights of 4 bits.
+func TestShapes(t *testing.T) {
+	s, ok := Find("llama-3.2-1b")
+	require.True(t, ok)
+	weights := s.Products() // the embedding is the matrix of the logits
+	bytes := weights/2 + weights/int64(s.Group)*4
+	require.InDelta(t, 695e6, bytes, 1e6)
+	require.EqualValues(t, 32<<10, s.KVBytes())
+	_, ok = Find("huge")
+	require.False(t, ok)
+
+	tiny, _ := Find("tiny")
+	dir := t.TempDir()
+	require.NoError(t, Make(dir, tiny))
+	folder, err := decoder.Open(dir)
+	require.NoError(t, err)
+	require.NoError(t, folder.Close())
+	require.Error(t, Make(dir+"/none", tiny))
+}

@@ -1,0 +1,339 @@
+package decoderbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/models/decoder"
+)
+
+// Plan says what Measure measures.
+type Plan struct {
+	Dir     string // folder of the model, and of the snapshots
+	Form    decoder.Form
+	Steps   int   // tokens to generate
+	Prompt  int   // tokens of the long prompt
+	Restore []int // tokens of the conversations that are restored
+	Rounds  int   // the best of them counts
+}
+
+// Result has what Measure found.
+type Result struct {
+	Load      time.Duration `json:"load_ns"`      // from the folder to a loaded model, its file in the page cache
+	Short     time.Duration `json:"prefill_5_ns"` // a prompt of 5 tokens
+	First     time.Duration `json:"first_token_ns"`
+	Prompt    int           `json:"prompt_tokens"`
+	Prefill   time.Duration `json:"prompt_ns"`
+	Step      time.Duration `json:"step_ns"` // the median
+	ReadFloor time.Duration `json:"step_floor_ns"`
+	Products  float64       `json:"prompt_products_per_s"`
+
+	Weights Weights `json:"weights"`
+	Keys    []Kept  `json:"kv"`
+
+	Restores []Restored `json:"restore"`
+}
+
+// Weights is the memory of the weights in bytes.
+type Weights struct {
+	Stored    int64 `json:"stored_bytes"`
+	Mapped    int64 `json:"mapped_bytes"`    // read where the file is mapped
+	Converted int64 `json:"converted_bytes"` // in memory of their own
+	Own       int64 `json:"own_bytes"`       // that the process had more after loading and a prompt, without mapped files
+	Read      int64 `json:"read_bytes"`      // Own if the mapped weights had been read into memory of their own
+	KV        int64 `json:"kv_bytes"`        // of Own: keys and values
+}
+
+// Kept is a cache of the model's shape with some tokens.
+type Kept struct {
+	Mode   string `json:"mode"` // reserved or grown
+	Tokens int    `json:"tokens"`
+	Bytes  int64  `json:"bytes"` // resident
+	Copied int64  `json:"copied_bytes"`
+}
+
+// Restored compares a restored conversation with a repeated prompt.
+type Restored struct {
+	Tokens  int           `json:"tokens"`
+	Bytes   int64         `json:"bytes"` // of the snapshot
+	Prefill time.Duration `json:"prefill_ns"`
+	Save    time.Duration `json:"save_ns"`
+	Restore time.Duration `json:"restore_ns"`
+	Same    bool          `json:"same"` // the next logits have the same bits
+}
+
+// Ratio is how many times as long the prompt takes.
+func (r Restored) Ratio() float64 { return r.Prefill.Seconds() / r.Restore.Seconds() }
+
+// Seed is the published figures, of Llama 3.2 1B in groups of 4 bits on the GPU of an M1.
+type Seed struct {
+	Load, Short, Step, Save, Restore, Prefill time.Duration // the last three with 24 tokens
+	Bytes                                     int64         // of 24 tokens
+}
+
+// Published returns the figures.
+func Published() Seed {
+	return Seed{Load: 229 * time.Millisecond, Short: 106 * time.Millisecond, Step: 9 * time.Millisecond,
+		Save: 1100 * time.Microsecond, Restore: 1400 * time.Microsecond, Prefill: 67700 * time.Microsecond, Bytes: 1580000}
+}
+
+// Measure measures the model in p.Dir on d. now is told what is measured.
+func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(string)) (r Result, err error) {
+	f, err := decoder.Open(p.Dir)
+	if err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	now("read the weights")
+	if _, err := f.Fingerprint(ctx); err != nil { // it fills the page cache
+		return r, err
+	}
+	r.Weights.Stored = f.Bytes()
+	if r.ReadFloor, err = readFloor(f, p.Rounds); err != nil {
+		return r, err
+	}
+	if err := r.speed(ctx, d, f, s, p, now); err != nil {
+		return r, err
+	}
+	if r.Keys, err = keep(f.Config()); err != nil {
+		return r, err
+	}
+	return r, r.restores(ctx, d, f, p, now)
+}
+
+// loaded loads the model with room for some tokens, begins a session and calls use.
+func loaded(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, room int,
+	use func(*decoder.Model, *decoder.Session) error) (err error) {
+	m, err := decoder.Load(ctx, d, f, decoder.WithForm(p.Form), decoder.Context(room))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, m.Close(context.WithoutCancel(ctx))) }()
+	s, err := m.NewSession()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return use(m, s)
+}
+
+// tokens returns n tokens of a vocabulary.
+func tokens(n, vocabulary int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = (i*7919 + 13) % vocabulary
+	}
+	return all
+}
+
+// best calls f and returns its shortest time.
+func best(rounds int, f func() error) (least time.Duration, err error) {
+	for i := range max(1, rounds) {
+		begin := time.Now()
+		if err := f(); err != nil {
+			return 0, err
+		}
+		if took := time.Since(begin); i == 0 || took < least {
+			least = took
+		}
+	}
+	return least, nil
+}
+
+// speed measures load, prompts and steps, and the memory behind them.
+func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s Shape, p Plan,
+	now func(string)) error {
+	now("load")
+	before := own()
+	begin := time.Now()
+	return loaded(ctx, d, f, p, p.Prompt+p.Steps, func(m *decoder.Model, session *decoder.Session) (err error) {
+		r.Load = time.Since(begin)
+		text := tokens(p.Prompt, s.Vocabulary)
+		again := func(n int) func() error {
+			return func() error {
+				if err := session.Truncate(0); err != nil {
+					return err
+				}
+				return session.Prefill(ctx, text[:n])
+			}
+		}
+		now("a prompt of 5 tokens")
+		if r.Short, err = best(p.Rounds, again(min(5, p.Prompt))); err != nil {
+			return err
+		}
+		r.First, err = best(p.Rounds, func() error {
+			if err := session.Truncate(0); err != nil {
+				return err
+			}
+			_, err := session.Answer(ctx, &decoder.Talk{Prompt: text[:min(5, p.Prompt)]}, 1, nil)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		now(fmt.Sprintf("a prompt of %d tokens", p.Prompt))
+		r.Prompt = p.Prompt
+		if r.Prefill, err = best(p.Rounds, again(p.Prompt)); err != nil {
+			return err
+		}
+		r.Products = float64(s.Products()) * float64(p.Prompt) / r.Prefill.Seconds()
+		now("steps")
+		var times []time.Duration
+		for i := range p.Steps {
+			begin := time.Now()
+			if err := session.Step(ctx, text[i%len(text)]); err != nil {
+				return err
+			}
+			times = append(times, time.Since(begin))
+		}
+		slices.Sort(times)
+		r.Step = times[len(times)/2]
+		plan := m.Plan()
+		r.Weights.Mapped, r.Weights.Converted = plan.WeightsMapped, plan.WeightsConverted
+		r.Weights.Own = max(0, own()-before)
+		r.Weights.Read = r.Weights.Own + plan.WeightsMapped
+		r.Weights.KV = plan.CacheBytes
+		return nil
+	})
+}
+
+// readFloor is the time in which all processors read the weights once.
+func readFloor(f *decoder.Folder, rounds int) (time.Duration, error) {
+	var parts [][]byte
+	for _, name := range f.File().Names() {
+		t, err := f.File().Tensor(name)
+		if err != nil {
+			return 0, err
+		}
+		for b := t.Bytes(); len(b) > 0; {
+			n := min(len(b), 1<<20)
+			parts = append(parts, b[:n])
+			b = b[n:]
+		}
+	}
+	var sum atomic.Uint64 // keeps the compiler from leaving the reads out
+	return best(rounds, func() error {
+		var wait sync.WaitGroup
+		n := runtime.GOMAXPROCS(0)
+		for k := range n {
+			wait.Go(func() {
+				for i := k; i < len(parts); i += n {
+					sum.Add(touch(parts[i]))
+				}
+			})
+		}
+		wait.Wait()
+		return nil
+	})
+}
+
+// keep fills a reserved cache and one that grows with 1024 tokens.
+func keep(c decoder.Config) (all []Kept, err error) {
+	const most = 1024
+	for _, mode := range []string{"reserved", "grown"} {
+		config := kv.Config{Layers: c.Layers, Heads: c.KVHeads, HeadDim: c.HeadDim, Context: 4096}
+		if mode == "grown" {
+			config.Context, config.Grow = kv.Step, true
+		}
+		before := own()
+		cache, err := kv.New(config)
+		if err != nil {
+			return nil, err
+		}
+		token := make([]byte, c.KVHeads*c.HeadDim*2)
+		for at := range most {
+			for layer := range c.Layers {
+				err = errors.Join(err, cache.Append(layer, token, token))
+			}
+			if err = errors.Join(err, cache.Advance(1)); err != nil {
+				return nil, errors.Join(err, cache.Close())
+			}
+			if n := at + 1; n == 24 || n == 256 || n == most {
+				all = append(all, Kept{mode, n, max(0, own()-before), cache.Copied()})
+			}
+		}
+		if err := cache.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// restores measures snapshots beside prompts.
+func (r *Result) restores(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, now func(string)) error {
+	r.Restores = []Restored{}
+	if len(p.Restore) == 0 {
+		return nil
+	}
+	path := filepath.Join(p.Dir, "bench.kv")
+	defer os.Remove(path) //nolint:errcheck // a test's folder, or one that the caller removes
+	return loaded(ctx, d, f, p, slices.Max(p.Restore)+1, func(m *decoder.Model, s *decoder.Session) error {
+		other, err := m.NewSession()
+		if err != nil {
+			return err
+		}
+		for _, n := range p.Restore {
+			now(fmt.Sprintf("restore %d tokens", n))
+			row, err := restoreOne(ctx, s, other, path, tokens(n+1, m.Config().Vocabulary), p.Rounds)
+			if err != nil {
+				return errors.Join(err, other.Close())
+			}
+			r.Restores = append(r.Restores, row)
+		}
+		return other.Close()
+	})
+}
+
+// restoreOne compares a prompt of all tokens but the last one with a snapshot of them, restored in another session.
+// The last token shows that both go on alike.
+func restoreOne(ctx context.Context, s, other *decoder.Session, path string, all []int, rounds int) (r Restored,
+	err error) {
+	last := len(all) - 1
+	talk := decoder.Talk{Prompt: all}
+	r.Tokens = last
+	if last > 1024 {
+		rounds = 1 // it takes minutes
+	}
+	r.Prefill, err = best(rounds, func() error {
+		if err := s.Truncate(0); err != nil {
+			return err
+		}
+		return s.Prefill(ctx, all[:last])
+	})
+	if err != nil {
+		return r, err
+	}
+	if r.Save, err = best(3, func() error { return s.SaveFile(ctx, path, talk) }); err != nil {
+		return r, err
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return r, err
+	}
+	r.Bytes = info.Size()
+	r.Restore, err = best(3, func() error {
+		if err := other.Truncate(0); err != nil {
+			return err
+		}
+		_, err := other.RestoreFile(ctx, path, all)
+		return err
+	})
+	if err != nil {
+		return r, err
+	}
+	if err := errors.Join(s.Step(ctx, all[last]), other.Step(ctx, all[last])); err != nil {
+		return r, err
+	}
+	r.Same = slices.Equal(s.Logits(), other.Logits())
+	return r, other.Truncate(0)
+}
