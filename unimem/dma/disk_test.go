@@ -33,8 +33,8 @@ func simulate(t testing.TB, opts ...Option) *Device {
 	return d
 }
 
-// open opens a Block that is closed after the Device.
-func open(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {
+// newBlock opens a Block that is closed after a Device of a later call.
+func newBlock(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {
 	t.Helper()
 	b, err := unimem.Open(size, opts...)
 	require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestDiskReadsToABlock(t *testing.T) {
 		"split": {LongestSegment(3 * PageSize)}, "split sgl": {LongestSegment(PageSize), ScatterGather()},
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := open(t, 6<<20)
+			b := newBlock(t, 6<<20)
 			d := simulate(t, opts...)
 			k, err := OpenDisk(within(t), d, path, opts...)
 			require.NoError(t, err)
@@ -102,7 +102,7 @@ func TestDiskReadsToABlock(t *testing.T) {
 func TestDiskRefuses(t *testing.T) {
 	d := simulate(t)
 	path := write(t, pattern(10*512))
-	b := open(t, PageSize)
+	b := newBlock(t, PageSize)
 	k, err := OpenDisk(within(t), d, path)
 	require.NoError(t, err)
 	_, err = d.Segments(b)
@@ -166,7 +166,7 @@ func disk(t *testing.T, d *Device, data []byte, hook func() error) *Disk {
 }
 
 func TestDiskErrorsAreStatusCodes(t *testing.T) {
-	b := open(t, PageSize)
+	b := newBlock(t, PageSize)
 	d := simulate(t)
 	k := disk(t, d, pattern(PageSize), func() error { return errors.New("EIO") })
 	_, err := d.Segments(b)
@@ -185,7 +185,7 @@ func TestDiskErrorsAreStatusCodes(t *testing.T) {
 // changes after it.
 func TestReleaseDuringARead(t *testing.T) {
 	const size = 8 << 20
-	b := open(t, size)
+	b := newBlock(t, size)
 	d := simulate(t)
 	begun, let := make(chan struct{}), make(chan struct{})
 	var first atomic.Bool
@@ -219,7 +219,7 @@ func TestReleaseDuringARead(t *testing.T) {
 
 // A Release that waits in vain says so, keeps the Block retained, and may be repeated.
 func TestReleaseHasADeadline(t *testing.T) {
-	b := open(t, PageSize)
+	b := newBlock(t, PageSize)
 	d := simulate(t, Timeout(1))
 	d.timeout = patience
 	begun, let := make(chan struct{}), make(chan struct{})

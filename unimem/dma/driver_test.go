@@ -56,7 +56,7 @@ func (f *fakeDriver) Close() error { f.closed++; return nil }
 // Segments of a Block that needs several calls.
 func TestCallsOfThirtyTwo(t *testing.T) {
 	d := simulate(t, LongestSegment(PageSize))
-	b := open(t, 100*PageSize)
+	b := newBlock(t, 100*PageSize)
 	s, err := d.Segments(b)
 	require.NoError(t, err)
 	require.Len(t, s, 100)
@@ -75,7 +75,7 @@ func TestCallsOfThirtyTwo(t *testing.T) {
 
 // The numbers of the package's documentation for 1 GiB.
 func TestSegmentsOfAGiB(t *testing.T) {
-	b := open(t, 1<<30) // no page is touched
+	b := newBlock(t, 1<<30) // no page is touched
 	for longest, calls := range map[uint64]int{1 << 30: 1, PageSize: 2048, 32 << 20: 1} {
 		d := simulate(t, LongestSegment(longest))
 		s, err := d.Segments(b)
@@ -88,7 +88,7 @@ func TestSegmentsOfAGiB(t *testing.T) {
 
 // An address of one device is no address of another.
 func TestAddressesAreOfOneDevice(t *testing.T) {
-	b := open(t, PageSize)
+	b := newBlock(t, PageSize)
 	disk, engine := simulate(t), simulate(t)
 	s, err := engine.Segments(b)
 	require.NoError(t, err)
@@ -102,12 +102,12 @@ func TestFragmentsAndExhaustion(t *testing.T) {
 	d := simulate(t, Addresses(8*PageSize))
 	var small []*unimem.Block
 	for range 8 {
-		b := open(t, PageSize)
+		b := newBlock(t, PageSize)
 		_, err := d.Segments(b)
 		require.NoError(t, err)
 		small = append(small, b)
 	}
-	b := open(t, 3*PageSize)
+	b := newBlock(t, 3*PageSize)
 	_, err := d.Segments(b)
 	require.ErrorIs(t, err, ErrExhausted)
 	require.Equal(t, 8, d.Mapped())
@@ -125,7 +125,7 @@ func TestFragmentsAndExhaustion(t *testing.T) {
 
 	// Exhaustion in a later call undoes the earlier ones.
 	e := simulate(t, Addresses(40*PageSize), LongestSegment(PageSize))
-	large := open(t, 41*PageSize)
+	large := newBlock(t, 41*PageSize)
 	_, err = e.Segments(large)
 	require.ErrorIs(t, err, ErrExhausted)
 	require.Zero(t, e.model.table.Live())
@@ -135,7 +135,7 @@ func TestFragmentsAndExhaustion(t *testing.T) {
 
 // Two Blocks of one memory, as of two processes, have addresses of their own for the same pages.
 func TestSharedMemoryIsMappedTwice(t *testing.T) {
-	b := open(t, 2*PageSize)
+	b := newBlock(t, 2*PageSize)
 	f, err := b.Share()
 	if err != nil {
 		t.Skip("this memory cannot be shared: ", err)
@@ -173,7 +173,7 @@ func TestDriversAreNotTrusted(t *testing.T) {
 	} {
 		f := &fakeDriver{prepare: func(context.Context, int) ([]Segment, error) { return answer, nil }}
 		d := New(f)
-		b := open(t, 100*p)
+		b := newBlock(t, 100*p)
 		_, err := d.Segments(b)
 		require.ErrorIs(t, err, ErrDriver, name)
 		require.Empty(t, f.live, name)
@@ -193,7 +193,7 @@ func TestRefusals(t *testing.T) {
 		return []Segment{{PageSize, PageSize}}, nil
 	}
 	d := New(f)
-	b := open(t, 2*PageSize)
+	b := newBlock(t, 2*PageSize)
 	_, err := d.Segments(b)
 	require.ErrorIs(t, err, ErrRefused)
 	require.ErrorIs(t, err, why)
@@ -227,7 +227,7 @@ func TestCallsHaveADeadline(t *testing.T) {
 		return nil, context.Cause(ctx)
 	}}
 	d := New(f, Timeout(1))
-	_, err := d.Segments(open(t, PageSize))
+	_, err := d.Segments(newBlock(t, PageSize))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NoError(t, d.Close())
 
@@ -239,7 +239,7 @@ func TestCallsHaveADeadline(t *testing.T) {
 		return []Segment{{0, PageSize}}, nil
 	}}
 	d = New(f, Timeout(1))
-	b := open(t, PageSize)
+	b := newBlock(t, PageSize)
 	first := make(chan error, 1)
 	go func() { _, err := d.Segments(b); first <- err }()
 	await.Value(t, begun)
@@ -276,7 +276,7 @@ func TestBlocksThatADeviceCannotHave(t *testing.T) {
 
 func TestConcurrentSegments(t *testing.T) {
 	d := simulate(t, LongestSegment(PageSize))
-	b := open(t, 50*PageSize)
+	b := newBlock(t, 50*PageSize)
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
@@ -302,7 +302,7 @@ func BenchmarkSegments(b *testing.B) {
 	for name, size := range map[string]int{"256MiB": 256 << 20, "1GiB": 1 << 30} {
 		b.Run(name, func(b *testing.B) {
 			d := simulate(b)
-			mem := open(b, size)
+			mem := newBlock(b, size)
 			n := 0
 			for b.Loop() {
 				s, err := d.Segments(mem)

@@ -29,7 +29,7 @@ func TestRingReadsToABlock(t *testing.T) {
 	const size = 3<<20 + 5000
 	data := pattern(size)
 	path := write(t, data)
-	a, b := open(t, 4<<20, unimem.Warm()), open(t, 5<<20)
+	a, b := newBlock(t, 4<<20, unimem.Warm()), newBlock(t, 5<<20)
 	r := ring(t, a, b, a)
 	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
 	file, direct, err := OpenFile(path)
@@ -59,7 +59,7 @@ func TestRingReadsToABlock(t *testing.T) {
 }
 
 func TestRingRefuses(t *testing.T) {
-	a, other := open(t, PageSize), open(t, PageSize)
+	a, other := newBlock(t, PageSize), newBlock(t, PageSize)
 	r := ring(t, a)
 	file, _, err := OpenFile(write(t, pattern(PageSize)))
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestRingIsCancelled(t *testing.T) {
 	require.NoError(t, err)
 	defer out.Close()
 	defer in.Close()
-	a := open(t, PageSize)
+	a := newBlock(t, PageSize)
 	r := ring(t, a)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	why := errors.New("no more time")
