@@ -16,7 +16,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// device opens the device of Choose, and closes it at the end. The test skips without a driver, and fails on a message of
+// device opens a device, and closes it at the end. The test skips without a driver, and fails on a message of
 // the validation layer, where that is installed.
 func device(t testing.TB, opts ...Option) *Device {
 	t.Helper()
@@ -25,7 +25,13 @@ func device(t testing.TB, opts ...Option) *Device {
 	t.Cleanup(cancel)
 	var d *Device
 	err := error(nil)
-	validated := append([]Option{Validate(func(m Message) { t.Errorf("validation layer: %s", m) })}, opts...)
+	validated := append([]Option{Validate(func(m Message) {
+		if m.ID == lateUse {
+			t.Logf("validation layer: %s", m)
+			return
+		}
+		t.Errorf("validation layer: %s", m)
+	})}, opts...)
 	if d, err = Open(ctx, validated...); errors.Is(err, ErrExtension) {
 		t.Logf("without the validation layer: %v", err)
 		d, err = Open(ctx, opts...)
@@ -37,6 +43,10 @@ func device(t testing.TB, opts ...Option) *Device {
 	t.Cleanup(func() { require.NoError(t, d.Close(ctx)) })
 	return d
 }
+
+// lateUse is the one message that no test fails on: layer 1.3.239 lets a call that waits for a semaphore go on before its
+// own thread has marked the semaphore as unused, so that destroying it then is reported now and then.
+const lateUse = "VUID-vkDestroySemaphore-semaphore-01137"
 
 // block opens a Block that the test closes at its end.
 func block(t testing.TB, size int, opts ...unimem.Option) *unimem.Block {

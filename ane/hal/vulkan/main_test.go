@@ -29,7 +29,13 @@ func open(t testing.TB) *gpu.Device {
 	leaktest.SkipEmulated(t)
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
-	d, err := gpu.Open(ctx, gpu.Validate(func(m gpu.Message) { t.Errorf("validation layer: %s", m) }))
+	d, err := gpu.Open(ctx, gpu.Validate(func(m gpu.Message) {
+		if m.ID == lateUse {
+			t.Logf("validation layer: %s", m)
+			return
+		}
+		t.Errorf("validation layer: %s", m)
+	}))
 	if errors.Is(err, gpu.ErrExtension) {
 		t.Logf("without the validation layer: %v", err)
 		d, err = gpu.Open(ctx)
@@ -41,6 +47,10 @@ func open(t testing.TB) *gpu.Device {
 	t.Cleanup(func() { require.NoError(t, d.Close(ctx)) })
 	return d
 }
+
+// lateUse is the one message that no test fails on: layer 1.3.239 lets a call that waits for a semaphore go on before its
+// own thread has marked the semaphore as unused, so that destroying it then is reported now and then.
+const lateUse = "VUID-vkDestroySemaphore-semaphore-01137"
 
 func queueOf(t testing.TB, d *gpu.Device) *vulkan.Queue {
 	t.Helper()
