@@ -35,7 +35,7 @@ func TestNoPageCache(t *testing.T) {
 	const size = 32 << 20
 	data := pattern(size)
 	path := write(t, data)
-	b := open(t, size, unimem.Warm())
+	b := newBlock(t, size, unimem.Warm())
 	d := simulate(t)
 	k, err := OpenDisk(within(t), d, path)
 	require.NoError(t, err)
