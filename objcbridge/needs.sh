@@ -4,6 +4,8 @@
 #   needs.sh --list KIND  lists the missing packages of a kind: bridge, sanitize or test
 #   . needs.sh            defines need_packages for build.sh
 #
+# For tests of pages it installs a browser too, if it can.
+#
 # As root on Debian it installs the packages; otherwise it lists them and fails. A script that
 # sources it must define $out, the folder of the log, and die.
 
@@ -71,6 +73,25 @@ install_packages() {
 	return 1
 }
 
+# Browsers that the tests of pages know.
+browsers="chromium-headless-shell chromium chromium-browser google-chrome"
+
+# want_browser installs a headless browser, with the fonts that plots are measured with. Without one, for instance where
+# the system has no such package, the tests of pages are skipped.
+want_browser() {
+	for name in $browsers; do
+		command -v "$name" >/dev/null && return 0
+	done
+	if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+		for name in chromium-headless-shell chromium; do
+			echo "installing $name"
+			{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 install -y -qq \
+				--no-install-recommends "$name" fonts-liberation; } >"$out/apt.log" 2>&1 && return 0
+		done
+	fi
+	echo "no browser ($browsers): the tests of pages are skipped"
+}
+
 # need_packages bridge|sanitize|test installs missing packages or fails.
 need_packages() {
 	missing=$(packages "$1" | tr '\n' ' ')
@@ -93,6 +114,7 @@ case $0 in
 		out=$(mktemp -d)
 		trap 'rm -rf "$out"' EXIT
 		need_packages test
+		want_browser
 	} ;;
 	"--list bridge" | "--list sanitize" | "--list test") packages "$2" ;;
 	*) die "usage: needs.sh, or needs.sh --list bridge|sanitize|test" ;;

@@ -31,7 +31,13 @@ too, since a loaded machine slows both. The check of a time is skipped if the
 time exceeds the target and the floor alone does. bench skips a step that
 cannot run and prints the reason. The verdict is fail if a figure misses its
 target, or if a step was skipped for another reason than an engine that is not
-available.`,
+available.
+
+Caches of keys and values follow: memory over the tokens as a plot, flat for a
+reserved one and a staircase for one that grows, beside published figures.
+
+--report FILE writes the JSON object to FILE.json, or a page of it with plots of
+times and throughput over the size to FILE.html; also on failure.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {

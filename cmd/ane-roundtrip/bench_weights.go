@@ -34,7 +34,10 @@ reserving keys and values for 2048 and 4096 tokens costs beside a cache that
 grows. The paper's tables, measured with MLX on an M4 Max, stand beside.
 
 Sizes double from 64 MiB up to --max-mib, as far as a quarter of the free space
-and of the free memory permits.`,
+and of the free memory permits.
+
+--report FILE writes the JSON object to FILE.json, or a page of it with plots to
+FILE.html; also on failure.`,
 		Example: `  ane-roundtrip bench weights --max-mib 8192 --plots .`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

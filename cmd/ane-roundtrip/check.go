@@ -57,7 +57,11 @@ product through the same pointer. The software engine does so on surfaces mapped
 over the guest's memory, as other engines, and on tensors at an offset of it.
 
 --trace FILE evaluates every model once more on a timeline of the first engine,
-with inputs of zero, and writes what happened as JSON for Perfetto.`,
+with inputs of zero, and writes what happened as JSON for Perfetto.
+
+--report FILE writes the JSON object to FILE.json, or to FILE.html a page of it:
+the verdict, tables, and plots of latencies, memory, surfaces and the engine's
+spans, in one file without scripts. A failed check writes it too.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {

@@ -41,6 +41,7 @@ func (a *app) completions(root *cobra.Command) {
 		"mil":        extensions("mil"),
 		"policy":     extensions("json"),
 		"trace":      extensions("json"),
+		"report":     extensions("html", "json"),
 		"model-path": directories,
 		"model":      directories,
 		"size":       cobra.FixedCompletions(sizes(), none),

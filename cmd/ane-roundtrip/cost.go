@@ -39,10 +39,14 @@ off by 30 %.
 
 The estimate is for a warm engine at full clock. --gap-us and --idle-us say how
 the caller spaces its calls, from which the clock of an M6 follows; --engines 2
-asks whether the compiler of an M6 splits the program, and what that gives.`,
+asks whether the compiler of an M6 splits the program, and what that gives.
+
+--report FILE writes the JSON object to FILE.json, or a page of it with a plot
+of the operators to FILE.html; also on failure.`,
 		Example: `  ane-roundtrip cost --chip m6 model.mil
   ane-roundtrip cost --chip h18g --engines 2 --gap-us 200 --largest model.mil
-  ane-roundtrip cost --json model.mil`,
+  ane-roundtrip cost --json model.mil
+  ane-roundtrip cost --report cost.html model.mil`,
 		Args: oneFile("FILE.mil"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			files := &commandFiles{app: a}

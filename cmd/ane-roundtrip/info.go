@@ -27,11 +27,12 @@ reports it, and every method that anekit calls, with the expected and the found
 type encoding. With --json the field "dump" holds the answers of the framework
 in a form that the stand-in engine replays.
 
---report FILE writes such a dump to a file, with the round trip of every model
-and the reason of every failure. Attach that file to an issue if anekit fails on
-a Mac. It contains no user name, no host name, no serial number, and only paths
-of temporary and system files. info writes the file even if the round trip
-fails; the exit status is that of the round trip.
+--report FILE.json writes such a dump to a file, with the round trip of every
+model and the reason of every failure. Attach that file to an issue if anekit
+fails on a Mac. It contains no user name, no host name, no serial number, and
+only paths of temporary and system files. info writes the file even if the round
+trip fails; the exit status is that of the round trip. --report FILE.html writes
+a page of the same, for reading: it may contain paths of this machine.
 
 --attributes FILE reads the modelAttributes of a compiled program, as JSON or as
 the XML property list that macOS prints, alone or within a dump. It prints how

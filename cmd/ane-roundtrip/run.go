@@ -61,11 +61,16 @@ With --tol only larger differences count: a product that overflows shows behind
 the roundings of the operators before it.
 
 --trace FILE evaluates the program once more on a timeline and writes what
-happened (submissions, waits, engine, copies, memory) as JSON for Perfetto.`,
+happened (submissions, waits, engine, copies, memory) as JSON for Perfetto.
+
+--report FILE writes the JSON object to FILE.json, or to FILE.html a page of it
+with plots, with --compare of the difference by operator; also on failure. It
+replaces no file that run reads or writes.`,
 		Example: `  ane-roundtrip run --mil model.mil --in x=x.npy --out y=y.npy
   ane-roundtrip run --mil m.mil --in x=in.npz --out y=out.npz --out z=out.npz
   ane-roundtrip run --mil model.mil --fill random:1 --repeat 1000 --json
   ane-roundtrip run --mil model.mil --in x=x.npy --compare reference,m6
+  ane-roundtrip run --mil m.mil --fill ones --repeat 1000 --report run.html
   make-x | ane-roundtrip run --mil model.mil --in x=- --out y=- | show-y`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

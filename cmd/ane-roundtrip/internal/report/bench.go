@@ -34,7 +34,7 @@ func (b *builder) bench(d *value) {
 func (b *builder) operations(d *value) {
 	t := &table{Caption: "Operations", Columns: columns("operation", "#measured", "#throughput", "#floor", "#ratio",
 		"#spread", "#allocs", "target", "published", "")}
-	c := &chart{x: axis{zero: true, label: "times the floor"}}
+	c := &chart{rows: true, x: axis{zero: true, label: "times the floor"}}
 	c.rectangle(0, .5, 1, .5, line) // the axis begins at 0 and reaches the floor
 	var labels []string
 	for i, o := range d.at("operations").items {
@@ -48,7 +48,7 @@ func (b *builder) operations(d *value) {
 	c.y, c.height = names(labels), 46+15*float64(len(labels))
 	var plots []plotted
 	if len(labels) > 0 {
-		plots = b.plot(nil, c, plotted{Title: "Ratio to the floor",
+		plots = b.plot(nil, c, plotted{Title: words("Ratio to the floor"),
 			Caption: sentence("shorter is better; the dashed line is the floor")},
 			"A bar for each operation, as long as its ratio to the floor.")
 	}
@@ -96,8 +96,8 @@ func (b *builder) sizes(d *value) {
 		if timed {
 			caption = "less is better"
 		}
-		plots = b.plot(plots, c, plotted{Title: m.title, Caption: sentence(caption),
-			Legend: []mark{{"c1", "measured"}, {"dash c2", "floor"}}, Data: &folded{"Figures", t.without()}},
+		plots = b.plot(plots, c, plotted{Title: words("%s", m.title), Caption: sentence(caption),
+			Legend: []mark{{"c1", words("measured")}, {"dash c2", words("floor")}}, Data: &folded{"Figures", t.without()}},
 			fmt.Sprintf("%s over the size of the Block, measured and floor.", m.title))
 	}
 	b.section("Blocks by size", nil, block{Plots: plots})
@@ -120,8 +120,8 @@ func (b *builder) evaluations(e *value) {
 	c.add(floor)
 	c.add(p99)
 	c.add(p50)
-	plots := b.plot(nil, c, plotted{Title: "Time of an evaluation", Caption: sentence("over the size of the tensor"),
-		Legend: []mark{{"c1", "p50"}, {"c3", "p99"}, {"dash c2", "floor"}}},
+	plots := b.plot(nil, c, plotted{Title: words("Time of an evaluation"), Caption: sentence("over the size of the tensor"),
+		Legend: []mark{{"c1", words("p50")}, {"c3", words("p99")}, {"dash c2", words("floor")}}},
 		"Median and 99th of 100 over the size of the tensor.")
 	b.section("Evaluations", sentence("Floor: two processes that wake each other, ", nanoseconds(e.at("floor_p50_ns")),
 		". The largest tensor takes ", ratio(e.at("largest_to_smallest")), " the time of the smallest."),
@@ -137,7 +137,7 @@ func (b *builder) cache(c *value) {
 	t := &table{Caption: "Keys and values", Columns: columns("cache", "#first token", "#prompt", "#generate", "#memory",
 		"#beyond dynamic", "#copied")}
 	drawn := &chart{x: axis{label: "tokens", zero: true}, y: axis{form: sizeOf, zero: true}}
-	p := plotted{Title: "Memory of keys and values", Caption: sentence("a reserved cache is a flat line, a growing one " +
+	p := plotted{Title: words("Memory of keys and values"), Caption: sentence("a reserved cache is a flat line, a growing one " +
 		"a staircase")}
 	steps := &table{Caption: "Memory over tokens", Columns: columns("cache", "#tokens", "#memory")}
 	high := 0.0
@@ -151,7 +151,7 @@ func (b *builder) cache(c *value) {
 		}
 		high = max(high, most(k.y))
 		drawn.add(k)
-		p.Legend = append(p.Legend, mark{fmt.Sprintf("c%d", i%6+1), cacheMode(r.at("mode")).Number})
+		p.Legend = append(p.Legend, mark{fmt.Sprintf("c%d", i%6+1), cacheMode(r.at("mode"))})
 	}
 	if len(rows.items) == 0 {
 		return

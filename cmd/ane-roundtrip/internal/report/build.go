@@ -42,7 +42,7 @@ func headline(verdict string) string {
 	case "unavailable":
 		return "Not available"
 	}
-	return verdict
+	return page.Visible(verdict)
 }
 
 // verdict fills the head of the page.
@@ -52,6 +52,10 @@ func (b *builder) verdict() {
 	d.Command = page.Visible(r.at("command").raw)
 	d.Verdict = texts(verdict)
 	d.Word = headline(verdict.raw)
+	switch verdict.raw {
+	case "pass", "fail", "unavailable":
+		d.Tone = verdict.raw
+	}
 	checks := r.at("checks")
 	if len(checks.items) > 0 {
 		d.Summary = sentence(count(checks, "status", "pass"), " of ", count(checks, "", ""), " checks passed")
@@ -129,7 +133,6 @@ func checkRow(c *value) row {
 	default:
 		v.Unit = page.Visible(unit)
 	}
-	var allowed []string
 	bound := c.at("allowed")
 	limit := nothing()
 	for _, one := range []struct{ key, sign string }{{"max", "≤ "}, {"min", "≥ "}} {
@@ -144,8 +147,7 @@ func checkRow(c *value) row {
 			limit.Number = one.sign + limit.Number
 		}
 	}
-	_ = allowed
-	return row{Class: c.at("status").raw, Cells: []cell{texts(c.at("name")), status(c.at("status")), v, limit,
+	return row{Cells: []cell{texts(c.at("name")), status(c.at("status")), v, limit,
 		texts(c.at("detail"))}}
 }
 
@@ -157,8 +159,11 @@ func (b *builder) checks() {
 	for _, c := range all.items {
 		group, _, found := strings.Cut(c.at("name").raw, "/")
 		caption := "Checks"
-		if found && group == "broker" {
+		switch {
+		case found && group == "broker":
 			caption = "Checks of the broker"
+		case found && group == "gpu":
+			caption = "Checks of the GPU"
 		}
 		if by[caption] == nil {
 			by[caption] = checkTable(caption)

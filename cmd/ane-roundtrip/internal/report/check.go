@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
@@ -18,37 +17,61 @@ func modelRow(m *value) []cell {
 		size(m.at("bytes_copied")), texts(m.at("error"))}
 }
 
-// series2 is the models of an engine.
-type series2 struct {
-	name   string
+// engineModels is the models of an engine.
+type engineModels struct {
+	cell   cell
 	models *value
 }
 
 // check shows the models of each engine.
 func (b *builder) check(d *value) {
 	engines := d.at("engines")
+	for _, k := range []struct {
+		check, name string
+		form        func(*value) cell
+	}{{"memory/copies", "tensor bytes copied", size}, {"memory/neighbours", "bytes written beside tensors", size},
+		{"memory/growth", "growth of memory", size}, {"memory/closed", "surfaces left open", plain}} {
+		for _, c := range b.root.at("checks").items {
+			if c.at("name").is(k.check) && c.at("value").here() {
+				b.doc.Keys = append(b.doc.Keys, entry{k.name, []cell{k.form(c.at("value"))}})
+			}
+		}
+	}
 	var tables []block
-	var all []series2
+	var all []engineModels
 	for _, e := range engines.items {
 		t := modelTable("Models on " + page.Visible(e.at("engine").raw))
 		for _, m := range e.at("models").items {
 			t.add(modelRow(m)...)
 		}
 		tables = append(tables, tableBlock(t))
-		all = append(all, series2{page.Visible(e.at("engine").raw), e.at("models")})
+		all = append(all, engineModels{texts(e.at("engine")), e.at("models")})
 	}
-	b.section("Models", nil, append(tables, block{Plots: b.latencies(all), Small: true})...)
+	b.section("Models", nil, tables...)
+	var legend []mark
+	for k, e := range all {
+		legend = append(legend, mark{fmt.Sprintf("c%d", k%6+1), e.cell})
+	}
+	b.section("Latency", sentence("How many evaluations took how long, from the shortest to the longest."),
+		block{Plots: b.latencies(all), Small: true, Legend: legend})
+	b.timeline(d.at("timeline"))
+	b.memory(engines)
+	var maps []surfaceRows
+	for _, m := range d.at("models").items {
+		maps = append(maps, surfaceRows{page.Visible(m.at("name").raw), m.at("surfaces")})
+	}
+	b.surfaces(maps)
 }
 
 // latencies draws how long the evaluations of each model took, a plot for each model with all engines.
-func (b *builder) latencies(engines []series2) (plots []plotted) {
+func (b *builder) latencies(engines []engineModels) (plots []plotted) {
 	var order []string
-	by := map[string][]*value{}
+	by, title := map[string][]*value{}, map[string]cell{}
 	for k, e := range engines {
 		for _, m := range e.models.items {
 			name := m.at("name").raw
 			if by[name] == nil {
-				order = append(order, name)
+				order, title[name] = append(order, name), texts(m.at("name"))
 				by[name] = make([]*value, len(engines))
 			}
 			by[name][k] = m.at("latency")
@@ -58,15 +81,12 @@ func (b *builder) latencies(engines []series2) (plots []plotted) {
 		c := &chart{width: 168, height: 84, x: axis{form: durationOf(1), log: true}, y: axis{zero: true,
 			ticks: nil}}
 		c.y.ticks = []plotTick{}
-		p := plotted{Title: page.Visible(name)}
+		p := plotted{Title: title[name]}
 		for k, l := range by[name] {
 			if l == nil || l.kind != object {
 				continue
 			}
 			c.bars(floats(l.at("edges_ns")), floats(l.at("counts")), k)
-			if len(engines) > 1 {
-				p.Legend = append(p.Legend, mark{fmt.Sprintf("c%d", k%6+1), engines[k].name})
-			}
 		}
 		c.ends()
 		plots = b.plot(plots, c, p, "Histogram of the times of evaluations.")
@@ -80,8 +100,7 @@ func (c *chart) ends() {
 		return
 	}
 	low, high := c.x.span(c.x0, c.x1)
-	c.x.ticks = []plotTick{{Value: low, Label: "  " + c.x.text(low)}, {Value: high, Label: c.x.text(high) + "  "}}
-	_ = math.Pi
+	c.x.ticks = []plotTick{{Value: low, Label: c.x.text(low)}, {Value: high, Label: c.x.text(high)}}
 }
 
 // latency draws the histogram of one program, with a table of it.
@@ -89,6 +108,6 @@ func (b *builder) latency(title string, e *value) []plotted {
 	l := e.at("latency")
 	c := &chart{height: 150, x: axis{form: durationOf(1), log: true}, y: axis{zero: true}}
 	c.bars(floats(l.at("edges_ns")), floats(l.at("counts")), 0)
-	return b.plot(nil, c, plotted{Title: title, Caption: sentence("how many took how long")},
+	return b.plot(nil, c, plotted{Title: words("%s", title), Caption: sentence("how many took how long")},
 		"Histogram of the times of evaluations.")
 }

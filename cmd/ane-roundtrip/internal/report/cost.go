@@ -63,13 +63,13 @@ func (b *builder) cost(d *value) {
 	for _, n := range d.at("notes").items {
 		facts = append(facts, entry{"note", []cell{texts(n)}})
 	}
-	b.section("Estimate", nil, block{Entries: facts}, block{Plots: b.budgets(d)})
+	b.section("Estimate", nil, block{Entries: facts})
 	b.operatorTimes(d)
-	memory := &table{Caption: "Memory", Columns: columns("what", "#bytes")}
+	var memory []entry
 	for _, m := range []struct{ key, name string }{{"surface_bytes", "surfaces of inputs and outputs"},
 		{"largest_surface_bytes", "the largest of them"}, {"weight_bytes", "weights"},
 		{"largest_intermediate_bytes", "the largest intermediate result"}} {
-		memory.add(words("%s", m.name), size(d.at(m.key)))
+		memory = append(memory, entry{m.name, []cell{size(d.at(m.key))}})
 	}
 	limits := &table{Caption: "Budgets of the chip", Columns: columns("budget", "#used", "#limit", "", "evidence",
 		">source")}
@@ -81,13 +81,14 @@ func (b *builder) cost(d *value) {
 		limits.add(texts(l.at("name")), exactly(l.at("used"), ""), exactly(l.at("limit"), ""), over,
 			texts(l.at("evidence")), texts(l.at("source")))
 	}
-	b.section("Memory and budgets", nil, tableBlock(memory), tableBlock(limits))
+	b.section("Memory and budgets", nil, block{Entries: memory}, tableBlock(limits))
 }
 
 // operatorTimes shows the time of each operator and of the rest of a call.
 func (b *builder) operatorTimes(d *value) {
 	t := &table{Caption: "Operators and the rest of a call", Columns: columns("operator", "name", "#line", "#time",
-		"evidence", "bound by", "#multiplications", "#weights", "#tasks", ">note", ">source")}
+		"evidence", "bound by", "#MACs", "#weights", "#tasks", ">note")}
+	sources := &table{Caption: "Where the times come from", Columns: columns("part", "evidence", ">source")}
 	all := slices.Concat(d.at("operators").items, d.at("parts").items)
 	for _, r := range all {
 		name, kind := code(r.at("name")), code(r.at("operator"))
@@ -100,10 +101,11 @@ func (b *builder) operatorTimes(d *value) {
 		}
 		t.add(kind, name, line, microseconds(r.at("time_us", "value")), texts(r.at("time_us", "evidence")),
 			texts(r.at("bound")), exactly(r.at("macs"), ""), size(r.at("weight_bytes")), plain(r.at("tasks")),
-			texts(r.at("note")), texts(r.at("time_us", "source")))
+			texts(r.at("note")))
+		sources.add(texts(r.at("name")), texts(r.at("time_us", "evidence")), texts(r.at("time_us", "source")))
 	}
 	shown := largest(all, 30, "time_us", "value")
-	c := &chart{x: axis{form: durationOf(1e3), zero: true}}
+	c := &chart{rows: true, x: axis{form: durationOf(1e3), zero: true}}
 	var labels, bounds []string
 	for i, r := range shown {
 		labels = append(labels, visibleName(r.at("name")))
@@ -116,17 +118,14 @@ func (b *builder) operatorTimes(d *value) {
 	}
 	c.y = names(labels)
 	c.height = 34 + 15*float64(len(labels))
-	p := plotted{Title: "Time of a call"}
+	p := plotted{Title: words("Time of a call")}
 	for i, name := range bounds {
-		p.Legend = append(p.Legend, mark{fmt.Sprintf("box c%d", i%6+1), "bound by " + page.Visible(name)})
+		p.Legend = append(p.Legend, mark{fmt.Sprintf("box c%d", i%6+1), words("bound by %s", page.Visible(name))})
 	}
 	if len(shown) < len(all) {
-		p.Caption = sentence(words("the %d longest parts of ", len(shown)), count(d.at("operators"), "", ""),
-			" operators and what comes beside them")
+		p.Caption = sentence("the longest parts; the table has all")
 	}
 	plots := b.plot(nil, c, p, fmt.Sprintf("A bar for each of %d parts of a call.", len(labels)))
-	b.section("Operators", nil, block{Plots: plots}, tableBlock(t))
+	b.section("Operators", nil, block{Plots: plots}, tableBlock(t),
+		block{Folded: &folded{"Sources", sources.without()}})
 }
-
-// budgets draws how much of each budget the program uses.
-func (b *builder) budgets(*value) []plotted { return nil }

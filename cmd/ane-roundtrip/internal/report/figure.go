@@ -147,19 +147,30 @@ func rateOf(f float64) (string, string) {
 // scaled divides by step until the number has at most three digits before the point.
 func scaled(f, step float64, units ...string) (string, string) {
 	i := 0
-	for i < len(units)-1 && math.Abs(f) >= step {
+	for i < len(units)-1 && math.Abs(three(f)) >= step {
 		f, i = f/step, i+1
 	}
 	return digits(f), units[i]
 }
 
+// three rounds a number below 1000 to three digits.
+func three(f float64) float64 {
+	if f == 0 || math.Abs(f) >= 999.5 || math.IsNaN(f) {
+		return f
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'g', 3, 64), 64) // its own text
+	return rounded
+}
+
 // digits formats a number with three digits, and all digits before the point.
 func digits(f float64) string {
+	whole := f == math.Trunc(f)
+	f = three(f)
 	a := math.Abs(f)
 	switch {
 	case math.IsInf(f, 0) || math.IsNaN(f):
 		return fmt.Sprint(f)
-	case f == math.Trunc(f) && a < 1e15:
+	case whole && a < 1e15:
 		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
 	case a >= 100:
 		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
@@ -183,6 +194,9 @@ func general(f float64, raw string) string {
 		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
 	case a >= 1e5 || a < 1e-3:
 		return power(strconv.FormatFloat(f, 'e', 3, 64))
+	}
+	if a < 1 {
+		return signed(strconv.FormatFloat(f, 'g', 4, 64))
 	}
 	return signed(strconv.FormatFloat(f, 'g', 5, 64))
 }

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
@@ -50,7 +49,7 @@ func (b *builder) dump(d *value) {
 			facts = append(facts, entry{page.Visible(key), []cell{texts(d.at(key))}})
 		}
 	}
-	b.section("Dump", nil, block{Entries: facts})
+	others := &table{Caption: "Other values", Columns: columns("name", ">value")}
 	for _, key := range data.keys {
 		v := data.at(key)
 		switch key {
@@ -59,7 +58,7 @@ func (b *builder) dump(d *value) {
 			for _, m := range v.items {
 				t.add(modelRow(m)...)
 			}
-			b.section("Round trip", nil, tableBlock(t), block{Plots: b.latencies([]series2{{"round trip", v}}),
+			b.section("Round trip", nil, tableBlock(t), block{Plots: b.latencies([]engineModels{{words("round trip"), v}}),
 				Small: true})
 		case "checks":
 			if len(b.root.at("checks").items) > 0 {
@@ -77,11 +76,10 @@ func (b *builder) dump(d *value) {
 			}
 			b.section("Methods of the framework", nil, tableBlock(t))
 		default:
-			t := &table{Caption: "Values", Columns: columns("name", ">value")}
-			flatten(t, v, "")
-			b.section(strings.ReplaceAll(page.Visible(key), "_", " "), nil, tableBlock(t))
+			flatten(others, v, page.Visible(key))
 		}
 	}
+	b.section("Dump", nil, block{Entries: facts}, tableBlock(others))
 }
 
 // maxFlat bounds the rows of a nested value, whose text a framework chooses.
@@ -110,8 +108,8 @@ func flatten(t *table, v *value, name string) {
 	case missing:
 	default:
 		c := texts(v)
-		if v.kind == null {
-			c = words(dash)
+		if v.kind == text && v.raw == "" || v.kind == null {
+			return
 		}
 		t.add(words("%s", name), c)
 	}

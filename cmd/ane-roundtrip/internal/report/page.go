@@ -20,6 +20,7 @@ type document struct {
 	Command  string
 	Verdict  cell
 	Word     string // of the verdict, as a heading
+	Tone     string // the class of the heading
 	Summary  []cell
 	About    []cell // a line below the verdict
 	Keys     []entry
@@ -39,7 +40,8 @@ type block struct {
 	Entries []entry
 	Table   *table
 	Plots   []plotted
-	Small   bool // small multiples
+	Small   bool   // small multiples
+	Legend  []mark // of all plots
 	Text    []cell
 	Folded  *folded
 }
@@ -78,7 +80,7 @@ type row struct {
 // plotted is a plot with its description, legend and values.
 type plotted struct {
 	ID      string
-	Title   string
+	Title   cell
 	Caption []cell
 	SVG     template.HTML
 	Legend  []mark
@@ -86,7 +88,10 @@ type plotted struct {
 }
 
 // mark is an entry of a legend.
-type mark struct{ Class, Name string }
+type mark struct {
+	Class string
+	Name  cell
+}
 
 // columns returns columns from names. A name that begins with # is that of numbers, with > that of long texts.
 func columns(names ...string) []column {

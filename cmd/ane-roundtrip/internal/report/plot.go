@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -33,7 +34,9 @@ const (
 	ink hue = iota + 1
 	muted
 	line
-	first // first to first+5 are the colors of series
+	mutedEnd    // muted text that ends at its place
+	mutedMiddle // muted text around its place
+	first       // first to first+5 are the colors of series
 )
 
 // tint is the pale color of a series.
@@ -49,7 +52,7 @@ func (h hue) name() string {
 	switch {
 	case h == ink:
 		return "--ink"
-	case h == muted:
+	case h == muted || h == mutedEnd || h == mutedMiddle:
 		return "--muted"
 	case h == line:
 		return "--line"
@@ -59,8 +62,13 @@ func (h hue) name() string {
 	return fmt.Sprintf("--s%d", h-first+1)
 }
 
-// colors replaces the marks by variables.
+// colors replaces the marks by variables, and anchors texts. The reader's font may be wider than the one that measured
+// the texts: an anchored one stays in its place.
 func colors(svg string) string {
+	for h, anchor := range map[hue]string{mutedEnd: "end", mutedMiddle: "middle"} {
+		mark := fmt.Sprintf("fill:#FE01%02X\"", uint8(h))
+		svg = strings.ReplaceAll(svg, mark, mark+` text-anchor="`+anchor+`"`)
+	}
 	var pairs []string
 	for h := ink; h <= tint(5); h++ {
 		pairs = append(pairs, fmt.Sprintf("#FE01%02X", uint8(h)), "var("+h.name()+")")
@@ -84,7 +92,7 @@ type axis struct {
 // text formats a tick.
 func (a axis) text(v float64) string {
 	if a.form == nil {
-		return digits(v)
+		return signed(strconv.FormatFloat(v, 'g', 4, 64))
 	}
 	n, unit := a.form(v)
 	if unit == "" {
@@ -122,9 +130,12 @@ func (a axis) Ticks(low, high float64) (all []plotTick) {
 	}
 	if a.log {
 		base := cmp.Or(a.step, 10)
+		if base == 10 && high/low < 30 {
+			return a.within(low, high)
+		}
 		from, to := math.Ceil(math.Log(low)/math.Log(base)-1e-9), math.Floor(math.Log(high)/math.Log(base)+1e-9)
-		every := math.Ceil((to - from + 1) / 6)
-		for e := from; e <= to; e += max(1, every) {
+		every := max(1, math.Ceil((to-from+1)/6))
+		for e := from; e <= to; e += every {
 			v := math.Pow(base, e)
 			all = append(all, plotTick{Value: v, Label: a.text(v)})
 		}
@@ -139,6 +150,21 @@ func (a axis) Ticks(low, high float64) (all []plotTick) {
 	return all
 }
 
+// within places ticks at 1, 2 and 5 times powers of ten, or at the ends of a short range.
+func (a axis) within(low, high float64) (all []plotTick) {
+	for e := math.Floor(math.Log10(low)); e <= math.Ceil(math.Log10(high)); e++ {
+		for _, m := range []float64{1, 2, 5} {
+			if v := m * math.Pow(10, e); v >= low*(1-1e-9) && v <= high*(1+1e-9) {
+				all = append(all, plotTick{Value: v, Label: a.text(v)})
+			}
+		}
+	}
+	if len(all) < 2 {
+		all = []plotTick{{Value: low, Label: a.text(low)}, {Value: high, Label: a.text(high)}}
+	}
+	return all
+}
+
 // round returns about n round values in a range.
 func round(low, high float64, n int) (all []float64) {
 	step := math.Pow(10, math.Floor(math.Log10((high-low)/float64(n))))
@@ -149,7 +175,7 @@ func round(low, high float64, n int) (all []float64) {
 		}
 	}
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
-		all = append(all, i*step)
+		all = append(all, i*step+0) // plus 0, since -0 has a sign
 	}
 	return all
 }
@@ -160,7 +186,7 @@ func binary(a axis, high float64) axis {
 	for high/unit >= 1024 {
 		unit *= 1024
 	}
-	for _, v := range round(0, high/unit, 4) {
+	for _, v := range round(0, high/unit, 5) {
 		n, u := sizeOf(v * unit)
 		a.ticks = append(a.ticks, plotTick{Value: v * unit, Label: n + " " + u})
 	}
@@ -171,6 +197,7 @@ func binary(a axis, high float64) axis {
 type chart struct {
 	x, y          axis
 	width, height float64
+	rows          bool // the y axis has names
 	ranged        bool // the fields below are set
 	x0, x1        float64
 	y0, y1        float64
@@ -280,6 +307,9 @@ func (c *chart) rectangle(x0, y0, x1, y1 float64, fill hue) {
 	})
 }
 
+// margin is the room around the data for labels.
+type margin struct{ left, right, bottom, top float64 }
+
 // draw returns the plot as SVG, with title and description for readers that do not see it.
 func (c *chart) draw(id, title, description string) template.HTML {
 	if !c.ranged {
@@ -290,36 +320,73 @@ func (c *chart) draw(id, title, description string) template.HTML {
 	p.BackgroundColor = nil
 	p.X.Min, p.X.Max = c.x.span(c.x0, c.x1)
 	p.Y.Min, p.Y.Max = c.y.span(c.y0, c.y1)
+	xs, ys := c.x.Ticks(p.X.Min, p.X.Max), c.y.Ticks(p.Y.Min, p.Y.Max)
+	if c.y.ticks == nil && !c.y.log && len(ys) > 0 { // the axis ends at a label
+		p.Y.Min, p.Y.Max = min(p.Y.Min, ys[0].Value), max(p.Y.Max, ys[len(ys)-1].Value)
+	}
 	for a, axis := range map[*plot.Axis]axis{&p.X: c.x, &p.Y: c.y} {
 		a.Padding = 0
 		a.LineStyle.Width = 0
 		a.Tick.Length = 0
 		a.Tick.LineStyle.Width = 0
-		a.Tick.Label.Font.Size = font.Length(smallSize)
-		a.Tick.Label.Color = muted
-		a.Label.Text = axis.label
-		a.Label.TextStyle.Font.Size = font.Length(smallSize)
-		a.Label.TextStyle.Color = muted
-		a.Label.Padding = 2
-		a.Tick.Marker = axis
+		a.Tick.Marker = plot.ConstantTicks{}
 		if axis.log {
 			a.Scale = plot.LogScale{}
 		}
 	}
-	yTicks := c.y.Ticks(p.Y.Min, p.Y.Max)
-	p.Add(plotter(func(at draw.Canvas, px, py func(float64) vg.Length) {
-		for _, t := range yTicks {
-			if t.Label == "" || t.Value < p.Y.Min || t.Value > p.Y.Max {
+	style := p.X.Tick.Label
+	style.Font.Variant = "Sans"
+	style.Font.Size, style.XAlign, style.YAlign = font.Length(smallSize), 0, 0 // a text begins at its place
+	m := margin{right: 12, bottom: 18, top: 8}
+	for _, t := range ys {
+		m.left = max(m.left, 8+1.15*style.Width(t.Label).Points())
+	}
+	if c.x.label != "" {
+		m.bottom += 14
+	}
+	if len(xs) == 0 {
+		m.bottom = 4
+	}
+	lines := plotter(func(at draw.Canvas, px, py func(float64) vg.Length) {
+		label := func(where hue, x, y vg.Length, text string) {
+			style := style
+			style.Color = where
+			at.FillText(style, vg.Point{X: x, Y: y}, text)
+		}
+		for _, t := range ys {
+			if t.Value < p.Y.Min-1e-9 || t.Value > p.Y.Max+1e-9 || t.Label == "" {
 				continue
 			}
-			at.StrokeLine2(draw.LineStyle{Color: line, Width: 0.75}, at.Min.X, py(t.Value), at.Max.X, py(t.Value))
+			if !c.rows {
+				at.StrokeLine2(draw.LineStyle{Color: line, Width: .75}, at.Min.X, py(t.Value), at.Max.X, py(t.Value))
+			}
+			label(mutedEnd, at.Min.X-6, py(t.Value)-4.5, t.Label)
 		}
-	}))
-	for _, m := range c.marks {
-		p.Add(m)
+		for _, t := range xs {
+			if t.Value < p.X.Min*(1-1e-9) || t.Value > p.X.Max*(1+1e-9) {
+				continue
+			}
+			x, where := px(t.Value), mutedMiddle
+			half := style.Width(t.Label) / 2
+			switch {
+			case x+half > vg.Length(width)-2:
+				x, where = vg.Length(width)-2, mutedEnd
+			case x-half < 2:
+				x, where = 0, muted
+			}
+			label(where, x, at.Min.Y-13, t.Label)
+		}
+		if c.x.label != "" {
+			label(mutedMiddle, (at.Min.X+at.Max.X)/2, at.Min.Y-27, c.x.label)
+		}
+	})
+	p.Add(lines)
+	for _, one := range c.marks {
+		p.Add(one)
 	}
 	canvas := vgsvg.New(vg.Length(width), vg.Length(height))
-	p.Draw(draw.Crop(draw.New(canvas), 2, -16, 2, -8))
+	area := draw.Crop(draw.New(canvas), vg.Length(m.left), -vg.Length(m.right), vg.Length(m.bottom), -vg.Length(m.top))
+	p.Draw(area)
 	return frame(canvas, id, title, description, width, height)
 }
 
@@ -332,7 +399,7 @@ func frame(canvas *vgsvg.Canvas, id, title, description string, width, height fl
 	svg := out.String()
 	at := strings.Index(svg, "<svg")
 	_, rest, _ := strings.Cut(svg[at:], ">")
-	const family = "font-family:Liberation Sans;font-variant:none;font-weight:normal;font-style:normal;"
+	const family = "font-family:Liberation Sans;font-variant:normal;font-weight:normal;font-style:normal;"
 	rest = colors(strings.ReplaceAll(rest, family, ""))
 	escape := template.HTMLEscapeString
 	return template.HTML(fmt.Sprintf(`<svg class="plot" role="img" viewBox="0 0 %g %g" aria-labelledby="%s-t %s-d">`+
@@ -379,7 +446,7 @@ func most(all []float64) float64 {
 func (b *builder) plot(all []plotted, c *chart, p plotted, description string) []plotted {
 	b.plots++
 	p.ID = fmt.Sprintf("p%d", b.plots)
-	if p.SVG = c.draw(p.ID, p.Title, description); p.SVG == "" {
+	if p.SVG = c.draw(p.ID, p.Title.Number, description); p.SVG == "" {
 		return all
 	}
 	return append(all, p)

@@ -1,6 +1,10 @@
 package report
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+)
 
 // run shows the tensors and times of a program, and what --compare found.
 func (b *builder) run(d *value) {
@@ -26,13 +30,15 @@ func (b *builder) run(d *value) {
 	b.section("Tensors", nil, tableBlock(t))
 	times := []entry{
 		{"evaluations", []cell{plain(e.at("repeat"))}}, {"first", []cell{nanoseconds(e.at("first_ns"))}},
-		{"shortest", []cell{nanoseconds(e.at("min_ns"))}}, {"median", []cell{nanoseconds(e.at("p50_ns"))}},
-		{"99 of 100 within", []cell{nanoseconds(e.at("p99_ns"))}},
+		{"shortest", []cell{nanoseconds(e.at("min_ns"))}}, {"p50", []cell{nanoseconds(e.at("p50_ns"))}},
+		{"p99", []cell{nanoseconds(e.at("p99_ns"))}},
 	}
 	if a := e.at("allocs"); a.here() {
 		times = append(times, entry{"Go allocations of each", []cell{plain(a)}})
 	}
 	b.section("Evaluations", nil, block{Entries: times}, block{Plots: b.latency("Evaluations", e)})
+	b.timeline(d.at("timeline"))
+	b.surfaces([]surfaceRows{{"", d.at("surfaces")}})
 }
 
 // compare shows the first difference between two modes, and that of each operator.
@@ -54,8 +60,8 @@ func (b *builder) compare(c *value) {
 		{"operator", sentence(code(d.at("operator")), " ", code(d.at("value")), ", ", texts(d.at("file")), ":",
 			plain(d.at("line")), ":", plain(d.at("column")))},
 		{"element", sentence(shape(d.at("index")), " of ", texts(d.at("dtype")), " ", shape(d.at("shape")))},
-		{c.at("modes").item(0).raw, []cell{texts(d.at("shown").item(0))}},
-		{c.at("modes").item(1).raw, []cell{texts(d.at("shown").item(1))}},
+		{page.Visible(c.at("modes").item(0).raw), []cell{texts(d.at("shown").item(0))}},
+		{page.Visible(c.at("modes").item(1).raw), []cell{texts(d.at("shown").item(1))}},
 		{"apart", sentence(exactly(d.at("ulps"), "ulp"))},
 		{"differ", sentence(exactly(d.at("differ"), ""), " of ", exactly(d.at("elements"), ""), " elements, by ",
 			plain(d.at("max_difference")), " at most")},
@@ -70,7 +76,7 @@ func (b *builder) operators(c *value, modes [2]cell) {
 	t := &table{Caption: "Results in the order of the program", Columns: columns("result", "operator", "#line",
 		"#elements", "#differ", "#largest difference", "#relative")}
 	var labels []string
-	drawn := &chart{y: axis{}, x: axis{label: "largest difference of the result, relative to its largest value"}}
+	drawn := &chart{rows: true, y: axis{}, x: axis{label: "largest difference of the result, relative to its largest value"}}
 	for _, r := range all.items {
 		t.add(code(r.at("value")), code(r.at("operator")), plain(r.at("line")), exactly(r.at("elements"), ""),
 			exactly(r.at("differ"), ""), plain(r.at("max_difference")), plain(r.at("relative")))
@@ -89,9 +95,9 @@ func (b *builder) operators(c *value, modes [2]cell) {
 	drawn.height = 40 + 15*float64(len(labels))
 	caption := sentence("between ", modes[0], " and ", modes[1])
 	if len(shown) < len(all.items) {
-		caption = append(caption, words(": the largest %d", len(shown)))
+		caption = append(caption, words(": the largest; the table has all"))
 	}
-	plots := b.plot(nil, drawn, plotted{Title: "Difference by operator", Caption: caption},
+	plots := b.plot(nil, drawn, plotted{Title: words("Difference by operator"), Caption: caption},
 		fmt.Sprintf("A bar for each of %d results of operators.", len(labels)))
 	b.section("Difference by operator", nil, block{Plots: plots}, tableBlock(t))
 }

@@ -30,11 +30,11 @@ func (b *builder) weights(d *value) {
 			}
 			t.add(cells...)
 		}
-		p := plotted{Title: "Time to load, " + state, Caption: sentence("less is better")}
+		p := plotted{Title: words("Time to load, %s", state), Caption: sentence("less is better")}
 		for i, way := range ways() {
 			lines[i].color, lines[i].dots = series(i), true
 			c.add(lines[i])
-			p.Legend = append(p.Legend, mark{fmt.Sprintf("c%d", i+1), way})
+			p.Legend = append(p.Legend, mark{fmt.Sprintf("c%d", i+1), words("%s", way)})
 		}
 		plots = b.plot(plots, c, p, "Time over the size of the file, a line for each way to load it.")
 	}
