@@ -169,6 +169,21 @@ func TestGroupsOfLayers(t *testing.T) {
 	require.LessOrEqual(t, d, limit)
 }
 
+// Attention whose scores would take much memory computes a few heads at a time.
+func TestScoresInParts(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Heads: 16, KVHeads: 4, HeadDim: 8, Positions: 2048, Layers: 1},
+		WithForm(Compact), Chunk(1024))
+	require.Greater(t, 2*16*1024*m.Context(), 2*scoreBytes)
+	tokens := text(520, want.Vocabulary, 1)
+	s := begin(t, m)
+	require.NoError(t, s.Prefill(t.Context(), tokens))
+	require.NoError(t, s.Step(t.Context(), 1))
+	tokens = append(tokens, 1)
+	logits := exact(want, tokens)
+	d, _ := most(s.Logits(), logits[len(tokens)-1])
+	require.LessOrEqual(t, d, bound(want, tokens, logits))
+}
+
 // Lint finds no error in any program of the form Engine, for any chip.
 func TestLintFindsNoError(t *testing.T) {
 	for _, family := range decodertest.Families() {

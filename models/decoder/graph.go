@@ -207,15 +207,43 @@ func (g *graph) causal() build.Value {
 	return g.Weight("causal", values, 1, 1, n, n)
 }
 
-// attention is softmax(q k^T) v over the tokens of the cache, where the mask shows them, and those of the pass.
+// scoreBytes is how large the scores of attention may be at once in the form Compact.
+const scoreBytes = 16 << 20
+
+// parts is attention, a few heads at a time where the scores of all would take much memory.
+func (g *graph) parts(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
+	heads, group := g.c.KVHeads, g.c.Heads/g.c.KVHeads
+	n := heads // of a part
+	for g.form == Compact && n > 1 && (2*n*group*g.columns*oldK.Dim(2) > scoreBytes || heads%n != 0) {
+		n--
+	}
+	if n == heads {
+		return g.attention(n, q, oldK, oldV, mask, k, v, causal)
+	}
+	var all []build.Value
+	for at := 0; at < heads; at += n {
+		part := func(x build.Value) build.Value {
+			end := x.Shape()
+			if len(end) != 4 {
+				return build.Value{} // x is faulty
+			}
+			end[1] = at + n
+			return g.SliceByIndex(x, []int{0, at, 0, 0}, end)
+		}
+		all = append(all, g.attention(n, part(q), part(oldK), part(oldV), mask, part(k), part(v), causal))
+	}
+	return g.Concat(1, all...)
+}
+
+// attention is softmax(q k^T) v of some key-value heads, over the tokens of the cache, where the mask shows them, and those of the pass.
 // The two parts of a row have one maximum and one sum; no part of the cache is copied.
-func (g *graph) attention(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
-	g1 := g.c.Heads / g.c.KVHeads
+func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
+	group := g.c.Heads / g.c.KVHeads
 	past := g.Add(g.Matmul(q, oldK, build.TransposeY(true)), mask)
 	now := g.Matmul(q, k, build.TransposeY(g.form == Compact))
 	if g.columns > 1 {
-		now = g.Add(g.Reshape(now, 1, g.c.Heads, g.columns, g.columns), causal)
-		now = g.Reshape(now, 1, g.c.KVHeads, g1*g.columns, g.columns)
+		now = g.Add(g.Reshape(now, 1, heads*group, g.columns, g.columns), causal)
+		now = g.Reshape(now, 1, heads, group*g.columns, g.columns)
 	}
 	last, keep := []int{3}, build.KeepDims(true)
 	top := g.Maximum(g.ReduceMax(past, last, keep), g.ReduceMax(now, last, keep))
@@ -253,7 +281,7 @@ func (g *graph) layer(f *Folder, at, i int, x build.Value, in map[string]build.V
 	}
 	q, k = g.rotate(q, in[inputCos], in[inputSin]), g.rotate(k, in[inputCos], in[inputSin])
 	q = g.Mul(g.queries(q), g.Scalar(1/math.Sqrt(float64(c.HeadDim))))
-	a := g.attention(q, in[inputK(i)], in[inputV(i)], in[inputMask], g.perHead(k), g.perHead(v), causal)
+	a := g.parts(q, in[inputK(i)], in[inputV(i)], in[inputMask], g.perHead(k), g.perHead(v), causal)
 	x = g.Add(x, project("o", "self_attn.o_proj", g.join(a)))
 	h = g.norm(name("norm2"), layerName(at, "post_attention_layernorm"), x)
 	h = g.Mul(g.Silu(project("gate", "mlp.gate_proj", h)), project("up", "mlp.up_proj", h))

@@ -34,7 +34,11 @@ type grouping struct {
 	parts  int
 }
 
-// maxLayers of one program: the compile time grows faster than the length of a program.
+// fewColumns is the length of a pass between a step and a chunk in the form Compact: for short texts, and for the end of
+// a long one.
+const fewColumns = 32
+
+// programLayers bounds the layers of one program: the compile time grows faster than the length of a program.
 const programLayers = 32
 
 // lowest returns the lowest known limit of the chips that options mean.
@@ -166,8 +170,11 @@ func (m *Model) load(ctx context.Context) error {
 		return err
 	}
 	step := map[Form]int{Engine: 32, Compact: 1}[m.o.form]
-	m.chunk = &set{name: "chunk.layers", columns: m.o.chunk, groups: cut.groups}
-	m.step = &set{name: "step.layers", columns: step, groups: cut.groups}
+	m.layersOf = []*set{{name: "step.layers", columns: step, groups: cut.groups}}
+	if m.o.form == Compact && m.o.chunk > fewColumns {
+		m.layersOf = append(m.layersOf, &set{name: "few.layers", columns: fewColumns, groups: cut.groups})
+	}
+	m.layersOf = append(m.layersOf, &set{name: "chunk.layers", columns: m.o.chunk, groups: cut.groups})
 	m.head = &set{name: "head", columns: step, rows: cut.rows}
 	m.plan = m.predict(cut)
 	if err := m.plan.check(); err != nil {
@@ -186,7 +193,7 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	dense := s.dense
-	for _, set := range []*set{m.chunk, m.step} {
+	for _, set := range m.layersOf {
 		for i := range set.groups {
 			if err := m.layers(ctx, s, set, i, dense); err != nil {
 				return err

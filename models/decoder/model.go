@@ -19,10 +19,11 @@ type Model struct {
 	plan   Plan
 	done   func() // tells the Folder that the Model is closed
 
-	memory            arena // converted weights
-	chunk, step, head *set
-	wants             map[*ane.Model]map[string]request // of compiled programs
-	programs          map[*ane.Model]int                // index in Plan.Programs
+	memory   arena  // converted weights
+	layersOf []*set // the programs of the layers: for a step, and for longer passes
+	head     *set
+	wants    map[*ane.Model]map[string]request // of compiled programs
+	programs map[*ane.Model]int                // index in Plan.Programs
 
 	mu       sync.Mutex
 	sessions int
@@ -77,10 +78,11 @@ func (m *Model) Close(ctx context.Context) error {
 			Hint: "close the sessions first"}
 	}
 	var errs []error
-	for _, s := range []*set{m.chunk, m.step, m.head} {
-		if s == nil {
-			continue
-		}
+	sets := m.layersOf
+	if m.head != nil {
+		sets = append(sets[:len(sets):len(sets)], m.head)
+	}
+	for _, s := range sets {
 		for _, model := range s.models {
 			errs = append(errs, model.Close(ctx))
 		}

@@ -115,9 +115,6 @@ func (p *pass) last() *ane.Tensor {
 }
 
 func (p *pass) close() (err error) {
-	if p == nil {
-		return nil
-	}
 	for _, r := range p.requests {
 		err = errors.Join(err, r.Close())
 	}
@@ -253,7 +250,7 @@ func (s *Session) show(n int) error {
 // logitsOf computes the logits of a token of a pass.
 func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 	requests := s.direct
-	if p != s.step || token != 0 {
+	if p != s.passes[0] || token != 0 {
 		requests = s.apart
 		state(s.alone, 0).copy(state(p.last(), token), s.model.config.Hidden)
 		s.copied += int64(2 * s.model.config.Hidden)

@@ -19,7 +19,7 @@ type Session struct {
 	closed bool
 
 	memory        memory
-	chunk, step   *pass
+	passes        []*pass     // a step, and longer ones
 	mask          *ane.Tensor // of the tokens of the cache
 	shown         int         // tokens that the mask shows
 	alone         *ane.Tensor // hidden state of the last token of a chunk
@@ -56,7 +56,7 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 	if err != nil {
 		return err
 	}
-	layout, err := m.step.models[0].Input(inputMask)
+	layout, err := m.layersOf[0].models[0].Input(inputMask)
 	if err == nil {
 		s.mask, err = s.memory.tensor(layout)
 	}
@@ -67,17 +67,18 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 	if err := s.show(0); err != nil {
 		return err
 	}
-	if s.chunk, err = s.bind(m.chunk, s.mask); err != nil {
-		return err
-	}
-	if s.step, err = s.bind(m.step, s.mask); err != nil {
-		return err
+	for _, set := range m.layersOf {
+		p, err := s.bind(set, s.mask)
+		s.passes = append(s.passes, p)
+		if err != nil {
+			return err
+		}
 	}
 	if layout, err = m.head.models[0].Input(inputX); err == nil {
 		s.alone, err = s.memory.tensor(layout)
 	}
 	if err == nil {
-		s.direct, err = s.bindHead(s.step.last())
+		s.direct, err = s.bindHead(s.passes[0].last())
 	}
 	if err == nil {
 		s.apart, err = s.bindHead(s.alone)
@@ -98,10 +99,7 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 		return err
 	}
 	for len(tokens) > 0 {
-		p := s.chunk
-		if len(tokens) == 1 {
-			p = s.step
-		}
+		p := s.pass(len(tokens))
 		n := min(len(tokens), p.columns)
 		if err := s.take(ctx, "prefill", p, tokens[:n], n == len(tokens)); err != nil {
 			return err
@@ -111,13 +109,26 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 	return nil
 }
 
+// pass returns the pass that takes the first of n tokens.
+func (s *Session) pass(n int) *pass {
+	if n == 1 || n < s.passes[1].columns/8 && s.model.o.form == Compact {
+		return s.passes[0]
+	}
+	for i, p := range s.passes[1 : len(s.passes)-1] {
+		if n <= p.columns || n < s.passes[i+2].columns/2 {
+			return p // short passes rather than a long one that is half empty
+		}
+	}
+	return s.passes[len(s.passes)-1]
+}
+
 // Step takes one token. Errors are those of Prefill.
 func (s *Session) Step(ctx context.Context, token int) error {
 	one := [1]int{token}
 	if err := s.refuse("step", one[:]); err != nil {
 		return err
 	}
-	return s.take(ctx, "step", s.step, one[:], true)
+	return s.take(ctx, "step", s.passes[0], one[:], true)
 }
 
 // take takes the tokens of one pass. After an error the tokens before it remain.
@@ -189,7 +200,10 @@ func (s *Session) Close() error {
 	if s.closed {
 		return nil
 	}
-	errs := []error{s.chunk.close(), s.step.close()}
+	var errs []error
+	for _, p := range s.passes {
+		errs = append(errs, p.close())
+	}
 	for _, r := range append(s.direct[:len(s.direct):len(s.direct)], s.apart...) {
 		errs = append(errs, r.Close())
 	}
