@@ -81,7 +81,8 @@ var may = []struct {
 		"ane/mil/build", "ane/mil/lint", "internal/wholefile", "unimem", "unimem/safetensors"}},
 	{"models/decoder/decodertest", []string{"ane/fp16", "unimem/safetensors"}},
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
-	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "unimem"}},
+	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "models/decoder", "models/decoder/decodertest",
+		"unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder",
 		"objcbridge", "unimem", "unimem/metal", "unimem/safetensors", "unimem/vulkan"}},
 }
