@@ -61,6 +61,20 @@ func (b *builder) check(d *value) {
 		maps = append(maps, surfaceRows{page.Visible(m.at("name").raw), m.at("surfaces")})
 	}
 	b.surfaces(maps)
+	b.gpu(d.at("gpu"))
+}
+
+// gpu shows the GPU of --gpu.
+func (b *builder) gpu(g *value) {
+	if !g.here() {
+		return
+	}
+	b.section("GPU", nil, block{Entries: []entry{
+		{"device", []cell{texts(g.at("name"))}}, {"driver", []cell{texts(g.at("driver"))}},
+		{"kind", []cell{texts(g.at("kind"))}}, {"interface", []cell{texts(g.at("api"))}},
+		{"id", []cell{code(g.at("id"))}}, {"road of a Block", []cell{texts(g.at("road"))}},
+		{"alignment", []cell{size(g.at("alignment_bytes"))}},
+	}})
 }
 
 // latencies draws how long the evaluations of each model took, a plot for each model with all engines.
