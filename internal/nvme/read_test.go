@@ -236,7 +236,9 @@ func TestMappingWithdrawnInFlight(t *testing.T) {
 	await.Value(t, begun)
 	gone := make(chan error, 1)
 	go func() { gone <- m.Unmap(r.ctx()) }()
-	await.Until(t, "the mapping is withdrawn", func() bool { return r.table.Reach(m.Ranges()[0].At, 1, dart.Read) != nil })
+	await.Until(t, "the mapping is withdrawn", func() bool {
+		return r.table.Reach(m.Ranges()[0].At, 1, dart.Read) != nil
+	})
 	select {
 	case <-gone:
 		t.Fatal("Unmap has returned during an access")

@@ -285,8 +285,8 @@ func (d *Device) Mapped() int {
 	return len(d.mapped)
 }
 
-// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil. After an error, such as
-// of an access that does not end, the Device is still open.
+// Close closes the Device's disks, releases every Block and closes the Driver, once; repeating it returns nil.
+// After an error, such as of an access that does not end, the Device is still open.
 func (d *Device) Close() error {
 	if d.model != nil {
 		if err := d.model.end(); err != nil {

@@ -112,7 +112,8 @@ func TestDiskRefuses(t *testing.T) {
 		first  int64
 		count  int
 	}{
-		{-512, 0, 1}, {1, 0, 1}, {256, 0, 1}, {PageSize, 0, 1}, {PageSize - 512, 0, 2}, {0, -1, 1}, {0, 0, 0}, {0, 0, -1},
+		{-512, 0, 1}, {1, 0, 1}, {256, 0, 1}, {PageSize, 0, 1}, {PageSize - 512, 0, 2}, {0, -1, 1}, {0, 0, 0},
+		{0, 0, -1},
 		{0, 10, 1}, {0, 9, 2}, {0, 1 << 62, 1}, {0, 0, 1 << 62}, {1 << 62, 0, 1},
 	} {
 		err := k.Read(within(t), b, c.offset, c.first, c.count)

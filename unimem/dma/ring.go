@@ -115,7 +115,8 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 	place, got := map[*uring.Read]int{}, make([]int, (n+ringPart-1)/ringPart)
 	for i := range got {
 		from := i * ringPart
-		x := &uring.Read{Mem: b.Bytes()[offset+from : offset+min(from+ringPart, n)], Off: at + int64(from), Memory: number}
+		mem := b.Bytes()[offset+from : offset+min(from+ringPart, n)]
+		x := &uring.Read{Mem: mem, Off: at + int64(from), Memory: number}
 		reads = append(reads, x)
 		place[x] = i
 	}

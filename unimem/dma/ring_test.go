@@ -70,7 +70,9 @@ func TestRingRefuses(t *testing.T) {
 	}
 	require.ErrorIs(t, read(0, other, 0, 1), ErrNotMapped)
 	require.ErrorIs(t, read(0, nil, 0, 1), ErrNotMapped)
-	for _, c := range [][3]int{{-1, 0, 1}, {0, -1, 1}, {0, 0, -1}, {0, PageSize, 1}, {0, 1, PageSize}, {0, 1 << 62, 1 << 62}} {
+	for _, c := range [][3]int{
+		{-1, 0, 1}, {0, -1, 1}, {0, 0, -1}, {0, PageSize, 1}, {0, 1, PageSize}, {0, 1 << 62, 1 << 62},
+	} {
 		require.ErrorIs(t, read(int64(c[0]), a, c[1], c[2]), ErrRange)
 	}
 	folder, err := os.Open(t.TempDir())

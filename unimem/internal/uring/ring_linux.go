@@ -221,7 +221,8 @@ func (x *running) submit() {
 	}
 	if x.cause != nil && !x.asked && x.flying > 0 {
 		for i, read := range x.list {
-			if read.N == inFlight && x.q.push(sqe{opcode: opAsyncCancel, fd: -1, addr: uint64(i), userData: cancelTag}) {
+			cancel := sqe{opcode: opAsyncCancel, fd: -1, addr: uint64(i), userData: cancelTag}
+			if read.N == inFlight && x.q.push(cancel) {
 				x.cancels++
 			}
 		}
