@@ -28,10 +28,11 @@ func (a *app) benchWeightsCommand() *cobra.Command {
 		Short: "Measure ways to load weights, and reserved memory of a cache",
 		Long: `weights repeats the three suites of the OptMLX paper on files that it makes and
 removes: the time to load by a map, by reads of one and of several goroutines,
-and by direct I/O, warm and after the page cache was told to drop the file; what
-that does to the first and later evaluations, on the software engine; and what
-reserving keys and values for 2048 and 4096 tokens costs beside a cache that
-grows. The paper's tables, measured with MLX on an M4 Max, stand beside.
+and by direct I/O with and without io_uring, warm and after the page cache was
+told to drop the file; what that does to the first and later evaluations, on the
+software engine; and what reserving keys and values for 2048 and 4096 tokens
+costs beside a cache that grows. The paper's tables, measured with MLX on an M4
+Max, stand beside.
 
 Sizes double from 64 MiB up to --max-mib, as far as a quarter of the free space
 and of the free memory permits.
@@ -202,7 +203,8 @@ func (d *benchWeightsDetails) plot(dir string) error {
 // print writes our tables and the paper's.
 func (d *benchWeightsDetails) print(a *app) error {
 	ms := func(v float64) string { return fmt.Sprintf("%.3g", 1000*v) }
-	load := page.NewTable("MiB", "cache", "map ms", "touch ms", "read ms", "parallel ms", "direct ms", "read/touch")
+	load := page.NewTable("MiB", "cache", "map ms", "touch ms", "read ms", "parallel ms", "direct ms", "ring ms",
+		"read/touch")
 	for _, l := range d.Load {
 		cache := "warm"
 		if l.Cold {
@@ -210,7 +212,7 @@ func (d *benchWeightsDetails) print(a *app) error {
 		}
 		s := l.Seconds
 		load.Row(fmt.Sprint(l.Bytes>>20), cache, ms(s[weightbench.Map]), ms(s[weightbench.Touch]),
-			ms(s[weightbench.Read]), ms(s[weightbench.Parallel]), ms(s[weightbench.Direct]),
+			ms(s[weightbench.Read]), ms(s[weightbench.Parallel]), ms(s[weightbench.Direct]), ms(s[weightbench.Ring]),
 			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
 	}
 	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")

@@ -20,10 +20,11 @@ const (
 	Read     = "read"     // one goroutine, through the page cache
 	Parallel = "parallel" // several goroutines, through the page cache
 	Direct   = "direct"   // several goroutines, past the page cache
+	Ring     = "ring"     // io_uring, past the page cache; as direct where there is none
 )
 
 // Ways lists them in the order of the tables.
-func Ways() []string { return []string{Map, Touch, Read, Parallel, Direct} }
+func Ways() []string { return []string{Map, Touch, Read, Parallel, Direct, Ring} }
 
 // Loaded is a row of the first suite: the best of the rounds, in seconds.
 type Loaded struct {
@@ -31,6 +32,7 @@ type Loaded struct {
 	Cold    bool               `json:"cold"` // the page cache had been told to drop the file
 	Seconds map[string]float64 `json:"seconds"`
 	Direct  bool               `json:"direct"` // the file system permits direct I/O
+	Ringed  bool               `json:"ringed"` // the system permits io_uring
 }
 
 // tensorBytes is the length of a tensor of the files: 1024 x 1024 halves.
@@ -86,7 +88,9 @@ func Load(ctx context.Context, path string, cold bool, rounds int) (Loaded, erro
 			if err != nil {
 				return l, errors.Join(err, tape.Close())
 			}
-			l.Direct = l.Direct || f.Report().How == safetensors.Direct
+			report := f.Report()
+			l.Direct = l.Direct || report.How == safetensors.Direct
+			l.Ringed = l.Ringed || report.Ringed > 0
 			if best, ok := l.Seconds[way]; !ok || took < best {
 				l.Seconds[way] = took
 			}
@@ -115,6 +119,8 @@ func open(ctx context.Context, path, way string, tape *unimem.Tape) (*safetensor
 		return safetensors.Load(ctx, path, tape, safetensors.Buffered(), safetensors.Workers(1))
 	case Parallel:
 		return safetensors.Load(ctx, path, tape, safetensors.Buffered())
+	case Ring:
+		return safetensors.Load(ctx, path, tape, safetensors.Ring())
 	}
 	return safetensors.Load(ctx, path, tape)
 }

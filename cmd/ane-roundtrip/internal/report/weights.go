@@ -3,12 +3,12 @@ package report
 import "fmt"
 
 // ways of loading, in the order of the tables.
-func ways() []string { return []string{"map", "touch", "read", "parallel", "direct"} }
+func ways() []string { return []string{"map", "touch", "read", "parallel", "direct", "ring"} }
 
 // weights shows ways to load weights, and what reserved memory of a cache costs.
 func (b *builder) weights(d *value) {
 	t := &table{Caption: "Time to load a file", Columns: columns("size", "page cache", "#map", "#touch", "#read",
-		"#parallel", "#direct")}
+		"#parallel", "#direct", "#ring")}
 	var plots []plotted
 	for _, cold := range []bool{false, true} {
 		state := "warm"
