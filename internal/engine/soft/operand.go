@@ -69,13 +69,36 @@ func (o *operand) expand(dst, spare []float32, r0, r1, c0, c1 int) {
 		}
 		return
 	}
-	column := spare[:r1-r0]
-	for col := c0; col < c1; col++ {
-		o.weights.Floats(column, col, r0)
-		for i, f := range column {
-			dst[i*w+col-c0] = f
+	high := r1 - r0
+	for ; c0+manyRows <= c1; c0 += manyRows {
+		var a [manyRows][]float32
+		for i := range a {
+			a[i] = spare[i*high:][:high]
+			o.weights.Floats(a[i], c0+i, r0)
 		}
+		for i := range high {
+			to := (*[manyRows]float32)(dst[i*w:])
+			to[0], to[1], to[2], to[3] = a[0][i], a[1][i], a[2][i], a[3][i]
+			to[4], to[5], to[6], to[7] = a[4][i], a[5][i], a[6][i], a[7][i]
+		}
+		dst = dst[manyRows:]
 	}
+	for ; c0 < c1; c0++ {
+		column := spare[:high]
+		o.weights.Floats(column, c0, r0)
+		for i, f := range column {
+			dst[i*w] = f
+		}
+		dst = dst[1:]
+	}
+}
+
+// room is the float32s of spare that block needs besides those for a row and a column.
+func (o *operand) room() int {
+	if o.weights != nil && o.flip {
+		return manyRows * o.rows
+	}
+	return 0
 }
 
 // copy is block for elements in memory; it always fills dst.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 )
@@ -17,6 +18,7 @@ type benchCase struct {
 	floorName  string
 	target     float64 // the most that the kernel may take, in floors
 	workers    int     // 0: as many as processors
+	weights    ane.Weights
 }
 
 // floorMaker returns the floor and what ends it.
@@ -39,11 +41,11 @@ func cases() []benchCase {
 	var all []benchCase
 	add := func(c benchCase) { all = append(all, c) }
 	one := func(name, op string, floor floorMaker, floorName string, target float64) {
-		add(benchCase{name, text(whole+" x", whole+" y = "+op+";"), many, floor, floorName, target, 1})
+		add(benchCase{name, text(whole+" x", whole+" y = "+op+";"), many, floor, floorName, target, 1, nil})
 	}
 	two := func(name, op string) {
 		add(benchCase{name, text(whole+" x, "+whole+" z", whole+" y = "+op+"(x = x, y = z);"), many,
-			copies(many * 3 / 2), "copy of 3/2 as many", 2, 1})
+			copies(many * 3 / 2), "copy of 3/2 as many", 2, 1, nil})
 	}
 	reduced := func(name, op string, axis int) {
 		shape := "[4096, 1]"
@@ -52,7 +54,7 @@ func cases() []benchCase {
 		}
 		add(benchCase{name, text(whole+" x", fmt.Sprintf(
 			"tensor<fp16, %s> y = %s(x = x, axes = tensor<int32, [1]>([%d]), keep_dims = bool(true));", shape, op, axis)),
-			many, copies(many), "copy", 2, 1})
+			many, copies(many), "copy", 2, 1, nil})
 	}
 	one("relu", "relu(x = x)", copies(many), "copy", 2)
 	one("abs", "abs(x = x)", copies(many), "copy", 2)
@@ -75,24 +77,24 @@ func cases() []benchCase {
 		"copy", 3)
 	for _, n := range []int{256, 512, 1024, 2048} {
 		add(benchCase{fmt.Sprintf("matmul %d", n), product(n, n, n, ""), n * n * n, multiplies(n * n * n),
-			"bare multiply-add loop", 1 / 0.9, 1})
+			"bare multiply-add loop", 1 / 0.9, 1, nil})
 	}
 	const k = side
-	add(benchCase{"row x matrix", product(1, k, k, ""), k * k, reads(), "read of the matrix", 1 / 0.8, 1})
+	add(benchCase{"row x matrix", product(1, k, k, ""), k * k, reads(), "read of the matrix", 1 / 0.8, 1, nil})
 	add(benchCase{"row x transposed matrix", product(1, k, k, ", transpose_y = bool(true)"), k * k, reads(),
-		"read of the matrix", 1 / 0.8, 1})
-	add(benchCase{"matrix x column", product(k, k, 1, ""), k * k, reads(), "read of the matrix", 1 / 0.8, 1})
-	add(benchCase{"4 rows x matrix", product(4, k, k, ""), 4 * k * k, reads(), "read of the matrix", 2, 1})
+		"read of the matrix", 1 / 0.8, 1, nil})
+	add(benchCase{"matrix x column", product(k, k, 1, ""), k * k, reads(), "read of the matrix", 1 / 0.8, 1, nil})
+	add(benchCase{"4 rows x matrix", product(4, k, k, ""), 4 * k * k, reads(), "read of the matrix", 2, 1, nil})
 	for _, m := range []int{8, 16} {
 		add(benchCase{fmt.Sprintf("%d rows x matrix", m), product(m, k, k, ""), m * k * k,
-			multiplies(m * k * k), "bare multiply-add loop", 2, 1})
+			multiplies(m * k * k), "bare multiply-add loop", 2, 1, nil})
 	}
 	for _, kernel := range []int{1, 3} {
 		products := 64 * 64 * kernel * kernel * 56 * 56
 		add(benchCase{fmt.Sprintf("conv %dx%d, 64x56x56", kernel, kernel), text(fmt.Sprintf(
 			"tensor<fp16, [1, 64, 56, 56]> x, tensor<fp16, [64, 64, %[1]d, %[1]d]> w", kernel),
 			`tensor<fp16, [1, 64, 56, 56]> y = conv(x = x, weight = w, pad_type = string("same"));`), products,
-			programs(1, product(64, 64*kernel*kernel, 56*56, "")), "matmul of as many products", 1 / 0.8, 1})
+			programs(1, product(64, 64*kernel*kernel, 56*56, "")), "matmul of as many products", 1 / 0.8, 1, nil})
 	}
 	add(block())
 	return all
@@ -146,19 +148,12 @@ func reads() floorMaker {
 			x[i] = uint64(i)
 		}
 		var total uint64
-		return func() {
-				var a, b, c, d uint64
-				for at := 0; at+8 <= len(x); at += 8 {
-					w := (*[8]uint64)(x[at:])
-					a, b, c, d = a+w[0]+w[4], b+w[1]+w[5], c+w[2]+w[6], d+w[3]+w[7]
-				}
-				total += a + b + c + d
-			}, func() error {
-				if total == 0 {
-					return errors.New("the words add up to 0")
-				}
-				return nil
-			}, nil
+		return func() { total += sumOf(x) }, func() error {
+			if total == 0 {
+				return errors.New("the words add up to 0")
+			}
+			return nil
+		}, nil
 	}
 }
 
@@ -180,7 +175,7 @@ func programs(workers int, texts ...string) floorMaker {
 	return func(ctx context.Context) (func(), func() error, error) {
 		var list []*program
 		for _, t := range texts {
-			p, err := open(ctx, t, workers)
+			p, err := open(ctx, t, nil, workers)
 			if err != nil {
 				return nil, nil, err
 			}

@@ -39,8 +39,8 @@ func (w *Weights) slow(sums, x, room []float32, row int) {
 	}
 }
 
-// dot adds the products of a and b to lanes.
-func dot(lanes *[Lanes]float32, a, b []float32) {
+// dotPortable is dot in Go.
+func dotPortable(lanes *[Lanes]float32, a, b []float32) {
 	for len(a) > 0 {
 		n := min(len(a), Lanes)
 		for i, f := range a[:n] {

@@ -44,6 +44,23 @@ func dotsExact8(d *dots, signed bool)
 //go:noescape
 func dotsOdd8(d *dots, signed bool)
 
+// The kernels that expand store the elements of blocks of 16 integers one after the other in sums. There is one row, and
+// each is the sixteens of a block.
+
+//go:noescape
+func expand4(d *dots)
+
+//go:noescape
+func expand2(d *dots)
+
+//go:noescape
+func expand8(d *dots, signed bool)
+
+// dotFloats adds the products of a and b to 64 sums.
+//
+//go:noescape
+func dotFloats(lanes *[Lanes]float32, a, b *float32, chunks int)
+
 // split sets high, under and over for 16 times blocks scales and offsets, so that for every integer in range
 // integer * scale - high is exact in float32, and high plus a number from under to over is scale * offset. magic is 1.5
 // * 2^23 times the unit of high for a scale of 1. wrong tells that an offset is above most, or that the numbers are too

@@ -18,3 +18,6 @@ func (w *Weights) restore(x, arranged []float32) { copy(x, arranged) }
 
 // floats is Floats by assembly. It reports whether it has done it.
 func (w *Weights) floats([]float32, int, int) bool { return false }
+
+// dot adds the products of a and b to lanes.
+func dot(lanes *[Lanes]float32, a, b []float32) { dotPortable(lanes, a, b) }

@@ -33,12 +33,11 @@ func (w *Weights) room(rows int) int {
 	return 5 * w.padded(min(rows, batch))
 }
 
-// prepare sets the scales and offsets of d for rows from row on. It reports whether the kernels can take them, and
-// whether all numbers before rounding are exact.
-func (w *Weights) prepare(d *dots, room []float32, row, rows int) (ok, exact bool) {
-	n, blocks := w.padded(rows), w.Cols/w.Wide
+// prepare sets the scales and offsets of d for some blocks from block from on. It reports whether the kernels can take
+// them, and whether all numbers before rounding are exact.
+func (w *Weights) prepare(d *dots, room []float32, from, used int) (ok, exact bool) {
+	n := (used + 15) / 16 * 16
 	scale, offset, high, under, over := room[:n], room[n:2*n], room[2*n:3*n], room[3*n:4*n], room[4*n:5*n]
-	from, used := row*blocks, rows*blocks
 	fp16.Decode(scale[:used], w.Scale[from:from+used])
 	clear(scale[used:])
 	switch {
@@ -69,7 +68,6 @@ func (w *Weights) prepare(d *dots, room []float32, row, rows int) (ok, exact boo
 		return false, false
 	}
 	d.scale, d.high, d.under, d.over = &scale[0], &high[0], &under[0], &over[0]
-	d.rows, d.blocks, d.each = rows, blocks, w.Wide/chunk
 	return true, exact
 }
 
@@ -87,8 +85,9 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	if kernel == 0 {
 		return false
 	}
-	d := dots{sums: &sums[0], x: &x[0]}
-	ok, exact := w.prepare(&d, room, row, len(sums))
+	blocks := w.Cols / w.Wide
+	d := dots{sums: &sums[0], x: &x[0], rows: len(sums), blocks: blocks, each: w.Wide / chunk}
+	ok, exact := w.prepare(&d, room, row*blocks, len(sums)*blocks)
 	if !ok {
 		return false
 	}
@@ -163,5 +162,89 @@ func place(kernel, t, l int) int {
 	return 4*l + t
 }
 
-// floats is Floats by assembly. It reports whether it has done it.
-func (w *Weights) floats([]float32, int, int) bool { return false }
+const (
+	step      = 16   // integers that the kernels expand at a time
+	fewBlocks = 16   // whose scales and offsets are prepared at a time
+	fewBytes  = 1536 // integers that are unpacked at a time; a multiple of step
+)
+
+// floats is Floats by assembly. It reports whether it has done it; if not, dst may be changed.
+func (w *Weights) floats(dst []float32, row, col int) bool {
+	width := w.width()
+	if machine.kernel != avx512 || w.Wide%step != 0 || (w.Cols|col|len(dst))%step != 0 || width == 1 || width == 5 || width == 7 {
+		return false
+	}
+	var room [5 * fewBlocks]float32
+	for len(dst) > 0 {
+		n := min(len(dst), fewBytes)
+		if left := w.Wide - col%w.Wide; left < w.Wide || n < w.Wide {
+			n = min(n, left) // a part of a block
+		} else {
+			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
+		}
+		d := dots{rows: 1, blocks: (n + w.Wide - 1) / w.Wide}
+		if ok, _ := w.prepare(&d, room[:], w.block(row, col), d.blocks); !ok {
+			return false
+		}
+		d.each = n / d.blocks / step
+		w.expand(&d, dst[:n], row*w.Cols+col)
+		dst, col = dst[n:], col+n
+	}
+	return true
+}
+
+// expand sets dst to the elements from element at on, whose blocks d describes.
+func (w *Weights) expand(d *dots, dst []float32, at int) {
+	var numbers [step]float32
+	d.numbers, d.sums = &numbers, &dst[0]
+	width := w.width()
+	data := w.Data[at/8*width:][:len(dst)/8*width]
+	switch width {
+	case 2:
+		numbers = w.numbers()
+		d.data = &data[0]
+		expand2(d)
+	case 4:
+		numbers = w.numbers()
+		d.data = &data[0]
+		expand4(d)
+	case 8:
+		d.data = &data[0]
+		expand8(d, w.Signed)
+	default:
+		var bytes [fewBytes]byte
+		unpack(bytes[:len(dst)], data, width)
+		if w.Signed {
+			for i, b := range bytes[:len(dst)] {
+				bytes[i] = byte(int8(b<<(8-w.Bits)) >> (8 - w.Bits))
+			}
+		}
+		d.data = &bytes[0]
+		expand8(d, w.Signed)
+	}
+}
+
+// unpack gives each integer of 3 or 6 bits a byte.
+func unpack(dst, data []byte, width int) {
+	for ; len(data) >= 3; data = data[3:] {
+		n := uint32(data[0]) | uint32(data[1])<<8 | uint32(data[2])<<16
+		if width == 6 {
+			dst[0], dst[1], dst[2], dst[3] = byte(n&63), byte(n>>6&63), byte(n>>12&63), byte(n>>18)
+			dst = dst[4:]
+			continue
+		}
+		dst[0], dst[1], dst[2], dst[3] = byte(n&7), byte(n>>3&7), byte(n>>6&7), byte(n>>9&7)
+		dst[4], dst[5], dst[6], dst[7] = byte(n>>12&7), byte(n>>15&7), byte(n>>18&7), byte(n>>21)
+		dst = dst[8:]
+	}
+}
+
+// dot adds the products of a and b to lanes.
+func dot(lanes *[Lanes]float32, a, b []float32) {
+	if whole := len(a) / Lanes; whole > 0 && machine.kernel == avx512 {
+		_ = b[whole*Lanes-1]
+		dotFloats(lanes, &a[0], &b[0], whole)
+		a, b = a[whole*Lanes:], b[whole*Lanes:]
+	}
+	dotPortable(lanes, a, b)
+}
