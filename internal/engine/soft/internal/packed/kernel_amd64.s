@@ -1,7 +1,8 @@
 #include "textflag.h"
 
 // kernel_amd64.go describes the functions and type dots. Throughout, Z0 to Z3 are the sums of a row, Z8 is the table of a
-// block, Z16 has the numbers of the integers, Z17 ones, and Z20 to Z23 the shifts of the four steps of a chunk.
+// block, Z16 has the numbers of the integers, Z17 ones, Z18, Z19 and Z24 what ROUND needs, and Z20 to Z23 the shifts of the
+// four steps of a chunk.
 
 DATA shifts<>+0x00(SB)/8, $0x0000000000000000
 DATA shifts<>+0x08(SB)/8, $0x0000000000000000
@@ -47,6 +48,12 @@ GLOBL shifts<>(SB), RODATA|NOPTR, $128
 	VMOVUPS      (DX), Z16                \
 	MOVL         $1, DX                   \
 	VPBROADCASTD DX, Z17                  \
+	MOVL         $0x7F800000, DX          \
+	VPBROADCASTD DX, Z18                  \
+	MOVL         $0x06C00000, DX          \
+	VPBROADCASTD DX, Z19                  \
+	MOVL         $0x3F400000, DX          \
+	VPBROADCASTD DX, Z24                  \
 	MOVQ         ROWS(AX), BX
 
 // ROW begins a row. SI is x, DX counts the blocks.
@@ -58,12 +65,20 @@ GLOBL shifts<>(SB), RODATA|NOPTR, $128
 	MOVQ   X_(AX), SI      \
 	MOVQ   BLOCKS(AX), DX
 
+// ROUND rounds Z8 to halves, which are in range: adding and subtracting 1.5 * 2^13 times the power of two in a number
+// leaves 11 bits of it, and at least 0.75 leaves multiples of 2^-24.
+#define ROUND(r, room) \
+	VPANDD  Z18, r, room       \
+	VPADDD  Z19, room, room    \
+	VPMAXUD Z24, room, room    \
+	VADDPS  room, r, r         \
+	VSUBPS  room, r, r
+
 // EXACT makes the table of a block: the products are exact in float32.
 #define EXACT \
 	VBROADCASTSS     (R9), Z8              \
 	VFMSUB213PS.BCST (R10), Z16, Z8        \
-	VCVTPS2PH        $0, Z8, Y8            \
-	VCVTPH2PS        Y8, Z8                \
+	ROUND(Z8, Z9)                          \
 	ADDQ             $4, R9                \
 	ADDQ             $4, R10
 
@@ -78,8 +93,7 @@ GLOBL shifts<>(SB), RODATA|NOPTR, $128
 	VPMINUD          Z9, Z10, Z8           \
 	VPORD            Z9, Z10, Z9           \
 	VPTERNLOGD       $0xF8, Z17, Z9, Z8    \
-	VCVTPS2PH        $0, Z8, Y8            \
-	VCVTPH2PS        Y8, Z8                \
+	ROUND(Z8, Z9)                          \
 	ADDQ             $4, R9                \
 	ADDQ             $4, R10               \
 	ADDQ             $4, R11               \
@@ -269,24 +283,19 @@ chunk:
 	shift     $24, r, r    \
 	VCVTDQ2PS r, r
 
-#define ROUND8(r) \
-	VCVTPS2PH $0, r, Y18 \
-	VCVTPH2PS Y18, r
-
 #define EXACT8(r, x, sums) \
 	VFMSUB213PS Z11, Z8, r    \
-	VCVTPS2PH   $0, r, Y18    \
-	VCVTPH2PS   Y18, r        \
+	VCVTPS2PH   $0, r, Y25    \
+	VCVTPH2PS   Y25, r        \
 	VFMADD231PS x(SI), r, sums
 
 #define ODD8(r, x, sums) \
 	VFMSUB213PS   Z11, Z8, r       \
-	VSUBPS.RD_SAE Z13, r, Z18      \
+	VSUBPS.RD_SAE Z13, r, Z25      \
 	VSUBPS.RU_SAE Z12, r, r        \
-	VPTESTMD      Z17, Z18, K1     \
-	VBLENDMPS     Z18, r, K1, r    \
-	VCVTPS2PH     $0, r, Y18       \
-	VCVTPH2PS     Y18, r           \
+	VPTESTMD      Z17, Z25, K1     \
+	VBLENDMPS     Z25, r, K1, r    \
+	ROUND(r, Z25)                  \
 	VFMADD231PS   x(SI), r, sums
 
 #define BLOCK8 \
@@ -460,6 +469,10 @@ next:
 	VCMPPS      $0x04, Z22, Z3, K3, K3
 	KORW        K1, K2, K2
 	KORW        K3, K2, K2
+	VADDPS      Z17, Z3, Z3               // most is not below an integer
+	VMULPS      Z3, Z2, Z2
+	VCMPPS      $0x16, Z20, Z2, K1
+	KORW        K1, K2, K2
 	KMOVW       K2, AX
 	ORL         AX, BX
 	VMULPS      Z0, Z1, Z4                // the product, and what rounding took
@@ -568,12 +581,11 @@ chunk:
 	load          (R8), Z4          \
 	VCVTDQ2PS     Z4, Z4            \
 	VFMSUB213PS   Z11, Z8, Z4       \
-	VSUBPS.RD_SAE Z13, Z4, Z18      \
+	VSUBPS.RD_SAE Z13, Z4, Z25      \
 	VSUBPS.RU_SAE Z12, Z4, Z4       \
-	VPTESTMD      Z17, Z18, K1      \
-	VBLENDMPS     Z18, Z4, K1, Z4   \
-	VCVTPS2PH     $0, Z4, Y4        \
-	VCVTPH2PS     Y4, Z4            \
+	VPTESTMD      Z17, Z25, K1      \
+	VBLENDMPS     Z25, Z4, K1, Z4   \
+	ROUND(Z4, Z25)                  \
 	VMOVUPS       Z4, (DI)          \
 	ADDQ          $16, R8           \
 	ADDQ          $64, DI

@@ -152,7 +152,12 @@ func TestElements(t *testing.T) {
 				for row := range rows {
 					for range 4 {
 						from := r.IntN(cols)
-						got := make([]fp16.Bits, 1+r.IntN(cols-from))
+						length := 1 + r.IntN(cols-from)
+						if cols%16 == 0 && r.IntN(3) > 0 { // what kernels take
+							from = from / 16 * 16
+							length = (cols - from) / 16 * 16
+						}
+						got := make([]fp16.Bits, length)
 						floats := make([]float32, len(got))
 						w.Halves(got, row, from)
 						w.Floats(floats, row, from)
