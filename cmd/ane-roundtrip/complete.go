@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/models"
 )
 
@@ -75,6 +76,8 @@ func (a *app) completions(root *cobra.Command) {
 			if cmd.Parent().Name() == "bench" {
 				cmd.ValidArgsFunction = cobra.NoFileCompletions
 			}
+		case "probe":
+			cmd.ValidArgsFunction = cobra.FixedCompletions(probe.Names(), none)
 		case "help", "man", "schema":
 		default:
 			cmd.ValidArgsFunction = cobra.NoFileCompletions

@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/picture"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/probe"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
 	"github.com/anekit/anekit/internal/attributes"
 	"github.com/anekit/anekit/models/decoder"
@@ -108,7 +109,10 @@ func hintOf(err error) string {
 	var named *chip.Error
 	var rule *lint.UnknownRule
 	var language *decoder.Error
+	var absent *probe.Unavailable
 	switch {
+	case errors.As(err, &absent):
+		return absent.Hint
 	case errors.As(err, &language) && language.Hint != "":
 		return language.Hint
 	case errors.As(err, &named):

@@ -33,7 +33,7 @@ func TestScriptsNameTheirEngine(t *testing.T) {
 			switch named++; {
 			case slices.Contains(words, "--engine"), slices.Contains(words, "--require-ane"), slices.Contains(words,
 				"--help"):
-			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "lint", "cost", "weights",
+			case len(words) > 1 && slices.Contains([]string{"man", "fmt", "inspect", "lint", "cost", "weights", "probe",
 				"completion", "help",
 				"schema", "__complete"}, words[1]):
 			case slices.Equal(words, []string{"0"}), slices.Contains(words, "info"):

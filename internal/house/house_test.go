@@ -84,7 +84,8 @@ var may = []struct {
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "models/decoder", "models/decoder/decodertest",
 		"unimem"}},
 	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder",
-		"objcbridge", "unimem", "unimem/metal", "unimem/safetensors", "unimem/vulkan"}},
+		"objcbridge", "unimem", "unimem/dma", "unimem/metal", "unimem/safetensors",
+		"unimem/vulkan"}},
 }
 
 // source is one Go file that is no test.

@@ -75,6 +75,14 @@ const schemaProgram = `program(1.3)
 }
 `
 
+// elsewhere is the status on another system than macOS, where it is 0.
+func elsewhere(status int) int {
+	if runtime.GOOS == "darwin" {
+		return 0
+	}
+	return status
+}
+
 // Every command prints a valid object with --json, on success and on failure.
 func TestJSONMatchesSchema(t *testing.T) {
 	leaktest.SkipEmulated(t)
@@ -148,6 +156,9 @@ func TestJSONMatchesSchema(t *testing.T) {
 		{0, []string{"bench", "generate", "--size", "tiny", "--restore", "24,60", "--prompt", "40", "--steps", "2"}},
 		{2, []string{"bench", "generate", "--size", "huge"}},
 		{0, []string{"cost", file("m.mil")}},
+		{2, []string{"probe", "surfaces"}},
+		{0, []string{"probe", "iosurface", "--equivalent", "--max-mib", "1"}},
+		{elsewhere(3), []string{"probe", "iosurface", "--max-mib", "1"}},
 		{0, []string{"cost", "--chip", "m1", "--idle-us", "1e7", file("m.mil")}},
 		{2, []string{"cost", "--engines", "3", file("m.mil")}},
 		{2, []string{"cost", file("bad.mil")}},

@@ -1,0 +1,150 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+func (r *Result) find(name string, bytes int) *Row {
+	i := slices.IndexFunc(r.Rows, func(x Row) bool { return x.Name == name && x.Bytes == bytes })
+	if i < 0 {
+		return nil
+	}
+	return &r.Rows[i]
+}
+
+// Off a Mac nothing is measured without being asked for, and the published figures stand there.
+func TestElsewhere(t *testing.T) {
+	if mac {
+		t.Skip("a Mac measures")
+	}
+	for _, name := range Names() {
+		r, err := Run(t.Context(), name, Options{Most: 256 << 20})
+		require.ErrorIs(t, err, ane.ErrUnavailable)
+		var u *Unavailable
+		require.ErrorAs(t, err, &u)
+		require.Contains(t, u.Hint, "--equivalent")
+		require.Empty(t, r.Measured)
+		require.False(t, r.Equivalent)
+		require.NotEmpty(t, r.Rows)
+		for _, row := range r.Rows {
+			require.Nil(t, row.Value, "%s of %s", row.Name, name)
+		}
+	}
+	r, _ := Run(t.Context(), IOSurface, Options{})
+	require.EqualValues(t, 20e3, *r.find("open", 256<<20).Published)
+	require.EqualValues(t, 18.9, *r.find("read", 16<<20).Published)
+	require.EqualValues(t, 5e3, *r.find("close", 4<<10).Published)
+	_, err := Run(t.Context(), "other", Options{})
+	require.EqualError(t, err, `no probe "other"`)
+}
+
+func TestSurfaces(t *testing.T) {
+	r, err := Run(t.Context(), IOSurface, Options{Most: 1 << 20, Equivalent: true})
+	require.NoError(t, err)
+	require.NotEmpty(t, r.Measured)
+	require.Equal(t, !mac, r.Equivalent)
+	for _, size := range []int{4 << 10, 1 << 20} {
+		for _, name := range []string{"open", "first touch", "write", "read", "close"} {
+			row := r.find(name, size)
+			require.NotNil(t, row, "%s of %d", name, size)
+			require.Positive(t, *row.Value, "%s of %d", name, size)
+			require.Positive(t, *row.Published)
+		}
+	}
+	require.Nil(t, r.find("open", 16<<20), "not above Most")
+	for _, row := range r.Rows {
+		require.True(t, row.Value != nil || row.Note != "", "%s: a figure or a reason", row.Name)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Run(ended, IOSurface, Options{Equivalent: true})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// notMachine accepts mappings of whole granules.
+type notMachine struct {
+	granule int
+	refuse  int // bytes from which on mappings are refused
+	mapping map[uint64]int
+	closed  int
+}
+
+func (m *notMachine) mapped(address uintptr, guest uint64, size int) error {
+	if size%m.granule != 0 || size >= m.refuse {
+		return fmt.Errorf("%d bytes at %#x", size, guest)
+	}
+	m.mapping[guest] = size
+	return nil
+}
+
+func (m *notMachine) unmapped(guest uint64, size int) error {
+	if m.mapping[guest] != size {
+		return errors.New("another mapping")
+	}
+	delete(m.mapping, guest)
+	return nil
+}
+
+func (m *notMachine) close() error { m.closed++; return nil }
+
+func TestMachine(t *testing.T) {
+	m := &notMachine{16 << 10, 1 << 30, map[uint64]int{}, 0}
+	r := &Result{}
+	require.NoError(t, r.machine(t.Context(), m, 5*time.Nanosecond, 1<<20))
+	require.EqualValues(t, 5, *r.find("create", 0).Value)
+	require.EqualValues(t, 16<<10, *r.find("smallest mapping", 0).Value)
+	require.Contains(t, r.find("smallest mapping", 0).Note, "8192 are refused")
+	require.NotNil(t, r.find("map", 1<<20).Value)
+	require.Positive(t, *r.find("access before", 1<<20).Value)
+	require.Positive(t, *r.find("access while mapped", 1<<20).Value)
+	require.Empty(t, m.mapping, "unmapped")
+
+	m.refuse = 0
+	r = &Result{}
+	require.NoError(t, r.machine(t.Context(), m, 0, 1<<20))
+	require.Nil(t, r.find("smallest mapping", 0).Value)
+	require.Nil(t, r.find("map", 1<<20).Value)
+	require.Contains(t, r.find("map", 1<<20).Note, "1048576 bytes")
+}
+
+// The hypervisor of this system, where it has one.
+func TestHypervisor(t *testing.T) {
+	leaktest.SkipEmulated(t)
+	r, err := Run(t.Context(), Hypervisor, Options{Most: 1 << 20, Equivalent: true})
+	if errors.Is(err, ane.ErrUnavailable) {
+		require.Nil(t, r.find("create", 0).Value)
+		t.Skip(err)
+	}
+	require.NoError(t, err)
+	require.Positive(t, *r.find("create", 0).Value)
+	granule := int(*r.find("smallest mapping", 0).Value)
+	require.True(t, granule == 4<<10 || granule == 16<<10 || granule == 64<<10, "%d is a page", granule)
+	require.Positive(t, *r.find("access while mapped", 1<<20).Value)
+}
+
+// Every line of the cycle is visited once.
+func TestShuffle(t *testing.T) {
+	words := make([]uint64, 8*1000)
+	shuffle(words)
+	seen := map[uint64]bool{}
+	at := uint64(0)
+	for range 1000 {
+		at = follow(words, at, 1)
+		require.Zero(t, at%8)
+		require.False(t, seen[at])
+		seen[at] = true
+	}
+	require.Zero(t, at, "back at the first")
+}
