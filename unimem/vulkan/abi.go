@@ -151,8 +151,8 @@ type layerProperties struct {
 	description    [256]byte
 }
 
-// deviceProperties is VkPhysicalDeviceProperties2; limits are VkPhysicalDeviceLimits from byte 296 of the inner structure
-// on.
+// deviceProperties is VkPhysicalDeviceProperties2; limits are VkPhysicalDeviceLimits from byte 296 of the inner
+// structure on.
 type deviceProperties struct {
 	sType                        uint32
 	next                         uintptr

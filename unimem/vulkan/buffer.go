@@ -51,18 +51,20 @@ func (d *Device) Import(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 	})
 }
 
-// ImportDMABuf makes a Buffer of all bytes of b, in place, by a dma-buf that udmabuf of Linux (/dev/udmabuf) makes of the
-// Block's memfd. Import needs no such device file, and most drivers offer only that. Errors: those of Import, ErrExtension
-// also where Info.DMABuf is false or the kernel has no udmabuf, ErrBlock for memory that is no memfd.
+// ImportDMABuf makes a Buffer of all bytes of b, in place, by a dma-buf that udmabuf of Linux (/dev/udmabuf) makes of
+// the Block's memfd. Import needs no such device file, and most drivers offer only that. Errors: those of Import,
+// ErrExtension also where Info.DMABuf is false or the kernel has no udmabuf, ErrBlock for memory that is no memfd.
 //
 // No driver that this was tried on offers it: the calls are tested, the sharing is not.
 func (d *Device) ImportDMABuf(ctx context.Context, b *unimem.Block) (*Buffer, error) {
 	return d.importBlock(ctx, b, RoadDMABuf, func(a *arena) (*source, error) {
 		if !d.DMABuf || d.in.fdProperties == nil {
-			return nil, &Error{Op: "import", Err: ErrExtension, Hint: d.Name + " has no " + extensionDMABuf + ": use Import"}
+			return nil, &Error{Op: "import", Err: ErrExtension,
+				Hint: d.Name + " has no " + extensionDMABuf + ": use Import"}
 		}
 		if b.Backing() != "memfd" {
-			return nil, &Error{Op: "import", Err: ErrBlock, Hint: "a dma-buf is made of a memfd, and the Block is " + b.Backing()}
+			return nil, &Error{Op: "import", Err: ErrBlock,
+				Hint: "a dma-buf is made of a memfd, and the Block is " + b.Backing()}
 		}
 		fd, err := dmabuf(b.Handle(), b.Size())
 		if err != nil {
@@ -81,8 +83,9 @@ func (d *Device) dmabufSource(a *arena, fd int) (*source, error) {
 		return nil, err
 	}
 	owned := false
-	return &source{types: props.types, handle: handleDMABuf, next: put(a, &importFd{sType: typeImportFd, handle: handleDMABuf,
-		fd: int32(fd)}), taken: func() { owned = true }, drop: func() {
+	return &source{types: props.types, handle: handleDMABuf, next: put(a, &importFd{sType: typeImportFd,
+		handle: handleDMABuf,
+		fd:     int32(fd)}), taken: func() { owned = true }, drop: func() {
 		if !owned {
 			closeFile(fd)
 		}
@@ -95,8 +98,9 @@ func (d *Device) aligned(b *unimem.Block) error {
 	if b.Address()%uintptr(n) == 0 && b.Size()%n == 0 {
 		return nil
 	}
-	return &Error{Op: "import", Err: ErrAlignment, Hint: fmt.Sprintf("address %#x and size %d are not both multiples of %d:"+
-		" use whole pages", b.Address(), b.Size(), n)}
+	return &Error{Op: "import", Err: ErrAlignment,
+		Hint: fmt.Sprintf("address %#x and size %d are not both multiples of %d:"+
+			" use whole pages", b.Address(), b.Size(), n)}
 }
 
 // source is memory to import.
@@ -109,7 +113,8 @@ type source struct {
 }
 
 // importBlock makes a Buffer of a Block; find makes the structure of the import.
-func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string, find func(*arena) (*source, error)) (*Buffer,
+func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string, find func(*arena) (*source,
+	error)) (*Buffer,
 	error) {
 	return onDevice(ctx, d, "import", func() (buf *Buffer, err error) {
 		if err := b.Retain(); err != nil {
@@ -152,9 +157,9 @@ func (d *Device) accepts(b *unimem.Block) error {
 	return &Error{Op: "import", Err: ErrBlock, Hint: hint}
 }
 
-// NewBuffer makes a Buffer of memory of the driver that the CPU reaches too, by Bytes: the copying path, for devices that
-// import nothing and for comparison. Its content is undefined at first. Errors: ErrRange (a size below 1 or above
-// Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
+// NewBuffer makes a Buffer of memory of the driver that the CPU reaches too, by Bytes: the copying path, for devices
+// that import nothing and for comparison. Its content is undefined at first. Errors: ErrRange (a size below 1 or
+// above Info.MaxMemory), ErrClosed, ErrLost, ErrMemory, ErrDriver, and the error of ctx.
 func (d *Device) NewBuffer(ctx context.Context, size int) (*Buffer, error) {
 	if d != nil && d.in != nil && (size < 1 || size > d.MaxMemory) {
 		return nil, &Error{Op: "buffer", Err: ErrRange, Hint: fmt.Sprintf("%d bytes: give 1 to %d", size, d.MaxMemory)}
@@ -191,7 +196,8 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 	if from != nil {
 		info.next = put(a, &externalBuffer{sType: typeExternalBuffer, handles: from.handle})
 	}
-	if err := d.check(op, "vkCreateBuffer", d.in.createBuffer(d.handle, put(a, &info), 0, put(a, &b.buffer))); err != nil {
+	if err := d.check(op, "vkCreateBuffer", d.in.createBuffer(d.handle, put(a, &info), 0, put(a,
+		&b.buffer))); err != nil {
 		return nil, err
 	}
 	var needs memoryRequirements
@@ -202,7 +208,8 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 		types &= from.types
 		allocation.size, allocation.next = uint64(b.size), from.next
 		if needs.size > uint64(b.size) {
-			return nil, &Error{Op: op, Err: ErrAlignment, Hint: fmt.Sprintf("%s needs %d bytes for a buffer of %d", d.Name,
+			return nil, &Error{Op: op, Err: ErrAlignment, Hint: fmt.Sprintf("%s needs %d bytes for a buffer of %d",
+				d.Name,
 				needs.size, b.size)}
 		}
 	}
@@ -211,7 +218,8 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 		return nil, &Error{Op: op, Err: ErrBlock, Hint: d.Name + " has no kind of memory for it"}
 	}
 	allocation.memoryType = uint32(kind)
-	if err := d.check(op, "vkAllocateMemory", d.in.allocate(d.handle, put(a, &allocation), 0, put(a, &b.memory))); err != nil {
+	if err := d.check(op, "vkAllocateMemory", d.in.allocate(d.handle, put(a, &allocation), 0, put(a,
+		&b.memory))); err != nil {
 		return nil, err
 	}
 	if from != nil && from.taken != nil {
@@ -235,8 +243,8 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 	return b, d.add(op, &b.object)
 }
 
-// memoryType returns the first memory type with the most of what the CPU needs: visible, coherent, cached. own is memory
-// of the driver, which has to be visible and coherent.
+// memoryType returns the first memory type with the most of what the CPU needs: visible, coherent, cached. own is
+// memory of the driver, which has to be visible and coherent.
 func (d *Device) memoryType(types uint32, own bool) (kind int, ok bool) {
 	best := -1
 	for i := range int(min(d.memory.count, 32)) {
@@ -258,7 +266,8 @@ func (d *Device) memoryType(types uint32, own bool) (kind int, ok bool) {
 	return kind, ok
 }
 
-// Bytes returns the memory as the CPU reaches it: the bytes of the Block, or the driver's mapping. It is nil after Close.
+// Bytes returns the memory as the CPU reaches it: the bytes of the Block, or the driver's mapping. It is nil after
+// Close.
 func (b *Buffer) Bytes() []byte {
 	if !b.open() {
 		return nil
@@ -269,8 +278,8 @@ func (b *Buffer) Bytes() []byte {
 	return b.bytes
 }
 
-// Address returns the address at which vkMapMemory gives the memory to the CPU. For a Block that was imported in place it
-// is the Block's own. It is 0 after Close, and for memory that the driver does not map.
+// Address returns the address at which vkMapMemory gives the memory to the CPU. For a Block that was imported in
+// place it is the Block's own. It is 0 after Close, and for memory that the driver does not map.
 func (b *Buffer) Address() uintptr {
 	if !b.open() {
 		return 0
@@ -321,8 +330,8 @@ type Range struct {
 	Offset, Length int
 }
 
-// Close frees the memory, or releases the Block, once; repeating it returns nil. The error is ErrInUse while a submission
-// that names the Buffer has not ended.
+// Close frees the memory, or releases the Block, once; repeating it returns nil. The error is ErrInUse while a
+// submission that names the Buffer has not ended.
 func (b *Buffer) Close() error {
 	if b == nil || b.device == nil {
 		return nil

@@ -25,7 +25,8 @@ func TestChoice(t *testing.T) {
 		{Info: Info{Name: "GeForce RTX", ID: "aa02", Kind: Discrete}},
 		{Info: Info{Name: "llvmpipe", ID: "6d65", Kind: Software}},
 		{Info: Info{Name: "relic", ID: "00", Unusable: "too old"}}}}
-	for choice, id := range map[string]string{"": "aa01", "aa02": "aa02", "AA02": "aa02", "LLVM": "6d65", "6d": "6d65"} {
+	for choice, id := range map[string]string{"": "aa01", "aa02": "aa02", "AA02": "aa02", "LLVM": "6d65",
+		"6d": "6d65"} {
 		p, err := in.choose(config{choice: choice, chosen: true})
 		require.NoError(t, err, choice)
 		require.Equal(t, id, p.ID, choice)

@@ -32,11 +32,12 @@ type Device struct {
 // Open opens the device that Choose or the variable EnvDevice names, or else the first of List.
 //
 // Errors: ErrUnavailable (no loader, an old one, a build that cannot load it), ErrDevice (no device, no usable one, or
-// none or several of the chosen name), ErrExtension (Validate without the layer), ErrMemory, ErrLost, ErrDriver, and the
-// error of ctx, which bounds the drivers.
+// none or several of the chosen name), ErrExtension (Validate without the layer), ErrMemory, ErrLost, ErrDriver, and
+// the error of ctx, which bounds the drivers.
 func Open(ctx context.Context, opts ...Option) (*Device, error) {
 	c := configure(opts)
-	return within(ctx, nil, func() (*Device, error) { return open(c) }, func(d *Device) { _ = d.Close(context.Background()) })
+	return within(ctx, nil, func() (*Device, error) { return open(c) },
+		func(d *Device) { _ = d.Close(context.Background()) })
 }
 
 func open(c config) (d *Device, err error) {
@@ -80,9 +81,9 @@ func (d *Device) Info() Info {
 	return d.physical.Info
 }
 
-// Close refuses new work, and waits until all that was submitted, and every call that a caller has abandoned, has ended.
-// Then it closes the Device's objects and the Device. If ctx ends first Close returns its error, and a later Close goes
-// on; work that waits for a value that no caller signals makes that happen. Repeating it returns nil.
+// Close refuses new work, and waits until all that was submitted, and every call that a caller has abandoned, has
+// ended. Then it closes the Device's objects and the Device. If ctx ends first Close returns its error, and a later
+// Close goes on; work that waits for a value that no caller signals makes that happen. Repeating it returns nil.
 func (d *Device) Close(ctx context.Context) error {
 	if d == nil || d.in == nil {
 		return nil
@@ -233,7 +234,8 @@ func (d *Device) retire() {
 	reached := uint64(0)
 	if !d.lost {
 		var a arena
-		err := d.note("retire", "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(d.done), put(&a, &reached)))
+		err := d.note("retire", "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(d.done), put(&a,
+			&reached)))
 		if err != nil {
 			reached = 0
 		}

@@ -12,8 +12,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// What ImportDMABuf hands to a driver that offers the extension: the function of the driver is replaced by one that looks.
-// Where the kernel has no udmabuf, a copy of the memfd's descriptor stands for the dma-buf.
+// What ImportDMABuf hands to a driver that offers the extension: the function of the driver is replaced by one that
+// looks. Where the kernel has no udmabuf, a copy of the memfd's descriptor stands for the dma-buf.
 func TestDMABufCalls(t *testing.T) {
 	dev := device(t) // skips where there is none
 	_, err := dev.ImportDMABuf(t.Context(), block(t, 1))

@@ -11,14 +11,14 @@
 //
 // # Memory
 //
-// Import gives the driver the Block's address (VK_EXT_external_memory_host): both sides use the same pages, and no bytes
-// are moved. On an integrated GPU that is all. A discrete GPU reaches the pages over the bus at every access: right for
-// data that is read or written once, slow for data that a kernel uses often. NewBuffer is memory of the driver for
-// comparison, and for drivers that import nothing.
+// Import gives the driver the Block's address (VK_EXT_external_memory_host): both sides use the same pages, and no
+// bytes are moved. On an integrated GPU that is all. A discrete GPU reaches the pages over the bus at every access:
+// right for data that is read or written once, slow for data that a kernel uses often. NewBuffer is memory of the
+// driver for comparison, and for drivers that import nothing.
 //
-// The CPU and the GPU must not access the same bytes at the same time: the signal of a submission is the order. A Buffer
-// retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed, and Buffer.Close returns ErrInUse
-// until the work that names it has ended.
+// The CPU and the GPU must not access the same bytes at the same time: the signal of a submission is the order. A
+// Buffer retains its Block, so Block.Close returns unimem.ErrInUse until the Buffer is closed, and Buffer.Close
+// returns ErrInUse until the work that names it has ended.
 //
 // # Devices
 //
@@ -32,7 +32,7 @@
 //
 // # Platforms
 //
-// The package loads libvulkan.so.1 on Linux and vulkan-1.dll on Windows, on amd64 and arm64, when Open or List is called.
-// A program on Linux that imports it needs the C library, with and without cgo: it is not static. Elsewhere Open returns
-// ErrUnavailable; on macOS use package metal. On Windows it is compiled and has not been run.
+// The package loads libvulkan.so.1 on Linux and vulkan-1.dll on Windows, on amd64 and arm64, when Open or List is
+// called. A program on Linux that imports it needs the C library, with and without cgo: it is not static. Elsewhere
+// Open returns ErrUnavailable; on macOS use package metal. On Windows it is compiled and has not been run.
 package vulkan

@@ -177,8 +177,8 @@ func TestBlocksThatAreRefused(t *testing.T) {
 	fails(t, err, ErrRange, "")
 }
 
-// Memory that runs out at any step of an import or of NewBuffer leaves nothing behind: the layer would tell, and so would
-// the Block.
+// Memory that runs out at any step of an import or of NewBuffer leaves nothing behind: the layer would tell, and so
+// would the Block.
 func TestOutOfMemory(t *testing.T) {
 	on := false
 	for _, call := range []string{"vkGetMemoryHostPointerPropertiesEXT", "vkCreateBuffer", "vkAllocateMemory",

@@ -11,9 +11,9 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// The memory of this process grows by less than 0.05 MB when a kernel reads and writes a Block of 16 MB in place, and by
-// the whole 16 MB on the copying path. Free memory of Go goes back to the system before each reading. What drivers and
-// the runtime do meanwhile disturbs single measurements, so many count: a copy shows in each.
+// The memory of this process grows by less than 0.05 MB when a kernel reads and writes a Block of 16 MB in place, and
+// by the whole 16 MB on the copying path. Free memory of Go goes back to the system before each reading. What drivers
+// and the runtime do meanwhile disturbs single measurements, so many count: a copy shows in each.
 func TestGrowth(t *testing.T) {
 	const size, limit, rounds = 16 << 20, 50_000, 40
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))

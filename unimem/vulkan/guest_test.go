@@ -20,8 +20,8 @@ import (
 //go:embed testdata/product.wasm
 var guestCode []byte
 
-// guest instantiates testdata/product.wat with a host function that multiplies by f, and runs it. It returns the number of
-// elements of C that the guest finds wrong.
+// guest instantiates testdata/product.wat with a host function that multiplies by f, and runs it. It returns the
+// number of elements of C that the guest finds wrong.
 func guest(t *testing.T, f func(ctx context.Context, m *wasm.Memory, a, b, c, n uint32) error) (wrong uint32) {
 	t.Helper()
 	ctx := t.Context()
@@ -46,8 +46,8 @@ func guest(t *testing.T, f func(ctx context.Context, m *wasm.Memory, a, b, c, n 
 	return uint32(answer[0])
 }
 
-// The chain of a WebAssembly guest and a GPU: the guest fills A and B, the GPU multiplies in the guest's memory, and the
-// guest reads C through the same pointer: 0 errors in 16,384 elements.
+// The chain of a WebAssembly guest and a GPU: the guest fills A and B, the GPU multiplies in the guest's memory, and
+// the guest reads C through the same pointer: 0 errors in 16,384 elements.
 func TestGuest(t *testing.T) {
 	d := device(t)
 	k := kernel(t, d, Product())

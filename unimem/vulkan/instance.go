@@ -72,9 +72,9 @@ type physical struct {
 	extends []string // the extensions that Open enables
 }
 
-// List returns the devices of this machine in the order in which Open prefers them: usable ones first, integrated before
-// discrete, virtual, software and other ones, then by name and ID. So the order does not depend on that of the drivers.
-// A machine without a device has an empty list. ctx bounds the drivers; the errors are those of Open.
+// List returns the devices of this machine in the order in which Open prefers them: usable ones first, integrated
+// before discrete, virtual, software and other ones, then by name and ID. So the order does not depend on that of the
+// drivers. A machine without a device has an empty list. ctx bounds the drivers; the errors are those of Open.
 func List(ctx context.Context, opts ...Option) ([]Info, error) {
 	in, err := openInstance(ctx, configure(opts))
 	if err != nil {
@@ -156,8 +156,9 @@ func validation(g *globals) (layers, extensions []string, err error) {
 		return nil, nil, err
 	}
 	if !slices.ContainsFunc(all, func(p layerProperties) bool { return name(p.name[:]) == ValidationLayer }) {
-		return nil, nil, &Error{Op: "open", Err: ErrExtension, Hint: ValidationLayer + " is not installed: on Debian it is " +
-			"in vulkan-validationlayers"}
+		return nil, nil, &Error{Op: "open", Err: ErrExtension,
+			Hint: ValidationLayer + " is not installed: on Debian it is " +
+				"in vulkan-validationlayers"}
 	}
 	var a arena
 	defer a.free()
@@ -341,7 +342,8 @@ func (in *instance) choose(c config) (physical, error) {
 	case len(found) == 1 && found[0].usable():
 		return found[0], nil
 	case len(found) == 1:
-		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: found[0].Name + " is not usable: " + found[0].Unusable}
+		return physical{}, &Error{Op: "open", Err: ErrDevice,
+			Hint: found[0].Name + " is not usable: " + found[0].Unusable}
 	case len(found) > 1:
 		return physical{}, &Error{Op: "open", Err: ErrDevice, Hint: fmt.Sprintf("%s%q fits %d devices, give an ID: %s",
 			source, choice, len(found), in.names())}

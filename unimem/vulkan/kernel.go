@@ -20,12 +20,12 @@ type Program struct {
 	Group   [3]int // invocations of a group along x, y and z, as in the code
 }
 
-// Product multiplies matrices of n x n float32 in rows: Buffers A, B and C = A x B of 4*n*n bytes each, and n as a uint32
-// of push constants. Groups cover n x n invocations: see Program.Groups. Sums are in the order of the row.
+// Product multiplies matrices of n x n float32 in rows: Buffers A, B and C = A x B of 4*n*n bytes each, and n as a
+// uint32 of push constants. Groups cover n x n invocations: see Program.Groups. Sums are in the order of the row.
 func Product() Program { return program(kernels.Product()) }
 
-// Scale computes y = factor*x + offset for fp16: Buffers x and y, which may be the same; push constants are the number of
-// pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
+// Scale computes y = factor*x + offset for fp16: Buffers x and y, which may be the same; push constants are the
+// number of pairs of elements as a uint32, then factor and offset as float32. Any number of groups does the work.
 func Scale() Program { return program(kernels.Scale()) }
 
 func program(k kernels.Kernel) Program {
@@ -150,8 +150,8 @@ func (k *Kernel) Program() Program {
 	return k.program
 }
 
-// Close frees the Kernel, once; repeating it returns nil. The error is ErrInUse while a submission that names it has not
-// ended.
+// Close frees the Kernel, once; repeating it returns nil. The error is ErrInUse while a submission that names it has
+// not ended.
 func (k *Kernel) Close() error {
 	if k == nil || k.device == nil {
 		return nil

@@ -44,8 +44,8 @@ func device(t testing.TB, opts ...Option) *Device {
 	return d
 }
 
-// lateUse is the one message that no test fails on: layer 1.3.239 lets a call that waits for a semaphore go on before its
-// own thread has marked the semaphore as unused, so that destroying it then is reported now and then.
+// lateUse is the one message that no test fails on: layer 1.3.239 lets a call that waits for a semaphore go on before
+// its own thread has marked the semaphore as unused, so that destroying it then is reported now and then.
 const lateUse = "VUID-vkDestroySemaphore-semaphore-01137"
 
 // block opens a Block that the test closes at its end.

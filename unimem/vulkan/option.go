@@ -34,7 +34,7 @@ func Choose(device string) Option { return func(c *config) { c.choice, c.chosen 
 // Library loads the Vulkan loader from a path instead of libvulkan.so.1 or vulkan-1.dll.
 func Library(path string) Option { return func(c *config) { c.library = path } }
 
-// Validate loads ValidationLayer, which checks every call, and passes its warnings and errors to report. The layer calls
-// report on any goroutine, during calls of this package; report must not call this package. Open fails with ErrExtension
-// where the layer is not installed.
+// Validate loads ValidationLayer, which checks every call, and passes its warnings and errors to report. The layer
+// calls report on any goroutine, during calls of this package; report must not call this package. Open fails with
+// ErrExtension where the layer is not installed.
 func Validate(report func(Message)) Option { return func(c *config) { c.validate = report } }

@@ -40,8 +40,8 @@ func TestProductInPlace(t *testing.T) {
 	require.Zero(t, wrong, "errors in %d elements", n*n)
 }
 
-// Each side sees what the other changed after the import: the GPU copies a word that the CPU wrote, and a second mapping
-// of the Block's handle sees what the GPU wrote.
+// Each side sees what the other changed after the import: the GPU copies a word that the CPU wrote, and a second
+// mapping of the Block's handle sees what the GPU wrote.
 func TestBothSidesSeeChanges(t *testing.T) {
 	d := device(t)
 	b := block(t, unimem.PageSize)
@@ -56,7 +56,8 @@ func TestBothSidesSeeChanges(t *testing.T) {
 	const from, to, filled = 8, 1024, 2048 // words
 	for round := range uint32(3) {
 		words[from] = 0x5eed0000 + round
-		run(t, d, Copy{To: buf.Range(4*to, 4), From: buf.Range(4*from, 4)}, Fill{buf.Range(4*filled, 8), 0xfeed0000 + round})
+		run(t, d, Copy{To: buf.Range(4*to, 4), From: buf.Range(4*from, 4)}, Fill{buf.Range(4*filled, 8),
+			0xfeed0000 + round})
 		for name, w := range map[string][]uint32{"the Block": words, "the second mapping": mapped} {
 			require.Equal(t, 0x5eed0000+round, w[to], "%s has the word that the CPU wrote after the import", name)
 			require.Equal(t, []uint32{0, 0xfeed0000 + round, 0xfeed0000 + round, 0}, w[filled-1:filled+3], "%s", name)

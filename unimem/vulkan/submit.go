@@ -21,9 +21,9 @@ type named struct {
 // Dispatch runs a Kernel.
 type Dispatch struct {
 	Kernel *Kernel
-	// Buffers has a Range for each buffer of the Program. Offsets are multiples of Info.Offset, lengths multiples of 4 up
-	// to Info.MaxRange. The kernel does not check its accesses: a Range that is too short for the push constants is the
-	// caller's fault, and lets the kernel access other bytes of the Buffer.
+	// Buffers has a Range for each buffer of the Program. Offsets are multiples of Info.Offset, lengths multiples of
+	// 4 up to Info.MaxRange. The kernel does not check its accesses: a Range that is too short for the push constants
+	// is the caller's fault, and lets the kernel access other bytes of the Buffer.
 	Buffers []Range
 	Push    []byte // push constants, as many bytes as the Program has
 	Groups  [3]int // along x, y and z; see Program.Groups
@@ -57,14 +57,15 @@ func (s *submission) free(d *Device, device uintptr) {
 }
 
 // Submit gives work to the queue: once every wait is reached, the commands run one after another, each sees what those
-// before it wrote, then the signals are reached. The CPU sees what they wrote once a signal is reached. Without commands
-// the waits are passed on to the signals. Submit does not wait for the work.
+// before it wrote, then the signals are reached. The CPU sees what they wrote once a signal is reached. Without
+// commands the waits are passed on to the signals. Submit does not wait for the work.
 //
 // The queue is in order: work that waits makes later submissions wait too. What the work names stays open until it has
-// ended. If ctx ends before the driver has accepted the work, Submit returns its error; the driver may then still run it.
+// ended. If ctx ends before the driver has accepted the work, Submit returns its error; the driver may then still run
+// it.
 //
-// Errors: ErrRange, ErrAlignment, ErrKernel and ErrForeign with the number of the command, ErrBackwards (a signal that is
-// not above earlier ones of its Timeline), ErrClosed, ErrLost, ErrMemory, ErrDriver.
+// Errors: ErrRange, ErrAlignment, ErrKernel and ErrForeign with the number of the command, ErrBackwards (a signal
+// that is not above earlier ones of its Timeline), ErrClosed, ErrLost, ErrMemory, ErrDriver.
 func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ...Command) error {
 	if d == nil || d.in == nil {
 		return closed("submit", "Device")
@@ -302,7 +303,8 @@ func (r Range) check(d *Device, what string, offset int) (named, error) {
 	case r.Offset < 0 || r.Length <= 0 || r.Offset > b.size-r.Length:
 		return refuse(ErrRange, "%d bytes from %d on are not in a Buffer of %d", r.Length, r.Offset, b.size)
 	case r.Offset%offset != 0 || r.Length%4 != 0:
-		return refuse(ErrAlignment, "offset %d is no multiple of %d, or length %d none of 4", r.Offset, offset, r.Length)
+		return refuse(ErrAlignment, "offset %d is no multiple of %d, or length %d none of 4", r.Offset, offset,
+			r.Length)
 	}
 	return named{&b.object, "Buffer"}, nil
 }
@@ -358,7 +360,8 @@ func (c Dispatch) check(d *Device) ([]named, error) {
 	case len(c.Buffers) != k.program.Buffers:
 		return refuse(ErrKernel, "%s has %d buffers, not %d", k.program.Name, k.program.Buffers, len(c.Buffers))
 	case len(c.Push) != k.program.Push:
-		return refuse(ErrKernel, "%s has %d bytes of push constants, not %d", k.program.Name, k.program.Push, len(c.Push))
+		return refuse(ErrKernel, "%s has %d bytes of push constants, not %d", k.program.Name, k.program.Push,
+			len(c.Push))
 	}
 	for i, n := range c.Groups {
 		if n < 1 || n > int(d.limits.maxGroups[i]) {

@@ -83,7 +83,8 @@ func TestRefusedKernels(t *testing.T) {
 	require.Equal(t, [3]int{3, 2, 1}, Product().Groups(17, 16, 1))
 }
 
-// What pending work names stays open; Close of the Device ends with the context while the work waits, and goes on later.
+// What pending work names stays open; Close of the Device ends with the context while the work waits, and goes on
+// later.
 func TestPendingWorkHoldsItsObjects(t *testing.T) {
 	d := device(t)
 	b := block(t, unimem.PageSize)

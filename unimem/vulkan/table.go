@@ -113,7 +113,8 @@ func (t *table) rows() []row {
 func (t *table) load(l *loader, instance uintptr) error {
 	for _, r := range t.rows() {
 		if *r.to = l.find(instance, r.name); *r.to == nil && !r.optional {
-			return &Error{Op: "open", Err: ErrUnavailable, Hint: "the loader has no " + r.name + ": it needs Vulkan 1.2"}
+			return &Error{Op: "open", Err: ErrUnavailable,
+				Hint: "the loader has no " + r.name + ": it needs Vulkan 1.2"}
 		}
 	}
 	return nil

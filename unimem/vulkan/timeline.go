@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Timeline is a timeline semaphore of Vulkan: a value that only grows, which the CPU and submissions signal and wait for.
-// NewTimeline makes one.
+// Timeline is a timeline semaphore of Vulkan: a value that only grows, which the CPU and submissions signal and wait
+// for. NewTimeline makes one.
 type Timeline struct {
 	object
 	semaphore uint64
@@ -68,7 +68,8 @@ func (t *Timeline) counter(op string) (now uint64, err error) {
 	}
 	var a arena
 	defer a.free()
-	if err := d.note(op, "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(t.semaphore), put(&a, &now))); err != nil {
+	if err := d.note(op, "vkGetSemaphoreCounterValue", d.in.counter(d.handle, uintptr(t.semaphore), put(&a,
+		&now))); err != nil {
 		return 0, err
 	}
 	t.promised = slices.DeleteFunc(t.promised, func(v uint64) bool { return v <= now })
@@ -100,8 +101,9 @@ func (t *Timeline) Signal(v uint64) error {
 		case v <= now:
 			return backwards("signal", v, now)
 		case len(t.promised) > 0 && t.promised[0] <= v:
-			return &Error{Op: "signal", Err: ErrBackwards, Hint: fmt.Sprintf("a pending submission signals %d: signal less "+
-				"than that, or wait until it has ended", t.promised[0])}
+			return &Error{Op: "signal", Err: ErrBackwards,
+				Hint: fmt.Sprintf("a pending submission signals %d: signal less "+
+					"than that, or wait until it has ended", t.promised[0])}
 		}
 		var a arena
 		defer a.free()
@@ -159,8 +161,9 @@ func (t *Timeline) Next(ctx context.Context, v uint64) (uint64, error) {
 	return t.wait(ctx, v+1)
 }
 
-// wait is Wait, and returns the value. It asks the driver only for a value that a submission has promised, and otherwise
-// waits in Go: only this package signals the semaphore. The validation layer 1.3.239 reports waits for any other value.
+// wait is Wait, and returns the value. It asks the driver only for a value that a submission has promised, and
+// otherwise waits in Go: only this package signals the semaphore. The validation layer 1.3.239 reports waits for any
+// other value.
 func (t *Timeline) wait(ctx context.Context, v uint64) (now uint64, err error) {
 	if ctx == nil {
 		ctx = context.Background()

@@ -13,9 +13,9 @@
 //
 // # Two bridges
 //
-// A Queue starts work on the GPU when its waits are reached, and signals when it has ended. A failed wait starts nothing
-// and fails the signals, as hal.Queue does.
+// A Queue starts work on the GPU when its waits are reached, and signals when it has ended. A failed wait starts
+// nothing and fails the signals, as hal.Queue does.
 //
-// A Pair joins a hal.Semaphore and a timeline semaphore of Vulkan: a value that one reaches, the other reaches too. It is
-// for work that is submitted to the GPU before its waits are reached, and waits there.
+// A Pair joins a hal.Semaphore and a timeline semaphore of Vulkan: a value that one reaches, the other reaches too.
+// It is for work that is submitted to the GPU before its waits are reached, and waits there.
 package vulkan

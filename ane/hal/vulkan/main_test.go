@@ -48,8 +48,8 @@ func open(t testing.TB) *gpu.Device {
 	return d
 }
 
-// lateUse is the one message that no test fails on: layer 1.3.239 lets a call that waits for a semaphore go on before its
-// own thread has marked the semaphore as unused, so that destroying it then is reported now and then.
+// lateUse is the one message that no test fails on: layer 1.3.239 lets a call that waits for a semaphore go on before
+// its own thread has marked the semaphore as unused, so that destroying it then is reported now and then.
 const lateUse = "VUID-vkDestroySemaphore-semaphore-01137"
 
 func queueOf(t testing.TB, d *gpu.Device) *vulkan.Queue {

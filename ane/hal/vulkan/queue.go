@@ -41,10 +41,10 @@ func NewQueue(d *gpu.Device) (*Queue, error) {
 	return q, nil
 }
 
-// Execute runs the commands on the GPU once every wait is reached, and then signals. Execute does not wait: what comes of
-// the work is told by its signals. They fail if a wait fails, if the device refuses the commands (errors of
-// unimem/vulkan), or if ctx or the Queue ends first; work that the GPU has begun then still ends, and its Buffers stay in
-// use until then. Without commands the waits are passed on to the signals.
+// Execute runs the commands on the GPU once every wait is reached, and then signals. Execute does not wait: what
+// comes of the work is told by its signals. They fail if a wait fails, if the device refuses the commands (errors of
+// unimem/vulkan), or if ctx or the Queue ends first; work that the GPU has begun then still ends, and its Buffers
+// stay in use until then. Without commands the waits are passed on to the signals.
 //
 // The GPU runs submissions in the order in which their waits are reached. The error is ErrClosed.
 func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, commands ...gpu.Command) error {
@@ -110,8 +110,8 @@ func (q *Queue) submit(ctx context.Context, commands []gpu.Command) error {
 	return q.done.Wait(ctx, v)
 }
 
-// Close refuses new work, fails what has not begun on the GPU with ErrClosed, and waits until the GPU has ended the rest.
-// If ctx ends first Close returns its error; a later Close goes on. Repeating it returns nil.
+// Close refuses new work, fails what has not begun on the GPU with ErrClosed, and waits until the GPU has ended the
+// rest. If ctx ends first Close returns its error; a later Close goes on. Repeating it returns nil.
 func (q *Queue) Close(ctx context.Context) error {
 	if q == nil || q.device == nil {
 		return nil

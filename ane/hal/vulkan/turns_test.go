@@ -26,7 +26,8 @@ const square = `program(1.3)
     } -> (y);
 }`
 
-// CPU, GPU, engine, GPU and CPU in turn on one Block: x, then 2x+1 by the GPU, squared by the engine, halved by the GPU.
+// CPU, GPU, engine, GPU and CPU in turn on one Block: x, then 2x+1 by the GPU, squared by the engine, halved by the
+// GPU.
 func TestTurnsOnOneBlock(t *testing.T) {
 	ctx := t.Context()
 	d := open(t)
@@ -65,7 +66,8 @@ func TestTurnsOnOneBlock(t *testing.T) {
 		time := hal.NewSemaphore(0)
 		at := func(v uint64) []hal.Point { return []hal.Point{{Semaphore: time, Value: v}} }
 		// In an order that only the timeline makes right.
-		require.NoError(t, queue.Execute(ctx, at(3), at(4), scale(k, there.Range(second, size), there.Range(second, size), 0.5,
+		require.NoError(t, queue.Execute(ctx, at(3), at(4), scale(k, there.Range(second, size), there.Range(second,
+			size), 0.5,
 			0)))
 		require.NoError(t, device.Queue().Execute(ctx, at(2), at(3), commands))
 		require.NoError(t, queue.Execute(ctx, at(1), at(2), scale(k, there.Range(0, size), there.Range(0, size), 2, 1)))

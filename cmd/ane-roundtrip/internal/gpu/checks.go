@@ -31,7 +31,8 @@ const (
 func Names() []string { return []string{pointer, product, cpuToGPU, gpuToCPU, growth, copied, turns} }
 
 // Checks makes the checks of a device that wanted selects. e is an engine that takes turns with it.
-func Checks(ctx context.Context, d Device, e *ane.Device, wanted func(names ...string) bool) (checks []trial.Check, err error) {
+func Checks(ctx context.Context, d Device, e *ane.Device, wanted func(names ...string) bool) (checks []trial.Check,
+	err error) {
 	for _, step := range []struct {
 		names []string
 		run   func() ([]trial.Check, error)
@@ -174,9 +175,9 @@ const (
 	maxAttempts = 40
 )
 
-// grown measures the memory of this process while a kernel reads and writes a Block in place, and the same on the copying
-// path. Free memory of Go goes back to the system before each reading. The driver and the runtime disturb single
-// measurements, so several count; a copy shows in each.
+// grown measures the memory of this process while a kernel reads and writes a Block in place, and the same on the
+// copying path. Free memory of Go goes back to the system before each reading. The driver and the runtime disturb
+// single measurements, so several count; a copy shows in each.
 func grown(ctx context.Context, d Device) ([]trial.Check, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	var bytes [2]int64
@@ -210,7 +211,8 @@ func grown(ctx context.Context, d Device) ([]trial.Check, error) {
 			"memory of this process changed by %s while a kernel changed a Block of %s in place", mega(bytes[0]),
 			mega(region)).Against(trial.AtMost(maxGrowth - 1)),
 		trial.Judge(copied, bytes[1] >= minCopied, float64(bytes[1]), "bytes",
-			"the same on the copying path: %s, so the measurement sees a copy", mega(bytes[1])).Against(trial.AtLeast(minCopied)),
+			"the same on the copying path: %s, so the measurement sees a copy",
+			mega(bytes[1])).Against(trial.AtLeast(minCopied)),
 	}, nil
 }
 

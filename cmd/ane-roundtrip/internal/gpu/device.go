@@ -1,7 +1,7 @@
 // Package gpu proves on a GPU that its kernels work on a Block's own pages: the checks that `check --gpu` adds.
 //
-// Open opens the GPU of this machine: by package vulkan on Linux and Windows, by package metal on macOS. A static program
-// for Linux cannot load a driver.
+// Open opens the GPU of this machine: by package vulkan on Linux and Windows, by package metal on macOS. A static
+// program for Linux cannot load a driver.
 package gpu
 
 import (

@@ -17,8 +17,8 @@ import (
 // EnvDevice is the environment variable that chooses a device.
 const EnvDevice = vulkan.EnvDevice
 
-// Open opens the device whose name contains choice, or whose ID begins with it; Auto takes that of EnvDevice, or the one
-// that package vulkan prefers. The error matches ane.ErrUnavailable without a driver or such a device.
+// Open opens the device whose name contains choice, or whose ID begins with it; Auto takes that of EnvDevice, or the
+// one that package vulkan prefers. The error matches ane.ErrUnavailable without a driver or such a device.
 func Open(ctx context.Context, choice string) (Device, error) {
 	var opts []vulkan.Option
 	if choice != Auto {
@@ -88,7 +88,8 @@ func (d *device) Scale(ctx context.Context, waits, signals []hal.Point, m Memory
 	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(add))
 	n := vulkan.Scale().Groups(length/4, 1, 1)
 	n[0] = min(n[0], groups)
-	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: d.scale, Buffers: []vulkan.Range{r, r}, Push: push,
+	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: d.scale, Buffers: []vulkan.Range{r, r},
+		Push:   push,
 		Groups: n})
 }
 

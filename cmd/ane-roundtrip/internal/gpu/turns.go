@@ -56,7 +56,8 @@ func taken(ctx context.Context, d Device, e *ane.Device) (checks []trial.Check, 
 		where = "a Block for inputs and one for outputs, since this engine reads a surface from byte 0"
 	}
 	return []trial.Check{trial.Judge(turns, wrong == 0 && apart == 0, float64(wrong), "elements",
-		"CPU, GPU, engine, GPU and CPU in turn on %s: %d of %d elements are wrong, %d of the addresses differ", where, wrong,
+		"CPU, GPU, engine, GPU and CPU in turn on %s: %d of %d elements are wrong, %d of the addresses differ", where,
+		wrong,
 		count, apart).Against(trial.AtMost(0))}, nil
 }
 
@@ -67,8 +68,10 @@ type place struct {
 	offset int
 }
 
-// turn runs the chain from x to y, each of size bytes. apart counts the sides that are at another address than the Block.
-func turn(ctx context.Context, d Device, device *hal.Device, program *hal.Executable, x, y place, size int) (apart, wrong,
+// turn runs the chain from x to y, each of size bytes. apart counts the sides that are at another address than the
+// Block.
+func turn(ctx context.Context, d Device, device *hal.Device, program *hal.Executable, x, y place, size int) (apart,
+	wrong,
 	count int, err error) {
 	var ranges [2]hal.Range
 	for i, p := range []place{x, y} {
