@@ -220,15 +220,18 @@ func TestModelsBeyondAChip(t *testing.T) {
 		words []string
 	}{
 		"a layer": {decodertest.Spec{Hidden: 1024, Intermediate: 2048, Layers: 1}, []string{"8388608"}},
-		"loads": {decodertest.Spec{Hidden: 256, Intermediate: 4096, Layers: 29, Vocabulary: 32}, []string{
-			"loaded programs", "59", "55"}},
+		"loads":   {decodertest.Spec{Layers: 56}, []string{"loaded programs", "57", "55"}},
 	} {
 		dir := t.TempDir()
 		_, err := decodertest.Write(dir, c.spec)
 		require.NoError(t, err)
 		f, err := Open(dir)
 		require.NoError(t, err)
-		_, err = Load(t.Context(), d, f, Context(32))
+		opts := []Option{Context(32)}
+		if name == "loads" {
+			opts = append(opts, programBytes(100<<10))
+		}
+		_, err = Load(t.Context(), d, f, opts...)
 		one(t, err, ErrLimits, c.words...)
 		require.NoError(t, f.Close(), name)
 	}

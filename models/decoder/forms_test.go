@@ -138,19 +138,44 @@ func TestBrokerComputesTheSame(t *testing.T) {
 	}
 }
 
+// programBytes is another limit of the weights of a program than the chips', so that small models have many programs.
+func programBytes(n int64) Option { return func(o *options) { o.weights = n } }
+
+// A model with too many programs for the slots of a chip has one set of them for chunks and steps.
+func TestOneSetOfPrograms(t *testing.T) {
+	s := decodertest.Spec{Layers: 28, Seed: 4, DType: safetensors.F16}
+	want, m := open(t, engine.Soft, s, Context(40), programBytes(100<<10))
+	plan := m.Plan()
+	require.Equal(t, 29, plan.Loads, "%+v", plan)
+	require.Equal(t, 2, plan.Compiles)
+	require.Equal(t, 32, plan.Chunk)
+	tokens := text(4, want.Vocabulary, 9)
+	logits := exact(want, tokens)
+	limit := bound(want, tokens, logits)
+	session := begin(t, m)
+	require.NoError(t, session.Prefill(t.Context(), tokens))
+	d, _ := most(session.Logits(), logits[3])
+	require.LessOrEqual(t, d, limit)
+	require.NoError(t, session.Truncate(0))
+	for i, token := range tokens {
+		require.NoError(t, session.Step(t.Context(), token))
+		d, _ := most(session.Logits(), logits[i])
+		require.LessOrEqual(t, d, limit)
+	}
+}
+
 // Layers in several programs: those of one shape are compiled once.
 func TestGroupsOfLayers(t *testing.T) {
-	s := decodertest.Spec{Family: decodertest.Llama3, Hidden: 256, Intermediate: 1024, Layers: 9, Heads: 4,
-		Vocabulary: 20000, Seed: 4}
-	want, m := open(t, engine.Soft, s, Context(64), Chunk(32))
+	s := decodertest.Spec{Family: decodertest.Llama3, Layers: 9, Vocabulary: 3000, Seed: 4}
+	want, m := open(t, engine.Soft, s, Context(64), Chunk(64), programBytes(300<<10))
 	plan := m.Plan()
 	require.Len(t, plan.Programs, 5, "%+v", plan)
 	require.Equal(t, 5, plan.Compiles)
 	layers := 0
 	for _, p := range plan.Programs {
-		require.LessOrEqual(t, p.WeightBytes, int64(8<<20))
+		require.LessOrEqual(t, p.WeightBytes, int64(300<<10))
 		if layers += p.Layers * p.Instances; p.Layers == 0 {
-			require.GreaterOrEqual(t, p.Instances*int(p.WeightBytes), 2*256*20000)
+			require.GreaterOrEqual(t, p.Instances*int(p.WeightBytes), 2*64*3000)
 		}
 	}
 	require.Equal(t, 2*9, layers, "for chunks and for steps")

@@ -34,6 +34,9 @@ type grouping struct {
 	parts  int
 }
 
+// engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
+const engineStep = 32
+
 // fewColumns is the length of a pass between a step and a chunk in the form Compact: for short texts, and for the end of
 // a long one.
 const fewColumns = 32
@@ -63,6 +66,9 @@ func wide(f chip.Fact[int]) chip.Fact[int64] {
 }
 
 func (o options) weightLimit() chip.Fact[int64] {
+	if o.weights > 0 {
+		return chip.Fact[int64]{Value: o.weights, Degree: chip.Stated, Source: "a test"}
+	}
 	return o.lowest(func(l chip.Limits) chip.Fact[int64] { return l.WeightBytes })
 }
 
@@ -131,7 +137,7 @@ func (o *options) settle(c Config) error {
 	}
 	o.tokens = o.context
 	o.context = (o.context + kv.Step - 1) / kv.Step * kv.Step
-	if o.chunk == 0 {
+	if o.chosen = o.chunk != 0; !o.chosen {
 		o.chunk = map[Form]int{Engine: 64, Compact: 256}[o.form]
 	}
 	if o.chunk < 32 || o.chunk%32 != 0 || o.chunk > 4096 {
@@ -169,16 +175,22 @@ func (m *Model) load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	step := map[Form]int{Engine: 32, Compact: 1}[m.o.form]
+	step := map[Form]int{Engine: engineStep, Compact: 1}[m.o.form]
 	m.layersOf = []*set{{name: "step.layers", columns: step, groups: cut.groups}}
 	if m.o.form == Compact && m.o.chunk > fewColumns {
 		m.layersOf = append(m.layersOf, &set{name: "few.layers", columns: fewColumns, groups: cut.groups})
 	}
-	m.layersOf = append(m.layersOf, &set{name: "chunk.layers", columns: m.o.chunk, groups: cut.groups})
 	m.head = &set{name: "head", columns: step, rows: cut.rows}
-	m.plan = m.predict(cut)
-	if err := m.plan.check(); err != nil {
+	err = m.budget(cut)
+	if err != nil && m.o.form == Engine && !m.o.chosen {
+		m.o.chunk = step // programs of a step take chunks too, so that there are half as many
+		err = m.budget(cut)
+	}
+	if err != nil {
 		return err
+	}
+	if m.o.chunk > step {
+		m.layersOf = append(m.layersOf, &set{name: "chunk.layers", columns: m.o.chunk, groups: cut.groups})
 	}
 	s := &store{folder: m.folder, memory: &m.memory, made: map[string]*elements{}, zeros: map[string]*elements{},
 		dense: map[string]bool{}}
@@ -207,6 +219,12 @@ func (m *Model) load(ctx context.Context) error {
 	}
 	m.plan.WeightsMapped, m.plan.WeightsConverted = s.mapped, s.converted
 	return nil
+}
+
+// budget predicts what the model takes, and refuses what is over a limit.
+func (m *Model) budget(cut grouping) error {
+	m.plan = m.predict(cut)
+	return m.plan.check()
 }
 
 // source is the weights of one program: its own files, and those that every instance has.

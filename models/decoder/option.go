@@ -43,7 +43,9 @@ type options struct {
 	context int // rounded up to kv.Step
 	tokens  int // as given
 	chunk   int
+	chosen  bool // chunk was given
 	chip    chip.Chip
+	weights int64 // of a program, for tests; 0: the limit of the chips
 }
 
 // WithForm chooses the form of the programs. The default is Engine.
@@ -53,8 +55,9 @@ func WithForm(f Form) Option { return func(o *options) { o.form = f } }
 // positions of the model, at most 4096.
 func Context(tokens int) Option { return func(o *options) { o.context = tokens } }
 
-// Chunk is the number of tokens of a prompt that one pass takes: a multiple of 32. The default is 64 in the form
-// Engine and 256 in the form Compact.
+// Chunk is the number of tokens of a prompt that one pass takes: a multiple of 32. The default is 256 in the form
+// Compact. In the form Engine it is 64, or 32 where the model fits the limits only so: a step takes 32 columns too,
+// and with chunks of 32 both have the same programs.
 func Chunk(tokens int) Option { return func(o *options) { o.chunk = tokens } }
 
 // Chip is the chip whose limits the programs of the form Engine keep. Without it they keep those of every chip.

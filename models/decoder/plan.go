@@ -67,12 +67,16 @@ func (m *Model) predict(cut grouping) Plan {
 			}
 		}
 	}
+	sets := 2
+	if o.chunk == engineStep {
+		sets = 1
+	}
 	weights = max(weights, 2*int64(c.Hidden)*int64(cut.rows+1))
 	limit := func(of func(chip.Limits) chip.Fact[int64]) chip.Fact[int64] { return o.lowest(of) }
 	p.Budgets = []Budget{
-		{"compiles of a process", int64(2*len(groups) + 1),
+		{"compiles of a process", int64(sets*len(groups) + 1),
 			limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Compiles) })},
-		{"loaded programs of a process", int64(2*len(cut.groups) + cut.parts),
+		{"loaded programs of a process", int64(sets*len(cut.groups) + cut.parts),
 			limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Loaded) })},
 		{"bytes of weights in a program", weights, o.weightLimit()},
 		{"bytes of a surface", side, limit(func(l chip.Limits) chip.Fact[int64] { return l.SurfaceBytes })},
