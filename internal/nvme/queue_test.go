@@ -76,7 +76,7 @@ func TestAdministration(t *testing.T) {
 		words []uint32
 		want  Status
 	}{
-		{CreateCQ, at, []uint32{63<<16 | 0, contiguous}, QueueIdentifier},
+		{CreateCQ, at, []uint32{63 << 16, contiguous}, QueueIdentifier},
 		{CreateCQ, at, []uint32{63<<16 | 9, contiguous}, QueueIdentifier},
 		{CreateCQ, at, []uint32{63<<16 | 1, contiguous}, QueueIdentifier}, // it exists
 		{CreateCQ, at, []uint32{0<<16 | 2, contiguous}, QueueSize},

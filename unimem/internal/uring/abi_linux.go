@@ -20,9 +20,6 @@ const (
 	registerBuffers   = 0
 	unregisterBuffers = 1
 
-	cancelAll = 1 << 0 // Linux 5.19, as cancelAny
-	cancelAny = 1 << 2
-
 	pollIn = 1
 )
 
