@@ -13,8 +13,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// version is the number of the interface of the module anekit. A further function keeps it.
-const version = 1
+// Version is the number of the interface of the module anekit. A further function keeps it.
+const Version = 1
 
 const (
 	i32 = api.ValueTypeI32
@@ -28,7 +28,7 @@ const nameBytes = 256
 // functions lists the functions of the module anekit.
 func functions() []Function {
 	return []Function{
-		plain("version", 0, func(context.Context, *Guest, []uint64) (int32, error) { return version, nil }),
+		plain("version", 0, func(context.Context, *Guest, []uint64) (int32, error) { return Version, nil }),
 		plain("alignment", 0, func(_ context.Context, g *Guest, _ []uint64) (int32, error) {
 			return int32(g.host.Alignment()), nil
 		}),

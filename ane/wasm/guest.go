@@ -288,3 +288,17 @@ func (g *Guest) Bound(handle int32) *ane.Request {
 	}
 	return nil
 }
+
+// Objects is the number of programs, requests, caches and samplers that the guest has open.
+func (g *Guest) Objects() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.objects)
+}
+
+// LastError is the text of the last error of a function of the module anekit, as error_text returns it; empty without.
+func (g *Guest) LastError() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.last
+}

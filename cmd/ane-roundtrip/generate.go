@@ -266,6 +266,9 @@ func (j *generateJob) peek() error {
 	if err != nil {
 		return err
 	}
+	if len(t.Extra) > 0 {
+		return badf("--snapshot %s is of an actor; use ane-roundtrip actor thaw, or name another file", path)
+	}
 	if !slices.Equal(t.Prompt, j.prompt) {
 		return badf("--snapshot %s is of another prompt, of %d tokens; name another file, or give that prompt", path,
 			len(t.Prompt))

@@ -50,6 +50,7 @@ var may = []struct {
 	{"ane/mil/ops", []string{"ane/mil", "ane/mil/blob", "ane/mil/element", "internal/near"}},
 	{"ane/mil/build", []string{"ane/mil", "ane/mil/blob", "ane/mil/ops", "ane/fp16", "internal/wholefile"}},
 	{"ane/mil", []string{"internal/near"}},
+	{"models/actor", []string{"ane", "ane/kv", "ane/wasm", "models/decoder", "unimem/wasm"}},
 	{"ane/wasm", []string{"ane", "ane/fp16", "ane/kv", "ane/mil", "unimem", "unimem/wasm"}},
 	{"ane/dlpack", []string{"ane", "ane/mil", "unimem"}},
 	{"ane/enginetest", []string{"ane", "ane/mil", "ane/mil/blob", "ane/fp16", "internal/procmem", "unimem"}},
@@ -83,8 +84,8 @@ var may = []struct {
 	{"models", []string{"ane/mil", "ane/mil/blob", "ane/mil/element"}},
 	{"examples", []string{"ane", "ane/engine", "ane/mil", "ane/mil/build", "models/decoder", "models/decoder/decodertest",
 		"unimem"}},
-	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/decoder",
-		"objcbridge", "unimem", "unimem/dma", "unimem/metal", "unimem/safetensors",
+	{"cmd", []string{"ane", "ane/", "cmd/ane-roundtrip/internal/", "internal/", "models", "models/actor",
+		"models/decoder", "objcbridge", "unimem", "unimem/dma", "unimem/metal", "unimem/safetensors",
 		"unimem/vulkan"}},
 }
 

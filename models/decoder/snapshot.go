@@ -16,22 +16,32 @@ type Talk struct {
 	Prompt  []int    // tokens that the model was given
 	Answer  []int    // tokens that were chosen; the session may not have taken the last ones yet
 	Sampler *Sampler // what chooses the next one; nil without
+	Extra   []byte   // what a caller keeps beside them, such as the memory of an actor; empty without
 }
 
 // Tokens returns prompt and answer in a new slice.
 func (t Talk) Tokens() []int { return slices.Concat(t.Prompt, t.Answer) }
 
-// talkVersion is the first byte of a note.
-const talkVersion = 1
+// The first byte of a note.
+const (
+	talkVersion  = 1
+	extraVersion = 2 // with Extra
+)
 
 // encode returns a Talk as the note of a snapshot.
 func (t Talk) encode() ([]byte, error) {
 	b := []byte{talkVersion}
+	if len(t.Extra) > 0 {
+		b[0] = extraVersion
+	}
 	for _, tokens := range [][]int{t.Prompt, t.Answer} {
 		b = binary.AppendUvarint(b, uint64(len(tokens)))
 		for _, id := range tokens {
 			b = binary.AppendUvarint(b, uint64(id))
 		}
+	}
+	if len(t.Extra) > 0 {
+		b = append(binary.AppendUvarint(b, uint64(len(t.Extra))), t.Extra...)
 	}
 	if t.Sampler == nil {
 		return b, nil
@@ -46,7 +56,8 @@ var errNote = errors.New("the file is no snapshot of a session")
 // decodeTalk parses a note. Ids are below vocabulary.
 func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
 	r := bytes.NewReader(note)
-	if version, err := r.ReadByte(); err != nil || version != talkVersion {
+	version, err := r.ReadByte()
+	if err != nil || version != talkVersion && version != extraVersion {
 		return t, errNote
 	}
 	for _, tokens := range []*[]int{&t.Prompt, &t.Answer} {
@@ -62,6 +73,16 @@ func decodeTalk(note []byte, vocabulary int) (t Talk, err error) {
 			}
 			(*tokens)[i] = int(id)
 		}
+	}
+	if version == extraVersion {
+		n, err := binary.ReadUvarint(r)
+		if err != nil || n == 0 || n > uint64(r.Len()) {
+			return t, errNote
+		}
+		at := len(note) - r.Len()
+		t.Extra = bytes.Clone(note[at:][:n])
+		note = note[at+int(n):]
+		r.Reset(note)
 	}
 	if state := note[len(note)-r.Len():]; len(state) > 0 {
 		t.Sampler = &Sampler{}

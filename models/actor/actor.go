@@ -1,0 +1,283 @@
+package actor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/anekit/anekit/ane/kv"
+	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/models/decoder"
+)
+
+// Config is what an Actor starts with.
+type Config struct {
+	Prompt  []int            // tokens that the guest reads
+	Sampler *decoder.Sampler // of choose; nil is greedy. The Actor uses it from then on
+	Limits  wasm.Limits      // of the guest; a zero Time is ten minutes, for a long prompt
+}
+
+func (c Config) limits() wasm.Limits {
+	if c.Limits.Time == 0 {
+		c.Limits.Time = 10 * time.Minute
+	}
+	return c.Limits
+}
+
+// Actor is a guest with a conversation. Its methods are safe for concurrent use; one runs at a time.
+type Actor struct {
+	code    *Code
+	guest   *wasm.Guest
+	session *decoder.Session
+	sampler *decoder.Sampler
+	moved   int // tokens that Move has given to the model
+
+	mu     sync.Mutex
+	prompt []int
+	said   []int
+	ended  bool
+	closed bool
+}
+
+// Start makes an Actor, with a session of its own. The caller closes it.
+//
+// Errors: ErrGuest (no export next), those of decoder.Model.NewSession and of wasm.Binary.Start.
+func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
+	const op = "start"
+	vocabulary := c.host.model.Config().Vocabulary
+	for i, id := range config.Prompt {
+		if id < 0 || id >= vocabulary {
+			return nil, &decoder.Error{Op: op, Err: decoder.ErrVocabulary,
+				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)}
+		}
+	}
+	a := &Actor{code: c, prompt: slices.Clone(config.Prompt), sampler: config.Sampler}
+	var err error
+	if a.sampler == nil {
+		if a.sampler, err = decoder.NewSampler(0, 1, 0); err != nil {
+			return nil, err
+		}
+	}
+	if a.session, err = c.host.model.NewSession(); err != nil {
+		return nil, err
+	}
+	if a.guest, err = c.binary.Start(ctx, config.limits()); err != nil {
+		return nil, errors.Join(err, a.session.Close())
+	}
+	if a.guest.Module().ExportedFunction("next") == nil {
+		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: "it exports no next"}, a.Close(ctx))
+	}
+	return a, nil
+}
+
+// Close ends the guest and the session. Repeating it does nothing.
+func (a *Actor) Close(ctx context.Context) error {
+	err := a.guest.Close(ctx) // ends a running Next
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return nil
+	}
+	a.closed = true
+	return errors.Join(err, a.session.Close())
+}
+
+// Next has the guest say one token, and returns it.
+//
+// Errors: ErrEnd (the guest is silent, or its last token ends the text), ErrTalk (with the guest's Code), ErrClosed,
+// and those of wasm.Guest.Call. After an error of the guest the Actor cannot be frozen as it was before the call: thaw the
+// last snapshot.
+func (a *Actor) Next(ctx context.Context) (int, error) {
+	const op = "next"
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.closed:
+		return 0, &Error{Op: op, Err: ErrClosed}
+	case a.ended:
+		return 0, &Error{Op: op, Err: ErrEnd}
+	}
+	results, err := a.guest.Call(context.WithValue(ctx, actorKey{}, a), "next")
+	if err != nil {
+		return 0, err
+	}
+	if len(results) != 1 {
+		return 0, &Error{Op: op, Err: ErrGuest, Detail: fmt.Sprintf("next has %d results, not one", len(results))}
+	}
+	config := a.code.host.model.Config()
+	token := int(int32(uint32(results[0])))
+	switch {
+	case token == Silent:
+		a.ended = true
+		return 0, &Error{Op: op, Err: ErrEnd}
+	case token < 0:
+		return 0, &Error{Op: op, Err: ErrTalk, Cause: wasm.Code(token), Detail: a.guest.LastError()}
+	case token >= config.Vocabulary:
+		return 0, &Error{Op: op, Err: ErrTalk,
+			Detail: fmt.Sprintf("it said token %d, the model has %d", token, config.Vocabulary)}
+	}
+	a.said, a.ended = append(a.said, token), config.Ends(token)
+	return token, nil
+}
+
+// logits returns the logits of the last token, which a thawed session has to compute again.
+func (a *Actor) logits(ctx context.Context) ([]float32, error) {
+	s := a.session
+	n := s.Position()
+	if n == 0 {
+		return nil, &wasm.Error{Op: "logits", Code: wasm.CodeUnbound, Err: wasm.CodeUnbound,
+			Detail: "the model has taken no token"}
+	}
+	if s.Logits() == nil {
+		last := s.Tokens()[n-1]
+		if err := s.Truncate(n - 1); err != nil {
+			return nil, err
+		}
+		if err := s.Step(ctx, last); err != nil {
+			return nil, err
+		}
+	}
+	return s.Logits(), nil
+}
+
+// Prompt returns the tokens that the actor was started with.
+func (a *Actor) Prompt() []int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.prompt)
+}
+
+// Said returns the tokens that the guest has said, those of before a Freeze included.
+func (a *Actor) Said() []int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(a.said)
+}
+
+// Ended reports whether Next returns ErrEnd.
+func (a *Actor) Ended() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.ended
+}
+
+// Guest is the actor's guest, which the Actor owns.
+func (a *Actor) Guest() *wasm.Guest { return a.guest }
+
+// Session is the actor's conversation, which the Actor owns. It must not be used while Next runs.
+func (a *Actor) Session() *decoder.Session { return a.session }
+
+// Moved is the number of tokens that Move gave to the model, 0 for other actors.
+func (a *Actor) Moved() int { return a.moved }
+
+// Copied is the number of bytes that were copied for the actor: those of the guest and those of the session.
+func (a *Actor) Copied() int64 { return a.guest.Copied() + a.session.Copied() }
+
+// Freeze writes the actor to a file, which it replaces: after a failure, a kill or a loss of power at any moment the
+// path has the old file or the new one, whole. The Actor goes on unchanged. The first call reads all weights for their
+// fingerprint.
+//
+// Errors: ErrBusy (the guest has objects open, or its memory does not fit), ErrClosed, and those of
+// decoder.Session.SaveFile.
+func (a *Actor) Freeze(ctx context.Context, path string) error {
+	const op = "freeze"
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return &Error{Op: op, Name: path, Err: ErrClosed}
+	}
+	if n := a.guest.Objects(); n > 0 {
+		return &Error{Op: op, Name: path, Err: ErrBusy,
+			Detail: fmt.Sprintf("the guest has %d programs, requests, caches and samplers open", n),
+			Hint:   "the guest has to close them before next returns"}
+	}
+	extra, err := a.state()
+	if err != nil {
+		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err}
+	}
+	return a.session.SaveFile(ctx, path, decoder.Talk{Prompt: a.session.Tokens(), Sampler: a.sampler, Extra: extra})
+}
+
+// Thaw makes an Actor of a file of Freeze, which goes on with the tokens that the frozen one would have said. Of config
+// it takes the Limits; prompt and sampler are those of the file.
+//
+// Errors: ErrSnapshot (damaged, no snapshot of an actor, or of another guest or version, with what differs), ErrModel,
+// fs.ErrNotExist, and those of Start.
+func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, error) {
+	return c.thaw(ctx, "thaw", path, config, func(a *Actor) (decoder.Talk, error) {
+		return a.session.RestoreFile(ctx, path, nil)
+	})
+}
+
+// Move is Thaw of a file of another model, or of this one: the guest keeps its memory and the tokens, and the model
+// takes all tokens of the file again. The tokens that follow are those of this model.
+//
+// Errors: those of Thaw without ErrModel, and those of decoder.Session.Prefill: a token beyond the model's vocabulary,
+// more tokens than it has positions.
+func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, error) {
+	return c.thaw(ctx, "move", path, config, func(a *Actor) (decoder.Talk, error) {
+		t, err := decoder.PeekFile(path)
+		if err != nil {
+			return t, err
+		}
+		taken := t.Tokens()
+		if n := len(taken); n > 0 {
+			if err := a.session.Prefill(ctx, taken[:n-1]); err != nil {
+				return t, err
+			}
+			if err := a.session.Step(ctx, taken[n-1]); err != nil { // as Next takes it
+				return t, err
+			}
+		}
+		a.moved = len(taken)
+		return t, nil
+	})
+}
+
+// thaw reads the file: first what it is of, then everything.
+func (c *Code) thaw(ctx context.Context, op, path string, config Config,
+	restore func(*Actor) (decoder.Talk, error)) (*Actor, error) {
+	t, err := decoder.PeekFile(path)
+	if err != nil {
+		return nil, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+	}
+	s, err := c.read(op, path, t.Extra)
+	if err != nil {
+		return nil, err
+	}
+	config.Prompt, config.Sampler = nil, t.Sampler
+	a, err := c.Start(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if t, err = restore(a); err == nil {
+		s, err = c.read(op, path, t.Extra) // of the file that was checked as a whole
+	} else {
+		err = restoreError(op, path, err)
+	}
+	if err == nil {
+		err = s.install(op, path, a)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.Close(ctx))
+	}
+	if t.Sampler != nil {
+		a.sampler = t.Sampler
+	}
+	return a, nil
+}
+
+// restoreError is ErrModel for a snapshot of another model, else ErrSnapshot for errors of the file.
+func restoreError(op, path string, err error) error {
+	switch {
+	case errors.Is(err, kv.ErrFingerprint):
+		return &Error{Op: op, Name: path, Err: ErrModel, Cause: err,
+			Hint: "move the actor: its tokens fill the cache of this model"}
+	case errors.Is(err, decoder.ErrSnapshot):
+		return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+	}
+	return err
+}

@@ -1,0 +1,50 @@
+// Package actor runs WebAssembly guests that talk with a language model and can be frozen between two tokens: the
+// guest's linear memory and globals, the tokens, the state of the draws, and the keys and values of the model go into
+// one file, from which the actor goes on as if it had never stopped, in another process, on another machine and on
+// another engine of equal numerics.
+//
+//	host, err := actor.NewHost(ctx, device, model)      // one model, whose weights all actors share
+//	code, err := host.Load(ctx, actor.Talker())         // a guest
+//	a, err := code.Start(ctx, actor.Config{Prompt: prompt, Sampler: sampler})
+//	token, err := a.Next(ctx)                           // any number of times
+//	err = a.Freeze(ctx, "talk.actor")
+//	...
+//	a, err = code.Thaw(ctx, "talk.actor", actor.Config{})
+//
+// # Guests
+//
+// A guest exports its memory and next() -> i32, which returns the next token, Silent at the end of what it has to say,
+// or a wasm.Code. It may import all functions of package ane/wasm and these, of the module anekit, whose results are a
+// number, or a Code below 0; all parameters and results are i32:
+//
+//	prompt_length() -> tokens              that the actor was started with
+//	prompt_read(ptr, cap) -> tokens        writes them as i32
+//	vocabulary() -> tokens
+//	position() -> tokens                   that the model has taken
+//	prefill(ptr, n) -> 0                   the model takes n tokens, i32 each
+//	step(token) -> 0                       the model takes one token
+//	choose() -> token                      by the actor's sampler, from the logits of the last token
+//	logits(ptr, cap) -> numbers            writes fp32 logits; the bytes count in Guest.Copied
+//	truncate(n) -> 0                       the model keeps the first n tokens
+//
+// Talker is a guest that answers a prompt, in C.
+//
+// # What is frozen
+//
+// WebAssembly hides a guest's globals and tables. Load writes the binary again with an export for each mutable global.
+// Tables cannot be read through wazero, so that a guest whose code changes a table is refused, as is one that drops
+// segments, has a mutable global of a reference or a vector, or imports a memory, a table or a global. In all other
+// guests the tables are those of the binary. Between two calls a guest has no stack, so that memory and globals are all
+// of it. Programs, requests, caches and samplers that a guest has opened by package ane/wasm are not frozen: Freeze
+// refuses a guest that has any open.
+//
+// The file is a snapshot of package ane/kv, written whole or not at all (kv.Cache.SaveFileNote): after a kill at any
+// moment there is the old file or the new one. The memory is in its note, without zero pages and compressed, and takes
+// at most 4 MiB there.
+//
+// # Thawing
+//
+// Thaw compares the guest's SHA-256 and the versions, and refuses another guest with what differs. Of the model that
+// froze the actor it restores keys and values. Another model, other weights or other numerics compute other keys and
+// values: Thaw then returns ErrModel, and Move keeps memory and tokens and fills the new model's cache by prefill.
+package actor

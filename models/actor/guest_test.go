@@ -1,0 +1,13 @@
+package actor
+
+import (
+	"testing"
+
+	"github.com/anekit/anekit/internal/guestbuild"
+)
+
+func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) {
+	for _, source := range []string{"guest/talker.c", "testdata/counter.wat"} {
+		t.Run(source, func(t *testing.T) { guestbuild.Same(t, source) })
+	}
+}

@@ -1,0 +1,202 @@
+package actor
+
+import (
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/models/decoder"
+)
+
+// talker is made of guest/talker.c.
+//
+//go:embed guest/talker.wasm
+var talker []byte
+
+// Talker returns the binary of a guest that gives the prompt to the model and then says what the sampler chooses, token
+// by token. It keeps the tokens in its memory, at most 65,536.
+func Talker() []byte { return talker }
+
+// Silent is what a guest's next returns when it has nothing more to say.
+const Silent = -100
+
+// Host runs actors on one Model. Its methods are safe for concurrent use.
+type Host struct {
+	model *decoder.Model
+	wasm  *wasm.Host
+}
+
+// NewHost makes a Host for actors that talk with m on d, the Device of m. Both stay the caller's: close them after the
+// Host. opts are those of wasm.NewHost, for guests that use the engine themselves.
+func NewHost(ctx context.Context, d *ane.Device, m *decoder.Model, opts ...wasm.Option) (*Host, error) {
+	all := append([]wasm.Option{wasm.Functions(functions()...),
+		wasm.Sampling(func(temperature, topP float64, seed uint64) (wasm.Sampler, error) {
+			return decoder.NewSampler(temperature, topP, seed)
+		})}, opts...)
+	h, err := wasm.NewHost(ctx, d, all...)
+	if err != nil {
+		return nil, err
+	}
+	return &Host{m, h}, nil
+}
+
+// Close frees the Host. The error matches wasm.ErrInUse while an Actor is open. Repeating it does nothing.
+func (h *Host) Close(ctx context.Context) error { return h.wasm.Close(ctx) }
+
+// Code is a guest that can be frozen. Several Actors may run it.
+type Code struct {
+	host    *Host
+	binary  *wasm.Binary
+	sum     [sha256.Size]byte // of the binary as Load got it
+	globals []global
+}
+
+// Load compiles a guest with an export for each of its mutable globals. The error matches ErrGuest and says what a
+// snapshot could not hold, or wasm.ErrCode. The caller closes the Code after its Actors.
+func (h *Host) Load(ctx context.Context, text []byte) (*Code, error) {
+	e, err := expose(text)
+	if err != nil {
+		return nil, &Error{Op: "load", Err: ErrGuest, Cause: err}
+	}
+	b, err := h.wasm.Compile(ctx, e.text)
+	if err != nil {
+		return nil, err
+	}
+	return &Code{h, b, sha256.Sum256(text), e.globals}, nil
+}
+
+// Close frees the machine code.
+func (c *Code) Close(ctx context.Context) error { return c.binary.Close(ctx) }
+
+// actorKey is the key of the Actor in the context of its guest's calls.
+type actorKey struct{}
+
+const i32 = api.ValueTypeI32
+
+// functions lists the functions that this package adds to the module anekit.
+func functions() []wasm.Function {
+	return []wasm.Function{
+		function("prompt_length", 0, func(_ context.Context, a *Actor, _ []uint64) (int, error) {
+			return len(a.prompt), nil
+		}),
+		function("prompt_read", 2, func(_ context.Context, a *Actor, p []uint64) (int, error) {
+			n := min(uint64(len(a.prompt)), p[1])
+			b, err := a.guest.Memory().Range(p[0], 4*n)
+			if err != nil {
+				return 0, err
+			}
+			for i, id := range a.prompt[:n] {
+				binary.LittleEndian.PutUint32(b[4*i:], uint32(id))
+			}
+			return int(n), nil
+		}),
+		function("vocabulary", 0, func(_ context.Context, a *Actor, _ []uint64) (int, error) {
+			return a.code.host.model.Config().Vocabulary, nil
+		}),
+		function("position", 0, func(_ context.Context, a *Actor, _ []uint64) (int, error) {
+			return a.session.Position(), nil
+		}),
+		function("prefill", 2, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
+			b, err := a.guest.Memory().Range(p[0], 4*p[1])
+			if err != nil {
+				return 0, err
+			}
+			tokens := make([]int, p[1])
+			for i := range tokens {
+				tokens[i] = int(int32(binary.LittleEndian.Uint32(b[4*i:])))
+			}
+			return 0, a.session.Prefill(ctx, tokens)
+		}),
+		function("step", 1, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
+			return 0, a.session.Step(ctx, int(int32(uint32(p[0]))))
+		}),
+		function("choose", 0, func(ctx context.Context, a *Actor, _ []uint64) (int, error) {
+			logits, err := a.logits(ctx)
+			if err != nil {
+				return 0, err
+			}
+			token := a.sampler.Next(logits)
+			if token < 0 {
+				return 0, &decoder.Error{Op: "choose", Err: decoder.ErrNaN, Detail: "no logit is a number"}
+			}
+			return token, nil
+		}),
+		function("logits", 2, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
+			logits, err := a.logits(ctx)
+			if err != nil {
+				return 0, err
+			}
+			n := min(uint64(len(logits)), p[1])
+			b, err := a.guest.Memory().Range(p[0], 4*n)
+			if err != nil {
+				return 0, err
+			}
+			for i, v := range logits[:n] {
+				binary.LittleEndian.PutUint32(b[4*i:], math.Float32bits(v))
+			}
+			a.guest.AddCopied(int64(len(b)))
+			return int(n), nil
+		}),
+		function("truncate", 1, func(_ context.Context, a *Actor, p []uint64) (int, error) {
+			return 0, a.session.Truncate(int(int32(uint32(p[0]))))
+		}),
+	}
+}
+
+// function is a function of n i32 parameters, which f gets without their upper halves.
+func function(name string, n int, f func(context.Context, *Actor, []uint64) (int, error)) wasm.Function {
+	params := make([]api.ValueType, n)
+	for i := range params {
+		params[i] = i32
+	}
+	return wasm.Function{Name: name, Params: params, Results: []api.ValueType{i32},
+		Call: func(ctx context.Context, g *wasm.Guest, stack []uint64) {
+			a, _ := ctx.Value(actorKey{}).(*Actor)
+			var result int
+			err := error(&wasm.Error{Op: name, Code: wasm.CodeUnsupported, Err: wasm.CodeUnsupported,
+				Detail: "the actor does not run yet"})
+			if a != nil && a.guest == g {
+				for i := range stack[:n] {
+					stack[i] &= 0xffffffff
+				}
+				result, err = f(ctx, a, stack)
+			}
+			if err != nil {
+				result = int(g.Fail(name, coded(err)))
+			}
+			stack[0] = api.EncodeI32(int32(result))
+		}}
+}
+
+// coded gives the errors of package decoder a Code.
+func coded(err error) error {
+	for kind, code := range map[error]wasm.Code{decoder.ErrVocabulary: wasm.CodeArgument,
+		decoder.ErrTooLong: wasm.CodeFull, decoder.ErrClosed: wasm.CodeClosed} {
+		if errors.Is(err, kind) {
+			return &wasm.Error{Op: "session", Code: code, Err: code, Cause: err}
+		}
+	}
+	return err
+}
+
+// differs says in what a snapshot is of another guest or version.
+func (c *Code) differs(s *state) string {
+	switch {
+	case s.interfaceVersion != wasm.Version:
+		return fmt.Sprintf("its guest ran with version %d of the module anekit, this is %d", s.interfaceVersion,
+			wasm.Version)
+	case s.sum != c.sum:
+		return fmt.Sprintf("its guest has SHA-256 %x, this guest %x", s.sum, c.sum)
+	case len(s.globals) != len(c.globals):
+		return fmt.Sprintf("its guest has %d mutable globals, this guest %d", len(s.globals), len(c.globals))
+	}
+	return ""
+}

@@ -1,0 +1,224 @@
+package actor
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tetratelabs/wazero/api"
+
+	"github.com/anekit/anekit/ane/wasm"
+	linear "github.com/anekit/anekit/unimem/wasm"
+)
+
+// stateMagic begins the state of a guest, with the version of its format in the last byte.
+const stateMagic = "anekit actor\x00\x01"
+
+// block is the unit in which memory is stored; blocks of zeros are left out.
+const block = 4096
+
+// maxState is the most bytes of a state: less than the note of a snapshot may have.
+const maxState = 3 << 20
+
+// state is a guest between two calls.
+type state struct {
+	sum              [sha256.Size]byte
+	interfaceVersion int
+	ended            bool
+	prompt, said     []int
+	globals          []uint64
+	size             int    // of the memory
+	memory           []byte // its blocks, compressed
+}
+
+// state returns the guest's state, encoded. The caller holds mu.
+func (a *Actor) state() ([]byte, error) {
+	b := append([]byte(stateMagic), a.code.sum[:]...)
+	b = binary.AppendUvarint(b, wasm.Version)
+	ended := uint64(0)
+	if a.ended {
+		ended = 1
+	}
+	b = binary.AppendUvarint(b, ended)
+	for _, tokens := range [][]int{a.prompt, a.said} {
+		b = binary.AppendUvarint(b, uint64(len(tokens)))
+		for _, id := range tokens {
+			b = binary.AppendUvarint(b, uint64(id))
+		}
+	}
+	b = binary.AppendUvarint(b, uint64(len(a.code.globals)))
+	for _, g := range a.code.globals {
+		v := a.guest.Module().ExportedGlobal(g.export())
+		if v == nil {
+			return nil, fmt.Errorf("global %d is not exported", g.index)
+		}
+		b = binary.LittleEndian.AppendUint64(b, v.Get())
+	}
+	m := a.guest.Memory()
+	mem, err := m.Range(0, uint64(m.Size()))
+	if err != nil {
+		return nil, err
+	}
+	b = binary.AppendUvarint(b, uint64(len(mem)))
+	var packed bytes.Buffer
+	w, err := flate.NewWriter(&packed, flate.BestSpeed)
+	if err != nil {
+		return nil, err
+	}
+	var zero [block]byte
+	for at := 0; at < len(mem); at += block {
+		part := mem[at:min(at+block, len(mem))]
+		if bytes.Equal(part, zero[:len(part)]) {
+			continue
+		}
+		head := binary.AppendUvarint(nil, uint64(at/block)+1)
+		if _, err := w.Write(append(head, part...)); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := w.Write([]byte{0}); err != nil {
+		return nil, err
+	}
+	if err := w.Close(); err != nil {
+		return nil, err
+	}
+	if n := len(b) + packed.Len(); n > maxState {
+		return nil, fmt.Errorf("the guest's memory of %d bytes takes %d compressed, a snapshot has room for %d",
+			len(mem), n, maxState)
+	}
+	return append(b, packed.Bytes()...), nil
+}
+
+// read decodes a state and compares it with the guest.
+func (c *Code) read(op, path string, extra []byte) (*state, error) {
+	refuse := func(format string, args ...any) error {
+		return &Error{Op: op, Name: path, Err: ErrSnapshot, Detail: fmt.Sprintf(format, args...)}
+	}
+	const magic = len(stateMagic) - 1
+	switch {
+	case len(extra) == 0:
+		return nil, refuse("it has no guest")
+	case len(extra) < len(stateMagic)+sha256.Size || string(extra[:magic]) != stateMagic[:magic]:
+		return nil, refuse("what it has beside the tokens is no guest")
+	case extra[magic] != stateMagic[magic]:
+		return nil, refuse("it has version %d of the format, this program reads %d", extra[magic], stateMagic[magic])
+	}
+	s := &state{}
+	in := bytes.NewReader(extra[len(stateMagic):])
+	_, err := io.ReadFull(in, s.sum[:])
+	number := func(most int) int {
+		n, fault := binary.ReadUvarint(in)
+		if fault != nil || n > uint64(most) {
+			err = errors.Join(err, errCut)
+			return 0
+		}
+		return int(n)
+	}
+	s.interfaceVersion = number(1 << 30)
+	s.ended = number(1) == 1
+	for _, tokens := range []*[]int{&s.prompt, &s.said} {
+		for range number(in.Len()) {
+			*tokens = append(*tokens, number(1<<31-1))
+		}
+	}
+	s.globals = make([]uint64, number(in.Len()/8))
+	for i := range s.globals {
+		var v [8]byte
+		_, fault := io.ReadFull(in, v[:])
+		err = errors.Join(err, fault)
+		s.globals[i] = binary.LittleEndian.Uint64(v[:])
+	}
+	s.size = number(1 << 32)
+	if err != nil {
+		return nil, refuse("its guest is cut off")
+	}
+	s.memory = extra[len(extra)-in.Len():]
+	if why := c.differs(s); why != "" {
+		e := &Error{Op: op, Name: path, Err: ErrSnapshot, Detail: why, Hint: "thaw it with the guest that was frozen"}
+		return nil, e
+	}
+	return s, nil
+}
+
+// install makes a the actor of s: its guest was instantiated just now.
+func (s *state) install(op, path string, a *Actor) error {
+	bad := func(err error) error { return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err} }
+	m := a.guest.Memory()
+	if grow := s.size - m.Size(); grow < 0 || grow%linear.PageSize != 0 {
+		return bad(fmt.Errorf("its memory has %d bytes, the guest begins with %d", s.size, m.Size()))
+	} else if grow > 0 {
+		if _, ok := a.guest.Module().Memory().Grow(uint32(grow / linear.PageSize)); !ok {
+			return bad(fmt.Errorf("its memory has %d bytes, the limit is %d: raise Limits.Memory", s.size,
+				m.Reserved()))
+		}
+	}
+	mem, err := m.Range(0, uint64(s.size))
+	if err != nil {
+		return bad(err)
+	}
+	if err := unpack(mem, s.memory); err != nil {
+		return bad(err)
+	}
+	for i, g := range a.code.globals {
+		v, ok := a.guest.Module().ExportedGlobal(g.export()).(api.MutableGlobal)
+		if !ok {
+			return bad(fmt.Errorf("global %d cannot be set", g.index))
+		}
+		v.Set(s.globals[i])
+	}
+	a.prompt, a.said, a.ended = s.prompt, s.said, s.ended
+	return nil
+}
+
+// unpack replaces mem by the compressed blocks, and by zeros elsewhere.
+func unpack(mem, packed []byte) error {
+	in := flateReader{flate.NewReader(bytes.NewReader(packed))}
+	next := 0 // the first block that is not yet written
+	for {
+		n, err := binary.ReadUvarint(in)
+		if err != nil {
+			return errors.Join(errCut, err)
+		}
+		at := len(mem)
+		if n > 0 {
+			if n-1 < uint64(next) || n-1 >= uint64((len(mem)+block-1)/block) {
+				return fmt.Errorf("%w: block %d of the memory", errCut, n-1)
+			}
+			at = int(n-1) * block
+		}
+		for ; next*block < at; next++ {
+			wipe(mem[next*block : min((next+1)*block, len(mem))])
+		}
+		if n == 0 {
+			return nil
+		}
+		if _, err := io.ReadFull(in, mem[at:min(at+block, len(mem))]); err != nil {
+			return errors.Join(errCut, err)
+		}
+		next++
+	}
+}
+
+// wipe zeroes a block without touching one of zeros, which has perhaps no page yet.
+func wipe(b []byte) {
+	for _, v := range b {
+		if v != 0 {
+			clear(b)
+			return
+		}
+	}
+}
+
+// flateReader reads single bytes.
+type flateReader struct{ io.Reader }
+
+// ReadByte implements io.ByteReader.
+func (r flateReader) ReadByte() (byte, error) {
+	var b [1]byte
+	_, err := io.ReadFull(r.Reader, b[:])
+	return b[0], err
+}
