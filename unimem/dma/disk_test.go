@@ -281,3 +281,42 @@ func TestDiskUnderLoad(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, 1, d.Mapped())
 }
+
+// BenchmarkDisk reads a file to a warm Block through the simulated controller; its floor is the same reads of the
+// file by a call each, of 256 KiB by as many goroutines as the controller has.
+func BenchmarkDisk(b *testing.B) {
+	const size, chunk = 64 << 20, 256 << 10
+	path := write(b, pattern(size))
+	mem := newBlock(b, size, unimem.Warm())
+	d := simulate(b)
+	k, err := OpenDisk(within(b), d, path)
+	require.NoError(b, err)
+	_, err = d.Segments(mem)
+	require.NoError(b, err)
+	b.Run("disk", func(b *testing.B) {
+		b.SetBytes(size)
+		for b.Loop() {
+			require.NoError(b, k.Read(context.Background(), mem, 0, 0, size/512))
+		}
+	})
+	b.Run("floor", func(b *testing.B) {
+		f, _, err := OpenFile(path)
+		require.NoError(b, err)
+		defer f.Close()
+		b.SetBytes(size)
+		for b.Loop() {
+			var next atomic.Int64
+			var wg sync.WaitGroup
+			for range 4 {
+				wg.Go(func() {
+					for at := next.Add(chunk) - chunk; at < size; at = next.Add(chunk) - chunk {
+						if _, err := f.ReadAt(mem.Bytes()[at:at+chunk], at); err != nil {
+							b.Error(err)
+						}
+					}
+				})
+			}
+			wg.Wait()
+		}
+	})
+}
