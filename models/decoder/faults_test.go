@@ -47,7 +47,8 @@ func TestConfigsThatAreRefused(t *testing.T) {
 			[]string{"rope_parameters", "rope_type", "su"}},
 		"no factor": {map[string]any{"rope_scaling": map[string]any{"type": "linear"}}, ErrConfig, []string{"factor"}},
 		"llama3 without frequencies": {map[string]any{
-			"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8.0}}, ErrConfig, []string{"low_freq_factor"}},
+			"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8.0}}, ErrConfig,
+			[]string{"low_freq_factor"}},
 		"rope_scaling is a number": {map[string]any{"rope_scaling": 7}, ErrConfig, []string{"rope_scaling"}},
 		"no layers":                {map[string]any{"num_hidden_layers": 0}, ErrConfig, []string{"num_hidden_layers"}},
 		"no hidden size":           {map[string]any{"hidden_size": nil}, ErrConfig, []string{"hidden_size"}},
@@ -67,7 +68,8 @@ func TestConfigsThatAreRefused(t *testing.T) {
 			[]string{"bits", "7"}},
 		"group": {map[string]any{"quantization": map[string]any{"group_size": 17, "bits": 4}}, ErrConfig,
 			[]string{"group_size", "17"}},
-		"mode": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 4, "mode": "mxfp4"}}, ErrConfig,
+		"mode": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 4, "mode": "mxfp4"}},
+			ErrConfig,
 			[]string{"mode", "mxfp4"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -268,11 +270,11 @@ func TestOrderOfClosing(t *testing.T) {
 	require.NoError(t, d.Close())
 }
 
-// failing is a device whose run number n fails.
+// The tokens of passes that have ended remain; those of the pass that failed are dropped.
 func TestAFailedPassChangesNothing(t *testing.T) {
-	want, m := open(t, engine.Soft, decodertest.Spec{}, Context(100), Chunk(32))
+	want, m := open(t, engine.Soft, decodertest.Spec{}, Context(100), Chunk(64))
 	s := begin(t, m)
-	tokens := text(60, want.Vocabulary, 2)
+	tokens := text(90, want.Vocabulary, 2)
 	require.NoError(t, s.Prefill(t.Context(), tokens[:20]))
 	require.NoError(t, m.layersOf[0].models[0].Unload(t.Context()))
 	require.ErrorIs(t, s.Step(t.Context(), 1), ane.ErrNotLoaded)
@@ -281,14 +283,14 @@ func TestAFailedPassChangesNothing(t *testing.T) {
 	require.Nil(t, s.Logits())
 	require.NoError(t, m.head.models[0].Unload(t.Context()))
 	require.ErrorIs(t, s.Prefill(t.Context(), tokens[20:]), ane.ErrNotLoaded, "the second chunk needs logits")
-	require.Equal(t, tokens[:52], s.Tokens(), "the first chunk remains")
+	require.Equal(t, tokens[:84], s.Tokens(), "the first chunk remains")
 	require.NoError(t, m.layersOf[0].models[0].Load(t.Context()))
 	require.NoError(t, m.head.models[0].Load(t.Context()))
-	require.NoError(t, s.Prefill(t.Context(), tokens[52:]))
+	require.NoError(t, s.Prefill(t.Context(), tokens[84:]))
 	again := begin(t, m)
 	require.NoError(t, again.Prefill(t.Context(), tokens[:20]))
-	require.NoError(t, again.Prefill(t.Context(), tokens[20:52]))
-	require.NoError(t, again.Prefill(t.Context(), tokens[52:]))
+	require.NoError(t, again.Prefill(t.Context(), tokens[20:84]))
+	require.NoError(t, again.Prefill(t.Context(), tokens[84:]))
 	require.Equal(t, again.Logits(), s.Logits())
 }
 

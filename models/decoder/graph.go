@@ -235,7 +235,8 @@ func (g *graph) parts(q, oldK, oldV, mask, k, v, causal build.Value) build.Value
 	return g.Concat(1, all...)
 }
 
-// attention is softmax(q k^T) v of some key-value heads, over the tokens of the cache, where the mask shows them, and those of the pass.
+// attention is softmax(q k^T) v of some key-value heads, over the tokens of the cache, where the mask shows them, and
+// those of the pass.
 // The two parts of a row have one maximum and one sum; no part of the cache is copied.
 func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	group := g.c.Heads / g.c.KVHeads

@@ -37,8 +37,8 @@ type grouping struct {
 // engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
 const engineStep = 32
 
-// fewColumns is the length of a pass between a step and a chunk in the form Compact: for short texts, and for the end of
-// a long one.
+// fewColumns is the length of a pass between a step and a chunk in the form Compact: for short texts, and for the end
+// of a long one.
 const fewColumns = 32
 
 // programLayers bounds the layers of one program: the compile time grows faster than the length of a program.

@@ -297,7 +297,7 @@ func (s *store) prepare(ctx context.Context) error {
 }
 
 // offsets returns the offsets of a packed weight, -shift/scale as fp16. fine is false if scale * (integer - offset) is
-// not the number that is meant: the scale of a group is nearly zero beside its numbers, so that the offset is too large.
+// not the number that is meant: the scale of a group is nearly zero beside its numbers, and the offset too large.
 func (s *store) offsets(w *weight) (e *elements, fine bool, err error) {
 	groups := w.in / w.group
 	n := w.out * groups
