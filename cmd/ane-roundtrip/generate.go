@@ -364,6 +364,9 @@ func (j *generateJob) run(ctx context.Context) (err error) {
 		err = e
 	}
 	if err != nil {
+		if len(g.Tokens) > 0 {
+			err = errors.Join(err, show(-1)) // the error begins a line
+		}
 		return err
 	}
 	if g.Stopped = "max"; ended {
