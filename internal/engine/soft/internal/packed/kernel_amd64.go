@@ -1,6 +1,10 @@
 package packed
 
-import "golang.org/x/sys/cpu"
+import (
+	"golang.org/x/sys/cpu"
+
+	"github.com/anekit/anekit/ane/fp16"
+)
 
 // detect checks for the instructions themselves: x/sys/cpu reports AVX-512 only if the operating system saves the
 // registers.
@@ -24,6 +28,7 @@ type dots struct {
 	high, under, over  *float32
 	numbers            *[16]float32
 	rows, blocks, each int
+	product            *float32 // in place of high where all is exact; the kernels do not read it
 }
 
 //go:noescape
@@ -61,10 +66,29 @@ func expand8(d *dots, signed bool)
 //go:noescape
 func dotFloats(lanes *[Lanes]float32, a, b *float32, chunks int)
 
-// split sets high, under and over for 16 times blocks scales and offsets, so that for every integer in range
-// integer * scale - high is exact in float32, and high plus a number from under to over is scale * offset. magic is 1.5
-// * 2^23 times the unit of high for a scale of 1. wrong tells that an offset is above most, or that the numbers are too
-// small or too large.
+// parts are the arguments of split: count scales, and as many offsets of one of three kinds or of none. The results are
+// five rows, stride bytes apart, of the scales, their products with the offsets, and three of the same in parts: high,
+// which has the unit that magic tells, and the rest, rounded down and up.
+type parts struct {
+	scale      *fp16.Bits
+	half       *fp16.Bits
+	single     *float32
+	bytes      *byte
+	signed     int
+	count      int
+	to         *float32
+	stride     int
+	magic      float32 // 1.5 * 2^23 times the unit of high for a scale of 1
+	most       float32 // the largest offset
+	unit       float32 // the inverse of the unit of offsets for which no product or difference is rounded
+	least, top float32 // the range of the integers
+	wide       float32 // the most that an integer may differ from such an offset
+	_          float32
+}
+
+// split makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to
+// over is scale * offset. wrong tells that numbers are too small or too large, inexact that scale * (integer - offset)
+// may not be exact in float32. Beyond count it writes up to a multiple of 16.
 //
 //go:noescape
-func split(high, under, over, scale, offset *float32, blocks int, magic, most float32) (wrong bool)
+func split(p *parts) (wrong, inexact bool)

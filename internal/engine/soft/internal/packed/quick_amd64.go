@@ -1,7 +1,5 @@
 package packed
 
-import "github.com/anekit/anekit/ane/fp16"
-
 const (
 	chunk = Lanes
 	// magic and most are the arguments of split: the unit of high is 2^-11 for a scale of 1 to 2, so that products of
@@ -34,41 +32,27 @@ func (w *Weights) room(rows int) int {
 }
 
 // prepare sets the scales and offsets of d for some blocks from block from on. It reports whether the kernels can take
-// them, and whether all numbers before rounding are exact.
-func (w *Weights) prepare(d *dots, room []float32, from, used int) (ok, exact bool) {
-	n := (used + 15) / 16 * 16
-	scale, offset, high, under, over := room[:n], room[n:2*n], room[2*n:3*n], room[3*n:4*n], room[4*n:5*n]
-	fp16.Decode(scale[:used], w.Scale[from:from+used])
-	clear(scale[used:])
+// them, and whether all elements are exact before they are rounded.
+func (w *Weights) prepare(d *dots, room []float32, from, blocks int) (ok, exact bool) {
+	n := (blocks + 15) / 16 * 16
+	_ = room[5*n-1]
+	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic, most: most,
+		unit: float32(int(1) << (13 - w.Bits)), wide: float32(int(1) << w.Bits)}
+	p.least, p.top = 0, float32(int(1)<<w.Bits-1)
+	if w.Signed {
+		p.least, p.top, p.signed = -float32(int(1)<<(w.Bits-1)), float32(int(1)<<(w.Bits-1)-1), 1
+	}
 	switch {
 	case w.OffsetHalf != nil:
-		fp16.Decode(offset[:used], w.OffsetHalf[from:from+used])
-		clear(offset[used:])
+		p.half = &w.OffsetHalf[from : from+blocks][0]
 	case w.OffsetSingle != nil:
-		copy(offset[:used], w.OffsetSingle[from:from+used])
-		clear(offset[used:])
-	case w.OffsetByte == nil:
-		clear(offset)
-		exact = true
-	default:
-		for i, b := range w.OffsetByte[from : from+used] {
-			offset[i] = float32(b)
-			if w.Signed {
-				offset[i] = float32(int8(b))
-			}
-		}
-		clear(offset[used:])
-		exact = true
+		p.single = &w.OffsetSingle[from : from+blocks][0]
+	case w.OffsetByte != nil:
+		p.bytes = &w.OffsetByte[from : from+blocks][0]
 	}
-	unit := float32(magic)
-	if exact {
-		unit = 0 // high is the whole product
-	}
-	if split(&high[0], &under[0], &over[0], &scale[0], &offset[0], n/16, unit, most) {
-		return false, false
-	}
-	d.scale, d.high, d.under, d.over = &scale[0], &high[0], &under[0], &over[0]
-	return true, exact
+	wrong, inexact := split(&p)
+	d.scale, d.product, d.high, d.under, d.over = &room[0], &room[n], &room[2*n], &room[3*n], &room[4*n]
+	return !wrong, !inexact
 }
 
 // numbers has the number of each index of four bits.
@@ -99,6 +83,9 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		d.numbers = &numbers
 	} else {
 		d.numbers = &numbers
+	}
+	if exact {
+		d.high = d.product
 	}
 	switch {
 	case kernel == 2 && exact:
