@@ -69,6 +69,9 @@ func (m *Model) Bind(in, out map[string]*Tensor) (*Request, error) {
 			r.files = append(r.files, t.block)
 		}
 	}
+	if own, ok := m.exec.(interface{ Mapped() []*unimem.Block }); ok {
+		r.files = append(r.files, own.Mapped()...)
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	run, err := m.exec.Prepare(r.in, r.out)

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Source is a program to compile: a Text or a Program, not both.
@@ -92,6 +93,14 @@ type Constants interface {
 	// Hold keeps what Constant returns valid until release is called, once. An engine calls it before the first
 	// Constant of a compile, and release after the last use.
 	Hold() (release func(), err error)
+}
+
+// Mapped are Constants in Blocks of mapped files. Compiling and evaluating return unimem.ErrChanged if a file has become
+// shorter; with other Constants, reading bytes that exist no more ends the process.
+type Mapped interface {
+	Constants
+	// Blocks lists the Blocks that the bytes of Constant lie in. Hold keeps them open.
+	Blocks() []*unimem.Block
 }
 
 // Files are Weights in memory: the content of each file by the path that the program

@@ -9,6 +9,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -16,12 +17,14 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/wholefile"
+	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // Files are the weight files of a program, made of tensors of a safetensors file. They are
 // ane.Weights: for ane.Source.Weights, and for Model.WithWeights, which makes a Model with other
-// weights without compiling.
+// weights without compiling. They are ane.Mapped too: the software engine reads tensors that need no conversion from the
+// file's own pages as long as the Model is open, and Close of the safetensors file returns unimem.ErrInUse until then.
 type Files struct {
 	file  *safetensors.File
 	paths []string // in the order of the text
@@ -41,6 +44,9 @@ type constant struct {
 // Of finds the tensor of every constant of p whose elements are in a weight file. The name of a
 // constant is that of its value in the text. Of reads no tensor: ReadFile does. f must be open
 // as long as the Files are used.
+//
+// Integers of 2 to 8 bits may lie in words of 32 bits, as MLX writes them: a tensor U32 [outputs, inputs*bits/32] for a
+// constant uint4 [outputs, inputs].
 //
 // Errors, joined: safetensors.ErrName (no such tensor), ane.ErrMismatch (another shape, where axes of
 // length 1 do not matter), ane.ErrType (another type; F32 and BF16 become fp16).
@@ -100,6 +106,59 @@ func (w *Files) add(op *mil.Op, v *mil.Value, names Names) error {
 	}
 	w.needs[path] = append(w.needs[path], constant{name, offset, v.Type, t, halves})
 	return nil
+}
+
+// Constant implements ane.Constants: the tensor's own bytes, or a copy of those that are converted or that do not begin
+// at a multiple of an element.
+func (w *Files) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
+	for _, c := range w.needs[path] {
+		if c.offset != offset || c.typ.String() != t.String() {
+			continue
+		}
+		if data := c.tensor.Bytes(); !c.halves && data != nil && (c.tensor.Aligned() || c.typ.DType.Bits() <= 8) {
+			return data, nil
+		}
+		size, err := blob.Need{Offset: c.offset, Type: c.typ}.Bytes()
+		if err != nil {
+			return nil, err
+		}
+		data := make([]byte, size)
+		n, err := moveTo(data, c.tensor, c.halves)
+		w.moved.Add(int64(n))
+		return data, err
+	}
+	return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrNotExist}
+}
+
+// Blocks implements ane.Mapped.
+func (w *Files) Blocks() []*unimem.Block {
+	var all []*unimem.Block
+	for _, path := range w.paths {
+		for _, c := range w.needs[path] {
+			if b, _, err := c.tensor.Block(); err == nil && !slices.Contains(all, b) {
+				all = append(all, b)
+			}
+		}
+	}
+	return all
+}
+
+// Hold implements ane.Constants: the safetensors file stays open until release is called.
+func (w *Files) Hold() (release func(), err error) {
+	var held []*unimem.Block
+	release = func() {
+		for _, b := range held {
+			b.Release()
+		}
+	}
+	for _, b := range w.Blocks() {
+		if err := b.Retain(); err != nil {
+			release()
+			return nil, err
+		}
+		held = append(held, b)
+	}
+	return release, nil
 }
 
 // Paths lists the files as the program writes them, in the order of the text.

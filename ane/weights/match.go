@@ -31,6 +31,9 @@ var same = map[mil.DType]safetensors.DType{
 // become halves. Axes of length 1 do not matter: a linear layer may be stored as a convolution.
 func fit(op, name string, t safetensors.Tensor, want mil.DType, shape []int) (convert bool, err error) {
 	have := t.Shape()
+	if packs(t, want, shape) {
+		return false, nil
+	}
 	if !slices.Equal(squeeze(have), squeeze(shape)) {
 		return false, &ane.Error{Op: op, Name: name, Err: ane.ErrMismatch,
 			Detail: fmt.Sprintf("the program has shape %v, tensor %q has %v", shape, t.Name(), have)}
@@ -44,6 +47,24 @@ func fit(op, name string, t safetensors.Tensor, want mil.DType, shape []int) (co
 	return false, &ane.Error{Op: op, Name: name, Err: ane.ErrType,
 		Detail: fmt.Sprintf("the program has %v, tensor %q has %v", want, t.Name(), t.DType()),
 		Hint:   "only F32 and BF16 are converted, to fp16"}
+}
+
+// packs reports whether a tensor has unsigned integers of 2 to 8 bits of a shape in words of 32 or 8 bits, as MLX writes
+// them: each row in whole words, without gaps, from the low bits up.
+func packs(t safetensors.Tensor, want mil.DType, shape []int) bool {
+	have, bits := t.Shape(), want.Bits()
+	if t.DType() != safetensors.U32 && (t.DType() != safetensors.U8 || bits == 8) || !want.Unsigned() || bits < 2 ||
+		bits > 8 || len(have) == 0 {
+		return false
+	}
+	for len(shape) > len(have) && shape[len(shape)-1] == 1 {
+		shape = shape[:len(shape)-1]
+	}
+	if len(shape) != len(have) {
+		return false
+	}
+	last := len(have) - 1
+	return slices.Equal(shape[:last], have[:last]) && shape[last]*bits == have[last]*t.DType().Bits()
 }
 
 func squeeze(shape []int) []int {

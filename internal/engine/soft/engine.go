@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/unimem"
 )
 
 // Name is the engine's name on receipts.
@@ -112,7 +113,14 @@ func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numeri
 	if err != nil {
 		return nil, refused("compile", src.File, err)
 	}
-	x, err := e.planned(ctx, src, p, b, r)
+	var x *executable
+	err = own.guard(func() (err error) {
+		x, err = e.planned(ctx, src, p, b, r)
+		return err
+	})
+	if errors.Is(err, unimem.ErrChanged) {
+		err = refused("compile", src.File, err)
+	}
 	if err != nil {
 		own.release()
 		return nil, err

@@ -33,7 +33,11 @@ func (e *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 	if err != nil {
 		return nil, refused("instance", e.plan.links.file, err)
 	}
-	p, err := e.plan.relink(ctx, weights)
+	var p *plan
+	err = append(own, e.holds...).guard(func() (err error) {
+		p, err = e.plan.relink(ctx, weights)
+		return err
+	})
 	if ctx.Err() != nil {
 		err = ane.Deadline("instance", Name, ctx.Err())
 	} else if err != nil {
