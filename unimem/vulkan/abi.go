@@ -1,5 +1,7 @@
 package vulkan
 
+//lint:file-ignore U1000 C structures have fields that this package leaves zero.
+
 import "fmt"
 
 // The structures and numbers of vulkan_core.h 1.2 that this package uses, as they lie in memory on 64-bit systems.
@@ -64,7 +66,6 @@ const (
 	typeCommandBegin        = 42
 	typeMemoryBarrier       = 46
 	typeProperties2         = 1000059001
-	typeFeatures2           = 1000059000
 	typeExternalBufferInfo  = 1000071002
 	typeExternalBufferProps = 1000071003
 	typeIDProperties        = 1000071004
@@ -213,13 +214,6 @@ type timelineFeatures struct {
 	sType uint32
 	next  uintptr
 	on    uint32
-	_     uint32
-}
-
-type features2 struct {
-	sType uint32
-	next  uintptr
-	all   [55]uint32
 	_     uint32
 }
 

@@ -278,6 +278,16 @@ func (b *Buffer) Bytes() []byte {
 	return b.bytes
 }
 
+// Mapped returns the memory at Address: for a Block that was imported in place the same bytes as Bytes. It is nil after
+// Close, and for memory that the driver does not map.
+func (b *Buffer) Mapped() []byte {
+	address := b.Address()
+	if address == 0 {
+		return nil
+	}
+	return foreign(address, b.size)
+}
+
 // Address returns the address at which vkMapMemory gives the memory to the CPU. For a Block that was imported in
 // place it is the Block's own. It is 0 after Close, and for memory that the driver does not map.
 func (b *Buffer) Address() uintptr {

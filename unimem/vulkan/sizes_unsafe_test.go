@@ -30,7 +30,6 @@ func TestStructuresAreThoseOfC(t *testing.T) {
 		"..ExternalMemoryHostPropertiesEXT":         {unsafe.Sizeof(hostLimits{}), 24},
 		"..Maintenance3Properties":                  {unsafe.Sizeof(maintenance3{}), 32},
 		"..TimelineSemaphoreFeatures":               {unsafe.Sizeof(timelineFeatures{}), 24},
-		"VkPhysicalDeviceFeatures2":                 {unsafe.Sizeof(features2{}), 240},
 		"VkPhysicalDeviceMemoryProperties":          {unsafe.Sizeof(memoryProperties{}), 520},
 		"VkQueueFamilyProperties":                   {unsafe.Sizeof(queueFamily{}), 24},
 		"VkPhysicalDeviceExternalBufferInfo":        {unsafe.Sizeof(externalBufferInfo{}), 32},
