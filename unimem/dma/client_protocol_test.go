@@ -236,6 +236,52 @@ func TestRepliesThatBreakTheRules(t *testing.T) {
 	require.NoError(t, b.Close(), "a refused reply retains nothing")
 }
 
+// What the extension allocates is refused, and completed, if the client cannot use it.
+func TestAllocationsThatBreakTheRules(t *testing.T) {
+	good := reply{Command: 6, Covered: 2 * PageSize, Count: 1, Segments: [MaxSegments]Segment{{1 << 32, 2 * PageSize}}}
+	memory := make([]byte, 2*PageSize)
+	for name, x := range map[string]struct {
+		change func(*reply)
+		mapped []byte
+		code   int32
+		want   error
+	}{
+		"good":         {func(*reply) {}, memory, 0, nil},
+		"short":        {func(r *reply) { r.Covered, r.Segments[0].Length = PageSize, PageSize }, memory, 0, ErrDriver},
+		"odd":          {func(r *reply) { r.Segments[0].Address++ }, memory, 0, ErrDriver},
+		"mapped short": {func(*reply) {}, memory[:PageSize], 0, ErrDriver},
+		"not mapped":   {func(*reply) {}, nil, -1, ErrRefused},
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, completed := answers(protocolVersion, func(selector uint32, out []byte) (int, int32) {
+				require.EqualValues(t, selectAllocate, selector)
+				r := good
+				x.change(&r)
+				return put(out, r), 0
+			})
+			unmapped := 0
+			table.Map = func(_, kind uint32) ([]byte, int32) {
+				require.EqualValues(t, 6, kind, "the command is the type of the memory")
+				return x.mapped, x.code
+			}
+			table.Unmap = func(uint32, uint32, []byte) int32 { unmapped++; return 0 }
+			a, err := newAllocator(t.Context(), table)
+			require.NoError(t, err)
+			b, segments, err := a.Allocate(t.Context(), 2*PageSize)
+			if x.want == nil {
+				require.NoError(t, err)
+				require.Equal(t, good.Segments[:1], segments)
+				require.NoError(t, b.Close())
+			} else {
+				require.ErrorIs(t, err, x.want)
+			}
+			require.Equal(t, []uint64{6}, *completed)
+			require.Equal(t, unmapped > 0, name == "good" || name == "mapped short")
+			require.NoError(t, a.Close())
+		})
+	}
+}
+
 func TestOtherVersion(t *testing.T) {
 	table, _ := answers(2, nil)
 	_, err := connectTo(t.Context(), table, memoryService)

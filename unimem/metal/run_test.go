@@ -283,7 +283,8 @@ func TestNilObjects(t *testing.T) {
 	for _, e := range []*Event{nil, {}} {
 		require.NoError(t, e.Close())
 		require.ErrorIs(t, e.Signal(1), ErrClosed)
-		require.ErrorIs(t, e.Wait(nil, 1), ErrClosed) //nolint:staticcheck // nil is Background
+		var background context.Context
+		require.ErrorIs(t, e.Wait(background, 1), ErrClosed)
 		_, err = e.Value()
 		require.ErrorIs(t, err, ErrClosed)
 	}

@@ -34,8 +34,8 @@ func (r *Result) hypervisor(ctx context.Context, o Options) error {
 		r.Measured = "Hypervisor.framework"
 	case !o.Equivalent:
 		r.machinePlan()
-		return unavailable("only macOS has Hypervisor.framework", "run it on a Mac; --equivalent measures the hypervisor of "+
-			"this system")
+		return unavailable("only macOS has Hypervisor.framework", "run it on a Mac; --equivalent measures the hypervisor "+
+			"of this system")
 	default:
 		r.Measured, r.Equivalent = equivalentMachine, true
 	}
@@ -132,7 +132,6 @@ func chase(words []uint64) float64 {
 	const steps = 1 << 17
 	at := uint64(0)
 	ns := least(passes, func() { at = follow(words, at, steps) })
-	kept = at
 	return ns / steps
 }
 
