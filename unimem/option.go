@@ -48,7 +48,8 @@ func refuseAnywhere(c config, op string, size int) error {
 	return nil
 }
 
-// Warm touches every page while opening, so that no later access pays for a first touch.
+// Warm touches every page while opening, so that no later access pays for a first touch. On Linux 6.1 and later
+// the kernel gives huge pages where they fit: see the package's documentation.
 func Warm() Option { return func(c *config) { c.Warm = true } }
 
 // RequirePinned makes opening fail with ErrPin if the pages can be swapped out. Without it

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"github.com/anekit/anekit/internal/nvme"
 	"github.com/anekit/anekit/unimem"
@@ -33,6 +34,7 @@ type Disk struct {
 	sgl        bool
 	direct     bool
 	once       sync.Once
+	done       chan struct{} // closed when Close has ended
 	err        error
 }
 
@@ -89,7 +91,7 @@ func openDisk(ctx context.Context, d *Device, m media, size int64, align int, op
 	case c.sector != 512 && c.sector != 4096:
 		return fail(ErrRange, nil, fmt.Sprintf("a sector has 512 or 4096 bytes, not %d", c.sector))
 	}
-	k := &Disk{d: d, media: m, sgl: c.sgl, host: nvme.NewHost()}
+	k := &Disk{d: d, media: m, sgl: c.sgl, host: nvme.NewHost(), done: make(chan struct{})}
 	var err error
 	k.controller, err = nvme.NewController(nvme.Config{Table: d.model.table, Media: m, Size: size, Sector: c.sector,
 		Align: align, Interrupt: k.host.Interrupt})
@@ -245,20 +247,33 @@ type Status struct {
 
 func (s *Status) Error() string { return "NVMe status: " + s.Text }
 
-// Close ends the controller and closes the file, once; repeating it returns the same. When it returns, the disk
-// accesses no memory. Reads in flight end with ErrClosed. Closing the Device closes its disks.
+// Close ends the controller and closes the file, once. When it has returned nil, the disk accesses no memory; reads
+// in flight end with ErrClosed. It waits for accesses that have begun, at most for the Device's Timeout: then the
+// error matches context.DeadlineExceeded, and the caller calls Close again. Closing the Device closes its disks.
 func (k *Disk) Close() error {
-	k.once.Do(func() {
-		k.d.model.remove(k)
-		k.host.Close()
-		err := k.d.Release(k.queues)
-		if errors.Is(err, ErrNotMapped) || errors.Is(err, ErrClosed) { // the Device was closed meanwhile
-			err = nil
-		}
-		k.err = errors.Join(err, k.queues.Close())
-		if k.media != nil {
-			k.err = errors.Join(k.err, k.media.Close())
-		}
-	})
-	return k.err
+	k.once.Do(func() { go k.end() })
+	end := time.NewTimer(k.d.timeout)
+	defer end.Stop()
+	select {
+	case <-k.done:
+		return k.err
+	case <-end.C:
+		return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: context.DeadlineExceeded,
+			Hint: "an access to the file has not returned"}
+	}
+}
+
+// end is Close, however long it takes.
+func (k *Disk) end() {
+	defer close(k.done)
+	k.host.Close()
+	err := k.d.Release(k.queues)
+	if errors.Is(err, ErrNotMapped) || errors.Is(err, ErrClosed) { // the Device was closed meanwhile
+		err = nil
+	}
+	k.err = errors.Join(err, k.queues.Close())
+	if k.media != nil {
+		k.err = errors.Join(k.err, k.media.Close())
+	}
+	k.d.model.remove(k)
 }

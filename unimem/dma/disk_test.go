@@ -247,6 +247,33 @@ func TestReleaseHasADeadline(t *testing.T) {
 	require.NoError(t, d.Release(b))
 }
 
+// A disk whose file hangs lets Close return, and closes when the file goes on.
+func TestCloseHasADeadline(t *testing.T) {
+	b := newBlock(t, PageSize)
+	d := simulate(t)
+	begun, let := make(chan struct{}), make(chan struct{})
+	k := disk(t, d, pattern(PageSize), func() error {
+		close(begun)
+		<-let
+		return nil
+	})
+	_, err := d.Segments(b)
+	require.NoError(t, err)
+	read := make(chan error, 1)
+	go func() { read <- k.Read(within(t), b, 0, 0, 1) }()
+	await.Value(t, begun)
+	d.timeout = 1
+	require.ErrorIs(t, k.Close(), context.DeadlineExceeded)
+	require.ErrorIs(t, await.Value(t, read), ErrClosed)
+	require.ErrorIs(t, d.Close(), context.DeadlineExceeded)
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	close(let)
+	<-k.done
+	require.NoError(t, k.Close())
+	d.timeout = await.Patience
+	require.NoError(t, d.Close())
+}
+
 // Many reads, of Blocks that come and go.
 func TestDiskUnderLoad(t *testing.T) {
 	const size = 1 << 20

@@ -3,8 +3,8 @@
 //
 // [Open] maps a file read-only and reads its header: the bytes of a [Tensor] are the pages of
 // the file. [Load] reads a file into a unimem.Tape in parallel, past the page cache where the
-// file system allows it: one transfer from the disk to memory that an engine can use. [Auto]
-// chooses between the two. [Create] and [Encode] write files, [Reader] reads a stream.
+// file system allows it: one transfer from the disk to memory that an engine can use, with [Ring]
+// through io_uring. [Auto] chooses between the two. [Create] and [Encode] write files, [Reader] reads a stream.
 //
 // # The format
 //

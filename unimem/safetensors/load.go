@@ -32,7 +32,8 @@ const (
 // file system permits direct I/O (O_DIRECT; F_NOCACHE on macOS), otherwise through the page
 // cache. A span is as long as its file, rounded up to 4096 bytes. Tensors start at the offsets
 // of the file, so Aligned has the same result as for Open. After tape.Clear the tensors have
-// no bytes. The File retains the tape's Block until its Close.
+// no bytes. The File retains the tape's Block until its Close. Load allocates pages of the tape that nothing has
+// touched, on Linux huge ones where the kernel makes them, so the tape needs no Warm.
 //
 // With Auto, Load maps the file instead, as Open does, if the tape has no room for it, if it is larger
 // than the memory that is available or the system reports memory pressure, or if more than half

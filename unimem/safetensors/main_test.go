@@ -12,6 +12,10 @@ import (
 
 // A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
+	if err := denyCalls(); err != nil {
+		fmt.Fprintln(os.Stderr, "cannot filter calls:", err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
 		fmt.Fprintf(os.Stderr, "safetensors tests leak: %+v\n", s)
