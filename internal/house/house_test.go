@@ -70,7 +70,7 @@ var may = []struct {
 		"objcbridge", "unimem"}},
 	{"internal/engine/broker", []string{"ane", "ane/driverabi", "ane/mil", "ane/numerics", "internal/engine/broker/",
 		"internal/dart", "internal/engine/soft", "internal/procmem", "internal/wholefile", "unimem"}},
-	{"internal/engine/soft/kernbench", []string{"ane", "ane/fp16", "internal/engine/soft", "internal/engine/soft/"}},
+	{"internal/engine/soft/kernbench", []string{"ane", "ane/fp16", "ane/mil", "internal/engine/soft", "internal/engine/soft/"}},
 	{"internal/engine/soft", []string{"ane", "ane/fp16", "ane/mil", "ane/mil/element", "ane/mil/ops", "ane/numerics",
 		"unimem"}},
 	{"internal/engine/emulate", []string{"ane", "ane/chip", "ane/driverabi", "ane/mil", "ane/mil/lint"}},
