@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -119,6 +120,24 @@ func withoutMisses(t *testing.T, text []byte) []byte {
 	text, err := json.MarshalIndent(doc, "", "  ")
 	require.NoError(t, err)
 	return append(text, '\n')
+}
+
+// An interrupted command saves its report too.
+func TestInterruptSavesReport(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, command := range []string{"check", "bench", "info"} {
+		var out, errw bytes.Buffer
+		file := filepath.Join(t.TempDir(), "report.html")
+		require.Equal(t, codeInterrupted, execute(ctx, []string{command, "--engine", engine.Soft, "--report", file}, &out,
+			&errw), "%s", &errw)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(text), `data-json="/error/message">interrupted<`)
+		left, err := os.ReadDir(filepath.Dir(file))
+		require.NoError(t, err)
+		require.Len(t, left, 1, "no temporary file")
+	}
 }
 
 // An interrupted command prints its JSON object.

@@ -33,6 +33,6 @@ func TestPage(t *testing.T) {
 	p.Eval(`({width: innerWidth, dark: matchMedia("(prefers-color-scheme: dark)").matches})`, &got)
 	require.Equal(t, 1280, got.Width)
 	require.False(t, got.Dark)
-	require.NotEmpty(t, p.Picture(100))
+	require.NotEmpty(t, p.Picture(0, 100))
 	require.NotEmpty(t, p.PDF())
 }

@@ -103,18 +103,19 @@ func (p *Page) Eval(expression string, into any) {
 	}
 }
 
-// Picture returns the upper part of the page as PNG; all of it for a height of 0.
-func (p *Page) Picture(height int) []byte {
+// Picture returns a part of the page as PNG, from a place on; all that follows for a height of 0.
+func (p *Page) Picture(top, height int) []byte {
 	p.t.Helper()
 	var page struct{ W, H float64 }
 	p.Eval(`({w: document.documentElement.clientWidth, h: document.documentElement.scrollHeight})`, &page)
+	page.H -= float64(top)
 	if height > 0 {
 		page.H = float64(height)
 	}
 	var picture struct{ Data []byte }
 	err := p.browser.call(p.session, "Page.captureScreenshot", map[string]any{"format": "png",
 		"captureBeyondViewport": true,
-		"clip":                  map[string]any{"x": 0, "y": 0, "width": page.W, "height": page.H, "scale": 1}}, &picture)
+		"clip":                  map[string]any{"x": 0, "y": top, "width": page.W, "height": page.H, "scale": 1}}, &picture)
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (b *builder) bench(d *value) {
 
 func (b *builder) operations(d *value) {
 	t := &table{Caption: "Operations", Columns: columns("operation", "#measured", "#throughput", "#floor", "#ratio",
-		"#spread", "#allocs", "target", "published", "")}
+		"#spread", "#allocs", "target", "published", "verdict")}
 	c := &chart{rows: true, x: axis{zero: true, label: "times the floor"}}
 	c.rectangle(0, .5, 1, .5, line) // the axis begins at 0 and reaches the floor
 	var labels []string
@@ -105,7 +105,7 @@ func (b *builder) sizes(d *value) {
 
 func (b *builder) evaluations(e *value) {
 	t := &table{Caption: "Evaluations that read one row of a tensor, on " + page.Visible(e.at("engine").raw),
-		Columns: columns("tensor", "#p50", "#p99", "#ratio", "#spread", "#allocs", "target", "")}
+		Columns: columns("tensor", "#p50", "#p99", "#ratio", "#spread", "#allocs", "target", "verdict")}
 	c := &chart{x: axis{form: sizeOf, log: true, step: 16}, y: axis{form: durationOf(1), zero: true}}
 	p50, p99 := curve{color: series(0), dots: true}, curve{color: series(2), dots: true}
 	floor := curve{color: series(1), dash: true}
@@ -167,7 +167,7 @@ func (b *builder) cache(c *value) {
 func cacheMode(v *value) cell {
 	c := texts(v)
 	if v.raw != "dynamic" && c.Number != "" {
-		c.Unit = " tokens reserved"
+		c.Unit = "tokens reserved"
 	}
 	return c
 }

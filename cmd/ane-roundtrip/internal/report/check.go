@@ -58,7 +58,7 @@ func (b *builder) check(d *value) {
 	b.memory(engines)
 	var maps []surfaceRows
 	for _, m := range d.at("models").items {
-		maps = append(maps, surfaceRows{page.Visible(m.at("name").raw), m.at("surfaces")})
+		maps = append(maps, surfaceRows{texts(m.at("name")), m.at("surfaces")})
 	}
 	b.surfaces(maps)
 	b.gpu(d.at("gpu"))

@@ -71,7 +71,7 @@ func (b *builder) cost(d *value) {
 		{"largest_intermediate_bytes", "the largest intermediate result"}} {
 		memory = append(memory, entry{m.name, []cell{size(d.at(m.key))}})
 	}
-	limits := &table{Caption: "Budgets of the chip", Columns: columns("budget", "#used", "#limit", "", "evidence",
+	limits := &table{Caption: "Budgets of the chip", Columns: columns("budget", "#used", "#limit", "verdict", "evidence",
 		">source")}
 	for _, l := range d.at("budgets").items {
 		over := nothing()

@@ -112,7 +112,7 @@ func (b *builder) timeline(t *value) {
 
 // surfaceRows are the surfaces of a program.
 type surfaceRows struct {
-	name     string
+	program  cell // empty for the only one
 	surfaces *value
 }
 
@@ -121,18 +121,14 @@ const maxSurfaces = 60
 
 // surfaces draws how much of each surface holds values, padding between rows, and nothing.
 func (b *builder) surfaces(all []surfaceRows) {
-	t := &table{Caption: "Surfaces", Columns: columns("tensor", "side", "type", "shape", "#rows", "#values of a row",
+	t := &table{Caption: "Surfaces", Columns: columns("tensor", "program", "side", "type", "shape", "#rows", "#values of a row",
 		"#row stride", "#values", "#with padding", "#surface")}
 	c := &chart{x: axis{form: digitsPercent, zero: true}, rows: true}
 	var labels []string
 	left := 0
 	for _, p := range all {
 		for _, s := range p.surfaces.items {
-			name := texts(s.at("tensor"))
-			if p.name != "" {
-				name.Unit = " of " + p.name
-			}
-			t.add(name, texts(s.at("side")), texts(s.at("dtype")), shape(s.at("shape")), exactly(s.at("rows"), ""),
+			t.add(texts(s.at("tensor")), p.program, texts(s.at("side")), texts(s.at("dtype")), shape(s.at("shape")), exactly(s.at("rows"), ""),
 				size(s.at("row_bytes")), size(s.at("row_stride")), size(s.at("value_bytes")), size(s.at("tensor_bytes")),
 				size(s.at("surface_bytes")))
 			whole := s.at("surface_bytes").float()
@@ -146,8 +142,8 @@ func (b *builder) surfaces(all []surfaceRows) {
 			c.rectangle(values, y-.34, padded, y+.34, series(1))
 			c.rectangle(0, y-.34, values, y+.34, series(0))
 			label := visibleName(s.at("tensor"))
-			if p.name != "" {
-				label = p.name + " " + label
+			if p.program.Number != "" {
+				label = p.program.Number + " " + label
 			}
 			labels = append(labels, label)
 		}

@@ -420,7 +420,7 @@ func shorten(name string, most int) string {
 func names(all []string) axis {
 	a := axis{ticks: []plotTick{}}
 	for i, n := range all {
-		a.ticks = append(a.ticks, plotTick{Value: -float64(i), Label: shorten(n, 24)})
+		a.ticks = append(a.ticks, plotTick{Value: -float64(i), Label: shorten(n, 30)})
 	}
 	return a
 }

@@ -38,7 +38,7 @@ func (b *builder) run(d *value) {
 	}
 	b.section("Evaluations", nil, block{Entries: times}, block{Plots: b.latency("Evaluations", e)})
 	b.timeline(d.at("timeline"))
-	b.surfaces([]surfaceRows{{"", d.at("surfaces")}})
+	b.surfaces([]surfaceRows{{nothing(), d.at("surfaces")}})
 }
 
 // compare shows the first difference between two modes, and that of each operator.
