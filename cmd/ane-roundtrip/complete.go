@@ -40,6 +40,7 @@ func (a *app) completions(root *cobra.Command) {
 			"macos27"}, none),
 		"explain":    cobra.FixedCompletions(lintRuleNames(), none),
 		"mil":        extensions("mil"),
+		"guest":      extensions("wasm"),
 		"policy":     extensions("json"),
 		"trace":      extensions("json"),
 		"report":     extensions("html", "json"),

@@ -45,7 +45,7 @@ type report struct {
 	Error      *failure      `json:"error,omitempty"`
 	Tensors    []placed      `json:"tensors,omitempty"` // of info --attributes
 	Dump       plist.Dict    `json:"dump,omitempty"`    // of info: a dump as in testdata/dumps
-	*generated               // of generate; nil for other commands
+	*generated               // of generate and actor; nil for other commands
 	Details    any           `json:"details,omitempty"` // figures of the command; the type depends on it
 }
 

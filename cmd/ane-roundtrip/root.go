@@ -131,7 +131,8 @@ cut calls, 130 interrupted.`
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(a.checkCommand(), a.runCommand(), a.imageCommand(), a.infoCommand(), a.benchCommand(),
-		a.brokerCommand(), a.generateCommand(), a.inspectCommand(), a.lintCommand(), a.costCommand(), a.formatCommand(),
+		a.brokerCommand(), a.generateCommand(), a.actorCommand(),
+		a.inspectCommand(), a.lintCommand(), a.costCommand(), a.formatCommand(),
 		a.weightsCommand(), a.probeCommand(), a.manCommand(), a.schemaCommand())
 	// Help has 80 columns, on a terminal and in a file.
 	root.SetUsageTemplate(strings.NewReplacer("Flags.FlagUsages ", "Flags.FlagUsagesWrapped 80 ",
