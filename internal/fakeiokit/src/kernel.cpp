@@ -121,20 +121,15 @@ void IOLockFree(IOLock * l) { fake_free(l); }
 void IOLockLock(IOLock * l) { pthread_mutex_lock(&l->mutex); }
 void IOLockUnlock(IOLock * l) { pthread_mutex_unlock(&l->mutex); }
 
-int
-mach_timebase_info(mach_timebase_info_data_t * info)
-{
-	info->numer = 125; // as on Apple silicon: a tick has 125/3 ns
-	info->denom = 3;
-	return 0;
-}
-
 uint64_t
-mach_absolute_time()
+clock_gettime_nsec_np(int clock)
 {
 	struct timespec now;
+	if (clock != CLOCK_UPTIME_RAW) {
+		abort();
+	}
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec) * 3 / 125;
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 void
@@ -272,7 +267,7 @@ IODMACommand::PrepareForDMA(uint64_t options, IOMemoryDescriptor * m, uint64_t o
 	if (int32_t code = step("PrepareForDMA")) {
 		return code;
 	}
-	if (options != 0 || m == nullptr || offset + length > m->length || *segmentsCount > 32) {
+	if (options != 0 || m == nullptr || length == 0 || offset + length > m->length || *segmentsCount > 32) {
 		return kIOReturnBadArgument;
 	}
 	if (memory != nullptr) {
@@ -518,6 +513,9 @@ IOConnectCallMethod(uint32_t connect, uint32_t selector, const uint64_t * input,
 	}
 	IOUserClientMethodArguments a = {};
 	uint64_t scalars[16] = {};
+	if (outputCount && *outputCount > 16) {
+		return kIOReturnBadArgument;
+	}
 	a.selector = selector;
 	a.scalarInput = input;
 	a.scalarInputCount = inputCount;
@@ -525,9 +523,6 @@ IOConnectCallMethod(uint32_t connect, uint32_t selector, const uint64_t * input,
 	a.scalarOutput = scalars;
 	a.scalarOutputCount = outputCount ? *outputCount : 0;
 	a.structureOutputMaximumSize = outputStructSize ? *outputStructSize : 0;
-	if (a.scalarOutputCount > 16) {
-		return kIOReturnBadArgument;
-	}
 	kern_return_t ret = ((IOUserClient *)ports[i].service)->ExternalMethod(selector, &a, nullptr, nullptr, nullptr);
 	if (ret == kIOReturnSuccess) {
 		if (outputCount) {

@@ -4,6 +4,7 @@
 #define ANEKIT_DMA_COMMANDS_H
 
 #include <os/log.h>
+#include <time.h>
 
 #include <DriverKit/IODMACommand.h>
 #include <DriverKit/IOLib.h>
@@ -69,9 +70,7 @@ AnekitPrepare(AnekitCommands * list, IOService * device, IOMemoryDescriptor * me
 	IOAddressSegment segments[ANEKIT_DMA_MAX_SEGMENTS] = {};
 	uint32_t count = 0;
 	uint64_t flags = 0;
-	mach_timebase_info_data_t base = {};
-	mach_timebase_info(&base);
-	uint64_t begin = mach_absolute_time();
+	uint64_t begin = clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
 	uint64_t wanted = length;
 	for (int round = 0; round < 2; round++) {
 		count = ANEKIT_DMA_MAX_SEGMENTS;
@@ -99,7 +98,7 @@ AnekitPrepare(AnekitCommands * list, IOService * device, IOMemoryDescriptor * me
 		}
 		wanted = covered;
 	}
-	uint64_t ticks = mach_absolute_time() - begin;
+	uint64_t took = clock_gettime_nsec_np(CLOCK_UPTIME_RAW) - begin;
 
 	AnekitCommand * c = IONewZero(AnekitCommand, 1);
 	if (c == nullptr) {
@@ -116,7 +115,7 @@ AnekitPrepare(AnekitCommands * list, IOService * device, IOMemoryDescriptor * me
 	*reply = {};
 	reply->command = c->id;
 	reply->covered = wanted;
-	reply->nanoseconds = base.denom ? ticks * base.numer / base.denom : 0;
+	reply->nanoseconds = took;
 	reply->count = count;
 	reply->flags = (uint32_t)flags;
 	for (uint32_t i = 0; i < count; i++) {

@@ -47,9 +47,8 @@ void IOLockFree(IOLock *);
 void IOLockLock(IOLock *);
 void IOLockUnlock(IOLock *);
 
-struct mach_timebase_info_data_t { uint32_t numer, denom; };
-int mach_timebase_info(mach_timebase_info_data_t *);
-uint64_t mach_absolute_time();
+#define CLOCK_UPTIME_RAW 8
+uint64_t clock_gettime_nsec_np(int clock);
 
 #define OS_LOG_DEFAULT nullptr
 __attribute__((format(printf, 2, 3))) void os_log(void *, const char * format, ...);
