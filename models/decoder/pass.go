@@ -221,12 +221,19 @@ func (s *Session) packed(t *ane.Tensor, n, side int) ([]byte, error) {
 	if l.Packed() {
 		return t.Bytes()[:size], nil
 	}
-	if s.side[side] == nil || len(s.side[side]) < l.PackedBytes() {
-		s.side[side] = make([]byte, l.PackedBytes())
+	if len(s.side[side]) < size {
+		s.side[side] = make([]byte, size)
 	}
-	moved, err := t.Read(s.side[side][:l.PackedBytes()])
-	s.copied += int64(moved)
-	return s.side[side][:size], err
+	dense := s.side[side][:size]
+	for i, at := 0, 0; at < size; i++ {
+		row, err := t.Row(i)
+		if err != nil {
+			return nil, err
+		}
+		at += copy(dense[at:], row)
+	}
+	s.copied += int64(size)
+	return dense, nil
 }
 
 // show unmasks the tokens of the cache before n, and masks those from n on.
