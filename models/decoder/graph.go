@@ -240,6 +240,14 @@ func (g *graph) parts(q, oldK, oldV, mask, k, v, causal build.Value) build.Value
 // The two parts of a row have one maximum and one sum; no part of the cache is copied.
 func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	group := g.c.Heads / g.c.KVHeads
+	single := g.form == Compact && g.columns == 1
+	if single {
+		// one query at a time: the software engine reads the cache as it is for a product with a vector
+		each := func(x build.Value, queries int) build.Value {
+			return g.Reshape(x, heads, queries, x.Dim(1)*x.Dim(2)/heads/queries, g.c.HeadDim)
+		}
+		q, oldK, oldV, k, v = each(q, group), each(oldK, 1), each(oldV, 1), each(k, 1), each(v, 1)
+	}
 	past := g.Add(g.Matmul(q, oldK, build.TransposeY(true)), mask)
 	now := g.Matmul(q, k, build.TransposeY(g.form == Compact))
 	if g.columns > 1 {
@@ -250,8 +258,12 @@ func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Val
 	top := g.Maximum(g.ReduceMax(past, last, keep), g.ReduceMax(now, last, keep))
 	past, now = g.Exp(g.Sub(past, top)), g.Exp(g.Sub(now, top))
 	sum := g.Add(g.ReduceSum(past, last, keep), g.ReduceSum(now, last, keep))
-	return g.Add(g.Matmul(g.RealDiv(past, sum), oldV),
+	y := g.Add(g.Matmul(g.RealDiv(past, sum), oldV),
 		g.Matmul(g.RealDiv(now, sum), v, build.TransposeY(g.form == Engine)))
+	if single {
+		return g.Reshape(y, 1, heads, group, g.c.HeadDim)
+	}
+	return y
 }
 
 // layer adds a layer. i is its number in the program, whose inputs are in.
