@@ -272,26 +272,25 @@ func keep(c decoder.Config) (all []Kept, err error) {
 // restores measures snapshots beside prompts.
 func (r *Result) restores(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, now func(string)) error {
 	r.Restores = []Restored{}
-	if len(p.Restore) == 0 {
-		return nil
-	}
 	path := filepath.Join(p.Dir, "bench.kv")
 	defer os.Remove(path) //nolint:errcheck // a test's folder, or one that the caller removes
-	return loaded(ctx, d, f, p, slices.Max(p.Restore)+1, func(m *decoder.Model, s *decoder.Session) error {
-		other, err := m.NewSession()
+	for _, n := range p.Restore {
+		now(fmt.Sprintf("restore %d tokens", n))
+		// A session of its own room each: a pass takes longer in a larger one.
+		err := loaded(ctx, d, f, p, n+1, func(m *decoder.Model, s *decoder.Session) error {
+			other, err := m.NewSession()
+			if err != nil {
+				return err
+			}
+			row, err := restoreOne(ctx, s, other, path, tokens(n+1, m.Config().Vocabulary), p.Rounds)
+			r.Restores = append(r.Restores, row)
+			return errors.Join(err, other.Close())
+		})
 		if err != nil {
 			return err
 		}
-		for _, n := range p.Restore {
-			now(fmt.Sprintf("restore %d tokens", n))
-			row, err := restoreOne(ctx, s, other, path, tokens(n+1, m.Config().Vocabulary), p.Rounds)
-			if err != nil {
-				return errors.Join(err, other.Close())
-			}
-			r.Restores = append(r.Restores, row)
-		}
-		return other.Close()
-	})
+	}
+	return nil
 }
 
 // restoreOne compares a prompt of all tokens but the last one with a snapshot of them, restored in another session.
