@@ -209,6 +209,7 @@ const (
 	maxGrowth   = 50_000     // 0.05 MB
 	minCopied   = 16_000_000 // 16 MB
 	maxAttempts = 40
+	maxLarge    = 4 // attempts that grow by a copy, and then it is one
 )
 
 // grown measures the memory of this process while a kernel reads and writes a Block in place, and the same on the
@@ -227,6 +228,7 @@ func grown(ctx context.Context, d Device) ([]trial.Check, error) {
 			return m, err
 		},
 	} {
+		large := 0
 		for range maxAttempts {
 			var err error
 			bytes[i], err = measure(ctx, d, use)
@@ -236,7 +238,11 @@ func grown(ctx context.Context, d Device) ([]trial.Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			if i == 0 && bytes[i] <= maxGrowth && bytes[i] > -maxGrowth || i == 1 && bytes[i] >= minCopied {
+			if bytes[i] >= region/2 {
+				large++
+			}
+			if i == 0 && (large == maxLarge || bytes[i] <= maxGrowth && bytes[i] > -maxGrowth) ||
+				i == 1 && bytes[i] >= minCopied {
 				break
 			}
 		}

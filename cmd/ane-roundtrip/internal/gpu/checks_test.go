@@ -1,0 +1,224 @@
+package gpu
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"math"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/unimem"
+)
+
+func TestMain(m *testing.M) {
+	engine.ServeChild()
+	leaktest.Main(m)
+}
+
+// fake is a device whose kernels are Go. Its faults are those that the checks have to find.
+type fake struct {
+	stale  bool // works on a copy that it makes when it imports
+	wrong  bool // computes the last element of a product wrongly
+	eager  bool // does not wait
+	spills bool // writes before the range that it is given
+	keeps  [][]byte
+	leak   bool // keeps as much memory as it imports
+	fails  error
+}
+
+type fakeMemory struct {
+	block *unimem.Block
+	own   *unimem.Block // nil in place
+}
+
+func (m *fakeMemory) memory() *unimem.Block {
+	if m.own != nil {
+		return m.own
+	}
+	return m.block
+}
+func (m *fakeMemory) Address() uintptr { return m.memory().Address() }
+func (m *fakeMemory) Bytes() []byte    { return m.memory().Bytes() }
+
+func (m *fakeMemory) Close() (err error) {
+	if m.own != nil {
+		err = m.own.Close()
+	}
+	if m.block != nil {
+		m.block.Release()
+	}
+	return err
+}
+
+func (f *fake) Report() Report { return Report{Name: "fake"} }
+
+func (f *fake) Close(context.Context) error { return nil }
+
+func (f *fake) Own(_ context.Context, size int) (Memory, error) {
+	b, err := unimem.Open(size, unimem.Warm())
+	return &fakeMemory{own: b}, err
+}
+
+func (f *fake) Import(_ context.Context, b *unimem.Block) (Memory, error) {
+	if f.fails != nil {
+		return nil, f.fails
+	}
+	if err := b.Retain(); err != nil {
+		return nil, err
+	}
+	m := &fakeMemory{block: b}
+	if f.stale {
+		own, err := unimem.Open(b.Size())
+		if err != nil {
+			return nil, err
+		}
+		copy(own.Bytes(), b.Bytes())
+		m.own = own
+	}
+	if f.leak {
+		kept := make([]byte, b.Size())
+		for i := 0; i < len(kept); i += 512 {
+			kept[i] = 1
+		}
+		f.keeps = append(f.keeps, kept)
+	}
+	return m, nil
+}
+
+func (f *fake) Product(_ context.Context, m Memory, n int) error {
+	b := m.(*fakeMemory).Bytes()
+	get := func(i int) float32 { return math.Float32frombits(binary.NativeEndian.Uint32(b[4*i:])) }
+	for r := range n {
+		for c := range n {
+			var sum float32
+			for k := range n {
+				sum += get(r*n+k) * get(n*n+k*n+c)
+			}
+			binary.NativeEndian.PutUint32(b[4*(2*n*n+r*n+c):], math.Float32bits(sum))
+		}
+	}
+	if f.wrong {
+		b[12*n*n-1] ^= 1
+	}
+	return nil
+}
+
+func (f *fake) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
+	add float32) error {
+	b := m.(*fakeMemory).Bytes()
+	var results [1 << 16]uint16
+	var one [2]byte
+	for v := range results {
+		binary.NativeEndian.PutUint16(one[:], uint16(v))
+		half(one[:], halfAt(one[:])*float64(factor)+float64(add))
+		results[v] = binary.NativeEndian.Uint16(one[:])
+	}
+	elements, err := unimem.View[uint16](b[offset : offset+length])
+	if err != nil {
+		return err
+	}
+	work := func() {
+		if f.spills && offset > 0 {
+			b[offset-1] = 0x3c
+		}
+		for i, v := range elements {
+			elements[i] = results[v]
+		}
+	}
+	if f.eager {
+		work()
+	}
+	go func() {
+		err := hal.WaitAll(ctx, waits...)
+		if err == nil && !f.eager {
+			work()
+		}
+		for _, p := range signals {
+			if err == nil {
+				err = p.Semaphore.Signal(p.Value)
+			}
+			if err != nil {
+				p.Semaphore.Fail(err)
+			}
+		}
+	}()
+	return nil
+}
+
+// failing returns the names of the checks that fail on a device.
+func failing(t *testing.T, d Device, opts ...engine.Option) (names []string) {
+	t.Helper()
+	leaktest.SkipEmulated(t) // an emulator's memory grows by itself
+	e, err := engine.Open(t.Context(), engine.Soft, opts...)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, e.Close()) }()
+	checks, err := Checks(t.Context(), d, e, func(...string) bool { return true })
+	require.NoError(t, err)
+	var all []string
+	for _, c := range checks {
+		all = append(all, c.Name)
+		if c.Status == trial.Fail {
+			names = append(names, c.Name)
+			t.Logf("%s: %s", c.Name, c.Detail)
+		}
+		if c.Status == trial.Skip {
+			require.NotEqual(t, "linux", runtime.GOOS, c.Detail)
+		}
+	}
+	require.Equal(t, Names(), all, "each check is made once, in its order")
+	return names
+}
+
+// A right device passes, with the engine on one Block and on two.
+func TestRightDevicePasses(t *testing.T) {
+	require.Empty(t, failing(t, &fake{}, engine.AllowOffsets()))
+	require.Empty(t, failing(t, &fake{}))
+}
+
+// Each fault fails the checks that are meant to find it, and only those.
+func TestFaultsAreFound(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		d    Device
+		want []string
+	}{
+		{"hidden copy", Copying(&fake{}), []string{pointer, growth, turns}},
+		{"stale copy", &fake{stale: true}, []string{pointer, product, cpuToGPU, gpuToCPU, growth, turns}},
+		{"wrong product", &fake{wrong: true}, []string{product}},
+		{"no waiting", &fake{eager: true}, []string{turns}},
+		{"write beside the range", &fake{spills: true}, []string{gpuToCPU}},
+		{"memory that grows", &fake{leak: true}, []string{growth}},
+		{"no import", &fake{fails: errors.New("no")}, []string{pointer, product, cpuToGPU, gpuToCPU, growth, copied,
+			turns}},
+	} {
+		got := failing(t, c.d, engine.AllowOffsets())
+		if runtime.GOOS != "linux" { // growth cannot be measured
+			continue
+		}
+		require.Equal(t, c.want, got, c.name)
+	}
+}
+
+// Only the steps that are wanted run.
+func TestUnwantedStepsDoNotRun(t *testing.T) {
+	var e *ane.Device
+	checks, err := Checks(t.Context(), &fake{fails: errors.New("no")}, e, func(names ...string) bool { return false })
+	require.NoError(t, err)
+	require.Empty(t, checks)
+}
+
+// The end of a context ends the checks.
+func TestContextEndsChecks(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := Checks(ctx, &fake{}, nil, func(names ...string) bool { return names[0] == pointer })
+	require.ErrorIs(t, err, context.Canceled)
+}
