@@ -4,7 +4,7 @@ package packed
 const Lanes = 64
 
 // batch is the rows whose scales and offsets are prepared at a time.
-const batch = 8
+const batch = 16
 
 // Fits reports whether Dots takes w: blocks lie along the rows of a matrix of plain halves.
 func (w *Weights) Fits() bool { return w.Encode == nil && w.Decode == nil && w.High == 1 }

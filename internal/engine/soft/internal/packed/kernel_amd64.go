@@ -34,6 +34,11 @@ type dots struct {
 //go:noescape
 func dotsExact4(d *dots)
 
+// dotsPairs4 takes an even number of rows.
+//
+//go:noescape
+func dotsPairs4(d *dots)
+
 //go:noescape
 func dotsOdd4(d *dots)
 
@@ -42,6 +47,20 @@ func dotsExact2(d *dots)
 
 //go:noescape
 func dotsOdd2(d *dots)
+
+//go:noescape
+func dotsExact3(d *dots)
+
+//go:noescape
+func dotsOdd3(d *dots)
+
+// dotsExact6 and dotsOdd6 take unsigned integers.
+//
+//go:noescape
+func dotsExact6(d *dots)
+
+//go:noescape
+func dotsOdd6(d *dots)
 
 //go:noescape
 func dotsExact8(d *dots, signed bool)

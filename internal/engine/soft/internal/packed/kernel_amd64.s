@@ -187,6 +187,83 @@ chunk:
 	VZEROUPPER
 	RET
 
+// STEP2 adds the products of one step of a chunk of two rows.
+#define STEP2(x, shift, a, b) \
+	VPSRLVD     shift, Z9, Z10   \
+	VPSRLVD     shift, Z29, Z11  \
+	VMOVUPS     x(SI), Z12       \
+	VPERMPS     Z8, Z10, Z10     \
+	VPERMPS     Z28, Z11, Z11    \
+	VFMADD231PS Z12, Z10, a      \
+	VFMADD231PS Z12, Z11, b
+
+// func dotsPairs4(d *dots)
+//
+// dotsExact4 for two rows at a time, so that each reads x once: Z4 to Z7 are the sums of the second, Z28 is its table.
+TEXT ·dotsPairs4(SB), NOSPLIT, $0-8
+	SHIFTS4
+	START
+	SHRQ $1, BX
+	MOVQ BLOCKS(AX), R13
+	MOVQ R13, R12
+	IMULQ CHUNKS(AX), R12
+	SHLQ $5, R12                  // bytes of a row
+	SHLQ $2, R13                  // and of its scales
+
+row:
+	ROW
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+
+block:
+	VBROADCASTSS     (R9), Z8
+	VBROADCASTSS     (R9)(R13*1), Z28
+	VFMSUB213PS.BCST (R10), Z16, Z8
+	VFMSUB213PS.BCST (R10)(R13*1), Z16, Z28
+	ROUND(Z8, Z9)
+	ROUND(Z28, Z29)
+	ADDQ             $4, R9
+	ADDQ             $4, R10
+	MOVQ             CHUNKS(AX), CX
+
+chunk:
+	PREFETCHT0      2048(R8)
+	PREFETCHT0      2048(R8)(R12*1)
+	VBROADCASTI64X4 (R8), Z9
+	VBROADCASTI64X4 (R8)(R12*1), Z29
+	STEP2(0, Z20, Z0, Z4)
+	STEP2(64, Z21, Z1, Z5)
+	STEP2(128, Z22, Z2, Z6)
+	STEP2(192, Z23, Z3, Z7)
+	ADDQ            $256, SI
+	ADDQ            $32, R8
+	DECQ            CX
+	JNE             chunk
+	DECQ            DX
+	JNE             block
+	STEPS
+	UPPER
+	WITHIN
+	LOW
+	VMOVSS          X0, (DI)
+	VADDPS          Z5, Z4, Z4
+	VADDPS          Z7, Z6, Z6
+	VADDPS          Z6, Z4, Z0
+	UPPER
+	WITHIN
+	LOW
+	VMOVSS          X0, 4(DI)
+	ADDQ            $8, DI
+	ADDQ            R12, R8
+	ADDQ            R13, R9
+	ADDQ            R13, R10
+	DECQ            BX
+	JNE             row
+	VZEROUPPER
+	RET
+
 // func dotsOdd4(d *dots)
 TEXT ·dotsOdd4(SB), NOSPLIT, $0-8
 	SHIFTS4
@@ -602,6 +679,211 @@ DATA lanes<>+0xa8(SB)/8, $0x0000000100000001
 DATA lanes<>+0xb0(SB)/8, $0x0000000100000001
 DATA lanes<>+0xb8(SB)/8, $0x0000000100000001
 GLOBL lanes<>(SB), RODATA|NOPTR, $192
+
+// Dwords, and bytes of four dwords, of integers of 3 bits: 6 bytes for four lanes, which begin at byte 0, or at byte 2 of
+// a dword. The lanes are shifted by 0 and 4 bits.
+DATA threes<>+0x00(SB)/8, $0x0000000100000000
+DATA threes<>+0x08(SB)/8, $0x0000000000000000
+DATA threes<>+0x10(SB)/8, $0x0000000200000001
+DATA threes<>+0x18(SB)/8, $0x0000000000000000
+DATA threes<>+0x20(SB)/8, $0x0000000400000003
+DATA threes<>+0x28(SB)/8, $0x0000000000000000
+DATA threes<>+0x30(SB)/8, $0x0000000500000004
+DATA threes<>+0x38(SB)/8, $0x0000000000000000
+DATA threes<>+0x40(SB)/8, $0x8080020180800100
+DATA threes<>+0x48(SB)/8, $0x8080050480800403
+DATA threes<>+0x50(SB)/8, $0x8080040380800302
+DATA threes<>+0x58(SB)/8, $0x8080070680800605
+DATA threes<>+0x60(SB)/8, $0x8080020180800100
+DATA threes<>+0x68(SB)/8, $0x8080050480800403
+DATA threes<>+0x70(SB)/8, $0x8080040380800302
+DATA threes<>+0x78(SB)/8, $0x8080070680800605
+DATA threes<>+0x80(SB)/8, $0x0000000400000000
+DATA threes<>+0x88(SB)/8, $0x0000000400000000
+DATA threes<>+0x90(SB)/8, $0x0000000400000000
+DATA threes<>+0x98(SB)/8, $0x0000000400000000
+DATA threes<>+0xa0(SB)/8, $0x0000000400000000
+DATA threes<>+0xa8(SB)/8, $0x0000000400000000
+DATA threes<>+0xb0(SB)/8, $0x0000000400000000
+DATA threes<>+0xb8(SB)/8, $0x0000000400000000
+GLOBL threes<>(SB), RODATA|NOPTR, $192
+
+// The same for integers of 6 bits: 12 bytes for four lanes.
+DATA sixes<>+0x00(SB)/8, $0x0000000100000000
+DATA sixes<>+0x08(SB)/8, $0x0000000000000002
+DATA sixes<>+0x10(SB)/8, $0x0000000400000003
+DATA sixes<>+0x18(SB)/8, $0x0000000000000005
+DATA sixes<>+0x20(SB)/8, $0x0000000700000006
+DATA sixes<>+0x28(SB)/8, $0x0000000000000008
+DATA sixes<>+0x30(SB)/8, $0x0000000a00000009
+DATA sixes<>+0x38(SB)/8, $0x000000000000000b
+DATA sixes<>+0x40(SB)/8, $0x8005040380020100
+DATA sixes<>+0x48(SB)/8, $0x800b0a0980080706
+DATA sixes<>+0x50(SB)/8, $0x8005040380020100
+DATA sixes<>+0x58(SB)/8, $0x800b0a0980080706
+DATA sixes<>+0x60(SB)/8, $0x8005040380020100
+DATA sixes<>+0x68(SB)/8, $0x800b0a0980080706
+DATA sixes<>+0x70(SB)/8, $0x8005040380020100
+DATA sixes<>+0x78(SB)/8, $0x800b0a0980080706
+GLOBL sixes<>(SB), RODATA|NOPTR, $128
+
+#define SHIFTS3 \
+	VMOVDQU32    threes<>+128(SB), Z20 \
+	MOVL         $3, DX                \
+	VPBROADCASTD DX, Z10               \
+	VPADDD       Z10, Z20, Z21         \
+	VPADDD       Z10, Z21, Z22         \
+	VPADDD       Z10, Z22, Z23         \
+	VMOVDQU32    threes<>+0(SB), Z26   \
+	VMOVDQU8     threes<>+64(SB), Z27  \
+	MOVL         $0x3F, DX             \
+	KMOVW        DX, K2
+
+// SPREAD3 reads the 24 bytes of a chunk, four integers to a lane.
+#define SPREAD3 \
+	PREFETCHT0  2048(R8)     \
+	VMOVDQU32.Z (R8), K2, Z9 \
+	VPERMD      Z9, Z26, Z9  \
+	VPSHUFB     Z27, Z9, Z9  \
+	ADDQ        $24, R8
+
+// func dotsExact3(d *dots)
+TEXT ·dotsExact3(SB), NOSPLIT, $0-8
+	SHIFTS3
+	START
+
+row:
+	ROW
+
+block:
+	EXACT
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	SPREAD3
+	CHUNK
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd3(d *dots)
+TEXT ·dotsOdd3(SB), NOSPLIT, $0-8
+	SHIFTS3
+	START
+
+row:
+	ROW
+
+block:
+	ODD
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	SPREAD3
+	CHUNK
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+#define SETUP6 \
+	VMOVDQU32 sixes<>+0(SB), Z26  \
+	VMOVDQU8  sixes<>+64(SB), Z27 \
+	MOVL      $0xFFF, DX          \
+	KMOVW     DX, K2
+
+// NUMBER6 moves integer n of each lane of Z9 to number r; left is 26 - 6n.
+#define NUMBER6(left, shift, r) \
+	VPSLLD    $left, Z9, r \
+	shift     $26, r, r    \
+	VCVTDQ2PS r, r
+
+#define NUMBERS6(shift) \
+	PREFETCHT0  2048(R8)     \
+	VMOVDQU32.Z (R8), K2, Z9 \
+	VPERMD      Z9, Z26, Z9  \
+	VPSHUFB     Z27, Z9, Z9  \
+	NUMBER6(26, shift, Z4)   \
+	NUMBER6(20, shift, Z5)   \
+	NUMBER6(14, shift, Z6)   \
+	NUMBER6(8, shift, Z7)
+
+// EXACTS8 and ODDS8 go on by 64 bytes, and a chunk has 48.
+#define BACK6 SUBQ $16, R8
+
+// func dotsExact6(d *dots)
+TEXT ·dotsExact6(SB), NOSPLIT, $0-8
+	SETUP6
+	START
+
+row:
+	ROW
+
+block:
+	BLOCK8
+
+chunk:
+	NUMBERS6(VPSRLD)
+	EXACTS8
+	BACK6
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd6(d *dots)
+TEXT ·dotsOdd6(SB), NOSPLIT, $0-8
+	SETUP6
+	START
+
+row:
+	ROW
+
+block:
+	BLOCK8
+	OFFSETS8
+
+chunk:
+	NUMBERS6(VPSRLD)
+	ODDS8
+	BACK6
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	WITHIN
+	LOW
+	UPPER
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
 
 // func expand4(d *dots)
 TEXT ·expand4(SB), NOSPLIT, $0-8

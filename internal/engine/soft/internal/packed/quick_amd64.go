@@ -8,14 +8,18 @@ const (
 	most  = 1<<10 - 1
 )
 
-// kernel is the bits of the integers as the assembly reads them: 2, 4, or 8; 0 for none.
+// kernel is the bits of the integers as the assembly reads them; 0 for none.
 func (w *Weights) kernel() int {
 	if machine.kernel != avx512 || w.Encode != nil || w.Decode != nil || w.High != 1 || w.Wide%chunk != 0 {
 		return 0
 	}
 	switch b := w.width(); b {
-	case 2, 4, 8:
+	case 2, 3, 4, 8:
 		return b
+	case 6:
+		if !w.Signed {
+			return b
+		}
 	}
 	return 0
 }
@@ -92,6 +96,16 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		dotsExact2(&d)
 	case kernel == 2:
 		dotsOdd2(&d)
+	case kernel == 3 && exact:
+		dotsExact3(&d)
+	case kernel == 3:
+		dotsOdd3(&d)
+	case kernel == 6 && exact:
+		dotsExact6(&d)
+	case kernel == 6:
+		dotsOdd6(&d)
+	case kernel == 4 && exact && len(sums)%2 == 0:
+		dotsPairs4(&d)
 	case kernel == 4 && exact:
 		dotsExact4(&d)
 	case kernel == 4:
