@@ -48,6 +48,7 @@ func (b *builder) check(d *value) {
 		all = append(all, engineModels{texts(e.at("engine")), e.at("models")})
 	}
 	b.section("Models", nil, tables...)
+	b.guests(d.at("guests"))
 	var legend []mark
 	for k, e := range all {
 		legend = append(legend, mark{fmt.Sprintf("c%d", k%6+1), e.cell})
