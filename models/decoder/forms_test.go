@@ -164,6 +164,26 @@ func TestOneSetOfPrograms(t *testing.T) {
 	}
 }
 
+// Columns without a token hold what they held, however many passes there are: they do not go through the layers again.
+func TestEmptyColumnsStay(t *testing.T) {
+	_, m := open(t, engine.Soft, decodertest.Spec{Layers: 2}, Context(60), Chunk(64), programBytes(100<<10))
+	require.Equal(t, 5, m.Plan().Loads)
+	s := begin(t, m)
+	for range 20 {
+		require.NoError(t, s.Step(t.Context(), 3))
+	}
+	require.NoError(t, s.Prefill(t.Context(), make([]int, 30)))
+	for i, p := range s.passes {
+		x, err := p.x.Float32s()
+		require.NoError(t, err)
+		for at, v := range x {
+			if at%p.columns >= []int{1, 30}[i] {
+				require.Zero(t, v)
+			}
+		}
+	}
+}
+
 // Layers in several programs: those of one shape are compiled once.
 func TestGroupsOfLayers(t *testing.T) {
 	s := decodertest.Spec{Family: decodertest.Llama3, Layers: 9, Vocabulary: 3000, Seed: 4}

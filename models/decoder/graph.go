@@ -21,8 +21,9 @@ func inputV(i int) string  { return fmt.Sprintf("v%04d", i) }
 func outputK(i int) string { return inputK(i) + "new" }
 func outputV(i int) string { return inputV(i) + "new" }
 
-// masked is what the scores of tokens that must not be seen are lowered by. Infinity is a number on some chips.
-const masked = -10000
+// masked is what the scores of tokens that must not be seen are lowered by: beyond any score, and within fp16 also
+// where the greatest score is subtracted. Infinity is a number on some chips.
+const masked = -30000
 
 // shape is what a program of layers is made for. Programs of equal shapes differ in their weights alone.
 type shape struct {

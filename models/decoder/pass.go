@@ -39,12 +39,13 @@ func (m *memory) close() (err error) {
 	return err
 }
 
-// pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from x to y and back:
-// the output of a program is the input of the next.
+// pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from x to y, from y to
+// z and back: the output of a program is the input of the next. No program writes to x, so that the columns of tokens
+// that a pass does not have never pass through the layers twice: their numbers would grow without end.
 type pass struct {
 	columns  int
 	groups   []group
-	x, y     *ane.Tensor
+	x, y, z  *ane.Tensor
 	cos, sin *ane.Tensor
 	k, v     []*ane.Tensor // of the tokens of the pass, for each layer of a program
 	requests []*ane.Request
@@ -94,8 +95,14 @@ func (s *Session) bind(set *set, mask *ane.Tensor) (*pass, error) {
 			}
 			bound[t.name] = *t.at
 		}
-		if i%2 == 1 {
-			in[inputX], out[outputY] = p.y, p.x
+		if i > 0 {
+			layout, err := model.Output(outputY)
+			if err := make(&p.z, layout, err); err != nil {
+				return p, err
+			}
+			if in[inputX], out[outputY] = p.y, p.z; i%2 == 0 {
+				in[inputX], out[outputY] = p.z, p.y
+			}
 		}
 		r, err := model.Bind(in, out)
 		if err != nil {
@@ -111,7 +118,7 @@ func (p *pass) last() *ane.Tensor {
 	if len(p.requests)%2 == 1 {
 		return p.y
 	}
-	return p.x
+	return p.z
 }
 
 func (p *pass) close() (err error) {
