@@ -88,3 +88,19 @@ func TestMapIsAligned(t *testing.T) {
 		mem[size-1] = 1
 	}
 }
+
+// Mappings are aligned wherever others are, and whatever was removed before.
+func TestManyMaps(t *testing.T) {
+	for range 5 {
+		var all [][]byte
+		for i := range 20 {
+			mem := aligned(t, Size*(1+i%3)+i%2*small)
+			require.Zero(t, Skew(mem))
+			mem[len(mem)-1] = byte(i)
+			all = append(all, mem)
+		}
+		for i, mem := range all {
+			require.Equal(t, byte(i), mem[len(mem)-1])
+		}
+	}
+}

@@ -4,6 +4,7 @@ package huge
 
 import (
 	"os"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -40,30 +41,57 @@ func mincore(mem, there []byte) error {
 	return nil
 }
 
+// process is what Map knows of this process: an address at a multiple of Size where the last mapping was removed,
+// or below which the last one was made, so that the next one probably fits there; 0 before the first.
+var process struct{ hint atomic.Uintptr }
+
 // Map maps size bytes of a file for reading and writing, shared, at a multiple of Size if size is at least Size and
 // the address space permits it: only there a file can have huge pages.
 func Map(fd, size int) ([]byte, error) {
+	hint := uintptr(0)
 	if size >= Size {
-		if mem, err := mapAligned(fd, size); err == nil {
-			return mem, nil
-		}
+		hint = process.hint.Load()
 	}
-	p, err := unix.MmapPtr(fd, 0, nil, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	p, err := mapNear(hint, fd, size)
 	if err != nil {
 		return nil, err
+	}
+	if size >= Size && uintptr(p)%Size != 0 { // another mapping is where the hint was
+		if q, err := mapAligned(fd, size); err == nil {
+			_ = unix.MunmapPtr(p, uintptr(size)) // pages stay, the file has them
+			p = q
+		}
+	}
+	if size >= Size && uintptr(p)%Size == 0 {
+		process.hint.Store(uintptr(p) - (uintptr(size)+Size-1)/Size*Size)
 	}
 	return unsafe.Slice((*byte)(p), size), nil
 }
 
+// mapNear maps a file at an address if that is free, and elsewhere if not.
+func mapNear(hint uintptr, fd, size int) (unsafe.Pointer, error) {
+	// The hint stays a number: no memory of Go is there.
+	r, _, errno := unix.Syscall6(unix.SYS_MMAP, hint, uintptr(size), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED,
+		uintptr(fd), 0)
+	if errno != 0 {
+		return nil, errno
+	}
+	return *(*unsafe.Pointer)(unsafe.Pointer(&r)), nil
+}
+
 // Unmap removes what Map has mapped.
 func Unmap(mem []byte) error {
-	return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(mem)), uintptr(len(mem)))
+	p := unsafe.Pointer(unsafe.SliceData(mem))
+	err := unix.MunmapPtr(p, uintptr(len(mem)))
+	if len(mem) >= Size && uintptr(p)%Size == 0 {
+		process.hint.Store(uintptr(p))
+	}
+	return err
 }
 
 // mapAligned reserves addresses, maps the file in their middle, and frees the rest.
-func mapAligned(fd, size int) ([]byte, error) {
+func mapAligned(fd, size int) (unsafe.Pointer, error) {
 	page := os.Getpagesize()
-	want := size
 	size = (size + page - 1) / page * page
 	room, err := unix.MmapPtr(-1, 0, nil, uintptr(size+Size), unix.PROT_NONE,
 		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
@@ -83,5 +111,5 @@ func mapAligned(fd, size int) ([]byte, error) {
 	if rest := Size - skip; rest > 0 {
 		_ = unix.MunmapPtr(unsafe.Add(p, size), uintptr(rest)) // as above
 	}
-	return unsafe.Slice((*byte)(p), want), nil
+	return p, nil
 }
