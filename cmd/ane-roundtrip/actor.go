@@ -255,6 +255,9 @@ func (j *actorJob) prepare() (err error) {
 				return badf("--snapshot %s: its folder does not exist; name a file in a folder that exists", o.snapshot)
 			}
 		}
+		if err := replaceable(o.snapshot); err != nil {
+			return err
+		}
 		j.generateJob.o.snapshot = "" // an actor that begins reads none
 		err := j.generateJob.prepare()
 		j.o.max, j.o.context = j.generateJob.o.max, j.generateJob.o.context
@@ -297,6 +300,20 @@ func (j *actorJob) prepare() (err error) {
 	}
 	j.generateJob.o.context = min(o.context, c.Positions)
 	return nil
+}
+
+// replaceable refuses a file that freeze would replace and that is no snapshot, such as one of the model or the guest.
+func replaceable(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().IsRegular() && info.Size() == 0 {
+		return nil
+	}
+	if info.Mode().IsRegular() {
+		if _, err = decoder.PeekFile(path); err == nil {
+			return nil
+		}
+	}
+	return badf("--snapshot %s exists and is no snapshot, so it is not replaced; name another file", path)
 }
 
 // begin starts or thaws the actor.

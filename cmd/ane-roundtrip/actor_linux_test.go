@@ -73,3 +73,34 @@ func TestActorsGoOnOnAnotherProcessor(t *testing.T) {
 	thaw[2] = "6"
 	require.Equal(t, whole[10:], said(t, here, thaw...), "and back")
 }
+
+// TestFreezeReplacesSnapshotsAlone: freeze refuses the files of the model and of anybody else before it computes.
+func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
+	dir := t.TempDir()
+	_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Qwen2, Seed: 1})
+	require.NoError(t, err)
+	other := filepath.Join(t.TempDir(), "letter")
+	require.NoError(t, os.WriteFile(other, []byte("Dear reader"), 0o600))
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(filepath.Join(dir, "model.safetensors"), link))
+	freeze := func(file string) (int, string) {
+		var out, errw bytes.Buffer
+		code := execute(t.Context(), []string{"actor", "freeze", "--model", dir, "--tokens", "1,2", "--max", "2",
+			"--snapshot", file}, &out, &errw)
+		return code, errw.String()
+	}
+	for _, file := range []string{filepath.Join(dir, "config.json"), filepath.Join(dir, "model.safetensors"), other,
+		link, dir} {
+		before, _ := os.ReadFile(file)
+		code, said := freeze(file)
+		require.Equal(t, codeUsage, code, file)
+		require.Contains(t, said, "is no snapshot, so it is not replaced")
+		after, _ := os.ReadFile(file)
+		require.Equal(t, before, after)
+	}
+	file := filepath.Join(t.TempDir(), "actor")
+	for range 2 { // the second one replaces the first
+		code, said := freeze(file)
+		require.Zero(t, code, said)
+	}
+}
