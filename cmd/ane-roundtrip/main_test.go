@@ -65,7 +65,18 @@ func TestStandInScripts(t *testing.T) {
 	})
 }
 
-func scripts(t *testing.T, dir string, setup func(*testscript.Env) error) {
+func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
+	setup := func(e *testscript.Env) error {
+		for _, name := range []string{gpu.EnvDevice, "VK_DRIVER_FILES", "VK_ICD_FILENAMES"} { // of the condition gpu
+			if v, ok := os.LookupEnv(name); ok {
+				e.Setenv(name, v)
+			}
+		}
+		if more == nil {
+			return nil
+		}
+		return more(e)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("../../testdata", dir),
 		Setup:               setup,

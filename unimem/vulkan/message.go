@@ -51,7 +51,7 @@ func unregister(number uintptr) {
 const (
 	severityWarning = 0x100
 	severityError   = 0x1000
-	messageTypes    = 7 // general, validation and performance
+	messageTypes    = 2 // validation: general ones are the loader's, about other drivers too
 )
 
 // receive is called by the validation layer.
