@@ -73,14 +73,15 @@ text behind --prompt, ids behind --tokens, and figures. It writes no file.`,
 func (a *app) actorFreezeCommand() *cobra.Command {
 	var o actorOptions
 	cmd := &cobra.Command{
-		Use:   "freeze --snapshot FILE --model FOLDER [--prompt TEXT | --tokens IDS]",
+		Use:   "freeze [FILE] --model FOLDER [--prompt TEXT | --tokens IDS]",
 		Short: "Have an actor say some tokens and freeze it to a file",
 		Long: `freeze starts an actor with a prompt, has it say at most --max tokens, and
-freezes it to the file of --snapshot, which it replaces. Without a prompt it
-thaws the actor in that file, which goes on and is frozen to the file again.`,
+freezes it to FILE, also given by --snapshot, which it replaces. Without a
+prompt it thaws the actor in that file, which goes on and is frozen to the file
+again; --model is then the folder that the file names, unless it is given.`,
 		Example: `  ane-roundtrip actor freeze --snapshot a --model m --tokens 1,2,3 --max 10
-  ane-roundtrip actor freeze --snapshot a --model m --max 10`,
-		Args: noArgs,
+  ane-roundtrip actor freeze --snapshot a --max 10`,
+		Args: o.snapshotArg,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := o.prompted(cmd, false); err != nil {
 				return err
@@ -98,19 +99,20 @@ thaws the actor in that file, which goes on and is frozen to the file again.`,
 func (a *app) actorThawCommand() *cobra.Command {
 	var o actorOptions
 	cmd := &cobra.Command{
-		Use:   "thaw --snapshot FILE --model FOLDER",
+		Use:   "thaw [FILE] [--model FOLDER]",
 		Short: "Thaw an actor and print what it says next",
-		Long: `thaw goes on with the actor in the file of --snapshot, which stays as it is, and
-prints at most --max further tokens. The guest has to be the one that was
-frozen: another one, or another version, is refused with what differs.
+		Long: `thaw goes on with the actor in FILE, also given by --snapshot, which stays as it
+is, and prints at most --max further tokens. The guest has to be the one that
+was frozen: another one, or another version, is refused with what differs.
+Without --model the model is that of the folder that the file names.
 
 With the model, weights and numerics that froze the actor, its keys and values
 are restored, and it says what it would have said. With another --model, other
 weights or other numerics the guest keeps its memory and the tokens, and the
 model takes all tokens of the actor again; a note says so.`,
-		Example: `  ane-roundtrip actor thaw --snapshot a --model m --max 20
+		Example: `  ane-roundtrip actor thaw --snapshot a --max 20
   ane-roundtrip actor thaw --snapshot a --model other --max 20 --json`,
-		Args: noArgs,
+		Args: o.snapshotArg,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.whole = cmd.Flags().Changed("max")
 			return a.actor(cmd.Context(), o, actorWork{thaw: true})
@@ -120,6 +122,19 @@ model takes all tokens of the actor again; a note says so.`,
 	cmd.Flags().StringVar(&o.snapshot, "snapshot", "", "`FILE` of the frozen actor")
 	cmd.Flags().BoolVar(&o.words, "text", false, "print text in place of ids, by the model's tokenizer.json")
 	return cmd
+}
+
+// snapshotArg takes the file of a snapshot as an operand.
+func (o *actorOptions) snapshotArg(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) > 1:
+		return unknownOperand(cmd, args[1])
+	case len(args) == 1 && o.snapshot != "":
+		return badf("both %s and --snapshot %s name the file; leave one of them out", args[0], o.snapshot)
+	case len(args) == 1:
+		o.snapshot = args[0]
+	}
+	return nil
 }
 
 // actorFlags adds the flags that all commands of actor have.
@@ -263,15 +278,17 @@ func (j *actorJob) prepare() (err error) {
 		j.o.max, j.o.context = j.generateJob.o.max, j.generateJob.o.context
 		return err
 	}
-	if o.model == "" {
-		return badf("no model; give --model FOLDER")
-	}
-	t, err := decoder.PeekFile(o.snapshot)
+	info, err := actor.PeekFile(o.snapshot)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return badf("--snapshot %s does not exist; freeze an actor first, with a prompt", o.snapshot)
 	case err != nil:
 		return err
+	}
+	if o.model == "" {
+		if o.model = info.Note; o.model == "" {
+			return badf("no model, and %s names none; give --model FOLDER", o.snapshot)
+		}
 	}
 	if j.folder, err = decoder.Open(o.model); err != nil {
 		return err
@@ -282,7 +299,7 @@ func (j *actorJob) prepare() (err error) {
 		}
 	}
 	c := j.folder.Config()
-	taken := len(t.Tokens()) + 1 // the last token that the actor said is perhaps not taken yet
+	taken := info.Taken + 1 // the last token that the actor said is perhaps not taken yet
 	switch {
 	case o.max < 0:
 		return badf("--max %d; give 0 or more", o.max)
@@ -320,6 +337,9 @@ func replaceable(path string) error {
 func (j *actorJob) begin(ctx context.Context, code *actor.Code) (err error) {
 	config := actor.Config{Prompt: j.prompt, Sampler: j.sampler,
 		Limits: wasm.Limits{Memory: j.o.memory << 20, Output: j.app.err}}
+	if config.Note, err = filepath.Abs(j.o.model); err != nil {
+		return err
+	}
 	if !j.work.thaw {
 		j.actor, err = code.Start(ctx, config)
 		return err

@@ -17,6 +17,7 @@ import (
 type Config struct {
 	Prompt  []int            // tokens that the guest reads
 	Sampler *decoder.Sampler // of choose; nil is greedy. The Actor uses it from then on
+	Note    string           // kept in every file of Freeze, such as the folder of the model; at most 64 KiB
 	Limits  wasm.Limits      // of the guest; a zero Time is ten minutes, for a long prompt
 }
 
@@ -38,6 +39,7 @@ type Actor struct {
 	mu     sync.Mutex
 	prompt []int
 	said   []int
+	note   string
 	ended  bool
 	closed bool
 }
@@ -48,13 +50,16 @@ type Actor struct {
 func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
 	const op = "start"
 	vocabulary := c.host.model.Config().Vocabulary
+	if len(config.Note) > maxNote {
+		return nil, &Error{Op: op, Detail: fmt.Sprintf("a note of %d bytes, at most %d", len(config.Note), maxNote)}
+	}
 	for i, id := range config.Prompt {
 		if id < 0 || id >= vocabulary {
 			return nil, &decoder.Error{Op: op, Err: decoder.ErrVocabulary,
 				Detail: fmt.Sprintf("token %d of the prompt is %d, the model has %d", i, id, vocabulary)}
 		}
 	}
-	a := &Actor{code: c, prompt: slices.Clone(config.Prompt), sampler: config.Sampler}
+	a := &Actor{code: c, prompt: slices.Clone(config.Prompt), sampler: config.Sampler, note: config.Note}
 	var err error
 	if a.sampler == nil {
 		if a.sampler, err = decoder.NewSampler(0, 1, 0); err != nil {
@@ -202,7 +207,7 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 }
 
 // Thaw makes an Actor of a file of Freeze, which goes on with the tokens that the frozen one would have said. Of config
-// it takes the Limits; prompt and sampler are those of the file.
+// it takes the Limits, and a Note that is not empty; prompt, sampler and else the note are those of the file.
 //
 // Errors: ErrSnapshot (damaged, no snapshot of an actor, or of another guest or version, with what differs), ErrModel,
 // fs.ErrNotExist, and those of Start.

@@ -12,6 +12,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 
 	"github.com/anekit/anekit/ane/wasm"
+	"github.com/anekit/anekit/models/decoder"
 	linear "github.com/anekit/anekit/unimem/wasm"
 )
 
@@ -24,12 +25,16 @@ const block = 4096
 // maxState is the most bytes of a state: less than the note of a snapshot may have.
 const maxState = 3 << 20
 
+// maxNote is the longest note in bytes.
+const maxNote = 64 << 10
+
 // state is a guest between two calls.
 type state struct {
 	sum              [sha256.Size]byte
 	interfaceVersion int
 	ended            bool
 	prompt, said     []int
+	note             string
 	globals          []uint64
 	size             int    // of the memory
 	memory           []byte // its blocks, compressed
@@ -50,6 +55,7 @@ func (a *Actor) state() ([]byte, error) {
 			b = binary.AppendUvarint(b, uint64(id))
 		}
 	}
+	b = append(binary.AppendUvarint(b, uint64(len(a.note))), a.note...)
 	b = binary.AppendUvarint(b, uint64(len(a.code.globals)))
 	for _, g := range a.code.globals {
 		v := a.guest.Module().ExportedGlobal(g.export())
@@ -95,6 +101,41 @@ func (a *Actor) state() ([]byte, error) {
 
 // read decodes a state and compares it with the guest.
 func (c *Code) read(op, path string, extra []byte) (*state, error) {
+	s, err := decode(op, path, extra)
+	if err != nil {
+		return nil, err
+	}
+	if why := c.differs(s); why != "" {
+		return nil, &Error{Op: op, Name: path, Err: ErrSnapshot, Detail: why,
+			Hint: "thaw it with the guest that was frozen"}
+	}
+	return s, nil
+}
+
+// Info is what a file of Freeze has beside memory, keys and values.
+type Info struct {
+	Sum          [sha256.Size]byte // of the guest's binary
+	Prompt, Said []int
+	Taken        int    // tokens that the model has taken
+	Note         string // of Config
+}
+
+// PeekFile reads the Info of a file of Freeze, which Thaw checks as a whole. Errors: ErrSnapshot, fs.ErrNotExist.
+func PeekFile(path string) (Info, error) {
+	const op = "peek"
+	t, err := decoder.PeekFile(path)
+	if err != nil {
+		return Info{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
+	}
+	s, err := decode(op, path, t.Extra)
+	if err != nil {
+		return Info{}, err
+	}
+	return Info{s.sum, s.prompt, s.said, len(t.Tokens()), s.note}, nil
+}
+
+// decode decodes a state.
+func decode(op, path string, extra []byte) (*state, error) {
 	refuse := func(format string, args ...any) error {
 		return &Error{Op: op, Name: path, Err: ErrSnapshot, Detail: fmt.Sprintf(format, args...)}
 	}
@@ -125,6 +166,10 @@ func (c *Code) read(op, path string, extra []byte) (*state, error) {
 			*tokens = append(*tokens, number(1<<31-1))
 		}
 	}
+	note := make([]byte, number(min(in.Len(), maxNote)))
+	_, fault := io.ReadFull(in, note)
+	err = errors.Join(err, fault)
+	s.note = string(note)
 	s.globals = make([]uint64, number(in.Len()/8))
 	for i := range s.globals {
 		var v [8]byte
@@ -137,10 +182,6 @@ func (c *Code) read(op, path string, extra []byte) (*state, error) {
 		return nil, refuse("its guest is cut off")
 	}
 	s.memory = extra[len(extra)-in.Len():]
-	if why := c.differs(s); why != "" {
-		e := &Error{Op: op, Name: path, Err: ErrSnapshot, Detail: why, Hint: "thaw it with the guest that was frozen"}
-		return nil, e
-	}
 	return s, nil
 }
 
@@ -171,6 +212,9 @@ func (s *state) install(op, path string, a *Actor) error {
 		v.Set(s.globals[i])
 	}
 	a.prompt, a.said, a.ended = s.prompt, s.said, s.ended
+	if a.note == "" {
+		a.note = s.note
+	}
 	return nil
 }
 
