@@ -369,7 +369,7 @@ func newSlow(t *testing.T, r road) (*rig, *slow) {
 // The engine is done with a guest's memory before the memory is freed, however the guest ends.
 func TestEndsWhileARequestIsInFlight(t *testing.T) {
 	for _, road := range roads()[:2] {
-		for _, end := range []string{"trap", "close", "time", "context"} {
+		for _, end := range []string{"trap", "exit", "close", "time", "context"} {
 			t.Run(road.name+"/"+end, func(t *testing.T) {
 				r, s := newSlow(t, road)
 				limits := wasm.Limits{Time: time.Hour}
@@ -386,6 +386,14 @@ func TestEndsWhileARequestIsInFlight(t *testing.T) {
 					<-s.running
 					_, err := g.Call(ctx, "trap")
 					require.ErrorIs(t, err, wasm.ErrTrap)
+				case "exit":
+					require.Zero(t, g.need("start", request))
+					<-s.running
+					_, err := g.Call(ctx, "exit", 3)
+					require.ErrorIs(t, err, wasm.ErrExit)
+					var e *wasm.Error
+					require.ErrorAs(t, err, &e)
+					require.EqualValues(t, 3, e.Exit)
 				case "close":
 					require.Zero(t, g.need("start", request))
 					<-s.running

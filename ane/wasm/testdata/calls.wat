@@ -27,6 +27,7 @@
   (import "anekit" "sampler_open" (func $sampler_open (param f32 f32 i64) (result i32)))
   (import "anekit" "sample" (func $sample (param i32 i32 i32 i32) (result i32)))
   (import "anekit" "sampler_close" (func $sampler_close (param i32) (result i32)))
+  (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
   (memory (export "memory") 4 1024)
   (func (export "version") (result i32) (call $version))
   (func (export "alignment") (result i32) (call $alignment))
@@ -57,6 +58,7 @@
   (func (export "grow") (param i32) (result i32) (memory.grow (local.get 0)))
   (func (export "load") (param i32) (result i32) (i32.load (local.get 0)))
   (func (export "store") (param i32 i32) (i32.store (local.get 0) (local.get 1)))
+  (func (export "exit") (param i32) (call $exit (local.get 0)))
   (func (export "trap") (unreachable))
   (func (export "spin") (loop $again (br $again)))
   ;; evaluates a request until it fails
