@@ -258,6 +258,11 @@ func (k *Disk) Close() error {
 	case <-k.done:
 		return k.err
 	case <-end.C:
+	}
+	select {
+	case <-k.done: // it ended at the same time
+		return k.err
+	default:
 		return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: context.DeadlineExceeded,
 			Hint: "an access to the file has not returned"}
 	}
