@@ -56,6 +56,15 @@ func TestGrowth(t *testing.T) {
 		return buf
 	})
 	copied := measure(func(n int64) bool { return n >= 16_000_000 }, func(b *unimem.Block) *Buffer {
+		if d.Info().Kind == Discrete { // whose own memory is none of this process
+			other, err := unimem.Open(size, unimem.Warm())
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, other.Close()) })
+			copy(other.Bytes(), b.Bytes())
+			buf, err := d.Import(t.Context(), other)
+			require.NoError(t, err)
+			return buf
+		}
 		buf, err := d.NewBuffer(t.Context(), b.Size())
 		require.NoError(t, err)
 		copy(buf.Bytes(), b.Bytes())

@@ -32,7 +32,7 @@ type Device interface {
 	Report() Report
 	// Import makes a Memory of a Block, in place.
 	Import(ctx context.Context, b *unimem.Block) (Memory, error)
-	// Own makes a Memory of the driver's: the copying path.
+	// Own makes a Memory apart from any Block of the caller, which counts as memory of this process: the copying path.
 	Own(ctx context.Context, size int) (Memory, error)
 	// Product computes C = A x B of n x n float32. The matrices follow each other in m.
 	Product(ctx context.Context, m Memory, n int) error

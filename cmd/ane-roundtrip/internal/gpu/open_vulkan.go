@@ -64,10 +64,45 @@ func (d *device) Import(ctx context.Context, b *unimem.Block) (Memory, error) {
 	return d.d.Import(ctx, b)
 }
 
-func (d *device) Own(ctx context.Context, size int) (Memory, error) { return d.d.NewBuffer(ctx, size) }
+// Own makes memory of the driver. That of a discrete GPU is no memory of this process, so that its growth could not be
+// seen: there it is a Block that the caller does not have.
+func (d *device) Own(ctx context.Context, size int) (Memory, error) {
+	if d.d.Info().Kind != vulkan.Discrete {
+		return d.d.NewBuffer(ctx, size)
+	}
+	b, err := unimem.Open(size, unimem.Warm())
+	if err != nil {
+		return nil, err
+	}
+	buf, err := d.d.Import(ctx, b)
+	if err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return &ownBlock{buf, b}, nil
+}
+
+// ownBlock is memory on a Block of its own.
+type ownBlock struct {
+	*vulkan.Buffer
+	block *unimem.Block
+}
+
+func (o *ownBlock) Close() error {
+	if err := o.Buffer.Close(); err != nil {
+		return err
+	}
+	return o.block.Close()
+}
+
+func buffer(m Memory) *vulkan.Buffer {
+	if o, ok := m.(*ownBlock); ok {
+		return o.Buffer
+	}
+	return m.(*vulkan.Buffer)
+}
 
 func (d *device) Product(ctx context.Context, m Memory, n int) error {
-	b := m.(*vulkan.Buffer)
+	b := buffer(m)
 	size := 4 * n * n
 	done := hal.NewSemaphore(0)
 	err := d.queue.Execute(ctx, nil, []hal.Point{{Semaphore: done, Value: 1}}, vulkan.Dispatch{Kernel: d.product,
@@ -82,7 +117,7 @@ func (d *device) Product(ctx context.Context, m Memory, n int) error {
 func (d *device) Scale(ctx context.Context, waits, signals []hal.Point, m Memory, offset, length int, factor,
 	add float32) error {
 	const groups = 256 // at most: the kernel strides over the rest
-	r := m.(*vulkan.Buffer).Range(offset, length)
+	r := buffer(m).Range(offset, length)
 	push := binary.NativeEndian.AppendUint32(nil, uint32(length/4))
 	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(factor))
 	push = binary.NativeEndian.AppendUint32(push, math.Float32bits(add))
