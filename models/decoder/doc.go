@@ -38,8 +38,8 @@
 // Attention is to all tokens: a window (use_sliding_window) and heads that rotate in part (partial_rotary_factor) are
 // refused, mixtures of experts and adapters are unknown. Weights are computed with as fp16 or packed integers; one
 // beyond 65504 is refused as not finite. Integers of 5 bits are widened to 6 when the model is loaded, since MIL has
-// no type for them. A model whose layer has more weights than a program of a chip may have is refused in the form Engine; layers are not
-// cut. Bytes of a mapped file that another process cuts short while the model runs end the process, as package
+// no type for them. A model whose layer has more weights than a program of a chip may have is refused in the form
+// Engine; layers are not cut. Reading a mapped file that another process has cut short ends the process, as package
 // safetensors says.
 //
 // # Lifetimes

@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // group is layers that one program computes.
@@ -218,6 +219,13 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	m.plan.WeightsMapped, m.plan.WeightsConverted = s.mapped, s.converted
+	if m.folder.file.Report().How == safetensors.Mapped {
+		for _, w := range m.folder.weights { // what was converted or checked is not read again, or rarely
+			for _, t := range w.tensors() {
+				release(t)
+			}
+		}
+	}
 	return nil
 }
 

@@ -22,14 +22,22 @@ type weight struct {
 	scales, shifts safetensors.Tensor
 }
 
-// bytes is the size of the weight as stored.
-func (w *weight) bytes() int64 {
-	n := w.data.Size()
+// tensors lists the tensors of the weight.
+func (w *weight) tensors() []safetensors.Tensor {
+	all := []safetensors.Tensor{w.data}
 	if w.bits > 0 {
-		n += w.scales.Size() + w.shifts.Size()
+		all = append(all, w.scales, w.shifts)
 	}
 	if w.bias != nil {
-		n += w.bias.Size()
+		all = append(all, *w.bias)
+	}
+	return all
+}
+
+// bytes is the size of the weight as stored.
+func (w *weight) bytes() (n int64) {
+	for _, t := range w.tensors() {
+		n += t.Size()
 	}
 	return n
 }
