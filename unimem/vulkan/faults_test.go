@@ -111,7 +111,10 @@ func TestNoDevice(t *testing.T) {
 	idle := replaced("vkGetPhysicalDeviceQueueFamilyProperties", func(real function, args []uintptr) result {
 		real(args...)
 		if args[2] != 0 {
-			binary.NativeEndian.PutUint32(foreign(args[2], 4), 4) // transfers only
+			const size = 24 // of VkQueueFamilyProperties
+			for i := range uintptr(binary.NativeEndian.Uint32(foreign(args[1], 4))) {
+				binary.NativeEndian.PutUint32(foreign(args[2]+i*size, 4), 4) // transfers only
+			}
 		}
 		return success
 	})
