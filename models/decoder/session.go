@@ -111,7 +111,7 @@ func (s *Session) Prefill(ctx context.Context, tokens []int) error {
 
 // pass returns the pass that takes the first of n tokens.
 func (s *Session) pass(n int) *pass {
-	if len(s.passes) == 1 || n == 1 || n < s.passes[1].columns/8 && s.model.o.form == Compact {
+	if len(s.passes) == 1 || n == 1 || n < s.passes[1].columns/2 && s.model.o.form == Compact {
 		return s.passes[0]
 	}
 	for i, p := range s.passes[1 : len(s.passes)-1] {
