@@ -2,6 +2,7 @@ package dma_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -47,4 +48,31 @@ func Example() {
 	// 1 segment of 65536 bytes
 	// from the disk
 	// <nil> <nil>
+}
+
+// A file goes from a real disk to a registered Block, on Linux. Elsewhere, and where io_uring is refused, the caller
+// reads with ReadAt.
+func ExampleOpenRing() {
+	b, err := unimem.Open(1<<20, unimem.Warm())
+	if err != nil {
+		panic(err)
+	}
+	defer b.Close()
+	file, direct, err := dma.OpenFile("model.safetensors")
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	ring, err := dma.OpenRing(b)
+	if errors.Is(err, dma.ErrUnavailable) {
+		_, err = file.ReadAt(b.Bytes(), 0)
+		fmt.Println("read without a ring:", err)
+		return
+	}
+	if err != nil {
+		panic(err)
+	}
+	defer ring.Close()
+	n, err := ring.Read(context.Background(), file, 0, b, 0, b.Size())
+	fmt.Println(n, err, direct, ring.Registered())
 }
