@@ -83,13 +83,13 @@ func (d *Device) dmabufSource(a *arena, fd int) (*source, error) {
 		return nil, err
 	}
 	owned := false
-	return &source{types: props.types, handle: handleDMABuf, next: put(a, &importFd{sType: typeImportFd,
-		handle: handleDMABuf,
-		fd:     int32(fd)}), taken: func() { owned = true }, drop: func() {
+	s := &source{types: props.types, handle: handleDMABuf, taken: func() { owned = true }, drop: func() {
 		if !owned {
 			closeFile(fd)
 		}
-	}}, nil
+	}}
+	s.next = put(a, &importFd{sType: typeImportFd, handle: handleDMABuf, fd: int32(fd)})
+	return s, nil
 }
 
 // aligned refuses an address or a size that VK_EXT_external_memory_host cannot import.
@@ -99,8 +99,8 @@ func (d *Device) aligned(b *unimem.Block) error {
 		return nil
 	}
 	return &Error{Op: "import", Err: ErrAlignment,
-		Hint: fmt.Sprintf("address %#x and size %d are not both multiples of %d:"+
-			" use whole pages", b.Address(), b.Size(), n)}
+		Hint: fmt.Sprintf("address %#x and size %d are not both multiples of %d: use whole pages", b.Address(),
+			b.Size(), n)}
 }
 
 // source is memory to import.
@@ -113,9 +113,8 @@ type source struct {
 }
 
 // importBlock makes a Buffer of a Block; find makes the structure of the import.
-func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string, find func(*arena) (*source,
-	error)) (*Buffer,
-	error) {
+func (d *Device) importBlock(ctx context.Context, b *unimem.Block, road string,
+	find func(*arena) (*source, error)) (*Buffer, error) {
 	return onDevice(ctx, d, "import", func() (buf *Buffer, err error) {
 		if err := b.Retain(); err != nil {
 			return nil, &Error{Op: "import", Err: err, Hint: "open a Block first"}
@@ -196,8 +195,8 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 	if from != nil {
 		info.next = put(a, &externalBuffer{sType: typeExternalBuffer, handles: from.handle})
 	}
-	if err := d.check(op, "vkCreateBuffer", d.in.createBuffer(d.handle, put(a, &info), 0, put(a,
-		&b.buffer))); err != nil {
+	r := d.in.createBuffer(d.handle, put(a, &info), 0, put(a, &b.buffer))
+	if err := d.check(op, "vkCreateBuffer", r); err != nil {
 		return nil, err
 	}
 	var needs memoryRequirements
@@ -209,8 +208,7 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 		allocation.size, allocation.next = uint64(b.size), from.next
 		if needs.size > uint64(b.size) {
 			return nil, &Error{Op: op, Err: ErrAlignment, Hint: fmt.Sprintf("%s needs %d bytes for a buffer of %d",
-				d.Name,
-				needs.size, b.size)}
+				d.Name, needs.size, b.size)}
 		}
 	}
 	kind, ok := d.memoryType(types, from == nil)
@@ -218,14 +216,14 @@ func (d *Device) makeBuffer(a *arena, op string, b *Buffer, from *source) (_ *Bu
 		return nil, &Error{Op: op, Err: ErrBlock, Hint: d.Name + " has no kind of memory for it"}
 	}
 	allocation.memoryType = uint32(kind)
-	if err := d.check(op, "vkAllocateMemory", d.in.allocate(d.handle, put(a, &allocation), 0, put(a,
-		&b.memory))); err != nil {
+	r = d.in.allocate(d.handle, put(a, &allocation), 0, put(a, &b.memory))
+	if err := d.check(op, "vkAllocateMemory", r); err != nil {
 		return nil, err
 	}
 	if from != nil && from.taken != nil {
 		from.taken()
 	}
-	r := d.in.bind(d.handle, uintptr(b.buffer), uintptr(b.memory), 0)
+	r = d.in.bind(d.handle, uintptr(b.buffer), uintptr(b.memory), 0)
 	if err := d.check(op, "vkBindBufferMemory", r); err != nil {
 		return nil, err
 	}

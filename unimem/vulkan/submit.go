@@ -2,6 +2,7 @@ package vulkan
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 )
@@ -42,6 +43,7 @@ type Copy struct{ To, From Range }
 type submission struct {
 	number      uint64
 	objects     []*object
+	retired     bool
 	commands    uint64 // VkCommandPool
 	descriptors uint64 // VkDescriptorPool, 0 for none
 }
@@ -77,7 +79,8 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 		}
 		names, err := c.check(d)
 		if err != nil {
-			if e, ok := err.(*Error); ok {
+			var e *Error
+			if errors.As(err, &e) {
 				e.Hint = fmt.Sprintf("command %d: %s", i, e.Hint)
 			}
 			return err
@@ -96,6 +99,14 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 	d.retire()
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	// A call that is abandoned goes on with what it was given.
+	waits, signals, commands = slices.Clone(waits), slices.Clone(signals), slices.Clone(commands)
+	for i, c := range commands {
+		if run, ok := c.(Dispatch); ok {
+			run.Buffers, run.Push = slices.Clone(run.Buffers), slices.Clone(run.Push)
+			commands[i] = run
+		}
 	}
 	_, err := onDevice(ctx, d, "submit", func() (struct{}, error) {
 		return struct{}{}, d.enqueue(ctx, uses, waits, signals, commands)
@@ -150,14 +161,18 @@ func (d *Device) enqueue(ctx context.Context, uses []named, waits, signals []Poi
 		return nil
 	}
 	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, p := range slices.Backward(made) {
 		p.t.unpromise(p.v, p.before)
 	}
+	if s.retired { // since the device is lost
+		return err
+	}
+	d.pending = slices.DeleteFunc(d.pending, func(p *submission) bool { return p == s })
 	for _, o := range s.objects {
 		o.uses--
 	}
 	s.free(d, d.handle)
-	d.mu.Unlock()
 	return err
 }
 
@@ -194,15 +209,19 @@ func (d *Device) send(s *submission, waits, signals []Point, commands []Command)
 	if len(signal) == 0 {
 		n = 1
 	}
-	r := d.in.submit(d.queue, uintptr(n), putAll(&a, batches), 0)
-	if err := d.check("submit", "vkQueueSubmit", r); err != nil {
-		return err
-	}
+	// It is pending before the GPU can end it, so that a caller that sees its signals finds its objects unused.
 	d.mu.Lock()
 	d.last = s.number
 	d.pending = append(d.pending, s)
 	d.mu.Unlock()
-	return nil
+	r := d.in.submit(d.queue, uintptr(n), putAll(&a, batches), 0)
+	err = d.check("submit", "vkQueueSubmit", r)
+	if err != nil {
+		d.mu.Lock()
+		d.last = s.number - 1
+		d.mu.Unlock()
+	}
+	return err
 }
 
 // record writes the commands to a command buffer; 0 for none.

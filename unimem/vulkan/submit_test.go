@@ -194,3 +194,27 @@ func TestConcurrentUse(t *testing.T) {
 		require.EqualValues(t, 0x4d004d00, word, "20 in fp16, word %d", i)
 	}
 }
+
+// A caller that sees the signal of work can close its Buffer, also when the driver has not yet returned from
+// accepting the work.
+func TestEndedWorkHoldsNothing(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	d := device(t, replaced("vkQueueSubmit", func(real function, args []uintptr) result {
+		r := real(args...)
+		close(entered)
+		<-release
+		return r
+	}))
+	buf, err := d.NewBuffer(t.Context(), 64)
+	require.NoError(t, err)
+	done, err := d.NewTimeline(0)
+	require.NoError(t, err)
+	accepted := make(chan error)
+	go func() { accepted <- d.Submit(context.Background(), nil, []Point{{done, 1}}, Fill{buf.Range(0, 64), 7}) }()
+	<-entered
+	require.NoError(t, done.Wait(t.Context(), 1))
+	require.EqualValues(t, 7, buf.Bytes()[0])
+	require.NoError(t, buf.Close())
+	close(release)
+	require.NoError(t, <-accepted)
+}

@@ -67,9 +67,8 @@ func TestTurnsOnOneBlock(t *testing.T) {
 		time := hal.NewSemaphore(0)
 		at := func(v uint64) []hal.Point { return []hal.Point{{Semaphore: time, Value: v}} }
 		// In an order that only the timeline makes right.
-		require.NoError(t, queue.Execute(ctx, at(3), at(4), scale(k, there.Range(second, size), there.Range(second,
-			size), 0.5,
-			0)))
+		y := there.Range(second, size)
+		require.NoError(t, queue.Execute(ctx, at(3), at(4), scale(k, y, y, 0.5, 0)))
 		require.NoError(t, device.Queue().Execute(ctx, at(2), at(3), commands))
 		require.NoError(t, queue.Execute(ctx, at(1), at(2), scale(k, there.Range(0, size), there.Range(0, size), 2, 1)))
 		x, err := unimem.View[uint16](b.Bytes()[:size])
@@ -80,11 +79,11 @@ func TestTurnsOnOneBlock(t *testing.T) {
 		}
 		require.NoError(t, time.Signal(1))
 		require.NoError(t, time.Wait(ctx, 4))
-		y, err := unimem.View[uint16](b.Bytes()[second : second+size])
+		results, err := unimem.View[uint16](b.Bytes()[second : second+size])
 		require.NoError(t, err)
-		for i := range y {
+		for i, r := range results {
 			s := 2*value(i) + 1
-			require.Equal(t, s*s/2, float64(fp16.Bits(y[i]).Float32()), "round %d, element %d", round, i)
+			require.Equal(t, s*s/2, float64(fp16.Bits(r).Float32()), "round %d, element %d", round, i)
 		}
 	}
 }

@@ -124,8 +124,7 @@ func (d *device) Scale(ctx context.Context, waits, signals []hal.Point, m Memory
 	n := vulkan.Scale().Groups(length/4, 1, 1)
 	n[0] = min(n[0], groups)
 	return d.queue.Execute(ctx, waits, signals, vulkan.Dispatch{Kernel: d.scale, Buffers: []vulkan.Range{r, r},
-		Push:   push,
-		Groups: n})
+		Push: push, Groups: n})
 }
 
 func (d *device) Close(ctx context.Context) error {

@@ -68,9 +68,8 @@ type place struct {
 }
 
 // turn runs the chain from x to y, each of size bytes. copies counts the sides that have other pages than the Block.
-func turn(ctx context.Context, d Device, device *hal.Device, program *hal.Executable, x, y place, size int) (copies,
-	wrong,
-	count int, err error) {
+func turn(ctx context.Context, d Device, device *hal.Device, program *hal.Executable, x, y place,
+	size int) (copies, wrong, count int, err error) {
 	var ranges [2]hal.Range
 	for i, p := range []place{x, y} {
 		b, err := device.Import(p.block)
