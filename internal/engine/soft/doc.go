@@ -22,6 +22,15 @@
 // the rest. A program whose intermediate values and workspaces need more than 8 GiB
 // at once is rejected, with the position of the value that exceeds the limit.
 //
+// Weights of constexpr_blockwise_shift_scale stay packed where linear, matmul, a 1x1 convolution without groups or
+// gather along axis 0 read them: integers of 2, 3, 4, 6 or 8 bits, scales of fp16, results of fp16. Package packed
+// expands a few rows at a time. A product with several rows expands a panel, and is bit for bit that with the weights
+// expanded first, in every mode; so is one vector in the modes of chips. In the reference mode a vector times packed
+// rows is summed in 64 lanes: see package packed for the order and its bound. Other operators, and matmul of one vector
+// and a matrix with a column for each sum, which is slower, have no such kernel; einsum and palettes are expanded when
+// compiling. With ane.Constants the weights are read where the caller has them, and held until the executable and all
+// its instances are closed.
+//
 // A plan keeps the sources of its constants and the folded operations. With them an
 // executable makes executables with other weight files (method NewInstance, which a
 // broker's driver calls) without parsing, analysing or planning: it reads, folds and
