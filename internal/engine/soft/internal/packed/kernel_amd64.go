@@ -102,7 +102,8 @@ type parts struct {
 	unit       float32 // the inverse of the unit of offsets for which no product or difference is rounded
 	least, top float32 // the range of the integers
 	wide       float32 // the most that an integer may differ from such an offset
-	_          float32
+	full       int32   // 0 leaves out high and the rest
+	_          int32
 }
 
 // split makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to

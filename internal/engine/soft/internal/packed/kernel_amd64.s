@@ -170,7 +170,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      8192(R8)
 	VBROADCASTI64X4 (R8), Z9
 	CHUNK
 	ADDQ $32, R8
@@ -229,8 +229,8 @@ block:
 	MOVQ             CHUNKS(AX), CX
 
 chunk:
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2048(R8)(R12*1)
+	PREFETCHT0      8192(R8)
+	PREFETCHT0      8192(R8)(R12*1)
 	VBROADCASTI64X4 (R8), Z9
 	VBROADCASTI64X4 (R8)(R12*1), Z29
 	STEP2(0, Z20, Z0, Z4)
@@ -277,7 +277,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      8192(R8)
 	VBROADCASTI64X4 (R8), Z9
 	CHUNK
 	ADDQ $32, R8
@@ -307,7 +307,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      8192(R8)
 	VBROADCASTI32X4 (R8), Z9
 	CHUNK
 	ADDQ $16, R8
@@ -337,7 +337,7 @@ block:
 	MOVQ CHUNKS(AX), CX
 
 chunk:
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      8192(R8)
 	VBROADCASTI32X4 (R8), Z9
 	CHUNK
 	ADDQ $16, R8
@@ -389,7 +389,7 @@ chunk:
 	ADDQ         $4, R12
 
 #define NUMBERS8(shift) \
-	PREFETCHT0 2048(R8)       \
+	PREFETCHT0 8192(R8)       \
 	VMOVDQU32 (R8), Z9        \
 	NUMBER8(24, shift, Z4)    \
 	NUMBER8(16, shift, Z5)    \
@@ -529,6 +529,7 @@ chunk:
 #define P_LEAST 76
 #define P_TOP 80
 #define P_WIDE 84
+#define P_FULL 88
 
 // func split(p *parts) (wrong, inexact bool)
 TEXT ·split(SB), NOSPLIT, $0-10
@@ -548,6 +549,8 @@ TEXT ·split(SB), NOSPLIT, $0-10
 	VBROADCASTSS P_LEAST(AX), Z24
 	VBROADCASTSS P_TOP(AX), Z25
 	VBROADCASTSS P_WIDE(AX), Z26
+	MOVL         P_FULL(AX), AX
+	KMOVW        AX, K6
 	MOVL         $0x7F800000, AX
 	VPBROADCASTD AX, Z18
 	MOVL         $0x7FFFFFFF, AX
@@ -571,6 +574,7 @@ next:
 	KMOVW DX, K7
 
 whole:
+	PREFETCHT0  4096(SI)
 	VCVTPH2PS.Z (SI), K7, Z0
 	ADDQ        $32, SI
 	VPXORD      Z1, Z1, Z1
@@ -594,11 +598,13 @@ integer:
 	JMP       known
 
 half:
+	PREFETCHT0  4096(R8)
 	VCVTPH2PS.Z (R8), K7, Z1
 	ADDQ        $32, R8
 	JMP         known
 
 single:
+	PREFETCHT0 8192(R9)
 	VMOVUPS.Z (R9), K7, Z1
 	ADDQ      $64, R9
 
@@ -627,21 +633,25 @@ known:
 	KORW          K1, K2, K2
 	KMOVW         K2, DX
 	ORL           DX, R15
-	VMULPS        Z0, Z1, Z4                // the product, and what rounding took
-	VMOVAPS       Z1, Z5
+	VMULPS        Z0, Z1, Z4
+	VMOVUPS       Z0, (DI)
+	VMOVUPS       Z4, (DI)(R12*1)
+	KTESTW        K6, K6
+	JEQ           done
+	VMOVAPS       Z1, Z5                    // what rounding took of the product
 	VFMSUB213PS   Z4, Z0, Z5
 	VPANDD        Z18, Z0, Z6
 	VMULPS        Z16, Z6, Z6
 	VADDPS        Z6, Z4, Z7
 	VSUBPS        Z6, Z7, Z7
-	VMOVUPS       Z0, (DI)
-	VMOVUPS       Z4, (DI)(R12*1)
 	VMOVUPS       Z7, (R13)
 	VSUBPS        Z7, Z4, Z4
 	VADDPS.RD_SAE Z5, Z4, Z8
 	VADDPS.RU_SAE Z5, Z4, Z9
 	VMOVUPS       Z8, (R13)(R12*1)
 	VMOVUPS       Z9, (R13)(R12*2)
+
+done:
 	ADDQ          $64, DI
 	ADDQ          $64, R13
 	SUBQ          $16, CX
@@ -741,7 +751,7 @@ GLOBL sixes<>(SB), RODATA|NOPTR, $128
 
 // SPREAD3 reads the 24 bytes of a chunk, four integers to a lane.
 #define SPREAD3 \
-	PREFETCHT0  2048(R8)     \
+	PREFETCHT0  8192(R8)     \
 	VMOVDQU32.Z (R8), K2, Z9 \
 	VPERMD      Z9, Z26, Z9  \
 	VPSHUFB     Z27, Z9, Z9  \
@@ -816,7 +826,7 @@ chunk:
 	VCVTDQ2PS r, r
 
 #define NUMBERS6(shift) \
-	PREFETCHT0  2048(R8)     \
+	PREFETCHT0  8192(R8)     \
 	VMOVDQU32.Z (R8), K2, Z9 \
 	VPERMD      Z9, Z26, Z9  \
 	VPSHUFB     Z27, Z9, Z9  \

@@ -37,7 +37,9 @@ func (w *Weights) room(rows int) int {
 
 // prepare sets the scales and offsets of d for some blocks from block from on. It reports whether the kernels can take
 // them, and whether all elements are exact before they are rounded.
-func (w *Weights) prepare(d *dots, room []float32, from, blocks int) (ok, exact bool) {
+//
+// With rest it gives exact elements too the parts that other kernels read.
+func (w *Weights) prepare(d *dots, room []float32, from, blocks int, rest bool) (ok, exact bool) {
 	n := (blocks + 15) / 16 * 16
 	_ = room[5*n-1]
 	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic, most: most,
@@ -54,7 +56,14 @@ func (w *Weights) prepare(d *dots, room []float32, from, blocks int) (ok, exact 
 	case w.OffsetByte != nil:
 		p.bytes = &w.OffsetByte[from : from+blocks][0]
 	}
-	wrong, inexact := split(&p)
+	wrong, inexact := false, true
+	if !rest {
+		wrong, inexact = split(&p)
+	}
+	if inexact && !wrong {
+		p.full = 1
+		wrong, inexact = split(&p)
+	}
 	d.scale, d.product, d.high, d.under, d.over = &room[0], &room[n], &room[2*n], &room[3*n], &room[4*n]
 	return !wrong, !inexact
 }
@@ -75,7 +84,7 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	}
 	blocks := w.Cols / w.Wide
 	d := dots{sums: &sums[0], x: &x[0], rows: len(sums), blocks: blocks, each: w.Wide / chunk}
-	ok, exact := w.prepare(&d, room, row*blocks, len(sums)*blocks)
+	ok, exact := w.prepare(&d, room, row*blocks, len(sums)*blocks, false)
 	if !ok {
 		return false
 	}
@@ -184,7 +193,7 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
 		}
 		d := dots{rows: 1, blocks: (n + w.Wide - 1) / w.Wide}
-		if ok, _ := w.prepare(&d, room[:], w.block(row, col), d.blocks); !ok {
+		if ok, _ := w.prepare(&d, room[:], w.block(row, col), d.blocks, true); !ok {
 			return false
 		}
 		d.each = n / d.blocks / step
