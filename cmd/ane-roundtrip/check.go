@@ -429,7 +429,8 @@ func (c *checkRun) judge(all []engineResult) error {
 }
 
 // measure checks every model, then collects the evidence.
-func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySampler) (rows []trial.Report, checks []trial.Check, err error) {
+func (c *checkRun) measure(ctx context.Context, d *ane.Device, memory *memorySampler) (rows []trial.Report,
+	checks []trial.Check, err error) {
 	rows = []trial.Report{}
 	all, err := models.All()
 	if err != nil {

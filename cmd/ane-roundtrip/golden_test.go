@@ -129,8 +129,8 @@ func TestInterruptSavesReport(t *testing.T) {
 	for _, command := range []string{"check", "bench", "info"} {
 		var out, errw bytes.Buffer
 		file := filepath.Join(t.TempDir(), "report.html")
-		require.Equal(t, codeInterrupted, execute(ctx, []string{command, "--engine", engine.Soft, "--report", file}, &out,
-			&errw), "%s", &errw)
+		require.Equal(t, codeInterrupted, execute(ctx, []string{command, "--engine", engine.Soft, "--report", file},
+			&out, &errw), "%s", &errw)
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
 		require.Contains(t, string(text), `data-json="/error/message">interrupted<`)

@@ -58,7 +58,8 @@ func checkNames(all []models.Model, remote bool) (names []string) {
 }
 
 // only returns the selection of the value of --only, which has to match at least one check.
-// engines maps the prefix of the checks of an engine to whether it runs in another process; withGPU adds those of a GPU.
+// engines maps the prefix of the checks of an engine to whether it runs in another process; withGPU adds those of a
+// GPU.
 // leftOut counts the checks that the pattern leaves out.
 func only(pattern string, engines map[string]bool, withGPU bool) (s selection, leftOut int, err error) {
 	if pattern == "" {

@@ -66,10 +66,11 @@ func TestReportPages(t *testing.T) {
 		"part":    {0, []string{"check", "--engine", engine.Soft, "--iterations", "2", "--only", "memory/*"}},
 		"guests":  {anyCode, []string{"check", "--wasm", "--engine", engine.Soft, "--iterations", "3"}},
 		"compare": {0, []string{"run", "--mil", file("m.mil"), "--fill", "random:1", "--compare", "reference,m6"}},
-		"repeat":  {0, []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill", "ones", "--repeat", "50"}},
-		"bad":     {2, []string{"run", "--engine", engine.Soft, "--mil", file("bad.mil")}},
-		"cost":    {0, []string{"cost", file("m.mil"), "--gap-us", "50"}},
-		"info":    {0, []string{"info", "--engine", engine.Soft}},
+		"repeat": {0, []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill", "ones", "--repeat",
+			"50"}},
+		"bad":  {2, []string{"run", "--engine", engine.Soft, "--mil", file("bad.mil")}},
+		"cost": {0, []string{"cost", file("m.mil"), "--gap-us", "50"}},
+		"info": {0, []string{"info", "--engine", engine.Soft}},
 	}
 	for name, r := range runs {
 		t.Run(name, func(t *testing.T) {
@@ -91,7 +92,8 @@ func TestReportPages(t *testing.T) {
 		f, err := (&commandFiles{app: a}).create("--report", page)
 		require.NoError(t, err)
 		a.saved.file = f
-		plan := benchPlan{cases: membench.Cases()[:2], sizes: []int{4 << 10, 64 << 10}, rounds: 1, time: time.Millisecond,
+		plan := benchPlan{cases: membench.Cases()[:2], sizes: []int{4 << 10, 64 << 10}, rounds: 1,
+			time:   time.Millisecond,
 			caches: []int{2048}}
 		_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide
 		lookAt(t, browser, page, out.Bytes())
@@ -99,7 +101,8 @@ func TestReportPages(t *testing.T) {
 	t.Run("weights", func(t *testing.T) {
 		page := file("weights.html")
 		var out, errw bytes.Buffer
-		args := []string{"bench", "weights", "--max-mib", "64", "--rounds", "1", "--dir", dir, "--json", "--report", page}
+		args := []string{"bench", "weights", "--max-mib", "64", "--rounds", "1", "--dir", dir, "--json", "--report",
+			page}
 		require.Equal(t, 0, execute(t.Context(), args, &out, &errw), "%s", &errw)
 		lookAt(t, browser, page, out.Bytes())
 	})
@@ -114,15 +117,17 @@ func TestReportPicture(t *testing.T) {
 		browser := browsertest.Open(t)
 		name := filepath.Join(t.TempDir(), "check.html")
 		var out, errw bytes.Buffer
-		require.Equal(t, 0, execute(t.Context(), []string{"check", "--quiet", "--report", name}, &out, &errw), "%s", &errw)
-		p := browser.Page(t, (&url.URL{Scheme: "file", Path: name}).String(), browsertest.Screen{Width: 960, Height: 800})
+		require.Equal(t, 0, execute(t.Context(), []string{"check", "--quiet", "--report", name}, &out, &errw), "%s",
+			&errw)
+		p := browser.Page(t, (&url.URL{Scheme: "file", Path: name}).String(),
+			browsertest.Screen{Width: 960, Height: 800})
 		const height = 1560
 		wide, err := png.Decode(bytes.NewReader(p.Picture(0, height)))
 		require.NoError(t, err)
 		p.Show(browsertest.Screen{Width: 390, Height: 800, Dark: true})
 		var spans float64
-		p.Eval(`[...document.querySelectorAll("h2")].find(h => h.textContent === "Engine spans").getBoundingClientRect().top`,
-			&spans)
+		p.Eval(`[...document.querySelectorAll("h2")].find(h => h.textContent === "Engine spans")
+			.getBoundingClientRect().top`, &spans)
 		narrow, err := png.Decode(bytes.NewReader(p.Picture(int(spans)-24, height)))
 		require.NoError(t, err)
 		both := image.NewRGBA(image.Rect(0, 0, wide.Bounds().Dx()+narrow.Bounds().Dx(), height))
@@ -168,7 +173,8 @@ func lookAt(t *testing.T, browser *browsertest.Browser, file string, object []by
 	require.NoError(t, d.Decode(&doc), "%s", object)
 	var values []shown
 	p.Eval(`[...document.querySelectorAll("[data-json]")].map(e => ({path: e.dataset.json, of: e.dataset.of || "",
-		raw: e.dataset.raw || "", unit: e.dataset.unit || "", text: e.textContent, figure: "raw" in e.dataset}))`, &values)
+		raw: e.dataset.raw || "", unit: e.dataset.unit || "", text: e.textContent,
+			figure: "raw" in e.dataset}))`, &values)
 	require.Greater(t, len(values), 10)
 	for _, v := range values {
 		sameAsObject(t, doc, v)
@@ -234,7 +240,8 @@ func sameAsObject(t *testing.T, doc any, v shown) {
 		require.False(t, v.Figure, v.Path)
 		require.Equal(t, visible(value), v.Text, v.Path)
 	case bool:
-		require.Contains(t, []string{fmt.Sprint(value), map[bool]string{true: "yes", false: "no"}[value]}, v.Text, v.Path)
+		require.Contains(t, []string{fmt.Sprint(value), map[bool]string{true: "yes", false: "no"}[value]}, v.Text,
+			v.Path)
 	case []any:
 		if !v.Figure { // a list as one text
 			for _, item := range value {
@@ -310,7 +317,8 @@ const formFaults = `(() => {
 		if (/^on/i.test(a.name) || (/^(src|href|xlink:href)$/.test(a.name) && !a.value.startsWith("#")))
 			faults.push(e.tagName + " " + a.name);
 	for (const t of all("table")) if (!t.caption || !t.caption.textContent) faults.push("a table without a caption");
-	for (const t of all("td, tbody th")) if (!t.closest("tr").querySelector("th[scope=row]")) faults.push("no row head");
+	for (const t of all("td, tbody th")) if (!t.closest("tr").querySelector("th[scope=row]")) 
+		faults.push("no row head");
 	for (const s of all("svg")) if (!s.querySelector("title") || !s.querySelector("desc"))
 		faults.push("a plot without title or description");
 	for (const e of all("[aria-labelledby]")) for (const id of e.getAttribute("aria-labelledby").split(" "))

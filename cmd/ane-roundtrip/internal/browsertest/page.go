@@ -115,7 +115,8 @@ func (p *Page) Picture(top, height int) []byte {
 	var picture struct{ Data []byte }
 	err := p.browser.call(p.session, "Page.captureScreenshot", map[string]any{"format": "png",
 		"captureBeyondViewport": true,
-		"clip":                  map[string]any{"x": 0, "y": top, "width": page.W, "height": page.H, "scale": 1}}, &picture)
+		"clip":                  map[string]any{"x": 0, "y": top, "width": page.W, "height": page.H, "scale": 1}},
+		&picture)
 	if err != nil {
 		p.t.Fatal(err)
 	}

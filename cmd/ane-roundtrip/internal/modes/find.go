@@ -63,8 +63,8 @@ type Result struct {
 	Largest  float64 // magnitude among finite elements of the first mode
 }
 
-// Find compares. It stops at the first result that differs unless Each is set. Compared is the number of results that were compared, up to and with the one that differs. The
-// Difference is nil if there is none.
+// Find compares. It stops at the first result that differs unless Each is set. Compared is the number of results that
+// were compared, up to and with the one that differs. The Difference is nil if there is none.
 func (c *Comparison) Find(ctx context.Context) (d *Difference, compared int, err error) {
 	tree, err := c.Source.Tree()
 	if err != nil {

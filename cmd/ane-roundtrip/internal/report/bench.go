@@ -97,7 +97,8 @@ func (b *builder) sizes(d *value) {
 			caption = "less is better"
 		}
 		plots = b.plot(plots, c, plotted{Title: words("%s", m.title), Caption: sentence(caption),
-			Legend: []mark{{"c1", words("measured")}, {"dash c2", words("floor")}}, Data: &folded{"Figures", t.without()}},
+			Legend: []mark{{"c1", words("measured")}, {"dash c2", words("floor")}},
+			Data:   &folded{"Figures", t.without()}},
 			fmt.Sprintf("%s over the size of the Block, measured and floor.", m.title))
 	}
 	b.section("Blocks by size", nil, block{Plots: plots})
@@ -112,7 +113,8 @@ func (b *builder) evaluations(e *value) {
 	for _, r := range e.at("trips").items {
 		x := r.at("tensor_bytes")
 		t.add(size(x), nanoseconds(r.at("p50_ns")), nanoseconds(r.at("p99_ns")), ratio(r.at("ratio")),
-			digitsCell(r.at("ratio_spread")), plain(r.at("allocs_per_op")), texts(r.at("target")), missed(r.at("missed")))
+			digitsCell(r.at("ratio_spread")), plain(r.at("allocs_per_op")), texts(r.at("target")),
+			missed(r.at("missed")))
 		p50.x, p50.y = append(p50.x, x.float()), append(p50.y, r.at("p50_ns").float())
 		p99.x, p99.y = append(p99.x, x.float()), append(p99.y, r.at("p99_ns").float())
 		floor.x, floor.y = append(floor.x, x.float()), append(floor.y, e.at("floor_p50_ns").float())
@@ -120,8 +122,9 @@ func (b *builder) evaluations(e *value) {
 	c.add(floor)
 	c.add(p99)
 	c.add(p50)
-	plots := b.plot(nil, c, plotted{Title: words("Time of an evaluation"), Caption: sentence("over the size of the tensor"),
-		Legend: []mark{{"c1", words("p50")}, {"c3", words("p99")}, {"dash c2", words("floor")}}},
+	plots := b.plot(nil, c, plotted{Title: words("Time of an evaluation"),
+		Caption: sentence("over the size of the tensor"),
+		Legend:  []mark{{"c1", words("p50")}, {"c3", words("p99")}, {"dash c2", words("floor")}}},
 		"Median and 99th of 100 over the size of the tensor.")
 	b.section("Evaluations", sentence("Floor: two processes that wake each other, ", nanoseconds(e.at("floor_p50_ns")),
 		". The largest tensor takes ", ratio(e.at("largest_to_smallest")), " the time of the smallest."),
@@ -137,13 +140,14 @@ func (b *builder) cache(c *value) {
 	t := &table{Caption: "Keys and values", Columns: columns("cache", "#first token", "#prompt", "#generate", "#memory",
 		"#beyond dynamic", "#copied")}
 	drawn := &chart{x: axis{label: "tokens", zero: true}, y: axis{form: sizeOf, zero: true}}
-	p := plotted{Title: words("Memory of keys and values"), Caption: sentence("a reserved cache is a flat line, a growing one " +
-		"a staircase")}
+	p := plotted{Title: words("Memory of keys and values"),
+		Caption: sentence("a reserved cache is a flat line, a growing one a staircase")}
 	steps := &table{Caption: "Memory over tokens", Columns: columns("cache", "#tokens", "#memory")}
 	high := 0.0
 	for i, r := range rows.items {
 		t.add(cacheMode(r.at("mode")), milliseconds(r.at("first_ms")), perSecond(r.at("prompt_per_s")),
-			perSecond(r.at("generate_per_s")), size(r.at("bytes")), size(r.at("delta_bytes")), size(r.at("copied_bytes")))
+			perSecond(r.at("generate_per_s")), size(r.at("bytes")), size(r.at("delta_bytes")),
+			size(r.at("copied_bytes")))
 		k := curve{color: series(i), step: true}
 		for _, s := range r.at("steps").items {
 			k.x, k.y = append(k.x, s.at("tokens").float()), append(k.y, s.at("bytes").float())
@@ -183,7 +187,8 @@ func reservations(published *value) *table {
 	for _, r := range published.at("reserve").items {
 		peak, more := digitsCell(r.at("peak_gb")), digitsCell(r.at("delta_gb"))
 		peak.Unit, more.Unit = "GB", "GB"
-		t.add(texts(r.at("model")), texts(r.at("mode")), milliseconds(r.at("first_ms")), perSecond(r.at("prompt_per_s")),
+		t.add(texts(r.at("model")), texts(r.at("mode")), milliseconds(r.at("first_ms")),
+			perSecond(r.at("prompt_per_s")),
 			perSecond(r.at("generate_per_s")), peak, more)
 	}
 	return t

@@ -71,7 +71,8 @@ func (b *builder) cost(d *value) {
 		{"largest_intermediate_bytes", "the largest intermediate result"}} {
 		memory = append(memory, entry{m.name, []cell{size(d.at(m.key))}})
 	}
-	limits := &table{Caption: "Budgets of the chip", Columns: columns("budget", "#used", "#limit", "verdict", "evidence",
+	limits := &table{Caption: "Budgets of the chip", Columns: columns("budget", "#used", "#limit", "verdict",
+		"evidence",
 		">source")}
 	for _, l := range d.at("budgets").items {
 		over := nothing()
@@ -93,7 +94,7 @@ func (b *builder) operatorTimes(d *value) {
 	for _, r := range all {
 		name, kind := code(r.at("name")), code(r.at("operator"))
 		if !r.at("operator").here() {
-			kind, name = words("–"), texts(r.at("name"))
+			kind, name = texts(r.at("name")), nothing()
 		}
 		line := plain(r.at("line"))
 		if line.Raw == "0" {

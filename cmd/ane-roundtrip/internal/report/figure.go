@@ -198,7 +198,11 @@ func general(f float64, raw string) string {
 	if a < 1 {
 		return signed(strconv.FormatFloat(f, 'g', 4, 64))
 	}
-	return signed(strconv.FormatFloat(f, 'g', 5, 64))
+	text := strconv.FormatFloat(f, 'g', 5, 64)
+	if a >= 1e4 { // without a fraction
+		text = grouped(text)
+	}
+	return signed(text)
 }
 
 // grouped puts commas between thousands.

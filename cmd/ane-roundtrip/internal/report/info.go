@@ -58,8 +58,8 @@ func (b *builder) dump(d *value) {
 			for _, m := range v.items {
 				t.add(modelRow(m)...)
 			}
-			b.section("Round trip", nil, tableBlock(t), block{Plots: b.latencies([]engineModels{{words("round trip"), v}}),
-				Small: true})
+			b.section("Round trip", nil, tableBlock(t), block{Small: true,
+				Plots: b.latencies([]engineModels{{words("round trip"), v}})})
 		case "checks":
 			if len(b.root.at("checks").items) > 0 {
 				continue // the self-check shows them
@@ -70,7 +70,8 @@ func (b *builder) dump(d *value) {
 			}
 			b.section("Checks of the round trip", nil, tableBlock(t))
 		case "self_check":
-			t := &table{Caption: "Methods of the framework", Columns: columns("method", "status", ">expected", ">found")}
+			t := &table{Caption: "Methods of the framework", Columns: columns("method", "status", ">expected",
+				">found")}
 			for _, c := range v.items {
 				t.add(texts(c.at("selector")), texts(c.at("status")), code(c.at("expected")), code(c.at("found")))
 			}

@@ -17,7 +17,8 @@ func (b *builder) memory(engines *value) {
 		t := &table{Caption: "Memory after each step", Columns: columns("step", "#time", "#process", "#Blocks")}
 		high := 0.0
 		for _, m := range e.at("memory").items {
-			t.add(texts(m.at("step")), nanoseconds(m.at("at_ns")), size(m.at("process_bytes")), size(m.at("block_bytes")))
+			t.add(texts(m.at("step")), nanoseconds(m.at("at_ns")), size(m.at("process_bytes")),
+				size(m.at("block_bytes")))
 			at := m.at("at_ns").float()
 			if p := m.at("process_bytes"); p.here() {
 				process.x, process.y = append(process.x, at), append(process.y, p.float())
@@ -33,7 +34,8 @@ func (b *builder) memory(engines *value) {
 		c.add(process)
 		plots = b.plot(plots, c, plotted{Title: words("Checks on %s", page.Visible(e.at("engine").raw)),
 			Caption: sentence("memory after each model and each group of checks"),
-			Legend:  []mark{{"c1", words("this process")}, {"c2", words("open Blocks")}}, Data: &folded{"Figures", t.without()}},
+			Legend:  []mark{{"c1", words("this process")}, {"c2", words("open Blocks")}},
+			Data:    &folded{"Figures", t.without()}},
 			"Memory of the process and of open Blocks over time.")
 	}
 	b.section("Memory over time", nil, block{Plots: plots})
@@ -121,15 +123,18 @@ const maxSurfaces = 60
 
 // surfaces draws how much of each surface holds values, padding between rows, and nothing.
 func (b *builder) surfaces(all []surfaceRows) {
-	t := &table{Caption: "Surfaces", Columns: columns("tensor", "program", "side", "type", "shape", "#rows", "#values of a row",
+	t := &table{Caption: "Surfaces", Columns: columns("tensor", "program", "side", "type", "shape", "#rows",
+		"#values of a row",
 		"#row stride", "#values", "#with padding", "#surface")}
 	c := &chart{x: axis{form: digitsPercent, zero: true}, rows: true}
 	var labels []string
 	left := 0
 	for _, p := range all {
 		for _, s := range p.surfaces.items {
-			t.add(texts(s.at("tensor")), p.program, texts(s.at("side")), texts(s.at("dtype")), shape(s.at("shape")), exactly(s.at("rows"), ""),
-				size(s.at("row_bytes")), size(s.at("row_stride")), size(s.at("value_bytes")), size(s.at("tensor_bytes")),
+			t.add(texts(s.at("tensor")), p.program, texts(s.at("side")), texts(s.at("dtype")), shape(s.at("shape")),
+				exactly(s.at("rows"), ""),
+				size(s.at("row_bytes")), size(s.at("row_stride")), size(s.at("value_bytes")),
+				size(s.at("tensor_bytes")),
 				size(s.at("surface_bytes")))
 			whole := s.at("surface_bytes").float()
 			if whole <= 0 || len(labels) == maxSurfaces {
@@ -156,11 +161,12 @@ func (b *builder) surfaces(all []surfaceRows) {
 	if left > 0 {
 		caption = append(caption, words("; the table has more"))
 	}
-	plots := b.plot(nil, c, plotted{Title: words("Memory map"), Caption: caption, Legend: []mark{{"box c1", words("values")},
+	plots := b.plot(nil, c, plotted{Title: words("Memory map"), Caption: caption, Legend: []mark{{"box c1",
+		words("values")},
 		{"box c2", words("padding")}, {"box rest", words("rest of the surface")}}},
 		fmt.Sprintf("A bar for each of %d surfaces: values, padding, and the rest.", len(labels)))
-	b.section("Surfaces", sentence("Rows are padded to the stride that the engine asks for; each tensor has a surface of "+
-		"its own."), block{Plots: plots}, block{Folded: &folded{"All surfaces", t.without()}})
+	b.section("Surfaces", sentence("Rows are padded to the stride that the engine asks for; each tensor has a surface "+
+		"of its own."), block{Plots: plots}, block{Folded: &folded{"All surfaces", t.without()}})
 }
 
 func digitsPercent(f float64) (string, string) { return digits(100 * f), "%" }

@@ -25,7 +25,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // hostile is a name that ends tags, attributes, styles and comments, colors a terminal and turns text round.
-const hostile = "<img src=x onerror=alert(1)>\"'`--></style></script></title></svg><script>alert(2)</script>\x1b[31m\u202e"
+const hostile = "<img src=x " +
+	"onerror=alert(1)>\"'`--></style></script></title></svg><script>alert(2)</script>\x1b[31m\u202e"
 
 // objects are objects of every command; every text in them is name, if it is not empty.
 func objects(t testing.TB, name string) map[string][]byte {
@@ -42,7 +43,8 @@ func objects(t testing.TB, name string) map[string][]byte {
 		`"numerics":"n","injected":["wrong"],"host":{"os":"linux","arch":"amd64","cpus":2,"page_bytes":4096,` +
 		`"memory":"memfd","pinned":true,"fp16":"f16c","go":"go","version":"devel"},"checks":[{"name":"add/values",` +
 		`"status":"fail","value":0.25,"unit":"bytes","allowed":{"max":0},"detail":"d"},{"name":"broker/x",` +
-		`"status":"skip","value":null,"unit":"","allowed":null,"detail":"e"}],"verdict":"fail","error":{"message":"m",` +
+		`"status":"skip","value":null,"unit":"","allowed":null,"detail":"e"}],"verdict":"fail",` +
+		`"error":{"message":"m",` +
 		`"hint":"h","exit_code":1,"faults":[{"file":"f","line":3,"column":4,"message":"m","hint":"h"}]},` +
 		`"dump":{"source":"s","data":{"known":{"opset":"ios18"},"self_check":[{"class":"c","selector":"s",` +
 		`"expected":"e","found":"f","status":"ok"}],"round_trip":[` + model + `],"list":[1,null,"x",true]}},` +
@@ -57,21 +59,26 @@ func objects(t testing.TB, name string) map[string][]byte {
 	add("run", `{"tensors":[{"name":"x","side":"input","dtype":"fp16","shape":[1,4],"min":null,"max":2,"nan":4,`+
 		`"bytes_copied":8,"file":"f","notes":["n"]}],"compile_ns":1,"load_ns":2,"evaluate":{"repeat":4,"first_ns":9,`+
 		`"min_ns":1,"p50_ns":2,"p99_ns":3,"bytes_copied":null,"allocs":0,"latency":{"edges_ns":[100,200,400],"counts":`+
-		`[3,1]}},"surfaces":[],"timeline":`+timeline+`,"compare":{"modes":["reference","m6"],"compared":2,"difference":`+
-		`{"operator":"conv","value":"c","file":"f","line":1,"column":2,"dtype":"fp16","shape":[4],"index":[1],"values":`+
+		`[3,1]}},"surfaces":[],"timeline":`+timeline+`,"compare":{"modes":["reference","m6"],"compared":2,`+
+		`"difference":`+
+		`{"operator":"conv","value":"c","file":"f","line":1,"column":2,"dtype":"fp16","shape":[4],"index":[1],`+
+		`"values":`+
 		`[1,2],"shown":["1","2"],"ulps":3,"differ":1,"elements":4,"max_difference":1,"rules":["r"]},"operators":[`+
 		`{"operator":"conv","value":"c","line":1,"elements":4,"differ":1,"max_difference":1,"relative":0.5}]}}`)
 	figure := `{"value":12.5,"evidence":"inferred","source":"s"}`
 	add("cost", `{"file":"f","function":"main","chip":"m6","target":"h18g","call_us":`+figure+`,"task_us":`+figure+
-		`,"clock_mhz":`+figure+`,"error":`+figure+`,"bound":"mac","tasks":2,"operators":[{"name":"n","operator":"conv",`+
+		`,"clock_mhz":`+figure+`,"error":`+figure+`,"bound":"mac","tasks":2,"operators":[{"name":"n",`+
+		`"operator":"conv",`+
 		`"line":0,"column":0,"time_us":`+figure+`,"bound":"mac","macs":100,"weight_bytes":5,"elements":3,"tasks":1,`+
 		`"note":"n"}],"parts":[{"name":"p","time_us":`+figure+`,"bound":"dispatch"}],"surface_bytes":1,`+
 		`"largest_surface_bytes":1,"weight_bytes":1,"largest_intermediate_bytes":1,"budgets":[{"name":"b","used":2,`+
 		`"limit":1,"over":true,"evidence":"e","source":"s"}],"coreml":{"engine_us":`+figure+`,"cpu_us":`+figure+
 		`,"chosen_us":`+figure+`,"operators_on_engine":1,"operators_on_cpu":2,"segments":3},"cpu_quicker":true,`+
 		`"notes":["n"],"why":"w"}`)
-	add("info", `{"engines":[{"name":"soft","available":true,"what":"w","reason":"r"}],"frameworks":[{"engine":"apple",`+
-		`"error":"e","framework":"f","checks":[{"class":"c","expected":"e","found":"f","status":"ok","needed_for":"n"}]}`+
+	add("info", `{"engines":[{"name":"soft","available":true,"what":"w","reason":"r"}],`+
+		`"frameworks":[{"engine":"apple",`+
+		`"error":"e","framework":"f","checks":[{"class":"c","expected":"e","found":"f","status":"ok",`+
+		`"needed_for":"n"}]}`+
 		`],"operators":["add","sub"]}`)
 	if name == "" {
 		return all
@@ -126,7 +133,8 @@ func TestHostileTexts(t *testing.T) {
 		var out bytes.Buffer
 		require.NoError(t, Write(&out, object))
 		require.NoError(t, os.WriteFile(file, out.Bytes(), 0o600))
-		p := browser.Page(t, (&url.URL{Scheme: "file", Path: file}).String(), browsertest.Screen{Width: 360, Height: 740})
+		p := browser.Page(t, (&url.URL{Scheme: "file", Path: file}).String(), browsertest.Screen{Width: 360,
+			Height: 740})
 		var found struct {
 			Foreign, Width int
 			Shown          bool
@@ -232,7 +240,8 @@ func TestFigures(t *testing.T) {
 		require.Equal(t, want, c.Number+" "+c.Unit, raw)
 	}
 	for raw, want := range map[string]string{"16777216": "16,777,216", "-5": "−5", "0.00187816": "0.001878",
-		"1.519e-05": "1.519e−5", "123456.7": "1.235e5", "12345.67": "12346", "1e3": "1,000",
+		"1.519e-05": "1.519e−5", "123456.7": "1.235e5", "12345.67": "12,346", "-98765.4": "−98,765",
+		"1234.56": "1234.6", "1e3": "1,000",
 		"18446744073709551615": "18,446,744,073,709,551,615"} {
 		require.Equal(t, want, plain(&value{kind: number, raw: raw}).Number, raw)
 	}
@@ -254,7 +263,8 @@ func FuzzWrite(f *testing.F) {
 	for _, object := range objects(f, "") {
 		f.Add(object)
 	}
-	f.Add([]byte(`{"command":"check","details":{"engines":[{"models":[{"latency":{"edges_ns":[1e300,1e308],"counts":[1]}}]}]}}`))
+	f.Add([]byte(`{"command":"check","details":{"engines":[{"models":[{"latency":{"edges_ns":[1e300,1e308],` +
+		`"counts":[1]}}]}]}}`))
 	f.Fuzz(func(t *testing.T, object []byte) {
 		var out bytes.Buffer
 		if Write(&out, object) == nil {

@@ -76,7 +76,8 @@ func (b *builder) operators(c *value, modes [2]cell) {
 	t := &table{Caption: "Results in the order of the program", Columns: columns("result", "operator", "#line",
 		"#elements", "#differ", "#largest difference", "#relative")}
 	var labels []string
-	drawn := &chart{rows: true, y: axis{}, x: axis{label: "largest difference of the result, relative to its largest value"}}
+	drawn := &chart{rows: true, y: axis{},
+		x: axis{label: "largest difference of the result, relative to its largest value"}}
 	for _, r := range all.items {
 		t.add(code(r.at("value")), code(r.at("operator")), plain(r.at("line")), exactly(r.at("elements"), ""),
 			exactly(r.at("differ"), ""), plain(r.at("max_difference")), plain(r.at("relative")))
