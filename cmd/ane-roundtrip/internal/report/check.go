@@ -93,9 +93,8 @@ func (b *builder) latencies(engines []engineModels) (plots []plotted) {
 		}
 	}
 	for _, name := range order {
-		c := &chart{width: 168, height: 84, x: axis{form: durationOf(1), log: true}, y: axis{zero: true,
-			ticks: nil}}
-		c.y.ticks = []plotTick{}
+		c := &chart{width: 168, height: 84, x: axis{form: durationOf(1), log: true}, y: axis{zero: true}}
+		c.y.ticks = []plotTick{} // the heights compare bins, not models
 		p := plotted{Title: title[name]}
 		for k, l := range by[name] {
 			if l == nil || l.kind != object {

@@ -22,7 +22,6 @@ import (
 const (
 	wide      = 360.0
 	tall      = 200.0
-	textSize  = 11.0
 	smallSize = 10.0
 )
 
@@ -222,7 +221,6 @@ func (c *chart) reach(x, y float64) {
 
 // curve is a line through points.
 type curve struct {
-	name  string
 	color hue
 	dash  bool
 	step  bool // a staircase

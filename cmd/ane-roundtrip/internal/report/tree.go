@@ -132,13 +132,3 @@ func (v *value) yes() bool { return v.kind == boolean && v.raw == "true" }
 
 // is reports whether v is the text.
 func (v *value) is(s string) bool { return v.kind == text && v.raw == s }
-
-// any reports whether one of the entries has the field.
-func (v *value) any(field string) bool {
-	for _, item := range v.items {
-		if item.at(field).here() {
-			return true
-		}
-	}
-	return false
-}
