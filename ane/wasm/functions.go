@@ -155,6 +155,9 @@ func programOpen(ctx context.Context, g *Guest, p []uint64) (int32, error) {
 
 func programCompile(ctx context.Context, g *Guest, p []uint64) (int32, error) {
 	const op = "program_compile"
+	if g.limits.Text < 0 {
+		return 0, &Error{Op: op, Code: CodeUnsupported, Err: CodeUnsupported, Hint: "open a program of the host"}
+	}
 	text, err := g.text(op, p[0], p[1], g.limits.Text)
 	if err != nil {
 		return 0, err

@@ -27,7 +27,7 @@ type Limits struct {
 	Programs int           // programs open at once (16)
 	Objects  int           // requests, caches and samplers open at once (64)
 	Caches   int           // bytes of caches together (64 MiB)
-	Text     int           // bytes of a program's text (1 MiB)
+	Text     int           // bytes of the text of program_compile (1 MiB); below 0 guests compile none
 	Time     time.Duration // of a call of an export with everything in it, and of a run of start (10 s)
 	Output   io.Writer     // of print and of standard output and error (discarded)
 }
