@@ -42,6 +42,8 @@ type Config struct {
 	Quantization *Quantization // nil for weights of fp32, bf16 or fp16
 	BOS          int           // token that begins a text, -1 without one
 	EOS          []int         // tokens that end a text
+
+	guessed bool // HeadDim is not in the file
 }
 
 // Ends reports whether a token ends a text.
@@ -196,7 +198,7 @@ func (f *fileConfig) config() (Config, error) {
 		return Config{}, configError("hidden_size",
 			fmt.Sprintf("%d is no multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
 	}
-	c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads)
+	c.HeadDim, c.guessed = or(f.HeadDim, c.Hidden/c.Heads), f.HeadDim == nil
 	if c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
 		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "",
 			ErrConfig)

@@ -49,6 +49,12 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, openFault(path, err)
 	}
+	if t, err := file.Tensor(layerName(0, "self_attn.k_norm") + ".weight"); err == nil && c.QKNorm && c.guessed {
+		// the family has heads of another size than Hidden/Heads, and the norm of a head has that size
+		if s := t.Shape(); len(s) == 1 && s[0] > 0 && s[0]%2 == 0 && s[0] <= maxNumber/c.Heads {
+			c.HeadDim = s[0]
+		}
+	}
 	f := &Folder{dir: dir, config: c, file: file}
 	if err := f.find(); err != nil {
 		_ = file.Close() // nothing holds the mapping

@@ -1,9 +1,11 @@
 package decoder
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,6 +42,33 @@ func TestPackedWeights(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Sizes that fill neither rows of 64 bytes nor vectors of the processor.
+func TestOddSizes(t *testing.T) {
+	for i, s := range []decodertest.Spec{
+		{Hidden: 8, Intermediate: 12, Layers: 1, Heads: 2, KVHeads: 1, Vocabulary: 11},
+		{Hidden: 30, Intermediate: 50, Layers: 3, Heads: 3, KVHeads: 1, HeadDim: 6, Vocabulary: 33,
+			Family: decodertest.Qwen3},
+		{Hidden: 66, Intermediate: 35, Heads: 6, KVHeads: 2, HeadDim: 22, Vocabulary: 1001, Family: decodertest.Qwen2},
+		{Hidden: 40, Heads: 5, KVHeads: 5, HeadDim: 2, Vocabulary: 64, Family: decodertest.TinyLlama},
+	} {
+		for _, form := range []Form{Engine, Compact} {
+			t.Run(fmt.Sprint(i, form), func(t *testing.T) {
+				want, m := open(t, engine.Soft, s, WithForm(form), Context(70))
+				teach(t, want, m)
+			})
+		}
+	}
+}
+
+// Without head_dim, the norms of Qwen 3 tell the size of a head.
+func TestHeadsWithoutTheirSize(t *testing.T) {
+	want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3,
+		Config: map[string]any{"head_dim": nil}}, Context(70))
+	require.Equal(t, 32, m.Config().HeadDim)
+	want.JSON["head_dim"] = 32 // for the reference
+	teach(t, want, m)
 }
 
 // A group without spread has a scale that is zero in fp16 and a bias that is not: no offset stands for that.
@@ -161,6 +190,41 @@ func TestOneSetOfPrograms(t *testing.T) {
 		require.NoError(t, session.Step(t.Context(), token))
 		d, _ := most(session.Logits(), logits[i])
 		require.LessOrEqual(t, d, limit)
+	}
+}
+
+// Sessions of one model run at the same time, and each has the logits that it has alone.
+func TestSessionsAtTheSameTime(t *testing.T) {
+	for _, form := range []Form{Engine, Compact} {
+		want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, Bits: 4}, WithForm(form),
+			Context(60), Chunk(32))
+		run := func(seed uint64) ([]float32, error) {
+			s, err := m.NewSession()
+			if err != nil {
+				return nil, err
+			}
+			tokens := text(50, want.Vocabulary, seed)
+			err = s.Prefill(t.Context(), tokens[:40])
+			for _, token := range tokens[40:] {
+				err = errors.Join(err, s.Step(t.Context(), token))
+			}
+			logits := append([]float32(nil), s.Logits()...)
+			return logits, errors.Join(err, s.Close())
+		}
+		var alone, together [4][]float32
+		var errs [4]error
+		var err error
+		for i := range alone {
+			alone[i], err = run(uint64(i))
+			require.NoError(t, err)
+		}
+		var wait sync.WaitGroup
+		for i := range together {
+			wait.Go(func() { together[i], errs[i] = run(uint64(i)) })
+		}
+		wait.Wait()
+		require.NoError(t, errors.Join(errs[:]...))
+		require.Equal(t, alone, together)
 	}
 }
 

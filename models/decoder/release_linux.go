@@ -8,8 +8,8 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// release returns the pages of a tensor of a mapped file to the system, which brings them back when they are read again.
-// The caller knows that the file is mapped.
+// release returns the pages of a tensor of a mapped file to the system, which brings them back when they are read
+// again. The caller knows that the file is mapped.
 func release(t safetensors.Tensor) {
 	block, offset, err := t.Block()
 	data := t.Bytes()
