@@ -29,7 +29,7 @@ type actorOptions struct {
 func (a *app) actorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "actor run|freeze|thaw",
-		Short: "Run a WebAssembly guest that talks with a language model, freeze it and thaw it",
+		Short: "Run, freeze and thaw a guest that talks with a language model",
 		Long: `actor runs a WebAssembly guest that talks with a language model. Between two
 tokens the guest's memory and globals, the tokens, the state of the draws, and
 the keys and values of the model can be frozen to one file, from which the actor
@@ -73,7 +73,7 @@ text behind --prompt, ids behind --tokens, and figures. It writes no file.`,
 func (a *app) actorFreezeCommand() *cobra.Command {
 	var o actorOptions
 	cmd := &cobra.Command{
-		Use:   "freeze [FILE] --model FOLDER [--prompt TEXT | --tokens IDS]",
+		Use:   "freeze [FILE] --model FOLDER [flags of a prompt]",
 		Short: "Have an actor say some tokens and freeze it to a file",
 		Long: `freeze starts an actor with a prompt, has it say at most --max tokens, and
 freezes it to FILE, also given by --snapshot, which it replaces. Without a
