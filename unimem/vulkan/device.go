@@ -83,8 +83,8 @@ func (d *Device) Info() Info {
 
 // Close refuses new work, and waits until all that was submitted, and every call that a caller has abandoned, has
 // ended. Then it closes the Device's objects and the Device. If ctx ends first Close returns its error, and a later
-// Close goes on; work that waits for a value that no caller signals makes that happen. The error is ErrInUse while a call of a
-// Timeline waits. Repeating it returns nil.
+// Close goes on; work that waits for a value that no caller signals makes that happen. The error is ErrInUse while a
+// call of a Timeline waits. Repeating it returns nil.
 func (d *Device) Close(ctx context.Context) error {
 	if d == nil || d.in == nil {
 		return nil
