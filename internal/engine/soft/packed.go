@@ -3,12 +3,10 @@ package soft
 import (
 	"slices"
 
-	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/ane/numerics"
-	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 	"github.com/anekit/anekit/internal/engine/soft/internal/packed"
 )
 
@@ -139,14 +137,8 @@ func (s *step) weights(at int) *packed.Weights {
 	default:
 		w.OffsetByte = offset.data.raw
 	}
-	if r := s.arith.operand; r != 0 {
-		rounding := r & numerics.HalfAway // as constexpr operators round
-		w.Encode = func(dst []fp16.Bits, src []float32) { rounding.Encode(dst, src) }
-		w.Decode = func(dst []float32, src []fp16.Bits) { r.Decode(dst, src) }
-		if r.Has(numerics.Exponent31) {
-			w.Decode = numbers.Decode
-		}
-	}
+	w.Read = s.arith.operand
+	w.Written = w.Read & numerics.HalfAway // as constexpr operators round
 	return w
 }
 

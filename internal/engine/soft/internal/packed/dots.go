@@ -7,7 +7,7 @@ const Lanes = 64
 const batch = 16
 
 // Fits reports whether Dots takes w: blocks lie along the rows of a matrix of plain halves.
-func (w *Weights) Fits() bool { return w.Encode == nil && w.Decode == nil && w.High == 1 }
+func (w *Weights) Fits() bool { return !w.ruled() && w.High == 1 }
 
 // Room is the float32s of memory that Dots needs for some rows.
 func (w *Weights) Room(rows int) int { return max(2*w.Cols, w.room(rows)) }

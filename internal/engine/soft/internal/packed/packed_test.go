@@ -217,3 +217,17 @@ func TestDots(t *testing.T) {
 		}
 	})
 }
+
+func TestAllocatesNothing(t *testing.T) {
+	eachKernel(t, func(t *testing.T) {
+		for _, k := range kinds() {
+			w := random(rand.New(rand.NewPCG(7, 8)), k, 8, 128, 1, 64, false)
+			x, sums, room := make([]float32, 128), make([]float32, 8), make([]float32, w.Room(8))
+			require.Zero(t, testing.AllocsPerRun(5, func() {
+				w.Arrange(x)
+				w.Dots(sums, x, room, 0)
+				w.Floats(x, 3, 0)
+			}), "%v", k)
+		}
+	})
+}

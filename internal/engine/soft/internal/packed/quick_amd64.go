@@ -10,7 +10,7 @@ const (
 
 // kernel is the bits of the integers as the assembly reads them; 0 for none.
 func (w *Weights) kernel() int {
-	if machine.kernel != avx512 || w.Encode != nil || w.Decode != nil || w.High != 1 || w.Wide%chunk != 0 {
+	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 {
 		return 0
 	}
 	switch b := w.width(); b {
@@ -35,11 +35,11 @@ func (w *Weights) room(rows int) int {
 	return 5 * w.padded(min(rows, batch))
 }
 
-// prepare sets the scales and offsets of d for some blocks from block from on. It reports whether the kernels can take
+// prepare returns the scales and offsets of dots for some blocks from block from on. It reports whether the kernels can take
 // them, and whether all elements are exact before they are rounded.
 //
 // With rest it gives exact elements too the parts that other kernels read.
-func (w *Weights) prepare(d *dots, room []float32, from, blocks int, rest bool) (ok, exact bool) {
+func (w *Weights) prepare(room []float32, from, blocks int, rest bool) (d dots, ok, exact bool) {
 	n := (blocks + 15) / 16 * 16
 	_ = room[5*n-1]
 	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic, most: most,
@@ -65,7 +65,7 @@ func (w *Weights) prepare(d *dots, room []float32, from, blocks int, rest bool) 
 		wrong, inexact = split(&p)
 	}
 	d.scale, d.product, d.high, d.under, d.over = &room[0], &room[n], &room[2*n], &room[3*n], &room[4*n]
-	return !wrong, !inexact
+	return d, !wrong, !inexact
 }
 
 // numbers has the number of each index of four bits.
@@ -83,11 +83,11 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		return false
 	}
 	blocks := w.Cols / w.Wide
-	d := dots{sums: &sums[0], x: &x[0], rows: len(sums), blocks: blocks, each: w.Wide / chunk}
-	ok, exact := w.prepare(&d, room, row*blocks, len(sums)*blocks, false)
+	d, ok, exact := w.prepare(room, row*blocks, len(sums)*blocks, false)
 	if !ok {
 		return false
 	}
+	d.sums, d.x, d.rows, d.blocks, d.each = &sums[0], &x[0], len(sums), blocks, w.Wide/chunk
 	data := w.Data[row*w.Cols/8*kernel:][:len(sums)*w.Cols/8*kernel]
 	d.data = &data[0]
 	var numbers [16]float32
@@ -192,19 +192,20 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 		} else {
 			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
 		}
-		d := dots{rows: 1, blocks: (n + w.Wide - 1) / w.Wide}
-		if ok, _ := w.prepare(&d, room[:], w.block(row, col), d.blocks, true); !ok {
+		blocks := (n + w.Wide - 1) / w.Wide
+		d, ok, _ := w.prepare(room[:], w.block(row, col), blocks, true)
+		if !ok {
 			return false
 		}
-		d.each = n / d.blocks / step
-		w.expand(&d, dst[:n], row*w.Cols+col)
+		d.rows, d.blocks, d.each = 1, blocks, n/blocks/step
+		w.expand(d, dst[:n], row*w.Cols+col)
 		dst, col = dst[n:], col+n
 	}
 	return true
 }
 
 // expand sets dst to the elements from element at on, whose blocks d describes.
-func (w *Weights) expand(d *dots, dst []float32, at int) {
+func (w *Weights) expand(d dots, dst []float32, at int) {
 	var numbers [step]float32
 	d.numbers, d.sums = &numbers, &dst[0]
 	width := w.width()
@@ -213,14 +214,14 @@ func (w *Weights) expand(d *dots, dst []float32, at int) {
 	case 2:
 		numbers = w.numbers()
 		d.data = &data[0]
-		expand2(d)
+		expand2(&d)
 	case 4:
 		numbers = w.numbers()
 		d.data = &data[0]
-		expand4(d)
+		expand4(&d)
 	case 8:
 		d.data = &data[0]
-		expand8(d, w.Signed)
+		expand8(&d, w.Signed)
 	default:
 		var bytes [fewBytes]byte
 		unpack(bytes[:len(dst)], data, width)
@@ -230,7 +231,7 @@ func (w *Weights) expand(d *dots, dst []float32, at int) {
 			}
 		}
 		d.data = &bytes[0]
-		expand8(d, w.Signed)
+		expand8(&d, w.Signed)
 	}
 }
 

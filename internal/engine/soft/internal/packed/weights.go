@@ -4,6 +4,8 @@ import (
 	"math"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/engine/soft/internal/numbers"
 )
 
 // Weights are a matrix of integers, row after row without gaps from the low bits up, in blocks of High x Wide elements.
@@ -21,10 +23,13 @@ type Weights struct {
 	OffsetSingle []float32
 	OffsetByte   []byte // integers, of the sign of the data
 
-	// Encode rounds numbers that are exact or rounded to odd, Decode reads halves. nil for those of package fp16.
-	Encode func(dst []fp16.Bits, src []float32)
-	Decode func(dst []float32, src []fp16.Bits)
+	// Written are the rules of a chip by which elements are rounded to halves, Read those by which Floats reads the
+	// halves. 0 for package fp16.
+	Written, Read numerics.Rules
 }
+
+// ruled reports whether elements are those of a chip.
+func (w *Weights) ruled() bool { return w.Written|w.Read != 0 }
 
 // width is the bits from one integer to the next.
 func (w *Weights) width() int {
@@ -82,28 +87,24 @@ func (w *Weights) Halves(dst []fp16.Bits, row, col int) {
 	for len(dst) > 0 {
 		n := min(len(dst), stretch)
 		w.odd(floats[:n], row, col)
-		if w.Encode != nil {
-			w.Encode(dst[:n], floats[:n])
-		} else {
-			fp16.Encode(dst[:n], floats[:n])
-		}
+		w.Written.Encode(dst[:n], floats[:n])
 		dst, col = dst[n:], col+n
 	}
 }
 
 // Floats sets dst to the elements of a row from column col on, rounded to halves.
 func (w *Weights) Floats(dst []float32, row, col int) {
-	if w.Encode == nil && w.Decode == nil && w.floats(dst, row, col) {
+	if !w.ruled() && w.floats(dst, row, col) {
 		return
 	}
 	var halves [stretch]fp16.Bits
 	for len(dst) > 0 {
 		n := min(len(dst), stretch)
 		w.Halves(halves[:n], row, col)
-		if w.Decode != nil {
-			w.Decode(dst[:n], halves[:n])
+		if w.Read.Has(numerics.Exponent31) {
+			numbers.Decode(dst[:n], halves[:n])
 		} else {
-			fp16.Decode(dst[:n], halves[:n])
+			w.Read.Decode(dst[:n], halves[:n])
 		}
 		dst, col = dst[n:], col+n
 	}
