@@ -30,7 +30,6 @@ type shape struct {
 	columns int // tokens of a pass; in the form Engine a multiple of 32
 	context int // tokens of the cache
 	layers  int
-	dense   string // modules of the layers that are not packed, in the form Compact
 }
 
 // graph builds one program.
