@@ -81,8 +81,8 @@ type Weights interface {
 }
 
 // Constants are Weights whose bytes a Model may use where they are, such as those of a mapped file. The software
-// engine computes with them without a copy, as long as the Model, and those made of it by WithWeights, are open; engines
-// that need the weights elsewhere ask ReadFile.
+// engine computes with them without a copy, as long as the Model, and those made of it by WithWeights, are open;
+// engines that need the weights elsewhere ask ReadFile.
 type Constants interface {
 	Weights
 	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form of

@@ -128,7 +128,7 @@ GLOBL shifts<>(SB), RODATA|NOPTR, $128
 	VPERMILPS $0x4E, Z0, Z1 \
 	VADDPS    Z1, Z0, Z0
 
-// LOW adds neighbouring fours of lanes, HIGH2 neighbouring eights.
+// LOW adds neighbouring fours of lanes, UPPER neighbouring eights.
 #define LOW \
 	VSHUFF32X4 $0xB1, Z0, Z0, Z1 \
 	VADDPS     Z1, Z0, Z0
