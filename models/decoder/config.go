@@ -16,6 +16,9 @@ import (
 // configFile is the name of the description of a model in its folder.
 const configFile = "config.json"
 
+// generationFile is the name of the settings of generation beside it.
+const generationFile = "generation_config.json"
+
 // Config describes a model: what config.json says, with the defaults of its family.
 type Config struct {
 	Architecture string // "LlamaForCausalLM", "Qwen2ForCausalLM" or "Qwen3ForCausalLM"
@@ -104,10 +107,11 @@ var families = []struct {
 	bias, norm, tied   bool
 	positions          int
 	theta              float64
+	head               int // elements of a head; 0: the hidden size divided by the heads
 }{
 	{architecture: "LlamaForCausalLM", kind: "llama", positions: 2048, theta: 1e4},
 	{architecture: "Qwen2ForCausalLM", kind: "qwen2", bias: true, positions: 32768, theta: 1e4},
-	{architecture: "Qwen3ForCausalLM", kind: "qwen3", norm: true, positions: 32768, theta: 1e4},
+	{architecture: "Qwen3ForCausalLM", kind: "qwen3", norm: true, positions: 32768, theta: 1e4, head: 128},
 }
 
 // limits of numbers in config.json: far above published models, far below what overflows a product of two.
@@ -123,7 +127,7 @@ func configError(key, detail, hint string, kind error) error {
 // readConfig reads config.json of a folder.
 func readConfig(dir string) (Config, error) {
 	path := filepath.Join(dir, configFile)
-	text, err := os.ReadFile(path)
+	text, err := readSmall(path)
 	if err != nil {
 		return Config{}, &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err,
 			Hint: "give the folder of a model as published, with " + configFile + " and safetensors files"}
@@ -132,7 +136,60 @@ func readConfig(dir string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	return c, nil
+	return c, c.generation(filepath.Join(dir, generationFile))
+}
+
+// maxConfig bounds a file of JSON beside the weights.
+const maxConfig = 16 << 20
+
+// readSmall reads a regular file of at most maxConfig bytes.
+func readSmall(path string) ([]byte, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() // it was only read
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(text) > maxConfig {
+		return nil, fmt.Errorf("more than %d bytes", maxConfig)
+	}
+	return text, err
+}
+
+// openRegular opens a file. It refuses a pipe, which would block until somebody writes, and a device, which may have
+// no end.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("no regular file: %v", info.Mode())
+	}
+	return os.Open(path)
+}
+
+// generation takes the tokens that end a text from generation_config.json, where publishers list those of a
+// conversation. Without the file or its eos_token_id, those of config.json stay.
+func (c *Config) generation(path string) error {
+	text, err := readSmall(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err}
+	}
+	var g fileConfig
+	if err := json.Unmarshal(text, &struct {
+		EOS *json.RawMessage `json:"eos_token_id"`
+	}{&g.EOS}); err != nil {
+		return &Error{Op: "open", Name: generationFile, Err: ErrConfig, Detail: jsonFault(err, text)}
+	}
+	ends, err := g.ends(generationFile)
+	if len(ends) > 0 {
+		c.EOS = ends
+	}
+	return err
 }
 
 // parseConfig reads the text of config.json.
@@ -194,6 +251,9 @@ func (f *fileConfig) config() (Config, error) {
 		return Config{}, configError("num_key_value_heads",
 			fmt.Sprintf("%d heads are no multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
 	}
+	if f.HeadDim == nil && family.head > 0 {
+		f.HeadDim = &family.head
+	}
 	if f.HeadDim == nil && c.Hidden%c.Heads != 0 {
 		return Config{}, configError("hidden_size",
 			fmt.Sprintf("%d is no multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
@@ -215,7 +275,7 @@ func (f *fileConfig) config() (Config, error) {
 	if p := or(f.Partial, 1); p != 1 {
 		return Config{}, configError("partial_rotary_factor", fmt.Sprintf("%v is not 1", p), "", ErrConfig)
 	}
-	if c.EOS, err = f.ends(); err != nil {
+	if c.EOS, err = f.ends(configFile); err != nil {
 		return Config{}, err
 	}
 	if c.Quantization, err = f.quantization(); err != nil {
@@ -250,7 +310,7 @@ func (f *fileConfig) family() (int, error) {
 }
 
 // ends reads eos_token_id: a number, a list, or null.
-func (f *fileConfig) ends() ([]int, error) {
+func (f *fileConfig) ends(file string) ([]int, error) {
 	if len(f.EOS) == 0 || string(f.EOS) == "null" {
 		return nil, nil
 	}
@@ -260,7 +320,8 @@ func (f *fileConfig) ends() ([]int, error) {
 	}
 	var all []int
 	if json.Unmarshal(f.EOS, &all) != nil {
-		return nil, configError("eos_token_id", "neither a number nor a list of numbers", "", ErrConfig)
+		return nil, &Error{Op: "open", Name: file + ": eos_token_id", Err: ErrConfig,
+			Detail: "neither a number nor a list of numbers"}
 	}
 	return all, nil
 }

@@ -144,6 +144,45 @@ func TestFilesThatAreRefused(t *testing.T) {
 	})
 }
 
+// Keys of more elements than a tensor may have are refused before a program is built.
+func TestContextsBeyondATensor(t *testing.T) {
+	c := Config{Positions: 1 << 28, KVHeads: 2, HeadDim: 16}
+	for tokens, ok := range map[int]bool{1 << 26: true, 1<<26 + 1: false, 1 << 28: false} {
+		o := options{form: Compact, context: tokens}
+		if err := o.settle(c); !ok {
+			one(t, err, ErrTooLong, "67108864")
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// Defaults of the family and the tokens of generation_config.json complete config.json.
+func TestConfigsThatAreCompleted(t *testing.T) {
+	dir := t.TempDir()
+	_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Qwen3, HeadDim: 128,
+		Config: map[string]any{"head_dim": nil}})
+	require.NoError(t, err)
+	path := filepath.Join(dir, "generation_config.json")
+	for text, want := range map[string][]int{"": {2}, `{"eos_token_id": [7, 9]}`: {7, 9}, `{"eos_token_id": 5}`: {5},
+		`{"eos_token_id": null}`: {2}, `{"top_p": 0.9}`: {2}} {
+		if text != "" {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+		f, err := Open(dir)
+		require.NoError(t, err)
+		require.Equal(t, 128, f.Config().HeadDim)
+		require.Equal(t, want, f.Config().EOS, text)
+		require.NoError(t, f.Close())
+		require.NoError(t, os.RemoveAll(path))
+	}
+	for _, text := range []string{`{`, `[]`, `{"eos_token_id": "x"}`} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		_, err := Open(dir)
+		one(t, err, ErrConfig, "generation_config.json")
+	}
+}
+
 // A weight that is no number is found when the model is loaded, wherever it is.
 func TestWeightsThatAreNotFinite(t *testing.T) {
 	d, err := engine.Open(t.Context(), engine.Soft)

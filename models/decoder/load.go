@@ -138,6 +138,11 @@ func (o *options) settle(c Config) error {
 	}
 	o.tokens = o.context
 	o.context = (o.context + kv.Step - 1) / kv.Step * kv.Step
+	const most = 1 << 31 // elements of a tensor
+	if per := c.KVHeads * c.HeadDim; o.context > most/per {
+		return &Error{Op: "load", Name: "Context", Err: ErrTooLong, Hint: "give fewer tokens",
+			Detail: fmt.Sprintf("%d tokens, where the keys of a layer have room for %d", o.tokens, most/per)}
+	}
 	if o.chosen = o.chunk != 0; !o.chosen {
 		o.chunk = map[Form]int{Engine: 64, Compact: 256}[o.form]
 	}

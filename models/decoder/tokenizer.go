@@ -3,7 +3,6 @@ package decoder
 import (
 	"fmt"
 	"io"
-	"os"
 	"unicode/utf8"
 )
 
@@ -46,7 +45,7 @@ const (
 // ReadTokenizer reads a tokenizer.json of at most 64 MiB. The error matches ErrTokenizer.
 func ReadTokenizer(path string) (*Tokenizer, error) {
 	const op = "read tokenizer"
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, &Error{Op: op, Name: path, Err: ErrTokenizer, Cause: err,
 			Hint: "put tokenizer.json into the model's folder, or give token ids"}

@@ -81,6 +81,13 @@ func named(err error, op, path string) error {
 
 // open maps a file and reads its header.
 func (s *shard) open() error {
+	info, err := os.Stat(s.path) // to open a pipe would block
+	if err != nil {
+		return err
+	}
+	if err := regular(info); err != nil {
+		return err
+	}
 	file, err := os.Open(s.path)
 	if err != nil {
 		return err
@@ -104,14 +111,22 @@ func (s *shard) open() error {
 	return nil
 }
 
+// regular refuses what is no regular file.
+func regular(info os.FileInfo) error {
+	if !info.Mode().IsRegular() {
+		return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String()}
+	}
+	return nil
+}
+
 // readHeader reads and checks the header.
 func (s *shard) readHeader(file *os.File) error {
 	info, err := file.Stat()
 	if err != nil {
 		return err
 	}
-	if !info.Mode().IsRegular() {
-		return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String()}
+	if err := regular(info); err != nil {
+		return err
 	}
 	s.size = info.Size()
 	var first [lead]byte
