@@ -88,15 +88,16 @@ type Constants interface {
 	// Constant returns the elements of a constant of type t that the program reads from path at offset, in the form of
 	// a weight file's payload: dense, row-major, little endian, integers below 8 bits without gaps from the low bits
 	// up. The file need not be of the weight files' format, and offset means what the Constants take it for. An
-	// error that matches fs.ErrNotExist leaves this constant to ReadFile. Nothing may change the bytes while they are held.
+	// error that matches fs.ErrNotExist leaves this constant to ReadFile. Nothing may change the bytes while they are
+	// held.
 	Constant(path string, offset uint64, t mil.Type) ([]byte, error)
 	// Hold keeps what Constant returns valid until release is called, once. An engine calls it before the first
 	// Constant of a compile, and release after the last use.
 	Hold() (release func(), err error)
 }
 
-// Mapped are Constants in Blocks of mapped files. Compiling and evaluating return unimem.ErrChanged if a file has become
-// shorter; with other Constants, reading bytes that exist no more ends the process.
+// Mapped are Constants in Blocks of mapped files. Compiling and evaluating return unimem.ErrChanged if a file has
+// become shorter; with other Constants, reading bytes that exist no more ends the process.
 type Mapped interface {
 	Constants
 	// Blocks lists the Blocks that the bytes of Constant lie in. Hold keeps them open.

@@ -49,7 +49,8 @@ func NewStrided(name string, dtype mil.DType, shape, strides []int) (Layout, err
 		}
 	}
 	if err := l.Check(); err != nil {
-		return bad("shape %v with strides %v: %s", shape, strides, err.(*Error).Detail) //nolint:errorlint // of Check itself
+		own := err.(*Error) //nolint:errorlint // of Check itself
+		return bad("shape %v with strides %v: %s", shape, strides, own.Detail)
 	}
 	return l, nil
 }

@@ -44,7 +44,7 @@ func (c *Cache) Append(layer int, k, v []byte) error {
 	return nil
 }
 
-// room makes the slots of positions from to to writable.
+// room makes the slots of positions [from, to) writable.
 func (c *Cache) room(from, to int) error {
 	tokens := c.memory.tokens
 	if !c.slides && to > tokens {

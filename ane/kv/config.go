@@ -59,7 +59,7 @@ func (c Config) checked(op string) (Config, error) {
 	return c, nil
 }
 
-// layout is the layout of the keys or values of layers layers with room for tokens.
+// layout is the layout of the keys or values of so many layers with room for tokens.
 func (c Config) layout(name string, layers, tokens int) (ane.Layout, error) {
 	return ane.NewLayout(name, c.DType, layers, c.Heads, tokens, c.HeadDim)
 }

@@ -46,7 +46,7 @@ func token(c *Cache, layer, side, p int) []byte {
 	return b
 }
 
-// block is the tokens from to to of a layer and side, packed.
+// block is the tokens [from, to) of a layer and side, packed.
 func block(c *Cache, layer, side, from, to int) (all []byte) {
 	for p := from; p < to; p++ {
 		all = append(all, token(c, layer, side, p)...)

@@ -53,6 +53,7 @@
 // A guest can harm itself only. Names, handles and ranges are checked at each call; Limits bound memory, open objects
 // and time. They do not bound what a program takes inside of the engine, so that a guest that compiles its own programs
 // can exhaust the engine's memory: a host that does not trust its guests sets Limits.Text below 0, and names the
-// programs itself. When a guest exits, traps or exceeds its time, the host cancels its runs, waits for the engine, and then
-// frees the memory. A guest that writes to a range while the engine reads it gets other results, and nothing else.
+// programs itself. When a guest exits, traps or exceeds its time, the host cancels its runs, waits for the engine,
+// and then frees the memory. A guest that writes to a range while the engine reads it gets other results, and nothing
+// else.
 package wasm

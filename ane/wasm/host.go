@@ -99,8 +99,8 @@ func Sampling(f func(temperature, topP float64, seed uint64) (Sampler, error)) O
 func Copying() Option { return func(c *config) { c.copying = true } }
 
 // Uninterrupted leaves out the check that ends a guest in a loop, which wazero makes at the head of every loop: a loop
-// of a few instructions is 10 to 100 times as fast. Limits.Time then bounds what the host does for the guest, and a guest
-// that loops forever cannot be ended, so it is for guests that are trusted not to.
+// of a few instructions is 10 to 100 times as fast. Limits.Time then bounds what the host does for the guest, and a
+// guest that loops forever cannot be ended, so it is for guests that are trusted not to.
 func Uninterrupted() Option { return func(c *config) { c.endless = true } }
 
 // Host runs guests on a Device. Its methods are safe for concurrent use.

@@ -23,8 +23,9 @@ import (
 
 // Files are the weight files of a program, made of tensors of a safetensors file. They are
 // ane.Weights: for ane.Source.Weights, and for Model.WithWeights, which makes a Model with other
-// weights without compiling. They are ane.Mapped too: the software engine reads tensors that need no conversion from the
-// file's own pages as long as the Model is open, and Close of the safetensors file returns unimem.ErrInUse until then.
+// weights without compiling. They are ane.Mapped too: the software engine reads tensors that need no conversion from
+// the file's own pages as long as the Model is open, and Close of the safetensors file returns unimem.ErrInUse until
+// then.
 type Files struct {
 	file  *safetensors.File
 	paths []string // in the order of the text

@@ -161,8 +161,9 @@ func (b *benchGenerateDetails) print(a *app) error {
 	memory.Row("stored", size(w.Stored), "")
 	memory.Row("mapped", size(w.Mapped), "the engine reads them in the file's pages")
 	memory.Row("converted", size(w.Converted), "in memory of their own")
-	memory.Row("own memory", size(w.Own), fmt.Sprintf("%.2fx of weights and keys and values; %s if the weights were read",
-		float64(w.Own+w.Mapped)/float64(w.Stored+w.KV), size(w.Read)))
+	memory.Row("own memory", size(w.Own),
+		fmt.Sprintf("%.2fx of weights and keys and values; %s if the weights were read",
+			float64(w.Own+w.Mapped)/float64(w.Stored+w.KV), size(w.Read)))
 	memory.Row("peak", size(b.Peak), "resident, mapped files included")
 	keys := page.NewTable("keys, values", "tokens", "resident", "copied")
 	for _, k := range b.Keys {
@@ -190,6 +191,7 @@ func (b *benchGenerateDetails) print(a *app) error {
 		}
 	}
 	most := slices.MaxFunc(b.Restores, func(x, y decoderbench.Restored) int { return x.Tokens - y.Tokens })
-	return a.printf("\nThe publication extrapolates a ratio of 100 at 4096 tokens; here it is %.3g at %d.\n", most.Ratio(),
+	return a.printf("\nThe publication extrapolates a ratio of 100 at 4096 tokens; here it is %.3g at %d.\n",
+		most.Ratio(),
 		most.Tokens)
 }

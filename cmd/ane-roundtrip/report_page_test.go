@@ -213,9 +213,10 @@ var knownWord = regexp.MustCompile(`^(p50|p99|fp16|M4|16|KiB|1|2|3|4|tables|m[1-
 // sameAsObject compares a value of a page with the object.
 func sameAsObject(t *testing.T, doc any, v shown) {
 	t.Helper()
-	at, ok := doc, true
+	at := doc
 	for _, key := range strings.Split(v.Path, "/")[1:] {
 		key = strings.NewReplacer("~1", "/", "~0", "~").Replace(key)
+		var ok bool
 		switch parent := at.(type) {
 		case map[string]any:
 			at, ok = parent[key]
@@ -224,8 +225,6 @@ func sameAsObject(t *testing.T, doc any, v shown) {
 			if ok = err == nil && i < len(parent); ok {
 				at = parent[i]
 			}
-		default:
-			ok = false
 		}
 		require.True(t, ok, "the object has no %s", v.Path)
 	}

@@ -84,7 +84,8 @@ type Seed struct {
 // Published returns the figures.
 func Published() Seed {
 	return Seed{Load: 229 * time.Millisecond, Short: 106 * time.Millisecond, Step: 9 * time.Millisecond,
-		Save: 1100 * time.Microsecond, Restore: 1400 * time.Microsecond, Prefill: 67700 * time.Microsecond, Bytes: 1580000}
+		Save: 1100 * time.Microsecond, Restore: 1400 * time.Microsecond, Prefill: 67700 * time.Microsecond,
+		Bytes: 1580000}
 }
 
 // Measure measures the model in p.Dir on d. now is told what is measured.
@@ -273,7 +274,7 @@ func keep(c decoder.Config) (all []Kept, err error) {
 func (r *Result) restores(ctx context.Context, d *ane.Device, f *decoder.Folder, p Plan, now func(string)) error {
 	r.Restores = []Restored{}
 	path := filepath.Join(p.Dir, "bench.kv")
-	defer os.Remove(path) //nolint:errcheck // a test's folder, or one that the caller removes
+	defer os.Remove(path) // a test's folder, or one that the caller removes
 	for _, n := range p.Restore {
 		now(fmt.Sprintf("restore %d tokens", n))
 		// A session of its own room each: a pass takes longer in a larger one.

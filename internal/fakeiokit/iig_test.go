@@ -33,10 +33,12 @@ func TestGenerate(t *testing.T) {
 
 func TestFaultsOfDeclarations(t *testing.T) {
 	for name, x := range map[string]struct{ class, text, want string }{
-		"no class":     {"Thing", "", "no class"},
-		"other name":   {"Other", good, "the class is Thing"},
-		"no include":   {"Thing", "class Thing: public IOService { public: };", "does not include <DriverKit/IOService.iig>"},
-		"parameters":   {"Thing", good[:len(good)-4] + "virtual kern_return_t Stop(int x) override;\n};", "its parameters are"},
+		"no class":   {"Thing", "", "no class"},
+		"other name": {"Other", good, "the class is Thing"},
+		"no include": {"Thing", "class Thing: public IOService { public: };",
+			"does not include <DriverKit/IOService.iig>"},
+		"parameters": {"Thing", good[:len(good)-4] + "virtual kern_return_t Stop(int x) override;\n};",
+			"its parameters are"},
 		"not declared": {"Thing", good[:len(good)-4] + "int f();\n};", "neither an override nor LOCALONLY"},
 	} {
 		_, err := generate(x.class, x.text)

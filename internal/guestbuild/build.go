@@ -29,7 +29,8 @@ func tools() map[string]tool {
 		}},
 		".c": {"clang-14", "14.0.6", []string{"wasm-ld-14"}, "clang-14 and lld-14", func(source, to string) []string {
 			return []string{"--target=wasm32", "-std=c11", "-Os", "-Wall", "-Wextra", "-Werror", "-nostdlib",
-				"-ffreestanding", "-mbulk-memory", "-Wl,--no-entry", "-Wl,-z,stack-size=65536", "-Wl,--strip-all", "-o", to, source}
+				"-ffreestanding", "-mbulk-memory", "-Wl,--no-entry", "-Wl,-z,stack-size=65536", "-Wl,--strip-all",
+				"-o", to, source}
 		}},
 	}
 }

@@ -93,8 +93,8 @@ func (a *Actor) Close(ctx context.Context) error {
 // Next has the guest say one token, and returns it.
 //
 // Errors: ErrEnd (the guest is silent, or its last token ends the text), ErrTalk (with the guest's Code), ErrClosed,
-// and those of wasm.Guest.Call. After an error of the guest the Actor cannot be frozen as it was before the call: thaw the
-// last snapshot.
+// and those of wasm.Guest.Call. After an error of the guest the Actor cannot be frozen as it was before the call:
+// thaw the last snapshot.
 func (a *Actor) Next(ctx context.Context) (int, error) {
 	const op = "next"
 	a.mu.Lock()

@@ -367,7 +367,7 @@ func TestOtherGuestsAreRefusedWithWhatDiffers(t *testing.T) {
 	extra[len(stateMagic)+32]++
 	_, err = c.read("thaw", "x", extra)
 	require.ErrorContains(t, err, "ran with version 2 of the module anekit, this is 1")
-	for n := range len(extra) {
+	for n := range extra {
 		if _, err := c.read("thaw", "x", extra[:n]); err != nil {
 			require.ErrorIs(t, err, ErrSnapshot)
 		}

@@ -71,7 +71,7 @@ func TestGuestsThatCannotBeFrozen(t *testing.T) {
 // A binary that is cut off is refused, or is another one if it is cut between sections.
 func TestCutBinaries(t *testing.T) {
 	whole := 0
-	for n := range len(talker) {
+	for n := range talker {
 		if _, err := expose(talker[:n]); err == nil {
 			whole++
 		}

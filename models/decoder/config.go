@@ -251,14 +251,15 @@ func (f *fileConfig) config() (Config, error) {
 		return Config{}, configError("num_key_value_heads",
 			fmt.Sprintf("%d heads are no multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
 	}
-	if f.HeadDim == nil && family.head > 0 {
+	c.guessed = f.HeadDim == nil
+	if c.guessed && family.head > 0 {
 		f.HeadDim = &family.head
 	}
 	if f.HeadDim == nil && c.Hidden%c.Heads != 0 {
 		return Config{}, configError("hidden_size",
 			fmt.Sprintf("%d is no multiple of %d heads", c.Hidden, c.Heads), "give head_dim", ErrConfig)
 	}
-	c.HeadDim, c.guessed = or(f.HeadDim, c.Hidden/c.Heads), f.HeadDim == nil
+	c.HeadDim = or(f.HeadDim, c.Hidden/c.Heads)
 	if c.HeadDim < 2 || c.HeadDim%2 != 0 || c.HeadDim > maxNumber/c.Heads {
 		return Config{}, configError("head_dim", fmt.Sprintf("%d is no even number that fits", c.HeadDim), "",
 			ErrConfig)

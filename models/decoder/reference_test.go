@@ -169,7 +169,7 @@ func (r *reference) attend(q, k, v [][]float64, dim int) [][]float64 {
 	group := len(q[0]) / len(k[0])
 	for t := range q {
 		out[t] = make([]float64, len(q[t]))
-		for h := 0; h < len(q[t])/dim; h++ {
+		for h := range len(q[t]) / dim {
 			at := h / group * dim
 			scores, top := make([]float64, t+1), math.Inf(-1)
 			for s := range scores {

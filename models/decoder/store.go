@@ -55,7 +55,7 @@ const (
 // prefix is the length of a weight file before the elements of its only entry.
 const prefix = blob.First + 64
 
-// request names elements: rows from to to of a module's weight, with rows of zeros behind those that it has.
+// request names elements: rows [from, to) of a module's weight, with rows of zeros behind those that it has.
 type request struct {
 	module   string
 	kind     kind

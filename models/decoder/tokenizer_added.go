@@ -40,8 +40,9 @@ func (m *matcher) add(content string, a addedToken) {
 
 // longest returns the longest token at the begin of text and its length.
 func (m *matcher) longest(text string) (found addedToken, n int) {
-	node, ok := int32(0), false
+	var node int32
 	for i := range len(text) {
+		var ok bool
 		if node, ok = m.next[uint64(node)<<8|uint64(text[i])]; !ok {
 			break
 		}

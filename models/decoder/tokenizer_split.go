@@ -209,7 +209,7 @@ func patternEscape(rest string, class bool) (written string, n int, err error) {
 	if len(rest) < 2 {
 		return "", 0, errors.New(`a single \`)
 	}
-	members := ""
+	var members string
 	switch c := rest[1]; c {
 	case 's':
 		members = whiteSpace

@@ -28,7 +28,8 @@ func BenchmarkProduct(b *testing.B) {
 			fill(r, m[i])
 		}
 		rate := func(b *testing.B) {
-			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "Gflop/s")
+			b.ReportMetric(2*float64(n)*float64(n)*float64(n)*float64(b.N)/float64(b.Elapsed().Nanoseconds()),
+				"Gflop/s")
 		}
 		b.Run(fmt.Sprint("library/", n), func(b *testing.B) {
 			l := library(b)

@@ -13,15 +13,15 @@ import (
 	"github.com/anekit/anekit/unimem/blas"
 )
 
-// The CPU's library and the engine are consumers of one Tape: the library writes a product, the engine reads it where it
-// lies and writes its square to another span, and the library multiplies that again. No call copies.
+// The CPU's library and the engine are consumers of one Tape: the library writes a product, the engine reads it where
+// it lies and writes its square to another span, and the library multiplies that again. No call copies.
 func TestEngineReadsTheProduct(t *testing.T) {
 	ctx, l := t.Context(), library(t)
 	const n = 32
 	s := tape(t, 1<<20)
 	r := rand.New(rand.NewPCG(7, 8))
 	var spans [5][]byte
-	var m [5]blas.Matrix // a, b, c = a b, d = c c element by element, e = d b
+	var m [5]blas.Matrix // a, b, c = a b, d = c * c element by element, e = d b
 	for i := range m {
 		var err error
 		spans[i], err = s.Take(4*n*n, 64)

@@ -107,7 +107,7 @@ func (s *submission) collect(waits, signals []Point, dispatches []Dispatch) (w w
 	for i, c := range dispatches {
 		made, err := s.dispatch(c)
 		if err != nil {
-			if e, ok := err.(*Error); ok {
+			if e, ok := err.(*Error); ok { //nolint:errorlint // of dispatch itself
 				e.Hint = fmt.Sprintf("dispatch %d: %s", i, e.Hint)
 			}
 			return w, err

@@ -24,7 +24,7 @@ func device(t testing.TB, opts ...Option) *Device {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	t.Cleanup(cancel)
 	var d *Device
-	err := error(nil)
+	var err error
 	validated := append([]Option{Validate(func(m Message) {
 		if m.ID == lateUse {
 			t.Logf("validation layer: %s", m)

@@ -45,7 +45,8 @@ func TestRefusedCommands(t *testing.T) {
 		{ErrKernel, "2 buffers, not 1", Dispatch{k, []Range{ok}, words, one}},
 		{ErrKernel, "12 bytes of push constants, not 4", Dispatch{k, []Range{ok, ok}, push(1), one}},
 		{ErrKernel, "0 groups along axis 1", Dispatch{k, []Range{ok, ok}, words, [3]int{1, 0, 1}}},
-		{ErrKernel, "groups along axis 0", Dispatch{k, []Range{ok, ok}, words, [3]int{int(d.limits.maxGroups[0]) + 1, 1, 1}}},
+		{ErrKernel, "groups along axis 0", Dispatch{k, []Range{ok, ok}, words,
+			[3]int{int(d.limits.maxGroups[0]) + 1, 1, 1}}},
 		{ErrAlignment, "buffer 1", Dispatch{k, []Range{ok, buf.Range(4, 4)}, words, one}},
 		{ErrForeign, "Kernel of this", Dispatch{Kernel: kernel(t, other, Scale())}},
 	} {

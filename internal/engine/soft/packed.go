@@ -21,8 +21,8 @@ type packedAttrs struct {
 	high, wide int // of a block
 }
 
-// packedLeast is the least number of elements of a weight that stays packed. A smaller one takes little memory expanded,
-// and its products are quicker.
+// packedLeast is the least number of elements of a weight that stays packed. A smaller one takes little memory
+// expanded, and its products are quicker.
 const packedLeast = 1 << 12
 
 // keepPacked returns g with products and lookups that read packed weights themselves: no run and no compile expands

@@ -118,7 +118,8 @@ func TestPackedModelMemory(t *testing.T) {
 			require.Less(t, heap()-before, limit, "after a step")
 			require.NoError(t, r.Close())
 		}
-		t.Logf("%d tokens: %d bytes of weights, heap %d, Footprint %d, %d, %d", tokens, p.stored, grown, kept, loaded, bound)
+		t.Logf("%d tokens: %d bytes of weights, heap %d, Footprint %d, %d, %d", tokens, p.stored, grown, kept,
+			loaded, bound)
 		require.NoError(t, m.Close(t.Context()))
 		require.NoError(t, d.Close())
 		require.NoError(t, b.Close())

@@ -155,13 +155,12 @@ func (q *quantized) blobs(inFile bool) (w ane.Weights, path string, offsets [3]u
 
 // packedCase is a product, or a lookup, with a quantized weight.
 type packedCase struct {
-	op        string // linear, linear+bias, matmul, matmul-t, matmul-left, conv, gather
-	m         int    // rows, positions or indices of the other operand
-	w         *quantized
-	x         []fp16.Bits // the other operand; empty for gather
-	index     []int
-	bias      []fp16.Bits
-	unrelated bool // the weight passes a reshape, and so it is expanded
+	op    string // linear, linear+bias, matmul, matmul-t, matmul-left, conv, gather
+	m     int    // rows, positions or indices of the other operand
+	w     *quantized
+	x     []fp16.Bits // the other operand; empty for gather
+	index []int
+	bias  []fp16.Bits
 }
 
 // text returns the program.

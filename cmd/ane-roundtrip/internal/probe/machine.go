@@ -34,8 +34,9 @@ func (r *Result) hypervisor(ctx context.Context, o Options) error {
 		r.Measured = "Hypervisor.framework"
 	case !o.Equivalent:
 		r.machinePlan()
-		return unavailable("only macOS has Hypervisor.framework", "run it on a Mac; --equivalent measures the hypervisor "+
-			"of this system")
+		return unavailable("only macOS has Hypervisor.framework",
+			"run it on a Mac; --equivalent measures the hypervisor "+
+				"of this system")
 	default:
 		r.Measured, r.Equivalent = equivalentMachine, true
 	}

@@ -36,8 +36,9 @@ func (r *Result) surfaces(ctx context.Context, o Options) error {
 		r.Measured = "IOSurface"
 	case !o.Equivalent:
 		r.surfacePlan()
-		return unavailable("only macOS has IOSurface", "run it on a Mac; --equivalent measures the shared memory of this "+
-			"system")
+		return unavailable("only macOS has IOSurface",
+			"run it on a Mac; --equivalent measures the shared memory of this "+
+				"system")
 	default:
 		r.Equivalent = true
 	}

@@ -7,6 +7,6 @@
 //
 // Dots sums the products of a row in 64 sums, product k in sum k mod 64, each in float32 and in the order of k, and
 // adds neighbouring sums in six rounds. Products of halves are exact in float32, so that the assembly (AVX-512 on
-// amd64), which fuses multiplication and addition, and the Go code give the same bits. The sum differs from one in order
-// by at most k * 2^-23 * sum(|a*b|), to first order.
+// amd64), which fuses multiplication and addition, and the Go code give the same bits. The sum differs from one in
+// order by at most k * 2^-23 * sum(|a*b|), to first order.
 package packed

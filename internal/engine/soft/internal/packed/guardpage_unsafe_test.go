@@ -42,7 +42,8 @@ func TestStaysInsideItsPages(t *testing.T) {
 	eachKernel(t, func(t *testing.T) {
 		for _, k := range kinds() {
 			for _, atEnd := range []bool{true, false} {
-				for _, s := range []struct{ rows, cols, wide int }{{1, 64, 64}, {3, 192, 64}, {18, 128, 128}, {5, 64, 16},
+				for _, s := range []struct{ rows, cols, wide int }{{1, 64, 64}, {3, 192, 64}, {18, 128, 128}, {5,
+					64, 16},
 					{2, 80, 16}, {2, 96, 32}} {
 					w := random(r, k, s.rows, s.cols, 1, s.wide, false)
 					w.Data, w.Scale = fenced(t, w.Data, atEnd), fenced(t, w.Scale, atEnd)

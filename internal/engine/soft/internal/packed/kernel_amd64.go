@@ -68,8 +68,8 @@ func dotsExact8(d *dots, signed bool)
 //go:noescape
 func dotsOdd8(d *dots, signed bool)
 
-// The kernels that expand store the elements of blocks of 16 integers one after the other in sums. There is one row, and
-// each is the sixteens of a block.
+// The kernels that expand store the elements of blocks of 16 integers one after the other in sums. There is one row,
+// and each is the sixteens of a block.
 
 //go:noescape
 func expand4(d *dots)

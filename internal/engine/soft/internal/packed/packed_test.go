@@ -210,7 +210,8 @@ func TestDots(t *testing.T) {
 				w.Dots(sums, arranged, make([]float32, w.Room(rows)), from)
 				for j, got := range sums {
 					want := reference(w, x, from+j)
-					require.True(t, same(want, got), "%v, %dx%d blocks of %d: row %d is %v, not %v", k, rows, cols, wide,
+					require.True(t, same(want, got), "%v, %dx%d blocks of %d: row %d is %v, not %v", k, rows, cols,
+						wide,
 						from+j, got, want)
 				}
 			}

@@ -35,14 +35,15 @@ func (w *Weights) room(rows int) int {
 	return 5 * w.padded(min(rows, batch))
 }
 
-// prepare returns the scales and offsets of dots for some blocks from block from on. It reports whether the kernels can take
-// them, and whether all elements are exact before they are rounded.
+// prepare returns the scales and offsets of dots for some blocks from block from on. It reports whether the kernels
+// can take them, and whether all elements are exact before they are rounded.
 //
 // With rest it gives exact elements too the parts that other kernels read.
 func (w *Weights) prepare(room []float32, from, blocks int, rest bool) (d dots, ok, exact bool) {
 	n := (blocks + 15) / 16 * 16
 	_ = room[5*n-1]
-	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic, most: most,
+	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic,
+		most: most,
 		unit: float32(int(1) << (13 - w.Bits)), wide: float32(int(1) << w.Bits)}
 	p.least, p.top = 0, float32(int(1)<<w.Bits-1)
 	if w.Signed {
@@ -181,7 +182,8 @@ const (
 // floats is Floats by assembly. It reports whether it has done it; if not, dst may be changed.
 func (w *Weights) floats(dst []float32, row, col int) bool {
 	width := w.width()
-	if machine.kernel != avx512 || w.Wide%step != 0 || (w.Cols|col|len(dst))%step != 0 || width == 1 || width == 5 || width == 7 {
+	if machine.kernel != avx512 || w.Wide%step != 0 || (w.Cols|col|len(dst))%step != 0 || width == 1 ||
+		width == 5 || width == 7 {
 		return false
 	}
 	var room [5 * fewBlocks]float32
