@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -32,11 +33,18 @@ func (system) create(path string) (file, error) {
 }
 
 func (system) open(path string) (file, int64, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its writer
+		return nil, 0, fmt.Errorf("not a regular file: %v: %w", info.Mode(), ErrCorrupt)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
+	info, err = f.Stat()
 	if err != nil {
 		return nil, 0, closing(f, err)
 	}

@@ -2,7 +2,6 @@ package safetensors
 
 import (
 	"fmt"
-	"os"
 )
 
 // What Auto decides by.
@@ -53,7 +52,7 @@ func (l *loading) preferMap() string {
 	s := surroundings{room: int64(l.tape.Free()), resident: -1}
 	var cached, known int64
 	for _, sh := range l.f.shards {
-		file, err := os.Open(sh.path)
+		file, err := openRegular(sh.path)
 		if err != nil {
 			continue // reading reports it
 		}

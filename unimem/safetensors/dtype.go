@@ -126,22 +126,15 @@ func (d DType) Bytes(shape ...int) (int64, error) {
 	if !d.valid() {
 		return fail(ErrDType, "the zero DType")
 	}
-	count, empty := uint64(1), false
+	count := uint64(1)
 	for _, n := range shape {
 		if n < 0 {
 			return fail(ErrShape, "an axis is negative")
 		}
-		if n == 0 {
-			empty = true
-			continue
-		}
-		if count > math.MaxInt64/uint64(n) {
+		if n > 0 && count > math.MaxInt64/uint64(n) {
 			return fail(ErrShape, "the number of elements overflows")
 		}
 		count *= uint64(n)
-	}
-	if empty {
-		return 0, nil
 	}
 	n, ok := bytesOf(count, d)
 	if !ok {

@@ -81,14 +81,7 @@ func named(err error, op, path string) error {
 
 // open maps a file and reads its header.
 func (s *shard) open() error {
-	info, err := os.Stat(s.path) // to open a pipe would block
-	if err != nil {
-		return err
-	}
-	if err := regular(info); err != nil {
-		return err
-	}
-	file, err := os.Open(s.path)
+	file, err := openRegular(s.path)
 	if err != nil {
 		return err
 	}
@@ -111,12 +104,24 @@ func (s *shard) open() error {
 	return nil
 }
 
+// openRegular opens a regular file. Others it refuses before: opening a pipe waits for its writer.
+func openRegular(path string) (*os.File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(info); err != nil {
+		return nil, err
+	}
+	return os.Open(path)
+}
+
 // regular refuses what is no regular file.
 func regular(info os.FileInfo) error {
-	if !info.Mode().IsRegular() {
-		return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String()}
+	if info.Mode().IsRegular() {
+		return nil
 	}
-	return nil
+	return &Error{Offset: -1, Err: ErrHeader, Detail: "not a regular file: " + info.Mode().String()}
 }
 
 // readHeader reads and checks the header.

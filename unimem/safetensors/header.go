@@ -178,22 +178,16 @@ func shapeCount(s *scanner) (count uint64, ok bool) {
 		return 0, false
 	}
 	count, ok = 1, true
-	empty := false
 	for first := true; s.more(&first, ']'); {
 		n, found := s.natural()
 		switch {
 		case !found:
 			return 0, false
-		case n == 0:
-			empty = true
-		case count > (1<<63-1)/n:
-			ok = false
+		case n > 0 && count > (1<<63-1)/n:
+			ok = false // also if an axis of 0 follows: the format's product is checked at each axis
 		default:
 			count *= n
 		}
-	}
-	if empty {
-		return 0, true
 	}
 	return count, ok
 }

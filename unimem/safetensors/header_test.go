@@ -109,6 +109,7 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		"too few bytes":            {file(`{`+one("a", "F16", "[2]", 0, 2)+`}`, 2), ErrShape},
 		"half a byte":              {file(`{`+one("a", "F4", "[3]", 0, 2)+`}`, 2), ErrShape},
 		"a shape that overflows":   {file(`{`+one("a", "U8", "[4294967296,4294967296]", 0, 2)+`}`, 2), ErrShape},
+		"it overflows before a 0":  {file(`{`+one("a", "U8", "[4294967296,4294967296,0]", 0, 0)+`}`, 0), ErrShape},
 		"a size that overflows":    {file(`{`+one("a", "F64", "[2305843009213693952]", 0, 0)+`}`, 0), ErrShape},
 		"a negative axis":          {file(`{`+one("a", "U8", "[-2]", 0, 2)+`}`, 2), ErrHeader},
 		"a fraction":               {file(`{`+one("a", "U8", "[2.0]", 0, 2)+`}`, 2), ErrHeader},

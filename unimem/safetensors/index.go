@@ -176,14 +176,7 @@ func (f *File) agree(op string) error {
 
 // readSmall reads a file of at most MaxHeader bytes.
 func readSmall(path string) ([]byte, error) {
-	info, err := os.Stat(path) // to open a pipe would block
-	if err != nil {
-		return nil, err
-	}
-	if err := regular(info); err != nil {
-		return nil, err
-	}
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"maps"
-	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -125,7 +124,7 @@ func (l *loading) run(ctx context.Context) error {
 
 // header reads the header of a file.
 func (l *loading) header(s *shard) error {
-	file, err := os.Open(s.path)
+	file, err := openRegular(s.path)
 	if err != nil {
 		return err
 	}
