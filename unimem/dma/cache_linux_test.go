@@ -2,11 +2,13 @@ package dma
 
 import (
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
@@ -64,4 +66,15 @@ func TestNoPageCache(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, f.Close())
 	require.NotZero(t, cached(t, path))
+}
+
+// The open of a named pipe without a writer would wait for one.
+func TestPipesAreNoDisks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, unix.Mkfifo(path, 0o600))
+	err := await.Done(t, func() error { _, _, err := OpenFile(path); return err })
+	require.ErrorContains(t, err, "named pipe")
+	d := simulate(t)
+	err = await.Done(t, func() error { _, err := OpenDisk(t.Context(), d, path); return err })
+	require.ErrorIs(t, err, ErrRefused)
 }

@@ -15,11 +15,15 @@ import (
 // patience is the default of Timeout.
 const patience = 10 * time.Second
 
+// grace is how long a Driver has to return after the end of its context.
+const grace = time.Second
+
 // Device is a device that reaches memory by its own addresses.
 type Device struct {
 	driver  Driver
 	timeout time.Duration
-	model   *model // of Simulate, else nil
+	over    func() <-chan time.Time // when a Driver has had its grace
+	model   *model                  // of Simulate, else nil
 
 	mu     sync.Mutex
 	mapped map[*unimem.Block]*mapping
@@ -32,6 +36,7 @@ type mapping struct {
 	done     chan struct{} // nil while no call works on it
 	commands []Command
 	segments []Segment
+	late     bool // a call of the Driver has not returned; whoever waits for it settles
 }
 
 // Option configures Open, Simulate and New. An option that does not apply is ignored.
@@ -57,7 +62,8 @@ func configure(opts []Option) config {
 }
 
 // Timeout limits each call of the Driver, default 10 s. A call that takes longer is an error that matches
-// context.DeadlineExceeded.
+// context.DeadlineExceeded. A Driver that does not return soon after it keeps the Block: Segments and Release of it
+// fail until the call returns, and what it has mapped then stays for the next Segments, Release or Close to undo.
 func Timeout(d time.Duration) Option {
 	return func(c *config) {
 		if d > 0 {
@@ -68,7 +74,8 @@ func Timeout(d time.Duration) Option {
 
 // New makes a Device that sends its calls to driver, and owns it: Close closes it.
 func New(driver Driver, opts ...Option) *Device {
-	return &Device{driver: driver, timeout: configure(opts).timeout, mapped: map[*unimem.Block]*mapping{}}
+	return &Device{driver: driver, timeout: configure(opts).timeout, mapped: map[*unimem.Block]*mapping{},
+		over: func() <-chan time.Time { return time.After(grace) }}
 }
 
 // Segments maps all pages of b for the device, unless it has done so before, and returns their device
@@ -133,10 +140,14 @@ func (d *Device) claim(op string, b *unimem.Block, add bool) (*mapping, error) {
 	}
 }
 
-// settle ends what claim began, and forgets a mapping that has no commands.
+// settle ends what claim began, unless a call of the Driver has not returned, and forgets a mapping that has no
+// commands.
 func (d *Device) settle(b *unimem.Block, m *mapping) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if m.late {
+		return
+	}
 	if len(m.commands) == 0 {
 		delete(d.mapped, b)
 	}
@@ -166,13 +177,17 @@ func (d *Device) prepare(b *unimem.Block, m *mapping) error {
 	}
 	var all []Segment
 	for at := 0; at < size; {
-		ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
-		c, segments, err := d.driver.Prepare(ctx, b, at)
-		cancel()
+		var segments []Segment
+		err := d.call(b, m, func(ctx context.Context) (func(), error) {
+			c, s, err := d.driver.Prepare(ctx, b, at)
+			return func() { m.commands, segments = append(m.commands, c), s }, err
+		})
+		if m.late { // the Driver still works on the Block
+			return d.driverError("segments", b, at, err)
+		}
 		if err != nil {
 			return errors.Join(d.driverError("segments", b, at, err), d.undo(b, m))
 		}
-		m.commands = append(m.commands, c)
 		n, why := judge(segments, size-at)
 		all = append(all, segments...)
 		if why == "" && n == size-at {
@@ -183,10 +198,73 @@ func (d *Device) prepare(b *unimem.Block, m *mapping) error {
 		}
 		at += n
 	}
+	if why := d.publish(b, m, all); why != "" {
+		return errors.Join(fail(-1, ErrDriver, nil, why), d.undo(b, m))
+	}
+	return nil
+}
+
+// publish makes all the segments of b, or tells which address of them other memory has.
+func (d *Device) publish(b *unimem.Block, m *mapping, all []Segment) (why string) {
+	sorted := slices.SortedFunc(slices.Values(all), func(a, b Segment) int { return cmp.Compare(a.Address, b.Address) })
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	for other, x := range d.mapped {
+		for _, s := range x.segments {
+			i, _ := slices.BinarySearchFunc(sorted, s.Address, func(a Segment, at uint64) int {
+				return cmp.Compare(a.Address+a.Length, at+1)
+			})
+			if i < len(sorted) && sorted[i].Address < s.Address+s.Length && other.Key() != b.Key() {
+				return fmt.Sprintf("address %#x is of Block %d", max(s.Address, sorted[i].Address), other.ID())
+			}
+		}
+	}
 	m.segments = all
-	return nil
+	return ""
+}
+
+// call calls the Driver for b with a deadline. The function f returns what has to be done after success. If the
+// Driver does not return, m is late until it does. The caller has claimed m.
+func (d *Device) call(b *unimem.Block, m *mapping, f func(context.Context) (func(), error)) error {
+	ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
+	type answer struct {
+		succeed func()
+		err     error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		defer cancel()
+		succeed, err := f(ctx)
+		answers <- answer{succeed, err}
+	}()
+	take := func(a answer) error {
+		if a.err == nil {
+			a.succeed()
+		}
+		return a.err
+	}
+	select {
+	case a := <-answers:
+		return take(a)
+	case <-ctx.Done(): // also after an answer
+	}
+	select {
+	case a := <-answers:
+		return take(a)
+	case <-d.over():
+	}
+	m.late = true
+	go func() {
+		_ = take(<-answers)
+		if len(m.commands) == 0 {
+			b.Release()
+		}
+		d.mu.Lock()
+		m.late = false
+		d.mu.Unlock()
+		d.settle(b, m)
+	}()
+	return context.DeadlineExceeded
 }
 
 // judge returns how many bytes the segments of a call cover, or which rule they break. The Block has room
@@ -239,13 +317,13 @@ func (d *Device) undo(b *unimem.Block, m *mapping) error {
 	m.segments = nil // they are no longer whole
 	d.mu.Unlock()
 	for n := len(m.commands); n > 0; n-- {
-		ctx, cancel := context.WithTimeout(context.Background(), d.timeout)
-		err := d.driver.Complete(ctx, m.commands[n-1])
-		cancel()
+		c := m.commands[n-1]
+		err := d.call(b, m, func(ctx context.Context) (func(), error) {
+			return func() { m.commands = m.commands[:n-1] }, d.driver.Complete(ctx, c)
+		})
 		if err != nil {
 			return d.driverError("release", b, -1, err)
 		}
-		m.commands = m.commands[:n-1]
 	}
 	b.Release()
 	return nil
@@ -306,14 +384,33 @@ func (d *Device) Close() error {
 		if b == nil {
 			d.closed = true
 			d.mu.Unlock()
-			if err := d.driver.Close(); err != nil {
-				return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: err}
-			}
-			return nil
+			return d.closeDriver()
 		}
 		d.mu.Unlock()
 		if err := d.Release(b); err != nil && !errors.Is(err, ErrNotMapped) {
 			return err
 		}
 	}
+}
+
+// closeDriver closes the Driver, and does not wait for one that does not return.
+func (d *Device) closeDriver() error {
+	done := make(chan error, 1)
+	go func() { done <- d.driver.Close() }()
+	end := time.NewTimer(d.timeout)
+	defer end.Stop()
+	var err error
+	select {
+	case err = <-done:
+	case <-end.C:
+		select {
+		case err = <-done:
+		case <-d.over():
+			err = context.DeadlineExceeded
+		}
+	}
+	if err != nil {
+		return &Error{Op: "close", Offset: -1, Err: ErrRefused, Cause: err}
+	}
+	return nil
 }

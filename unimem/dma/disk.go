@@ -45,7 +45,7 @@ type Disk struct {
 // Errors: ErrUnavailable (d is no simulated Device), ErrClosed, ErrExhausted (no addresses for the queues), ErrRange
 // (an empty file, a wrong Sector), those of opening the file, and the cause of ctx.
 func OpenDisk(ctx context.Context, d *Device, path string, opts ...Option) (*Disk, error) {
-	file, direct, err := openMedia(path)
+	file, direct, err := OpenFile(path)
 	if err != nil {
 		return nil, &Error{Op: "disk", Offset: -1, Err: ErrRefused, Cause: err}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,6 +18,7 @@ type fakeDriver struct {
 	mu       sync.Mutex
 	prepare  func(ctx context.Context, offset int) ([]Segment, error)
 	complete func(ctx context.Context, c Command) error
+	leave    func()
 	last     Command
 	live     map[Command]bool
 	offsets  []int
@@ -51,7 +53,13 @@ func (f *fakeDriver) Complete(ctx context.Context, c Command) error {
 	return nil
 }
 
-func (f *fakeDriver) Close() error { f.closed++; return nil }
+func (f *fakeDriver) Close() error {
+	if f.leave != nil {
+		f.leave()
+	}
+	f.closed++
+	return nil
+}
 
 // Segments of a Block that needs several calls.
 func TestCallsOfThirtyTwo(t *testing.T) {
@@ -239,6 +247,7 @@ func TestCallsHaveADeadline(t *testing.T) {
 		return []Segment{{0, PageSize}}, nil
 	}}
 	d = New(f, Timeout(1))
+	d.over = func() <-chan time.Time { return nil }
 	b := newBlock(t, PageSize)
 	first := make(chan error, 1)
 	go func() { _, err := d.Segments(b); first <- err }()
@@ -249,6 +258,111 @@ func TestCallsHaveADeadline(t *testing.T) {
 	close(let)
 	require.NoError(t, await.Value(t, first))
 	require.NoError(t, d.Close())
+}
+
+// Addresses of one Block are not those of another, unless both have the same memory.
+func TestAddressesAreOfOneBlock(t *testing.T) {
+	const p = PageSize
+	var answer []Segment
+	f := &fakeDriver{prepare: func(context.Context, int) ([]Segment, error) { return answer, nil }}
+	d := New(f)
+	a, b := newBlock(t, 2*p), newBlock(t, 4*p)
+	answer = []Segment{{4 * p, 2 * p}}
+	_, err := d.Segments(a)
+	require.NoError(t, err)
+	for _, answer = range [][]Segment{
+		{{4 * p, 4 * p}}, {{p, 4 * p}}, {{3 * p, 4 * p}}, {{20 * p, 2 * p}, {5 * p, 2 * p}}, {{5 * p, p}, {20 * p, 3 * p}},
+	} {
+		_, err = d.Segments(b)
+		require.ErrorIs(t, err, ErrDriver, "%v", answer)
+		require.Equal(t, 1, d.Mapped())
+		require.Len(t, f.live, 1)
+	}
+	answer = []Segment{{6 * p, 2 * p}, {2 * p, 2 * p}}
+	_, err = d.Segments(b)
+	require.NoError(t, err, "before and after")
+	require.NoError(t, d.Release(a))
+	require.NoError(t, d.Release(b))
+	answer = []Segment{{4 * p, 4 * p}}
+	_, err = d.Segments(b)
+	require.NoError(t, err, "after Release")
+
+	if file, err := b.Share(); err == nil {
+		twin, err := unimem.Adopt(file, b.Size())
+		require.NoError(t, err)
+		require.NoError(t, file.Close())
+		_, err = d.Segments(twin)
+		require.NoError(t, err, "the same pages, as of a device without a DART")
+		require.NoError(t, d.Release(twin))
+		require.NoError(t, twin.Close())
+	}
+	require.NoError(t, d.Close())
+}
+
+// A Driver that does not return keeps no caller. What it does later is undone.
+func TestDriversThatDoNotReturn(t *testing.T) {
+	let, stalled := make(chan struct{}), make(chan time.Time)
+	stall := func() { close(stalled); <-let }
+	f := &fakeDriver{prepare: func(_ context.Context, offset int) ([]Segment, error) {
+		if offset > 0 {
+			stall()
+		}
+		return []Segment{{uint64(8*PageSize + offset), PageSize}}, nil
+	}}
+	d := New(f, Timeout(1))
+	d.over = func() <-chan time.Time { return stalled } // never, until the Driver stalls
+	b := newBlock(t, 2*PageSize)
+	segments := func() error { _, err := d.Segments(b); return err }
+	release := func() error { return d.Release(b) }
+	err := await.Done(t, segments)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, ErrRefused)
+	require.ErrorIs(t, await.Done(t, segments), context.DeadlineExceeded)
+	require.ErrorIs(t, await.Done(t, release), context.DeadlineExceeded)
+	require.ErrorIs(t, await.Done(t, d.Close), context.DeadlineExceeded)
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse, "the Driver has the memory")
+	returns := func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		m := d.mapped[b]
+		return m == nil || m.done == nil
+	}
+	close(let)
+	await.Until(t, "Prepare returns", returns)
+	require.Len(t, f.live, 2)
+	let, stalled, stall = make(chan struct{}), make(chan time.Time), func() {}
+	require.NoError(t, segments(), "after the late commands were undone")
+	require.Len(t, f.live, 2)
+
+	over := stalled
+	f.complete = func(context.Context, Command) error { close(over); <-let; return nil }
+	require.ErrorIs(t, await.Done(t, release), context.DeadlineExceeded)
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	close(let)
+	await.Until(t, "Complete returns", returns)
+	stalled, f.complete = make(chan time.Time), nil
+	require.NoError(t, release())
+	require.Empty(t, f.live)
+
+	// The first call.
+	let, stalled = make(chan struct{}), make(chan time.Time)
+	f.prepare = func(context.Context, int) ([]Segment, error) { close(stalled); <-let; return nil, context.Canceled }
+	require.ErrorIs(t, await.Done(t, segments), context.DeadlineExceeded)
+	require.ErrorIs(t, b.Close(), unimem.ErrInUse)
+	close(let)
+	await.Until(t, "Prepare returns", returns)
+	require.NoError(t, b.Close(), "nothing is mapped")
+
+	// Close.
+	let, stalled = make(chan struct{}), make(chan time.Time)
+	left := make(chan struct{})
+	f.leave = func() { close(stalled); <-let; close(left) }
+	require.ErrorIs(t, await.Done(t, d.Close), context.DeadlineExceeded)
+	_, err = d.Segments(b)
+	require.ErrorIs(t, err, ErrClosed)
+	require.NoError(t, d.Close(), "once")
+	close(let)
+	await.Value(t, left)
 }
 
 func TestBlocksThatADeviceCannotHave(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/uring"
@@ -27,7 +26,7 @@ type Ring struct {
 	blocks map[*unimem.Block]int
 	loose  error // why the Blocks are not registered
 
-	mu     sync.Mutex
+	turn   chan struct{} // has a value while a Read or Close is at work, which guards closed
 	closed bool
 }
 
@@ -49,7 +48,7 @@ func OpenRing(blocks ...*unimem.Block) (*Ring, error) {
 	if err != nil {
 		return nil, fail(nil, ErrUnavailable, err)
 	}
-	r := &Ring{ring: ring, blocks: map[*unimem.Block]int{}}
+	r := &Ring{ring: ring, blocks: map[*unimem.Block]int{}, turn: make(chan struct{}, 1)}
 	var mem [][]byte
 	for _, b := range blocks {
 		if _, known := r.blocks[b]; known {
@@ -79,12 +78,18 @@ func (r *Ring) Registered() error { return r.loose }
 
 // OpenFile opens a file for reading past the page cache where the system and the file system permit that, and
 // reports whether they do. Reads of such a file begin at multiples of 4096 bytes, in the file and in the Block,
-// and have whole multiples.
-func OpenFile(path string) (f *os.File, direct bool, err error) { return openMedia(path) }
+// and have whole multiples. A named pipe, whose open would wait for its writer, is an error.
+func OpenFile(path string) (f *os.File, direct bool, err error) {
+	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
+		return nil, false, &os.PathError{Op: "open", Path: path, Err: errors.New("it is a named pipe")}
+	}
+	return openMedia(path)
+}
 
 // Read reads n bytes of f, from byte at on, to the bytes of b from offset on, with up to 32 reads of 1 MiB in
 // flight, and returns how many bytes there are from the first on. Fewer than n are an error, io.EOF at the end of
-// the file. If ctx ends, Read cancels what is in flight, waits for it, and returns the cause.
+// the file. If ctx ends, Read cancels what is in flight, waits for it, and returns the cause; a Read that waits for
+// another one returns it at once.
 //
 // Errors: ErrNotMapped (b is not of OpenRing), ErrRange, ErrClosed, ErrTransfer with the error of the system as its
 // cause, io.EOF, and the cause of ctx.
@@ -106,8 +111,12 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 	if r.loose != nil {
 		number = -1
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done(): // another Read is at work
+		return 0, fail(offset, ErrTransfer, context.Cause(ctx), "")
+	}
+	defer func() { <-r.turn }()
 	if r.closed {
 		return 0, fail(offset, ErrClosed, nil, "")
 	}
@@ -158,8 +167,8 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 
 // Close unregisters and releases the Blocks, once, after a Read in flight; repeating it returns nil.
 func (r *Ring) Close() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.turn <- struct{}{}
+	defer func() { <-r.turn }()
 	if r.closed {
 		return nil
 	}
