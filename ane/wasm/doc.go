@@ -47,6 +47,7 @@
 //
 // Guests may also import wasi_snapshot_preview1, as Go's do: output goes to Limits.Output, there are no files, no
 // arguments and no environment, and clock and random numbers are the same in every run.
+// Guest.World is how far a guest has read them.
 //
 // # Safety
 //

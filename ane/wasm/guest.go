@@ -32,7 +32,7 @@ type Guest struct {
 	failed   error      // why the guest takes no more calls
 	closed   bool
 	objects  map[int32]any // by handle
-	next     int32         // the last handle
+	world    World         // its last handle too
 	programs int
 	others   int // objects that are no programs
 	caches   int // bytes
@@ -63,17 +63,21 @@ func (c *Binary) Start(ctx context.Context, limits Limits) (*Guest, error) {
 	h.mu.Unlock()
 	g := &Guest{host: h, limits: limits.withDefaults(), objects: map[int32]any{}}
 	g.life, g.stop = context.WithCancel(context.Background())
-	config := wazero.NewModuleConfig().WithName("").WithStartFunctions().
+	config := g.world.config(wazero.NewModuleConfig()).WithName("").WithStartFunctions().
 		WithStdout(g.limits.Output).WithStderr(g.limits.Output)
 	run, cancel := g.within(ctx)
 	module, memory, err := linear.Instantiate(run, h.runtime, c.module, config, g.limits.Memory)
 	cancel()
 	if err != nil {
-		kind := ErrCode
-		if errors.Is(err, linear.ErrLimit) {
-			kind = ErrLimit
+		var exit *sys.ExitError
+		fault := error(&Error{Op: op, Err: ErrCode, Cause: err})
+		switch {
+		case errors.Is(err, linear.ErrLimit):
+			fault = &Error{Op: op, Err: ErrLimit, Cause: err}
+		case errors.As(err, &exit):
+			fault = g.ended(op, "", err)
 		}
-		return nil, errors.Join(&Error{Op: op, Err: kind, Cause: err}, g.Close(ctx))
+		return nil, errors.Join(fault, g.Close(ctx))
 	}
 	g.module, g.memory = module, memory
 	if module.ExportedFunction(initialize) != nil {
@@ -216,7 +220,7 @@ func (g *Guest) add(op string, o any) (int32, error) {
 	case !isProgram && g.others >= g.limits.Objects:
 		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
 			Detail: fmt.Sprintf("%d requests, caches and samplers are open", g.others), Hint: "close one first"}
-	case g.next == 1<<31-1:
+	case g.world.Handle == 1<<31-1:
 		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit, Detail: "no handle is left"}
 	}
 	if isProgram {
@@ -224,9 +228,9 @@ func (g *Guest) add(op string, o any) (int32, error) {
 	} else {
 		g.others++
 	}
-	g.next++
-	g.objects[g.next] = o
-	return g.next, nil
+	g.world.Handle++
+	g.objects[g.world.Handle] = o
+	return g.world.Handle, nil
 }
 
 // remove forgets a handle.

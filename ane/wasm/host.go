@@ -154,11 +154,25 @@ func (h *Host) define(ctx context.Context) error {
 			if g == nil {
 				panic(&Error{Op: f.Name, Err: ErrCode, Detail: "called by no guest"})
 			}
+			if g.memory == nil { // a start function, before there is a Guest
+				early(g, f, stack)
+				return
+			}
 			call(ctx, g, stack)
 		}), f.Params, f.Results).Export(f.Name)
 	}
 	_, err := b.Instantiate(ctx)
 	return err
+}
+
+// early answers a function that the start function of a guest calls: without a memory to look at, with a Code.
+func early(g *Guest, f Function, stack []uint64) {
+	err := &Error{Op: f.Name, Code: CodeUnsupported, Err: CodeUnsupported, Detail: "the guest does not run yet",
+		Hint: "call it from " + initialize}
+	if len(f.Results) != 1 || f.Results[0] != i32 {
+		panic(err)
+	}
+	stack[0] = api.EncodeI32(int32(g.Fail(f.Name, err)))
 }
 
 // Close frees the Host. The error matches ErrInUse while a Guest is open. Repeating it does nothing.
@@ -255,10 +269,14 @@ type Binary struct {
 	sum    [sha256.Size]byte
 }
 
-// Compile compiles a guest's binary. The error matches ErrCode. The caller closes the Binary after its
+// Compile compiles a guest's binary, whose tables can hold 1,048,576 elements together. The error matches ErrCode. The caller closes the Binary after its
 // Guests.
 func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
-	m, err := h.runtime.CompileModule(ctx, binary)
+	text, err := boundTables(binary)
+	if err != nil {
+		return nil, &Error{Op: "compile guest", Err: ErrCode, Cause: err}
+	}
+	m, err := h.runtime.CompileModule(ctx, text)
 	if err != nil {
 		return nil, &Error{Op: "compile guest", Err: ErrCode, Cause: err}
 	}

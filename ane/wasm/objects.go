@@ -235,7 +235,9 @@ func (r *request) close() error {
 // openCache makes a cache within the limits.
 func (g *Guest) openCache(layers, heads, dim, tokens uint32) (int32, error) {
 	const op = "cache_open"
-	bytes := 2 * 2 * float64(layers) * float64(heads) * float64(dim) * (float64(tokens) + kv.Step)
+	// Keys and values of a layer are surfaces of their own, of whole pages.
+	surface := 2 * float64(heads) * float64(dim) * (float64(tokens) + kv.Step)
+	bytes := 2 * float64(layers) * max(surface, unimem.PageSize)
 	if bytes > float64(g.limits.Caches-g.caches) {
 		return 0, &Error{Op: op, Code: CodeLimit, Err: CodeLimit,
 			Detail: fmt.Sprintf("%.0f bytes, %d are left", bytes, g.limits.Caches-g.caches)}
@@ -245,7 +247,7 @@ func (g *Guest) openCache(layers, heads, dim, tokens uint32) (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	c := &cache{made, made.Bytes()}
+	c := &cache{made, max(made.Bytes(), 2*int(layers)*unimem.PageSize)}
 	handle, err := g.add(op, c)
 	if err != nil {
 		return 0, errors.Join(err, made.Close())

@@ -18,7 +18,10 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) { guestbuild.Same(t, "testdata/calls.wat") }
+func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) {
+	guestbuild.Same(t, "testdata/calls.wat")
+	guestbuild.Same(t, "testdata/greedy.wat")
+}
 
 func TestEngineWorksWhereTheGuestHasItsMatrices(t *testing.T) {
 	overRoads(t, func(t *testing.T, r *rig) {

@@ -83,9 +83,14 @@ func modelDir(t testing.TB, spec decodertest.Spec) string {
 	return dir
 }
 
-func counter(t testing.TB) []byte {
+func counter(t testing.TB) []byte { return binaryOf(t, "testdata/counter.wasm") }
+
+// clock is a guest whose tokens are those of WASI's random numbers and clocks.
+func clock(t testing.TB) []byte { return binaryOf(t, "testdata/clock.wasm") }
+
+func binaryOf(t testing.TB, path string) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/counter.wasm")
+	b, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return b
 }
@@ -158,7 +163,7 @@ func TestThawedActorsGoOn(t *testing.T) {
 	if !leaktest.Emulated() {
 		engines = append(engines, engine.Broker)
 	}
-	for name, text := range map[string][]byte{"talker": Talker(), "counter": counter(t)} {
+	for name, text := range map[string][]byte{"talker": Talker(), "counter": counter(t), "clock": clock(t)} {
 		t.Run(name, func(t *testing.T) {
 			var stages []*Code
 			for _, e := range engines {
@@ -362,7 +367,7 @@ func TestOtherGuestsAreRefusedWithWhatDiffers(t *testing.T) {
 	require.NoError(t, err)
 	extra[len(stateMagic)-1]++
 	_, err = c.read("thaw", "x", extra)
-	require.ErrorContains(t, err, "it has version 2 of the format, this program reads 1")
+	require.ErrorContains(t, err, "it has version 3 of the format, this program reads 2")
 	extra[len(stateMagic)-1]--
 	extra[len(stateMagic)+32]++
 	_, err = c.read("thaw", "x", extra)

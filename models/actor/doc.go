@@ -38,9 +38,11 @@
 // of it. Programs, requests, caches and samplers that a guest has opened by package ane/wasm are not frozen: Freeze
 // refuses a guest that has any open.
 //
+// Clocks and random numbers, which WASI gives guests, go on where they stopped.
+//
 // The file is a snapshot of package ane/kv, written whole or not at all (kv.Cache.SaveFileNote): after a kill at any
 // moment there is the old file or the new one. The memory is in its note, without zero pages and compressed, and takes
-// at most 4 MiB there.
+// at most 3 MiB there.
 //
 // # Thawing
 //

@@ -7,7 +7,7 @@ import (
 )
 
 func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) {
-	for _, source := range []string{"guest/talker.c", "testdata/counter.wat"} {
+	for _, source := range []string{"guest/talker.c", "testdata/counter.wat", "testdata/clock.wat"} {
 		t.Run(source, func(t *testing.T) { guestbuild.Same(t, source) })
 	}
 }

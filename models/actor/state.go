@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/tetratelabs/wazero/api"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // stateMagic begins the state of a guest, with the version of its format in the last byte.
-const stateMagic = "anekit actor\x00\x01"
+const stateMagic = "anekit actor\x00\x02"
 
 // block is the unit in which memory is stored; blocks of zeros are left out.
 const block = 4096
@@ -33,6 +34,7 @@ type state struct {
 	sum              [sha256.Size]byte
 	interfaceVersion int
 	ended            bool
+	world            wasm.World
 	prompt, said     []int
 	note             string
 	globals          []uint64
@@ -49,6 +51,10 @@ func (a *Actor) state() ([]byte, error) {
 		ended = 1
 	}
 	b = binary.AppendUvarint(b, ended)
+	world := a.guest.World()
+	for _, v := range []uint64{world.Random, world.Wall, world.Monotonic, uint64(world.Handle)} {
+		b = binary.AppendUvarint(b, v)
+	}
 	for _, tokens := range [][]int{a.prompt, a.said} {
 		b = binary.AppendUvarint(b, uint64(len(tokens)))
 		for _, id := range tokens {
@@ -161,6 +167,10 @@ func decode(op, path string, extra []byte) (*state, error) {
 	}
 	s.interfaceVersion = number(1 << 30)
 	s.ended = number(1) == 1
+	for _, v := range []*uint64{&s.world.Random, &s.world.Wall, &s.world.Monotonic} {
+		*v = uint64(number(math.MaxInt))
+	}
+	s.world.Handle = int32(number(math.MaxInt32))
 	for _, tokens := range []*[]int{&s.prompt, &s.said} {
 		for range number(in.Len()) {
 			*tokens = append(*tokens, number(1<<31-1))
@@ -211,6 +221,7 @@ func (s *state) install(op, path string, a *Actor) error {
 		}
 		v.Set(s.globals[i])
 	}
+	a.guest.SetWorld(s.world)
 	a.prompt, a.said, a.ended = s.prompt, s.said, s.ended
 	if a.note == "" {
 		a.note = s.note

@@ -48,7 +48,7 @@ func (r *Region) Pointer() int { return r.offset }
 func (r *Region) Size() int { return r.length }
 
 // Close ends the use of the region. A surface stays mapped for the next region of the same range, with what is in it,
-// until the guest ends or a region of other pages needs them. Repeating Close does nothing.
+// until the guest ends, a region of other pages needs them, or 64 other ones are idle. Repeating Close does nothing.
 func (r *Region) Close() {
 	if r == nil {
 		return
@@ -88,7 +88,7 @@ func (m *Memory) InPlace(offset, length uint64) (*Region, error) {
 // surface from byte 0. A region of the same range as another one shares its surface.
 //
 // Errors: ErrBounds, ErrClosed, ErrAligned (with the multiples to use), ErrOverlap (other pages than those of a surface
-// in use), ErrUnsupported, and those of unimem.Open and of the system.
+// in use), ErrLimit (1,024 surfaces are in use), ErrUnsupported, and those of unimem.Open and of the system.
 func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 	const op = "surface"
 	m.mu.Lock()
@@ -109,6 +109,9 @@ func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 		if err := m.uncover(op, offset, length); err != nil {
 			return nil, err
 		}
+		if err := m.room(op, offset, length); err != nil {
+			return nil, err
+		}
 		if err := m.cover(offset, length); err != nil {
 			return nil, err
 		}
@@ -120,6 +123,37 @@ func (m *Memory) OnSurface(offset, length uint64) (*Region, error) {
 }
 
 func roundUp(n uint64) uint64 { return (n + Align - 1) / Align * Align }
+
+// maxSurfaces and maxIdle bound the surfaces of a guest, each of which takes a descriptor and a mapping of the process.
+const (
+	maxSurfaces = 1024
+	maxIdle     = 64
+)
+
+// room unmaps the oldest idle surface if there are many, for one more. The caller holds mu.
+func (m *Memory) room(op string, offset, length uint64) error {
+	if len(m.surfaces) < maxIdle {
+		return nil
+	}
+	idle := 0
+	var oldest *surface
+	for _, s := range m.surfaces {
+		if s.users == 0 {
+			idle++
+			if oldest == nil {
+				oldest = s
+			}
+		}
+	}
+	if idle >= maxIdle || idle > 0 && len(m.surfaces) >= maxSurfaces {
+		return m.uncover(op, oldest.offset, uint64(oldest.block.Size()))
+	}
+	if len(m.surfaces) >= maxSurfaces {
+		return &Error{Op: op, Offset: offset, Length: length, Err: ErrLimit,
+			Detail: fmt.Sprintf("%d surfaces are in use", len(m.surfaces)), Hint: "close requests first"}
+	}
+	return nil
+}
 
 // uncover unmaps idle surfaces from a range; what they hold goes back to the guest's Block. The caller holds mu.
 func (m *Memory) uncover(op string, offset, length uint64) error {

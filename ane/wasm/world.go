@@ -1,0 +1,63 @@
+package wasm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// World is how far a guest has read what WASI gives it, and which handles it has had. A guest with the memory and
+// globals of another one and with its World reads on where that one stopped.
+type World struct {
+	Random    uint64 // bytes of random numbers
+	Wall      uint64 // readings of the wall clock
+	Monotonic uint64 // readings of the monotonic clock
+	Handle    int32  // the last handle; 0 before the first
+}
+
+// worldBegin is what the wall clock reads first: the begin of 2022.
+var worldBegin = time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// config gives a guest random numbers and clocks, which are the same in every run. A clock goes on by a millisecond at
+// each reading.
+func (w *World) config(c wazero.ModuleConfig) wazero.ModuleConfig {
+	const resolution = 1000
+	return c.WithRandSource(w).
+		WithWalltime(func() (int64, int32) {
+			t := worldBegin.Add(time.Duration(w.Wall) * time.Millisecond)
+			w.Wall++
+			return t.Unix(), int32(t.Nanosecond())
+		}, resolution).
+		WithNanotime(func() int64 {
+			w.Monotonic++
+			return int64(w.Monotonic-1) * int64(time.Millisecond)
+		}, resolution)
+}
+
+// Read implements io.Reader with random numbers: block i is the SHA-256 of i.
+func (w *World) Read(b []byte) (int, error) {
+	for rest := b; len(rest) > 0; {
+		sum := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, w.Random/sha256.Size))
+		n := copy(rest, sum[w.Random%sha256.Size:])
+		w.Random += uint64(n)
+		rest = rest[n:]
+	}
+	return len(b), nil
+}
+
+// World returns how far the guest has read.
+func (g *Guest) World() World {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.world
+}
+
+// SetWorld has the guest read on from w, and not use again a handle that w has had.
+func (g *Guest) SetWorld(w World) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	w.Handle = max(w.Handle, g.world.Handle)
+	g.world = w
+}
