@@ -106,6 +106,8 @@ func (d *disk) remove(path string) error {
 	return nil
 }
 
+func (d *disk) sweep(path string) error { return d.remove(path) }
+
 func (d *disk) syncDir(string) error {
 	if err := d.step(); err != nil {
 		return err

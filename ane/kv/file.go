@@ -3,8 +3,10 @@ package kv
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"path/filepath"
 	"strings"
 
@@ -13,8 +15,8 @@ import (
 
 // SaveFile writes a snapshot to path, which replaces what was there, further files of AppendFile included. It writes
 // a temporary file in the same folder, syncs it, renames it and syncs the folder. After a failure or a loss of
-// power, path has the old snapshot or the new one, whole; after SaveFile has returned nil, the new one. One process
-// at a time writes to a path.
+// power, path has the old snapshot or the new one, whole; after SaveFile has returned nil, the new one. Where
+// several call SaveFile at once, path has the snapshot of the last one; AppendFile needs the path for itself.
 //
 // Errors: those of Save and of the file system.
 func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f, nil) }
@@ -63,7 +65,7 @@ func newID() string {
 }
 
 // tidy removes the files beside path that the snapshot at path does not use: the index if there are no parts, other
-// parts, and temporary files that a loss of power left.
+// parts, and temporary files that a loss of power left. Those that another process writes stay.
 func tidy(fs files, path string, parts []part) error {
 	dir, base := filepath.Split(path)
 	names, err := fs.list(filepath.Clean(dir + "."))
@@ -78,10 +80,15 @@ func tidy(fs files, path string, parts []part) error {
 		rest, ours := strings.CutPrefix(n, base)
 		ours = ours && (rest == indexSuffix && parts == nil || marked(rest, partMark) || marked(rest, tempMark) ||
 			marked(rest, indexSuffix+tempMark))
-		if ours && !used[n] {
-			if err := fs.remove(dir + n); err != nil {
-				return err
-			}
+		if !ours || used[n] {
+			continue
+		}
+		remove := fs.remove
+		if strings.Contains(rest, tempMark) {
+			remove = fs.sweep
+		}
+		if err := remove(dir + n); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

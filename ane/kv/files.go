@@ -17,6 +17,8 @@ type files interface {
 	remove(path string) error
 	syncDir(path string) error
 	list(dir string) ([]string, error)
+	// sweep removes a file that create made, unless somebody still writes it, which systems with locks know.
+	sweep(path string) error
 }
 
 // file is an open file.
@@ -29,7 +31,38 @@ type file interface {
 type system struct{}
 
 func (system) create(path string) (file, error) {
-	return os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	for {
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if claim(f, true) && same(f, path) {
+			return f, nil
+		}
+		_ = f.Close() // another process has swept it
+	}
+}
+
+// same reports whether path still names f.
+func same(f *os.File, path string) bool {
+	own, err1 := f.Stat()
+	named, err2 := os.Stat(path)
+	return err1 == nil && err2 == nil && os.SameFile(own, named)
+}
+
+func (system) sweep(path string) error {
+	if !lockable {
+		return os.Remove(path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // the lock lasts as long as the file is open
+	if !claim(f, false) || !same(f, path) {
+		return nil
+	}
+	return os.Remove(path)
 }
 
 func (system) open(path string) (file, int64, error) {
@@ -83,7 +116,8 @@ func closing(f io.Closer, err error) error {
 }
 
 // replace writes path by way of a temporary file: afterwards path is the old file or the new one, whole and durable.
-// An error says nothing of which: if syncing the folder failed, it is the new one.
+// An error says nothing of which: if syncing the folder failed, it is the new one. Where files have locks, the
+// temporary file keeps its own until it has its name.
 func replace(fs files, path, temporary string, write func(io.Writer) error) error {
 	f, err := fs.create(temporary)
 	if err != nil {
@@ -92,8 +126,11 @@ func replace(fs files, path, temporary string, write func(io.Writer) error) erro
 	if err = write(f); err == nil {
 		err = f.Sync()
 	}
+	if err == nil && lockable {
+		err = fs.rename(temporary, path)
+	}
 	err = closing(f, err)
-	if err == nil {
+	if err == nil && !lockable {
 		err = fs.rename(temporary, path)
 	}
 	if err != nil {
