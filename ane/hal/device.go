@@ -35,8 +35,7 @@ type Device struct {
 	waiting  list          // submissions whose batch has not begun
 	buffers  map[*Buffer]struct{}
 	commands map[*CommandBuffer]struct{}
-	parked   []*unimem.Block         // closed memory that an abandoned run may still use
-	signals  map[Point][]*submission // of those waiting, with FindCycles
+	parked   []*unimem.Block // closed memory that an abandoned run may still use
 }
 
 // Option configures NewDevice.
@@ -57,7 +56,8 @@ const defaultLimit = 64
 func Tracing() Option { return func(c *config) { c.tracing = true } }
 
 // FindCycles refuses a submission that closes a cycle among those pending with ErrCycle: each
-// awaits the very value that the next one signals. It looks at the submissions of this Device.
+// awaits the very value that the next one signals. It looks at the submissions of all Devices with
+// FindCycles. Of calls on several Devices that close a cycle at once, more than one may be refused.
 func FindCycles() Option { return func(c *config) { c.cycles = true } }
 
 // CacheLimit is the number of loaded programs that the Device keeps for Prepare, 64 by default.
@@ -110,9 +110,6 @@ func NewDevice(d *ane.Device, opts ...Option) (*Device, error) {
 	n.trace = newTrace(c.tracing, info.Name)
 	n.life, n.cancel = context.WithCancelCause(context.Background())
 	n.cache.device = n
-	if c.cycles {
-		n.signals = map[Point][]*submission{}
-	}
 	if c.disk {
 		if err := os.MkdirAll(c.dir, 0o777); err != nil {
 			return nil, &Error{Op: "open", Err: err, Hint: "give CacheDir a folder that can be made"}

@@ -427,6 +427,25 @@ func TestCycles(t *testing.T) {
 	require.NoError(t, c.Signal(3))
 }
 
+// A cycle may pass submissions of several Devices.
+func TestCyclesOfTwoDevices(t *testing.T) {
+	first, second := newDevice(t, hal.FindCycles()), newDevice(t, hal.FindCycles())
+	ctx := context.Background()
+	a, b, c := hal.NewSemaphore(0), hal.NewSemaphore(0), hal.NewSemaphore(0)
+	require.NoError(t, first.Queue().Execute(ctx, []hal.Point{{a, 1}}, []hal.Point{{b, 1}}))
+	require.NoError(t, second.Queue().Execute(ctx, []hal.Point{{b, 1}}, []hal.Point{{c, 1}}))
+	for range 2 { // what is refused leaves nothing
+		var cycle *hal.CycleError
+		require.ErrorAs(t, second.Queue().Execute(ctx, []hal.Point{{c, 1}}, []hal.Point{{a, 1}}), &cycle)
+		require.ElementsMatch(t, []hal.Point{{a, 1}, {b, 1}, {c, 1}}, cycle.Points)
+	}
+	require.NoError(t, first.Queue().Execute(ctx, []hal.Point{{c, 2}}, []hal.Point{{a, 1}}), "another value")
+	require.NoError(t, a.Signal(1))
+	require.NoError(t, wait(t, c, 1))
+	require.NoError(t, second.Queue().Execute(ctx, []hal.Point{{c, 1}}, []hal.Point{{a, 1}}), "reached")
+	require.NoError(t, c.Signal(2))
+}
+
 func TestDeviceClose(t *testing.T) {
 	e, err := engine.Open(context.Background(), engine.Soft)
 	require.NoError(t, err)

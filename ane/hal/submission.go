@@ -131,12 +131,11 @@ func (d *Device) accept(s *submission) error {
 		return err
 	}
 	if d.config.cycles {
-		if err := d.cycle(s); err != nil {
+		s.announce() // before the search: of two calls that close a cycle at once, one at least finds it
+		if err := s.cycle(); err != nil {
+			s.forget()
 			s.release(true)
 			return err
-		}
-		for _, p := range s.signals {
-			d.signals[p] = append(d.signals[p], s)
 		}
 	}
 	if s.work == alloca {
@@ -253,8 +252,10 @@ func (s *submission) act(todo work) work {
 	d := s.device
 	d.mu.Lock()
 	d.waiting.remove(s)
-	d.forget(s)
 	d.mu.Unlock()
+	if d.config.cycles {
+		s.forget()
+	}
 	if s.err != nil {
 		for i := range s.waits {
 			_, _ = s.from[i].drop(&s.waits[i])
@@ -267,29 +268,6 @@ func (s *submission) act(todo work) work {
 	}
 	go s.run()
 	return todo
-}
-
-// forget removes s from what FindCycles searches. The caller holds mu.
-func (d *Device) forget(s *submission) {
-	if !d.config.cycles {
-		return
-	}
-	for _, p := range s.signals {
-		all := d.signals[p]
-		for i := range all {
-			if all[i] == s {
-				all[i] = all[len(all)-1]
-				all[len(all)-1] = nil
-				all = all[:len(all)-1]
-				break
-			}
-		}
-		if len(all) == 0 {
-			delete(d.signals, p)
-		} else {
-			d.signals[p] = all
-		}
-	}
 }
 
 // run does the work in a goroutine of its own.
