@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Command is a Dispatch, a Fill or a Copy.
+// Command is a Dispatch, a Fill or a Copy, or a pointer to one, which Submit reads before it returns.
 type Command interface {
 	// check refuses a command that does not fit, and lists what it names.
 	check(d *Device) ([]named, error)
@@ -73,10 +73,13 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 		return closed("submit", "Device")
 	}
 	var uses []named
+	commands = slices.Clone(commands)
 	for i, c := range commands {
-		if c == nil {
-			return &Error{Op: "submit", Err: ErrClosed, Hint: fmt.Sprintf("command %d is nil", i)}
+		if c = plain(c); c == nil {
+			return &Error{Op: "submit", Err: ErrClosed,
+				Hint: fmt.Sprintf("command %d is nil, or not a Dispatch, a Fill or a Copy", i)}
 		}
+		commands[i] = c
 		names, err := c.check(d)
 		if err != nil {
 			var e *Error
@@ -101,7 +104,7 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 		ctx = context.Background()
 	}
 	// A call that is abandoned goes on with what it was given.
-	waits, signals, commands = slices.Clone(waits), slices.Clone(signals), slices.Clone(commands)
+	waits, signals = slices.Clone(waits), slices.Clone(signals)
 	for i, c := range commands {
 		if run, ok := c.(Dispatch); ok {
 			run.Buffers, run.Push = slices.Clone(run.Buffers), slices.Clone(run.Push)
@@ -112,6 +115,27 @@ func (d *Device) Submit(ctx context.Context, waits, signals []Point, commands ..
 		return struct{}{}, d.enqueue(ctx, uses, waits, signals, commands)
 	}, nil)
 	return err
+}
+
+// plain is the Dispatch, Fill or Copy that c is or points to, else nil: a type that embeds one is none of them.
+func plain(c Command) Command {
+	switch c := c.(type) {
+	case Dispatch, Fill, Copy:
+		return c
+	case *Dispatch:
+		if c != nil {
+			return *c
+		}
+	case *Fill:
+		if c != nil {
+			return *c
+		}
+	case *Copy:
+		if c != nil {
+			return *c
+		}
+	}
+	return nil
 }
 
 func foreignObject(what string) error {
