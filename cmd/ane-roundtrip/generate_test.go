@@ -45,6 +45,24 @@ func newTokens(t *testing.T, args ...string) []int {
 	return r.Tokens
 }
 
+// A snapshot behind a symbolic link is written where it lies: the link stays one.
+func TestSnapshotsBehindALinkStayThere(t *testing.T) {
+	model, dir := randomModel(t, decodertest.Spec{Seed: 9}), t.TempDir()
+	file, link := filepath.Join(dir, "talk"), filepath.Join(dir, "link")
+	flags := []string{"--model", model, "--tokens", "1,5", "--max", "2", "--engine", engine.Soft, "--snapshot"}
+	newTokens(t, append(flags, file)...)
+	if err := os.Symlink("talk", link); err != nil {
+		t.Skip(err)
+	}
+	newTokens(t, append(flags, link)...)
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeSymlink, info.Mode().Type())
+	talk, err := decoder.PeekFile(file)
+	require.NoError(t, err)
+	require.Len(t, talk.Answer, 4)
+}
+
 // generate is killed behind some token, again and again. The snapshot is always whole, and the tokens are those of a
 // run that nothing interrupted.
 func TestKilledConversationsGoOn(t *testing.T) {
