@@ -226,10 +226,13 @@ func (h *Host) open(ctx context.Context, key string, src ane.Source) (*model, er
 	case <-ctx.Done():
 		return nil, errors.Join(ane.Deadline("open", h.device.Info().Name, ctx.Err()), h.drop(ctx, m))
 	}
-	if m.err != nil {
-		return nil, m.err
+	switch {
+	case m.err == nil:
+		return m, nil
+	case ctx.Err() == nil && CodeOf(m.err) == CodeDeadline:
+		return h.open(ctx, key, src) // the time of the guest that opened it was over, not that of this one
 	}
-	return m, nil
+	return nil, m.err
 }
 
 func load(ctx context.Context, d *ane.Device, src ane.Source) (*ane.Model, error) {
