@@ -77,11 +77,19 @@ type CommandError struct {
 
 // Error returns the text on one line.
 func (e *CommandError) Error() string {
+	if e == nil {
+		return "hal: no command"
+	}
 	return fmt.Sprintf("hal: command %d: %s: %v", e.Command, e.Op, e.Err)
 }
 
 // Unwrap returns the reason.
-func (e *CommandError) Unwrap() error { return e.Err }
+func (e *CommandError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
 
 // CycleError matches ErrCycle. It has the points of the cycle: each submission signals one
 // and awaits the next; the last one is signaled by the submission that awaits the first.
