@@ -46,7 +46,8 @@ type Config struct {
 	BOS          int           // token that begins a text, -1 without one
 	EOS          []int         // tokens that end a text
 
-	guessed bool // HeadDim is not in the file
+	guessed   bool // HeadDim is not in the file
+	tieUntold bool // Tied is not in the file
 }
 
 // Ends reports whether a token ends a text.
@@ -251,7 +252,7 @@ func (f *fileConfig) config() (Config, error) {
 		return Config{}, configError("num_key_value_heads",
 			fmt.Sprintf("%d heads are no multiple of %d key-value heads", c.Heads, c.KVHeads), "", ErrConfig)
 	}
-	c.guessed = f.HeadDim == nil
+	c.guessed, c.tieUntold = f.HeadDim == nil, f.Tied == nil
 	if c.guessed && family.head > 0 {
 		f.HeadDim = &family.head
 	}
@@ -388,6 +389,7 @@ func (q *Quantization) layer(name string, raw json.RawMessage) error {
 		Bits  int    `json:"bits"`
 		Mode  string `json:"mode"`
 	}
+	own.Group, own.Bits = 64, 4 // MLX's own defaults
 	if err := json.Unmarshal(raw, &own); err != nil {
 		return err
 	}

@@ -403,3 +403,36 @@ func FuzzConfig(f *testing.F) {
 		}
 	})
 }
+
+// Without tie_word_embeddings, a model without a matrix of the logits takes that of the embedding; with false it lacks
+// one.
+func TestMatrixOfLogitsThatIsLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		key  any
+		want bool
+	}{{nil, true}, {false, false}} {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Seed: 1, Tied: true,
+			Config: map[string]any{"tie_word_embeddings": c.key}})
+		require.NoError(t, err)
+		f, err := Open(dir)
+		if !c.want {
+			one(t, err, ErrWeights, "lm_head")
+			continue
+		}
+		require.NoError(t, err)
+		require.True(t, f.Config().Tied)
+		require.NoError(t, f.Close())
+	}
+}
+
+// A module's own object may leave out what MLX has by default.
+func TestOverridesWithDefaults(t *testing.T) {
+	for text, want := range map[string]Quantization{`{"bits": 8}`: {Group: 64, Bits: 8},
+		`{"group_size": 32}`: {Group: 32,
+		Bits: 4}, `{}`: {Group: 64, Bits: 4}} {
+		q := Quantization{Layers: map[string]Quantization{}}
+		require.NoError(t, q.layer("m", json.RawMessage(text)))
+		require.Equal(t, want, q.Layers["m"])
+	}
+}

@@ -55,6 +55,9 @@ func Open(dir string) (*Folder, error) {
 			c.HeadDim = s[0]
 		}
 	}
+	if _, err := file.Tensor(head + ".weight"); err != nil && c.tieUntold {
+		c.Tied = true // MLX leaves the key out where it ties
+	}
 	f := &Folder{dir: dir, config: c, file: file}
 	if err := f.find(); err != nil {
 		_ = file.Close() // nothing holds the mapping
