@@ -428,9 +428,11 @@ func TestMatrixOfLogitsThatIsLeftOut(t *testing.T) {
 
 // A module's own object may leave out what MLX has by default.
 func TestOverridesWithDefaults(t *testing.T) {
-	for text, want := range map[string]Quantization{`{"bits": 8}`: {Group: 64, Bits: 8},
-		`{"group_size": 32}`: {Group: 32,
-		Bits: 4}, `{}`: {Group: 64, Bits: 4}} {
+	for text, want := range map[string]Quantization{
+		`{"bits": 8}`:        {Group: 64, Bits: 8},
+		`{"group_size": 32}`: {Group: 32, Bits: 4},
+		`{}`:                 {Group: 64, Bits: 4},
+	} {
 		q := Quantization{Layers: map[string]Quantization{}}
 		require.NoError(t, q.layer("m", json.RawMessage(text)))
 		require.Equal(t, want, q.Layers["m"])
