@@ -67,6 +67,7 @@ func (f folder) store(key digest, src ane.Source) {
 	}) != nil {
 		return // the program is compiled: a full disk is no reason to refuse it
 	}
+	f.touch(key) // the system's own times are as coarse as 10 ms, and equal ones have no order
 	for i, name := range f.list() {
 		if i >= f.limit {
 			_ = os.Remove(filepath.Join(f.path, name)) // another process may have removed it
