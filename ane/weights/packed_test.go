@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/weights"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -145,6 +146,7 @@ func evaluateRow(t *testing.T, m *ane.Model) []float32 {
 
 // TestFileOfConstantsChanges: evaluating with weights of a file that has become shorter returns ErrChanged.
 func TestFileOfConstantsChanges(t *testing.T) {
+	leaktest.NeedsFaultAddress(t)
 	path := filepath.Join(t.TempDir(), "w.safetensors")
 	mlx(t, path, 4)
 	f, err := safetensors.Open(path)
