@@ -109,7 +109,7 @@ race: testrun
 
 # A test that depends on time fails here: each core has a spinner while the tests run.
 busy: testrun
-	CGO_ENABLED=1 $(TESTRUN) -busy $(GO) test -count=1 $(WAITING)
+	ANEKIT_BUSY=1 CGO_ENABLED=1 $(TESTRUN) -busy $(GO) test -count=1 $(WAITING)
 
 # Hostile clients against the broker, two minutes with the start and the end.
 hostile: testrun

@@ -28,6 +28,7 @@ func said(t *testing.T, run func(args []string) []byte, args ...string) []int {
 // An actor that was frozen on amd64 goes on under arm64, with equal tokens in the numerics of a chip.
 func TestActorsGoOnOnAnotherProcessor(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	skipBusy(t)
 	const emulator = "qemu-aarch64-static"
 	if _, err := exec.LookPath(emulator); err != nil || runtime.GOARCH != "amd64" {
 		t.Skip("needs an amd64 machine with " + emulator + ": install the Debian package qemu-user-static")

@@ -21,6 +21,7 @@ import (
 // memory for a picture of one pixel.
 func TestImageTakesLittleMemory(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	skipBusy(t)
 	if raceDetector {
 		t.Skip("the race detector has memory of its own; run without it")
 	}

@@ -100,6 +100,8 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 			switch name {
 			case "emulated":
 				return os.Getenv(emulator) != "", nil
+			case "busy":
+				return os.Getenv(busy) != "", nil
 			case "gpu":
 				d, err := gpu.Open(t.Context(), gpu.Auto)
 				if err != nil {
@@ -464,4 +466,15 @@ func TestJSONHasNullForNonFinite(t *testing.T) {
 	text, err = json.Marshal(trial.Number(math.NaN()))
 	require.NoError(t, err)
 	require.Equal(t, "null", string(text))
+}
+
+// busy is set by `make busy`, which is about tests that wait.
+const busy = "ANEKIT_BUSY"
+
+// skipBusy skips a test that computes and waits for nobody.
+func skipBusy(t *testing.T) {
+	t.Helper()
+	if os.Getenv(busy) != "" {
+		t.Skip("it computes and waits for nobody: run it without " + busy)
+	}
 }

@@ -52,6 +52,7 @@ const anyCode = -1
 // in the same run, there are no other figures, and everybody can read it.
 func TestReportPages(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	skipBusy(t)
 	browser := browsertest.Open(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
