@@ -24,6 +24,7 @@ const (
 // object is a JSON object.
 type object = map[string]any
 
+//nolint:dupword // words that come twice
 const corpus = `The quick brown fox jumps over the lazy dog. "It's the dog's own fault," they'd say: 12345 times!
 	if (a != b) { return nil }   // tabs	and   blanks
 Zürich über Straße, naïve café; 漢字とかな 漢字 привет привет 🙂🙂👍🏽
