@@ -91,7 +91,15 @@ func TestKilledConversationsGoOn(t *testing.T) {
 			return len(talk.Answer)
 		}
 		kills := 0
-		for done := peek(); done < all-1 && kills < 12; done = peek() {
+		for range 100 {
+			done := peek()
+			if done >= all-1 && kills <= 2 { // it was quicker than the kills: begin again
+				require.NoError(t, os.Remove(snapshot))
+				done = 0
+			}
+			if done >= all-1 || kills == 12 {
+				break
+			}
 			cmd := exec.Command(exe, append([]string{"generate", "--max", strconv.Itoa(all - done)}, flags...)...)
 			cmd.Args[0] = "ane-roundtrip"
 			out, err := cmd.StdoutPipe()
@@ -107,8 +115,9 @@ func TestKilledConversationsGoOn(t *testing.T) {
 			require.NoError(t, cmd.Process.Kill())
 			for words.Scan() { // what was printed before the kill
 			}
-			require.Error(t, cmd.Wait())
-			kills++
+			if cmd.Wait() != nil { // else it had ended by itself
+				kills++
+			}
 		}
 		require.Greater(t, kills, 2)
 		done := peek()
