@@ -1,27 +1,21 @@
 package metal
 
 import (
-	"context"
-	"errors"
-	"sync"
-
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/ane/hal/internal/joint"
 	gpu "github.com/anekit/anekit/unimem/metal"
 )
 
 // Pair keeps a hal.Semaphore and an MTLSharedEvent at the same value. Join makes one, and its caller closes it.
 type Pair struct {
-	semaphore *hal.Semaphore
-	event     *gpu.Event
-	value     event
-	stop      context.CancelFunc
-	ended     sync.WaitGroup
+	event *gpu.Event
+	value event
+	stop  func()
 }
 
 // event is a *gpu.Event.
 type event interface {
-	Signal(v uint64) error
-	Next(ctx context.Context, v uint64) (uint64, error)
+	joint.Timeline
 	Close() error
 }
 
@@ -45,39 +39,7 @@ func Join(d *gpu.Device, s *hal.Semaphore) (*Pair, error) {
 }
 
 func join(s *hal.Semaphore, e event, v uint64) *Pair {
-	ctx, stop := context.WithCancel(context.Background())
-	p := &Pair{semaphore: s, value: e, stop: stop}
-	p.ended.Go(func() { p.toGPU(ctx, v) })
-	p.ended.Go(func() { p.toHost(ctx, v) })
-	return p
-}
-
-// toGPU signals the Event with the values that the Semaphore reaches.
-func (p *Pair) toGPU(ctx context.Context, v uint64) {
-	for p.semaphore.Wait(ctx, v+1) == nil {
-		v, _ = p.semaphore.Value() // a value that was reached before a failure counts
-		if err := p.value.Signal(v); err != nil && !errors.Is(err, gpu.ErrBackwards) {
-			return // toHost tells
-		}
-	}
-}
-
-// toHost signals the Semaphore with the values that the Event reaches.
-func (p *Pair) toHost(ctx context.Context, v uint64) {
-	for {
-		next, err := p.value.Next(ctx, v)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			p.semaphore.Fail(err)
-			return
-		}
-		v = next
-		if err := p.semaphore.Signal(v); err != nil && !errors.Is(err, hal.ErrBackwards) {
-			return // it has failed
-		}
-	}
+	return &Pair{value: e, stop: joint.Start(s, e, v, gpu.ErrBackwards)}
 }
 
 // Event returns the Event of the Pair, which owns it.
@@ -95,6 +57,5 @@ func (p *Pair) Close() error {
 		return nil
 	}
 	p.stop()
-	p.ended.Wait()
 	return p.value.Close()
 }

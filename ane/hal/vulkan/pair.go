@@ -1,21 +1,16 @@
 package vulkan
 
 import (
-	"context"
-	"errors"
-	"sync"
-
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/ane/hal/internal/joint"
 	gpu "github.com/anekit/anekit/unimem/vulkan"
 )
 
 // Pair keeps a hal.Semaphore and a timeline semaphore of Vulkan at the same value. Join makes one, and its caller
 // closes it.
 type Pair struct {
-	semaphore *hal.Semaphore
-	timeline  *gpu.Timeline
-	stop      context.CancelFunc
-	ended     sync.WaitGroup
+	timeline *gpu.Timeline
+	stop     func()
 }
 
 // Join makes a Timeline on d with the value of s. From then on, a value that either reaches the other reaches too. So
@@ -33,40 +28,7 @@ func Join(d *gpu.Device, s *hal.Semaphore) (*Pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	p := &Pair{semaphore: s, timeline: t, stop: stop}
-	p.ended.Add(2)
-	go func() { defer p.ended.Done(); p.toGPU(ctx, v) }()
-	go func() { defer p.ended.Done(); p.toHost(ctx, v) }()
-	return p, nil
-}
-
-// toGPU signals the Timeline with the values that the Semaphore reaches.
-func (p *Pair) toGPU(ctx context.Context, v uint64) {
-	for p.semaphore.Wait(ctx, v+1) == nil {
-		v, _ = p.semaphore.Value() // a value that was reached before a failure counts
-		if err := p.timeline.Signal(v); err != nil && !errors.Is(err, gpu.ErrBackwards) {
-			return // toHost tells
-		}
-	}
-}
-
-// toHost signals the Semaphore with the values that the Timeline reaches.
-func (p *Pair) toHost(ctx context.Context, v uint64) {
-	for {
-		next, err := p.timeline.Next(ctx, v)
-		if ctx.Err() != nil {
-			return
-		}
-		if err != nil {
-			p.semaphore.Fail(err)
-			return
-		}
-		v = next
-		if err := p.semaphore.Signal(v); err != nil && !errors.Is(err, hal.ErrBackwards) {
-			return // it has failed
-		}
-	}
+	return &Pair{timeline: t, stop: joint.Start(s, t, v, gpu.ErrBackwards)}, nil
 }
 
 // Timeline returns the timeline semaphore of the Pair, which owns it.
@@ -84,6 +46,5 @@ func (p *Pair) Close() error {
 		return nil
 	}
 	p.stop()
-	p.ended.Wait()
 	return p.timeline.Close()
 }

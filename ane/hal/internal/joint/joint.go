@@ -1,0 +1,59 @@
+// Package joint keeps a hal.Semaphore and a timeline of a GPU at the same value, for the bridges to GPUs.
+package joint
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/anekit/anekit/ane/hal"
+)
+
+// Timeline is a timeline of a GPU.
+type Timeline interface {
+	// Signal makes v the value.
+	Signal(v uint64) error
+	// Next waits for a value above v and returns it.
+	Next(ctx context.Context, v uint64) (uint64, error)
+}
+
+// Start has each of s and t, whose values are v, follow the other until the caller calls stop, which waits for the end.
+// backwards is the error of t.Signal for a value below that of t.
+func Start(s *hal.Semaphore, t Timeline, v uint64, backwards error) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var ended sync.WaitGroup
+	ended.Go(func() { toGPU(ctx, s, t, v, backwards) })
+	ended.Go(func() { toHost(ctx, s, t, v) })
+	return func() {
+		cancel()
+		ended.Wait()
+	}
+}
+
+// toGPU signals t with the values that s reaches.
+func toGPU(ctx context.Context, s *hal.Semaphore, t Timeline, v uint64, backwards error) {
+	for s.Wait(ctx, v+1) == nil {
+		v, _ = s.Value() // a value that was reached before a failure counts
+		if err := t.Signal(v); err != nil && !errors.Is(err, backwards) {
+			return // toHost tells
+		}
+	}
+}
+
+// toHost signals s with the values that t reaches.
+func toHost(ctx context.Context, s *hal.Semaphore, t Timeline, v uint64) {
+	for {
+		next, err := t.Next(ctx, v)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.Fail(err)
+			return
+		}
+		v = next
+		if err := s.Signal(v); err != nil && !errors.Is(err, hal.ErrBackwards) {
+			return // it has failed
+		}
+	}
+}
