@@ -24,6 +24,9 @@
 #pragma GCC visibility push(hidden)
 
 NSString *memory_model_path(StandinInMemoryModel *m);
+// A file manager of the caller's own, autoreleased. GNUstep's shared one keeps its last error without a lock,
+// so two threads that fail at once free it twice; Apple's may be shared.
+NSFileManager *memory_model_files(void);
 // Writes the files and sets url; nil if a file cannot be written. memory_model_files.m
 NSURL *memory_model_save(StandinInMemoryModel *m);
 // The options as passed to the broker; nil stays nil.

@@ -25,7 +25,7 @@ static BOOL espresso(StandinInMemoryModel *m, NSString *method, NSError **error)
 
 static BOOL directory_exists(NSURL *url) {
     BOOL directory = NO;
-    return url && [[NSFileManager defaultManager] fileExistsAtPath:[url path] isDirectory:&directory] && directory;
+    return url && [memory_model_files() fileExistsAtPath:[url path] isDirectory:&directory] && directory;
 }
 
 // Stores a new object in a retained variable.
@@ -138,6 +138,6 @@ BOOL memory_model_unload(StandinInMemoryModel *m, NSString *method, NSError **er
         m->model->state = MODEL_UNLOADED;
     else if (m->program)
         core_fail(error, failure ? failure : error_plain(23, [method stringByAppendingString:@": Program not found"]));
-    [[NSFileManager defaultManager] removeItemAtPath:memory_model_path(m) error:NULL];
+    [memory_model_files() removeItemAtPath:memory_model_path(m) error:NULL];
     return done;
 }

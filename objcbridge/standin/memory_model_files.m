@@ -5,11 +5,15 @@ NSString *memory_model_path(StandinInMemoryModel *m) {
     return [NSTemporaryDirectory() stringByAppendingPathComponent:m->identity];
 }
 
+NSFileManager *memory_model_files(void) {
+    return [[[NSFileManager alloc] init] autorelease];
+}
+
 static BOOL write_into(NSString *directory, NSData *data, NSString *name) {
     NSString *path = [directory stringByAppendingPathComponent:name];
     BOOL folder = NO;
     // Checked first, because GNUstep prints a line for each file that it cannot open.
-    [[NSFileManager defaultManager] fileExistsAtPath:[path stringByDeletingLastPathComponent] isDirectory:&folder];
+    [memory_model_files() fileExistsAtPath:[path stringByDeletingLastPathComponent] isDirectory:&folder];
     return folder && [data writeToFile:path atomically:NO];
 }
 
@@ -26,10 +30,10 @@ static BOOL write_weights(NSString *directory, NSDictionary *weights) {
 NSURL *memory_model_save(StandinInMemoryModel *m) {
     StandinDescriptor *d = m->descriptor;
     NSString *directory = memory_model_path(m);
-    if (!d || ![[NSFileManager defaultManager] createDirectoryAtPath:directory
-                                         withIntermediateDirectories:YES
-                                                          attributes:nil
-                                                               error:NULL])
+    if (!d || ![memory_model_files() createDirectoryAtPath:directory
+                                withIntermediateDirectories:YES
+                                                 attributes:nil
+                                                      error:NULL])
         return nil;
     if (!write_into(directory, d->text, @"net.plist")) return nil;
     if (d->plist && !write_into(directory, d->plist, m->options_file)) return nil;
