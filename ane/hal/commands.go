@@ -352,7 +352,10 @@ func (c *CommandBuffer) match(what string, want []ane.Layout, given map[string]R
 			continue
 		}
 		if err := r.check(c.device); err != nil {
-			note(l.Name, err, "", "")
+			var e *Error // of check, in any case
+			if errors.As(err, &e) {
+				note(l.Name, e.Err, e.Detail, e.Hint)
+			}
 			continue
 		}
 		if n := l.Bytes(); r.Length < n {

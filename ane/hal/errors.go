@@ -50,9 +50,11 @@ type Error struct {
 }
 
 // Error returns the text on one line.
-func (e *Error) Error() string {
+func (e *Error) Error() string { return "hal: " + e.Op + e.reason() }
+
+// reason is the text after the call.
+func (e *Error) reason() string {
 	var b strings.Builder
-	b.WriteString("hal: " + e.Op)
 	if e.Err != nil {
 		b.WriteString(": " + e.Err.Error())
 	}
@@ -80,7 +82,22 @@ func (e *CommandError) Error() string {
 	if e == nil {
 		return "hal: no command"
 	}
-	return fmt.Sprintf("hal: command %d: %s: %v", e.Command, e.Op, e.Err)
+	return fmt.Sprintf("hal: command %d: %s%s", e.Command, e.Op, reason(e.Err))
+}
+
+// reason returns the text of a command's error on one line, without the call that an Error names: the command names it.
+func reason(err error) string {
+	switch e := err.(type) { //nolint:errorlint // what a wrapped error says stays
+	case *Error:
+		return e.reason()
+	case interface{ Unwrap() []error }:
+		var all []string
+		for _, one := range e.Unwrap() {
+			all = append(all, strings.TrimPrefix(reason(one), ": "))
+		}
+		return ": " + strings.Join(all, "; ")
+	}
+	return fmt.Sprintf(": %v", err)
 }
 
 // Unwrap returns the reason.
@@ -119,7 +136,7 @@ func (f *failure) Error() string {
 	if f.cause == nil {
 		return "hal: semaphore failed"
 	}
-	return "hal: semaphore failed: " + f.cause.Error()
+	return "hal: semaphore failed: " + strings.TrimPrefix(f.cause.Error(), "hal: ")
 }
 
 func (f *failure) Unwrap() []error {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/ane/hal/internal/joint"
 	gpu "github.com/anekit/anekit/unimem/metal"
 )
 
@@ -58,12 +59,8 @@ func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, dispatc
 	if q == nil || q.submit == nil {
 		return ErrClosed
 	}
-	for _, points := range [][]hal.Point{waits, signals} {
-		for _, p := range points {
-			if _, err := p.Semaphore.Value(); errors.Is(err, hal.ErrClosed) {
-				return fmt.Errorf("metal: execute: a point without a semaphore: %w", err)
-			}
-		}
+	if err := joint.Check("metal", waits, signals); err != nil {
+		return err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -79,14 +76,7 @@ func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, dispatc
 	go func() {
 		defer q.running.Done()
 		begun, err := q.run(ctx, waits, dispatches)
-		for _, p := range signals {
-			if err == nil {
-				err = p.Semaphore.Signal(p.Value)
-			}
-			if err != nil {
-				p.Semaphore.Fail(err)
-			}
-		}
+		joint.Tell(signals, err)
 		if begun != nil { // abandoned, or ended already
 			_ = begun.Wait(context.Background())
 		}

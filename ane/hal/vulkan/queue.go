@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/ane/hal/internal/joint"
 	gpu "github.com/anekit/anekit/unimem/vulkan"
 )
 
@@ -51,12 +52,8 @@ func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, command
 	if q == nil || q.device == nil {
 		return ErrClosed
 	}
-	for _, points := range [][]hal.Point{waits, signals} {
-		for _, p := range points {
-			if _, err := p.Semaphore.Value(); errors.Is(err, hal.ErrClosed) {
-				return fmt.Errorf("vulkan: execute: a point without a semaphore: %w", err)
-			}
-		}
+	if err := joint.Check("vulkan", waits, signals); err != nil {
+		return err
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -72,13 +69,7 @@ func (q *Queue) Execute(ctx context.Context, waits, signals []hal.Point, command
 	go func() {
 		defer q.running.Done()
 		err := q.run(ctx, waits, commands)
-		for _, p := range signals {
-			if err != nil {
-				p.Semaphore.Fail(err)
-			} else if err := p.Semaphore.Signal(p.Value); err != nil {
-				p.Semaphore.Fail(err)
-			}
-		}
+		joint.Tell(signals, err)
 	}()
 	return nil
 }
