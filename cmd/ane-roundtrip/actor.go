@@ -192,45 +192,33 @@ type actorJob struct {
 	work    actorWork
 	binary  []byte
 	actor   *actor.Actor
-	moved   error // why the cache was filled by prefill, or nil
 	figures actorDetails
 }
 
-func (a *app) actor(ctx context.Context, o actorOptions, work actorWork) (err error) {
+func (a *app) actor(ctx context.Context, o actorOptions, work actorWork) error {
 	j := &actorJob{generateJob: generateJob{app: a, o: o.generateOptions}, o: o, work: work}
 	begin := time.Now()
-	if err := j.prepare(); err != nil {
-		return errors.Join(badActor(err), j.closeFolder())
-	}
-	defer func() { err = errors.Join(err, j.closeFolder()) }()
-	d, err := a.engineOrHint(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if err := j.loadModel(ctx, d); err != nil {
-		return badModel(err)
-	}
-	defer func() { err = errors.Join(err, j.model.Close(context.WithoutCancel(ctx))) }()
-	host, err := actor.NewHost(ctx, d, j.model)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, host.Close(ctx)) }()
-	code, err := host.Load(ctx, j.binary)
-	if err != nil {
-		return badActor(err)
-	}
-	defer func() { err = errors.Join(err, code.Close(ctx)) }()
-	if err := j.begin(ctx, code); err != nil {
-		return badActor(err)
-	}
-	defer func() { err = errors.Join(err, j.actor.Close(ctx)) }()
-	j.figures.Load = time.Since(begin)
-	if err := j.talkOn(ctx); err != nil {
-		return badActor(err)
-	}
-	return j.report(d)
+	return badActor(j.onModel(ctx, j.prepare, func(d *ane.Device) (err error) {
+		host, err := actor.NewHost(ctx, d, j.model)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, host.Close(ctx)) }()
+		code, err := host.Load(ctx, j.binary)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, code.Close(ctx)) }()
+		if err := j.begin(ctx, code); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, j.actor.Close(ctx)) }()
+		j.figures.Load = time.Since(begin)
+		if err := j.talkOn(ctx); err != nil {
+			return err
+		}
+		return j.report(d)
+	}))
 }
 
 // badActor marks the errors of a guest or a snapshot that the user has to fix, and those of badModel.
@@ -250,6 +238,9 @@ func (j *actorJob) prepare() (err error) {
 	o := &j.o
 	if (j.work.thaw || j.work.freeze) && o.snapshot == "" {
 		return badf("no snapshot; give --snapshot FILE")
+	}
+	if err := o.checkForm(); err != nil {
+		return err
 	}
 	if o.memory < 1 || o.memory > 4096 {
 		return badf("--guest-memory %d; give 1 to 4096", o.memory)
@@ -347,7 +338,7 @@ func (j *actorJob) begin(ctx context.Context, code *actor.Code) (err error) {
 	begin := time.Now()
 	j.actor, err = code.Thaw(ctx, j.o.snapshot, config)
 	if errors.Is(err, actor.ErrModel) {
-		j.moved = err
+		j.notes = append(j.notes, "the cache was filled by prefill: another model, weights or numerics")
 		j.actor, err = code.Move(ctx, j.o.snapshot, config)
 	}
 	if err != nil {
@@ -414,15 +405,5 @@ func (j *actorJob) talkOn(ctx context.Context) error {
 	if err == nil {
 		f.Snapshot = info.Size()
 	}
-	return err
-}
-
-// loadModel loads the model as generate does, without a session.
-func (j *actorJob) loadModel(ctx context.Context, d *ane.Device) error {
-	if err := j.load(ctx, d); err != nil {
-		return err
-	}
-	err := j.session.Close()
-	j.session = nil
 	return err
 }

@@ -36,11 +36,7 @@ func (j *actorJob) report(d *ane.Device) error {
 		len(j.actor.Said())
 	f.Position, f.Context = j.actor.Session().Position(), j.actor.Session().Cache().Cap()
 	receipt := j.model.Receipt()
-	notes := receipt.Notes
-	if j.moved != nil {
-		notes = append(notes, "the cache was filled by prefill: "+oneLine(j.moved.Error()))
-	}
-	a.notes(notes)
+	a.notes(append(receipt.Notes, j.notes...))
 	r := newReport(d)
 	r.setEngine(&receipt)
 	r.generated = &f.generated

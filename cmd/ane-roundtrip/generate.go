@@ -15,8 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/anekit/anekit/ane"
-	"github.com/anekit/anekit/ane/engine"
-	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/models/decoder"
 )
 
@@ -109,56 +107,25 @@ type generateJob struct {
 	saved   int // tokens in the snapshot
 }
 
-func (a *app) generate(ctx context.Context, o generateOptions) (err error) {
+func (a *app) generate(ctx context.Context, o generateOptions) error {
 	j := &generateJob{app: a, o: o}
 	begin := time.Now()
-	if err := j.prepare(); err != nil {
-		return errors.Join(badModel(err), j.closeFolder())
-	}
-	defer func() { err = errors.Join(err, j.closeFolder()) }()
-	d, err := a.engineOrHint(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	if err := j.load(ctx, d); err != nil {
-		return badModel(err)
-	}
-	defer func() { err = errors.Join(err, j.model.Close(context.WithoutCancel(ctx))) }()
-	defer func() { err = errors.Join(err, j.session.Close()) }()
-	if j.exists {
-		if err := j.restore(ctx); err != nil {
-			return badModel(err)
+	return badModel(j.onModel(ctx, j.prepare, func(d *ane.Device) (err error) {
+		if j.session, err = j.model.NewSession(); err != nil {
+			return err
 		}
-	}
-	j.figures.Load = time.Since(begin)
-	if err := j.run(ctx); err != nil {
-		return badModel(err)
-	}
-	return j.report(d)
-}
-
-func (j *generateJob) closeFolder() error {
-	if j.folder == nil {
-		return nil
-	}
-	return j.folder.Close()
-}
-
-// badModel marks the errors of a folder, a prompt or a snapshot that the user has to fix.
-func badModel(err error) error {
-	var e *decoder.Error
-	if !errors.As(err, &e) {
-		return err
-	}
-	for _, kind := range []error{decoder.ErrConfig, decoder.ErrArchitecture, decoder.ErrWeights, decoder.ErrNaN,
-		decoder.ErrVocabulary, decoder.ErrTooLong, decoder.ErrTokenizer, decoder.ErrSampler, decoder.ErrLimits,
-		decoder.ErrSnapshot} {
-		if errors.Is(err, kind) {
-			return badInput{err: err, hint: e.Hint}
+		defer func() { err = errors.Join(err, j.session.Close()) }()
+		if j.exists {
+			if err := j.restore(ctx); err != nil {
+				return err
+			}
 		}
-	}
-	return err
+		j.figures.Load = time.Since(begin)
+		if err := j.run(ctx); err != nil {
+			return err
+		}
+		return j.report(d)
+	}))
 }
 
 // prepare checks the flags and files before an engine is opened.
@@ -172,10 +139,8 @@ func (j *generateJob) prepare() (err error) {
 	case o.context < 0:
 		return badf("--context %d; give a number of tokens", o.context)
 	}
-	if o.form != "" {
-		if _, err := decoder.ParseForm(o.form); err != nil {
-			return badf("there is no form %q; %s", o.form, near.Choices(o.form, "choose one of", forms()))
-		}
+	if err := o.checkForm(); err != nil {
+		return err
 	}
 	if j.sampler, err = decoder.NewSampler(o.temperature, o.topP, o.seed); err != nil {
 		return err
@@ -229,9 +194,6 @@ func (j *generateJob) prepare() (err error) {
 	return nil
 }
 
-// forms lists the forms by name.
-func forms() []string { return []string{decoder.Engine.String(), decoder.Compact.String()} }
-
 // parseTokens parses ids separated by commas.
 func parseTokens(list string) (ids []int, err error) {
 	for _, word := range strings.Split(list, ",") {
@@ -278,34 +240,6 @@ func (j *generateJob) peek() error {
 	}
 	j.exists = true
 	j.talk.Answer = t.Answer // Room needs their number; restore checks the model
-	return nil
-}
-
-// load loads the model and begins a session.
-func (j *generateJob) load(ctx context.Context, d *ane.Device) error {
-	form := decoder.Compact
-	if name := d.Info().Name; name == engine.Apple || name == engine.StandIn {
-		form = decoder.Engine
-	}
-	if j.o.form != "" {
-		form, _ = decoder.ParseForm(j.o.form) // prepare has checked it
-	}
-	options := []decoder.Option{decoder.WithForm(form), decoder.Context(j.o.context)}
-	if c, err := j.app.emulates(d.Info().Name); err == nil && c != 0 {
-		options = append(options, decoder.Chip(c))
-	}
-	bar := j.app.progress(0)
-	defer bar.stop()
-	bar.now("load " + j.o.model)
-	m, err := decoder.Load(ctx, d, j.folder, options...)
-	if err != nil {
-		return err
-	}
-	s, err := m.NewSession()
-	if err != nil {
-		return errors.Join(err, m.Close(context.WithoutCancel(ctx)))
-	}
-	j.model, j.session = m, s
 	return nil
 }
 
