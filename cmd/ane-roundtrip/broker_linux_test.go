@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -303,4 +304,19 @@ func TestUnitFiles(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.NotContains(t, string(out), "anekit-broker", "%s", out)
+}
+
+// TestStatsOfASilentSocket: a socket that takes connections and answers nothing is as good as none, and is named.
+func TestStatsOfASilentSocket(t *testing.T) {
+	t.Setenv("COLUMNS", "")
+	path := filepath.Join(t.TempDir(), "socket")
+	l, err := net.ListenUnix("unixpacket", &net.UnixAddr{Name: path, Net: "unixpacket"})
+	require.NoError(t, err)
+	defer l.Close()
+	var out, said bytes.Buffer
+	line := []string{"broker", "stats", "--socket", path, "--timeout", "10ms"}
+	require.Equal(t, codeUnavailable, start(line, &out, &said))
+	require.Empty(t, out.String())
+	require.Contains(t, said.String(), path)
+	require.Contains(t, said.String(), "did not answer within 10ms")
 }

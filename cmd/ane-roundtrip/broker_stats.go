@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/engine/broker"
@@ -18,11 +20,12 @@ import (
 // statsOptions are the flags of broker stats.
 type statsOptions struct {
 	socket     string
+	timeout    time.Duration
 	prometheus bool
 }
 
-// statsTime bounds the wait for a broker's answer, which takes no work.
-const statsTime = 10 * time.Second
+// statsTime bounds the wait for a broker's answer, which takes no work, unless --timeout is given.
+const statsTime = 3 * time.Second
 
 func (a *app) brokerStatsCommand() *cobra.Command {
 	var o statsOptions
@@ -31,7 +34,9 @@ func (a *app) brokerStatsCommand() *cobra.Command {
 		Short: "Print what a running broker uses and has counted",
 		Long: `stats asks the broker at a socket for what its clients use of each budget, for
 its counters and for the requests of each class. It takes none of the broker's
-places for clients, and does not keep a broker from ending by itself.
+places for clients, and does not keep a broker from ending by itself. A socket
+that does not answer within the time of --timeout ends stats with status 3, as
+one where no broker listens.
 
 With --prometheus it prints the text format that Prometheus reads, for instance
 for the textfile collector of node_exporter. Names begin with anekit_broker_;
@@ -43,10 +48,14 @@ units are seconds and bytes.`,
 			if o.prometheus && a.json {
 				return badf("--prometheus and --json are two forms of the same; leave one of them out")
 			}
+			if o.timeout <= 0 {
+				return badf("--timeout %v; give a time above 0", o.timeout)
+			}
 			return a.brokerStats(cmd.Context(), o)
 		},
 	}
 	cmd.Flags().StringVar(&o.socket, "socket", brokerSocket(), "`PATH` of the broker's socket")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", statsTime, "`TIME` to wait for the answer")
 	cmd.Flags().BoolVar(&o.prometheus, "prometheus", false, "print the text format of Prometheus")
 	a.reportFlag(cmd)
 	return cmd
@@ -91,9 +100,14 @@ type brokerClass struct {
 
 // brokerStats asks a broker and prints its answer.
 func (a *app) brokerStats(ctx context.Context, o statsOptions) error {
-	ctx, cancel := context.WithTimeout(ctx, statsTime)
+	waiting, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	named, err := broker.Statistics(ctx, o.socket)
+	named, err := broker.Statistics(waiting, o.socket)
+	if errors.Is(err, ane.ErrDeadline) && ctx.Err() == nil {
+		return &ane.Error{Op: "stats", Engine: broker.Name, Name: o.socket, Err: ane.ErrUnavailable,
+			Detail: fmt.Sprintf("a process listens there and did not answer within %v", o.timeout),
+			Hint:   "give it longer with --timeout, or restart it if it is frozen"}
+	}
 	if err != nil {
 		return err
 	}
@@ -171,14 +185,14 @@ func (s *brokerStats) print(a *app) error {
 	for _, c := range s.Counters {
 		counters.Row(c.Name, number(c.Value))
 	}
-	classes := page.NewTable("class", "sent", "completed", "failed", "cancelled", "timed out", "refused", "waiting",
-		"most", "longest wait")
+	classes := page.NewTable("class", "sent", "completed", "failed", "cancelled", "timed out", "refused")
+	queues := page.NewTable("queue", "waiting", "most waiting", "longest wait") // apart, for lines of 80 columns
 	for _, c := range s.Classes {
 		classes.Row(c.Class, number(c.Sent), number(c.Completed), number(c.Failed), number(c.Cancelled),
-			number(c.TimedOut), number(c.Refused), number(c.Waiting), number(c.MostWaiting),
-			brief(time.Duration(c.LongestWait)))
+			number(c.TimedOut), number(c.Refused))
+		queues.Row(c.Class, number(c.Waiting), number(c.MostWaiting), brief(time.Duration(c.LongestWait)))
 	}
-	for i, t := range []*page.Table{budgets, classes, counters} {
+	for i, t := range []*page.Table{budgets, classes, queues, counters} {
 		if i > 0 {
 			if err := a.printf("\n"); err != nil {
 				return err

@@ -58,7 +58,7 @@ func failed(ctx context.Context, op, name string, err error) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return ane.Deadline(op, Name, joinCause(ctx))
+		return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.Because(ane.ErrDeadline, joinCause(ctx))}
 	}
 	return &ane.Error{Op: op, Engine: Name, Name: name, Err: ane.Because(ane.ErrEngine, err)}
 }

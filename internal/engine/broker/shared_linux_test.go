@@ -113,6 +113,7 @@ func TestOpenGivesUp(t *testing.T) {
 	_, err = Open(t.Context(), Options{Path: path, Patience: 30 * time.Millisecond})
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorContains(t, err, "no answer from the broker within 30ms")
+	require.ErrorContains(t, err, path)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 	defer cancel()
