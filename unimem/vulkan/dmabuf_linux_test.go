@@ -73,6 +73,55 @@ func TestDMABufCalls(t *testing.T) {
 	}
 }
 
+// A dma-buf of udmabuf has the memfd's own pages, in both directions, and a driver that offers the import computes on
+// them. The test says what this machine lacks: the device file, or a driver with the extension.
+func TestDMABufSharesPages(t *testing.T) {
+	b := block(t, unimem.PageSize)
+	fd, err := dmabuf(b.Handle(), b.Size())
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrPermission) {
+		t.Skipf("no dma-buf can be made of a memfd: %v", err)
+	}
+	require.NoError(t, err)
+	defer closeFile(fd)
+	again, err := unix.Mmap(fd, 0, b.Size(), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, unix.Munmap(again)) }()
+	b.Bytes()[4095], again[4096] = 0xa5, 0x5a
+	require.EqualValues(t, 0xa5, again[4095])
+	require.EqualValues(t, 0x5a, b.Bytes()[4096])
+
+	d := device(t)
+	if !d.Info().DMABuf {
+		t.Skipf("the dma-buf shares pages, but %s imports none: it has no %s", d.Name, extensionDMABuf)
+	}
+	buf, err := d.ImportDMABuf(t.Context(), b)
+	require.NoError(t, err)
+	run(t, d, Fill{buf.Range(8192, 64), 0x01020304})
+	require.EqualValues(t, 0x01020304, words(b.Bytes())[2048])
+	require.EqualValues(t, 0xa5, b.Bytes()[4095], "nothing else changed")
+	require.NoError(t, buf.Close())
+}
+
+// A dma-buf is refused with a word for memory that is no memfd, of any size, and for a descriptor that udmabuf does
+// not take.
+func TestDMABufRefuses(t *testing.T) {
+	d := device(t)
+	d.DMABuf = true
+	d.in.fdProperties = func(...uintptr) result { return success }
+	before := files(t)
+	for _, size := range []int{1, unimem.PageSize + 1} {
+		_, err := d.ImportDMABuf(t.Context(), block(t, size, unimem.OnHeap()))
+		fails(t, err, ErrBlock, "")
+	}
+	out, in, err := os.Pipe()
+	require.NoError(t, err)
+	_, err = dmabuf(out.Fd(), unimem.PageSize)
+	require.ErrorContains(t, err, "/dev/udmabuf")
+	require.NoError(t, out.Close())
+	require.NoError(t, in.Close())
+	require.Equal(t, before, files(t))
+}
+
 // files counts the open descriptors.
 func files(t *testing.T) int {
 	all, err := os.ReadDir("/proc/self/fd")

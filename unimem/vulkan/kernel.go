@@ -1,6 +1,7 @@
 package vulkan
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -79,7 +80,7 @@ func (d *Device) fits(p Program) error {
 	default:
 		return nil
 	}
-	return &Error{Op: "kernel", Err: ErrKernel, Hint: p.Name + ": " + hint}
+	return &Error{Op: "kernel", Err: ErrKernel, Hint: cmp.Or(p.Name, "the Program without a name") + ": " + hint}
 }
 
 func (d *Device) compile(p Program) (_ *Kernel, err error) {

@@ -36,7 +36,8 @@ type Fill struct {
 	Word uint32 // in the byte order of the machine
 }
 
-// Copy copies a Range to one of the same length that shares no byte with it.
+// Copy copies a Range to one of the same length that shares no byte with it. Submit refuses Ranges that do, also of two
+// Buffers, if their Blocks have the address or the Key of the memory in common.
 type Copy struct{ To, From Range }
 
 // submission is work that the queue has.
@@ -375,19 +376,18 @@ func (c Copy) check(d *Device) ([]named, error) {
 	return []named{to, from}, nil
 }
 
-// shares reports whether two Ranges have a byte of memory in common.
+// shares reports whether two Ranges have a byte of memory in common: in one Buffer, at one address of this process,
+// which several Blocks can have, or in one memory that several Blocks map, which their Key tells.
 func (r Range) shares(o Range) bool {
-	if r.Buffer != o.Buffer && (r.Buffer.block == nil || o.Buffer.block == nil) {
+	meet := func(a, b uintptr) bool { return a < b+uintptr(o.Length) && b < a+uintptr(r.Length) }
+	a, b := r.Buffer.block, o.Buffer.block
+	switch {
+	case r.Buffer == o.Buffer, a != nil && b != nil && a.Key() == b.Key():
+		return meet(uintptr(r.Offset), uintptr(o.Offset))
+	case a == nil || b == nil:
 		return false
 	}
-	at := func(r Range) uintptr {
-		if r.Buffer.block == nil {
-			return uintptr(r.Offset)
-		}
-		return r.Buffer.block.Address() + uintptr(r.Offset)
-	}
-	a, b := at(r), at(o)
-	return a < b+uintptr(o.Length) && b < a+uintptr(r.Length)
+	return meet(a.Address()+uintptr(r.Offset), b.Address()+uintptr(o.Offset))
 }
 
 func (c Dispatch) check(d *Device) ([]named, error) {

@@ -91,6 +91,48 @@ func TestPointersToCommands(t *testing.T) {
 	}
 }
 
+// Two Buffers of one memory share bytes: two imports of a Block, a Block that adopted part of another one, and two Blocks
+// that map one memfd at two addresses. Copies between bytes that are not the same run.
+func TestCopiesOfSharedMemory(t *testing.T) {
+	d := device(t)
+	const page = 4096
+	b := block(t, 2*unimem.PageSize)
+	part, err := unimem.AdoptMemory(b.Bytes()[page:], nil)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, part.Close()) })
+	others := map[string]struct {
+		b     *unimem.Block
+		begin int // in b
+	}{"the same Block": {b, 0}, "part of it": {part, page}}
+	if f, err := b.Share(); err == nil {
+		twin, err := unimem.Adopt(f, b.Size())
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		t.Cleanup(func() { require.NoError(t, twin.Close()) })
+		require.NotEqual(t, b.Address(), twin.Address())
+		others["a second mapping"] = struct {
+			b     *unimem.Block
+			begin int
+		}{twin, 0}
+	}
+	whole := imported(t, d, b)
+	for name, o := range others {
+		other := imported(t, d, o.b)
+		from := whole.Range(2*page, 64)
+		for _, at := range []int{2*page - 60, 2 * page, 2*page + 60} {
+			err := d.Submit(t.Context(), nil, nil, Copy{To: other.Range(at-o.begin, 64), From: from})
+			fails(t, err, ErrRange, "")
+			require.ErrorContains(t, err, "share bytes", name)
+		}
+		for _, at := range []int{2*page - 64, 2*page + 64} {
+			copy(b.Bytes()[2*page:], name)
+			clear(b.Bytes()[at : at+64])
+			run(t, d, Copy{To: other.Range(at-o.begin, 64), From: from})
+			require.Equal(t, b.Bytes()[2*page:2*page+64], b.Bytes()[at:at+64], name)
+		}
+	}
+}
+
 func TestRefusedKernels(t *testing.T) {
 	d := device(t)
 	good := Scale()
@@ -105,6 +147,9 @@ func TestRefusedKernels(t *testing.T) {
 		_, err := d.NewKernel(t.Context(), p)
 		fails(t, err, ErrKernel, "")
 	}
+	_, err := d.NewKernel(t.Context(), Program{})
+	require.EqualError(t, err, "vulkan: kernel: kernel cannot run; the Program without a name: Code is no SPIR-V: "+
+		"compile the text by glslangValidator -V")
 	require.Equal(t, [3]int{3, 2, 1}, Product().Groups(17, 16, 1))
 }
 
