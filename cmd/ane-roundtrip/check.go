@@ -159,6 +159,9 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 	if err != nil {
 		return err
 	}
+	if _, _, err := a.chosen(); err != nil { // wrong usage, also where there is no GPU
+		return err
+	}
 	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm}
 	if c.gpu, err = a.openGPU(ctx, o); err != nil {
 		return a.unavailable(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -192,6 +193,9 @@ func noArgs(cmd *cobra.Command, args []string) error {
 // chosen returns the name of the engine that the flags select, and the options to open it with.
 func (a *app) chosen() (name string, opts []engine.Option, err error) {
 	name = a.engine
+	if !slices.Contains(engine.Names(), name) {
+		return name, nil, badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
+	}
 	if a.socket != "" {
 		if name != engine.Auto && name != engine.Broker {
 			return name, nil, badf("--broker is for --engine %s, not for %s; leave one of them out", engine.Broker,
@@ -255,8 +259,6 @@ func (a *app) open(ctx context.Context, wrap func(ane.Engine) ane.Engine) (*ane.
 	d, err := engine.Open(ctx, name, append(opts, engine.Wrap(wrap))...)
 	var e *ane.Error
 	switch {
-	case errors.Is(err, ane.ErrName):
-		return nil, badf("there is no engine %q; %s", name, near.Choices(name, "choose one of", engine.Names()))
 	case errors.Is(err, ane.ErrUnavailable) && errors.As(err, &e) && e.Engine == engine.Broker && !a.apple:
 		idle := "leave --broker out"
 		if a.socket == "" {

@@ -30,6 +30,7 @@ func (c *checkRun) print(all []engineResult) error {
 	}
 	var failed []trial.Check
 	passed, more := 0, ""
+	var unmeasured []string // growth of memory, which the verdict says nothing of
 	for _, one := range r.Checks {
 		switch one.Status {
 		case trial.Pass:
@@ -38,6 +39,9 @@ func (c *checkRun) print(all []engineResult) error {
 			failed = append(failed, one)
 		case trial.Skip:
 			more = ", others cannot run here"
+			if strings.HasPrefix(one.Name, "gpu/growth") {
+				unmeasured = append(unmeasured, one.Name)
+			}
 		}
 	}
 	if c.leftOut > 0 {
@@ -49,8 +53,11 @@ func (c *checkRun) print(all []engineResult) error {
 		}
 		fmt.Fprintln(a.out)
 	}
-	return a.printf("%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), visible(more),
-		paint(a.out, r.Verdict))
+	verdict := paint(a.out, r.Verdict)
+	if len(unmeasured) > 0 {
+		verdict += ", " + strings.Join(unmeasured, " and ") + " not measured on this system"
+	}
+	return a.printf("%d of %d checks passed%s\nverdict: %s\n", passed, len(r.Checks), visible(more), verdict)
 }
 
 // engineTable prints the receipt of an engine and a row for each model.

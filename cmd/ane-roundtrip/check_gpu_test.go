@@ -1,0 +1,30 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/trial"
+)
+
+// Where the system does not tell the growth of memory, as macOS does not, the verdict says that it was not measured.
+func TestVerdictSaysWhatWasNotMeasured(t *testing.T) {
+	for _, c := range []struct {
+		checks []trial.Check
+		want   string
+	}{
+		{[]trial.Check{trial.Skipped("gpu/growth", "no"), trial.Skipped("gpu/growth-copy", "no")},
+			"0 of 2 checks passed, others cannot run here\n" +
+				"verdict: pass, gpu/growth and gpu/growth-copy not measured on this system\n"},
+		{[]trial.Check{trial.Skipped("replay/run", "no")},
+			"0 of 1 checks passed, others cannot run here\nverdict: pass\n"},
+	} {
+		var out, errw bytes.Buffer
+		run := &checkRun{app: newApp([]string{"check"}, &out, &errw), quiet: true,
+			report: report{Checks: c.checks, Verdict: verdictPass}}
+		require.NoError(t, run.print(nil))
+		require.Equal(t, c.want, out.String())
+	}
+}
