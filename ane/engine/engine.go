@@ -87,13 +87,16 @@ func probeBroker() error {
 
 // openBroker starts a private broker, or connects to the shared one.
 func openBroker(ctx context.Context, c config) (ane.Engine, error) {
-	return broker.Open(ctx, broker.Options{Path: c.broker, Numerics: c.mode, Logger: c.log})
+	return broker.Open(ctx, broker.Options{Path: c.broker, Workers: c.workers, Numerics: c.mode, Logger: c.log})
 }
 
 func openSoft(_ context.Context, c config) (ane.Engine, error) {
 	opts := []soft.Option{soft.Numerics(c.mode)}
 	if c.offsets {
 		opts = append(opts, soft.AllowOffsets())
+	}
+	if c.workers > 0 {
+		opts = append(opts, soft.Workers(c.workers))
 	}
 	return soft.New(opts...), nil
 }

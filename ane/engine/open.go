@@ -71,6 +71,11 @@ func (k candidate) try(ctx context.Context, c config) (ane.Engine, error) {
 			Detail: "the " + k.what + " emulates no chip", Hint: "open " + Soft + " or " + Broker +
 				", or remove Emulate"}
 	}
+	if c.workers > 0 && k.name != Soft && (k.name != Broker || c.broker != "") {
+		return nil, &ane.Error{Op: "open", Engine: k.name, Name: c.broker, Err: ane.ErrUnavailable,
+			Detail: "its goroutines cannot be bounded from here",
+			Hint:   "open " + Soft + " or a private " + Broker + ", or remove Workers"}
+	}
 	if err := k.probe(); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ type Option func(*config)
 type config struct {
 	apple   bool
 	offsets bool
+	workers int // 0: as many as processors
 	mode    numerics.Mode
 	chip    chip.Chip // 0: no emulation
 	log     *slog.Logger
@@ -53,6 +54,12 @@ func AllowOffsets() Option { return func(c *config) { c.offsets = true } }
 // Device: Open refuses another mode for the other engines, whose arithmetic is their own, and Auto skips
 // Apple. Info and receipts name the mode.
 func Numerics(m numerics.Mode) Option { return func(c *config) { c.mode = m } }
+
+// Workers has at most n goroutines share one large operation, as separate hardware would not share the processors of
+// this process: with Workers(1) each of several Devices computes on one processor. By default, and for n below 1,
+// they are as many as processors. Requests that run at once are not counted together. Only Soft and a private Broker
+// have the bound: Open refuses it for the other engines, and Auto skips Apple.
+func Workers(n int) Option { return func(c *config) { c.workers = max(n, 0) } }
 
 // Emulate makes Soft and Broker refuse what Apple's software on a chip refuses on the in-memory road, so that a program
 // that cannot run there fails here: Compile and Evaluate return errors with Apple's domain, code and text, with lint's

@@ -12,6 +12,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
+	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // ServeChild serves and exits in a process that Open started as a private broker. In every
@@ -37,8 +38,8 @@ var errNotServed error = &ane.Error{Op: "open", Engine: Name, Err: ane.ErrUnavai
 
 // child runs a private broker from start to end and returns its exit status.
 func child(socket string) int {
-	cache := os.Getenv(cacheVariable)
-	for _, v := range []string{childVariable, cacheVariable} {
+	config := configured(os.Getenv)
+	for _, v := range variables() {
 		if err := os.Unsetenv(v); err != nil {
 			return complain(err)
 		}
@@ -55,10 +56,19 @@ func child(socket string) int {
 	if err != nil {
 		return complain(err)
 	}
-	if err := server.ServeConn(context.Background(), conn, server.Config{CacheDir: cache}); err != nil {
+	if err := server.ServeConn(context.Background(), conn, config); err != nil {
 		return complain(err)
 	}
 	return 0
+}
+
+// configured reads what command wrote.
+func configured(getenv func(string) string) server.Config {
+	c := server.Config{CacheDir: getenv(cacheVariable)}
+	if n, err := strconv.Atoi(getenv(workVariable)); err == nil && n > 0 {
+		c.Engine = func() ane.Engine { return soft.New(soft.Workers(n)) }
+	}
+	return c
 }
 
 func complain(err error) int {

@@ -361,7 +361,7 @@ func TestStartIsGivenUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(tooLong)
 	before := len(open())
-	_, _, err := startProcess(ctx, "")
+	_, _, err := startProcess(ctx, Options{})
 	require.ErrorIs(t, err, tooLong)
 	await.Until(t, "a process that started all the same ends",
 		func() bool { return len(children()) == 0 && len(open()) <= before })

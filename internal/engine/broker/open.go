@@ -80,7 +80,7 @@ func (e *engine) link(ctx context.Context) (*session, error) {
 	var fd int
 	var err error
 	if e.options.Path == "" {
-		proc, fd, err = startProcess(ctx, e.options.CacheDir)
+		proc, fd, err = startProcess(ctx, e.options)
 	} else {
 		fd, err = dial(ctx, e.options.Path)
 	}

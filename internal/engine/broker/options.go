@@ -27,6 +27,9 @@ type Options struct {
 	// CacheDir is the folder of a private broker's compile cache; empty means no
 	// cache. A shared broker has its own.
 	CacheDir string
+	// Workers bounds the threads of a private broker that share one operation; 0 means
+	// as many as processors. A shared broker has its own bound.
+	Workers int
 	// Numerics is the arithmetic of the programs that this Engine compiles.
 	Numerics numerics.Mode
 	// Patience bounds every wait for the broker in calls that have no context:

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -16,9 +17,13 @@ import (
 
 // Variables by which a private broker knows that it is one.
 const (
-	childVariable = "ANEKIT_BROKER_CHILD" // number of its socket
-	cacheVariable = "ANEKIT_BROKER_CACHE" // folder of its compile cache
+	childVariable = "ANEKIT_BROKER_CHILD"   // number of its socket
+	cacheVariable = "ANEKIT_BROKER_CACHE"   // folder of its compile cache
+	workVariable  = "ANEKIT_BROKER_WORKERS" // bound of the threads that share an operation
 )
+
+// variables lists them.
+func variables() []string { return []string{childVariable, cacheVariable, workVariable} }
 
 // childSocket is the descriptor of a private broker's socket: the first after
 // the standard ones.
@@ -33,7 +38,7 @@ type process struct {
 // startProcess runs this program's own executable as a broker and returns our
 // end of its socket. When ctx ends first, a process that starts nevertheless
 // finds its socket closed and ends.
-func startProcess(ctx context.Context, cacheDir string) (*process, int, error) {
+func startProcess(ctx context.Context, o Options) (*process, int, error) {
 	if !fact.served.Load() {
 		return nil, -1, errNotServed
 	}
@@ -42,7 +47,7 @@ func startProcess(ctx context.Context, cacheDir string) (*process, int, error) {
 		return nil, -1, os.NewSyscallError("socketpair", err)
 	}
 	theirs := os.NewFile(uintptr(pair[1]), "socket of the broker")
-	p := &process{cmd: command(theirs, cacheDir), gone: make(chan struct{})}
+	p := &process{cmd: command(theirs, o), gone: make(chan struct{})}
 	started := make(chan error, 1)
 	go p.run(theirs, started)
 	select {
@@ -58,13 +63,17 @@ func startProcess(ctx context.Context, cacheDir string) (*process, int, error) {
 
 // command is the broker's command line. It has no terminal, so that keys which
 // end or stop the client do not reach it before the client had its say.
-func command(socket *os.File, cacheDir string) *exec.Cmd {
+func command(socket *os.File, o Options) *exec.Cmd {
 	env := slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, childVariable+"=") || strings.HasPrefix(v, cacheVariable+"=")
+		name, _, _ := strings.Cut(v, "=")
+		return slices.Contains(variables(), name)
 	})
 	env = append(env, childVariable+"=3")
-	if cacheDir != "" {
-		env = append(env, cacheVariable+"="+cacheDir)
+	if o.CacheDir != "" {
+		env = append(env, cacheVariable+"="+o.CacheDir)
+	}
+	if o.Workers > 0 {
+		env = append(env, workVariable+"="+strconv.Itoa(o.Workers))
 	}
 	c := &exec.Cmd{
 		Path:        "/proc/self/exe", // this executable, even when its file was replaced

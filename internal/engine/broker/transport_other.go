@@ -19,7 +19,7 @@ func unsupported() error {
 		Detail: "memory is passed between processes on Linux only", Hint: "use the software engine of this process"}
 }
 
-func startProcess(context.Context, string) (*process, int, error) { return nil, -1, unsupported() }
+func startProcess(context.Context, Options) (*process, int, error) { return nil, -1, unsupported() }
 
 func dial(context.Context, string) (int, error) { return -1, unsupported() }
 
