@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/bits"
 	"os"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -42,14 +43,12 @@ func (s *section) Read(b []byte) (int, error) {
 }
 
 // readVector fills parts with as few calls of preadv as it takes. unix.Preadv would allocate its list in each call.
-func (s *section) readVector(parts [][]byte) (n int, err error) {
-	s.parts = s.parts[:0]
+func (s *section) readVector(parts []piece) (n int, err error) {
+	s.parts = slices.Grow(s.parts[:0], len(parts))
 	for _, p := range parts {
-		if len(p) > 0 {
-			v := unix.Iovec{Base: &p[0]}
-			v.SetLen(len(p))
-			s.parts = append(s.parts, v)
-		}
+		v := unix.Iovec{Base: unsafe.SliceData(p.b)}
+		v.SetLen(len(p.b))
+		s.parts = append(s.parts, v)
 	}
 	for rest := s.parts; len(rest) > 0; {
 		var k uintptr

@@ -10,16 +10,22 @@ import (
 // vectorReader is a reader that fills several slices with one system call, as readv does. It reads less than they
 // hold only at the end or with an error.
 type vectorReader interface {
-	readVector(parts [][]byte) (int, error)
+	readVector(parts []piece) (int, error)
+}
+
+// piece is a slice to be filled with bytes of one head.
+type piece struct {
+	b    []byte
+	last bool // of its head
 }
 
 // sections is a file that several goroutines read at once, each from its own place.
 type sections interface{ section(at int64) io.Reader }
 
-// Of a vectorReader, slices of at least minVector bytes are filled directly, maxVector at a time.
+// Of a vectorReader, slices of at least minVector bytes are filled directly, at most maxVector with one call.
 const (
 	minVector = 512
-	maxVector = 128
+	maxVector = 256
 )
 
 // maxPart is the longest slice that is filled and then summed up at once: it stays in the processor's second cache.
@@ -34,8 +40,8 @@ type unpacker struct {
 	have   []byte // of stage, still to be handed out
 	left   int    // bytes that r still has for this source
 
-	queue  [][]byte // to be filled directly; nil is the end of a head
-	queued int      // their bytes
+	queue  []piece // to be filled directly
+	queued int     // their bytes
 
 	sum     xxh3.Hasher
 	partial bool   // sum has bytes of the head
@@ -45,7 +51,7 @@ type unpacker struct {
 func newUnpacker(r io.Reader, stage []byte, left int) *unpacker {
 	u := &unpacker{r: r, stage: stage, left: left}
 	if v, ok := r.(vectorReader); ok {
-		u.vector, u.queue = v, make([][]byte, 0, maxVector)
+		u.vector, u.queue = v, make([]piece, 0, maxVector)
 	}
 	return u
 }
@@ -60,12 +66,14 @@ func (u *unpacker) full(b []byte) error {
 			u.have, b = u.have[n:], b[n:]
 		case u.vector != nil && len(b) >= minVector:
 			part := b[:min(len(b), maxPart)]
-			u.queue = append(u.queue, part)
+			if len(u.queue) == maxVector || u.queued+len(part) > maxPart {
+				if err := u.flush(); err != nil {
+					return err
+				}
+			}
+			u.queue = append(u.queue, piece{b: part})
 			u.queued += len(part)
 			b = b[len(part):]
-			if err := u.flushFull(); err != nil {
-				return err
-			}
 		case u.vector == nil && len(b) >= len(u.stage):
 			part := b[:len(u.stage)]
 			if err := u.fetch(part); err != nil {
@@ -97,13 +105,12 @@ func (u *unpacker) skip(n int) error {
 }
 
 // endHead ends the head: its checksum goes to sums when its bytes are there.
-func (u *unpacker) endHead() error {
-	if len(u.queue) > 0 {
-		u.queue = append(u.queue, nil)
-		return u.flushFull()
+func (u *unpacker) endHead() {
+	if n := len(u.queue); n > 0 {
+		u.queue[n-1].last = true
+		return
 	}
 	u.end()
-	return nil
 }
 
 func (u *unpacker) end() {
@@ -115,14 +122,6 @@ func (u *unpacker) end() {
 func (u *unpacker) add(b []byte) {
 	_, _ = u.sum.Write(b) // a Hasher does not fail
 	u.partial = u.partial || len(b) > 0
-}
-
-// flushFull fills the queue if it is full. Behind it there is room for at least one entry.
-func (u *unpacker) flushFull() error {
-	if u.queued < len(u.stage) && len(u.queue) < maxVector {
-		return nil
-	}
-	return u.flush()
 }
 
 // flush fills what is queued.
@@ -137,14 +136,14 @@ func (u *unpacker) flush() error {
 	if err != nil {
 		return err
 	}
-	for i, part := range u.queue {
-		switch {
-		case part == nil && i > 0 && !u.partial: // the whole head is one part, which a Hasher would copy
-			u.sums = binary.LittleEndian.AppendUint64(u.sums, xxh3.Hash(u.queue[i-1]))
-		case part == nil:
+	for _, part := range u.queue {
+		if part.last && !u.partial { // the whole head, which a Hasher would copy
+			u.sums = binary.LittleEndian.AppendUint64(u.sums, xxh3.Hash(part.b))
+			continue
+		}
+		u.add(part.b)
+		if part.last {
 			u.end()
-		case u.partial || i+1 == len(u.queue) || u.queue[i+1] != nil:
-			u.add(part)
 		}
 	}
 	u.left -= u.queued
