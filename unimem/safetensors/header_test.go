@@ -45,6 +45,7 @@ func TestHeadersThatAreAccepted(t *testing.T) {
 	}{
 		"no tensors":        {file(`{}`, 0), nil},
 		"metadata only":     {file(`{"__metadata__":{"a":"b"}}`, 0), nil},
+		"metadata of null":  {file(`{"__metadata__": null ,`+one("a", "U8", "[1]", 0, 1)+`}`, 1), []string{"a"}},
 		"spaces at the end": {file(`{}     `, 0), nil},
 		"white space inside": {
 			file("{ \n\"a\" : { \"dtype\" :\t\"U8\",\"shape\":[ 2 , 1 ],\"data_offsets\":[0 , 2]} }", 2), []string{"a"},
@@ -96,7 +97,10 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		"metadata twice":           {file(`{"__metadata__":{},"__metadata__":{}}`, 0), ErrDuplicate},
 		"a key of metadata twice":  {file(`{"__metadata__":{"a":"1","b":"","\u0061":"2"}}`, 0), ErrDuplicate},
 		"metadata of numbers":      {file(`{"__metadata__":{"a":1}}`, 0), ErrHeader},
-		"metadata of null":         {file(`{"__metadata__":null}`, 0), ErrHeader},
+		"metadata of null twice":   {file(`{"__metadata__":null,"__metadata__":null}`, 0), ErrDuplicate},
+		"metadata of null and {}":  {file(`{"__metadata__":null,"__metadata__":{}}`, 0), ErrDuplicate},
+		"metadata of nul":          {file(`{"__metadata__":nul}`, 0), ErrHeader},
+		"metadata of a list":       {file(`{"__metadata__":[]}`, 0), ErrHeader},
 		"an overlap":               {file(`{`+a+`,`+one("b", "U8", "[2]", 1, 3)+`}`, 3), ErrOverlap},
 		"the same bytes twice":     {file(`{`+a+`,`+one("b", "U8", "[2]", 0, 2)+`}`, 2), ErrOverlap},
 		"a hole":                   {file(`{`+a+`,`+one("b", "U8", "[2]", 3, 5)+`}`, 5), ErrHole},
@@ -214,6 +218,7 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 // FuzzHeader holds the parser to encoding/json and to the rules of the format.
 func FuzzHeader(f *testing.F) {
 	f.Add(file(`{}`, 0))
+	f.Add(file(`{"__metadata__":null}`, 0))
 	f.Add(file(`{"__metadata__":{"a":"b","\u0063":"\n"},`+
 		one("a", "U8", "[2]", 0, 2)+`,`+one("b", "F4", "[2,3]", 2, 5)+`}  `, 5))
 	f.Add(file(`{`+one("a", "U8", "[2]", 0, 2)+`,`+one("b", "U8", "[2]", 1, 3)+`}`, 3))
@@ -225,14 +230,12 @@ func FuzzHeader(f *testing.F) {
 		text := b[lead:h.data]
 		var all map[string]json.RawMessage
 		require.NoError(t, json.Unmarshal(text, &all), "what is accepted is JSON")
-		if m, ok := all[metadataKey]; ok {
-			var meta map[string]string
+		meta := map[string]string{}
+		if m, ok := all[metadataKey]; ok && string(m) != "null" {
 			require.NoError(t, json.Unmarshal(m, &meta))
-			require.Equal(t, meta, h.metadata())
-			delete(all, metadataKey)
-		} else {
-			require.Empty(t, h.metadata())
 		}
+		require.Equal(t, meta, h.metadata())
+		delete(all, metadataKey)
 		require.Len(t, h.records, len(all), "no name occurs twice")
 		covered := make([]bool, int64(len(b))-h.data)
 		for i := range h.records {

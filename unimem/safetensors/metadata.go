@@ -6,8 +6,13 @@ import (
 	"unicode/utf8"
 )
 
-// checkMetadata parses the object of metadata: strings by names that occur once.
+// checkMetadata parses the object of metadata: strings by names that occur once. null is none, as in the format's
+// own reader.
 func (h *header) checkMetadata(s *scanner) error {
+	if s.next() == 'n' {
+		s.word("null")
+		return nil
+	}
 	count := 0
 	if !eachString(s, func(int) { count++ }) || count < 2 {
 		return nil
@@ -69,7 +74,7 @@ func runeOf(b []byte) (rune, int) {
 // metadata reads the metadata again.
 func (h *header) metadata() map[string]string {
 	all := map[string]string{}
-	if h.meta == 0 {
+	if h.meta == 0 || h.text[h.meta] != '{' {
 		return all
 	}
 	s := &scanner{b: h.text, at: h.meta + 1}
