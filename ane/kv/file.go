@@ -22,15 +22,15 @@ import (
 func (c *Cache) SaveFile(path string, f Fingerprint) error { return c.saveFile(system{}, path, f, nil) }
 
 // SaveFileNote is SaveFile with a note of the caller in the same file, such as the tokens of the conversation. It has
-// at most 4 MiB. AppendFile does not change it, and FoldFile keeps it.
+// at most 64 MiB. AppendFile does not change it, and FoldFile keeps it.
 //
 // Errors: those of SaveFile, and ErrSize for a longer note.
 func (c *Cache) SaveFileNote(path string, f Fingerprint, note []byte) error {
 	return c.saveFile(system{}, path, f, note)
 }
 
-// maxNote is the longest note in bytes.
-const maxNote = 4 << 20
+// maxNote is the longest note in bytes: in base64 it fits into a header beside 4096 layers.
+const maxNote = 64 << 20
 
 func (c *Cache) saveFile(fs files, path string, f Fingerprint, note []byte) error {
 	const op = "save"

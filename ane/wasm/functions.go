@@ -119,7 +119,8 @@ func answered(name string, f func(context.Context, *Guest, []uint64) (int32, err
 
 // Fail notes the error of a Function for error_text, and returns its Code for the guest.
 func (g *Guest) Fail(name string, err error) Code {
-	g.last = name + ": " + err.Error()
+	text := name + ": " + err.Error()
+	g.world.Failure = text[:min(len(text), MaxFailure)]
 	return CodeOf(err)
 }
 
@@ -128,7 +129,7 @@ func errorText(_ context.Context, g *Guest, p []uint64) (int32, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int32(copy(b, g.last)), nil
+	return int32(copy(b, g.world.Failure)), nil
 }
 
 func printText(_ context.Context, g *Guest, p []uint64) (int32, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -32,11 +33,10 @@ type Guest struct {
 	failed   error      // why the guest takes no more calls
 	closed   bool
 	objects  map[int32]any // by handle
-	world    World         // its last handle too
+	world    World         // the last handle and error too
 	programs int
 	others   int // objects that are no programs
 	caches   int // bytes
-	last     string
 }
 
 // guestKey is the key of the Guest in the context of its calls.
@@ -63,8 +63,9 @@ func (c *Binary) Start(ctx context.Context, limits Limits) (*Guest, error) {
 	h.mu.Unlock()
 	g := &Guest{host: h, limits: limits.withDefaults(), objects: map[int32]any{}}
 	g.life, g.stop = context.WithCancel(context.Background())
+	output := struct{ io.Writer }{g.limits.Output} // wazero would let the guest read and cut off an os.File
 	config := g.world.config(wazero.NewModuleConfig()).WithName("").WithStartFunctions().
-		WithStdout(g.limits.Output).WithStderr(g.limits.Output)
+		WithStdout(output).WithStderr(output)
 	run, cancel := g.within(ctx)
 	module, memory, err := linear.Instantiate(run, h.runtime, c.module, config, g.limits.Memory)
 	cancel()
@@ -304,5 +305,5 @@ func (g *Guest) Objects() int {
 func (g *Guest) LastError() string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.last
+	return g.world.Failure
 }

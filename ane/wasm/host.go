@@ -12,7 +12,6 @@ import (
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/imports/wasi_snapshot_preview1"
 
 	"github.com/anekit/anekit/ane"
 	linear "github.com/anekit/anekit/unimem/wasm"
@@ -135,7 +134,7 @@ func NewHost(ctx context.Context, d *ane.Device, opts ...Option) (*Host, error) 
 	h.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(!h.config.endless))
 	err := h.define(ctx)
 	if err == nil {
-		_, err = wasi_snapshot_preview1.Instantiate(ctx, h.runtime)
+		err = defineWASI(ctx, h.runtime)
 	}
 	if err != nil {
 		return nil, errors.Join(&Error{Op: "open host", Err: ErrCode, Cause: err},

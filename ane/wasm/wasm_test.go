@@ -21,6 +21,7 @@ import (
 func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) {
 	guestbuild.Same(t, "testdata/calls.wat")
 	guestbuild.Same(t, "testdata/greedy.wat")
+	guestbuild.Same(t, "testdata/wasi.wat")
 }
 
 func TestEngineWorksWhereTheGuestHasItsMatrices(t *testing.T) {

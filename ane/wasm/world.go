@@ -8,14 +8,18 @@ import (
 	"github.com/tetratelabs/wazero"
 )
 
-// World is how far a guest has read what WASI gives it, and which handles it has had. A guest with the memory and
-// globals of another one and with its World reads on where that one stopped.
+// World is how far a guest has read what WASI gives it, which handles it has had, and what error_text returns. A guest
+// with the memory and globals of another one and with its World reads on where that one stopped.
 type World struct {
 	Random    uint64 // bytes of random numbers
 	Wall      uint64 // readings of the wall clock
 	Monotonic uint64 // readings of the monotonic clock
 	Handle    int32  // the last handle; 0 before the first
+	Failure   string // the text of the last error, cut off at MaxFailure bytes; empty without
 }
+
+// MaxFailure is the most bytes of the text of an error that a guest can read.
+const MaxFailure = 4096
 
 // worldBegin is what the wall clock reads first: the begin of 2022.
 var worldBegin = time.Date(2022, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -186,6 +186,23 @@ func TestThawedActorsGoOn(t *testing.T) {
 	}
 }
 
+// Memory that does not compress, and the text of the last error, are frozen.
+func TestLargeMemoryIsFrozen(t *testing.T) {
+	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 5}), engine.Soft).load(t, binaryOf(t, "testdata/large.wasm"))
+	whole := say(t, start(t, c, Config{Prompt: prompt}), 6)
+	a := start(t, c, Config{Prompt: prompt})
+	require.Equal(t, whole[:2], say(t, a, 2))
+	path := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, a.Freeze(context.Background(), path))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Greater(t, info.Size(), int64(4<<20))
+	require.NotEmpty(t, a.Guest().LastError())
+	b := thaw(t, c, path)
+	require.Equal(t, a.Guest().LastError(), b.Guest().LastError())
+	require.Equal(t, whole[2:], say(t, b, 4))
+}
+
 // Freezing changes nothing: neither the actor nor, if it fails, the file.
 func TestFreezeLeavesTheActor(t *testing.T) {
 	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 5}), engine.Soft).load(t, counter(t))
@@ -367,7 +384,7 @@ func TestOtherGuestsAreRefusedWithWhatDiffers(t *testing.T) {
 	require.NoError(t, err)
 	extra[len(stateMagic)-1]++
 	_, err = c.read("thaw", "x", extra)
-	require.ErrorContains(t, err, "it has version 3 of the format, this program reads 2")
+	require.ErrorContains(t, err, "it has version 4 of the format, this program reads 3")
 	extra[len(stateMagic)-1]--
 	extra[len(stateMagic)+32]++
 	_, err = c.read("thaw", "x", extra)

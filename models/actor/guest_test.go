@@ -7,7 +7,8 @@ import (
 )
 
 func TestGuestsAreWhatTheirSourcesBuild(t *testing.T) {
-	for _, source := range []string{"guest/talker.c", "testdata/counter.wat", "testdata/clock.wat"} {
+	for _, source := range []string{"guest/talker.c", "testdata/counter.wat", "testdata/clock.wat",
+		"testdata/large.wat"} {
 		t.Run(source, func(t *testing.T) { guestbuild.Same(t, source) })
 	}
 }

@@ -18,13 +18,13 @@ import (
 )
 
 // stateMagic begins the state of a guest, with the version of its format in the last byte.
-const stateMagic = "anekit actor\x00\x02"
+const stateMagic = "anekit actor\x00\x03"
 
 // block is the unit in which memory is stored; blocks of zeros are left out.
 const block = 4096
 
 // maxState is the most bytes of a state: less than the note of a snapshot may have.
-const maxState = 3 << 20
+const maxState = 62 << 20
 
 // maxNote is the longest note in bytes.
 const maxNote = 64 << 10
@@ -61,7 +61,9 @@ func (a *Actor) state() ([]byte, error) {
 			b = binary.AppendUvarint(b, uint64(id))
 		}
 	}
-	b = append(binary.AppendUvarint(b, uint64(len(a.note))), a.note...)
+	for _, text := range []string{a.note, world.Failure} {
+		b = append(binary.AppendUvarint(b, uint64(len(text))), text...)
+	}
 	b = binary.AppendUvarint(b, uint64(len(a.code.globals)))
 	for _, g := range a.code.globals {
 		v := a.guest.Module().ExportedGlobal(g.export())
@@ -176,10 +178,12 @@ func decode(op, path string, extra []byte) (*state, error) {
 			*tokens = append(*tokens, number(1<<31-1))
 		}
 	}
-	note := make([]byte, number(min(in.Len(), maxNote)))
-	_, fault := io.ReadFull(in, note)
-	err = errors.Join(err, fault)
-	s.note = string(note)
+	for _, text := range []*string{&s.note, &s.world.Failure} {
+		b := make([]byte, number(min(in.Len(), maxNote)))
+		_, fault := io.ReadFull(in, b)
+		err = errors.Join(err, fault)
+		*text = string(b)
+	}
 	s.globals = make([]uint64, number(in.Len()/8))
 	for i := range s.globals {
 		var v [8]byte
