@@ -106,7 +106,9 @@ type floatUnary struct {
 	op   func(x []float32) // in place
 }
 
-func (r *floatUnary) run(c *call) { c.spread(c.out[0].len(), r.cost) }
+func (r *floatUnary) run(c *call) { c.spread(c.out[0].len(), r.element()) }
+
+func (r *floatUnary) element() int { return r.cost }
 
 func (r *floatUnary) span(c *call, lo, hi, worker int) {
 	for ; lo < hi && !c.stopped(); lo += chunk {
@@ -119,7 +121,9 @@ func (r *floatUnary) span(c *call, lo, hi, worker int) {
 
 type intUnary struct{ op func(x int32) int32 }
 
-func (r *intUnary) run(c *call) { c.spread(c.out[0].len(), 1) }
+func (r *intUnary) run(c *call) { c.spread(c.out[0].len(), r.element()) }
+
+func (*intUnary) element() int { return 1 }
 
 func (r *intUnary) span(c *call, lo, hi, _ int) {
 	x, out := c.in[0].ints, c.out[0].ints

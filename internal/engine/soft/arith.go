@@ -15,6 +15,7 @@ type arith struct {
 	tables  *tables
 	result  numerics.Rules // of those that it writes
 	only    int            // element that a product computes, counted from 1; 0 for all
+	apart   bool           // no steps are fused
 }
 
 // of returns the arithmetic of an operator.

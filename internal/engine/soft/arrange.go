@@ -104,6 +104,7 @@ func (p *planner) arrange(ctx context.Context) error {
 
 // prepare makes each step's runner and finds the largest workspace.
 func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error {
+	first := 0 // float32s of workspace of a group's first step
 	for i := range p.steps {
 		if err := between(ctx); err != nil {
 			return err
@@ -115,14 +116,19 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 			}
 		}
 		s.make(&p.budget.packed)
+		if s.joined {
+			s.skip = first
+		} else {
+			first = s.work
+		}
 		need, workers := 2*maxScratch, parallel(p.workers)
-		if s.work <= maxScratch/4/workers {
-			need = p.scratch + align(4*s.work)*workers
+		if s.work <= maxScratch/4/workers-s.skip {
+			need = p.scratch + align(4*(s.skip+s.work))*workers
 		}
 		if need > maxScratch {
 			return tooLarge(s.pos, need)
 		}
-		p.work = max(p.work, align(4*s.work))
+		p.work = max(p.work, align(4*(s.skip+s.work)))
 	}
 	return nil
 }

@@ -41,6 +41,8 @@ type call struct {
 	workers int         // how many goroutines may share the step
 	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
 	forked  *forked     // of the last fork
+	joined  []call      // of the steps that compute on each piece of the result
+	extra   int         // work of these for one element
 	ctx     context.Context
 
 	round    uint64                    // evaluations since the load before this one
@@ -70,6 +72,7 @@ const grain = 1 << 15
 // goroutine and allocates nothing.
 func (c *call) spread(n, cost int) {
 	work := math.MaxInt
+	cost += c.extra
 	if cost <= work/max(n, 1) {
 		work = n * cost
 	}
@@ -81,7 +84,7 @@ func (c *call) spread(n, cost int) {
 	}
 	pieces := max(min(c.workers, n, work/grain), 1)
 	if pieces == 1 {
-		c.run.span(c, 0, n, 0)
+		c.span(0, n, 0)
 		return
 	}
 	c.fork(n, pieces)
@@ -107,7 +110,7 @@ func (f *forked) piece(w int) {
 			f.first.CompareAndSwap(nil, &forwarded{v, debug.Stack()})
 		}
 	}()
-	f.c.run.span(f.c, f.n*w/f.pieces, f.n*(w+1)/f.pieces, w)
+	f.c.span(f.n*w/f.pieces, f.n*(w+1)/f.pieces, w)
 }
 
 // fork runs span on several goroutines. A panic in one of them is a panic of the caller,
@@ -130,7 +133,7 @@ func (c *call) fork(n, pieces int) {
 	}
 	func() {
 		defer f.done.Wait() // after a panic too: the workers write to the tensors
-		c.run.span(c, 0, n/pieces, 0)
+		c.span(0, n/pieces, 0)
 	}()
 	if v := f.first.Load(); v != nil {
 		panic(v)

@@ -8,7 +8,9 @@ func cast(s *step) (runner, int) { return &caster{}, chunk }
 
 type caster struct{}
 
-func (r *caster) run(c *call) { c.spread(c.out[0].len(), 2) }
+func (r *caster) run(c *call) { c.spread(c.out[0].len(), r.element()) }
+
+func (*caster) element() int { return 2 }
 
 func (r *caster) span(c *call, lo, hi, worker int) {
 	in, out := &c.in[0], &c.out[0]

@@ -33,7 +33,9 @@ type channelSoftplus struct {
 	dtype mil.DType
 }
 
-func (r *channelSoftplus) run(c *call) { c.spread(r.walk.total, 8) }
+func (r *channelSoftplus) run(c *call) { c.spread(r.walk.total, r.element()) }
+
+func (*channelSoftplus) element() int { return 8 }
 
 func (r *channelSoftplus) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]

@@ -184,7 +184,9 @@ type floatBinary struct {
 	op   func(dst, x, y []float32)
 }
 
-func (r *floatBinary) run(c *call) { c.spread(r.walk.total, 1) }
+func (r *floatBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
+
+func (*floatBinary) element() int { return 1 }
 
 func (r *floatBinary) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
@@ -230,7 +232,9 @@ type intBinary struct {
 	op   func(x, y int32) int32
 }
 
-func (r *intBinary) run(c *call) { c.spread(r.walk.total, 1) }
+func (r *intBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
+
+func (*intBinary) element() int { return 1 }
 
 func (r *intBinary) span(c *call, lo, hi, _ int) {
 	x, y, out := c.in[0].ints, c.in[1].ints, c.out[0].ints

@@ -44,6 +44,9 @@ func Workers(n int) Option { return func(e *engine) { e.workers = max(n, 1) } }
 // they are stored instead of expanding them when compiling. 1 keeps all packed, math.MaxInt none. The default is 4,096.
 func PackFrom(elements int) Option { return func(e *engine) { e.packFrom = max(elements, 1) } }
 
+// Unfused makes every operator a step of its own, to measure and test what fusing changes: time, and no bit.
+func Unfused() Option { return func(e *engine) { e.apart = true } }
+
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
 	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}, tables: &tables{known: map[string]*table{}}}
@@ -62,6 +65,7 @@ type engine struct {
 	workers  int // bound of parallel
 	packFrom int // least elements of packed weights; 0 for packedLeast
 	only     int // element that products compute, counted from 1; 0 for all
+	apart    bool
 }
 
 // Info implements ane.Engine.
@@ -141,7 +145,7 @@ func (e *engine) planned(
 		return nil, ane.Deadline("compile", Name, err)
 	}
 	b.expand = e.packFrom
-	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables, only: e.only})
+	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables, only: e.only, apart: e.apart})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())

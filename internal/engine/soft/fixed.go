@@ -68,12 +68,7 @@ func (r *fixed) run(c *call) {
 // single returns the tile of the element that only names, and the element's place in it. ok is false if the result is
 // not the matrices one after another, in rows.
 func (r *fixed) single() (tile, place int, ok bool) {
-	switch r.panels.(type) {
-	case *matrices, *windows:
-	default:
-		return 0, 0, false
-	}
-	if r.only == 0 {
+	if r.only == 0 || !r.completes() {
 		return 0, 0, false
 	}
 	down, across := r.tiles()
@@ -148,6 +143,7 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 			far.tile(&e, out, m1-m0)
 		}
 		r.panels.store(c, out, t.spare, batch, m0, m1, n0, n1)
+		r.complete(c, batch, m0, m1, n0, n1, worker)
 	}
 }
 

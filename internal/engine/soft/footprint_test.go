@@ -17,8 +17,8 @@ tensor<fp16, [1, 1]> z = const()[name = string("z"), val = tensor<fp16, [1, 1]>(
 tensor<fp16, [512, 1024]> a = pad(x = z, pad = tensor<int32, [4]>([0, 511, 0, 1023]), mode = string("constant"),
     constant_val = fp16(2));
 tensor<fp16, [512, 1024]> b = mul(x = a, y = a);
-tensor<fp16, [512, 1024]> c = add(x = x, y = b);
-tensor<fp16, [512, 1024]> y = mul(x = c, y = x);
+tensor<fp16, [512, 1024]> c = add(x = x, y = b); // read twice, and so not fused away
+tensor<fp16, [512, 1024]> y = softmax(x = c);
 } -> (y);
 }`
 

@@ -29,7 +29,9 @@ type halfBinary struct {
 	op   halves.Op
 }
 
-func (r *halfBinary) run(c *call) { c.spread(r.walk.total, 1) }
+func (r *halfBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
+
+func (*halfBinary) element() int { return 1 }
 
 func (r *halfBinary) span(c *call, lo, hi, _ int) {
 	w := &r.walk
@@ -48,7 +50,9 @@ type halfClamp struct {
 	low, high    fp16.Bits
 }
 
-func (r *halfClamp) run(c *call) { c.spread(c.out[0].len(), 1) }
+func (r *halfClamp) run(c *call) { c.spread(c.out[0].len(), r.element()) }
+
+func (*halfClamp) element() int { return 1 }
 
 func (r *halfClamp) span(c *call, lo, hi, _ int) {
 	for ; lo < hi && !c.stopped(); lo += halfStretch {

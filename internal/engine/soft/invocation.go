@@ -42,9 +42,15 @@ func (v *invocation) attach(tensors []*ane.Tensor, views *[][]byte) error {
 func (v *invocation) bind() error {
 	e := v.exec
 	v.calls = make([]call, len(e.plan.steps))
+	first := 0 // of a fused group
 	for i := range e.plan.steps {
 		s, c := &e.plan.steps[i], &v.calls[i]
 		c.run = s.run
+		if !s.joined {
+			first = i
+		} else if takesJoined(v.calls[first].run) {
+			v.calls[first].joined = v.calls[first+1 : i+1]
+		}
 		var err error
 		if c.in, err = v.find(s.in, v.in, s.arith.operand); err != nil {
 			return err
@@ -60,7 +66,7 @@ func (v *invocation) bind() error {
 			if err != nil {
 				return err
 			}
-			c.work = append(c.work, f[:s.work])
+			c.work = append(c.work, f[s.skip:][:s.work])
 			if s.arith.operand == 0 {
 				continue
 			}
@@ -68,7 +74,7 @@ func (v *invocation) bind() error {
 			if err != nil {
 				return err
 			}
-			c.words = append(c.words, words[:s.work])
+			c.words = append(c.words, words[s.skip:][:s.work])
 		}
 	}
 	v.loads = e.loads
@@ -150,14 +156,14 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 	}
 	defer func() { e.rounds++ }()
 	y, _ := ctx.(yielder)
-	for i := range v.calls {
+	for i := 0; i < len(v.calls); i += 1 + len(v.calls[i].joined) {
 		if y != nil && i > 0 {
 			y.Yield()
 		}
 		c := &v.calls[i]
-		c.ctx, c.round, c.workers = ctx, e.rounds, workers
+		c.begin(ctx, e.rounds, workers)
 		c.run.run(c)
-		c.ctx = nil
+		c.end()
 		if err := ctx.Err(); err != nil {
 			c.fault.Store(nil)
 			return ane.Deadline("evaluate", Name, err)

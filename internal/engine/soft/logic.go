@@ -60,7 +60,9 @@ func choose(s *step) (runner, int) {
 // chooser walks twice: cond with a, and cond with b.
 type chooser struct{ a, b walk }
 
-func (r *chooser) run(c *call) { c.spread(r.a.total, 2) }
+func (r *chooser) run(c *call) { c.spread(r.a.total, r.element()) }
+
+func (*chooser) element() int { return 2 }
 
 func (r *chooser) span(c *call, lo, hi, _ int) {
 	out, a, b := &c.out[0], &c.in[1], &c.in[2]

@@ -81,13 +81,14 @@ const (
 	mathCost   = 32
 )
 
-func (r *halfUnary) run(c *call) {
+func (r *halfUnary) run(c *call) { c.spread(c.out[0].len(), r.element()) }
+
+func (r *halfUnary) element() int {
 	if r.table == nil {
-		c.spread(c.out[0].len(), mathCost)
-		return
+		return mathCost
 	}
 	r.table.make(r.f)
-	c.spread(c.out[0].len(), lookupCost)
+	return lookupCost
 }
 
 func (r *halfUnary) span(c *call, lo, hi, _ int) {

@@ -23,7 +23,9 @@ type numberBinary struct {
 	away bool
 }
 
-func (r *numberBinary) run(c *call) { c.spread(r.walk.total, 2) }
+func (r *numberBinary) run(c *call) { c.spread(r.walk.total, r.element()) }
+
+func (*numberBinary) element() int { return 2 }
 
 func (r *numberBinary) span(c *call, lo, hi, _ int) {
 	w := &r.walk

@@ -42,6 +42,9 @@ type step struct {
 	work    int    // float32s of workspace for each worker
 	decode  *int   // while run is made: the float32s that newOperand may still decode ahead
 	arith   arith
+
+	joined bool // to the step before: computes on its result, in the same memory, piece by piece
+	skip   int  // float32s of workspace before its own, if joined: those of the group's first step
 }
 
 // place is the location of a dense value.
@@ -112,6 +115,10 @@ func makePlan(ctx context.Context, g *ops.Graph, b budget, a arith) (*plan, erro
 	}
 	p.placeOnSurfaces()
 	p.emit()
+	if !a.apart && a.only == 0 {
+		p.fuse()
+	}
+	p.lifetimes()
 	if err := p.arrange(ctx); err != nil {
 		return nil, err
 	}
@@ -228,28 +235,35 @@ func (p *planner) emit() {
 	}
 }
 
-// add appends a step and records the first and last step that use each value. A nil
-// value keeps the place that the step already has.
+// add appends a step. A nil value keeps the place that the step already has.
 func (p *planner) add(s step, in, out []*ops.Value) {
-	at := len(p.steps)
 	places := func(given []place, values []*ops.Value) []place {
 		list := make([]place, len(values))
 		copy(list, given)
 		for i, v := range values {
 			if v != nil {
 				list[i] = p.locate(v)
-				p.last[p.origin(v)] = at
 			}
 		}
 		return list
 	}
 	s.in, s.out = places(s.in, in), places(s.out, out)
-	for _, v := range out {
-		if v != nil {
-			p.first[p.origin(v)] = at
+	p.steps = append(p.steps, s)
+}
+
+// lifetimes records the first and last step that use each value.
+func (p *planner) lifetimes() {
+	for i := range p.steps {
+		for _, at := range p.steps[i].in {
+			p.last[at.owner] = i
+		}
+		for _, at := range p.steps[i].out {
+			if _, seen := p.first[at.owner]; !seen && at.owner != nil {
+				p.first[at.owner] = i
+			}
+			p.last[at.owner] = i
 		}
 	}
-	p.steps = append(p.steps, s)
 }
 
 // locate returns the place of a value with its own shape. arrange sets the offset of a

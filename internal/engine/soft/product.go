@@ -75,5 +75,30 @@ func (r *product) span(c *call, lo, hi, worker int) {
 		out := tile[:(m1-m0)*(n1-n0)]
 		gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
 		r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
+		r.complete(c, batch, m0, m1, n0, n1, worker)
+	}
+}
+
+// completes implements completer: the result is the matrices one after another, in rows.
+func (r *product) completes() bool {
+	switch r.panels.(type) {
+	case *matrices, *windows:
+		return true
+	}
+	return false
+}
+
+// complete completes a tile of C, row by row unless it has whole rows.
+func (r *product) complete(c *call, batch, m0, m1, n0, n1, worker int) {
+	if len(c.joined) == 0 {
+		return
+	}
+	if n1-n0 == r.n {
+		c.complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
+		return
+	}
+	for m := m0; m < m1; m++ {
+		at := (batch*r.m + m) * r.n
+		c.complete(at+n0, at+n1, worker)
 	}
 }

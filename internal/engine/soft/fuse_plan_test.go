@@ -1,0 +1,96 @@
+package soft
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+)
+
+// groupsOf compiles a body and returns the operators of each group of its plan, joined by +.
+func groupsOf(t *testing.T, params, body, results string, opts ...Option) (groups []string, p *plan) {
+	t.Helper()
+	x, err := New(opts...).Compile(t.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + params +
+		") {\n" + body + "} -> (" + results + "); }")})
+	require.NoError(t, err)
+	p = x.(*executable).plan
+	for _, s := range p.steps {
+		if s.joined {
+			groups[len(groups)-1] += "+" + s.op
+		} else {
+			groups = append(groups, s.op)
+		}
+	}
+	return groups, p
+}
+
+// TestGroups: what is fused, and that a value which an output or another operator reads stays.
+func TestGroups(t *testing.T) {
+	const k, params = "tensor<fp16, [32, 64]> ", "tensor<fp16, [32, 64]> x, tensor<fp16, [32, 64]> z, " +
+		"tensor<fp16, [64, 64]> w, tensor<fp16, [64]> b"
+	const linear = k + "p = linear(x = x, weight = w, bias = b);\n"
+	for name, c := range map[string]struct {
+		body, results string
+		want          []string
+		scratch       int // bytes
+	}{
+		"chain": {k + "a = relu(x = x);\n" + k + "c = mul(x = a, y = fp16(2));\n" + k + "y = add(x = z, y = c);\n", "y",
+			[]string{"relu+mul+add"}, 0},
+		"product": {linear + k + "c = add(x = p, y = b);\n" + k + "d = gelu(x = c);\n" + k + "y = add(x = z, y = d);\n",
+			"y", []string{"linear+add+gelu+add"}, 0},
+		"views": {k + "a = relu(x = x);\ntensor<fp16, [2048]> c = reshape(x = a, shape = tensor<int32, [1]>([2048]));\n" +
+			"tensor<fp16, [2048]> d = abs(x = c);\n" + k + "y = reshape(x = d, shape = tensor<int32, [2]>([32, 64]));\n", "y",
+			[]string{"relu+abs"}, 0},
+		"with itself": {linear + k + "y = mul(x = p, y = p);\n", "y", []string{"linear+mul"}, 0},
+		"an output":   {linear + k + "y = relu(x = p);\n", "p, y", []string{"linear", "relu"}, 0},
+		"view of output": {linear + "tensor<fp16, [2048]> v = reshape(x = p, shape = tensor<int32, [1]>([2048]));\n" + k +
+			"y = relu(x = p);\n", "v, y", []string{"linear", "relu"}, 0},
+		"two readers": {linear + k + "c = relu(x = p);\n" + k + "y = mul(x = c, y = p);\n", "y",
+			[]string{"linear", "relu+mul"}, 4096},
+		"broadcast": {"tensor<fp16, [64]> a = relu(x = b);\n" + k + "y = mul(x = a, y = x);\n", "y",
+			[]string{"relu", "mul"}, 128},
+		"a product before a chain": {k + "a = relu(x = x);\n" + linear + k + "y = mul(x = p, y = a);\n", "y",
+			[]string{"relu", "linear+mul"}, 4096},
+		"in front of another": {k + "a = relu(x = x);\n" + k + "s = softmax(x = z);\n" + k + "y = mul(x = s, y = a);\n",
+			"y", []string{"softmax", "relu+mul"}, 4096},
+		"to another size": {k + "a = relu(x = x);\ntensor<fp32, [32, 64]> y = cast(x = a, dtype = string(\"fp32\"));\n", "y",
+			[]string{"relu", "cast"}, 4096},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, p := groupsOf(t, params, c.body, c.results)
+			require.Equal(t, c.want, got)
+			require.Equal(t, c.scratch, p.scratch)
+			apart, q := groupsOf(t, params, c.body, c.results, Unfused())
+			require.Len(t, apart, len(p.steps))
+			require.GreaterOrEqual(t, q.scratch, p.scratch)
+		})
+	}
+}
+
+// TestGroupsAreBounded: a run yields after a group, and a group keeps its operands for few steps.
+func TestGroupsAreBounded(t *testing.T) {
+	const k = "tensor<fp16, [32, 64]> "
+	chain := strings.Repeat(k+"x = relu(x = x);\n", 40)
+	for i := range 40 {
+		chain = strings.Replace(chain, k+"x = relu(x = x)", k+name(i+1)+" = relu(x = "+name(i)+")", 1)
+	}
+	groups, _ := groupsOf(t, k+name(0), chain, name(40))
+	require.Len(t, groups, 3)
+	require.Equal(t, mostJoined, strings.Count(groups[0], "relu"))
+
+	far := func(passed int) []string {
+		body := k + "a = relu(x = " + name(0) + ");\n"
+		for i := range passed {
+			body += k + name(i+1) + " = softmax(x = " + name(i) + ");\n"
+		}
+		groups, _ := groupsOf(t, k+name(0), body+k+"y = add(x = a, y = "+name(passed)+");\n", "y")
+		return groups
+	}
+	require.True(t, slices.Contains(far(mostPassed), "relu+add"))
+	require.False(t, slices.Contains(far(mostPassed+1), "relu+add"))
+}
+
+func name(i int) string { return "v" + string(rune('a'+i/26)) + string(rune('a'+i%26)) }
