@@ -142,7 +142,10 @@ func (n *Controller) identify(e *epoch, c *Command) Status {
 		x[259] = maxEvents - 1
 		x[512], x[513] = 6<<4|6, 4<<4|4 // sizes of queue entries
 		le.PutUint32(x[516:], 1)        // namespaces
-		le.PutUint32(x[536:], 1)        // SGLs, without alignment
+		if n.c.Store != nil {
+			x[525] = 1 // a volatile write cache: Flush has work to do
+		}
+		le.PutUint32(x[536:], 1) // SGLs, without alignment
 	case cnsNamespace:
 		if c.Namespace != 1 {
 			return InvalidNamespace

@@ -29,8 +29,12 @@ const (
 // Opcodes of I/O.
 const (
 	Flush = 0x00
+	Write = 0x01
 	Read  = 0x02
 )
+
+// forceUnit is the bit FUA of word 12: a write is on the media when it completes.
+const forceUnit = 1 << 30
 
 // Values of Command.Pointer, the field PSDT.
 const (

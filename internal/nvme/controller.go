@@ -53,19 +53,33 @@ type Config struct {
 	// reads as zeros. ReadAt may be called concurrently.
 	Media io.ReaderAt
 	Size  int64
+	// Store, if not nil, takes what the host writes; without it the namespace is write protected. It has the same
+	// bytes as Media. WriteAt may be called concurrently.
+	Store Store
 	// Sector is the logical block in bytes, 512 or 4096.
 	Sector int
-	// Align, if it is more than 1, is what addresses of memory, offsets and lengths of ReadAt must be multiples
-	// of, such as for a file opened with O_DIRECT. The controller reads through memory of its own what is not.
+	// Align, if it is more than 1, is what addresses of memory, offsets and lengths of ReadAt and WriteAt must be
+	// multiples of, such as for a file opened with O_DIRECT. The controller moves through memory of its own what is
+	// not. With a Store, Size is a multiple too.
 	Align int
 	// Interrupt is called for a vector after a completion, and must not block.
 	Interrupt func(vector uint16)
+}
+
+// Store is what a host writes to.
+type Store interface {
+	io.WriterAt
+	Sync() error // returns when all that was written before is on the media
 }
 
 // Controller is an NVMe controller. Its methods are its registers; they may be used concurrently.
 type Controller struct {
 	c      Config
 	blocks uint64
+
+	// partial is held by a write through the controller's own memory, which also writes bytes that it has only read;
+	// writes straight from the host's memory share it.
+	partial sync.RWMutex
 
 	switching sync.Mutex // held while CC is written, also while commands end
 
@@ -88,7 +102,8 @@ type Controller struct {
 type Stats struct {
 	Commands uint64 // completed, also with errors
 	Read     uint64 // bytes that went to the host's memory
-	Bounced  uint64 // of these, bytes that went through the controller's own memory
+	Written  uint64 // bytes that came from it
+	Bounced  uint64 // of both, bytes that went through the controller's own memory
 }
 
 // epoch is the time from enabling to disabling.
@@ -133,6 +148,9 @@ func NewController(c Config) (*Controller, error) {
 		return nil, fmt.Errorf("nvme: a namespace of %d bytes", c.Size)
 	}
 	c.Align = max(c.Align, 1)
+	if c.Store != nil && c.Size%int64(c.Align) != 0 {
+		return nil, fmt.Errorf("nvme: a namespace of %d bytes cannot be written in units of %d", c.Size, c.Align)
+	}
 	n := &Controller{c: c, blocks: (uint64(c.Size) + uint64(c.Sector) - 1) / uint64(c.Sector)}
 	n.changed = sync.NewCond(&n.mu)
 	return n, nil

@@ -300,6 +300,22 @@ type Span struct{ At, Size uint64 }
 // Read reads count sectors from block first on to data, which has as many bytes, with one command: at most
 // MaxTransfer. With sgl the command has an SGL, otherwise PRP entries.
 func (h *Host) Read(ctx context.Context, first uint64, count int, data []Span, sgl bool) error {
+	return h.transfer(ctx, Read, first, count, data, sgl)
+}
+
+// Write is Read in the other direction: it writes data to count sectors. They are on the media after Flush.
+func (h *Host) Write(ctx context.Context, first uint64, count int, data []Span, sgl bool) error {
+	return h.transfer(ctx, Write, first, count, data, sgl)
+}
+
+// Flush returns when what completed writes have written is on the media.
+func (h *Host) Flush(ctx context.Context) error {
+	_, err := h.Do(ctx, Command{Opcode: Flush, Namespace: 1})
+	return err
+}
+
+// transfer runs one command that moves data.
+func (h *Host) transfer(ctx context.Context, opcode uint8, first uint64, count int, data []Span, sgl bool) error {
 	if count < 1 || count*h.Sector > MaxTransfer {
 		return InvalidField
 	}
@@ -315,7 +331,7 @@ func (h *Host) Read(ctx context.Context, first uint64, count int, data []Span, s
 			return ErrHostClosed
 		}
 	}
-	c := Command{Opcode: Read, Namespace: 1, Words: [6]uint32{uint32(first), uint32(first >> 32), uint32(count - 1)}}
+	c := Command{Opcode: opcode, Namespace: 1, Words: [6]uint32{uint32(first), uint32(first >> 32), uint32(count - 1)}}
 	list := h.pages[5+slot*listSize/HostPage]
 	from := slot * listSize % HostPage
 	room := Memory{list.Bytes[from : from+listSize], list.At + uint64(from)}

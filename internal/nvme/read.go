@@ -7,94 +7,17 @@ import (
 	"github.com/anekit/anekit/internal/dart"
 )
 
-// chunk is the most that the controller moves in one access, which Unmap of its memory waits for.
-const chunk = 256 << 10
-
-// io runs a command of an I/O queue, without the lock.
-func (n *Controller) io(e *epoch, c *Command, f *flight) Status {
-	switch {
-	case c.Opcode != Flush && c.Opcode != Read:
-		return InvalidOpcode
-	case c.Opcode == Flush && c.Namespace == 0xffffffff:
-		return Success
-	case c.Namespace != 1:
-		return InvalidNamespace
-	case c.Opcode == Flush:
-		return Success
-	}
-	first := uint64(c.Words[0]) | uint64(c.Words[1])<<32
-	count := uint64(c.Words[2]&0xffff) + 1
-	size := count * uint64(n.c.Sector)
-	switch {
-	case first > n.blocks || count > n.blocks-first:
-		return LBARange
-	case size > MaxTransfer:
-		return InvalidField
-	}
-	spans, status := pointers(n.c.Table, c, size, e.page)
-	if status != Success {
-		return status
-	}
-	off := int64(first) * int64(n.c.Sector)
-	for _, s := range join(spans) {
-		for s.n > 0 {
-			if n.ended(e, f) {
-				return AbortRequested
-			}
-			k := min(s.n, chunk)
-			if status := n.move(s.at, k, off); status != Success {
-				return status
-			}
-			s.at, s.n, off = s.at+k, s.n-k, off+int64(k)
-		}
-	}
-	return Success
-}
-
-// join makes one span of spans that follow each other.
-func join(spans []span) []span {
-	all := spans[:1]
-	for _, s := range spans[1:] {
-		if last := &all[len(all)-1]; last.at+last.n == s.at {
-			last.n += s.n
-		} else {
-			all = append(all, s)
-		}
-	}
-	return all
-}
-
-// ended reports whether a command should end early.
-func (n *Controller) ended(e *epoch, f *flight) bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return e.over || f.aborted
-}
-
-// move reads k bytes of the media at off to a device address.
-func (n *Controller) move(at, k uint64, off int64) Status {
-	err := n.c.Table.Do(at, k, dart.Write, func(mem []byte) error {
+// load reads k bytes of the media at off to a device address.
+func (n *Controller) load(at, k uint64, off int64) Status {
+	return moved(UnrecoveredReadErr, n.c.Table.Do(at, k, dart.Write, func(mem []byte) error {
 		bounced, err := n.read(mem, off)
 		if err != nil {
 			return err
 		}
 		off += int64(len(mem))
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		n.stats.Read += uint64(len(mem))
-		if bounced {
-			n.stats.Bounced += uint64(len(mem))
-		}
+		n.count(&n.stats.Read, len(mem), bounced)
 		return nil
-	})
-	var fault *dart.Fault
-	switch {
-	case err == nil:
-		return Success
-	case errors.As(err, &fault):
-		return DataTransferError
-	}
-	return UnrecoveredReadErr
+	}))
 }
 
 // read fills mem with the media at off. What lies after the end reads as zeros, but only within the last sector.

@@ -129,7 +129,9 @@ func TestRefusedPointers(t *testing.T) {
 	fused := read(0, 1, at, 0)
 	fused.Fused = 1
 	write := read(0, 1, at, 0)
-	write.Opcode = 1
+	write.Opcode = Write
+	compare := write
+	compare.Opcode = 5
 	flush := Command{Opcode: Flush, Namespace: 2}
 	two := read(0, 1, at, 0)
 	two.Namespace = 2
@@ -162,7 +164,8 @@ func TestRefusedPointers(t *testing.T) {
 		"SGL last leads on":        {sgl(1, at+1536, 16, sglLastSegment<<4), SGLCount},
 		"no such pointer":          {none2, InvalidField},
 		"fused":                    {fused, InvalidField},
-		"write":                    {write, InvalidOpcode},
+		"write":                    {write, WriteProtected},
+		"compare":                  {compare, InvalidOpcode},
 		"flush of another":         {flush, InvalidNamespace},
 		"read of another":          {two, InvalidNamespace},
 		"after the end":            {read(2048, 1, at, 0), LBARange},

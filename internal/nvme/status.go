@@ -19,12 +19,14 @@ const (
 	SGLLength          Status = 0x00f // data SGL length invalid
 	SGLType            Status = 0x011 // SGL descriptor type invalid
 	PRPOffset          Status = 0x013
+	WriteProtected     Status = 0x020 // of the namespace
 	LBARange           Status = 0x080
 	CompletionQueue    Status = 0x100 // of Create I/O Submission Queue: no such completion queue
 	QueueIdentifier    Status = 0x101
 	QueueSize          Status = 0x102
 	EventLimit         Status = 0x105 // too many Asynchronous Event Requests
 	QueueDeletion      Status = 0x10c // of a completion queue that a submission queue uses
+	WriteFault         Status = 0x280
 	UnrecoveredReadErr Status = 0x281
 )
 
@@ -39,7 +41,8 @@ func statusNames() map[Status]string {
 		LBARange: "block address out of range", CompletionQueue: "no such completion queue",
 		QueueIdentifier: "invalid queue identifier", QueueSize: "invalid queue size",
 		EventLimit: "too many asynchronous event requests", QueueDeletion: "invalid queue deletion",
-		UnrecoveredReadErr: "unrecovered read error",
+		UnrecoveredReadErr: "unrecovered read error", WriteProtected: "the namespace is write protected",
+		WriteFault: "write fault",
 	}
 }
 
