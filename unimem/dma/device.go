@@ -49,6 +49,7 @@ type config struct {
 	sector  int    // of a disk
 	sgl     bool
 	small   bool
+	write   bool // to a disk
 }
 
 func configure(opts []Option) config {

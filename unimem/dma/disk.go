@@ -23,6 +23,10 @@ func ScatterGather() Option { return func(c *config) { c.sgl = true } }
 // 16 KiB: four PRP entries for each page of the DART.
 func SmallPages() Option { return func(c *config) { c.small = true } }
 
+// Writable opens a disk's file for writing too. Disk.Write refuses a disk without it. A file that has no whole blocks of
+// 4096 bytes is then opened through the page cache: writes past it cannot keep its length.
+func Writable() Option { return func(c *config) { c.write = true } }
+
 // Disk is a simulated NVMe controller with one namespace, whose blocks are the bytes of a file. All methods are
 // safe for concurrent use.
 type Disk struct {
@@ -40,18 +44,14 @@ type Disk struct {
 
 // OpenDisk makes a disk of the file at path behind the DART of a simulated Device. The file is opened past the
 // page cache where Linux and the file system permit that (O_DIRECT); Direct reports whether it does. Options:
-// Sector, ScatterGather, SmallPages.
+// Sector, ScatterGather, SmallPages, Writable.
 //
 // Errors: ErrUnavailable (d is no simulated Device), ErrClosed, ErrExhausted (no addresses for the queues), ErrRange
 // (an empty file, a wrong Sector), those of opening the file, and the cause of ctx.
 func OpenDisk(ctx context.Context, d *Device, path string, opts ...Option) (*Disk, error) {
-	file, direct, err := OpenFile(path)
+	file, info, direct, err := openDiskFile(path, configure(opts).write)
 	if err != nil {
 		return nil, &Error{Op: "disk", Offset: -1, Err: ErrRefused, Cause: err}
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return nil, errors.Join(&Error{Op: "disk", Offset: -1, Err: ErrRefused, Cause: err}, file.Close())
 	}
 	align := 1
 	if direct {
@@ -65,12 +65,35 @@ func OpenDisk(ctx context.Context, d *Device, path string, opts ...Option) (*Dis
 	return k, nil
 }
 
-// mediaAlign is a multiple of what direct reads have to be aligned to.
+// openDiskFile opens the file of a disk.
+func openDiskFile(path string, write bool) (f *os.File, info os.FileInfo, direct bool, err error) {
+	flags := os.O_RDONLY
+	if write {
+		flags = os.O_RDWR
+	}
+	if f, direct, err = openFile(path, flags); err != nil {
+		return nil, nil, false, err
+	}
+	if info, err = f.Stat(); err != nil {
+		return nil, nil, false, errors.Join(err, f.Close())
+	}
+	if !direct || !write || info.Size()%mediaAlign == 0 {
+		return f, info, direct, nil
+	}
+	if err := f.Close(); err != nil {
+		return nil, nil, false, err
+	}
+	f, err = os.OpenFile(path, flags, 0)
+	return f, info, false, err
+}
+
+// mediaAlign is a multiple of what direct reads and writes have to be aligned to.
 const mediaAlign = 4096
 
 // media is the file of a disk.
 type media interface {
 	io.ReaderAt
+	nvme.Store
 	io.Closer
 }
 
@@ -93,8 +116,12 @@ func openDisk(ctx context.Context, d *Device, m media, size int64, align int, op
 	}
 	k := &Disk{d: d, media: m, sgl: c.sgl, host: nvme.NewHost(), done: make(chan struct{})}
 	var err error
-	k.controller, err = nvme.NewController(nvme.Config{Table: d.model.table, Media: m, Size: size, Sector: c.sector,
-		Align: align, Interrupt: k.host.Interrupt})
+	about := nvme.Config{Table: d.model.table, Media: m, Size: size, Sector: c.sector, Align: align,
+		Interrupt: k.host.Interrupt}
+	if c.write {
+		about.Store = m
+	}
+	k.controller, err = nvme.NewController(about)
 	if err != nil {
 		return fail(ErrRefused, err, "")
 	}
@@ -134,110 +161,12 @@ func (k *Disk) Sector() int { return k.host.Sector }
 // Blocks is the size of the disk in sectors. The last one has zeros after the end of the file.
 func (k *Disk) Blocks() int64 { return int64(k.host.Blocks) }
 
-// Direct reports whether reads bypass the page cache.
+// Direct reports whether reads and writes bypass the page cache.
 func (k *Disk) Direct() bool { return k.direct }
 
-// Bounced is the number of bytes that went through memory of the controller instead of straight to a Block: those
-// whose address, offset or length a direct read of the file cannot have. It is 0 for reads of whole pages.
+// Bounced is the number of bytes that went through memory of the controller instead of straight to or from a Block:
+// those whose address, offset or length a direct access of the file cannot have. It is 0 for whole pages.
 func (k *Disk) Bounced() int64 { return int64(k.controller.Stats().Bounced) }
-
-// Read reads count sectors, from sector first on, to the bytes of b from offset on, by the segments that
-// d.Segments has for b. It splits them into commands of at most 1 MiB, and keeps up to 32 of them in flight.
-// offset is a multiple of Sector.
-//
-// After an error any of the bytes may be changed. If ctx ends, Read aborts the commands in flight and waits up
-// to 2 s for them; an access that has begun holds the pages until it ends, also after Read has returned, and
-// Release waits for it.
-//
-// Errors: ErrNotMapped, ErrRange, ErrFault (a mapping that was withdrawn meanwhile), ErrTransfer with a *Status,
-// ErrClosed, and the cause of ctx.
-func (k *Disk) Read(ctx context.Context, b *unimem.Block, offset int, first int64, count int) error {
-	fail := func(err error, hint string) error {
-		e := &Error{Op: "read", Offset: offset, Err: err, Hint: hint}
-		if b != nil {
-			e.Block = b.ID()
-		}
-		return e
-	}
-	if b == nil {
-		return fail(ErrNotMapped, "the Block is nil")
-	}
-	segments := k.d.mappedSegments(b)
-	switch {
-	case segments == nil:
-		return fail(ErrNotMapped, "call Segments first")
-	case first < 0 || count < 1 || first > k.Blocks() || int64(count) > k.Blocks()-first:
-		return fail(ErrRange, fmt.Sprintf("%d sectors from %d on, of %d", count, first, k.Blocks()))
-	case offset < 0 || offset%k.Sector() != 0 || offset > b.Size() || count > (b.Size()-offset)/k.Sector():
-		return fail(ErrRange, fmt.Sprintf("%d sectors of %d bytes, from byte %d on, of %d", count, k.Sector(), offset,
-			b.Size()))
-	}
-	each := nvme.MaxTransfer / k.Sector()
-	parts := (count + each - 1) / each
-	errs := make([]error, parts)
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, nvme.Depth)
-	for i := range parts {
-		slots <- struct{}{}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			from := offset + i*nvme.MaxTransfer
-			n := min(each, count-i*each)
-			err := context.Cause(ctx)
-			if err == nil {
-				err = k.host.Read(ctx, uint64(first)+uint64(i*each), n, cut(segments, from, n*k.Sector()), k.sgl)
-			}
-			if err != nil {
-				errs[i] = k.fail("read", b, from, err)
-			}
-		})
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// cut are the addresses of n bytes of a Block from byte from on.
-func cut(segments []Segment, from, n int) (spans []nvme.Span) {
-	at, left := uint64(from), uint64(n)
-	for _, s := range segments {
-		if left == 0 {
-			break
-		}
-		if at >= s.Length {
-			at -= s.Length
-			continue
-		}
-		k := min(left, s.Length-at)
-		spans = append(spans, nvme.Span{At: s.Address + at, Size: k})
-		left, at = left-k, 0
-	}
-	return spans
-}
-
-// fail makes an Error of what the host returned.
-func (k *Disk) fail(op string, b *unimem.Block, offset int, err error) error {
-	e := &Error{Op: op, Offset: offset, Err: ErrTransfer, Cause: err}
-	if b != nil {
-		e.Block = b.ID()
-	}
-	var s nvme.Status
-	switch {
-	case errors.As(err, &s):
-		e.Cause = &Status{Type: uint8(s >> 8 & 7), Code: uint8(s), Text: s.String()}
-		if s == nvme.DataTransferError {
-			e.Err = ErrFault
-			e.Hint = "the mapping was withdrawn during the transfer: Release a Block after its reads"
-		}
-	case errors.Is(err, nvme.ErrHostClosed):
-		e.Err, e.Cause = ErrClosed, nil
-	}
-	return e
-}
 
 // Status is the status of a completion, as the NVMe specification numbers it.
 type Status struct {

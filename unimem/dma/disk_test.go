@@ -157,11 +157,13 @@ func (h *hooked) ReadAt(p []byte, off int64) (int, error) {
 	return h.ReaderAt.ReadAt(p, off)
 }
 
-func (h *hooked) Close() error { return nil }
+func (h *hooked) WriteAt(p []byte, _ int64) (int, error) { return len(p), h.hook() }
+func (h *hooked) Sync() error                            { return h.hook() }
+func (h *hooked) Close() error                           { return nil }
 
-func disk(t *testing.T, d *Device, data []byte, hook func() error) *Disk {
+func disk(t *testing.T, d *Device, data []byte, hook func() error, opts ...Option) *Disk {
 	t.Helper()
-	k, err := openDisk(within(t), d, &hooked{bytes.NewReader(data), hook}, int64(len(data)), 1, nil)
+	k, err := openDisk(within(t), d, &hooked{bytes.NewReader(data), hook}, int64(len(data)), 1, opts)
 	require.NoError(t, err)
 	return k
 }

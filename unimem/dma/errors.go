@@ -22,8 +22,8 @@ var (
 	ErrRefused = errors.New("the driver refused the call")
 	// ErrRange: a transfer outside of a Block or a disk, or not a whole number of sectors.
 	ErrRange = errors.New("outside of the Block or the disk")
-	// ErrReadOnly: a Block that must not be written to, which a device would do.
-	ErrReadOnly = errors.New("the Block is read-only")
+	// ErrReadOnly: a Block that must not be written to, which a device would do, or a disk without Writable.
+	ErrReadOnly = errors.New("read-only Block or disk")
 	// ErrFault: the device accessed an address that is not mapped.
 	ErrFault = errors.New("the device accessed an unmapped address")
 	// ErrTransfer: a disk completed a command with an error. The cause is a *Status.
@@ -32,7 +32,7 @@ var (
 
 // Error is the error type of every call of this package.
 type Error struct {
-	Op     string // "open", "segments", "release", "close", "disk", "read"
+	Op     string // "open", "segments", "release", "close", "disk", "read", "write", "flush", "ring", "allocate"
 	Block  uint32 // id of the Block, 0 for none
 	Offset int    // bytes in the Block, -1 for none
 	Err    error  // one of the sentinels of this package or of unimem
@@ -65,4 +65,30 @@ func (e *Error) Unwrap() []error {
 		return []error{e.Err}
 	}
 	return []error{e.Err, e.Cause}
+}
+
+// Errors are the failures of several commands of one transfer, in the order of their bytes. errors.Is and errors.As look
+// at all of them.
+type Errors []*Error
+
+// Error is the text of the first failure, with the number of the others.
+func (e Errors) Error() string {
+	switch len(e) {
+	case 0:
+		return "dma: no error"
+	case 1:
+		return e[0].Error()
+	case 2:
+		return e[0].Error() + "; another command failed too"
+	}
+	return fmt.Sprintf("%v; %d other commands failed too", e[0], len(e)-1)
+}
+
+// Unwrap returns the failures.
+func (e Errors) Unwrap() []error {
+	all := make([]error, len(e))
+	for i, one := range e {
+		all[i] = one
+	}
+	return all
 }

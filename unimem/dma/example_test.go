@@ -51,6 +51,38 @@ func Example() {
 	// <nil> <nil>
 }
 
+// The bytes of a Block go to a file's sectors.
+func ExampleDisk_Write() {
+	path := filepath.Join(os.TempDir(), "anekit-example-write")
+	if err := os.WriteFile(path, make([]byte, 4096), 0o600); err != nil {
+		panic(err)
+	}
+	defer os.Remove(path)
+	d, err := dma.Simulate()
+	if err != nil {
+		panic(err)
+	}
+	b, err := unimem.Open(dma.PageSize)
+	if err != nil {
+		panic(err)
+	}
+	copy(b.Bytes(), "from the Block")
+	if _, err := d.Segments(b); err != nil {
+		panic(err)
+	}
+	disk, err := dma.OpenDisk(context.Background(), d, path, dma.Writable())
+	if err != nil {
+		panic(err)
+	}
+	err = errors.Join(disk.Write(context.Background(), b, 0, 0, int(disk.Blocks())), disk.Flush(context.Background()))
+	fmt.Println(err, d.Close(), b.Close())
+	text, err := os.ReadFile(path)
+	fmt.Printf("%d bytes, %s %v\n", len(text), text[:14], err)
+	// Output:
+	// <nil> <nil> <nil>
+	// 4096 bytes, from the Block <nil>
+}
+
 // A file goes from a real disk to a registered Block, on Linux. Elsewhere, and where io_uring is refused, the caller
 // reads with ReadAt.
 func ExampleOpenRing() {

@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// openMedia opens a file past the page cache where that is possible.
-func openMedia(path string) (f *os.File, direct bool, err error) {
-	if f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECT, 0); err == nil {
+// openMedia opens a file, with flags such as os.O_RDONLY, past the page cache where that is possible.
+func openMedia(path string, flags int) (f *os.File, direct bool, err error) {
+	if f, err = os.OpenFile(path, flags|syscall.O_DIRECT, 0); err == nil {
 		return f, true, nil
 	}
-	f, err = os.Open(path)
+	f, err = os.OpenFile(path, flags, 0)
 	return f, false, err
 }

@@ -79,11 +79,14 @@ func (r *Ring) Registered() error { return r.loose }
 // OpenFile opens a file for reading past the page cache where the system and the file system permit that, and
 // reports whether they do. Reads of such a file begin at multiples of 4096 bytes, in the file and in the Block,
 // and have whole multiples. A named pipe, whose open would wait for its writer, is an error.
-func OpenFile(path string) (f *os.File, direct bool, err error) {
+func OpenFile(path string) (f *os.File, direct bool, err error) { return openFile(path, os.O_RDONLY) }
+
+// openFile is OpenFile with flags of os.OpenFile.
+func openFile(path string, flags int) (f *os.File, direct bool, err error) {
 	if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return nil, false, &os.PathError{Op: "open", Path: path, Err: errors.New("it is a named pipe")}
 	}
-	return openMedia(path)
+	return openMedia(path, flags)
 }
 
 // Read reads n bytes of f, from byte at on, to the bytes of b from offset on, with up to 32 reads of 1 MiB in
