@@ -194,7 +194,7 @@ func (c *client) obtain(ctx context.Context, f func(out []byte) (int, error), re
 			return
 		}
 		var took time.Duration
-		command, segments, took, failed = decode(out[:n])
+		command, segments, took, failed = decode(out, n)
 		c.prepared.Add(int64(took))
 		if failed != nil && command != 0 { // a reply that breaks the rules
 			_ = c.complete(command)

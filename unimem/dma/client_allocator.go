@@ -67,6 +67,9 @@ func (a *Allocator) Allocate(ctx context.Context, size int) (*unimem.Block, []Se
 	if why == "" && n != size {
 		why = fmt.Sprintf("segments for %d of %d bytes", n, size)
 	}
+	if why == "" {
+		why = overlap(segments)
+	}
 	var mem []byte
 	code := int32(0)
 	if why == "" {

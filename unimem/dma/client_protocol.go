@@ -54,14 +54,18 @@ type reply struct {
 	Segments    [MaxSegments]Segment
 }
 
-// decode reads a reply, and returns the segments that it has. The error matches ErrDriver.
-func decode(b []byte) (c Command, segments []Segment, took time.Duration, err error) {
+// longest is more time than any reply has taken.
+const longest = 24 * time.Hour
+
+// decode reads a reply, of which the extension says that it has n bytes, and returns its segments. The error matches
+// ErrDriver.
+func decode(b []byte, n int) (c Command, segments []Segment, took time.Duration, err error) {
 	var r reply
-	if len(b) != replyBytes {
-		return 0, nil, 0, fmt.Errorf("%w: a reply of %d bytes, not of %d", ErrDriver, len(b), replyBytes)
+	if n != replyBytes {
+		return 0, nil, 0, fmt.Errorf("%w: a reply of %d bytes, not of %d", ErrDriver, n, replyBytes)
 	}
-	if n, err := binary.Decode(b, binary.LittleEndian, &r); err != nil || n != replyBytes {
-		return 0, nil, 0, fmt.Errorf("%w: a reply of %d bytes: %w", ErrDriver, n, err)
+	if _, err := binary.Decode(b, binary.LittleEndian, &r); err != nil {
+		return 0, nil, 0, fmt.Errorf("%w: %w", ErrDriver, err)
 	}
 	if r.Command == 0 {
 		return 0, nil, 0, fmt.Errorf("%w: a reply without a command", ErrDriver)
@@ -77,6 +81,9 @@ func decode(b []byte) (c Command, segments []Segment, took time.Duration, err er
 	if sum != r.Covered {
 		return Command(r.Command), nil, 0, fmt.Errorf("%w: segments of %d bytes in a reply for %d", ErrDriver, sum,
 			r.Covered)
+	}
+	if r.Nanoseconds > uint64(longest) {
+		return Command(r.Command), nil, 0, fmt.Errorf("%w: a reply that took %d ns", ErrDriver, r.Nanoseconds)
 	}
 	return Command(r.Command), segments, time.Duration(r.Nanoseconds), nil
 }

@@ -195,22 +195,33 @@ func put(out []byte, r reply) int {
 func TestRepliesThatBreakTheRules(t *testing.T) {
 	b, err := unimem.Open(2*PageSize, unimem.OnHeap())
 	require.NoError(t, err)
+	const whole = -2
 	good := reply{Command: 5, Covered: 2 * PageSize, Count: 1, Segments: [MaxSegments]Segment{{1 << 32, 2 * PageSize}}}
 	for name, x := range map[string]struct {
 		change    func(*reply)
-		bytes     int // of the reply, if not all
+		bytes     int // of the reply
 		completed []uint64
 	}{
 		"short":         {nil, replyBytes - 1, nil},
-		"empty":         {nil, -1, nil},
+		"empty":         {nil, 0, nil},
+		"fewer than no": {nil, -1, nil},
+		"much too long": {nil, 1 << 40, nil},
+		"all":           {func(r *reply) { r.Segments[0].Address = 1<<64 - PageSize }, whole, []uint64{5}},
 		"no command":    {func(r *reply) { r.Command = 0 }, 0, nil},
-		"no segments":   {func(r *reply) { r.Count = 0 }, 0, []uint64{5}},
-		"33 segments":   {func(r *reply) { r.Count = 33 }, 0, []uint64{5}},
-		"4 G segments":  {func(r *reply) { r.Count = 1<<32 - 1 }, 0, []uint64{5}},
-		"covers more":   {func(r *reply) { r.Covered++ }, 0, []uint64{5}},
-		"too long":      {func(r *reply) { r.Covered, r.Segments[0].Length = 1<<40, 1<<40 }, 0, []uint64{5}},
-		"empty segment": {func(r *reply) { r.Covered, r.Segments[0].Length = 0, 0 }, 0, []uint64{5}},
-		"odd address":   {func(r *reply) { r.Segments[0].Address++ }, 0, []uint64{5}},
+		"no segments":   {func(r *reply) { r.Count = 0 }, whole, []uint64{5}},
+		"33 segments":   {func(r *reply) { r.Count = 33 }, whole, []uint64{5}},
+		"4 G segments":  {func(r *reply) { r.Count = 1<<32 - 1 }, whole, []uint64{5}},
+		"covers more":   {func(r *reply) { r.Covered++ }, whole, []uint64{5}},
+		"too long":      {func(r *reply) { r.Covered, r.Segments[0].Length = 1<<40, 1<<40 }, whole, []uint64{5}},
+		"empty segment": {func(r *reply) { r.Covered, r.Segments[0].Length = 0, 0 }, whole, []uint64{5}},
+		"odd address":   {func(r *reply) { r.Segments[0].Address++ }, whole, []uint64{5}},
+		"overlapping": {func(r *reply) {
+			r.Count, r.Segments = 2, [MaxSegments]Segment{{1 << 32, PageSize}, {1 << 32, PageSize}}
+		}, whole, []uint64{5}},
+		"lengths wrap": {func(r *reply) {
+			r.Count, r.Segments = 2, [MaxSegments]Segment{{1 << 32, 1<<64 - PageSize}, {0, 3 * PageSize}}
+		}, whole, []uint64{5}},
+		"an age": {func(r *reply) { r.Nanoseconds = 1<<64 - 1 }, whole, []uint64{5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table, completed := answers(protocolVersion, func(_ uint32, out []byte) (int, int32) {
@@ -219,8 +230,8 @@ func TestRepliesThatBreakTheRules(t *testing.T) {
 					x.change(&r)
 				}
 				n := put(out, r)
-				if x.bytes != 0 {
-					n = max(x.bytes, 0)
+				if x.bytes != whole {
+					n = x.bytes
 				}
 				return n, 0
 			})
@@ -246,9 +257,12 @@ func TestAllocationsThatBreakTheRules(t *testing.T) {
 		code   int32
 		want   error
 	}{
-		"good":         {func(*reply) {}, memory, 0, nil},
-		"short":        {func(r *reply) { r.Covered, r.Segments[0].Length = PageSize, PageSize }, memory, 0, ErrDriver},
-		"odd":          {func(r *reply) { r.Segments[0].Address++ }, memory, 0, ErrDriver},
+		"good":  {func(*reply) {}, memory, 0, nil},
+		"short": {func(r *reply) { r.Covered, r.Segments[0].Length = PageSize, PageSize }, memory, 0, ErrDriver},
+		"odd":   {func(r *reply) { r.Segments[0].Address++ }, memory, 0, ErrDriver},
+		"overlapping": {func(r *reply) {
+			r.Count, r.Segments = 2, [MaxSegments]Segment{{1 << 32, PageSize}, {1 << 32, PageSize}}
+		}, memory, 0, ErrDriver},
 		"mapped short": {func(*reply) {}, memory[:PageSize], 0, ErrDriver},
 		"not mapped":   {func(*reply) {}, nil, -1, ErrRefused},
 	} {

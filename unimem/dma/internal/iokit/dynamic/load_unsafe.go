@@ -4,6 +4,7 @@ package dynamic
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"unsafe"
 
@@ -83,6 +84,9 @@ func (f functions) table() *iokit.Table {
 			if code != 0 {
 				return nil, code
 			}
+			if place[0] == 0 || place[1] > 1<<48 || place[0]+place[1] < place[0] { // no memory of a process
+				return nil, 0
+			}
 			address := uintptr(place[0]) // not memory of Go
 			return unsafe.Slice(*(**byte)(unsafe.Pointer(&address)), int(place[1])), 0
 		},
@@ -103,7 +107,7 @@ func (f functions) method(connect, selector uint32, in []uint64, inBytes []byte,
 		uintptr(unsafe.Pointer(unsafe.SliceData(inBytes))), uintptr(len(inBytes)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(out))), uintptr(unsafe.Pointer(count)),
 		uintptr(unsafe.Pointer(unsafe.SliceData(outBytes))), uintptr(unsafe.Pointer(size)))))
-	return min(int(*count), len(out)), min(int(*size), len(outBytes)), code
+	return int(*count), int(min(*size, math.MaxInt)), code
 }
 
 // call calls a C function. Go memory whose address is converted in the call expression is on the heap and stays alive
