@@ -145,7 +145,7 @@ func (a *app) actorFlags(cmd *cobra.Command, o *actorOptions) {
 	f.IntVar(&o.memory, "guest-memory", 64, "limit `MIB` of the guest's memory")
 	f.IntVar(&o.max, "max", defaultMax, "number `N` of tokens to say at most")
 	f.StringVar(&o.form, "form", "",
-		"`FORM` of the programs: engine or compact (default: engine on Apple's engine, else compact)")
+		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)

@@ -54,7 +54,7 @@ leaves it out.`,
 	f := cmd.Flags()
 	f.StringVar(&o.size, "size", "llama-3.2-1b", "`SHAPE` of the model: "+strings.Join(sizes(), ", "))
 	f.StringVar(&o.dir, "dir", "", "`FOLDER` for the files (default: that of temporary files)")
-	f.StringVar(&o.form, "form", decoder.Compact.String(), "`FORM` of the programs: engine or compact")
+	f.StringVar(&o.form, "form", decoder.Compact.String(), "`FORM` of the programs: engine, engine-int8 or compact")
 	f.StringVar(&o.restore, "restore", "24,256,1024,4096", "`TOKENS` of the conversations that are restored")
 	f.IntVar(&o.prompt, "prompt", 256, "`N` tokens of the prompt")
 	f.IntVar(&o.steps, "steps", 16, "`N` tokens to generate")

@@ -55,8 +55,10 @@ end; a kill at any moment leaves an older one or the new one, whole. A file that
 is damaged, or of another model or prompt, is refused and stays as it is.
 
 --form engine writes programs as Apple's engine prefers them and within the
-limits of its chips; --form compact has packed weights as they are stored, for
-the software engines.`,
+limits of its chips: a layer with more weights than a program may have is cut,
+and programs beyond those that can be loaded at once are loaded in turns. --form
+engine-int8 does so with weights rounded to int8. --form compact has packed
+weights as they are stored, for the software engines.`,
 		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
   ane-roundtrip generate --model m --tokens 1,2,3 --max 10 --json
   ane-roundtrip generate --model m --prompt Hi --temperature 0.7 --top-p 0.9
@@ -80,7 +82,7 @@ the software engines.`,
 	f.Uint64Var(&o.seed, "seed", 0, "seed `S` of the draws")
 	f.StringVar(&o.snapshot, "snapshot", "", "`FILE` that keeps the conversation")
 	f.StringVar(&o.form, "form", "",
-		"`FORM` of the programs: engine or compact (default: engine on Apple's engine, else compact)")
+		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
 	a.reportFlag(cmd)
 	a.engineFlags(cmd)

@@ -40,6 +40,7 @@ type generateDetails struct {
 	Programs     []programRow   `json:"programs"`
 	Compiles     int            `json:"compiles"`
 	Loads        int            `json:"loads"`
+	Turns        int            `json:"loads_in_turns"` // programs loaded for each run of them, one at a time
 	Budgets      []budgetRow    `json:"budgets"`
 }
 
@@ -76,6 +77,7 @@ const whatIsCopied = "rows of the embedding, rotations and masks, keys and value
 func (g *generateDetails) plan(m *decoder.Model, s *decoder.Session) {
 	p := m.Plan()
 	g.Form, g.Context, g.Compiles, g.Loads = p.Form.String(), s.Cache().Cap(), p.Compiles, p.Loads
+	g.Turns = p.Turns
 	g.Memory = generateMemory{Mapped: p.WeightsMapped, Converted: p.WeightsConverted, Reserved: p.CacheBytes,
 		Scratch: p.ScratchBytes, Peak: peakMemory()}
 	if g.Context > 0 {
@@ -158,5 +160,10 @@ func (g *generateDetails) programs() string {
 	for _, p := range g.Programs {
 		names = append(names, fmt.Sprintf("%s x%d", p.Name, p.Instances))
 	}
-	return fmt.Sprintf("form %s: %d compiled, %d loaded (%s)", g.Form, g.Compiles, g.Loads, strings.Join(names, ", "))
+	turns := ""
+	if g.Turns > 0 {
+		turns = fmt.Sprintf(", %d in turns", g.Turns)
+	}
+	return fmt.Sprintf("form %s: %d compiled, %d loaded%s (%s)", g.Form, g.Compiles, g.Loads, turns,
+		strings.Join(names, ", "))
 }

@@ -65,7 +65,12 @@ func (o *generateOptions) checkForm() error {
 }
 
 // forms lists the forms by name.
-func forms() []string { return []string{decoder.Engine.String(), decoder.Compact.String()} }
+func forms() (all []string) {
+	for _, f := range decoder.Forms() {
+		all = append(all, f.String())
+	}
+	return all
+}
 
 // badModel marks the errors of a folder, a prompt or a snapshot that the user has to fix.
 func badModel(err error) error {

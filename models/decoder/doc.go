@@ -19,9 +19,11 @@
 //
 // # Programs
 //
-// Load builds MIL, compiles it and loads it. The layers are grouped so that a program keeps the limits of a chip;
-// groups of one shape are compiled once and become instances with other weights (ane.Model.WithWeights) where the
-// engine makes instances. There is a set of programs for a chunk of the prompt, and one for a step.
+// Load builds MIL, compiles it and loads it. The layers are grouped so that a program keeps the limits of a chip, and a
+// layer beyond them is cut: attention by heads, the feed-forward network by its inner elements, the logits by rows. Each
+// part adds to the sum of those before it. Programs of one shape are compiled once and become instances with other
+// weights (ane.Model.WithWeights) where the engine makes instances. There is a set of programs for a chunk of the
+// prompt, and one for a step. Programs beyond those that a chip loads at once are loaded in turns, for each run.
 //
 // A program takes the hidden state, the rotations and the mask of its tokens, and the keys and values of its layers,
 // which are the surfaces of package kv, bound in place. Its outputs are the hidden state, which is the next program's
@@ -38,9 +40,9 @@
 // Attention is to all tokens: a window (use_sliding_window) and heads that rotate in part (partial_rotary_factor) are
 // refused, mixtures of experts and adapters are unknown. Weights are computed with as fp16 or packed integers; one
 // beyond 65504 is refused as not finite. Integers of 5 bits are widened to 6 when the model is loaded, since MIL has
-// no type for them. A model whose layer has more weights than a program of a chip may have is refused in the form
-// Engine; layers are not cut. Reading a mapped file that another process has cut short ends the process, as package
-// safetensors says.
+// no type for them. A head of attention, or 32 elements inside of the feed-forward network, with more weights than a
+// program of a chip may have are refused in the forms of engines. Reading a mapped file that another process has cut
+// short ends the process, as package safetensors says.
 //
 // # Lifetimes
 //

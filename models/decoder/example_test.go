@@ -63,7 +63,7 @@ func ExampleLoad_limits() {
 	dir, err := os.MkdirTemp("", "model")
 	check(err)
 	defer os.RemoveAll(dir)
-	_, err = decodertest.Write(dir, decodertest.Spec{Hidden: 1024, Intermediate: 4096, Layers: 1})
+	_, err = decodertest.Write(dir, decodertest.Spec{Heads: 1, HeadDim: 17000, Layers: 1})
 	check(err)
 	device, err := engine.Open(ctx, engine.Soft)
 	check(err)
@@ -76,8 +76,8 @@ func ExampleLoad_limits() {
 	// Output:
 	// decoder:
 	// load:
-	// a layer:
+	// a head of attention:
 	// limit of the chip exceeded:
-	// 33558528 bytes of weights as fp16, at most 8388608 (measured, ironmill, on M3 Pro:
+	// 8704128 bytes of weights, at most 8388608 (measured, ironmill, on M3 Pro:
 	// about 8 MB) in a program; use the form compact on a software engine
 }

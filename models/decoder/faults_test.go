@@ -260,18 +260,16 @@ func TestModelsBeyondAChip(t *testing.T) {
 		spec  decodertest.Spec
 		words []string
 	}{
-		"a layer": {decodertest.Spec{Hidden: 1024, Intermediate: 2048, Layers: 1}, []string{"8388608"}},
-		"loads":   {decodertest.Spec{Layers: 56}, []string{"loaded programs", "57", "55"}},
+		"a head":      {decodertest.Spec{HeadDim: 64}, []string{"32896", "13000"}},
+		"a network":   {decodertest.Spec{Hidden: 96}, []string{"18624", "13000"}},
+		"the context": {decodertest.Spec{Positions: 20000}, []string{"tokens of an axis", "20224", "16384"}},
 	} {
 		dir := t.TempDir()
 		_, err := decodertest.Write(dir, c.spec)
 		require.NoError(t, err)
 		f, err := Open(dir)
 		require.NoError(t, err)
-		opts := []Option{Context(32)}
-		if name == "loads" {
-			opts = append(opts, programBytes(100<<10))
-		}
+		opts := []Option{programBytes(13000), Context(f.Config().Positions)}
 		_, err = Load(t.Context(), d, f, opts...)
 		one(t, err, ErrLimits, c.words...)
 		require.NoError(t, f.Close(), name)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
@@ -301,16 +302,23 @@ func TestLintFindsNoError(t *testing.T) {
 		require.NoError(t, err)
 		f, err := Open(dir)
 		require.NoError(t, err)
-		for _, columns := range []int{32, 64} {
-			layers, _, err := f.layers(Engine, shape{columns: columns, context: 512, layers: 2}, 0, nil)
-			require.NoError(t, err)
-			head, _, err := f.head(Engine, columns, 0, 96, nil)
-			require.NoError(t, err)
-			for _, p := range []*struct{ findings []lint.Finding }{
-				{lint.Run("layers", layers.Program, lint.Options{Chips: chip.All(), Roads: chip.Roads()})},
-				{lint.Run("head", head.Program, lint.Options{Chips: chip.All(), Roads: chip.Roads()})},
-			} {
-				for _, finding := range p.findings {
+		for _, form := range []Form{Engine, EngineInt8} {
+			programs := map[string]*build.Program{}
+			for _, columns := range []int{32, 64} {
+				for _, p := range []piece{{stage: whole, layers: 2}, {stage: attends, layers: 1, part: 1},
+					{stage: forwards, layers: 1, part: 1}} {
+					parts := grouping{caches: 1, queries: 1, inner: 64}
+					if p.stage == attends {
+						parts.caches = 2
+					}
+					programs[fmt.Sprint(p.stage, columns)], _, err = f.layers(form, columns, 512, parts, p, nil)
+					require.NoError(t, err)
+				}
+				programs[fmt.Sprint("head", columns)], _, err = f.head(form, columns, extent{0, 96}, nil)
+				require.NoError(t, err)
+			}
+			for name, p := range programs {
+				for _, finding := range lint.Run(name, p.Program, lint.Options{Chips: chip.All(), Roads: chip.Roads()}) {
 					require.NotEqual(t, lint.Error, finding.Severity, finding.String())
 					require.NotContains(t, []string{"unsorted-inputs", "unsorted-outputs", "padded-width",
 						"blob-entries", "weight-budget"}, finding.Rule.ID, finding.String())

@@ -10,9 +10,11 @@ import (
 )
 
 // Names of inputs and outputs. Surfaces bind in the order of their names' bytes, which is that of this list: inputs
-// cos, k00.., mask, sin, v00.., x; outputs k00new.., v00new.., y.
+// cos, k00.., mask, sin, sum, v00.., x; outputs k00new.., v00new.., y. A program of a part of a layer has the sum of x
+// and the parts before as an input.
 const (
 	inputCos, inputSin, inputMask, inputX = "cos", "sin", "mask", "x"
+	inputSum                              = "sum"
 	outputY                               = "y"
 )
 
@@ -25,19 +27,14 @@ func outputV(i int) string { return inputV(i) + "new" }
 // where the greatest score is subtracted. Infinity is a number on some chips.
 const masked = -30000
 
-// shape is what a program of layers is made for. Programs of equal shapes differ in their weights alone.
-type shape struct {
-	columns int // tokens of a pass; in the form Engine a multiple of 32
-	context int // tokens of the cache
-	layers  int
-}
-
 // graph builds one program.
 type graph struct {
 	*build.Func
 	c       Config
 	form    Form
 	columns int
+	piece   piece
+	parts   grouping
 	wants   map[string]request // by the path of the weight file
 	dense   map[string]bool    // modules whose groups cannot be written in fp16
 	axis    int                // of the hidden state: its elements
@@ -50,7 +47,7 @@ func newGraph(b *build.Builder, c Config, form Form, columns int) *graph {
 
 // state is the shape of the hidden state, or of any other tensor with n elements for each token.
 func (g *graph) state(n int) []int {
-	if g.form == Engine {
+	if g.form != Compact {
 		return []int{1, n, 1, g.columns}
 	}
 	return []int{g.columns, n}
@@ -67,35 +64,39 @@ func (g *graph) constant(name string, r request, d mil.DType, shape ...int) buil
 // vector is a factor or summand for each of n elements of a state.
 func (g *graph) vector(name string, r request, n int) build.Value {
 	shape := []int{1, n}
-	if g.form == Engine {
+	if g.form != Compact {
 		shape = []int{1, n, 1, 1}
 	}
 	return g.constant(name, r, mil.FP16, shape...)
 }
 
-// matrix multiplies the state of every token by the weight of a module, of which it takes rows from to to.
-func (g *graph) matrix(name string, w *weight, x build.Value, from, to int) build.Value {
-	r := request{module: w.name, kind: halves, from: from, to: to}
-	rows := to - from
+// matrix multiplies the state of every token by rows and columns of the weight of a module.
+func (g *graph) matrix(name string, w *weight, x build.Value, rows, columns extent) build.Value {
+	rows, columns = rows.of(w.out), columns.of(w.in)
+	r := request{module: w.name, kind: halves, rows: rows, columns: columns}
+	part := func(k kind, d mil.DType, shape ...int) build.Value {
+		r.kind = k
+		return g.constant(name, r, d, shape...)
+	}
+	n, in := rows.len(), columns.len()
 	var y build.Value
 	switch {
+	case g.form == EngineInt8:
+		y = g.Conv(x, g.ConstexprAffineDequantize(part(bytes8, mil.Int8, n, in, 1, 1), part(steps8, mil.FP16, n),
+			g.Const(name+"_zero", mil.IntScalar(mil.Int8, 0)), 0))
 	case g.form == Engine:
-		m := g.constant(name, r, mil.FP16, rows, w.in, 1, 1)
-		y = g.Conv(x, m)
+		y = g.Conv(x, part(halves, mil.FP16, n, in, 1, 1))
 	case w.bits > 0 && !g.dense[w.name]:
-		part := func(k kind, d mil.DType, columns int) build.Value {
-			r.kind = k
-			return g.constant(name, r, d, rows, columns)
-		}
 		groups := w.in / w.group
-		m := g.ConstexprBlockwiseShiftScale(part(ints, w.dtype(), w.in), part(scales, mil.FP16, groups),
-			build.Offset(part(offsets, mil.FP16, groups)))
+		m := g.ConstexprBlockwiseShiftScale(part(ints, w.dtype(), n, w.in), part(scales, mil.FP16, n, groups),
+			build.Offset(part(offsets, mil.FP16, n, groups)))
 		y = g.Linear(x, m)
 	default:
-		y = g.Linear(x, g.constant(name, r, mil.FP16, rows, w.in))
+		y = g.Linear(x, part(halves, mil.FP16, n, in))
 	}
 	if w.bias != nil {
-		y = g.Add(y, g.vector(name, request{module: w.name, kind: bias}, rows))
+		// a sum of parts has the bias once
+		y = g.Add(y, g.vector(name, request{module: w.name, kind: bias, rows: rows, none: columns.from > 0}, n))
 	}
 	return y
 }
@@ -120,7 +121,7 @@ func (g *graph) norm(name, module string, x build.Value) build.Value {
 // heads gives a state of n heads an axis for the heads: [1, n, HeadDim, columns] in the form Engine, and
 // [1, columns, n, HeadDim] in the form Compact.
 func (g *graph) heads(x build.Value, n int) build.Value {
-	if g.form == Engine {
+	if g.form != Compact {
 		return g.Reshape(x, 1, n, g.c.HeadDim, g.columns)
 	}
 	return g.Reshape(x, 1, g.columns, n, g.c.HeadDim)
@@ -129,7 +130,7 @@ func (g *graph) heads(x build.Value, n int) build.Value {
 // rotate turns the pairs of each head by the position of the token. cos and sin have the pairs of a head.
 func (g *graph) rotate(x, cos, sin build.Value) build.Value {
 	axis := 3
-	if g.form == Engine {
+	if g.form != Compact {
 		axis = 2 // a slice of the last axis loses range on M1 and M2
 	}
 	half := g.c.HeadDim / 2
@@ -146,7 +147,7 @@ func (g *graph) rotate(x, cos, sin build.Value) build.Value {
 
 // rotations is the shape of the inputs cos and sin.
 func (g *graph) rotations() []int {
-	if g.form == Engine {
+	if g.form != Compact {
 		return []int{1, 1, g.c.HeadDim / 2, g.columns}
 	}
 	return []int{1, g.columns, 1, g.c.HeadDim / 2}
@@ -155,7 +156,7 @@ func (g *graph) rotations() []int {
 // queries makes [1, KVHeads, queries of them, HeadDim] of heads: the queries of one key-value head are neighbors.
 func (g *graph) queries(x build.Value) build.Value {
 	switch {
-	case g.form == Engine:
+	case g.form != Compact:
 		x = g.Transpose(x, 0, 1, 3, 2)
 	case g.columns > 1:
 		x = g.Transpose(x, 0, 2, 1, 3)
@@ -165,7 +166,7 @@ func (g *graph) queries(x build.Value) build.Value {
 
 // tokens makes [1, columns, KVHeads, HeadDim] of heads: the order in which a cache takes them.
 func (g *graph) tokens(x build.Value) build.Value {
-	if g.form == Engine {
+	if g.form != Compact {
 		return g.Transpose(x, 0, 3, 1, 2)
 	}
 	return x
@@ -175,7 +176,7 @@ func (g *graph) tokens(x build.Value) build.Value {
 // [1, KVHeads, columns, HeadDim] in the form Compact.
 func (g *graph) perHead(x build.Value) build.Value {
 	switch {
-	case g.form == Engine:
+	case g.form != Compact:
 		return x
 	case g.columns == 1:
 		return g.Reshape(x, 1, g.c.KVHeads, 1, g.c.HeadDim)
@@ -187,7 +188,7 @@ func (g *graph) perHead(x build.Value) build.Value {
 func (g *graph) join(x build.Value) build.Value {
 	x = g.Reshape(x, 1, g.c.Heads, g.columns, g.c.HeadDim)
 	switch {
-	case g.form == Engine:
+	case g.form != Compact:
 		x = g.Transpose(x, 0, 1, 3, 2)
 	case g.columns > 1:
 		x = g.Transpose(x, 0, 2, 1, 3)
@@ -210,8 +211,8 @@ func (g *graph) causal() build.Value {
 // scoreBytes is how large the scores of attention may be at once in the form Compact.
 const scoreBytes = 4 << 20
 
-// parts is attention, a few heads at a time where the scores of all would take much memory.
-func (g *graph) parts(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
+// scores is attention, a few heads at a time where the scores of all would take much memory.
+func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {
 	heads, group := g.c.KVHeads, g.c.Heads/g.c.KVHeads
 	n := heads // of a part
 	for g.form == Compact && n > 1 && (2*n*group*g.columns*oldK.Dim(2) > scoreBytes || heads%n != 0) {
@@ -259,98 +260,25 @@ func (g *graph) attention(heads int, q, oldK, oldV, mask, k, v, causal build.Val
 	past, now = g.Exp(g.Sub(past, top)), g.Exp(g.Sub(now, top))
 	sum := g.Add(g.ReduceSum(past, last, keep), g.ReduceSum(now, last, keep))
 	y := g.Add(g.Matmul(g.RealDiv(past, sum), oldV),
-		g.Matmul(g.RealDiv(now, sum), v, build.TransposeY(g.form == Engine)))
+		g.Matmul(g.RealDiv(now, sum), v, build.TransposeY(g.form != Compact)))
 	if single {
 		return g.Reshape(y, 1, heads, group, g.c.HeadDim)
 	}
 	return y
 }
 
-// layer adds a layer. i is its number in the program, whose inputs are in.
-func (g *graph) layer(f *Folder, at, i int, x build.Value, in map[string]build.Value, causal build.Value) (
-	y, k, v build.Value,
-) {
-	c := g.c
-	name := func(s string) string { return fmt.Sprintf("l%04d_%s", i, s) }
-	weight := func(module string) *weight { return f.weights[layerName(at, module)] }
-	project := func(short, module string, x build.Value) build.Value {
-		w := weight(module)
-		return g.matrix(name(short), w, x, 0, w.out)
-	}
-	h := g.norm(name("norm1"), layerName(at, "input_layernorm"), x)
-	q := g.heads(project("q", "self_attn.q_proj", h), c.Heads)
-	k = g.heads(project("k", "self_attn.k_proj", h), c.KVHeads)
-	v = g.heads(project("v", "self_attn.v_proj", h), c.KVHeads)
-	if c.QKNorm {
-		axis, gamma := 3, []int{1, 1, 1, c.HeadDim}
-		if g.form == Engine {
-			axis, gamma = 2, []int{1, 1, c.HeadDim, 1}
-		}
-		normed := func(short, module string, x build.Value) build.Value {
-			r := request{module: layerName(at, module), kind: halves}
-			return g.rms(x, axis, c.HeadDim, g.constant(name(short), r, mil.FP16, gamma...))
-		}
-		q, k = normed("qnorm", "self_attn.q_norm", q), normed("knorm", "self_attn.k_norm", k)
-	}
-	q, k = g.rotate(q, in[inputCos], in[inputSin]), g.rotate(k, in[inputCos], in[inputSin])
-	q = g.Mul(g.queries(q), g.Scalar(1/math.Sqrt(float64(c.HeadDim))))
-	a := g.parts(q, in[inputK(i)], in[inputV(i)], in[inputMask], g.perHead(k), g.perHead(v), causal)
-	x = g.Add(x, project("o", "self_attn.o_proj", g.join(a)))
-	h = g.norm(name("norm2"), layerName(at, "post_attention_layernorm"), x)
-	h = g.Mul(g.Silu(project("gate", "mlp.gate_proj", h)), project("up", "mlp.up_proj", h))
-	return g.Add(x, project("down", "mlp.down_proj", h)), g.tokens(k), g.tokens(v)
-}
-
-// layers builds the program of some layers, from the layer at on.
-func (f *Folder) layers(form Form, s shape, at int, dense map[string]bool) (*build.Program, map[string]request, error) {
-	c := f.config
-	b := build.New(build.FilePerWeight())
-	g := newGraph(b, c, form, s.columns)
-	g.dense = dense
-	in := map[string]build.Value{}
-	input := func(name string, shape ...int) { in[name] = g.Input(name, build.FP16, shape...) }
-	input(inputCos, g.rotations()...)
-	for i := range s.layers {
-		input(inputK(i), 1, c.KVHeads, s.context, c.HeadDim)
-	}
-	input(inputMask, 1, 1, 1, s.context)
-	input(inputSin, g.rotations()...)
-	for i := range s.layers {
-		input(inputV(i), 1, c.KVHeads, s.context, c.HeadDim)
-	}
-	input(inputX, g.state(c.Hidden)...)
-	var causal build.Value
-	if s.columns > 1 {
-		causal = g.causal()
-	}
-	x := in[inputX]
-	keys, values := make([]build.Value, s.layers), make([]build.Value, s.layers)
-	for i := range s.layers {
-		x, keys[i], values[i] = g.layer(f, at+i, i, x, in, causal)
-	}
-	for i := range s.layers {
-		g.Output(outputK(i), keys[i])
-	}
-	for i := range s.layers {
-		g.Output(outputV(i), values[i])
-	}
-	g.Output(outputY, x)
-	p, err := b.Program()
-	return p, g.wants, err
-}
-
 // outputLogits is the output of a program of the head.
 const outputLogits = "logits"
 
 // head builds the program of rows of the logits, for columns tokens.
-func (f *Folder) head(form Form, columns, from, to int, dense map[string]bool) (
+func (f *Folder) head(form Form, columns int, rows extent, dense map[string]bool) (
 	*build.Program, map[string]request, error,
 ) {
 	b := build.New(build.FilePerWeight())
 	g := newGraph(b, f.config, form, columns)
 	g.dense = dense
 	x := g.norm("norm", finalNorm, g.Input(inputX, build.FP16, g.state(f.config.Hidden)...))
-	g.Output(outputLogits, g.matrix("head", f.weights[f.config.head()], x, from, to))
+	g.Output(outputLogits, g.matrix("head", f.weights[f.config.head()], x, rows, extent{}))
 	p, err := b.Program()
 	return p, g.wants, err
 }

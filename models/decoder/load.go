@@ -16,23 +16,13 @@ import (
 	"github.com/anekit/anekit/unimem/safetensors"
 )
 
-// group is layers that one program computes.
-type group struct{ at, layers int }
-
 // set is the programs of all layers for passes of columns tokens, or those of the logits.
 type set struct {
 	name    string
 	columns int
-	groups  []group // of layers; nil for the logits
-	rows    int     // of the logits that one program computes
+	pieces  []piece // of the layers; nil for the logits
 	models  []*ane.Model
-}
-
-// grouping is how the layers and the logits are cut into programs.
-type grouping struct {
-	groups []group
-	rows   int // of the logits in one program
-	parts  int
+	first   map[string]*ane.Model // that was compiled, by signature
 }
 
 // engineStep is the columns of a step in the form Engine, of which it uses the first: rows of 64 bytes have no padding.
@@ -42,91 +32,9 @@ const engineStep = 32
 // of a long one.
 const fewColumns = 32
 
-// programLayers bounds the layers of one program: the compile time grows faster than the length of a program.
-const programLayers = 32
-
-// lowest returns the lowest known limit of the chips that options mean.
-func (o options) lowest(limit func(chip.Limits) chip.Fact[int64]) (low chip.Fact[int64]) {
-	for _, c := range o.chips() {
-		if l := limit(c.Spec().Limits); l.Known() && (!low.Known() || l.Value < low.Value) {
-			low = l
-		}
-	}
-	return low
-}
-
-func (o options) chips() []chip.Chip {
-	if o.chip.Valid() {
-		return []chip.Chip{o.chip}
-	}
-	return chip.All()
-}
-
-func wide(f chip.Fact[int]) chip.Fact[int64] {
-	return chip.Fact[int64]{Value: int64(f.Value), Degree: f.Degree, Source: f.Source}
-}
-
-func (o options) weightLimit() chip.Fact[int64] {
-	if o.weights > 0 {
-		return chip.Fact[int64]{Value: o.weights, Degree: chip.Stated, Source: "a test"}
-	}
-	return o.lowest(func(l chip.Limits) chip.Fact[int64] { return l.WeightBytes })
-}
-
-// cut decides which layers and which rows of the logits a program has.
-func (o options) cut(f *Folder) (grouping, error) {
-	c := f.config
-	if o.form == Compact {
-		return grouping{groups: []group{{0, c.Layers}}, rows: c.Vocabulary, parts: 1}, nil
-	}
-	limit := o.weightLimit()
-	layer, row := int64(0), 2*int64(c.Hidden)
-	for name, w := range f.weights {
-		if strings.HasPrefix(name, layerName(0, "")) {
-			layer += w.halves()
-		}
-	}
-	refuse := func(name string, used int64) error {
-		return &Error{Op: "load", Name: name, Err: ErrLimits,
-			Detail: fmt.Sprintf("%d bytes of weights as fp16, at most %s in a program", used, limit),
-			Hint:   "use the form compact on a software engine"}
-	}
-	per := int64(programLayers)
-	if limit.Known() {
-		if per = min(per, limit.Value/layer); per == 0 {
-			return grouping{}, refuse("a layer", layer)
-		}
-	}
-	var g grouping
-	for at := 0; at < c.Layers; at += int(per) {
-		g.groups = append(g.groups, group{at, min(int(per), c.Layers-at)})
-	}
-	rows := int64(1 << 14)
-	if channels := o.lowest(func(l chip.Limits) chip.Fact[int64] { return wide(l.Channels) }); channels.Known() {
-		rows = min(rows, channels.Value)
-	}
-	if limit.Known() {
-		if rows = min(rows, (limit.Value-row)/row/32*32); rows == 0 {
-			return grouping{}, refuse("32 rows of the logits", 33*row)
-		}
-	}
-	g.parts = (c.Vocabulary + int(rows) - 1) / int(rows)
-	g.rows = (c.Vocabulary + 32*g.parts - 1) / (32 * g.parts) * 32
-	return g, nil
-}
-
-// halves is the size of the weight as fp16.
-func (w *weight) halves() int64 {
-	n := 2 * int64(w.out) * int64(max(w.in, 1))
-	if w.bias != nil {
-		n += 2 * int64(w.out)
-	}
-	return n
-}
-
 // settle fills in the options that were not given, and refuses impossible ones.
 func (o *options) settle(c Config) error {
-	if o.form != Engine && o.form != Compact {
+	if !slices.Contains(Forms(), o.form) {
 		return &Error{Op: "load", Err: ErrLimits, Detail: fmt.Sprintf("no form %d", int(o.form))}
 	}
 	if o.context == 0 {
@@ -144,7 +52,7 @@ func (o *options) settle(c Config) error {
 			Detail: fmt.Sprintf("%d tokens, where the keys of a layer have room for %d", o.tokens, most/per)}
 	}
 	if o.chosen = o.chunk != 0; !o.chosen {
-		o.chunk = map[Form]int{Engine: 64, Compact: 256}[o.form]
+		o.chunk = map[Form]int{Engine: 64, EngineInt8: 64, Compact: 256}[o.form]
 	}
 	if o.chunk < 32 || o.chunk%32 != 0 || o.chunk > 4096 {
 		return &Error{Op: "load", Name: "Chunk", Err: ErrLimits,
@@ -163,7 +71,7 @@ func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model
 		return nil, err
 	}
 	m := &Model{device: d, folder: f, config: f.config, done: done,
-		wants: map[*ane.Model]map[string]request{}, programs: map[*ane.Model]int{}}
+		programs: map[*ane.Model]int{}, turns: map[*ane.Model]bool{}}
 	for _, o := range opts {
 		o(&m.o)
 	}
@@ -177,29 +85,30 @@ func (m *Model) load(ctx context.Context) error {
 	if err := m.o.settle(m.config); err != nil {
 		return err
 	}
-	cut, err := m.o.cut(m.folder)
+	cut, err := m.o.cut(m.config)
 	if err != nil {
 		return err
 	}
-	step := map[Form]int{Engine: engineStep, Compact: 1}[m.o.form]
-	m.layersOf = []*set{{name: "step.layers", columns: step, groups: cut.groups}}
+	m.parts = cut
+	step := map[Form]int{Engine: engineStep, EngineInt8: engineStep, Compact: 1}[m.o.form]
+	sets := []*set{{name: "step", columns: step, pieces: cut.pieces}}
 	if m.o.form == Compact && m.o.chunk > fewColumns {
-		m.layersOf = append(m.layersOf, &set{name: "few.layers", columns: fewColumns, groups: cut.groups})
+		sets = append(sets, &set{name: "few", columns: fewColumns, pieces: cut.pieces})
 	}
-	m.head = &set{name: "head", columns: step, rows: cut.rows}
-	err = m.budget(cut)
-	if err != nil && m.o.form == Engine && !m.o.chosen {
+	if limit := m.o.loadLimit(); m.o.form != Compact && !m.o.chosen && limit.Known() &&
+		int64(2*len(cut.pieces)+cut.parts) > limit.Value {
 		m.o.chunk = step // programs of a step take chunks too, so that there are half as many
-		err = m.budget(cut)
-	}
-	if err != nil {
-		return err
 	}
 	if m.o.chunk > step {
-		m.layersOf = append(m.layersOf, &set{name: "chunk.layers", columns: m.o.chunk, groups: cut.groups})
+		sets = append(sets, &set{name: "chunk", columns: m.o.chunk, pieces: cut.pieces})
 	}
-	s := &store{folder: m.folder, memory: &m.memory, made: map[string]*elements{}, zeros: map[string]*elements{},
-		dense: map[string]bool{}}
+	m.layersOf, m.head = sets, &set{name: "head", columns: step}
+	m.plan = m.predict(cut)
+	if err := m.plan.check(); err != nil {
+		return err
+	}
+	s := &store{folder: m.folder, memory: &m.memory, made: map[request]*elements{}, zeros: map[string]*elements{},
+		dense: map[string]bool{}, checked: map[string]bool{}}
 	if m.o.form == Compact {
 		if err := s.prepare(ctx); err != nil {
 			return err
@@ -210,20 +119,19 @@ func (m *Model) load(ctx context.Context) error {
 			return err
 		}
 	}
-	dense := s.dense
 	for _, set := range m.layersOf {
-		for i := range set.groups {
-			if err := m.layers(ctx, s, set, i, dense); err != nil {
+		for _, p := range set.pieces {
+			if err := m.layers(ctx, s, set, p); err != nil {
 				return err
 			}
 		}
 	}
 	for part := range cut.parts {
-		if err := m.logits(ctx, s, part, dense); err != nil {
+		if err := m.logits(ctx, s, part); err != nil {
 			return err
 		}
 	}
-	m.plan.WeightsMapped, m.plan.WeightsConverted = s.mapped, s.converted
+	m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes()
 	if m.folder.file.Report().How == safetensors.Mapped {
 		for _, w := range m.folder.weights { // what was converted or checked is not read again, or rarely
 			for _, t := range w.tensors() {
@@ -232,12 +140,6 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// budget predicts what the model takes, and refuses what is over a limit.
-func (m *Model) budget(cut grouping) error {
-	m.plan = m.predict(cut)
-	return m.plan.check()
 }
 
 // source is the weights of one program: its own files, and those that every instance has.
@@ -259,17 +161,10 @@ func (s source) ReadFile(path string) ([]byte, error) {
 	return data, err
 }
 
-// gather gets the weights that a program wants, those of one layer instead of another: from and to are the numbers of
-// the program's first layer.
-func (s *store) gather(wants map[string]request, from, to int) (files, error) {
+// gather gets the weights that a program wants.
+func (s *store) gather(wants map[string]request) (files, error) {
 	out := files{}
 	for path, r := range wants {
-		var layer int
-		var module string
-		if n, _ := fmt.Sscanf(r.module, "model.layers.%d.", &layer); n == 1 {
-			module = strings.TrimPrefix(r.module, layerName(layer, ""))
-			r.module = layerName(layer-from+to, module)
-		}
 		e, err := s.get(r)
 		if err != nil {
 			return nil, err
@@ -279,16 +174,16 @@ func (s *store) gather(wants map[string]request, from, to int) (files, error) {
 	return out, nil
 }
 
-// signature is which modules of a group are packed, and how: programs of equal signatures are equal but for weights.
-func (m *Model) signature(g group, dense map[string]bool) string {
-	if m.o.form == Engine {
-		return fmt.Sprint(g.layers)
+// signature is what determines the program of a piece. Compact programs differ in which modules are packed, and how.
+func (m *Model) signature(p piece, dense map[string]bool) string {
+	if m.o.form != Compact {
+		return fmt.Sprint(p.stage, p.layers)
 	}
 	var all []string
 	for _, module := range m.config.modules() {
 		w := m.folder.weights[module.name]
-		for i := range g.layers {
-			prefix := layerName(g.at+i, "")
+		for i := range p.layers {
+			prefix := layerName(p.at+i, "")
 			if short, ok := strings.CutPrefix(module.name, prefix); ok {
 				all = append(all, fmt.Sprint(i, short, w.bits, w.group, dense[w.name]))
 			}
@@ -298,93 +193,104 @@ func (m *Model) signature(g group, dense map[string]bool) string {
 	return strings.Join(all, " ")
 }
 
-// layers compiles the programs of group i of a set, or makes an instance of those of a group before it.
-func (m *Model) layers(ctx context.Context, s *store, set *set, i int, dense map[string]bool) error {
-	g := set.groups[i]
-	for j, before := range set.groups[:i] {
-		if m.signature(before, dense) != m.signature(g, dense) || m.wants[set.models[j]] == nil {
-			continue
-		}
-		own, err := s.gather(m.wants[set.models[j]], before.at, g.at)
-		if err != nil {
-			return err
-		}
-		return m.instance(ctx, set, set.models[j], own, func() error { return m.compileLayers(ctx, s, set, i, dense) })
+// layers adds the program of a piece to a set.
+func (m *Model) layers(ctx context.Context, s *store, set *set, p piece) error {
+	name := set.name + "." + string(p.stage)
+	program, wants, err := m.folder.layers(m.o.form, set.columns, m.o.context, m.parts, p, s.dense)
+	if err != nil {
+		return tooLarge(name, err)
 	}
-	return m.compileLayers(ctx, s, set, i, dense)
+	layers := p.layers
+	if p.stage != whole {
+		layers = 0
+	}
+	return m.add(ctx, s, set, m.signature(p, s.dense), ProgramPlan{Name: name, Layers: layers}, program, wants)
 }
 
-func (m *Model) compileLayers(ctx context.Context, s *store, set *set, i int, dense map[string]bool) error {
-	g := set.groups[i]
-	want := shape{columns: set.columns, context: m.o.context, layers: g.layers}
-	p, wants, err := m.folder.layers(m.o.form, want, g.at, dense)
+// logits adds the program of a part of the logits.
+func (m *Model) logits(ctx context.Context, s *store, part int) error {
+	program, wants, err := m.folder.head(m.o.form, m.head.columns, extentOf(part, m.parts.rows), s.dense)
 	if err != nil {
-		return &Error{Op: "load", Name: set.name, Err: ErrLimits, Cause: err}
+		return tooLarge(m.head.name, err)
 	}
-	own, err := s.gather(wants, g.at, g.at)
-	if err != nil {
-		return err
-	}
-	return m.compile(ctx, set, g.layers, p, wants, own)
+	return m.add(ctx, s, m.head, "", ProgramPlan{Name: m.head.name}, program, wants)
 }
 
-// logits compiles the program of a part of the logits, or makes an instance of that of the first part.
-func (m *Model) logits(ctx context.Context, s *store, part int, dense map[string]bool) error {
-	from := part * m.head.rows
-	compile := func() error {
-		p, wants, err := m.folder.head(m.o.form, m.head.columns, from, from+m.head.rows, dense)
-		if err != nil {
-			return &Error{Op: "load", Name: m.head.name, Err: ErrLimits, Cause: err}
-		}
-		own, err := s.gather(wants, 0, 0)
-		if err != nil {
-			return err
-		}
-		return m.compile(ctx, m.head, 0, p, wants, own)
-	}
-	if part == 0 {
-		return compile()
-	}
-	wants := map[string]request{}
-	for path, r := range m.wants[m.head.models[0]] {
-		if r.to > 0 {
-			r.from, r.to = from, from+m.head.rows
-		}
-		wants[path] = r
-	}
-	own, err := s.gather(wants, 0, 0)
-	if err != nil {
-		return err
-	}
-	return m.instance(ctx, m.head, m.head.models[0], own, compile)
-}
-
-// compile compiles and loads a program.
-func (m *Model) compile(
-	ctx context.Context, set *set, layers int, p *build.Program, wants map[string]request, own files,
+// add adds a program to a set: an instance of that of the same signature, or one that is compiled.
+func (m *Model) add(
+	ctx context.Context, s *store, set *set, signature string, entry ProgramPlan, p *build.Program,
+	wants map[string]request,
 ) error {
-	if m.o.form == Engine {
-		if err := m.lint(set.name, p); err != nil {
+	own, err := s.gather(wants)
+	if err != nil {
+		return err
+	}
+	of := set.first[signature]
+	if of != nil {
+		model, err := of.WithWeights(ctx, source{own, nil, m.folder})
+		if err == nil {
+			return m.ready(ctx, set, model, m.programs[of])
+		}
+		if !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, ane.ErrDenied) {
+			return &Error{Op: "load", Name: entry.Name, Cause: err}
+		}
+		if err := m.noInstances(); err != nil {
 			return err
 		}
 	}
-	model, err := m.device.Compile(ctx, ane.Source{File: set.name, Program: p,
-		Weights: source{own, p.Weights, m.folder}})
+	model, err := m.compile(ctx, entry.Name, p, own)
 	if err != nil {
-		return &Error{Op: "load", Name: set.name, Cause: err}
+		return err
 	}
-	m.wants[model] = wants
-	m.plan.Compiles++
-	entry := ProgramPlan{Name: set.name, Layers: layers}
+	if of == nil {
+		if set.first == nil {
+			set.first = map[string]*ane.Model{}
+		}
+		set.first[signature] = model
+	}
 	for _, e := range own {
 		entry.WeightBytes += int64(len(e.data))
 	}
 	for _, f := range p.Funcs {
 		entry.Operations += len(f.Body)
 	}
+	m.plan.Compiles++
 	m.plan.Programs = append(m.plan.Programs, entry)
 	m.programs[model] = len(m.plan.Programs) - 1
 	return m.ready(ctx, set, model, len(m.plan.Programs)-1)
+}
+
+// noInstances refuses more programs than a process compiles, on an engine that compiles each.
+func (m *Model) noInstances() error {
+	for i := range m.plan.Budgets {
+		if b := &m.plan.Budgets[i]; b.Name == budgetCompiles {
+			b.Used = m.plan.total
+		}
+	}
+	return m.plan.check()
+}
+
+// compile compiles a program.
+func (m *Model) compile(ctx context.Context, name string, p *build.Program, own files) (*ane.Model, error) {
+	if m.o.form != Compact {
+		if err := m.lint(name, p); err != nil {
+			return nil, err
+		}
+	}
+	model, err := m.device.Compile(ctx, ane.Source{File: name, Program: p, Weights: source{own, p.Weights, m.folder}})
+	if errors.Is(err, ane.ErrCompile) {
+		return nil, tooLarge(name, err)
+	}
+	if err != nil {
+		return nil, &Error{Op: "load", Name: name, Cause: err}
+	}
+	return model, nil
+}
+
+// tooLarge is the error of a program that cannot be written or compiled: its first fault. The reason is its size.
+func tooLarge(name string, err error) error {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return &Error{Op: "load", Name: name, Err: ErrLimits, Detail: first, Hint: "give a smaller Context"}
 }
 
 // lint refuses a program in which lint finds an error for a chip.
@@ -398,25 +304,18 @@ func (m *Model) lint(name string, p *build.Program) error {
 	return nil
 }
 
-// instance makes a model of a compiled program with other weights, or calls compile if the engine makes none.
-func (m *Model) instance(ctx context.Context, set *set, of *ane.Model, own files, compile func() error) error {
-	model, err := of.WithWeights(ctx, source{own, nil, m.folder})
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ane.ErrDenied) {
-		return compile()
-	}
-	if err != nil {
-		return &Error{Op: "load", Name: set.name, Cause: err}
-	}
-	return m.ready(ctx, set, model, m.programs[of])
-}
-
-// ready loads a model, which the set then has.
+// ready adds a model to a set, and loads it unless programs after it have to be loaded in turns.
 func (m *Model) ready(ctx context.Context, set *set, model *ane.Model, program int) error {
 	set.models = append(set.models, model)
-	if err := model.Load(ctx); err != nil {
-		return &Error{Op: "load", Name: set.name, Cause: err}
-	}
 	m.plan.Programs[program].Instances++
+	if m.plan.inTurns() {
+		m.plan.Turns++
+		m.turns[model] = true
+		return nil
+	}
+	if err := model.Load(ctx); err != nil {
+		return &Error{Op: "load", Name: m.plan.Programs[program].Name, Cause: err}
+	}
 	m.plan.Loads++
 	return nil
 }

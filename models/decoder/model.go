@@ -22,8 +22,12 @@ type Model struct {
 	memory   arena  // converted weights
 	layersOf []*set // the programs of the layers: for a step, and for longer passes
 	head     *set
-	wants    map[*ane.Model]map[string]request // of compiled programs
-	programs map[*ane.Model]int                // index in Plan.Programs
+	parts    grouping
+	programs map[*ane.Model]int // index in Plan.Programs
+
+	turn   sync.Mutex          // held while turned runs
+	turns  map[*ane.Model]bool // programs that are loaded in turns
+	turned *ane.Model          // the one of them that is loaded; nil without
 
 	mu       sync.Mutex
 	sessions int
@@ -64,6 +68,25 @@ func (m *Model) Plan() Plan {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.plan
+}
+
+// with calls do, which needs a program to be loaded. One of those in turns takes the place of the one before.
+func (m *Model) with(ctx context.Context, of *ane.Model, do func() error) error {
+	if !m.turns[of] {
+		return do()
+	}
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	if m.turned != nil && m.turned != of {
+		if err := m.turned.Unload(ctx); err != nil {
+			return err
+		}
+	}
+	m.turned = of
+	if err := of.Load(ctx); err != nil {
+		return err
+	}
+	return do()
 }
 
 // Close unloads the programs and frees them. The error is ErrInUse while a Session is open. Repeated calls do nothing.

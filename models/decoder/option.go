@@ -2,6 +2,7 @@ package decoder
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/anekit/anekit/ane/chip"
 )
@@ -15,24 +16,35 @@ const (
 	Engine Form = iota
 	// Compact has packed weights as they are stored, and no limits: for the software engines.
 	Compact
+	// EngineInt8 is Engine with matrices of int8: constexpr_affine_dequantize with a scale for each row of a matrix.
+	// It rounds every weight to one of 255 steps of its row.
+	EngineInt8
 )
 
-// String returns the name of the form: "engine" or "compact".
+// Forms lists the forms.
+func Forms() []Form { return []Form{Engine, EngineInt8, Compact} }
+
+// String returns the name of the form: "engine", "engine-int8" or "compact".
 func (f Form) String() string {
-	if f == Compact {
+	switch f {
+	case Compact:
 		return "compact"
+	case EngineInt8:
+		return "engine-int8"
 	}
 	return "engine"
 }
 
 // ParseForm returns the Form of a name.
 func ParseForm(name string) (Form, error) {
-	for _, f := range []Form{Engine, Compact} {
+	var known []string
+	for _, f := range Forms() {
 		if name == f.String() {
 			return f, nil
 		}
+		known = append(known, f.String())
 	}
-	return 0, fmt.Errorf("decoder: no form %q; the forms are engine and compact", name)
+	return 0, fmt.Errorf("decoder: no form %q; the forms are %s", name, strings.Join(known, ", "))
 }
 
 // Option configures Load.
@@ -56,9 +68,9 @@ func WithForm(f Form) Option { return func(o *options) { o.form = f } }
 func Context(tokens int) Option { return func(o *options) { o.context = tokens } }
 
 // Chunk is the number of tokens of a prompt that one pass takes: a multiple of 32. The default is 256 in the form
-// Compact. In the form Engine it is 64, or 32 where the model fits the limits only so: a step takes 32 columns too,
-// and with chunks of 32 both have the same programs.
+// Compact. In the forms of engines it is 64, or 32 where more programs cannot be loaded at once: a step takes 32
+// columns too, and with chunks of 32 both have the same programs.
 func Chunk(tokens int) Option { return func(o *options) { o.chunk = tokens } }
 
-// Chip is the chip whose limits the programs of the form Engine keep. Without it they keep those of every chip.
+// Chip is the chip whose limits the programs of the forms of engines keep. Without it they keep those of every chip.
 func Chip(c chip.Chip) Option { return func(o *options) { o.chip = c } }

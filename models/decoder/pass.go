@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
@@ -39,86 +40,84 @@ func (m *memory) close() (err error) {
 	return err
 }
 
-// pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from x to y, from y to
-// z and back: the output of a program is the input of the next. No program writes to x, so that the columns of tokens
-// that a pass does not have never pass through the layers twice: their numbers would grow without end.
+// pass is the requests of a set of programs of layers, and their tensors. The hidden state goes from program to program
+// on the same surface: it is the output of one, and the input of the next. No program writes to x, so that the columns
+// of tokens that a pass does not have never pass through the layers twice: their numbers would grow without end.
 type pass struct {
 	columns  int
-	groups   []group
-	x, y, z  *ane.Tensor
+	set      *set
+	x, last  *ane.Tensor    // hidden state before and after all layers
+	between  [3]*ane.Tensor // hidden states: of a layer, and sums of its parts
 	cos, sin *ane.Tensor
 	k, v     []*ane.Tensor // of the tokens of the pass, for each layer of a program
 	requests []*ane.Request
 }
 
 // bind makes the requests of a set.
-func (s *Session) bind(set *set, mask *ane.Tensor) (*pass, error) {
-	p := &pass{columns: set.columns, groups: set.groups}
-	make := func(to **ane.Tensor, layout ane.Layout, err error) error {
-		if err == nil && *to == nil {
-			*to, err = s.memory.tensor(layout)
-		}
-		return err
-	}
+func (s *Session) bind(ctx context.Context, set *set) (*pass, error) {
+	p := &pass{columns: set.columns, set: set}
+	var state, sum *ane.Tensor // of the layer, and of the parts of it before
 	for i, model := range set.models {
-		g := set.groups[i]
-		for len(p.k) < g.layers {
-			p.k, p.v = append(p.k, nil), append(p.v, nil)
-		}
-		in := map[string]*ane.Tensor{inputMask: mask}
-		out := map[string]*ane.Tensor{}
-		tensors := []struct {
-			at   **ane.Tensor
-			name string
-			in   bool
-		}{{&p.x, inputX, true}, {&p.cos, inputCos, true}, {&p.sin, inputSin, true}, {&p.y, outputY, false}}
-		for j := range g.layers {
-			tensors = append(tensors, struct {
-				at   **ane.Tensor
-				name string
-				in   bool
-			}{&p.k[j], outputK(j), false}, struct {
-				at   **ane.Tensor
-				name string
-				in   bool
-			}{&p.v[j], outputV(j), false})
-			in[inputK(j)], in[inputV(j)] = s.cache.Keys(g.at+j), s.cache.Values(g.at+j)
-		}
-		for _, t := range tensors {
-			find, bound := model.Output, out
-			if t.in {
-				find, bound = model.Input, in
+		piece := set.pieces[i]
+		in, out := map[string]*ane.Tensor{}, map[string]*ane.Tensor{}
+		var err error
+		// own binds a tensor of the pass, which it makes for the first program
+		own := func(at **ane.Tensor, bound map[string]*ane.Tensor, name string,
+			find func(string) (ane.Layout, error)) {
+			layout, fault := find(name)
+			if fault == nil && *at == nil {
+				*at, fault = s.memory.tensor(layout)
 			}
-			layout, err := find(t.name)
-			if err := make(t.at, layout, err); err != nil {
-				return p, err
-			}
-			bound[t.name] = *t.at
+			bound[name], err = *at, errors.Join(err, fault)
 		}
-		if i > 0 {
-			layout, err := model.Output(outputY)
-			if err := make(&p.z, layout, err); err != nil {
-				return p, err
-			}
-			if in[inputX], out[outputY] = p.y, p.z; i%2 == 0 {
-				in[inputX], out[outputY] = p.z, p.y
+		if p.x == nil {
+			own(&p.x, in, inputX, model.Input)
+			state, sum = p.x, p.x
+		}
+		if piece.stage != forwards {
+			own(&p.cos, in, inputCos, model.Input)
+			own(&p.sin, in, inputSin, model.Input)
+			in[inputMask] = s.mask
+			for j := range piece.layers {
+				if len(p.k) <= j {
+					p.k, p.v = append(p.k, nil), append(p.v, nil)
+				}
+				own(&p.k[j], out, outputK(j), model.Output)
+				own(&p.v[j], out, outputV(j), model.Output)
+				at := s.model.parts.cache(piece, j)
+				in[inputK(j)], in[inputV(j)] = s.cache.Keys(at), s.cache.Values(at)
 			}
 		}
-		r, err := model.Bind(in, out)
+		if in[inputX] = state; piece.stage != whole {
+			in[inputSum] = sum
+		}
+		to := slices.IndexFunc(p.between[:], func(t *ane.Tensor) bool { return t == nil || t != state && t != sum })
+		own(&p.between[to], out, outputY, model.Output)
+		if sum = p.between[to]; piece.last {
+			state = sum
+		}
+		if err != nil {
+			return p, err
+		}
+		r, err := s.request(ctx, model, in, out)
 		if err != nil {
 			return p, err
 		}
 		p.requests = append(p.requests, r)
 	}
+	p.last = state
 	return p, nil
 }
 
-// last is the tensor of the hidden state after all layers.
-func (p *pass) last() *ane.Tensor {
-	if len(p.requests)%2 == 1 {
-		return p.y
-	}
-	return p.z
+// request binds tensors to a program.
+func (s *Session) request(ctx context.Context, model *ane.Model, in, out map[string]*ane.Tensor) (r *ane.Request,
+	err error,
+) {
+	err = s.model.with(ctx, model, func() error {
+		r, err = model.Bind(in, out)
+		return err
+	})
+	return r, err
 }
 
 func (p *pass) close() (err error) {
@@ -146,7 +145,7 @@ func state(t *ane.Tensor, token int) column {
 // turns returns the column of a token in rotations: [1, 1, pairs, columns] or [1, columns, 1, pairs].
 func turns(t *ane.Tensor, token int, form Form) column {
 	l := t.Layout()
-	if form == Engine {
+	if form != Compact {
 		return column{t.Bytes()[2*token:], l.RowStride}
 	}
 	return column{t.Bytes()[token*l.PlaneStride:], 2}
@@ -177,7 +176,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	embed := s.model.folder.weights[embedding]
 	at := len(s.tokens)
 	for i, token := range tokens {
-		embed.row(s.row, token)
+		embed.part(s.row[:c.Hidden], token, 0)
 		state(p.x, i).store(s.row[:c.Hidden])
 		half := c.HeadDim / 2
 		cos, sin := s.row[:half], s.row[half:2*half]
@@ -190,11 +189,14 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 		return err
 	}
 	for i, r := range p.requests {
-		if _, err := r.Evaluate(ctx); err != nil {
+		if err := s.evaluate(ctx, p.set.models[i], r); err != nil {
 			return err
 		}
-		g := p.groups[i]
-		for j := range g.layers {
+		piece := p.set.pieces[i]
+		if piece.stage == forwards || piece.part%s.model.parts.queries > 0 {
+			continue // others have the same keys
+		}
+		for j := range piece.layers {
 			k, err := s.packed(p.k[j], len(tokens), 0)
 			if err != nil {
 				return err
@@ -203,7 +205,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 			if err != nil {
 				return err
 			}
-			if err := s.cache.Append(g.at+j, k, v); err != nil {
+			if err := s.cache.Append(s.model.parts.cache(piece, j), k, v); err != nil {
 				return err
 			}
 			s.copied += int64(len(k) + len(v))
@@ -214,6 +216,14 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	}
 	s.tokens = append(s.tokens, tokens...)
 	return nil
+}
+
+// evaluate runs a request of a program.
+func (s *Session) evaluate(ctx context.Context, of *ane.Model, r *ane.Request) error {
+	return s.model.with(ctx, of, func() error {
+		_, err := r.Evaluate(ctx)
+		return err
+	})
 }
 
 // turn stores cosine and sine of the pairs of a head. Frequencies are kept while they are those of the last position.
@@ -266,18 +276,18 @@ func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 	requests := s.direct
 	if p != s.passes[0] || token != 0 {
 		requests = s.apart
-		state(s.alone, 0).copy(state(p.last(), token), s.model.config.Hidden)
+		state(s.alone, 0).copy(state(p.last, token), s.model.config.Hidden)
 		s.copied += int64(2 * s.model.config.Hidden)
 	}
 	for i, r := range requests {
-		if _, err := r.Evaluate(ctx); err != nil {
+		if err := s.evaluate(ctx, s.model.head.models[i], r); err != nil {
 			return err
 		}
-		from := i * s.model.head.rows
+		from := i * s.model.parts.rows
 		if from >= len(s.all) {
 			break
 		}
-		to := min(from+s.model.head.rows, len(s.all))
+		to := min(from+s.model.parts.rows, len(s.all))
 		state(s.parts[i], 0).load(s.all[from:to])
 		s.copied += int64(4 * (to - from))
 	}
@@ -286,7 +296,7 @@ func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 }
 
 // bindHead makes the requests of the logits that read the hidden state x.
-func (s *Session) bindHead(x *ane.Tensor) (requests []*ane.Request, err error) {
+func (s *Session) bindHead(ctx context.Context, x *ane.Tensor) (requests []*ane.Request, err error) {
 	for i, model := range s.model.head.models {
 		if len(s.parts) <= i {
 			layout, err := model.Output(outputLogits)
@@ -299,7 +309,8 @@ func (s *Session) bindHead(x *ane.Tensor) (requests []*ane.Request, err error) {
 			}
 			s.parts = append(s.parts, t)
 		}
-		r, err := model.Bind(map[string]*ane.Tensor{inputX: x}, map[string]*ane.Tensor{outputLogits: s.parts[i]})
+		r, err := s.request(ctx, model, map[string]*ane.Tensor{inputX: x},
+			map[string]*ane.Tensor{outputLogits: s.parts[i]})
 		if err != nil {
 			return requests, err
 		}

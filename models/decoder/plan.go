@@ -17,6 +17,9 @@ type Plan struct {
 
 	Compiles int // programs compiled
 	Loads    int // programs loaded, instances included
+	// Turns is how many further programs there are, which are loaded for each run, one at a time, and unloaded after it:
+	// no more can be loaded at once.
+	Turns int
 
 	WeightsMapped    int64 // bytes of weights as stored in the mapped files
 	WeightsConverted int64 // bytes of weights that were converted or copied for the engine
@@ -24,12 +27,20 @@ type Plan struct {
 	ScratchBytes     int64 // surfaces of one session beside its cache
 
 	Budgets []Budget
+
+	total int64            // programs
+	most  chip.Fact[int64] // programs loaded at once
+}
+
+// inTurns reports whether the next program is loaded in turns.
+func (p *Plan) inTurns() bool {
+	return p.most.Known() && p.total > p.most.Value && int64(p.Loads+1) >= p.most.Value
 }
 
 // ProgramPlan is one compiled program.
 type ProgramPlan struct {
-	Name        string // such as "step.layers" or "chunk.head"
-	Layers      int    // layers in it
+	Name        string // such as "step.layers", "chunk.attention" or "head"
+	Layers      int    // whole layers in it
 	Instances   int    // loaded programs of it, with weights of their own
 	WeightBytes int64  // of one instance, as the program has them
 	Operations  int
@@ -49,41 +60,37 @@ func (b Budget) Over() bool { return b.Limit.Known() && b.Used > b.Limit.Value }
 func (m *Model) predict(cut grouping) Plan {
 	o, c := m.o, m.config
 	p := Plan{Form: o.form, Chip: o.chip, Context: o.tokens, Chunk: o.chunk}
-	side := int64(c.KVHeads) * int64(o.context) * int64(rowBytes(2*c.HeadDim))
-	p.CacheBytes = 2 * int64(c.Layers) * side
-	if o.form != Engine {
+	side := int64(c.KVHeads/cut.caches) * int64(o.context) * int64(rowBytes(2*c.HeadDim))
+	p.CacheBytes = 2 * int64(c.Layers*cut.caches) * side
+	if o.form == Compact {
 		return p
 	}
-	groups := map[int]bool{}
-	layers, weights := 0, int64(0)
-	for _, g := range cut.groups {
-		groups[g.layers] = true
-		layers = max(layers, g.layers)
+	kinds := map[string]bool{}
+	weights := o.matrixBytes(cut.rows, c.Hidden) + 2*int64(c.Hidden)
+	for _, piece := range cut.pieces {
+		kinds[m.signature(piece, nil)] = true
+		weights = max(weights, o.pieceBytes(c, cut, piece.stage)*int64(piece.layers))
 	}
-	for name, w := range m.folder.weights {
-		for i := range layers {
-			if strings.HasPrefix(name, layerName(i, "")) {
-				weights += w.halves()
-			}
-		}
+	sets := len(m.layersOf)
+	p.total, p.most = int64(sets*len(cut.pieces)+cut.parts), o.loadLimit()
+	loaded := p.total
+	if p.most.Known() {
+		loaded = min(loaded, p.most.Value)
 	}
-	sets := 2
-	if o.chunk == engineStep {
-		sets = 1
-	}
-	weights = max(weights, 2*int64(c.Hidden)*int64(cut.rows+1))
 	limit := func(of func(chip.Limits) chip.Fact[int64]) chip.Fact[int64] { return o.lowest(of) }
 	p.Budgets = []Budget{
-		{"compiles of a process", int64(sets*len(groups) + 1),
+		{"programs", p.total, chip.Fact[int64]{}},
+		{budgetCompiles, int64(sets*len(kinds) + 1),
 			limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Compiles) })},
-		{"loaded programs of a process", int64(sets*len(cut.groups) + cut.parts),
-			limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Loaded) })},
+		{"loaded programs of a process", loaded, p.most},
 		{"bytes of weights in a program", weights, o.weightLimit()},
 		{"bytes of a surface", side, limit(func(l chip.Limits) chip.Fact[int64] { return l.SurfaceBytes })},
 		{"tokens of an axis", int64(o.context), limit(func(l chip.Limits) chip.Fact[int64] { return wide(l.Axis) })},
 	}
 	return p
 }
+
+const budgetCompiles = "compiles of a process"
 
 // rowBytes is the length of a row of n bytes with its padding.
 func rowBytes(n int) int { return (n + 63) / 64 * 64 }

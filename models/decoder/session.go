@@ -50,9 +50,9 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 }
 
 func (s *Session) open(opts []unimem.Option) (err error) {
-	m := s.model
-	s.cache, err = kv.New(kv.Config{Layers: m.config.Layers, Heads: m.config.KVHeads, HeadDim: m.config.HeadDim,
-		Context: m.o.context}, opts...)
+	m, ctx := s.model, context.Background()
+	s.cache, err = kv.New(kv.Config{Layers: m.config.Layers * m.parts.caches,
+		Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context}, opts...)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 		return err
 	}
 	for _, set := range m.layersOf {
-		p, err := s.bind(set, s.mask)
+		p, err := s.bind(ctx, set)
 		s.passes = append(s.passes, p)
 		if err != nil {
 			return err
@@ -78,10 +78,10 @@ func (s *Session) open(opts []unimem.Option) (err error) {
 		s.alone, err = s.memory.tensor(layout)
 	}
 	if err == nil {
-		s.direct, err = s.bindHead(s.passes[0].last())
+		s.direct, err = s.bindHead(ctx, s.passes[0].last)
 	}
 	if err == nil {
-		s.apart, err = s.bindHead(s.alone)
+		s.apart, err = s.bindHead(ctx, s.alone)
 	}
 	s.copied = 0
 	m.mu.Lock()

@@ -27,10 +27,10 @@ type store struct {
 	zeros map[string]*elements // offsets of packed weights that prepare has made
 	dense map[string]bool      // packed weights that scale * (integer - offset) in fp16 cannot express
 
-	mu        sync.Mutex
-	made      map[string]*elements
-	mapped    int64 // bytes of weights that programs take from the mapped file
-	converted int64
+	checked map[string]bool // packed weights whose scales and shifts are finite
+
+	mu   sync.Mutex
+	made map[request]*elements
 }
 
 // elements are the elements of one constant.
@@ -50,25 +50,54 @@ const (
 	ints    kind = "q" // packed integers as they are stored
 	scales  kind = "s" // of ints
 	offsets kind = "o" // of ints: the integer that stands for 0, which may be between two
+	bytes8  kind = "i" // the matrix as int8
+	steps8  kind = "d" // of bytes8: the step of each row
 )
 
 // prefix is the length of a weight file before the elements of its only entry.
 const prefix = blob.First + 64
 
-// request names elements: rows [from, to) of a module's weight, with rows of zeros behind those that it has.
-type request struct {
-	module   string
-	kind     kind
-	from, to int // both 0: all
+// extent is rows or columns from an index to another; both 0 stand for all.
+type extent struct{ from, to int }
+
+// extentOf is part i of parts of n.
+func extentOf(i, n int) extent { return extent{i * n, i*n + n} }
+
+// of is the extent within n rows or columns.
+func (s extent) of(n int) extent {
+	if s.to == 0 {
+		return extent{0, n}
+	}
+	return s
 }
 
-func (r request) key() string { return fmt.Sprintf("%s %s %d %d", r.module, r.kind, r.from, r.to) }
+func (s extent) len() int { return s.to - s.from }
+
+// request names elements: rows and columns of a module's weight, with zeros after those that it has.
+type request struct {
+	module        string
+	kind          kind
+	rows, columns extent
+	none          bool // zeros instead
+}
+
+// sizes returns the bytes of weights that programs take from the mapped file, and of those in memory of their own.
+func (s *store) sizes() (mapped, converted int64) {
+	for _, e := range s.made {
+		if e.file == nil {
+			mapped += int64(len(e.data))
+		} else {
+			converted += int64(len(e.data))
+		}
+	}
+	return mapped, converted
+}
 
 // get returns elements, which it makes at the first call.
 func (s *store) get(r request) (*elements, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if e := s.made[r.key()]; e != nil {
+	if e := s.made[r]; e != nil {
 		return e, nil
 	}
 	w := s.folder.weights[r.module]
@@ -79,12 +108,7 @@ func (s *store) get(r request) (*elements, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e.file == nil {
-		s.mapped += int64(len(e.data))
-	} else {
-		s.converted += int64(len(e.data))
-	}
-	s.made[r.key()] = e
+	s.made[r] = e
 	return e, nil
 }
 
@@ -124,55 +148,100 @@ func lent(d mil.DType, t safetensors.Tensor, from, to, rowBytes int, shape ...in
 }
 
 func (s *store) make(w *weight, r request) (*elements, error) {
-	from, to := r.from, r.to
-	if to == 0 {
-		to = w.out
-	}
+	rows, columns := r.rows.of(w.out), r.columns.of(w.in)
 	switch r.kind {
 	case bias:
-		e, err := blank(s.memory.take, mil.FP16, w.out) // no module with a bias is cut
-		if err != nil {
-			return nil, err
+		e, err := blank(s.memory.take, mil.FP16, rows.len())
+		if err != nil || r.none {
+			return e, err
 		}
-		return e, store16(e.data, w.name+".bias", w.out,
-			func(dst []float32, first int) { numbers(dst, *w.bias, first) })
+		return e, store16(e.data, w.name+".bias", min(rows.to, w.out)-rows.from,
+			func(dst []float32, first int) { numbers(dst, *w.bias, rows.from+first) })
 	case ints:
-		return s.integers(w, from, to)
+		return s.integers(w, rows.from, rows.to)
 	case scales:
-		return s.steps(w, from, to)
+		return s.steps(w, rows.from, rows.to)
 	case offsets:
 		return s.zeros[w.name], nil // no program has a part of the rows
+	case bytes8, steps8:
+		return s.bytes(w, r)
 	}
-	n := max(w.in, 1)
-	shape := []int{to - from, w.in}
+	shape := []int{rows.len(), columns.len()}
 	if w.in == 0 {
-		shape = shape[:1]
+		rows, columns, shape = extent{0, 1}, extent{0, w.out}, []int{w.out}
 	}
-	if w.bits == 0 && w.data.DType() == safetensors.F16 && w.data.Aligned() && to <= w.out {
-		e := lent(mil.FP16, w.data, from, to, 2*n, shape...)
+	if w.bits == 0 && w.data.DType() == safetensors.F16 && w.data.Aligned() && rows.to <= w.out &&
+		columns.len() == w.width() {
+		e := lent(mil.FP16, w.data, rows.from, rows.to, 2*w.width(), shape...)
 		return e, finite(w.name+".weight", e.data)
 	}
 	e, err := blank(s.memory.take, mil.FP16, shape...)
 	if err != nil {
 		return nil, err
 	}
-	rows := min(to, w.out) - from
-	if w.bits == 0 {
-		return e, store16(e.data, w.name+".weight", rows*n,
-			func(dst []float32, first int) { numbers(dst, w.data, from*n+first) })
-	}
-	if err := w.check(); err != nil {
+	return e, s.each(w, rows, columns, func(i, at int, row []float32) error {
+		return encode(e.data[2*i*columns.len():], w.name+".weight", at, row)
+	})
+}
+
+// bytes makes matrices of int8 and the steps of their rows: the largest element of a row is 127 of them.
+func (s *store) bytes(w *weight, r request) (*elements, error) {
+	rows, columns := r.rows.of(w.out), r.columns.of(w.in)
+	data, err := blank(s.memory.take, mil.Int8, rows.len(), columns.len())
+	if err != nil {
 		return nil, err
 	}
-	row := make([]float32, n)
-	for i := range rows {
-		w.row(row, from+i)
-		err = store16(e.data[2*i*n:], w.name+".weight", n, func(dst []float32, first int) { copy(dst, row[first:]) })
-		if err != nil {
-			return nil, err
+	steps, err := blank(s.memory.take, mil.FP16, rows.len())
+	if err != nil {
+		return nil, err
+	}
+	err = s.each(w, rows, columns, func(i, at int, row []float32) error {
+		most := float32(0)
+		for j, v := range row {
+			if most = max(most, abs(v)); !(most <= 65504) {
+				return notFinite(w.name+".weight", at+j, v)
+			}
+		}
+		half := fp16.FromFloat32(most / 127)
+		binary.LittleEndian.PutUint16(steps.data[2*i:], uint16(half))
+		if half == 0 {
+			return nil
+		}
+		step, to := half.Float32(), data.data[i*columns.len():]
+		for j, v := range row {
+			to[j] = byte(int8(max(min(math.RoundToEven(float64(v/step)), 127), -127)))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	both := r
+	both.kind = bytes8
+	s.made[both] = data
+	both.kind = steps8
+	s.made[both] = steps
+	return s.made[r], nil
+}
+
+// each calls do with rows of a weight, of which row has the columns, at is the index of the first element in the
+// weight. Columns after the last one are zeros.
+func (s *store) each(w *weight, rows, columns extent, do func(i, at int, row []float32) error) error {
+	if w.bits > 0 && !s.checked[w.name] {
+		if err := w.check(); err != nil {
+			return err
+		}
+		s.checked[w.name] = true
+	}
+	row := make([]float32, columns.len())
+	n := min(columns.to, w.width()) - columns.from
+	for i := range min(rows.to, w.out) - rows.from {
+		w.part(row[:n], rows.from+i, columns.from)
+		if err := do(i, (rows.from+i)*w.width()+columns.from, row); err != nil {
+			return err
 		}
 	}
-	return e, nil
+	return nil
 }
 
 // check refuses numbers of the weight that are not finite, or not as fp16.
@@ -203,13 +272,21 @@ func store16(dst []byte, name string, n int, read func(dst []float32, first int)
 	for first := 0; first < n; first += len(some) {
 		part := some[:min(len(some), n-first)]
 		read(part, first)
-		for i, f := range part {
-			h := fp16.FromFloat32(f)
-			if h&0x7c00 == 0x7c00 {
-				return notFinite(name, first+i, f)
-			}
-			binary.LittleEndian.PutUint16(dst[2*(first+i):], uint16(h))
+		if err := encode(dst[2*first:], name, first, part); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+// encode stores numbers as fp16 and refuses what is not finite, or not as fp16. at is the index of the first.
+func encode(dst []byte, name string, at int, numbers []float32) error {
+	for i, f := range numbers {
+		h := fp16.FromFloat32(f)
+		if h&0x7c00 == 0x7c00 {
+			return notFinite(name, at+i, f)
+		}
+		binary.LittleEndian.PutUint16(dst[2*i:], uint16(h))
 	}
 	return nil
 }

@@ -140,23 +140,30 @@ func numbers(dst []float32, t safetensors.Tensor, first int) {
 	}
 }
 
-// row stores the elements of row i.
-func (w *weight) row(dst []float32, i int) {
-	n := max(w.in, 1)
+// width is the number of elements of a row; a vector is one row.
+func (w *weight) width() int {
+	if w.in == 0 {
+		return w.out
+	}
+	return w.in
+}
+
+// part stores elements of row i from the one at index from on.
+func (w *weight) part(dst []float32, i, from int) {
+	n := w.width()
 	if w.bits == 0 {
-		numbers(dst[:n], w.data, i*n)
+		numbers(dst, w.data, i*n+from)
 		return
 	}
-	groups := n / w.group
 	var pair [2]float32
 	data := w.data.Bytes()[i*n*w.bits/8:]
-	for g := range groups {
-		numbers(pair[:1], w.scales, i*groups+g)
-		numbers(pair[1:], w.shifts, i*groups+g)
-		for j := range w.group {
-			at := g*w.group + j
-			dst[at] = pair[0]*float32(packed(data, at, w.bits)) + pair[1]
+	for j := range dst {
+		at := from + j
+		if j == 0 || at%w.group == 0 {
+			numbers(pair[:1], w.scales, i*n/w.group+at/w.group)
+			numbers(pair[1:], w.shifts, i*n/w.group+at/w.group)
 		}
+		dst[j] = pair[0]*float32(packed(data, at, w.bits)) + pair[1]
 	}
 }
 
