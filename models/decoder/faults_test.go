@@ -276,6 +276,21 @@ func TestModelsBeyondAChip(t *testing.T) {
 	}
 }
 
+// A context whose scores no program can have is refused as a limit.
+func TestContextsBeyondAProgram(t *testing.T) {
+	dir := t.TempDir()
+	_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Positions: 1 << 28})
+	require.NoError(t, err)
+	d, err := engine.Open(t.Context(), engine.Soft)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	f, err := Open(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, f.Close()) }()
+	_, err = Load(t.Context(), d, f, WithForm(Compact), Context(1<<24))
+	one(t, err, ErrLimits, "intermediate values", "smaller Context")
+}
+
 func TestOrderOfClosing(t *testing.T) {
 	dir := t.TempDir()
 	_, err := decodertest.Write(dir, decodertest.Spec{})
