@@ -129,13 +129,28 @@ func (k *binding) close() error {
 	return k.clear()
 }
 
+// try binds the program, if the memory is there.
+func (k *binding) try() error {
+	if !k.there() {
+		return nil
+	}
+	r, err := k.take()
+	if err == nil {
+		k.give(r)
+	}
+	return err
+}
+
 // evaluate runs the program once.
 func (k *binding) evaluate(ctx context.Context) error {
 	r, err := k.take()
 	if err != nil {
 		return err
 	}
-	_, err = r.Evaluate(ctx)
+	if _, err = r.Evaluate(ctx); err != nil {
+		_ = r.Close() // an engine may still use it for a run that it has abandoned
+		return err
+	}
 	k.give(r)
-	return err
+	return nil
 }

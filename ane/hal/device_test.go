@@ -427,6 +427,26 @@ func TestCycles(t *testing.T) {
 	require.NoError(t, c.Signal(3))
 }
 
+// A chain that is submitted in its order is not searched: the allocations of a submission do not grow with it.
+func TestCyclesAreSearchedWhereOneCanBe(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	d := newDevice(t, hal.FindCycles())
+	s, v := hal.NewSemaphore(0), uint64(0)
+	next := func() {
+		v++
+		require.NoError(t, d.Queue().Execute(t.Context(), []hal.Point{{s, v}}, []hal.Point{{s, v + 1}}))
+	}
+	for range 1000 {
+		next()
+	}
+	require.Less(t, testing.AllocsPerRun(100, next), 100.0)
+	require.ErrorIs(t, d.Queue().Execute(t.Context(), []hal.Point{{s, v + 1}}, []hal.Point{{s, 1}}), hal.ErrCycle)
+	require.NoError(t, s.Signal(1))
+	require.NoError(t, wait(t, s, v+1))
+}
+
 // A cycle may pass submissions of several Devices.
 func TestCyclesOfTwoDevices(t *testing.T) {
 	first, second := newDevice(t, hal.FindCycles()), newDevice(t, hal.FindCycles())
@@ -542,5 +562,12 @@ func TestZeroValues(t *testing.T) {
 	require.NoError(t, e.Close())
 	require.NotEmpty(t, (&hal.Error{Op: "x"}).Error())
 	require.NotEmpty(t, (&hal.CycleError{}).Error())
+	var nothing *hal.Error
+	require.NotEmpty(t, nothing.Error())
+	require.NoError(t, nothing.Unwrap())
+	var cycle *hal.CycleError
+	require.NotEmpty(t, cycle.Error())
+	_, err = newDevice(t, hal.Tracing()).Trace().WriteTo(nil)
+	require.ErrorIs(t, err, hal.ErrClosed)
 	require.True(t, errors.Is(hal.ErrInUse, ane.ErrInUse))
 }

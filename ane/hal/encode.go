@@ -206,21 +206,19 @@ func (s *spans) add(from, to int) {
 
 // prepare binds the dispatches whose memory is there, so that their faults are those of End.
 func (c *code) prepare() (faults []error) {
-	tried := map[*binding]bool{}
+	tried := map[*binding]error{}
 	for _, s := range c.steps {
-		if s.run == nil || tried[s.run] {
+		if s.run == nil {
 			continue
 		}
-		tried[s.run] = true
-		if !s.run.there() {
-			continue
+		err, known := tried[s.run]
+		if !known {
+			err = s.run.try()
+			tried[s.run] = err
 		}
-		r, err := s.run.take()
 		if err != nil {
 			faults = append(faults, &CommandError{s.number, s.kind.String(), err})
-			continue
 		}
-		s.run.give(r)
 	}
 	return faults
 }

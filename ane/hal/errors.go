@@ -50,7 +50,12 @@ type Error struct {
 }
 
 // Error returns the text on one line.
-func (e *Error) Error() string { return "hal: " + e.Op + e.reason() }
+func (e *Error) Error() string {
+	if e == nil {
+		return "hal: no error"
+	}
+	return "hal: " + e.Op + e.reason()
+}
 
 // reason is the text after the call.
 func (e *Error) reason() string {
@@ -68,7 +73,12 @@ func (e *Error) reason() string {
 }
 
 // Unwrap returns the kind or the cause.
-func (e *Error) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
 
 // CommandError is a command that End refuses.
 type CommandError struct {
@@ -114,6 +124,9 @@ type CycleError struct{ Points []Point }
 
 // Error returns the text on one line.
 func (e *CycleError) Error() string {
+	if e == nil {
+		return "hal: no cycle"
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "hal: execute: %v:", ErrCycle)
 	for i, p := range e.Points {

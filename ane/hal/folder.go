@@ -88,7 +88,8 @@ func (f folder) list() (names []string) {
 	entries, _ := os.ReadDir(f.path)
 	times := map[string]time.Time{}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), suffix) {
+		info, err := e.Info()
+		if err == nil && info.Mode().IsRegular() && strings.HasSuffix(e.Name(), suffix) { // a pipe would block
 			names = append(names, e.Name())
 			times[e.Name()] = info.ModTime()
 		}

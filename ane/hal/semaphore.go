@@ -15,7 +15,7 @@ type Semaphore struct {
 	value   uint64
 	failed  *failure
 	waiters heap
-	pending map[uint64][]*submission // those that will signal a value, with FindCycles
+	pending map[uint64]*ends // by value, with FindCycles
 }
 
 // NewSemaphore makes a Semaphore with an initial value.

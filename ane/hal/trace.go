@@ -213,7 +213,11 @@ func (t *Trace) arrow(s *Semaphore, v uint64, at time.Duration, tid int) {
 }
 
 // WriteTo writes what is recorded so far. It may be called any number of times, also after Close of the Device.
+// The error is ErrClosed for a nil Writer, and that of w.
 func (t *Trace) WriteTo(w io.Writer) (int64, error) {
+	if w == nil {
+		return 0, closed("trace", "nil Writer", "give one")
+	}
 	events := []event{}
 	if t != nil && t.on {
 		events = t.all()
