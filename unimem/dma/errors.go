@@ -8,7 +8,7 @@ import (
 
 var (
 	// ErrUnavailable: no driver for this call here: Open without the driver extension, OpenDisk of a
-	// Device that is not simulated.
+	// Device that is not simulated, a Ring where the system refuses io_uring.
 	ErrUnavailable = errors.New("no DMA driver here")
 	// ErrClosed: use after Close.
 	ErrClosed = errors.New("device is closed")

@@ -4,6 +4,10 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/ringtest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
+func TestMain(m *testing.M) {
+	ringtest.Main()
+	leaktest.Main(m)
+}

@@ -95,7 +95,7 @@ func openFile(path string, flags int) (f *os.File, direct bool, err error) {
 // another one returns it at once.
 //
 // Errors: ErrNotMapped (b is not of OpenRing), ErrRange, ErrClosed, ErrTransfer with the error of the system as its
-// cause, io.EOF, and the cause of ctx.
+// cause, ErrUnavailable (the system refuses reads, although it has made the Ring), io.EOF, and the cause of ctx.
 func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, offset, n int) (int, error) {
 	fail := func(off int, err, cause error, hint string) error {
 		e := &Error{Op: "read", Offset: off, Err: err, Cause: cause, Hint: hint}
@@ -160,6 +160,8 @@ func (r *Ring) Read(ctx context.Context, f *os.File, at int64, b *unimem.Block, 
 	switch {
 	case failed != nil:
 		return total, failed
+	case errors.Is(err, uring.ErrUnavailable): // a filter of io_uring_enter, which OpenRing does not call
+		return total, fail(offset+total, ErrUnavailable, err, "read with ReadAt")
 	case err != nil:
 		return total, fail(offset+total, ErrTransfer, err, "")
 	case total < n:

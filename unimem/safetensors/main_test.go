@@ -7,15 +7,13 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/anekit/anekit/internal/ringtest"
 	"github.com/anekit/anekit/unimem"
 )
 
 // A test run that leaks fails, even if its tests pass.
 func TestMain(m *testing.M) {
-	if err := denyCalls(); err != nil {
-		fmt.Fprintln(os.Stderr, "cannot filter calls:", err)
-		os.Exit(1)
-	}
+	ringtest.Main()
 	code := m.Run()
 	if s := unimem.Live(); s.Blocks != 0 || s.Bytes != 0 || s.Mappings != 0 || s.Unbalanced != 0 {
 		fmt.Fprintf(os.Stderr, "safetensors tests leak: %+v\n", s)

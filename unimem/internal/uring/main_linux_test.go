@@ -1,31 +1,16 @@
 package uring
 
 import (
-	"fmt"
 	"os"
 	"strconv"
 	"testing"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/anekit/anekit/internal/leaktest"
-	"github.com/anekit/anekit/internal/sysfilter"
+	"github.com/anekit/anekit/internal/ringtest"
 )
 
-// denyEnv is a system call and the error number that it returns in a child process.
-const denyEnv = "URING_TEST_DENY"
-
 func TestMain(m *testing.M) {
-	if text := os.Getenv(denyEnv); text != "" {
-		var call, errno uint32
-		if _, err := fmt.Sscan(text, &call, &errno); err == nil {
-			err = sysfilter.Deny(map[uint32]unix.Errno{call: unix.Errno(errno)})
-			if err != nil {
-				fmt.Println("cannot filter calls:", err)
-				os.Exit(1)
-			}
-		}
-	}
+	ringtest.Main()
 	leaktest.Main(m, descriptors())
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -15,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/internal/await"
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/ringtest"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -196,32 +195,10 @@ func TestCancel(t *testing.T) {
 	require.Equal(t, pattern(8), list[0].Mem)
 }
 
-// TestRefused runs TestFallsBack in processes whose system refuses a call.
-func TestRefused(t *testing.T) {
-	leaktest.SkipEmulated(t)
-	for name, c := range map[string]struct {
-		call  int
-		errno unix.Errno
-		word  string
-	}{
-		"old kernel": {unix.SYS_IO_URING_SETUP, unix.ENOSYS, "older than Linux 5.6"},
-		"filter":     {unix.SYS_IO_URING_SETUP, unix.EPERM, "io_uring_disabled"},
-		"memlock":    {unix.SYS_IO_URING_REGISTER, unix.ENOMEM, "ulimit -l"},
-		"broken":     {unix.SYS_IO_URING_ENTER, unix.EPERM, "io_uring_enter"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command("/proc/self/exe", "-test.count=1", "-test.v", "-test.run", "^TestFallsBack$")
-			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", denyEnv, c.call, int(c.errno)))
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s", out)
-			require.Contains(t, string(out), c.word)
-			require.Contains(t, string(out), "--- PASS: TestFallsBack")
-		})
-	}
-}
+func TestRefused(t *testing.T) { ringtest.Refuse(t, "TestFallsBack") }
 
 func TestFallsBack(t *testing.T) {
-	if os.Getenv(denyEnv) == "" {
+	if !ringtest.Refused() {
 		t.Skip("needs a system without io_uring: TestRefused runs it")
 	}
 	r, err := Open(4)
