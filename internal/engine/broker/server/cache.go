@@ -140,15 +140,11 @@ func (c *cache) read(path string) ([]byte, int64, error) {
 	} else if !info.Mode().IsRegular() {
 		return nil, 0, errEntry
 	}
-	f, err := os.Open(path)
+	f, info, err := openRegular(path)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
-	}
 	if info.Size() > c.bound {
 		return nil, 0, errEntry
 	}

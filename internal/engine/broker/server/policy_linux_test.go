@@ -6,8 +6,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/await"
 )
 
 // TestPolicyOfOthers: a policy that another user could write, or replace, grants nothing.
@@ -45,5 +47,22 @@ func TestPolicyOfOthers(t *testing.T) {
 		require.NoError(t, os.Chown(path, 65534, -1))
 		_, err := ReadPolicy(path)
 		require.ErrorIs(t, err, ane.ErrDenied)
+	}
+}
+
+// TestPolicyInAPipe: a pipe or a device in the place of a policy blocks neither the start of a broker nor a reload.
+func TestPolicyInAPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	require.NoError(t, unix.Mkfifo(pipe, 0o600))
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink("/dev/zero", link))
+	for _, path := range []string{pipe, link, dir} {
+		done := make(chan error, 1)
+		go func() {
+			_, err := ReadPolicy(path)
+			done <- err
+		}()
+		require.ErrorContains(t, await.Value(t, done), "not a regular file", path)
 	}
 }

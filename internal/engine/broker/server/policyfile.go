@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +32,7 @@ const maxGrants = 1024
 // grant less than its writer believes; so are keys that come twice, null, numbers with leading
 // zeros, and a file that other users could write or replace. Errors name the file and the line or the grant.
 func ReadPolicy(path string) (*Policy, error) {
-	f, err := os.Open(path)
+	f, _, err := openRegular(path)
 	if err != nil {
 		return nil, unread(path, err)
 	}
