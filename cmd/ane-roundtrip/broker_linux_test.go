@@ -45,13 +45,13 @@ func serve(t *testing.T, before []string, args ...string) *served {
 	require.NoError(t, err)
 	require.NoError(t, os.Symlink(self, name))
 	line := append(append([]string{}, before...), name, "broker", "--stay")
+	line = append(line, args...)
 	for i := range line {
 		line[i] = strings.ReplaceAll(line[i], "SOCKET", s.path)
 	}
 	if before == nil {
 		line = append(line, "--socket", s.path)
 	}
-	line = append(line, args...)
 	s.Cmd = exec.Command(line[0], line[1:]...)
 	out, err := s.StderrPipe()
 	require.NoError(t, err)
@@ -168,6 +168,14 @@ func TestBrokerSignals(t *testing.T) {
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 }
 
+const reluProgram = `program(1.3)
+{
+    func main<ios18>(tensor<fp16, [4]> x) {
+        tensor<fp16, [4]> y = relu(x = x)[name = string("y")];
+    } -> (y);
+}
+`
+
 // TestBrokerReloads: SIGHUP reads the file of --policy, and a bad one changes nothing.
 func TestBrokerReloads(t *testing.T) {
 	dir := t.TempDir()
@@ -178,13 +186,7 @@ func TestBrokerReloads(t *testing.T) {
 	s := serve(t, nil, "--policy", policy)
 	d := s.device(t)
 	compiles := func() error {
-		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(`program(1.3)
-{
-    func main<ios18>(tensor<fp16, [4]> x) {
-        tensor<fp16, [4]> y = relu(x = x)[name = string("y")];
-    } -> (y);
-}
-`)})
+		m, err := d.Compile(t.Context(), ane.Source{Text: []byte(reluProgram)})
 		if err == nil {
 			err = m.Close(t.Context())
 		}
@@ -275,6 +277,37 @@ func TestBrokerIsActivated(t *testing.T) {
 	})
 	require.Equal(t, codeUsage, both.code(t), both.log())
 	require.Contains(t, both.log(), "leave it out")
+}
+
+// TestBrokerWithFewDescriptors: where the system permits few, there are few places, and whoever has one can use it.
+func TestBrokerWithFewDescriptors(t *testing.T) {
+	s := serve(t, []string{"sh", "-c", `ulimit -n 64; exec "$@"`, "sh"}, "--socket", "SOCKET")
+	d := s.device(t)
+	require.EqualValues(t, 4, s.stats("clients allowed"))
+	s.device(t)
+	_, err := engine.Open(t.Context(), engine.Broker, engine.BrokerPath(s.path))
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, "limit of 2 clients of one process")
+	m, err := d.Compile(t.Context(), ane.Source{Text: []byte(reluProgram)})
+	require.NoError(t, err)
+	r, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	_, err = r.Evaluate(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, r.Close())
+	require.NoError(t, m.Close(t.Context()))
+	require.NoError(t, s.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, s.code(t), s.log())
+}
+
+// TestBrokerWithoutAddressSpace: a broker that would end for want of a thread says so instead.
+func TestBrokerWithoutAddressSpace(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector reserves more than the limit")
+	}
+	s := serve(t, []string{"sh", "-c", `ulimit -v 2400000; exec "$@"`, "sh"}, "--socket", "SOCKET")
+	require.Equal(t, codeFail, s.code(t), s.log())
+	require.Contains(t, s.log(), "limit on the address space leaves")
 }
 
 // TestUnitFiles: systemd-analyze finds no fault in the units.

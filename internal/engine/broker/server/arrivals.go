@@ -14,9 +14,22 @@ import (
 // introduced itself. When there are too many, the oldest silent one of the process that has most of them is closed for
 // the next: a process that keeps silent keeps no other out.
 type arrivals struct {
-	mu  sync.Mutex
-	all map[*visitor]struct{}
-	n   int // order of arrival
+	most int // connections at a time
+	mu   sync.Mutex
+	all  map[*visitor]struct{}
+	n    int // order of arrival
+}
+
+// places is how many clients a broker serves.
+type places struct {
+	all        int
+	perProcess int
+	forOthers  int // the last ones, for processes that have none
+	crowd      int // connections beside all that may wait to be admitted or refused; silent ones are closed for more
+}
+
+func placesFor(clients int) places {
+	return places{all: clients, perProcess: max(clients/2, 1), forOthers: clients / 4, crowd: max(clients/4, 2)}
 }
 
 // visitor is one connection.
@@ -73,7 +86,7 @@ func (d *arrivals) surplus(next *visitor) *visitor {
 	switch {
 	case next.foreign && foreign > maxForeign:
 		return next
-	case len(d.all) <= MaxClients+crowd:
+	case len(d.all) <= d.most:
 		return nil
 	}
 	var worst *visitor
@@ -118,7 +131,7 @@ func (d *arrivals) leave(v *visitor) {
 	delete(d.all, v)
 }
 
-// place gives a client that has introduced itself one of MaxClients places, until it leaves.
+// place gives a client that has introduced itself one of the places, until it leaves.
 func (s *server) place(one *session) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,14 +146,14 @@ func (s *server) place(one *session) error {
 		}
 	}
 	const hint = "wait until another client has gone"
-	free := MaxClients - taken
+	free := s.places.all - taken
 	switch {
 	case free <= 0:
-		return exhausted("admit", "", "clients", MaxClients, hint)
-	case own >= maxPerProcess:
-		return exhausted("admit", one.peer.name(), "clients of one process", maxPerProcess,
+		return exhausted("admit", "", "clients", s.places.all, hint)
+	case own >= s.places.perProcess:
+		return exhausted("admit", one.peer.name(), "clients of one process", s.places.perProcess,
 			"close a device of this process")
-	case own > 0 && free <= placesForOthers:
+	case own > 0 && free <= s.places.forOthers:
 		return &ane.Error{Op: "admit", Engine: Name, Name: one.peer.name(), Err: ane.ErrExhausted, Hint: hint,
 			Detail: "the places that are left are for processes that have none"}
 	}

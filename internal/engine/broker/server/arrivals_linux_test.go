@@ -21,7 +21,8 @@ import (
 func TestSilentSocketsKeepNoneOut(t *testing.T) {
 	path := listen(t, Config{Stay: true})
 	first := quiet(t, path)
-	for range 2 * (MaxClients + crowd) {
+	places := placesFor(MaxClients)
+	for range 2 * (places.all + places.crowd) {
 		quiet(t, path)
 	}
 	p := dial(t, path)
@@ -29,11 +30,11 @@ func TestSilentSocketsKeepNoneOut(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.evaluate(r, 0))
 	gone(t, first) // the oldest
-	for range maxPerProcess - 1 {
+	for range places.perProcess - 1 {
 		dial(t, path)
 	}
 	full := quiet(t, path)
-	require.EqualValues(t, maxPerProcess, full.counter(t, "clients"))
+	require.EqualValues(t, places.perProcess, full.counter(t, "clients"))
 	err = full.greet("")
 	require.ErrorIs(t, err, ane.ErrExhausted)
 	require.ErrorContains(t, err, "clients of one process")
@@ -42,7 +43,7 @@ func TestSilentSocketsKeepNoneOut(t *testing.T) {
 
 // TestPlacesForOthers: the last places are for processes that have none.
 func TestPlacesForOthers(t *testing.T) {
-	s := &server{sessions: map[*session]struct{}{}}
+	s := &server{sessions: map[*session]struct{}{}, places: placesFor(MaxClients)}
 	join := func(process int) error {
 		one := &session{visitor: &visitor{process: process}}
 		if err := s.place(one); err != nil {
@@ -52,25 +53,35 @@ func TestPlacesForOthers(t *testing.T) {
 		return nil
 	}
 	for process := range 3 {
-		for range maxPerProcess {
+		for range s.places.perProcess {
 			if join(process) != nil {
 				break
 			}
 		}
 	}
-	require.Len(t, s.sessions, MaxClients-placesForOthers+1,
+	require.Len(t, s.sessions, MaxClients-s.places.forOthers+1,
 		"all but those for processes that have none, and one of them")
 	require.ErrorIs(t, join(0), ane.ErrExhausted)
-	for process := range placesForOthers - 1 {
+	for process := range s.places.forOthers - 1 {
 		require.NoError(t, join(100+process))
 	}
 	require.ErrorIs(t, join(1000), ane.ErrExhausted)
 	require.EqualValues(t, MaxClients, s.active.Load())
 }
 
+// TestPlacesBeside: MaxClients where the usual limit of a process holds, and fewer where descriptors are few.
+func TestPlacesBeside(t *testing.T) {
+	for limit, want := range map[int64]int{1 << 18: MaxClients, 1024: MaxClients, 384: 44, 64: 4, 16: 1} {
+		require.Equal(t, want, placesBeside(limit-spare(limit, reservedFiles)), limit)
+	}
+	for clients, want := range map[int]places{64: {64, 32, 16, 16}, 4: {4, 2, 1, 2}, 1: {1, 1, 0, 2}} {
+		require.Equal(t, want, placesFor(clients))
+	}
+}
+
 // TestForeignConnectionsAreFew: those of other users wait for their refusal a few at a time.
 func TestForeignConnectionsAreFew(t *testing.T) {
-	var d arrivals
+	d := arrivals{most: MaxClients}
 	enter := func() *visitor {
 		a, b, err := wiretest.Pair()
 		require.NoError(t, err)

@@ -55,7 +55,7 @@ type Config struct {
 
 	// What the process may spend, for tests; 0 means what thisProcess says.
 	process allowance
-	// clients among whom it is divided; 0 means MaxClients.
+	// clients among whom it is divided; 0 means process.clients.
 	clients int
 }
 
@@ -87,7 +87,7 @@ func (c Config) settled(policy *Policy) Config {
 	}
 	c.process = c.process.or(thisProcess())
 	if c.clients == 0 {
-		c.clients = MaxClients
+		c.clients = c.process.clients
 	}
 	if c.Policy == nil {
 		c.Policy = policy

@@ -37,10 +37,6 @@ const (
 	maxHashing = 2
 	hashChunk  = 1 << 20
 	maxHashes  = 256
-	// maxPerProcess is how many of the MaxClients places one process may have. The last placesForOthers are for
-	// processes that have none.
-	maxPerProcess   = MaxClients / 2
-	placesForOthers = MaxClients / 4
 	// maxForeign connections of other users may wait at a time to be told that they are refused.
 	maxForeign = 4
 	// shortText is how long a text is whose compile goes with the short ones: 10 ms of reading.
@@ -74,9 +70,18 @@ const (
 	// reservedMappings are for the runtime: stacks of threads (two for each of two threads for a connection), the
 	// heap's arenas, and ranges of pages that it has given back. Idle it has some 30.
 	reservedMappings = 16384
-	// reservedFiles are for MaxClients and crowd connections: the socket, and while a frame is answered the
+	// reservedFiles are for MaxClients connections and a quarter more that wait: the socket, and while a frame is answered the
 	// descriptors that came with it and their copies; and 64 for the listener, the cache and the runtime.
-	reservedFiles = 64 + (MaxClients+crowd)*(4+2*wire.MaxDescriptors)
+	reservedFiles = 64 + (MaxClients+MaxClients/4)*(4+2*wire.MaxDescriptors)
+	// ownFiles are the broker's without clients, and placeFiles what one needs for its socket and while it is admitted.
+	// Where the system permits fewer descriptors than reservedFiles, there are fewer places than MaxClients.
+	ownFiles   = 16
+	placeFiles = 4
+	// reservedAddresses are for threads, where the address space is limited: each has a stack of 8 MiB and may have an
+	// arena of the C library of 64 MiB.
+	reservedAddresses = 1 << 30
+	// leastMemory is what a private broker lets its client have where next to none is left of the address space.
+	leastMemory = 128 << 20
 	// mostFiles bounds the descriptors where the system does not; each costs memory of the kernel.
 	mostFiles = 1 << 18
 	// memoryShare is the part of the memory that clients may have: one half. The other one is for the garbage of the

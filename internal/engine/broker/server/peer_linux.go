@@ -160,6 +160,9 @@ func ended(pidfd int) bool {
 
 // refuse is the answer to a process that is not admitted.
 func refuse(peer, detail string, cause error) error {
-	return &ane.Error{Op: "admit", Engine: Name, Name: peer, Err: ane.Because(ane.ErrDenied, cause), Detail: detail,
-		Hint: "start a broker of your own, as the same user"}
+	what, hint := ane.ErrDenied, "start a broker of your own, as the same user"
+	if errors.Is(cause, unix.EMFILE) || errors.Is(cause, unix.ENFILE) {
+		what, hint = ane.ErrExhausted, "connect again, or raise the broker's limit on open files (ulimit -n)"
+	}
+	return &ane.Error{Op: "admit", Engine: Name, Name: peer, Err: ane.Because(what, cause), Detail: detail, Hint: hint}
 }

@@ -5,6 +5,7 @@ type allowance struct {
 	mappings int64
 	files    int64 // descriptors
 	memory   int64 // bytes
+	clients  int   // places
 }
 
 // or fills in what p does not say.
@@ -18,7 +19,15 @@ func (p allowance) or(q allowance) allowance {
 	if p.memory == 0 {
 		p.memory = q.memory
 	}
+	if p.clients == 0 {
+		p.clients = q.clients
+	}
 	return p
+}
+
+// placesBeside is how many clients have a place where the broker keeps so many descriptors for itself.
+func placesBeside(files int64) int {
+	return int(min(max((files-ownFiles)/placeFiles, 1), MaxClients))
 }
 
 // spare is what a limit leaves beside a reserve; half of a limit that is smaller than twice that.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,13 +12,18 @@ import (
 	"sync"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
 )
 
 // thisProcess reads the limits of the system once, and leaves the reserves of limits.go.
 var thisProcess = sync.OnceValue(func() allowance {
+	files := min(resource(unix.RLIMIT_NOFILE), mostFiles)
+	spent := spare(files, reservedFiles)
 	return allowance{
 		mappings: spare(readNumber("/proc/sys/vm/max_map_count", defaultMappings), reservedMappings),
-		files:    spare(min(resource(unix.RLIMIT_NOFILE), mostFiles), reservedFiles),
+		files:    spent,
+		clients:  placesBeside(files - spent),
 		memory:   memoryLimit("/proc/self/cgroup", "/sys/fs/cgroup") / memoryShare,
 	}
 })
@@ -44,10 +50,36 @@ func readNumber(path string, without int64) int64 {
 	return n
 }
 
-// memoryLimit is the least of the machine's memory, the limits of the cgroups that the process is in, that of its
-// address space, and GOMEMLIMIT.
+// addresses is what the limit on the address space leaves beside what the process has of it and reservedAddresses,
+// which is less than nothing where the limit is too low for a broker.
+func addresses() int64 {
+	limit := resource(unix.RLIMIT_AS)
+	if limit == math.MaxInt64 {
+		return limit
+	}
+	var pages int64
+	if b, err := os.ReadFile("/proc/self/statm"); err == nil {
+		size, _, _ := strings.Cut(string(b), " ")
+		pages, _ = strconv.ParseInt(size, 10, 64) // the kernel's own
+	}
+	return limit - pages*int64(os.Getpagesize()) - reservedAddresses
+}
+
+// cramped refuses to serve where the broker would end, with all its clients, for want of a thread.
+func cramped(left int64) error {
+	if left > 0 {
+		return nil
+	}
+	return &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrExhausted,
+		Detail: fmt.Sprintf("the limit on the address space leaves %d bytes, and threads may need %d",
+			left+reservedAddresses, int64(reservedAddresses)),
+		Hint: "raise it (ulimit -v, LimitAS=), or limit the memory by a cgroup (MemoryMax=)"}
+}
+
+// memoryLimit is the least of the machine's memory, the limits of the cgroups that the process is in, what is left of
+// its address space, and GOMEMLIMIT.
 func memoryLimit(list, root string) int64 {
-	limit := min(resource(unix.RLIMIT_AS), debug.SetMemoryLimit(-1))
+	limit := min(max(addresses(), leastMemory), debug.SetMemoryLimit(-1))
 	var s unix.Sysinfo_t
 	if err := unix.Sysinfo(&s); err == nil {
 		limit = min(limit, int64(uint64(s.Totalram)*uint64(s.Unit)))

@@ -11,9 +11,6 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
-// crowd is how many connections beside MaxClients may wait to be admitted or refused; silent ones are closed for more.
-const crowd = 16
-
 // pause is how long accepting rests when the system has no descriptors left.
 const pause = 50 * time.Millisecond
 
@@ -23,6 +20,9 @@ const pause = 50 * time.Millisecond
 // error is nil after either end, matches ErrCut when calls were cut, and is otherwise what
 // kept the broker from starting, or from giving everything back.
 func Serve(ctx context.Context, l *Listener, c Config) error {
+	if err := cramped(addresses()); err != nil {
+		return errors.Join(err, l.Close())
+	}
 	keepHeapWithin()
 	s, err := newServer(c.settled(SharedPolicy()))
 	if err != nil {

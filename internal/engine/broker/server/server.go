@@ -28,6 +28,7 @@ type server struct {
 	counts   counters
 	logged   *logLimit
 	quotas   quotas
+	places   places
 	arrivals arrivals
 	reports  *reports
 	policy   atomic.Pointer[Policy] // in force
@@ -59,6 +60,8 @@ func newServer(c Config) (*server, error) {
 		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.reports = newReports(c.report)
 	s.quotas = newQuotas(c.process, c.clients)
+	s.places = placesFor(c.clients)
+	s.arrivals.most = s.places.all + s.places.crowd
 	s.policy.Store(c.Policy)
 	own := c.Engine()
 	if own == nil {

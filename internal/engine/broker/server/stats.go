@@ -33,7 +33,7 @@ func (c *session) stats(payload []byte) (wire.Payload, error) {
 		value uint64
 	}{
 		{"clients", uint64(c.active.Load())},
-		{"clients allowed", MaxClients},
+		{"clients allowed", uint64(c.places.all)},
 		{"clients admitted", n.clients.Load()},
 		{"clients refused", n.refusedPeer.Load()},
 		{"faults", n.faults.Load()},
