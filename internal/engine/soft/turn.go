@@ -8,15 +8,21 @@ import (
 // turner copies a box whose source is dense along another axis than its destination: matrices that change rows and
 // columns, one for each position along the other axes.
 type turner struct {
-	box        box // without the two axes
-	size       int // of an element in bytes
-	rows, cols int // of a matrix in the source
-	to, from   int // elements between the rows of the destination and the source
-	high, wide int // matrices are turned in pieces of high x wide
+	box        box  // without the two axes
+	size       int  // of an element in bytes
+	rows, cols int  // of a matrix in the source
+	to, from   int  // elements between the rows of the destination and the source
+	high, wide int  // matrices are turned in pieces of high x wide
+	past       bool // the result is larger than the caches
 }
 
-// turnPiece is the side of a piece: 64 KiB of halves, in as many pages as a processor finds quickly.
-const turnPiece = 256
+// Sizes of a piece: 64 KiB of halves, in as many pages as a processor finds quickly. A result of pastLeast bytes is
+// larger than most caches.
+const (
+	turnPiece = 256
+	pastHigh  = 64
+	pastLeast = 16 << 20
+)
 
 // turned returns the runner for a merged box, or nil if it does not turn matrices.
 func turned(size int, b *box) runner {
@@ -30,6 +36,9 @@ func turned(size int, b *box) runner {
 		}
 		t := &turner{size: size, rows: b.dims[last], cols: b.dims[i], from: b.src[last], to: b.dst[i],
 			high: turnPiece, wide: turnPiece}
+		if size == 2 && ops.Volume(b.dims)*size >= pastLeast {
+			t.high, t.wide, t.past = pastHigh, halves.FetchCols, true
+		}
 		t.box = box{from: b.from, to: b.to, srcBase: b.srcBase, dstBase: b.dstBase}
 		for d := range last {
 			if d != i {
@@ -61,10 +70,16 @@ func (t *turner) span(c *call, lo, hi, _ int) {
 		src := t.box.srcBase + offset(m, t.box.dims, t.box.src) + r*t.from + col
 		dst := t.box.dstBase + offset(m, t.box.dims, t.box.dst) + col*t.to + r
 		rows, cols := min(t.high, t.rows-r), min(t.wide, t.cols-col)
-		switch t.size {
-		case 1:
+		switch {
+		case t.past:
+			var next []uint16
+			if r+t.high < t.rows {
+				next = from.pairs[src+t.high*t.from:]
+			}
+			halves.TransposePast(to.pairs[dst:], from.pairs[src:], next, rows, cols, t.to, t.from)
+		case t.size == 1:
 			halves.Transpose(to.raw[dst:], from.raw[src:], rows, cols, t.to, t.from)
-		case 2:
+		case t.size == 2:
 			halves.Transpose(to.pairs[dst:], from.pairs[src:], rows, cols, t.to, t.from)
 		default:
 			halves.Transpose(to.quads[dst:], from.quads[src:], rows, cols, t.to, t.from)

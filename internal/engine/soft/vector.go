@@ -1,6 +1,7 @@
 package soft
 
 import (
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil/ops"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
@@ -22,9 +23,10 @@ type vectorProduct struct {
 const (
 	vectorLeast = 1 << 12
 	vectorMost  = 1 << 20
-	vectorCols  = 2048 // sums of one piece, if the matrix has a column for each
-	vectorRows  = 32   // likewise rows
-	vectorFew   = 16   // rows for which a product of matrices is slower
+	vectorCols  = 2048    // sums of one piece, if the matrix has a column for each
+	vectorRows  = 32      // likewise rows
+	vectorFew   = 16      // rows for which a product of matrices is slower
+	vectorAhead = 1 << 17 // halves of a piece that are fetched while the piece before it is summed
 )
 
 // newVectorProduct returns nil if package halves has no kernel for the operands. across tells that the matrix has a
@@ -74,7 +76,11 @@ func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 			}
 		} else {
 			from = to - min(vectorRows, to) // the last piece overlaps the one before: to the same bits
-			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], r.k)
+			var next []fp16.Bits
+			if r.k*vectorRows <= vectorAhead && to < r.n {
+				next = matrix[to*r.k:]
+			}
+			halves.Dots((*[vectorRows]float32)(sums), vector, matrix[from*r.k:], next, r.k)
 		}
 		if r.bias {
 			bias := spare[:to-from]

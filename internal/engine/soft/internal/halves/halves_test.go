@@ -251,26 +251,33 @@ func TestTranspose(t *testing.T) {
 	r := rand.New(rand.NewPCG(9, 10))
 	each(t, func(t *testing.T) {
 		for _, s := range [][2]int{{1, 1}, {3, 5}, {8, 8}, {31, 33}, {32, 32}, {33, 64}, {64, 40}, {100, 70}, {96, 1},
-			{1, 96}} {
+			{1, 96}, {128, 300}} { // the last one has whole lines
 			rows, cols := s[0], s[1]
-			from, to := cols+r.IntN(5), rows+r.IntN(5)
+			from, to := cols+r.IntN(5), rows+r.IntN(5)*(rows%128)
 			src, dst := make([]uint16, (rows-1)*from+cols), make([]uint16, (cols-1)*to+rows)
 			for i := range src {
 				src[i] = uint16(r.Uint32())
 			}
-			Transpose(dst, src, rows, cols, to, from)
-			wide, wideSrc := make([]uint32, len(dst)), make([]uint32, len(src))
-			for i, v := range src {
-				wideSrc[i] = uint32(v) << 7
-			}
-			Transpose(wide, wideSrc, rows, cols, to, from)
-			for i := range dst {
-				want := uint16(0) // between the rows
-				if c, row := i/to, i%to; row < rows {
-					want = src[row*from+c]
+			for _, past := range []bool{false, true} {
+				clear(dst)
+				if past {
+					TransposePast(dst, src, src, rows, cols, to, from)
+				} else {
+					Transpose(dst, src, rows, cols, to, from)
 				}
-				require.Equal(t, want, dst[i], "%v at %d", s, i)
-				require.Equal(t, uint32(want)<<7, wide[i])
+				wide, wideSrc := make([]uint32, len(dst)), make([]uint32, len(src))
+				for i, v := range src {
+					wideSrc[i] = uint32(v) << 7
+				}
+				Transpose(wide, wideSrc, rows, cols, to, from)
+				for i := range dst {
+					want := uint16(0) // between the rows
+					if c, row := i/to, i%to; row < rows {
+						want = src[row*from+c]
+					}
+					require.Equal(t, want, dst[i], "%v at %d", s, i)
+					require.Equal(t, uint32(want)<<7, wide[i])
+				}
 			}
 		}
 	})
@@ -397,7 +404,7 @@ func TestRoundingOfNormalizeIsExact(t *testing.T) {
 
 func TestProductsWithVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
-	for _, s := range [][2]int{{1, 1}, {3, 16}, {8, 17}, {9, 33}, {40, 64}, {7, 5}, {600, 40}} {
+	for _, s := range [][2]int{{1, 1}, {3, 16}, {8, 17}, {9, 33}, {40, 64}, {7, 5}, {600, 40}, {4, 32}, {3, 200}} {
 		rows, cols := s[0], s[1]
 		stride := cols + r.IntN(3)
 		x, _ := values(r, max(rows, dotRows)*stride+cols)
@@ -438,7 +445,7 @@ func TestProductsWithVectors(t *testing.T) {
 					require.Equal(t, one, all[i*cols:][:cols], "%d of %d", i, few)
 				}
 			}
-			Dots(&sums, along, x, stride)
+			Dots(&sums, along, x, x[:len(x)*(rows%2)], stride)
 			require.Equal(t, dots, sums)
 		})
 	}

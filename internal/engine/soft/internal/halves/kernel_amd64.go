@@ -13,7 +13,7 @@ const (
 
 // detect requires F16C, AVX2 and FMA. x/sys/cpu reports them only if the operating system saves the registers.
 func detect() string {
-	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ {
+	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW {
 		return avx512
 	}
 	if cpu.X86.HasAVX2 && cpu.X86.HasFMA && cpu.X86.HasF16C {
@@ -46,10 +46,27 @@ func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
 //go:noescape
 func spanVector(s *Span, x *fp16.Bits, blocks int)
 
-// tileVector transposes 32 x 32 halves by way of room. to and from are the bytes between rows.
+// tileVector transposes 32 x 32 halves by way of room, and fetches 2 KiB. to and from are the bytes between rows. Unless
+// past is 0, lines of dst go past the caches where they are whole.
 //
 //go:noescape
-func tileVector(dst, src, room *uint16, to, from int)
+func tileVector(dst, src, room, fetch *uint16, to, from, past int)
+
+//go:noescape
+func tile512(dst, src, room, fetch *uint16, to, from, past int)
+
+// fence ends what went past the caches before the writes that follow.
+//
+//go:noescape
+func fence()
+
+func tileHalves(dst, src, room, fetch *uint16, to, from, past int) {
+	if machine.kernel == avx512 {
+		tile512(dst, src, room, fetch, to, from, past)
+	} else {
+		tileVector(dst, src, room, fetch, to, from, past)
+	}
+}
 
 //go:noescape
 func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
@@ -68,16 +85,38 @@ func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
 //go:noescape
 func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int)
 
-// dotsVector takes blocks of 8 columns.
+// dotsVector takes blocks of 32 columns. fetch is what is read after them, or nil.
 //
 //go:noescape
-func dotsVector(sums *[dotRows]float32, vector *float32, x *fp16.Bits, blocks, stride int)
+func dotsVector(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
+
+//go:noescape
+func dots512(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
+
+func dots(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int) {
+	if machine.kernel == avx512 {
+		dots512(sums, vector, x, room, fetch, blocks, stride)
+	} else {
+		dotsVector(sums, vector, x, room, fetch, blocks, stride)
+	}
+}
 
 // mulFourVector takes blocks of fewCols columns and at most 8 rows; the strides are the bytes between the rows, the
 // sums and the vectors.
 //
 //go:noescape
 func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
+
+//go:noescape
+func mulFour256(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
+
+func mulFour(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int) {
+	if machine.kernel == avx512 {
+		mulFourVector(sums, vectors, x, blocks, rows, stride, bySums, byVectors)
+	} else {
+		mulFour256(sums, vectors, x, blocks, rows, stride, bySums, byVectors)
+	}
+}
 
 // spansVector takes at most 8 rows; stride is the bytes between them. least is 0 for the greatest halves.
 //

@@ -10,20 +10,21 @@ func detect() string { return portable }
 
 // The portable code is used, and so none of these is called.
 
-func binaryVector(int, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int)          {}
-func clampVector(*fp16.Bits, *fp16.Bits, int, int16, int16, fp16.Bits)             {}
-func absVector(*fp16.Bits, *fp16.Bits, int)                                        {}
-func sumVector(int, *float64, *fp16.Bits, int)                                     {}
-func addToVector(int, *float64, *fp16.Bits, int, int, int)                         {}
-func spanVector(*Span, *fp16.Bits, int)                                            {}
-func tileVector(*uint16, *uint16, *uint16, int, int)                               {}
-func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)        {}
-func divideVector(*fp16.Bits, *float32, int, float64, float64, float32, float32)   {}
-func momentsVector(*Moments, *fp16.Bits, int, float64)                             {}
-func normalizeVector(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled) {}
-func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                  {}
-func dotsVector(*[dotRows]float32, *float32, *fp16.Bits, int, int)                 {}
+func binaryVector(int, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int)            {}
+func clampVector(*fp16.Bits, *fp16.Bits, int, int16, int16, fp16.Bits)               {}
+func absVector(*fp16.Bits, *fp16.Bits, int)                                          {}
+func sumVector(int, *float64, *fp16.Bits, int)                                       {}
+func addToVector(int, *float64, *fp16.Bits, int, int, int)                           {}
+func spanVector(*Span, *fp16.Bits, int)                                              {}
+func tileHalves(*uint16, *uint16, *uint16, *uint16, int, int, int)                   {}
+func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)          {}
+func divideVector(*fp16.Bits, *float32, int, float64, float64, float32, float32)     {}
+func momentsVector(*Moments, *fp16.Bits, int, float64)                               {}
+func normalizeVector(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)   {}
+func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                    {}
+func dots(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int) {}
 
-func mulFourVector(*float32, *float32, *fp16.Bits, int, int, int, int, int) {}
+func fence()                                                          {}
+func mulFour(*float32, *float32, *fp16.Bits, int, int, int, int, int) {}
 
 func spansVector(int, *int16, *int16, *fp16.Bits, int, int, int) {}

@@ -9,21 +9,50 @@ func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int
 		return
 	}
 	s, _ := any(src).([]uint16)
-	transposeHalves(d, s, rows, cols, to, from)
+	transposeHalves(d, s, nil, rows, cols, to, from)
 }
 
-// tile is the rows and columns of a tile: a row of halves is a line of the caches.
-const tile = 32
+// TransposePast is Transpose for a piece of a result that is larger than the caches: it goes past them where the
+// machine can. next is the piece of the source that comes after it, as large and as far between rows, or nil. The source
+// is quickest in pieces of FetchCols columns.
+func TransposePast(dst, src, next []uint16, rows, cols, to, from int) {
+	if machine.kernel == portable {
+		transposePortable(dst, src, rows, cols, to, from)
+		return
+	}
+	if next == nil {
+		next = src[:0]
+	}
+	transposeHalves(dst, src, next, rows, cols, to, from)
+}
 
-func transposeHalves(dst, src []uint16, rows, cols, to, from int) {
-	down, across := rows/tile*tile, cols/tile*tile
+const (
+	tile = 32 // the rows and columns of a tile: a row of halves is a line of the caches
+
+	FetchCols = tile * tile // one tile fetches as many elements of a row of the next piece
+)
+
+// transposeHalves goes along the rows of dst, whose lines are written in order. Unless next is nil, they go past the
+// caches.
+func transposeHalves(dst, src, next []uint16, rows, cols, to, from int) {
+	down, across, past, row := rows/tile*tile, cols/tile*tile, 0, 0
+	if next != nil {
+		past = 1
+	}
 	var room [tile * tile]uint16
-	for r := 0; r < down; r += tile {
-		for c := 0; c < across; c += tile {
-			d, s := dst[c*to+r:], src[r*from+c:]
+	for c := 0; c < across; c += tile {
+		for r := 0; r < down; r += tile {
+			d, s, fetch := dst[c*to+r:], src[r*from+c:], &room[0]
 			_, _ = d[(tile-1)*to+tile-1], s[(tile-1)*from+tile-1]
-			tileVector(&d[0], &s[0], &room[0], 2*to, 2*from)
+			if row+FetchCols <= len(next) {
+				fetch = &next[row]
+				row += from
+			}
+			tileHalves(&d[0], &s[0], &room[0], fetch, 2*to, 2*from, past)
 		}
+	}
+	if past != 0 {
+		fence()
 	}
 	if across < cols {
 		transposePortable(dst[across*to:], src[across:], rows, cols-across, to, from)

@@ -4,7 +4,7 @@ import "github.com/anekit/anekit/ane/fp16"
 
 // Vectors reports whether this machine has kernels for MulRows, and for MulFew and Dots: elsewhere a product of
 // matrices is as quick.
-func Vectors() (rows, columns bool) { return machine.kernel != portable, machine.kernel == avx512 }
+func Vectors() (rows, columns bool) { return machine.kernel != portable, machine.kernel != portable }
 
 // MulRows adds to each of sums its column of the product of a vector and a matrix, in the order of the rows. The
 // vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are
@@ -29,21 +29,37 @@ func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
 const dotRows = 32
 
 // Dots sets sums to the products of dotRows rows of a matrix with a vector, each summed in order. The rows are as long
-// as the vector, whose elements are halves, and stride elements apart.
-func Dots(sums *[dotRows]float32, vector []float32, x []fp16.Bits, stride int) {
+// as the vector, whose elements are halves, and stride elements apart. next is what is read after the rows, in the order
+// in which it is in memory, or nil.
+func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride int) {
 	_ = x[(dotRows-1)*stride+len(vector)-1]
 	clear(sums[:])
-	whole := 0
-	for whole+8 <= len(vector) && machine.kernel == avx512 {
-		n := min((len(vector)-whole)/8*8, most/dotRows)
-		dotsVector(sums, &vector[whole], &x[whole], n/8, 2*stride)
-		whole += n
-	}
-	for i := range sums {
-		row := x[i*stride:][:len(vector)]
-		for k := whole; k < len(vector); k++ {
-			sums[i] += float32(vector[k] * row[k].Float32())
+	if machine.kernel == portable {
+		for i := range sums {
+			for k, b := range x[i*stride:][:len(vector)] {
+				sums[i] += float32(vector[k] * b.Float32())
+			}
 		}
+		return
+	}
+	var room [2 * tile * dotRows]fp16.Bits
+	for len(vector) >= tile {
+		n := min(len(vector)/tile*tile, most/dotRows)
+		var fetch *fp16.Bits
+		if len(next) >= n*dotRows {
+			fetch, next = &next[0], next[n*dotRows:]
+		}
+		dots(sums, &vector[0], &x[0], &room[0], fetch, n/tile, 2*stride)
+		vector, x = vector[n:], x[n:]
+	}
+	if n := len(vector); n > 0 { // the rest and products that are +0
+		var tail [tile * dotRows]fp16.Bits
+		var last [tile]float32
+		copy(last[:], vector)
+		for i := range dotRows {
+			copy(tail[i*tile:][:n], x[i*stride:])
+		}
+		dots(sums, &last[0], &tail[0], &room[0], nil, 1, 2*tile)
 	}
 }
 
@@ -54,12 +70,12 @@ const fewCols = 32
 // sums[i*width:][:width].
 func MulFew(sums []float32, width int, vectors []float32, k, n int, x []fp16.Bits, stride int) {
 	few, i := len(sums)/width, 0
-	if whole := width / fewCols * fewCols; machine.kernel == avx512 && whole > 0 && n > 0 {
+	if whole := width / fewCols * fewCols; machine.kernel != portable && whole > 0 && n > 0 {
 		_ = x[(n-1)*stride+width-1]
 		for r := 0; r < n; r += 8 {
 			for i = 0; i+4 <= few; i += 4 {
 				_ = vectors[(i+3)*k+n-1]
-				mulFourVector(&sums[i*width], &vectors[i*k+r], &x[r*stride], whole/fewCols, min(n-r, 8), 2*stride,
+				mulFour(&sums[i*width], &vectors[i*k+r], &x[r*stride], whole/fewCols, min(n-r, 8), 2*stride,
 					4*width, 4*k)
 			}
 		}
