@@ -52,6 +52,19 @@ func guestOf(ctx context.Context) *Guest {
 // Errors: ErrCode (imports that the Host does not have), ErrLimit (more memory than Limits.Memory at first), those of
 // unimem.Open, and of a start function those of Call.
 func (c *Binary) Start(ctx context.Context, limits Limits) (*Guest, error) {
+	g, err := c.Resume(ctx, limits)
+	if err != nil || g.module.ExportedFunction(initialize) == nil {
+		return g, err
+	}
+	if _, err := g.Call(ctx, initialize); err != nil {
+		return nil, errors.Join(err, g.Close(ctx))
+	}
+	return g, nil
+}
+
+// Resume is Start without _initialize, for a caller that gives the guest the memory and globals of another one, which
+// was initialized.
+func (c *Binary) Resume(ctx context.Context, limits Limits) (*Guest, error) {
 	const op = "start"
 	h := c.host
 	h.mu.Lock()
@@ -81,11 +94,6 @@ func (c *Binary) Start(ctx context.Context, limits Limits) (*Guest, error) {
 		return nil, errors.Join(fault, g.Close(ctx))
 	}
 	g.module, g.memory = module, memory
-	if module.ExportedFunction(initialize) != nil {
-		if _, err := g.Call(ctx, initialize); err != nil {
-			return nil, errors.Join(err, g.Close(ctx))
-		}
-	}
 	return g, nil
 }
 
@@ -150,6 +158,13 @@ func (g *Guest) Call(ctx context.Context, name string, args ...uint64) ([]uint64
 		return nil, errors.Join(g.failed, g.end(ctx))
 	}
 	return results, nil
+}
+
+// Err is the error of the call that ended the guest, nil while it takes calls. Its memory then has half of that call.
+func (g *Guest) Err() error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.failed
 }
 
 // ended returns the typed error of a call that ended the guest.

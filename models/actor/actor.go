@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
+
+	"github.com/tetratelabs/wazero/api"
 
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/ane/wasm"
@@ -48,6 +51,12 @@ type Actor struct {
 //
 // Errors: ErrGuest (no export next), those of decoder.Model.NewSession and of wasm.Binary.Start.
 func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
+	return c.start(ctx, config, c.binary.Start)
+}
+
+// start makes an Actor of a guest that begin makes.
+func (c *Code) start(ctx context.Context, config Config,
+	begin func(context.Context, wasm.Limits) (*wasm.Guest, error)) (*Actor, error) {
 	const op = "start"
 	vocabulary := c.host.model.Config().Vocabulary
 	if len(config.Note) > maxNote {
@@ -69,13 +78,32 @@ func (c *Code) Start(ctx context.Context, config Config) (*Actor, error) {
 	if a.session, err = c.host.model.NewSession(); err != nil {
 		return nil, err
 	}
-	if a.guest, err = c.binary.Start(ctx, config.limits()); err != nil {
+	if a.guest, err = begin(ctx, config.limits()); err != nil {
 		return nil, errors.Join(err, a.session.Close())
 	}
-	if a.guest.Module().ExportedFunction("next") == nil {
-		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: "it exports no next"}, a.Close(ctx))
+	if why := unfit(a.guest.Module().ExportedFunction("next")); why != "" {
+		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: why}, a.Close(ctx))
 	}
 	return a, nil
+}
+
+// unfit says why an export is not next() -> i32, if it is not.
+func unfit(next api.Function) string {
+	if next == nil {
+		return "it exports no next"
+	}
+	d := next.Definition()
+	if len(d.ParamTypes()) == 0 && slices.Equal(d.ResultTypes(), []api.ValueType{i32}) {
+		return ""
+	}
+	names := func(types []api.ValueType) (all string) {
+		for _, t := range types {
+			all += " " + api.ValueTypeName(t)
+		}
+		return all
+	}
+	return fmt.Sprintf("its next is (%s) ->%s, not () -> i32", strings.TrimSpace(names(d.ParamTypes())),
+		names(d.ResultTypes()))
 }
 
 // Close ends the guest and the session. Repeating it does nothing.
@@ -94,7 +122,7 @@ func (a *Actor) Close(ctx context.Context) error {
 //
 // Errors: ErrEnd (the guest is silent, or its last token ends the text), ErrTalk (with the guest's Code), ErrClosed,
 // and those of wasm.Guest.Call. After an error of the guest the Actor cannot be frozen as it was before the call:
-// thaw the last snapshot.
+// thaw the last snapshot. After one that ended the guest it cannot be frozen at all.
 func (a *Actor) Next(ctx context.Context) (int, error) {
 	const op = "next"
 	a.mu.Lock()
@@ -108,9 +136,6 @@ func (a *Actor) Next(ctx context.Context) (int, error) {
 	results, err := a.guest.Call(context.WithValue(ctx, actorKey{}, a), "next")
 	if err != nil {
 		return 0, err
-	}
-	if len(results) != 1 {
-		return 0, &Error{Op: op, Err: ErrGuest, Detail: fmt.Sprintf("next has %d results, not one", len(results))}
 	}
 	config := a.code.host.model.Config()
 	token := int(int32(uint32(results[0])))
@@ -185,7 +210,7 @@ func (a *Actor) Copied() int64 { return a.guest.Copied() + a.session.Copied() }
 // path has the old file or the new one, whole. The Actor goes on unchanged. The first call reads all weights for their
 // fingerprint.
 //
-// Errors: ErrBusy (the guest has objects open, or its memory does not fit), ErrClosed, and those of
+// Errors: ErrBusy (the guest has objects open, has trapped, or its memory does not fit), ErrClosed, and those of
 // decoder.Session.SaveFile.
 func (a *Actor) Freeze(ctx context.Context, path string) error {
 	const op = "freeze"
@@ -193,6 +218,9 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 	defer a.mu.Unlock()
 	if a.closed {
 		return &Error{Op: op, Name: path, Err: ErrClosed}
+	}
+	if err := a.guest.Err(); err != nil {
+		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err, Hint: "thaw the last snapshot"}
 	}
 	if n := a.guest.Objects(); n > 0 {
 		return &Error{Op: op, Name: path, Err: ErrBusy,
@@ -254,7 +282,7 @@ func (c *Code) thaw(ctx context.Context, op, path string, config Config,
 		return nil, err
 	}
 	config.Prompt, config.Sampler = nil, t.Sampler
-	a, err := c.Start(ctx, config)
+	a, err := c.start(ctx, config, c.binary.Resume)
 	if err != nil {
 		return nil, err
 	}

@@ -22,6 +22,13 @@ func module(code []byte, globals ...string) []byte {
 		section(10, string(code)))
 }
 
+// oneFunction is a binary whose one function, of a type and a body, is exported by a name. It has no memory.
+func oneFunction(kind, name, body string) []byte {
+	sized := func(s string) string { return string(rune(len(s))) + s }
+	return []byte("\x00asm\x01\x00\x00\x00" + "\x01" + sized("\x01\x60"+kind) + "\x03" + sized("\x01\x00") +
+		"\x07" + sized("\x01"+sized(name)+"\x00\x00") + "\x0a" + sized("\x01"+sized("\x00"+body+"\x0b")))
+}
+
 func TestMutableGlobalsAreExported(t *testing.T) {
 	text := module(nil, "\x7f\x01\x41\x07\x0b", "\x7f\x00\x41\x07\x0b",
 		"\x7c\x01\x44\x00\x00\x00\x00\x00\x00\x00\x0b\x0b", "\x7e\x01\x42\xff\x0b\x0b")

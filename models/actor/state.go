@@ -72,8 +72,7 @@ func (a *Actor) state() ([]byte, error) {
 		}
 		b = binary.LittleEndian.AppendUint64(b, v.Get())
 	}
-	m := a.guest.Memory()
-	mem, err := m.Range(0, uint64(m.Size()))
+	mem, err := memoryOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -105,6 +104,15 @@ func (a *Actor) state() ([]byte, error) {
 			len(mem), n, maxState)
 	}
 	return append(b, packed.Bytes()...), nil
+}
+
+// memoryOf returns the memory that an actor's guest has now; none for a guest without.
+func memoryOf(a *Actor) ([]byte, error) {
+	m := a.guest.Memory()
+	if m.Block() == nil {
+		return nil, nil
+	}
+	return m.Range(0, uint64(m.Size()))
 }
 
 // read decodes a state and compares it with the guest.
@@ -203,7 +211,7 @@ func decode(op, path string, extra []byte) (*state, error) {
 func (s *state) install(op, path string, a *Actor) error {
 	bad := func(err error) error { return &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err} }
 	m := a.guest.Memory()
-	if grow := s.size - m.Size(); grow < 0 || grow%linear.PageSize != 0 {
+	if grow := s.size - m.Size(); grow < 0 || grow%linear.PageSize != 0 || grow > 0 && m.Block() == nil {
 		return bad(fmt.Errorf("its memory has %d bytes, the guest begins with %d", s.size, m.Size()))
 	} else if grow > 0 {
 		if _, ok := a.guest.Module().Memory().Grow(uint32(grow / linear.PageSize)); !ok {
@@ -211,7 +219,7 @@ func (s *state) install(op, path string, a *Actor) error {
 				m.Reserved()))
 		}
 	}
-	mem, err := m.Range(0, uint64(s.size))
+	mem, err := memoryOf(a)
 	if err != nil {
 		return bad(err)
 	}
