@@ -233,8 +233,11 @@ func foldFile(fs files, path string) error {
 		return nil
 	}
 	last := parts[len(parts)-1]
-	c, err := New(Config{Layers: h.layers, Heads: h.heads, HeadDim: h.dim, DType: h.dtype, Window: h.window,
-		Context: max(1, last.First+last.Tokens)}, unimem.OnHeap())
+	shape := Config{Layers: h.layers, Heads: h.heads, HeadDim: h.dim, DType: h.dtype, Window: h.window}
+	if h.window == 0 {
+		shape.Context = max(1, last.First+last.Tokens)
+	}
+	c, err := New(shape, unimem.OnHeap())
 	if err != nil {
 		return err
 	}

@@ -29,9 +29,9 @@ func (c *cacheMemory) print(a *app) error {
 
 // keptTable is a table of caches.
 func keptTable(all []weightbench.Kept) *page.Table {
-	w := page.NewTable("cache", "first ms", "prompt t/s", "generate t/s", "MiB", "beyond dynamic", "copied MiB")
+	w := page.NewTable("cache", "first ms", "prompt t/s", "gen t/s", "MiB", "beyond dynamic", "copied MiB")
 	for _, k := range all {
-		w.Row(k.Mode, fmt.Sprintf("%.3g", k.First), fmt.Sprintf("%.3g", k.Prompt), fmt.Sprintf("%.3g", k.Generate),
+		w.Row(k.Mode, weightbench.Figure(k.First), weightbench.Figure(k.Prompt), weightbench.Figure(k.Generate),
 			fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
 	}
 	return w
@@ -39,7 +39,7 @@ func keptTable(all []weightbench.Kept) *page.Table {
 
 // paperTable is table 4 of the paper.
 func paperTable(all []weightbench.Reserved) *page.Table {
-	w := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "generate t/s", "peak GB", "beyond dynamic")
+	w := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "gen t/s", "peak GB", "beyond dynamic")
 	for _, r := range all {
 		w.Row(r.Model, r.Mode, fmt.Sprint(r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate), fmt.Sprint(r.Peak),
 			fmt.Sprintf("%+.3f", r.Delta))

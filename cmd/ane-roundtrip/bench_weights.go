@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/internal/weightbench"
 )
 
@@ -34,8 +35,8 @@ software engine; and what reserving keys and values for 2048 and 4096 tokens
 costs beside a cache that grows. The paper's tables, measured with MLX on an M4
 Max, stand beside.
 
-Sizes double from 64 MiB up to --max-mib, as far as a quarter of the free space
-and of the free memory permits.
+Sizes double from 64 MiB up to --max-mib, as far as half of the free space and
+of the available memory permits.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots to
 FILE.html; also on failure.`,
@@ -115,9 +116,10 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 		return nil, err
 	}
 	defer e.Close() // its models are closed
-	sizes := weightbench.Sizes(dir, o.most<<20)
-	if len(sizes) == 0 {
-		d.Skipped = append(d.Skipped, skippedStep{"load", "no room for a file of 64 MiB: give --dir"})
+	sizes := weightbench.Sizes(dir, o.most<<20, membench.Available())
+	if next := int64(64) << len(sizes); next <= o.most {
+		d.Skipped = append(d.Skipped, skippedStep{"load", fmt.Sprintf("a file of %d MiB takes more than half of the "+
+			"free space of %s, or of the available memory: give --dir, or free memory", next, filepath.Dir(dir))})
 	}
 	for i, size := range sizes {
 		path := filepath.Join(dir, "m.safetensors")
@@ -202,9 +204,8 @@ func (d *benchWeightsDetails) plot(dir string) error {
 
 // print writes our tables and the paper's.
 func (d *benchWeightsDetails) print(a *app) error {
-	ms := func(v float64) string { return fmt.Sprintf("%.3g", 1000*v) }
-	load := page.NewTable("MiB", "cache", "map ms", "touch ms", "read ms", "parallel ms", "direct ms", "ring ms",
-		"read/touch")
+	ms := func(v float64) string { return weightbench.Figure(1000 * v) }
+	load := page.NewTable("MiB", "cache", "map", "touch", "read", "parallel", "direct", "ring", "read/touch")
 	for _, l := range d.Load {
 		cache := "warm"
 		if l.Cold {
@@ -216,7 +217,7 @@ func (d *benchWeightsDetails) print(a *app) error {
 			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
 	}
 	sizes := page.NewTable("paper: model", "GB", "standard s", "mmap s", "speedup")
-	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "generate t/s", "mmap",
+	effect := page.NewTable("paper: model", "load s", "mmap", "prompt t/s", "mmap", "gen t/s", "mmap",
 		"peak GB", "mmap")
 	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
 	for _, v := range d.Published.Variants {
@@ -227,18 +228,16 @@ func (d *benchWeightsDetails) print(a *app) error {
 		}
 		effect.Row(row...)
 	}
-	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "generate t/s", "moved MiB",
-		"own MiB",
-		"file MiB")
+	infer := page.NewTable("weights", "MiB", "load ms", "first ms", "prompt t/s", "gen t/s", "moved", "own", "file")
 	for _, i := range d.Infer {
-		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), fmt.Sprintf("%.3g", i.Prompt),
-			fmt.Sprintf("%.3g", i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
+		infer.Row(i.Way, fmt.Sprint(i.Bytes>>20), ms(i.Load), ms(i.First), weightbench.Figure(i.Prompt),
+			weightbench.Figure(i.Generate), fmt.Sprint(i.Moved>>20), fmt.Sprint(i.Own>>20), fmt.Sprint(i.Files>>20))
 	}
 	keep, paper := keptTable(d.Reserve), paperTable(d.Published.Reserve)
 	for _, t := range []struct {
 		title string
 		table *page.Table
-	}{{"Time to load", load}, {"", sizes}, {"\nEvaluations", infer}, {"", effect}, {"\nKeys and values", keep},
+	}{{"Time to load, in ms", load}, {"", sizes}, {"\nEvaluations; moved bytes, own pages and pages of files in MiB", infer}, {"", effect}, {"\nKeys and values", keep},
 		{"", paper}} {
 		if err := a.printf("%s\n", t.title); err != nil {
 			return err

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// available is the memory in bytes that the process can use without being killed: the free
+// Available is the memory in bytes that the process can use without being killed: the free
 // memory of the machine, within the limit of the container.
-func available() uint64 {
+func Available() uint64 {
 	free := uint64(math.MaxUint64)
 	if f, err := os.Open("/proc/meminfo"); err == nil {
 		defer f.Close()

@@ -4,5 +4,5 @@ package membench
 
 import "math"
 
-// available assumes no limit: on this system no container limits memory.
-func available() uint64 { return math.MaxUint64 }
+// Available assumes no limit: on this system no container limits memory.
+func Available() uint64 { return math.MaxUint64 }

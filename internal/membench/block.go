@@ -78,7 +78,7 @@ func needMemory(b *testing.B) {
 // lacking returns a message if there is not enough memory for that many bytes: for the
 // operation, its floor, and memory that the collector has not freed yet.
 func lacking(bytes int64) string {
-	if need, have := uint64(3*bytes), available(); need > have {
+	if need, have := uint64(3*bytes), Available(); need > have {
 		return fmt.Sprintf("needs %d MB of memory, %d MB are free", need>>20, have>>20)
 	}
 	return ""

@@ -19,14 +19,13 @@ func drop(path string) error {
 // CanDrop reports whether the page cache can be told to drop a file.
 func CanDrop() bool { return true }
 
-// room is the lesser of a folder's free space and the memory that is free.
-func room(dir string) int64 {
+// free is a folder's free space.
+func free(dir string) int64 {
 	var fs unix.Statfs_t
-	var si unix.Sysinfo_t
-	if unix.Statfs(dir, &fs) != nil || unix.Sysinfo(&si) != nil {
-		return 1 << 30
+	if unix.Statfs(dir, &fs) != nil {
+		return guess
 	}
-	return min(int64(fs.Bavail)*fs.Bsize, int64(si.Freeram+si.Bufferram)*int64(si.Unit))
+	return int64(fs.Bavail) * fs.Bsize
 }
 
 // resident is the memory of this process: its own pages, and those of mapped files.

@@ -9,8 +9,8 @@ func drop(string) error { return errors.ErrUnsupported }
 // CanDrop reports whether the page cache can be told to drop a file.
 func CanDrop() bool { return false }
 
-// room is a guess: 4 GiB, so that files of up to 1 GiB are made.
-func room(string) int64 { return 4 << 30 }
+// free is a guess.
+func free(string) int64 { return guess }
 
 // resident is unknown.
 func resident() (own, files int64) { return 0, 0 }

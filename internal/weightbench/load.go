@@ -125,10 +125,13 @@ func open(ctx context.Context, path, way string, tape *unimem.Tape) (*safetensor
 	return safetensors.Load(ctx, path, tape)
 }
 
+// guess is a folder's free space where it is unknown.
+const guess = 4 << 30
+
 // Sizes returns the sizes of files to make in a folder, from 64 MiB doubling to most bytes, as far as
-// a quarter of its free space and of the memory that is available permit.
-func Sizes(dir string, most int64) []int64 {
-	limit := min(most, room(filepath.Clean(dir))/4)
+// half of its free space and of the memory that is available permit.
+func Sizes(dir string, most int64, memory uint64) []int64 {
+	limit := min(most, free(filepath.Clean(dir))/2, int64(memory/2))
 	var all []int64
 	for n := int64(64 << 20); n <= limit; n *= 2 {
 		all = append(all, n)

@@ -58,13 +58,15 @@ func Plot(title, x, y string, logarithmic bool, lines []Line) string {
 	for i := range 5 {
 		part := float64(i) / 4
 		vx, vy := value(x0+part*(x1-x0)), value(y0+part*(y1-y0))
-		fmt.Fprintf(&s, `<text x="%.0f" y="%.0f" text-anchor="middle">%.3g</text>`+"\n", px(vx), height-bottom+16, vx)
-		fmt.Fprintf(&s, `<text x="%.0f" y="%.0f" text-anchor="end">%.3g</text>`+"\n", left-6, py(vy)+4, vy)
+		fmt.Fprintf(&s, `<text x="%.0f" y="%.0f" text-anchor="middle">%s</text>`+"\n", px(vx), height-bottom+16,
+			Figure(vx))
+		fmt.Fprintf(&s, `<text x="%.0f" y="%.0f" text-anchor="end">%s</text>`+"\n", left-6, py(vy)+4, Figure(vy))
 	}
 	fmt.Fprintf(&s, `<text x="%.0f" y="%.0f" text-anchor="middle">%s</text>`+"\n", (left+width-right)/2, height-12, x)
 	fmt.Fprintf(&s, `<text x="16" y="%.0f" transform="rotate(-90 16 %.0f)" text-anchor="middle">%s</text>`+"\n",
 		height/2, height/2, y)
-	colors := []string{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b"}
+	colors := []string{"#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#e377c2", "#7f7f7f",
+		"#bcbd22", "#17becf"}
 	for i, l := range lines {
 		color := colors[i%len(colors)]
 		var points []string
@@ -78,4 +80,12 @@ func Plot(title, x, y string, logarithmic bool, lines []Line) string {
 	}
 	s.WriteString("</svg>\n")
 	return s.String()
+}
+
+// Figure writes v with three digits, or with all those before its point.
+func Figure(v float64) string {
+	if math.Abs(v) >= 999.5 {
+		return fmt.Sprintf("%.0f", v)
+	}
+	return fmt.Sprintf("%.3g", v)
 }
