@@ -6,6 +6,7 @@ type Sealed struct {
 	fd   int // with size > 0, until Close
 	size int
 	mem  []byte
+	data [2]int64 // from and to of a range that holds data; what is sealed keeps it
 }
 
 // Size is the length of the file in bytes, 0 after Close.

@@ -190,37 +190,49 @@ func (s *Sealed) Holes(ctx context.Context) (bytes int64, err error) {
 	return bytes, err
 }
 
-// extents calls each for the parts of a range, which hold data or are holes.
+// extents calls each for the parts of a range, which hold data or are holes. The kernel looks at each page up to the
+// next hole, so the range found last is kept: else many parts of one file would cost its pages each.
 func (s *Sealed) extents(ctx context.Context, at, size int64, each func(at, n int64, hole bool) error) error {
 	for end := at + size; at < end; {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		data, err := unix.Seek(s.fd, at, unix.SEEK_DATA)
-		if errors.Is(err, unix.ENXIO) { // no data up to the end
-			data, err = end, nil
-		}
-		if err != nil {
-			return socketError("read sealed", "lseek(SEEK_DATA)", err)
-		}
-		if data = min(data, end); data > at {
-			if err := each(at, data-at, true); err != nil {
+		if at < s.data[0] || at >= s.data[1] {
+			if err := s.seek(at); err != nil {
 				return err
 			}
 		}
-		if at = data; at == end {
-			return nil
+		from, to := min(max(at, s.data[0]), end), min(s.data[1], end)
+		if from > at {
+			if err := each(at, from-at, true); err != nil {
+				return err
+			}
 		}
-		hole, err := unix.Seek(s.fd, at, unix.SEEK_HOLE)
-		if err != nil {
-			return socketError("read sealed", "lseek(SEEK_HOLE)", err)
+		if from < to {
+			if err := each(from, to-from, false); err != nil {
+				return err
+			}
 		}
-		hole = min(hole, end)
-		if err := each(at, hole-at, false); err != nil {
-			return err
-		}
-		at = hole
+		at = max(from, to)
 	}
+	return nil
+}
+
+// seek finds the next range at or after an offset that holds data; without one, that at the end of the file.
+func (s *Sealed) seek(at int64) error {
+	data, err := unix.Seek(s.fd, at, unix.SEEK_DATA)
+	if errors.Is(err, unix.ENXIO) {
+		s.data = [2]int64{int64(s.size), int64(s.size)}
+		return nil
+	}
+	if err != nil {
+		return socketError("read sealed", "lseek(SEEK_DATA)", err)
+	}
+	hole, err := unix.Seek(s.fd, data, unix.SEEK_HOLE)
+	if err != nil {
+		return socketError("read sealed", "lseek(SEEK_HOLE)", err)
+	}
+	s.data = [2]int64{data, hole}
 	return nil
 }
 
