@@ -386,7 +386,7 @@ func sample(_ context.Context, g *Guest, p []uint64) (int32, error) {
 		if err != nil {
 			return 0, misaligned(op, ptr, 4, err)
 		}
-		return int32(s.Next(logits)), nil
+		return chosen(op, s.Next(logits))
 	}
 	halves, err := unimem.View[fp16.Bits](b)
 	if err != nil {
@@ -395,7 +395,15 @@ func sample(_ context.Context, g *Guest, p []uint64) (int32, error) {
 	logits := make([]float32, count)
 	fp16.Decode(logits, halves)
 	g.AddCopied(int64(len(b)))
-	return int32(s.Next(logits)), nil
+	return chosen(op, s.Next(logits))
+}
+
+// chosen is the result of a Sampler.
+func chosen(op string, token int) (int32, error) {
+	if token < 0 {
+		return 0, &Error{Op: op, Code: CodeArgument, Err: CodeArgument, Detail: "no logit is a number"}
+	}
+	return int32(token), nil
 }
 
 func misaligned(op string, ptr uint64, align int, err error) error {

@@ -54,7 +54,8 @@ func (l Limits) withDefaults() Limits {
 
 // Sampler chooses tokens, as models/decoder's does.
 type Sampler interface {
-	// Next returns the index of the chosen logit. It does not change logits, which may be the guest's memory.
+	// Next returns the index of the chosen logit, or a negative number if no logit is one. It does not change logits,
+	// which may be the guest's memory.
 	Next(logits []float32) int
 }
 

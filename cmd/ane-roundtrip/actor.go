@@ -5,9 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -227,7 +229,7 @@ func badActor(err error) error {
 	if errors.As(err, &e) && (errors.Is(err, actor.ErrSnapshot) || errors.Is(err, actor.ErrGuest)) {
 		return badInput{err: err, hint: e.Hint}
 	}
-	if errors.Is(err, wasm.ErrCode) || errors.Is(err, wasm.ErrLimit) {
+	if errors.Is(err, wasm.ErrCode) || errors.Is(err, wasm.ErrLimit) || errors.Is(err, wasm.ErrExport) {
 		return bad(err)
 	}
 	return badModel(err)
@@ -264,12 +266,14 @@ func (j *actorJob) prepare() (err error) {
 		if err := replaceable(o.snapshot); err != nil {
 			return err
 		}
+		o.snapshot = behindLinks(o.snapshot)
 		j.generateJob.o.snapshot = "" // an actor that begins reads none
 		err := j.generateJob.prepare()
 		j.o.max, j.o.context = j.generateJob.o.max, j.generateJob.o.context
 		return err
 	}
 	info, err := actor.PeekFile(o.snapshot)
+	o.snapshot = behindLinks(o.snapshot)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return badf("--snapshot %s does not exist; freeze an actor first, with a prompt", o.snapshot)
@@ -310,24 +314,25 @@ func (j *actorJob) prepare() (err error) {
 	return nil
 }
 
-// replaceable refuses a file that freeze would replace and that is no snapshot, such as one of the model or the guest.
+// replaceable refuses a file that freeze would replace and that is no actor, such as one of the model, of the guest or
+// of generate.
 func replaceable(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().IsRegular() && info.Size() == 0 {
 		return nil
 	}
 	if info.Mode().IsRegular() {
-		if _, err = decoder.PeekFile(path); err == nil {
+		if _, err = actor.PeekFile(path); err == nil {
 			return nil
 		}
 	}
-	return badf("--snapshot %s exists and is no snapshot, so it is not replaced; name another file", path)
+	return badf("--snapshot %s exists and is no snapshot of an actor, so it is not replaced; name another file", path)
 }
 
 // begin starts or thaws the actor.
 func (j *actorJob) begin(ctx context.Context, code *actor.Code) (err error) {
 	config := actor.Config{Prompt: j.prompt, Sampler: j.sampler,
-		Limits: wasm.Limits{Memory: j.o.memory << 20, Output: j.app.err}}
+		Limits: wasm.Limits{Memory: j.o.memory << 20, Output: guestOutput{j.app.err}}}
 	if config.Note, err = filepath.Abs(j.o.model); err != nil {
 		return err
 	}
@@ -406,4 +411,22 @@ func (j *actorJob) talkOn(ctx context.Context) error {
 		f.Snapshot = info.Size()
 	}
 	return err
+}
+
+// guestOutput writes what a guest prints, with what would control a terminal escaped.
+type guestOutput struct{ w io.Writer }
+
+// Write implements io.Writer.
+func (o guestOutput) Write(b []byte) (int, error) {
+	for line := range strings.SplitAfterSeq(string(b), "\n") {
+		text, end := strings.CutSuffix(line, "\n")
+		text = visible(text)
+		if end {
+			text += "\n"
+		}
+		if _, err := io.WriteString(o.w, text); err != nil {
+			return 0, err
+		}
+	}
+	return len(b), nil
 }

@@ -95,7 +95,7 @@ func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
 		before, _ := os.ReadFile(file)
 		code, said := freeze(file)
 		require.Equal(t, codeUsage, code, file)
-		require.Contains(t, said, "is no snapshot, so it is not replaced")
+		require.Contains(t, said, "is no snapshot of an actor, so it is not replaced")
 		after, _ := os.ReadFile(file)
 		require.Equal(t, before, after)
 	}
@@ -104,4 +104,16 @@ func TestFreezeReplacesSnapshotsAlone(t *testing.T) {
 		code, said := freeze(file)
 		require.Zero(t, code, said)
 	}
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	link = filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(file, link))
+	code, told := freeze(link)
+	require.Zero(t, code, told)
+	target, err := os.Readlink(link)
+	require.NoError(t, err, "the link stays")
+	require.Equal(t, file, target)
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotEqual(t, before, after)
 }

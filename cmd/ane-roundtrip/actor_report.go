@@ -60,7 +60,7 @@ func (j *actorJob) report(d *ane.Device) error {
 		w.Row("frozen", fmt.Sprintf("%s, %s in %s", visible(j.o.snapshot), membench.BytesText(int(f.Snapshot)),
 			brief(f.Freeze)))
 	}
-	w.Row("copied", fmt.Sprintf("%d bytes in this run: %s", f.Copied, whatIsCopied))
+	w.Row("copied", fmt.Sprintf("%d bytes in this run: tokens from and to the guest, %s", f.Copied, whatIsCopied))
 	if err := a.printf("\n"); err != nil {
 		return err
 	}

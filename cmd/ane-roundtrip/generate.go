@@ -226,9 +226,7 @@ func (j *generateJob) peek() error {
 	case !info.Mode().IsRegular():
 		return badf("--snapshot %s is no file; name a file", path)
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		j.o.snapshot = target // a save would replace a link
-	}
+	j.o.snapshot = behindLinks(path)
 	t, err := decoder.PeekFile(path)
 	if err != nil {
 		return err

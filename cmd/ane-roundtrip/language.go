@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"path/filepath"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
@@ -62,6 +63,14 @@ func (o *generateOptions) checkForm() error {
 		return badf("there is no form %q; %s", o.form, near.Choices(o.form, "choose one of", forms()))
 	}
 	return nil
+}
+
+// behindLinks returns the file that a path with symbolic links names: a snapshot would replace a link.
+func behindLinks(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 // forms lists the forms by name.

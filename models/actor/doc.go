@@ -24,8 +24,10 @@
 //	prefill(ptr, n) -> 0                   the model takes n tokens, i32 each
 //	step(token) -> 0                       the model takes one token
 //	choose() -> token                      by the actor's sampler, from the logits of the last token
-//	logits(ptr, cap) -> numbers            writes fp32 logits; the bytes count in Guest.Copied
+//	logits(ptr, cap) -> numbers            writes fp32 logits
 //	truncate(n) -> 0                       the model keeps the first n tokens
+//
+// The bytes of prompt_read, prefill and logits count in Guest.Copied.
 //
 // Talker is a guest that answers a prompt, in C.
 //

@@ -96,6 +96,7 @@ func functions() []wasm.Function {
 			for i, id := range a.prompt[:n] {
 				binary.LittleEndian.PutUint32(b[4*i:], uint32(id))
 			}
+			a.guest.AddCopied(int64(len(b)))
 			return int(n), nil
 		}),
 		function("vocabulary", 0, func(_ context.Context, a *Actor, _ []uint64) (int, error) {
@@ -109,10 +110,15 @@ func functions() []wasm.Function {
 			if err != nil {
 				return 0, err
 			}
+			if most := uint64(a.code.host.model.Config().Positions); p[1] > most { // before memory is taken for them
+				return 0, &decoder.Error{Op: "prefill", Err: decoder.ErrTooLong,
+					Detail: fmt.Sprintf("%d tokens, the model has %d positions", p[1], most)}
+			}
 			tokens := make([]int, p[1])
 			for i := range tokens {
 				tokens[i] = int(int32(binary.LittleEndian.Uint32(b[4*i:])))
 			}
+			a.guest.AddCopied(int64(len(b)))
 			return 0, a.session.Prefill(ctx, tokens)
 		}),
 		function("step", 1, func(ctx context.Context, a *Actor, p []uint64) (int, error) {
