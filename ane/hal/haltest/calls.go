@@ -1,5 +1,7 @@
 // Package haltest is the conformance suite of package hal, for any engine: the families and names
-// of IREE's tests of hardware abstraction layers, with code of its own.
+// of the cases of IREE's suite for hardware abstraction layers (iree/hal/cts), with code of its own,
+// and cases of what package hal promises besides. Cases of what package hal does not have are left
+// out: tables of bindings and constants, exported timepoints, profiling sinks, flags of memory.
 //
 //	func TestConformance(t *testing.T) {
 //		haltest.Run(t, open, haltest.Direct()) // open opens the engine

@@ -2,17 +2,24 @@ package haltest
 
 import (
 	"bytes"
-	"context"
-	"slices"
 
-	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/hal"
 )
 
-// commandBuffers are the families of command buffers.
+// commandBuffers are the families of command buffers without programs.
 func commandBuffers() []testCase {
 	return []testCase{
-		{"command_buffer/Empty", func(r *rig) {
+		{"command_buffer_basic/Create", func(r *rig) {
+			for _, mode := range []hal.Mode{hal.OneShot, hal.Reusable} {
+				c, err := r.d.NewCommandBuffer(mode)
+				r.ok(err)
+				r.ok(c.Close())
+			}
+			_, err := r.d.NewCommandBuffer(hal.Reusable + 1)
+			r.is(err, hal.ErrMode)
+		}},
+		{"command_buffer_basic/BeginEnd", func(r *rig) { r.ok(r.empty().Close()) }},
+		{"command_buffer_basic/SubmitEmpty", func(r *rig) {
 			r.now(func(*hal.CommandBuffer) {})
 			r.now(func(c *hal.CommandBuffer) { r.Barrier(c) })
 			r.ok(r.execute())
@@ -71,6 +78,9 @@ func commandBuffers() []testCase {
 			})
 			r.same(r.Bytes(b), []byte{1, 2, 1, 1, 2, 7, 7, 1, 2, 0, 0, 0})
 		}},
+		{"command_buffer_fill/Pattern1_Size1_Offset0_Length1", func(r *rig) { r.fill(1, 0, 1, []byte{7}) }},
+		{"command_buffer_fill/Pattern2_Size2_Offset0_Length2", func(r *rig) { r.fill(2, 0, 2, []byte{7, 8}) }},
+		{"command_buffer_fill/Pattern4_Size4_Offset0_Length4", func(r *rig) { r.fill(4, 0, 4, []byte{7, 8, 9, 10}) }},
 		{"command_buffer_copy/OffsetsAndLengths", func(r *rig) {
 			a, b := r.buffer(40), r.buffer(40)
 			for i := range r.Bytes(a) {
@@ -95,6 +105,8 @@ func commandBuffers() []testCase {
 			})
 			r.same(r.Bytes(b), []byte("12345678xxxxxxxx1234567812345678"))
 		}},
+		{"command_buffer_copy/CopyWholeBuffer", func(r *rig) { r.copy(1024, 0, 0, 1024) }},
+		{"command_buffer_copy/CopySubBuffer", func(r *rig) { r.copy(1024, 8, 4, 1024/2-4) }},
 		{"command_buffer_update/Captures", func(r *rig) {
 			b := r.buffer(8)
 			data := []byte("abc")
@@ -107,70 +119,9 @@ func commandBuffers() []testCase {
 			r.ok(r.execute(c))
 			r.same(r.Bytes(b), []byte("\x00abxyz\x00\x00"))
 		}},
-		{"command_buffer_dispatch/Bindings", func(r *rig) {
-			e, x, y := r.prepare()
-			r.now(func(c *hal.CommandBuffer) {
-				r.Update(c, x.Range(0, row), one())
-				r.dispatch(c, e, x, y)
-			})
-			r.same(r.Bytes(y), two())
-			for kind, maps := range map[error][2]map[string]hal.Range{
-				ane.ErrUnbound:    {{}, {"y": y.Range(0, row)}},
-				ane.ErrName:       {{"x": x.Range(0, row), "q": x.Range(0, row)}, {"y": y.Range(0, row)}},
-				ane.ErrShort:      {{"x": x.Range(0, row-1)}, {"y": y.Range(0, row)}},
-				ane.ErrAlias:      {{"x": x.Range(0, row)}, {"y": x.Range(0, row)}},
-				hal.ErrOutOfRange: {{"x": x.Range(1, row)}, {"y": y.Range(0, row)}},
-			} {
-				c, err := r.d.NewCommandBuffer(hal.OneShot)
-				r.ok(err)
-				r.Dispatch(c, e, maps[0], maps[1])
-				r.is(r.End(c), kind)
-			}
-		}},
-		{"command_buffer_dispatch/Pipeline", func(r *rig) {
-			e, x, y := r.prepare()
-			r.now(func(c *hal.CommandBuffer) {
-				r.Update(c, x.Range(0, row), one())
-				r.dispatch(c, e, x, y)
-				r.Copy(c, x.Range(0, row), y.Range(0, row))
-				r.dispatch(c, e, x, y)
-				r.Fill(c, x.Range(0, row), []byte{0, 0})
-			})
-			r.same(r.Bytes(y), four())
-			r.same(r.Bytes(x), make([]byte, row))
-		}},
-		{"command_buffer_dispatch/Reuse", func(r *rig) {
-			e, x, y := r.prepare()
-			c := r.record(hal.Reusable, func(c *hal.CommandBuffer) {
-				r.dispatch(c, e, x, y)
-				r.Copy(c, x.Range(0, row), y.Range(0, row))
-			})
-			copy(r.Bytes(x), one())
-			s := r.NewSemaphore(0)
-			for _, v := range []uint64{2, 1} {
-				r.ok(r.Execute(r.q, context.Background(), at(s, v), at(s, v+1), c))
-			}
-			r.ok(r.Signal(s, 1))
-			r.ok(r.Wait(s, r.ctx, 3))
-			r.same(r.Bytes(x), four())
-		}},
-		{"command_buffer_transient_buffer/RecordedBeforeAlloca", func(r *rig) {
-			e, x, y := r.prepare()
-			s := r.NewSemaphore(0)
-			between, err := r.Alloca(r.q, context.Background(), at(s, 1), at(s, 2), row)
-			r.ok(err)
-			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) {
-				r.dispatch(c, e, x, between)
-				r.dispatch(c, e, between, y)
-			})
-			copy(r.Bytes(x), one())
-			r.ok(r.Dealloca(r.q, context.Background(), at(s, 3), at(s, 4), between))
-			r.ok(r.Execute(r.q, context.Background(), at(s, 2), at(s, 3), c))
-			r.ok(r.Signal(s, 1))
-			r.ok(r.Wait(s, r.ctx, 4))
-			r.same(r.Bytes(y), four())
-			r.that(r.Bytes(between) == nil, "the memory is free")
-		}},
+		{"command_buffer_update/UpdateBufferWholeBuffer", func(r *rig) { r.update(16, 0, sequence(16)) }},
+		{"command_buffer_update/UpdateBufferWithOffsets", func(r *rig) { r.update(16, 4, sequence(16)[4:12]) }},
+		{"command_buffer_update/UpdateBufferSubspan", func(r *rig) { r.update(16, 8, sequence(16)[4:8]) }},
 		{"command_buffer_stress/ManyCommands", func(r *rig) {
 			const n = 5000
 			b := r.buffer(n)
@@ -191,43 +142,33 @@ func commandBuffers() []testCase {
 			}
 			r.same(r.Bytes(b), want)
 		}},
-	}
-}
-
-// executables are the families executable and executable_cache.
-func executables() []testCase {
-	return []testCase{
-		{"executable/Layouts", func(r *rig) {
-			e, _, _ := r.prepare()
-			in, out := e.Inputs(), e.Outputs()
-			r.that(len(in) == 1 && in[0].Name == "x" && slices.Equal(in[0].Shape, []int{1, 1, 1, 32}),
-				"input x is as in the text")
-			r.that(len(out) == 1 && out[0].Name == "y", "output y is as in the text")
-			r.that(e.Receipt().Engine != "", "the receipt names the engine")
-		}},
-		{"executable/Refused", func(r *rig) {
-			_, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte("no program")})
-			r.is(err, ane.ErrCompile)
-		}},
-		{"executable/Close", func(r *rig) {
-			e, x, y := r.prepare()
-			other, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)})
-			r.ok(err)
-			c := r.record(hal.Reusable, func(c *hal.CommandBuffer) { r.dispatch(c, e, x, y) })
-			r.ok(r.execute(c))
-			r.ok(r.CloseExecutable(e, r.ctx))
-			r.ok(r.CloseExecutable(e, r.ctx))
-			r.is(r.execute(c), hal.ErrFailed, hal.ErrClosed)
-			r.now(func(c *hal.CommandBuffer) { r.dispatch(c, other, x, y) })
-		}},
-		{"executable_cache/CompiledOnce", func(r *rig) {
-			for range 3 {
-				e, err := r.Prepare(r.d, r.ctx, ane.Source{Text: []byte(double)})
-				r.ok(err)
-				r.ok(r.CloseExecutable(e, r.ctx))
+		{"command_buffer_stress/RapidFillSubmit", func(r *rig) {
+			b := r.buffer(4096)
+			for i := range 200 {
+				r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 4096), []byte{byte(i), 0, 0xEF, 0xBE}) })
 			}
-			s := r.d.Stats()
-			r.that(s.Compiles == 1 && s.CacheHits == 2, "one compile and two hits")
+			r.same(r.Bytes(b), bytes.Repeat([]byte{199, 0, 0xEF, 0xBE}, 1024))
+		}},
+		{"command_buffer_stress/RapidCopySubmit", func(r *rig) {
+			a, b := r.buffer(4096), r.buffer(4096)
+			for i := range 200 {
+				copy(r.Bytes(a), bytes.Repeat([]byte{byte(i)}, 4096))
+				r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 4096), a.Range(0, 4096)) })
+			}
+			r.same(r.Bytes(b), bytes.Repeat([]byte{199}, 4096))
+		}},
+		{"command_buffer_stress/LargeFillCommandBuffer", func(r *rig) {
+			const n = 512
+			b, want := r.buffer(4*n), make([]byte, 0, 4*n)
+			c := r.record(hal.Reusable, func(c *hal.CommandBuffer) {
+				for i := range n {
+					pattern := []byte{byte(i), byte(i >> 8), 0x37, 0xBD}
+					r.Fill(c, b.Range(4*i, 4), pattern)
+					want = append(want, pattern...)
+				}
+			})
+			r.ok(r.execute(c))
+			r.same(r.Bytes(b), want)
 		}},
 	}
 }

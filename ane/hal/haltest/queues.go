@@ -1,73 +1,15 @@
 package haltest
 
 import (
-	"bytes"
 	"context"
 
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/unimem"
 )
 
-// queues are the families queue_alloca, queue_transfer, queue_dispatch and buffer_mapping.
+// queues are the families queue_dispatch and buffer_mapping, and that of Close.
 func queues() []testCase {
 	return []testCase{
-		{"queue_alloca/AllocaDealloca", func(r *rig) {
-			s := r.NewSemaphore(0)
-			b, err := r.Alloca(r.q, context.Background(), at(s, 1), at(s, 2), 33)
-			r.ok(err)
-			r.that(r.Bytes(b) == nil, "no memory before the wait is reached")
-			r.ok(r.Signal(s, 1))
-			r.ok(r.Wait(s, r.ctx, 2))
-			r.same(r.Bytes(b), make([]byte, 33))
-			r.ok(r.Dealloca(r.q, context.Background(), at(s, 3), at(s, 4), b))
-			r.that(r.Bytes(b) != nil, "the memory stays until the wait is reached")
-			r.ok(r.Signal(s, 3))
-			r.ok(r.Wait(s, r.ctx, 4))
-			r.that(r.Bytes(b) == nil, "no memory after Dealloca")
-		}},
-		{"queue_alloca/BatchWithoutMemory", func(r *rig) {
-			never := r.NewSemaphore(0)
-			b, err := r.Alloca(r.q, context.Background(), at(never, 1), nil, 33)
-			r.ok(err)
-			seen := r.buffer(1)
-			c := r.record(hal.Reusable, func(c *hal.CommandBuffer) {
-				r.Fill(c, seen.Range(0, 1), []byte{1})
-				r.Fill(c, b.Range(0, 33), []byte{1})
-			})
-			r.is(r.execute(c), hal.ErrFailed, hal.ErrClosed)
-			r.same(r.Bytes(seen), []byte{0})
-		}},
-		{"queue_alloca/FailedWait", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			_, err := r.Alloca(r.q, context.Background(), at(s, 1), at(u, 1), 33)
-			r.ok(err)
-			r.Fail(s, errCause)
-			r.is(r.Wait(u, r.ctx, 1), errCause)
-		}},
-		{"queue_alloca/Sizes", func(r *rig) {
-			_, err := r.Alloca(r.q, context.Background(), nil, nil, 0)
-			r.is(err, unimem.ErrZeroSize)
-			_, err = r.Alloca(r.q, context.Background(), nil, nil, -1)
-			r.is(err, unimem.ErrSize)
-		}},
-		{"queue_transfer/FillCopyUpdate", func(r *rig) {
-			a, b := r.buffer(100), r.buffer(100)
-			s := r.NewSemaphore(0)
-			steps := []func(c *hal.CommandBuffer){
-				func(c *hal.CommandBuffer) { r.Fill(c, a.Range(0, 100), []byte{3}) },
-				func(c *hal.CommandBuffer) { r.Update(c, a.Range(10, 3), []byte("abc")) },
-				func(c *hal.CommandBuffer) { r.Copy(c, b.Range(1, 20), a.Range(5, 20)) },
-			}
-			for i, f := range steps {
-				r.ok(r.Execute(r.q, context.Background(), at(s, uint64(i)), at(s, uint64(i+1)),
-					r.record(hal.OneShot, f)))
-			}
-			r.ok(r.Wait(s, r.ctx, uint64(len(steps))))
-			want := bytes.Repeat([]byte{3}, 20)
-			copy(want[5:], "abc")
-			r.same(r.Bytes(b)[1:21], want)
-			r.same(r.Bytes(b)[21:], make([]byte, 79))
-		}},
 		{"queue_dispatch/Chain", func(r *rig) {
 			e, x, y := r.prepare()
 			z := r.buffer(row)
@@ -110,6 +52,22 @@ func queues() []testCase {
 			r.ok(r.Wait(u, r.ctx, 1))
 			r.ok(r.CloseBuffer(b))
 			r.that(r.Bytes(b) == nil, "no memory after Close")
+		}},
+		{"buffer_mapping/FillEmpty", func(r *rig) {
+			b := r.buffer(16)
+			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(7, 0), []byte{0xFF}) })
+			r.same(r.Bytes(b), make([]byte, 16))
+		}},
+		{"buffer_mapping/ReadData", func(r *rig) {
+			b := r.buffer(16)
+			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(8, 8), []byte{0xFF}) })
+			r.same(r.Bytes(b)[4:12], []byte{0, 0, 0, 0, 0xFF, 0xFF, 0xFF, 0xFF})
+		}},
+		{"buffer_mapping/WriteDataWithOffset", func(r *rig) {
+			a, b := r.buffer(16), r.buffer(16)
+			copy(r.Bytes(a)[4:], "12345678")
+			r.now(func(c *hal.CommandBuffer) { r.Copy(c, b.Range(0, 16), a.Range(0, 16)) })
+			r.same(r.Bytes(b), []byte("\x00\x00\x00\x0012345678\x00\x00\x00\x00"))
 		}},
 		{"device/Close", func(r *rig) {
 			u := r.NewSemaphore(0)

@@ -2,15 +2,18 @@ package haltest
 
 import (
 	"context"
-	"sync"
+	"errors"
 
 	"github.com/anekit/anekit/ane/hal"
 )
 
-// semaphores are the families semaphore, semaphore_thread and semaphore_submission, and queue_host_call.
+// semaphores is the family semaphore: what one goroutine sees.
 func semaphores() []testCase {
 	return []testCase{
-		{"semaphore/CreateAndQuery", func(r *rig) {
+		{"semaphore/NoOp", func(r *rig) {
+			r.that(r.value(r.NewSemaphore(123)) == 123, "the initial value is 123")
+		}},
+		{"semaphore/NormalSignaling", func(r *rig) {
 			s := r.NewSemaphore(7)
 			r.that(r.value(s) == 7, "the initial value is 7")
 			r.ok(r.Signal(s, 9))
@@ -32,7 +35,7 @@ func semaphores() []testCase {
 			r.is(r.Wait(s, ended(), 2), hal.ErrFailed, errCause)
 			r.ok(r.Wait(s, ended(), 1))
 		}},
-		{"semaphore/WaitAlreadyReached", func(r *rig) {
+		{"semaphore/WaitAlreadySignaled", func(r *rig) {
 			s := r.NewSemaphore(3)
 			r.ok(r.Wait(s, ended(), 2))
 			r.ok(r.Wait(s, ended(), 3))
@@ -62,130 +65,50 @@ func semaphores() []testCase {
 			r.is(err, errCause)
 			r.that(i == 0, "point 0 has failed")
 		}},
-		{"semaphore_thread/SignalFromAnotherThread", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			var all sync.WaitGroup
-			defer all.Wait()
-			all.Go(func() {
-				if r.Wait(s, r.ctx, 1) == nil {
-					_ = r.Signal(u, 1) // the other thread checks it
-				}
-			})
-			r.ok(r.Signal(s, 1))
-			r.ok(r.Wait(u, r.ctx, 1))
+		{"semaphore/EmptyWait", func(r *rig) {
+			r.ok(r.WaitAll(ended()))
+			i, err := r.WaitAny(ended())
+			r.ok(err)
+			r.that(i == -1, "-1 for no points")
 		}},
-		{"semaphore_thread/ManyWaiters", func(r *rig) {
-			s := r.NewSemaphore(0)
-			errs := make(chan error, 64)
-			for v := range cap(errs) {
-				go func() { errs <- r.Wait(s, r.ctx, uint64(v+1)) }()
-			}
-			for v := range cap(errs) {
-				r.ok(r.Signal(s, uint64(v+1)))
-			}
-			for range cap(errs) {
-				r.ok(<-errs)
-			}
+		{"semaphore/WaitUnsignaled", func(r *rig) {
+			s := r.NewSemaphore(2)
+			r.is(r.Wait(s, ended(), 3), context.Canceled)
+			r.that(r.value(s) == 2, "the value stays")
 		}},
-		{"semaphore_thread/FailureWakes", func(r *rig) {
+		{"semaphore/WaitAllButNotAllSignaled", func(r *rig) {
+			r.is(r.WaitAll(ended(), append(at(r.NewSemaphore(0), 1), at(r.NewSemaphore(1), 1)...)...), context.Canceled)
+		}},
+		{"semaphore/WaitAllAndAllSignaled", func(r *rig) {
+			r.ok(r.WaitAll(ended(), append(at(r.NewSemaphore(1), 1), at(r.NewSemaphore(1), 1)...)...))
+		}},
+		{"semaphore/WaitAnyAlreadySignaled", func(r *rig) {
+			i, err := r.WaitAny(ended(), append(at(r.NewSemaphore(0), 1), at(r.NewSemaphore(1), 1)...)...)
+			r.ok(err)
+			r.that(i == 1, "point 1 is reached")
+		}},
+		{"semaphore/FailThenWait", func(r *rig) {
 			s := r.NewSemaphore(0)
-			errs := make(chan error, 1)
-			go func() { errs <- r.Wait(s, r.ctx, 5) }()
 			r.Fail(s, errCause)
-			r.is(<-errs, errCause)
+			r.is(r.Wait(s, r.ctx, 1), hal.ErrFailed, errCause)
+			_, err := r.Value(s)
+			r.is(err, hal.ErrFailed, errCause)
 		}},
-		{"semaphore_submission/SubmitWithSignal", func(r *rig) {
+		{"semaphore/FailurePreservesStatusCode", func(r *rig) {
 			s := r.NewSemaphore(0)
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 1)))
-			r.ok(r.Wait(s, r.ctx, 1))
+			cause := &hal.CommandError{Command: 7, Op: "copy", Err: errCause}
+			r.Fail(s, cause)
+			_, err := r.Value(s)
+			var got *hal.CommandError
+			r.that(errors.As(err, &got) && got == cause, "the cause is the very error")
 		}},
-		{"semaphore_submission/SubmitWithWait", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			b := r.buffer(1)
-			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{1}) })
-			r.ok(r.Execute(r.q, context.Background(), at(s, 2), at(u, 1), c))
-			r.ok(r.Signal(s, 1))
-			r.settle()
-			r.same(r.Bytes(b), []byte{0})
-			r.that(r.value(u) == 0, "the submission waits")
-			r.ok(r.Signal(s, 2))
-			r.ok(r.Wait(u, r.ctx, 1))
-			r.same(r.Bytes(b), []byte{1})
-		}},
-		{"semaphore_submission/SubmitWithMultipleSemaphores", func(r *rig) {
-			s, u, v, w := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
-			r.ok(r.Execute(r.q, context.Background(), append(at(s, 1), at(u, 1)...), append(at(v, 1), at(w, 5)...)))
-			r.ok(r.Signal(s, 1))
-			r.that(r.value(v) == 0, "one of two waits is not reached")
-			r.ok(r.Signal(u, 1))
-			r.ok(r.Wait(v, r.ctx, 1))
-			r.ok(r.Wait(w, r.ctx, 5))
-		}},
-		{"semaphore_submission/OutOfOrder", func(r *rig) {
+		{"semaphore/DoubleFailurePreservesFirst", func(r *rig) {
 			s := r.NewSemaphore(0)
-			b := r.buffer(1)
-			for v := uint64(3); v >= 1; v-- {
-				c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{byte(v)}) })
-				r.ok(r.Execute(r.q, context.Background(), at(s, v), at(s, v+1), c))
-			}
-			r.ok(r.Signal(s, 1))
-			r.ok(r.Wait(s, r.ctx, 4))
-			r.same(r.Bytes(b), []byte{3})
-		}},
-		{"semaphore_submission/PropagateFailSignal", func(r *rig) {
-			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
-			b := r.buffer(1)
-			c := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{1}) })
-			r.ok(r.Execute(r.q, context.Background(), append(at(r.NewSemaphore(0), 1), at(s, 1)...), at(u, 1), c))
-			r.ok(r.Execute(r.q, context.Background(), at(u, 1), at(v, 1)))
 			r.Fail(s, errCause)
-			r.is(r.Wait(v, r.ctx, 1), hal.ErrFailed, errCause)
-			r.same(r.Bytes(b), []byte{0})
-		}},
-		{"semaphore_submission/BackwardsFails", func(r *rig) {
-			s := r.NewSemaphore(5)
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 4)))
-			r.is(r.Wait(s, r.ctx, 6), hal.ErrFailed, hal.ErrBackwards)
-		}},
-		{"semaphore_submission/ContextEnds", func(r *rig) {
-			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
-			ctx, cancel := context.WithCancel(context.Background())
-			r.ok(r.Execute(r.q, ctx, at(s, 1), at(u, 1)))
-			cancel()
-			r.is(r.Wait(u, r.ctx, 1), hal.ErrFailed, context.Canceled)
-		}},
-		{"queue_host_call/BetweenSubmissions", func(r *rig) {
-			s := r.NewSemaphore(0)
-			b := r.buffer(2)
-			first := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1), []byte{4}) })
-			second := r.record(hal.OneShot, func(c *hal.CommandBuffer) { r.Copy(c, b.Range(1, 1), b.Range(0, 1)) })
-			r.OnReach(s, 1, func(err error) {
-				if err == nil {
-					b.Bytes()[0]++
-				}
-				_ = r.Signal(s, 2) // a failure shows in the bytes
-			})
-			r.ok(r.Execute(r.q, context.Background(), at(s, 2), at(s, 3), second))
-			r.ok(r.Execute(r.q, context.Background(), nil, at(s, 1), first))
-			r.ok(r.Wait(s, r.ctx, 3))
-			r.same(r.Bytes(b), []byte{5, 5})
-		}},
-		{"queue_host_call/Once", func(r *rig) {
-			s := r.NewSemaphore(0)
-			got := make(chan error, 8)
-			r.that(r.OnReach(s, 1, func(err error) { got <- err })(), "cancel prevents the call")
-			cancel := r.OnReach(s, 1, func(error) { got <- errCause })
-			r.ok(r.Signal(s, 1))
-			r.ok(r.Signal(s, 2))
-			select {
-			case err := <-got:
-				r.is(err, errCause)
-			case <-r.ctx.Done():
-				r.fail("the function was not called")
-			}
-			r.that(!cancel(), "it has been called")
-			r.settle()
-			r.that(len(got) == 0, "it is called once")
+			r.Fail(s, context.Canceled)
+			_, err := r.Value(s)
+			r.is(err, errCause)
+			r.that(!errors.Is(err, context.Canceled), "the second failure is dropped")
 		}},
 	}
 }

@@ -210,5 +210,6 @@ func ended() context.Context {
 var errCause = errors.New("cause of the suite")
 
 func cases() []testCase {
-	return slices.Concat(semaphores(), queues(), commandBuffers(), executables())
+	return slices.Concat(semaphores(), threads(), submissions(), hostCalls(), allocas(), transfers(), queues(),
+		commandBuffers(), dispatches(), executables())
 }

@@ -3,6 +3,7 @@ package haltest_test
 import (
 	"context"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -59,6 +60,13 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// A repeated name would hide a case from Failures.
+func TestNamesAreUnique(t *testing.T) {
+	names := haltest.Names()
+	slices.Sort(names)
+	require.Len(t, slices.Compact(slices.Clone(names)), len(names))
+}
+
 func TestRandom(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	operations := 20_000
@@ -84,7 +92,7 @@ func broken() map[string]struct {
 		change  func(c *haltest.Calls)
 	}
 	return map[string]b{
-		"initial value is lost": {"semaphore/CreateAndQuery", func(c *haltest.Calls) {
+		"initial value is lost": {"semaphore/NormalSignaling", func(c *haltest.Calls) {
 			c.NewSemaphore = func(uint64) *hal.Semaphore { return hal.NewSemaphore(0) }
 		}},
 		"values go backwards": {"semaphore/Backwards", func(c *haltest.Calls) {
@@ -93,7 +101,7 @@ func broken() map[string]struct {
 		"failures have no cause": {"semaphore/Failure", func(c *haltest.Calls) {
 			c.Fail = func(s *hal.Semaphore, _ error) { s.Fail(nil) }
 		}},
-		"an ended context wins over a reached value": {"semaphore/WaitAlreadyReached", func(c *haltest.Calls) {
+		"an ended context wins over a reached value": {"semaphore/WaitAlreadySignaled", func(c *haltest.Calls) {
 			c.Wait = func(s *hal.Semaphore, ctx context.Context, v uint64) error {
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -141,7 +149,7 @@ func broken() map[string]struct {
 				return s.OnReach(v, f)
 			}
 		}},
-		"Alloca allocates at once": {"queue_alloca/AllocaDealloca", func(c *haltest.Calls) {
+		"Alloca allocates at once": {"queue_alloca/AllocaDeallocaCycle", func(c *haltest.Calls) {
 			c.Alloca = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, n int) (*hal.Buffer, error) {
 				reached := hal.NewSemaphore(0)
 				b, err := q.Alloca(ctx, nil, []hal.Point{{Semaphore: reached, Value: 1}}, n)
@@ -152,7 +160,7 @@ func broken() map[string]struct {
 				return b, err
 			}
 		}},
-		"Dealloca frees nothing": {"queue_alloca/AllocaDealloca", func(c *haltest.Calls) {
+		"Dealloca frees nothing": {"queue_alloca/AllocaDeallocaCycle", func(c *haltest.Calls) {
 			c.Dealloca = func(q *hal.Queue, ctx context.Context, w, s []hal.Point, _ *hal.Buffer) error {
 				return q.Execute(ctx, w, s)
 			}

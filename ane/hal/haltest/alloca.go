@@ -1,0 +1,105 @@
+package haltest
+
+import (
+	"bytes"
+	"context"
+
+	"github.com/anekit/anekit/ane/hal"
+	"github.com/anekit/anekit/unimem"
+)
+
+// allocas is the family queue_alloca.
+func allocas() []testCase {
+	return []testCase{
+		{"queue_alloca/AllocaDeallocaCycle", func(r *rig) {
+			s := r.NewSemaphore(0)
+			b, err := r.Alloca(r.q, context.Background(), at(s, 1), at(s, 2), 33)
+			r.ok(err)
+			r.that(r.Bytes(b) == nil, "no memory before the wait is reached")
+			r.ok(r.Signal(s, 1))
+			r.ok(r.Wait(s, r.ctx, 2))
+			r.same(r.Bytes(b), make([]byte, 33))
+			r.ok(r.Dealloca(r.q, context.Background(), at(s, 3), at(s, 4), b))
+			r.that(r.Bytes(b) != nil, "the memory stays until the wait is reached")
+			r.ok(r.Signal(s, 3))
+			r.ok(r.Wait(s, r.ctx, 4))
+			r.that(r.Bytes(b) == nil, "no memory after Dealloca")
+		}},
+		{"queue_alloca/BatchWithoutMemory", func(r *rig) {
+			never := r.NewSemaphore(0)
+			b, err := r.Alloca(r.q, context.Background(), at(never, 1), nil, 33)
+			r.ok(err)
+			seen := r.buffer(1)
+			c := r.record(hal.Reusable, func(c *hal.CommandBuffer) {
+				r.Fill(c, seen.Range(0, 1), []byte{1})
+				r.Fill(c, b.Range(0, 33), []byte{1})
+			})
+			r.is(r.execute(c), hal.ErrFailed, hal.ErrClosed)
+			r.same(r.Bytes(seen), []byte{0})
+		}},
+		{"queue_alloca/FailedWait", func(r *rig) {
+			s, u := r.NewSemaphore(0), r.NewSemaphore(0)
+			_, err := r.Alloca(r.q, context.Background(), at(s, 1), at(u, 1), 33)
+			r.ok(err)
+			r.Fail(s, errCause)
+			r.is(r.Wait(u, r.ctx, 1), errCause)
+		}},
+		{"queue_alloca/Sizes", func(r *rig) {
+			_, err := r.Alloca(r.q, context.Background(), nil, nil, 0)
+			r.is(err, unimem.ErrZeroSize)
+			_, err = r.Alloca(r.q, context.Background(), nil, nil, -1)
+			r.is(err, unimem.ErrSize)
+		}},
+		{"queue_alloca/BasicAlloca", func(r *rig) {
+			b := r.transient(1024)
+			r.now(func(c *hal.CommandBuffer) { r.Fill(c, b.Range(0, 1024), []byte{0xAB}) })
+			r.same(r.Bytes(b), bytes.Repeat([]byte{0xAB}, 1024))
+			r.ok(r.CloseBuffer(b))
+		}},
+		{"queue_alloca/AllocaWithWaitSemaphores", func(r *rig) {
+			s := r.NewSemaphore(0)
+			b, err := r.Alloca(r.q, context.Background(), at(s, 1), at(s, 2), 512)
+			r.ok(err)
+			signaling := start(func() error { return r.Signal(s, 1) })
+			r.ok(r.Wait(s, r.ctx, 2))
+			r.ok(<-signaling)
+			r.same(r.Bytes(b), make([]byte, 512))
+		}},
+		{"queue_alloca/BufferMetadata", func(r *rig) {
+			b, err := r.Alloca(r.q, context.Background(), at(r.NewSemaphore(0), 1), nil, 4096)
+			r.ok(err)
+			r.that(b.Size() == 4096, "the size is known before the memory is there")
+		}},
+		{"queue_alloca/DeallocaReleasesMemory", func(r *rig) {
+			b := r.transient(256)
+			live := unimem.Live().Blocks
+			r.free(b)
+			r.that(r.Bytes(b) == nil, "no memory after Dealloca")
+			r.that(unimem.Live().Blocks == live-1, "one Block less")
+		}},
+		{"queue_alloca/ChainedAllocaDealloca", func(r *rig) {
+			s := r.NewSemaphore(0)
+			b, err := r.Alloca(r.q, context.Background(), nil, at(s, 1), 1024)
+			r.ok(err)
+			r.ok(r.Dealloca(r.q, context.Background(), at(s, 1), at(s, 2), b))
+			r.ok(r.Wait(s, r.ctx, 2))
+			r.that(r.Bytes(b) == nil, "no memory after Dealloca")
+		}},
+	}
+}
+
+// transient allocates a Buffer on the queue and waits for its memory.
+func (r *rig) transient(size int) *hal.Buffer {
+	s := r.NewSemaphore(0)
+	b, err := r.Alloca(r.q, context.Background(), nil, at(s, 1), size)
+	r.ok(err)
+	r.ok(r.Wait(s, r.ctx, 1))
+	return b
+}
+
+// free frees a Buffer on the queue and waits for that.
+func (r *rig) free(b *hal.Buffer) {
+	s := r.NewSemaphore(0)
+	r.ok(r.Dealloca(r.q, context.Background(), nil, at(s, 1), b))
+	r.ok(r.Wait(s, r.ctx, 1))
+}
