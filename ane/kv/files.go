@@ -84,8 +84,15 @@ func (system) open(path string) (file, int64, error) {
 	return readable(f), info.Size(), nil
 }
 
-func (system) rename(from, to string) error { return os.Rename(from, to) }
-func (system) remove(path string) error     { return os.Remove(path) }
+// rename replaces files, not pipes and devices.
+func (system) rename(from, to string) error {
+	if info, err := os.Stat(to); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file: %v: %w", to, info.Mode(), os.ErrExist)
+	}
+	return os.Rename(from, to)
+}
+
+func (system) remove(path string) error { return os.Remove(path) }
 
 // syncDir makes renames in a folder durable. Windows has no such call.
 func (system) syncDir(path string) error {

@@ -52,7 +52,8 @@ copy. Any reader accepts the file: where a tensor's length is no multiple, the
 next one follows a tensor of zeros whose name begins with __padding__, which
 other readers list and this program does not.
 
-OUT appears when it is complete and on the disk; it may be IN.`,
+OUT appears when it is complete and on the disk; it may be IN. Behind a symbolic
+link the file is replaced, not the link.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
@@ -191,8 +192,8 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	if align < 1 || align&(align-1) != 0 {
 		return badf("--align %d; give a power of two", align)
 	}
-	if info, err := os.Stat(out); err == nil && info.IsDir() {
-		return badf("%s is a folder; name the file to write", out)
+	if info, err := os.Stat(out); err == nil && !info.Mode().IsRegular() {
+		return badf("%s is no regular file; name the file to write", out)
 	}
 	start := time.Now()
 	f, err := openWeights(in)

@@ -138,7 +138,7 @@ func (h *header) tensor(s *scanner, name []byte) error {
 			r.shape = uint32(s.at)
 			var whole bool
 			if count, whole = shapeCount(s); !whole && s.fault == "" {
-				return bad(ErrShape, "the number of elements overflows")
+				return bad(ErrShape, "the number of elements overflows, or there are more than %d axes", maxAxes)
 			}
 		case string(field) == "data_offsets" && r.begin < 0:
 			if !offsets(s, &r) {
@@ -172,17 +172,23 @@ func (h *header) tensor(s *scanner, name []byte) error {
 	return nil
 }
 
-// shapeCount reads a shape and returns the product of its axes, false if it overflows.
+// maxAxes bounds the memory of a shape, which takes four times as much as its text.
+const maxAxes = 1 << 16
+
+// shapeCount reads a shape and returns the product of its axes, false if it overflows or there are too many.
 func shapeCount(s *scanner) (count uint64, ok bool) {
 	if !s.expect('[') {
 		return 0, false
 	}
 	count, ok = 1, true
-	for first := true; s.more(&first, ']'); {
+	axes := 0
+	for first := true; s.more(&first, ']'); axes++ {
 		n, found := s.natural()
 		switch {
 		case !found:
 			return 0, false
+		case axes == maxAxes:
+			ok = false
 		case n > 0 && count > (1<<63-1)/n:
 			ok = false // also if an axis of 0 follows: the format's product is checked at each axis
 		default:
@@ -208,9 +214,7 @@ func offsets(s *scanner, r *record) bool {
 
 // check compares the tensors with each other and with the file, and sorts them by name.
 func (h *header) check(size int64) error {
-	slices.SortFunc(h.records, func(a, b record) int {
-		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
-	})
+	slices.SortFunc(h.records, byPlace)
 	end := int64(0)
 	for i := range h.records {
 		r := &h.records[i]
@@ -235,6 +239,11 @@ func (h *header) check(size int64) error {
 		}
 	}
 	return nil
+}
+
+// byPlace compares the places of two tensors.
+func byPlace(a, b record) int {
+	return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
 }
 
 func (h *header) raw(r *record) []byte  { return h.text[r.name:][:r.nameLen] }

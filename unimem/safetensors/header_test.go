@@ -115,15 +115,18 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		"a shape that overflows":   {file(`{`+one("a", "U8", "[4294967296,4294967296]", 0, 2)+`}`, 2), ErrShape},
 		"it overflows before a 0":  {file(`{`+one("a", "U8", "[4294967296,4294967296,0]", 0, 0)+`}`, 0), ErrShape},
 		"a size that overflows":    {file(`{`+one("a", "F64", "[2305843009213693952]", 0, 0)+`}`, 0), ErrShape},
-		"a negative axis":          {file(`{`+one("a", "U8", "[-2]", 0, 2)+`}`, 2), ErrHeader},
-		"a fraction":               {file(`{`+one("a", "U8", "[2.0]", 0, 2)+`}`, 2), ErrHeader},
-		"an exponent":              {file(`{`+one("a", "U8", "[2e0]", 0, 2)+`}`, 2), ErrHeader},
-		"a leading zero":           {file(`{`+one("a", "U8", "[02]", 0, 2)+`}`, 2), ErrHeader},
-		"an axis beyond 63 bits":   {file(`{`+one("a", "U8", "[9223372036854775808]", 0, 2)+`}`, 2), ErrHeader},
-		"three offsets":            {file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2,3]}}`, 2), ErrHeader},
-		"no dtype":                 {file(`{"a":{"shape":[2],"data_offsets":[0,2]}}`, 2), ErrHeader},
-		"no shape":                 {file(`{"a":{"dtype":"U8","data_offsets":[0,2]}}`, 2), ErrHeader},
-		"no offsets":               {file(`{"a":{"dtype":"U8","shape":[2]}}`, 2), ErrHeader},
+		"too many axes": {
+			file(`{`+one("a", "U8", "[1"+strings.Repeat(",1", maxAxes)+"]", 0, 1)+`}`, 1), ErrShape,
+		},
+		"a negative axis":        {file(`{`+one("a", "U8", "[-2]", 0, 2)+`}`, 2), ErrHeader},
+		"a fraction":             {file(`{`+one("a", "U8", "[2.0]", 0, 2)+`}`, 2), ErrHeader},
+		"an exponent":            {file(`{`+one("a", "U8", "[2e0]", 0, 2)+`}`, 2), ErrHeader},
+		"a leading zero":         {file(`{`+one("a", "U8", "[02]", 0, 2)+`}`, 2), ErrHeader},
+		"an axis beyond 63 bits": {file(`{`+one("a", "U8", "[9223372036854775808]", 0, 2)+`}`, 2), ErrHeader},
+		"three offsets":          {file(`{"a":{"dtype":"U8","shape":[2],"data_offsets":[0,2,3]}}`, 2), ErrHeader},
+		"no dtype":               {file(`{"a":{"shape":[2],"data_offsets":[0,2]}}`, 2), ErrHeader},
+		"no shape":               {file(`{"a":{"dtype":"U8","data_offsets":[0,2]}}`, 2), ErrHeader},
+		"no offsets":             {file(`{"a":{"dtype":"U8","shape":[2]}}`, 2), ErrHeader},
 		"a field twice": {
 			file(`{"a":{"dtype":"U8","shape":[2],"shape":[2],"data_offsets":[0,2]}}`, 2), ErrDuplicate,
 		},
@@ -197,7 +200,9 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 			fmt.Fprintf(b, `"%x":{"\u0064type":"U8","shape":[0],"data_offsets":[0,0]}`, i)
 		}) + `}`,
 		"braces": `{"__metadata__":{"` + strings.Repeat("{", 5_000_000) + `":""}}`,
-		"axes":   `{"a":{"dtype":"U8","shape":[0` + strings.Repeat(",1", 3_000_000) + `],"data_offsets":[0,0]}}`,
+		"axes": `{` + repeat(50, func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, `"%x":{"dtype":"U8","shape":[0`+strings.Repeat(",1", maxAxes-1)+`],"data_offsets":[0,0]}`, i)
+		}) + `}`,
 		"metadata": `{"__metadata__":{` + repeat(500_000, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%x":""`, i)
 		}) + `}}`,
@@ -211,6 +216,13 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			require.NoError(t, err)
 			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(len(b)), "beside the text itself")
+
+			r := bytes.NewReader(file(text, 0))
+			runtime.ReadMemStats(&before)
+			_, err = NewReader(r)
+			runtime.ReadMemStats(&after)
+			require.NoError(t, err)
+			require.Less(t, after.TotalAlloc-before.TotalAlloc, 2*uint64(len(b)), "of a stream")
 		})
 	}
 }

@@ -51,3 +51,25 @@ func TestPipesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// A pipe, a device or a folder is not replaced by a file, and a link stays one.
+func TestWriterReplacesFilesAlone(t *testing.T) {
+	dir := t.TempDir()
+	file, link, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "link"), filepath.Join(dir, "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{pipe, dir, os.DevNull} {
+		_, err := Create(path, nil)
+		require.ErrorIs(t, err, os.ErrExist, path)
+	}
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	require.NoError(t, os.Symlink("file", link))
+	w, err := Create(link, nil, NoSync())
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	info, err := os.Lstat(link)
+	require.NoError(t, err)
+	require.Equal(t, os.ModeSymlink, info.Mode().Type())
+	f, err := Open(file)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+}

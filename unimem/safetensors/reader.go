@@ -1,7 +1,6 @@
 package safetensors
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"slices"
@@ -11,8 +10,7 @@ import (
 // One goroutine at a time may use it.
 type Reader struct {
 	in      io.Reader
-	head    *header
-	order   []record
+	head    *header // its records in their order in the stream
 	next    int
 	current *io.LimitedReader // the rest of the last tensor of Next
 }
@@ -48,20 +46,21 @@ func NewReader(r io.Reader) (*Reader, error) {
 	if err != nil {
 		return nil, named(err, "read", "")
 	}
-	s := &Reader{in: r, head: h, order: slices.Clone(h.records)}
-	slices.SortFunc(s.order, func(a, b record) int {
-		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(a.end, b.end))
-	})
-	return s, nil
+	slices.SortFunc(h.records, byPlace)
+	return &Reader{in: r, head: h}, nil
 }
 
-// readText reads n bytes in pieces that double.
+// readText reads n bytes. What it copies to larger memory is a third of them at most.
 func readText(r io.Reader, n int) ([]byte, error) {
 	const first = 64 << 10
 	text := make([]byte, 0, min(n, first))
 	for len(text) < n {
 		if len(text) == cap(text) {
-			text = append(make([]byte, 0, min(n, 2*cap(text))), text...)
+			more := 4 * cap(text)
+			if more > n/4 {
+				more = n
+			}
+			text = append(make([]byte, 0, more), text...)
 		}
 		got, err := io.ReadFull(r, text[len(text):cap(text)])
 		text = text[:len(text)+got]
@@ -85,15 +84,15 @@ func (r *Reader) Metadata() map[string]string { return r.head.metadata() }
 
 // Infos returns the tensors in their order in the stream, with those of Align.
 func (r *Reader) Infos() []Info {
-	all := make([]Info, len(r.order))
-	for i := range r.order {
+	all := make([]Info, len(r.head.records))
+	for i := range r.head.records {
 		all[i] = r.info(i)
 	}
 	return all
 }
 
 func (r *Reader) info(i int) Info {
-	t := &r.order[i]
+	t := &r.head.records[i]
 	return Info{r.head.name(t), t.dtype, r.head.shape(t), t.end - t.begin, r.head.data + t.begin}
 }
 
@@ -105,7 +104,7 @@ func (r *Reader) Next() (Info, error) {
 		if err := r.skip(); err != nil {
 			return Info{}, err
 		}
-		if r.next == len(r.order) {
+		if r.next == len(r.head.records) {
 			return Info{}, io.EOF
 		}
 		one := r.info(r.next)
@@ -132,7 +131,7 @@ func (r *Reader) skip() error {
 }
 
 // at is the offset of the next byte in the stream.
-func (r *Reader) at() int64 { return r.head.data + r.order[r.next-1].end - r.current.N }
+func (r *Reader) at() int64 { return r.head.data + r.head.records[r.next-1].end - r.current.N }
 
 // Read reads the bytes of the tensor of Next. The error is io.EOF at the tensor's end, ErrTruncated
 // if the stream ends before it.

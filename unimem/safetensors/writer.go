@@ -28,7 +28,8 @@ type Writer struct {
 }
 
 // Create begins a new file at path, which may exist and does not change until Close. The caller calls
-// Close to complete the file, or Abort. metadata may be nil.
+// Close to complete the file, or Abort. metadata may be nil. Behind a symbolic link Close replaces the file, not
+// the link. The error is os.ErrExist for a path that leads to a folder, a pipe or a device.
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {
@@ -41,6 +42,12 @@ func Create(path string, metadata map[string]string, opts ...Option) (*Writer, e
 	}
 	if bits.OnesCount(uint(w.c.align)) != 1 {
 		return nil, w.fault(ErrMisaligned, fmt.Sprintf("an alignment of %d bytes", w.c.align), "give a power of two")
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		w.path = real
+		if info, err := os.Stat(real); err == nil && !info.Mode().IsRegular() {
+			return nil, w.fault(os.ErrExist, "not a regular file: "+info.Mode().String(), "name a file to write")
+		}
 	}
 	if w.c.expect <= 0 {
 		w.c.expect = 64
