@@ -91,10 +91,10 @@ func (r *halfNormer) span(c *call, lo, hi, _ int) {
 	n := float64(l.length)
 	x, out, gamma, beta := c.in[0].half, c.out[0].half, c.in[1].half, c.in[2].half
 	// What is one number for the whole lane is repeated here.
-	var ones, zeros [chunk]fp16.Bits
+	var ones, shifts [chunk]fp16.Bits
 	fillHalves(&ones, 0x3c00)
 	piece := halfStretch
-	if r.channels || gamma == nil || beta == nil {
+	if r.channels || gamma == nil && beta != nil {
 		piece = chunk
 	}
 	for g := lo; g < hi && !c.stopped(); g++ {
@@ -110,15 +110,21 @@ func (r *halfNormer) span(c *call, lo, hi, _ int) {
 			fillHalves(&ones, gamma[lane%r.params])
 		}
 		if r.channels && beta != nil {
-			fillHalves(&zeros, beta[lane%r.params])
+			fillHalves(&shifts, beta[lane%r.params])
 		}
 		l.runs(c, base, piece, func(at, j, n int) {
-			scale, shift := ones[:], zeros[:]
+			scale, shift := ones[:], shifts[:]
 			if gamma != nil && !r.channels {
 				scale = gamma[j:]
 			}
 			if beta != nil && !r.channels {
 				shift = beta[j:]
+			}
+			if beta == nil {
+				shift = nil
+			}
+			if gamma == nil && beta == nil {
+				scale = nil
 			}
 			change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
 		})

@@ -49,16 +49,11 @@ func peers(part string) []string {
 		for i := range a {
 			a[i], b[i] = float32(i%7), float32(i%5)
 		}
-		ours, theirs := time.Hour, time.Hour
 		size := int32(n)
-		for range rounds {
-			start := time.Now()
-			tiles(c, a, b, n)
-			ours = min(ours, time.Since(start))
-			start = time.Now()
+		ours, theirs, _ := takeTurns(func() error { tiles(c, a, b, n); return nil }, func() error {
 			sgemm(rowMajor, plain, plain, size, size, size, 1, &a[0], size, &b[0], size, 0, &c[0], size)
-			theirs = min(theirs, time.Since(start))
-		}
+			return nil
+		})
 		per := func(d time.Duration) string {
 			return fmt.Sprintf("%.3g ns", float64(d.Nanoseconds())/float64(n)/float64(n)/float64(n))
 		}

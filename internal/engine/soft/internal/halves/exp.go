@@ -116,32 +116,59 @@ func (m *Moments) Add(x []fp16.Bits, from float64) {
 
 // Scaled is the change of a sequence by Normalize.
 type Scaled struct {
-	mean, scale        float64
-	meanHigh, meanLow  float32 // mean in two parts
-	scaleShort, spread float32 // scale; the error of a distance from mean in float32, times scale
+	mean, scale               float64
+	meanShort, left           float32 // mean; what is left of it, times scale
+	scaleShort, spread, least float32 // scale; the error of a distance in float32, times scale; the least exact enough
+	bound                     uint32  // twice the bits of least, or of the least normal half, or more than any
 }
 
 // NewScaled returns the change to (x - mean) * scale.
 func NewScaled(mean, scale float64) Scaled {
-	s := Scaled{mean: mean, scale: scale, meanHigh: float32(mean), scaleShort: float32(scale)}
-	s.meanLow = float32(mean - float64(s.meanHigh))
+	s := Scaled{mean: mean, scale: scale, meanShort: float32(mean), scaleShort: float32(scale)}
+	s.left = float32((mean - float64(s.meanShort)) * scale)
 	s.spread = float32(math.Abs(mean) * scale * 0x1p-45)
 	if !(scale > 0x1p-40 && scale < 0x1p40) {
 		s.spread = float32(math.NaN()) // nothing is computed in float32
 	}
+	s.least, s.bound = s.spread*0x1p24, math.MaxUint32
+	if s.least < math.MaxFloat32 {
+		s.bound = 2 * math.Float32bits(max(s.least, 0x1p-14))
+	}
 	return s
 }
 
-// Normalize sets dst[i] to (x[i] - mean) * scale * gamma[i] + beta[i], rounded once. dst may be x.
+// Normalize sets dst[i] to (x[i] - mean) * scale * gamma[i] + beta[i], rounded once, without beta, or without both, if
+// that is nil. dst may be x.
 func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
-	x, gamma, beta = x[:len(dst)], gamma[:len(dst)], beta[:len(dst)]
+	x = x[:len(dst)]
+	if gamma != nil {
+		gamma = gamma[:len(dst)]
+	}
+	if beta != nil {
+		beta = beta[:len(dst)]
+	}
 	for len(dst) >= block && machine.kernel == avx512 {
 		n := min(len(dst)/block*block, most)
-		normalizeVector(&dst[0], &x[0], &gamma[0], &beta[0], n/block, s)
-		dst, x, gamma, beta = dst[n:], x[n:], gamma[n:], beta[n:]
+		switch {
+		case beta != nil:
+			normalizeVector(&dst[0], &x[0], &gamma[0], &beta[0], n/block, s)
+			gamma, beta = gamma[n:], beta[n:]
+		case gamma != nil:
+			stretchVector(&dst[0], &x[0], &gamma[0], n/block, s)
+			gamma = gamma[n:]
+		default:
+			stretchVector(&dst[0], &x[0], nil, n/block, s)
+		}
+		dst, x = dst[n:], x[n:]
 	}
 	for i, b := range x {
-		d := (float64(b.Float32()) - s.mean) * s.scale
-		dst[i] = fp16.FromFloat64(math.FMA(d, float64(gamma[i].Float32()), float64(beta[i].Float32())))
+		d, by, shift := (float64(b.Float32())-s.mean)*s.scale, 1.0, 0.0
+		if gamma != nil {
+			by = float64(gamma[i].Float32())
+		}
+		if beta != nil {
+			shift = float64(beta[i].Float32())
+		}
+		dst[i] = fp16.FromFloat64(math.FMA(d, by, shift))
 	}
 }

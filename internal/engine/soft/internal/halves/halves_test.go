@@ -356,6 +356,11 @@ func TestNormalize(t *testing.T) {
 					want.Add(x, mean)
 					change.Normalize(out, x, gamma, beta)
 				})
+				stretched, alone := make([]fp16.Bits, n), make([]fp16.Bits, n)
+				inGo(func() {
+					change.Normalize(stretched, x, gamma, nil)
+					change.Normalize(alone, x, nil, nil)
+				})
 				each(t, func(t *testing.T) {
 					var got Moments
 					got.Add(x, mean)
@@ -366,6 +371,10 @@ func TestNormalize(t *testing.T) {
 					other := make([]fp16.Bits, n)
 					change.Normalize(other, x, gamma, beta)
 					same(t, out, other, "normalize")
+					change.Normalize(other, x, gamma, nil)
+					same(t, stretched, other, "normalize without beta")
+					change.Normalize(other, x, nil, nil)
+					same(t, alone, other, "normalize without gamma")
 				})
 			}
 		}
@@ -396,9 +405,11 @@ func TestRoundingOfNormalizeIsExact(t *testing.T) {
 			beta[i] = fp16.FromFloat64(math.Ldexp(r.NormFloat64(), r.IntN(24)-12))
 		}
 		change := NewScaled(mean, scale)
-		inGo(func() { change.Normalize(want, x, gamma, beta) })
-		change.Normalize(got, x, gamma, beta)
-		same(t, want, got, "normalize")
+		for _, list := range [][2][]fp16.Bits{{gamma, beta}, {gamma, nil}, {}} {
+			inGo(func() { change.Normalize(want, x, list[0], list[1]) })
+			change.Normalize(got, x, list[0], list[1])
+			same(t, want, got, "normalize")
+		}
 	}
 }
 

@@ -80,6 +80,9 @@ func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
 //go:noescape
 func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
 
+//go:noescape
+func stretchVector(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)
+
 // mulRowsVector takes at most 8 rows; stride is the bytes between them.
 //
 //go:noescape

@@ -1,0 +1,188 @@
+#include "textflag.h"
+#include "doubles_amd64.h"
+
+// margins are 2^-22 and 1.25*2^-23 as float32, more than the relative errors of a distance times the scale, and of the
+// result and an end of its margin.
+DATA margins<>+0(SB)/4, $0x34800000
+DATA margins<>+4(SB)/4, $0x34200000
+GLOBL margins<>(SB), RODATA|NOPTR, $8
+
+// bounds are what a scaled element without beta is compared with: twice the bits of 2^-14, the least normal half; -4091
+// and 10 in the high 13 bits, to tell what is within 5 of 4096 in the low 13 bits, where halves meet.
+DATA bounds<>+0(SB)/4, $0x71000000
+DATA bounds<>+4(SB)/4, $0x80280000
+DATA bounds<>+8(SB)/4, $0x00500000
+GLOBL bounds<>(SB), RODATA|NOPTR, $12
+
+// SCALE loads what s has: mean and scale as float64, mean as float32, what is left of it times scale, scale, the error
+// of a distance, the least distance with 24 bits. MAGNITUDE is 0x7fffffff.
+#define SCALE \
+	VBROADCASTSD (AX), Z17            \
+	VBROADCASTSD 8(AX), Z18           \
+	VBROADCASTSS 16(AX), Z19          \
+	VBROADCASTSS 20(AX), Z20          \
+	VBROADCASTSS 24(AX), Z21          \
+	VBROADCASTSS 28(AX), Z22          \
+	ONES                              \
+	VPTERNLOGD   $255, Z25, Z25, Z25  \
+	VPSRLD       $1, Z25, Z25
+
+// EXACT computes a block in float64, with beta in Y8 and Y9.
+#define EXACT \
+	DOUBLES                   \
+	VSUBPD      Z17, Z0, Z0   \
+	VSUBPD      Z17, Z1, Z1   \
+	VMULPD      Z18, Z0, Z0   \
+	VMULPD      Z18, Z1, Z1   \
+	VCVTPH2PS   (R8), Y6      \
+	VCVTPH2PS   16(R8), Y7    \
+	VCVTPS2PD   Y6, Z6        \
+	VCVTPS2PD   Y7, Z7        \
+	VCVTPS2PD   Y8, Z8        \
+	VCVTPS2PD   Y9, Z9        \
+	VFMADD213PD Z8, Z6, Z0    \
+	VFMADD213PD Z9, Z7, Z1    \
+	ROUND
+
+// func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+//
+// Where both ends of the margin of error of float32 round to one half, that is the result.
+TEXT ·normalizeVector(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gamma+16(FP), R8
+	MOVQ beta+24(FP), R9
+	MOVQ blocks+32(FP), CX
+	MOVQ s+40(FP), AX
+	SCALE
+	VBROADCASTSS margins<>+0(SB), Z23
+	VBROADCASTSS margins<>+4(SB), Z24
+
+normalize:
+	VCVTPH2PS   (SI), Z0
+	VCVTPH2PS   (R8), Z1
+	VCVTPH2PS   (R9), Z2
+	VSUBPS      Z19, Z0, Z0
+	VFMSUB213PS Z20, Z21, Z0
+	VFMADD231PS Z1, Z0, Z2   // the result
+	VPANDD      Z25, Z0, Z0
+	VPANDD      Z25, Z1, Z1
+	VPANDD      Z25, Z2, Z3
+	VFMADD213PS Z22, Z23, Z0 // |distance| * 2^-22 + spread
+	VMULPS      Z24, Z3, Z3
+	VFMADD231PS Z1, Z0, Z3   // the error
+	VSUBPS      Z3, Z2, Z4
+	VADDPS      Z3, Z2, Z5
+	VCMPPS      $3, Z3, Z3, K1
+	VCVTPS2PH   $0, Z4, Y4
+	VCVTPS2PH   $0, Z5, Y5
+	VPXOR       Y4, Y5, Y5
+	KORTESTW    K1, K1
+	JNE         exact
+	VPTEST      Y5, Y5
+	JNE         exact
+	VMOVDQU     Y4, (DI)
+	ADDQ        $32, SI
+	ADDQ        $32, DI
+
+next:
+	ADDQ $32, R8
+	ADDQ $32, R9
+	DECQ CX
+	JNE  normalize
+	VZEROUPPER
+	RET
+
+exact:
+	VCVTPH2PS (R9), Y8
+	VCVTPH2PS 16(R9), Y9
+	EXACT
+	JMP       next
+
+// NEAR sets K2 where the result is less than a normal half, or has fewer bits; K3 where it is near to where two halves
+// meet. Z3 and Z4 are changed.
+#define NEAR \
+	VPADDD  Z2, Z2, Z3       \
+	VPSLLD  $19, Z2, Z4      \
+	VPADDD  Z24, Z4, Z4      \
+	VPCMPUD $1, Z23, Z3, K2  \
+	VPCMPUD $2, Z26, Z4, K3
+
+// func stretchVector(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)
+//
+// Without beta the relative error is at most 5*2^-24: the result is that of float32 unless it is so near to where two
+// halves meet, or less than a normal half, or a distance has fewer bits. gamma may be 0.
+TEXT ·stretchVector(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ gamma+16(FP), R8
+	MOVQ blocks+24(FP), CX
+	MOVQ s+32(FP), AX
+	SCALE
+	VBROADCASTSS 32(AX), Z22
+	VBROADCASTSS bounds<>+0(SB), Z23
+	VBROADCASTSS bounds<>+4(SB), Z24
+	VBROADCASTSS bounds<>+8(SB), Z26
+	TESTQ        R8, R8
+	JEQ          alone
+
+stretch:
+	VCVTPH2PS   (SI), Z0
+	VCVTPH2PS   (R8), Z1
+	VSUBPS      Z19, Z0, Z0
+	VFMSUB213PS Z20, Z21, Z0
+	VMULPS      Z1, Z0, Z2
+	VPANDD      Z25, Z0, Z0
+	VCMPPS      $9, Z22, Z0, K1 // not at least
+	NEAR
+	KORW        K1, K2, K1
+	KORTESTW    K1, K3
+	JNE         exact
+	VCVTPS2PH   $0, Z2, (DI)
+	ADDQ        $32, SI
+	ADDQ        $32, DI
+
+next:
+	ADDQ $32, R8
+	DECQ CX
+	JNE  stretch
+	VZEROUPPER
+	RET
+
+exact:
+	VPXOR Y8, Y8, Y8
+	VPXOR Y9, Y9, Y9
+	EXACT
+	JMP   next
+
+alone:
+	VBROADCASTSS 36(AX), Z23
+
+scale:
+	VCVTPH2PS   (SI), Z2
+	VSUBPS      Z19, Z2, Z2
+	VFMSUB213PS Z20, Z21, Z2
+	NEAR
+	KORTESTW    K2, K3
+	JNE         exactly
+	VCVTPS2PH   $0, Z2, (DI)
+	ADDQ        $32, SI
+	ADDQ        $32, DI
+
+more:
+	DECQ CX
+	JNE  scale
+	VZEROUPPER
+	RET
+
+exactly:
+	DOUBLES
+	VPXORD Z8, Z8, Z8
+	VSUBPD Z17, Z0, Z0
+	VSUBPD Z17, Z1, Z1
+	VMULPD Z18, Z0, Z0
+	VMULPD Z18, Z1, Z1
+	VADDPD Z8, Z0, Z0     // -0 becomes +0
+	VADDPD Z8, Z1, Z1
+	ROUND
+	JMP    more
