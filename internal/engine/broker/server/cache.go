@@ -72,10 +72,7 @@ func openCache(dir string, bound int64) (*cache, error) {
 	}
 	dir, err := filepath.Abs(dir)
 	if err == nil {
-		err = os.MkdirAll(dir, 0o700)
-	}
-	if err == nil {
-		err = trustedPath(dir)
+		err = makeCache(dir)
 	}
 	if err != nil {
 		return &cache{}, &ane.Error{Op: "cache", Engine: Name, Name: dir, Err: err,
@@ -85,6 +82,14 @@ func openCache(dir string, bound int64) (*cache, error) {
 		parts: map[string]int{}}
 	c.scan()
 	return c, nil
+}
+
+// makeCache makes the folder of a cache, or refuses one that another user could write or replace.
+func makeCache(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return trustedPath(dir)
 }
 
 func (c *cache) partition(id Identity) string { return filepath.Join(c.dir, id.String()) }
@@ -103,7 +108,7 @@ func (c *cache) load(id Identity, k Key, m numerics.Mode) (s *source, damaged bo
 	}
 	name := entryName{id.String(), k}
 	path := c.file(name)
-	if err := trusted(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := c.trusts(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, false // store tells why
 	}
 	b, size, err := c.read(path)
@@ -189,10 +194,26 @@ func (c *cache) store(id Identity, k Key, s *source) error {
 
 // makePartition makes a partition, or refuses one that is not this user's alone.
 func (c *cache) makePartition(path string) error {
+	if _, err := os.Lstat(c.dir); errors.Is(err, fs.ErrNotExist) { // it was removed
+		if err := makeCache(c.dir); err != nil {
+			return err
+		}
+	}
+	if err := trusted(c.dir); err != nil {
+		return err
+	}
 	if err := os.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return trusted(path)
+}
+
+// trusts is trusted for the folder of the cache and a partition in it.
+func (c *cache) trusts(partition string) error {
+	if err := trusted(c.dir); err != nil {
+		return err
+	}
+	return trusted(partition)
 }
 
 // note enters an entry that was used, and removes those that were not for longest until
@@ -223,7 +244,7 @@ func (c *cache) enter(e *kept) {
 func (c *cache) remove(at *list.Element) {
 	e := at.Value.(*kept)
 	dir := filepath.Join(c.dir, e.name.partition)
-	own := trusted(dir) == nil
+	own := c.trusts(dir) == nil
 	if own {
 		_ = os.Remove(c.file(e.name)) // gone already, or found once more
 	}
@@ -246,7 +267,7 @@ func (c *cache) drop(n entryName) {
 		c.remove(at)
 		return
 	}
-	if trusted(filepath.Join(c.dir, n.partition)) == nil {
+	if c.trusts(filepath.Join(c.dir, n.partition)) == nil {
 		_ = os.Remove(c.file(n))
 	}
 }
@@ -255,7 +276,7 @@ func (c *cache) drop(n entryName) {
 func (c *cache) tidy(partition string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if dir := filepath.Join(c.dir, partition); c.parts[partition] == 0 && trusted(dir) == nil {
+	if dir := filepath.Join(c.dir, partition); c.parts[partition] == 0 && c.trusts(dir) == nil {
 		_ = os.Remove(dir)
 	}
 }
@@ -296,7 +317,7 @@ func isPartition(name string) bool {
 // list returns the entries of a partition on disk.
 func (c *cache) list(partition string) (found []*kept) {
 	dir := filepath.Join(c.dir, partition)
-	if trusted(dir) != nil {
+	if c.trusts(dir) != nil {
 		return nil
 	}
 	files, _ := os.ReadDir(dir)

@@ -125,6 +125,37 @@ func TestCacheTrustsItsOwnFolders(t *testing.T) {
 	}
 }
 
+// TestCacheFolderTakenAway while the broker runs: one that was removed is made again, and a link in its place is refused.
+func TestCacheFolderTakenAway(t *testing.T) {
+	s := aSource(1, 10)
+	k := s.key(ane.Info{})
+	dir := filepath.Join(t.TempDir(), "cache")
+	c, err := openCache(dir, 1<<20)
+	require.NoError(t, err)
+	require.NoError(t, c.store(alice, k, s))
+	require.NoError(t, os.RemoveAll(dir))
+	got, damaged := c.load(alice, k, numerics.Reference)
+	require.Nil(t, got)
+	require.False(t, damaged)
+	require.NoError(t, c.store(alice, k, s))
+	got, _ = c.load(alice, k, numerics.Reference)
+	require.NotNil(t, got)
+
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.Rename(dir, elsewhere))
+	require.NoError(t, os.Symlink(elsewhere, dir))
+	got, _ = c.load(alice, k, numerics.Reference)
+	require.Nil(t, got, "nothing of it is read")
+	require.ErrorIs(t, c.store(alice, k, s), ane.ErrDenied)
+	files, _ := c.purgeAll()
+	require.Zero(t, files)
+	c.drop(entryName{alice.String(), k})
+	parts, err := os.ReadDir(elsewhere)
+	require.NoError(t, err)
+	require.Len(t, parts, 1, "nothing is written there")
+	require.FileExists(t, filepath.Join(elsewhere, alice.String(), k.String()+suffix))
+}
+
 // TestCacheCountsBlocks: the bound is of bytes on disk, of which a file of some bytes takes
 // a block.
 func TestCacheCountsBlocks(t *testing.T) {
