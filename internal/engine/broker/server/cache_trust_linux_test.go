@@ -50,6 +50,25 @@ func TestRewrittenEntry(t *testing.T) {
 	require.Equal(t, kept, again, "made again")
 }
 
+// TestSwollenEntry: an entry that a process made longer than the cache may be is removed, and charged to no client.
+func TestSwollenEntry(t *testing.T) {
+	b := startBroker(t, Config{CacheDir: t.TempDir()})
+	p := b.join(alice, "")
+	m := model(t, "add")
+	c, err := p.compile(m)
+	require.NoError(t, err)
+	key, err := parseKey(c.Key)
+	require.NoError(t, err)
+	p.close()
+	eventually(t, "the program is gone from memory", func() bool { return b.live.count() == 0 })
+	require.NoError(t, os.Truncate(b.cache.path(alice, key), 1<<40))
+
+	p = b.join(alice, "")
+	_, err = p.compile(m)
+	require.NoError(t, err)
+	require.EqualValues(t, 1, p.counter(t, "cache entries damaged"))
+}
+
 // sum is what a program makes of tensors of threes and fours.
 func sum(t *testing.T, p *peer, r *run) []float32 {
 	t.Helper()

@@ -71,7 +71,7 @@ func (c *compiles) entrySize(key Key) int64 {
 		return 0
 	}
 	info, err := os.Lstat(c.cache.path(c.grant.id, key))
-	if err != nil || !info.Mode().IsRegular() { // load finds out
+	if err != nil || !info.Mode().IsRegular() || info.Size() > c.cache.bound { // load finds out
 		return 0
 	}
 	return info.Size()
