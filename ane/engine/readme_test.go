@@ -8,11 +8,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // The program in the README compiles unchanged and prints its documented output.
 func TestReadmeProgram(t *testing.T) {
-	if testing.Short() || os.Getenv("ANEKIT_EXEC") != "" {
+	if testing.Short() || budget.Emulated() {
 		t.Skip("builds a program for this machine")
 	}
 	readme, err := os.ReadFile("../../README.md")

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/engine"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 )
 
@@ -22,7 +23,7 @@ import (
 func TestImageTakesLittleMemory(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	skipBusy(t)
-	if raceDetector {
+	if budget.Race {
 		t.Skip("the race detector has memory of its own; run without it")
 	}
 	dir := t.TempDir()

@@ -99,7 +99,9 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 		Condition: func(name string) (bool, error) {
 			switch name {
 			case "emulated":
-				return os.Getenv(emulator) != "", nil
+				return budget.Emulated(), nil
+			case "slow":
+				return budget.Slow(), nil
 			case "busy":
 				return os.Getenv(busy) != "", nil
 			case "gpu":
@@ -325,15 +327,11 @@ func compareJSON(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// emulator is the environment variable with the program that runs binaries of another processor, as go
-// test -exec does for the tests.
-const emulator = "ANEKIT_EXEC"
-
 // expectStatus runs the command and checks its exit status: status N ARG...
 // The commands stdout and stderr that follow match its output.
 func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 	line := append([]string{"ane-roundtrip"}, onEngine(args[1:])...)
-	if e := os.Getenv(emulator); e != "" {
+	if e := os.Getenv(budget.Emulator); e != "" {
 		bin, _, _ := strings.Cut(ts.Getenv("PATH"), string(os.PathListSeparator))
 		line = append([]string{e, filepath.Join(bin, line[0])}, line[1:]...)
 	}
@@ -351,7 +349,7 @@ func expectStatus(ts *testscript.TestScript, _ bool, args []string) {
 // processes cannot start others.
 func onEngine(args []string) []string {
 	isCheck := len(args) == 0 || args[0] == "check" || strings.HasPrefix(args[0], "--")
-	if os.Getenv(emulator) == "" || !isCheck || slices.Contains(args, "--engine") ||
+	if !budget.Emulated() || !isCheck || slices.Contains(args, "--engine") ||
 		slices.Contains(args, "--require-ane") {
 		return args
 	}
@@ -424,7 +422,7 @@ func TestEveryInjectionFails(t *testing.T) {
 	}()
 	require.Greater(t, len(injections()), 15)
 	engines := []string{engine.Soft}
-	if runtime.GOOS == "linux" && os.Getenv(emulator) == "" {
+	if runtime.GOOS == "linux" && !budget.Emulated() {
 		engines = append(engines, engine.Broker)
 	}
 	for i, name := range injections() {

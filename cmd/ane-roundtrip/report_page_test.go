@@ -24,6 +24,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -51,7 +52,7 @@ const anyCode = -1
 // Every command's page, in a browser: nothing is wrong with it, each figure is that of the object, which --json prints
 // in the same run, there are no other figures, and everybody can read it.
 func TestReportPages(t *testing.T) {
-	leaktest.SkipEmulated(t)
+	budget.SkipSlow(t)
 	skipBusy(t)
 	browser := browsertest.Open(t)
 	dir := t.TempDir()

@@ -35,3 +35,33 @@ func Skip(tb testing.TB, needs string) {
 		tb.Skip("needs " + needs + "; " + HowToRaise)
 	}
 }
+
+// Emulator is the environment variable with the program that runs test binaries of another processor.
+const Emulator = "ANEKIT_EXEC"
+
+// Emulated reports whether an emulator runs the tests.
+func Emulated() bool { return os.Getenv(Emulator) != "" }
+
+// Slow reports whether arithmetic takes ten times as long as the processor needs: under the race detector or
+// an emulator. There, tests that only compute take a part of their cases; make test runs them whole without
+// both.
+func Slow() bool { return Race || Emulated() }
+
+// Sample reports whether a test runs its case i, counted from 0: every case, or one of n where Slow.
+func Sample(i, n int) bool { return !Slow() || i%n == 0 }
+
+// SkipSlow skips a test that only computes where Slow.
+func SkipSlow(tb testing.TB) {
+	tb.Helper()
+	if Slow() {
+		tb.Skip("computes only; make test runs it without the race detector and without an emulator")
+	}
+}
+
+// Cases is the number of random cases of a test that only computes: n, or a quarter where Slow.
+func Cases(n int) int {
+	if Slow() {
+		return max(1, n/4)
+	}
+	return n
+}

@@ -354,7 +354,7 @@ const (
 func (c counts) excess(base counts) (all []string) {
 	stacks, resident := 2*max(0, c.Threads-base.Threads), int64(slackResident) // a stack has a guard page
 	// it keeps the shadow of all memory that was ever used, and more for each thread
-	if raceDetector {
+	if budget.Race {
 		stacks, resident = 4*stacks, math.MaxInt64-base.Resident
 	}
 	for _, one := range []struct {

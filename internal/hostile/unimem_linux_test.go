@@ -49,7 +49,7 @@ const unlimited = "the address space of this binary cannot be limited; run it wi
 // exhaust opens memory of all kinds until a limit of the process refuses it, gives it back, and opens it again.
 func exhaust(resource int, limit uint64) int {
 	if resource == unix.RLIMIT_AS {
-		if raceDetector {
+		if budget.Race {
 			fmt.Println(unlimited)
 			return 0
 		}

@@ -4,22 +4,17 @@ import (
 	"fmt"
 	"os"
 	"testing"
-)
 
-// emulator is the environment variable of the program that runs test binaries of another
-// processor.
-const emulator = "ANEKIT_EXEC"
+	"github.com/anekit/anekit/internal/budget"
+)
 
 const emulated = "needs child processes and deadlines, which do not work under an emulator; run it on the processor " +
 	"itself"
 
-// Emulated reports whether an emulator runs the tests.
-func Emulated() bool { return os.Getenv(emulator) != "" }
-
 // SkipEmulated skips, under an emulator, a test that starts its own binary.
 func SkipEmulated(tb testing.TB) {
 	tb.Helper()
-	if Emulated() {
+	if budget.Emulated() {
 		tb.Skip(emulated)
 	}
 }
@@ -27,7 +22,7 @@ func SkipEmulated(tb testing.TB) {
 // NeedsProcesses ends, under an emulator, a run of tests that start their own binary or have
 // deadlines. It is for TestMain.
 func NeedsProcesses() {
-	if Emulated() {
+	if budget.Emulated() {
 		fmt.Println("skipped:", emulated)
 		os.Exit(0)
 	}
@@ -36,7 +31,7 @@ func NeedsProcesses() {
 // NeedsFaultAddress skips, under an emulator, a test that reads beyond a file that became shorter.
 func NeedsFaultAddress(tb testing.TB) {
 	tb.Helper()
-	if Emulated() {
+	if budget.Emulated() {
 		tb.Skip("qemu does not tell the address of a bus error; run it without an emulator")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -29,7 +30,10 @@ func TestPackedWeights(t *testing.T) {
 			if seed == 1 {
 				s.Overrides = map[string]int{"model.layers.1.mlp.down_proj": 8, "model.layers.0.self_attn.v_proj": 0}
 			}
-			for _, form := range []Form{Engine, Compact} {
+			for f, form := range []Form{Engine, Compact} {
+				if !budget.Sample(2*i+seed+f, 4) {
+					continue
+				}
 				t.Run(fmt.Sprintf("%s %d bits %v %v", s.Family, bits, dtype, form), func(t *testing.T) {
 					want, m := open(t, engine.Soft, s, WithForm(form), Context(100), Chunk(32))
 					teach(t, want, m)
@@ -89,7 +93,10 @@ func TestGroupsWithoutAScale(t *testing.T) {
 // The largest squares of a state are beyond fp16, its epsilon below it.
 func TestLargeAndSmallStates(t *testing.T) {
 	for _, scale := range []float64{1500, 1.0 / 4096} {
-		for _, form := range []Form{Engine, Compact} {
+		for f, form := range []Form{Engine, Compact} {
+			if !budget.Sample(f, 2) {
+				continue
+			}
 			t.Run(fmt.Sprint(scale, form), func(t *testing.T) {
 				want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, DType: safetensors.F32,
 					Weights: func(name string, values []float64) {
@@ -120,6 +127,9 @@ func TestScalingsOfRotations(t *testing.T) {
 		{"rope_scaling": nil, "rope_theta": nil, "rope_parameters": map[string]any{"rope_type": "default",
 			"rope_theta": 300.0}},
 	} {
+		if !budget.Sample(i, 4) {
+			continue
+		}
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			want, m := open(t, engine.Soft, decodertest.Spec{Family: decodertest.Qwen3, Seed: uint64(i), Config: rope,
 				HeadDim: 32 + 32*(i%2)}, Context(100))
@@ -281,6 +291,7 @@ func TestGroupsOfLayers(t *testing.T) {
 
 // Attention whose scores would take much memory computes a few heads at a time.
 func TestScoresInParts(t *testing.T) {
+	budget.SkipSlow(t)
 	want, m := open(t, engine.Soft, decodertest.Spec{Heads: 16, KVHeads: 4, HeadDim: 8, Positions: 2048, Layers: 1},
 		WithForm(Compact), Chunk(1024))
 	require.Greater(t, 2*16*1024*m.Context(), 2*scoreBytes)

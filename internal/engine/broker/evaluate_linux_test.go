@@ -19,13 +19,14 @@ import (
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/procmem"
 	"github.com/anekit/anekit/unimem"
 )
 
 func TestEvaluateAllocatesNothing(t *testing.T) {
-	if raceDetector {
+	if budget.Race {
 		t.Skip("the race detector allocates; run without -race")
 	}
 	r := newRig(t, Options{}, lastRow(1<<20))

@@ -254,7 +254,7 @@ func TestCloseUnderneath(t *testing.T) {
 // Descriptors, processes and goroutines stay as many over many lives.
 func TestManyLives(t *testing.T) {
 	cycles := budget.Rounds(1000, 200)
-	if raceDetector { // under which a process takes a quarter of a second to start
+	if budget.Race { // under which a process takes a quarter of a second to start
 		cycles = min(cycles, 50)
 	}
 	before, routines := math.MaxInt, math.MaxInt

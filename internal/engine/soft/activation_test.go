@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // unaryRefs are the operators' definitions in float64.
@@ -78,7 +79,7 @@ func TestActivations(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(key+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range 25 {
+				for k := range budget.Cases(25) {
 					x := fill(r, d, randomShape(r, 0, 5)...)
 					if k%3 == 0 {
 						x = special(r, d, x.shape...)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // sliding holds random settings, one number for each spatial axis.
@@ -109,7 +110,7 @@ func TestConv(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for k := range 80 {
+			for k := range budget.Cases(80) {
 				groups := 1 + r.IntN(3)
 				ci, co := groups*(1+r.IntN(3)), groups*(1+r.IntN(3))
 				x := fill(r, d, spatial(r, ci)...)
@@ -265,7 +266,7 @@ func TestConvTranspose(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for k := range 120 {
+			for k := range budget.Cases(120) {
 				in := randomShape(r, 1+k%3, 1+k%3)
 				for volume(in) > 700 {
 					in = randomShape(r, 1+k%3, 1+k%3)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // functionRefs are definitions in float64, written with other identities than the kernels where there are some.
@@ -171,7 +172,7 @@ func TestMathFunctions(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(key+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range 12 {
+				for k := range budget.Cases(12) {
 					x := fill(r, d, randomShape(r, 0, 5)...)
 					if k%3 == 0 {
 						x = special(r, d, x.shape...)
@@ -302,7 +303,7 @@ func channelCase(r *rand.Rand, op string, x nd, f func(x float64, each ...float6
 func TestChannelwise(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, randomShape(r, 3, 5)...)
 			if k%4 == 0 {
 				x = special(r, d, x.shape...)

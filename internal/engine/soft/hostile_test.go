@@ -122,6 +122,7 @@ func TestHostilePrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if c.room >= 1<<30 {
 				budget.Skip(t, "seconds and a gigabyte")
+				budget.SkipSlow(t)
 			}
 			var err error
 			used := grown(func() { err = compile(t, c.text) })

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // sums are the exact results of products and the terms of their error bound:
@@ -90,7 +91,7 @@ func TestMatmul(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for range 12 {
+			for range budget.Cases(12) {
 				for _, b := range batches {
 					dim := func() int { return axisLengths[r.IntN(len(axisLengths))] }
 					o, s := matmulCase(r, d, b[0], b[1], b[2], dim(), dim(), dim())
@@ -139,7 +140,7 @@ func TestMatmulEdges(t *testing.T) {
 func TestLinear(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 40 {
+		for k := range budget.Cases(40) {
 			x := fill(r, d, randomShape(r, 1, 5)...)
 			in, out := x.shape[len(x.shape)-1], axisLengths[r.IntN(len(axisLengths))]
 			w, b := fill(r, d, out, in), fill(r, d, out)
@@ -174,7 +175,7 @@ func TestLinear(t *testing.T) {
 func TestMatmulVectors(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		r := seeded(t)
-		for k := range 40 {
+		for k := range budget.Cases(40) {
 			inner := axisLengths[r.IntN(len(axisLengths))]
 			x, y := []int{inner}, []int{inner}
 			if k%3 == 1 {
@@ -225,7 +226,7 @@ func TestMatmulVectors(t *testing.T) {
 // Products of int32 wrap around.
 func TestIntProducts(t *testing.T) {
 	r := seeded(t)
-	for k := range 60 {
+	for k := range budget.Cases(60) {
 		batch := [][3][]int{{{}, {}, {}}, {{2}, {}, {2}}, {{2, 1}, {3}, {2, 3}}, {{2, 1, 2}, {3, 1}, {2, 3, 2}}}[k%4]
 		m, inner, n := 1+r.IntN(9), 1+r.IntN(40), 1+r.IntN(35)
 		o, _ := matmulCase(r, mil.Int32, batch[0], batch[1], batch[2], m, inner, n)

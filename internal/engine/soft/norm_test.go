@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // normCase normalises over axes with the biased variance, in two passes in
@@ -67,7 +68,7 @@ func normCase(r *rand.Rand, x nd, list []int, in []bool, epsilon float64, gamma,
 func TestLayerNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, randomShape(r, 1, 5)...)
 			list, in := someAxes(r, len(x.shape))
 			o := normCase(r, x, list, in, []float64{0x1p-10, 0.25, 0x1p-16}[r.IntN(3)], k%2 == 0, k%3 == 0)
@@ -121,7 +122,7 @@ func channelled(r *rand.Rand) []int { return randomShape(r, 3, 5) }
 func TestBatchNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			n := x.shape[1]
 			mean, variance, gamma, beta := fill(r, d, n), positive(r, d, n), fill(r, d, n), fill(r, d, n)
@@ -160,7 +161,7 @@ func TestBatchNorm(t *testing.T) {
 func TestInstanceNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			n := x.shape[1]
 			gamma, beta := fill(r, d, n), fill(r, d, n)
@@ -198,7 +199,7 @@ func TestInstanceNorm(t *testing.T) {
 func TestL2Norm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			rank := len(x.shape)
 			in := make([]bool, rank)
@@ -227,7 +228,7 @@ func TestL2Norm(t *testing.T) {
 func TestLocalResponseNorm(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, channelled(r)...)
 			size, alpha, beta, add := 1+r.IntN(7), 0.5, 0.75, 2.0
 			settings := fmt.Sprintf(", size = int32(%d)", size)

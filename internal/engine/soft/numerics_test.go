@@ -10,6 +10,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
@@ -107,7 +108,7 @@ func TestElementwiseInEveryMode(t *testing.T) {
 			"maximum": func(a, b float64) float64 { return max(a, b) },
 			"minimum": func(a, b float64) float64 { return min(a, b) },
 		} {
-			for round := range 8 {
+			for round := range budget.Cases(8) {
 				want := make([]fp16.Bits, len(x))
 				for i := range x {
 					y[i] = fp16.Bits(rng.Uint32())

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 func activate(name string, x float64) float64 {
@@ -100,7 +101,7 @@ func TestRecurrent(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range 60 {
+				for k := range budget.Cases(60) {
 					steps, batch, in, n := 1+r.IntN(5), 1+r.IntN(3), 1+r.IntN(9), 1+r.IntN(9)
 					if k == 7 {
 						steps, batch, in, n = 3, 40, 33, 32

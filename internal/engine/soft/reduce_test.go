@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // someAxes returns a random set of axes of a rank: as a setting, some of them
@@ -146,7 +147,7 @@ func TestReduce(t *testing.T) {
 			}
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range 60 {
+				for k := range budget.Cases(60) {
 					x := fill(r, d, randomShape(r, 1, 5)...)
 					list, in := someAxes(r, len(x.shape))
 					if k%10 == 0 {
@@ -206,7 +207,7 @@ func TestReduceArg(t *testing.T) {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 			t.Run(op+"/"+d.String(), func(t *testing.T) {
 				r := seeded(t)
-				for k := range 60 {
+				for k := range budget.Cases(60) {
 					x := fill(r, d, randomShape(r, 1, 5)...)
 					if k%3 == 0 && d != mil.Int32 {
 						x = special(r, d, x.shape...)
@@ -300,7 +301,7 @@ func TestReduceEdges(t *testing.T) {
 func TestSoftmax(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
-		for k := range 60 {
+		for k := range budget.Cases(60) {
 			x := fill(r, d, randomShape(r, 1, 5)...)
 			axis := r.IntN(len(x.shape))
 			in := make([]bool, len(x.shape))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // stored are the types that a surface holds. Moves support all of them.
@@ -28,7 +29,7 @@ func perType(t *testing.T, rounds int, f func(t *testing.T, r *rand.Rand, d mil.
 	for _, d := range stored {
 		t.Run(d.String(), func(t *testing.T) {
 			r := seeded(t)
-			for range rounds {
+			for range budget.Cases(rounds) {
 				f(t, r, d)
 			}
 		})

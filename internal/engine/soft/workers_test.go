@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // shared is a program whose steps several goroutines share, with and without a workspace.
@@ -23,7 +23,7 @@ tensor<fp16, [256, 1024]> y = add(x = c, y = x);
 
 // TestEvaluateInParallelAllocatesNothing counts by itself, because testing.AllocsPerRun has one processor.
 func TestEvaluateInParallelAllocatesNothing(t *testing.T) {
-	if leaktest.Emulated() {
+	if budget.Emulated() {
 		t.Skip("allocations do not depend on the processor, and an emulator takes minutes; run it without one")
 	}
 	before := runtime.GOMAXPROCS(4)

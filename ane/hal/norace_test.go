@@ -1,5 +1,0 @@
-//go:build !race
-
-package hal_test
-
-const raceEnabled = false
