@@ -13,6 +13,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/hal"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -429,7 +430,7 @@ func TestCycles(t *testing.T) {
 
 // A chain that is submitted in its order is not searched: the allocations of a submission do not grow with it.
 func TestCyclesAreSearchedWhereOneCanBe(t *testing.T) {
-	if raceEnabled {
+	if budget.Race {
 		t.Skip("the race detector allocates")
 	}
 	d := newDevice(t, hal.FindCycles())

@@ -20,6 +20,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/leaktest"
 )
@@ -302,7 +303,7 @@ func TestBrokerWithFewDescriptors(t *testing.T) {
 
 // TestBrokerWithoutAddressSpace: a broker that would end for want of a thread says so instead.
 func TestBrokerWithoutAddressSpace(t *testing.T) {
-	if raceDetector {
+	if budget.Race {
 		t.Skip("the race detector reserves more than the limit")
 	}
 	s := serve(t, []string{"sh", "-c", `ulimit -v 2400000; exec "$@"`, "sh"}, "--socket", "SOCKET")
