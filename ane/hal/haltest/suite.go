@@ -20,26 +20,37 @@ type Open func(ctx context.Context) (*ane.Device, error)
 // patience bounds every wait of Run: only a hang reaches it.
 const patience = 3 * time.Minute
 
-// Run runs every case as a subtest, FAMILY/NAME.
+// Run runs every case as a subtest, FAMILY/NAME: each on a new Device, all on one engine, which can be closed then.
 func Run(t *testing.T, open Open, calls Calls) {
+	engine, err := open(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range cases() {
 		t.Run(c.name, func(t *testing.T) {
-			if err := c.try(open, calls, patience); err != nil {
+			if err := c.try(engine, calls, patience); err != nil {
 				t.Fatal(err)
 			}
 		})
 	}
+	if err := engine.Close(); err != nil {
+		t.Error(err)
+	}
 }
 
-// Failures runs the named cases and returns the errors of those that fail, by name. A case that waits
-// longer than the given duration fails: it is for broken calls, which may hang.
+// Failures runs the named cases, each on an engine of its own, and returns the errors of those that fail, by name. A
+// case that waits longer than the given duration fails: it is for broken calls, which may hang.
 func Failures(open Open, calls Calls, patience time.Duration, names ...string) map[string]error {
 	failed := map[string]error{}
 	for _, c := range cases() {
 		if !slices.Contains(names, c.name) {
 			continue
 		}
-		if err := c.try(open, calls, patience); err != nil {
+		engine, err := open(context.Background())
+		if err == nil {
+			err = errors.Join(c.try(engine, calls, patience), engine.Close())
+		}
+		if err != nil {
 			failed[c.name] = err
 		}
 	}
@@ -69,17 +80,13 @@ type rig struct {
 	fault error
 }
 
-// try runs the case on a new engine and closes it.
-func (c testCase) try(open Open, calls Calls, patience time.Duration) (err error) {
+// try runs the case on a new Device and closes it.
+func (c testCase) try(engine *ane.Device, calls Calls, patience time.Duration) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	engine, err := open(ctx)
-	if err != nil {
-		return err
-	}
 	d, err := hal.NewDevice(engine)
 	if err != nil {
-		return errors.Join(err, engine.Close())
+		return err
 	}
 	r := &rig{Calls: calls, d: d, q: d.Queue(), ctx: ctx}
 	done := make(chan struct{})
@@ -88,8 +95,7 @@ func (c testCase) try(open Open, calls Calls, patience time.Duration) (err error
 		c.run(r)
 	}()
 	<-done
-	err = d.Close(context.Background())
-	return errors.Join(r.fault, err, engine.Close())
+	return errors.Join(r.fault, d.Close(context.Background()))
 }
 
 // fail ends the case.
