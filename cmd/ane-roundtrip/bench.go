@@ -15,6 +15,7 @@ import (
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/internal/weightbench"
+	"github.com/anekit/anekit/models/decoder"
 )
 
 func (a *app) benchCommand() *cobra.Command {
@@ -34,7 +35,9 @@ target, or if a step was skipped for another reason than an engine that is not
 available.
 
 Caches of keys and values follow: memory over the tokens as a plot, flat for a
-reserved one and a staircase for one that grows, beside published figures.
+reserved one and a staircase for one that grows, beside published figures. Last
+comes a language model, as bench generate --restore 24,256 --rounds 1 measures
+it: it needs 700 MB for its files, and a minute.
 
 --report FILE writes the JSON object to FILE.json, or a page of it with plots of
 times and throughput over the size to FILE.html; also on failure.`,
@@ -62,11 +65,13 @@ type benchPlan struct {
 	rounds int           // of each case
 	time   time.Duration // of a round
 	caches []int         // tokens that caches of keys and values reserve; 0 for one that grows
+	model  *benchGenerateOptions
 }
 
 func wholeBench() benchPlan {
 	return benchPlan{cases: membench.Cases(), sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20},
-		rounds: 5, time: 60 * time.Millisecond, caches: []int{0, 2048}}
+		rounds: 5, time: 60 * time.Millisecond, caches: []int{0, 2048}, model: &benchGenerateOptions{size: "llama-3.2-1b",
+			form: decoder.Compact.String(), restore: "24,256", prompt: 256, steps: 16, rounds: 1}}
 }
 
 // benchRun holds the state of one run of bench.
@@ -98,6 +103,9 @@ func (a *app) bench(ctx context.Context, plan benchPlan) error {
 		return err
 	}
 	if err := b.caches(ctx); err != nil {
+		return err
+	}
+	if err := b.language(ctx, a, d); err != nil {
 		return err
 	}
 	bar.stop()
@@ -235,6 +243,44 @@ func (b *benchRun) caches(ctx context.Context) error {
 	return nil
 }
 
+// unless returns d if a flag names an engine, else the engine of that name. The caller calls done.
+func (a *app) unless(ctx context.Context, d *ane.Device, name string) (other *ane.Device, done func() error, err error) {
+	if a.engine != engine.Auto || a.socket != "" {
+		return d, func() error { return nil }, nil
+	}
+	mode, err := a.numerics(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	emulated, err := a.emulates(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	other, err = engine.Open(ctx, name, engine.Numerics(mode), engine.Emulate(emulated))
+	if err != nil {
+		return nil, nil, err
+	}
+	return other, other.Close, nil
+}
+
+// language measures a language model on d, or on the software engine if no flag names an engine: its process has the
+// memory.
+func (b *benchRun) language(ctx context.Context, a *app, d *ane.Device) error {
+	const step = "language model"
+	if b.plan.model == nil {
+		return nil
+	}
+	d, done, err := a.unless(ctx, d, engine.Soft)
+	if err != nil {
+		return b.skip(ctx, step, err)
+	}
+	defer done()
+	if b.found.Language, err = b.plan.model.measure(ctx, d, b.progress); err != nil {
+		return b.skip(ctx, step, err)
+	}
+	return nil
+}
+
 // Targets of an evaluation in another process, those of package tripbench.
 const (
 	tripRatio  = 2.0
@@ -248,22 +294,11 @@ const tripRounds = 3
 // evaluations measures evaluations on d, or on a broker if no flag names an engine.
 func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error {
 	const step = "Evaluate in another process"
-	if a.engine == engine.Auto && a.socket == "" {
-		mode, err := a.numerics(engine.Broker)
-		if err != nil {
-			return err
-		}
-		emulated, err := a.emulates(engine.Broker)
-		if err != nil {
-			return err
-		}
-		other, err := engine.Open(ctx, engine.Broker, engine.Numerics(mode), engine.Emulate(emulated))
-		if err != nil {
-			return b.skip(ctx, step, err)
-		}
-		defer other.Close()
-		d = other
+	d, done, err := a.unless(ctx, d, engine.Broker)
+	if err != nil {
+		return b.skip(ctx, step, err)
 	}
+	defer done()
 	e := &evaluated{Engine: d.Receipt().Engine}
 	ratios, times := map[int]*figure{}, map[int]*figure{}
 	var spread figure

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 	"github.com/anekit/anekit/internal/decoderbench"
@@ -108,8 +109,7 @@ func (o benchGenerateOptions) plan() (s decoderbench.Shape, p decoderbench.Plan,
 }
 
 func (a *app) benchGenerate(ctx context.Context, o benchGenerateOptions) (err error) {
-	s, p, err := o.plan()
-	if err != nil {
+	if _, _, err := o.plan(); err != nil {
 		return err
 	}
 	d, err := a.engineOrHint(ctx)
@@ -117,21 +117,12 @@ func (a *app) benchGenerate(ctx context.Context, o benchGenerateOptions) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	if p.Dir, err = os.MkdirTemp(o.dir, "ane-model"); err != nil {
-		return bad(err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
 	bar := a.progress(0)
 	defer bar.stop()
-	bar.now("make the model")
-	if err := decoderbench.Make(p.Dir, s); err != nil {
+	found, err := o.measure(ctx, d, bar.now)
+	if err != nil {
 		return err
 	}
-	found := benchGenerateDetails{Size: s.Name, Form: p.Form.String()}
-	if found.Result, err = decoderbench.Measure(ctx, d, s, p, bar.now); err != nil {
-		return err
-	}
-	found.Peak = peakMemory()
 	bar.stop()
 	r := newReport(d)
 	r.Details = found
@@ -140,6 +131,30 @@ func (a *app) benchGenerate(ctx context.Context, o benchGenerateOptions) (err er
 		return nil
 	}
 	return found.print(a)
+}
+
+// measure makes a model, measures it and removes it.
+func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progress func(string)) (
+	found *benchGenerateDetails, err error,
+) {
+	s, p, err := o.plan()
+	if err != nil {
+		return nil, err
+	}
+	if p.Dir, err = os.MkdirTemp(o.dir, "ane-model"); err != nil {
+		return nil, bad(err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
+	progress("make the model")
+	if err := decoderbench.Make(p.Dir, s); err != nil {
+		return nil, err
+	}
+	found = &benchGenerateDetails{Size: s.Name, Form: p.Form.String()}
+	if found.Result, err = decoderbench.Measure(ctx, d, s, p, progress); err != nil {
+		return nil, err
+	}
+	found.Peak = peakMemory()
+	return found, nil
 }
 
 // print writes the tables.

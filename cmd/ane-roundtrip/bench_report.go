@@ -19,6 +19,8 @@ type benchDetails struct {
 	Evaluate   *evaluated    `json:"evaluate,omitempty"`
 	Cache      *cacheMemory  `json:"cache,omitempty"`
 	Skipped    []skippedStep `json:"skipped,omitempty"`
+
+	Language *benchGenerateDetails `json:"language,omitempty"`
 }
 
 // cacheMemory is the memory of a cache of keys and values that grows, and of one that is reserved.
@@ -153,6 +155,12 @@ func (b *benchRun) print(a *app, r report, passed bool) error {
 		if err := c.print(a); err != nil {
 			return err
 		}
+	}
+	if l := b.found.Language; l != nil {
+		if err := l.print(a); err != nil {
+			return err
+		}
+		fmt.Fprintln(a.out)
 	}
 	for _, s := range b.found.Skipped {
 		if err := a.printf("%s: skipped: %s\n", s.Step, s.Reason); err != nil {

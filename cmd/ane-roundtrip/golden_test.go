@@ -64,7 +64,8 @@ func TestBenchReport(t *testing.T) {
 	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,
 		Run: func(b *testing.B) { b.FailNow() }, Floor: cases[0].Floor}
 	plan := benchPlan{cases: append(cases[:1:1], broken), sizes: []int{4 << 10}, rounds: 2, time: time.Millisecond,
-		caches: []int{2048}}
+		caches: []int{2048}, model: &benchGenerateOptions{size: "tiny", form: "compact", restore: "5", prompt: 8,
+			steps: 2, rounds: 1, dir: t.TempDir()}}
 	for _, args := range [][]string{{"--json"}, {}} {
 		var out, errw bytes.Buffer
 		a := newApp(append([]string{"bench"}, args...), &out, &errw)
@@ -73,6 +74,7 @@ func TestBenchReport(t *testing.T) {
 		require.ErrorContains(t, err, "1 step could not run: cannot run")
 		if len(args) == 0 {
 			require.Contains(t, out.String(), "Tape take")
+			require.Contains(t, out.String(), "prompt of 8 tokens")
 			require.Contains(t, out.String(), "cannot run: skipped: ")
 			require.Contains(t, out.String(), "verdict: fail")
 			continue
