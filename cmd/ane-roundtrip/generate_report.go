@@ -71,7 +71,7 @@ type budgetRow struct {
 }
 
 // whatIsCopied says where Session.Copied comes from.
-const whatIsCopied = "rows of the embedding, rotations and masks, keys and values into the cache, logits"
+const whatIsCopied = "rows of the embedding, rotations and masks, keys and values into the cache"
 
 // plan fills in what the model takes.
 func (g *generateDetails) plan(m *decoder.Model, s *decoder.Session) {

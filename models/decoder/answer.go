@@ -40,7 +40,7 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 		return true, nil
 	}
 	for range n {
-		if len(s.tokens) == last+1 && s.logits == nil {
+		if len(s.tokens) == last+1 && !s.ready {
 			if err := s.Truncate(last); err != nil {
 				return false, err
 			}
@@ -50,9 +50,9 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 				return false, err
 			}
 		}
-		token := greedy(s.logits)
+		token := greedy(s.inPlace())
 		if t.Sampler != nil {
-			token = t.Sampler.Next(s.logits)
+			token = choose(t.Sampler, s.inPlace())
 		}
 		if token < 0 {
 			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("no logit behind token %d is a number", last)}

@@ -6,7 +6,7 @@
 //	session, err := model.NewSession(ctx)
 //	err = session.Prefill(ctx, prompt)
 //	for !folder.Config().Ends(token) {
-//		token = sampler.Next(session.Logits())
+//		token = session.Next(sampler)
 //		err = session.Step(ctx, token)
 //	}
 //
@@ -33,7 +33,8 @@
 //
 // Weights are not copied by this package where the engine reads them from the mapped file. A token costs the bytes
 // that Session.Copied counts: its row of the embedding, its rotation and mask, and its keys and values on their way
-// into the cache. Nothing else moves between two programs.
+// into the cache, whose place grows while programs have theirs bound. Session.Next and Session.Answer choose a token by
+// the logits where the programs have written them; Session.Logits copies them. Nothing else moves between two programs.
 //
 // # Limits
 //

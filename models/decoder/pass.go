@@ -283,16 +283,32 @@ func (s *Session) logitsOf(ctx context.Context, p *pass, token int) error {
 		if err := s.evaluate(ctx, s.model.head.models[i], r); err != nil {
 			return err
 		}
-		from := i * s.model.parts.rows
-		if from >= len(s.all) {
-			break
-		}
-		to := min(from+s.model.parts.rows, len(s.all))
-		state(s.parts[i], 0).load(s.all[from:to])
-		s.copied += int64(4 * (to - from))
 	}
-	s.logits = s.all
+	s.ready = true
 	return nil
+}
+
+// inPlace are the logits of a token where the programs have written them.
+type inPlace struct {
+	parts []column
+	rows  int // of each part
+	n     int
+}
+
+func (h inPlace) len() int { return h.n }
+
+func (h inPlace) at(i int) float32 {
+	c := &h.parts[i/h.rows]
+	return fp16.Bits(binary.LittleEndian.Uint16(c.bytes[i%h.rows*c.stride:])).Float32()
+}
+
+// inPlace returns the logits of the last token.
+func (s *Session) inPlace() inPlace {
+	s.columns = s.columns[:0]
+	for _, t := range s.parts {
+		s.columns = append(s.columns, state(t, 0))
+	}
+	return inPlace{s.columns, s.model.parts.rows, s.model.config.Vocabulary}
 }
 
 // bindHead makes the requests of the logits that read the hidden state x.

@@ -59,20 +59,36 @@ func (s *Sampler) Settings() (temperature, topP float64, seed uint64) {
 
 // Next returns the index of the chosen logit. A NaN is never chosen. It returns -1 if there is nothing to choose: no
 // logits, or only NaN and minus infinity.
-func (s *Sampler) Next(logits []float32) int {
+func (s *Sampler) Next(logits []float32) int { return choose(s, floats(logits)) }
+
+// scores is a logit for each token.
+type scores interface {
+	len() int
+	at(token int) float32
+}
+
+// floats are logits of Session.Logits.
+type floats []float32
+
+func (f floats) len() int { return len(f) }
+
+func (f floats) at(i int) float32 { return f[i] }
+
+// choose is Sampler.Next of logits where they are.
+func choose[L scores](s *Sampler, logits L) int {
 	best := greedy(logits)
-	if best < 0 || s.temperature == 0 || math.IsInf(float64(logits[best]), 1) {
+	if best < 0 || s.temperature == 0 || math.IsInf(float64(logits.at(best)), 1) {
 		return best
 	}
-	most := float64(logits[best])
-	if cap(s.weights) < len(logits) {
-		s.weights = make([]float64, len(logits))
+	most, n := float64(logits.at(best)), logits.len()
+	if cap(s.weights) < n {
+		s.weights = make([]float64, n)
 	}
-	w := s.weights[:len(logits)]
+	w := s.weights[:n]
 	sum := 0.0
-	for i, v := range logits {
+	for i := range w {
 		w[i] = 0
-		if d := (float64(v) - most) / s.temperature; d == d { // of NaN the weight stays 0
+		if d := (float64(logits.at(i)) - most) / s.temperature; d == d { // of NaN the weight stays 0
 			w[i] = exp(d)
 		}
 		sum += w[i]
@@ -81,7 +97,7 @@ func (s *Sampler) Next(logits []float32) int {
 		return draw(s.uniform()*sum, w, nil, best)
 	}
 	// A token with less than an equal share of what topP leaves out is not among the most probable ones.
-	least := (1 - s.topP) * sum / float64(len(logits))
+	least := (1 - s.topP) * sum / float64(n)
 	kept := s.kept[:0]
 	for i, v := range w {
 		if v >= least && v > 0 {
@@ -95,19 +111,19 @@ func (s *Sampler) Next(logits []float32) int {
 		}
 		return cmp.Compare(a, b)
 	})
-	all, n := 0.0, 0
-	for n < len(kept) && all < s.topP*sum {
-		all += w[kept[n]]
-		n++
+	all, few := 0.0, 0
+	for few < len(kept) && all < s.topP*sum {
+		all += w[kept[few]]
+		few++
 	}
-	return draw(s.uniform()*all, w, kept[:n], best)
+	return draw(s.uniform()*all, w, kept[:few], best)
 }
 
 // greedy returns the index of the largest logit, of several the first; -1 without a number above minus infinity.
-func greedy(logits []float32) int {
+func greedy[L scores](logits L) int {
 	best, most := -1, float32(math.Inf(-1))
-	for i, v := range logits {
-		if v > most { // not for NaN
+	for i := range logits.len() {
+		if v := logits.at(i); v > most { // not for NaN
 			best, most = i, v
 		}
 	}

@@ -13,8 +13,9 @@ import (
 type Session struct {
 	model  *Model
 	cache  *kv.Cache
-	tokens []int // whose keys and values are in the cache
-	logits []float32
+	tokens []int     // whose keys and values are in the cache
+	ready  bool      // the programs have logits of the last token
+	logits []float32 // a copy of them; nil without
 	copied int64
 	closed bool
 
@@ -25,6 +26,7 @@ type Session struct {
 	alone         *ane.Tensor // hidden state of the last token of a chunk
 	parts         []*ane.Tensor
 	direct, apart []*ane.Request // of the logits: of a step, and of alone
+	columns       []column       // of parts
 	all, row      []float32
 	side          [2][]byte
 }
@@ -41,7 +43,7 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 	}
 	m.sessions++
 	m.mu.Unlock()
-	s := &Session{model: m, memory: memory{opts: opts}, all: make([]float32, m.config.Vocabulary),
+	s := &Session{model: m, memory: memory{opts: opts},
 		row: make([]float32, max(m.config.Hidden, m.config.HeadDim))}
 	if err := s.open(opts); err != nil {
 		return nil, errors.Join(&Error{Op: "session", Cause: err}, s.Close())
@@ -133,7 +135,7 @@ func (s *Session) Step(ctx context.Context, token int) error {
 
 // take takes the tokens of one pass. After an error the tokens before it remain.
 func (s *Session) take(ctx context.Context, op string, p *pass, tokens []int, logits bool) error {
-	s.logits = nil
+	s.ready, s.logits = false, nil
 	before := len(s.tokens)
 	err := s.run(ctx, p, tokens)
 	if err == nil && logits {
@@ -148,8 +150,32 @@ func (s *Session) take(ctx context.Context, op string, p *pass, tokens []int, lo
 
 // Logits returns a number for each token of the vocabulary, the higher, the more likely it comes next: of the last
 // token taken. They are valid until the next call of Prefill, Step or Truncate; nil before the first token, and after
-// a restored snapshot.
-func (s *Session) Logits() []float32 { return s.logits }
+// a restored snapshot. The first call after a pass copies them.
+func (s *Session) Logits() []float32 {
+	if !s.ready || s.logits != nil {
+		return s.logits
+	}
+	h := s.inPlace()
+	if s.all == nil {
+		s.all = make([]float32, h.n)
+	}
+	s.logits = s.all
+	for i := range h.parts {
+		from := i * h.rows
+		h.parts[i].load(s.logits[from:min(from+h.rows, h.n)])
+	}
+	s.copied += int64(4 * h.n)
+	return s.logits
+}
+
+// Next returns the token that t chooses next by the logits of the last token, where the programs have written them. It
+// is -1 without logits, and as for Sampler.Next.
+func (s *Session) Next(t *Sampler) int {
+	if !s.ready {
+		return -1
+	}
+	return choose(t, s.inPlace())
+}
 
 // Tokens returns the tokens taken so far. The caller must not change them.
 func (s *Session) Tokens() []int { return s.tokens }
@@ -164,7 +190,8 @@ func (s *Session) Model() *Model { return s.model }
 func (s *Session) Cache() *kv.Cache { return s.cache }
 
 // Copied is the number of bytes that the session has copied so far: rows of the embedding, rotations and masks into
-// the inputs, keys and values into the cache, logits to float32, and what the cache itself has copied.
+// the inputs, keys and values into the cache, logits to float32 if Logits is called, and what the cache itself has
+// copied.
 func (s *Session) Copied() int64 {
 	if s.cache == nil {
 		return s.copied
@@ -191,7 +218,7 @@ func (s *Session) Truncate(n int) error {
 	if err := s.cache.Truncate(n); err != nil {
 		return &Error{Op: "truncate", Cause: err}
 	}
-	s.tokens, s.logits = s.tokens[:n], nil
+	s.tokens, s.ready, s.logits = s.tokens[:n], false, nil
 	return nil
 }
 
@@ -213,7 +240,7 @@ func (s *Session) Close() error {
 	if err := errors.Join(append(errs, s.memory.close())...); err != nil {
 		return &Error{Op: "close", Cause: err}
 	}
-	s.closed, s.logits = true, nil
+	s.closed, s.ready, s.logits = true, false, nil
 	s.model.mu.Lock()
 	s.model.sessions--
 	s.model.mu.Unlock()

@@ -156,7 +156,7 @@ func (s *Session) RestoreFile(ctx context.Context, path string, prompt []int) (T
 	if err != nil {
 		return Talk{}, &Error{Op: op, Name: path, Err: ErrSnapshot, Cause: err}
 	}
-	s.tokens, s.logits = t.Tokens()[:taken:taken], nil
+	s.tokens, s.ready, s.logits = t.Tokens()[:taken:taken], false, nil
 	return t, nil
 }
 
