@@ -48,8 +48,8 @@ func (f flight) giveUp() bool {
 	free := f.hold()
 	if !f.session.orphan(f.call, func(*call) {
 		<-f.session.queue
+		free() // first: Close of a request waits for its turn, and then nothing holds its Blocks
 		f.yield()
-		free()
 	}) {
 		free()
 		return false
@@ -75,8 +75,8 @@ func (f flight) outlast(ctx context.Context, lost error) error {
 	free := f.hold()
 	go func() {
 		<-f.session.buried
-		f.yield()
 		free()
+		f.yield()
 	}()
 	return inFlight(lost)
 }

@@ -136,19 +136,19 @@ func (v *invocation) dismiss() error {
 	return failed(ctx, "close", v.exec.upload.request.File, err)
 }
 
-// Close implements ane.Invocation. While a run that was given up is in flight,
-// the request is freed at the broker when that has ended.
+// Close implements ane.Invocation. It waits for a run that was given up, so that afterwards nobody writes to the Blocks
+// and the program can be unloaded. When the broker does not answer, the run frees the request when it ends.
 func (v *invocation) Close() error {
 	if v.closed.Swap(true) {
 		return nil
 	}
-	select {
-	case v.busy <- struct{}{}:
-		defer func() { <-v.busy }()
-		return v.dismiss()
-	default: // the run in flight does it when it ends
+	ctx, cancel := v.exec.engine.patient(context.Background())
+	defer cancel()
+	if enter(ctx, v.busy) != nil {
 		return nil
 	}
+	defer func() { <-v.busy }()
+	return v.dismiss()
 }
 
 // yield gives the turn back, and frees the request if it was closed meanwhile.

@@ -182,6 +182,26 @@ func TestFrozen(t *testing.T) {
 	require.Equal(t, pid, r.pid(t))
 }
 
+// Close of a request waits for its run that was given up: then its Blocks are free, and the program can be unloaded.
+func TestCloseWaitsForCanceledRuns(t *testing.T) {
+	r := newRig(t, Options{}, endless())
+	for range 5 {
+		in, out := memory(t, r.in.Layout()), memory(t, r.out.Layout())
+		q, err := r.bind(in, out)
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := q.EvaluateAsync(ctx)
+		runs(t, r.session(t))
+		cancel()
+		require.ErrorIs(t, await.Value(t, done).Err, ane.ErrDeadline)
+		require.NoError(t, q.Close())
+		require.NoError(t, in.Block().Close())
+		require.NoError(t, out.Block().Close())
+		require.NoError(t, r.model.Unload(t.Context()))
+		require.NoError(t, r.model.Load(t.Context()))
+	}
+}
+
 // What a run that was given up holds is given back when the broker says that it has
 // stopped.
 func TestCancelHoldsBlocks(t *testing.T) {
@@ -203,7 +223,9 @@ func TestCancelHoldsBlocks(t *testing.T) {
 	err = await.Value(t, done)
 	require.ErrorIs(t, err, ane.ErrDeadline)
 	require.ErrorIs(t, err, context.Canceled)
+	impatient(r.engine, 30*time.Millisecond)
 	require.NoError(t, q.Close())
+	impatient(r.engine, DefaultPatience)
 	require.ErrorIs(t, in.Block().Close(), unimem.ErrInUse)
 	signal(t, pid, unix.SIGCONT)
 	for _, x := range []*ane.Tensor{in, out} {
