@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"syscall"
 )
 
 // Guard calls f, which reads Blocks of MapFile. If one of their files becomes shorter meanwhile, so
 // that f reads pages that exist no more, the error matches ErrChanged and f has ended early. The
 // error is the same if f has returned and a file is shorter than it was when it was mapped:
-// the end of the last page then reads as zeros. Otherwise Guard returns the error of f.
+// the end of the last page then reads as zeros; and if a system call of f that reads such pages has
+// failed (EFAULT). Otherwise Guard returns the error of f.
 //
 // A fault may be in any Mapping of the Blocks, which must be open until Guard returns. Only the
 // goroutine of f is guarded, and those that take over its debug.SetPanicOnFault. Faults at other
@@ -34,23 +36,31 @@ func Guard(f func() error, blocks ...*Block) (err error) {
 		}
 		panic(v)
 	}()
-	if err := f(); err != nil {
+	err = f()
+	refused := errors.Is(err, syscall.EFAULT) // by a system call that reads the pages
+	if err != nil && !refused {
 		return err
 	}
 	for _, b := range blocks {
-		if b.shorter() {
-			return b.changed(nil)
+		if _, file := b.file(); file && (refused || b.shorter()) {
+			return b.changed(err)
 		}
 	}
-	return nil
+	return err
+}
+
+// file returns the file of b, if b maps one.
+func (b *Block) file() (shrinkable, bool) {
+	if b == nil || b.back == nil {
+		return nil, false
+	}
+	file, ok := b.back.(shrinkable)
+	return file, ok
 }
 
 // place returns the offset of an address in the file of b.
 func (b *Block) place(at uintptr) (uintptr, bool) {
-	if b == nil || b.back == nil {
-		return 0, false
-	}
-	if file, ok := b.back.(shrinkable); ok {
+	if file, ok := b.file(); ok {
 		return file.place(at)
 	}
 	return 0, false
@@ -58,10 +68,7 @@ func (b *Block) place(at uintptr) (uintptr, bool) {
 
 // shorter reports whether the file of b is shorter than it was when it was mapped.
 func (b *Block) shorter() bool {
-	if b == nil || b.back == nil {
-		return false
-	}
-	file, ok := b.back.(shrinkable)
+	file, ok := b.file()
 	if !ok || !b.life.retain() {
 		return false
 	}

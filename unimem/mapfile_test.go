@@ -89,6 +89,10 @@ func TestGuard(t *testing.T) {
 			require.NoError(t, os.Truncate(path, left))
 			err := unimem.Guard(read, nil, b)
 			require.ErrorIs(t, err, unimem.ErrChanged)
+			write := func() error {
+				return os.WriteFile(filepath.Join(t.TempDir(), "copy"), b.Bytes(), 0o600)
+			}
+			require.ErrorIs(t, unimem.Guard(write, nil, b), unimem.ErrChanged, "a system call that reads the pages")
 			m, fault := unimem.Map(b)
 			require.NoError(t, fault)
 			require.ErrorIs(t, unimem.Guard(func() error { copy(dst, m.Bytes()); return nil }, b), unimem.ErrChanged)

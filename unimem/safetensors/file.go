@@ -3,6 +3,7 @@ package safetensors
 import (
 	"cmp"
 	"errors"
+	"io"
 	"os"
 	"slices"
 	"sync"
@@ -138,7 +139,7 @@ func (s *shard) readHeader(file *os.File) error {
 	if s.size < lead {
 		return fault(ErrTruncated, 0, "", "the file has %d bytes, the length of its header has %d", s.size, lead)
 	}
-	if _, err := file.ReadAt(first[:], 0); err != nil {
+	if err := readAt(file, first[:], 0); err != nil {
 		return err
 	}
 	n, err := headerLength(first[:], s.size)
@@ -146,10 +147,19 @@ func (s *shard) readHeader(file *os.File) error {
 		return err
 	}
 	text := make([]byte, n)
-	if _, err := file.ReadAt(text, lead); err != nil {
+	if err := readAt(file, text, lead); err != nil {
 		return err
 	}
 	s.header, err = parseHeader(text, s.size)
+	return err
+}
+
+// readAt reads bytes that the file had a moment ago.
+func readAt(file *os.File, b []byte, at int64) error {
+	_, err := file.ReadAt(b, at)
+	if errors.Is(err, io.EOF) {
+		return &Error{Offset: at, Err: ErrChanged, Detail: "it became shorter while it was opened"}
+	}
 	return err
 }
 
@@ -159,7 +169,7 @@ func readWhole(file *os.File, size int64) (*unimem.Block, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.ReadAt(b.Bytes()[:size], 0); err != nil {
+	if err := readAt(file, b.Bytes()[:size], 0); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
 	return b, nil

@@ -261,6 +261,9 @@ func TestFilesThatBecomeShorter(t *testing.T) {
 			_, err = x.Float16(tape(t, 400_000))
 			require.ErrorIs(t, err, ErrChanged)
 			require.ErrorIs(t, f.Check(t.Context(), nil), ErrChanged)
+			_, err = Repack(t.Context(), path+".new", f, 64, NoSync()) // the system reads the pages
+			require.ErrorIs(t, err, ErrChanged)
+			require.NoFileExists(t, path+".new")
 			require.NoError(t, f.Close())
 		})
 	}
