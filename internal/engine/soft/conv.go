@@ -143,6 +143,10 @@ func (p *windows) flat() bool {
 // fillFlat is fill for such windows: it reads one run and clears what comes from another line.
 func (p *windows) fillFlat(c *call, dst []float32, plane int, from [3]int, n0 int) {
 	width, size := p.win.In[2], p.win.In[1]*p.win.In[2]
+	if from == [3]int{} {
+		c.in[0].load(dst, plane*size+n0)
+		return
+	}
 	at := n0 + from[1]*width + from[2]
 	lo := min(max(-at, 0), len(dst))
 	hi := max(min(size-at, len(dst)), lo)

@@ -3,6 +3,7 @@ package soft
 import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
 
 // box is a block of elements to copy from one dense tensor to another: the same
@@ -52,13 +53,32 @@ func (m *mover) span(c *call, lo, hi, _ int) {
 	for i := range m.boxes {
 		b := &m.boxes[i]
 		rows := b.rows()
-		for r := max(lo, 0); r < min(hi, rows) && !c.stopped(); r++ {
+		from, to := max(lo, 0), min(hi, rows)
+		if b.even() {
+			m.even(c, b, from, to)
+			from = to
+		}
+		for r := from; r < to && !c.stopped(); r++ {
 			m.row(c, b, r)
 		}
 		lo, hi = lo-rows, hi-rows
 		if hi <= 0 {
 			return
 		}
+	}
+}
+
+// even reports whether the rows are dense and as far from each other on both sides.
+func (b *box) even() bool {
+	return len(b.dims) == 2 && b.src[1] == 1 && b.dst[1] == 1 && b.src[0] >= b.dims[1] && b.dst[0] >= b.dims[1]
+}
+
+// even copies rows lo to hi of such a box.
+func (m *mover) even(c *call, b *box, lo, hi int) {
+	src, dst, n := c.in[b.from].raw, c.out[b.to].raw, b.dims[1]*m.size
+	for ; lo < hi && !c.stopped(); lo += chunk {
+		halves.CopyRows(dst[(b.dstBase+lo*b.dst[0])*m.size:], src[(b.srcBase+lo*b.src[0])*m.size:], min(chunk, hi-lo), n,
+			b.dst[0]*m.size, b.src[0]*m.size)
 	}
 }
 

@@ -143,9 +143,11 @@ func TestTilesFitTheirPanels(t *testing.T) {
 	for _, c := range []struct{ m, k, n, rows, cols int }{
 		{3, 5, 7, 3, 7},
 		{1000, 1024, 1000, tileRows, tileCols}, // 256 columns of 1024 fill 1 MiB
-		{1000, 2048, 1000, tileRows, 128},
-		{1000, 3000, 1000, tileRows, 80}, // whole multiples of 8
-		{1000, 1 << 16, 1000, 16, 16},    // k alone is larger than the panel
+		{500, 2048, 1000, tileRows, 128},
+		{500, 3000, 1000, tileRows, 80}, // whole multiples of 8
+		{1000, 2048, 1000, 2 * tileRows, tileCols},
+		{1000, 3000, 1000, 2 * tileRows, 168},
+		{1000, 1 << 16, 1000, 16, 16}, // k alone is larger than the panel
 		{1000, 1 << 20, 1000, 1, 16},
 		{1000, 1<<20 + 1, 1000, 1, 16},
 	} {

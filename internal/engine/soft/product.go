@@ -30,14 +30,22 @@ const (
 	tileCols = 256
 	panelB   = 1 << 18
 	panelA   = 1 << 20 // so that one tile takes at most about 100 ms
+
+	// Where k is longer and there are as many tiles along the rows, tiles and panels are twice as large: A is decoded
+	// less often and rows of C are longer.
+	longK, manyTiles = 1024, 8
 )
 
 // newProduct plans the tiles. spare is the working memory that panels need in
 // addition to k.
 func newProduct(batch, m, k, n, spare int, p panels) (runner, int) {
 	r := &product{batch: batch, m: m, k: k, n: n, panels: p}
-	r.rows = min(m, tileRows, max(panelA/k, 1))
-	r.cols = min(n, tileCols, max(panelB/k/8*8, 16))
+	larger := 1
+	if k > longK && m >= manyTiles*2*tileRows {
+		larger = 2
+	}
+	r.rows = min(m, larger*tileRows, max(panelA/k, 1))
+	r.cols = min(n, tileCols, max(larger*panelB/k/8*8, 16))
 	r.spare = max(k, r.rows, r.cols) + spare
 	return r, r.rows*r.cols + r.rows*k + r.spare + k*r.cols
 }

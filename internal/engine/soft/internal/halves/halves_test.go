@@ -413,6 +413,29 @@ func TestRoundingOfNormalizeIsExact(t *testing.T) {
 	}
 }
 
+func TestCopyRows(t *testing.T) {
+	r := rand.New(rand.NewPCG(21, 22))
+	each(t, func(t *testing.T) {
+		for _, size := range []int{0, 1, 31, 32, 33, 64, 112, 512, 513} {
+			for rows := range 4 {
+				from, to := size+r.IntN(9), size+r.IntN(9)
+				src, dst := make([]byte, rows*from), make([]byte, rows*to)
+				for i := range src {
+					src[i] = byte(r.IntN(255) + 1)
+				}
+				CopyRows(dst, src, rows, size, to, from)
+				for i := range dst {
+					want := byte(0) // between the rows
+					if at := i % to; at < size {
+						want = src[i/to*from+at]
+					}
+					require.Equal(t, want, dst[i], "%d rows of %d bytes at %d", rows, size, i)
+				}
+			}
+		}
+	})
+}
+
 func TestProductsWithVectors(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))
 	for _, s := range [][2]int{{1, 1}, {3, 16}, {8, 17}, {9, 33}, {40, 64}, {7, 5}, {600, 40}, {4, 32}, {3, 200}} {

@@ -125,3 +125,8 @@ func mulFour(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums,
 //
 //go:noescape
 func spansVector(least int, keys, nans *int16, x *fp16.Bits, blocks, rows, stride int)
+
+// copyRows takes rows of 32 bytes or more.
+//
+//go:noescape
+func copyRows(dst, src *byte, rows, size, to, from int)

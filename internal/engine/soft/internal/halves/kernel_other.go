@@ -29,3 +29,5 @@ func fence()                                                          {}
 func mulFour(*float32, *float32, *fp16.Bits, int, int, int, int, int) {}
 
 func spansVector(int, *int16, *int16, *fp16.Bits, int, int, int) {}
+
+func copyRows(*byte, *byte, int, int, int, int) {}

@@ -184,3 +184,36 @@ columns:
 TEXT ·fence(SB), NOSPLIT, $0-0
 	SFENCE
 	RET
+
+// func copyRows(dst, src *byte, rows, size, to, from int)
+//
+// The last 32 bytes of a row overlap those before.
+TEXT ·copyRows(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ rows+16(FP), CX
+	MOVQ size+24(FP), BX
+	MOVQ to+32(FP), R8
+	MOVQ from+40(FP), R9
+	SUBQ $32, BX
+
+row:
+	XORQ AX, AX
+
+part:
+	CMPQ    AX, BX
+	JGE     last
+	VMOVDQU (SI)(AX*1), Y0
+	VMOVDQU Y0, (DI)(AX*1)
+	ADDQ    $32, AX
+	JMP     part
+
+last:
+	VMOVDQU (SI)(BX*1), Y0
+	VMOVDQU Y0, (DI)(BX*1)
+	ADDQ    R9, SI
+	ADDQ    R8, DI
+	DECQ    CX
+	JNE     row
+	VZEROUPPER
+	RET
