@@ -141,16 +141,16 @@ func (k *binding) try() error {
 	return err
 }
 
-// evaluate runs the program once.
-func (k *binding) evaluate(ctx context.Context) error {
-	r, err := k.take()
-	if err != nil {
-		return err
+// evaluate runs the program once, with the Request in l, which it takes if l has none.
+func (k *binding) evaluate(ctx context.Context, l *lent) (err error) {
+	if l.Request == nil {
+		if *l, err = k.take(); err != nil {
+			return err
+		}
 	}
-	if _, err = r.Evaluate(ctx); err != nil {
-		_ = r.Close() // an engine may still use it for a run that it has abandoned
-		return err
+	if _, err = l.Evaluate(ctx); err != nil {
+		_ = l.Close() // an engine may still use it for a run that it has abandoned
+		l.Request = nil
 	}
-	k.give(r)
-	return nil
+	return err
 }

@@ -59,6 +59,7 @@ type segment struct {
 	src    Range    // of a copy
 	data   []byte   // of an update; pattern of a fill, 4 bytes
 	run    *binding // of a dispatch
+	slot   int      // of run in the bindings of the code
 	joined int      // commands joined to this one
 }
 

@@ -35,6 +35,11 @@
 // earlier command after the last barrier writes, or writes bytes that one reads. The effect is
 // that of running the commands one after another as recorded, with or without Barrier.
 //
+// And that is how a batch runs: an engine evaluates one request of a batch at a time, so an encoded barrier
+// holds nothing back; Stats counts it, for an engine that would run commands of a batch at once. Submissions
+// without an edge between them do run at once, on one engine and on several: record independent work into
+// command buffers of separate submissions. BenchmarkOverlap measures two chains on two engines beside its floor.
+//
 // A Dispatch evaluates an Executable in place on Ranges. An engine that reads surfaces from
 // byte 0 only, as Apple's does, refuses other Ranges with ane.ErrOffset when they are recorded.
 //

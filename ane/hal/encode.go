@@ -54,12 +54,19 @@ func encode(segments []segment) *code {
 			}
 		}
 	}
-	bound := map[*binding]bool{}
-	for _, s := range joined {
-		if s.run != nil && !bound[s.run] {
-			bound[s.run] = true
+	slots := map[*binding]int{}
+	for i := range c.steps {
+		s := &c.steps[i]
+		if s.run == nil {
+			continue
+		}
+		slot, known := slots[s.run]
+		if !known {
+			slot = len(c.bindings)
+			slots[s.run] = slot
 			c.bindings = append(c.bindings, s.run)
 		}
+		s.slot = slot
 	}
 	return c
 }
@@ -230,20 +237,25 @@ const chunk = 4 << 20
 func (c *code) run(ctx context.Context, s *submission) error {
 	d := s.device
 	var polyfills int64
-	defer func() { d.stats.polyfills.Add(polyfills) }()
+	held := make([]lent, len(c.bindings)) // a loop of dispatches takes its Requests once
+	defer func() {
+		d.stats.polyfills.Add(polyfills)
+		for i, l := range held {
+			if l.Request != nil {
+				c.bindings[i].give(l)
+			}
+		}
+	}()
 	for i := range c.steps {
 		g := &c.steps[i]
 		if g.kind == opBarrier {
 			continue
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 		start := d.trace.now()
 		var err error
 		if g.kind == opDispatch {
-			err = g.run.evaluate(ctx)
-		} else {
+			err = g.run.evaluate(ctx, &held[g.slot])
+		} else if err = ctx.Err(); err == nil {
 			polyfills++
 			err = g.transfer(ctx)
 		}
