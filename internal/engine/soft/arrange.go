@@ -117,6 +117,12 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 		}
 		s.make(&p.budget.packed)
 		if s.joined {
+			_, s.joined = s.run.(elementwise)
+		}
+		if joined := p.joinedTo(i); len(joined) > 0 && !s.joined {
+			joined[0].joined = s.takes(joined)
+		}
+		if s.joined {
 			s.skip = first
 		} else {
 			first = s.work

@@ -22,11 +22,13 @@
 // the rest. A program whose intermediate values and workspaces need more than 8 GiB
 // at once is rejected, with the position of the value that exceeds the limit.
 //
-// Operators on each element that follow each other are fused: they take turns on pieces of the result that fit the
-// cache, and so do those that follow a matmul, linear or conv, on each tile that it stores. What they hand on needs no
-// memory of its own. Each keeps its kernel and its rounding, so that fusing changes no bit in any mode. A value stays
-// in memory if it is an output, if several operators or a state read it, or if the next result has another number of
-// elements or another element size, as after a cast from fp16 to fp32. Option Unfused turns fusing off.
+// Operators on each element that follow each other, or a matmul, linear or conv, are fused: they take turns on pieces
+// of the result that fit the cache, and what they hand on needs no memory of its own. After a product the pieces are
+// its tiles where those are whole rows, or where the result is larger than a cache and no operand as large is read
+// beside it; elsewhere they are parts of the whole result. Each operator keeps its kernel and its rounding, so that
+// fusing changes no bit in any mode. A value stays in memory if it is an output, if several operators or a state read it, or if the
+// next result has another number of elements or another element size, as after a cast from fp16 to fp32. Option Unfused
+// turns fusing off.
 //
 // Weights of constexpr_blockwise_shift_scale stay packed where linear, matmul, a 1x1 convolution without groups or
 // gather along axis 0 read them: integers of 2, 3, 4, 6 or 8 bits, scales of fp16, results of fp16. Package packed

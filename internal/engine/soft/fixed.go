@@ -68,7 +68,7 @@ func (r *fixed) run(c *call) {
 // single returns the tile of the element that only names, and the element's place in it. ok is false if the result is
 // not the matrices one after another, in rows.
 func (r *fixed) single() (tile, place int, ok bool) {
-	if r.only == 0 || !r.completes() {
+	if ok, _ := r.completes(); r.only == 0 || !ok {
 		return 0, 0, false
 	}
 	down, across := r.tiles()

@@ -41,12 +41,14 @@ func TestGroups(t *testing.T) {
 			[]string{"relu+mul+add"}, 0},
 		"product": {linear + k + "c = add(x = p, y = b);\n" + k + "d = gelu(x = c);\n" + k + "y = add(x = z, y = d);\n",
 			"y", []string{"linear+add+gelu+add"}, 0},
-		"views": {k + "a = relu(x = x);\ntensor<fp16, [2048]> c = reshape(x = a, shape = tensor<int32, [1]>([2048]));\n" +
-			"tensor<fp16, [2048]> d = abs(x = c);\n" + k + "y = reshape(x = d, shape = tensor<int32, [2]>([32, 64]));\n", "y",
-			[]string{"relu+abs"}, 0},
+		"views": {k + "a = relu(x = x);\n" +
+			"tensor<fp16, [2048]> c = reshape(x = a, shape = tensor<int32, [1]>([2048]));\n" +
+			"tensor<fp16, [2048]> d = abs(x = c);\n" + k + "y = reshape(x = d, shape = tensor<int32, [2]>([32, 64]));\n",
+			"y", []string{"relu+abs"}, 0},
 		"with itself": {linear + k + "y = mul(x = p, y = p);\n", "y", []string{"linear+mul"}, 0},
 		"an output":   {linear + k + "y = relu(x = p);\n", "p, y", []string{"linear", "relu"}, 0},
-		"view of output": {linear + "tensor<fp16, [2048]> v = reshape(x = p, shape = tensor<int32, [1]>([2048]));\n" + k +
+		"view of output": {linear +
+			"tensor<fp16, [2048]> v = reshape(x = p, shape = tensor<int32, [1]>([2048]));\n" + k +
 			"y = relu(x = p);\n", "v, y", []string{"linear", "relu"}, 0},
 		"two readers": {linear + k + "c = relu(x = p);\n" + k + "y = mul(x = c, y = p);\n", "y",
 			[]string{"linear", "relu+mul"}, 4096},
@@ -56,7 +58,8 @@ func TestGroups(t *testing.T) {
 			[]string{"relu", "linear+mul"}, 4096},
 		"in front of another": {k + "a = relu(x = x);\n" + k + "s = softmax(x = z);\n" + k + "y = mul(x = s, y = a);\n",
 			"y", []string{"softmax", "relu+mul"}, 4096},
-		"to another size": {k + "a = relu(x = x);\ntensor<fp32, [32, 64]> y = cast(x = a, dtype = string(\"fp32\"));\n", "y",
+		"to another size": {k + "a = relu(x = x);\n" +
+			"tensor<fp32, [32, 64]> y = cast(x = a, dtype = string(\"fp32\"));\n", "y",
 			[]string{"relu", "cast"}, 4096},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -68,6 +71,21 @@ func TestGroups(t *testing.T) {
 			require.GreaterOrEqual(t, q.scratch, p.scratch)
 		})
 	}
+}
+
+// TestTiles: parts of rows are completed if the result is large, and no other operand is.
+func TestTiles(t *testing.T) {
+	const k, params = "tensor<fp16, [40, 320]> ", "tensor<fp16, [40, 32]> x, tensor<fp16, [40, 320]> z, " +
+		"tensor<fp16, [320, 32]> w, tensor<fp16, [320]> b"
+	const body = k + "p = linear(x = x, weight = w);\n" + k + "c = add(x = p, y = b);\n" + k + "y = relu(x = c);\n"
+	for from, want := range map[int][]string{1: {"linear+add+relu"}, 40 * 320 * 2: {"linear+add+relu"},
+		40*320*2 + 1: {"linear", "add+relu"}} {
+		got, p := groupsOf(t, params, body, "y", TiledFrom(from))
+		require.Equal(t, want, got, "from %d", from)
+		require.Equal(t, p.steps[len(p.steps)-2].out[0].index, p.steps[len(p.steps)-1].out[0].index, "in its place")
+	}
+	got, _ := groupsOf(t, params, body+k+"r = mul(x = y, y = z);\n", "r", TiledFrom(1))
+	require.Equal(t, []string{"linear", "add+relu+mul"}, got)
 }
 
 // TestGroupsAreBounded: a run yields after a group, and a group keeps its operands for few steps.

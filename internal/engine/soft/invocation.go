@@ -48,8 +48,8 @@ func (v *invocation) bind() error {
 		c.run = s.run
 		if !s.joined {
 			first = i
-		} else if takesJoined(v.calls[first].run) {
-			v.calls[first].joined = v.calls[first+1 : i+1]
+		} else {
+			c.ctx, v.calls[first].joined = context.Background(), v.calls[first+1:i+1]
 		}
 		var err error
 		if c.in, err = v.find(s.in, v.in, s.arith.operand); err != nil {
@@ -163,7 +163,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		c := &v.calls[i]
 		c.begin(ctx, e.rounds, workers)
 		c.run.run(c)
-		c.end()
+		c.ctx = nil
 		if err := ctx.Err(); err != nil {
 			c.fault.Store(nil)
 			return ane.Deadline("evaluate", Name, err)

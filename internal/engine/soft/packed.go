@@ -185,8 +185,6 @@ func (r *packedVector) run(c *call) {
 	c.spread((r.weights.Rows+packedPiece-1)/packedPiece, min(packedPiece, r.weights.Rows)*r.weights.Cols)
 }
 
-func (*packedVector) completes() bool { return true }
-
 func (r *packedVector) span(c *call, lo, hi, worker int) {
 	room := c.work[worker]
 	x, sums, bias, room := room[:r.weights.Cols], room[r.weights.Cols:][:packedPiece],
@@ -204,6 +202,5 @@ func (r *packedVector) span(c *call, lo, hi, worker int) {
 			}
 		}
 		c.out[0].store(sums[:n], row)
-		c.complete(row, row+n, worker)
 	}
 }

@@ -88,25 +88,22 @@ func (r *product) span(c *call, lo, hi, worker int) {
 }
 
 // completes implements completer: the result is the matrices one after another, in rows.
-func (r *product) completes() bool {
+func (r *product) completes() (ok, rows bool) {
 	switch r.panels.(type) {
 	case *matrices, *windows:
-		return true
+		return true, r.n == r.cols
 	}
-	return false
+	return false, false
 }
 
 // complete completes a tile of C, row by row unless it has whole rows.
 func (r *product) complete(c *call, batch, m0, m1, n0, n1, worker int) {
-	if len(c.joined) == 0 {
-		return
-	}
+	first, last := batch*r.m+m0, batch*r.m+m1
 	if n1-n0 == r.n {
-		c.complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
+		c.complete(first*r.n, last*r.n, worker)
 		return
 	}
-	for m := m0; m < m1; m++ {
-		at := (batch*r.m + m) * r.n
-		c.complete(at+n0, at+n1, worker)
+	for m := first; m < last; m++ {
+		c.complete(m*r.n+n0, m*r.n+n1, worker)
 	}
 }

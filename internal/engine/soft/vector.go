@@ -54,8 +54,6 @@ func (r *vectorProduct) run(c *call) {
 	c.spread(ops.Volume(r.batch)*r.pieces(), min(r.piece(), r.n)*r.k*r.few)
 }
 
-func (*vectorProduct) completes() bool { return true }
-
 func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
 	vector, sums, spare := work[:r.few*r.k], work[r.few*r.k:], work[r.few*(r.k+vectorCols):]
@@ -89,11 +87,8 @@ func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 				sums[j] += b
 			}
 		}
-		again := i%r.pieces()*r.piece() - from // sums that belong to the piece before
 		for row := range r.few {
-			at := (batch*r.few+row)*r.n + from + again
-			c.out[0].store(sums[row*(to-from)+again:][:to-from-again], at)
-			c.complete(at, at+to-from-again, worker)
+			c.out[0].store(sums[row*(to-from):][:to-from], (batch*r.few+row)*r.n+from)
 		}
 	}
 }

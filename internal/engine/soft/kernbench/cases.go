@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/engine/soft/internal/gemm"
 )
 
@@ -97,7 +98,7 @@ func cases() []benchCase {
 			programs(1, product(64, 64*kernel*kernel, 56*56, "")), "matmul of as many products", 1 / 0.8, 1, nil})
 	}
 	add(block())
-	return all
+	return append(all, fusedCases()...)
 }
 
 // product is a matrix product m x k x n.
@@ -172,29 +173,29 @@ func multiplies(n int) floorMaker {
 
 // programs runs programs one after another.
 func programs(workers int, texts ...string) floorMaker {
-	return func(ctx context.Context) (func(), func() error, error) {
-		var list []*program
-		for _, t := range texts {
-			p, err := open(ctx, t, nil, workers)
-			if err != nil {
-				return nil, nil, err
-			}
-			list = append(list, p)
+	return func(ctx context.Context) (func(), func() error, error) { return run(ctx, workers, nil, texts...) }
+}
+
+// run opens programs, and returns what runs them and what closes them.
+func run(ctx context.Context, workers int, opts []soft.Option, texts ...string) (func(), func() error, error) {
+	var list []*program
+	for _, t := range texts {
+		p, err := open(ctx, t, nil, workers, opts...)
+		if err != nil {
+			return nil, nil, err
 		}
-		var first error
-		return func() {
-				for _, p := range list {
-					if err := p.run(ctx); err != nil && first == nil {
-						first = err
-					}
-				}
-			}, func() error {
-				for _, p := range list {
-					if err := p.close(ctx); err != nil && first == nil {
-						first = err
-					}
-				}
-				return first
-			}, nil
+		list = append(list, p)
 	}
+	var first error
+	each := func(f func(p *program) error) {
+		for _, p := range list {
+			if err := f(p); err != nil && first == nil {
+				first = err
+			}
+		}
+	}
+	return func() { each(func(p *program) error { return p.run(ctx) }) }, func() error {
+		each(func(p *program) error { return p.close(ctx) })
+		return first
+	}, nil
 }

@@ -84,9 +84,11 @@ type program struct {
 	req    *ane.Request
 }
 
-// open compiles a program on an engine with some workers, or as many as processors if that is 0.
-func open(ctx context.Context, text string, weights ane.Weights, workers int) (*program, error) {
-	var opts []soft.Option
+// open compiles a program on an engine with options and some workers, or as many as processors if that is 0.
+func open(
+	ctx context.Context, text string, weights ane.Weights, workers int,
+	opts ...soft.Option,
+) (*program, error) {
 	if workers > 0 {
 		opts = append(opts, soft.Workers(workers))
 	}
