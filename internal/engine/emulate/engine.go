@@ -12,16 +12,17 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/lint"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 // New returns an engine that works like e and refuses what Apple's software refuses on a chip. It owns e. Process(c)
 // is the host of a program; a test may have one of its own.
 func New(e ane.Engine, c chip.Chip, h *Host) ane.Engine {
-	return &engine{Engine: e, chip: c, spec: c.Spec(), host: h, name: e.Info().Name}
+	return &engine{Engine: wrap.Engine{Engine: e}, chip: c, spec: c.Spec(), host: h, name: e.Info().Name}
 }
 
 type engine struct {
-	ane.Engine
+	wrap.Engine
 	chip chip.Chip
 	spec chip.Spec
 	host *Host
@@ -134,33 +135,9 @@ func identify(src ane.Source) (k key) {
 	return k
 }
 
-// Traffic implements ane.Metered if the wrapped engine does.
-func (e *engine) Traffic() (sent, received int64, ok bool) {
-	if m, counts := e.Engine.(ane.Metered); counts {
-		return m.Traffic()
-	}
-	return 0, 0, false
-}
-
-// Purge implements ane.Keeper if the wrapped engine does.
-func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err error) {
-	if k, ok := e.Engine.(ane.Keeper); ok {
-		return k.Purge(ctx)
-	}
-	return 0, 0, e.unsupported("purge", "the engine is in this process")
-}
-
-// Counters implements ane.Keeper if the wrapped engine does.
-func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
-	if k, ok := e.Engine.(ane.Keeper); ok {
-		return k.Counters(ctx)
-	}
-	return nil, e.unsupported("counters", "the engine is in this process")
-}
-
 // EvaluateChain implements ane.Chainer if the wrapped engine does.
 func (e *engine) EvaluateChain(ctx context.Context, steps []ane.Invocation) error {
-	c, ok := e.Engine.(ane.Chainer)
+	c, ok := e.Engine.Engine.(ane.Chainer)
 	if !ok {
 		return e.unsupported("chain", "the engine takes one request at a time")
 	}

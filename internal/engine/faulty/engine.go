@@ -7,13 +7,14 @@ import (
 	"sync"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/wrap"
 )
 
 // Wrap returns an engine that works like e except for f. It owns e.
-func Wrap(e ane.Engine, f Fault) ane.Engine { return &engine{Engine: e, fault: f} }
+func Wrap(e ane.Engine, f Fault) ane.Engine { return &engine{Engine: wrap.Engine{Engine: e}, fault: f} }
 
 type engine struct {
-	ane.Engine
+	wrap.Engine
 	fault Fault
 
 	mu   sync.Mutex
@@ -42,30 +43,6 @@ func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, e
 		return nil, e.reported(err)
 	}
 	return &executable{Executable: x, engine: e}, nil
-}
-
-// Traffic implements ane.Metered with the counts of the wrapped engine.
-func (e *engine) Traffic() (sent, received int64, ok bool) {
-	if m, counts := e.Engine.(ane.Metered); counts {
-		return m.Traffic()
-	}
-	return 0, 0, false
-}
-
-// Purge implements ane.Keeper if the wrapped engine does.
-func (e *engine) Purge(ctx context.Context) (programs int, bytes int64, err error) {
-	if k, ok := e.Engine.(ane.Keeper); ok {
-		return k.Purge(ctx)
-	}
-	return 0, 0, &ane.Error{Op: "purge", Engine: e.Info().Name, Err: errors.ErrUnsupported}
-}
-
-// Counters implements ane.Keeper if the wrapped engine does.
-func (e *engine) Counters(ctx context.Context) (map[string]uint64, error) {
-	if k, ok := e.Engine.(ane.Keeper); ok {
-		return k.Counters(ctx)
-	}
-	return nil, &ane.Error{Op: "counters", Engine: e.Info().Name, Err: errors.ErrUnsupported}
 }
 
 // reported returns err as the caller gets it.
