@@ -249,8 +249,8 @@ func (j *actorJob) prepare() (err error) {
 	}
 	j.binary = actor.Talker()
 	if o.guest != "" {
-		if j.binary, err = os.ReadFile(o.guest); err != nil {
-			return badf("--guest: %w; name a WebAssembly binary", err)
+		if j.binary, err = guestFile(o.guest); err != nil {
+			return err
 		}
 	}
 	j.figures.Guest, j.figures.Sum = o.guest, fmt.Sprintf("%x", sha256.Sum256(j.binary))
@@ -411,6 +411,25 @@ func (j *actorJob) talkOn(ctx context.Context) error {
 		f.Snapshot = info.Size()
 	}
 	return err
+}
+
+// maxGuest is the size in bytes of the largest guest.
+const maxGuest = 256 << 20
+
+// guestFile reads the binary of a guest. It waits for no pipe, and reads no device that has no end.
+func guestFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, badf("--guest: %w; name a WebAssembly binary", err)
+	case !info.Mode().IsRegular() || info.Size() > maxGuest:
+		return nil, badf("--guest %s is no file of at most %d bytes; name a WebAssembly binary", path, maxGuest)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, badf("--guest: %w; name a WebAssembly binary", err)
+	}
+	return b, nil
 }
 
 // guestOutput writes what a guest prints, with what would control a terminal escaped.
