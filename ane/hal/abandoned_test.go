@@ -15,7 +15,8 @@ import (
 // abandoning is an engine that abandons each run whose ctx ends: the Invocation of such a run stays busy.
 type abandoning struct {
 	ane.Engine
-	started chan struct{} // the first evaluation
+	started  chan struct{} // the first evaluation
+	refusals atomic.Int64  // of Unload
 }
 
 func (a *abandoning) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
@@ -57,7 +58,7 @@ func (b *busy) Evaluate(ctx context.Context) error {
 func TestReuseAfterAnAbandonedRun(t *testing.T) {
 	first := make(chan struct{}, 1)
 	e, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(func(e ane.Engine) ane.Engine {
-		return &abandoning{e, first}
+		return &abandoning{Engine: e, started: first}
 	}))
 	require.NoError(t, err)
 	d := deviceOn(t, e)
@@ -77,4 +78,31 @@ func TestReuseAfterAnAbandonedRun(t *testing.T) {
 	copy(x.Bytes(), halves(3))
 	require.NoError(t, run(t, d, c))
 	require.Equal(t, halves(6), y.Bytes())
+}
+
+// Unload refuses as long as a run is in flight, as the broker does.
+func (x *abandoned) Unload(ctx context.Context) error {
+	if x.engine.refusals.Add(-1) >= 0 {
+		return &ane.Error{Op: "unload", Err: ane.ErrBusy}
+	}
+	return x.Executable.Unload(ctx)
+}
+
+// Close waits for a run that the engine has abandoned, until its own ctx ends.
+func TestCloseWaitsForAnAbandonedRun(t *testing.T) {
+	a := &abandoning{started: make(chan struct{})}
+	e, err := engine.Open(t.Context(), engine.Soft, engine.Wrap(func(e ane.Engine) ane.Engine {
+		a.Engine = e
+		return a
+	}))
+	require.NoError(t, err)
+	d := deviceOn(t, e, hal.CacheLimit(0))
+	x := prepare(t, d, scaleText(2))
+	a.refusals.Store(1 << 30)
+	require.ErrorIs(t, x.Close(ended()), ane.ErrBusy)
+	require.ErrorIs(t, d.Close(ended()), ane.ErrBusy)
+	a.refusals.Store(3)
+	require.NoError(t, d.Close(t.Context()))
+	require.Negative(t, a.refusals.Load())
+	require.NoError(t, e.Close())
 }

@@ -176,40 +176,57 @@ func (c *cache) evict(ctx context.Context, limit int) bool {
 	return any
 }
 
-// trim closes idle programs until at most limit programs are kept. A program that cannot be closed stays,
-// for a later call.
+// trim closes idle programs until at most limit programs are kept. A program that cannot be closed is found no more,
+// and stays for a later call.
 func (c *cache) trim(ctx context.Context, limit int) error {
 	for {
 		c.mu.Lock()
-		if len(c.idle) == 0 || len(c.programs) <= limit {
+		if len(c.idle) == 0 || c.kept() <= limit {
 			c.mu.Unlock()
 			return nil
 		}
 		p := c.idle[0]
 		c.idle = slices.Delete(c.idle, 0, 1)
-		delete(c.programs, p.key)
+		if c.programs[p.key] == p {
+			delete(c.programs, p.key)
+		}
 		c.mu.Unlock()
 		if err := p.close(ctx); err != nil {
 			c.mu.Lock()
-			if c.programs[p.key] == nil {
-				c.programs[p.key] = p
-				c.idle = slices.Insert(c.idle, 0, p)
-				c.mu.Unlock()
-				return err
-			}
+			c.idle = slices.Insert(c.idle, 0, p)
 			c.mu.Unlock()
-			return errors.Join(err, p.close(context.WithoutCancel(ctx)))
+			return err
 		}
 	}
 }
 
-// close unloads a program; one that never compiled has nothing to close.
+// kept is the number of programs, with those that could not be closed. The caller holds mu.
+func (c *cache) kept() int {
+	n := len(c.programs)
+	for _, p := range c.idle {
+		if c.programs[p.key] != p {
+			n++
+		}
+	}
+	return n
+}
+
+// close unloads a program; one that never compiled has nothing to close. It waits until ctx ends for a run that the
+// engine has abandoned.
 func (p *program) close(ctx context.Context) error {
 	<-p.ready // it has no users, so this does not wait
 	if p.model == nil {
 		return nil
 	}
-	return p.model.Close(ctx)
+	for {
+		err := p.model.Close(ctx)
+		if !errors.Is(err, ane.ErrBusy) {
+			return err
+		}
+		if pause(ctx) != nil {
+			return errors.Join(err, ctx.Err())
+		}
+	}
 }
 
 // close closes every program, also those with an open Executable. The Device has closed what ran them.

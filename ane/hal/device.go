@@ -314,10 +314,21 @@ func (d *Device) sweep(ctx context.Context) error {
 		if err := errors.Join(errs...); err != nil || left == 0 {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(time.Millisecond):
+		if err := pause(ctx); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits before the next look at a run that the engine has abandoned, which tells nobody when it ends.
+func pause(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Millisecond):
+		return nil
 	}
 }

@@ -149,7 +149,7 @@ func (f *failure) Error() string {
 	if f.cause == nil {
 		return "hal: semaphore failed"
 	}
-	return "hal: semaphore failed: " + strings.TrimPrefix(f.cause.Error(), "hal: ")
+	return "hal: semaphore failed: " + strings.ReplaceAll(strings.TrimPrefix(f.cause.Error(), "hal: "), "\n", "; ")
 }
 
 func (f *failure) Unwrap() []error {
