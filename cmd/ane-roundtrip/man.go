@@ -27,9 +27,9 @@ format of man(1). The page contains the same text as --help.`,
 	}
 }
 
-// commandNames lists the commands that the help shows.
-func commandNames(root *cobra.Command) (names []string) {
-	for _, c := range root.Commands() {
+// commandNames lists the commands of a command that the help shows.
+func commandNames(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
 		if c.IsAvailableCommand() {
 			names = append(names, c.Name())
 		}
@@ -41,8 +41,11 @@ func commandNames(root *cobra.Command) (names []string) {
 func findCommand(root *cobra.Command, args []string) (*cobra.Command, error) {
 	found, rest, err := root.Find(args)
 	if err != nil || len(rest) > 0 || found == root {
-		name := strings.Join(args, " ")
-		return nil, badf("there is no command %q; %s", name, near.Choices(name, "choose one of", commandNames(root)))
+		name, names := strings.Join(args, " "), commandNames(root)
+		if own := commandNames(found); len(own) > 0 && len(rest) > 0 {
+			return nil, badf("there is no command %q; %s", name, near.Choices(rest[0], "choose one of", own))
+		}
+		return nil, badf("there is no command %q; %s", name, near.Choices(name, "choose one of", names))
 	}
 	return found, nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
+	"github.com/anekit/anekit/internal/near"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/safetensors"
 )
@@ -83,11 +84,15 @@ files that become shorter meanwhile. The format has no checksums.`,
 
 // operands accepts exactly n operands.
 func operands(n int, names string) cobra.PositionalArgs {
-	return func(_ *cobra.Command, args []string) error {
-		if len(args) != n {
-			return badf("operands: %d; give %s", len(args), names)
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == n {
+			return nil
 		}
-		return nil
+		meant := ""
+		if len(args) > 0 {
+			meant = near.Hint(args[0], commandNames(cmd))
+		}
+		return badf("operands: %d; %sgive %s", len(args), meant, names)
 	}
 }
 

@@ -20,6 +20,9 @@ func unknownOperand(cmd *cobra.Command, word string) error {
 		return badf("%s takes no operand, not %q; give --mil %s, or see %s --help", cmd.Name(), word, word,
 			cmd.CommandPath())
 	}
+	if names := commandNames(cmd); cmd.HasParent() && len(names) > 0 {
+		return badf("%s has no command %q; %ssee %s --help", cmd.Name(), word, near.Hint(word, names), cmd.CommandPath())
+	}
 	if cmd.HasParent() {
 		return badf("%s takes no operand, not %q; see %s --help", cmd.Name(), word, cmd.CommandPath())
 	}
