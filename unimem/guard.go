@@ -43,7 +43,7 @@ func Guard(f func() error, blocks ...*Block) (err error) {
 	}
 	for _, b := range blocks {
 		if _, file := b.file(); file && (refused || b.shorter()) {
-			return b.changed(err)
+			return b.changed(nil)
 		}
 	}
 	return err
