@@ -237,7 +237,8 @@ func (d *benchWeightsDetails) print(a *app) error {
 	for _, t := range []struct {
 		title string
 		table *page.Table
-	}{{"Time to load, in ms", load}, {"", sizes}, {"\nEvaluations; moved bytes, own pages and pages of files in MiB", infer}, {"", effect}, {"\nKeys and values", keep},
+	}{{"Time to load, in ms", load}, {"", sizes}, {"\nEvaluations; moved, own and files' memory in MiB", infer},
+		{"", effect}, {"\nKeys and values", keep},
 		{"", paper}} {
 		if err := a.printf("%s\n", t.title); err != nil {
 			return err
