@@ -23,11 +23,11 @@ const (
 	enough = 500 * time.Millisecond
 )
 
-// takeTurns returns the quickest run of a and of b.
-func takeTurns(a, b func() error) (quickA, quickB time.Duration, err error) {
+// takeTurns returns the quickest run of a and of b in at least so many turns.
+func takeTurns(turns int, a, b func() error) (quickA, quickB time.Duration, err error) {
 	quickA, quickB = time.Hour, time.Hour
 	begin := time.Now()
-	for i := 0; i < rounds || time.Since(begin) < enough; i++ {
+	for i := 0; i < turns || time.Since(begin) < enough; i++ {
 		start := time.Now()
 		if err := a(); err != nil {
 			return 0, 0, err
@@ -140,7 +140,7 @@ func (c *benchCase) measure(ctx context.Context) (best, floor time.Duration, err
 	if err != nil {
 		return 0, 0, err
 	}
-	best, floor, err = takeTurns(func() error { return p.run(ctx) }, func() error { bare(); return nil })
+	best, floor, err = takeTurns(rounds, func() error { return p.run(ctx) }, func() error { bare(); return nil })
 	if err != nil {
 		return 0, 0, err
 	}

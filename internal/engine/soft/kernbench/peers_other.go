@@ -2,5 +2,5 @@
 
 package main
 
-// peers needs a library that is loaded at run time.
-func peers(string) []string { return []string{"OpenBLAS\tskipped: not on this system"} }
+// openBLAS needs a library that is loaded at run time.
+func openBLAS() (p peer, skipped string) { return peer{name: "OpenBLAS"}, "not on this system" }
