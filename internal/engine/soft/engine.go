@@ -97,20 +97,21 @@ func osBuild() string {
 // Compile implements ane.Engine: text to tree to graph to plan. It neither prints nor
 // parses a program that is given as a tree.
 func (e *engine) Compile(ctx context.Context, src ane.Source) (ane.Executable, error) {
-	return e.compile(ctx, src, limits, e.rules)
+	return e.compile(ctx, src, limits.among(e.workers), e.rules)
 }
 
 // CompileWithin is Compile with at most room bytes for constants that are computed or decoded ahead of the runs.
-// What does not fit is left to every run. The tree, the weights and the steps come on top; see Footprint.
+// What does not fit is left to every run. The tree, the weights and the steps come on top; see Footprint. Runs have at
+// most as many workers as there are processors now, so that their workspaces stay within the Footprint.
 func (e *engine) CompileWithin(ctx context.Context, src ane.Source, room int64) (ane.Executable, error) {
-	return e.compile(ctx, src, limits.within(room), e.rules)
+	return e.compile(ctx, src, limits.within(room).among(parallel(e.workers)), e.rules)
 }
 
 // CompileMode is CompileWithin with the arithmetic of a chip, for this program and its instances alone.
 func (e *engine) CompileMode(
 	ctx context.Context, src ane.Source, room int64, m numerics.Mode,
 ) (ane.Executable, error) {
-	return e.compile(ctx, src, limits.within(room), m.Rules())
+	return e.compile(ctx, src, limits.within(room).among(parallel(e.workers)), m.Rules())
 }
 
 func (e *engine) compile(ctx context.Context, src ane.Source, b budget, r numerics.Rules) (ane.Executable, error) {
@@ -150,7 +151,7 @@ func (e *engine) planned(
 		return nil, ane.Deadline("compile", Name, err)
 	}
 	b.expand = e.packFrom
-	pl, err := makePlan(ctx, g, b.among(e.workers), arith{operand: r, tables: e.tables, only: e.only, apart: e.apart,
+	pl, err := makePlan(ctx, g, b, arith{operand: r, tables: e.tables, only: e.only, apart: e.apart,
 		tiled: e.tiled})
 	if err != nil {
 		if ctx.Err() != nil {

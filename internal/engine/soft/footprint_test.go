@@ -2,11 +2,13 @@ package soft
 
 import (
 	"context"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/numerics"
 )
 
 // folds computes a constant of 1 MiB ahead of the runs, and has intermediate values of another.
@@ -42,4 +44,40 @@ func TestFootprint(t *testing.T) {
 	less, more, _ := small.(measured).Footprint()
 	require.Less(t, less, int64(size), "a constant of %d bytes does not fit into half of them", size)
 	require.Greater(t, more, loaded, "every run computes it")
+}
+
+// TestFootprintHoldsWithMoreProcessors: what a program tells stays true when there are more processors than it was
+// compiled for.
+func TestFootprintHoldsWithMoreProcessors(t *testing.T) {
+	const product = `program(1.3)
+{
+func main<ios18>(tensor<fp16, [256, 1024]> x, tensor<fp16, [1024, 256]> w) {
+tensor<fp16, [256, 256]> y = matmul(x = x, y = w);
+} -> (y);
+}`
+	ctx := context.Background()
+	before := runtime.GOMAXPROCS(1)
+	defer runtime.GOMAXPROCS(before)
+	e := New().(*engine)
+	src := ane.Source{Text: []byte(product)}
+	x, err := e.CompileWithin(ctx, src, 1<<20)
+	require.NoError(t, err)
+	imitating, err := e.CompileMode(ctx, src, 1<<20, numerics.Reference)
+	require.NoError(t, err)
+	free, err := e.Compile(ctx, src)
+	require.NoError(t, err)
+	_, told, _ := x.(measured).Footprint()
+	_, one, _ := free.(measured).Footprint()
+	runtime.GOMAXPROCS(4)
+	_, now, _ := x.(measured).Footprint()
+	require.Equal(t, told, now)
+	_, now, _ = imitating.(measured).Footprint()
+	require.Equal(t, told, now)
+	_, more, _ := free.(measured).Footprint()
+	require.Greater(t, more, one, "a program of Compile follows the processors")
+
+	require.NoError(t, x.Load(ctx))
+	defer func() { require.NoError(t, x.Unload(ctx)) }()
+	run := x.(*executable)
+	require.EqualValues(t, told, len(run.work)*run.plan.work)
 }
