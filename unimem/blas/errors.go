@@ -3,6 +3,8 @@ package blas
 import (
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 )
 
 // The kinds of error of this package, for errors.Is.
@@ -27,15 +29,29 @@ type Error struct {
 
 // Error returns the text on one line.
 func (e *Error) Error() string {
-	text := "blas: " + e.Op
-	if e.What != "" {
-		text += " " + e.What
+	text, what := "blas: "+e.Op, visible(e.What)
+	if what != "" {
+		text += " " + what
 	}
 	text = fmt.Sprintf("%s: %v", text, e.Err)
 	if e.Hint != "" {
-		text += "; " + e.Hint
+		text += "; " + visible(strings.ReplaceAll(e.Hint, e.What, what))
 	}
 	return text
+}
+
+// visible is a text on one line; the middle of a name that no reader reads is left out.
+func visible(s string) string {
+	const half = 200
+	if len(s) > 4*half {
+		s = s[:half] + "..." + s[len(s)-half:]
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }
 
 // Unwrap returns Err.

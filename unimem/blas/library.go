@@ -3,6 +3,7 @@ package blas
 import (
 	"cmp"
 	"fmt"
+	"strings"
 )
 
 // Library is a loaded library with the C interface of BLAS. Open and OpenFile return one; it is never unloaded.
@@ -28,7 +29,12 @@ func Open() (*Library, error) { return open(systemFile, systemName) }
 
 // OpenFile loads the library in a file, which exports cblas_sgemm with 32-bit dimensions: libblas.so.3 of another
 // vendor, for instance. The error matches ErrUnavailable.
-func OpenFile(path string) (*Library, error) { return open(path, path) }
+func OpenFile(path string) (*Library, error) {
+	if path == "" || strings.ContainsRune(path, 0) { // an empty one would be this program
+		return nil, &Error{Op: "open", What: path, Err: ErrUnavailable, Hint: "give the name of a file"}
+	}
+	return open(path, path)
+}
 
 // Name is "Accelerate", what OpenBLAS says of itself ("OpenBLAS 0.3.21 ... Haswell MAX_THREADS=64"), or the path.
 func (l *Library) Name() string {
