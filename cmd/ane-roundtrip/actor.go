@@ -61,6 +61,9 @@ text behind --prompt, ids behind --tokens, and figures. It writes no file.`,
   ane-roundtrip actor run --model m --prompt Hi --guest my.wasm --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}, o.files()...); err != nil {
+				return err
+			}
 			if err := o.prompted(cmd, true); err != nil {
 				return err
 			}
@@ -85,6 +88,9 @@ again; --model is then the folder that the file names, unless it is given.`,
   ane-roundtrip actor freeze --snapshot a --max 10`,
 		Args: o.snapshotArg,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}, o.files()...); err != nil {
+				return err
+			}
 			if err := o.prompted(cmd, false); err != nil {
 				return err
 			}
@@ -116,6 +122,9 @@ model takes all tokens of the actor again; a note says so.`,
   ane-roundtrip actor thaw --snapshot a --model other --max 20 --json`,
 		Args: o.snapshotArg,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}, o.files()...); err != nil {
+				return err
+			}
 			o.whole = cmd.Flags().Changed("max")
 			return a.actor(cmd.Context(), o, actorWork{thaw: true})
 		},
@@ -124,6 +133,11 @@ model takes all tokens of the actor again; a note says so.`,
 	cmd.Flags().StringVar(&o.snapshot, "snapshot", "", "`FILE` of the frozen actor")
 	cmd.Flags().BoolVar(&o.words, "text", false, "print text in place of ids, by the model's tokenizer.json")
 	return cmd
+}
+
+// files are the files of the flags.
+func (o *actorOptions) files() []input {
+	return append(named("--snapshot", o.snapshot), named("--guest", o.guest)...)
 }
 
 // snapshotArg takes the file of a snapshot as an operand.
@@ -150,6 +164,7 @@ func (a *app) actorFlags(cmd *cobra.Command, o *actorOptions) {
 		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
@@ -285,6 +300,9 @@ func (j *actorJob) prepare() (err error) {
 			return badf("no model, and %s names none; give --model FOLDER", o.snapshot)
 		}
 	}
+	if err := j.app.readsModel(o.model); err != nil {
+		return err
+	}
 	if j.folder, err = decoder.Open(o.model); err != nil {
 		return err
 	}
@@ -390,9 +408,9 @@ func (j *actorJob) talkOn(ctx context.Context) error {
 	f.Copied = j.actor.Copied() - before
 	if n := len(f.Tokens); n > 0 {
 		f.First = first.Sub(begin)
-		f.Rate = 1 / f.First.Seconds()
+		f.Rate = eachSecond(1, f.First)
 		if n > 1 {
-			f.Rate = float64(n-1) / last.Sub(first).Seconds()
+			f.Rate = eachSecond(n-1, last.Sub(first))
 		}
 	}
 	if err := show(-1); err != nil {

@@ -41,11 +41,17 @@ another prefill. The figures of "Zero-Copy GPU Inference from WebAssembly on
 Apple Silicon" stand beside, from the GPU of an M1 with MLX.
 
 A conversation of 4096 tokens takes minutes on a processor; --restore 24,256
-leaves it out.`,
+leaves it out.
+
+--report FILE writes the JSON object to FILE.json, or a page of it with plots to
+FILE.html; also on failure.`,
 		Example: `  ane-roundtrip bench generate --restore 24,256
   ane-roundtrip bench generate --size tiny --json`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}); err != nil {
+				return err
+			}
 			if a.engine == engine.Auto && a.socket == "" && !a.apple {
 				a.engine = engine.Soft // its process has the memory
 			}
@@ -61,6 +67,7 @@ leaves it out.`,
 	f.IntVar(&o.steps, "steps", 16, "`N` tokens to generate")
 	f.IntVar(&o.rounds, "rounds", 3, "`N` rounds, of which the best counts")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
@@ -80,6 +87,8 @@ type benchGenerateDetails struct {
 	Size string `json:"size"`
 	Form string `json:"form"`
 	decoderbench.Result
+	Published decoderbench.Seed `json:"published"`
+
 	Peak int64 `json:"peak_bytes"` // resident at most, mapped files included; 0 where the system does not say
 }
 
@@ -149,7 +158,7 @@ func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progre
 	if err := decoderbench.Make(p.Dir, s); err != nil {
 		return nil, err
 	}
-	found = &benchGenerateDetails{Size: s.Name, Form: p.Form.String()}
+	found = &benchGenerateDetails{Size: s.Name, Form: p.Form.String(), Published: decoderbench.Published()}
 	if found.Result, err = decoderbench.Measure(ctx, d, s, p, progress); err != nil {
 		return nil, err
 	}
@@ -159,7 +168,7 @@ func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progre
 
 // print writes the tables.
 func (b *benchGenerateDetails) print(a *app) error {
-	seed := decoderbench.Published()
+	seed := b.Published
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.3g ms", float64(d)/1e6) }
 	size := func(n int64) string { return membench.BytesText(int(n)) }
 	rate := func(n int, d time.Duration) string { return fmt.Sprintf("%.3g tokens/s", float64(n)/d.Seconds()) }
@@ -185,8 +194,8 @@ func (b *benchGenerateDetails) print(a *app) error {
 		keys.Row(k.Mode, fmt.Sprint(k.Tokens), size(k.Bytes), size(k.Copied))
 	}
 	restore := page.NewTable("tokens", "snapshot", "save", "restore", "prefill", "ratio", "same bits")
-	restore.Row("24, M1's GPU", size(seed.Bytes), ms(seed.Save), ms(seed.Restore), ms(seed.Prefill),
-		fmt.Sprintf("%.3g", seed.Prefill.Seconds()/seed.Restore.Seconds()), "10 of 10 tokens")
+	restore.Row("24, M1's GPU", size(seed.Restored.Bytes), ms(seed.Restored.Save), ms(seed.Restored.Restore),
+		ms(seed.Restored.Prefill), fmt.Sprintf("%.3g", seed.Restored.Ratio()), "10 of 10 tokens")
 	for _, r := range b.Restores {
 		same := "no"
 		if r.Same {

@@ -58,13 +58,19 @@ is damaged, or of another model or prompt, is refused and stays as it is.
 limits of its chips: a layer with more weights than a program may have is cut,
 and programs beyond those that can be loaded at once are loaded in turns. --form
 engine-int8 does so with weights rounded to int8. --form compact has packed
-weights as they are stored, for the software engines.`,
+weights as they are stored, for the software engines.
+
+--report FILE writes the JSON object to FILE.json, or a page of it with plots to
+FILE.html; also on failure.`,
 		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
   ane-roundtrip generate --model m --tokens 1,2,3 --max 10 --json
   ane-roundtrip generate --model m --prompt Hi --temperature 0.7 --top-p 0.9
   ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := a.beginReport(cmd, &commandFiles{app: a}, named("--snapshot", o.snapshot)...); err != nil {
+				return err
+			}
 			o.text, o.whole = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("max")
 			if o.text == cmd.Flags().Changed("tokens") {
 				return badf("generate takes one of --prompt and --tokens; give --prompt TEXT or --tokens 1,2,3")
@@ -85,6 +91,7 @@ weights as they are stored, for the software engines.`,
 		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
 	a.reportFlag(cmd)
+	a.saveFlag(cmd)
 	a.engineFlags(cmd)
 	a.numericsFlag(cmd)
 	a.emulateFlag(cmd)
@@ -152,6 +159,9 @@ func (j *generateJob) prepare() (err error) {
 		if ids, err = parseTokens(o.tokens); err != nil {
 			return err
 		}
+	}
+	if err := j.app.readsModel(o.model); err != nil {
+		return err
 	}
 	if j.folder, err = decoder.Open(o.model); err != nil {
 		return err
@@ -311,9 +321,9 @@ func (j *generateJob) run(ctx context.Context) (err error) {
 	}
 	if n := len(g.Tokens); n > 0 {
 		g.First = first.Sub(begin)
-		g.Rate = 1 / g.First.Seconds()
+		g.Rate = eachSecond(1, g.First)
 		if n > 1 {
-			g.Rate = float64(n-1) / last.Sub(first).Seconds()
+			g.Rate = eachSecond(n-1, last.Sub(first))
 		}
 	}
 	if j.words != nil {

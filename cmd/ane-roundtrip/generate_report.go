@@ -70,6 +70,9 @@ type budgetRow struct {
 	Limit *int64 `json:"limit"` // null if not known
 }
 
+// eachSecond is the rate of n in a time; the clocks of some systems do not tell short ones.
+func eachSecond(n int, in time.Duration) float64 { return float64(n) / max(in, 1).Seconds() }
+
 // whatIsCopied says where Session.Copied comes from.
 const whatIsCopied = "rows of the embedding, rotations and masks, keys and values into the cache"
 

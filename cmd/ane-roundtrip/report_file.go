@@ -37,6 +37,14 @@ func (a *app) saveFlag(cmd *cobra.Command) {
 // input is a file that a command line names as input.
 type input struct{ flag, path string }
 
+// named is an input of a flag that may be empty.
+func named(flag, path string) []input {
+	if path == "" {
+		return nil
+	}
+	return []input{{flag, path}}
+}
+
 // beginReport starts the file of --report, so that the command fails before it works if it cannot write that file. The
 // file is none of the inputs. Without the flag it does nothing.
 func (a *app) beginReport(cmd *cobra.Command, files *commandFiles, inputs ...input) error {
@@ -94,6 +102,19 @@ func (t *commandFiles) clash() error {
 		}
 	}
 	return nil
+}
+
+// readsModel returns an error if the file of --report is one of the files in the folder of a model.
+func (a *app) readsModel(folder string) error {
+	all, err := os.ReadDir(folder)
+	if err != nil {
+		return nil // which opening the model reports
+	}
+	t := &commandFiles{app: a}
+	for _, e := range all {
+		t.recordPath("--model", filepath.Join(folder, e.Name()))
+	}
+	return t.clash()
 }
 
 func (a *app) discardReport() {

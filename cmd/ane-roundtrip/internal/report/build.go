@@ -15,11 +15,18 @@ func (b *builder) build() {
 	case "check":
 		b.check(details)
 	case "bench":
-		if details.at("load").kind == array {
+		switch {
+		case details.at("load").kind == array:
 			b.weights(details)
-		} else {
+		case details.at("restore").kind == array:
+			b.benchGenerate(details)
+		default:
 			b.bench(details)
 		}
+	case "generate":
+		b.generate(details)
+	case "actor":
+		b.actor(details)
 	case "run":
 		b.run(details)
 	case "cost":

@@ -170,9 +170,9 @@ func digits(f float64) string {
 	switch {
 	case math.IsInf(f, 0) || math.IsNaN(f):
 		return fmt.Sprint(f)
-	case whole && a < 1e15:
-		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
-	case a >= 100:
+	case a >= 1e15:
+		return power(strconv.FormatFloat(f, 'e', 2, 64))
+	case whole, a >= 100:
 		return signed(grouped(strconv.FormatFloat(f, 'f', 0, 64)))
 	case a >= 10:
 		return signed(strconv.FormatFloat(f, 'f', 1, 64))

@@ -100,9 +100,13 @@ func (a axis) text(v float64) string {
 	return n + " " + unit
 }
 
+// farthest is the largest value that has a place on an axis, and its inverse the smallest on a logarithmic one: sums
+// and quotients of such values are finite.
+const farthest = 1e60
+
 // usable reports whether a value has a place on the axis.
 func (a axis) usable(v float64) bool {
-	return !math.IsNaN(v) && !math.IsInf(v, 0) && (!a.log || v > 0)
+	return math.Abs(v) <= farthest && (!a.log || v >= 1/farthest) // false for NaN
 }
 
 // span widens a range so that it has a length.
@@ -173,6 +177,9 @@ func round(low, high float64, n int) (all []float64) {
 			break
 		}
 	}
+	if !(step > 0) || max(-low, high)/step > 1e9 { // the values differ too little
+		return []float64{low, high}
+	}
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
 		all = append(all, i*step+0) // plus 0, since -0 has a sign
 	}
@@ -181,6 +188,7 @@ func round(low, high float64, n int) (all []float64) {
 
 // binary places the ticks of an axis of bytes at round multiples of a power of 1024.
 func binary(a axis, high float64) axis {
+	high = min(high, farthest)
 	unit := 1.0
 	for high/unit >= 1024 {
 		unit *= 1024
@@ -276,6 +284,9 @@ func (c *chart) bars(edges, counts []float64, of int) {
 		c.reach(e, 0)
 	}
 	for _, n := range counts {
+		if !c.y.usable(n) {
+			return
+		}
 		c.reach(edges[0], n)
 	}
 	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
@@ -291,8 +302,11 @@ func (c *chart) bars(edges, counts []float64, of int) {
 	})
 }
 
-// rectangle adds a filled rectangle between two points.
+// rectangle adds a filled rectangle between two points, unless one has no place on the axes.
 func (c *chart) rectangle(x0, y0, x1, y1 float64, fill hue) {
+	if !c.x.usable(x0) || !c.x.usable(x1) || !c.y.usable(y0) || !c.y.usable(y1) {
+		return
+	}
 	c.reach(x0, y0)
 	c.reach(x1, y1)
 	c.marks = append(c.marks, func(at draw.Canvas, px, py func(float64) vg.Length) {
@@ -318,7 +332,7 @@ func (c *chart) draw(id, title, description string) template.HTML {
 	p.BackgroundColor = nil
 	p.X.Min, p.X.Max = c.x.span(c.x0, c.x1)
 	p.Y.Min, p.Y.Max = c.y.span(c.y0, c.y1)
-	xs, ys := c.x.Ticks(p.X.Min, p.X.Max), c.y.Ticks(p.Y.Min, p.Y.Max)
+	xs, ys := c.x.Ticks(p.X.Min, p.X.Max), slices.Clone(c.y.Ticks(p.Y.Min, p.Y.Max))
 	if c.y.ticks == nil && !c.y.log && len(ys) > 0 { // the axis ends at a label
 		p.Y.Min, p.Y.Max = min(p.Y.Min, ys[0].Value), max(p.Y.Max, ys[len(ys)-1].Value)
 	}
@@ -336,8 +350,11 @@ func (c *chart) draw(id, title, description string) template.HTML {
 	style.Font.Variant = "Sans"
 	style.Font.Size, style.XAlign, style.YAlign = font.Length(smallSize), 0, 0 // a text begins at its place
 	m := margin{right: 12, bottom: 18, top: 8}
-	for _, t := range ys {
-		m.left = max(m.left, 8+1.15*style.Width(t.Label).Points())
+	for i, t := range ys {
+		for n := len(t.Label); n > 1 && style.Width(ys[i].Label).Points() > 0.4*width; n-- { // names of wide letters
+			ys[i].Label = shorten(t.Label, n)
+		}
+		m.left = max(m.left, 8+1.15*style.Width(ys[i].Label).Points())
 	}
 	if c.x.label != "" {
 		m.bottom += 14
@@ -375,7 +392,11 @@ func (c *chart) draw(id, title, description string) template.HTML {
 			label(where, x, at.Min.Y-13, t.Label)
 		}
 		if c.x.label != "" {
-			label(mutedMiddle, (at.Min.X+at.Max.X)/2, at.Min.Y-27, c.x.label)
+			x, where := (at.Min.X+at.Max.X)/2, mutedMiddle
+			if right := vg.Length(width) - 2; x+1.15*style.Width(c.x.label)/2 > right {
+				x, where = right, mutedEnd
+			}
+			label(where, x, at.Min.Y-27, c.x.label)
 		}
 	})
 	p.Add(lines)
