@@ -15,7 +15,8 @@ import (
 const large = `program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 1, 192, 192]> x) {
-        tensor<fp16, [1, 1, 192, 192]> y = matmul(transpose_x = bool(false), transpose_y = bool(false), x = x, y = x)[name = string("y")];
+        tensor<fp16, [1, 1, 192, 192]> y = matmul(
+            transpose_x = bool(false), transpose_y = bool(false), x = x, y = x)[name = string("y")];
     } -> (y);
 }`
 

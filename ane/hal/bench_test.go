@@ -61,8 +61,8 @@ func BenchmarkExecute(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatches: 1,000 dispatches in one command buffer, beside 1,000 evaluations of the bare Request. The two take
-// turns, and the least time of each counts.
+// BenchmarkDispatches: 1,000 dispatches in one command buffer, beside 1,000 evaluations of the bare Request. The two
+// take turns, and the least time of each counts.
 func BenchmarkDispatches(b *testing.B) {
 	const n = 1000
 	d := newDevice(b)
@@ -101,7 +101,8 @@ func interleaved(b *testing.B, runs ...func()) []time.Duration {
 const chainText = `program(1.3)
 {
     func main<ios18>(tensor<fp16, [1, 1, 96, 96]> x) {
-        tensor<fp16, [1, 1, 96, 96]> y = matmul(x = x, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string("y")];
+        tensor<fp16, [1, 1, 96, 96]> y = matmul(
+            x = x, y = x, transpose_x = bool(false), transpose_y = bool(false))[name = string("y")];
     } -> (y);
 }`
 

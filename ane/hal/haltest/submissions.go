@@ -142,7 +142,8 @@ func submissions() []testCase {
 		{"semaphore_submission/DeviceBatchSignalAnotherAndHost", func(r *rig) {
 			s, u, v := r.NewSemaphore(0), r.NewSemaphore(0), r.NewSemaphore(0)
 			r.submit(at(s, 1), at(v, 1), r.empty())
-			waiting := start(func() error { return r.WaitAll(r.ctx, append(append(at(s, 1), at(u, 1)...), at(v, 1)...)...) })
+			all := append(append(at(s, 1), at(u, 1)...), at(v, 1)...)
+			waiting := start(func() error { return r.WaitAll(r.ctx, all...) })
 			r.submit(nil, append(at(s, 1), at(u, 1)...), r.empty())
 			r.ok(<-waiting)
 		}},

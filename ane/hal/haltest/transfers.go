@@ -30,7 +30,7 @@ func transfers() []testCase {
 		}},
 		{"queue_transfer/FillEntireBuffer_1Byte", func(r *rig) { r.fill(1024, 0, 1024, []byte{0xAB}) }},
 		{"queue_transfer/FillEntireBuffer_2Byte", func(r *rig) { r.fill(1024, 0, 1024, []byte{0xEF, 0xBE}) }},
-		{"queue_transfer/FillEntireBuffer_4Byte", func(r *rig) { r.fill(4096, 0, 4096, []byte{0xFE, 0xCA, 0xAD, 0xDE}) }},
+		{"queue_transfer/FillEntireBuffer_4Byte", func(r *rig) { r.fill(4096, 0, 4096, []byte("1234")) }},
 		{"queue_transfer/FillSubrange", func(r *rig) { r.fill(256, 64, 128, []byte{0x0D, 0xF0, 0xFE, 0xCA}) }},
 		{"queue_transfer/FillLargeBuffer", func(r *rig) { r.fill(256<<10, 0, 256<<10, []byte{1, 2, 3, 4}) }},
 		{"queue_transfer/FillSizeAlignmentAndPatternClasses", func(r *rig) {

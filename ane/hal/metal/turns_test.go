@@ -117,7 +117,7 @@ func TestFailuresReachTheSignals(t *testing.T) {
 	high, low := hal.NewSemaphore(9), hal.NewSemaphore(0)
 	require.NoError(t, q.Execute(t.Context(), nil, append(at(high, 3), at(low, 1)...)))
 	require.NoError(t, low.Wait(t.Context(), 1))
-	require.ErrorIs(t, high.Wait(t.Context(), 10), hal.ErrBackwards, "as in hal: a signal backwards fails its semaphore")
+	require.ErrorIs(t, high.Wait(t.Context(), 10), hal.ErrBackwards, "a signal backwards fails its semaphore")
 	require.ErrorIs(t, q.Execute(t.Context(), []hal.Point{{}}, nil), hal.ErrClosed)
 }
 
