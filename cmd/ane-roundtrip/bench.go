@@ -70,8 +70,9 @@ type benchPlan struct {
 
 func wholeBench() benchPlan {
 	return benchPlan{cases: membench.Cases(), sizes: []int{4 << 10, 64 << 10, 1 << 20, 16 << 20, 256 << 20},
-		rounds: 5, time: 60 * time.Millisecond, caches: []int{0, 2048}, model: &benchGenerateOptions{size: "llama-3.2-1b",
-			form: decoder.Compact.String(), restore: "24,256", prompt: 256, steps: 16, rounds: 1}}
+		rounds: 5, time: 60 * time.Millisecond, caches: []int{0, 2048},
+		model: &benchGenerateOptions{size: "llama-3.2-1b", form: decoder.Compact.String(), restore: "24,256",
+			prompt: 256, steps: 16, rounds: 1}}
 }
 
 // benchRun holds the state of one run of bench.
@@ -244,7 +245,9 @@ func (b *benchRun) caches(ctx context.Context) error {
 }
 
 // unless returns d if a flag names an engine, else the engine of that name. The caller calls done.
-func (a *app) unless(ctx context.Context, d *ane.Device, name string) (other *ane.Device, done func() error, err error) {
+func (a *app) unless(ctx context.Context, d *ane.Device, name string) (
+	other *ane.Device, done func() error, err error,
+) {
 	if a.engine != engine.Auto || a.socket != "" {
 		return d, func() error { return nil }, nil
 	}

@@ -20,8 +20,8 @@
 // # Programs
 //
 // Load builds MIL, compiles it and loads it. The layers are grouped so that a program keeps the limits of a chip, and a
-// layer beyond them is cut: attention by heads, the feed-forward network by its inner elements, the logits by rows. Each
-// part adds to the sum of those before it. Programs of one shape are compiled once and become instances with other
+// layer beyond them is cut: attention by heads, the feed-forward network by its inner elements, the logits by rows.
+// Each part adds to the sum of those before it. Programs of one shape are compiled once and become instances with other
 // weights (ane.Model.WithWeights) where the engine makes instances. There is a set of programs for a chunk of the
 // prompt, and one for a step. Programs beyond those that a chip loads at once are loaded in turns, for each run.
 //

@@ -328,8 +328,9 @@ func TestLintFindsNoError(t *testing.T) {
 				programs[fmt.Sprint("head", columns)], _, err = f.head(form, columns, extent{0, 96}, nil)
 				require.NoError(t, err)
 			}
+			every := lint.Options{Chips: chip.All(), Roads: chip.Roads()}
 			for name, p := range programs {
-				for _, finding := range lint.Run(name, p.Program, lint.Options{Chips: chip.All(), Roads: chip.Roads()}) {
+				for _, finding := range lint.Run(name, p.Program, every) {
 					require.NotEqual(t, lint.Error, finding.Severity, finding.String())
 					require.NotContains(t, []string{"unsorted-inputs", "unsorted-outputs", "padded-width",
 						"blob-entries", "weight-budget"}, finding.Rule.ID, finding.String())

@@ -17,8 +17,8 @@ type Plan struct {
 
 	Compiles int // programs compiled
 	Loads    int // programs loaded, instances included
-	// Turns is how many further programs there are, which are loaded for each run, one at a time, and unloaded after it:
-	// no more can be loaded at once.
+	// Turns is how many further programs there are, which are loaded for each run, one at a time, since no more can be
+	// loaded at once.
 	Turns int
 
 	WeightsMapped    int64 // bytes of weights as stored in the mapped files
