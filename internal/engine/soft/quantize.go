@@ -31,6 +31,18 @@ func (b *grouping) at(i int) int {
 	return at
 }
 
+// block is how many elements of the data, from a multiple of it on, have one index in the parameter.
+func (b *grouping) block() int {
+	n := 1
+	for d := len(b.dims) - 1; d >= 0; d-- {
+		n *= b.size[d]
+		if b.size[d] != b.dims[d] {
+			return n
+		}
+	}
+	return max(n, math.MaxInt32) // all elements have the same
+}
+
 // spreadAlong returns the shape of a scalar, or of a vector along an axis, with as many axes as dims.
 func spreadAlong(dims, shape []int, axis int) []int {
 	full := make([]int, len(dims))
@@ -111,14 +123,32 @@ type scaler struct {
 	dtype mil.DType
 }
 
+// values sets y to elements from at on, each of a type that float32 holds.
+func (r *scaler) values(in *vec, y []float32, at int) {
+	if in.dtype == mil.Int8 {
+		in.load(y, at)
+		return
+	}
+	for i := range y {
+		y[i] = float32(in.value(at + i))
+	}
+}
+
 func (r *scaler) run(c *call) { c.spread(c.out[0].len(), 8) }
 
 func (r *scaler) span(c *call, lo, hi, worker int) {
+	scales, offsets := r.scale.block(), r.offset.block()
 	for ; lo < hi && !c.stopped(); lo += chunk {
 		y := c.work[worker][:min(chunk, hi-lo)]
-		for i := range y {
-			scale, offset := r.at(&c.in[1], &c.in[2], lo+i)
-			y[i] = narrow(r.dtype, scale*(c.in[0].value(lo+i)-offset))
+		r.values(&c.in[0], y, lo)
+		for at := 0; at < len(y); {
+			scale, offset := r.at(&c.in[1], &c.in[2], lo+at)
+			i := lo + at
+			end := min(at+scales-i%scales, at+offsets-i%offsets, len(y))
+			for j, x := range y[at:end] {
+				y[at+j] = narrow(r.dtype, scale*(float64(x)-offset))
+			}
+			at = end
 		}
 		c.out[0].store(y, lo)
 	}
