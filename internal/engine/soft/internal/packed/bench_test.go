@@ -29,7 +29,7 @@ func shared(workers, n int, part func(lo, hi int)) {
 func BenchmarkDots(b *testing.B) {
 	for _, bits := range []int{2, 3, 4, 6, 8} {
 		for offset, name := range []string{"none", "integer", "fp16", "fp32"} {
-			for _, wide := range []int{64, 128} {
+			for _, wide := range []int{32, 64, 128} {
 				for _, workers := range []int{1, 2} {
 					b.Run(fmt.Sprintf("%dbit/%s/%d/%d", bits, name, wide, workers), func(b *testing.B) {
 						w := random(rand.New(rand.NewPCG(1, 2)), kind{bits, 0, false, offset}, benchRows, benchCols, 1,

@@ -42,6 +42,14 @@ func dotsPairs4(d *dots)
 //go:noescape
 func dotsOdd4(d *dots)
 
+// dotsExact4Wide32 and dotsOdd4Wide32 take blocks of 32, an even number in each row; blocks counts pairs of them.
+//
+//go:noescape
+func dotsExact4Wide32(d *dots)
+
+//go:noescape
+func dotsOdd4Wide32(d *dots)
+
 //go:noescape
 func dotsExact2(d *dots)
 

@@ -294,6 +294,89 @@ chunk:
 	VZEROUPPER
 	RET
 
+// TWO makes the tables of two blocks, of the first in Z26 and of the second in Z8.
+#define TWO(make) \
+	make           \
+	VMOVAPS Z8, Z26 \
+	make
+
+// LOOK is the elements of integers of two blocks: bit 4 of an index chooses the table.
+#define LOOK(shift, to) \
+	VPSRLVD    shift, Z9, to        \
+	VPTERNLOGD $0xEA, Z27, Z25, to  \
+	VPERMI2PS  Z8, Z26, to
+
+// CHUNK32 adds the products of 64 integers of two blocks, whose bits are in Z9.
+#define CHUNK32 \
+	LOOK(Z20, Z10)                 \
+	LOOK(Z21, Z11)                 \
+	LOOK(Z22, Z12)                 \
+	LOOK(Z23, Z13)                 \
+	VFMADD231PS (SI), Z10, Z0      \
+	VFMADD231PS 64(SI), Z11, Z1    \
+	VFMADD231PS 128(SI), Z12, Z2   \
+	VFMADD231PS 192(SI), Z13, Z3   \
+	ADDQ        $256, SI
+
+// SECOND sets Z25 to the bits of an integer and Z27 to bit 4 in the lanes of the second block.
+#define SECOND \
+	MOVL         $15, DX               \
+	VPBROADCASTD DX, Z25               \
+	VMOVDQU32    shifts<>+0(SB), Z27   \
+	VSHUFI32X4   $0x88, Z27, Z27, Z27
+
+// func dotsExact4Wide32(d *dots)
+TEXT ·dotsExact4Wide32(SB), NOSPLIT, $0-8
+	SHIFTS4
+	SECOND
+	START
+
+row:
+	ROW
+
+block:
+	TWO(EXACT)
+	PREFETCHT0      8192(R8)
+	VBROADCASTI64X4 (R8), Z9
+	CHUNK32
+	ADDQ $32, R8
+	DECQ DX
+	JNE  block
+	STEPS
+	UPPER
+	WITHIN
+	LOW
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd4Wide32(d *dots)
+TEXT ·dotsOdd4Wide32(SB), NOSPLIT, $0-8
+	SHIFTS4
+	SECOND
+	START
+
+row:
+	ROW
+
+block:
+	TWO(ODD)
+	PREFETCHT0      8192(R8)
+	VBROADCASTI64X4 (R8), Z9
+	CHUNK32
+	ADDQ $32, R8
+	DECQ DX
+	JNE  block
+	STEPS
+	UPPER
+	WITHIN
+	LOW
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
 // func dotsExact2(d *dots)
 TEXT ·dotsExact2(SB), NOSPLIT, $0-8
 	SHIFTS2

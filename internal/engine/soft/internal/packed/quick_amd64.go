@@ -10,7 +10,13 @@ const (
 
 // kernel is the bits of the integers as the assembly reads them; 0 for none.
 func (w *Weights) kernel() int {
-	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Wide%chunk != 0 {
+	if machine.kernel != avx512 || w.ruled() || w.High != 1 || w.Cols%chunk != 0 {
+		return 0
+	}
+	if w.Wide == chunk/2 && w.width() == 4 {
+		return 4
+	}
+	if w.Wide%chunk != 0 {
 		return 0
 	}
 	switch b := w.width(); b {
@@ -100,6 +106,14 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	}
 	if exact {
 		d.high = d.product
+	}
+	if w.Wide < chunk {
+		if d.blocks /= 2; exact {
+			dotsExact4Wide32(&d)
+		} else {
+			dotsOdd4Wide32(&d)
+		}
+		return true
 	}
 	switch {
 	case kernel == 2 && exact:
