@@ -45,9 +45,9 @@
 //	sample(sampler, logits, count, bits) -> token            logits of 32 or 16 bits
 //	sampler_close(sampler) -> 0
 //
-// Guests may also import wasi_snapshot_preview1, as Go's do: output goes to Limits.Output, which a guest only writes to,
-// the three standard files cannot be closed, there are no others, no arguments and no environment, and clock and random
-// numbers are the same in every run. Guest.World is how far a guest has read them.
+// Guests may also import wasi_snapshot_preview1, as Go's do: output goes to Limits.Output, which a guest can only write
+// to, the three standard files cannot be closed, there are no others, no arguments and no environment, and clock and
+// random numbers are the same in every run. Guest.World is how far a guest has read them.
 //
 // # Safety
 //

@@ -272,8 +272,8 @@ type Binary struct {
 	sum    [sha256.Size]byte
 }
 
-// Compile compiles a guest's binary, whose tables can hold 1,048,576 elements together. The error matches ErrCode. The caller closes the Binary after its
-// Guests.
+// Compile compiles a guest's binary, whose tables can hold 1,048,576 elements together. The error matches ErrCode. The
+// caller closes the Binary after its Guests.
 func (h *Host) Compile(ctx context.Context, binary []byte) (*Binary, error) {
 	text, err := boundTables(binary)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/anekit/anekit/ane/wasm"
 )
 
-// A guest writes to its output and does nothing else to it: what the host gave as Output may be a file that others read,
-// or a terminal.
+// A guest writes to its output and does nothing else to it: what the host gave as Output may be a file that others
+// read, or a terminal.
 func TestGuestsOnlyWriteToTheirOutput(t *testing.T) {
 	const before = "of the host\n"
 	path := filepath.Join(t.TempDir(), "output")

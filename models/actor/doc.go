@@ -40,8 +40,8 @@
 // of it. Programs, requests, caches and samplers that a guest has opened by package ane/wasm are not frozen: Freeze
 // refuses a guest that has any open.
 //
-// Clocks and random numbers, which WASI gives guests, go on where they stopped, and error_text returns what it would have
-// returned. A guest has no other files than the three standard ones, which it cannot close.
+// Clocks and random numbers, which WASI gives guests, go on where they stopped, and error_text returns what it would
+// have returned. A guest has no other files than the three standard ones, which it cannot close.
 //
 // The file is a snapshot of package ane/kv, written whole or not at all (kv.Cache.SaveFileNote): after a kill at any
 // moment there is the old file or the new one. The memory is in its note, without zero pages and compressed, and takes

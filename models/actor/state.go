@@ -88,6 +88,9 @@ func (a *Actor) state() ([]byte, error) {
 		if bytes.Equal(part, zero[:len(part)]) {
 			continue
 		}
+		if packed.Len() > maxState {
+			break
+		}
 		head := binary.AppendUvarint(nil, uint64(at/block)+1)
 		if _, err := w.Write(append(head, part...)); err != nil {
 			return nil, err
@@ -99,9 +102,9 @@ func (a *Actor) state() ([]byte, error) {
 	if err := w.Close(); err != nil {
 		return nil, err
 	}
-	if n := len(b) + packed.Len(); n > maxState {
-		return nil, fmt.Errorf("the guest's memory of %d bytes takes %d compressed, a snapshot has room for %d",
-			len(mem), n, maxState)
+	if len(b)+packed.Len() > maxState {
+		return nil, fmt.Errorf("the guest's memory of %d bytes takes more than the %d compressed ones that a snapshot has "+
+			"room for", len(mem), maxState)
 	}
 	return append(b, packed.Bytes()...), nil
 }
