@@ -64,9 +64,13 @@ func (s *Sums) Exp(dst []float32, x []fp16.Bits, top float64) {
 }
 
 func (s *Sums) exp(dst []float32, x []fp16.Bits, top float64) {
-	for len(x) > 0 && machine.kernel == avx512 {
+	for len(x) > 0 && machine.kernel != portable {
 		n := min(len(x), most/4)
-		expVector(&dst[0], &s[0], &x[0], n/block, top, &exponential)
+		if machine.kernel == avx512 {
+			expVector(&dst[0], &s[0], &x[0], n/block, top, &exponential)
+		} else {
+			exp256(&dst[0], &s[0], &x[0], n/block, top, &exponential)
+		}
 		dst, x = dst[n:], x[n:]
 	}
 	for i, b := range x {
@@ -84,9 +88,13 @@ const margin = 0x1p-21
 // x[i] is not negative, and by at least as great as each and at least 2^-100.
 func Divide(dst []fp16.Bits, x []float32, by float64) {
 	inverse := 1 / by
-	for len(dst) >= block && machine.kernel == avx512 {
+	for len(dst) >= block && machine.kernel != portable {
 		n := min(len(dst)/block*block, most)
-		divideVector(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
+		if machine.kernel == avx512 {
+			divideVector(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
+		} else {
+			divide256(&dst[0], &x[0], n/block, by, inverse)
+		}
 		dst, x = dst[n:], x[n:]
 	}
 	for i := range dst {
@@ -102,9 +110,13 @@ type Moments struct{ Values, Squares Sums }
 // Add adds a piece of a sequence, as Sums.Add does.
 func (m *Moments) Add(x []fp16.Bits, from float64) {
 	whole := 0
-	for whole+block <= len(x) && machine.kernel == avx512 {
+	for whole+block <= len(x) && machine.kernel != portable {
 		n := min((len(x)-whole)/block*block, most)
-		momentsVector(m, &x[whole], n/block, from)
+		if machine.kernel == avx512 {
+			momentsVector(m, &x[whole], n/block, from)
+		} else {
+			moments256(m, &x[whole], n/block, from)
+		}
 		whole += n
 	}
 	for i, b := range x[whole:] {
@@ -147,18 +159,16 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 	if beta != nil {
 		beta = beta[:len(dst)]
 	}
-	for len(dst) >= block && machine.kernel == avx512 {
+	for len(dst) >= block && machine.kernel != portable {
 		n := min(len(dst)/block*block, most)
-		switch {
-		case beta != nil:
-			normalizeVector(&dst[0], &x[0], &gamma[0], &beta[0], n/block, s)
-			gamma, beta = gamma[n:], beta[n:]
-		case gamma != nil:
-			stretchVector(&dst[0], &x[0], &gamma[0], n/block, s)
-			gamma = gamma[n:]
-		default:
-			stretchVector(&dst[0], &x[0], nil, n/block, s)
+		by, shift := (*fp16.Bits)(nil), (*fp16.Bits)(nil)
+		if gamma != nil {
+			by, gamma = &gamma[0], gamma[n:]
 		}
+		if beta != nil {
+			shift, beta = &beta[0], beta[n:]
+		}
+		s.normalize(&dst[0], &x[0], by, shift, n/block)
 		dst, x = dst[n:], x[n:]
 	}
 	for i, b := range x {
@@ -170,5 +180,25 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 			shift = float64(beta[i].Float32())
 		}
 		dst[i] = fp16.FromFloat64(math.FMA(d, by, shift))
+	}
+}
+
+// normalize is Normalize for blocks, by the kernel for what there is.
+func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks int) {
+	switch {
+	case machine.kernel == avx2:
+		const step = 8
+		ones, zeros, byGamma, byBeta := [4]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00}, [4]fp16.Bits{}, step, step
+		if gamma == nil {
+			gamma, byGamma = &ones[0], 0
+		}
+		if beta == nil {
+			beta, byBeta = &zeros[0], 0
+		}
+		normalize256(dst, x, gamma, beta, byGamma, byBeta, blocks, s)
+	case beta != nil:
+		normalizeVector(dst, x, gamma, beta, blocks, s)
+	default:
+		stretchVector(dst, x, gamma, blocks, s)
 	}
 }

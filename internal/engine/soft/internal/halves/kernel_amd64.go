@@ -8,7 +8,7 @@ import (
 
 const (
 	avx2   = "avx2"
-	avx512 = "avx512" // also for the sums in float64, which are in Go otherwise
+	avx512 = "avx512"
 )
 
 // detect requires F16C, AVX2 and FMA. x/sys/cpu reports them only if the operating system saves the registers.
@@ -130,3 +130,19 @@ func spansVector(least int, keys, nans *int16, x *fp16.Bits, blocks, rows, strid
 //
 //go:noescape
 func copyRows(dst, src *byte, rows, size, to, from int)
+
+// The AVX2 forms.
+
+//go:noescape
+func exp256(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
+
+//go:noescape
+func divide256(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
+
+//go:noescape
+func moments256(m *Moments, x *fp16.Bits, blocks int, from float64)
+
+// normalize256 moves on by byGamma and byBeta bytes after each 4 elements, or by 0 where 4 are repeated.
+//
+//go:noescape
+func normalize256(dst, x, gamma, beta *fp16.Bits, byGamma, byBeta, blocks int, s *Scaled)

@@ -4,7 +4,7 @@ package halves
 
 import "github.com/anekit/anekit/ane/fp16"
 
-const avx512 = "avx512" // of amd64
+const avx2, avx512 = "avx2", "avx512" // of amd64
 
 func detect() string { return portable }
 
@@ -31,3 +31,8 @@ func mulFour(*float32, *float32, *fp16.Bits, int, int, int, int, int) {}
 func spansVector(int, *int16, *int16, *fp16.Bits, int, int, int) {}
 
 func copyRows(*byte, *byte, int, int, int, int) {}
+
+func exp256(*float32, *float64, *fp16.Bits, int, float64, *expConstants)                  {}
+func divide256(*fp16.Bits, *float32, int, float64, float64)                               {}
+func moments256(*Moments, *fp16.Bits, int, float64)                                       {}
+func normalize256(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, int, *Scaled) {}
