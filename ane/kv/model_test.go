@@ -184,7 +184,7 @@ func order(t *testing.T, make func() (*Cache, error), r *rand.Rand) {
 	for range 60 {
 		i := r.IntN(len(all))
 		w := all[i]
-		switch r.IntN(12) {
+		switch r.IntN(13) {
 		case 0, 1, 2, 3: // whole tokens
 			n := 1 + r.IntN([]int{3, 20, 300}[r.IntN(3)])
 			numbers := bytes.Repeat([]byte{byte(1 + r.IntN(255))}, n)
@@ -230,6 +230,15 @@ func order(t *testing.T, make func() (*Cache, error), r *rand.Rand) {
 			if r.IntN(3) == 0 {
 				require.NoError(t, foldFile(unsynced{}, path))
 				file.restored(file, -1) // a fold keeps the window alone
+			}
+		case 10: // damage
+			b := saved(t, w.c, print1)
+			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+			target := all[r.IntN(len(all))]
+			before := image(target.c)
+			require.Error(t, target.c.Restore(bytes.NewReader(b), print1))
+			if target.c.Len() > 0 {
+				require.True(t, bytes.Equal(before, image(target.c)), "a damaged snapshot changes nothing")
 			}
 		default:
 			if file == nil {
