@@ -116,7 +116,7 @@ func measureWeights(ctx context.Context, o benchWeightsOptions, dir string,
 		return nil, err
 	}
 	defer e.Close() // its models are closed
-	sizes := weightbench.Sizes(dir, o.most<<20, membench.Available())
+	sizes := weightbench.Sizes(dir, min(o.most, 1<<40)<<20, membench.Available())
 	if next := int64(64) << len(sizes); next <= o.most {
 		d.Skipped = append(d.Skipped, skippedStep{"load", fmt.Sprintf("a file of %d MiB takes more than half of the "+
 			"free space of %s, or of the available memory: give --dir, or free memory", next, filepath.Dir(dir))})
