@@ -284,9 +284,13 @@ func (d *Device) identify(src ane.Source) (ane.Source, digest, error) {
 	if err != nil {
 		return src, digest{}, ane.Because(ane.ErrCompile, err)
 	}
+	function := src.Function
+	if f := tree.Select(function); f != nil { // the compiler reports a function that is not there
+		function = f.Name
+	}
 	h := sha256.New()
 	i := d.info
-	for _, s := range []string{"anekit hal 1", i.Name, i.Chip, i.OSBuild, i.Numerics, i.Sharing, src.Function} {
+	for _, s := range []string{"anekit hal 1", i.Name, i.Chip, i.OSBuild, i.Numerics, i.Sharing, function} {
 		add(h, []byte(s))
 	}
 	add(h, []byte{map[bool]byte{true: 1}[i.Offsets]})

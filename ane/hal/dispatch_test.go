@@ -213,9 +213,11 @@ func TestPrepareCompilesOnce(t *testing.T) {
 	require.ErrorIs(t, err, ane.ErrCompile)
 	_, err = d.Prepare(ended(), ane.Source{Text: []byte(addText)})
 	require.ErrorIs(t, err, context.Canceled)
-	e, err := d.Prepare(ctx, ane.Source{Text: []byte(addText)})
-	require.NoError(t, err)
-	require.True(t, e.Receipt().Cached)
+	for _, function := range []string{"", "main"} { // the same one
+		e, err := d.Prepare(ctx, ane.Source{Text: []byte(addText), Function: function})
+		require.NoError(t, err)
+		require.True(t, e.Receipt().Cached)
+	}
 }
 
 func TestCacheIsBounded(t *testing.T) {
