@@ -144,7 +144,8 @@ func TestCacheTrustsItsOwnFolders(t *testing.T) {
 	}
 }
 
-// TestCacheFolderTakenAway while the broker runs: one that was removed is made again, and a link in its place is refused.
+// TestCacheFolderTakenAway while the broker runs: one that was removed is made again, and a link in its place is
+// refused.
 func TestCacheFolderTakenAway(t *testing.T) {
 	s := aSource(1, 10)
 	k := s.key(ane.Info{})

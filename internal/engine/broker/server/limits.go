@@ -70,8 +70,8 @@ const (
 	// reservedMappings are for the runtime: stacks of threads (two for each of two threads for a connection), the
 	// heap's arenas, and ranges of pages that it has given back. Idle it has some 30.
 	reservedMappings = 16384
-	// reservedFiles are for MaxClients connections and a quarter more that wait: the socket, and while a frame is answered the
-	// descriptors that came with it and their copies; and 64 for the listener, the cache and the runtime.
+	// reservedFiles are for MaxClients connections and a quarter more that wait: the socket, and while a frame is
+	// answered the descriptors that came with it and their copies; and 64 for the listener, the cache and the runtime.
 	reservedFiles = 64 + (MaxClients+MaxClients/4)*(4+2*wire.MaxDescriptors)
 	// ownFiles are the broker's without clients, and placeFiles what one needs for its socket and while it is admitted.
 	// Where the system permits fewer descriptors than reservedFiles, there are fewer places than MaxClients.
