@@ -156,6 +156,12 @@ func TestBrokerSignals(t *testing.T) {
 	require.Contains(t, late.log(), "1 in flight after 1ms")
 	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
 
+	soon := serve(t, nil, "--drain", "0s")
+	end = soon.hog(t, 1000)
+	require.NoError(t, soon.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codeCut, soon.code(t), soon.log())
+	require.ErrorIs(t, await.Value(t, end), ane.ErrLost)
+
 	twice := serve(t, nil, "--drain", "1h")
 	end = twice.hog(t, 1000)
 	require.NoError(t, twice.Process.Signal(unix.SIGTERM))

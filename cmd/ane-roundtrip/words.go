@@ -21,7 +21,8 @@ func unknownOperand(cmd *cobra.Command, word string) error {
 			cmd.CommandPath())
 	}
 	if names := commandNames(cmd); cmd.HasParent() && len(names) > 0 {
-		return badf("%s has no command %q; %ssee %s --help", cmd.Name(), word, near.Hint(word, names), cmd.CommandPath())
+		return badf("%s has no command %q; %ssee %s --help", cmd.Name(), word, near.Hint(word, names),
+			cmd.CommandPath())
 	}
 	if cmd.HasParent() {
 		return badf("%s takes no operand, not %q; see %s --help", cmd.Name(), word, cmd.CommandPath())
