@@ -16,7 +16,6 @@ type arith struct {
 	result  numerics.Rules // of those that it writes
 	only    int            // element that a product computes, counted from 1; 0 for all
 	apart   bool           // no steps are fused
-	tiled   int            // least bytes of a result that is completed by tiles; 0 for tiledFrom
 }
 
 // of returns the arithmetic of an operator.

@@ -116,16 +116,13 @@ func (p *planner) prepare(ctx context.Context, offsets map[*ops.Value]int) error
 			}
 		}
 		s.make(&p.budget.packed)
-		if s.joined {
-			_, s.joined = s.run.(elementwise)
-		}
-		if joined := p.joinedTo(i); len(joined) > 0 && !s.joined {
-			joined[0].joined = s.takes(joined)
-		}
-		if s.joined {
+		if _, each := s.run.(elementwise); s.joined && each {
 			s.skip = first
 		} else {
-			first = s.work
+			s.joined, first = false, s.work
+			if i+1 < len(p.steps) && !takesJoined(s.run) {
+				p.steps[i+1].joined = false
+			}
 		}
 		need, workers := 2*maxScratch, parallel(p.workers)
 		if s.work <= maxScratch/4/workers-s.skip {

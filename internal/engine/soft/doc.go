@@ -24,11 +24,11 @@
 //
 // Operators on each element that follow each other, or a matmul, linear or conv, are fused: they take turns on pieces
 // of the result that fit the cache, and what they hand on needs no memory of its own. After a product the pieces are
-// its tiles where those are whole rows, or where the result is larger than a cache and no operand as large is read
-// beside it; elsewhere they are parts of the whole result. Each operator keeps its kernel and its rounding, so that
-// fusing changes no bit in any mode. A value stays in memory if it is an output, if several operators or a state read it, or if the
-// next result has another number of elements or another element size, as after a cast from fp16 to fp32. Option Unfused
-// turns fusing off.
+// its tiles if these are whole rows, as they are up to 256 columns and 1,024 terms a sum; otherwise they are pieces of
+// the whole result, which is quicker than parts of rows. Each operator keeps its kernel and its rounding, so that
+// fusing changes no bit in any mode. A value stays in memory if it is an output, if several operators or a state read
+// it, or if the next result has another number of elements or another element size, as after a cast from fp16 to fp32.
+// Option Unfused turns fusing off.
 //
 // Weights of constexpr_blockwise_shift_scale stay packed where linear, matmul, a 1x1 convolution without groups or
 // gather along axis 0 read them: integers of 2, 3, 4, 6 or 8 bits, scales of fp16, results of fp16. Package packed

@@ -47,10 +47,6 @@ func PackFrom(elements int) Option { return func(e *engine) { e.packFrom = max(e
 // Unfused makes every operator a step of its own, to measure and test what fusing changes: time, and no bit.
 func Unfused() Option { return func(e *engine) { e.apart = true } }
 
-// TiledFrom sets the least bytes of the result of a product for which a bias and an activation that are fused with it
-// compute on each of its tiles, not on the whole result, although the tiles are parts of rows. The default is 8 MiB.
-func TiledFrom(bytes int) Option { return func(e *engine) { e.tiled = max(bytes, 1) } }
-
 // New returns the engine. It holds no memory until a program is loaded.
 func New(opts ...Option) ane.Engine {
 	e := &engine{surfaces: surfaces{open: map[*block]*surface{}}, tables: &tables{known: map[string]*table{}}}
@@ -70,7 +66,6 @@ type engine struct {
 	packFrom int // least elements of packed weights; 0 for packedLeast
 	only     int // element that products compute, counted from 1; 0 for all
 	apart    bool
-	tiled    int
 }
 
 // Info implements ane.Engine.
@@ -151,8 +146,7 @@ func (e *engine) planned(
 		return nil, ane.Deadline("compile", Name, err)
 	}
 	b.expand = e.packFrom
-	pl, err := makePlan(ctx, g, b, arith{operand: r, tables: e.tables, only: e.only, apart: e.apart,
-		tiled: e.tiled})
+	pl, err := makePlan(ctx, g, b, arith{operand: r, tables: e.tables, only: e.only, apart: e.apart})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ane.Deadline("compile", Name, ctx.Err())

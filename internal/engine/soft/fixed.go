@@ -68,7 +68,7 @@ func (r *fixed) run(c *call) {
 // single returns the tile of the element that only names, and the element's place in it. ok is false if the result is
 // not the matrices one after another, in rows.
 func (r *fixed) single() (tile, place int, ok bool) {
-	if ok, _ := r.completes(); r.only == 0 || !ok {
+	if r.only == 0 || !r.rowMajor() {
 		return 0, 0, false
 	}
 	down, across := r.tiles()
@@ -143,7 +143,7 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 			far.tile(&e, out, m1-m0)
 		}
 		r.panels.store(c, out, t.spare, batch, m0, m1, n0, n1)
-		r.complete(c, batch, m0, m1, n0, n1, worker)
+		c.complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
 	}
 }
 

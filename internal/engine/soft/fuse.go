@@ -124,15 +124,6 @@ func (p *planner) join(steps []step, members []int) []step {
 	return steps
 }
 
-// joinedTo returns the steps after step i that are joined to it.
-func (p *planner) joinedTo(i int) []step {
-	n := i + 1
-	for n < len(p.steps) && p.steps[n].joined {
-		n++
-	}
-	return p.steps[i+1 : n]
-}
-
 // isProduct reports whether an operator is a product that a group may begin with.
 func isProduct(op string) bool { return op == "matmul" || op == "linear" || op == "conv" }
 

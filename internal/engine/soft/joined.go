@@ -1,9 +1,6 @@
 package soft
 
-import (
-	"cmp"
-	"context"
-)
+import "context"
 
 // elementwise is a runner whose items are the elements of its result. Each depends on the elements in its place alone,
 // so that the result may overwrite an operand that has as many elements, of one size.
@@ -14,36 +11,15 @@ type elementwise interface {
 }
 
 // completer is a runner that has the steps that are joined to its own compute on each piece of its result, once for
-// each element. rows tells whether these pieces are whole rows.
-type completer interface{ completes() (ok, rows bool) }
+// each element, if completes reports it.
+type completer interface{ completes() bool }
 
-// tiledFrom is the least bytes of a result, unless tiles are whole rows, for which joined steps compute on each tile of
-// a product. They compute on parts of rows then, which takes longer than on a result that is still in the cache.
-const tiledFrom = 8 << 20
-
-// takes reports whether steps that are joined to s compute on each piece of its result. If not, they compute on pieces
-// of the whole result afterwards. So they do where one of them reads another operand of that size, which is quicker to
-// read from end to end than by tiles.
-func (s *step) takes(joined []step) bool {
-	if _, each := s.run.(elementwise); each {
-		return true
-	}
-	c, ok := s.run.(completer)
-	if !ok {
-		return false
-	}
-	ok, rows := c.completes()
-	if !ok || rows || s.out[0].bytes < cmp.Or(s.arith.tiled, tiledFrom) {
-		return ok && rows
-	}
-	for i := range joined {
-		for _, in := range joined[i].in {
-			if in.owner != s.out[0].owner && in.bytes >= s.out[0].bytes {
-				return false
-			}
-		}
-	}
-	return true
+// takesJoined reports whether steps that are joined to one with this runner compute on each piece of its result. If
+// not, the first of them takes the others, and they compute on pieces of the whole result afterwards.
+func takesJoined(r runner) bool {
+	c, ok := r.(completer)
+	_, each := r.(elementwise)
+	return each || ok && c.completes()
 }
 
 // joinedPiece is the elements of a piece of an elementwise step that others are joined to: 64 KiB of halves, so that

@@ -83,27 +83,19 @@ func (r *product) span(c *call, lo, hi, worker int) {
 		out := tile[:(m1-m0)*(n1-n0)]
 		gemm.Mul(out, left, b, m1-m0, r.k, n1-n0)
 		r.panels.store(c, out, spare, batch, m0, m1, n0, n1)
-		r.complete(c, batch, m0, m1, n0, n1, worker)
+		c.complete((batch*r.m+m0)*r.n, (batch*r.m+m1)*r.n, worker)
 	}
 }
 
-// completes implements completer: the result is the matrices one after another, in rows.
-func (r *product) completes() (ok, rows bool) {
+// completes implements completer: the result is the matrices one after another, in rows, and a tile is whole rows. On
+// parts of rows, elementwise operators take longer than on the whole result.
+func (r *product) completes() bool { return r.rowMajor() && r.cols == r.n }
+
+// rowMajor reports whether the result is the matrices one after another, in rows.
+func (r *product) rowMajor() bool {
 	switch r.panels.(type) {
 	case *matrices, *windows:
-		return true, r.n == r.cols
+		return true
 	}
-	return false, false
-}
-
-// complete completes a tile of C, row by row unless it has whole rows.
-func (r *product) complete(c *call, batch, m0, m1, n0, n1, worker int) {
-	first, last := batch*r.m+m0, batch*r.m+m1
-	if n1-n0 == r.n {
-		c.complete(first*r.n, last*r.n, worker)
-		return
-	}
-	for m := first; m < last; m++ {
-		c.complete(m*r.n+n0, m*r.n+n1, worker)
-	}
+	return false
 }

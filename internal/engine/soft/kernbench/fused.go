@@ -26,7 +26,7 @@ func fusedCases() (all []benchCase) {
 		t := text(whole+" x, "+whole+" z", c.body)
 		one := benchCase{name: "fused: chain of 6, " + c.name, text: t, items: many, workers: 1}
 		beside := one
-		one.floor, one.floorName, one.target = unfused(1, t), "the same unfused", 0.75
+		one.floor, one.floorName, one.target = unfused(1, t), "the same unfused", 1
 		beside.floor, beside.floorName, beside.target = c.floor, c.floorName, c.target
 		all = append(all, one, beside)
 	}
@@ -39,10 +39,15 @@ func fusedCases() (all []benchCase) {
 	conv := image + ` %s = conv(x = x, weight = w, pad_type = string("same"));`
 	convolved := text(windows+", tensor<fp16, [1, 64, 1, 1]> b", fmt.Sprintf(conv, "p")+image+" q = add(x = p, y = b);"+
 		image+" y = relu(x = q);")
+	high, operands := "tensor<fp16, [65536, 256]>", "tensor<fp16, [65536, 64]> x, tensor<fp16, [64, 256]> z"
+	tall := high + " %s = matmul(x = x, y = z);"
 	for _, c := range []struct {
 		name, text, alone string
 		items             int
 	}{
+		{"matmul 65536x64x256, bias, relu", text(operands+", tensor<fp16, [256]> b", fmt.Sprintf(tall, "p")+
+			high+" q = add(x = p, y = b);"+high+" y = relu(x = q);"), text(operands, fmt.Sprintf(tall, "y")),
+			65536 * 64 * 256},
 		{"linear 256x768x768, gelu, residual", dense, text(row+" x", linear("y", "x", k, n)), m * k * n},
 		{"conv 3x3, bias, relu", convolved, text(windows, fmt.Sprintf(conv, "y")), 64 * 64 * 9 * 56 * 56},
 	} {
