@@ -77,8 +77,8 @@ func (b *box) even() bool {
 func (m *mover) even(c *call, b *box, lo, hi int) {
 	src, dst, n := c.in[b.from].raw, c.out[b.to].raw, b.dims[1]*m.size
 	for ; lo < hi && !c.stopped(); lo += chunk {
-		halves.CopyRows(dst[(b.dstBase+lo*b.dst[0])*m.size:], src[(b.srcBase+lo*b.src[0])*m.size:], min(chunk, hi-lo), n,
-			b.dst[0]*m.size, b.src[0]*m.size)
+		to, from := dst[(b.dstBase+lo*b.dst[0])*m.size:], src[(b.srcBase+lo*b.src[0])*m.size:]
+		halves.CopyRows(to, from, min(chunk, hi-lo), n, b.dst[0]*m.size, b.src[0]*m.size)
 	}
 }
 

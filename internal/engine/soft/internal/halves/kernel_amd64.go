@@ -46,8 +46,8 @@ func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
 //go:noescape
 func spanVector(s *Span, x *fp16.Bits, blocks int)
 
-// tileVector transposes 32 x 32 halves by way of room, and fetches 2 KiB. to and from are the bytes between rows. Unless
-// past is 0, lines of dst go past the caches where they are whole.
+// tileVector transposes 32 x 32 halves by way of room, and fetches 2 KiB. to and from are the bytes between rows.
+// Unless past is 0, lines of dst go past the caches where they are whole.
 //
 //go:noescape
 func tileVector(dst, src, room, fetch *uint16, to, from, past int)

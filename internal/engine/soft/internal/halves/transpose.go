@@ -13,8 +13,8 @@ func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int
 }
 
 // TransposePast is Transpose for a piece of a result that is larger than the caches: it goes past them where the
-// machine can. next is the piece of the source that comes after it, as large and as far between rows, or nil. The source
-// is quickest in pieces of FetchCols columns.
+// machine can. next is the piece of the source that comes after it, as large and as far between rows, or nil. The
+// source is quickest in pieces of FetchCols columns.
 func TransposePast(dst, src, next []uint16, rows, cols, to, from int) {
 	if machine.kernel == portable {
 		transposePortable(dst, src, rows, cols, to, from)

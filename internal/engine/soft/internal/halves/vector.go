@@ -28,9 +28,9 @@ func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
 // dotRows is how many rows Dots takes.
 const dotRows = 32
 
-// Dots sets sums to the products of dotRows rows of a matrix with a vector, each summed in order. The rows are as long
-// as the vector, whose elements are halves, and stride elements apart. next is what is read after the rows, in the order
-// in which it is in memory, or nil.
+// Dots sets sums to the products of dotRows rows of a matrix with a vector, each summed in order. The rows are as
+// long as the vector, whose elements are halves, and stride elements apart. next is what is read after the rows, in the
+// order in which it is in memory, or nil.
 func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride int) {
 	_ = x[(dotRows-1)*stride+len(vector)-1]
 	clear(sums[:])
