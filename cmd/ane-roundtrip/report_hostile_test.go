@@ -62,7 +62,8 @@ func hostile() map[string]func(key string, v any) any {
 		}
 	}
 	return map[string]func(key string, v any) any{
-		"markup":      text(`</style></title><script>alert(document)</script><img src=x onerror=alert(name)>"'&{{.}}<!--`),
+		"markup": text(`</style></title><script>alert(document)</script><img src=x onerror=alert(name)>` +
+			`"'&{{.}}<!--`),
 		"right":       text("\u202egnp.\u05d0\u05d1\u2066\u0000\u001b[31m\r\n\t\ufeff"),
 		"long":        text(strings.Repeat("Wx", 2048)),
 		"long words":  text(strings.Repeat("many words ", 372)),

@@ -97,7 +97,9 @@ func TestReportPages(t *testing.T) {
 		a.saved.file = f
 		plan := benchPlan{cases: membench.Cases()[:2], sizes: []int{4 << 10, 64 << 10}, rounds: 1,
 			time:   time.Millisecond,
-			caches: []int{2048}}
+			caches: []int{2048},
+			model: &benchGenerateOptions{size: "tiny", form: "compact", restore: "24", dir: dir, prompt: 40, steps: 2,
+				rounds: 1}}
 		_ = a.conclude(t.Context(), a.bench(t.Context(), plan)) // the figures decide
 		lookAt(t, browser, page, out.Bytes())
 	})
@@ -118,7 +120,8 @@ func TestReportPages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			page := file(name + ".html")
 			var out, errw bytes.Buffer
-			require.Equal(t, 0, execute(t.Context(), append(args, "--json", "--report", page), &out, &errw), "%s", &errw)
+			code := execute(t.Context(), append(args, "--json", "--report", page), &out, &errw)
+			require.Equal(t, 0, code, "%s", &errw)
 			lookAt(t, browser, page, out.Bytes())
 		})
 	}

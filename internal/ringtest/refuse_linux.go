@@ -59,7 +59,8 @@ func Refuse(t *testing.T, test string) {
 	leaktest.SkipEmulated(t)
 	for name, c := range refusals() {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.count=1", "-test.v", "-test.run", "^"+test+"$")
+			cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "-test.count=1", "-test.v", "-test.run",
+				"^"+test+"$")
 			cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d", env, c.call, int(c.errno)))
 			out, err := cmd.CombinedOutput()
 			for _, want := range []string{c.word, "--- PASS: " + test} {

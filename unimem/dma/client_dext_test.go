@@ -65,7 +65,8 @@ func TestCallsAreThoseOfTheSources(t *testing.T) {
 	table.Unmap = func(uint32, uint32, []byte) int32 { return 0 }
 	sent := map[int]shape{}
 	answer := table.Call
-	table.Call = func(c, selector uint32, in []uint64, inBytes []byte, out []uint64, outBytes []byte) (int, int, int32) {
+	table.Call = func(c, selector uint32, in []uint64, inBytes []byte, out []uint64, outBytes []byte) (n, bytes int,
+		code int32) {
 		sent[int(selector)] = shape{len(in), len(inBytes), len(out), len(outBytes)}
 		return answer(c, selector, in, inBytes, out, outBytes)
 	}
@@ -90,8 +91,8 @@ func TestCallsAreThoseOfTheSources(t *testing.T) {
 	require.Equal(t, accepted(t, "dext/dext_contiguous_alloc/AnekitContiguousClient.cpp"), sent)
 }
 
-// Each function that an .iig file declares has its definition in the .cpp file, and the other way round; overridden ones
-// of the framework are dispatched by IMPL, except those that iig calls directly.
+// Each function that an .iig file declares has its definition in the .cpp file, and the other way round: as a method of
+// the class, or by IMPL, as those that iig dispatches.
 func TestDeclarationsHaveDefinitions(t *testing.T) {
 	for folder, classes := range map[string][]string{
 		"dext_iosurface_pa":     {"AnekitMemoryDriver", "AnekitMemoryClient"},

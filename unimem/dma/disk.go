@@ -23,8 +23,8 @@ func ScatterGather() Option { return func(c *config) { c.sgl = true } }
 // 16 KiB: four PRP entries for each page of the DART.
 func SmallPages() Option { return func(c *config) { c.small = true } }
 
-// Writable opens a disk's file for writing too. Disk.Write refuses a disk without it. A file that has no whole blocks of
-// 4096 bytes is then opened through the page cache: writes past it cannot keep its length.
+// Writable opens a disk's file for writing too. Disk.Write refuses a disk without it. A file that has no whole blocks
+// of 4096 bytes is then opened through the page cache: writes past it cannot keep its length.
 func Writable() Option { return func(c *config) { c.write = true } }
 
 // Disk is a simulated NVMe controller with one namespace, whose blocks are the bytes of a file. All methods are

@@ -35,8 +35,8 @@
 // OpenDisk makes a simulated NVMe controller with one namespace on a file. It knows memory only by the addresses
 // of its Device: queues, PRP lists, SGL segments and data all go through the DART. Disk.Read reads sectors
 // straight to the pages of a Block: no other memory has the bytes in between, and where the file could be opened
-// with O_DIRECT, neither has the page cache. Disk.Write is the way back, of a disk with Writable, and Disk.Flush has the
-// file's storage keep it. Each command fails on its own: Errors has them all.
+// with O_DIRECT, neither has the page cache. Disk.Write is the way back, of a disk with Writable, and Disk.Flush has
+// the file's storage keep it. Each command fails on its own: Errors has them all.
 //
 // # Real disks
 //

@@ -67,8 +67,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Err, e.Cause}
 }
 
-// Errors are the failures of several commands of one transfer, in the order of their bytes. errors.Is and errors.As look
-// at all of them.
+// Errors are the failures of several commands of one transfer, in the order of their bytes. errors.Is and errors.As
+// look at all of them.
 type Errors []*Error
 
 // Error is the text of the first failure, with the number of the others.

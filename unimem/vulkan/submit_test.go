@@ -91,8 +91,8 @@ func TestPointersToCommands(t *testing.T) {
 	}
 }
 
-// Two Buffers of one memory share bytes: two imports of a Block, a Block that adopted part of another one, and two Blocks
-// that map one memfd at two addresses. Copies between bytes that are not the same run.
+// Two Buffers of one memory share bytes: two imports of a Block, a Block that adopted part of another one, and two
+// Blocks that map one memfd at two addresses. Copies between bytes that are not the same run.
 func TestCopiesOfSharedMemory(t *testing.T) {
 	d := device(t)
 	const page = 4096
