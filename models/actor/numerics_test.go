@@ -18,7 +18,7 @@ import (
 func TestThawedActorsGoOnInAllNumerics(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	dir := modelDir(t, decodertest.Spec{Seed: 11, Bits: 4})
-	long := make([]int, 40)
+	long := make([]int, 24)
 	for i := range long {
 		long[i] = (i*7 + 3) % 60
 	}
@@ -28,7 +28,7 @@ func TestThawedActorsGoOnInAllNumerics(t *testing.T) {
 			for _, text := range [][]byte{Talker(), binaryOf(t, "testdata/late.wasm")} {
 				c := s.load(t, text)
 				config := func() Config { return Config{Prompt: long, Sampler: drawn(t)} }
-				whole := say(t, start(t, c, config()), 8)
+				whole := say(t, start(t, c, config()), 4)
 				path := filepath.Join(t.TempDir(), "a")
 				a := start(t, c, config())
 				var said []int
