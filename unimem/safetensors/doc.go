@@ -12,7 +12,8 @@
 // MB at most, that may end in spaces) and the tensors. The header gives each tensor's type, shape
 // and place. Tensors lie one after the other without gap or overlap, and fill the file to its
 // end. All of that is checked before the first tensor is returned, and each error names file,
-// tensor and offset. This package accepts at most 65536 axes, which the format does not bound. The published specification is at
+// tensor and offset. This package accepts at most 65536 axes, which the format does not bound.
+// The published specification is at
 // https://github.com/huggingface/safetensors.
 //
 // A large model has several files and an index, *.safetensors.index.json, that names the file
