@@ -297,3 +297,28 @@ func FuzzFused(f *testing.F) {
 		requireUnfused(t, g.text(), seed)
 	})
 }
+
+// TestFusedAllocatesNothing: an evaluation of a chain after a product allocates no more than one of the product alone.
+func TestFusedAllocatesNothing(t *testing.T) {
+	const k = "tensor<fp16, [256, 256]> "
+	var of [2]float64
+	for i, body := range []string{k + "y = matmul(x = x, y = x);\n",
+		k + "p = matmul(x = x, y = x);\n" + k + "a = gelu(x = p, mode = string(\"EXACT\"));\n" + k +
+			"c = pow(x = a, y = fp16(2));\n" + k + "y = add(x = x, y = c);\n"} {
+		d, err := ane.Open(soft.New(soft.Workers(1)), "")
+		require.NoError(t, err)
+		m, err := d.Compile(t.Context(), ane.Source{Text: []byte("program(1.3)\n{ func main<ios18>(" + k + "x) {\n" +
+			body + "} -> (y); }")})
+		require.NoError(t, err)
+		q, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		of[i] = testing.AllocsPerRun(10, func() {
+			_, err := q.Evaluate(t.Context())
+			require.NoError(t, err)
+		})
+		require.NoError(t, q.Close())
+		require.NoError(t, m.Close(t.Context()))
+		require.NoError(t, d.Close())
+	}
+	require.LessOrEqual(t, of[1], of[0])
+}
