@@ -12,10 +12,13 @@ func detect() string {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW {
 		return avx512
 	}
+	if cpu.X86.HasAVX2 && cpu.X86.HasFMA {
+		return avx2
+	}
 	return portable
 }
 
-const avx512 = "avx512"
+const avx512, avx2 = "avx512", "avx2"
 
 // dots are the arguments of the kernels: rows of blocks of chunks of 64 integers. Each block has a scale, and of the
 // product of its scale and offset the high part and the rest, rounded down and up; see split. numbers has what the low
@@ -92,6 +95,11 @@ func expand8(d *dots, signed bool)
 //
 //go:noescape
 func dotFloats(lanes *[Lanes]float32, a, b *float32, chunks int)
+
+// dotFloats256 is dotFloats for processors without AVX-512.
+//
+//go:noescape
+func dotFloats256(lanes *[Lanes]float32, a, b *float32, chunks int)
 
 // parts are the arguments of split: count scales, and as many offsets of one of three kinds or of none. The results are
 // five rows, stride bytes apart, of the scales, their products with the offsets, and three of the same in parts: high,

@@ -2,8 +2,6 @@
 
 package packed
 
-func detect() string { return portable }
-
 // room is the float32s that the kernels need.
 func (w *Weights) room(int) int { return 0 }
 
@@ -18,6 +16,3 @@ func (w *Weights) restore(x, arranged []float32) { copy(x, arranged) }
 
 // floats is Floats by assembly. It reports whether it has done it.
 func (w *Weights) floats([]float32, int, int) bool { return false }
-
-// dot adds the products of a and b to lanes.
-func dot(lanes *[Lanes]float32, a, b []float32) { dotPortable(lanes, a, b) }

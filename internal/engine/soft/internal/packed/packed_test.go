@@ -16,7 +16,11 @@ func kernels() []string {
 	if detect() == portable {
 		return []string{portable}
 	}
-	return []string{portable, detect()}
+	all := []string{portable, detect()}
+	if detect() == "avx512" {
+		all = append(all, "avx2")
+	}
+	return all
 }
 
 func eachKernel(t *testing.T, test func(t *testing.T)) {

@@ -268,9 +268,13 @@ func unpack(dst, data []byte, width int) {
 
 // dot adds the products of a and b to lanes.
 func dot(lanes *[Lanes]float32, a, b []float32) {
-	if whole := len(a) / Lanes; whole > 0 && machine.kernel == avx512 {
+	if whole := len(a) / Lanes; whole > 0 && machine.kernel != portable {
 		_ = b[whole*Lanes-1]
-		dotFloats(lanes, &a[0], &b[0], whole)
+		if machine.kernel == avx512 {
+			dotFloats(lanes, &a[0], &b[0], whole)
+		} else {
+			dotFloats256(lanes, &a[0], &b[0], whole)
+		}
 		a, b = a[whole*Lanes:], b[whole*Lanes:]
 	}
 	dotPortable(lanes, a, b)

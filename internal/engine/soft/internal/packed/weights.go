@@ -121,8 +121,10 @@ func (w *Weights) odd(dst []float32, row, col int) {
 			for q := range count {
 				table[q] = toOdd(scale * (w.number(q) - offset))
 			}
-			for i := range dst[:n] {
-				dst[i] = table[w.integer(at+i)&15]
+			w.look(dst[:n], at, &table)
+		} else if w.Bits == 8 && w.width() == 8 {
+			for i, b := range w.Data[at:][:n] {
+				dst[i] = toOdd(scale * (w.number(int(b)) - offset))
 			}
 		} else {
 			for i := range dst[:n] {
@@ -130,6 +132,19 @@ func (w *Weights) odd(dst []float32, row, col int) {
 			}
 		}
 		dst, col = dst[n:], col+n
+	}
+}
+
+// look sets dst to what the table has for integers of at most four bits from position at on.
+func (w *Weights) look(dst []float32, at int, table *[16]float32) {
+	if w.width() == 4 && at%2 == 0 {
+		for _, b := range w.Data[at/2:][:len(dst)/2] {
+			dst[0], dst[1] = table[b&(1<<w.Bits-1)], table[b>>4&(1<<w.Bits-1)]
+			dst, at = dst[2:], at+2
+		}
+	}
+	for i := range dst {
+		dst[i] = table[w.integer(at+i)&15]
 	}
 }
 
