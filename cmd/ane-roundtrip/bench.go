@@ -277,7 +277,7 @@ func (b *benchRun) language(ctx context.Context, a *app, d *ane.Device) error {
 	if err != nil {
 		return b.skip(ctx, step, err)
 	}
-	defer done()
+	defer func() { _ = done() }()
 	if b.found.Language, err = b.plan.model.measure(ctx, d, b.progress); err != nil {
 		return b.skip(ctx, step, err)
 	}
@@ -301,7 +301,7 @@ func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error
 	if err != nil {
 		return b.skip(ctx, step, err)
 	}
-	defer done()
+	defer func() { _ = done() }()
 	e := &evaluated{Engine: d.Receipt().Engine}
 	ratios, times := map[int]*figure{}, map[int]*figure{}
 	var spread figure
