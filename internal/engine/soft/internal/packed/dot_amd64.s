@@ -46,3 +46,34 @@ next:
 	VMOVUPS     Y7, 224(DI)
 	VZEROUPPER
 	RET
+
+// func dotFloats(lanes *[64]float32, a, b *float32, chunks int)
+TEXT ·dotFloats(SB), NOSPLIT, $0-32
+	MOVQ    lanes+0(FP), DI
+	MOVQ    a+8(FP), SI
+	MOVQ    b+16(FP), DX
+	MOVQ    chunks+24(FP), CX
+	VMOVUPS (DI), Z0
+	VMOVUPS 64(DI), Z1
+	VMOVUPS 128(DI), Z2
+	VMOVUPS 192(DI), Z3
+
+next:
+	VMOVUPS     (SI), Z4
+	VMOVUPS     64(SI), Z5
+	VMOVUPS     128(SI), Z6
+	VMOVUPS     192(SI), Z7
+	VFMADD231PS (DX), Z4, Z0
+	VFMADD231PS 64(DX), Z5, Z1
+	VFMADD231PS 128(DX), Z6, Z2
+	VFMADD231PS 192(DX), Z7, Z3
+	ADDQ        $256, SI
+	ADDQ        $256, DX
+	DECQ        CX
+	JNE         next
+	VMOVUPS     Z0, (DI)
+	VMOVUPS     Z1, 64(DI)
+	VMOVUPS     Z2, 128(DI)
+	VMOVUPS     Z3, 192(DI)
+	VZEROUPPER
+	RET

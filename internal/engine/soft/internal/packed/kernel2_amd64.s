@@ -1,0 +1,80 @@
+#include "textflag.h"
+#include "kernel_amd64.h"
+
+DATA shifts<>+0x00(SB)/8, $0x0000000000000000
+DATA shifts<>+0x08(SB)/8, $0x0000000000000000
+DATA shifts<>+0x10(SB)/8, $0x0000000800000008
+DATA shifts<>+0x18(SB)/8, $0x0000000800000008
+DATA shifts<>+0x20(SB)/8, $0x0000001000000010
+DATA shifts<>+0x28(SB)/8, $0x0000001000000010
+DATA shifts<>+0x30(SB)/8, $0x0000001800000018
+DATA shifts<>+0x38(SB)/8, $0x0000001800000018
+GLOBL shifts<>(SB), RODATA|NOPTR, $64
+
+#define SHIFTS2 \
+	VMOVDQU32 shifts<>+0(SB), Z20 \
+	MOVL      $2, DX               \
+	VPBROADCASTD DX, Z10           \
+	VPADDD    Z10, Z20, Z21        \
+	VPADDD    Z10, Z21, Z22        \
+	VPADDD    Z10, Z22, Z23
+
+// func dotsExact2(d *dots)
+TEXT ·dotsExact2(SB), NOSPLIT, $0-8
+	SHIFTS2
+	START
+
+row:
+	ROW
+
+block:
+	EXACT
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	PREFETCHT0      8192(R8)
+	VBROADCASTI32X4 (R8), Z9
+	CHUNK
+	ADDQ $16, R8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	LOW
+	UPPER
+	WITHIN
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
+
+// func dotsOdd2(d *dots)
+TEXT ·dotsOdd2(SB), NOSPLIT, $0-8
+	SHIFTS2
+	START
+
+row:
+	ROW
+
+block:
+	ODD
+	MOVQ CHUNKS(AX), CX
+
+chunk:
+	PREFETCHT0      8192(R8)
+	VBROADCASTI32X4 (R8), Z9
+	CHUNK
+	ADDQ $16, R8
+	DECQ CX
+	JNE  chunk
+	DECQ DX
+	JNE  block
+	STEPS
+	LOW
+	UPPER
+	WITHIN
+	STORE
+	JNE  row
+	VZEROUPPER
+	RET
