@@ -320,7 +320,7 @@ func (d *Device) sweep(ctx context.Context) error {
 	}
 }
 
-// pause waits before the next look at a run that the engine has abandoned, which tells nobody when it ends.
+// pause waits before the caller checks an abandoned run again: an engine does not report the end of such a run.
 func pause(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -286,7 +286,7 @@ func metadata(text string) (all pairs, err error) {
 	}
 }
 
-// quoted parses the string at the begin of text and returns what is behind it.
+// quoted parses the string at the beginning of text, and returns its value and the text after it.
 func quoted(text string) (value, rest string, err error) {
 	if !strings.HasPrefix(text, `"`) {
 		return "", "", errMetadata

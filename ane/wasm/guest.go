@@ -62,8 +62,8 @@ func (c *Binary) Start(ctx context.Context, limits Limits) (*Guest, error) {
 	return g, nil
 }
 
-// Resume is Start without _initialize, for a caller that gives the guest the memory and globals of another one, which
-// was initialized.
+// Resume is Start without the call of _initialize, for a caller that gives the guest the memory and globals of an
+// initialized one. Errors: those of Start.
 func (c *Binary) Resume(ctx context.Context, limits Limits) (*Guest, error) {
 	const op = "start"
 	h := c.host
@@ -160,7 +160,8 @@ func (g *Guest) Call(ctx context.Context, name string, args ...uint64) ([]uint64
 	return results, nil
 }
 
-// Err is the error of the call that ended the guest, nil while it takes calls. Its memory then has half of that call.
+// Err is the error of the call that ended the guest; nil while the guest takes calls. After an error the guest's memory
+// is as the call left it, which may be in the middle of a change.
 func (g *Guest) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -281,14 +281,14 @@ func (j *actorJob) prepare() (err error) {
 		if err := replaceable(o.snapshot); err != nil {
 			return err
 		}
-		o.snapshot = behindLinks(o.snapshot)
+		o.snapshot = followLinks(o.snapshot)
 		j.generateJob.o.snapshot = "" // an actor that begins reads none
 		err := j.generateJob.prepare()
 		j.o.max, j.o.context = j.generateJob.o.max, j.generateJob.o.context
 		return err
 	}
 	info, err := actor.PeekFile(o.snapshot)
-	o.snapshot = behindLinks(o.snapshot)
+	o.snapshot = followLinks(o.snapshot)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return badf("--snapshot %s does not exist; freeze an actor first, with a prompt", o.snapshot)

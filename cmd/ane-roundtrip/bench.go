@@ -244,8 +244,9 @@ func (b *benchRun) caches(ctx context.Context) error {
 	return nil
 }
 
-// unless returns d if a flag names an engine, else the engine of that name. The caller calls done.
-func (a *app) unless(ctx context.Context, d *ane.Device, name string) (
+// deviceFor returns d if a flag names an engine, else a device on the engine of that name. The caller calls done to
+// close what deviceFor has opened.
+func (a *app) deviceFor(ctx context.Context, d *ane.Device, name string) (
 	other *ane.Device, done func() error, err error,
 ) {
 	if a.engine != engine.Auto || a.socket != "" {
@@ -268,16 +269,16 @@ func (a *app) unless(ctx context.Context, d *ane.Device, name string) (
 
 // language measures a language model on d, or on the software engine if no flag names an engine: its process has the
 // memory.
-func (b *benchRun) language(ctx context.Context, a *app, d *ane.Device) error {
+func (b *benchRun) language(ctx context.Context, a *app, d *ane.Device) (err error) {
 	const step = "language model"
 	if b.plan.model == nil {
 		return nil
 	}
-	d, done, err := a.unless(ctx, d, engine.Soft)
+	d, done, err := a.deviceFor(ctx, d, engine.Soft)
 	if err != nil {
 		return b.skip(ctx, step, err)
 	}
-	defer func() { _ = done() }()
+	defer func() { err = errors.Join(err, done()) }()
 	if b.found.Language, err = b.plan.model.measure(ctx, d, b.progress); err != nil {
 		return b.skip(ctx, step, err)
 	}
@@ -295,13 +296,13 @@ const (
 const tripRounds = 3
 
 // evaluations measures evaluations on d, or on a broker if no flag names an engine.
-func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) error {
+func (b *benchRun) evaluations(ctx context.Context, a *app, d *ane.Device) (err error) {
 	const step = "Evaluate in another process"
-	d, done, err := a.unless(ctx, d, engine.Broker)
+	d, done, err := a.deviceFor(ctx, d, engine.Broker)
 	if err != nil {
 		return b.skip(ctx, step, err)
 	}
-	defer func() { _ = done() }()
+	defer func() { err = errors.Join(err, done()) }()
 	e := &evaluated{Engine: d.Receipt().Engine}
 	ratios, times := map[int]*figure{}, map[int]*figure{}
 	var spread figure

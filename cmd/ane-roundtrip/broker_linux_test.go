@@ -286,7 +286,7 @@ func TestBrokerIsActivated(t *testing.T) {
 	require.Contains(t, both.log(), "leave it out")
 }
 
-// TestBrokerWithFewDescriptors: where the system permits few, there are few places, and whoever has one can use it.
+// TestBrokerWithFewDescriptors: where the system permits few, there are few places, each of which a client can use.
 func TestBrokerWithFewDescriptors(t *testing.T) {
 	s := serve(t, []string{"sh", "-c", `ulimit -n 64; exec "$@"`, "sh"}, "--socket", "SOCKET")
 	d := s.device(t)

@@ -236,7 +236,7 @@ func (j *generateJob) peek() error {
 	case !info.Mode().IsRegular():
 		return badf("--snapshot %s is no file; name a file", path)
 	}
-	j.o.snapshot = behindLinks(path)
+	j.o.snapshot = followLinks(path)
 	t, err := decoder.PeekFile(path)
 	if err != nil {
 		return err

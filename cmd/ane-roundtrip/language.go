@@ -65,8 +65,8 @@ func (o *generateOptions) checkForm() error {
 	return nil
 }
 
-// behindLinks returns the file that a path with symbolic links names: a snapshot would replace a link.
-func behindLinks(path string) string {
+// followLinks returns the target of a path with symbolic links: a snapshot that is saved to a link would replace it.
+func followLinks(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		return target
 	}

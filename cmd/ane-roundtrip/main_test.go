@@ -469,10 +469,10 @@ func TestJSONHasNullForNonFinite(t *testing.T) {
 // busy is set by `make busy`, which is about tests that wait.
 const busy = "ANEKIT_BUSY"
 
-// skipBusy skips a test that computes and waits for nobody.
+// skipBusy skips a test that computes and does not wait for other processes.
 func skipBusy(t *testing.T) {
 	t.Helper()
 	if os.Getenv(busy) != "" {
-		t.Skip("it computes and waits for nobody: run it without " + busy)
+		t.Skip("it computes and does not wait for other processes: run it without " + busy)
 	}
 }

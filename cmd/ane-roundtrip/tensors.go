@@ -53,8 +53,8 @@ copy. Any reader accepts the file: where a tensor's length is no multiple, the
 next one follows a tensor of zeros whose name begins with __padding__, which
 other readers list and this program does not.
 
-OUT appears when it is complete and on the disk; it may be IN. Behind a symbolic
-link the file is replaced, not the link.`,
+OUT appears when it is complete and on the disk; it may be IN. If OUT
+is a symbolic link, its target is replaced and the link stays.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),

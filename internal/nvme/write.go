@@ -7,7 +7,7 @@ import (
 	"github.com/anekit/anekit/internal/dart"
 )
 
-// flush has the media keep what was written before.
+// flush syncs the media, so that they keep what was written before.
 func (n *Controller) flush() Status {
 	if n.c.Store != nil && n.c.Store.Sync() != nil {
 		return WriteFault
@@ -28,10 +28,10 @@ func (n *Controller) store(at, k uint64, off int64) Status {
 	}))
 }
 
-// errBeyond: bytes other than zero for the part of the last sector that the media do not have.
+// errBeyond reports bytes other than zero for the part of the last sector that the media do not have.
 var errBeyond = errors.New("nvme: data after the end of the media")
 
-// write writes mem to the media at off. What lies after the end is not kept, and has to be zeros.
+// write writes mem to the media at off. What lies after the end has to be zeros, and is dropped.
 func (n *Controller) write(mem []byte, off int64) (bounced bool, err error) {
 	a := int64(n.c.Align)
 	here := max(0, min(int64(len(mem)), n.c.Size-off)) // bytes that the media have

@@ -74,7 +74,7 @@ func (f floats) len() int { return len(f) }
 
 func (f floats) at(i int) float32 { return f[i] }
 
-// choose is Sampler.Next of logits where they are.
+// choose is Sampler.Next for logits in any memory.
 func choose[L scores](s *Sampler, logits L) int {
 	best := greedy(logits)
 	if best < 0 || s.temperature == 0 || math.IsInf(float64(logits.at(best)), 1) {

@@ -54,7 +54,7 @@ type reply struct {
 	Segments    [MaxSegments]Segment
 }
 
-// longest is more time than any reply has taken.
+// longest bounds the time that a reply may claim for its preparation.
 const longest = 24 * time.Hour
 
 // decode reads a reply, of which the extension says that it has n bytes, and returns its segments. The error matches

@@ -36,7 +36,7 @@ type mapping struct {
 	done     chan struct{} // nil while no call works on it
 	commands []Command
 	segments []Segment
-	late     bool // a call of the Driver has not returned; whoever waits for it settles
+	late     bool // a call of the Driver has not returned; its waiting caller settles
 }
 
 // Option configures Open, Simulate and New. An option that does not apply is ignored.

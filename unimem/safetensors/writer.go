@@ -28,8 +28,8 @@ type Writer struct {
 }
 
 // Create begins a new file at path, which may exist and does not change until Close. The caller calls
-// Close to complete the file, or Abort. metadata may be nil. Behind a symbolic link Close replaces the file, not
-// the link. The error is os.ErrExist for a path that leads to a folder, a pipe or a device.
+// Close to complete the file, or Abort. metadata may be nil. Close replaces the target of a symbolic link and keeps
+// the link. The error matches os.ErrExist for a path that leads to a folder, a pipe or a device.
 //
 // Options: Align, Expect, NoSync.
 func Create(path string, metadata map[string]string, opts ...Option) (*Writer, error) {

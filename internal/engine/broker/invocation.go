@@ -136,8 +136,8 @@ func (v *invocation) dismiss() error {
 	return failed(ctx, "close", v.exec.upload.request.File, err)
 }
 
-// Close implements ane.Invocation. It waits for a run that was given up, so that afterwards nobody writes to the Blocks
-// and the program can be unloaded. When the broker does not answer, the run frees the request when it ends.
+// Close implements ane.Invocation. It waits for a run that was given up, so that afterwards no run writes to the Blocks
+// and the program can be unloaded. If the broker does not answer, the end of the run frees the request.
 func (v *invocation) Close() error {
 	if v.closed.Swap(true) {
 		return nil

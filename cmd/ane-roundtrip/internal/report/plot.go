@@ -444,6 +444,15 @@ func names(all []string) axis {
 	return a
 }
 
+// lengths draws values as bars, one below another, each with its label.
+func lengths(x axis, labels []string, values []float64) *chart {
+	c := &chart{rows: true, x: x, y: names(labels), height: 46 + 15*float64(len(labels))}
+	for i, v := range values {
+		c.rectangle(0, -float64(i)-.34, v, -float64(i)+.34, series(0))
+	}
+	return c
+}
+
 // floats returns the numbers of an array.
 func floats(v *value) []float64 {
 	var all []float64
