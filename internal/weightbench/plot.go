@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -82,10 +83,11 @@ func Plot(title, x, y string, logarithmic bool, lines []Line) string {
 	return s.String()
 }
 
-// Figure writes v with three digits, or with all those before its point.
+// Figure writes v with three significant digits, or with all those before its point, and without an exponent.
 func Figure(v float64) string {
 	if math.Abs(v) >= 999.5 {
 		return fmt.Sprintf("%.0f", v)
 	}
-	return fmt.Sprintf("%.3g", v)
+	short, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 3, 64), 64) // a number that this package has written
+	return strconv.FormatFloat(short, 'f', -1, 64)
 }

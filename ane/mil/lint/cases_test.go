@@ -64,21 +64,6 @@ func dynamic(n int, args string) string {
 		`, weight = w, x = x)[name = string("y")];`, "y")
 }
 
-// chain is a chain of n statements; call has %s for the operand.
-func chain(n int, shape []int, call string) string {
-	var b strings.Builder
-	b.WriteString(weightOf("w", 64, shape[1], shape[1], 1, 1) + "\n")
-	last := "x"
-	for i := range n {
-		name := fmt.Sprintf("v%d", i)
-		fmt.Fprintf(&b, "%s %s = "+call+"[name = string(\"%s\")];\n", t16(shape...), name, last, name)
-		last = name
-	}
-	return fn(t16(shape...)+" x", b.String(), last)
-}
-
-const chainConv = "conv(" + convArgs + ", weight = w, x = %s)"
-
 // vec is a vector of whole numbers.
 func vec(list ...int) string {
 	return fmt.Sprintf("tensor<int32, [%d]>(%s)", len(list), strings.ReplaceAll(fmt.Sprint(list), " ", ", "))
@@ -490,13 +475,4 @@ func cases() map[string]ruleCase {
 	}
 	c["many"] = ruleCase{breaks: fn(x64+" x", many+x64+` y = relu(x = x)[name = string("y")];`, "y"), holds: plain}
 	return c
-}
-
-// reluChain is a chain of n convolutions of 512 channels with a relu at the end.
-func reluChain(n int) string {
-	p := chain(n, []int{1, 512, 1, 64}, chainConv)
-	last := fmt.Sprintf("v%d", n-1)
-	return strings.Replace(p, "\n    } -> ("+last+")", fmt.Sprintf("%s y = relu(x = %s)[name = string(\"y\")];\n    "+
-		"} -> (y)",
-		t16(1, 512, 1, 64), last), 1)
 }
