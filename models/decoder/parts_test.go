@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -44,7 +45,10 @@ func TestPartsOfLayers(t *testing.T) {
 		{decodertest.Qwen2, 8, 2, 16, 14 << 10, 2, 2},
 		{decodertest.TinyLlama, 4, 4, 0, 13000, 4, 1},
 	} {
-		for _, form := range []Form{Engine, EngineInt8} {
+		for f, form := range []Form{Engine, EngineInt8} {
+			if !budget.Sample(i+2*f, 4) {
+				continue
+			}
 			t.Run(fmt.Sprint(c.family, form), func(t *testing.T) {
 				s := decodertest.Spec{Family: c.family, Heads: c.heads, KVHeads: c.kv, HeadDim: c.dim,
 					Seed: uint64(i), Intermediate: 160, DType: safetensors.F32, Tied: i%2 == 0}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 func sampler(t *testing.T, temperature, topP float64, seed uint64) *Sampler {
@@ -84,7 +86,7 @@ func TestTemperatureComesBeforeTopP(t *testing.T) {
 // The bound below which tokens are not even sorted leaves no token of the most probable ones out.
 func TestTopPAgainstAWholeSort(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
+	for range budget.Cases(300) {
 		logits := make([]float32, 1+r.IntN(60))
 		for i := range logits {
 			logits[i] = float32(r.IntN(12)) / 2
