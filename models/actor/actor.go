@@ -60,7 +60,8 @@ func (c *Code) start(ctx context.Context, config Config,
 	const op = "start"
 	vocabulary := c.host.model.Config().Vocabulary
 	if len(config.Note) > maxNote {
-		return nil, &Error{Op: op, Detail: fmt.Sprintf("a note of %d bytes, at most %d", len(config.Note), maxNote)}
+		return nil, &Error{Op: op, Detail: fmt.Sprintf("a note of %d bytes", len(config.Note)),
+			Hint: fmt.Sprintf("give at most %d", maxNote)}
 	}
 	for i, id := range config.Prompt {
 		if id < 0 || id >= vocabulary {
@@ -82,7 +83,8 @@ func (c *Code) start(ctx context.Context, config Config,
 		return nil, errors.Join(err, a.session.Close())
 	}
 	if why := unfit(a.guest.Module().ExportedFunction("next")); why != "" {
-		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: why}, a.Close(ctx))
+		return nil, errors.Join(&Error{Op: op, Err: ErrGuest, Detail: why,
+			Hint: "export next with no parameter and one i32 as its result"}, a.Close(ctx))
 	}
 	return a, nil
 }
@@ -229,7 +231,8 @@ func (a *Actor) Freeze(ctx context.Context, path string) error {
 	}
 	extra, err := a.state()
 	if err != nil {
-		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err}
+		return &Error{Op: op, Name: path, Err: ErrBusy, Cause: err,
+			Hint: "the guest has to clear memory that it does not need"}
 	}
 	return a.session.SaveFile(ctx, path, decoder.Talk{Prompt: a.session.Tokens(), Sampler: a.sampler, Extra: extra})
 }

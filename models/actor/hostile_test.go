@@ -65,6 +65,7 @@ func TestNextHasOneResult(t *testing.T) {
 		_, err := s.load(t, text).Start(context.Background(), Config{Prompt: prompt})
 		require.ErrorIs(t, err, ErrGuest, name)
 		require.ErrorContains(t, err, "next", name)
+		require.ErrorContains(t, err, "export next with no parameter and one i32 as its result", name)
 	}
 }
 

@@ -103,8 +103,8 @@ func (a *Actor) state() ([]byte, error) {
 		return nil, err
 	}
 	if len(b)+packed.Len() > maxState {
-		return nil, fmt.Errorf("the guest's memory of %d bytes takes more than the %d compressed ones that a "+
-			"snapshot has room for", len(mem), maxState)
+		return nil, fmt.Errorf("the guest's memory of %d bytes takes more than the %d bytes that a snapshot "+
+			"has for it, compressed", len(mem), maxState)
 	}
 	return append(b, packed.Bytes()...), nil
 }

@@ -35,7 +35,8 @@ const fewColumns = 32
 // settle fills in the options that were not given, and refuses impossible ones.
 func (o *options) settle(c Config) error {
 	if !slices.Contains(Forms(), o.form) {
-		return &Error{Op: "load", Err: ErrLimits, Detail: fmt.Sprintf("no form %d", int(o.form))}
+		return &Error{Op: "load", Err: ErrLimits, Detail: fmt.Sprintf("no form %d", int(o.form)),
+			Hint: "give one of Forms"}
 	}
 	if o.context == 0 {
 		o.context = min(c.Positions, 4096)

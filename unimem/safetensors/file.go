@@ -154,11 +154,13 @@ func (s *shard) readHeader(file *os.File) error {
 	return err
 }
 
-// readAt reads bytes that the file had a moment ago.
+// readAt reads bytes that lie within the size that the caller has found. The error matches ErrChanged if the file has
+// become shorter since.
 func readAt(file *os.File, b []byte, at int64) error {
 	_, err := file.ReadAt(b, at)
 	if errors.Is(err, io.EOF) {
-		return &Error{Offset: at, Err: ErrChanged, Detail: "it became shorter while it was opened"}
+		return &Error{Offset: at, Err: ErrChanged, Detail: "it became shorter while it was opened",
+			Hint: "open it again when its writer has ended"}
 	}
 	return err
 }
