@@ -22,8 +22,8 @@
 	VMULPD      Z18, k, k   \
 	VSCALEFPD   k, p, p
 
-// func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
-TEXT ·expVector(SB), NOSPLIT, $0-48
+// func exp512(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
+TEXT ·exp512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ sums+8(FP), DX
 	MOVQ x+16(FP), SI
@@ -66,8 +66,8 @@ exp:
 	VZEROUPPER
 	RET
 
-// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
-TEXT ·divideVector(SB), NOSPLIT, $0-48
+// func divide512(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
+TEXT ·divide512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ blocks+16(FP), CX
@@ -108,8 +108,8 @@ exact:
 	ROUND
 	JMP          next
 
-// func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
-TEXT ·momentsVector(SB), NOSPLIT, $0-32
+// func moments512(m *Moments, x *fp16.Bits, blocks int, from float64)
+TEXT ·moments512(SB), NOSPLIT, $0-32
 	MOVQ    m+0(FP), DI
 	MOVQ    x+8(FP), SI
 	MOVQ    blocks+16(FP), CX

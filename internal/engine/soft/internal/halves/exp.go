@@ -67,7 +67,7 @@ func (s *Sums) exp(dst []float32, x []fp16.Bits, top float64) {
 	for len(x) > 0 && machine.kernel != portable {
 		n := min(len(x), most/4)
 		if machine.kernel == avx512 {
-			expVector(&dst[0], &s[0], &x[0], n/block, top, &exponential)
+			exp512(&dst[0], &s[0], &x[0], n/block, top, &exponential)
 		} else {
 			exp256(&dst[0], &s[0], &x[0], n/block, top, &exponential)
 		}
@@ -91,7 +91,7 @@ func Divide(dst []fp16.Bits, x []float32, by float64) {
 	for len(dst) >= block && machine.kernel != portable {
 		n := min(len(dst)/block*block, most)
 		if machine.kernel == avx512 {
-			divideVector(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
+			divide512(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
 		} else {
 			divide256(&dst[0], &x[0], n/block, by, inverse)
 		}
@@ -101,104 +101,5 @@ func Divide(dst []fp16.Bits, x []float32, by float64) {
 		v := float64(x[i])
 		q := v * inverse
 		dst[i] = fp16.FromFloat64(math.FMA(math.FMA(-q, by, v), inverse, q))
-	}
-}
-
-// Moments are the sums of distances from a number, and of their squares.
-type Moments struct{ Values, Squares Sums }
-
-// Add adds a piece of a sequence, as Sums.Add does.
-func (m *Moments) Add(x []fp16.Bits, from float64) {
-	whole := 0
-	for whole+block <= len(x) && machine.kernel != portable {
-		n := min((len(x)-whole)/block*block, most)
-		if machine.kernel == avx512 {
-			momentsVector(m, &x[whole], n/block, from)
-		} else {
-			moments256(m, &x[whole], n/block, from)
-		}
-		whole += n
-	}
-	for i, b := range x[whole:] {
-		d := float64(b.Float32()) - from
-		m.Values[i%block] += d
-		m.Squares[i%block] = math.FMA(d, d, m.Squares[i%block])
-	}
-}
-
-// Scaled is the change of a sequence by Normalize.
-type Scaled struct {
-	mean, scale               float64
-	meanShort, left           float32 // mean; what is left of it, times scale
-	scaleShort, spread, least float32 // scale; the error of a distance in float32, times scale; the least exact enough
-	bound                     uint32  // twice the bits of least, or of the least normal half, or more than any
-}
-
-// NewScaled returns the change to (x - mean) * scale.
-func NewScaled(mean, scale float64) Scaled {
-	s := Scaled{mean: mean, scale: scale, meanShort: float32(mean), scaleShort: float32(scale)}
-	s.left = float32((mean - float64(s.meanShort)) * scale)
-	s.spread = float32(math.Abs(mean) * scale * 0x1p-45)
-	if !(scale > 0x1p-40 && scale < 0x1p40) {
-		s.spread = float32(math.NaN()) // nothing is computed in float32
-	}
-	s.least, s.bound = s.spread*0x1p24, math.MaxUint32
-	if s.least < math.MaxFloat32 {
-		s.bound = 2 * math.Float32bits(max(s.least, 0x1p-14))
-	}
-	return s
-}
-
-// Normalize sets dst[i] to (x[i] - mean) * scale * gamma[i] + beta[i], rounded once, without beta, or without both, if
-// that is nil. dst may be x.
-func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
-	x = x[:len(dst)]
-	if gamma != nil {
-		gamma = gamma[:len(dst)]
-	}
-	if beta != nil {
-		beta = beta[:len(dst)]
-	}
-	for len(dst) >= block && machine.kernel != portable {
-		n := min(len(dst)/block*block, most)
-		by, shift := (*fp16.Bits)(nil), (*fp16.Bits)(nil)
-		if gamma != nil {
-			by, gamma = &gamma[0], gamma[n:]
-		}
-		if beta != nil {
-			shift, beta = &beta[0], beta[n:]
-		}
-		s.normalize(&dst[0], &x[0], by, shift, n/block)
-		dst, x = dst[n:], x[n:]
-	}
-	for i, b := range x {
-		d, by, shift := (float64(b.Float32())-s.mean)*s.scale, 1.0, 0.0
-		if gamma != nil {
-			by = float64(gamma[i].Float32())
-		}
-		if beta != nil {
-			shift = float64(beta[i].Float32())
-		}
-		dst[i] = fp16.FromFloat64(math.FMA(d, by, shift))
-	}
-}
-
-// normalize is Normalize for blocks, by the kernel for what there is.
-func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks int) {
-	switch {
-	case machine.kernel == avx2:
-		const step = 8
-		ones, zeros, byGamma, byBeta := [4]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00}, [4]fp16.Bits{}, step, step
-		if gamma == nil {
-			gamma, byGamma = &ones[0], 0
-		}
-		if beta == nil {
-			beta, byBeta = &zeros[0], 0
-		}
-		normalize256(dst, x, gamma, beta, byGamma, byBeta, blocks, s)
-	case beta != nil:
-		normalizeVector(dst, x, gamma, beta, blocks, s)
-	default:
-		stretchVector(dst, x, gamma, blocks, s)
 	}
 }

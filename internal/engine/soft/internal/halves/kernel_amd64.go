@@ -11,6 +11,8 @@ const (
 	avx512 = "avx512"
 )
 
+// A kernel whose name ends in 256 has AVX2, one in 512 has AVX-512. One in Vector has AVX2 and serves both.
+
 // detect requires F16C, AVX2 and FMA. x/sys/cpu reports them only if the operating system saves the registers.
 func detect() string {
 	if cpu.X86.HasAVX512F && cpu.X86.HasAVX512VL && cpu.X86.HasAVX512DQ && cpu.X86.HasAVX512BW {
@@ -46,11 +48,11 @@ func addToVector(way int, sums *float64, x *fp16.Bits, blocks, rows, stride int)
 //go:noescape
 func spanVector(s *Span, x *fp16.Bits, blocks int)
 
-// tileVector transposes 32 x 32 halves by way of room, and fetches 2 KiB. to and from are the bytes between rows.
+// tile256 transposes 32 x 32 halves by way of room, and fetches 2 KiB. to and from are the bytes between rows.
 // Unless past is 0, lines of dst go past the caches where they are whole.
 //
 //go:noescape
-func tileVector(dst, src, room, fetch *uint16, to, from, past int)
+func tile256(dst, src, room, fetch *uint16, to, from, past int)
 
 //go:noescape
 func tile512(dst, src, room, fetch *uint16, to, from, past int)
@@ -64,34 +66,34 @@ func tileHalves(dst, src, room, fetch *uint16, to, from, past int) {
 	if machine.kernel == avx512 {
 		tile512(dst, src, room, fetch, to, from, past)
 	} else {
-		tileVector(dst, src, room, fetch, to, from, past)
+		tile256(dst, src, room, fetch, to, from, past)
 	}
 }
 
 //go:noescape
-func expVector(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
+func exp512(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
 
 //go:noescape
-func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
+func divide512(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low, high float32)
 
 //go:noescape
-func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
+func moments512(m *Moments, x *fp16.Bits, blocks int, from float64)
 
 //go:noescape
-func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+func normalize512(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
 
 //go:noescape
-func stretchVector(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)
+func stretch512(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)
 
 // mulRowsVector takes at most 8 rows; stride is the bytes between them.
 //
 //go:noescape
 func mulRowsVector(sums, vector *float32, x *fp16.Bits, blocks, rows, stride int)
 
-// dotsVector takes blocks of 32 columns. fetch is what is read after them, or nil.
+// dots256 takes blocks of 32 columns. fetch is what is read after them, or nil.
 //
 //go:noescape
-func dotsVector(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
+func dots256(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
 
 //go:noescape
 func dots512(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
@@ -100,22 +102,22 @@ func dots(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, bl
 	if machine.kernel == avx512 {
 		dots512(sums, vector, x, room, fetch, blocks, stride)
 	} else {
-		dotsVector(sums, vector, x, room, fetch, blocks, stride)
+		dots256(sums, vector, x, room, fetch, blocks, stride)
 	}
 }
 
-// mulFourVector takes blocks of fewCols columns and at most 8 rows; the strides are the bytes between the rows, the
+// mulFour512 takes blocks of fewCols columns and at most 8 rows; the strides are the bytes between the rows, the
 // sums and the vectors.
 //
 //go:noescape
-func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
+func mulFour512(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
 
 //go:noescape
 func mulFour256(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
 
 func mulFour(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int) {
 	if machine.kernel == avx512 {
-		mulFourVector(sums, vectors, x, blocks, rows, stride, bySums, byVectors)
+		mulFour512(sums, vectors, x, blocks, rows, stride, bySums, byVectors)
 	} else {
 		mulFour256(sums, vectors, x, blocks, rows, stride, bySums, byVectors)
 	}

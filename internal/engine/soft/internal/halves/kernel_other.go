@@ -17,11 +17,11 @@ func sumVector(int, *float64, *fp16.Bits, int)                                  
 func addToVector(int, *float64, *fp16.Bits, int, int, int)                           {}
 func spanVector(*Span, *fp16.Bits, int)                                              {}
 func tileHalves(*uint16, *uint16, *uint16, *uint16, int, int, int)                   {}
-func expVector(*float32, *float64, *fp16.Bits, int, float64, *expConstants)          {}
-func divideVector(*fp16.Bits, *float32, int, float64, float64, float32, float32)     {}
-func momentsVector(*Moments, *fp16.Bits, int, float64)                               {}
-func stretchVector(*fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)                 {}
-func normalizeVector(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)   {}
+func exp512(*float32, *float64, *fp16.Bits, int, float64, *expConstants)             {}
+func divide512(*fp16.Bits, *float32, int, float64, float64, float32, float32)        {}
+func moments512(*Moments, *fp16.Bits, int, float64)                                  {}
+func stretch512(*fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)                    {}
+func normalize512(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)      {}
 func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                    {}
 func dots(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int) {}
 

@@ -44,10 +44,10 @@ GLOBL bounds<>(SB), RODATA|NOPTR, $12
 	VFMADD213PD Z9, Z7, Z1    \
 	ROUND
 
-// func normalizeVector(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+// func normalize512(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
 //
 // Where both ends of the margin of error of float32 round to one half, that is the result.
-TEXT ·normalizeVector(SB), NOSPLIT, $0-48
+TEXT ·normalize512(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gamma+16(FP), R8
@@ -108,11 +108,11 @@ exact:
 	VPCMPUD $1, Z23, Z3, K2  \
 	VPCMPUD $2, Z26, Z4, K3
 
-// func stretchVector(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)
+// func stretch512(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)
 //
 // Without beta the relative error is at most 5*2^-24: the result is that of float32 unless it is so near to where two
 // halves meet, or less than a normal half, or a distance has fewer bits. gamma may be 0.
-TEXT ·stretchVector(SB), NOSPLIT, $0-40
+TEXT ·stretch512(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gamma+16(FP), R8

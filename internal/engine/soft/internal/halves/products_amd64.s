@@ -37,8 +37,8 @@ row:
 	VZEROUPPER
 	RET
 
-// func mulFourVector(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
-TEXT ·mulFourVector(SB), NOSPLIT, $0-64
+// func mulFour512(sums, vectors *float32, x *fp16.Bits, blocks, rows, stride, bySums, byVectors int)
+TEXT ·mulFour512(SB), NOSPLIT, $0-64
 	MOVQ sums+0(FP), DI
 	MOVQ vectors+8(FP), DX
 	MOVQ x+16(FP), BX

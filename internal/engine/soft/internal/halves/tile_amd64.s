@@ -63,10 +63,10 @@
 	ADDQ    $128, DX           \
 	DECQ    CX
 
-// func tileVector(dst, src, room, fetch *uint16, to, from, past int)
+// func tile256(dst, src, room, fetch *uint16, to, from, past int)
 //
 // The tile goes through room, so that every line of dst is written at once.
-TEXT ·tileVector(SB), NOSPLIT, $0-56
+TEXT ·tile256(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI
 	MOVQ room+16(FP), DX
@@ -129,10 +129,10 @@ past:
 	VBROADCASTSS (4*(k))(DX), Y2 \
 	VFMADD231PS  Y1, Y2, Y0
 
-// func dotsVector(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
+// func dots256(sums *[dotRows]float32, vector *float32, x, room, fetch *fp16.Bits, blocks, stride int)
 //
 // Eight rows have 32 columns each before the next eight.
-TEXT ·dotsVector(SB), NOSPLIT, $0-56
+TEXT ·dots256(SB), NOSPLIT, $0-56
 	MOVQ vector+8(FP), DX
 	MOVQ x+16(FP), BX
 	MOVQ blocks+40(FP), CX
