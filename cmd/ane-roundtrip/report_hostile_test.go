@@ -15,8 +15,8 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/browsertest"
 	drawing "github.com/anekit/anekit/cmd/ane-roundtrip/internal/report"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/decoderbench"
-	"github.com/anekit/anekit/internal/leaktest"
 )
 
 // changed is a copy of an object in which f has changed the values. Fields that say which page it is stay.
@@ -104,7 +104,7 @@ func orEmpty(v any) any {
 // Pages of objects whose names, figures and lists are as bad as they can be: nothing runs or loads, nothing is beyond
 // the edge of a telephone, and each value shown is that of the object.
 func TestPagesOfHostileObjects(t *testing.T) {
-	leaktest.SkipEmulated(t)
+	budget.SkipSlow(t)
 	skipBusy(t)
 	browser := browsertest.Open(t)
 	// The browser takes time, so it looks at some of the pages.
