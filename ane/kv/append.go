@@ -12,7 +12,7 @@ import "fmt"
 // Errors: ErrLayer, ErrSize (lengths that differ or are no whole number of tokens, or nothing), ErrFull, ErrClosed,
 // ane.ErrStale, and those of unimem.Start when the cache moves. After an error the tokens are not appended.
 func (c *Cache) Append(layer int, k, v []byte) error {
-	if c.closed || c.memory.lent != nil {
+	if c.empty() || c.closed || c.memory.lent != nil {
 		if err := c.usable("append"); err != nil {
 			return err
 		}

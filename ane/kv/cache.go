@@ -9,7 +9,8 @@ import (
 	"github.com/anekit/anekit/unimem"
 )
 
-// Cache is the keys and values of one conversation. The caller closes it. One goroutine at a time may use it.
+// Cache is the keys and values of one conversation. The caller closes it. One goroutine at a time may use it. A nil or
+// zero Cache is closed: its calls return ErrClosed.
 type Cache struct {
 	config  Config // with its defaults
 	opts    []unimem.Option
@@ -92,34 +93,64 @@ func hold(c Config, f form, m *memory, opts []unimem.Option) *Cache {
 }
 
 // Config returns the configuration, with its defaults.
-func (c *Cache) Config() Config { return c.config }
+func (c *Cache) Config() Config {
+	if c == nil {
+		return Config{}
+	}
+	return c.config
+}
 
 // Len is the number of tokens in the cache.
-func (c *Cache) Len() int { return max(0, c.next-c.first) }
+func (c *Cache) Len() int {
+	if c == nil {
+		return 0
+	}
+	return max(0, c.next-c.first)
+}
 
 // Position is the position of the next token: Len, except in a cache with a window, which counts on.
-func (c *Cache) Position() int { return c.next }
+func (c *Cache) Position() int {
+	if c == nil {
+		return 0
+	}
+	return c.next
+}
 
 // Slot is the index of position p on the token axis of Keys and Values.
 func (c *Cache) Slot(p int) int {
-	if c.slides {
+	if c != nil && c.slides {
 		return p % c.memory.tokens
 	}
 	return p
 }
 
 // Cap is the number of tokens that fit: Context rounded up to a multiple of Step, or Window.
-func (c *Cache) Cap() int { return c.memory.tokens }
+func (c *Cache) Cap() int {
+	if c.empty() {
+		return 0
+	}
+	return c.memory.tokens
+}
 
 // Bytes is the size of the surfaces in bytes, 0 after Close. Pages that a fork shares count in both caches.
-func (c *Cache) Bytes() int { return c.memory.bytes() }
+func (c *Cache) Bytes() int {
+	if c.empty() {
+		return 0
+	}
+	return c.memory.bytes()
+}
 
 // Copied is the number of bytes that the cache has copied to new memory so far: by growing, by forks, by AllKeys and
 // AllValues.
-func (c *Cache) Copied() int64 { return c.copied }
+func (c *Cache) Copied() int64 {
+	if c == nil {
+		return 0
+	}
+	return c.copied
+}
 
 // Shared reports whether the cache was forked from another one and still shares its pages.
-func (c *Cache) Shared() bool { return c.borrowed }
+func (c *Cache) Shared() bool { return c != nil && c.borrowed }
 
 // Keys returns the tensor of a layer's keys, of shape [1, Heads, Cap, HeadDim]. It stays valid until the cache moves
 // to new memory or is closed. What it has behind the tokens of the cache is undefined. Keys returns nil, whose calls
@@ -130,7 +161,7 @@ func (c *Cache) Keys(layer int) *ane.Tensor { return c.side(layer, 0) }
 func (c *Cache) Values(layer int) *ane.Tensor { return c.side(layer, 1) }
 
 func (c *Cache) side(layer, side int) *ane.Tensor {
-	if layer < 0 || layer >= c.config.Layers || c.closed {
+	if c.empty() || layer < 0 || layer >= c.config.Layers || c.closed {
 		return nil
 	}
 	return c.memory.tensors[2*layer+side]
@@ -145,14 +176,20 @@ func (c *Cache) AllKeys() *ane.Tensor { return c.together(0) }
 func (c *Cache) AllValues() *ane.Tensor { return c.together(1) }
 
 func (c *Cache) together(side int) *ane.Tensor {
-	if c.closed || c.form != joint && c.move("join", joint, c.memory.tokens) != nil {
+	if c.empty() || c.closed || c.form != joint && c.move("join", joint, c.memory.tokens) != nil {
 		return nil
 	}
 	return c.memory.all[side]
 }
 
+// empty reports whether c is nil or the zero Cache, which no constructor made.
+func (c *Cache) empty() bool { return c == nil || c.memory == nil }
+
 // usable returns the error of a closed cache, or of one whose Tape was cleared.
 func (c *Cache) usable(op string) error {
+	if c.empty() {
+		return &Error{Op: op, Err: ErrClosed, Detail: "nil or zero Cache", Hint: "make it by New"}
+	}
 	if c.closed {
 		return &Error{Op: op, Err: ErrClosed}
 	}
@@ -204,6 +241,9 @@ func (c *Cache) Truncate(n int) error {
 
 // Clear drops all tokens; positions begin at 0 again. Tensors stay valid.
 func (c *Cache) Clear() {
+	if c == nil {
+		return
+	}
 	clear(c.pending)
 	c.first, c.next = 0, 0
 	c.saved = tip{}
@@ -213,6 +253,9 @@ func (c *Cache) Clear() {
 // tensor: what it holds is freed by a repeated call behind Request.Close. A Close of a closed cache without such
 // memory does nothing.
 func (c *Cache) Close() error {
+	if c.empty() {
+		return nil
+	}
 	err := c.sweep()
 	if !c.closed {
 		c.closed = true

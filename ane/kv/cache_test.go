@@ -1,6 +1,10 @@
 package kv
 
 import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -346,4 +350,33 @@ func TestAppendAllocatesNothing(t *testing.T) {
 		}
 	}))
 	require.Equal(t, 201, k.Len())
+}
+
+// Calls on a nil and on a zero Cache return ErrClosed or nothing, and a nil Writer or Reader is an error.
+func TestNilAndZero(t *testing.T) {
+	for _, c := range []*Cache{nil, {}} {
+		require.Zero(t, c.Len()+c.Cap()+c.Bytes()+c.Position()+c.Slot(0)+int(c.Copied()))
+		require.Zero(t, c.Config())
+		require.False(t, c.Shared())
+		require.Nil(t, c.Keys(0))
+		require.Nil(t, c.Values(0))
+		require.Nil(t, c.AllKeys())
+		require.Nil(t, c.AllValues())
+		_, err := c.Fork()
+		path := filepath.Join(t.TempDir(), "s")
+		for i, err := range []error{err, c.Append(0, []byte{1}, []byte{1}), c.Advance(1), c.Truncate(0),
+			c.Save(io.Discard, Fingerprint{}), c.Restore(strings.NewReader(""), Fingerprint{}),
+			c.RestorePrefix(strings.NewReader(""), Fingerprint{}, 1), c.SaveFile(path, Fingerprint{}),
+			c.AppendFile(path, Fingerprint{}), c.RestoreFile(path, Fingerprint{}),
+			c.RestorePrefixFile(path, Fingerprint{}, 1)} {
+			require.ErrorIs(t, err, ErrClosed, i)
+		}
+		c.Clear()
+		require.NoError(t, c.Close())
+	}
+	c, err := New(Config{Layers: 1, Heads: 1, HeadDim: 32, Context: 256, DType: mil.FP16})
+	require.NoError(t, err)
+	require.ErrorIs(t, c.Save(nil, Fingerprint{}), os.ErrInvalid)
+	require.ErrorIs(t, c.Restore(nil, Fingerprint{}), os.ErrInvalid)
+	require.NoError(t, c.Close())
 }

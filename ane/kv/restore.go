@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"sync"
@@ -19,7 +20,7 @@ import (
 // Otherwise Restore keeps the tensors on the heap until all are checked, which costs a copy.
 //
 // Errors: ErrCorrupt, ErrVersion, ErrFingerprint, ErrFull (more tokens than fit, without Grow), ErrClosed,
-// ane.ErrStale, and those of r and of unimem.Start.
+// ane.ErrStale, os.ErrInvalid for a nil Reader, and those of r and of unimem.Start.
 func (c *Cache) Restore(r io.Reader, f Fingerprint) error {
 	return c.restore("restore", []source{{r: r}}, f, -1, nil)
 }
@@ -51,6 +52,9 @@ func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int, acc
 	for i := range from {
 		s := &from[i]
 		if s.head == nil {
+			if s.r == nil {
+				return &Error{Op: op, Cause: os.ErrInvalid, Detail: "nil Reader", Hint: "give one"}
+			}
 			var err error
 			if s.head, s.raw, err = readHeader(op, s.name, s.r); err != nil {
 				return err

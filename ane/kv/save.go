@@ -3,6 +3,7 @@ package kv
 import (
 	"encoding/binary"
 	"io"
+	"os"
 
 	"github.com/zeebo/xxh3"
 )
@@ -14,10 +15,14 @@ const stageBytes = 256 << 10
 // Save writes a snapshot of the tokens of the cache, without those appended without Advance. Equal caches with equal
 // fingerprints give equal bytes. Save writes about 256 KiB at a time and needs no more memory than that.
 //
-// Errors: ErrClosed, ane.ErrStale, ErrSize (a Fingerprint that a header cannot hold), and those of w.
+// Errors: ErrClosed, ane.ErrStale, ErrSize (a Fingerprint that a header cannot hold), os.ErrInvalid for a nil Writer,
+// and those of w.
 func (c *Cache) Save(w io.Writer, f Fingerprint) error {
 	if err := c.usable("save"); err != nil {
 		return err
+	}
+	if w == nil {
+		return &Error{Op: "save", Cause: os.ErrInvalid, Detail: "nil Writer", Hint: "give one"}
 	}
 	if err := f.check("save"); err != nil {
 		return err

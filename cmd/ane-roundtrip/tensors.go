@@ -23,8 +23,9 @@ func (a *app) weightsCommand() *cobra.Command {
 		Use:   "weights FILE|FOLDER",
 		Short: "List the tensors of a safetensors file and their alignment",
 		Long: `weights lists the tensors of a .safetensors file, of an index
-*.safetensors.index.json, or of a folder of either: type, shape, bytes, place and
-alignment. It reads headers only, and refuses a file that is not of the format.
+*.safetensors.index.json, or of a folder of either: type, shape, bytes, place
+and alignment. It reads headers only, and refuses a file that is not of the
+format.
 
 The share that is usable without a copy is that of the tensors which start at a
 multiple of their element's size. Below it are the shares that an engine can
@@ -53,8 +54,9 @@ copy. Any reader accepts the file: where a tensor's length is no multiple, the
 next one follows a tensor of zeros whose name begins with __padding__, which
 other readers list and this program does not.
 
-OUT appears when it is complete and on the disk; it may be IN. If OUT
-is a symbolic link, its target is replaced and the link stays.`,
+OUT appears when it is complete and on the disk; it may be IN, but neither an
+index nor one of several files. If OUT is a symbolic link, its target is
+replaced and the link stays.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,
 		Args: operands(2, "IN and OUT"),
@@ -206,7 +208,9 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 		return err
 	}
 	moved, err := safetensors.Repack(ctx, out, f, align)
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = errors.Join(err, f.Close()); errors.Is(err, fs.ErrExist) {
+		return bad(err)
+	} else if err != nil {
 		return err
 	}
 	g, err := openWeights(out)

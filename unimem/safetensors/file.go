@@ -13,7 +13,7 @@ import (
 )
 
 // File is an open file, or several files with their index. Its methods are safe for concurrent
-// use.
+// use. A nil or zero File is closed and has no tensors.
 type File struct {
 	path   string
 	shards []*shard
@@ -251,7 +251,7 @@ func (f *File) Names() []string {
 
 // Tensor returns the tensor called name. Errors: ErrName, ErrClosed.
 func (f *File) Tensor(name string) (Tensor, error) {
-	if f == nil || f.closed.Load() {
+	if f == nil || len(f.shards) == 0 || f.closed.Load() {
 		return Tensor{}, &Error{Op: "tensor", Tensor: name, Offset: -1, Err: ErrClosed}
 	}
 	if f.order == nil {

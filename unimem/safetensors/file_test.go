@@ -102,3 +102,22 @@ func TestWriterRefuses(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, entries)
 }
+
+// Calls on a nil and on a zero File, Writer and Tensor return ErrClosed or nothing.
+func TestNilAndZero(t *testing.T) {
+	for _, f := range []*File{nil, {}} {
+		require.Empty(t, f.Names())
+		require.Empty(t, f.Metadata())
+		require.Zero(t, f.Report())
+		_, err := f.Tensor("x")
+		require.ErrorIs(t, err, ErrClosed)
+		require.NoError(t, f.Close())
+	}
+	for _, w := range []*Writer{nil, {}} {
+		require.ErrorIs(t, w.Add("x", U8, []int{1}, []byte{1}), ErrClosed)
+		require.ErrorIs(t, w.Close(), ErrClosed)
+		w.Abort()
+	}
+	_, err := Repack(t.Context(), filepath.Join(t.TempDir(), "x"), nil, 64)
+	require.ErrorIs(t, err, ErrClosed)
+}

@@ -212,8 +212,21 @@ func offsets(s *scanner, r *record) bool {
 	return ok && s.expect(']')
 }
 
-// check compares the tensors with each other and with the file, and sorts them by name.
+// check compares the tensors with each other and with the file, and sorts them by name. A name that occurs twice
+// goes before what is wrong with the places, which usually follows from it.
 func (h *header) check(size int64) error {
+	err := h.places(size)
+	slices.SortFunc(h.records, func(a, b record) int { return bytes.Compare(h.raw(&a), h.raw(&b)) })
+	for i := 1; i < len(h.records); i++ {
+		if bytes.Equal(h.raw(&h.records[i-1]), h.raw(&h.records[i])) {
+			return fault(ErrDuplicate, h.data+h.records[i].begin, h.name(&h.records[i]), "")
+		}
+	}
+	return err
+}
+
+// places compares the places of the tensors with each other and with the file.
+func (h *header) places(size int64) error {
 	slices.SortFunc(h.records, byPlace)
 	end := int64(0)
 	for i := range h.records {
@@ -231,12 +244,6 @@ func (h *header) check(size int64) error {
 	}
 	if size >= 0 && end < size-h.data {
 		return fault(ErrHole, h.data+end, "", "%d bytes after the last tensor", size-h.data-end)
-	}
-	slices.SortFunc(h.records, func(a, b record) int { return bytes.Compare(h.raw(&a), h.raw(&b)) })
-	for i := 1; i < len(h.records); i++ {
-		if bytes.Equal(h.raw(&h.records[i-1]), h.raw(&h.records[i])) {
-			return fault(ErrDuplicate, h.data+h.records[i].begin, h.name(&h.records[i]), "")
-		}
 	}
 	return nil
 }

@@ -93,6 +93,8 @@ func TestHeadersThatAreRefused(t *testing.T) {
 		"a trailing comma":         {file(`{`+a+`,}`, 2), ErrHeader},
 		"no comma":                 {file(`{`+a+` `+one("b", "U8", "[0]", 2, 2)+`}`, 2), ErrHeader},
 		"a name twice":             {file(`{`+a+`,`+one("a", "U8", "[1]", 2, 3)+`}`, 3), ErrDuplicate},
+		"a name twice in a place":  {file(`{`+a+`,`+a+`}`, 2), ErrDuplicate},
+		"a name twice, truncated":  {file(`{`+a+`,`+one("a", "U8", "[2]", 2, 4)+`}`, 3), ErrDuplicate},
 		"a name twice, escaped":    {file(`{`+a+`,`+one(`\u0061`, "U8", "[1]", 2, 3)+`}`, 3), ErrDuplicate},
 		"metadata twice":           {file(`{"__metadata__":{},"__metadata__":{}}`, 0), ErrDuplicate},
 		"a key of metadata twice":  {file(`{"__metadata__":{"a":"1","b":"","\u0061":"2"}}`, 0), ErrDuplicate},

@@ -3,6 +3,7 @@ package safetensors
 import (
 	"cmp"
 	"context"
+	"os"
 	"slices"
 )
 
@@ -12,8 +13,12 @@ import (
 // each of the others is a tensor of zeros, see Padding, which other readers list. Padding that f has
 // is left out. Options are those of Create but Align and Expect.
 //
-// Errors: those of Create and Writer.Add, ErrChanged, and the cause of ctx.
+// Errors: os.ErrExist for a path that is the index of f, or one of several files of f, which the index needs;
+// those of Create and Writer.Add, ErrChanged, ErrClosed, and the cause of ctx.
 func Repack(ctx context.Context, path string, f *File, align int, opts ...Option) (moved int64, err error) {
+	if err := f.keeps(path); err != nil {
+		return 0, err
+	}
 	var all []Tensor
 	for i := range f.count() {
 		if t := f.tensor(i); !Padding(t.Name()) {
@@ -46,4 +51,31 @@ func Repack(ctx context.Context, path string, f *File, align int, opts ...Option
 		moved += t.Size()
 	}
 	return moved, w.Close()
+}
+
+// keeps refuses a path that is the index of f or one of several files: f would lose the other tensors.
+func (f *File) keeps(path string) error {
+	if f == nil || len(f.shards) == 0 {
+		return &Error{Op: "repack", File: path, Offset: -1, Err: ErrClosed, Detail: "nil or zero File"}
+	}
+	out, err := os.Stat(path)
+	if err != nil {
+		return nil // Create tells what is wrong with it
+	}
+	var parts []string
+	if f.indexPath != "" {
+		parts = append(parts, f.indexPath)
+	}
+	if len(f.shards) > 1 {
+		for _, s := range f.shards {
+			parts = append(parts, s.path)
+		}
+	}
+	for _, part := range parts {
+		if info, err := os.Stat(part); err == nil && os.SameFile(info, out) {
+			return &Error{Op: "repack", File: path, Offset: -1, Err: os.ErrExist,
+				Detail: "it is a part of " + f.path + ", which is read", Hint: "name another file"}
+		}
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package safetensors
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -47,4 +48,38 @@ func TestRepack(t *testing.T) {
 		_, err = Repack(t.Context(), path, f, align)
 		require.ErrorIs(t, err, ErrClosed)
 	}
+}
+
+// A part of a sharded model is not replaced by the whole: the other files and the index would not agree with it.
+func TestRepackReplacesNoPart(t *testing.T) {
+	dir := t.TempDir()
+	for name, tensor := range map[string]string{"a.safetensors": "x", "b.safetensors": "y"} {
+		w, err := Create(filepath.Join(dir, name), nil)
+		require.NoError(t, err)
+		require.NoError(t, w.Add(tensor, U8, []int{3}, []byte{1, 2, 3}))
+		require.NoError(t, w.Close())
+	}
+	index := filepath.Join(dir, "model"+indexExtension)
+	require.NoError(t, os.WriteFile(index, []byte(`{"weight_map":{"x":"a.safetensors","y":"b.safetensors"}}`), 0o600))
+	link := filepath.Join(t.TempDir(), "link"+extension)
+	require.NoError(t, os.Link(filepath.Join(dir, "a.safetensors"), link))
+	for _, in := range []string{dir, index} {
+		f, err := Open(in)
+		require.NoError(t, err)
+		for _, out := range []string{filepath.Join(dir, "b.safetensors"), index, link} {
+			_, err = Repack(t.Context(), out, f, 64)
+			require.ErrorIs(t, err, os.ErrExist, out)
+		}
+		require.NoError(t, f.Close())
+		f, err = Open(in)
+		require.NoError(t, err)
+		require.Equal(t, []string{"x", "y"}, f.Names())
+		require.NoError(t, f.Close())
+	}
+	require.NoError(t, os.Remove(index)) // a folder without an index
+	f, err := Open(dir)
+	require.NoError(t, err)
+	_, err = Repack(t.Context(), filepath.Join(dir, "a.safetensors"), f, 64)
+	require.ErrorIs(t, err, os.ErrExist)
+	require.NoError(t, f.Close())
 }

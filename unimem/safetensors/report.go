@@ -37,6 +37,9 @@ type TensorReport struct {
 
 // Report returns the report. It is valid after Close.
 func (f *File) Report() Report {
+	if f == nil {
+		return Report{}
+	}
 	r := Report{How: f.how, Why: f.why, Ringed: f.ringed, Ring: f.ring}
 	for i := range f.count() {
 		t := f.tensor(i)

@@ -13,7 +13,8 @@ import (
 )
 
 // Writer writes a file. The file appears under its name when Close has written all of it; until
-// then the data is in a temporary file beside it. Its methods are safe for concurrent use.
+// then the data is in a temporary file beside it. Its methods are safe for concurrent use. A nil or
+// zero Writer is closed.
 type Writer struct {
 	path, temp string
 	c          config
@@ -87,6 +88,9 @@ func (w *Writer) fault(err error, detail, hint string) error {
 // ErrHeader (a name that is not UTF-8, or __metadata__), ErrClosed, and those of the system,
 // after which the Writer can only be aborted.
 func (w *Writer) Add(name string, dtype DType, shape []int, data []byte) error {
+	if w == nil {
+		return (&Writer{}).usable()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if err := w.usable(); err != nil {
@@ -130,7 +134,7 @@ func (w *Writer) name(err error) error {
 
 func (w *Writer) usable() error {
 	switch {
-	case w.done:
+	case w.done || w.head == nil:
 		return w.fault(ErrClosed, "", "create the file again")
 	case w.failed != nil:
 		return w.failed
@@ -158,9 +162,12 @@ func (w *Writer) write(pad, data []byte, at int64) error {
 // temporary file is removed, and path is as it was, unless only the last of these steps
 // failed. Repeating Close, or Close after Abort, returns ErrClosed.
 func (w *Writer) Close() error {
+	if w == nil {
+		return (&Writer{}).usable()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.done {
+	if w.done || w.head == nil {
 		return w.usable()
 	}
 	if err := w.usable(); err != nil {
