@@ -75,6 +75,9 @@ FILE.html; also on failure.`,
 			if o.text == cmd.Flags().Changed("tokens") {
 				return badf("generate takes one of --prompt and --tokens; give --prompt TEXT or --tokens 1,2,3")
 			}
+			if o.snapshot == "" && cmd.Flags().Changed("snapshot") {
+				return badf("--snapshot has no name; give --snapshot FILE, or leave it out")
+			}
 			return a.generate(cmd.Context(), o)
 		},
 	}
@@ -198,7 +201,7 @@ func (j *generateJob) prepare() (err error) {
 	if o.context == 0 {
 		o.context = taken + o.max
 	}
-	if o.context < taken+o.max {
+	if o.context-taken < o.max {
 		return badf("--context %d for %d tokens and %d new ones; give %d, or leave it out", o.context, taken, o.max,
 			taken+o.max)
 	}
@@ -224,10 +227,11 @@ func (j *generateJob) peek() error {
 	if path == "" {
 		return nil
 	}
+	j.o.snapshot = followLinks(path)
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		if info, err := os.Stat(filepath.Dir(path)); err != nil || !info.IsDir() {
+		if info, err := os.Stat(filepath.Dir(j.o.snapshot)); err != nil || !info.IsDir() {
 			return badf("--snapshot %s: its folder does not exist; name a file in a folder that exists", path)
 		}
 		return nil
@@ -236,7 +240,6 @@ func (j *generateJob) peek() error {
 	case !info.Mode().IsRegular():
 		return badf("--snapshot %s is no file; name a file", path)
 	}
-	j.o.snapshot = followLinks(path)
 	t, err := decoder.PeekFile(path)
 	if err != nil {
 		return err

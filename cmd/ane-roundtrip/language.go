@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 
 	"github.com/anekit/anekit/ane"
@@ -65,10 +66,22 @@ func (o *generateOptions) checkForm() error {
 	return nil
 }
 
-// followLinks returns the target of a path with symbolic links: a snapshot that is saved to a link would replace it.
+// followLinks returns the target of a path with symbolic links, which need not exist: a snapshot that is saved to a link
+// would replace it.
 func followLinks(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target
+	const most = 40 // links of links, as Linux has it
+	for range most {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target
+		}
+		next, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(next) {
+			next = filepath.Join(filepath.Dir(path), next)
+		}
+		path = next
 	}
 	return path
 }

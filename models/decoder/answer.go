@@ -55,7 +55,8 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 			token = choose(t.Sampler, s.inPlace())
 		}
 		if token < 0 {
-			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("no logit behind token %d is a number", last)}
+			return false, &Error{Op: op, Err: ErrNaN, Detail: fmt.Sprintf("all logits behind token %d are NaN", last),
+				Hint: "numbers within the model went beyond 65504, the largest of fp16"}
 		}
 		t.Answer, all = append(t.Answer, token), append(all, token)
 		last++
@@ -73,7 +74,7 @@ func (s *Session) Answer(ctx context.Context, t *Talk, n int, each func(token in
 
 // Room returns an ErrTooLong if n tokens behind a conversation of taken tokens are more than the model has positions.
 func (c Config) Room(taken, n int) error {
-	if n < 0 || taken+n > c.Positions {
+	if n < 0 || taken > c.Positions || n > c.Positions-taken {
 		return &Error{Op: "answer", Err: ErrTooLong,
 			Detail: fmt.Sprintf("%d tokens and %d new ones, the model has %d positions", taken, n, c.Positions),
 			Hint:   "give a shorter prompt, or ask for fewer tokens"}

@@ -94,6 +94,7 @@ type fileConfig struct {
 	AttentionBias       *bool                      `json:"attention_bias"`
 	MLPBias             *bool                      `json:"mlp_bias"`
 	SlidingWindow       *bool                      `json:"use_sliding_window"`
+	LayerTypes          []string                   `json:"layer_types"`
 	Partial             *float64                   `json:"partial_rotary_factor"`
 	Quantization        map[string]json.RawMessage `json:"quantization"`
 	QuantizationConfig  map[string]json.RawMessage `json:"quantization_config"`
@@ -198,7 +199,7 @@ func parseConfig(text []byte) (Config, error) {
 	var f fileConfig
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&f); err != nil {
-		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: jsonFault(err, text), Cause: err}
+		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: jsonFault(err, text)}
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: "text follows the object"}
@@ -212,11 +213,13 @@ func jsonFault(err error, text []byte) string {
 	var kind *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &syntax):
-		return fmt.Sprintf("no JSON at byte %d of %d", syntax.Offset, len(text))
+		return fmt.Sprintf("no JSON at byte %d of %d: %v", syntax.Offset, len(text), syntax)
 	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Sprintf("%s is a %s", kind.Field, kind.Value)
+		return fmt.Sprintf("%s is a JSON %s", strings.TrimPrefix(kind.Field, "."), kind.Value)
+	case kind != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("no JSON object in %d bytes", len(text))
 	}
-	return fmt.Sprintf("no JSON object in %d bytes", len(text))
+	return err.Error()
 }
 
 func (f *fileConfig) config() (Config, error) {
@@ -273,6 +276,12 @@ func (f *fileConfig) config() (Config, error) {
 	}
 	if or(f.SlidingWindow, false) {
 		return Config{}, configError("use_sliding_window", "attention to a window is not supported", "", ErrConfig)
+	}
+	for i, kind := range f.LayerTypes {
+		if kind != "full_attention" {
+			return Config{}, configError("layer_types", fmt.Sprintf("layer %d: %.40q is not supported", i, kind),
+				`"full_attention" is`, ErrConfig)
+		}
 	}
 	if p := or(f.Partial, 1); p != 1 {
 		return Config{}, configError("partial_rotary_factor", fmt.Sprintf("%v is not 1", p), "", ErrConfig)

@@ -13,8 +13,8 @@ var (
 	ErrArchitecture = errors.New("unknown architecture")
 	// ErrWeights: a shard or a tensor is missing, or a tensor has another shape or type than config.json implies.
 	ErrWeights = errors.New("weights do not fit the model")
-	// ErrNaN: a weight is NaN or infinite.
-	ErrNaN = errors.New("weight is not finite")
+	// ErrNaN: a weight is NaN or infinite, or all logits are NaN.
+	ErrNaN = errors.New("number is not finite")
 	// ErrVocabulary: a token that the model does not have.
 	ErrVocabulary = errors.New("no such token")
 	// ErrTooLong: more tokens than the model has positions, or than the session has room for.

@@ -60,6 +60,13 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		"window":   {map[string]any{"use_sliding_window": true}, ErrConfig, []string{"use_sliding_window"}},
 		"partial rotations": {map[string]any{"partial_rotary_factor": 0.5}, ErrConfig,
 			[]string{"partial_rotary_factor"}},
+		"layers with windows": {map[string]any{"layer_types": []string{"full_attention", "sliding_attention"}}, ErrConfig,
+			[]string{"layer_types", "sliding_attention"}},
+		"rotations of no type": {map[string]any{"rope_scaling": map[string]any{"factor": 4.0}}, ErrConfig,
+			[]string{"rope_scaling", "rope_type"}},
+		"rotations by layer": {map[string]any{"rope_scaling": nil,
+			"rope_parameters": map[string]any{"full_attention": map[string]any{"rope_theta": 1e6}}}, ErrConfig,
+			[]string{"rope_parameters", "full_attention"}},
 		"theta": {map[string]any{"rope_theta": 0}, ErrConfig, []string{"rope_theta"}},
 		"end":   {map[string]any{"eos_token_id": "x"}, ErrConfig, []string{"eos_token_id"}},
 		"method": {map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}, ErrConfig,
@@ -145,6 +152,68 @@ func TestFilesThatAreRefused(t *testing.T) {
 }
 
 // Keys of more elements than a tensor may have are refused before a program is built.
+// A model with other weights than config.json tells would compute something else than it was trained for.
+func TestTensorsWithoutAUse(t *testing.T) {
+	for name, c := range map[string]struct {
+		family decodertest.Family
+		change map[string]any
+		tensor string
+	}{
+		"a layer":  {decodertest.Llama3, map[string]any{"num_hidden_layers": 1}, "model.layers.1."},
+		"a bias":   {decodertest.Qwen2, map[string]any{"architectures": []string{"LlamaForCausalLM"}}, "_proj.bias"},
+		"the norm": {decodertest.Qwen3, map[string]any{"architectures": []string{"LlamaForCausalLM"}}, "_norm.weight"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_, err := decodertest.Write(dir, decodertest.Spec{Family: c.family})
+			require.NoError(t, err)
+			path := filepath.Join(dir, configFile)
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			var all map[string]any
+			require.NoError(t, json.Unmarshal(text, &all))
+			maps.Copy(all, c.change)
+			text, err = json.Marshal(all)
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, text, 0o644))
+			f, err := Open(dir)
+			require.Nil(t, f)
+			one(t, err, ErrWeights, c.tensor, configFile)
+		})
+	}
+}
+
+func TestUsed(t *testing.T) {
+	c := Config{Architecture: "LlamaForCausalLM", Layers: 2, Heads: 1, KVHeads: 1, HeadDim: 2, Tied: true}
+	used := c.used()
+	for name, want := range map[string]bool{
+		"model.layers.1.mlp.up_proj.weight": true, "model.layers.1.mlp.up_proj.scales": true,
+		"model.layers.0.self_attn.rotary_emb.inv_freq": true, "lm_head.weight": true, "visual.patch.weight": true,
+		"model.layers.2.mlp.up_proj.weight": false, "model.layers.0.mlp.up_proj.bias": false,
+		"model.layers.0.pre_feedforward_layernorm.weight": false, "lm_head.bias": false, "model.norm.bias": false,
+	} {
+		require.Equal(t, want, used(name), name)
+	}
+}
+
+func TestFaultsOfJSONAreInItsWords(t *testing.T) {
+	for _, text := range []string{`{"hidden_size": "64"}`, `{"architectures": {}}`, "[]", `{"vocab_size": 1.5}`} {
+		_, err := parseConfig([]byte(text))
+		one(t, err, ErrConfig, "JSON")
+		require.NotContains(t, err.Error(), "Go ", text)
+	}
+	for _, text := range []string{`{"model": ""}`, "[]", `{"model": {"type": "BPE", "vocab": {"a": "x"}}}`,
+		`{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [1]}}`} {
+		_, err := parseTokenizer([]byte(text))
+		require.ErrorContains(t, err, "JSON", text)
+		require.NotContains(t, err.Error(), "Go ", text)
+	}
+}
+
+func TestRoomOfHugeNumbers(t *testing.T) {
+	one(t, Config{Positions: 8}.Room(2, math.MaxInt), ErrTooLong, "9223372036854775807")
+}
+
 func TestContextsBeyondATensor(t *testing.T) {
 	c := Config{Positions: 1 << 28, KVHeads: 2, HeadDim: 16}
 	for tokens, ok := range map[int]bool{1 << 26: true, 1<<26 + 1: false, 1 << 28: false} {

@@ -131,7 +131,25 @@ func (f *Folder) find() error {
 	if fault := (*Error)(nil); more > 0 && errors.As(first, &fault) {
 		fault.Detail = strings.TrimPrefix(fmt.Sprintf("%s; %d more do not fit", fault.Detail, more), "; ")
 	}
-	return first
+	if first != nil {
+		return first
+	}
+	return f.unused()
+}
+
+// unused refuses tensors that the model of config.json does not compute with: its numbers would be wrong without them.
+func (f *Folder) unused() error {
+	used := f.config.used()
+	names := slices.DeleteFunc(slices.Clone(f.file.Names()), used)
+	if len(names) == 0 {
+		return nil
+	}
+	detail := fmt.Sprintf("a %s of %d layers has no such tensor", f.config.Architecture, f.config.Layers)
+	if more := len(names) - 1; more > 0 {
+		detail += fmt.Sprintf(", nor %d more that are there", more)
+	}
+	return &Error{Op: "open", Name: names[0], Err: ErrWeights, Detail: detail,
+		Hint: "take the " + configFile + " that was published with the weights"}
 }
 
 // Config returns the description of the model. The caller must not change what it points to.
@@ -293,15 +311,34 @@ func (c Config) modules() []module {
 	return all
 }
 
+// used returns whether the model computes with a tensor, or may do without: frequencies of rotations follow from
+// config.json, the matrix of the logits may be that of the embedding, and parts beside the layers, such as eyes, are
+// not the language model's.
+func (c Config) used() func(tensor string) bool {
+	biased := map[string]bool{} // by module
+	for _, m := range append(c.modules(), module{name: head}) {
+		biased[m.name] = m.bias
+	}
+	return func(tensor string) bool {
+		dot := strings.LastIndexByte(tensor, '.')
+		bias, known := biased[tensor[:max(dot, 0)]]
+		if known && tensor[dot:] == ".bias" {
+			return bias
+		}
+		return known || !strings.HasPrefix(tensor, inLayers) || strings.Contains(tensor, ".rotary_emb.")
+	}
+}
+
 // Names of tensors, without ".weight".
 const (
 	embedding = "model.embed_tokens"
 	finalNorm = "model.norm"
 	head      = "lm_head"
+	inLayers  = "model.layers." // begins the names of a layer's tensors
 )
 
 func layerName(layer int, module string) string {
-	return fmt.Sprintf("model.layers.%d.%s", layer, module)
+	return fmt.Sprintf(inLayers+"%d.%s", layer, module)
 }
 
 // Tokenizer reads tokenizer.json of the folder. The error matches ErrTokenizer.

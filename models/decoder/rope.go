@@ -4,7 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
+	"strings"
 )
 
 // RopeType is how rotations reach beyond the positions of training.
@@ -62,6 +65,10 @@ func (f *fileConfig) rope(c *Config, theta float64) error {
 			return configError(key, jsonFault(err, raw), "", ErrConfig)
 		}
 	}
+	if name := nested(raw); name != "" {
+		return configError(key, fmt.Sprintf("%.40q: rotations that differ between layers are not supported", name), "",
+			ErrConfig)
+	}
 	fault := func(format string, args ...any) error {
 		return configError(key, fmt.Sprintf(format, args...), "", ErrConfig)
 	}
@@ -70,6 +77,10 @@ func (f *fileConfig) rope(c *Config, theta float64) error {
 		Original: or(r.Original, c.Positions), Attention: 1}
 	if !(c.Rope.Theta > 1 && c.Rope.Theta < 1e15) {
 		return configError("rope_theta", fmt.Sprintf("%v is not above 1", c.Rope.Theta), "", ErrConfig)
+	}
+	if r.Type == nil && r.OldType == nil && (r.Factor != nil || r.Original != nil) {
+		return configError(key, "a scaling without rope_type", "default, linear, dynamic, llama3 and yarn are known",
+			ErrConfig)
 	}
 	if p := or(r.Partial, 1); p != 1 {
 		return fault("partial_rotary_factor %v is not 1", p)
@@ -120,6 +131,20 @@ func (f *fileConfig) rope(c *Config, theta float64) error {
 		c.Positions = max(c.Positions, int(float64(c.Rope.Original)*c.Rope.Factor))
 	}
 	return nil
+}
+
+// nested returns a key of an object whose value is an object, or "".
+func nested(object json.RawMessage) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(object, &all) != nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasPrefix(string(all[name]), "{") {
+			return name
+		}
+	}
+	return ""
 }
 
 // magnitude is the factor of attention that YaRN takes for a context that is factor times as long.

@@ -152,7 +152,7 @@ func parseTokenizer(data []byte) (*Tokenizer, error) {
 	}
 	var f tokenizerFile
 	if err := json.Unmarshal(data, &f); err != nil {
-		return nil, err
+		return nil, errors.New(jsonFault(err, data))
 	}
 	t := &Tokenizer{literal: newMatcher(), normal: newMatcher()}
 	for _, step := range []func(*tokenizerFile) error{t.readModel, t.readNormalizer, t.readAdded, t.readSplitters,
@@ -185,7 +185,7 @@ func (t *Tokenizer) readModel(f *tokenizerFile) error {
 		return errors.New("no vocab")
 	}
 	if err := json.Unmarshal(m.Vocab, &vocab); err != nil {
-		return fmt.Errorf("vocab: %w", err)
+		return fmt.Errorf("vocab: %s", jsonFault(err, m.Vocab))
 	}
 	if len(vocab) > maxVocabulary || len(m.Merges) > maxMerges || len(f.Added) > maxAdded {
 		return fmt.Errorf("%d tokens, %d merges, %d added tokens; %d, %d, %d are allowed", len(vocab), len(m.Merges),
