@@ -1,4 +1,5 @@
-// Package budget limits the work of tests.
+// Package budget tells tests how much work to do: all of it, the usual part, or less under the race detector or an
+// emulator.
 package budget
 
 import (

@@ -1,3 +1,3 @@
-// Package house holds no code. Its tests keep the order of the house: which package may import
-// which, where unsafe and C may stand, and that importing a package starts nothing.
+// Package house tests the rules of this repository: the packages that a package may import, the files that may have
+// unsafe and C, and that importing a package starts nothing. It has no code of its own.
 package house

@@ -33,6 +33,9 @@ func TestBytesCopiedForAToken(t *testing.T) {
 		require.EqualValues(t, 4*len(logits), s.Copied()-before)
 		require.Equal(t, logits, s.Logits())
 		require.EqualValues(t, 4*len(logits), s.Copied()-before, "one copy for a pass")
+		var none *Sampler
+		require.Equal(t, greedy(floats(logits)), none.Next(logits), "without a Sampler the largest")
+		require.Equal(t, greedy(floats(logits)), s.Next(none))
 		for _, temperature := range []float64{0, 0.7, 3} {
 			a, err := NewSampler(temperature, 0.9, 5)
 			require.NoError(t, err)

@@ -58,7 +58,7 @@ func (s *Sampler) Settings() (temperature, topP float64, seed uint64) {
 }
 
 // Next returns the index of the chosen logit. A NaN is never chosen. It returns -1 if there is nothing to choose: no
-// logits, or only NaN and minus infinity.
+// logits, or only NaN and minus infinity. A nil Sampler chooses the largest logit.
 func (s *Sampler) Next(logits []float32) int { return choose(s, floats(logits)) }
 
 // scores is a logit for each token.
@@ -77,7 +77,7 @@ func (f floats) at(i int) float32 { return f[i] }
 // choose is Sampler.Next for logits in any memory.
 func choose[L scores](s *Sampler, logits L) int {
 	best := greedy(logits)
-	if best < 0 || s.temperature == 0 || math.IsInf(float64(logits.at(best)), 1) {
+	if best < 0 || s == nil || s.temperature == 0 || math.IsInf(float64(logits.at(best)), 1) {
 		return best
 	}
 	most, n := float64(logits.at(best)), logits.len()

@@ -168,8 +168,8 @@ func (s *Session) Logits() []float32 {
 	return s.logits
 }
 
-// Next returns the token that t chooses next by the logits of the last token, where the programs have written them. It
-// is -1 without logits, and as for Sampler.Next.
+// Next returns the token that t chooses by the logits of the last token, which it reads where the programs have written
+// them; for a nil t, the token of the largest. It is -1 without logits, and where Sampler.Next is.
 func (s *Session) Next(t *Sampler) int {
 	if !s.ready {
 		return -1

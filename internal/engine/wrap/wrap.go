@@ -1,4 +1,4 @@
-// Package wrap passes on what an engine may do beside evaluating, for engines that wrap another one.
+// Package wrap is the common part of engines that wrap another one: it forwards traffic, purge and counters.
 package wrap
 
 import (

@@ -15,23 +15,29 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/wholefile"
+	"github.com/anekit/anekit/models"
 )
 
-// TestRewrittenEntry: an entry whose content another process replaced, checksum and all, is
-// removed, counted and compiled again: 3 + 4 stays 7.
-func TestRewrittenEntry(t *testing.T) {
-	dir := t.TempDir()
-	b := startBroker(t, Config{CacheDir: dir})
+// withEntry starts a broker whose cache has an entry, of a program that is no longer in memory, and returns the program
+// and the path of the entry.
+func withEntry(t *testing.T) (b *broker, m models.Model, path string) {
+	t.Helper()
+	b = startBroker(t, Config{CacheDir: t.TempDir()})
 	p := b.join(alice, "")
-	m := model(t, "add")
+	m = model(t, "add")
 	c, err := p.compile(m)
 	require.NoError(t, err)
 	key, err := parseKey(c.Key)
 	require.NoError(t, err)
 	p.close()
 	eventually(t, "the program is gone from memory", func() bool { return b.live.count() == 0 })
+	return b, m, b.cache.path(alice, key)
+}
 
-	path := b.cache.path(alice, key)
+// TestRewrittenEntry: an entry whose content another process replaced, checksum and all, is
+// removed, counted and compiled again: 3 + 4 stays 7.
+func TestRewrittenEntry(t *testing.T) {
+	b, m, path := withEntry(t)
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 	evil := bytes.ReplaceAll(kept, []byte("add("), []byte("sub("))
@@ -40,7 +46,7 @@ func TestRewrittenEntry(t *testing.T) {
 	check := sha256.Sum256(evil[:end])
 	require.NoError(t, os.WriteFile(path, append(evil[:end], check[:]...), 0o600))
 
-	p = b.join(alice, "")
+	p := b.join(alice, "")
 	r, err := p.ready(m, 21)
 	require.NoError(t, err)
 	require.Equal(t, []float32{7}, sum(t, p, r))
@@ -52,19 +58,11 @@ func TestRewrittenEntry(t *testing.T) {
 
 // TestSwollenEntry: an entry that a process made longer than the cache may be is removed, and charged to no client.
 func TestSwollenEntry(t *testing.T) {
-	b := startBroker(t, Config{CacheDir: t.TempDir()})
-	p := b.join(alice, "")
-	m := model(t, "add")
-	c, err := p.compile(m)
-	require.NoError(t, err)
-	key, err := parseKey(c.Key)
-	require.NoError(t, err)
-	p.close()
-	eventually(t, "the program is gone from memory", func() bool { return b.live.count() == 0 })
-	require.NoError(t, os.Truncate(b.cache.path(alice, key), 1<<40))
+	b, m, path := withEntry(t)
+	require.NoError(t, os.Truncate(path, 1<<40))
 
-	p = b.join(alice, "")
-	_, err = p.compile(m)
+	p := b.join(alice, "")
+	_, err := p.compile(m)
 	require.NoError(t, err)
 	require.EqualValues(t, 1, p.counter(t, "cache entries damaged"))
 }

@@ -2,9 +2,9 @@ package halves
 
 import "github.com/anekit/anekit/ane/fp16"
 
-// Vectors reports whether this machine has kernels for MulRows, and for MulFew and Dots: elsewhere a product of
-// matrices is as quick.
-func Vectors() (rows, columns bool) { return machine.kernel != portable, machine.kernel != portable }
+// Vectors reports whether this machine has kernels for MulRows, MulFew and Dots: elsewhere a product of matrices is as
+// quick.
+func Vectors() bool { return machine.kernel != portable }
 
 // MulRows adds to each of sums its column of the product of a vector and a matrix, in the order of the rows. The
 // vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are
