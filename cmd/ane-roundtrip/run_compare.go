@@ -35,6 +35,7 @@ type modeResult struct {
 	Elements int     `json:"elements"`
 	Differ   int     `json:"differ"`
 	Worst    float64 `json:"max_difference"` // among finite elements
+	Infinite int     `json:"not_finite"`     // elements that differ and are infinite or NaN in a mode
 	Relative float64 `json:"relative"`       // the same, divided by the largest magnitude in the first mode
 }
 
@@ -54,6 +55,7 @@ type modeDifference struct {
 	Differ   int             `json:"differ"` // elements
 	Elements int             `json:"elements"`
 	Worst    trial.Number    `json:"max_difference"` // among finite elements
+	Infinite int             `json:"not_finite"`     // elements that differ and are infinite or NaN in a mode
 	Rules    []string        `json:"rules"`          // one, or those that make the difference together
 }
 
@@ -97,7 +99,7 @@ func (j *runJob) compareTwo(ctx context.Context, program *mil.Program, file stri
 	if j.app.reports() {
 		c.Each = func(r modes.Result) {
 			one := modeResult{Operator: r.Operator, Value: visible(r.Value), Line: r.Pos.Line, Elements: r.Elements,
-				Differ: r.Differ, Worst: r.Worst}
+				Differ: r.Differ, Worst: r.Worst, Infinite: r.Infinite}
 			if r.Largest > 0 {
 				one.Relative = r.Worst / r.Largest
 			}
@@ -114,7 +116,7 @@ func (j *runJob) compareTwo(ctx context.Context, program *mil.Program, file stri
 	}
 	m := &modeDifference{Operator: d.Operator, Value: visible(d.Value), File: visible(file), Line: d.Pos.Line,
 		Column: d.Pos.Col, DType: d.DType.String(), Shape: d.Shape, Index: d.Index, ULPs: d.ULPs, Differ: d.Differ,
-		Elements: 1, Worst: trial.Number(d.Worst)}
+		Elements: 1, Worst: trial.Number(d.Worst), Infinite: d.Infinite}
 	for i, v := range d.Got {
 		m.Values[i], m.Shown[i] = trial.Number(v), fmt.Sprintf("%g", v)
 	}
@@ -131,6 +133,18 @@ func (j *runJob) compareTwo(ctx context.Context, program *mil.Program, file stri
 	return nil
 }
 
+// extent says how many elements differ and by how much. An infinite element differs by no number.
+func (d *modeDifference) extent() string {
+	s := fmt.Sprintf("%d of %d elements", d.Differ, d.Elements)
+	if d.Infinite < d.Differ {
+		s += fmt.Sprintf(", by %.6g at most", float64(d.Worst))
+	}
+	if d.Infinite > 0 {
+		s += fmt.Sprintf("; %d infinite or NaN", d.Infinite)
+	}
+	return s
+}
+
 // compareTable prints what --compare found.
 func (j *runJob) compareTable() error {
 	a, c := j.app, j.compared
@@ -145,7 +159,7 @@ func (j *runJob) compareTable() error {
 	w.Row(c.Modes[0].String(), d.Shown[0])
 	w.Row(c.Modes[1].String(), d.Shown[1])
 	w.Row("apart", counted(int(d.ULPs), "ulp", "ulps"))
-	w.Row("differ", fmt.Sprintf("%d of %d elements, by %.6g at most", d.Differ, d.Elements, float64(d.Worst)))
+	w.Row("differ", d.extent())
 	w.Row("rule", strings.Join(d.Rules, " + "))
 	w.Row("equal before", counted(c.Compared-1, "result", "results"))
 	if err := a.printf("\n"); err != nil {

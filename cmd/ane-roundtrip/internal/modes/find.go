@@ -47,6 +47,7 @@ type Difference struct {
 	ULPs     uint64     // representable numbers between the two
 	Differ   int        // elements that differ
 	Worst    float64    // largest absolute difference among finite elements
+	Infinite int        // elements that differ and are infinite or NaN in a mode
 	Rules    numerics.Rules
 	Alone    bool // one rule makes the difference; else all of Rules together
 	Carried  bool // with equal operands it does not differ: the operands' differences, within Tol, do it
@@ -60,6 +61,7 @@ type Result struct {
 	Elements int
 	Differ   int     // elements
 	Worst    float64 // largest absolute difference among finite elements
+	Infinite int     // elements that differ and are infinite or NaN in a mode
 	Largest  float64 // magnitude among finite elements of the first mode
 }
 
@@ -118,7 +120,6 @@ func resultOf(r result, a, b []byte) Result {
 	v := r.value
 	one := Result{Operator: r.node.Def.Name, Value: v.Name, Pos: r.node.Op.Pos, Elements: v.Elements()}
 	exact := &Comparison{}
-	finite := func(x float64) bool { return !math.IsInf(x, 0) && x == x }
 	for at := 0; at < len(a); at += v.DType.Size() {
 		x, y := element.Load(v.DType, a[at:]), element.Load(v.DType, b[at:])
 		if finite(x) {
@@ -126,13 +127,17 @@ func resultOf(r result, a, b []byte) Result {
 		}
 		if exact.apart(x, y) {
 			one.Differ++
-			if gap := math.Abs(x - y); finite(gap) {
-				one.Worst = max(one.Worst, gap)
+			if finite(x) && finite(y) {
+				one.Worst = max(one.Worst, math.Abs(x-y))
+			} else {
+				one.Infinite++
 			}
 		}
 	}
 	return one
 }
+
+func finite(x float64) bool { return !math.IsInf(x, 0) && x == x }
 
 // result is a value that a node computes.
 type result struct {
@@ -244,8 +249,10 @@ func (c *Comparison) differ(r result, a, b []byte) *Difference {
 		if !c.apart(x, y) {
 			continue
 		}
-		if gap := math.Abs(x - y); !math.IsInf(gap, 0) && gap == gap {
-			d.Worst = max(d.Worst, gap)
+		if finite(x) && finite(y) {
+			d.Worst = max(d.Worst, math.Abs(x-y))
+		} else {
+			d.Infinite++
 		}
 		if d.Differ++; d.Differ == 1 {
 			d.Got, d.ULPs, d.Index = [2]float64{x, y}, ulps(v.DType, a[at:], b[at:]), unravel(at/size, v.Shape)

@@ -3,6 +3,7 @@ package modes
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -118,6 +119,22 @@ tensor<fp16, [1, 2, 1, 4]> c = sigmoid(x = b)[name = string("c")];`
 	d, _, err = c.Find(t.Context())
 	require.NoError(t, err)
 	require.Nil(t, d)
+}
+
+// TestInfiniteElements: an element that is infinite in one mode differs by no number, and is counted.
+func TestInfiniteElements(t *testing.T) {
+	body := `tensor<fp16, [1, 2, 1, 4]> a = mul(x = x, y = fp16(0x1p-12))[name = string("a")];
+tensor<fp16, [1, 2, 1, 4]> b = add(x = a, y = fp16(1))[name = string("b")];`
+	x := make([]fp16.Bits, 8)
+	x[3], x[6] = half(float32(math.Inf(1))), half(float32(math.NaN()))
+	c := comparison(t, []int{1, 2, 1, 4}, body, "b", numerics.Reference, numerics.M6, x...)
+	c.Each = func(r Result) {
+		require.Equal(t, []any{2, 2, 0.0}, []any{r.Differ, r.Infinite, r.Worst}, r.Value)
+	}
+	d, _, err := c.Find(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "a", d.Value)
+	require.Equal(t, []any{2, 2, 0.0}, []any{d.Differ, d.Infinite, d.Worst})
 }
 
 // TestOverflowBehindRounding: with a tolerance the sum that overflows is found behind an addition that rounds

@@ -63,8 +63,8 @@ func objects(t testing.TB, name string) map[string][]byte {
 		`"difference":`+
 		`{"operator":"conv","value":"c","file":"f","line":1,"column":2,"dtype":"fp16","shape":[4],"index":[1],`+
 		`"values":`+
-		`[1,2],"shown":["1","2"],"ulps":3,"differ":1,"elements":4,"max_difference":1,"rules":["r"]},"operators":[`+
-		`{"operator":"conv","value":"c","line":1,"elements":4,"differ":1,"max_difference":1,"relative":0.5}]}}`)
+		`[1,2],"shown":["1","2"],"ulps":3,"differ":1,"elements":4,"max_difference":1,"not_finite":0,"rules":["r"]},"operators":[`+
+		`{"operator":"conv","value":"c","line":1,"elements":4,"differ":1,"max_difference":1,"not_finite":0,"relative":0.5}]}}`)
 	figure := `{"value":12.5,"evidence":"inferred","source":"s"}`
 	add("cost", `{"file":"f","function":"main","chip":"m6","target":"h18g","call_us":`+figure+`,"task_us":`+figure+
 		`,"clock_mhz":`+figure+`,"error":`+figure+`,"bound":"mac","tasks":2,"operators":[{"name":"n",`+

@@ -64,7 +64,8 @@ func (b *builder) compare(c *value) {
 		{page.Visible(c.at("modes").item(1).raw), []cell{texts(d.at("shown").item(1))}},
 		{"apart", sentence(exactly(d.at("ulps"), "ulp"))},
 		{"differ", sentence(exactly(d.at("differ"), ""), " of ", exactly(d.at("elements"), ""), " elements, by ",
-			plain(d.at("max_difference")), " at most")},
+			plain(d.at("max_difference")), " at most where finite; ", exactly(d.at("not_finite"), ""),
+			" infinite or NaN")},
 		{"rule", []cell{joined(d.at("rules"), " + ")}},
 	}})
 	b.operators(c, modes)
@@ -74,13 +75,14 @@ func (b *builder) compare(c *value) {
 func (b *builder) operators(c *value, modes [2]cell) {
 	all := c.at("operators")
 	t := &table{Caption: "Results in the order of the program", Columns: columns("result", "operator", "#line",
-		"#elements", "#differ", "#largest difference", "#relative")}
+		"#elements", "#differ", "#infinite or NaN", "#largest difference", "#relative")}
 	var labels []string
 	drawn := &chart{rows: true, y: axis{},
 		x: axis{label: "largest difference of the result, relative to its largest value"}}
 	for _, r := range all.items {
 		t.add(code(r.at("value")), code(r.at("operator")), plain(r.at("line")), exactly(r.at("elements"), ""),
-			exactly(r.at("differ"), ""), plain(r.at("max_difference")), plain(r.at("relative")))
+			exactly(r.at("differ"), ""), exactly(r.at("not_finite"), ""), plain(r.at("max_difference")),
+			plain(r.at("relative")))
 	}
 	shown := all.items
 	if len(shown) > 40 { // those that differ most, in the order of the program
