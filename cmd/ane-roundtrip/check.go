@@ -162,6 +162,14 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 	if _, _, err := a.chosen(); err != nil { // wrong usage, also where there is no GPU
 		return err
 	}
+	traced, err := (&commandFiles{app: a}).stageTrace(o.trace, nil)
+	if err != nil {
+		return err
+	}
+	if traced != nil {
+		defer traced.Discard()
+		defer context.AfterFunc(ctx, traced.Discard)() // an interrupt removes a half-written file
+	}
 	c := &checkRun{app: a, iterations: o.iterations, quiet: o.quiet, wasm: o.wasm}
 	if c.gpu, err = a.openGPU(ctx, o); err != nil {
 		return a.unavailable(err)
@@ -183,12 +191,8 @@ func (a *app) check(ctx context.Context, o checkOptions, pattern *string) (err e
 			return errors.Join(err, d.Close())
 		}
 	}
-	if !o.wasm && (o.trace != "" || a.saved.file != nil) {
-		if f := a.saved.file; f != nil && o.trace != "" && f.Makes(o.trace) {
-			return errors.Join(badf("--trace and --report go to the same file %s; give each a different file", o.trace),
-				d.Close())
-		}
-		if c.timeline, err = traceModels(ctx, d, o.trace); err != nil {
+	if !o.wasm && (traced != nil || a.saved.file != nil) {
+		if c.timeline, err = traceModels(ctx, d, o.trace, traced); err != nil {
 			return errors.Join(err, d.Close())
 		}
 	}
@@ -225,9 +229,10 @@ func (a *app) unavailable(err error) error {
 	return err
 }
 
-// traceModels returns the record of one evaluation of every model, and writes it to a file; none for an empty name.
+// traceModels returns the record of one evaluation of every model, and writes it to traced, the file of path, unless
+// that is nil.
 // Without a file an engine that cannot run a model has no record: the checks say why.
-func traceModels(ctx context.Context, d *ane.Device, file string) (*timelineRecord, error) {
+func traceModels(ctx context.Context, d *ane.Device, path string, traced *wholefile.File) (*timelineRecord, error) {
 	all, err := models.All()
 	if err != nil {
 		return nil, err
@@ -237,16 +242,15 @@ func traceModels(ctx context.Context, d *ane.Device, file string) (*timelineReco
 		programs = append(programs, tracedProgram{source: ane.Source{File: m.Name + ".mil", Text: m.Text,
 			Weights: m.Weights}})
 	}
-	if file == "" {
+	if traced == nil {
 		record, _ := recordTrace(io.Discard, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
 		return record, ctx.Err()
 	}
-	var record *timelineRecord
-	err = wholefile.Replace(file, func(w io.Writer) (err error) {
-		record, err = recordTrace(w, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
-		return err
-	})
-	return record, err
+	record, err := recordTrace(traced, programs, func(w io.Writer) error { return trace(ctx, d, w, programs) })
+	if err != nil {
+		return nil, err
+	}
+	return record, unwritten(path, traced.Commit())
 }
 
 // checkBroker runs the checks on the software engine in a private broker, a process of its own.

@@ -70,6 +70,9 @@ func (t *commandFiles) stageTrace(path string, outputs sinks) (*wholefile.File, 
 	if path == "" {
 		return nil, nil
 	}
+	if path == stdio {
+		return nil, badf("--trace -: a trace is not written to standard output; name a file")
+	}
 	f, err := t.create("--trace", path)
 	if err != nil {
 		return nil, err
