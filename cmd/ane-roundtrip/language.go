@@ -66,8 +66,8 @@ func (o *generateOptions) checkForm() error {
 	return nil
 }
 
-// followLinks returns the target of a path with symbolic links, which need not exist: a snapshot that is saved to a link
-// would replace it.
+// followLinks returns the target of a path with symbolic links, which need not exist: a snapshot that is saved to a
+// link would replace the link.
 func followLinks(path string) string {
 	const most = 40 // links of links, as Linux has it
 	for range most {

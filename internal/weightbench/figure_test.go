@@ -9,8 +9,8 @@ import (
 )
 
 func TestFiguresHaveNoExponents(t *testing.T) {
-	for v, want := range map[float64]string{0: "0", 0.0931: "0.0931", 0.00001234: "0.0000123", 4.056: "4.06", 999.4: "999", 999.7: "1000",
-		1990.2: "1990", 54400: "54400", -1234.5: "-1234"} {
+	for v, want := range map[float64]string{0: "0", 0.0931: "0.0931", 0.00001234: "0.0000123", 4.056: "4.06",
+		999.4: "999", 999.7: "1000", 1990.2: "1990", 54400: "54400", -1234.5: "-1234"} {
 		require.Equal(t, want, weightbench.Figure(v))
 	}
 }

@@ -16,6 +16,8 @@ import (
 )
 
 // seeds returns programs with every kind of kernel.
+//
+//nolint:dupword // a mask has an element twice
 func seeds() []string {
 	x := "tensor<fp16, [2, 3]> x, tensor<fp16, [1, 2, 3, 3]> img, tensor<fp16, [4, 2, 1, 1]> k"
 	var all []string

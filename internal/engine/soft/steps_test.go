@@ -135,6 +135,8 @@ func TestAttentionOfChips(t *testing.T) {
 }
 
 // TestBoolMaskOfChips: a false element of the mask adds the number -65536.
+//
+//nolint:dupword // a mask has an element twice
 func TestBoolMaskOfChips(t *testing.T) {
 	text := `program(1.3)
 {
