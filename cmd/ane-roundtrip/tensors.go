@@ -34,7 +34,7 @@ a tensor begins a surface of its own. weights repack aligns a file; weights
 check reads it wholly.`,
 		Example: `  ane-roundtrip weights model.safetensors
   ane-roundtrip weights --json folder
-  ane-roundtrip weights repack --align 16384 model.safetensors aligned.safetensors`,
+  ane-roundtrip weights repack --align 16384 m.safetensors aligned.safetensors`,
 		Args: operands(1, "FILE|FOLDER"),
 		RunE: func(_ *cobra.Command, args []string) error { return a.listWeights(args[0]) },
 	}
