@@ -32,8 +32,8 @@ const (
 // newVectorProduct returns nil if package halves has no kernel for the operands. across tells that the matrix has a
 // column for each sum, else it has a row.
 func newVectorProduct(s *step, r vectorProduct) (runner, int) {
-	if !halves.Vectors() || !s.halved() || s.in[1].dtype != s.in[0].dtype || r.k*r.n < vectorLeast || r.k > vectorMost ||
-		r.few > vectorFew || !r.across && r.n < vectorRows {
+	if !halves.Vectors() || !s.halved() || s.in[1].dtype != s.in[0].dtype || r.k*r.n < vectorLeast ||
+		r.k > vectorMost || r.few > vectorFew || !r.across && r.n < vectorRows {
 		return nil, 0
 	}
 	return &r, r.few*(r.k+vectorCols) + vectorCols
