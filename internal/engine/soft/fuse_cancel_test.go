@@ -1,0 +1,87 @@
+package soft_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/engine/soft"
+)
+
+// endsAfter is a context that ends when it has been asked for its error so many times, in the middle of a step too.
+type endsAfter struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endsAfter) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancelFused: a run that ends within a fused group, at any check of its context, returns the context's error, and
+// the next run has the results of the first.
+func TestCancelFused(t *testing.T) {
+	const text = `program(1.3)
+{
+func main<ios18>(tensor<fp16, [200, 64]> x, tensor<fp16, [200, 64]> w, tensor<fp16, [200]> b) {
+tensor<fp16, [200, 200]> p = linear(x = x, weight = w, bias = b);
+tensor<fp16, [200, 200]> q = silu(x = p);
+tensor<fp16, [200, 200]> r = mul(x = q, y = q);
+tensor<fp16, [200, 200]> s = softmax(x = r, axis = int32(-1));
+tensor<fp16, [200, 200]> a = sub(x = s, y = r);
+tensor<fp16, [200, 200]> c = sigmoid(x = a);
+tensor<fp16, [200, 200]> y = add(x = c, y = b);
+} -> (y, r);
+}
+`
+	for _, workers := range []int{1, 2} {
+		d, err := ane.Open(soft.New(soft.Workers(workers)), "")
+		require.NoError(t, err)
+		defer func() { require.NoError(t, d.Close()) }()
+		m, err := d.Compile(t.Context(), ane.Source{File: "fused.mil", Text: []byte(text)})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, m.Close(context.Background())) }()
+		q, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, q.Close()) }()
+		rnd := rand.New(rand.NewPCG(1, 1))
+		for _, l := range m.Inputs() {
+			_, err := q.Input(l.Name).Write(encode(fill(rnd, l.DType, l.Elements())))
+			require.NoError(t, err)
+		}
+		results := func() (all string) {
+			for _, l := range m.Outputs() {
+				got := make([]byte, l.PackedBytes())
+				_, err := q.Output(l.Name).Read(got)
+				require.NoError(t, err)
+				all += string(got)
+			}
+			return all
+		}
+		_, err = q.Evaluate(t.Context())
+		require.NoError(t, err)
+		want := results()
+		cut := 0
+		for n := int64(0); ; n++ {
+			ctx := &endsAfter{Context: context.Background()}
+			ctx.left.Store(n)
+			if _, err = q.Evaluate(ctx); err == nil {
+				break
+			}
+			require.ErrorIs(t, err, context.Canceled)
+			cut++
+			_, err = q.Evaluate(t.Context())
+			require.NoError(t, err)
+			require.True(t, want == results(), "%d workers, ended at check %d", workers, n)
+		}
+		require.Greater(t, cut, 10)
+		require.True(t, want == results(), "%d workers", workers)
+	}
+}
