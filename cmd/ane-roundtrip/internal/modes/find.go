@@ -382,11 +382,12 @@ func (c *Comparison) alone(ctx context.Context, tree *mil.Program, r result) (ma
 		f.Params = append(f.Params, mil.Var{Pos: v.Pos, At: v.Pos, Type: v.Type(), Name: v.Name})
 	}
 	for _, op := range tree.Select(c.Source.Function).Body {
-		if op == r.node.Op {
+		if slices.ContainsFunc(op.Results, func(v mil.Var) bool { return v.Name == r.value.Name }) {
 			f.Body = append(f.Body, op)
 			break
 		}
-		if !slices.ContainsFunc(op.Results, func(v mil.Var) bool { return c.computed[v.Name] }) {
+		if len(op.Results) > 0 && // a write of a state is no operand
+			!slices.ContainsFunc(op.Results, func(v mil.Var) bool { return c.computed[v.Name] }) {
 			f.Body = append(f.Body, op) // known when compiling
 		}
 	}
