@@ -85,7 +85,9 @@ func TestRequestsAreReboundForOtherSurfaces(t *testing.T) {
 }
 
 func TestIdleProgramsHoldNoMemory(t *testing.T) {
-	deep := functions(`func main<ios18>(T x) { T h = add(x = x, y = x)[name = string("h")]; T y = mul(x = h, y = h)[name = string("y")]; } -> (y);`)
+	// Two operators read h, so no result is written over it.
+	deep := functions(`func main<ios18>(T x) { T h = add(x = x, y = x)[name = string("h")]; ` +
+		`T g = relu(x = h)[name = string("g")]; T y = mul(x = h, y = g)[name = string("y")]; } -> (y);`)
 	s, _, h := compiled(t, 2, deep)
 	before := unimem.Live().Blocks
 	require.Equal(t, done, s.evaluate(h, 0, 1, []uint32{1}, []uint32{2}))
