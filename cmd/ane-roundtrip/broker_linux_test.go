@@ -312,7 +312,17 @@ func TestBrokerWithoutAddressSpace(t *testing.T) {
 	if budget.Race {
 		t.Skip("the race detector reserves more than the limit")
 	}
-	s := serve(t, []string{"sh", "-c", `ulimit -v 2400000; exec "$@"`, "sh"}, "--socket", "SOCKET")
+	// One that serves has all that a start needs, and less than its threads would need besides.
+	free := serve(t, nil, "--socket", "SOCKET")
+	free.device(t)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", free.Process.Pid))
+	require.NoError(t, err)
+	_, size, found := strings.Cut(string(status), "VmSize:")
+	require.True(t, found, "%s", status)
+	kib := strings.Fields(size)[0]
+	require.NoError(t, free.Process.Signal(unix.SIGTERM))
+	require.Equal(t, codePass, free.code(t), free.log())
+	s := serve(t, []string{"sh", "-c", "ulimit -v " + kib + `; exec "$@"`, "sh"}, "--socket", "SOCKET")
 	require.Equal(t, codeFail, s.code(t), s.log())
 	require.Contains(t, s.log(), "limit on the address space leaves")
 }
