@@ -219,6 +219,8 @@ func TestCancelHoldsBlocks(t *testing.T) {
 	}()
 	runs(t, s)
 	signal(t, pid, unix.SIGSTOP) // so that it cannot answer at once
+	frozen(t, pid)
+	defer func() { _ = unix.Kill(pid, unix.SIGCONT) }()
 	cancel()
 	err = await.Value(t, done)
 	require.ErrorIs(t, err, ane.ErrDeadline)

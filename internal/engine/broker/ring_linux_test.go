@@ -186,6 +186,7 @@ func TestRunOutlivesItsSession(t *testing.T) {
 		go func() { done <- r.run(ctx) }()
 		runs(t, s)
 		signal(t, pid, unix.SIGSTOP)
+		frozen(t, pid)
 		go s.close(errGone, 50*time.Millisecond)
 		await.Until(t, "the session is over", s.over.Load)
 		cancel()
