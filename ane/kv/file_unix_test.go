@@ -39,3 +39,21 @@ func TestSavesToOnePathAtOnce(t *testing.T) {
 	require.NoError(t, c.SaveFile(path, print1))
 	require.NoFileExists(t, left)
 }
+
+// A new snapshot is its owner's alone. One that replaces a file keeps the permissions of that file.
+func TestSnapshotsKeepTheirPermissions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.kv")
+	c := made(t, small)
+	add(t, c, 3)
+	mode := func() os.FileMode {
+		require.NoError(t, c.SaveFile(path, print1))
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		return info.Mode()
+	}
+	require.Equal(t, os.FileMode(0o600), mode())
+	for _, want := range []os.FileMode{0o644, 0o400, 0o660} {
+		require.NoError(t, os.Chmod(path, want))
+		require.Equal(t, want, mode())
+	}
+}

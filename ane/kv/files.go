@@ -84,10 +84,16 @@ func (system) open(path string) (file, int64, error) {
 	return readable(f), info.Size(), nil
 }
 
-// rename replaces files, not pipes and devices.
+// rename replaces files, not pipes and devices. The new file gets the permissions of the one that it replaces.
 func (system) rename(from, to string) error {
-	if info, err := os.Stat(to); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(to)
+	if err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s is no regular file: %v: %w", to, info.Mode(), os.ErrExist)
+	}
+	if err == nil {
+		if err := os.Chmod(from, info.Mode().Perm()); err != nil {
+			return err
+		}
 	}
 	return os.Rename(from, to)
 }

@@ -326,10 +326,10 @@ func (j *actorJob) prepare() (err error) {
 		return err
 	}
 	if o.context == 0 {
-		o.context = taken + o.max
+		o.context = min(taken+o.max, c.Positions)
 	}
-	j.generateJob.o.context = min(o.context, c.Positions)
-	return nil
+	j.generateJob.o.context = o.context
+	return checkContext(o.context, c)
 }
 
 // replaceable refuses a file that freeze would replace and that is no actor, such as one of the model, of the guest or

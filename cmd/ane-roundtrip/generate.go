@@ -205,18 +205,30 @@ func (j *generateJob) prepare() (err error) {
 		return badf("--context %d for %d tokens and %d new ones; give %d, or leave it out", o.context, taken, o.max,
 			taken+o.max)
 	}
-	o.context = min(o.context, c.Positions)
+	return checkContext(o.context, c)
+}
+
+// checkContext refuses room for more tokens than the model has positions.
+func checkContext(context int, c decoder.Config) error {
+	if context > c.Positions {
+		return badf("--context %d; the model has %d positions, give at most as many, or leave it out", context,
+			c.Positions)
+	}
 	return nil
 }
 
-// parseTokens parses ids separated by commas.
+// parseTokens parses ids separated by commas: digits alone.
 func parseTokens(list string) (ids []int, err error) {
-	for _, word := range strings.Split(list, ",") {
-		id, err := strconv.Atoi(strings.TrimSpace(word))
-		if err != nil || id < 0 {
-			return nil, badf("--tokens: %q is no token; give numbers separated by commas, such as 1,2,3", word)
+	for i, word := range strings.Split(list, ",") {
+		id, err := strconv.ParseUint(word, 10, 31)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, badf("--tokens: %s is beyond any vocabulary; give ids of the model", word)
 		}
-		ids = append(ids, id)
+		if err != nil {
+			return nil, badf("--tokens: item %d, %q, is no token; give digits separated by commas, such as 1,2,3", i+1,
+				word)
+		}
+		ids = append(ids, int(id))
 	}
 	return ids, nil
 }

@@ -1,7 +1,6 @@
 package decoder
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -181,12 +180,11 @@ func (c *Config) generation(path string) error {
 	if err != nil {
 		return &Error{Op: "open", Name: path, Err: ErrConfig, Cause: err}
 	}
-	var g fileConfig
-	if err := json.Unmarshal(text, &struct {
-		EOS *json.RawMessage `json:"eos_token_id"`
-	}{&g.EOS}); err != nil {
+	all, err := members(text)
+	if err != nil {
 		return &Error{Op: "open", Name: generationFile, Err: ErrConfig, Detail: jsonFault(err, text)}
 	}
+	g := fileConfig{EOS: all["eos_token_id"]}
 	ends, err := g.ends(generationFile)
 	if len(ends) > 0 {
 		c.EOS = ends
@@ -197,12 +195,8 @@ func (c *Config) generation(path string) error {
 // parseConfig reads the text of config.json.
 func parseConfig(text []byte) (Config, error) {
 	var f fileConfig
-	d := json.NewDecoder(bytes.NewReader(text))
-	if err := d.Decode(&f); err != nil {
+	if err := readObject(text, &f); err != nil {
 		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: jsonFault(err, text)}
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Config{}, &Error{Op: "open", Name: configFile, Err: ErrConfig, Detail: "text follows the object"}
 	}
 	return f.config()
 }
@@ -215,8 +209,8 @@ func jsonFault(err error, text []byte) string {
 	case errors.As(err, &syntax):
 		return fmt.Sprintf("no JSON at byte %d of %d: %v", syntax.Offset, len(text), syntax)
 	case errors.As(err, &kind) && kind.Field != "":
-		return fmt.Sprintf("%s is a JSON %s", strings.TrimPrefix(kind.Field, "."), kind.Value)
-	case kind != nil || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s is a JSON %s", kind.Field, kind.Value)
+	case kind != nil:
 		return fmt.Sprintf("no JSON object in %d bytes", len(text))
 	}
 	return err.Error()
@@ -399,7 +393,7 @@ func (q *Quantization) layer(name string, raw json.RawMessage) error {
 		Mode  string `json:"mode"`
 	}
 	own.Group, own.Bits = 64, 4 // MLX's own defaults
-	if err := json.Unmarshal(raw, &own); err != nil {
+	if err := readObject(raw, &own); err != nil {
 		return err
 	}
 	if own.Mode != "" && own.Mode != "affine" {

@@ -61,7 +61,7 @@ func (f *fileConfig) rope(c *Config, theta float64) error {
 	}
 	var r fileRope
 	if len(raw) > 0 && string(raw) != "null" {
-		if err := json.Unmarshal(raw, &r); err != nil {
+		if err := readObject(raw, &r); err != nil {
 			return configError(key, jsonFault(err, raw), "", ErrConfig)
 		}
 	}
