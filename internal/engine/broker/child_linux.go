@@ -12,7 +12,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
-	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // ServeChild serves and exits in a process that Open started as a private broker. In every
@@ -56,6 +55,9 @@ func child(socket string) int {
 	if err != nil {
 		return complain(err)
 	}
+	if workers := server.Processors(); config.Workers == 0 {
+		config.Workers = workers
+	}
 	if err := server.ServeConn(context.Background(), conn, config); err != nil {
 		return complain(err)
 	}
@@ -66,7 +68,7 @@ func child(socket string) int {
 func configured(getenv func(string) string) server.Config {
 	c := server.Config{CacheDir: getenv(cacheVariable)}
 	if n, err := strconv.Atoi(getenv(workVariable)); err == nil && n > 0 {
-		c.Engine = func() ane.Engine { return soft.New(soft.Workers(n)) }
+		c.Workers = n
 	}
 	return c
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"log/slog"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/anekit/anekit/ane"
@@ -19,6 +20,9 @@ type Config struct {
 	// Engine makes the engine that the broker drives; nil is the software engine. The
 	// broker closes it.
 	Engine func() ane.Engine
+	// Workers bounds the goroutines of the software engine that share one operation, and with them the compiles that
+	// run at a time; 0 means GOMAXPROCS. See Processors.
+	Workers int
 	// CacheDir is the folder of the compile cache, made with mode 0700 when it is
 	// missing; empty means no cache on disk.
 	CacheDir string
@@ -61,8 +65,11 @@ type Config struct {
 
 // settled returns c with every default in place.
 func (c Config) settled(policy *Policy) Config {
+	if c.Workers <= 0 {
+		c.Workers = runtime.GOMAXPROCS(0)
+	}
 	if c.Engine == nil {
-		c.Engine = func() ane.Engine { return soft.New() }
+		c.Engine = func() ane.Engine { return soft.New(soft.Workers(c.Workers)) }
 	}
 	if c.CacheBytes == 0 {
 		c.CacheBytes = DefaultCacheBytes

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/internal/engine/soft"
@@ -55,8 +57,8 @@ func (w wholeExec) Prepare(in, out []*ane.Tensor) (ane.Invocation, error) {
 func (w wholeRun) Evaluate(ctx context.Context) error { return w.Invocation.Evaluate(plain{ctx}) }
 
 // bench is a broker, and a way to connect clients to it.
-func bench(b *testing.B, engine func() ane.Engine) (join func() *peer) {
-	s, err := newServer(Config{Engine: engine}.settled(OwnerPolicy()))
+func bench(b *testing.B, workers int, engine func() ane.Engine) (s *server, join func() *peer) {
+	s, err := newServer(Config{Engine: engine, Workers: workers}.settled(OwnerPolicy()))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -75,7 +77,7 @@ func bench(b *testing.B, engine func() ane.Engine) (join func() *peer) {
 			b.Error(err)
 		}
 	})
-	return func() *peer {
+	return s, func() *peer {
 		here, there, err := wiretest.Pair()
 		if err != nil {
 			b.Fatal(err)
@@ -96,15 +98,23 @@ func quantile(b *testing.B, times []time.Duration, q float64, unit string) {
 	b.ReportMetric(float64(times[int(q*float64(len(times)-1))])/1e6, unit)
 }
 
+// ownProcess gives this process the processors of one that is a broker, and returns the workers of its engine.
+func ownProcess(b *testing.B) (workers int) {
+	n := runtime.GOMAXPROCS(0)
+	b.Cleanup(func() { runtime.GOMAXPROCS(n) })
+	return Processors()
+}
+
 // BenchmarkNoOpBesideHog is a short request of a high class, asked for while a client of the lowest class runs products
-// of matrices without end. It reports the quantiles of its time, and that of two steps of the hog.
+// of matrices without end, each time while the hog runs. It reports the quantiles of its time, and that of two steps of the hog.
 func BenchmarkNoOpBesideHog(b *testing.B) {
+	workers := ownProcess(b)
 	for name, engine := range map[string]func() ane.Engine{
-		"yields": func() ane.Engine { return soft.New() },
-		"whole":  func() ane.Engine { return whole{soft.New()} }, // the floor of what is to be beaten
+		"yields": func() ane.Engine { return soft.New(soft.Workers(workers)) },
+		"whole":  func() ane.Engine { return whole{soft.New(soft.Workers(workers))} }, // the floor of what is to be beaten
 	} {
 		b.Run(name, func(b *testing.B) {
-			join := bench(b, engine)
+			s, join := bench(b, workers, engine)
 			low, high := join(), join()
 			hog, err := low.ready(chained("hog", "tensor<fp16, [1024, 1024]>", "matmul(x = %s, y = %s)", hogSteps),
 				driverabi.QoSBackground)
@@ -137,6 +147,9 @@ func BenchmarkNoOpBesideHog(b *testing.B) {
 			}()
 			var times []time.Duration
 			for b.Loop() {
+				if !await.Poll(func() bool { return s.driver.Stats().Running == 1 }) {
+					b.Fatal("the hog does not run")
+				}
 				begin := time.Now()
 				if err := high.evaluate(r, 0); err != nil {
 					b.Fatal(err)
@@ -157,12 +170,13 @@ func BenchmarkNoOpBesideHog(b *testing.B) {
 // BenchmarkTinyCompileBesideHogs is the compile of a program of one step while three clients compile programs of 20,000
 // steps, eight at a time each.
 func BenchmarkTinyCompileBesideHogs(b *testing.B) {
+	workers := ownProcess(b)
 	for name, engine := range map[string]func() ane.Engine{
-		"yields": func() ane.Engine { return soft.New() },
-		"whole":  func() ane.Engine { return whole{soft.New()} },
+		"yields": func() ane.Engine { return soft.New(soft.Workers(workers)) },
+		"whole":  func() ane.Engine { return whole{soft.New(soft.Workers(workers))} },
 	} {
 		b.Run(name, func(b *testing.B) {
-			join := bench(b, engine)
+			_, join := bench(b, workers, engine)
 			tiny := join()
 			stop, over := make(chan struct{}), make(chan error, 3)
 			long := chained("long", "tensor<fp16, [4]>", "add(x = %s, y = %s)", 20_000)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"os"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,7 +55,7 @@ type server struct {
 // newServer makes the engine and what goes around it. close must follow.
 func newServer(c Config) (*server, error) {
 	s := &server{conf: c, sessions: map[*session]struct{}{}, open: map[*wire.Conn]struct{}{},
-		turns: newTurns(max(1, runtime.GOMAXPROCS(0)-1)), // one processor is for requests
+		turns: newTurns(max(1, c.Workers-1)), // one processor is for requests
 		over:  make(chan struct{}), watching: make(chan struct{})}
 	s.reports = newReports(c.report)
 	s.quotas = newQuotas(c.process, c.clients)
