@@ -68,18 +68,35 @@ func (m *mover) span(c *call, lo, hi, _ int) {
 	}
 }
 
-// even reports whether the rows are dense and as far from each other on both sides.
+// even reports whether rows are dense, and do not overlap those beside them along the axis before the last.
 func (b *box) even() bool {
-	return len(b.dims) == 2 && b.src[1] == 1 && b.dst[1] == 1 && b.src[0] >= b.dims[1] && b.dst[0] >= b.dims[1]
+	last := len(b.dims) - 1
+	return last > 0 && b.src[last] == 1 && b.dst[last] == 1 && b.src[last-1] >= b.dims[last] &&
+		b.dst[last-1] >= b.dims[last]
 }
 
 // even copies rows lo to hi of such a box.
 func (m *mover) even(c *call, b *box, lo, hi int) {
-	src, dst, n := c.in[b.from].raw, c.out[b.to].raw, b.dims[1]*m.size
-	for ; lo < hi && !c.stopped(); lo += chunk {
-		to, from := dst[(b.dstBase+lo*b.dst[0])*m.size:], src[(b.srcBase+lo*b.src[0])*m.size:]
-		halves.CopyRows(to, from, min(chunk, hi-lo), n, b.dst[0]*m.size, b.src[0]*m.size)
+	last := len(b.dims) - 1
+	from, to, size := c.in[b.from].raw, c.out[b.to].raw, b.dims[last]*m.size
+	for lo < hi && !c.stopped() {
+		n := min(b.dims[last-1]-lo%b.dims[last-1], hi-lo, chunk)
+		src, dst := b.offsets(lo)
+		halves.CopyRows(to[(b.dstBase+dst)*m.size:], from[(b.srcBase+src)*m.size:], n, size, b.dst[last-1]*m.size,
+			b.src[last-1]*m.size)
+		lo += n
 	}
+}
+
+// offsets returns those of a run along the last axis.
+func (b *box) offsets(r int) (src, dst int) {
+	for d := len(b.dims) - 2; d >= 0; d-- {
+		k := r % b.dims[d]
+		src += k * b.src[d]
+		dst += k * b.dst[d]
+		r /= b.dims[d]
+	}
+	return src, dst
 }
 
 // row copies one run along the last axis.
@@ -90,12 +107,8 @@ func (m *mover) row(c *call, b *box, r int) {
 // rowAt is row with other offsets of the first element.
 func (m *mover) rowAt(c *call, b *box, r, src, dst int) {
 	last := len(b.dims) - 1
-	for d := last - 1; d >= 0; d-- {
-		k := r % b.dims[d]
-		src += k * b.src[d]
-		dst += k * b.dst[d]
-		r /= b.dims[d]
-	}
+	bySrc, byDst := b.offsets(r)
+	src, dst = src+bySrc, dst+byDst
 	n, ss, ds := b.dims[last], b.src[last], b.dst[last]
 	from, to := &c.in[b.from], &c.out[b.to]
 	if ss == 1 && ds == 1 {
@@ -113,6 +126,13 @@ func (m *mover) rowAt(c *call, b *box, r, src, dst int) {
 }
 
 func stride[T uint8 | uint16 | uint32](to, from []T, dst, src, ds, ss, n int) {
+	if ss == 1 {
+		for _, v := range from[src:][:n] {
+			to[dst] = v
+			dst += ds
+		}
+		return
+	}
 	for range n {
 		to[dst] = from[src]
 		dst += ds

@@ -60,6 +60,34 @@ func TestTranspose(t *testing.T) {
 	})
 }
 
+// TestTransposeNarrow has matrices of few rows or columns, and short runs that change places, in more than one piece.
+func TestTransposeNarrow(t *testing.T) {
+	for _, c := range []struct{ shape, perm []int }{
+		{[]int{3, 4500}, []int{1, 0}}, {[]int{4500, 3}, []int{1, 0}}, {[]int{2, 5, 600}, []int{2, 0, 1}},
+		{[]int{70, 90, 8}, []int{1, 0, 2}}, {[]int{2, 65, 66, 4}, []int{0, 2, 1, 3}}, {[]int{5, 70, 3, 2}, []int{1, 2, 0, 3}},
+		{[]int{66, 3, 5, 2}, []int{2, 1, 0, 3}}, {[]int{9, 100, 16}, []int{1, 0, 2}}, {[]int{9, 40, 33}, []int{1, 0, 2}},
+		{[]int{2, 3, 4, 5, 6}, []int{3, 0, 1, 2, 4}}, {[]int{7, 2, 40, 2}, []int{0, 2, 3, 1}},
+	} {
+		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int8} {
+			x := moved(rand.New(rand.NewPCG(1, 2)), d, c.shape...)
+			shape := []int{}
+			for _, a := range c.perm {
+				shape = append(shape, c.shape[a])
+			}
+			want := zeros(d, shape...)
+			each(shape, func(i []int) {
+				from := make([]int, len(i))
+				for k, a := range c.perm {
+					from[a] = i[k]
+				}
+				want.set(x.at(from...), i...)
+			})
+			operation{op: "transpose", in: []operand{{"x", x, false}}, settings: ", perm = " + intVec(c.perm...),
+				want: []nd{want}}.exact(t)
+		}
+	}
+}
+
 func TestViews(t *testing.T) {
 	perType(t, 20, func(t *testing.T, r *rand.Rand, d mil.DType) {
 		x := moved(r, d, randomShape(r, 0, 5)...)

@@ -6,10 +6,11 @@ import (
 )
 
 // turner copies a box whose source is dense along another axis than its destination: matrices that change rows and
-// columns, one for each position along the other axes.
+// columns, one for each position along the other axes. Their items are elements, or short runs of these.
 type turner struct {
 	box        box  // without the two axes
 	size       int  // of an element in bytes
+	unit       int  // elements of an item
 	rows, cols int  // of a matrix in the source
 	to, from   int  // elements between the rows of the destination and the source
 	high, wide int  // matrices are turned in pieces of high x wide
@@ -19,24 +20,37 @@ type turner struct {
 // Sizes of a piece: 64 KiB of halves, in as many pages as a processor finds quickly. A result of pastLeast bytes is
 // larger than most caches.
 const (
-	turnPiece = 256
-	pastHigh  = 64
-	pastLeast = 16 << 20
+	turnPiece  = 256
+	pastHigh   = 64
+	pastLeast  = 16 << 20
+	turnNarrow = 16 // the longer side of a piece is longer where the other is shorter than this
+	turnUnit   = 32 // bytes of an item; longer runs are quicker as rows
+	turnLeast  = 16 // elements of a matrix; copying rows is quicker for fewer
 )
 
 // turned returns the runner for a merged box, or nil if it does not turn matrices.
 func turned(size int, b *box) runner {
-	last := len(b.dims) - 1
-	if last < 1 || b.dst[last] != 1 || b.src[last] == 1 {
+	last, unit := len(b.dims)-1, 1
+	if last > 1 && b.src[last] == 1 && b.dst[last] == 1 && b.dims[last]*size <= turnUnit {
+		unit = b.dims[last]
+		last--
+	}
+	if last < 1 || b.dst[last] != unit || b.src[last] == unit {
 		return nil
 	}
 	for i := range last {
-		if b.src[i] != 1 || b.src[last] < b.dims[i] || b.dst[i] < b.dims[last] || min(b.dims[i], b.dims[last]) < 4 {
+		if b.src[i] != unit || b.src[last] < b.dims[i]*unit || b.dst[i] < b.dims[last]*unit ||
+			b.dims[i]*b.dims[last] < turnLeast {
 			continue
 		}
-		t := &turner{size: size, rows: b.dims[last], cols: b.dims[i], from: b.src[last], to: b.dst[i],
+		t := &turner{size: size, unit: unit, rows: b.dims[last], cols: b.dims[i], from: b.src[last], to: b.dst[i],
 			high: turnPiece, wide: turnPiece}
-		if size == 2 && ops.Volume(b.dims)*size >= pastLeast {
+		switch narrow := min(t.rows, t.cols) < turnNarrow; {
+		case unit > 1:
+			t.high, t.wide = turnPiece/4, turnPiece/4
+		case narrow:
+			t.high, t.wide = turnPiece*turnPiece/turnNarrow, turnPiece*turnPiece/turnNarrow
+		case size == 2 && ops.Volume(b.dims)*size >= pastLeast:
 			t.high, t.wide, t.past = pastHigh, halves.FetchCols, true
 		}
 		t.box = box{from: b.from, to: b.to, srcBase: b.srcBase, dstBase: b.dstBase}
@@ -58,7 +72,7 @@ func (t *turner) pieces() (down, across int) {
 
 func (t *turner) run(c *call) {
 	down, across := t.pieces()
-	c.spread(ops.Volume(t.box.dims)*down*across, min(t.rows, t.high)*min(t.cols, t.wide))
+	c.spread(ops.Volume(t.box.dims)*down*across, min(t.rows, t.high)*min(t.cols, t.wide)*t.unit)
 }
 
 func (t *turner) span(c *call, lo, hi, _ int) {
@@ -67,10 +81,15 @@ func (t *turner) span(c *call, lo, hi, _ int) {
 	for i := lo; i < hi && !c.stopped(); i++ {
 		m := i / (down * across)
 		r, col := i%down*t.high, i/down%across*t.wide
-		src := t.box.srcBase + offset(m, t.box.dims, t.box.src) + r*t.from + col
-		dst := t.box.dstBase + offset(m, t.box.dims, t.box.dst) + col*t.to + r
+		src := t.box.srcBase + offset(m, t.box.dims, t.box.src) + r*t.from + col*t.unit
+		dst := t.box.dstBase + offset(m, t.box.dims, t.box.dst) + col*t.to + r*t.unit
 		rows, cols := min(t.high, t.rows-r), min(t.wide, t.cols-col)
 		switch {
+		case t.unit > 1:
+			n := t.unit * t.size
+			for i := range cols {
+				halves.CopyRows(to.raw[(dst+i*t.to)*t.size:], from.raw[src*t.size+i*n:], rows, n, n, t.from*t.size)
+			}
 		case t.past:
 			var next []uint16
 			if r+t.high < t.rows {

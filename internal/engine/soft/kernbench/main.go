@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -54,8 +55,11 @@ func table(ctx context.Context, part string) error {
 	w := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "Kernel\tMeasured\tPer item\tFloor\tPer item\tRatio\tTarget\tFloor is")
 	list := cases()
-	if strings.Contains(part, "packed") { // they take a GiB
+	switch {
+	case strings.Contains(part, "packed"): // they take a GiB
 		list = packedCases()
+	case strings.HasPrefix(part, "shape"): // they take a minute
+		list = shapeCases()
 	}
 	for _, c := range list {
 		if !strings.Contains(c.name, part) {
@@ -63,7 +67,7 @@ func table(ctx context.Context, part string) error {
 		}
 		best, floor, err := c.measure(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w", c.name, err)
+			return errors.Join(w.Flush(), fmt.Errorf("%s: %w", c.name, err))
 		}
 		per := func(d time.Duration) string {
 			return fmt.Sprintf("%.3g ns", float64(d.Nanoseconds())/float64(c.items))

@@ -79,8 +79,10 @@ func divide512(dst *fp16.Bits, x *float32, blocks int, by, inverse float64, low,
 //go:noescape
 func moments512(m *Moments, x *fp16.Bits, blocks int, from float64)
 
+// normalize512 fetches what is ahead bytes after x.
+//
 //go:noescape
-func normalize512(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+func normalize512(dst, x, gamma, beta *fp16.Bits, blocks, ahead int, s *Scaled)
 
 //go:noescape
 func stretch512(dst, x, gamma *fp16.Bits, blocks int, s *Scaled)

@@ -21,7 +21,7 @@ func exp512(*float32, *float64, *fp16.Bits, int, float64, *expConstants)        
 func divide512(*fp16.Bits, *float32, int, float64, float64, float32, float32)        {}
 func moments512(*Moments, *fp16.Bits, int, float64)                                  {}
 func stretch512(*fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)                    {}
-func normalize512(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, *Scaled)      {}
+func normalize512(*fp16.Bits, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int, *Scaled) {}
 func mulRowsVector(*float32, *float32, *fp16.Bits, int, int, int)                    {}
 func dots(*[dotRows]float32, *float32, *fp16.Bits, *fp16.Bits, *fp16.Bits, int, int) {}
 

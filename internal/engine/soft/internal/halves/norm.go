@@ -32,7 +32,7 @@ func (m *Moments) Add(x []fp16.Bits, from float64) {
 type Scaled struct {
 	mean, scale               float64
 	meanShort, left           float32 // mean; what is left of it, times scale
-	scaleShort, spread, least float32 // scale; the error of a distance in float32, times scale; the least exact enough
+	scaleShort, spread, least float32 // scale; what the mean's error makes of a result; the least exact enough
 	bound                     uint32  // twice the bits of least, or of the least normal half, or more than any
 }
 
@@ -40,11 +40,12 @@ type Scaled struct {
 func NewScaled(mean, scale float64) Scaled {
 	s := Scaled{mean: mean, scale: scale, meanShort: float32(mean), scaleShort: float32(scale)}
 	s.left = float32((mean - float64(s.meanShort)) * scale)
-	s.spread = float32(math.Abs(mean) * scale * 0x1p-45)
+	spread := float32(math.Abs(mean) * scale * 0x1p-45) // the error of a distance in float32, times scale
 	if !(scale > 0x1p-40 && scale < 0x1p40) {
-		s.spread = float32(math.NaN()) // nothing is computed in float32
+		spread = float32(math.NaN()) // nothing is computed in float32
 	}
-	s.least, s.bound = s.spread*0x1p24, math.MaxUint32
+	s.spread = spread * 0x1p16 // times more than the greatest gamma
+	s.least, s.bound = spread*0x1p24, math.MaxUint32
 	if s.least < math.MaxFloat32 {
 		s.bound = 2 * math.Float32bits(max(s.least, 0x1p-14))
 	}
@@ -61,6 +62,10 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 	if beta != nil {
 		beta = beta[:len(dst)]
 	}
+	ahead := 2 * len(dst)
+	if ahead > fetchMost {
+		ahead = 0
+	}
 	for len(dst) >= block && machine.kernel != portable {
 		n := min(len(dst)/block*block, most)
 		by, shift := (*fp16.Bits)(nil), (*fp16.Bits)(nil)
@@ -70,7 +75,7 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 		if beta != nil {
 			shift, beta = &beta[0], beta[n:]
 		}
-		s.normalize(&dst[0], &x[0], by, shift, n/block)
+		s.normalize(&dst[0], &x[0], by, shift, n/block, ahead)
 		dst, x = dst[n:], x[n:]
 	}
 	for i, b := range x {
@@ -85,10 +90,14 @@ func (s *Scaled) Normalize(dst, x, gamma, beta []fp16.Bits) {
 	}
 }
 
+// fetchMost is the bytes of a sequence after which the next as long is fetched: both and gamma and beta fit the first
+// cache.
+const fetchMost = 1 << 14
+
 // normalize is Normalize for blocks, by the kernel for what there is.
-func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks int) {
+func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks, ahead int) {
 	switch {
-	case machine.kernel == avx2:
+	case machine.kernel == avx2, beta != nil && !(s.spread < math.MaxFloat32):
 		const step = 8
 		ones, zeros, byGamma, byBeta := [4]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00}, [4]fp16.Bits{}, step, step
 		if gamma == nil {
@@ -99,7 +108,7 @@ func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks int) {
 		}
 		normalize256(dst, x, gamma, beta, byGamma, byBeta, blocks, s)
 	case beta != nil:
-		normalize512(dst, x, gamma, beta, blocks, s)
+		normalize512(dst, x, gamma, beta, blocks, ahead, s)
 	default:
 		stretch512(dst, x, gamma, blocks, s)
 	}

@@ -1,11 +1,9 @@
 #include "textflag.h"
 #include "doubles_amd64.h"
 
-// margins are 2^-22 and 1.25*2^-23 as float32, more than the relative errors of a distance times the scale, and of the
-// result and an end of its margin.
-DATA margins<>+0(SB)/4, $0x34800000
-DATA margins<>+4(SB)/4, $0x34200000
-GLOBL margins<>(SB), RODATA|NOPTR, $8
+// margin is 6.5*2^-24 as float32, more than the relative error of a result in float32 and of an end of its margin.
+DATA margin<>+0(SB)/4, $0x34d00000
+GLOBL margin<>(SB), RODATA|NOPTR, $4
 
 // bounds are what a scaled element without beta is compared with: twice the bits of 2^-14, the least normal half; -4091
 // and 10 in the high 13 bits, to tell what is within 5 of 4096 in the low 13 bits, where halves meet.
@@ -15,7 +13,7 @@ DATA bounds<>+8(SB)/4, $0x00500000
 GLOBL bounds<>(SB), RODATA|NOPTR, $12
 
 // SCALE loads what s has: mean and scale as float64, mean as float32, what is left of it times scale, scale, the error
-// of a distance, the least distance with 24 bits. MAGNITUDE is 0x7fffffff.
+// of a result from the mean's. Z25 has 0x7fffffff in each element.
 #define SCALE \
 	VBROADCASTSD (AX), Z17            \
 	VBROADCASTSD 8(AX), Z18           \
@@ -27,15 +25,13 @@ GLOBL bounds<>(SB), RODATA|NOPTR, $12
 	VPTERNLOGD   $255, Z25, Z25, Z25  \
 	VPSRLD       $1, Z25, Z25
 
-// EXACT computes a block in float64, with beta in Y8 and Y9.
+// EXACT computes a block in float64, with gamma in Y6 and Y7, and beta in Y8 and Y9.
 #define EXACT \
 	DOUBLES                   \
 	VSUBPD      Z17, Z0, Z0   \
 	VSUBPD      Z17, Z1, Z1   \
 	VMULPD      Z18, Z0, Z0   \
 	VMULPD      Z18, Z1, Z1   \
-	VCVTPH2PS   (R8), Y6      \
-	VCVTPH2PS   16(R8), Y7    \
 	VCVTPS2PD   Y6, Z6        \
 	VCVTPS2PD   Y7, Z7        \
 	VCVTPS2PD   Y8, Z8        \
@@ -44,60 +40,62 @@ GLOBL bounds<>(SB), RODATA|NOPTR, $12
 	VFMADD213PD Z9, Z7, Z1    \
 	ROUND
 
-// func normalize512(dst, x, gamma, beta *fp16.Bits, blocks int, s *Scaled)
+// func normalize512(dst, x, gamma, beta *fp16.Bits, blocks, ahead int, s *Scaled)
 //
-// Where both ends of the margin of error of float32 round to one half, that is the result.
-TEXT ·normalize512(SB), NOSPLIT, $0-48
+// Where both ends of the margin of error of float32 round to one half, that is the result. The margin is a part of the
+// product or of the result, the greater, and what the mean's error makes of the greatest gamma. ahead bytes after x is
+// what is read next.
+TEXT ·normalize512(SB), NOSPLIT, $0-56
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gamma+16(FP), R8
 	MOVQ beta+24(FP), R9
 	MOVQ blocks+32(FP), CX
-	MOVQ s+40(FP), AX
+	MOVQ ahead+40(FP), R10
+	MOVQ s+48(FP), AX
 	SCALE
-	VBROADCASTSS margins<>+0(SB), Z23
-	VBROADCASTSS margins<>+4(SB), Z24
+	VBROADCASTSS margin<>+0(SB), Z24
+	SHLQ         $5, CX
+	ADDQ         SI, CX
+	SUBQ         SI, R8 // from x
+	SUBQ         SI, R9
 
 normalize:
+	PREFETCHT0  (SI)(R10*1)
 	VCVTPH2PS   (SI), Z0
-	VCVTPH2PS   (R8), Z1
-	VCVTPH2PS   (R9), Z2
+	VCVTPH2PS   (SI)(R8*1), Z1
+	VCVTPH2PS   (SI)(R9*1), Z2
 	VSUBPS      Z19, Z0, Z0
 	VFMSUB213PS Z20, Z21, Z0
-	VFMADD231PS Z1, Z0, Z2   // the result
-	VPANDD      Z25, Z0, Z0
-	VPANDD      Z25, Z1, Z1
-	VPANDD      Z25, Z2, Z3
-	VFMADD213PS Z22, Z23, Z0 // |distance| * 2^-22 + spread
-	VMULPS      Z24, Z3, Z3
-	VFMADD231PS Z1, Z0, Z3   // the error
+	VMULPS      Z1, Z0, Z0
+	VADDPS      Z0, Z2, Z2        // the result
+	VRANGEPS    $0xb, Z0, Z2, Z3  // the greater magnitude
+	VFMADD213PS Z22, Z24, Z3      // the error
 	VSUBPS      Z3, Z2, Z4
 	VADDPS      Z3, Z2, Z5
-	VCMPPS      $3, Z3, Z3, K1
 	VCVTPS2PH   $0, Z4, Y4
 	VCVTPS2PH   $0, Z5, Y5
 	VPXOR       Y4, Y5, Y5
-	KORTESTW    K1, K1
-	JNE         exact
 	VPTEST      Y5, Y5
 	JNE         exact
 	VMOVDQU     Y4, (DI)
 	ADDQ        $32, SI
 	ADDQ        $32, DI
-
-next:
-	ADDQ $32, R8
-	ADDQ $32, R9
-	DECQ CX
-	JNE  normalize
+	CMPQ        SI, CX
+	JNE         normalize
 	VZEROUPPER
 	RET
 
 exact:
-	VCVTPH2PS (R9), Y8
-	VCVTPH2PS 16(R9), Y9
+	VCVTPH2PS (SI)(R9*1), Y8
+	VCVTPH2PS 16(SI)(R9*1), Y9
+	VCVTPH2PS (SI)(R8*1), Y6
+	VCVTPH2PS 16(SI)(R8*1), Y7
 	EXACT
-	JMP       next
+	CMPQ      SI, CX
+	JNE       normalize
+	VZEROUPPER
+	RET
 
 // NEAR sets K2 where the result is less than a normal half, or has fewer bits; K3 where it is near to where two halves
 // meet. Z3 and Z4 are changed.
@@ -150,8 +148,10 @@ next:
 	RET
 
 exact:
-	VPXOR Y8, Y8, Y8
-	VPXOR Y9, Y9, Y9
+	VPXOR     Y8, Y8, Y8
+	VPXOR     Y9, Y9, Y9
+	VCVTPH2PS (R8), Y6
+	VCVTPH2PS 16(R8), Y7
 	EXACT
 	JMP   next
 

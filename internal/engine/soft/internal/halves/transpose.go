@@ -62,9 +62,14 @@ func transposeHalves(dst, src, next []uint16, rows, cols, to, from int) {
 	}
 }
 
-// transposePortable goes along squares, so that the lines of both sides stay in a cache.
+// transposePortable goes along squares, so that the lines of both sides stay in a cache, and along the longer side of a
+// matrix that has few rows or columns.
 func transposePortable[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
 	const side = 16
+	if rows < side || cols < side {
+		transposeNarrow(dst, src, rows, cols, to, from)
+		return
+	}
 	for r0 := 0; r0 < rows; r0 += side {
 		r1 := min(r0+side, rows)
 		for c0 := 0; c0 < cols; c0 += side {
@@ -75,6 +80,33 @@ func transposePortable[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, 
 					line[i] = src[at]
 					at += from
 				}
+			}
+		}
+	}
+}
+
+// transposeNarrow takes as much of the longer side at a time as a cache holds.
+func transposeNarrow[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
+	const some = 512
+	if rows < cols {
+		for c0 := 0; c0 < cols; c0 += some {
+			n := min(some, cols-c0)
+			for r := range rows {
+				out := dst[c0*to+r:]
+				for i, v := range src[r*from+c0:][:n] {
+					out[i*to] = v
+				}
+			}
+		}
+		return
+	}
+	for r0 := 0; r0 < rows; r0 += some {
+		n := min(some, rows-r0)
+		for c := range cols {
+			in := src[r0*from+c:]
+			out := dst[c*to+r0:][:n]
+			for i := range out {
+				out[i] = in[i*from]
 			}
 		}
 	}
