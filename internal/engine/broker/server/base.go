@@ -9,7 +9,6 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/internal/engine/broker/driver"
-	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
 // base is a program of which instances may be made. It keeps what it was made of,
@@ -19,11 +18,17 @@ type base struct {
 	file  string
 	src   source
 	mode  numerics.Mode
-	files []*wire.Sealed // that src lies in; none when it came from the cache
+	files *memfds // that src lies in; nil when it came from the cache
 }
 
 // Close frees the program and what it was made of.
-func (b *base) Close() error { return errors.Join(b.Executable.Close(), closeFiles(b.files)) }
+func (b *base) Close() error {
+	err := b.Executable.Close()
+	if b.files != nil {
+		err = errors.Join(err, b.files.release())
+	}
+	return err
+}
 
 // linkable is a base whose engine makes instances without compiling, which the driver
 // asks it for. Of what it was made of it keeps the names of the weights.
@@ -59,8 +64,7 @@ func (s *server) instance(ctx context.Context, of ane.Executable, weights ane.We
 			Detail: "the base was compiled by a client that may make no instances",
 			Hint:   "purge the base and compile it again"}
 	}
-	src := b.src.compile(b.file)
-	src.Weights = overlay{weights, &b.src}
+	src := b.src.compile(b.file, overlay{weights, &b.src})
 	held, _, _ := b.Footprint()                         // which the client has been charged with for the instance
 	return s.engine.CompileMode(ctx, src, held, b.mode) // in the turn of the instance
 }

@@ -151,7 +151,8 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 	}
 	var how found
 	r, shared, err := c.acquire(ctx, at, func(r *resident) (ane.Executable, error) {
-		src, files := &up.source, &up.files
+		src, files := &up.source, up.files
+		var weights ane.Weights
 		if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
 			return nil, err
 		}
@@ -162,7 +163,7 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		}
 		switch {
 		case kept != nil:
-			src, files, how.cached = kept, nil, true
+			src, weights, files, how.cached = kept, kept, nil, true
 		case p.Key != "":
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrName,
 				Detail: "the cache has no such program", Hint: "send text and weights"}
@@ -170,12 +171,13 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 			if err := up.mapFiles("compile", p.File); err != nil {
 				return nil, err
 			}
+			weights = up.constants()
 		}
 		if err := up.owe("compile", p.File, needs{memory: compileWork(int64(len(src.text)))}); err != nil {
 			return nil, err
 		}
 		r.source = src.bytes()
-		exec, err := c.compileNow(ctx, p.File, src)
+		exec, err := c.compileNow(ctx, p.File, src, weights)
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +187,11 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 				how.notes = append(how.notes, "not kept in the cache: "+err.Error())
 			}
 		}
-		return c.keepSource(exec, p.File, src, files), nil
+		exec = c.keepSource(exec, p.File, src, files)
+		if files != nil && files.users.Load() > 1 { // the engine computes with what they hold, or compiles it again
+			r.files = files.needs()
+		}
+		return exec, nil
 	})
 	if err != nil {
 		return nil, found{}, err
@@ -214,13 +220,15 @@ func (c *compiles) acquire(ctx context.Context, at residentKey,
 }
 
 // compileNow has the engine compile, when it is this compile's turn.
-func (c *compiles) compileNow(ctx context.Context, file string, src *source) (ane.Executable, error) {
+func (c *compiles) compileNow(ctx context.Context, file string, src *source, weights ane.Weights) (
+	ane.Executable, error,
+) {
 	var exec ane.Executable
 	err := c.turns.do(ctx, c.number, classOf(len(src.text)), c.limit(), "compile",
 		func(ctx context.Context) (err error) {
 			room := c.owes.memory.takeUpTo(maxRoom)
 			defer c.owes.memory.give(room)
-			exec, err = c.engine.CompileMode(ctx, src.compile(file), room, c.grant.mode)
+			exec, err = c.engine.CompileMode(ctx, src.compile(file, weights), room, c.grant.mode)
 			return err
 		})
 	if err != nil {
@@ -234,18 +242,17 @@ func (c *compiles) compileNow(ctx context.Context, file string, src *source) (an
 	return exec, nil
 }
 
-// keepSource wraps the program of a client that may make instances of it, and takes
-// over the files that hold the source if it will be compiled again for them.
-func (c *compiles) keepSource(exec ane.Executable, file string, src *source, files *[]*wire.Sealed) ane.Executable {
+// keepSource wraps the program of a client that may make instances of it, and holds the
+// files that the source lies in if it will be compiled again for them.
+func (c *compiles) keepSource(exec ane.Executable, file string, src *source, files *memfds) ane.Executable {
 	if !c.grant.allows(driverabi.EntitlementAdapterWeight) {
 		return exec
 	}
 	if own, ok := exec.(driver.Instancer); ok {
 		return linkable{&base{Executable: exec, file: file, src: src.names(), mode: c.grant.mode}, own}
 	}
-	b := &base{Executable: exec, file: file, src: *src, mode: c.grant.mode}
 	if files != nil {
-		b.files, *files = *files, nil
+		files.users.Add(1)
 	}
-	return b
+	return &base{Executable: exec, file: file, src: *src, mode: c.grant.mode, files: files}
 }

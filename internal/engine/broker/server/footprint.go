@@ -48,10 +48,8 @@ func (b *base) Footprint() (held, loaded, bound int64) {
 // footprint is what a program takes, of each of its users: until it is released, and while it is loaded. A program
 // that several clients share counts for each of them.
 func footprint(p *resident) (held, loaded needs) {
+	held = p.files
 	held.memory = p.source
-	if b, ok := baseOf(p.exec); ok {
-		held.mappings, held.descriptors = int64(len(b.files)), int64(len(b.files))
-	}
 	if own, ok := p.exec.(driver.Measured); ok {
 		more, scratch, _ := own.Footprint()
 		held.memory += more

@@ -75,7 +75,11 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 	baseToken uint64) (err error) {
 	entry := newProgram(of)
 	held, loaded := footprint(of)
-	held.mappings, held.descriptors = 0, 0 // the base's files
+	own := needs{}
+	if up.lends() {
+		own = up.files.needs()
+	}
+	held.mappings, held.descriptors = own.mappings, own.descriptors // not the base's files
 	entry.owed = held.plus(loaded)
 	if err := c.owes.take("instance", "", entry.owed); err != nil {
 		return err
@@ -91,7 +95,7 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 	if err := up.mapFiles("instance", ""); err != nil {
 		return err
 	}
-	resource, err := c.driver.AddWeights(&up.source)
+	resource, err := c.driver.AddWeights(up.constants())
 	if err != nil {
 		return err
 	}

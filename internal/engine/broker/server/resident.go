@@ -34,6 +34,7 @@ type resident struct {
 	exec     ane.Executable
 	resource uint64 // by which the driver knows it
 	source   int64  // bytes of text and weights
+	files    needs  // of the files that it holds
 	users    int
 	ready    chan struct{}
 	err      error

@@ -28,10 +28,15 @@ type weight struct {
 
 // ReadFile implements ane.Weights.
 func (s *source) ReadFile(path string) ([]byte, error) {
-	if i, ok := slices.BinarySearchFunc(s.weights, path, byName); ok {
+	if i, ok := s.find(path); ok {
 		return s.weights[i].data, nil
 	}
 	return nil, &fs.PathError{Op: "read", Path: path, Err: fs.ErrNotExist}
+}
+
+// find returns the index of a weight file.
+func (s *source) find(path string) (int, bool) {
+	return slices.BinarySearchFunc(s.weights, path, byName)
 }
 
 func byName(w weight, name string) int { return strings.Compare(w.name, name) }
@@ -102,11 +107,11 @@ func (h keyHash) length(n int) { h.Write(binary.LittleEndian.AppendUint64(nil, u
 
 func (h keyHash) key() Key { return Key(h.Sum(nil)) }
 
-// compile is the engine's view of the source.
-func (s *source) compile(file string) ane.Source {
+// compile is the engine's view of the source, with its weights.
+func (s *source) compile(file string, weights ane.Weights) ane.Source {
 	src := ane.Source{File: file, Text: s.text, Function: s.function}
 	if len(s.weights) > 0 {
-		src.Weights = s
+		src.Weights = weights
 	}
 	return src
 }

@@ -14,7 +14,7 @@ import (
 // any more. It has descriptors until it is mapped, in its turn: the source is valid from then until close.
 type upload struct {
 	source
-	files []*wire.Sealed
+	files *memfds
 	text  extent
 	parts []extent // of source.weights
 	owes  *accounts
@@ -29,7 +29,7 @@ type extent struct {
 
 // receive keeps the memfds of a compile.
 func receive(p *wire.Compile, fds wire.Descriptors, owes *accounts) (*upload, error) {
-	up := &upload{owes: owes}
+	up := &upload{owes: owes, files: newMemfds()}
 	if p.Key != "" {
 		if len(fds) > 0 || p.TextSize > 0 || len(p.Weights) > 0 {
 			return nil, &ane.Error{Op: "compile", Engine: Name, Name: p.Key, Err: ane.ErrMismatch,
@@ -57,7 +57,7 @@ func receive(p *wire.Compile, fds wire.Descriptors, owes *accounts) (*upload, er
 
 // receiveWeights keeps the memfds of an instance.
 func receiveWeights(p *wire.Instance, fds wire.Descriptors, owes *accounts) (*upload, error) {
-	up := &upload{owes: owes}
+	up := &upload{owes: owes, files: newMemfds()}
 	err := up.open(fds)
 	if err == nil {
 		err = up.addWeights(p.Weights)
@@ -79,7 +79,7 @@ func (u *upload) open(fds wire.Descriptors) error {
 		if err != nil {
 			return &ane.Error{Op: "compile", Engine: Name, Name: fmt.Sprintf("descriptor %d", i), Err: err}
 		}
-		u.files = append(u.files, s)
+		u.files.list = append(u.files.list, s)
 		left -= s.Size()
 	}
 	return nil
@@ -125,12 +125,12 @@ func (u *upload) addWeights(list []wire.Weight) error {
 
 // slice is size bytes at offset of a descriptor.
 func (u *upload) slice(name string, descriptor uint32, offset, size uint64) (extent, error) {
-	if int64(descriptor) >= int64(len(u.files)) {
+	if int64(descriptor) >= int64(len(u.files.list)) {
 		return extent{}, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
-			Detail: fmt.Sprintf("descriptor %d of %d", descriptor, len(u.files)),
+			Detail: fmt.Sprintf("descriptor %d of %d", descriptor, len(u.files.list)),
 			Hint:   "send the memfd beside the frame"}
 	}
-	f := u.files[descriptor]
+	f := u.files.list[descriptor]
 	if n := uint64(f.Size()); offset > n || size > n-offset {
 		return extent{}, &ane.Error{Op: "compile", Engine: Name, Name: name, Err: ane.ErrShort,
 			Detail: fmt.Sprintf("bytes %d to %d of a memfd of %d", offset, offset+size, n),
@@ -168,7 +168,7 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 // takes time, so holes are charged before either; and the engine copies the weights.
 func (u *upload) claim(ctx context.Context, op, name string) error {
 	var n needs
-	for _, f := range u.files {
+	for _, f := range u.files.list {
 		holes, err := f.Holes(ctx)
 		if err != nil {
 			return &ane.Error{Op: op, Engine: Name, Name: name, Err: err}
@@ -197,16 +197,10 @@ func (y yielding) Write(b []byte) (int, error) {
 
 // mapFiles maps the files and makes the source valid.
 func (u *upload) mapFiles(op, name string) error {
-	var n needs
-	for _, f := range u.files {
-		if f.Size() > 0 {
-			n.mappings++
-		}
-	}
-	if err := u.owe(op, name, n); err != nil {
+	if err := u.owe(op, name, needs{mappings: u.files.needs().mappings}); err != nil {
 		return err
 	}
-	for _, f := range u.files {
+	for _, f := range u.files.list {
 		if err := f.Map(); err != nil {
 			return &ane.Error{Op: op, Engine: Name, Err: ane.Because(ane.ErrExhausted, err),
 				Hint: "send it again when other compiles have ended"}
@@ -227,18 +221,10 @@ func (x extent) bytes() []byte {
 	return x.file.Bytes()[x.at : x.at+x.size : x.at+x.size]
 }
 
-// close gives back what was sent, unless a program has taken it over.
+// close gives back what was sent, but for files that a program holds.
 func (u *upload) close() error {
 	files := u.files
 	u.owes.give(u.owed)
-	*u = upload{owes: u.owes}
-	return closeFiles(files)
-}
-
-func closeFiles(files []*wire.Sealed) error {
-	var errs []error
-	for _, s := range files {
-		errs = append(errs, s.Close())
-	}
-	return errors.Join(errs...)
+	*u = upload{owes: u.owes, files: newMemfds()}
+	return files.release()
 }
