@@ -18,6 +18,8 @@ type engine struct {
 	stop context.CancelFunc // ends attempts to reach a broker
 	life context.Context
 
+	shelf shelf // of weights that programs share
+
 	mu       sync.Mutex
 	now      *session // the newest
 	sessions []*session

@@ -64,13 +64,13 @@ func (x *executable) NewInstance(ctx context.Context, weights ane.Weights) (ane.
 
 // adapt takes a copy of weights, and of those of an instance that stay.
 func (x *executable) adapt(base *executable, weights ane.Weights) (*upload, error) {
-	u := &upload{request: wire.Compile{File: base.upload.request.File}}
+	u := &upload{request: wire.Compile{File: base.upload.request.File}, shelf: base.upload.shelf}
 	var paths []string
 	for _, w := range base.upload.request.Weights {
 		paths = append(paths, w.Name)
 	}
 	var fault error
-	content := u.pack(paths, 0, func(path string) ([]byte, error) {
+	err := u.pack(paths, func(path string) ([][]byte, error) {
 		data, err := weights.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) && x.base != nil {
 			data, err = x.upload.read(path)
@@ -78,20 +78,17 @@ func (x *executable) adapt(base *executable, weights ane.Weights) (*upload, erro
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			fault = errors.Join(fault, err)
 		}
-		return data, err
+		return [][]byte{data}, err
 	})
+	if err != nil {
+		return nil, errors.Join(err, u.close())
+	}
 	if fault != nil {
+		_ = u.close() // nothing was written
 		return nil, &ane.Error{Op: "instance", Engine: Name, Name: u.request.File,
 			Err: ane.Because(ane.ErrCompile, fault)}
 	}
-	if content == nil {
-		return u, nil
-	}
-	f, err := wire.Seal("weights", content...)
-	if err == nil {
-		u.files = append(u.files, f)
-	}
-	return u, err
+	return u, nil
 }
 
 // read returns a copy of a weight file that was sent before.

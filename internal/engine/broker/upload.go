@@ -2,10 +2,13 @@ package broker
 
 import (
 	"errors"
-	"os"
 	"slices"
 
+	"github.com/zeebo/xxh3"
+
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/blob"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -13,64 +16,167 @@ import (
 // page, so that the broker can map one alone.
 const weightAlign = 4096
 
-// upload is a program as it is sent: its text in one memfd, all weight files that
-// it names in a second one. Both stay for the life of the Executable, since a
-// broker that has died needs them again; they are the one copy that is made of a
-// file that Weights hands out, and the broker reads that copy.
+// upload is a program as it is sent: its text in one memfd, the weight files that it
+// names in others, which it shares with programs that have the same files. They stay for the life of the Executable,
+// since a broker that has died needs them again; they are the one copy that is made of a weight, and the broker
+// computes with that copy.
 type upload struct {
 	request wire.Compile
-	files   []*os.File
-	missing error // why a weight file that the text names could not be read
+	shelf   *shelf
+	files   []*memfd // descriptors of the request
+	missing error    // why a weight file that the text names could not be read
 }
 
 // newUpload takes a copy of text and weights. A program that comes as a tree is printed.
-func newUpload(src ane.Source) (*upload, error) {
+func newUpload(src ane.Source, s *shelf) (*upload, error) {
 	text, err := src.MIL()
 	if err != nil {
 		return nil, &ane.Error{Op: "compile", Engine: Name, Name: src.File, Err: ane.Because(ane.ErrCompile, err)}
 	}
-	u := &upload{request: wire.Compile{File: src.File, Function: src.Function, TextSize: uint64(len(text))}}
-	weights := u.weigh(src)
-	for _, content := range [][][]byte{{text}, weights} {
-		if content == nil {
-			continue
+	u := &upload{request: wire.Compile{File: src.File, Function: src.Function, TextSize: uint64(len(text))}, shelf: s}
+	f, err := seal("program", [][]byte{text})
+	if err != nil {
+		return nil, err
+	}
+	u.files = append(u.files, f)
+	read, release := reader(src)
+	defer release()
+	err = u.pack(weightPaths(src), func(path string) ([][]byte, error) {
+		content, err := read(path)
+		if err != nil { // the broker finds where the text needs the file
+			u.missing = errors.Join(u.missing, err)
 		}
-		f, err := wire.Seal("program", content...)
-		if err != nil {
-			return nil, errors.Join(err, u.close())
-		}
-		u.files = append(u.files, f)
+		return content, err
+	})
+	if err != nil {
+		return nil, errors.Join(err, u.close())
 	}
 	return u, nil
 }
 
-// weigh reads the weight files and returns what their memfd is to hold. What
-// cannot be read is left out: the broker finds where the text needs it.
-func (u *upload) weigh(src ane.Source) (content [][]byte) {
-	return u.pack(weightPaths(src), 1, func(path string) ([]byte, error) {
-		data, err := src.Weights.ReadFile(path)
-		if err != nil {
-			u.missing = errors.Join(u.missing, err)
-		}
-		return data, err
-	})
-}
-
-// pack puts the files that read can read one after the other.
-func (u *upload) pack(paths []string, descriptor uint32, read func(path string) ([]byte, error)) (content [][]byte) {
+// pack shares the files that the shelf has, and puts the others that read can read into a memfd.
+func (u *upload) pack(paths []string, read func(path string) ([][]byte, error)) error {
+	var content [][]byte
+	var keys []xxh3.Uint128
+	var own []int // of keys: indexes in request.Weights
 	end := 0
 	for _, path := range paths {
-		data, err := read(path)
+		parts, err := read(path)
 		if err != nil {
 			continue
 		}
-		u.request.Weights = append(u.request.Weights,
-			wire.Weight{Name: path, Descriptor: descriptor, Offset: uint64(end), Size: uint64(len(data))})
-		pad := -len(data) & (weightAlign - 1)
-		content = append(content, data, make([]byte, pad))
-		end += len(data) + pad
+		key, size := sum(parts)
+		w, ok := u.share(parts, key, size)
+		if !ok {
+			pad := -size & (weightAlign - 1)
+			w = wire.Weight{Offset: uint64(end), Size: uint64(size)}
+			content = append(append(content, parts...), make([]byte, pad))
+			end += size + pad
+			keys, own = append(keys, key), append(own, len(u.request.Weights))
+		}
+		w.Name = path
+		u.request.Weights = append(u.request.Weights, w)
 	}
-	return content
+	if content == nil {
+		return nil
+	}
+	f, err := seal("weights", content)
+	if err != nil {
+		return err
+	}
+	for i, at := range own {
+		w := &u.request.Weights[at]
+		w.Descriptor = uint32(len(u.files))
+		if w.Size >= leastKept {
+			u.shelf.keep(keys[i], slot{f, int(w.Offset), int(w.Size)})
+		}
+	}
+	u.files = append(u.files, f)
+	return nil
+}
+
+// share returns where another upload has put a file of this content.
+func (u *upload) share(content [][]byte, key xxh3.Uint128, size int) (w wire.Weight, ok bool) {
+	if size < leastKept {
+		return w, false
+	}
+	at, ok := u.shelf.find(content, key)
+	if !ok {
+		return w, false
+	}
+	i := slices.Index(u.files, at.file)
+	switch {
+	case i < 0 && len(u.files) < wire.MaxDescriptors-1: // one is left for files of this upload
+		i = len(u.files)
+		u.files = append(u.files, at.file)
+	default: // it is used already, or cannot be
+		_ = u.shelf.release(at.file) // nothing was written
+	}
+	return wire.Weight{Descriptor: uint32(max(i, 0)), Offset: uint64(at.offset), Size: uint64(at.size)}, i >= 0
+}
+
+// reader returns what reads the weight files of a source, until release is called: those of one constant of
+// ane.Constants with the elements where they are.
+func reader(src ane.Source) (read func(path string) ([][]byte, error), release func()) {
+	whole := func(path string) ([][]byte, error) {
+		data, err := src.Weights.ReadFile(path)
+		return [][]byte{data}, err
+	}
+	none := func() {}
+	c, ok := src.Weights.(ane.Constants)
+	if !ok {
+		return whole, none
+	}
+	p, err := src.Tree()
+	if err != nil {
+		return whole, none
+	}
+	if release, err = c.Hold(); err != nil {
+		return whole, none // ReadFile says why
+	}
+	only := map[string]*mil.Value{} // by path; nil for a file of several constants
+	for _, v := range p.Weights() {
+		if path, err := v.Blob().Path.Strings(); err == nil && len(path) == 1 {
+			if _, again := only[path[0]]; again {
+				v = nil
+			}
+			only[path[0]] = v
+		}
+	}
+	return func(path string) ([][]byte, error) {
+		if v := only[path]; v != nil {
+			if content, ok := constant(c, path, v); ok {
+				return content, nil
+			}
+		}
+		return whole(path)
+	}, release
+}
+
+// constant returns a weight file with the elements of v as its only entry.
+func constant(c ane.Constants, path string, v *mil.Value) (file parts, ok bool) {
+	offset, err := v.Blob().Offset.Ints()
+	if err != nil || len(offset) != 1 || offset[0] != blob.First {
+		return nil, false
+	}
+	data, err := c.Constant(path, blob.First, v.Type)
+	n, fixed := v.Type.Elements()
+	if err != nil || !fixed {
+		return nil, false
+	}
+	var w blob.Writer
+	if _, err = w.Add(v.Type.DType, data, 8*len(data)-n*v.Type.DType.Bits()); err == nil {
+		_, err = w.WriteTo(&file)
+	}
+	return file, err == nil
+}
+
+// parts is an io.Writer that keeps what is written to it, and copies nothing.
+type parts [][]byte
+
+func (p *parts) Write(b []byte) (int, error) {
+	*p = append(*p, b)
+	return len(b), nil
 }
 
 // weightPaths lists the files that the text names, each once. A text that cannot
@@ -102,13 +208,7 @@ func (u *upload) descriptors() []int {
 	return fds
 }
 
-func (u *upload) close() error {
-	var errs []error
-	for _, f := range u.files {
-		errs = append(errs, f.Close())
-	}
-	return errors.Join(errs...)
-}
+func (u *upload) close() error { return u.shelf.releaseAll(u.files) }
 
 // explain adds to a refusal why weight files that the text names could not be read.
 func (u *upload) explain(err error) error {

@@ -1,0 +1,103 @@
+package broker
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/build"
+)
+
+// rows is a program that multiplies rows by a weight of 128 KiB, all of which is value.
+func rows(t *testing.T, n int, value float32) ane.Source {
+	b := build.New(build.FilePerWeight())
+	f := b.Func("main")
+	x := f.Input("x", mil.FP16, n, 256)
+	w := make([]float32, 256*256)
+	for i := range w {
+		w[i] = value
+	}
+	f.Output("y", f.Linear(x, f.Weight("w", w, 256, 256)))
+	p, err := b.Program()
+	require.NoError(t, err)
+	return ane.Source{File: "rows.mil", Program: p.Program, Weights: p.Weights}
+}
+
+// Programs with the same weights share the memory that holds them, until the last one is closed; a broker that takes
+// the place of another gets them from it.
+func TestProgramsShareWeights(t *testing.T) {
+	x, err := Open(t.Context(), Options{})
+	require.NoError(t, err)
+	e := x.(*engine)
+	d, err := ane.Open(x, "")
+	require.NoError(t, err)
+	compile := func(s ane.Source) (*ane.Model, *executable) {
+		m, err := d.Compile(t.Context(), s)
+		require.NoError(t, err)
+		y, err := newUpload(s, &e.shelf) // as the Model has it
+		require.NoError(t, err)
+		return m, &executable{upload: y}
+	}
+	one, first := compile(rows(t, 1, 0.5))
+	many, second := compile(rows(t, 3, 0.5))
+	other, third := compile(rows(t, 1, 0.25))
+	require.Len(t, first.upload.files, 2)
+	require.Same(t, first.upload.files[1], second.upload.files[1])
+	require.NotSame(t, first.upload.files[1], third.upload.files[1])
+	require.Len(t, e.shelf.have, 2)
+	require.Equal(t, 4, first.upload.files[1].users, "two Models and two uploads")
+	for _, u := range []*executable{first, second, third} {
+		require.NoError(t, u.upload.close())
+	}
+
+	require.NoError(t, one.Close(t.Context()))
+	run := func(m *ane.Model, want float32) *ane.Request {
+		r, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, r.Input("x").Set(4, 0, 7))
+		_, err = r.Evaluate(t.Context())
+		require.NoError(t, err)
+		y, err := r.Output("y").At(0, 200)
+		require.NoError(t, err)
+		require.Equal(t, want, y)
+		return r
+	}
+	r := run(many, 2)
+	pid, _ := r.PeerInput("x")
+	signal(t, pid, unix.SIGKILL)
+	ends(t, pid)
+	require.NoError(t, r.Close())
+	require.NoError(t, run(many, 2).Close())
+	require.NoError(t, run(other, 1).Close())
+	require.NoError(t, many.Close(t.Context()))
+	require.Len(t, e.shelf.have, 1)
+	require.NoError(t, other.Close(t.Context()))
+	require.Empty(t, e.shelf.have)
+	require.NoError(t, d.Close())
+}
+
+// Equal sums are no proof that files are equal.
+func TestSlotsAreCompared(t *testing.T) {
+	f, err := seal("test", [][]byte{[]byte("0123"), []byte("456789")})
+	require.NoError(t, err)
+	at := slot{f, 2, 5}
+	require.True(t, at.holds([][]byte{[]byte("23"), []byte("456")}))
+	require.True(t, at.holds([][]byte{nil, []byte("23456")}))
+	for _, other := range []string{"", "2345", "23457", "234567", "234567890123"} {
+		require.False(t, at.holds([][]byte{[]byte(other)}), other)
+	}
+	var s shelf
+	key, _ := sum([][]byte{[]byte("23456")})
+	s.keep(key, at)
+	_, ok := s.find([][]byte{[]byte("xxxxx")}, key)
+	require.False(t, ok)
+	require.Equal(t, 1, f.users)
+	got, ok := s.find([][]byte{[]byte("23456")}, key)
+	require.True(t, ok)
+	require.Equal(t, at, got)
+	require.NoError(t, s.releaseAll([]*memfd{f, f}))
+	require.Empty(t, s.have)
+}
