@@ -362,3 +362,32 @@ func TestAllocator(t *testing.T) {
 	_, _, err = a.Allocate(t.Context(), 1)
 	require.ErrorIs(t, err, ErrClosed)
 }
+
+// A mapping that is shorter than the extension's own addresses, or none at all, is no memory of a Block.
+func TestAllocatorRefusesShortMappings(t *testing.T) {
+	f := library(t)
+	for name, cut := range map[string]func([]byte) []byte{
+		"nothing":        func([]byte) []byte { return nil },
+		"a byte short":   func(mem []byte) []byte { return mem[:len(mem)-1] },
+		"the first page": func(mem []byte) []byte { return mem[:PageSize] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			table, given := *f.table, []byte(nil)
+			table.Map = func(connect, kind uint32) ([]byte, int32) {
+				mem, code := f.table.Map(connect, kind)
+				given = mem
+				return cut(mem), code
+			}
+			table.Unmap = func(connect, kind uint32, _ []byte) int32 { return f.table.Unmap(connect, kind, given) }
+			a, err := newAllocator(t.Context(), &table)
+			require.NoError(t, err)
+			b, segments, err := a.Allocate(t.Context(), 2*PageSize)
+			require.ErrorIs(t, err, ErrDriver)
+			require.ErrorContains(t, err, "bytes are mapped")
+			require.Nil(t, b)
+			require.Nil(t, segments)
+			require.Zero(t, f.live(livePrepared))
+			require.NoError(t, a.Close(), "no Block is counted")
+		})
+	}
+}
