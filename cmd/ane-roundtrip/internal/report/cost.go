@@ -11,11 +11,11 @@ import (
 // visibleName is a name for a plot.
 func visibleName(v *value) string { return page.Visible(v.raw) }
 
-// largest returns the n items with the largest field, in their order.
-func largest(all []*value, n int, field ...string) []*value {
+// largest returns the n items of the largest size, in their order.
+func largest(all []*value, n int, size func(*value) float64) []*value {
 	ordered := slices.Clone(all)
 	slices.SortStableFunc(ordered, func(a, b *value) int {
-		return cmp.Compare(b.at(field...).float(), a.at(field...).float())
+		return cmp.Compare(size(b), size(a))
 	})
 	kept := map[*value]bool{}
 	for _, v := range ordered[:min(n, len(ordered))] {
@@ -105,7 +105,7 @@ func (b *builder) operatorTimes(d *value) {
 			texts(r.at("note")))
 		sources.add(texts(r.at("name")), texts(r.at("time_us", "evidence")), texts(r.at("time_us", "source")))
 	}
-	shown := largest(all, 30, "time_us", "value")
+	shown := largest(all, 30, func(o *value) float64 { return o.at("time_us", "value").float() })
 	c := &chart{rows: true, x: axis{form: durationOf(1e3), zero: true}}
 	var labels, bounds []string
 	for i, r := range shown {

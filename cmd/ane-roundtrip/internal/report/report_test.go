@@ -292,3 +292,22 @@ func ExampleWrite() {
 	// <p class="kicker">ane-roundtrip check</p>
 	// <h1 class="pass"><span data-json="/verdict">pass</span></h1>
 }
+
+// A result that differs by NaN alone has no length for a bar: its label says so, and it is among those that are shown.
+func TestBarsOfWhatIsNotFinite(t *testing.T) {
+	operators := []string{`{"operator":"log","value":"lost","line":1,"elements":4,"differ":4,"max_difference":null,` +
+		`"not_finite":4,"relative":0}`}
+	for i := range 60 {
+		operators = append(operators, fmt.Sprintf(`{"operator":"add","value":"v%d","line":1,"elements":4,"differ":1,`+
+			`"max_difference":1,"not_finite":0,"relative":%d}`, i, i+1))
+	}
+	var out bytes.Buffer
+	require.NoError(t, Write(&out, []byte(`{"command":"run","details":{"compare":{"modes":["reference","m6"],"compared":61,`+
+		`"difference":{},"operators":[`+strings.Join(operators, ",")+`]}}}`)))
+	_, plot, ok := strings.Cut(out.String(), "<svg")
+	require.True(t, ok)
+	plot, _, _ = strings.Cut(plot, "</svg>")
+	require.Contains(t, plot, "lost (4 not finite)")
+	require.NotContains(t, plot, ">v0<", "the smallest of 61")
+	require.Contains(t, plot, ">v59<")
+}

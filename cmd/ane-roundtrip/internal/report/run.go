@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/page"
 )
@@ -71,6 +72,14 @@ func (b *builder) compare(c *value) {
 	b.operators(c, modes)
 }
 
+// apart is how far the two results of an operator differ: infinitely where an element is infinite or NaN.
+func apart(operator *value) float64 {
+	if operator.at("not_finite").float() > 0 {
+		return math.Inf(1)
+	}
+	return operator.at("relative").float()
+}
+
 // operators shows the difference of every operator.
 func (b *builder) operators(c *value, modes [2]cell) {
 	all := c.at("operators")
@@ -86,10 +95,14 @@ func (b *builder) operators(c *value, modes [2]cell) {
 	}
 	shown := all.items
 	if len(shown) > 40 { // those that differ most, in the order of the program
-		shown = largest(shown, 40, "relative")
+		shown = largest(shown, 40, apart)
 	}
 	for i, r := range shown {
-		labels = append(labels, visibleName(r.at("value")))
+		label := visibleName(r.at("value"))
+		if n := r.at("not_finite"); n.float() > 0 {
+			label += " (" + n.raw + " not finite)" // a bar has no place for them
+		}
+		labels = append(labels, label)
 		v := r.at("relative").float()
 		drawn.rectangle(0, -float64(i)-.36, v, -float64(i)+.36, series(0))
 	}
