@@ -81,7 +81,7 @@ func (system) open(path string) (file, int64, error) {
 	if err != nil {
 		return nil, 0, closing(f, err)
 	}
-	return readable(f), info.Size(), nil
+	return f, info.Size(), nil
 }
 
 // rename replaces files, not pipes and devices. The new file gets the permissions of the one that it replaces.

@@ -69,8 +69,9 @@ func formatType(d mil.DType) string {
 	return ""
 }
 
-// tensor is the bytes of a layer and side, data all of them, trailer the checksums behind them.
-func (h *header) tensor() int  { return h.heads * h.tokens * h.dim * h.dtype.Size() }
+// plane is the bytes of a head, tensor those of a layer and side, data all of them, trailer the checksums behind them.
+func (h *header) plane() int   { return h.tokens * h.dim * h.dtype.Size() }
+func (h *header) tensor() int  { return h.heads * h.plane() }
 func (h *header) data() int    { return 2 * h.layers * h.tensor() }
 func (h *header) trailer() int { return 8 * (2*h.layers*h.heads + 1) }
 func (h *header) end() int     { return h.first + h.tokens }
@@ -88,7 +89,7 @@ func (h *header) appendName(b []byte, i int) []byte {
 
 // encode returns the length and the header, padded.
 func (h *header) encode() []byte {
-	b := make([]byte, 8, 1024+320*(h.layers+1))
+	b := make([]byte, 8, 2048+len(h.note)/3*4+192*(h.layers+1))
 	b = append(b, opening...)
 	b = append(b, "0000000000000000"...)
 	field := func(name, value string) {
@@ -100,8 +101,7 @@ func (h *header) encode() []byte {
 	field("format", "anekit-kv")
 	field("version", version)
 	for _, f := range h.fields() {
-		quoted, _ := json.Marshal(*f.value) // a string always has a text
-		field(f.name, string(quoted[1:len(quoted)-1]))
+		field(f.name, escaped(*f.value))
 	}
 	for _, f := range h.numbers() {
 		field(f.name, strconv.Itoa(*f.value))
@@ -298,12 +298,28 @@ func quoted(text string) (value, rest string, err error) {
 		case '"':
 			value, rest = text[1:i], text[i+1:]
 			if strings.IndexByte(value, '\\') >= 0 {
-				err = json.Unmarshal([]byte(text[:i+1]), &value)
+				value, err = unescaped(text[:i+1])
 			}
 			return value, rest, err
 		}
 	}
 	return "", "", errMetadata
+}
+
+// unescaped is the value of a JSON string.
+func unescaped(text string) (value string, err error) {
+	err = json.Unmarshal([]byte(text), &value)
+	return value, err
+}
+
+// escaped is a value as JSON has it between quotes.
+func escaped(value string) string {
+	plain := func(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '-' <= r && r <= '9' }
+	if strings.IndexFunc(value, func(r rune) bool { return !plain(r) }) < 0 {
+		return value
+	}
+	text, _ := json.Marshal(value) // a string always has a text
+	return string(text[1 : len(text)-1])
 }
 
 // header describes the tokens of the cache from position first on.

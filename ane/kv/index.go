@@ -167,7 +167,8 @@ func (s *chain) add(op string, fs files, path string, want *part) error {
 	if want != nil && (h.id != want.ID || h.first != want.First || h.tokens != want.Tokens) {
 		return damaged(op, path, "the index describes another file of this name")
 	}
-	s.sources = append(s.sources, source{r: f, name: path, head: h, raw: raw})
+	at, _ := f.(io.ReaderAt)
+	s.sources = append(s.sources, source{r: f, at: at, name: path, head: h, raw: raw})
 	return nil
 }
 

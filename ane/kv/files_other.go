@@ -1,7 +1,0 @@
-//go:build !linux
-
-package kv
-
-import "os"
-
-func readable(f *os.File) file { return f }
