@@ -90,6 +90,31 @@ func activated(t *testing.T, pid, count string, sockets ...*os.File) *exec.Cmd {
 	return cmd
 }
 
+// TestInheritedSocketIsShutDown: a broker whose socket is shut down ends with an error that names the socket, whether
+// that happens before it starts or while a client is connected.
+func TestInheritedSocketIsShutDown(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		path := place(t)
+		passed := listening(t, "unixpacket", path)
+		shut := func() { require.NoError(t, unix.Shutdown(int(passed.Fd()), unix.SHUT_RDWR)) }
+		cmd := activated(t, "$$", "1", passed)
+		var out lines
+		cmd.Stdout, cmd.Stderr = &out, &out
+		if before {
+			shut()
+		}
+		require.NoError(t, cmd.Start())
+		if !before {
+			dial(t, path)
+			shut()
+		}
+		err := await.Done(t, cmd.Wait)
+		require.Error(t, err, "%s", &out)
+		require.Contains(t, out.String(), path)
+		require.Contains(t, out.String(), "shut down")
+	}
+}
+
 // TestInherit: a broker serves a socket that was passed to it, and leaves its file. Connections that came before the
 // broker, and after it, wait for one.
 func TestInherit(t *testing.T) {

@@ -229,6 +229,35 @@ func (l *Listener) present() bool {
 	return err == nil && l.made == fileID{uint64(now.Dev), now.Ino}
 }
 
+// shut reports whether the socket was shut down, as each process that has it may do. It takes no connections then, and
+// accept waits all the same.
+func (l *Listener) shut() bool {
+	raw, err := l.sock.SyscallConn()
+	if err != nil {
+		return false
+	}
+	shut := false
+	_ = raw.Control(func(fd uintptr) { // fails when l is closed
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		n, err := unix.Poll(p, 0)
+		shut = err == nil && n > 0 && p[0].Revents&unix.POLLRDHUP != 0
+	})
+	return shut
+}
+
+// lost tells why no client can reach the broker any more, and what to do: nothing while they can.
+func (l *Listener) lost() (detail, hint string) {
+	switch {
+	case !l.present():
+		return "the socket's file was removed or replaced", "start the broker again"
+	case l.shut() && l.inherited:
+		return "the socket was shut down", "restart its .socket unit, or the process that passed it"
+	case l.shut():
+		return "the socket was shut down", "start the broker again"
+	}
+	return "", ""
+}
+
 // ended reports whether Close was called.
 func (l *Listener) ended() bool { return l.over.Load() }
 

@@ -20,6 +20,6 @@ func (l *Listener) Path() string { return l.path }
 
 func (l *Listener) accept() (int, error) { return -1, unavailable("accept") }
 
-func (l *Listener) present() bool { return true }
+func (l *Listener) lost() (detail, hint string) { return "", "" }
 
 func (l *Listener) ended() bool { return false }

@@ -53,9 +53,9 @@ func Serve(ctx context.Context, l *Listener, c Config) error {
 	return errors.Join(err, removed, s.failure())
 }
 
-// guardSocket ends the broker when its socket's file was removed or replaced, and says so:
-// no client can find it any more, its lock keeps another broker from the place, and making
-// the file again would take it from the process that replaced it.
+// guardSocket ends the broker when its socket's file was removed or replaced, or the socket
+// shut down, and says so: no client can reach it any more, its lock keeps another broker from
+// the place, and making the file again would take it from the process that replaced it.
 func (s *server) guardSocket(l *Listener) error {
 	t := time.NewTicker(tick)
 	defer t.Stop()
@@ -68,14 +68,14 @@ func (s *server) guardSocket(l *Listener) error {
 		s.mu.Lock()
 		ending := s.ending
 		s.mu.Unlock()
-		if ending || l.present() {
+		detail, hint := l.lost()
+		if ending || detail == "" {
 			continue
 		}
 		if l.ended() {
 			return nil
 		}
-		err := &ane.Error{Op: "serve", Engine: Name, Name: l.Path(), Err: ane.ErrClosed,
-			Detail: "the socket's file was removed or replaced", Hint: "start the broker again"}
+		err := &ane.Error{Op: "serve", Engine: Name, Name: l.Path(), Err: ane.ErrClosed, Detail: detail, Hint: hint}
 		s.conf.Log.Error("socket gone", "error", err)
 		_ = l.Close() // reported by Serve
 		return err
