@@ -24,6 +24,8 @@ type generateOptions struct {
 	max, context                          int
 	temperature, topP                     float64
 	seed                                  uint64
+	plan                                  bool
+	chip                                  string // of plan
 
 	text, whole bool // --prompt is given; --max is given
 }
@@ -34,7 +36,7 @@ const defaultMax = 128
 func (a *app) generateCommand() *cobra.Command {
 	var o generateOptions
 	cmd := &cobra.Command{
-		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
+		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS | --plan)",
 		Short: "Generate text with a language model of the Llama family",
 		Long: `generate reads a folder as published (config.json, safetensors files and
 tokenizer.json of Llama 2 and 3, TinyLlama, Qwen 2 and 3; weights of fp32, bf16,
@@ -60,16 +62,27 @@ and programs beyond those that can be loaded at once are loaded in turns. --form
 engine-int8 does so with weights rounded to int8. --form compact has packed
 weights as they are stored, for the software engines.
 
+--plan opens no engine and reads no weights: it prints the programs, compiles,
+loads and bytes beside the limits of --chip (default: the lowest of all chips),
+in --form engine unless another is given. Beyond a limit the status is 2.
+
 --report FILE writes the JSON object to FILE.json, or a page of it with plots to
 FILE.html; also on failure.`,
 		Example: `  ane-roundtrip generate --model Llama-3.2-1B-Instruct-4bit --prompt "Once"
   ane-roundtrip generate --model m --tokens 1,2,3 --max 10 --json
   ane-roundtrip generate --model m --prompt Hi --temperature 0.7 --top-p 0.9
-  ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50`,
+  ane-roundtrip generate --model m --prompt Hi --snapshot talk.kv --max 50
+  ane-roundtrip generate --model m --plan --chip m4 --form engine-int8`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.beginReport(cmd, &commandFiles{app: a}, named("--snapshot", o.snapshot)...); err != nil {
 				return err
+			}
+			if err := o.checkPlan(cmd); err != nil {
+				return err
+			}
+			if o.plan {
+				return a.planModel(o)
 			}
 			o.text, o.whole = cmd.Flags().Changed("prompt"), cmd.Flags().Changed("max")
 			if o.text == cmd.Flags().Changed("tokens") {
@@ -93,6 +106,8 @@ FILE.html; also on failure.`,
 	f.StringVar(&o.form, "form", "",
 		"`FORM` of the programs: engine, engine-int8 or compact (default: engine on Apple's engine, else compact)")
 	f.IntVar(&o.context, "context", 0, "room for `N` tokens (default: what the run needs)")
+	f.BoolVar(&o.plan, "plan", false, "print programs and bytes beside the limits of a chip, and run nothing")
+	f.StringVar(&o.chip, "chip", "all", "`CHIP` of --plan: m1 to m6, h13 to h18g, or all")
 	a.reportFlag(cmd)
 	a.saveFlag(cmd)
 	a.engineFlags(cmd)

@@ -70,6 +70,8 @@ type budgetRow struct {
 	Limit *int64 `json:"limit"` // null if not known
 }
 
+func (b budgetRow) over() bool { return b.Limit != nil && b.Used > *b.Limit }
+
 // eachSecond is the rate of n in a time; the clocks of some systems do not tell short ones.
 func eachSecond(n int, in time.Duration) float64 { return float64(n) / max(in, 1).Seconds() }
 
@@ -86,17 +88,43 @@ func (g *generateDetails) plan(m *decoder.Model, s *decoder.Session) {
 	if g.Context > 0 {
 		g.Memory.Used = p.CacheBytes / int64(g.Context) * int64(s.Position())
 	}
-	g.Programs, g.Budgets = []programRow{}, []budgetRow{}
+	g.Programs, g.Budgets = programRows(p), budgetRows(p)
+}
+
+func programRows(p decoder.Plan) []programRow {
+	rows := []programRow{}
 	for _, r := range p.Programs {
-		g.Programs = append(g.Programs, programRow{r.Name, r.Layers, r.Instances, r.WeightBytes, r.Operations})
+		rows = append(rows, programRow{r.Name, r.Layers, r.Instances, r.WeightBytes, r.Operations})
 	}
+	return rows
+}
+
+func budgetRows(p decoder.Plan) []budgetRow {
+	rows := []budgetRow{}
 	for _, b := range p.Budgets {
 		row := budgetRow{Name: b.Name, Used: b.Used}
 		if b.Limit.Known() {
 			row.Limit = &b.Limit.Value
 		}
-		g.Budgets = append(g.Budgets, row)
+		rows = append(rows, row)
 	}
+	return rows
+}
+
+// limitTable lists the limits of a chip.
+func limitTable(budgets []budgetRow) *page.Table {
+	t := page.NewTable("limit", "used", "at most")
+	for _, b := range budgets {
+		most := "not known"
+		if b.Limit != nil {
+			most = fmt.Sprint(*b.Limit)
+		}
+		if b.over() {
+			most += ", exceeded"
+		}
+		t.Row(b.Name, fmt.Sprint(b.Used), most)
+	}
+	return t
 }
 
 // report prints the figures.
@@ -143,18 +171,10 @@ func (j *generateJob) report(d *ane.Device) error {
 	if len(g.Budgets) == 0 {
 		return nil
 	}
-	limits := page.NewTable("limit", "used", "at most")
-	for _, b := range g.Budgets {
-		most := "not known"
-		if b.Limit != nil {
-			most = fmt.Sprint(*b.Limit)
-		}
-		limits.Row(b.Name, fmt.Sprint(b.Used), most)
-	}
 	if err := a.printf("\n"); err != nil {
 		return err
 	}
-	return a.table(limits)
+	return a.table(limitTable(g.Budgets))
 }
 
 // programs is the line on programs.

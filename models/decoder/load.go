@@ -82,7 +82,8 @@ func Load(ctx context.Context, d *ane.Device, f *Folder, opts ...Option) (*Model
 	return m, nil
 }
 
-func (m *Model) load(ctx context.Context) error {
+// divide decides what the programs are, and how many.
+func (m *Model) divide() error {
 	if err := m.o.settle(m.config); err != nil {
 		return err
 	}
@@ -105,6 +106,13 @@ func (m *Model) load(ctx context.Context) error {
 	}
 	m.layersOf, m.head = sets, &set{name: "head", columns: step}
 	m.plan = m.predict(cut)
+	return nil
+}
+
+func (m *Model) load(ctx context.Context) error {
+	if err := m.divide(); err != nil {
+		return err
+	}
 	if err := m.plan.check(); err != nil {
 		return err
 	}
@@ -127,7 +135,7 @@ func (m *Model) load(ctx context.Context) error {
 			}
 		}
 	}
-	for part := range cut.parts {
+	for part := range m.parts.parts {
 		if err := m.logits(ctx, s, part); err != nil {
 			return err
 		}
@@ -196,16 +204,21 @@ func (m *Model) signature(p piece, dense map[string]bool) string {
 
 // layers adds the program of a piece to a set.
 func (m *Model) layers(ctx context.Context, s *store, set *set, p piece) error {
-	name := set.name + "." + string(p.stage)
+	entry := set.entry(p)
 	program, wants, err := m.folder.layers(m.o.form, set.columns, m.o.context, m.parts, p, s.dense)
 	if err != nil {
-		return tooLarge(name, err)
+		return tooLarge(entry.Name, err)
 	}
-	layers := p.layers
-	if p.stage != whole {
-		layers = 0
+	return m.add(ctx, s, set, m.signature(p, s.dense), entry, program, wants)
+}
+
+// entry describes the program of a piece of the layers.
+func (s *set) entry(p piece) ProgramPlan {
+	entry := ProgramPlan{Name: s.name + "." + string(p.stage)}
+	if p.stage == whole {
+		entry.Layers = p.layers
 	}
-	return m.add(ctx, s, set, m.signature(p, s.dense), ProgramPlan{Name: name, Layers: layers}, program, wants)
+	return entry
 }
 
 // logits adds the program of a part of the logits.
@@ -249,12 +262,7 @@ func (m *Model) add(
 		}
 		set.first[signature] = model
 	}
-	for _, e := range own {
-		entry.WeightBytes += int64(len(e.data))
-	}
-	for _, f := range p.Funcs {
-		entry.Operations += len(f.Body)
-	}
+	entry.measure(p, wants)
 	m.plan.Compiles++
 	m.plan.Programs = append(m.plan.Programs, entry)
 	m.programs[model] = len(m.plan.Programs) - 1

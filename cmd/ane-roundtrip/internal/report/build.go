@@ -24,7 +24,11 @@ func (b *builder) build() {
 			b.bench(details)
 		}
 	case "generate":
-		b.generate(details)
+		if details.at("chip").kind == text {
+			b.plan(details)
+		} else {
+			b.generate(details)
+		}
 	case "actor":
 		b.actor(details)
 	case "run":

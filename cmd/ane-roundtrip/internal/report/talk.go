@@ -81,6 +81,21 @@ func (b *builder) generate(d *value) {
 	c.x = binary(c.x, c.x1)
 	b.section("Memory", nil, block{Plots: b.plot(nil, c, plotted{Title: words("Memory")},
 		"A bar for each part of the memory, as long as its size.")}, tableBlock(memory))
+	b.programs(d)
+}
+
+// plan shows what a language model would take of a chip.
+func (b *builder) plan(d *value) {
+	b.section("Model", nil, block{Entries: facts(d, fact{"model", "model", code},
+		fact{"architecture", "architecture", texts}, fact{"form", "form of the programs", texts},
+		fact{"chip", "chip", texts}, fact{"context", "room for tokens", plain},
+		fact{"chunk", "tokens of a pass over a prompt", plain}, fact{"stored_bytes", "weights as stored", size},
+		fact{"kv_reserved_bytes", "keys and values", size})})
+	b.programs(d)
+}
+
+// programs shows the programs of a language model beside the limits of a chip.
+func (b *builder) programs(d *value) {
 	programs := &table{Caption: "Programs", Columns: columns("program", "#layers", "#instances", "#weights",
 		"#operations")}
 	for _, p := range d.at("programs").items {
