@@ -178,6 +178,7 @@ func newPackedVector(s *step, at int, bias bool) (runner, int) {
 	if w == nil || s.arith.operand != 0 || !w.Fits() || w.Cols > vectorMost {
 		return nil, 0
 	}
+	w.Remember()
 	return &packedVector{w, 1 - at, bias}, w.Cols + w.Room(packedPiece) + 2*packedPiece
 }
 

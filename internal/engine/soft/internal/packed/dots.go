@@ -1,5 +1,7 @@
 package packed
 
+import "sync/atomic"
+
 // Lanes is the number of sums of a row.
 const Lanes = 64
 
@@ -11,6 +13,9 @@ func (w *Weights) Fits() bool { return !w.ruled() && w.High == 1 }
 
 // Room is the float32s of memory that Dots needs for some rows.
 func (w *Weights) Room(rows int) int { return max(2*w.Cols, w.room(rows)) }
+
+// Remember lets Dots keep what it finds out about scales and offsets, which must not change any more.
+func (w *Weights) Remember() { w.found = make([]atomic.Uint32, (w.Rows+batch-1)/batch) }
 
 // Arrange brings a vector into the order in which Dots reads it.
 func (w *Weights) Arrange(x []float32) { w.arrange(x) }

@@ -59,72 +59,112 @@ chunk:
 	VFMADD231PS Z12, Z10, a      \
 	VFMADD231PS Z12, Z11, b
 
-// func dotsPairs4(d *dots)
-//
-// dotsExact4 for two rows at a time, so that each reads x once: Z4 to Z7 are the sums of the second, Z28 is its table.
-TEXT ·dotsPairs4(SB), NOSPLIT, $0-8
-	SHIFTS4
-	START
-	SHRQ $1, BX
-	MOVQ BLOCKS(AX), R13
-	MOVQ R13, R12
-	IMULQ CHUNKS(AX), R12
-	SHLQ $5, R12                  // bytes of a row
-	SHLQ $2, R13                  // and of its scales
+// The kernels of pairs take two rows at a time, so that both read x once: Z4 to Z7 are the sums of the second, Z28 is
+// its table. They make the tables of a block in Z14 and Z15 before they multiply the block before it, so that the
+// products need not wait for a table.
 
-row:
-	ROW
-	VPXORD Z4, Z4, Z4
-	VPXORD Z5, Z5, Z5
-	VPXORD Z6, Z6, Z6
-	VPXORD Z7, Z7, Z7
+// EXACTS makes the tables of two blocks.
+#define EXACTS \
+	VBROADCASTSS     (R9), Z14                \
+	VBROADCASTSS     (R9)(R13*1), Z15         \
+	VFMSUB213PS.BCST (R10), Z16, Z14          \
+	VFMSUB213PS.BCST (R10)(R13*1), Z16, Z15   \
+	ROUND(Z14, Z30)                             \
+	ROUND(Z15, Z31)
 
-block:
-	VBROADCASTSS     (R9), Z8
-	VBROADCASTSS     (R9)(R13*1), Z28
-	VFMSUB213PS.BCST (R10), Z16, Z8
-	VFMSUB213PS.BCST (R10)(R13*1), Z16, Z28
-	ROUND(Z8, Z9)
-	ROUND(Z28, Z29)
-	ADDQ             $4, R9
-	ADDQ             $4, R10
-	MOVQ             CHUNKS(AX), CX
+// ODDS makes them of what is rounded to odd. R14 is the part that is rounded up.
+#define ODDS \
+	VBROADCASTSS     (R9), Z14                 \
+	VBROADCASTSS     (R9)(R13*1), Z15          \
+	VFMSUB213PS.BCST (R10), Z16, Z14           \
+	VFMSUB213PS.BCST (R10)(R13*1), Z16, Z15    \
+	TOODD((R11), (R14), Z14)                 \
+	TOODD((R11)(R13*1), (R14)(R13*1), Z15)   \
+	ADDQ             $4, R11                     \
+	ADDQ             $4, R14
 
-chunk:
-	PREFETCHT0      8192(R8)
-	PREFETCHT0      8192(R8)(R12*1)
-	VBROADCASTI64X4 (R8), Z9
-	VBROADCASTI64X4 (R8)(R12*1), Z29
-	STEP2(0, Z20, Z0, Z4)
-	STEP2(64, Z21, Z1, Z5)
-	STEP2(128, Z22, Z2, Z6)
-	STEP2(192, Z23, Z3, Z7)
-	ADDQ            $256, SI
-	ADDQ            $32, R8
-	DECQ            CX
-	JNE             chunk
-	DECQ            DX
-	JNE             block
-	STEPS
-	UPPER
-	WITHIN
-	LOW
-	VMOVSS          X0, (DI)
-	VADDPS          Z5, Z4, Z4
-	VADDPS          Z7, Z6, Z6
-	VADDPS          Z6, Z4, Z0
-	UPPER
-	WITHIN
-	LOW
-	VMOVSS          X0, 4(DI)
-	ADDQ            $8, DI
-	ADDQ            R12, R8
-	ADDQ            R13, R9
-	ADDQ            R13, R10
-	DECQ            BX
-	JNE             row
-	VZEROUPPER
+#define TOODD(under, over, r) \
+	VBROADCASTSS  under, Z30           \
+	VBROADCASTSS  over, Z31            \
+	VSUBPS.RD_SAE Z31, r, Z31          \
+	VSUBPS.RU_SAE Z30, r, Z30          \
+	VPMINUD       Z30, Z31, r          \
+	VPORD         Z30, Z31, Z30        \
+	VPTERNLOGD    $0xF8, Z17, Z30, r   \
+	ROUND(r, Z30)
+
+// PAIRS is a kernel of pairs. A table that no block has is made last of what is next in memory.
+#define PAIRS(make) \
+	SHIFTS4                                   \
+	START                                     \
+	MOVQ            R12, R14                  \
+	SHRQ            $1, BX                    \
+	MOVQ            BLOCKS(AX), R13           \
+	MOVQ            R13, R12                  \
+	IMULQ           CHUNKS(AX), R12           \
+	SHLQ            $5, R12                   \
+	SHLQ            $2, R13                   \
+row:                                          \
+	ROW                                       \
+	VPXORD          Z4, Z4, Z4                \
+	VPXORD          Z5, Z5, Z5                \
+	VPXORD          Z6, Z6, Z6                \
+	VPXORD          Z7, Z7, Z7                \
+	make                                   \
+block:                                        \
+	VMOVAPS         Z14, Z8                   \
+	VMOVAPS         Z15, Z28                  \
+	ADDQ            $4, R9                    \
+	ADDQ            $4, R10                   \
+	make                                   \
+	MOVQ            CHUNKS(AX), CX            \
+chunk:                                        \
+	PREFETCHT0      8192(R8)                  \
+	PREFETCHT0      8192(R8)(R12*1)           \
+	VBROADCASTI64X4 (R8), Z9                  \
+	VBROADCASTI64X4 (R8)(R12*1), Z29          \
+	STEP2(0, Z20, Z0, Z4)                     \
+	STEP2(64, Z21, Z1, Z5)                    \
+	STEP2(128, Z22, Z2, Z6)                   \
+	STEP2(192, Z23, Z3, Z7)                   \
+	ADDQ            $256, SI                  \
+	ADDQ            $32, R8                   \
+	DECQ            CX                        \
+	JNE             chunk                     \
+	DECQ            DX                        \
+	JNE             block                     \
+	STEPS                                     \
+	UPPER                                     \
+	WITHIN                                    \
+	LOW                                       \
+	VMOVSS          X0, (DI)                  \
+	VADDPS          Z5, Z4, Z4                \
+	VADDPS          Z7, Z6, Z6                \
+	VADDPS          Z6, Z4, Z0                \
+	UPPER                                     \
+	WITHIN                                    \
+	LOW                                       \
+	VMOVSS          X0, 4(DI)                 \
+	ADDQ            $8, DI                    \
+	ADDQ            R12, R8                   \
+	ADDQ            R13, R9                   \
+	ADDQ            R13, R10                  \
+	ADDQ            R13, R11                  \
+	ADDQ            R13, R14                  \
+	SUBQ            $4, R11                   \
+	SUBQ            $4, R14                   \
+	DECQ            BX                        \
+	JNE             row                       \
+	VZEROUPPER                                \
 	RET
+
+// func dotsExactPairs4(d *dots)
+TEXT ·dotsExactPairs4(SB), NOSPLIT, $0-8
+	PAIRS(EXACTS)
+
+// func dotsOddPairs4(d *dots)
+TEXT ·dotsOddPairs4(SB), NOSPLIT, $0-8
+	PAIRS(ODDS)
 
 // func dotsOdd4(d *dots)
 TEXT ·dotsOdd4(SB), NOSPLIT, $0-8

@@ -37,10 +37,13 @@ type dots struct {
 //go:noescape
 func dotsExact4(d *dots)
 
-// dotsPairs4 takes an even number of rows.
+// dotsExactPairs4 and dotsOddPairs4 take an even number of rows. They read one float32 beyond the scales and offsets.
 //
 //go:noescape
-func dotsPairs4(d *dots)
+func dotsExactPairs4(d *dots)
+
+//go:noescape
+func dotsOddPairs4(d *dots)
 
 //go:noescape
 func dotsOdd4(d *dots)
@@ -119,7 +122,7 @@ type parts struct {
 	least, top float32 // the range of the integers
 	wide       float32 // the most that an integer may differ from such an offset
 	full       int32   // 0 leaves out high and the rest
-	_          int32
+	sure       int32   // 0 checks the numbers; else nothing is wrong or inexact
 }
 
 // split makes for every integer in range integer * scale - high exact in float32, and high plus a number from under to

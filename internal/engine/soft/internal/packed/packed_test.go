@@ -211,13 +211,49 @@ func TestDots(t *testing.T) {
 				w.Arrange(arranged)
 				from := r.IntN(rows)
 				sums := make([]float32, rows-from)
-				w.Dots(sums, arranged, make([]float32, w.Room(rows)), from)
-				for j, got := range sums {
-					want := reference(w, x, from+j)
-					require.True(t, same(want, got), "%v, %dx%d blocks of %d: row %d is %v, not %v", k, rows, cols,
-						wide,
-						from+j, got, want)
+				room := make([]float32, w.Room(rows))
+				check := func(what string, sums []float32, from int) {
+					w.Dots(sums, arranged, room, from)
+					for j, got := range sums {
+						want := reference(w, x, from+j)
+						require.True(t, same(want, got), "%v, %dx%d blocks of %d, %s: row %d is %v, not %v", k, rows,
+							cols, wide, what, from+j, got, want)
+					}
 				}
+				check("once", sums, from)
+				w.Remember()
+				check("first", make([]float32, rows), 0)
+				check("again", make([]float32, rows), 0)
+				check("a part", sums, from)
+			}
+		}
+	})
+}
+
+// What Dots remembers of one batch of rows is not what it knows of the next.
+func TestRemembersEachBatch(t *testing.T) {
+	const cols, wide = 128, 64
+	w := random(rand.New(rand.NewPCG(9, 10)), kind{4, 0, false, 2}, 5*batch/2, cols, 1, wide, false)
+	for i := range w.OffsetHalf {
+		switch i / (batch * cols / wide) {
+		case 0:
+			w.OffsetHalf[i] = fp16.FromFloat64(7.5)
+		case 1:
+			w.OffsetHalf[i] = fp16.FromFloat64(0.3)
+		default:
+			w.Scale[i] = fp16.FromFloat64(60000)
+		}
+	}
+	x := halves(rand.New(rand.NewPCG(11, 12)), cols)
+	eachKernel(t, func(t *testing.T) {
+		w.Remember()
+		arranged := append([]float32(nil), x...)
+		w.Arrange(arranged)
+		sums := make([]float32, w.Rows)
+		for range 2 {
+			w.Dots(sums, arranged, make([]float32, w.Room(w.Rows)), 0)
+			for row, got := range sums {
+				require.True(t, same(reference(w, x, row), got), "row %d", row)
 			}
 		}
 	})

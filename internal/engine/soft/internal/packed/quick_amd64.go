@@ -1,5 +1,7 @@
 package packed
 
+import "sync/atomic"
+
 const (
 	chunk = Lanes
 	// magic and most are the arguments of split: the unit of high is 2^-11 for a scale of 1 to 2, so that products of
@@ -30,6 +32,16 @@ func (w *Weights) kernel() int {
 	return 0
 }
 
+// exactness says of blocks what split finds out.
+type exactness uint32
+
+const (
+	unknown exactness = iota
+	exact             // all elements are exact in float32 before they are rounded
+	inexact
+	wrong // the kernels cannot take them
+)
+
 // padded is the scales of some rows, up to a multiple of 16.
 func (w *Weights) padded(rows int) int { return (rows*(w.Cols/w.Wide) + 15) / 16 * 16 }
 
@@ -38,14 +50,13 @@ func (w *Weights) room(rows int) int {
 	if w.kernel() == 0 {
 		return 0
 	}
-	return 5 * w.padded(min(rows, batch))
+	return 5*w.padded(min(rows, batch)) + 1 // see dotsOddPairs4
 }
 
-// prepare returns the scales and offsets of dots for some blocks from block from on. It reports whether the kernels
-// can take them, and whether all elements are exact before they are rounded.
+// prepare returns the scales and offsets of dots for some blocks from block from on, and what they are found to be.
 //
 // With rest it gives exact elements too the parts that other kernels read.
-func (w *Weights) prepare(room []float32, from, blocks int, rest bool) (d dots, ok, exact bool) {
+func (w *Weights) prepare(room []float32, from, blocks int, known exactness, rest bool) (d dots, found exactness) {
 	n := (blocks + 15) / 16 * 16
 	_ = room[5*n-1]
 	p := parts{scale: &w.Scale[from : from+blocks][0], count: blocks, to: &room[0], stride: 4 * n, magic: magic,
@@ -63,22 +74,42 @@ func (w *Weights) prepare(room []float32, from, blocks int, rest bool) (d dots, 
 	case w.OffsetByte != nil:
 		p.bytes = &w.OffsetByte[from : from+blocks][0]
 	}
-	wrong, inexact := false, true
-	if !rest {
-		wrong, inexact = split(&p)
+	if known != unknown {
+		p.sure = 1
 	}
-	if inexact && !wrong {
+	if found = known; known <= exact && !rest {
+		found = p.split(known)
+	}
+	if found == inexact || rest {
 		p.full = 1
-		wrong, inexact = split(&p)
+		found = p.split(known)
 	}
 	d.scale, d.product, d.high, d.under, d.over = &room[0], &room[n], &room[2*n], &room[3*n], &room[4*n]
-	return d, !wrong, !inexact
+	return d, found
+}
+
+// split calls split, and returns what is known already or what it finds out.
+func (p *parts) split(known exactness) exactness {
+	bad, rounded := split(p)
+	switch {
+	case known != unknown:
+		return known
+	case bad:
+		return wrong
+	case rounded:
+		return inexact
+	}
+	return exact
 }
 
 // numbers has the number of each index of four bits.
 func (w *Weights) numbers() (table [16]float32) {
 	for i := range table {
-		table[i] = float32(w.number(i & (1<<w.Bits - 1)))
+		n := i & (1<<w.Bits - 1)
+		if w.Signed {
+			n = n << (64 - w.Bits) >> (64 - w.Bits)
+		}
+		table[i] = float32(n)
 	}
 	return table
 }
@@ -90,8 +121,20 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		return false
 	}
 	blocks := w.Cols / w.Wide
-	d, ok, exact := w.prepare(room, row*blocks, len(sums)*blocks, false)
-	if !ok {
+	var found *atomic.Uint32 // of a batch of its own
+	known := unknown
+	if w.found != nil && row%batch == 0 && (len(sums) == batch || row+len(sums) == w.Rows) {
+		found = &w.found[row/batch]
+		known = exactness(found.Load())
+	}
+	if known == wrong {
+		return false
+	}
+	d, is := w.prepare(room, row*blocks, len(sums)*blocks, known, false)
+	if found != nil && known == unknown {
+		found.Store(uint32(is))
+	}
+	if is == wrong {
 		return false
 	}
 	d.sums, d.x, d.rows, d.blocks, d.each = &sums[0], &x[0], len(sums), blocks, w.Wide/chunk
@@ -104,11 +147,11 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 	} else {
 		d.numbers = &numbers
 	}
-	if exact {
+	if is == exact {
 		d.high = d.product
 	}
 	if w.Wide < chunk {
-		if d.blocks /= 2; exact {
+		if d.blocks /= 2; is == exact {
 			dotsExact4Wide32(&d)
 		} else {
 			dotsOdd4Wide32(&d)
@@ -116,25 +159,27 @@ func (w *Weights) quick(sums, x, room []float32, row int) bool {
 		return true
 	}
 	switch {
-	case kernel == 2 && exact:
+	case kernel == 2 && is == exact:
 		dotsExact2(&d)
 	case kernel == 2:
 		dotsOdd2(&d)
-	case kernel == 3 && exact:
+	case kernel == 3 && is == exact:
 		dotsExact3(&d)
 	case kernel == 3:
 		dotsOdd3(&d)
-	case kernel == 6 && exact:
+	case kernel == 6 && is == exact:
 		dotsExact6(&d)
 	case kernel == 6:
 		dotsOdd6(&d)
-	case kernel == 4 && exact && len(sums)%2 == 0:
-		dotsPairs4(&d)
-	case kernel == 4 && exact:
+	case kernel == 4 && is == exact && len(sums)%2 == 0:
+		dotsExactPairs4(&d)
+	case kernel == 4 && len(sums)%2 == 0:
+		dotsOddPairs4(&d)
+	case kernel == 4 && is == exact:
 		dotsExact4(&d)
 	case kernel == 4:
 		dotsOdd4(&d)
-	case exact:
+	case is == exact:
 		dotsExact8(&d, w.Signed)
 	default:
 		dotsOdd8(&d, w.Signed)
@@ -149,13 +194,11 @@ func (w *Weights) arrange(x []float32) {
 	if kernel == 0 {
 		return
 	}
-	var old [chunk]float32
+	places := order(kernel)
 	for ; len(x) >= chunk; x = x[chunk:] {
-		copy(old[:], x)
-		for t := range 4 {
-			for l := range 16 {
-				x[16*t+l] = old[place(kernel, t, l)]
-			}
+		old := [chunk]float32(x)
+		for i, from := range places {
+			x[i] = old[from%chunk]
 		}
 	}
 }
@@ -167,13 +210,20 @@ func (w *Weights) restore(x, arranged []float32) {
 	if kernel == 0 {
 		return
 	}
+	places := order(kernel)
 	for at := 0; at+chunk <= len(x); at += chunk {
-		for t := range 4 {
-			for l := range 16 {
-				x[at+place(kernel, t, l)] = arranged[at+16*t+l]
-			}
+		for i, to := range places {
+			x[at+int(to)] = arranged[at+i]
 		}
 	}
+}
+
+// order is the places of a chunk, step after step.
+func order(kernel int) (places [chunk]uint8) {
+	for i := range places {
+		places[i] = uint8(place(kernel, i/16, i%16))
+	}
+	return places
 }
 
 // place is the element of a chunk in lane l of step t.
@@ -209,8 +259,8 @@ func (w *Weights) floats(dst []float32, row, col int) bool {
 			n = min(n, fewBlocks*w.Wide) / w.Wide * w.Wide
 		}
 		blocks := (n + w.Wide - 1) / w.Wide
-		d, ok, _ := w.prepare(room[:], w.block(row, col), blocks, true)
-		if !ok {
+		d, found := w.prepare(room[:], w.block(row, col), blocks, unknown, true)
+		if found == wrong {
 			return false
 		}
 		d.rows, d.blocks, d.each = 1, blocks, n/blocks/step

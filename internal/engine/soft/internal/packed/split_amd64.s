@@ -16,6 +16,7 @@
 #define P_TOP 80
 #define P_WIDE 84
 #define P_FULL 88
+#define P_SURE 92
 
 // func split(p *parts) (wrong, inexact bool)
 TEXT ·split(SB), NOSPLIT, $0-10
@@ -35,6 +36,7 @@ TEXT ·split(SB), NOSPLIT, $0-10
 	VBROADCASTSS P_LEAST(AX), Z24
 	VBROADCASTSS P_TOP(AX), Z25
 	VBROADCASTSS P_WIDE(AX), Z26
+	MOVL         P_SURE(AX), R14
 	MOVL         P_FULL(AX), AX
 	KMOVW        AX, K6
 	MOVL         $0x7F800000, AX
@@ -95,6 +97,8 @@ single:
 	ADDQ      $64, R9
 
 known:
+	TESTL         R14, R14
+	JNE           sure
 	VPANDD        Z19, Z0, Z2
 	VPANDD        Z19, Z1, Z3
 	VCMPPS        $0x16, Z17, Z3, K2        // the offset is above most
@@ -119,6 +123,8 @@ known:
 	KORW          K1, K2, K2
 	KMOVW         K2, DX
 	ORL           DX, R15
+
+sure:
 	VMULPS        Z0, Z1, Z4
 	VMOVUPS       Z0, (DI)
 	VMOVUPS       Z4, (DI)(R12*1)

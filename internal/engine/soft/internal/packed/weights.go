@@ -2,6 +2,7 @@ package packed
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
@@ -26,6 +27,8 @@ type Weights struct {
 	// Written are the rules of a chip by which elements are rounded to halves, Read those by which Floats reads the
 	// halves. 0 for package fp16.
 	Written, Read numerics.Rules
+
+	found []atomic.Uint32 // an exactness for every batch of rows; nil until Remember
 }
 
 // ruled reports whether elements are those of a chip.
