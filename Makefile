@@ -20,6 +20,8 @@ SOAK ?= 10m
 # What ran and what was skipped, for the last line of make test.
 NOTES = build/notes
 TESTRUN = build/bin/testrun -notes $(NOTES)
+# A test that hangs ends by its own limits. Those of go test, ten minutes for a package, are too few under an emulator.
+GOTEST = $(GO) test -timeout 45m
 # The packages whose tests wait for threads or processes.
 WAITING = ./internal/engine/broker/... ./internal/engine/apple ./internal/engine/standin/... ./objcbridge \
 	./cmd/ane-roundtrip ./unimem/... ./internal/await ./internal/wholefile
@@ -34,8 +36,8 @@ endif
 # The packages in which goroutines share memory.
 RACING = ./internal/engine/broker/... ./internal/engine/soft ./internal/hostile ./ane ./ane/engine ./unimem/...
 
-.PHONY: build bridge test row1 row2 bench needs format vet static vuln race plain busy hostile arm64 fuzz benchonce soak races lint mutate testrun \
-	fresh clean
+.PHONY: build bridge test row1 row2 fresh testrun needs format vet static vuln race plain busy hostile nocgo arm64 fuzz \
+	benchonce bench soak races lint mutate clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -o build/ ./cmd/ane-roundtrip
@@ -56,7 +58,7 @@ ROW = MAKEFLAGS= HOSTILE="$(HOSTILE)" $(MAKE) --no-print-directory GO="$(GO)" FU
 row1:
 	@$(ROW) race plain busy hostile
 row2:
-	@$(ROW) vet static vuln arm64 fuzz benchonce
+	@$(ROW) vet static vuln arm64 nocgo fuzz benchonce
 
 # The notes are of one make test.
 fresh:
@@ -105,20 +107,26 @@ vuln:
 # A process with the race detector sleeps a second before it ends unless told not to, and
 # the broker's tests end many. ANEKIT_FULL has the tests do all that they can.
 race: testrun
-	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GO) test -race ./...
+	ANEKIT_FULL=1 GORACE=atexit_sleep_ms=0 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -race ./...
 
-# Where the race detector and the emulator leave out cases that only compute, this runs them all.
+# Where the race detector and the emulator leave out cases that only compute, this runs them all. It, busy, hostile and
+# benchonce are built with cgo, so that each package is compiled once for them.
 plain: testrun
-	ANEKIT_FULL=1 CGO_ENABLED=0 $(TESTRUN) $(GO) test $$(grep -rlE 'budget\.(Cases|Sample|SkipSlow)\(' \
+	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) $$(grep -rlE 'budget\.(Cases|Sample|SkipSlow)\(' \
 		--include=*_test.go . | xargs -n1 dirname | sort -u)
 
 # A test that depends on time fails here: each core has a spinner while the tests run.
 busy: testrun
-	ANEKIT_BUSY=1 CGO_ENABLED=1 $(TESTRUN) -busy $(GO) test -count=1 $(WAITING)
+	ANEKIT_BUSY=1 CGO_ENABLED=1 $(TESTRUN) -busy $(GOTEST) -count=1 $(WAITING)
 
 # Hostile clients against the broker, two minutes with the start and the end.
 hostile: testrun
-	ANEKIT_HOSTILE=$(HOSTILE) CGO_ENABLED=0 $(TESTRUN) $(GO) test -count=1 ./internal/hostile
+	ANEKIT_HOSTILE=$(HOSTILE) CGO_ENABLED=1 $(TESTRUN) $(GOTEST) -count=1 ./internal/hostile
+
+# The packages that differ without cgo, and the static command, which cannot load libraries.
+nocgo: testrun
+	CGO_ENABLED=0 $(TESTRUN) $(GOTEST) -run 'TestScripts/(check|gpu|info|run)$$|AddressSpace|Without|Unavailable' \
+		./cmd/ane-roundtrip ./internal/engine/standin ./objcbridge
 
 # By hand only.
 soak:
@@ -134,23 +142,28 @@ races:
 # processor, which the emulator does not have.
 arm64: testrun
 	@if [ -n "$(EMULATOR)" ]; then echo "go test linux/arm64 under qemu"; \
-		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GO) test -exec $(EMULATOR) \
+		ANEKIT_EXEC=$(EMULATOR) CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(TESTRUN) $(GOTEST) -exec $(EMULATOR) \
 			$$($(GO) list ./... | grep -vE '/(ane/dlpack|vulkan)$$'); fi
 
-# A fuzzer that its deadline catches in the middle of an input says so and fails; only
-# one that has found an input to fail on has found something.
+# A package is built once for all its fuzzers. A fuzzer that its deadline catches in the middle of an input says so and
+# fails; only one that has found an input to fail on has found something.
 fuzz:
-	@mkdir -p build; for p in $$($(GO) list -f '{{.Dir}}' ./...); do \
-		for f in $$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' $$p/*_test.go 2>/dev/null | sed 's/func //'); do \
+	@mkdir -p build; cache=$$($(GO) env GOCACHE)/fuzz; $(GO) list -f '{{.Dir}} {{.ImportPath}}' ./... | \
+	while read -r dir pkg; do \
+		all=$$(grep -hoE '^func Fuzz[A-Za-z0-9_]*' "$$dir"/*_test.go 2>/dev/null | sed 's/func //'); \
+		[ -z "$$all" ] || $(GO) test -c -fuzz . -o build/fuzz.test "$$pkg" || exit 1; \
+		for f in $$all; do \
 			echo "fuzz $$f"; \
-			$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 1s "$$p" >build/fuzz.log 2>&1 || \
+			(here=$$PWD; cd "$$dir" && "$$here/build/fuzz.test" -test.run '^$$' -test.fuzz "^$$f\$$" \
+				-test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 1s -test.fuzzcachedir "$$cache/$$pkg") \
+				</dev/null >build/fuzz.log 2>&1 || \
 				{ grep -q 'context deadline exceeded' build/fuzz.log && ! grep -q 'Failing input' build/fuzz.log; } || \
 				{ cat build/fuzz.log; exit 1; }; \
-		done; \
+		done || exit 1; \
 	done
 
 benchonce:
-	$(GO) test -run '^$$' -bench . -benchtime 1x ./...
+	CGO_ENABLED=1 $(GOTEST) -run '^$$' -bench . -benchtime 1x ./...
 
 lint:
 	@mkdir -p build; GOBIN=$(CURDIR)/build/bin $(GO) install $(GOLANGCI)

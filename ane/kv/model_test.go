@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -150,7 +151,7 @@ func TestCallsInAnyOrder(t *testing.T) {
 		"heap":         func() (*Cache, error) { return New(grows, unimem.OnHeap()) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(orders) {
+			for seed := range uint64(8/slow() + 1) {
 				order(t, make, rand.New(rand.NewPCG(seed, 1)))
 			}
 		})
@@ -171,8 +172,13 @@ func (u unsynced) create(path string) (file, error) {
 
 func (unsynced) syncDir(string) error { return nil }
 
-// orders is the number of random orders of each form.
-const orders = 8/slow + 1
+// slow divides the work of tests: the race detector takes ten times as long.
+func slow() int {
+	if budget.Race {
+		return 10
+	}
+	return 1
+}
 
 // order makes calls in a random order.
 func order(t *testing.T, make func() (*Cache, error), r *rand.Rand) {

@@ -49,7 +49,7 @@ func TestNotes(t *testing.T) {
 	}))
 	err = k.SaveFileNote(path, print1, make([]byte, maxNote+1))
 	require.ErrorIs(t, err, ErrSize)
-	require.NoError(t, k.SaveFileNote(path, print1, make([]byte, maxNote/slow)))
+	require.NoError(t, k.SaveFileNote(path, print1, make([]byte, maxNote/slow())))
 	require.NoError(t, k.RestoreFile(path, print1))
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 )
@@ -29,6 +30,7 @@ func said(t *testing.T, run func(args []string) []byte, args ...string) []int {
 func TestActorsGoOnOnAnotherProcessor(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	skipBusy(t)
+	budget.Skip(t, "a build for another processor")
 	const emulator = "qemu-aarch64-static"
 	if _, err := exec.LookPath(emulator); err != nil || runtime.GOARCH != "amd64" {
 		t.Skip("needs an amd64 machine with " + emulator + ": install the Debian package qemu-user-static")

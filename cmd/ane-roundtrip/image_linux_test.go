@@ -23,9 +23,8 @@ import (
 func TestImageTakesLittleMemory(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	skipBusy(t)
-	if budget.Race {
-		t.Skip("the race detector has memory of its own; run without it")
-	}
+	budget.Skip(t, "the memory of a large picture")
+	budget.SkipSlow(t) // the race detector has memory of its own
 	dir := t.TempDir()
 	in, side := photograph(t, dir)
 	tiny := filepath.Join(dir, "tiny.png")

@@ -100,6 +100,8 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 			switch name {
 			case "emulated":
 				return budget.Emulated(), nil
+			case "full":
+				return budget.Full(), nil
 			case "slow":
 				return budget.Slow(), nil
 			case "busy":

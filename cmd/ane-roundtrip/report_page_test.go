@@ -55,6 +55,7 @@ const anyCode = -1
 func TestReportPages(t *testing.T) {
 	budget.SkipSlow(t)
 	skipBusy(t)
+	budget.Skip(t, "a browser and every command")
 	browser := browsertest.Open(t)
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }

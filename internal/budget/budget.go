@@ -44,12 +44,12 @@ const Emulator = "ANEKIT_EXEC"
 func Emulated() bool { return os.Getenv(Emulator) != "" }
 
 // Slow reports whether arithmetic takes ten times as long as the processor needs: under the race detector or
-// an emulator. There, tests that only compute take a part of their cases; make test runs them whole without
-// both.
+// an emulator. There, tests that only compute take a part of their cases, as they do unless Full; the step plain of
+// make test runs them whole.
 func Slow() bool { return Race || Emulated() }
 
-// Sample reports whether a test runs its case i, counted from 0: every case, or one of n where Slow.
-func Sample(i, n int) bool { return !Slow() || i%n == 0 }
+// Sample reports whether a test runs its case i, counted from 0: every case if Full and not Slow, otherwise one of n.
+func Sample(i, n int) bool { return Full() && !Slow() || i%n == 0 }
 
 // SkipSlow skips a test that only computes where Slow.
 func SkipSlow(tb testing.TB) {
@@ -59,10 +59,14 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
-// Cases is the number of random cases of a test that only computes: n, or a quarter where Slow.
+// Cases is the number of random cases of a test that only computes: n if Full, otherwise and under the race detector a
+// quarter, and an eighth under an emulator, which has to run each kernel of the processor and not each case.
 func Cases(n int) int {
-	if Slow() {
-		return max(1, n/4)
+	switch {
+	case Emulated():
+		return max(2, n/8)
+	case Slow() || !Full():
+		return max(2, n/4)
 	}
 	return n
 }

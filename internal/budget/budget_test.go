@@ -28,3 +28,25 @@ func TestBudget(t *testing.T) {
 	budget.Skip(t, "a gigabyte")
 	require.False(t, t.Skipped())
 }
+
+// TestCases: only a full run without the race detector and without an emulator takes every case.
+func TestCases(t *testing.T) {
+	for _, c := range []struct {
+		full, emulator string
+		cases          int
+		every          bool
+	}{{"", "", 25, false}, {"1", "", 100, true}, {"", "qemu", 12, false}, {"1", "qemu", 12, false}} {
+		if testing.Short() && c.every {
+			continue
+		}
+		if budget.Race && c.every {
+			c.cases, c.every = 25, false
+		}
+		t.Setenv(budget.Variable, c.full)
+		t.Setenv(budget.Emulator, c.emulator)
+		require.Equal(t, c.cases, budget.Cases(100), "%+v", c)
+		require.Equal(t, c.every, budget.Sample(3, 4), "%+v", c)
+		require.True(t, budget.Sample(4, 4))
+		require.Equal(t, 2, budget.Cases(2))
+	}
+}

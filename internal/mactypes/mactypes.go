@@ -14,15 +14,13 @@ import (
 
 // Check type-checks the package of the current folder for macOS on arm64 with cgo, with its tests inside the package,
 // and fails tb for every fault. Imported packages are read from their sources too, without the bodies of their
-// functions. It skips tb on a Mac, where the compiler does so, without darwinkit in the module cache, and with the
-// race detector, which makes it take a minute.
+// functions. It skips tb on a Mac, where the compiler does so, and without darwinkit in the module cache. It takes
+// seconds, and a minute with the race detector.
 func Check(tb testing.TB) {
 	tb.Helper()
 	switch {
 	case runtime.GOOS == "darwin":
 		tb.Skip("the compiler checks them on a Mac")
-	case racing:
-		tb.Skip("takes a minute with the race detector: run it without")
 	}
 	c := &checker{Context: build.Default, FileSet: token.NewFileSet(), known: map[string]*types.Package{}}
 	c.GOOS, c.GOARCH, c.CgoEnabled = "darwin", "arm64", true

@@ -52,6 +52,14 @@ func resident(t *testing.T) int64 {
 // exceeds it.
 const drift = 512 << 10
 
+// allowed is drift, and more where the race detector keeps memory of its own, for example for every goroutine.
+func allowed() int64 {
+	if budget.Race {
+		return 8 * drift
+	}
+	return drift
+}
+
 // TestGrowthSeesALeak: growth detects a leak of 64 bytes per round, here 16 KiB in
 // every 256th.
 func TestGrowthSeesALeak(t *testing.T) {
@@ -76,7 +84,7 @@ func TestManyEvaluationsLeaveNothing(t *testing.T) {
 		_, err := r.model.Evaluate(context.Background(), r.request)
 		require.NoError(t, err)
 	})
-	require.Less(t, grown, int64(slack*drift))
+	require.Less(t, grown, allowed())
 	require.NoError(t, r.run(t.Context(), 3, 1))
 }
 
@@ -87,7 +95,7 @@ func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
 		_, err := r.model.Evaluate(context.Background(), r.request)
 		require.NoError(t, err)
 	})
-	require.Less(t, grown, int64(slack*drift))
+	require.Less(t, grown, allowed())
 	require.Zero(t, e.Usage().Pending)
 }
 
@@ -103,7 +111,7 @@ func TestManyExceptionsLeaveNothing(t *testing.T) {
 		require.ErrorAs(t, err, &b)
 		require.Equal(t, objcbridge.KindException, b.Kind)
 	})
-	require.Less(t, grown, int64(slack*drift))
+	require.Less(t, grown, allowed())
 	require.NoError(t, r.run(t.Context(), 3, 1))
 }
 
@@ -122,7 +130,7 @@ func TestManyProgramsLeaveNothing(t *testing.T) {
 		require.NoError(t, x.Close())
 		f.PurgeAll()
 	})
-	require.Less(t, grown, int64(slack*drift))
+	require.Less(t, grown, allowed())
 	require.Zero(t, e.Usage().Programs)
 	require.Zero(t, e.Usage().Identities)
 	require.Empty(t, programFiles(t))

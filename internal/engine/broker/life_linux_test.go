@@ -277,7 +277,7 @@ func TestCloseUnderneath(t *testing.T) {
 
 // Descriptors, processes and goroutines stay as many over many lives.
 func TestManyLives(t *testing.T) {
-	cycles := budget.Rounds(1000, 200)
+	cycles := budget.Rounds(1000, 60)
 	if budget.Race { // under which a process takes a quarter of a second to start
 		cycles = min(cycles, 50)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // scalarOf formats an element as a typed literal.
@@ -35,6 +36,8 @@ func TestFill(t *testing.T) {
 
 // TestLargeFill is beyond the size that compiling computes.
 func TestLargeFill(t *testing.T) {
+	budget.Skip(t, "half a gigabyte")
+	budget.SkipSlow(t)
 	const n = 1<<28 + 64
 	got := evaluate(t, fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>() {\n"+
 		"tensor<uint8, [%d]> y = fill(shape = tensor<int32, [1]>([%d]), value = uint8(7));\n} -> (y);\n}", n, n), nil)["y"]

@@ -3,12 +3,13 @@ package gpu
 import (
 	"testing"
 
-	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/mactypes"
 )
 
 // The side for macOS with cgo, which no compiler sees here, is correct Go.
 func TestMacFilesTypeCheck(t *testing.T) {
-	leaktest.SkipEmulated(t)
+	budget.SkipSlow(t)
+	budget.Skip(t, "seconds for the imports")
 	mactypes.Check(t)
 }

@@ -83,9 +83,18 @@ func elsewhere(status int) int {
 	return status
 }
 
-// Every command prints a valid object with --json, on success and on failure.
-func TestJSONMatchesSchema(t *testing.T) {
+// The command's JSON objects match the schema.
+func TestCommandMatchesSchema(t *testing.T) {
 	leaktest.SkipEmulated(t)
+	ane := filepath.Join(t.TempDir(), "ane-roundtrip")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ane, "../..").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Run("commands", func(t *testing.T) { testCommands(t, ane) })
+	t.Run("statistics", func(t *testing.T) { testStatistics(t, ane) })
+}
+
+// Every command prints a valid object with --json, on success and on failure.
+func testCommands(t *testing.T, ane string) {
 	s, dir := strict(t), t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	require.NoError(t, os.WriteFile(file("m.mil"), []byte(schemaProgram), 0o600))
@@ -108,7 +117,6 @@ func TestJSONMatchesSchema(t *testing.T) {
 	_, err = decodertest.Write(dir, decodertest.Spec{})
 	require.NoError(t, err)
 	talk := []string{"generate", "--engine", engine.Soft, "--model", dir, "--max", "3"}
-	ane := build(t, dir)
 	run := []string{"run", "--engine", engine.Soft, "--mil", file("m.mil"), "--fill-weights", "random:1"}
 	for _, c := range []struct {
 		code int
@@ -188,23 +196,14 @@ func TestJSONMatchesSchema(t *testing.T) {
 	}
 }
 
-// build returns the path of the command.
-func build(t *testing.T, dir string) string {
-	ane := filepath.Join(dir, "ane-roundtrip")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ane, "../..").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return ane
-}
-
 // The statistics of a running broker are valid.
-func TestBrokerStatsMatchSchema(t *testing.T) {
-	leaktest.SkipEmulated(t)
+func testStatistics(t *testing.T, ane string) {
 	if runtime.GOOS != "linux" {
 		t.Skip("the broker needs Linux")
 	}
 	dir := filepath.Join(t.TempDir(), "private")
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	ane, socket := build(t, dir), filepath.Join(dir, "socket")
+	socket := filepath.Join(dir, "socket")
 	broker := exec.CommandContext(t.Context(), ane, "broker", "--socket", socket, "--stay")
 	require.NoError(t, broker.Start())
 	var text []byte

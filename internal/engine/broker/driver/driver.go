@@ -146,13 +146,14 @@ func (d *Driver) Close(ctx context.Context) error {
 	d.mu.Lock()
 	d.stopped = true
 	d.rung.Signal()
-	surfaces := d.surfaces
-	d.surfaces = map[uint32]*surface{}
 	d.mu.Unlock()
 	<-d.served
-	for _, s := range surfaces {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, s := range d.surfaces {
 		s.block.Release()
 	}
+	clear(d.surfaces)
 	return nil
 }
 

@@ -145,4 +145,13 @@ func TestBlockIsHeld(t *testing.T) {
 	require.NoError(t, b.Close())
 	_, err = r.driver.AddSurface(b)
 	require.ErrorIs(t, err, ane.ErrStale)
+
+	// A driver that closes gives back what it has; a session that removes its surfaces after that has no error.
+	b, err = unimem.Open(1)
+	require.NoError(t, err)
+	id, err = r.driver.AddSurface(b)
+	require.NoError(t, err)
+	require.NoError(t, r.driver.Close(t.Context()))
+	require.NoError(t, r.driver.RemoveSurface(id))
+	require.NoError(t, b.Close())
 }

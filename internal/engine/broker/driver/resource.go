@@ -112,7 +112,8 @@ func (d *Driver) AddSurface(b *unimem.Block) (id uint32, err error) {
 }
 
 // RemoveSurface releases the Block. The error matches ane.ErrInUse while a client has
-// it mapped, and ane.ErrName for an unknown number.
+// it mapped, and ane.ErrName for an unknown number. Close has released the Blocks of a driver that it has closed, so
+// that a session whose run came back late may remove its surfaces after that.
 func (d *Driver) RemoveSurface(id uint32) error {
 	if !d.made() {
 		return fault("remove", ane.ErrClosed, "", "take a driver from New")
@@ -121,6 +122,8 @@ func (d *Driver) RemoveSurface(id uint32) error {
 	defer d.mu.Unlock()
 	s := d.surfaces[id]
 	switch {
+	case s == nil && d.stopped:
+		return nil
 	case s == nil:
 		return fault("remove", ane.ErrName, "no surface of this number", "remove what was added, once")
 	case s.users > 0:
