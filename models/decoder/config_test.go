@@ -1,0 +1,236 @@
+package decoder
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/models/decoder/decodertest"
+)
+
+func TestConfigsThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		change map[string]any
+		kind   error
+		words  []string
+	}{
+		"architecture": {map[string]any{"architectures": []string{"MambaForCausalLM"}}, ErrArchitecture,
+			[]string{"architectures", "MambaForCausalLM", "LlamaForCausalLM"}},
+		"model type": {map[string]any{"architectures": nil, "model_type": "gpt2"}, ErrArchitecture,
+			[]string{"model_type", "gpt2"}},
+		"activation": {map[string]any{"hidden_act": "gelu"}, ErrConfig, []string{"hidden_act", "gelu", "silu"}},
+		"rope type": {map[string]any{"rope_scaling": map[string]any{"rope_type": "longrope", "factor": 2.0}}, ErrConfig,
+			[]string{"rope_scaling", "rope_type", "longrope"}},
+		"rope type of a newer file": {map[string]any{"rope_scaling": nil,
+			"rope_parameters": map[string]any{"rope_type": "su", "factor": 2.0}}, ErrConfig,
+			[]string{"rope_parameters", "rope_type", "su"}},
+		"no factor": {map[string]any{"rope_scaling": map[string]any{"type": "linear"}}, ErrConfig, []string{"factor"}},
+		"llama3 without frequencies": {map[string]any{
+			"rope_scaling": map[string]any{"rope_type": "llama3", "factor": 8.0}}, ErrConfig,
+			[]string{"low_freq_factor"}},
+		"rope_scaling is a number": {map[string]any{"rope_scaling": 7}, ErrConfig, []string{"rope_scaling"}},
+		"no layers":                {map[string]any{"num_hidden_layers": 0}, ErrConfig, []string{"num_hidden_layers"}},
+		"no hidden size":           {map[string]any{"hidden_size": nil}, ErrConfig, []string{"hidden_size"}},
+		"hidden size is a text":    {map[string]any{"hidden_size": "64"}, ErrConfig, []string{"hidden_size", "string"}},
+		"heads": {map[string]any{"num_key_value_heads": 3}, ErrConfig,
+			[]string{"num_key_value_heads", "3"}},
+		"odd head": {map[string]any{"head_dim": 15}, ErrConfig, []string{"head_dim", "15"}},
+		"epsilon":  {map[string]any{"rms_norm_eps": -1}, ErrConfig, []string{"rms_norm_eps"}},
+		"window":   {map[string]any{"use_sliding_window": true}, ErrConfig, []string{"use_sliding_window"}},
+		"partial rotations": {map[string]any{"partial_rotary_factor": 0.5}, ErrConfig,
+			[]string{"partial_rotary_factor"}},
+		"layers with windows": {map[string]any{"layer_types": []string{"full_attention", "sliding_attention"}}, ErrConfig,
+			[]string{"layer_types", "sliding_attention"}},
+		"rotations of no type": {map[string]any{"rope_scaling": map[string]any{"factor": 4.0}}, ErrConfig,
+			[]string{"rope_scaling", "rope_type"}},
+		"rotations by layer": {map[string]any{"rope_scaling": nil,
+			"rope_parameters": map[string]any{"full_attention": map[string]any{"rope_theta": 1e6}}}, ErrConfig,
+			[]string{"rope_parameters", "full_attention"}},
+		"theta": {map[string]any{"rope_theta": 0}, ErrConfig, []string{"rope_theta"}},
+		"end":   {map[string]any{"eos_token_id": "x"}, ErrConfig, []string{"eos_token_id"}},
+		"method": {map[string]any{"quantization_config": map[string]any{"quant_method": "awq", "bits": 4}}, ErrConfig,
+			[]string{"quantization_config", "awq"}},
+		"bits": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 7}}, ErrConfig,
+			[]string{"bits", "7"}},
+		"group": {map[string]any{"quantization": map[string]any{"group_size": 17, "bits": 4}}, ErrConfig,
+			[]string{"group_size", "17"}},
+		"mode": {map[string]any{"quantization": map[string]any{"group_size": 32, "bits": 4, "mode": "mxfp4"}},
+			ErrConfig,
+			[]string{"mode", "mxfp4"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Config: c.change})
+			require.NoError(t, err)
+			_, err = Open(dir)
+			one(t, err, c.kind, append(c.words, "config.json")...)
+		})
+	}
+}
+
+func TestFaultsOfJSONAreInItsWords(t *testing.T) {
+	for _, text := range []string{`{"hidden_size": "64"}`, `{"architectures": {}}`, "[]", `{"vocab_size": 1.5}`} {
+		_, err := parseConfig([]byte(text))
+		one(t, err, ErrConfig, "JSON")
+		require.NotContains(t, err.Error(), "Go ", text)
+	}
+	for _, text := range []string{`{"model": ""}`, "[]", `{"model": {"type": "BPE", "vocab": {"a": "x"}}}`,
+		`{"model": {"type": "BPE", "vocab": {"a": 0}, "merges": [1]}}`} {
+		_, err := parseTokenizer([]byte(text))
+		require.ErrorContains(t, err, "JSON", text)
+		require.NotContains(t, err.Error(), "Go ", text)
+	}
+}
+
+func TestRoomOfHugeNumbers(t *testing.T) {
+	one(t, Config{Positions: 8}.Room(2, math.MaxInt), ErrTooLong, "9223372036854775807")
+}
+
+func TestContextsBeyondATensor(t *testing.T) {
+	c := Config{Positions: 1 << 28, KVHeads: 2, HeadDim: 16}
+	for tokens, ok := range map[int]bool{1 << 26: true, 1<<26 + 1: false, 1 << 28: false} {
+		o := options{form: Compact, context: tokens}
+		if err := o.settle(c); !ok {
+			one(t, err, ErrTooLong, "67108864")
+		} else {
+			require.NoError(t, err)
+		}
+	}
+}
+
+// Defaults of the family and the tokens of generation_config.json complete config.json.
+func TestConfigsThatAreCompleted(t *testing.T) {
+	dir := t.TempDir()
+	_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Qwen3, HeadDim: 128,
+		Config: map[string]any{"head_dim": nil}})
+	require.NoError(t, err)
+	path := filepath.Join(dir, "generation_config.json")
+	for text, want := range map[string][]int{"": {2}, `{"eos_token_id": [7, 9]}`: {7, 9}, `{"eos_token_id": 5}`: {5},
+		`{"eos_token_id": null}`: {2}, `{"top_p": 0.9}`: {2}} {
+		if text != "" {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		}
+		f, err := Open(dir)
+		require.NoError(t, err)
+		require.Equal(t, 128, f.Config().HeadDim)
+		require.Equal(t, want, f.Config().EOS, text)
+		require.NoError(t, f.Close())
+		require.NoError(t, os.RemoveAll(path))
+	}
+	for _, text := range []string{`{`, `[]`, `{"eos_token_id": "x"}`} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		_, err := Open(dir)
+		one(t, err, ErrConfig, "generation_config.json")
+	}
+}
+
+// Every number of config.json that a fingerprint is for changes it; so does one bit of the weights.
+func TestFingerprint(t *testing.T) {
+	prints := map[any]bool{}
+	add := func(s decodertest.Spec) {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, s)
+		require.NoError(t, err)
+		f, err := Open(dir)
+		require.NoError(t, err)
+		p, err := f.Fingerprint(t.Context())
+		require.NoError(t, err)
+		require.NotEmpty(t, p.Model)
+		require.NotEmpty(t, p.Weights)
+		prints[p] = true
+		require.NoError(t, f.Close())
+	}
+	add(decodertest.Spec{})
+	add(decodertest.Spec{})
+	require.Len(t, prints, 1, "equal models have one fingerprint")
+	for i, s := range []decodertest.Spec{
+		{Seed: 1},
+		{Config: map[string]any{"rms_norm_eps": 1e-6}},
+		{Config: map[string]any{"rope_theta": 20000.0}},
+		{Weights: func(name string, values []float64) {
+			if name == "model.norm.weight" {
+				values[7] *= 1.01
+			}
+		}},
+		{Tokenizer: []byte("{}")},
+	} {
+		add(s)
+		require.Len(t, prints, i+2)
+	}
+}
+
+// Keys of config.json that this package does not know change nothing.
+func FuzzConfig(f *testing.F) {
+	for _, family := range decodertest.Families() {
+		m, err := decodertest.Write(f.TempDir(), decodertest.Spec{Family: family, Bits: 4})
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, err := json.Marshal(m.JSON)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+		more := maps.Clone(m.JSON)
+		more["rope_scaling"] = map[string]any{"rope_type": "yarn", "factor": 2.0}
+		if text, err = json.Marshal(more); err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		c, err := parseConfig(text)
+		if err != nil {
+			fault := (*Error)(nil)
+			require.ErrorAs(t, err, &fault)
+			return
+		}
+		require.Positive(t, c.HeadDim)
+		require.Zero(t, c.Heads%c.KVHeads)
+		if c.HeadDim < 1000 {
+			for _, f := range c.Rope.frequencies(c.HeadDim, 5) {
+				require.False(t, math.IsNaN(f))
+			}
+		}
+	})
+}
+
+// Without tie_word_embeddings, a model without a matrix of the logits takes that of the embedding; with false it lacks
+// one.
+func TestMatrixOfLogitsThatIsLeftOut(t *testing.T) {
+	for _, c := range []struct {
+		key  any
+		want bool
+	}{{nil, true}, {false, false}} {
+		dir := t.TempDir()
+		_, err := decodertest.Write(dir, decodertest.Spec{Family: decodertest.Llama3, Seed: 1, Tied: true,
+			Config: map[string]any{"tie_word_embeddings": c.key}})
+		require.NoError(t, err)
+		f, err := Open(dir)
+		if !c.want {
+			one(t, err, ErrWeights, "lm_head")
+			continue
+		}
+		require.NoError(t, err)
+		require.True(t, f.Config().Tied)
+		require.NoError(t, f.Close())
+	}
+}
+
+// A module's own object may leave out what MLX has by default.
+func TestOverridesWithDefaults(t *testing.T) {
+	for text, want := range map[string]Quantization{
+		`{"bits": 8}`:        {Group: 64, Bits: 8},
+		`{"group_size": 32}`: {Group: 32, Bits: 4},
+		`{}`:                 {Group: 64, Bits: 4},
+	} {
+		q := Quantization{Layers: map[string]Quantization{}}
+		require.NoError(t, q.layer("m", json.RawMessage(text)))
+		require.Equal(t, want, q.Layers["m"])
+	}
+}
