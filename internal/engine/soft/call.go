@@ -40,6 +40,7 @@ type call struct {
 	work    [][]float32 // one for each worker
 	workers int         // how many goroutines may share the step
 	words   [][]int32   // work again, or other memory of its length, for integers; nil in the reference mode
+	rooms   []halfRoom  // work again, for runners that view it as halves
 	forked  *forked     // of the last fork
 	joined  []call      // of the steps that compute on each piece of the result
 	extra   int         // work of these for one element

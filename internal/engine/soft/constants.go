@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane/mil/element"
 	"github.com/anekit/anekit/ane/mil/ops"
+	"github.com/anekit/anekit/unimem"
 )
 
 // constants holds the values that are known before any run, and the budget for
@@ -159,7 +160,15 @@ func (k *constants) evaluate(ctx context.Context, n *ops.Node) (done bool, err e
 		return false, nil
 	}
 	for range c.workers {
-		c.work = append(c.work, make([]float32, s.work))
+		room := make([]byte, 4*s.work)
+		work, err := unimem.View[float32](room)
+		if err != nil {
+			return false, err
+		}
+		if err := c.viewHalves(room); err != nil {
+			return false, err
+		}
+		c.work = append(c.work, work)
 		if s.arith.operand != 0 {
 			c.words = append(c.words, make([]int32, s.work))
 		}

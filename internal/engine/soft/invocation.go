@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/numerics"
 	"github.com/anekit/anekit/unimem"
 )
@@ -67,6 +68,9 @@ func (v *invocation) bind() error {
 				return err
 			}
 			c.work = append(c.work, f[s.skip:][:s.work])
+			if err := c.viewHalves(room[4*s.skip:][:4*s.work]); err != nil {
+				return err
+			}
 			if s.arith.operand == 0 {
 				continue
 			}
@@ -79,6 +83,20 @@ func (v *invocation) bind() error {
 	}
 	v.loads = e.loads
 	return nil
+}
+
+// viewHalves adds a workspace as halves if the runner views it so.
+func (c *call) viewHalves(room []byte) error {
+	if _, ok := c.run.(halved); !ok {
+		return nil
+	}
+	pairs, err := unimem.View[uint16](room)
+	if err != nil {
+		return err
+	}
+	half, err := unimem.View[fp16.Bits](room)
+	c.rooms = append(c.rooms, halfRoom{pairs, half})
+	return err
 }
 
 // find returns the memory of places, with the rules of its halves. A padded place is an index into

@@ -18,6 +18,10 @@ func layerNorm(s *step) (runner, int) {
 	if s.halved() && l.row == 1 && l.run > 1 {
 		return &halfNormer{r}, 0
 	}
+	if t := l.turned(); t != nil && s.halved() {
+		r.lanes = t.lanes
+		return &turnedNormer{halfNormer{r}, t}, t.room()
+	}
 	return &r, l.length * (l.tile + 2)
 }
 
@@ -86,49 +90,59 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 // halfNormer is normer for lanes of runs of halves.
 type halfNormer struct{ normer }
 
+// normParams are a gamma and a beta that a whole lane has, repeated.
+type normParams struct{ gamma, beta [chunk]fp16.Bits }
+
 func (r *halfNormer) span(c *call, lo, hi, _ int) {
-	l := &r.lanes
-	n := float64(l.length)
-	x, out, gamma, beta := c.in[0].half, c.out[0].half, c.in[1].half, c.in[2].half
-	// What is one number for the whole lane is repeated here.
-	var ones, shifts [chunk]fp16.Bits
-	fillHalves(&ones, 0x3c00)
-	piece := halfStretch
-	if r.channels || gamma == nil && beta != nil {
+	var p normParams
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, lane := r.lanes.group(g)
+		r.lane(c, &r.lanes, c.in[0].half, c.out[0].half, base, lane, &p)
+	}
+}
+
+// lane computes the lane of l at base. Its gamma and beta are those of channel lane, or one for each element.
+func (r *halfNormer) lane(c *call, l *lanes, x, out []fp16.Bits, base, lane int, p *normParams) {
+	n, gamma, beta := float64(l.length), c.in[1].half, c.in[2].half
+	// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
+	// variance: the difference below loses few bits.
+	var m halves.Moments
+	first := float64(x[base].Float32())
+	l.runs(c, base, halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
+	mean := m.Values.Total() / n
+	change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-mean*mean, 0)+r.epsilon))
+	piece, one, zero := halfStretch, false, false
+	if gamma != nil && r.channels {
+		fillHalves(&p.gamma, gamma[lane%r.params])
+		one = true
+	}
+	if gamma == nil && beta != nil {
+		fillHalves(&p.gamma, 0x3c00)
+		one = true
+	}
+	if beta != nil && r.channels {
+		fillHalves(&p.beta, beta[lane%r.params])
+		zero = true
+	}
+	if one || zero {
 		piece = chunk
 	}
-	for g := lo; g < hi && !c.stopped(); g++ {
-		base, _, lane := l.group(g)
-		// The first element belongs to the lane, so that its distance from the mean squared is at most n times the
-		// variance: the difference below loses few bits.
-		var m halves.Moments
-		first := float64(x[base].Float32())
-		l.runs(c, base, halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
-		mean := m.Values.Total() / n
-		change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-mean*mean, 0)+r.epsilon))
-		if r.channels && gamma != nil {
-			fillHalves(&ones, gamma[lane%r.params])
+	l.runs(c, base, piece, func(at, j, n int) {
+		var scale, shift []fp16.Bits
+		switch {
+		case one:
+			scale = p.gamma[:]
+		case gamma != nil:
+			scale = gamma[j:]
 		}
-		if r.channels && beta != nil {
-			fillHalves(&shifts, beta[lane%r.params])
+		switch {
+		case zero:
+			shift = p.beta[:]
+		case beta != nil:
+			shift = beta[j:]
 		}
-		l.runs(c, base, piece, func(at, j, n int) {
-			scale, shift := ones[:], shifts[:]
-			if gamma != nil && !r.channels {
-				scale = gamma[j:]
-			}
-			if beta != nil && !r.channels {
-				shift = beta[j:]
-			}
-			if beta == nil {
-				shift = nil
-			}
-			if gamma == nil && beta == nil {
-				scale = nil
-			}
-			change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
-		})
-	}
+		change.Normalize(out[at:at+n], x[at:at+n], scale, shift)
+	})
 }
 
 func fillHalves(list *[chunk]fp16.Bits, h fp16.Bits) {
@@ -166,6 +180,9 @@ func batchNorm(s *step) (runner, int) {
 	x := s.in[0].shape
 	r := &batchNormer{channels: x[1], plane: ops.Volume(x[2:]), epsilon: s.attrs.(ops.Norm).Epsilon,
 		dtype: s.out[0].dtype}
+	if s.halved() {
+		return &halfBatchNormer{*r}, 0
+	}
 	return r, chunk
 }
 
@@ -179,18 +196,10 @@ type batchNormer struct {
 func (r *batchNormer) run(c *call) { c.spread(c.out[0].len(), 2) }
 
 func (r *batchNormer) span(c *call, lo, hi, worker int) {
-	var p [4]float32 // mean, variance, gamma, beta
-	loaded := -1
-	for lo < hi && !c.stopped() {
-		channel := lo / r.plane % r.channels
-		if channel != loaded {
-			p = [4]float32{2: 1}
-			for i := range p {
-				if v := &c.in[1+i]; v.raw != nil {
-					v.load(p[i:i+1], channel)
-				}
-			}
-			loaded = channel
+	var p [4]float32
+	for loaded := -1; lo < hi && !c.stopped(); {
+		if channel := lo / r.plane % r.channels; channel != loaded {
+			p, loaded = r.load(c, channel), channel
 		}
 		scale := 1 / math.Sqrt(float64(p[1])+r.epsilon)
 		x := c.work[worker][:min(r.plane-lo%r.plane, hi-lo, chunk)]
@@ -203,11 +212,44 @@ func (r *batchNormer) span(c *call, lo, hi, worker int) {
 	}
 }
 
+// load returns mean, variance, gamma and beta of a channel.
+func (r *batchNormer) load(c *call, channel int) [4]float32 {
+	p := [4]float32{2: 1}
+	for i := range p {
+		if v := &c.in[1+i]; v.raw != nil {
+			v.load(p[i:i+1], channel)
+		}
+	}
+	return p
+}
+
+// halfBatchNormer is batchNormer for halves.
+type halfBatchNormer struct{ batchNormer }
+
+func (r *halfBatchNormer) span(c *call, lo, hi, _ int) {
+	var repeated normParams
+	var change halves.Scaled
+	for loaded := -1; lo < hi && !c.stopped(); {
+		if channel := lo / r.plane % r.channels; channel != loaded {
+			p := r.load(c, channel)
+			change, loaded = halves.NewScaled(float64(p[0]), 1/math.Sqrt(float64(p[1])+r.epsilon)), channel
+			fillHalves(&repeated.gamma, fp16.FromFloat32(p[2]))
+			fillHalves(&repeated.beta, fp16.FromFloat32(p[3]))
+		}
+		n := min(r.plane-lo%r.plane, hi-lo, chunk)
+		change.Normalize(c.out[0].half[lo:lo+n], c.in[0].half[lo:lo+n], repeated.gamma[:n], repeated.beta[:n])
+		lo += n
+	}
+}
+
 // l2Norm divides each lane over the last three axes by the root of its sum of squares.
 func l2Norm(s *step) (runner, int) {
 	a := s.attrs.(ops.Norm)
 	l := newLanes(s.in[0].shape, a.Axes)
 	r := &lengthNormer{lanes: l, epsilon: a.Epsilon, dtype: s.out[0].dtype, rows: max(chunk/l.tile, 1)}
+	if s.halved() && l.row == 1 && l.run > 1 {
+		return &halfLengthNormer{*r}, 0
+	}
 	return r, l.tile * r.rows
 }
 
@@ -234,6 +276,22 @@ func (r *lengthNormer) span(c *call, lo, hi, worker int) {
 				m[i] = narrow(r.dtype, float64(v)*sum[i%width])
 			}
 			l.store(&c.out[0], m, base, width, from, from+len(m)/width)
+		})
+	}
+}
+
+// halfLengthNormer is lengthNormer for lanes of runs of halves.
+type halfLengthNormer struct{ lengthNormer }
+
+func (r *halfLengthNormer) span(c *call, lo, hi, _ int) {
+	x, out := c.in[0].half, c.out[0].half
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, _, _ := r.lanes.group(g)
+		var sums halves.Sums
+		r.lanes.runs(c, base, halfStretch, func(at, _, n int) { sums.Add(halves.Square, x[at:at+n]) })
+		change := halves.NewScaled(0, 1/math.Sqrt(sums.Total()+r.epsilon))
+		r.lanes.runs(c, base, halfStretch, func(at, _, n int) {
+			change.Normalize(out[at:at+n], x[at:at+n], nil, nil)
 		})
 	}
 }

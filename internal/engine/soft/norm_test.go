@@ -71,6 +71,14 @@ func TestLayerNorm(t *testing.T) {
 		for k := range budget.Cases(60) {
 			x := fill(r, d, randomShape(r, 1, 5)...)
 			list, in := someAxes(r, len(x.shape))
+			switch {
+			case k < len(beside):
+				x = fill(r, d, beside[k]...)
+				list, in = []int{1}, make([]bool, len(x.shape))
+				in[1] = true
+			case k == len(beside):
+				x, list, in = fill(r, d, 3, 4, 20, 5), []int{0, 2}, []bool{true, false, true, false}
+			}
 			o := normCase(r, x, list, in, []float64{0x1p-10, 0.25, 0x1p-16}[r.IntN(3)], k%2 == 0, k%3 == 0)
 			o.near(t, func(_, _ int, w float64) float64 { return ulp(d, w) + 0x1p-40 })
 		}

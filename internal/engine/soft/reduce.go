@@ -62,6 +62,10 @@ var foldings = map[string]folding{
 
 // add folds rows of m into the values of its columns.
 func (w way) add(acc *[maxTile]float64, m []float32, width int) {
+	if width == 1 {
+		acc[0] = w.addRun(acc[0], m)
+		return
+	}
 	for ; len(m) > 0; m = m[width:] {
 		row := m[:width]
 		switch w {
@@ -91,6 +95,39 @@ func (w way) add(acc *[maxTile]float64, m []float32, width int) {
 			}
 		}
 	}
+}
+
+// addRun folds a run into one value, sums in four parts.
+func (w way) addRun(acc float64, m []float32) float64 {
+	switch w {
+	case bySum:
+		return acc + sum4(m)
+	case byMagnitude:
+		return acc + magnitudes4(m)
+	case bySquare:
+		var a, b, c, d float64
+		for ; len(m) >= 4; m = m[4:] {
+			f, g, h, i := float64(m[0]), float64(m[1]), float64(m[2]), float64(m[3])
+			a, b, c, d = a+f*f, b+g*g, c+h*h, d+i*i
+		}
+		for _, f := range m {
+			a += float64(f) * float64(f)
+		}
+		return acc + ((a + b) + (c + d))
+	case byProduct:
+		for _, f := range m {
+			acc *= float64(f)
+		}
+	case byMaximum:
+		for _, f := range m {
+			acc = max(acc, float64(f))
+		}
+	case byMinimum:
+		for _, f := range m {
+			acc = min(acc, float64(f))
+		}
+	}
+	return acc
 }
 
 type reducer struct {

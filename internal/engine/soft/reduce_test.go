@@ -298,12 +298,19 @@ func TestReduceEdges(t *testing.T) {
 // TestSoftmax: float32 holds the exponentials between the two passes, so a
 // result is off by its own rounding and 2^-24 of it, or by the smallest
 // float32.
+// beside are shapes whose lanes along axis 1 lie side by side, in groups that are full and that are not.
+var beside = [][]int{{2, 40, 3, 5}, {1, 100, 70}, {3, 64, 33}, {2, 8, 32}}
+
 func TestSoftmax(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)
 		for k := range budget.Cases(60) {
-			x := fill(r, d, randomShape(r, 1, 5)...)
-			axis := r.IntN(len(x.shape))
+			shape := randomShape(r, 1, 5)
+			axis := r.IntN(len(shape))
+			if k < len(beside) {
+				shape, axis = beside[k], 1
+			}
+			x := fill(r, d, shape...)
 			in := make([]bool, len(x.shape))
 			in[axis] = true
 			top, sum := zeros(d, foldShape(x.shape, in, true)...), zeros(d, foldShape(x.shape, in, true)...)
@@ -341,9 +348,20 @@ func TestSoftmaxEdges(t *testing.T) {
 		operation{op: "softmax", in: []operand{{"x", nd{mil.FP16, []int{len(c.x)}, c.x}, false}},
 			want: []nd{{mil.FP16, []int{len(c.x)}, c.want}}}.exact(t)
 	}
+	// Lanes side by side: of zeros, with a NaN, with one element that is not infinite.
+	x, want := zeros(mil.FP16, 20, 3), zeros(mil.FP16, 20, 3)
+	for i := range 20 {
+		x.set(-inf, i, 2)
+		want.set(0.05, i, 0)
+		want.set(nan, i, 1)
+	}
+	x.set(nan, 7, 1)
+	x.set(3, 11, 2)
+	want.set(1, 11, 2)
+	o := operation{op: "softmax", in: []operand{{"x", x, false}}, settings: ", axis = int32(0)", want: []nd{want}}
+	o.near(t, func(_, _ int, w float64) float64 { return ulp(mil.FP16, w) * 0.5 })
 	// An axis of the length of a vocabulary.
-	x := zeros(mil.FP16, 1, 50000, 2)
-	want := zeros(mil.FP16, 1, 50000, 2)
+	x, want = zeros(mil.FP16, 1, 50000, 2), zeros(mil.FP16, 1, 50000, 2)
 	for i := range want.v {
 		want.v[i] = 1.0 / 50000
 	}

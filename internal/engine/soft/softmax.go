@@ -3,6 +3,7 @@ package soft
 import (
 	"math"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
 )
@@ -15,6 +16,10 @@ func softmax(s *step) (runner, int) {
 	r := softmaxer{lanes: l, dtype: s.out[0].dtype}
 	if s.halved() && l.row == 1 && l.run == l.length {
 		return &halfSoftmaxer{r}, (l.length + 15) / 16 * 16
+	}
+	if t := l.turned(); t != nil && s.halved() {
+		r.lanes = t.lanes
+		return &turnedSoftmaxer{halfSoftmaxer{r}, t}, t.room() + t.pitch*t.tile
 	}
 	return &r, l.length * l.tile
 }
@@ -60,19 +65,25 @@ func (r *halfSoftmaxer) span(c *call, lo, hi, worker int) {
 	n, work := r.lanes.length, c.work[worker]
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, _, _ := r.lanes.group(g)
-		x, out := c.in[0].half[base:base+n], c.out[0].half[base:base+n]
-		reach := halves.NewSpan()
-		pieces(c, n, func(from, to int) { reach.Add(x[from:to]) })
-		_, top := reach.Ends()
-		if top.IsNaN() || top.IsInf() {
+		if !r.lane(c, c.in[0].half[base:base+n], c.out[0].half[base:base+n], work) {
 			r.group(c, work, g)
-			continue
 		}
-		var sums halves.Sums
-		pieces(c, n, func(from, to int) { sums.Exp(work[from:], x[from:to], float64(top.Float32())) })
-		total := sums.Total()
-		pieces(c, n, func(from, to int) { halves.Divide(out[from:to], work[from:], total) })
 	}
+}
+
+// lane computes one lane. It reports false, and computes nothing, if the greatest element is not finite.
+func (r *halfSoftmaxer) lane(c *call, x, out []fp16.Bits, work []float32) bool {
+	reach, n := halves.NewSpan(), len(x)
+	pieces(c, n, func(from, to int) { reach.Add(x[from:to]) })
+	_, top := reach.Ends()
+	if top.IsNaN() || top.IsInf() {
+		return false
+	}
+	var sums halves.Sums
+	pieces(c, n, func(from, to int) { sums.Exp(work[from:], x[from:to], float64(top.Float32())) })
+	total := sums.Total()
+	pieces(c, n, func(from, to int) { halves.Divide(out[from:to], work[from:], total) })
+	return true
 }
 
 // pieces calls f with pieces of [0, n) until the context ends.

@@ -1,0 +1,118 @@
+package soft
+
+import (
+	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/engine/soft/internal/halves"
+)
+
+// turnedLanes are lanes of halves that lie side by side. A group of them is turned into runs in the workspace, where
+// the kernels of runs compute in place, and turned back.
+type turnedLanes struct {
+	lanes
+	pitch int   // halves between two runs
+	runs  lanes // describes one of them
+}
+
+// Limits of lanes that are turned: for shorter ones a run costs too much, and 32 longer ones no cache holds.
+const (
+	turnedLeast = 8
+	turnedMost  = 1 << 14
+	turnedWidth = 32
+)
+
+// turned returns nil for lanes that are runs, and for those that are too short or too long.
+func (l lanes) turned() *turnedLanes {
+	if l.row == 1 || l.length < turnedLeast || l.length > turnedMost {
+		return nil
+	}
+	l.widen(turnedWidth)
+	return &turnedLanes{lanes: l, pitch: (l.length + 15) / 16 * 16, runs: lanes{length: l.length, run: l.length, row: 1}}
+}
+
+// room is the floats of the workspace that the runs take. They come first.
+func (l *turnedLanes) room() int { return l.tile * l.pitch / 2 }
+
+// halved is a runner whose workspace is viewed as halves too.
+type halved interface{ viewsHalves() }
+
+// halfRoom is the workspace of a worker as halves, for copies and for arithmetic.
+type halfRoom struct {
+	pairs []uint16
+	half  []fp16.Bits
+}
+
+// take turns the lanes of a group, and returns them with those behind them.
+func (l *turnedLanes) take(c *call, base, width, worker int) []fp16.Bits {
+	room := &c.rooms[worker]
+	l.rows(base, func(mem, j, n, stride int) {
+		halves.Transpose(room.pairs[j:], c.in[0].pairs[mem:], n, width, l.pitch, stride)
+	})
+	return room.half
+}
+
+// give turns them back into the result.
+func (l *turnedLanes) give(c *call, base, width, worker int) {
+	room := &c.rooms[worker]
+	l.rows(base, func(mem, j, n, stride int) {
+		halves.Transpose(c.out[0].pairs[mem:], room.pairs[j:], width, n, stride, l.pitch)
+	})
+}
+
+// rows calls f for elements of lanes that lie side by side, as many at a time as lie at one distance: the offset of
+// the first, its index, the number, and the distance.
+func (l *lanes) rows(base int, f func(mem, j, n, stride int)) {
+	last := len(l.folded) - 1
+	for j := 0; j < l.length; {
+		mem, _ := l.at(base, j)
+		n := l.folded[last] - j%l.folded[last]
+		f(mem, j, n, l.foldBy[last])
+		j += n
+	}
+}
+
+// turnedSoftmaxer is halfSoftmaxer for such lanes.
+type turnedSoftmaxer struct {
+	halfSoftmaxer
+	turned *turnedLanes
+}
+
+func (*turnedSoftmaxer) viewsHalves() {}
+
+func (r *turnedSoftmaxer) span(c *call, lo, hi, worker int) {
+	l := r.turned
+	work := c.work[worker][l.room():]
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, width, _ := l.group(g)
+		x, finite := l.take(c, base, width, worker), true
+		for t := 0; t < width && finite; t++ {
+			lane := x[t*l.pitch:][:l.length]
+			finite = r.lane(c, lane, lane, work)
+		}
+		if finite {
+			l.give(c, base, width, worker)
+		} else {
+			r.softmaxer.group(c, work, g)
+		}
+	}
+}
+
+// turnedNormer is halfNormer for such lanes.
+type turnedNormer struct {
+	halfNormer
+	turned *turnedLanes
+}
+
+func (*turnedNormer) viewsHalves() {}
+
+func (r *turnedNormer) span(c *call, lo, hi, worker int) {
+	l := r.turned
+	var p normParams
+	for g := lo; g < hi && !c.stopped(); g++ {
+		base, width, _ := l.group(g)
+		x := l.take(c, base, width, worker)
+		for t := range width {
+			r.lane(c, &l.runs, x, x, t*l.pitch, 0, &p)
+		}
+		l.give(c, base, width, worker)
+	}
+}
