@@ -16,6 +16,11 @@ func reduce(s *step) (runner, int) {
 	if r.dtype == mil.Int32 {
 		return &intReducer{lanes: l, folding: f}, 0
 	}
+	if s.halved() || r.dtype == mil.FP32 {
+		if short, work := newShortReducer(r); short != nil {
+			return short, work
+		}
+	}
 	if s.halved() {
 		if h := newHalfReducer(l, f); h != nil {
 			return h, 0
@@ -178,61 +183,28 @@ type intReducer struct {
 func (r *intReducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes.tile) }
 
 func (r *intReducer) span(c *call, lo, hi, _ int) {
-	l := &r.lanes
+	l, x := &r.lanes, c.in[0].ints
 	for g := lo; g < hi && !c.stopped(); g++ {
 		base, width, lane := l.group(g)
-		for t := range width {
-			acc := r.folding.intStart
-			for j := range l.length {
-				mem, _ := l.at(base+t, j)
-				acc = r.folding.ints(acc, c.in[0].ints[mem])
-			}
-			c.out[0].ints[lane+t] = acc
+		out := c.out[0].ints[lane : lane+width]
+		for t := range out {
+			out[t] = r.folding.intStart
 		}
-	}
-}
-
-// logSumExp prepares reduce_log_sum_exp: the maximum of a lane, plus the logarithm of
-// the sum of the exponentials of the distances to it.
-func logSumExp(s *step) (runner, int) {
-	l := newLanes(s.in[0].shape, s.attrs.(ops.Reduce).Axes)
-	r := &exponentials{lanes: l, dtype: s.out[0].dtype, rows: max(chunk/l.tile, 1)}
-	return r, (r.rows + 1) * l.tile
-}
-
-type exponentials struct {
-	lanes lanes
-	dtype mil.DType
-	rows  int
-}
-
-func (r *exponentials) run(c *call) { c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile) }
-
-func (r *exponentials) span(c *call, lo, hi, worker int) {
-	l := &r.lanes
-	out, m := c.work[worker][:l.tile], c.work[worker][l.tile:]
-	for g := lo; g < hi && !c.stopped(); g++ {
-		base, width, lane := l.group(g)
-		var top, sum [maxTile]float64
-		for t := range width {
-			top[t] = math.Inf(-1)
-		}
-		l.visit(c, m, base, width, r.rows, func(rows []float32, _ int) { byMaximum.add(&top, rows, width) })
-		for t := range width {
-			if math.IsInf(top[t], 0) {
-				top[t] = 0 // infinities have no distance
-			}
-		}
-		l.visit(c, m, base, width, r.rows, func(rows []float32, _ int) {
-			for ; len(rows) > 0; rows = rows[width:] {
-				for t, v := range rows[:width] {
-					sum[t] += math.Exp(float64(v) - top[t])
+		for j := 0; j < l.length; {
+			mem, n := l.at(base, j)
+			if l.row > 1 {
+				for t, v := range x[mem : mem+width] {
+					out[t] = r.folding.ints(out[t], v)
 				}
+				j++
+				continue
 			}
-		})
-		for t := range width {
-			out[t] = narrow(r.dtype, top[t]+math.Log(sum[t]))
+			acc := out[0]
+			for _, v := range x[mem : mem+n] {
+				acc = r.folding.ints(acc, v)
+			}
+			out[0] = acc
+			j += n
 		}
-		c.out[0].store(out[:width], lane)
 	}
 }
