@@ -11,20 +11,45 @@ func compare(s *step) (runner, int) {
 	return &floatComparer{walk: w, op: comparison[float32](s.op)}, 2 * chunk
 }
 
-func comparison[T float32 | int32](op string) func(x, y T) bool {
+// comparison returns a function that writes the truth of x[i*xstep] op y[i*ystep] for each byte of out.
+func comparison[T float32 | int32](op string) func(out []byte, x, y []T, xstep, ystep int) {
 	switch op {
 	case "greater":
-		return func(x, y T) bool { return x > y }
+		return func(out []byte, x, y []T, xstep, ystep int) {
+			for i := range out {
+				out[i] = truth(x[i*xstep] > y[i*ystep])
+			}
+		}
 	case "greater_equal":
-		return func(x, y T) bool { return x >= y }
+		return func(out []byte, x, y []T, xstep, ystep int) {
+			for i := range out {
+				out[i] = truth(x[i*xstep] >= y[i*ystep])
+			}
+		}
 	case "less":
-		return func(x, y T) bool { return x < y }
+		return func(out []byte, x, y []T, xstep, ystep int) {
+			for i := range out {
+				out[i] = truth(x[i*xstep] < y[i*ystep])
+			}
+		}
 	case "less_equal":
-		return func(x, y T) bool { return x <= y }
+		return func(out []byte, x, y []T, xstep, ystep int) {
+			for i := range out {
+				out[i] = truth(x[i*xstep] <= y[i*ystep])
+			}
+		}
 	case "equal":
-		return func(x, y T) bool { return x == y }
+		return func(out []byte, x, y []T, xstep, ystep int) {
+			for i := range out {
+				out[i] = truth(x[i*xstep] == y[i*ystep])
+			}
+		}
 	}
-	return func(x, y T) bool { return x != y }
+	return func(out []byte, x, y []T, xstep, ystep int) {
+		for i := range out {
+			out[i] = truth(x[i*xstep] != y[i*ystep])
+		}
+	}
 }
 
 // truth is the byte of a bool.
@@ -37,7 +62,7 @@ func truth(b bool) byte {
 
 type floatComparer struct {
 	walk walk
-	op   func(x, y float32) bool
+	op   func(out []byte, x, y []float32, xstep, ystep int)
 }
 
 func (r *floatComparer) run(c *call) { c.spread(r.walk.total, 2) }
@@ -49,17 +74,14 @@ func (r *floatComparer) span(c *call, lo, hi, worker int) {
 	for lo < hi && !c.stopped() {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
-		x, y := fx.next(xat, n), fy.next(yat, n)
-		for i := range n {
-			out[lo+i] = truth(r.op(x[i], y[i]))
-		}
+		r.op(out[lo:lo+n], fx.next(xat, n), fy.next(yat, n), 1, 1)
 		lo += n
 	}
 }
 
 type intComparer struct {
 	walk walk
-	op   func(x, y int32) bool
+	op   func(out []byte, x, y []int32, xstep, ystep int)
 }
 
 func (r *intComparer) run(c *call) { c.spread(r.walk.total, 2) }
@@ -69,9 +91,7 @@ func (r *intComparer) span(c *call, lo, hi, _ int) {
 	for lo < hi && !c.stopped() {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
-		for i := range n {
-			out[lo+i] = truth(r.op(x[xat+i*r.walk.xstep], y[yat+i*r.walk.ystep]))
-		}
+		r.op(out[lo:lo+n], x[xat:], y[yat:], r.walk.xstep, r.walk.ystep)
 		lo += n
 	}
 }

@@ -17,6 +17,9 @@ func binary(s *step) (runner, int) {
 		return &intBinary{walk: w, op: intOps[s.op]}, 0
 	}
 	if op, ok := halfOps[s.op]; ok && s.halved() {
+		if w.short() {
+			return &shortBinary{halfBinary{walk: w, op: op}}, 0
+		}
 		return &halfBinary{walk: w, op: op}, 0
 	}
 	op := floatOps[s.op]

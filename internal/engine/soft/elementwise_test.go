@@ -115,6 +115,21 @@ func TestHalfArithmeticAgainstWide(t *testing.T) {
 	}
 }
 
+// TestArithmeticOfShortRows repeats operands in short rows, in more than one piece.
+func TestArithmeticOfShortRows(t *testing.T) {
+	r := seeded(t)
+	for _, c := range []struct{ x, y, out []int }{
+		{[]int{300, 8}, []int{8}, []int{300, 8}}, {[]int{300, 8}, []int{300, 1}, []int{300, 8}},
+		{[]int{1, 47}, []int{90, 47}, []int{90, 47}}, {[]int{70, 1}, []int{1, 63}, []int{70, 63}},
+		{[]int{2, 3, 200, 5}, []int{2, 1, 200, 1}, []int{2, 3, 200, 5}},
+		{[]int{3, 1, 7}, []int{1, 110, 7}, []int{3, 110, 7}}, {[]int{5, 40, 1, 9}, []int{40, 3, 1}, []int{5, 40, 3, 9}},
+	} {
+		for op, f := range arithmetic {
+			binaryCase(r, op, fill(r, mil.FP16, c.x...), fill(r, mil.FP16, c.y...), c.out, f).exact(t)
+		}
+	}
+}
+
 func TestIntArithmetic(t *testing.T) {
 	wrap := func(f func(x, y int32) int32) func(x, y float64) float64 {
 		return func(x, y float64) float64 { return float64(f(int32(x), int32(y))) }
