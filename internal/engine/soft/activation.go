@@ -36,7 +36,7 @@ func unary(s *step) (runner, int) {
 		}}, chunk
 	case "sqrt": // as exact in float32: 24 bits are at least 2*11+2
 		f = math.Sqrt
-		if d == mil.FP16 && s.arith.operand.Defines(s.op) {
+		if d == mil.FP16 && (s.arith.operand.Defines(s.op) || ops.Volume(s.out[0].shape) >= tabled) {
 			break
 		}
 		return &floatUnary{cost: 2, op: func(x []float32) {

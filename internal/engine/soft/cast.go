@@ -1,6 +1,10 @@
 package soft
 
-import "github.com/anekit/anekit/ane/mil/element"
+import (
+	"math"
+
+	"github.com/anekit/anekit/ane/mil/element"
+)
 
 // cast converts elements: between floats exactly or with one rounding, to
 // integers toward zero with clamping, to bool as x != 0.
@@ -29,8 +33,35 @@ func (r *caster) span(c *call, lo, hi, worker int) {
 			out.store(x, lo)
 			continue
 		}
+		switch x := c.work[worker][:n]; {
+		case in.ints != nil && (out.half != nil || out.single != nil) && out.rules == 0:
+			for i, v := range in.ints[lo : lo+n] {
+				x[i] = narrow(out.dtype, float64(v))
+			}
+			out.store(x, lo)
+			continue
+		case (in.half != nil || in.single != nil) && in.rules == 0 && out.ints != nil:
+			in.load(x, lo)
+			for i, v := range x {
+				out.ints[lo+i] = truncated(v)
+			}
+			continue
+		}
 		for i := lo; i < lo+n; i++ {
 			element.Store(out.dtype, out.raw[i*to:], element.Load(in.dtype, in.raw[i*from:]))
 		}
 	}
+}
+
+// truncated is v toward zero, the nearest int32 if it is none, and 0 for NaN.
+func truncated(v float32) int32 {
+	switch {
+	case v >= math.MaxInt32:
+		return math.MaxInt32
+	case v >= math.MinInt32:
+		return int32(v)
+	case v != v:
+		return 0
+	}
+	return math.MinInt32
 }

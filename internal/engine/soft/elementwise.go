@@ -1,9 +1,12 @@
 package soft
 
 import (
+	"fmt"
 	"math"
 
+	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/ane/mil/ops"
 )
 
 // chunk is how many elements a kernel decodes, computes and rounds at a time:
@@ -22,6 +25,9 @@ func binary(s *step) (runner, int) {
 		}
 		return &halfBinary{walk: w, op: op}, 0
 	}
+	if r := s.powerTable(); r != nil {
+		return r, 0
+	}
 	op := floatOps[s.op]
 	if f := chipOps[s.op]; f != nil && s.arith.result != 0 && s.out[0].dtype == mil.FP16 {
 		op = f
@@ -35,6 +41,19 @@ func binary(s *step) (runner, int) {
 		}
 	}
 	return &floatBinary{walk: w, op: op}, 3 * chunk
+}
+
+// powerTable returns the runner of pow with an exponent that is one constant half, or nil for another step.
+func (s *step) powerTable() runner {
+	e := &s.in[1]
+	if s.op != "pow" || !s.halved() || e.where != constant || len(e.data.half) != 1 ||
+		ops.Volume(s.out[0].shape) < tabled || ops.Volume(s.in[0].shape) != ops.Volume(s.out[0].shape) {
+		return nil
+	}
+	y := e.data.half[0]
+	return &halfUnary{table: s.arith.tables.of(fmt.Sprint(s.key(), y)), f: func(x fp16.Bits) fp16.Bits {
+		return fp16.FromFloat64(math.Pow(float64(x.Float32()), float64(y.Float32())))
+	}}
 }
 
 // floatOps compute in float32. For fp16 operands and results the intermediate

@@ -20,6 +20,9 @@ const poolTile = 64
 func newPooler(s *step, w way) (runner, int) {
 	r := &pooler{win: volumetric(s.attrs.(ops.Window)), way: w, dtype: s.out[0].dtype,
 		planes: s.in[0].shape[0] * s.in[0].shape[1]}
+	for i := range r.win.Out[2] {
+		r.counts = append(r.counts, r.count(2, i))
+	}
 	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])
 	return r, r.room + poolTile
 }
@@ -29,7 +32,8 @@ type pooler struct {
 	planes int
 	way    way
 	dtype  mil.DType
-	room   int // elements of x under the windows of poolTile outputs
+	counts []int // positions of the windows along the last axis
+	room   int   // elements of x under the windows of poolTile outputs
 }
 
 func (r *pooler) run(c *call) {
@@ -65,10 +69,11 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 					r.fold(c, acc[:len(tile)], row, first, ow)
 				}
 			}
+			across := r.count(0, od) * r.count(1, oh)
 			for t, v := range acc[:len(tile)] {
 				switch r.way {
 				case bySum:
-					v /= float64(r.count(0, od) * r.count(1, oh) * r.count(2, ow+t))
+					v /= float64(across * r.counts[ow+t])
 				case bySquare:
 					v = math.Sqrt(v)
 				}
@@ -82,28 +87,44 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 // fold adds a run of x, which begins at element first of its line, to the windows of the
 // outputs from ow.
 func (r *pooler) fold(c *call, acc []float64, row []float32, first, ow int) {
-	pause := 1<<20/r.win.Kernel[2] + 1 // outputs between two checks of the context
-	for t := range acc {
-		if t%pause == pause-1 && c.stopped() {
+	w := &r.win
+	if len(acc) == 1 {
+		from, to := r.inside(2, ow)
+		acc[0] = r.way.addRun(acc[0], row[from-first:to-first])
+		return
+	}
+	stride, length := w.Strides[2], w.In[2]
+	for k := range w.Kernel[2] {
+		if k%chunk == chunk-1 && c.stopped() {
 			return
 		}
-		from, to := r.inside(2, ow+t)
-		f := acc[t]
-		switch run := row[from-first : to-first]; r.way {
+		at := ow*stride - w.Before[2] + k // of the first output
+		lo := (max(-at, 0) + stride - 1) / stride
+		hi := min((length-1-at+stride)/stride, len(acc))
+		if at >= length || lo >= hi {
+			continue
+		}
+		x := row[at+lo*stride-first:]
+		switch some := acc[lo:hi]; r.way {
 		case byMaximum:
-			for _, v := range run {
-				f = max(f, float64(v))
+			for t := range some {
+				some[t] = max(some[t], float64(x[t*stride]))
 			}
 		case bySum:
-			for _, v := range run {
-				f += float64(v)
+			if stride == 1 {
+				for t, v := range x[:len(some)] {
+					some[t] += float64(v)
+				}
+				continue
+			}
+			for t := range some {
+				some[t] += float64(x[t*stride])
 			}
 		case bySquare:
-			for _, v := range run {
-				f += float64(v) * float64(v)
+			for t := range some {
+				some[t] += float64(x[t*stride]) * float64(x[t*stride])
 			}
 		}
-		acc[t] = f
 	}
 }
 

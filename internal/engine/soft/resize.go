@@ -15,7 +15,14 @@ func resize(s *step) (runner, int) {
 	copy(r.in[:], lastThree(s.in[0].shape))
 	copy(r.out[:], lastThree(s.out[0].shape))
 	if a.Nearest {
-		return &nearestCopier{resizer: *r, size: r.dtype.Size()}, 0
+		n := &nearestCopier{resizer: *r, size: r.dtype.Size()}
+		for j := range r.out[2] {
+			n.sources = append(n.sources, n.nearest(2, j))
+		}
+		return n, 0
+	}
+	for j := range r.out[2] {
+		r.columns = append(r.columns, r.at(2, j))
 	}
 	return r, 4*r.in[2] + r.out[2]
 }
@@ -30,6 +37,7 @@ type resizer struct {
 	first   int // first axis that changes
 	in, out [3]int
 	dtype   mil.DType
+	columns []spot // the places of a line's elements
 }
 
 // spot is a place between two elements of an axis: part of the way from lo to hi.
@@ -97,7 +105,7 @@ func (r *resizer) span(c *call, lo, hi, worker int) {
 			if j%chunk == chunk-1 && c.stopped() {
 				return
 			}
-			w := r.at(2, j)
+			w := r.columns[j]
 			f := blend(h.part, w.of(rows[0]), w, rows[1])
 			if d.part > 0 {
 				f = mix(d.part, f, blend(h.part, w.of(rows[2]), w, rows[3]))
@@ -130,7 +138,8 @@ func mix(part, a, b float64) float64 { return a*(1-part) + b*part }
 // nearestCopier copies the nearest elements.
 type nearestCopier struct {
 	resizer
-	size int
+	size    int
+	sources []int // of a line's elements
 }
 
 // nearest returns the element at the place of element i.
@@ -148,19 +157,30 @@ func (r *nearestCopier) nearest(axis, i int) int {
 func (r *nearestCopier) run(c *call) { c.spread(c.out[0].len()/r.out[2], r.out[2]) }
 
 func (r *nearestCopier) span(c *call, lo, hi, _ int) {
-	for i := lo; i < hi; i++ {
+	before := -1
+	for i := lo; i < hi && !c.stopped(); i++ {
 		outer := i / r.out[1] / r.out[0]
 		from := ((outer*r.in[0]+r.nearest(0, i/r.out[1]%r.out[0]))*r.in[1] + r.nearest(1, i%r.out[1])) * r.in[2]
-		for j := range r.out[2] {
-			if j%chunk == 0 && c.stopped() {
-				return
-			}
-			src, dst := from+r.nearest(2, j), i*r.out[2]+j
-			if r.size == 2 {
-				c.out[0].pairs[dst] = c.in[0].pairs[src]
-			} else {
-				c.out[0].quads[dst] = c.in[0].quads[src]
-			}
+		switch {
+		case from == before: // as the line before
+			n := r.out[2] * r.size
+			copy(c.out[0].raw[i*n:][:n], c.out[0].raw[(i-1)*n:])
+		case r.size == 2:
+			pickEach(c, c.out[0].pairs[i*r.out[2]:], c.in[0].pairs[from:], r.sources)
+		default:
+			pickEach(c, c.out[0].quads[i*r.out[2]:], c.in[0].quads[from:], r.sources)
 		}
+		before = from
+	}
+}
+
+// pickEach copies the elements of a line at sources.
+func pickEach[T uint16 | uint32](c *call, line, x []T, sources []int) {
+	line = line[:len(sources)]
+	for j, at := range sources {
+		if j%(64*chunk) == 64*chunk-1 && c.stopped() {
+			return
+		}
+		line[j] = x[at]
 	}
 }
