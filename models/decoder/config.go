@@ -61,13 +61,15 @@ type Quantization struct {
 	Layers map[string]Quantization
 }
 
-// of returns group and bits of a module.
-func (q *Quantization) of(module string) (group, bits int) {
+// of returns group and bits of a module that has some names.
+func (q *Quantization) of(names ...string) (group, bits int) {
 	if q == nil {
 		return 0, 0
 	}
-	if own, ok := q.Layers[module]; ok {
-		return own.Group, own.Bits
+	for _, name := range names {
+		if own, ok := q.Layers[name]; ok {
+			return own.Group, own.Bits
+		}
 	}
 	return q.Group, q.Bits
 }

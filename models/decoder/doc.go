@@ -14,8 +14,8 @@
 //
 // Open reads config.json of Llama 2 and 3, TinyLlama, Qwen 2 and Qwen 3, and maps the weights: one safetensors file or
 // the shards of an index, of fp32, bf16 or fp16, or groups of 2 to 8 bits with scales and biases as MLX writes them.
-// Everything that the model needs is there and has its shape, or Open returns an Error that names it. Load reads the
-// numbers, and refuses NaN and infinity.
+// Names of tensors may lack "model.", as in files of a base model. Everything that the model needs is there and has its
+// shape, or Open returns an Error that names it. Load reads the numbers, and refuses NaN and infinity.
 //
 // # Programs
 //

@@ -24,6 +24,7 @@ type Folder struct {
 	dir     string
 	config  Config
 	file    *safetensors.File
+	bare    bool               // names of tensors lack "model."
 	weights map[string]*weight // by module, without ".weight"
 
 	mu     sync.Mutex
@@ -49,7 +50,12 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, openFault(path, err)
 	}
-	if t, err := file.Tensor(layerName(0, "self_attn.k_norm") + ".weight"); err == nil && c.QKNorm && c.guessed {
+	f := &Folder{dir: dir, file: file}
+	if _, err := file.Tensor(embedding + ".weight"); err != nil {
+		_, err = file.Tensor(strings.TrimPrefix(embedding, base) + ".weight")
+		f.bare = err == nil
+	}
+	if t, err := file.Tensor(f.stored(layerName(0, "self_attn.k_norm")) + ".weight"); err == nil && c.QKNorm && c.guessed {
 		// the family has heads of another size than Hidden/Heads, and the norm of a head has that size
 		if s := t.Shape(); len(s) == 1 && s[0] > 0 && s[0]%2 == 0 && s[0] <= maxNumber/c.Heads {
 			c.HeadDim = s[0]
@@ -58,7 +64,7 @@ func Open(dir string) (*Folder, error) {
 	if _, err := file.Tensor(head + ".weight"); err != nil && c.tieUntold {
 		c.Tied = true // MLX leaves the key out where it ties
 	}
-	f := &Folder{dir: dir, config: c, file: file}
+	f.config = c
 	if err := f.find(); err != nil {
 		_ = file.Close() // nothing holds the mapping
 		return nil, err
@@ -140,7 +146,12 @@ func (f *Folder) find() error {
 // unused refuses tensors that the model of config.json does not compute with: its numbers would be wrong without them.
 func (f *Folder) unused() error {
 	used := f.config.used()
-	names := slices.DeleteFunc(slices.Clone(f.file.Names()), used)
+	names := slices.DeleteFunc(slices.Clone(f.file.Names()), func(name string) bool {
+		if f.bare && !strings.HasPrefix(name, head) {
+			name = base + name
+		}
+		return used(name)
+	})
 	if len(names) == 0 {
 		return nil
 	}
@@ -329,8 +340,17 @@ func (c Config) used() func(tensor string) bool {
 	}
 }
 
+// stored is the name of a tensor in the files.
+func (f *Folder) stored(name string) string {
+	if f.bare {
+		return strings.TrimPrefix(name, base)
+	}
+	return name
+}
+
 // Names of tensors, without ".weight".
 const (
+	base      = "model." // begins all names but that of the head; files of a base model leave it out
 	embedding = "model.embed_tokens"
 	finalNorm = "model.norm"
 	head      = "lm_head"

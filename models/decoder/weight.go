@@ -55,13 +55,13 @@ func (f *Folder) module(m module) (*weight, error) {
 		}
 		w.bias = &t
 	}
-	scales, err := f.file.Tensor(m.name + ".scales")
+	scales, err := f.file.Tensor(f.stored(m.name) + ".scales")
 	if err != nil || m.dense {
 		w.data, err = f.dense(m.name+".weight", m.shape...)
 		return w, err
 	}
 	w.scales = scales
-	w.group, w.bits = f.config.Quantization.of(m.name)
+	w.group, w.bits = f.config.Quantization.of(m.name, f.stored(m.name))
 	if w.bits == 0 {
 		return nil, &Error{Op: "open", Name: m.name + ".scales", Err: ErrWeights,
 			Detail: "the module has groups, but config.json does not say of what size", Hint: "add quantization"}
@@ -101,6 +101,7 @@ func typeFault(t safetensors.Tensor, want string) error {
 
 // tensor returns a tensor of the file after checking its shape.
 func (f *Folder) tensor(name string, shape ...int) (safetensors.Tensor, error) {
+	name = f.stored(name)
 	t, err := f.file.Tensor(name)
 	switch {
 	case errors.Is(err, safetensors.ErrName):

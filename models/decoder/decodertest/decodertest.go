@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -43,6 +44,10 @@ type Spec struct {
 	Tokenizer                    []byte // tokenizer.json; nil: none
 	// Overrides has the bits of single modules, such as "model.layers.0.mlp.down_proj"; 0 bits: not packed.
 	Overrides map[string]int
+	// Groups has the group of single modules of Overrides.
+	Groups map[string]int
+	// Bare leaves "model." out of the names of tensors, as files of the base model alone do.
+	Bare bool
 	// Config replaces keys of config.json; nil removes one.
 	Config map[string]any
 	// Weights changes the numbers of a tensor before they are rounded and packed.
@@ -125,7 +130,7 @@ func (s *Spec) config() map[string]any {
 	if s.Bits > 0 {
 		q := map[string]any{"group_size": s.Group, "bits": s.Bits}
 		for name, bits := range s.Overrides {
-			if q[name] = map[string]any{"group_size": s.Group, "bits": bits}; bits == 0 {
+			if q[name] = map[string]any{"group_size": s.group(name), "bits": bits}; bits == 0 {
 				q[name] = false
 			}
 		}
@@ -137,6 +142,14 @@ func (s *Spec) config() map[string]any {
 		}
 	}
 	return c
+}
+
+// group is the length of the groups of a module.
+func (s *Spec) group(module string) int {
+	if own := s.Groups[module]; own > 0 {
+		return own
+	}
+	return s.Group
 }
 
 // part is a tensor of the model. A spread of 0 makes factors near 1.
@@ -219,6 +232,11 @@ func Write(dir string, s Spec) (*Model, error) {
 			return nil, err
 		}
 	}
+	if s.Bare {
+		for i := range items {
+			items[i].Name = strings.TrimPrefix(items[i].Name, "model.")
+		}
+	}
 	return m, s.write(dir, items)
 }
 
@@ -235,17 +253,18 @@ func (m *Model) store(p part, values []float64) []safetensors.Item {
 		return []safetensors.Item{item}
 	}
 	out, in := p.shape[0], p.shape[1]
-	groups := in / m.Group
+	group := m.group(module)
+	groups := in / group
 	data := make([]byte, out*in*bits/8)
 	scales, shifts := make([]float64, out*groups), make([]float64, out*groups)
 	for g := range scales {
-		scales[g], shifts[g] = span(values[g*m.Group:][:m.Group], bits)
+		scales[g], shifts[g] = span(values[g*group:][:group], bits)
 	}
 	scale, scales := m.round(module+".scales", []int{out, groups}, scales)
 	shift, shifts := m.round(module+".biases", []int{out, groups}, shifts)
 	stored := make([]float64, len(values))
 	for i, v := range values {
-		s, b := scales[i/m.Group], shifts[i/m.Group]
+		s, b := scales[i/group], shifts[i/group]
 		q := 0.0
 		if s != 0 {
 			q = min(max(math.Round((v-b)/s), 0), float64(int(1)<<bits-1))
