@@ -76,7 +76,7 @@ func (c *compiles) later(f *wire.Frame, up *upload, work func() error) error {
 	return nil
 }
 
-// inTurn does work when fewer than maxCompiling others are done for this client.
+// inTurn does work when few enough others are done for this client.
 func (c *compiles) inTurn(work func() error) error {
 	select {
 	case c.doing <- struct{}{}:

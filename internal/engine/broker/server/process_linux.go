@@ -1,11 +1,11 @@
 package server
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
+	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -20,11 +20,14 @@ import (
 var thisProcess = sync.OnceValue(func() allowance {
 	files := min(resource(unix.RLIMIT_NOFILE), mostFiles)
 	spent := spare(files, reservedFiles)
+	threads := clientThreads()
+	clients := min(placesBeside(files-spent), placesAmong(threads))
 	return allowance{
 		mappings: spare(readNumber("/proc/sys/vm/max_map_count", defaultMappings), reservedMappings),
 		files:    spent,
-		clients:  placesBeside(files - spent),
-		memory:   memoryLimit("/proc/self/cgroup", "/sys/fs/cgroup") / memoryShare,
+		clients:  clients,
+		compiles: compilesAmong(threads, clients),
+		memory:   memoryLimit(ownGroups()) / memoryShare,
 	}
 })
 
@@ -65,6 +68,23 @@ func addresses() int64 {
 	return limit - pages*int64(os.Getpagesize()) - reservedAddresses
 }
 
+// clientThreads is how many threads the control groups leave for clients.
+func clientThreads() int64 { return ownGroups().threads() - ownThreads - int64(runtime.GOMAXPROCS(0)) }
+
+// fits refuses to serve where limits leave no threads.
+func fits() error { return errors.Join(cramped(addresses()), crowded(clientThreads())) }
+
+// crowded is cramped for a limit on the number of threads, of which so many are for clients.
+func crowded(threads int64) error {
+	if threads >= placeThreads {
+		return nil
+	}
+	return &ane.Error{Op: "serve", Engine: Name, Err: ane.ErrExhausted,
+		Detail: fmt.Sprintf("the limit on the tasks of the control group is %d too low for one client",
+			placeThreads-threads),
+		Hint: "raise it (pids.max, TasksMax=)"}
+}
+
 // cramped refuses to serve where the broker would end, with all its clients, for want of a thread.
 func cramped(left int64) error {
 	if left > 0 {
@@ -78,40 +98,14 @@ func cramped(left int64) error {
 
 // memoryLimit is the least of the machine's memory, the limits of the cgroups that the process is in, what is left of
 // its address space, and GOMEMLIMIT.
-func memoryLimit(list, root string) int64 {
+func memoryLimit(g controlGroups) int64 {
 	limit := min(max(addresses(), leastMemory), debug.SetMemoryLimit(-1))
 	var s unix.Sysinfo_t
 	if err := unix.Sysinfo(&s); err == nil {
 		limit = min(limit, int64(uint64(s.Totalram)*uint64(s.Unit)))
 	}
-	f, err := os.Open(list)
-	if err != nil {
-		return limit
-	}
-	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
-		// 0::/path for version 2, and n:controllers:/path for version 1
-		part := strings.SplitN(lines.Text(), ":", 3)
-		switch {
-		case len(part) != 3:
-		case part[1] == "":
-			limit = min(limit, cgroupLimit(root, part[2], "memory.max"))
-		case strings.Contains(","+part[1]+",", ",memory,"):
-			limit = min(limit, cgroupLimit(filepath.Join(root, "memory"), part[2], "memory.limit_in_bytes"))
-		}
-	}
-	return limit
-}
-
-// cgroupLimit is the least limit of a group and those that it is in.
-func cgroupLimit(root, path, file string) int64 {
-	limit := int64(math.MaxInt64)
-	for path = filepath.Clean("/" + path); ; path = filepath.Dir(path) {
-		limit = min(limit, readNumber(filepath.Join(root, path, file), math.MaxInt64))
-		if path == "/" {
-			return limit
-		}
-	}
+	_, group := g.memory()
+	return min(limit, group)
 }
 
 // keepHeapWithin has the collector work harder before the heap and its garbage take what else the process needs: its

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,6 +16,7 @@ import (
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/models"
+	"github.com/anekit/anekit/unimem"
 )
 
 // sparse is a sealed memfd of a size without a page.
@@ -112,26 +111,6 @@ func TestIntermediateValuesAreBudgeted(t *testing.T) {
 	require.NoError(t, p.evaluate(r, 0))
 }
 
-// TestMemoryLimits reads what cgroups of both versions say.
-func TestMemoryLimits(t *testing.T) {
-	root := t.TempDir()
-	write := func(path, text string) {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o600))
-	}
-	write("none", "3:cpu:/a/b\n")
-	write("two", "0::/a/b\n")
-	write("one", "4:cpuacct,memory:/a/b\n0::/\n")
-	none := memoryLimit(filepath.Join(root, "none"), root)
-	require.Greater(t, none, int64(1<<28))
-	require.Equal(t, none, memoryLimit(filepath.Join(root, "missing"), root))
-	write("a/memory.max", "123456789\n")
-	write("a/b/memory.max", "max\n")
-	write("memory/a/b/memory.limit_in_bytes", "98765432\n")
-	require.EqualValues(t, 123456789, memoryLimit(filepath.Join(root, "two"), root))
-	require.EqualValues(t, 98765432, memoryLimit(filepath.Join(root, "one"), root))
-}
-
 // The child is a broker in a cgroup of its own.
 const groupEnv = "ANEKIT_SERVER_TEST_GROUP"
 
@@ -158,40 +137,12 @@ func init() {
 	}
 }
 
-// group makes a cgroup with a limit, and returns the path of its list of processes.
-func group(t *testing.T, limit int) (procs string) {
-	t.Helper()
-	for _, v := range [][2]string{{"/sys/fs/cgroup/memory", "memory.limit_in_bytes"},
-		{"/sys/fs/cgroup", "memory.max"}} {
-		dir := filepath.Join(v[0], "anekit-"+strconv.Itoa(os.Getpid()))
-		if os.Mkdir(dir, 0o700) != nil {
-			continue
-		}
-		t.Cleanup(func() { await.Until(t, "the group is empty", func() bool { return os.Remove(dir) == nil }) })
-		if os.WriteFile(filepath.Join(dir, v[1]), []byte(strconv.Itoa(limit)), 0o600) == nil {
-			_ = os.WriteFile(filepath.Join(dir, "memory.memsw.limit_in_bytes"), []byte(strconv.Itoa(limit)), 0o600)
-			return filepath.Join(dir, "cgroup.procs")
-		}
-	}
-	t.Skip("no cgroup can be limited: run as root on a system with the memory controller")
-	return ""
-}
-
 // TestBrokerLivesInOneGiB: a broker that may have 1 GiB survives clients that ask for all that they can name at once,
 // and serves another one after and meanwhile.
 func TestBrokerLivesInOneGiB(t *testing.T) {
-	procs, path := group(t, 1<<30), socket(t)
-	cmd := exec.Command("/proc/self/exe")
-	cmd.Env = append(os.Environ(), childEnv+"=group", groupEnv+"="+procs, pathEnv+"="+path)
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	out, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	said := make([]byte, 100)
-	n, err := out.Read(said)
-	require.NoError(t, err)
-	require.Equal(t, fmt.Sprint("ready ", 1<<29), strings.TrimSpace(string(said[:n])))
+	procs, path := group(t, "memory", memoryFiles, 1<<30), socket(t)
+	cmd, in, said := startIn(t, procs, path)
+	require.Equal(t, fmt.Sprint("ready ", 1<<29), said)
 	eventually(t, "it listens", func() bool { _, err := os.Stat(path); return err == nil })
 	sane := dial(t, path)
 	r, err := sane.ready(model(t, "conv-3x3"), 21)
@@ -204,6 +155,11 @@ func TestBrokerLivesInOneGiB(t *testing.T) {
 		require.NoError(t, await.Value(t, ended))
 		require.NoError(t, sane.evaluate(r, 0))
 	}
+	files := litter(t, path)
+	require.NoError(t, sane.evaluate(r, 0))
+	for _, f := range files {
+		require.NoError(t, f.Close())
+	}
 	late := dial(t, path)
 	_, err = late.ready(model(t, "conv-3x3"), 21)
 	require.NoError(t, err)
@@ -211,11 +167,6 @@ func TestBrokerLivesInOneGiB(t *testing.T) {
 	sane.close()
 	require.NoError(t, in.Close())
 	require.NoError(t, cmd.Wait())
-	for _, peak := range []string{"memory.max_usage_in_bytes", "memory.peak"} {
-		if b, err := os.ReadFile(filepath.Join(filepath.Dir(procs), peak)); err == nil {
-			t.Logf("%s: %s", peak, b)
-		}
-	}
 }
 
 // hog asks for what costs memory, until it is refused, and for each kind of it. It fails when the broker has gone.
@@ -282,4 +233,48 @@ func hog(path string, seed int) error {
 		}
 	}
 	return p.ask(wire.KindPing, &wire.Empty{}, &wire.Empty{})
+}
+
+// litter has the broker write one file after another, drops each and keeps it, until the broker refuses more.
+func litter(t *testing.T, path string) (files []*os.File) {
+	t.Helper()
+	p := dial(t, path)
+	defer p.close()
+	const size = 50 << 20
+	n := strconv.Itoa(size / 2)
+	c, err := p.compile(models.Model{Name: "fills", Text: []byte(`program(1.3)
+{
+func main<ios18>(tensor<fp16, [1, 32]> x) {
+tensor<fp16, [1, ` + n + `]> y = pad(x = x, pad = tensor<int32, [4]>([0, 0, 0, ` + strconv.Itoa(size/2-32) + `]),
+    mode = string("constant"), constant_val = fp16(1));
+} -> (y);
+}`)})
+	require.NoError(t, err)
+	require.NoError(t, p.ask(wire.KindLoad, &wire.Load{Program: c.Program, QoS: 21}, &wire.Loaded{}))
+	in, _, err := p.surface(1 << 14)
+	require.NoError(t, err)
+	for len(files) < 1<<30/size {
+		b, err := unimem.Open(size)
+		require.NoError(t, err)
+		f, err := b.Share()
+		require.NoError(t, err)
+		require.NoError(t, b.Close())
+		files = append(files, f)
+		out := uint32(100 + len(files))
+		require.NoError(t, p.ask(wire.KindSurface, &wire.Surface{ID: out, Size: size, Token: out}, &wire.SurfaceReply{},
+			int(f.Fd())))
+		var bound wire.Bound
+		err = p.ask(wire.KindBind, &wire.Bind{Program: c.Program, In: []wire.Port{{Surface: in}},
+			Out: []wire.Port{{Surface: out}}}, &bound)
+		if err != nil {
+			require.ErrorIs(t, err, ane.ErrExhausted)
+			require.ErrorContains(t, err, "in files that the broker does not use")
+			return files
+		}
+		require.NoError(t, p.evaluate(&run{request: bound.Request}, 0))
+		require.NoError(t, p.ask(wire.KindUnbind, &wire.Unbind{Request: bound.Request}, &wire.Empty{}))
+		require.NoError(t, p.ask(wire.KindDrop, &wire.Drop{Token: out}, &wire.Empty{}))
+	}
+	t.Fatal("no file was refused")
+	return nil
 }

@@ -20,10 +20,13 @@ const pause = 50 * time.Millisecond
 // error is nil after either end, matches ErrCut when calls were cut, and is otherwise what
 // kept the broker from starting, or from giving everything back.
 func Serve(ctx context.Context, l *Listener, c Config) error {
-	if err := cramped(addresses()); err != nil {
+	if err := fits(); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	keepHeapWithin()
+	if c.strays == nil {
+		c.strays = groupStrays()
+	}
 	s, err := newServer(c.settled(SharedPolicy()))
 	if err != nil {
 		return errors.Join(err, l.Close())

@@ -175,6 +175,11 @@ func (u *upload) claim(ctx context.Context, op, name string) error {
 		}
 		n.memory += holes
 	}
+	if n.memory > 0 {
+		if err := u.owes.memory.mayStray(op, name, n.memory); err != nil {
+			return err
+		}
+	}
 	for _, part := range u.parts {
 		n.memory += int64(part.size)
 	}

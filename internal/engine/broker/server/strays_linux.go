@@ -1,0 +1,39 @@
+package server
+
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/unix"
+)
+
+// strays are pages of clients' files that count for the control group of the broker, which was first to touch them, and
+// that it has not mapped any more. They stay as long as a process has the file, so without a bound a client could have
+// the broker fill its group with one file after another.
+type strays struct {
+	group  controlGroup
+	limit  int64  // bytes that the group may have
+	status string // of this process
+
+	charged, last atomic.Int64
+}
+
+// groupStrays looks at the group of this process: nil if its limit is not below the memory of the machine.
+func groupStrays() *strays {
+	group, limit := ownGroups().memory()
+	var s unix.Sysinfo_t
+	if err := unix.Sysinfo(&s); err != nil || limit >= int64(uint64(s.Totalram)*uint64(s.Unit)) {
+		return nil
+	}
+	return &strays{group: group, limit: limit, status: "/proc/self/status"}
+}
+
+// count is how many bytes they are at least, where clients are charged with held bytes. It looks again when what was
+// charged since it did comes to looksForStrays. Pages that are mapped twice count twice in the status.
+func (s *strays) count(held, charge int64) int64 {
+	if s.charged.Add(charge) >= looksForStrays {
+		s.charged.Store(0)
+		mapped := readField(s.status, "RssShmem:") << 10
+		s.last.Store(max(s.group.shared()-min(mapped, held), 0))
+	}
+	return s.last.Load()
+}
