@@ -112,7 +112,7 @@ race: testrun
 # Where the race detector and the emulator leave out cases that only compute, this runs them all. It, busy, hostile and
 # benchonce are built with cgo, so that each package is compiled once for them.
 plain: testrun
-	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) $$(grep -rlE 'budget\.(Cases|Sample|SkipSlow)\(' \
+	ANEKIT_FULL=1 CGO_ENABLED=1 $(TESTRUN) $(GOTEST) $$(grep -rlE 'budget\.(Cases|Sample|SkipSlow|Whole)\(' \
 		--include=*_test.go . | xargs -n1 dirname | sort -u)
 
 # A test that depends on time fails here: each core has a spinner while the tests run.

@@ -48,8 +48,11 @@ func Emulated() bool { return os.Getenv(Emulator) != "" }
 // make test runs them whole.
 func Slow() bool { return Race || Emulated() }
 
-// Sample reports whether a test runs its case i, counted from 0: every case if Full and not Slow, otherwise one of n.
-func Sample(i, n int) bool { return Full() && !Slow() || i%n == 0 }
+// Whole reports whether tests that only compute take all of their cases: if Full and not Slow.
+func Whole() bool { return Full() && !Slow() }
+
+// Sample reports whether a test runs its case i, counted from 0: every case if Whole, otherwise one of n.
+func Sample(i, n int) bool { return Whole() || i%n == 0 }
 
 // SkipSlow skips a test that only computes where Slow.
 func SkipSlow(tb testing.TB) {
@@ -59,14 +62,14 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
-// Cases is the number of random cases of a test that only computes: n if Full, otherwise and under the race detector a
-// quarter, and an eighth under an emulator, which has to run each kernel of the processor and not each case.
+// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, and an eighth under
+// an emulator, which has to run each kernel of the processor and not each case.
 func Cases(n int) int {
 	switch {
+	case Whole():
+		return n
 	case Emulated():
 		return max(2, n/8)
-	case Slow() || !Full():
-		return max(2, n/4)
 	}
-	return n
+	return max(2, n/4)
 }

@@ -89,7 +89,13 @@ func top(want []float64) (best int, lead float64) {
 	return best, lead
 }
 
-const tokensOfATest = 64
+// tokensOfATest is the length of a text that is compared with the reference: two chunks, or one and a part.
+func tokensOfATest() int {
+	if budget.Whole() {
+		return 64
+	}
+	return 36
+}
 
 // cases are models of every family.
 func cases() map[string]decodertest.Spec {
@@ -123,7 +129,7 @@ func TestLogitsAreThoseOfTheReference(t *testing.T) {
 // teach compares the logits of every token of a text, taken step by step and in chunks, with the reference.
 func teach(t *testing.T, want *decodertest.Model, m *Model) {
 	t.Helper()
-	tokens := text(tokensOfATest, want.Vocabulary, want.Seed)
+	tokens := text(tokensOfATest(), want.Vocabulary, want.Seed)
 	logits := exact(want, tokens)
 	limit := bound(want, tokens, logits)
 	s := begin(t, m)
@@ -143,14 +149,14 @@ func teach(t *testing.T, want *decodertest.Model, m *Model) {
 	require.Equal(t, tokens, s.Tokens())
 	require.LessOrEqual(t, worst, limit, "step by step")
 	stepwise := worst
-	for _, n := range []int{1, 2, 31, 32, 33, tokensOfATest} {
+	for _, n := range []int{1, 2, 31, 32, 33, len(tokens)} {
 		require.NoError(t, s.Truncate(0))
 		require.NoError(t, s.Prefill(t.Context(), tokens[:n]))
 		check(n - 1)
 		require.LessOrEqual(t, worst, limit, "%d tokens in chunks", n)
 	}
 	t.Logf("worst %.2g by steps, %.2g in chunks, bound %.2g, %d greedy tokens decided", stepwise, worst, limit, decided)
-	require.Greater(t, decided, tokensOfATest/4)
+	require.Greater(t, decided, len(tokens)/4)
 }
 
 var _ = ane.Must[int]

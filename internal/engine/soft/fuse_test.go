@@ -200,7 +200,7 @@ func requireUnfused(t testing.TB, text string, seed uint64, opts ...soft.Option)
 
 // TestFusedGraphs: fusing changes no bit of random programs, NaNs included, in any mode.
 func TestFusedGraphs(t *testing.T) {
-	for round := range budget.Rounds(100, 40) {
+	for round := range budget.Cases(100) {
 		f := &fusible{r: rand.New(rand.NewPCG(uint64(round), 31))}
 		for range 1 + f.r.IntN(2) {
 			f.head()
@@ -231,7 +231,7 @@ tensor<fp16, [70, 64]> w = constexpr_blockwise_shift_scale(data = d, scale = s);
 		return ints(list)
 	}
 	stored := fmt.Sprintf(packed, weights(70*64, 200), weights(70, 5))
-	for _, c := range []struct{ params, head, shape, bias string }{
+	for i, c := range []struct{ params, head, shape, bias string }{
 		{"tensor<fp16, [1, 257]> x, tensor<fp16, [333, 257]> w", "linear(x = x, weight = w)", "[1, 333]", "[333]"},
 		{"tensor<fp16, [70, 64]> x, tensor<fp16, [300, 64]> w", "linear(x = x, weight = w)", "[70, 300]", "[300]"},
 		{"tensor<fp16, [3, 40, 20]> x, tensor<fp16, [20, 300]> w", "matmul(x = x, y = w)", "[3, 40, 300]", "[40, 1]"},
@@ -255,7 +255,10 @@ tensor<fp16, [70, 64]> w = constexpr_blockwise_shift_scale(data = d, scale = s);
 			"tensor<fp16, %[3]s> a = silu(x = q);\ntensor<fp16, %[3]s> c = floor_div(x = a, y = fp16(0.01));\n"+
 			"tensor<fp16, %[3]s> y = add(x = r, y = c);\n} -> (y);\n}\n",
 			c.params, c.bias, c.shape, made, head)
-		for _, mode := range []numerics.Mode{numerics.Reference, numerics.M1} {
+		for k, mode := range []numerics.Mode{numerics.Reference, numerics.M1} {
+			if !budget.Sample(i+k, 2) {
+				continue
+			}
 			requireUnfused(t, text, 1, soft.Numerics(mode))
 		}
 	}
