@@ -13,8 +13,8 @@
 	VCVTPS2PD X2, Y2    \
 	VCVTPS2PD X3, Y3
 
-// func moments256(m *Moments, x *fp16.Bits, blocks int, from float64)
-TEXT ·moments256(SB), NOSPLIT, $0-32
+// func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
+TEXT ·momentsVector(SB), NOSPLIT, $0-32
 	MOVQ         m+0(FP), DI
 	MOVQ         x+8(FP), SI
 	MOVQ         blocks+16(FP), CX
@@ -81,10 +81,10 @@ GLOBL oddSign<>(SB), RODATA|NOPTR, $8
 DATA oddOne<>+0(SB)/4, $1
 GLOBL oddOne<>(SB), RODATA|NOPTR, $4
 
-// func normalize256(dst, x, gamma, beta *fp16.Bits, byGamma, byBeta, blocks int, s *Scaled)
+// func normalizeVector(dst, x, gamma, beta *fp16.Bits, byGamma, byBeta, blocks int, s *Scaled)
 //
 // It computes in float64, four elements at a time.
-TEXT ·normalize256(SB), NOSPLIT, $0-64
+TEXT ·normalizeVector(SB), NOSPLIT, $0-64
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ gamma+16(FP), R8
@@ -120,8 +120,8 @@ normalize:
 	VZEROUPPER
 	RET
 
-// func divide256(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
-TEXT ·divide256(SB), NOSPLIT, $0-40
+// func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
+TEXT ·divideVector(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
 	MOVQ x+8(FP), SI
 	MOVQ blocks+16(FP), CX

@@ -64,7 +64,7 @@ func (s *Sums) Exp(dst []float32, x []fp16.Bits, top float64) {
 }
 
 func (s *Sums) exp(dst []float32, x []fp16.Bits, top float64) {
-	for len(x) > 0 && machine.kernel != portable {
+	for len(x) > 0 && wide() {
 		n := min(len(x), most/4)
 		if machine.kernel == avx512 {
 			exp512(&dst[0], &s[0], &x[0], n/block, top, &exponential)
@@ -93,7 +93,7 @@ func Divide(dst []fp16.Bits, x []float32, by float64) {
 		if machine.kernel == avx512 {
 			divide512(&dst[0], &x[0], n/block, by, inverse, float32(inverse*(1-margin)), float32(inverse*(1+margin)))
 		} else {
-			divide256(&dst[0], &x[0], n/block, by, inverse)
+			divideVector(&dst[0], &x[0], n/block, by, inverse)
 		}
 		dst, x = dst[n:], x[n:]
 	}

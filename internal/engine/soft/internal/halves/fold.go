@@ -62,7 +62,7 @@ func (s *Sums) Total() float64 {
 // elements apart.
 func AddTo(w Way, sums []float64, x []fp16.Bits, rows, stride int) {
 	whole := 0
-	if machine.kernel != portable && rows > 0 && len(sums) >= block {
+	if wide() && rows > 0 && len(sums) >= block {
 		whole = len(sums) / block * block
 		_ = x[(rows-1)*stride+len(sums)-1]
 		for at := 0; at < whole; at += most {
@@ -95,7 +95,7 @@ func NewSpan() (s Span) {
 
 // Add widens the span.
 func (s *Span) Add(x []fp16.Bits) {
-	for len(x) >= block && machine.kernel != portable {
+	for len(x) >= block && wide() {
 		n := min(len(x)/block*block, most)
 		spanVector(s, &x[0], n/block)
 		x = x[n:]
@@ -149,7 +149,7 @@ func (s *Spans) Add(n int, x []fp16.Bits, rows, stride int) {
 	if s.least {
 		least = 1
 	}
-	if machine.kernel != portable && rows > 0 && n >= block {
+	if wide() && rows > 0 && n >= block {
 		whole = n / block * block
 		_, _ = x[(rows-1)*stride+n-1], s.keys[n-1]
 		for r := 0; r < rows; r += 8 {

@@ -141,12 +141,12 @@ func copyRows(dst, src *byte, rows, size, to, from int)
 func exp256(dst *float32, sums *float64, x *fp16.Bits, blocks int, top float64, e *expConstants)
 
 //go:noescape
-func divide256(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
+func divideVector(dst *fp16.Bits, x *float32, blocks int, by, inverse float64)
 
 //go:noescape
-func moments256(m *Moments, x *fp16.Bits, blocks int, from float64)
+func momentsVector(m *Moments, x *fp16.Bits, blocks int, from float64)
 
-// normalize256 moves on by byGamma and byBeta bytes after each 4 elements, or by 0 where 4 are repeated.
+// normalizeVector moves on by byGamma and byBeta bytes after each 4 elements, or by 0 where 4 are repeated.
 //
 //go:noescape
-func normalize256(dst, x, gamma, beta *fp16.Bits, byGamma, byBeta, blocks int, s *Scaled)
+func normalizeVector(dst, x, gamma, beta *fp16.Bits, byGamma, byBeta, blocks int, s *Scaled)

@@ -17,7 +17,7 @@ func (m *Moments) Add(x []fp16.Bits, from float64) {
 		if machine.kernel == avx512 {
 			moments512(m, &x[whole], n/block, from)
 		} else {
-			moments256(m, &x[whole], n/block, from)
+			momentsVector(m, &x[whole], n/block, from)
 		}
 		whole += n
 	}
@@ -97,7 +97,7 @@ const fetchMost = 1 << 14
 // normalize is Normalize for blocks, by the kernel for what there is.
 func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks, ahead int) {
 	switch {
-	case machine.kernel == avx2, beta != nil && !(s.spread < math.MaxFloat32):
+	case machine.kernel != avx512, beta != nil && !(s.spread < math.MaxFloat32):
 		const step = 8
 		ones, zeros, byGamma, byBeta := [4]fp16.Bits{0x3c00, 0x3c00, 0x3c00, 0x3c00}, [4]fp16.Bits{}, step, step
 		if gamma == nil {
@@ -106,7 +106,7 @@ func (s *Scaled) normalize(dst, x, gamma, beta *fp16.Bits, blocks, ahead int) {
 		if beta == nil {
 			beta, byBeta = &zeros[0], 0
 		}
-		normalize256(dst, x, gamma, beta, byGamma, byBeta, blocks, s)
+		normalizeVector(dst, x, gamma, beta, byGamma, byBeta, blocks, s)
 	case beta != nil:
 		normalize512(dst, x, gamma, beta, blocks, ahead, s)
 	default:

@@ -4,7 +4,7 @@ package halves
 // are to elements apart: dst[c*to+r] = src[r*from+c].
 func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int) {
 	d, isHalf := any(dst).([]uint16)
-	if !isHalf || machine.kernel == portable {
+	if !isHalf || !wide() {
 		transposePortable(dst, src, rows, cols, to, from)
 		return
 	}
@@ -16,7 +16,7 @@ func Transpose[T uint8 | uint16 | uint32](dst, src []T, rows, cols, to, from int
 // machine can. next is the piece of the source that comes after it, as large and as far between rows, or nil. The
 // source is quickest in pieces of FetchCols columns.
 func TransposePast(dst, src, next []uint16, rows, cols, to, from int) {
-	if machine.kernel == portable {
+	if !wide() {
 		transposePortable(dst, src, rows, cols, to, from)
 		return
 	}

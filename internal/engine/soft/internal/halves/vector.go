@@ -4,14 +4,14 @@ import "github.com/anekit/anekit/ane/fp16"
 
 // Vectors reports whether this machine has kernels for MulRows, MulFew and Dots: elsewhere a product of matrices is as
 // quick.
-func Vectors() bool { return machine.kernel != portable }
+func Vectors() bool { return wide() }
 
 // MulRows adds to each of sums its column of the product of a vector and a matrix, in the order of the rows. The
 // vector has an element for each row; rows are as long as sums and stride elements apart. Elements of the vector are
 // halves, so that every product is exact.
 func MulRows(sums, vector []float32, x []fp16.Bits, stride int) {
 	whole, rows := 0, len(vector)
-	if machine.kernel != portable && rows > 0 && len(sums) >= block {
+	if wide() && rows > 0 && len(sums) >= block {
 		whole = len(sums) / block * block
 		_ = x[(rows-1)*stride+len(sums)-1]
 		for r := 0; r < rows; r += 8 {
@@ -34,7 +34,7 @@ const dotRows = 32
 func Dots(sums *[dotRows]float32, vector []float32, x, next []fp16.Bits, stride int) {
 	_ = x[(dotRows-1)*stride+len(vector)-1]
 	clear(sums[:])
-	if machine.kernel == portable {
+	if !wide() {
 		for i := range sums {
 			for k, b := range x[i*stride:][:len(vector)] {
 				sums[i] += float32(vector[k] * b.Float32())
@@ -70,7 +70,7 @@ const fewCols = 32
 // sums[i*width:][:width].
 func MulFew(sums []float32, width int, vectors []float32, k, n int, x []fp16.Bits, stride int) {
 	few, i := len(sums)/width, 0
-	if whole := width / fewCols * fewCols; machine.kernel != portable && whole > 0 && n > 0 {
+	if whole := width / fewCols * fewCols; wide() && whole > 0 && n > 0 {
 		_ = x[(n-1)*stride+width-1]
 		for r := 0; r < n; r += 8 {
 			for i = 0; i+4 <= few; i += 4 {
