@@ -55,7 +55,8 @@ next one follows a tensor of zeros whose name begins with __padding__, which
 other readers list and this program does not.
 
 OUT appears when it is complete and on the disk; it may be IN, but neither an
-index nor one of several files. If OUT is a symbolic link, its target is
+index, nor one of several files, nor a further file of the folder IN, which
+would then have every tensor twice. If OUT is a symbolic link, its target is
 replaced and the link stays.`,
 		Example: `  ane-roundtrip weights repack model.safetensors aligned.safetensors
   ane-roundtrip weights repack --align 16384 folder model.safetensors`,

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 )
 
 // Repack writes the tensors and the metadata of f to one file at path, each tensor at a multiple of
@@ -13,8 +15,8 @@ import (
 // each of the others is a tensor of zeros, see Padding, which other readers list. Padding that f has
 // is left out. Options are those of Create but Align and Expect.
 //
-// Errors: os.ErrExist for a path that is the index of f, or one of several files of f, which the index needs;
-// those of Create and Writer.Add, ErrChanged, ErrClosed, and the cause of ctx.
+// Errors: os.ErrExist for a path that is the index of f or one of several files of f, which f would lose, and for one
+// that makes a further file of the folder f, which would have every tensor twice; those of Create and Writer.Add, ErrChanged, ErrClosed, and the cause of ctx.
 func Repack(ctx context.Context, path string, f *File, align int, opts ...Option) (moved int64, err error) {
 	if err := f.keeps(path); err != nil {
 		return 0, err
@@ -53,13 +55,19 @@ func Repack(ctx context.Context, path string, f *File, align int, opts ...Option
 	return moved, w.Close()
 }
 
-// keeps refuses a path that is the index of f or one of several files: f would lose the other tensors.
+// keeps refuses a path that is the index of f or one of several files: f would lose the other tensors. It refuses a
+// new file that readers of the folder f would take for a part of it.
 func (f *File) keeps(path string) error {
 	if f == nil || len(f.shards) == 0 {
 		return &Error{Op: "repack", File: path, Offset: -1, Err: ErrClosed, Detail: "nil or zero File"}
 	}
 	out, err := os.Stat(path)
 	if err != nil {
+		if f.joins(path) {
+			return &Error{Op: "repack", File: path, Offset: -1, Err: os.ErrExist,
+				Detail: "it would be a further file of the folder " + f.path + ", with every tensor again",
+				Hint:   "name a file in another folder"}
+		}
 		return nil // Create tells what is wrong with it
 	}
 	var parts []string
@@ -78,4 +86,13 @@ func (f *File) keeps(path string) error {
 		}
 	}
 	return nil
+}
+
+// joins reports whether a reader of the folder f would take a new file at path for a part of it.
+func (f *File) joins(path string) bool {
+	dir, err := os.Stat(filepath.Dir(path))
+	own, err2 := os.Stat(f.path)
+	name := filepath.Base(path)
+	return err == nil && err2 == nil && os.SameFile(dir, own) && !strings.HasPrefix(name, ".") &&
+		(f.indexPath == "" && strings.HasSuffix(name, extension) || strings.HasSuffix(name, indexExtension))
 }

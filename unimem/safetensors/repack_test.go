@@ -83,3 +83,34 @@ func TestRepackReplacesNoPart(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrExist)
 	require.NoError(t, f.Close())
 }
+
+// A folder whose files have no index is all of them: a new one would have every tensor again.
+func TestRepackIntoItsFolder(t *testing.T) {
+	dir := t.TempDir()
+	w, err := Create(filepath.Join(dir, "a"+extension), nil)
+	require.NoError(t, err)
+	require.NoError(t, w.Add("x", U8, []int{3}, []byte{1, 2, 3}))
+	require.NoError(t, w.Close())
+	link := filepath.Join(t.TempDir(), "link")
+	if os.Symlink(dir, link) != nil { // Windows asks for a right
+		link = dir
+	}
+	f, err := Open(dir)
+	require.NoError(t, err)
+	for _, out := range []string{filepath.Join(dir, "new"+extension), filepath.Join(link, "new"+extension),
+		filepath.Join(dir, "new"+indexExtension)} {
+		_, err = Repack(t.Context(), out, f, 64)
+		require.ErrorIs(t, err, os.ErrExist, out)
+		require.NoFileExists(t, out)
+	}
+	for _, out := range []string{filepath.Join(dir, "a"+extension), filepath.Join(dir, ".new"+extension),
+		filepath.Join(dir, "new"), filepath.Join(t.TempDir(), "new"+extension)} {
+		_, err = Repack(t.Context(), out, f, 64)
+		require.NoError(t, err, out)
+	}
+	require.NoError(t, f.Close())
+	f, err = Open(dir)
+	require.NoError(t, err)
+	require.Equal(t, []string{"x"}, f.Names())
+	require.NoError(t, f.Close())
+}
