@@ -67,9 +67,6 @@ func parseHeader(text []byte, size int64) (*header, error) {
 		return nil, fault(ErrHeader, lead, "", "the header does not begin with '{'")
 	}
 	s.at++
-	if n := min(bytes.Count(text, []byte{'{'}), len(text)/shortest+1); n > 1 {
-		h.records = make([]record, 0, n-1)
-	}
 	first := true
 	for s.more(&first, '}') {
 		if err := h.entry(s); err != nil {
@@ -113,6 +110,10 @@ func (h *header) tensor(s *scanner, name []byte) error {
 	r := record{nameLen: uint32(len(name)), begin: -1}
 	if len(name) > 0 {
 		r.name = uint32(cap(h.text) - cap(name))
+	}
+	if h.records == nil {
+		rest := h.text[s.at:]
+		h.records = make([]record, 0, min(bytes.Count(rest, []byte{'{'}), len(rest)/shortest+1))
 	}
 	var count uint64
 	first := true

@@ -208,6 +208,18 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 		"metadata": `{"__metadata__":{` + repeat(100_000, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%x":""`, i)
 		}) + `}}`,
+		"short names of metadata": `{"__metadata__":{` + repeat(50*50, func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, `"%c%c":""`, '#'+i/50, '#'+i%50)
+		}) + `}}`,
+		"escaped metadata": `{"__metadata__":{` + repeat(20_000, func(b *strings.Builder, i int) {
+			fmt.Fprintf(b, `"\u00e4%x":"\u00e4"`, i)
+		}) + `}}`,
+		"a long string of escapes": `{"__metadata__":{"` + strings.Repeat(`\u00e4`, 500_000) + `":""}}`,
+		"colons and braces": `{"__metadata__":{"a":"` + strings.Repeat(":{", 2_500_000) + `"},` +
+			one("a", "U8", "[0]", 0, 0) + `}`,
+		"colons": `{"__metadata__":{"a":"` + strings.Repeat(":", 5_000_000) + `"}}`,
+		"nested values": `{"a":{"x":[` + strings.Repeat(strings.Repeat("[", 60)+strings.Repeat("]", 60)+",", 5000) +
+			`0],"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`,
 		"spaces": `{}` + strings.Repeat(" ", 5_000_000),
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,39 +13,37 @@ func (h *header) checkMetadata(s *scanner) error {
 		s.word("null")
 		return nil
 	}
-	count := 0
-	if !eachString(s, func(int) { count++ }) || count < 2 {
-		return nil
+	names, twice := newNames(h.text, s.at), 0
+	eachString(s, func(at int, raw []byte) bool {
+		twice = names.add(at, raw)
+		return twice == 0
+	})
+	if twice == 0 {
+		twice = names.flush()
 	}
-	keys := make([]uint32, 0, count) // offsets of the names
-	eachString(&scanner{b: h.text, at: h.meta}, func(at int) { keys = append(keys, uint32(at)) })
-	slices.SortFunc(keys, func(a, b uint32) int { return compareStrings(h.text[a+1:], h.text[b+1:]) })
-	for i := 1; i < len(keys); i++ {
-		if compareStrings(h.text[keys[i-1]+1:], h.text[keys[i]+1:]) == 0 {
-			key, _ := (&scanner{b: h.text, at: int(keys[i])}).str()
-			return fault(ErrDuplicate, int64(lead+keys[i]), "", "%s %s", metadataKey, quote(string(key)))
-		}
+	if twice != 0 {
+		key, _ := (&scanner{b: h.text, at: twice}).str()
+		return fault(ErrDuplicate, int64(lead+twice), "", "%s %s", metadataKey, quote(string(key)))
 	}
 	return nil
 }
 
-// eachString reads an object of strings and calls f with the offset of every name.
-func eachString(s *scanner, f func(at int)) bool {
+// eachString reads an object of strings and calls f with every name and its offset, until f returns false.
+func eachString(s *scanner, f func(at int, raw []byte) bool) {
 	if !s.expect('{') {
-		return false
+		return
 	}
 	for first := true; s.more(&first, '}'); {
 		s.space()
 		at := s.at
-		if _, ok := s.key(); !ok {
-			return false
+		raw, ok := s.key()
+		if !ok || !f(at, raw) {
+			return
 		}
 		if _, ok := s.str(); !ok {
-			return false
+			return
 		}
-		f(at)
 	}
-	return s.fault == ""
 }
 
 // compareStrings compares two strings of a text, each up to its quote, without their escapes.
