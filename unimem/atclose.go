@@ -9,8 +9,11 @@ import (
 // freed. It is for objects derived from the Block's handle that must not outlive it, such as
 // an engine's wrapper of the surface. f must not call methods of b. A panic of f reaches the caller
 // of Close, which leaks nothing: the other functions run and the memory is freed before. cancel
-// reports whether it prevented the call of f. The error is ErrClosed after Close.
+// reports whether it prevented the call of f. The error is ErrClosed after Close, and ErrOption without a function.
 func (b *Block) AtClose(f func()) (cancel func() bool, err error) {
+	if f == nil {
+		return nil, &Error{Op: "atclose", Size: b.size(), Err: ErrOption, Hint: "pass a function"}
+	}
 	e := &ending{f}
 	if b == nil || b.life.closed() || !b.last.add(e) {
 		return nil, &Error{Op: "atclose", Size: b.size(), Err: ErrClosed}

@@ -97,3 +97,12 @@ func TestAtCloseThatPanics(t *testing.T) {
 		require.NoError(t, l.Close())
 	})
 }
+
+// TestAtCloseWithoutFunction: it is refused when it is registered; Close would panic.
+func TestAtCloseWithoutFunction(t *testing.T) {
+	b, err := unimem.Open(1, unimem.OnHeap())
+	require.NoError(t, err)
+	_, err = b.AtClose(nil)
+	require.ErrorIs(t, err, unimem.ErrOption)
+	require.NoError(t, b.Close())
+}
