@@ -45,6 +45,7 @@ type call struct {
 	joined  []call      // of the steps that compute on each piece of the result
 	extra   int         // work of these for one element
 	ctx     context.Context
+	yields  yielder // the context, if it is one
 
 	round    uint64                    // evaluations since the load before this one
 	fault    atomic.Pointer[ane.Error] // what makes the run fail

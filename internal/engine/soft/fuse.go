@@ -13,7 +13,7 @@ import (
 // it would have alone, so that fusing changes no bit.
 
 const (
-	// mostJoined bounds the steps of a group: a run yields, and looks at its context, after each group.
+	// mostJoined bounds the steps of a group.
 	mostJoined = 16
 	// mostPassed bounds the steps that a group moves past, because it keeps its operands until then.
 	mostPassed = 16

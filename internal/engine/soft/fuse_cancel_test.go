@@ -89,3 +89,38 @@ tensor<fp16, [200, 200]> y = add(x = c, y = b);
 		require.True(t, want == results(), "%d workers", workers)
 	}
 }
+
+// yields counts how often a run lets more urgent work run.
+type yields struct {
+	context.Context
+	count int
+}
+
+func (y *yields) Yield() { y.count++ }
+
+// TestYieldFused: a run of one fused group lets more urgent work run between its operators on each piece.
+func TestYieldFused(t *testing.T) {
+	for _, workers := range []int{1, 2} {
+		d, err := ane.Open(soft.New(soft.Workers(workers)), "")
+		require.NoError(t, err)
+		defer func() { require.NoError(t, d.Close()) }()
+		m, err := d.Compile(t.Context(), ane.Source{File: "fused.mil", Text: []byte(`program(1.3)
+{
+func main<ios18>(tensor<fp16, [256, 1024]> x) {
+tensor<fp16, [256, 1024]> a = tanh(x = x);
+tensor<fp16, [256, 1024]> b = mul(x = a, y = x);
+tensor<fp16, [256, 1024]> y = silu(x = b);
+} -> (y);
+}
+`)})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, m.Close(context.Background())) }()
+		q, err := m.NewRequest(t.Context())
+		require.NoError(t, err)
+		defer func() { require.NoError(t, q.Close()) }()
+		ctx := &yields{Context: context.Background()}
+		_, err = q.Evaluate(ctx)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, ctx.count, 4, "%d workers", workers) // 8 pieces, or 4 of the caller's
+	}
+}

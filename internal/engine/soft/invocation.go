@@ -181,7 +181,7 @@ func (v *invocation) Evaluate(ctx context.Context) error {
 		c := &v.calls[i]
 		c.begin(ctx, e.rounds, workers)
 		c.run.run(c)
-		c.ctx = nil
+		c.ctx, c.yields = nil, nil
 		if err := ctx.Err(); err != nil {
 			c.fault.Store(nil)
 			return ane.Deadline("evaluate", Name, err)

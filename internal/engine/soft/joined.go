@@ -30,6 +30,7 @@ const joinedPiece = 32 * chunk
 // does so before each piece.
 func (c *call) begin(ctx context.Context, round uint64, workers int) {
 	c.ctx, c.round, c.workers, c.extra = ctx, round, workers, 0
+	c.yields, _ = ctx.(yielder)
 	for i := range c.joined {
 		c.extra += c.joined[i].run.(elementwise).element()
 	}
@@ -48,9 +49,21 @@ func (c *call) span(lo, hi, worker int) {
 	}
 }
 
-// complete runs the steps that are joined to the call on elements lo to hi of its result.
+// pause lets more urgent work run, which is for the caller's goroutine, and reports whether the context has ended.
+func (c *call) pause(worker int) bool {
+	if worker == 0 && c.yields != nil {
+		c.yields.Yield()
+	}
+	return c.stopped()
+}
+
+// complete runs the steps that are joined to the call on elements lo to hi of its result. It pauses before each, so that
+// a group waits no longer than a step of its own would.
 func (c *call) complete(lo, hi, worker int) {
 	for i := range c.joined {
+		if c.pause(worker) {
+			return
+		}
 		j := &c.joined[i]
 		j.run.span(j, lo, hi, worker)
 	}
