@@ -224,8 +224,8 @@ func (s *store) bytes(w *weight, r request) (*elements, error) {
 	return s.made[r], nil
 }
 
-// each calls do with rows of a weight, of which row has the columns, at is the index of the first element in the
-// weight. Columns after the last one are zeros.
+// each calls do with rows of a weight, several at a time: row has the columns of row i, and at is the index of the first
+// element in the weight. Columns after the last one are zeros.
 func (s *store) each(w *weight, rows, columns extent, do func(i, at int, row []float32) error) error {
 	if w.bits > 0 && !s.checked[w.name] {
 		if err := w.check(); err != nil {
@@ -233,16 +233,30 @@ func (s *store) each(w *weight, rows, columns extent, do func(i, at int, row []f
 		}
 		s.checked[w.name] = true
 	}
-	row := make([]float32, columns.len())
-	n := min(columns.to, w.width()) - columns.from
-	for i := range min(rows.to, w.out) - rows.from {
-		w.part(row[:n], rows.from+i, columns.from)
-		if err := do(i, (rows.from+i)*w.width()+columns.from, row); err != nil {
-			return err
+	n, count := min(columns.to, w.width())-columns.from, min(rows.to, w.out)-rows.from
+	workers := max(1, min(runtime.GOMAXPROCS(0), count*n/eachWorker))
+	errs := make([]error, workers)
+	var wait sync.WaitGroup
+	for k := range workers {
+		wait.Go(func() {
+			row := make([]float32, columns.len())
+			for i := k * count / workers; i < (k+1)*count/workers && errs[k] == nil; i++ {
+				w.part(row[:n], rows.from+i, columns.from)
+				errs[k] = do(i, (rows.from+i)*w.width()+columns.from, row)
+			}
+		})
+	}
+	wait.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err // the first by its place
 		}
 	}
 	return nil
 }
+
+// eachWorker is how many numbers a goroutine of each converts at least.
+const eachWorker = 1 << 18
 
 // check refuses numbers of the weight that are not finite, or not as fp16.
 func (w *weight) check() error {
@@ -281,12 +295,17 @@ func store16(dst []byte, name string, n int, read func(dst []float32, first int)
 
 // encode stores numbers as fp16 and refuses what is not finite, or not as fp16. at is the index of the first.
 func encode(dst []byte, name string, at int, numbers []float32) error {
-	for i, f := range numbers {
-		h := fp16.FromFloat32(f)
-		if h&0x7c00 == 0x7c00 {
-			return notFinite(name, at+i, f)
+	var some [1024]fp16.Bits
+	for len(numbers) > 0 {
+		halves := some[:fp16.Encode(some[:], numbers)]
+		for i, h := range halves {
+			if h&0x7c00 == 0x7c00 {
+				return notFinite(name, at+i, numbers[i])
+			}
+			binary.LittleEndian.PutUint16(dst[2*i:], uint16(h))
 		}
-		binary.LittleEndian.PutUint16(dst[2*i:], uint16(h))
+		n := len(halves)
+		dst, at, numbers = dst[2*n:], at+n, numbers[n:]
 	}
 	return nil
 }

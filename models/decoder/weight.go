@@ -157,14 +157,36 @@ func (w *weight) part(dst []float32, i, from int) {
 		return
 	}
 	var pair [2]float32
+	var values [16]float32 // of the integers of a group, for up to 4 bits
 	data := w.data.Bytes()[i*n*w.bits/8:]
-	for j := range dst {
-		at := from + j
-		if j == 0 || at%w.group == 0 {
-			numbers(pair[:1], w.scales, i*n/w.group+at/w.group)
-			numbers(pair[1:], w.shifts, i*n/w.group+at/w.group)
+	for len(dst) > 0 {
+		group := dst[:min(len(dst), w.group-from%w.group)]
+		numbers(pair[:1], w.scales, i*n/w.group+from/w.group)
+		numbers(pair[1:], w.shifts, i*n/w.group+from/w.group)
+		if w.bits > 4 {
+			for j := range group {
+				group[j] = pair[0]*float32(packed(data, from+j, w.bits)) + pair[1]
+			}
+		} else {
+			for v := range values[:1<<w.bits] {
+				values[v] = pair[0]*float32(v) + pair[1]
+			}
+			look(group, &values, data, from, w.bits)
 		}
-		dst[j] = pair[0]*float32(packed(data, at, w.bits)) + pair[1]
+		dst, from = dst[len(group):], from+len(group)
+	}
+}
+
+// look stores the values of integers of up to 4 bits, from the one at index from on.
+func look(dst []float32, values *[16]float32, data []byte, from, bits int) {
+	if bits == 4 && from%2 == 0 && len(dst)%2 == 0 {
+		for i, b := range data[from/2:][:len(dst)/2] {
+			dst[2*i], dst[2*i+1] = values[b&15], values[b>>4]
+		}
+		return
+	}
+	for j := range dst {
+		dst[j] = values[packed(data, from+j, bits)]
 	}
 }
 

@@ -16,9 +16,19 @@ func conv(s *step) (runner, int) {
 		}
 	}
 	k := p.channels * ops.Volume(p.win.Kernel)
-	p.weight = newOperand(s, 1, p.outputs, k, false)
+	p.weight = operand{index: 1, rows: p.outputs, cols: k}
+	if n := p.outputs * k * p.win.Groups; n < largeWeight || ops.Volume(p.win.Out) > leanColumns {
+		p.weight = newOperand(s, 1, p.outputs, k, false)
+	}
 	return newProduct(s.in[0].shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)
 }
+
+// A run with few columns reads each weight once, so that decoding a large one in each run costs 3 to 4 % of its time
+// (32 and 64 columns of 2048 x 2048). Decoded ahead it takes twice its bytes besides, in each instance of a program.
+const (
+	largeWeight = 1 << 18 // elements
+	leanColumns = 64
+)
 
 // windows are the panels of a convolution. batch is image*groups + group.
 type windows struct {
