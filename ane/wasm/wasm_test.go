@@ -382,7 +382,7 @@ func TestEndsWhileARequestIsInFlight(t *testing.T) {
 				r, s := newSlow(t, road)
 				limits := wasm.Limits{Time: time.Hour}
 				if end == "time" {
-					limits.Time = 500 * time.Millisecond
+					limits.Time = 2 * time.Second // also for the calls that open and bind
 				}
 				g := r.start("calls.wasm", limits)
 				_, request := g.open()

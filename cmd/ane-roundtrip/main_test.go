@@ -35,6 +35,7 @@ import (
 	"github.com/anekit/anekit/internal/await"
 	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker"
+	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/tripbench"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -45,6 +46,10 @@ import (
 func TestMain(m *testing.M) {
 	engine.ServeChild()
 	tripbench.ServeSignals()
+	if err := leaktest.ShortTempDir(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	testscript.Main(m, map[string]func(){"ane-roundtrip": main})
 }
 

@@ -2,9 +2,11 @@
 package leaktest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -39,9 +41,28 @@ func Main(m *testing.M, more ...func() []string) {
 	os.Exit(code)
 }
 
+// longest is the length of a folder for temporary files in which the paths of tests' sockets have room: the system
+// takes 107 bytes of them.
+const longest = 50
+
+// ShortTempDir has temporary files go to /tmp where TMPDIR is too long for sockets and /tmp can be used.
+func ShortTempDir() error {
+	if len(os.TempDir()) <= longest || runtime.GOOS == "windows" {
+		return nil
+	}
+	probe, err := os.MkdirTemp("/tmp", "leaktest")
+	if err != nil {
+		return nil // the tests that need sockets say that the path is too long
+	}
+	return errors.Join(os.Remove(probe), os.Setenv("TMPDIR", "/tmp"))
+}
+
 // private makes the folder and sets it for temporary files: Go and macOS use TMPDIR, GNUstep
 // uses TEMP.
 func private() (dir string, err error) {
+	if err := ShortTempDir(); err != nil {
+		return "", err
+	}
 	if dir, err = os.MkdirTemp("", "leaktest"); err == nil {
 		err = os.Setenv("TMPDIR", dir)
 	}
