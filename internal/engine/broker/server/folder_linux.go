@@ -92,10 +92,14 @@ func trustedFile(path string, f *os.File) error {
 	return trustedAbove(whole)
 }
 
+// leastOnDisk is what an empty file counts for: its inode, and what the cache remembers of it. It bounds how many files
+// a cache has.
+const leastOnDisk = 4 << 10
+
 // onDisk is what a file takes on its disk, in bytes.
 func onDisk(info fs.FileInfo) int64 {
 	if s, ok := info.Sys().(*syscall.Stat_t); ok {
-		return max(s.Blocks, 1) * 512
+		return max(s.Blocks*512, leastOnDisk)
 	}
 	return info.Size()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"runtime/debug"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
@@ -15,6 +16,7 @@ type strays struct {
 	status string // of this process
 
 	charged, last atomic.Int64
+	freed         atomic.Int64 // last, when the heap gave back memory
 }
 
 // groupStrays looks at the group of this process: nil if its limit is not below the memory of the machine.
@@ -28,12 +30,21 @@ func groupStrays() *strays {
 }
 
 // count is how many bytes they are at least, where clients are charged with held bytes. It looks again when what was
-// charged since it did comes to looksForStrays. Pages that are mapped twice count twice in the status.
+// charged since it did comes to looksForStrays. Pages that are mapped twice count twice in the status. Garbage of the
+// heap gives way to strays: the runtime keeps freed memory, and does not know of them.
 func (s *strays) count(held, charge int64) int64 {
-	if s.charged.Add(charge) >= looksForStrays {
-		s.charged.Store(0)
-		mapped := readField(s.status, "RssShmem:") << 10
-		s.last.Store(max(s.group.shared()-min(mapped, held), 0))
+	if s.charged.Add(charge) < looksForStrays {
+		return s.last.Load()
 	}
-	return s.last.Load()
+	s.charged.Store(0)
+	mapped := readField(s.status, "RssShmem:") << 10
+	left := max(s.group.shared()-min(mapped, held), 0)
+	s.last.Store(left)
+	if freed := s.freed.Load(); left < freed || left > freed+s.limit/32 {
+		s.freed.Store(left)
+		if left > freed {
+			debug.FreeOSMemory()
+		}
+	}
+	return left
 }
