@@ -58,6 +58,7 @@ func TestLargeWeightsStayWhereTheyAre(t *testing.T) {
 		}
 		return nil
 	}()
+	<-of.ready // what the compile wrote is seen from here on
 	require.Positive(t, of.files.mappings)
 	before := p.counter(t, "own descriptors")
 
