@@ -88,8 +88,6 @@ type benchGenerateDetails struct {
 	Form string `json:"form"`
 	decoderbench.Result
 	Published decoderbench.Seed `json:"published"`
-
-	Peak int64 `json:"peak_bytes"` // resident at most, mapped files included; 0 where the system does not say
 }
 
 // plan checks the flags.
@@ -154,6 +152,7 @@ func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progre
 		return nil, bad(err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(p.Dir)) }()
+	p.Peak = peakMemory
 	progress("make the model")
 	if err := decoderbench.Make(p.Dir, s); err != nil {
 		return nil, err
@@ -162,7 +161,6 @@ func (o benchGenerateOptions) measure(ctx context.Context, d *ane.Device, progre
 	if found.Result, err = decoderbench.Measure(ctx, d, s, p, progress); err != nil {
 		return nil, err
 	}
-	found.Peak = peakMemory()
 	return found, nil
 }
 
@@ -188,7 +186,8 @@ func (b *benchGenerateDetails) print(a *app) error {
 	memory.Row("own memory", size(w.Own),
 		fmt.Sprintf("%.2fx of weights and keys and values; %s if the weights were read",
 			float64(w.Own+w.Mapped)/float64(w.Stored+w.KV), size(w.Read)))
-	memory.Row("peak", size(b.Peak), "resident, mapped files included")
+	memory.Row("peak", size(b.Peak), fmt.Sprintf("resident after a prompt, mapped files included: %.2fx",
+		float64(b.Peak)/float64(w.Stored+w.KV)))
 	keys := page.NewTable("keys, values", "tokens", "resident", "copied")
 	for _, k := range b.Keys {
 		keys.Row(k.Mode, fmt.Sprint(k.Tokens), size(k.Bytes), size(k.Copied))

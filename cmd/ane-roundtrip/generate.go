@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -146,8 +147,13 @@ func (a *app) generate(ctx context.Context, o generateOptions) error {
 			if err := j.restore(ctx); err != nil {
 				return err
 			}
+		} else if o.snapshot != "" { // reads all weights; later those of the programs would be resident beside
+			if _, err := j.folder.Fingerprint(ctx); err != nil {
+				return err
+			}
 		}
 		j.figures.Load = time.Since(begin)
+		debug.FreeOSMemory() // what compiling needed
 		if err := j.run(ctx); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,8 @@ type Plan struct {
 	Prompt  int   // tokens of the long prompt
 	Restore []int // tokens of the conversations that are restored
 	Rounds  int   // the best of them counts
+
+	Peak func() int64 // the most memory that was resident, for Result.Peak
 }
 
 // Result has what Measure found.
@@ -34,11 +37,12 @@ type Result struct {
 	First     time.Duration `json:"first_token_ns"`
 	Prompt    int           `json:"prompt_tokens"`
 	Prefill   time.Duration `json:"prompt_ns"`
-	Step      time.Duration `json:"step_ns"` // the median
-	ReadFloor time.Duration `json:"step_floor_ns"`
+	Step      time.Duration `json:"step_ns"`       // the median
+	ReadFloor time.Duration `json:"step_floor_ns"` // the median of reads of the weights between the steps
 	Products  float64       `json:"prompt_products_per_s"`
 
 	Weights Weights `json:"weights"`
+	Peak    int64   `json:"peak_bytes"` // resident at most by the end of the first steps; 0 where that is not known
 	Keys    []Kept  `json:"kv"`
 
 	Restores []Restored `json:"restore"`
@@ -103,9 +107,6 @@ func Measure(ctx context.Context, d *ane.Device, s Shape, p Plan, now func(strin
 		return r, err
 	}
 	r.Weights.Stored = f.Bytes()
-	if r.ReadFloor, err = readFloor(f, p.Rounds); err != nil {
-		return r, err
-	}
 	if err := r.speed(ctx, d, f, s, p, now); err != nil {
 		return r, err
 	}
@@ -160,8 +161,9 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 	now("load")
 	before := own()
 	begin := time.Now()
-	return loaded(ctx, d, f, p, p.Prompt+p.Steps, func(m *decoder.Model, session *decoder.Session) (err error) {
+	return loaded(ctx, d, f, p, p.Prompt+1+p.Steps, func(m *decoder.Model, session *decoder.Session) (err error) {
 		r.Load = time.Since(begin)
+		debug.FreeOSMemory() // what making the model and compiling needed
 		text := tokens(p.Prompt, s.Vocabulary)
 		again := func(n int) func() error {
 			return func() error {
@@ -192,32 +194,50 @@ func (r *Result) speed(ctx context.Context, d *ane.Device, f *decoder.Folder, s 
 		}
 		r.Products = float64(s.Products()) * float64(p.Prompt) / r.Prefill.Seconds()
 		now("steps")
-		var times []time.Duration
-		for i := range p.Steps {
-			begin := time.Now()
-			if err := session.Step(ctx, text[i%len(text)]); err != nil {
-				return err
-			}
-			times = append(times, time.Since(begin))
+		if err := session.Step(ctx, text[0]); err != nil {
+			return err
 		}
-		slices.Sort(times)
-		r.Step = times[len(times)/2]
+		if p.Peak != nil {
+			r.Peak = p.Peak()
+		}
 		plan := m.Plan()
 		r.Weights.Mapped, r.Weights.Converted = plan.WeightsMapped, plan.WeightsConverted
 		r.Weights.Own = max(0, own()-before)
 		r.Weights.Read = r.Weights.Own + plan.WeightsMapped
 		r.Weights.KV = plan.CacheBytes
-		return nil
+		return r.steps(ctx, f, session, text, p.Steps)
 	})
 }
 
-// readFloor is the time in which all processors read the weights once.
-func readFloor(f *decoder.Folder, rounds int) (time.Duration, error) {
+// steps measures steps and their floor in turns. The floor reads what Load has released, so that more is resident.
+func (r *Result) steps(ctx context.Context, f *decoder.Folder, s *decoder.Session, text []int, n int) error {
+	read, err := reader(f)
+	if err != nil {
+		return err
+	}
+	var steps, floors []time.Duration
+	for i := range n {
+		begin := time.Now()
+		if err := s.Step(ctx, text[i%len(text)]); err != nil {
+			return err
+		}
+		middle := time.Now()
+		read()
+		steps, floors = append(steps, middle.Sub(begin)), append(floors, time.Since(middle))
+	}
+	slices.Sort(steps)
+	slices.Sort(floors)
+	r.Step, r.ReadFloor = steps[n/2], floors[n/2]
+	return nil
+}
+
+// reader returns a function by which all processors read the weights once.
+func reader(f *decoder.Folder) (func(), error) {
 	var parts [][]byte
 	for _, name := range f.File().Names() {
 		t, err := f.File().Tensor(name)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
 		for b := t.Bytes(); len(b) > 0; {
 			n := min(len(b), 1<<20)
@@ -226,7 +246,7 @@ func readFloor(f *decoder.Folder, rounds int) (time.Duration, error) {
 		}
 	}
 	var sum atomic.Uint64 // keeps the compiler from leaving the reads out
-	return best(rounds, func() error {
+	return func() {
 		var wait sync.WaitGroup
 		n := runtime.GOMAXPROCS(0)
 		for k := range n {
@@ -237,8 +257,7 @@ func readFloor(f *decoder.Folder, rounds int) (time.Duration, error) {
 			})
 		}
 		wait.Wait()
-		return nil
-	})
+	}, nil
 }
 
 // keep fills a reserved cache and one that grows with 1024 tokens.

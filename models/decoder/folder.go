@@ -172,6 +172,17 @@ func (f *Folder) Dir() string { return f.dir }
 // File returns the weights. The Folder owns it.
 func (f *Folder) File() *safetensors.File { return f.file }
 
+// release returns the pages of tensors to the system, if they are those of a mapped file: what is read once, or rarely,
+// does not stay resident.
+func (f *Folder) release(all ...safetensors.Tensor) {
+	if f.file.Report().How != safetensors.Mapped {
+		return
+	}
+	for _, t := range all {
+		release(t)
+	}
+}
+
 // Bytes is the size of the model's weights as stored.
 func (f *Folder) Bytes() (n int64) {
 	for _, w := range f.weights {
@@ -198,7 +209,9 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 		mu.Lock()
 		sums[name] = sum
 		mu.Unlock()
-		return nil
+		t, err := f.file.Tensor(name)
+		f.release(t)
+		return err
 	})
 	if err != nil {
 		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: f.file.Path(), Err: ErrWeights, Cause: err}

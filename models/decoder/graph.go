@@ -209,7 +209,7 @@ func (g *graph) causal() build.Value {
 }
 
 // scoreBytes is how large the scores of attention may be at once in the form Compact.
-const scoreBytes = 4 << 20
+const scoreBytes = 2 << 20
 
 // scores is attention, a few heads at a time where the scores of all would take much memory.
 func (g *graph) scores(q, oldK, oldV, mask, k, v, causal build.Value) build.Value {

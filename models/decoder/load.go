@@ -13,7 +13,6 @@ import (
 	"github.com/anekit/anekit/ane/kv"
 	"github.com/anekit/anekit/ane/mil/build"
 	"github.com/anekit/anekit/ane/mil/lint"
-	"github.com/anekit/anekit/unimem/safetensors"
 )
 
 // set is the programs of all layers for passes of columns tokens, or those of the logits.
@@ -141,12 +140,8 @@ func (m *Model) load(ctx context.Context) error {
 		}
 	}
 	m.plan.WeightsMapped, m.plan.WeightsConverted = s.sizes()
-	if m.folder.file.Report().How == safetensors.Mapped {
-		for _, w := range m.folder.weights { // what was converted or checked is not read again, or rarely
-			for _, t := range w.tensors() {
-				release(t)
-			}
-		}
+	for _, w := range m.folder.weights { // what was converted or checked is not read again, or rarely
+		m.folder.release(w.tensors()...)
 	}
 	return nil
 }

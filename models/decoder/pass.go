@@ -177,6 +177,9 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	at := len(s.tokens)
 	for i, token := range tokens {
 		embed.part(s.row[:c.Hidden], token, 0)
+		if embed.bits > 0 { // tokens are all over the vocabulary, and the system maps pages around each that is read
+			s.model.folder.release(embed.scales, embed.shifts)
+		}
 		state(p.x, i).store(s.row[:c.Hidden])
 		half := c.HeadDim / 2
 		cos, sin := s.row[:half], s.row[half:2*half]
