@@ -224,8 +224,8 @@ func (s *store) bytes(w *weight, r request) (*elements, error) {
 	return s.made[r], nil
 }
 
-// each calls do with rows of a weight, several at a time: row has the columns of row i, and at is the index of the first
-// element in the weight. Columns after the last one are zeros.
+// each calls do with rows of a weight, several at a time: row has the columns of row i, and at is the index of the
+// first element in the weight. Columns after the last one are zeros.
 func (s *store) each(w *weight, rows, columns extent, do func(i, at int, row []float32) error) error {
 	if w.bits > 0 && !s.checked[w.name] {
 		if err := w.check(); err != nil {
