@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -271,6 +272,34 @@ func BenchmarkFloat16(b *testing.B) {
 			for b.Loop() {
 				copy(dst, src)
 			}
+		})
+	}
+}
+
+// 10 MB of metadata: many names, beside one string as long.
+func BenchmarkMetadata(b *testing.B) {
+	const size = 10_000_000
+	for name, prefix := range map[string]string{"short": "", "alike": strings.Repeat("k", 1000)} {
+		b.Run(name, func(b *testing.B) {
+			text := []byte(`{"__metadata__":{`)
+			for i := uint32(0); len(text) < size; i++ {
+				text = fmt.Appendf(text, `"%s%08x":"",`, prefix, i*2654435761)
+			}
+			text = append(text, `"":""}}`...)
+			plain := []byte(`{"__metadata__":{"":"` + strings.Repeat("k", len(text)) + `"}}`)
+			parse := func(text []byte) time.Duration {
+				start := time.Now()
+				_, err := parseHeader(text, int64(lead+len(text)))
+				require.NoError(b, err)
+				return time.Since(start)
+			}
+			least, floor := parse(text), parse(plain)
+			for b.Loop() {
+				least, floor = min(least, parse(text)), min(floor, parse(plain))
+			}
+			b.ReportMetric(float64(least)/float64(len(text)), "ns/byte")
+			b.ReportMetric(float64(floor)/float64(len(plain)), "ns/byte-of-one-string")
+			b.ReportMetric(0, "ns/op") // of both
 		})
 	}
 }

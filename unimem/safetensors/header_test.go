@@ -201,7 +201,7 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 		"escaped fields": `{` + repeat(40_000, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%x":{"\u0064type":"U8","shape":[0],"data_offsets":[0,0]}`, i)
 		}) + `}`,
-		"braces": `{"__metadata__":{"` + strings.Repeat("{", 5_000_000) + `":""}}`,
+		"braces": `{"__metadata__":{"` + strings.Repeat("{", 500_000) + `":""}}`,
 		"axes": `{` + repeat(10, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%x":{"dtype":"U8","shape":[0`+strings.Repeat(",1", maxAxes-1)+`],"data_offsets":[0,0]}`, i)
 		}) + `}`,
@@ -211,16 +211,16 @@ func TestHostileHeadersCostLessThanTwiceTheirLength(t *testing.T) {
 		"short names of metadata": `{"__metadata__":{` + repeat(50*50, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"%c%c":""`, '#'+i/50, '#'+i%50)
 		}) + `}}`,
-		"escaped metadata": `{"__metadata__":{` + repeat(20_000, func(b *strings.Builder, i int) {
+		"escaped metadata": `{"__metadata__":{` + repeat(5000, func(b *strings.Builder, i int) {
 			fmt.Fprintf(b, `"\u00e4%x":"\u00e4"`, i)
 		}) + `}}`,
-		"a long string of escapes": `{"__metadata__":{"` + strings.Repeat(`\u00e4`, 500_000) + `":""}}`,
-		"colons and braces": `{"__metadata__":{"a":"` + strings.Repeat(":{", 2_500_000) + `"},` +
+		"a long string of escapes": `{"__metadata__":{"` + strings.Repeat(`\u00e4`, 50_000) + `":""}}`,
+		"colons and braces": `{"__metadata__":{"a":"` + strings.Repeat(":{", 100_000) + `"},` +
 			one("a", "U8", "[0]", 0, 0) + `}`,
-		"colons": `{"__metadata__":{"a":"` + strings.Repeat(":", 5_000_000) + `"}}`,
-		"nested values": `{"a":{"x":[` + strings.Repeat(strings.Repeat("[", 60)+strings.Repeat("]", 60)+",", 5000) +
+		"colons": `{"__metadata__":{"a":"` + strings.Repeat(":", 200_000) + `"}}`,
+		"nested values": `{"a":{"x":[` + strings.Repeat(strings.Repeat("[", 60)+strings.Repeat("]", 60)+",", 500) +
 			`0],"dtype":"U8","shape":[0],"data_offsets":[0,0]}}`,
-		"spaces": `{}` + strings.Repeat(" ", 5_000_000),
+		"spaces": `{}` + strings.Repeat(" ", 500_000),
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := []byte(text)

@@ -89,6 +89,42 @@ func TestLoad(t *testing.T) {
 	}
 }
 
+// Tensors of every type, written, mapped and loaded. Packed types end at whole bytes, so the next tensor begins at one.
+func TestEveryType(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "types"+extension)
+	w, err := Create(path, nil, NoSync())
+	require.NoError(t, err)
+	data := map[string][]byte{}
+	for i, d := range DTypes() {
+		n, err := d.Bytes(3, 4)
+		require.NoError(t, err)
+		b := bytes.Repeat([]byte{byte(i + 1)}, int(n))
+		data[d.String()] = b
+		require.NoError(t, w.Add(d.String(), d, []int{3, 4}, b))
+		if d.Bits() < 8 {
+			require.ErrorIs(t, w.Add("odd", d, []int{3}, make([]byte, 2)), ErrShape)
+		}
+		require.ErrorIs(t, w.Add("long", d, []int{3, 4}, make([]byte, n+1)), ErrShape)
+	}
+	require.NoError(t, w.Close())
+	mapped, err := Open(path)
+	require.NoError(t, err)
+	loaded, err := Load(t.Context(), path, tape(t, 1<<20))
+	require.NoError(t, err)
+	for _, f := range []*File{mapped, loaded} {
+		require.Len(t, f.Names(), len(data))
+		for _, d := range DTypes() {
+			x, err := f.Tensor(d.String())
+			require.NoError(t, err)
+			require.Equal(t, d, x.DType())
+			require.Equal(t, []int{3, 4}, x.Shape())
+			require.Equal(t, data[d.String()], x.Bytes())
+			require.Equal(t, x.Offset()%int64(d.Size()) == 0, x.Aligned())
+		}
+		require.NoError(t, f.Close())
+	}
+}
+
 func TestLoadRefuses(t *testing.T) {
 	path, data := large(t)
 	_, err := Load(t.Context(), path, nil)

@@ -11,7 +11,7 @@ import (
 // The work for names of metadata grows with their bytes, whatever they have in common: few are compared with each
 // other, and each of them a few times.
 func TestNamesAreSeldomCompared(t *testing.T) {
-	const n = 20_000
+	const n = 3000
 	for name, prefix := range map[string]string{
 		"short": "", "alike": strings.Repeat("k", 500), "escaped": strings.Repeat(`\u00e4\n`, 50),
 	} {
@@ -27,8 +27,7 @@ func TestNamesAreSeldomCompared(t *testing.T) {
 			count := 0
 			eachString(&scanner{b: text}, func(at int, raw []byte) bool {
 				count++
-				require.Zero(t, all.add(at, raw))
-				return true
+				return all.add(at, raw) == 0
 			})
 			require.Zero(t, all.flush())
 			require.Equal(t, n, count)
@@ -57,7 +56,7 @@ func TestNamesThatOccurTwice(t *testing.T) {
 		}
 	}
 	// As many as a text can have, all the same.
-	_, err := parse(file(`{"__metadata__":{`+strings.Repeat(`"":"",`, 100_000)+`"":""}}`, 0))
+	_, err := parse(file(`{"__metadata__":{`+strings.Repeat(`"":"",`, 10_000)+`"":""}}`, 0))
 	require.ErrorIs(t, err, ErrDuplicate)
 }
 
@@ -65,14 +64,10 @@ func TestNamesThatOccurTwice(t *testing.T) {
 func TestDensestNames(t *testing.T) {
 	const letters = "!#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~ \x7f"
 	names := []string{""}
-	for from := 0; len(names) < 100_000; {
-		to := len(names)
-		for _, name := range names[from:to] {
-			for _, c := range letters {
-				names = append(names, name+string(c))
-			}
+	for i := 0; len(names) < 15_000; i++ { // all of one letter and of two, some of three
+		for _, c := range letters {
+			names = append(names, names[i]+string(c))
 		}
-		from = to
 	}
 	for r := rune(0x80); r < 0x800; r++ {
 		names = append(names, string(r))

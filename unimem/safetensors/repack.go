@@ -16,7 +16,8 @@ import (
 // is left out. Options are those of Create but Align and Expect.
 //
 // Errors: os.ErrExist for a path that is the index of f or one of several files of f, which f would lose, and for one
-// that makes a further file of the folder f, which would have every tensor twice; those of Create and Writer.Add, ErrChanged, ErrClosed, and the cause of ctx.
+// that makes a further file of the folder f, which would have every tensor twice; those of Create and
+// Writer.Add, ErrChanged, ErrClosed, and the cause of ctx.
 func Repack(ctx context.Context, path string, f *File, align int, opts ...Option) (moved int64, err error) {
 	if err := f.keeps(path); err != nil {
 		return 0, err
