@@ -20,10 +20,12 @@ const poolTile = 64
 func newPooler(s *step, w way) (runner, int) {
 	r := &pooler{win: volumetric(s.attrs.(ops.Window)), way: w, dtype: s.out[0].dtype,
 		planes: s.in[0].shape[0] * s.in[0].shape[1]}
-	for i := range r.win.Out[2] {
-		r.counts = append(r.counts, r.count(2, i))
-	}
 	r.room = min(r.win.In[2], (poolTile-1)*r.win.Strides[2]+r.win.Kernel[2])
+	if w == byMaximum && s.halved() {
+		if h, work := newHalfMaxPooler(r); h != nil {
+			return h, work
+		}
+	}
 	return r, r.room + poolTile
 }
 
@@ -32,8 +34,7 @@ type pooler struct {
 	planes int
 	way    way
 	dtype  mil.DType
-	counts []int // positions of the windows along the last axis
-	room   int   // elements of x under the windows of poolTile outputs
+	room   int // elements of x under the windows of poolTile outputs
 }
 
 func (r *pooler) run(c *call) {
@@ -73,7 +74,7 @@ func (r *pooler) span(c *call, lo, hi, worker int) {
 			for t, v := range acc[:len(tile)] {
 				switch r.way {
 				case bySum:
-					v /= float64(across * r.counts[ow+t])
+					v /= float64(across * r.count(2, ow+t))
 				case bySquare:
 					v = math.Sqrt(v)
 				}
@@ -138,6 +139,9 @@ func (r *pooler) inside(axis, i int) (from, to int) {
 // its padding.
 func (r *pooler) count(axis, i int) int {
 	w := &r.win
+	if from := i*w.Strides[axis] - w.Before[axis]; from >= 0 && from+w.Kernel[axis] <= w.In[axis] {
+		return w.Kernel[axis]
+	}
 	from, to := r.inside(axis, i)
 	if !w.ExcludePadding {
 		from = i*w.Strides[axis] - w.Before[axis]

@@ -16,12 +16,15 @@ func resize(s *step) (runner, int) {
 	copy(r.out[:], lastThree(s.out[0].shape))
 	if a.Nearest {
 		n := &nearestCopier{resizer: *r, size: r.dtype.Size()}
+		if r.out[2] > mostWidth {
+			return n, 0
+		}
 		for j := range r.out[2] {
 			n.sources = append(n.sources, n.nearest(2, j))
 		}
 		return n, 0
 	}
-	for j := range r.out[2] {
+	for j := range min(r.out[2], mostWidth) {
 		r.columns = append(r.columns, r.at(2, j))
 	}
 	return r, 4*r.in[2] + r.out[2]
@@ -37,7 +40,7 @@ type resizer struct {
 	first   int // first axis that changes
 	in, out [3]int
 	dtype   mil.DType
-	columns []spot // the places of a line's elements
+	columns []spot // the places of the first elements of a line
 }
 
 // spot is a place between two elements of an axis: part of the way from lo to hi.
@@ -77,6 +80,14 @@ func (r *resizer) at(axis, i int) spot {
 	return spot{lo, min(lo+1, r.in[axis]-1), p - float64(lo)}
 }
 
+// place is at along a line.
+func (r *resizer) place(j int) spot {
+	if j < len(r.columns) {
+		return r.columns[j]
+	}
+	return r.at(2, j)
+}
+
 func (r *resizer) run(c *call) {
 	c.spread(c.out[0].len()/r.out[2], 4*r.out[2]+r.in[2])
 }
@@ -105,7 +116,7 @@ func (r *resizer) span(c *call, lo, hi, worker int) {
 			if j%chunk == chunk-1 && c.stopped() {
 				return
 			}
-			w := r.columns[j]
+			w := r.place(j)
 			f := blend(h.part, w.of(rows[0]), w, rows[1])
 			if d.part > 0 {
 				f = mix(d.part, f, blend(h.part, w.of(rows[2]), w, rows[3]))
@@ -139,7 +150,7 @@ func mix(part, a, b float64) float64 { return a*(1-part) + b*part }
 type nearestCopier struct {
 	resizer
 	size    int
-	sources []int // of a line's elements
+	sources []int // of a line's elements, unless these are too many
 }
 
 // nearest returns the element at the place of element i.
@@ -165,12 +176,25 @@ func (r *nearestCopier) span(c *call, lo, hi, _ int) {
 		case from == before: // as the line before
 			n := r.out[2] * r.size
 			copy(c.out[0].raw[i*n:][:n], c.out[0].raw[(i-1)*n:])
+		case r.sources == nil:
+			r.line(c, i, from)
 		case r.size == 2:
 			pickEach(c, c.out[0].pairs[i*r.out[2]:], c.in[0].pairs[from:], r.sources)
 		default:
 			pickEach(c, c.out[0].quads[i*r.out[2]:], c.in[0].quads[from:], r.sources)
 		}
 		before = from
+	}
+}
+
+// line copies line i element by element.
+func (r *nearestCopier) line(c *call, i, from int) {
+	n := r.size
+	for j := range r.out[2] {
+		if j%chunk == 0 && c.stopped() {
+			return
+		}
+		copy(c.out[0].raw[(i*r.out[2]+j)*n:][:n], c.in[0].raw[(from+r.nearest(2, j))*n:])
 	}
 }
 
