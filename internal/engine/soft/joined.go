@@ -57,8 +57,8 @@ func (c *call) pause(worker int) bool {
 	return c.stopped()
 }
 
-// complete runs the steps that are joined to the call on elements lo to hi of its result. It pauses before each, so that
-// a group waits no longer than a step of its own would.
+// complete runs the steps that are joined to the call on elements lo to hi of its result. It pauses before each, so
+// that a group waits no longer than a step of its own would.
 func (c *call) complete(lo, hi, worker int) {
 	for i := range c.joined {
 		if c.pause(worker) {

@@ -26,7 +26,8 @@ func (l lanes) turned() *turnedLanes {
 		return nil
 	}
 	l.widen(turnedWidth)
-	return &turnedLanes{lanes: l, pitch: (l.length + 15) / 16 * 16, runs: lanes{length: l.length, run: l.length, row: 1}}
+	runs := lanes{length: l.length, run: l.length, row: 1}
+	return &turnedLanes{lanes: l, pitch: (l.length + 15) / 16 * 16, runs: runs}
 }
 
 // room is the floats of the workspace that the runs take. They come first.

@@ -64,8 +64,8 @@ func TestTranspose(t *testing.T) {
 func TestTransposeNarrow(t *testing.T) {
 	for _, c := range []struct{ shape, perm []int }{
 		{[]int{3, 4500}, []int{1, 0}}, {[]int{4500, 3}, []int{1, 0}}, {[]int{2, 5, 600}, []int{2, 0, 1}},
-		{[]int{70, 90, 8}, []int{1, 0, 2}}, {[]int{2, 65, 66, 4}, []int{0, 2, 1, 3}}, {[]int{5, 70, 3, 2}, []int{1, 2, 0, 3}},
-		{[]int{66, 3, 5, 2}, []int{2, 1, 0, 3}}, {[]int{9, 100, 16}, []int{1, 0, 2}}, {[]int{9, 40, 33}, []int{1, 0, 2}},
+		{[]int{70, 90, 8}, []int{1, 0, 2}}, {[]int{2, 65, 66, 4}, []int{0, 2, 1, 3}},
+		{[]int{5, 70, 3, 2}, []int{1, 2, 0, 3}}, {[]int{66, 3, 5, 2}, []int{2, 1, 0, 3}}, {[]int{9, 100, 16}, []int{1, 0, 2}}, {[]int{9, 40, 33}, []int{1, 0, 2}},
 		{[]int{2, 3, 4, 5, 6}, []int{3, 0, 1, 2, 4}}, {[]int{7, 2, 40, 2}, []int{0, 2, 3, 1}},
 	} {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int8} {

@@ -2,6 +2,7 @@
 // one worker, apart from the block of a transformer.
 //
 //	go run ./internal/engine/soft/kernbench [part of a name]
+//	go run ./internal/engine/soft/kernbench shape | 'shape: part of a name'
 package main
 
 import (

@@ -1,11 +1,17 @@
 package main
 
 import (
+	_ "embed" // the list of shapes
 	"fmt"
 	"regexp"
 	"strconv"
 	"strings"
 )
+
+// shapes has a line for each case: its name, inputs, result, statements, and its products if it is one of those.
+//
+//go:embed shapes.txt
+var shapes string
 
 // shapeCases are operators on shapes that programs of networks have, each beside a copy of as many bytes as it reads
 // and writes, or a product of as many products. A kernel that goes from one element to the next takes tens of copies.

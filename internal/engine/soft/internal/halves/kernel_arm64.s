@@ -1,7 +1,7 @@
 #include "textflag.h"
 
-// The Go assembler has no names for these (Arm Architecture Reference Manual, C7.2). m, n and d are registers; a "2" form
-// uses the upper half of the narrower vector.
+// The Go assembler has no names for these (Arm Architecture Reference Manual, C7.2). m, n and d are registers; a "2"
+// form uses the upper half of the narrower vector.
 #define FCVTL(n, d)     WORD $(0x0E217800 | n<<5 | d)       // Vd.4S <- Vn.4H
 #define FCVTL2(n, d)    WORD $(0x4E217800 | n<<5 | d)
 #define FCVTN(n, d)     WORD $(0x0E216800 | n<<5 | d)       // Vd.4H <- Vn.4S
