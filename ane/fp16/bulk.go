@@ -10,9 +10,11 @@ const stretch = 256 << 10
 // change elements of dst beyond it. The two must not share memory.
 func Encode(dst []Bits, src []float32) int {
 	n := min(len(dst), len(src))
-	for i := 0; i < n; i += stretch {
-		end := min(i+stretch, n)
-		encode(dst[i:end], src[i:end])
+	dst, src = dst[:n], src[:n]
+	for len(src) > 0 {
+		part := min(len(src), stretch)
+		encode(dst[:part], src[:part])
+		dst, src = dst[part:], src[part:]
 	}
 	return n
 }
@@ -22,9 +24,11 @@ func Encode(dst []Bits, src []float32) int {
 // change elements of dst beyond it. The two must not share memory.
 func Decode(dst []float32, src []Bits) int {
 	n := min(len(dst), len(src))
-	for i := 0; i < n; i += stretch {
-		end := min(i+stretch, n)
-		decode(dst[i:end], src[i:end])
+	dst, src = dst[:n], src[:n]
+	for len(src) > 0 {
+		part := min(len(src), stretch)
+		decode(dst[:part], src[:part])
+		dst, src = dst[part:], src[part:]
 	}
 	return n
 }
@@ -34,9 +38,11 @@ func Decode(dst []float32, src []Bits) int {
 // elements of dst beyond it. The two must not share memory.
 func EncodeBrain(dst []Bits, src []Brain) int {
 	n := min(len(dst), len(src))
-	for i := 0; i < n; i += stretch {
-		end := min(i+stretch, n)
-		brain(dst[i:end], src[i:end])
+	dst, src = dst[:n], src[:n]
+	for len(src) > 0 {
+		part := min(len(src), stretch)
+		brain(dst[:part], src[:part])
+		dst, src = dst[part:], src[part:]
 	}
 	return n
 }
@@ -48,9 +54,11 @@ func EncodeBrain(dst []Bits, src []Brain) int {
 // undefined values.
 func Round(dst, src []float32) {
 	n := min(len(dst), len(src))
-	for i := 0; i < n; i += stretch {
-		end := min(i+stretch, n)
-		round(dst[i:end], src[i:end])
+	dst, src = dst[:n], src[:n]
+	for len(src) > 0 {
+		part := min(len(src), stretch)
+		round(dst[:part], src[:part])
+		dst, src = dst[part:], src[part:]
 	}
 }
 

@@ -8,7 +8,6 @@ const (
 	inf32  = 0xff << 23
 	over32 = (127 + 16) << 23 // 65536: this and above is an infinity or NaN
 	norm32 = (127 - 14) << 23 // SmallestNormal: below lie subnormal halves
-	tiny32 = (127 - 25) << 23 // half of SmallestSubnormal: this and below is zero
 	rebias = (127 - 15) << 23 // difference of the exponent biases
 )
 
@@ -27,13 +26,11 @@ func FromFloat32(f float32) Bits {
 	case u >= norm32:
 		// A carry out of the fraction increments the exponent, at most to that of Inf.
 		return sign | Bits((u-rebias+0xfff+u>>13&1)>>13)
-	case u > tiny32:
-		// The fraction with its hidden bit, in units of SmallestSubnormal.
-		m, shift := u&(1<<23-1)|1<<23, 126-u>>23
-		half := uint32(1)<<(shift-1) - 1
-		return sign | Bits((m+half+m>>shift&1)>>shift)
 	}
-	return sign
+	// The fraction with its hidden bit, in units of SmallestSubnormal. A shift of more than 25 leaves zero.
+	m, shift := uint64(u&(1<<23-1)|1<<23), 126-u>>23
+	half := uint64(1)<<(shift-1) - 1
+	return sign | Bits((m+half+m>>shift&1)>>shift)
 }
 
 // Float64 encodings between which truncation to float32 gives a normal number.
