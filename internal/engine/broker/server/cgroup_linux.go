@@ -20,7 +20,7 @@ type controlGroup struct {
 	second bool
 }
 
-// of returns the group in which a controller has the process, and those that that one is in.
+// of returns the group in which a controller has the process, and its parents.
 func (g controlGroups) of(controller string) (all []controlGroup) {
 	f, err := os.Open(g.list)
 	if err != nil {
