@@ -62,8 +62,8 @@ func SkipSlow(tb testing.TB) {
 	}
 }
 
-// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, and an eighth under
-// an emulator, which has to run each kernel of the processor and not each case.
+// Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, and an eighth
+// under an emulator, which has to run each kernel of the processor and not each case.
 func Cases(n int) int {
 	switch {
 	case Whole():
