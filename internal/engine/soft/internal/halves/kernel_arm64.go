@@ -2,6 +2,9 @@ package halves
 
 import "github.com/anekit/anekit/ane/fp16"
 
+// neon has the operations on elements, sums of runs, and what layer_norm and softmax do but the exponential.
+const neon = "neon"
+
 // detect requires nothing: every arm64 has these instructions.
 func detect() string { return neon }
 

@@ -14,9 +14,5 @@ const portable = "portable"
 // Accelerated names the implementation on this machine.
 func Accelerated() string { return machine.kernel }
 
-// neon is the kernel of arm64. It has the operations on elements, sums of runs, and what layer_norm and softmax do but
-// the exponential.
-const neon = "neon"
-
 // wide reports whether every operation has a kernel.
 func wide() bool { return machine.kernel == avx2 || machine.kernel == avx512 }
