@@ -203,15 +203,8 @@ func (b *benchGenerateDetails) print(a *app) error {
 		restore.Row(fmt.Sprint(r.Tokens), size(r.Bytes), ms(r.Save), ms(r.Restore), ms(r.Prefill),
 			fmt.Sprintf("%.3g", r.Ratio()), same)
 	}
-	for i, t := range []*page.Table{speed, memory, keys, restore} {
-		if i > 0 {
-			if err := a.printf("\n"); err != nil {
-				return err
-			}
-		}
-		if err := a.table(t); err != nil {
-			return err
-		}
+	if err := a.tables(speed, memory, keys, restore); err != nil {
+		return err
 	}
 	most := slices.MaxFunc(b.Restores, func(x, y decoderbench.Restored) int { return x.Tokens - y.Tokens })
 	return a.printf("\nThe publication extrapolates a ratio of 100 at 4096 tokens; here it is %.3g at %d.\n",

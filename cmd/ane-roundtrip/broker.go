@@ -92,7 +92,8 @@ func (a *app) broker(ctx context.Context, o brokerOptions) error {
 	a.err = log // a reader of standard error that does not read holds up nothing
 	signals := a.brokerSignals(ctx, o.drain)
 	defer signals.stop()
-	c := server.Config{Workers: server.Processors(), CacheDir: o.cache, Linger: o.linger, Stay: o.stay, Hurry: signals.hurry,
+	c := server.Config{Workers: server.Processors(), CacheDir: o.cache, Linger: o.linger, Stay: o.stay,
+		Hurry:  signals.hurry,
 		Drain:  max(o.drain, time.Microsecond), // with 0s the exit status tells of cut calls, too
 		Reload: signals.reload,
 		Log:    slog.New(slog.NewTextHandler(log, nil)), LogDropped: log.Dropped}

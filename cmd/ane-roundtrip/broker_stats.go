@@ -192,17 +192,7 @@ func (s *brokerStats) print(a *app) error {
 			number(c.TimedOut), number(c.Refused))
 		queues.Row(c.Class, number(c.Waiting), number(c.MostWaiting), brief(time.Duration(c.LongestWait)))
 	}
-	for i, t := range []*page.Table{budgets, classes, queues, counters} {
-		if i > 0 {
-			if err := a.printf("\n"); err != nil {
-				return err
-			}
-		}
-		if err := a.table(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.tables(budgets, classes, queues, counters)
 }
 
 // mebibytes formats a size.

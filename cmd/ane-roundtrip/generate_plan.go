@@ -135,15 +135,5 @@ func (d *planDetails) print(a *app) error {
 	if len(d.Budgets) > 0 {
 		tables = append(tables, limitTable(d.Budgets))
 	}
-	for i, t := range tables {
-		if i > 0 {
-			if err := a.printf("\n"); err != nil {
-				return err
-			}
-		}
-		if err := a.table(t); err != nil {
-			return err
-		}
-	}
-	return nil
+	return a.tables(tables...)
 }

@@ -177,6 +177,21 @@ func valueOf(c trial.Check) string {
 // table prints a table at the width of the terminal or of COLUMNS.
 func (a *app) table(t *page.Table) error { return t.Write(a.out, page.Width(a.out)) }
 
+// tables prints tables with an empty line between two.
+func (a *app) tables(all ...*page.Table) error {
+	for i, t := range all {
+		if i > 0 {
+			if err := a.printf("\n"); err != nil {
+				return err
+			}
+		}
+		if err := a.table(t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // receiptOf formats the name, chip and system of an engine.
 func receiptOf(r *ane.Receipt) string { return fmt.Sprintf("%s: %s, %s", r.Engine, r.Chip, r.OSBuild) }
 

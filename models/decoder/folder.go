@@ -55,7 +55,8 @@ func Open(dir string) (*Folder, error) {
 		_, err = file.Tensor(strings.TrimPrefix(embedding, base) + ".weight")
 		f.bare = err == nil
 	}
-	if t, err := file.Tensor(f.stored(layerName(0, "self_attn.k_norm")) + ".weight"); err == nil && c.QKNorm && c.guessed {
+	keyNorm := f.stored(layerName(0, "self_attn.k_norm"))
+	if t, err := file.Tensor(keyNorm + ".weight"); err == nil && c.QKNorm && c.guessed {
 		// the family has heads of another size than Hidden/Heads, and the norm of a head has that size
 		if s := t.Shape(); len(s) == 1 && s[0] > 0 && s[0]%2 == 0 && s[0] <= maxNumber/c.Heads {
 			c.HeadDim = s[0]

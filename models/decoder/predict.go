@@ -26,20 +26,20 @@ func Predict(f *Folder, opts ...Option) (Plan, error) {
 	for _, set := range m.layersOf {
 		seen := map[string]int{}
 		for _, p := range set.pieces {
-			err := m.foresee(seen, m.signature(p, none), set.entry(p), func() (*build.Program, map[string]request, error) {
+			write := func() (*build.Program, map[string]request, error) {
 				return f.layers(m.o.form, set.columns, m.o.context, m.parts, p, none)
-			})
-			if err != nil {
+			}
+			if err := m.foresee(seen, m.signature(p, none), set.entry(p), write); err != nil {
 				return Plan{}, err
 			}
 		}
 	}
 	seen := map[string]int{}
 	for part := range m.parts.parts {
-		err := m.foresee(seen, "", ProgramPlan{Name: m.head.name}, func() (*build.Program, map[string]request, error) {
+		write := func() (*build.Program, map[string]request, error) {
 			return f.head(m.o.form, m.head.columns, extentOf(part, m.parts.rows), none)
-		})
-		if err != nil {
+		}
+		if err := m.foresee(seen, "", ProgramPlan{Name: m.head.name}, write); err != nil {
 			return Plan{}, err
 		}
 	}

@@ -22,8 +22,8 @@ func TestPredictedPlans(t *testing.T) {
 		{WithForm(Engine), func(o *options) { o.weights = 20000 }},                // more than a chip loads at once
 	} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			s := decodertest.Spec{Family: decodertest.Families()[i%5], Bits: 4 * (i % 2), Layers: 3 + 9*(i/5), Seed: uint64(i),
-				Overrides: map[string]int{"model.layers.1.mlp.down_proj": 8}}
+			s := decodertest.Spec{Family: decodertest.Families()[i%5], Bits: 4 * (i % 2), Layers: 3 + 9*(i/5),
+				Seed: uint64(i), Overrides: map[string]int{"model.layers.1.mlp.down_proj": 8}}
 			_, m := open(t, engine.Soft, s, opts...)
 			got, err := Predict(m.folder, opts...)
 			require.NoError(t, err)

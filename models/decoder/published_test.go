@@ -38,9 +38,10 @@ func TestFoldersAsPublished(t *testing.T) {
 		"Llama 3.2, newer keys": {Family: decodertest.Llama3, Tied: true, Positions: 131072, Config: map[string]any{
 			"rope_scaling": nil, "rope_theta": nil, "dtype": "bfloat16", "torch_dtype": nil,
 			"rope_parameters": with(llama3, "rope_theta", 500000.0)}},
-		"Qwen 2.5, tied": {Family: decodertest.Qwen2, Tied: true, Heads: 4, KVHeads: 1, Shards: 3, Config: map[string]any{
-			"use_mrope": false, "sliding_window": 32768, "max_window_layers": 1, "use_sliding_window": false,
-			"layer_types": []string{"full_attention", "full_attention"}, "rope_scaling": nil}},
+		"Qwen 2.5, tied": {Family: decodertest.Qwen2, Tied: true, Heads: 4, KVHeads: 1, Shards: 3,
+			Config: map[string]any{
+				"use_mrope": false, "sliding_window": 32768, "max_window_layers": 1, "use_sliding_window": false,
+				"layer_types": []string{"full_attention", "full_attention"}, "rope_scaling": nil}},
 		"Qwen 3, wide heads": {Family: decodertest.Qwen3, Tied: true, Heads: 4, KVHeads: 2, HeadDim: 48,
 			Config: map[string]any{"max_window_layers": 2, "sliding_window": nil, "attention_dropout": 0.0}},
 		"Qwen 3, narrow heads": {Family: decodertest.Qwen3, Heads: 2, KVHeads: 1, HeadDim: 16, Config: map[string]any{

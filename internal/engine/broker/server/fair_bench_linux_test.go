@@ -106,12 +106,13 @@ func ownProcess(b *testing.B) (workers int) {
 }
 
 // BenchmarkNoOpBesideHog is a short request of a high class, asked for while a client of the lowest class runs products
-// of matrices without end, each time while the hog runs. It reports the quantiles of its time, and that of two steps of the hog.
+// of matrices without end, each time while the hog runs. It reports the quantiles of its time, and that of two steps of
+// the hog.
 func BenchmarkNoOpBesideHog(b *testing.B) {
 	workers := ownProcess(b)
 	for name, engine := range map[string]func() ane.Engine{
 		"yields": func() ane.Engine { return soft.New(soft.Workers(workers)) },
-		"whole":  func() ane.Engine { return whole{soft.New(soft.Workers(workers))} }, // the floor of what is to be beaten
+		"whole":  func() ane.Engine { return whole{soft.New(soft.Workers(workers))} }, // the floor
 	} {
 		b.Run(name, func(b *testing.B) {
 			s, join := bench(b, workers, engine)
