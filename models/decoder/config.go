@@ -146,17 +146,20 @@ func readConfig(dir string) (Config, error) {
 const maxConfig = 16 << 20
 
 // readSmall reads a regular file of at most maxConfig bytes.
-func readSmall(path string) ([]byte, error) {
+func readSmall(path string) ([]byte, error) { return readRegular(path, maxConfig) }
+
+// readRegular reads a regular file of at most so many bytes.
+func readRegular(path string, most int64) ([]byte, error) {
 	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close() // it was only read
-	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err == nil && len(text) > maxConfig {
-		return nil, fmt.Errorf("more than %d bytes", maxConfig)
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, fmt.Errorf("more than %d bytes", most)
 	}
-	return text, err
+	return data, err
 }
 
 // openRegular opens a file. It refuses a pipe, which would block until somebody writes, and a device, which may have

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -225,13 +226,9 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 		}
 		fmt.Fprintf(all, "%s %v %v %016x\n", name, t.DType(), t.Shape(), sums[name])
 	}
-	text, err := os.ReadFile(filepath.Join(f.dir, "tokenizer.json"))
+	tokenizer, err := hashFile(filepath.Join(f.dir, "tokenizer.json"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return kv.Fingerprint{}, &Error{Op: "fingerprint", Name: "tokenizer.json", Err: ErrTokenizer, Cause: err}
-	}
-	tokenizer := ""
-	if err == nil {
-		tokenizer = sum128(text)
 	}
 	f.print = &kv.Fingerprint{Model: sum128(f.config.text()), Weights: hash128(all), Tokenizer: tokenizer}
 	return *f.print, nil
@@ -240,6 +237,20 @@ func (f *Folder) Fingerprint(ctx context.Context) (kv.Fingerprint, error) {
 func sum128(text []byte) string {
 	sum := xxh3.Hash128(text).Bytes()
 	return hex.EncodeToString(sum[:])
+}
+
+// hashFile returns the hash of a regular file of any size.
+func hashFile(path string) (string, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close() // it was only read
+	h := xxh3.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", err
+	}
+	return hash128(h), nil
 }
 
 func hash128(h *xxh3.Hasher) string {

@@ -27,6 +27,8 @@ func TestPipesAreRefused(t *testing.T) {
 			f, err := Open(dir)
 			if name == "tokenizer.json" {
 				require.NoError(t, err)
+				_, err = f.Fingerprint(t.Context())
+				one(t, err, kind, name, "regular")
 				_, err = f.Tokenizer()
 				require.NoError(t, f.Close())
 			}

@@ -2,7 +2,6 @@ package decoder
 
 import (
 	"fmt"
-	"io"
 	"unicode/utf8"
 )
 
@@ -45,17 +44,10 @@ const (
 // ReadTokenizer reads a tokenizer.json of at most 64 MiB. The error matches ErrTokenizer.
 func ReadTokenizer(path string) (*Tokenizer, error) {
 	const op = "read tokenizer"
-	f, err := openRegular(path)
+	data, err := readRegular(path, maxTokenizerFile)
 	if err != nil {
 		return nil, &Error{Op: op, Name: path, Err: ErrTokenizer, Cause: err,
 			Hint: "put tokenizer.json into the model's folder, or give token ids"}
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxTokenizerFile+1))
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return nil, &Error{Op: op, Name: path, Err: ErrTokenizer, Cause: err}
 	}
 	t, err := parseTokenizer(data)
 	if err != nil {
