@@ -137,6 +137,22 @@ func (c *cache) load(id Identity, k Key, m numerics.Mode) (s *source, damaged bo
 	return s, false
 }
 
+// has reports whether the cache knows of an entry, which it counts as used. It does not read it: who asks for it by its
+// key finds out whether it is damaged.
+func (c *cache) has(id Identity, k Key) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	at := c.have[entryName{id.String(), k}]
+	if at == nil {
+		return false
+	}
+	if info, err := os.Lstat(c.path(id, k)); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	c.order.MoveToFront(at)
+	return true
+}
+
 // read returns a whole file of the cache, and its bytes on disk. Another one may take its
 // name meanwhile.
 func (c *cache) read(path string) ([]byte, int64, error) {

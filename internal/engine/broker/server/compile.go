@@ -153,13 +153,16 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 	r, shared, err := c.acquire(ctx, at, func(r *resident) (ane.Executable, error) {
 		src, files := &up.source, up.files
 		var weights ane.Weights
-		if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
-			return nil, err
-		}
-		kept, damaged := c.cache.load(c.grant.id, key, c.grant.mode)
-		if damaged {
-			c.counts.damaged.Add(1)
-			how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
+		var kept *source
+		if !up.lends() { // else the engine computes with what was sent, which an entry would be a copy of
+			if err := up.owe("compile", p.File, needs{memory: c.entrySize(key)}); err != nil {
+				return nil, err
+			}
+			var damaged bool
+			if kept, damaged = c.cache.load(c.grant.id, key, c.grant.mode); damaged {
+				c.counts.damaged.Add(1)
+				how.notes = append(how.notes, "the entry in the cache was damaged and is made again")
+			}
 		}
 		switch {
 		case kept != nil:
@@ -181,7 +184,7 @@ func (c *compiles) find(ctx context.Context, p *wire.Compile, up *upload) (*resi
 		if err != nil {
 			return nil, err
 		}
-		if !how.cached {
+		if !how.cached && !(up.lends() && c.cache.has(c.grant.id, key)) {
 			if err := c.cache.store(c.grant.id, key, src); err != nil {
 				c.counts.uncached.Add(1)
 				how.notes = append(how.notes, "not kept in the cache: "+err.Error())

@@ -2,10 +2,14 @@ package server
 
 import (
 	"encoding/binary"
+	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/ane/fp16"
 	"github.com/anekit/anekit/ane/mil"
@@ -70,6 +74,68 @@ func TestLargeWeightsStayWhereTheyAre(t *testing.T) {
 	require.Equal(t, float32(3), first(own))
 	require.Equal(t, float32(2), first(base))
 	require.Greater(t, p.counter(t, "own descriptors"), before)
+}
+
+// A program with large weights is computed with where the client has put them also when the cache has the program: what
+// it has would be a copy.
+func TestLargeWeightsAreNotReadFromTheCache(t *testing.T) {
+	dir := t.TempDir()
+	for range 2 { // brokers, one after another
+		t.Run("", func(t *testing.T) {
+			b := startBroker(t, Config{CacheDir: dir})
+			p := b.join(alice, "")
+			for range 2 {
+				before := p.counter(t, "own mappings")
+				c, err := p.compile(wide(t, 2))
+				require.NoError(t, err)
+				require.Greater(t, p.counter(t, "own mappings"), before, "the client's memory is mapped")
+				require.NoError(t, p.ask(wire.KindRelease, &wire.Release{Program: c.Program}, &wire.Empty{}))
+				again, err := p.byKey(c.Key)
+				require.NoError(t, err, "the cache has it")
+				require.NoError(t, p.ask(wire.KindRelease, &wire.Release{Program: again.Program}, &wire.Empty{}))
+			}
+			files, err := filepath.Glob(filepath.Join(dir, "*", "*"+suffix))
+			require.NoError(t, err)
+			require.Len(t, files, 1)
+		})
+	}
+}
+
+// A program may name parts of files that are larger than a program may be, as one does that shares some weights with
+// others. Only what it names is charged.
+func TestPartsOfLargeFiles(t *testing.T) {
+	b := startBroker(t, Config{process: allowance{files: 1 << 12, mappings: 1 << 14, memory: 1 << 30}})
+	p := b.join(alice, "")
+	m := wide(t, 2)
+	w := m.Weights["@model_path/w.bin"]
+	text, err := wire.Seal("text", m.Text)
+	require.NoError(t, err)
+	defer text.Close()
+	fds := []int{int(text.Fd())}
+	q := wire.Compile{TextSize: uint64(len(m.Text))}
+	for _, name := range []string{"@model_path/w.bin", "@model_path/v.bin"} {
+		fd, err := unix.MemfdCreate("large", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+		require.NoError(t, err)
+		defer unix.Close(fd)
+		require.NoError(t, unix.Ftruncate(fd, MaxUpload/8*5))
+		_, err = unix.Pwrite(fd, w, 1<<30)
+		require.NoError(t, err)
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS,
+			unix.F_SEAL_SHRINK|unix.F_SEAL_GROW|unix.F_SEAL_WRITE|unix.F_SEAL_SEAL)
+		require.NoError(t, err)
+		q.Weights = append(q.Weights, wire.Weight{Name: name, Descriptor: uint32(len(fds)), Offset: 1 << 30,
+			Size: uint64(len(w))})
+		fds = append(fds, fd)
+	}
+	require.NoError(t, p.ask(wire.KindCompile, &q, &wire.Compiled{}, fds...))
+	require.Less(t, p.counter(t, "own bytes of memory"), uint64(3*len(w)))
+
+	for i := range 2 { // both are holes but for the weight: within the limit one by one
+		q.Weights[i].Offset, q.Weights[i].Size = 0, MaxUpload/8*5
+	}
+	err = p.ask(wire.KindCompile, &q, &wire.Compiled{}, fds...)
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	require.ErrorContains(t, err, fmt.Sprint(MaxUpload))
 }
 
 // Weights that the reader of weight files has something to say about are read by it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
@@ -73,14 +74,12 @@ func (u *upload) open(fds wire.Descriptors) error {
 	if err := u.owe("compile", "", needs{descriptors: int64(len(fds))}); err != nil {
 		return err
 	}
-	left := MaxUpload
 	for i, fd := range fds {
-		s, err := wire.KeepSealed(fd, left)
+		s, err := wire.KeepSealed(fd, MaxUpload)
 		if err != nil {
 			return &ane.Error{Op: "compile", Engine: Name, Name: fmt.Sprintf("descriptor %d", i), Err: err}
 		}
 		u.files.list = append(u.files.list, s)
-		left -= s.Size()
 	}
 	return nil
 }
@@ -103,13 +102,18 @@ func (u *upload) owe(op, name string, n needs) error {
 	return nil
 }
 
-// addWeights sorts the list as source.sort does the weights.
+// addWeights sorts the list as source.sort does the weights. What counts for MaxUpload are the parts of the files that
+// the program names: a file may hold weights of other programs too.
 func (u *upload) addWeights(list []wire.Weight) error {
 	parts := make(map[string]extent, len(list))
+	left := MaxUpload - u.text.size
 	for _, w := range list {
 		part, err := u.slice(w.Name, w.Descriptor, w.Offset, w.Size)
 		if err != nil {
 			return err
+		}
+		if left -= part.size; left < 0 {
+			return exhausted("compile", w.Name, "bytes of text and weights", MaxUpload, "split the program")
 		}
 		parts[w.Name] = part
 		u.weights = append(u.weights, weight{name: w.Name})
@@ -164,26 +168,41 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 	return x.file.CopyTo(ctx, yielding{h, ctx}, int64(x.at), int64(x.size))
 }
 
-// claim charges for what reading the files costs. A mapping of a hole costs a page when it is read, and hashing one
-// takes time, so holes are charged before either; and the engine copies the weights.
+// claim charges for what reading the program costs. A mapping of a hole costs a page when it is read, and hashing one
+// takes time, so holes are charged before either; and the engine may copy the weights. Holes of the files that the
+// program does not name are never read.
 func (u *upload) claim(ctx context.Context, op, name string) error {
-	var n needs
-	for _, f := range u.files.list {
-		holes, err := f.Holes(ctx)
+	var weights, holes int64
+	for _, part := range u.parts {
+		weights += int64(part.size)
+	}
+	if err := u.owe(op, name, needs{memory: weights}); err != nil { // before the holes of each are looked for
+		return err
+	}
+	for _, part := range append([]extent{u.text}, u.parts...) {
+		n, err := part.holes(ctx)
 		if err != nil {
 			return &ane.Error{Op: op, Engine: Name, Name: name, Err: err}
 		}
-		n.memory += holes
+		holes += n
 	}
-	if n.memory > 0 {
-		if err := u.owes.memory.mayStray(op, name, n.memory); err != nil {
-			return err
-		}
+	if holes == 0 {
+		return nil
 	}
-	for _, part := range u.parts {
-		n.memory += int64(part.size)
+	if err := u.owes.memory.mayStray(op, name, holes); err != nil {
+		return err
 	}
-	return u.owe(op, name, n)
+	return u.owe(op, name, needs{memory: holes})
+}
+
+// holes counts the bytes of holes in the pages that hold the part.
+func (x extent) holes(ctx context.Context) (int64, error) {
+	if x.size == 0 {
+		return 0, nil
+	}
+	page := os.Getpagesize()
+	from, to := x.at&^(page-1), (x.at+x.size+page-1)&^(page-1)
+	return x.file.Holes(ctx, int64(from), int64(min(to, x.file.Size())-from))
 }
 
 // yielding lets other compiles run after each part that is hashed.

@@ -178,10 +178,10 @@ func (s *Sealed) CopyTo(ctx context.Context, w io.Writer, at, size int64) error 
 	})
 }
 
-// Holes counts the bytes that no process has written: a mapping that reads them costs their
-// pages. Errors: ErrSocket, and that of a context that ends.
-func (s *Sealed) Holes(ctx context.Context) (bytes int64, err error) {
-	err = s.extents(ctx, 0, int64(s.size), func(_, n int64, hole bool) error {
+// Holes counts those of size bytes at an offset, which the file has, that no process has written: a mapping that reads
+// them costs their pages. Errors: ErrSocket, and that of a context that ends.
+func (s *Sealed) Holes(ctx context.Context, at, size int64) (bytes int64, err error) {
+	err = s.extents(ctx, at, size, func(_, n int64, hole bool) error {
 		if hole {
 			bytes += n
 		}

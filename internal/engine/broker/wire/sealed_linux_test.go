@@ -120,9 +120,12 @@ func TestHolesCostNothing(t *testing.T) {
 	require.NoError(t, err)
 	defer m.Close()
 	ctx := context.Background()
-	holes, err := m.Holes(ctx)
+	holes, err := m.Holes(ctx, 0, size)
 	require.NoError(t, err)
 	require.EqualValues(t, size-3*len(page), holes)
+	holes, err = m.Holes(ctx, 8192, 8192)
+	require.NoError(t, err)
+	require.EqualValues(t, 8192, holes)
 	want := make([]byte, size)
 	for _, at := range []int{4096, 32 << 20, size - 4096} {
 		copy(want[at:], page)
@@ -138,6 +141,6 @@ func TestHolesCostNothing(t *testing.T) {
 	over, cancel := context.WithCancel(ctx)
 	cancel()
 	require.ErrorIs(t, m.CopyTo(over, io.Discard, 0, size), context.Canceled)
-	_, err = m.Holes(over)
+	_, err = m.Holes(over, 0, size)
 	require.ErrorIs(t, err, context.Canceled)
 }
