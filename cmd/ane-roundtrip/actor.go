@@ -313,6 +313,11 @@ func (j *actorJob) prepare() (err error) {
 	}
 	c := j.folder.Config()
 	taken := info.Taken + 1 // the last token that the actor said is perhaps not taken yet
+	room := info.Taken
+	if info.Taken == 0 { // the guest has the prompt to read
+		taken = max(1, len(info.Prompt))
+		room = taken
+	}
 	switch {
 	case o.max < 0:
 		return badf("--max %d; give 0 or more", o.max)
@@ -322,7 +327,7 @@ func (j *actorJob) prepare() (err error) {
 	case !o.whole:
 		o.max = max(0, min(o.max, c.Positions-taken))
 	}
-	if err := c.Room(taken-1, o.max); err != nil {
+	if err := c.Room(room, o.max); err != nil {
 		return err
 	}
 	if o.context == 0 {
