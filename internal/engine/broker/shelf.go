@@ -14,6 +14,8 @@ import (
 // shelf finds weight files that a program of the engine has sent already, so that programs of one model, such as those
 // of a step and of a chunk, share one copy in one memfd. Files count by their content.
 type shelf struct {
+	most int // bytes of the memfds of one upload, for tests; 0 means wire.MaxUpload
+
 	mu   sync.Mutex
 	have map[xxh3.Uint128]slot
 }
@@ -27,6 +29,7 @@ type slot struct {
 // memfd is sealed memory that uploads share. The last one closes it. The mutex of the shelf guards users.
 type memfd struct {
 	*os.File
+	size  int
 	users int
 	kept  []xxh3.Uint128 // what the shelf finds in it
 }
@@ -105,7 +108,11 @@ func seal(name string, content [][]byte) (*memfd, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &memfd{File: f, users: 1}, nil
+	m := &memfd{File: f, users: 1}
+	for _, part := range content {
+		m.size += len(part)
+	}
+	return m, nil
 }
 
 // sum is the hash of a content.
@@ -116,6 +123,14 @@ func sum(content [][]byte) (key xxh3.Uint128, size int) {
 		size += len(part)
 	}
 	return h.Sum128(), size
+}
+
+// limit is how many bytes the memfds of one upload may have.
+func (s *shelf) limit() int {
+	if s.most > 0 {
+		return s.most
+	}
+	return wire.MaxUpload
 }
 
 // releaseAll removes a user of each.

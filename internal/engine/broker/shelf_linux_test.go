@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"bytes"
+	"io/fs"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,6 +79,54 @@ func TestProgramsShareWeights(t *testing.T) {
 	require.NoError(t, other.Close(t.Context()))
 	require.Empty(t, e.shelf.have)
 	require.NoError(t, d.Close())
+}
+
+// A memfd counts whole for the upload that shares one file of it. A program that is within the limit by itself is sent
+// without sharing where what it shares exceeds the limit.
+func TestSharingKeepsWithinTheLimit(t *testing.T) {
+	weights := func(values ...byte) (all [][]byte) {
+		for _, v := range values {
+			all = append(all, bytes.Repeat([]byte{v}, leastKept))
+		}
+		return all
+	}
+	s := &shelf{most: 5 * leastKept}
+	pack := func(values ...byte) *upload {
+		u := &upload{shelf: s}
+		all := weights(values...)
+		var paths []string
+		for i := range all {
+			paths = append(paths, string(rune('a'+i)))
+		}
+		paths = append(paths, "missing")
+		require.NoError(t, u.pack(paths, func(path string) ([][]byte, error) {
+			if path == "missing" {
+				return nil, fs.ErrNotExist
+			}
+			return [][]byte{all[path[0]-'a']}, nil
+		}))
+		size := 0
+		for _, f := range u.files {
+			size += f.size
+		}
+		require.LessOrEqual(t, size, s.most)
+		require.Len(t, u.request.Weights, len(values))
+		for i, w := range u.request.Weights {
+			at := slot{u.files[w.Descriptor], int(w.Offset), int(w.Size)}
+			require.True(t, at.holds([][]byte{all[i]}), w.Name)
+		}
+		return u
+	}
+	one, two := pack(1, 2, 3), pack(4, 5, 6)
+	again := pack(1, 2, 3, 7)
+	require.Same(t, one.files[0], again.files[0])
+	across := pack(3, 4)
+	require.Len(t, across.files, 1)
+	require.NotSame(t, one.files[0], across.files[0])
+	for _, u := range []*upload{one, two, again, across} {
+		require.NoError(t, u.close())
+	}
+	require.Empty(t, s.have)
 }
 
 // Equal sums are no proof that files are equal.

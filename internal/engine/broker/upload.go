@@ -54,45 +54,75 @@ func newUpload(src ane.Source, s *shelf) (*upload, error) {
 	return u, nil
 }
 
-// pack shares the files that the shelf has, and puts the others that read can read into a memfd.
+// fresh is the content of a memfd to be made, and the weight files in it.
+type fresh struct {
+	content [][]byte
+	size    int
+	keys    []xxh3.Uint128
+	weights []int // of keys: indexes in request.Weights
+}
+
+// pack shares the files that the shelf has, and puts the others that read can read into a memfd. Memfds count whole
+// against the limit of an upload, with the files of other programs in them. Where they exceed it, pack shares none.
 func (u *upload) pack(paths []string, read func(path string) ([][]byte, error)) error {
-	var content [][]byte
-	var keys []xxh3.Uint128
-	var own []int // of keys: indexes in request.Weights
-	end := 0
+	first := len(u.files)
+	put := u.place(paths, read, true)
+	size := put.size
+	for _, f := range u.files {
+		size += f.size
+	}
+	if size > u.shelf.limit() && len(u.files) > first {
+		_ = u.shelf.releaseAll(u.files[first:]) // nothing was written
+		u.files = u.files[:first]
+		paths = nil // those that can be read
+		for _, w := range u.request.Weights {
+			paths = append(paths, w.Name)
+		}
+		u.request.Weights = nil
+		put = u.place(paths, read, false)
+	}
+	if put.content == nil {
+		return nil
+	}
+	f, err := seal("weights", put.content)
+	if err != nil {
+		return err
+	}
+	for i, at := range put.weights {
+		w := &u.request.Weights[at]
+		w.Descriptor = uint32(len(u.files))
+		if w.Size >= leastKept {
+			u.shelf.keep(put.keys[i], slot{f, int(w.Offset), int(w.Size)})
+		}
+	}
+	u.files = append(u.files, f)
+	return nil
+}
+
+// place lists the files that read can read in the request, and returns those that the upload does not share.
+func (u *upload) place(paths []string, read func(path string) ([][]byte, error), sharing bool) (put fresh) {
 	for _, path := range paths {
 		parts, err := read(path)
 		if err != nil {
 			continue
 		}
 		key, size := sum(parts)
-		w, ok := u.share(parts, key, size)
-		if !ok {
+		var w wire.Weight
+		shared := false
+		if sharing {
+			w, shared = u.share(parts, key, size)
+		}
+		if !shared {
 			pad := -size & (weightAlign - 1)
-			w = wire.Weight{Offset: uint64(end), Size: uint64(size)}
-			content = append(append(content, parts...), make([]byte, pad))
-			end += size + pad
-			keys, own = append(keys, key), append(own, len(u.request.Weights))
+			w = wire.Weight{Offset: uint64(put.size), Size: uint64(size)}
+			put.content = append(append(put.content, parts...), make([]byte, pad))
+			put.size += size + pad
+			put.keys, put.weights = append(put.keys, key), append(put.weights, len(u.request.Weights))
 		}
 		w.Name = path
 		u.request.Weights = append(u.request.Weights, w)
 	}
-	if content == nil {
-		return nil
-	}
-	f, err := seal("weights", content)
-	if err != nil {
-		return err
-	}
-	for i, at := range own {
-		w := &u.request.Weights[at]
-		w.Descriptor = uint32(len(u.files))
-		if w.Size >= leastKept {
-			u.shelf.keep(keys[i], slot{f, int(w.Offset), int(w.Size)})
-		}
-	}
-	u.files = append(u.files, f)
-	return nil
+	return put
 }
 
 // share returns where another upload has put a file of this content.

@@ -24,7 +24,7 @@ const (
 	MaxPinned = 4 << 30
 	// MaxUpload is how many bytes the text and the weights of one program may
 	// have together.
-	MaxUpload = 4 << 30
+	MaxUpload = wire.MaxUpload
 	// MaxCompiles is how many compiles of one client may be unanswered, instances among
 	// them.
 	MaxCompiles = 256

@@ -74,6 +74,8 @@ const (
 	MaxFrame = HeaderSize + MaxPayload
 	// MaxDescriptors bounds the descriptors beside a frame; Linux takes 253 (SCM_MAX_FD).
 	MaxDescriptors = 16
+	// MaxUpload bounds the bytes of the memfds beside a frame.
+	MaxUpload = 4 << 30
 	// MaxLong bounds a payload that travels in a memfd.
 	MaxLong = 16 << 20
 )
