@@ -55,7 +55,9 @@ func (s *Sealed) CopyTo(context.Context, io.Writer, int64, int64) error {
 }
 
 // Holes answers ErrUnsupported.
-func (s *Sealed) Holes(context.Context) (int64, error) { return 0, unsupported("read sealed") }
+func (s *Sealed) Holes(context.Context, int64, int64) (int64, error) {
+	return 0, unsupported("read sealed")
+}
 
 // Close does nothing.
 func (s *Sealed) Close() error { return nil }
