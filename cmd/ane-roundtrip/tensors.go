@@ -115,6 +115,8 @@ type weightsDetails struct {
 	Pages    int64             `json:"bytes_at_16384"`
 	Metadata map[string]string `json:"metadata,omitempty"`
 	Tensors  []weightsTensor   `json:"tensors"`
+
+	count int // of tensors, which are in Tensors where they are printed
 }
 
 type weightsTensor struct {
@@ -146,8 +148,13 @@ func badWeights(err error) error {
 	return err
 }
 
-func weightsDetailsOf(action string, f *safetensors.File) (*weightsDetails, error) {
-	d := &weightsDetails{File: f.Path(), Action: action, Metadata: f.Metadata(), Tensors: []weightsTensor{}}
+// weightsDetailsOf describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for a
+// report or a table: a header of 100 MB has millions of either.
+func (a *app) weightsDetailsOf(action string, f *safetensors.File, table bool) (*weightsDetails, error) {
+	d := &weightsDetails{File: f.Path(), Action: action, Tensors: []weightsTensor{}}
+	if a.reports() {
+		d.Metadata = f.Metadata()
+	}
 	files := map[string]struct{}{}
 	for _, name := range f.Names() {
 		t, err := f.Tensor(name)
@@ -155,9 +162,13 @@ func weightsDetailsOf(action string, f *safetensors.File) (*weightsDetails, erro
 			return nil, err
 		}
 		files[t.File()] = struct{}{}
-		row := weightsTensor{name, t.DType().String(), t.Shape(), t.Size(), t.File(), t.Offset(), alignment(t.Offset()),
-			t.Aligned()}
-		d.Tensors = append(d.Tensors, row)
+		row := weightsTensor{Name: name, Bytes: t.Size(), File: t.File(), Offset: t.Offset(),
+			Aligned: alignment(t.Offset()), Usable: t.Aligned()}
+		if table || a.reports() {
+			row.Type, row.Shape = t.DType().String(), t.Shape()
+			d.Tensors = append(d.Tensors, row)
+		}
+		d.count++
 		d.Bytes += row.Bytes
 		if row.Usable {
 			d.Usable += row.Bytes
@@ -188,7 +199,7 @@ func (a *app) listWeights(path string) error {
 		return err
 	}
 	defer f.Close() // nothing is bound
-	d, err := weightsDetailsOf("list", f)
+	d, err := a.weightsDetailsOf("list", f, true)
 	if err != nil {
 		return err
 	}
@@ -219,7 +230,7 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 		return err
 	}
 	defer g.Close() // nothing is bound
-	d, err := weightsDetailsOf("repack", g)
+	d, err := a.weightsDetailsOf("repack", g, false)
 	if err != nil {
 		return err
 	}
@@ -237,7 +248,7 @@ func (a *app) checkWeights(ctx context.Context, path string) error {
 	if err := f.Check(ctx, nil); err != nil {
 		return err
 	}
-	d, err := weightsDetailsOf("check", f)
+	d, err := a.weightsDetailsOf("check", f, false)
 	if err != nil {
 		return err
 	}
@@ -282,7 +293,7 @@ func (a *app) showWeights(d *weightsDetails, table bool) error {
 		}
 	}
 	return a.printf("%s in %s, %d bytes: %s usable without a copy, %s at multiples of 64, %s at multiples of 16384\n",
-		counted(len(d.Tensors), "tensor", "tensors"), counted(d.Files, "file", "files"), d.Bytes,
+		counted(d.count, "tensor", "tensors"), counted(d.Files, "file", "files"), d.Bytes,
 		share(d.Usable, d.Bytes),
 		share(d.Rows, d.Bytes), share(d.Pages, d.Bytes))
 }
