@@ -69,7 +69,7 @@ func formatType(d mil.DType) string {
 	return ""
 }
 
-// plane is the bytes of a head, tensor those of a layer and side, data all of them, trailer the checksums behind them.
+// plane is the bytes of a head, tensor those of a layer and side, data all of them, trailer the checksums after them.
 func (h *header) plane() int   { return h.tokens * h.dim * h.dtype.Size() }
 func (h *header) tensor() int  { return h.heads * h.plane() }
 func (h *header) data() int    { return 2 * h.layers * h.tensor() }

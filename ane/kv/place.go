@@ -53,7 +53,7 @@ func (c *Cache) place(op string, lo, hi int) (*placing, error) {
 	return p, nil
 }
 
-// read reads the data of a source behind its header and checks it.
+// read reads the data of a source after its header and checks it.
 func (p *placing) read(s *source) error {
 	h := s.head
 	count := 2 * h.layers * h.heads

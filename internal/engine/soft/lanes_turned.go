@@ -42,7 +42,7 @@ type halfRoom struct {
 	half  []fp16.Bits
 }
 
-// take turns the lanes of a group, and returns them with those behind them.
+// take turns the lanes of a group, and returns the workspace from the first run on.
 func (l *turnedLanes) take(c *call, base, width, worker int) []fp16.Bits {
 	room := &c.rooms[worker]
 	l.rows(base, func(mem, j, n, stride int) {

@@ -295,12 +295,12 @@ func TestReduceEdges(t *testing.T) {
 	}
 }
 
-// TestSoftmax: float32 holds the exponentials between the two passes, so a
-// result is off by its own rounding and 2^-24 of it, or by the smallest
-// float32.
 // beside are shapes whose lanes along axis 1 lie side by side, in groups that are full and that are not.
 var beside = [][]int{{2, 40, 3, 5}, {1, 100, 70}, {3, 64, 33}, {2, 8, 32}}
 
+// TestSoftmax: float32 holds the exponentials between the two passes, so a
+// result is off by its own rounding and 2^-24 of it, or by the smallest
+// float32.
 func TestSoftmax(t *testing.T) {
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		r := seeded(t)

@@ -137,8 +137,8 @@ func (c *cache) load(id Identity, k Key, m numerics.Mode) (s *source, damaged bo
 	return s, false
 }
 
-// has reports whether the cache knows of an entry, which it counts as used. It does not read it: who asks for it by its
-// key finds out whether it is damaged.
+// has reports whether the cache knows of an entry, which it counts as used. It does not read the
+// entry: a compile by its key reports damage.
 func (c *cache) has(id Identity, k Key) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -93,7 +93,7 @@ func (g controlGroup) shared() int64 {
 	return readField(filepath.Join(g.dir, "memory.stat"), name)
 }
 
-// readField reads the number behind a name that begins a line of a file; 0 without one.
+// readField reads the number after a name that begins a line of a file; 0 without one.
 func readField(path, name string) int64 {
 	b, err := os.ReadFile(path)
 	if err != nil {
