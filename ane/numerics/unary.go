@@ -90,7 +90,7 @@ type knots struct {
 func sample(n int, k0, h float64, f func(float64) float64) knots {
 	k := knots{k0: k0, h: h}
 	for i := range n {
-		k.values = append(k.values, HalfAway.round(f(k0+float64(i)*h)))
+		k.values = append(k.values, HalfAway.round(f(k0+float64(float64(i)*h))))
 	}
 	return k
 }
@@ -147,7 +147,7 @@ func (r Rules) tanh(x float64) float64 {
 
 func (r Rules) erf(x float64) float64 {
 	if x > 2 {
-		return min(1, tables.erf.values[32]+erfSlope*(x-2))
+		return min(1, tables.erf.values[32]+float64(erfSlope*(x-2)))
 	}
 	return r.at(&tables.erf, x)
 }
@@ -155,7 +155,7 @@ func (r Rules) erf(x float64) float64 {
 // sine is the sine, quarters of a turn later (inferred): a quarter wave, mirrored and negated.
 func (r Rules) sine(x float64, quarters int) float64 {
 	q := math.Floor(x / (math.Pi / 2))
-	at := x - q*(math.Pi/2)
+	at := x - float64(q*(math.Pi/2))
 	turn := (int(q) + quarters) & 3
 	if turn&1 != 0 {
 		at = math.Pi/2 - at

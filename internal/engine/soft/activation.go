@@ -90,7 +90,7 @@ func sigmoid(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 var gelu = map[string]func(x float64) float64{
 	ops.GeluExact: func(x float64) float64 { return x * math.Erfc(-x/math.Sqrt2) / 2 },
 	ops.GeluTanh: func(x float64) float64 {
-		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+0.044715*x*x*x)))
+		return x / 2 * (1 + math.Tanh(math.Sqrt(2/math.Pi)*(x+float64(0.044715*x*x*x))))
 	},
 	ops.GeluSigmoid: func(x float64) float64 { return x * sigmoid(1.702*x) },
 }

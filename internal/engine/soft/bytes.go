@@ -86,5 +86,5 @@ func (e *elements) integer(j int, scale float64) float32 {
 	if e.rules.Has(numerics.Int8Sums) && (sum >= inRange || sum <= -inRange) {
 		return float32(math.Inf(int(max(min(sum, 1), -1))))
 	}
-	return toOdd(float64(sum)*scale + e.start(j))
+	return toOdd(float64(float64(sum)*scale) + e.start(j))
 }

@@ -47,7 +47,7 @@ func (r *ranger) span(c *call, lo, hi, worker int) {
 		}
 		d := c.work[worker][:n]
 		for i := range d {
-			d[i] = narrow(out.dtype, r.Start+float64(lo+i)*r.Step)
+			d[i] = narrow(out.dtype, r.Start+float64(float64(lo+i)*r.Step))
 		}
 		out.store(d, lo)
 	}

@@ -80,7 +80,7 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 				if r.channels {
 					p = (lane + t) % r.params
 				}
-				row[t] = narrow(r.dtype, (float64(v)-mean[t])*scale[t]*float64(gamma[p])+float64(beta[p]))
+				row[t] = narrow(r.dtype, float64((float64(v)-mean[t])*scale[t]*float64(gamma[p]))+float64(beta[p]))
 			}
 		}
 		l.store(&c.out[0], m, base, width, 0, l.length)
@@ -110,7 +110,7 @@ func (r *halfNormer) lane(c *call, l *lanes, x, out []fp16.Bits, base, lane int,
 	first := float64(x[base].Float32())
 	l.runs(c, base, halfStretch, func(at, _, n int) { m.Add(x[at:at+n], first) })
 	mean := m.Values.Total() / n
-	change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-mean*mean, 0)+r.epsilon))
+	change := halves.NewScaled(first+mean, 1/math.Sqrt(max(m.Squares.Total()/n-float64(mean*mean), 0)+r.epsilon))
 	piece, one, zero := halfStretch, false, false
 	if gamma != nil && r.channels {
 		fillHalves(&p.gamma, gamma[lane%r.params])
@@ -205,7 +205,7 @@ func (r *batchNormer) span(c *call, lo, hi, worker int) {
 		x := c.work[worker][:min(r.plane-lo%r.plane, hi-lo, chunk)]
 		c.in[0].load(x, lo)
 		for i, v := range x {
-			x[i] = narrow(r.dtype, (float64(v)-float64(p[0]))*scale*float64(p[2])+float64(p[3]))
+			x[i] = narrow(r.dtype, float64((float64(v)-float64(p[0]))*scale*float64(p[2]))+float64(p[3]))
 		}
 		c.out[0].store(x, lo)
 		lo += len(x)
@@ -324,12 +324,12 @@ func (r *localNormer) span(c *call, lo, hi, worker int) {
 		for near := max(channel-reach, 0); near <= min(channel+reach, r.channels-1) && !c.stopped(); near++ {
 			c.in[0].load(x, lo+(near-channel)*r.plane)
 			for i, v := range x {
-				sum[i] += float64(v) * float64(v)
+				sum[i] += float64(float64(v) * float64(v))
 			}
 		}
 		c.in[0].load(x, lo)
 		for i, v := range x {
-			base := r.norm.K + r.norm.Alpha/float64(r.norm.Size)*sum[i]
+			base := r.norm.K + float64(r.norm.Alpha/float64(r.norm.Size)*sum[i])
 			x[i] = narrow(r.dtype, float64(v)/math.Pow(base, r.norm.Beta))
 		}
 		c.out[0].store(x, lo)

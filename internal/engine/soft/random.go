@@ -66,7 +66,7 @@ func (r *drawer) draw(c *call, seed uint64, i int) float32 {
 	u, d := unit(seed, 2*i), c.out[0].dtype
 	switch r.op {
 	case "random_uniform":
-		v := narrow(d, r.A+u*(r.B-r.A))
+		v := narrow(d, r.A+float64(u*(r.B-r.A)))
 		var e [4]byte
 		if element.Store(d, e[:], float64(v)); element.Load(d, e[:]) >= r.B && r.B > r.A {
 			return float32(r.A) // rounding reached the end, which does not belong to the range
@@ -74,7 +74,7 @@ func (r *drawer) draw(c *call, seed uint64, i int) float32 {
 		return v
 	case "random_normal":
 		radius := math.Sqrt(-2 * math.Log(1-u)) // Box and Muller
-		return narrow(d, r.A+r.B*radius*math.Cos(2*math.Pi*unit(seed, 2*i+1)))
+		return narrow(d, r.A+float64(r.B*radius*math.Cos(2*math.Pi*unit(seed, 2*i+1))))
 	case "random_bernoulli":
 		if u < r.A {
 			return 1

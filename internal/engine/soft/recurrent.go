@@ -36,7 +36,7 @@ var squashings = map[string]func(x float64) float64{
 	"sigmoid_hard": hardSigmoid, "hard_sigmoid": hardSigmoid,
 }
 
-func hardSigmoid(x float64) float64 { return min(max(0.2*x+0.5, 0), 1) }
+func hardSigmoid(x float64) float64 { return min(max(float64(0.2*x)+0.5, 0), 1) }
 
 type recurrence struct {
 	ops.Recurrent
@@ -152,11 +152,11 @@ func (r *recurrence) lstm(g, u, bias, peephole, h, memory []float32) {
 	}
 	for j := range h {
 		old := float64(memory[j])
-		in := r.gate(at(0, j) + old*float64(peephole[j]))
-		forget := r.gate(at(1, j) + old*float64(peephole[n+j]))
-		now := forget*old + in*r.cell(at(3, j))
+		in := r.gate(at(0, j) + float64(old*float64(peephole[j])))
+		forget := r.gate(at(1, j) + float64(old*float64(peephole[n+j])))
+		now := float64(forget*old) + float64(in*r.cell(at(3, j)))
 		now = min(max(now, -r.Clip), r.Clip)
-		out := r.gate(at(2, j) + now*float64(peephole[2*n+j]))
+		out := r.gate(at(2, j) + float64(now*float64(peephole[2*n+j])))
 		memory[j], h[j] = float32(now), float32(out*r.final(now))
 	}
 }
@@ -179,11 +179,11 @@ func (r *recurrence) gru(g, u, bias, second, hh, h, reset, product []float32) {
 		i := n + j
 		inner := float64(g[i]) + float64(second[i])
 		if r.ResetAfter {
-			inner += r.gate(at(0, j)) * (float64(u[i]) + float64(bias[i]))
+			inner += float64(r.gate(at(0, j)) * (float64(u[i]) + float64(bias[i])))
 		} else {
 			inner += float64(product[i]) + float64(bias[i])
 		}
 		update := r.gate(at(2, j))
-		h[j] = float32((1-update)*r.final(inner) + update*float64(h[j]))
+		h[j] = float32(float64((1-update)*r.final(inner)) + float64(update*float64(h[j])))
 	}
 }

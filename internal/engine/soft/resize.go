@@ -143,8 +143,9 @@ func blend(part, value float64, s spot, next []float32) float64 {
 	return mix(part, value, s.of(next))
 }
 
-// mix is part of the way from a to b.
-func mix(part, a, b float64) float64 { return a*(1-part) + b*part }
+// mix is part of the way from a to b. The conversions round each product: without them a
+// compiler may fuse one with the sum, as it does for arm64, which then has other bits.
+func mix(part, a, b float64) float64 { return float64(a*(1-part)) + float64(b*part) }
 
 // nearestCopier copies the nearest elements.
 type nearestCopier struct {

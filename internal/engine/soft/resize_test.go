@@ -128,6 +128,15 @@ func TestResizeEdges(t *testing.T) {
 		want:     []nd{{mil.FP16, []int{1, 1, 2}, []float64{1, inf}}}}.exact(t)
 }
 
+// TestResizeRoundsProducts wants the bits of every processor: two products that cancel leave
+// +0, but -0 or less if one of them is fused with the sum.
+func TestResizeRoundsProducts(t *testing.T) {
+	x := nd{mil.FP16, []int{1, 1, 2}, []float64{-3, 6}}
+	operation{op: "resize_bilinear", in: []operand{{"x", x, false}},
+		settings: `, target_size_width = int32(4), sampling_mode = string("STRICT_ALIGN_CORNERS")`,
+		want:     []nd{{mil.FP16, []int{1, 1, 4}, []float64{-3, 0, 3, 6}}}}.exact(t)
+}
+
 func TestResizeNearestNeighbor(t *testing.T) {
 	r := seeded(t)
 	for k := range budget.Cases(60) {

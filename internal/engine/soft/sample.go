@@ -127,7 +127,7 @@ func (s coordinateScale) element(at float64, n int) float64 {
 	if s.Align {
 		return part * float64(n-1)
 	}
-	return part*float64(n) - 0.5
+	return float64(part*float64(n)) - 0.5
 }
 
 // coordinate is the coordinate of element i of n. That of a single one is the middle.
@@ -163,8 +163,8 @@ func (g *affineGrid) at(c *call, spare []float32, image, oh, ow int) (int, float
 		c.in[1].load(m, 0)
 	}
 	x, y := g.scale.coordinate(ow, g.out[1]), g.scale.coordinate(oh, g.out[0])
-	return image, g.scale.element(float64(m[0])*x+float64(m[1])*y+float64(m[2]), g.in[1]),
-		g.scale.element(float64(m[3])*x+float64(m[4])*y+float64(m[5]), g.in[0]), true
+	return image, g.scale.element(float64(float64(m[0])*x)+float64(float64(m[1])*y)+float64(m[2]), g.in[1]),
+		g.scale.element(float64(float64(m[3])*x)+float64(float64(m[4])*y)+float64(m[5]), g.in[0]), true
 }
 
 // resample samples x at given places.
