@@ -79,7 +79,7 @@ func (c *compiles) instantiate(f *wire.Frame, q *wire.Instance, up *upload, of *
 	if up.lends() {
 		own = up.files.needs()
 	}
-	held.mappings, held.descriptors = own.mappings, own.descriptors // not the base's files
+	held.mappings = own.mappings // not the base's files
 	entry.owed = held.plus(loaded)
 	if err := c.owes.take("instance", "", entry.owed); err != nil {
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // leastLent is how many bytes of weights a program has at least that computes with them where the client has put them.
-// Below it a copy costs less than a mapping and a descriptor, of which a client has few.
+// Below it a copy costs less than a mapping, of which a client has few.
 const leastLent = 1 << 20
 
 // memfds are the files of an upload. They close with their last user: the upload, and each program that computes with
@@ -41,10 +41,9 @@ func (m *memfds) release() error {
 	return errors.Join(errs...)
 }
 
-// needs are the mappings and descriptors of the files.
+// needs are the mappings of the files, which have no descriptors any more.
 func (m *memfds) needs() (n needs) {
 	for _, s := range m.list {
-		n.descriptors++
 		if s.Size() > 0 {
 			n.mappings++
 		}

@@ -101,6 +101,23 @@ func TestLargeWeightsAreNotReadFromTheCache(t *testing.T) {
 	}
 }
 
+// Weights that a program computes with in the client's memory take no descriptor of the broker, of which a client may
+// have no more than its surfaces need.
+func TestLargeWeightsTakeNoDescriptor(t *testing.T) {
+	b := startBroker(t, Config{process: allowance{files: 4 * MaxClients, mappings: 1 << 14, memory: 1 << 30}})
+	taker := b.join(mary, "")
+	var err error
+	for err == nil { // until what is left are the two of each client
+		_, _, err = taker.surface(64)
+	}
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	p := b.join(alice, "")
+	r, err := p.ready(wide(t, 2), 21)
+	require.NoError(t, err, "one descriptor of a surface for x, and one for y")
+	require.NoError(t, p.evaluate(r, 0))
+	require.EqualValues(t, 2, p.counter(t, "own descriptors"))
+}
+
 // A program may name parts of files that are larger than a program may be, as one does that shares some weights with
 // others. Only what it names is charged.
 func TestPartsOfLargeFiles(t *testing.T) {

@@ -230,6 +230,8 @@ func (u *upload) mapFiles(op, name string) error {
 				Hint: "send it again when other compiles have ended"}
 		}
 	}
+	u.owes.give(needs{descriptors: u.owed.descriptors})
+	u.owed.descriptors = 0
 	u.source.text = u.text.bytes()
 	for i := range u.weights {
 		u.weights[i].data = u.parts[i].bytes()

@@ -1,9 +1,9 @@
 package wire
 
-// Sealed is a memfd whose bytes no process can change any more, by a descriptor of its own. It costs no memory before
-// Map. Not for several goroutines.
+// Sealed is a memfd whose bytes no process can change any more, by a descriptor of its own until Map, which costs memory
+// instead. Not for several goroutines.
 type Sealed struct {
-	fd   int // with size > 0, until Close
+	fd   int // with size > 0, until Map or Close; then -1
 	size int
 	mem  []byte
 	data [2]int64 // from and to of a range that holds data; what is sealed keeps it

@@ -124,8 +124,8 @@ func KeepSealed(fd, limit int) (*Sealed, error) {
 	return &Sealed{fd: own, size: size}, nil
 }
 
-// Map maps the file without copying it, once. Reading a hole of it costs a page, which is
-// charged to this process. Errors: ErrSocket.
+// Map maps the file without copying it, once, and closes the descriptor: CopyTo and Holes come before. Reading a hole
+// of the mapping costs a page, which is charged to this process. Errors: ErrSocket.
 func (s *Sealed) Map() error {
 	if s.size == 0 || s.mem != nil {
 		return nil
@@ -134,7 +134,11 @@ func (s *Sealed) Map() error {
 	if err != nil {
 		return socketError("map sealed", "mmap", err)
 	}
-	s.mem = mem
+	fd := s.fd
+	s.mem, s.fd = mem, -1
+	if err := unix.Close(fd); err != nil {
+		return socketError("map sealed", "close", err)
+	}
 	return nil
 }
 
@@ -249,8 +253,10 @@ func (s *Sealed) Close() error {
 			errs = append(errs, socketError("close sealed", "munmap", err))
 		}
 	}
-	if err := unix.Close(fd); err != nil {
-		errs = append(errs, socketError("close sealed", "close", err))
+	if fd >= 0 {
+		if err := unix.Close(fd); err != nil {
+			errs = append(errs, socketError("close sealed", "close", err))
+		}
 	}
 	return errors.Join(errs...)
 }
