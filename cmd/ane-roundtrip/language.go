@@ -66,7 +66,7 @@ func (o *generateOptions) checkForm() error {
 	return nil
 }
 
-// followLinks returns the target of a path with symbolic links, which need not exist: a snapshot that is saved to a
+// followLinks returns the target of a path with symbolic links, which need not exist: a file that is saved to a
 // link would replace the link.
 func followLinks(path string) string {
 	const most = 40 // links of links, as Linux has it

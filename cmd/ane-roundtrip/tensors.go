@@ -219,7 +219,7 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	if err != nil {
 		return err
 	}
-	moved, err := safetensors.Repack(ctx, out, f, align)
+	moved, err := safetensors.Repack(ctx, followLinks(out), f, align)
 	if err = errors.Join(err, f.Close()); errors.Is(err, fs.ErrExist) {
 		return bad(err)
 	} else if err != nil {
