@@ -52,7 +52,7 @@ func (s *step) powerTable() runner {
 	}
 	y := e.data.half[0]
 	return &halfUnary{table: s.arith.tables.of(fmt.Sprint(s.key(), y)), f: func(x fp16.Bits) fp16.Bits {
-		return fp16.FromFloat64(math.Pow(float64(x.Float32()), float64(y.Float32())))
+		return fp16.FromFloat64(power(float64(x.Float32()), float64(y.Float32())))
 	}}
 }
 
@@ -128,7 +128,16 @@ var chipOps = map[string]func(dst, x, y []float32){
 }
 
 // wideOps compute in float64.
-var wideOps = map[string]func(x, y float64) float64{"pow": math.Pow, "floor_div": floorDiv, "mod": floorMod}
+var wideOps = map[string]func(x, y float64) float64{"pow": power, "floor_div": floorDiv, "mod": floorMod}
+
+// power is x to the y. Its NaN is one value: math.Pow takes the processor's square root for a y of 0.5, whose NaN of a
+// negative number has a sign on amd64 and none on arm64, and a chip's numerics read that sign.
+func power(x, y float64) float64 {
+	if p := math.Pow(x, y); !math.IsNaN(p) {
+		return p
+	}
+	return math.NaN()
+}
 
 // floorDiv rounds x / y down. Where the quotient of two float32 rounds up to a whole number, that number and the one
 // below round to the same float32.
