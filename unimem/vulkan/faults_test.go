@@ -285,7 +285,11 @@ func TestLostInSubmitAndWait(t *testing.T) {
 			require.EqualValues(t, success, d.in.signal(d.handle, signalOf(t, gate, 2)), "the real GPU goes on")
 			on = false
 			for _, s := range []uint64{done.semaphore, d.done} {
-				require.NoError(t, d.await(t.Context(), "test", s, 2), "until its work has ended")
+				await.Until(t, "the GPU's work has ended", func() bool {
+					reached, err := d.waitSlice("test", s, 2, longWait)
+					require.NoError(t, err)
+					return reached
+				})
 			}
 		} else {
 			on = true
