@@ -122,7 +122,7 @@ func (p *product) efficiency(engines, layers int, density float64) Figure {
 	case p.kw() == 1 && p.kh() == 1 && layers >= longChain:
 		eta = pick(0.975, 0.935)
 	case p.kw() == 1 && p.kh() == 1:
-		eta = pick(0.93, 0.86)
+		eta = pick(0.93, 0.935)
 	default:
 		eta = pick(0.89, 0.86)
 	}
