@@ -1,9 +1,12 @@
+#include "funcdata.h"
 #include "textflag.h"
 #include "doubles_amd64.h"
 
-// margin is 6.5*2^-24 as float32, more than the relative error of a result in float32 and of an end of its margin.
-DATA margin<>+0(SB)/4, $0x34d00000
-GLOBL margin<>(SB), RODATA|NOPTR, $4
+// margin is the error of a result in float32, in parts of the product and of the result: 3.125*2^-24 and 2.125*2^-24.
+// The distance, the scale and their product have rounded, then the result and an end of the margin.
+DATA margin<>+0(SB)/4, $0x34480000
+DATA margin<>+4(SB)/4, $0x34080000
+GLOBL margin<>(SB), RODATA|NOPTR, $8
 
 // bounds are what a scaled element without beta is compared with: twice the bits of 2^-14, the least normal half; -4091
 // and 10 in the high 13 bits, to tell what is within 5 of 4096 in the low 13 bits, where halves meet.
@@ -40,13 +43,38 @@ GLOBL bounds<>(SB), RODATA|NOPTR, $12
 	VFMADD213PD Z9, Z7, Z1    \
 	ROUND
 
+// Blocks that float32 cannot decide are computed later, so that no jump depends on the data: room has 32 of them, each
+// with its elements, which dst may have replaced, and its address in x. R11 is 8 for each.
+#define ROOM   1024
+#define FULL   256
+
+// KEEP puts a block of x into Y10 and room, which has it for later where LATER finds the flag NE. BX must be 0.
+#define KEEP \
+	VMOVDQU (SI), Y10           \
+	VMOVDQU Y10, (SP)(R11*4)    \
+	MOVQ    SI, ROOM(SP)(R11*1) \
+	XORL    BX, BX
+
+#define LATER \
+	SETNE BX               \
+	LEAQ  (R11)(BX*8), R11 \
+	ADDQ  $32, SI
+
+// TAKE takes a block from room: SI is where its elements are, DX its address in x, DI in dst.
+#define TAKE \
+	SUBQ $8, R11                \
+	MOVQ ROOM(SP)(R11*1), DX    \
+	LEAQ (SP)(R11*4), SI        \
+	LEAQ (DX)(R13*1), DI
+
 // func normalize512(dst, x, gamma, beta *fp16.Bits, blocks, ahead int, s *Scaled)
 //
 // Where both ends of the margin of error of float32 round to one half, that is the result. The margin is a part of the
-// product or of the result, the greater, and what the mean's error makes of the greatest gamma. ahead bytes after x is
-// what is read next.
-TEXT ·normalize512(SB), NOSPLIT, $0-56
-	MOVQ dst+0(FP), DI
+// product, one of the result, and what the mean's error makes of the greatest gamma. ahead bytes after x is what is
+// read next.
+TEXT ·normalize512(SB), 0, $1280-56
+	NO_LOCAL_POINTERS
+	MOVQ dst+0(FP), R13
 	MOVQ x+8(FP), SI
 	MOVQ gamma+16(FP), R8
 	MOVQ beta+24(FP), R9
@@ -55,45 +83,60 @@ TEXT ·normalize512(SB), NOSPLIT, $0-56
 	MOVQ s+48(FP), AX
 	SCALE
 	VBROADCASTSS margin<>+0(SB), Z24
+	VBROADCASTSS margin<>+4(SB), Z26
 	SHLQ         $5, CX
 	ADDQ         SI, CX
-	SUBQ         SI, R8 // from x
+	SUBQ         SI, R13 // from x
+	SUBQ         SI, R8
 	SUBQ         SI, R9
+	XORL         R11, R11
 
 normalize:
+	KEEP
 	PREFETCHT0  (SI)(R10*1)
-	VCVTPH2PS   (SI), Z0
+	VCVTPH2PS   Y10, Z0
 	VCVTPH2PS   (SI)(R8*1), Z1
 	VCVTPH2PS   (SI)(R9*1), Z2
 	VSUBPS      Z19, Z0, Z0
 	VFMSUB213PS Z20, Z21, Z0
-	VMULPS      Z1, Z0, Z0
-	VADDPS      Z0, Z2, Z2        // the result
-	VRANGEPS    $0xb, Z0, Z2, Z3  // the greater magnitude
-	VFMADD213PS Z22, Z24, Z3      // the error
+	VMULPS      Z1, Z0, Z3
+	VFMADD231PS Z1, Z0, Z2        // the result
+	VPANDD      Z25, Z3, Z3
+	VPANDD      Z25, Z2, Z6
+	VFMADD213PS Z22, Z24, Z3
+	VFMADD231PS Z26, Z6, Z3       // the error
 	VSUBPS      Z3, Z2, Z4
 	VADDPS      Z3, Z2, Z5
 	VCVTPS2PH   $0, Z4, Y4
 	VCVTPS2PH   $0, Z5, Y5
+	VMOVDQU     Y4, (SI)(R13*1)
 	VPXOR       Y4, Y5, Y5
 	VPTEST      Y5, Y5
-	JNE         exact
-	VMOVDQU     Y4, (DI)
-	ADDQ        $32, SI
-	ADDQ        $32, DI
+	LATER
 	CMPQ        SI, CX
+	JEQ         rest
+	CMPQ        R11, $FULL
 	JNE         normalize
-	VZEROUPPER
-	RET
+
+rest:
+	TESTQ R11, R11
+	JEQ   done
+	MOVQ  SI, R12
 
 exact:
-	VCVTPH2PS (SI)(R9*1), Y8
-	VCVTPH2PS 16(SI)(R9*1), Y9
-	VCVTPH2PS (SI)(R8*1), Y6
-	VCVTPH2PS 16(SI)(R8*1), Y7
+	TAKE
+	VCVTPH2PS (DX)(R9*1), Y8
+	VCVTPH2PS 16(DX)(R9*1), Y9
+	VCVTPH2PS (DX)(R8*1), Y6
+	VCVTPH2PS 16(DX)(R8*1), Y7
 	EXACT
+	TESTQ     R11, R11
+	JNE       exact
+	MOVQ      R12, SI
 	CMPQ      SI, CX
 	JNE       normalize
+
+done:
 	VZEROUPPER
 	RET
 
