@@ -28,9 +28,10 @@ type source struct {
 type commandFiles struct {
 	app     *app
 	sources []source
-	missing []source // files that do not exist yet, without info
-	stdin   string   // the flag that reads standard input, or empty
-	stdout  string   // the flag that writes to standard output, or empty
+	missing []source  // files that do not exist yet, without info
+	stdin   string    // the flag that reads standard input, or empty
+	stdout  string    // the flag that writes to standard output, or empty
+	data    io.Writer // standard output, if stdout is not empty
 }
 
 // open opens a file that the command reads; what names it in messages. The caller closes it. The
@@ -98,8 +99,12 @@ func (t *commandFiles) create(what, path string) (*wholefile.File, error) {
 		f.Discard()
 		return nil, badf("%s and --report go to the same file %s; give each a different file", what, path)
 	}
-	if f.Old() != nil && t.reportsTo(f.Old()) {
-		t.app.out = t.app.err // else the report would be written into the old file, which the new one replaces
+	if f.Old() != nil && t.isOutput(f.Old()) {
+		// The report would be written into the old file, which the new one replaces, or between the data.
+		if err := t.takeOutput(what); err != nil {
+			f.Discard()
+			return nil, err
+		}
 	}
 	return f, nil
 }
@@ -122,24 +127,38 @@ func (t *commandFiles) refuse(what, path string, taken fs.FileInfo) error {
 	return badf("%s: %s is a file that this command reads; name another file", what, path)
 }
 
-// reportsTo reports whether standard output is the file.
-func (t *commandFiles) reportsTo(info fs.FileInfo) bool {
-	f, ok := t.app.out.(*os.File)
+// takeOutput gives standard output to the data of a flag, and sends the report to standard error from
+// then on. Only one flag may have it.
+func (t *commandFiles) takeOutput(what string) error {
+	if t.stdout != "" {
+		return badf("%s and %s both go to standard output; give one of them a file", t.stdout, what)
+	}
+	t.stdout, t.data = what, t.app.out
+	t.app.out = t.app.err
+	return nil
+}
+
+// isOutput reports whether the file is standard output, which may be taken.
+func (t *commandFiles) isOutput(info fs.FileInfo) bool {
+	out := t.app.out
+	if t.stdout != "" {
+		out = t.data
+	}
+	f, ok := out.(*os.File)
 	if !ok || info.Mode()&fs.ModeCharDevice != 0 {
 		return false
 	}
-	out, err := f.Stat()
-	return err == nil && os.SameFile(info, out)
+	standard, err := f.Stat()
+	return err == nil && os.SameFile(info, standard)
 }
 
 // output returns the writer for data on standard output, and sends the report to standard error
 // from then on.
 func (t *commandFiles) output(what, path string) (io.Writer, error) {
-	if t.stdout != "" {
-		return nil, badf("%s and %s both go to standard output; give one of them a file", t.stdout, what)
+	if err := t.takeOutput(what); err != nil {
+		return nil, err
 	}
-	t.stdout = what
-	out := t.app.out
+	out := t.data
 	if err := openOutput(what, out); err != nil {
 		return nil, err
 	}
@@ -156,7 +175,6 @@ func (t *commandFiles) output(what, path string) (io.Writer, error) {
 			}
 		}
 	}
-	t.app.out = t.app.err
 	signal.Ignore(syscall.SIGPIPE) // a closed pipe becomes an error of the write, so that deferred cleanup runs
 	return out, nil
 }
