@@ -104,7 +104,7 @@ func explain(ctx context.Context, w io.Writer, err error, programs map[string][]
 		line("ane-roundtrip: interrupted")
 	case faults != nil:
 		for _, e := range faults {
-			line(e.Error())
+			line(faultText(e))
 			if text := mil.Excerpt(programs[e.File], e.Pos, page.Width(w)); text != "" {
 				fmt.Fprintln(w, text)
 			}
@@ -112,6 +112,13 @@ func explain(ctx context.Context, w io.Writer, err error, programs map[string][]
 	default:
 		line("ane-roundtrip: " + err.Error())
 	}
+}
+
+// faultText is the text of a fault, with line breaks in the name of its file escaped.
+func faultText(e *mil.Error) string {
+	shown := *e
+	shown.File = visible(e.File)
+	return shown.Error()
 }
 
 // oneLine joins the lines of a message and escapes control characters.

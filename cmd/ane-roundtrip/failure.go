@@ -52,7 +52,7 @@ func failureOf(ctx context.Context, err error, checks []trial.Check) *failure {
 		for _, e := range faults {
 			f.Faults = append(f.Faults, fault{visible(e.File), e.Pos.Line, e.Pos.Col, oneLine(e.Msg), oneLine(e.Hint)})
 		}
-		f.Message, f.Hint = splitHint(faults[0].Error(), faults[0].Hint)
+		f.Message, f.Hint = splitHint(faultText(faults[0]), faults[0].Hint)
 		if n := len(faults); n > 1 {
 			f.Message += fmt.Sprintf(", the first of %d faults", n)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/ane/mil/element"
+	"github.com/anekit/anekit/internal/near"
 )
 
 // fill computes values of inputs without a file, or for missing weight files.
@@ -30,14 +31,28 @@ func parseFill(s string) (fill, error) {
 			return fill{"random", n}, nil
 		}
 	}
-	return fill{}, badf("--fill %q; give zeros, ones or random:SEED, where SEED is a whole number", s)
+	return fill{}, badf("--fill %q; %sgive zeros, ones or random:SEED, where SEED is a whole number", s,
+		nearFill(s, "zeros", "ones"))
+}
+
+// nearFill returns "did you mean X? " for a misspelled value of --fill, or "". It looks for the kinds, and for
+// random with the seed that s has.
+func nearFill(s string, kinds ...string) string {
+	word, seed, _ := strings.Cut(s, ":")
+	if _, err := strconv.ParseUint(seed, 10, 64); err != nil {
+		seed = "SEED"
+	}
+	if word == "random" || near.Word(word, append(kinds, "random")) == "random" {
+		return "did you mean random:" + seed + "? "
+	}
+	return near.Hint(s, kinds)
 }
 
 // parseFillWeights reads the value of --fill-weights.
 func parseFillWeights(s string) (fill, error) {
 	f, err := parseFill(s)
 	if err != nil || s != "" && f.kind != "random" {
-		return fill{}, badf("--fill-weights %q; give random:SEED, where SEED is a whole number", s)
+		return fill{}, badf("--fill-weights %q; %sgive random:SEED, where SEED is a whole number", s, nearFill(s))
 	}
 	return f, nil
 }

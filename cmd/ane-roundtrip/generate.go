@@ -37,7 +37,7 @@ const defaultMax = 128
 func (a *app) generateCommand() *cobra.Command {
 	var o generateOptions
 	cmd := &cobra.Command{
-		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS | --plan)",
+		Use:   "generate --model FOLDER (--prompt TEXT | --tokens IDS)",
 		Short: "Generate text with a language model of the Llama family",
 		Long: `generate reads a folder as published (config.json, safetensors files and
 tokenizer.json of Llama 2 and 3, TinyLlama, Qwen 2 and 3; weights of fp32, bf16,

@@ -40,7 +40,9 @@ func (d *lintDetails) print(a *app) error {
 
 // finding writes one finding: its place and message, the line with a caret, and what to do.
 func (a *app) finding(f *lint.Finding, chips int, lines []string) error {
-	head := strings.TrimSuffix(f.String(), "; "+f.Fix)
+	shown := *f
+	shown.File = visible(f.File)
+	head := strings.TrimSuffix(shown.String(), "; "+f.Fix)
 	where := []string{}
 	if len(f.Chips) < chips {
 		where = append(where, strings.Join(words(f.Chips), ", "))

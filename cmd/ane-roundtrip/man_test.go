@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -49,6 +50,28 @@ func TestManualHasTheHelp(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The help of every command fits 80 columns.
+func TestHelpFits(t *testing.T) {
+	t.Setenv(brokerVariable, "")
+	t.Setenv("COLUMNS", "")
+	n := 0
+	var visit func(cmd *cobra.Command)
+	visit = func(cmd *cobra.Command) {
+		var out, errw bytes.Buffer
+		require.Equal(t, codePass, execute(t.Context(), append(strings.Fields(cmd.CommandPath())[1:], "--help"), &out,
+			&errw), "%s", &errw)
+		for line := range strings.Lines(out.String()) {
+			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 80, "%s", line)
+			n++
+		}
+		for _, sub := range cmd.Commands() {
+			visit(sub)
+		}
+	}
+	visit((&app{}).root())
+	require.Greater(t, n, 400)
 }
 
 // Markdown reads none of these as markup.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -35,8 +36,8 @@ func (a *app) runCommand() *cobra.Command {
 		Long: `run compiles a MIL program and evaluates it. It reads inputs from .npy files or
 from arrays of .npz archives (FILE.npz:KEY; without KEY it takes the array with
 the name of the input). It writes the outputs that --out names, in their own
-type and shape: all of them, or none if the run fails. Several outputs may go
-into one archive.
+type and shape: all of them, or none if the program does not run. Several
+outputs may go into one archive.
 
 The file name - stands for standard input (--mil, one --in or one --expect) or
 for standard output (one --out); the report then goes to standard error. run
@@ -236,8 +237,8 @@ func (j *runJob) parse() (weights fill, err error) {
 	if o.repeat < 1 || o.repeat > maxIterations {
 		return weights, badf("--repeat %d; give 1 to %d", o.repeat, maxIterations)
 	}
-	if !(o.tol >= 0) {
-		return weights, badf("--tol %v; give 0 or more", o.tol)
+	if !(o.tol >= 0) || math.IsInf(o.tol, 1) { // an infinite one would pass everything
+		return weights, badf("--tol %v; give a finite number, 0 or more", o.tol)
 	}
 	if j.in, err = parsePorts("--in", o.in); err != nil {
 		return weights, err

@@ -54,6 +54,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		return badf("%s; see %s", text, help)
 	}
 	word, _, _ = strings.Cut(word, "=")
+	if before := cmd.Flags().Args(); len(before) > 0 && near.Word(before[0], commandNames(cmd)) != "" {
+		return unknownOperand(cmd, before[0]) // the flag belongs to the command that was meant
+	}
 	if others := commandsWith(cmd.Root(), word); len(others) > 0 {
 		return badf("%s has no flag --%s (a flag of %s); leave it out, or see %s", cmd.Name(), word,
 			strings.Join(others, ", "), help)
