@@ -89,13 +89,7 @@ func (l lent) Constant(path string, offset uint64, t mil.Type) ([]byte, error) {
 }
 
 // lends reports whether the weights are worth a mapping.
-func (u *upload) lends() bool {
-	n := 0
-	for _, part := range u.parts {
-		n += part.size
-	}
-	return n >= leastLent
-}
+func (u *upload) lends() bool { return u.weightBytes() >= leastLent }
 
 // constants are the weights of the upload for an engine. After close they have no file any more.
 func (u *upload) constants() ane.Weights {

@@ -99,13 +99,17 @@ func cramped(left int64) error {
 // memoryLimit is the least of the machine's memory, the limits of the cgroups that the process is in, what is left of
 // its address space, and GOMEMLIMIT.
 func memoryLimit(g controlGroups) int64 {
-	limit := min(max(addresses(), leastMemory), debug.SetMemoryLimit(-1))
-	var s unix.Sysinfo_t
-	if err := unix.Sysinfo(&s); err == nil {
-		limit = min(limit, int64(uint64(s.Totalram)*uint64(s.Unit)))
-	}
 	_, group := g.memory()
-	return min(limit, group)
+	return min(max(addresses(), leastMemory), debug.SetMemoryLimit(-1), machineMemory(), group)
+}
+
+// machineMemory is the bytes of the machine's memory: the largest number if the system does not say.
+func machineMemory() int64 {
+	var s unix.Sysinfo_t
+	if err := unix.Sysinfo(&s); err != nil {
+		return math.MaxInt64
+	}
+	return int64(uint64(s.Totalram) * uint64(s.Unit))
 }
 
 // keepHeapWithin has the collector work harder before the heap and its garbage take what else the process needs: its

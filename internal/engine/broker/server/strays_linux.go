@@ -3,8 +3,6 @@ package server
 import (
 	"runtime/debug"
 	"sync/atomic"
-
-	"golang.org/x/sys/unix"
 )
 
 // strays are pages of clients' files that count for the control group of the broker, which was first to touch them, and
@@ -22,8 +20,7 @@ type strays struct {
 // groupStrays looks at the group of this process: nil if its limit is not below the memory of the machine.
 func groupStrays() *strays {
 	group, limit := ownGroups().memory()
-	var s unix.Sysinfo_t
-	if err := unix.Sysinfo(&s); err != nil || limit >= int64(uint64(s.Totalram)*uint64(s.Unit)) {
+	if limit >= machineMemory() {
 		return nil
 	}
 	return &strays{group: group, limit: limit, status: "/proc/self/status"}

@@ -172,11 +172,8 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 // takes time, so holes are charged before either; and the engine may copy the weights. Holes of the files that the
 // program does not name are never read.
 func (u *upload) claim(ctx context.Context, op, name string) error {
-	var weights, holes int64
-	for _, part := range u.parts {
-		weights += int64(part.size)
-	}
-	if err := u.owe(op, name, needs{memory: weights}); err != nil { // before the holes of each are looked for
+	var holes int64
+	if err := u.owe(op, name, needs{memory: int64(u.weightBytes())}); err != nil { // before the holes of each are looked for
 		return err
 	}
 	for _, part := range append([]extent{u.text}, u.parts...) {
@@ -193,6 +190,14 @@ func (u *upload) claim(ctx context.Context, op, name string) error {
 		return err
 	}
 	return u.owe(op, name, needs{memory: holes})
+}
+
+// weightBytes is how many bytes of weights the program names.
+func (u *upload) weightBytes() (n int) {
+	for _, part := range u.parts {
+		n += part.size
+	}
+	return n
 }
 
 // holes counts the bytes of holes in the pages that hold the part.
