@@ -111,7 +111,7 @@ func (r *floatUnary) run(c *call) { c.spread(c.out[0].len(), r.element()) }
 func (r *floatUnary) element() int { return r.cost }
 
 func (r *floatUnary) span(c *call, lo, hi, worker int) {
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		x := c.work[worker][:min(chunk, hi-lo)]
 		c.in[0].load(x, lo)
 		r.op(x)

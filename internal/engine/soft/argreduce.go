@@ -27,7 +27,7 @@ func (r *indexer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes
 
 func (r *indexer) span(c *call, lo, hi, worker int) {
 	l := &r.lanes
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, lane := l.group(g)
 		var best [maxTile]float64
 		var found [maxTile]int

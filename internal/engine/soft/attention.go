@@ -51,7 +51,7 @@ func (r *attender) span(c *call, lo, hi, worker int) {
 	out, spare := take(rest, r.rows*r.EV)
 	var k, v []float32
 	filled := -1
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		batch, m0 := i/r.tiles(), i%r.tiles()*r.rows
 		m1 := min(m0+r.rows, r.L)
 		if batch != filled {

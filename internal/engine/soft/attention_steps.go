@@ -58,7 +58,7 @@ func (r *steppedAttention) span(c *call, lo, hi, worker int) {
 	scores, out, spare := take(r.rows*r.S), take(r.rows*r.EV), take(max(r.E, r.S, r.L))
 	var k, v []float32
 	filled := -1
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		batch, m0 := i/r.tiles(), i%r.tiles()*r.rows
 		n := min(m0+r.rows, r.L) - m0
 		if batch != filled {

@@ -25,7 +25,7 @@ func (r *caster) span(c *call, lo, hi, worker int) {
 	}
 	floats := (in.half != nil || in.single != nil) && (out.half != nil || out.single != nil)
 	from, to := element.Size(in.dtype), element.Size(out.dtype)
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		n := min(chunk, hi-lo)
 		if floats {
 			x := c.work[worker][:n]

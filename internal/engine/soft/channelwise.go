@@ -42,7 +42,7 @@ func (r *channelSoftplus) span(c *call, lo, hi, worker int) {
 	x := work[:chunk]
 	alpha := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
 	beta := feed{room: work[2*chunk : 3*chunk], v: &c.in[2], step: r.walk.ystep, at: -1}
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		_, channel, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
 		c.in[0].load(x[:n], lo)

@@ -224,7 +224,7 @@ func (r *floatBinary) span(c *call, lo, hi, worker int) {
 	x := feed{room: work[:chunk], v: &c.in[0], step: r.walk.xstep, at: -1}
 	y := feed{room: work[chunk : 2*chunk], v: &c.in[1], step: r.walk.ystep, at: -1}
 	d, out := work[2*chunk:3*chunk], &c.out[0]
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		xat, yat, n := r.walk.at(lo)
 		n = min(n, hi-lo, chunk)
 		r.op(d[:n], x.next(xat, n), y.next(yat, n))

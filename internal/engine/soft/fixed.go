@@ -107,7 +107,7 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 	t := r.memory(c, worker)
 	var b []float32
 	filled, far := -1, distance{}
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		m0 := i % down * r.rows
 		m1 := min(m0+r.rows, r.m)
 		batch, n0 := i/down/across, i/down%across*r.cols

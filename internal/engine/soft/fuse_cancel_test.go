@@ -124,3 +124,40 @@ tensor<fp16, [256, 1024]> y = silu(x = b);
 		require.GreaterOrEqual(t, ctx.count, 4, "%d workers", workers) // 8 pieces, or 4 of the caller's
 	}
 }
+
+// TestYieldWithinAStep: a run of one long step lets more urgent work run between the parts of it, on the goroutine of
+// the caller alone.
+func TestYieldWithinAStep(t *testing.T) {
+	for name, text := range map[string]string{
+		"matmul": `program(1.3)
+{
+func main<ios18>(tensor<fp16, [512, 512]> x) {
+tensor<fp16, [512, 512]> y = matmul(x = x, y = x);
+} -> (y);
+}
+`,
+		"softmax": `program(1.3)
+{
+func main<ios18>(tensor<fp16, [512, 512]> x) {
+tensor<fp16, [512, 512]> y = softmax(x = x, axis = -1);
+} -> (y);
+}
+`,
+	} {
+		for _, workers := range []int{1, 2} {
+			d, err := ane.Open(soft.New(soft.Workers(workers)), "")
+			require.NoError(t, err)
+			defer func() { require.NoError(t, d.Close()) }()
+			m, err := d.Compile(t.Context(), ane.Source{File: name + ".mil", Text: []byte(text)})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, m.Close(context.Background())) }()
+			q, err := m.NewRequest(t.Context())
+			require.NoError(t, err)
+			defer func() { require.NoError(t, q.Close()) }()
+			ctx := &yields{Context: context.Background()}
+			_, err = q.Evaluate(ctx)
+			require.NoError(t, err)
+			require.Greater(t, ctx.count, 2, "%s, %d workers", name, workers)
+		}
+	}
+}

@@ -37,7 +37,7 @@ func (r *ranger) run(c *call) { c.spread(c.out[0].len(), 1) }
 
 func (r *ranger) span(c *call, lo, hi, worker int) {
 	out := &c.out[0]
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		n := min(chunk, hi-lo)
 		if out.dtype == mil.Int32 {
 			for i := lo; i < lo+n; i++ {
@@ -160,7 +160,7 @@ func (r *scanner) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes
 
 func (r *scanner) span(c *call, lo, hi, worker int) {
 	l := &r.lanes
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, _ := l.group(g)
 		if r.dtype == mil.Int32 {
 			r.whole(c, base, width)

@@ -128,7 +128,8 @@ func (v *invocation) find(places []place, surfaces [][]byte, r numerics.Rules) (
 }
 
 // yielder is a context whose owner has more urgent work now and then: Yield does it, and returns when the run may go
-// on. It may evaluate other programs, and never this one.
+// on. It may evaluate other programs, and never this one. A run calls it between two steps, and between two parts of
+// the caller's piece of a step.
 type yielder interface{ Yield() }
 
 // between is called between two steps of a compile, or of the linking of an instance. It returns the error of a

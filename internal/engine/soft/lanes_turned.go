@@ -82,7 +82,7 @@ func (*turnedSoftmaxer) viewsHalves() {}
 func (r *turnedSoftmaxer) span(c *call, lo, hi, worker int) {
 	l := r.turned
 	work := c.work[worker][l.room():]
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, _ := l.group(g)
 		x, finite := l.take(c, base, width, worker), true
 		for t := 0; t < width && finite; t++ {
@@ -108,7 +108,7 @@ func (*turnedNormer) viewsHalves() {}
 func (r *turnedNormer) span(c *call, lo, hi, worker int) {
 	l := r.turned
 	var p normParams
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, _ := l.group(g)
 		x := l.take(c, base, width, worker)
 		for t := range width {

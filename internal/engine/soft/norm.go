@@ -54,7 +54,7 @@ func (r *normer) span(c *call, lo, hi, worker int) {
 	fillParam(gamma, &c.in[1], 1)
 	fillParam(beta, &c.in[2], 0)
 	n := float64(l.length)
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, lane := l.group(g)
 		m := rest[:l.length*width]
 		l.load(&c.in[0], m, base, width, 0, l.length)
@@ -197,7 +197,7 @@ func (r *batchNormer) run(c *call) { c.spread(c.out[0].len(), 2) }
 
 func (r *batchNormer) span(c *call, lo, hi, worker int) {
 	var p [4]float32
-	for loaded := -1; lo < hi && !c.stopped(); {
+	for loaded := -1; lo < hi && !c.pause(worker); {
 		if channel := lo / r.plane % r.channels; channel != loaded {
 			p, loaded = r.load(c, channel), channel
 		}
@@ -264,7 +264,7 @@ func (r *lengthNormer) run(c *call) { c.spread(r.lanes.groups, 2*r.lanes.length*
 
 func (r *lengthNormer) span(c *call, lo, hi, worker int) {
 	l, work := &r.lanes, c.work[worker]
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, _ := l.group(g)
 		var sum [maxTile]float64
 		l.visit(c, work, base, width, r.rows, func(m []float32, _ int) { bySquare.add(&sum, m, width) })
@@ -316,7 +316,7 @@ func (r *localNormer) run(c *call) { c.spread(c.out[0].len(), 8+min(r.norm.Size,
 func (r *localNormer) span(c *call, lo, hi, worker int) {
 	const tile = 256
 	reach := r.norm.Size / 2
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		n := min(r.plane-lo%r.plane, hi-lo, tile)
 		x := c.work[worker][:n]
 		var sum [tile]float64

@@ -40,7 +40,7 @@ func (r *orderer) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
 	h := ranking{keys: work[:r.K], at: work[r.K : 2*r.K]}
 	room := work[2*r.K:][:chunk]
-	for lane := lo; lane < hi && !c.stopped(); lane++ {
+	for lane := lo; lane < hi && !c.pause(worker); lane++ {
 		outer, inner := lane/r.axis.inner, lane%r.axis.inner
 		base := outer*r.axis.length*r.axis.inner + inner
 		h.n = 0

@@ -192,7 +192,7 @@ func (r *packedVector) span(c *call, lo, hi, worker int) {
 		room[r.weights.Cols+packedPiece:][:packedPiece], room[r.weights.Cols+2*packedPiece:]
 	c.in[r.vector].load(x, 0)
 	r.weights.Arrange(x)
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		row := i * packedPiece
 		n := min(packedPiece, r.weights.Rows-row)
 		r.weights.Dots(sums[:n], x, room, row)

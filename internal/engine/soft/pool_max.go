@@ -34,7 +34,7 @@ func (r *halfMaxPooler) span(c *call, lo, hi, worker int) {
 	w, stride := &r.win, r.win.Strides[2]
 	line, dealt := c.rooms[worker].half[:r.width], c.rooms[worker].half[r.width:]
 	phase := (r.width + stride - 1) / stride
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		plane, od, oh := i/w.Out[1]/w.Out[0], i/w.Out[1]%w.Out[0], i%w.Out[1]
 		r.lines(c, line, plane, od, oh)
 		if stride > 1 {

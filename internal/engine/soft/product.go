@@ -70,7 +70,7 @@ func (r *product) span(c *call, lo, hi, worker int) {
 	spare, room := take(rest, r.spare)
 	var b []float32
 	filled := -1
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		m0 := i % down * r.rows
 		m1 := min(m0+r.rows, r.m)
 		batch, n0 := i/down/across, i/down%across*r.cols

@@ -103,7 +103,7 @@ func (r *quantizer) run(c *call) { c.spread(c.out[0].len(), 8) }
 
 func (r *quantizer) span(c *call, lo, hi, worker int) {
 	out := &c.out[0]
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		x := c.work[worker][:min(chunk, hi-lo)]
 		c.in[0].load(x, lo)
 		for i, f := range x {
@@ -138,7 +138,7 @@ func (r *scaler) run(c *call) { c.spread(c.out[0].len(), 8) }
 
 func (r *scaler) span(c *call, lo, hi, worker int) {
 	scales, offsets := r.scale.block(), r.offset.block()
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		y := c.work[worker][:min(chunk, hi-lo)]
 		r.values(&c.in[0], y, lo)
 		for at := 0; at < len(y); {

@@ -52,7 +52,7 @@ func (r *drawer) span(c *call, lo, hi, worker int) {
 		seed = scramble(r.name + c.round*gamma)
 	}
 	out := &c.out[0]
-	for ; lo < hi && !c.stopped(); lo += chunk {
+	for ; lo < hi && !c.pause(worker); lo += chunk {
 		d := c.work[worker][:min(chunk, hi-lo)]
 		for k := range d {
 			d[k] = r.draw(c, seed, lo+k)

@@ -147,7 +147,7 @@ func (r *reducer) run(c *call) { c.spread(r.lanes.groups, r.lanes.length*r.lanes
 func (r *reducer) span(c *call, lo, hi, worker int) {
 	l := &r.lanes
 	out, m := c.work[worker][:l.tile], c.work[worker][l.tile:]
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, lane := l.group(g)
 		var acc [maxTile]float64
 		for t := range width {

@@ -29,7 +29,7 @@ type exponentials struct {
 func (r *exponentials) run(c *call) { c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile) }
 
 func (r *exponentials) span(c *call, lo, hi, worker int) {
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		r.group(c, c.work[worker], g)
 	}
 }
@@ -67,7 +67,7 @@ type halfExponentials struct{ exponentials }
 
 func (r *halfExponentials) span(c *call, lo, hi, worker int) {
 	n, work := r.lanes.length, c.work[worker]
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, lane := r.lanes.group(g)
 		x, reach := c.in[0].half[base:base+n], halves.NewSpan()
 		pieces(c, n, func(from, to int) { reach.Add(x[from:to]) })

@@ -22,7 +22,7 @@ func (r *shortReducer) run(c *call) { c.spread(r.lanes.groups, 2*r.lanes.length)
 func (r *shortReducer) span(c *call, lo, hi, worker int) {
 	length := r.lanes.length
 	work, out := c.work[worker][:chunk], c.work[worker][chunk:]
-	for lo < hi && !c.stopped() {
+	for lo < hi && !c.pause(worker) {
 		n := min(chunk/length, hi-lo)
 		m := work[:n*length]
 		c.in[0].load(m, lo*length)

@@ -96,7 +96,7 @@ func (r *resizer) run(c *call) {
 func (r *resizer) span(c *call, lo, hi, worker int) {
 	work, n := c.work[worker], r.in[2]
 	line := work[4*n:][:r.out[2]]
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		outer := i / r.out[1] / r.out[0]
 		d, h := r.at(0, i/r.out[1]%r.out[0]), r.at(1, i%r.out[1])
 		rows := [4][]float32{work[:n], work[n : 2*n], work[2*n : 3*n], work[3*n : 4*n]}

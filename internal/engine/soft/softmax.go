@@ -32,7 +32,7 @@ type softmaxer struct {
 func (r *softmaxer) run(c *call) { c.spread(r.lanes.groups, 8*r.lanes.length*r.lanes.tile) }
 
 func (r *softmaxer) span(c *call, lo, hi, worker int) {
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		r.group(c, c.work[worker], g)
 	}
 }
@@ -63,7 +63,7 @@ type halfSoftmaxer struct{ softmaxer }
 
 func (r *halfSoftmaxer) span(c *call, lo, hi, worker int) {
 	n, work := r.lanes.length, c.work[worker]
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, _, _ := r.lanes.group(g)
 		if !r.lane(c, c.in[0].half[base:base+n], c.out[0].half[base:base+n], work) {
 			r.group(c, work, g)

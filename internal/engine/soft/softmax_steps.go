@@ -36,7 +36,7 @@ func (r *stepped) run(c *call) {
 
 func (r *stepped) span(c *call, lo, hi, worker int) {
 	l, rules := &r.lanes, r.rules
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		var top [maxTile]float32
 		m, base, width := l.read(&c.in[0], c.work[worker], &top, g)
 		var sum [maxTile]float64
@@ -81,7 +81,7 @@ func (r *steppedNorm) span(c *call, lo, hi, worker int) {
 	fillParam(gamma, &c.in[1], 1)
 	fillParam(beta, &c.in[2], 0)
 	n := float64(l.length)
-	for g := lo; g < hi && !c.stopped(); g++ {
+	for g := lo; g < hi && !c.pause(worker); g++ {
 		base, width, lane := l.group(g)
 		m := rest[:l.length*width]
 		l.load(&c.in[0], m, base, width, 0, l.length)

@@ -57,7 +57,7 @@ func (r *vectorProduct) span(c *call, lo, hi, worker int) {
 	work := c.work[worker]
 	vector, sums, spare := work[:r.few*r.k], work[r.few*r.k:], work[r.few*(r.k+vectorCols):]
 	loaded := -1
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		batch, from := i/r.pieces(), i%r.pieces()*r.piece()
 		if batch != loaded {
 			c.in[r.vector].load(vector, offset(batch, r.batch, r.byVector)*r.few*r.k)

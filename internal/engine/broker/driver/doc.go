@@ -18,8 +18,9 @@
 // a level requests run in the order in which they came. Between levels the engine's
 // turns are divided by weight: level n+1 gets half the turns of level n while both
 // have work, and a level that has work gets one turn in any StarvationBound, so the
-// lowest class is served however busy the others are. An engine may call Yield of a run's context between two steps:
-// requests of higher levels then run before the next step, which counts as a turn of its own level. A client has at
+// lowest class is served however busy the others are. An engine may call Yield of a run's context between two steps,
+// or two parts of a step: requests of higher levels then run, and what follows counts as a turn of its own level. A run
+// that has yielded goes on for a quarter of a millisecond before it yields again. A client has at
 // most driverabi.QueueDepth requests in the queue; one more is answered with a full code and may be sent again
 // after a completion. When all clients together fill the queue, one that has nothing in it
 // is admitted all the same. Stats counts, for every level, what became of its requests and

@@ -22,6 +22,7 @@ type Driver struct {
 	control, direct *driverabi.Dispatcher
 	served          chan struct{} // closed when the engine's goroutine has ended
 	patience        time.Duration
+	leastTurn       time.Duration
 
 	mu      sync.Mutex // the gate: guards what follows, and the tables of the clients
 	rung    *sync.Cond // a doorbell was rung, or the engine became free: for its goroutine
@@ -69,7 +70,8 @@ func New(o Options) (*Driver, error) {
 		o.TotalDepth = TotalDepth
 	}
 	d := &Driver{
-		opts: o, served: make(chan struct{}), patience: patience, born: time.Now(), iommu: newIOMMU(),
+		opts: o, served: make(chan struct{}), patience: patience, leastTurn: leastTurn,
+		born: time.Now(), iommu: newIOMMU(),
 		clients:  map[*Client]struct{}{},
 		programs: map[uint64]*program{}, weights: map[uint64]*weights{}, surfaces: map[uint32]*surface{},
 	}

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/anekit/anekit/ane/driverabi"
 )
@@ -46,7 +47,7 @@ func (d *Driver) serve() {
 // run has the engine evaluate r and settles it. The caller holds the lock, which run
 // releases meanwhile.
 func (d *Driver) run(r *request) {
-	r.outer, d.running, r.state = d.running, r, running
+	r.outer, d.running, r.state, r.resumed = d.running, r, running, 0
 	invocation, life := r.binding.invocation, r.life
 	d.mu.Unlock()
 	err := invocation.Evaluate(life)
@@ -55,15 +56,21 @@ func (d *Driver) run(r *request) {
 	r.settle(err)
 }
 
-// Yield is for an engine between two steps of a run whose context l is: what waits in higher levels runs now, on the
-// same goroutine. A step counts as a turn of its level, so the run goes on after as many others as their weights give
-// them. Requests of programs that have a run on this stack wait for its end.
+// leastTurn is how long a run goes on after it has yielded, so that short requests of a higher class that come without
+// end leave it time.
+const leastTurn = 250 * time.Microsecond
+
+// Yield is for an engine between two steps of a run whose context l is, or between two parts of a step: what waits in
+// higher levels runs now, on the same goroutine. What ran since the last call counts as a turn of its level, so the run
+// goes on after as many others as their weights give them. Requests of programs that have a run on this stack wait for
+// its end.
 func (l *life) Yield() {
 	r := l.request
 	d := r.client.driver
-	if d.queue.waits.Load()&(1<<r.level-1) == 0 {
+	if d.queue.waits.Load()&(1<<r.level-1) == 0 || r.resumed > 0 && d.clock()-r.resumed < d.leastTurn {
 		return
 	}
+	defer func() { r.resumed = d.clock() }()
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.queue.charge(r.level)

@@ -9,7 +9,7 @@ import (
 // Levels is the number of queues of the engine's firmware, .p0 to .p7.
 const Levels = driverabi.Queues
 
-// StarvationBound is how many turns of the engine, or steps of a run that yields, the longest-waiting request of any
+// StarvationBound is how many turns of the engine, or parts of a run that yields, the longest-waiting request of any
 // level waits at most, its own included. Level n has the stride 1<<n, and a waiting
 // level i is at most one stride before the turn that is being given. A level j meanwhile
 // gets a turn while its own count is not above that of i: at most stride(i)/stride(j)

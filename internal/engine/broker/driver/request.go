@@ -22,6 +22,7 @@ type request struct {
 	level      int
 	prev, next *request      // in the queue
 	outer      *request      // that has yielded to this one
+	resumed    time.Duration // when it went on after it yielded, by Driver.clock; for the engine's goroutine
 	since      time.Duration // when it came there, by Driver.clock
 
 	binding  *binding

@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,6 +15,7 @@ import (
 // order: the sequence number of a run at its start, and -1 for each of its steps. before is called before each yield.
 func (r *rig) steps(n int, before func(step int)) (order *[]int) {
 	order = new([]int)
+	r.driver.leastTurn = 0
 	r.engine.evaluate = func(ctx context.Context, _ []*ane.Tensor) error {
 		l := ctx.(*life)
 		*order = append(*order, int(l.request.sequence))
@@ -148,4 +150,34 @@ func TestPausedRunIsCancelled(t *testing.T) {
 	require.EqualValues(t, 1, first.Sequence)
 	require.Equal(t, ok, first.Return)
 	require.Equal(t, driverabi.Aborted, second.Return)
+}
+
+// TestTurnsHaveALeastTime: a run that has yielded goes on for a while before it yields again, however often the engine
+// asks, so that short requests that come without end leave it time.
+func TestTurnsHaveALeastTime(t *testing.T) {
+	for _, turn := range []time.Duration{time.Hour, time.Nanosecond} {
+		r := newRig(t, Options{})
+		info, done := woken()
+		c := r.opened(info)
+		pair := r.pair(c)
+		x := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSBackground}
+		y := ask{token: r.prepared(c, r.program()), port: 1, surfaces: pair, qos: driverabi.QoSUserInteractive}
+		order := r.steps(3, func(step int) {
+			y.sequence = uint32(step) + 1
+			if _, ret := y.send(c); ret != ok {
+				t.Error(step, ret, c.Explain())
+			}
+		})
+		r.driver.leastTurn = turn
+		_, ret := x.send(c)
+		require.Equal(t, ok, ret)
+		for range 4 {
+			require.Equal(t, ok, within(t, done).Return)
+		}
+		want := []int{0, 1, -1, 2, -1, 3, -1}
+		if turn == time.Hour {
+			want = []int{0, 1, -1, -1, -1, 2, 3} // the first yield needs no turn before it
+		}
+		require.Equal(t, want, *order)
+	}
 }
