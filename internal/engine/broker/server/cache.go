@@ -3,7 +3,6 @@ package server
 import (
 	"container/list"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -408,21 +407,4 @@ func trustedPath(dir string) error {
 		return err
 	}
 	return trustedAbove(dir)
-}
-
-// trustedAbove refuses a file or folder below one in which another user could rename entries:
-// that user could put a file or folder in its place.
-func trustedAbove(path string) error {
-	whole, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return err
-	}
-	for up := filepath.Dir(whole); ; up = filepath.Dir(up) {
-		if err := leads(up); err != nil {
-			return fmt.Errorf("%s: %w", up, err)
-		}
-		if up == filepath.Dir(up) {
-			return nil
-		}
-	}
 }

@@ -69,7 +69,13 @@ func TestReadPolicy(t *testing.T) {
 		"more than 1048576": strings.Repeat(" ", maxPolicy) + `{}`,
 		"1025 grants, at most": `{"grants":[` + strings.Repeat(`{"entitlements":[]},`, maxGrants) +
 			`{"entitlements":[]}]}`,
-		"begins with 0":         `{"grants":[{"user":"0100","entitlements":[]}]}`,
+		"begins with 0": `{"grants":[{"user":"0100","entitlements":[]}]}`,
+		`grant 1: entitlement "com.apple.aned.private.allow" comes twice`: `{"grants":[{"entitlements":` +
+			`["com.apple.aned.private.allow","com.apple.aned.private.allow"]}]}`,
+		`grant 1: tier "restricted" comes twice`: `{"grants":[{"tiers":["restricted","per-user","restricted"],` +
+			`"entitlements":[]}]}`,
+		"grant 3: the same as grant 1": `{"grants":[{"user":"7","entitlements":[]},{"entitlements":[]},` +
+			`{"entitlements":[],"user":"7"}]}`,
 		`"grants" comes twice`:  `{"grants":[{"entitlements":["com.apple.aned.private.allow"]}],"grants":[]}`,
 		`"user" comes twice`:    `{"grants":[{"user":"1","tiers":[],"user":"*","entitlements":[]}]}`,
 		"line 1: null":          `{"grants":null}`,

@@ -29,7 +29,7 @@ const maxGrants = 1024
 //	]}
 //
 // Unknown fields, tiers and entitlements are refused, as a misspelt one would
-// grant less than its writer believes; so are keys that come twice, null, numbers with leading
+// grant less than its writer believes; so are keys, names and grants that come twice, null, numbers with leading
 // zeros, and a file that other users could write or replace. Errors name the file and the line or the grant.
 func ReadPolicy(path string) (*Policy, error) {
 	f, _, err := openRegular(path)
@@ -105,21 +105,36 @@ func (p *Policy) check() error {
 		if len(g.User) > 1 && g.User[0] == '0' {
 			return fmt.Errorf("grant %d: user %q begins with 0", i+1, g.User)
 		}
+		if same := slices.IndexFunc(p.Grants[:i], g.equal); same >= 0 {
+			return fmt.Errorf("grant %d: the same as grant %d", i+1, same+1)
+		}
 		if !all(g.Executable) && !isHash(g.Executable) {
 			return fmt.Errorf("grant %d: executable %q is no SHA-256 in small hex digits", i+1, g.Executable)
 		}
-		for _, t := range g.Tiers {
+		for j, t := range g.Tiers {
+			if slices.Contains(g.Tiers[:j], t) {
+				return fmt.Errorf("grant %d: tier %q comes twice", i+1, t)
+			}
 			if !slices.Contains(Tiers(), t) {
 				return fmt.Errorf("grant %d: no tier %q; there are %v", i+1, t, Tiers())
 			}
 		}
-		for _, e := range g.Entitlements {
+		for j, e := range g.Entitlements {
+			if slices.Contains(g.Entitlements[:j], e) {
+				return fmt.Errorf("grant %d: entitlement %q comes twice", i+1, e)
+			}
 			if !slices.Contains(names, e) {
 				return fmt.Errorf("grant %d: no entitlement %q; there are %s", i+1, e, strings.Join(names, ", "))
 			}
 		}
 	}
 	return nil
+}
+
+// equal reports whether two grants have the same fields.
+func (g *Grant) equal(o Grant) bool {
+	return g.User == o.User && g.Executable == o.Executable && slices.Equal(g.Tiers, o.Tiers) &&
+		slices.Equal(g.Entitlements, o.Entitlements)
 }
 
 // isHash reports whether s is a SHA-256 as executable writes it.

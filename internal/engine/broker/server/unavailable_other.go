@@ -12,8 +12,8 @@ import (
 // trusted answers ane.ErrUnavailable.
 func trusted(string) error { return unavailable("cache") }
 
-// leads answers ane.ErrUnavailable.
-func leads(string) error { return unavailable("cache") }
+// trustedAbove answers ane.ErrUnavailable.
+func trustedAbove(string) error { return unavailable("cache") }
 
 // trustedFile permits every file: no broker here reads one.
 func trustedFile(string, *os.File) error { return nil }
