@@ -253,6 +253,11 @@ func TestHostileLayouts(t *testing.T) {
 		_, err := ane.OnBlock(b, l)
 		require.ErrorIs(t, err, ane.ErrShape, name)
 	}
+	rows, planes := good, good
+	rows.RowStride, planes.PlaneStride = 8, 128
+	require.ErrorContains(t, rows.Check(), "RowStride is 8, a row spans 10 bytes")
+	require.ErrorContains(t, planes.Check(), "PlaneStride is 128, axis Height spans 202 bytes")
+
 	typeless := good
 	typeless.DType = mil.String
 	_, err := ane.OnBlock(b, typeless)

@@ -65,6 +65,16 @@ func TestNewStrided(t *testing.T) {
 			for i, v := range all {
 				require.Equal(t, float32(i+1), v)
 			}
+			back, err := ane.OnBlock(open(t, 1<<14), dense.Layout())
+			require.NoError(t, err)
+			n, err := ane.Copy(back, x)
+			require.NoError(t, err)
+			require.Equal(t, l.PackedBytes(), n)
+			all, err = back.Float32s()
+			require.NoError(t, err)
+			for i, v := range all {
+				require.Equal(t, float32(i+1), v, "copied into dense rows")
+			}
 			small, err := unimem.AdoptMemory(mem[:last+1], nil)
 			require.NoError(t, err)
 			_, err = ane.OnMemory(small, l)
