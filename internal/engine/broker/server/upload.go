@@ -173,7 +173,8 @@ func (x extent) hash(ctx context.Context, h keyHash) error {
 // program does not name are never read.
 func (u *upload) claim(ctx context.Context, op, name string) error {
 	var holes int64
-	if err := u.owe(op, name, needs{memory: int64(u.weightBytes())}); err != nil { // before the holes of each are looked for
+	// Before the holes of each are looked for.
+	if err := u.owe(op, name, needs{memory: int64(u.weightBytes())}); err != nil {
 		return err
 	}
 	for _, part := range append([]extent{u.text}, u.parts...) {
