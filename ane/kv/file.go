@@ -188,6 +188,29 @@ func NoteFile(path string) (note []byte, tokens int, err error) {
 	return s.sources[0].head.note, tokens, s.Close()
 }
 
+// CheckFile reads the whole snapshot at path, files of AppendFile included, and compares all checksums, as RestoreFile
+// does before it changes a cache. It keeps no keys and values, and compares no fingerprint. Errors are those of
+// RestoreFile.
+func CheckFile(path string) error {
+	const op = "check"
+	s, err := openChain(op, system{}, path)
+	if err != nil {
+		return err
+	}
+	h := s.sources[0].head
+	room := 1 // token; a window is its own
+	if h.window > 0 {
+		room = 0
+	}
+	c, err := New(Config{Layers: h.layers, Heads: h.heads, HeadDim: h.dim, DType: h.dtype, Window: h.window,
+		Context: room}, unimem.OnHeap())
+	if err == nil {
+		err = closing(c, c.restore(op, s.sources, h.Fingerprint, 0, nil))
+	}
+	_ = s.Close() // they were only read
+	return err
+}
+
 // RestorePrefixFile is RestoreFile of the oldest n tokens. The error is ErrSize if the snapshot has fewer.
 func (c *Cache) RestorePrefixFile(path string, f Fingerprint, n int) error {
 	if n < 0 {

@@ -93,3 +93,29 @@ func TestDamagedNotes(t *testing.T) {
 		require.ErrorIs(t, made(t, small).RestoreFile(path, print1), ErrCorrupt, with)
 	}
 }
+
+// A snapshot is checked without its model: the whole one passes, one with a flipped bit in any part does not.
+func TestCheckFile(t *testing.T) {
+	window := small
+	window.Window, window.Context = 3, 0
+	for _, c := range []Config{small, window} {
+		path := filepath.Join(t.TempDir(), "talk")
+		k := made(t, c)
+		add(t, k, 5)
+		require.NoError(t, k.SaveFileNote(path, print1, []byte("note")))
+		require.NoError(t, CheckFile(path))
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for at := 0; at < len(whole); at += 1 + len(whole)/61 {
+			damaged := bytes.Clone(whole)
+			damaged[at] ^= 1 << (at % 8)
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+			require.Error(t, CheckFile(path), "byte %d of %d", at, len(whole))
+		}
+		require.NoError(t, os.WriteFile(path, whole, 0o600))
+		add(t, k, 1)
+		require.NoError(t, k.AppendFile(path, print1))
+		require.NoError(t, CheckFile(path), "with the tokens of AppendFile")
+	}
+	require.ErrorIs(t, CheckFile(filepath.Join(t.TempDir(), "none")), os.ErrNotExist)
+}

@@ -249,12 +249,16 @@ func (c *Code) Thaw(ctx context.Context, path string, config Config) (*Actor, er
 }
 
 // Move is Thaw of a file of another model, or of this one: the guest keeps its memory and the tokens, and the model
-// takes all tokens of the file again. The tokens that follow are those of this model.
+// takes all tokens of the file again. The tokens that follow are those of this model. The whole file is checked, also
+// the keys and values, which are not used.
 //
 // Errors: those of Thaw without ErrModel, and those of decoder.Session.Prefill: a token beyond the model's vocabulary,
 // more tokens than it has positions.
 func (c *Code) Move(ctx context.Context, path string, config Config) (*Actor, error) {
 	return c.thaw(ctx, "move", path, config, func(a *Actor) (decoder.Talk, error) {
+		if err := kv.CheckFile(path); err != nil { // as Thaw does, which restores the keys and values
+			return decoder.Talk{}, &decoder.Error{Op: "move", Name: path, Err: decoder.ErrSnapshot, Cause: err}
+		}
 		t, err := decoder.PeekFile(path)
 		if err != nil {
 			return t, err

@@ -397,9 +397,10 @@ func TestOtherGuestsAreRefusedWithWhatDiffers(t *testing.T) {
 	}
 }
 
-// Any flipped bit, and a cut file, is refused.
+// Any flipped bit, and a cut file, is refused, also where another model takes the tokens and no keys and values.
 func TestDamagedSnapshots(t *testing.T) {
 	ctx := context.Background()
+	other := newStage(t, modelDir(t, decodertest.Spec{Seed: 2}), engine.Soft).load(t, Talker())
 	c := newStage(t, modelDir(t, decodertest.Spec{Seed: 1}), engine.Soft).load(t, Talker())
 	a := start(t, c, Config{Prompt: prompt})
 	say(t, a, 2)
@@ -413,6 +414,8 @@ func TestDamagedSnapshots(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		_, err := c.Thaw(ctx, path, Config{})
 		require.ErrorIs(t, err, ErrSnapshot, "byte %d of %d", at, len(whole))
+		_, err = other.Move(ctx, path, Config{})
+		require.ErrorIs(t, err, ErrSnapshot, "moved, byte %d of %d", at, len(whole))
 		require.NoError(t, os.WriteFile(path, whole[:at], 0o600))
 		_, err = c.Thaw(ctx, path, Config{})
 		require.ErrorIs(t, err, ErrSnapshot, "cut at %d", at)
