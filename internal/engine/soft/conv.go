@@ -20,6 +20,9 @@ func conv(s *step) (runner, int) {
 	if n := p.outputs * k * p.win.Groups; n < largeWeight || ops.Volume(p.win.Out) > leanColumns {
 		p.weight = newOperand(s, 1, p.outputs, k, false)
 	}
+	if r, work := newDepthwise(s, p); r != nil {
+		return r, work
+	}
 	return newProduct(s.in[0].shape[0]*p.win.Groups, p.outputs, k, ops.Volume(p.win.Out), p.win.In[2], p)
 }
 
@@ -200,6 +203,12 @@ func (p *windows) line(c *call, dst, spare []float32, base, at int) {
 	}
 	run := spare[:(n-1)*stride+1]
 	c.in[0].load(run, base+at)
+	if stride == 2 {
+		for dst = dst[:n]; len(dst) >= 4 && len(run) >= 7; dst, run = dst[4:], run[min(8, len(run)):] {
+			dst[0], dst[1], dst[2], dst[3] = run[0], run[2], run[4], run[6]
+		}
+		n = len(dst)
+	}
 	for i := range n {
 		dst[i] = run[i*stride]
 	}

@@ -1,0 +1,134 @@
+package soft
+
+import "github.com/anekit/anekit/internal/engine/soft/internal/gemm"
+
+// depthwise is a convolution with few channels in a group. Instead of a panel with a row for each
+// kernel position it decodes a strip of lines of x once, and each kernel position reads it from a place of its own. The
+// products and their order are those of product.
+//
+// With strides the strip is split into phases, so that neighbors in the result have neighbors in a phase: a phase has
+// every second line and column, for example, and all phases have as many. Results have the distances of the phases, so
+// that the rightmost columns of a line, which the kernel covers only in part, are computed and dropped.
+type depthwise struct {
+	*windows
+	rows, pitch int // output lines of a strip; elements between lines of a phase
+	sums        int // of a strip, up to a multiple of gemm.SlideWidth
+	phase       int // elements of a phase
+	used        [2][]bool
+}
+
+// Limits of depthwise: more channels have larger products; stripLength is the sums that fit a first-level cache beside
+// their phase; stripRoom is the most that the phases of a strip may take.
+const (
+	slidePairs  = 16 // of an input and an output of a group
+	stripLength = 4096
+	stripRoom   = 1 << 16
+)
+
+// newDepthwise returns nil if a product of matrices is better, or the numerics are a chip's.
+func newDepthwise(s *step, p *windows) (runner, int) {
+	w := &p.win
+	_, integers := s.attrs.(byteWindow)
+	if integers || s.arith.operand != 0 || s.arith.result != 0 || p.weight.weights != nil || w.Groups == 1 ||
+		p.channels*p.outputs > slidePairs || w.In[0]*w.Kernel[0]*w.Out[0] != 1 {
+		return nil, 0
+	}
+	right, below := (w.Kernel[2]-1)*w.Dilations[2]/w.Strides[2], (w.Kernel[1]-1)*w.Dilations[1]/w.Strides[1]
+	r := &depthwise{windows: p, pitch: w.Out[2] + right}
+	r.rows = min(max(stripLength/r.pitch, 1), w.Out[1])
+	r.sums = (r.rows*r.pitch + gemm.SlideWidth - 1) / gemm.SlideWidth * gemm.SlideWidth
+	r.phase = below*r.pitch + right + r.sums
+	phases := w.Strides[1] * w.Strides[2]
+	if below > 4*r.rows || r.phase > stripRoom || phases > stripRoom || p.channels*phases*r.phase > stripRoom {
+		return nil, 0
+	}
+	for i := range r.used {
+		r.used[i] = make([]bool, w.Strides[1+i])
+		for k := range w.Kernel[1+i] {
+			r.used[i][k*w.Dilations[1+i]%w.Strides[1+i]] = true
+		}
+	}
+	return r, p.weight.rows*p.weight.cols + max(w.In[2], p.outputs) + r.sums + p.channels*phases*r.phase
+}
+
+func (r *depthwise) strips() int { return (r.win.Out[1] + r.rows - 1) / r.rows }
+
+func (r *depthwise) run(c *call) {
+	c.spread(c.in[0].len()/r.channels/r.win.In[1]/r.win.In[2]*r.strips(), r.rows*r.win.Out[2]*r.outputs*r.weight.cols)
+}
+
+// completes implements completer.
+func (r *depthwise) completes() bool { return true }
+
+// span computes strips lo to hi, counted through all groups of all images.
+func (r *depthwise) span(c *call, lo, hi, worker int) {
+	w := &r.win
+	take, rest := r.weight.rows*r.weight.cols, c.work[worker]
+	a, rest := rest[:take], rest[take:]
+	take = max(w.In[2], r.outputs)
+	spare, rest := rest[:take], rest[take:]
+	room, phases := rest[:r.sums], rest[r.sums:]
+	for i := lo; i < hi && !c.stopped(); i++ {
+		batch, from := i/r.strips(), i%r.strips()*r.rows
+		rows := min(r.rows, w.Out[1]-from)
+		weights := r.weight.block(c, a, spare, batch%w.Groups, 0, r.outputs, 0, r.weight.cols)
+		r.load(c, phases, spare, batch, from)
+		for m := range r.outputs {
+			sums := room[:(rows*r.pitch+gemm.SlideWidth-1)/gemm.SlideWidth*gemm.SlideWidth]
+			r.add(sums, weights[m*r.weight.cols:][:r.weight.cols], phases)
+			for y := 1; y < rows && r.pitch > w.Out[2]; y++ {
+				copy(sums[y*w.Out[2]:][:w.Out[2]], sums[y*r.pitch:])
+			}
+			sums = sums[:rows*w.Out[2]]
+			if r.bias {
+				c.in[2].load(spare[:1], batch%w.Groups*r.outputs+m)
+				for j := range sums {
+					sums[j] += spare[0]
+				}
+			}
+			at := ((batch*r.outputs+m)*w.Out[1] + from) * w.Out[2]
+			c.out[0].store(sums, at)
+			c.complete(at, at+len(sums), worker)
+		}
+	}
+}
+
+// load fills the phases of the strip from output line from on, with 0 for what lies outside x.
+func (r *depthwise) load(c *call, phases, spare []float32, batch, from int) {
+	w := &r.win
+	high := r.phase / r.pitch
+	for ch := range r.channels {
+		for down, needed := range r.used[0] {
+			for across, also := range r.used[1] {
+				if !needed || !also {
+					continue
+				}
+				phase := phases[((ch*w.Strides[1]+down)*w.Strides[2]+across)*r.phase:][:r.phase]
+				for y := range high {
+					line, at := phase[y*r.pitch:][:r.pitch], (from+y)*w.Strides[1]+down-w.Before[1]
+					if at < 0 || at >= w.In[1] {
+						clear(line)
+						continue
+					}
+					r.line(c, line, spare, ((batch*r.channels+ch)*w.In[1]+at)*w.In[2], across-w.Before[2])
+				}
+				clear(phase[high*r.pitch:])
+			}
+		}
+	}
+}
+
+// add sets sums to those of one output channel.
+func (r *depthwise) add(sums, weights, phases []float32) {
+	w := &r.win
+	run := w.Kernel[2] // kernel positions whose elements are equally far apart
+	if w.Strides[2] > 1 {
+		run = 1
+	}
+	for i := 0; i < len(weights); i += run {
+		kw, kh, ch := i%w.Kernel[2]*w.Dilations[2], i/w.Kernel[2]%w.Kernel[1]*w.Dilations[1], i/w.Kernel[2]/w.Kernel[1]
+		phase := (ch*w.Strides[1]+kh%w.Strides[1])*w.Strides[2] + kw%w.Strides[2]
+		at := phase*r.phase + kh/w.Strides[1]*r.pitch + kw/w.Strides[2]
+		gemm.Slide(sums, weights[i:i+run], phases[at:], w.Dilations[2], i > 0)
+	}
+}
