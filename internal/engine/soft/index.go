@@ -16,7 +16,11 @@ type locator struct {
 
 // at returns element i of operand in as an index of an axis of length n.
 func (l *locator) at(c *call, in, i, n int) int {
-	k := integer(&c.in[in], i)
+	return l.place(c, integer(&c.in[in], i), n)
+}
+
+// place returns the element of an axis of length n that index k chooses.
+func (l *locator) place(c *call, k, n int) int {
 	if l.validate && (k < 0 || k >= n) {
 		c.refuse(l.op, k, n)
 	}
@@ -69,6 +73,10 @@ func (r *rowGatherer) run(c *call) {
 }
 
 func (r *rowGatherer) span(c *call, lo, hi, _ int) {
+	if r.inner == 1 && len(r.lengths) == 1 && wide(c, r.size) {
+		r.each(c, lo, hi)
+		return
+	}
 	from, to, n := c.in[0].raw, c.out[0].raw, r.inner*r.size
 	for i := lo; i < hi; i++ {
 		if i%64 == 0 && c.stopped() {
@@ -83,6 +91,41 @@ func (r *rowGatherer) span(c *call, lo, hi, _ int) {
 		copy(to[i*n:][:n], from[at*n:])
 	}
 }
+
+// each is span for runs of one element.
+func (r *rowGatherer) each(c *call, lo, hi int) {
+	for lo < hi && !c.stopped() {
+		first, i := lo/r.tuples, lo%r.tuples
+		n := min(hi-lo, r.tuples-i, halfStretch)
+		r.lookUp(c, lo, first*r.lengths[0], c.in[1].ints[first/r.middle*r.tuples+i:][:n], r.lengths[0], 1, 0)
+		lo += n
+	}
+}
+
+// lookUp sets each dst[i] to x[p*by+i*step], where p is the element of an axis of length n that at[i] chooses.
+func lookUp[T uint16 | uint32](l *locator, c *call, dst, x []T, at []int32, n, by, step int) {
+	dst = dst[:len(at)]
+	for i, k := range at {
+		p := int(k)
+		if uint(p) >= uint(n) {
+			p = l.place(c, p, n)
+		}
+		dst[i] = x[p*by+i*step]
+	}
+}
+
+// lookUp is lookUp for elements of the result from element to on, and those of x from element from on, whose size is
+// 2 or 4.
+func (l *locator) lookUp(c *call, to, from int, at []int32, n, by, step int) {
+	if c.out[0].pairs != nil {
+		lookUp(l, c, c.out[0].pairs[to:], c.in[0].pairs[from:], at, n, by, step)
+	} else {
+		lookUp(l, c, c.out[0].quads[to:], c.in[0].quads[from:], at, n, by, step)
+	}
+}
+
+// wide reports whether elements of some bytes have views for lookUp, and the indices are int32.
+func wide(c *call, size int) bool { return (size == 2 || size == 4) && c.in[1].ints != nil }
 
 // alongAxis describes an axis of a tensor between outer and inner ones.
 type alongAxis struct{ outer, length, inner int }
@@ -112,6 +155,10 @@ type axisGatherer struct {
 func (r *axisGatherer) run(c *call) { c.spread(c.out[0].len(), 4) }
 
 func (r *axisGatherer) span(c *call, lo, hi, _ int) {
+	if wide(c, r.size) {
+		r.each(c, lo, hi)
+		return
+	}
 	from, to, n := c.in[0].raw, c.out[0].raw, r.size
 	for i := lo; i < hi; i++ {
 		if i%chunk == 0 && c.stopped() {
@@ -120,6 +167,25 @@ func (r *axisGatherer) span(c *call, lo, hi, _ int) {
 		outer := i / (r.count * r.x.inner)
 		at := (outer*r.x.length+r.at(c, 1, i, r.x.length))*r.x.inner + i%r.x.inner
 		copy(to[i*n:][:n], from[at*n:])
+	}
+}
+
+// each is span for elements of 2 or 4 bytes.
+func (r *axisGatherer) each(c *call, lo, hi int) {
+	run, step := r.x.inner, 1 // indices for elements side by side
+	if run == 1 {
+		run, step = r.count, 0 // for one row of x
+	}
+	for done := 0; lo < hi; {
+		outer, i := lo/(r.count*r.x.inner), lo%run
+		n := min(hi-lo, run-i, halfStretch)
+		if done += n; done >= halfStretch || n == halfStretch {
+			if done = 0; c.stopped() {
+				return
+			}
+		}
+		r.lookUp(c, lo, outer*r.x.length*r.x.inner+i*step, c.in[1].ints[lo:lo+n], r.x.length, r.x.inner, step)
+		lo += n
 	}
 }
 

@@ -89,9 +89,18 @@ func (l *lanes) at(base, j int) (mem, n int) {
 	return base + j%l.run + offset(j/l.run, l.folded, l.foldBy), l.run - j%l.run
 }
 
+// dense reports whether width lanes are rows without gaps, as where few lanes are side by side.
+func (l *lanes) dense(width int) bool {
+	return l.row > 1 && width == l.row && len(l.folded) == 1 && l.foldBy[0] == l.row
+}
+
 // load fills m with elements [from, to) of a group's lanes, one row per element
 // index.
 func (l *lanes) load(v *vec, m []float32, base, width, from, to int) {
+	if l.dense(width) {
+		v.load(m[:(to-from)*width], base+from*width)
+		return
+	}
 	for j := from; j < to; {
 		mem, n := l.at(base, j)
 		n = min(n, to-j)
@@ -103,6 +112,10 @@ func (l *lanes) load(v *vec, m []float32, base, width, from, to int) {
 // store writes elements [from, to) of a group's lanes, which load has filled or the
 // kernel replaced.
 func (l *lanes) store(v *vec, m []float32, base, width, from, to int) {
+	if l.dense(width) {
+		v.store(m[:(to-from)*width], base+from*width)
+		return
+	}
 	for j := from; j < to; {
 		mem, n := l.at(base, j)
 		n = min(n, to-j)

@@ -17,11 +17,15 @@ type halfReducer struct {
 // sumsOf are the reductions that are sums in package halves.
 var sumsOf = map[way]halves.Way{bySum: halves.Value, byMagnitude: halves.Magnitude, bySquare: halves.Square}
 
-// newHalfReducer returns nil for a reduction that package halves does not have, and for lanes that are not runs.
+// fewLanes is the lanes side by side for which package halves has vectors. The sums of fewer are reducer's.
+const fewLanes = 16
+
+// newHalfReducer returns nil for a reduction that package halves does not have, and for lanes that are not runs or too
+// few.
 func newHalfReducer(l lanes, f folding) runner {
 	sum, sums := sumsOf[f.way]
 	r := &halfReducer{lanes: l, folding: f, sum: sum, extreme: f.way == byMaximum || f.way == byMinimum}
-	if !sums && !r.extreme || l.row == 1 && l.run == 1 {
+	if !sums && !r.extreme || l.row == 1 && l.run == 1 || sums && l.row < fewLanes && l.dense(l.row) {
 		return nil
 	}
 	if l.row > 1 {

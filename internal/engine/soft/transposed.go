@@ -19,12 +19,19 @@ type spreads struct{ *windows }
 // exchanged.
 func (p *spreads) left(c *call, dst, spare []float32, batch, m0, m1 int) []float32 {
 	kernel := ops.Volume(p.win.Kernel)
-	for m := m0; m < m1; m++ {
-		for ch := range p.channels {
+	most := len(spare) / kernel
+	for ch := range p.channels {
+		for m := m0; m < m1; m += most {
 			at := (batch%p.win.Groups*p.channels+ch)*p.outputs + m
-			c.in[1].load(spare[:kernel], at*kernel)
-			for i, f := range spare[:kernel] {
-				dst[(m-m0)*p.channels*kernel+p.term(ch*kernel+i)] = f
+			some := spare[:min(most, m1-m)*kernel]
+			c.in[1].load(some, at*kernel)
+			for to := dst[(m-m0)*p.channels*kernel:]; ; to = to[p.channels*kernel:] {
+				for i, f := range some[:kernel] {
+					to[p.term(ch*kernel+i)] = f
+				}
+				if some = some[kernel:]; len(some) == 0 {
+					break
+				}
 			}
 		}
 	}
