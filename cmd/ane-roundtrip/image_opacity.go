@@ -92,9 +92,12 @@ func (m opacityMode) take(y *ane.Tensor, p *picture.Picture, top, rows int) erro
 			if err != nil {
 				return err
 			}
-			if m == filterOpacity {
+			switch m {
+			case filterOpacity:
 				p.SetOver(ch, row, half, opacity)
-			} else {
+			case keepOpacity:
+				p.SetOverKept(ch, row, half)
+			default:
 				p.SetRow(ch, row, half)
 			}
 		}

@@ -86,6 +86,15 @@ func TestOpacity(t *testing.T) {
 			}
 		}
 	}
+	// A picture that keeps its opacity divides by that.
+	even := pngOf(t, 2, 1, 8, 6, []byte{0, 200, 100, 0, 128, 255, 7, 0, 0})
+	p := decoded(t, even)
+	row := make([]fp16.Bits, p.Width+2)
+	for c := range p.Channels {
+		p.FillOver(row, c, 0)
+		p.SetOverKept(c, 0, row[1:])
+	}
+	require.Equal(t, []uint8{200, 100, 0, 128, 0, 0, 0, 0}, p.pix)
 	full := scene(4, 3)
 	for i := 3; i < len(full.Pix); i += 4 {
 		full.Pix[i] = 255

@@ -93,6 +93,22 @@ func (p *Picture) SetOver(channel, row int, src, opacity []fp16.Bits) {
 	p.spread(dst)
 }
 
+// SetOverKept is SetOver for a picture that keeps its opacity.
+//
+// Preconditions: HasOpacity.
+func (p *Picture) SetOverKept(channel, row int, src []fp16.Bits) {
+	scale, top := p.top()+1, p.top()
+	dst := p.rowBytes(row)
+	for x := range p.Width {
+		v := float32(0)
+		if a := p.sample(dst, alphaSample, x) / top; a > 0 {
+			v = limited(src[x].Float32()/a*scale, top)
+		}
+		p.setSample(dst, channel, x, v)
+	}
+	p.spread(dst)
+}
+
 // SetOpacity sets a row of the opacity from values of 0 to 1, and limits other values to that range.
 func (p *Picture) SetOpacity(row int, src []fp16.Bits) {
 	dst, top := p.rowBytes(row), p.top()
