@@ -180,7 +180,7 @@ func (d *benchWeightsDetails) plot(dir string) error {
 			for _, l := range d.Load {
 				if l.Cold == cold {
 					line.X = append(line.X, float64(l.Bytes)/(1<<20))
-					line.Y = append(line.Y, 1000*l.Seconds[way])
+					line.Y = append(line.Y, 1000*float64(l.Times[way]))
 				}
 			}
 			if len(line.X) > 0 {
@@ -204,14 +204,14 @@ func (d *benchWeightsDetails) plot(dir string) error {
 
 // print writes our tables and the paper's.
 func (d *benchWeightsDetails) print(a *app) error {
-	ms := func(v float64) string { return weightbench.Figure(1000 * v) }
+	ms := func(v weightbench.Seconds) string { return weightbench.Figure(1000 * float64(v)) }
 	load := page.NewTable("MiB", "cache", "map", "touch", "read", "parallel", "direct", "ring", "read/touch")
 	for _, l := range d.Load {
 		cache := "warm"
 		if l.Cold {
 			cache = "cold"
 		}
-		s := l.Seconds
+		s := l.Times
 		load.Row(fmt.Sprint(l.Bytes>>20), cache, ms(s[weightbench.Map]), ms(s[weightbench.Touch]),
 			ms(s[weightbench.Read]), ms(s[weightbench.Parallel]), ms(s[weightbench.Direct]), ms(s[weightbench.Ring]),
 			fmt.Sprintf("%.2f", s[weightbench.Read]/s[weightbench.Touch]))
@@ -222,8 +222,8 @@ func (d *benchWeightsDetails) print(a *app) error {
 	two := func(v [2]float64) []string { return []string{fmt.Sprint(v[0]), fmt.Sprint(v[1])} }
 	for _, v := range d.Published.Variants {
 		sizes.Row(v.Model, fmt.Sprint(v.GB), fmt.Sprint(v.Load[0]), fmt.Sprint(v.Load[1]), fmt.Sprint(v.Speedup))
-		row := []string{v.Model}
-		for _, pair := range [][2]float64{v.Start, v.Prompt, v.Generate, v.Peak} {
+		row := []string{v.Model, fmt.Sprint(v.Start[0]), fmt.Sprint(v.Start[1])}
+		for _, pair := range [][2]float64{v.Prompt, v.Generate, v.Peak} {
 			row = append(row, two(pair)...)
 		}
 		effect.Row(row...)

@@ -69,7 +69,7 @@ of the operators to FILE.html; also on failure.`,
 	return cmd
 }
 
-// costDetails are the fields that cost adds to the report. Times are microseconds.
+// costDetails are the fields that cost adds to the report. Times are nanoseconds.
 type costDetails struct {
 	File         string       `json:"file"`
 	Function     string       `json:"function"`
@@ -78,10 +78,10 @@ type costDetails struct {
 	Engines      int          `json:"engines"`
 	Split        bool         `json:"split"` // for two engines
 	Why          string       `json:"why,omitempty"`
-	Call         costFigure   `json:"call_us"`
-	Task         costFigure   `json:"task_us"`
+	Call         costFigure   `json:"call_ns"`
+	Task         costFigure   `json:"task_ns"`
 	Clock        costFigure   `json:"clock_mhz"`
-	Uncertainty  costFigure   `json:"error"` // of call_us, as a fraction
+	Uncertainty  costFigure   `json:"error"` // of call_ns, as a fraction
 	Bound        string       `json:"bound"`
 	Tasks        int          `json:"tasks"`
 	Operators    []costRow    `json:"operators"`
@@ -108,7 +108,7 @@ type costRow struct {
 	Operator string     `json:"operator"`
 	Line     int        `json:"line"`   // from 1; 0 if not known
 	Column   int        `json:"column"` // in bytes, from 1; 0 if not known
-	Time     costFigure `json:"time_us"`
+	Time     costFigure `json:"time_ns"`
 	Bound    string     `json:"bound"`
 	MACs     float64    `json:"macs"`
 	Weights  int64      `json:"weight_bytes"`
@@ -119,7 +119,7 @@ type costRow struct {
 
 type costPart struct {
 	Name  string     `json:"name"`
-	Time  costFigure `json:"time_us"`
+	Time  costFigure `json:"time_ns"`
 	Bound string     `json:"bound"`
 }
 
@@ -134,9 +134,9 @@ type costBudget struct {
 
 // costPlace is Core ML's placement.
 type costPlace struct {
-	Engine   costFigure `json:"engine_us"` // all on the engine but what it refuses
-	CPU      costFigure `json:"cpu_us"`    // all on the CPU
-	Chosen   costFigure `json:"chosen_us"`
+	Engine   costFigure `json:"engine_ns"` // all on the engine but what it refuses
+	CPU      costFigure `json:"cpu_ns"`    // all on the CPU
+	Chosen   costFigure `json:"chosen_ns"`
 	OnEngine int        `json:"operators_on_engine"`
 	OnCPU    int        `json:"operators_on_cpu"`
 	Segments int        `json:"segments"`
@@ -144,6 +144,11 @@ type costPlace struct {
 
 func figureOf(f cost.Figure) costFigure {
 	return costFigure{f.Value, f.Degree.String(), f.Source}
+}
+
+// timeOf is figureOf for a time in microseconds, which becomes nanoseconds.
+func timeOf(f cost.Figure) costFigure {
+	return costFigure{1e3 * f.Value, f.Degree.String(), f.Source}
 }
 
 // cost estimates a program and prints it.
@@ -196,18 +201,18 @@ func (a *app) cost(files *commandFiles, path string, o costOptions) error {
 
 func costDetailsOf(path string, e *cost.Estimate) *costDetails {
 	d := &costDetails{File: path, Function: e.Function, Chip: e.Chip.String(), Target: e.Chip.Target(),
-		Engines: e.Engines, Split: e.Split, Why: e.Why, Call: figureOf(e.Call), Task: figureOf(e.Task),
+		Engines: e.Engines, Split: e.Split, Why: e.Why, Call: timeOf(e.Call), Task: timeOf(e.Task),
 		Clock: figureOf(e.Clock), Uncertainty: figureOf(e.Error), Bound: e.Bound.String(), Tasks: e.Tasks,
 		Operators: []costRow{}, Surfaces: e.Memory.Surfaces, Largest: e.Memory.Largest, Weights: e.Memory.Weights,
 		Intermediate: e.Memory.Intermediate, CPU: e.CPU, Notes: e.Notes,
-		CoreML: costPlace{figureOf(e.Place.Engine), figureOf(e.Place.CPU), figureOf(e.Place.Chosen), e.Place.OnEngine,
+		CoreML: costPlace{timeOf(e.Place.Engine), timeOf(e.Place.CPU), timeOf(e.Place.Chosen), e.Place.OnEngine,
 			e.Place.OnCPU, e.Place.Segments}}
 	for _, op := range e.Ops {
-		d.Operators = append(d.Operators, costRow{op.Name, op.Kind, op.Pos.Line, op.Pos.Col, figureOf(op.Time),
+		d.Operators = append(d.Operators, costRow{op.Name, op.Kind, op.Pos.Line, op.Pos.Col, timeOf(op.Time),
 			op.Bound.String(), op.MACs, op.Weights, op.Elements, op.Tasks, op.Note})
 	}
 	for _, p := range e.Parts {
-		d.Parts = append(d.Parts, costPart{p.Name, figureOf(p.Time), p.Bound.String()})
+		d.Parts = append(d.Parts, costPart{p.Name, timeOf(p.Time), p.Bound.String()})
 	}
 	for _, b := range e.Budgets {
 		d.Budgets = append(d.Budgets, costBudget{b.Name, b.Used, b.Limit.Value, b.Over(), b.Limit.Degree.String(),
@@ -267,9 +272,9 @@ func orDash(ok bool, text string) string {
 	return text
 }
 
-// microseconds formats a time with three or more digits.
+// microseconds formats a time in nanoseconds, with three or more digits.
 func microseconds(v float64) string {
-	switch {
+	switch v /= 1e3; {
 	case v == 0:
 		return "0"
 	case v < 100:

@@ -107,7 +107,7 @@ type weightsDetails struct {
 	Align    int               `json:"align,omitempty"`
 	Moved    int64             `json:"moved_bytes,omitempty"`   // of repack
 	Checked  int64             `json:"checked_bytes,omitempty"` // of check
-	Seconds  float64           `json:"seconds"`
+	Elapsed  time.Duration     `json:"elapsed_ns"`
 	Files    int               `json:"files"`
 	Bytes    int64             `json:"bytes"` // of all tensors
 	Usable   int64             `json:"usable_bytes"`
@@ -203,7 +203,7 @@ func (a *app) listWeights(path string) error {
 	if err != nil {
 		return err
 	}
-	d.Seconds = time.Since(start).Seconds()
+	d.Elapsed = time.Since(start)
 	return a.showWeights(d, true)
 }
 
@@ -234,7 +234,7 @@ func (a *app) repackWeights(ctx context.Context, in, out string, align int) erro
 	if err != nil {
 		return err
 	}
-	d.File, d.Out, d.Align, d.Moved, d.Seconds = in, out, align, moved, time.Since(start).Seconds()
+	d.File, d.Out, d.Align, d.Moved, d.Elapsed = in, out, align, moved, time.Since(start)
 	return a.showWeights(d, false)
 }
 
@@ -252,7 +252,7 @@ func (a *app) checkWeights(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	d.Checked, d.Seconds = d.Bytes, time.Since(start).Seconds()
+	d.Checked, d.Elapsed = d.Bytes, time.Since(start)
 	return a.showWeights(d, false)
 }
 

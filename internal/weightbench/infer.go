@@ -18,8 +18,8 @@ import (
 type Inferred struct {
 	Way      string  `json:"way"` // map or read
 	Bytes    int64   `json:"bytes"`
-	Load     float64 `json:"load_s"`
-	First    float64 `json:"first_s"`      // the first evaluation of a prompt
+	Load     Seconds `json:"load_ns"`
+	First    Seconds `json:"first_ns"`     // the first evaluation of a prompt
 	Prompt   float64 `json:"prompt_per_s"` // tokens a second, later evaluations
 	Generate float64 `json:"generate_per_s"`
 	Moved    int64   `json:"moved_bytes"` // copied on the way to the engine
@@ -67,7 +67,7 @@ func Infer(ctx context.Context, d *ane.Device, path, way string, rounds int) (ro
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	n := min(len(f.Names()), layers)
-	row.Load, row.Bytes = time.Since(start).Seconds(), int64(n)*tensorBytes
+	row.Load, row.Bytes = Seconds(time.Since(start).Seconds()), int64(n)*tensorBytes
 	for _, tokens := range []int{promptTokens, 1} {
 		if err := row.evaluate(ctx, d, f, tokens, n, rounds); err != nil {
 			return row, err
@@ -110,7 +110,7 @@ func (row *Inferred) evaluate(ctx context.Context, d *ane.Device, f *safetensors
 		took := time.Since(start).Seconds()
 		switch {
 		case i == 0 && tokens > 1:
-			row.First = took
+			row.First = Seconds(took)
 		case i > 0:
 			best = max(best, float64(tokens)/took)
 		}

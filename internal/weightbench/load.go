@@ -26,13 +26,13 @@ const (
 // Ways lists them in the order of the tables.
 func Ways() []string { return []string{Map, Touch, Read, Parallel, Direct, Ring} }
 
-// Loaded is a row of the first suite: the best of the rounds, in seconds.
+// Loaded is a row of the first suite: the best of the rounds.
 type Loaded struct {
-	Bytes   int64              `json:"bytes"`
-	Cold    bool               `json:"cold"` // the page cache had been told to drop the file
-	Seconds map[string]float64 `json:"seconds"`
-	Direct  bool               `json:"direct"` // the file system permits direct I/O
-	Ringed  bool               `json:"ringed"` // the system permits io_uring
+	Bytes  int64              `json:"bytes"`
+	Cold   bool               `json:"cold"` // the page cache had been told to drop the file
+	Times  map[string]Seconds `json:"times_ns"`
+	Direct bool               `json:"direct"` // the file system permits direct I/O
+	Ringed bool               `json:"ringed"` // the system permits io_uring
 }
 
 // tensorBytes is the length of a tensor of the files: 1024 x 1024 halves.
@@ -69,7 +69,7 @@ func Load(ctx context.Context, path string, cold bool, rounds int) (Loaded, erro
 	if err != nil {
 		return Loaded{}, err
 	}
-	l := Loaded{Bytes: info.Size(), Cold: cold, Seconds: map[string]float64{}}
+	l := Loaded{Bytes: info.Size(), Cold: cold, Times: map[string]Seconds{}}
 	tape, err := unimem.Start(int(info.Size())+1<<20, unimem.Warm())
 	if err != nil {
 		return l, err
@@ -84,15 +84,15 @@ func Load(ctx context.Context, path string, cold bool, rounds int) (Loaded, erro
 			tape.Clear()
 			start := time.Now()
 			f, err := open(ctx, path, way, tape)
-			took := time.Since(start).Seconds()
+			took := Seconds(time.Since(start).Seconds())
 			if err != nil {
 				return l, errors.Join(err, tape.Close())
 			}
 			report := f.Report()
 			l.Direct = l.Direct || report.How == safetensors.Direct
 			l.Ringed = l.Ringed || report.Ringed > 0
-			if best, ok := l.Seconds[way]; !ok || took < best {
-				l.Seconds[way] = took
+			if best, ok := l.Times[way]; !ok || took < best {
+				l.Times[way] = took
 			}
 			if err := f.Close(); err != nil {
 				return l, errors.Join(err, tape.Close())

@@ -12,7 +12,7 @@ import (
 // Kept is a row of the third suite: a cache of keys and values that grows or is reserved.
 type Kept struct {
 	Mode     string  `json:"mode"`           // dynamic, or the tokens reserved
-	First    float64 `json:"first_ms"`       // from New until the first token is in the cache
+	First    Seconds `json:"first_ns"`       // from New until the first token is in the cache
 	Prompt   float64 `json:"prompt_per_s"`   // tokens a second, of the paper's 34
 	Generate float64 `json:"generate_per_s"` // tokens a second, one at a time
 	Bytes    int     `json:"bytes"`          // of the cache at the end
@@ -62,7 +62,7 @@ func Reserve(reserved int) (row Kept, err error) {
 	if err := add(one, 1); err != nil {
 		return row, err
 	}
-	row.First = float64(time.Since(start).Microseconds()) / 1000
+	row.First = Seconds(time.Since(start).Seconds())
 	start = time.Now()
 	if err := add(token, promptTokens); err != nil {
 		return row, err

@@ -24,7 +24,7 @@ func TestSuites(t *testing.T) {
 		l, err := weightbench.Load(t.Context(), path, cold, 1)
 		require.NoError(t, err)
 		for _, way := range weightbench.Ways() {
-			require.Positive(t, l.Seconds[way], way)
+			require.Positive(t, l.Times[way], way)
 		}
 	}
 	d, err := engine.Open(t.Context(), engine.Soft, engine.AllowOffsets())
@@ -58,7 +58,7 @@ func TestReserve(t *testing.T) {
 func TestPaper(t *testing.T) {
 	require.Len(t, weightbench.Variants(), 8)
 	for _, v := range weightbench.Variants() {
-		require.InDelta(t, v.Speedup, v.Load[0]/v.Load[1], 0.11, v.Model)
+		require.InDelta(t, v.Speedup, float64(v.Load[0]/v.Load[1]), 0.11, v.Model)
 	}
 	require.Len(t, weightbench.Reservations(), 9)
 }

@@ -146,7 +146,7 @@ func (b *builder) cache(c *value) {
 	steps := &table{Caption: "Memory over tokens", Columns: columns("cache", "#tokens", "#memory")}
 	high := 0.0
 	for i, r := range rows.items {
-		t.add(cacheMode(r.at("mode")), milliseconds(r.at("first_ms")), perSecond(r.at("prompt_per_s")),
+		t.add(cacheMode(r.at("mode")), nanoseconds(r.at("first_ns")), perSecond(r.at("prompt_per_s")),
 			perSecond(r.at("generate_per_s")), size(r.at("bytes")), size(r.at("delta_bytes")),
 			size(r.at("copied_bytes")))
 		k := curve{color: series(i), step: true}
@@ -188,7 +188,7 @@ func reservations(published *value) *table {
 	for _, r := range published.at("reserve").items {
 		peak, more := digitsCell(r.at("peak_gb")), digitsCell(r.at("delta_gb"))
 		peak.Unit, more.Unit = "GB", "GB"
-		t.add(texts(r.at("model")), texts(r.at("mode")), milliseconds(r.at("first_ms")),
+		t.add(texts(r.at("model")), texts(r.at("mode")), nanoseconds(r.at("first_ns")),
 			perSecond(r.at("prompt_per_s")),
 			perSecond(r.at("generate_per_s")), peak, more)
 	}

@@ -26,7 +26,7 @@ func largest(all []*value, n int, size func(*value) float64) []*value {
 
 // estimate is a number of cost with its evidence.
 func estimate(v *value) []cell {
-	return sentence(microseconds(v.at("value")), " (", texts(v.at("evidence")), ")")
+	return sentence(nanoseconds(v.at("value")), " (", texts(v.at("evidence")), ")")
 }
 
 // cost shows what a program costs on a chip.
@@ -37,9 +37,9 @@ func (b *builder) cost(d *value) {
 	b.doc.Summary = sentence(code(d.at("function")), " of ", code(d.at("file")), " on ", texts(d.at("chip")), " (",
 		texts(d.at("target")), "), bound by ", texts(d.at("bound")))
 	b.doc.Keys = []entry{
-		{"a call", []cell{microseconds(d.at("call_us", "value"))}},
+		{"a call", []cell{nanoseconds(d.at("call_ns", "value"))}},
 		{"give or take", []cell{percent(d.at("error", "value"))}},
-		{"on the engine", []cell{microseconds(d.at("task_us", "value"))}},
+		{"on the engine", []cell{nanoseconds(d.at("task_ns", "value"))}},
 		{"tasks", []cell{plain(d.at("tasks"))}},
 	}
 	if clock := d.at("clock_mhz"); clock.at("value").float() > 0 {
@@ -48,11 +48,11 @@ func (b *builder) cost(d *value) {
 		b.doc.Keys = append(b.doc.Keys, entry{"clock", []cell{n}})
 	}
 	facts := []entry{
-		{"call", estimate(d.at("call_us"))}, {"engine", estimate(d.at("task_us"))},
+		{"call", estimate(d.at("call_ns"))}, {"engine", estimate(d.at("task_ns"))},
 		{"Core ML", sentence(plain(d.at("coreml", "operators_on_engine")), " operators on the engine, ",
 			plain(d.at("coreml", "operators_on_cpu")), " on the CPU, in ", plain(d.at("coreml", "segments")),
-			" segments; as placed ", microseconds(d.at("coreml", "chosen_us", "value")), ", all on the CPU ",
-			microseconds(d.at("coreml", "cpu_us", "value")), " (", texts(d.at("coreml", "cpu_us", "evidence")), ")")},
+			" segments; as placed ", nanoseconds(d.at("coreml", "chosen_ns", "value")), ", all on the CPU ",
+			nanoseconds(d.at("coreml", "cpu_ns", "value")), " (", texts(d.at("coreml", "cpu_ns", "evidence")), ")")},
 	}
 	if d.at("why").raw != "" {
 		facts = append(facts, entry{"two engines", []cell{texts(d.at("why"))}})
@@ -100,13 +100,13 @@ func (b *builder) operatorTimes(d *value) {
 		if line.Raw == "0" {
 			line = nothing()
 		}
-		t.add(kind, name, line, microseconds(r.at("time_us", "value")), texts(r.at("time_us", "evidence")),
+		t.add(kind, name, line, nanoseconds(r.at("time_ns", "value")), texts(r.at("time_ns", "evidence")),
 			texts(r.at("bound")), exactly(r.at("macs"), ""), size(r.at("weight_bytes")), plain(r.at("tasks")),
 			texts(r.at("note")))
-		sources.add(texts(r.at("name")), texts(r.at("time_us", "evidence")), texts(r.at("time_us", "source")))
+		sources.add(texts(r.at("name")), texts(r.at("time_ns", "evidence")), texts(r.at("time_ns", "source")))
 	}
-	shown := largest(all, 30, func(o *value) float64 { return o.at("time_us", "value").float() })
-	c := &chart{rows: true, x: axis{form: durationOf(1e3), zero: true}}
+	shown := largest(all, 30, func(o *value) float64 { return o.at("time_ns", "value").float() })
+	c := &chart{rows: true, x: axis{form: durationOf(1), zero: true}}
 	var labels, bounds []string
 	for i, r := range shown {
 		labels = append(labels, visibleName(r.at("name")))
@@ -114,7 +114,7 @@ func (b *builder) operatorTimes(d *value) {
 		if !slices.Contains(bounds, bound) {
 			bounds = append(bounds, bound)
 		}
-		c.rectangle(0, -float64(i)-.36, r.at("time_us", "value").float(), -float64(i)+.36,
+		c.rectangle(0, -float64(i)-.36, r.at("time_ns", "value").float(), -float64(i)+.36,
 			series(slices.Index(bounds, bound)))
 	}
 	c.y = names(labels)

@@ -79,12 +79,9 @@ func plain(v *value) cell {
 	return figure(v, "1", func(f float64) (string, string) { return general(f, v.raw), "" })
 }
 
-func nanoseconds(v *value) cell  { return figure(v, "ns", durationOf(1)) }
-func microseconds(v *value) cell { return figure(v, "us", durationOf(1e3)) }
-func milliseconds(v *value) cell { return figure(v, "ms", durationOf(1e6)) }
-func seconds(v *value) cell      { return figure(v, "s", durationOf(1e9)) }
-func size(v *value) cell         { return figure(v, "bytes", sizeOf) }
-func rate(v *value) cell         { return figure(v, "bytes/s", rateOf) }
+func nanoseconds(v *value) cell { return figure(v, "ns", durationOf(1)) }
+func size(v *value) cell        { return figure(v, "bytes", sizeOf) }
+func rate(v *value) cell        { return figure(v, "bytes/s", rateOf) }
 func ratio(v *value) cell {
 	return figure(v, "1", func(f float64) (string, string) { return digits(f), "×" })
 }

@@ -66,14 +66,14 @@ func objects(t testing.TB, name string) map[string][]byte {
 		`[1,2],"shown":["1","2"],"ulps":3,"differ":1,"elements":4,"max_difference":1,"not_finite":0,"rules":["r"]},"operators":[`+
 		`{"operator":"conv","value":"c","line":1,"elements":4,"differ":1,"max_difference":1,"not_finite":0,"relative":0.5}]}}`)
 	figure := `{"value":12.5,"evidence":"inferred","source":"s"}`
-	add("cost", `{"file":"f","function":"main","chip":"m6","target":"h18g","call_us":`+figure+`,"task_us":`+figure+
+	add("cost", `{"file":"f","function":"main","chip":"m6","target":"h18g","call_ns":`+figure+`,"task_ns":`+figure+
 		`,"clock_mhz":`+figure+`,"error":`+figure+`,"bound":"mac","tasks":2,"operators":[{"name":"n",`+
 		`"operator":"conv",`+
-		`"line":0,"column":0,"time_us":`+figure+`,"bound":"mac","macs":100,"weight_bytes":5,"elements":3,"tasks":1,`+
-		`"note":"n"}],"parts":[{"name":"p","time_us":`+figure+`,"bound":"dispatch"}],"surface_bytes":1,`+
+		`"line":0,"column":0,"time_ns":`+figure+`,"bound":"mac","macs":100,"weight_bytes":5,"elements":3,"tasks":1,`+
+		`"note":"n"}],"parts":[{"name":"p","time_ns":`+figure+`,"bound":"dispatch"}],"surface_bytes":1,`+
 		`"largest_surface_bytes":1,"weight_bytes":1,"largest_intermediate_bytes":1,"budgets":[{"name":"b","used":2,`+
-		`"limit":1,"over":true,"evidence":"e","source":"s"}],"coreml":{"engine_us":`+figure+`,"cpu_us":`+figure+
-		`,"chosen_us":`+figure+`,"operators_on_engine":1,"operators_on_cpu":2,"segments":3},"cpu_quicker":true,`+
+		`"limit":1,"over":true,"evidence":"e","source":"s"}],"coreml":{"engine_ns":`+figure+`,"cpu_ns":`+figure+
+		`,"chosen_ns":`+figure+`,"operators_on_engine":1,"operators_on_cpu":2,"segments":3},"cpu_quicker":true,`+
 		`"notes":["n"],"why":"w"}`)
 	add("info", `{"engines":[{"name":"soft","available":true,"what":"w","reason":"r"}],`+
 		`"frameworks":[{"engine":"apple",`+

@@ -15,7 +15,7 @@ func (b *builder) weights(d *value) {
 		if cold {
 			state = "cold"
 		}
-		c := &chart{x: axis{form: sizeOf, log: true, step: 2}, y: axis{form: durationOf(1e9), log: true}}
+		c := &chart{x: axis{form: sizeOf, log: true, step: 2}, y: axis{form: durationOf(1), log: true}}
 		lines := make([]curve, len(ways()))
 		for _, l := range d.at("load").items {
 			if l.at("cold").yes() != cold {
@@ -24,8 +24,8 @@ func (b *builder) weights(d *value) {
 			cells := []cell{size(l.at("bytes")), {Number: state, Path: l.at("cold").path}}
 			cells[1].Path = ""
 			for i, way := range ways() {
-				s := l.at("seconds", way)
-				cells = append(cells, seconds(s))
+				s := l.at("times_ns", way)
+				cells = append(cells, nanoseconds(s))
 				lines[i].x, lines[i].y = append(lines[i].x, l.at("bytes").float()), append(lines[i].y, s.float())
 			}
 			t.add(cells...)
@@ -46,11 +46,11 @@ func (b *builder) weights(d *value) {
 	for _, v := range published.at("variants").items {
 		gb := digitsCell(v.at("gb"))
 		gb.Unit = "GB"
-		sizes.add(texts(v.at("model")), gb, seconds(v.at("load_s").item(0)), seconds(v.at("load_s").item(1)),
+		sizes.add(texts(v.at("model")), gb, nanoseconds(v.at("load_ns").item(0)), nanoseconds(v.at("load_ns").item(1)),
 			ratio(v.at("speedup")))
 		cells := []cell{texts(v.at("model"))}
 		for i := range 2 {
-			cells = append(cells, seconds(v.at("start_s").item(i)))
+			cells = append(cells, nanoseconds(v.at("start_ns").item(i)))
 		}
 		for _, key := range []string{"prompt_per_s", "generate_per_s"} {
 			for i := range 2 {
@@ -68,7 +68,7 @@ func (b *builder) weights(d *value) {
 	infer := &table{Caption: "Evaluations with the weights as inputs", Columns: columns("weights", "#size", "#load",
 		"#first", "#prompt", "#generate", "#moved", "#own memory", "#of the file")}
 	for _, i := range d.at("infer").items {
-		infer.add(texts(i.at("way")), size(i.at("bytes")), seconds(i.at("load_s")), seconds(i.at("first_s")),
+		infer.add(texts(i.at("way")), size(i.at("bytes")), nanoseconds(i.at("load_ns")), nanoseconds(i.at("first_ns")),
 			perSecond(i.at("prompt_per_s")), perSecond(i.at("generate_per_s")), size(i.at("moved_bytes")),
 			size(i.at("own_bytes")), size(i.at("file_bytes")))
 	}
