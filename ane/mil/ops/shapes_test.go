@@ -82,6 +82,8 @@ func TestShapesOfResults(t *testing.T) {
 		{"f[2] x", "range_1d(start = fp16(1), end = fp16(7), step = fp16(2))", "f[3]"},
 		{"f[2] x", "range_1d(start = fp16(9), end = fp16(7), step = fp16(-1))", "f[2]"},
 		{"f[2] x", "range_1d(start = fp16(1), end = fp16(2), step = fp16(1))", "f[1]"},
+		{"f[65536] x", `topk(x = x, output_indices_dtype = string("uint16"))`,
+			"f[1]; tensor<uint16, [1]>"},
 		{"f[2] x", "range_1d(start = fp16(1), end = fp16(1), step = fp16(1))", "!end"},
 
 		{"f[2, 3] x, f[2, 4] y", "concat(values = (x, y), axis = int32(1), interleave = bool(false))", "f[2, 7]"},
@@ -287,6 +289,39 @@ func TestEinsumStrides(t *testing.T) {
 	}
 }
 
+// Only two equations are known to run on Apple's engine, with any letters.
+func TestOtherEquationsAreNoted(t *testing.T) {
+	for _, c := range []struct {
+		x, y, out []int
+		equation  string
+		noted     bool
+	}{
+		{[]int{2, 3, 4, 5}, []int{2, 5, 4, 6}, []int{2, 3, 4, 6}, "nchw,nwhu->nchu", false},
+		{[]int{2, 3, 4, 5}, []int{2, 5, 4, 6}, []int{2, 3, 4, 6}, "zyxw,zwxa->zyxa", false},
+		{[]int{3, 4, 5}, []int{5, 4, 6}, []int{3, 4, 6}, "chw,whr->chr", false},
+		{[]int{3, 4, 5}, []int{5, 4, 6}, []int{3, 6, 4}, "chw,whr->crh", true},
+		{[]int{3, 4}, []int{4, 5}, []int{3, 5}, "ab,bc->ac", true},
+	} {
+		_, notes, list := call(t, half(c.x...)+" x, "+half(c.y...)+" z", half(c.out...),
+			fmt.Sprintf("einsum(values = (x, z), equation = string(%q))", c.equation))
+		require.Empty(t, list, c.equation)
+		require.Equal(t, c.noted, strings.Contains(strings.Join(notes, "\n"), "chw,whr->chr"), c.equation)
+	}
+}
+
+// Settings that a call leaves out: band_part keeps both triangles, and one_hot adds the last axis.
+func TestDefaultsOfGenerators(t *testing.T) {
+	n, _, list := call(t, half(2, 3)+" x", half(2, 3), "band_part(x = x)")
+	require.Empty(t, list)
+	band := n.Attrs.(ops.Band)
+	require.Negative(t, band.Lower)
+	require.Negative(t, band.Upper)
+	n, _, list = call(t, mil.TensorOf(mil.Int32, 2, 3).String()+" at", mil.TensorOf(mil.Int32, 2, 3, 4).String(),
+		"one_hot(indices = at, one_hot_vector_size = int32(4))")
+	require.Empty(t, list)
+	require.Equal(t, 2, n.Attrs.(ops.OneHot).Axis)
+}
+
 // elements returns the elements of x, by number, that a Box lists.
 func elements(b ops.Box) []int {
 	at := []int{b.Base}
@@ -358,8 +393,8 @@ func TestShapesOfPalettes(t *testing.T) {
 			"vector_axis = int32(0))"},
 		{"tensor<fp16, [8]>", "constexpr_lut_to_dense(indices = tensor<uint8, [2]>([27, 1]), lut = tensor<fp16, [4]>" +
 			"([1, 2, 3, 4]), shape = tensor<uint32, [1]>([8]))"},
-		{"tensor<fp16, [1, 1, 1, 1, 9]>", "constexpr_lut_to_dense(indices = tensor<uint8, [2]>([27, 1]), lut = tensor<fp16, " +
-			"[2]>([1, 2]), shape = tensor<uint32, [5]>([1, 1, 1, 1, 9]))"},
+		{"tensor<fp16, [1, 1, 1, 1, 9]>", "constexpr_lut_to_dense(indices = tensor<uint8, [2]>([27, 1]), lut = " +
+			"tensor<fp16, [2]>([1, 2]), shape = tensor<uint32, [5]>([1, 1, 1, 1, 9]))"},
 	} {
 		last := c.results[strings.LastIndex(c.results, ";")+1:]
 		types := strings.Split(c.results, "; ")

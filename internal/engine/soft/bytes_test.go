@@ -2,6 +2,7 @@ package soft_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
@@ -23,9 +24,9 @@ func TestConvOfInt8(t *testing.T) {
 		{n: 4096, k: 7, x: 127, w: 127, cancel: true, want: 0}, {n: 65536, k: 8, x: -128, w: -128, want: 16384},
 		{n: 131072, k: 9, x: -128, w: -128, want: 1e9},
 	} {
-		x := make([]fp16.Bits, c.n)
-		for i := range x {
-			x[i] = fp16.FromFloat32(float32(c.x) / float32(int(1)<<c.k))
+		x := make([]fp16.Bits, 2*c.n) // the second column is 0
+		for i := range c.n {
+			x[2*i] = fp16.FromFloat32(float32(c.x) / float32(int(1)<<c.k))
 		}
 		w := fmt.Sprint(c.w)
 		list := make([]byte, 0, 6*c.n)
@@ -40,17 +41,64 @@ func TestConvOfInt8(t *testing.T) {
 		}
 		text := fmt.Sprintf(`program(1.3)
 {
-    func main<ios18>(tensor<fp16, [1, %[1]d, 1, 1]> x) {
-        tensor<int8, [1, %[1]d, 1, 1]> q = quantize(input = x, scale = fp16(0x1p-%[2]d), output_dtype = string("int8"));
-        tensor<fp16, [1, %[1]d, 1, 1]> d = dequantize(input = q, scale = fp16(0x1p-%[2]d));
+    func main<ios18>(tensor<fp16, [1, %[1]d, 1, 2]> x) {
+        tensor<int8, [1, %[1]d, 1, 2]> q = quantize(input = x, scale = fp16(0x1p-%[2]d), output_dtype = string("int8"));
+        tensor<fp16, [1, %[1]d, 1, 2]> d = dequantize(input = q, scale = fp16(0x1p-%[2]d));
         tensor<fp16, [1, %[1]d, 1, 1]> w = constexpr_blockwise_shift_scale(
             data = tensor<int8, [1, %[1]d, 1, 1]>([%[3]s]), scale = tensor<fp16, [1, 1, 1, 1]>([0x1p-%[2]d]));
-        tensor<fp16, [1, 1, 1, 1]> y = conv(x = d, weight = w)[name = string("y")];
+        tensor<fp16, [1, 1, 1, 2]> y = conv(x = d, weight = w)[name = string("y")];
     } -> (y);
 }`, c.n, c.k, list)
 		for _, m := range []numerics.Mode{numerics.M4, numerics.M6, numerics.M1} {
-			requireHalves(t, []fp16.Bits{fp16.FromFloat32(c.want)},
+			requireHalves(t, []fp16.Bits{fp16.FromFloat32(c.want), 0},
 				evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), fmt.Sprintf("%s %+v", m, c))
 		}
+	}
+}
+
+// Each output channel of a grouped convolution of int8 has its own scale and bias. All values are exact.
+func TestGroupedConvOfInt8(t *testing.T) {
+	const images, groups, inputs, outputs, columns = 2, 2, 2, 3, 5 // channels of a group
+	scales, bias := []float32{1, 0.5, 2, 0.25, 4, 0.125}, []float32{0, 1, -2, 0.5, 16, -0.25}
+	const channels = groups * inputs
+	x := make([]fp16.Bits, images*channels*columns)
+	number := func(i int) int { return i*7%17 - 8 }
+	for i := range x {
+		x[i] = fp16.FromFloat32(float32(number(i)) / 2)
+	}
+	weight := func(o, i int) int { return (o*inputs+i)*5%7 - 3 }
+	var want []fp16.Bits
+	for n := range images {
+		for o := range groups * outputs {
+			for col := range columns {
+				sum := 0
+				for i := range inputs {
+					sum += weight(o, i) * number((n*channels+o/outputs*inputs+i)*columns+col)
+				}
+				want = append(want, fp16.FromFloat32(float32(sum)*scales[o]/2+bias[o]))
+			}
+		}
+	}
+	var weights []string
+	for o := range groups * outputs {
+		for i := range inputs {
+			weights = append(weights, fmt.Sprint(weight(o, i)))
+		}
+	}
+	list := func(values []float32) string {
+		return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(values)), ", "), "[]")
+	}
+	text := fmt.Sprintf(`program(1.3)
+{
+    func main<ios18>(tensor<fp16, [2, 4, 1, 5]> x) {
+        tensor<int8, [2, 4, 1, 5]> q = quantize(input = x, scale = fp16(0.5), output_dtype = string("int8"));
+        tensor<fp16, [2, 4, 1, 5]> d = dequantize(input = q, scale = fp16(0.5));
+        tensor<fp16, [6, 2, 1, 1]> w = constexpr_blockwise_shift_scale(
+            data = tensor<int8, [6, 2, 1, 1]>([%s]), scale = tensor<fp16, [6, 1, 1, 1]>([%s]));
+        tensor<fp16, [2, 6, 1, 5]> y = conv(x = d, weight = w, bias = tensor<fp16, [6]>([%s]), groups = int32(2));
+    } -> (y);
+}`, strings.Join(weights, ", "), list(scales), list(bias))
+	for _, m := range chipModes {
+		requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 	}
 }
