@@ -45,9 +45,11 @@ var tensors, vectors = regexp.MustCompile(`\b[fi]\[[^]]*\]`), regexp.MustCompile
 func TestShapesOfResults(t *testing.T) {
 	for _, c := range []struct{ params, call, want string }{
 		{"f[2, 3, 4] x, i[5] at", "gather(x = x, indices = at, axis = int32(1))", "f[2, 5, 4]"},
-		{"f[2, 3, 4] x, i[2, 5] at", "gather(x = x, indices = at, axis = int32(1), batch_dims = int32(1))", "f[2, 5, 4]"},
+		{"f[2, 3, 4] x, i[2, 5] at", "gather(x = x, indices = at, axis = int32(1), batch_dims = int32(1))",
+			"f[2, 5, 4]"},
 		{"f[2, 3, 4] x, i[2] at", "gather(x = x, indices = at, axis = int32(1), batch_dims = int32(1))", "f[2, 4]"},
-		{"f[2, 3, 4] x, i[2, 3] at", "gather(x = x, indices = at, axis = int32(1), batch_dims = int32(2))", "!batch_dims"},
+		{"f[2, 3, 4] x, i[2, 3] at", "gather(x = x, indices = at, axis = int32(1), batch_dims = int32(2))",
+			"!batch_dims"},
 		{"f[3] x", "gather(x = x, indices = c(0, 2), validate_indices = bool(true))", "f[2]"},
 		{"f[3] x", "gather(x = x, indices = c(3), validate_indices = bool(true))", "!indices"},
 		{"f[3] x", "gather(x = x, indices = c(-1), validate_indices = bool(true))", "!indices"},
@@ -191,9 +193,11 @@ func TestShapesOfResults(t *testing.T) {
 		{"f[5, 3, 7] x", "resize(x = x, shape = c(4, 0, 1), resized_dims = uint32(3))", "f[4, 3, 1]"},
 		{"f[5, 3, 7] x", "resize(x = x, shape = c(4, 1), resized_dims = uint32(3))", "!resized_dims"},
 		{"f[5, 3, 7] x", "resize(x = x, shape = c(1, 1, 4, 1), resized_dims = uint32(2))", "!shape"},
-		{"f[2, 3, 8, 8] x, f[5, 1, 4, 1, 1] r", "crop_resize(x = x, roi = r, target_height = int32(6), target_width = " +
+		{"f[2, 3, 8, 8] x, f[5, 1, 4, 1, 1] r", "crop_resize(x = x, roi = r, target_height = int32(6), " +
+			"target_width = " +
 			"int32(7))", "f[5, 2, 3, 6, 7]"},
-		{"f[2, 3, 8, 8] x, f[5, 1, 5, 1, 1] r", "crop_resize(x = x, roi = r, target_height = int32(6), target_width = " +
+		{"f[2, 3, 8, 8] x, f[5, 1, 5, 1, 1] r", "crop_resize(x = x, roi = r, target_height = int32(6), " +
+			"target_width = " +
 			"int32(7))", "f[5, 1, 3, 6, 7]"},
 		{"f[2, 3, 8, 8] x, f[2, 4] r", "crop_resize(x = x, boxes = r, target_height = int32(6))", "f[2, 3, 6, 1]"},
 		{"f[2, 3, 8, 8] x, f[3, 4] r", "crop_resize(x = x, boxes = r, target_height = int32(6))", "!boxes"},
@@ -203,10 +207,14 @@ func TestShapesOfResults(t *testing.T) {
 
 		{"f[7, 2, 3] x, f[2, 5] h, f[2, 5] m, f[20, 3] w, f[20, 5] r",
 			"lstm(x = x, initial_h = h, initial_c = m, weight_ih = w, weight_hh = r)", "f[1, 2, 5]; f[2, 5]; f[2, 5]"},
-		{"f[7, 2, 3] x, f[2, 5] h, f[2, 5] m, f[20, 3] w, f[20, 5] r, f[15] p", "lstm(x = x, initial_h = h, initial_c = " +
-			"m, weight_ih = w, weight_hh = r, peephole = p, output_sequence = bool(true))", "f[7, 2, 5]; f[2, 5]; f[2, 5]"},
-		{"f[7, 2, 3] x, f[2, 10] h, f[2, 10] m, f[20, 3] w, f[20, 5] r, f[20] b, f[15] p", "lstm(x = x, initial_h = h, " +
-			"initial_c = m, weight_ih = w, weight_hh = r, weight_ih_back = w, weight_hh_back = r, bias = b, bias_back = b, " +
+		{"f[7, 2, 3] x, f[2, 5] h, f[2, 5] m, f[20, 3] w, f[20, 5] r, f[15] p",
+			"lstm(x = x, initial_h = h, initial_c = " +
+			"m, weight_ih = w, weight_hh = r, peephole = p, output_sequence = bool(true))",
+			"f[7, 2, 5]; f[2, 5]; f[2, 5]"},
+		{"f[7, 2, 3] x, f[2, 10] h, f[2, 10] m, f[20, 3] w, f[20, 5] r, f[20] b, f[15] p",
+			"lstm(x = x, initial_h = h, " +
+			"initial_c = m, weight_ih = w, weight_hh = r, weight_ih_back = w, weight_hh_back = r, bias = b, " +
+			"bias_back = b, " +
 			`peephole_back = p, direction = string("bidirectional"))`, "f[1, 2, 10]; f[2, 10]; f[2, 10]"},
 		{"f[7, 2, 3] x, f[2, 5] h, f[15, 3] w, f[15, 5] r, f[15] b",
 			"gru(x = x, initial_h = h, weight_ih = w, weight_hh = r, bias = b, input_bias = b)", "f[1, 2, 5]; f[2, 5]"},
@@ -253,7 +261,8 @@ func TestTransposedConvolutions(t *testing.T) {
 		require.Equal(t, []int{c.after}, w.After, name)
 	}
 	for _, out := range []int{9, 13} { // a convolution makes 2 and 4 elements of them
-		_, _, list := call(t, half(1, 4, 3)+" x, "+half(4, 3, 4)+" w", half(1, 6, out), "conv_transpose(x = x, weight = w, "+
+		_, _, list := call(t, half(1, 4, 3)+" x, "+half(4, 3, 4)+" w", half(1, 6, out),
+			"conv_transpose(x = x, weight = w, "+
 			"groups = int32(2), strides = int32(3), output_shape = "+ints(mil.Int32, 1, 6, out)+")")
 		require.ErrorContains(t, list, "output_shape")
 	}
@@ -386,9 +395,11 @@ func TestMovedElements(t *testing.T) {
 // Entries of several elements multiply their axis, and packed indexes take as many bits as the table needs.
 func TestShapesOfPalettes(t *testing.T) {
 	for _, c := range []struct{ results, call string }{
-		{"tensor<fp16, [4, 1]>", "constexpr_lut_to_dense(indices = tensor<uint1, [2, 1]>([[1], [0]]), lut = tensor<fp16, " +
+		{"tensor<fp16, [4, 1]>", "constexpr_lut_to_dense(indices = tensor<uint1, [2, 1]>([[1], [0]]), lut = " +
+			"tensor<fp16, " +
 			"[1, 1, 2, 2]>([[[[1, 2], [3, 4]]]]), vector_axis = int32(0))"},
-		{"tensor<uint1, [4]>; tensor<fp16, [2]>", "constexpr_lut_to_sparse(indices_mask = tensor<uint1, [2]>([1, 0]), " +
+		{"tensor<uint1, [4]>; tensor<fp16, [2]>", "constexpr_lut_to_sparse(indices_mask = tensor<uint1, [2]>([1, " +
+			"0]), " +
 			"indices_nonzero_data = tensor<uint1, [1]>([1]), lut = tensor<fp16, [1, 2, 2]>([[[1, 2], [3, 4]]]), " +
 			"vector_axis = int32(0))"},
 		{"tensor<fp16, [8]>", "constexpr_lut_to_dense(indices = tensor<uint8, [2]>([27, 1]), lut = tensor<fp16, [4]>" +
