@@ -7,6 +7,9 @@
 # make races  the packages with threads nine times with the race detector, at 1, 2 and 8 processors; takes an hour
 # make mutate PKG=./ane/mil/ops  which changes of a package its tests do not notice; takes hours
 
+# Tests leave more out without it, so that a plain go test ./... takes a minute.
+export ANEKIT_MAKE = 1
+
 GO ?= go
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.9.0

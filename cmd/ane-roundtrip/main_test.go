@@ -107,6 +107,8 @@ func scripts(t *testing.T, dir string, more func(*testscript.Env) error) {
 				return budget.Emulated(), nil
 			case "full":
 				return budget.Full(), nil
+			case "light":
+				return budget.Light(), nil
 			case "slow":
 				return budget.Slow(), nil
 			case "busy":

@@ -1,5 +1,5 @@
-// Package budget tells tests how much work to do: all of it, the usual part, or less under the race detector or an
-// emulator.
+// Package budget tells tests how much work to do: all of it, the usual part, less under the race detector or an
+// emulator, and least in a plain go test ./...
 package budget
 
 import (
@@ -17,13 +17,28 @@ const HowToRaise = "run with " + Variable + "=1"
 // Full reports whether tests may take minutes and gigabytes.
 func Full() bool { return os.Getenv(Variable) != "" && !testing.Short() }
 
+// Make is the environment variable that the Makefile sets for all of its targets.
+const Make = "ANEKIT_MAKE"
+
+// Light reports whether a plain go test ./... runs, which is to take a minute: neither make nor Variable asks for more.
+// It is also true with -short.
+func Light() bool { return !Full() && (testing.Short() || os.Getenv(Make) == "") }
+
+// Heavy skips a test where Light; every step of make test that has the test runs it. Needs is what the test needs.
+func Heavy(tb testing.TB, needs string) {
+	tb.Helper()
+	if Light() {
+		tb.Skip("needs " + needs + "; " + HowToRaise)
+	}
+}
+
 // Rounds is the number of repetitions of a test: full if Variable is set, otherwise usual, and
-// a quarter of that with -short.
+// a quarter of that where Light.
 func Rounds(full, usual int) int {
 	switch {
 	case Full():
 		return full
-	case testing.Short():
+	case Light():
 		return max(1, usual/4)
 	}
 	return usual
@@ -63,12 +78,12 @@ func SkipSlow(tb testing.TB) {
 }
 
 // Cases is the number of random cases of a test that only computes: n if Whole, otherwise a quarter, and an eighth
-// under an emulator, which has to run each kernel of the processor and not each case.
+// where Light and under an emulator, which has to run each kernel of the processor and not each case.
 func Cases(n int) int {
 	switch {
 	case Whole():
 		return n
-	case Emulated():
+	case Emulated() || Light():
 		return max(2, n/8)
 	}
 	return max(2, n/4)
