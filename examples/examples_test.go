@@ -93,7 +93,7 @@ func TestTutorialMatchesExamples(t *testing.T) {
 func built(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	bin := t.TempDir()
-	cmd := exec.CommandContext(ctx, "go", "build", "-o", bin+string(filepath.Separator), "./...")
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags=-s -w", "-o", bin+string(filepath.Separator), "./...")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", said)

@@ -25,7 +25,7 @@ func TestReadmeProgram(t *testing.T) {
 	require.True(t, found)
 	file := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
-	cmd := exec.CommandContext(t.Context(), "go", "run", file)
+	cmd := exec.CommandContext(t.Context(), "go", "run", "-ldflags=-s -w", file)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=", "GOARCH=")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

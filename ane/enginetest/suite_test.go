@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/faulty"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -30,6 +31,7 @@ func TestSoftEngineWithOffsets(t *testing.T) {
 
 // The wrapper without a fault passes.
 func TestHonestWrapper(t *testing.T) {
+	budget.Heavy(t, "the suite once more")
 	require.Empty(t, enginetest.Check(t.Context(), func() ane.Engine { return faulty.Wrap(newSoft(), faulty.Fault{}) }))
 }
 
@@ -99,6 +101,9 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 // A fault that does not change values fails its checks, and no others.
 func TestFaultsAreIndependent(t *testing.T) {
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
+		if name != "neighbour-write" && budget.Light() {
+			continue
+		}
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)
 		for _, failure := range enginetest.Check(t.Context(), wrapped(f),

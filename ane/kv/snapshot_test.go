@@ -17,6 +17,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // big has runs longer than the stage.
@@ -439,6 +440,7 @@ func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
 // A file that two goroutines read.
 func TestLongFile(t *testing.T) {
+	budget.Heavy(t, "a long file")
 	config := Config{Layers: 3, Heads: 2, HeadDim: 128, Context: 2048, DType: mil.FP32}
 	path := filepath.Join(t.TempDir(), "long")
 	k := made(t, config)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/ane/numerics"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/internal/membench"
 )
@@ -67,6 +68,9 @@ func TestBenchReport(t *testing.T) {
 		caches: []int{2048}, model: &benchGenerateOptions{size: "tiny", form: "compact", restore: "5", prompt: 8,
 			steps: 2, rounds: 1, dir: t.TempDir()}}
 	for _, args := range [][]string{{"--json"}, {}} {
+		if len(args) == 0 && budget.Light() {
+			continue
+		}
 		var out, errw bytes.Buffer
 		a := newApp(append([]string{"bench"}, args...), &out, &errw)
 		a.engine = engine.Soft
@@ -88,6 +92,7 @@ func TestBenchReport(t *testing.T) {
 
 // TestBenchInAMode: the report names the arithmetic, of the broker too.
 func TestBenchInAMode(t *testing.T) {
+	budget.Heavy(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	var out, errw bytes.Buffer
 	a := newApp([]string{"bench", "--json"}, &out, &errw)

@@ -105,6 +105,7 @@ func orEmpty(v any) any {
 // the edge of a telephone, and each value shown is that of the object.
 func TestPagesOfHostileObjects(t *testing.T) {
 	budget.SkipSlow(t)
+	budget.Skip(t, "a browser and nine commands")
 	skipBusy(t)
 	browser := browsertest.Open(t)
 	// The browser takes time, so it looks at some of the pages.

@@ -21,8 +21,7 @@ func Full() bool { return os.Getenv(Variable) != "" && !testing.Short() }
 const Make = "ANEKIT_MAKE"
 
 // Light reports whether a plain go test ./... runs, which is to take a minute: neither make nor Variable asks for more.
-// It is also true with -short.
-func Light() bool { return !Full() && (testing.Short() || os.Getenv(Make) == "") }
+func Light() bool { return os.Getenv(Variable) == "" && os.Getenv(Make) == "" }
 
 // Heavy skips a test where Light; every step of make test that has the test runs it. Needs is what the test needs.
 func Heavy(tb testing.TB, needs string) {
@@ -33,12 +32,12 @@ func Heavy(tb testing.TB, needs string) {
 }
 
 // Rounds is the number of repetitions of a test: full if Variable is set, otherwise usual, and
-// a quarter of that where Light.
+// a quarter of that where Light and with -short.
 func Rounds(full, usual int) int {
 	switch {
 	case Full():
 		return full
-	case Light():
+	case Light() || testing.Short():
 		return max(1, usual/4)
 	}
 	return usual

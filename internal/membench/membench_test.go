@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/membench"
 	"github.com/anekit/anekit/unimem"
 )
@@ -91,6 +92,7 @@ func figure(t *testing.T, f membench.Figure) {
 }
 
 func TestTargets(t *testing.T) {
+	budget.Heavy(t, "a second of measuring")
 	sleep := func(d time.Duration) func(*testing.B) {
 		return func(b *testing.B) {
 			for range b.N {
@@ -125,6 +127,7 @@ func TestMeasureStops(t *testing.T) {
 }
 
 func TestMeasureFailure(t *testing.T) {
+	budget.Heavy(t, "a second of measuring")
 	p := quick()
 	p.Cases = []membench.Case{{Name: "Bad", Operation: "bad",
 		Run: func(b *testing.B) { b.Fatal("no") }, Floor: func(*testing.B) {}}}

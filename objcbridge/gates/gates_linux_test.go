@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // The programs of this package.
@@ -36,6 +38,9 @@ func TestCounts(t *testing.T) {
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
+			if planted != "surface" {
+				budget.Heavy(t, "another program")
+			}
 			r := run(t, nil, plain.compile(t, walk), planted)
 			require.Equal(t, 1, r.status, r.text)
 			for _, words := range found {
@@ -49,11 +54,15 @@ func TestCounts(t *testing.T) {
 func TestLies(t *testing.T) {
 	t.Parallel()
 	run(t, nil, plain.compile(t, lies)).passes(t)
-	run(t, []string{noLeaks}, address.compile(t, lies)).passes(t)
+	t.Run("with AddressSanitizer", func(t *testing.T) {
+		budget.Heavy(t, "another program")
+		run(t, []string{noLeaks}, address.compile(t, lies)).passes(t)
+	})
 }
 
 func TestTemporaryFiles(t *testing.T) {
 	t.Parallel()
+	budget.Heavy(t, "four programs; TestCounts looks at the files of two")
 	for _, source := range both { // passes checks the files
 		run(t, nil, plain.compile(t, source)).passes(t)
 		r := run(t, nil, plain.compile(t, source), "directory")
@@ -66,17 +75,23 @@ func TestTemporaryFiles(t *testing.T) {
 func TestAddressSanitizer(t *testing.T) {
 	t.Parallel()
 	for _, source := range both {
-		program := address.compile(t, source)
-		run(t, []string{noLeaks}, program).passes(t)
-		r := run(t, []string{noLeaks}, program, "stale")
-		require.NotZero(t, r.status)
-		require.Contains(t, r.errors, "heap-use-after-free")
-		require.Contains(t, r.errors, "aneb_surface_release")
+		t.Run(source, func(t *testing.T) {
+			if source != walk {
+				budget.Heavy(t, "another program")
+			}
+			program := address.compile(t, source)
+			run(t, []string{noLeaks}, program).passes(t)
+			r := run(t, []string{noLeaks}, program, "stale")
+			require.NotZero(t, r.status)
+			require.Contains(t, r.errors, "heap-use-after-free")
+			require.Contains(t, r.errors, "aneb_surface_release")
+		})
 	}
 }
 
 func TestAllocatedClasses(t *testing.T) {
 	t.Parallel()
+	budget.Heavy(t, "four programs")
 	program := plain.compile(t, classes)
 	run(t, nil, program).passes(t)
 	for planted, class := range map[string]string{
@@ -94,6 +109,7 @@ func TestAllocatedClasses(t *testing.T) {
 
 func TestFlatMemory(t *testing.T) {
 	t.Parallel()
+	budget.Heavy(t, "hundreds of thousands of evaluations")
 	program := plain.compile(t, flat)
 	t.Run("100,000 evaluations and exceptions", func(t *testing.T) {
 		t.Parallel()
@@ -116,6 +132,7 @@ const leaksStatus = 9
 
 func TestValgrind(t *testing.T) {
 	t.Parallel()
+	budget.Heavy(t, "valgrind for seconds")
 	if _, err := exec.LookPath("valgrind"); err != nil {
 		t.Skip("no valgrind; on Debian: apt-get install --no-install-recommends valgrind")
 	}

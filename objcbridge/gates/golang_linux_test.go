@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
@@ -48,6 +49,9 @@ func TestGoUnderSanitizer(t *testing.T) {
 	} {
 		t.Run(planted, func(t *testing.T) {
 			t.Parallel()
+			if planted != "nothing" && planted != "bytes" {
+				budget.Heavy(t, "another process with the sanitizer")
+			}
 			r := run(t, []string{"LD_PRELOAD=" + runtime, childDir + "=" + dir, childPlant + "=" + planted},
 				program, "-test.run=^TestGoUnderSanitizer$", "-test.v")
 			require.Zero(t, r.status, "%s%s", r.text, r.errors)

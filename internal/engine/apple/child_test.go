@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
@@ -133,6 +134,7 @@ func (job task) do() (o outcome) {
 // TestProfiles: the engine opens on each generation of the framework or rejects
 // it by name.
 func TestProfiles(t *testing.T) {
+	budget.Heavy(t, "a process for each profile")
 	for _, p := range []string{"15", "16.5", "17", "26", "27"} {
 		t.Run(p, func(t *testing.T) {
 			o := inChild(t, task{Options: standin.Options{Profile: p}, Programs: 3})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 )
@@ -18,6 +19,9 @@ func TestStandInPassesSuite(t *testing.T) {
 		change func(*apple.Config)
 	}{{"blocking", func(*apple.Config) {}}, {"asynchronous", async}} {
 		t.Run(mode.name, func(t *testing.T) {
+			if mode.name != "blocking" {
+				budget.Heavy(t, "a second for the suite")
+			}
 			c := f.Config()
 			mode.change(&c)
 			enginetest.Run(t, func() ane.Engine {

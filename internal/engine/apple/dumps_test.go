@@ -23,6 +23,7 @@ const dumps = "../../../testdata/dumps"
 // framework.
 func TestStandInPassesSuiteOnDumps(t *testing.T) {
 	bridgetest.Build(t)
+	budget.Heavy(t, "a second for the suite")
 	for i, name := range []string{
 		"m1-status-head", "m1-status-projector", "m1-status-target0", "ironmill-identity-1x4x1x4-fp16",
 		"m1-hwx-two-procedures-420v", "h15g-26.3.1-qos-hints-attributes", "h15g-26.3.1-xpc-replies",

@@ -49,7 +49,7 @@ func resident(t *testing.T) int64 {
 }
 
 // drift is the allowed growth of a part. A leak of 64 bytes in each of 20,000 rounds
-// exceeds it.
+// exceeds it; a plain go test makes a quarter of the rounds.
 const drift = 512 << 10
 
 // allowed is drift, and more where the race detector keeps memory of its own, for example for every goroutine.

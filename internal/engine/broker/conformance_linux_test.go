@@ -7,6 +7,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // conform runs the suite for engines on what Open gives.
@@ -23,6 +24,7 @@ func TestConformancePrivate(t *testing.T) { conform(t, Options{}) }
 
 // A broker that is no more than the frames' meaning serves as well.
 func TestConformanceFake(t *testing.T) {
+	budget.Heavy(t, "a second for the suite")
 	conform(t, Options{Path: newFake(t).path},
 		enginetest.Without("the fake's Blocks are of this process too", "leaks"),
 		enginetest.Without("the fake makes no instances", "instances"))

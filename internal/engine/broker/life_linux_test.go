@@ -184,6 +184,7 @@ func TestFrozen(t *testing.T) {
 
 // Close of a request waits for its run that was given up: then its Blocks are free, and the program can be unloaded.
 func TestCloseWaitsForCanceledRuns(t *testing.T) {
+	budget.Heavy(t, "a second of long runs")
 	r := newRig(t, Options{}, endless())
 	for range 5 {
 		in, out := memory(t, r.in.Layout()), memory(t, r.out.Layout())

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 	"github.com/anekit/anekit/internal/engine/broker/wire/wiretest"
 	"github.com/anekit/anekit/unimem"
@@ -174,6 +175,7 @@ func TestGivenUpWhileItEnds(t *testing.T) {
 
 // A run whose broker was left in the middle of it is not over before the broker is.
 func TestRunOutlivesItsSession(t *testing.T) {
+	budget.Heavy(t, "a second of long runs")
 	for _, patient := range []bool{true, false} {
 		r := newRig(t, Options{}, endless())
 		s := r.session(t)

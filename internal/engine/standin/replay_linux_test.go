@@ -4,6 +4,7 @@ package standin
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/driverabi"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -264,8 +266,11 @@ func TestReplay(t *testing.T) {
 			}), "no replay of %s", e.Name())
 		}
 	}
-	for name := range replays {
+	for i, name := range slices.Sorted(maps.Keys(replays)) {
 		t.Run(name, func(t *testing.T) {
+			if i%4 != 0 {
+				budget.Heavy(t, "a process for each dump")
+			}
 			c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplay$", "-test.v")
 			c.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+dumps+name, objcbridge.EnvDir+"="+dir)
 			out, err := c.CombinedOutput()

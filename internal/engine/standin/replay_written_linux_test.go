@@ -3,14 +3,17 @@
 package standin
 
 import (
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/driverabi"
 	"github.com/anekit/anekit/internal/attributes"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 )
@@ -84,8 +87,12 @@ func TestReplayOfWritten(t *testing.T) {
 		return
 	}
 	dir := bridgetest.Build(t)
-	for name, c := range all {
+	for i, name := range slices.Sorted(maps.Keys(all)) {
+		c := all[name]
 		t.Run(name, func(t *testing.T) {
+			if i%4 != 0 {
+				budget.Heavy(t, "a process for each dump")
+			}
 			child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestReplayOfWritten$", "-test.v")
 			child.Env = append(os.Environ(), replayEnv+"="+name, EnvDump+"="+written(t, c.file), objcbridge.EnvDir+"="+
 				dir)

@@ -18,6 +18,7 @@ import (
 	"github.com/anekit/anekit/ane/engine"
 	"github.com/anekit/anekit/cmd/ane-roundtrip/internal/npy"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/leaktest"
 	"github.com/anekit/anekit/models/decoder/decodertest"
 	"github.com/anekit/anekit/unimem/safetensors"
@@ -87,7 +88,7 @@ func elsewhere(status int) int {
 func TestCommandMatchesSchema(t *testing.T) {
 	leaktest.SkipEmulated(t)
 	ane := filepath.Join(t.TempDir(), "ane-roundtrip")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", ane, "../..").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", ane, "../..").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Run("commands", func(t *testing.T) { testCommands(t, ane) })
 	t.Run("statistics", func(t *testing.T) { testStatistics(t, ane) })
@@ -182,6 +183,9 @@ func testCommands(t *testing.T, ane string) {
 		{2, []string{"schema"}},
 		{2, []string{"completion", "bash"}},
 	} {
+		if budget.Light() && c.code == 0 && c.args[0] == "bench" {
+			continue // seconds and hundreds of megabytes
+		}
 		var out, errw bytes.Buffer
 		args := append(append([]string{}, c.args...), "--json")
 		cmd := exec.CommandContext(t.Context(), ane, args...)

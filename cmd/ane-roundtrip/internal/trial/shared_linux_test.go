@@ -18,6 +18,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker"
 	"github.com/anekit/anekit/internal/engine/broker/server"
 	"github.com/anekit/anekit/internal/engine/faulty"
@@ -119,6 +120,9 @@ func TestSharedBroker(t *testing.T) {
 			toCPU: Fail}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "honest" {
+				budget.Heavy(t, "seconds and hundreds of megabytes")
+			}
 			dir, err := os.MkdirTemp("/tmp", "trial") // $TMPDIR is closed to the plain user
 			require.NoError(t, err)
 			defer func() { require.NoError(t, os.RemoveAll(dir)) }()

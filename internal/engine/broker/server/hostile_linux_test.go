@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/broker/wire"
 )
 
@@ -124,6 +125,7 @@ func TestScribbles(t *testing.T) {
 // TestStolenWakeUp: a client that takes the broker's thread away from its bell keeps it
 // no longer than it sleeps anyway.
 func TestStolenWakeUp(t *testing.T) {
+	budget.Heavy(t, "thousands of rounds")
 	b := startBroker(t, Config{})
 	h := b.hostile()
 	_, err := h.ready(model(t, "identity"), 21)

@@ -235,6 +235,7 @@ func served(t *testing.T) (*server, string) {
 // the socket, whatever its class; and the lowest class is served while the others never
 // let go.
 func TestEightProcesses(t *testing.T) {
+	budget.Heavy(t, "eight processes")
 	rounds := budget.Rounds(10_000, 2000)
 	s, path := served(t)
 	low := startClient(t, path, driverabi.QoSBackground, rounds)

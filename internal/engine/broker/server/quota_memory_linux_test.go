@@ -141,6 +141,7 @@ func init() {
 // TestBrokerLivesInOneGiB: a broker that may have 1 GiB survives clients that ask for all that they can name at once,
 // and serves another one after and meanwhile.
 func TestBrokerLivesInOneGiB(t *testing.T) {
+	budget.Heavy(t, "a second and hundreds of megabytes")
 	if budget.Race {
 		t.Skip("the race detector takes several times the memory; run without it")
 	}
