@@ -6,6 +6,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/chip"
 	"github.com/anekit/anekit/ane/enginetest"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/emulate"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/internal/leaktest"
@@ -17,6 +18,9 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestConformance(t *testing.T) {
 	for _, c := range []chip.Chip{chip.M3, chip.M6} {
 		t.Run(c.String(), func(t *testing.T) {
+			if c != chip.M3 {
+				budget.Heavy(t, "the suite once more")
+			}
 			enginetest.Run(t, func() ane.Engine { return emulate.New(soft.New(), c, emulate.NewHost()) },
 				enginetest.Named(soft.Name))
 		})

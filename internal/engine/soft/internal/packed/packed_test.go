@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/budget"
 )
 
 // kernels lists the kernels that this processor has.
@@ -139,10 +140,18 @@ func halves(r *rand.Rand, n int) []float32 {
 	return x
 }
 
+// rounds is all, or few in a plain go test.
+func rounds(all, few int) int {
+	if budget.Light() {
+		return few
+	}
+	return all
+}
+
 func TestElements(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	eachKernel(t, func(t *testing.T) {
-		for i := range 6 {
+		for i := range rounds(6, 3) {
 			for _, k := range kinds() {
 				rows, cols, wide := 1+r.IntN(9), 64*(1+r.IntN(5)), 64
 				if i%2 == 0 {
@@ -201,7 +210,7 @@ func reference(w *Weights, x []float32, row int) float32 {
 func TestDots(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	eachKernel(t, func(t *testing.T) {
-		for i := range 12 {
+		for i := range rounds(12, 4) {
 			for _, k := range kinds() {
 				rows, wide := 1+r.IntN(40), []int{64, 64, 128, 32, 192, 20}[i%6]
 				cols := wide * (1 + r.IntN(4))
