@@ -17,6 +17,7 @@ func TestReadmeProgram(t *testing.T) {
 	if testing.Short() || budget.Emulated() {
 		t.Skip("builds a program for this machine")
 	}
+	budget.Heavy(t, "a build")
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	_, rest, found := strings.Cut(string(readme), "```go\n")

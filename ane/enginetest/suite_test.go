@@ -100,10 +100,8 @@ func wrapped(f faulty.Fault) func() ane.Engine {
 
 // A fault that does not change values fails its checks, and no others.
 func TestFaultsAreIndependent(t *testing.T) {
+	budget.Heavy(t, "the suite four times")
 	for _, name := range []string{"neighbour-write", "flushes-subnormals", "claims-apple", "never-unloads"} {
-		if name != "neighbour-write" && budget.Light() {
-			continue
-		}
 		f, ok := faulty.ByName(name)
 		require.True(t, ok)
 		for _, failure := range enginetest.Check(t.Context(), wrapped(f),

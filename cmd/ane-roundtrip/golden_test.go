@@ -60,6 +60,7 @@ func golden(t *testing.T, file string, got []byte) {
 
 // bench prints the other figures if a step cannot run. The test does not depend on the figures.
 func TestBenchReport(t *testing.T) {
+	budget.Heavy(t, "a second of measuring")
 	leaktest.SkipEmulated(t)
 	cases := membench.Cases()[:1]
 	broken := membench.Case{Name: "Broken", Operation: "cannot run", MaxRatio: 1,
@@ -68,9 +69,6 @@ func TestBenchReport(t *testing.T) {
 		caches: []int{2048}, model: &benchGenerateOptions{size: "tiny", form: "compact", restore: "5", prompt: 8,
 			steps: 2, rounds: 1, dir: t.TempDir()}}
 	for _, args := range [][]string{{"--json"}, {}} {
-		if len(args) == 0 && budget.Light() {
-			continue
-		}
 		var out, errw bytes.Buffer
 		a := newApp(append([]string{"bench"}, args...), &out, &errw)
 		a.engine = engine.Soft

@@ -311,6 +311,7 @@ func TestScoresInParts(t *testing.T) {
 
 // Lint finds no error in any program of the form Engine, for any chip.
 func TestLintFindsNoError(t *testing.T) {
+	budget.Heavy(t, "each form of each model")
 	for _, family := range decodertest.Families() {
 		dir := t.TempDir()
 		_, err := decodertest.Write(dir, decodertest.Spec{Family: family, Hidden: 128, HeadDim: 32})

@@ -70,6 +70,7 @@ func TestPartsOfLayers(t *testing.T) {
 
 // More programs than can be loaded at once are loaded in turns.
 func TestProgramsInTurns(t *testing.T) {
+	budget.Heavy(t, "each form of each model")
 	want, m := open(t, engine.Soft, decodertest.Spec{Layers: 8, DType: safetensors.F16, Intermediate: 320},
 		Context(40), programBytes(20<<10))
 	plan := m.Plan()

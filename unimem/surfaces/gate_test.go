@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/objcbridge/bridgetest"
 	"github.com/anekit/anekit/unimem"
 	"github.com/anekit/anekit/unimem/internal/iosurface"
@@ -106,6 +107,9 @@ func TestWrongPointerLevelsAbort(t *testing.T) {
 	}
 	for function := range spoil {
 		t.Run(function, func(t *testing.T) {
+			if function != "CFRelease" {
+				budget.Heavy(t, "a process for each function")
+			}
 			out, err := child(t, "TestWrongPointerLevelsAbort", function)
 			require.Error(t, err)
 			require.Contains(t, out, "standin: "+function+"(")

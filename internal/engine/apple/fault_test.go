@@ -11,6 +11,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/apple"
 	"github.com/anekit/anekit/internal/engine/standin"
 	"github.com/anekit/anekit/objcbridge"
@@ -191,8 +192,11 @@ func never() {}
 func TestFaultTable(t *testing.T) {
 	f := framework(t)
 	for _, s := range stages() {
-		for _, kind := range s.faults {
+		for i, kind := range s.faults {
 			t.Run(s.name+"/"+kind.String(), func(t *testing.T) {
+				if i%2 != 0 {
+					budget.Heavy(t, "an engine for each fault")
+				}
 				e := open(t)
 				require.NoError(t, s.try(t.Context(), e, never), "without the fault")
 				ctx, faulted := t.Context(), e

@@ -285,6 +285,7 @@ func running(t testing.TB, e ane.Engine) {
 
 // A context that ends in the middle of a chain ends it, and its requests can be used again.
 func TestChainIsCancelled(t *testing.T) {
+	budget.Heavy(t, "a second of long runs")
 	leaktest.SkipEmulated(t)
 	const shape = "tensor<fp16, [1, 1, 512, 512]>"
 	after := source("after", shape, "y", shape+` y = mul(x = x, y = fp16(-0x1p+0))[name = string("y")];`)

@@ -14,6 +14,7 @@ import (
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/await"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 	"github.com/anekit/anekit/unimem"
 )
@@ -254,6 +255,9 @@ func TestCancel(t *testing.T) {
 	}
 	for name, text := range long {
 		t.Run(name, func(t *testing.T) {
+			if name != "pool" {
+				budget.Heavy(t, "a long run of each operator")
+			}
 			b := open(t, text)
 			r, _ := b.bind(1)
 			done, cancel := context.WithCancel(context.Background())
