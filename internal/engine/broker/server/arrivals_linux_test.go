@@ -191,6 +191,117 @@ func TestHashingEndsWithItsClients(t *testing.T) {
 	require.Empty(t, h.open)
 }
 
+// TestShortExecutablesFirst: long executables that others run do not keep a short one waiting until they are read: it
+// would use up the time for its hello. One whose clients have gone leaves the line.
+func TestShortExecutablesFirst(t *testing.T) {
+	var h hashes
+	tokens := make(chan struct{})
+	h.chunk = func(int64) { <-tokens }
+	var all sync.WaitGroup
+	begin := func(ctx context.Context, chunks int64) chan error {
+		done := make(chan error, 1)
+		f := executable(t, chunks*hashChunk)
+		fd, _ := waiting(t)
+		all.Go(func() {
+			_, err := h.of(ctx, f, fd)
+			done <- err
+		})
+		return done
+	}
+	const long = 4 * maxHashing
+	known := func(n int) {
+		t.Helper()
+		eventually(t, "they are in line", func() bool {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return len(h.open) == n
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	for range long {
+		begin(ctx, 64)
+	}
+	known(long)
+	tokens <- struct{}{} // one of them is being read
+	short := begin(t.Context(), 2)
+	known(long + 1)
+	for waits := true; waits; {
+		select {
+		case tokens <- struct{}{}:
+		case err := <-short:
+			require.NoError(t, err)
+			waits = false
+		}
+	}
+	h.mu.Lock()
+	require.Len(t, h.sums, 1, "the short one was read first")
+	h.mu.Unlock()
+	cancel()
+	all.Wait()
+	for waits := true; waits; {
+		select {
+		case tokens <- struct{}{}:
+		default:
+			h.mu.Lock()
+			waits = len(h.open) > 0
+			h.mu.Unlock()
+		}
+	}
+}
+
+// TestStuckExecutables: executables on a file system that does not answer keep others out for the time of a hello, and
+// cost a bounded number of threads.
+func TestStuckExecutables(t *testing.T) {
+	var h hashes
+	answer, stuck := make(chan struct{}), make(chan struct{}, maxInLine)
+	h.chunk = func(n int64) {
+		if n == hashChunk {
+			stuck <- struct{}{}
+			<-answer
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	begin := func() {
+		fd, _ := waiting(t)
+		f := executable(t, hashChunk)
+		all.Go(func() { _, _ = h.of(ctx, f, fd) })
+	}
+	for range maxHashing {
+		begin()
+		<-stuck
+	}
+	fd, _ := waiting(t)
+	short := make(chan error, 1)
+	f := executable(t, hashChunk+1)
+	all.Go(func() {
+		_, err := h.of(t.Context(), f, fd)
+		short <- err
+	})
+	eventually(t, "it is in line", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.line) == maxHashing+1
+	})
+	cancel()
+	<-stuck // it has its turn although the others have not ended
+	h.mu.Lock()
+	for len(h.line) < maxInLine {
+		h.line[&hashing{}] = struct{}{}
+	}
+	h.mu.Unlock()
+	_, err := h.of(t.Context(), executable(t, 1), fd)
+	require.ErrorIs(t, err, ane.ErrExhausted)
+	close(answer)
+	require.NoError(t, <-short)
+	all.Wait()
+	eventually(t, "the others end", func() bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return len(h.open) == 0
+	})
+}
+
 // TestStatsBeforeHello: the counters are told to a process that has not introduced itself.
 func TestStatsBeforeHello(t *testing.T) {
 	b := startBroker(t, Config{})

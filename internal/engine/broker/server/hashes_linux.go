@@ -25,11 +25,14 @@ type hashKey struct {
 // hashes remembers the SHA-256 of executables, which are many megabytes and
 // connect again and again. One that several clients run is read once for all of them.
 type hashes struct {
-	mu     sync.Mutex
-	sums   map[hashKey][sha256.Size]byte
-	open   map[hashKey]*hashing
-	places chan struct{} // a token for each file that is being read; made with open
-	chunk  func(n int64) // after each, for tests
+	mu    sync.Mutex
+	sums  map[hashKey][sha256.Size]byte
+	open  map[hashKey]*hashing
+	line  map[*hashing]struct{} // what is read or waits for that, also when no client waits for it any longer
+	turns *sync.Cond            // on mu: a hashing has ended, or its last waiter has left; made with open
+	chunk func(n int64)         // after each, for tests
+
+	arrived int
 
 	peers peers // whose executables they are
 }
@@ -39,7 +42,9 @@ type hashing struct {
 	done    chan struct{}
 	sum     [sha256.Size]byte // with err, settled once done is closed
 	err     error
-	waiting map[*waiter]struct{} // hashes.mu guards it
+	waiting map[*waiter]struct{} // hashes.mu guards it, left and turn
+	left    int64                // bytes that have not been read
+	turn    int                  // order of arrival
 }
 
 // waiter is a connection whose process runs the executable.
@@ -86,16 +91,21 @@ func (h *hashes) join(key hashKey, w *waiter, f *os.File) (*hashing, [sha256.Siz
 		return nil, sum, nil
 	}
 	if h.open == nil {
-		h.open, h.places = map[hashKey]*hashing{}, make(chan struct{}, maxHashing)
+		h.open, h.line, h.turns = map[hashKey]*hashing{}, map[*hashing]struct{}{}, sync.NewCond(&h.mu)
 	}
 	run := h.open[key]
 	if run == nil {
+		if len(h.line) >= maxInLine {
+			return nil, [sha256.Size]byte{}, exhausted("admit", "", "executables that are read", maxInLine,
+				"connect later")
+		}
 		own, err := unix.FcntlInt(f.Fd(), unix.F_DUPFD_CLOEXEC, 0)
 		if err != nil {
 			return nil, [sha256.Size]byte{}, err
 		}
-		run = &hashing{done: make(chan struct{}), waiting: map[*waiter]struct{}{}}
-		h.open[key] = run
+		h.arrived++
+		run = &hashing{done: make(chan struct{}), waiting: map[*waiter]struct{}{}, left: key.size, turn: h.arrived}
+		h.open[key], h.line[run] = run, struct{}{}
 		go h.read(key, run, os.NewFile(uintptr(own), "executable"))
 	}
 	run.waiting[w] = struct{}{}
@@ -106,17 +116,47 @@ func (h *hashes) join(key hashKey, w *waiter, f *os.File) (*hashing, [sha256.Siz
 func (h *hashes) leave(run *hashing, w *waiter) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(run.waiting, w)
+	if delete(run.waiting, w); len(run.waiting) == 0 {
+		h.turns.Broadcast()
+	}
 }
 
-// read hashes a file, when fewer than maxHashing others are read.
-func (h *hashes) read(key hashKey, run *hashing, f *os.File) {
-	defer f.Close()
-	h.places <- struct{}{}
-	sum, err := h.sum(key, run, f)
-	<-h.places
+// await waits until fewer than maxHashing executables with less to read are in line, or no client waits for this one.
+// The shortest go first, because the time for the hello runs meanwhile: long ones, however many a user has, keep no
+// other client out.
+func (h *hashes) await(run *hashing, read int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if run.left -= read; run.left < 0 { // it grows
+		run.left = maxExecutable
+	}
+	for len(run.waiting) > 0 && h.before(run) >= maxHashing {
+		h.turns.Wait()
+	}
+}
+
+// before counts the executables that are read before this one. One that no client waits for does not count: it ends,
+// unless its file system does not answer, which keeps no other out. The caller holds the lock.
+func (h *hashes) before(run *hashing) (n int) {
+	for other := range h.line {
+		if len(other.waiting) == 0 {
+			continue
+		}
+		if other.left < run.left || other.left == run.left && other.turn < run.turn {
+			n++
+		}
+	}
+	return n
+}
+
+// read hashes a file, chunk after chunk in its turns.
+func (h *hashes) read(key hashKey, run *hashing, f *os.File) {
+	defer f.Close()
+	sum, err := h.sum(key, run, f)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.line, run)
+	h.turns.Broadcast()
 	if h.open[key] == run {
 		delete(h.open, key)
 	}
@@ -130,11 +170,12 @@ func (h *hashes) read(key hashKey, run *hashing, f *os.File) {
 func (h *hashes) sum(key hashKey, run *hashing, f *os.File) (sum [sha256.Size]byte, err error) {
 	d := sha256.New()
 	from := io.NewSectionReader(f, 0, maxExecutable+1)
-	for read := int64(0); ; {
+	for read, n := int64(0), int64(0); ; {
+		h.await(run, n)
 		if !h.awaited(key, run) {
 			return sum, errLeft
 		}
-		n, err := io.CopyN(d, from, hashChunk)
+		n, err = io.CopyN(d, from, hashChunk)
 		if read += n; h.chunk != nil {
 			h.chunk(read)
 		}
