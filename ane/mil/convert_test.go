@@ -150,6 +150,19 @@ func TestParseDialect(t *testing.T) {
 	}
 	_, ok := ParseDialect("neu")
 	require.False(t, ok)
+	require.Equal(t, "new old", NewText.String()+" "+OldText.String(), "as the command writes them")
+}
+
+// Apple counts its opsets to ios18 and by years from ios26.
+func TestKnownOpsets(t *testing.T) {
+	for name, want := range map[string]bool{"ios12": false, "ios13": true, "ios18": true, "ios19": false, 
+		"ios25": false,
+		"ios26": true, "ios35": true, "ios36": false, "CoreML3": true, "CoreML8": true, "CoreML9": false, "ios0": false,
+		"ios-18": false, "macos15": false} {
+		known, hint := KnownOpset(name)
+		require.Equal(t, want, known, name)
+		require.Equal(t, known, hint == "", name)
+	}
 }
 
 // FuzzConvert converts any program to both dialects. What converts prints to text that

@@ -209,13 +209,13 @@ func TestShapesOfResults(t *testing.T) {
 			"lstm(x = x, initial_h = h, initial_c = m, weight_ih = w, weight_hh = r)", "f[1, 2, 5]; f[2, 5]; f[2, 5]"},
 		{"f[7, 2, 3] x, f[2, 5] h, f[2, 5] m, f[20, 3] w, f[20, 5] r, f[15] p",
 			"lstm(x = x, initial_h = h, initial_c = " +
-			"m, weight_ih = w, weight_hh = r, peephole = p, output_sequence = bool(true))",
+				"m, weight_ih = w, weight_hh = r, peephole = p, output_sequence = bool(true))",
 			"f[7, 2, 5]; f[2, 5]; f[2, 5]"},
 		{"f[7, 2, 3] x, f[2, 10] h, f[2, 10] m, f[20, 3] w, f[20, 5] r, f[20] b, f[15] p",
 			"lstm(x = x, initial_h = h, " +
-			"initial_c = m, weight_ih = w, weight_hh = r, weight_ih_back = w, weight_hh_back = r, bias = b, " +
-			"bias_back = b, " +
-			`peephole_back = p, direction = string("bidirectional"))`, "f[1, 2, 10]; f[2, 10]; f[2, 10]"},
+				"initial_c = m, weight_ih = w, weight_hh = r, weight_ih_back = w, weight_hh_back = r, bias = b, " +
+				"bias_back = b, " +
+				`peephole_back = p, direction = string("bidirectional"))`, "f[1, 2, 10]; f[2, 10]; f[2, 10]"},
 		{"f[7, 2, 3] x, f[2, 5] h, f[15, 3] w, f[15, 5] r, f[15] b",
 			"gru(x = x, initial_h = h, weight_ih = w, weight_hh = r, bias = b, input_bias = b)", "f[1, 2, 5]; f[2, 5]"},
 		{"f[7, 2, 3] x, f[2, 5] h, f[15, 3] w, f[14, 5] r",
@@ -263,7 +263,7 @@ func TestTransposedConvolutions(t *testing.T) {
 	for _, out := range []int{9, 13} { // a convolution makes 2 and 4 elements of them
 		_, _, list := call(t, half(1, 4, 3)+" x, "+half(4, 3, 4)+" w", half(1, 6, out),
 			"conv_transpose(x = x, weight = w, "+
-			"groups = int32(2), strides = int32(3), output_shape = "+ints(mil.Int32, 1, 6, out)+")")
+				"groups = int32(2), strides = int32(3), output_shape = "+ints(mil.Int32, 1, 6, out)+")")
 		require.ErrorContains(t, list, "output_shape")
 	}
 }

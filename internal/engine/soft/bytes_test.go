@@ -56,11 +56,20 @@ func TestConvOfInt8(t *testing.T) {
 	}
 }
 
-// Each output channel of a grouped convolution of int8 has its own scale and bias. All values are exact.
+// Each output channel of a grouped convolution of int8 has its own scale and bias, also where the engine computes the
+// result in several tiles. All values are exact.
 func TestGroupedConvOfInt8(t *testing.T) {
-	const images, groups, inputs, outputs, columns = 2, 2, 2, 3, 5 // channels of a group
-	scales, bias := []float32{1, 0.5, 2, 0.25, 4, 0.125}, []float32{0, 1, -2, 0.5, 16, -0.25}
-	const channels = groups * inputs
+	groupedConvOfInt8(t, 3, 5)
+	groupedConvOfInt8(t, 150, 700)
+}
+
+func groupedConvOfInt8(t *testing.T, outputs, columns int) {
+	const images, groups, inputs = 2, 2, 2
+	const channels = groups * inputs // of x; outputs are those of a group
+	scales, bias := make([]float32, groups*outputs), make([]float32, groups*outputs)
+	for o := range scales {
+		scales[o], bias[o] = []float32{1, 0.5, 2, 0.25, 4, 0.125}[o%6], float32(o*3%11)-5
+	}
 	x := make([]fp16.Bits, images*channels*columns)
 	number := func(i int) int { return i*7%17 - 8 }
 	for i := range x {
@@ -90,14 +99,15 @@ func TestGroupedConvOfInt8(t *testing.T) {
 	}
 	text := fmt.Sprintf(`program(1.3)
 {
-    func main<ios18>(tensor<fp16, [2, 4, 1, 5]> x) {
-        tensor<int8, [2, 4, 1, 5]> q = quantize(input = x, scale = fp16(0.5), output_dtype = string("int8"));
-        tensor<fp16, [2, 4, 1, 5]> d = dequantize(input = q, scale = fp16(0.5));
-        tensor<fp16, [6, 2, 1, 1]> w = constexpr_blockwise_shift_scale(
-            data = tensor<int8, [6, 2, 1, 1]>([%s]), scale = tensor<fp16, [6, 1, 1, 1]>([%s]));
-        tensor<fp16, [2, 6, 1, 5]> y = conv(x = d, weight = w, bias = tensor<fp16, [6]>([%s]), groups = int32(2));
+    func main<ios18>(tensor<fp16, [2, 4, 1, %[1]d]> x) {
+        tensor<int8, [2, 4, 1, %[1]d]> q = quantize(input = x, scale = fp16(0.5), output_dtype = string("int8"));
+        tensor<fp16, [2, 4, 1, %[1]d]> d = dequantize(input = q, scale = fp16(0.5));
+        tensor<fp16, [%[2]d, 2, 1, 1]> w = constexpr_blockwise_shift_scale(
+            data = tensor<int8, [%[2]d, 2, 1, 1]>([%[3]s]), scale = tensor<fp16, [%[2]d, 1, 1, 1]>([%[4]s]));
+        tensor<fp16, [2, %[2]d, 1, %[1]d]> y = conv(x = d, weight = w, groups = int32(2),
+            bias = tensor<fp16, [%[2]d]>([%[5]s]));
     } -> (y);
-}`, strings.Join(weights, ", "), list(scales), list(bias))
+}`, columns, groups*outputs, strings.Join(weights, ", "), list(scales), list(bias))
 	for _, m := range chipModes {
 		requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 	}
