@@ -41,6 +41,10 @@ func (c *Cache) Append(layer int, k, v []byte) error {
 	c.write(c.memory.spans[2*layer+1], v, from, skip, n)
 	c.pending[layer] += n
 	c.touched = max(c.touched, min(from+n, c.memory.tokens))
+	if n >= sparingMany {
+		c.drop(2 * layer)
+		c.drop(2*layer + 1)
+	}
 	return nil
 }
 

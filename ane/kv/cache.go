@@ -33,6 +33,8 @@ type Cache struct {
 	saved  tip       // the snapshot that the cache continues
 	stages [2][]byte // between memory and file
 	spare  []byte    // for tokens that are checked before they replace others
+
+	undropped int // tokens advanced in small parts since pages were dropped
 }
 
 // New makes a cache with a surface for each layer and side. opts are options of unimem.Start: unimem.Warm touches
@@ -220,6 +222,11 @@ func (c *Cache) Advance(n int) error {
 		c.pending[layer] -= n
 	}
 	c.next += n
+	if n < sparingMany {
+		if c.undropped += n; c.undropped >= sparingFew {
+			c.dropAll()
+		}
+	}
 	return nil
 }
 

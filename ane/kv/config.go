@@ -25,6 +25,12 @@ type Config struct {
 	// takes the slot of the oldest one, and positions count on. The memory is that of Window tokens, not rounded.
 	// Context may then be 0.
 	Window int
+
+	// Sparing keeps few pages in the cache's own mapping of its memory: those of longer texts leave it when Append, Save
+	// or Restore is through with them, since an engine that maps the surfaces itself has them a second time. The next
+	// access takes a fault of the page, and pages that the system has pinned are not until then. It is for Linux and for
+	// a surface for each layer and side, as New makes them without options.
+	Sparing bool
 }
 
 // maxCount bounds each number of a Config, so that products of a few of them cannot overflow before they are checked.

@@ -101,5 +101,6 @@ func (c *Cache) restore(op string, from []source, f Fingerprint, prefix int, acc
 	clear(c.pending)
 	c.first, c.next, c.saved = lo, hi, tip{}
 	c.touched = max(c.touched, min(hi, c.memory.tokens))
+	c.dropAll()
 	return nil
 }

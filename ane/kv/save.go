@@ -41,7 +41,7 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 		return err
 	}
 	sums := make([]byte, 0, h.trailer())
-	for _, span := range c.memory.spans {
+	for i, span := range c.memory.spans {
 		for head := range c.config.Heads {
 			sum, err := c.pack(out, span, head, h.first, h.end())
 			if err != nil {
@@ -49,6 +49,7 @@ func (c *Cache) writeSnapshot(w io.Writer, h *header) error {
 			}
 			sums = binary.LittleEndian.AppendUint64(sums, sum)
 		}
+		c.drop(i)
 	}
 	sums = binary.LittleEndian.AppendUint64(sums, seal(head, sums))
 	if err := out.put(sums); err != nil {

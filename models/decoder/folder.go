@@ -25,6 +25,7 @@ type Folder struct {
 	dir     string
 	config  Config
 	file    *safetensors.File
+	mapped  bool               // file.Report says so, which allocates
 	bare    bool               // names of tensors lack "model."
 	weights map[string]*weight // by module, without ".weight"
 
@@ -51,7 +52,7 @@ func Open(dir string) (*Folder, error) {
 	if err != nil {
 		return nil, openFault(path, err)
 	}
-	f := &Folder{dir: dir, file: file}
+	f := &Folder{dir: dir, file: file, mapped: file.Report().How == safetensors.Mapped}
 	if _, err := file.Tensor(embedding + ".weight"); err != nil {
 		_, err = file.Tensor(strings.TrimPrefix(embedding, base) + ".weight")
 		f.bare = err == nil
@@ -177,7 +178,7 @@ func (f *Folder) File() *safetensors.File { return f.file }
 // release returns the pages of tensors to the system, if they are those of a mapped file: what is read once, or rarely,
 // does not stay resident.
 func (f *Folder) release(all ...safetensors.Tensor) {
-	if f.file.Report().How != safetensors.Mapped {
+	if !f.mapped {
 		return
 	}
 	for _, t := range all {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/fp16"
+	"github.com/anekit/anekit/internal/pages"
 	"github.com/anekit/anekit/unimem"
 )
 
@@ -191,6 +192,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	if err := s.show(at); err != nil {
 		return err
 	}
+	s.through(p, p.x)
 	for i, r := range p.requests {
 		if err := s.evaluate(ctx, p.set.models[i], r); err != nil {
 			return err
@@ -212,6 +214,7 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 				return err
 			}
 			s.copied += int64(len(k) + len(v))
+			s.through(p, p.k[j], p.v[j])
 		}
 	}
 	if err := s.cache.Advance(len(tokens)); err != nil {
@@ -219,6 +222,17 @@ func (s *Session) run(ctx context.Context, p *pass, tokens []int) error {
 	}
 	s.tokens = append(s.tokens, tokens...)
 	return nil
+}
+
+// through drops the pages of tensors that the session is through with from its own mapping of them: an engine that maps
+// surfaces itself has them a second time. A step's are few.
+func (s *Session) through(p *pass, all ...*ane.Tensor) {
+	if p.columns == 1 || len(s.memory.opts) > 0 {
+		return
+	}
+	for _, t := range all {
+		pages.Drop(t.Block())
+	}
 }
 
 // evaluate runs a request of a program.

@@ -54,7 +54,8 @@ func (m *Model) NewSession(opts ...unimem.Option) (*Session, error) {
 func (s *Session) open(opts []unimem.Option) (err error) {
 	m, ctx := s.model, context.Background()
 	s.cache, err = kv.New(kv.Config{Layers: m.config.Layers * m.parts.caches,
-		Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context}, opts...)
+		Heads: m.config.KVHeads / m.parts.caches, HeadDim: m.config.HeadDim, Context: m.o.context,
+		Sparing: true}, opts...)
 	if err != nil {
 		return err
 	}

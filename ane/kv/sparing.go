@@ -1,0 +1,27 @@
+package kv
+
+import "github.com/anekit/anekit/internal/pages"
+
+// Config.Sparing drops pages of a layer after an Append of sparingMany tokens, and of all layers after sparingFew tokens
+// that came in smaller parts: to drop pages and to take them again for each token would cost more than it spares.
+const sparingMany, sparingFew = 32, 64
+
+// sparing reports whether the cache drops pages of its mapping.
+func (c *Cache) sparing() bool {
+	return c.config.Sparing && c.form == apart && len(c.opts) == 0 && c.memory.lent == nil
+}
+
+// drop drops the pages of a span: the keys or values of a layer.
+func (c *Cache) drop(span int) {
+	if c.sparing() {
+		pages.Drop(c.memory.tapes[span].Block())
+	}
+}
+
+// dropAll drops the pages of all layers.
+func (c *Cache) dropAll() {
+	for i := range c.memory.tapes {
+		c.drop(i)
+	}
+	c.undropped = 0
+}

@@ -1,0 +1,23 @@
+package pages
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/anekit/anekit/unimem"
+)
+
+// Drop removes the pages of a Block from the Block's own mapping. The memory keeps them, with their bytes, for other
+// mappings and for the next access, which takes a fault of the page. Pages that were pinned are pinned again then.
+// It does nothing to memory that is not shared, such as that of the Go heap.
+func Drop(b *unimem.Block) {
+	if kind := b.Backing(); kind != "memfd" && kind != "shm" {
+		return
+	}
+	mem := b.Bytes()
+	if len(mem) == 0 {
+		return
+	}
+	if unix.Madvise(mem, unix.MADV_DONTNEED_LOCKED) != nil { // Linux before 5.18
+		_ = unix.Madvise(mem, unix.MADV_DONTNEED) // advice; pinned pages stay
+	}
+}

@@ -1,0 +1,57 @@
+package pages_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/anekit/anekit/internal/leaktest"
+	"github.com/anekit/anekit/internal/pages"
+	"github.com/anekit/anekit/internal/procmem"
+	"github.com/anekit/anekit/unimem"
+)
+
+func resident(t *testing.T, memory []byte) (n int64) {
+	address := uint64(reflect.ValueOf(memory).Pointer())
+	require.NoError(t, procmem.Mappings(0, func(m *procmem.Mapping) {
+		if m.Start <= address && address < m.End {
+			n = m.Resident
+		}
+	}))
+	return n
+}
+
+// The pages leave the Block's mapping, pinned or not, and their bytes stay.
+func TestDrop(t *testing.T) {
+	leaktest.SkipEmulated(t) // which does not say what is resident
+	const size = 1 << 20
+	b, err := unimem.Open(size)
+	require.NoError(t, err)
+	defer b.Close()
+	m, err := unimem.Map(b)
+	require.NoError(t, err)
+	defer m.Close()
+	for i := range b.Bytes() {
+		b.Bytes()[i] = byte(i % 251)
+	}
+	require.GreaterOrEqual(t, resident(t, b.Bytes()), int64(size))
+	pages.Drop(b)
+	require.Zero(t, resident(t, b.Bytes()))
+	for i, v := range m.Bytes() {
+		if v != byte(i%251) || b.Bytes()[i] != v {
+			t.Fatalf("byte %d is %d", i, v)
+		}
+	}
+}
+
+// Memory of the heap has no other owner: its bytes stay where they are.
+func TestDropLeavesTheHeap(t *testing.T) {
+	b, err := unimem.Open(1<<16, unimem.OnHeap())
+	require.NoError(t, err)
+	defer b.Close()
+	b.Bytes()[4097] = 7
+	pages.Drop(b)
+	require.EqualValues(t, 7, b.Bytes()[4097])
+	pages.Drop(nil)
+}
