@@ -8,6 +8,7 @@ import (
 
 // detokenizer makes text of tokens.
 type detokenizer struct {
+	apart     bool          // the file has no decoder: a space is put between two tokens
 	byteLevel map[rune]byte // of ByteLevel; nil without
 	replace   [][2]string
 	fallback  bool   // <0x0A> is a byte
@@ -19,6 +20,9 @@ type detokenizer struct {
 
 // piece returns the text of a token, and whether it is a byte of byte_fallback.
 func (d *detokenizer) piece(token string, first bool) (text string, raw bool) {
+	if d.apart && !first {
+		token = " " + token
+	}
 	for _, r := range d.replace {
 		token = strings.ReplaceAll(token, r[0], r[1])
 	}

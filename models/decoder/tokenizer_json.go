@@ -404,10 +404,8 @@ func (t *Tokenizer) readTemplate(f *tokenizerFile) error {
 func (t *Tokenizer) readDecoder(f *tokenizerFile) error {
 	const field = "decoder"
 	all, err := flatten(field, f.Decoder, 0)
-	if err == nil && len(all) == 0 {
-		err = errors.New("no decoder")
-	}
 	d := &t.decoder
+	d.apart = err == nil && len(all) == 0
 	fused := false
 	for i, c := range all {
 		if late := fused && c.Type != "Strip"; late || d.byteLevel != nil || d.space != "" {

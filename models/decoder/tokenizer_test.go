@@ -263,6 +263,19 @@ func TestStreamHoldsIncompleteCharacters(t *testing.T) {
 	require.Equal(t, " the", k.Stream(1, the).Next(the), "text behind a prompt keeps it")
 }
 
+// A file without a decoder, as small ones are written, has spaces between its tokens.
+func TestNoDecoderPutsTokensApart(t *testing.T) {
+	for _, file := range []object{{"decoder": nil}, {}} {
+		file["model"] = object{"type": "BPE", "vocab": object{"a": 0, "b": 1, "ab": 2}, "merges": []string{"a b"}}
+		k := parse(t, file)
+		ids, err := k.Encode("abba")
+		require.NoError(t, err)
+		require.Equal(t, []int{2, 1, 0}, ids)
+		require.Equal(t, "ab b a", k.Decode(ids))
+		require.Equal(t, " b", k.Stream(2).Next(1), "behind a prompt")
+	}
+}
+
 func TestBytesThatAreNoUTF8(t *testing.T) {
 	k := parse(t, byteLevelFile(t, llama3))
 	ids, err := k.Encode("a\xffb\xe6\xbc")
@@ -311,7 +324,6 @@ func TestFilesThatAreRefusedByName(t *testing.T) {
 			"single": []object{{"SpecialToken": object{"id": "?"}}}}),
 		"a template with 0 texts": set("post_processor", object{"type": "TemplateProcessing"}),
 		`decoder "WordPiece"`:     set("decoder", object{"type": "WordPiece"}),
-		"no decoder":              set("decoder", nil),
 		"Fuse behind ByteLevel": set("decoder", object{"type": "Sequence",
 			"decoders": []object{{"type": "ByteLevel"}, {"type": "Fuse"}}}),
 		"added token \"x\" has id -5":         set("added_tokens", []object{{"id": -5, "content": "x"}}),
