@@ -155,7 +155,7 @@ func TestParseDialect(t *testing.T) {
 
 // Apple counts its opsets to ios18 and by years from ios26.
 func TestKnownOpsets(t *testing.T) {
-	for name, want := range map[string]bool{"ios12": false, "ios13": true, "ios18": true, "ios19": false, 
+	for name, want := range map[string]bool{"ios12": false, "ios13": true, "ios18": true, "ios19": false,
 		"ios25": false,
 		"ios26": true, "ios35": true, "ios36": false, "CoreML3": true, "CoreML8": true, "CoreML9": false, "ios0": false,
 		"ios-18": false, "macos15": false} {
