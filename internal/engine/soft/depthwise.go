@@ -68,7 +68,7 @@ func (r *depthwise) span(c *call, lo, hi, worker int) {
 	take = max(w.In[2], r.outputs)
 	spare, rest := rest[:take], rest[take:]
 	room, phases := rest[:r.sums], rest[r.sums:]
-	for i := lo; i < hi && !c.stopped(); i++ {
+	for i := lo; i < hi && !c.pause(worker); i++ {
 		batch, from := i/r.strips(), i%r.strips()*r.rows
 		rows := min(r.rows, w.Out[1]-from)
 		weights := r.weight.block(c, a, spare, batch%w.Groups, 0, r.outputs, 0, r.weight.cols)

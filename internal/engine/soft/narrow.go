@@ -7,6 +7,17 @@ import "math"
 // rounded value of f (Boldo and Melquiond, "Emulation of FMA and correctly
 // rounded sums: proved algorithms using rounding to odd", 2008).
 func toOdd(f float64) float32 {
+	b := math.Float64bits(f)
+	if b>>52&0x7ff-897 < 253 { // from the least normal float32 to 2^127: no jump depends on what is dropped
+		const dropped = 1<<29 - 1
+		return math.Float32frombits(uint32(b>>32)&(1<<31) | uint32((b&(1<<63-1)-896<<52)>>29) |
+			uint32((b&dropped+dropped)>>29))
+	}
+	return toOddRare(f)
+}
+
+// toOddRare is toOdd for every number.
+func toOddRare(f float64) float32 {
 	r := float32(f)
 	back := float64(r)
 	if back == f || f != f || math.IsInf(back, 0) {

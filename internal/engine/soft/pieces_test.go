@@ -175,4 +175,14 @@ func TestToOdd(t *testing.T) {
 		require.True(t, low < f && f < high, "%v lies between %v and %v", f, low, high)
 		require.Equal(t, got, toOdd(float64(got)))
 	}
+	// All exponents, and what is dropped at its ends: both ways of toOdd have the same bits.
+	for e := range uint64(1 << 11) {
+		for _, kept := range []uint64{0, 1 << 29, r.Uint64() >> 12, 1<<52 - 1<<29} {
+			for _, dropped := range []uint64{0, 1, 1<<28 - 1, 1 << 28, 1<<28 + 1, 1<<29 - 1} {
+				f := math.Float64frombits(e<<52 | kept&^(1<<29-1) | dropped)
+				require.Equal(t, math.Float32bits(toOddRare(f)), math.Float32bits(toOdd(f)), "%x", f)
+				require.Equal(t, math.Float32bits(toOddRare(-f)), math.Float32bits(toOdd(-f)), "%x", -f)
+			}
+		}
+	}
 }
