@@ -249,3 +249,13 @@ func ExampleFuncBuilder() {
 	fmt.Println(len(p.Func("main").Results), err)
 	// Output: 2 <nil>
 }
+
+func ExampleDialect() {
+	old, err := mil.Convert(tree(), mil.OldText)
+	if err != nil {
+		panic(err)
+	}
+	d, ok := mil.ParseDialect("old")
+	fmt.Println(old.Version, old.Funcs[0].Opset, d == mil.OldText, ok)
+	// Output: 1.0 ios16 true true
+}
