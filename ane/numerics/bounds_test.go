@@ -200,6 +200,31 @@ func TestModes(t *testing.T) {
 	require.Len(t, (Rules(1)<<len(ruleNames) - 1).Each(), len(ruleNames))
 }
 
+// Every sum that the M1 forms counts against the range: of a group of four after each product, and of the groups. What
+// other groups have summed does not count inside one.
+func TestPartialSumsOfTheM1(t *testing.T) {
+	inf, minus := math.Inf(1), math.Inf(-1)
+	for _, c := range []struct {
+		x    []float32
+		want float64
+	}{
+		{[]float32{20000, 20000, -20000}, inf},
+		{[]float32{-20000, -20000, 20000, 20000}, minus},
+		{[]float32{0, 0, 0, 0, 16384, 16384, -16384, -16384, 1}, inf},
+		{[]float32{30000, 1, -30000, 30000}, 30000},
+		{[]float32{20000, 0, 0, 0, 20000, -20000}, 20000},
+		{[]float32{20000, 0, 0, 0, 20000, 0, 0, 0, -20000}, inf},
+		{[]float32{40000, -40000}, inf},
+		{[]float32{32752, 4}, 32752},
+	} {
+		x, ones := make([]fp16.Bits, len(c.x)), make([]fp16.Bits, len(c.x))
+		for i, f := range c.x {
+			x[i], ones[i] = fp16.FromFloat32(f), 0x3c00
+		}
+		require.Equal(t, c.want, float64(M1.MAC(x, ones, 0).Float32()), "%v", c.x)
+	}
+}
+
 func TestSumsAndInt8(t *testing.T) {
 	one := fp16.Bits(0x3c00)
 	require.Equal(t, int64(1<<16), Product(one, one))

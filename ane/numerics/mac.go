@@ -93,7 +93,8 @@ func (r Rules) sum(p []int64, bias fp16.Bits) fp16.Bits {
 func Start(bias fp16.Bits) int64 { return ProductRounding.product(bias, 0x3c00) }
 
 // Accumulate adds products in units of 2^-16 to start, in their order, and returns the sum as a number, not
-// rounded to fp16: infinite if it reached the range and the rules have Range.
+// rounded to fp16: infinite if it reached the range and the rules have Range. With Fours the partial sums inside a
+// group count too (AG: an interior partial sum overflows even if a later product would bring it back).
 func (r Rules) Accumulate(start int64, p []int64) float64 {
 	sum := start
 	if r.Has(Range) && (sum >= limit || sum <= -limit) {
@@ -103,7 +104,15 @@ func (r Rules) Accumulate(start int64, p []int64) float64 {
 		next, taken := p[0], 1
 		if r.Has(Fours) {
 			taken = min(4, len(p))
-			next = Four(p[:taken])
+			for _, v := range p[1:taken] {
+				if r.Has(Range) && (next >= limit || next <= -limit) {
+					return math.Inf(sign(next))
+				}
+				next = addTwelve(next, v)
+			}
+			if r.Has(Range) && (next >= limit || next <= -limit) {
+				return math.Inf(sign(next))
+			}
 		}
 		p = p[taken:]
 		sum += next
@@ -127,11 +136,17 @@ func sign(v int64) int {
 func Four(p []int64) int64 {
 	sum := p[0]
 	for _, next := range p[1:] {
-		larger := max(sum, -sum, next, -next)
-		sum += next
-		if n := bits.Len64(uint64(larger)) - 12; n > 0 {
-			sum = (sum + 1<<(n-1) - 1 + sum>>n&1) >> n << n
-		}
+		sum = addTwelve(sum, next)
+	}
+	return sum
+}
+
+// addTwelve adds next to sum, rounded half to even to 12 significant bits of the larger one.
+func addTwelve(sum, next int64) int64 {
+	larger := max(sum, -sum, next, -next)
+	sum += next
+	if n := bits.Len64(uint64(larger)) - 12; n > 0 {
+		sum = (sum + 1<<(n-1) - 1 + sum>>n&1) >> n << n
 	}
 	return sum
 }

@@ -115,6 +115,7 @@ func (r *fixed) span(c *call, lo, hi, worker int) {
 		if filled != i/down {
 			b = r.panels.right(c, t.b[:r.k*(n1-n0)], t.spare, batch, n0, n1)
 			filled = i / down
+			far.fresh()
 		}
 		a := r.panels.left(c, t.a[:(m1-m0)*r.k], t.spare, batch, m0, m1)
 		n, byRow := 0, false

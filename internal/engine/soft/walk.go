@@ -8,9 +8,14 @@ import (
 // distance tells how near to the range the tiles of a product are. Sums in any order are pointless where most
 // elements are walked all the same.
 type distance struct {
-	near   bool // most pieces of the last tile that was summed were walked
-	before int  // tiles since then
+	near   bool    // most pieces of the last tile that was summed were walked
+	before int     // tiles since then
+	most   float32 // the largest magnitude of the panel on the right, once it is looked for
+	looked bool
 }
+
+// fresh says that the panel on the right is another one.
+func (d *distance) fresh() { d.looked = false }
 
 // again is after how many tiles that were only walked one is summed, to see whether it is near too.
 const again = 16
@@ -23,6 +28,7 @@ func (d *distance) tile(e *elements, out []float32, m int) {
 	d.before++
 	e.sum(e.t, e.a, e.b, m, e.n, !walkAll)
 	pieces, walked := 0, 0
+	inside, looked := false, e.how != gemm.Fours
 	for i := 0; i < m; i += gemm.WalkRows {
 		var columns int
 		for j := 0; j < e.n; j += columns {
@@ -30,7 +36,10 @@ func (d *distance) tile(e *elements, out []float32, m int) {
 			columns = min(gemm.WalkColumns, e.n-j)
 			pieces++
 			if inOrder && (walkAll || e.anyNear(i, j, rows, columns)) {
-				columns = e.walkPiece(out, i, j, rows, columns)
+				if !looked {
+					inside, looked = gemm.InsideGroup(gemm.Most(e.t.scaled[:len(e.a)]), d.right(e.b)), true
+				}
+				columns = e.walkPiece(out, i, j, rows, columns, inside)
 				walked++
 				continue
 			}
@@ -62,15 +71,15 @@ func (e *elements) anyNear(i, j, rows, columns int) bool {
 	return false
 }
 
-// walkPiece sums a piece of at most columns in order, and returns how many it had.
-func (e *elements) walkPiece(out []float32, i, j, rows, columns int) int {
+// walkPiece sums a piece of at most columns in order, and returns how many it had. inside is that of gemm.Walk.
+func (e *elements) walkPiece(out []float32, i, j, rows, columns int, inside bool) int {
 	var sums [gemm.WalkRows * gemm.WalkColumns]float64
 	for r := range rows {
 		for c := range columns {
 			sums[r*gemm.WalkColumns+c] = e.units((i+r)*e.n + j + c)
 		}
 	}
-	columns = gemm.Walk(&sums, e.t.scaled, e.t.least, e.b, i, j, e.k, e.n, e.how)
+	columns = gemm.Walk(&sums, e.t.scaled, e.t.least, e.b, i, j, e.k, e.n, e.how, inside)
 	for r := range rows {
 		for c := range columns {
 			at := (i+r)*e.n + j + c
@@ -78,4 +87,12 @@ func (e *elements) walkPiece(out []float32, i, j, rows, columns int) int {
 		}
 	}
 	return columns
+}
+
+// right returns the largest magnitude of the panel on the right.
+func (d *distance) right(b []float32) float32 {
+	if !d.looked {
+		d.most, d.looked = gemm.Most(b), true
+	}
+	return d.most
 }

@@ -17,9 +17,10 @@ const past = 1 << 31
 // Walk sums products as Fixed does, in their order, for the piece of C from row i and column j on, and returns how many
 // columns that has: fewer than WalkColumns where b has fewer, or the processor. sums has WalkRows rows of WalkColumns
 // numbers, which begin with what it has and stay infinite, with the sign they had, once their magnitude is 2^31 or
-// more: after a product, or with Fours after a group. a and least have at least i+WalkRows rows.
+// more: after a product, or with Fours after a product of a group or after a group. a and least have at least
+// i+WalkRows rows. inside says that the sum inside a group of Fours may reach that: InsideGroup reports it.
 func Walk(
-	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, i, j, k, n, how int,
+	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b []float32, i, j, k, n, how int, inside bool,
 ) (columns int) {
 	if len(a) < (i+WalkRows)*k || len(least) < (i+WalkRows)*k || len(b) < k*n || k == 0 || j >= n {
 		panic("BUG: gemm: slice shorter than its matrix")
@@ -32,7 +33,7 @@ func Walk(
 		copy(piece[r*width:][:columns], sums[r*WalkColumns:])
 	}
 	done := 0
-	if hasWalk() {
+	if hasWalk() && !inside { // the kernels look at a sum after its group
 		whole := k
 		if how == Fours {
 			whole = k / 4 * 4
@@ -55,8 +56,10 @@ func Walk(
 			done += depth
 		}
 	}
-	if done < k {
-		walkPortable(piece[:], a, least, b[j:], k, n, width, columns, how, done)
+	for done < k && !(done > 0 && over(piece[:WalkRows*width], width, columns)) {
+		end := min(done+depthPortable, k)
+		walkPortable(piece[:], a, least, b[j:], k, n, width, columns, how, done, end)
+		done = end
 	}
 	for r := range WalkRows {
 		for c, s := range piece[r*width:][:columns] {
@@ -81,9 +84,25 @@ func over(sums []float64, width, columns int) bool {
 	return true
 }
 
-// walkPortable is Walk in Go, over products from on, a multiple of four.
+// depthPortable is after how many products the Go code looks whether all sums have left the range, a multiple of four.
+const depthPortable = 16
+
+// InsideGroup reports whether a sum inside a group of four products may reach the range, given the largest magnitudes
+// of a and b.
+func InsideGroup(a, b float32) bool { return (4*float64(a)*float64(b)+4)*(1+0x1p-8) >= past }
+
+// Most returns the largest magnitude; no element is NaN.
+func Most(list []float32) float32 {
+	var most uint32
+	for _, f := range list {
+		most = max(most, math.Float32bits(f)&0x7fffffff)
+	}
+	return math.Float32frombits(most)
+}
+
+// walkPortable is Walk in Go, over products from on, a multiple of four, to end.
 func walkPortable(
-	sums []float64, a []float32, least []int32, b []float32, k, n, width, columns, how, from int,
+	sums []float64, a []float32, least []int32, b []float32, k, n, width, columns, how, from, end int,
 ) {
 	each := 1
 	if how == Fours {
@@ -91,11 +110,14 @@ func walkPortable(
 	}
 	for r := range WalkRows {
 		row := sums[r*width:][:columns]
-		for d := from; d < k; d += each {
-			end := min(d+each, k)
+		for d := from; d < end; d += each {
+			last := min(d+each, end)
 			for c, s := range row {
+				if s >= past || s <= -past {
+					continue
+				}
 				group := 0.0
-				for e := d; e < end; e++ {
+				for e := d; e < last && group < past && group > -past; e++ {
 					g, p := b[e*n+c], float32(0)
 					if Exponent(g) > least[r*k+e] {
 						p = float32(a[r*k+e] * g)
@@ -110,9 +132,10 @@ func walkPortable(
 					magic := math.Float64frombits(math.Float64bits(larger)&(0x7ff<<52)) * (1.5 * (1 << 41))
 					group = float64(float64(group+v)+magic) - magic
 				}
-				if s < past && s > -past {
-					row[c] = s + group
+				if how == Exact || group < past && group > -past {
+					group += s
 				}
+				row[c] = group
 			}
 		}
 	}
