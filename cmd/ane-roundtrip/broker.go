@@ -53,6 +53,11 @@ everything back, 2 wrong usage or bad input, 4 calls were cut.`,
 			if err := conflict(cmd, "linger", "stay", "which never ends by itself"); err != nil {
 				return err
 			}
+			for name, what := range map[string]string{"policy": "file", "cache": "folder"} {
+				if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "" {
+					return badf("--%s names no %s; name one, or leave it out", name, what)
+				}
+			}
 			o.given = cmd.Flags().Changed("socket")
 			return a.broker(cmd.Context(), o)
 		},
