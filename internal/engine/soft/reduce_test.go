@@ -347,6 +347,12 @@ func TestSoftmaxEdges(t *testing.T) {
 	} {
 		operation{op: "softmax", in: []operand{{"x", nd{mil.FP16, []int{len(c.x)}, c.x}, false}},
 			want: []nd{{mil.FP16, []int{len(c.x)}, c.want}}}.exact(t)
+		// The same twice, side by side.
+		x, want := zeros(mil.FP16, len(c.x), 2), zeros(mil.FP16, len(c.x), 2)
+		for i := range want.v {
+			x.v[i], want.v[i] = c.x[i/2], c.want[i/2]
+		}
+		operation{op: "softmax", in: []operand{{"x", x, false}}, settings: ", axis = int32(0)", want: []nd{want}}.exact(t)
 	}
 	// Lanes side by side: of zeros, with a NaN, with one element that is not infinite.
 	x, want := zeros(mil.FP16, 20, 3), zeros(mil.FP16, 20, 3)
