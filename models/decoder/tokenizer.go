@@ -12,7 +12,8 @@ import (
 // as strings or pairs, byte_fallback and ignore_merges. Normalizers: NFC, NFD, NFKC, NFKD, Prepend, Replace.
 // Pre-tokenizers: Split, ByteLevel, Metaspace, Digits. Post-processors: ByteLevel, TemplateProcessing for a single
 // text. Decoders: ByteLevel, Metaspace, Replace, ByteFallback, Fuse, Strip of the left end. Each also in a Sequence.
-// Without a decoder a space is put between two tokens. Every other part is refused by its name. The fields truncation and padding are ignored.
+// Without a decoder a space is put between two tokens. Every other part is refused by its name. The fields truncation
+// and padding are ignored.
 type Tokenizer struct {
 	ids    map[string]int32 // of the model's vocabulary
 	tokens []string         // by id; empty for none
