@@ -159,7 +159,7 @@ func reads(d *disk) int {
 }
 
 func TestLossOfPower(t *testing.T) {
-	tries := budget.Rounds(500, 12) / slow()
+	tries := max(1, budget.Rounds(500, 12)/slow())
 	for _, s := range steps {
 		t.Run(s.name, func(t *testing.T) {
 			start := begin(t, s.before)
@@ -265,7 +265,7 @@ func mutated(r *rand.Rand, text []byte) []byte {
 
 // No damaged file changes a cache: 10^5 of them with ANEKIT_FULL, a tenth of that under the race detector.
 func TestNoMutatedFileIsRestored(t *testing.T) {
-	files := budget.Rounds(100_000, 4000) / slow()
+	files := max(1, budget.Rounds(100_000, 4000)/slow())
 	k := made(t, tiny, unimem.OnHeap())
 	add(t, k, 3)
 	d := newDisk()
