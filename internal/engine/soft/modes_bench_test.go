@@ -52,6 +52,7 @@ var ratioCases = []struct {
 	{"matmul", productText, 0x2c00},
 	{"matmul/overflow", productText, 0x5800},
 	{"matmul/near", productText, -0x4800},
+	{"matmul/inside", insideText, -0x4c00},
 	{"row", `tensor<fp16, [1, 2048]> x, tensor<fp16, [2048, 2048]> y) { tensor<fp16, [1, 2048]> z = matmul(` +
 		`x = x, y = y, transpose_x = bool(false), transpose_y = bool(false))[name = string("z")]; } -> (z); }`, 0x2c00},
 	{"column", `tensor<fp16, [2048, 2048]> x, tensor<fp16, [2048, 1]> y) { tensor<fp16, [2048, 1]> z = matmul(` +
@@ -62,6 +63,9 @@ var ratioCases = []struct {
 }
 
 const productText = `tensor<fp16, [256, 512]> x, tensor<fp16, [512, 256]> y) { tensor<fp16, [256, 256]> z = matmul(` +
+	`x = x, y = y, transpose_x = bool(false), transpose_y = bool(false))[name = string("z")]; } -> (z); }`
+
+const insideText = `tensor<fp16, [512, 512]> x, tensor<fp16, [512, 512]> y) { tensor<fp16, [512, 512]> z = matmul(` +
 	`x = x, y = y, transpose_x = bool(false), transpose_y = bool(false))[name = string("z")]; } -> (z); }`
 
 func binaryText(op string) string {

@@ -33,7 +33,7 @@ func Walk(
 		copy(piece[r*width:][:columns], sums[r*WalkColumns:])
 	}
 	done := 0
-	if hasWalk() && !inside { // the kernels look at a sum after its group
+	if hasWalk() {
 		whole := k
 		if how == Fours {
 			whole = k / 4 * 4
@@ -46,12 +46,12 @@ func Walk(
 			}
 			depth := min(depthNarrow, whole-done)
 			if columns == width {
-				walkTile(&piece[0], &a[done], &least[done], &b[done*n+j], n, k, depth, how, width)
+				walkTile(&piece[0], &a[done], &least[done], &b[done*n+j], n, k, depth, how, width, inside)
 			} else {
 				for r := range depth {
 					copy(panel[r*narrowWalk:][:columns], b[(done+r)*n+j:])
 				}
-				walkTile(&piece[0], &a[done], &least[done], &panel[0], narrowWalk, k, depth, how, width)
+				walkTile(&piece[0], &a[done], &least[done], &panel[0], narrowWalk, k, depth, how, width, inside)
 			}
 			done += depth
 		}

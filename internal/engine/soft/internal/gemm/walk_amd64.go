@@ -24,9 +24,19 @@ func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, dep
 //go:noescape
 func walkFours512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 
-// walkTile sums depth products, a multiple of four for Fours.
-func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth, how, width int) {
+//go:noescape
+func walkInside(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+
+//go:noescape
+func walkInside512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+
+// walkTile sums depth products, a multiple of four for Fours. With inside it looks at the sums inside their groups too.
+func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth, how, width int, inside bool) {
 	switch {
+	case how == Fours && inside && width == wideWalk:
+		walkInside512(sums, a, least, b, n, k, depth)
+	case how == Fours && inside:
+		walkInside(sums, a, least, b, n, k, depth)
 	case how == Fours && width == wideWalk:
 		walkFours512(sums, a, least, b, n, k, depth)
 	case how == Fours:

@@ -147,6 +147,62 @@ step:
 	LEAVEWALK
 	RET
 
+// JOININSIDE is JOIN, unless g has left the range: then it keeps g outside, with its sign.
+#define JOININSIDE(g, p) \
+	VANDPD Y14, g, Y12               \
+	VCMPPD $1, Y15, Y12, Y13         \
+	VANDPD Y13, p, p                 \
+	VANDPD Y14, p, Y13               \
+	VADDPD p, g, g                   \
+	VMAXPD Y13, Y12, Y12             \
+	VANDPD walkField<>(SB), Y12, Y12 \
+	VMULPD walkMagic<>(SB), Y12, Y12 \
+	VADDPD Y12, g, g                 \
+	VSUBPD Y12, g, g
+
+#define NEXTINSIDE(o) \
+	ROW                                          \
+	PRODUCTS(o(SI), o(BX), Y10, Y11)             \
+	JOININSIDE(Y4, Y10)                          \
+	JOININSIDE(Y5, Y11)                          \
+	PRODUCTS(o(SI)(R9*1), o(BX)(R9*1), Y10, Y11) \
+	JOININSIDE(Y6, Y10)                          \
+	JOININSIDE(Y7, Y11)
+
+// COUNTINSIDE adds g to sum unless that has left the range. A g that has left it replaces sum. s and t are changed.
+#define COUNTINSIDE(sum, g, s, t) \
+	VANDPD    Y14, sum, s  \
+	VCMPPD    $1, Y15, s, s \
+	VANDPD    s, g, t      \
+	VADDPD    t, sum, sum  \
+	VANDPD    Y14, t, t    \
+	VCMPPD    $13, Y15, t, t \
+	VBLENDVPD t, g, sum, sum
+
+// func walkInside(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+//
+// It is walkFours, and looks at the sums inside a group too.
+TEXT ·walkInside(SB), NOSPLIT, $0-56
+	ENTERWALK
+
+step:
+	ROW
+	PRODUCTS((SI), (BX), Y4, Y5)
+	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
+	NEXTINSIDE(4)
+	NEXTINSIDE(8)
+	NEXTINSIDE(12)
+	COUNTINSIDE(Y0, Y4, Y10, Y11)
+	COUNTINSIDE(Y1, Y5, Y10, Y11)
+	COUNTINSIDE(Y2, Y6, Y10, Y11)
+	COUNTINSIDE(Y3, Y7, Y10, Y11)
+	ADDQ $16, SI
+	ADDQ $16, BX
+	SUBQ $4, CX
+	JNE  step
+	LEAVEWALK
+	RET
+
 EIGHT(walkMagnitudeHalf, 0x7fffffff)
 
 #define ENTERWALK512 \
@@ -170,8 +226,7 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 	VPBROADCASTQ walkPast<>(SB), Z24         \
 	VPBROADCASTQ walkField<>(SB), Z25        \
 	VPBROADCASTQ walkMagic<>(SB), Z26        \
-	VPXORQ       Z27, Z27, Z27               \
-	VSUBPD       Z24, Z27, Z27
+	VPBROADCASTQ walkMagnitude<>(SB), Z28
 
 #define LEAVEWALK512 \
 	VMOVUPD Z0, (DI)    \
@@ -198,20 +253,29 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 	VEXTRACTF64X4 $1, Z12, Y12        \
 	VCVTPS2PD     Y12, high
 
-// COUNT512 adds p to sum where that is between -2^31 and 2^31.
-#define COUNT512(sum, p, k) \
-	VCMPPD $1, Z24, sum, k     \
-	VCMPPD $14, Z27, sum, k, k \
+// COUNT512 adds p to sum where that is between -2^31 and 2^31. t is changed.
+#define COUNT512(sum, p, t, k) \
+	VPANDQ Z28, sum, t    \
+	VCMPPD $1, Z24, t, k  \
 	VADDPD p, sum, k, sum
 
-// JOIN512 is JOIN: VRANGEPD gives the larger magnitude.
+// JOIN512 is JOIN: VRANGEPD gives the larger magnitude, and its product with the magic number is exact.
 #define JOIN512(g, p) \
-	VRANGEPD $11, p, g, Z12  \
-	VADDPD   p, g, g         \
-	VPANDQ   Z25, Z12, Z12   \
-	VMULPD   Z26, Z12, Z12   \
-	VADDPD   Z12, g, g       \
-	VSUBPD   Z12, g, g
+	VRANGEPD     $11, p, g, Z12 \
+	VADDPD       p, g, g        \
+	VPANDQ       Z25, Z12, Z12  \
+	VFMADD231PD  Z26, Z12, g    \
+	VFNMADD231PD Z26, Z12, g
+
+// JOININSIDE512 is JOIN512, unless g has left the range: then it keeps g. Z12, Z13 and K6 are changed.
+#define JOININSIDE512(g, p) \
+	VPANDQ       Z28, g, Z13        \
+	VRANGEPD     $11, p, g, Z12     \
+	VCMPPD       $1, Z24, Z13, K6   \
+	VADDPD       p, g, K6, g        \
+	VPANDQ.Z     Z25, Z12, K6, Z12  \
+	VFMADD231PD  Z26, Z12, g        \
+	VFNMADD231PD Z26, Z12, g
 
 // func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 //
@@ -223,10 +287,10 @@ step:
 	ROW512
 	PRODUCTS512((SI), (BX), Z4, Z5)
 	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
-	COUNT512(Z0, Z4, K2)
-	COUNT512(Z1, Z5, K3)
-	COUNT512(Z2, Z6, K4)
-	COUNT512(Z3, Z7, K5)
+	COUNT512(Z0, Z4, Z14, K2)
+	COUNT512(Z1, Z5, Z15, K3)
+	COUNT512(Z2, Z6, Z16, K4)
+	COUNT512(Z3, Z7, Z17, K5)
 	ADDQ $4, SI
 	ADDQ $4, BX
 	DECQ CX
@@ -256,10 +320,52 @@ step:
 	NEXT512W(4)
 	NEXT512W(8)
 	NEXT512W(12)
-	COUNT512(Z0, Z4, K2)
-	COUNT512(Z1, Z5, K3)
-	COUNT512(Z2, Z6, K4)
-	COUNT512(Z3, Z7, K5)
+	COUNT512(Z0, Z4, Z14, K2)
+	COUNT512(Z1, Z5, Z15, K3)
+	COUNT512(Z2, Z6, Z16, K4)
+	COUNT512(Z3, Z7, Z17, K5)
+	ADDQ $16, SI
+	ADDQ $16, BX
+	SUBQ $4, CX
+	JNE  step
+	LEAVEWALK512
+	RET
+
+#define NEXTINSIDE512(o) \
+	ROW512                                          \
+	PRODUCTS512(o(SI), o(BX), Z10, Z11)             \
+	JOININSIDE512(Z4, Z10)                          \
+	JOININSIDE512(Z5, Z11)                          \
+	PRODUCTS512(o(SI)(R9*1), o(BX)(R9*1), Z10, Z11) \
+	JOININSIDE512(Z6, Z10)                          \
+	JOININSIDE512(Z7, Z11)
+
+// COUNTINSIDE512 is COUNTINSIDE: k are the sums inside the range, then those of them whose group is outside.
+#define COUNTINSIDE512(sum, g, t, k) \
+	VPANDQ  Z28, sum, t       \
+	VCMPPD  $1, Z24, t, k     \
+	VADDPD  g, sum, k, sum    \
+	VPANDQ  Z28, g, t         \
+	VCMPPD  $13, Z24, t, k, k \
+	VMOVAPD g, k, sum
+
+// func walkInside512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+//
+// It is walkFours512, and looks at the sums inside a group too.
+TEXT ·walkInside512(SB), NOSPLIT, $0-56
+	ENTERWALK512
+
+step:
+	ROW512
+	PRODUCTS512((SI), (BX), Z4, Z5)
+	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
+	NEXTINSIDE512(4)
+	NEXTINSIDE512(8)
+	NEXTINSIDE512(12)
+	COUNTINSIDE512(Z0, Z4, Z14, K2)
+	COUNTINSIDE512(Z1, Z5, Z15, K3)
+	COUNTINSIDE512(Z2, Z6, Z16, K4)
+	COUNTINSIDE512(Z3, Z7, Z17, K5)
 	ADDQ $16, SI
 	ADDQ $16, BX
 	SUBQ $4, CX

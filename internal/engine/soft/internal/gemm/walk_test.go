@@ -34,6 +34,9 @@ func TestWalk(t *testing.T) {
 					lo, hi = 0x5400, 0x8000
 				}
 				a, b, least, _, _ := fixedCase(r, m, k, n, lo, hi)
+				if round%4 == 3 {
+					touching(r, a, b, least)
+				}
 				start := int64(r.IntN(1<<20) - 1<<19)
 				for _, how := range []int{Exact, Fours} {
 					rules, inside := numerics.Range, how == Fours && InsideGroup(Most(a), Most(b))
@@ -78,17 +81,31 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// touching replaces a and b by numbers whose products and sums are at the range, just below it and beyond.
+func touching(r *rand.Rand, a, b []float32, least []int32) {
+	pick := func(list ...float32) float32 { return list[r.IntN(len(list))] * float32(1-2*r.IntN(2)) }
+	for i := range a {
+		e := []int{0, 0, 0, -1, 1, -10}[r.IntN(6)]
+		a[i], least[i] = float32(math.Ldexp(float64(pick(1)), e+16)), 238<<23-int32(e+127)<<23-1
+	}
+	most := []float32{2000, 8192, 16384, 65536}[r.IntN(4)]
+	for i := range b {
+		b[i] = min(pick(0, 1, 15, 16, 1000, 4096, 8184, 8192, 12288, 16376, 16384, 20000, 32736, 32752, 32768, 65504), most)
+	}
+}
+
 // BenchmarkWalk is beside BenchmarkFixed.
 func BenchmarkWalk(b *testing.B) {
 	const k, n = 512, 256
-	for how, name := range []string{"exact", "fours"} {
+	for i, name := range []string{"exact", "fours", "inside"} {
 		b.Run(name, func(b *testing.B) {
+			how, inside := min(i, Fours), i > Fours
 			left, right, least, _, _ := fixedCase(rand.New(rand.NewPCG(1, 1)), 4, k, n, 0x3000, 0x3c00)
 			for b.Loop() {
 				var columns int
 				for j := 0; j < n; j += columns {
 					var sums [WalkRows * WalkColumns]float64
-					columns = Walk(&sums, left, least, right, 0, j, k, n, how, false)
+					columns = Walk(&sums, left, least, right, 0, j, k, n, how, inside)
 				}
 			}
 			b.ReportMetric(2*WalkRows*k*n*float64(b.N)/float64(b.Elapsed().Nanoseconds()), "GFLOP/s")
