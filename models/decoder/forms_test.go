@@ -186,6 +186,7 @@ func programBytes(n int64) Option { return func(o *options) { o.weights = n } }
 
 // A model with too many programs for the slots of a chip has one set of them for chunks and steps.
 func TestOneSetOfPrograms(t *testing.T) {
+	budget.Heavy(t, "a model of 28 layers")
 	s := decodertest.Spec{Layers: 28, Seed: 4, DType: safetensors.F16}
 	want, m := open(t, engine.Soft, s, Context(40), programBytes(100<<10))
 	plan := m.Plan()

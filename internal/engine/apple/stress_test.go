@@ -89,6 +89,7 @@ func TestManyEvaluationsLeaveNothing(t *testing.T) {
 }
 
 func TestManyAsynchronousEvaluationsLeaveNothing(t *testing.T) {
+	budget.Heavy(t, "a second of evaluations")
 	e := open(t, async)
 	r := newRig(t, e, 1)
 	grown := growth(t, budget.Rounds(10_000, 2000), func(int) {
@@ -118,6 +119,7 @@ func TestManyExceptionsLeaveNothing(t *testing.T) {
 // TestManyProgramsLeaveNothing compiles a new program each time, so that none comes
 // from the cache.
 func TestManyProgramsLeaveNothing(t *testing.T) {
+	budget.Heavy(t, "a second of compiling")
 	f := framework(t)
 	e := open(t)
 	grown := growth(t, budget.Rounds(1000, 300), func(int) {
@@ -143,12 +145,16 @@ func TestManyGoroutines(t *testing.T) {
 
 func crowd(t *testing.T, e *apple.Engine) {
 	const users = 64
+	rounds := 50
+	if budget.Light() {
+		rounds = 10
+	}
 	var all sync.WaitGroup
 	fail := make(chan error, users)
 	for u := range users {
 		r := newRig(t, e, 1+u%4)
 		all.Go(func() {
-			for i := range 50 {
+			for i := range rounds {
 				if err := r.run(context.Background(), float32(u+i), float32(1+u%4)); err != nil {
 					fail <- err
 					return
