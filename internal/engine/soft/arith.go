@@ -85,6 +85,9 @@ func (s *step) imitate() {
 			s.run = made
 			if run.lanes.runOf(r) {
 				s.run = steppedNormRun{made}
+			} else if t := run.lanes.turned(); t != nil && !run.channels && r.Has(numerics.Exponent31) {
+				made.lanes = t.lanes
+				s.run, s.work = &steppedNormTurned{made, t}, t.room()
 			}
 			return
 		}

@@ -178,6 +178,62 @@ func (r steppedNormRun) span(c *call, lo, hi, _ int) {
 
 func (r steppedNormRun) run(c *call) { c.spread(r.lanes.groups, 4*r.lanes.length*r.lanes.tile) }
 
+// steppedNormTurned is steppedNorm for lanes side by side, each of which it turns into a run. Unlike steppedNormRun it
+// adds the elements of a lane in their order, as steppedNorm does.
+type steppedNormTurned struct {
+	*steppedNorm
+	turned *turnedLanes
+}
+
+func (*steppedNormTurned) viewsHalves() {}
+
+func (r *steppedNormTurned) span(c *call, lo, hi, worker int) {
+	l := r.turned
+	for g := lo; g < hi && !c.pause(worker); g++ {
+		base, width, _ := l.group(g)
+		x := l.take(c, base, width, worker)
+		for t := range width {
+			r.lane(x[t*l.pitch:][:l.length], c.in[1].half, c.in[2].half)
+		}
+		l.give(c, base, width, worker)
+	}
+}
+
+// lane replaces y by its result.
+func (r *steppedNormTurned) lane(y, gamma, beta []fp16.Bits) {
+	rules, away, length := r.rules, r.rules.Has(numerics.HalfAway), float64(len(y))
+	var one [1]fp16.Bits
+	one[0] = rules.Round(inOrder(y, false) / length)
+	numbers.Binary(numbers.Sub, y, y, one[:], away)
+	one[0], _ = rules.Unary("rsqrt", rules.Round(inOrder(y, true)/length), r.epsilon)
+	numbers.Binary(numbers.Mul, y, y, one[:], away)
+	if gamma != nil {
+		numbers.Binary(numbers.Mul, y, y, gamma, away)
+	}
+	if beta != nil {
+		numbers.Binary(numbers.Add, y, y, beta, away)
+	}
+}
+
+// inOrder adds the numbers of x, or their squares, one after another.
+func inOrder(x []fp16.Bits, squared bool) (sum float64) {
+	var room [chunk]float32
+	for len(x) > 0 {
+		m := room[:min(chunk, len(x))]
+		numbers.Decode(m, x[:len(m)])
+		x = x[len(m):]
+		if squared {
+			for i, f := range m {
+				m[i] = f * f // exact: 22 bits
+			}
+		}
+		for _, f := range m {
+			sum += float64(f)
+		}
+	}
+	return sum
+}
+
 // reducerRun is reducer for runs. It adds in four sums, which is exact up to 2^29.
 type reducerRun struct{ *reducer }
 
