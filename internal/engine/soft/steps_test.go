@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/anekit/anekit/ane/fp16"
@@ -419,6 +420,48 @@ func TestNormsOfChips(t *testing.T) {
 			requireHalves(t, sides, evaluateHalves(t, side, [][]fp16.Bits{turned}, soft.Numerics(m)), "aside "+what)
 			requireHalves(t, channels, evaluateHalves(t, instance, [][]fp16.Bits{x}, soft.Numerics(m)),
 				"instance_norm "+what)
+		}
+	}
+}
+
+// TestNormsAsideOfChips: lanes side by side of any halves, along one axis and along two with another one between them.
+func TestNormsAsideOfChips(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for _, c := range []struct{ a, k, b, w int }{{1, 1, 8, 70}, {1, 1, 33, 32}, {1, 1, 1500, 33}, {3, 2, 5, 40},
+		{40, 3, 30, 2}, {1, 1, 7, 9}} {
+		n := c.a * c.b
+		for _, high := range []uint32{0x8000, 0x4800, 0x0800} {
+			x := signed(r, 0, high, n*c.k*c.w)
+			gamma, beta := signed(r, 0, min(high, 0x7c00), n), signed(r, 0x2c00, 0x5000, n)
+			ones, zeros := slices.Repeat([]fp16.Bits{0x3c00}, n), make([]fp16.Bits, n)
+			for _, p := range []struct {
+				text        string
+				gamma, beta []fp16.Bits
+			}{{"", ones, zeros}, {", gamma = G", gamma, zeros}, {", beta = B", ones, beta},
+				{", gamma = G, beta = B", gamma, beta}} {
+				shape, small := fmt.Sprintf("[%d, %d, %d, %d]", c.a, c.k, c.b, c.w), fmt.Sprintf("[%d, %d]", c.a, c.b)
+				text := strings.NewReplacer("G", halvesOf(small, gamma), "B", halvesOf(small, beta)).Replace(p.text)
+				text = fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, %[1]s> x) { tensor<fp16, %[1]s> y = "+
+					"layer_norm(x = x, axes = tensor<int32, [2]>([0, 2]), epsilon = fp16(0x1p-10)%[2]s)"+
+					"[name = string(\"y\")]; } -> (y); }", shape, text)
+				for _, m := range chipModes {
+					want := make([]fp16.Bits, len(x))
+					at := func(lane, j int) int {
+						return ((j/c.b*c.k+lane/c.w)*c.b+j%c.b)*c.w + lane%c.w
+					}
+					for lane := range c.k * c.w {
+						row := make([]fp16.Bits, n)
+						for j := range row {
+							row[j] = x[at(lane, j)]
+						}
+						for j, h := range (scalar{m, m.Rules()}).norm(row, p.gamma, p.beta) {
+							want[at(lane, j)] = h
+						}
+					}
+					requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)),
+						fmt.Sprint(m, c, high, p.text))
+				}
+			}
 		}
 	}
 }
