@@ -29,9 +29,6 @@ func binary(s *step) (runner, int) {
 		return r, 0
 	}
 	op := floatOps[s.op]
-	if f := chipOps[s.op]; f != nil && s.arith.result != 0 && s.out[0].dtype == mil.FP16 {
-		op = f
-	}
 	if op == nil { // these depend on the rounding of their results
 		d, wide := s.out[0].dtype, wideOps[s.op]
 		op = func(dst, x, y []float32) {
@@ -56,8 +53,8 @@ func (s *step) powerTable() runner {
 	}}
 }
 
-// floatOps compute in float32. For fp16 operands and results the intermediate
-// rounding to float32 changes nothing: 24 bits are at least 2*11+2.
+// floatOps compute in float32. For fp16 operands and results the intermediate rounding to float32 changes nothing, to
+// nearest even or half away from zero: 24 bits are at least 2*11+2.
 var floatOps = map[string]func(dst, x, y []float32){
 	"add": func(dst, x, y []float32) {
 		x, y = x[:len(dst)], y[:len(dst)]
@@ -93,36 +90,6 @@ var floatOps = map[string]func(dst, x, y []float32){
 		x, y = x[:len(dst)], y[:len(dst)]
 		for i := range dst {
 			dst[i] = min(x[i], y[i])
-		}
-	},
-}
-
-// chipOps are the operators whose result is not exact in float32 and needs rounding to odd, because a chip
-// may round half away from zero; and division, where a chip knows no NaN.
-var chipOps = map[string]func(dst, x, y []float32){
-	"add": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = sumToOdd(x[i], y[i])
-		}
-	},
-	"sub": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			dst[i] = sumToOdd(x[i], -y[i])
-		}
-	},
-	"real_div": func(dst, x, y []float32) {
-		x, y = x[:len(dst)], y[:len(dst)]
-		for i := range dst {
-			switch {
-			case x[i] == 0: // 0 / 0 is 0 times infinity, which is 0
-				dst[i] = 0
-			case y[i] == 0: // zeros have no sign
-				dst[i] = float32(math.Copysign(math.Inf(1), float64(x[i])))
-			default:
-				dst[i] = toOdd(float64(x[i]) / float64(y[i]))
-			}
 		}
 	},
 }

@@ -54,8 +54,13 @@ func (p convProgram) text() string {
 		intVec(p.stride, p.stride), intVec(p.dilation, p.dilation), intVec(p.pad, p.pad, p.pad, p.pad), p.groups)
 }
 
+// summer is a scalar function for sums of products: that of a mode or of a set of rules.
+type summer interface {
+	MAC(x, w []fp16.Bits, bias fp16.Bits) fp16.Bits
+}
+
 // want sums each element by the scalar function, kernel row, kernel column, input channel fastest.
-func (p convProgram) want(m numerics.Mode, x []fp16.Bits) []fp16.Bits {
+func (p convProgram) want(m summer, x []fp16.Bits) []fp16.Bits {
 	oh, ow := p.size()
 	each, outs := p.in/p.groups, p.out/p.groups
 	out := make([]fp16.Bits, 0, p.n*p.out*oh*ow)

@@ -29,18 +29,3 @@ func toOddRare(f float64) float32 {
 	}
 	return math.Float32frombits(b | 1)
 }
-
-// sumToOdd is toOdd of x + y, for finite x and y whose sum does not overflow.
-func sumToOdd(x, y float32) float32 {
-	s := x + y
-	t := s - x
-	rest := float32(x-float32(s-t)) + float32(y-t) // what s lacks, exactly (Knuth)
-	if rest == 0 {
-		return s
-	}
-	b := math.Float32bits(s)
-	if (rest < 0) != (s < 0) {
-		b-- // toward zero
-	}
-	return math.Float32frombits(b | 1)
-}

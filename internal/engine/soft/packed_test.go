@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -379,5 +380,45 @@ func TestPackedLookup(t *testing.T) {
 			}
 		}
 		require.Equal(t, want, p.run(t, true, false, soft.PackFrom(1)))
+	}
+}
+
+// Weights that are no single matrix are expanded, and a matrix of more columns than a tile has is read in parts: the
+// results are those of expanded weights.
+func TestPackedShapes(t *testing.T) {
+	r := seeded(t)
+	weight := func(shape ...int) string {
+		list := make([]string, volume(shape))
+		for i := range list {
+			list[i] = fmt.Sprint(r.IntN(16) - 8)
+		}
+		ones, scale := append(shape[:1:1], slices.Repeat([]int{1}, len(shape)-1)...), make([]fp16.Bits, shape[0])
+		for i := range scale {
+			scale[i] = fp16.FromFloat64(0.25 + r.Float64())
+		}
+		return fmt.Sprintf("tensor<fp16, %[1]s> w = constexpr_blockwise_shift_scale(data = tensor<int4, %[1]s>([%[2]s]), "+
+			"scale = %[3]s);\n", ints(shape), strings.Join(list, ", "), halvesOf(ints(ones), scale))
+	}
+	for _, c := range []struct {
+		x, y       []int
+		weight, op string
+	}{
+		{[]int{40, 6}, []int{40, 300}, weight(6, 300), "matmul(x = x, y = w)"},
+		{[]int{1, 6}, []int{1, 300}, weight(6, 300), "matmul(x = x, y = w)"},
+		{[]int{2, 9, 5}, []int{2, 9, 7}, weight(2, 5, 7), "matmul(x = x, y = w)"},
+		{[]int{2, 7, 5}, []int{2, 9, 5}, weight(2, 9, 7), "matmul(x = w, y = x)"},
+		{[]int{1, 4, 3, 5}, []int{1, 6, 2, 3}, weight(6, 4, 2, 3), "conv(x = x, weight = w)"},
+		{[]int{1, 4, 3, 5}, []int{1, 6, 3, 5}, weight(6, 2, 1, 1), "conv(x = x, weight = w, groups = int32(2))"},
+		{[]int{2, 4, 3, 5}, []int{2, 6, 3, 5}, weight(6, 4, 1, 1), "conv(x = x, weight = w)"},
+		{[]int{1, 4, 3, 5}, []int{1, 6, 1, 1}, weight(6, 4, 1, 1),
+			"conv(x = x, weight = w, strides = tensor<int32, [2]>([3, 5]))"},
+	} {
+		text := fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(tensor<fp16, %s> x) {\n%stensor<fp16, %s> y = %s;\n} -> "+
+			"(y);\n}\n", ints(c.x), c.weight, ints(c.y), c.op)
+		x := signed(r, 0x3000, 0x4400, volume(c.x))
+		for _, m := range []numerics.Mode{numerics.Reference, numerics.M6} {
+			requireHalves(t, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m), soft.PackFrom(1<<30)),
+				evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m), soft.PackFrom(1)), fmt.Sprint(m, c.x, c.op))
+		}
 	}
 }

@@ -238,6 +238,10 @@ func TestRecurrentOfChips(t *testing.T) {
 		if round%5 == 4 {
 			high = 0x5b00
 		}
+		reverse, sequence, length := round%4 > 1, round%5 != 1, steps
+		if !sequence {
+			length = 1
+		}
 		x, h := signed(r, 0x3000, high, steps*batch*in), signed(r, 0x3000, 0x3c00, batch*n)
 		c.ih, c.hh = signed(r, 0x3000, high, gates*n*in), signed(r, 0x3000, 0x3c00, gates*n*n)
 		c.bias = signed(r, 0x3000, 0x3c00, gates*n)
@@ -255,6 +259,9 @@ func TestRecurrentOfChips(t *testing.T) {
 			args = fmt.Sprintf(", reset_after = bool(%t), input_bias = %s", c.after,
 				halvesOf(fmt.Sprintf("[%d]", gates*n), c.other))
 		}
+		if reverse {
+			args += ", direction = string(\"reverse\")"
+		}
 		more := fmt.Sprintf(", tensor<fp16, [%d, %d]> z", batch, n)
 		if op == "lstm" {
 			more += fmt.Sprintf(", tensor<fp16, [%d, %d]> w", batch, n)
@@ -262,21 +269,25 @@ func TestRecurrentOfChips(t *testing.T) {
 		text := fmt.Sprintf(`program(1.3)
 {
     func main<ios18>(tensor<fp16, [%[1]d, %[2]d, %[3]d]> a, tensor<fp16, [%[2]d, %[4]d]> b%[5]s) {
-        tensor<fp16, [%[1]d, %[2]d, %[4]d]> y%[6]s = %[7]s(x = a, initial_h = b, weight_ih = %[8]s, weight_hh = %[9]s,
-            bias = %[10]s, activation = string("%[11]s"), output_sequence = bool(true)%[12]s)[name = string("y")];
+        tensor<fp16, [%[13]d, %[2]d, %[4]d]> y%[6]s = %[7]s(x = a, initial_h = b, weight_ih = %[8]s, weight_hh = %[9]s,
+            bias = %[10]s, activation = string("%[11]s"), output_sequence = bool(%[14]t)%[12]s)[name = string("y")];
     } -> (y);
 }`, steps, batch, in, n, params, more, op, halvesOf(fmt.Sprintf("[%d, %d]", gates*n, in), c.ih),
 			halvesOf(fmt.Sprintf("[%d, %d]", gates*n, n), c.hh), halvesOf(fmt.Sprintf("[%d]", gates*n), c.bias),
 			c.final,
-			args)
+			args, length, sequence)
 		for _, m := range chipModes {
 			c.scalar = scalar{m, m.Rules()}
-			want := make([]fp16.Bits, steps*batch*n)
+			want := make([]fp16.Bits, length*batch*n)
 			for b := range batch {
 				state, kept := h[b*n:][:n], memory[b*n:][:n]
 				for k := range steps {
-					state, kept = c.next(x[(k*batch+b)*in:][:in], state, kept)
-					copy(want[(k*batch+b)*n:], state)
+					from := k
+					if reverse {
+						from = steps - 1 - k
+					}
+					state, kept = c.next(x[(from*batch+b)*in:][:in], state, kept)
+					copy(want[(k%length*batch+b)*n:], state) // of one alone the last
 				}
 			}
 			requireHalves(t, want, evaluateHalves(t, text, data, soft.Numerics(m)), fmt.Sprint(m, " ", round, " ", op))
