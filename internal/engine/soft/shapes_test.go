@@ -30,7 +30,8 @@ func TestConvOfVolumes(t *testing.T) {
 		{[]int{1, 40, 17}, []int{1, 5, 1}, []int{1, 1, 1}, []int{1, 3, 1}, []int{0, 6, 0}, []int{0, 6, 0}, 2},
 		{[]int{1, 3, 2}, []int{1, 1, 7}, []int{1, 1, 1}, []int{1, 1, 1}, []int{0, 0, 3}, []int{0, 0, 3}, 1},
 	} {
-		s := sliding{in: c.in, kernel: c.kernel, stride: c.stride, dilation: c.dilation, before: c.before, after: c.after,
+		s := sliding{in: c.in, kernel: c.kernel, stride: c.stride, dilation: c.dilation, before: c.before,
+			after:   c.after,
 			padType: "custom"}
 		for i, n := range c.in {
 			s.out = append(s.out, (n+c.before[i]+c.after[i]-(c.kernel[i]-1)*c.dilation[i]-1)/c.stride[i]+1)
@@ -177,7 +178,8 @@ func TestResizeOfVolumes(t *testing.T) {
 		for _, mode := range samplingModes {
 			x, size := fill(r, d, 2, 3, 2, 4), []int{5, 5, 7}
 			for _, nearest := range []bool{false, true} {
-				o := operation{op: "resize", in: []operand{{"x", x, false}}, want: []nd{resizeCase(x, size, mode, nearest)},
+				o := operation{op: "resize", in: []operand{{"x", x, false}}, want: []nd{resizeCase(x, size, mode,
+					nearest)},
 					settings: resizeSettings(size, mode, nearest)}
 				o.near(t, blended(o))
 			}
@@ -208,7 +210,8 @@ func TestCropOfReversedBox(t *testing.T) {
 	}
 	want := nd{mil.FP32, []int{1, 1, 3, 3}, []float64{35, 33, 31, 23, 21, 19, 11, 9, 7}}
 	operation{op: "crop_resize", in: []operand{{"x", x, false}, {"boxes", nd{mil.FP32, []int{1, 4},
-		[]float64{5, 5, 1, 1}}, false}}, want: []nd{want}, settings: `, target_height = int32(3), target_width = int32(3),
+		[]float64{5, 5, 1, 1}}, false}}, want: []nd{want},
+		settings: `, target_height = int32(3), target_width = int32(3),
 		box_coordinate_mode = string("CORNERS_HEIGHT_FIRST"), sampling_mode = string("ALIGN_CORNERS")`}.exact(t)
 }
 
@@ -244,8 +247,10 @@ func TestStatefulPrograms(t *testing.T) {
 	e := soft.New()
 	defer func() { require.NoError(t, e.Close()) }()
 	for text, want := range map[string]bool{
-		"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2]> x) {\ntensor<fp16, [2]> y = relu(x = x);\n} -> (y);\n}": false,
-		"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [2]>> s) {\ntensor<fp16, [2]> y = read_state(input = s);\n" +
+		"program(1.3)\n{\nfunc main<ios18>(tensor<fp16, [2]> x) {\ntensor<fp16, [2]> y = relu(x = x);\n} -> " +
+			"(y);\n}": false,
+		"program(1.3)\n{\nfunc main<ios18>(state<tensor<fp16, [2]>> s) {\ntensor<fp16, [2]> y = read_state(input = " +
+			"s);\n" +
 			"} -> (y);\n}": true,
 	} {
 		x, err := e.Compile(t.Context(), ane.Source{File: "test.mil", Text: []byte(text)})

@@ -59,7 +59,8 @@ func TestTilesUnderRules(t *testing.T) {
 			if _, ok := scalar.(floatSums); ok && p.kh > 1 {
 				p.in = p.groups // float32 sums have the order of the reference, which differs for several channels
 			}
-			p.weight, p.bias = signed(r, 0x5000, 0x5a00, p.out*p.in/p.groups*p.kh*p.kw), signed(r, 0x5000, 0x7400, p.out)
+			p.weight, p.bias = signed(r, 0x5000, 0x5a00, p.out*p.in/p.groups*p.kh*p.kw), signed(r, 0x5000, 0x7400,
+				p.out)
 			x := signed(r, 0x5000, 0x5a00, p.n*p.in*p.h*p.w)
 			requireHalves(t, p.want(scalar, x), evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Rules(rules)),
 				fmt.Sprintf("%s, conv of %d x %d", rules, p.out, p.w))
@@ -73,7 +74,8 @@ func TestTilesUnderRules(t *testing.T) {
 					want = append(want, scalar.MAC(x[i*k:][:k], w[j*k:][:k], bias[j]))
 				}
 			}
-			text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [%d, %d]> x) { tensor<fp16, [%d, %d]> y = "+
+			text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [%d, %d]> x) { tensor<fp16, [%d, "+
+				"%d]> y = "+
 				"linear(x = x, weight = %s, bias = %s)[name = string(\"y\")]; } -> (y); }", m, k, m, n,
 				halvesOf(fmt.Sprintf("[%d, %d]", n, k), w), halvesOf(fmt.Sprintf("[%d]", n), bias))
 			requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Rules(rules)),
@@ -118,7 +120,8 @@ func TestFusedTilesUnderRules(t *testing.T) {
         tensor<fp16, [2, 70, 40]> y = relu(x = c)[name = string("y")];
     } -> (y);
 }`
-	in := [][]fp16.Bits{signed(r, 0x3000, 0x4400, 2*70*6), signed(r, 0x3000, 0x4400, 6*40), signed(r, 0x3000, 0x4400, 40)}
+	in := [][]fp16.Bits{signed(r, 0x3000, 0x4400, 2*70*6), signed(r, 0x3000, 0x4400, 6*40), signed(r, 0x3000, 0x4400,
+		40)}
 	for rules := range sumsOfRules() {
 		requireHalves(t, evaluateHalves(t, text, in, soft.Rules(rules), soft.Unfused()),
 			evaluateHalves(t, text, in, soft.Rules(rules)), rules.String())
@@ -160,7 +163,8 @@ func TestBinaryUnderRounding(t *testing.T) {
 		"mul":      func(x, y float64) float64 { return x * y },
 		"real_div": func(x, y float64) float64 { return x / y },
 	} {
-		text := "program(1.3)\n{ func main<ios18>(tensor<fp16, [3000]> x, tensor<fp16, [3000]> y) { tensor<fp16, [3000]> " +
+		text := "program(1.3)\n{ func main<ios18>(tensor<fp16, [3000]> x, tensor<fp16, [3000]> y) { tensor<fp16, " +
+			"[3000]> " +
 			"z = " + op + "(x = x, y = y)[name = string(\"z\")]; } -> (z); }"
 		const rules = numerics.HalfAway
 		got := evaluateHalves(t, text, [][]fp16.Bits{x, y}, soft.Rules(rules))
@@ -223,8 +227,10 @@ func TestAttentionOfConstantQuery(t *testing.T) {
 func TestSlicesOfTheM1(t *testing.T) {
 	x := []fp16.Bits{0x3c00, 0x6bff, 0x6c00, 0xec00, 0x6bff, 0x7bff, 0x8001, 0xfbff} // 4094 is 0x6bff, 4096 is 0x6c00
 	slice := func(begin string) string {
-		return "program(1.3)\n{ func main<ios18>(tensor<fp16, [2, 4]> x) { tensor<fp16, [1, 3]> y = slice_by_size(x = x, " +
-			"begin = tensor<int32, [2]>(" + begin + "), size = tensor<int32, [2]>([1, 3]))[name = string(\"y\")]; } -> (y); }"
+		return "program(1.3)\n{ func main<ios18>(tensor<fp16, [2, 4]> x) { tensor<fp16, [1, 3]> y = " +
+			"slice_by_size(x = x, " +
+			"begin = tensor<int32, [2]>(" + begin + "), size = tensor<int32, [2]>([1, 3]))[name = string(\"y\")]; " +
+			"} -> (y); }"
 	}
 	for _, m := range append(chipModes, numerics.Reference) {
 		inside := []fp16.Bits{m.SliceInside(x[5]), m.SliceInside(x[6]), m.SliceInside(x[7])}
@@ -234,7 +240,8 @@ func TestSlicesOfTheM1(t *testing.T) {
 		requireHalves(t, inside, evaluateHalves(t, slice("[1, 1]"), [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 		requireHalves(t, x[4:7], evaluateHalves(t, slice("[1, 0]"), [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 	}
-	update := "program(1.3)\n{ func main<ios18>(tensor<fp16, [2, 4]> x, tensor<fp16, [1, 3]> u) { tensor<fp16, [2, 4]> " +
+	update := "program(1.3)\n{ func main<ios18>(tensor<fp16, [2, 4]> x, tensor<fp16, [1, 3]> u) { tensor<fp16, [2, " +
+		"4]> " +
 		"y = slice_update(x = x, update = u, begin = tensor<int32, [2]>([0, 1]), end = tensor<int32, [2]>([1, 4]))" +
 		"[name = string(\"y\")]; } -> (y); }"
 	requireHalves(t, append([]fp16.Bits{x[0], x[5], x[5], x[7]}, x[4:]...), evaluateHalves(t, update, [][]fp16.Bits{x,
@@ -278,7 +285,8 @@ func TestSoftmaxTopOfChips(t *testing.T) {
 		if top >= 0x7c00 && top < 0x8000 {
 			x[9] = top - 0x0200 // 65536 for 98304
 		}
-		text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [8, %[1]d]> x) { tensor<fp16, [8, %[1]d]> y = "+
+		text := fmt.Sprintf("program(1.3)\n{ func main<ios18>(tensor<fp16, [8, %[1]d]> x) { tensor<fp16, [8, "+
+			"%[1]d]> y = "+
 			"softmax(x = x, axis = int32(1))[name = string(\"y\")]; } -> (y); }", n/8)
 		for _, m := range chipModes {
 			s := scalar{m, m.Rules()}
@@ -286,7 +294,8 @@ func TestSoftmaxTopOfChips(t *testing.T) {
 			for i := range 8 {
 				want = append(want, s.softmax(x[i*n/8:][:n/8])...)
 			}
-			requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), fmt.Sprintf("%s %#04x", m,
+			requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Numerics(m)), fmt.Sprintf("%s %#04x",
+				m,
 				top))
 		}
 	}

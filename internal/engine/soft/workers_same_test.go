@@ -16,7 +16,8 @@ func TestWorkersChangeNoBit(t *testing.T) {
 	defer runtime.GOMAXPROCS(before)
 	r := seeded(t)
 	const batch, in, n, rows = 5, 40, 40, 160
-	h := fmt.Sprintf("initial_h = tensor<fp16, [5, 80]>(%[1]s), initial_c = tensor<fp16, [5, 80]>(%[1]s)", repeatedList(400))
+	h := fmt.Sprintf("initial_h = tensor<fp16, [5, 80]>(%[1]s), initial_c = tensor<fp16, [5, 80]>(%[1]s)",
+		repeatedList(400))
 	weights := ""
 	for _, w := range []struct {
 		name string
@@ -26,7 +27,8 @@ func TestWorkersChangeNoBit(t *testing.T) {
 			signed(r, 0x2000, 0x3400, rows*w.cols)))
 	}
 	lstm := func(sequence bool, steps int) string {
-		return fmt.Sprintf("tensor<fp16, [%d, 5, 80]> y, tensor<fp16, [5, 80]> a, tensor<fp16, [5, 80]> b = lstm(x = x, %s%s, "+
+		return fmt.Sprintf("tensor<fp16, [%d, 5, 80]> y, tensor<fp16, [5, 80]> a, tensor<fp16, [5, 80]> b = lstm(x "+
+			"= x, %s%s, "+
 			"direction = string(\"bidirectional\"), output_sequence = bool(%t));", steps, h, weights, sequence)
 	}
 	for _, c := range []struct{ x, body string }{
@@ -48,7 +50,8 @@ func TestWorkersChangeNoBit(t *testing.T) {
 		{"[1, 3, 40000]", `tensor<fp16, [1, 3, 40000]> y = batch_norm(x = x, mean = tensor<fp16, [3]>([1, 2, 3]),
 				variance = tensor<fp16, [3]>([1, 2, 3]), gamma = tensor<fp16, [3]>([3, 1, 2]),
 				beta = tensor<fp16, [3]>([4, 5, 6]));`},
-		{"[1, 2, 3, 1]", `tensor<fp16, [1, 2, 90, 1000]> y = resize_nearest_neighbor(x = x, target_size_height = int32(90),
+		{"[1, 2, 3, 1]",
+			`tensor<fp16, [1, 2, 90, 1000]> y = resize_nearest_neighbor(x = x, target_size_height = int32(90),
 				target_size_width = int32(1000));`},
 	} {
 		shape := c.x
@@ -64,7 +67,8 @@ func TestWorkersChangeNoBit(t *testing.T) {
 			x := signed(r, 0x3000, 0x4400, elements)
 			want := evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Rules(rules), soft.Workers(1))
 			for _, workers := range []int{2, 3, 4} {
-				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Rules(rules), soft.Workers(workers)),
+				requireHalves(t, want, evaluateHalves(t, text, [][]fp16.Bits{x}, soft.Rules(rules),
+					soft.Workers(workers)),
 					fmt.Sprintf("%d workers, %s, %.40s", workers, rules, c.body))
 			}
 		}
