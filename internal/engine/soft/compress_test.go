@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/anekit/anekit/ane/mil"
 	"github.com/anekit/anekit/internal/budget"
 )
@@ -342,5 +344,30 @@ func TestCastOfTinyIntegers(t *testing.T) {
 				t.Fatalf("%s through %s: got %x, want %x", d, tiny, got, encode(want))
 			}
 		}
+	}
+}
+
+// A mask that another operator has made may have more elements set than there is data: the rest is 0.
+func TestMasksBeyondTheirData(t *testing.T) {
+	out := evaluate(t, `program(1.3)
+{
+func main<ios18>(tensor<fp16, [2, 2]> x) {
+tensor<uint1, [2, 2]> m, tensor<fp16, [4]> d = constexpr_sparse_blockwise_shift_scale(
+    data_mask = tensor<uint1, [2, 2]>([1, 1, 1, 1]), nonzero_data = tensor<int8, [4]>([1, 2, 3, 4]),
+    scale = tensor<fp16, [1, 1]>([2]));
+tensor<fp16, [2, 2]> dense = constexpr_sparse_to_dense(nonzero_data = tensor<fp16, [2]>([5, 6]), mask = m);
+tensor<uint1, [2, 2]> n, tensor<fp16, [3]> e = constexpr_lut_to_sparse(indices_mask = m,
+    indices_nonzero_data = tensor<uint1, [3]>([1, 0, 1]), lut = tensor<fp16, [1, 1, 2, 1]>([7, 8]));
+tensor<fp16, [2, 2]> found = constexpr_sparse_to_dense(nonzero_data = e, mask = n);
+tensor<uint1, [2, 2]> o, tensor<fp16, [3]> f = constexpr_sparse_blockwise_shift_scale(data_mask = n,
+    nonzero_data = tensor<int8, [3]>([1, 2, 3]), scale = tensor<fp16, [1, 1]>([4]));
+tensor<fp16, [2, 2]> scaled = constexpr_sparse_to_dense(nonzero_data = f, mask = o);
+tensor<fp16, [2, 2]> a = add(x = x, y = dense);
+tensor<fp16, [2, 2]> b = add(x = x, y = found);
+tensor<fp16, [2, 2]> c = add(x = x, y = scaled);
+} -> (a, b, c);
+}`, map[string][]byte{"x": make([]byte, 8)})
+	for name, want := range map[string][]float64{"a": {5, 6, 0, 0}, "b": {8, 7, 8, 0}, "c": {4, 8, 12, 0}} {
+		require.Equal(t, encode(nd{mil.FP16, []int{2, 2}, want}), out[name], name)
 	}
 }

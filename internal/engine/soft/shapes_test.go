@@ -3,6 +3,7 @@ package soft_test
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -43,6 +44,89 @@ func TestConvOfVolumes(t *testing.T) {
 		operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, false}, {"bias", b, false}},
 			want: []nd{sum.want}, settings: s.settings(false)}.near(t, sum.bound)
 	}
+}
+
+// Groups of few channels, in several strips of lines, and steps fused with them, on several goroutines.
+func TestStripsOfGroups(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	r := seeded(t)
+	const images, groups, each, outputs, high, wide = 2, 2, 2, 2, 70, 130
+	for _, c := range []struct{ kernel, stride, dilation [2]int }{
+		{[2]int{3, 3}, [2]int{1, 1}, [2]int{1, 1}}, {[2]int{2, 4}, [2]int{2, 2}, [2]int{2, 1}},
+		{[2]int{3, 1}, [2]int{1, 1}, [2]int{3, 1}}, {[2]int{1, 2}, [2]int{1, 3}, [2]int{1, 2}},
+	} {
+		oh, ow := (high+2-(c.kernel[0]-1)*c.dilation[0]-1)/c.stride[0]+1,
+			(wide+2-(c.kernel[1]-1)*c.dilation[1]-1)/c.stride[1]+1
+		area := c.kernel[0] * c.kernel[1]
+		x, w := fill(r, mil.FP16, images, groups*each, high, wide), fill(r, mil.FP16, groups*outputs, each, c.kernel[0],
+			c.kernel[1])
+		b, want := fill(r, mil.FP16, groups*outputs), zeros(mil.FP16, images, groups*outputs, oh, ow)
+		for i := range want.v {
+			ox, oy, m := i%ow, i/ow%oh, i/ow/oh%(groups*outputs)
+			plane := (i/ow/oh/(groups*outputs)*groups + m/outputs) * each
+			var sum float32
+			for k, f := range w.v[m*each*area:][:each*area] {
+				row := oy*c.stride[0] + k/c.kernel[1]%c.kernel[0]*c.dilation[0] - 1
+				col := ox*c.stride[1] + k%c.kernel[1]*c.dilation[1] - 1
+				if row >= 0 && row < high && col >= 0 && col < wide {
+					sum += float32(f * x.v[((plane+k/area)*high+row)*wide+col])
+				}
+			}
+			want.v[i] = max(0, load(mil.FP16, store(mil.FP16, float64(sum+float32(b.v[m])))))
+		}
+		out := tensorType(mil.FP16, want.shape)
+		got := evaluate(t, fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>(%s x, %s w, %s b) {\n%s a = conv(x = x, "+
+			"weight = w, bias = b, groups = int32(%d), strides = %s, dilations = %s, pad_type = string(\"custom\"), "+
+			"pad = %s);\n%s y = relu(x = a);\n} -> (y);\n}\n", tensorType(mil.FP16, x.shape), tensorType(mil.FP16,
+			w.shape),
+			tensorType(mil.FP16, b.shape), out, groups, intVec(c.stride[:]...), intVec(c.dilation[:]...),
+			intVec(1, 1, 1, 1), out), map[string][]byte{"x": encode(x), "w": encode(w), "b": encode(b)})
+		for i, f := range want.v {
+			if g := load(mil.FP16, got["y"][2*i:]); g != f {
+				t.Fatalf("%+v: element %d is %v, not %v", c, i, g, f)
+			}
+		}
+	}
+}
+
+// Runs of indices that are longer than what a goroutine takes at a time, and that it begins within.
+func TestLongRunsOfIndices(t *testing.T) {
+	before := runtime.GOMAXPROCS(3)
+	defer runtime.GOMAXPROCS(before)
+	r := seeded(t)
+	const n = 17000
+	at := zeros(mil.Int32, 2, n)
+	for i := range at.v {
+		at.v[i] = float64(r.IntN(10) - 5)
+	}
+	place := func(i int) int { return (int(at.v[i]) + 5) % 5 }
+	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int8} {
+		x, rows := fill(r, d, 2, 3, 5), fill(r, d, 2, 5, n)
+		batched, along, last := zeros(d, 2, 3, n), zeros(d, 2, 1, n), zeros(d, 2, n)
+		for i := range batched.v {
+			batched.v[i] = x.v[i/n*5+place(i/n/3*n+i%n)]
+		}
+		for i := range along.v {
+			along.v[i] = rows.v[i/n*5*n+place(i)*n+i%n]
+			last.v[i] = x.v[i/n*5+place(i)]
+		}
+		operation{op: "gather", in: []operand{{"x", x, false}, {"indices", at, false}}, want: []nd{batched},
+			settings: ", axis = int32(2), batch_dims = int32(1)"}.exact(t)
+		operation{op: "gather_along_axis", in: []operand{{"x", rows, false}, {"indices", nd{mil.Int32, []int{2, 1, n},
+			at.v}, false}}, want: []nd{along}, settings: ", axis = int32(1)"}.exact(t)
+		operation{op: "gather_along_axis", in: []operand{{"x", nd{d, []int{2, 5}, x.v[:10]}, false}, {"indices", at,
+			false}}, want: []nd{last}, settings: ", axis = int32(1)"}.exact(t)
+	}
+	data, updates := fill(r, mil.FP16, 2, 3, 2500), fill(r, mil.FP16, 2, 4, 2500)
+	want := nd{mil.FP16, data.shape, slices.Clone(data.v)}
+	for i, f := range updates.v {
+		to := &want.v[(i/10000*3+[]int{2, 0, 1, 2}[i/2500%4])*2500+i%2500]
+		*to = load(mil.FP16, store(mil.FP16, *to+f))
+	}
+	operation{op: "scatter", in: []operand{{"data", data, false}, {"indices", nd{mil.Int32, []int{4},
+		[]float64{2, 0, 1, -1}}, false}, {"updates", updates, false}}, want: []nd{want},
+		settings: `, axis = int32(1), mode = string("add")`}.exact(t)
 }
 
 // Lines of many windows, which pools compute in several parts.
@@ -215,30 +299,29 @@ func TestCropOfReversedBox(t *testing.T) {
 		box_coordinate_mode = string("CORNERS_HEIGHT_FIRST"), sampling_mode = string("ALIGN_CORNERS")`}.exact(t)
 }
 
-// SplitMix64 by its definition: seed 0 is a seed as others are.
-func TestNumbersOfSeedZero(t *testing.T) {
-	s := openStateful(t, `program(1.3)
-{
-func main<ios18>() {
-tensor<fp32, [40]> y = random_uniform(shape = tensor<int32, [1]>([40]), low = fp32(0), high = fp32(1), seed = int32(0));
-} -> (y);
-}`)
-	defer s.close()
-	for range 2 {
-		got := s.run(nil, "y")
-		state := uint64(0)
-		word := func() uint64 {
-			state += 0x9E3779B97F4A7C15
-			z := state
-			z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
-			z = (z ^ z>>27) * 0x94D049BB133111EB
-			return z ^ z>>31
+// Random numbers are those of SplitMix64 by its definition, from a seed of 0 too.
+func TestNumbersOfSeeds(t *testing.T) {
+	for _, seed := range []uint64{0, 7} {
+		s := openStateful(t, fmt.Sprintf("program(1.3)\n{\nfunc main<ios18>() {\ntensor<fp32, [40]> y = "+
+			"random_uniform("+
+			"shape = tensor<int32, [1]>([40]), low = fp32(0), high = fp32(1), seed = int32(%d));\n} -> (y);\n}\n",
+			seed))
+		for range 2 {
+			got, state := s.run(nil, "y"), seed
+			word := func() uint64 {
+				state += 0x9E3779B97F4A7C15
+				z := state
+				z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+				z = (z ^ z>>27) * 0x94D049BB133111EB
+				return z ^ z>>31
+			}
+			for i := range 40 {
+				want := float64(float32(float64(word()>>11) / (1 << 53)))
+				word()
+				require.Equal(t, want, load(mil.FP32, got[4*i:]), "element %d", i)
+			}
 		}
-		for i := range 40 {
-			want := float64(float32(float64(word()>>11) / (1 << 53)))
-			word()
-			require.Equal(t, want, load(mil.FP32, got[4*i:]), "element %d", i)
-		}
+		s.close()
 	}
 }
 
