@@ -25,6 +25,7 @@ func TestConvOfVolumes(t *testing.T) {
 		{[]int{5, 4, 6}, []int{2, 2, 3}, []int{2, 1, 2}, []int{1, 2, 1}, []int{1, 0, 1}, []int{2, 1, 0}, 3},
 		{[]int{4, 3, 5}, []int{3, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1}, 2},
 		{[]int{4, 3, 5}, []int{1, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{0, 1, 1}, []int{0, 1, 1}, 2},
+		{[]int{3, 4, 5}, []int{3, 2, 2}, []int{1, 1, 1}, []int{1, 1, 1}, []int{0, 0, 0}, []int{0, 0, 0}, 2},
 		{[]int{6, 5, 4}, []int{3, 1, 1}, []int{3, 2, 1}, []int{1, 1, 1}, []int{2, 0, 0}, []int{2, 0, 0}, 2},
 		{[]int{1, 13, 47}, []int{1, 3, 3}, []int{1, 1, 1}, []int{1, 1, 1}, []int{0, 1, 1}, []int{0, 1, 1}, 2},
 		{[]int{1, 11, 53}, []int{1, 1, 5}, []int{1, 1, 1}, []int{1, 1, 2}, []int{0, 0, 4}, []int{0, 0, 4}, 2},
@@ -37,12 +38,15 @@ func TestConvOfVolumes(t *testing.T) {
 		for i, n := range c.in {
 			s.out = append(s.out, (n+c.before[i]+c.after[i]-(c.kernel[i]-1)*c.dilation[i]-1)/c.stride[i]+1)
 		}
-		x, w := fill(r, mil.FP16, append([]int{1, 2}, c.in...)...), fill(r, mil.FP16, append([]int{c.outputs, 2},
-			c.kernel...)...)
-		b := fill(r, mil.FP16, c.outputs)
-		sum := convRef(x, w, b, s, 1, true)
-		operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, false}, {"bias", b, false}},
-			want: []nd{sum.want}, settings: s.settings(false)}.near(t, sum.bound)
+		x := fill(r, mil.FP16, append([]int{1, 2}, c.in...)...)
+		for groups := 1; groups <= 2; groups++ {
+			w := fill(r, mil.FP16, append([]int{groups * c.outputs, 2 / groups}, c.kernel...)...)
+			b := fill(r, mil.FP16, groups*c.outputs)
+			sum := convRef(x, w, b, s, groups, true)
+			operation{op: "conv", in: []operand{{"x", x, false}, {"weight", w, false}, {"bias", b, false}},
+				want:     []nd{sum.want},
+				settings: s.settings(false) + fmt.Sprintf(", groups = int32(%d)", groups)}.near(t, sum.bound)
+		}
 	}
 }
 
@@ -55,6 +59,7 @@ func TestStripsOfGroups(t *testing.T) {
 	for _, c := range []struct{ kernel, stride, dilation [2]int }{
 		{[2]int{3, 3}, [2]int{1, 1}, [2]int{1, 1}}, {[2]int{2, 4}, [2]int{2, 2}, [2]int{2, 1}},
 		{[2]int{3, 1}, [2]int{1, 1}, [2]int{3, 1}}, {[2]int{1, 2}, [2]int{1, 3}, [2]int{1, 2}},
+		{[2]int{2, 3}, [2]int{1, 1}, [2]int{1, 2}},
 	} {
 		oh, ow := (high+2-(c.kernel[0]-1)*c.dilation[0]-1)/c.stride[0]+1,
 			(wide+2-(c.kernel[1]-1)*c.dilation[1]-1)/c.stride[1]+1
