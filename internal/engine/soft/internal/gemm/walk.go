@@ -2,9 +2,9 @@ package gemm
 
 import "math"
 
-// WalkRows is how many rows Walk sums together, WalkColumns how many columns at most.
+// WalkRows is how many rows Walk sums together, no more than FixedRows, WalkColumns how many columns at most.
 const (
-	WalkRows    = 2
+	WalkRows    = 4
 	WalkColumns = wideWalk
 
 	narrowWalk = 8
@@ -46,12 +46,12 @@ func Walk(
 			}
 			depth := min(depthNarrow, whole-done)
 			if columns == width {
-				walkTile(&piece[0], &a[done], &least[done], &b[done*n+j], n, k, depth, how, width, inside)
+				walkTile(&piece, a[done:], least[done:], &b[done*n+j], n, k, depth, how, width, inside)
 			} else {
 				for r := range depth {
 					copy(panel[r*narrowWalk:][:columns], b[(done+r)*n+j:])
 				}
-				walkTile(&piece[0], &a[done], &least[done], &panel[0], narrowWalk, k, depth, how, width, inside)
+				walkTile(&piece, a[done:], least[done:], &panel[0], narrowWalk, k, depth, how, width, inside)
 			}
 			done += depth
 		}

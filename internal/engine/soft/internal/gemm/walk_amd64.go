@@ -31,19 +31,30 @@ func walkInside(sums *float64, a *float32, least *int32, b *float32, n, k, depth
 func walkInside512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 
 // walkTile sums depth products, a multiple of four for Fours. With inside it looks at the sums inside their groups too.
-func walkTile(sums *float64, a *float32, least *int32, b *float32, n, k, depth, how, width int, inside bool) {
-	switch {
-	case how == Fours && inside && width == wideWalk:
-		walkInside512(sums, a, least, b, n, k, depth)
-	case how == Fours && inside:
-		walkInside(sums, a, least, b, n, k, depth)
-	case how == Fours && width == wideWalk:
-		walkFours512(sums, a, least, b, n, k, depth)
-	case how == Fours:
-		walkFours(sums, a, least, b, n, k, depth)
-	case width == wideWalk:
-		walkExact512(sums, a, least, b, n, k, depth)
-	default:
-		walkExact(sums, a, least, b, n, k, depth)
+// The kernels of 256 bits sum two rows.
+func walkTile(
+	sums *[WalkRows * WalkColumns]float64, a []float32, least []int32, b *float32, n, k, depth, how, width int,
+	inside bool,
+) {
+	if width == wideWalk {
+		switch {
+		case how == Fours && inside:
+			walkInside512(&sums[0], &a[0], &least[0], b, n, k, depth)
+		case how == Fours:
+			walkFours512(&sums[0], &a[0], &least[0], b, n, k, depth)
+		default:
+			walkExact512(&sums[0], &a[0], &least[0], b, n, k, depth)
+		}
+		return
+	}
+	for r := 0; r < WalkRows; r += 2 {
+		switch {
+		case how == Fours && inside:
+			walkInside(&sums[r*width], &a[r*k], &least[r*k], b, n, k, depth)
+		case how == Fours:
+			walkFours(&sums[r*width], &a[r*k], &least[r*k], b, n, k, depth)
+		default:
+			walkExact(&sums[r*width], &a[r*k], &least[r*k], b, n, k, depth)
+		}
 	}
 }

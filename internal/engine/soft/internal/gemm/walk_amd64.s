@@ -206,26 +206,31 @@ step:
 EIGHT(walkMagnitudeHalf, 0x7fffffff)
 
 #define ENTERWALK512 \
-	MOVQ         sums+0(FP), DI              \
-	MOVQ         a+8(FP), SI                 \
-	MOVQ         least+16(FP), BX            \
-	MOVQ         b+24(FP), DX                \
-	MOVQ         n+32(FP), R8                \
-	MOVQ         k+40(FP), R9                \
-	MOVQ         depth+48(FP), CX            \
-	SHLQ         $2, R8                      \
-	SHLQ         $2, R9                      \
-	VMOVUPD      (DI), Z0                    \
-	VMOVUPD      64(DI), Z1                  \
-	VMOVUPD      128(DI), Z2                 \
-	VMOVUPD      192(DI), Z3                 \
-	VPBROADCASTD walkExponent<>(SB), Z20     \
-	VPBROADCASTD walkNormal<>(SB), Z21       \
+	MOVQ         sums+0(FP), DI               \
+	MOVQ         a+8(FP), SI                  \
+	MOVQ         least+16(FP), BX             \
+	MOVQ         b+24(FP), DX                 \
+	MOVQ         n+32(FP), R8                 \
+	MOVQ         k+40(FP), R9                 \
+	MOVQ         depth+48(FP), CX             \
+	SHLQ         $2, R8                       \
+	SHLQ         $2, R9                       \
+	LEAQ         (R9)(R9*2), R11              \
+	VMOVUPD      (DI), Z0                     \
+	VMOVUPD      64(DI), Z1                   \
+	VMOVUPD      128(DI), Z2                  \
+	VMOVUPD      192(DI), Z3                  \
+	VMOVUPD      256(DI), Z4                  \
+	VMOVUPD      320(DI), Z5                  \
+	VMOVUPD      384(DI), Z6                  \
+	VMOVUPD      448(DI), Z7                  \
+	VPBROADCASTD walkExponent<>(SB), Z20      \
+	VPBROADCASTD walkNormal<>(SB), Z21        \
 	VPBROADCASTD walkMagnitudeHalf<>(SB), Z22 \
-	VPBROADCASTD walkHalf<>(SB), Z23         \
-	VPBROADCASTQ walkPast<>(SB), Z24         \
-	VPBROADCASTQ walkField<>(SB), Z25        \
-	VPBROADCASTQ walkMagic<>(SB), Z26        \
+	VPBROADCASTD walkHalf<>(SB), Z23          \
+	VPBROADCASTQ walkPast<>(SB), Z24          \
+	VPBROADCASTQ walkField<>(SB), Z25         \
+	VPBROADCASTQ walkMagic<>(SB), Z26         \
 	VPBROADCASTQ walkMagnitude<>(SB), Z28
 
 #define LEAVEWALK512 \
@@ -233,25 +238,30 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 	VMOVUPD Z1, 64(DI)  \
 	VMOVUPD Z2, 128(DI) \
 	VMOVUPD Z3, 192(DI) \
+	VMOVUPD Z4, 256(DI) \
+	VMOVUPD Z5, 320(DI) \
+	VMOVUPD Z6, 384(DI) \
+	VMOVUPD Z7, 448(DI) \
 	VZEROUPPER
 
+// ROW512 is ROW: Z30 is the row of B, Z31 its exponents.
 #define ROW512 \
-	VMOVUPS (DX), Z8     \
-	VPANDD  Z20, Z8, Z9  \
-	VPMAXSD Z21, Z9, Z9  \
+	VMOVUPS (DX), Z30     \
+	VPANDD  Z20, Z30, Z31 \
+	VPMAXSD Z21, Z31, Z31 \
 	ADDQ    R8, DX
 
-// PRODUCTS512 is PRODUCTS for 16 columns. Z12 and Z13 are changed.
+// PRODUCTS512 is PRODUCTS for 16 columns. Z18 and Z19 are changed.
 #define PRODUCTS512(at, of, low, high) \
-	VPCMPGTD.BCST of, Z9, K1          \
-	VMULPS.BCST.Z at, Z8, K1, Z12     \
-	VMOVDQA32     Z12, Z13            \
-	VPTERNLOGD    $0xBA, Z23, Z22, Z13 \
-	VADDPS        Z13, Z12, Z12       \
-	VRNDSCALEPS   $3, Z12, Z12        \
-	VCVTPS2PD     Y12, low            \
-	VEXTRACTF64X4 $1, Z12, Y12        \
-	VCVTPS2PD     Y12, high
+	VPCMPGTD.BCST of, Z31, K1          \
+	VMULPS.BCST.Z at, Z30, K1, Z18     \
+	VMOVDQA32     Z18, Z19             \
+	VPTERNLOGD    $0xBA, Z23, Z22, Z19 \
+	VADDPS        Z19, Z18, Z18        \
+	VRNDSCALEPS   $3, Z18, Z18         \
+	VCVTPS2PD     Y18, low             \
+	VEXTRACTF64X4 $1, Z18, Y18         \
+	VCVTPS2PD     Y18, high
 
 // COUNT512 adds p to sum where that is between -2^31 and 2^31. t is changed.
 #define COUNT512(sum, p, t, k) \
@@ -261,84 +271,21 @@ EIGHT(walkMagnitudeHalf, 0x7fffffff)
 
 // JOIN512 is JOIN: VRANGEPD gives the larger magnitude, and its product with the magic number is exact.
 #define JOIN512(g, p) \
-	VRANGEPD     $11, p, g, Z12 \
+	VRANGEPD     $11, p, g, Z18 \
 	VADDPD       p, g, g        \
-	VPANDQ       Z25, Z12, Z12  \
-	VFMADD231PD  Z26, Z12, g    \
-	VFNMADD231PD Z26, Z12, g
+	VPANDQ       Z25, Z18, Z18  \
+	VFMADD231PD  Z26, Z18, g    \
+	VFNMADD231PD Z26, Z18, g
 
-// JOININSIDE512 is JOIN512, unless g has left the range: then it keeps g. Z12, Z13 and K6 are changed.
+// JOININSIDE512 is JOIN512, unless g has left the range: then it keeps g. Z18, Z19 and K6 are changed.
 #define JOININSIDE512(g, p) \
-	VPANDQ       Z28, g, Z13        \
-	VRANGEPD     $11, p, g, Z12     \
-	VCMPPD       $1, Z24, Z13, K6   \
+	VPANDQ       Z28, g, Z19        \
+	VRANGEPD     $11, p, g, Z18     \
+	VCMPPD       $1, Z24, Z19, K6   \
 	VADDPD       p, g, K6, g        \
-	VPANDQ.Z     Z25, Z12, K6, Z12  \
-	VFMADD231PD  Z26, Z12, g        \
-	VFNMADD231PD Z26, Z12, g
-
-// func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// 2 rows of 16 columns: Z0 to Z3 are the sums.
-TEXT ·walkExact512(SB), NOSPLIT, $0-56
-	ENTERWALK512
-
-step:
-	ROW512
-	PRODUCTS512((SI), (BX), Z4, Z5)
-	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
-	COUNT512(Z0, Z4, Z14, K2)
-	COUNT512(Z1, Z5, Z15, K3)
-	COUNT512(Z2, Z6, Z16, K4)
-	COUNT512(Z3, Z7, Z17, K5)
-	ADDQ $4, SI
-	ADDQ $4, BX
-	DECQ CX
-	JNE  step
-	LEAVEWALK512
-	RET
-
-#define NEXT512W(o) \
-	ROW512                                          \
-	PRODUCTS512(o(SI), o(BX), Z10, Z11)             \
-	JOIN512(Z4, Z10)                                \
-	JOIN512(Z5, Z11)                                \
-	PRODUCTS512(o(SI)(R9*1), o(BX)(R9*1), Z10, Z11) \
-	JOIN512(Z6, Z10)                                \
-	JOIN512(Z7, Z11)
-
-// func walkFours512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
-//
-// 2 rows of 16 columns: Z0 to Z3 are the sums, Z4 to Z7 the groups.
-TEXT ·walkFours512(SB), NOSPLIT, $0-56
-	ENTERWALK512
-
-step:
-	ROW512
-	PRODUCTS512((SI), (BX), Z4, Z5)
-	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
-	NEXT512W(4)
-	NEXT512W(8)
-	NEXT512W(12)
-	COUNT512(Z0, Z4, Z14, K2)
-	COUNT512(Z1, Z5, Z15, K3)
-	COUNT512(Z2, Z6, Z16, K4)
-	COUNT512(Z3, Z7, Z17, K5)
-	ADDQ $16, SI
-	ADDQ $16, BX
-	SUBQ $4, CX
-	JNE  step
-	LEAVEWALK512
-	RET
-
-#define NEXTINSIDE512(o) \
-	ROW512                                          \
-	PRODUCTS512(o(SI), o(BX), Z10, Z11)             \
-	JOININSIDE512(Z4, Z10)                          \
-	JOININSIDE512(Z5, Z11)                          \
-	PRODUCTS512(o(SI)(R9*1), o(BX)(R9*1), Z10, Z11) \
-	JOININSIDE512(Z6, Z10)                          \
-	JOININSIDE512(Z7, Z11)
+	VPANDQ.Z     Z25, Z18, K6, Z18  \
+	VFMADD231PD  Z26, Z18, g        \
+	VFNMADD231PD Z26, Z18, g
 
 // COUNTINSIDE512 is COUNTINSIDE: k are the sums inside the range, then those of them whose group is outside.
 #define COUNTINSIDE512(sum, g, t, k) \
@@ -349,6 +296,75 @@ step:
 	VCMPPD  $13, Z24, t, k, k \
 	VMOVAPD g, k, sum
 
+// FIRST512 leaves the products of a row of B with four rows of A in Z8 to Z15.
+#define FIRST512 \
+	ROW512                                           \
+	PRODUCTS512((SI), (BX), Z8, Z9)                  \
+	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z10, Z11)    \
+	PRODUCTS512((SI)(R9*2), (BX)(R9*2), Z12, Z13)    \
+	PRODUCTS512((SI)(R11*1), (BX)(R11*1), Z14, Z15)
+
+// NEXT512W adds those of a later row to them with join.
+#define NEXT512W(o, join) \
+	ROW512                                             \
+	PRODUCTS512(o(SI), o(BX), Z16, Z17)                \
+	join(Z8, Z16)                                      \
+	join(Z9, Z17)                                      \
+	PRODUCTS512(o(SI)(R9*1), o(BX)(R9*1), Z16, Z17)    \
+	join(Z10, Z16)                                     \
+	join(Z11, Z17)                                     \
+	PRODUCTS512(o(SI)(R9*2), o(BX)(R9*2), Z16, Z17)    \
+	join(Z12, Z16)                                     \
+	join(Z13, Z17)                                     \
+	PRODUCTS512(o(SI)(R11*1), o(BX)(R11*1), Z16, Z17)  \
+	join(Z14, Z16)                                     \
+	join(Z15, Z17)
+
+#define ALL512(count) \
+	count(Z0, Z8, Z18, K2)  \
+	count(Z1, Z9, Z19, K3)  \
+	count(Z2, Z10, Z16, K4) \
+	count(Z3, Z11, Z17, K5) \
+	count(Z4, Z12, Z18, K2) \
+	count(Z5, Z13, Z19, K3) \
+	count(Z6, Z14, Z16, K4) \
+	count(Z7, Z15, Z17, K5)
+
+// func walkExact512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+//
+// 4 rows of 16 columns: Z0 to Z7 are the sums.
+TEXT ·walkExact512(SB), NOSPLIT, $0-56
+	ENTERWALK512
+
+step:
+	FIRST512
+	ALL512(COUNT512)
+	ADDQ $4, SI
+	ADDQ $4, BX
+	SUBQ $1, CX
+	JNE  step
+	LEAVEWALK512
+	RET
+
+// func walkFours512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
+//
+// 4 rows of 16 columns: Z0 to Z7 are the sums, Z8 to Z15 the groups.
+TEXT ·walkFours512(SB), NOSPLIT, $0-56
+	ENTERWALK512
+
+step:
+	FIRST512
+	NEXT512W(4, JOIN512)
+	NEXT512W(8, JOIN512)
+	NEXT512W(12, JOIN512)
+	ALL512(COUNT512)
+	ADDQ $16, SI
+	ADDQ $16, BX
+	SUBQ $4, CX
+	JNE  step
+	LEAVEWALK512
+	RET
+
 // func walkInside512(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 //
 // It is walkFours512, and looks at the sums inside a group too.
@@ -356,16 +372,11 @@ TEXT ·walkInside512(SB), NOSPLIT, $0-56
 	ENTERWALK512
 
 step:
-	ROW512
-	PRODUCTS512((SI), (BX), Z4, Z5)
-	PRODUCTS512((SI)(R9*1), (BX)(R9*1), Z6, Z7)
-	NEXTINSIDE512(4)
-	NEXTINSIDE512(8)
-	NEXTINSIDE512(12)
-	COUNTINSIDE512(Z0, Z4, Z14, K2)
-	COUNTINSIDE512(Z1, Z5, Z15, K3)
-	COUNTINSIDE512(Z2, Z6, Z16, K4)
-	COUNTINSIDE512(Z3, Z7, Z17, K5)
+	FIRST512
+	NEXT512W(4, JOININSIDE512)
+	NEXT512W(8, JOININSIDE512)
+	NEXT512W(12, JOININSIDE512)
+	ALL512(COUNTINSIDE512)
 	ADDQ $16, SI
 	ADDQ $16, BX
 	SUBQ $4, CX

@@ -22,7 +22,7 @@ func TestWalk(t *testing.T) {
 			use(t, name)
 			stopped, whole := 0, 0
 			for round := range 120 {
-				m, k, n := 4, 1+r.IntN(60), 1+r.IntN(30)
+				m, k, n := WalkRows*(1+r.IntN(2)), 1+r.IntN(60), 1+r.IntN(30)
 				if round%10 == 0 {
 					k = 250 + r.IntN(300)
 				}
