@@ -143,3 +143,9 @@ func TestActivationValues(t *testing.T) {
 		require.Equal(t, halfBits(c.want), halfBits(got), "%s(%v) = %v", c.key, c.x, got)
 	}
 }
+
+// Zeros pass elu with their signs, whatever alpha is.
+func TestEluOfZeros(t *testing.T) {
+	x := nd{mil.FP32, []int{2}, []float64{0, math.Copysign(0, -1)}}
+	operation{op: "elu", in: []operand{{"x", x, false}}, settings: ", alpha = fp32(-1)", want: []nd{x}}.exact(t)
+}
