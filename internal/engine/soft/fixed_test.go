@@ -201,6 +201,16 @@ func TestSingleChannelConv(t *testing.T) {
 		requireHalves(t, []fp16.Bits{x[0], 0x7c00, 1, 0},
 			evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
 	}
+	p.weight, p.bias = []fp16.Bits{0x3e00}, []fp16.Bits{0x4c00} // 1.5 and 16: the bias is added to the rounded product
+	x = []fp16.Bits{fp16.FromFloat32(40000), 0x3c01, 0, 0xcc00}
+	for _, m := range chipModes {
+		r := m.Rules()
+		var want []fp16.Bits
+		for _, h := range x {
+			want = append(want, r.Round(float64(r.Value(r.Round(1.5*float64(r.Value(h)))))+16))
+		}
+		requireHalves(t, want, evaluateHalves(t, p.text(), [][]fp16.Bits{x}, soft.Numerics(m)), m.String())
+	}
 }
 
 // TestConvProbes runs the published probes of M4 and M6 as programs: 64 channels, one pixel each.
