@@ -26,10 +26,10 @@ type Config struct {
 	// Context may then be 0.
 	Window int
 
-	// Sparing keeps few pages in the cache's own mapping of its memory: those of longer texts leave it when Append, Save
-	// or Restore is through with them, since an engine that maps the surfaces itself has them a second time. The next
-	// access takes a fault of the page, and pages that the system has pinned are not until then. It is for Linux and for
-	// a surface for each layer and side, as New makes them without options.
+	// Sparing keeps few pages in the cache's own mapping of its memory: Append, Save and Restore drop those that they
+	// are through with, because an engine that maps the surfaces itself has them a second time. The next access takes
+	// a fault of the page, which is not pinned until then. It is for Linux and for a surface for each layer and side,
+	// as New makes them without options.
 	Sparing bool
 }
 

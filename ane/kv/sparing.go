@@ -2,8 +2,8 @@ package kv
 
 import "github.com/anekit/anekit/internal/pages"
 
-// Config.Sparing drops pages of a layer after an Append of sparingMany tokens, and of all layers after sparingFew tokens
-// that came in smaller parts: to drop pages and to take them again for each token would cost more than it spares.
+// Config.Sparing drops pages of a layer after an Append of sparingMany tokens, and of all layers after sparingFew
+// tokens that came in smaller parts: dropping pages and taking them again for each token costs more than it spares.
 const sparingMany, sparingFew = 32, 64
 
 // sparing reports whether the cache drops pages of its mapping.

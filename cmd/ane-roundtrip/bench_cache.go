@@ -31,8 +31,8 @@ func (c *cacheMemory) print(a *app) error {
 func keptTable(all []weightbench.Kept) *page.Table {
 	w := page.NewTable("cache", "first ms", "prompt t/s", "gen t/s", "MiB", "beyond dynamic", "copied MiB")
 	for _, k := range all {
-		w.Row(k.Mode, weightbench.Figure(1000*float64(k.First)), weightbench.Figure(k.Prompt), weightbench.Figure(k.Generate),
-			fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
+		w.Row(k.Mode, weightbench.Figure(1000*float64(k.First)), weightbench.Figure(k.Prompt),
+			weightbench.Figure(k.Generate), fmt.Sprint(k.Bytes>>20), fmt.Sprintf("%+d", k.Delta>>20), fmt.Sprint(k.Copied>>20))
 	}
 	return w
 }
@@ -41,8 +41,8 @@ func keptTable(all []weightbench.Kept) *page.Table {
 func paperTable(all []weightbench.Reserved) *page.Table {
 	w := page.NewTable("paper: model", "cache", "first ms", "prompt t/s", "gen t/s", "peak GB", "beyond dynamic")
 	for _, r := range all {
-		w.Row(r.Model, r.Mode, fmt.Sprintf("%.1f", 1000*r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate), fmt.Sprint(r.Peak),
-			fmt.Sprintf("%+.3f", r.Delta))
+		w.Row(r.Model, r.Mode, fmt.Sprintf("%.1f", 1000*r.First), fmt.Sprint(r.Prompt), fmt.Sprint(r.Generate),
+			fmt.Sprint(r.Peak), fmt.Sprintf("%+.3f", r.Delta))
 	}
 	return w
 }

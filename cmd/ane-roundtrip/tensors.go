@@ -148,8 +148,8 @@ func badWeights(err error) error {
 	return err
 }
 
-// weightsDetailsOf describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for a
-// report or a table: a header of 100 MB has millions of either.
+// weightsDetailsOf describes the tensors of f. It keeps metadata only for a report, and a row for each tensor only for
+// a report or a table: a header of 100 MB has millions of either.
 func (a *app) weightsDetailsOf(action string, f *safetensors.File, table bool) (*weightsDetails, error) {
 	d := &weightsDetails{File: f.Path(), Action: action, Tensors: []weightsTensor{}}
 	if a.reports() {

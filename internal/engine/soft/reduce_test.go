@@ -352,7 +352,8 @@ func TestSoftmaxEdges(t *testing.T) {
 		for i := range want.v {
 			x.v[i], want.v[i] = c.x[i/2], c.want[i/2]
 		}
-		operation{op: "softmax", in: []operand{{"x", x, false}}, settings: ", axis = int32(0)", want: []nd{want}}.exact(t)
+		operation{op: "softmax", in: []operand{{"x", x, false}}, settings: ", axis = int32(0)",
+			want: []nd{want}}.exact(t)
 	}
 	// Lanes side by side: of zeros, with a NaN, with one element that is not infinite.
 	x, want := zeros(mil.FP16, 20, 3), zeros(mil.FP16, 20, 3)

@@ -1,7 +1,7 @@
 package wire
 
-// Sealed is a memfd whose bytes no process can change any more, by a descriptor of its own until Map. It costs no memory
-// before that. Not for several goroutines.
+// Sealed is a memfd whose bytes no process can change any more, by a descriptor of its own until Map. It costs no
+// memory before that. Not for several goroutines.
 type Sealed struct {
 	fd   int // with size > 0, until Map or Close; then -1
 	size int
