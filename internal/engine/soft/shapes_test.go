@@ -11,12 +11,14 @@ import (
 
 	"github.com/anekit/anekit/ane"
 	"github.com/anekit/anekit/ane/mil"
+	"github.com/anekit/anekit/internal/budget"
 	"github.com/anekit/anekit/internal/engine/soft"
 )
 
 // Convolutions over three axes with strides and padding along each, and some whose result has the shape of x: also
 // with lines that a tile of positions begins and ends within.
 func TestConvOfVolumes(t *testing.T) {
+	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, c := range []struct {
 		in, kernel, stride, dilation, before, after []int
@@ -136,6 +138,7 @@ func TestLongRunsOfIndices(t *testing.T) {
 
 // Lines of many windows, which pools compute in several parts.
 func TestPoolOfLongLines(t *testing.T) {
+	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, op := range []string{"max_pool", "avg_pool", "l2_pool"} {
 		for _, d := range []mil.DType{mil.FP16, mil.FP32} {
@@ -157,6 +160,7 @@ func TestPoolOfLongLines(t *testing.T) {
 
 // Each axis of each operand is whole or repeated.
 func TestEveryBroadcast(t *testing.T) {
+	budget.SkipSlow(t)
 	r := seeded(t)
 	full := []int{2, 3, 2, 5}
 	part := func(mask int) []int {
@@ -195,6 +199,7 @@ func TestEveryBroadcast(t *testing.T) {
 
 // A sum goes through lanes in parts of 1024 elements, from either end.
 func TestCumsumOfLongLanes(t *testing.T) {
+	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32, mil.Int32} {
 		for _, reverse := range []bool{false, true} {
@@ -220,6 +225,7 @@ func TestCumsumOfLongLanes(t *testing.T) {
 
 // A path of N through two axes that are apart in y, and more columns than a tile has.
 func TestEinsumOfSplitColumns(t *testing.T) {
+	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, equation := range []string{"ik,jkl->ijl", "ik,jkl->jil", "ik,klj->ijl"} {
 		y := []int{3, 4, 190}
@@ -262,6 +268,7 @@ func TestVectorsOfHalves(t *testing.T) {
 
 // Resizing of three axes, of lines beyond 65536, and of one element from a second line.
 func TestResizeOfVolumes(t *testing.T) {
+	budget.SkipSlow(t)
 	r := seeded(t)
 	for _, d := range []mil.DType{mil.FP16, mil.FP32} {
 		for _, mode := range samplingModes {
