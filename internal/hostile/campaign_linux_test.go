@@ -293,12 +293,22 @@ func (c *campaign) sane(when string) {
 
 // add opens the broker and adds there, twice: by a program that it has seen, and by one that is new to it.
 func (c *campaign) add(ctx context.Context) error {
-	d, err := engine.Open(ctx, "broker", engine.BrokerPath(c.broker.path))
+	d, err := c.opened(ctx)
 	if err != nil {
 		return err
 	}
 	err = errors.Join(adds(ctx, d, "sane", c.dice), adds(ctx, d, c.dice.Uint64(), c.dice))
 	return errors.Join(err, d.Close())
+}
+
+// opened opens the broker, at once or once it has places: beside many attacks the last ones are for other processes
+// while it has not noticed that the connection of the check before is closed.
+func (c *campaign) opened(ctx context.Context) (d *ane.Device, err error) {
+	await.Poll(func() bool {
+		d, err = engine.Open(ctx, "broker", engine.BrokerPath(c.broker.path))
+		return !errors.Is(err, ane.ErrExhausted) || ctx.Err() != nil
+	})
+	return d, err
 }
 
 func adds(ctx context.Context, d *ane.Device, note any, dice *rand.Rand) (err error) {
