@@ -114,14 +114,15 @@ step:
 	LEAVEWALK
 	RET
 
-#define NEXT(o) \
+// NEXT joins the products of element o of a group to the groups, by join.
+#define NEXT(join, o) \
 	ROW                                          \
 	PRODUCTS(o(SI), o(BX), Y10, Y11)             \
-	JOIN(Y4, Y10)                                \
-	JOIN(Y5, Y11)                                \
+	join(Y4, Y10)                                \
+	join(Y5, Y11)                                \
 	PRODUCTS(o(SI)(R9*1), o(BX)(R9*1), Y10, Y11) \
-	JOIN(Y6, Y10)                                \
-	JOIN(Y7, Y11)
+	join(Y6, Y10)                                \
+	join(Y7, Y11)
 
 // func walkFours(sums *float64, a *float32, least *int32, b *float32, n, k, depth int)
 //
@@ -133,9 +134,9 @@ step:
 	ROW
 	PRODUCTS((SI), (BX), Y4, Y5)
 	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
-	NEXT(4)
-	NEXT(8)
-	NEXT(12)
+	NEXT(JOIN, 4)
+	NEXT(JOIN, 8)
+	NEXT(JOIN, 12)
 	COUNT(Y0, Y4, Y10)
 	COUNT(Y1, Y5, Y11)
 	COUNT(Y2, Y6, Y12)
@@ -160,15 +161,6 @@ step:
 	VADDPD Y12, g, g                 \
 	VSUBPD Y12, g, g
 
-#define NEXTINSIDE(o) \
-	ROW                                          \
-	PRODUCTS(o(SI), o(BX), Y10, Y11)             \
-	JOININSIDE(Y4, Y10)                          \
-	JOININSIDE(Y5, Y11)                          \
-	PRODUCTS(o(SI)(R9*1), o(BX)(R9*1), Y10, Y11) \
-	JOININSIDE(Y6, Y10)                          \
-	JOININSIDE(Y7, Y11)
-
 // COUNTINSIDE adds g to sum unless that has left the range. A g that has left it replaces sum. s and t are changed.
 #define COUNTINSIDE(sum, g, s, t) \
 	VANDPD    Y14, sum, s  \
@@ -189,9 +181,9 @@ step:
 	ROW
 	PRODUCTS((SI), (BX), Y4, Y5)
 	PRODUCTS((SI)(R9*1), (BX)(R9*1), Y6, Y7)
-	NEXTINSIDE(4)
-	NEXTINSIDE(8)
-	NEXTINSIDE(12)
+	NEXT(JOININSIDE, 4)
+	NEXT(JOININSIDE, 8)
+	NEXT(JOININSIDE, 12)
 	COUNTINSIDE(Y0, Y4, Y10, Y11)
 	COUNTINSIDE(Y1, Y5, Y10, Y11)
 	COUNTINSIDE(Y2, Y6, Y10, Y11)
