@@ -101,13 +101,27 @@ type yields struct {
 
 func (y *yields) Yield() { y.count++ }
 
+// yieldsOf is how often a run of a program lets more urgent work run.
+func yieldsOf(t *testing.T, workers int, text string) int {
+	d, err := ane.Open(soft.New(soft.Workers(workers)), "")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.Close()) }()
+	m, err := d.Compile(t.Context(), ane.Source{File: "yields.mil", Text: []byte(text)})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, m.Close(context.Background())) }()
+	q, err := m.NewRequest(t.Context())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, q.Close()) }()
+	ctx := &yields{Context: context.Background()}
+	_, err = q.Evaluate(ctx)
+	require.NoError(t, err)
+	return ctx.count
+}
+
 // TestYieldFused: a run of one fused group lets more urgent work run between its operators on each piece.
 func TestYieldFused(t *testing.T) {
 	for _, workers := range []int{1, 2} {
-		d, err := ane.Open(soft.New(soft.Workers(workers)), "")
-		require.NoError(t, err)
-		defer func() { require.NoError(t, d.Close()) }()
-		m, err := d.Compile(t.Context(), ane.Source{File: "fused.mil", Text: []byte(`program(1.3)
+		count := yieldsOf(t, workers, `program(1.3)
 {
 func main<ios18>(tensor<fp16, [256, 1024]> x) {
 tensor<fp16, [256, 1024]> a = tanh(x = x);
@@ -115,16 +129,8 @@ tensor<fp16, [256, 1024]> b = mul(x = a, y = x);
 tensor<fp16, [256, 1024]> y = silu(x = b);
 } -> (y);
 }
-`)})
-		require.NoError(t, err)
-		defer func() { require.NoError(t, m.Close(context.Background())) }()
-		q, err := m.NewRequest(t.Context())
-		require.NoError(t, err)
-		defer func() { require.NoError(t, q.Close()) }()
-		ctx := &yields{Context: context.Background()}
-		_, err = q.Evaluate(ctx)
-		require.NoError(t, err)
-		require.GreaterOrEqual(t, ctx.count, 4, "%d workers", workers) // 8 pieces, or 4 of the caller's
+`)
+		require.GreaterOrEqual(t, count, 4, "%d workers", workers) // 8 pieces, or 4 of the caller's
 	}
 }
 
@@ -148,19 +154,7 @@ tensor<fp16, [512, 512]> y = softmax(x = x, axis = -1);
 `,
 	} {
 		for _, workers := range []int{1, 2} {
-			d, err := ane.Open(soft.New(soft.Workers(workers)), "")
-			require.NoError(t, err)
-			defer func() { require.NoError(t, d.Close()) }()
-			m, err := d.Compile(t.Context(), ane.Source{File: name + ".mil", Text: []byte(text)})
-			require.NoError(t, err)
-			defer func() { require.NoError(t, m.Close(context.Background())) }()
-			q, err := m.NewRequest(t.Context())
-			require.NoError(t, err)
-			defer func() { require.NoError(t, q.Close()) }()
-			ctx := &yields{Context: context.Background()}
-			_, err = q.Evaluate(ctx)
-			require.NoError(t, err)
-			require.Greater(t, ctx.count, 2, "%s, %d workers", name, workers)
+			require.Greater(t, yieldsOf(t, workers, text), 2, "%s, %d workers", name, workers)
 		}
 	}
 }
