@@ -148,7 +148,8 @@ func figureOf(f cost.Figure) costFigure {
 
 // timeOf is figureOf for a time in microseconds, which becomes nanoseconds.
 func timeOf(f cost.Figure) costFigure {
-	return costFigure{1e3 * f.Value, f.Degree.String(), f.Source}
+	f.Value *= 1e3
+	return figureOf(f)
 }
 
 // cost estimates a program and prints it.
